@@ -5,35 +5,36 @@ package openapi
 
 // AgentAnswer The result of a request, or an error of the protocol: -32601 no such method, -32602 no such tool.
 type AgentAnswer struct {
-	Error   *AgentFault `json:"error,omitempty"`
-	ID      interface{} `json:"id,omitempty"`
 	Jsonrpc string      `json:"jsonrpc"`
+	ID      interface{} `json:"id,omitempty"`
 	Result  interface{} `json:"result,omitempty"`
+	Error   *AgentFault `json:"error,omitempty"`
 }
 
 // AgentError defines model for AgentError.
 type AgentError struct {
-	Error AgentFault `json:"error"`
+	Jsonrpc string `json:"jsonrpc"`
 
 	// ID That of the request; null where it could not be read.
-	ID      interface{} `json:"id"`
-	Jsonrpc string      `json:"jsonrpc"`
+	ID    interface{} `json:"id"`
+	Error AgentFault  `json:"error"`
 }
 
 // AgentFault defines model for AgentFault.
 type AgentFault struct {
-	Code int64 `json:"code"`
+	Code    int64  `json:"code"`
+	Message string `json:"message"`
 
 	// Data -32022: `supported` lists the versions.
-	Data    *map[string]interface{} `json:"data,omitempty"`
-	Message string                  `json:"message"`
+	Data map[string]interface{} `json:"data,omitempty"`
 }
 
 // AgentMessage One message of JSON-RPC 2.0: a request, or without `id` a notification.
 type AgentMessage struct {
+	Jsonrpc string `json:"jsonrpc"`
+
 	// ID A number or a text; of a notification left out.
-	ID      interface{} `json:"id,omitempty"`
-	Jsonrpc string      `json:"jsonrpc"`
+	ID interface{} `json:"id,omitempty"`
 
 	// Method Examples: initialize, ping, server/discover, tools/list, tools/call
 	Method string `json:"method"`
@@ -44,8 +45,8 @@ type AgentMessage struct {
 
 // Airable defines model for Airable.
 type Airable struct {
-	Count   int64           `json:"count"`
 	Markets []AirableMarket `json:"markets"`
+	Count   int64           `json:"count"`
 
 	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
 	UpdatedAt Time `json:"updatedAt"`
@@ -53,93 +54,95 @@ type Airable struct {
 
 // AirableMarket defines model for AirableMarket.
 type AirableMarket struct {
-	// Category Key of its lane in the programme.
-	Category *string `json:"category"`
+	MarketID string `json:"marketId"`
+	Title    string `json:"title"`
+	YesBps   Bps    `json:"yesBps"`
+
+	// Volume USD.
+	Volume *float64 `json:"volume"`
 
 	// EndDate Examples: 2026-09-18T12:00:00.000Z
 	EndDate Time `json:"endDate"`
 
 	// EndsInMs From `updatedAt` on.
-	EndsInMs int64    `json:"endsInMs"`
-	Lane     Lane     `json:"lane"`
-	MarketID string   `json:"marketId"`
+	EndsInMs int64 `json:"endsInMs"`
+	Lane     Lane  `json:"lane"`
+
+	// Category Key of its lane in the programme.
+	Category *string  `json:"category"`
 	Provider Provider `json:"provider"`
 	Route    string   `json:"route"`
 	Streams  int64    `json:"streams"`
 	Takes    int64    `json:"takes"`
-	Title    string   `json:"title"`
-
-	// Volume USD.
-	Volume *float64 `json:"volume"`
-	YesBps Bps      `json:"yesBps"`
 }
 
 // Airing defines model for Airing.
 type Airing struct {
+	SegmentID string `json:"segmentId"`
+	MarketID  string `json:"marketId"`
+	Title     string `json:"title"`
+	Lane      Lane   `json:"lane"`
+
 	// AiredAt Examples: 2026-09-18T12:00:00.000Z
 	AiredAt Time `json:"airedAt"`
 
 	// EndedAt Examples: 2026-09-18T12:00:00.000Z
-	EndedAt  Time   `json:"endedAt"`
-	Lane     Lane   `json:"lane"`
-	MarketID string `json:"marketId"`
-
-	// MeasuredAt Examples: 2026-09-18T12:00:00.000Z
-	MeasuredAt Time   `json:"measuredAt"`
-	MoveBps    int64  `json:"moveBps"`
-	SegmentID  string `json:"segmentId"`
+	EndedAt      Time  `json:"endedAt"`
+	YesBpsBefore Bps   `json:"yesBpsBefore"`
+	YesBpsAfter  Bps   `json:"yesBpsAfter"`
+	MoveBps      int64 `json:"moveBps"`
 
 	// SignalsDuring Calls on the market while it aired; null: nobody could count them.
 	SignalsDuring *int64 `json:"signalsDuring"`
-	Title         string `json:"title"`
 
 	// ViewersPeak 0 where it is not known.
-	ViewersPeak  int64 `json:"viewersPeak"`
-	YesBpsAfter  Bps   `json:"yesBpsAfter"`
-	YesBpsBefore Bps   `json:"yesBpsBefore"`
+	ViewersPeak int64 `json:"viewersPeak"`
+
+	// MeasuredAt Examples: 2026-09-18T12:00:00.000Z
+	MeasuredAt Time `json:"measuredAt"`
 }
 
 // App An app as its owner sees it.
 type App struct {
-	Active bool `json:"active"`
-
-	// AllowedResources Empty: every one.
-	AllowedResources []string `json:"allowedResources"`
-	AppID            string   `json:"appId"`
-	ClientID         string   `json:"clientId"`
-
-	// ClientSecret Of a confidential app, in the answer that made it.
-	ClientSecret *string `json:"clientSecret,omitempty"`
-
-	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
-	CreatedAt    Time     `json:"createdAt"`
-	Homepage     *string  `json:"homepage"`
-	LogoURL      *string  `json:"logoUrl"`
+	AppID        string   `json:"appId"`
+	ClientID     string   `json:"clientId"`
+	Type         string   `json:"type"`
 	Name         string   `json:"name"`
 	RedirectUris []string `json:"redirectUris"`
 	Scopes       []Scope  `json:"scopes"`
-	Type         string   `json:"type"`
+	Homepage     *string  `json:"homepage"`
+	LogoURL      *string  `json:"logoUrl"`
+
+	// AllowedResources Empty: every one.
+	AllowedResources []string `json:"allowedResources"`
+	Active           bool     `json:"active"`
+
+	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+	CreatedAt Time `json:"createdAt"`
+
+	// ClientSecret Of a confidential app, in the answer that made it.
+	ClientSecret *string `json:"clientSecret,omitempty"`
 }
 
 // AppChange defines model for AppChange.
 type AppChange struct {
-	AllowedResources *[]string `json:"allowedResources,omitempty"`
-	Homepage         *string   `json:"homepage,omitempty"`
-	LogoURL          *string   `json:"logoUrl,omitempty"`
-	Name             *string   `json:"name,omitempty"`
-	RedirectUris     *[]string `json:"redirectUris,omitempty"`
-	Scopes           *[]Scope  `json:"scopes,omitempty"`
+	Name             *string  `json:"name,omitempty"`
+	RedirectUris     []string `json:"redirectUris,omitempty"`
+	Scopes           []Scope  `json:"scopes,omitempty"`
+	Homepage         *string  `json:"homepage,omitempty"`
+	LogoURL          *string  `json:"logoUrl,omitempty"`
+	AllowedResources []string `json:"allowedResources,omitempty"`
 }
 
 // AppDraft defines model for AppDraft.
 type AppDraft struct {
-	AllowedResources *[]string `json:"allowedResources,omitempty"`
-	Homepage         *string   `json:"homepage,omitempty"`
-	LogoURL          *string   `json:"logoUrl,omitempty"`
-	Name             string    `json:"name"`
-	RedirectUris     []string  `json:"redirectUris"`
-	Scopes           []Scope   `json:"scopes"`
-	Type             string    `json:"type"`
+	Name             string   `json:"name"`
+	Type             string   `json:"type"`
+	RedirectUris     []string `json:"redirectUris"`
+	Scopes           []Scope  `json:"scopes"`
+	Homepage         *string  `json:"homepage,omitempty"`
+	LogoURL          *string  `json:"logoUrl,omitempty"`
+	AllowedResources []string `json:"allowedResources,omitempty"`
 }
 
 // AppList defines model for AppList.
@@ -159,17 +162,17 @@ type AtomSignal struct {
 	// Examples: 701122
 	MarketID MarketID `json:"marketId"`
 	Name     string   `json:"name"`
-	Slug     *string  `json:"slug"`
 	YesPct   *float64 `json:"yesPct"`
+	Slug     *string  `json:"slug"`
 }
 
 // Attention defines model for Attention.
 type Attention struct {
-	Components Attention_Components `json:"components"`
 	MarketID   string               `json:"marketId"`
-	Percentile int64                `json:"percentile"`
-	Rank       int64                `json:"rank"`
 	Score      int64                `json:"score"`
+	Rank       int64                `json:"rank"`
+	Percentile int64                `json:"percentile"`
+	Components Attention_Components `json:"components"`
 
 	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
 	UpdatedAt Time `json:"updatedAt"`
@@ -177,11 +180,11 @@ type Attention struct {
 
 // Attention_Components defines model for Attention.Components.
 type Attention_Components struct {
+	Volume  Probability `json:"volume"`
 	Move    Probability `json:"move"`
 	Signals Probability `json:"signals"`
-	Takes   Probability `json:"takes"`
 	Viewers Probability `json:"viewers"`
-	Volume  Probability `json:"volume"`
+	Takes   Probability `json:"takes"`
 }
 
 // AttentionHistory defines model for AttentionHistory.
@@ -192,10 +195,9 @@ type AttentionHistory struct {
 
 // AttentionHistory_Points defines model for AttentionHistory.Points.
 type AttentionHistory_Points struct {
-	Score int64 `json:"score"`
-
 	// T Unix seconds.
-	T int64 `json:"t"`
+	T     int64 `json:"t"`
+	Score int64 `json:"score"`
 }
 
 // AttentionTop defines model for AttentionTop.
@@ -208,9 +210,10 @@ type AttentionTop struct {
 
 // BeatStationAnswer defines model for BeatStationAnswer.
 type BeatStationAnswer struct {
+	Ok True `json:"ok"`
+
 	// IntervalS Examples: 60
 	IntervalS int64 `json:"intervalS"`
-	Ok        True  `json:"ok"`
 }
 
 // Bps defines model for Bps.
@@ -218,14 +221,14 @@ type Bps = int64
 
 // BroadcastBoard defines model for BroadcastBoard.
 type BroadcastBoard struct {
-	Count       int64          `json:"count"`
 	Leaderboard []BroadcastRow `json:"leaderboard"`
+	Count       int64          `json:"count"`
 	Operators   string         `json:"operators"`
+	Window      string         `json:"window"`
 	Order       string         `json:"order"`
 
 	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
-	UpdatedAt Time   `json:"updatedAt"`
-	Window    string `json:"window"`
+	UpdatedAt Time `json:"updatedAt"`
 }
 
 // BroadcastFeed defines model for BroadcastFeed.
@@ -239,81 +242,82 @@ type BroadcastFeed struct {
 
 // BroadcastItem defines model for BroadcastItem.
 type BroadcastItem struct {
-	// At Examples: 2026-09-18T12:00:00.000Z
-	At Time `json:"at"`
+	ID   string `json:"id"`
+	Type string `json:"type"`
 
-	// Data The object of the websocket event.
-	Data     map[string]interface{} `json:"data"`
-	Handle   *Handle                `json:"handle"`
-	Href     string                 `json:"href"`
-	ID       string                 `json:"id"`
-	MarketID *string                `json:"marketId"`
-	Text     *string                `json:"text"`
+	// At Examples: 2026-09-18T12:00:00.000Z
+	At       Time    `json:"at"`
+	MarketID *string `json:"marketId"`
 
 	// Title Of the market.
-	Title *string `json:"title"`
-	Type  string  `json:"type"`
+	Title  *string `json:"title"`
+	Handle *Handle `json:"handle"`
+	Text   *string `json:"text"`
 
 	// YesBps As the event itself says it: of a call, a move, a segment.
-	YesBps *Bps `json:"yesBps"`
+	YesBps *Bps   `json:"yesBps"`
+	Href   string `json:"href"`
+
+	// Data The object of the websocket event.
+	Data map[string]interface{} `json:"data"`
 }
 
 // BroadcastRow defines model for BroadcastRow.
 type BroadcastRow struct {
-	Accuracy int64 `json:"accuracy"`
-
-	// Approved `live`, and an administrator approved the operator as a streamer.
-	Approved       bool                    `json:"approved"`
-	AvatarURL      *string                 `json:"avatarUrl"`
-	BroadcastScore int64                   `json:"broadcastScore"`
-	Components     BroadcastRow_Components `json:"components"`
-	DisplayName    string                  `json:"displayName"`
-	Edge           *Edge                   `json:"edge"`
-	Followers      int64                   `json:"followers"`
-	Handle         Handle                  `json:"handle"`
-	Href           string                  `json:"href"`
-	IsAi           bool                    `json:"isAi"`
-	Live           bool                    `json:"live"`
-	Lost           int64                   `json:"lost"`
+	Rank        int64  `json:"rank"`
+	Handle      Handle `json:"handle"`
+	DisplayName string `json:"displayName"`
 
 	// OperatorPublicID Masked operator id.
-	OperatorPublicID PublicID     `json:"operatorPublicId"`
-	OperatorType     OperatorType `json:"operatorType"`
-	Pending          int64        `json:"pending"`
-	Rank             int64        `json:"rank"`
-	Score            int64        `json:"score"`
+	OperatorPublicID PublicID `json:"operatorPublicId"`
+	AvatarURL        *string  `json:"avatarUrl"`
 
 	// Tier independent: a person; house: a login of the service; automated: a machine or a seeded profile.
-	Tier  OperatorTier `json:"tier"`
-	Total int64        `json:"total"`
-	Won   int64        `json:"won"`
+	Tier           OperatorTier            `json:"tier"`
+	OperatorType   OperatorType            `json:"operatorType"`
+	IsAi           bool                    `json:"isAi"`
+	BroadcastScore int64                   `json:"broadcastScore"`
+	Components     BroadcastRow_Components `json:"components"`
+	Score          int64                   `json:"score"`
+	Accuracy       int64                   `json:"accuracy"`
+	Total          int64                   `json:"total"`
+	Won            int64                   `json:"won"`
+	Lost           int64                   `json:"lost"`
+	Pending        int64                   `json:"pending"`
+	Followers      int64                   `json:"followers"`
+	Live           bool                    `json:"live"`
+
+	// Approved `live`, and an administrator approved the operator as a streamer.
+	Approved bool   `json:"approved"`
+	Href     string `json:"href"`
+	Edge     *Edge  `json:"edge"`
 }
 
 // BroadcastRow_Components defines model for BroadcastRow.Components.
 type BroadcastRow_Components struct {
+	Skill    float64 `json:"skill"`
 	Activity float64 `json:"activity"`
 	Reach    float64 `json:"reach"`
-	Skill    float64 `json:"skill"`
 }
 
 // Bumper defines model for Bumper.
 type Bumper struct {
-	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
-	CreatedAt  Time    `json:"createdAt"`
-	DurationMs int64   `json:"durationMs"`
-	Handle     *Handle `json:"handle"`
-
 	// ID The same as long as it is planned.
-	ID       string  `json:"id"`
-	Kind     string  `json:"kind"`
-	Lane     *Lane   `json:"lane"`
-	MarketID *string `json:"marketId"`
+	ID         string  `json:"id"`
+	Status     string  `json:"status"`
+	Kind       string  `json:"kind"`
+	Title      string  `json:"title"`
+	Text       string  `json:"text"`
+	MarketID   *string `json:"marketId"`
+	Handle     *Handle `json:"handle"`
+	Lane       *Lane   `json:"lane"`
+	DurationMs int64   `json:"durationMs"`
 
 	// ScheduledFor Null: whenever there is room.
-	ScheduledFor *Time  `json:"scheduledFor"`
-	Status       string `json:"status"`
-	Text         string `json:"text"`
-	Title        string `json:"title"`
+	ScheduledFor *Time `json:"scheduledFor"`
+
+	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+	CreatedAt Time `json:"createdAt"`
 }
 
 // Bumpers defines model for Bumpers.
@@ -326,34 +330,34 @@ type Bumpers struct {
 
 // Calibration How stated confidence held; null where none was stated.
 type Calibration struct {
-	Bins           []Calibration_Bins `json:"bins"`
-	BrierBps       int64              `json:"brierBps"`
 	Calls          int64              `json:"calls"`
+	BrierBps       int64              `json:"brierBps"`
 	MarketBrierBps int64              `json:"marketBrierBps"`
 	ReliabilityBps int64              `json:"reliabilityBps"`
 	ResolutionBps  int64              `json:"resolutionBps"`
 	UncertaintyBps int64              `json:"uncertaintyBps"`
 	WithinBps      int64              `json:"withinBps"`
+	Bins           []Calibration_Bins `json:"bins"`
 }
 
 // Calibration_Bins defines model for Calibration.Bins.
 type Calibration_Bins struct {
-	Calls         int64 `json:"calls"`
-	ConfidenceBps int64 `json:"confidenceBps"`
 	From          int64 `json:"from"`
-	HighBps       int64 `json:"highBps"`
+	To            int64 `json:"to"`
+	Calls         int64 `json:"calls"`
+	Wins          int64 `json:"wins"`
+	ConfidenceBps int64 `json:"confidenceBps"`
 	HitBps        int64 `json:"hitBps"`
 	LowBps        int64 `json:"lowBps"`
-	To            int64 `json:"to"`
-	Wins          int64 `json:"wins"`
+	HighBps       int64 `json:"highBps"`
 }
 
 // Card defines model for Card.
 type Card struct {
-	Accent   string   `json:"accent"`
-	Lines    []string `json:"lines"`
-	Subtitle string   `json:"subtitle"`
 	Title    string   `json:"title"`
+	Subtitle string   `json:"subtitle"`
+	Lines    []string `json:"lines"`
+	Accent   string   `json:"accent"`
 	URL      string   `json:"url"`
 }
 
@@ -364,10 +368,10 @@ type CategorizeAnswer struct {
 
 // CategorizeAnswer_Items defines model for CategorizeAnswer.Items.
 type CategorizeAnswer_Items struct {
+	MarketID   *string      `json:"marketId"`
+	Lane       Lane         `json:"lane"`
 	Category   LaneCategory `json:"category"`
 	Confidence int64        `json:"confidence"`
-	Lane       Lane         `json:"lane"`
-	MarketID   *string      `json:"marketId"`
 	Method     string       `json:"method"`
 }
 
@@ -394,27 +398,28 @@ type CategoryList struct {
 
 // CategoryList_Categories defines model for CategoryList.Categories.
 type CategoryList_Categories struct {
-	// Filterable Only of OTHER.
-	Filterable *bool `json:"filterable,omitempty"`
-	Lane       Lane  `json:"lane"`
+	Lane    Lane  `json:"lane"`
+	Signals int64 `json:"signals"`
+
+	// OpenSignals On markets that are open.
+	OpenSignals int64 `json:"openSignals"`
 
 	// Markets With a call.
 	Markets int64 `json:"markets"`
 
-	// OpenSignals On markets that are open.
-	OpenSignals int64 `json:"openSignals"`
-	Signals     int64 `json:"signals"`
+	// Filterable Only of OTHER.
+	Filterable *bool `json:"filterable,omitempty"`
 }
 
 // Claimed defines model for Claimed.
 type Claimed struct {
-	Lost     int64   `json:"lost"`
-	MarketID string  `json:"marketId"`
 	Ok       True    `json:"ok"`
+	MarketID string  `json:"marketId"`
 	Outcome  Outcome `json:"outcome"`
 	Scored   int64   `json:"scored"`
-	Void     int64   `json:"void"`
 	Won      int64   `json:"won"`
+	Lost     int64   `json:"lost"`
+	Void     int64   `json:"void"`
 }
 
 // Classified defines model for Classified.
@@ -435,40 +440,40 @@ type Classified_Operator struct {
 // Classify defines model for Classify.
 type Classify struct {
 	Handle       string        `json:"handle"`
-	House        *bool         `json:"house,omitempty"`
 	OperatorType *OperatorType `json:"operatorType,omitempty"`
+	House        *bool         `json:"house,omitempty"`
 }
 
 // Clip defines model for Clip.
 type Clip struct {
-	Boosted bool `json:"boosted"`
-
-	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
-	CreatedAt Time    `json:"createdAt"`
-	CreatedBy Handle  `json:"createdBy"`
-	DurationS *int64  `json:"durationS"`
-	Handle    Handle  `json:"handle"`
-	ID        string  `json:"id"`
-	MarketID  string  `json:"marketId"`
-	ReadyAt   *string `json:"readyAt"`
-
-	// Stance The operator's own call on the market.
-	Stance       *Side   `json:"stance"`
-	Status       string  `json:"status"`
-	ThumbnailURL *string `json:"thumbnailUrl"`
+	ID       string `json:"id"`
+	Handle   Handle `json:"handle"`
+	MarketID string `json:"marketId"`
 
 	// Title Left out where nobody gave one.
 	Title *string `json:"title,omitempty"`
 
 	// URL null until it is ready.
-	URL   *string `json:"url"`
-	Views int64   `json:"views"`
+	URL          *string `json:"url"`
+	ThumbnailURL *string `json:"thumbnailUrl"`
+	DurationS    *int64  `json:"durationS"`
+	Status       string  `json:"status"`
+
+	// Stance The operator's own call on the market.
+	Stance    *Side  `json:"stance"`
+	Views     int64  `json:"views"`
+	Boosted   bool   `json:"boosted"`
+	CreatedBy Handle `json:"createdBy"`
+
+	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+	CreatedAt Time    `json:"createdAt"`
+	ReadyAt   *string `json:"readyAt"`
 }
 
 // ClipMade defines model for ClipMade.
 type ClipMade struct {
-	Clip Clip `json:"clip"`
 	Ok   bool `json:"ok"`
+	Clip Clip `json:"clip"`
 }
 
 // ClipWish defines model for ClipWish.
@@ -483,153 +488,156 @@ type ClipWish struct {
 // ClockProgram defines model for ClockProgram.
 type ClockProgram struct {
 	// GeneratedAt Examples: 2026-09-18T12:00:00.000Z
-	GeneratedAt Time          `json:"generatedAt"`
-	Lanes       []ProgramLane `json:"lanes"`
-	Segments    []Segment     `json:"segments"`
+	GeneratedAt Time `json:"generatedAt"`
 
 	// Total Segments before `limit`.
-	Total int64 `json:"total"`
+	Total    int64         `json:"total"`
+	Lanes    []ProgramLane `json:"lanes"`
+	Segments []Segment     `json:"segments"`
 }
 
 // Created defines model for Created.
 type Created struct {
+	Ok bool   `json:"ok"`
 	ID string `json:"id"`
 
-	// MarketYesBps The market's YES price: the middle of the quote.
-	MarketYesBps *int64 `json:"marketYesBps"`
-	MessageID    string `json:"messageId"`
-
-	// NoPriceBps What NO costs; null without a quote.
-	NoPriceBps *int64 `json:"noPriceBps"`
-	Ok         bool   `json:"ok"`
+	// URI Examples: denpa:0199f0a4-0000-7000-8000-000000000001/signal/0199f0a4-2222-7000-8000-000000000002
+	URI        string `json:"uri"`
+	MessageID  string `json:"messageId"`
+	ReceiptURL string `json:"receiptUrl"`
 
 	// PriceAtPrediction Stored stated price of the side, after conversion.
 	PriceAtPrediction int64 `json:"priceAtPrediction"`
+
+	// ScoreBasisBps Scoring price at filing: the stated price or the price of the side, whichever is larger.
+	ScoreBasisBps int64 `json:"scoreBasisBps"`
 
 	// PriceVerified A fresh quote was known. An unverified call does not count in points.
 	PriceVerified bool `json:"priceVerified"`
 
 	// Rated The market is rated. A call on another one does not count in points.
-	Rated      bool   `json:"rated"`
-	ReceiptURL string `json:"receiptUrl"`
+	Rated bool `json:"rated"`
 
-	// ScoreBasisBps Scoring price at filing: the stated price or the price of the side, whichever is larger.
-	ScoreBasisBps int64 `json:"scoreBasisBps"`
-
-	// URI Examples: denpa:0199f0a4-0000-7000-8000-000000000001/signal/0199f0a4-2222-7000-8000-000000000002
-	URI string `json:"uri"`
-
-	// Warnings docs/protocol/errors.md, Warnings. More may come.
-	Warnings []string `json:"warnings"`
+	// MarketYesBps The market's YES price: the middle of the quote.
+	MarketYesBps *int64 `json:"marketYesBps"`
 
 	// YesPriceBps What YES costs; null without a quote.
 	YesPriceBps *int64 `json:"yesPriceBps"`
+
+	// NoPriceBps What NO costs; null without a quote.
+	NoPriceBps *int64 `json:"noPriceBps"`
+
+	// Warnings docs/protocol/errors.md, Warnings. More may come.
+	Warnings []string `json:"warnings"`
 }
 
 // CreationDraft defines model for CreationDraft.
 type CreationDraft struct {
-	// AllowUnverified With `maxSlippageBps`: when the market has no fresh quote, store the call unverified, without points, instead of refusing it. A price that moved is still refused. No effect without `maxSlippageBps`. Left out: false.
-	AllowUnverified *bool  `json:"allowUnverified,omitempty"`
-	Confidence      *int64 `json:"confidence,omitempty"`
-
-	// DryRun Check everything and store nothing; the answer is what would be stored. It uses no idempotency key. Null and other spellings of the name are refused.
-	DryRun *bool `json:"dryRun,omitempty"`
-
-	// EventID Another name of marketId.
-	EventID *string `json:"eventId,omitempty"`
-
 	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
 	//
 	// Examples: 701122
-	MarketID    *MarketID `json:"marketId,omitempty"`
-	MarketTitle *string   `json:"marketTitle,omitempty"`
+	MarketID *MarketID `json:"marketId,omitempty"`
+
+	// EventID Another name of marketId.
+	EventID  *string `json:"eventId,omitempty"`
+	Position *Side   `json:"position,omitempty"`
+
+	// Signal Another name of position.
+	Signal      *string `json:"signal,omitempty"`
+	PriceBps    *Bps    `json:"priceBps,omitempty"`
+	Confidence  *int64  `json:"confidence,omitempty"`
+	Take        *string `json:"take,omitempty"`
+	MarketTitle *string `json:"marketTitle,omitempty"`
 
 	// MaxSlippageBps Refuse the call with `price_moved` when the price of the side is worse than the stated price by more than this, or when there is no quote. Left out: no bound.
 	MaxSlippageBps *int64 `json:"maxSlippageBps,omitempty"`
-	Position       *Side  `json:"position,omitempty"`
-	PriceBps       *Bps   `json:"priceBps,omitempty"`
 
-	// Signal Another name of position.
-	Signal *string `json:"signal,omitempty"`
-	Take   *string `json:"take,omitempty"`
+	// AllowUnverified With `maxSlippageBps`: when the market has no fresh quote, store the call unverified, without points, instead of refusing it. A price that moved is still refused. No effect without `maxSlippageBps`. Left out: false.
+	AllowUnverified *bool `json:"allowUnverified,omitempty"`
+
+	// DryRun Check everything and store nothing; the answer is what would be stored. It uses no idempotency key. Null and other spellings of the name are refused.
+	DryRun *bool `json:"dryRun,omitempty"`
 }
 
 // Crowd defines model for Crowd.
 type Crowd struct {
-	CurrentUserSignal *Crowd_CurrentUserSignal `json:"currentUserSignal"`
-	MarketID          string                   `json:"marketId"`
-	NoCount           int64                    `json:"noCount"`
-	NoPercent         *int64                   `json:"noPercent"`
+	MarketID     string `json:"marketId"`
+	YesCount     int64  `json:"yesCount"`
+	NoCount      int64  `json:"noCount"`
+	TotalSignals int64  `json:"totalSignals"`
+	YesPercent   *int64 `json:"yesPercent"`
+	NoPercent    *int64 `json:"noPercent"`
 
 	// TopForecasters The best quarter of the operators with ten or more results; null below three calls of theirs.
-	TopForecasters *Crowd_TopForecasters `json:"topForecasters"`
-	TotalSignals   int64                 `json:"totalSignals"`
+	TopForecasters    *Crowd_TopForecasters    `json:"topForecasters"`
+	CurrentUserSignal *Crowd_CurrentUserSignal `json:"currentUserSignal"`
 
 	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
-	UpdatedAt  Time   `json:"updatedAt"`
-	YesCount   int64  `json:"yesCount"`
-	YesPercent *int64 `json:"yesPercent"`
-}
-
-// Crowd_CurrentUserSignal defines model for Crowd.CurrentUserSignal.
-type Crowd_CurrentUserSignal struct {
-	// ClosesAtSignal End date of the market at the call, from the ledger.
-	ClosesAtSignal *string `json:"closesAtSignal"`
-
-	// ConfirmedAt Time of the second quote.
-	ConfirmedAt *string `json:"confirmedAt"`
-
-	// Counted The call is part of points; null while pending, false for a void.
-	Counted *bool `json:"counted"`
-
-	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
-	CreatedAt Time   `json:"createdAt"`
-	Direction Side   `json:"direction"`
-	ID        string `json:"id"`
-
-	// MarketYesAtSignal YES price of the market at the call, from the ledger; null when it had none.
-	MarketYesAtSignal *int64 `json:"marketYesAtSignal"`
-	PriceAtPrediction Bps    `json:"priceAtPrediction"`
-
-	// PriceVerified A fresh quote was known at the call.
-	PriceVerified bool `json:"priceVerified"`
-
-	// QuoteAt Time of the quote at filing, by the venue's clock.
-	QuoteAt *string `json:"quoteAt"`
-
-	// Rated The market was rated at the call.
-	Rated bool `json:"rated"`
-
-	// Reason Of a void call: `late` or `unknown_market`; null for any other.
-	Reason *string `json:"reason"`
-
-	// ScoreBasisBps Scoring price of the side: of the filing while pending, then of the result.
-	ScoreBasisBps int64        `json:"scoreBasisBps"`
-	Status        SignalStatus `json:"status"`
+	UpdatedAt Time `json:"updatedAt"`
 }
 
 // Crowd_TopForecasters The best quarter of the operators with ten or more results; null below three calls of theirs.
 type Crowd_TopForecasters struct {
-	SampleSize int64 `json:"sampleSize"`
 	YesPercent int64 `json:"yesPercent"`
+	SampleSize int64 `json:"sampleSize"`
+}
+
+// Crowd_CurrentUserSignal defines model for Crowd.CurrentUserSignal.
+type Crowd_CurrentUserSignal struct {
+	ID                string `json:"id"`
+	Direction         Side   `json:"direction"`
+	PriceAtPrediction Bps    `json:"priceAtPrediction"`
+
+	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+	CreatedAt Time         `json:"createdAt"`
+	Status    SignalStatus `json:"status"`
+
+	// MarketYesAtSignal YES price of the market at the call, from the ledger; null when it had none.
+	MarketYesAtSignal *int64 `json:"marketYesAtSignal"`
+
+	// ClosesAtSignal End date of the market at the call, from the ledger.
+	ClosesAtSignal *string `json:"closesAtSignal"`
+
+	// ScoreBasisBps Scoring price of the side: of the filing while pending, then of the result.
+	ScoreBasisBps int64 `json:"scoreBasisBps"`
+
+	// PriceVerified A fresh quote was known at the call.
+	PriceVerified bool `json:"priceVerified"`
+
+	// Rated The market was rated at the call.
+	Rated bool `json:"rated"`
+
+	// Counted The call is part of points; null while pending, false for a void.
+	Counted *bool `json:"counted"`
+
+	// Reason Of a void call: `late` or `unknown_market`; null for any other.
+	Reason *string `json:"reason"`
+
+	// QuoteAt Time of the quote at filing, by the venue's clock.
+	QuoteAt *string `json:"quoteAt"`
+
+	// ConfirmedAt Time of the second quote.
+	ConfirmedAt *string `json:"confirmedAt"`
 }
 
 // CrowdGaps defines model for CrowdGaps.
 type CrowdGaps struct {
+	Markets []CrowdGaps_Markets `json:"markets"`
+
 	// FetchedAt Examples: 2026-09-18T12:00:00.000Z
-	FetchedAt Time                `json:"fetchedAt"`
-	Markets   []CrowdGaps_Markets `json:"markets"`
+	FetchedAt Time `json:"fetchedAt"`
 }
 
 // CrowdGaps_Markets defines model for CrowdGaps.Markets.
 type CrowdGaps_Markets struct {
-	// GapBps The crowd's share of YES less the price of YES.
-	GapBps       int64  `json:"gapBps"`
 	MarketID     string `json:"marketId"`
-	MarketYesBps Bps    `json:"marketYesBps"`
 	Title        string `json:"title"`
 	TotalSignals int64  `json:"totalSignals"`
 	YesPercent   int64  `json:"yesPercent"`
+	MarketYesBps Bps    `json:"marketYesBps"`
+
+	// GapBps The crowd's share of YES less the price of YES.
+	GapBps int64 `json:"gapBps"`
 }
 
 // Delta defines model for Delta.
@@ -637,16 +645,49 @@ type Delta = float64
 
 // Digest defines model for Digest.
 type Digest struct {
-	Date string `json:"date"`
+	Date          string            `json:"date"`
+	Window        Digest_Window     `json:"window"`
+	Totals        Digest_Totals     `json:"totals"`
+	TopCalls      []Digest_TopCalls `json:"topCalls"`
+	Movers        []Situation       `json:"movers"`
+	ResolvingNext []AirableMarket   `json:"resolvingNext"`
 
 	// Disputed Markets with a dispute that stands.
-	Disputed      []string          `json:"disputed"`
-	Movers        []Situation       `json:"movers"`
-	Pulse         Digest_Pulse      `json:"pulse"`
-	ResolvingNext []AirableMarket   `json:"resolvingNext"`
-	TopCalls      []Digest_TopCalls `json:"topCalls"`
-	Totals        Digest_Totals     `json:"totals"`
-	Window        Digest_Window     `json:"window"`
+	Disputed []string     `json:"disputed"`
+	Pulse    Digest_Pulse `json:"pulse"`
+}
+
+// Digest_Window defines model for Digest.Window.
+type Digest_Window struct {
+	// From Examples: 2026-09-18T12:00:00.000Z
+	From Time `json:"from"`
+
+	// To Examples: 2026-09-18T12:00:00.000Z
+	To Time `json:"to"`
+}
+
+// Digest_Totals defines model for Digest.Totals.
+type Digest_Totals struct {
+	// Signals Filed in the day.
+	Signals int64 `json:"signals"`
+
+	// Resolved Won or lost in it.
+	Resolved     int64 `json:"resolved"`
+	Won          int64 `json:"won"`
+	Lost         int64 `json:"lost"`
+	Void         int64 `json:"void"`
+	NewOperators int64 `json:"newOperators"`
+}
+
+// Digest_TopCalls defines model for Digest.TopCalls.
+type Digest_TopCalls struct {
+	SignalID    string `json:"signalId"`
+	Handle      Handle `json:"handle"`
+	MarketTitle string `json:"marketTitle"`
+	Direction   Side   `json:"direction"`
+	OddsBps     Bps    `json:"oddsBps"`
+	Score       int64  `json:"score"`
+	ReceiptURL  string `json:"receiptUrl"`
 }
 
 // Digest_Pulse defines model for Digest.Pulse.
@@ -659,66 +700,31 @@ type Digest_Pulse struct {
 	WssAo float64 `json:"wssAo"`
 }
 
-// Digest_TopCalls defines model for Digest.TopCalls.
-type Digest_TopCalls struct {
-	Direction   Side   `json:"direction"`
-	Handle      Handle `json:"handle"`
-	MarketTitle string `json:"marketTitle"`
-	OddsBps     Bps    `json:"oddsBps"`
-	ReceiptURL  string `json:"receiptUrl"`
-	Score       int64  `json:"score"`
-	SignalID    string `json:"signalId"`
-}
-
-// Digest_Totals defines model for Digest.Totals.
-type Digest_Totals struct {
-	Lost         int64 `json:"lost"`
-	NewOperators int64 `json:"newOperators"`
-
-	// Resolved Won or lost in it.
-	Resolved int64 `json:"resolved"`
-
-	// Signals Filed in the day.
-	Signals int64 `json:"signals"`
-	Void    int64 `json:"void"`
-	Won     int64 `json:"won"`
-}
-
-// Digest_Window defines model for Digest.Window.
-type Digest_Window struct {
-	// From Examples: 2026-09-18T12:00:00.000Z
-	From Time `json:"from"`
-
-	// To Examples: 2026-09-18T12:00:00.000Z
-	To Time `json:"to"`
-}
-
 // DigestAnswer defines model for DigestAnswer.
 type DigestAnswer struct {
-	Already *True   `json:"already,omitempty"`
-	Dry     *True   `json:"dry,omitempty"`
-	Ok      True    `json:"ok"`
-	Payload *Digest `json:"payload,omitempty"`
+	Ok  True  `json:"ok"`
+	Dry *True `json:"dry,omitempty"`
 
 	// Sent To how many it went.
-	Sent int64 `json:"sent"`
+	Sent    int64   `json:"sent"`
+	Already *True   `json:"already,omitempty"`
+	Payload *Digest `json:"payload,omitempty"`
 }
 
 // Dispute defines model for Dispute.
 type Dispute struct {
-	Disputed *bool `json:"disputed,omitempty"`
-
 	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
 	//
 	// Examples: 701122
 	MarketID MarketID `json:"marketId"`
+	Disputed *bool    `json:"disputed,omitempty"`
 	Reason   *string  `json:"reason,omitempty"`
 }
 
 // Disputed defines model for Disputed.
 type Disputed struct {
-	MarketID string   `json:"marketId"`
 	Ok       True     `json:"ok"`
+	MarketID string   `json:"marketId"`
 	Outcome  *Outcome `json:"outcome"`
 
 	// Scored Calls that clearing the flag scored.
@@ -733,29 +739,26 @@ type DryEvent struct {
 
 // DryEvent_Event defines model for DryEvent.Event.
 type DryEvent_Event struct {
-	Actor *string `json:"actor"`
-
-	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
-	CreatedAt Time `json:"createdAt"`
+	Type string `json:"type"`
 
 	// Payload By type; docs/protocol/events.md.
 	Payload map[string]interface{} `json:"payload"`
-	Type    string                 `json:"type"`
+	Actor   *string                `json:"actor"`
+
+	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+	CreatedAt Time `json:"createdAt"`
 }
 
 // DryFiled What a dry run of a call would store. Without a known quote it is not verified.
 type DryFiled struct {
+	Ok     True `json:"ok"`
 	DryRun True `json:"dryRun"`
-
-	// MarketYesBps The market's YES price: the middle of the quote.
-	MarketYesBps *int64 `json:"marketYesBps"`
-
-	// NoPriceBps What NO costs; null without a quote.
-	NoPriceBps *int64 `json:"noPriceBps"`
-	Ok         True   `json:"ok"`
 
 	// PriceAtPrediction Stored stated price of the side, after conversion.
 	PriceAtPrediction int64 `json:"priceAtPrediction"`
+
+	// ScoreBasisBps Scoring price at filing: the stated price or the price of the side, whichever is larger.
+	ScoreBasisBps int64 `json:"scoreBasisBps"`
 
 	// PriceVerified A fresh quote was known. An unverified call does not count in points.
 	PriceVerified bool `json:"priceVerified"`
@@ -763,14 +766,17 @@ type DryFiled struct {
 	// Rated The market is rated. A call on another one does not count in points. Null while no venue has confirmed the market: a dry run asks none.
 	Rated *bool `json:"rated"`
 
-	// ScoreBasisBps Scoring price at filing: the stated price or the price of the side, whichever is larger.
-	ScoreBasisBps int64 `json:"scoreBasisBps"`
-
-	// Warnings docs/protocol/errors.md, Warnings. More may come.
-	Warnings []string `json:"warnings"`
+	// MarketYesBps The market's YES price: the middle of the quote.
+	MarketYesBps *int64 `json:"marketYesBps"`
 
 	// YesPriceBps What YES costs; null without a quote.
 	YesPriceBps *int64 `json:"yesPriceBps"`
+
+	// NoPriceBps What NO costs; null without a quote.
+	NoPriceBps *int64 `json:"noPriceBps"`
+
+	// Warnings docs/protocol/errors.md, Warnings. More may come.
+	Warnings []string `json:"warnings"`
 }
 
 // DryRun What a tool that writes would have stored: a call, an event or a signal over the picture, with a null where it would have its id.
@@ -783,101 +789,101 @@ type Edge struct {
 	// Calls Won and lost.
 	Calls   int64 `json:"calls"`
 	EdgeBps int64 `json:"edgeBps"`
-	HighBps int64 `json:"highBps"`
 	LowBps  int64 `json:"lowBps"`
+	HighBps int64 `json:"highBps"`
 }
 
 // EmbedMarket defines model for EmbedMarket.
 type EmbedMarket struct {
-	Crowd    EmbedMarket_Crowd  `json:"crowd"`
-	EmbedURL string             `json:"embedUrl"`
-	Height   int64              `json:"height"`
-	HTML     string             `json:"html"`
+	Type     string             `json:"type"`
 	Market   EmbedMarket_Market `json:"market"`
+	Crowd    EmbedMarket_Crowd  `json:"crowd"`
+	HTML     string             `json:"html"`
+	EmbedURL string             `json:"embedUrl"`
+	Width    int64              `json:"width"`
+	Height   int64              `json:"height"`
+	URL      string             `json:"url"`
 
 	// ShortURL Null while none can be kept.
 	ShortURL *string `json:"shortUrl"`
-	Type     string  `json:"type"`
-	URL      string  `json:"url"`
-	Width    int64   `json:"width"`
-}
-
-// EmbedMarket_Crowd defines model for EmbedMarket.Crowd.
-type EmbedMarket_Crowd struct {
-	NoCount      int64 `json:"noCount"`
-	TotalSignals int64 `json:"totalSignals"`
-	YesCount     int64 `json:"yesCount"`
 }
 
 // EmbedMarket_Market defines model for EmbedMarket.Market.
 type EmbedMarket_Market struct {
-	Closed   bool    `json:"closed"`
-	ClosesAt *string `json:"closesAt"`
-
-	// Disputed The outcome is under review.
-	Disputed bool `json:"disputed"`
-
 	// ID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
 	//
 	// Examples: 701122
-	ID   MarketID `json:"id"`
-	Name string   `json:"name"`
+	ID     MarketID `json:"id"`
+	Name   string   `json:"name"`
+	YesPct *float64 `json:"yesPct"`
+	Volume *float64 `json:"volume"`
+	Closed bool     `json:"closed"`
 
 	// ResolutionValue The outcome; null while there is none.
-	ResolutionValue *string  `json:"resolutionValue"`
-	Volume          *float64 `json:"volume"`
-	YesPct          *float64 `json:"yesPct"`
+	ResolutionValue *string `json:"resolutionValue"`
+
+	// Disputed The outcome is under review.
+	Disputed bool    `json:"disputed"`
+	ClosesAt *string `json:"closesAt"`
+}
+
+// EmbedMarket_Crowd defines model for EmbedMarket.Crowd.
+type EmbedMarket_Crowd struct {
+	YesCount     int64 `json:"yesCount"`
+	NoCount      int64 `json:"noCount"`
+	TotalSignals int64 `json:"totalSignals"`
 }
 
 // EmbedOperator defines model for EmbedOperator.
 type EmbedOperator struct {
-	Accuracy int64 `json:"accuracy"`
-
-	// Approved `live`, and an administrator approved the operator as a streamer.
-	Approved    bool        `json:"approved"`
-	DisplayName string      `json:"displayName"`
-	EmbedURL    string      `json:"embedUrl"`
-	Handle      Handle      `json:"handle"`
-	Height      int64       `json:"height"`
-	HTML        string      `json:"html"`
-	Live        bool        `json:"live"`
-	LiveSignal  *AtomSignal `json:"liveSignal"`
+	Type        string `json:"type"`
+	Handle      Handle `json:"handle"`
+	DisplayName string `json:"displayName"`
 
 	// Rank By resolved calls.
-	Rank string `json:"rank"`
+	Rank     string `json:"rank"`
+	Score    int64  `json:"score"`
+	Accuracy int64  `json:"accuracy"`
+	Live     bool   `json:"live"`
+
+	// Approved `live`, and an administrator approved the operator as a streamer.
+	Approved   bool        `json:"approved"`
+	LiveSignal *AtomSignal `json:"liveSignal"`
 
 	// RecentCalls Its newest calls.
 	RecentCalls []RecordCall `json:"recentCalls"`
-	Score       int64        `json:"score"`
+	HTML        string       `json:"html"`
+	EmbedURL    string       `json:"embedUrl"`
+	Width       int64        `json:"width"`
+	Height      int64        `json:"height"`
+	URL         string       `json:"url"`
 
 	// ShortURL Null while none can be kept.
 	ShortURL *string `json:"shortUrl"`
-	Type     string  `json:"type"`
-	URL      string  `json:"url"`
-	Width    int64   `json:"width"`
 }
 
 // EmbedSignal defines model for EmbedSignal.
 type EmbedSignal struct {
+	Type   string `json:"type"`
+	Signal Signal `json:"signal"`
+
 	// Disputed The outcome of the call's market is under review.
 	Disputed   bool   `json:"disputed"`
-	EmbedURL   string `json:"embedUrl"`
-	Height     int64  `json:"height"`
-	HTML       string `json:"html"`
 	ReceiptURL string `json:"receiptUrl"`
+	HTML       string `json:"html"`
+	EmbedURL   string `json:"embedUrl"`
+	Width      int64  `json:"width"`
+	Height     int64  `json:"height"`
+	URL        string `json:"url"`
 
 	// ShortURL Null while none can be kept.
 	ShortURL *string `json:"shortUrl"`
-	Signal   Signal  `json:"signal"`
-	Type     string  `json:"type"`
-	URL      string  `json:"url"`
-	Width    int64   `json:"width"`
 }
 
 // ExternalSignals defines model for ExternalSignals.
 type ExternalSignals struct {
-	Count   int64                     `json:"count"`
 	Signals []ExternalSignals_Signals `json:"signals"`
+	Count   int64                     `json:"count"`
 
 	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
 	UpdatedAt Time `json:"updatedAt"`
@@ -885,23 +891,23 @@ type ExternalSignals struct {
 
 // ExternalSignals_Signals defines model for ExternalSignals.Signals.
 type ExternalSignals_Signals struct {
-	Attention int64 `json:"attention"`
+	Rank      int64    `json:"rank"`
+	MarketID  string   `json:"marketId"`
+	Provider  Provider `json:"provider"`
+	Title     string   `json:"title"`
+	Lane      Lane     `json:"lane"`
+	Attention int64    `json:"attention"`
 
 	// AttentionDelta Within the last hour; 0 where it is not known.
 	AttentionDelta int64    `json:"attentionDelta"`
-	Lane           Lane     `json:"lane"`
-	MarketID       string   `json:"marketId"`
-	Provider       Provider `json:"provider"`
-	Rank           int64    `json:"rank"`
-	Title          string   `json:"title"`
-
-	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
-	UpdatedAt Time   `json:"updatedAt"`
-	URL       string `json:"url"`
+	YesPct         *float64 `json:"yesPct"`
 
 	// Volume24H USD.
 	Volume24H *float64 `json:"volume24h"`
-	YesPct    *float64 `json:"yesPct"`
+	URL       string   `json:"url"`
+
+	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
+	UpdatedAt Time `json:"updatedAt"`
 }
 
 // False defines model for False.
@@ -909,20 +915,21 @@ type False = bool
 
 // FashionFeed defines model for FashionFeed.
 type FashionFeed struct {
+	Type    string       `json:"type"`
 	Count   int64        `json:"count"`
 	Signals []FeedSignal `json:"signals"`
-	Type    string       `json:"type"`
 }
 
 // Feed defines model for Feed.
 type Feed struct {
-	// Gap With `after`: some of the events behind `from` are no longer kept; what is kept begins at `oldest`.
-	Gap *Feed_Gap `json:"gap,omitempty"`
-
-	// Head With `after`: the newest number. An `after` above it is no number of this feed. Not there in a degraded answer, nor for a handle that nobody can have.
-	Head       *int64     `json:"head,omitempty"`
 	Items      []FeedItem `json:"items"`
 	NextCursor *string    `json:"next_cursor"`
+
+	// Head With `after`: the newest number. An `after` above it is no number of this feed. Not there in a degraded answer, nor for a handle that nobody can have.
+	Head *int64 `json:"head,omitempty"`
+
+	// Gap With `after`: some of the events behind `from` are no longer kept; what is kept begins at `oldest`.
+	Gap *Feed_Gap `json:"gap,omitempty"`
 }
 
 // Feed_Gap With `after`: some of the events behind `from` are no longer kept; what is kept begins at `oldest`.
@@ -933,167 +940,168 @@ type Feed_Gap struct {
 
 // FeedItem defines model for FeedItem.
 type FeedItem struct {
-	// At Examples: 2026-09-18T12:00:00.000Z
-	At Time `json:"at"`
-
-	// Data By type; docs/protocol/events.md. Events of calls have `id`, `receiptUrl`, `handle`, `marketId` and `marketTitle`, events of markets `marketId` and `marketTitle`.
-	Data             map[string]interface{} `json:"data"`
-	Handle           *string                `json:"handle"`
-	ID               string                 `json:"id"`
-	Lane             *string                `json:"lane"`
-	MarketID         *string                `json:"marketId"`
-	OperatorPublicID *string                `json:"operatorPublicId"`
-	Provider         *string                `json:"provider"`
-
 	// Seq One more than the event before it, of the whole service.
-	Seq int64 `json:"seq"`
+	Seq int64  `json:"seq"`
+	ID  string `json:"id"`
 
 	// Type docs/protocol/events.md lists them; readers skip what they do not know.
 	//
 	// Examples: signal.created
 	Type string `json:"type"`
+
+	// At Examples: 2026-09-18T12:00:00.000Z
+	At               Time    `json:"at"`
+	Handle           *string `json:"handle"`
+	OperatorPublicID *string `json:"operatorPublicId"`
+	MarketID         *string `json:"marketId"`
+	Provider         *string `json:"provider"`
+	Lane             *string `json:"lane"`
+
+	// Data By type; docs/protocol/events.md. Events of calls have `id`, `receiptUrl`, `handle`, `marketId` and `marketTitle`, events of markets `marketId` and `marketTitle`.
+	Data map[string]interface{} `json:"data"`
 }
 
 // FeedSignal defines model for FeedSignal.
 type FeedSignal struct {
-	// ClosesAtSignal End date of the market at the call, from the ledger.
-	ClosesAtSignal *string `json:"closesAtSignal"`
+	// OperatorPublicID Masked operator id.
+	OperatorPublicID  PublicID `json:"operatorPublicId"`
+	MarketID          string   `json:"marketId"`
+	MarketTitle       string   `json:"marketTitle"`
+	Direction         Side     `json:"direction"`
+	PriceAtPrediction Bps      `json:"priceAtPrediction"`
+	CrowdYesAtSignal  *int64   `json:"crowdYesAtSignal"`
 
-	// ConfirmedAt Time of the second quote.
-	ConfirmedAt *string `json:"confirmedAt"`
-
-	// Counted The call is part of points; null while pending, false for a void.
-	Counted *bool `json:"counted"`
+	// Score null while pending; won 0 to 99, lost -100 to -1, void 0.
+	Score  *Score       `json:"score"`
+	Status SignalStatus `json:"status"`
 
 	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
-	CreatedAt        Time    `json:"createdAt"`
-	CrowdYesAtSignal *int64  `json:"crowdYesAtSignal"`
-	Direction        Side    `json:"direction"`
-	Handle           *string `json:"handle"`
-	ID               string  `json:"id"`
+	CreatedAt  Time    `json:"createdAt"`
+	ResolvedAt *string `json:"resolvedAt"`
+	TextTake   *string `json:"textTake"`
+	Handle     *string `json:"handle"`
 
 	// LiveYesBps Only in `open`.
-	LiveYesBps  *int64 `json:"liveYesBps,omitempty"`
-	MarketID    string `json:"marketId"`
-	MarketTitle string `json:"marketTitle"`
+	LiveYesBps *int64 `json:"liveYesBps,omitempty"`
+
+	// MoveBps Only in `open`.
+	MoveBps    *int64 `json:"moveBps,omitempty"`
+	ID         string `json:"id"`
+	ReceiptURL string `json:"receiptUrl"`
 
 	// MarketYesAtSignal YES price of the market at the call, from the ledger; null when it had none.
 	MarketYesAtSignal *int64 `json:"marketYesAtSignal"`
 
-	// MoveBps Only in `open`.
-	MoveBps *int64 `json:"moveBps,omitempty"`
+	// ClosesAtSignal End date of the market at the call, from the ledger.
+	ClosesAtSignal *string `json:"closesAtSignal"`
 
-	// OperatorPublicID Masked operator id.
-	OperatorPublicID  PublicID `json:"operatorPublicId"`
-	PriceAtPrediction Bps      `json:"priceAtPrediction"`
+	// ScoreBasisBps Scoring price of the side: of the filing while pending, then of the result.
+	ScoreBasisBps int64 `json:"scoreBasisBps"`
 
 	// PriceVerified A fresh quote was known at the call.
 	PriceVerified bool `json:"priceVerified"`
 
-	// QuoteAt Time of the quote at filing, by the venue's clock.
-	QuoteAt *string `json:"quoteAt"`
-
 	// Rated The market was rated at the call.
 	Rated bool `json:"rated"`
 
+	// Counted The call is part of points; null while pending, false for a void.
+	Counted *bool `json:"counted"`
+
 	// Reason Of a void call: `late` or `unknown_market`; null for any other.
-	Reason     *string `json:"reason"`
-	ReceiptURL string  `json:"receiptUrl"`
-	ResolvedAt *string `json:"resolvedAt"`
+	Reason *string `json:"reason"`
 
-	// Score null while pending; won 0 to 99, lost -100 to -1, void 0.
-	Score *Score `json:"score"`
+	// QuoteAt Time of the quote at filing, by the venue's clock.
+	QuoteAt *string `json:"quoteAt"`
 
-	// ScoreBasisBps Scoring price of the side: of the filing while pending, then of the result.
-	ScoreBasisBps int64        `json:"scoreBasisBps"`
-	Status        SignalStatus `json:"status"`
-	TextTake      *string      `json:"textTake"`
+	// ConfirmedAt Time of the second quote.
+	ConfirmedAt *string `json:"confirmedAt"`
 }
 
 // FieldRecord defines model for FieldRecord.
 type FieldRecord struct {
-	Accuracy  int64  `json:"accuracy"`
-	AvgClvBps *int64 `json:"avgClvBps"`
-	Calls     int64  `json:"calls"`
-	Correct   int64  `json:"correct"`
-	Handle    Handle `json:"handle"`
-
-	// Operators How many are ranked.
-	Operators int64 `json:"operators"`
+	Handle Handle `json:"handle"`
 
 	// Origin Examples: hub
-	Origin     string `json:"origin"`
-	Pending    int64  `json:"pending"`
-	ProfileURL string `json:"profileUrl"`
+	Origin string `json:"origin"`
 
 	// Rank Among people with a decided call, by score, decided calls, accuracy and handle.
-	Rank     *int64       `json:"rank"`
-	Recent   []RecordCall `json:"recent"`
-	Resolved int64        `json:"resolved"`
-	Score    int64        `json:"score"`
-	Streak   int64        `json:"streak"`
+	Rank *int64 `json:"rank"`
+
+	// Operators How many are ranked.
+	Operators  int64        `json:"operators"`
+	Score      int64        `json:"score"`
+	Calls      int64        `json:"calls"`
+	Resolved   int64        `json:"resolved"`
+	Correct    int64        `json:"correct"`
+	Pending    int64        `json:"pending"`
+	Accuracy   int64        `json:"accuracy"`
+	Streak     int64        `json:"streak"`
+	AvgClvBps  *int64       `json:"avgClvBps"`
+	Recent     []RecordCall `json:"recent"`
+	ProfileURL string       `json:"profileUrl"`
 }
 
 // Filed A stored call. A repeated `Idempotency-Key` answers the numbers of the stored call.
 type Filed struct {
-	ID string `json:"id"`
-
-	// MarketYesBps The market's YES price: the middle of the quote.
-	MarketYesBps *int64 `json:"marketYesBps"`
-
-	// NoPriceBps What NO costs; null without a quote.
-	NoPriceBps *int64 `json:"noPriceBps"`
 	Ok         True   `json:"ok"`
+	ID         string `json:"id"`
+	ReceiptURL string `json:"receiptUrl"`
 
 	// PriceAtPrediction Stored stated price of the side, after conversion.
 	PriceAtPrediction int64 `json:"priceAtPrediction"`
+
+	// ScoreBasisBps Scoring price at filing: the stated price or the price of the side, whichever is larger.
+	ScoreBasisBps int64 `json:"scoreBasisBps"`
 
 	// PriceVerified A fresh quote was known. An unverified call does not count in points.
 	PriceVerified bool `json:"priceVerified"`
 
 	// Rated The market is rated. A call on another one does not count in points.
-	Rated      bool   `json:"rated"`
-	ReceiptURL string `json:"receiptUrl"`
+	Rated bool `json:"rated"`
 
-	// ScoreBasisBps Scoring price at filing: the stated price or the price of the side, whichever is larger.
-	ScoreBasisBps int64 `json:"scoreBasisBps"`
-
-	// Warnings docs/protocol/errors.md, Warnings. More may come.
-	Warnings []string `json:"warnings"`
+	// MarketYesBps The market's YES price: the middle of the quote.
+	MarketYesBps *int64 `json:"marketYesBps"`
 
 	// YesPriceBps What YES costs; null without a quote.
 	YesPriceBps *int64 `json:"yesPriceBps"`
+
+	// NoPriceBps What NO costs; null without a quote.
+	NoPriceBps *int64 `json:"noPriceBps"`
+
+	// Warnings docs/protocol/errors.md, Warnings. More may come.
+	Warnings []string `json:"warnings"`
 }
 
 // FilterSpec Which markets a channel airs. Unknown members are ignored.
 type FilterSpec struct {
 	// Categories Lane keys; names of content lanes are mapped.
-	Categories      *[]string `json:"categories,omitempty"`
-	MaxResolveHours *float64  `json:"maxResolveHours,omitempty"`
-
-	// MaxVolume USD.
-	MaxVolume *float64 `json:"maxVolume,omitempty"`
-	MaxYes    *float64 `json:"maxYes,omitempty"`
+	Categories []string `json:"categories,omitempty"`
 
 	// MinVolume USD.
-	MinVolume      *float64 `json:"minVolume,omitempty"`
-	MinYes         *float64 `json:"minYes,omitempty"`
-	TopPerCategory *int64   `json:"topPerCategory,omitempty"`
+	MinVolume *float64 `json:"minVolume,omitempty"`
+
+	// MaxVolume USD.
+	MaxVolume       *float64 `json:"maxVolume,omitempty"`
+	MinYes          *float64 `json:"minYes,omitempty"`
+	MaxYes          *float64 `json:"maxYes,omitempty"`
+	MaxResolveHours *float64 `json:"maxResolveHours,omitempty"`
+	TopPerCategory  *int64   `json:"topPerCategory,omitempty"`
 }
 
 // Finalize defines model for Finalize.
 type Finalize struct {
-	// DecidedAt When the outcome was public, if that was before the claim; not in the future. Calls from then on are late.
-	DecidedAt   *string `json:"decidedAt,omitempty"`
-	FinalizedBy *string `json:"finalizedBy,omitempty"`
 	MarketID    string  `json:"marketId"`
-	ProofURL    *string `json:"proofUrl,omitempty"`
+	Verdict     Verdict `json:"verdict"`
 	Reason      *string `json:"reason,omitempty"`
+	FinalizedBy *string `json:"finalizedBy,omitempty"`
 
 	// Resolver `manual` when left out.
 	Resolver *Resolver `json:"resolver,omitempty"`
 	Source   *string   `json:"source,omitempty"`
-	Verdict  Verdict   `json:"verdict"`
+	ProofURL *string   `json:"proofUrl,omitempty"`
+
+	// DecidedAt When the outcome was public, if that was before the claim; not in the future. Calls from then on are late.
+	DecidedAt *string `json:"decidedAt,omitempty"`
 }
 
 // FollowAsk defines model for FollowAsk.
@@ -1114,40 +1122,40 @@ type FollowCounts struct {
 
 // Followed defines model for Followed.
 type Followed struct {
+	Ok          True  `json:"ok"`
 	Followers   int64 `json:"followers"`
 	Following   int64 `json:"following"`
 	IsFollowing bool  `json:"isFollowing"`
-	Ok          True  `json:"ok"`
 }
 
 // Force defines model for Force.
 type Force struct {
-	// DecidedAt When the outcome was public, if that was before the claim; not in the future. Calls from then on are late.
-	DecidedAt *string `json:"decidedAt,omitempty"`
-
 	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
 	//
 	// Examples: 701122
 	MarketID MarketID `json:"marketId"`
 	Outcome  Verdict  `json:"outcome"`
+
+	// DecidedAt When the outcome was public, if that was before the claim; not in the future. Calls from then on are late.
+	DecidedAt *string `json:"decidedAt,omitempty"`
 }
 
 // Forced defines model for Forced.
 type Forced struct {
-	Lost     int64   `json:"lost"`
-	MarketID string  `json:"marketId"`
-	Mode     string  `json:"mode"`
 	Ok       True    `json:"ok"`
+	Mode     string  `json:"mode"`
+	MarketID string  `json:"marketId"`
 	Outcome  Outcome `json:"outcome"`
 	Scored   int64   `json:"scored"`
-	Void     int64   `json:"void"`
 	Won      int64   `json:"won"`
+	Lost     int64   `json:"lost"`
+	Void     int64   `json:"void"`
 }
 
 // GetMarketCall defines model for GetMarketCall.
 type GetMarketCall struct {
-	Arguments *GetMarketCall_Arguments `json:"arguments,omitempty"`
 	Name      string                   `json:"name"`
+	Arguments *GetMarketCall_Arguments `json:"arguments,omitempty"`
 }
 
 // GetMarketCall_Arguments defines model for GetMarketCall.Arguments.
@@ -1158,8 +1166,8 @@ type GetMarketCall_Arguments struct {
 
 // GetOperatorCall defines model for GetOperatorCall.
 type GetOperatorCall struct {
-	Arguments *GetOperatorCall_Arguments `json:"arguments,omitempty"`
 	Name      string                     `json:"name"`
+	Arguments *GetOperatorCall_Arguments `json:"arguments,omitempty"`
 }
 
 // GetOperatorCall_Arguments defines model for GetOperatorCall.Arguments.
@@ -1173,23 +1181,23 @@ type GetOperatorCall_Arguments struct {
 
 // GetProgramCall defines model for GetProgramCall.
 type GetProgramCall struct {
-	Arguments *GetProgramCall_Arguments `json:"arguments,omitempty"`
 	Name      string                    `json:"name"`
+	Arguments *GetProgramCall_Arguments `json:"arguments,omitempty"`
 }
 
 // GetProgramCall_Arguments defines model for GetProgramCall.Arguments.
 type GetProgramCall_Arguments struct {
-	// Limit Segments.
-	Limit *int64 `json:"limit,omitempty"`
-
 	// Preset Which markets: the talked of, those that resolve soon, or the close ones. Left out: a mixture.
 	Preset *string `json:"preset,omitempty"`
+
+	// Limit Segments.
+	Limit *int64 `json:"limit,omitempty"`
 }
 
 // GetSignalCall defines model for GetSignalCall.
 type GetSignalCall struct {
-	Arguments *GetSignalCall_Arguments `json:"arguments,omitempty"`
 	Name      string                   `json:"name"`
+	Arguments *GetSignalCall_Arguments `json:"arguments,omitempty"`
 }
 
 // GetSignalCall_Arguments defines model for GetSignalCall.Arguments.
@@ -1200,26 +1208,26 @@ type GetSignalCall_Arguments struct {
 
 // Grant defines model for Grant.
 type Grant struct {
-	App Grant_App `json:"app"`
+	GrantID  string    `json:"grantId"`
+	App      Grant_App `json:"app"`
+	Scopes   []Scope   `json:"scopes"`
+	Resource *string   `json:"resource"`
 
 	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
-	CreatedAt Time `json:"createdAt"`
+	CreatedAt  Time  `json:"createdAt"`
+	LastUsedAt *Time `json:"lastUsedAt"`
 
 	// ExpiresAt Examples: 2026-09-18T12:00:00.000Z
-	ExpiresAt  Time     `json:"expiresAt"`
-	GrantID    string   `json:"grantId"`
-	LastUsedAt *Time    `json:"lastUsedAt"`
-	Resource   *string  `json:"resource"`
-	RevokedAt  *Time    `json:"revokedAt"`
-	Scopes     []Scope  `json:"scopes"`
-	Signers    []string `json:"signers"`
+	ExpiresAt Time     `json:"expiresAt"`
+	RevokedAt *Time    `json:"revokedAt"`
+	Signers   []string `json:"signers"`
 }
 
 // Grant_App defines model for Grant.App.
 type Grant_App struct {
 	AppID   string  `json:"appId"`
-	LogoURL *string `json:"logoUrl"`
 	Name    string  `json:"name"`
+	LogoURL *string `json:"logoUrl"`
 }
 
 // GrantList defines model for GrantList.
@@ -1232,45 +1240,46 @@ type Handle = string
 
 // Health defines model for Health.
 type Health struct {
-	// Failed Readiness only: what is missing.
-	Failed *[]string `json:"failed,omitempty"`
+	Ok bool `json:"ok"`
 
 	// Nonce Which process answered, as it was told at start; may be empty.
 	Nonce string `json:"nonce"`
-	Ok    bool   `json:"ok"`
+
+	// Failed Readiness only: what is missing.
+	Failed []string `json:"failed,omitempty"`
 }
 
 // Heartbeat defines model for Heartbeat.
 type Heartbeat struct {
-	// ExpiresInS Seconds that the session has without one.
-	ExpiresInS int64 `json:"expiresInS"`
+	Ok     True    `json:"ok"`
+	ShowID *string `json:"showId"`
 
 	// IntervalS Seconds to the next one.
-	IntervalS int64   `json:"intervalS"`
-	Ok        True    `json:"ok"`
-	ShowID    *string `json:"showId"`
-	Viewers   int64   `json:"viewers"`
+	IntervalS int64 `json:"intervalS"`
+
+	// ExpiresInS Seconds that the session has without one.
+	ExpiresInS int64 `json:"expiresInS"`
+	Viewers    int64 `json:"viewers"`
 }
 
 // HeartbeatSend defines model for HeartbeatSend.
 type HeartbeatSend struct {
-	BitrateKbps *int64 `json:"bitrateKbps,omitempty"`
+	// State `live` when it is left out.
+	State *string `json:"state,omitempty"`
 
 	// MarketID What the operator speaks of; left out, what was said before stands.
-	MarketID *MarketID `json:"marketId,omitempty"`
-
-	// State `live` when it is left out.
-	State   *string `json:"state,omitempty"`
-	Viewers *int64  `json:"viewers,omitempty"`
+	MarketID    *MarketID `json:"marketId,omitempty"`
+	BitrateKbps *int64    `json:"bitrateKbps,omitempty"`
+	Viewers     *int64    `json:"viewers,omitempty"`
 }
 
 // Heatmap defines model for Heatmap.
 type Heatmap struct {
 	Source string `json:"source"`
-	Tiles  []Tile `json:"tiles"`
 
 	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
-	UpdatedAt Time `json:"updatedAt"`
+	UpdatedAt Time   `json:"updatedAt"`
+	Tiles     []Tile `json:"tiles"`
 }
 
 // History defines model for History.
@@ -1280,23 +1289,22 @@ type History struct {
 
 // History_History defines model for History.History.
 type History_History struct {
-	P float64 `json:"p"`
-
 	// T Unix seconds.
-	T int64 `json:"t"`
+	T int64   `json:"t"`
+	P float64 `json:"p"`
 }
 
 // HubKey defines model for HubKey.
 type HubKey struct {
-	Kid  string `json:"kid"`
-	Kind string `json:"kind"`
+	Kid       string `json:"kid"`
+	Kind      string `json:"kind"`
+	PublicKey string `json:"publicKey"`
+
+	// NotBefore Examples: 2026-09-18T12:00:00.000Z
+	NotBefore Time `json:"notBefore"`
 
 	// NotAfter Of a key that was replaced.
 	NotAfter *string `json:"notAfter,omitempty"`
-
-	// NotBefore Examples: 2026-09-18T12:00:00.000Z
-	NotBefore Time   `json:"notBefore"`
-	PublicKey string `json:"publicKey"`
 }
 
 // HubKeyList defines model for HubKeyList.
@@ -1306,28 +1314,29 @@ type HubKeyList struct {
 
 // IdentityClaim defines model for IdentityClaim.
 type IdentityClaim struct {
+	Station string `json:"station"`
+
 	// Identity The wallet, with the checksum of EIP-55 where its chain has one.
-	Identity   string `json:"identity"`
-	ProfileURL string `json:"profileUrl"`
-	Station    string `json:"station"`
+	Identity string `json:"identity"`
 
 	// VerifiedAt Examples: 2026-09-18T12:00:00.000Z
-	VerifiedAt Time `json:"verifiedAt"`
+	VerifiedAt Time   `json:"verifiedAt"`
+	ProfileURL string `json:"profileUrl"`
 }
 
 // IdentityClaimAsk defines model for IdentityClaimAsk.
 type IdentityClaimAsk struct {
-	// Address 0x and 40 hex digits, in one case or as EIP-55 spells them; or a Solana address.
-	Address string `json:"address"`
-
 	// Station The one that takes claims is meant when none is named.
 	Station *string `json:"station,omitempty"`
+
+	// Address 0x and 40 hex digits, in one case or as EIP-55 spells them; or a Solana address.
+	Address string `json:"address"`
 }
 
 // IdentityClaimed defines model for IdentityClaimed.
 type IdentityClaimed struct {
-	Claim IdentityClaim `json:"claim"`
 	Ok    True          `json:"ok"`
+	Claim IdentityClaim `json:"claim"`
 }
 
 // IdentityClaims defines model for IdentityClaims.
@@ -1337,12 +1346,12 @@ type IdentityClaims struct {
 
 // Influence defines model for Influence.
 type Influence struct {
+	Window  string            `json:"window"`
 	Items   []Airing          `json:"items"`
 	Summary Influence_Summary `json:"summary"`
 
 	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
-	UpdatedAt Time   `json:"updatedAt"`
-	Window    string `json:"window"`
+	UpdatedAt Time `json:"updatedAt"`
 }
 
 // Influence_Summary defines model for Influence.Summary.
@@ -1350,72 +1359,73 @@ type Influence_Summary struct {
 	// Airings All of the window whose move is known; a market that aired in one slot on several channels counts once.
 	Airings int64 `json:"airings"`
 
-	// BaselineAbsMoveBps Of markets that did not air; null: none was looked at.
-	BaselineAbsMoveBps *int64 `json:"baselineAbsMoveBps"`
-
 	// MeanAbsMoveBps Of these; null: none.
 	MeanAbsMoveBps *int64 `json:"meanAbsMoveBps"`
+
+	// BaselineAbsMoveBps Of markets that did not air; null: none was looked at.
+	BaselineAbsMoveBps *int64 `json:"baselineAbsMoveBps"`
 }
 
 // Introspection defines model for Introspection.
 type Introspection struct {
 	Active    bool    `json:"active"`
-	Aud       *string `json:"aud,omitempty"`
+	Scope     *string `json:"scope,omitempty"`
 	ClientID  *string `json:"client_id,omitempty"`
-	Exp       *int64  `json:"exp,omitempty"`
+	Sub       *string `json:"sub,omitempty"`
 	GrantID   *string `json:"grantId,omitempty"`
+	Exp       *int64  `json:"exp,omitempty"`
 	Iat       *int64  `json:"iat,omitempty"`
 	Iss       *string `json:"iss,omitempty"`
-	Scope     *string `json:"scope,omitempty"`
-	Sub       *string `json:"sub,omitempty"`
+	Aud       *string `json:"aud,omitempty"`
 	TokenType *string `json:"token_type,omitempty"`
 }
 
 // Issuer defines model for Issuer.
 type Issuer struct {
+	Issuer                                     string          `json:"issuer"`
 	AuthorizationEndpoint                      string          `json:"authorization_endpoint"`
+	TokenEndpoint                              string          `json:"token_endpoint"`
+	RevocationEndpoint                         string          `json:"revocation_endpoint"`
+	IntrospectionEndpoint                      string          `json:"introspection_endpoint"`
+	ScopesSupported                            []string        `json:"scopes_supported"`
+	ResponseTypesSupported                     []string        `json:"response_types_supported"`
+	ResponseModesSupported                     []string        `json:"response_modes_supported"`
+	GrantTypesSupported                        []string        `json:"grant_types_supported"`
+	TokenEndpointAuthMethodsSupported          []string        `json:"token_endpoint_auth_methods_supported"`
+	RevocationEndpointAuthMethodsSupported     []string        `json:"revocation_endpoint_auth_methods_supported"`
+	IntrospectionEndpointAuthMethodsSupported  []string        `json:"introspection_endpoint_auth_methods_supported"`
+	CodeChallengeMethodsSupported              []string        `json:"code_challenge_methods_supported"`
 	AuthorizationResponseIssParameterSupported bool            `json:"authorization_response_iss_parameter_supported"`
 	ClientIDMetadataDocumentSupported          bool            `json:"client_id_metadata_document_supported"`
-	CodeChallengeMethodsSupported              []string        `json:"code_challenge_methods_supported"`
-	GrantTypesSupported                        []string        `json:"grant_types_supported"`
-	IntrospectionEndpoint                      string          `json:"introspection_endpoint"`
-	IntrospectionEndpointAuthMethodsSupported  []string        `json:"introspection_endpoint_auth_methods_supported"`
-	Issuer                                     string          `json:"issuer"`
-	Protocol                                   Issuer_Protocol `json:"protocol"`
-	ResponseModesSupported                     []string        `json:"response_modes_supported"`
-	ResponseTypesSupported                     []string        `json:"response_types_supported"`
-	RevocationEndpoint                         string          `json:"revocation_endpoint"`
-	RevocationEndpointAuthMethodsSupported     []string        `json:"revocation_endpoint_auth_methods_supported"`
-	ScopesSupported                            []string        `json:"scopes_supported"`
 	ServiceDocumentation                       string          `json:"service_documentation"`
-	TokenEndpoint                              string          `json:"token_endpoint"`
-	TokenEndpointAuthMethodsSupported          []string        `json:"token_endpoint_auth_methods_supported"`
+	Protocol                                   Issuer_Protocol `json:"protocol"`
 }
 
 // Issuer_Protocol defines model for Issuer.Protocol.
 type Issuer_Protocol struct {
+	Version      int64                  `json:"version"`
+	MessageTypes []string               `json:"messageTypes"`
+	Signature    map[string]interface{} `json:"signature"`
 	Endpoints    map[string]interface{} `json:"endpoints"`
 	Keys         string                 `json:"keys"`
 	Limits       map[string]interface{} `json:"limits"`
-	MessageTypes []string               `json:"messageTypes"`
-	Signature    map[string]interface{} `json:"signature"`
-	Version      int64                  `json:"version"`
 }
 
 // KeptMessage defines model for KeptMessage.
 type KeptMessage struct {
+	Message PublishedMessage `json:"message"`
+	ID      string           `json:"id"`
+	URI     string           `json:"uri"`
+
+	// ReceivedAt Examples: 2026-09-18T12:00:00.000Z
+	ReceivedAt Time `json:"receivedAt"`
+
 	// Attested Signed by the hub itself.
 	Attested bool `json:"attested"`
 
 	// Hidden An administrator hides the text: the payload is null. Its signature cannot be checked until the text is shown again.
-	Hidden  bool             `json:"hidden"`
-	ID      string           `json:"id"`
-	Message PublishedMessage `json:"message"`
-
-	// ReceivedAt Examples: 2026-09-18T12:00:00.000Z
-	ReceivedAt Time                    `json:"receivedAt"`
-	Result     *map[string]interface{} `json:"result,omitempty"`
-	URI        string                  `json:"uri"`
+	Hidden bool                   `json:"hidden"`
+	Result map[string]interface{} `json:"result,omitempty"`
 }
 
 // KeyList defines model for KeyList.
@@ -1425,20 +1435,20 @@ type KeyList struct {
 
 // KeyList_Keys defines model for KeyList.Keys.
 type KeyList_Keys struct {
-	Active bool `json:"active"`
-
-	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
-	CreatedAt Time   `json:"createdAt"`
-	ID        string `json:"id"`
-	Label     string `json:"label"`
-
-	// LastUsedAt Written at most once a minute.
-	LastUsedAt  *string      `json:"lastUsedAt"`
+	ID          string       `json:"id"`
+	Label       string       `json:"label"`
+	Tier        KeyTier      `json:"tier"`
 	Permissions []Permission `json:"permissions"`
 
 	// Strict Held to its permissions on every route.
-	Strict bool    `json:"strict"`
-	Tier   KeyTier `json:"tier"`
+	Strict bool `json:"strict"`
+	Active bool `json:"active"`
+
+	// LastUsedAt Written at most once a minute.
+	LastUsedAt *string `json:"lastUsedAt"`
+
+	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+	CreatedAt Time `json:"createdAt"`
 }
 
 // KeyMint defines model for KeyMint.
@@ -1446,7 +1456,7 @@ type KeyMint struct {
 	Label string `json:"label"`
 
 	// Permissions Each at most once, in any order; all three when left out. They hold at /api/mcp and under /api/protocol/v1, for strict keys on every route; the older write routes only record them for other keys.
-	Permissions *[]Permission `json:"permissions,omitempty"`
+	Permissions []Permission `json:"permissions,omitempty"`
 
 	// Strict Hold the key to its permissions on every route; `x-signalcast-permission` of an operation names the one that it needs.
 	Strict *bool `json:"strict,omitempty"`
@@ -1466,130 +1476,130 @@ type LaneCategory = string
 
 // LaneRuled defines model for LaneRuled.
 type LaneRuled struct {
-	Category LaneCategory `json:"category"`
-	Lane     Lane         `json:"lane"`
-	MarketID string       `json:"marketId"`
 	Ok       True         `json:"ok"`
+	MarketID string       `json:"marketId"`
+	Lane     Lane         `json:"lane"`
+	Category LaneCategory `json:"category"`
 }
 
 // LaneRuling defines model for LaneRuling.
 type LaneRuling struct {
-	Category *LaneCategory `json:"category,omitempty"`
 	Lane     Lane          `json:"lane"`
+	Category *LaneCategory `json:"category,omitempty"`
 }
 
 // LedgerSignal defines model for LedgerSignal.
 type LedgerSignal struct {
-	Callsign *string `json:"callsign"`
-
-	// ClosesAtSignal End date of the market at the call, from the ledger.
-	ClosesAtSignal *string `json:"closesAtSignal"`
-	Confidence     *int64  `json:"confidence"`
-
-	// ConfirmedAt Time of the second quote.
-	ConfirmedAt *string `json:"confirmedAt"`
-
-	// Counted The call is part of points; null while pending, false for a void.
-	Counted *bool `json:"counted"`
-
-	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
-	CreatedAt        Time   `json:"createdAt"`
-	CrowdYesAtSignal *int64 `json:"crowdYesAtSignal"`
-	Direction        Side   `json:"direction"`
-	ID               string `json:"id"`
-
-	// MarketYesAtSignal YES price of the market at the call, from the ledger; null when it had none.
-	MarketYesAtSignal *int64 `json:"marketYesAtSignal"`
-	PriceAtPrediction Bps    `json:"priceAtPrediction"`
-
-	// PriceVerified A fresh quote was known at the call.
-	PriceVerified bool `json:"priceVerified"`
+	ID string `json:"id"`
 
 	// PrivyID The provider's raw subject, not masked.
-	PrivyID string `json:"privyId"`
-
-	// QuoteAt Time of the quote at filing, by the venue's clock.
-	QuoteAt *string `json:"quoteAt"`
-
-	// Rated The market was rated at the call.
-	Rated bool `json:"rated"`
-
-	// Reason Of a void call: `late` or `unknown_market`; null for any other.
-	Reason     *string `json:"reason"`
-	ResolvedAt *string `json:"resolvedAt"`
+	PrivyID           string       `json:"privyId"`
+	Direction         Side         `json:"direction"`
+	PriceAtPrediction Bps          `json:"priceAtPrediction"`
+	CrowdYesAtSignal  *int64       `json:"crowdYesAtSignal"`
+	Confidence        *int64       `json:"confidence"`
+	TextTake          *string      `json:"textTake"`
+	Status            SignalStatus `json:"status"`
 
 	// Score null while pending; won 0 to 99, lost -100 to -1, void 0.
 	Score *Score `json:"score"`
 
+	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+	CreatedAt  Time    `json:"createdAt"`
+	ResolvedAt *string `json:"resolvedAt"`
+	Callsign   *string `json:"callsign"`
+
+	// MarketYesAtSignal YES price of the market at the call, from the ledger; null when it had none.
+	MarketYesAtSignal *int64 `json:"marketYesAtSignal"`
+
+	// ClosesAtSignal End date of the market at the call, from the ledger.
+	ClosesAtSignal *string `json:"closesAtSignal"`
+
 	// ScoreBasisBps Scoring price of the side: of the filing while pending, then of the result.
-	ScoreBasisBps int64        `json:"scoreBasisBps"`
-	Status        SignalStatus `json:"status"`
-	TextTake      *string      `json:"textTake"`
+	ScoreBasisBps int64 `json:"scoreBasisBps"`
+
+	// PriceVerified A fresh quote was known at the call.
+	PriceVerified bool `json:"priceVerified"`
+
+	// Rated The market was rated at the call.
+	Rated bool `json:"rated"`
+
+	// Counted The call is part of points; null while pending, false for a void.
+	Counted *bool `json:"counted"`
+
+	// Reason Of a void call: `late` or `unknown_market`; null for any other.
+	Reason *string `json:"reason"`
+
+	// QuoteAt Time of the quote at filing, by the venue's clock.
+	QuoteAt *string `json:"quoteAt"`
+
+	// ConfirmedAt Time of the second quote.
+	ConfirmedAt *string `json:"confirmedAt"`
 }
 
 // ListSignalsCall defines model for ListSignalsCall.
 type ListSignalsCall struct {
-	Arguments *ListSignalsCall_Arguments `json:"arguments,omitempty"`
 	Name      string                     `json:"name"`
+	Arguments *ListSignalsCall_Arguments `json:"arguments,omitempty"`
 }
 
 // ListSignalsCall_Arguments defines model for ListSignalsCall.Arguments.
 type ListSignalsCall_Arguments struct {
-	// Limit Calls.
-	Limit *int64 `json:"limit,omitempty"`
-
 	// Type recent: the newest; beat_crowd: won against the crowd; open: pending, with their live mark.
 	Type *string `json:"type,omitempty"`
+
+	// Limit Calls.
+	Limit *int64 `json:"limit,omitempty"`
 }
 
 // ListedSignal defines model for ListedSignal.
 type ListedSignal struct {
-	// ClosesAtSignal End date of the market at the call, from the ledger.
-	ClosesAtSignal *string `json:"closesAtSignal"`
-
-	// ConfirmedAt Time of the second quote.
-	ConfirmedAt *string `json:"confirmedAt"`
-
-	// Counted The call is part of points; null while pending, false for a void.
-	Counted *bool `json:"counted"`
-
-	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
-	CreatedAt        Time    `json:"createdAt"`
-	CrowdYesAtSignal *int64  `json:"crowdYesAtSignal"`
-	Direction        Side    `json:"direction"`
-	Handle           *string `json:"handle"`
-	ID               string  `json:"id"`
-	Lane             Lane    `json:"lane"`
-	MarketID         string  `json:"marketId"`
-	MarketTitle      string  `json:"marketTitle"`
-
 	// MarketYesAtSignal YES price of the market at the call, from the ledger; null when it had none.
 	MarketYesAtSignal *int64 `json:"marketYesAtSignal"`
 
-	// OperatorPublicID Masked operator id.
-	OperatorPublicID  PublicID `json:"operatorPublicId"`
-	PriceAtPrediction Bps      `json:"priceAtPrediction"`
+	// ClosesAtSignal End date of the market at the call, from the ledger.
+	ClosesAtSignal *string `json:"closesAtSignal"`
+
+	// ScoreBasisBps Scoring price of the side: of the filing while pending, then of the result.
+	ScoreBasisBps int64 `json:"scoreBasisBps"`
 
 	// PriceVerified A fresh quote was known at the call.
 	PriceVerified bool `json:"priceVerified"`
 
-	// QuoteAt Time of the quote at filing, by the venue's clock.
-	QuoteAt *string `json:"quoteAt"`
-
 	// Rated The market was rated at the call.
 	Rated bool `json:"rated"`
 
+	// Counted The call is part of points; null while pending, false for a void.
+	Counted *bool `json:"counted"`
+
 	// Reason Of a void call: `late` or `unknown_market`; null for any other.
-	Reason     *string `json:"reason"`
-	ResolvedAt *string `json:"resolvedAt"`
+	Reason *string `json:"reason"`
+
+	// QuoteAt Time of the quote at filing, by the venue's clock.
+	QuoteAt *string `json:"quoteAt"`
+
+	// ConfirmedAt Time of the second quote.
+	ConfirmedAt *string `json:"confirmedAt"`
+	ID          string  `json:"id"`
+	Lane        Lane    `json:"lane"`
+
+	// OperatorPublicID Masked operator id.
+	OperatorPublicID  PublicID `json:"operatorPublicId"`
+	MarketID          string   `json:"marketId"`
+	MarketTitle       string   `json:"marketTitle"`
+	Direction         Side     `json:"direction"`
+	PriceAtPrediction Bps      `json:"priceAtPrediction"`
+	CrowdYesAtSignal  *int64   `json:"crowdYesAtSignal"`
 
 	// Score null while pending; won 0 to 99, lost -100 to -1, void 0.
-	Score *Score `json:"score"`
+	Score  *Score       `json:"score"`
+	Status SignalStatus `json:"status"`
 
-	// ScoreBasisBps Scoring price of the side: of the filing while pending, then of the result.
-	ScoreBasisBps int64        `json:"scoreBasisBps"`
-	Status        SignalStatus `json:"status"`
-	TextTake      *string      `json:"textTake"`
+	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+	CreatedAt  Time    `json:"createdAt"`
+	ResolvedAt *string `json:"resolvedAt"`
+	TextTake   *string `json:"textTake"`
+	Handle     *string `json:"handle"`
 }
 
 // LiveList defines model for LiveList.
@@ -1600,14 +1610,15 @@ type LiveList struct {
 
 // LiveShow defines model for LiveShow.
 type LiveShow struct {
-	// Approved An administrator approved the operator as a streamer. `/tv`, `/live/{handle}`, the spotlight and the programme show approved operators only.
-	Approved  bool        `json:"approved"`
 	Handle    Handle      `json:"handle"`
 	HlsURL    string      `json:"hlsUrl"`
-	ShowID    string      `json:"showId"`
-	Signal    *LiveSignal `json:"signal"`
-	StartedAt string      `json:"startedAt"`
 	Viewers   int64       `json:"viewers"`
+	Signal    *LiveSignal `json:"signal"`
+	ShowID    string      `json:"showId"`
+	StartedAt string      `json:"startedAt"`
+
+	// Approved An administrator approved the operator as a streamer. `/tv`, `/live/{handle}`, the spotlight and the programme show approved operators only.
+	Approved bool `json:"approved"`
 }
 
 // LiveSignal defines model for LiveSignal.
@@ -1621,41 +1632,42 @@ type LiveSignal struct {
 
 // Market defines model for Market.
 type Market struct {
-	// ClobTokenID First order-book token.
-	ClobTokenID *string  `json:"clobTokenId"`
-	Description *string  `json:"description"`
-	EndDate     *string  `json:"endDate"`
-	Lane        Lane     `json:"lane"`
-	Liquidity   *float64 `json:"liquidity"`
-	MarketID    string   `json:"marketId"`
-
-	// Outcomes Labels of YES and NO, when they are not Yes and No.
-	Outcomes *[]string `json:"outcomes,omitempty"`
-	Provider Provider  `json:"provider"`
-	Question string    `json:"question"`
-
-	// Rated Calls on it count.
-	Rated           bool         `json:"rated"`
-	ResolutionValue *Verdict     `json:"resolutionValue"`
-	Resolved        bool         `json:"resolved"`
+	MarketID        string       `json:"marketId"`
+	Provider        Provider     `json:"provider"`
 	Status          MarketStatus `json:"status"`
+	Question        string       `json:"question"`
+	Description     *string      `json:"description"`
+	EndDate         *string      `json:"endDate"`
+	Resolved        bool         `json:"resolved"`
+	ResolutionValue *Verdict     `json:"resolutionValue"`
 
-	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
-	UpdatedAt Time `json:"updatedAt"`
+	// ClobTokenID First order-book token.
+	ClobTokenID *string `json:"clobTokenId"`
 
 	// Volume In `volumeUnit`.
 	Volume     *float64 `json:"volume"`
 	VolumeUnit string   `json:"volumeUnit"`
+	Liquidity  *float64 `json:"liquidity"`
 
 	// YesBps Newest price of YES; null when there is none of the last ten minutes.
 	YesBps *int64 `json:"yesBps"`
+	Lane   Lane   `json:"lane"`
+
+	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
+	UpdatedAt Time `json:"updatedAt"`
+
+	// Outcomes Labels of YES and NO, when they are not Yes and No.
+	Outcomes []string `json:"outcomes,omitempty"`
+
+	// Rated Calls on it count.
+	Rated bool `json:"rated"`
 }
 
 // MarketClips defines model for MarketClips.
 type MarketClips struct {
+	MarketID string `json:"marketId"`
 	Clips    []Clip `json:"clips"`
 	Count    int64  `json:"count"`
-	MarketID string `json:"marketId"`
 }
 
 // MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
@@ -1665,61 +1677,64 @@ type MarketID = string
 
 // MarketLedger defines model for MarketLedger.
 type MarketLedger struct {
-	// Count All calls on the market.
-	Count      int64   `json:"count"`
-	MarketID   string  `json:"marketId"`
-	NextCursor *string `json:"next_cursor"`
+	MarketID string `json:"marketId"`
 
-	// No Absent when `count` is 0.
-	No      *int64         `json:"no,omitempty"`
-	Signals []LedgerSignal `json:"signals"`
+	// Count All calls on the market.
+	Count int64 `json:"count"`
 
 	// Yes Absent when `count` is 0.
 	Yes *int64 `json:"yes,omitempty"`
+
+	// No Absent when `count` is 0.
+	No         *int64         `json:"no,omitempty"`
+	Signals    []LedgerSignal `json:"signals"`
+	NextCursor *string        `json:"next_cursor"`
 }
 
 // MarketRated defines model for MarketRated.
 type MarketRated struct {
-	MarketID string `json:"marketId"`
 	Ok       True   `json:"ok"`
+	MarketID string `json:"marketId"`
 	Rated    bool   `json:"rated"`
 }
 
 // MarketRow defines model for MarketRow.
 type MarketRow struct {
-	// ClobTokenID First order-book token.
-	ClobTokenID *string `json:"clobTokenId"`
+	ID   string `json:"id"`
+	Name string `json:"name"`
 
-	// Closed The venue has closed it, or it has an outcome. An end date that is past does not close a market.
-	Closed   bool    `json:"closed"`
-	ClosesAt *string `json:"closesAt"`
-
-	// EventKey Markets of one event share it.
-	EventKey *string `json:"eventKey"`
-	ID       string  `json:"id"`
-	Lane     Lane    `json:"lane"`
-
-	// Liquidity USD.
-	Liquidity *float64 `json:"liquidity"`
-	Name      string   `json:"name"`
-	Slug      *string  `json:"slug"`
+	// YesPct Newest price of YES; null when there is none of the last ten minutes.
+	YesPct *float64 `json:"yesPct"`
 
 	// Volume USD.
 	Volume *float64 `json:"volume"`
 
+	// Closed The venue has closed it, or it has an outcome. An end date that is past does not close a market.
+	Closed   bool    `json:"closed"`
+	ClosesAt *string `json:"closesAt"`
+	Slug     *string `json:"slug"`
+	Lane     Lane    `json:"lane"`
+
 	// Volume24H USD.
 	Volume24H *float64 `json:"volume24h"`
 
-	// YesPct Newest price of YES; null when there is none of the last ten minutes.
-	YesPct *float64 `json:"yesPct"`
+	// Liquidity USD.
+	Liquidity *float64 `json:"liquidity"`
+
+	// ClobTokenID First order-book token.
+	ClobTokenID *string `json:"clobTokenId"`
+
+	// EventKey Markets of one event share it.
+	EventKey *string `json:"eventKey"`
 }
 
 // MarketRows defines model for MarketRows.
 type MarketRows struct {
+	Markets []MarketRow `json:"markets"`
+
 	// Count Rows in this answer.
-	Count      int64       `json:"count"`
-	Markets    []MarketRow `json:"markets"`
-	NextCursor *string     `json:"next_cursor"`
+	Count      int64   `json:"count"`
+	NextCursor *string `json:"next_cursor"`
 }
 
 // MarketStatus defines model for MarketStatus.
@@ -1741,46 +1756,45 @@ type MessageType = string
 
 // MessageVerdict defines model for MessageVerdict.
 type MessageVerdict struct {
+	Valid   bool     `json:"valid"`
 	ID      string   `json:"id"`
 	Reasons []string `json:"reasons"`
-	Valid   bool     `json:"valid"`
 }
 
 // MintedKey defines model for MintedKey.
 type MintedKey struct {
-	ID string `json:"id"`
-
 	// Key The plaintext, shown this once.
 	Key         string       `json:"key"`
+	ID          string       `json:"id"`
 	Label       string       `json:"label"`
+	Tier        KeyTier      `json:"tier"`
 	Permissions []Permission `json:"permissions"`
 
 	// Strict Held to its permissions on every route.
-	Strict bool    `json:"strict"`
-	Tier   KeyTier `json:"tier"`
+	Strict bool `json:"strict"`
 }
 
 // Moderation defines model for Moderation.
 type Moderation struct {
-	At string `json:"at"`
+	Kind   ModerationKind `json:"kind"`
+	ID     string         `json:"id"`
+	Hidden bool           `json:"hidden"`
+	Reason string         `json:"reason"`
 
 	// By Name of the administrator, from `X-Admin-Name`; `admin` without one.
-	By     string         `json:"by"`
-	Hidden bool           `json:"hidden"`
-	ID     string         `json:"id"`
-	Kind   ModerationKind `json:"kind"`
-	Reason string         `json:"reason"`
+	By string `json:"by"`
+	At string `json:"at"`
 }
 
 // ModerationDecided defines model for ModerationDecided.
 type ModerationDecided struct {
-	At     string         `json:"at"`
-	By     string         `json:"by"`
-	Hidden bool           `json:"hidden"`
-	ID     string         `json:"id"`
-	Kind   ModerationKind `json:"kind"`
 	Ok     True           `json:"ok"`
+	Kind   ModerationKind `json:"kind"`
+	ID     string         `json:"id"`
+	Hidden bool           `json:"hidden"`
 	Reason string         `json:"reason"`
+	By     string         `json:"by"`
+	At     string         `json:"at"`
 }
 
 // ModerationKind defines model for ModerationKind.
@@ -1793,219 +1807,221 @@ type ModerationList struct {
 
 // ModerationWrite defines model for ModerationWrite.
 type ModerationWrite struct {
-	Action string `json:"action"`
+	Kind ModerationKind `json:"kind"`
 
 	// ID The id; of a profile its handle.
-	ID     string         `json:"id"`
-	Kind   ModerationKind `json:"kind"`
-	Reason string         `json:"reason"`
+	ID     string `json:"id"`
+	Action string `json:"action"`
+	Reason string `json:"reason"`
 }
 
 // Moment A call that was won at a price of 5000 or less that we knew ourselves. One per call, and it never changes.
 type Moment struct {
-	Direction string `json:"direction"`
-	ID        string `json:"id"`
+	ID string `json:"id"`
+
+	// Tier By oddsBps: above 3500, 2000, 1000, 500, and up to it.
+	Tier     string `json:"tier"`
+	SignalID string `json:"signalId"`
 
 	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
 	//
 	// Examples: 701122
 	MarketID    MarketID `json:"marketId"`
 	MarketTitle string   `json:"marketTitle"`
+	Direction   string   `json:"direction"`
+	OddsBps     int64    `json:"oddsBps"`
+	Score       int64    `json:"score"`
 
 	// MintedAt Examples: 2026-09-18T12:00:00.000Z
 	MintedAt   Time   `json:"mintedAt"`
-	OddsBps    int64  `json:"oddsBps"`
 	ReceiptURL string `json:"receiptUrl"`
-	Score      int64  `json:"score"`
-	SignalID   string `json:"signalId"`
-
-	// Tier By oddsBps: above 3500, 2000, 1000, 500, and up to it.
-	Tier string `json:"tier"`
 }
 
 // Move defines model for Move.
 type Move struct {
-	Delta Delta `json:"delta"`
-
-	// DetectedAt Examples: 2026-09-18T12:00:00.000Z
-	DetectedAt      Time        `json:"detectedAt"`
-	Direction       string      `json:"direction"`
-	EventKey        *string     `json:"eventKey"`
-	FromProbability Probability `json:"fromProbability"`
-
 	// ID Examples: wire:24h:polymarket:701122
-	ID   string `json:"id"`
-	Lane Lane   `json:"lane"`
+	ID string `json:"id"`
 
 	// MarketID Examples: polymarket:701122
 	MarketID WireMarketID `json:"marketId"`
+	Provider Provider     `json:"provider"`
+	Title    string       `json:"title"`
 
 	// Outcome The label of YES.
-	Outcome       string      `json:"outcome"`
-	Provider      Provider    `json:"provider"`
-	Signals       int64       `json:"signals"`
-	Title         string      `json:"title"`
-	ToProbability Probability `json:"toProbability"`
-	URL           string      `json:"url"`
+	Outcome         string      `json:"outcome"`
+	Lane            Lane        `json:"lane"`
+	EventKey        *string     `json:"eventKey"`
+	FromProbability Probability `json:"fromProbability"`
+	ToProbability   Probability `json:"toProbability"`
+	Delta           Delta       `json:"delta"`
 
 	// Volume USD.
 	Volume float64 `json:"volume"`
 
 	// Volume24H USD.
 	Volume24H *float64 `json:"volume24h"`
+	Direction string   `json:"direction"`
+	Signals   int64    `json:"signals"`
+	URL       string   `json:"url"`
+
+	// DetectedAt Examples: 2026-09-18T12:00:00.000Z
+	DetectedAt Time `json:"detectedAt"`
 }
 
 // MyRecordCall defines model for MyRecordCall.
 type MyRecordCall struct {
-	Arguments *map[string]interface{} `json:"arguments,omitempty"`
-	Name      string                  `json:"name"`
+	Name      string                 `json:"name"`
+	Arguments map[string]interface{} `json:"arguments,omitempty"`
 }
 
 // NativeMarket defines model for NativeMarket.
 type NativeMarket struct {
-	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
-	CreatedAt Time `json:"createdAt"`
-
-	// CutoffAt Examples: 2026-09-18T12:00:00.000Z
-	CutoffAt    Time    `json:"cutoffAt"`
+	MarketID    string  `json:"marketId"`
+	Question    string  `json:"question"`
 	Description *string `json:"description"`
 
-	// EndDate Examples: 2026-09-18T12:00:00.000Z
-	EndDate          Time                   `json:"endDate"`
-	Lane             Lane                   `json:"lane"`
-	MarketID         string                 `json:"marketId"`
-	Proposed         *NativeMarket_Proposed `json:"proposed"`
-	Question         string                 `json:"question"`
-	ResolutionSource *string                `json:"resolutionSource"`
-	ResolvesBy       *string                `json:"resolvesBy"`
-	Signals          NativeMarket_Signals   `json:"signals"`
-	Status           MarketStatus           `json:"status"`
-}
+	// CutoffAt Examples: 2026-09-18T12:00:00.000Z
+	CutoffAt   Time    `json:"cutoffAt"`
+	ResolvesBy *string `json:"resolvesBy"`
 
-// NativeMarket_Proposed defines model for NativeMarket.Proposed.
-type NativeMarket_Proposed struct {
-	// At Examples: 2026-09-18T12:00:00.000Z
-	At       Time    `json:"at"`
-	ProofURL *string `json:"proofUrl"`
-	Verdict  Verdict `json:"verdict"`
+	// EndDate Examples: 2026-09-18T12:00:00.000Z
+	EndDate          Time         `json:"endDate"`
+	Status           MarketStatus `json:"status"`
+	Lane             Lane         `json:"lane"`
+	ResolutionSource *string      `json:"resolutionSource"`
+
+	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+	CreatedAt Time                   `json:"createdAt"`
+	Signals   NativeMarket_Signals   `json:"signals"`
+	Proposed  *NativeMarket_Proposed `json:"proposed"`
 }
 
 // NativeMarket_Signals defines model for NativeMarket.Signals.
 type NativeMarket_Signals struct {
+	Yes   int64 `json:"yes"`
 	No    int64 `json:"no"`
 	Total int64 `json:"total"`
-	Yes   int64 `json:"yes"`
+}
+
+// NativeMarket_Proposed defines model for NativeMarket.Proposed.
+type NativeMarket_Proposed struct {
+	Verdict  Verdict `json:"verdict"`
+	ProofURL *string `json:"proofUrl"`
+
+	// At Examples: 2026-09-18T12:00:00.000Z
+	At Time `json:"at"`
 }
 
 // NativeMarketCreated defines model for NativeMarketCreated.
 type NativeMarketCreated struct {
-	MarketID string `json:"marketId"`
 	Ok       True   `json:"ok"`
+	MarketID string `json:"marketId"`
 }
 
 // NativeMarketDraft defines model for NativeMarketDraft.
 type NativeMarketDraft struct {
+	Question string `json:"question"`
+
 	// CutoffAt Five minutes to two years ahead.
-	CutoffAt         string  `json:"cutoffAt"`
-	Description      *string `json:"description,omitempty"`
-	InitialYesBps    *int64  `json:"initialYesBps,omitempty"`
-	Lane             Lane    `json:"lane"`
-	Question         string  `json:"question"`
-	ResolutionSource *string `json:"resolutionSource,omitempty"`
+	CutoffAt    string  `json:"cutoffAt"`
+	Lane        Lane    `json:"lane"`
+	Description *string `json:"description,omitempty"`
 
 	// ResolvesBy Not before `cutoffAt`.
-	ResolvesBy *string `json:"resolvesBy,omitempty"`
+	ResolvesBy       *string `json:"resolvesBy,omitempty"`
+	ResolutionSource *string `json:"resolutionSource,omitempty"`
+	InitialYesBps    *int64  `json:"initialYesBps,omitempty"`
 }
 
 // NativeMarkets defines model for NativeMarkets.
 type NativeMarkets struct {
-	Count   int64          `json:"count"`
 	Markets []NativeMarket `json:"markets"`
+	Count   int64          `json:"count"`
 }
 
 // NetworkCrowd defines model for NetworkCrowd.
 type NetworkCrowd struct {
+	YesPercent   *int64 `json:"yesPercent"`
 	NoPercent    *int64 `json:"noPercent"`
 	TotalSignals int64  `json:"totalSignals"`
-	YesPercent   *int64 `json:"yesPercent"`
 }
 
 // NetworkIdentity defines model for NetworkIdentity.
 type NetworkIdentity struct {
-	Handle     Handle          `json:"handle"`
-	Identities []IdentityClaim `json:"identities"`
+	Handle Handle `json:"handle"`
 
 	// Origin Examples: hub
-	Origin string `json:"origin"`
+	Origin     string          `json:"origin"`
+	Identities []IdentityClaim `json:"identities"`
 }
 
 // NetworkMarket defines model for NetworkMarket.
 type NetworkMarket struct {
-	ClobTokenID *string      `json:"clobTokenId"`
-	EndDate     *string      `json:"endDate"`
-	EventKey    *string      `json:"eventKey"`
-	ID          string       `json:"id"`
-	Lane        Lane         `json:"lane"`
-	NoPrice     *float64     `json:"noPrice"`
-	Outcome     *Verdict     `json:"outcome"`
-	Provider    Provider     `json:"provider"`
-	Resolution  *Outcome     `json:"resolution"`
-	Status      MarketStatus `json:"status"`
-	Title       string       `json:"title"`
+	ID       string   `json:"id"`
+	Provider Provider `json:"provider"`
+	Title    string   `json:"title"`
+	YesPrice *float64 `json:"yesPrice"`
+	NoPrice  *float64 `json:"noPrice"`
 
-	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
-	UpdatedAt Time `json:"updatedAt"`
+	// Volume USD.
+	Volume  *float64     `json:"volume"`
+	Status  MarketStatus `json:"status"`
+	Outcome *Verdict     `json:"outcome"`
+	EndDate *string      `json:"endDate"`
 
 	// URL At its venue, or here.
 	URL string `json:"url"`
 
-	// Volume USD.
-	Volume   *float64 `json:"volume"`
-	YesPrice *float64 `json:"yesPrice"`
+	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
+	UpdatedAt   Time     `json:"updatedAt"`
+	Resolution  *Outcome `json:"resolution"`
+	Lane        Lane     `json:"lane"`
+	EventKey    *string  `json:"eventKey"`
+	ClobTokenID *string  `json:"clobTokenId"`
 }
 
 // NetworkMarketAnswer defines model for NetworkMarketAnswer.
 type NetworkMarketAnswer struct {
-	Crowd NetworkCrowd `json:"crowd"`
+	Market NetworkMarket `json:"market"`
+	Crowd  NetworkCrowd  `json:"crowd"`
 
 	// FetchedAt Examples: 2026-09-18T12:00:00.000Z
-	FetchedAt Time          `json:"fetchedAt"`
-	Market    NetworkMarket `json:"market"`
+	FetchedAt Time `json:"fetchedAt"`
 }
 
 // NetworkOperator defines model for NetworkOperator.
 type NetworkOperator struct {
-	Accuracy int64 `json:"accuracy"`
+	// Origin `hub`, or the id of a station.
+	Origin       string  `json:"origin"`
+	OriginURL    string  `json:"originUrl"`
+	Handle       string  `json:"handle"`
+	DisplayName  string  `json:"displayName"`
+	AvatarURL    *string `json:"avatarUrl"`
+	Score        int64   `json:"score"`
+	Accuracy     int64   `json:"accuracy"`
+	Total        int64   `json:"total"`
+	Won          int64   `json:"won"`
+	Lost         int64   `json:"lost"`
+	Pending      int64   `json:"pending"`
+	Followers    int64   `json:"followers"`
+	Href         string  `json:"href"`
+	Tier         string  `json:"tier"`
+	OperatorType string  `json:"operatorType"`
+	IsAi         False   `json:"isAi"`
+	Resolved     int64   `json:"resolved"`
+	Streak       int64   `json:"streak"`
+	AvgClvBps    *int64  `json:"avgClvBps"`
 
 	// AlsoOn Stations where this is the same operator; absent without one.
-	AlsoOn       *[]string `json:"alsoOn,omitempty"`
-	AvatarURL    *string   `json:"avatarUrl"`
-	AvgClvBps    *int64    `json:"avgClvBps"`
-	DisplayName  string    `json:"displayName"`
-	Followers    int64     `json:"followers"`
-	Handle       string    `json:"handle"`
-	Href         string    `json:"href"`
-	IsAi         False     `json:"isAi"`
-	Lost         int64     `json:"lost"`
-	OperatorType string    `json:"operatorType"`
-
-	// Origin `hub`, or the id of a station.
-	Origin    string `json:"origin"`
-	OriginURL string `json:"originUrl"`
-	Pending   int64  `json:"pending"`
-	Resolved  int64  `json:"resolved"`
-	Score     int64  `json:"score"`
-	Streak    int64  `json:"streak"`
-	Tier      string `json:"tier"`
-	Total     int64  `json:"total"`
-	Won       int64  `json:"won"`
+	AlsoOn []string `json:"alsoOn,omitempty"`
 }
 
 // NetworkOperators defines model for NetworkOperators.
 type NetworkOperators struct {
-	// FetchedAt Examples: 2026-09-18T12:00:00.000Z
-	FetchedAt Time              `json:"fetchedAt"`
 	Operators []NetworkOperator `json:"operators"`
+
+	// FetchedAt Examples: 2026-09-18T12:00:00.000Z
+	FetchedAt Time `json:"fetchedAt"`
 }
 
 // NoOverlay defines model for NoOverlay.
@@ -2015,18 +2031,18 @@ type NoOverlay struct {
 
 // OEmbed defines model for OEmbed.
 type OEmbed struct {
-	CacheAge        int64  `json:"cache_age"`
-	Height          int64  `json:"height"`
-	HTML            string `json:"html"`
-	ProviderName    string `json:"provider_name"`
-	ProviderURL     string `json:"provider_url"`
-	ThumbnailHeight int64  `json:"thumbnail_height"`
-	ThumbnailURL    string `json:"thumbnail_url"`
-	ThumbnailWidth  int64  `json:"thumbnail_width"`
-	Title           string `json:"title"`
 	Type            string `json:"type"`
 	Version         string `json:"version"`
+	Title           string `json:"title"`
+	ProviderName    string `json:"provider_name"`
+	ProviderURL     string `json:"provider_url"`
+	CacheAge        int64  `json:"cache_age"`
+	HTML            string `json:"html"`
 	Width           int64  `json:"width"`
+	Height          int64  `json:"height"`
+	ThumbnailURL    string `json:"thumbnail_url"`
+	ThumbnailWidth  int64  `json:"thumbnail_width"`
+	ThumbnailHeight int64  `json:"thumbnail_height"`
 }
 
 // Ok defines model for Ok.
@@ -2041,47 +2057,67 @@ type OldHistory struct {
 
 // OldHistory_Points defines model for OldHistory.Points.
 type OldHistory_Points struct {
-	P float64 `json:"p"`
-
 	// TS Unix milliseconds.
-	TS int64 `json:"ts"`
+	TS int64   `json:"ts"`
+	P  float64 `json:"p"`
 }
 
 // OperatorAtom defines model for OperatorAtom.
 type OperatorAtom struct {
-	UnderscoreMeta OperatorAtom_Meta `json:"_meta"`
-
-	// Approved `live`, and an administrator approved the operator as a streamer.
-	Approved    bool                     `json:"approved"`
-	AvatarURL   *string                  `json:"avatarUrl"`
-	DisplayName string                   `json:"displayName"`
-	Handle      Handle                   `json:"handle"`
-	IsAi        bool                     `json:"isAi"`
-	Live        bool                     `json:"live"`
-	LiveSignal  *OperatorAtom_LiveSignal `json:"liveSignal"`
-	Manifesto   *string                  `json:"manifesto"`
-	Moments     []Moment                 `json:"moments"`
+	Handle Handle `json:"handle"`
 
 	// OperatorPublicID Masked operator id.
-	OperatorPublicID PublicID     `json:"operatorPublicId"`
-	OperatorType     OperatorType `json:"operatorType"`
+	OperatorPublicID PublicID `json:"operatorPublicId"`
+	DisplayName      string   `json:"displayName"`
+	AvatarURL        *string  `json:"avatarUrl"`
 
 	// Rank A title by decided calls: from 0, 5, 15, 50, 200.
-	Rank        string             `json:"rank"`
-	RecentCalls []RecordCall       `json:"recentCalls"`
-	Stats       OperatorAtom_Stats `json:"stats"`
+	Rank         string       `json:"rank"`
+	Manifesto    *string      `json:"manifesto"`
+	OperatorType OperatorType `json:"operatorType"`
+	IsAi         bool         `json:"isAi"`
 
 	// Tier independent: a person; house: a login of the service; automated: a machine or a seeded profile.
-	Tier OperatorTier `json:"tier"`
+	Tier  OperatorTier       `json:"tier"`
+	Stats OperatorAtom_Stats `json:"stats"`
+	Live  bool               `json:"live"`
+
+	// Approved `live`, and an administrator approved the operator as a streamer.
+	Approved       bool                     `json:"approved"`
+	LiveSignal     *OperatorAtom_LiveSignal `json:"liveSignal"`
+	RecentCalls    []RecordCall             `json:"recentCalls"`
+	Moments        []Moment                 `json:"moments"`
+	UnderscoreMeta OperatorAtom_Meta        `json:"_meta"`
 }
 
-// OperatorAtom_Meta defines model for OperatorAtom.Meta.
-type OperatorAtom_Meta struct {
-	AtomURL string `json:"atomUrl"`
+// OperatorAtom_Stats_BestCall defines model for OperatorAtom.Stats.BestCall.
+type OperatorAtom_Stats_BestCall struct {
+	// OddsBps The price that the call was scored with.
+	OddsBps int64 `json:"oddsBps"`
 
-	// AtomVersion Examples: 1.0
-	AtomVersion string `json:"atomVersion"`
-	EmbedURL    string `json:"embedUrl"`
+	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
+	//
+	// Examples: 701122
+	MarketID    MarketID `json:"marketId"`
+	MarketTitle string   `json:"marketTitle"`
+	SignalID    string   `json:"signalId"`
+}
+
+// OperatorAtom_Stats defines model for OperatorAtom.Stats.
+type OperatorAtom_Stats struct {
+	TotalCalls int64 `json:"totalCalls"`
+
+	// ResolvedCalls Won and lost.
+	ResolvedCalls int64 `json:"resolvedCalls"`
+	Accuracy      int64 `json:"accuracy"`
+	Score         int64 `json:"score"`
+
+	// Streak Wins since the last loss.
+	Streak         int64                        `json:"streak"`
+	AvgClvBps      *int64                       `json:"avgClvBps"`
+	Followers      int64                        `json:"followers"`
+	BroadcastScore int64                        `json:"broadcastScore"`
+	BestCall       *OperatorAtom_Stats_BestCall `json:"bestCall"`
 }
 
 // OperatorAtom_LiveSignal defines model for OperatorAtom.LiveSignal.
@@ -2091,66 +2127,45 @@ type OperatorAtom_LiveSignal struct {
 	// Examples: 701122
 	MarketID MarketID `json:"marketId"`
 	Name     string   `json:"name"`
-	Slug     *string  `json:"slug"`
 	YesPct   *float64 `json:"yesPct"`
+	Slug     *string  `json:"slug"`
 }
 
-// OperatorAtom_Stats_BestCall defines model for OperatorAtom.Stats.BestCall.
-type OperatorAtom_Stats_BestCall struct {
-	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
-	//
-	// Examples: 701122
-	MarketID    MarketID `json:"marketId"`
-	MarketTitle string   `json:"marketTitle"`
-
-	// OddsBps The price that the call was scored with.
-	OddsBps  int64  `json:"oddsBps"`
-	SignalID string `json:"signalId"`
-}
-
-// OperatorAtom_Stats defines model for OperatorAtom.Stats.
-type OperatorAtom_Stats struct {
-	Accuracy       int64                        `json:"accuracy"`
-	AvgClvBps      *int64                       `json:"avgClvBps"`
-	BestCall       *OperatorAtom_Stats_BestCall `json:"bestCall"`
-	BroadcastScore int64                        `json:"broadcastScore"`
-	Followers      int64                        `json:"followers"`
-
-	// ResolvedCalls Won and lost.
-	ResolvedCalls int64 `json:"resolvedCalls"`
-	Score         int64 `json:"score"`
-
-	// Streak Wins since the last loss.
-	Streak     int64 `json:"streak"`
-	TotalCalls int64 `json:"totalCalls"`
+// OperatorAtom_Meta defines model for OperatorAtom.Meta.
+type OperatorAtom_Meta struct {
+	// AtomVersion Examples: 1.0
+	AtomVersion string `json:"atomVersion"`
+	EmbedURL    string `json:"embedUrl"`
+	AtomURL     string `json:"atomUrl"`
 }
 
 // OperatorSkill defines model for OperatorSkill.
 type OperatorSkill struct {
-	// Caveats What the numbers take for granted. `calls_taken_as_independent`: ten calls that one event decides are hardly more than one. `holds_for_one_look`: who looks again after every call finds luck sooner or later.
-	Caveats []string `json:"caveats"`
-	Handle  Handle   `json:"handle"`
-	IsAi    bool     `json:"isAi"`
-	Lane    *string  `json:"lane"`
-
-	// Lanes Lanes with a decided call, by name; empty when one was asked for.
-	Lanes []OperatorSkill_Lanes `json:"lanes"`
+	Handle Handle `json:"handle"`
 
 	// OperatorPublicID Masked operator id.
-	OperatorPublicID PublicID     `json:"operatorPublicId"`
-	Report           *SkillReport `json:"report"`
+	OperatorPublicID PublicID `json:"operatorPublicId"`
 
 	// Tier independent: a person; house: a login of the service; automated: a machine or a seeded profile.
-	Tier OperatorTier `json:"tier"`
-
-	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
-	UpdatedAt Time `json:"updatedAt"`
+	Tier   OperatorTier `json:"tier"`
+	IsAi   bool         `json:"isAi"`
+	Lane   *string      `json:"lane"`
+	Window string       `json:"window"`
 
 	// Version Of the method.
 	//
 	// Examples: 1.0
-	Version string `json:"version"`
-	Window  string `json:"window"`
+	Version string       `json:"version"`
+	Report  *SkillReport `json:"report"`
+
+	// Lanes Lanes with a decided call, by name; empty when one was asked for.
+	Lanes []OperatorSkill_Lanes `json:"lanes"`
+
+	// Caveats What the numbers take for granted. `calls_taken_as_independent`: ten calls that one event decides are hardly more than one. `holds_for_one_look`: who looks again after every call finds luck sooner or later.
+	Caveats []string `json:"caveats"`
+
+	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
+	UpdatedAt Time `json:"updatedAt"`
 }
 
 // OperatorSkill_Lanes defines model for OperatorSkill.Lanes.
@@ -2167,36 +2182,35 @@ type OperatorType = string
 
 // OracleMarket defines model for OracleMarket.
 type OracleMarket struct {
+	Market     NetworkMarket `json:"market"`
 	Attention  *Attention    `json:"attention"`
 	Crowd      NetworkCrowd  `json:"crowd"`
-	Market     NetworkMarket `json:"market"`
 	Resolution *Outcome      `json:"resolution"`
 }
 
 // OracleTile defines model for OracleTile.
 type OracleTile struct {
-	Attention int64   `json:"attention"`
-	EndsAt    *string `json:"endsAt"`
-
 	// ID Slug of the event; of the market where a tile is one market.
-	ID          string  `json:"id"`
-	ImageURL    *string `json:"imageUrl"`
-	Label       string  `json:"label"`
-	Lane        Lane    `json:"lane"`
-	MarketCount int64   `json:"marketCount"`
-	MarketID    string  `json:"marketId"`
-	Move24HBps  *int64  `json:"move24hBps"`
-
-	// Route `/m/<id>` of the market that stands for the tile.
-	Route   string `json:"route"`
+	ID      string `json:"id"`
+	Label   string `json:"label"`
 	Tagline string `json:"tagline"`
 
-	// TopMarket Title of that market.
-	TopMarket string   `json:"topMarket"`
-	TopYesPct *float64 `json:"topYesPct"`
+	// Route `/m/<id>` of the market that stands for the tile.
+	Route string `json:"route"`
 
 	// TotalVol24H USD, of all its markets.
 	TotalVol24H float64 `json:"totalVol24h"`
+
+	// TopMarket Title of that market.
+	TopMarket   string   `json:"topMarket"`
+	TopYesPct   *float64 `json:"topYesPct"`
+	MarketID    string   `json:"marketId"`
+	Lane        Lane     `json:"lane"`
+	MarketCount int64    `json:"marketCount"`
+	Move24HBps  *int64   `json:"move24hBps"`
+	ImageURL    *string  `json:"imageUrl"`
+	EndsAt      *string  `json:"endsAt"`
+	Attention   int64    `json:"attention"`
 }
 
 // OracleTiles defines model for OracleTiles.
@@ -2210,14 +2224,14 @@ type OracleTiles struct {
 
 // Outcome defines model for Outcome.
 type Outcome struct {
-	DisputeReason *string   `json:"disputeReason"`
-	Disputed      bool      `json:"disputed"`
-	DisputedAt    *string   `json:"disputedAt"`
 	Outcome       *Verdict  `json:"outcome"`
-	ProofURL      *string   `json:"proofUrl"`
-	ResolvedAt    *string   `json:"resolvedAt"`
 	Resolver      *Resolver `json:"resolver"`
 	Source        *string   `json:"source"`
+	ProofURL      *string   `json:"proofUrl"`
+	ResolvedAt    *string   `json:"resolvedAt"`
+	Disputed      bool      `json:"disputed"`
+	DisputeReason *string   `json:"disputeReason"`
+	DisputedAt    *string   `json:"disputedAt"`
 }
 
 // OutcomeAnswer defines model for OutcomeAnswer.
@@ -2228,8 +2242,8 @@ type OutcomeAnswer struct {
 
 // OverlayCleared defines model for OverlayCleared.
 type OverlayCleared struct {
-	MarketID any  `json:"marketId"`
 	Ok       True `json:"ok"`
+	MarketID any  `json:"marketId"`
 }
 
 // OverlayRead defines model for OverlayRead.
@@ -2243,28 +2257,23 @@ type OverlaySet struct {
 
 // OverlaySignal defines model for OverlaySignal.
 type OverlaySignal struct {
-	Annotation *string `json:"annotation,omitempty"`
-	ClosesAt   *string `json:"closesAt,omitempty"`
-
 	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
 	//
 	// Examples: 701122
-	MarketID   MarketID `json:"marketId"`
-	Name       string   `json:"name"`
-	Slug       *string  `json:"slug"`
-	StreamerID Handle   `json:"streamerId"`
-	UpdatedAt  string   `json:"updatedAt"`
+	MarketID MarketID `json:"marketId"`
+	Name     string   `json:"name"`
 
 	// YesPct As it was when the signal was set.
-	YesPct *float64 `json:"yesPct"`
+	YesPct     *float64 `json:"yesPct"`
+	StreamerID Handle   `json:"streamerId"`
+	Slug       *string  `json:"slug"`
+	UpdatedAt  string   `json:"updatedAt"`
+	Annotation *string  `json:"annotation,omitempty"`
+	ClosesAt   *string  `json:"closesAt,omitempty"`
 }
 
 // OverlayWrite defines model for OverlayWrite.
 type OverlayWrite struct {
-	// Annotation Empty, or one line as a name is: no control characters, breaks of lines or turned directions of writing, and something that can be seen.
-	Annotation *string `json:"annotation,omitempty"`
-	ClosesAt   *string `json:"closesAt,omitempty"`
-
 	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
 	//
 	// Examples: 701122
@@ -2272,60 +2281,63 @@ type OverlayWrite struct {
 
 	// Name One line: no control characters, breaks of lines or turned directions of writing, and something that can be seen.
 	Name   string   `json:"name"`
-	Slug   *string  `json:"slug,omitempty"`
 	YesPct *float64 `json:"yesPct,omitempty"`
+	Slug   *string  `json:"slug,omitempty"`
+
+	// Annotation Empty, or one line as a name is: no control characters, breaks of lines or turned directions of writing, and something that can be seen.
+	Annotation *string `json:"annotation,omitempty"`
+	ClosesAt   *string `json:"closesAt,omitempty"`
 }
 
 // OwnPassport defines model for OwnPassport.
 type OwnPassport struct {
-	Avatar *string `json:"avatar"`
-	Bio    *string `json:"bio"`
-
-	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
-	CreatedAt   Time                     `json:"createdAt"`
-	DenpaID     string                   `json:"denpaId"`
-	DisplayName *string                  `json:"displayName"`
-	Grant       *OwnPassport_Grant       `json:"grant,omitempty"`
-	Identities  []OwnPassport_Identities `json:"identities"`
-	IsAi        bool                     `json:"isAi"`
+	DenpaID string `json:"denpaId"`
+	URI     string `json:"uri"`
 
 	// OperatorID Masked operator id.
-	OperatorID   PublicID              `json:"operatorId"`
-	OperatorType string                `json:"operatorType"`
-	Stats        OwnPassport_Stats     `json:"stats"`
-	URI          string                `json:"uri"`
-	Urls         OwnPassport_Urls      `json:"urls"`
-	Username     *string               `json:"username"`
-	Wallets      []OwnPassport_Wallets `json:"wallets"`
+	OperatorID   PublicID                 `json:"operatorId"`
+	Username     *string                  `json:"username"`
+	DisplayName  *string                  `json:"displayName"`
+	Avatar       *string                  `json:"avatar"`
+	Bio          *string                  `json:"bio"`
+	Wallets      []OwnPassport_Wallets    `json:"wallets"`
+	Identities   []OwnPassport_Identities `json:"identities"`
+	OperatorType string                   `json:"operatorType"`
+	IsAi         bool                     `json:"isAi"`
+
+	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+	CreatedAt Time               `json:"createdAt"`
+	Stats     OwnPassport_Stats  `json:"stats"`
+	Urls      OwnPassport_Urls   `json:"urls"`
+	Grant     *OwnPassport_Grant `json:"grant,omitempty"`
 }
 
-// OwnPassport_Grant defines model for OwnPassport.Grant.
-type OwnPassport_Grant struct {
-	AppID   string  `json:"appId"`
-	GrantID string  `json:"grantId"`
-	Scopes  []Scope `json:"scopes"`
+// OwnPassport_Wallets defines model for OwnPassport.Wallets.
+type OwnPassport_Wallets struct {
+	Chain   string `json:"chain"`
+	Address string `json:"address"`
 }
 
 // OwnPassport_Identities defines model for OwnPassport.Identities.
 type OwnPassport_Identities struct {
-	Identity   string `json:"identity"`
-	ProfileURL string `json:"profileUrl"`
-	Station    string `json:"station"`
+	Station  string `json:"station"`
+	Identity string `json:"identity"`
 
 	// VerifiedAt Examples: 2026-09-18T12:00:00.000Z
-	VerifiedAt Time `json:"verifiedAt"`
+	VerifiedAt Time   `json:"verifiedAt"`
+	ProfileURL string `json:"profileUrl"`
 }
 
 // OwnPassport_Stats defines model for OwnPassport.Stats.
 type OwnPassport_Stats struct {
+	Stations    int64 `json:"stations"`
 	Broadcasts  int64 `json:"broadcasts"`
+	Signals     int64 `json:"signals"`
+	Predictions int64 `json:"predictions"`
+	Won         int64 `json:"won"`
+	Score       int64 `json:"score"`
 	Followers   int64 `json:"followers"`
 	Following   int64 `json:"following"`
-	Predictions int64 `json:"predictions"`
-	Score       int64 `json:"score"`
-	Signals     int64 `json:"signals"`
-	Stations    int64 `json:"stations"`
-	Won         int64 `json:"won"`
 }
 
 // OwnPassport_Urls defines model for OwnPassport.Urls.
@@ -2333,74 +2345,81 @@ type OwnPassport_Urls struct {
 	Profile string `json:"profile"`
 }
 
-// OwnPassport_Wallets defines model for OwnPassport.Wallets.
-type OwnPassport_Wallets struct {
-	Address string `json:"address"`
-	Chain   string `json:"chain"`
+// OwnPassport_Grant defines model for OwnPassport.Grant.
+type OwnPassport_Grant struct {
+	GrantID string  `json:"grantId"`
+	AppID   string  `json:"appId"`
+	Scopes  []Scope `json:"scopes"`
 }
 
 // OwnStreamer defines model for OwnStreamer.
 type OwnStreamer struct {
-	DisplayName string `json:"displayName"`
-	Followers   int64  `json:"followers"`
-	Handle      Handle `json:"handle"`
-	Live        bool   `json:"live"`
+	Handle      Handle         `json:"handle"`
+	DisplayName string         `json:"displayName"`
+	Status      StreamerStatus `json:"status"`
+	Live        bool           `json:"live"`
 
 	// ShowID The open session.
-	ShowID *string             `json:"showId"`
-	Signal OverlayRead         `json:"signal"`
-	Status StreamerStatus      `json:"status"`
-	Stream *OwnStreamer_Stream `json:"stream"`
+	ShowID    *string             `json:"showId"`
+	Stream    *OwnStreamer_Stream `json:"stream"`
+	Signal    OverlayRead         `json:"signal"`
+	Followers int64               `json:"followers"`
 }
 
 // OwnStreamer_Stream defines model for OwnStreamer.Stream.
 type OwnStreamer_Stream struct {
-	HlsURL string `json:"hlsUrl"`
 	State  string `json:"state"`
+	HlsURL string `json:"hlsUrl"`
 }
 
 // Passport defines model for Passport.
 type Passport struct {
-	Avatar *string `json:"avatar"`
-	Bio    *string `json:"bio"`
-
-	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
-	CreatedAt   Time                  `json:"createdAt"`
-	DenpaID     string                `json:"denpaId"`
-	DisplayName *string               `json:"displayName"`
-	Identities  []Passport_Identities `json:"identities"`
-	IsAi        bool                  `json:"isAi"`
+	DenpaID string `json:"denpaId"`
+	URI     string `json:"uri"`
 
 	// OperatorID Masked operator id.
-	OperatorID   PublicID           `json:"operatorId"`
-	OperatorType string             `json:"operatorType"`
-	Stats        Passport_Stats     `json:"stats"`
-	URI          string             `json:"uri"`
-	Urls         Passport_Urls      `json:"urls"`
-	Username     *string            `json:"username"`
-	Wallets      []Passport_Wallets `json:"wallets"`
+	OperatorID   PublicID              `json:"operatorId"`
+	Username     *string               `json:"username"`
+	DisplayName  *string               `json:"displayName"`
+	Avatar       *string               `json:"avatar"`
+	Bio          *string               `json:"bio"`
+	Wallets      []Passport_Wallets    `json:"wallets"`
+	Identities   []Passport_Identities `json:"identities"`
+	OperatorType string                `json:"operatorType"`
+	IsAi         bool                  `json:"isAi"`
+
+	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+	CreatedAt Time           `json:"createdAt"`
+	Stats     Passport_Stats `json:"stats"`
+	Urls      Passport_Urls  `json:"urls"`
+}
+
+// Passport_Wallets defines model for Passport.Wallets.
+type Passport_Wallets struct {
+	Chain   string `json:"chain"`
+	Address string `json:"address"`
 }
 
 // Passport_Identities defines model for Passport.Identities.
 type Passport_Identities struct {
-	Identity   string `json:"identity"`
-	ProfileURL string `json:"profileUrl"`
-	Station    string `json:"station"`
+	Station  string `json:"station"`
+	Identity string `json:"identity"`
 
 	// VerifiedAt Examples: 2026-09-18T12:00:00.000Z
-	VerifiedAt Time `json:"verifiedAt"`
+	VerifiedAt Time   `json:"verifiedAt"`
+	ProfileURL string `json:"profileUrl"`
 }
 
 // Passport_Stats defines model for Passport.Stats.
 type Passport_Stats struct {
+	Stations    int64 `json:"stations"`
 	Broadcasts  int64 `json:"broadcasts"`
+	Signals     int64 `json:"signals"`
+	Predictions int64 `json:"predictions"`
+	Won         int64 `json:"won"`
+	Score       int64 `json:"score"`
 	Followers   int64 `json:"followers"`
 	Following   int64 `json:"following"`
-	Predictions int64 `json:"predictions"`
-	Score       int64 `json:"score"`
-	Signals     int64 `json:"signals"`
-	Stations    int64 `json:"stations"`
-	Won         int64 `json:"won"`
 }
 
 // Passport_Urls defines model for Passport.Urls.
@@ -2408,35 +2427,29 @@ type Passport_Urls struct {
 	Profile string `json:"profile"`
 }
 
-// Passport_Wallets defines model for Passport.Wallets.
-type Passport_Wallets struct {
-	Address string `json:"address"`
-	Chain   string `json:"chain"`
-}
-
 // PastShow defines model for PastShow.
 type PastShow struct {
-	// Approved An administrator approved the operator as a streamer. `/tv`, `/live/{handle}`, the spotlight and the programme show approved operators only.
-	Approved    bool        `json:"approved"`
-	DurationS   int64       `json:"durationS"`
-	EndedAt     string      `json:"endedAt"`
 	Handle      Handle      `json:"handle"`
-	ShowID      string      `json:"showId"`
-	Signal      *LiveSignal `json:"signal"`
-	StartedAt   string      `json:"startedAt"`
+	EndedAt     string      `json:"endedAt"`
+	DurationS   int64       `json:"durationS"`
 	ViewersPeak int64       `json:"viewersPeak"`
+	Signal      *LiveSignal `json:"signal"`
+	ShowID      string      `json:"showId"`
+	StartedAt   string      `json:"startedAt"`
+
+	// Approved An administrator approved the operator as a streamer. `/tv`, `/live/{handle}`, the spotlight and the programme show approved operators only.
+	Approved bool `json:"approved"`
 }
 
 // Payout defines model for Payout.
 type Payout struct {
-	ChainID    *int64  `json:"chainId,omitempty"`
-	ChainLabel *string `json:"chainLabel,omitempty"`
-
 	// Eligible False stands alone; true brings all of the others.
 	Eligible      bool    `json:"eligible"`
 	PayoutAddress *string `json:"payoutAddress,omitempty"`
-	TipURL        *string `json:"tipUrl,omitempty"`
+	ChainID       *int64  `json:"chainId,omitempty"`
+	ChainLabel    *string `json:"chainLabel,omitempty"`
 	UsdcAddress   *string `json:"usdcAddress,omitempty"`
+	TipURL        *string `json:"tipUrl,omitempty"`
 }
 
 // Permission defines model for Permission.
@@ -2444,16 +2457,17 @@ type Permission = string
 
 // Pin defines model for Pin.
 type Pin struct {
-	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
-	CreatedAt Time `json:"createdAt"`
+	MarketID string `json:"marketId"`
 
 	// Label null: the tile keeps its own.
-	Label    *string `json:"label"`
-	MarketID string  `json:"marketId"`
-	Position int64   `json:"position"`
+	Label *string `json:"label"`
 
 	// Tagline null: the tile keeps its own.
-	Tagline *string `json:"tagline"`
+	Tagline  *string `json:"tagline"`
+	Position int64   `json:"position"`
+
+	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+	CreatedAt Time `json:"createdAt"`
 }
 
 // PinKept defines model for PinKept.
@@ -2464,74 +2478,73 @@ type PinKept struct {
 
 // PinSet defines model for PinSet.
 type PinSet struct {
-	Label *string `json:"label,omitempty"`
-
 	// MarketID A market of the primary venue.
 	//
 	// Examples: 701122
-	MarketID string `json:"marketId"`
+	MarketID string  `json:"marketId"`
+	Label    *string `json:"label,omitempty"`
+	Tagline  *string `json:"tagline,omitempty"`
 
 	// Position The lowest first; within one position the oldest.
-	Position *int64  `json:"position,omitempty"`
-	Tagline  *string `json:"tagline,omitempty"`
+	Position *int64 `json:"position,omitempty"`
 }
 
 // Pins defines model for Pins.
 type Pins struct {
-	Count int64 `json:"count"`
 	Pins  []Pin `json:"pins"`
+	Count int64 `json:"count"`
 }
 
 // Preempt defines model for Preempt.
 type Preempt struct {
-	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
-	CreatedAt Time   `json:"createdAt"`
-	ID        string `json:"id"`
+	ID string `json:"id"`
 
 	// Lane Lane key.
-	Lane     string  `json:"lane"`
-	MarketID string  `json:"marketId"`
-	Reason   *string `json:"reason"`
-	Slots    int64   `json:"slots"`
+	Lane     string `json:"lane"`
+	MarketID string `json:"marketId"`
 
 	// StartsAt Examples: 2026-09-18T12:00:00.000Z
-	StartsAt Time   `json:"startsAt"`
-	Status   string `json:"status"`
+	StartsAt Time    `json:"startsAt"`
+	Slots    int64   `json:"slots"`
+	Reason   *string `json:"reason"`
+	Status   string  `json:"status"`
+
+	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+	CreatedAt Time `json:"createdAt"`
 }
 
 // PreemptRequest defines model for PreemptRequest.
 type PreemptRequest struct {
-	Action *string `json:"action,omitempty"`
-
-	// ID Of the entry that is cancelled.
-	ID *string `json:"id,omitempty"`
-
-	// Lane A lane of the default programme; without it the market's own.
-	Lane *string `json:"lane,omitempty"`
-
 	// MarketID Of a new entry.
 	//
 	// Examples: 701122
 	MarketID *string `json:"marketId,omitempty"`
 
-	// Reason Shown to directors alone. Empty, or one line as a name is: no control characters, breaks of lines or turned directions of writing, and something that can be seen.
-	Reason *string `json:"reason,omitempty"`
-	Slots  *int64  `json:"slots,omitempty"`
+	// Lane A lane of the default programme; without it the market's own.
+	Lane *string `json:"lane,omitempty"`
 
 	// StartsAt At most seven days ahead; without it, or past, the next slot.
 	StartsAt *string `json:"startsAt,omitempty"`
+	Slots    *int64  `json:"slots,omitempty"`
+
+	// Reason Shown to directors alone. Empty, or one line as a name is: no control characters, breaks of lines or turned directions of writing, and something that can be seen.
+	Reason *string `json:"reason,omitempty"`
+	Action *string `json:"action,omitempty"`
+
+	// ID Of the entry that is cancelled.
+	ID *string `json:"id,omitempty"`
 }
 
 // Preempted defines model for Preempted.
 type Preempted struct {
-	Item Preempt `json:"item"`
 	Ok   True    `json:"ok"`
+	Item Preempt `json:"item"`
 }
 
 // Preempts defines model for Preempts.
 type Preempts struct {
-	Count int64     `json:"count"`
 	Items []Preempt `json:"items"`
+	Count int64     `json:"count"`
 }
 
 // Probability defines model for Probability.
@@ -2544,15 +2557,15 @@ type Program struct {
 	// GeneratedAt Examples: 2026-09-18T12:00:00.000Z
 	GeneratedAt Time `json:"generatedAt"`
 
+	// Total Segments before `limit`.
+	Total int64 `json:"total"`
+
 	// Lanes Absent with `lanes=0`.
-	Lanes    *[]ProgramLane `json:"lanes,omitempty"`
-	Segments []Segment      `json:"segments"`
+	Lanes    []ProgramLane `json:"lanes,omitempty"`
+	Segments []Segment     `json:"segments"`
 
 	// Spec Which markets a channel airs. Unknown members are ignored.
 	Spec FilterSpec `json:"spec"`
-
-	// Total Segments before `limit`.
-	Total int64 `json:"total"`
 }
 
 // ProgramLane defines model for ProgramLane.
@@ -2569,11 +2582,11 @@ type ProgramOff struct {
 
 // ProtectedResource defines model for ProtectedResource.
 type ProtectedResource struct {
-	AuthorizationServers   []string `json:"authorization_servers"`
-	BearerMethodsSupported []string `json:"bearer_methods_supported"`
 	Resource               string   `json:"resource"`
-	ResourceName           string   `json:"resource_name"`
+	AuthorizationServers   []string `json:"authorization_servers"`
 	ScopesSupported        []string `json:"scopes_supported"`
+	BearerMethodsSupported []string `json:"bearer_methods_supported"`
+	ResourceName           string   `json:"resource_name"`
 }
 
 // Provider defines model for Provider.
@@ -2581,14 +2594,14 @@ type Provider = string
 
 // PublicApp defines model for PublicApp.
 type PublicApp struct {
-	Active bool   `json:"active"`
-	AppID  string `json:"appId"`
+	AppID    string  `json:"appId"`
+	Name     string  `json:"name"`
+	Homepage *string `json:"homepage"`
+	LogoURL  *string `json:"logoUrl"`
 
 	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
-	CreatedAt Time    `json:"createdAt"`
-	Homepage  *string `json:"homepage"`
-	LogoURL   *string `json:"logoUrl"`
-	Name      string  `json:"name"`
+	CreatedAt Time `json:"createdAt"`
+	Active    bool `json:"active"`
 
 	// Trusted An administrator has reviewed the app.
 	Trusted bool `json:"trusted"`
@@ -2599,20 +2612,21 @@ type PublicID = string
 
 // PublishedMessage defines model for PublishedMessage.
 type PublishedMessage struct {
-	// AppID null: a signer of the passport's own.
-	AppID   *string `json:"appId"`
-	DenpaID string  `json:"denpaId"`
-	Nonce   string  `json:"nonce"`
+	Version int64       `json:"version"`
+	Type    MessageType `json:"type"`
+	DenpaID string      `json:"denpaId"`
 
-	// Payload By the schema of its type. null: hidden; the id and the signature cannot be checked.
-	Payload   *map[string]interface{} `json:"payload"`
-	Signature string                  `json:"signature"`
-	Signer    PublishedMessage_Signer `json:"signer"`
+	// AppID null: a signer of the passport's own.
+	AppID *string `json:"appId"`
 
 	// Timestamp Unix milliseconds.
-	Timestamp int64       `json:"timestamp"`
-	Type      MessageType `json:"type"`
-	Version   int64       `json:"version"`
+	Timestamp int64  `json:"timestamp"`
+	Nonce     string `json:"nonce"`
+
+	// Payload By the schema of its type. null: hidden; the id and the signature cannot be checked.
+	Payload   map[string]interface{}  `json:"payload"`
+	Signer    PublishedMessage_Signer `json:"signer"`
+	Signature string                  `json:"signature"`
 }
 
 // PublishedMessage_Signer defines model for PublishedMessage.Signer.
@@ -2623,17 +2637,34 @@ type PublishedMessage_Signer struct {
 
 // Pulse defines model for Pulse.
 type Pulse struct {
-	// GeneratedAt Examples: 2026-09-18T12:00:00.000Z
-	GeneratedAt         Time      `json:"generatedAt"`
-	Hub                 Pulse_Hub `json:"hub"`
-	LastIndependentWeek *string   `json:"lastIndependentWeek"`
+	// Weeks ISO weeks, UTC, oldest first; the last one is running.
+	Weeks  []Pulse_Weeks `json:"weeks"`
+	Totals PulseTotals   `json:"totals"`
 
 	// NorthStar The last complete week.
-	NorthStar *Pulse_NorthStar `json:"northStar"`
-	Totals    PulseTotals      `json:"totals"`
+	NorthStar           *Pulse_NorthStar `json:"northStar"`
+	LastIndependentWeek *string          `json:"lastIndependentWeek"`
+	Hub                 Pulse_Hub        `json:"hub"`
 
-	// Weeks ISO weeks, UTC, oldest first; the last one is running.
-	Weeks []Pulse_Weeks `json:"weeks"`
+	// GeneratedAt Examples: 2026-09-18T12:00:00.000Z
+	GeneratedAt Time `json:"generatedAt"`
+}
+
+// Pulse_Weeks defines model for Pulse.Weeks.
+type Pulse_Weeks struct {
+	Ws                string `json:"ws"`
+	Independent       int64  `json:"independent"`
+	House             int64  `json:"house"`
+	Automated         int64  `json:"automated"`
+	ActiveIndependent int64  `json:"activeIndependent"`
+}
+
+// Pulse_NorthStar defines model for Pulse.NorthStar.
+type Pulse_NorthStar struct {
+	WeekStart       string  `json:"weekStart"`
+	ScoredSignals   int64   `json:"scoredSignals"`
+	ActiveOperators int64   `json:"activeOperators"`
+	WssAo           float64 `json:"wssAo"`
 }
 
 // Pulse_Hub defines model for Pulse.Hub.
@@ -2642,52 +2673,35 @@ type Pulse_Hub struct {
 	Resolutions28 int64 `json:"resolutions28"`
 }
 
-// Pulse_NorthStar defines model for Pulse.NorthStar.
-type Pulse_NorthStar struct {
-	ActiveOperators int64   `json:"activeOperators"`
-	ScoredSignals   int64   `json:"scoredSignals"`
-	WeekStart       string  `json:"weekStart"`
-	WssAo           float64 `json:"wssAo"`
-}
-
-// Pulse_Weeks defines model for Pulse.Weeks.
-type Pulse_Weeks struct {
-	ActiveIndependent int64  `json:"activeIndependent"`
-	Automated         int64  `json:"automated"`
-	House             int64  `json:"house"`
-	Independent       int64  `json:"independent"`
-	Ws                string `json:"ws"`
-}
-
 // PulseTotals defines model for PulseTotals.
 type PulseTotals struct {
-	AutomatedSignals     int64 `json:"automatedSignals"`
-	BeatLine             int64 `json:"beatLine"`
-	ClvCount             int64 `json:"clvCount"`
-	HouseOperators       int64 `json:"houseOperators"`
-	HouseSignals         int64 `json:"houseSignals"`
-	IndependentActive28  int64 `json:"independentActive28"`
-	IndependentOperators int64 `json:"independentOperators"`
-	IndependentSignals   int64 `json:"independentSignals"`
-	Last7                int64 `json:"last7"`
-	Lost                 int64 `json:"lost"`
-	Markets              int64 `json:"markets"`
-	Open                 int64 `json:"open"`
-	Prev7                int64 `json:"prev7"`
-	Registered           int64 `json:"registered"`
-	Resolved             int64 `json:"resolved"`
 	Signals              int64 `json:"signals"`
+	IndependentSignals   int64 `json:"independentSignals"`
+	HouseSignals         int64 `json:"houseSignals"`
+	AutomatedSignals     int64 `json:"automatedSignals"`
+	Last7                int64 `json:"last7"`
+	Prev7                int64 `json:"prev7"`
+	IndependentOperators int64 `json:"independentOperators"`
+	IndependentActive28  int64 `json:"independentActive28"`
+	HouseOperators       int64 `json:"houseOperators"`
+	Registered           int64 `json:"registered"`
+	Markets              int64 `json:"markets"`
+	Resolved             int64 `json:"resolved"`
 	Won                  int64 `json:"won"`
+	Lost                 int64 `json:"lost"`
+	Open                 int64 `json:"open"`
+	ClvCount             int64 `json:"clvCount"`
+	BeatLine             int64 `json:"beatLine"`
 }
 
 // RateLimitError defines model for RateLimitError.
 type RateLimitError struct {
-	Error string `json:"error"`
+	Error   string  `json:"error"`
+	Message *string `json:"message,omitempty"`
 
 	// Limit Requests in any 60 seconds.
-	Limit        int64   `json:"limit"`
-	Message      *string `json:"message,omitempty"`
-	RetryAfterMs int64   `json:"retryAfterMs"`
+	Limit        int64 `json:"limit"`
+	RetryAfterMs int64 `json:"retryAfterMs"`
 }
 
 // RateMarket defines model for RateMarket.
@@ -2700,30 +2714,31 @@ type RateMarket struct {
 
 // Recap defines model for Recap.
 type Recap struct {
+	DurationS       int64 `json:"durationS"`
+	ViewersPeak     int64 `json:"viewersPeak"`
+	ViewersAvg      int64 `json:"viewersAvg"`
+	Calls           int64 `json:"calls"`
+	Won             int64 `json:"won"`
+	Lost            int64 `json:"lost"`
+	Void            int64 `json:"void"`
+	Pending         int64 `json:"pending"`
+	Score           int64 `json:"score"`
+	Clips           int64 `json:"clips"`
+	FollowersGained int64 `json:"followersGained"`
+
 	// BestCall The won call with the highest score.
-	BestCall        *Recap_BestCall `json:"bestCall"`
-	Calls           int64           `json:"calls"`
-	Clips           int64           `json:"clips"`
-	DurationS       int64           `json:"durationS"`
-	EndedAt         *string         `json:"endedAt"`
-	FollowersGained int64           `json:"followersGained"`
-	Lost            int64           `json:"lost"`
-	Pending         int64           `json:"pending"`
-	Score           int64           `json:"score"`
+	BestCall *Recap_BestCall `json:"bestCall"`
 
 	// TopMarket The market of most calls, of two the one called last; without calls what the operator spoke of.
-	TopMarket   *Recap_TopMarket `json:"topMarket"`
-	ViewersAvg  int64            `json:"viewersAvg"`
-	ViewersPeak int64            `json:"viewersPeak"`
-	Void        int64            `json:"void"`
-	Won         int64            `json:"won"`
+	TopMarket *Recap_TopMarket `json:"topMarket"`
+	EndedAt   *string          `json:"endedAt"`
 }
 
 // Recap_BestCall defines model for Recap.BestCall.
 type Recap_BestCall struct {
+	SignalID string `json:"signalId"`
 	OddsBps  int64  `json:"oddsBps"`
 	Score    int64  `json:"score"`
-	SignalID string `json:"signalId"`
 }
 
 // Recap_TopMarket defines model for Recap.TopMarket.
@@ -2737,105 +2752,106 @@ type Recap_TopMarket struct {
 
 // Receipt defines model for Receipt.
 type Receipt struct {
-	Callsign   *string `json:"callsign"`
-	ClosePrice *int64  `json:"closePrice"`
-
-	// ClosesAtSignal End date of the market at the call, from the ledger.
-	ClosesAtSignal *string `json:"closesAtSignal"`
-	ClvBps         *int64  `json:"clvBps"`
-	Confidence     *int64  `json:"confidence"`
-
-	// ConfirmedAt Time of the second quote.
-	ConfirmedAt *string `json:"confirmedAt"`
-
-	// Counted The call is part of points; null while pending, false for a void.
-	Counted *bool `json:"counted"`
-
-	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
-	CreatedAt        Time          `json:"createdAt"`
-	CrowdYesAtSignal *int64        `json:"crowdYesAtSignal"`
-	Direction        Side          `json:"direction"`
-	Events           []SignalEvent `json:"events"`
-	ID               string        `json:"id"`
-	MarketID         string        `json:"marketId"`
-	MarketTitle      string        `json:"marketTitle"`
-
-	// MarketYesAtSignal YES price of the market at the call, from the ledger; null when it had none.
-	MarketYesAtSignal *int64 `json:"marketYesAtSignal"`
-	Outcome           *Side  `json:"outcome"`
-	PriceAtPrediction Bps    `json:"priceAtPrediction"`
-
-	// PriceVerified A fresh quote was known at the call.
-	PriceVerified bool `json:"priceVerified"`
+	ID string `json:"id"`
 
 	// PrivyID Masked operator id.
-	PrivyID PublicID `json:"privyId"`
-
-	// QuoteAt Time of the quote at filing, by the venue's clock.
-	QuoteAt *string `json:"quoteAt"`
-
-	// Rated The market was rated at the call.
-	Rated bool `json:"rated"`
-
-	// Reason Of a void call: `late` or `unknown_market`; null for any other.
-	Reason     *string  `json:"reason"`
-	Resolution *Outcome `json:"resolution"`
-	ResolvedAt *string  `json:"resolvedAt"`
+	PrivyID           PublicID     `json:"privyId"`
+	Callsign          *string      `json:"callsign"`
+	MarketID          string       `json:"marketId"`
+	MarketTitle       string       `json:"marketTitle"`
+	Direction         Side         `json:"direction"`
+	PriceAtPrediction Bps          `json:"priceAtPrediction"`
+	CrowdYesAtSignal  *int64       `json:"crowdYesAtSignal"`
+	Confidence        *int64       `json:"confidence"`
+	TextTake          *string      `json:"textTake"`
+	Status            SignalStatus `json:"status"`
 
 	// Score null while pending; won 0 to 99, lost -100 to -1, void 0.
 	Score *Score `json:"score"`
 
-	// ScoreBasisBps Scoring price of the side: of the filing while pending, then of the result.
-	ScoreBasisBps    int64        `json:"scoreBasisBps"`
-	Source           *string      `json:"source"`
-	Status           SignalStatus `json:"status"`
-	TextTake         *string      `json:"textTake"`
-	TimeToResolution *int64       `json:"timeToResolution"`
-}
-
-// RecordCall defines model for RecordCall.
-type RecordCall struct {
-	// ClosesAtSignal End date of the market at the call, from the ledger.
-	ClosesAtSignal *string `json:"closesAtSignal"`
-
-	// ConfirmedAt Time of the second quote.
-	ConfirmedAt *string `json:"confirmedAt"`
-
-	// Counted The call is part of points; null while pending, false for a void.
-	Counted *bool `json:"counted"`
-
 	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
-	CreatedAt Time   `json:"createdAt"`
-	Direction string `json:"direction"`
-
-	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
-	//
-	// Examples: 701122
-	MarketID    MarketID `json:"marketId"`
-	MarketTitle string   `json:"marketTitle"`
+	CreatedAt        Time          `json:"createdAt"`
+	ResolvedAt       *string       `json:"resolvedAt"`
+	TimeToResolution *int64        `json:"timeToResolution"`
+	Source           *string       `json:"source"`
+	Outcome          *Side         `json:"outcome"`
+	ClosePrice       *int64        `json:"closePrice"`
+	ClvBps           *int64        `json:"clvBps"`
+	Events           []SignalEvent `json:"events"`
+	Resolution       *Outcome      `json:"resolution"`
 
 	// MarketYesAtSignal YES price of the market at the call, from the ledger; null when it had none.
 	MarketYesAtSignal *int64 `json:"marketYesAtSignal"`
-	PriceAtPrediction int64  `json:"priceAtPrediction"`
+
+	// ClosesAtSignal End date of the market at the call, from the ledger.
+	ClosesAtSignal *string `json:"closesAtSignal"`
+
+	// ScoreBasisBps Scoring price of the side: of the filing while pending, then of the result.
+	ScoreBasisBps int64 `json:"scoreBasisBps"`
 
 	// PriceVerified A fresh quote was known at the call.
 	PriceVerified bool `json:"priceVerified"`
 
+	// Rated The market was rated at the call.
+	Rated bool `json:"rated"`
+
+	// Counted The call is part of points; null while pending, false for a void.
+	Counted *bool `json:"counted"`
+
+	// Reason Of a void call: `late` or `unknown_market`; null for any other.
+	Reason *string `json:"reason"`
+
 	// QuoteAt Time of the quote at filing, by the venue's clock.
 	QuoteAt *string `json:"quoteAt"`
+
+	// ConfirmedAt Time of the second quote.
+	ConfirmedAt *string `json:"confirmedAt"`
+}
+
+// RecordCall defines model for RecordCall.
+type RecordCall struct {
+	SignalID string `json:"signalId"`
+
+	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
+	//
+	// Examples: 701122
+	MarketID          MarketID `json:"marketId"`
+	MarketTitle       string   `json:"marketTitle"`
+	Direction         string   `json:"direction"`
+	Status            string   `json:"status"`
+	PriceAtPrediction int64    `json:"priceAtPrediction"`
+	Score             *int64   `json:"score"`
+
+	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+	CreatedAt  Time   `json:"createdAt"`
+	ReceiptURL string `json:"receiptUrl"`
+
+	// MarketYesAtSignal YES price of the market at the call, from the ledger; null when it had none.
+	MarketYesAtSignal *int64 `json:"marketYesAtSignal"`
+
+	// ClosesAtSignal End date of the market at the call, from the ledger.
+	ClosesAtSignal *string `json:"closesAtSignal"`
+
+	// ScoreBasisBps Scoring price of the side: of the filing while pending, then of the result.
+	ScoreBasisBps int64 `json:"scoreBasisBps"`
+
+	// PriceVerified A fresh quote was known at the call.
+	PriceVerified bool `json:"priceVerified"`
 
 	// Rated The market was rated at the call.
 	Rated bool `json:"rated"`
 
-	// Reason Of a void call: `late` or `unknown_market`; null for any other.
-	Reason     *string `json:"reason"`
-	ReceiptURL string  `json:"receiptUrl"`
-	Score      *int64  `json:"score"`
+	// Counted The call is part of points; null while pending, false for a void.
+	Counted *bool `json:"counted"`
 
-	// ScoreBasisBps Scoring price of the side: of the filing while pending, then of the result.
-	ScoreBasisBps int64  `json:"scoreBasisBps"`
-	SignalID      string `json:"signalId"`
-	Status        string `json:"status"`
+	// Reason Of a void call: `late` or `unknown_market`; null for any other.
+	Reason *string `json:"reason"`
+
+	// QuoteAt Time of the quote at filing, by the venue's clock.
+	QuoteAt *string `json:"quoteAt"`
+
+	// ConfirmedAt Time of the second quote.
+	ConfirmedAt *string `json:"confirmedAt"`
 }
 
 // Related defines model for Related.
@@ -2846,22 +2862,22 @@ type Related struct {
 
 // RelatedMarket defines model for RelatedMarket.
 type RelatedMarket struct {
-	EndDate  *string  `json:"endDate"`
-	EventKey *string  `json:"eventKey"`
-	Lane     Lane     `json:"lane"`
-	MarketID string   `json:"marketId"`
-	Provider Provider `json:"provider"`
-	Relation string   `json:"relation"`
-	Route    string   `json:"route"`
-
-	// Similarity Share of the words of both titles that both have.
-	Similarity float64      `json:"similarity"`
-	Status     MarketStatus `json:"status"`
-	Title      string       `json:"title"`
+	MarketID string `json:"marketId"`
+	Title    string `json:"title"`
+	YesBps   *int64 `json:"yesBps"`
 
 	// Volume USD.
-	Volume *float64 `json:"volume"`
-	YesBps *int64   `json:"yesBps"`
+	Volume   *float64     `json:"volume"`
+	EndDate  *string      `json:"endDate"`
+	Status   MarketStatus `json:"status"`
+	Provider Provider     `json:"provider"`
+	Lane     Lane         `json:"lane"`
+	Route    string       `json:"route"`
+	EventKey *string      `json:"eventKey"`
+	Relation string       `json:"relation"`
+
+	// Similarity Share of the words of both titles that both have.
+	Similarity float64 `json:"similarity"`
 }
 
 // Removed defines model for Removed.
@@ -2879,10 +2895,11 @@ type RenewAppSecretAnswer struct {
 
 // ReportWrite defines model for ReportWrite.
 type ReportWrite struct {
+	Kind ModerationKind `json:"kind"`
+
 	// ID The id; of a profile its handle.
-	ID     string         `json:"id"`
-	Kind   ModerationKind `json:"kind"`
-	Reason string         `json:"reason"`
+	ID     string `json:"id"`
+	Reason string `json:"reason"`
 }
 
 // Reported defines model for Reported.
@@ -2892,28 +2909,30 @@ type Reported struct {
 
 // ResolvedRow defines model for ResolvedRow.
 type ResolvedRow struct {
-	// ClosePrice Last price of YES before the close.
-	ClosePrice *int64  `json:"closePrice"`
-	ID         string  `json:"id"`
-	Name       string  `json:"name"`
-	Outcome    Verdict `json:"outcome"`
+	ID      string  `json:"id"`
+	Name    string  `json:"name"`
+	Outcome Verdict `json:"outcome"`
 
 	// ResolvedAt Examples: 2026-09-18T12:00:00.000Z
 	ResolvedAt Time `json:"resolvedAt"`
 
-	// Signals Calls on it.
-	Signals int64 `json:"signals"`
+	// ClosePrice Last price of YES before the close.
+	ClosePrice *int64 `json:"closePrice"`
 
 	// Volume USD.
 	Volume *float64 `json:"volume"`
+
+	// Signals Calls on it.
+	Signals int64 `json:"signals"`
 }
 
 // ResolvedRows defines model for ResolvedRows.
 type ResolvedRows struct {
+	Markets []ResolvedRow `json:"markets"`
+
 	// Count Rows in this answer.
-	Count      int64         `json:"count"`
-	Markets    []ResolvedRow `json:"markets"`
-	NextCursor *string       `json:"next_cursor"`
+	Count      int64   `json:"count"`
+	NextCursor *string `json:"next_cursor"`
 }
 
 // Resolver defines model for Resolver.
@@ -2921,15 +2940,15 @@ type Resolver = string
 
 // ReviewedApp defines model for ReviewedApp.
 type ReviewedApp struct {
-	App PublicApp `json:"app"`
 	Ok  True      `json:"ok"`
+	App PublicApp `json:"app"`
 }
 
 // RevokedKey defines model for RevokedKey.
 type RevokedKey struct {
-	Active False  `json:"active"`
-	ID     string `json:"id"`
 	Ok     True   `json:"ok"`
+	ID     string `json:"id"`
+	Active False  `json:"active"`
 
 	// Revoked What ended with the key.
 	Revoked RevokedKey_Revoked `json:"revoked"`
@@ -2937,34 +2956,35 @@ type RevokedKey struct {
 
 // RevokedKey_Revoked What ended with the key.
 type RevokedKey_Revoked struct {
-	// Grants Empty: a grant is given by a session only.
-	Grants []string `json:"grants"`
-
 	// Signers Public keys.
 	Signers  []string `json:"signers"`
 	Webhooks []string `json:"webhooks"`
+
+	// Grants Empty: a grant is given by a session only.
+	Grants []string `json:"grants"`
 }
 
 // Scanned defines model for Scanned.
 type Scanned struct {
+	Ok   True   `json:"ok"`
+	Mode string `json:"mode"`
+
 	// Busy Another scan runs; this one did nothing.
-	Busy     *bool            `json:"busy,omitempty"`
-	Errors   []Scanned_Errors `json:"errors"`
-	Mode     string           `json:"mode"`
-	Ok       True             `json:"ok"`
-	Resolved int64            `json:"resolved"`
-	Scanned  int64            `json:"scanned"`
-	Scored   int64            `json:"scored"`
+	Busy     *bool `json:"busy,omitempty"`
+	Scanned  int64 `json:"scanned"`
+	Resolved int64 `json:"resolved"`
+	Scored   int64 `json:"scored"`
 
 	// Skipped Markets left alone, by reason.
 	Skipped map[string]int64 `json:"skipped"`
+	Errors  []Scanned_Errors `json:"errors"`
 	TookMs  int64            `json:"tookMs"`
 }
 
 // Scanned_Errors defines model for Scanned.Errors.
 type Scanned_Errors struct {
-	Error    string `json:"error"`
 	MarketID string `json:"marketId"`
+	Error    string `json:"error"`
 }
 
 // Schedule defines model for Schedule.
@@ -2978,36 +2998,36 @@ type Schedule struct {
 
 // Schedule_Buckets defines model for Schedule.Buckets.
 type Schedule_Buckets struct {
-	LATER     []ScheduledMarket `json:"LATER"`
 	ONAIR     []ScheduledMarket `json:"ON AIR"`
-	THISMONTH []ScheduledMarket `json:"THIS MONTH"`
-	THISWEEK  []ScheduledMarket `json:"THIS WEEK"`
 	TODAY     []ScheduledMarket `json:"TODAY"`
 	TOMORROW  []ScheduledMarket `json:"TOMORROW"`
+	THISWEEK  []ScheduledMarket `json:"THIS WEEK"`
+	THISMONTH []ScheduledMarket `json:"THIS MONTH"`
+	LATER     []ScheduledMarket `json:"LATER"`
 }
 
 // ScheduledMarket defines model for ScheduledMarket.
 type ScheduledMarket struct {
-	Bucket string `json:"bucket"`
+	ID       string   `json:"id"`
+	Title    string   `json:"title"`
+	YesPrice *float64 `json:"yesPrice"`
+	NoPrice  *float64 `json:"noPrice"`
+
+	// Volume USD.
+	Volume *float64 `json:"volume"`
 
 	// EndDate Examples: 2026-09-18T12:00:00.000Z
 	EndDate Time `json:"endDate"`
 
 	// EndsInMs From `updatedAt` on.
-	EndsInMs int64    `json:"endsInMs"`
-	EventKey *string  `json:"eventKey"`
-	ID       string   `json:"id"`
-	NoPrice  *float64 `json:"noPrice"`
-	Signals  int64    `json:"signals"`
-	Status   string   `json:"status"`
+	EndsInMs int64  `json:"endsInMs"`
+	Bucket   string `json:"bucket"`
+	Signals  int64  `json:"signals"`
 
 	// Tapes Clips that can be watched.
-	Tapes int64  `json:"tapes"`
-	Title string `json:"title"`
-
-	// Volume USD.
-	Volume   *float64 `json:"volume"`
-	YesPrice *float64 `json:"yesPrice"`
+	Tapes    int64   `json:"tapes"`
+	Status   string  `json:"status"`
+	EventKey *string `json:"eventKey"`
 }
 
 // Scope defines model for Scope.
@@ -3026,239 +3046,241 @@ type ScoreBoard struct {
 
 // ScoreRow defines model for ScoreRow.
 type ScoreRow struct {
-	Accuracy    int64   `json:"accuracy"`
-	Callsign    *string `json:"callsign"`
-	DisplayName *string `json:"displayName"`
-	Edge        *Edge   `json:"edge"`
-	IsAi        bool    `json:"isAi"`
-	Lost        int64   `json:"lost"`
-	Pending     int64   `json:"pending"`
+	Rank int64 `json:"rank"`
 
 	// PrivyID The provider's raw subject, not masked.
-	PrivyID string `json:"privyId"`
-	Rank    int64  `json:"rank"`
-	Score   int64  `json:"score"`
+	PrivyID     string  `json:"privyId"`
+	Callsign    *string `json:"callsign"`
+	DisplayName *string `json:"displayName"`
+	Score       int64   `json:"score"`
+	Total       int64   `json:"total"`
+	Won         int64   `json:"won"`
+	Lost        int64   `json:"lost"`
+	Pending     int64   `json:"pending"`
+	Accuracy    int64   `json:"accuracy"`
 
 	// Tier independent: a person; house: a login of the service; automated: a machine or a seeded profile.
-	Tier  OperatorTier `json:"tier"`
-	Total int64        `json:"total"`
-	Won   int64        `json:"won"`
+	Tier OperatorTier `json:"tier"`
+	IsAi bool         `json:"isAi"`
+	Edge *Edge        `json:"edge"`
 }
 
 // SearchMarketsCall defines model for SearchMarketsCall.
 type SearchMarketsCall struct {
-	Arguments *SearchMarketsCall_Arguments `json:"arguments,omitempty"`
 	Name      string                       `json:"name"`
+	Arguments *SearchMarketsCall_Arguments `json:"arguments,omitempty"`
 }
 
 // SearchMarketsCall_Arguments defines model for SearchMarketsCall.Arguments.
 type SearchMarketsCall_Arguments struct {
-	// Cursor next_cursor of the page before.
-	Cursor *string `json:"cursor,omitempty"`
+	// Query Words of the title.
+	Query *string `json:"query,omitempty"`
 
 	// Lane Only this lane.
 	Lane *string `json:"lane,omitempty"`
 
+	// Cursor next_cursor of the page before.
+	Cursor *string `json:"cursor,omitempty"`
+
 	// Limit Markets in a page.
 	Limit *int64 `json:"limit,omitempty"`
-
-	// Query Words of the title.
-	Query *string `json:"query,omitempty"`
 }
 
 // Segment defines model for Segment.
 type Segment struct {
-	Bucket string `json:"bucket"`
-
-	// Category Lane key.
-	Category string `json:"category"`
-
-	// EndDate End of the segment.
-	EndDate string `json:"endDate"`
-
-	// EndsInMs To the market's end, from `generatedAt`; may be negative.
-	EndsInMs *int64  `json:"endsInMs"`
-	EventKey *string `json:"eventKey"`
-
-	// ID Market id.
-	ID            string   `json:"id"`
-	Kind          string   `json:"kind"`
-	MarketEndDate *string  `json:"marketEndDate"`
-	NoPrice       *float64 `json:"noPrice"`
-	Provider      Provider `json:"provider"`
-
-	// Route Examples: /m/701122
-	Route string `json:"route"`
-
 	// SegmentID `<channel>:<lane>:<slot>:b` or `:c`.
 	//
 	// Examples: default:science:2933988:c
 	SegmentID string `json:"segmentId"`
-	Signals   int64  `json:"signals"`
+	Kind      string `json:"kind"`
+
+	// ID Market id.
+	ID string `json:"id"`
+
+	// Category Lane key.
+	Category string `json:"category"`
+	Title    string `json:"title"`
 
 	// StartsAt Examples: 2026-09-18T12:00:00.000Z
-	StartsAt Time     `json:"startsAt"`
-	Status   string   `json:"status"`
-	Streams  *int64   `json:"streams,omitempty"`
-	Takes    *int64   `json:"takes,omitempty"`
-	Tapes    int64    `json:"tapes"`
-	Title    string   `json:"title"`
-	Volume   *float64 `json:"volume"`
+	StartsAt Time `json:"startsAt"`
+
+	// EndDate End of the segment.
+	EndDate       string  `json:"endDate"`
+	MarketEndDate *string `json:"marketEndDate"`
+
+	// EndsInMs To the market's end, from `generatedAt`; may be negative.
+	EndsInMs *int64   `json:"endsInMs"`
 	YesPrice *float64 `json:"yesPrice"`
+	NoPrice  *float64 `json:"noPrice"`
+	Volume   *float64 `json:"volume"`
+	Bucket   string   `json:"bucket"`
+	Status   string   `json:"status"`
+	Signals  int64    `json:"signals"`
+	Tapes    int64    `json:"tapes"`
+	Takes    *int64   `json:"takes,omitempty"`
+	Streams  *int64   `json:"streams,omitempty"`
+	EventKey *string  `json:"eventKey"`
+	Provider Provider `json:"provider"`
+
+	// Route Examples: /m/701122
+	Route string `json:"route"`
 }
 
 // SegmentAnswer defines model for SegmentAnswer.
 type SegmentAnswer struct {
+	Segment *Segment `json:"segment"`
+
 	// GeneratedAt Examples: 2026-09-18T12:00:00.000Z
-	GeneratedAt Time     `json:"generatedAt"`
-	Segment     *Segment `json:"segment"`
+	GeneratedAt Time `json:"generatedAt"`
 }
 
 // Sentiment defines model for Sentiment.
 type Sentiment struct {
-	// Confidence Means of what was given; null when nobody did.
-	Confidence  Sentiment_Confidence `json:"confidence"`
-	CrowdGapBps *int64               `json:"crowdGapBps"`
-
-	// Label bullish from 20, bearish to -20; between them mixed from six calls on.
-	Label    string             `json:"label"`
-	MarketID string             `json:"marketId"`
-	Momentum Sentiment_Momentum `json:"momentum"`
-
-	// Sample Calls that count.
-	Sample int64 `json:"sample"`
+	MarketID string `json:"marketId"`
 
 	// Score 0 without calls.
-	Score int64           `json:"score"`
-	Takes Sentiment_Takes `json:"takes"`
+	Score int64 `json:"score"`
+
+	// Label bullish from 20, bearish to -20; between them mixed from six calls on.
+	Label      string `json:"label"`
+	YesPercent *int64 `json:"yesPercent"`
+
+	// Sample Calls that count.
+	Sample int64           `json:"sample"`
+	Takes  Sentiment_Takes `json:"takes"`
+
+	// Confidence Means of what was given; null when nobody did.
+	Confidence  Sentiment_Confidence `json:"confidence"`
+	Momentum    Sentiment_Momentum   `json:"momentum"`
+	CrowdGapBps *int64               `json:"crowdGapBps"`
 
 	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
-	UpdatedAt  Time   `json:"updatedAt"`
-	YesPercent *int64 `json:"yesPercent"`
-}
-
-// Sentiment_Confidence Means of what was given; null when nobody did.
-type Sentiment_Confidence struct {
-	NoMean  *int64 `json:"noMean"`
-	YesMean *int64 `json:"yesMean"`
-}
-
-// Sentiment_Momentum defines model for Sentiment.Momentum.
-type Sentiment_Momentum struct {
-	Signals int64  `json:"signals"`
-	Window  string `json:"window"`
-
-	// YesDeltaBps Change of the price of YES.
-	YesDeltaBps *int64 `json:"yesDeltaBps"`
+	UpdatedAt Time `json:"updatedAt"`
 }
 
 // Sentiment_Takes defines model for Sentiment.Takes.
 type Sentiment_Takes struct {
-	No    int64 `json:"no"`
 	Total int64 `json:"total"`
 	Yes   int64 `json:"yes"`
+	No    int64 `json:"no"`
+}
+
+// Sentiment_Confidence Means of what was given; null when nobody did.
+type Sentiment_Confidence struct {
+	YesMean *int64 `json:"yesMean"`
+	NoMean  *int64 `json:"noMean"`
+}
+
+// Sentiment_Momentum defines model for Sentiment.Momentum.
+type Sentiment_Momentum struct {
+	Window string `json:"window"`
+
+	// YesDeltaBps Change of the price of YES.
+	YesDeltaBps *int64 `json:"yesDeltaBps"`
+	Signals     int64  `json:"signals"`
 }
 
 // SessionRecap defines model for SessionRecap.
 type SessionRecap struct {
-	EndedAt   *string `json:"endedAt"`
 	Handle    Handle  `json:"handle"`
-	Recap     *Recap  `json:"recap"`
 	ShowID    *string `json:"showId"`
 	StartedAt *string `json:"startedAt"`
+	EndedAt   *string `json:"endedAt"`
+	Recap     *Recap  `json:"recap"`
 }
 
 // SessionReceipt defines model for SessionReceipt.
 type SessionReceipt struct {
-	// ClosesAtSignal End date of the market at the call, from the ledger.
-	ClosesAtSignal *string `json:"closesAtSignal"`
-
-	// ConfirmedAt Time of the second quote.
-	ConfirmedAt *string `json:"confirmedAt"`
-
-	// Counted The call is part of points; null while pending, false for a void.
-	Counted   *bool  `json:"counted"`
-	CreatedAt string `json:"createdAt"`
-	Direction Side   `json:"direction"`
+	SignalID string `json:"signalId"`
 
 	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
 	//
 	// Examples: 701122
-	MarketID    MarketID `json:"marketId"`
-	MarketTitle string   `json:"marketTitle"`
+	MarketID          MarketID `json:"marketId"`
+	MarketTitle       string   `json:"marketTitle"`
+	Direction         Side     `json:"direction"`
+	PriceAtPrediction int64    `json:"priceAtPrediction"`
+	Status            string   `json:"status"`
+	Score             *int64   `json:"score"`
+	CreatedAt         string   `json:"createdAt"`
+	ReceiptURL        string   `json:"receiptUrl"`
 
 	// MarketYesAtSignal YES price of the market at the call, from the ledger; null when it had none.
 	MarketYesAtSignal *int64 `json:"marketYesAtSignal"`
-	PriceAtPrediction int64  `json:"priceAtPrediction"`
+
+	// ClosesAtSignal End date of the market at the call, from the ledger.
+	ClosesAtSignal *string `json:"closesAtSignal"`
+
+	// ScoreBasisBps Scoring price of the side: of the filing while pending, then of the result.
+	ScoreBasisBps int64 `json:"scoreBasisBps"`
 
 	// PriceVerified A fresh quote was known at the call.
 	PriceVerified bool `json:"priceVerified"`
 
-	// QuoteAt Time of the quote at filing, by the venue's clock.
-	QuoteAt *string `json:"quoteAt"`
-
 	// Rated The market was rated at the call.
 	Rated bool `json:"rated"`
 
-	// Reason Of a void call: `late` or `unknown_market`; null for any other.
-	Reason     *string `json:"reason"`
-	ReceiptURL string  `json:"receiptUrl"`
-	Score      *int64  `json:"score"`
+	// Counted The call is part of points; null while pending, false for a void.
+	Counted *bool `json:"counted"`
 
-	// ScoreBasisBps Scoring price of the side: of the filing while pending, then of the result.
-	ScoreBasisBps int64  `json:"scoreBasisBps"`
-	SignalID      string `json:"signalId"`
-	Status        string `json:"status"`
+	// Reason Of a void call: `late` or `unknown_market`; null for any other.
+	Reason *string `json:"reason"`
+
+	// QuoteAt Time of the quote at filing, by the venue's clock.
+	QuoteAt *string `json:"quoteAt"`
+
+	// ConfirmedAt Time of the second quote.
+	ConfirmedAt *string `json:"confirmedAt"`
 }
 
 // SessionReceipts defines model for SessionReceipts.
 type SessionReceipts struct {
-	EndedAt   *string          `json:"endedAt"`
 	Handle    Handle           `json:"handle"`
-	Recap     *Recap           `json:"recap"`
-	Receipts  []SessionReceipt `json:"receipts"`
 	ShowID    *string          `json:"showId"`
 	StartedAt *string          `json:"startedAt"`
+	EndedAt   *string          `json:"endedAt"`
+	Receipts  []SessionReceipt `json:"receipts"`
+	Recap     *Recap           `json:"recap"`
 }
 
 // SetLiveSignalCall defines model for SetLiveSignalCall.
 type SetLiveSignalCall struct {
-	Arguments *SetLiveSignalCall_Arguments `json:"arguments,omitempty"`
 	Name      string                       `json:"name"`
+	Arguments *SetLiveSignalCall_Arguments `json:"arguments,omitempty"`
 }
 
 // SetLiveSignalCall_Arguments defines model for SetLiveSignalCall.Arguments.
 type SetLiveSignalCall_Arguments struct {
-	// Annotation A line below.
-	Annotation *string `json:"annotation,omitempty"`
-
-	// Clear true takes the signal away; nothing but dryRun stands beside it.
-	Clear *bool `json:"clear,omitempty"`
-
-	// ClosesAt RFC 3339 time.
-	ClosesAt *string `json:"closesAt,omitempty"`
-
-	// DryRun Check everything, store nothing, and give what would be stored.
-	DryRun *bool `json:"dryRun,omitempty"`
-
 	// MarketID Market id: digits, or one that begins with kalshi-, lmt-, manifold- or native-.
 	MarketID *string `json:"marketId,omitempty"`
 
 	// Name What stands over the picture.
 	Name *string `json:"name,omitempty"`
 
+	// YesPct Left out: the market's price.
+	YesPct *float64 `json:"yesPct,omitempty"`
+
 	// Slug Left out: the market's.
 	Slug *string `json:"slug,omitempty"`
 
-	// YesPct Left out: the market's price.
-	YesPct *float64 `json:"yesPct,omitempty"`
+	// Annotation A line below.
+	Annotation *string `json:"annotation,omitempty"`
+
+	// ClosesAt RFC 3339 time.
+	ClosesAt *string `json:"closesAt,omitempty"`
+
+	// Clear true takes the signal away; nothing but dryRun stands beside it.
+	Clear *bool `json:"clear,omitempty"`
+
+	// DryRun Check everything, store nothing, and give what would be stored.
+	DryRun *bool `json:"dryRun,omitempty"`
 }
 
 // ShortLink defines model for ShortLink.
 type ShortLink struct {
 	Code string `json:"code"`
-	ID   string `json:"id"`
 	Type string `json:"type"`
+	ID   string `json:"id"`
 	URL  string `json:"url"`
 }
 
@@ -3267,126 +3289,127 @@ type Side = string
 
 // Signal defines model for Signal.
 type Signal struct {
-	Callsign *string `json:"callsign"`
-
-	// ClosePrice YES price at the close.
-	ClosePrice *int64 `json:"closePrice"`
-
-	// ClosesAtSignal End date of the market at the call, from the ledger.
-	ClosesAtSignal *string `json:"closesAtSignal"`
-
-	// ClvBps Closing line against the price paid; positive when the line moved toward the call.
-	ClvBps     *int64 `json:"clvBps"`
-	Confidence *int64 `json:"confidence"`
-
-	// ConfirmedAt Time of the second quote.
-	ConfirmedAt *string `json:"confirmedAt"`
-
-	// Counted The call is part of points; null while pending, false for a void.
-	Counted *bool `json:"counted"`
-
-	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
-	CreatedAt        Time   `json:"createdAt"`
-	CrowdYesAtSignal *int64 `json:"crowdYesAtSignal"`
-	Direction        Side   `json:"direction"`
-	ID               string `json:"id"`
-	MarketID         string `json:"marketId"`
-	MarketTitle      string `json:"marketTitle"`
-
-	// MarketYesAtSignal YES price of the market at the call, from the ledger; null when it had none.
-	MarketYesAtSignal *int64 `json:"marketYesAtSignal"`
-
-	// Outcome null while pending and for a void call.
-	Outcome           *Side `json:"outcome"`
-	PriceAtPrediction Bps   `json:"priceAtPrediction"`
-
-	// PriceVerified A fresh quote was known at the call.
-	PriceVerified bool `json:"priceVerified"`
+	ID string `json:"id"`
 
 	// PrivyID Masked operator id.
-	PrivyID PublicID `json:"privyId"`
-
-	// QuoteAt Time of the quote at filing, by the venue's clock.
-	QuoteAt *string `json:"quoteAt"`
-
-	// Rated The market was rated at the call.
-	Rated bool `json:"rated"`
-
-	// Reason Of a void call: `late` or `unknown_market`; null for any other.
-	Reason     *string `json:"reason"`
-	ResolvedAt *string `json:"resolvedAt"`
+	PrivyID           PublicID     `json:"privyId"`
+	Callsign          *string      `json:"callsign"`
+	MarketID          string       `json:"marketId"`
+	MarketTitle       string       `json:"marketTitle"`
+	Direction         Side         `json:"direction"`
+	PriceAtPrediction Bps          `json:"priceAtPrediction"`
+	CrowdYesAtSignal  *int64       `json:"crowdYesAtSignal"`
+	Confidence        *int64       `json:"confidence"`
+	TextTake          *string      `json:"textTake"`
+	Status            SignalStatus `json:"status"`
 
 	// Score null while pending; won 0 to 99, lost -100 to -1, void 0.
 	Score *Score `json:"score"`
 
-	// ScoreBasisBps Scoring price of the side: of the filing while pending, then of the result.
-	ScoreBasisBps int64        `json:"scoreBasisBps"`
-	Source        *string      `json:"source"`
-	Status        SignalStatus `json:"status"`
-	TextTake      *string      `json:"textTake"`
+	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+	CreatedAt  Time    `json:"createdAt"`
+	ResolvedAt *string `json:"resolvedAt"`
 
 	// TimeToResolution Seconds.
-	TimeToResolution *int64 `json:"timeToResolution"`
+	TimeToResolution *int64  `json:"timeToResolution"`
+	Source           *string `json:"source"`
+
+	// Outcome null while pending and for a void call.
+	Outcome *Side `json:"outcome"`
+
+	// ClosePrice YES price at the close.
+	ClosePrice *int64 `json:"closePrice"`
+
+	// ClvBps Closing line against the price paid; positive when the line moved toward the call.
+	ClvBps *int64 `json:"clvBps"`
+
+	// MarketYesAtSignal YES price of the market at the call, from the ledger; null when it had none.
+	MarketYesAtSignal *int64 `json:"marketYesAtSignal"`
+
+	// ClosesAtSignal End date of the market at the call, from the ledger.
+	ClosesAtSignal *string `json:"closesAtSignal"`
+
+	// ScoreBasisBps Scoring price of the side: of the filing while pending, then of the result.
+	ScoreBasisBps int64 `json:"scoreBasisBps"`
+
+	// PriceVerified A fresh quote was known at the call.
+	PriceVerified bool `json:"priceVerified"`
+
+	// Rated The market was rated at the call.
+	Rated bool `json:"rated"`
+
+	// Counted The call is part of points; null while pending, false for a void.
+	Counted *bool `json:"counted"`
+
+	// Reason Of a void call: `late` or `unknown_market`; null for any other.
+	Reason *string `json:"reason"`
+
+	// QuoteAt Time of the quote at filing, by the venue's clock.
+	QuoteAt *string `json:"quoteAt"`
+
+	// ConfirmedAt Time of the second quote.
+	ConfirmedAt *string `json:"confirmedAt"`
 }
 
 // SignalDraft defines model for SignalDraft.
 type SignalDraft struct {
-	// AllowUnverified With `maxSlippageBps`: when the market has no fresh quote, store the call unverified, without points, instead of refusing it. A price that moved is still refused. No effect without `maxSlippageBps`. Left out: false.
-	AllowUnverified *bool   `json:"allowUnverified,omitempty"`
-	ChannelID       *string `json:"channelId,omitempty"`
-	ClobTokenID     *string `json:"clobTokenId,omitempty"`
-	Confidence      *int64  `json:"confidence,omitempty"`
-
-	// CrowdLeanBps Kept for audit, never on the signal.
-	CrowdLeanBps *int64 `json:"crowdLeanBps,omitempty"`
-
-	// CrowdYesAtSignal YES price of the market as the caller saw it; captured here when left out. Pages and scores use `marketYesAtSignal`.
-	CrowdYesAtSignal *int64 `json:"crowdYesAtSignal,omitempty"`
-	Direction        Side   `json:"direction"`
-
-	// DryRun Check everything and store nothing; the answer is what would be stored. It uses no idempotency key. Null and other spellings of the name are refused.
-	DryRun *bool `json:"dryRun,omitempty"`
-
 	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
 	//
 	// Examples: 701122
-	MarketID MarketID `json:"marketId"`
-
-	// MarketTitle Stored while the ledger does not know the market; else the market's own title is stored.
-	MarketTitle *string `json:"marketTitle,omitempty"`
-
-	// MaxSlippageBps Refuse the call with `price_moved` when the price of the side is worse than the stated price by more than this, or when there is no quote. Left out: no bound.
-	MaxSlippageBps *int64  `json:"maxSlippageBps,omitempty"`
-	MediaAssetID   *string `json:"mediaAssetId,omitempty"`
+	MarketID  MarketID `json:"marketId"`
+	Direction Side     `json:"direction"`
 
 	// PriceAtPrediction Price of the side called.
 	PriceAtPrediction int64 `json:"priceAtPrediction"`
 
-	// Reach Not trusted; stored as at most 100000.
-	Reach *int64 `json:"reach,omitempty"`
+	// MarketTitle Stored while the ledger does not know the market; else the market's own title is stored.
+	MarketTitle *string `json:"marketTitle,omitempty"`
+	ChannelID   *string `json:"channelId,omitempty"`
+	Confidence  *int64  `json:"confidence,omitempty"`
+
+	// CrowdYesAtSignal YES price of the market as the caller saw it; captured here when left out. Pages and scores use `marketYesAtSignal`.
+	CrowdYesAtSignal *int64 `json:"crowdYesAtSignal,omitempty"`
+
+	// TimeToResolution Seconds; captured here when left out.
+	TimeToResolution *int64 `json:"timeToResolution,omitempty"`
 
 	// Source Any other value is stored as `web`.
 	//
 	// Examples: web, mobile, embed, farcaster
-	Source   *string `json:"source,omitempty"`
-	TextTake *string `json:"textTake,omitempty"`
+	Source       *string `json:"source,omitempty"`
+	MediaAssetID *string `json:"mediaAssetId,omitempty"`
+	TextTake     *string `json:"textTake,omitempty"`
 
-	// TimeToResolution Seconds; captured here when left out.
-	TimeToResolution *int64 `json:"timeToResolution,omitempty"`
+	// Reach Not trusted; stored as at most 100000.
+	Reach       *int64  `json:"reach,omitempty"`
+	ClobTokenID *string `json:"clobTokenId,omitempty"`
+
+	// CrowdLeanBps Kept for audit, never on the signal.
+	CrowdLeanBps *int64 `json:"crowdLeanBps,omitempty"`
+
+	// MaxSlippageBps Refuse the call with `price_moved` when the price of the side is worse than the stated price by more than this, or when there is no quote. Left out: no bound.
+	MaxSlippageBps *int64 `json:"maxSlippageBps,omitempty"`
+
+	// AllowUnverified With `maxSlippageBps`: when the market has no fresh quote, store the call unverified, without points, instead of refusing it. A price that moved is still refused. No effect without `maxSlippageBps`. Left out: false.
+	AllowUnverified *bool `json:"allowUnverified,omitempty"`
+
+	// DryRun Check everything and store nothing; the answer is what would be stored. It uses no idempotency key. Null and other spellings of the name are refused.
+	DryRun *bool `json:"dryRun,omitempty"`
 }
 
 // SignalEvent defines model for SignalEvent.
 type SignalEvent struct {
+	ID   string `json:"id"`
+	Type string `json:"type"`
+
+	// Payload By type; docs/protocol/events.md.
+	Payload map[string]interface{} `json:"payload"`
+
 	// Actor `owner`; for `resolved` the source of the outcome.
 	Actor *string `json:"actor"`
 
 	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
-	CreatedAt Time   `json:"createdAt"`
-	ID        string `json:"id"`
-
-	// Payload By type; docs/protocol/events.md.
-	Payload map[string]interface{} `json:"payload"`
-	Type    string                 `json:"type"`
+	CreatedAt Time `json:"createdAt"`
 }
 
 // SignalEventWrite defines model for SignalEventWrite.
@@ -3394,23 +3417,24 @@ type SignalEventWrite = interface{}
 
 // SignalEvents defines model for SignalEvents.
 type SignalEvents struct {
-	Events   []SignalEvent `json:"events"`
 	SignalID string        `json:"signalId"`
+	Events   []SignalEvent `json:"events"`
 }
 
 // SignalFeed defines model for SignalFeed.
 type SignalFeed struct {
+	Type    string       `json:"type"`
 	Count   int64        `json:"count"`
 	Signals []FeedSignal `json:"signals"`
-	Type    string       `json:"type"`
 }
 
 // SignalList defines model for SignalList.
 type SignalList struct {
+	Signals []ListedSignal `json:"signals"`
+
 	// Count Calls in this answer.
-	Count      int64          `json:"count"`
-	NextCursor *string        `json:"next_cursor"`
-	Signals    []ListedSignal `json:"signals"`
+	Count      int64   `json:"count"`
+	NextCursor *string `json:"next_cursor"`
 }
 
 // SignalStatus defines model for SignalStatus.
@@ -3418,67 +3442,67 @@ type SignalStatus = string
 
 // SignalWithEvents defines model for SignalWithEvents.
 type SignalWithEvents struct {
-	Callsign *string `json:"callsign"`
-
-	// ClosePrice YES price at the close.
-	ClosePrice *int64 `json:"closePrice"`
-
-	// ClosesAtSignal End date of the market at the call, from the ledger.
-	ClosesAtSignal *string `json:"closesAtSignal"`
-
-	// ClvBps Closing line against the price paid; positive when the line moved toward the call.
-	ClvBps     *int64 `json:"clvBps"`
-	Confidence *int64 `json:"confidence"`
-
-	// ConfirmedAt Time of the second quote.
-	ConfirmedAt *string `json:"confirmedAt"`
-
-	// Counted The call is part of points; null while pending, false for a void.
-	Counted *bool `json:"counted"`
-
-	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
-	CreatedAt        Time          `json:"createdAt"`
-	CrowdYesAtSignal *int64        `json:"crowdYesAtSignal"`
-	Direction        Side          `json:"direction"`
-	Events           []SignalEvent `json:"events"`
-	ID               string        `json:"id"`
-	MarketID         string        `json:"marketId"`
-	MarketTitle      string        `json:"marketTitle"`
-
-	// MarketYesAtSignal YES price of the market at the call, from the ledger; null when it had none.
-	MarketYesAtSignal *int64 `json:"marketYesAtSignal"`
-
-	// Outcome null while pending and for a void call.
-	Outcome           *Side `json:"outcome"`
-	PriceAtPrediction Bps   `json:"priceAtPrediction"`
-
-	// PriceVerified A fresh quote was known at the call.
-	PriceVerified bool `json:"priceVerified"`
+	ID string `json:"id"`
 
 	// PrivyID Masked operator id.
-	PrivyID PublicID `json:"privyId"`
-
-	// QuoteAt Time of the quote at filing, by the venue's clock.
-	QuoteAt *string `json:"quoteAt"`
-
-	// Rated The market was rated at the call.
-	Rated bool `json:"rated"`
-
-	// Reason Of a void call: `late` or `unknown_market`; null for any other.
-	Reason     *string `json:"reason"`
-	ResolvedAt *string `json:"resolvedAt"`
+	PrivyID           PublicID     `json:"privyId"`
+	Callsign          *string      `json:"callsign"`
+	MarketID          string       `json:"marketId"`
+	MarketTitle       string       `json:"marketTitle"`
+	Direction         Side         `json:"direction"`
+	PriceAtPrediction Bps          `json:"priceAtPrediction"`
+	CrowdYesAtSignal  *int64       `json:"crowdYesAtSignal"`
+	Confidence        *int64       `json:"confidence"`
+	TextTake          *string      `json:"textTake"`
+	Status            SignalStatus `json:"status"`
 
 	// Score null while pending; won 0 to 99, lost -100 to -1, void 0.
 	Score *Score `json:"score"`
 
-	// ScoreBasisBps Scoring price of the side: of the filing while pending, then of the result.
-	ScoreBasisBps int64        `json:"scoreBasisBps"`
-	Source        *string      `json:"source"`
-	Status        SignalStatus `json:"status"`
-	TextTake      *string      `json:"textTake"`
+	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+	CreatedAt  Time    `json:"createdAt"`
+	ResolvedAt *string `json:"resolvedAt"`
 
 	// TimeToResolution Seconds.
-	TimeToResolution *int64 `json:"timeToResolution"`
+	TimeToResolution *int64  `json:"timeToResolution"`
+	Source           *string `json:"source"`
+
+	// Outcome null while pending and for a void call.
+	Outcome *Side `json:"outcome"`
+
+	// ClosePrice YES price at the close.
+	ClosePrice *int64 `json:"closePrice"`
+
+	// ClvBps Closing line against the price paid; positive when the line moved toward the call.
+	ClvBps *int64 `json:"clvBps"`
+
+	// MarketYesAtSignal YES price of the market at the call, from the ledger; null when it had none.
+	MarketYesAtSignal *int64 `json:"marketYesAtSignal"`
+
+	// ClosesAtSignal End date of the market at the call, from the ledger.
+	ClosesAtSignal *string `json:"closesAtSignal"`
+
+	// ScoreBasisBps Scoring price of the side: of the filing while pending, then of the result.
+	ScoreBasisBps int64 `json:"scoreBasisBps"`
+
+	// PriceVerified A fresh quote was known at the call.
+	PriceVerified bool `json:"priceVerified"`
+
+	// Rated The market was rated at the call.
+	Rated bool `json:"rated"`
+
+	// Counted The call is part of points; null while pending, false for a void.
+	Counted *bool `json:"counted"`
+
+	// Reason Of a void call: `late` or `unknown_market`; null for any other.
+	Reason *string `json:"reason"`
+
+	// QuoteAt Time of the quote at filing, by the venue's clock.
+	QuoteAt *string `json:"quoteAt"`
+
+	// ConfirmedAt Time of the second quote.
+	ConfirmedAt *string       `json:"confirmedAt"`
+	Events      []SignalEvent `json:"events"`
 }
 
 // SignedIn defines model for SignedIn.
@@ -3489,35 +3513,36 @@ type SignedIn struct {
 
 // SignedIn_User defines model for SignedIn.User.
 type SignedIn_User struct {
-	DenpaID     string `json:"denpaId"`
-	DisplayName string `json:"displayName"`
-	Handle      Handle `json:"handle"`
-
-	// IsNew This was the first sign-in.
-	IsNew bool `json:"isNew"`
+	DenpaID string `json:"denpaId"`
 
 	// OperatorPublicID Masked operator id.
 	OperatorPublicID PublicID `json:"operatorPublicId"`
+	Handle           Handle   `json:"handle"`
+	DisplayName      string   `json:"displayName"`
+
+	// IsNew This was the first sign-in.
+	IsNew bool `json:"isNew"`
 }
 
 // SignedMessage defines model for SignedMessage.
 type SignedMessage struct {
+	Version int64       `json:"version"`
+	Type    MessageType `json:"type"`
+	DenpaID string      `json:"denpaId"`
+
 	// AppID null: a signer of the passport's own.
-	AppID   *string `json:"appId"`
-	DenpaID string  `json:"denpaId"`
+	AppID *string `json:"appId"`
+
+	// Timestamp Unix milliseconds.
+	Timestamp int64 `json:"timestamp"`
 
 	// Nonce One for each message of a key, for ever.
 	Nonce string `json:"nonce"`
 
 	// Payload By the schema of its type.
 	Payload   map[string]interface{} `json:"payload"`
-	Signature string                 `json:"signature"`
 	Signer    SignedMessage_Signer   `json:"signer"`
-
-	// Timestamp Unix milliseconds.
-	Timestamp int64       `json:"timestamp"`
-	Type      MessageType `json:"type"`
-	Version   int64       `json:"version"`
+	Signature string                 `json:"signature"`
 }
 
 // SignedMessage_Signer defines model for SignedMessage.Signer.
@@ -3528,19 +3553,19 @@ type SignedMessage_Signer struct {
 
 // Signer defines model for Signer.
 type Signer struct {
-	AppID *string `json:"appId"`
+	PublicKey string   `json:"publicKey"`
+	Kind      string   `json:"kind"`
+	DenpaID   string   `json:"denpaId"`
+	AppID     *string  `json:"appId"`
+	GrantID   *string  `json:"grantId"`
+	Scopes    []string `json:"scopes"`
+	Label     *string  `json:"label"`
+	Status    string   `json:"status"`
 
 	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
-	CreatedAt Time     `json:"createdAt"`
-	DenpaID   string   `json:"denpaId"`
-	ExpiresAt *Time    `json:"expiresAt"`
-	GrantID   *string  `json:"grantId"`
-	Kind      string   `json:"kind"`
-	Label     *string  `json:"label"`
-	PublicKey string   `json:"publicKey"`
-	RevokedAt *Time    `json:"revokedAt"`
-	Scopes    []string `json:"scopes"`
-	Status    string   `json:"status"`
+	CreatedAt Time  `json:"createdAt"`
+	ExpiresAt *Time `json:"expiresAt"`
+	RevokedAt *Time `json:"revokedAt"`
 }
 
 // SignerChallenge defines model for SignerChallenge.
@@ -3558,14 +3583,14 @@ type SignerChallengeDraft struct {
 
 // SignerDraft defines model for SignerDraft.
 type SignerDraft struct {
-	Challenge string `json:"challenge"`
-
-	// ExpiresAt As it is signed; a signer never outlives its grant.
-	ExpiresAt *string  `json:"expiresAt,omitempty"`
-	Label     *string  `json:"label,omitempty"`
-	Proof     string   `json:"proof"`
 	PublicKey string   `json:"publicKey"`
 	Scopes    []string `json:"scopes"`
+	Label     *string  `json:"label,omitempty"`
+
+	// ExpiresAt As it is signed; a signer never outlives its grant.
+	ExpiresAt *string `json:"expiresAt,omitempty"`
+	Challenge string  `json:"challenge"`
+	Proof     string  `json:"proof"`
 }
 
 // SignerList defines model for SignerList.
@@ -3575,83 +3600,81 @@ type SignerList struct {
 
 // Situation defines model for Situation.
 type Situation struct {
-	Criticality string `json:"criticality"`
-
-	// DetectedAt Examples: 2026-09-18T12:00:00.000Z
-	DetectedAt Time    `json:"detectedAt"`
-	EventKey   *string `json:"eventKey"`
-	Headline   string  `json:"headline"`
-
 	// ID Examples: sit:24h:polymarket:ostrava-flood
-	ID   string `json:"id"`
-	Lane Lane   `json:"lane"`
+	ID       string            `json:"id"`
+	EventKey *string           `json:"eventKey"`
+	Provider Provider          `json:"provider"`
+	Headline string            `json:"headline"`
+	Lane     Lane              `json:"lane"`
+	Markets  []SituationMarket `json:"markets"`
+
+	// MarketCount All that moved.
+	MarketCount int64 `json:"marketCount"`
 
 	// LeadMarketID Examples: polymarket:701122
 	LeadMarketID WireMarketID `json:"leadMarketId"`
+	PeakDelta    Delta        `json:"peakDelta"`
 
-	// MarketCount All that moved.
-	MarketCount    int64             `json:"marketCount"`
-	Markets        []SituationMarket `json:"markets"`
-	PeakDelta      Delta             `json:"peakDelta"`
-	Provider       Provider          `json:"provider"`
-	SituationScore int64             `json:"situationScore"`
+	// Volume USD, of all that moved.
+	Volume         float64 `json:"volume"`
+	SituationScore int64   `json:"situationScore"`
+	Criticality    string  `json:"criticality"`
+
+	// DetectedAt Examples: 2026-09-18T12:00:00.000Z
+	DetectedAt Time `json:"detectedAt"`
 
 	// URL Of the event, `/s/{eventKey}`; of the market where it has none.
 	URL string `json:"url"`
-
-	// Volume USD, of all that moved.
-	Volume float64 `json:"volume"`
 }
 
 // SituationMarket defines model for SituationMarket.
 type SituationMarket struct {
-	Delta           Delta       `json:"delta"`
-	FromProbability Probability `json:"fromProbability"`
-
 	// MarketID Examples: polymarket:701122
-	MarketID      WireMarketID `json:"marketId"`
-	Outcome       string       `json:"outcome"`
-	Title         string       `json:"title"`
-	ToProbability Probability  `json:"toProbability"`
-	URL           string       `json:"url"`
+	MarketID        WireMarketID `json:"marketId"`
+	Title           string       `json:"title"`
+	Outcome         string       `json:"outcome"`
+	FromProbability Probability  `json:"fromProbability"`
+	ToProbability   Probability  `json:"toProbability"`
+	Delta           Delta        `json:"delta"`
 
 	// Volume USD.
 	Volume float64 `json:"volume"`
+	URL    string  `json:"url"`
 }
 
 // Situations defines model for Situations.
 type Situations struct {
-	Count int64 `json:"count"`
-
-	// GeneratedAt Examples: 2026-09-18T12:00:00.000Z
-	GeneratedAt Time `json:"generatedAt"`
+	Window WireWindow `json:"window"`
 
 	// Lane The filter that applied; null: none.
-	Lane       *LaneAsked  `json:"lane"`
-	Situations []Situation `json:"situations"`
-	Window     WireWindow  `json:"window"`
+	Lane  *LaneAsked `json:"lane"`
+	Count int64      `json:"count"`
+
+	// GeneratedAt Examples: 2026-09-18T12:00:00.000Z
+	GeneratedAt Time        `json:"generatedAt"`
+	Situations  []Situation `json:"situations"`
 }
 
 // SkillReport defines model for SkillReport.
 type SkillReport struct {
-	Calibration *Calibration `json:"calibration"`
-	Calls       int64        `json:"calls"`
+	Calls int64 `json:"calls"`
+	Wins  int64 `json:"wins"`
+
+	// PriceBps The mean price: the share of wins that the market promised.
+	PriceBps int64 `json:"priceBps"`
+	EdgeBps  int64 `json:"edgeBps"`
+	LowBps   int64 `json:"lowBps"`
+	HighBps  int64 `json:"highBps"`
+
+	// Chance The exact chance of such a record if every price was right.
+	Chance SkillReport_Chance `json:"chance"`
 
 	// CallsNeeded If it goes on like this, calls until lowBps is above 0; null without an edge.
 	CallsNeeded *int64 `json:"callsNeeded"`
 
 	// CallsNeededSure The same for four of five operators with such an edge.
-	CallsNeededSure *int64 `json:"callsNeededSure"`
-
-	// Chance The exact chance of such a record if every price was right.
-	Chance  SkillReport_Chance `json:"chance"`
-	EdgeBps int64              `json:"edgeBps"`
-	HighBps int64              `json:"highBps"`
-	LowBps  int64              `json:"lowBps"`
-
-	// PriceBps The mean price: the share of wins that the market promised.
-	PriceBps int64 `json:"priceBps"`
-	Wins     int64 `json:"wins"`
+	CallsNeededSure *int64       `json:"callsNeededSure"`
+	Calibration     *Calibration `json:"calibration"`
 }
 
 // SkillReport_Chance The exact chance of such a record if every price was right.
@@ -3666,35 +3689,36 @@ type SkillReport_Chance struct {
 
 // Spotlight defines model for Spotlight.
 type Spotlight struct {
-	// ExpiresAt Until then it stands.
-	//
-	// Examples: 2026-09-18T12:00:00.000Z
-	ExpiresAt Time    `json:"expiresAt"`
+	// ShowID Of the live session.
+	ShowID    *string `json:"showId"`
+	Reason    string  `json:"reason"`
+	MarketID  string  `json:"marketId"`
+	Title     string  `json:"title"`
+	YesBps    *Bps    `json:"yesBps"`
+	Lane      *Lane   `json:"lane"`
 	Handle    *Handle `json:"handle"`
 	HlsURL    *string `json:"hlsUrl"`
-	Href      string  `json:"href"`
-	Lane      *Lane   `json:"lane"`
-	MarketID  string  `json:"marketId"`
-	Reason    string  `json:"reason"`
+	Viewers   int64   `json:"viewers"`
 	SegmentID *string `json:"segmentId"`
-
-	// ShowID Of the live session.
-	ShowID *string `json:"showId"`
 
 	// StartedAt Of the session or the segment; else since it is shown.
 	//
 	// Examples: 2026-09-18T12:00:00.000Z
-	StartedAt Time   `json:"startedAt"`
-	Title     string `json:"title"`
-	Viewers   int64  `json:"viewers"`
-	YesBps    *Bps   `json:"yesBps"`
+	StartedAt Time `json:"startedAt"`
+
+	// ExpiresAt Until then it stands.
+	//
+	// Examples: 2026-09-18T12:00:00.000Z
+	ExpiresAt Time   `json:"expiresAt"`
+	Href      string `json:"href"`
 }
 
 // SpotlightAnswer defines model for SpotlightAnswer.
 type SpotlightAnswer struct {
-	// ShowID Null when nobody who is live is shown.
-	ShowID    *string    `json:"showId"`
 	Spotlight *Spotlight `json:"spotlight"`
+
+	// ShowID Null when nobody who is live is shown.
+	ShowID *string `json:"showId"`
 
 	// UpdatedAt When it was chosen.
 	//
@@ -3704,49 +3728,50 @@ type SpotlightAnswer struct {
 
 // Station defines model for Station.
 type Station struct {
-	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
-	CreatedAt    Time     `json:"createdAt"`
-	Description  *string  `json:"description"`
-	Lanes        []string `json:"lanes"`
-	LastSeenAt   *string  `json:"lastSeenAt"`
-	Name         string   `json:"name"`
-	OperatorsURL *string  `json:"operatorsUrl"`
+	StationID   string `json:"stationId"`
+	Name        string `json:"name"`
+	OwnerHandle string `json:"ownerHandle"`
+	URL         string `json:"url"`
 
 	// Origin The `origin` of its rows, once it is active.
-	Origin      string   `json:"origin"`
-	OwnerHandle string   `json:"ownerHandle"`
-	Providers   []string `json:"providers"`
-	StationID   string   `json:"stationId"`
-	Status      string   `json:"status"`
-	TapesURL    *string  `json:"tapesUrl"`
+	Origin       string   `json:"origin"`
+	Description  *string  `json:"description"`
+	Lanes        []string `json:"lanes"`
+	Providers    []string `json:"providers"`
+	TapesURL     *string  `json:"tapesUrl"`
+	OperatorsURL *string  `json:"operatorsUrl"`
+	Status       string   `json:"status"`
+	LastSeenAt   *string  `json:"lastSeenAt"`
+
+	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+	CreatedAt Time `json:"createdAt"`
 
 	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
-	UpdatedAt Time   `json:"updatedAt"`
-	URL       string `json:"url"`
+	UpdatedAt Time `json:"updatedAt"`
 }
 
 // StationChange defines model for StationChange.
 type StationChange struct {
+	Name *string `json:"name,omitempty"`
+
+	// URL An https address of a public host; with its scheme, host and port the rows of the station begin.
+	URL         *string `json:"url,omitempty"`
 	Description *string `json:"description,omitempty"`
 
 	// Lanes None is all.
-	Lanes *[]string `json:"lanes,omitempty"`
-	Name  *string   `json:"name,omitempty"`
-
-	// OperatorsURL Where its operators are read.
-	OperatorsURL *string `json:"operatorsUrl,omitempty"`
+	Lanes []string `json:"lanes,omitempty"`
 
 	// Providers None is all.
-	Providers *[]string `json:"providers,omitempty"`
-
-	// Status Of an approved station.
-	Status *string `json:"status,omitempty"`
+	Providers []string `json:"providers,omitempty"`
 
 	// TapesURL Where its tapes are read.
 	TapesURL *string `json:"tapesUrl,omitempty"`
 
-	// URL An https address of a public host; with its scheme, host and port the rows of the station begin.
-	URL *string `json:"url,omitempty"`
+	// OperatorsURL Where its operators are read.
+	OperatorsURL *string `json:"operatorsUrl,omitempty"`
+
+	// Status Of an approved station.
+	Status *string `json:"status,omitempty"`
 }
 
 // StationDone defines model for StationDone.
@@ -3757,57 +3782,57 @@ type StationDone struct {
 
 // StationDraft defines model for StationDraft.
 type StationDraft struct {
+	StationID string `json:"stationId"`
+	Name      string `json:"name"`
+
+	// URL An https address of a public host; with its scheme, host and port the rows of the station begin.
+	URL         string  `json:"url"`
 	Description *string `json:"description,omitempty"`
 
 	// Lanes None is all.
-	Lanes *[]string `json:"lanes,omitempty"`
-	Name  string    `json:"name"`
-
-	// OperatorsURL Where its operators are read.
-	OperatorsURL *string `json:"operatorsUrl,omitempty"`
+	Lanes []string `json:"lanes,omitempty"`
 
 	// Providers None is all.
-	Providers *[]string `json:"providers,omitempty"`
-	StationID string    `json:"stationId"`
+	Providers []string `json:"providers,omitempty"`
 
 	// TapesURL Where its tapes are read.
 	TapesURL *string `json:"tapesUrl,omitempty"`
 
-	// URL An https address of a public host; with its scheme, host and port the rows of the station begin.
-	URL string `json:"url"`
+	// OperatorsURL Where its operators are read.
+	OperatorsURL *string `json:"operatorsUrl,omitempty"`
 }
 
 // StationList defines model for StationList.
 type StationList struct {
-	NextCursor *string   `json:"next_cursor"`
 	Stations   []Station `json:"stations"`
+	NextCursor *string   `json:"next_cursor"`
 }
 
 // StationRuling defines model for StationRuling.
 type StationRuling struct {
-	Reason *string `json:"reason,omitempty"`
 	Status string  `json:"status"`
+	Reason *string `json:"reason,omitempty"`
 }
 
 // Stream defines model for Stream.
 type Stream struct {
 	Handle Handle `json:"handle"`
+	URL    string `json:"url"`
 
 	// Label Empty when none was given.
 	Label string `json:"label"`
 
 	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
-	UpdatedAt Time   `json:"updatedAt"`
-	URL       string `json:"url"`
+	UpdatedAt Time `json:"updatedAt"`
 }
 
 // StreamBind defines model for StreamBind.
 type StreamBind struct {
-	// Label Empty, or one line as a name is: no control characters, breaks of lines or turned directions of writing, and something that can be seen.
-	Label *string `json:"label,omitempty"`
-
 	// URL HLS playback: the path ends in `.m3u8`. No user, no fragment, ASCII. The operators of the service may allow some hosts only.
 	URL string `json:"url"`
+
+	// Label Empty, or one line as a name is: no control characters, breaks of lines or turned directions of writing, and something that can be seen.
+	Label *string `json:"label,omitempty"`
 }
 
 // StreamBound defines model for StreamBound.
@@ -3826,14 +3851,14 @@ type StreamProvisioned struct {
 type StreamProvisioned_Stream_Ingest struct {
 	Protocol string `json:"protocol"`
 
-	// PushURL The address with the key in it, for encoders that take nothing else. As secret as the key.
-	PushURL *string `json:"pushUrl"`
+	// URL Where an encoder sends to.
+	URL string `json:"url"`
 
 	// StreamKey What its field for the stream key takes. Shown this once.
 	StreamKey string `json:"streamKey"`
 
-	// URL Where an encoder sends to.
-	URL string `json:"url"`
+	// PushURL The address with the key in it, for encoders that take nothing else. As secret as the key.
+	PushURL *string `json:"pushUrl"`
 }
 
 // StreamProvisioned_Stream_Playback defines model for StreamProvisioned.Stream.Playback.
@@ -3843,29 +3868,31 @@ type StreamProvisioned_Stream_Playback struct {
 
 // StreamProvisioned_Stream defines model for StreamProvisioned.Stream.
 type StreamProvisioned_Stream struct {
+	ID       string                            `json:"id"`
+	Ingest   StreamProvisioned_Stream_Ingest   `json:"ingest"`
+	Playback StreamProvisioned_Stream_Playback `json:"playback"`
+	Label    string                            `json:"label"`
+	Latency  string                            `json:"latency"`
+
 	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
-	CreatedAt Time                              `json:"createdAt"`
-	ID        string                            `json:"id"`
-	Ingest    StreamProvisioned_Stream_Ingest   `json:"ingest"`
-	Label     string                            `json:"label"`
-	Latency   string                            `json:"latency"`
-	Playback  StreamProvisioned_Stream_Playback `json:"playback"`
+	CreatedAt Time `json:"createdAt"`
 }
 
 // StreamState defines model for StreamState.
 type StreamState struct {
-	// Approved An administrator approved the operator as a streamer. `/tv`, `/live/{handle}`, the spotlight and the programme show approved operators only.
-	Approved bool      `json:"approved"`
-	Handle   Handle    `json:"handle"`
-	HlsURL   *string   `json:"hlsUrl"`
-	MarketID *MarketID `json:"marketId"`
+	Handle Handle `json:"handle"`
+	State  string `json:"state"`
 
 	// ShowID The open session, live or not, or the one that has ended.
-	ShowID    *string `json:"showId"`
-	StartedAt *string `json:"startedAt"`
-	State     string  `json:"state"`
-	UpdatedAt string  `json:"updatedAt"`
-	Viewers   int64   `json:"viewers"`
+	ShowID    *string   `json:"showId"`
+	HlsURL    *string   `json:"hlsUrl"`
+	StartedAt *string   `json:"startedAt"`
+	Viewers   int64     `json:"viewers"`
+	MarketID  *MarketID `json:"marketId"`
+	UpdatedAt string    `json:"updatedAt"`
+
+	// Approved An administrator approved the operator as a streamer. `/tv`, `/live/{handle}`, the spotlight and the programme show approved operators only.
+	Approved bool `json:"approved"`
 }
 
 // StreamWish defines model for StreamWish.
@@ -3879,19 +3906,19 @@ type StreamWish struct {
 
 // StreamerAnalytics defines model for StreamerAnalytics.
 type StreamerAnalytics struct {
-	ClipViews       int64                      `json:"clipViews"`
-	Clips           int64                      `json:"clips"`
-	FollowersGained int64                      `json:"followersGained"`
 	Handle          Handle                     `json:"handle"`
+	Window          string                     `json:"window"`
+	Sessions        int64                      `json:"sessions"`
 	MinutesLive     int64                      `json:"minutesLive"`
+	ViewersPeak     int64                      `json:"viewersPeak"`
+	ViewersAvg      int64                      `json:"viewersAvg"`
+	ViewerMinutes   int64                      `json:"viewerMinutes"`
+	Signals         int64                      `json:"signals"`
+	Clips           int64                      `json:"clips"`
+	ClipViews       int64                      `json:"clipViews"`
+	FollowersGained int64                      `json:"followersGained"`
 	OverlaySets     int64                      `json:"overlaySets"`
 	Series          []StreamerAnalytics_Series `json:"series"`
-	Sessions        int64                      `json:"sessions"`
-	Signals         int64                      `json:"signals"`
-	ViewerMinutes   int64                      `json:"viewerMinutes"`
-	ViewersAvg      int64                      `json:"viewersAvg"`
-	ViewersPeak     int64                      `json:"viewersPeak"`
-	Window          string                     `json:"window"`
 }
 
 // StreamerAnalytics_Series defines model for StreamerAnalytics.Series.
@@ -3909,8 +3936,8 @@ type StreamerApprove struct {
 
 // StreamerApproved defines model for StreamerApproved.
 type StreamerApproved struct {
-	Handle Handle         `json:"handle"`
 	Ok     True           `json:"ok"`
+	Handle Handle         `json:"handle"`
 	Status StreamerStatus `json:"status"`
 }
 
@@ -3919,43 +3946,45 @@ type StreamerLanes = []string
 
 // StreamerProfile defines model for StreamerProfile.
 type StreamerProfile struct {
+	Handle      Handle   `json:"handle"`
+	DisplayName string   `json:"displayName"`
+	Bio         *string  `json:"bio"`
+	AvatarURL   *string  `json:"avatarUrl"`
+	Links       []string `json:"links"`
+	Lanes       []string `json:"lanes"`
+	Live        bool     `json:"live"`
+
 	// Approved `live`, and an administrator approved the operator as a streamer.
-	Approved    bool                  `json:"approved"`
-	AvatarURL   *string               `json:"avatarUrl"`
-	Bio         *string               `json:"bio"`
-	DisplayName string                `json:"displayName"`
-	Followers   int64                 `json:"followers"`
-	Handle      Handle                `json:"handle"`
-	Lanes       []string              `json:"lanes"`
-	Links       []string              `json:"links"`
-	Live        bool                  `json:"live"`
-	ProfileURL  string                `json:"profileUrl"`
-	Stats       StreamerProfile_Stats `json:"stats"`
+	Approved   bool                  `json:"approved"`
+	Followers  int64                 `json:"followers"`
+	Stats      StreamerProfile_Stats `json:"stats"`
+	ProfileURL string                `json:"profileUrl"`
 }
 
 // StreamerProfile_Stats defines model for StreamerProfile.Stats.
 type StreamerProfile_Stats struct {
-	Accuracy int64 `json:"accuracy"`
 	Calls    int64 `json:"calls"`
-	Lost     int64 `json:"lost"`
-	Score    int64 `json:"score"`
 	Won      int64 `json:"won"`
+	Lost     int64 `json:"lost"`
+	Accuracy int64 `json:"accuracy"`
+	Score    int64 `json:"score"`
 }
 
 // StreamerProfileChange defines model for StreamerProfileChange.
 type StreamerProfileChange struct {
-	// Automated `true` declares the operator an `ai_agent`, for its past calls too. Only an administrator changes it back.
-	Automated   *bool   `json:"automated,omitempty"`
-	AvatarURL   *string `json:"avatarUrl,omitempty"`
-	Bio         *string `json:"bio,omitempty"`
-	DisplayName *string `json:"displayName,omitempty"`
+	DisplayName *string  `json:"displayName,omitempty"`
+	Bio         *string  `json:"bio,omitempty"`
+	AvatarURL   *string  `json:"avatarUrl,omitempty"`
+	Links       []string `json:"links,omitempty"`
 
 	// Lanes Lanes of the programme (`science`), each once; names of content lanes are taken, too.
 	Lanes *StreamerLanes `json:"lanes,omitempty"`
-	Links *[]string      `json:"links,omitempty"`
 
 	// PayoutAddress Needs a session whose sign-in is at most 15 minutes old.
 	PayoutAddress *string `json:"payoutAddress,omitempty"`
+
+	// Automated `true` declares the operator an `ai_agent`, for its past calls too. Only an administrator changes it back.
+	Automated *bool `json:"automated,omitempty"`
 }
 
 // StreamerProfileChanged defines model for StreamerProfileChanged.
@@ -3966,16 +3995,16 @@ type StreamerProfileChanged struct {
 
 // StreamerRegister defines model for StreamerRegister.
 type StreamerRegister struct {
-	Bio         *string        `json:"bio,omitempty"`
 	DisplayName *string        `json:"displayName,omitempty"`
+	Bio         *string        `json:"bio,omitempty"`
 	Lanes       *StreamerLanes `json:"lanes,omitempty"`
-	Links       *[]string      `json:"links,omitempty"`
+	Links       []string       `json:"links,omitempty"`
 }
 
 // StreamerRegistered defines model for StreamerRegistered.
 type StreamerRegistered struct {
-	Handle Handle         `json:"handle"`
 	Ok     True           `json:"ok"`
+	Handle Handle         `json:"handle"`
 	Status StreamerStatus `json:"status"`
 }
 
@@ -3984,26 +4013,26 @@ type StreamerStatus = string
 
 // SubmitSignalCall defines model for SubmitSignalCall.
 type SubmitSignalCall struct {
-	Arguments *SubmitSignalCall_Arguments `json:"arguments,omitempty"`
 	Name      string                      `json:"name"`
+	Arguments *SubmitSignalCall_Arguments `json:"arguments,omitempty"`
 }
 
 // SubmitSignalCall_Arguments defines model for SubmitSignalCall.Arguments.
 type SubmitSignalCall_Arguments struct {
-	// AllowUnverified File without points when the market has no fresh quote, instead of price_moved. A price that moved is still refused.
-	AllowUnverified *bool `json:"allowUnverified,omitempty"`
-
-	// Confidence How sure, in percent.
-	Confidence *int64 `json:"confidence,omitempty"`
+	// MarketID Market id: digits, or one that begins with kalshi-, lmt-, manifold- or native-.
+	MarketID string `json:"marketId"`
 
 	// Direction The side called.
 	Direction string `json:"direction"`
 
-	// DryRun Check everything, store nothing, and give what would be stored.
-	DryRun *bool `json:"dryRun,omitempty"`
+	// PriceAtPrediction Price of the side called, in basis points.
+	PriceAtPrediction int64 `json:"priceAtPrediction"`
 
-	// MarketID Market id: digits, or one that begins with kalshi-, lmt-, manifold- or native-.
-	MarketID string `json:"marketId"`
+	// Confidence How sure, in percent.
+	Confidence *int64 `json:"confidence,omitempty"`
+
+	// TextTake The reason, in public.
+	TextTake *string `json:"textTake,omitempty"`
 
 	// MarketTitle Title to store while the market is not known yet.
 	MarketTitle *string `json:"marketTitle,omitempty"`
@@ -4011,121 +4040,123 @@ type SubmitSignalCall_Arguments struct {
 	// MaxSlippageBps Refuse with price_moved when the price of the side is worse than the stated one by more than this. Left out: 200.
 	MaxSlippageBps *int64 `json:"maxSlippageBps,omitempty"`
 
-	// PriceAtPrediction Price of the side called, in basis points.
-	PriceAtPrediction int64 `json:"priceAtPrediction"`
+	// AllowUnverified File without points when the market has no fresh quote, instead of price_moved. A price that moved is still refused.
+	AllowUnverified *bool `json:"allowUnverified,omitempty"`
 
-	// TextTake The reason, in public.
-	TextTake *string `json:"textTake,omitempty"`
+	// DryRun Check everything, store nothing, and give what would be stored.
+	DryRun *bool `json:"dryRun,omitempty"`
 }
 
 // SubmitSignalEventCall defines model for SubmitSignalEventCall.
 type SubmitSignalEventCall struct {
-	Arguments *SubmitSignalEventCall_Arguments `json:"arguments,omitempty"`
 	Name      string                           `json:"name"`
+	Arguments *SubmitSignalEventCall_Arguments `json:"arguments,omitempty"`
 }
 
 // SubmitSignalEventCall_Arguments_Payload take: mediaAssetId, url or text; confidence: confidence 1-100; note: text; share: channel; reaffirm: nothing.
 type SubmitSignalEventCall_Arguments_Payload struct {
-	// Channel Where it was shared.
-	Channel *string `json:"channel,omitempty"`
-
-	// Confidence In percent.
-	Confidence *int64 `json:"confidence,omitempty"`
-
-	// MediaAssetID A stored asset.
-	MediaAssetID *string `json:"mediaAssetId,omitempty"`
-
 	// Text At most 500 characters.
 	Text *string `json:"text,omitempty"`
 
 	// URL http or https.
 	URL *string `json:"url,omitempty"`
+
+	// MediaAssetID A stored asset.
+	MediaAssetID *string `json:"mediaAssetId,omitempty"`
+
+	// Confidence In percent.
+	Confidence *int64 `json:"confidence,omitempty"`
+
+	// Channel Where it was shared.
+	Channel *string `json:"channel,omitempty"`
 }
 
 // SubmitSignalEventCall_Arguments defines model for SubmitSignalEventCall.Arguments.
 type SubmitSignalEventCall_Arguments struct {
-	// DryRun Check everything, store nothing, and give what would be stored.
-	DryRun *bool `json:"dryRun,omitempty"`
-
-	// Payload take: mediaAssetId, url or text; confidence: confidence 1-100; note: text; share: channel; reaffirm: nothing.
-	Payload *SubmitSignalEventCall_Arguments_Payload `json:"payload,omitempty"`
-
 	// SignalID The id of the own call, a uuid.
 	SignalID string `json:"signalId"`
 
 	// Type What it adds.
 	Type string `json:"type"`
+
+	// Payload take: mediaAssetId, url or text; confidence: confidence 1-100; note: text; share: channel; reaffirm: nothing.
+	Payload *SubmitSignalEventCall_Arguments_Payload `json:"payload,omitempty"`
+
+	// DryRun Check everything, store nothing, and give what would be stored.
+	DryRun *bool `json:"dryRun,omitempty"`
 }
 
 // SubmittedMessage defines model for SubmittedMessage.
 type SubmittedMessage struct {
+	Message PublishedMessage `json:"message"`
+
 	// Hidden An administrator hides the text of a message that was taken before: its payload is null.
-	Hidden   bool             `json:"hidden"`
-	ID       string           `json:"id"`
-	Message  PublishedMessage `json:"message"`
-	Replayed *bool            `json:"replayed,omitempty"`
+	Hidden bool   `json:"hidden"`
+	ID     string `json:"id"`
+	URI    string `json:"uri"`
 
 	// Result What it did: signalId of a call, marketId of a market or a proposal, stationId of a station, broadcastId of a broadcast, showId of a go-live.
-	Result *map[string]interface{} `json:"result,omitempty"`
-	URI    string                  `json:"uri"`
+	Result   map[string]interface{} `json:"result,omitempty"`
+	Replayed *bool                  `json:"replayed,omitempty"`
 }
 
 // Tape defines model for Tape.
 type Tape struct {
-	// Approved An administrator approved the operator, or the partner station.
-	Approved bool `json:"approved"`
-	Boosted  bool `json:"boosted"`
-
-	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
-	CreatedAt Time   `json:"createdAt"`
-	DurationS *int64 `json:"durationS"`
-	Handle    string `json:"handle"`
-
-	// Href The operator on the site of the origin.
-	Href     string `json:"href"`
-	ID       string `json:"id"`
-	MarketID string `json:"marketId"`
+	ID string `json:"id"`
 
 	// Origin `hub`, or the id of a station.
-	Origin    string  `json:"origin"`
-	OriginURL string  `json:"originUrl"`
-	Stance    *string `json:"stance"`
+	Origin    string `json:"origin"`
+	OriginURL string `json:"originUrl"`
+	Handle    string `json:"handle"`
 
 	// URL HLS playback.
-	URL   string `json:"url"`
-	Views int64  `json:"views"`
+	URL      string `json:"url"`
+	MarketID string `json:"marketId"`
+
+	// Href The operator on the site of the origin.
+	Href      string  `json:"href"`
+	DurationS *int64  `json:"durationS"`
+	Views     int64   `json:"views"`
+	Stance    *string `json:"stance"`
+
+	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+	CreatedAt Time `json:"createdAt"`
+	Boosted   bool `json:"boosted"`
+
+	// Approved An administrator approved the operator, or the partner station.
+	Approved bool `json:"approved"`
 }
 
 // Tapes defines model for Tapes.
 type Tapes struct {
+	Tapes []Tape `json:"tapes"`
+
 	// FetchedAt Examples: 2026-09-18T12:00:00.000Z
-	FetchedAt Time   `json:"fetchedAt"`
-	Tapes     []Tape `json:"tapes"`
+	FetchedAt Time `json:"fetchedAt"`
 }
 
 // Tile defines model for Tile.
 type Tile struct {
-	EndsAt *string `json:"endsAt"`
-
 	// ID Slug of the event; of the market where a tile is one market.
-	ID          string  `json:"id"`
-	ImageURL    *string `json:"imageUrl"`
-	Label       string  `json:"label"`
-	Lane        Lane    `json:"lane"`
-	MarketCount int64   `json:"marketCount"`
-	MarketID    string  `json:"marketId"`
-	Move24HBps  *int64  `json:"move24hBps"`
-
-	// Route `/m/<id>` of the market that stands for the tile.
-	Route   string `json:"route"`
+	ID      string `json:"id"`
+	Label   string `json:"label"`
 	Tagline string `json:"tagline"`
 
-	// TopMarket Title of that market.
-	TopMarket string   `json:"topMarket"`
-	TopYesPct *float64 `json:"topYesPct"`
+	// Route `/m/<id>` of the market that stands for the tile.
+	Route string `json:"route"`
 
 	// TotalVol24H USD, of all its markets.
 	TotalVol24H float64 `json:"totalVol24h"`
+
+	// TopMarket Title of that market.
+	TopMarket   string   `json:"topMarket"`
+	TopYesPct   *float64 `json:"topYesPct"`
+	MarketID    string   `json:"marketId"`
+	Lane        Lane     `json:"lane"`
+	MarketCount int64    `json:"marketCount"`
+	Move24HBps  *int64   `json:"move24hBps"`
+	ImageURL    *string  `json:"imageUrl"`
+	EndsAt      *string  `json:"endsAt"`
 }
 
 // Time Examples: 2026-09-18T12:00:00.000Z
@@ -4133,12 +4164,12 @@ type Time = string
 
 // TitledAttention defines model for TitledAttention.
 type TitledAttention struct {
-	Components TitledAttention_Components `json:"components"`
 	MarketID   string                     `json:"marketId"`
-	Percentile int64                      `json:"percentile"`
-	Rank       int64                      `json:"rank"`
-	Score      int64                      `json:"score"`
 	Title      string                     `json:"title"`
+	Score      int64                      `json:"score"`
+	Rank       int64                      `json:"rank"`
+	Percentile int64                      `json:"percentile"`
+	Components TitledAttention_Components `json:"components"`
 
 	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
 	UpdatedAt Time `json:"updatedAt"`
@@ -4146,61 +4177,61 @@ type TitledAttention struct {
 
 // TitledAttention_Components defines model for TitledAttention.Components.
 type TitledAttention_Components struct {
+	Volume  Probability `json:"volume"`
 	Move    Probability `json:"move"`
 	Signals Probability `json:"signals"`
-	Takes   Probability `json:"takes"`
 	Viewers Probability `json:"viewers"`
-	Volume  Probability `json:"volume"`
+	Takes   Probability `json:"takes"`
 }
 
 // TokenAnswer defines model for TokenAnswer.
 type TokenAnswer struct {
-	AccessToken       string  `json:"accessToken"`
 	AccessTokenByRFC  string  `json:"access_token"`
-	DenpaID           string  `json:"denpaId"`
-	ExpiresIn         int64   `json:"expiresIn"`
-	ExpiresInByRFC    int64   `json:"expires_in"`
-	GrantID           string  `json:"grantId"`
-	RefreshToken      *string `json:"refreshToken"`
-	RefreshTokenByRFC *string `json:"refresh_token,omitempty"`
-	Scope             string  `json:"scope"`
-	TokenType         string  `json:"tokenType"`
 	TokenTypeByRFC    string  `json:"token_type"`
+	ExpiresInByRFC    int64   `json:"expires_in"`
+	Scope             string  `json:"scope"`
+	AccessToken       string  `json:"accessToken"`
+	TokenType         string  `json:"tokenType"`
+	ExpiresIn         int64   `json:"expiresIn"`
+	RefreshToken      *string `json:"refreshToken"`
+	DenpaID           string  `json:"denpaId"`
+	GrantID           string  `json:"grantId"`
+	RefreshTokenByRFC *string `json:"refresh_token,omitempty"`
 }
 
 // TokenQuestion defines model for TokenQuestion.
 type TokenQuestion struct {
-	ClientID      *string `json:"client_id,omitempty"`
-	ClientSecret  *string `json:"client_secret,omitempty"`
 	Token         string  `json:"token"`
 	TokenTypeHint *string `json:"token_type_hint,omitempty"`
+	ClientID      *string `json:"client_id,omitempty"`
+	ClientSecret  *string `json:"client_secret,omitempty"`
 }
 
 // TokenRequest The names of RFC 6749; in JSON also in camelCase (grantType).
 type TokenRequest struct {
-	ClientID     *string `json:"client_id,omitempty"`
-	ClientSecret *string `json:"client_secret,omitempty"`
+	GrantType    *string `json:"grant_type,omitempty"`
 	Code         *string `json:"code,omitempty"`
 	CodeVerifier *string `json:"code_verifier,omitempty"`
-	GrantType    *string `json:"grant_type,omitempty"`
 	RedirectURI  *string `json:"redirect_uri,omitempty"`
 	RefreshToken *string `json:"refresh_token,omitempty"`
-	Resource     *string `json:"resource,omitempty"`
 	Scope        *string `json:"scope,omitempty"`
+	Resource     *string `json:"resource,omitempty"`
+	ClientID     *string `json:"client_id,omitempty"`
+	ClientSecret *string `json:"client_secret,omitempty"`
 }
 
 // ToolResult defines model for ToolResult.
 type ToolResult struct {
 	// Content One text: the JSON of `structuredContent`, or with `isError` the error.
 	Content           []ToolResult_Content `json:"content"`
-	IsError           *bool                `json:"isError,omitempty"`
 	StructuredContent interface{}          `json:"structuredContent,omitempty"`
+	IsError           *bool                `json:"isError,omitempty"`
 }
 
 // ToolResult_Content defines model for ToolResult.Content.
 type ToolResult_Content struct {
-	Text string `json:"text"`
 	Type string `json:"type"`
+	Text string `json:"text"`
 }
 
 // True defines model for True.
@@ -4208,58 +4239,58 @@ type True = bool
 
 // UserMe defines model for UserMe.
 type UserMe struct {
-	DisplayName *string `json:"displayName"`
-	Handle      Handle  `json:"handle"`
-	IsAi        bool    `json:"isAi"`
+	Handle Handle `json:"handle"`
 
 	// OperatorPublicID Masked operator id.
 	OperatorPublicID PublicID     `json:"operatorPublicId"`
+	DisplayName      *string      `json:"displayName"`
 	OperatorType     OperatorType `json:"operatorType"`
-	Permissions      []Permission `json:"permissions"`
+	IsAi             bool         `json:"isAi"`
 
 	// Tier independent: a person; house: a login of the service; automated: a machine or a seeded profile.
-	Tier OperatorTier `json:"tier"`
+	Tier        OperatorTier `json:"tier"`
+	Permissions []Permission `json:"permissions"`
 }
 
 // UserStats defines model for UserStats.
 type UserStats struct {
-	Accuracy  int64             `json:"accuracy"`
-	AvgClvBps *int64            `json:"avgClvBps"`
-	Handle    Handle            `json:"handle"`
-	Lanes     []UserStats_Lanes `json:"lanes"`
-	Lost      int64             `json:"lost"`
+	Handle Handle `json:"handle"`
 
 	// OperatorPublicID Masked operator id.
 	OperatorPublicID PublicID `json:"operatorPublicId"`
+	Total            int64    `json:"total"`
+	Won              int64    `json:"won"`
+	Lost             int64    `json:"lost"`
+	Void             int64    `json:"void"`
+	Pending          int64    `json:"pending"`
+	Resolved         int64    `json:"resolved"`
+	Accuracy         int64    `json:"accuracy"`
+	Score            int64    `json:"score"`
+	Streak           int64    `json:"streak"`
+	AvgClvBps        *int64   `json:"avgClvBps"`
+	Rank             *int64   `json:"rank"`
 
 	// Operators Operators that are ranked.
-	Operators int64  `json:"operators"`
-	Pending   int64  `json:"pending"`
-	Rank      *int64 `json:"rank"`
-	Resolved  int64  `json:"resolved"`
-	Score     int64  `json:"score"`
-	Streak    int64  `json:"streak"`
-	Total     int64  `json:"total"`
+	Operators int64             `json:"operators"`
+	Lanes     []UserStats_Lanes `json:"lanes"`
 
 	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
-	UpdatedAt Time  `json:"updatedAt"`
-	Void      int64 `json:"void"`
-	Won       int64 `json:"won"`
+	UpdatedAt Time `json:"updatedAt"`
 }
 
 // UserStats_Lanes defines model for UserStats.Lanes.
 type UserStats_Lanes struct {
-	Accuracy  int64  `json:"accuracy"`
-	AvgClvBps *int64 `json:"avgClvBps"`
 	Lane      Lane   `json:"lane"`
+	Total     int64  `json:"total"`
+	Won       int64  `json:"won"`
 	Lost      int64  `json:"lost"`
+	Void      int64  `json:"void"`
 	Pending   int64  `json:"pending"`
 	Resolved  int64  `json:"resolved"`
+	Accuracy  int64  `json:"accuracy"`
 	Score     int64  `json:"score"`
 	Streak    int64  `json:"streak"`
-	Total     int64  `json:"total"`
-	Void      int64  `json:"void"`
-	Won       int64  `json:"won"`
+	AvgClvBps *int64 `json:"avgClvBps"`
 }
 
 // VenueMarket defines model for VenueMarket.
@@ -4269,36 +4300,37 @@ type VenueMarket struct {
 
 // VenueMarket_Market defines model for VenueMarket.Market.
 type VenueMarket_Market struct {
-	// ClobTokenID First order-book token.
-	ClobTokenID *string `json:"clobTokenId"`
+	ID   string `json:"id"`
+	Name string `json:"name"`
 
-	// Closed The venue has closed it, or it has an outcome. An end date that is past does not close a market.
-	Closed      bool    `json:"closed"`
-	ClosesAt    *string `json:"closesAt"`
-	Description *string `json:"description"`
-	EndDate     *string `json:"endDate"`
-
-	// EventKey Markets of one event share it.
-	EventKey *string `json:"eventKey"`
-	ID       string  `json:"id"`
-	Lane     Lane    `json:"lane"`
-
-	// Liquidity USD.
-	Liquidity       *float64     `json:"liquidity"`
-	Name            string       `json:"name"`
-	ResolutionValue *Verdict     `json:"resolutionValue"`
-	Resolved        bool         `json:"resolved"`
-	Slug            *string      `json:"slug"`
-	Status          MarketStatus `json:"status"`
+	// YesPct Newest price of YES; null when there is none of the last ten minutes.
+	YesPct *float64 `json:"yesPct"`
 
 	// Volume USD.
 	Volume *float64 `json:"volume"`
 
+	// Closed The venue has closed it, or it has an outcome. An end date that is past does not close a market.
+	Closed   bool    `json:"closed"`
+	ClosesAt *string `json:"closesAt"`
+	Slug     *string `json:"slug"`
+	Lane     Lane    `json:"lane"`
+
 	// Volume24H USD.
 	Volume24H *float64 `json:"volume24h"`
 
-	// YesPct Newest price of YES; null when there is none of the last ten minutes.
-	YesPct *float64 `json:"yesPct"`
+	// Liquidity USD.
+	Liquidity *float64 `json:"liquidity"`
+
+	// ClobTokenID First order-book token.
+	ClobTokenID *string `json:"clobTokenId"`
+
+	// EventKey Markets of one event share it.
+	EventKey        *string      `json:"eventKey"`
+	Description     *string      `json:"description"`
+	EndDate         *string      `json:"endDate"`
+	Status          MarketStatus `json:"status"`
+	Resolved        bool         `json:"resolved"`
+	ResolutionValue *Verdict     `json:"resolutionValue"`
 }
 
 // Verdict defines model for Verdict.
@@ -4311,46 +4343,48 @@ type View struct {
 
 // ViewTapeAnswer defines model for ViewTapeAnswer.
 type ViewTapeAnswer struct {
-	Counted bool `json:"counted"`
 	Ok      True `json:"ok"`
+	Counted bool `json:"counted"`
 }
 
 // Viewing defines model for Viewing.
 type Viewing struct {
+	Ok      True  `json:"ok"`
+	Viewers int64 `json:"viewers"`
+
 	// IntervalS Seconds to the next one.
 	IntervalS int64 `json:"intervalS"`
-	Ok        True  `json:"ok"`
-	Viewers   int64 `json:"viewers"`
 }
 
 // Webhook defines model for Webhook.
 type Webhook struct {
-	// Active False: nothing is sent. After three days of failures by itself.
-	Active    bool     `json:"active"`
-	Channels  []string `json:"channels"`
-	CreatedAt string   `json:"createdAt"`
+	ID          string   `json:"id"`
+	URL         string   `json:"url"`
+	Channels    []string `json:"channels"`
+	Types       []string `json:"types"`
+	Description *string  `json:"description"`
 
-	// Cursor Number of the feed through which everything was taken.
-	Cursor        int64   `json:"cursor"`
-	Description   *string `json:"description"`
-	FailingSince  *string `json:"failingSince"`
-	ID            string  `json:"id"`
-	NextAttemptAt *string `json:"nextAttemptAt"`
+	// Active False: nothing is sent. After three days of failures by itself.
+	Active bool `json:"active"`
 
 	// Reason Why the last delivery failed, like `status 500`.
-	Reason *string  `json:"reason"`
-	Types  []string `json:"types"`
-	URL    string   `json:"url"`
+	Reason        *string `json:"reason"`
+	FailingSince  *string `json:"failingSince"`
+	NextAttemptAt *string `json:"nextAttemptAt"`
+
+	// Cursor Number of the feed through which everything was taken.
+	Cursor    int64  `json:"cursor"`
+	CreatedAt string `json:"createdAt"`
 }
 
 // WebhookChange defines model for WebhookChange.
 type WebhookChange struct {
-	Active   *bool     `json:"active,omitempty"`
-	Channels *[]string `json:"channels,omitempty"`
+	Active   *bool    `json:"active,omitempty"`
+	Channels []string `json:"channels,omitempty"`
+	Types    []string `json:"types,omitempty"`
 
 	// Description Null clears it.
-	Description *string   `json:"description,omitempty"`
-	Types       *[]string `json:"types,omitempty"`
+	Description *string `json:"description,omitempty"`
 
 	// URL Its own or none.
 	URL *string `json:"url,omitempty"`
@@ -4364,37 +4398,36 @@ type WebhookDeliveries struct {
 
 // WebhookDelivery defines model for WebhookDelivery.
 type WebhookDelivery struct {
-	At      string `json:"at"`
-	Attempt int64  `json:"attempt"`
-
-	// Error Null when it was taken; else `status`, `redirect`, `timeout`, `address_not_allowed`, `connect` or `secret`.
-	Error    *string `json:"error"`
-	Events   int64   `json:"events"`
-	FirstSeq *int64  `json:"firstSeq"`
-
 	// ID Id of the delivery, the same for all its attempts.
-	ID      string `json:"id"`
-	LastSeq *int64 `json:"lastSeq"`
+	ID       string `json:"id"`
+	FirstSeq *int64 `json:"firstSeq"`
+	LastSeq  *int64 `json:"lastSeq"`
+	Events   int64  `json:"events"`
+	Attempt  int64  `json:"attempt"`
 
 	// Status Null without an answer.
 	Status *int64 `json:"status"`
-	TookMs int64  `json:"tookMs"`
+
+	// Error Null when it was taken; else `status`, `redirect`, `timeout`, `address_not_allowed`, `connect` or `secret`.
+	Error  *string `json:"error"`
+	TookMs int64   `json:"tookMs"`
+	At     string  `json:"at"`
 }
 
 // WebhookDraft defines model for WebhookDraft.
 type WebhookDraft struct {
+	// URL https, a public host, no user and no fragment.
+	URL string `json:"url"`
+
 	// Channels As on the websocket, `me` too; those with numbered events.
-	Channels    []string `json:"channels"`
+	Channels []string `json:"channels"`
+
+	// Types Only these event types; none is all.
+	Types       []string `json:"types,omitempty"`
 	Description *string  `json:"description,omitempty"`
 
 	// Since Begin behind this number of the feed; left out is now.
 	Since *int64 `json:"since,omitempty"`
-
-	// Types Only these event types; none is all.
-	Types *[]string `json:"types,omitempty"`
-
-	// URL https, a public host, no user and no fragment.
-	URL string `json:"url"`
 }
 
 // WebhookList defines model for WebhookList.
@@ -4404,37 +4437,38 @@ type WebhookList struct {
 
 // WebhookWithSecret defines model for WebhookWithSecret.
 type WebhookWithSecret struct {
-	// Active False: nothing is sent. After three days of failures by itself.
-	Active    bool     `json:"active"`
-	Channels  []string `json:"channels"`
-	CreatedAt string   `json:"createdAt"`
+	ID          string   `json:"id"`
+	URL         string   `json:"url"`
+	Channels    []string `json:"channels"`
+	Types       []string `json:"types"`
+	Description *string  `json:"description"`
 
-	// Cursor Number of the feed through which everything was taken.
-	Cursor        int64   `json:"cursor"`
-	Description   *string `json:"description"`
-	FailingSince  *string `json:"failingSince"`
-	ID            string  `json:"id"`
-	NextAttemptAt *string `json:"nextAttemptAt"`
+	// Active False: nothing is sent. After three days of failures by itself.
+	Active bool `json:"active"`
 
 	// Reason Why the last delivery failed, like `status 500`.
-	Reason *string `json:"reason"`
+	Reason        *string `json:"reason"`
+	FailingSince  *string `json:"failingSince"`
+	NextAttemptAt *string `json:"nextAttemptAt"`
+
+	// Cursor Number of the feed through which everything was taken.
+	Cursor    int64  `json:"cursor"`
+	CreatedAt string `json:"createdAt"`
 
 	// Secret Shown here alone.
-	Secret string   `json:"secret"`
-	Types  []string `json:"types"`
-	URL    string   `json:"url"`
+	Secret string `json:"secret"`
 }
 
 // WhoAmI defines model for WhoAmI.
 type WhoAmI struct {
-	DenpaID     string `json:"denpaId"`
-	DisplayName string `json:"displayName"`
-	Handle      Handle `json:"handle"`
-	IsAi        bool   `json:"isAi"`
+	DenpaID string `json:"denpaId"`
 
 	// OperatorPublicID Masked operator id.
 	OperatorPublicID PublicID     `json:"operatorPublicId"`
+	Handle           Handle       `json:"handle"`
+	DisplayName      string       `json:"displayName"`
 	OperatorType     OperatorType `json:"operatorType"`
+	IsAi             bool         `json:"isAi"`
 
 	// Tier independent: a person; house: a login of the service; automated: a machine or a seeded profile.
 	Tier OperatorTier `json:"tier"`
@@ -4442,15 +4476,15 @@ type WhoAmI struct {
 
 // Wire defines model for Wire.
 type Wire struct {
-	Count int64 `json:"count"`
+	Window WireWindow `json:"window"`
+
+	// Lane The filter that applied; null: none.
+	Lane  *LaneAsked `json:"lane"`
+	Count int64      `json:"count"`
 
 	// GeneratedAt Examples: 2026-09-18T12:00:00.000Z
 	GeneratedAt Time   `json:"generatedAt"`
 	Items       []Move `json:"items"`
-
-	// Lane The filter that applied; null: none.
-	Lane   *LaneAsked `json:"lane"`
-	Window WireWindow `json:"window"`
 }
 
 // WireMarketID Examples: polymarket:701122

@@ -49,7 +49,7 @@ func run(f files) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.in, err)
 	}
-	models, err := modelsView(client)
+	models, err := modelsView(doc, client)
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.in, err)
 	}

@@ -4,16 +4,23 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // modelsView returns the document from which the Go types of answers are generated: all schemas, and a schema
 // `<OperationId>Answer` for each answer that the document describes in place. Fixed sets of values become plain strings,
-// because tests compare every answer with the document. A value of several shapes is any.
-func modelsView(client []byte) ([]byte, error) {
+// because tests compare every answer with the document. A value of several shapes is any. Members have the order of doc.
+func modelsView(doc, client []byte) ([]byte, error) {
 	var root map[string]any
 	if err := json.Unmarshal(client, &root); err != nil {
 		return nil, err
 	}
+	var source yaml.Node // JSON is YAML, and its nodes keep the order of members
+	if err := yaml.Unmarshal(doc, &source); err != nil {
+		return nil, err
+	}
+	setOrder(source.Content[0], root, 0)
 	schemas := asMap(asMap(root["components"])["schemas"])
 	for _, op := range operations(root) {
 		id, _ := op.body["operationId"].(string)
@@ -28,6 +35,31 @@ func modelsView(client []byte) ([]byte, error) {
 	root["paths"], root["components"] = map[string]any{}, map[string]any{"schemas": schemas}
 	delete(root, "security")
 	return json.MarshalIndent(root, "", "  ")
+}
+
+// setOrder gives each property of a schema its place, from the same schema in the source. Properties of the second part of an
+// allOf follow those of the first.
+func setOrder(source *yaml.Node, v any, start int) {
+	switch v := v.(type) {
+	case map[string]any:
+		for i := 0; i+1 < len(source.Content); i += 2 {
+			name, child := source.Content[i].Value, source.Content[i+1]
+			if name == "properties" && child.Kind == yaml.MappingNode {
+				for j := 0; j < len(child.Content); j += 2 {
+					if schema, ok := asMap(v[name])[child.Content[j].Value].(map[string]any); ok {
+						schema["x-order"] = start + j/2 + 1
+					}
+				}
+			}
+			setOrder(child, v[name], 0)
+		}
+	case []any:
+		for i := range v {
+			if i < len(source.Content) {
+				setOrder(source.Content[i], v[i], 100*i)
+			}
+		}
+	}
 }
 
 // simplify removes the fixed sets of values of schemas, and what says that a value has one of several shapes.

@@ -132,14 +132,15 @@ func TestClientViewHasOneError(t *testing.T) {
 // The types of answers have names, plain strings, and no alternative shapes except null.
 func TestModelsView(t *testing.T) {
 	t.Parallel()
-	view, err := modelsView([]byte(`{
+	doc := []byte(`{
 		"paths": {"/a": {"get": {"operationId": "readA", "responses": {"200": {"content": {"application/json": {"schema":
-			{"type": "object", "properties": {"x": {"$ref": "#/components/schemas/X"}}}}}}}}}},
+			{"type": "object", "properties": {"x": {"$ref": "#/components/schemas/X"}, "a": {"type": "integer"}}}}}}}}}},
 		"components": {"schemas": {
 			"X": {"type": "string", "enum": ["p", "q"]},
 			"Y": {"oneOf": [{"$ref": "#/components/schemas/X"}, {"type": "object"}]},
 			"Z": {"anyOf": [{"$ref": "#/components/schemas/X"}, {"type": "null"}]}
-		}}}`))
+		}}}`)
+	view, err := modelsView(doc, doc)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +153,9 @@ func TestModelsView(t *testing.T) {
 	}
 	x := map[string]any{"$ref": "#/components/schemas/X"}
 	want := map[string]any{
-		"ReadAAnswer": map[string]any{"type": "object", "properties": map[string]any{"x": x}},
+		"ReadAAnswer": map[string]any{"type": "object", "properties": map[string]any{
+			"x": map[string]any{"$ref": x["$ref"], "x-order": 1.0}, "a": map[string]any{"type": "integer", "x-order": 2.0},
+		}},
 		"X":           map[string]any{"type": "string"},
 		"Y":           map[string]any{},
 		"Z":           map[string]any{"anyOf": []any{x, map[string]any{"type": "null"}}},

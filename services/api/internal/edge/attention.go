@@ -13,62 +13,9 @@ import (
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/api/internal/oracle"
 )
-
-type externalJSON struct {
-	Signals   []externalRowJSON `json:"signals"`
-	Count     int               `json:"count"`
-	UpdatedAt string            `json:"updatedAt"`
-}
-
-type externalRowJSON struct {
-	Rank           int      `json:"rank"`
-	MarketID       string   `json:"marketId"`
-	Provider       string   `json:"provider"`
-	Title          string   `json:"title"`
-	Lane           string   `json:"lane"`
-	Attention      int      `json:"attention"`
-	AttentionDelta int      `json:"attentionDelta"`
-	YesPct         *float64 `json:"yesPct"`
-	Volume24h      *float64 `json:"volume24h"`
-	URL            string   `json:"url"`
-	UpdatedAt      string   `json:"updatedAt"`
-}
-
-type scoreJSON struct {
-	MarketID   string         `json:"marketId"`
-	Title      string         `json:"title,omitempty"` // in lists
-	Score      int            `json:"score"`
-	Rank       int            `json:"rank"`
-	Percentile int            `json:"percentile"`
-	Components componentsJSON `json:"components"`
-	UpdatedAt  string         `json:"updatedAt"`
-}
-
-type componentsJSON struct {
-	Volume  float64 `json:"volume"`
-	Move    float64 `json:"move"`
-	Signals float64 `json:"signals"`
-	Viewers float64 `json:"viewers"`
-	Takes   float64 `json:"takes"`
-}
-
-type topJSON struct {
-	Markets   []scoreJSON `json:"markets"`
-	UpdatedAt string      `json:"updatedAt"`
-}
-
-type attentionJSON struct {
-	MarketID string      `json:"marketId"`
-	Points   []pointJSON `json:"points"`
-}
-
-// pointJSON has its time in unix seconds, as price histories have.
-type pointJSON struct {
-	T     int64 `json:"t"`
-	Score int   `json:"score"`
-}
 
 var (
 	errMissingMarket = fault.New(fault.Invalid, "missing_market", "marketId is required").With("field", "marketId")
@@ -112,14 +59,16 @@ func (s *server) external(c echo.Context) error {
 
 func (s *server) emptyExternal() any { return s.showExternal(nil, s.Now()) }
 
-func (s *server) showExternal(rows []oracle.Row, at time.Time) externalJSON {
-	out := externalJSON{Signals: make([]externalRowJSON, len(rows)), Count: len(rows), UpdatedAt: syntax.Stamp(at)}
+func (s *server) showExternal(rows []oracle.Row, at time.Time) openapi.ExternalSignals {
+	out := openapi.ExternalSignals{
+		Signals: make([]openapi.ExternalSignals_Signals, len(rows)), Count: int64(len(rows)), UpdatedAt: syntax.Stamp(at),
+	}
 	now := s.Now()
 	for i := range rows {
 		r := &rows[i]
-		out.Signals[i] = externalRowJSON{
-			Rank: r.Rank, MarketID: string(r.ID), Provider: string(r.Provider), Title: r.Title, Lane: string(r.Lane),
-			Attention: r.Score, AttentionDelta: r.Delta, Volume24h: r.Volume24h, URL: s.marketURL(r.ID), UpdatedAt: out.UpdatedAt,
+		out.Signals[i] = openapi.ExternalSignals_Signals{
+			Rank: int64(r.Rank), MarketID: string(r.ID), Provider: string(r.Provider), Title: r.Title, Lane: string(r.Lane),
+			Attention: int64(r.Score), AttentionDelta: int64(r.Delta), Volume24H: r.Volume24h, URL: s.marketURL(r.ID), UpdatedAt: out.UpdatedAt,
 		}
 		if yes := r.Price(now); yes != nil {
 			percent := yes.Percent()
@@ -139,24 +88,30 @@ func (s *server) top(c echo.Context) error {
 		if err != nil {
 			return nil, err
 		}
-		out := topJSON{Markets: make([]scoreJSON, len(rows)), UpdatedAt: syntax.Stamp(at)}
+		out := openapi.AttentionTop{Markets: make([]openapi.TitledAttention, len(rows)), UpdatedAt: syntax.Stamp(at)}
 		for i := range rows {
-			out.Markets[i] = showScore(&rows[i], at)
-			out.Markets[i].Title = rows[i].Title
+			a := showScore(&rows[i], at)
+			out.Markets[i] = openapi.TitledAttention{
+				MarketID: a.MarketID, Title: rows[i].Title, Score: a.Score, Rank: a.Rank, Percentile: a.Percentile,
+				Components: openapi.TitledAttention_Components(a.Components), UpdatedAt: a.UpdatedAt,
+			}
 		}
 		return web.Marshal(out)
 	})
 }
 
 func (s *server) emptyTop() any {
-	return topJSON{Markets: []scoreJSON{}, UpdatedAt: syntax.Stamp(s.Now())}
+	return openapi.AttentionTop{Markets: []openapi.TitledAttention{}, UpdatedAt: syntax.Stamp(s.Now())}
 }
 
-func showScore(r *oracle.Row, at time.Time) scoreJSON {
+func showScore(r *oracle.Row, at time.Time) openapi.Attention {
 	p := r.Parts
-	return scoreJSON{
-		MarketID: string(r.ID), Score: r.Score, Rank: r.Rank, Percentile: r.Percentile, UpdatedAt: syntax.Stamp(at),
-		Components: componentsJSON{hundredths(p.Volume), hundredths(p.Move), hundredths(p.Signals), hundredths(p.Viewers), hundredths(p.Takes)},
+	return openapi.Attention{
+		MarketID: string(r.ID), Score: int64(r.Score), Rank: int64(r.Rank), Percentile: int64(r.Percentile), UpdatedAt: syntax.Stamp(at),
+		Components: openapi.Attention_Components{
+			Volume: hundredths(p.Volume), Move: hundredths(p.Move), Signals: hundredths(p.Signals),
+			Viewers: hundredths(p.Viewers), Takes: hundredths(p.Takes),
+		},
 	}
 }
 
@@ -222,9 +177,9 @@ func (s *server) attentionHistory(c echo.Context) error {
 		if err != nil {
 			return nil, err
 		}
-		out := attentionJSON{MarketID: raw, Points: make([]pointJSON, len(list))}
+		out := openapi.AttentionHistory{MarketID: raw, Points: make([]openapi.AttentionHistory_Points, len(list))}
 		for i, p := range list {
-			out.Points[i] = pointJSON{p.At.Unix(), p.Score}
+			out.Points[i] = openapi.AttentionHistory_Points{T: p.At.Unix(), Score: int64(p.Score)}
 		}
 		return web.Marshal(out)
 	})
@@ -232,5 +187,5 @@ func (s *server) attentionHistory(c echo.Context) error {
 
 func emptyHistory(c echo.Context) any {
 	id, _ := readHistory(c.Request().URL.RawQuery)
-	return attentionJSON{MarketID: id, Points: []pointJSON{}}
+	return openapi.AttentionHistory{MarketID: id, Points: []openapi.AttentionHistory_Points{}}
 }

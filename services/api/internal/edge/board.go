@@ -9,40 +9,9 @@ import (
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/api/internal/board"
 )
-
-type boardJSON struct {
-	Leaderboard []boardRowJSON `json:"leaderboard"`
-	UpdatedAt   string         `json:"updatedAt"`
-}
-
-// boardRowJSON shows the provider's raw subject in privyId: the protocol says so
-// for this route.
-type boardRowJSON struct {
-	Rank        int       `json:"rank"`
-	PrivyID     string    `json:"privyId"`
-	Callsign    *string   `json:"callsign"`
-	DisplayName *string   `json:"displayName"`
-	Score       int64     `json:"score"`
-	Total       int64     `json:"total"`
-	Won         int64     `json:"won"`
-	Lost        int64     `json:"lost"`
-	Pending     int64     `json:"pending"`
-	Accuracy    int       `json:"accuracy"`
-	Tier        string    `json:"tier"`
-	IsAI        bool      `json:"isAi"`
-	Edge        *edgeJSON `json:"edge"`
-}
-
-// edgeJSON is how much better than the prices somebody has called, as it was measured
-// last; null without a decided call.
-type edgeJSON struct {
-	Calls   int64 `json:"calls"`
-	EdgeBps int   `json:"edgeBps"`
-	LowBps  int   `json:"lowBps"`
-	HighBps int   `json:"highBps"`
-}
 
 // boardQuery is the normal form of a board request.
 type boardQuery struct {
@@ -85,22 +54,22 @@ func (s *server) board(c echo.Context) error {
 
 func (s *server) emptyBoard() any { return s.showBoard(nil) }
 
-func (s *server) showBoard(rows []board.Row) boardJSON {
-	out := boardJSON{Leaderboard: make([]boardRowJSON, 0, len(rows)), UpdatedAt: syntax.Stamp(s.Now())}
+func (s *server) showBoard(rows []board.Row) openapi.ScoreBoard {
+	out := openapi.ScoreBoard{Leaderboard: make([]openapi.ScoreRow, 0, len(rows)), UpdatedAt: syntax.Stamp(s.Now())}
 	for _, r := range rows {
 		o := r.Operator
-		out.Leaderboard = append(out.Leaderboard, boardRowJSON{
-			Rank: r.Rank, PrivyID: o.ProviderID, Callsign: orNull(o.Handle), DisplayName: orNull(o.DisplayName),
-			Score: r.Score, Total: r.Total, Won: r.Won, Lost: r.Lost, Pending: r.Pending, Accuracy: r.Accuracy,
-			Tier: string(o.Tier), IsAI: o.Type == syntax.AIAgent, Edge: showEdge(r.Edge),
+		out.Leaderboard = append(out.Leaderboard, openapi.ScoreRow{
+			Rank: int64(r.Rank), PrivyID: o.ProviderID, Callsign: orNull(o.Handle), DisplayName: orNull(o.DisplayName),
+			Score: r.Score, Total: r.Total, Won: r.Won, Lost: r.Lost, Pending: r.Pending, Accuracy: int64(r.Accuracy),
+			Tier: string(o.Tier), IsAi: o.Type == syntax.AIAgent, Edge: showEdge(r.Edge),
 		})
 	}
 	return out
 }
 
-func showEdge(e board.Edge) *edgeJSON {
+func showEdge(e board.Edge) *openapi.Edge {
 	if e.Calls == 0 {
 		return nil
 	}
-	return &edgeJSON{Calls: e.Calls, EdgeBps: e.EdgeBps, LowBps: e.LowBps, HighBps: e.HighBps}
+	return &openapi.Edge{Calls: e.Calls, EdgeBps: int64(e.EdgeBps), LowBps: int64(e.LowBps), HighBps: int64(e.HighBps)}
 }

@@ -10,41 +10,9 @@ import (
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
-
-type callsJSON struct {
-	Signals []callJSON `json:"signals"`
-	Count   int        `json:"count"`
-	Next    *string    `json:"next_cursor"`
-}
-
-// callJSON is the item of the hub's feeds with its id and its lane.
-type callJSON struct {
-	ID                string  `json:"id"`
-	Lane              string  `json:"lane"`
-	OperatorPublicID  string  `json:"operatorPublicId"`
-	MarketID          string  `json:"marketId"`
-	MarketTitle       string  `json:"marketTitle"`
-	Direction         string  `json:"direction"`
-	PriceAtPrediction int     `json:"priceAtPrediction"`
-	CrowdYesAtSignal  *int    `json:"crowdYesAtSignal"`
-	Score             *int    `json:"score"`
-	Status            string  `json:"status"`
-	CreatedAt         string  `json:"createdAt"`
-	ResolvedAt        *string `json:"resolvedAt"`
-	TextTake          *string `json:"textTake"`
-	Handle            *string `json:"handle"`
-	MarketYesAtSignal *int    `json:"marketYesAtSignal"`
-	ClosesAtSignal    *string `json:"closesAtSignal"`
-	ScoreBasisBps     int     `json:"scoreBasisBps"`
-	PriceVerified     bool    `json:"priceVerified"`
-	Rated             bool    `json:"rated"`
-	Counted           *bool   `json:"counted"`
-	Reason            *string `json:"reason"`
-	QuoteAt           *string `json:"quoteAt"`
-	ConfirmedAt       *string `json:"confirmedAt"`
-}
 
 // Page sizes of lists of calls: those of contract 6.
 const (
@@ -108,19 +76,19 @@ func (s *server) calls(c echo.Context) error {
 	})
 }
 
-func emptyCalls() any { return callsJSON{Signals: []callJSON{}} }
+func emptyCalls() any { return openapi.SignalList{Signals: []openapi.ListedSignal{}} }
 
-func showCalls(p signal.CallPage) callsJSON {
-	out := callsJSON{Signals: make([]callJSON, 0, len(p.Signals)), Count: len(p.Signals), Next: orNull(p.Next)}
+func showCalls(p signal.CallPage) openapi.SignalList {
+	out := openapi.SignalList{Signals: make([]openapi.ListedSignal, 0, len(p.Signals)), Count: int64(len(p.Signals)), NextCursor: orNull(p.Next)}
 	for i := range p.Signals {
 		r := &p.Signals[i]
-		call := callJSON{
+		call := openapi.ListedSignal{
 			ID: r.ID, Lane: string(r.Lane), OperatorPublicID: r.PublicID, MarketID: r.MarketID, MarketTitle: r.MarketTitle,
-			Direction: string(r.Side), PriceAtPrediction: int(r.Price), Score: r.Score, Status: string(r.Status),
+			Direction: string(r.Side), PriceAtPrediction: int64(r.Price), Score: openapi.Int(r.Score), Status: string(r.Status),
 			CreatedAt: syntax.Stamp(r.CreatedAt), TextTake: r.TextTake, Handle: orNull(r.Handle),
-			ScoreBasisBps: int(r.Basis), PriceVerified: r.Verified, Rated: r.Rated, Counted: r.Counted, Reason: orNull(r.Reason),
+			ScoreBasisBps: int64(int(r.Basis)), PriceVerified: r.Verified, Rated: r.Rated, Counted: r.Counted, Reason: orNull(r.Reason),
 			ResolvedAt: stampOf(r.ResolvedAt), ClosesAtSignal: stampOf(r.ClosesAt), QuoteAt: stampOf(r.QuoteAt), ConfirmedAt: stampOf(r.ConfirmedAt),
-			CrowdYesAtSignal: numberOf(r.CrowdYes), MarketYesAtSignal: numberOf(r.MarketYes),
+			CrowdYesAtSignal: openapi.Int(r.CrowdYes), MarketYesAtSignal: openapi.Int(r.MarketYes),
 		}
 		out.Signals = append(out.Signals, call)
 	}
@@ -132,12 +100,4 @@ func stampOf(t *time.Time) *string {
 		return nil
 	}
 	return syntax.StampOrNull(*t)
-}
-
-func numberOf(b *syntax.Bps) *int {
-	if b == nil {
-		return nil
-	}
-	n := int(*b)
-	return &n
 }

@@ -12,20 +12,15 @@ import (
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
 type feedJSON struct {
-	Items []feedItemJSON `json:"items"`
-	Next  *string        `json:"next_cursor"`
-	Head  *int64         `json:"head,omitempty"` // these two with after
-	Gap   *feedGapJSON   `json:"gap,omitempty"`
-}
-
-// feedGapJSON tells of events behind a number that are no longer kept.
-type feedGapJSON struct {
-	From   int64 `json:"from"`
-	Oldest int64 `json:"oldest"`
+	Items []feedItemJSON    `json:"items"`
+	Next  *string           `json:"next_cursor"`
+	Head  *int64            `json:"head,omitempty"` // these two with after
+	Gap   *openapi.Feed_Gap `json:"gap,omitempty"`
 }
 
 type feedItemJSON struct {
@@ -137,7 +132,7 @@ func showFeed(q feedQuery, p feed.Page) feedJSON {
 		out.Head = &p.Head
 	}
 	if p.Oldest > 0 {
-		out.Gap = &feedGapJSON{From: q.From, Oldest: p.Oldest}
+		out.Gap = &openapi.Feed_Gap{From: q.From, Oldest: p.Oldest}
 	}
 	if p.More {
 		direction := backward

@@ -7,6 +7,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 )
 
 // The frames that a server sends, but for events, which are made once for all
@@ -57,7 +58,7 @@ type meSnapshotJSON struct {
 
 // wireSnapshotJSON is what the wire begins with.
 type wireSnapshotJSON struct {
-	Items []moveJSON `json:"items"`
+	Items []openapi.Move `json:"items"`
 }
 
 // empty are the snapshots of channels of which nobody has told this host.

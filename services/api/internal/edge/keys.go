@@ -8,17 +8,9 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 )
-
-type mintedKeyJSON struct {
-	Key         string   `json:"key"`
-	ID          string   `json:"id"`
-	Label       string   `json:"label"`
-	Tier        string   `json:"tier"`
-	Permissions []string `json:"permissions"`
-	Strict      bool     `json:"strict"`
-}
 
 // mintKey is POST /api/v1/agent/keys, the older route that mints operator keys. It
 // takes a token of the identity provider and nothing else.
@@ -63,7 +55,7 @@ func (s *server) mintKey(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return web.JSON(c, http.StatusCreated, mintedKeyJSON{
+	return web.JSON(c, http.StatusCreated, openapi.MintedKey{
 		Key: plaintext, ID: key.ID, Label: key.Label, Tier: key.Tier, Permissions: key.Permissions, Strict: key.Strict,
 	})
 }

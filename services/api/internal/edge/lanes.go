@@ -8,41 +8,10 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/api/internal/lane"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
-
-type categoriesJSON struct {
-	Categories []categoryJSON `json:"categories"`
-	UpdatedAt  string         `json:"updatedAt"`
-}
-
-type categoryJSON struct {
-	Lane        string `json:"lane"`
-	Signals     int64  `json:"signals"`
-	OpenSignals int64  `json:"openSignals"`
-	Markets     int64  `json:"markets"`
-	Filterable  *bool  `json:"filterable,omitempty"` // false where no list takes the lane
-}
-
-type categorisedJSON struct {
-	Items []placeJSON `json:"items"`
-}
-
-type placeJSON struct {
-	MarketID   *string `json:"marketId"`
-	Lane       string  `json:"lane"`
-	Category   string  `json:"category"`
-	Confidence int     `json:"confidence"`
-	Method     string  `json:"method"`
-}
-
-type ruledLaneJSON struct {
-	OK       bool   `json:"ok"`
-	MarketID string `json:"marketId"`
-	Lane     string `json:"lane"`
-	Category string `json:"category"`
-}
 
 // Lengths of what is to be placed.
 const (
@@ -63,10 +32,10 @@ func (s *server) categories(c echo.Context) error {
 
 func (s *server) emptyCategories() any { return s.showCategories(nil) }
 
-func (s *server) showCategories(counts []lane.Count) categoriesJSON {
-	out := categoriesJSON{Categories: make([]categoryJSON, 0, len(counts)), UpdatedAt: syntax.Stamp(s.Now())}
+func (s *server) showCategories(counts []lane.Count) openapi.CategoryList {
+	out := openapi.CategoryList{Categories: make([]openapi.CategoryList_Categories, 0, len(counts)), UpdatedAt: syntax.Stamp(s.Now())}
 	for _, n := range counts {
-		row := categoryJSON{Lane: string(n.Lane), Signals: n.Signals, OpenSignals: n.Open, Markets: n.Markets}
+		row := openapi.CategoryList_Categories{Lane: string(n.Lane), Signals: n.Signals, OpenSignals: n.Open, Markets: n.Markets}
 		if !n.Lane.Filterable() {
 			row.Filterable = new(bool)
 		}
@@ -104,9 +73,11 @@ func (s *server) categorise(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	out := categorisedJSON{Items: make([]placeJSON, len(places))}
+	out := openapi.CategorizeAnswer{Items: make([]openapi.CategorizeAnswer_Items, len(places))}
 	for i, p := range places {
-		out.Items[i] = placeJSON{orNull(p.MarketID), string(p.Lane), p.Category, p.Confidence, string(p.Method)}
+		out.Items[i] = openapi.CategorizeAnswer_Items{
+			MarketID: orNull(p.MarketID), Lane: string(p.Lane), Category: p.Category, Confidence: int64(p.Confidence), Method: string(p.Method),
+		}
 	}
 	return web.OK(c, out)
 }
@@ -136,5 +107,5 @@ func (s *server) ruleLane(c echo.Context) error {
 	if category, err = s.Lanes.Rule(c.Request().Context(), string(id), to, category); err != nil {
 		return err
 	}
-	return web.JSON(c, http.StatusOK, ruledLaneJSON{true, string(id), string(to), category})
+	return web.JSON(c, http.StatusOK, openapi.LaneRuled{Ok: true, MarketID: string(id), Lane: string(to), Category: category})
 }

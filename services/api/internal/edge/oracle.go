@@ -11,56 +11,12 @@ import (
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/oracle"
 	"github.com/signalcast/signalcast/services/api/internal/resolve"
 	"github.com/signalcast/signalcast/services/api/internal/wire"
 )
-
-// oracleJSON is a market with all that is known around it. Attention is null where
-// the market is not open.
-type oracleJSON struct {
-	Market     marketJSON   `json:"market"`
-	Attention  *scoreJSON   `json:"attention"`
-	Crowd      crowdJSON    `json:"crowd"`
-	Resolution *outcomeJSON `json:"resolution"`
-}
-
-// marketJSON is the market of contract 4.6.4.
-type marketJSON struct {
-	ID          string       `json:"id"`
-	Provider    string       `json:"provider"`
-	Title       string       `json:"title"`
-	YesPrice    *float64     `json:"yesPrice"`
-	NoPrice     *float64     `json:"noPrice"`
-	Volume      *float64     `json:"volume"`
-	Status      string       `json:"status"`
-	Outcome     *string      `json:"outcome"`
-	EndDate     *string      `json:"endDate"`
-	URL         string       `json:"url"`
-	UpdatedAt   string       `json:"updatedAt"`
-	Resolution  *outcomeJSON `json:"resolution"`
-	Lane        string       `json:"lane"`
-	EventKey    *string      `json:"eventKey"`
-	ClobTokenID *string      `json:"clobTokenId"`
-}
-
-type crowdJSON struct {
-	YesPercent   *int64 `json:"yesPercent"`
-	NoPercent    *int64 `json:"noPercent"`
-	TotalSignals int64  `json:"totalSignals"`
-}
-
-type outcomeJSON struct {
-	Outcome       *string `json:"outcome"`
-	Resolver      *string `json:"resolver"`
-	Source        *string `json:"source"`
-	ProofURL      *string `json:"proofUrl"`
-	ResolvedAt    *string `json:"resolvedAt"`
-	Disputed      bool    `json:"disputed"`
-	DisputeReason *string `json:"disputeReason"`
-	DisputedAt    *string `json:"disputedAt"`
-}
 
 // oracleKey names the page of a market. What has no form of an id has none.
 func oracleKey(raw string) (string, bool) {
@@ -85,19 +41,19 @@ func (s *server) oracleMarket(c echo.Context) error {
 	})
 }
 
-func (s *server) aroundMarket(ctx context.Context, id syntax.MarketID) (oracleJSON, error) {
+func (s *server) aroundMarket(ctx context.Context, id syntax.MarketID) (openapi.OracleMarket, error) {
 	m, err := s.Markets.Get(ctx, id)
 	if errors.Is(err, market.ErrNotFound) {
-		return oracleJSON{}, errNoMarket
+		return openapi.OracleMarket{}, errNoMarket
 	}
 	if err != nil {
-		return oracleJSON{}, err
+		return openapi.OracleMarket{}, err
 	}
 	o, found, err := s.Outcomes.Outcome(ctx, string(id))
 	if err != nil {
-		return oracleJSON{}, err
+		return openapi.OracleMarket{}, err
 	}
-	out := oracleJSON{Market: s.showMarket(&m), Crowd: showCrowd(m.CrowdYes, m.CrowdNo)}
+	out := openapi.OracleMarket{Market: s.showMarket(&m), Crowd: showCrowd(m.CrowdYes, m.CrowdNo)}
 	if found {
 		shown := showOutcome(o)
 		out.Resolution, out.Market.Resolution = &shown, &shown
@@ -111,13 +67,13 @@ func (s *server) aroundMarket(ctx context.Context, id syntax.MarketID) (oracleJS
 		shown := showScore(&row, at)
 		out.Attention = &shown
 	case fault.Of(err).Kind != fault.NotFound: // else it opened a moment ago
-		return oracleJSON{}, err
+		return openapi.OracleMarket{}, err
 	}
 	return out, nil
 }
 
-func (s *server) showMarket(m *market.Market) marketJSON {
-	out := marketJSON{
+func (s *server) showMarket(m *market.Market) openapi.NetworkMarket {
+	out := openapi.NetworkMarket{
 		ID: string(m.ID), Provider: string(m.Provider), Title: m.Title, Volume: m.VolumeUSD, Status: string(m.Status),
 		Outcome: text(m.Verdict), EndDate: stamp(m.EndDate), URL: cmp.Or(m.URL, s.marketURL(m.ID)),
 		UpdatedAt: syntax.Stamp(m.UpdatedAt), Lane: string(m.Lane), EventKey: orNull(m.EventKey), ClobTokenID: orNull(m.ClobTokenID),
@@ -129,8 +85,8 @@ func (s *server) showMarket(m *market.Market) marketJSON {
 	return out
 }
 
-func showCrowd(yes, no int64) crowdJSON {
-	out := crowdJSON{TotalSignals: yes + no}
+func showCrowd(yes, no int64) openapi.NetworkCrowd {
+	out := openapi.NetworkCrowd{TotalSignals: yes + no}
 	if n := out.TotalSignals; n > 0 {
 		percent := (200*yes + n) / (2 * n)
 		rest := 100 - percent
@@ -139,8 +95,8 @@ func showCrowd(yes, no int64) crowdJSON {
 	return out
 }
 
-func showOutcome(o resolve.Outcome) outcomeJSON {
-	return outcomeJSON{
+func showOutcome(o resolve.Outcome) openapi.Outcome {
+	return openapi.Outcome{
 		Outcome: text(o.Verdict), Resolver: o.Resolver, Source: o.Source, ProofURL: o.ProofURL, ResolvedAt: stamp(o.ResolvedAt),
 		Disputed: o.Disputed, DisputeReason: o.DisputeReason, DisputedAt: stamp(o.DisputedAt),
 	}

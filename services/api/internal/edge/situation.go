@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/wire"
 )
@@ -17,32 +18,21 @@ const MostSituations = 100
 
 // situationJSON is a row of GET /api/situations of the hub, and when it ended.
 type situationJSON struct {
-	ID             string                `json:"id"`
-	EventKey       *string               `json:"eventKey"`
-	Provider       string                `json:"provider"`
-	Headline       string                `json:"headline"`
-	Lane           string                `json:"lane"`
-	Markets        []situationMarketJSON `json:"markets"`
-	MarketCount    int                   `json:"marketCount"`
-	LeadMarketID   string                `json:"leadMarketId"` // <provider>:<id>
-	PeakDelta      float64               `json:"peakDelta"`
-	Volume         float64               `json:"volume"`
-	SituationScore int                   `json:"situationScore"`
-	Criticality    string                `json:"criticality"`
-	DetectedAt     string                `json:"detectedAt"`
-	URL            string                `json:"url"`
-	EndedAt        *string               `json:"endedAt"` // null while it lasts
-}
-
-type situationMarketJSON struct {
-	MarketID        string  `json:"marketId"` // <provider>:<id>
-	Title           string  `json:"title"`
-	Outcome         string  `json:"outcome"`
-	FromProbability float64 `json:"fromProbability"`
-	ToProbability   float64 `json:"toProbability"`
-	Delta           float64 `json:"delta"`
-	Volume          float64 `json:"volume"`
-	URL             string  `json:"url"`
+	ID             string                    `json:"id"`
+	EventKey       *string                   `json:"eventKey"`
+	Provider       string                    `json:"provider"`
+	Headline       string                    `json:"headline"`
+	Lane           string                    `json:"lane"`
+	Markets        []openapi.SituationMarket `json:"markets"`
+	MarketCount    int                       `json:"marketCount"`
+	LeadMarketID   string                    `json:"leadMarketId"` // <provider>:<id>
+	PeakDelta      float64                   `json:"peakDelta"`
+	Volume         float64                   `json:"volume"`
+	SituationScore int                       `json:"situationScore"`
+	Criticality    string                    `json:"criticality"`
+	DetectedAt     string                    `json:"detectedAt"`
+	URL            string                    `json:"url"`
+	EndedAt        *string                   `json:"endedAt"` // null while it lasts
 }
 
 func showSituation(hubURL string, s *wire.Situation) situationJSON {
@@ -54,13 +44,13 @@ func showSituation(hubURL string, s *wire.Situation) situationJSON {
 	out := situationJSON{
 		ID:       "sit:" + string(wireWindow) + ":" + string(lead.Provider) + ":" + name,
 		EventKey: orNull(lead.EventKey), Provider: string(lead.Provider), Headline: s.Headline(), Lane: string(lead.Lane),
-		Markets: make([]situationMarketJSON, 0, len(s.Moves)), MarketCount: s.Count, LeadMarketID: string(lead.Provider) + ":" + string(lead.ID),
+		Markets: make([]openapi.SituationMarket, 0, len(s.Moves)), MarketCount: s.Count, LeadMarketID: string(lead.Provider) + ":" + string(lead.ID),
 		PeakDelta: probability(s.Peak()), Volume: s.Volume, SituationScore: s.Score, Criticality: string(s.Criticality()),
 		DetectedAt: syntax.Stamp(s.DetectedAt), URL: link,
 	}
 	for i := range s.Moves {
 		m := &s.Moves[i]
-		out.Markets = append(out.Markets, situationMarketJSON{
+		out.Markets = append(out.Markets, openapi.SituationMarket{
 			MarketID: string(m.Market.Provider) + ":" + string(m.Market.ID), Title: m.Market.Title, Outcome: m.Market.Outcome,
 			FromProbability: probability(int(m.From)), ToProbability: probability(int(m.To)), Delta: probability(m.Delta()),
 			Volume: *m.Market.Volume, URL: hubURL + "/m/" + string(m.Market.ID),

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
@@ -47,7 +48,7 @@ func (s *sockets) state(ctx context.Context, c feed.Channel) (any, error) {
 	}
 	if c == feed.Wire {
 		moves, _, err := s.Oracle.Moves(ctx, wireWindow, "", wireItems)
-		out := wireSnapshotJSON{Items: make([]moveJSON, 0, len(moves))}
+		out := wireSnapshotJSON{Items: make([]openapi.Move, 0, len(moves))}
 		for i := range moves {
 			out.Items = append(out.Items, showMove(s.hubURL, &moves[i]))
 		}

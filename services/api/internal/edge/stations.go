@@ -10,6 +10,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/station"
 )
@@ -32,39 +33,7 @@ const (
 	maxReason       = 280
 )
 
-type stationJSON struct {
-	StationID    string            `json:"stationId"`
-	Name         string            `json:"name"`
-	OwnerHandle  string            `json:"ownerHandle"`
-	URL          string            `json:"url"`
-	Origin       string            `json:"origin"`
-	Description  *string           `json:"description"`
-	Lanes        []syntax.Lane     `json:"lanes"`
-	Providers    []syntax.Provider `json:"providers"`
-	TapesURL     *string           `json:"tapesUrl"`
-	OperatorsURL *string           `json:"operatorsUrl"`
-	Status       station.Status    `json:"status"`
-	LastSeenAt   *string           `json:"lastSeenAt"`
-	CreatedAt    string            `json:"createdAt"`
-	UpdatedAt    string            `json:"updatedAt"`
-}
-
-type stationsJSON struct {
-	Stations []stationJSON `json:"stations"`
-	Next     *string       `json:"next_cursor"`
-}
-
-type stationDoneJSON struct {
-	OK      bool        `json:"ok"`
-	Station stationJSON `json:"station"`
-}
-
-type heartbeatJSON struct {
-	OK        bool `json:"ok"`
-	IntervalS int  `json:"intervalS"`
-}
-
-func emptyStations() any { return stationsJSON{Stations: []stationJSON{}} }
+func emptyStations() any { return openapi.StationList{Stations: []openapi.Station{}} }
 
 // listStations is GET /api/v1/stations.
 func (s *server) listStations(c echo.Context) error {
@@ -79,10 +48,10 @@ func (s *server) listStations(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	out := stationsJSON{Stations: []stationJSON{}}
+	out := openapi.StationList{Stations: []openapi.Station{}}
 	if len(list) > limit {
 		list = list[:limit]
-		out.Next = syntax.NewCursor(list[limit-1].ID).EncodeOrNull()
+		out.NextCursor = syntax.NewCursor(list[limit-1].ID).EncodeOrNull()
 	}
 	for i := range list {
 		out.Stations = append(out.Stations, showStation(&list[i]))
@@ -114,17 +83,9 @@ func (s *server) stationProgram(c echo.Context) error {
 		}
 	}
 	if data == nil {
-		return web.OK(c, programJSON{GeneratedAt: syntax.Stamp(s.Now()), Lanes: []any{}, Segments: []any{}})
+		return web.OK(c, openapi.ClockProgram{GeneratedAt: syntax.Stamp(s.Now()), Lanes: []openapi.ProgramLane{}, Segments: []openapi.Segment{}})
 	}
 	return web.OK(c, json.RawMessage(data))
-}
-
-// programJSON is a programme without anything in it.
-type programJSON struct {
-	GeneratedAt string `json:"generatedAt"`
-	Total       int    `json:"total"`
-	Lanes       []any  `json:"lanes"`
-	Segments    []any  `json:"segments"`
 }
 
 // createStation is POST /api/v1/stations.
@@ -203,7 +164,7 @@ func (s *server) stationDone(c echo.Context, status int, id string) error {
 	if err != nil {
 		return err
 	}
-	return web.JSON(c, status, stationDoneJSON{OK: true, Station: showStation(&st)})
+	return web.JSON(c, status, openapi.StationDone{Ok: true, Station: showStation(&st)})
 }
 
 // beatStation is POST /api/v1/stations/{stationId}/heartbeat.
@@ -215,7 +176,7 @@ func (s *server) beatStation(c echo.Context) error {
 	if err := s.Stations.Beat(c.Request().Context(), me.id, c.Param("stationId")); err != nil {
 		return err
 	}
-	return web.OK(c, heartbeatJSON{OK: true, IntervalS: int(station.HeartbeatEvery.Seconds())})
+	return web.OK(c, openapi.BeatStationAnswer{Ok: true, IntervalS: int64(int(station.HeartbeatEvery.Seconds()))})
 }
 
 // dropStation is DELETE /api/v1/stations/{stationId}, by its owner or an admin.
@@ -235,7 +196,7 @@ func (s *server) dropStation(c echo.Context) error {
 	if err := s.Stations.Drop(c.Request().Context(), owner, c.Param("stationId")); err != nil {
 		return err
 	}
-	return web.OK(c, okJSON{OK: true})
+	return web.OK(c, openapi.Ok{Ok: true})
 }
 
 // ruleStation is POST /api/v1/stations/{stationId}/status, the act of an admin.
@@ -274,11 +235,11 @@ func (s *server) holder(c echo.Context, permission string) (holder, error) {
 	return me, nil
 }
 
-func showStation(st *station.Station) stationJSON {
-	return stationJSON{
+func showStation(st *station.Station) openapi.Station {
+	return openapi.Station{
 		StationID: st.ID, Name: st.Name, OwnerHandle: st.OwnerHandle, URL: st.URL, Origin: st.ID, Description: orNull(st.Description),
-		Lanes: append([]syntax.Lane{}, st.Lanes...), Providers: append([]syntax.Provider{}, st.Providers...),
-		TapesURL: orNull(st.TapesURL), OperatorsURL: orNull(st.OperatorsURL), Status: st.Status,
+		Lanes: openapi.Texts(st.Lanes), Providers: openapi.Texts(st.Providers),
+		TapesURL: orNull(st.TapesURL), OperatorsURL: orNull(st.OperatorsURL), Status: string(st.Status),
 		LastSeenAt: syntax.StampOrNull(st.LastSeenAt), CreatedAt: syntax.Stamp(st.CreatedAt), UpdatedAt: syntax.Stamp(st.UpdatedAt),
 	}
 }

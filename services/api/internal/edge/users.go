@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 	"github.com/signalcast/signalcast/services/api/internal/record"
 	"github.com/signalcast/signalcast/services/api/internal/score"
@@ -42,17 +43,6 @@ type tallyJSON struct {
 	Score     int64 `json:"score"`
 	Streak    int64 `json:"streak"`
 	AvgClvBps *int  `json:"avgClvBps"`
-}
-
-// userJSON is whoever asks.
-type userJSON struct {
-	Handle           string   `json:"handle"`
-	OperatorPublicID string   `json:"operatorPublicId"`
-	DisplayName      *string  `json:"displayName"`
-	OperatorType     string   `json:"operatorType"`
-	IsAI             bool     `json:"isAi"`
-	Tier             string   `json:"tier"`
-	Permissions      []string `json:"permissions"`
 }
 
 // subject is whose record is asked for: the holder's own by its key, anybody's by the
@@ -142,8 +132,8 @@ func (s *server) userMe(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return web.JSON(c, http.StatusOK, userJSON{
+	return web.JSON(c, http.StatusOK, openapi.UserMe{
 		Handle: o.Handle, OperatorPublicID: o.PublicID, DisplayName: orNull(o.DisplayName), OperatorType: string(o.Type),
-		IsAI: o.Type == syntax.AIAgent, Tier: string(o.Tier), Permissions: me.permissions,
+		IsAi: o.Type == syntax.AIAgent, Tier: string(o.Tier), Permissions: me.permissions,
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
@@ -69,7 +70,7 @@ func (s *server) listWebhooks(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	out := webhooksJSON{Webhooks: make([]webhookJSON, len(list))}
+	out := openapi.WebhookList{Webhooks: make([]openapi.Webhook, len(list))}
 	for i := range list {
 		out.Webhooks[i] = showWebhook(&list[i])
 	}
@@ -139,7 +140,7 @@ func (s *server) deleteWebhook(c echo.Context) error {
 	if err := s.Webhooks.Delete(c.Request().Context(), owner, c.Param("id")); err != nil {
 		return err
 	}
-	return web.OK(c, okJSON{OK: true})
+	return web.OK(c, openapi.Ok{Ok: true})
 }
 
 // testWebhook is POST /api/v1/webhooks/{id}/test.
@@ -183,11 +184,11 @@ func (s *server) listDeliveries(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	out := deliveriesJSON{Deliveries: []deliveryJSON{}}
+	out := openapi.WebhookDeliveries{Deliveries: []openapi.WebhookDelivery{}}
 	if len(list) > limit {
 		list = list[:limit]
 		last := &list[limit-1]
-		out.Next = syntax.NewCursor(last.ID, syntax.IntKey(last.Line)).EncodeOrNull()
+		out.NextCursor = syntax.NewCursor(last.ID, syntax.IntKey(last.Line)).EncodeOrNull()
 	}
 	for i := range list {
 		out.Deliveries = append(out.Deliveries, showDelivery(&list[i]))
@@ -195,53 +196,14 @@ func (s *server) listDeliveries(c echo.Context) error {
 	return web.OK(c, out)
 }
 
-type okJSON struct {
-	OK bool `json:"ok"`
-}
-
-type webhookJSON struct {
-	ID            string      `json:"id"`
-	URL           string      `json:"url"`
-	Channels      []string    `json:"channels"`
-	Types         []feed.Type `json:"types"`
-	Description   *string     `json:"description"`
-	Active        bool        `json:"active"`
-	Reason        *string     `json:"reason"`
-	FailingSince  *string     `json:"failingSince"`
-	NextAttemptAt *string     `json:"nextAttemptAt"`
-	Cursor        int64       `json:"cursor"`
-	CreatedAt     string      `json:"createdAt"`
-}
-
 type secretWebhookJSON struct {
-	webhookJSON
+	openapi.Webhook
 	Secret string `json:"secret"`
 }
 
-type webhooksJSON struct {
-	Webhooks []webhookJSON `json:"webhooks"`
-}
-
-type deliveryJSON struct {
-	ID       string  `json:"id"`
-	FirstSeq *int64  `json:"firstSeq"`
-	LastSeq  *int64  `json:"lastSeq"`
-	Events   int     `json:"events"`
-	Attempt  int     `json:"attempt"`
-	Status   *int    `json:"status"`
-	Error    *string `json:"error"`
-	TookMs   int64   `json:"tookMs"`
-	At       string  `json:"at"`
-}
-
-type deliveriesJSON struct {
-	Deliveries []deliveryJSON `json:"deliveries"`
-	Next       *string        `json:"next_cursor"`
-}
-
-func showWebhook(h *webhook.Hook) webhookJSON {
-	out := webhookJSON{
-		ID: h.ID, URL: h.URL, Channels: make([]string, len(h.Channels)), Types: h.Types, Description: h.Description,
+func showWebhook(h *webhook.Hook) openapi.Webhook {
+	out := openapi.Webhook{
+		ID: h.ID, URL: h.URL, Channels: make([]string, len(h.Channels)), Types: openapi.Texts(h.Types), Description: h.Description,
 		Active: h.Active, Reason: orNull(h.Reason), FailingSince: syntax.StampOrNull(h.FailingSince), Cursor: h.Cursor, CreatedAt: syntax.Stamp(h.CreatedAt),
 	}
 	for i, c := range h.Channels {
@@ -253,16 +215,16 @@ func showWebhook(h *webhook.Hook) webhookJSON {
 	return out
 }
 
-func showDelivery(d *webhook.Delivery) deliveryJSON {
-	out := deliveryJSON{
-		ID: d.ID, Events: d.Events, Attempt: d.Attempt, Error: orNull(d.Error),
+func showDelivery(d *webhook.Delivery) openapi.WebhookDelivery {
+	out := openapi.WebhookDelivery{
+		ID: d.ID, Events: int64(d.Events), Attempt: int64(d.Attempt), Error: orNull(d.Error),
 		TookMs: d.Took.Round(time.Millisecond).Milliseconds(), At: syntax.Stamp(d.At),
 	}
 	if d.First > 0 {
 		out.FirstSeq, out.LastSeq = &d.First, &d.Last
 	}
 	if d.Status > 0 {
-		out.Status = &d.Status
+		out.Status = openapi.Int(&d.Status)
 	}
 	return out
 }

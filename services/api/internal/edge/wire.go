@@ -2,6 +2,7 @@ package edge
 
 import (
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/wire"
 )
@@ -13,36 +14,16 @@ const (
 	wireItems = 20
 )
 
-// moveJSON is an item of the wire, as GET /api/wire of the hub shows it.
-type moveJSON struct {
-	ID              string   `json:"id"`
-	MarketID        string   `json:"marketId"` // <provider>:<id>
-	Provider        string   `json:"provider"`
-	Title           string   `json:"title"`
-	Outcome         string   `json:"outcome"`
-	Lane            string   `json:"lane"`
-	EventKey        *string  `json:"eventKey"`
-	FromProbability float64  `json:"fromProbability"`
-	ToProbability   float64  `json:"toProbability"`
-	Delta           float64  `json:"delta"`
-	Volume          float64  `json:"volume"`
-	Volume24h       *float64 `json:"volume24h"`
-	Direction       string   `json:"direction"`
-	Signals         int64    `json:"signals"`
-	URL             string   `json:"url"`
-	DetectedAt      string   `json:"detectedAt"`
-}
-
-func showMove(hubURL string, m *wire.Move) moveJSON {
+func showMove(hubURL string, m *wire.Move) openapi.Move {
 	id, direction := string(m.Market.Provider)+":"+string(m.Market.ID), "up"
 	if m.Delta() < 0 {
 		direction = "down"
 	}
-	return moveJSON{
+	return openapi.Move{
 		ID: "wire:" + string(wireWindow) + ":" + id, MarketID: id, Provider: string(m.Market.Provider), Title: m.Market.Title,
 		Outcome: m.Market.Outcome, Lane: string(m.Market.Lane), EventKey: orNull(m.Market.EventKey),
 		FromProbability: probability(int(m.From)), ToProbability: probability(int(m.To)), Delta: probability(m.Delta()),
-		Volume: *m.Market.Volume, Volume24h: m.Market.Volume24h, Direction: direction, Signals: m.Market.Signals,
+		Volume: *m.Market.Volume, Volume24H: m.Market.Volume24h, Direction: direction, Signals: m.Market.Signals,
 		URL: hubURL + "/m/" + string(m.Market.ID), DetectedAt: syntax.Stamp(m.DetectedAt),
 	}
 }

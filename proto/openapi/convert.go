@@ -1,0 +1,19 @@
+package openapi
+
+// Int returns a pointer to the same number as the models have it; nil for nil.
+func Int[T ~int | ~int32 | ~int64](n *T) *int64 {
+	if n == nil {
+		return nil
+	}
+	out := int64(*n)
+	return &out
+}
+
+// Texts returns the same texts as the models have them; never nil.
+func Texts[T ~string](list []T) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = string(s)
+	}
+	return out
+}
