@@ -9,61 +9,12 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/moderation"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/resolution"
 )
-
-type scanJSON struct {
-	OK       bool             `json:"ok"`
-	Mode     string           `json:"mode"`
-	Busy     bool             `json:"busy,omitempty"`
-	Scanned  int64            `json:"scanned"`
-	Resolved int64            `json:"resolved"`
-	Scored   int64            `json:"scored"`
-	Skipped  map[string]int64 `json:"skipped"`
-	Errors   []scanErrorJSON  `json:"errors"`
-	TookMs   int64            `json:"tookMs"`
-}
-
-type scanErrorJSON struct {
-	MarketID string `json:"marketId"`
-	Error    string `json:"error"`
-}
-
-type forcedJSON struct {
-	OK       bool        `json:"ok"`
-	Mode     string      `json:"mode"`
-	MarketID string      `json:"marketId"`
-	Outcome  outcomeJSON `json:"outcome"`
-	Scored   int64       `json:"scored"`
-	Won      int64       `json:"won"`
-	Lost     int64       `json:"lost"`
-	Void     int64       `json:"void"`
-}
-
-type createdMarketJSON struct {
-	OK       bool   `json:"ok"`
-	MarketID string `json:"marketId"`
-}
-
-type ratedJSON struct {
-	OK       bool   `json:"ok"`
-	MarketID string `json:"marketId"`
-	Rated    bool   `json:"rated"`
-}
-
-type classifiedJSON struct {
-	OK       bool      `json:"ok"`
-	Operator classJSON `json:"operator"`
-}
-
-type classJSON struct {
-	Handle       string `json:"handle"`
-	OperatorType string `json:"operatorType"`
-	Tier         string `json:"tier"`
-}
 
 // resolveSignals is POST /api/admin/resolve-signals: with a body a forced
 // claim, without one a scan.
@@ -82,15 +33,15 @@ func (s *server) resolveSignals(c echo.Context) error {
 	if err := o.Err(); err != nil {
 		return err
 	}
-	var out forcedJSON
+	var out openapi.Forced
 	detail := map[string]any{"verdict": f.Verdict}
 	if !f.DecidedAt.IsZero() {
 		detail["decidedAt"] = syntax.Stamp(f.DecidedAt)
 	}
 	err = s.audited(c, act{target: string(f.MarketID), detail: detail}, func(ctx context.Context) error {
 		record, t, err := s.resolutions.Force(ctx, f)
-		out = forcedJSON{
-			OK: true, Mode: "force", MarketID: string(f.MarketID), Outcome: showOutcome(record),
+		out = openapi.Forced{
+			Ok: true, Mode: "force", MarketID: string(f.MarketID), Outcome: showOutcome(record),
 			Scored: t.Scored, Won: t.Won, Lost: t.Lost, Void: t.Void,
 		}
 		return err
@@ -111,15 +62,16 @@ func (s *server) scan(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	out := scanJSON{
-		OK: true, Mode: "scan", Busy: scan.Busy, Scanned: scan.Scanned, Resolved: scan.Resolved, Scored: scan.Scored,
-		Skipped: scan.Skipped, Errors: make([]scanErrorJSON, 0, len(scan.Errors)), TookMs: int64(scan.Took / time.Millisecond),
+	out := openapi.Scanned{
+		Ok: true, Mode: "scan", Busy: orNull(scan.Busy), Scanned: scan.Scanned, Resolved: scan.Resolved, Scored: scan.Scored,
+		Skipped: scan.Skipped, Errors: make([]openapi.Scanned_Errors, 0, len(scan.Errors)),
+		TookMs: int64(scan.Took / time.Millisecond),
 	}
 	if out.Skipped == nil {
 		out.Skipped = map[string]int64{}
 	}
 	for _, e := range scan.Errors {
-		out.Errors = append(out.Errors, scanErrorJSON{MarketID: e.MarketID, Error: e.Code})
+		out.Errors = append(out.Errors, openapi.Scanned_Errors{MarketID: e.MarketID, Error: e.Code})
 	}
 	return web.OK(c, out)
 }
@@ -145,7 +97,7 @@ func (s *server) createMarket(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return web.JSON(c, http.StatusCreated, createdMarketJSON{OK: true, MarketID: string(made.ID)})
+	return web.JSON(c, http.StatusCreated, openapi.NativeMarketCreated{Ok: true, MarketID: string(made.ID)})
 }
 
 // rateMarket is POST /api/admin/markets/{marketId}.
@@ -170,7 +122,7 @@ func (s *server) rateMarket(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, ratedJSON{OK: true, MarketID: string(id), Rated: m.Rated})
+	return web.OK(c, openapi.MarketRated{Ok: true, MarketID: string(id), Rated: m.Rated})
 }
 
 func readMarketDraft(o web.Object) market.Draft {
@@ -238,7 +190,7 @@ func (s *server) classify(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, classifiedJSON{OK: true, Operator: classJSON{
+	return web.OK(c, openapi.Classified{Ok: true, Operator: openapi.Classified_Operator{
 		Handle: string(op.Handle), OperatorType: string(op.Type), Tier: string(op.Tier),
 	}})
 }

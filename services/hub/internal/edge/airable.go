@@ -9,29 +9,9 @@ import (
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
-
-type airableJSON struct {
-	Markets   []airableMarketJSON `json:"markets"`
-	Count     int                 `json:"count"`
-	UpdatedAt string              `json:"updatedAt"`
-}
-
-type airableMarketJSON struct {
-	MarketID string   `json:"marketId"`
-	Title    string   `json:"title"`
-	YesBps   int32    `json:"yesBps"`
-	Volume   *float64 `json:"volume"`
-	EndDate  string   `json:"endDate"`
-	EndsInMs int64    `json:"endsInMs"`
-	Lane     string   `json:"lane"`
-	Category *string  `json:"category"`
-	Provider string   `json:"provider"`
-	Route    string   `json:"route"`
-	Streams  int32    `json:"streams"`
-	Takes    int64    `json:"takes"`
-}
 
 // airableQuery is the normal form of a request for airable markets.
 type airableQuery struct {
@@ -67,20 +47,20 @@ const aheadOfAir = 10 * time.Minute
 
 // showAirable leaves out what has no price or is about to end: the ledger chose a
 // moment ago.
-func showAirable(list []market.Market, now time.Time) airableJSON {
-	out := airableJSON{Markets: make([]airableMarketJSON, 0, len(list)), UpdatedAt: syntax.Stamp(now)}
+func showAirable(list []market.Market, now time.Time) openapi.Airable {
+	out := openapi.Airable{Markets: make([]openapi.AirableMarket, 0, len(list)), UpdatedAt: syntax.Stamp(now)}
 	for i := range list {
 		m := &list[i]
 		left := m.EndDate.Sub(now)
 		if m.Yes == nil || m.Status != syntax.MarketOpen || left <= aheadOfAir {
 			continue
 		}
-		out.Markets = append(out.Markets, airableMarketJSON{
-			MarketID: string(m.ID), Title: m.Title, YesBps: *m.Yes, Volume: m.VolumeUSD, EndDate: syntax.Stamp(m.EndDate),
+		out.Markets = append(out.Markets, openapi.AirableMarket{
+			MarketID: string(m.ID), Title: m.Title, YesBps: int64(*m.Yes), Volume: m.VolumeUSD, EndDate: syntax.Stamp(m.EndDate),
 			EndsInMs: left.Milliseconds(), Lane: string(m.Lane), Category: orNull(m.Category), Provider: string(m.Provider),
-			Route: "/m/" + string(m.ID), Streams: m.Streams, Takes: m.Takes,
+			Route: "/m/" + string(m.ID), Streams: int64(m.Streams), Takes: m.Takes,
 		})
 	}
-	out.Count = len(out.Markets)
+	out.Count = int64(len(out.Markets))
 	return out
 }

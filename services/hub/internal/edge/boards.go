@@ -11,57 +11,10 @@ import (
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/board"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
-
-type boardJSON struct {
-	Leaderboard []boardRowJSON `json:"leaderboard"`
-	Count       int            `json:"count"`
-	Operators   string         `json:"operators"`
-	Window      string         `json:"window"`
-	Order       string         `json:"order"`
-	UpdatedAt   string         `json:"updatedAt"`
-}
-
-type boardRowJSON struct {
-	Rank             int32          `json:"rank"`
-	Handle           string         `json:"handle"`
-	DisplayName      string         `json:"displayName"`
-	OperatorPublicID string         `json:"operatorPublicId"`
-	AvatarURL        *string        `json:"avatarUrl"`
-	Tier             string         `json:"tier"`
-	OperatorType     string         `json:"operatorType"`
-	IsAI             bool           `json:"isAi"`
-	BroadcastScore   int32          `json:"broadcastScore"`
-	Components       componentsJSON `json:"components"`
-	Score            int64          `json:"score"`
-	Accuracy         int32          `json:"accuracy"`
-	Total            int64          `json:"total"`
-	Won              int64          `json:"won"`
-	Lost             int64          `json:"lost"`
-	Pending          int64          `json:"pending"`
-	Followers        int64          `json:"followers"`
-	Live             bool           `json:"live"`
-	Approved         bool           `json:"approved"`
-	Href             string         `json:"href"`
-	Edge             *edgeJSON      `json:"edge"`
-}
-
-// edgeJSON is how much better than the prices somebody has called; null without a
-// decided call.
-type edgeJSON struct {
-	Calls   int64 `json:"calls"`
-	EdgeBps int32 `json:"edgeBps"`
-	LowBps  int32 `json:"lowBps"`
-	HighBps int32 `json:"highBps"`
-}
-
-type componentsJSON struct {
-	Skill    float64 `json:"skill"`
-	Activity float64 `json:"activity"`
-	Reach    float64 `json:"reach"`
-}
 
 // boardQuery is the normal form of a board request.
 type boardQuery struct {
@@ -132,30 +85,30 @@ func (s *server) emptyBoard(c echo.Context) any {
 	return s.showBoard(readBoard(c.Request().URL.RawQuery), board.Board{UpdatedAt: s.now()}, nil)
 }
 
-func (s *server) showBoard(q boardQuery, b board.Board, followers map[operator.ID]int64) boardJSON {
-	out := boardJSON{
-		Leaderboard: make([]boardRowJSON, 0, len(b.Rows)), Count: len(b.Rows),
+func (s *server) showBoard(q boardQuery, b board.Board, followers map[operator.ID]int64) openapi.BroadcastBoard {
+	out := openapi.BroadcastBoard{
+		Leaderboard: make([]openapi.BroadcastRow, 0, len(b.Rows)), Count: int64(len(b.Rows)),
 		Operators: q.Operators, Window: q.Window, Order: q.Order, UpdatedAt: syntax.Stamp(b.UpdatedAt),
 	}
 	for _, r := range b.Rows {
 		o := r.Operator
-		out.Leaderboard = append(out.Leaderboard, boardRowJSON{
-			Rank: r.Rank, Handle: string(o.Handle), DisplayName: o.DisplayName, OperatorPublicID: string(o.PublicID),
-			AvatarURL: orNull(o.AvatarURL), Tier: string(o.Tier), OperatorType: string(o.Type), IsAI: o.IsAI(),
-			BroadcastScore: r.BroadcastScore,
-			Components:     componentsJSON{Skill: hundredths(r.Skill), Activity: hundredths(r.Activity), Reach: hundredths(r.Reach)},
-			Score:          r.Score, Accuracy: r.Accuracy, Total: r.Total, Won: r.Won, Lost: r.Lost, Pending: r.Pending,
+		out.Leaderboard = append(out.Leaderboard, openapi.BroadcastRow{
+			Rank: int64(r.Rank), Handle: string(o.Handle), DisplayName: o.DisplayName, OperatorPublicID: string(o.PublicID),
+			AvatarURL: orNull(o.AvatarURL), Tier: string(o.Tier), OperatorType: string(o.Type), IsAi: o.IsAI(),
+			BroadcastScore: int64(r.BroadcastScore),
+			Components:     openapi.BroadcastRow_Components{Skill: hundredths(r.Skill), Activity: hundredths(r.Activity), Reach: hundredths(r.Reach)},
+			Score:          r.Score, Accuracy: int64(r.Accuracy), Total: r.Total, Won: r.Won, Lost: r.Lost, Pending: r.Pending,
 			Followers: followers[o.ID], Live: r.Live, Href: s.hubURL + "/u/" + string(o.Handle), Edge: showEdge(r.Edge),
 		})
 	}
 	return out
 }
 
-func showEdge(e *board.Edge) *edgeJSON {
+func showEdge(e *board.Edge) *openapi.Edge {
 	if e == nil {
 		return nil
 	}
-	return &edgeJSON{Calls: e.Calls, EdgeBps: e.Bps, LowBps: e.Low, HighBps: e.High}
+	return &openapi.Edge{Calls: e.Calls, EdgeBps: int64(e.Bps), LowBps: int64(e.Low), HighBps: int64(e.High)}
 }
 
 // hundredths rounds to two decimals; the score is made of the unrounded parts.

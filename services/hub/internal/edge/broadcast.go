@@ -9,6 +9,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
 )
 
@@ -17,75 +18,6 @@ const (
 	spotlightKey = "spotlight"
 	bumpersKey   = "bumpers"
 )
-
-type spotlightAnswerJSON struct {
-	Spotlight *spotlightJSON `json:"spotlight"`
-	ShowID    *string        `json:"showId"`
-	UpdatedAt string         `json:"updatedAt"`
-}
-
-type spotlightJSON struct {
-	ShowID    *string `json:"showId"`
-	Reason    string  `json:"reason"`
-	MarketID  string  `json:"marketId"`
-	Title     string  `json:"title"`
-	YesBps    *int32  `json:"yesBps"`
-	Lane      *string `json:"lane"`
-	Handle    *string `json:"handle"`
-	HLSURL    *string `json:"hlsUrl"`
-	Viewers   int64   `json:"viewers"`
-	SegmentID *string `json:"segmentId"`
-	StartedAt string  `json:"startedAt"`
-	ExpiresAt string  `json:"expiresAt"`
-	Href      string  `json:"href"`
-}
-
-type bumpersJSON struct {
-	Bumpers   []bumperJSON `json:"bumpers"`
-	UpdatedAt string       `json:"updatedAt"`
-}
-
-type bumperJSON struct {
-	ID           string  `json:"id"`
-	Status       string  `json:"status"`
-	Kind         string  `json:"kind"`
-	Title        string  `json:"title"`
-	Text         string  `json:"text"`
-	MarketID     *string `json:"marketId"`
-	Handle       *string `json:"handle"`
-	Lane         *string `json:"lane"`
-	DurationMs   int64   `json:"durationMs"`
-	ScheduledFor *string `json:"scheduledFor"`
-	CreatedAt    string  `json:"createdAt"`
-}
-
-type influenceJSON struct {
-	Window    string             `json:"window"`
-	Items     []airingJSON       `json:"items"`
-	Summary   influenceTotalJSON `json:"summary"`
-	UpdatedAt string             `json:"updatedAt"`
-}
-
-type airingJSON struct {
-	SegmentID     string `json:"segmentId"`
-	MarketID      string `json:"marketId"`
-	Title         string `json:"title"`
-	Lane          string `json:"lane"`
-	AiredAt       string `json:"airedAt"`
-	EndedAt       string `json:"endedAt"`
-	YesBpsBefore  int32  `json:"yesBpsBefore"`
-	YesBpsAfter   int32  `json:"yesBpsAfter"`
-	MoveBps       int32  `json:"moveBps"`
-	SignalsDuring *int64 `json:"signalsDuring"`
-	ViewersPeak   int32  `json:"viewersPeak"`
-	MeasuredAt    string `json:"measuredAt"`
-}
-
-type influenceTotalJSON struct {
-	Airings     int64  `json:"airings"`
-	MeanMove    *int64 `json:"meanAbsMoveBps"`
-	BaselineBps *int64 `json:"baselineAbsMoveBps"`
-}
 
 // spotlight is GET /api/broadcast/spotlight. A hub that cannot read what stands shows the
 // last that it saw, marked.
@@ -104,19 +36,20 @@ func (s *server) spotlight(c echo.Context) error {
 	return s.covered(c, s.air, spotlightKey, build, func() any { return s.showSpotlight(nil) })
 }
 
-func (s *server) showSpotlight(o *broadcast.Spotlight) spotlightAnswerJSON {
+func (s *server) showSpotlight(o *broadcast.Spotlight) openapi.SpotlightAnswer {
 	if o == nil {
-		return spotlightAnswerJSON{UpdatedAt: syntax.Stamp(s.now())}
+		return openapi.SpotlightAnswer{UpdatedAt: syntax.Stamp(s.now())}
 	}
-	out := spotlightJSON{
-		ShowID: orNull(o.ShowID), Reason: string(o.Reason), MarketID: string(o.MarketID), Title: o.Title, YesBps: o.Yes, Lane: orNull(string(o.Lane)),
-		Handle: orNull(string(o.Handle)), HLSURL: orNull(o.HLSURL), Viewers: o.Viewers, SegmentID: orNull(o.SegmentID),
+	out := openapi.Spotlight{
+		ShowID: orNull(o.ShowID), Reason: string(o.Reason), MarketID: string(o.MarketID), Title: o.Title,
+		YesBps: openapi.Int(o.Yes), Lane: orNull(string(o.Lane)),
+		Handle: orNull(string(o.Handle)), HlsURL: orNull(o.HLSURL), Viewers: o.Viewers, SegmentID: orNull(o.SegmentID),
 		StartedAt: syntax.Stamp(o.StartedAt), ExpiresAt: syntax.Stamp(o.ExpiresAt), Href: s.marketURL(o.MarketID),
 	}
 	if o.Reason == broadcast.LiveOperator {
 		out.Href = s.hubURL + "/live/" + string(o.Handle)
 	}
-	return spotlightAnswerJSON{Spotlight: &out, ShowID: out.ShowID, UpdatedAt: syntax.Stamp(o.ChosenAt)}
+	return openapi.SpotlightAnswer{Spotlight: &out, ShowID: out.ShowID, UpdatedAt: syntax.Stamp(o.ChosenAt)}
 }
 
 // bumpers is GET /api/broadcast/bumpers.
@@ -135,13 +68,15 @@ func (s *server) bumpers(c echo.Context) error {
 	return s.covered(c, s.plans, bumpersKey, build, func() any { return s.showBumpers(nil) })
 }
 
-func (s *server) showBumpers(list []broadcast.Bumper) bumpersJSON {
-	out := bumpersJSON{Bumpers: make([]bumperJSON, 0, len(list)), UpdatedAt: syntax.Stamp(s.now())}
+func (s *server) showBumpers(list []broadcast.Bumper) openapi.Bumpers {
+	out := openapi.Bumpers{Bumpers: make([]openapi.Bumper, 0, len(list)), UpdatedAt: syntax.Stamp(s.now())}
 	for i := range list {
 		b := &list[i]
-		out.Bumpers = append(out.Bumpers, bumperJSON{
-			ID: b.ID, Status: "planned", Kind: b.Kind, Title: b.Title, Text: b.Text, MarketID: orNull(string(b.MarketID)), Lane: orNull(string(b.Lane)),
-			DurationMs: broadcast.BumperLength.Milliseconds(), ScheduledFor: syntax.StampOrNull(b.ScheduledFor), CreatedAt: syntax.Stamp(b.CreatedAt),
+		out.Bumpers = append(out.Bumpers, openapi.Bumper{
+			ID: b.ID, Status: "planned", Kind: b.Kind, Title: b.Title, Text: b.Text, MarketID: orNull(string(b.MarketID)),
+			Lane:       orNull(string(b.Lane)),
+			DurationMs: broadcast.BumperLength.Milliseconds(), ScheduledFor: syntax.StampOrNull(b.ScheduledFor),
+			CreatedAt: syntax.Stamp(b.CreatedAt),
 		})
 	}
 	return out
@@ -180,17 +115,19 @@ func (s *server) influence(c echo.Context) error {
 	return s.covered(c, s.plans, key, build, func() any { return showInfluence(q, broadcast.Influence{UpdatedAt: s.now()}) })
 }
 
-func showInfluence(q influenceQuery, got broadcast.Influence) influenceJSON {
-	out := influenceJSON{
-		Window: q.window, Items: make([]airingJSON, 0, len(got.Items)), UpdatedAt: syntax.Stamp(got.UpdatedAt),
-		Summary: influenceTotalJSON{Airings: got.Airings, MeanMove: wholeBps(got.Mean), BaselineBps: wholeBps(got.Baseline)},
+func showInfluence(q influenceQuery, got broadcast.Influence) openapi.Influence {
+	out := openapi.Influence{
+		Window: q.window, Items: make([]openapi.Airing, 0, len(got.Items)), UpdatedAt: syntax.Stamp(got.UpdatedAt),
+		Summary: openapi.Influence_Summary{Airings: got.Airings, MeanAbsMoveBps: wholeBps(got.Mean), BaselineAbsMoveBps: wholeBps(got.Baseline)},
 	}
 	for i := range got.Items {
 		a := &got.Items[i]
-		out.Items = append(out.Items, airingJSON{
+		out.Items = append(out.Items, openapi.Airing{
 			SegmentID: a.SegmentID, MarketID: string(a.MarketID), Title: a.Title, Lane: string(a.Lane),
-			AiredAt: syntax.Stamp(a.AiredAt), EndedAt: syntax.Stamp(a.EndedAt), YesBpsBefore: a.Before, YesBpsAfter: a.After,
-			MoveBps: a.After - a.Before, SignalsDuring: a.Signals, ViewersPeak: a.ViewersPeak, MeasuredAt: syntax.Stamp(a.MeasuredAt),
+			AiredAt: syntax.Stamp(a.AiredAt), EndedAt: syntax.Stamp(a.EndedAt), YesBpsBefore: int64(a.Before),
+			YesBpsAfter: int64(a.After),
+			MoveBps:     int64(a.After - a.Before), SignalsDuring: a.Signals, ViewersPeak: int64(a.ViewersPeak),
+			MeasuredAt: syntax.Stamp(a.MeasuredAt),
 		})
 	}
 	return out
@@ -206,24 +143,9 @@ func wholeBps(v *float64) *int64 {
 }
 
 type scheduleJSON struct {
-	Buckets   map[string][]scheduledJSON `json:"buckets"`
-	Cat       string                     `json:"cat"`
-	UpdatedAt string                     `json:"updatedAt"`
-}
-
-type scheduledJSON struct {
-	ID       string   `json:"id"`
-	Title    string   `json:"title"`
-	YesPrice *float64 `json:"yesPrice"`
-	NoPrice  *float64 `json:"noPrice"`
-	Volume   *float64 `json:"volume"`
-	EndDate  string   `json:"endDate"` // of the market
-	EndsInMs int64    `json:"endsInMs"`
-	Bucket   string   `json:"bucket"`
-	Signals  int64    `json:"signals"`
-	Tapes    int64    `json:"tapes"`
-	Status   string   `json:"status"`
-	EventKey *string  `json:"eventKey"`
+	Buckets   map[string][]openapi.ScheduledMarket `json:"buckets"`
+	Cat       string                               `json:"cat"`
+	UpdatedAt string                               `json:"updatedAt"`
 }
 
 var scheduleParams = params("cat")
@@ -253,16 +175,17 @@ func (s *server) schedule(c echo.Context) error {
 }
 
 func (s *server) showSchedule(cat string, list []broadcast.Scheduled) scheduleJSON {
-	out := scheduleJSON{Buckets: make(map[string][]scheduledJSON, len(broadcast.Buckets)), Cat: cat, UpdatedAt: syntax.Stamp(s.now())}
+	out := scheduleJSON{Buckets: make(map[string][]openapi.ScheduledMarket, len(broadcast.Buckets)), Cat: cat, UpdatedAt: syntax.Stamp(s.now())}
 	for _, b := range broadcast.Buckets {
-		out.Buckets[b] = []scheduledJSON{}
+		out.Buckets[b] = []openapi.ScheduledMarket{}
 	}
 	for i := range list {
 		one := &list[i]
 		m := &one.Market
-		row := scheduledJSON{
+		row := openapi.ScheduledMarket{
 			ID: string(m.ID), Title: m.Title, YesPrice: percent(m.Yes), Volume: m.VolumeUSD, EndDate: syntax.Stamp(m.EndDate),
-			EndsInMs: one.Left.Milliseconds(), Bucket: one.Bucket, Signals: m.SignalsYes + m.SignalsNo, Tapes: one.Tapes, Status: "live",
+			EndsInMs: one.Left.Milliseconds(), Bucket: one.Bucket, Signals: m.SignalsYes + m.SignalsNo, Tapes: one.Tapes,
+			Status:   "live",
 			EventKey: orNull(m.EventKey),
 		}
 		if m.Yes != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/card"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
@@ -19,14 +20,6 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/share"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
-
-type cardJSON struct {
-	Title    string   `json:"title"`
-	Subtitle string   `json:"subtitle"`
-	Lines    []string `json:"lines"`
-	Accent   string   `json:"accent"`
-	URL      string   `json:"url"`
-}
 
 // thing is what can be shared: the card of it, where it is, and what it was made of.
 type thing struct {
@@ -79,7 +72,8 @@ func (s *server) signalThing(ctx context.Context, raw string) (thing, error) {
 		who = "@" + found.Handle
 	}
 	t.Card = card.Card{
-		Kicker: "Call", Title: card.Clean(found.MarketTitle), Name: "Market " + string(found.MarketID), Subtitle: who + " called " + string(found.Direction) + " at " + inCents(int32(found.ScoreBasis)), Accent: card.Plain,
+		Kicker: "Call", Title: card.Clean(found.MarketTitle), Name: "Market " + string(found.MarketID),
+		Subtitle: who + " called " + string(found.Direction) + " at " + inCents(int32(found.ScoreBasis)), Accent: card.Plain,
 		Lines: []string{"Locked " + day(found.CreatedAt)},
 	}
 	if found.Price != found.ScoreBasis {
@@ -152,7 +146,8 @@ func (s *server) operatorThing(ctx context.Context, raw string) (thing, error) {
 	o, st := r.Operator, &r.Stats
 	t := thing{kind: share.Operator, id: string(o.Handle), url: s.hubURL + "/u/" + string(o.Handle), record: r}
 	t.Card = card.Card{
-		Kicker: record.Title(st.Resolved()), Title: card.Clean(o.DisplayName), Name: "@" + string(o.Handle), Subtitle: "@" + string(o.Handle), Accent: card.Plain,
+		Kicker: record.Title(st.Resolved()), Title: card.Clean(o.DisplayName), Name: "@" + string(o.Handle),
+		Subtitle: "@" + string(o.Handle), Accent: card.Plain,
 		Lines: []string{strconv.FormatInt(st.Total, 10) + plural(st.Total, " call, ", " calls, ") + strconv.FormatInt(st.Resolved(), 10) + " decided"},
 	}
 	if t.Title == "" {
@@ -180,7 +175,7 @@ func (s *server) card(c echo.Context) error {
 		return err
 	}
 	if c.QueryParam("format") == "json" {
-		return tagged(c, cardJSON{Title: t.Title, Subtitle: t.Subtitle, Lines: t.Lines, Accent: t.Accent, URL: t.url})
+		return tagged(c, openapi.Card{Title: t.Title, Subtitle: t.Subtitle, Lines: t.Lines, Accent: t.Accent, URL: t.url})
 	}
 	accept := c.Request().Header.Get("Accept")
 	wantsPNG = wantsPNG || !wantsSVG && strings.Contains(accept, "image/png") && !strings.Contains(accept, "image/svg+xml")

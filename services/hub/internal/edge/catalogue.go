@@ -6,57 +6,21 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
-
-type rowsJSON struct {
-	Markets    []rowJSON `json:"markets"`
-	Count      int       `json:"count"`
-	NextCursor *string   `json:"next_cursor"`
-}
-
-type rowJSON struct {
-	ID          string   `json:"id"`
-	Name        string   `json:"name"`
-	YesPct      *float64 `json:"yesPct"`
-	Volume      *float64 `json:"volume"`
-	Closed      bool     `json:"closed"`
-	ClosesAt    *string  `json:"closesAt"`
-	Slug        *string  `json:"slug"`
-	Lane        string   `json:"lane"`
-	Volume24h   *float64 `json:"volume24h"`
-	Liquidity   *float64 `json:"liquidity"`
-	ClobTokenID *string  `json:"clobTokenId"`
-	EventKey    *string  `json:"eventKey"`
-}
 
 type venueMarketJSON struct {
 	Market venueRecordJSON `json:"market"`
 }
 
 type venueRecordJSON struct {
-	rowJSON
+	openapi.MarketRow
 	Description     *string `json:"description"`
 	EndDate         *string `json:"endDate"`
 	Status          string  `json:"status"`
 	Resolved        bool    `json:"resolved"`
 	ResolutionValue *string `json:"resolutionValue"`
-}
-
-type resolvedJSON struct {
-	Markets    []resolvedRowJSON `json:"markets"`
-	Count      int               `json:"count"`
-	NextCursor *string           `json:"next_cursor"`
-}
-
-type resolvedRowJSON struct {
-	ID         string   `json:"id"`
-	Name       string   `json:"name"`
-	Outcome    string   `json:"outcome"`
-	ResolvedAt string   `json:"resolvedAt"`
-	ClosePrice *int32   `json:"closePrice"`
-	Volume     *float64 `json:"volume"`
-	Signals    int64    `json:"signals"`
 }
 
 // findMarkets is GET /api/{venue_a}/markets.
@@ -73,12 +37,14 @@ func (s *server) findMarkets(c echo.Context) error {
 	return tagged(c, out)
 }
 
-func (s *server) findRows(ctx context.Context, q market.Query) (rowsJSON, error) {
+func (s *server) findRows(ctx context.Context, q market.Query) (openapi.MarketRows, error) {
 	page, err := s.catalogue.Find(ctx, q)
 	if err != nil {
-		return rowsJSON{}, err
+		return openapi.MarketRows{}, err
 	}
-	out := rowsJSON{Markets: make([]rowJSON, 0, len(page.Markets)), Count: len(page.Markets), NextCursor: orNull(page.NextCursor)}
+	out := openapi.MarketRows{
+		Markets: make([]openapi.MarketRow, 0, len(page.Markets)), Count: int64(len(page.Markets)), NextCursor: orNull(page.NextCursor),
+	}
 	for i := range page.Markets {
 		out.Markets = append(out.Markets, showRow(&page.Markets[i]))
 	}
@@ -94,7 +60,7 @@ func sortParam(c echo.Context) string {
 	return "volume"
 }
 
-func emptyRows(echo.Context) any { return rowsJSON{Markets: []rowJSON{}} }
+func emptyRows(echo.Context) any { return openapi.MarketRows{Markets: []openapi.MarketRow{}} }
 
 // venueMarket is GET /api/{venue_a}/market.
 func (s *server) venueMarket(c echo.Context) error {
@@ -107,16 +73,16 @@ func (s *server) venueMarket(c echo.Context) error {
 		return oneThing(err)
 	}
 	return tagged(c, venueMarketJSON{venueRecordJSON{
-		rowJSON: showRow(&m), Description: orNull(m.Description), EndDate: syntax.StampOrNull(m.EndDate),
+		MarketRow: showRow(&m), Description: orNull(m.Description), EndDate: syntax.StampOrNull(m.EndDate),
 		Status: string(m.Status), Resolved: m.Status == syntax.MarketResolved, ResolutionValue: m.ResolutionValue,
 	}})
 }
 
-func showRow(m *market.Market) rowJSON {
-	return rowJSON{
+func showRow(m *market.Market) openapi.MarketRow {
+	return openapi.MarketRow{
 		ID: string(m.ID), Name: m.Title, YesPct: percent(m.Yes), Volume: m.VolumeUSD,
 		Closed:   m.Status == syntax.MarketClosed || m.Status == syntax.MarketResolved,
-		ClosesAt: syntax.StampOrNull(m.EndDate), Slug: orNull(m.Slug), Lane: string(m.Lane), Volume24h: m.Volume24h,
+		ClosesAt: syntax.StampOrNull(m.EndDate), Slug: orNull(m.Slug), Lane: string(m.Lane), Volume24H: m.Volume24h,
 		Liquidity: m.Liquidity, ClobTokenID: orNull(m.ClobTokenID), EventKey: orNull(m.EventKey),
 	}
 }
@@ -137,16 +103,17 @@ func (s *server) resolved(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	out := resolvedJSON{
-		Markets: make([]resolvedRowJSON, 0, len(page.Markets)), Count: len(page.Markets), NextCursor: orNull(page.NextCursor),
+	out := openapi.ResolvedRows{
+		Markets: make([]openapi.ResolvedRow, 0, len(page.Markets)), Count: int64(len(page.Markets)),
+		NextCursor: orNull(page.NextCursor),
 	}
 	for _, m := range page.Markets {
-		out.Markets = append(out.Markets, resolvedRowJSON{
+		out.Markets = append(out.Markets, openapi.ResolvedRow{
 			ID: string(m.ID), Name: m.Title, Outcome: m.Outcome, ResolvedAt: syntax.Stamp(m.ResolvedAt),
-			ClosePrice: m.ClosePrice, Volume: m.Volume, Signals: m.Signals,
+			ClosePrice: openapi.Int(m.ClosePrice), Volume: m.Volume, Signals: m.Signals,
 		})
 	}
 	return tagged(c, out)
 }
 
-func emptyResolved(echo.Context) any { return resolvedJSON{Markets: []resolvedRowJSON{}} }
+func emptyResolved(echo.Context) any { return openapi.ResolvedRows{Markets: []openapi.ResolvedRow{}} }

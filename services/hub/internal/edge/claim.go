@@ -5,32 +5,9 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/claim"
 )
-
-type claimedIdentityJSON struct {
-	OK    bool         `json:"ok"`
-	Claim identityJSON `json:"claim"`
-}
-
-type claimsJSON struct {
-	Claims []identityJSON `json:"claims"`
-}
-
-type networkIdentityJSON struct {
-	Handle     string         `json:"handle"`
-	Origin     string         `json:"origin"`
-	Identities []identityJSON `json:"identities"`
-}
-
-type payoutJSON struct {
-	Eligible      bool   `json:"eligible"`
-	PayoutAddress string `json:"payoutAddress,omitempty"`
-	ChainID       int64  `json:"chainId,omitempty"`
-	ChainLabel    string `json:"chainLabel,omitempty"`
-	USDCAddress   string `json:"usdcAddress,omitempty"`
-	TipURL        string `json:"tipUrl,omitempty"`
-}
 
 // hubOrigin names this hub among the stations.
 const hubOrigin = "hub"
@@ -65,7 +42,7 @@ func (s *server) claimIdentity(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, claimedIdentityJSON{OK: true, Claim: showIdentity(made)})
+	return web.OK(c, openapi.IdentityClaimed{Ok: true, Claim: showIdentity(made)})
 }
 
 // listClaims is GET /api/identity/claim.
@@ -74,7 +51,7 @@ func (s *server) listClaims(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, claimsJSON{Claims: showIdentities(claims)})
+	return web.OK(c, openapi.IdentityClaims{Claims: showIdentities(claims)})
 }
 
 // dropClaim is DELETE /api/identity/claim.
@@ -87,7 +64,7 @@ func (s *server) dropClaim(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, removedJSON{OK: true, Removed: removed})
+	return web.OK(c, openapi.Removed{Ok: true, Removed: removed})
 }
 
 // networkIdentity is GET /api/network/identity/{handle}.
@@ -105,7 +82,7 @@ func (s *server) networkIdentity(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return tagged(c, networkIdentityJSON{Handle: string(account.Handle), Origin: hubOrigin, Identities: showIdentities(claims)})
+	return tagged(c, openapi.NetworkIdentity{Handle: string(account.Handle), Origin: hubOrigin, Identities: showIdentities(claims)})
 }
 
 // networkPayout is GET /api/network/payout/{handle}. What cannot be a handle is
@@ -113,7 +90,7 @@ func (s *server) networkIdentity(c echo.Context) error {
 func (s *server) networkPayout(c echo.Context) error {
 	handle, err := handleParam(c)
 	if err != nil {
-		return tagged(c, payoutJSON{})
+		return tagged(c, openapi.Payout{})
 	}
 	p := s.accounts.Payouts
 	address, err := p.Address(c.Request().Context(), handle)
@@ -121,22 +98,22 @@ func (s *server) networkPayout(c echo.Context) error {
 		return err
 	}
 	if address == "" {
-		return tagged(c, payoutJSON{})
+		return tagged(c, openapi.Payout{})
 	}
-	return tagged(c, payoutJSON{
-		Eligible: true, PayoutAddress: address, ChainID: p.Money.ChainID, ChainLabel: p.Money.Label,
-		USDCAddress: p.Money.USDC, TipURL: s.hubURL + "/tip/" + string(handle),
+	return tagged(c, openapi.Payout{
+		Eligible: true, PayoutAddress: orNull(address), ChainID: orNull(p.Money.ChainID), ChainLabel: orNull(p.Money.Label),
+		UsdcAddress: orNull(p.Money.USDC), TipURL: orNull(s.hubURL + "/tip/" + string(handle)),
 	})
 }
 
-func showIdentities(list []claim.Claim) []identityJSON {
-	out := make([]identityJSON, 0, len(list))
+func showIdentities(list []claim.Claim) []openapi.IdentityClaim {
+	out := make([]openapi.IdentityClaim, 0, len(list))
 	for _, c := range list {
 		out = append(out, showIdentity(c))
 	}
 	return out
 }
 
-func showIdentity(c claim.Claim) identityJSON {
-	return identityJSON{Station: c.Station, Identity: c.Identity, VerifiedAt: syntax.Stamp(c.VerifiedAt), ProfileURL: c.ProfileURL}
+func showIdentity(c claim.Claim) openapi.IdentityClaim {
+	return openapi.IdentityClaim{Station: c.Station, Identity: c.Identity, VerifiedAt: syntax.Stamp(c.VerifiedAt), ProfileURL: c.ProfileURL}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/digest"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/wire"
@@ -20,55 +21,6 @@ const (
 	digestMovers    = 5
 	digestResolving = 10
 )
-
-type digestAnswerJSON struct {
-	OK      bool        `json:"ok"`
-	Dry     bool        `json:"dry,omitempty"`
-	Sent    int         `json:"sent"`
-	Already bool        `json:"already,omitempty"`
-	Payload *digestJSON `json:"payload,omitempty"`
-}
-
-type digestJSON struct {
-	Date          string              `json:"date"`
-	Window        digestWindowJSON    `json:"window"`
-	Totals        digestTotalsJSON    `json:"totals"`
-	TopCalls      []digestCallJSON    `json:"topCalls"`
-	Movers        []situationJSON     `json:"movers"`
-	ResolvingNext []airableMarketJSON `json:"resolvingNext"`
-	Disputed      []string            `json:"disputed"`
-	Pulse         digestPulseJSON     `json:"pulse"`
-}
-
-type digestWindowJSON struct {
-	From string `json:"from"`
-	To   string `json:"to"`
-}
-
-type digestTotalsJSON struct {
-	Signals      int64 `json:"signals"`
-	Resolved     int64 `json:"resolved"`
-	Won          int64 `json:"won"`
-	Lost         int64 `json:"lost"`
-	Void         int64 `json:"void"`
-	NewOperators int64 `json:"newOperators"`
-}
-
-type digestCallJSON struct {
-	SignalID    string `json:"signalId"`
-	Handle      string `json:"handle"`
-	MarketTitle string `json:"marketTitle"`
-	Direction   string `json:"direction"`
-	OddsBps     int32  `json:"oddsBps"`
-	Score       int32  `json:"score"`
-	ReceiptURL  string `json:"receiptUrl"`
-}
-
-type digestPulseJSON struct {
-	Last7 int64   `json:"last7"`
-	Prev7 int64   `json:"prev7"`
-	WssAo float64 `json:"wssAo"`
-}
 
 // dailyDigest is POST /api/admin/daily-digest: the letter about yesterday, sent
 // once; with ?dry=1 it is only shown. Fault besides those of its parts: errDry.
@@ -81,18 +33,20 @@ func (s *server) dailyDigest(c echo.Context) error {
 		return err
 	}
 	day := digest.Yesterday(s.now())
-	out := digestAnswerJSON{OK: true, Dry: dry}
-	err = s.audited(c, act{target: day.Date, detail: map[string]any{"dry": out.Dry}}, func(ctx context.Context) (err error) {
-		if out.Dry {
+	out := openapi.DigestAnswer{Ok: true, Dry: orNull(dry)}
+	err = s.audited(c, act{target: day.Date, detail: map[string]any{"dry": dry}}, func(ctx context.Context) (err error) {
+		if dry {
 			out.Payload, err = s.digestOf(ctx, day)
 			return err
 		}
-		out.Sent, out.Already, err = s.accounts.Digests.Once(ctx, day.Date, func(ctx context.Context) (digest.Letter, error) {
+		sent, already, err := s.accounts.Digests.Once(ctx, day.Date, func(ctx context.Context) (digest.Letter, error) {
+			var err error
 			if out.Payload, err = s.digestOf(ctx, day); err != nil {
 				return digest.Letter{}, err
 			}
 			return s.letter(out.Payload), nil
 		})
+		out.Sent, out.Already = int64(sent), orNull(already)
 		return err
 	})
 	if err != nil {
@@ -117,7 +71,7 @@ func readDry(values []string) (bool, error) {
 
 // digestOf gathers the day. Nothing is left out when a part is away: the letter is
 // sent once, so it waits until it is whole.
-func (s *server) digestOf(ctx context.Context, w digest.Window) (*digestJSON, error) {
+func (s *server) digestOf(ctx context.Context, w digest.Window) (*openapi.Digest, error) {
 	day, err := s.accounts.Days.Day(ctx, w)
 	if err != nil {
 		return nil, err
@@ -130,19 +84,20 @@ func (s *server) digestOf(ctx context.Context, w digest.Window) (*digestJSON, er
 	if err != nil {
 		return nil, err
 	}
-	out := &digestJSON{
-		Date: w.Date, Window: digestWindowJSON{syntax.Stamp(w.From), syntax.Stamp(w.To)},
-		Totals: digestTotalsJSON{
-			Signals: day.Signals, Resolved: day.Resolved(), Won: day.Won, Lost: day.Lost, Void: day.Void, NewOperators: day.NewOperators,
+	out := &openapi.Digest{
+		Date: w.Date, Window: openapi.Digest_Window{From: syntax.Stamp(w.From), To: syntax.Stamp(w.To)},
+		Totals: openapi.Digest_Totals{
+			Signals: day.Signals, Resolved: day.Resolved(), Won: day.Won, Lost: day.Lost, Void: day.Void,
+			NewOperators: day.NewOperators,
 		},
-		TopCalls: make([]digestCallJSON, 0, len(day.TopCalls)), Movers: make([]situationJSON, 0, len(moved.Situations)),
+		TopCalls: make([]openapi.Digest_TopCalls, 0, len(day.TopCalls)), Movers: make([]openapi.Situation, 0, len(moved.Situations)),
 		ResolvingNext: showAirable(next, s.now()).Markets, Disputed: append([]string{}, day.Disputed...),
-		Pulse: digestPulseJSON{Last7: day.Pulse.Last7, Prev7: day.Pulse.Prev7, WssAo: day.Pulse.WssAo},
+		Pulse: openapi.Digest_Pulse{Last7: day.Pulse.Last7, Prev7: day.Pulse.Prev7, WssAo: day.Pulse.WssAo},
 	}
 	for _, call := range day.TopCalls {
-		out.TopCalls = append(out.TopCalls, digestCallJSON{
+		out.TopCalls = append(out.TopCalls, openapi.Digest_TopCalls{
 			SignalID: call.SignalID, Handle: call.Handle, MarketTitle: call.MarketTitle, Direction: string(call.Direction),
-			OddsBps: call.OddsBps, Score: call.Score, ReceiptURL: s.hubURL + "/receipts/" + call.SignalID,
+			OddsBps: int64(call.OddsBps), Score: int64(call.Score), ReceiptURL: s.hubURL + "/receipts/" + call.SignalID,
 		})
 	}
 	for i := range moved.Situations {
@@ -152,7 +107,7 @@ func (s *server) digestOf(ctx context.Context, w digest.Window) (*digestJSON, er
 }
 
 // letter writes the digest for people.
-func (s *server) letter(d *digestJSON) digest.Letter {
+func (s *server) letter(d *openapi.Digest) digest.Letter {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("Signalcast, %s (UTC)\n", d.Date)

@@ -12,6 +12,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/card"
 	"github.com/signalcast/signalcast/services/hub/internal/share"
 )
@@ -41,27 +42,10 @@ type embedOperatorJSON struct {
 }
 
 type embedMarketJSON struct {
-	Type   string          `json:"type"`
-	Market embeddedRowJSON `json:"market"`
-	Crowd  embedCrowdJSON  `json:"crowd"`
+	Type   string                     `json:"type"`
+	Market openapi.EmbedMarket_Market `json:"market"`
+	Crowd  openapi.EmbedMarket_Crowd  `json:"crowd"`
 	embedPartJSON
-}
-
-type embeddedRowJSON struct {
-	ID       string   `json:"id"`
-	Name     string   `json:"name"`
-	YesPct   *float64 `json:"yesPct"`
-	Volume   *float64 `json:"volume"`
-	Closed   bool     `json:"closed"`
-	Resolved *string  `json:"resolutionValue"`
-	Disputed bool     `json:"disputed"`
-	ClosesAt *string  `json:"closesAt"`
-}
-
-type embedCrowdJSON struct {
-	YesCount     int64 `json:"yesCount"`
-	NoCount      int64 `json:"noCount"`
-	TotalSignals int64 `json:"totalSignals"`
 }
 
 type embedSignalJSON struct {
@@ -70,22 +54,6 @@ type embedSignalJSON struct {
 	Disputed   bool       `json:"disputed"`
 	ReceiptURL string     `json:"receiptUrl"`
 	embedPartJSON
-}
-
-// oembedJSON is an answer of oEmbed 1.0.
-type oembedJSON struct {
-	Type            string `json:"type"`
-	Version         string `json:"version"`
-	Title           string `json:"title"`
-	ProviderName    string `json:"provider_name"`
-	ProviderURL     string `json:"provider_url"`
-	CacheAge        int    `json:"cache_age"`
-	HTML            string `json:"html"`
-	Width           int    `json:"width"`
-	Height          int    `json:"height"`
-	ThumbnailURL    string `json:"thumbnail_url"`
-	ThumbnailWidth  int    `json:"thumbnail_width"`
-	ThumbnailHeight int    `json:"thumbnail_height"`
 }
 
 // Sizes of embeds: a page in a frame, or a card half as large as it is drawn.
@@ -111,9 +79,10 @@ func (s *server) embedOf(c echo.Context, t *thing) (any, error) {
 	switch t.kind {
 	case share.Market:
 		m := &t.market
-		row := embeddedRowJSON{
-			ID: string(m.ID), Name: t.Title, Volume: m.Volume, Closed: m.Status != syntax.MarketOpen, ClosesAt: syntax.StampOrNull(m.EndDate),
-			Resolved: m.ResolutionValue, Disputed: m.Disputed,
+		row := openapi.EmbedMarket_Market{
+			ID: string(m.ID), Name: t.Title, Volume: m.Volume, Closed: m.Status != syntax.MarketOpen,
+			ClosesAt:        syntax.StampOrNull(m.EndDate),
+			ResolutionValue: m.ResolutionValue, Disputed: m.Disputed,
 		}
 		if m.Yes != nil {
 			pct := float64(*m.Yes) / 100
@@ -123,7 +92,7 @@ func (s *server) embedOf(c echo.Context, t *thing) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return embedMarketJSON{"market", row, embedCrowdJSON{crowd.Yes, crowd.No, crowd.Yes + crowd.No}, part}, nil
+		return embedMarketJSON{"market", row, openapi.EmbedMarket_Crowd{YesCount: crowd.Yes, NoCount: crowd.No, TotalSignals: crowd.Yes + crowd.No}, part}, nil
 	case share.Signal:
 		shown := showSignal(t.signal)
 		shown.MarketTitle = card.Clean(shown.MarketTitle)
@@ -138,8 +107,9 @@ func (s *server) embedOf(c echo.Context, t *thing) (any, error) {
 		atom.RecentCalls[i].MarketTitle = card.Clean(atom.RecentCalls[i].MarketTitle)
 	}
 	return embedOperatorJSON{
-		Type: "operator", Handle: atom.Handle, DisplayName: card.Clean(atom.DisplayName), Rank: atom.Rank, Score: atom.Stats.Score, Accuracy: int64(atom.Stats.Accuracy),
-		Live: atom.Live, Approved: atom.Approved, LiveSignal: atom.LiveSignal, RecentCalls: atom.RecentCalls, embedPartJSON: part,
+		Type: "operator", Handle: atom.Handle, DisplayName: card.Clean(atom.DisplayName), Rank: atom.Rank, Score: atom.Stats.Score,
+		Accuracy: int64(atom.Stats.Accuracy),
+		Live:     atom.Live, Approved: atom.Approved, LiveSignal: atom.LiveSignal, RecentCalls: atom.RecentCalls, embedPartJSON: part,
 	}, nil
 }
 
@@ -188,9 +158,9 @@ func (s *server) oembed(c echo.Context) error {
 		return err
 	}
 	p := s.frameOf(&t, size(c.QueryParam("maxwidth")), size(c.QueryParam("maxheight")))
-	return tagged(c, oembedJSON{
+	return tagged(c, openapi.OEmbed{
 		Type: "rich", Version: "1.0", Title: t.Title, ProviderName: "Signalcast", ProviderURL: s.hubURL, CacheAge: oembedAge,
-		HTML: p.HTML, Width: p.Width, Height: p.Height,
+		HTML: p.HTML, Width: int64(p.Width), Height: int64(p.Height),
 		ThumbnailURL: s.cardURL(&t) + ".png", ThumbnailWidth: 1200, ThumbnailHeight: 630,
 	})
 }
@@ -241,12 +211,5 @@ func (s *server) short(c echo.Context) error {
 	if strings.Contains(c.Request().Header.Get("Accept"), "text/html") {
 		return c.Redirect(http.StatusFound, address)
 	}
-	return tagged(c, linkJSON{Code: l.Code, Type: string(l.Kind), ID: l.ID, URL: address})
-}
-
-type linkJSON struct {
-	Code string `json:"code"`
-	Type string `json:"type"`
-	ID   string `json:"id"`
-	URL  string `json:"url"`
+	return tagged(c, openapi.ShortLink{Code: l.Code, Type: string(l.Kind), ID: l.ID, URL: address})
 }

@@ -14,63 +14,10 @@ import (
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/network"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
-
-type tapesJSON struct {
-	Tapes     []tapeJSON `json:"tapes"`
-	FetchedAt string     `json:"fetchedAt"`
-}
-
-type tapeJSON struct {
-	ID        string  `json:"id"`
-	Origin    string  `json:"origin"`
-	OriginURL string  `json:"originUrl"`
-	Handle    string  `json:"handle"`
-	URL       string  `json:"url"`
-	MarketID  string  `json:"marketId"`
-	Href      string  `json:"href"`
-	DurationS *int64  `json:"durationS"`
-	Views     int64   `json:"views"`
-	Stance    *string `json:"stance"`
-	CreatedAt string  `json:"createdAt"`
-	Boosted   bool    `json:"boosted"`
-	Approved  bool    `json:"approved"`
-}
-
-type networkOperatorsJSON struct {
-	Operators []networkOperatorJSON `json:"operators"`
-	FetchedAt string                `json:"fetchedAt"`
-}
-
-type networkOperatorJSON struct {
-	Origin       string   `json:"origin"`
-	OriginURL    string   `json:"originUrl"`
-	Handle       string   `json:"handle"`
-	DisplayName  string   `json:"displayName"`
-	AvatarURL    *string  `json:"avatarUrl"`
-	Score        int64    `json:"score"`
-	Accuracy     int64    `json:"accuracy"`
-	Total        int64    `json:"total"`
-	Won          int64    `json:"won"`
-	Lost         int64    `json:"lost"`
-	Pending      int64    `json:"pending"`
-	Followers    int64    `json:"followers"`
-	Href         string   `json:"href"`
-	Tier         string   `json:"tier"`
-	OperatorType string   `json:"operatorType"`
-	IsAI         bool     `json:"isAi"`
-	Resolved     int64    `json:"resolved"`
-	Streak       int64    `json:"streak"`
-	AvgClvBps    *int64   `json:"avgClvBps"`
-	AlsoOn       []string `json:"alsoOn,omitempty"`
-}
-
-type viewedJSON struct {
-	OK      bool `json:"ok"`
-	Counted bool `json:"counted"`
-}
 
 // reelQuery is the normal form of a question for what all stations show.
 type reelQuery struct {
@@ -98,7 +45,7 @@ func (s *server) networkTapes(c echo.Context) error {
 		if err != nil {
 			return nil, err
 		}
-		out := tapesJSON{Tapes: make([]tapeJSON, 0, len(list)), FetchedAt: syntax.Stamp(s.now())}
+		out := openapi.Tapes{Tapes: make([]openapi.Tape, 0, len(list)), FetchedAt: syntax.Stamp(s.now())}
 		for i := range list {
 			out.Tapes = append(out.Tapes, showTape(&list[i]))
 		}
@@ -107,7 +54,7 @@ func (s *server) networkTapes(c echo.Context) error {
 }
 
 func (s *server) emptyTapes(echo.Context) any {
-	return tapesJSON{Tapes: []tapeJSON{}, FetchedAt: syntax.Stamp(s.now())}
+	return openapi.Tapes{Tapes: []openapi.Tape{}, FetchedAt: syntax.Stamp(s.now())}
 }
 
 // networkOperators is GET /api/network/operators.
@@ -119,7 +66,7 @@ func (s *server) networkOperators(c echo.Context) error {
 			return nil, err
 		}
 		away := s.countFollowers(ctx, list)
-		out := networkOperatorsJSON{Operators: make([]networkOperatorJSON, 0, len(list)), FetchedAt: syntax.Stamp(s.now())}
+		out := openapi.NetworkOperators{Operators: make([]openapi.NetworkOperator, 0, len(list)), FetchedAt: syntax.Stamp(s.now())}
 		for i := range list {
 			out.Operators = append(out.Operators, showNetworkOperator(&list[i]))
 		}
@@ -161,7 +108,7 @@ func (s *server) countFollowers(ctx context.Context, list []network.Operator) er
 }
 
 func (s *server) emptyNetwork(echo.Context) any {
-	return networkOperatorsJSON{Operators: []networkOperatorJSON{}, FetchedAt: syntax.Stamp(s.now())}
+	return openapi.NetworkOperators{Operators: []openapi.NetworkOperator{}, FetchedAt: syntax.Stamp(s.now())}
 }
 
 // viewTape is POST /api/network/tapes/{id}/view: a player has started. An address counts
@@ -174,25 +121,26 @@ func (s *server) viewTape(c echo.Context) error {
 	}
 	sum := sha256.Sum256([]byte(t.Origin + "\n" + id + "\n" + addressKey(c.RealIP()))) // Redis learns no address
 	if !s.viewers.Allow(ctx, hex.EncodeToString(sum[:16])).Allowed {
-		return web.OK(c, viewedJSON{OK: true})
+		return web.OK(c, openapi.ViewTapeAnswer{Ok: true})
 	}
 	if err := s.network.View(ctx, t); err != nil {
 		return err
 	}
-	return web.OK(c, viewedJSON{OK: true, Counted: true})
+	return web.OK(c, openapi.ViewTapeAnswer{Ok: true, Counted: true})
 }
 
-func showTape(t *network.Tape) tapeJSON {
-	return tapeJSON{
+func showTape(t *network.Tape) openapi.Tape {
+	return openapi.Tape{
 		ID: t.ID, Origin: t.Origin, OriginURL: t.OriginURL, Handle: t.Handle, URL: t.URL, MarketID: t.MarketID, Href: t.Href,
 		DurationS: t.DurationS, Views: t.Views, Stance: t.Stance, CreatedAt: syntax.Stamp(t.CreatedAt), Boosted: t.Boosted,
 		Approved: t.Approved,
 	}
 }
 
-func showNetworkOperator(o *network.Operator) networkOperatorJSON {
-	return networkOperatorJSON{
-		Origin: o.Origin, OriginURL: o.OriginURL, Handle: o.Handle, DisplayName: o.DisplayName, AvatarURL: o.AvatarURL, Score: o.Score,
+func showNetworkOperator(o *network.Operator) openapi.NetworkOperator {
+	return openapi.NetworkOperator{
+		Origin: o.Origin, OriginURL: o.OriginURL, Handle: o.Handle, DisplayName: o.DisplayName, AvatarURL: o.AvatarURL,
+		Score:    o.Score,
 		Accuracy: o.Accuracy, Total: o.Total, Won: o.Won, Lost: o.Lost, Pending: o.Pending, Followers: o.Followers, Href: o.Href,
 		Tier: o.Tier, OperatorType: o.OperatorType, Resolved: o.Resolved, Streak: o.Streak, AvgClvBps: o.AvgClv, AlsoOn: o.AlsoOn,
 	}

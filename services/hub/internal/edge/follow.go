@@ -7,20 +7,15 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-type followCountsJSON struct {
-	Followers   int64 `json:"followers"`
-	Following   int64 `json:"following"`
-	IsFollowing bool  `json:"isFollowing"`
-}
-
 type followedJSON struct {
 	OK bool `json:"ok"`
-	followCountsJSON
+	openapi.FollowCounts
 }
 
 // followCounts is GET /api/user/follow. Following is the caller's own number.
@@ -44,9 +39,9 @@ func (s *server) followCounts(c echo.Context) error {
 		return err
 	}
 	if who.Kind == caller.Session {
-		return web.OK(c, followCountsJSON(counts))
+		return web.OK(c, openapi.FollowCounts(counts))
 	}
-	return tagged(c, followCountsJSON(counts))
+	return tagged(c, openapi.FollowCounts(counts))
 }
 
 // follow is POST /api/user/follow.
@@ -94,5 +89,5 @@ func (s *server) showFollow(c echo.Context, handle syntax.Handle, do changeFollo
 	if err != nil {
 		return err
 	}
-	return web.OK(c, followedJSON{OK: true, followCountsJSON: followCountsJSON(counts)})
+	return web.OK(c, followedJSON{OK: true, FollowCounts: openapi.FollowCounts(counts)})
 }

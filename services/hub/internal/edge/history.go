@@ -6,26 +6,9 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
-
-type historyJSON struct {
-	History []historyPointJSON `json:"history"`
-}
-
-type historyPointJSON struct {
-	T int64   `json:"t"` // seconds
-	P float64 `json:"p"` // 0-1
-}
-
-type oldHistoryJSON struct {
-	Points []oldPointJSON `json:"points"`
-}
-
-type oldPointJSON struct {
-	TS int64   `json:"ts"` // milliseconds
-	P  float64 `json:"p"`  // 0-100
-}
 
 // marketHistory is GET /api/{venue_a}/market-history.
 func (s *server) marketHistory(c echo.Context) error {
@@ -39,14 +22,14 @@ func (s *server) marketHistory(c echo.Context) error {
 		return err
 	}
 	c.Response().Header().Set("Cache-Control", cacheHistory[interval])
-	out := historyJSON{History: make([]historyPointJSON, 0, len(points))}
+	out := openapi.History{History: make([]openapi.History_History, 0, len(points))}
 	for _, p := range points {
-		out.History = append(out.History, historyPointJSON(p))
+		out.History = append(out.History, openapi.History_History(p))
 	}
 	return tagged(c, out)
 }
 
-func emptyHistory(echo.Context) any { return historyJSON{History: []historyPointJSON{}} }
+func emptyHistory(echo.Context) any { return openapi.History{History: []openapi.History_History{}} }
 
 // oldHistory is GET /api/{venue_a}/history, for charts of an older age.
 func (s *server) oldHistory(c echo.Context) error {
@@ -58,14 +41,16 @@ func (s *server) oldHistory(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	out := oldHistoryJSON{Points: make([]oldPointJSON, 0, len(points))}
+	out := openapi.OldHistory{Points: make([]openapi.OldHistory_Points, 0, len(points))}
 	for _, p := range points {
-		out.Points = append(out.Points, oldPointJSON{TS: p.T * 1000, P: math.Round(p.P*10_000) / 100})
+		out.Points = append(out.Points, openapi.OldHistory_Points{TS: p.T * 1000, P: math.Round(p.P*10_000) / 100})
 	}
 	return tagged(c, out)
 }
 
-func emptyOldHistory(echo.Context) any { return oldHistoryJSON{Points: []oldPointJSON{}} }
+func emptyOldHistory(echo.Context) any {
+	return openapi.OldHistory{Points: []openapi.OldHistory_Points{}}
+}
 
 // maxToken is longer than any token of a venue.
 const maxToken = 80

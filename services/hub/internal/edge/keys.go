@@ -9,47 +9,9 @@ import (
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
-
-type mintedKeyJSON struct {
-	Key         string   `json:"key"`
-	ID          string   `json:"id"`
-	Label       string   `json:"label"`
-	Tier        string   `json:"tier"`
-	Permissions []string `json:"permissions"`
-	Strict      bool     `json:"strict"`
-}
-
-type keyListJSON struct {
-	Keys []keyJSON `json:"keys"`
-}
-
-type keyJSON struct {
-	ID          string   `json:"id"`
-	Label       string   `json:"label"`
-	Tier        string   `json:"tier"`
-	Permissions []string `json:"permissions"`
-	Strict      bool     `json:"strict"`
-	Active      bool     `json:"active"`
-	LastUsedAt  *string  `json:"lastUsedAt"`
-	CreatedAt   string   `json:"createdAt"`
-}
-
-type revokedKeyJSON struct {
-	OK      bool        `json:"ok"`
-	ID      string      `json:"id"`
-	Active  bool        `json:"active"`
-	Revoked revokedJSON `json:"revoked"`
-}
-
-// revokedJSON lists what ended with a key. Grants are given by sessions only, so none can
-// have been made with a key.
-type revokedJSON struct {
-	Signers  []string `json:"signers"`
-	Webhooks []string `json:"webhooks"`
-	Grants   []string `json:"grants"`
-}
 
 var errMissingKeyID = fault.New(fault.Invalid, "missing_id", "id is required").With("field", "id")
 
@@ -77,7 +39,7 @@ func (s *server) mintKey(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return web.JSON(c, http.StatusCreated, mintedKeyJSON{
+	return web.JSON(c, http.StatusCreated, openapi.MintedKey{
 		Key: plaintext, ID: key.ID, Label: key.Label, Tier: key.Tier, Permissions: key.Permissions, Strict: key.Strict,
 	})
 }
@@ -92,10 +54,11 @@ func (s *server) listKeys(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	out := keyListJSON{Keys: make([]keyJSON, 0, len(keys))}
+	out := openapi.KeyList{Keys: make([]openapi.KeyList_Keys, 0, len(keys))}
 	for _, k := range keys {
-		out.Keys = append(out.Keys, keyJSON{
-			ID: k.ID, Label: k.Label, Tier: k.Tier, Permissions: append([]string{}, k.Permissions...), Strict: k.Strict, Active: k.Active,
+		out.Keys = append(out.Keys, openapi.KeyList_Keys{
+			ID: k.ID, Label: k.Label, Tier: k.Tier, Permissions: append([]string{}, k.Permissions...), Strict: k.Strict,
+			Active:     k.Active,
 			LastUsedAt: syntax.StampOrNull(k.LastUsedAt), CreatedAt: syntax.Stamp(k.CreatedAt),
 		})
 	}
@@ -120,23 +83,23 @@ func (s *server) revokeKey(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, revokedKeyJSON{OK: true, ID: key.ID, Active: key.Active, Revoked: revoked})
+	return web.OK(c, openapi.RevokedKey{Ok: true, ID: key.ID, Active: key.Active, Revoked: revoked})
 }
 
 // revoke revokes a key and its webhooks in the ledger, then its signers here. When the
 // second step fails, the same request completes it, and so does the sweep of signers; no
 // message of such a signer is accepted meanwhile. Faults: not_found, and those of the
 // stores.
-func (s *server) revoke(ctx context.Context, owner operator.ID, keyID string) (operator.Key, revokedJSON, error) {
+func (s *server) revoke(ctx context.Context, owner operator.ID, keyID string) (operator.Key, openapi.RevokedKey_Revoked, error) {
 	key, webhooks, err := s.operators.RevokeKey(ctx, owner, keyID)
 	if err != nil {
-		return operator.Key{}, revokedJSON{}, err
+		return operator.Key{}, openapi.RevokedKey_Revoked{}, err
 	}
 	signers, err := s.messages.RevokeSignersOf(ctx, key.ID)
 	if err != nil {
-		return operator.Key{}, revokedJSON{}, err
+		return operator.Key{}, openapi.RevokedKey_Revoked{}, err
 	}
-	return key, revokedJSON{
+	return key, openapi.RevokedKey_Revoked{
 		Signers: append([]string{}, signers...), Webhooks: append([]string{}, webhooks...), Grants: []string{},
 	}, nil
 }

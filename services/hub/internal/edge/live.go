@@ -10,56 +10,12 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/creation"
 	"github.com/signalcast/signalcast/services/hub/internal/onair"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
-
-type liveJSON struct {
-	Live   []showJSON `json:"live"`
-	Recent []pastJSON `json:"recent"`
-}
-
-type showJSON struct {
-	Handle    string          `json:"handle"`
-	HLSURL    string          `json:"hlsUrl"`
-	Viewers   int64           `json:"viewers"`
-	Signal    *liveSignalJSON `json:"signal"`
-	ShowID    string          `json:"showId"`
-	StartedAt string          `json:"startedAt"`
-	Approved  bool            `json:"approved"`
-}
-
-type liveSignalJSON struct {
-	MarketID string `json:"marketId"`
-	Name     string `json:"name"`
-}
-
-type pastJSON struct {
-	Handle      string          `json:"handle"`
-	EndedAt     string          `json:"endedAt"`
-	DurationS   int64           `json:"durationS"`
-	ViewersPeak int64           `json:"viewersPeak"`
-	Signal      *liveSignalJSON `json:"signal"`
-	ShowID      string          `json:"showId"`
-	StartedAt   string          `json:"startedAt"`
-	Approved    bool            `json:"approved"`
-}
-
-type beatJSON struct {
-	OK         bool    `json:"ok"`
-	ShowID     *string `json:"showId"` // null: nothing is on the air
-	IntervalS  int     `json:"intervalS"`
-	ExpiresInS int     `json:"expiresInS"`
-	Viewers    int64   `json:"viewers"`
-}
-
-type viewingJSON struct {
-	OK        bool  `json:"ok"`
-	Viewers   int64 `json:"viewers"`
-	IntervalS int   `json:"intervalS"`
-}
 
 // The states that a heartbeat may say.
 const (
@@ -89,7 +45,7 @@ func (s *server) heartbeat(c echo.Context) error {
 		return err
 	}
 	ctx := c.Request().Context()
-	out := beatJSON{OK: true, IntervalS: inSeconds(onair.BeatEvery)}
+	out := openapi.Heartbeat{Ok: true, IntervalS: int64(inSeconds(onair.BeatEvery))}
 	if state == stateOffline {
 		session, ended, err := s.onair.Offline(ctx, beat.Handle)
 		if err != nil {
@@ -107,7 +63,7 @@ func (s *server) heartbeat(c echo.Context) error {
 	if who := callerOf(c); who.Kind == caller.Key && session.WentLive {
 		s.attestLive(ctx, who.Operator.ID, &session)
 	}
-	out.ShowID, out.ExpiresInS, out.Viewers = &session.ID, inSeconds(onair.Life), s.onair.Viewers(ctx, beat.Handle)
+	out.ShowID, out.ExpiresInS, out.Viewers = &session.ID, int64(inSeconds(onair.Life)), s.onair.Viewers(ctx, beat.Handle)
 	return web.OK(c, out)
 }
 
@@ -132,17 +88,17 @@ func (s *server) live(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	out := liveJSON{Live: make([]showJSON, 0, len(shows)), Recent: make([]pastJSON, 0, len(past))}
+	out := openapi.LiveList{Live: make([]openapi.LiveShow, 0, len(shows)), Recent: make([]openapi.PastShow, 0, len(past))}
 	for i := range shows {
 		v := &shows[i]
-		out.Live = append(out.Live, showJSON{
-			Handle: string(v.Handle), HLSURL: v.HLSURL, Viewers: v.Viewers, Signal: showLiveSignal(v.Signal),
+		out.Live = append(out.Live, openapi.LiveShow{
+			Handle: string(v.Handle), HlsURL: v.HLSURL, Viewers: v.Viewers, Signal: showLiveSignal(v.Signal),
 			ShowID: v.ShowID, StartedAt: syntax.Stamp(v.StartedAt), Approved: v.Approved,
 		})
 	}
 	for i := range past {
 		p := &past[i]
-		out.Recent = append(out.Recent, pastJSON{
+		out.Recent = append(out.Recent, openapi.PastShow{
 			Handle: string(p.Handle), EndedAt: syntax.Stamp(p.EndedAt), DurationS: int64(p.EndedAt.Sub(p.StartedAt) / time.Second),
 			ViewersPeak: p.Peak, Signal: showLiveSignal(p.Signal), ShowID: p.ShowID, StartedAt: syntax.Stamp(p.StartedAt),
 			Approved: p.Approved,
@@ -151,13 +107,15 @@ func (s *server) live(c echo.Context) error {
 	return tagged(c, out)
 }
 
-func emptyLive(echo.Context) any { return liveJSON{Live: []showJSON{}, Recent: []pastJSON{}} }
+func emptyLive(echo.Context) any {
+	return openapi.LiveList{Live: []openapi.LiveShow{}, Recent: []openapi.PastShow{}}
+}
 
-func showLiveSignal(s *onair.Signal) *liveSignalJSON {
+func showLiveSignal(s *onair.Signal) *openapi.LiveSignal {
 	if s == nil {
 		return nil
 	}
-	return &liveSignalJSON{MarketID: string(s.MarketID), Name: s.Name}
+	return &openapi.LiveSignal{MarketID: string(s.MarketID), Name: s.Name}
 }
 
 // view is POST /api/live/{handle}/view: a player runs.
@@ -184,7 +142,7 @@ func (s *server) view(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, viewingJSON{OK: true, Viewers: n, IntervalS: inSeconds(onair.ViewEvery)})
+	return web.OK(c, openapi.Viewing{Ok: true, Viewers: n, IntervalS: int64(inSeconds(onair.ViewEvery))})
 }
 
 // unnamed is a name that says nothing about whom it is of: Redis learns no address.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
@@ -18,26 +19,6 @@ const (
 	ledgerDefault = 100
 	ledgerMax     = 500
 )
-
-type marketJSON struct {
-	MarketID        string   `json:"marketId"`
-	Provider        string   `json:"provider"`
-	Status          string   `json:"status"`
-	Question        string   `json:"question"`
-	Description     *string  `json:"description"`
-	EndDate         *string  `json:"endDate"`
-	Resolved        bool     `json:"resolved"`
-	ResolutionValue *string  `json:"resolutionValue"`
-	ClobTokenID     *string  `json:"clobTokenId"`
-	Volume          *float64 `json:"volume"`
-	VolumeUnit      string   `json:"volumeUnit"`
-	Liquidity       *float64 `json:"liquidity"`
-	YesBps          *int32   `json:"yesBps"`
-	Lane            string   `json:"lane"`
-	UpdatedAt       string   `json:"updatedAt"`
-	Outcomes        []string `json:"outcomes,omitempty"`
-	Rated           bool     `json:"rated"`
-}
 
 type ledgerJSON struct {
 	MarketID   string             `json:"marketId"`
@@ -65,20 +46,15 @@ type ledgerSignalJSON struct {
 }
 
 type crowdJSON struct {
-	MarketID          string         `json:"marketId"`
-	YesCount          int64          `json:"yesCount"`
-	NoCount           int64          `json:"noCount"`
-	TotalSignals      int64          `json:"totalSignals"`
-	YesPercent        *int64         `json:"yesPercent"`
-	NoPercent         *int64         `json:"noPercent"`
-	TopForecasters    *topJSON       `json:"topForecasters"`
-	CurrentUserSignal *ownSignalJSON `json:"currentUserSignal"`
-	UpdatedAt         string         `json:"updatedAt"`
-}
-
-type topJSON struct {
-	YesPercent int32 `json:"yesPercent"`
-	SampleSize int32 `json:"sampleSize"`
+	MarketID          string                        `json:"marketId"`
+	YesCount          int64                         `json:"yesCount"`
+	NoCount           int64                         `json:"noCount"`
+	TotalSignals      int64                         `json:"totalSignals"`
+	YesPercent        *int64                        `json:"yesPercent"`
+	NoPercent         *int64                        `json:"noPercent"`
+	TopForecasters    *openapi.Crowd_TopForecasters `json:"topForecasters"`
+	CurrentUserSignal *ownSignalJSON                `json:"currentUserSignal"`
+	UpdatedAt         string                        `json:"updatedAt"`
 }
 
 type ownSignalJSON struct {
@@ -109,12 +85,12 @@ func (s *server) market(c echo.Context) error {
 	if err != nil {
 		return oneThing(err)
 	}
-	return tagged(c, marketJSON{
+	return tagged(c, openapi.Market{
 		MarketID: string(m.ID), Provider: string(m.Provider), Status: string(m.Status),
 		Question: m.Title, Description: orNull(m.Description), EndDate: syntax.StampOrNull(m.EndDate),
 		Resolved: m.Status == syntax.MarketResolved, ResolutionValue: m.ResolutionValue,
 		ClobTokenID: orNull(m.ClobTokenID), Volume: m.Volume, VolumeUnit: m.VolumeUnit, Liquidity: m.Liquidity,
-		YesBps: m.Yes, Lane: string(m.Lane), UpdatedAt: syntax.Stamp(m.UpdatedAt), Outcomes: m.Outcomes, Rated: m.Rated,
+		YesBps: openapi.Int(m.Yes), Lane: string(m.Lane), UpdatedAt: syntax.Stamp(m.UpdatedAt), Outcomes: m.Outcomes, Rated: m.Rated,
 	})
 }
 
@@ -219,7 +195,7 @@ func showCrowd(id syntax.MarketID, crowd signal.Crowd) crowdJSON {
 		out.YesPercent, out.NoPercent = &yes, &no
 	}
 	if crowd.Top != nil {
-		out.TopForecasters = &topJSON{YesPercent: crowd.Top.YesPercent, SampleSize: crowd.Top.Sample}
+		out.TopForecasters = &openapi.Crowd_TopForecasters{YesPercent: int64(crowd.Top.YesPercent), SampleSize: int64(crowd.Top.Sample)}
 	}
 	if own := crowd.Own; own != nil {
 		out.CurrentUserSignal = &ownSignalJSON{

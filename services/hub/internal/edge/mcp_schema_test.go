@@ -149,7 +149,8 @@ func TestEmptyResultsFit(t *testing.T) {
 	s := &server{hubURL: "https://hub.example"}
 	tools := s.agentTools()
 	call := showSignal(signal.Signal{
-		ID: "0199f0a4-0000-7000-8000-000000000001", PublicID: "op_c8eb353a8e49313f", MarketID: "1", Direction: syntax.Yes, Status: "pending",
+		ID: "0199f0a4-0000-7000-8000-000000000001", PublicID: "op_c8eb353a8e49313f", MarketID: "1", Direction: syntax.Yes,
+		Status: "pending",
 	})
 	event := showEvent(signal.Event{Type: signal.Note})
 	overlay := overlaySignalOf(onair.Overlay{MarketID: "1", Name: "x", Handle: "mara_k"})
@@ -161,18 +162,18 @@ func TestEmptyResultsFit(t *testing.T) {
 		tool  string
 		value any
 	}{
-		{"get_market", networkAnswerJSON{Market: s.showNetworkMarket(&bare, nil), Crowd: showNetworkCrowd(signal.Crowd{})}},
+		{"get_market", openapi.NetworkMarketAnswer{Market: s.showNetworkMarket(&bare, nil), Crowd: showNetworkCrowd(signal.Crowd{})}},
 		{"get_operator", s.showAtom(&someone, 0)},
 		{"get_operator", s.showBoard(boardQuery{Query: board.ParseQuery("", "", "", "")}, board.Board{}, nil)},
 		{"get_program", showProgram(program.Program{}, false)},
-		{"get_program", programOffJSON{}},
+		{"get_program", openapi.ProgramOff{}},
 		{"get_signal", toolSignalJSON{call, showEvents(nil)}},
 		{"list_signals", s.showFeed(signal.FeedRecent, nil)},
 		{"my_record", s.showFieldRecord(&someone)},
-		{"search_markets", rowsJSON{Markets: []rowJSON{}}},
-		{"search_markets", rowsJSON{Markets: []rowJSON{showRow(&bare)}, Count: 1}},
-		{"set_live_signal", overlaidJSON{OK: true, Signal: overlay}},
-		{"set_live_signal", overlayClearedJSON{OK: true}},
+		{"search_markets", openapi.MarketRows{Markets: []openapi.MarketRow{}}},
+		{"search_markets", openapi.MarketRows{Markets: []openapi.MarketRow{showRow(&bare)}, Count: 1}},
+		{"set_live_signal", openapi.OverlaySet{Ok: true, Signal: overlay}},
+		{"set_live_signal", openapi.OverlayCleared{Ok: true}},
 		{"set_live_signal", dryOverlayJSON{overlay, true}},
 		{"set_live_signal", dryClearedJSON{DryRun: true}},
 		{"submit_signal", s.showFiled(&signal.Filed{ID: call.ID})},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
@@ -28,11 +29,11 @@ type (
 		DryRun bool    `json:"dryRun"`
 	}
 	dryOverlayJSON struct {
-		overlayJSON
+		openapi.OverlaySignal
 		DryRun bool `json:"dryRun"`
 	}
 	dryClearedJSON struct {
-		noOverlayJSON
+		openapi.NoOverlay
 		DryRun bool `json:"dryRun"`
 	}
 )
@@ -116,7 +117,7 @@ func (s *server) toolOverlay(ctx context.Context, who caller.Caller, o web.Objec
 	if err != nil {
 		return nil, err
 	}
-	return overlaidJSON{OK: true, Signal: overlaySignalOf(kept)}, nil
+	return openapi.OverlaySet{Ok: true, Signal: overlaySignalOf(kept)}, nil
 }
 
 // toolClear takes the signal away. It takes nothing of what sets one.
@@ -135,7 +136,7 @@ func (s *server) toolClear(ctx context.Context, handle syntax.Handle, o web.Obje
 	if err := s.onair.ClearOverlay(ctx, handle); err != nil {
 		return nil, err
 	}
-	return overlayClearedJSON{OK: true}, nil
+	return openapi.OverlayCleared{Ok: true}, nil
 }
 
 // handleOf is under which name a caller is on the air.

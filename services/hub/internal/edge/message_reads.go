@@ -8,24 +8,13 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 )
 
 type messageListJSON struct {
 	Messages   []messageJSON `json:"messages"`
 	NextCursor *string       `json:"next_cursor"`
-}
-
-type hubKeysJSON struct {
-	Keys []hubKeyJSON `json:"keys"`
-}
-
-type hubKeyJSON struct {
-	Kid       string  `json:"kid"`
-	Kind      string  `json:"kind"`
-	PublicKey string  `json:"publicKey"`
-	NotBefore string  `json:"notBefore"`
-	NotAfter  *string `json:"notAfter,omitempty"`
 }
 
 var errSince = message.ErrInvalid.With("field", "since").Say("since is a time in RFC 3339")
@@ -65,9 +54,9 @@ func (s *server) listMessages(c echo.Context) error {
 
 // hubKeys is GET P/keys.
 func (s *server) hubKeys(c echo.Context) error {
-	out := hubKeysJSON{Keys: []hubKeyJSON{}}
+	out := openapi.HubKeyList{Keys: []openapi.HubKey{}}
 	for _, k := range s.messages.Keys.All() {
-		out.Keys = append(out.Keys, hubKeyJSON{
+		out.Keys = append(out.Keys, openapi.HubKey{
 			Kid: k.Kid, Kind: "ed25519", PublicKey: string(k.Key),
 			NotBefore: syntax.Stamp(k.NotBefore), NotAfter: syntax.StampOrNull(k.NotAfter),
 		})

@@ -8,33 +8,11 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 )
-
-type challengeJSON struct {
-	Challenge string `json:"challenge"`
-	ExpiresAt string `json:"expiresAt"`
-}
-
-type signerListJSON struct {
-	Signers []signerJSON `json:"signers"`
-}
-
-type signerJSON struct {
-	PublicKey string   `json:"publicKey"`
-	Kind      string   `json:"kind"`
-	DenpaID   string   `json:"denpaId"`
-	AppID     *string  `json:"appId"`
-	GrantID   *string  `json:"grantId"`
-	Scopes    []string `json:"scopes"`
-	Label     *string  `json:"label"`
-	Status    string   `json:"status"`
-	CreatedAt string   `json:"createdAt"`
-	ExpiresAt *string  `json:"expiresAt"`
-	RevokedAt *string  `json:"revokedAt"`
-}
 
 // maxScopes is more than a signer can hold: each message type once.
 const maxScopes = 32
@@ -78,7 +56,7 @@ func (s *server) challengeSigner(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, challengeJSON{Challenge: challenge, ExpiresAt: syntax.Stamp(until)})
+	return web.OK(c, openapi.SignerChallenge{Challenge: challenge, ExpiresAt: syntax.Stamp(until)})
 }
 
 // registerSigner is POST P/signers.
@@ -124,7 +102,7 @@ func (s *server) listSigners(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	out := signerListJSON{Signers: make([]signerJSON, 0, len(list))}
+	out := openapi.SignerList{Signers: make([]openapi.Signer, 0, len(list))}
 	for _, one := range list {
 		out.Signers = append(out.Signers, showSigner(one, s.now()))
 	}
@@ -156,11 +134,11 @@ func (s *server) revokeSigner(c echo.Context) error {
 	if _, err := s.messages.RevokeSigner(c.Request().Context(), by, c.Param("publicKey")); err != nil {
 		return err
 	}
-	return web.OK(c, okJSON{OK: true})
+	return web.OK(c, openapi.Ok{Ok: true})
 }
 
-func showSigner(s message.Signer, now time.Time) signerJSON {
-	return signerJSON{
+func showSigner(s message.Signer, now time.Time) openapi.Signer {
+	return openapi.Signer{
 		PublicKey: string(s.Key), Kind: "ed25519", DenpaID: s.DenpaID, AppID: orNull(s.AppID), GrantID: orNull(s.GrantID),
 		Scopes: append([]string{}, s.Scopes...), Label: orNull(s.Label), Status: string(s.Status(now)),
 		CreatedAt: syntax.Stamp(s.CreatedAt), ExpiresAt: syntax.StampOrNull(s.ExpiresAt), RevokedAt: syntax.StampOrNull(s.RevokedAt),

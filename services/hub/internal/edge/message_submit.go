@@ -11,6 +11,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 )
@@ -22,12 +23,6 @@ type submittedJSON struct {
 	Result   json.RawMessage `json:"result,omitempty"`
 	Replayed bool            `json:"replayed,omitempty"`
 	Hidden   bool            `json:"hidden"`
-}
-
-type verdictJSON struct {
-	Valid   bool     `json:"valid"`
-	ID      string   `json:"id"`
-	Reasons []string `json:"reasons"`
 }
 
 // submitMessage is POST P/messages.
@@ -59,8 +54,9 @@ func (s *server) submitMessage(c echo.Context) error {
 		return s.explainEffect(err)
 	}
 	out := submittedJSON{
-		Message: json.RawMessage(done.Body), ID: string(done.ID), URI: done.URI(), Result: json.RawMessage(done.Result), Replayed: done.Replayed,
-		Hidden: done.Hidden,
+		Message: json.RawMessage(done.Body), ID: string(done.ID), URI: done.URI(), Result: json.RawMessage(done.Result),
+		Replayed: done.Replayed,
+		Hidden:   done.Hidden,
 	}
 	if done.Replayed {
 		return web.OK(c, out)
@@ -78,7 +74,7 @@ func (s *server) verifyMessage(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, verdictJSON{Valid: v.Valid, ID: string(v.ID), Reasons: append([]string{}, v.Reasons...)})
+	return web.OK(c, openapi.MessageVerdict{Valid: v.Valid, ID: string(v.ID), Reasons: append([]string{}, v.Reasons...)})
 }
 
 // messageBody reads the bytes that somebody has signed: nothing but their size and

@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/moderation"
 )
@@ -22,26 +23,9 @@ func (s *server) moderationRoutes() []route {
 	}
 }
 
-type decisionJSON struct {
-	Kind   string `json:"kind"`
-	ID     string `json:"id"`
-	Hidden bool   `json:"hidden"`
-	Reason string `json:"reason"`
-	By     string `json:"by"`
-	At     string `json:"at"`
-}
-
 type decidedJSON struct {
 	OK bool `json:"ok"`
-	decisionJSON
-}
-
-type moderatedJSON struct {
-	Moderation []decisionJSON `json:"moderation"`
-}
-
-type reportedJSON struct {
-	OK bool `json:"ok"`
+	openapi.Moderation
 }
 
 // maxThing is the longest id of a thing.
@@ -89,7 +73,7 @@ func (s *server) moderate(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, decidedJSON{OK: true, decisionJSON: showDecision(&d)})
+	return web.OK(c, decidedJSON{OK: true, Moderation: showDecision(&d)})
 }
 
 // moderated is GET /api/admin/moderation.
@@ -102,7 +86,7 @@ func (s *server) moderated(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	out := moderatedJSON{Moderation: make([]decisionJSON, 0, len(list))}
+	out := openapi.ModerationList{Moderation: make([]openapi.Moderation, 0, len(list))}
 	for i := range list {
 		out.Moderation = append(out.Moderation, showDecision(&list[i]))
 	}
@@ -126,7 +110,7 @@ func (s *server) report(c echo.Context) error {
 	if err := s.moderation.Report(c.Request().Context(), r); err != nil {
 		return err
 	}
-	return web.JSON(c, http.StatusCreated, reportedJSON{OK: true})
+	return web.JSON(c, http.StatusCreated, openapi.Reported{Ok: true})
 }
 
 // thingID returns an id as it is stored: handles and uuids are lower case.
@@ -137,6 +121,6 @@ func thingID(kind, id string) string {
 	return strings.ToLower(id)
 }
 
-func showDecision(d *moderation.Decision) decisionJSON {
-	return decisionJSON{Kind: d.Kind, ID: d.ID, Hidden: d.Hidden, Reason: d.Reason, By: d.By, At: syntax.Stamp(d.At)}
+func showDecision(d *moderation.Decision) openapi.Moderation {
+	return openapi.Moderation{Kind: d.Kind, ID: d.ID, Hidden: d.Hidden, Reason: d.Reason, By: d.By, At: syntax.Stamp(d.At)}
 }

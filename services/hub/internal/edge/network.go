@@ -9,54 +9,11 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/resolution"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
-
-type networkAnswerJSON struct {
-	Market    networkMarketJSON `json:"market"`
-	Crowd     networkCrowdJSON  `json:"crowd"`
-	FetchedAt string            `json:"fetchedAt"`
-}
-
-type networkMarketJSON struct {
-	ID          string       `json:"id"`
-	Provider    string       `json:"provider"`
-	Title       string       `json:"title"`
-	YesPrice    *float64     `json:"yesPrice"`
-	NoPrice     *float64     `json:"noPrice"`
-	Volume      *float64     `json:"volume"`
-	Status      string       `json:"status"`
-	Outcome     *string      `json:"outcome"`
-	EndDate     *string      `json:"endDate"`
-	URL         string       `json:"url"`
-	UpdatedAt   string       `json:"updatedAt"`
-	Resolution  *outcomeJSON `json:"resolution"`
-	Lane        string       `json:"lane"`
-	EventKey    *string      `json:"eventKey"`
-	ClobTokenID *string      `json:"clobTokenId"`
-}
-
-type networkCrowdJSON struct {
-	YesPercent   *int64 `json:"yesPercent"`
-	NoPercent    *int64 `json:"noPercent"`
-	TotalSignals int64  `json:"totalSignals"`
-}
-
-type gapsJSON struct {
-	Markets   []gapJSON `json:"markets"`
-	FetchedAt string    `json:"fetchedAt"`
-}
-
-type gapJSON struct {
-	MarketID     string `json:"marketId"`
-	Title        string `json:"title"`
-	TotalSignals int64  `json:"totalSignals"`
-	YesPercent   int64  `json:"yesPercent"`
-	MarketYesBps int32  `json:"marketYesBps"`
-	GapBps       int64  `json:"gapBps"`
-}
 
 // networkMarket is GET /api/network/market/{marketId}.
 func (s *server) networkMarket(c echo.Context) error {
@@ -74,24 +31,26 @@ func (s *server) networkMarket(c echo.Context) error {
 }
 
 // networkAnswer reads a market with its crowd. Fault: not_found.
-func (s *server) networkAnswer(ctx context.Context, id syntax.MarketID) (networkAnswerJSON, error) {
+func (s *server) networkAnswer(ctx context.Context, id syntax.MarketID) (openapi.NetworkMarketAnswer, error) {
 	m, err := s.markets.Market(ctx, id)
 	if err != nil {
-		return networkAnswerJSON{}, oneThing(err)
+		return openapi.NetworkMarketAnswer{}, oneThing(err)
 	}
 	record, err := s.resolutions.Outcome(ctx, id)
 	if err != nil {
-		return networkAnswerJSON{}, err
+		return openapi.NetworkMarketAnswer{}, err
 	}
 	crowd, err := s.reads.Crowd(ctx, id, "")
 	if err != nil {
-		return networkAnswerJSON{}, err
+		return openapi.NetworkMarketAnswer{}, err
 	}
-	return networkAnswerJSON{Market: s.showNetworkMarket(&m, record), Crowd: showNetworkCrowd(crowd), FetchedAt: syntax.Stamp(s.now())}, nil
+	return openapi.NetworkMarketAnswer{
+		Market: s.showNetworkMarket(&m, record), Crowd: showNetworkCrowd(crowd), FetchedAt: syntax.Stamp(s.now()),
+	}, nil
 }
 
-func (s *server) showNetworkMarket(m *market.Market, record *resolution.Outcome) networkMarketJSON {
-	out := networkMarketJSON{
+func (s *server) showNetworkMarket(m *market.Market, record *resolution.Outcome) openapi.NetworkMarket {
+	out := openapi.NetworkMarket{
 		ID: string(m.ID), Provider: string(m.Provider), Title: m.Title, Volume: m.VolumeUSD, Status: string(m.Status),
 		Outcome: m.ResolutionValue, EndDate: syntax.StampOrNull(m.EndDate), URL: cmp.Or(m.URL, s.hubURL+"/m/"+string(m.ID)),
 		UpdatedAt: syntax.Stamp(m.UpdatedAt), Lane: string(m.Lane), EventKey: orNull(m.EventKey), ClobTokenID: orNull(m.ClobTokenID),
@@ -109,8 +68,8 @@ func (s *server) showNetworkMarket(m *market.Market, record *resolution.Outcome)
 	return out
 }
 
-func showNetworkCrowd(crowd signal.Crowd) networkCrowdJSON {
-	out := networkCrowdJSON{TotalSignals: crowd.Yes + crowd.No}
+func showNetworkCrowd(crowd signal.Crowd) openapi.NetworkCrowd {
+	out := openapi.NetworkCrowd{TotalSignals: crowd.Yes + crowd.No}
 	if out.TotalSignals > 0 {
 		yes := sharePercent(crowd.Yes, out.TotalSignals)
 		no := 100 - yes
@@ -132,20 +91,20 @@ func (s *server) gaps(c echo.Context) error {
 	if err != nil && !errors.Is(err, errBadMarket) {
 		return err
 	}
-	shown := gapsJSON{Markets: make([]gapJSON, 0, len(list)), FetchedAt: syntax.Stamp(s.now())}
+	shown := openapi.CrowdGaps{Markets: make([]openapi.CrowdGaps_Markets, 0, len(list)), FetchedAt: syntax.Stamp(s.now())}
 	for i := range list {
 		if g, ok := showGap(&list[i]); ok {
 			shown.Markets = append(shown.Markets, g)
 		}
 	}
-	slices.SortStableFunc(shown.Markets, func(a, b gapJSON) int { return cmp.Compare(abs(b.GapBps), abs(a.GapBps)) })
+	slices.SortStableFunc(shown.Markets, func(a, b openapi.CrowdGaps_Markets) int { return cmp.Compare(abs(b.GapBps), abs(a.GapBps)) })
 	undated := shown
 	undated.FetchedAt = ""
 	return taggedBy(c, shown, undated)
 }
 
 func (s *server) emptyGaps(echo.Context) any {
-	return gapsJSON{Markets: []gapJSON{}, FetchedAt: syntax.Stamp(s.now())}
+	return openapi.CrowdGaps{Markets: []openapi.CrowdGaps_Markets{}, FetchedAt: syntax.Stamp(s.now())}
 }
 
 // optMarket reads a market that need not be named.
@@ -161,15 +120,15 @@ func optMarket(c echo.Context) (syntax.MarketID, error) {
 	return id, nil
 }
 
-func showGap(g *market.Gap) (gapJSON, bool) {
+func showGap(g *market.Gap) (openapi.CrowdGaps_Markets, bool) {
 	total := g.Yes + g.No
 	if g.Market.Yes == nil || total == 0 {
-		return gapJSON{}, false
+		return openapi.CrowdGaps_Markets{}, false
 	}
 	yes := sharePercent(g.Yes, total)
-	return gapJSON{
+	return openapi.CrowdGaps_Markets{
 		MarketID: string(g.Market.ID), Title: g.Market.Title, TotalSignals: total, YesPercent: yes,
-		MarketYesBps: *g.Market.Yes, GapBps: 100*yes - int64(*g.Market.Yes),
+		MarketYesBps: int64(*g.Market.Yes), GapBps: 100*yes - int64(*g.Market.Yes),
 	}, true
 }
 

@@ -8,35 +8,9 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/onair"
 )
-
-// overlayJSON is the signal over somebody's picture.
-type overlayJSON struct {
-	MarketID   string   `json:"marketId"`
-	Name       string   `json:"name"`
-	YesPct     *float64 `json:"yesPct"`
-	StreamerID string   `json:"streamerId"`
-	Slug       *string  `json:"slug"`
-	UpdatedAt  string   `json:"updatedAt"`
-	Annotation *string  `json:"annotation,omitempty"`
-	ClosesAt   string   `json:"closesAt,omitempty"`
-}
-
-// noOverlayJSON is what stands where no signal is set.
-type noOverlayJSON struct {
-	MarketID *string `json:"marketId"`
-}
-
-type overlaidJSON struct {
-	OK     bool        `json:"ok"`
-	Signal overlayJSON `json:"signal"`
-}
-
-type overlayClearedJSON struct {
-	OK       bool    `json:"ok"`
-	MarketID *string `json:"marketId"`
-}
 
 // overlaySignal is GET /api/streamer/signal?handle=. Whoever is not there has none.
 func (s *server) overlaySignal(c echo.Context) error {
@@ -51,7 +25,7 @@ func (s *server) overlaySignal(c echo.Context) error {
 	return tagged(c, showOverlay(o, set))
 }
 
-func emptyOverlay(echo.Context) any { return noOverlayJSON{} }
+func emptyOverlay(echo.Context) any { return openapi.NoOverlay{} }
 
 // setOverlay is POST /api/streamer/signal. What the body does not say of the market is
 // taken from the market, if it is known.
@@ -69,7 +43,7 @@ func (s *server) setOverlay(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, overlaidJSON{OK: true, Signal: overlaySignalOf(kept)})
+	return web.OK(c, openapi.OverlaySet{Ok: true, Signal: overlaySignalOf(kept)})
 }
 
 // readOverlay reads a signal that somebody wants over the picture.
@@ -119,23 +93,23 @@ func (s *server) clearOverlay(c echo.Context) error {
 	if err := s.onair.ClearOverlay(c.Request().Context(), callerOf(c).Operator.Handle); err != nil {
 		return err
 	}
-	return web.OK(c, overlayClearedJSON{OK: true})
+	return web.OK(c, openapi.OverlayCleared{Ok: true})
 }
 
 func showOverlay(o onair.Overlay, set bool) any {
 	if !set {
-		return noOverlayJSON{}
+		return openapi.NoOverlay{}
 	}
 	return overlaySignalOf(o)
 }
 
-func overlaySignalOf(o onair.Overlay) overlayJSON {
-	out := overlayJSON{
+func overlaySignalOf(o onair.Overlay) openapi.OverlaySignal {
+	out := openapi.OverlaySignal{
 		MarketID: string(o.MarketID), Name: o.Name, YesPct: o.YesPct, StreamerID: string(o.Handle), Slug: o.Slug,
 		UpdatedAt: syntax.Stamp(o.UpdatedAt), Annotation: o.Annotation,
 	}
 	if !o.ClosesAt.IsZero() {
-		out.ClosesAt = syntax.Stamp(o.ClosesAt)
+		out.ClosesAt = orNull(syntax.Stamp(o.ClosesAt))
 	}
 	return out
 }

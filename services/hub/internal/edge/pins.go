@@ -9,31 +9,9 @@ import (
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
-
-type pinsJSON struct {
-	Pins  []pinJSON `json:"pins"`
-	Count int       `json:"count"`
-}
-
-type pinJSON struct {
-	MarketID  string  `json:"marketId"`
-	Label     *string `json:"label"`
-	Tagline   *string `json:"tagline"`
-	Position  int32   `json:"position"`
-	CreatedAt string  `json:"createdAt"`
-}
-
-type pinSetJSON struct {
-	OK  bool    `json:"ok"`
-	Pin pinJSON `json:"pin"`
-}
-
-type removedJSON struct {
-	OK      bool `json:"ok"`
-	Removed bool `json:"removed"`
-}
 
 // pinned is what stands in front of a heatmap, in order.
 type pinned struct {
@@ -58,7 +36,7 @@ func (s *server) pinned(ctx context.Context, mode string) (pinned, error) {
 }
 
 // over puts the words of a tile's pin over its own.
-func (p pinned) over(t tileJSON) tileJSON {
+func (p pinned) over(t openapi.Tile) openapi.Tile {
 	i := slices.Index(p.ids, syntax.MarketID(t.MarketID))
 	if i < 0 {
 		return t
@@ -82,7 +60,7 @@ func (s *server) listPins(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	out := pinsJSON{Pins: make([]pinJSON, 0, len(pins)), Count: len(pins)}
+	out := openapi.Pins{Pins: make([]openapi.Pin, 0, len(pins)), Count: int64(len(pins))}
 	for i := range pins {
 		out.Pins = append(out.Pins, showPin(&pins[i]))
 	}
@@ -119,7 +97,7 @@ func (s *server) pin(c echo.Context) error {
 		return err
 	}
 	s.tiles.pages.Drop("")
-	return web.OK(c, pinSetJSON{OK: true, Pin: showPin(&p)})
+	return web.OK(c, openapi.PinKept{Ok: true, Pin: showPin(&p)})
 }
 
 // unpin is DELETE /api/admin/pins.
@@ -141,7 +119,7 @@ func (s *server) unpin(c echo.Context) error {
 		return err
 	}
 	s.tiles.pages.Drop("")
-	return web.OK(c, removedJSON{OK: true, Removed: removed})
+	return web.OK(c, openapi.Removed{Ok: true, Removed: removed})
 }
 
 // errMarketID refuses a write about what can be no market.
@@ -155,9 +133,9 @@ func unknownMarket(err error, id syntax.MarketID) error {
 	return err
 }
 
-func showPin(p *market.Pin) pinJSON {
-	return pinJSON{
-		MarketID: string(p.MarketID), Label: p.Label, Tagline: p.Tagline, Position: p.Position,
+func showPin(p *market.Pin) openapi.Pin {
+	return openapi.Pin{
+		MarketID: string(p.MarketID), Label: p.Label, Tagline: p.Tagline, Position: int64(p.Position),
 		CreatedAt: syntax.Stamp(p.CreatedAt),
 	}
 }

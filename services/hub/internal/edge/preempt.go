@@ -8,29 +8,9 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/program"
 )
-
-type preemptsJSON struct {
-	Items []preemptJSON `json:"items"`
-	Count int           `json:"count"`
-}
-
-type preemptJSON struct {
-	ID        string  `json:"id"`
-	Lane      string  `json:"lane"`
-	MarketID  string  `json:"marketId"`
-	StartsAt  string  `json:"startsAt"`
-	Slots     int32   `json:"slots"`
-	Reason    *string `json:"reason"`
-	Status    string  `json:"status"`
-	CreatedAt string  `json:"createdAt"`
-}
-
-type preemptedJSON struct {
-	OK   bool        `json:"ok"`
-	Item preemptJSON `json:"item"`
-}
 
 // preempts is GET /api/broadcast/preempt.
 func (s *server) preempts(c echo.Context) error {
@@ -45,7 +25,7 @@ func (s *server) preempts(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	out := preemptsJSON{Items: make([]preemptJSON, 0, len(list)), Count: len(list)}
+	out := openapi.Preempts{Items: make([]openapi.Preempt, 0, len(list)), Count: int64(len(list))}
 	for i := range list {
 		out.Items = append(out.Items, showPreempt(&list[i]))
 	}
@@ -86,7 +66,7 @@ func (s *server) preempt(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return web.JSON(c, http.StatusCreated, preemptedJSON{OK: true, Item: showPreempt(&made)})
+	return web.JSON(c, http.StatusCreated, openapi.Preempted{Ok: true, Item: showPreempt(&made)})
 }
 
 func (s *server) cancelPreempt(c echo.Context, o web.Object) error {
@@ -106,7 +86,7 @@ func (s *server) cancelPreempt(c echo.Context, o web.Object) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, preemptedJSON{OK: true, Item: showPreempt(&ended)})
+	return web.OK(c, openapi.Preempted{Ok: true, Item: showPreempt(&ended)})
 }
 
 // preemptID reads which entry is meant.
@@ -119,9 +99,9 @@ func preemptID(o web.Object, need bool) string {
 	return id
 }
 
-func showPreempt(p *program.Preempt) preemptJSON {
-	return preemptJSON{
-		ID: p.ID, Lane: p.Lane, MarketID: p.MarketID, StartsAt: syntax.Stamp(p.StartsAt), Slots: p.Slots,
+func showPreempt(p *program.Preempt) openapi.Preempt {
+	return openapi.Preempt{
+		ID: p.ID, Lane: p.Lane, MarketID: p.MarketID, StartsAt: syntax.Stamp(p.StartsAt), Slots: int64(p.Slots),
 		Reason: orNull(p.Reason), Status: p.Status, CreatedAt: syntax.Stamp(p.CreatedAt),
 	}
 }

@@ -10,40 +10,13 @@ import (
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/board"
 	"github.com/signalcast/signalcast/services/hub/internal/claim"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
 	"github.com/signalcast/signalcast/services/hub/internal/onair"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
-
-// profileJSON is what an operator shows of itself.
-type profileJSON struct {
-	Handle      string           `json:"handle"`
-	DisplayName string           `json:"displayName"`
-	Bio         *string          `json:"bio"`
-	AvatarURL   *string          `json:"avatarUrl"`
-	Links       []string         `json:"links"`
-	Lanes       []string         `json:"lanes"`
-	Live        bool             `json:"live"`
-	Approved    bool             `json:"approved"`
-	Followers   int64            `json:"followers"`
-	Stats       profileStatsJSON `json:"stats"`
-	ProfileURL  string           `json:"profileUrl"`
-}
-
-type profileStatsJSON struct {
-	Calls    int64 `json:"calls"`
-	Won      int64 `json:"won"`
-	Lost     int64 `json:"lost"`
-	Accuracy int64 `json:"accuracy"`
-	Score    int64 `json:"score"`
-}
-
-type profileChangedJSON struct {
-	OK      bool        `json:"ok"`
-	Profile profileJSON `json:"profile"`
-}
 
 // profile is GET /api/streamer/profile?handle=.
 func (s *server) profile(c echo.Context) error {
@@ -112,10 +85,10 @@ func (s *server) changeProfile(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, profileChangedJSON{OK: true, Profile: p})
+	return web.OK(c, openapi.StreamerProfileChanged{Ok: true, Profile: p})
 }
 
-func (s *server) profileOf(ctx context.Context, of claim.Account) (profileJSON, error) {
+func (s *server) profileOf(ctx context.Context, of claim.Account) (openapi.StreamerProfile, error) {
 	var record board.Record
 	var follows follow.Totals
 	var streamer onair.Streamer
@@ -127,12 +100,13 @@ func (s *server) profileOf(ctx context.Context, of claim.Account) (profileJSON, 
 	g.Go(func() (err error) { streamer, err = s.onair.Streamer(ctx, of.Handle); return err })
 	g.Go(func() (err error) { show, live, err = s.onair.Shown(ctx, of.Handle); return err })
 	if err := g.Wait(); err != nil {
-		return profileJSON{}, err
+		return openapi.StreamerProfile{}, err
 	}
-	return profileJSON{
+	return openapi.StreamerProfile{
 		Handle: string(of.Handle), DisplayName: of.DisplayName, Bio: orNull(of.Bio), AvatarURL: orNull(of.AvatarURL),
-		Links: append([]string{}, of.Links...), Lanes: append([]string{}, streamer.Lanes...), Live: live, Approved: show.Approved, Followers: follows.Followers,
-		Stats: profileStatsJSON{
+		Links: append([]string{}, of.Links...), Lanes: append([]string{}, streamer.Lanes...), Live: live, Approved: show.Approved,
+		Followers: follows.Followers,
+		Stats: openapi.StreamerProfile_Stats{
 			Calls: record.Total, Won: record.Won, Lost: record.Lost, Accuracy: record.Accuracy(), Score: record.Score,
 		},
 		ProfileURL: s.hubURL + "/u/" + string(of.Handle),

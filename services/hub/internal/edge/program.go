@@ -8,50 +8,17 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/program"
 )
 
-type programOffJSON struct {
-	Enabled bool `json:"enabled"`
-}
-
 type programJSON struct {
-	Enabled     bool            `json:"enabled"`
-	GeneratedAt string          `json:"generatedAt"`
-	Total       int32           `json:"total"`
-	Lanes       *[]laneJSON     `json:"lanes,omitempty"` // left out with lanes=0
-	Segments    []segmentJSON   `json:"segments"`
-	Spec        json.RawMessage `json:"spec"`
-}
-
-type laneJSON struct {
-	Key   string        `json:"key"`
-	Label string        `json:"label"`
-	Segs  []segmentJSON `json:"segs"`
-}
-
-type segmentJSON struct {
-	SegmentID     string   `json:"segmentId"`
-	Kind          string   `json:"kind"`
-	ID            string   `json:"id"` // of the market
-	Category      string   `json:"category"`
-	Title         string   `json:"title"`
-	StartsAt      string   `json:"startsAt"`
-	EndDate       string   `json:"endDate"` // of the segment
-	MarketEndDate *string  `json:"marketEndDate"`
-	EndsInMs      *int64   `json:"endsInMs"`
-	YesPrice      *float64 `json:"yesPrice"`
-	NoPrice       *float64 `json:"noPrice"`
-	Volume        *float64 `json:"volume"`
-	Bucket        string   `json:"bucket"`
-	Status        string   `json:"status"`
-	Signals       int64    `json:"signals"`
-	Tapes         int64    `json:"tapes"`
-	Takes         int64    `json:"takes"`
-	Streams       int32    `json:"streams"`
-	EventKey      *string  `json:"eventKey"`
-	Provider      string   `json:"provider"`
-	Route         string   `json:"route"`
+	Enabled     bool                   `json:"enabled"`
+	GeneratedAt string                 `json:"generatedAt"`
+	Total       int32                  `json:"total"`
+	Lanes       *[]openapi.ProgramLane `json:"lanes,omitempty"` // left out with lanes=0
+	Segments    []openapi.Segment      `json:"segments"`
+	Spec        json.RawMessage        `json:"spec"`
 }
 
 var (
@@ -93,7 +60,7 @@ func (s *server) networkProgram(c echo.Context) error {
 func showProgram(p program.Program, withLanes bool) programJSON {
 	out := programJSON{
 		Enabled: true, GeneratedAt: syntax.Stamp(p.GeneratedAt), Total: p.Total,
-		Segments: make([]segmentJSON, 0, len(p.Segments)), Spec: json.RawMessage("{}"),
+		Segments: make([]openapi.Segment, 0, len(p.Segments)), Spec: json.RawMessage("{}"),
 	}
 	if json.Valid(p.Spec) {
 		out.Spec = p.Spec
@@ -104,9 +71,9 @@ func showProgram(p program.Program, withLanes bool) programJSON {
 	if !withLanes {
 		return out
 	}
-	lanes := make([]laneJSON, 0, len(p.Lanes))
+	lanes := make([]openapi.ProgramLane, 0, len(p.Lanes))
 	for _, l := range p.Lanes {
-		lane := laneJSON{Key: l.Key, Label: l.Label, Segs: make([]segmentJSON, 0, len(l.Segments))}
+		lane := openapi.ProgramLane{Key: l.Key, Label: l.Label, Segs: make([]openapi.Segment, 0, len(l.Segments))}
 		for _, i := range l.Segments {
 			lane.Segs = append(lane.Segs, out.Segments[i])
 		}
@@ -116,13 +83,13 @@ func showProgram(p program.Program, withLanes bool) programJSON {
 	return out
 }
 
-func showSegment(s program.Segment) segmentJSON {
-	return segmentJSON{
+func showSegment(s program.Segment) openapi.Segment {
+	return openapi.Segment{
 		SegmentID: s.ID, Kind: s.Kind, ID: s.MarketID, Category: s.Category, Title: s.Title,
 		StartsAt: syntax.Stamp(s.StartsAt), EndDate: syntax.Stamp(s.EndsAt),
 		MarketEndDate: syntax.StampOrNull(s.MarketEndDate), EndsInMs: s.EndsInMs,
 		YesPrice: s.YesPrice, NoPrice: s.NoPrice, Volume: s.Volume, Bucket: s.Bucket, Status: s.Status,
-		Signals: s.Signals, Tapes: s.Tapes, Takes: s.Takes, Streams: s.Streams,
+		Signals: s.Signals, Tapes: s.Tapes, Takes: &s.Takes, Streams: new(int64(s.Streams)),
 		EventKey: orNull(s.EventKey), Provider: s.Provider, Route: s.Route,
 	}
 }

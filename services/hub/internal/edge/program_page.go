@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/program"
 )
 
@@ -14,7 +15,7 @@ import (
 // off. One that is away is covered by a copy of the last minutes, and then the
 // programme is off, too; no cache keeps either.
 func (s *server) program(c echo.Context, q program.Query) error {
-	off := func() any { return programOffJSON{} }
+	off := func() any { return openapi.ProgramOff{} }
 	if s.clock == nil {
 		return web.OK(c, off())
 	}
@@ -25,7 +26,7 @@ func (s *server) program(c echo.Context, q program.Query) error {
 // programBody is the same programme for who is not answered by a page.
 func (s *server) programBody(ctx context.Context, q program.Query) ([]byte, error) {
 	if s.clock == nil {
-		return web.Marshal(programOffJSON{})
+		return web.Marshal(openapi.ProgramOff{})
 	}
 	key := programKey(q)
 	body, err := bodyOf(ctx, s.programs.pages, key, s.buildProgram(q, key))
@@ -35,7 +36,7 @@ func (s *server) programBody(ctx context.Context, q program.Query) ([]byte, erro
 	if last := s.programs.copies.Peek(key); last != nil {
 		return last.Body(), nil
 	}
-	return web.Marshal(programOffJSON{})
+	return web.Marshal(openapi.ProgramOff{})
 }
 
 // buildProgram makes the page of a query and keeps a copy for when the clock is

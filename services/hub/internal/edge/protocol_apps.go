@@ -8,61 +8,22 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 )
 
-// appJSON is an app as its owner sees it.
-type appJSON struct {
-	AppID            string   `json:"appId"`
-	ClientID         string   `json:"clientId"`
-	Type             string   `json:"type"`
-	Name             string   `json:"name"`
-	RedirectURIs     []string `json:"redirectUris"`
-	Scopes           []string `json:"scopes"`
-	Homepage         *string  `json:"homepage"`
-	LogoURL          *string  `json:"logoUrl"`
-	AllowedResources []string `json:"allowedResources"`
-	ClientSecret     string   `json:"clientSecret,omitempty"` // in the answer that made it alone
-	Active           bool     `json:"active"`
-	CreatedAt        string   `json:"createdAt"`
-}
-
-type appListJSON struct {
-	Apps []appJSON `json:"apps"`
-}
-
-type clientSecretJSON struct {
-	ClientSecret string `json:"clientSecret"`
-}
-
-// publicAppJSON is an app as everybody sees it.
-type publicAppJSON struct {
-	AppID     string  `json:"appId"`
-	Name      string  `json:"name"`
-	Homepage  *string `json:"homepage"`
-	LogoURL   *string `json:"logoUrl"`
-	CreatedAt string  `json:"createdAt"`
-	Active    bool    `json:"active"`
-	Trusted   bool    `json:"trusted"`
-}
-
-type trustedAppJSON struct {
-	OK  bool          `json:"ok"`
-	App publicAppJSON `json:"app"`
-}
-
-func publicAppOf(a grant.App) publicAppJSON {
-	return publicAppJSON{
+func publicAppOf(a grant.App) openapi.PublicApp {
+	return openapi.PublicApp{
 		AppID: a.ID, Name: a.Name, Homepage: orNull(a.Homepage), LogoURL: orNull(a.LogoURL),
 		CreatedAt: syntax.Stamp(a.CreatedAt), Active: a.Active(), Trusted: a.Trusted(),
 	}
 }
 
-func appOf(a grant.App, secret string) appJSON {
-	return appJSON{
-		AppID: a.ID, ClientID: a.ID, Type: string(a.Kind), Name: a.Name, RedirectURIs: a.RedirectURIs, Scopes: a.Scopes.Words(),
+func appOf(a grant.App, secret string) openapi.App {
+	return openapi.App{
+		AppID: a.ID, ClientID: a.ID, Type: string(a.Kind), Name: a.Name, RedirectUris: a.RedirectURIs, Scopes: a.Scopes.Words(),
 		Homepage: orNull(a.Homepage), LogoURL: orNull(a.LogoURL), AllowedResources: append([]string{}, a.AllowedResources...),
-		ClientSecret: secret, Active: a.Active(), CreatedAt: syntax.Stamp(a.CreatedAt),
+		ClientSecret: orNull(secret), Active: a.Active(), CreatedAt: syntax.Stamp(a.CreatedAt),
 	}
 }
 
@@ -108,7 +69,7 @@ func (s *server) listApps(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	out := appListJSON{Apps: make([]appJSON, 0, len(apps))}
+	out := openapi.AppList{Apps: make([]openapi.App, 0, len(apps))}
 	for _, a := range apps {
 		out.Apps = append(out.Apps, appOf(a, ""))
 	}
@@ -157,7 +118,7 @@ func (s *server) disableApp(c echo.Context) error {
 	if err := s.grants.DisableApp(c.Request().Context(), string(owner.ID), c.Param("appId")); err != nil {
 		return err
 	}
-	return web.OK(c, okJSON{OK: true})
+	return web.OK(c, openapi.Ok{Ok: true})
 }
 
 // renewSecret is POST /api/dev/apps/{appId}/secret.
@@ -178,7 +139,7 @@ func (s *server) renewSecret(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, clientSecretJSON{ClientSecret: secret})
+	return web.OK(c, openapi.RenewAppSecretAnswer{ClientSecret: secret})
 }
 
 // trustApp is POST /api/admin/apps/{appId}: whether an administrator has reviewed the app.
@@ -203,7 +164,7 @@ func (s *server) trustApp(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, trustedAppJSON{OK: true, App: publicAppOf(a)})
+	return web.OK(c, openapi.ReviewedApp{Ok: true, App: publicAppOf(a)})
 }
 
 // publicApp is GET P/apps/{appId}.

@@ -3,6 +3,7 @@ package edge
 import (
 	"github.com/labstack/echo/v4"
 
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
@@ -48,14 +49,6 @@ type signatureJSON struct {
 	NonceMin         int            `json:"nonceMin"`
 }
 
-type resourceJSON struct {
-	Resource             string   `json:"resource"`
-	AuthorizationServers []string `json:"authorization_servers"`
-	ScopesSupported      []string `json:"scopes_supported"`
-	BearerMethods        []string `json:"bearer_methods_supported"`
-	ResourceName         string   `json:"resource_name"`
-}
-
 // issuerDocument is GET P and its twin under /.well-known.
 func (s *server) issuerDocument() echo.HandlerFunc {
 	issuer := s.hubURL + protocolBase
@@ -92,9 +85,9 @@ func (s *server) issuerDocument() echo.HandlerFunc {
 // resourceDocument says which issuer the tokens for a resource come from (RFC 9728).
 func (s *server) resourceDocument(path string) echo.HandlerFunc {
 	issuer := s.hubURL + protocolBase
-	doc := resourceJSON{
+	doc := openapi.ProtectedResource{
 		Resource: issuer + path, AuthorizationServers: []string{issuer}, ScopesSupported: grant.AllScopes().Words(),
-		BearerMethods: []string{"header"}, ResourceName: "Signalcast",
+		BearerMethodsSupported: []string{"header"}, ResourceName: "Signalcast",
 	}
 	return func(c echo.Context) error { return tagged(c, doc) }
 }

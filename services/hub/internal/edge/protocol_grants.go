@@ -5,31 +5,10 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 )
-
-type grantListJSON struct {
-	Grants []grantJSON `json:"grants"`
-}
-
-type grantJSON struct {
-	GrantID    string       `json:"grantId"`
-	App        grantAppJSON `json:"app"`
-	Scopes     []string     `json:"scopes"`
-	Resource   *string      `json:"resource"`
-	CreatedAt  string       `json:"createdAt"`
-	LastUsedAt *string      `json:"lastUsedAt"`
-	ExpiresAt  string       `json:"expiresAt"`
-	RevokedAt  *string      `json:"revokedAt"`
-	Signers    []string     `json:"signers"`
-}
-
-type grantAppJSON struct {
-	AppID   string  `json:"appId"`
-	Name    string  `json:"name"`
-	LogoURL *string `json:"logoUrl"`
-}
 
 // grantsOfBearer is GET P/grants: an operator key sees all of its owner's grants,
 // an app token its own one.
@@ -56,13 +35,14 @@ func showGrants(c echo.Context, list []grant.Listed, err error) error {
 	if err != nil {
 		return err
 	}
-	out := grantListJSON{Grants: make([]grantJSON, 0, len(list))}
+	out := openapi.GrantList{Grants: make([]openapi.Grant, 0, len(list))}
 	for _, g := range list {
-		out.Grants = append(out.Grants, grantJSON{
-			GrantID: g.ID, App: grantAppJSON{AppID: g.App.ID, Name: g.App.Name, LogoURL: orNull(g.App.LogoURL)},
+		out.Grants = append(out.Grants, openapi.Grant{
+			GrantID: g.ID, App: openapi.Grant_App{AppID: g.App.ID, Name: g.App.Name, LogoURL: orNull(g.App.LogoURL)},
 			Scopes: g.Scopes.Words(), Resource: orNull(g.Resource), CreatedAt: syntax.Stamp(g.CreatedAt),
-			LastUsedAt: syntax.StampOrNull(g.LastUsedAt), ExpiresAt: syntax.Stamp(g.ExpiresAt), RevokedAt: syntax.StampOrNull(g.RevokedAt),
-			Signers: append([]string{}, g.Signers...),
+			LastUsedAt: syntax.StampOrNull(g.LastUsedAt), ExpiresAt: syntax.Stamp(g.ExpiresAt),
+			RevokedAt: syntax.StampOrNull(g.RevokedAt),
+			Signers:   append([]string{}, g.Signers...),
 		})
 	}
 	return web.OK(c, out)
@@ -89,5 +69,5 @@ func ended(c echo.Context, err error) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, okJSON{OK: true})
+	return web.OK(c, openapi.Ok{Ok: true})
 }

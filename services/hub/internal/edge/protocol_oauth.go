@@ -13,39 +13,12 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 )
 
 // clientLimit is the size of what an app sends for itself.
 const clientLimit = 16 << 10
-
-// tokenJSON has each member in the spelling of RFC 6749 and in ours.
-type tokenJSON struct {
-	AccessToken   string  `json:"access_token"`
-	TokenType     string  `json:"token_type"`
-	ExpiresIn     int64   `json:"expires_in"`
-	RefreshToken  string  `json:"refresh_token,omitempty"`
-	Scope         string  `json:"scope"`
-	AccessToken2  string  `json:"accessToken"`
-	TokenType2    string  `json:"tokenType"`
-	ExpiresIn2    int64   `json:"expiresIn"`
-	RefreshToken2 *string `json:"refreshToken"`
-	DenpaID       string  `json:"denpaId"`
-	GrantID       string  `json:"grantId"`
-}
-
-type introspectionJSON struct {
-	Active    bool   `json:"active"`
-	Scope     string `json:"scope"`
-	ClientID  string `json:"client_id"`
-	Subject   string `json:"sub"`
-	GrantID   string `json:"grantId"`
-	Expires   int64  `json:"exp"`
-	Issued    int64  `json:"iat"`
-	Issuer    string `json:"iss"`
-	Audience  string `json:"aud"`
-	TokenType string `json:"token_type,omitempty"`
-}
 
 type inactiveJSON struct {
 	Active bool `json:"active"`
@@ -182,9 +155,10 @@ func (s *server) token(c echo.Context, f grant.Form) error {
 		return err
 	}
 	seconds := int64(t.ExpiresIn.Seconds())
-	return web.OK(c, tokenJSON{
-		AccessToken: t.AccessToken, TokenType: t.TokenType, ExpiresIn: seconds, RefreshToken: t.RefreshToken, Scope: t.Scopes.String(),
-		AccessToken2: t.AccessToken, TokenType2: t.TokenType, ExpiresIn2: seconds, RefreshToken2: orNull(t.RefreshToken),
+	return web.OK(c, openapi.TokenAnswer{
+		AccessTokenByRFC: t.AccessToken, TokenTypeByRFC: t.TokenType, ExpiresInByRFC: seconds,
+		RefreshTokenByRFC: orNull(t.RefreshToken), Scope: t.Scopes.String(),
+		AccessToken: t.AccessToken, TokenType: t.TokenType, ExpiresIn: seconds, RefreshToken: orNull(t.RefreshToken),
 		DenpaID: t.DenpaID, GrantID: t.GrantID,
 	})
 }
@@ -206,8 +180,8 @@ func (s *server) introspect(c echo.Context, f grant.Form) error {
 	if !i.Active {
 		return web.OK(c, inactiveJSON{})
 	}
-	return web.OK(c, introspectionJSON{
-		Active: true, Scope: i.Scopes.String(), ClientID: i.ClientID, Subject: i.DenpaID, GrantID: i.GrantID,
-		Expires: i.ExpiresAt.Unix(), Issued: i.IssuedAt.Unix(), Issuer: i.Issuer, Audience: i.Audience, TokenType: i.TokenType,
+	return web.OK(c, openapi.Introspection{
+		Active: true, Scope: new(i.Scopes.String()), ClientID: &i.ClientID, Sub: &i.DenpaID, GrantID: &i.GrantID,
+		Exp: new(i.ExpiresAt.Unix()), Iat: new(i.IssuedAt.Unix()), Iss: &i.Issuer, Aud: &i.Audience, TokenType: orNull(i.TokenType),
 	})
 }

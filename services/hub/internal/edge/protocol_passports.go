@@ -10,6 +10,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/board"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/claim"
@@ -19,54 +20,21 @@ import (
 
 // passportJSON is who somebody is in the network.
 type passportJSON struct {
-	DenpaID      string         `json:"denpaId"`
-	URI          string         `json:"uri"`
-	OperatorID   string         `json:"operatorId"`
-	Username     *string        `json:"username"`
-	DisplayName  *string        `json:"displayName"`
-	Avatar       *string        `json:"avatar"`
-	Bio          *string        `json:"bio"`
-	Wallets      []walletJSON   `json:"wallets"`
-	Identities   []identityJSON `json:"identities"`
-	OperatorType string         `json:"operatorType"`
-	IsAI         bool           `json:"isAi"`
-	CreatedAt    string         `json:"createdAt"`
-	Stats        statsJSON      `json:"stats"`
-	URLs         urlsJSON       `json:"urls"`
-	Grant        *ownGrantJSON  `json:"grant,omitempty"` // of the app token that asks
-}
-
-type walletJSON struct {
-	Chain   string `json:"chain"`
-	Address string `json:"address"`
-}
-
-type identityJSON struct {
-	Station    string `json:"station"`
-	Identity   string `json:"identity"`
-	VerifiedAt string `json:"verifiedAt"`
-	ProfileURL string `json:"profileUrl"`
-}
-
-type statsJSON struct {
-	Stations    int64 `json:"stations"`
-	Broadcasts  int64 `json:"broadcasts"`
-	Signals     int64 `json:"signals"`
-	Predictions int64 `json:"predictions"`
-	Won         int64 `json:"won"`
-	Score       int64 `json:"score"`
-	Followers   int64 `json:"followers"`
-	Following   int64 `json:"following"`
-}
-
-type urlsJSON struct {
-	Profile string `json:"profile"`
-}
-
-type ownGrantJSON struct {
-	GrantID string   `json:"grantId"`
-	AppID   string   `json:"appId"`
-	Scopes  []string `json:"scopes"`
+	DenpaID      string                        `json:"denpaId"`
+	URI          string                        `json:"uri"`
+	OperatorID   string                        `json:"operatorId"`
+	Username     *string                       `json:"username"`
+	DisplayName  *string                       `json:"displayName"`
+	Avatar       *string                       `json:"avatar"`
+	Bio          *string                       `json:"bio"`
+	Wallets      []openapi.OwnPassport_Wallets `json:"wallets"`
+	Identities   []openapi.IdentityClaim       `json:"identities"`
+	OperatorType string                        `json:"operatorType"`
+	IsAI         bool                          `json:"isAi"`
+	CreatedAt    string                        `json:"createdAt"`
+	Stats        openapi.OwnPassport_Stats     `json:"stats"`
+	URLs         openapi.OwnPassport_Urls      `json:"urls"`
+	Grant        *openapi.OwnPassport_Grant    `json:"grant,omitempty"` // of the app token that asks
 }
 
 // me is GET P/me.
@@ -87,7 +55,7 @@ func (s *server) me(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	p.Grant = &ownGrantJSON{GrantID: who.Delegate.GrantID, AppID: who.Delegate.AppID, Scopes: who.Delegate.Scopes}
+	p.Grant = &openapi.OwnPassport_Grant{GrantID: who.Delegate.GrantID, AppID: who.Delegate.AppID, Scopes: who.Delegate.Scopes}
 	return web.OK(c, p)
 }
 
@@ -136,23 +104,24 @@ func (s *server) passportOf(ctx context.Context, op operator.Operator) (passport
 		DisplayName: orNull(op.DisplayName), Avatar: orNull(op.AvatarURL), Bio: orNull(op.Bio),
 		Wallets: walletsOf(claims), Identities: showIdentities(claims),
 		OperatorType: string(op.Type), IsAI: op.IsAI(), CreatedAt: syntax.Stamp(op.CreatedAt),
-		Stats: statsJSON{
-			Stations: owned, Broadcasts: broadcasts, Signals: record.Total, Predictions: record.Total, Won: record.Won, Score: record.Score,
+		Stats: openapi.OwnPassport_Stats{
+			Stations: owned, Broadcasts: broadcasts, Signals: record.Total, Predictions: record.Total, Won: record.Won,
+			Score:     record.Score,
 			Followers: follows.Followers, Following: follows.Following,
 		},
-		URLs: urlsJSON{Profile: s.hubURL + "/u/" + string(op.Handle)},
+		URLs: openapi.OwnPassport_Urls{Profile: s.hubURL + "/u/" + string(op.Handle)},
 	}, nil
 }
 
 // walletsOf are the wallets behind claims, each once.
-func walletsOf(claims []claim.Claim) []walletJSON {
-	out := []walletJSON{}
+func walletsOf(claims []claim.Claim) []openapi.OwnPassport_Wallets {
+	out := []openapi.OwnPassport_Wallets{}
 	for _, c := range claims {
 		a, err := claim.ParseAddress(c.Identity)
 		if err != nil {
 			continue // an identity of another form is no wallet
 		}
-		w := walletJSON{Chain: string(a.Chain()), Address: a.String()}
+		w := openapi.OwnPassport_Wallets{Chain: string(a.Chain()), Address: a.String()}
 		if !slices.Contains(out, w) {
 			out = append(out, w)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/onair"
@@ -34,52 +35,20 @@ type sessionRecapJSON struct {
 }
 
 type recapJSON struct {
-	DurationS       int64          `json:"durationS"`
-	ViewersPeak     int64          `json:"viewersPeak"`
-	ViewersAvg      int64          `json:"viewersAvg"`
-	Calls           int64          `json:"calls"`
-	Won             int64          `json:"won"`
-	Lost            int64          `json:"lost"`
-	Void            int64          `json:"void"`
-	Pending         int64          `json:"pending"`
-	Score           int64          `json:"score"`
-	Clips           int64          `json:"clips"`
-	FollowersGained int64          `json:"followersGained"`
-	BestCall        *recapBestJSON `json:"bestCall"`
-	TopMarket       *topMarketJSON `json:"topMarket"`
-	EndedAt         *string        `json:"endedAt"`
-}
-
-type recapBestJSON struct {
-	SignalID string `json:"signalId"`
-	OddsBps  int    `json:"oddsBps"`
-	Score    int32  `json:"score"`
-}
-
-type topMarketJSON struct {
-	MarketID string `json:"marketId"`
-	Title    string `json:"title"`
-}
-
-type analyticsJSON struct {
-	Handle          string     `json:"handle"`
-	Window          string     `json:"window"`
-	Sessions        int64      `json:"sessions"`
-	MinutesLive     int64      `json:"minutesLive"`
-	ViewersPeak     int64      `json:"viewersPeak"`
-	ViewersAvg      int64      `json:"viewersAvg"`
-	ViewerMinutes   int64      `json:"viewerMinutes"`
-	Signals         int64      `json:"signals"`
-	Clips           int64      `json:"clips"`
-	ClipViews       int64      `json:"clipViews"`
-	FollowersGained int64      `json:"followersGained"`
-	OverlaySets     int64      `json:"overlaySets"`
-	Series          []stepJSON `json:"series"`
-}
-
-type stepJSON struct {
-	T       int64 `json:"t"` // Unix seconds
-	Viewers int64 `json:"viewers"`
+	DurationS       int64                    `json:"durationS"`
+	ViewersPeak     int64                    `json:"viewersPeak"`
+	ViewersAvg      int64                    `json:"viewersAvg"`
+	Calls           int64                    `json:"calls"`
+	Won             int64                    `json:"won"`
+	Lost            int64                    `json:"lost"`
+	Void            int64                    `json:"void"`
+	Pending         int64                    `json:"pending"`
+	Score           int64                    `json:"score"`
+	Clips           int64                    `json:"clips"`
+	FollowersGained int64                    `json:"followersGained"`
+	BestCall        *openapi.Recap_BestCall  `json:"bestCall"`
+	TopMarket       *openapi.Recap_TopMarket `json:"topMarket"`
+	EndedAt         *string                  `json:"endedAt"`
 }
 
 // receipts is GET /api/streamer/receipts?handle=: of the open session, else of the newest.
@@ -162,13 +131,14 @@ func showRecap(r *onair.Recap) *recapJSON {
 	}
 	out := &recapJSON{
 		DurationS: int64(r.Length / time.Second), ViewersPeak: r.Peak, ViewersAvg: r.Avg, Calls: r.Count, Won: r.Won, Lost: r.Lost,
-		Void: r.Void, Pending: r.Pending, Score: r.Score, Clips: r.Clips, FollowersGained: r.Followers, EndedAt: syntax.StampOrNull(r.Session.EndedAt),
+		Void: r.Void, Pending: r.Pending, Score: r.Score, Clips: r.Clips, FollowersGained: r.Followers,
+		EndedAt: syntax.StampOrNull(r.Session.EndedAt),
 	}
 	if b := r.Best; b != nil {
-		out.BestCall = &recapBestJSON{SignalID: b.SignalID, OddsBps: int(b.Odds), Score: b.Score}
+		out.BestCall = &openapi.Recap_BestCall{SignalID: b.SignalID, OddsBps: int64(int(b.Odds)), Score: int64(b.Score)}
 	}
 	if t := r.Top; t != nil {
-		out.TopMarket = &topMarketJSON{MarketID: string(t.MarketID), Title: t.Title}
+		out.TopMarket = &openapi.Recap_TopMarket{MarketID: string(t.MarketID), Title: t.Title}
 	}
 	return out
 }
@@ -203,13 +173,14 @@ func (s *server) analytics(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	out := analyticsJSON{
+	out := openapi.StreamerAnalytics{
 		Handle: string(handle), Window: a.Window.Name, Sessions: a.Sessions, MinutesLive: int64(a.Live / time.Minute),
 		ViewersPeak: a.Peak, ViewersAvg: a.Average(), ViewerMinutes: a.ViewerMinutes, Signals: a.Signals, Clips: a.Clips,
-		ClipViews: a.ClipViews, FollowersGained: a.Followers, OverlaySets: a.OverlaySets, Series: make([]stepJSON, 0, len(a.Series)),
+		ClipViews: a.ClipViews, FollowersGained: a.Followers, OverlaySets: a.OverlaySets,
+		Series: make([]openapi.StreamerAnalytics_Series, 0, len(a.Series)),
 	}
 	for _, v := range a.Series {
-		out.Series = append(out.Series, stepJSON{T: v.At.Unix(), Viewers: v.Viewers})
+		out.Series = append(out.Series, openapi.StreamerAnalytics_Series{T: v.At.Unix(), Viewers: v.Viewers})
 	}
 	return web.OK(c, out)
 }

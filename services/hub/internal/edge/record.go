@@ -10,47 +10,29 @@ import (
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/record"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
 type atomJSON struct {
-	Handle           string        `json:"handle"`
-	OperatorPublicID string        `json:"operatorPublicId"`
-	DisplayName      string        `json:"displayName"`
-	AvatarURL        *string       `json:"avatarUrl"`
-	Rank             string        `json:"rank"` // a title
-	Manifesto        *string       `json:"manifesto"`
-	OperatorType     string        `json:"operatorType"`
-	IsAI             bool          `json:"isAi"`
-	Tier             string        `json:"tier"`
-	Stats            atomStatsJSON `json:"stats"`
-	Live             bool          `json:"live"`
-	Approved         bool          `json:"approved"`
-	LiveSignal       any           `json:"liveSignal"` // null: none is set
-	RecentCalls      []callJSON    `json:"recentCalls"`
-	Moments          []momentJSON  `json:"moments"`
-	Meta             atomMetaJSON  `json:"_meta"`
-}
-
-type atomStatsJSON struct {
-	TotalCalls     int64     `json:"totalCalls"`
-	ResolvedCalls  int64     `json:"resolvedCalls"`
-	Accuracy       int32     `json:"accuracy"`
-	Score          int64     `json:"score"`
-	Streak         int64     `json:"streak"`
-	AvgClvBps      *int32    `json:"avgClvBps"`
-	Followers      int64     `json:"followers"`
-	BroadcastScore int32     `json:"broadcastScore"`
-	BestCall       *bestJSON `json:"bestCall"`
-}
-
-type bestJSON struct {
-	OddsBps     int32  `json:"oddsBps"`
-	MarketID    string `json:"marketId"`
-	MarketTitle string `json:"marketTitle"`
-	SignalID    string `json:"signalId"`
+	Handle           string                     `json:"handle"`
+	OperatorPublicID string                     `json:"operatorPublicId"`
+	DisplayName      string                     `json:"displayName"`
+	AvatarURL        *string                    `json:"avatarUrl"`
+	Rank             string                     `json:"rank"` // a title
+	Manifesto        *string                    `json:"manifesto"`
+	OperatorType     string                     `json:"operatorType"`
+	IsAI             bool                       `json:"isAi"`
+	Tier             string                     `json:"tier"`
+	Stats            openapi.OperatorAtom_Stats `json:"stats"`
+	Live             bool                       `json:"live"`
+	Approved         bool                       `json:"approved"`
+	LiveSignal       any                        `json:"liveSignal"` // null: none is set
+	RecentCalls      []callJSON                 `json:"recentCalls"`
+	Moments          []openapi.Moment           `json:"moments"`
+	Meta             openapi.OperatorAtom_Meta  `json:"_meta"`
 }
 
 type callJSON struct {
@@ -64,25 +46,6 @@ type callJSON struct {
 	CreatedAt         string `json:"createdAt"`
 	ReceiptURL        string `json:"receiptUrl"`
 	factsJSON
-}
-
-type momentJSON struct {
-	ID          string `json:"id"`
-	Tier        string `json:"tier"`
-	SignalID    string `json:"signalId"`
-	MarketID    string `json:"marketId"`
-	MarketTitle string `json:"marketTitle"`
-	Direction   string `json:"direction"`
-	OddsBps     int32  `json:"oddsBps"`
-	Score       int32  `json:"score"`
-	MintedAt    string `json:"mintedAt"`
-	ReceiptURL  string `json:"receiptUrl"`
-}
-
-type atomMetaJSON struct {
-	AtomVersion string `json:"atomVersion"`
-	EmbedURL    string `json:"embedUrl"`
-	AtomURL     string `json:"atomUrl"`
 }
 
 type fieldRecordJSON struct {
@@ -148,20 +111,13 @@ func (s *server) buildAtom(handle syntax.Handle) page.Build {
 	}
 }
 
-type atomSignalJSON struct {
-	MarketID string   `json:"marketId"`
-	Name     string   `json:"name"`
-	YesPct   *float64 `json:"yesPct"`
-	Slug     *string  `json:"slug"`
-}
-
 // airAtom adds whether the operator is live, and the signal over its picture. A record
 // that has to do without is as good.
 func (s *server) airAtom(ctx context.Context, atom *atomJSON, handle syntax.Handle) {
 	show, live, _ := s.onair.Shown(ctx, handle)
 	atom.Live, atom.Approved = live, show.Approved
 	if o, set, err := s.onair.Overlay(ctx, handle); err == nil && set {
-		atom.LiveSignal = atomSignalJSON{MarketID: string(o.MarketID), Name: o.Name, YesPct: o.YesPct, Slug: o.Slug}
+		atom.LiveSignal = openapi.AtomSignal{MarketID: string(o.MarketID), Name: o.Name, YesPct: o.YesPct, Slug: o.Slug}
 	}
 }
 
@@ -202,23 +158,28 @@ func (s *server) showAtom(r *record.Record, followers int64) atomJSON {
 	o, st := r.Operator, &r.Stats
 	out := atomJSON{
 		Handle: string(o.Handle), OperatorPublicID: string(o.PublicID), DisplayName: o.DisplayName, AvatarURL: orNull(o.AvatarURL),
-		Rank: record.Title(st.Resolved()), Manifesto: orNull(o.Bio), OperatorType: string(o.Type), IsAI: o.IsAI(), Tier: string(o.Tier),
-		Stats: atomStatsJSON{
-			TotalCalls: st.Total, ResolvedCalls: st.Resolved(), Accuracy: st.Accuracy, Score: st.Score, Streak: st.Streak,
-			AvgClvBps: st.AvgClv, Followers: followers, BroadcastScore: r.BroadcastScore,
+		Rank: record.Title(st.Resolved()), Manifesto: orNull(o.Bio), OperatorType: string(o.Type), IsAI: o.IsAI(),
+		Tier: string(o.Tier),
+		Stats: openapi.OperatorAtom_Stats{
+			TotalCalls: st.Total, ResolvedCalls: st.Resolved(), Accuracy: int64(st.Accuracy), Score: st.Score, Streak: st.Streak,
+			AvgClvBps: openapi.Int(st.AvgClv), Followers: followers, BroadcastScore: int64(r.BroadcastScore),
 		},
-		RecentCalls: s.showCalls(r.Recent), Moments: make([]momentJSON, 0, len(r.Moments)),
-		Meta: atomMetaJSON{
-			AtomVersion: atomVersion, EmbedURL: s.hubURL + "/operator/" + string(o.Handle) + "/embed", AtomURL: s.hubURL + "/api/operator/" + string(o.Handle),
+		RecentCalls: s.showCalls(r.Recent), Moments: make([]openapi.Moment, 0, len(r.Moments)),
+		Meta: openapi.OperatorAtom_Meta{
+			AtomVersion: atomVersion, EmbedURL: s.hubURL + "/operator/" + string(o.Handle) + "/embed",
+			AtomURL: s.hubURL + "/api/operator/" + string(o.Handle),
 		},
 	}
 	if b := r.Best; b != nil {
-		out.Stats.BestCall = &bestJSON{OddsBps: b.Odds, MarketID: string(b.MarketID), MarketTitle: b.MarketTitle, SignalID: b.SignalID}
+		out.Stats.BestCall = &openapi.OperatorAtom_Stats_BestCall{
+			OddsBps: int64(b.Odds), MarketID: string(b.MarketID), MarketTitle: b.MarketTitle, SignalID: b.SignalID,
+		}
 	}
 	for _, m := range r.Moments {
-		out.Moments = append(out.Moments, momentJSON{
-			ID: m.ID, Tier: m.Tier, SignalID: m.SignalID, MarketID: string(m.MarketID), MarketTitle: m.MarketTitle, Direction: string(m.Direction),
-			OddsBps: m.Odds, Score: m.Score, MintedAt: syntax.Stamp(m.MintedAt), ReceiptURL: s.receiptURL(m.SignalID),
+		out.Moments = append(out.Moments, openapi.Moment{
+			ID: m.ID, Tier: m.Tier, SignalID: m.SignalID, MarketID: string(m.MarketID), MarketTitle: m.MarketTitle,
+			Direction: string(m.Direction),
+			OddsBps:   int64(m.Odds), Score: int64(m.Score), MintedAt: syntax.Stamp(m.MintedAt), ReceiptURL: s.receiptURL(m.SignalID),
 		})
 	}
 	return out
@@ -228,8 +189,9 @@ func (s *server) showFieldRecord(r *record.Record) fieldRecordJSON {
 	st := &r.Stats
 	return fieldRecordJSON{
 		Handle: string(r.Operator.Handle), Origin: hubOrigin, Rank: r.Rank, Operators: r.Field, Score: st.Score, Calls: st.Total,
-		Resolved: st.Resolved(), Correct: st.Won, Pending: st.Pending(), Accuracy: st.Accuracy, Streak: st.Streak, AvgClvBps: st.AvgClv,
-		Recent: s.showCalls(r.Recent), ProfileURL: s.hubURL + "/u/" + string(r.Operator.Handle),
+		Resolved: st.Resolved(), Correct: st.Won, Pending: st.Pending(), Accuracy: st.Accuracy, Streak: st.Streak,
+		AvgClvBps: st.AvgClv,
+		Recent:    s.showCalls(r.Recent), ProfileURL: s.hubURL + "/u/" + string(r.Operator.Handle),
 	}
 }
 
@@ -241,7 +203,8 @@ func (s *server) showCalls(list []signal.Signal) []callJSON {
 	for i := range list {
 		c := &list[i]
 		out = append(out, callJSON{
-			SignalID: c.ID, MarketID: string(c.MarketID), MarketTitle: c.MarketTitle, Direction: string(c.Direction), Status: string(c.Status),
+			SignalID: c.ID, MarketID: string(c.MarketID), MarketTitle: c.MarketTitle, Direction: string(c.Direction),
+			Status:            string(c.Status),
 			PriceAtPrediction: int(c.Price), Score: c.Score, CreatedAt: syntax.Stamp(c.CreatedAt), ReceiptURL: s.receiptURL(c.ID),
 			factsJSON: showFacts(c),
 		})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/export"
 )
 
@@ -121,7 +122,7 @@ type recordNumbersJSON struct {
 // recordEdgeJSON is the report of docs/method.md over the whole record.
 type recordEdgeJSON struct {
 	Version string `json:"version"`
-	reportJSON
+	openapi.SkillReport
 }
 
 // lines writes a record as one JSON object a line.
@@ -156,7 +157,8 @@ func (l *lines) end(b *bytes.Buffer, e export.End) error {
 	t := &l.tally
 	out := recordEndJSON{
 		Type: "end", Complete: t.Total == e.Calls && t.Events == e.Events, Calls: t.Total, Events: t.Events,
-		SHA256: hex.EncodeToString(l.sum.Sum(nil)), Numbers: showNumbers(t), Edge: showWhole(t.Edge()), Checkpoint: orNull(e.Checkpoint),
+		SHA256: hex.EncodeToString(l.sum.Sum(nil)), Numbers: showNumbers(t), Edge: showWhole(t.Edge()),
+		Checkpoint: orNull(e.Checkpoint),
 	}
 	return l.line(b, out)
 }
@@ -179,13 +181,16 @@ func showCall(n int64, c *export.Call) recordCallJSON {
 		PriceAtPrediction: s.PriceAtPrediction, FilingBasisBps: int(c.FilingBasis), factsJSON: s.factsJSON,
 		Quote: showQuote(c.Quote), SecondQuote: showQuote(c.SecondQuote), InitialYesBps: c.InitialYes, OwnMarket: c.OwnMarket,
 		CrowdYesAtSignal: s.CrowdYesAtSignal, Confidence: s.Confidence, TextTake: s.TextTake, Source: s.Source,
-		TimeToResolution: s.TimeToResolution, CreatedAt: s.CreatedAt, Status: s.Status, Scoring: c.Scoring(), Score: s.Score, Outcome: s.Outcome,
+		TimeToResolution: s.TimeToResolution, CreatedAt: s.CreatedAt, Status: s.Status, Scoring: c.Scoring(), Score: s.Score,
+		Outcome:    s.Outcome,
 		ClosePrice: s.ClosePrice, ClvBps: s.ClvBps, ResolvedAt: s.ResolvedAt,
-		ScoringVersion: orNull(c.Version), ScoringVertical: orNull(c.Vertical), Moment: orNull(export.Moment(c)), Events: showEvents(c.Events),
+		ScoringVersion: orNull(c.Version), ScoringVertical: orNull(c.Vertical), Moment: orNull(export.Moment(c)),
+		Events: showEvents(c.Events),
 	}
 	if r := c.Resolution; r != nil {
 		out.Resolution = &provenanceJSON{
-			Outcome: r.Outcome, Resolver: r.Resolver, Source: orNull(r.Source), ProofURL: orNull(r.ProofURL), CloseAt: syntax.Stamp(r.CloseAt),
+			Outcome: r.Outcome, Resolver: r.Resolver, Source: orNull(r.Source), ProofURL: orNull(r.ProofURL),
+			CloseAt:    syntax.Stamp(r.CloseAt),
 			ClosePrice: r.ClosePrice, ResolvedAt: syntax.Stamp(r.ResolvedAt), Disputed: r.Disputed,
 			Rated: r.Rated, DecidedAt: syntax.StampOrNull(r.DecidedAt),
 		}

@@ -7,58 +7,9 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
-
-type relatedJSON struct {
-	Active  relatedMarketJSON   `json:"active"`
-	Related []relatedMarketJSON `json:"related"`
-}
-
-type relatedMarketJSON struct {
-	MarketID   string   `json:"marketId"`
-	Title      string   `json:"title"`
-	YesBps     *int32   `json:"yesBps"`
-	Volume     *float64 `json:"volume"`
-	EndDate    *string  `json:"endDate"`
-	Status     string   `json:"status"`
-	Provider   string   `json:"provider"`
-	Lane       string   `json:"lane"`
-	Route      string   `json:"route"`
-	EventKey   *string  `json:"eventKey"`
-	Relation   string   `json:"relation"`
-	Similarity float64  `json:"similarity"`
-}
-
-type sentimentJSON struct {
-	MarketID    string             `json:"marketId"`
-	Score       int                `json:"score"`
-	Label       string             `json:"label"`
-	YesPercent  *int64             `json:"yesPercent"`
-	Sample      int64              `json:"sample"`
-	Takes       takesJSON          `json:"takes"`
-	Confidence  confidenceJSON     `json:"confidence"`
-	Momentum    sentimentPulseJSON `json:"momentum"`
-	CrowdGapBps *int64             `json:"crowdGapBps"`
-	UpdatedAt   string             `json:"updatedAt"`
-}
-
-type takesJSON struct {
-	Total int64 `json:"total"`
-	Yes   int64 `json:"yes"`
-	No    int64 `json:"no"`
-}
-
-type confidenceJSON struct {
-	YesMean *int `json:"yesMean"`
-	NoMean  *int `json:"noMean"`
-}
-
-type sentimentPulseJSON struct {
-	Window      string `json:"window"`
-	YesDeltaBps *int32 `json:"yesDeltaBps"`
-	Signals     int64  `json:"signals"`
-}
 
 // oneThing makes a market that nobody knows the answer of a read of one thing.
 func oneThing(err error) error {
@@ -78,17 +29,18 @@ func (s *server) related(c echo.Context) error {
 	if err != nil {
 		return oneThing(err)
 	}
-	out := relatedJSON{Active: showRelated(&r.Active, "self", 1), Related: make([]relatedMarketJSON, 0, len(r.Related))}
+	out := openapi.Related{Active: showRelated(&r.Active, "self", 1), Related: make([]openapi.RelatedMarket, 0, len(r.Related))}
 	for i := range r.Related {
 		out.Related = append(out.Related, showRelated(&r.Related[i].Market, r.Related[i].Relation, r.Related[i].Similarity))
 	}
 	return tagged(c, out)
 }
 
-func showRelated(m *market.Market, relation string, similarity float64) relatedMarketJSON {
-	return relatedMarketJSON{
-		MarketID: string(m.ID), Title: m.Title, YesBps: m.Yes, Volume: m.VolumeUSD, EndDate: syntax.StampOrNull(m.EndDate),
-		Status: string(m.Status), Provider: string(m.Provider), Lane: string(m.Lane), Route: "/m/" + string(m.ID),
+func showRelated(m *market.Market, relation string, similarity float64) openapi.RelatedMarket {
+	return openapi.RelatedMarket{
+		MarketID: string(m.ID), Title: m.Title, YesBps: openapi.Int(m.Yes), Volume: m.VolumeUSD,
+		EndDate: syntax.StampOrNull(m.EndDate),
+		Status:  string(m.Status), Provider: string(m.Provider), Lane: string(m.Lane), Route: "/m/" + string(m.ID),
 		EventKey: orNull(m.EventKey), Relation: relation, Similarity: similarity,
 	}
 }
@@ -109,12 +61,13 @@ func (s *server) sentiment(c echo.Context) error {
 	return taggedBy(c, shown, undated)
 }
 
-func showSentiment(id syntax.MarketID, m *market.Sentiment) sentimentJSON {
-	out := sentimentJSON{
-		MarketID: string(id), Score: m.Score(), Label: m.Label(), Sample: m.Yes + m.No,
-		Takes:      takesJSON{m.TakesYes + m.TakesNo, m.TakesYes, m.TakesNo},
-		Confidence: confidenceJSON{whole(m.ConfidenceYes), whole(m.ConfidenceNo)},
-		Momentum:   sentimentPulseJSON{"24h", m.Move24h, m.Signals24h}, UpdatedAt: syntax.Stamp(m.UpdatedAt),
+func showSentiment(id syntax.MarketID, m *market.Sentiment) openapi.Sentiment {
+	out := openapi.Sentiment{
+		MarketID: string(id), Score: int64(m.Score()), Label: m.Label(), Sample: m.Yes + m.No,
+		Takes:      openapi.Sentiment_Takes{Total: m.TakesYes + m.TakesNo, Yes: m.TakesYes, No: m.TakesNo},
+		Confidence: openapi.Sentiment_Confidence{YesMean: openapi.Int(whole(m.ConfidenceYes)), NoMean: openapi.Int(whole(m.ConfidenceNo))},
+		Momentum:   openapi.Sentiment_Momentum{Window: "24h", YesDeltaBps: openapi.Int(m.Move24h), Signals: m.Signals24h},
+		UpdatedAt:  syntax.Stamp(m.UpdatedAt),
 	}
 	if out.Sample > 0 {
 		yes := sharePercent(m.Yes, out.Sample)

@@ -8,74 +8,10 @@ import (
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/resolution"
 )
-
-type outcomeAnswerJSON struct {
-	MarketID string       `json:"marketId"`
-	Outcome  *outcomeJSON `json:"outcome"`
-}
-
-type outcomeJSON struct {
-	Outcome       *string `json:"outcome"`
-	Resolver      *string `json:"resolver"`
-	Source        *string `json:"source"`
-	ProofURL      *string `json:"proofUrl"`
-	ResolvedAt    *string `json:"resolvedAt"`
-	Disputed      bool    `json:"disputed"`
-	DisputeReason *string `json:"disputeReason"`
-	DisputedAt    *string `json:"disputedAt"`
-}
-
-type nativesJSON struct {
-	Markets []nativeJSON `json:"markets"`
-	Count   int          `json:"count"`
-}
-
-type nativeJSON struct {
-	MarketID         string        `json:"marketId"`
-	Question         string        `json:"question"`
-	Description      *string       `json:"description"`
-	CutoffAt         string        `json:"cutoffAt"`
-	ResolvesBy       *string       `json:"resolvesBy"`
-	EndDate          string        `json:"endDate"`
-	Status           string        `json:"status"`
-	Lane             string        `json:"lane"`
-	ResolutionSource *string       `json:"resolutionSource"`
-	CreatedAt        string        `json:"createdAt"`
-	Signals          sidesJSON     `json:"signals"`
-	Proposed         *proposedJSON `json:"proposed"`
-}
-
-type sidesJSON struct {
-	Yes   int64 `json:"yes"`
-	No    int64 `json:"no"`
-	Total int64 `json:"total"`
-}
-
-type proposedJSON struct {
-	Verdict  string  `json:"verdict"`
-	ProofURL *string `json:"proofUrl"`
-	At       string  `json:"at"`
-}
-
-type claimedJSON struct {
-	OK       bool        `json:"ok"`
-	MarketID string      `json:"marketId"`
-	Outcome  outcomeJSON `json:"outcome"`
-	Scored   int64       `json:"scored"`
-	Won      int64       `json:"won"`
-	Lost     int64       `json:"lost"`
-	Void     int64       `json:"void"`
-}
-
-type disputedJSON struct {
-	OK       bool         `json:"ok"`
-	MarketID string       `json:"marketId"`
-	Outcome  *outcomeJSON `json:"outcome"`
-	Scored   int64        `json:"scored"`
-}
 
 var errMissingMarket = fault.New(fault.Invalid, "missing_market", "market is required").With("field", "market")
 
@@ -93,7 +29,7 @@ func (s *server) outcome(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	out := outcomeAnswerJSON{MarketID: string(id)}
+	out := openapi.OutcomeAnswer{MarketID: string(id)}
 	if found != nil {
 		shown := showOutcome(*found)
 		out.Outcome = &shown
@@ -114,14 +50,16 @@ func (s *server) natives(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	out := nativesJSON{Markets: make([]nativeJSON, 0, len(list)), Count: len(list)}
+	out := openapi.NativeMarkets{Markets: make([]openapi.NativeMarket, 0, len(list)), Count: int64(len(list))}
 	for _, n := range list {
 		out.Markets = append(out.Markets, showNative(n))
 	}
 	return tagged(c, out)
 }
 
-func (s *server) emptyNatives(echo.Context) any { return nativesJSON{Markets: []nativeJSON{}} }
+func (s *server) emptyNatives(echo.Context) any {
+	return openapi.NativeMarkets{Markets: []openapi.NativeMarket{}}
+}
 
 // finalize is POST /api/resolution/finalize.
 func (s *server) finalize(c echo.Context) error {
@@ -151,7 +89,7 @@ func (s *server) finalize(c echo.Context) error {
 	if f.Source == "" {
 		f.Source = resolution.DefaultSource
 	}
-	var out claimedJSON
+	var out openapi.Claimed
 	err = s.audited(c, act{target: string(f.MarketID), detail: f}, func(ctx context.Context) error {
 		record, tally, err := s.claimAttested(ctx, f)
 		out = showClaim(f.MarketID, record, tally)
@@ -177,7 +115,7 @@ func (s *server) dispute(c echo.Context) error {
 	if err := o.Err(); err != nil {
 		return err
 	}
-	out := disputedJSON{OK: true, MarketID: string(d.MarketID)}
+	out := openapi.Disputed{Ok: true, MarketID: string(d.MarketID)}
 	err = s.audited(c, act{target: string(d.MarketID), detail: d}, func(ctx context.Context) error {
 		record, scored, err := s.resolutions.Dispute(ctx, d)
 		if record != nil {
@@ -206,32 +144,32 @@ func readHTTPS(o web.Object, name string, limit int) string {
 	return raw
 }
 
-func showClaim(id syntax.MarketID, o resolution.Outcome, t resolution.Tally) claimedJSON {
-	return claimedJSON{
-		OK: true, MarketID: string(id), Outcome: showOutcome(o),
+func showClaim(id syntax.MarketID, o resolution.Outcome, t resolution.Tally) openapi.Claimed {
+	return openapi.Claimed{
+		Ok: true, MarketID: string(id), Outcome: showOutcome(o),
 		Scored: t.Scored, Won: t.Won, Lost: t.Lost, Void: t.Void,
 	}
 }
 
-func showOutcome(o resolution.Outcome) outcomeJSON {
-	return outcomeJSON{
+func showOutcome(o resolution.Outcome) openapi.Outcome {
+	return openapi.Outcome{
 		Outcome: o.Outcome, Resolver: o.Resolver, Source: o.Source, ProofURL: o.ProofURL,
 		ResolvedAt: syntax.StampOrNull(o.ResolvedAt), Disputed: o.Disputed,
 		DisputeReason: o.DisputeReason, DisputedAt: syntax.StampOrNull(o.DisputedAt),
 	}
 }
 
-func showNative(n resolution.Native) nativeJSON {
+func showNative(n resolution.Native) openapi.NativeMarket {
 	m := n.Market
-	out := nativeJSON{
+	out := openapi.NativeMarket{
 		MarketID: string(m.ID), Question: m.Title, Description: orNull(m.Description),
 		CutoffAt: syntax.Stamp(m.EndDate), ResolvesBy: syntax.StampOrNull(m.ResolvesBy), EndDate: syntax.Stamp(m.EndDate),
 		Status: string(m.Status), Lane: string(m.Lane), ResolutionSource: m.ResolutionSource,
 		CreatedAt: syntax.Stamp(m.CreatedAt),
-		Signals:   sidesJSON{Yes: m.SignalsYes, No: m.SignalsNo, Total: m.SignalsYes + m.SignalsNo},
+		Signals:   openapi.NativeMarket_Signals{Yes: m.SignalsYes, No: m.SignalsNo, Total: m.SignalsYes + m.SignalsNo},
 	}
 	if p := n.Proposal; p != nil {
-		out.Proposed = &proposedJSON{Verdict: p.Verdict, ProofURL: p.ProofURL, At: syntax.Stamp(p.At)}
+		out.Proposed = &openapi.NativeMarket_Proposed{Verdict: p.Verdict, ProofURL: p.ProofURL, At: syntax.Stamp(p.At)}
 	}
 	return out
 }

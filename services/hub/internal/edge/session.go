@@ -9,6 +9,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
@@ -20,33 +21,6 @@ const (
 	cookieSig  = "db_sig"
 	cookieBind = "__Host-db_bind"
 )
-
-type signedInJSON struct {
-	OK   bool         `json:"ok"`
-	User signedInUser `json:"user"`
-}
-
-type signedInUser struct {
-	DenpaID          string `json:"denpaId"`
-	OperatorPublicID string `json:"operatorPublicId"`
-	Handle           string `json:"handle"`
-	DisplayName      string `json:"displayName"`
-	IsNew            bool   `json:"isNew"`
-}
-
-type okJSON struct {
-	OK bool `json:"ok"`
-}
-
-type whoAmIJSON struct {
-	DenpaID          string `json:"denpaId"`
-	OperatorPublicID string `json:"operatorPublicId"`
-	Handle           string `json:"handle"`
-	DisplayName      string `json:"displayName"`
-	OperatorType     string `json:"operatorType"`
-	IsAI             bool   `json:"isAi"`
-	Tier             string `json:"tier"`
-}
 
 // signIn is POST /api/auth/privy. A body may be there; nothing in it is used. An
 // identity token beside the login lends its names.
@@ -69,7 +43,7 @@ func (s *server) signIn(c echo.Context) error {
 	if err := s.startSession(c, op, who.SignedInAt); err != nil {
 		return err
 	}
-	return web.OK(c, signedInJSON{OK: true, User: signedInUser{
+	return web.OK(c, openapi.SignedIn{Ok: true, User: openapi.SignedIn_User{
 		DenpaID: string(op.ID), OperatorPublicID: string(op.PublicID), Handle: string(op.Handle),
 		DisplayName: op.DisplayName, IsNew: isNew,
 	}})
@@ -112,7 +86,7 @@ func (s *server) signOut(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, okJSON{OK: true})
+	return web.OK(c, openapi.Ok{Ok: true})
 }
 
 // endSession ends the session of the request, if it carries one. The cookies are removed
@@ -167,9 +141,9 @@ func (s *server) whoAmI(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, whoAmIJSON{
+	return web.OK(c, openapi.WhoAmI{
 		DenpaID: string(op.ID), OperatorPublicID: string(op.PublicID), Handle: string(op.Handle),
-		DisplayName: op.DisplayName, OperatorType: string(op.Type), IsAI: op.IsAI(), Tier: string(op.Tier),
+		DisplayName: op.DisplayName, OperatorType: string(op.Type), IsAi: op.IsAI(), Tier: string(op.Tier),
 	})
 }
 

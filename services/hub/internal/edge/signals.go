@@ -4,6 +4,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
@@ -52,8 +53,8 @@ type eventsJSON struct {
 // receiptJSON is a signal with everything that belongs to it.
 type receiptJSON struct {
 	signalJSON
-	Events     []eventJSON  `json:"events"`
-	Resolution *outcomeJSON `json:"resolution"`
+	Events     []eventJSON      `json:"events"`
+	Resolution *openapi.Outcome `json:"resolution"`
 }
 
 // signal is GET /api/signals/{id}.
@@ -138,10 +139,11 @@ func showFacts(s *signal.Signal) factsJSON {
 	}
 }
 
-// orNull shows an empty text as null.
-func orNull(s string) *string {
-	if s == "" {
+// orNull returns nil for the zero value: null, or a member that is left out.
+func orNull[T comparable](v T) *T {
+	var zero T
+	if v == zero {
 		return nil
 	}
-	return &s
+	return &v
 }

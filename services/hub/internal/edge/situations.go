@@ -8,44 +8,9 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/wire"
 )
-
-type situationsJSON struct {
-	Window      string          `json:"window"`
-	Lane        *string         `json:"lane"`
-	Count       int             `json:"count"`
-	GeneratedAt string          `json:"generatedAt"`
-	Situations  []situationJSON `json:"situations"`
-}
-
-type situationJSON struct {
-	ID             string                `json:"id"`
-	EventKey       *string               `json:"eventKey"`
-	Provider       string                `json:"provider"`
-	Headline       string                `json:"headline"`
-	Lane           string                `json:"lane"`
-	Markets        []situationMarketJSON `json:"markets"`
-	MarketCount    int32                 `json:"marketCount"`
-	LeadMarketID   string                `json:"leadMarketId"`
-	PeakDelta      float64               `json:"peakDelta"`
-	Volume         float64               `json:"volume"`
-	SituationScore int32                 `json:"situationScore"`
-	Criticality    string                `json:"criticality"`
-	DetectedAt     string                `json:"detectedAt"`
-	URL            string                `json:"url"`
-}
-
-type situationMarketJSON struct {
-	MarketID        string  `json:"marketId"`
-	Title           string  `json:"title"`
-	Outcome         string  `json:"outcome"`
-	FromProbability float64 `json:"fromProbability"`
-	ToProbability   float64 `json:"toProbability"`
-	Delta           float64 `json:"delta"`
-	Volume          float64 `json:"volume"`
-	URL             string  `json:"url"`
-}
 
 func readSituations(rawQuery string) wire.Query {
 	return readWire(rawQuery, wire.DefaultSituations, wire.MaxSituations)
@@ -70,10 +35,10 @@ func (s *server) wireSituations(c echo.Context) error {
 	return s.covered(c, s.situations, key, build, func() any { return s.showSituations(q, wire.Situations{GeneratedAt: s.now()}) })
 }
 
-func (s *server) showSituations(q wire.Query, list wire.Situations) situationsJSON {
-	out := situationsJSON{
-		Window: string(q.Window), Lane: orNull(string(q.Lane)), Count: len(list.Situations),
-		GeneratedAt: syntax.Stamp(list.GeneratedAt), Situations: make([]situationJSON, 0, len(list.Situations)),
+func (s *server) showSituations(q wire.Query, list wire.Situations) openapi.Situations {
+	out := openapi.Situations{
+		Window: string(q.Window), Lane: orNull(string(q.Lane)), Count: int64(len(list.Situations)),
+		GeneratedAt: syntax.Stamp(list.GeneratedAt), Situations: make([]openapi.Situation, 0, len(list.Situations)),
 	}
 	for i := range list.Situations {
 		out.Situations = append(out.Situations, s.showSituation(q.Window, &list.Situations[i]))
@@ -81,18 +46,18 @@ func (s *server) showSituations(q wire.Query, list wire.Situations) situationsJS
 	return out
 }
 
-func (s *server) showSituation(window syntax.Window, sit *wire.Situation) situationJSON {
+func (s *server) showSituation(window syntax.Window, sit *wire.Situation) openapi.Situation {
 	lead := &sit.Markets[0]
-	out := situationJSON{
+	out := openapi.Situation{
 		ID:       "sit:" + string(window) + ":" + string(sit.Provider) + ":" + sit.Key(),
 		EventKey: orNull(sit.EventKey), Provider: string(sit.Provider), Headline: sit.Headline, Lane: string(sit.Lane),
-		Markets: make([]situationMarketJSON, 0, len(sit.Markets)), MarketCount: sit.Count, LeadMarketID: wireID(lead),
-		PeakDelta: probability(lead.Delta()), Volume: sit.Volume, SituationScore: sit.Score, Criticality: sit.Criticality,
+		Markets: make([]openapi.SituationMarket, 0, len(sit.Markets)), MarketCount: int64(sit.Count), LeadMarketID: wireID(lead),
+		PeakDelta: probability(lead.Delta()), Volume: sit.Volume, SituationScore: int64(sit.Score), Criticality: sit.Criticality,
 		DetectedAt: syntax.Stamp(sit.DetectedAt), URL: s.situationURL(sit),
 	}
 	for i := range sit.Markets {
 		m := &sit.Markets[i]
-		out.Markets = append(out.Markets, situationMarketJSON{
+		out.Markets = append(out.Markets, openapi.SituationMarket{
 			MarketID: wireID(m), Title: m.Title, Outcome: m.Outcome, FromProbability: probability(m.From),
 			ToProbability: probability(m.To), Delta: probability(m.Delta()), Volume: m.Volume, URL: s.marketURL(m.MarketID),
 		})

@@ -7,47 +7,9 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/station"
 )
-
-type streamsJSON struct {
-	Streams []streamJSON `json:"streams"`
-}
-
-type streamJSON struct {
-	Handle    string `json:"handle"`
-	URL       string `json:"url"`
-	Label     string `json:"label"`
-	UpdatedAt string `json:"updatedAt"`
-}
-
-type boundJSON struct {
-	OK     bool       `json:"ok"`
-	Stream streamJSON `json:"stream"`
-}
-
-type clipsJSON struct {
-	MarketID string     `json:"marketId"`
-	Clips    []clipJSON `json:"clips"`
-	Count    int        `json:"count"`
-}
-
-type clipJSON struct {
-	ID           string  `json:"id"`
-	Handle       string  `json:"handle"`
-	MarketID     string  `json:"marketId"`
-	Title        string  `json:"title,omitempty"`
-	URL          *string `json:"url"` // null until it is ready
-	ThumbnailURL *string `json:"thumbnailUrl"`
-	DurationS    *int32  `json:"durationS"`
-	Status       string  `json:"status"`
-	Stance       *string `json:"stance"`
-	Views        int64   `json:"views"`
-	Boosted      bool    `json:"boosted"`
-	CreatedBy    string  `json:"createdBy"`
-	CreatedAt    string  `json:"createdAt"`
-	ReadyAt      *string `json:"readyAt"`
-}
 
 // marketStreams is GET /api/m/{marketId}/streams.
 func (s *server) marketStreams(c echo.Context) error {
@@ -59,14 +21,14 @@ func (s *server) marketStreams(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	out := streamsJSON{Streams: make([]streamJSON, 0, len(list))}
+	out := openapi.MarketStreams{Streams: make([]openapi.Stream, 0, len(list))}
 	for i := range list {
 		out.Streams = append(out.Streams, showStream(&list[i]))
 	}
 	return tagged(c, out)
 }
 
-func emptyStreams(echo.Context) any { return streamsJSON{Streams: []streamJSON{}} }
+func emptyStreams(echo.Context) any { return openapi.MarketStreams{Streams: []openapi.Stream{}} }
 
 // bindStream is POST /api/m/{marketId}/streams. The handle is the caller's; the
 // address is handed on to viewers and never opened here.
@@ -97,7 +59,7 @@ func (s *server) bindStream(c echo.Context) error {
 		return err
 	}
 	s.streamChanged(ctx, b.Handle)
-	return web.OK(c, boundJSON{OK: true, Stream: showStream(&b)})
+	return web.OK(c, openapi.StreamBound{Ok: true, Stream: showStream(&b)})
 }
 
 // streamChanged has who is live looked at again. The binding stands without it, and
@@ -126,7 +88,7 @@ func (s *server) unbindStream(c echo.Context) error {
 		}
 	}
 	s.streamChanged(ctx, callerOf(c).Operator.Handle)
-	return web.OK(c, removedJSON{OK: true, Removed: removed})
+	return web.OK(c, openapi.Removed{Ok: true, Removed: removed})
 }
 
 // marketClips is GET /api/m/{marketId}/clips.
@@ -140,7 +102,7 @@ func (s *server) marketClips(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	out := clipsJSON{MarketID: string(id), Clips: make([]clipJSON, 0, len(list)), Count: len(list)}
+	out := openapi.MarketClips{MarketID: string(id), Clips: make([]openapi.Clip, 0, len(list)), Count: int64(len(list))}
 	for i := range list {
 		out.Clips = append(out.Clips, showClip(&list[i]))
 	}
@@ -148,17 +110,18 @@ func (s *server) marketClips(c echo.Context) error {
 }
 
 func emptyClips(c echo.Context) any {
-	return clipsJSON{MarketID: c.Param("marketId"), Clips: []clipJSON{}}
+	return openapi.MarketClips{MarketID: c.Param("marketId"), Clips: []openapi.Clip{}}
 }
 
-func showStream(b *station.Stream) streamJSON {
-	return streamJSON{Handle: string(b.Handle), URL: b.URL, Label: b.Label, UpdatedAt: syntax.Stamp(b.UpdatedAt)}
+func showStream(b *station.Stream) openapi.Stream {
+	return openapi.Stream{Handle: string(b.Handle), URL: b.URL, Label: b.Label, UpdatedAt: syntax.Stamp(b.UpdatedAt)}
 }
 
-func showClip(p *station.Clip) clipJSON {
-	return clipJSON{
-		ID: p.ID, Handle: string(p.Handle), MarketID: string(p.MarketID), Title: p.Title, URL: orNull(p.URL), ThumbnailURL: p.ThumbnailURL,
-		DurationS: p.Duration, Status: p.Status, Stance: p.Stance, Views: p.Views, Boosted: p.Boosted,
+func showClip(p *station.Clip) openapi.Clip {
+	return openapi.Clip{
+		ID: p.ID, Handle: string(p.Handle), MarketID: string(p.MarketID), Title: orNull(p.Title), URL: orNull(p.URL),
+		ThumbnailURL: p.ThumbnailURL,
+		DurationS:    openapi.Int(p.Duration), Status: p.Status, Stance: p.Stance, Views: p.Views, Boosted: p.Boosted,
 		CreatedBy: string(p.CreatedBy), CreatedAt: syntax.Stamp(p.CreatedAt), ReadyAt: syntax.StampOrNull(p.ReadyAt),
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
 	"github.com/signalcast/signalcast/services/hub/internal/onair"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
@@ -20,34 +21,6 @@ type registeredJSON struct {
 	OK     bool   `json:"ok"`
 	Handle string `json:"handle"`
 	Status string `json:"status"`
-}
-
-type ownStreamerJSON struct {
-	Handle      string         `json:"handle"`
-	DisplayName string         `json:"displayName"`
-	Status      string         `json:"status"`
-	Live        bool           `json:"live"`
-	ShowID      *string        `json:"showId"`
-	Stream      *ownStreamJSON `json:"stream"`
-	Signal      any            `json:"signal"`
-	Followers   int64          `json:"followers"`
-}
-
-type ownStreamJSON struct {
-	State  string `json:"state"`
-	HLSURL string `json:"hlsUrl"`
-}
-
-type streamStateJSON struct {
-	Handle    string  `json:"handle"`
-	State     string  `json:"state"`
-	ShowID    *string `json:"showId"`
-	HLSURL    *string `json:"hlsUrl"`
-	StartedAt *string `json:"startedAt"`
-	Viewers   int64   `json:"viewers"`
-	MarketID  *string `json:"marketId"`
-	UpdatedAt string  `json:"updatedAt"`
-	Approved  bool    `json:"approved"`
 }
 
 // errLanes refuses what is no lane of the programme.
@@ -157,7 +130,7 @@ func (s *server) ownStreamer(c echo.Context) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	out := ownStreamerJSON{
+	out := openapi.OwnStreamer{
 		Handle: string(me.Handle), DisplayName: me.DisplayName, Status: string(standing.Status), Live: state.Word == onair.StateLive,
 		Signal: showOverlay(overlay, set), Followers: follows.Followers,
 	}
@@ -165,7 +138,7 @@ func (s *server) ownStreamer(c echo.Context) error {
 		out.ShowID = &state.Session.ID
 	}
 	if state.Stream != "" {
-		out.Stream = &ownStreamJSON{State: state.Word, HLSURL: state.Stream}
+		out.Stream = &openapi.OwnStreamer_Stream{State: state.Word, HlsURL: state.Stream}
 	}
 	return web.OK(c, out)
 }
@@ -180,15 +153,16 @@ func (s *server) streamState(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	out := streamStateJSON{
-		Handle: string(handle), State: st.Word, Viewers: st.Viewers, MarketID: orNull(string(st.MarketID)), UpdatedAt: syntax.Stamp(st.UpdatedAt),
-		Approved: st.Approved,
+	out := openapi.StreamState{
+		Handle: string(handle), State: st.Word, Viewers: st.Viewers, MarketID: orNull(string(st.MarketID)),
+		UpdatedAt: syntax.Stamp(st.UpdatedAt),
+		Approved:  st.Approved,
 	}
 	if st.Session.Open() || st.Word == onair.StateEnded {
 		out.ShowID, out.StartedAt = &st.Session.ID, orNull(syntax.Stamp(st.Session.StartedAt))
 	}
 	if st.Word == onair.StateLive {
-		out.HLSURL = &st.Session.URL
+		out.HlsURL = &st.Session.URL
 	}
 	part := out
 	if st.Session.ID == "" {

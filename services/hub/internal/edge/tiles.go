@@ -11,30 +11,9 @@ import (
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
-
-type heatmapJSON struct {
-	Source    string     `json:"source"`
-	UpdatedAt string     `json:"updatedAt"`
-	Tiles     []tileJSON `json:"tiles"`
-}
-
-type tileJSON struct {
-	ID          string   `json:"id"`
-	Label       string   `json:"label"`
-	Tagline     string   `json:"tagline"`
-	Route       string   `json:"route"`
-	TotalVol24h float64  `json:"totalVol24h"`
-	TopMarket   string   `json:"topMarket"`
-	TopYesPct   *float64 `json:"topYesPct"`
-	MarketID    string   `json:"marketId"`
-	Lane        string   `json:"lane"`
-	MarketCount int32    `json:"marketCount"`
-	Move24hBps  *int32   `json:"move24hBps"`
-	ImageURL    *string  `json:"imageUrl"`
-	EndsAt      *string  `json:"endsAt"`
-}
 
 type oracleJSON struct {
 	Featured  []oracleTileJSON `json:"featured"`
@@ -43,7 +22,7 @@ type oracleJSON struct {
 }
 
 type oracleTileJSON struct {
-	tileJSON
+	openapi.Tile
 	Attention int32 `json:"attention"`
 }
 
@@ -63,7 +42,7 @@ func readMode(rawQuery string) string { return market.ParseMode(page.Query(rawQu
 func (s *server) featured(c echo.Context) error {
 	mode := readMode(c.Request().URL.RawQuery)
 	return s.covered(c, s.tiles, mode, s.buildTiles(mode), func() any {
-		return heatmapJSON{Source: fromNowhere, UpdatedAt: syntax.Stamp(s.now()), Tiles: []tileJSON{}}
+		return openapi.Heatmap{Source: fromNowhere, UpdatedAt: syntax.Stamp(s.now()), Tiles: []openapi.Tile{}}
 	})
 }
 
@@ -76,7 +55,7 @@ func (s *server) buildTiles(mode string) page.Build {
 		if err != nil {
 			return nil, err
 		}
-		out := heatmapJSON{Source: s.venueA, UpdatedAt: syntax.Stamp(h.UpdatedAt), Tiles: make([]tileJSON, 0, len(h.Tiles))}
+		out := openapi.Heatmap{Source: s.venueA, UpdatedAt: syntax.Stamp(h.UpdatedAt), Tiles: make([]openapi.Tile, 0, len(h.Tiles))}
 		for i := range h.Tiles {
 			out.Tiles = append(out.Tiles, pins.over(showTile(&h.Tiles[i], h.UpdatedAt)))
 		}
@@ -153,11 +132,11 @@ func (s *server) oracleFeatured(c echo.Context) error {
 	})
 }
 
-func showTile(t *market.Tile, now time.Time) tileJSON {
-	return tileJSON{
+func showTile(t *market.Tile, now time.Time) openapi.Tile {
+	return openapi.Tile{
 		ID: t.ID, Label: t.Label, Tagline: tagline(t.Markets, t.EndsAt, now), Route: "/m/" + string(t.MarketID),
-		TotalVol24h: cents(t.Volume24h), TopMarket: t.Title, TopYesPct: percent(t.Yes), MarketID: string(t.MarketID),
-		Lane: string(t.Lane), MarketCount: t.Markets, Move24hBps: t.Move, ImageURL: orNull(t.ImageURL),
+		TotalVol24H: cents(t.Volume24h), TopMarket: t.Title, TopYesPct: percent(t.Yes), MarketID: string(t.MarketID),
+		Lane: string(t.Lane), MarketCount: int64(t.Markets), Move24HBps: openapi.Int(t.Move), ImageURL: orNull(t.ImageURL),
 		EndsAt: syntax.StampOrNull(t.EndsAt),
 	}
 }

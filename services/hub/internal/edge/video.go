@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/clip"
 	"github.com/signalcast/signalcast/services/hub/internal/ingest"
 )
@@ -23,31 +24,6 @@ func (s *server) videoRoutes() []route {
 		{method: http.MethodPost, path: "/api/streamer/stream", who: login, handler: s.provisionStream},
 		{method: http.MethodPost, path: "/api/live/:handle/clip", who: session, handler: s.makeClip},
 	}
-}
-
-type provisionedJSON struct {
-	OK     bool             `json:"ok"`
-	Stream ingestStreamJSON `json:"stream"`
-}
-
-type ingestStreamJSON struct {
-	ID        string       `json:"id"`
-	Ingest    ingestJSON   `json:"ingest"`
-	Playback  playbackJSON `json:"playback"`
-	Label     string       `json:"label"`
-	Latency   string       `json:"latency"`
-	CreatedAt string       `json:"createdAt"`
-}
-
-type ingestJSON struct {
-	Protocol  string  `json:"protocol"`
-	URL       string  `json:"url"`
-	StreamKey string  `json:"streamKey"`
-	PushURL   *string `json:"pushUrl"` // with the key in it
-}
-
-type playbackJSON struct {
-	HLSURL string `json:"hlsUrl"`
 }
 
 // provisionStream is POST /api/streamer/stream. The key is in this answer and in no
@@ -78,15 +54,12 @@ func (s *server) provisionStream(c echo.Context) error {
 		s.log.WarnContext(c.Request().Context(), "a new stream is seen at the next heartbeat", "error", err)
 	}
 	c.Response().Header()["Cache-Control"] = []string{cacheNever}
-	return web.JSON(c, http.StatusCreated, provisionedJSON{OK: true, Stream: ingestStreamJSON{
-		ID: st.ID, Ingest: ingestJSON{Protocol: offer.Protocol, URL: offer.URL, StreamKey: offer.Key, PushURL: orNull(offer.PushURL)},
-		Playback: playbackJSON{HLSURL: offer.HLSURL}, Label: st.Label, Latency: string(st.Latency), CreatedAt: syntax.Stamp(st.CreatedAt),
+	return web.JSON(c, http.StatusCreated, openapi.StreamProvisioned{Ok: true, Stream: openapi.StreamProvisioned_Stream{
+		ID:       st.ID,
+		Ingest:   openapi.StreamProvisioned_Stream_Ingest{Protocol: offer.Protocol, URL: offer.URL, StreamKey: offer.Key, PushURL: orNull(offer.PushURL)},
+		Playback: openapi.StreamProvisioned_Stream_Playback{HlsURL: offer.HLSURL}, Label: st.Label, Latency: string(st.Latency),
+		CreatedAt: syntax.Stamp(st.CreatedAt),
 	}})
-}
-
-type clippedJSON struct {
-	OK   bool     `json:"ok"`
-	Clip clipJSON `json:"clip"`
 }
 
 // makeClip is POST /api/live/{handle}/clip.
@@ -118,5 +91,5 @@ func (s *server) makeClip(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return web.JSON(c, http.StatusCreated, clippedJSON{OK: true, Clip: showClip(&made)})
+	return web.JSON(c, http.StatusCreated, openapi.ClipMade{Ok: true, Clip: showClip(&made)})
 }

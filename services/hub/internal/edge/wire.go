@@ -8,35 +8,9 @@ import (
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/wire"
 )
-
-type wireJSON struct {
-	Window      string     `json:"window"`
-	Lane        *string    `json:"lane"`
-	Count       int        `json:"count"`
-	GeneratedAt string     `json:"generatedAt"`
-	Items       []moveJSON `json:"items"`
-}
-
-type moveJSON struct {
-	ID              string   `json:"id"`
-	MarketID        string   `json:"marketId"` // <provider>:<id>, here and in situations alone
-	Provider        string   `json:"provider"`
-	Title           string   `json:"title"`
-	Outcome         string   `json:"outcome"`
-	Lane            string   `json:"lane"`
-	EventKey        *string  `json:"eventKey"`
-	FromProbability float64  `json:"fromProbability"`
-	ToProbability   float64  `json:"toProbability"`
-	Delta           float64  `json:"delta"`
-	Volume          float64  `json:"volume"`
-	Volume24h       *float64 `json:"volume24h"`
-	Direction       string   `json:"direction"`
-	Signals         int64    `json:"signals"`
-	URL             string   `json:"url"`
-	DetectedAt      string   `json:"detectedAt"`
-}
 
 var wireParams = params("window", "lane", "limit")
 
@@ -70,10 +44,10 @@ func (s *server) wireMoves(c echo.Context) error {
 	return s.covered(c, s.moves, key, build, func() any { return s.showWire(q, wire.Moves{GeneratedAt: s.now()}) })
 }
 
-func (s *server) showWire(q wire.Query, m wire.Moves) wireJSON {
-	out := wireJSON{
-		Window: string(q.Window), Lane: orNull(string(q.Lane)), Count: len(m.Moves),
-		GeneratedAt: syntax.Stamp(m.GeneratedAt), Items: make([]moveJSON, 0, len(m.Moves)),
+func (s *server) showWire(q wire.Query, m wire.Moves) openapi.Wire {
+	out := openapi.Wire{
+		Window: string(q.Window), Lane: orNull(string(q.Lane)), Count: int64(len(m.Moves)),
+		GeneratedAt: syntax.Stamp(m.GeneratedAt), Items: make([]openapi.Move, 0, len(m.Moves)),
 	}
 	for i := range m.Moves {
 		out.Items = append(out.Items, s.showMove(q.Window, &m.Moves[i]))
@@ -81,12 +55,12 @@ func (s *server) showWire(q wire.Query, m wire.Moves) wireJSON {
 	return out
 }
 
-func (s *server) showMove(window syntax.Window, m *wire.Move) moveJSON {
-	return moveJSON{
+func (s *server) showMove(window syntax.Window, m *wire.Move) openapi.Move {
+	return openapi.Move{
 		ID: "wire:" + string(window) + ":" + wireID(m), MarketID: wireID(m), Provider: string(m.Provider), Title: m.Title,
 		Outcome: m.Outcome, Lane: string(m.Lane), EventKey: orNull(m.EventKey),
 		FromProbability: probability(m.From), ToProbability: probability(m.To), Delta: probability(m.Delta()),
-		Volume: m.Volume, Volume24h: m.Volume24h, Direction: direction(m), Signals: m.Signals,
+		Volume: m.Volume, Volume24H: m.Volume24h, Direction: direction(m), Signals: m.Signals,
 		URL: s.marketURL(m.MarketID), DetectedAt: syntax.Stamp(m.DetectedAt),
 	}
 }
