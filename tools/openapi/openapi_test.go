@@ -156,9 +156,9 @@ func TestModelsView(t *testing.T) {
 		"ReadAAnswer": map[string]any{"type": "object", "properties": map[string]any{
 			"x": map[string]any{"$ref": x["$ref"], "x-order": 1.0}, "a": map[string]any{"type": "integer", "x-order": 2.0},
 		}},
-		"X":           map[string]any{"type": "string"},
-		"Y":           map[string]any{},
-		"Z":           map[string]any{"anyOf": []any{x, map[string]any{"type": "null"}}},
+		"X": map[string]any{"type": "string"},
+		"Y": map[string]any{},
+		"Z": map[string]any{"anyOf": []any{x, map[string]any{"type": "null"}}},
 	}
 	if !reflect.DeepEqual(got.Components.Schemas, want) || len(got.Paths) > 0 {
 		t.Errorf("the view is %s, want the schemas %v", view, want)

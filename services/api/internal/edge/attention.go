@@ -68,7 +68,8 @@ func (s *server) showExternal(rows []oracle.Row, at time.Time) openapi.ExternalS
 		r := &rows[i]
 		out.Signals[i] = openapi.ExternalSignals_Signals{
 			Rank: int64(r.Rank), MarketID: string(r.ID), Provider: string(r.Provider), Title: r.Title, Lane: string(r.Lane),
-			Attention: int64(r.Score), AttentionDelta: int64(r.Delta), Volume24H: r.Volume24h, URL: s.marketURL(r.ID), UpdatedAt: out.UpdatedAt,
+			Attention: int64(r.Score), AttentionDelta: int64(r.Delta), Volume24H: r.Volume24h, URL: s.marketURL(r.ID),
+			UpdatedAt: out.UpdatedAt,
 		}
 		if yes := r.Price(now); yes != nil {
 			percent := yes.Percent()
@@ -107,7 +108,8 @@ func (s *server) emptyTop() any {
 func showScore(r *oracle.Row, at time.Time) openapi.Attention {
 	p := r.Parts
 	return openapi.Attention{
-		MarketID: string(r.ID), Score: int64(r.Score), Rank: int64(r.Rank), Percentile: int64(r.Percentile), UpdatedAt: syntax.Stamp(at),
+		MarketID: string(r.ID), Score: int64(r.Score), Rank: int64(r.Rank), Percentile: int64(r.Percentile),
+		UpdatedAt: syntax.Stamp(at),
 		Components: openapi.Attention_Components{
 			Volume: hundredths(p.Volume), Move: hundredths(p.Move), Signals: hundredths(p.Signals),
 			Viewers: hundredths(p.Viewers), Takes: hundredths(p.Takes),

@@ -86,8 +86,10 @@ func showCalls(p signal.CallPage) openapi.SignalList {
 			ID: r.ID, Lane: string(r.Lane), OperatorPublicID: r.PublicID, MarketID: r.MarketID, MarketTitle: r.MarketTitle,
 			Direction: string(r.Side), PriceAtPrediction: int64(r.Price), Score: openapi.Int(r.Score), Status: string(r.Status),
 			CreatedAt: syntax.Stamp(r.CreatedAt), TextTake: r.TextTake, Handle: orNull(r.Handle),
-			ScoreBasisBps: int64(int(r.Basis)), PriceVerified: r.Verified, Rated: r.Rated, Counted: r.Counted, Reason: orNull(r.Reason),
-			ResolvedAt: stampOf(r.ResolvedAt), ClosesAtSignal: stampOf(r.ClosesAt), QuoteAt: stampOf(r.QuoteAt), ConfirmedAt: stampOf(r.ConfirmedAt),
+			ScoreBasisBps: int64(int(r.Basis)), PriceVerified: r.Verified, Rated: r.Rated, Counted: r.Counted,
+			Reason:     orNull(r.Reason),
+			ResolvedAt: stampOf(r.ResolvedAt), ClosesAtSignal: stampOf(r.ClosesAt), QuoteAt: stampOf(r.QuoteAt),
+			ConfirmedAt:      stampOf(r.ConfirmedAt),
 			CrowdYesAtSignal: openapi.Int(r.CrowdYes), MarketYesAtSignal: openapi.Int(r.MarketYes),
 		}
 		out.Signals = append(out.Signals, call)

@@ -76,7 +76,8 @@ func (s *server) categorise(c echo.Context) error {
 	out := openapi.CategorizeAnswer{Items: make([]openapi.CategorizeAnswer_Items, len(places))}
 	for i, p := range places {
 		out.Items[i] = openapi.CategorizeAnswer_Items{
-			MarketID: orNull(p.MarketID), Lane: string(p.Lane), Category: p.Category, Confidence: int64(p.Confidence), Method: string(p.Method),
+			MarketID: orNull(p.MarketID), Lane: string(p.Lane), Category: p.Category, Confidence: int64(p.Confidence),
+			Method: string(p.Method),
 		}
 	}
 	return web.OK(c, out)

@@ -44,8 +44,9 @@ func showSituation(hubURL string, s *wire.Situation) situationJSON {
 	out := situationJSON{
 		ID:       "sit:" + string(wireWindow) + ":" + string(lead.Provider) + ":" + name,
 		EventKey: orNull(lead.EventKey), Provider: string(lead.Provider), Headline: s.Headline(), Lane: string(lead.Lane),
-		Markets: make([]openapi.SituationMarket, 0, len(s.Moves)), MarketCount: s.Count, LeadMarketID: string(lead.Provider) + ":" + string(lead.ID),
-		PeakDelta: probability(s.Peak()), Volume: s.Volume, SituationScore: s.Score, Criticality: string(s.Criticality()),
+		Markets: make([]openapi.SituationMarket, 0, len(s.Moves)), MarketCount: s.Count,
+		LeadMarketID: string(lead.Provider) + ":" + string(lead.ID),
+		PeakDelta:    probability(s.Peak()), Volume: s.Volume, SituationScore: s.Score, Criticality: string(s.Criticality()),
 		DetectedAt: syntax.Stamp(s.DetectedAt), URL: link,
 	}
 	for i := range s.Moves {

@@ -104,8 +104,9 @@ func (s *server) userStats(c echo.Context) error {
 
 func (s *server) showStats(r *record.Record, lanes []signal.LaneStats) userStatsJSON {
 	out := userStatsJSON{
-		Handle: r.Operator.Handle, OperatorPublicID: r.Operator.PublicID, tallyJSON: showTally(r.Stats), Rank: r.Rank, Operators: r.Field,
-		Lanes: make([]laneStatsJSON, 0, len(lanes)), UpdatedAt: syntax.Stamp(s.Now()),
+		Handle: r.Operator.Handle, OperatorPublicID: r.Operator.PublicID, tallyJSON: showTally(r.Stats), Rank: r.Rank,
+		Operators: r.Field,
+		Lanes:     make([]laneStatsJSON, 0, len(lanes)), UpdatedAt: syntax.Stamp(s.Now()),
 	}
 	for _, l := range lanes {
 		out.Lanes = append(out.Lanes, laneStatsJSON{string(l.Lane), showTally(record.Stats{

@@ -204,7 +204,8 @@ type secretWebhookJSON struct {
 func showWebhook(h *webhook.Hook) openapi.Webhook {
 	out := openapi.Webhook{
 		ID: h.ID, URL: h.URL, Channels: make([]string, len(h.Channels)), Types: openapi.Texts(h.Types), Description: h.Description,
-		Active: h.Active, Reason: orNull(h.Reason), FailingSince: syntax.StampOrNull(h.FailingSince), Cursor: h.Cursor, CreatedAt: syntax.Stamp(h.CreatedAt),
+		Active: h.Active, Reason: orNull(h.Reason), FailingSince: syntax.StampOrNull(h.FailingSince), Cursor: h.Cursor,
+		CreatedAt: syntax.Stamp(h.CreatedAt),
 	}
 	for i, c := range h.Channels {
 		out.Channels[i] = c.Shown()
