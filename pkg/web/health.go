@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
-
-	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 // Check tells whether one thing that a service needs is there.
@@ -122,9 +120,6 @@ func (e *Edge) mountHealth(h *Health, k CORS) {
 		{Method: http.MethodGet, Path: "/healthz", Who: []string{"public"}, CORS: k, Handler: h.Healthz},
 		{Method: http.MethodGet, Path: "/readyz", Who: []string{"public"}, CORS: k, Handler: h.Readyz},
 	})
-	if teeth.Bites("L6") {
-		e.Add(http.MethodGet, "/debug/routes", func(c echo.Context) error { return JSON(c, http.StatusOK, listed(e.table)) })
-	}
 	for pattern, get := range map[string]echo.HandlerFunc{"/healthz": h.Healthz, "/readyz": h.Readyz} {
 		e.paths[pattern].bypass = func(c echo.Context) error {
 			if m := c.Request().Method; m != http.MethodGet && m != http.MethodHead {

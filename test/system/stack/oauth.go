@@ -60,10 +60,7 @@ func (o *Operator) NewApp(t testing.TB, kind string, scopes ...string) *App {
 }
 
 // Hub returns the address of the next hub.
-func (a *App) Hub() string {
-	hubs := append([]string{a.s.Hub}, a.s.Hubs...)
-	return hubs[a.turn.Add(1)%int64(len(hubs))]
-}
+func (a *App) Hub() string { return a.s.HubAt(int(a.turn.Add(1))) }
 
 // AuthorizeRequest returns the parameters of an authorization request with changes: pairs of name and value. An empty value
 // removes the parameter.

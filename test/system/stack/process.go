@@ -178,14 +178,10 @@ func RSS(t testing.TB, pid int) int64 {
 // Routes returns the public routes of a service as "METHOD pattern", from its running process.
 func (s *Stack) Routes(t testing.TB, service string) []string {
 	t.Helper()
-	env, err := environmentOf(s.PID(t, service))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var list struct {
 		Routes []struct{ Method, Path string }
 	}
-	a := Get(t, "http://"+env["METRICS_ADDR"]+"/routes").Require(http.StatusOK)
+	a := Get(t, "http://"+s.Settings(t, service)["METRICS_ADDR"]+"/routes").Require(http.StatusOK)
 	if err := json.Unmarshal(a.Body, &list); err != nil {
 		t.Fatalf("routes of %s: %v", service, err)
 	}
@@ -194,6 +190,16 @@ func (s *Stack) Routes(t testing.TB, service string) []string {
 		out = append(out, r.Method+" "+r.Path)
 	}
 	return out
+}
+
+// Settings returns the environment of a running process.
+func (s *Stack) Settings(t testing.TB, process string) map[string]string {
+	t.Helper()
+	env, err := environmentOf(s.PID(t, process))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return env
 }
 
 // environmentOf returns the environment of a running process.

@@ -9,7 +9,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
-	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 // Store keeps operators and keys. Each method is one transaction.
@@ -58,16 +57,12 @@ func (s *Service) SignIn(ctx context.Context, id Identity) (o Operator, isNew bo
 	if !id.Primary {
 		masked = id.Issuer + "|" + id.Subject
 	}
-	secret := s.secret
-	if teeth.Bites("G9") {
-		secret = ""
-	}
 	for try := 0; ; try++ {
 		handle := candidates(id, try)
 		name := displayName(id, handle)
 		fresh := Operator{
 			ID: uuid.Must(uuid.NewV7()).String(), Issuer: id.Issuer, ProviderID: id.Subject,
-			PublicID: string(syntax.NewPublicID(secret, masked)), Handle: handle, DisplayName: name,
+			PublicID: string(syntax.NewPublicID(s.secret, masked)), Handle: handle, DisplayName: name,
 			CreatedAt: s.now().UTC().Truncate(time.Millisecond),
 		}
 		made, err := s.store.CreateOperator(ctx, fresh)
@@ -122,9 +117,6 @@ func (s *Service) Mint(ctx context.Context, operatorID, label, prefix string, pe
 		ID: uuid.Must(uuid.NewV7()).String(), Label: label, Tier: "free", Active: true, Prefix: prefix, Strict: strict,
 		Permissions: slices.DeleteFunc(all, func(p string) bool { return !slices.Contains(permissions, p) }),
 		Last4:       plaintext[len(plaintext)-4:], CreatedAt: s.now().UTC().Truncate(time.Millisecond),
-	}
-	if teeth.Bites("G1") {
-		k.Label = plaintext
 	}
 	if err := s.store.MintKey(ctx, operatorID, k, Hash(plaintext)); err != nil {
 		return "", Key{}, err

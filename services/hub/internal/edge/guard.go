@@ -108,9 +108,6 @@ func (s *server) credentials(c echo.Context, r route) caller.Request {
 		if len(out.AdminSecret) == 0 && (r.who.Has(caller.TakeSession) || r.who.Has(caller.TakeKey)) {
 			out.Take &^= caller.TakeAdmin // who shows no secret asks as somebody else may
 		}
-		if teeth.Bites("G7") && len(out.AdminSecret) == 0 {
-			out.AdminSecret = req.URL.Query()["x-admin-secret"]
-		}
 	}
 	if r.who.Has(caller.TakeCron) {
 		if req.ContentLength != 0 { // a body takes the admin secret

@@ -7,7 +7,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
@@ -25,16 +24,12 @@ const (
 // signIn is POST /api/auth/privy. A body may be there; nothing in it is used. An
 // identity token beside the login lends its names.
 func (s *server) signIn(c echo.Context) error {
-	said, given, err := web.DecodeOptional(c, web.BodyLimit)
-	if err != nil {
+	if _, _, err := web.DecodeOptional(c, web.BodyLimit); err != nil {
 		return err
 	}
 	who, err := s.named(c, callerOf(c).Identity)
 	if err != nil {
 		return err
-	}
-	if given && teeth.Bites("G8") {
-		who.Username = optional(said, "handle")
 	}
 	op, isNew, err := s.operators.SignIn(c.Request().Context(), who)
 	if err != nil {

@@ -3,8 +3,6 @@ package grant
 import (
 	"context"
 	"time"
-
-	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 // Reason is why a grant was revoked.
@@ -85,7 +83,7 @@ func (s *Service) RevokeGrant(ctx context.Context, userID, grantID string, by Re
 // RevokeOwnGrant ends the grant of an app token, the one that it may end.
 // Fault: not_found.
 func (s *Service) RevokeOwnGrant(ctx context.Context, p Principal, grantID string) error {
-	if grantID != p.GrantID && !teeth.Bites("G6") {
+	if grantID != p.GrantID {
 		return ErrNotFound
 	}
 	return s.RevokeGrant(ctx, p.UserID, grantID, ByApp)

@@ -3,4 +3,4 @@ package rows
 import "github.com/signalcast/signalcast/test/prove/internal/frame"
 
 // secrets are the rows of what must not be seen, and of time.
-var secrets = []frame.Row{g9, l1, l2}
+var secrets = []frame.Row{}

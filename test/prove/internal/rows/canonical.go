@@ -7,15 +7,6 @@ import (
 	"slices"
 )
 
-// canonical is the form that is signed (RFC 8785), by an implementation of ours: the
-// system's own word about it would prove nothing. Rows write objects whose names are
-// ASCII, lists, texts, whole numbers, truths and null.
-func canonical(v any) []byte {
-	var out bytes.Buffer
-	write(&out, v)
-	return out.Bytes()
-}
-
 func write(out *bytes.Buffer, v any) {
 	switch v := v.(type) {
 	case map[string]any:

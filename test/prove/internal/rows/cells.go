@@ -21,41 +21,6 @@ const (
 	noKey = "0000000000000000000000000000000000000000000000000000000000000000"
 )
 
-// knock asks a door with a pass. The request is such that a door which lets it in
-// answers, and changes nothing: what it names does not exist, or members are missing.
-func (r *ring) knock(ctx context.Context, env *frame.Env, op *openapi.Operation, p pass, i int) client.Answer {
-	host := hostOf(env, op.Host, i)
-	path := r.path(op)
-	if p.handle != "" && op.Takes("operatorKey") { // one's own
-		path = strings.Replace(path, "/users/"+r.Handle+"/", "/users/"+p.handle+"/", 1)
-	}
-	q := client.Request{Method: op.Method, URL: host + path, Header: http.Header{"Accept": {"application/json"}}}
-	plain := p.as
-	switch {
-	case op.Path == "/ws": // no socket is opened: the library refuses the version, behind the credential
-		for name, value := range map[string]string{
-			"Connection": "Upgrade", "Upgrade": "websocket", "Sec-Websocket-Version": "7", "Sec-Websocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==",
-		} {
-			q.Header[name] = []string{value}
-		}
-	case strings.HasPrefix(op.Path, protocolPath+"/oauth/"):
-		r.asApp(&q, p)
-	case op.Form():
-		form, err := r.form(ctx, env, op, p, host)
-		if err != nil {
-			return client.Answer{Err: err}
-		}
-		asForm(&q, form)
-		plain = both(p.as, ownPage)
-	case op.Method == http.MethodGet && op.Path == "/dev/session":
-		plain = besideCookies(p.as, "db_dev_state=x", "db_dev_next="+string(r.login))
-	case op.Body() != nil && !op.Takes("cronSecret"):
-		q.Body = []byte("{}")
-	}
-	q.As = plain
-	return patiently(ctx, env, q)
-}
-
 // hostOf is where the doors of a service are; the hubs take turns.
 func hostOf(env *frame.Env, service string, i int) string {
 	switch service {
@@ -70,35 +35,6 @@ func hostOf(env *frame.Env, service string, i int) string {
 // holds tells whether a door keeps its connection open.
 func holds(op *openapi.Operation) bool { return op.Path == "/ws" || op.Path == "/api/v1/feed/stream" }
 
-// health tells whether a door tells of the process alone.
-func health(op *openapi.Operation) bool { return op.Path == "/healthz" || op.Path == "/readyz" }
-
-// consentFirst puts the page that asks before all others: it needs a session that is
-// let in, and each knock at another door takes one of the requests of its minute.
-func consentFirst(ops []*openapi.Operation) []*openapi.Operation {
-	var first, rest []*openapi.Operation
-	for _, op := range ops {
-		if op.Path == "/protocol/authorize" {
-			first = append(first, op)
-			continue
-		}
-		rest = append(rest, op)
-	}
-	return append(first, rest...)
-}
-
-// signOutsLast splits off the operations that end the session of who asks.
-func signOutsLast(ops []*openapi.Operation) (rest, signOuts []*openapi.Operation) {
-	for _, op := range ops {
-		if slices.Contains([]string{"DELETE hub/api/auth/privy", "POST hub/sign-out"}, op.Name()) {
-			signOuts = append(signOuts, op)
-		} else {
-			rest = append(rest, op)
-		}
-	}
-	return rest, signOuts
-}
-
 // patiently asks again while the answer is that the database is busy: it says nothing
 // about who asks.
 func patiently(ctx context.Context, env *frame.Env, q client.Request) (a client.Answer) {
@@ -111,47 +47,12 @@ func patiently(ctx context.Context, env *frame.Env, q client.Request) (a client.
 	return a
 }
 
-// inTime is patiently, and waits for the next minute where the requests of this one are used up.
-func inTime(ctx context.Context, env *frame.Env, q client.Request) client.Answer {
-	a := patiently(ctx, env, q)
-	seconds, err := strconv.Atoi(a.Header.Get("Retry-After"))
-	if a.Status != http.StatusTooManyRequests || err != nil || seconds > 60 || wait(ctx, time.Now().Add(time.Duration(seconds)*time.Second)) != nil {
-		return a
-	}
-	return patiently(ctx, env, q)
-}
-
-func asForm(q *client.Request, form url.Values) {
-	q.Body = []byte(form.Encode())
-	q.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-}
-
-// ownPage is what a browser says of a page of ours.
-var ownPage = byHeader("Sec-Fetch-Site", "same-origin")
-
 // both is a pass with something beside it that is none.
 func both(as, beside client.Credential) client.Credential {
 	if as == nil {
 		return beside
 	}
 	return client.All(as, beside)
-}
-
-// besideCookies adds cookies that are no pass themselves.
-func besideCookies(as client.Credential, cookies ...string) client.Credential {
-	return both(as, client.By(func(r *http.Request) {
-		all := append(r.Header.Values("Cookie"), cookies...)
-		r.Header.Set("Cookie", strings.Join(all, "; "))
-	}))
-}
-
-// asApp is what an app sends for itself: it names itself unless its pass does.
-func (r *ring) asApp(q *client.Request, p pass) {
-	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {"drt_" + strings.Repeat("A", 43)}, "token": {"dat_" + strings.Repeat("A", 43)}}
-	if !strings.HasPrefix(p.name, "an app's secret") && !strings.HasPrefix(p.name, "an app with") {
-		form.Set("client_id", r.open.id)
-	}
-	asForm(q, form)
 }
 
 // form is what our own page would send.

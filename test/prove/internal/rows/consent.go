@@ -24,20 +24,6 @@ var challengeOf = func(verifier string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// newApp registers an app, public or confidential, that an administrator has reviewed.
-func newApp(ctx context.Context, env *frame.Env, owner client.Login, kind string, scopes ...string) (app, error) {
-	a := env.Client.Do(ctx, client.Request{URL: env.Hub(0) + "/api/dev/apps", As: owner, Body: map[string]any{
-		"name": "Tide table", "type": kind, "redirectUris": []string{appReturns}, "scopes": scopes,
-	}})
-	made := app{a.Text("clientId"), a.Text("clientSecret")}
-	if err := a.Into(http.StatusCreated, nil); err != nil {
-		return made, err
-	}
-	// Errors reach the redirect URI of a reviewed app only.
-	review := env.Client.Do(ctx, client.Request{URL: env.Hub(0) + "/api/admin/apps/" + made.id, As: env.Admin(), Body: map[string]any{"trusted": true}})
-	return made, review.Into(http.StatusOK, nil)
-}
-
 // pairs makes values of pairs and changes them; a change to nothing takes one away.
 func pairs(base map[string]string, change ...string) url.Values {
 	out := url.Values{}
@@ -161,11 +147,4 @@ func grantFor(ctx context.Context, env *frame.Env, a app, as client.Credential, 
 	}
 	err = oauth(ctx, env, 1, "token", a.redeems(code)).Into(http.StatusOK, &t)
 	return t, err
-}
-
-// agentResource is what tokens for the agent endpoint of apps name.
-func agentResource(ctx context.Context, env *frame.Env) (string, error) {
-	var doc struct{ Resource string }
-	err := env.Client.Do(ctx, client.Request{URL: env.Hub(0) + "/.well-known/oauth-protected-resource" + agentPath}).Into(http.StatusOK, &doc)
-	return doc.Resource, err
 }

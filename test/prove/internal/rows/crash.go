@@ -145,20 +145,6 @@ func (s stored) holds(w frame.Write) bool {
 	return s.yes == w.Yes && (s.price == w.Price || !s.yes && s.price == 10000-w.Price)
 }
 
-// missing counts acknowledged calls that are not on record as they were filed.
-func missing(ctx context.Context, env *frame.Env, markets []string, acked []frame.Write) (n int, err error) {
-	all, err := filedOn(ctx, env, markets)
-	if err != nil {
-		return 0, err
-	}
-	for _, w := range acked {
-		if s := all[w.Market+w.User]; s.id != w.ID || !s.holds(w) {
-			n++
-		}
-	}
-	return n, nil
-}
-
 // verify counts the acknowledged writes that the record holds, and looks for
 // calls that nobody acknowledged and nobody doubts.
 func (c *crash) verify(ctx context.Context) (found int, err error) {

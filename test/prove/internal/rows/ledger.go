@@ -9,29 +9,6 @@ import (
 	"github.com/signalcast/signalcast/test/prove/stack"
 )
 
-// sideLedger is an api of our own with a hub in front of it, on the same database.
-type sideLedger struct {
-	api, hub *stack.Side
-}
-
-func startSide(ctx context.Context, env *frame.Env, settings map[string]string) (*sideLedger, error) {
-	api, err := env.Stack.Side(ctx, "api", settings)
-	if err != nil {
-		return nil, err
-	}
-	hub, err := env.Stack.Side(ctx, "hub", map[string]string{"API_ADDR": api.GRPC})
-	if err != nil {
-		api.Stop()
-		return nil, err
-	}
-	return &sideLedger{api, hub}, nil
-}
-
-func (l *sideLedger) stop() {
-	l.hub.Stop()
-	l.api.Stop()
-}
-
 // large is a market with many planted calls, of which we know all there is to know.
 type large struct {
 	id      string

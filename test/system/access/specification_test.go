@@ -1,48 +1,68 @@
-package rows
+package access
 
 import (
 	"slices"
 	"strings"
+	"testing"
 
-	"github.com/signalcast/signalcast/test/prove/internal/frame"
 	"github.com/signalcast/signalcast/test/system/openapi"
+	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// accepted is the specification's table of credentials: where each is accepted.
-var accepted = map[string]func(op *openapi.Operation) bool{
-	"operatorKey": func(op *openapi.Operation) bool {
-		write := op.Method != "GET" && op.Host == "hub"
-		return write || underProtocol(op.Path) || op.Host == "api" || op.Path == "/api/network/field-record/me" ||
-			op.Path == "/api/streamer/me" || op.Path == "/api/streamer/analytics"
-	},
-	"sessionId":        firstParty,
-	"sessionSignature": firstParty,
-	"identityToken": func(op *openapi.Operation) bool { // key management, sign-in, stream provisioning
-		return strings.HasPrefix(op.Path, "/api/dev/") || op.Path == "/api/auth/privy" || op.Path == "/api/streamer/stream" ||
-			op.Host == "api" && op.Path == "/api/v1/agent/keys"
-	},
-	"developerToken": func(op *openapi.Operation) bool {
-		return op.Path == "/dev" || strings.HasPrefix(op.Path, "/dev/keys") || strings.HasPrefix(op.Path, "/dev/apps") || op.Path == "/dev/signers/revoke" || op.Path == "/dev/stream"
-	},
-	"appToken":       func(op *openapi.Operation) bool { return op.Host == "hub" && underProtocol(op.Path) },
-	"appCredentials": func(op *openapi.Operation) bool { return strings.HasPrefix(op.Path, protocolPath+"/oauth/") },
-	"adminSecret": func(op *openapi.Operation) bool {
-		return strings.HasPrefix(op.Path, "/api/admin/") || strings.HasPrefix(op.Path, "/api/resolution/") && op.Method == "POST" ||
-			op.Path == "/api/broadcast/preempt" || op.Path == "/api/streamer/analytics" || strings.HasPrefix(op.Path, stationsPath+"/{stationId}") ||
-			op.Path == "/api/v1/markets/{marketId}/lane" || strings.HasPrefix(op.Path, "/api/v1/users/{handle}/")
-	},
-	"cronSecret": func(op *openapi.Operation) bool {
-		return op.Path == "/api/admin/resolve-signals" || op.Path == "/api/admin/daily-digest" && op.Method == "POST"
-	},
+const (
+	webhooksPath = "/api/v1/webhooks"
+	stationsPath = "/api/v1/stations"
+)
+
+// power is what a token and a key need at a route.
+type power struct {
+	scope      string // of a token; empty: none
+	permission string // of a key
 }
 
-// firstParty is every surface of our own app: the protocol never reads a cookie.
-func firstParty(op *openapi.Operation) bool { return op.Host == "hub" && !underProtocol(op.Path) }
+// named returns the scope that a refusal names. Where tokens need none it is the scope that the permission stands for.
+func (p power) named(op *openapi.Operation) string {
+	switch {
+	case !underProtocol(op.Path):
+		return p.permission
+	case p.scope != "":
+		return p.scope
+	}
+	return map[string]string{"read": "profile:read", "signal": "signer:create"}[p.permission]
+}
 
-// auth is the column "auth" of the specification's tables, and of those of the
-// protocol's routes, for everything that a credential opens or that changes
-// something.
-const auth = `
+// requiredPowers are the routes that require a scope or permission. Other routes record permissions only.
+var requiredPowers = map[string]power{
+	"GET hub" + stack.ProtocolPath + "/me":                     {"profile:read", "read"},
+	"GET hub" + stack.ProtocolPath + "/grants":                 {"", "read"},
+	"DELETE hub" + stack.ProtocolPath + "/grants/{grantId}":    {"", "signal"},
+	"POST hub" + stack.ProtocolPath + "/signers/challenge":     {"signer:create", "signal"},
+	"POST hub" + stack.ProtocolPath + "/signers":               {"signer:create", "signal"},
+	"DELETE hub" + stack.ProtocolPath + "/signers/{publicKey}": {"", "signal"},
+	"POST hub" + stack.ProtocolPath + "/predictions":           {"prediction:create", "signal"},
+	"POST hub" + stack.ProtocolPath + "/signals":               {"signal:create", "signal"},
+
+	"POST api/api/v1/signals/categorize":                 {"", "read"},
+	"GET api/api/v1/users/me":                            {"", "read"},
+	"GET api/api/v1/users/{handle}/signals":              {"", "read"},
+	"GET api/api/v1/users/{handle}/stats":                {"", "read"},
+	"POST api" + stationsPath:                            {"", "broadcast"},
+	"PUT api" + stationsPath + "/{stationId}":            {"", "broadcast"},
+	"DELETE api" + stationsPath + "/{stationId}":         {"", "broadcast"},
+	"POST api" + stationsPath + "/{stationId}/heartbeat": {"", "broadcast"},
+
+	"GET api" + webhooksPath:                      {"", "read"},
+	"POST api" + webhooksPath:                     {"", "read"},
+	"GET api" + webhooksPath + "/{id}":            {"", "read"},
+	"PATCH api" + webhooksPath + "/{id}":          {"", "read"},
+	"DELETE api" + webhooksPath + "/{id}":         {"", "read"},
+	"POST api" + webhooksPath + "/{id}/test":      {"", "read"},
+	"POST api" + webhooksPath + "/{id}/secret":    {"", "read"},
+	"GET api" + webhooksPath + "/{id}/deliveries": {"", "read"},
+}
+
+// credentialTable is the specification of credentials, for each route that accepts one or changes something.
+const credentialTable = `
 POST   /api/predictions                          session key
 POST   /api/m/{marketId}/streams                 session key
 DELETE /api/m/{marketId}/streams                 session key
@@ -160,42 +180,47 @@ POST   /api/streamer/stream                      jwt
 POST   /api/live/{handle}/clip                   session
 `
 
-// schemeWords are the words of that column for the schemes of the description.
+// schemeWords are the words of credentialTable for the security schemes of the OpenAPI document.
 var schemeWords = map[string]string{
 	"sessionId": "session", "operatorKey": "key", "identityToken": "jwt", "adminSecret": "admin", "cronSecret": "cron",
 	"appToken": "token", "appCredentials": "client", "developerToken": "developer",
 }
 
-// agrees holds the description against the specification.
-func agrees(doc *openapi.Document, seen *frame.Seen) {
-	table := map[string]string{}
-	for line := range strings.SplitSeq(strings.TrimSpace(auth), "\n") {
+// specification returns credentialTable by route.
+func specification() map[string][]string {
+	out := map[string][]string{}
+	for line := range strings.Lines(strings.TrimSpace(credentialTable)) {
 		words := strings.Fields(line)
-		table[words[0]+" "+words[1]] = strings.Join(words[2:], " ")
+		out[words[0]+" "+words[1]] = slices.Sorted(slices.Values(words[2:]))
 	}
-	for _, op := range doc.Operations {
+	return out
+}
+
+// The credentials of the OpenAPI document are those of the specification.
+func TestDescribedCredentialsAreTheSpecifiedOnes(t *testing.T) {
+	t.Parallel()
+	specified := specification()
+	for _, op := range loadDocument(t).Operations {
 		var words []string
 		if op.Public() {
 			words = append(words, "none")
 		}
 		for _, scheme := range op.Schemes() {
-			rule := accepted[scheme]
-			seen.Check(rule != nil && rule(op), "%s is described as taking %s, which is not accepted there", op.Name(), scheme)
 			if word := schemeWords[scheme]; word != "" {
 				words = append(words, word)
 			}
 		}
-		if op.Gone() || op.Method == "GET" && strings.Join(words, "") == "none" {
-			continue // a read for everybody needs no line
-		}
 		name := op.Method + " " + op.Path
-		want := strings.Fields(table[name])
-		slices.Sort(want)
+		if op.Gone() || op.Method == "GET" && slices.Equal(words, []string{"none"}) {
+			continue // public reads are not in the table
+		}
 		slices.Sort(words)
-		seen.Check(slices.Equal(want, words), "%s is described as taking %q, and has to take %q", op.Name(), words, want)
-		delete(table, name)
+		if want := specified[name]; !slices.Equal(want, words) {
+			t.Errorf("%s is described with the credentials %q, want %q", name, words, want)
+		}
+		delete(specified, name)
 	}
-	for name := range table {
-		seen.Wrong("%s is not described", name)
+	for name := range specified {
+		t.Errorf("%s is not described", name)
 	}
 }

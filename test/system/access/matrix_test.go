@@ -1,0 +1,329 @@
+package access
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/signalcast/signalcast/test/system/openapi"
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+const (
+	noID  = "00000000-0000-7000-8000-000000000000"
+	noKey = "0000000000000000000000000000000000000000000000000000000000000000"
+)
+
+// G7: each route accepts the credentials of its description and no others.
+func TestRoutesAcceptOnlyTheirCredentials(t *testing.T) {
+	t.Parallel()
+	s, doc := accessStack(t), loadDocument(t)
+	m := newMatrix(t, s)
+	var consent, rest, signOut []*openapi.Operation
+	for _, op := range doc.Operations {
+		switch op.Name() {
+		case "GET hub/protocol/authorize", "POST hub/protocol/authorize":
+			consent = append(consent, op) // first, while no session has used up its limit
+		case "DELETE hub/api/auth/privy", "POST hub/sign-out":
+			signOut = append(signOut, op) // last: they end sessions
+		default:
+			rest = append(rest, op)
+		}
+	}
+	for _, group := range [][]*openapi.Operation{consent, rest, signOut} {
+		t.Run("group", func(t *testing.T) {
+			for _, op := range group {
+				t.Run(op.Name(), func(t *testing.T) {
+					t.Parallel()
+					for _, c := range m.all {
+						m.check(t, op, c)
+					}
+				})
+			}
+		})
+	}
+	t.Run("cron secret with a body", func(t *testing.T) {
+		for _, op := range doc.Operations {
+			if op.Takes("cronSecret") && op.Body() != nil {
+				body := stack.Body(stack.JSON{"marketId": m.Market, "outcome": "YES"})
+				m.send(t, op.Method, s.Hub+op.Path, query("secret", s.CronSecret), body).RequireError(http.StatusUnauthorized, "unauthenticated")
+			}
+		}
+	})
+}
+
+func loadDocument(t *testing.T) *openapi.Document {
+	t.Helper()
+	root, err := stack.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := openapi.Load(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// The OpenAPI document describes the routes that the services serve.
+func TestServedRoutesAreDescribed(t *testing.T) {
+	t.Parallel()
+	s := accessStack(t)
+	served := map[string]bool{}
+	for _, op := range loadDocument(t).Operations {
+		served[op.Name()] = strings.HasSuffix(op.Path, "/healthz") || strings.HasSuffix(op.Path, "/readyz") // not in the tables of routes
+	}
+	parameter := regexp.MustCompile(`:(\w+)`)
+	for process, host := range map[string]string{"hub": "hub", "hub-2": "hub", "api": "api", "clock": "clock"} {
+		for _, route := range s.Routes(t, process) {
+			method, path, _ := strings.Cut(route, " ")
+			name := method + " " + host + parameter.ReplaceAllString(strings.Replace(path, "*", "{rest}", 1), "{$1}")
+			if _, described := served[name]; !described {
+				t.Errorf("%s serves %s, which is not described", process, name)
+			}
+			served[name] = true
+		}
+	}
+	for name, is := range served {
+		if !is {
+			t.Errorf("%s is described and not served", name)
+		}
+	}
+}
+
+// matrix sends credentials to routes.
+type matrix struct {
+	*credentials
+	crowd *crowd
+}
+
+func newMatrix(t *testing.T, s *stack.Stack) *matrix {
+	t.Helper()
+	return &matrix{credentials: newCredentials(t, s), crowd: newCrowd()}
+}
+
+// send sends a request from the next address.
+func (m *matrix) send(t testing.TB, method, address string, sets ...stack.Set) stack.Answer {
+	t.Helper()
+	return m.crowd.do(t, method, address, sets...)
+}
+
+// check sends a request with a credential and reports an error if the answer is not the expected one.
+func (m *matrix) check(t *testing.T, op *openapi.Operation, c credential) {
+	t.Helper()
+	want := c.expected(op)
+	a := m.request(t, op, c, want)
+	if why := want.mismatch(op, c, a); why != "" {
+		t.Errorf("%s with %s: %s\n%d %.200s", op.Name(), c.name, why, a.Status, a.Body)
+	}
+}
+
+// request sends a request that an authorized caller gets an answer to and that changes nothing: it names objects that do
+// not exist, or members are missing.
+func (m *matrix) request(t *testing.T, op *openapi.Operation, c credential, want expectation) stack.Answer {
+	t.Helper()
+	hub := m.s.HubAt(m.crowd.count())
+	base := map[string]string{"hub": hub, "api": m.s.API, "clock": m.s.Clock}[op.Host]
+	path := m.path(op)
+	if c.handle != "" && op.Takes("operatorKey") {
+		path = strings.Replace(path, "/users/"+m.Handle+"/", "/users/"+c.handle+"/", 1)
+	}
+	sets := []stack.Set{stack.Header("Accept", "application/json"), both(c.set)}
+	switch {
+	case op.Path == "/ws": // refused for its version, after the credential
+		for name, value := range map[string]string{
+			"Connection": "Upgrade", "Upgrade": "websocket", "Sec-Websocket-Version": "7", "Sec-Websocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==",
+		} {
+			sets = append(sets, stack.Header(name, value))
+		}
+	case strings.HasPrefix(op.Path, stack.ProtocolPath+"/oauth/"):
+		form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {"drt_" + strings.Repeat("A", 43)}, "token": {"dat_" + strings.Repeat("A", 43)}}
+		if !c.client {
+			form.Set("client_id", m.public.ID)
+		}
+		sets = append(sets, stack.Form(form))
+	case op.Form():
+		form := stack.Form(m.form(t, op, c, want, hub))
+		sets = append(sets, form, stack.Header("Sec-Fetch-Site", "same-origin"))
+	case op.Method == http.MethodGet && op.Path == "/dev/session":
+		sets = append(sets, func(r *http.Request) {
+			r.AddCookie(&http.Cookie{Name: "db_dev_state", Value: "x"})
+			r.AddCookie(&http.Cookie{Name: "db_dev_next", Value: m.Login})
+		})
+	case op.Body() != nil && !op.Takes("cronSecret"):
+		sets = append(sets, stack.Body("{}"))
+	}
+	return m.send(t, op.Method, base+path, sets...)
+}
+
+// form returns the values that a page of the hub sends.
+func (m *matrix) form(t *testing.T, op *openapi.Operation, c credential, want expectation, hub string) url.Values {
+	t.Helper()
+	switch op.Path {
+	case "/apps/revoke":
+		return url.Values{"grant": {noID}}
+	case "/dev/keys/revoke":
+		return url.Values{"id": {noID}}
+	case "/dev/session":
+		return url.Values{"token": {"a.b.c"}, "state": {"x"}}
+	case "/protocol/authorize":
+		request := "x"
+		if c.session != nil && want == admitted {
+			page := m.send(t, http.MethodGet, hub+"/protocol/authorize?"+m.public.AuthorizeRequest("profile:read").Encode(), c.session)
+			request = page.Require(http.StatusOK).ConsentRequest()
+		}
+		return url.Values{"request": {request}, "decision": {"deny"}}
+	}
+	return url.Values{}
+}
+
+// path returns the path of a route with objects that exist, if it is read, or that do not exist.
+func (m *matrix) path(op *openapi.Operation) string {
+	id := m.Call
+	webhooks := strings.HasPrefix(op.Path, webhooksPath)
+	switch {
+	case strings.Contains(op.Path, "/passports/"):
+		id = m.ID
+	case strings.Contains(op.Path, "/messages/"):
+		id = m.Message
+	case webhooks && op.Method == http.MethodGet:
+		id = m.Webhook
+	case webhooks:
+		id = noID
+	}
+	app := noID
+	if op.Method == http.MethodGet {
+		app = m.public.ID
+	}
+	path := strings.NewReplacer(
+		"{marketId}", m.Market, "{id}", id, "{handle}", m.Handle, "{appId}", app, "{grantId}", noID, "{publicKey}", noKey,
+		"{type}", "signal.create", "{eventKey}", "x", "{file}", "app.css", "{rest}", "x",
+	).Replace(op.Path)
+	switch op.Path {
+	case "/api/admin/daily-digest":
+		path += "?dry=1"
+	case "/dev/session":
+		path += "?state=x"
+	case "/protocol/authorize":
+		if op.Method == http.MethodGet {
+			path += "?" + m.public.AuthorizeRequest("profile:read").Encode()
+		}
+	}
+	return path
+}
+
+// expectation is what a route answers to a credential: a refusal, or nothing if it admits the request.
+type expectation struct {
+	status int
+	code   string
+	scope  string // that is missing
+}
+
+var admitted = expectation{}
+
+// expected returns what the OpenAPI document and requiredPowers say about a credential at a route.
+func (c credential) expected(op *openapi.Operation) expectation {
+	forOther := slices.Contains(c.schemes, "appToken") && c.forAgents != (op.Path == stack.ProtocolPath+"/mcp")
+	fits := slices.ContainsFunc(c.schemes, op.Takes) && !forOther
+	unknown := expectation{status: http.StatusUnauthorized, code: "unauthenticated"}
+	if op.Takes("appCredentials") {
+		unknown.code = "invalid_client"
+	}
+	longLived := op.Path == "/ws" || op.Path == "/api/v1/feed/stream"
+	switch {
+	case !op.Knows(http.StatusUnauthorized): // it reads no credential
+		return admitted
+	case longLived && c.query: // a secret in a URL is logged
+		return unknown
+	case c.bearer && fits, !c.bearer && fits && (!op.Takes("adminSecret") || op.Takes("sessionId") && c.admin == noSecret):
+		return c.expectedPower(op)
+	case c.bearer:
+		return unknown
+	case op.Takes("adminSecret") && c.admin != noSecret:
+		return c.admin.expected()
+	case op.Takes("cronSecret") && c.cron != noSecret:
+		return c.cron.expected()
+	case op.Public():
+		return admitted
+	}
+	return unknown
+}
+
+func (s secretState) expected() expectation {
+	if s == rightSecret {
+		return admitted
+	}
+	return expectation{status: http.StatusForbidden, code: "forbidden"}
+}
+
+// expectedPower returns what a route answers to a valid credential that may lack a scope or permission.
+func (c credential) expectedPower(op *openapi.Operation) expectation {
+	required, ok := requiredPowers[op.Name()]
+	if !ok || c.powers == nil {
+		return admitted
+	}
+	power := required.scope
+	if slices.Contains(c.schemes, "operatorKey") {
+		power = required.permission
+	}
+	if power == "" || slices.Contains(c.powers, power) {
+		return admitted
+	}
+	return expectation{status: http.StatusForbidden, code: "insufficient_scope", scope: required.named(op)}
+}
+
+// mismatch returns why an answer is not the expected one; empty if it is.
+func (e expectation) mismatch(op *openapi.Operation, c credential, a stack.Answer) string {
+	switch {
+	case e == admitted && op.Path == "/ws":
+		if a.Status != http.StatusBadRequest && a.Status != http.StatusUpgradeRequired {
+			return "want the refusal of the websocket version"
+		}
+		return ""
+	case e == admitted:
+		refused := (a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden) && a.Code() != "not_approved"
+		if refused || !op.Knows(a.Status) || a.Status >= 500 {
+			return "want an answer to an authorized request"
+		}
+		return ""
+	case a.Status != e.status || a.Code() != e.code:
+		return "want the refusal " + http.StatusText(e.status) + " " + e.code
+	}
+	return e.missingChallenge(op, c, a.Header.Get("WWW-Authenticate"))
+}
+
+// missingChallenge returns what the challenge of a refusal lacks (RFC 6750 3, RFC 7235 4.1).
+func (e expectation) missingChallenge(op *openapi.Operation, c credential, challenge string) string {
+	protocol := underProtocol(op.Path)
+	want := []string{"Bearer"}
+	switch {
+	case e.code == "invalid_client":
+		want = []string{"Basic realm="}
+	case e.code == "insufficient_scope":
+		want = []string{"Bearer ", `error="insufficient_scope"`, `scope="` + e.scope + `"`}
+	case e.status != http.StatusUnauthorized:
+		return ""
+	case protocol && c.bearer:
+		want = []string{"Bearer ", `error="invalid_token"`}
+	}
+	if protocol && e.code != "invalid_client" {
+		want = append(want, "resource_metadata=")
+	}
+	for _, part := range want {
+		if !strings.Contains(challenge, part) {
+			return "want " + part + " in the challenge " + challenge
+		}
+	}
+	if !c.bearer && strings.Contains(challenge, "invalid_token") {
+		return "the challenge names a token that was not sent: " + challenge
+	}
+	return ""
+}
+
+// underProtocol reports whether a route reads no cookies.
+func underProtocol(path string) bool {
+	return path == stack.ProtocolPath || strings.HasPrefix(path, stack.ProtocolPath+"/")
+}

@@ -1,0 +1,121 @@
+package access
+
+import (
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+// J2: a signed message is accepted once: copies at the same time, later, and after the loss of Redis get the first answer, and
+// other messages with its nonce are refused.
+func TestMessagesAreAcceptedOnce(t *testing.T) {
+	s := stack.Exclusive(t, stack.Hubs(2), stack.ScoredAtOnce())
+	c, o := newCrowd(), s.NewOperator(t)
+	signer := o.NewSigner(t)
+	signer.Register(t, stack.Bearer(o.Key), "signal:create")
+	submit := func(message stack.JSON) (a stack.Answer) {
+		for range 100 { // a busy hub does not say whether it has stored the message
+			var err error
+			a, err = c.next().Try(t, http.MethodPost, s.HubAt(c.count())+stack.ProtocolPath+"/messages", stack.Body(message))
+			if err == nil && a.Status != http.StatusServiceUnavailable {
+				break
+			}
+			stack.Wait(t, 100*time.Millisecond)
+		}
+		return a
+	}
+	n := stack.Size(t, 1, 6, 20)
+	messages, changed := make([]stack.JSON, n), make([]stack.JSON, n)
+	for i := range messages {
+		payload := stack.JSON{"marketId": s.NewNativeMarket(t, 5000, nil), "position": "YES", "priceBps": 5000}
+		draft := signer.Draft("signal.create", payload)
+		messages[i], changed[i] = signer.Sign(draft), signer.Sign(draft.With("payload", payload.With("position", "NO")))
+		requireOneAccepted(t, stack.Size(t, 50, 500, 500), func() stack.Answer { return submit(messages[i]) })
+		if calls := stack.Query[int](t, s, "SELECT count(*) FROM api.signals WHERE market_id = $1", payload["marketId"]); calls != 1 {
+			t.Errorf("copies of one message made %d calls, want 1", calls)
+		}
+	}
+	repeat := func(t *testing.T) {
+		for i := range messages {
+			for range s.AllHubs() {
+				submit(messages[i]).Require(http.StatusOK)
+			}
+			submit(changed[i]).RequireError(http.StatusConflict, "nonce_reused")
+		}
+	}
+	t.Run("later", repeat)
+	if err := openRedis(t, s).FlushAll(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("after Redis was emptied", repeat)
+	calls := stack.Query[int](t, s, "SELECT count(*) FROM api.signals WHERE user_id = $1", o.ID)
+	stored := stack.Query[int](t, s, "SELECT count(*) FROM hub.messages WHERE public_key = $1 AND status = 'accepted'", signer.PublicKey)
+	if calls != n || stored != n {
+		t.Errorf("%d calls and %d messages are stored, want %d of each", calls, stored, n)
+	}
+}
+
+// J2: of different messages with one nonce one is accepted.
+func TestOneMessagePerNonce(t *testing.T) {
+	t.Parallel()
+	s := accessStack(t)
+	c, o := newCrowd(), s.NewOperator(t)
+	signer := o.NewSigner(t)
+	signer.Register(t, stack.Bearer(o.Key), "station:update")
+	station := "nonce-" + signer.PublicKey[:8]
+	o.NewStation(t, station)
+	draft := signer.Draft("station.update", nil)
+	var mu sync.Mutex
+	accepted := 0
+	atOnce(20, func() { // a key sends 30 messages per minute
+		a := c.do(t, http.MethodPost, s.HubAt(c.count())+stack.ProtocolPath+"/messages", stack.Body(signer.Sign(draft.With("payload", stack.JSON{
+			"stationId": station, "description": time.Now().String(),
+		}))))
+		mu.Lock()
+		defer mu.Unlock()
+		if a.Status == http.StatusCreated {
+			accepted++
+		} else if a.Status != http.StatusConflict || a.Code() != "nonce_reused" {
+			t.Errorf("another message with the nonce: %d %s, want 409 nonce_reused", a.Status, a.Body)
+		}
+	})
+	if accepted != 1 {
+		t.Errorf("%d messages with one nonce were accepted, want 1", accepted)
+	}
+}
+
+// atOnce calls do in n goroutines that begin together.
+func atOnce(n int, do func()) {
+	var wait sync.WaitGroup
+	begin := make(chan struct{})
+	for range n {
+		wait.Go(func() {
+			<-begin
+			do()
+		})
+	}
+	close(begin)
+	wait.Wait()
+}
+
+// requireOneAccepted sends copies of a message at once: one is accepted, the others get its result.
+func requireOneAccepted(t *testing.T, copies int, submit func() stack.Answer) {
+	t.Helper()
+	var mu sync.Mutex
+	statuses, ids := map[int]int{}, map[string]bool{}
+	atOnce(copies, func() {
+		a := submit()
+		mu.Lock()
+		defer mu.Unlock()
+		statuses[a.Status]++
+		if a.Status < 300 {
+			ids[a.Text("id")] = true
+		}
+	})
+	if statuses[http.StatusCreated] != 1 || statuses[http.StatusOK] != copies-1 || len(ids) != 1 {
+		t.Errorf("%d copies of one message: answers by status %v with %d ids, want one 201 and 200 for the others", copies, statuses, len(ids))
+	}
+}

@@ -1,0 +1,263 @@
+package access
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+// object stands in ownedRoute for the name of the object.
+const object = "*"
+
+// ownedRoute is a route that reads or changes something that a person owns.
+type ownedRoute struct {
+	operation string // as described: METHOD /path
+	as        string // kind of the owner's credential
+	id        string // of the object; empty if the request names none
+	path      string // with the object; empty: the described path
+	body      stack.JSON
+	form      url.Values
+
+	api       bool // served by the api
+	reads     bool // it shows what the caller owns
+	self      bool // it changes what the caller owns, whoever calls
+	skipOwner bool // the owner does not call it, because that would end what later routes need
+	byAdmin   bool // an administrator may call it
+}
+
+// ownedRoutes returns the routes in an order in which the owner can use all of them.
+func ownedRoutes(w *stack.Owner) []ownedRoute {
+	const p = stack.ProtocolPath
+	webhook := func(method, rest string, body stack.JSON) ownedRoute {
+		path := webhooksPath + "/" + object + rest
+		return ownedRoute{operation: method + " " + webhooksPath + "/{id}" + rest, as: "key", id: w.Webhook, path: path, body: body, api: true}
+	}
+	station := func(method, rest string, body stack.JSON) ownedRoute {
+		path := stationsPath + "/" + object + rest
+		return ownedRoute{operation: method + " " + stationsPath + "/{stationId}" + rest, as: "key", id: w.Station, path: path, body: body, api: true}
+	}
+	byAdmin := func(r ownedRoute, as string) ownedRoute {
+		r.byAdmin, r.as = true, as
+		return r
+	}
+	taken := stack.JSON{"description": "taken over"}
+	return []ownedRoute{
+		{operation: "GET " + webhooksPath, as: "key", api: true, reads: true},
+		webhook("GET", "", nil), webhook("GET", "/deliveries", nil), webhook("PATCH", "", taken.With("active", false)),
+		webhook("POST", "/test", nil), webhook("POST", "/secret", nil), webhook("DELETE", "", nil),
+
+		station("PUT", "", taken), station("POST", "/heartbeat", nil), byAdmin(station("POST", "/status", stack.JSON{"status": "paused"}), "admin"),
+		{operation: "PUT /api/v1/markets/{marketId}/lane", as: "admin", id: w.Market, body: stack.JSON{"lane": "SCIENCE"}, api: true, byAdmin: true},
+		{operation: "POST /api/admin/markets/{marketId}", as: "admin", id: w.Market, body: stack.JSON{"rated": true, "reason": "audited"}, byAdmin: true},
+		{operation: "POST /api/admin/apps/{appId}", as: "admin", id: w.App.ID, body: stack.JSON{"trusted": true}, byAdmin: true},
+		byAdmin(station("DELETE", "", nil), "key"),
+
+		{operation: "GET /api/dev/keys", as: "login", reads: true},
+		{operation: "GET /api/dev/apps", as: "login", reads: true},
+		{operation: "GET /api/dev/whoami", as: "login", reads: true},
+		{operation: "GET /api/user/grants", as: "session", reads: true},
+		{operation: "GET " + p + "/grants", as: "key", reads: true},
+		{operation: "GET " + p + "/me", as: "key", reads: true},
+		{operation: "GET /api/identity/claim", as: "session", reads: true},
+		{operation: "GET /apps", as: "session", reads: true},
+		{operation: "GET /dev", as: "developer", reads: true},
+		{operation: "GET /api/streamer/me", as: "session", reads: true},
+		{
+			operation: "POST /api/signals/{id}/events", as: "key", id: w.Call,
+			body: stack.JSON{"type": "note", "payload": stack.JSON{"text": "not mine"}},
+		},
+		{
+			operation: "POST /api/m/{marketId}/streams", as: "session", id: w.Market, self: true,
+			body: stack.JSON{"url": "https://video.example/theirs.m3u8", "label": "theirs", "handle": w.Handle},
+		},
+		{operation: "DELETE /api/m/{marketId}/streams", as: "session", id: w.Market, self: true},
+		{operation: "DELETE /api/streamer/signal", as: "session", self: true},
+		{operation: "DELETE /api/user/follow", as: "session", id: w.Friend.Handle, path: "/api/user/follow?handle=" + object, self: true},
+		{operation: "POST /u/{handle}/follow", as: "session", id: w.Friend.Handle, form: url.Values{}, self: true, skipOwner: true},
+		{operation: "POST /u/{handle}/unfollow", as: "session", id: w.Friend.Handle, form: url.Values{}, self: true, skipOwner: true},
+		{operation: "POST /profile/claims/drop", as: "session", id: "partner", form: url.Values{"station": {object}}, self: true, skipOwner: true},
+		{operation: "POST /dev/apps/change", as: "developer", id: w.App.ID, form: url.Values{"app": {object}, "name": {"taken over"}}, skipOwner: true},
+		{operation: "POST /dev/apps/secret", as: "developer", id: w.App.ID, form: url.Values{"app": {object}}, skipOwner: true},
+		{operation: "POST /dev/apps/disable", as: "developer", id: w.App.ID, form: url.Values{"app": {object}, "sure": {"yes"}}, skipOwner: true},
+		{operation: "POST /dev/signers/revoke", as: "developer", id: w.Signer.PublicKey, form: url.Values{"key": {object}}, skipOwner: true},
+		{operation: "POST /api/identity/claim", as: "identity", id: w.Wallet, body: stack.JSON{"address": object, "handle": w.Handle}},
+		{operation: "DELETE /api/identity/claim", as: "session", id: "partner", path: "/api/identity/claim?station=" + object, self: true},
+		{operation: "POST " + p + "/oauth/introspect", as: "client", id: w.Tokens.Access, form: url.Values{"token": {object}}, reads: true},
+		{operation: "POST " + p + "/oauth/revoke", as: "client", id: w.Tokens.Access, form: url.Values{"token": {object}}, self: true, skipOwner: true},
+		{
+			operation: "POST " + p + "/oauth/token", as: "client", id: w.Tokens.Refresh,
+			form: url.Values{"refresh_token": {object}, "grant_type": {"refresh_token"}},
+		},
+		{operation: "DELETE " + p + "/signers/{publicKey}", as: "key", id: w.Signer.PublicKey, skipOwner: true},
+		{operation: "DELETE /api/user/signers/{publicKey}", as: "session", id: w.Signer.PublicKey},
+		{operation: "DELETE " + p + "/grants/{grantId}", as: "key", id: w.Tokens.Grant, skipOwner: true},
+		{operation: "POST /apps/revoke", as: "session", id: w.Tokens.Grant, form: url.Values{"grant": {object}}, skipOwner: true},
+		{operation: "DELETE /api/user/grants/{grantId}", as: "session", id: w.Tokens.Grant},
+		{operation: "POST /dev/keys/revoke", as: "developer", id: w.SecondKeyID, form: url.Values{"id": {object}}, skipOwner: true},
+		{operation: "DELETE /api/dev/keys", as: "login", id: w.SecondKeyID, path: "/api/dev/keys?id=" + object},
+		{operation: "PATCH /api/dev/apps/{appId}", as: "login", id: w.App.ID, body: stack.JSON{"name": "taken over"}},
+		{operation: "POST /api/dev/apps/{appId}/secret", as: "login", id: w.App.ID, body: stack.JSON{"immediate": true}},
+		{operation: "DELETE /api/dev/apps/{appId}", as: "login", id: w.App.ID},
+	}
+}
+
+// unowned are routes that name an object which belongs to everybody.
+var unowned = []string{"POST /api/network/tapes/{id}/view", "POST /api/live/{handle}/view", "POST /api/live/{handle}/clip"}
+
+// request returns method, path and body of the request that names the object.
+func (r ownedRoute) request(name string) (method, path string, body stack.Set) {
+	method, path, _ = strings.Cut(r.operation, " ")
+	if open := strings.IndexByte(path, '{'); open >= 0 && r.path == "" {
+		path = path[:open] + object + path[strings.IndexByte(path, '}')+1:]
+	}
+	if r.path != "" {
+		path = r.path
+	}
+	path = strings.Replace(path, object, url.QueryEscape(name), 1)
+	if at := strings.IndexByte(path, '?'); at < 0 {
+		path = strings.Replace(path, "+", "%20", 1)
+	}
+	switch {
+	case r.form != nil:
+		values := url.Values{}
+		for field, value := range r.form {
+			values.Set(field, strings.Replace(value[0], object, name, 1))
+		}
+		return method, path, both(stack.Form(values), stack.Header("Sec-Fetch-Site", "same-origin"))
+	case r.body != nil:
+		sent := stack.JSON{}
+		for member, value := range r.body {
+			if sent[member] = value; value == object {
+				sent[member] = name
+			}
+		}
+		return method, path, stack.Body(sent)
+	}
+	return method, path, nil
+}
+
+// spellings are texts that a reader might take for the name.
+func spellings(name string) []string {
+	if name == "" {
+		return nil
+	}
+	last := "0"
+	if strings.HasSuffix(name, "0") {
+		last = "1"
+	}
+	return []string{strings.ToUpper(name), "{" + name + "}", "urn:uuid:" + name, name + "\x00", " " + name, name[:len(name)-1] + last}
+}
+
+// stranger has the credentials of a person who owns nothing of the owner's.
+type stranger struct {
+	*stack.Operator
+	browser stack.Set
+	app     *stack.App
+}
+
+// credentials returns the credentials of a stranger by their kind.
+func (o stranger) credentials() map[string]stack.Set {
+	return map[string]stack.Set{
+		"key": stack.Bearer(o.Key), "login": stack.Bearer(o.Login), "session": o.browser, "developer": developer(o.Login), "identity": o.browser,
+		"client": func(r *http.Request) { r.SetBasicAuth(o.app.ID, o.app.Secret) },
+	}
+}
+
+// G6: only the owner reads and changes what a person owns.
+func TestOnlyOwnersReachTheirObjects(t *testing.T) {
+	t.Parallel()
+	s := accessStack(t)
+	w, c := s.NewOwner(t), newCrowd()
+	routes := ownedRoutes(w)
+	requireAllOwnedRoutes(t, routes)
+	var strangers []stranger // in turn, because each has limits
+	for range 4 {
+		o := s.NewOperator(t)
+		strangers = append(strangers, stranger{o, o.Session(t), o.NewApp(t, "confidential", stack.ProtocolScopes...)})
+	}
+	scopes := strings.Join(stack.ProtocolScopes, " ")
+	sameApp := w.App.Grant(t, strangers[0].browser, scopes)
+	otherApp := strangers[0].app.Grant(t, w.Browser, scopes)
+	agentKey := mintAgentKey(t, s, strangers[0].Login, stack.JSON{"label": "agent"})
+	send := func(r ownedRoute, name string, as stack.Set) stack.Answer {
+		base := s.HubAt(c.count())
+		if r.api {
+			base = s.API
+		}
+		method, path, body := r.request(name)
+		return c.do(t, method, base+path, both(as, body))
+	}
+	for i, r := range routes {
+		t.Run(r.operation, func(t *testing.T) {
+			before := w.Holdings(t)
+			other := strangers[i%len(strangers)].credentials()
+			for kind, as := range map[string]stack.Set{
+				"nothing": nil, "a stranger's key": other["key"], "a stranger's agent key": stack.Bearer(agentKey), "a stranger's session": other["session"],
+				"a stranger's login": other["login"], "a stranger's developer cookie": other["developer"], "a stranger's application": other["client"],
+				"the same application for a stranger": stack.Bearer(sameApp.Access), otherAppOfOwner: stack.Bearer(otherApp.Access),
+				"the admin secret": s.Admin(), "the cron secret": query("secret", s.CronSecret),
+			} {
+				if kind != "the admin secret" || !r.byAdmin {
+					r.requireRefused(t, w, send(r, r.id, as), kind, r.id)
+				}
+			}
+			for k, name := range spellings(r.id) {
+				if as := strangers[(i+k)%len(strangers)].credentials()[r.as]; as != nil {
+					r.requireRefused(t, w, send(r, name, as), "a stranger's "+r.as, name)
+				}
+			}
+			if diff := cmp.Diff(before, w.Holdings(t)); diff != "" {
+				t.Errorf("requests of others changed what the owner has (-before +after):\n%s", diff)
+			}
+		})
+	}
+	owner := map[string]stack.Set{
+		"key": stack.Bearer(w.Key), "login": stack.Bearer(w.Login), "session": w.Browser, "developer": developer(w.Login), "admin": s.Admin(),
+		"identity": both(w.Browser, stack.Header("Privy-Id-Token", w.IdentityToken)),
+		"client":   func(r *http.Request) { r.SetBasicAuth(w.App.ID, w.App.Secret) },
+	}
+	for _, r := range routes {
+		if r.skipOwner {
+			continue
+		}
+		if a := send(r, r.id, owner[r.as]); a.Status >= 400 {
+			t.Errorf("%s by the owner: %d %.200s", r.operation, a.Status, a.Body)
+		}
+	}
+}
+
+const otherAppOfOwner = "another application of the owner"
+
+// requireRefused reports an error unless the answer refuses a caller who does not own the object.
+func (r ownedRoute) requireRefused(t *testing.T, w *stack.Owner, a stack.Answer, who, name string) {
+	t.Helper()
+	shown := slices.ContainsFunc([]string{w.ID, w.SecondKeyID, w.Tokens.Grant, w.Wallet, w.Signer.PublicKey, w.Webhook}, a.Contains)
+	switch {
+	case a.Status == http.StatusTooManyRequests || a.Status >= 500:
+		t.Errorf("%s as %s with %q: %d %.200s, want an answer that says who may call", r.operation, who, name, a.Status, a.Body)
+	case r.reads && shown && who != otherAppOfOwner: // which may read who the owner is
+		t.Errorf("%s as %s shows what the owner has: %d %.400s", r.operation, who, a.Status, a.Body)
+	case !r.reads && !r.self && a.Status < 400:
+		t.Errorf("%s as %s with %q: %d %.200s, want a refusal", r.operation, who, name, a.Status, a.Body)
+	}
+}
+
+// requireAllOwnedRoutes reports an error for described routes that change a named object and are not in the list.
+func requireAllOwnedRoutes(t *testing.T, routes []ownedRoute) {
+	t.Helper()
+	for _, op := range loadDocument(t).Operations {
+		name := op.Method + " " + op.Path
+		changes := strings.Contains(op.Path, "{") && op.Method != http.MethodGet && !op.Gone() ||
+			strings.HasPrefix(op.Path, "/api/user/") && op.Method == http.MethodDelete
+		listed := slices.ContainsFunc(routes, func(r ownedRoute) bool { return r.operation == name }) || slices.Contains(unowned, name)
+		if changes && !listed {
+			t.Errorf("%s changes a named object; no test covers its ownership", name)
+		}
+	}
+}

@@ -1,0 +1,311 @@
+package access
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/hmac"
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/coder/websocket"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/signalcast/signalcast/test/system/openapi"
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+// providerIDRoutes are the routes that show ids of the identity provider, as the protocol specifies.
+var providerIDRoutes = []string{"GET api/api/v1/signals/leaderboard", "GET hub/api/m/{marketId}/signals"}
+
+// notAlwaysFound are routes whose objects exist for a short time only.
+var notAlwaysFound = []string{"GET api/api/aura/score", "GET hub/s/{eventKey}", "GET hub/dev/session", "GET api/ws", "GET api/api/v1/feed/stream"}
+
+// person is a person with the id of the identity provider.
+type person struct{ MaskedText, ProviderID, PublicID string }
+
+// people returns everybody who has signed in. MaskedText is what PublicID is made of.
+func people(t *testing.T, s *stack.Stack) []person {
+	t.Helper()
+	rows, err := s.DB(t).Query(t.Context(), `SELECT CASE WHEN issuer LIKE 'http%' THEN provider_id ELSE issuer || '|' || provider_id END,
+		provider_id, public_id FROM api.users WHERE issuer <> 'seed'`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := pgx.CollectRows(rows, pgx.RowToStructByPos[person])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// G9: ids of the identity provider are on two routes only, and in no log.
+func TestProviderIDsAreOnTwoRoutes(t *testing.T) {
+	t.Parallel()
+	s := accessStack(t)
+	r := newReads(t, s)
+	native := s.NewNativeMarket(t, 5000, nil)
+	for i, side := range []string{"YES", "NO", "YES"} {
+		o := s.NewOperator(t)
+		for _, market := range []string{r.Market, native} {
+			o.File(t, stack.Call(market, side, 5200)).Require(http.StatusOK)
+		}
+		stack.Post(t, s.HubAt(i)+"/api/user/follow", o.Session(t), stack.Body(stack.JSON{"handle": r.Handle})).Require(http.StatusOK)
+	}
+	s.Finalize(t, native, "YES")
+	feed := subscribe(t, s, "feed", "market:"+r.Market, "operator:"+r.Handle)
+	find := newIDFinder(people(t, s))
+	shown, answered := map[string]bool{}, map[string]bool{}
+	var mu sync.Mutex
+	t.Run("routes", func(t *testing.T) {
+		for _, op := range loadDocument(t).Operations {
+			secret := op.Takes("adminSecret") || op.Takes("cronSecret")
+			if op.Method != http.MethodGet || secret || op.Gone() || op.Path == "/ws" || op.Path == "/api/v1/feed/stream" {
+				continue
+			}
+			t.Run(op.Name(), func(t *testing.T) {
+				t.Parallel()
+				base := map[string]string{"hub": s.Hub, "api": s.API, "clock": s.Clock}[op.Host]
+				path := r.path(op)
+				missing := strings.NewReplacer(r.Market, "native-0000000000", r.Call, r.ID, r.Handle, "unknown_person", r.Message, r.ID).Replace(path)
+				for _, path := range []string{path, missing, path + "?limit=x&cursor=%00&id=%7b"} {
+					a := r.crowd.do(t, op.Method, base+path, r.credential(op))
+					mu.Lock()
+					answered[op.Name()] = answered[op.Name()] || a.Status < 400
+					// whoami shows the ids of the caller to the caller.
+					shown[op.Name()] = shown[op.Name()] || op.Path != "/api/dev/whoami" && find.in(a.Body, fmt.Append(nil, a.Header))
+					mu.Unlock()
+				}
+			})
+		}
+	})
+	for name, ok := range answered {
+		if !ok && !slices.Contains(notAlwaysFound, name) {
+			t.Errorf("%s never answered with success", name)
+		}
+	}
+	for name, is := range shown {
+		if want := slices.Contains(providerIDRoutes, name); is != want {
+			t.Errorf("%s shows ids of the identity provider: %t, want %t", name, is, want)
+		}
+	}
+	root, err := stack.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, err := os.ReadFile(filepath.Join(root, "proto/openapi/openapi.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if find.in(document) || bytes.Contains(document, []byte(`"did:`)) {
+		t.Error("the OpenAPI document shows an id of the identity provider")
+	}
+	late := s.NewOperator(t)
+	late.File(t, stack.Call(r.Market, "YES", 5000)).Require(http.StatusOK)
+	if newIDFinder(people(t, s)).in(feed(t, late.Handle)) {
+		t.Error("the live feed shows an id of the identity provider")
+	}
+	for _, path := range s.Logs(t) {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if filepath.Base(path) != "idp.log" && find.in(raw) {
+			t.Errorf("%s shows an id of the identity provider", path)
+		}
+	}
+}
+
+// reads fills the parameters of routes that are read.
+type reads struct {
+	*stack.Owner
+	crowd                     *crowd
+	venueMarket, code, embeds string // code of a short link; address that embeds are made of
+}
+
+func newReads(t *testing.T, s *stack.Stack) *reads {
+	t.Helper()
+	r := &reads{Owner: s.NewOwner(t), crowd: newCrowd(), venueMarket: s.NewVenueMarket(t, "polymarket", .41, nil).ID}
+	r.embeds = s.Hub + "/receipts/" + r.Call
+	_, r.code, _ = strings.Cut(stack.Get(t, s.Hub+"/api/embed/signal/"+r.Call).Require(http.StatusOK).Text("shortUrl"), "/api/c/")
+	return r
+}
+
+// credential returns the credential with which the owner reads a route.
+func (r *reads) credential(op *openapi.Operation) stack.Set {
+	switch {
+	case op.Public():
+		return nil
+	case op.Takes("identityToken"):
+		return stack.Bearer(r.Login)
+	case op.Takes("operatorKey"):
+		return stack.Bearer(r.Key)
+	}
+	return r.Browser
+}
+
+// path returns the path of a route with its parameters.
+func (r *reads) path(op *openapi.Operation) string {
+	path, values := op.Path, url.Values{}
+	for _, p := range op.Parameters() {
+		value := r.value(op, p)
+		if p.In == "path" {
+			path = strings.Replace(path, "{"+p.Name+"}", url.PathEscape(value), 1)
+		} else if value != "" && p.In == "query" {
+			values.Set(p.Name, value)
+		}
+	}
+	if op.Path == "/protocol/authorize" {
+		values = r.App.AuthorizeRequest("profile:read")
+	}
+	if len(values) > 0 {
+		path += "?" + values.Encode()
+	}
+	return path
+}
+
+// value returns the value of a parameter; empty for an optional one that is not needed.
+func (r *reads) value(op *openapi.Operation, p openapi.Parameter) string {
+	atVenue := strings.HasPrefix(op.Path, "/api/polymarket/")
+	switch p.Name {
+	case "market_id":
+		return r.venueMarket
+	case "market", "marketId":
+		if atVenue {
+			return r.venueMarket
+		}
+		return r.Market
+	case "id":
+		switch {
+		case atVenue:
+			return r.venueMarket
+		case strings.HasSuffix(op.Path, "/messages/{id}"):
+			return r.Message
+		case strings.HasSuffix(op.Path, "/passports/{id}"):
+			return r.Handle
+		case strings.HasPrefix(op.Path, webhooksPath):
+			return r.Webhook
+		}
+		return r.Call
+	case "denpaId":
+		return r.ID
+	case "url":
+		return r.embeds
+	case "state":
+		return "none"
+	case "handle":
+		if p.In == "path" || op.Path == "/api/user/follow" || strings.HasPrefix(op.Path, "/api/streamer/") {
+			return r.Handle
+		}
+	}
+	if p.In != "path" {
+		return ""
+	}
+	fixed := map[string]string{
+		"page": "quickstart.html", "kind": "signal", "code": r.code, "publicKey": r.Signer.PublicKey, "appId": r.App.ID, "type": "signal.create",
+		"stationId": r.Station, "file": "app.css",
+	}
+	return cmp.Or(fixed[p.Name], "unknown")
+}
+
+// idFinder finds ids of the identity provider in several encodings.
+type idFinder [][]byte
+
+func newIDFinder(people []person) (f idFinder) {
+	for _, p := range people {
+		id := []byte(p.ProviderID)
+		for _, text := range []string{
+			p.ProviderID, url.QueryEscape(p.ProviderID), hex.EncodeToString(id), base64.StdEncoding.EncodeToString(id)[:len(id)],
+			base64.RawURLEncoding.EncodeToString(id)[:len(id)],
+		} {
+			if len(text) > 8 {
+				f = append(f, []byte(text))
+			}
+		}
+	}
+	return f
+}
+
+func (f idFinder) in(texts ...[]byte) bool {
+	return slices.ContainsFunc(texts, func(text []byte) bool {
+		return slices.ContainsFunc(f, func(id []byte) bool { return bytes.Contains(text, id) })
+	})
+}
+
+// subscribe opens a websocket on channels of the live feed. The result returns all frames once one contains a word.
+func subscribe(t *testing.T, s *stack.Stack, channels ...string) func(t *testing.T, word string) []byte {
+	t.Helper()
+	conn, _, err := websocket.Dial(t.Context(), "ws"+strings.TrimPrefix(s.API, "http")+"/ws", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.CloseNow() })
+	raw, err := json.Marshal(stack.JSON{"op": "subscribe", "id": "1", "channels": channels})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Write(t.Context(), websocket.MessageText, raw); err != nil {
+		t.Fatal(err)
+	}
+	return func(t *testing.T, word string) (all []byte) {
+		t.Helper()
+		for !bytes.Contains(all, []byte(word)) {
+			_, frame, err := conn.Read(t.Context())
+			if err != nil {
+				t.Fatalf("the live feed ended before %s: %v", word, err)
+			}
+			all = append(append(all, frame...), '\n')
+		}
+		return all
+	}
+}
+
+// G9: public ids cannot be computed without the secret.
+func TestPublicIDsNeedTheSecret(t *testing.T) {
+	t.Parallel()
+	s := accessStack(t)
+	s.NewOperator(t)
+	settings := s.Settings(t, "api")
+	mask := func(secret, text string) string {
+		mac := hmac.New(sha256.New, []byte(secret))
+		mac.Write([]byte(text))
+		return "op_" + hex.EncodeToString(mac.Sum(nil)[:8])
+	}
+	hashes := map[string]func(text string) []byte{
+		"SHA-256": func(text string) []byte { sum := sha256.Sum256([]byte(text)); return sum[:] },
+		"SHA-512": func(text string) []byte { sum := sha512.Sum512([]byte(text)); return sum[:] },
+		"SHA-1":   func(text string) []byte { sum := sha1.Sum([]byte(text)); return sum[:] },
+		"MD5":     func(text string) []byte { sum := md5.Sum([]byte(text)); return sum[:] },
+	}
+	known := []string{"", "secret", "signalcast", "signalcast-dev", "test-pepper-do-not-use", settings["HUB_URL"], settings["LINK_SECRET"]}
+	for _, p := range people(t, s) {
+		if want := mask(settings["MASK_SECRET"], p.MaskedText); p.PublicID != want {
+			t.Errorf("the public id of %s is %s, want %s", p.MaskedText, p.PublicID, want)
+		}
+		for _, text := range []string{p.MaskedText, p.ProviderID} {
+			for _, secret := range known {
+				if mask(secret, text) == p.PublicID {
+					t.Errorf("the public id of %s is made with the known secret %q", p.MaskedText, secret)
+				}
+			}
+			for name, hash := range hashes {
+				if "op_"+hex.EncodeToString(hash(text)[:8]) == p.PublicID {
+					t.Errorf("the public id of %s is a hash by %s", p.MaskedText, name)
+				}
+			}
+		}
+	}
+}
