@@ -192,16 +192,6 @@ func (s *Stack) Routes(t testing.TB, service string) []string {
 	return out
 }
 
-// Settings returns the environment of a running process.
-func (s *Stack) Settings(t testing.TB, process string) map[string]string {
-	t.Helper()
-	env, err := environmentOf(s.PID(t, process))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return env
-}
-
 // environmentOf returns the environment of a running process.
 func environmentOf(pid int) (map[string]string, error) {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))

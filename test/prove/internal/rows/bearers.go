@@ -1,12 +1,9 @@
 package rows
 
 import (
-	"context"
 	"net/http"
-	"strings"
 
 	"github.com/signalcast/signalcast/test/prove/client"
-	"github.com/signalcast/signalcast/test/prove/internal/frame"
 )
 
 // byBearer is any text as a bearer.

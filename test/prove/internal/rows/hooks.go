@@ -1,13 +1,7 @@
 package rows
 
 import (
-	"context"
-	"fmt"
-	"net/http"
 	"strings"
-
-	"github.com/signalcast/signalcast/test/prove/client"
-	"github.com/signalcast/signalcast/test/prove/internal/frame"
 )
 
 // hooksPath is where webhooks are registered, at the ledger's own host.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/signalcast/signalcast/test/prove/client"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
-	"github.com/signalcast/signalcast/test/prove/stack"
 )
 
 // large is a market with many planted calls, of which we know all there is to know.

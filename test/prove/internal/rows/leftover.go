@@ -1,18 +1,7 @@
 package rows
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
-	"errors"
-	"maps"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"time"
-
-	"github.com/signalcast/signalcast/test/prove/internal/frame"
-	"github.com/signalcast/signalcast/test/prove/stack"
 )
 
 const (

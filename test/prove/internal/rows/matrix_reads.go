@@ -1,16 +1,10 @@
 package rows
 
 import (
-	"context"
-	"fmt"
 	"net/http"
-	"net/url"
-	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/signalcast/signalcast/test/prove/client"
-	"github.com/signalcast/signalcast/test/prove/internal/frame"
 	"github.com/signalcast/signalcast/test/system/openapi"
 )
 

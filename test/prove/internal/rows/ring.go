@@ -2,19 +2,10 @@ package rows
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
-	"fmt"
-	"net/http"
-	"net/url"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/signalcast/signalcast/test/prove/client"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
-	"github.com/signalcast/signalcast/test/prove/stack"
 )
 
 // everyScope are the scopes that the doors of the protocol ask for.

@@ -1,16 +1,6 @@
 package rows
 
 import (
-	"context"
-	"crypto/ed25519"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
-	"maps"
-	"net/http"
-	"time"
-
-	"github.com/signalcast/signalcast/test/prove/client"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
 )
 
