@@ -290,7 +290,9 @@ func TestAgentsShareTheLimitOfTheGrant(t *testing.T) {
 	refresh.Set("resource", resource)
 	tokens := []string{first.Access, app.OAuth(t, "token", refresh).Require(http.StatusOK).Text("access_token")}
 	record, list := toolMessage("my_record", nil), message("tools/list", nil)
-	messages := []any{record, list, toolMessage("get_market", stack.JSON{"marketId": "701122"}), toolMessage("submit_signal", nil), []any{record}}
+	messages := []any{
+		record, list, toolMessage("get_market", stack.JSON{"marketId": "701122"}), toolMessage("submit_signal", nil), []any{record},
+	}
 	got := accepted(t, 150, 60, func(i int) stack.Answer {
 		return send(t, o.Client, s.HubAt(i)+tokenPath, messages[i/4%len(messages)], stack.Bearer(tokens[i/2%2]))
 	})
@@ -322,7 +324,8 @@ func TestAgentsShareTheLimitOfTheAddress(t *testing.T) {
 	}
 	a := send(t, c, hub+tokenPath, list, stack.Header("Origin", "https://stranger.example"))
 	requireLimited(t, a, 20)
-	if a.Header.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(a.Header.Get("Access-Control-Expose-Headers"), "Retry-After") {
+	exposed := a.Header.Get("Access-Control-Expose-Headers")
+	if a.Header.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(exposed, "Retry-After") {
 		t.Errorf("the page of an app cannot read the wait: %v", a.Header)
 	}
 	if a := send(t, c, hub+keyPath, list); a.Header.Get("Access-Control-Allow-Origin") != "" {

@@ -83,7 +83,8 @@ func TestEveryConnectionReceivesEachEventOnce(t *testing.T) {
 		a.await(t, int64(n*len(at)), 20*time.Second)
 	}
 	delays := a.require(t, n, sentEvents(t, s, market, a.base, at))
-	t.Logf("%d connections in %v, %d bytes each; delay p50 %v, p99 %v", n, connected, each, delays.Quantile(.5), delays.Quantile(.99))
+	t.Logf("%d connections in %v, %d bytes each; delay p50 %v, p99 %v",
+		n, connected, each, delays.Quantile(.5), delays.Quantile(.99))
 }
 
 // Readers that do not read are closed with code 4008, and the others receive every event without a delay by them.
@@ -154,7 +155,8 @@ func publish(t *testing.T, s *stack.Stack, market string) {
 	t.Helper()
 	const fact = `
 WITH fact AS (
-    INSERT INTO api.outbox (type, market_id, data, at) VALUES ('market.status', $1, jsonb_build_object('pad', repeat('x', 1000)), now())
+    INSERT INTO api.outbox (type, market_id, data, at)
+    VALUES ('market.status', $1, jsonb_build_object('pad', repeat('x', 1000)), now())
 )
 SELECT pg_notify('sc_outbox', '')`
 	if _, err := s.DB(t).Exec(t.Context(), fact, market); err != nil {

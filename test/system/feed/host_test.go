@@ -41,9 +41,10 @@ func newHost(t *testing.T, s *stack.Stack, changed map[string]string) *host {
 	metrics := stack.FreeAddr(t)
 	settings := map[string]string{"METRICS_ADDR": metrics}
 	maps.Copy(settings, changed)
-	h := &host{Side: s.Side(t, "api", settings), metrics: metrics, network: [2]byte{byte(16 + rand.N(200)), byte(200 + rand.N(40))}}
-	h.addr = strings.TrimPrefix(h.URL, "http://")
-	stack.Eventually(t, 30*time.Second, "a first connection to "+h.URL, func() bool { // it follows the feed a moment after it is ready
+	h := &host{Side: s.Side(t, "api", settings), metrics: metrics}
+	h.addr, h.network = strings.TrimPrefix(h.URL, "http://"), [2]byte{byte(16 + rand.N(200)), byte(200 + rand.N(40))}
+	// It follows the feed a moment after it is ready.
+	stack.Eventually(t, 30*time.Second, "a first connection to "+h.URL, func() bool {
 		c, err := h.open(t.Context(), h.address(0), "", 0)
 		if err != nil {
 			return false

@@ -193,7 +193,8 @@ func (v *visits) kinds() []kind {
 		_ = ws.WriteHeader(&b, ws.Header{Fin: true, OpCode: ws.OpText, Masked: true, Length: length}) // a buffer takes everything
 		return b.Bytes()
 	}
-	start, piece := masked(ws.NewFrame(ws.OpText, false, []byte(`{"op":`))), masked(ws.NewFrame(ws.OpContinuation, false, make([]byte, 1024)))
+	start := masked(ws.NewFrame(ws.OpText, false, []byte(`{"op":`)))
+	piece := masked(ws.NewFrame(ws.OpContinuation, false, make([]byte, 1024)))
 	none := func(*conn) error { return nil }
 	all := `{"op":"subscribe","channels":["signals","market:` + v.market + `","wire"]}`
 	return []kind{
@@ -224,7 +225,8 @@ func (v *visits) kinds() []kind {
 		hostile("an unmasked frame", ws.StatusProtocolError, ws.MustCompileFrame(ws.NewTextFrame([]byte(`{"op":"ping"}`)))),
 		hostile("an unknown opcode", ws.StatusProtocolError, masked(ws.NewFrame(0x3, true, nil))),
 		socket("deep JSON", func(c *conn) error {
-			return errors.Join(c.send(strings.Repeat("[", 8<<10)), c.await(`"error":"invalid_frame"`), c.send(`{"op":"ping"}`), c.await(`"op":"pong"`))
+			return errors.Join(c.send(strings.Repeat("[", 8<<10)), c.await(`"error":"invalid_frame"`),
+				c.send(`{"op":"ping"}`), c.await(`"op":"pong"`))
 		}),
 	}
 }

@@ -60,8 +60,8 @@ func (e *storedEvent) isOn(channel string) bool {
 	case subject == "market":
 		return e.market == name && (signal || strings.HasPrefix(e.kind, "market.") || strings.HasPrefix(e.kind, "stream."))
 	case subject == "operator":
-		return e.handle == name && (slices.Contains([]string{"signal.created", "signal.resolved", "moment.minted", "clip.ready"}, e.kind) ||
-			strings.HasPrefix(e.kind, "operator."))
+		own := []string{"signal.created", "signal.resolved", "moment.minted", "clip.ready"}
+		return e.handle == name && (slices.Contains(own, e.kind) || strings.HasPrefix(e.kind, "operator."))
 	case channel == "resolutions":
 		return e.kind == "market.resolved" || strings.HasPrefix(e.kind, "market.dispute")
 	}

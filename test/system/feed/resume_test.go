@@ -102,7 +102,7 @@ SELECT (SELECT count(*) FROM api.outbox) + (SELECT count(*) FROM api.feed_drains
 }
 
 // delayCommits makes one transaction in twenty that publishes a fact wait for 50 ms before its commit, when its facts have
-// their place in the outbox and nobody sees them yet. The returned function fails the test unless events were numbered after
+// their place in the outbox and are not visible yet. The returned function fails the test unless events were numbered after
 // later ones of the outbox.
 func delayCommits(t *testing.T, s *stack.Stack) (requireOvertaken func()) {
 	t.Helper()
@@ -144,8 +144,8 @@ func (r *resumption) openReaders(t *testing.T, start int64, large string) {
 	t.Helper()
 	now := stack.Query[int64](t, r.s, "SELECT seq FROM api.feed_head")
 	kinds := []feedclient.Kind{
-		feedclient.Stream, feedclient.Reopened, feedclient.Library, feedclient.Poll, feedclient.Reopened, feedclient.Stream, feedclient.Library,
-		feedclient.Library, feedclient.Stream, feedclient.Reopened,
+		feedclient.Stream, feedclient.Reopened, feedclient.Library, feedclient.Poll, feedclient.Reopened,
+		feedclient.Stream, feedclient.Library, feedclient.Library, feedclient.Stream, feedclient.Reopened,
 	}
 	markets, handles := r.writers.Markets(), r.writers.Handles()
 	for i := range stack.Size(t, 20, 50, 50) {
