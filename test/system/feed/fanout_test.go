@@ -58,7 +58,7 @@ func sentEvents(t *testing.T, s *stack.Stack, market string, base int64, at []ti
 
 // Ten thousand connections to one process receive each call once and in order, and need at most 64 KiB each.
 func TestEveryConnectionReceivesEachEventOnce(t *testing.T) {
-	s := stack.Exclusive(t)
+	s := start(t)
 	h := newHost(t, s, nil)
 	n, calls := min(stack.Size(t, 400, 10_000, 10_000), h.maxConnections(t)), stack.Size(t, 2, 10, 40)
 	market := s.NewNativeMarket(t, 5000, nil)
@@ -89,7 +89,7 @@ func TestEveryConnectionReceivesEachEventOnce(t *testing.T) {
 
 // Readers that do not read are closed with code 4008, and the others receive every event without a delay by them.
 func TestSlowReadersDelayNoOther(t *testing.T) {
-	s := stack.Exclusive(t)
+	s := start(t)
 	h := newHost(t, s, nil)
 	n := stack.Size(t, 100, 1000, 1000)
 	slow := n / 10

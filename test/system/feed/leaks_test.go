@@ -28,7 +28,7 @@ type visits struct {
 // Connections that open and end in any way leave no socket, goroutine, open file or memory with the process, and a client
 // that behaves is served meanwhile.
 func TestConnectionsLeaveNothingBehind(t *testing.T) {
-	s := stack.Exclusive(t)
+	s := start(t)
 	// With few connections to the database all of them exist from the start; frequent collections keep the memory near
 	// what the process needs.
 	h := newHost(t, s, map[string]string{"GOGC": "10", "DB_MAX_CONNS": "8"})

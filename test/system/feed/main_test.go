@@ -8,3 +8,9 @@ import (
 )
 
 func TestMain(m *testing.M) { stack.Main(m) }
+
+// start returns the one system of these tests: all of them measure or stop processes.
+func start(t *testing.T) *stack.Stack {
+	t.Helper()
+	return stack.Exclusive(t, stack.Hubs(2))
+}

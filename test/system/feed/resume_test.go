@@ -31,7 +31,7 @@ type resumption struct {
 // Readers that lose their connection, their server, Redis or Postgres receive every event of their channels once and in
 // order, also when transactions commit in another order than they wrote.
 func TestResumedReadersReceiveEveryEventOnce(t *testing.T) {
-	s := stack.Exclusive(t, stack.Hubs(2))
+	s := start(t)
 	const writers = 20
 	each := stack.Size(t, 10, 100, 2000)
 	r := &resumption{s: s, writers: s.NewFeedWriters(t, writers*each+stack.Size(t, 2000, 30_000, 200_000))}
