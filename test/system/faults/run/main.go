@@ -1,6 +1,6 @@
 // Command run builds each fault of test/system/faults and requires that the test of its guarantee fails.
 //
-//	go run ./test/system/faults/run [-p 2] [name ...]
+//	go run ./test/system/faults/run [-p 2] [name ... | i/n]
 package main
 
 import (
@@ -59,12 +59,9 @@ func run(ctx context.Context) (missed int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	chosen := all
-	if names := flag.Args(); len(names) > 0 {
-		chosen = slices.DeleteFunc(slices.Clone(all), func(f faults.Fault) bool { return !slices.Contains(names, f.Name) })
-		if len(chosen) != len(names) {
-			return 0, fmt.Errorf("%d of %d named faults exist", len(chosen), len(names))
-		}
+	chosen, err := choose(all, flag.Args())
+	if err != nil {
+		return 0, err
 	}
 	if r.dir, err = os.MkdirTemp("", "signalcast-faults-"); err != nil {
 		return 0, err
@@ -97,6 +94,31 @@ func run(ctx context.Context) (missed int, err error) {
 	}
 	fmt.Printf("%d of %d faults detected\n", len(chosen)-missed, len(chosen))
 	return missed, ctx.Err()
+}
+
+// choose returns the faults with these names, those of share i/n, or all without an argument.
+func choose(all []faults.Fault, args []string) ([]faults.Fault, error) {
+	var i, n int
+	if len(args) == 1 {
+		if _, err := fmt.Sscanf(args[0], "%d/%d", &i, &n); err == nil {
+			if i < 1 || i > n {
+				return nil, fmt.Errorf("share %s: want i/n with i from 1 to n", args[0])
+			}
+			var share []faults.Fault
+			for k := i - 1; k < len(all); k += n {
+				share = append(share, all[k])
+			}
+			return share, nil
+		}
+	}
+	if len(args) == 0 {
+		return all, nil
+	}
+	chosen := slices.DeleteFunc(slices.Clone(all), func(f faults.Fault) bool { return !slices.Contains(args, f.Name) })
+	if len(chosen) != len(args) {
+		return nil, fmt.Errorf("%d of %d named faults exist", len(chosen), len(args))
+	}
+	return chosen, nil
 }
 
 // prepare builds the programs and the tests without a fault.
