@@ -12,8 +12,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/tern/v2/migrate"
-
-	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 const (
@@ -124,9 +122,6 @@ func (s Schema) run(ctx context.Context, conn *pgx.Conn) (Migrated, error) {
 		_, _ = conn.Exec(ctx, `INSERT INTO schema_files (version, name, sha256) VALUES ($1, $2, $3)
 			ON CONFLICT (version) DO UPDATE SET name = excluded.name, sha256 = excluded.sha256, applied_at = now()`,
 			sequence, name, files[sequence-1])
-		if teeth.Bites("B6") && done.From > 0 && int(sequence) == len(files) && s.Name == "api" {
-			_, _ = conn.Exec(ctx, "SET LOCAL lock_timeout = 0; LOCK TABLE signals; SELECT pg_sleep(2)")
-		}
 	}
 	if err := withLockRetries(ctx, m.Migrate); err != nil {
 		return done, err

@@ -1,10 +1,13 @@
 package stack
 
 import (
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // StoredCall is a call that InsertCalls stores.
@@ -46,8 +49,14 @@ func (s *Stack) InsertCalls(t testing.TB, market string, calls []StoredCall) {
 		ids, users, yes = append(ids, c.ID), append(users, c.Operator), append(yes, c.Yes)
 		prices, bases = append(prices, c.Price), append(bases, c.Basis)
 	}
-	now := time.Now().UTC().Truncate(time.Millisecond)
-	if _, err := s.DB(t).Exec(t.Context(), insertCalls, market, ids, users, yes, prices, bases, now); err != nil {
+	args := []any{market, ids, users, yes, prices, bases, time.Now().UTC().Truncate(time.Millisecond)}
+	_, err := s.DB(t).Exec(t.Context(), insertCalls, args...)
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) && refused.Code == "42703" { // undefined_column: rated, in a database of the last release
+		older := strings.NewReplacer("price_verified, rated", "price_verified", "true, true", "true").Replace(insertCalls)
+		_, err = s.DB(t).Exec(t.Context(), older, args...)
+	}
+	if err != nil {
 		t.Fatalf("insert calls: %v", err)
 	}
 }

@@ -20,6 +20,7 @@ type settings struct {
 	env      map[string]string // of every process
 	postgres []string          // NAME=value
 	hubs     int
+	bin      string // directory of the programs; empty: built from this tree
 }
 
 // Option changes how a system is started.
@@ -35,6 +36,9 @@ func Hubs(n int) Option { return func(s *settings) { s.hubs = n } }
 func Postgres(value string) Option {
 	return func(s *settings) { s.postgres = append(s.postgres, value) }
 }
+
+// ProgramsIn takes the programs from a directory, for example those of another release.
+func ProgramsIn(dir string) Option { return func(s *settings) { s.bin = dir } }
 
 // ScoredAtOnce makes every verified call count with its first quote, on markets of any volume and creator.
 func ScoredAtOnce() Option {
@@ -66,7 +70,7 @@ func (s settings) name() string {
 		pairs = append(pairs, name+"="+value)
 	}
 	slices.Sort(pairs)
-	return strings.Join(slices.Concat(pairs, s.postgres, []string{strconv.Itoa(s.hubs)}), "\n")
+	return strings.Join(slices.Concat(pairs, s.postgres, []string{strconv.Itoa(s.hubs), s.bin}), "\n")
 }
 
 // Size returns how much a test tries: short under -short, full with SYSTEM_SIZE=full, otherwise usual.

@@ -150,7 +150,10 @@ func launch(set settings) (*Stack, error) {
 	if err != nil {
 		return nil, err
 	}
-	bin, err := built()
+	bin, err := set.bin, error(nil)
+	if bin == "" {
+		bin, err = built()
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
-	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
@@ -29,12 +28,7 @@ func NewSignals(cc grpc.ClientConnInterface, now func() time.Time) *Signals {
 
 // File implements signal.Writer.
 func (s *Signals) File(ctx context.Context, by operator.Actor, d signal.Draft) (signal.Filed, error) {
-	draft := draftTo(d)
-	if teeth.Bites("B1") {
-		go s.filings.file(context.WithoutCancel(ctx), &signalv1.FileRequest{Caller: callerOf(by), Draft: draft}, d.Again)
-		return signal.Filed{ID: d.ID}, nil
-	}
-	return s.filings.file(ctx, &signalv1.FileRequest{Caller: callerOf(by), Draft: draft}, d.Again)
+	return s.filings.file(ctx, &signalv1.FileRequest{Caller: callerOf(by), Draft: draftTo(d)}, d.Again)
 }
 
 // RehearseFile implements signal.Writer.

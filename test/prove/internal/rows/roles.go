@@ -10,16 +10,3 @@ import (
 func digest(ctx context.Context, env *frame.Env, table string) (string, error) {
 	return env.Text(ctx, "SELECT coalesce(md5(string_agg(md5(t::text), '' ORDER BY md5(t::text))), '') FROM api."+table+" t")
 }
-
-// digests is digest of several tables.
-func digests(ctx context.Context, env *frame.Env, tables ...string) (map[string]string, error) {
-	all := map[string]string{}
-	for _, t := range tables {
-		d, err := digest(ctx, env, t)
-		if err != nil {
-			return nil, err
-		}
-		all[t] = d
-	}
-	return all, nil
-}
