@@ -125,7 +125,7 @@ func addBook(o venue.Object, m *world.Market, p world.Price) {
 	if o["negRiskRequestId"] = nil; m.Event.Group {
 		o["negRiskRequestId"] = m.QuestionID
 	}
-	o["isRewardable"], o["settings"] = true, constants["settings"]
+	o["isRewardable"], o["settings"] = true, constants.With("settings", venue.Object{})
 	o["venue"] = venue.Object{"exchange": m.ConditionID[:42], "adapter": nil}
 }
 

@@ -1,6 +1,8 @@
 package manifold
 
 import (
+	"cmp"
+
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/venue"
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/world"
 )
@@ -22,11 +24,8 @@ func (s *Service) short(m *world.Market) venue.Object {
 		"url": "https://manifold.markets/inventeduser/" + m.Slug, "pool": venue.Object{"YES": 2000 * (1 - p), "NO": 2000 * p},
 		"probability": p, "totalLiquidity": m.Liquidity, "volume": m.Volume, "volume24Hours": m.Volume24h,
 		"closeTime": m.EndOfTrading().UnixMilli(), "lastUpdatedTime": now.UnixMilli(), "lastCommentTime": createdAt(m),
-		"lastBetTime": m.LastPriceAt(now).UnixMilli(),
+		"lastBetTime": m.LastPriceAt(now).UnixMilli(), "isResolved": false, "creatorId": cmp.Or(m.Creator, "u1Invented0000000000"),
 	})
-	if m.Creator != "" {
-		o["creatorId"] = m.Creator
-	}
 	if m.Outcome == "" || m.State == world.Open || m.State == world.Closed {
 		return o
 	}

@@ -117,7 +117,7 @@ func (s *Service) legacy(w http.ResponseWriter, r *http.Request) {
 }
 
 // list reads the parameters of a list, the highest first; finished markets are listed only with closed=true.
-func (s *Service) list(v url.Values, most int) (objects []any, next, fault string) {
+func (s *Service) list(v url.Values, most int) (objects []venue.Object, next, fault string) {
 	key, known := sortKeys[v.Get("order")]
 	if !known {
 		return nil, "", "order fields are not valid"
@@ -130,7 +130,7 @@ func (s *Service) list(v url.Values, most int) (objects []any, next, fault strin
 		}
 		limit = min(n, most)
 	}
-	objects = []any{}
+	objects = []venue.Object{}
 	add := func(id int64) {
 		if m, ok := s.world.Get(id); ok && m.Finished() == closed {
 			objects = append(objects, s.market(&m, v.Get("include_tag") == "true"))

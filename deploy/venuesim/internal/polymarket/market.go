@@ -32,7 +32,7 @@ func (s *Service) market(m *world.Market, withTags bool) venue.Object {
 		"groupItemTitle": m.Candidate, "groupItemThreshold": strconv.Itoa(m.EventIndex), "questionID": m.QuestionID,
 		"negRisk": m.Event.Exclusive, "negRiskRequestID": "", "umaResolutionStatuses": "[]",
 		"lastTradePrice": top.Ask.Float(), "spread": (top.Ask - top.Bid).Float(),
-		"oneDayPriceChange": (m.Price - m.Path(dayAgo)).Float(), "events": []any{s.event(m)},
+		"oneDayPriceChange": (m.Price - m.Path(dayAgo)).Float(), "events": []venue.Object{s.event(m)},
 	})
 	if m.Category != "" {
 		o["category"] = m.Category

@@ -112,8 +112,7 @@ func TestAnswersHaveTheFormOfTheSamples(t *testing.T) {
 		}},
 	} {
 		for _, c := range v.cases {
-			t.Run(venue+"/"+c.sample, func(t *testing.T) {
-				t.Parallel()
+			t.Run(venue+"/"+c.sample, func(t *testing.T) { // one at a time: lists must begin with the new market
 				fill := strings.NewReplacer("{yesterday}", time.Now().Add(-30*time.Hour).UTC().Format(time.RFC3339))
 				m := create(t, base, venue, `,"tags":["Weather"]`+fill.Replace(c.create))
 				if c.change != "" {

@@ -5,8 +5,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"math/big"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,8 +35,9 @@ func (w *World) NegRiskID(event string) string {
 
 // token returns a number of 76 digits; the last 20 are the number of the market and the outcome.
 func (w *World) token(id int64, outcome int) string {
-	head := new(big.Int).SetBytes(w.hash("token", id, int64(outcome))).Text(10)
-	return fmt.Sprintf("7%s%019d%d", head[:55], id, outcome)
+	h := w.hash("token", id, int64(outcome))
+	part := func(i int) uint64 { return binary.BigEndian.Uint64(h[i:]) % 1e18 }
+	return fmt.Sprintf("71%018d%018d%018d%019d%d", part(0), part(8), part(16), id, outcome)
 }
 
 // Find returns the market of a condition, a token, a slug or a recorded key.
@@ -63,11 +62,10 @@ func (w *World) Find(key string) (Market, bool) {
 	return m, ok && (recorded || key == m.ConditionID || key == m.Slug || slices.Contains(m.Tokens, key))
 }
 
-var notInSlug = regexp.MustCompile(`[^a-z0-9]+`)
-
 // Slug returns the address form of a text: lower-case letters, digits and single dashes, at most limit bytes.
 func Slug(text string, limit int) string {
-	slug := strings.Trim(notInSlug.ReplaceAllString(strings.ToLower(text), "-"), "-")
+	parts := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	slug := strings.Join(parts, "-")
 	if slug == "" {
 		return "market"
 	}

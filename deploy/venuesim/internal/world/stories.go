@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -68,23 +67,24 @@ var yesNo = []string{"Yes", "No"}
 const rules = "This market resolves to Yes if the event named in the question takes place before the end date, otherwise to " +
 	"No.\n\nThe resolution source is the public record of the body concerned; a consensus of credible reporting may be used as well."
 
-var braces = regexp.MustCompile(`\{[a-z]+2?\}`)
-
 // write returns the story of an event of a kind that ends at a time.
 func (k *kind) write(d *dice, size int, end time.Time) *story {
 	drawn := map[string]string{
-		"{year}": end.Format("2006"), "{month}": end.Format("January 2006"), "{day}": end.Format("January 2, 2006"),
-		"{number}": strconv.Itoa(d.between(3, 12)),
+		"year": end.Format("2006"), "month": end.Format("January 2006"), "day": end.Format("January 2, 2006"),
+		"number": strconv.Itoa(d.between(3, 12)), "name": "",
 	}
 	fill := func(text string) string {
-		return braces.ReplaceAllStringFunc(text, func(word string) string {
-			if _, known := drawn[word]; !known && word != "{name}" {
-				name := strings.TrimRight(strings.Trim(word, "{}"), "2")
-				two := d.some(stories.Words[name], 2)
-				drawn["{"+name+"}"], drawn["{"+name+"2}"] = two[0], two[1]
+		parts := strings.Split(text, "{")
+		for i, part := range parts[1:] {
+			word, rest, _ := strings.Cut(part, "}")
+			if _, known := drawn[word]; !known {
+				list := strings.TrimRight(word, "2")
+				two := d.some(stories.Words[list], 2)
+				drawn[list], drawn[list+"2"] = two[0], two[1]
 			}
-			return drawn[word]
-		})
+			parts[i+1] = drawn[word] + rest
+		}
+		return strings.Join(parts, "")
 	}
 	s := &story{event: Event{Title: fill(k.Title), Exclusive: k.Form == "race"}, description: rules}
 	for _, label := range k.Tags {
@@ -99,7 +99,7 @@ func (k *kind) write(d *dice, size int, end time.Time) *story {
 			names = append(names, fmt.Sprintf(k.Step, low))
 		}
 	case "match":
-		s.writeMatch(d, drawn["{"+k.Names+"}"], drawn["{"+k.Names+"2}"], size)
+		s.writeMatch(d, drawn[k.Names], drawn[k.Names+"2"], size)
 	case "single":
 		names = []string{""}
 	case "upDown":
@@ -107,7 +107,7 @@ func (k *kind) write(d *dice, size int, end time.Time) *story {
 		s.markets = []chapter{{question: question, labels: []string{"Up", "Down"}}}
 	}
 	for _, name := range names {
-		drawn["{name}"] = name
+		drawn["name"] = name
 		s.markets = append(s.markets, chapter{question: fill(k.Question), candidate: name, labels: yesNo})
 	}
 	if k.Title == "" {
