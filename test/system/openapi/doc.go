@@ -1,5 +1,4 @@
-// Package openapi reads the OpenAPI document of the repository: which
-// operations there are, what their requests hold, and whether an answer is as it
-// says. Rows that walk every route take them from here, so that a route that
-// joins the document joins the rows.
+// Package openapi reads the OpenAPI document of the repository: the operations, the parameters and bodies of their requests,
+// and whether an answer is one that the document describes. Tests that visit every route take the routes from here, so that
+// they cover a new route without a change.
 package openapi

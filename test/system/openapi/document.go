@@ -21,8 +21,8 @@ import (
 // Hosts are the services that the document names.
 var Hosts = []string{"hub", "api", "clock"}
 
-// Document is the description. Its objects are closed: a member that it does not
-// name is a mistake of ours, though readers would ignore it.
+// Document is the OpenAPI document. Its objects are closed: an answer must not have a member that the document does not name,
+// although clients ignore such members.
 type Document struct {
 	Operations []*Operation // of all hosts, by path, host and method
 
@@ -38,20 +38,20 @@ type Operation struct {
 	op   *openapi3.Operation
 }
 
-// plainText is how bodies are read that are text to us.
+// plainText makes the validation accept bodies of text formats.
 var plainText = sync.OnceFunc(func() {
 	for _, kind := range []string{"text/html", "text/css", "text/csv", "text/javascript", "image/svg+xml", "image/png", "application/jsonl", "application/yaml"} {
 		openapi3filter.RegisterBodyDecoder(kind, openapi3filter.RegisteredBodyDecoder("text/plain"))
 	}
 })
 
-// Load reads the document that `make gen` wrote.
+// Load reads the document that `make gen` generates.
 func Load(root string) (*Document, error) {
 	plainText()
 	loader := openapi3.NewLoader()
 	spec, err := loader.LoadFromFile(filepath.Join(root, "proto/openapi/openapi.json"))
 	if err != nil {
-		return nil, fmt.Errorf("read the description: %w", err)
+		return nil, fmt.Errorf("read the OpenAPI document: %w", err)
 	}
 	d := &Document{spec: spec}
 	closed := map[*openapi3.Schema]bool{}
@@ -82,20 +82,20 @@ func Load(root string) (*Document, error) {
 
 func hostsOf(op *openapi3.Operation) (hosts []string, err error) {
 	if op.Servers == nil {
-		return nil, errors.New("it names no server")
+		return nil, errors.New("the operation names no server")
 	}
 	for _, server := range *op.Servers {
 		name := strings.TrimSuffix(strings.TrimPrefix(server.URL, "https://"), ".example")
 		if !slices.Contains(Hosts, name) {
-			return nil, fmt.Errorf("it names an unknown server %s", server.URL)
+			return nil, fmt.Errorf("the operation names an unknown server %s", server.URL)
 		}
 		hosts = append(hosts, name)
 	}
 	return hosts, nil
 }
 
-// closeObjects forbids members that a schema does not name. Objects of free
-// form, and those that say what their other members are, stay as they are.
+// closeObjects forbids members that a schema does not name, except in objects without named members and in those that define
+// their other members.
 func closeObjects(ref *openapi3.SchemaRef, done map[*openapi3.Schema]bool) {
 	if ref == nil || ref.Value == nil || done[ref.Value] {
 		return
@@ -117,19 +117,19 @@ func closeObjects(ref *openapi3.SchemaRef, done map[*openapi3.Schema]bool) {
 	}
 }
 
-// Name is how people call an operation.
+// Name returns the method, the host and the path, for example "GET hub/api/signals/feed".
 func (o *Operation) Name() string { return o.Method + " " + o.Host + o.Path }
 
-// Knows tells whether an answer of a status is described.
+// Knows reports whether the document has answers of a status.
 func (o *Operation) Knows(status int) bool { return o.op.Responses.Status(status) != nil }
 
-// Gone tells whether it is described as one of an older age.
+// Gone reports whether the operation is retired: it is documented as 410 only.
 func (o *Operation) Gone() bool { return o.Knows(http.StatusGone) && !o.Knows(http.StatusOK) }
 
-// Open tells whether pages of any site may ask it, by its own word.
+// Open reports whether the document allows requests from pages of any site.
 func (o *Operation) Open() bool { return o.op.Extensions["x-signalcast-cors-open"] == true }
 
-// Has tells whether an address leads to an operation of a host, by its path as it is read.
+// Has reports whether a host has an operation at an address. Parameters match path segments without percent signs and dots.
 func (d *Document) Has(host, method, address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -146,7 +146,7 @@ func (d *Document) Has(host, method, address string) bool {
 	})
 }
 
-// Tag is the kind of operations that it belongs to.
+// Tag returns the first tag of the operation.
 func (o *Operation) Tag() string {
 	if len(o.op.Tags) == 0 {
 		return ""
@@ -154,7 +154,7 @@ func (o *Operation) Tag() string {
 	return o.op.Tags[0]
 }
 
-// Takes tells whether one of the ways to be let in is this one alone.
+// Takes reports whether the operation accepts a security scheme.
 func (o *Operation) Takes(scheme string) bool {
 	if o.op.Security == nil {
 		return false
@@ -165,16 +165,16 @@ func (o *Operation) Takes(scheme string) bool {
 	})
 }
 
-// Public tells whether it needs no credential.
+// Public reports whether the operation needs no credential.
 func (o *Operation) Public() bool {
 	return o.op.Security == nil || len(*o.op.Security) == 0 ||
 		slices.ContainsFunc(*o.op.Security, func(r openapi3.SecurityRequirement) bool { return len(r) == 0 })
 }
 
-// Check holds an answer against the description; nil: it fits.
+// Check returns an error if the document does not have such an answer: its status, headers and body.
 func (o *Operation) Check(ctx context.Context, url string, status int, header http.Header, body []byte) error {
 	if !o.Knows(status) {
-		return fmt.Errorf("status %d is not described", status)
+		return fmt.Errorf("status %d is not documented", status)
 	}
 	r, err := http.NewRequestWithContext(ctx, o.Method, url, nil)
 	if err != nil {
@@ -190,8 +190,7 @@ func (o *Operation) Check(ctx context.Context, url string, status int, header ht
 	return openapi3filter.ValidateResponse(ctx, input)
 }
 
-// Schemes names every way to be let in; one that needs several credentials, as a
-// session does, is named by each.
+// Schemes returns the names of all security schemes that the operation accepts. A session has two.
 func (o *Operation) Schemes() []string {
 	var out []string
 	if o.op.Security != nil {

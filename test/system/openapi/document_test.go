@@ -29,12 +29,12 @@ func find(t *testing.T, d *openapi.Document, name string) *openapi.Operation {
 	t.Helper()
 	i := slices.IndexFunc(d.Operations, func(o *openapi.Operation) bool { return o.Name() == name })
 	if i < 0 {
-		t.Fatalf("%s is not described", name)
+		t.Fatalf("%s is not documented", name)
 	}
 	return d.Operations[i]
 }
 
-func TestAnswersAreHeldAgainstTheDescription(t *testing.T) {
+func TestAnswersAreCheckedAgainstTheDocument(t *testing.T) {
 	t.Parallel()
 	o := find(t, load(t), "GET hub/api/signals/feed")
 	header := http.Header{"Content-Type": {"application/json; charset=utf-8"}}
@@ -50,11 +50,11 @@ func TestAnswersAreHeldAgainstTheDescription(t *testing.T) {
 		}
 	}
 	if o.Check(t.Context(), "http://127.0.0.1/api/signals/feed", 418, header, []byte(`{"type":"open","signals":[],"count":0}`)) == nil || !o.Public() || o.Knows(503) {
-		t.Error("an answer that is not described fits")
+		t.Error("an answer that is not documented is accepted")
 	}
 }
 
-func TestWhoIsLetIn(t *testing.T) {
+func TestCredentialsOfOperations(t *testing.T) {
 	t.Parallel()
 	d := load(t)
 	keys, call := find(t, d, "GET hub/api/dev/keys"), find(t, d, "POST hub/api/predictions")
