@@ -89,7 +89,9 @@ func TestReadsWhilePostgresHangs(t *testing.T) {
 	} {
 		list = append(list, target{client: a.Client, url: s.HubAt(i) + path}, target{client: stack.NewClient(), url: s.HubAt(i+1) + path})
 	}
-	list = append(list, target{client: a.Client, url: s.API + "/api/v1/feed"}, target{client: a.Client, url: s.API + "/api/v1/signals/leaderboard"},
+	list = append(list,
+		target{client: a.Client, url: s.API + "/api/v1/feed"},
+		target{client: a.Client, url: s.API + "/api/v1/signals/leaderboard"},
 		target{a.Client, s.Hub + "/api/m/" + a.Market + "/crowd", []stack.Set{session}})
 	abnormal := func() string {
 		var wrong []string

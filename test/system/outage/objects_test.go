@@ -54,7 +54,8 @@ func newObjects(t *testing.T, s *stack.Stack, n int) *objects {
 		}
 		r := &reader{Operator: s.NewOperator(t)}
 		r.session = r.Session(t)
-		o.markets, o.signals, o.codes, o.readers = append(o.markets, market), append(o.signals, signal), append(o.codes, code), append(o.readers, r)
+		o.markets, o.signals, o.codes = append(o.markets, market), append(o.signals, signal), append(o.codes, code)
+		o.readers = append(o.readers, r)
 		o.venueMarkets = append(o.venueMarkets, s.NewVenueMarket(t, "polymarket", 0.41, nil).ID)
 	}
 	for range 4 {

@@ -59,7 +59,8 @@ func openListeners(t *testing.T, api string, sockets, streams int) listeners {
 }
 
 func (l *listener) openSocket(t *testing.T, via *http.Client, api string) error {
-	conn, _, err := websocket.Dial(t.Context(), "ws"+strings.TrimPrefix(api, "http")+"/ws", &websocket.DialOptions{HTTPClient: via}) //nolint:bodyclose // the library closes it
+	url := "ws" + strings.TrimPrefix(api, "http") + "/ws"
+	conn, _, err := websocket.Dial(t.Context(), url, &websocket.DialOptions{HTTPClient: via}) //nolint:bodyclose // the library closes it
 	if err != nil {
 		return err
 	}

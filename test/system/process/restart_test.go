@@ -99,7 +99,9 @@ func (r *traffic) send(t *testing.T, i int, base string, c *counts) {
 
 func (r *traffic) call(t *testing.T, base string) (stack.Answer, error) {
 	n := int(r.next.Add(1)) - 1
-	c := stack.SentCall{Operator: r.operators[n%len(r.operators)], Market: r.markets[n/len(r.operators)%len(r.markets)], Yes: n%2 == 0, Price: 5000}
+	c := stack.SentCall{
+		Operator: r.operators[n%len(r.operators)], Market: r.markets[n/len(r.operators)%len(r.markets)], Yes: n%2 == 0, Price: 5000,
+	}
 	a, err := c.Send(t, base)
 	if err == nil && a.Status == http.StatusOK {
 		c.ID = a.Text("id")

@@ -84,8 +84,9 @@ func (p *paths) retired(t *testing.T) {
 
 // commonPaths are paths that other services often have.
 var commonPaths = []string{
-	"/metrics", "/debug/pprof/", "/debug/vars", "/admin", "/api", "/api/v1", "/api/v2/signals", "/api/debug", "/graphql", "/swagger", "/swagger.json",
-	"/openapi.yml", "/actuator/health", "/.env", "/.git/config", "/server-status", "/internal/routes", "/api/admin", "/api/internal", "/static/", "/static",
+	"/metrics", "/debug/pprof/", "/debug/vars", "/admin", "/api", "/api/v1", "/api/v2/signals", "/api/debug", "/graphql", "/swagger",
+	"/swagger.json", "/openapi.yml", "/actuator/health", "/.env", "/.git/config", "/server-status", "/internal/routes", "/api/admin",
+	"/api/internal", "/static/", "/static",
 }
 
 // unknown asks for common paths and for each beginning of a documented path.

@@ -2,6 +2,7 @@ package process
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"maps"
 	"net/http"
@@ -64,10 +65,11 @@ func newParts(t *testing.T, s *stack.Stack) *parts {
 	t.Helper()
 	p := &parts{s: s}
 	var err error
-	if p.postgres, err = localdb.StartPostgres(t.Context(), localdb.PostgresConfig{Dir: filepath.Join(s.Dir(), "parts"), Durable: true}); err != nil {
+	settings := localdb.PostgresConfig{Dir: filepath.Join(s.Dir(), "parts"), Durable: true}
+	if p.postgres, err = localdb.StartPostgres(t.Context(), settings); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { p.postgres.Stop(t.Context()) })
+	t.Cleanup(func() { p.postgres.Stop(context.Background()) })
 	admin, err := localdb.EnsureDatabase(t.Context(), p.postgres.URL(), "signalcast")
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +77,7 @@ func newParts(t *testing.T, s *stack.Stack) *parts {
 	if p.redis, err = localdb.StartRedis(t.Context(), localdb.RedisConfig{}); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { p.redis.Stop(t.Context()) })
+	t.Cleanup(func() { p.redis.Stop(context.Background()) })
 	p.api = p.service(t, "api", admin, nil)
 	p.hub = p.service(t, "hub", admin, map[string]string{"API_ADDR": p.api.GRPC, "CLOCK_ADDR": ""})
 	return p
@@ -106,7 +108,7 @@ func (p *parts) kill(t *testing.T) {
 	p.api.Kill()
 	_ = syscall.Kill(p.redis.PID(), syscall.SIGKILL) // it may have ended
 	<-p.redis.Done()
-	p.postgres.Stop(t.Context())
+	p.postgres.Stop(context.Background())
 }
 
 // start starts a part and returns when it runs: a service answers /healthz, ready or not.
@@ -115,9 +117,9 @@ func (p *parts) start(t *testing.T, name string) {
 	var err error
 	switch name {
 	case "postgres":
-		err = p.postgres.Restart(t.Context())
+		err = p.postgres.Restart(context.Background())
 	case "redis":
-		err = p.redis.Restart(t.Context())
+		err = p.redis.Restart(context.Background())
 	default:
 		side := map[string]*stack.Side{"hub": p.hub, "api": p.api}[name]
 		side.Launch(t)
