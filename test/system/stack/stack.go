@@ -125,6 +125,14 @@ func Start(t testing.TB, opts ...Option) *Stack {
 	return s
 }
 
+// Stop ends a system of Start before its test ends.
+func (s *Stack) Stop(t testing.TB) {
+	t.Helper()
+	if err := s.stop(); err != nil {
+		t.Fatalf("stop the system: %v", err)
+	}
+}
+
 // Main runs the tests of a package, then stops the shared systems and removes all files.
 func Main(m *testing.M) {
 	code := m.Run()

@@ -1,0 +1,160 @@
+package federation
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+// Two systems show each other's tapes and operators, nothing returns to its origin, and the entries of a partner that has
+// ended are shown for a while. Partners that lie, hang and flood do not affect the honest one.
+func TestPartnersShowEachOther(t *testing.T) {
+	a, b := newSite(t, "alpha"), newSite(t, "bravo")
+	a.addPartner(t, "bravo", b.Hub, b.Hub+"/api/network/tapes", b.Hub+"/api/network/operators")
+	b.addPartner(t, "alpha", a.Hub, a.Hub+"/api/network/tapes", a.Hub+"/api/network/operators")
+	for _, pair := range [][2]*site{{a, b}, {b, a}} {
+		requireEntriesOf(t, pair[0], pair[1])
+	}
+	requireOneViewPerAddress(t, a)
+	requireHonestEntries(t, a, b)
+	requireProgrammeOfStation(t, a)
+	requireEntriesExpire(t, a, b)
+}
+
+// requireEntriesOf requires that a site shows its own entry and that of the other, with the addresses of their origins.
+func requireEntriesOf(t *testing.T, me, other *site) {
+	t.Helper()
+	own, theirs := "hub/"+me.operator.Handle, other.name+"/"+other.operator.Handle
+	stack.Eventually(t, 40*time.Second, me.name+" shows "+theirs+" in both lists", func() bool {
+		return strings.Count(me.both(t), theirs) == 2
+	})
+	for _, list := range []string{"tapes", "operators"} {
+		all, names := me.entries(t, list, "")
+		if len(all) != 2 || !slices.Contains(names, own) {
+			t.Errorf("%s of %s are %v, want %s and %s", list, me.name, names, own, theirs)
+		}
+		for _, e := range all {
+			want := me.Hub
+			if e.Origin == other.name {
+				want = other.Hub
+			}
+			if e.OriginURL != want || e.Href != want+"/u/"+e.Handle {
+				t.Errorf("%s: an entry of %s has origin %s and links to %s, want %s", list, e.Origin, e.OriginURL, e.Href, want)
+			}
+		}
+		if _, names := me.entries(t, list, "?exclude="+other.Hub); !slices.Equal(names, []string{own}) {
+			t.Errorf("%s without the partner are %v, want %s", list, names, own)
+		}
+		if _, names := me.entries(t, list, "?exclude=hub"); !slices.Equal(names, []string{theirs}) {
+			t.Errorf("%s without the own hub are %v, want %s", list, names, theirs)
+		}
+	}
+}
+
+// requireOneViewPerAddress starts a partner's tape twice from one address: it counts once.
+func requireOneViewPerAddress(t *testing.T, a *site) {
+	t.Helper()
+	tapes, _ := a.entries(t, "tapes", "?exclude=hub")
+	viewer := stack.NewClient()
+	for _, counted := range []bool{true, false} {
+		viewer.Do(t, http.MethodPost, a.Hub+"/api/network/tapes/"+tapes[0].ID+"/view").
+			Require(http.StatusOK).Expect(stack.JSON{"counted": counted})
+	}
+}
+
+// requireProgrammeOfStation waits until the clock publishes what a station airs.
+func requireProgrammeOfStation(t *testing.T, a *site) {
+	t.Helper()
+	stack.Eventually(t, time.Minute, "the programme of a station", func() bool {
+		p := stack.Get(t, a.API+"/api/v1/stations/bravo/program").Require(http.StatusOK)
+		return p.Int("total") > 0 && len(p.List("segments")) > 0 && strings.HasPrefix(p.Text("segments.0.segmentId"), "station.bravo:")
+	})
+}
+
+// requireEntriesExpire ends the other site. Its entries stay while the last copy is younger than keepFor.
+func requireEntriesExpire(t *testing.T, a, b *site) {
+	t.Helper()
+	theirs := "bravo/" + b.operator.Handle
+	b.Stop(t)
+	for ended := time.Now(); time.Since(ended) < keepFor/2; {
+		if both := a.both(t); strings.Count(both, theirs) != 2 {
+			t.Fatalf("%v after the end of the partner the lists are %s, want %s in both", time.Since(ended), both, theirs)
+		}
+	}
+	own := "hub/" + a.operator.Handle
+	stack.Eventually(t, 2*keepFor+20*time.Second, "the own entries alone", func() bool {
+		both := a.both(t)
+		return !strings.Contains(both, "bravo/") && strings.Count(both, own) == 2
+	})
+}
+
+// requireHonestEntries adds three partners: one publishes entries of other sites, one hangs, one sends 256 MiB compressed.
+func requireHonestEntries(t *testing.T, a, b *site) {
+	t.Helper()
+	var bomb bytes.Buffer
+	z := gzip.NewWriter(&bomb)
+	for range 256 {
+		if _, err := z.Write(bytes.Repeat([]byte(" "), 1<<20)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	tape := func(id, originURL, handle string) string {
+		return fmt.Sprintf(`{"id":%q,"origin":"hub","originUrl":%q,"handle":%q,"url":"https://video.example/x.m3u8","marketId":"1",`+
+			`"href":%q,"durationS":null,"views":0,"stance":null,"createdAt":"2026-01-01T00:00:00.000Z","boosted":true}`,
+			id, originURL, handle, originURL+"/u/"+handle)
+	}
+	var liar *httptest.Server
+	liar = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = fmt.Fprintf(w, `{"tapes":[%s,%s,%s,{"id":7},null],"operators":[]}`, tape("of-hub", a.Hub, a.operator.Handle),
+			tape("of-bravo", b.Hub, b.operator.Handle), tape("own", liar.URL, "liar"))
+	}))
+	t.Cleanup(liar.Close)
+	over := make(chan struct{})
+	slow := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-over:
+		case <-r.Context().Done():
+		}
+	}))
+	t.Cleanup(slow.Close)
+	t.Cleanup(func() { close(over) })
+	flood := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		_, _ = w.Write(bomb.Bytes())
+	}))
+	t.Cleanup(flood.Close)
+	bad := map[string]*httptest.Server{"liar": liar, "slow": slow, "flood": flood}
+	for id, s := range bad {
+		a.addPartner(t, id, s.URL, s.URL+"/t", s.URL+"/o")
+	}
+	tapes := func() []string {
+		_, names := a.entries(t, "tapes", "")
+		return names
+	}
+	stack.Eventually(t, 40*time.Second, "the one honest entry of the liar", func() bool { return slices.Contains(tapes(), "liar/liar") })
+	all, names := a.entries(t, "tapes", "")
+	want := []string{"bravo/" + b.operator.Handle, "hub/" + a.operator.Handle, "liar/liar"}
+	if slices.Sort(names); !slices.Equal(names, want) {
+		t.Errorf("tapes with bad partners are %v, want %v", names, want)
+	}
+	for _, e := range all {
+		if e.ID == "of-hub" || e.ID == "of-bravo" {
+			t.Errorf("%s published entry %s of another site", e.Origin, e.ID)
+		}
+	}
+	for id := range bad {
+		a.setStatus(t, id, "suspended")
+	}
+	stack.Eventually(t, 40*time.Second, "a suspended station has no entries", func() bool { return !slices.Contains(tapes(), "liar/liar") })
+}
