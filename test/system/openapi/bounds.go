@@ -46,7 +46,7 @@ func BoundaryCases(s *openapi3.Schema, good map[string]any) []BoundaryCase {
 	return out
 }
 
-// step is a value at a bound of a schema or beside one.
+// step is a value at a bound of a schema, or next to one.
 type step struct {
 	what  string
 	value any

@@ -43,7 +43,7 @@ func TestServicesRunConfined(t *testing.T) {
 	s := stack.Shared(t)
 	for name, service := range readCompose(t) {
 		t.Run(name, func(t *testing.T) {
-			settings := settingsBeside(t, s, name)
+			settings := furtherSettings(t, s, name)
 			p := startConfined(t, service, filepath.Join(compileOnce(t).programs, name), settings)
 			requireHealth(t, "http://"+settings["HTTP_ADDR"], p.ended)
 			requireNoRights(t, p.pid, imageUser, imageUser, "")
@@ -53,8 +53,8 @@ func TestServicesRunConfined(t *testing.T) {
 	}
 }
 
-// settingsBeside returns the settings of a further process of a service, with the video directory of the image.
-func settingsBeside(t *testing.T, s *stack.Stack, name string) map[string]string {
+// furtherSettings returns the settings of a further process of a service, with the video directory of the image.
+func furtherSettings(t *testing.T, s *stack.Stack, name string) map[string]string {
 	t.Helper()
 	settings := s.Settings(t, name)
 	for _, address := range []string{"HTTP_ADDR", "GRPC_ADDR", "ORIGIN_LISTEN"} {

@@ -44,7 +44,7 @@ func TestServicesRunInContainers(t *testing.T) {
 	for name, service := range all {
 		t.Run(name, func(t *testing.T) {
 			requireMinimalImage(t, engine, service.Image, filepath.Join(programs, name))
-			settings := settingsBeside(t, s, name)
+			settings := furtherSettings(t, s, name)
 			config, host := service.container(t, settings)
 			c, err := engine.Create(t.Context(), name, config, host)
 			if err != nil {
