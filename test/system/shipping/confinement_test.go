@@ -199,7 +199,8 @@ func confine(s service, root, program string) error {
 
 // drop limits what the thread can hand on to the program. What it may do itself ends with its user.
 func drop(s service) error {
-	for i := uintptr(0); s.dropsAll() && i <= unix.CAP_LAST_CAP; i++ {
+	const maxCapability = 63
+	for i := uintptr(0); s.dropsAll() && i <= maxCapability; i++ {
 		if err := unix.Prctl(unix.PR_CAPBSET_DROP, i, 0, 0, 0); err == unix.EINVAL {
 			break // the kernel has no further capability
 		} else if err != nil {
