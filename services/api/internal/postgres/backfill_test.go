@@ -3,6 +3,8 @@ package postgres
 import (
 	"io/fs"
 	"testing"
+
+	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
 // before0020 removes what migration 0020 and its successors created.
@@ -57,12 +59,8 @@ func TestRecordsOfBefore(t *testing.T) {
 // fillAll recomputes every record and board row, n at a time.
 func (l *ledger) fillAll(atOnce int) {
 	l.t.Helper()
-	for _, name := range []string{"record_fill", "board_fill"} {
-		for after, more := (*string)(nil), true; more; more = after != nil {
-			if err := l.rw.QueryRow(l.t.Context(), query(name), after, atOnce).Scan(&after); err != nil {
-				l.t.Fatal(err)
-			}
-		}
+	if err := fillRecords(l.t.Context(), db.New(l.rw), int32(atOnce)); err != nil {
+		l.t.Fatal(err)
 	}
 }
 

@@ -2,69 +2,74 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/skill"
+	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/board"
+	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 	"github.com/signalcast/signalcast/services/api/internal/score"
 )
 
 // ListScores ranks operators by their scores.
 func (s *Store) ListScores(ctx context.Context, q board.Query, month time.Time) ([]board.Row, error) {
-	return s.boardRows(ctx, "board_scores", false, q, month)
+	rows, err := s.listBoard(ctx, "scores", q, month)
+	for i := range rows {
+		rows[i].Broadcast = nil
+	}
+	return rows, err
 }
 
 // ListBroadcast ranks operators by their broadcast scores; within28 over 28 days.
 func (s *Store) ListBroadcast(ctx context.Context, q board.Query, within28 bool, month time.Time) ([]board.Row, error) {
+	by := "broadcast"
 	if within28 {
-		return s.boardRows(ctx, "board_month", true, q, month)
+		by = "broadcast28"
 	}
-	return s.boardRows(ctx, "board_all", true, q, month)
+	return s.listBoard(ctx, by, q, month)
 }
 
-// Record counts one operator's calls.
-func (s *Store) Record(ctx context.Context, userID string) (r board.Record, err error) {
-	err = s.pool.QueryRow(ctx, query("operator_record"), userID).Scan(&r.Total, &r.Won, &r.Lost, &r.Void, &r.Score)
+func (s *Store) listBoard(ctx context.Context, by string, q board.Query, month time.Time) ([]board.Row, error) {
+	rows, err := s.q.ListBoard(ctx, db.ListBoardParams{By: by, Tiers: q.Tiers, Lane: q.Lane, Limit: int32(q.Limit), Month: month})
 	if err != nil {
-		return r, pg.Fault(fmt.Errorf("operator_record: %w", err))
+		return nil, pg.Fault(fmt.Errorf("list board: %w", err))
 	}
-	return r, nil
+	return pg.Collect(rows, boardRowOf), nil
 }
 
 // ListEdge ranks operators by the lower end of their edge.
 func (s *Store) ListEdge(ctx context.Context, q board.Query) ([]board.Row, error) {
-	return s.boardRows(ctx, "board_edge", true, q)
+	rows, err := s.q.ListEdgeBoard(ctx, db.ListEdgeBoardParams{Tiers: q.Tiers, Lane: q.Lane, Limit: int32(q.Limit)})
+	if err != nil {
+		return nil, pg.Fault(fmt.Errorf("list board of edges: %w", err))
+	}
+	return pg.Collect(rows, func(r db.ListEdgeBoardRow) board.Row { return boardRowOf(db.ListBoardRow(r)) }), nil
 }
 
-func (s *Store) boardRows(ctx context.Context, name string, broadcast bool, q board.Query, more ...any) ([]board.Row, error) {
-	rows, err := s.pool.Query(ctx, query(name), append([]any{q.Tiers, q.Lane, q.Limit}, more...)...)
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("%s: %w", name, err))
+func boardRowOf(r db.ListBoardRow) board.Row {
+	return board.Row{
+		Operator: operatorOf(r.User), Score: r.Score, Total: r.Total, Won: r.Won, Lost: r.Lost,
+		Pending: r.Total - r.Won - r.Lost - r.Void, Accuracy: score.Accuracy(r.Won, r.Lost),
+		Edge: edgeOf(r.SkillCalls, r.EdgeBps, r.LowBps, r.HighBps),
+		Broadcast: &board.Broadcast{
+			Score: int(r.Broadcast), Calls28: r.Calls, Takes28: r.Takes, WindowScore: r.WindowScore, WindowDone: r.WindowDone,
+		},
 	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (board.Row, error) {
-		var r board.Row
-		var void int64
-		fields := append(operatorFields(&r.Operator), &r.Score, &r.Total, &r.Won, &r.Lost, &void,
-			&r.Edge.Calls, &r.Edge.EdgeBps, &r.Edge.LowBps, &r.Edge.HighBps)
-		if broadcast {
-			b := &board.Broadcast{}
-			r.Broadcast = b
-			fields = append(fields, &b.Score, &b.Calls28, &b.Takes28, &b.WindowScore, &b.WindowDone)
-		}
-		if err := row.Scan(fields...); err != nil {
-			return r, err
-		}
-		r.Pending = r.Total - r.Won - r.Lost - void
-		r.Accuracy = score.Accuracy(r.Won, r.Lost)
-		return r, nil
-	})
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("%s: %w", name, err))
-	}
-	return list, nil
+}
+
+func edgeOf(calls int64, edge, low, high int32) board.Edge {
+	return board.Edge{Calls: calls, EdgeBps: int(edge), LowBps: int(low), HighBps: int(high)}
+}
+
+// Record counts one operator's calls.
+func (s *Store) Record(ctx context.Context, userID string) (board.Record, error) {
+	row, err := s.q.CountSignalsOfOperator(ctx, userID)
+	return board.Record(row), pg.Fault(wrap("count signals of operator", err))
 }
 
 // FoldBoards brings the rows of the boards up to date by one step: up to the given
@@ -73,30 +78,122 @@ func (s *Store) boardRows(ctx context.Context, name string, broadcast bool, q bo
 // nothing is left, or when another process folds.
 func (s *Store) FoldBoards(ctx context.Context, rows int, month time.Time) (done bool, err error) {
 	err = pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		var mine bool
-		if err := tx.QueryRow(ctx, query("board_lock")).Scan(&mine); err != nil {
+		q := db.New(tx)
+		locked, err := q.LockBoards(ctx)
+		if err != nil {
 			return fmt.Errorf("lock boards: %w", err)
 		}
-		if !mine {
+		if !locked {
 			done = true
 			return nil
 		}
-		var seq int64
-		var since time.Time
-		if err := tx.QueryRow(ctx, query("board_plan"), rows, month).Scan(&seq, &since, &done); err != nil {
+		plan, err := q.PlanBoards(ctx, db.PlanBoardsParams{Most: int64(rows), Month: month})
+		if err != nil {
 			return fmt.Errorf("plan boards: %w", err)
 		}
-		// The rows first: they are worked out from the window as it was.
-		if _, err := tx.Exec(ctx, query("board_keep"), seq, since); err != nil {
-			return fmt.Errorf("keep boards: %w", err)
+		done = plan.Done
+		// The rows first: they are computed from the window before it moves.
+		if err := q.FoldBoardRows(ctx, db.FoldBoardRowsParams{Seq: plan.Seq, Since: plan.Since}); err != nil {
+			return fmt.Errorf("fold boards: %w", err)
 		}
-		if _, err := tx.Exec(ctx, query("board_mark"), seq); err != nil {
-			return fmt.Errorf("mark boards: %w", err)
+		if err := q.MarkEdgesDue(ctx, plan.Seq); err != nil {
+			return fmt.Errorf("mark edges: %w", err)
 		}
-		if _, err := tx.Exec(ctx, query("board_age"), seq, since); err != nil {
-			return fmt.Errorf("age boards: %w", err)
-		}
-		return nil
+		return wrap("age boards", q.AgeBoards(ctx, db.AgeBoardsParams{Seq: plan.Seq, Since: plan.Since}))
 	})
 	return done, err
+}
+
+// FoldEdges measures up to so many rows whose results have changed. It is done when
+// none is left, or when another process folds.
+func (s *Store) FoldEdges(ctx context.Context, rows int, measure func([]skill.Tally) (board.Edge, error)) (done bool, err error) {
+	err = pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		q := db.New(tx)
+		locked, err := q.LockBoards(ctx)
+		if err != nil {
+			return fmt.Errorf("lock boards: %w", err)
+		}
+		if !locked {
+			done = true
+			return nil
+		}
+		due, err := q.TakeEdgesDue(ctx, int32(rows))
+		if err != nil {
+			return fmt.Errorf("take due rows: %w", err)
+		}
+		if done = len(due) < rows; len(due) == 0 {
+			return nil
+		}
+		tallies, err := readTallies(ctx, q, due)
+		if err != nil {
+			return err
+		}
+		var p db.StoreEdgesParams
+		for i, row := range due {
+			e, err := measure(tallies[i])
+			if errors.Is(err, skill.ErrCount) {
+				continue // the row keeps its last edge: it has too many calls to measure
+			}
+			if err != nil {
+				return fmt.Errorf("measure operator %s, lane %q: %w", row.UserID, row.Lane, err)
+			}
+			p.UserIDs, p.Lanes, p.Calls = append(p.UserIDs, row.UserID), append(p.Lanes, row.Lane), append(p.Calls, e.Calls)
+			p.Edges, p.Lows = append(p.Edges, int32(e.EdgeBps)), append(p.Lows, int32(e.LowBps))
+			p.Highs = append(p.Highs, int32(e.HighBps))
+		}
+		return wrap("store edges", q.StoreEdges(ctx, p))
+	})
+	return done, err
+}
+
+// readTallies reads the calls of each row.
+func readTallies(ctx context.Context, q *db.Queries, of []db.BoardDue) ([][]skill.Tally, error) {
+	var p db.ListTalliesOfRowsParams
+	for _, row := range of {
+		p.UserIDs, p.Lanes = append(p.UserIDs, row.UserID), append(p.Lanes, row.Lane)
+	}
+	rows, err := q.ListTalliesOfRows(ctx, p)
+	if err != nil {
+		return nil, fmt.Errorf("read tallies: %w", err)
+	}
+	out := make([][]skill.Tally, len(of))
+	for _, r := range rows {
+		t := skill.Tally{Price: syntax.Bps(r.PriceBps), Confidence: int(r.Confidence), Calls: r.Calls, Wins: r.Wins}
+		out[r.N-1] = append(out[r.N-1], t)
+	}
+	return out, nil
+}
+
+// pulseBudget is how long counting the network may take.
+const pulseBudget = 10 * time.Second
+
+// PulseTotals implements board.Store.
+func (s *Store) PulseTotals(ctx context.Context, now time.Time) (board.Totals, error) {
+	p, err := db.New(pg.Bound(s.pool, pulseBudget)).GetPulse(ctx, now)
+	if err != nil {
+		return board.Totals{}, pg.Fault(fmt.Errorf("count the pulse: %w", err))
+	}
+	return board.Totals{
+		Signals: p.Signals, Independent: p.Independent, House: p.House, Automated: p.Automated, Last7: p.Last7, Prev7: p.Prev7,
+		IndependentOperators: p.Operators, IndependentActive28: p.Active28, HouseOperators: p.Houses, Registered: p.Registered,
+		Markets: p.Markets, Won: p.Won, Lost: p.Lost, Open: p.Open, CLVCount: p.Clv, BeatLine: p.Beat,
+	}, nil
+}
+
+// PulseWeeks implements board.Store.
+func (s *Store) PulseWeeks(ctx context.Context, first, now time.Time) (weeks map[int]board.Week, last *time.Time, claims int64, err error) {
+	q := db.New(pg.Bound(s.pool, pulseBudget))
+	activity, err := q.GetLastActivity(ctx, now)
+	if err != nil {
+		return nil, nil, 0, pg.Fault(fmt.Errorf("read last activity: %w", err))
+	}
+	rows, err := q.CountWeeks(ctx, db.CountWeeksParams{First: first, Now: now})
+	if err != nil {
+		return nil, nil, 0, pg.Fault(fmt.Errorf("count weeks: %w", err))
+	}
+	weeks = make(map[int]board.Week, len(rows))
+	for _, r := range rows {
+		weeks[int(r.Week)] = board.Week{Independent: r.Independent, House: r.House, Automated: r.Automated, ActiveIndependent: r.Active}
+	}
+	return weeks, activity.Last, activity.Claims, nil
 }

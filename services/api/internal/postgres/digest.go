@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/digest"
+	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
 // dayTime is how long the reads of a day may take, which go over all of its rows.
@@ -21,19 +20,18 @@ func (s *Store) Day(ctx context.Context, w digest.Window) (digest.Day, error) {
 	ctx, cancel := context.WithTimeout(ctx, dayTime)
 	defer cancel()
 	var d digest.Day
-	err := s.pool.QueryRow(ctx, query("digest_totals"), w.From, w.To).Scan(&d.Signals, &d.Won, &d.Lost, &d.Void, &d.NewOperators)
+	day, err := s.q.CountDay(ctx, db.CountDayParams{Since: w.From, Until: w.To})
+	d.Signals, d.Won, d.Lost, d.Void, d.NewOperators = day.Signals, day.Won, day.Lost, day.Void, day.Operators
 	if err == nil {
-		err = s.pool.QueryRow(ctx, query("digest_pulse"), w.To, w.Week).Scan(
-			&d.Pulse.Last7, &d.Pulse.Prev7, &d.Pulse.WeekSignals, &d.Pulse.WeekOperators)
+		var p db.CountPulseOfDayRow
+		p, err = s.q.CountPulseOfDay(ctx, db.CountPulseOfDayParams{Until: w.To, Week: w.Week})
+		d.Pulse.Last7, d.Pulse.Prev7, d.Pulse.WeekSignals, d.Pulse.WeekOperators = p.Last7, p.Prev7, p.WeekSignals, p.WeekOperators
 	}
 	if err == nil {
 		d.TopCalls, err = s.topCalls(ctx, w)
 	}
 	if err == nil {
-		var rows pgx.Rows
-		if rows, err = s.pool.Query(ctx, query("digest_disputed"), digest.MaxDisputed); err == nil {
-			d.Disputed, err = pgx.CollectRows(rows, pgx.RowTo[string])
-		}
+		d.Disputed, err = s.q.ListDisputedMarkets(ctx, digest.MaxDisputed)
 	}
 	if err != nil {
 		return digest.Day{}, pg.Fault(fmt.Errorf("read day: %w", err))
@@ -42,17 +40,10 @@ func (s *Store) Day(ctx context.Context, w digest.Window) (digest.Day, error) {
 }
 
 func (s *Store) topCalls(ctx context.Context, w digest.Window) ([]digest.Call, error) {
-	rows, err := s.pool.Query(ctx, query("digest_top"), w.From, w.To, digest.MaxCalls)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (c digest.Call, err error) {
-		var yes bool
-		err = row.Scan(&c.SignalID, &c.Handle, &c.MarketTitle, &yes, &c.Odds, &c.Score)
-		c.Side = syntax.No
-		if yes {
-			c.Side = syntax.Yes
+	rows, err := s.q.ListTopCalls(ctx, db.ListTopCallsParams{Since: w.From, Until: w.To, Limit: digest.MaxCalls})
+	return pg.Collect(rows, func(r db.ListTopCallsRow) digest.Call {
+		return digest.Call{
+			SignalID: r.ID, Handle: r.Handle, MarketTitle: r.MarketTitle, Side: sideOf(r.Yes), Odds: syntax.Bps(r.Odds), Score: r.Score,
 		}
-		return c, err
-	})
+	}), err
 }

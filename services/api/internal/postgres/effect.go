@@ -112,8 +112,7 @@ func (s *Store) InsertSigned(ctx context.Context, m market.Market, messageID str
 		if tier != syntax.Independent && tier != syntax.House {
 			return "", market.ErrTier
 		}
-		_, err := tx.Exec(ctx, query("market_native"), nativeArgs(m)...)
-		return string(m.ID), err
+		return string(m.ID), insertNative(ctx, db.New(tx), m)
 	})
 	return syntax.MarketID(id), err
 }
@@ -122,36 +121,31 @@ func (s *Store) InsertSigned(ctx context.Context, m market.Market, messageID str
 func (s *Store) Propose(ctx context.Context, p resolve.Proposal, now time.Time) error {
 	e := effect{message: p.MessageID, kind: "resolution.create", user: p.OperatorID, daily: resolve.MaxDaily, now: now}
 	_, err := s.once(ctx, e, func(tx pgx.Tx, _ syntax.Tier) (string, error) {
-		var provider syntax.Provider
-		var status syntax.MarketStatus
-		var disputed bool
-		var creator string
-		err := tx.QueryRow(ctx, query("proposal_market"), p.MarketID).Scan(&provider, &status, &disputed, &creator)
+		q := db.New(tx)
+		m, err := q.LockMarketForProposal(ctx, p.MarketID)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
 			return "", resolve.ErrNotFound
 		case err != nil:
 			return "", fmt.Errorf("lock market: %w", err)
-		case provider != syntax.Manual:
+		case m.Provider != string(syntax.Manual):
 			return "", resolve.ErrNative
-		case creator != p.OperatorID:
+		case m.Creator != p.OperatorID:
 			return "", resolve.ErrCreator
-		case disputed:
+		case m.Disputed:
 			return "", resolve.ErrDisputed
-		case status == syntax.MarketResolved:
+		case m.Status == string(syntax.MarketResolved):
 			return "", resolve.ErrResolved
 		}
-		_, err = tx.Exec(ctx, query("proposal_put"), p.MarketID, string(p.Verdict), p.ProofURL, p.Reason, p.OperatorID, now)
-		return p.MarketID, err
+		return p.MarketID, q.StoreProposal(ctx, db.StoreProposalParams{
+			MarketID: p.MarketID, Verdict: string(p.Verdict), ProofURL: p.ProofURL, Reason: p.Reason, ProposedBy: p.OperatorID, Now: now,
+		})
 	})
 	return err
 }
 
-// LapseProposals ends proposals that nobody has decided on in their time.
+// LapseProposals deletes proposals that no administrator decided on in their time.
 func (s *Store) LapseProposals(ctx context.Context) error {
 	now := s.now().UTC().Truncate(time.Millisecond)
-	if _, err := s.pool.Exec(ctx, query("proposal_lapse"), now.Add(-market.ProposalLife), now); err != nil {
-		return pg.Fault(fmt.Errorf("end proposals: %w", err))
-	}
-	return nil
+	return pg.Fault(wrap("lapse proposals", s.q.LapseProposals(ctx, db.LapseProposalsParams{Before: now.Add(-market.ProposalLife), Now: now})))
 }

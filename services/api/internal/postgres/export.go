@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -12,6 +13,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/export"
 	"github.com/signalcast/signalcast/services/api/internal/market"
+	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
@@ -20,16 +22,16 @@ const pageTime = 10 * time.Second
 
 // RecordOwner implements export.Store.
 func (s *Store) RecordOwner(ctx context.Context, handle string) (export.Owner, error) {
-	var o export.Owner
-	err := s.reads.QueryRow(ctx, query("export_owner"), handle).
-		Scan(&o.ID, &o.PublicID, &o.Handle, &o.DisplayName, &o.OperatorType, &o.Tier)
+	o, err := s.rq.GetOwner(ctx, handle)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return export.Owner{}, export.ErrUnknown
 	case err != nil:
 		return export.Owner{}, pg.Fault(fmt.Errorf("read owner of a record: %w", err))
 	}
-	return o, nil
+	return export.Owner{
+		ID: o.ID, PublicID: o.PublicID, Handle: o.Handle, DisplayName: o.DisplayName, OperatorType: string(o.OperatorType), Tier: o.Tier,
+	}, nil
 }
 
 // RecordPage implements export.Store.
@@ -44,13 +46,13 @@ func (s *Store) RecordPage(ctx context.Context, owner string, behind export.Plac
 		return nil, pg.Fault(fmt.Errorf("read record: %w", err))
 	}
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // nothing was written
-	rows, err := tx.Query(ctx, query("export_calls"), owner, behind.At, behind.ID, asOf, n)
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("read record: %w", err))
-	}
-	calls, err := pgx.CollectRows(rows, scanCall)
+	q := db.New(tx)
+	rows, err := q.ListExportedCalls(ctx, db.ListExportedCallsParams{
+		UserID: owner, AfterAt: behind.At, AfterID: behind.ID, AsOf: asOf, Limit: int32(n),
+	})
+	calls := pg.Collect(rows, exportedOf)
 	if err == nil {
-		err = historiesOf(ctx, tx, calls, asOf)
+		err = historiesOf(ctx, q, calls, asOf)
 	}
 	if err != nil {
 		return nil, pg.Fault(fmt.Errorf("read record: %w", err))
@@ -58,49 +60,45 @@ func (s *Store) RecordPage(ctx context.Context, owner string, behind export.Plac
 	return calls, nil
 }
 
-func scanCall(row pgx.CollectableRow) (export.Call, error) {
-	var c export.Call
-	var yes bool
-	var res export.Resolution
-	var closeAt, resolvedAt *time.Time
-	var outcome, resolver, source, proof, reason *string
-	var rated *bool
-	var first, second storedQuote
-	err := row.Scan(&c.ID, &c.PublicID, &c.Handle, &c.DisplayName, &c.Tier, &c.MarketID, &c.MarketTitle, &c.Lane, &yes, &c.Price,
-		&c.CrowdYes, &c.Confidence, &c.TextTake, &c.Source, &c.TimeToResolution, &c.CreatedAt, &c.Status, &c.Score, &c.ResolvedAt,
-		&c.Outcome, &c.ClosePrice, &c.CLV, &c.Basis, &c.Verified, &c.Rated, &c.Counted, &c.MarketYes,
-		&c.ClosesAt, &c.QuoteAt, &c.ConfirmedAt, &reason, &c.FilingBasis, &c.Version, &c.Vertical, &c.InitialYes, &c.OwnMarket,
-		&first.yes, &first.no, &first.rule, &first.sha256, &second.yes, &second.no, &second.rule, &second.sha256,
-		&outcome, &resolver, &source, &proof, &closeAt, &res.ClosePrice, &resolvedAt, &rated, &res.DecidedAt, &res.Disputed)
-	c.Side, c.Reason = sideOf(yes), orEmpty(reason)
-	c.Quote, c.SecondQuote = first.at(c.QuoteAt), second.at(c.ConfirmedAt)
-	if outcome != nil {
-		res.Outcome, res.Resolver, res.Source, res.ProofURL = *outcome, orEmpty(resolver), orEmpty(source), orEmpty(proof)
-		res.CloseAt, res.ResolvedAt, res.Rated = *closeAt, *resolvedAt, *rated
-		c.Resolution = &res
+func exportedOf(r db.ListExportedCallsRow) export.Call {
+	c := export.Call{
+		Record: signal.Record{
+			ID: r.ID, PublicID: r.PublicID, Handle: r.Handle, DisplayName: r.DisplayName, Tier: r.Tier, MarketID: r.MarketID,
+			MarketTitle: r.MarketTitle, Lane: r.Lane, Side: sideOf(r.Yes), Price: r.PriceBps, CrowdYes: r.CrowdYesBps,
+			Confidence: r.Confidence, TextTake: r.TextTake, Source: r.Source, TimeToResolution: r.TTR, CreatedAt: r.CreatedAt,
+			Status: syntax.SignalStatus(r.Status), Score: widen[int](r.Score), ResolvedAt: r.ResolvedAt, Outcome: (*syntax.Side)(r.Outcome),
+			ClosePrice: widen[syntax.Bps](r.ClosePrice), CLV: widen[int](r.CLVBps), Basis: syntax.Bps(r.ScoredBps),
+			Verified: r.PriceVerified, Rated: r.Rated, Counted: r.Counted, MarketYes: r.MarketYesBps, ClosesAt: r.ClosesAt,
+			QuoteAt: r.QuoteAt, ConfirmedAt: r.ConfirmedAt, Reason: pg.Value(r.Reason),
+		},
+		FilingBasis: syntax.Bps(r.ScoreBasisBps), Version: r.Version, Vertical: r.Vertical,
+		InitialYes: widen[syntax.Bps](r.InitialYesBps), OwnMarket: r.OwnMarket,
+		Quote:       quoteOf(r.QuoteYes, r.QuoteNo, r.QuoteAt, r.QuoteRule, r.QuoteSha256),
+		SecondQuote: quoteOf(r.SecondYes, r.SecondNo, r.ConfirmedAt, r.SecondRule, r.SecondSha256),
 	}
-	return c, err
+	if r.Claimed != nil {
+		c.Resolution = &export.Resolution{
+			Outcome: *r.Claimed, Resolver: pg.Value(r.Resolver), Source: pg.Value(r.ClaimSource), ProofURL: pg.Value(r.ProofURL),
+			CloseAt: pg.Value(r.CloseAt), ClosePrice: widen[syntax.Bps](r.ClaimClose), ResolvedAt: pg.Value(r.ClaimedAt),
+			Rated: pg.Value(r.ClaimRated), DecidedAt: r.DecidedAt, Disputed: r.Disputed,
+		}
+	}
+	return c
 }
 
-// storedQuote is a row of quotes; without prices there is none.
-type storedQuote struct {
-	yes, no *syntax.Bps
-	rule    *string
-	sha256  []byte
-}
-
-func (q *storedQuote) at(t *time.Time) *market.Quote {
-	if t == nil || q.yes == nil || q.no == nil {
+// quoteOf returns a stored quote; without prices there is none.
+func quoteOf(yes, no *int32, at *time.Time, rule *string, sha256 []byte) *market.Quote {
+	if at == nil || yes == nil || no == nil {
 		return nil
 	}
-	return &market.Quote{Yes: *q.yes, No: *q.no, At: *t, Rule: orEmpty(q.rule), SHA256: q.sha256}
+	return &market.Quote{Yes: syntax.Bps(*yes), No: syntax.Bps(*no), At: *at, Rule: pg.Value(rule), SHA256: sha256}
 }
 
 // ConfirmAfter implements export.Store.
 func (s *Store) ConfirmAfter() time.Duration { return s.rules.ConfirmAfter }
 
 // historiesOf reads the events of all calls of a page at once.
-func historiesOf(ctx context.Context, tx pgx.Tx, calls []export.Call, asOf time.Time) error {
+func historiesOf(ctx context.Context, q *db.Queries, calls []export.Call, asOf time.Time) error {
 	if len(calls) == 0 {
 		return nil
 	}
@@ -108,18 +106,55 @@ func historiesOf(ctx context.Context, tx pgx.Tx, calls []export.Call, asOf time.
 	for i := range calls {
 		ids[i], at[calls[i].ID] = calls[i].ID, &calls[i]
 	}
-	rows, err := tx.Query(ctx, query("export_events"), ids, asOf)
-	if err != nil {
-		return err
+	rows, err := q.ListEventsOfSignals(ctx, db.ListEventsOfSignalsParams{SignalIDs: ids, AsOf: asOf})
+	for _, r := range rows {
+		c := at[r.SignalID]
+		c.Events = append(c.Events, signal.Event{ID: r.ID, Type: r.Type, Payload: r.Payload, Actor: r.Actor, CreatedAt: r.CreatedAt})
 	}
-	var id string
-	var e signal.Event
-	_, err = pgx.ForEachRow(rows, []any{&id, &e.ID, &e.Type, &e.Payload, &e.Actor, &e.CreatedAt}, func() error {
-		if c := at[id]; c != nil {
-			c.Events = append(c.Events, e)
-		}
-		e.Actor = nil
-		return nil
-	})
 	return err
+}
+
+// PriceTolerances implements export.Store.
+func (s *Store) PriceTolerances(ctx context.Context) ([]export.Tolerance, error) {
+	rows, err := s.rq.ListTolerances(ctx)
+	if err != nil {
+		return nil, pg.Fault(fmt.Errorf("read price tolerances: %w", err))
+	}
+	return pg.Collect(rows, func(r db.PriceTolerance) export.Tolerance { return export.Tolerance{Since: r.Since, Bps: int(r.Bps)} }), nil
+}
+
+// noteTime is how long noting it may take; filings wait meanwhile.
+const noteTime = 5 * time.Second
+
+// noted remembers that the setting of this process is in the history.
+type noted struct {
+	mu   sync.Mutex
+	done bool
+}
+
+// NoteTolerance writes the price tolerance into its history when it differs from the
+// last one there. It is done once; every filing asks for it first, so that no call is
+// filed under a tolerance that nobody can look up. Fault: db_unavailable.
+func (s *Store) NoteTolerance(ctx context.Context) error {
+	s.noted.mu.Lock()
+	defer s.noted.mu.Unlock()
+	if s.noted.done {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, noteTime)
+	defer cancel()
+	err := pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		q := db.New(tx)
+		if err := q.LockTolerances(ctx); err != nil {
+			return err
+		}
+		return q.NoteTolerance(ctx, db.NoteToleranceParams{
+			Bps: int32(s.rules.PriceToleranceBps), Now: s.now().UTC().Truncate(time.Millisecond),
+		})
+	})
+	if err != nil {
+		return pg.Fault(fmt.Errorf("note price tolerance: %w", err))
+	}
+	s.noted.done = true
+	return nil
 }

@@ -12,63 +12,58 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
+	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// NumberFeed moves up to limit committed outbox rows into the feed and returns
-// how many; newID makes their ids. It is one transaction: a row is in the outbox
+// NumberFeed moves up to limit committed outbox entries into the feed and returns
+// how many; newID makes their ids. It is one transaction: an entry is in the outbox
 // or in the feed, with its number, and never in both.
 func (s *Store) NumberFeed(ctx context.Context, limit int, newID func() string) (int, error) {
-	n := 0
+	n := int64(0)
 	err := pg.InTx(ctx, s.acts, func(tx pgx.Tx) error {
 		var head int64
-		// The second runs behind the lock, so that it sees what the last holder took;
-		// both go out at once.
+		// Both are sent at once. The second is executed after the lock is granted: it sees what the last sequencer took.
 		var b pgx.Batch
-		b.Queue(query("feed_lock")).QueryRow(func(row pgx.Row) error { return row.Scan(&head) })
-		b.Queue(query("feed_waiting"), limit).QueryRow(func(row pgx.Row) error { return row.Scan(&n) })
-		if err := tx.SendBatch(ctx, &b).Close(); err != nil {
-			return fmt.Errorf("lock feed head and count outbox: %w", err)
+		b.Queue(db.LockFeed).QueryRow(func(row pgx.Row) error { return row.Scan(&head) })
+		b.Queue(db.CountOutbox, limit).QueryRow(func(row pgx.Row) error { return row.Scan(&n) })
+		err := tx.SendBatch(ctx, &b).Close()
+		if err != nil || n == 0 {
+			return wrap("lock feed head and count outbox", err)
 		}
-		if n == 0 {
-			return nil
-		}
-		if err := tx.QueryRow(ctx, query("feed_number"), newIDs(n, newID), head).Scan(&n); err != nil {
-			return fmt.Errorf("number events: %w", err)
-		}
-		return nil
+		n, err = db.New(tx).NumberEvents(ctx, db.NumberEventsParams{IDs: newIDs(int(n), newID), Head: head})
+		return wrap("number events", err)
 	})
 	if err != nil {
 		return 0, err
 	}
-	return n, nil
+	return int(n), nil
 }
 
 // DrainFeed numbers the results of up to chunk signals of one resolved market that
 // is not in skip, with their moments, and moves its scores by lane with them.
 func (s *Store) DrainFeed(ctx context.Context, chunk int, skip []string, newID func() string) (feed.Drained, error) {
 	var d feed.Drained
-	if skip == nil {
-		skip = []string{}
-	}
 	err := pg.InTx(ctx, s.acts, func(tx pgx.Tx) error {
 		d = feed.Drained{}
-		var head int64
-		if err := tx.QueryRow(ctx, query("feed_lock")).Scan(&head); err != nil {
+		q := db.New(tx)
+		head, err := q.LockFeed(ctx)
+		if err != nil {
 			return fmt.Errorf("lock feed head: %w", err)
 		}
-		var after *string
-		err := tx.QueryRow(ctx, query("feed_drain_next"), skip).Scan(&d.MarketID, &after)
+		next, err := q.GetNextDrain(ctx, neverNil(skip))
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("find drain: %w", err)
 		}
-		err = tx.QueryRow(ctx, query("feed_drain"), d.MarketID, after, newIDs(2*chunk, newID), head).
-			Scan(&d.Numbered, &d.Ended, &d.Blocked)
+		done, err := q.NumberResults(ctx, db.NumberResultsParams{
+			MarketID: next.MarketID, AfterUser: next.AfterUser, IDs: newIDs(2*chunk, newID), Head: head,
+		})
 		if err != nil {
-			return fmt.Errorf("drain market %s: %w", d.MarketID, err)
+			return fmt.Errorf("drain market %s: %w", next.MarketID, err)
 		}
+		d = feed.Drained{MarketID: next.MarketID, Numbered: int(done.Events), Ended: done.Ended, Blocked: done.Blocked}
 		return nil
 	})
 	if err != nil {
@@ -87,57 +82,48 @@ func newIDs(n int, newID func() string) []string {
 
 // FeedHead is the number given last.
 func (s *Store) FeedHead(ctx context.Context) (int64, error) {
-	return s.feedNumber(ctx, "feed_head")
+	seq, err := db.New(pg.Bound(s.pool, pg.ReadBudget)).GetFeedHead(ctx)
+	return seq, wrap("read feed head", err)
 }
 
-// FeedOldest is the oldest number that is kept; in an empty feed the one that
+// FeedOldest is the oldest number that is stored; in an empty feed the one that
 // comes next.
 func (s *Store) FeedOldest(ctx context.Context) (int64, error) {
-	return s.feedNumber(ctx, "feed_oldest")
-}
-
-func (s *Store) feedNumber(ctx context.Context, name string) (int64, error) {
-	var seq int64
-	if err := pg.Bound(s.pool, pg.ReadBudget).QueryRow(ctx, query(name)).Scan(&seq); err != nil {
-		return 0, fmt.Errorf("read %s: %w", name, err)
-	}
-	return seq, nil
+	seq, err := db.New(pg.Bound(s.pool, pg.ReadBudget)).GetFeedOldest(ctx)
+	return seq, wrap("read oldest event", err)
 }
 
 // KeepFeed makes the partitions of the coming days and drops those that are
 // older than 90 days, both by the database's clock.
 func (s *Store) KeepFeed(ctx context.Context) error {
-	var dropped int
-	if err := s.pool.QueryRow(ctx, query("feed_keep")).Scan(&dropped); err != nil {
-		return pg.Fault(fmt.Errorf("keep feed: %w", err))
-	}
-	return nil
+	_, err := s.q.MaintainFeed(ctx)
+	return pg.Fault(wrap("maintain feed", err))
 }
 
-// ListFeedAfter reads up to limit events behind a number, in order.
+// ListFeedAfter reads up to limit events after a number, in order.
 func (s *Store) ListFeedAfter(ctx context.Context, after int64, limit int) ([]feed.Event, error) {
-	rows, err := s.pool.Query(ctx, query("feed_after"), after, limit)
+	rows, err := s.q.ListFeedAfter(ctx, db.ListFeedAfterParams{After: after, Most: int64(limit)})
 	if err != nil {
 		return nil, pg.Fault(fmt.Errorf("list feed: %w", err))
 	}
-	events, err := pgx.CollectRows(rows, s.scanFeedEvent)
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list feed: %w", err))
+	events, err := s.eventsOf(pg.Collect(rows, func(r db.ListFeedAfterRow) db.ListFeedRow { return db.ListFeedRow(r) }))
+	return events, pg.Fault(wrap("list feed", err))
+}
+
+func (s *Store) eventsOf(rows []db.ListFeedRow) ([]feed.Event, error) {
+	events := make([]feed.Event, len(rows))
+	for i, r := range rows {
+		e := r.ShownEvent
+		data, err := s.eventData(e.Data, e.SignalID)
+		if err != nil {
+			return nil, err
+		}
+		events[i] = feed.Event{
+			Seq: e.Seq, ID: e.ID, Type: feed.Type(e.Type), At: e.At, MarketID: pg.Value(e.MarketID), Provider: pg.Value(e.Provider),
+			Lane: pg.Value(e.Lane), Handle: pg.Value(r.Handle), PublicID: pg.Value(r.PublicID), Topic: pg.Value(e.Topic), Data: data,
+		}
 	}
 	return events, nil
-}
-
-func (s *Store) scanFeedEvent(row pgx.CollectableRow) (feed.Event, error) {
-	var e feed.Event
-	var market, provider, lane, handle, public, topic, signal *string
-	err := row.Scan(&e.Seq, &e.ID, &e.Type, &e.At, &market, &provider, &lane, &handle, &public, &topic, &signal, &e.Data)
-	e.MarketID, e.Provider, e.Lane = orEmpty(market), orEmpty(provider), orEmpty(lane)
-	e.Handle, e.PublicID, e.Topic = orEmpty(handle), orEmpty(public), orEmpty(topic)
-	if err != nil {
-		return e, err
-	}
-	e.Data, err = s.eventData(e.Data, signal)
-	return e, err
 }
 
 // eventData returns stored data without the spaces that Postgres writes into JSON. For an event of
@@ -160,13 +146,6 @@ func compact(data []byte) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-func orEmpty(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}
-
 // ListenOutbox calls ring for every notification that the outbox has something.
 // It returns when the connection fails or ctx ends.
 func (s *Store) ListenOutbox(ctx context.Context, ring func()) error {
@@ -181,7 +160,7 @@ func (s *Store) ListenOutbox(ctx context.Context, ring func()) error {
 		defer cancel()
 		_ = conn.Close(closing)
 	}()
-	if _, err := conn.Exec(ctx, query("feed_listen")); err != nil {
+	if _, err := conn.Exec(ctx, "LISTEN sc_outbox"); err != nil {
 		return pg.Fault(fmt.Errorf("listen: %w", err))
 	}
 	for {

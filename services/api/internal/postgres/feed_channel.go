@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
+	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
 // laneStretch is how many numbers one read of a lane looks at: a lane may be
@@ -17,7 +18,7 @@ const laneStretch = 50_000
 // FeedHeads implements feed.Heads.
 func (s *Store) FeedHeads(ctx context.Context, upTo int64, channels []feed.Channel) (map[feed.Channel]int64, error) {
 	h := headBatch{upTo: upTo, out: make(map[feed.Channel]int64, len(channels))}
-	var markets, operators, owners, topics []string
+	var markets, operators, owners, topics, lanes []string
 	for _, c := range channels {
 		switch {
 		case c.MarketID() != "":
@@ -28,14 +29,17 @@ func (s *Store) FeedHeads(ctx context.Context, upTo int64, channels []feed.Chann
 			owners = append(owners, c.Owner())
 		case c.Topic() != "":
 			topics = append(topics, c.Topic())
+		case c.Lane() != "":
+			lanes = append(lanes, c.Lane())
 		case c.Types() != nil:
-			h.one(c)
+			h.ofTypes(c)
 		}
 	}
-	h.owned("feed_heads_market", markets, feed.MarketChannel)
-	h.owned("feed_heads_operator", operators, feed.OperatorChannel)
-	h.owned("feed_heads_operator", owners, feed.MeChannel)
-	h.owned("feed_heads_topic", topics, func(s string) feed.Channel { return feed.Channel(s) })
+	h.ofKeys(db.ListHeadsOfMarkets, markets, feed.MarketChannel)
+	h.ofKeys(db.ListHeadsOfOperators, operators, feed.OperatorChannel)
+	h.ofKeys(db.ListHeadsOfOperators, owners, feed.MeChannel)
+	h.ofKeys(db.ListHeadsOfTopics, topics, func(s string) feed.Channel { return feed.Channel(s) })
+	h.ofKeys(db.ListHeadsOfLanes, lanes, feed.LaneChannel)
 	if err := s.pool.SendBatch(ctx, &h.batch).Close(); err != nil {
 		return nil, pg.Fault(fmt.Errorf("read channel heads: %w", err))
 	}
@@ -49,28 +53,29 @@ type headBatch struct {
 	out   map[feed.Channel]int64
 }
 
-// one asks for a channel without an owner.
-func (h *headBatch) one(c feed.Channel) {
-	h.batch.Queue(headText(c), h.upTo).QueryRow(func(row pgx.Row) error {
-		var seq *int64
+// ofTypes asks for a channel that has types alone.
+func (h *headBatch) ofTypes(c feed.Channel) {
+	h.batch.Queue(db.GetHeadOfTypes, texts(c.Types()), h.upTo).QueryRow(func(row pgx.Row) error {
+		var seq int64
 		err := row.Scan(&seq)
-		if seq != nil {
-			h.out[c] = *seq
+		if seq > 0 {
+			h.out[c] = seq
 		}
 		return err
 	})
 }
 
-// owned asks for channels of one kind by their owners.
-func (h *headBatch) owned(statement string, keys []string, channel func(string) feed.Channel) {
+// ofKeys asks for channels of one kind by their keys. The parameters of the statements are the keys, the types (not of topics, whose
+// events are of one kind), and the last number, in this order.
+func (h *headBatch) ofKeys(statement string, keys []string, channel func(string) feed.Channel) {
 	if len(keys) == 0 {
 		return
 	}
 	args := []any{keys, h.upTo}
-	if c := channel(keys[0]); c.Topic() == "" { // whose events are of one kind anyway
-		args = append(args, c.Types())
+	if c := channel(keys[0]); c.Topic() == "" {
+		args = []any{keys, texts(c.Types()), h.upTo}
 	}
-	h.batch.Queue(query(statement), args...).Query(func(rows pgx.Rows) error {
+	h.batch.Queue(statement, args...).Query(func(rows pgx.Rows) error {
 		var key string
 		var seq int64
 		_, err := pgx.ForEachRow(rows, []any{&key, &seq}, func() error {
@@ -81,46 +86,53 @@ func (h *headBatch) owned(statement string, keys []string, channel func(string) 
 	})
 }
 
-// ListFeedChannel reads up to limit events of one channel behind after and up to
+// ListFeedChannel reads up to limit events of one channel after after and up to
 // upTo, in order and without their links. Everything up to and including through
-// was looked at: a reader goes on from there.
+// was looked at: a reader continues from there.
 func (s *Store) ListFeedChannel(ctx context.Context, c feed.Channel, after, upTo int64, limit int) (events []feed.Message, through int64, err error) {
 	if c.Lane() != "" {
 		upTo = min(upTo, after+laneStretch)
 	}
-	var rows pgx.Rows
-	switch {
-	case c.MarketID() != "":
-		rows, err = s.pool.Query(ctx, query("feed_channel_market"), c.MarketID(), c.Types(), after, upTo, limit)
-	case c.Handle() != "":
-		rows, err = s.pool.Query(ctx, query("feed_channel_operator"), c.Handle(), c.Types(), after, upTo, limit)
-	case c.Owner() != "":
-		rows, err = s.pool.Query(ctx, query("feed_channel_operator"), c.Owner(), c.Types(), after, upTo, limit)
-	case c.Topic() != "":
-		rows, err = s.pool.Query(ctx, query("feed_channel_topic"), c.Topic(), after, upTo, limit)
-	case c.Types() == nil:
+	if c.Topic() == "" && c.Types() == nil {
 		return nil, upTo, nil
-	default:
-		rows, err = s.pool.Query(ctx, pageText(c), after, upTo, limit)
 	}
+	rows, err := listChannel(ctx, s.q, c, db.ListChannelOfTypesParams{Types: texts(c.Types()), Low: after, High: upTo, Limit: int32(limit)})
 	if err != nil {
 		return nil, 0, pg.Fault(fmt.Errorf("list channel: %w", err))
 	}
-	events, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (feed.Message, error) {
-		var m feed.Message
-		var signal *string
-		if err := row.Scan(&m.Seq, &m.Type, &m.At, &signal, &m.Data); err != nil {
-			return m, err
+	events = make([]feed.Message, len(rows))
+	for i, r := range rows {
+		events[i] = feed.Message{Seq: r.Seq, Type: feed.Type(r.Type), At: r.At}
+		if events[i].Data, err = s.eventData(r.Data, r.SignalID); err != nil {
+			return nil, 0, pg.Fault(fmt.Errorf("list channel: %w", err))
 		}
-		var err error
-		m.Data, err = s.eventData(m.Data, signal)
-		return m, err
-	})
-	if err != nil {
-		return nil, 0, pg.Fault(fmt.Errorf("list channel: %w", err))
 	}
 	if len(events) == limit {
 		upTo = events[limit-1].Seq
 	}
 	return events, upTo, nil
+}
+
+func listChannel(ctx context.Context, q *db.Queries, c feed.Channel, p db.ListChannelOfTypesParams) ([]db.ListChannelOfTypesRow, error) {
+	switch {
+	case c.MarketID() != "":
+		rows, err := q.ListChannelOfMarket(ctx, db.ListChannelOfMarketParams{
+			MarketID: c.MarketID(), Types: p.Types, Low: p.Low, High: p.High, Limit: p.Limit,
+		})
+		return pg.Collect(rows, func(r db.ListChannelOfMarketRow) db.ListChannelOfTypesRow { return db.ListChannelOfTypesRow(r) }), err
+	case c.Handle() != "" || c.Owner() != "":
+		rows, err := q.ListChannelOfOperator(ctx, db.ListChannelOfOperatorParams{
+			Handle: c.Handle() + c.Owner(), Types: p.Types, Low: p.Low, High: p.High, Limit: p.Limit,
+		})
+		return pg.Collect(rows, func(r db.ListChannelOfOperatorRow) db.ListChannelOfTypesRow { return db.ListChannelOfTypesRow(r) }), err
+	case c.Topic() != "":
+		rows, err := q.ListChannelOfTopic(ctx, db.ListChannelOfTopicParams{Topic: c.Topic(), Low: p.Low, High: p.High, Limit: p.Limit})
+		return pg.Collect(rows, func(r db.ListChannelOfTopicRow) db.ListChannelOfTypesRow { return db.ListChannelOfTypesRow(r) }), err
+	case c.Lane() != "":
+		rows, err := q.ListChannelOfLane(ctx, db.ListChannelOfLaneParams{
+			Lane: c.Lane(), Types: p.Types, Low: p.Low, High: p.High, Limit: p.Limit,
+		})
+		return pg.Collect(rows, func(r db.ListChannelOfLaneRow) db.ListChannelOfTypesRow { return db.ListChannelOfTypesRow(r) }), err
+	}
+	return q.ListChannelOfTypes(ctx, p)
 }

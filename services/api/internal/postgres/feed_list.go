@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
+	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
 // listStretch is how many numbers one page of a query by lane or provider looks
@@ -21,14 +19,14 @@ const listStretch = 50_000
 
 // ListFeedEvents reads one page of the feed. An unknown handle is an empty page.
 func (s *Store) ListFeedEvents(ctx context.Context, q feed.Query) (feed.Page, error) {
-	db := pg.Bound(s.pool, pg.ReadBudget)
+	bound := db.New(pg.Bound(s.pool, pg.ReadBudget))
 	head, err := s.FeedHead(ctx)
 	if err != nil {
 		return feed.Page{}, err
 	}
 	var user string
 	if q.Handle != "" {
-		err := db.QueryRow(ctx, query("feed_user"), q.Handle).Scan(&user)
+		user, err = bound.GetOperatorID(ctx, q.Handle)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return feed.Page{}, nil
 		}
@@ -37,12 +35,11 @@ func (s *Store) ListFeedEvents(ctx context.Context, q feed.Query) (feed.Page, er
 		}
 	}
 	lo, hi := stretch(q, head, user != "")
-	text, args := feedList(q, user, lo, hi)
-	rows, err := db.Query(ctx, text, args...)
+	rows, err := listFeed(ctx, bound, q, user, lo, hi)
 	if err != nil {
 		return feed.Page{}, fmt.Errorf("list feed: %w", err)
 	}
-	events, err := pgx.CollectRows(rows, s.scanFeedEvent)
+	events, err := s.eventsOf(rows)
 	if err != nil {
 		return feed.Page{}, fmt.Errorf("list feed: %w", err)
 	}
@@ -107,46 +104,50 @@ func stretch(q feed.Query, head int64, indexed bool) (lo, hi int64) {
 	return lo, hi
 }
 
-// feedList writes the statement of a page. With types, each is read by its own
-// index range and the ranges are merged.
-func feedList(q feed.Query, user string, lo, hi int64) (string, []any) {
-	args := []any{lo, hi, q.Limit + 1}
-	arg := func(v any) string {
-		args = append(args, v)
-		return "$" + strconv.Itoa(len(args))
+// listFeed reads the events of a page in (lo, hi], and one more than its limit. The statement is the one whose index fits: of the
+// operator, of the lane, of the types, or of the numbers alone.
+func listFeed(ctx context.Context, on *db.Queries, q feed.Query, user string, lo, hi int64) ([]db.ListFeedRow, error) {
+	types := neverNil(texts(q.Types))
+	p := db.ListFeedParams{Low: lo, High: hi, Providers: neverNil(q.Providers), Topic: q.Topic, Limit: int32(q.Limit + 1)}
+	switch {
+	case user != "":
+		of := db.ListFeedOfOperatorParams{
+			UserID: user, Types: types, Lane: q.Lane, Low: lo, High: hi, Providers: p.Providers, Topic: p.Topic, Limit: p.Limit,
+		}
+		if q.Forward {
+			rows, err := on.ListFeedOfOperator(ctx, of)
+			return pg.Collect(rows, func(r db.ListFeedOfOperatorRow) db.ListFeedRow { return db.ListFeedRow(r) }), err
+		}
+		rows, err := on.ListFeedOfOperatorBackward(ctx, db.ListFeedOfOperatorBackwardParams(of))
+		return pg.Collect(rows, func(r db.ListFeedOfOperatorBackwardRow) db.ListFeedRow { return db.ListFeedRow(r) }), err
+	case q.Lane != "":
+		of := db.ListFeedOfLaneParams{
+			Lane: q.Lane, Types: types, Low: lo, High: hi, Providers: p.Providers, Topic: p.Topic, Limit: p.Limit,
+		}
+		if q.Forward {
+			rows, err := on.ListFeedOfLane(ctx, of)
+			return pg.Collect(rows, func(r db.ListFeedOfLaneRow) db.ListFeedRow { return db.ListFeedRow(r) }), err
+		}
+		rows, err := on.ListFeedOfLaneBackward(ctx, db.ListFeedOfLaneBackwardParams(of))
+		return pg.Collect(rows, func(r db.ListFeedOfLaneBackwardRow) db.ListFeedRow { return db.ListFeedRow(r) }), err
+	case len(types) > 0:
+		of := db.ListFeedOfTypesParams{Types: types, Low: lo, High: hi, Providers: p.Providers, Topic: p.Topic, Limit: p.Limit}
+		if q.Forward {
+			rows, err := on.ListFeedOfTypes(ctx, of)
+			return pg.Collect(rows, typedEvent), err
+		}
+		rows, err := on.ListFeedOfTypesBackward(ctx, db.ListFeedOfTypesBackwardParams(of))
+		return pg.Collect(rows, func(r db.ListFeedOfTypesBackwardRow) db.ListFeedRow { return typedEvent(db.ListFeedOfTypesRow(r)) }), err
+	case q.Forward:
+		return on.ListFeed(ctx, p)
 	}
-	where := "@ AND e.seq > $1 AND e.seq <= $2"
-	if user != "" {
-		where += " AND e.user_id = " + arg(user)
-	}
-	if q.Lane != "" {
-		where += " AND e.lane = " + quoted(q.Lane)
-	}
-	if len(q.Providers) > 0 {
-		where += " AND e.provider = ANY (" + arg(q.Providers) + "::text[])"
-	}
-	topic := ""
-	if q.Topic != "" && (len(q.Types) == 0 || slices.Contains(q.Types, feed.SegmentStarted) || slices.Contains(q.Types, feed.SegmentPreempted)) {
-		topic = arg(q.Topic)
-	}
-	order := " ORDER BY seq DESC"
-	if q.Forward {
-		order = " ORDER BY seq"
-	}
-	const columns = "e.seq, e.id, e.type, e.at, e.market_id, e.provider, e.lane, e.user_id, e.signal_id, e.topic, e.data"
-	branch := "SELECT " + columns + " FROM shown_events e WHERE " + where + order + " LIMIT $3"
-	rows := strings.Replace(branch, "@", onTopic(topic), 1)
-	if len(q.Types) > 0 {
-		rows = ofTypesOn(topic, q.Types, branch)
-	}
-	return "SELECT e.seq, e.id, e.type, e.at, e.market_id, e.provider, e.lane, u.handle, u.public_id, e.topic, e.signal_id, e.data" +
-		" FROM (SELECT " + columns + " FROM (" + rows + ") e" + order + " LIMIT $3) e LEFT JOIN users u ON u.id = e.user_id" + order, args
+	rows, err := on.ListFeedBackward(ctx, db.ListFeedBackwardParams(p))
+	return pg.Collect(rows, func(r db.ListFeedBackwardRow) db.ListFeedRow { return db.ListFeedRow(r) }), err
 }
 
-// onTopic is the condition on the channel of segment events: all others have none.
-func onTopic(topic string) string {
-	if topic == "" {
-		return "true"
-	}
-	return "(e.topic IS NULL OR e.topic = " + topic + ")"
+func typedEvent(r db.ListFeedOfTypesRow) db.ListFeedRow {
+	return db.ListFeedRow{Handle: r.Handle, PublicID: r.PublicID, ShownEvent: db.ShownEvent{
+		Seq: r.Seq, ID: r.ID, Type: r.Type, At: r.At, MarketID: r.MarketID, Provider: r.Provider, Lane: r.Lane, UserID: r.UserID,
+		SignalID: r.SignalID, Topic: r.Topic, Data: r.Data,
+	}}
 }

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	_ "embed" // for the statements in hot
 	"fmt"
 	"slices"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/services/api/internal/journal"
+	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
 // Fsck compares the record with its journal, and the journal with its signed roots, in
@@ -20,13 +22,15 @@ func Fsck(ctx context.Context, pool *pgxpool.Pool, key journal.Key, kept []journ
 		return nil, pg.Fault(fmt.Errorf("check the journal: %w", err))
 	}
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // nothing was written
-	rows, err := tx.Query(ctx, query("journal_notes"))
+	rows, err := db.New(tx).ListCheckpoints(ctx)
 	if err != nil {
 		return nil, pg.Fault(fmt.Errorf("check the journal: %w", err))
 	}
-	heads, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (journal.Head, error) { return scanHead(row) })
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("check the journal: %w", err))
+	heads := make([]journal.Head, len(rows))
+	for i, r := range rows {
+		if heads[i], err = headOf(db.GetCheckpointRow(r)); err != nil {
+			return nil, pg.Fault(fmt.Errorf("check the journal: %w", err))
+		}
 	}
 	slices.Reverse(heads)
 	check := journal.NewCheck(key, heads, kept)
@@ -39,8 +43,11 @@ func Fsck(ctx context.Context, pool *pgxpool.Pool, key journal.Key, kept []journ
 	return check.End(), nil
 }
 
+//go:embed hot/check_leaves.sql
+var readLeaves string
+
 func checkLeaves(ctx context.Context, tx pgx.Tx, check *journal.Check) error {
-	rows, err := tx.Query(ctx, query("journal_check"))
+	rows, err := tx.Query(ctx, readLeaves)
 	if err != nil {
 		return err
 	}
@@ -66,16 +73,10 @@ func strays(ctx context.Context, tx pgx.Tx, check *journal.Check) error {
 	if check.Filling() {
 		return nil // they are being sealed
 	}
-	rows, err := tx.Query(ctx, query("journal_strays"), check.FeedSeq())
-	if err != nil {
-		return err
+	rows, err := db.New(tx).ListStrayRows(ctx, check.FeedSeq())
+	for _, r := range rows {
+		check.Stray(journal.Kind(r.Kind), r.Of)
 	}
-	var kind int16
-	var of string
-	_, err = pgx.ForEachRow(rows, []any{&kind, &of}, func() error {
-		check.Stray(journal.Kind(kind), of)
-		return nil
-	})
 	return err
 }
 
@@ -83,6 +84,7 @@ func strays(ctx context.Context, tx pgx.Tx, check *journal.Check) error {
 // stored facts, and returns the differences, at most 10,000. confirm: a counted call on a venue
 // market needs a second quote. It changes nothing.
 func FsckCalls(ctx context.Context, pool *pgxpool.Pool, confirm bool) ([]Difference, error) {
-	list, err := differences(ctx, pool, "fsck_calls", confirm)
-	return list, pg.Fault(err)
+	rows, err := db.New(pool).ListCallDifferences(ctx, confirm)
+	return pg.Collect(rows, func(r db.ListCallDifferencesRow) Difference { return differenceOf(db.ListCounterDifferencesRow(r)) }),
+		pg.Fault(wrap("compare calls", err))
 }

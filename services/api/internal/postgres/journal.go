@@ -10,15 +10,20 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/services/api/internal/journal"
+	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
 // JournalHead implements journal.Store.
 func (s *Store) JournalHead(ctx context.Context) (journal.Head, bool, error) {
-	h, err := scanHead(s.reads.QueryRow(ctx, query("journal_head")))
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
+	row, err := s.rq.GetCheckpoint(ctx)
+	if errors.Is(err, pgx.ErrNoRows) {
 		return journal.Head{}, false, nil
-	case err != nil:
+	}
+	var h journal.Head
+	if err == nil {
+		h, err = headOf(row)
+	}
+	if err != nil {
 		return journal.Head{}, false, pg.Fault(fmt.Errorf("read head of the journal: %w", err))
 	}
 	return h, true, nil
@@ -30,103 +35,86 @@ func (s *Store) Checkpoint(ctx context.Context) (string, error) {
 	return h.Note, err
 }
 
-func scanHead(row pgx.Row) (journal.Head, error) {
-	var h journal.Head
-	var size int64
-	var raw [][]byte
-	if err := row.Scan(&size, &raw, &h.FeedSeq, &h.Filling, &h.Note); err != nil {
-		return h, err
+func headOf(r db.GetCheckpointRow) (h journal.Head, err error) {
+	edge := make([]journal.Hash, len(r.Edge))
+	for i := range r.Edge {
+		copy(edge[i][:], r.Edge[i])
 	}
-	edge := make([]journal.Hash, len(raw))
-	for i := range raw {
-		copy(edge[i][:], raw[i])
-	}
-	var err error
-	h.Tree, err = journal.Restore(size, edge)
+	h = journal.Head{FeedSeq: r.FeedSeq, Filling: r.Filling, Note: r.Note}
+	h.Tree, err = journal.Restore(r.Size, edge)
 	return h, err
+}
+
+// sealing returns the statements that read what is to be sealed. They are planned at each call: a plan that was made while the
+// tables were small reads all of them for each event.
+func (s *Store) sealing() *db.Queries { return db.New(planned{s.pool}) }
+
+// planned is a DBTX whose queries are planned at each call, with the values of their parameters.
+type planned struct{ db.DBTX }
+
+func (p planned) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
+	return p.DBTX.Query(ctx, sql, append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
 }
 
 // JournalNews implements journal.Store.
 func (s *Store) JournalNews(ctx context.Context, after int64, n int) ([]journal.Leaf, int64, error) {
+	rows, err := s.sealing().ListNewLeaves(ctx, db.ListNewLeavesParams{After: after, Most: int32(n)})
+	if err != nil {
+		return nil, after, pg.Fault(fmt.Errorf("list new leaves: %w", err))
+	}
 	read := after
 	var out []journal.Leaf
-	err := s.leaves(ctx, "journal_news", []any{after, n}, func(seq *int64, kind *int16, of *string, hash []byte) {
-		if seq != nil {
-			read = max(read, *seq)
+	for _, r := range rows {
+		if r.Seq != nil {
+			read = max(read, *r.Seq)
 		}
-		if kind != nil {
-			out = append(out, journal.Leaf{Kind: journal.Kind(*kind), Of: *of, Hash: journal.Hash(hash)})
+		if r.Kind != nil {
+			out = append(out, journal.Leaf{Kind: journal.Kind(*r.Kind), Of: *r.Of, Hash: journal.Hash(r.Hash)})
 		}
-	})
-	return out, read, err
+	}
+	return out, read, nil
 }
 
 // JournalOld implements journal.Store.
 func (s *Store) JournalOld(ctx context.Context, behind journal.Place, n int) ([]journal.Leaf, journal.Place, error) {
 	to := behind
 	to.Kind = max(to.Kind, journal.Signal)
-	name, args := oldRows(to, n)
-	var passed int
-	var out []journal.Leaf
-	err := s.leaves(ctx, name, args, func(_ *int64, kind *int16, of *string, hash []byte) {
-		passed++
-		to.Of = of
-		if len(hash) > 0 { // else it is sealed
-			out = append(out, journal.Leaf{Kind: journal.Kind(*kind), Of: *of, Hash: journal.Hash(hash)})
-		}
-	})
+	rows, err := oldLeaves(ctx, s.sealing(), to, n)
 	if err != nil {
-		return nil, behind, err
+		return nil, behind, pg.Fault(fmt.Errorf("list old leaves: %w", err))
 	}
-	if passed < n {
+	var out []journal.Leaf
+	for _, r := range rows {
+		to.Of = &r.Of
+		if len(r.Hash) > 0 { // else it is sealed
+			out = append(out, journal.Leaf{Kind: to.Kind, Of: r.Of, Hash: journal.Hash(r.Hash)})
+		}
+	}
+	if len(rows) < n {
 		to = journal.Place{Kind: to.Kind + 1}
 	}
 	return out, to, nil
 }
 
-// oldRows is the statement that reads n rows behind a place.
-func oldRows(at journal.Place, n int) (name string, args []any) {
-	if at.Kind == journal.Resolution {
-		return "journal_old_resolutions", []any{at.Of, n}
+// oldLeaves reads n rows after a place.
+func oldLeaves(ctx context.Context, q *db.Queries, at journal.Place, n int) ([]db.ListOldLeavesRow, error) {
+	if at.Kind != journal.Resolution {
+		return q.ListOldLeaves(ctx, db.ListOldLeavesParams{Kind: int16(at.Kind), After: at.Of, Limit: int32(n)})
 	}
-	return "journal_old", []any{int16(at.Kind), at.Of, n}
-}
-
-// leaves hands on the rows of a statement that reads what is to be sealed.
-func (s *Store) leaves(ctx context.Context, name string, args []any, each func(seq *int64, kind *int16, of *string, hash []byte)) error {
-	// Planned anew each time: a plan that was kept from when the tables were small walks
-	// through all of them for each event.
-	rows, err := s.pool.Query(ctx, query(name), append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
-	if err != nil {
-		return pg.Fault(fmt.Errorf("%s: %w", name, err))
-	}
-	var seq *int64
-	var kind *int16
-	var of *string
-	var hash []byte
-	_, err = pgx.ForEachRow(rows, []any{&seq, &kind, &of, &hash}, func() error {
-		each(seq, kind, of, hash)
-		return nil
-	})
-	if err != nil {
-		return pg.Fault(fmt.Errorf("%s: %w", name, err))
-	}
-	return nil
+	rows, err := q.ListOldResolutionLeaves(ctx, db.ListOldResolutionLeavesParams{After: at.Of, Limit: int32(n)})
+	return pg.Collect(rows, func(r db.ListOldResolutionLeavesRow) db.ListOldLeavesRow { return db.ListOldLeavesRow(r) }), err
 }
 
 // JournalAppend implements journal.Store.
 func (s *Store) JournalAppend(ctx context.Context, behind int64, leaves []journal.Leaf, to journal.Head, at time.Time) error {
-	kinds, of, hashes := make([]int16, len(leaves)), make([]string, len(leaves)), make([][]byte, len(leaves))
+	p := db.AppendLeavesParams{
+		After: behind, Kinds: []int16{}, Edge: [][]byte{}, FeedSeq: to.FeedSeq, Filling: to.Filling, Note: to.Note, At: at.UTC(),
+	}
 	for i := range leaves {
-		kinds[i], of[i], hashes[i] = int16(leaves[i].Kind), leaves[i].Of, leaves[i].Hash[:]
+		p.Kinds, p.Of, p.Hashes = append(p.Kinds, int16(leaves[i].Kind)), append(p.Of, leaves[i].Of), append(p.Hashes, leaves[i].Hash[:])
 	}
-	edge := [][]byte{}
 	for _, h := range to.Tree.Edge() {
-		edge = append(edge, h[:])
+		p.Edge = append(p.Edge, h[:])
 	}
-	_, err := s.pool.Exec(ctx, query("journal_append"), behind, kinds, of, hashes, edge, to.FeedSeq, to.Filling, to.Note, at.UTC())
-	if err != nil {
-		return pg.Fault(fmt.Errorf("append to the journal: %w", err))
-	}
-	return nil
+	return pg.Fault(wrap("append to the journal", s.q.AppendLeaves(ctx, p)))
 }

@@ -7,10 +7,9 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/journal"
+	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
 // planNode is a part of a plan that ran.
@@ -34,14 +33,13 @@ func (p planNode) touched() float64 {
 func (b *bundle) fillRows(at journal.Place, n int) float64 {
 	b.t.Helper()
 	at.Kind = max(at.Kind, journal.Signal)
-	name, args := oldRows(at, n)
-	var raw []byte
-	if err := b.rw.QueryRow(b.t.Context(), "EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) "+query(name), append([]any{pgx.QueryExecModeCacheDescribe}, args...)...).Scan(&raw); err != nil {
+	e := &explainer{b: b, options: "ANALYZE, TIMING OFF, FORMAT JSON"}
+	if _, err := oldLeaves(b.t.Context(), db.New(planned{e}), at, n); !errors.Is(err, errExplained) {
 		b.t.Fatal(err)
 	}
 	var said []struct{ Plan planNode }
-	if err := json.Unmarshal(raw, &said); err != nil || len(said) != 1 {
-		b.t.Fatalf("%.200s: %v", raw, err)
+	if err := json.Unmarshal([]byte(e.plan), &said); err != nil || len(said) != 1 {
+		b.t.Fatalf("%.200s: %v", e.plan, err)
 	}
 	return said[0].Plan.touched()
 }

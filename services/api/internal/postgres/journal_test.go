@@ -172,7 +172,7 @@ func TestEveryColumnIsSealed(t *testing.T) {
 	}
 	t.Logf("%d columns", columns)
 	if columns != 21+16+6+14 {
-		t.Errorf("%d columns; a new one belongs in queries/journal_rows.sql", columns)
+		t.Errorf("%d columns; a new one belongs in the view journal_rows", columns)
 	}
 }
 

@@ -10,89 +10,89 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/feed"
+	"github.com/signalcast/signalcast/services/api/internal/lane"
 	"github.com/signalcast/signalcast/services/api/internal/market"
+	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 	"github.com/signalcast/signalcast/services/api/internal/resolve"
 )
 
 // FindMarket reads a market as it is stored.
 func (s *Store) FindMarket(ctx context.Context, id syntax.MarketID) (market.Market, bool, error) {
-	list, err := s.markets(ctx, s.reads, "market_get", string(id))
-	if err != nil || len(list) == 0 {
-		return market.Market{}, false, err
+	row, err := s.rq.GetMarket(ctx, id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return market.Market{}, false, nil
 	}
-	return list[0], true, nil
+	if err != nil {
+		return market.Market{}, false, pg.Fault(fmt.Errorf("read market: %w", err))
+	}
+	return s.marketOf(row.MarketRecord), true, nil
 }
 
 // ListMarkets reads the markets that exist, in no order.
 func (s *Store) ListMarkets(ctx context.Context, ids []string) ([]market.Market, error) {
-	return s.markets(ctx, s.reads, "market_list", ids)
+	rows, err := s.rq.ListMarkets(ctx, ids)
+	if err != nil {
+		return nil, pg.Fault(fmt.Errorf("list markets: %w", err))
+	}
+	return pg.Collect(rows, func(r db.ListMarketsRow) market.Market { return s.marketOf(r.MarketRecord) }), nil
 }
 
 // ListAirable reads open priced markets by end date; an empty lane is every
 // lane, limit 0 all of them.
 func (s *Store) ListAirable(ctx context.Context, now time.Time, lane syntax.Lane, limit int) ([]market.Market, error) {
-	return s.markets(ctx, s.pool, "market_airable", now, string(lane), limit)
+	rows, err := s.q.ListAirableMarkets(ctx, db.ListAirableMarketsParams{Now: now, Lane: string(lane), Limit: int32(limit)})
+	if err != nil {
+		return nil, pg.Fault(fmt.Errorf("list airable markets: %w", err))
+	}
+	return pg.Collect(rows, func(r db.ListAirableMarketsRow) market.Market { return s.marketOf(r.MarketRecord) }), nil
 }
 
 // ListPrices reads the snapshots since from, oldest first, thinned to at most limit.
 func (s *Store) ListPrices(ctx context.Context, id syntax.MarketID, from time.Time, limit int) ([]market.Point, error) {
-	rows, err := s.reads.Query(ctx, query("market_prices"), string(id), from, limit)
+	rows, err := s.rq.ListPrices(ctx, db.ListPricesParams{MarketID: string(id), Since: from, Most: int32(limit)})
 	if err != nil {
 		return nil, pg.Fault(fmt.Errorf("list prices: %w", err))
 	}
-	points, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p market.Point, err error) {
-		err = row.Scan(&p.At, &p.Yes)
-		return p, err
-	})
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list prices: %w", err))
-	}
-	return points, nil
+	return pg.Collect(rows, func(r db.ListPricesRow) market.Point { return market.Point{At: r.At, Yes: syntax.Bps(r.YesBps)} }), nil
 }
 
 // ListNative reads native markets, newest first.
 func (s *Store) ListNative(ctx context.Context, status market.NativeStatus, due bool, limit int, now time.Time) ([]market.Native, error) {
-	rows, err := s.reads.Query(ctx, query("market_natives"), string(status), due, now, now.Add(-market.ProposalLife), limit)
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list native markets: %w", err))
-	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (n market.Native, err error) {
-		var verdict *syntax.Verdict
-		var proof *string
-		var at *time.Time
-		err = row.Scan(append(marketFields(&n.Market), &verdict, &proof, &at)...)
-		if verdict != nil && at != nil {
-			n.Proposal = &market.Proposal{Verdict: *verdict, ProofURL: proof, At: *at}
-		}
-		return n, err
+	rows, err := s.rq.ListNativeMarkets(ctx, db.ListNativeMarketsParams{
+		Status: string(status), Due: due, Now: now, AliveAfter: now.Add(-market.ProposalLife), Limit: int32(limit),
 	})
 	if err != nil {
 		return nil, pg.Fault(fmt.Errorf("list native markets: %w", err))
 	}
-	return list, nil
+	return pg.Collect(rows, func(r db.ListNativeMarketsRow) market.Native {
+		n := market.Native{Market: s.marketOf(r.MarketRecord)}
+		n.Market.Rated = false // native lists do not say it
+		if r.Verdict != nil && r.ProposedAt != nil {
+			n.Proposal = &market.Proposal{Verdict: syntax.Verdict(*r.Verdict), ProofURL: r.ProofURL, At: *r.ProposedAt}
+		}
+		return n
+	}), nil
 }
 
-func (s *Store) markets(ctx context.Context, from queryer, name string, args ...any) ([]market.Market, error) {
-	rows, err := from.Query(ctx, query(name), args...)
+// ListStandings reads the prices and crowds of markets, of those that exist.
+func (s *Store) ListStandings(ctx context.Context, ids []string) ([]feed.Standing, error) {
+	rows, err := s.q.ListStandings(ctx, ids)
 	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("%s: %w", name, err))
+		return nil, pg.Fault(fmt.Errorf("list standings: %w", err))
 	}
-	list, err := pgx.CollectRows(rows, scanMarket)
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("%s: %w", name, err))
-	}
-	for i := range list {
-		list[i].Rated = list[i].RatedBy(s.rules.RatedMinVolumeUSD, s.rules.RatedCreators)
-	}
-	return list, nil
+	return pg.Collect(rows, func(r db.ListStandingsRow) feed.Standing {
+		return feed.Standing{MarketID: r.MarketID, Yes: widen[int](r.YesBps), CrowdYes: r.CrowdYes, CrowdNo: r.CrowdNo}
+	}), nil
 }
 
 // SetRated sets whether calls on a market count, with an entry in the audit log. Fault:
 // market_not_found, already_resolved.
 func (s *Store) SetRated(ctx context.Context, id syntax.MarketID, rated bool, reason string, now time.Time) error {
 	return pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		var was *bool
-		switch err := tx.QueryRow(ctx, query("market_rate"), string(id), rated, now).Scan(&was); {
+		q := db.New(tx)
+		was, err := q.SetMarketRated(ctx, db.SetMarketRatedParams{MarketID: string(id), Rated: rated, Now: now})
+		switch {
 		case errors.Is(err, pgx.ErrNoRows):
 			return market.ErrNotFound
 		case err != nil:
@@ -100,7 +100,7 @@ func (s *Store) SetRated(ctx context.Context, id syntax.MarketID, rated bool, re
 		}
 		// A claim locks the market too, so this statement sees one that the update waited for.
 		// The outcome stores whether the market was rated: a later change has no effect.
-		switch o, found, err := readClaimed(ctx, tx, string(id)); {
+		switch o, found, err := readClaimed(ctx, q, string(id)); {
 		case err != nil:
 			return err
 		case found:
@@ -110,20 +110,65 @@ func (s *Store) SetRated(ctx context.Context, id syntax.MarketID, rated bool, re
 	})
 }
 
-func scanMarket(row pgx.CollectableRow) (m market.Market, err error) {
-	err = row.Scan(marketFields(&m)...)
-	return m, err
+func (s *Store) marketOf(r db.MarketRecord) market.Market {
+	m := market.Market{
+		ID: r.MarketID, Provider: r.Provider, Title: r.Title, Description: r.Description, EndDate: r.EndDate, Status: r.Status,
+		Provisional: r.Provisional, Disputed: r.Disputed, ClosedAt: r.ClosedAt, ProvisionalAt: r.ProvisionalAt,
+		FinalVerdict: r.FinalVerdict, FinalAt: r.FinalAt, FinalPayout: r.FinalPayout, Verdict: r.ResolutionValue,
+		ClosePrice: r.ClosePrice, Lane: r.Lane, Category: r.Category, Slug: r.Slug, EventKey: r.EventKey, EventTitle: r.EventTitle,
+		ConditionID: r.ConditionID, ClobTokenID: r.ClobTokenID, YesIndex: int(r.YesIndex), Outcomes: r.OutcomeLabels,
+		ImageURL: r.ImageURL, URL: r.URL, VolumeUnit: r.VolumeUnit, Yes: r.YesBps, PricedAt: r.QuotedAt, Volume: r.Volume,
+		VolumeUSD: r.VolumeUsd, Volume24h: r.Volume24h, Liquidity: r.Liquidity, FetchedAt: r.FetchedAt, CreatedAt: r.CreatedAt,
+		UpdatedAt: r.UpdatedAt, RatedRuling: r.RatedRuling, Creator: r.Creator, ResolvesBy: r.ResolvesBy,
+		ResolutionSource: r.ResolutionSource, InitialYes: r.InitialYesBps, CreatedBy: r.CreatedBy, YesCount: r.Yes, NoCount: r.No,
+		CrowdYes: r.CrowdYes, CrowdNo: r.CrowdNo, Takes: r.Takes, Streams: r.Streams,
+	}
+	m.Rated = m.RatedBy(s.rules.RatedMinVolumeUSD, s.rules.RatedCreators)
+	return m
 }
 
-// marketFields are the places of the columns that every market statement lists.
-func marketFields(m *market.Market) []any {
-	return []any{
-		&m.ID, &m.Provider, &m.Title, &m.Description, &m.EndDate, &m.Status, &m.Provisional, &m.Disputed,
-		&m.ClosedAt, &m.ProvisionalAt, &m.FinalVerdict, &m.FinalAt, &m.FinalPayout, &m.Verdict, &m.ClosePrice,
-		&m.Lane, &m.Category, &m.Slug, &m.EventKey, &m.EventTitle, &m.ConditionID, &m.ClobTokenID, &m.YesIndex,
-		&m.Outcomes, &m.ImageURL, &m.URL, &m.VolumeUnit, &m.Yes, &m.PricedAt,
-		&m.Volume, &m.VolumeUSD, &m.Volume24h, &m.Liquidity, &m.FetchedAt, &m.CreatedAt, &m.UpdatedAt,
-		&m.ResolvesBy, &m.ResolutionSource, &m.InitialYes, &m.CreatedBy,
-		&m.YesCount, &m.NoCount, &m.CrowdYes, &m.CrowdNo, &m.Takes, &m.Streams, &m.RatedRuling, &m.Creator,
+// KnownLanes implements lane.Store.
+func (s *Store) KnownLanes(ctx context.Context, ids []string) (map[string]lane.Known, error) {
+	rows, err := s.rq.ListKnownLanes(ctx, ids)
+	if err != nil {
+		return nil, pg.Fault(fmt.Errorf("list known lanes: %w", err))
 	}
+	out := make(map[string]lane.Known, len(rows))
+	for _, r := range rows {
+		out[r.MarketID] = lane.Known{Title: r.Title, Lane: syntax.Lane(r.Lane), Category: r.Category, Ruled: r.LaneRuled}
+	}
+	return out, nil
+}
+
+// RuleLane implements lane.Store.
+func (s *Store) RuleLane(ctx context.Context, id string, to syntax.Lane, place func(title string) string, now time.Time) (category string, err error) {
+	err = pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		q := db.New(tx)
+		was, err := q.LockMarketLane(ctx, id)
+		switch {
+		case errors.Is(err, pgx.ErrNoRows):
+			return market.ErrNotFound
+		case err != nil:
+			return fmt.Errorf("lock market: %w", err)
+		}
+		category = place(was.Title)
+		if err := q.SetMarketLane(ctx, db.SetMarketLaneParams{MarketID: id, Lane: string(to), Category: category, Now: now}); err != nil {
+			return fmt.Errorf("rule lane: %w", err)
+		}
+		return audit(ctx, tx, now, "market.lane", id, map[string]any{
+			"from": was.Lane, "to": to, "fromCategory": was.Category, "toCategory": category,
+		})
+	})
+	return category, err
+}
+
+// LaneCounts implements lane.Store.
+func (s *Store) LaneCounts(ctx context.Context) ([]lane.Count, error) {
+	rows, err := s.rq.CountLanes(ctx)
+	if err != nil {
+		return nil, pg.Fault(fmt.Errorf("count lanes: %w", err))
+	}
+	return pg.Collect(rows, func(r db.CountLanesRow) lane.Count {
+		return lane.Count{Lane: syntax.Lane(r.Lane), Signals: r.Signals, Open: r.Open, Markets: r.Markets}
+	}), nil
 }

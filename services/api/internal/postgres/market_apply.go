@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/market"
+	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
 // applyBatch bounds the rows that one transaction holds.
@@ -36,192 +36,128 @@ func (s *Store) ApplyRecords(ctx context.Context, records []market.Record, every
 
 func (s *Store) applyBatch(ctx context.Context, records []market.Record, every bool, now time.Time) (newer int, err error) {
 	byID := make(map[string]*market.Record, len(records))
-	var q quoteColumns
+	quotes := db.StoreQuotesParams{Now: now}
 	for i := range records {
-		byID[string(records[i].ID)] = &records[i]
-		q.add(&records[i], now)
+		r := &records[i]
+		byID[string(r.ID)] = r
+		addQuote(&quotes, r, now)
 	}
 	err = pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, query("market_quote"), append(q.args(), now)...)
+		ids, err := db.New(tx).StoreQuotes(ctx, quotes)
 		if err != nil {
 			return fmt.Errorf("write quotes: %w", err)
 		}
-		ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		if err != nil {
-			return fmt.Errorf("write quotes: %w", err)
-		}
-		newer = len(ids)
-		if newer == 0 {
+		if newer = len(ids); newer == 0 {
 			return nil
 		}
-		return keepMarkets(ctx, tx, byID, ids, every, now)
+		return storeMarkets(ctx, db.New(tx), byID, ids, every, now)
 	})
 	return newer, err
 }
 
-// keepMarkets writes the rows of the answers that won; the quotes' locks, taken
+// storeMarkets writes the rows of the answers that won; the quotes' locks, taken
 // just before, keep other writers of the same markets waiting.
-func keepMarkets(ctx context.Context, tx pgx.Tx, byID map[string]*market.Record, ids []string, every bool, now time.Time) error {
-	var c marketColumns
-	var p quoteColumns
+func storeMarkets(ctx context.Context, q *db.Queries, byID map[string]*market.Record, ids []string, every bool, now time.Time) error {
+	markets := db.StoreMarketsParams{Now: now}
+	prices := db.InsertSnapshotsParams{Every: every}
 	for _, id := range ids {
 		r := byID[id]
-		c.add(r)
+		addMarket(&markets, r)
 		if r.Status == syntax.MarketOpen && r.Yes != nil {
-			p.add(r, now)
+			prices.MarketIDs, prices.At = append(prices.MarketIDs, id), append(prices.At, r.FetchedAt)
+			prices.YesBps = append(prices.YesBps, narrow(r.Yes))
 		}
 	}
-	if _, err := tx.Exec(ctx, query("market_keep"), append([]any{now}, c.args()...)...); err != nil {
+	if err := q.StoreMarkets(ctx, markets); err != nil {
 		return fmt.Errorf("write markets: %w", err)
 	}
-	if err := publishCalls(ctx, tx, ids, now); err != nil {
-		return err
+	if err := q.PublishUnconfirmedSignals(ctx, db.PublishUnconfirmedSignalsParams{MarketIDs: ids, Now: now}); err != nil {
+		return fmt.Errorf("publish unconfirmed calls: %w", err)
 	}
-	if len(p.id) == 0 {
+	if len(prices.MarketIDs) == 0 {
 		return nil
 	}
-	if _, err := tx.Exec(ctx, query("market_snapshot"), p.id, p.at, p.yes, every); err != nil {
-		return fmt.Errorf("write snapshots: %w", err)
-	}
-	return nil
+	return wrap("write snapshots", q.InsertSnapshots(ctx, prices))
 }
 
-// quoteColumns are the arrays of the quote statement, one element a market.
-type quoteColumns struct {
-	id                       []string
-	at                       []time.Time
-	yes                      []*int32
-	volume, usd, day, liquid []*float64
-	open                     []bool
-	quotes                   quotePrices
+func addQuote(p *db.StoreQuotesParams, r *market.Record, now time.Time) {
+	p.MarketIDs, p.At, p.YesBps = append(p.MarketIDs, string(r.ID)), append(p.At, r.FetchedAt), append(p.YesBps, narrow(r.Yes))
+	p.Volume, p.VolumeUsd = append(p.Volume, r.Volume), append(p.VolumeUsd, r.VolumeUSD)
+	p.Volume24h, p.Liquidity = append(p.Volume24h, r.Volume24h), append(p.Liquidity, r.Liquidity)
+	p.Open = append(p.Open, r.Status == syntax.MarketOpen)
+	yes, no, at, rule, sha := sides(r.Quote, now)
+	p.YesPriceBps, p.NoPriceBps, p.QuotedAt = append(p.YesPriceBps, yes), append(p.NoPriceBps, no), append(p.QuotedAt, at)
+	p.QuoteRule, p.QuoteSha256 = append(p.QuoteRule, rule), append(p.QuoteSha256, sha)
 }
 
-// quotePrices are the arrays of the prices of each side, null for an answer without a quote.
-type quotePrices struct {
-	yes, no []*int32
-	at      []*time.Time
-	rule    []*string
-	sha     [][]byte
-}
-
-func (c *quotePrices) add(q *market.Quote, now time.Time) {
+// sides returns the columns of a quote, nil without a usable one.
+func sides(q *market.Quote, now time.Time) (yes, no *int32, at *time.Time, rule *string, sha []byte) {
 	if q = q.Clean(now); q == nil {
-		q = &market.Quote{}
-		c.yes, c.no, c.at, c.rule = append(c.yes, nil), append(c.no, nil), append(c.at, nil), append(c.rule, nil)
-	} else {
-		c.yes, c.no, c.at, c.rule = append(c.yes, narrow(&q.Yes)), append(c.no, narrow(&q.No)), append(c.at, &q.At), append(c.rule, &q.Rule)
+		return nil, nil, nil, nil, nil
 	}
-	c.sha = append(c.sha, q.SHA256)
+	return narrow(&q.Yes), narrow(&q.No), &q.At, &q.Rule, q.SHA256
 }
 
-func (c *quoteColumns) add(r *market.Record, now time.Time) {
-	c.id = append(c.id, string(r.ID))
-	c.at = append(c.at, r.FetchedAt)
-	c.yes = append(c.yes, narrow(r.Yes))
-	c.volume = append(c.volume, r.Volume)
-	c.usd = append(c.usd, r.VolumeUSD)
-	c.day = append(c.day, r.Volume24h)
-	c.liquid = append(c.liquid, r.Liquidity)
-	c.open = append(c.open, r.Status == syntax.MarketOpen)
-	c.quotes.add(r.Quote, now)
-}
-
-func (c *quoteColumns) args() []any {
-	return []any{
-		c.id, c.at, c.yes, c.volume, c.usd, c.day, c.liquid, c.open,
-		c.quotes.yes, c.quotes.no, c.quotes.at, c.quotes.rule, c.quotes.sha,
-	}
-}
-
-// labelBreak parts the two outcome labels inside one array element.
+// labelBreak separates the two outcome labels inside one array element.
 const labelBreak = "\x1f"
 
-// marketColumns are the arrays of the keep statement, one element a market.
-type marketColumns struct {
-	id, provider, title, description, status, lane, category, slug, eventKey []string
-	eventTitle, condition, token, labels, image, url, unit                   []string
-	at                                                                       []time.Time
-	end                                                                      []*time.Time
-	provisional, short, guessed                                              []bool
-	verdict, payout                                                          []*string
-	yesIndex                                                                 []int16
-	creator                                                                  []string
-	closed                                                                   []*time.Time
+func addMarket(p *db.StoreMarketsParams, r *market.Record) {
+	p.MarketIDs, p.At, p.Provider = append(p.MarketIDs, string(r.ID)), append(p.At, r.FetchedAt), append(p.Provider, string(r.ID.Provider()))
+	p.Title, p.Description = append(p.Title, r.Title), append(p.Description, r.Description)
+	p.Status, p.Provisional = append(p.Status, string(r.Status)), append(p.Provisional, r.Provisional)
+	p.EndDate, p.FinalVerdict = append(p.EndDate, r.EndDate), append(p.FinalVerdict, (*string)(r.Verdict))
+	p.FinalPayout = append(p.FinalPayout, r.Payout)
+	p.Lane, p.Category, p.Slug = append(p.Lane, string(r.Lane)), append(p.Category, r.Category), append(p.Slug, r.Slug)
+	p.EventKey, p.EventTitle = append(p.EventKey, r.EventKey), append(p.EventTitle, r.EventTitle)
+	p.ConditionID, p.ClobTokenID = append(p.ConditionID, r.ConditionID), append(p.ClobTokenID, r.ClobTokenID)
+	p.YesIndex, p.Labels = append(p.YesIndex, int16(r.YesIndex)), append(p.Labels, strings.Join(r.Outcomes, labelBreak))
+	p.ImageURL, p.URL, p.VolumeUnit = append(p.ImageURL, r.ImageURL), append(p.URL, r.URL), append(p.VolumeUnit, r.VolumeUnit)
+	p.Short, p.Guessed = append(p.Short, r.Short), append(p.Guessed, r.Guessed)
+	p.Creator, p.Closed = append(p.Creator, r.Creator), append(p.Closed, r.ClosedAt)
 }
 
-func (c *marketColumns) add(r *market.Record) {
-	c.id = append(c.id, string(r.ID))
-	c.provider = append(c.provider, string(r.ID.Provider()))
-	c.title = append(c.title, r.Title)
-	c.description = append(c.description, r.Description)
-	c.status = append(c.status, string(r.Status))
-	c.lane = append(c.lane, string(r.Lane))
-	c.category = append(c.category, r.Category)
-	c.slug = append(c.slug, r.Slug)
-	c.eventKey = append(c.eventKey, r.EventKey)
-	c.eventTitle = append(c.eventTitle, r.EventTitle)
-	c.condition = append(c.condition, r.ConditionID)
-	c.token = append(c.token, r.ClobTokenID)
-	c.labels = append(c.labels, strings.Join(r.Outcomes, labelBreak))
-	c.image = append(c.image, r.ImageURL)
-	c.url = append(c.url, r.URL)
-	c.unit = append(c.unit, r.VolumeUnit)
-	c.at = append(c.at, r.FetchedAt)
-	c.end = append(c.end, r.EndDate)
-	c.provisional = append(c.provisional, r.Provisional)
-	c.verdict = append(c.verdict, (*string)(r.Verdict))
-	c.payout = append(c.payout, r.Payout)
-	c.yesIndex = append(c.yesIndex, int16(r.YesIndex))
-	c.short = append(c.short, r.Short)
-	c.guessed = append(c.guessed, r.Guessed)
-	c.creator = append(c.creator, r.Creator)
-	c.closed = append(c.closed, r.ClosedAt)
-}
-
-// args follow the statement's parameters from $2 on.
-func (c *marketColumns) args() []any {
-	return []any{
-		c.id, c.at, c.provider, c.title, c.description, c.status, c.provisional,
-		c.end, c.verdict, c.payout, c.lane, c.category, c.slug, c.eventKey,
-		c.eventTitle, c.condition, c.token, c.yesIndex, c.labels, c.image, c.url, c.unit, c.short, c.guessed, c.creator, c.closed,
+// ApplyTicks stores streamed prices, one a market; it returns the number of those that were
+// newer than what was stored.
+func (s *Store) ApplyTicks(ctx context.Context, ticks []market.Tick) (int, error) {
+	p := db.StoreTicksParams{Now: s.now().UTC().Truncate(time.Millisecond)}
+	for _, t := range ticks {
+		p.MarketIDs, p.At, p.YesBps = append(p.MarketIDs, string(t.ID)), append(p.At, t.At), append(p.YesBps, int32(t.Yes))
+		yes, no, at, rule, _ := sides(t.Quote, p.Now)
+		p.YesPriceBps, p.NoPriceBps = append(p.YesPriceBps, yes), append(p.NoPriceBps, no)
+		p.QuotedAt, p.QuoteRule = append(p.QuotedAt, at), append(p.QuoteRule, rule)
 	}
+	newer, err := s.q.StoreTicks(ctx, p)
+	return int(newer), pg.Fault(wrap("store streamed prices", err))
 }
 
 // InsertStub stores a market that no venue has confirmed, once, for a call of an operator. Its
 // title is its id. stored is false, and nothing is written, where market.MaxUnconfirmed calls
 // of the operator are on such markets.
 func (s *Store) InsertStub(ctx context.Context, id syntax.MarketID, operator string, now time.Time) (stored bool, err error) {
-	var waiting int
-	if err := s.pool.QueryRow(ctx, query("unconfirmed_count"), operator).Scan(&waiting); err != nil {
+	waiting, err := s.q.CountUnconfirmedSignals(ctx, operator)
+	if err != nil {
 		return false, pg.Fault(fmt.Errorf("count unconfirmed calls: %w", err))
 	}
 	if waiting >= market.MaxUnconfirmed {
 		return false, nil
 	}
-	return true, insertStub(ctx, s.pool, id, now)
+	return true, insertStub(ctx, s.q, id, now)
 }
 
-func insertStub(ctx context.Context, db interface {
-	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
-}, id syntax.MarketID, now time.Time,
-) error {
-	if _, err := db.Exec(ctx, query("market_stub"), string(id), string(id.Provider()), now); err != nil {
-		return pg.Fault(fmt.Errorf("insert stub: %w", err))
-	}
-	return nil
+func insertStub(ctx context.Context, q *db.Queries, id syntax.MarketID, now time.Time) error {
+	err := q.InsertStub(ctx, db.InsertStubParams{MarketID: string(id), Provider: string(id.Provider()), Now: now})
+	return pg.Fault(wrap("insert stub", err))
 }
 
 // InsertNative creates a native market with its first quote and snapshot.
 func (s *Store) InsertNative(ctx context.Context, m market.Market) error {
-	if _, err := s.pool.Exec(ctx, query("market_native"), nativeArgs(m)...); err != nil {
-		return pg.Fault(fmt.Errorf("insert native market: %w", err))
-	}
-	return nil
+	return pg.Fault(wrap("insert native market", insertNative(ctx, s.q, m)))
 }
 
-func nativeArgs(m market.Market) []any {
-	return []any{
-		string(m.ID), m.Title, m.Description, m.EndDate, string(m.Lane),
-		m.Category, m.ResolvesBy, m.ResolutionSource, narrow(m.InitialYes), m.CreatedBy, m.CreatedAt,
-	}
+func insertNative(ctx context.Context, q *db.Queries, m market.Market) error {
+	return q.InsertNativeMarket(ctx, db.InsertNativeMarketParams{
+		MarketID: string(m.ID), Title: m.Title, Description: m.Description, EndDate: m.EndDate, Lane: string(m.Lane),
+		Category: m.Category, ResolvesBy: m.ResolvesBy, ResolutionSource: m.ResolutionSource, InitialYesBps: narrow(m.InitialYes),
+		CreatedBy: m.CreatedBy, CreatedAt: m.CreatedAt,
+	})
 }

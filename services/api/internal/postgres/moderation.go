@@ -48,7 +48,7 @@ func (s *Store) ListModerated(ctx context.Context, limit int) ([]moderation.Deci
 	if err != nil {
 		return nil, pg.Fault(fmt.Errorf("list moderation: %w", err))
 	}
-	return collect(rows, func(r db.ListModeratedRow) moderation.Decision {
+	return pg.Collect(rows, func(r db.ListModeratedRow) moderation.Decision {
 		return moderation.Decision{Kind: r.Kind, ID: r.ID, Hidden: r.Hidden, Reason: r.Reason, By: r.DecidedBy, At: r.DecidedAt}
 	}), nil
 }

@@ -159,7 +159,7 @@ func (s *Store) EndSessions(ctx context.Context, operatorID string, now time.Tim
 // ListKeys lists an operator's keys, newest first.
 func (s *Store) ListKeys(ctx context.Context, operatorID string) ([]operator.Key, error) {
 	rows, err := s.q.ListKeys(ctx, operatorID)
-	return collect(rows, func(r db.ListKeysRow) operator.Key { return keyOf(r.OperatorKey) }), pg.Fault(wrap("list keys", err))
+	return pg.Collect(rows, func(r db.ListKeysRow) operator.Key { return keyOf(r.OperatorKey) }), pg.Fault(wrap("list keys", err))
 }
 
 // VerifyKey returns the operator and the key of a key hash. Fault: unauthenticated.

@@ -6,141 +6,102 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/oracle"
+	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
+	"github.com/signalcast/signalcast/services/api/internal/wire"
 )
 
 // ListFacts reads every open market as of now.
 func (s *Store) ListFacts(ctx context.Context, now time.Time) ([]oracle.Fact, error) {
-	rows, err := s.pool.Query(ctx, query("oracle_facts"), now)
+	rows, err := s.q.ListOpenFacts(ctx, now)
 	if err != nil {
 		return nil, pg.Fault(fmt.Errorf("list facts: %w", err))
 	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (oracle.Fact, error) { return scanFact(row, now) })
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list facts: %w", err))
-	}
-	return list, nil
+	return pg.Collect(rows, func(r db.ListOpenFactsRow) oracle.Fact { return factOf(r, now) }), nil
 }
 
-func scanFact(row pgx.CollectableRow, now time.Time) (f oracle.Fact, err error) {
-	var initial *syntax.Bps
-	var crowdYes, crowdNo int64
-	var priced *time.Time
-	err = row.Scan(&f.ID, &f.Provider, &f.Title, &f.Outcome, &f.Lane, &f.EventKey, &f.EventTitle, &f.Slug, &f.ImageURL, &f.EndDate,
-		&f.Callable, &initial, &f.Yes, &priced, &f.Volume, &f.Volume24h,
-		&f.Signals, &crowdYes, &crowdNo, &f.Signals24h, &f.Takes24h,
-		&f.From[0], &f.From[1], &f.From[2], &f.From[3])
-	if priced != nil {
-		f.PricedAt = *priced
+func factOf(r db.ListOpenFactsRow, now time.Time) oracle.Fact {
+	f := oracle.Fact{
+		Market: wire.Market{
+			ID: syntax.MarketID(r.MarketID), Provider: syntax.Provider(r.Provider), Title: r.Title, Outcome: r.Outcome,
+			Lane: syntax.Lane(r.Lane), EventKey: r.EventKey, EventTitle: r.EventTitle, Yes: widen[syntax.Bps](r.YesBps),
+			PricedAt: pg.Value(r.PricedAt), Volume: r.VolumeUsd, Volume24h: r.Volume24h, Signals: r.Signals,
+		},
+		Slug: r.Slug, ImageURL: r.ImageURL, EndDate: r.EndDate, Callable: r.Callable, Signals24h: r.Signals24h, Takes24h: r.Takes24h,
 	}
-	if initial != nil { // a native market, priced by its crowd at any time
-		yes := market.NativePrice(*initial, crowdYes, crowdNo)
+	for i, from := range []*int32{r.From15m, r.From1h, r.From6h, r.From24h} {
+		f.From[i] = widen[syntax.Bps](from)
+	}
+	if r.InitialYesBps != nil { // a native market, priced by its crowd at any time
+		yes := market.NativePrice(syntax.Bps(*r.InitialYesBps), r.CrowdYes, r.CrowdNo)
 		f.Yes, f.PricedAt = &yes, now
 	}
-	return f, err
+	return f
 }
 
 // ListSightings reads since when each thing that moved is seen.
 func (s *Store) ListSightings(ctx context.Context) (map[oracle.Sighting]time.Time, error) {
-	rows, err := s.pool.Query(ctx, query("oracle_sightings"))
+	rows, err := s.q.ListSightings(ctx)
 	if err != nil {
 		return nil, pg.Fault(fmt.Errorf("list sightings: %w", err))
 	}
-	out := make(map[oracle.Sighting]time.Time)
-	var one oracle.Sighting
-	var at time.Time
-	_, err = pgx.ForEachRow(rows, []any{&one.Kind, &one.Window, &one.Key, &at}, func() error {
-		out[one] = at
-		return nil
-	})
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list sightings: %w", err))
+	out := make(map[oracle.Sighting]time.Time, len(rows))
+	for _, r := range rows {
+		out[oracle.Sighting{Kind: oracle.Kind(r.Kind), Window: syntax.Window(r.Span), Key: r.Key}] = r.SeenAt
 	}
 	return out, nil
 }
 
-// KeepSightings adds sightings that are not kept yet and drops others.
+// KeepSightings adds sightings that are not stored yet and deletes others.
 func (s *Store) KeepSightings(ctx context.Context, seen map[oracle.Sighting]time.Time, gone []oracle.Sighting) error {
-	add, drop := newSightings(len(seen)), newSightings(len(gone))
-	at := make([]time.Time, 0, len(seen))
-	for one, when := range seen {
-		add.add(one)
-		at = append(at, when)
+	var p db.StoreSightingsParams
+	for one, at := range seen {
+		p.Kinds, p.Spans = append(p.Kinds, string(one.Kind)), append(p.Spans, string(one.Window))
+		p.Keys, p.SeenAt = append(p.Keys, one.Key), append(p.SeenAt, at)
 	}
 	for _, one := range gone {
-		drop.add(one)
+		p.OldKinds, p.OldSpans = append(p.OldKinds, string(one.Kind)), append(p.OldSpans, string(one.Window))
+		p.OldKeys = append(p.OldKeys, one.Key)
 	}
-	if _, err := s.pool.Exec(ctx, query("oracle_sightings_keep"), add.kind, add.span, add.key, at, drop.kind, drop.span, drop.key); err != nil {
-		return pg.Fault(fmt.Errorf("keep sightings: %w", err))
-	}
-	return nil
-}
-
-// sightingColumns are the arrays of the sightings statement.
-type sightingColumns struct{ kind, span, key []string }
-
-func newSightings(n int) *sightingColumns {
-	return &sightingColumns{make([]string, 0, n), make([]string, 0, n), make([]string, 0, n)}
-}
-
-func (c *sightingColumns) add(s oracle.Sighting) {
-	c.kind, c.span, c.key = append(c.kind, string(s.Kind)), append(c.span, string(s.Window)), append(c.key, s.Key)
+	return pg.Fault(wrap("store sightings", s.q.StoreSightings(ctx, p)))
 }
 
 // ListAttention reads the score that each of these markets had at a time.
 func (s *Store) ListAttention(ctx context.Context, ids []syntax.MarketID, at time.Time) (map[syntax.MarketID]int, error) {
-	rows, err := s.pool.Query(ctx, query("oracle_attention"), plainIDs(ids), at)
+	rows, err := s.q.ListAttention(ctx, db.ListAttentionParams{IDs: texts(ids), At: at})
 	if err != nil {
 		return nil, pg.Fault(fmt.Errorf("list scores: %w", err))
 	}
-	out := make(map[syntax.MarketID]int, len(ids))
-	var id syntax.MarketID
-	var score int
-	_, err = pgx.ForEachRow(rows, []any{&id, &score}, func() error {
-		out[id] = score
-		return nil
-	})
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list scores: %w", err))
+	out := make(map[syntax.MarketID]int, len(rows))
+	for _, r := range rows {
+		out[syntax.MarketID(r.MarketID)] = int(r.Score)
 	}
 	return out, nil
 }
 
-// ListAttentionHistory reads what a market's score was at from and became since, oldest
+// ListAttentionHistory reads a market's score at from and its changes since, oldest
 // first: the newest limit points.
 func (s *Store) ListAttentionHistory(ctx context.Context, id syntax.MarketID, from time.Time, limit int) ([]oracle.Point, error) {
-	rows, err := s.reads.Query(ctx, query("oracle_history"), string(id), from, limit)
+	rows, err := s.rq.ListAttentionHistory(ctx, db.ListAttentionHistoryParams{MarketID: string(id), Since: from, Limit: int32(limit)})
 	if err != nil {
 		return nil, pg.Fault(fmt.Errorf("list attention: %w", err))
 	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p oracle.Point, err error) {
-		err = row.Scan(&p.At, &p.Score)
-		return p, err
-	})
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list attention: %w", err))
-	}
-	slices.Reverse(list)
-	return list, nil
+	slices.Reverse(rows)
+	return pg.Collect(rows, func(r db.ListAttentionHistoryRow) oracle.Point { return oracle.Point{At: r.At, Score: int(r.Score)} }), nil
 }
 
 // KeepAttention adds to the history of markets whose score is not the last one in
-// it, and gives their number.
+// it, and returns their number.
 func (s *Store) KeepAttention(ctx context.Context, scores map[syntax.MarketID]int, at time.Time) (int, error) {
-	ids, values := make([]string, 0, len(scores)), make([]int32, 0, len(scores))
+	p := db.StoreAttentionParams{At: at}
 	for id, score := range scores {
-		ids, values = append(ids, string(id)), append(values, int32(score))
+		p.IDs, p.Scores = append(p.IDs, string(id)), append(p.Scores, int32(score))
 	}
-	tag, err := s.pool.Exec(ctx, query("oracle_attention_keep"), ids, values, at)
-	if err != nil {
-		return 0, pg.Fault(fmt.Errorf("keep scores: %w", err))
-	}
-	return int(tag.RowsAffected()), nil
+	n, err := s.q.StoreAttention(ctx, p)
+	return int(n), pg.Fault(wrap("store scores", err))
 }
 
 const (
@@ -153,34 +114,27 @@ const (
 	thinRows  = 20_000
 )
 
-// ThinAttention drops what is too old or too fine of the history of attention, in
+// ThinAttention deletes what is too old or too fine of the history of attention, in
 // statements of a bounded size each.
 func (s *Store) ThinAttention(ctx context.Context, now time.Time) error {
 	fine := now.Add(-fineScores)
-	for _, step := range []struct {
-		name string
-		args []any
-	}{
-		{"oracle_attention_drop", []any{now.Add(-keepScores), thinRows}},
-		{"oracle_attention_thin", []any{fine.Add(-thinReach), fine, thinRows}},
+	for _, step := range []func() (int64, error){
+		func() (int64, error) {
+			return s.q.DeleteOldAttention(ctx, db.DeleteOldAttentionParams{Before: now.Add(-keepScores), Limit: thinRows})
+		},
+		func() (int64, error) {
+			return s.q.ThinAttention(ctx, db.ThinAttentionParams{Since: fine.Add(-thinReach), Before: fine, Limit: thinRows})
+		},
 	} {
 		for {
-			tag, err := s.pool.Exec(ctx, query(step.name), step.args...)
+			n, err := step()
 			if err != nil {
-				return pg.Fault(fmt.Errorf("%s: %w", step.name, err))
+				return pg.Fault(fmt.Errorf("thin attention: %w", err))
 			}
-			if tag.RowsAffected() < thinRows {
+			if n < thinRows {
 				break
 			}
 		}
 	}
 	return nil
-}
-
-func plainIDs(ids []syntax.MarketID) []string {
-	out := make([]string, len(ids))
-	for i, id := range ids {
-		out[i] = string(id)
-	}
-	return out
 }

@@ -11,88 +11,78 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
+	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
 // TakeFacts hands committed facts of other services to the relay, each once, and
-// keeps copies of their channels: all of it or nothing.
+// stores copies of their channels: all of it or nothing.
 func (s *Store) TakeFacts(ctx context.Context, facts []feed.Fact, copies []feed.Copy) error {
-	var b pgx.Batch // one round trip, and one transaction
-	if len(facts) > 0 {
-		b.Queue(query("publish_facts"), factColumns(facts)...)
-	}
-	if len(copies) > 0 {
-		channels, times, data := make([]string, len(copies)), make([]time.Time, len(copies)), make([]string, len(copies))
-		for i, c := range copies {
-			channels[i], times[i], data[i] = string(c.Channel), c.At, string(c.Data)
+	err := pg.InTx(ctx, s.acts, func(tx pgx.Tx) error {
+		q := db.New(tx)
+		if len(facts) > 0 {
+			if err := q.TakeFacts(ctx, factsParams(facts)); err != nil {
+				return err
+			}
 		}
-		b.Queue(query("publish_copies"), channels, times, data)
-	}
-	if err := s.acts.SendBatch(ctx, &b).Close(); err != nil {
-		return pg.Fault(fmt.Errorf("take facts and copies: %w", err))
-	}
-	return nil
+		if len(copies) == 0 {
+			return nil
+		}
+		var p db.StoreChannelCopiesParams
+		for _, c := range copies {
+			p.Channels, p.At, p.Data = append(p.Channels, string(c.Channel)), append(p.At, c.At), append(p.Data, c.Data)
+		}
+		return q.StoreChannelCopies(ctx, p)
+	})
+	return pg.Fault(wrap("take facts and copies", err))
 }
 
-// TakeViewers keeps how many watch whom, on every market that their streams are bound to.
+func factsParams(facts []feed.Fact) (p db.TakeFactsParams) {
+	for _, f := range facts {
+		p.IDs, p.Types, p.At, p.Data = append(p.IDs, f.ID), append(p.Types, string(f.Type)), append(p.At, f.At), append(p.Data, f.Data)
+		p.MarketIDs, p.Handles = append(p.MarketIDs, pg.Null(f.MarketID)), append(p.Handles, pg.Null(f.Handle))
+		p.Topics = append(p.Topics, pg.Null(f.Topic))
+	}
+	return p
+}
+
+// TakeViewers stores how many watch whom, on every market that their streams are bound to.
 func (s *Store) TakeViewers(ctx context.Context, list []feed.Watching) error {
-	handles, viewers, times := make([]string, len(list)), make([]int32, len(list)), make([]time.Time, len(list))
-	for i, w := range list {
-		handles[i], viewers[i], times[i] = w.Handle, int32(min(w.Viewers, math.MaxInt32)), w.At
+	var p db.StoreViewersParams
+	for _, w := range list {
+		p.Handles, p.At = append(p.Handles, w.Handle), append(p.At, w.At)
+		p.Viewers = append(p.Viewers, int32(min(w.Viewers, math.MaxInt32)))
 	}
-	if _, err := s.acts.Exec(ctx, query("publish_viewers"), handles, viewers, times); err != nil {
-		return pg.Fault(fmt.Errorf("keep viewers: %w", err))
-	}
-	return nil
+	return pg.Fault(wrap("store viewers", s.aq.StoreViewers(ctx, p)))
 }
 
 // ListWatched is how many watch the streams of each market, by news that came after since.
 func (s *Store) ListWatched(ctx context.Context, since time.Time) (map[string]int, error) {
-	rows, err := s.pool.Query(ctx, query("market_watched"), since)
+	rows, err := s.q.ListWatchedMarkets(ctx, &since)
 	if err != nil {
 		return nil, pg.Fault(fmt.Errorf("list watched markets: %w", err))
 	}
-	out := make(map[string]int)
-	var id string
-	var n int
-	if _, err := pgx.ForEachRow(rows, []any{&id, &n}, func() error { out[id] = n; return nil }); err != nil {
-		return nil, pg.Fault(fmt.Errorf("list watched markets: %w", err))
+	out := make(map[string]int, len(rows))
+	for _, r := range rows {
+		out[r.MarketID] = int(r.Viewers)
 	}
 	return out, nil
 }
 
-func factColumns(facts []feed.Fact) []any {
-	n := len(facts)
-	ids, types, times, data := make([]string, n), make([]string, n), make([]time.Time, n), make([]string, n)
-	markets, handles, topics := make([]*string, n), make([]*string, n), make([]*string, n)
-	for i, f := range facts {
-		ids[i], types[i], times[i], data[i] = f.ID, string(f.Type), f.At, string(f.Data)
-		markets[i], handles[i], topics[i] = orNil(f.MarketID), orNil(f.Handle), orNil(f.Topic)
-	}
-	return []any{ids, types, times, markets, handles, topics, data}
-}
-
-func orNil(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-// ChannelCopy reads what a channel begins with, as its owner told it; nil for none.
+// ChannelCopy reads what a channel begins with, as its owner published it; nil for none.
 func (s *Store) ChannelCopy(ctx context.Context, c feed.Channel) ([]byte, error) {
 	one, _, err := s.FindCopy(ctx, c)
 	return one.Data, err
 }
 
-// FindCopy is ChannelCopy with the time that it is of.
+// FindCopy is ChannelCopy with its time.
 func (s *Store) FindCopy(ctx context.Context, c feed.Channel) (feed.Copy, bool, error) {
-	one := feed.Copy{Channel: c}
-	err := pg.Bound(s.pool, pg.ReadBudget).QueryRow(ctx, query("publish_copy"), string(c)).Scan(&one.Data, &one.At)
+	row, err := db.New(pg.Bound(s.pool, pg.ReadBudget)).GetChannelCopy(ctx, string(c))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return feed.Copy{}, false, nil
 	}
+	one := feed.Copy{Channel: c, At: row.At}
 	if err == nil {
-		one.Data, err = compact(one.Data)
+		one.Data, err = compact(row.Data)
 	}
 	if err != nil {
 		return feed.Copy{}, false, fmt.Errorf("read channel copy: %w", err)
@@ -100,10 +90,7 @@ func (s *Store) FindCopy(ctx context.Context, c feed.Channel) (feed.Copy, bool, 
 	return one, true, nil
 }
 
-// SweepPublished forgets the ids of facts that nobody repeats any more.
+// SweepPublished deletes the ids of facts that are not repeated any more.
 func (s *Store) SweepPublished(ctx context.Context) error {
-	if _, err := s.pool.Exec(ctx, query("publish_sweep")); err != nil {
-		return pg.Fault(fmt.Errorf("sweep published: %w", err))
-	}
-	return nil
+	return pg.Fault(wrap("sweep published", s.q.DeleteOldFacts(ctx)))
 }

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 	"github.com/signalcast/signalcast/services/api/internal/record"
+	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
 // ReadRecord implements record.Store.
@@ -17,108 +17,93 @@ func (s *Store) ReadRecord(ctx context.Context, userID string, recent, moments i
 	var r record.Record
 	err := s.readStats(ctx, userID, &r)
 	if err == nil {
-		err = s.reads.QueryRow(ctx, query("record_rank"), userID, month).Scan(&r.Rank, &r.Field, &r.Broadcast)
+		var rank db.GetRankRow
+		rank, err = s.rq.GetRank(ctx, db.GetRankParams{UserID: userID, Month: month})
+		r.Rank, r.Field, r.Broadcast = rank.Rank, rank.Field, int(rank.Broadcast)
 	}
 	if err != nil {
 		return record.Record{}, pg.Fault(fmt.Errorf("read record: %w", err))
 	}
-	if r.Recent, err = s.records(ctx, "record_recent", userID, recent); err != nil {
-		return record.Record{}, err
+	calls, err := s.rq.ListRecentSignalsOfOperator(ctx, db.ListRecentSignalsOfOperatorParams{UserID: userID, Limit: int32(recent)})
+	if err != nil {
+		return record.Record{}, pg.Fault(fmt.Errorf("list recent signals: %w", err))
 	}
-	if r.Moments, err = s.readMoments(ctx, userID, moments); err != nil {
-		return record.Record{}, err
+	r.Recent = pg.Collect(calls, func(c db.ListRecentSignalsOfOperatorRow) signal.Record { return recordOf(c.SignalRecord) })
+	won, err := s.rq.ListMoments(ctx, db.ListMomentsParams{UserID: userID, Limit: int32(moments)})
+	if err != nil {
+		return record.Record{}, pg.Fault(fmt.Errorf("list moments: %w", err))
 	}
+	r.Moments = pg.Collect(won, momentOf)
 	return r, nil
 }
 
+func momentOf(m db.ListMomentsRow) record.Moment {
+	return record.Moment{
+		ID: m.ID, Tier: m.Tier, SignalID: m.SignalID, MarketID: m.MarketID, MarketTitle: m.MarketTitle, Side: sideOf(m.Yes),
+		Odds: syntax.Bps(m.OddsBps), Score: int(m.Score), MintedAt: m.MintedAt,
+	}
+}
+
 func (s *Store) readStats(ctx context.Context, userID string, r *record.Record) error {
-	var sum, n int64
-	var odds *syntax.Bps
-	var signal, market, title *string
-	t := &r.Stats
-	err := s.reads.QueryRow(ctx, query("record_read"), userID).Scan(&t.Total, &t.Won, &t.Lost, &t.Void, &t.Score, &t.Streak,
-		&sum, &n, &odds, &signal, &market, &title)
-	t.AvgCLV = record.Mean(sum, n)
-	if odds != nil {
-		r.Best = &record.Best{SignalID: orEmpty(signal), MarketID: orEmpty(market), MarketTitle: orEmpty(title), Odds: *odds}
+	c, err := s.rq.GetRecord(ctx, userID)
+	r.Stats = record.Stats{
+		Total: c.Total, Won: c.Won, Lost: c.Lost, Void: c.Void, Score: c.Score, Streak: c.Streak,
+		AvgCLV: record.Mean(c.ClvSum, c.ClvCount),
+	}
+	if c.BestBps != nil {
+		r.Best = &record.Best{
+			SignalID: pg.Value(c.BestSignal), MarketID: pg.Value(c.MarketID), MarketTitle: pg.Value(c.MarketTitle), Odds: syntax.Bps(*c.BestBps),
+		}
 	}
 	return err
 }
 
-func (s *Store) readMoments(ctx context.Context, userID string, limit int) ([]record.Moment, error) {
-	rows, err := s.reads.Query(ctx, query("record_moments"), userID, limit)
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("record_moments: %w", err))
-	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (record.Moment, error) {
-		var m record.Moment
-		var yes bool
-		err := row.Scan(&m.ID, &m.Tier, &m.SignalID, &m.MarketID, &m.MarketTitle, &yes, &m.Odds, &m.Score, &m.MintedAt)
-		m.Side = sideOf(yes)
-		return m, err
-	})
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("record_moments: %w", err))
-	}
-	return list, nil
-}
-
 // ListRanked implements record.Store.
 func (s *Store) ListRanked(ctx context.Context, limit int, month time.Time) ([]record.Ranked, error) {
-	rows, err := s.reads.Query(ctx, query("record_ranked"), limit, month)
+	rows, err := s.rq.ListRanked(ctx, db.ListRankedParams{Limit: int32(limit), Month: month})
 	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("record_ranked: %w", err))
+		return nil, pg.Fault(fmt.Errorf("list ranked operators: %w", err))
 	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (record.Ranked, error) {
-		var r record.Ranked
-		var sum, n int64
-		t := &r.Stats
-		err := row.Scan(append(operatorFields(&r.Operator), &t.Total, &t.Won, &t.Lost, &t.Void, &t.Score, &t.Streak, &sum, &n)...)
-		t.AvgCLV = record.Mean(sum, n)
-		return r, err
-	})
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("record_ranked: %w", err))
-	}
-	return list, nil
+	return pg.Collect(rows, func(r db.ListRankedRow) record.Ranked {
+		return record.Ranked{Operator: operatorOf(r.User), Stats: record.Stats{
+			Total: r.Total, Won: r.Won, Lost: r.Lost, Void: r.Void, Score: r.Score, Streak: r.Streak,
+			AvgCLV: record.Mean(r.ClvSum, r.ClvCount),
+		}}
+	}), nil
 }
 
 // Tallies implements record.Store.
 func (s *Store) Tallies(ctx context.Context, userID string, since *time.Time) ([]record.Tally, error) {
-	name, args := "record_tallies", []any{userID}
-	if since != nil {
-		name, args = "record_window", append(args, *since)
+	var rows []db.ListTalliesRow
+	var err error
+	if since == nil {
+		rows, err = s.rq.ListTallies(ctx, userID)
+	} else {
+		var recent []db.ListTalliesSinceRow
+		recent, err = s.rq.ListTalliesSince(ctx, db.ListTalliesSinceParams{UserID: &userID, Since: *since})
+		rows = pg.Collect(recent, func(r db.ListTalliesSinceRow) db.ListTalliesRow { return db.ListTalliesRow(r) })
 	}
-	rows, err := s.reads.Query(ctx, query(name), args...)
 	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("%s: %w", name, err))
+		return nil, pg.Fault(fmt.Errorf("list tallies: %w", err))
 	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (record.Tally, error) {
-		var t record.Tally
-		err := row.Scan(&t.Lane, &t.Price, &t.Confidence, &t.Calls, &t.Wins)
-		return t, err
-	})
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("%s: %w", name, err))
-	}
-	return list, nil
+	return pg.Collect(rows, func(r db.ListTalliesRow) (t record.Tally) {
+		t.Lane, t.Price, t.Confidence = r.Lane, syntax.Bps(r.PriceBps), int(r.Confidence)
+		t.Calls, t.Wins = r.Calls, r.Wins
+		return t
+	}), nil
 }
 
 // ReadCourse implements record.Store.
 func (s *Store) ReadCourse(ctx context.Context, userID string, most, steps int) (record.Course, error) {
-	rows, err := s.reads.Query(ctx, query("record_course"), userID, most, steps)
+	rows, err := s.rq.ListCourse(ctx, db.ListCourseParams{UserID: userID, Most: int64(most), Steps: int32(steps)})
 	if err != nil {
-		return record.Course{}, pg.Fault(fmt.Errorf("record_course: %w", err))
+		return record.Course{}, pg.Fault(fmt.Errorf("list course: %w", err))
 	}
+	c := record.Course{Whole: true, Steps: make([]record.Step, len(rows))}
 	var end int64
-	c := record.Course{Whole: true}
-	c.Steps, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (record.Step, error) {
-		var p record.Step // its score is that of the step alone, for now
-		err := row.Scan(&p.At, &p.Score, &p.Calls, &end, &c.Whole)
-		return p, err
-	})
-	if err != nil {
-		return record.Course{}, pg.Fault(fmt.Errorf("record_course: %w", err))
+	for i, r := range rows {
+		c.Steps[i] = record.Step{At: r.EndedAt, Score: r.Score, Calls: r.Calls} // Score is that of the step alone, for now
+		end, c.Whole = r.ScoreNow, r.Whole
 	}
 	for i := len(c.Steps) - 1; i >= 0; i-- { // from what it is now back to what it was
 		gain := c.Steps[i].Score
@@ -127,4 +112,18 @@ func (s *Store) ReadCourse(ctx context.Context, userID string, most, steps int) 
 	}
 	c.Before = end
 	return c, nil
+}
+
+// ListLaneStats implements signal.Calls.
+func (s *Store) ListLaneStats(ctx context.Context, userID string) ([]signal.LaneStats, error) {
+	rows, err := s.rq.ListLaneStats(ctx, userID)
+	if err != nil {
+		return nil, pg.Fault(fmt.Errorf("list lane figures: %w", err))
+	}
+	return pg.Collect(rows, func(r db.ListLaneStatsRow) signal.LaneStats {
+		return signal.LaneStats{
+			Lane: syntax.Lane(r.Lane), Total: r.Total, Won: r.Won, Lost: r.Lost, Void: r.Void, Score: r.Score, Streak: r.Streak,
+			AvgCLV: record.Mean(r.ClvSum, r.ClvCount),
+		}
+	}), nil
 }

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	_ "embed" // for the statements in hot
 	"errors"
 	"fmt"
 	"time"
@@ -9,6 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 	"github.com/signalcast/signalcast/services/api/internal/resolve"
 	"github.com/signalcast/signalcast/services/api/internal/score"
 )
@@ -20,7 +23,7 @@ func (s *Store) Claim(ctx context.Context, c resolve.Claim, clock func() time.Ti
 	var out resolve.Result
 	err := pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		out = resolve.Result{}
-		m, err := holdMarket(ctx, tx, c.MarketID, c.DecidedAt, clock)
+		m, err := lockMarket(ctx, tx, c.MarketID, c.DecidedAt, clock)
 		if err != nil {
 			return err
 		}
@@ -29,7 +32,8 @@ func (s *Store) Claim(ctx context.Context, c resolve.Claim, clock func() time.Ti
 			return err
 		}
 		out.Rest = total > int64(s.rules.ResolveChunk)
-		if _, err := tx.Exec(ctx, query("resolve_settle"), c.MarketID, string(c.Verdict), m.at, out.Rest); err != nil {
+		settle := db.SettleMarketParams{MarketID: c.MarketID, Outcome: string(c.Verdict), At: m.EffectiveAt, Drain: out.Rest}
+		if err := db.New(tx).SettleMarket(ctx, settle); err != nil {
 			return fmt.Errorf("settle market: %w", err)
 		}
 		if total > 0 && !out.Rest {
@@ -37,62 +41,60 @@ func (s *Store) Claim(ctx context.Context, c resolve.Claim, clock func() time.Ti
 				return err
 			}
 		}
-		out.Outcome, _, err = readOutcome(ctx, tx, c.MarketID)
+		out.Outcome, _, err = readOutcome(ctx, db.New(tx), c.MarketID)
 		return err
 	})
 	return out, err
 }
 
-// held is a locked market.
-type held struct {
-	disputed bool
-	lane     string
-	closeAt  time.Time // a call from then on is late
-	at       time.Time // of what is done to the market; after every call on it
-}
-
-// holdMarket locks a market and reads the clock when it has the lock. decidedAt is when the
+// lockMarket locks a market and reads the clock when it has the lock. decidedAt is when the
 // outcome was public, or nil. Fault: market_not_found.
-func holdMarket(ctx context.Context, tx pgx.Tx, marketID string, decidedAt *time.Time, clock func() time.Time) (m held, err error) {
-	tag, err := tx.Exec(ctx, query("resolve_lock"), marketID)
-	if err == nil && tag.RowsAffected() == 0 {
-		return m, resolve.ErrNotFound
+func lockMarket(ctx context.Context, tx pgx.Tx, marketID string, decidedAt *time.Time, clock func() time.Time) (db.GetLockedMarketRow, error) {
+	q := db.New(tx)
+	n, err := q.LockMarket(ctx, marketID)
+	if err == nil && n == 0 {
+		return db.GetLockedMarketRow{}, resolve.ErrNotFound
 	}
+	var m db.GetLockedMarketRow
 	if err == nil {
 		now := clock().UTC().Truncate(time.Millisecond)
-		err = tx.QueryRow(ctx, query("resolve_held"), marketID, now, decidedAt).Scan(&m.disputed, &m.lane, &m.closeAt, &m.at)
+		m, err = q.GetLockedMarket(ctx, db.GetLockedMarketParams{MarketID: marketID, Now: now, DecidedAt: decidedAt})
 	}
-	if err != nil {
-		return m, fmt.Errorf("lock market: %w", err)
-	}
-	return m, nil
+	return m, wrap("lock market", err)
 }
 
 // claimMarket inserts the claim and returns the number of signals that it settles.
-func (s *Store) claimMarket(ctx context.Context, tx pgx.Tx, c resolve.Claim, m held) (int64, error) {
-	if m.disputed { // also if the market has an outcome
+func (s *Store) claimMarket(ctx context.Context, tx pgx.Tx, c resolve.Claim, m db.GetLockedMarketRow) (int64, error) {
+	if m.Disputed { // also if the market has an outcome
 		return 0, resolve.ErrDisputed
 	}
-	if o, found, err := readClaimed(ctx, tx, c.MarketID); err != nil || found {
+	q := db.New(tx)
+	if o, found, err := readClaimed(ctx, q, c.MarketID); err != nil || found {
 		if err == nil {
 			err = resolve.ErrResolved.With("outcome", o.Members())
 		}
 		return 0, err
 	}
-	var closing *int32
-	if err := tx.QueryRow(ctx, query("resolve_close"), c.MarketID, m.closeAt).Scan(&closing); err != nil && !errors.Is(err, pgx.ErrNoRows) {
+	p := db.ClaimResolutionParams{
+		MarketID: c.MarketID, Outcome: string(c.Verdict), Resolver: c.Resolver, Source: c.Source, ProofURL: c.ProofURL,
+		Reason: c.Reason, FinalizedBy: c.FinalizedBy, Payout: c.Payout, CloseAt: m.CloseAt, Lane: m.Lane, ResolvedAt: m.EffectiveAt,
+		DecidedAt: c.DecidedAt, RatedCreators: s.rules.RatedCreators, RatedVolume: s.rules.RatedMinVolumeUSD,
+	}
+	switch closing, err := q.GetClosingLine(ctx, db.GetClosingLineParams{MarketID: c.MarketID, CloseAt: m.CloseAt}); {
+	case err == nil:
+		p.ClosePrice = &closing
+	case !errors.Is(err, pgx.ErrNoRows):
 		return 0, fmt.Errorf("read closing line: %w", err)
 	}
-	tag, err := tx.Exec(ctx, query("resolve_claim"), c.MarketID, string(c.Verdict), c.Resolver, c.Source, c.ProofURL,
-		c.Reason, c.FinalizedBy, c.Payout, m.closeAt, closing, m.lane, m.at, c.DecidedAt, s.rules.RatedCreators, s.rules.RatedMinVolumeUSD)
+	n, err := q.ClaimResolution(ctx, p)
 	if err != nil {
 		return 0, fmt.Errorf("insert claim: %w", err)
 	}
-	if tag.RowsAffected() == 0 {
+	if n == 0 {
 		return 0, resolve.ErrResolved
 	}
-	var total int64
-	if err := tx.QueryRow(ctx, query("resolve_total"), c.MarketID).Scan(&total); err != nil && !errors.Is(err, pgx.ErrNoRows) {
+	total, err := q.CountClaimedSignals(ctx, c.MarketID)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return 0, fmt.Errorf("count signals: %w", err)
 	}
 	return total, nil
@@ -101,80 +103,96 @@ func (s *Store) claimMarket(ctx context.Context, tx pgx.Tx, c resolve.Claim, m h
 // scoreChunk scores up to one chunk of operators after the given one; last is
 // nil when nothing was left.
 func (s *Store) scoreChunk(ctx context.Context, tx pgx.Tx, marketID string, after *string) (t resolve.Tally, last *string, err error) {
-	if _, err := tx.Exec(ctx, query("resolve_serial")); err != nil {
+	if err := db.New(tx).LockScores(ctx); err != nil {
 		return t, nil, fmt.Errorf("wait for other claims: %w", err)
 	}
-	var confirm *time.Duration // nil: second quotes are off
+	p := scoreSignalsParams{MarketID: marketID, After: after, Most: s.rules.ResolveChunk, Version: score.Version}
 	if s.rules.ConfirmAfter > 0 {
-		confirm = &s.rules.ConfirmAfter
+		p.ConfirmAfter = &s.rules.ConfirmAfter
 	}
-	var moved int64
-	err = tx.QueryRow(ctx, query("resolve_score"), marketID, after, s.rules.ResolveChunk, score.Version, confirm).
-		Scan(&t.Scored, &t.Won, &t.Lost, &t.Void, &last, &moved)
+	row, err := p.run(ctx, tx)
 	if err != nil {
 		return t, nil, fmt.Errorf("score signals: %w", err)
 	}
-	if moved != t.Scored {
-		return t, nil, fmt.Errorf("%d of %d operators of market %s have no score row", t.Scored-moved, t.Scored, marketID)
+	t = resolve.Tally{Scored: row.Scored, Won: row.Won, Lost: row.Lost, Void: row.Void}
+	if row.Moved != t.Scored {
+		return t, nil, fmt.Errorf("%d of %d operators of market %s have no score row", t.Scored-row.Moved, t.Scored, marketID)
 	}
-	return t, last, nil
+	return t, row.Last, nil
+}
+
+//go:embed hot/score_signals.sql
+var scoreSignals string
+
+// scoreSignalsParams are the parameters of hot/score_signals.sql, in their order.
+type scoreSignalsParams struct {
+	MarketID     string
+	After        *string // operator; nil: from the first
+	Most         int
+	Version      string
+	ConfirmAfter *time.Duration // from a call to its second quote; nil: second quotes are off
+}
+
+// scoreSignalsRow is the row of hot/score_signals.sql.
+type scoreSignalsRow struct {
+	Scored, Won, Lost, Void int64
+	Last                    *string // operator; nil: nothing was left
+	Moved                   int64   // operators whose counters changed
+}
+
+func (p scoreSignalsParams) run(ctx context.Context, on db.DBTX) (scoreSignalsRow, error) {
+	rows, err := on.Query(ctx, scoreSignals, p.MarketID, p.After, p.Most, p.Version, p.ConfirmAfter)
+	if err != nil {
+		return scoreSignalsRow{}, err
+	}
+	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[scoreSignalsRow])
 }
 
 // DrainOnce scores the next chunk of a claimed market.
 func (s *Store) DrainOnce(ctx context.Context, marketID string) (t resolve.Tally, more bool, err error) {
 	err = pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		var after *string
-		var disputed bool
-		err := tx.QueryRow(ctx, query("resolve_drain"), marketID).Scan(&after, &disputed)
-		if errors.Is(err, pgx.ErrNoRows) || err == nil && disputed {
+		q := db.New(tx)
+		drain, err := q.LockDrain(ctx, marketID)
+		if errors.Is(err, pgx.ErrNoRows) || err == nil && drain.Disputed {
 			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("lock drain: %w", err)
 		}
 		var last *string
-		if t, last, err = s.scoreChunk(ctx, tx, marketID, after); err != nil {
+		if t, last, err = s.scoreChunk(ctx, tx, marketID, drain.AfterUser); err != nil {
 			return err
 		}
-		more = t.Scored == int64(s.rules.ResolveChunk)
-		if more {
-			_, err = tx.Exec(ctx, query("resolve_drain_move"), marketID, last)
+		if more = t.Scored == int64(s.rules.ResolveChunk); more {
+			err = q.AdvanceDrain(ctx, db.AdvanceDrainParams{MarketID: marketID, AfterUser: last})
 		} else {
-			_, err = tx.Exec(ctx, query("resolve_drain_end"), marketID)
+			err = q.DeleteDrain(ctx, marketID)
 		}
-		if err != nil {
-			return fmt.Errorf("mark chunk: %w", err)
-		}
-		return nil
+		return wrap("mark chunk", err)
 	})
 	return t, more, err
 }
 
 // ListDrains lists claimed markets whose scoring is not finished.
 func (s *Store) ListDrains(ctx context.Context) ([]string, error) {
-	rows, err := s.pool.Query(ctx, query("resolve_drain_list"))
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list drains: %w", err))
-	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list drains: %w", err))
-	}
-	return ids, nil
+	ids, err := s.q.ListDrains(ctx)
+	return ids, pg.Fault(wrap("list drains", err))
 }
 
 // Dispute flags or clears a market under its lock. Fault: market_not_found.
 func (s *Store) Dispute(ctx context.Context, marketID string, disputed bool, reason *string, clock func() time.Time) (resolve.Outcome, error) {
 	var out resolve.Outcome
 	err := pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		m, err := holdMarket(ctx, tx, marketID, nil, clock)
+		m, err := lockMarket(ctx, tx, marketID, nil, clock)
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, query("resolve_dispute"), marketID, disputed, reason, m.at); err != nil {
+		q := db.New(tx)
+		err = q.SetDispute(ctx, db.SetDisputeParams{MarketID: marketID, Disputed: disputed, Reason: reason, At: m.EffectiveAt})
+		if err != nil {
 			return fmt.Errorf("write dispute: %w", err)
 		}
-		out, _, err = readOutcome(ctx, tx, marketID)
+		out, _, err = readOutcome(ctx, q, marketID)
 		return err
 	})
 	return out, err
@@ -182,31 +200,26 @@ func (s *Store) Dispute(ctx context.Context, marketID string, disputed bool, rea
 
 // GetOutcome reads the resolution record of a market.
 func (s *Store) GetOutcome(ctx context.Context, marketID string) (resolve.Outcome, bool, error) {
-	o, found, err := readOutcome(ctx, s.reads, marketID)
+	o, found, err := readOutcome(ctx, s.rq, marketID)
 	return o, found, pg.Fault(err)
 }
 
-// queryer is the pool, the pool with the budget of a read that a caller waits
-// for, or a transaction.
-type queryer interface {
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-}
-
-func readOutcome(ctx context.Context, q queryer, marketID string) (o resolve.Outcome, found bool, err error) {
-	err = q.QueryRow(ctx, query("resolve_outcome"), marketID).Scan(&o.Verdict, &o.Resolver, &o.Source, &o.ProofURL,
-		&o.ResolvedAt, &o.Disputed, &o.DisputeReason, &o.DisputedAt)
+func readOutcome(ctx context.Context, q *db.Queries, marketID string) (resolve.Outcome, bool, error) {
+	r, err := q.GetOutcome(ctx, marketID)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return o, false, nil
+		return resolve.Outcome{}, false, nil
 	}
 	if err != nil {
-		return o, false, fmt.Errorf("read outcome: %w", err)
+		return resolve.Outcome{}, false, fmt.Errorf("read outcome: %w", err)
 	}
-	return o, true, nil
+	return resolve.Outcome{
+		Verdict: (*syntax.Verdict)(r.Outcome), Resolver: r.Resolver, Source: r.Source, ProofURL: r.ProofURL, ResolvedAt: r.ResolvedAt,
+		Disputed: r.Disputed, DisputeReason: r.DisputeReason, DisputedAt: r.DisputedAt,
+	}, true, nil
 }
 
-// readClaimed tells whether an outcome was claimed; a mere dispute is not one.
-func readClaimed(ctx context.Context, q queryer, marketID string) (resolve.Outcome, bool, error) {
+// readClaimed reports whether an outcome was claimed; a mere dispute is not one.
+func readClaimed(ctx context.Context, q *db.Queries, marketID string) (resolve.Outcome, bool, error) {
 	o, found, err := readOutcome(ctx, q, marketID)
 	return o, found && o.Verdict != nil, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/market"
+	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
@@ -63,27 +64,10 @@ func TestFeedOfACategory(t *testing.T) {
 		t.Errorf("with a new one: %s", got)
 	}
 	// The rare one is not looked for where the newest of all are enough.
-	plan := b.explain(query("signal_feed_category"), 3, "sport")
+	plan := b.planOf(func(q *db.Queries) {
+		_, _ = q.ListSignalsOfCategory(t.Context(), db.ListSignalsOfCategoryParams{Limit: 3, Category: "sport"})
+	})
 	if !strings.Contains(plan, "never executed") {
 		t.Errorf("it looks at every market of a common category:\n%s", plan)
 	}
-}
-
-// explain runs a statement and tells how.
-func (b *bundle) explain(sql string, args ...any) string {
-	b.t.Helper()
-	rows, err := b.rw.Query(b.t.Context(), "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) "+sql, args...)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	defer rows.Close()
-	var plan strings.Builder
-	for rows.Next() {
-		var line string
-		if err := rows.Scan(&line); err != nil {
-			b.t.Fatal(err)
-		}
-		plan.WriteString(line + "\n")
-	}
-	return plan.String()
 }

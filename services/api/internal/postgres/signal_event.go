@@ -3,28 +3,21 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
 // ListEvents reads a signal's history, oldest first. Fault: not_found.
 func (s *Store) ListEvents(ctx context.Context, signalID string) ([]signal.Event, error) {
-	rows, err := s.reads.Query(ctx, query("signal_events"), signalID)
+	rows, err := s.rq.ListSignalEvents(ctx, signalID)
 	if err != nil {
 		return nil, pg.Fault(fmt.Errorf("list events: %w", err))
 	}
-	events, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (signal.Event, error) {
-		var e signal.Event
-		err := row.Scan(&e.ID, &e.Type, &e.Payload, &e.Actor, &e.CreatedAt)
-		return e, err
-	})
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list events: %w", err))
-	}
+	events := pg.Collect(rows, func(r db.ListSignalEventsRow) signal.Event { return signal.Event(r) })
 	if len(events) == 0 {
 		if _, err := s.GetSignal(ctx, signalID); err != nil {
 			return nil, err
@@ -42,37 +35,36 @@ func (s *Store) AppendEvent(ctx context.Context, caller signal.Caller, signalID 
 	return e, err
 }
 
-// appendEvent sets the time of the event to the one that stands.
+// appendEvent sets the time of the event to the stored one.
 func appendEvent(ctx context.Context, tx pgx.Tx, caller signal.Caller, signalID string, e *signal.Event) error {
-	if _, err := tx.Exec(ctx, query("signal_event_lock"), signalID); err != nil {
+	q := db.New(tx)
+	if err := q.LockSignalEvents(ctx, signalID); err != nil {
 		return fmt.Errorf("lock signal history: %w", err)
 	}
-	var user *string
-	if caller.KeyHash == nil && caller.OperatorID != "" {
-		user = &caller.OperatorID
+	p := db.AppendSignalEventParams{
+		KeyHash: caller.KeyHash, SignalID: signalID, ID: e.ID, Type: e.Type, Payload: []byte(e.Payload), Actor: e.Actor,
+		Now: e.CreatedAt, MostEvents: signal.MaxEvents,
 	}
-	var known, found, owner, stands bool
-	var woken int
-	var same *bool
-	var stood *time.Time
-	err := tx.QueryRow(ctx, query("signal_event_append"), caller.KeyHash, user, signalID, e.ID, e.Type, e.Payload,
-		e.Actor, e.CreatedAt, signal.MaxEvents).Scan(&known, &found, &owner, &stands, &woken, &same, &stood)
+	if caller.KeyHash == nil && caller.OperatorID != "" {
+		p.UserID = &caller.OperatorID
+	}
+	row, err := q.AppendSignalEvent(ctx, p)
 	switch {
 	case err != nil:
 		return fmt.Errorf("append event: %w", err)
-	case !known:
+	case !row.Known:
 		return signal.ErrUnauthenticated
-	case !found:
+	case !row.Found:
 		return signal.ErrNotFound
-	case !owner:
+	case !row.Owner:
 		return signal.ErrForbidden
-	case !stands:
+	case !row.Stored:
 		return signal.ErrEventLimit
-	case same != nil && !*same:
+	case row.Same != nil && !*row.Same:
 		return signal.ErrKeyReused
 	}
-	if stood != nil {
-		e.CreatedAt = stood.UTC()
+	if row.StoredAt != nil {
+		e.CreatedAt = row.StoredAt.UTC()
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	_ "embed" // for the statements in hot
 	"errors"
 	"fmt"
 	"time"
@@ -56,28 +57,45 @@ func (s *Store) FileMany(ctx context.Context, calls []signal.Call) ([]signal.Fil
 	return filings, errs
 }
 
-// fileQuick is the one statement of a filing. It waits for no market that somebody
-// holds: calls on those, and on markets that it does not know, are handed on to the
-// queue of their market and left unanswered here, when they are patient.
+// fileQuick waits for no locked market: calls on those, and on markets that do not exist, are
+// passed on to the queue of their market and left unanswered here, when they are patient.
 func (s *Store) fileQuick(ctx context.Context, batch []*filing) ([]*filing, error) {
-	if err := s.file(ctx, batch, quick); err != nil {
+	err := s.file(ctx, batch, func(now time.Time) (filingRun, error) { return s.runFiling(ctx, s.acts, batch, now) })
+	if err != nil {
 		return batch, err
 	}
 	return s.queues.takeOver(batch, func(f *filing) bool { return f.patient && f.answer.Verdict == signal.VerdictUnknown }), nil
 }
 
-// filePatient is the same statement for calls on one market; it waits for the market.
+// filePatient waits for the markets of the calls.
 func (s *Store) filePatient(ctx context.Context, batch []*filing) ([]*filing, error) {
-	return batch, s.file(ctx, batch, 0)
+	return batch, s.file(ctx, batch, func(now time.Time) (r filingRun, err error) {
+		err = pg.InTx(ctx, s.acts, func(tx pgx.Tx) error {
+			if err := lockMarkets(ctx, tx, batch); err != nil {
+				return err
+			}
+			r, err = s.runFiling(ctx, tx, batch, now)
+			return err
+		})
+		return r, err
+	})
 }
 
-// file writes a batch and sets the answer of every member.
-func (s *Store) file(ctx context.Context, batch []*filing, need parts) error {
+func lockMarkets(ctx context.Context, tx pgx.Tx, batch []*filing) error {
+	ids := make([]string, len(batch))
+	for i, f := range batch {
+		ids[i] = string(f.draft.MarketID)
+	}
+	return wrap("lock markets for calls", db.New(tx).LockMarketsForCalls(ctx, ids))
+}
+
+// file writes a batch with run and sets the answer of every member.
+func (s *Store) file(ctx context.Context, batch []*filing, run func(now time.Time) (filingRun, error)) error {
 	if err := s.NoteTolerance(ctx); err != nil {
 		return err
 	}
 	now := s.now().UTC().Truncate(time.Millisecond)
-	r, err := s.runFiling(ctx, s.acts, batch, need, now)
+	r, err := run(now)
 	if err != nil {
 		return err
 	}
@@ -100,51 +118,80 @@ type filingRun struct {
 	lost  raced
 }
 
+// The forms of the filing statement. Each table that a form has costs every batch, whether a call needs it or not.
+var (
+	//go:embed hot/file_signals.sql
+	fileSignals string
+	//go:embed hot/file_signals_with_key.sql
+	fileSignalsWithKey string
+	//go:embed hot/file_signals_full.sql
+	fileSignalsFull string
+)
+
+// filingStatement returns the form with the fewest parts that a batch needs.
+func filingStatement(batch []*filing) string {
+	text := fileSignals
+	for _, f := range batch {
+		d := &f.draft
+		// A market that no venue may have confirmed has the verdict stub while the venue was not asked.
+		if d.CrowdLean != nil || d.MarketID.IsNative() || d.Venue != signal.VenueSilent {
+			text = fileSignalsFull
+			break
+		}
+		if d.IdempotencyKey != nil {
+			text = fileSignalsWithKey
+		}
+	}
+	return text
+}
+
+// fileSignalsRow is a row of the filing statement.
+type fileSignalsRow struct {
+	n       int // place in the batch, from 1
+	verdict string
+	first   *string
+	actor   *string
+	idle    bool
+	prices  signal.Prices
+}
+
+func (r *fileSignalsRow) fields() []any {
+	p := &r.prices
+	return []any{
+		&r.n, &r.verdict, &r.first, &r.actor, &r.idle,
+		&p.Stated, &p.Basis, &p.Verified, &p.Rated, &p.MarketYes, &p.Yes, &p.No, &p.QuoteAt,
+	}
+}
+
 // runFiling runs the filing statement and sets the answer of every member but of those
 // that lost to another one.
-func (s *Store) runFiling(ctx context.Context, on asker, batch []*filing, need parts, now time.Time) (r filingRun, err error) {
-	c := newFilingColumns(len(batch))
+func (s *Store) runFiling(ctx context.Context, on db.DBTX, batch []*filing, now time.Time) (r filingRun, err error) {
+	p := newFileSignalsParams(len(batch), now, &s.rules)
 	for _, f := range batch {
-		c.add(f)
-		need |= f.needs()
+		p.add(f)
 	}
-	rows, err := on.Query(ctx, filingStatements[need], c.id, c.keyHash, c.user, c.market, c.yes, c.price,
-		c.crowd, c.confidence, c.take, c.source, c.ttr, c.channel, c.media, c.reach, c.idemKey, c.bodyHash, c.lean,
-		c.venue, now, s.rules.PriceToleranceBps, s.rules.PastEndIsProvisional, c.slippage,
-		now.Add(-s.rules.QuoteMaxAge), s.rules.RatedMinVolumeUSD, s.rules.RatedCreators)
+	rows, err := on.Query(ctx, filingStatement(batch), p.args()...)
 	if err != nil {
 		return r, filingFault(err)
 	}
-	var (
-		n       int
-		verdict string
-		first   *string
-		actor   *string
-		idle    bool
-		prices  signal.Prices
-	)
-	fields := append([]any{&n, &verdict, &first, &actor, &idle}, priceFields(&prices)...)
-	_, err = pgx.ForEachRow(rows, append(fields, &prices.QuoteAt), func() error {
-		f := batch[n-1]
-		f.answer = signal.Filing{Verdict: signal.Verdict(verdict), Prices: prices}
-		if actor != nil {
-			f.answer.Actor = *actor
-		}
-		if first != nil {
-			f.answer.FirstID = *first
+	var row fileSignalsRow
+	_, err = pgx.ForEachRow(rows, row.fields(), func() error {
+		f := batch[row.n-1]
+		f.answer = signal.Filing{
+			Verdict: signal.Verdict(row.verdict), FirstID: pg.Value(row.first), Actor: pg.Value(row.actor), Prices: row.prices,
 		}
 		switch f.answer.Verdict {
 		case signal.VerdictFiled:
 			r.filed = true
 		case verdictRaced, signal.VerdictSettled, signal.VerdictProvisional, signal.VerdictAbsent,
 			signal.VerdictMoved, signal.VerdictUnverified:
-			r.lost.add(f, *actor)
+			r.lost.add(f)
 		case signal.VerdictQuote, signal.VerdictStub:
 			if f.patient { // else the call is filed alone, and read for there
-				r.lost.add(f, *actor)
+				r.lost.add(f)
 			}
 		}
-		if idle {
+		if row.idle {
 			r.used = append(r.used, f.caller.KeyHash)
 		}
 		return nil
@@ -167,13 +214,8 @@ func filingFault(err error) error {
 	return pg.Fault(fmt.Errorf("file signals: %w", err))
 }
 
-// priceFields are the places of the columns that each statement lists for the prices of a call.
-func priceFields(p *signal.Prices) []any {
-	return []any{&p.Stated, &p.Basis, &p.Verified, &p.Rated, &p.MarketYes, &p.Yes, &p.No}
-}
-
 // readReplayed sets the stored prices of calls that are answered with their first result.
-func (s *Store) readReplayed(ctx context.Context, on asker, batch []*filing) error {
+func (s *Store) readReplayed(ctx context.Context, on db.DBTX, batch []*filing) error {
 	var ids []string
 	for _, f := range batch {
 		if f.answer.Verdict == signal.VerdictReplay && f.answer.FirstID != "" {
@@ -183,18 +225,16 @@ func (s *Store) readReplayed(ctx context.Context, on asker, batch []*filing) err
 	if len(ids) == 0 {
 		return nil
 	}
-	rows, err := on.Query(ctx, query("signal_file_replayed"), ids)
+	rows, err := db.New(on).ListStoredPrices(ctx, ids)
 	if err != nil {
 		return pg.Fault(fmt.Errorf("read the prices of first calls: %w", err))
 	}
-	var id string
-	var prices signal.Prices
-	stored := make(map[string]signal.Prices, len(ids))
-	if _, err = pgx.ForEachRow(rows, append([]any{&id}, priceFields(&prices)...), func() error {
-		stored[id] = prices
-		return nil
-	}); err != nil {
-		return pg.Fault(fmt.Errorf("read the prices of first calls: %w", err))
+	stored := make(map[string]signal.Prices, len(rows))
+	for _, r := range rows {
+		stored[r.ID] = signal.Prices{
+			Stated: syntax.Bps(r.PriceBps), Basis: syntax.Bps(r.ScoreBasisBps), Verified: r.PriceVerified, Rated: r.Rated,
+			MarketYes: widen[syntax.Bps](r.MarketYesBps), Yes: widen[syntax.Bps](r.YesPriceBps), No: widen[syntax.Bps](r.NoPriceBps),
+		}
 	}
 	for _, f := range batch {
 		if f.answer.Verdict == signal.VerdictReplay {
@@ -210,54 +250,43 @@ const verdictRaced signal.Verdict = "raced"
 // raced are calls that are not filed, each of which may have an earlier call before it. The
 // filing statement may have read before that call was committed.
 type raced struct {
-	list              []*filing
-	market, actor, id []string
-	key               []*string
-	hash              [][]byte
+	list []*filing
+	find db.FindFirstSignalsParams
 }
 
-func (r *raced) add(f *filing, actor string) {
+func (r *raced) add(f *filing) {
 	r.list = append(r.list, f)
-	r.market, r.actor, r.id = append(r.market, string(f.draft.MarketID)), append(r.actor, actor), append(r.id, f.draft.ID)
-	r.key, r.hash = append(r.key, f.draft.IdempotencyKey), append(r.hash, f.draft.BodyHash)
+	p := &r.find
+	p.MarketIDs, p.UserIDs, p.IDs = append(p.MarketIDs, string(f.draft.MarketID)), append(p.UserIDs, f.answer.Actor), append(p.IDs, f.draft.ID)
+	p.IdemKeys, p.BodyHashes = append(p.IdemKeys, f.draft.IdempotencyKey), append(p.BodyHashes, f.draft.BodyHash)
 }
 
-// settleRaced answers those that lost; a market's refusal stands where there is no
-// earlier call.
-func settleRaced(ctx context.Context, on asker, r *raced) error {
+// settleRaced answers the calls that have an earlier call; the others keep the market's refusal.
+func settleRaced(ctx context.Context, on db.DBTX, r *raced) error {
 	if len(r.list) == 0 {
 		return nil
 	}
-	rows, err := on.Query(ctx, query("signal_file_raced"), r.market, r.actor, r.id, r.key, r.hash)
+	rows, err := db.New(on).FindFirstSignals(ctx, r.find)
 	if err != nil {
 		return pg.Fault(fmt.Errorf("read first calls: %w", err))
 	}
-	var (
-		n     int
-		first string
-		same  bool
-	)
-	_, err = pgx.ForEachRow(rows, []any{&n, &first, &same}, func() error {
-		f := r.list[n-1]
-		f.answer = signal.Filing{Verdict: signal.VerdictDuplicate, FirstID: first, Actor: f.answer.Actor}
-		if same {
+	for _, row := range rows {
+		f := r.list[row.N-1]
+		f.answer = signal.Filing{Verdict: signal.VerdictDuplicate, FirstID: row.ID, Actor: f.answer.Actor}
+		if row.Same {
 			f.answer.Verdict = signal.VerdictReplay
 		}
-		return nil
-	})
-	if err != nil {
-		return pg.Fault(fmt.Errorf("read first calls: %w", err))
 	}
 	for _, f := range r.list {
 		if f.answer.Verdict == verdictRaced {
-			return fmt.Errorf("signal %s was refused but nothing stands in its place", f.draft.ID)
+			return fmt.Errorf("signal %s was refused but has no earlier call", f.draft.ID)
 		}
 	}
 	return nil
 }
 
-// filingColumns are the arrays of the statement, one element a call.
-type filingColumns struct {
+// fileSignalsParams are the parameters of the filing statement: arrays with one element for each call, and the settings.
+type fileSignalsParams struct {
 	id, market, source                  []string
 	keyHash, bodyHash                   [][]byte
 	user, take, channel, media, idemKey []*string
@@ -266,55 +295,66 @@ type filingColumns struct {
 	crowd, ttr, reach, lean, slippage   []*int32
 	confidence                          []*int16
 	venue                               []int16
+	now                                 time.Time
+	rules                               *Rules
 }
 
-func newFilingColumns(n int) *filingColumns {
-	return &filingColumns{
+func newFileSignalsParams(n int, now time.Time, rules *Rules) *fileSignalsParams {
+	return &fileSignalsParams{
 		id: make([]string, 0, n), market: make([]string, 0, n), source: make([]string, 0, n),
 		keyHash: make([][]byte, 0, n), bodyHash: make([][]byte, 0, n), user: make([]*string, 0, n),
 		take: make([]*string, 0, n), channel: make([]*string, 0, n),
 		media: make([]*string, 0, n), idemKey: make([]*string, 0, n), yes: make([]bool, 0, n),
 		price: make([]int32, 0, n), crowd: make([]*int32, 0, n), ttr: make([]*int32, 0, n),
 		reach: make([]*int32, 0, n), lean: make([]*int32, 0, n), confidence: make([]*int16, 0, n),
-		venue: make([]int16, 0, n), slippage: make([]*int32, 0, n),
+		venue: make([]int16, 0, n), slippage: make([]*int32, 0, n), now: now, rules: rules,
 	}
 }
 
-func (c *filingColumns) add(f *filing) {
+// args returns the parameters $1 to $25.
+func (p *fileSignalsParams) args() []any {
+	return []any{
+		p.id, p.keyHash, p.user, p.market, p.yes, p.price, p.crowd, p.confidence, p.take, p.source, p.ttr, p.channel, p.media, p.reach,
+		p.idemKey, p.bodyHash, p.lean, p.venue, p.slippage, p.now, p.rules.PriceToleranceBps, p.rules.PastEndIsProvisional,
+		p.now.Add(-p.rules.QuoteMaxAge), p.rules.RatedMinVolumeUSD, p.rules.RatedCreators,
+	}
+}
+
+func (p *fileSignalsParams) add(f *filing) {
 	d := &f.draft
-	c.id = append(c.id, d.ID)
-	c.market = append(c.market, string(d.MarketID))
-	c.source = append(c.source, d.Source)
-	c.venue = append(c.venue, venueState(d))
-	c.keyHash = append(c.keyHash, f.caller.KeyHash)
-	c.bodyHash = append(c.bodyHash, d.BodyHash)
-	c.take = append(c.take, d.TextTake)
-	c.channel = append(c.channel, d.ChannelID)
-	c.media = append(c.media, d.MediaAssetID)
-	c.idemKey = append(c.idemKey, d.IdempotencyKey)
-	c.yes = append(c.yes, d.Side == syntax.Yes)
-	c.price = append(c.price, int32(d.Price))
-	c.crowd = append(c.crowd, narrow(d.CrowdYes))
-	c.lean = append(c.lean, narrow(d.CrowdLean))
-	c.slippage = append(c.slippage, narrow(d.MaxSlippage))
-	c.ttr = append(c.ttr, narrow(d.TimeToResolution))
+	p.id = append(p.id, d.ID)
+	p.market = append(p.market, string(d.MarketID))
+	p.source = append(p.source, d.Source)
+	p.venue = append(p.venue, venueState(d))
+	p.keyHash = append(p.keyHash, f.caller.KeyHash)
+	p.bodyHash = append(p.bodyHash, d.BodyHash)
+	p.take = append(p.take, d.TextTake)
+	p.channel = append(p.channel, d.ChannelID)
+	p.media = append(p.media, d.MediaAssetID)
+	p.idemKey = append(p.idemKey, d.IdempotencyKey)
+	p.yes = append(p.yes, d.Side == syntax.Yes)
+	p.price = append(p.price, int32(d.Price))
+	p.crowd = append(p.crowd, narrow(d.CrowdYes))
+	p.lean = append(p.lean, narrow(d.CrowdLean))
+	p.slippage = append(p.slippage, narrow(d.MaxSlippage))
+	p.ttr = append(p.ttr, narrow(d.TimeToResolution))
 	var user *string
 	if f.caller.KeyHash == nil && f.caller.OperatorID != "" {
 		user = &f.caller.OperatorID
 	}
-	c.user = append(c.user, user)
+	p.user = append(p.user, user)
 	var reach *int32
 	if d.Reach != nil {
 		n := int32(min(max(*d.Reach, 0), signal.MaxReach))
 		reach = &n
 	}
-	c.reach = append(c.reach, reach)
+	p.reach = append(p.reach, reach)
 	var confidence *int16
 	if d.Confidence != nil {
 		n := int16(*d.Confidence)
 		confidence = &n
 	}
-	c.confidence = append(c.confidence, confidence)
+	p.confidence = append(p.confidence, confidence)
 }
 
 // venueState returns $18 of the filing statement. A draft that allows an unverified call has the

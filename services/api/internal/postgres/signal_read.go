@@ -11,85 +11,122 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// GetSignal reads one signal. Fault: not_found.
+// GetSignal reads one call. Fault: not_found.
 func (s *Store) GetSignal(ctx context.Context, id string) (signal.Record, error) {
-	list, err := s.records(ctx, "signal_get", id)
-	if err != nil {
-		return signal.Record{}, err
-	}
-	if len(list) == 0 {
+	row, err := s.rq.GetSignal(ctx, id)
+	if errors.Is(err, pgx.ErrNoRows) {
 		return signal.Record{}, signal.ErrNotFound
 	}
-	r := list[0]
-	if !r.Verified {
-		err = s.reads.QueryRow(ctx, query("unconfirmed_has"), id).Scan(&r.Unconfirmed)
-	}
-	if err != nil {
-		return signal.Record{}, pg.Fault(fmt.Errorf("read signal: %w", err))
-	}
-	return r, nil
+	return filedOf(row.FiledRecord), pg.Fault(wrap("read signal", err))
 }
 
 // ListSignalFeed lists one of the three feeds, newest first. A category narrows
 // signal.Recent to the calls on its markets.
-func (s *Store) ListSignalFeed(ctx context.Context, feed signal.FeedType, category string, limit int, now time.Time) ([]signal.Record, error) {
+func (s *Store) ListSignalFeed(ctx context.Context, feed signal.FeedType, category string, limit int, now time.Time) (list []signal.Record, err error) {
 	switch {
 	case feed == signal.Open:
-		return s.records(ctx, "signal_feed_open", limit, now)
-	case feed == signal.Recent && category != "":
-		return s.records(ctx, "signal_feed_category", limit, category)
+		rows, failed := s.rq.ListOpenSignals(ctx, db.ListOpenSignalsParams{Limit: int32(limit), Now: now})
+		list, err = pg.Collect(rows, listedOf), failed
+	case feed == signal.BeatCrowd:
+		rows, failed := s.rq.ListSignalsAgainstCrowd(ctx, int32(limit))
+		list, err = pg.Collect(rows, func(r db.ListSignalsAgainstCrowdRow) signal.Record { return recordOf(r.SignalRecord) }), failed
+	case category != "":
+		rows, failed := s.rq.ListSignalsOfCategory(ctx, db.ListSignalsOfCategoryParams{Limit: int32(limit), Category: category})
+		list, err = pg.Collect(rows, func(r db.ListSignalsOfCategoryRow) signal.Record { return recordOf(r.SignalRecord) }), failed
+	default:
+		rows, failed := s.rq.ListRecentSignals(ctx, int32(limit))
+		list, err = pg.Collect(rows, func(r db.ListRecentSignalsRow) signal.Record { return recordOf(r.SignalRecord) }), failed
 	}
-	return s.records(ctx, "signal_feed_"+string(feed), limit)
+	return list, pg.Fault(wrap("list signals", err))
+}
+
+// place is a place between calls, newest first.
+type place struct {
+	at time.Time
+	id string
+}
+
+// The places before all calls and after them.
+var (
+	newestPlace = place{time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), "ffffffff-ffff-ffff-ffff-ffffffffffff"}
+	oldestPlace = place{time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), "00000000-0000-0000-0000-000000000000"}
+)
+
+// placeAt returns the place of a cursor; one that is empty or forged is before all calls.
+func placeAt(c syntax.Cursor) place {
+	if t, ok := c.Time(0); ok && isUUID(c.ID) {
+		return place{t, c.ID}
+	}
+	return newestPlace
+}
+
+func (p place) cursor() string { return syntax.NewCursor(p.id, syntax.TimeKey(p.at)).Encode() }
+
+// isUUID prevents that a forged cursor becomes a database error.
+func isUUID(s string) bool {
+	_, err := uuid.Parse(s) // which reads other forms, too
+	return err == nil && len(s) == 36
 }
 
 // ListLedger lists a market's signals, newest first, with its totals.
 func (s *Store) ListLedger(ctx context.Context, marketID string, limit int, after syntax.Cursor) (signal.Ledger, error) {
-	var l signal.Ledger
-	var crowdYes, crowdNo int64
-	err := s.reads.QueryRow(ctx, query("signal_totals"), marketID).Scan(&l.Yes, &l.No, &crowdYes, &crowdNo)
-	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return signal.Ledger{}, pg.Fault(fmt.Errorf("read market totals: %w", err))
-	}
-	from := newestEdge
-	if t, ok := after.Time(0); ok && isUUID(after.ID) {
-		from = edge{t, after.ID}
-	}
-	l.Signals, err = s.records(ctx, "signal_ledger", marketID, from.at, from.id, limit)
+	totals, err := s.marketTotals(ctx, marketID)
 	if err != nil {
 		return signal.Ledger{}, err
 	}
+	l := signal.Ledger{Yes: totals.Yes, No: totals.No}
+	from := placeAt(after)
+	rows, err := s.rq.ListSignalsOfMarket(ctx, db.ListSignalsOfMarketParams{
+		MarketID: marketID, BeforeAt: from.at, BeforeID: from.id, Limit: int32(limit),
+	})
+	if err != nil {
+		return signal.Ledger{}, pg.Fault(fmt.Errorf("list signals of market: %w", err))
+	}
+	l.Signals = pg.Collect(rows, func(r db.ListSignalsOfMarketRow) signal.Record { return listedOf(db.ListOpenSignalsRow(r)) })
 	if len(l.Signals) == limit {
 		last := l.Signals[limit-1]
-		l.Next = syntax.NewCursor(last.ID, syntax.TimeKey(last.CreatedAt)).Encode()
+		l.Next = place{last.CreatedAt, last.ID}.cursor()
 	}
 	return l, nil
 }
 
-// GetCrowd reads how a market's crowd stands, from its counters.
-func (s *Store) GetCrowd(ctx context.Context, marketID, operatorID string, now time.Time) (signal.Crowd, error) {
-	c := signal.Crowd{UpdatedAt: now.UTC()}
-	var yes, no int64
-	err := s.reads.QueryRow(ctx, query("signal_totals"), marketID).Scan(&yes, &no, &c.Yes, &c.No)
+// marketTotals returns the counters of a market, zeros for one without a call.
+func (s *Store) marketTotals(ctx context.Context, marketID string) (db.GetMarketTotalsRow, error) {
+	totals, err := s.rq.GetMarketTotals(ctx, marketID)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return signal.Crowd{}, pg.Fault(fmt.Errorf("read market totals: %w", err))
+		return totals, pg.Fault(fmt.Errorf("read market totals: %w", err))
 	}
+	return totals, nil
+}
+
+// GetCrowd reads the crowd of a market from its counters.
+func (s *Store) GetCrowd(ctx context.Context, marketID, operatorID string, now time.Time) (signal.Crowd, error) {
+	totals, err := s.marketTotals(ctx, marketID)
+	if err != nil {
+		return signal.Crowd{}, err
+	}
+	c := signal.Crowd{UpdatedAt: now.UTC(), Yes: totals.CrowdYes, No: totals.CrowdNo}
 	if c.Yes+c.No >= minTopSample {
 		if err := s.topCrowd(ctx, marketID, &c); err != nil {
 			return signal.Crowd{}, err
 		}
 	}
-	if operatorID != "" {
-		own, err := s.records(ctx, "signal_own", marketID, operatorID)
-		if err != nil {
-			return signal.Crowd{}, err
-		}
-		if len(own) > 0 {
-			c.Own = &own[0]
-		}
+	if operatorID == "" {
+		return c, nil
 	}
+	row, err := s.rq.GetSignalOfOperator(ctx, db.GetSignalOfOperatorParams{MarketID: marketID, UserID: operatorID})
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return c, nil
+	case err != nil:
+		return signal.Crowd{}, pg.Fault(fmt.Errorf("read own signal: %w", err))
+	}
+	own := recordOf(db.SignalRecord(row.FiledRecord))
+	c.Own = &own
 	return c, nil
 }
 
@@ -101,43 +138,130 @@ func (s *Store) topCrowd(ctx context.Context, marketID string, c *signal.Crowd) 
 	if err != nil || cut == nil {
 		return err
 	}
-	var yes, n int64
-	if err := s.reads.QueryRow(ctx, query("signal_top_crowd"), marketID, cut.mean, cut.counted, cut.user).Scan(&yes, &n); err != nil {
+	top, err := s.rq.CountTopCrowd(ctx, db.CountTopCrowdParams{MarketID: marketID, Mean: cut.Mean, Counted: cut.Counted, CutUser: cut.UserID})
+	if err != nil {
 		return pg.Fault(fmt.Errorf("read top forecasters: %w", err))
 	}
-	if n >= minTopSample {
-		percent := int((200*yes + n) / (2 * n))
-		c.TopYesPercent, c.TopSample = &percent, int(n)
+	if top.N >= minTopSample {
+		percent := int((200*top.Yes + top.N) / (2 * top.N))
+		c.TopYesPercent, c.TopSample = &percent, int(top.N)
 	}
 	return nil
 }
 
-func (s *Store) records(ctx context.Context, name string, args ...any) ([]signal.Record, error) {
-	rows, err := s.reads.Query(ctx, query(name), args...)
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("%s: %w", name, err))
+// ListCalls implements signal.Calls.
+func (s *Store) ListCalls(ctx context.Context, q signal.CallQuery) (signal.CallPage, error) {
+	from, to, more := placeAt(q.After), oldestPlace, false
+	if q.Lane != "" || q.Status != "" { // else the first calls of all are the page
+		var err error
+		if to, more, err = s.windowEnd(ctx, q, from); err != nil {
+			return signal.CallPage{}, err
+		}
 	}
-	list, err := pgx.CollectRows(rows, scanRecord)
+	signals, err := s.callsBetween(ctx, q, from, to)
 	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("%s: %w", name, err))
+		return signal.CallPage{}, pg.Fault(fmt.Errorf("list signals: %w", err))
 	}
-	return list, nil
+	p := signal.CallPage{Signals: signals}
+	switch n := len(p.Signals); {
+	case n == q.Limit && n > 0:
+		last := p.Signals[n-1]
+		p.Next = place{last.CreatedAt, last.ID}.cursor()
+	case more:
+		p.Next = to.cursor()
+	}
+	return p, nil
 }
 
-func scanRecord(row pgx.CollectableRow) (signal.Record, error) {
-	var r signal.Record
-	var yes bool
-	var reason *string
-	err := row.Scan(&r.ID, &r.PublicID, &r.ProviderID, &r.Handle, &r.DisplayName, &r.Tier, &r.MarketID, &r.MarketTitle,
-		&r.Lane, &yes, &r.Price, &r.CrowdYes, &r.Confidence, &r.TextTake, &r.Source, &r.TimeToResolution, &r.CreatedAt,
-		&r.Status, &r.Score, &r.ResolvedAt, &r.Outcome, &r.ClosePrice, &r.CLV,
-		&r.Basis, &r.Verified, &r.Rated, &r.Counted, &r.MarketYes, &r.ClosesAt, &r.QuoteAt, &r.ConfirmedAt, &reason, &r.LiveYes)
-	r.Side, r.Reason = sideOf(yes), orEmpty(reason)
+// windowEnd returns the place up to which a filtered list looks, and whether there may be calls after it.
+func (s *Store) windowEnd(ctx context.Context, q signal.CallQuery, from place) (end place, more bool, err error) {
+	p := db.FindWindowEndParams{BeforeAt: from.at, BeforeID: from.id, Most: signal.MaxLook}
+	var row db.FindWindowEndRow
+	switch {
+	case q.MarketID != "":
+		var r db.FindWindowEndOfMarketRow
+		r, err = s.rq.FindWindowEndOfMarket(ctx, db.FindWindowEndOfMarketParams{
+			BeforeAt: p.BeforeAt, BeforeID: p.BeforeID, Most: p.Most, MarketID: q.MarketID,
+		})
+		row = db.FindWindowEndRow(r)
+	case q.Handle != "":
+		var r db.FindWindowEndOfOperatorRow
+		r, err = s.rq.FindWindowEndOfOperator(ctx, db.FindWindowEndOfOperatorParams{
+			BeforeAt: p.BeforeAt, BeforeID: p.BeforeID, Most: p.Most, Handle: q.Handle,
+		})
+		row = db.FindWindowEndRow(r)
+	default:
+		row, err = s.rq.FindWindowEnd(ctx, p)
+	}
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return oldestPlace, false, nil
+	case err != nil:
+		return place{}, false, pg.Fault(fmt.Errorf("find end of window: %w", err))
+	}
+	return place{row.CreatedAt, row.ID}, true, nil
+}
+
+func (s *Store) callsBetween(ctx context.Context, q signal.CallQuery, from, to place) ([]signal.Record, error) {
+	p := db.ListSignalsParams{
+		BeforeAt: from.at, BeforeID: from.id, ToAt: to.at, ToID: to.id, Lane: string(q.Lane), Status: string(q.Status),
+		Handle: q.Handle, Limit: int32(q.Limit),
+	}
+	switch {
+	case q.Own:
+		rows, err := s.rq.ListFiledSignalsOfOperator(ctx, db.ListFiledSignalsOfOperatorParams(p))
+		return pg.Collect(rows, func(r db.ListFiledSignalsOfOperatorRow) signal.Record {
+			return recordOf(db.SignalRecord(r.FiledRecord))
+		}), err
+	case q.MarketID != "":
+		rows, err := s.rq.ListFilteredSignalsOfMarket(ctx, db.ListFilteredSignalsOfMarketParams{
+			BeforeAt: p.BeforeAt, BeforeID: p.BeforeID, ToAt: p.ToAt, ToID: p.ToID, Lane: p.Lane, Status: p.Status,
+			Handle: p.Handle, MarketID: q.MarketID, Limit: p.Limit,
+		})
+		return pg.Collect(rows, func(r db.ListFilteredSignalsOfMarketRow) signal.Record { return recordOf(r.SignalRecord) }), err
+	case q.Handle != "":
+		rows, err := s.rq.ListSignalsOfOperator(ctx, db.ListSignalsOfOperatorParams(p))
+		return pg.Collect(rows, func(r db.ListSignalsOfOperatorRow) signal.Record { return recordOf(r.SignalRecord) }), err
+	}
+	rows, err := s.rq.ListSignals(ctx, p)
+	return pg.Collect(rows, func(r db.ListSignalsRow) signal.Record { return recordOf(r.SignalRecord) }), err
+}
+
+func recordOf(v db.SignalRecord) signal.Record {
+	return signal.Record{
+		ID: v.ID, PublicID: v.PublicID, ProviderID: v.ProviderID, Handle: v.Handle, DisplayName: v.DisplayName, Tier: v.Tier,
+		MarketID: v.MarketID, MarketTitle: v.MarketTitle, Lane: v.Lane, Side: sideOf(v.Yes), Price: v.PriceBps,
+		CrowdYes: v.CrowdYesBps, Confidence: v.Confidence, TextTake: v.TextTake, Source: v.Source, TimeToResolution: v.TTR,
+		CreatedAt: v.CreatedAt, Status: v.Status, Score: v.Score, ResolvedAt: v.ResolvedAt, Outcome: v.Outcome,
+		ClosePrice: v.ClosePrice, CLV: v.CLVBps, Basis: v.ScoredBps, Verified: v.PriceVerified, Rated: v.Rated, Counted: v.Counted,
+		MarketYes: v.MarketYesBps, ClosesAt: v.ClosesAt, QuoteAt: v.QuoteAt, ConfirmedAt: v.ConfirmedAt, Reason: pg.Value(v.Reason),
+	}
+}
+
+// filedOf is recordOf with Unconfirmed.
+func filedOf(v db.FiledRecord) signal.Record {
+	r := recordOf(db.SignalRecord(v))
+	r.Unconfirmed = v.Unconfirmed
+	return r
+}
+
+// listedOf converts a row of the statements that list calls without the view signal_records.
+func listedOf(v db.ListOpenSignalsRow) signal.Record {
+	r := signal.Record{
+		ID: v.ID, PublicID: v.PublicID, ProviderID: v.ProviderID, Handle: v.Handle, DisplayName: v.DisplayName, Tier: v.Tier,
+		MarketID: v.MarketID, MarketTitle: v.MarketTitle, Lane: syntax.Lane(v.Lane), Side: sideOf(v.Yes), Price: syntax.Bps(v.PriceBps),
+		CrowdYes: widen[syntax.Bps](v.CrowdYesBps), Confidence: widen[int](v.Confidence), TextTake: v.TextTake, Source: v.Source,
+		TimeToResolution: widen[int](v.TTR), CreatedAt: v.CreatedAt, Status: syntax.SignalStatus(v.Status), Score: widen[int](v.Score),
+		ResolvedAt: v.ResolvedAt, Outcome: (*syntax.Side)(v.Outcome), ClosePrice: widen[syntax.Bps](v.ClosePrice),
+		CLV: widen[int](v.CLVBps), Basis: syntax.Bps(v.ScoredBps), Verified: v.PriceVerified, Rated: v.Rated, Counted: v.Counted,
+		MarketYes: widen[syntax.Bps](v.MarketYesBps), ClosesAt: v.ClosesAt, QuoteAt: v.QuoteAt, ConfirmedAt: v.ConfirmedAt,
+		Reason: pg.Value(v.Reason), LiveYes: widen[syntax.Bps](v.Live),
+	}
 	if r.LiveYes != nil {
 		move := signal.Move(r.Side, r.Price, *r.LiveYes)
 		r.Move = &move
 	}
-	return r, err
+	return r
 }
 
 func sideOf(yes bool) syntax.Side {
@@ -145,10 +269,4 @@ func sideOf(yes bool) syntax.Side {
 		return syntax.Yes
 	}
 	return syntax.No
-}
-
-// isUUID keeps a forged cursor from becoming a database error.
-func isUUID(s string) bool {
-	_, err := uuid.Parse(s) // which reads other forms, too
-	return err == nil && len(s) == 36
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
@@ -24,10 +25,13 @@ func (s *Store) RehearseFile(ctx context.Context, caller signal.Caller, draft si
 	now := s.now().UTC().Truncate(time.Millisecond)
 	var would signal.Record
 	err := pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		r, err := s.runFiling(ctx, tx, []*filing{f}, 0, now)
+		if err := lockMarkets(ctx, tx, []*filing{f}); err != nil {
+			return err
+		}
+		r, err := s.runFiling(ctx, tx, []*filing{f}, now)
 		if err == nil && stub && f.answer.Verdict == signal.VerdictUnknown {
-			if err = insertStub(ctx, tx, draft.MarketID, now); err == nil {
-				r, err = s.runFiling(ctx, tx, []*filing{f}, 0, now)
+			if err = insertStub(ctx, db.New(tx), draft.MarketID, now); err == nil {
+				r, err = s.runFiling(ctx, tx, []*filing{f}, now)
 			}
 		}
 		if err != nil {
@@ -42,16 +46,11 @@ func (s *Store) RehearseFile(ctx context.Context, caller signal.Caller, draft si
 		if f.answer.Verdict != signal.VerdictFiled {
 			return errTakenBack
 		}
-		rows, err := tx.Query(ctx, query("signal_get"), draft.ID)
+		row, err := db.New(tx).GetSignal(ctx, draft.ID)
 		if err != nil {
 			return fmt.Errorf("read the rehearsed call: %w", err)
 		}
-		if would, err = pgx.CollectExactlyOneRow(rows, scanRecord); err != nil {
-			return fmt.Errorf("read the rehearsed call: %w", err)
-		}
-		if err := tx.QueryRow(ctx, query("unconfirmed_has"), draft.ID).Scan(&would.Unconfirmed); err != nil {
-			return fmt.Errorf("read the rehearsed call: %w", err)
-		}
+		would = filedOf(row.FiledRecord)
 		return errTakenBack
 	})
 	return f.answer, would, unlessTakenBack(err)

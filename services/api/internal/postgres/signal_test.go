@@ -20,21 +20,6 @@ func TestEveryStatementPrepares(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	testkit.PrepareStatements(t, b.rw, "db")
-	conn, err := b.rw.Acquire(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Release()
-	for name := range queries {
-		if _, err := conn.Conn().Prepare(t.Context(), "", query(name)); err != nil {
-			t.Errorf("queries/%s.sql: %v", name, err)
-		}
-	}
-	for need, text := range filingStatements {
-		if _, err := conn.Conn().Prepare(t.Context(), "", text); err != nil {
-			t.Errorf("the filing statement with parts %b: %v", need, err)
-		}
-	}
 }
 
 // Of 500 calls of one operator on one market that race, one is stored and counted, and the others name it.

@@ -5,3 +5,10 @@ CREATE FUNCTION unnest(anyarray, anyarray, anyarray, anyarray) RETURNS SETOF rec
 CREATE FUNCTION unnest(anyarray, anyarray, anyarray, anyarray, anyarray) RETURNS SETOF record LANGUAGE sql;
 CREATE FUNCTION unnest(anyarray, anyarray, anyarray, anyarray, anyarray, anyarray) RETURNS SETOF record LANGUAGE sql;
 CREATE FUNCTION unnest(anyarray, anyarray, anyarray, anyarray, anyarray, anyarray, anyarray) RETURNS SETOF record LANGUAGE sql;
+CREATE FUNCTION unnest(
+    anyarray, anyarray, anyarray, anyarray, anyarray, anyarray, anyarray, anyarray, anyarray, anyarray, anyarray, anyarray, anyarray
+) RETURNS SETOF record LANGUAGE sql;
+CREATE FUNCTION unnest(
+    anyarray, anyarray, anyarray, anyarray, anyarray, anyarray, anyarray, anyarray, anyarray, anyarray, anyarray, anyarray, anyarray,
+    anyarray, anyarray, anyarray, anyarray, anyarray, anyarray, anyarray, anyarray, anyarray, anyarray, anyarray, anyarray, anyarray
+) RETURNS SETOF record LANGUAGE sql;

@@ -176,7 +176,7 @@ func (s *Store) ListStations(ctx context.Context, q station.Query) ([]station.St
 	rows, err := s.rq.ListStations(ctx, db.ListStationsParams{
 		After: q.After, Lane: string(q.Lane), Provider: string(q.Provider), Limit: int32(q.Limit),
 	})
-	return collect(rows, func(r db.ListStationsRow) station.Station { return stationOf(r.Station, r.Handle) }), wrap("list stations", err)
+	return pg.Collect(rows, func(r db.ListStationsRow) station.Station { return stationOf(r.Station, r.Handle) }), wrap("list stations", err)
 }
 
 // CountStations implements station.Store.
@@ -188,8 +188,8 @@ func (s *Store) CountStations(ctx context.Context, ownerID string) (int64, error
 func stationOf(s db.Station, owner string) station.Station {
 	return station.Station{
 		ID: s.StationID, OwnerID: s.UserID, OwnerHandle: owner, Name: s.Name, URL: s.URL, OriginURL: s.OriginURL,
-		Description: orZero(s.Description), Lanes: s.Lanes, Providers: s.Providers, TapesURL: orZero(s.TapesURL),
-		OperatorsURL: orZero(s.OperatorsURL), Status: s.Status, LastSeenAt: orZero(s.LastSeenAt), CreatedAt: s.CreatedAt,
+		Description: pg.Value(s.Description), Lanes: s.Lanes, Providers: s.Providers, TapesURL: pg.Value(s.TapesURL),
+		OperatorsURL: pg.Value(s.OperatorsURL), Status: s.Status, LastSeenAt: pg.Value(s.LastSeenAt), CreatedAt: s.CreatedAt,
 		UpdatedAt: s.UpdatedAt,
 	}
 }

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"embed"
-	"fmt"
 	"io/fs"
 	"strings"
 	"time"
@@ -17,9 +16,6 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-//go:embed queries/*.sql
-var queryFiles embed.FS
-
 // Migrations are the numbered files of schema api.
 func Migrations() fs.FS {
 	sub, err := fs.Sub(migrations, "migrations")
@@ -27,39 +23,6 @@ func Migrations() fs.FS {
 		panic(err) // the folder is embedded at build time
 	}
 	return sub
-}
-
-var queries = loadQueries()
-
-func loadQueries() map[string]string {
-	entries, err := queryFiles.ReadDir("queries")
-	if err != nil {
-		panic(err) // embedded at build time
-	}
-	m := make(map[string]string, len(entries))
-	for _, e := range entries {
-		text, err := queryFiles.ReadFile("queries/" + e.Name())
-		if err != nil {
-			panic(err)
-		}
-		if !strings.HasPrefix(string(text), "-- name:") { // else sqlc generates Go code of it
-			m[strings.TrimSuffix(e.Name(), ".sql")] = string(text)
-		}
-	}
-	rows := m["journal_rows"]
-	for _, name := range [...]string{"journal_news", "journal_old", "journal_old_resolutions", "journal_check", "journal_strays"} {
-		m[name] = strings.ReplaceAll(m[name], "JOURNAL_ROWS", rows)
-	}
-	return m
-}
-
-// query gives the statement of queries/<name>.sql.
-func query(name string) string {
-	text, ok := queries[name]
-	if !ok {
-		panic(fmt.Sprintf("no statement queries/%s.sql", name))
-	}
-	return text
 }
 
 // Store is the ledger's database as the role api_rw sees it.
@@ -92,10 +55,7 @@ func New(pool *pgxpool.Pool, rules Rules, now func() time.Time) *Store {
 	s.cuts = &cuts{read: s.readCut, now: now}
 	s.queues = newQueues(s.filePatient)
 	s.filings = newCoalescer(s.fileQuick)
-	s.bell = newBell(func(ctx context.Context) error {
-		_, err := s.acts.Exec(ctx, query("feed_ring"))
-		return err
-	})
+	s.bell = newBell(s.aq.NotifyRelay)
 	return s
 }
 
@@ -109,7 +69,7 @@ func (s *Store) Close() {
 
 // Ping tells whether the database answers.
 func (s *Store) Ping(ctx context.Context) error {
-	_, err := s.reads.Exec(ctx, query("ping"))
+	_, err := s.reads.Exec(ctx, "SELECT 1")
 	return err
 }
 
@@ -118,8 +78,5 @@ func (s *Store) Waiting() int { return s.filings.length() + s.queues.count() }
 
 // SweepKeys deletes idempotency keys that have run out.
 func (s *Store) SweepKeys(ctx context.Context) error {
-	if _, err := s.pool.Exec(ctx, query("signal_keys_sweep"), s.now().UTC()); err != nil {
-		return pg.Fault(fmt.Errorf("sweep idempotency keys: %w", err))
-	}
-	return nil
+	return pg.Fault(wrap("sweep idempotency keys", s.q.DeleteOldIdempotencyKeys(ctx, s.now().UTC())))
 }

@@ -10,14 +10,11 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
 // cut is the last operator of the top quartile.
-type cut struct {
-	mean    float64
-	counted int64
-	user    string
-}
+type cut = db.GetTopCutRow
 
 // Times of a cut. Reading it looks at every operator, so it is read the less often the
 // longer that takes.
@@ -93,8 +90,7 @@ func (c *cuts) renew(ctx context.Context, busy chan struct{}) {
 }
 
 func (s *Store) readCut(ctx context.Context) (*cut, error) {
-	var c cut
-	err := s.pool.QueryRow(ctx, query("signal_top_cut")).Scan(&c.mean, &c.counted, &c.user)
+	c, err := s.q.GetTopCut(ctx)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}

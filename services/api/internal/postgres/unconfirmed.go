@@ -5,42 +5,26 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
 // TakeUnconfirmed implements market.CatalogueStore.
 func (s *Store) TakeUnconfirmed(ctx context.Context, now, before time.Time, limit int) ([]syntax.MarketID, error) {
-	rows, err := s.pool.Query(ctx, query("unconfirmed_take"), now, before, limit)
+	ids, err := s.q.ClaimUnconfirmedMarkets(ctx, db.ClaimUnconfirmedMarketsParams{Now: now, Before: before, Limit: int32(limit)})
 	if err != nil {
 		return nil, pg.Fault(fmt.Errorf("list unconfirmed markets: %w", err))
 	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[syntax.MarketID])
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list unconfirmed markets: %w", err))
-	}
-	return ids, nil
+	return marketIDs(ids), nil
 }
 
 // DenyUnconfirmed implements market.CatalogueStore.
 func (s *Store) DenyUnconfirmed(ctx context.Context, ids []syntax.MarketID, before, now time.Time) (int64, error) {
-	markets := make([]string, len(ids))
-	for i, id := range ids {
-		markets[i] = string(id)
-	}
-	done, err := s.pool.Exec(ctx, query("unconfirmed_deny"), markets, before, now)
-	if err != nil {
-		return 0, pg.Fault(fmt.Errorf("void unconfirmed calls: %w", err))
-	}
-	return done.RowsAffected(), nil
+	n, err := s.q.DenyUnconfirmedSignals(ctx, db.DenyUnconfirmedSignalsParams{MarketIDs: neverNil(texts(ids)), Before: before, Now: now})
+	return n, pg.Fault(wrap("void unconfirmed calls", err))
 }
 
-// publishCalls publishes the unconfirmed calls on markets that were just stored.
-func publishCalls(ctx context.Context, tx pgx.Tx, ids []string, now time.Time) error {
-	if _, err := tx.Exec(ctx, query("unconfirmed_publish"), ids, now); err != nil {
-		return fmt.Errorf("publish unconfirmed calls: %w", err)
-	}
-	return nil
+func marketIDs(ids []string) []syntax.MarketID {
+	return pg.Collect(ids, func(id string) syntax.MarketID { return syntax.MarketID(id) })
 }

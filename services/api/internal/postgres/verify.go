@@ -13,6 +13,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/skill"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/board"
+	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
 // Verify works every read model of the boards and records out again, from signals and
@@ -23,14 +24,19 @@ func Verify(ctx context.Context, pool *pgxpool.Pool) ([]Difference, error) {
 	var list []Difference
 	err := pgx.BeginTxFunc(ctx, pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
 		list = nil
-		for _, name := range []string{"recount", "verify"} {
-			more, err := differences(ctx, tx, name)
-			if err != nil {
-				return err
-			}
-			list = append(list, more...)
+		q := db.New(tx)
+		counters, err := recount(ctx, q)
+		if err != nil {
+			return err
 		}
-		more, err := verifyEdges(ctx, tx)
+		records, err := q.ListRecordDifferences(ctx)
+		if err != nil {
+			return fmt.Errorf("compare records: %w", err)
+		}
+		list = append(counters, pg.Collect(records, func(r db.ListRecordDifferencesRow) Difference {
+			return differenceOf(db.ListCounterDifferencesRow(r))
+		})...)
+		more, err := verifyEdges(ctx, q)
 		list = append(list, more...)
 		return err
 	})
@@ -43,12 +49,23 @@ func Verify(ctx context.Context, pool *pgxpool.Pool) ([]Difference, error) {
 // FillRecords recomputes what records and boards show of results, a few operators per
 // transaction. The services may run. It corrects what processes of the previous release scored.
 func FillRecords(ctx context.Context, pool *pgxpool.Pool) error {
-	const atOnce = 20
-	for _, name := range []string{"record_fill", "board_fill"} {
+	return fillRecords(ctx, db.New(pool), 20)
+}
+
+func fillRecords(ctx context.Context, q *db.Queries, atOnce int32) error {
+	for _, fill := range []func(after *string) (*string, error){
+		func(after *string) (*string, error) {
+			return q.FillRecords(ctx, db.FillRecordsParams{After: after, Most: atOnce})
+		},
+		func(after *string) (*string, error) {
+			return q.FillBoards(ctx, db.FillBoardsParams{After: after, Most: atOnce})
+		},
+	} {
 		var after *string
 		for {
-			if err := pool.QueryRow(ctx, query(name), after, atOnce).Scan(&after); err != nil {
-				return pg.Fault(fmt.Errorf("%s: %w", name, err))
+			var err error
+			if after, err = fill(after); err != nil {
+				return pg.Fault(fmt.Errorf("fill records: %w", err))
 			}
 			if after == nil {
 				break
@@ -66,71 +83,89 @@ func FillRecords(ctx context.Context, pool *pgxpool.Pool) error {
 type boardKey struct{ user, lane string }
 
 // verifyEdges measures every row from the results themselves.
-func verifyEdges(ctx context.Context, tx pgx.Tx) ([]Difference, error) {
-	samples, err := readSamples(ctx, tx)
+func verifyEdges(ctx context.Context, q *db.Queries) ([]Difference, error) {
+	samples, err := readSamples(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := tx.Query(ctx, query("verify_edges"))
+	rows, err := q.ListStoredEdges(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("verify_edges: %w", err)
+		return nil, fmt.Errorf("read edges: %w", err)
 	}
 	var list []Difference
-	var k boardKey
-	var kept board.Edge
-	_, err = pgx.ForEachRow(rows, []any{&k.user, &k.lane, &kept.Calls, &kept.EdgeBps, &kept.LowBps, &kept.HighBps}, func() error {
-		counted, err := board.MeasureEdge(samples[k])
+	for _, r := range rows {
+		stored := edgeOf(r.SkillCalls, r.EdgeBps, r.LowBps, r.HighBps)
+		computed, err := board.MeasureEdge(samples[boardKey{r.UserID, r.Lane}])
 		if errors.Is(err, skill.ErrCount) {
-			return nil // too many to measure: what stands there is of before
+			continue // too many calls to measure: the row keeps its last edge
 		}
-		if err == nil && counted != kept && len(list) < 1000 {
-			list = append(list, Difference{"board_rows edge", k.user + " " + k.lane, fmt.Sprint(kept), fmt.Sprint(counted)})
+		if err != nil {
+			return nil, fmt.Errorf("measure edge: %w", err)
 		}
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("verify_edges: %w", err)
+		if computed != stored && len(list) < 1000 {
+			list = append(list, Difference{"board_rows edge", r.UserID + " " + r.Lane, fmt.Sprint(stored), fmt.Sprint(computed)})
+		}
 	}
 	return list, nil
 }
 
 // readSamples tallies every counted call on a venue market by operator and lane, and by operator.
-func readSamples(ctx context.Context, tx pgx.Tx) (map[boardKey][]skill.Tally, error) {
+func readSamples(ctx context.Context, q *db.Queries) (map[boardKey][]skill.Tally, error) {
 	type bin struct {
 		boardKey
 		price      syntax.Bps
 		confidence int
 	}
-	counted := map[bin]*skill.Tally{}
-	rows, err := tx.Query(ctx, query("verify_results"))
+	rows, err := q.ListCountedTallies(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("verify_results: %w", err)
+		return nil, fmt.Errorf("read counted calls: %w", err)
 	}
-	var user, lane string
-	var b bin
-	var won bool
-	_, err = pgx.ForEachRow(rows, []any{&user, &lane, &b.price, &b.confidence, &won}, func() error {
-		b.price = skill.Within(b.price)
-		for _, l := range []string{"", lane} {
-			b.boardKey = boardKey{user, l}
+	counted := map[bin]*skill.Tally{}
+	for _, r := range rows {
+		price := skill.Within(syntax.Bps(r.PriceBps))
+		for _, lane := range []string{"", r.Lane} {
+			b := bin{boardKey{r.UserID, lane}, price, int(r.Confidence)}
 			t := counted[b]
 			if t == nil {
-				t = &skill.Tally{Price: b.price, Confidence: b.confidence}
+				t = &skill.Tally{Price: price, Confidence: b.confidence}
 				counted[b] = t
 			}
-			t.Calls++
-			if won {
-				t.Wins++
-			}
+			t.Calls += r.Calls
+			t.Wins += r.Wins
 		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("verify_results: %w", err)
 	}
 	out := map[boardKey][]skill.Tally{}
 	for b, t := range counted {
 		out[b.boardKey] = append(out[b.boardKey], *t)
 	}
 	return out, nil
+}
+
+// Difference is a counter that does not equal the record.
+type Difference struct {
+	Counter, Of   string
+	Kept, Counted string
+}
+
+// Recount compares every counter with a count of the record, in one snapshot. It
+// changes nothing. At most 1,000 differences are returned.
+func Recount(ctx context.Context, pool *pgxpool.Pool) ([]Difference, error) {
+	list, err := recount(ctx, db.New(pool))
+	return list, pg.Fault(err)
+}
+
+func recount(ctx context.Context, q *db.Queries) ([]Difference, error) {
+	rows, err := q.ListCounterDifferences(ctx)
+	return pg.Collect(rows, differenceOf), wrap("compare counters", err)
+}
+
+func differenceOf(r db.ListCounterDifferencesRow) Difference {
+	return Difference{Counter: r.Counter, Of: r.Of, Kept: orNothing(r.Stored), Counted: orNothing(r.Computed)}
+}
+
+func orNothing(s *string) string {
+	if s == nil {
+		return "nothing"
+	}
+	return *s
 }

@@ -60,7 +60,7 @@ func (s *Store) ListWebhooks(ctx context.Context, ownerID string) ([]webhook.Hoo
 	if err != nil {
 		return nil, pg.Fault(fmt.Errorf("list webhooks: %w", err))
 	}
-	return collect(rows, func(r db.ListWebhooksRow) webhook.Hook { return hookOf(r.Webhook) }), nil
+	return pg.Collect(rows, func(r db.ListWebhooksRow) webhook.Hook { return hookOf(r.Webhook) }), nil
 }
 
 // ActiveWebhooks returns the webhooks of all operators that receive deliveries.
@@ -69,7 +69,7 @@ func (s *Store) ActiveWebhooks(ctx context.Context) ([]webhook.Hook, error) {
 	if err != nil {
 		return nil, pg.Fault(fmt.Errorf("list active webhooks: %w", err))
 	}
-	return collect(rows, func(r db.ListActiveWebhooksRow) webhook.Hook { return hookOf(r.Webhook) }), nil
+	return pg.Collect(rows, func(r db.ListActiveWebhooksRow) webhook.Hook { return hookOf(r.Webhook) }), nil
 }
 
 // GetWebhook returns a webhook of an operator. Fault: not_found.
@@ -88,7 +88,7 @@ func (s *Store) ChangeWebhook(ctx context.Context, ownerID, id string, c webhook
 			return err
 		}
 		row, err := q.ChangeWebhook(ctx, db.ChangeWebhookParams{
-			UserID: ownerID, ID: id, Active: c.Active, Channels: texts(c.Channels), Types: texts(orZero(c.Types)),
+			UserID: ownerID, ID: id, Active: c.Active, Channels: texts(c.Channels), Types: texts(pg.Value(c.Types)),
 			Described: c.Described, Description: c.Description, Restart: restart, KeyID: &c.KeyID,
 		})
 		h = hookOf(row.Webhook)
@@ -205,7 +205,7 @@ func (s *Store) ListDeliveries(ctx context.Context, ownerID, id string, before i
 	if err != nil {
 		return nil, pg.Fault(fmt.Errorf("list deliveries: %w", err))
 	}
-	return collect(rows, func(r db.ListDeliveriesRow) webhook.Delivery {
+	return pg.Collect(rows, func(r db.ListDeliveriesRow) webhook.Delivery {
 		return webhook.Delivery{
 			Line: r.Line, HookID: r.WebhookID, ID: r.DeliveryID, First: r.FirstSeq, Last: r.LastSeq, Events: int(r.Events),
 			Attempt: int(r.Attempt), At: r.At,
@@ -229,8 +229,8 @@ func webhookFault(doing string, err error) error {
 func hookOf(w db.Webhook) webhook.Hook {
 	return webhook.Hook{
 		ID: w.ID, OwnerID: w.UserID, URL: w.URL, Channels: w.Channels, Types: w.Types, Description: w.Description, Active: w.Active,
-		Reason: orZero(w.Reason), CreatedAt: w.CreatedAt, Cursor: w.Taken, Revision: int(w.Revision), Secret: w.Secret,
-		OldSecret: w.OldSecret, OldUntil: orZero(w.OldUntil), DeliveryID: orZero(w.DeliveryID), Through: orZero(w.Through),
-		Attempt: int(w.Attempt), FailingSince: orZero(w.FailingSince), NextAt: orZero(w.NextAt),
+		Reason: pg.Value(w.Reason), CreatedAt: w.CreatedAt, Cursor: w.Taken, Revision: int(w.Revision), Secret: w.Secret,
+		OldSecret: w.OldSecret, OldUntil: pg.Value(w.OldUntil), DeliveryID: pg.Value(w.DeliveryID), Through: pg.Value(w.Through),
+		Attempt: int(w.Attempt), FailingSince: pg.Value(w.FailingSince), NextAt: pg.Value(w.NextAt),
 	}
 }

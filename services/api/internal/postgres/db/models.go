@@ -12,6 +12,107 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/station"
 )
 
+type BoardDue struct {
+	UserID string
+	Lane   string
+}
+
+type FiledRecord struct {
+	ID            string
+	UserID        string
+	PublicID      string
+	ProviderID    string
+	Handle        string
+	DisplayName   string
+	Tier          syntax.Tier
+	MarketID      string
+	MarketTitle   string
+	Lane          syntax.Lane
+	Yes           bool
+	PriceBps      syntax.Bps
+	ScoreBasisBps int32
+	CrowdYesBps   *syntax.Bps
+	Confidence    *int
+	TextTake      *string
+	Source        string
+	TTR           *int
+	CreatedAt     time.Time
+	Status        syntax.SignalStatus
+	Score         *int
+	ResolvedAt    *time.Time
+	Outcome       *syntax.Side
+	ClosePrice    *syntax.Bps
+	CLVBps        *int
+	ScoredBps     syntax.Bps
+	PriceVerified bool
+	Rated         bool
+	MarketYesBps  *syntax.Bps
+	ClosesAt      *time.Time
+	QuoteAt       *time.Time
+	ConfirmedAt   *time.Time
+	Reason        *string
+	Counted       *bool
+	Unconfirmed   bool
+}
+
+type MarketRecord struct {
+	MarketID         syntax.MarketID
+	Provider         syntax.Provider
+	Title            string
+	Description      string
+	EndDate          *time.Time
+	Status           syntax.MarketStatus
+	Provisional      bool
+	Disputed         bool
+	ClosedAt         *time.Time
+	ProvisionalAt    *time.Time
+	FinalVerdict     *syntax.Verdict
+	FinalAt          *time.Time
+	FinalPayout      *string
+	ResolutionValue  *syntax.Verdict
+	ClosePrice       *syntax.Bps
+	Lane             syntax.Lane
+	Category         string
+	Slug             string
+	EventKey         string
+	EventTitle       string
+	ConditionID      string
+	ClobTokenID      string
+	YesIndex         int16
+	OutcomeLabels    []string
+	ImageURL         string
+	URL              string
+	VolumeUnit       string
+	YesBps           *syntax.Bps
+	QuotedAt         *time.Time
+	Volume           *float64
+	VolumeUsd        *float64
+	Volume24h        *float64
+	Liquidity        *float64
+	FetchedAt        *time.Time
+	CreatedAt        time.Time
+	UpdatedAt        time.Time
+	ResolvesBy       *time.Time
+	ResolutionSource *string
+	InitialYesBps    *syntax.Bps
+	CreatedBy        *string
+	Yes              int64
+	No               int64
+	CrowdYes         int64
+	CrowdNo          int64
+	Takes            int64
+	Streams          int32
+	RatedRuling      *bool
+	Creator          string
+}
+
+type MovementSighting struct {
+	Kind   string
+	Span   string
+	Key    string
+	SeenAt time.Time
+}
+
 type OperatorKey struct {
 	ID          string
 	UserID      string
@@ -25,6 +126,63 @@ type OperatorKey struct {
 	LastUsedAt  *time.Time
 	RevokedAt   *time.Time
 	Strict      bool
+}
+
+type PriceTolerance struct {
+	Since time.Time
+	Bps   int32
+}
+
+type ShownEvent struct {
+	Seq      int64
+	ID       string
+	Type     string
+	At       time.Time
+	MarketID *string
+	Provider *string
+	Lane     *string
+	UserID   *string
+	SignalID *string
+	Topic    *string
+	Data     []byte
+}
+
+type SignalRecord struct {
+	ID            string
+	UserID        string
+	PublicID      string
+	ProviderID    string
+	Handle        string
+	DisplayName   string
+	Tier          syntax.Tier
+	MarketID      string
+	MarketTitle   string
+	Lane          syntax.Lane
+	Yes           bool
+	PriceBps      syntax.Bps
+	ScoreBasisBps int32
+	CrowdYesBps   *syntax.Bps
+	Confidence    *int
+	TextTake      *string
+	Source        string
+	TTR           *int
+	CreatedAt     time.Time
+	Status        syntax.SignalStatus
+	Score         *int
+	ResolvedAt    *time.Time
+	Outcome       *syntax.Side
+	ClosePrice    *syntax.Bps
+	CLVBps        *int
+	ScoredBps     syntax.Bps
+	PriceVerified bool
+	Rated         bool
+	MarketYesBps  *syntax.Bps
+	ClosesAt      *time.Time
+	QuoteAt       *time.Time
+	ConfirmedAt   *time.Time
+	Reason        *string
+	Counted       *bool
+	Unconfirmed   bool
 }
 
 type Station struct {

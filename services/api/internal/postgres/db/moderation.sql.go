@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-const decideModeration = `-- name: DecideModeration :one
+const DecideModeration = `-- name: DecideModeration :one
 SELECT moderate($1, $2, $3, $4, $5, $6)::boolean AS found
 `
 
@@ -25,7 +25,7 @@ type DecideModerationParams struct {
 
 // Hides or restores a thing. False: it does not exist.
 func (q *Queries) DecideModeration(ctx context.Context, arg DecideModerationParams) (bool, error) {
-	row := q.db.QueryRow(ctx, decideModeration,
+	row := q.db.QueryRow(ctx, DecideModeration,
 		arg.Kind,
 		arg.ID,
 		arg.Hidden,
@@ -38,10 +38,11 @@ func (q *Queries) DecideModeration(ctx context.Context, arg DecideModerationPara
 	return found, err
 }
 
-const findModerated = `-- name: FindModerated :one
+const FindModerated = `-- name: FindModerated :one
 SELECT (CASE $1::text
     WHEN 'signal' THEN EXISTS (SELECT FROM signals WHERE id = CASE WHEN $1 = 'signal' THEN $2::text::uuid END
-            UNION ALL SELECT FROM unconfirmed_signals WHERE signal_id = CASE WHEN $1 = 'signal' THEN $2::text::uuid END)
+            UNION ALL SELECT FROM unconfirmed_signals WHERE signal_id = CASE WHEN $1 = 'signal'
+                THEN $2::text::uuid END)
     WHEN 'event' THEN EXISTS (SELECT FROM signal_events WHERE id = CASE WHEN $1 = 'event' THEN $2::text::uuid END)
     WHEN 'profile' THEN EXISTS (SELECT FROM users WHERE handle = $2::text)
     WHEN 'market' THEN EXISTS (SELECT FROM markets WHERE market_id = $2::text)
@@ -55,25 +56,26 @@ type FindModeratedParams struct {
 
 // Reports whether a thing exists.
 func (q *Queries) FindModerated(ctx context.Context, arg FindModeratedParams) (bool, error) {
-	row := q.db.QueryRow(ctx, findModerated, arg.Kind, arg.ID)
+	row := q.db.QueryRow(ctx, FindModerated, arg.Kind, arg.ID)
 	var found bool
 	err := row.Scan(&found)
 	return found, err
 }
 
-const getModerationDigest = `-- name: GetModerationDigest :one
-SELECT coalesce(sum(hashtextextended(concat_ws('|', kind, id, hidden, decided_at), 0)::numeric), 0)::text AS digest FROM moderation
+const GetModerationDigest = `-- name: GetModerationDigest :one
+SELECT coalesce(sum(hashtextextended(concat_ws('|', kind, id, hidden, decided_at), 0)::numeric), 0)::text AS digest
+    FROM moderation
 `
 
 // Returns a digest of all decisions. Each stored decision changes it, whatever the clock of the process that stored it.
 func (q *Queries) GetModerationDigest(ctx context.Context) (string, error) {
-	row := q.db.QueryRow(ctx, getModerationDigest)
+	row := q.db.QueryRow(ctx, GetModerationDigest)
 	var digest string
 	err := row.Scan(&digest)
 	return digest, err
 }
 
-const listHidden = `-- name: ListHidden :many
+const ListHidden = `-- name: ListHidden :many
 SELECT is_hidden(t.kind, CASE
     WHEN t.kind = 'profile' THEN (SELECT u.handle FROM users AS u WHERE u.id = CASE WHEN t.kind = 'profile' THEN t.id::uuid END)
     ELSE t.id END)::boolean AS hidden
@@ -88,7 +90,7 @@ type ListHiddenParams struct {
 
 // Reports for each thing whether it is hidden, in the given order. The id of a profile is that of its operator.
 func (q *Queries) ListHidden(ctx context.Context, arg ListHiddenParams) ([]bool, error) {
-	rows, err := q.db.Query(ctx, listHidden, arg.Kinds, arg.IDs)
+	rows, err := q.db.Query(ctx, ListHidden, arg.Kinds, arg.IDs)
 	if err != nil {
 		return nil, err
 	}
@@ -107,8 +109,9 @@ func (q *Queries) ListHidden(ctx context.Context, arg ListHiddenParams) ([]bool,
 	return items, nil
 }
 
-const listModerated = `-- name: ListModerated :many
-SELECT kind, id, hidden, reason, decided_by, decided_at FROM moderation ORDER BY decided_at DESC, kind, id LIMIT $1
+const ListModerated = `-- name: ListModerated :many
+SELECT kind, id, hidden, reason, decided_by, decided_at FROM moderation ORDER BY decided_at DESC, kind,
+    id LIMIT $1
 `
 
 type ListModeratedRow struct {
@@ -122,7 +125,7 @@ type ListModeratedRow struct {
 
 // Returns the newest decisions.
 func (q *Queries) ListModerated(ctx context.Context, limit int32) ([]ListModeratedRow, error) {
-	rows, err := q.db.Query(ctx, listModerated, limit)
+	rows, err := q.db.Query(ctx, ListModerated, limit)
 	if err != nil {
 		return nil, err
 	}

@@ -12,11 +12,12 @@ import (
 	"github.com/signalcast/signalcast/pkg/syntax"
 )
 
-const classifyOperator = `-- name: ClassifyOperator :one
+const ClassifyOperator = `-- name: ClassifyOperator :one
 WITH before AS (
     SELECT u.id, u.crowd FROM users AS u WHERE u.handle = lower($1) FOR UPDATE
 ), changed AS (
-    UPDATE users SET operator_type = coalesce($2::text, operator_type), is_house = coalesce($3, is_house)
+    UPDATE users SET operator_type = coalesce($2::text, operator_type),
+        is_house = coalesce($3, is_house)
     WHERE users.id = (SELECT before.id FROM before)
     RETURNING users.id, crowd, operator_type, is_house
 ), counted AS (
@@ -24,7 +25,8 @@ WITH before AS (
     ON CONFLICT (user_id) DO UPDATE SET crowd = excluded.crowd
 ), audited AS (
     INSERT INTO audit_log (at, actor, action, subject, data)
-    SELECT $4, $5, 'operator.classified', id::text, jsonb_build_object('operatorType', operator_type, 'house', is_house) FROM changed
+    SELECT $4, $5, 'operator.classified', id::text, jsonb_build_object('operatorType', operator_type, 'house', is_house)
+        FROM changed
 )
 SELECT c.id, (c.crowd::integer - b.crowd::integer)::integer AS step
 FROM changed AS c JOIN before AS b ON b.id = c.id
@@ -46,7 +48,7 @@ type ClassifyOperatorRow struct {
 // Changes the type of an operator and whether it is a house operator; null leaves a member unchanged. step is what each of its
 // calls adds to the crowd of its market by that: 1, 0 or -1.
 func (q *Queries) ClassifyOperator(ctx context.Context, arg ClassifyOperatorParams) (ClassifyOperatorRow, error) {
-	row := q.db.QueryRow(ctx, classifyOperator,
+	row := q.db.QueryRow(ctx, ClassifyOperator,
 		arg.Handle,
 		arg.OperatorType,
 		arg.IsHouse,
@@ -58,20 +60,20 @@ func (q *Queries) ClassifyOperator(ctx context.Context, arg ClassifyOperatorPara
 	return i, err
 }
 
-const countActiveKeys = `-- name: CountActiveKeys :one
+const CountActiveKeys = `-- name: CountActiveKeys :one
 SELECT count(*) FROM operator_keys WHERE user_id = $1 AND revoked_at IS NULL
 `
 
 // Counts the active keys of an operator. It runs after LockOperator: a statement that waits for the lock would not see a key that
 // was committed in the meantime.
 func (q *Queries) CountActiveKeys(ctx context.Context, userID string) (int64, error) {
-	row := q.db.QueryRow(ctx, countActiveKeys, userID)
+	row := q.db.QueryRow(ctx, CountActiveKeys, userID)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
 }
 
-const countRecentMessages = `-- name: CountRecentMessages :one
+const CountRecentMessages = `-- name: CountRecentMessages :one
 SELECT count(*) AS n, coalesce(min(recent.at), $1::timestamptz)::timestamptz AS oldest
 FROM (
     SELECT e.at FROM message_effects AS e
@@ -93,7 +95,7 @@ type CountRecentMessagesRow struct {
 
 // Counts the newest messages of a type since @since, at most @most, with the time of the oldest of them.
 func (q *Queries) CountRecentMessages(ctx context.Context, arg CountRecentMessagesParams) (CountRecentMessagesRow, error) {
-	row := q.db.QueryRow(ctx, countRecentMessages,
+	row := q.db.QueryRow(ctx, CountRecentMessages,
 		arg.Since,
 		arg.UserID,
 		arg.Type,
@@ -104,7 +106,7 @@ func (q *Queries) CountRecentMessages(ctx context.Context, arg CountRecentMessag
 	return i, err
 }
 
-const endSessions = `-- name: EndSessions :one
+const EndSessions = `-- name: EndSessions :one
 WITH changed AS (
     UPDATE users AS u SET session_version = u.session_version + 1 WHERE u.id = $1 RETURNING u.id, u.session_version
 ), audited AS (
@@ -121,25 +123,25 @@ type EndSessionsParams struct {
 
 // Raises the session version of an operator. Sessions carry the version; those of an older one are void.
 func (q *Queries) EndSessions(ctx context.Context, arg EndSessionsParams) (int64, error) {
-	row := q.db.QueryRow(ctx, endSessions, arg.UserID, arg.Now)
+	row := q.db.QueryRow(ctx, EndSessions, arg.UserID, arg.Now)
 	var session_version int64
 	err := row.Scan(&session_version)
 	return session_version, err
 }
 
-const getMessageSubject = `-- name: GetMessageSubject :one
+const GetMessageSubject = `-- name: GetMessageSubject :one
 SELECT subject FROM message_effects WHERE message_id = $1
 `
 
 // Returns what a signed message changed, if it was carried out.
 func (q *Queries) GetMessageSubject(ctx context.Context, messageID string) (string, error) {
-	row := q.db.QueryRow(ctx, getMessageSubject, messageID)
+	row := q.db.QueryRow(ctx, GetMessageSubject, messageID)
 	var subject string
 	err := row.Scan(&subject)
 	return subject, err
 }
 
-const getOperator = `-- name: GetOperator :one
+const GetOperator = `-- name: GetOperator :one
 SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address FROM users AS u
 WHERE ($1::text <> '' AND u.handle = lower($1)) OR ($1 = '' AND u.id = $2::uuid)
 `
@@ -155,7 +157,7 @@ type GetOperatorRow struct {
 
 // Returns an operator by handle, or by id if the handle is empty.
 func (q *Queries) GetOperator(ctx context.Context, arg GetOperatorParams) (GetOperatorRow, error) {
-	row := q.db.QueryRow(ctx, getOperator, arg.Handle, arg.ID)
+	row := q.db.QueryRow(ctx, GetOperator, arg.Handle, arg.ID)
 	var i GetOperatorRow
 	err := row.Scan(
 		&i.User.ID,
@@ -179,7 +181,7 @@ func (q *Queries) GetOperator(ctx context.Context, arg GetOperatorParams) (GetOp
 	return i, err
 }
 
-const getOperatorByIdentity = `-- name: GetOperatorByIdentity :one
+const GetOperatorByIdentity = `-- name: GetOperatorByIdentity :one
 SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address FROM users AS u WHERE u.issuer = $1 AND u.provider_id = $2
 `
 
@@ -194,7 +196,7 @@ type GetOperatorByIdentityRow struct {
 
 // Returns the operator of an identity at a provider.
 func (q *Queries) GetOperatorByIdentity(ctx context.Context, arg GetOperatorByIdentityParams) (GetOperatorByIdentityRow, error) {
-	row := q.db.QueryRow(ctx, getOperatorByIdentity, arg.Issuer, arg.ProviderID)
+	row := q.db.QueryRow(ctx, GetOperatorByIdentity, arg.Issuer, arg.ProviderID)
 	var i GetOperatorByIdentityRow
 	err := row.Scan(
 		&i.User.ID,
@@ -218,7 +220,7 @@ func (q *Queries) GetOperatorByIdentity(ctx context.Context, arg GetOperatorById
 	return i, err
 }
 
-const insertAudit = `-- name: InsertAudit :exec
+const InsertAudit = `-- name: InsertAudit :exec
 INSERT INTO audit_log (at, actor, action, subject, data) VALUES ($1, $2, $3, $4, $5)
 `
 
@@ -232,7 +234,7 @@ type InsertAuditParams struct {
 
 // Adds an entry to the audit log.
 func (q *Queries) InsertAudit(ctx context.Context, arg InsertAuditParams) error {
-	_, err := q.db.Exec(ctx, insertAudit,
+	_, err := q.db.Exec(ctx, InsertAudit,
 		arg.At,
 		arg.Actor,
 		arg.Action,
@@ -242,7 +244,7 @@ func (q *Queries) InsertAudit(ctx context.Context, arg InsertAuditParams) error 
 	return err
 }
 
-const insertKey = `-- name: InsertKey :exec
+const InsertKey = `-- name: InsertKey :exec
 INSERT INTO operator_keys (id, user_id, hash, prefix, last4, label, tier, permissions, created_at, strict)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 `
@@ -262,7 +264,7 @@ type InsertKeyParams struct {
 
 // Stores a new key.
 func (q *Queries) InsertKey(ctx context.Context, arg InsertKeyParams) error {
-	_, err := q.db.Exec(ctx, insertKey,
+	_, err := q.db.Exec(ctx, InsertKey,
 		arg.ID,
 		arg.UserID,
 		arg.Hash,
@@ -277,7 +279,7 @@ func (q *Queries) InsertKey(ctx context.Context, arg InsertKeyParams) error {
 	return err
 }
 
-const insertMessage = `-- name: InsertMessage :exec
+const InsertMessage = `-- name: InsertMessage :exec
 INSERT INTO message_effects (message_id, type, user_id, subject, at) VALUES ($1, $2, $3, $4, $5)
 `
 
@@ -291,7 +293,7 @@ type InsertMessageParams struct {
 
 // Records that a signed message was carried out.
 func (q *Queries) InsertMessage(ctx context.Context, arg InsertMessageParams) error {
-	_, err := q.db.Exec(ctx, insertMessage,
+	_, err := q.db.Exec(ctx, InsertMessage,
 		arg.MessageID,
 		arg.Type,
 		arg.UserID,
@@ -301,7 +303,7 @@ func (q *Queries) InsertMessage(ctx context.Context, arg InsertMessageParams) er
 	return err
 }
 
-const insertOperator = `-- name: InsertOperator :exec
+const InsertOperator = `-- name: InsertOperator :exec
 WITH u AS (
     INSERT INTO users (id, issuer, provider_id, public_id, handle, display_name, created_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -325,7 +327,7 @@ type InsertOperatorParams struct {
 
 // Stores a new operator with the counters that a claim updates. Changes nothing if the handle or the identity is taken.
 func (q *Queries) InsertOperator(ctx context.Context, arg InsertOperatorParams) error {
-	_, err := q.db.Exec(ctx, insertOperator,
+	_, err := q.db.Exec(ctx, InsertOperator,
 		arg.ID,
 		arg.Issuer,
 		arg.ProviderID,
@@ -337,7 +339,7 @@ func (q *Queries) InsertOperator(ctx context.Context, arg InsertOperatorParams) 
 	return err
 }
 
-const listKeys = `-- name: ListKeys :many
+const ListKeys = `-- name: ListKeys :many
 SELECT k.id, k.user_id, k.hash, k.prefix, k.last4, k.label, k.tier, k.permissions, k.created_at, k.last_used_at, k.revoked_at, k.strict FROM operator_keys AS k WHERE k.user_id = $1 ORDER BY k.created_at DESC, k.id DESC
 `
 
@@ -347,7 +349,7 @@ type ListKeysRow struct {
 
 // Returns the keys of an operator, newest first.
 func (q *Queries) ListKeys(ctx context.Context, userID string) ([]ListKeysRow, error) {
-	rows, err := q.db.Query(ctx, listKeys, userID)
+	rows, err := q.db.Query(ctx, ListKeys, userID)
 	if err != nil {
 		return nil, err
 	}
@@ -379,14 +381,14 @@ func (q *Queries) ListKeys(ctx context.Context, userID string) ([]ListKeysRow, e
 	return items, nil
 }
 
-const listRevokedKeys = `-- name: ListRevokedKeys :many
+const ListRevokedKeys = `-- name: ListRevokedKeys :many
 SELECT i.id::uuid AS id FROM unnest($1::uuid[]) AS i (id)
 WHERE NOT EXISTS (SELECT 1 FROM operator_keys AS k WHERE k.id = i.id AND k.revoked_at IS NULL)
 `
 
 // Returns which of the given keys are revoked or unknown.
 func (q *Queries) ListRevokedKeys(ctx context.Context, ids []string) ([]string, error) {
-	rows, err := q.db.Query(ctx, listRevokedKeys, ids)
+	rows, err := q.db.Query(ctx, ListRevokedKeys, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -405,31 +407,31 @@ func (q *Queries) ListRevokedKeys(ctx context.Context, ids []string) ([]string, 
 	return items, nil
 }
 
-const lockOperator = `-- name: LockOperator :one
+const LockOperator = `-- name: LockOperator :one
 SELECT id FROM users WHERE id = $1 FOR UPDATE
 `
 
 // Locks an operator. New keys, webhooks and the like of one operator wait for each other, so that their count is exact.
 func (q *Queries) LockOperator(ctx context.Context, userID string) (string, error) {
-	row := q.db.QueryRow(ctx, lockOperator, userID)
+	row := q.db.QueryRow(ctx, LockOperator, userID)
 	var id string
 	err := row.Scan(&id)
 	return id, err
 }
 
-const lockSender = `-- name: LockSender :one
+const LockSender = `-- name: LockSender :one
 SELECT tier FROM users WHERE id = $1 FOR NO KEY UPDATE
 `
 
 // Returns the tier of the operator who signed a message and locks the operator: messages of one operator run one after the other.
 func (q *Queries) LockSender(ctx context.Context, userID string) (syntax.Tier, error) {
-	row := q.db.QueryRow(ctx, lockSender, userID)
+	row := q.db.QueryRow(ctx, LockSender, userID)
 	var tier syntax.Tier
 	err := row.Scan(&tier)
 	return tier, err
 }
 
-const markKeysUsed = `-- name: MarkKeysUsed :exec
+const MarkKeysUsed = `-- name: MarkKeysUsed :exec
 UPDATE operator_keys SET last_used_at = $1::timestamptz
 WHERE hash IN (
     SELECT k.hash FROM operator_keys AS k
@@ -445,11 +447,11 @@ type MarkKeysUsedParams struct {
 
 // Notes that keys are in use, at most once a minute each. A key that another transaction is noting at this moment is left to it.
 func (q *Queries) MarkKeysUsed(ctx context.Context, arg MarkKeysUsedParams) error {
-	_, err := q.db.Exec(ctx, markKeysUsed, arg.Now, arg.Hashes)
+	_, err := q.db.Exec(ctx, MarkKeysUsed, arg.Now, arg.Hashes)
 	return err
 }
 
-const moveCrowd = `-- name: MoveCrowd :exec
+const MoveCrowd = `-- name: MoveCrowd :exec
 WITH called AS (
     -- In the order in which calls lock these rows.
     SELECT t.market_id, s.yes
@@ -488,11 +490,11 @@ type MoveCrowdParams struct {
 // Adds @step for each call of an operator to the crowd of its market, and updates the price of the open native markets among
 // them. It runs after the operator's counter row is locked and therefore sees every call that was counted before.
 func (q *Queries) MoveCrowd(ctx context.Context, arg MoveCrowdParams) error {
-	_, err := q.db.Exec(ctx, moveCrowd, arg.Now, arg.UserID, arg.Step)
+	_, err := q.db.Exec(ctx, MoveCrowd, arg.Now, arg.UserID, arg.Step)
 	return err
 }
 
-const revokeKey = `-- name: RevokeKey :one
+const RevokeKey = `-- name: RevokeKey :one
 UPDATE operator_keys AS k SET revoked_at = coalesce(revoked_at, $1)
 WHERE id = $2 AND user_id = $3
 RETURNING k.id, k.user_id, k.hash, k.prefix, k.last4, k.label, k.tier, k.permissions, k.created_at, k.last_used_at, k.revoked_at, k.strict
@@ -510,7 +512,7 @@ type RevokeKeyRow struct {
 
 // Revokes a key of an operator; a repeat keeps the first time.
 func (q *Queries) RevokeKey(ctx context.Context, arg RevokeKeyParams) (RevokeKeyRow, error) {
-	row := q.db.QueryRow(ctx, revokeKey, arg.Now, arg.ID, arg.UserID)
+	row := q.db.QueryRow(ctx, RevokeKey, arg.Now, arg.ID, arg.UserID)
 	var i RevokeKeyRow
 	err := row.Scan(
 		&i.OperatorKey.ID,
@@ -529,11 +531,12 @@ func (q *Queries) RevokeKey(ctx context.Context, arg RevokeKeyParams) (RevokeKey
 	return i, err
 }
 
-const updateProfile = `-- name: UpdateProfile :exec
+const UpdateProfile = `-- name: UpdateProfile :exec
 WITH before AS (
     SELECT o.id, o.payout_address, o.operator_type FROM users AS o WHERE o.id = $2 FOR UPDATE
 ), after AS (
-    UPDATE users AS u SET display_name = coalesce($3::text, u.display_name), bio = coalesce($4::text, u.bio),
+    UPDATE users AS u SET display_name = coalesce($3::text, u.display_name),
+        bio = coalesce($4::text, u.bio),
         avatar_url = CASE WHEN $5::boolean THEN $6::text ELSE u.avatar_url END,
         links = CASE WHEN $7::boolean THEN $8::text[] ELSE u.links END,
         payout_address = CASE WHEN $9::boolean THEN $10::text ELSE u.payout_address END,
@@ -543,7 +546,8 @@ WITH before AS (
     RETURNING u.id, u.payout_address, u.operator_type, b.payout_address AS old_payout, b.operator_type AS old_type
 )
 INSERT INTO audit_log (at, actor, action, subject, data)
-SELECT $1::timestamptz, id::text, 'operator.payout_changed', id::text, jsonb_build_object('from', old_payout, 'to', payout_address)
+SELECT $1::timestamptz, id::text, 'operator.payout_changed', id::text, jsonb_build_object('from', old_payout, 'to',
+    payout_address)
 FROM after WHERE payout_address IS DISTINCT FROM old_payout
 UNION ALL
 SELECT $1::timestamptz, id::text, 'operator.declared_automated', id::text, jsonb_build_object('operatorType', operator_type)
@@ -567,7 +571,7 @@ type UpdateProfileParams struct {
 // Changes the members that are given: @set_avatar, @set_links and @set_payout say which of the nullable ones are. @automated: a
 // human declares itself an ai_agent, which does not change the crowd, because both types count.
 func (q *Queries) UpdateProfile(ctx context.Context, arg UpdateProfileParams) error {
-	_, err := q.db.Exec(ctx, updateProfile,
+	_, err := q.db.Exec(ctx, UpdateProfile,
 		arg.Now,
 		arg.UserID,
 		arg.DisplayName,
@@ -583,7 +587,7 @@ func (q *Queries) UpdateProfile(ctx context.Context, arg UpdateProfileParams) er
 	return err
 }
 
-const verifyKey = `-- name: VerifyKey :one
+const VerifyKey = `-- name: VerifyKey :one
 WITH used AS (
     UPDATE operator_keys AS o SET last_used_at = $2::timestamptz
     WHERE o.hash = $1 AND o.revoked_at IS NULL
@@ -606,7 +610,7 @@ type VerifyKeyRow struct {
 
 // Returns the active key with this hash and its operator. last_used_at is written at most once a minute.
 func (q *Queries) VerifyKey(ctx context.Context, arg VerifyKeyParams) (VerifyKeyRow, error) {
-	row := q.db.QueryRow(ctx, verifyKey, arg.Hash, arg.Now)
+	row := q.db.QueryRow(ctx, VerifyKey, arg.Hash, arg.Now)
 	var i VerifyKeyRow
 	err := row.Scan(
 		&i.User.ID,

@@ -13,7 +13,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/station"
 )
 
-const countStationIDs = `-- name: CountStationIDs :one
+const CountStationIDs = `-- name: CountStationIDs :one
 SELECT count(*) FILTER (WHERE deleted_at IS NULL) AS owned, count(*) FILTER (WHERE station_id <> $1) AS ids
 FROM stations
 WHERE user_id = $2
@@ -31,25 +31,25 @@ type CountStationIDsRow struct {
 
 // Counts the stations of an operator and the ids other than @station_id that it ever used.
 func (q *Queries) CountStationIDs(ctx context.Context, arg CountStationIDsParams) (CountStationIDsRow, error) {
-	row := q.db.QueryRow(ctx, countStationIDs, arg.StationID, arg.UserID)
+	row := q.db.QueryRow(ctx, CountStationIDs, arg.StationID, arg.UserID)
 	var i CountStationIDsRow
 	err := row.Scan(&i.Owned, &i.IDs)
 	return i, err
 }
 
-const countStations = `-- name: CountStations :one
+const CountStations = `-- name: CountStations :one
 SELECT count(*) FROM stations WHERE user_id = $1 AND deleted_at IS NULL
 `
 
 // Counts the stations of an operator.
 func (q *Queries) CountStations(ctx context.Context, userID string) (int64, error) {
-	row := q.db.QueryRow(ctx, countStations, userID)
+	row := q.db.QueryRow(ctx, CountStations, userID)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
 }
 
-const deleteStation = `-- name: DeleteStation :exec
+const DeleteStation = `-- name: DeleteStation :exec
 UPDATE stations SET deleted_at = $1, updated_at = $1 WHERE station_id = $2
 `
 
@@ -60,11 +60,11 @@ type DeleteStationParams struct {
 
 // Deletes a station; its id stays with its owner.
 func (q *Queries) DeleteStation(ctx context.Context, arg DeleteStationParams) error {
-	_, err := q.db.Exec(ctx, deleteStation, arg.Now, arg.StationID)
+	_, err := q.db.Exec(ctx, DeleteStation, arg.Now, arg.StationID)
 	return err
 }
 
-const getStation = `-- name: GetStation :one
+const GetStation = `-- name: GetStation :one
 SELECT s.station_id, s.user_id, s.name, s.url, s.origin_url, s.description, s.lanes, s.providers, s.tapes_url, s.operators_url, s.status, s.last_seen_at, s.created_at, s.updated_at, s.deleted_at, u.handle
 FROM stations AS s JOIN users AS u ON u.id = s.user_id
 WHERE s.station_id = $1 AND s.deleted_at IS NULL
@@ -77,7 +77,7 @@ type GetStationRow struct {
 
 // Returns a station with the handle of its owner.
 func (q *Queries) GetStation(ctx context.Context, stationID string) (GetStationRow, error) {
-	row := q.db.QueryRow(ctx, getStation, stationID)
+	row := q.db.QueryRow(ctx, GetStation, stationID)
 	var i GetStationRow
 	err := row.Scan(
 		&i.Station.StationID,
@@ -100,7 +100,7 @@ func (q *Queries) GetStation(ctx context.Context, stationID string) (GetStationR
 	return i, err
 }
 
-const insertStation = `-- name: InsertStation :execrows
+const InsertStation = `-- name: InsertStation :execrows
 INSERT INTO stations AS s (station_id, user_id, name, url, origin_url, description, lanes, providers, tapes_url, operators_url,
     created_at, updated_at)
 VALUES ($1, $2, $3, $4, $5, nullif($6::text, ''), $7, $8,
@@ -128,7 +128,7 @@ type InsertStationParams struct {
 
 // Stores a new station, also under the id of a deleted one of the same owner. Changes nothing if the id is taken.
 func (q *Queries) InsertStation(ctx context.Context, arg InsertStationParams) (int64, error) {
-	result, err := q.db.Exec(ctx, insertStation,
+	result, err := q.db.Exec(ctx, InsertStation,
 		arg.StationID,
 		arg.UserID,
 		arg.Name,
@@ -147,7 +147,7 @@ func (q *Queries) InsertStation(ctx context.Context, arg InsertStationParams) (i
 	return result.RowsAffected(), nil
 }
 
-const listStations = `-- name: ListStations :many
+const ListStations = `-- name: ListStations :many
 SELECT s.station_id, s.user_id, s.name, s.url, s.origin_url, s.description, s.lanes, s.providers, s.tapes_url, s.operators_url, s.status, s.last_seen_at, s.created_at, s.updated_at, s.deleted_at, u.handle
 FROM stations AS s JOIN users AS u ON u.id = s.user_id
 WHERE s.status = 'active' AND s.deleted_at IS NULL AND s.station_id > $1
@@ -171,7 +171,7 @@ type ListStationsRow struct {
 
 // Returns active stations after an id. An empty lane or provider selects all; a station that names no lanes or providers has all.
 func (q *Queries) ListStations(ctx context.Context, arg ListStationsParams) ([]ListStationsRow, error) {
-	rows, err := q.db.Query(ctx, listStations,
+	rows, err := q.db.Query(ctx, ListStations,
 		arg.After,
 		arg.Lane,
 		arg.Provider,
@@ -212,7 +212,7 @@ func (q *Queries) ListStations(ctx context.Context, arg ListStationsParams) ([]L
 	return items, nil
 }
 
-const lockStation = `-- name: LockStation :one
+const LockStation = `-- name: LockStation :one
 SELECT s.station_id, s.user_id, s.name, s.url, s.origin_url, s.description, s.lanes, s.providers, s.tapes_url, s.operators_url, s.status, s.last_seen_at, s.created_at, s.updated_at, s.deleted_at, u.handle
 FROM stations AS s JOIN users AS u ON u.id = s.user_id
 WHERE s.station_id = $1 AND s.deleted_at IS NULL
@@ -226,7 +226,7 @@ type LockStationRow struct {
 
 // Returns a station with the handle of its owner and locks it for a change.
 func (q *Queries) LockStation(ctx context.Context, stationID string) (LockStationRow, error) {
-	row := q.db.QueryRow(ctx, lockStation, stationID)
+	row := q.db.QueryRow(ctx, LockStation, stationID)
 	var i LockStationRow
 	err := row.Scan(
 		&i.Station.StationID,
@@ -249,7 +249,7 @@ func (q *Queries) LockStation(ctx context.Context, stationID string) (LockStatio
 	return i, err
 }
 
-const markStationSeen = `-- name: MarkStationSeen :execrows
+const MarkStationSeen = `-- name: MarkStationSeen :execrows
 UPDATE stations SET last_seen_at = $1 WHERE station_id = $2 AND user_id = $3 AND deleted_at IS NULL
 `
 
@@ -261,15 +261,16 @@ type MarkStationSeenParams struct {
 
 // Notes that a station was reachable.
 func (q *Queries) MarkStationSeen(ctx context.Context, arg MarkStationSeenParams) (int64, error) {
-	result, err := q.db.Exec(ctx, markStationSeen, arg.Now, arg.StationID, arg.UserID)
+	result, err := q.db.Exec(ctx, MarkStationSeen, arg.Now, arg.StationID, arg.UserID)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
 }
 
-const updateStation = `-- name: UpdateStation :exec
-UPDATE stations SET name = $1, url = $2, origin_url = $3, description = nullif($4::text, ''), lanes = $5,
+const UpdateStation = `-- name: UpdateStation :exec
+UPDATE stations SET name = $1, url = $2, origin_url = $3, description = nullif($4::text, ''),
+    lanes = $5,
     providers = $6, tapes_url = nullif($7::text, ''), operators_url = nullif($8::text, ''),
     status = $9, updated_at = $10
 WHERE station_id = $11
@@ -291,7 +292,7 @@ type UpdateStationParams struct {
 
 // Stores the changed members of a station.
 func (q *Queries) UpdateStation(ctx context.Context, arg UpdateStationParams) error {
-	_, err := q.db.Exec(ctx, updateStation,
+	_, err := q.db.Exec(ctx, UpdateStation,
 		arg.Name,
 		arg.URL,
 		arg.OriginURL,

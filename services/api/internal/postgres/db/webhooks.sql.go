@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
-const beginDelivery = `-- name: BeginDelivery :one
+const BeginDelivery = `-- name: BeginDelivery :one
 UPDATE webhooks AS w SET delivery_id = $1::uuid, through = $2::bigint, attempt = $3::integer
 WHERE id = $4 AND active AND revision = $5 AND attempt + 1 = $3::integer AND taken <= $6
     AND (delivery_id IS NULL OR delivery_id = $1)
@@ -35,7 +35,7 @@ type BeginDeliveryRow struct {
 // Notes that an attempt is about to be sent. Returns no row if another process has continued from here, or if the webhook was
 // changed so that other events are to be sent.
 func (q *Queries) BeginDelivery(ctx context.Context, arg BeginDeliveryParams) (BeginDeliveryRow, error) {
-	row := q.db.QueryRow(ctx, beginDelivery,
+	row := q.db.QueryRow(ctx, BeginDelivery,
 		arg.DeliveryID,
 		arg.Through,
 		arg.Attempt,
@@ -70,7 +70,7 @@ func (q *Queries) BeginDelivery(ctx context.Context, arg BeginDeliveryParams) (B
 	return i, err
 }
 
-const changeWebhook = `-- name: ChangeWebhook :one
+const ChangeWebhook = `-- name: ChangeWebhook :one
 UPDATE webhooks AS w SET
     active = coalesce($1, active),
     channels = coalesce($2::text[], channels),
@@ -107,7 +107,7 @@ type ChangeWebhookRow struct {
 // Changes the members that are given. A change of what is sent (@restart) ends the delivery in progress. Activation clears the
 // reason and the times of earlier failures.
 func (q *Queries) ChangeWebhook(ctx context.Context, arg ChangeWebhookParams) (ChangeWebhookRow, error) {
-	row := q.db.QueryRow(ctx, changeWebhook,
+	row := q.db.QueryRow(ctx, ChangeWebhook,
 		arg.Active,
 		arg.Channels,
 		arg.Types,
@@ -145,7 +145,7 @@ func (q *Queries) ChangeWebhook(ctx context.Context, arg ChangeWebhookParams) (C
 	return i, err
 }
 
-const completeDelivery = `-- name: CompleteDelivery :exec
+const CompleteDelivery = `-- name: CompleteDelivery :exec
 WITH done AS (
     UPDATE webhooks SET taken = greatest(taken, through), delivery_id = NULL, through = NULL, attempt = 0,
         failing_since = NULL, next_at = NULL, reason = NULL
@@ -171,7 +171,7 @@ type CompleteDeliveryParams struct {
 // Logs a success and moves the cursor, never back. If the webhook was changed in the meantime the cursor does not move and the
 // events are sent again; the attempt is logged in both cases.
 func (q *Queries) CompleteDelivery(ctx context.Context, arg CompleteDeliveryParams) error {
-	_, err := q.db.Exec(ctx, completeDelivery,
+	_, err := q.db.Exec(ctx, CompleteDelivery,
 		arg.DeliveryID,
 		arg.FirstSeq,
 		arg.LastSeq,
@@ -185,19 +185,19 @@ func (q *Queries) CompleteDelivery(ctx context.Context, arg CompleteDeliveryPara
 	return err
 }
 
-const countWebhooks = `-- name: CountWebhooks :one
+const CountWebhooks = `-- name: CountWebhooks :one
 SELECT count(*) FROM webhooks WHERE user_id = $1
 `
 
 // Counts the webhooks of an operator.
 func (q *Queries) CountWebhooks(ctx context.Context, userID string) (int64, error) {
-	row := q.db.QueryRow(ctx, countWebhooks, userID)
+	row := q.db.QueryRow(ctx, CountWebhooks, userID)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
 }
 
-const deactivateWebhooksOfKey = `-- name: DeactivateWebhooksOfKey :many
+const DeactivateWebhooksOfKey = `-- name: DeactivateWebhooksOfKey :many
 UPDATE webhooks SET active = false, reason = 'key_revoked', failing_since = NULL, next_at = NULL
 WHERE key_id = $1
 RETURNING id
@@ -205,7 +205,7 @@ RETURNING id
 
 // Deactivates the webhooks of a revoked key and returns their ids.
 func (q *Queries) DeactivateWebhooksOfKey(ctx context.Context, keyID *string) ([]string, error) {
-	rows, err := q.db.Query(ctx, deactivateWebhooksOfKey, keyID)
+	rows, err := q.db.Query(ctx, DeactivateWebhooksOfKey, keyID)
 	if err != nil {
 		return nil, err
 	}
@@ -224,17 +224,17 @@ func (q *Queries) DeactivateWebhooksOfKey(ctx context.Context, keyID *string) ([
 	return items, nil
 }
 
-const deleteOldDeliveries = `-- name: DeleteOldDeliveries :exec
+const DeleteOldDeliveries = `-- name: DeleteOldDeliveries :exec
 DELETE FROM webhook_deliveries WHERE at < $1
 `
 
 // Deletes the lines of the log from before a time.
 func (q *Queries) DeleteOldDeliveries(ctx context.Context, before time.Time) error {
-	_, err := q.db.Exec(ctx, deleteOldDeliveries, before)
+	_, err := q.db.Exec(ctx, DeleteOldDeliveries, before)
 	return err
 }
 
-const deleteWebhook = `-- name: DeleteWebhook :execrows
+const DeleteWebhook = `-- name: DeleteWebhook :execrows
 DELETE FROM webhooks WHERE user_id = $1 AND id = $2
 `
 
@@ -245,14 +245,14 @@ type DeleteWebhookParams struct {
 
 // Deletes a webhook with its log.
 func (q *Queries) DeleteWebhook(ctx context.Context, arg DeleteWebhookParams) (int64, error) {
-	result, err := q.db.Exec(ctx, deleteWebhook, arg.UserID, arg.ID)
+	result, err := q.db.Exec(ctx, DeleteWebhook, arg.UserID, arg.ID)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
 }
 
-const failDelivery = `-- name: FailDelivery :exec
+const FailDelivery = `-- name: FailDelivery :exec
 WITH done AS (
     UPDATE webhooks SET failing_since = $11, next_at = $12, active = $13, reason = $14
     WHERE id = $10 AND delivery_id = $1 AND attempt = $5
@@ -283,7 +283,7 @@ type FailDeliveryParams struct {
 // Logs a failure and stores when the next attempt is made and whether the webhook stays active. If the webhook was changed in the
 // meantime only the attempt is logged.
 func (q *Queries) FailDelivery(ctx context.Context, arg FailDeliveryParams) error {
-	_, err := q.db.Exec(ctx, failDelivery,
+	_, err := q.db.Exec(ctx, FailDelivery,
 		arg.DeliveryID,
 		arg.FirstSeq,
 		arg.LastSeq,
@@ -302,7 +302,7 @@ func (q *Queries) FailDelivery(ctx context.Context, arg FailDeliveryParams) erro
 	return err
 }
 
-const getWebhook = `-- name: GetWebhook :one
+const GetWebhook = `-- name: GetWebhook :one
 SELECT w.id, w.user_id, w.url, w.channels, w.types, w.description, w.active, w.reason, w.created_at, w.revision, w.secret, w.old_secret, w.old_until, w.tested_at, w.taken, w.delivery_id, w.through, w.attempt, w.failing_since, w.next_at, w.key_id FROM webhooks AS w WHERE w.user_id = $1 AND w.id = $2
 `
 
@@ -317,7 +317,7 @@ type GetWebhookRow struct {
 
 // Returns a webhook of an operator.
 func (q *Queries) GetWebhook(ctx context.Context, arg GetWebhookParams) (GetWebhookRow, error) {
-	row := q.db.QueryRow(ctx, getWebhook, arg.UserID, arg.ID)
+	row := q.db.QueryRow(ctx, GetWebhook, arg.UserID, arg.ID)
 	var i GetWebhookRow
 	err := row.Scan(
 		&i.Webhook.ID,
@@ -345,7 +345,7 @@ func (q *Queries) GetWebhook(ctx context.Context, arg GetWebhookParams) (GetWebh
 	return i, err
 }
 
-const insertWebhook = `-- name: InsertWebhook :exec
+const InsertWebhook = `-- name: InsertWebhook :exec
 INSERT INTO webhooks (id, user_id, url, channels, types, description, created_at, taken, secret, key_id)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 `
@@ -365,7 +365,7 @@ type InsertWebhookParams struct {
 
 // Stores a new webhook.
 func (q *Queries) InsertWebhook(ctx context.Context, arg InsertWebhookParams) error {
-	_, err := q.db.Exec(ctx, insertWebhook,
+	_, err := q.db.Exec(ctx, InsertWebhook,
 		arg.ID,
 		arg.UserID,
 		arg.URL,
@@ -380,7 +380,7 @@ func (q *Queries) InsertWebhook(ctx context.Context, arg InsertWebhookParams) er
 	return err
 }
 
-const listActiveWebhooks = `-- name: ListActiveWebhooks :many
+const ListActiveWebhooks = `-- name: ListActiveWebhooks :many
 SELECT w.id, w.user_id, w.url, w.channels, w.types, w.description, w.active, w.reason, w.created_at, w.revision, w.secret, w.old_secret, w.old_until, w.tested_at, w.taken, w.delivery_id, w.through, w.attempt, w.failing_since, w.next_at, w.key_id FROM webhooks AS w WHERE w.active
 `
 
@@ -390,7 +390,7 @@ type ListActiveWebhooksRow struct {
 
 // Returns the webhooks of all operators that receive deliveries.
 func (q *Queries) ListActiveWebhooks(ctx context.Context) ([]ListActiveWebhooksRow, error) {
-	rows, err := q.db.Query(ctx, listActiveWebhooks)
+	rows, err := q.db.Query(ctx, ListActiveWebhooks)
 	if err != nil {
 		return nil, err
 	}
@@ -431,7 +431,7 @@ func (q *Queries) ListActiveWebhooks(ctx context.Context) ([]ListActiveWebhooksR
 	return items, nil
 }
 
-const listDeliveries = `-- name: ListDeliveries :many
+const ListDeliveries = `-- name: ListDeliveries :many
 SELECT line, webhook_id, delivery_id, coalesce(first_seq, 0) AS first_seq, coalesce(last_seq, 0) AS last_seq, events, attempt,
     coalesce(status, 0) AS status, coalesce(error, '') AS error, took_ms, at
 FROM webhook_deliveries
@@ -461,7 +461,7 @@ type ListDeliveriesRow struct {
 
 // Returns the log of a webhook below the line @before (0: all), newest first.
 func (q *Queries) ListDeliveries(ctx context.Context, arg ListDeliveriesParams) ([]ListDeliveriesRow, error) {
-	rows, err := q.db.Query(ctx, listDeliveries, arg.WebhookID, arg.Before, arg.Limit)
+	rows, err := q.db.Query(ctx, ListDeliveries, arg.WebhookID, arg.Before, arg.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -492,7 +492,7 @@ func (q *Queries) ListDeliveries(ctx context.Context, arg ListDeliveriesParams) 
 	return items, nil
 }
 
-const listWebhooks = `-- name: ListWebhooks :many
+const ListWebhooks = `-- name: ListWebhooks :many
 SELECT w.id, w.user_id, w.url, w.channels, w.types, w.description, w.active, w.reason, w.created_at, w.revision, w.secret, w.old_secret, w.old_until, w.tested_at, w.taken, w.delivery_id, w.through, w.attempt, w.failing_since, w.next_at, w.key_id FROM webhooks AS w WHERE w.user_id = $1 ORDER BY w.created_at, w.id
 `
 
@@ -502,7 +502,7 @@ type ListWebhooksRow struct {
 
 // Returns the webhooks of an operator, oldest first.
 func (q *Queries) ListWebhooks(ctx context.Context, userID string) ([]ListWebhooksRow, error) {
-	rows, err := q.db.Query(ctx, listWebhooks, userID)
+	rows, err := q.db.Query(ctx, ListWebhooks, userID)
 	if err != nil {
 		return nil, err
 	}
@@ -543,7 +543,7 @@ func (q *Queries) ListWebhooks(ctx context.Context, userID string) ([]ListWebhoo
 	return items, nil
 }
 
-const lockActiveKey = `-- name: LockActiveKey :one
+const LockActiveKey = `-- name: LockActiveKey :one
 SELECT 1 AS active FROM operator_keys WHERE id = $1 AND user_id = $2 AND revoked_at IS NULL FOR SHARE
 `
 
@@ -555,13 +555,13 @@ type LockActiveKeyParams struct {
 // Locks a key that is not revoked. It stays active until the end of the transaction: a revocation that committed before is seen
 // here, a later one waits and finds the webhook.
 func (q *Queries) LockActiveKey(ctx context.Context, arg LockActiveKeyParams) (int32, error) {
-	row := q.db.QueryRow(ctx, lockActiveKey, arg.KeyID, arg.UserID)
+	row := q.db.QueryRow(ctx, LockActiveKey, arg.KeyID, arg.UserID)
 	var active int32
 	err := row.Scan(&active)
 	return active, err
 }
 
-const lockWebhook = `-- name: LockWebhook :one
+const LockWebhook = `-- name: LockWebhook :one
 SELECT w.id, w.user_id, w.url, w.channels, w.types, w.description, w.active, w.reason, w.created_at, w.revision, w.secret, w.old_secret, w.old_until, w.tested_at, w.taken, w.delivery_id, w.through, w.attempt, w.failing_since, w.next_at, w.key_id FROM webhooks AS w WHERE w.user_id = $1 AND w.id = $2 FOR UPDATE
 `
 
@@ -576,7 +576,7 @@ type LockWebhookRow struct {
 
 // Returns a webhook and locks it: renewals of one webhook wait for each other, so that each sees the secrets of the one before.
 func (q *Queries) LockWebhook(ctx context.Context, arg LockWebhookParams) (LockWebhookRow, error) {
-	row := q.db.QueryRow(ctx, lockWebhook, arg.UserID, arg.ID)
+	row := q.db.QueryRow(ctx, LockWebhook, arg.UserID, arg.ID)
 	var i LockWebhookRow
 	err := row.Scan(
 		&i.Webhook.ID,
@@ -604,7 +604,7 @@ func (q *Queries) LockWebhook(ctx context.Context, arg LockWebhookParams) (LockW
 	return i, err
 }
 
-const logDelivery = `-- name: LogDelivery :exec
+const LogDelivery = `-- name: LogDelivery :exec
 INSERT INTO webhook_deliveries (webhook_id, delivery_id, first_seq, last_seq, events, attempt, status, error, took_ms, at)
 SELECT w.id, $1, nullif($2::bigint, 0), nullif($3::bigint, 0), $4, $5,
     nullif($6::integer, 0), nullif($7::text, ''), $8, $9
@@ -626,7 +626,7 @@ type LogDeliveryParams struct {
 
 // Adds a line to the log of a webhook that still exists.
 func (q *Queries) LogDelivery(ctx context.Context, arg LogDeliveryParams) error {
-	_, err := q.db.Exec(ctx, logDelivery,
+	_, err := q.db.Exec(ctx, LogDelivery,
 		arg.DeliveryID,
 		arg.FirstSeq,
 		arg.LastSeq,
@@ -641,7 +641,7 @@ func (q *Queries) LogDelivery(ctx context.Context, arg LogDeliveryParams) error 
 	return err
 }
 
-const markWebhookTested = `-- name: MarkWebhookTested :one
+const MarkWebhookTested = `-- name: MarkWebhookTested :one
 UPDATE webhooks AS w SET tested_at = $1
 WHERE user_id = $2 AND id = $3 AND (tested_at IS NULL OR tested_at <= $4)
 RETURNING w.id, w.user_id, w.url, w.channels, w.types, w.description, w.active, w.reason, w.created_at, w.revision, w.secret, w.old_secret, w.old_until, w.tested_at, w.taken, w.delivery_id, w.through, w.attempt, w.failing_since, w.next_at, w.key_id
@@ -660,7 +660,7 @@ type MarkWebhookTestedRow struct {
 
 // Notes a test delivery, unless the last one was after @before.
 func (q *Queries) MarkWebhookTested(ctx context.Context, arg MarkWebhookTestedParams) (MarkWebhookTestedRow, error) {
-	row := q.db.QueryRow(ctx, markWebhookTested,
+	row := q.db.QueryRow(ctx, MarkWebhookTested,
 		arg.Now,
 		arg.UserID,
 		arg.ID,
@@ -693,7 +693,7 @@ func (q *Queries) MarkWebhookTested(ctx context.Context, arg MarkWebhookTestedPa
 	return i, err
 }
 
-const renewWebhook = `-- name: RenewWebhook :one
+const RenewWebhook = `-- name: RenewWebhook :one
 UPDATE webhooks AS w SET secret = $1, old_secret = $2, old_until = $3
 WHERE user_id = $4 AND id = $5
 RETURNING w.id, w.user_id, w.url, w.channels, w.types, w.description, w.active, w.reason, w.created_at, w.revision, w.secret, w.old_secret, w.old_until, w.tested_at, w.taken, w.delivery_id, w.through, w.attempt, w.failing_since, w.next_at, w.key_id
@@ -713,7 +713,7 @@ type RenewWebhookRow struct {
 
 // Stores a new secret with the old one and the end of its use.
 func (q *Queries) RenewWebhook(ctx context.Context, arg RenewWebhookParams) (RenewWebhookRow, error) {
-	row := q.db.QueryRow(ctx, renewWebhook,
+	row := q.db.QueryRow(ctx, RenewWebhook,
 		arg.Secret,
 		arg.OldSecret,
 		arg.OldUntil,
@@ -747,7 +747,7 @@ func (q *Queries) RenewWebhook(ctx context.Context, arg RenewWebhookParams) (Ren
 	return i, err
 }
 
-const skipWebhookEvents = `-- name: SkipWebhookEvents :exec
+const SkipWebhookEvents = `-- name: SkipWebhookEvents :exec
 UPDATE webhooks AS w SET taken = p.at
 FROM unnest($1::uuid[], $2::integer[], $3::bigint[]) AS p (id, revision, at)
 WHERE w.id = p.id AND w.revision = p.revision AND w.delivery_id IS NULL AND w.taken < p.at
@@ -761,6 +761,6 @@ type SkipWebhookEventsParams struct {
 
 // Moves cursors over events that the webhooks do not receive.
 func (q *Queries) SkipWebhookEvents(ctx context.Context, arg SkipWebhookEventsParams) error {
-	_, err := q.db.Exec(ctx, skipWebhookEvents, arg.IDs, arg.Revisions, arg.Cursors)
+	_, err := q.db.Exec(ctx, SkipWebhookEvents, arg.IDs, arg.Revisions, arg.Cursors)
 	return err
 }

@@ -6,7 +6,8 @@ SELECT moderate(@kind, @id, @hidden, @reason, @decided_by, @now)::boolean AS fou
 -- Reports whether a thing exists.
 SELECT (CASE @kind::text
     WHEN 'signal' THEN EXISTS (SELECT FROM signals WHERE id = CASE WHEN @kind = 'signal' THEN sqlc.arg(id)::text::uuid END
-            UNION ALL SELECT FROM unconfirmed_signals WHERE signal_id = CASE WHEN @kind = 'signal' THEN sqlc.arg(id)::text::uuid END)
+            UNION ALL SELECT FROM unconfirmed_signals WHERE signal_id = CASE WHEN @kind = 'signal'
+                THEN sqlc.arg(id)::text::uuid END)
     WHEN 'event' THEN EXISTS (SELECT FROM signal_events WHERE id = CASE WHEN @kind = 'event' THEN sqlc.arg(id)::text::uuid END)
     WHEN 'profile' THEN EXISTS (SELECT FROM users WHERE handle = @id::text)
     WHEN 'market' THEN EXISTS (SELECT FROM markets WHERE market_id = @id::text)
@@ -14,7 +15,8 @@ SELECT (CASE @kind::text
 
 -- name: ListModerated :many
 -- Returns the newest decisions.
-SELECT kind, id, hidden, reason, decided_by, decided_at FROM moderation ORDER BY decided_at DESC, kind, id LIMIT sqlc.arg('limit');
+SELECT kind, id, hidden, reason, decided_by, decided_at FROM moderation ORDER BY decided_at DESC, kind,
+    id LIMIT sqlc.arg('limit');
 
 -- name: ListHidden :many
 -- Reports for each thing whether it is hidden, in the given order. The id of a profile is that of its operator.
@@ -26,4 +28,5 @@ ORDER BY t.n;
 
 -- name: GetModerationDigest :one
 -- Returns a digest of all decisions. Each stored decision changes it, whatever the clock of the process that stored it.
-SELECT coalesce(sum(hashtextextended(concat_ws('|', kind, id, hidden, decided_at), 0)::numeric), 0)::text AS digest FROM moderation;
+SELECT coalesce(sum(hashtextextended(concat_ws('|', kind, id, hidden, decided_at), 0)::numeric), 0)::text AS digest
+    FROM moderation;

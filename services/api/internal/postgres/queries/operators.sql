@@ -25,7 +25,8 @@ INSERT INTO operator_totals (user_id, crowd) SELECT u.id, u.crowd FROM u;
 WITH before AS (
     SELECT u.id, u.crowd FROM users AS u WHERE u.handle = lower(@handle) FOR UPDATE
 ), changed AS (
-    UPDATE users SET operator_type = coalesce(sqlc.narg(operator_type)::text, operator_type), is_house = coalesce(sqlc.narg(is_house), is_house)
+    UPDATE users SET operator_type = coalesce(sqlc.narg(operator_type)::text, operator_type),
+        is_house = coalesce(sqlc.narg(is_house), is_house)
     WHERE users.id = (SELECT before.id FROM before)
     RETURNING users.id, crowd, operator_type, is_house
 ), counted AS (
@@ -33,7 +34,8 @@ WITH before AS (
     ON CONFLICT (user_id) DO UPDATE SET crowd = excluded.crowd
 ), audited AS (
     INSERT INTO audit_log (at, actor, action, subject, data)
-    SELECT @now, @actor, 'operator.classified', id::text, jsonb_build_object('operatorType', operator_type, 'house', is_house) FROM changed
+    SELECT @now, @actor, 'operator.classified', id::text, jsonb_build_object('operatorType', operator_type, 'house', is_house)
+        FROM changed
 )
 SELECT c.id, (c.crowd::integer - b.crowd::integer)::integer AS step
 FROM changed AS c JOIN before AS b ON b.id = c.id;
@@ -75,7 +77,8 @@ ON CONFLICT (market_id, at) DO UPDATE SET yes_bps = excluded.yes_bps;
 WITH before AS (
     SELECT o.id, o.payout_address, o.operator_type FROM users AS o WHERE o.id = @user_id FOR UPDATE
 ), after AS (
-    UPDATE users AS u SET display_name = coalesce(sqlc.narg(display_name)::text, u.display_name), bio = coalesce(sqlc.narg(bio)::text, u.bio),
+    UPDATE users AS u SET display_name = coalesce(sqlc.narg(display_name)::text, u.display_name),
+        bio = coalesce(sqlc.narg(bio)::text, u.bio),
         avatar_url = CASE WHEN @set_avatar::boolean THEN sqlc.narg(avatar_url)::text ELSE u.avatar_url END,
         links = CASE WHEN @set_links::boolean THEN sqlc.narg(links)::text[] ELSE u.links END,
         payout_address = CASE WHEN @set_payout::boolean THEN sqlc.narg(payout_address)::text ELSE u.payout_address END,
@@ -85,7 +88,8 @@ WITH before AS (
     RETURNING u.id, u.payout_address, u.operator_type, b.payout_address AS old_payout, b.operator_type AS old_type
 )
 INSERT INTO audit_log (at, actor, action, subject, data)
-SELECT @now::timestamptz, id::text, 'operator.payout_changed', id::text, jsonb_build_object('from', old_payout, 'to', payout_address)
+SELECT @now::timestamptz, id::text, 'operator.payout_changed', id::text, jsonb_build_object('from', old_payout, 'to',
+    payout_address)
 FROM after WHERE payout_address IS DISTINCT FROM old_payout
 UNION ALL
 SELECT @now::timestamptz, id::text, 'operator.declared_automated', id::text, jsonb_build_object('operatorType', operator_type)

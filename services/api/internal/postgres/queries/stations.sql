@@ -45,7 +45,8 @@ WHERE s.user_id = excluded.user_id AND s.deleted_at IS NOT NULL;
 
 -- name: UpdateStation :exec
 -- Stores the changed members of a station.
-UPDATE stations SET name = @name, url = @url, origin_url = @origin_url, description = nullif(@description::text, ''), lanes = @lanes,
+UPDATE stations SET name = @name, url = @url, origin_url = @origin_url, description = nullif(@description::text, ''),
+    lanes = @lanes,
     providers = @providers, tapes_url = nullif(@tapes_url::text, ''), operators_url = nullif(@operators_url::text, ''),
     status = @status, updated_at = @now
 WHERE station_id = @station_id;

@@ -1,0 +1,125 @@
+package postgres
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/services/api/internal/score"
+)
+
+// The filing statements read every table by a key: with the plan that the connections for writes keep, nothing is scanned. What
+// a comment in hot/ says of a plan holds.
+func TestPlansOfTheFilingStatements(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	conn, err := b.Store.acts.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Release()
+	reads := []string{"operator_keys_hash_key", "users_pkey", "markets_pkey", "market_quotes_pkey"}
+	for _, c := range []struct {
+		name, text string
+		reads      []string
+		leavesOut  []string
+	}{
+		{"file_signals", fileSignals, reads, []string{"idempotency_keys", "unconfirmed_signals", "market_prices", "audit_log"}},
+		{"file_signals_with_key", fileSignalsWithKey, append(reads[:4:4], "idempotency_keys_pkey"), []string{"unconfirmed_signals", "market_prices", "audit_log"}},
+		{"file_signals_full", fileSignalsFull, append(reads[:4:4], "idempotency_keys_pkey"), nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			text := strings.TrimRight(strings.TrimSpace(c.text), ";")
+			if _, err := conn.Exec(t.Context(), "PREPARE "+c.name+" AS "+text); err != nil {
+				t.Fatal(err)
+			}
+			rows, err := conn.Query(t.Context(), "EXPLAIN (COSTS OFF) EXECUTE "+c.name+"("+strings.TrimRight(strings.Repeat("NULL,", 25), ",")+")")
+			if err != nil {
+				t.Fatal(err)
+			}
+			plan := linesOf(t, rows)
+			if strings.Contains(plan, "Seq Scan") {
+				t.Errorf("a table is scanned:\n%s", plan)
+			}
+			for _, index := range c.reads {
+				if !strings.Contains(plan, "using "+index) {
+					t.Errorf("%s is not used:\n%s", index, plan)
+				}
+			}
+			for _, table := range c.leavesOut {
+				if strings.Contains(plan, table) {
+					t.Errorf("the plan has the table %s:\n%s", table, plan)
+				}
+			}
+		})
+	}
+}
+
+// Each form of the filing statement has all lines of the smaller one in their order: a rule that is changed in one form is changed in all.
+func TestFilingStatementsAgree(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ small, large string }{{fileSignals, fileSignalsWithKey}, {fileSignalsWithKey, fileSignalsFull}} {
+		large := statementLines(c.large)
+		for _, line := range statementLines(c.small) {
+			for len(large) > 0 && large[0] != line {
+				large = large[1:]
+			}
+			if len(large) == 0 {
+				t.Fatalf("the larger form has no line %q at its place", line)
+			}
+			large = large[1:]
+		}
+	}
+}
+
+// statementLines returns the lines of a statement without comments. The ends of lines after which a larger form continues, and the
+// column that only forms with a key read, are made equal.
+func statementLines(text string) []string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(strings.TrimSpace(line), ",")
+		if line == "" || strings.HasPrefix(line, "--") || strings.HasSuffix(line, "AS first_id") {
+			continue
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// Scoring reads a chunk of calls in the order of its index, and what belongs to each call by key.
+func TestPlanOfScoring(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.venueMarket("1", 5000)
+	b.seedSignals(t.Context(), "1", 500)
+	b.seedSignals(t.Context(), "2", 5000)
+	b.exec("VACUUM (ANALYZE) api.signals")
+	b.exec(`INSERT INTO api.market_resolutions (market_id, outcome, resolver, source, close_at, close_price, lane, resolved_at)
+		VALUES ('1', 'YES', 'admin', 'admin', $1, 5000, 'SCIENCE', $1)`, noon.Add(time.Hour))
+	confirm := time.Minute
+	plan := b.explain("COSTS OFF", scoreSignals, "1", (*string)(nil), 500, score.Version, &confirm)
+	for _, want := range []string{"signals_market_id_user_id_key", "using quotes_pkey on quotes"} {
+		if !strings.Contains(plan, want) {
+			t.Errorf("%s is not used:\n%s", want, plan)
+		}
+	}
+	if regexp.MustCompile(`Seq Scan on (signals|quotes)\b`).MatchString(plan) {
+		t.Errorf("a table is scanned:\n%s", plan)
+	}
+}
+
+// The check of the journal reads every row once: a nested loop would read the record for each leaf.
+func TestPlanOfTheCheckOfLeaves(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.venueMarket("1", 5000)
+	b.seedSignals(t.Context(), "1", 5000)
+	b.exec(`INSERT INTO api.journal_leaves (n, kind, of, hash) SELECT row_number() OVER () - 1, 1, id::text, sha256(id::text::bytea) FROM api.signals`)
+	b.exec("VACUUM (ANALYZE) api.signals")
+	b.exec("VACUUM (ANALYZE) api.journal_leaves")
+	plan := b.explain("COSTS OFF", readLeaves)
+	if !regexp.MustCompile(`(?m)^  ->  (Hash|Merge) (Left|Right) Join`).MatchString(plan) {
+		t.Errorf("the record is read for each leaf:\n%s", plan)
+	}
+}

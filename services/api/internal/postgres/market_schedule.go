@@ -1,0 +1,129 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/market"
+	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
+	"github.com/signalcast/signalcast/services/api/internal/resolve"
+)
+
+// ListHot lists markets that are to be priced each minute and were not since
+// before, the longest waiting first, at most limit; then at most fresh of those
+// that never had an answer. One that was asked for since failed in vain is left
+// out.
+func (s *Store) ListHot(ctx context.Context, p syntax.Provider, now, before, failed time.Time, limit, fresh int) ([]syntax.MarketID, error) {
+	ids, err := s.q.ListHotMarkets(ctx, db.ListHotMarketsParams{
+		Provider: string(p), Now: now, PricedBefore: before, AskedBefore: failed, Most: int32(limit), MostNew: int32(fresh),
+	})
+	return marketIDs(ids), pg.Fault(wrap("list hot markets", err))
+}
+
+// ListMissed lists open markets that no answer since sweep showed, but for
+// those that were asked for since failed.
+func (s *Store) ListMissed(ctx context.Context, p syntax.Provider, sweep, failed time.Time, limit int) ([]syntax.MarketID, error) {
+	ids, err := s.q.ListMissedMarkets(ctx, db.ListMissedMarketsParams{
+		Provider: string(p), SeenBefore: sweep, AskedBefore: failed, Limit: int32(limit),
+	})
+	return marketIDs(ids), pg.Fault(wrap("list missed markets", err))
+}
+
+// ListStreamed lists the open markets whose price is followed live: those with
+// open calls first, then looked, then those soon on the air; at most limit.
+func (s *Store) ListStreamed(ctx context.Context, p syntax.Provider, now time.Time, looked []syntax.MarketID, limit int) ([]market.Streamed, error) {
+	rows, err := s.q.ListStreamedMarkets(ctx, db.ListStreamedMarketsParams{
+		Provider: string(p), Now: now, Viewed: texts(looked), Limit: int32(limit),
+	})
+	if err != nil {
+		return nil, pg.Fault(fmt.Errorf("list streamed markets: %w", err))
+	}
+	return pg.Collect(rows, func(r db.ListStreamedMarketsRow) market.Streamed {
+		return market.Streamed{ID: syntax.MarketID(r.MarketID), Token: r.ClobTokenID, YesIndex: int(r.YesIndex)}
+	}), nil
+}
+
+// ListAwaitingQuote lists the open markets with calls filed after from and not after to that
+// have no quote dated at least confirmAfter after the newest of these calls, those with the
+// oldest call first, at most limit.
+func (s *Store) ListAwaitingQuote(ctx context.Context, p syntax.Provider, from, to time.Time, confirmAfter time.Duration, limit int) ([]syntax.MarketID, error) {
+	ids, err := s.q.ListMarketsAwaitingQuote(ctx, db.ListMarketsAwaitingQuoteParams{
+		Provider: string(p), FromTime: from, ToTime: to, ConfirmAfter: confirmAfter, Limit: int32(limit), Prefix: p.Prefix(),
+	})
+	return marketIDs(ids), pg.Fault(wrap("list markets awaiting a quote", err))
+}
+
+// MarkChecked notes that markets were asked for.
+func (s *Store) MarkChecked(ctx context.Context, ids []syntax.MarketID, now time.Time) error {
+	return pg.Fault(wrap("mark checks", s.q.MarkMarketsChecked(ctx, db.MarkMarketsCheckedParams{IDs: texts(ids), Now: now})))
+}
+
+// CloseNative closes native markets whose cutoff has passed; it returns their number.
+func (s *Store) CloseNative(ctx context.Context, now time.Time) (int, error) {
+	row, err := s.q.CloseNativeMarkets(ctx, now)
+	return int(row.Closed), pg.Fault(wrap("close native markets", err))
+}
+
+// ThinPrices thins snapshots before a time to one in fifteen minutes, at most
+// limit rows; it returns the number of deleted ones.
+func (s *Store) ThinPrices(ctx context.Context, before time.Time, limit int) (int, error) {
+	n, err := s.q.ThinSnapshots(ctx, db.ThinSnapshotsParams{Before: before, Limit: int32(limit)})
+	return int(n), pg.Fault(wrap("thin prices", err))
+}
+
+// scanLock is the advisory lock of a scan.
+const scanLock int64 = 7_201_002
+
+// LockScan runs do while this session holds the lock of the scan; ok is false
+// when another one does. The lock ends with its connection, so a process that
+// dies leaves none.
+func (s *Store) LockScan(ctx context.Context, do func(ctx context.Context) error) (ok bool, err error) {
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return false, pg.Fault(fmt.Errorf("lock scan: %w", err))
+	}
+	defer conn.Release()
+	if err := conn.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", scanLock).Scan(&ok); err != nil || !ok {
+		return false, pg.Fault(err)
+	}
+	defer func() {
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		if _, err := conn.Exec(closing, "SELECT pg_advisory_unlock($1)", scanLock); err != nil {
+			// A connection that still holds the lock must not go back to the pool.
+			_ = conn.Conn().Close(closing)
+		}
+	}()
+	return true, do(ctx)
+}
+
+// ListPending lists markets with open calls and no outcome, the ones checked
+// longest ago first, and notes the check.
+func (s *Store) ListPending(ctx context.Context, providers []syntax.Provider, now time.Time, limit int) ([]resolve.Pending, error) {
+	rows, err := s.q.ClaimPendingMarkets(ctx, db.ClaimPendingMarketsParams{Providers: texts(providers), Now: now, Limit: int32(limit)})
+	if err != nil {
+		return nil, pg.Fault(fmt.Errorf("list pending markets: %w", err))
+	}
+	return pg.Collect(rows, pendingOf), nil
+}
+
+// ListPendingDue is ListPending for the markets that the poll has to read.
+func (s *Store) ListPendingDue(ctx context.Context, providers []syntax.Provider,
+	now, edge, near, far, settled time.Time, limit int,
+) ([]resolve.Pending, error) {
+	rows, err := s.q.ClaimDueMarkets(ctx, db.ClaimDueMarketsParams{
+		Providers: texts(providers), Now: now, EndingBefore: edge, NearBefore: near, FarBefore: far, FinalBefore: settled,
+		Limit: int32(limit),
+	})
+	if err != nil {
+		return nil, pg.Fault(fmt.Errorf("list due markets: %w", err))
+	}
+	return pg.Collect(rows, func(r db.ClaimDueMarketsRow) resolve.Pending { return pendingOf(db.ClaimPendingMarketsRow(r)) }), nil
+}
+
+func pendingOf(r db.ClaimPendingMarketsRow) resolve.Pending {
+	return resolve.Pending{ID: syntax.MarketID(r.MarketID), Disputed: r.Disputed}
+}

@@ -1,1 +1,0 @@
-SELECT id, public_id, handle, display_name, operator_type, tier FROM users WHERE handle = lower($1)

@@ -1,1 +1,0 @@
-SELECT keep_feed()

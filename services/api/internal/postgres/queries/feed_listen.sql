@@ -1,2 +1,0 @@
--- Woken by every writer of the outbox.
-LISTEN sc_outbox

@@ -1,2 +1,0 @@
--- Wakes the relay.
-SELECT pg_notify('sc_outbox', '')

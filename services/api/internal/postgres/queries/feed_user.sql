@@ -1,1 +1,0 @@
-SELECT id FROM users WHERE handle = $1

@@ -1,2 +1,0 @@
--- The newest checkpoints, newest first.
-SELECT size, edge, feed_seq, filling, note FROM journal_checkpoints ORDER BY id DESC LIMIT 1000

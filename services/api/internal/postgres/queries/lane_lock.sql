@@ -1,1 +1,0 @@
-SELECT title, lane, category FROM markets WHERE market_id = $1 FOR NO KEY UPDATE

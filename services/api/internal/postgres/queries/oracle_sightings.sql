@@ -1,1 +1,0 @@
-SELECT kind, span, key, seen_at FROM movement_sightings

@@ -1,2 +1,0 @@
--- Reached by readiness.
-SELECT 1

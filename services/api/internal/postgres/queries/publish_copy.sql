@@ -1,1 +1,0 @@
-SELECT data, at FROM channel_copies WHERE channel = $1

@@ -1,1 +1,0 @@
-DELETE FROM score_drains WHERE market_id = $1

@@ -1,4 +1,0 @@
--- Where a look at the calls before ($1, $2) ends: the $3rd of them.
-SELECT s.created_at, s.id FROM signals s
-WHERE (s.created_at, s.id) < ($1::timestamptz, $2::uuid)
-ORDER BY s.created_at DESC, s.id DESC OFFSET $3 - 1 LIMIT 1

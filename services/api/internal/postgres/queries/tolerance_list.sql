@@ -1,1 +1,0 @@
-SELECT since, bps FROM price_tolerances ORDER BY since

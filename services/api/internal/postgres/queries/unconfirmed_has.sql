@@ -1,1 +1,0 @@
-SELECT EXISTS (SELECT FROM unconfirmed_signals WHERE signal_id = $1)
