@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -58,40 +57,42 @@ const month = "now() - interval '28 days'"
 
 var people = "'{independent,house}'"
 
-// scaleReads are the pages that must not grow with the ledger.
+// scaleReads are the pages that must not grow with the ledger. Arguments have the order of the generated parameters.
 var scaleReads = []reading{
-	{"feed, first page", []statement{{"signal_feed_recent", fixed("50")}}, true},
-	{"feed, open calls", []statement{{"signal_feed_open", fixed("50", "now()")}}, true},
-	{"feed, against the crowd", []statement{{"signal_feed_beat_crowd", fixed("50")}}, true},
+	{"feed, first page", []statement{{"ListRecentSignals", fixed("50")}}, true},
+	{"feed, open calls", []statement{{"ListOpenSignals", fixed("now()", "50")}}, true},
+	{"feed, against the crowd", []statement{{"ListSignalsAgainstCrowd", fixed("50")}}, true},
 	{"feed, deep page", []statement{
-		{"signal_list", func(l *archive, k int) []string {
-			return append(aPlace(l, k), "'0001-01-01'", noone, "50", "''", "''", "''")
+		{"ListSignals", func(l *archive, k int) []string {
+			return append(aPlace(l, k), "'0001-01-01'", noone, "''", "''", "''", "50")
 		}},
 	}, true},
 	{"market's ledger", []statement{
-		{"signal_totals", func(l *archive, k int) []string { return []string{aMarket(l, k)} }},
-		{"signal_ledger", func(l *archive, k int) []string { return []string{aMarket(l, k), "'9999-01-01'", lastID, "50"} }},
+		{"GetMarketTotals", func(l *archive, k int) []string { return []string{aMarket(l, k)} }},
+		{"ListSignalsOfMarket", func(l *archive, k int) []string { return []string{aMarket(l, k), "'9999-01-01'", lastID, "50"} }},
 	}, true},
 	{"crowd", []statement{
-		{"signal_totals", func(l *archive, k int) []string { return []string{aMarket(l, k)} }},
-		{"signal_top_crowd", func(l *archive, k int) []string { return []string{aMarket(l, k), "5.0", "40", noone} }},
+		{"GetMarketTotals", func(l *archive, k int) []string { return []string{aMarket(l, k)} }},
+		{"CountTopCrowd", func(l *archive, k int) []string { return []string{"5.0", "40", noone, aMarket(l, k)} }},
 	}, true},
-	{"crowd, the cut of the best quarter", []statement{{"signal_top_cut", fixed()}}, false},
-	{"board by score", []statement{{"board_scores", fixed(people, "''", "200", month)}}, true},
-	{"board by broadcast score", []statement{{"board_month", fixed(people, "''", "100", month)}}, true},
-	{"board by edge", []statement{{"board_edge", fixed(people, "''", "200")}}, true},
-	{"board by edge in a lane", []statement{{"board_edge", fixed(people, "'ECONOMY'", "200")}}, true},
+	{"crowd, the cut of the best quarter", []statement{{"GetTopCut", fixed()}}, false},
+	{"board by score", []statement{{"ListBoard", fixed("''", month, people, "'scores'", "200")}}, true},
+	{"board by broadcast score", []statement{{"ListBoard", fixed("''", month, people, "'broadcast28'", "100")}}, true},
+	{"board by edge", []statement{{"ListEdgeBoard", fixed("''", people, "200")}}, true},
+	{"board by edge in a lane", []statement{{"ListEdgeBoard", fixed("'ECONOMY'", people, "200")}}, true},
 	{"operator's record", []statement{
-		{"record_read", func(l *archive, k int) []string { return []string{aUser(l, k)} }},
-		{"record_rank", func(l *archive, k int) []string { return []string{aUser(l, k), month} }},
-		{"record_recent", func(l *archive, k int) []string { return []string{aUser(l, k), "20"} }},
-		{"record_moments", func(l *archive, k int) []string { return []string{aUser(l, k), "20"} }},
+		{"GetRecord", func(l *archive, k int) []string { return []string{aUser(l, k)} }},
+		{"GetRank", func(l *archive, k int) []string { return []string{month, aUser(l, k)} }},
+		{"ListRecentSignalsOfOperator", func(l *archive, k int) []string { return []string{aUser(l, k), "20"} }},
+		{"ListMoments", func(l *archive, k int) []string { return []string{aUser(l, k), "20"} }},
 	}, true},
-	{"first places of the field", []statement{{"record_ranked", fixed("100", month)}}, true},
-	{"operator's skill", []statement{{"record_tallies", func(l *archive, k int) []string { return []string{aUser(l, k)} }}}, true},
-	{"operator's skill of 28 days", []statement{{"record_window", func(l *archive, k int) []string { return []string{aUser(l, k), month} }}}, true},
+	{"first places of the field", []statement{{"ListRanked", fixed(month, "100")}}, true},
+	{"operator's skill", []statement{{"ListTallies", func(l *archive, k int) []string { return []string{aUser(l, k)} }}}, true},
+	{"operator's skill of 28 days", []statement{
+		{"ListTalliesSince", func(l *archive, k int) []string { return []string{aUser(l, k), month} }},
+	}, true},
 	{"operator's calls to export, a page", []statement{
-		{"export_calls", func(l *archive, k int) []string { return []string{aUser(l, k), "'0001-01-01'", noone, "now()", "200"} }},
+		{"ListExportedCalls", func(l *archive, k int) []string { return []string{aUser(l, k), "'0001-01-01'", noone, "now()", "200"} }},
 	}, true},
 }
 
@@ -128,16 +129,18 @@ func (l *archive) explain(ctx context.Context, on *pgx.Conn, s statement, k int)
 	return explained(ctx, on, "EXECUTE "+s.name+args)
 }
 
+// prepare prepares a statement under its name in lower case, which is how Postgres reads the name in EXECUTE.
 func prepare(ctx context.Context, on *pgx.Conn, name string) error {
 	var known bool
-	if err := on.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_prepared_statements WHERE name = $1)", name).Scan(&known); err != nil || known {
+	err := on.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_prepared_statements WHERE name = lower($1))", name).Scan(&known)
+	if err != nil || known {
 		return err
 	}
-	text, err := os.ReadFile(statementFile(name))
+	text, err := statementText(name)
 	if err != nil {
 		return err
 	}
-	_, err = on.Exec(ctx, "PREPARE "+name+" AS "+string(text))
+	_, err = on.Exec(ctx, "PREPARE "+name+" AS "+text)
 	return err
 }
 

@@ -5,7 +5,9 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -217,7 +219,23 @@ func planner(ctx context.Context, s *stack) (*pgx.Conn, error) {
 	return conn, err
 }
 
-// statement is the text of one of the ledger's statements, from its own files.
-func statementFile(name string) string {
-	return filepath.Join("services", "api", "internal", "postgres", "queries", name+".sql")
+// statementText returns a statement of the ledger from the code that sqlc generated.
+func statementText(name string) (string, error) {
+	files, err := filepath.Glob(filepath.Join("services", "api", "internal", "postgres", "db", "*.sql.go"))
+	if err != nil {
+		return "", err
+	}
+	begin := "`-- name: " + name + " :"
+	for _, file := range files {
+		code, err := os.ReadFile(file)
+		if err != nil {
+			return "", err
+		}
+		if _, text, ok := strings.Cut(string(code), begin); ok {
+			_, text, _ = strings.Cut(text, "\n")
+			text, _, _ = strings.Cut(text, "`")
+			return text, nil
+		}
+	}
+	return "", fmt.Errorf("no statement %s in %d files", name, len(files))
 }
