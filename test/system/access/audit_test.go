@@ -45,9 +45,10 @@ func TestAPIAuditsAdministrators(t *testing.T) {
 	one := s.API + stationsPath + "/" + station
 	stack.Post(t, one+"/status", s.Admin(), stack.Body(stack.JSON{"status": "suspended"})).Require(http.StatusOK)
 	o.Do(t, http.MethodDelete, one, s.Admin()).Require(http.StatusOK)
-	stack.Post(t, s.Hub+"/api/resolution/dispute", s.Admin(), stack.Body(stack.JSON{"marketId": market, "disputed": true, "reason": "audited"})).
-		Require(http.StatusOK)
-	stack.Post(t, s.Hub+"/api/admin/operators", s.Admin(), stack.Body(stack.JSON{"handle": o.Handle, "operatorType": "human"})).Require(http.StatusOK)
+	dispute := stack.JSON{"marketId": market, "disputed": true, "reason": "audited"}
+	stack.Post(t, s.Hub+"/api/resolution/dispute", s.Admin(), stack.Body(dispute)).Require(http.StatusOK)
+	kind := stack.JSON{"handle": o.Handle, "operatorType": "human"}
+	stack.Post(t, s.Hub+"/api/admin/operators", s.Admin(), stack.Body(kind)).Require(http.StatusOK)
 	for subject, want := range map[string]int{station: 2, market: 1, o.ID: 1} {
 		if n := stack.Query[int](t, s, "SELECT count(*) FROM api.audit_log WHERE subject = $1", subject); n != want {
 			t.Errorf("%d entries about %s in the audit log of the api, want %d", n, subject, want)

@@ -168,14 +168,18 @@ func (c *credentials) addTokens(t *testing.T) {
 	scopes := append(append([]string{}, stack.ProtocolScopes...), otherScopes...)
 	c.public = c.NewApp(t, "public", scopes...)
 	token := func(name string, tokens stack.Tokens, powers ...string) credential {
-		return credential{name: name, set: stack.Bearer(tokens.Access), schemes: []string{"appToken"}, bearer: true, powers: append([]string{}, powers...)}
+		return credential{
+			name: name, set: stack.Bearer(tokens.Access), schemes: []string{"appToken"}, bearer: true, powers: append([]string{}, powers...),
+		}
 	}
 	// A session opens the consent page at most 30 times a minute.
 	person := c.s.NewOperator(t)
 	browser := person.Session(t)
-	whole := c.public.Grant(t, c.Browser, strings.Join(stack.ProtocolScopes, " "))
-	resource := stack.Get(t, c.s.Hub+"/.well-known/oauth-protected-resource"+stack.ProtocolPath+"/mcp").Require(http.StatusOK).Text("resource")
-	agent := token("token for agents", c.public.Grant(t, browser, strings.Join(stack.ProtocolScopes, " "), "resource", resource), stack.ProtocolScopes...)
+	all := strings.Join(stack.ProtocolScopes, " ")
+	whole := c.public.Grant(t, c.Browser, all)
+	metadata := c.s.Hub + "/.well-known/oauth-protected-resource" + stack.ProtocolPath + "/mcp"
+	resource := stack.Get(t, metadata).Require(http.StatusOK).Text("resource")
+	agent := token("token for agents", c.public.Grant(t, browser, all, "resource", resource), stack.ProtocolScopes...)
 	agent.forAgents = true
 	c.add(
 		token("token", whole, stack.ProtocolScopes...), agent,
@@ -187,7 +191,8 @@ func (c *credentials) addTokens(t *testing.T) {
 	}
 	expired := c.public.Grant(t, browser, "profile:read")
 	sum := sha256.Sum256([]byte(expired.Access))
-	done, err := c.s.DB(t).Exec(t.Context(), "UPDATE hub.access_tokens SET expires_at = now() - interval '1 second' WHERE hash = $1", sum[:])
+	const expire = "UPDATE hub.access_tokens SET expires_at = now() - interval '1 second' WHERE hash = $1"
+	done, err := c.s.DB(t).Exec(t.Context(), expire, sum[:])
 	if err != nil || done.RowsAffected() != 1 {
 		t.Fatalf("expire a token: %d tokens, %v", done.RowsAffected(), err)
 	}

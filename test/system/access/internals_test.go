@@ -137,7 +137,8 @@ func rawRequest(t *testing.T, i int, addr, method, path, host string) (status in
 	}
 	defer func() { _ = conn.Close() }()
 	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
-	if _, err := fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", method, path, host); err != nil {
+	const request = "%s %s HTTP/1.1\r\nHost: %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+	if _, err := fmt.Fprintf(conn, request, method, path, host); err != nil {
 		t.Fatalf("%s %s: %v", method, path, err)
 	}
 	resp, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})

@@ -315,7 +315,8 @@ func revokeUnderLoad(t *testing.T, s *stack.Stack, o *stack.Operator, hub string
 	var next, accepted atomic.Int64
 	revoked := make(chan struct{})
 	send := func(i int, after bool) {
-		a, err := o.Try(t, http.MethodPost, s.HubAt(i)+"/api/predictions", stack.Bearer(key), stack.Body(stack.Call(markets[i], "YES", 5000)))
+		call := stack.Body(stack.Call(markets[i], "YES", 5000))
+		a, err := o.Try(t, http.MethodPost, s.HubAt(i)+"/api/predictions", stack.Bearer(key), call)
 		stored := a.Status == http.StatusOK || a.Status == http.StatusConflict
 		switch {
 		case err != nil:

@@ -49,7 +49,8 @@ func TestRoutesAcceptOnlyTheirCredentials(t *testing.T) {
 		for _, op := range doc.Operations {
 			if op.Takes("cronSecret") && op.Body() != nil {
 				body := stack.Body(stack.JSON{"marketId": m.Market, "outcome": "YES"})
-				m.send(t, op.Method, s.Hub+op.Path, query("secret", s.CronSecret), body).RequireError(http.StatusUnauthorized, "unauthenticated")
+				a := m.send(t, op.Method, s.Hub+op.Path, query("secret", s.CronSecret), body)
+				a.RequireError(http.StatusUnauthorized, "unauthenticated")
 			}
 		}
 	})
@@ -140,7 +141,8 @@ func (m *matrix) request(t *testing.T, op *openapi.Operation, c credential, want
 			sets = append(sets, stack.Header(name, value))
 		}
 	case strings.HasPrefix(op.Path, stack.ProtocolPath+"/oauth/"):
-		form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {"drt_" + strings.Repeat("A", 43)}, "token": {"dat_" + strings.Repeat("A", 43)}}
+		unknown := strings.Repeat("A", 43)
+		form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {"drt_" + unknown}, "token": {"dat_" + unknown}}
 		if !c.client {
 			form.Set("client_id", m.public.ID)
 		}

@@ -164,7 +164,9 @@ func (b *bodies) valid(t *testing.T, op *openapi.Operation) (stack.Set, stack.JS
 	case "POST /api/dev/keys", "POST /api/v1/agent/keys":
 		return newcomer(), stack.JSON{"label": "a key", "permissions": []string{"read"}}
 	case "POST /api/dev/apps":
-		return newcomer(), stack.JSON{"name": "App", "type": "public", "redirectUris": []string{stack.AppRedirect}, "scopes": []string{"profile:read"}}
+		return newcomer(), stack.JSON{
+			"name": "App", "type": "public", "redirectUris": []string{stack.AppRedirect}, "scopes": []string{"profile:read"},
+		}
 	case "PATCH /api/dev/apps/{appId}":
 		return login, stack.JSON{"name": "Renamed"}
 	case "POST /api/dev/apps/{appId}/secret":
@@ -192,7 +194,8 @@ func (b *bodies) valid(t *testing.T, op *openapi.Operation) (stack.Set, stack.JS
 	case "PATCH " + webhooksPath + "/{id}", "PUT " + stationsPath + "/{stationId}":
 		return key, stack.JSON{"description": "a description"}
 	case "POST " + stationsPath:
-		return stack.Bearer(webhook.Key), stack.JSON{"stationId": "new-" + uuid.NewString()[24:], "name": "A station", "url": "https://station.example"}
+		id := "new-" + uuid.NewString()[24:]
+		return stack.Bearer(webhook.Key), stack.JSON{"stationId": id, "name": "A station", "url": "https://station.example"}
 	case "POST /api/reports":
 		return key, stack.JSON{"kind": "profile", "id": e.Handle, "reason": "checked"}
 	case "POST /api/v1/signals/categorize":
@@ -204,7 +207,9 @@ func (b *bodies) valid(t *testing.T, op *openapi.Operation) (stack.Set, stack.JS
 			"publicKey": e.Signer.PublicKey, "scopes": []string{"signal:create"}, "challenge": "x", "proof": strings.Repeat("0", 128),
 		}
 	case "POST " + p + "/messages", "POST " + p + "/messages/verify":
-		return nil, stack.JSON{"type": "signal.create", "timestamp": time.Now().UnixMilli(), "nonce": "0123456789abcdef", "payload": stack.JSON{}}
+		return nil, stack.JSON{
+			"type": "signal.create", "timestamp": time.Now().UnixMilli(), "nonce": "0123456789abcdef", "payload": stack.JSON{},
+		}
 	}
 	return b.s.Admin(), b.validForAdmin(t, op)
 }

@@ -71,9 +71,8 @@ func TestOneMessagePerNonce(t *testing.T) {
 	var mu sync.Mutex
 	accepted := 0
 	atOnce(20, func() { // a key sends 30 messages per minute
-		a := c.do(t, http.MethodPost, s.HubAt(c.count())+stack.ProtocolPath+"/messages", stack.Body(signer.Sign(draft.With("payload", stack.JSON{
-			"stationId": station, "description": time.Now().String(),
-		}))))
+		message := signer.Sign(draft.With("payload", stack.JSON{"stationId": station, "description": time.Now().String()}))
+		a := c.do(t, http.MethodPost, s.HubAt(c.count())+stack.ProtocolPath+"/messages", stack.Body(message))
 		mu.Lock()
 		defer mu.Unlock()
 		if a.Status == http.StatusCreated {

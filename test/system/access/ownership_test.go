@@ -36,15 +36,24 @@ func ownedRoutes(w *stack.Owner) []ownedRoute {
 	const p = stack.ProtocolPath
 	webhook := func(method, rest string, body stack.JSON) ownedRoute {
 		path := webhooksPath + "/" + object + rest
-		return ownedRoute{operation: method + " " + webhooksPath + "/{id}" + rest, as: "key", id: w.Webhook, path: path, body: body, api: true}
+		name := method + " " + webhooksPath + "/{id}" + rest
+		return ownedRoute{operation: name, as: "key", id: w.Webhook, path: path, body: body, api: true}
 	}
 	station := func(method, rest string, body stack.JSON) ownedRoute {
 		path := stationsPath + "/" + object + rest
-		return ownedRoute{operation: method + " " + stationsPath + "/{stationId}" + rest, as: "key", id: w.Station, path: path, body: body, api: true}
+		name := method + " " + stationsPath + "/{stationId}" + rest
+		return ownedRoute{operation: name, as: "key", id: w.Station, path: path, body: body, api: true}
 	}
 	byAdmin := func(r ownedRoute, as string) ownedRoute {
 		r.byAdmin, r.as = true, as
 		return r
+	}
+	session := func(operation, id string, r ownedRoute) ownedRoute {
+		r.operation, r.as, r.id, r.self = operation, "session", id, true
+		return r
+	}
+	developer := func(path, id string, form url.Values) ownedRoute {
+		return ownedRoute{operation: "POST /dev" + path, as: "developer", id: id, form: form, skipOwner: true}
 	}
 	taken := stack.JSON{"description": "taken over"}
 	return []ownedRoute{
@@ -76,18 +85,18 @@ func ownedRoutes(w *stack.Owner) []ownedRoute {
 			operation: "POST /api/m/{marketId}/streams", as: "session", id: w.Market, self: true,
 			body: stack.JSON{"url": "https://video.example/theirs.m3u8", "label": "theirs", "handle": w.Handle},
 		},
-		{operation: "DELETE /api/m/{marketId}/streams", as: "session", id: w.Market, self: true},
-		{operation: "DELETE /api/streamer/signal", as: "session", self: true},
-		{operation: "DELETE /api/user/follow", as: "session", id: w.Friend.Handle, path: "/api/user/follow?handle=" + object, self: true},
-		{operation: "POST /u/{handle}/follow", as: "session", id: w.Friend.Handle, form: url.Values{}, self: true, skipOwner: true},
-		{operation: "POST /u/{handle}/unfollow", as: "session", id: w.Friend.Handle, form: url.Values{}, self: true, skipOwner: true},
-		{operation: "POST /profile/claims/drop", as: "session", id: "partner", form: url.Values{"station": {object}}, self: true, skipOwner: true},
-		{operation: "POST /dev/apps/change", as: "developer", id: w.App.ID, form: url.Values{"app": {object}, "name": {"taken over"}}, skipOwner: true},
-		{operation: "POST /dev/apps/secret", as: "developer", id: w.App.ID, form: url.Values{"app": {object}}, skipOwner: true},
-		{operation: "POST /dev/apps/disable", as: "developer", id: w.App.ID, form: url.Values{"app": {object}, "sure": {"yes"}}, skipOwner: true},
-		{operation: "POST /dev/signers/revoke", as: "developer", id: w.Signer.PublicKey, form: url.Values{"key": {object}}, skipOwner: true},
+		session("DELETE /api/m/{marketId}/streams", w.Market, ownedRoute{}),
+		session("DELETE /api/streamer/signal", "", ownedRoute{}),
+		session("DELETE /api/user/follow", w.Friend.Handle, ownedRoute{path: "/api/user/follow?handle=" + object}),
+		session("POST /u/{handle}/follow", w.Friend.Handle, ownedRoute{form: url.Values{}, skipOwner: true}),
+		session("POST /u/{handle}/unfollow", w.Friend.Handle, ownedRoute{form: url.Values{}, skipOwner: true}),
+		session("POST /profile/claims/drop", "partner", ownedRoute{form: url.Values{"station": {object}}, skipOwner: true}),
+		developer("/apps/change", w.App.ID, url.Values{"app": {object}, "name": {"taken over"}}),
+		developer("/apps/secret", w.App.ID, url.Values{"app": {object}}),
+		developer("/apps/disable", w.App.ID, url.Values{"app": {object}, "sure": {"yes"}}),
+		developer("/signers/revoke", w.Signer.PublicKey, url.Values{"key": {object}}),
 		{operation: "POST /api/identity/claim", as: "identity", id: w.Wallet, body: stack.JSON{"address": object, "handle": w.Handle}},
-		{operation: "DELETE /api/identity/claim", as: "session", id: "partner", path: "/api/identity/claim?station=" + object, self: true},
+		session("DELETE /api/identity/claim", "partner", ownedRoute{path: "/api/identity/claim?station=" + object}),
 		{operation: "POST " + p + "/oauth/introspect", as: "client", id: w.Tokens.Access, form: url.Values{"token": {object}}, reads: true},
 		{operation: "POST " + p + "/oauth/revoke", as: "client", id: w.Tokens.Access, form: url.Values{"token": {object}}, self: true, skipOwner: true},
 		{
@@ -99,7 +108,7 @@ func ownedRoutes(w *stack.Owner) []ownedRoute {
 		{operation: "DELETE " + p + "/grants/{grantId}", as: "key", id: w.Tokens.Grant, skipOwner: true},
 		{operation: "POST /apps/revoke", as: "session", id: w.Tokens.Grant, form: url.Values{"grant": {object}}, skipOwner: true},
 		{operation: "DELETE /api/user/grants/{grantId}", as: "session", id: w.Tokens.Grant},
-		{operation: "POST /dev/keys/revoke", as: "developer", id: w.SecondKeyID, form: url.Values{"id": {object}}, skipOwner: true},
+		developer("/keys/revoke", w.SecondKeyID, url.Values{"id": {object}}),
 		{operation: "DELETE /api/dev/keys", as: "login", id: w.SecondKeyID, path: "/api/dev/keys?id=" + object},
 		{operation: "PATCH /api/dev/apps/{appId}", as: "login", id: w.App.ID, body: stack.JSON{"name": "taken over"}},
 		{operation: "POST /api/dev/apps/{appId}/secret", as: "login", id: w.App.ID, body: stack.JSON{"immediate": true}},

@@ -80,7 +80,9 @@ func TestProviderIDsAreOnTwoRoutes(t *testing.T) {
 				t.Parallel()
 				base := map[string]string{"hub": s.Hub, "api": s.API, "clock": s.Clock}[op.Host]
 				path := r.path(op)
-				missing := strings.NewReplacer(r.Market, "native-0000000000", r.Call, r.ID, r.Handle, "unknown_person", r.Message, r.ID).Replace(path)
+				missing := strings.NewReplacer(
+					r.Market, "native-0000000000", r.Call, r.ID, r.Handle, "unknown_person", r.Message, r.ID,
+				).Replace(path)
 				for _, path := range []string{path, missing, path + "?limit=x&cursor=%00&id=%7b"} {
 					a := r.crowd.do(t, op.Method, base+path, r.credential(op))
 					mu.Lock()

@@ -39,7 +39,9 @@ func TestNoOutputShowsSecrets(t *testing.T) {
 	bases, metricsAt := map[string]string{}, map[string]string{}
 	for _, service := range openapi.Hosts {
 		metricsAt[service] = stack.FreeAddr(t)
-		side := s.Side(t, service, map[string]string{"LOG_LEVEL": "debug", "METRICS_ADDR": metricsAt[service], "WEBHOOK_ALLOW_PRIVATE": "true"})
+		side := s.Side(t, service, map[string]string{
+			"LOG_LEVEL": "debug", "METRICS_ADDR": metricsAt[service], "WEBHOOK_ALLOW_PRIVATE": "true",
+		})
 		sides, bases[service] = append(sides, side), side.URL
 	}
 	w := s.NewOwner(t)
@@ -112,7 +114,8 @@ func secretsOf(t *testing.T, s *stack.Stack, w *stack.Owner) []secret {
 		cookies[cookie.Name] = cookie.Value
 	}
 	verifier, state := rand.Text()+rand.Text(), "state-"+rand.Text()
-	code := w.App.Code(t, w.Browser, w.App.AuthorizeRequest("profile:read offline_access", "state", state, "code_challenge", stack.CodeChallenge(verifier)))
+	challenged := w.App.AuthorizeRequest("profile:read offline_access", "state", state, "code_challenge", stack.CodeChallenge(verifier))
+	code := w.App.Code(t, w.Browser, challenged)
 	tokens := w.App.OAuth(t, "token", w.App.CodeRequest(code, "code_verifier", verifier)).Require(http.StatusOK).Tokens()
 	challenge := w.NewSigner(t).Challenge(t, stack.Bearer(w.Key))
 	basic := base64.StdEncoding.EncodeToString([]byte(w.App.ID + ":" + w.App.Secret))

@@ -74,7 +74,8 @@ func (a *App) AuthorizeRequest(scope string, change ...string) url.Values {
 // CodeRequest returns the form that exchanges an authorization code for tokens, with changes as in AuthorizeRequest.
 func (a *App) CodeRequest(code string, change ...string) url.Values {
 	form := url.Values{
-		"grant_type": {"authorization_code"}, "code": {code}, "client_id": {a.ID}, "redirect_uri": {AppRedirect}, "code_verifier": {CodeVerifier},
+		"grant_type": {"authorization_code"}, "code": {code}, "client_id": {a.ID}, "redirect_uri": {AppRedirect},
+		"code_verifier": {CodeVerifier},
 	}
 	if a.Secret != "" {
 		form.Set("client_secret", a.Secret)
