@@ -228,10 +228,10 @@ func (r *runner) buildFaulty(ctx context.Context, f faults.Fault, overlay, dir s
 	if err := os.Mkdir(bin, 0o711); err != nil {
 		return "", err
 	}
-	args := []string{"build", "-overlay", overlay, "-o", bin + string(filepath.Separator)}
+	var faulty []string
 	for _, program := range stack.Programs {
 		if contains(program, f.Files) {
-			args = append(args, program)
+			faulty = append(faulty, program)
 			continue
 		}
 		name := filepath.Base(program)
@@ -239,7 +239,11 @@ func (r *runner) buildFaulty(ctx context.Context, f faults.Fault, overlay, dir s
 			return "", err
 		}
 	}
-	return bin, r.goRun(ctx, args...)
+	if len(faulty) == 0 { // the patch changes files that no program contains
+		return bin, nil
+	}
+	args := []string{"build", "-overlay", overlay, "-o", bin + string(filepath.Separator)}
+	return bin, r.goRun(ctx, append(args, faulty...)...)
 }
 
 // contains reports whether a program may contain one of the files: its own, or one that programs share.
