@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -120,9 +121,10 @@ func settledAnswers(t *testing.T, s *stack.Stack, reads map[string]read) map[str
 }
 
 // momentary are the members that depend on the time of the read.
-var momentary = []string{"updatedAt", "viewers", "lastUsedAt"}
+var momentary = []string{"updatedAt", "viewers", "lastUsedAt", "head"}
 
-// lasting returns the body of an answer without momentary members, indented.
+// lasting returns the body of an answer, indented, without momentary members and without the events of the programme, which
+// continue.
 func lasting(t *testing.T, a stack.Answer) []byte {
 	t.Helper()
 	var v any
@@ -136,8 +138,15 @@ func lasting(t *testing.T, a stack.Answer) []byte {
 			for _, name := range momentary {
 				delete(v, name)
 			}
-			for _, member := range v {
+			for name, member := range v {
 				strip(member)
+				if list, ok := member.([]any); ok {
+					v[name] = slices.DeleteFunc(list, func(e any) bool {
+						event, _ := e.(map[string]any)
+						kind, _ := event["type"].(string)
+						return strings.HasPrefix(kind, "segment.")
+					})
+				}
 			}
 		case []any:
 			for _, element := range v {
