@@ -59,6 +59,7 @@ var known = []exception{
 	{"test/prove/internal/rows/i6_writer.go", "58924b596ceee9e3", "the address of a wallet"},
 	{"test/prove/internal/rows/l1.go", "2ebcf4d7de6828c6", "a path"},
 	{"test/prove/internal/rows/l2.go", "c39a2d6b70b06b6e", "a wrong secret of a row"},
+	{"test/system/access/secrets_test.go", "c39a2d6b70b06b6e", "a wrong secret of a test"},
 	{"test/system/credentials_test.go", "0d299b1eb548708d", "the example of RFC 7636, B"},
 	{"test/system/credentials_test.go", "ec0817992c061f05", "the example of RFC 7636, B"},
 	{"test/system/input/bounds_test.go", "58924b596ceee9e3", "the address of a wallet"},
