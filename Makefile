@@ -57,17 +57,16 @@ test: check ## Units, database and contract tests, end-to-end tests, TypeScript,
 	GOWORK=off go -C deploy/check test -count=1 .
 	go test -count=1 -timeout 25m ./test/...
 	node --test sdk/ts/test/*.test.mjs
-	$(MAKE) --no-print-directory clients
 	tools/lint.sh
 
 test-db: ## Only the tests of the database layers (PG_BIN=DIR selects another Postgres)
 	tools/setup.sh redis
 	go test $(RACE) -count=1 $$(go list work | grep -E '/internal/postgres$$|/pkg/(pg|localdb|testkit)$$')
 
-clients: ## Run clients of other projects against a stack (ARGS="oauth4webapi": only these)
+clients: ## Run clients of other projects against a stack (ARGS="-run TestClients/oauth4webapi")
 	tools/setup.sh redis postgres node
 	tools/gen.sh script
-	go run ./test/clients $(ARGS)
+	go test -count=1 $(ARGS) ./test/clients
 
 prove: ## Run the cases that are not in test/system yet (FULL=1: large sizes; ROWS="A1 C4": only these)
 	tools/setup.sh redis postgres chromium engine

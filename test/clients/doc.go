@@ -1,11 +1,9 @@
-// Command clients runs the clients of other people against a running stack: public
-// libraries of OAuth, of signatures and of agents, conformance suites, and the library of
-// the identity provider whose form of tokens we take. Their versions are those of
-// package.json, to the last digit.
+// Package clients runs clients of other projects against a running system: public libraries of OAuth, of signatures and of
+// agents, conformance suites, and the library of the identity provider whose form of tokens the hub accepts. package.json pins
+// their versions.
 //
-//	go run ./test/clients [name ...]
+//	go test ./test/clients -run TestClients/oauth4webapi
 //
-// It needs npm once, to fetch them; Node comes with them on Linux. Each client is one
-// file in this directory: it prints a line for each thing that it checks, and fails
-// on any miss.
-package main
+// The first run requires npm, which fetches them; on Linux Node comes with them. Each client is one .mjs file of this
+// directory. It prints a line that begins with "ok" for each check and fails on the first failed one.
+package clients

@@ -4,7 +4,7 @@
 // need reads what the runner hands over.
 export function need(name) {
   const value = process.env[name];
-  if (!value) throw new Error(`${name} is not set: these checks are run by go run ./test/clients`);
+  if (!value) throw new Error(`${name} is not set: go test ./test/clients sets it`);
   return value;
 }
 

@@ -192,6 +192,16 @@ func (s *Stack) Routes(t testing.TB, service string) []string {
 	return out
 }
 
+// Environment returns the settings of a running service.
+func (s *Stack) Environment(t testing.TB, service string) map[string]string {
+	t.Helper()
+	env, err := environmentOf(s.PID(t, service))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return env
+}
+
 // environmentOf returns the environment of a running process.
 func environmentOf(pid int) (map[string]string, error) {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
@@ -210,9 +220,6 @@ func environmentOf(pid int) (map[string]string, error) {
 // Setting returns an environment variable of a running process.
 func (s *Stack) Setting(t testing.TB, name, variable string) string {
 	t.Helper()
-	env, err := environmentOf(s.PID(t, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := s.Environment(t, name)
 	return env[variable]
 }

@@ -41,10 +41,7 @@ func (s *Stack) Side(t testing.TB, service string, changed map[string]string) *S
 // PrepareSide returns the process of Side before its start.
 func (s *Stack) PrepareSide(t testing.TB, service string, changed map[string]string) *Side {
 	t.Helper()
-	env, err := environmentOf(s.PID(t, service))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := s.Environment(t, service)
 	d := &Side{path: filepath.Join(s.bin, service), env: env, log: s.Log(fmt.Sprintf("side-%s-%d", service, sides.Add(1)))}
 	addr := FreeAddr(t)
 	d.URL = "http://" + addr
@@ -152,10 +149,7 @@ func FreeAddr(t testing.TB) string {
 // Rerouted returns the settings of a service that contain one of the addresses, with the other address in its place.
 func (s *Stack) Rerouted(t testing.TB, service string, addresses map[string]string) map[string]string {
 	t.Helper()
-	settings, err := environmentOf(s.PID(t, service))
-	if err != nil {
-		t.Fatal(err)
-	}
+	settings := s.Environment(t, service)
 	changed := map[string]string{}
 	for name, value := range settings {
 		other := value
@@ -173,9 +167,6 @@ func (s *Stack) Rerouted(t testing.TB, service string, addresses map[string]stri
 // Settings returns the environment of a running process.
 func (s *Stack) Settings(t testing.TB, name string) map[string]string {
 	t.Helper()
-	env, err := environmentOf(s.PID(t, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := s.Environment(t, name)
 	return env
 }

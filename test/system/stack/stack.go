@@ -387,9 +387,6 @@ func tail(path string, lines int) string {
 // ServiceDatabase returns the connection string with which a service connects.
 func (s *Stack) ServiceDatabase(t testing.TB, service string) string {
 	t.Helper()
-	env, err := environmentOf(s.PID(t, service))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := s.Environment(t, service)
 	return env["DATABASE_URL"]
 }

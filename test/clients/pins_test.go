@@ -1,4 +1,4 @@
-package main
+package clients
 
 import (
 	"encoding/json"
@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -90,9 +91,10 @@ func TestScripts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = choose([]string{strings.TrimSuffix(file, ".mjs")})
-		if checks := strings.Contains(string(raw), "\nawait check("); checks && err != nil {
-			t.Errorf("%s checks something and is never run", file)
+		name := strings.TrimSuffix(file, ".mjs")
+		runs := slices.ContainsFunc(scripts, func(s script) bool { return s.name == name })
+		if checks := strings.Contains(string(raw), "\nawait check("); checks && !runs {
+			t.Errorf("%s has checks and is never run", file)
 		}
 	}
 }

@@ -1,0 +1,78 @@
+package clients
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+// leastNode is the version of Node that the clients require.
+const leastNode = 22
+
+// node is where the clients are installed, and the program that runs them.
+type node struct{ dir, bin string }
+
+// install fetches the clients of the lock file unless they are installed, and finds a Node that is new enough.
+func install(t *testing.T) node {
+	t.Helper()
+	root, err := stack.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(root, "test", "clients")
+	sum, stamp := sumOfLock(t, dir), filepath.Join(dir, "node_modules", ".installed")
+	if was, err := os.ReadFile(stamp); err != nil || string(was) != sum {
+		cmd := exec.CommandContext(t.Context(), "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("npm ci (tools/setup.sh node installs npm): %v\n%s", err, out)
+		}
+		if err := os.WriteFile(stamp, []byte(sum), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return node{dir, findNode(t, dir)}
+}
+
+// sumOfLock returns a checksum of the files that name the packages.
+func sumOfLock(t *testing.T, dir string) string {
+	t.Helper()
+	sum := sha256.New()
+	for _, name := range []string{"package.json", "package-lock.json"} {
+		raw, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum.Write(raw)
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// findNode returns the Node that came with the clients, or that of the machine.
+func findNode(t *testing.T, dir string) string {
+	t.Helper()
+	if own, _ := filepath.Glob(filepath.Join(dir, "node_modules", "node-linux-*", "bin", "node")); len(own) > 0 {
+		return own[0]
+	}
+	bin, err := exec.LookPath("node")
+	if err != nil {
+		t.Fatalf("node %d or newer is missing", leastNode)
+	}
+	out, err := exec.CommandContext(t.Context(), bin, "--version").Output()
+	if err != nil {
+		t.Fatalf("node --version: %v", err)
+	}
+	version := strings.TrimSpace(string(out))
+	major, _, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
+	if number, err := strconv.Atoi(major); err != nil || number < leastNode {
+		t.Fatalf("the clients require node %d or newer, this is %s", leastNode, version)
+	}
+	return bin
+}
