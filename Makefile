@@ -9,7 +9,7 @@ TOOL    := GOWORK=off go -C tools tool
 # The race detector requires a C compiler.
 RACE    := $(shell command -v "$$(go env CC)" >/dev/null && echo -race)
 
-.PHONY: help up demo migrate docs build check lint fmt gen tidy test test-db clients prove teeth system-test fault-test \
+.PHONY: help up demo migrate docs build check lint fmt gen tidy test test-db clients system-test fault-test \
 	compose-test bench bench-scale
 
 help: ## Show this list
@@ -67,14 +67,6 @@ clients: ## Run clients of other projects against a stack (ARGS="-run TestClient
 	tools/setup.sh redis postgres node
 	tools/gen.sh script
 	go test -count=1 $(ARGS) ./test/clients
-
-prove: ## Run the cases that are not in test/system yet (FULL=1: large sizes; ROWS="A1 C4": only these)
-	tools/setup.sh redis postgres chromium engine
-	FULL=$(FULL) go run ./test/prove $(ROWS)
-
-teeth: ## Require that each case of make prove fails on its fault
-	tools/setup.sh redis postgres chromium
-	FULL=$(FULL) go run ./test/prove teeth $(ROWS)
 
 system-test: ## Test each guarantee against a whole system (ARGS="-run TestX")
 	tools/setup.sh redis postgres chromium video engine

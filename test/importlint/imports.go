@@ -77,7 +77,7 @@ func badPkg(f file, at, to place) string {
 	switch {
 	case to.module != "pkg":
 		return "pkg imports nothing above it"
-	case to.name == at.name, to.name == "fault", to.name == "teeth", slices.Contains(pkgMay[at.name], to.name):
+	case to.name == at.name, to.name == "fault", slices.Contains(pkgMay[at.name], to.name):
 		return ""
 	case f.isTest() && to.name == "testkit":
 		return ""

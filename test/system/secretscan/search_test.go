@@ -82,7 +82,7 @@ func TestExceptions(t *testing.T) {
 func TestHistory(t *testing.T) {
 	t.Parallel()
 	s := secretscan.New(nil)
-	n, err := s.History(t.Context(), "../../../..")
+	n, err := s.History(t.Context(), "../../..")
 	if err != nil || n < 10 || s.Bytes < 1000 {
 		t.Fatalf("%d objects, %d bytes: %v", n, s.Bytes, err)
 	}

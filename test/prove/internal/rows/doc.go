@@ -1,2 +1,0 @@
-// Package rows holds the promises, one file each.
-package rows
