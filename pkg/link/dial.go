@@ -102,17 +102,18 @@ func (c caller) stream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.Cl
 	if err != nil {
 		return nil, fromStatus(ctx, err, c.unavailable)
 	}
-	return &clientStream{ClientStream: s, unavailable: c.unavailable}, nil
+	return &clientStream{ClientStream: s, caller: ctx, unavailable: c.unavailable}, nil
 }
 
 type clientStream struct {
 	grpc.ClientStream
+	caller      context.Context // the context of the stream is canceled when the stream fails
 	unavailable *fault.Fault
 }
 
 // RecvMsg leaves io.EOF, the regular end, as it is.
 func (s *clientStream) RecvMsg(m any) error {
-	return fromStatus(s.Context(), s.ClientStream.RecvMsg(m), s.unavailable)
+	return fromStatus(s.caller, s.ClientStream.RecvMsg(m), s.unavailable)
 }
 
 var _ stats.Handler = sendWatch{}

@@ -23,17 +23,25 @@ func NewExports(cc grpc.ClientConnInterface) *Exports {
 	return &Exports{read: exportv1.NewExportServiceClient(cc)}
 }
 
-// Record implements export.Ledger. The ledger sends on when the reader has taken what
+// headWithin bounds the wait for the first message of a record. A ledger that hangs would hold the caller until the connection
+// is found dead.
+const headWithin = time.Second
+
+// Record implements export.Ledger. Fault: signal_service_unavailable if no message comes within headWithin. The ledger sends on when the reader has taken what
 // came; leaving early ends the call there, too.
 func (e *Exports) Record(ctx context.Context, handle syntax.Handle, to export.Reader) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	late := time.AfterFunc(headWithin, cancel)
 	stream, err := e.read.Record(ctx, &exportv1.RecordRequest{Handle: string(handle)})
 	if err != nil {
-		return err
+		return err // the stream opens at once: without a connection the call fails
 	}
-	for {
+	for first := true; ; first = false {
 		r, err := stream.Recv()
+		if first && !late.Stop() {
+			return link.ErrUnavailable
+		}
 		if errors.Is(err, io.EOF) {
 			return link.ErrUnavailable // it ended without its counts
 		}
