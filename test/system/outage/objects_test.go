@@ -16,7 +16,7 @@ import (
 type read struct {
 	op         *openapi.Operation
 	path       string // with its query
-	client     *stack.Client
+	client     *stack.Crowd
 	credential stack.Set
 }
 
@@ -32,6 +32,7 @@ type objects struct {
 	hookKeys         []string // of the owner; each key has its own limit
 	asset            string   // a file of the pages
 	hub              string
+	crowd            *stack.Crowd // addresses of the reads; each has a limit of 600 a minute
 }
 
 // reader reads during one outage: each person, key and address has its own limit.
@@ -44,7 +45,7 @@ var assetName = regexp.MustCompile(`/static/([A-Za-z0-9._-]+)`)
 
 func newObjects(t *testing.T, s *stack.Stack, n int) *objects {
 	t.Helper()
-	o := &objects{owner: s.NewOwner(t), hub: s.Hub}
+	o := &objects{owner: s.NewOwner(t), hub: s.Hub, crowd: stack.NewCrowd(200)}
 	for i := range n {
 		market := s.NewNativeMarket(t, 5000, nil)
 		signal := o.owner.File(t, stack.Call(market, []string{"NO", "YES"}[i%2], 4000+10*i)).Require(http.StatusOK).Text("id")
@@ -83,7 +84,7 @@ func (o *objects) reads(doc *openapi.Document, i, reader int) (out []read) {
 		if op.Method != http.MethodGet || op.Takes("adminSecret") || op.Takes("cronSecret") || op.Path == "/api/v1/feed/stream" {
 			continue
 		}
-		r := read{op: op, path: op.Path, client: o.readers[reader].Client, credential: o.credential(op, reader)}
+		r := read{op: op, path: op.Path, client: o.crowd, credential: o.credential(op, reader)}
 		query := url.Values{}
 		for _, p := range op.Parameters() {
 			value, known := o.value(op, p, i)

@@ -158,9 +158,13 @@ func (m *matrix) requireNormal(t *testing.T) {
 	}
 }
 
-// abnormal reports whether an answer has a status that the healthy system does not have, or is degraded.
+// abnormal reports whether an answer has a status that the healthy system does not have, or is degraded. The reads of one
+// credential reach its limit; such an answer says nothing about the recovery.
 func (m *matrix) abnormal(a answered) bool {
 	f := m.facts[a.key()]
+	if a.err == nil && a.Status == http.StatusTooManyRequests {
+		return false
+	}
 	return a.err != nil || f == nil || !f.status[a.Status] || a.degraded()
 }
 
