@@ -35,7 +35,8 @@ func (e *Engine) removeGroups() error {
 			found = append(found, fmt.Errorf("remains: the process of %s", link))
 		}
 	}
-	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	// Not /proc/self, which is the main thread: a test may have moved that into the namespace of a container.
+	mounts, err := os.ReadFile("/proc/thread-self/mountinfo")
 	if err != nil {
 		return err
 	}
