@@ -42,7 +42,7 @@ func newAsker(t *testing.T, s *stack.Stack) *asker {
 
 // Whatever is sent, the answer is one that the OpenAPI document describes, member by member.
 func TestAnswersAreAsDescribed(t *testing.T) {
-	s := stack.Shared(t, stack.ScoredAtOnce())
+	s := inputStack(t)
 	q := newAsker(t, s)
 	t.Parallel()
 	var covered, accepted atomic.Int64

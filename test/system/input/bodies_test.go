@@ -26,7 +26,7 @@ type badBody struct {
 // A malformed body is refused with 400 and the name of the member, on every route that writes.
 func TestMalformedBodiesAreRefused(t *testing.T) {
 	t.Parallel()
-	s, doc := stack.Shared(t, stack.ScoredAtOnce()), openapi.ForTest(t)
+	s, doc := inputStack(t), openapi.ForTest(t)
 	operators := s.SeedOperators(t, 20) // each key has a limit per minute
 	for _, route := range s.WriteRoutes(s.NewAuthor(t)) {
 		if route.Body == nil {

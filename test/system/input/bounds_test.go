@@ -22,7 +22,7 @@ import (
 // A body at a bound of the OpenAPI document is accepted, and one step beyond it is refused, for every member of every route.
 func TestBodiesAtTheirBounds(t *testing.T) {
 	t.Parallel()
-	s, doc := stack.Shared(t, stack.ScoredAtOnce()), openapi.ForTest(t)
+	s, doc := inputStack(t), openapi.ForTest(t)
 	other := s.NewOperator(t)
 	var operations []*openapi.Operation
 	for _, o := range doc.Operations {

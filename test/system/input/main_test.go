@@ -8,3 +8,9 @@ import (
 )
 
 func TestMain(m *testing.M) { stack.Main(m) }
+
+// inputStack returns the system of these tests. Webhooks must not have addresses of the machine, as in production.
+func inputStack(t *testing.T) *stack.Stack {
+	t.Helper()
+	return stack.Shared(t, stack.ScoredAtOnce(), stack.Env("WEBHOOK_ALLOW_PRIVATE", "false"))
+}

@@ -21,7 +21,7 @@ func isMarketID(id string) bool { return len(id) <= 128 && marketID.MatchString(
 // A text is read as exactly one market id, or refused, by every route that takes one.
 func TestMarketIDHasOneReading(t *testing.T) {
 	t.Parallel()
-	s := stack.Shared(t, stack.ScoredAtOnce())
+	s := inputStack(t)
 	ids := []string{s.NewNativeMarket(t, 5000, nil)}
 	for _, venue := range stack.Venues {
 		ids = append(ids, s.NewVenueMarket(t, venue, 0.41, stack.JSON{"volume": 12345.5}).ID)

@@ -32,7 +32,7 @@ type urlSender struct {
 // The services connect to no address that a caller names: not in a body, a query, a path, a header or a token.
 func TestCallersURLsAreNotFetched(t *testing.T) {
 	t.Parallel()
-	s, doc := stack.Shared(t, stack.ScoredAtOnce()), openapi.ForTest(t)
+	s, doc := inputStack(t), openapi.ForTest(t)
 	u := &urlSender{s: s, tripwire: stack.NewTripwire(t), author: s.NewAuthor(t), crowd: stack.NewCrowd(50)}
 	u.session, u.keys = u.author.Session(t), []string{u.author.Key}
 	for i := range stack.Size(t, 1, 3, 3) {

@@ -1,12 +1,16 @@
 package input
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -40,7 +44,7 @@ func TestNoStatementsFromInput(t *testing.T) {
 	sources := readSources(t)
 	for statement := range statements(t, s) {
 		if !before[statement] && !sources[shape(statement)] {
-			t.Errorf("a new statement: %.300s", strings.Join(strings.Fields(statement), " "))
+			t.Errorf("a new statement: %s", strings.Join(strings.Fields(statement), " "))
 		}
 	}
 	if longest := p.times.Quantile(1); longest > 10*time.Second {
@@ -69,8 +73,7 @@ func statements(t *testing.T, s *stack.Stack) map[string]bool {
 
 var (
 	sqlComment = regexp.MustCompile(`(?m)--.*$`)
-	sqlValue   = regexp.MustCompile(`\$\d+|'(?:[^']|'')*'|\b\d+\b`)
-	goText     = regexp.MustCompile("`[^`]*`" + `|"(?:[^"\\\n]|\\.)*"`)
+	sqlValue   = regexp.MustCompile(`(?i)\$\d+|'(?:[^']|'')*'|\b(?:\d+|null|true|false)\b`)
 )
 
 // shape returns a statement without values, comments and layout.
@@ -101,10 +104,22 @@ func readSources(t *testing.T) map[string]bool {
 			out[shape(string(raw))] = true
 			return err
 		}
-		for _, text := range goText.FindAllString(string(raw), -1) {
-			out[shape(text[1:len(text)-1])] = true
+		if err != nil {
+			return err
 		}
-		return err
+		file, err := parser.ParseFile(token.NewFileSet(), path, raw, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if text, ok := n.(*ast.BasicLit); ok && text.Kind == token.STRING {
+				if value, err := strconv.Unquote(text.Value); err == nil {
+					out[shape(value)] = true
+				}
+			}
+			return true
+		})
+		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
