@@ -80,7 +80,8 @@ func useTenKeys(t *testing.T, s *stack.Stack, markets []string) []string {
 	}
 	keys = append(keys, mintAgentKey(t, s, o.Login, stack.JSON{"label": "the last"}))
 	for i, key := range keys {
-		o.File(t, stack.Call(markets[i], "YES", 5000), stack.Bearer(key)).Require(http.StatusOK)
+		o.Retry(t, http.MethodPost, s.Hub+"/api/predictions", stack.Bearer(key), stack.Body(stack.Call(markets[i], "YES", 5000)),
+			stack.Header("Idempotency-Key", fmt.Sprint(o.Handle, i))).Require(http.StatusOK)
 	}
 	list := o.Do(t, http.MethodGet, s.Hub+"/api/dev/keys", stack.Bearer(o.Login)).Require(http.StatusOK)
 	for _, key := range keys {

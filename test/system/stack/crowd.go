@@ -34,13 +34,24 @@ func (c *Crowd) Try(t testing.TB, method, url string, sets ...Set) (Answer, erro
 	return c.clients[c.next.Add(1)%uint64(len(c.clients))].Try(t, method, url, sets...)
 }
 
-// Retry sends a request again, up to three times, while the answer is 503: a loaded machine sheds requests.
+// Retry is Do, and Do again while the answer is 503, up to three times: a loaded machine sheds requests.
 func (c *Crowd) Retry(t testing.TB, method, url string, sets ...Set) Answer {
 	t.Helper()
-	a := c.Do(t, method, url, sets...)
+	return retry(t, func() Answer { return c.Do(t, method, url, sets...) })
+}
+
+// Retry is Do, and Do again while the answer is 503, up to three times: a loaded machine sheds requests.
+func (c *Client) Retry(t testing.TB, method, url string, sets ...Set) Answer {
+	t.Helper()
+	return retry(t, func() Answer { return c.Do(t, method, url, sets...) })
+}
+
+func retry(t testing.TB, send func() Answer) Answer {
+	t.Helper()
+	a := send()
 	for n := 1; n < 4 && a.Status == http.StatusServiceUnavailable; n++ {
-		Wait(t, time.Duration(n)*200*time.Millisecond)
-		a = c.Do(t, method, url, sets...)
+		Wait(t, time.Duration(n)*500*time.Millisecond)
+		a = send()
 	}
 	return a
 }

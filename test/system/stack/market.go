@@ -43,7 +43,7 @@ func (m *VenueMarket) Resolve(t testing.TB, outcome string) {
 // Read reads the market through the hub, which makes the ledger know it.
 func (m *VenueMarket) Read(t testing.TB) Answer {
 	t.Helper()
-	return Get(t, m.s.Hub+"/api/m/"+m.ID).Require(http.StatusOK)
+	return plain.Retry(t, http.MethodGet, m.s.Hub+"/api/m/"+m.ID).Require(http.StatusOK)
 }
 
 // FailVenue makes a venue fail in a mode of the simulator; "none" ends it.
@@ -60,19 +60,20 @@ func (s *Stack) NewNativeMarket(t testing.TB, initialYesBps int, more JSON) stri
 		"cutoffAt": Stamp(time.Now().AddDate(1, 0, 0)),
 	}
 	maps.Copy(body, more)
-	return Post(t, s.Hub+"/api/admin/markets", s.Admin(), Body(body)).Require(http.StatusCreated).Text("marketId")
+	return plain.Retry(t, http.MethodPost, s.Hub+"/api/admin/markets", s.Admin(), Body(body)).Require(http.StatusCreated).Text("marketId")
 }
 
 // Finalize resolves a native market.
 func (s *Stack) Finalize(t testing.TB, market, outcome string) {
 	t.Helper()
-	Post(t, s.Hub+"/api/resolution/finalize", s.Admin(), Body(JSON{"marketId": market, "verdict": outcome})).Require(http.StatusOK)
+	body := Body(JSON{"marketId": market, "verdict": outcome})
+	plain.Retry(t, http.MethodPost, s.Hub+"/api/resolution/finalize", s.Admin(), body).Require(http.StatusOK)
 }
 
 // Scan makes the ledger ask the venues for outcomes.
 func (s *Stack) Scan(t testing.TB) Answer {
 	t.Helper()
-	return Post(t, s.Hub+"/api/admin/resolve-signals", s.Admin()).Require(http.StatusOK)
+	return plain.Retry(t, http.MethodPost, s.Hub+"/api/admin/resolve-signals", s.Admin()).Require(http.StatusOK)
 }
 
 // Signal reads a call.

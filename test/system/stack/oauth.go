@@ -48,14 +48,14 @@ type App struct {
 // applications receive the errors of authorization requests.
 func (o *Operator) NewApp(t testing.TB, kind string, scopes ...string) *App {
 	t.Helper()
-	made := o.Do(t, http.MethodPost, o.s.Hub+"/api/dev/apps", Bearer(o.Login), Body(JSON{
+	made := o.Retry(t, http.MethodPost, o.s.Hub+"/api/dev/apps", Bearer(o.Login), Body(JSON{
 		"name": "Tide table", "type": kind, "redirectUris": []string{AppRedirect}, "scopes": scopes,
 	})).Require(http.StatusCreated)
 	a := &App{Client: NewClient(), ID: made.Text("clientId"), s: o.s}
 	if kind == "confidential" {
 		a.Secret = made.Text("clientSecret")
 	}
-	Post(t, o.s.Hub+"/api/admin/apps/"+a.ID, o.s.Admin(), Body(JSON{"trusted": true})).Require(http.StatusOK)
+	plain.Retry(t, http.MethodPost, o.s.Hub+"/api/admin/apps/"+a.ID, o.s.Admin(), Body(JSON{"trusted": true})).Require(http.StatusOK)
 	return a
 }
 

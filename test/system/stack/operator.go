@@ -52,14 +52,14 @@ func (o *Operator) NewLogin(t testing.TB) string {
 // Mint makes a key and returns its text and id.
 func (o *Operator) Mint(t testing.TB, body JSON) (key, id string) {
 	t.Helper()
-	a := o.Do(t, http.MethodPost, o.s.Hub+"/api/dev/keys", Bearer(o.Login), Body(body)).Require(http.StatusCreated)
+	a := o.Retry(t, http.MethodPost, o.s.Hub+"/api/dev/keys", Bearer(o.Login), Body(body)).Require(http.StatusCreated)
 	return a.Text("key"), a.Text("id")
 }
 
 // Session signs in and returns what a page of the hub sends: the session cookies and the site of the request.
 func (o *Operator) Session(t testing.TB) Set {
 	t.Helper()
-	cookies := o.Do(t, http.MethodPost, o.s.Hub+"/api/auth/privy", Bearer(o.Login)).Require(http.StatusOK).Cookies()
+	cookies := o.Retry(t, http.MethodPost, o.s.Hub+"/api/auth/privy", Bearer(o.Login)).Require(http.StatusOK).Cookies()
 	return func(r *http.Request) {
 		for _, c := range cookies {
 			r.AddCookie(c)
