@@ -18,7 +18,7 @@ func accessStack(t *testing.T) *stack.Stack {
 	return stack.Shared(t, stack.Hubs(2), stack.ScoredAtOnce())
 }
 
-// crowd sends requests from so many addresses that none reaches the limits per address.
+// crowd sends requests from enough addresses that none reaches the limits per address.
 type crowd struct {
 	clients []*stack.Client
 	sent    atomic.Int64

@@ -26,7 +26,7 @@ type ownedRoute struct {
 
 	api       bool // served by the api
 	reads     bool // it shows what the caller owns
-	self      bool // it changes what the caller owns, whoever calls
+	self      bool // it changes what the caller owns, for every caller
 	skipOwner bool // the owner does not call it, because that would end what later routes need
 	byAdmin   bool // an administrator may call it
 }
@@ -185,7 +185,7 @@ func TestOnlyOwnersReachTheirObjects(t *testing.T) {
 	w, c := s.NewOwner(t), newCrowd()
 	routes := ownedRoutes(w)
 	requireAllOwnedRoutes(t, routes)
-	var strangers []stranger // in turn, because each has limits
+	var strangers []stranger // used one after the other, because each has limits
 	for range 4 {
 		o := s.NewOperator(t)
 		strangers = append(strangers, stranger{o, o.Session(t), o.NewApp(t, "confidential", stack.ProtocolScopes...)})

@@ -22,7 +22,7 @@ type arrivals struct {
 	example                               atomic.Pointer[string] // an unexpected frame
 }
 
-// newArrivals expects at most so many events after the newest one.
+// newArrivals expects at most the given number of events after the newest one.
 func newArrivals(t *testing.T, s *stack.Stack, connections, events int) *arrivals {
 	t.Helper()
 	a := &arrivals{

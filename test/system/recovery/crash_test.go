@@ -15,7 +15,7 @@ func exclusive(t *testing.T) *stack.Stack {
 	return stack.Exclusive(t, stack.Hubs(2), stack.ScoredAtOnce())
 }
 
-// writeDuring runs 16 writers while crash is called so many times, each time after at least 100 acknowledged calls, and stops
+// writeDuring runs 16 writers while crash is called the given number of times, each time after at least 100 acknowledged calls, and stops
 // them after the last crash.
 func writeDuring(t *testing.T, s *stack.Stack, crashes int, crash func(i int)) *stack.CallWriters {
 	t.Helper()

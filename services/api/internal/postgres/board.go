@@ -104,7 +104,7 @@ func (s *Store) FoldBoards(ctx context.Context, rows int, month time.Time) (done
 	return done, err
 }
 
-// FoldEdges measures up to so many rows whose results have changed. It is done when
+// FoldEdges measures at most the given number of rows whose results have changed. It is done when
 // none is left, or when another process folds.
 func (s *Store) FoldEdges(ctx context.Context, rows int, measure func([]skill.Tally) (board.Edge, error)) (done bool, err error) {
 	err = pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {

@@ -134,7 +134,7 @@ type noted struct {
 
 // NoteTolerance writes the price tolerance into its history when it differs from the
 // last one there. It is done once; every filing asks for it first, so that no call is
-// filed under a tolerance that nobody can look up. Fault: db_unavailable.
+// filed under a tolerance that is not recorded. Fault: db_unavailable.
 func (s *Store) NoteTolerance(ctx context.Context) error {
 	s.noted.mu.Lock()
 	defer s.noted.mu.Unlock()

@@ -20,7 +20,7 @@ type DeleteOldAttentionParams struct {
 	Limit  int32
 }
 
-// Deletes scores of before a time, at most so many at once.
+// Deletes at most the given number of scores that are older than a time.
 func (q *Queries) DeleteOldAttention(ctx context.Context, arg DeleteOldAttentionParams) (int64, error) {
 	result, err := q.db.Exec(ctx, DeleteOldAttention, arg.Before, arg.Limit)
 	if err != nil {

@@ -107,7 +107,7 @@ WHERE i.score <> coalesce(last.score, 0)
 ON CONFLICT (market_id, at) DO NOTHING;
 
 -- name: DeleteOldAttention :execrows
--- Deletes scores of before a time, at most so many at once.
+-- Deletes at most the given number of scores that are older than a time.
 DELETE FROM attention_scores WHERE (market_id, at) IN (
     SELECT a.market_id, a.at FROM attention_scores AS a WHERE a.at < @before::timestamptz LIMIT sqlc.arg('limit'));
 
