@@ -327,6 +327,25 @@ func TestRequestIDTravels(t *testing.T) {
 	}
 }
 
+// A stream whose connection breaks is an outage, not the departure of its caller.
+func TestBrokenStreamIsAnOutage(t *testing.T) {
+	t.Parallel()
+	e := &echo{stream: func(ss grpc.ServerStream) error {
+		<-ss.Context().Done()
+		return ss.Context().Err()
+	}}
+	addr, stop := serve(t, e, "127.0.0.1:0", io.Discard)
+	s, err := dial(t, link.DialConfig{Addr: addr}).NewStream(t.Context(), &grpc.StreamDesc{ServerStreams: true}, "/test.Echo/Tell")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = s.CloseSend()
+	stop()
+	if err := s.RecvMsg(new(wrapperspb.StringValue)); fault.Of(err).Kind != fault.Unavailable {
+		t.Errorf("receive from a server that has ended: %v (%v); want an outage", err, fault.Of(err).Kind)
+	}
+}
+
 func TestMessagesAreBounded(t *testing.T) {
 	t.Parallel()
 	e := &echo{do: func(_ context.Context, in string) (string, error) { return in, nil }}

@@ -23,12 +23,12 @@ func NewExports(cc grpc.ClientConnInterface) *Exports {
 	return &Exports{read: exportv1.NewExportServiceClient(cc)}
 }
 
-// headWithin bounds the wait for the first message of a record. A ledger that hangs would hold the caller until the connection
-// is found dead.
+// headWithin bounds the wait for the first message of a record. Without it, a ledger that hangs delays the answer until
+// keepalive closes the connection.
 const headWithin = time.Second
 
-// Record implements export.Ledger. Fault: signal_service_unavailable if no message comes within headWithin. The ledger sends on when the reader has taken what
-// came; leaving early ends the call there, too.
+// Record implements export.Ledger. The ledger sends the next message when the reader has taken the last one; a reader that
+// stops early ends the call. Fault: signal_service_unavailable, also if no message comes within headWithin.
 func (e *Exports) Record(ctx context.Context, handle syntax.Handle, to export.Reader) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
