@@ -1,10 +1,8 @@
 package stack
 
 import (
-	"net/http"
 	"sync/atomic"
 	"testing"
-	"time"
 )
 
 // Crowd sends requests from many addresses, so that no limit per address applies to a test that sends thousands.
@@ -38,22 +36,6 @@ func (c *Crowd) Try(t testing.TB, method, url string, sets ...Set) (Answer, erro
 func (c *Crowd) Retry(t testing.TB, method, url string, sets ...Set) Answer {
 	t.Helper()
 	return retry(t, func() Answer { return c.Do(t, method, url, sets...) })
-}
-
-// Retry is Do, and Do again while the answer is 503, up to three times: a loaded machine sheds requests.
-func (c *Client) Retry(t testing.TB, method, url string, sets ...Set) Answer {
-	t.Helper()
-	return retry(t, func() Answer { return c.Do(t, method, url, sets...) })
-}
-
-func retry(t testing.TB, send func() Answer) Answer {
-	t.Helper()
-	a := send()
-	for n := 1; n < 4 && a.Status == http.StatusServiceUnavailable; n++ {
-		Wait(t, time.Duration(n)*500*time.Millisecond)
-		a = send()
-	}
-	return a
 }
 
 // Base returns the address of a service: hub, api or clock. i selects one of the hubs and may exceed their number.

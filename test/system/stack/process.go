@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -76,17 +75,6 @@ func (s *Stack) Hang(t testing.TB, name string) (resume func()) {
 	})
 	t.Cleanup(resume)
 	return resume
-}
-
-// HangChild stops one child process of a named process for good.
-func (s *Stack) HangChild(t testing.TB, name string, pid int) {
-	t.Helper()
-	if !slices.Contains(localdb.Family(s.PID(t, name)), pid) {
-		t.Fatalf("process %d is no child of %s", pid, name)
-	}
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		t.Fatalf("stop process %d: %v", pid, err)
-	}
 }
 
 // Down kills processes and stops the launcher, so that they are not started again until up is called or the test ends.
