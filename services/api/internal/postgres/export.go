@@ -66,20 +66,20 @@ func exportedOf(r db.ListExportedCallsRow) export.Call {
 			ID: r.ID, PublicID: r.PublicID, Handle: r.Handle, DisplayName: r.DisplayName, Tier: r.Tier, MarketID: r.MarketID,
 			MarketTitle: r.MarketTitle, Lane: r.Lane, Side: sideOf(r.Yes), Price: r.PriceBps, CrowdYes: r.CrowdYesBps,
 			Confidence: r.Confidence, TextTake: r.TextTake, Source: r.Source, TimeToResolution: r.TTR, CreatedAt: r.CreatedAt,
-			Status: syntax.SignalStatus(r.Status), Score: widen[int](r.Score), ResolvedAt: r.ResolvedAt, Outcome: (*syntax.Side)(r.Outcome),
-			ClosePrice: widen[syntax.Bps](r.ClosePrice), CLV: widen[int](r.CLVBps), Basis: syntax.Bps(r.ScoredBps),
+			Status: syntax.SignalStatus(r.Status), Score: convertInt[int](r.Score), ResolvedAt: r.ResolvedAt, Outcome: (*syntax.Side)(r.Outcome),
+			ClosePrice: convertInt[syntax.Bps](r.ClosePrice), CLV: convertInt[int](r.CLVBps), Basis: syntax.Bps(r.ScoredBps),
 			Verified: r.PriceVerified, Rated: r.Rated, Counted: r.Counted, MarketYes: r.MarketYesBps, ClosesAt: r.ClosesAt,
 			QuoteAt: r.QuoteAt, ConfirmedAt: r.ConfirmedAt, Reason: pg.Value(r.Reason),
 		},
 		FilingBasis: syntax.Bps(r.ScoreBasisBps), Version: r.Version, Vertical: r.Vertical,
-		InitialYes: widen[syntax.Bps](r.InitialYesBps), OwnMarket: r.OwnMarket,
+		InitialYes: convertInt[syntax.Bps](r.InitialYesBps), OwnMarket: r.OwnMarket,
 		Quote:       quoteOf(r.QuoteYes, r.QuoteNo, r.QuoteAt, r.QuoteRule, r.QuoteSha256),
 		SecondQuote: quoteOf(r.SecondYes, r.SecondNo, r.ConfirmedAt, r.SecondRule, r.SecondSha256),
 	}
 	if r.Claimed != nil {
 		c.Resolution = &export.Resolution{
 			Outcome: *r.Claimed, Resolver: pg.Value(r.Resolver), Source: pg.Value(r.ClaimSource), ProofURL: pg.Value(r.ProofURL),
-			CloseAt: pg.Value(r.CloseAt), ClosePrice: widen[syntax.Bps](r.ClaimClose), ResolvedAt: pg.Value(r.ClaimedAt),
+			CloseAt: pg.Value(r.CloseAt), ClosePrice: convertInt[syntax.Bps](r.ClaimClose), ResolvedAt: pg.Value(r.ClaimedAt),
 			Rated: pg.Value(r.ClaimRated), DecidedAt: r.DecidedAt, Disputed: r.Disputed,
 		}
 	}

@@ -82,7 +82,7 @@ func (s *Store) ListStandings(ctx context.Context, ids []string) ([]feed.Standin
 		return nil, pg.Fault(fmt.Errorf("list standings: %w", err))
 	}
 	return pg.Collect(rows, func(r db.ListStandingsRow) feed.Standing {
-		return feed.Standing{MarketID: r.MarketID, Yes: widen[int](r.YesBps), CrowdYes: r.CrowdYes, CrowdNo: r.CrowdNo}
+		return feed.Standing{MarketID: r.MarketID, Yes: convertInt[int](r.YesBps), CrowdYes: r.CrowdYes, CrowdNo: r.CrowdNo}
 	}), nil
 }
 

@@ -65,7 +65,7 @@ func storeMarkets(ctx context.Context, q *db.Queries, byID map[string]*market.Re
 		addMarket(&markets, r)
 		if r.Status == syntax.MarketOpen && r.Yes != nil {
 			prices.MarketIDs, prices.At = append(prices.MarketIDs, id), append(prices.At, r.FetchedAt)
-			prices.YesBps = append(prices.YesBps, narrow(r.Yes))
+			prices.YesBps = append(prices.YesBps, convertInt[int32](r.Yes))
 		}
 	}
 	if err := q.StoreMarkets(ctx, markets); err != nil {
@@ -81,7 +81,7 @@ func storeMarkets(ctx context.Context, q *db.Queries, byID map[string]*market.Re
 }
 
 func addQuote(p *db.StoreQuotesParams, r *market.Record, now time.Time) {
-	p.MarketIDs, p.At, p.YesBps = append(p.MarketIDs, string(r.ID)), append(p.At, r.FetchedAt), append(p.YesBps, narrow(r.Yes))
+	p.MarketIDs, p.At, p.YesBps = append(p.MarketIDs, string(r.ID)), append(p.At, r.FetchedAt), append(p.YesBps, convertInt[int32](r.Yes))
 	p.Volume, p.VolumeUsd = append(p.Volume, r.Volume), append(p.VolumeUsd, r.VolumeUSD)
 	p.Volume24h, p.Liquidity = append(p.Volume24h, r.Volume24h), append(p.Liquidity, r.Liquidity)
 	p.Open = append(p.Open, r.Status == syntax.MarketOpen)
@@ -95,7 +95,7 @@ func sides(q *market.Quote, now time.Time) (yes, no *int32, at *time.Time, rule 
 	if q = q.Clean(now); q == nil {
 		return nil, nil, nil, nil, nil
 	}
-	return narrow(&q.Yes), narrow(&q.No), &q.At, &q.Rule, q.SHA256
+	return convertInt[int32](&q.Yes), convertInt[int32](&q.No), &q.At, &q.Rule, q.SHA256
 }
 
 // labelBreak separates the two outcome labels inside one array element.
@@ -157,7 +157,7 @@ func (s *Store) InsertNative(ctx context.Context, m market.Market) error {
 func insertNative(ctx context.Context, q *db.Queries, m market.Market) error {
 	return q.InsertNativeMarket(ctx, db.InsertNativeMarketParams{
 		MarketID: string(m.ID), Title: m.Title, Description: m.Description, EndDate: m.EndDate, Lane: string(m.Lane),
-		Category: m.Category, ResolvesBy: m.ResolvesBy, ResolutionSource: m.ResolutionSource, InitialYesBps: narrow(m.InitialYes),
+		Category: m.Category, ResolvesBy: m.ResolvesBy, ResolutionSource: m.ResolutionSource, InitialYesBps: convertInt[int32](m.InitialYes),
 		CreatedBy: m.CreatedBy, CreatedAt: m.CreatedAt,
 	})
 }

@@ -27,13 +27,13 @@ func factOf(r db.ListOpenFactsRow, now time.Time) oracle.Fact {
 	f := oracle.Fact{
 		Market: wire.Market{
 			ID: syntax.MarketID(r.MarketID), Provider: syntax.Provider(r.Provider), Title: r.Title, Outcome: r.Outcome,
-			Lane: syntax.Lane(r.Lane), EventKey: r.EventKey, EventTitle: r.EventTitle, Yes: widen[syntax.Bps](r.YesBps),
+			Lane: syntax.Lane(r.Lane), EventKey: r.EventKey, EventTitle: r.EventTitle, Yes: convertInt[syntax.Bps](r.YesBps),
 			PricedAt: pg.Value(r.PricedAt), Volume: r.VolumeUsd, Volume24h: r.Volume24h, Signals: r.Signals,
 		},
 		Slug: r.Slug, ImageURL: r.ImageURL, EndDate: r.EndDate, Callable: r.Callable, Signals24h: r.Signals24h, Takes24h: r.Takes24h,
 	}
 	for i, from := range []*int32{r.From15m, r.From1h, r.From6h, r.From24h} {
-		f.From[i] = widen[syntax.Bps](from)
+		f.From[i] = convertInt[syntax.Bps](from)
 	}
 	if r.InitialYesBps != nil { // a native market, priced by its crowd at any time
 		yes := market.NativePrice(syntax.Bps(*r.InitialYesBps), r.CrowdYes, r.CrowdNo)

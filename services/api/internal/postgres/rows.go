@@ -30,8 +30,8 @@ func neverNil[T any](list []T) []T {
 	return list
 }
 
-// widen converts a nullable number.
-func widen[To, From ~int | ~int16 | ~int32](n *From) *To {
+// convertInt returns a pointer to the same number as another integer type; nil, which is null in SQL, stays nil.
+func convertInt[To, From ~int | ~int16 | ~int32](n *From) *To {
 	if n == nil {
 		return nil
 	}

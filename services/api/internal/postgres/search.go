@@ -49,7 +49,7 @@ func (s *Store) ListResolved(ctx context.Context, p syntax.Provider, after searc
 	return pg.Collect(rows, func(r db.ListResolvedMarketsRow) search.Resolved {
 		return search.Resolved{
 			ID: syntax.MarketID(r.MarketID), Title: r.Title, Verdict: syntax.Verdict(r.Outcome), ResolvedAt: r.ResolvedAt,
-			ClosePrice: widen[syntax.Bps](r.ClosePrice), Volume: r.VolumeUsd, Signals: r.Signals,
+			ClosePrice: convertInt[syntax.Bps](r.ClosePrice), Volume: r.VolumeUsd, Signals: r.Signals,
 		}
 	}), nil
 }
@@ -64,7 +64,7 @@ func (s *Store) GetSentiment(ctx context.Context, id syntax.MarketID, now time.T
 	return search.Sentiment{
 		Yes: r.Yes, No: r.No, WeightYes: r.WeightYes, WeightNo: r.WeightNo, ConfidenceYes: r.ConfidenceYes,
 		ConfidenceNo: r.ConfidenceNo, TakesYes: r.TakesYes, TakesNo: r.TakesNo, Signals24h: r.Signals24h,
-		Before: widen[syntax.Bps](r.Before),
+		Before: convertInt[syntax.Bps](r.Before),
 	}, nil
 }
 

@@ -233,7 +233,7 @@ func (s *Store) readReplayed(ctx context.Context, on db.DBTX, batch []*filing) e
 	for _, r := range rows {
 		stored[r.ID] = signal.Prices{
 			Stated: syntax.Bps(r.PriceBps), Basis: syntax.Bps(r.ScoreBasisBps), Verified: r.PriceVerified, Rated: r.Rated,
-			MarketYes: widen[syntax.Bps](r.MarketYesBps), Yes: widen[syntax.Bps](r.YesPriceBps), No: widen[syntax.Bps](r.NoPriceBps),
+			MarketYes: convertInt[syntax.Bps](r.MarketYesBps), Yes: convertInt[syntax.Bps](r.YesPriceBps), No: convertInt[syntax.Bps](r.NoPriceBps),
 		}
 	}
 	for _, f := range batch {
@@ -334,10 +334,10 @@ func (p *fileSignalsParams) add(f *filing) {
 	p.idemKey = append(p.idemKey, d.IdempotencyKey)
 	p.yes = append(p.yes, d.Side == syntax.Yes)
 	p.price = append(p.price, int32(d.Price))
-	p.crowd = append(p.crowd, narrow(d.CrowdYes))
-	p.lean = append(p.lean, narrow(d.CrowdLean))
-	p.slippage = append(p.slippage, narrow(d.MaxSlippage))
-	p.ttr = append(p.ttr, narrow(d.TimeToResolution))
+	p.crowd = append(p.crowd, convertInt[int32](d.CrowdYes))
+	p.lean = append(p.lean, convertInt[int32](d.CrowdLean))
+	p.slippage = append(p.slippage, convertInt[int32](d.MaxSlippage))
+	p.ttr = append(p.ttr, convertInt[int32](d.TimeToResolution))
 	var user *string
 	if f.caller.KeyHash == nil && f.caller.OperatorID != "" {
 		user = &f.caller.OperatorID
@@ -365,12 +365,4 @@ func venueState(d *signal.Draft) int16 {
 		return int16(signal.VenueSkipped)
 	}
 	return int16(d.Venue)
-}
-
-func narrow[T ~int](n *T) *int32 {
-	if n == nil {
-		return nil
-	}
-	v := int32(*n)
-	return &v
 }

@@ -250,12 +250,12 @@ func listedOf(v db.ListOpenSignalsRow) signal.Record {
 	r := signal.Record{
 		ID: v.ID, PublicID: v.PublicID, ProviderID: v.ProviderID, Handle: v.Handle, DisplayName: v.DisplayName, Tier: v.Tier,
 		MarketID: v.MarketID, MarketTitle: v.MarketTitle, Lane: syntax.Lane(v.Lane), Side: sideOf(v.Yes), Price: syntax.Bps(v.PriceBps),
-		CrowdYes: widen[syntax.Bps](v.CrowdYesBps), Confidence: widen[int](v.Confidence), TextTake: v.TextTake, Source: v.Source,
-		TimeToResolution: widen[int](v.TTR), CreatedAt: v.CreatedAt, Status: syntax.SignalStatus(v.Status), Score: widen[int](v.Score),
-		ResolvedAt: v.ResolvedAt, Outcome: (*syntax.Side)(v.Outcome), ClosePrice: widen[syntax.Bps](v.ClosePrice),
-		CLV: widen[int](v.CLVBps), Basis: syntax.Bps(v.ScoredBps), Verified: v.PriceVerified, Rated: v.Rated, Counted: v.Counted,
-		MarketYes: widen[syntax.Bps](v.MarketYesBps), ClosesAt: v.ClosesAt, QuoteAt: v.QuoteAt, ConfirmedAt: v.ConfirmedAt,
-		Reason: pg.Value(v.Reason), LiveYes: widen[syntax.Bps](v.Live),
+		CrowdYes: convertInt[syntax.Bps](v.CrowdYesBps), Confidence: convertInt[int](v.Confidence), TextTake: v.TextTake, Source: v.Source,
+		TimeToResolution: convertInt[int](v.TTR), CreatedAt: v.CreatedAt, Status: syntax.SignalStatus(v.Status), Score: convertInt[int](v.Score),
+		ResolvedAt: v.ResolvedAt, Outcome: (*syntax.Side)(v.Outcome), ClosePrice: convertInt[syntax.Bps](v.ClosePrice),
+		CLV: convertInt[int](v.CLVBps), Basis: syntax.Bps(v.ScoredBps), Verified: v.PriceVerified, Rated: v.Rated, Counted: v.Counted,
+		MarketYes: convertInt[syntax.Bps](v.MarketYesBps), ClosesAt: v.ClosesAt, QuoteAt: v.QuoteAt, ConfirmedAt: v.ConfirmedAt,
+		Reason: pg.Value(v.Reason), LiveYes: convertInt[syntax.Bps](v.Live),
 	}
 	if r.LiveYes != nil {
 		move := signal.Move(r.Side, r.Price, *r.LiveYes)
