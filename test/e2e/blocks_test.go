@@ -337,7 +337,7 @@ func checkConsole(b block) error {
 		case len(words) < 2:
 			return fmt.Errorf("%q is no command", line)
 		case words[0] == "make":
-			if !strings.Contains(string(makefile), "\n.PHONY: "+words[1]+"\n") {
+			if !strings.Contains(string(makefile), "\n"+words[1]+": ") {
 				return fmt.Errorf("make has no target %s", words[1])
 			}
 		case words[0] == "git" && words[1] == "clone" && strings.HasPrefix(words[2], "https://github.com/signalcast/signalcast"):

@@ -66,7 +66,7 @@ func TestSettingsOfThePage(t *testing.T) {
 	for _, service := range []string{"hub", "api", "clock"} {
 		known.settingsOf(t, service, "services/"+service+"/internal")
 	}
-	for _, shared := range []string{"pkg/web", "pkg/obs"} {
+	for _, shared := range []string{"pkg/web", "pkg/obs", "pkg/service"} {
 		known.settingsOf(t, "every", shared)
 	}
 	raw, err := os.ReadFile(filepath.Join(repo, "docs/operations.md"))

@@ -23,12 +23,21 @@ var consentRequest = regexp.MustCompile(`name="request" value="([^"]+)"`)
 // no browser, and gives the app's id and access token.
 func (p *person) connect(t testing.TB, scopes ...string) (appID, access string) {
 	t.Helper()
+	return p.connectAt(t, "", scopes...)
+}
+
+// connectAt is connect with a token for a resource, for example the agents' endpoint; empty: for the protocol.
+func (p *person) connectAt(t testing.TB, resource string, scopes ...string) (appID, access string) {
+	t.Helper()
 	const callback = "http://127.0.0.1/cb"
 	app := p.app(t, callback, scopes...)
 	app.RedirectURL = callback
 	cookies, _ := p.signIn(t)
-	verifier := oauth2.GenerateVerifier()
-	page := get(t, app.AuthCodeURL("state", oauth2.S256ChallengeOption(verifier)), cookies).is(http.StatusOK)
+	verifier, options := oauth2.GenerateVerifier(), []oauth2.AuthCodeOption{}
+	if resource != "" {
+		options = append(options, oauth2.SetAuthURLParam("resource", resource))
+	}
+	page := get(t, app.AuthCodeURL("state", append(options, oauth2.S256ChallengeOption(verifier))...), cookies).is(http.StatusOK)
 	m := consentRequest.FindSubmatch(page.body)
 	if m == nil {
 		t.Fatalf("no form to consent with:\n%s", page.body)
