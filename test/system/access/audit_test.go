@@ -35,7 +35,7 @@ func TestRequestsWithSecretsAreAudited(t *testing.T) {
 			t.Errorf("%s with the %s secret: %d with %d entries in the audit log, want a success with 2\n%.200s", op.Name(), as, a.Status, n, a.Body)
 		}
 	}
-	for _, op := range loadDocument(t).Operations {
+	for _, op := range openapi.ForTest(t).Operations {
 		if op.Host != "hub" {
 			continue
 		}

@@ -20,7 +20,7 @@ const (
 // G7: each route accepts the credentials of its description and no others.
 func TestRoutesAcceptOnlyTheirCredentials(t *testing.T) {
 	t.Parallel()
-	s, doc := accessStack(t), loadDocument(t)
+	s, doc := accessStack(t), openapi.ForTest(t)
 	m := newMatrix(t, s)
 	var consent, rest, signOut []*openapi.Operation
 	for _, op := range doc.Operations {
@@ -56,25 +56,12 @@ func TestRoutesAcceptOnlyTheirCredentials(t *testing.T) {
 	})
 }
 
-func loadDocument(t *testing.T) *openapi.Document {
-	t.Helper()
-	root, err := stack.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := openapi.Load(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return doc
-}
-
 // The OpenAPI document describes the routes that the services serve.
 func TestServedRoutesAreDescribed(t *testing.T) {
 	t.Parallel()
 	s := accessStack(t)
 	served := map[string]bool{}
-	for _, op := range loadDocument(t).Operations {
+	for _, op := range openapi.ForTest(t).Operations {
 		served[op.Name()] = strings.HasSuffix(op.Path, "/healthz") || strings.HasSuffix(op.Path, "/readyz") // not in the tables of routes
 	}
 	parameter := regexp.MustCompile(`:(\w+)`)

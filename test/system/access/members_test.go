@@ -36,7 +36,7 @@ func TestBodiesSetOnlyTheirMembers(t *testing.T) {
 		ON CONFLICT (handle) DO UPDATE SET status = 'approved'`, b.me.Handle); err != nil {
 		t.Fatal(err)
 	}
-	for _, op := range loadDocument(t).Operations {
+	for _, op := range openapi.ForTest(t).Operations {
 		inProtocol := strings.HasPrefix(op.Path, stack.ProtocolPath)
 		if op.Body() == nil || op.Form() && !inProtocol || strings.HasPrefix(op.Path, stack.ProtocolPath+"/oauth/") {
 			continue // forms store nothing that a member could name

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/signalcast/signalcast/test/system/openapi"
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
@@ -260,7 +261,7 @@ func (r ownedRoute) requireRefused(t *testing.T, w *stack.Owner, a stack.Answer,
 // requireAllOwnedRoutes reports an error for described routes that change a named object and are not in the list.
 func requireAllOwnedRoutes(t *testing.T, routes []ownedRoute) {
 	t.Helper()
-	for _, op := range loadDocument(t).Operations {
+	for _, op := range openapi.ForTest(t).Operations {
 		name := op.Method + " " + op.Path
 		changes := strings.Contains(op.Path, "{") && op.Method != http.MethodGet && !op.Gone() ||
 			strings.HasPrefix(op.Path, "/api/user/") && op.Method == http.MethodDelete

@@ -71,7 +71,7 @@ func TestProviderIDsAreOnTwoRoutes(t *testing.T) {
 	shown, answered := map[string]bool{}, map[string]bool{}
 	var mu sync.Mutex
 	t.Run("routes", func(t *testing.T) {
-		for _, op := range loadDocument(t).Operations {
+		for _, op := range openapi.ForTest(t).Operations {
 			secret := op.Takes("adminSecret") || op.Takes("cronSecret")
 			if op.Method != http.MethodGet || secret || op.Gone() || op.Path == "/ws" || op.Path == "/api/v1/feed/stream" {
 				continue

@@ -51,7 +51,7 @@ func TestNoOutputShowsSecrets(t *testing.T) {
 		t.Fatalf("%d secrets are searched for, want 25", len(o.secrets))
 	}
 	t.Run("routes", func(t *testing.T) {
-		for i, op := range loadDocument(t).Operations {
+		for i, op := range openapi.ForTest(t).Operations {
 			if op.Gone() || op.Path == "/ws" || op.Path == "/api/v1/feed/stream" || i%stack.Size(t, 16, 1, 1) != 0 {
 				continue
 			}

@@ -200,7 +200,7 @@ func specification() map[string][]string {
 func TestDescribedCredentialsAreTheSpecifiedOnes(t *testing.T) {
 	t.Parallel()
 	specified := specification()
-	for _, op := range loadDocument(t).Operations {
+	for _, op := range openapi.ForTest(t).Operations {
 		var words []string
 		if op.Public() {
 			words = append(words, "none")

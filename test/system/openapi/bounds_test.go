@@ -12,7 +12,7 @@ import (
 // step beyond, and nothing else of them changes.
 func TestEdges(t *testing.T) {
 	t.Parallel()
-	doc := load(t)
+	doc := openapi.ForTest(t)
 	key := openapi.BoundaryCases(find(t, doc, "POST hub/api/dev/keys").Body(), map[string]any{"label": "desk"})
 	call := openapi.BoundaryCases(find(t, doc, "POST hub/api/predictions").Body(), map[string]any{"marketId": "701122", "direction": "YES", "priceAtPrediction": 5000})
 	profile := openapi.BoundaryCases(find(t, doc, "POST hub/api/streamer/profile").Body(), map[string]any{"avatarUrl": "https://me.example/face.png"})

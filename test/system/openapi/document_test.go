@@ -9,21 +9,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/signalcast/signalcast/test/system/openapi"
-	"github.com/signalcast/signalcast/test/system/stack"
 )
-
-func load(t *testing.T) *openapi.Document {
-	t.Helper()
-	root, err := stack.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := openapi.Load(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
 
 func find(t *testing.T, d *openapi.Document, name string) *openapi.Operation {
 	t.Helper()
@@ -36,7 +22,7 @@ func find(t *testing.T, d *openapi.Document, name string) *openapi.Operation {
 
 func TestAnswersAreCheckedAgainstTheDocument(t *testing.T) {
 	t.Parallel()
-	o := find(t, load(t), "GET hub/api/signals/feed")
+	o := find(t, openapi.ForTest(t), "GET hub/api/signals/feed")
 	header := http.Header{"Content-Type": {"application/json; charset=utf-8"}}
 	for body, fits := range map[string]bool{
 		`{"type":"open","signals":[],"count":0}`:           true,
@@ -56,7 +42,7 @@ func TestAnswersAreCheckedAgainstTheDocument(t *testing.T) {
 
 func TestCredentialsOfOperations(t *testing.T) {
 	t.Parallel()
-	d := load(t)
+	d := openapi.ForTest(t)
 	keys, call := find(t, d, "GET hub/api/dev/keys"), find(t, d, "POST hub/api/predictions")
 	if keys.Public() || !keys.Takes("identityToken") || keys.Takes("operatorKey") || !call.Takes("operatorKey") || call.Gone() {
 		t.Error("credentials are read wrongly")

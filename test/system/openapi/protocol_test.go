@@ -3,6 +3,8 @@ package openapi_test
 import (
 	"strings"
 	"testing"
+
+	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
 // specified are the routes that the protocol names, with their methods.
@@ -176,7 +178,7 @@ func TestDocumentHasTheRoutesOfTheProtocol(t *testing.T) {
 		}
 	}
 	found := map[string]bool{}
-	for _, op := range load(t).Operations {
+	for _, op := range openapi.ForTest(t).Operations {
 		name := op.Method + " " + op.Path
 		found[name] = true
 		if !want[name] && !op.Gone() && op.Tag() != "pages" && op.Tag() != "machine" {

@@ -30,14 +30,7 @@ type paths struct {
 
 func newPaths(t *testing.T, s *stack.Stack) *paths {
 	t.Helper()
-	root, err := stack.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := openapi.Load(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := openapi.ForTest(t)
 	p := &paths{s: s, crowd: stack.NewCrowd(40), documents: map[string][]string{}}
 	for _, op := range doc.Operations {
 		at := op.Host + op.Path

@@ -2,6 +2,7 @@ package stack
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"html"
@@ -64,11 +65,11 @@ func NewClient() *Client {
 	addr := net.IPv4(127, byte(16+n>>16), byte(n>>8), byte(n))
 	return &Client{&http.Client{
 		Timeout: requestTimeout,
-		Transport: &http.Transport{
+		Transport: observed{&http.Transport{
 			DialContext: (&net.Dialer{Timeout: 5 * time.Second, LocalAddr: &net.TCPAddr{IP: addr}}).DialContext,
 			// Shorter than the two seconds after which a server closes an unused connection.
 			IdleConnTimeout: time.Second, MaxIdleConnsPerHost: 16, DisableCompression: true,
-		},
+		}},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
@@ -98,7 +99,7 @@ func (c *Client) Do(t testing.TB, method, url string, sets ...Set) Answer {
 
 // Try sends a request once and returns an error if no complete answer comes. Any goroutine may call it.
 func (c *Client) Try(t testing.TB, method, url string, sets ...Set) (Answer, error) {
-	r, err := http.NewRequestWithContext(t.Context(), method, url, nil)
+	r, err := http.NewRequestWithContext(context.WithValue(t.Context(), testKey{}, t), method, url, nil)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -114,7 +115,7 @@ func (c *Client) Try(t testing.TB, method, url string, sets ...Set) (Answer, err
 	return Answer{Status: resp.StatusCode, Header: resp.Header, Body: body, t: t, what: method + " " + url}, err
 }
 
-// Retry is Do, and Do again while the answer is 503, up to three times: a loaded machine sheds requests.
+// Retry is Do, and Do again while the answer is 503 or degraded, up to three times: a loaded machine sheds requests.
 func (c *Client) Retry(t testing.TB, method, url string, sets ...Set) Answer {
 	t.Helper()
 	return retry(t, func() Answer { return c.Do(t, method, url, sets...) })
@@ -123,11 +124,23 @@ func (c *Client) Retry(t testing.TB, method, url string, sets ...Set) Answer {
 func retry(t testing.TB, send func() Answer) Answer {
 	t.Helper()
 	a := send()
-	for n := 1; n < 4 && a.Status == http.StatusServiceUnavailable; n++ {
+	for n := 1; n < 4 && a.unavailable(); n++ {
 		Wait(t, time.Duration(n)*500*time.Millisecond)
 		a = send()
 	}
 	return a
+}
+
+// unavailable reports whether the answer lacks something because a service was too slow for it.
+func (a Answer) unavailable() bool {
+	source := a.Header.Get("X-Degraded")
+	return a.Status == http.StatusServiceUnavailable || source == "db" || source == "timeout" || source == "signal_service"
+}
+
+// Send is Retry without a credential of its own.
+func Send(t testing.TB, method, url string, sets ...Set) Answer {
+	t.Helper()
+	return plain.Retry(t, method, url, sets...)
 }
 
 // Get sends GET without a credential of its own.

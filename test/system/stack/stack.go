@@ -133,9 +133,15 @@ func (s *Stack) Stop(t testing.TB) {
 	}
 }
 
-// Main runs the tests of a package, then stops the shared systems and removes all files.
-func Main(m *testing.M) {
+// Main runs the tests of a package, then the checks, stops the shared systems and removes all files.
+func Main(m *testing.M, checks ...func() error) {
 	code := m.Run()
+	for _, check := range checks {
+		if err := check(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
 	for _, entry := range shared.byName {
 		if s, err := entry.start(); err == nil {
 			if err := s.stop(); err != nil {
@@ -187,6 +193,7 @@ func launch(set settings) (*Stack, error) {
 	if err := s.waitStarted(); err != nil {
 		return nil, errors.Join(err, s.stop())
 	}
+	s.register()
 	s.admin = sync.OnceValues(func() (*pgxpool.Pool, error) { return pgxpool.New(context.Background(), s.DatabaseURL) })
 	if sql := os.Getenv(sqlEnv); sql != "" {
 		if err := s.exec(sql); err != nil {

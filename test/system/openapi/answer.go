@@ -1,0 +1,343 @@
+package openapi
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+// answer is an answer of a service with its whole body, without compression.
+type answer struct {
+	host    string
+	request *http.Request
+	status  int
+	header  http.Header
+	body    []byte
+}
+
+// at returns the operations on the path of a request, by method. Fixed segments precede parameters, and {rest} matches all
+// further segments.
+func (d *Document) at(host, path string) map[string]*Operation {
+	best, found := "", map[string]*Operation{}
+	for _, o := range d.Operations {
+		if o.Host != host || !matches(o.Path, path) {
+			continue
+		}
+		switch {
+		case o.Path == best:
+		case best == "" || strings.Count(o.Path, "{") < strings.Count(best, "{"):
+			best, found = o.Path, map[string]*Operation{}
+		default:
+			continue
+		}
+		found[o.Method] = o
+	}
+	return found
+}
+
+func matches(pattern, path string) bool {
+	want, got := strings.Split(pattern, "/"), strings.Split(path, "/")
+	for i, part := range want {
+		switch {
+		case part == "{rest}":
+			return len(got) > i
+		case i >= len(got), part != got[i] && (!strings.HasPrefix(part, "{") || got[i] == ""):
+			return false
+		}
+	}
+	return len(want) == len(got)
+}
+
+// operationMethod returns the method of the operation that answers a request.
+func operationMethod(method string) string {
+	if method == http.MethodHead {
+		return http.MethodGet
+	}
+	return method
+}
+
+// mistakes returns what is wrong with an answer, by the document and by the rules of all answers.
+func (d *Document) mistakes(a answer) []string {
+	found := d.at(a.host, a.request.URL.Path)
+	op := found[operationMethod(a.request.Method)]
+	var wrong []string
+	if op == nil {
+		wrong = undocumented(found, a)
+	} else {
+		wrong = append(op.mistakes(a), op.cachingMistakes(a)...)
+	}
+	wrong = append(wrong, commonMistakes(a)...)
+	wrong = append(wrong, secretMistakes(op, a)...)
+	star, get := a.header.Get("Access-Control-Allow-Origin"), found[http.MethodGet]
+	open := get != nil && get.readableByAll() && slices.Contains([]string{"GET", "HEAD", "OPTIONS"}, a.request.Method)
+	open = open || a.host == "hub" && len(found) > 0 && strings.HasPrefix(a.request.URL.Path, "/api/protocol/") // with any method
+	if open != (star == "*") || !open && star != "" {
+		wrong = append(wrong, fmt.Sprintf("Access-Control-Allow-Origin is %q", star))
+	}
+	return wrong
+}
+
+// readableByAll is Open, and true for the health checks of api and clock, as their description says.
+func (o *Operation) readableByAll() bool {
+	if o.Health() {
+		return o.Host != "hub"
+	}
+	return o.Open()
+}
+
+func gunzip(body []byte) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
+}
+
+// undocumented returns what is wrong with an answer to another method or path.
+func undocumented(found map[string]*Operation, a answer) (wrong []string) {
+	status, code := http.StatusNotFound, "not_found"
+	if len(found) > 0 {
+		status, code = http.StatusMethodNotAllowed, "method_not_allowed"
+		methods := []string{http.MethodOptions}
+		for method := range found {
+			methods = append(methods, method)
+		}
+		if found[http.MethodGet] != nil {
+			methods = append(methods, http.MethodHead)
+		}
+		slices.Sort(methods)
+		if got, want := a.header.Get("Allow"), strings.Join(methods, ", "); got != want {
+			wrong = append(wrong, fmt.Sprintf("Allow is %q, want %q", got, want))
+		}
+		if a.request.Method == http.MethodOptions {
+			if a.status != http.StatusNoContent || len(a.body) > 0 {
+				wrong = append(wrong, "want 204 without a body for OPTIONS")
+			}
+			return wrong
+		}
+	}
+	if a.status != status || a.request.Method != http.MethodHead && errorCode(a.body) != code {
+		wrong = append(wrong, fmt.Sprintf("want %d %s", status, code))
+	}
+	return wrong
+}
+
+// mistakes returns how an answer differs from its description.
+func (o *Operation) mistakes(a answer) []string {
+	if !o.Knows(a.status) {
+		return []string{"the status is not documented"}
+	}
+	if a.request.Method == http.MethodHead || a.status == http.StatusNotModified {
+		if len(a.body) > 0 {
+			return []string{"there is a body"}
+		}
+		return nil
+	}
+	if err := o.Check(a.request.Context(), a.request.URL.String(), a.status, a.header, a.body); err != nil {
+		return []string{err.Error()}
+	}
+	kind := a.header.Get("Content-Type")
+	media := o.op.Responses.Status(a.status).Value.Content.Get(kind)
+	var value any
+	if media == nil || !strings.Contains(kind, "json") || json.Unmarshal(a.body, &value) != nil {
+		return nil // a text without members
+	}
+	return formatMistakes(media.Schema, value, "")
+}
+
+// sharedSeconds returns for how many seconds caches may store a good answer; empty if the document has no rule.
+func (o *Operation) sharedSeconds() (seconds []int) {
+	add := func(v any) {
+		if n, ok := v.(float64); ok {
+			seconds = append(seconds, int(n))
+		}
+	}
+	switch v := o.op.Extensions["x-signalcast-shared-cache-seconds"].(type) {
+	case map[string]any:
+		for _, n := range v {
+			add(n)
+		}
+	default:
+		add(v)
+	}
+	return seconds
+}
+
+// cachingMistakes checks Cache-Control and ETag.
+func (o *Operation) cachingMistakes(a answer) (wrong []string) {
+	cache := a.header.Get("Cache-Control")
+	read := operationMethod(a.request.Method) == http.MethodGet
+	good := read && a.status == http.StatusOK && a.header.Get("X-Degraded") == ""
+	if (!read || a.status >= 400 || !good && a.status == http.StatusOK) && cache != "no-store" {
+		wrong = append(wrong, fmt.Sprintf("Cache-Control is %q, want no-store", cache))
+	}
+	seconds := o.sharedSeconds()
+	if !good || len(seconds) == 0 || cache == "private, no-store" && a.request.Header.Get("Cookie") != "" {
+		return wrong
+	}
+	if m := sharedAge.FindStringSubmatch(cache); m == nil {
+		wrong = append(wrong, fmt.Sprintf("Cache-Control is %q", cache))
+	} else if n, _ := strconv.Atoi(m[1]); !slices.Contains(seconds, n) && (o.Host != "clock" || n > seconds[0]) { // until the next segment
+		wrong = append(wrong, fmt.Sprintf("Cache-Control is %q, documented are %v seconds", cache, seconds))
+	}
+	if o.Knows(http.StatusNotModified) && a.header.Get("ETag") == "" {
+		wrong = append(wrong, "there is no ETag")
+	}
+	return wrong
+}
+
+var (
+	sharedAge = regexp.MustCompile(`^public, (?:max-age=0, )?s-maxage=(\d+)(, stale-while-revalidate=\d+)?$`)
+	codeForm  = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+	keyForm   = regexp.MustCompile(`(dk_|db_live_)[A-Za-z0-9_-]{43}`)
+	timeForm  = regexp.MustCompile(`"\d{4}-\d\d-\d\dT[^"]*"`)
+	// exactTime allows a backslash before the quotation mark, for JSON in a text.
+	exactTime = regexp.MustCompile(`^"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\\?"$`)
+
+	bearerChallenge   = regexp.MustCompile(`^Bearer$`)
+	clientChallenge   = regexp.MustCompile(`^Basic realm="signalcast"$`)
+	agentChallenge    = regexp.MustCompile(`^Bearer (error="invalid_token"|scope="(read|signal|broadcast)")$`)
+	protocolChallenge = regexp.MustCompile(`^Bearer (error="invalid_token", |scope="[a-zA-Z:]+", )?resource_metadata="http[^"]+"$`)
+)
+
+// commonMistakes checks what is true of every answer.
+func commonMistakes(a answer) (wrong []string) {
+	add := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	h, path := a.header, a.request.URL.Path
+	if h.Get("X-Content-Type-Options") != "nosniff" {
+		add("X-Content-Type-Options is %q", h.Get("X-Content-Type-Options"))
+	}
+	if _, there := h["Access-Control-Allow-Credentials"]; there {
+		add("pages of other sites may send credentials")
+	}
+	isJSON := strings.HasPrefix(h.Get("Content-Type"), "application/json")
+	hasCode := codeForm.MatchString(errorCode(a.body)) || bytes.Contains(a.body, []byte(`"failed"`))
+	if a.status >= 400 && isJSON && a.request.Method != http.MethodHead && !hasCode {
+		add("the refusal has no code")
+	}
+	switch {
+	case a.status == http.StatusUnauthorized && isJSON:
+		challenge := bearerChallenge
+		switch {
+		case strings.HasPrefix(path, "/api/protocol/v1/oauth/"):
+			challenge = clientChallenge
+		case path == "/api/mcp":
+			challenge = agentChallenge
+		case strings.HasPrefix(path, "/api/protocol/"):
+			challenge = protocolChallenge
+		}
+		if !challenge.MatchString(h.Get("WWW-Authenticate")) {
+			add("WWW-Authenticate is %q", h.Get("WWW-Authenticate"))
+		}
+	case a.status == http.StatusTooManyRequests, a.status == http.StatusServiceUnavailable:
+		longest := 120
+		if path == "/api/protocol/v1/messages" { // some types of messages are limited per day
+			longest = 24 * 3600
+		}
+		if n, err := strconv.Atoi(h.Get("Retry-After")); err != nil || n < 1 || n > longest {
+			add("Retry-After is %q", h.Get("Retry-After"))
+		}
+	case a.status >= 500:
+		add("a failure of the service")
+	}
+	if isJSON {
+		for _, at := range timeForm.FindAll(a.body, -1) {
+			if !exactTime.Match(at) {
+				add("a time in another form: %s", at)
+			}
+		}
+	}
+	return wrong
+}
+
+// secretMistakes checks that an answer has no key and no id of the identity provider, except where they are documented.
+func secretMistakes(op *Operation, a answer) (wrong []string) {
+	at := ""
+	if op != nil {
+		at = op.Host + op.Path
+	}
+	if bytes.Contains(a.body, []byte("did:idp:")) && at != "hub/api/m/{marketId}/signals" && at != "api/api/v1/signals/leaderboard" {
+		wrong = append(wrong, "it has an id of the identity provider")
+	}
+	if keyForm.Match(a.body) && !slices.Contains([]string{"hub/api/dev/keys", "hub/dev/keys", "api/api/v1/agent/keys"}, at) {
+		wrong = append(wrong, "it has an operator key")
+	}
+	return wrong
+}
+
+// errorCode returns the code of a refusal; empty if there is none.
+func errorCode(body []byte) string {
+	var e struct {
+		Error string `json:"error"`
+	}
+	if json.Unmarshal(body, &e) != nil {
+		return ""
+	}
+	return e.Error
+}
+
+// readBody reads the body of a response, which can be read again, and returns it without compression.
+func readBody(res *http.Response) ([]byte, error) {
+	body, err := io.ReadAll(res.Body)
+	err = errors.Join(err, res.Body.Close())
+	res.Body = io.NopCloser(bytes.NewReader(body))
+	if err == nil && res.Header.Get("Content-Encoding") == "gzip" {
+		body, err = gunzip(body)
+	}
+	return body, err
+}
+
+// formatMistakes returns the texts that do not have the format of their schema, which the validation ignores. Of several
+// schemas one must match.
+func formatMistakes(ref *openapi3.SchemaRef, value any, at string) (wrong []string) {
+	if ref == nil || ref.Value == nil {
+		return nil
+	}
+	s := ref.Value
+	for _, list := range []openapi3.SchemaRefs{s.OneOf, s.AnyOf} {
+		var first []string
+		for i, one := range list {
+			w := formatMistakes(one, value, at)
+			if len(w) == 0 {
+				first = nil
+				break
+			}
+			if i == 0 {
+				first = w
+			}
+		}
+		wrong = append(wrong, first...)
+	}
+	for _, one := range s.AllOf {
+		wrong = append(wrong, formatMistakes(one, value, at)...)
+	}
+	switch v := value.(type) {
+	case string:
+		if !hasFormat(s.Format, v) {
+			wrong = append(wrong, fmt.Sprintf("%s: %.80q is not of format %s", at, v, s.Format))
+		}
+	case []any:
+		for i, item := range v {
+			wrong = append(wrong, formatMistakes(s.Items, item, fmt.Sprintf("%s[%d]", at, i))...)
+		}
+	case map[string]any:
+		for name, member := range v {
+			schema := s.Properties[name]
+			if schema == nil {
+				schema = s.AdditionalProperties.Schema
+			}
+			wrong = append(wrong, formatMistakes(schema, member, at+"."+name)...)
+		}
+	}
+	return wrong
+}

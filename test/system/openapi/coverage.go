@@ -1,0 +1,214 @@
+package openapi
+
+import (
+	"crypto/sha256"
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+// Main runs the tests of a package as stack.Main does. It checks every answer that a client of the tests receives from a
+// service: by the document, with its formats, and by the rules of all answers. When no test was left out, each operation
+// that claims selects must have given a good answer and a refusal.
+func Main(m *testing.M, claims func(*Operation) bool) {
+	stack.Observe(observe)
+	stack.Main(m, func() error { return seen.report(claims, complete()) })
+}
+
+// complete reports whether the flags leave no test out.
+func complete() bool {
+	return !testing.Short() && !slices.ContainsFunc([]string{"test.run", "test.skip", "test.list"}, func(name string) bool {
+		f := flag.Lookup(name)
+		return f != nil && f.Value.String() != ""
+	})
+}
+
+// inUse is the document that answers are checked with.
+var inUse = sync.OnceValues(func() (*Document, error) {
+	root, err := stack.Root()
+	if err != nil {
+		return nil, err
+	}
+	return Load(root)
+})
+
+// coverage is what the tests of this binary have received.
+type coverage struct {
+	mu            sync.Mutex
+	answers       int // checked whole
+	heads         int // checked by status and content type
+	good, refused map[*Operation]bool
+	wrong         []string
+	before        map[[sha256.Size]byte]bool // answers that have been checked: the validation is slow
+}
+
+var seen = &coverage{good: map[*Operation]bool{}, refused: map[*Operation]bool{}, before: map[[sha256.Size]byte]bool{}}
+
+// observe checks an answer of a service. A mistake fails the test that has sent the request and the run.
+func observe(t testing.TB, service string, r *http.Request, res *http.Response) {
+	kind := res.Header.Get("Content-Type")
+	if res.StatusCode == http.StatusSwitchingProtocols || kind == "text/event-stream" { // the body does not end
+		CheckHead(service, r.Method, r.URL, res.StatusCode, kind)
+		return
+	}
+	doc, err := inUse()
+	if err != nil {
+		seen.violated("%v", err)
+		return
+	}
+	body, err := readBody(res)
+	if err != nil {
+		return // the client receives the error
+	}
+	var wrong []string
+	if a := (answer{service, r, res.StatusCode, res.Header, body}); seen.first(a) {
+		wrong = doc.mistakes(a)
+	}
+	if op := doc.at(service, r.URL.Path)[operationMethod(r.Method)]; op != nil && len(wrong) == 0 {
+		seen.add(op, res.StatusCode, true)
+	}
+	for _, one := range wrong {
+		if seen.violated("%s %s: %d: %s", r.Method, r.URL, res.StatusCode, one); t != nil {
+			t.Errorf("%s %s: %d: %s\n%.600s", r.Method, r.URL, res.StatusCode, one, body)
+		}
+	}
+}
+
+// CheckHead checks status and content type of an answer whose body is not available: of a websocket, of a stream or in a
+// browser. A mistake fails the run.
+func CheckHead(service, method string, u *url.URL, status int, kind string) {
+	doc, err := inUse()
+	if err != nil || method == http.MethodOptions {
+		return
+	}
+	op := doc.at(service, u.Path)[operationMethod(method)]
+	switch {
+	case op == nil && (status == http.StatusNotFound || status == http.StatusMethodNotAllowed):
+		return
+	case op == nil:
+		seen.violated("%s %s%s: %d of a path that is not documented", method, service, u.Path, status)
+		return
+	case !op.Knows(status):
+		seen.violated("%s: status %d is not documented", op.Name(), status)
+		return
+	}
+	kind, _, _ = strings.Cut(kind, ";")
+	content := op.op.Responses.Status(status).Value.Content
+	if status != http.StatusNotModified && len(content) > 0 && kind != "" && content.Get(kind) == nil {
+		seen.violated("%s: %d with %s is not documented", op.Name(), status, kind)
+		return
+	}
+	seen.add(op, status, false)
+}
+
+// first reports whether an equal answer has not been checked before.
+func (c *coverage) first(a answer) bool {
+	h := a.header.Clone()
+	h.Del("Date")
+	h.Del("X-Request-Id")
+	sum := sha256.Sum256(fmt.Append(nil, a.host, a.request.Method, a.request.URL.Path, a.status, h, string(a.body)))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := c.before[sum]
+	c.before[sum] = true
+	return !before
+}
+
+// add counts an answer that is as documented.
+func (c *coverage) add(op *Operation, status int, whole bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if whole {
+		c.answers++
+	} else {
+		c.heads++
+	}
+	switch {
+	case status >= 400:
+		c.refused[op] = true
+	case status != http.StatusNotModified:
+		c.good[op] = true
+	}
+}
+
+func (c *coverage) violated(format string, args ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.wrong = append(c.wrong, fmt.Sprintf(format, args...))
+}
+
+// momentary is the operation that gives a good answer only while a market moves. A test of the hub checks that answer.
+const momentary = "GET hub/s/{eventKey}"
+
+// report prints what was received and returns an error if it is wrong or, of a complete run, not enough.
+func (c *coverage) report(claims func(*Operation) bool, complete bool) error {
+	doc, err := inUse()
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	lacking := []string{}
+	claimed := 0
+	for _, op := range doc.Operations {
+		if !claims(op) {
+			continue
+		}
+		claimed++
+		if op.documents("1", "2", "3") && op.Name() != momentary && !c.good[op] {
+			lacking = append(lacking, op.Name()+" gave no good answer")
+		}
+		if op.documents("4") && !c.refused[op] {
+			lacking = append(lacking, op.Name()+" refused no request")
+		}
+	}
+	_, _ = fmt.Fprintf(os.Stdout, "OpenAPI: %d answers and %d heads of answers checked, %d are not as documented; %d lacking of %d operations\n",
+		c.answers, c.heads, len(c.wrong), len(lacking), claimed)
+	if !complete {
+		lacking = nil
+	}
+	if len(c.wrong)+len(lacking) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(slices.Concat(c.wrong[:min(len(c.wrong), 20)], lacking), "\n"))
+}
+
+// documents reports whether the document has an answer whose status begins with one of the digits.
+func (o *Operation) documents(digits ...string) bool {
+	for status := range o.op.Responses.Map() {
+		if slices.Contains(digits, status[:1]) {
+			return true
+		}
+	}
+	return false
+}
+
+var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+
+func hasFormat(format, v string) bool {
+	switch format {
+	case "uuid":
+		return uuidForm.MatchString(v)
+	case "uri":
+		u, err := url.Parse(v)
+		return err == nil && u.IsAbs()
+	case "date-time":
+		_, err := time.Parse(time.RFC3339, v)
+		return err == nil
+	case "date":
+		_, err := time.Parse(time.DateOnly, v)
+		return err == nil
+	}
+	return true
+}

@@ -1,0 +1,60 @@
+package stack
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Observer receives each answer of a service before its client does. It may read the body if it leaves one that can be read.
+// t is nil if the request was not sent by a method of Client.
+type Observer func(t testing.TB, service string, r *http.Request, res *http.Response)
+
+var observer Observer
+
+// Observe makes all clients pass the answers of all systems to o. It must be called before the first request.
+func Observe(o Observer) { observer = o }
+
+// services are the names of the services by host and port.
+var services sync.Map
+
+// Service returns the service of a running system that has the address, given as host and port: hub, api or clock.
+func Service(address string) string {
+	name, _ := services.Load(address)
+	service, _ := name.(string)
+	return service
+}
+
+func (s *Stack) register() {
+	for _, url := range s.AllHubs() {
+		services.Store(strings.TrimPrefix(url, "http://"), "hub")
+	}
+	services.Store(strings.TrimPrefix(s.API, "http://"), "api")
+	services.Store(strings.TrimPrefix(s.Clock, "http://"), "clock")
+}
+
+type testKey struct{}
+
+// observed is a transport whose answers the observer receives.
+type observed struct{ next http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (o observed) RoundTrip(r *http.Request) (*http.Response, error) {
+	res, err := o.next.RoundTrip(r)
+	if err != nil || observer == nil {
+		return res, err
+	}
+	if service := Service(r.URL.Host); service != "" {
+		t, _ := r.Context().Value(testKey{}).(testing.TB)
+		observer(t, service, r, res)
+	}
+	return res, nil
+}
+
+// CloseIdleConnections closes the unused connections of the transport below.
+func (o observed) CloseIdleConnections() {
+	if t, ok := o.next.(*http.Transport); ok {
+		t.CloseIdleConnections()
+	}
+}
