@@ -9,6 +9,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"github.com/signalcast/signalcast/pkg/breaker"
 )
 
 // Prefix starts every key of ours.
@@ -27,10 +29,10 @@ type Config struct {
 	OnChange func(down bool)  `env:"-"` // told when Redis goes away and comes back; may be nil
 }
 
-// Client is a Redis client behind a breaker.
+// Client is a Redis client with a circuit breaker.
 type Client struct {
 	*redis.Client
-	breaker *breaker
+	breaker *breaker.Breaker
 	opt     redis.Options
 }
 
@@ -50,15 +52,12 @@ func Open(cfg Config) (*Client, error) {
 	if cfg.PoolSize <= 0 {
 		cfg.PoolSize = 50
 	}
-	if cfg.Now == nil {
-		cfg.Now = time.Now
-	}
 	quiet()
 	tune(opt, cfg.Timeout)
 	opt.PoolSize = cfg.PoolSize
-	b := &breaker{now: cfg.Now, timeout: cfg.Timeout, onChange: cfg.OnChange}
+	b := breaker.New(breaker.Config{Failures: 1, Rest: probeEvery, Now: cfg.Now, OnChange: cfg.OnChange})
 	c := &Client{Client: redis.NewClient(opt), breaker: b, opt: *opt}
-	c.AddHook(b)
+	c.AddHook(guard{Breaker: b, timeout: cfg.Timeout})
 	return c, nil
 }
 
@@ -72,8 +71,8 @@ func tune(opt *redis.Options, timeout time.Duration) {
 	opt.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 }
 
-// Down tells whether the last command failed; it asks nothing.
-func (c *Client) Down() bool { return c.breaker.down.Load() }
+// Down reports whether the last command failed. It sends nothing.
+func (c *Client) Down() bool { return c.breaker.Open() }
 
 // Blocking is a second client for commands that wait on purpose, such as XREAD
 // with BLOCK: it has no breaker and no cap beyond the command's own wait. The

@@ -33,8 +33,8 @@ func TestOurOwnLimitIsNoFailureOfTheHost(t *testing.T) {
 			t.Fatalf("%v", err)
 		}
 	}
-	if hits.Load() != 0 || c.breaker.rests() {
-		t.Errorf("%d requests, the host rests: %v", hits.Load(), c.breaker.rests())
+	if hits.Load() != 0 || c.breaker.Refuses() {
+		t.Errorf("%d requests, the host rests: %v", hits.Load(), c.breaker.Refuses())
 	}
 }
 

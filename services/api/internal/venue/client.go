@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/breaker"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
@@ -27,6 +28,11 @@ const (
 	mostPause = time.Minute // that a host can ask for
 	mostError = 512         // bytes of an error answer that are kept for the log
 	patience  = time.Second // a caller that leaves sooner says nothing about the host
+
+	// A host that failed this many times in a row gets no request for a while; then one request probes it.
+	breakAfter = 5
+	restFor    = 1500 * time.Millisecond
+
 	userAgent = "signalcast/1 (market reader)"
 )
 
@@ -36,7 +42,7 @@ type Client struct {
 	base     *url.URL
 	http     *http.Client
 	turns    *turns
-	breaker  *breaker
+	breaker  *breaker.Breaker
 	meter    *Meter
 	now      func() time.Time
 }
@@ -64,7 +70,7 @@ func NewClient(provider, base string, perSecond float64, meter *Meter, now func(
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 		turns:   newTurns(perSecond, now),
-		breaker: &breaker{now: now},
+		breaker: breaker.New(breaker.Config{Failures: breakAfter, Rest: restFor, Now: now}),
 	}, nil
 }
 
@@ -126,34 +132,34 @@ type again struct {
 
 func (c *Client) once(ctx context.Context, op, method, path string, query url.Values, body []byte) (Answer, again, error) {
 	// A host that rests is known to be away: to hear so must not depend on a turn.
-	if c.breaker.rests() {
+	if c.breaker.Refuses() {
 		return Answer{}, again{}, c.resting(op)
 	}
 	if err := c.turns.wait(ctx); err != nil {
 		c.meter.turnedAway(c.provider, op)
 		return Answer{}, again{}, err
 	}
-	if !c.breaker.enter() {
+	if !c.breaker.Enter() {
 		return Answer{}, again{}, c.resting(op)
 	}
 	start := c.now()
 	answer, retry, err := c.exchange(ctx, method, path, query, body)
-	result, seen := "ok", good
+	result, seen := "ok", breaker.Success
 	var refused *RefusedError
 	switch {
 	case errors.As(err, &refused):
 		result = strconv.Itoa(refused.Status)
 	case retry.limited:
-		result, seen = "limited", neither
+		result, seen = "limited", breaker.Neither
 		c.turns.slow(retry.after)
 		market.NoteQueued(ctx) // this time is not the host's
 		retry.after, err = 0, market.Busy()
 	case err != nil && ctx.Err() != nil && c.now().Sub(start) < patience:
-		result, seen = "left", neither
+		result, seen = "left", breaker.Neither
 	case err != nil:
-		result, seen = "failed", failure
+		result, seen = "failed", breaker.Failure
 	}
-	c.breaker.leave(seen)
+	c.breaker.Leave(seen)
 	c.meter.request(c.provider, op, result, c.now().Sub(start))
 	if err != nil && refused == nil && !retry.limited {
 		err = ErrUnavailable.Wrap(fmt.Errorf("%s %s: %w", method, path, err))

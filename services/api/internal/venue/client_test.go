@@ -149,45 +149,6 @@ func TestTheCallersDeadlineHolds(t *testing.T) {
 	}
 }
 
-func TestBreaker(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
-	b := &breaker{now: func() time.Time { return now }}
-	use := func(o outcome) bool {
-		ok := b.enter()
-		if ok {
-			b.leave(o)
-		}
-		return ok
-	}
-	for i := range breakAfter - 1 {
-		if !use(failure) {
-			t.Fatalf("closed after %d failures", i)
-		}
-	}
-	use(good)
-	for range breakAfter {
-		use(failure)
-	}
-	if use(good) {
-		t.Error("a host that failed is asked at once")
-	}
-	now = now.Add(restFor)
-	if !b.enter() || b.enter() {
-		t.Error("after the rest exactly one may try")
-	}
-	b.leave(neither)
-	if !use(failure) || use(good) {
-		t.Error("a failed trial must start another rest")
-	}
-	now = now.Add(restFor)
-	for _, as := range []outcome{good, good, failure, good} {
-		if !use(as) {
-			t.Error("a good trial must end the rest")
-		}
-	}
-}
-
 func TestAHostThatFailsIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	c, hits := serve(t, reply(500, "application/json", "{}"))

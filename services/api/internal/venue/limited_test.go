@@ -55,7 +55,7 @@ func TestAHostThatWantsAPauseHasIt(t *testing.T) {
 				}
 				limitedBy(header)(w, r)
 			})
-			c.now, c.turns.now, c.breaker.now = clock.now, clock.now, clock.now
+			c.now, c.turns.now = clock.now, clock.now
 			filing := market.WithPurpose(t.Context(), market.ForFiling)
 			ask := func(want int32) {
 				t.Helper()
@@ -86,17 +86,8 @@ func TestTooManyDoesNotOpenTheBreaker(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if c.breaker.rests() || hits.Load() != 3*breakAfter {
-		t.Errorf("rests: %v, %d requests", c.breaker.rests(), hits.Load())
-	}
-	// Nor does it say that a host is well again that has failed.
-	b := &breaker{now: time.Now}
-	for range breakAfter - 1 {
-		b.leave(failure)
-	}
-	b.leave(neither)
-	if b.leave(failure); !b.rests() {
-		t.Error("failures before it are forgotten")
+	if c.breaker.Refuses() || hits.Load() != 3*breakAfter {
+		t.Errorf("rests: %v, %d requests", c.breaker.Refuses(), hits.Load())
 	}
 }
 

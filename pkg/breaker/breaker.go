@@ -1,0 +1,95 @@
+// Package breaker is a circuit breaker: after repeated failures it refuses calls at once, so that callers do not wait for
+// a dependency that does not answer, and admits one probe at a time until a call succeeds.
+package breaker
+
+import (
+	"sync"
+	"time"
+)
+
+// Outcome is the result of a call as the breaker counts it.
+type Outcome int
+
+// Outcomes.
+const (
+	Success Outcome = iota
+	Failure         // the dependency failed
+	Neither         // says nothing about the dependency: the caller gave up, or the call was rejected by a limit
+)
+
+// Config describes a breaker.
+type Config struct {
+	Failures int              // consecutive failures that open it
+	Rest     time.Duration    // time from the last failure to the next probe
+	Now      func() time.Time // time.Now when nil
+	OnChange func(open bool)  // called after it opened or closed; may be nil
+}
+
+// Breaker counts consecutive failures of one dependency.
+type Breaker struct {
+	cfg Config
+
+	mu      sync.Mutex
+	failed  int
+	restEnd time.Time
+	probing bool
+}
+
+// New returns a closed breaker.
+func New(cfg Config) *Breaker {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	return &Breaker{cfg: cfg}
+}
+
+// Open reports whether the last calls failed.
+func (b *Breaker) Open() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.open()
+}
+
+func (b *Breaker) open() bool { return b.failed >= b.cfg.Failures }
+
+// Refuses reports whether Enter would return false now.
+func (b *Breaker) Refuses() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.refuses()
+}
+
+func (b *Breaker) refuses() bool {
+	return b.open() && (b.probing || b.cfg.Now().Before(b.restEnd))
+}
+
+// Enter reports whether a call is admitted. Each admitted call must be followed by Leave.
+func (b *Breaker) Enter() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.refuses() {
+		return false
+	}
+	b.probing = b.open()
+	return true
+}
+
+// Leave records the outcome of an admitted call.
+func (b *Breaker) Leave(o Outcome) {
+	b.mu.Lock()
+	wasOpen := b.open()
+	b.probing = false
+	switch o {
+	case Success:
+		b.failed = 0
+	case Failure:
+		b.failed++
+		b.restEnd = b.cfg.Now().Add(b.cfg.Rest)
+	case Neither:
+	}
+	open := b.open()
+	b.mu.Unlock()
+	if open != wasOpen && b.cfg.OnChange != nil {
+		b.cfg.OnChange(open)
+	}
+}
