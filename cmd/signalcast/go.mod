@@ -9,7 +9,7 @@ require (
 	github.com/google/uuid v1.6.0
 	github.com/gowebpki/jcs v1.0.2
 	github.com/signalcast/signalcast/pkg v0.0.0
-	github.com/signalcast/signalcast/proto v0.0.0-00010101000000-000000000000
+	github.com/signalcast/signalcast/proto v0.0.0
 	github.com/signalcast/signalcast/sdk/go v0.0.0
 	golang.org/x/mod v0.42.0
 )

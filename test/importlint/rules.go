@@ -19,7 +19,7 @@ var adapters = map[string][]string{
 }
 
 // everywhere may be imported by every part of a service that is no subject; skill is arithmetic.
-var everywhere = []string{"syntax", "fault", "obs", "skill"}
+var everywhere = []string{"syntax", "fault", "obs", "skill", "ledgerclient"}
 
 // subjectPkg is all that a subject may know of pkg/; skill is arithmetic that the
 // ledger and those who check its records have in common.
@@ -70,10 +70,15 @@ var forbiddenForSubjects = []string{
 	"google.golang.org/protobuf/", "github.com/jackc/", "github.com/redis/",
 }
 
-// protobuf is seen by two adapters only.
+// hubModule is the service whose transports and rules use the generated messages of the ledger.
+const hubModule = "services/hub"
+
 var (
+	// protobuf is generated code and its runtime; in the api and the clock only these adapters use it.
 	protobuf     = []string{"google.golang.org/protobuf/", prefix + "proto/"}
 	seesProtobuf = map[string]bool{"rpc": true, "upstream": true}
+	// messages are the generated messages and what one needs to build them.
+	messages = []string{"google.golang.org/protobuf/proto", "google.golang.org/protobuf/types/known/", prefix + "proto/"}
 	// The machine-readable document is bytes, not protobuf.
 	notProtobuf = []string{prefix + "proto/openapi", prefix + "proto/openapi/"}
 )

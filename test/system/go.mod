@@ -18,7 +18,7 @@ require (
 	github.com/redis/go-redis/v9 v9.23.0
 	github.com/rs/zerolog v1.35.1
 	github.com/signalcast/signalcast/pkg v0.0.0
-	github.com/signalcast/signalcast/proto v0.0.0-00010101000000-000000000000
+	github.com/signalcast/signalcast/proto v0.0.0
 	github.com/signalcast/signalcast/sdk/go v0.0.0
 	golang.org/x/sys v0.48.0
 	google.golang.org/grpc v1.85.0

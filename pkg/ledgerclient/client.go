@@ -1,0 +1,89 @@
+package ledgerclient
+
+import (
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
+	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
+	digestv1 "github.com/signalcast/signalcast/proto/digest/v1"
+	exportv1 "github.com/signalcast/signalcast/proto/export/v1"
+	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
+	moderationv1 "github.com/signalcast/signalcast/proto/moderation/v1"
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
+	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
+	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+	stationv1 "github.com/signalcast/signalcast/proto/station/v1"
+	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
+)
+
+// Client has a generated client for each gRPC service of the api. Reads of stored facts have the
+// deadlines of deadlines.go; every other call has the deadline of its context. Errors are
+// *fault.Fault, converted by the connection (package link).
+type Client struct {
+	Boards           boardv1.BoardReadServiceClient
+	Catalogue        cataloguev1.CatalogueReadServiceClient
+	Days             digestv1.DigestReadServiceClient
+	Exports          exportv1.ExportServiceClient
+	FeedWrites       feedv1.FeedServiceClient
+	Feed             feedv1.FeedReadServiceClient
+	MarketWrites     marketv1.MarketServiceClient
+	Markets          marketv1.MarketReadServiceClient
+	Moderation       moderationv1.ModerationServiceClient
+	OperatorWrites   operatorv1.OperatorServiceClient
+	Operators        operatorv1.OperatorReadServiceClient
+	Records          recordv1.RecordServiceClient
+	ResolutionWrites resolutionv1.ResolutionServiceClient
+	Resolutions      resolutionv1.ResolutionReadServiceClient
+	SignalWrites     signalv1.SignalServiceClient
+	Signals          signalv1.SignalReadServiceClient
+	StationWrites    stationv1.StationServiceClient
+	Stations         stationv1.StationReadServiceClient
+	Wire             wirev1.WireReadServiceClient
+}
+
+// New returns a client that uses a connection to the api.
+func New(conn grpc.ClientConnInterface) *Client {
+	cc := WithDeadlines(conn)
+	return &Client{
+		Boards:           boardv1.NewBoardReadServiceClient(cc),
+		Catalogue:        cataloguev1.NewCatalogueReadServiceClient(cc),
+		Days:             digestv1.NewDigestReadServiceClient(cc),
+		Exports:          exportv1.NewExportServiceClient(cc),
+		FeedWrites:       feedv1.NewFeedServiceClient(cc),
+		Feed:             feedv1.NewFeedReadServiceClient(cc),
+		MarketWrites:     marketv1.NewMarketServiceClient(cc),
+		Markets:          marketv1.NewMarketReadServiceClient(cc),
+		Moderation:       moderationv1.NewModerationServiceClient(cc),
+		OperatorWrites:   operatorv1.NewOperatorServiceClient(cc),
+		Operators:        operatorv1.NewOperatorReadServiceClient(cc),
+		Records:          recordv1.NewRecordServiceClient(cc),
+		ResolutionWrites: resolutionv1.NewResolutionServiceClient(cc),
+		Resolutions:      resolutionv1.NewResolutionReadServiceClient(cc),
+		SignalWrites:     signalv1.NewSignalServiceClient(cc),
+		Signals:          signalv1.NewSignalReadServiceClient(cc),
+		StationWrites:    stationv1.NewStationServiceClient(cc),
+		Stations:         stationv1.NewStationReadServiceClient(cc),
+		Wire:             wirev1.NewWireReadServiceClient(cc),
+	}
+}
+
+// Time returns the time of a timestamp; the zero time for nil.
+func Time(t *timestamppb.Timestamp) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.AsTime()
+}
+
+// Timestamp returns the timestamp of a time; nil for the zero time.
+func Timestamp(t time.Time) *timestamppb.Timestamp {
+	if t.IsZero() {
+		return nil
+	}
+	return timestamppb.New(t)
+}
