@@ -85,7 +85,7 @@ func (s *server) named(c echo.Context, who operator.Identity) (operator.Identity
 	if err != nil || token == "" {
 		return who, err
 	}
-	said, err := s.accounts.Beside(c.Request().Context(), who, token)
+	said, err := s.Accounts.Beside(c.Request().Context(), who, token)
 	if err != nil {
 		return operator.Identity{}, err
 	}

@@ -44,7 +44,7 @@ func (s *server) perAddress(next echo.HandlerFunc) echo.HandlerFunc {
 			return err
 		}
 		r := c.Request()
-		c.SetRequest(r.WithContext(s.carry(r.Context(), web.RequestID(r.Context()))))
+		c.SetRequest(r.WithContext(s.Carry(r.Context(), web.RequestID(r.Context()))))
 		err := next(c)
 		if tabOf(c).found && (err == nil || fault.Of(err).Kind != fault.Unauthenticated) {
 			return err
@@ -64,7 +64,7 @@ func (s *server) enter(c echo.Context) error {
 	if !carries(r) && !(looked.Has(caller.TakeCron) && (r.Header["X-Cron-Secret"] != nil || r.URL.Query().Has("secret"))) {
 		return s.charge(c, t.address)
 	}
-	known := s.callers.Known(caller.Request{
+	known := s.Callers.Known(caller.Request{
 		Authorization: r.Header["Authorization"], AdminSecret: r.Header["X-Admin-Secret"],
 		UID: cookie(r, cookieUID), Sig: cookie(r, cookieSig),
 	})
@@ -104,7 +104,7 @@ func (s *server) lookedAt(c echo.Context) caller.Take {
 func (s *server) charge(c echo.Context, budgets ...string) error {
 	var d limit.Decision
 	for _, budget := range budgets {
-		if d = s.addresses.Allow(budget); d.Allowed {
+		if d = s.Addresses.Allow(budget); d.Allowed {
 			t := tabOf(c)
 			t.budget, t.taken = budget, d
 			return nil
@@ -119,7 +119,7 @@ func (s *server) somebody(c echo.Context) {
 	t := tabOf(c)
 	t.found = true
 	if t.budget != "" {
-		s.addresses.Undo(t.budget, t.taken)
+		s.Addresses.Undo(t.budget, t.taken)
 		t.budget = ""
 	}
 }

@@ -39,7 +39,7 @@ func (s *server) resolveSignals(c echo.Context) error {
 		detail["decidedAt"] = syntax.Stamp(f.DecidedAt)
 	}
 	err = s.audited(c, act{target: string(f.MarketID), detail: detail}, func(ctx context.Context) error {
-		record, t, err := s.resolutions.Force(ctx, f)
+		record, t, err := s.Resolutions.Force(ctx, f)
 		out = openapi.Forced{
 			Ok: true, Mode: "force", MarketID: string(f.MarketID), Outcome: showOutcome(record),
 			Scored: t.Scored, Won: t.Won, Lost: t.Lost, Void: t.Void,
@@ -56,7 +56,7 @@ func (s *server) resolveSignals(c echo.Context) error {
 func (s *server) scan(c echo.Context) error {
 	var scan resolution.Scan
 	err := s.audited(c, act{}, func(ctx context.Context) (err error) {
-		scan, err = s.resolutions.Scan(ctx)
+		scan, err = s.Resolutions.Scan(ctx)
 		return err
 	})
 	if err != nil {
@@ -86,12 +86,12 @@ func (s *server) createMarket(c echo.Context) error {
 	if err := o.Err(); err != nil {
 		return err
 	}
-	if err := d.CheckDates(s.now()); err != nil {
+	if err := d.CheckDates(s.Now()); err != nil {
 		return err
 	}
 	var made market.Market
 	err = s.audited(c, act{detail: d}, func(ctx context.Context) (err error) {
-		made, err = s.markets.Create(ctx, d)
+		made, err = s.Markets.Create(ctx, d)
 		return err
 	})
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *server) rateMarket(c echo.Context) error {
 	}
 	var m market.Market
 	err = s.audited(c, act{target: string(id), detail: map[string]any{"rated": rated, "reason": reason}}, func(ctx context.Context) (err error) {
-		m, err = s.markets.SetRated(ctx, id, rated, reason)
+		m, err = s.Markets.SetRated(ctx, id, rated, reason)
 		return err
 	})
 	if err != nil {
@@ -184,7 +184,7 @@ func (s *server) classify(c echo.Context) error {
 	}
 	var op operator.Operator
 	err = s.audited(c, act{target: string(class.Handle), detail: class}, func(ctx context.Context) (err error) {
-		op, err = s.operators.Classify(ctx, class)
+		op, err = s.Operators.Classify(ctx, class)
 		return err
 	})
 	if err != nil {

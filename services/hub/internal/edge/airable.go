@@ -32,15 +32,15 @@ func (q airableQuery) key() string { return joinKey(string(q.lane), keyOf(q.limi
 func (s *server) airable(c echo.Context) error {
 	q := readAirable(c.Request().URL.RawQuery)
 	return s.airing.Serve(c.Response(), c.Request(), q.key(), func(ctx context.Context) ([]byte, error) {
-		list, err := s.markets.Airable(ctx, q.lane, q.limit)
+		list, err := s.Markets.Airable(ctx, q.lane, q.limit)
 		if err != nil {
 			return nil, err
 		}
-		return web.Marshal(showAirable(list, s.now()))
+		return web.Marshal(showAirable(list, s.Now()))
 	})
 }
 
-func (s *server) emptyAirable(echo.Context) any { return showAirable(nil, s.now()) }
+func (s *server) emptyAirable(echo.Context) any { return showAirable(nil, s.Now()) }
 
 // aheadOfAir is how long before its end a market can no longer be put on the air.
 const aheadOfAir = 10 * time.Minute

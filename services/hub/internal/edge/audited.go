@@ -35,22 +35,22 @@ func (s *server) audited(c echo.Context, a act, do func(context.Context) error) 
 		detail = []byte("{}")
 	}
 	entry := audit.Entry{
-		ID: s.newID(), At: s.now(), Stage: audit.Asked, Actor: actorName(callerOf(c).Kind),
+		ID: s.NewID(), At: s.Now(), Stage: audit.Asked, Actor: actorName(callerOf(c).Kind),
 		Action: c.Request().Method + " " + c.Path(), Target: a.target,
 		RequestID: web.RequestID(ctx), IP: c.RealIP(), Detail: detail,
 	}
-	if err := s.audit.Add(ctx, entry); err != nil {
+	if err := s.Audit.Add(ctx, entry); err != nil {
 		return err
 	}
 	done := do(ctx)
-	entry.ID, entry.At, entry.Stage, entry.Code = s.newID(), s.now(), audit.Answered, "ok"
+	entry.ID, entry.At, entry.Stage, entry.Code = s.NewID(), s.Now(), audit.Answered, "ok"
 	if done != nil {
 		entry.Code = fault.Of(done).Code
 	}
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerTime)
 	defer cancel()
-	if err := s.audit.Add(after, entry); err != nil {
-		s.log.ErrorContext(after, "audit entry lost", "action", entry.Action, "target", entry.Target,
+	if err := s.Audit.Add(after, entry); err != nil {
+		s.Log.ErrorContext(after, "audit entry lost", "action", entry.Action, "target", entry.Target,
 			"request_id", entry.RequestID, "code", entry.Code, "error", err)
 	}
 	return done

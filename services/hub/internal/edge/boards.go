@@ -48,7 +48,7 @@ func (s *server) board(c echo.Context) error {
 
 func (s *server) buildBoard(q boardQuery) page.Build {
 	return func(ctx context.Context) ([]byte, error) {
-		b, err := s.boards.Broadcast(ctx, q.Query, q.limit)
+		b, err := s.Boards.Broadcast(ctx, q.Query, q.limit)
 		if err != nil {
 			return nil, err
 		}
@@ -68,8 +68,8 @@ func (s *server) boardPage(ctx context.Context, q boardQuery, b board.Board) ([]
 	}
 	brief, cancel := context.WithTimeout(ctx, followTime)
 	defer cancel()
-	followers, away := s.accounts.Follows.Followers(brief, ids)
-	live, _ := s.onair.OnAir(brief) // the board is served without them
+	followers, away := s.Accounts.Follows.Followers(brief, ids)
+	live, _ := s.OnAir.OnAir(brief) // the board is served without them
 	for i := range b.Rows {
 		show, on := live[b.Rows[i].Operator.Handle]
 		b.Rows[i].Live, b.Rows[i].Approved = b.Rows[i].Live || on, show.Approved
@@ -78,11 +78,11 @@ func (s *server) boardPage(ctx context.Context, q boardQuery, b board.Board) ([]
 	if err != nil || away == nil {
 		return body, err
 	}
-	return nil, &passing{page: page.Make(body, s.now()), source: "follows"}
+	return nil, &passing{page: page.Make(body, s.Now()), source: "follows"}
 }
 
 func (s *server) emptyBoard(c echo.Context) any {
-	return s.showBoard(readBoard(c.Request().URL.RawQuery), board.Board{UpdatedAt: s.now()}, nil)
+	return s.showBoard(readBoard(c.Request().URL.RawQuery), board.Board{UpdatedAt: s.Now()}, nil)
 }
 
 func (s *server) showBoard(q boardQuery, b board.Board, followers map[operator.ID]int64) openapi.BroadcastBoard {
@@ -98,7 +98,7 @@ func (s *server) showBoard(q boardQuery, b board.Board, followers map[operator.I
 			BroadcastScore: int64(r.BroadcastScore),
 			Components:     openapi.BroadcastRow_Components{Skill: hundredths(r.Skill), Activity: hundredths(r.Activity), Reach: hundredths(r.Reach)},
 			Score:          r.Score, Accuracy: int64(r.Accuracy), Total: r.Total, Won: r.Won, Lost: r.Lost, Pending: r.Pending,
-			Followers: followers[o.ID], Live: r.Live, Href: s.hubURL + "/u/" + string(o.Handle), Edge: showEdge(r.Edge),
+			Followers: followers[o.ID], Live: r.Live, Href: s.HubURL + "/u/" + string(o.Handle), Edge: showEdge(r.Edge),
 		})
 	}
 	return out

@@ -44,10 +44,10 @@ const (
 
 func (s *server) openBooks() {
 	failed := func(key string, err error) {
-		s.log.Warn("page not built", "key", strings.ReplaceAll(key, "\x00", " "), "error", err)
+		s.Log.Warn("page not built", "key", strings.ReplaceAll(key, "\x00", " "), "error", err)
 	}
 	quick := page.Options{
-		TTL: quickTTL, Stale: quickStale, IfError: quickIfError, Timeout: quickTimeout, Now: s.now, Failed: failed,
+		TTL: quickTTL, Stale: quickStale, IfError: quickIfError, Timeout: quickTimeout, Now: s.Now, Failed: failed,
 	}
 	s.feeds, s.boardPages = page.New(quick), page.New(quick)
 	named := func(o page.Options) *page.Book {
@@ -59,11 +59,11 @@ func (s *server) openBooks() {
 		return page.New(o)
 	}
 	s.records = named(quick)
-	s.skills = named(page.Options{TTL: skillTTL, Stale: skillTTL, Timeout: skillTimeout, MaxKeys: skillKeys, Now: s.now})
-	s.pulses = page.New(page.Options{TTL: pulseTTL, Timeout: pulseTimeout, Now: s.now, Failed: failed})
+	s.skills = named(page.Options{TTL: skillTTL, Stale: skillTTL, Timeout: skillTimeout, MaxKeys: skillKeys, Now: s.Now})
+	s.pulses = page.New(page.Options{TTL: pulseTTL, Timeout: pulseTimeout, Now: s.Now, Failed: failed})
 	slow := func(keys int) page.Options {
 		return page.Options{
-			TTL: programTTL, Stale: programStale, Timeout: programTimeout, MaxKeys: keys, Now: s.now,
+			TTL: programTTL, Stale: programStale, Timeout: programTimeout, MaxKeys: keys, Now: s.Now,
 			Failed: func(key string, err error) {
 				if p := (*passing)(nil); !errors.As(err, &p) { // one that passes is an answer, and counted as one
 					failed(key, err)
@@ -75,7 +75,7 @@ func (s *server) openBooks() {
 		return withTTL(slow(keys), movingTTL, movingStale)
 	}
 	copies := func(keys int, life time.Duration) page.Options {
-		return page.Options{TTL: life, MaxKeys: keys, Now: s.now}
+		return page.Options{TTL: life, MaxKeys: keys, Now: s.Now}
 	}
 	s.programs = newCovered(slow(programKeys), copies(programKeys, programLast), "clock")
 	s.tiles = newCovered(moving(tileKeys), copies(tileKeys, programLast), "")
@@ -84,7 +84,7 @@ func (s *server) openBooks() {
 	s.air = newCovered(withTTL(slow(castKeys), quickTTL, quickTTL), copies(airKeys, programLast), "")
 	s.plans = newCovered(moving(airKeys), copies(airKeys, programLast), "")
 	s.airing = page.New(slow(airKeys))
-	s.reels = page.New(page.Options{TTL: reelTTL, Stale: reelStale, Timeout: programTimeout, MaxKeys: airKeys, Now: s.now, Failed: failed})
+	s.reels = page.New(page.Options{TTL: reelTTL, Stale: reelStale, Timeout: programTimeout, MaxKeys: airKeys, Now: s.Now, Failed: failed})
 }
 
 func withTTL(o page.Options, ttl, stale time.Duration) page.Options {
@@ -106,7 +106,7 @@ func (s *server) closeBooks() {
 // answer, and whom it may not, it leaves to the routes.
 func (s *server) front(next http.Handler, count func(method, route string, status int) func()) http.Handler {
 	allow := func(_ http.ResponseWriter, r *http.Request) bool {
-		return !carries(r) && s.addresses.Allow(addressKey(web.Peer(r, s.trusted))).Allowed
+		return !carries(r) && s.Addresses.Allow(addressKey(web.Peer(r, s.Trusted))).Allowed
 	}
 	hot := func(pattern, cache string, cors web.CORS, book *page.Book, key func(string) string) page.Hot {
 		header := cors.Headers()
@@ -119,7 +119,7 @@ func (s *server) front(next http.Handler, count func(method, route string, statu
 	return page.NewFront(next, page.FrontOptions{Allow: allow, Count: count},
 		hot("/api/signals/feed", cacheShort, web.None, s.feeds, func(raw string) string { return readFeed(raw).key() }),
 		hot("/api/operator/leaderboard", cacheBoard, web.None, s.boardPages, func(raw string) string { return readBoard(raw).key() }),
-		hot("/api/"+s.venueA+"/featured", cacheProgram, web.Open, s.tiles.pages, func(raw string) string { return readMode(raw) }),
+		hot("/api/"+s.VenueA+"/featured", cacheProgram, web.Open, s.tiles.pages, func(raw string) string { return readMode(raw) }),
 		hot("/api/oracle/featured", cacheProgram, web.Open, s.tiles.pages, func(raw string) string { return oracleKey(readOracle(raw)) }),
 		hot("/api/fashion/signals", cacheShort, web.Open, s.feeds, func(raw string) string { return fashionKey(readFashion(raw)) }),
 		hot("/api/wire", cacheWire, web.None, s.moves.pages, func(raw string) string { return wireKey(readMoves(raw)) }),

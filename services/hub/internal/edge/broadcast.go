@@ -23,7 +23,7 @@ const (
 // last that it saw, marked.
 func (s *server) spotlight(c echo.Context) error {
 	build := func(ctx context.Context) ([]byte, error) {
-		shown, err := s.broadcast.Spotlight(ctx)
+		shown, err := s.Broadcast.Spotlight(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -38,7 +38,7 @@ func (s *server) spotlight(c echo.Context) error {
 
 func (s *server) showSpotlight(o *broadcast.Spotlight) openapi.SpotlightAnswer {
 	if o == nil {
-		return openapi.SpotlightAnswer{UpdatedAt: syntax.Stamp(s.now())}
+		return openapi.SpotlightAnswer{UpdatedAt: syntax.Stamp(s.Now())}
 	}
 	out := openapi.Spotlight{
 		ShowID: orNull(o.ShowID), Reason: string(o.Reason), MarketID: string(o.MarketID), Title: o.Title,
@@ -47,7 +47,7 @@ func (s *server) showSpotlight(o *broadcast.Spotlight) openapi.SpotlightAnswer {
 		StartedAt: syntax.Stamp(o.StartedAt), ExpiresAt: syntax.Stamp(o.ExpiresAt), Href: s.marketURL(o.MarketID),
 	}
 	if o.Reason == broadcast.LiveOperator {
-		out.Href = s.hubURL + "/live/" + string(o.Handle)
+		out.Href = s.HubURL + "/live/" + string(o.Handle)
 	}
 	return openapi.SpotlightAnswer{Spotlight: &out, ShowID: out.ShowID, UpdatedAt: syntax.Stamp(o.ChosenAt)}
 }
@@ -55,7 +55,7 @@ func (s *server) showSpotlight(o *broadcast.Spotlight) openapi.SpotlightAnswer {
 // bumpers is GET /api/broadcast/bumpers.
 func (s *server) bumpers(c echo.Context) error {
 	build := func(ctx context.Context) ([]byte, error) {
-		plan, err := s.broadcast.Bumpers(ctx, outcomeOf)
+		plan, err := s.Broadcast.Bumpers(ctx, outcomeOf)
 		if err != nil {
 			return nil, err
 		}
@@ -69,7 +69,7 @@ func (s *server) bumpers(c echo.Context) error {
 }
 
 func (s *server) showBumpers(list []broadcast.Bumper) openapi.Bumpers {
-	out := openapi.Bumpers{Bumpers: make([]openapi.Bumper, 0, len(list)), UpdatedAt: syntax.Stamp(s.now())}
+	out := openapi.Bumpers{Bumpers: make([]openapi.Bumper, 0, len(list)), UpdatedAt: syntax.Stamp(s.Now())}
 	for i := range list {
 		b := &list[i]
 		out.Bumpers = append(out.Bumpers, openapi.Bumper{
@@ -102,7 +102,7 @@ func (s *server) influence(c echo.Context) error {
 	q := readInfluence(c.Request().URL.RawQuery)
 	key := influenceKey(q)
 	build := func(ctx context.Context) ([]byte, error) {
-		got, err := s.broadcast.Influence(ctx, q.window, q.limit)
+		got, err := s.Broadcast.Influence(ctx, q.window, q.limit)
 		if err != nil {
 			return nil, err
 		}
@@ -112,7 +112,7 @@ func (s *server) influence(c echo.Context) error {
 		}
 		return body, s.plans.keep(ctx, key, body)
 	}
-	return s.covered(c, s.plans, key, build, func() any { return showInfluence(q, broadcast.Influence{UpdatedAt: s.now()}) })
+	return s.covered(c, s.plans, key, build, func() any { return showInfluence(q, broadcast.Influence{UpdatedAt: s.Now()}) })
 }
 
 func showInfluence(q influenceQuery, got broadcast.Influence) openapi.Influence {
@@ -161,7 +161,7 @@ func (s *server) schedule(c echo.Context) error {
 	cat := readSchedule(c.Request().URL.RawQuery)
 	key := scheduleKey(cat)
 	build := func(ctx context.Context) ([]byte, error) {
-		list, failed, err := s.broadcast.Schedule(ctx, cat)
+		list, failed, err := s.Broadcast.Schedule(ctx, cat)
 		if err != nil {
 			return nil, err
 		}
@@ -175,7 +175,7 @@ func (s *server) schedule(c echo.Context) error {
 }
 
 func (s *server) showSchedule(cat string, list []broadcast.Scheduled) scheduleJSON {
-	out := scheduleJSON{Buckets: make(map[string][]openapi.ScheduledMarket, len(broadcast.Buckets)), Cat: cat, UpdatedAt: syntax.Stamp(s.now())}
+	out := scheduleJSON{Buckets: make(map[string][]openapi.ScheduledMarket, len(broadcast.Buckets)), Cat: cat, UpdatedAt: syntax.Stamp(s.Now())}
 	for _, b := range broadcast.Buckets {
 		out.Buckets[b] = []openapi.ScheduledMarket{}
 	}

@@ -96,7 +96,7 @@ func airFeedKey(q broadcast.Query) string {
 func (s *server) broadcastFeed(c echo.Context) error {
 	q := readAirFeed(c.Request().URL.RawQuery)
 	build := func(ctx context.Context) ([]byte, error) {
-		p, err := s.broadcast.FeedPage(ctx, q, isTake)
+		p, err := s.Broadcast.FeedPage(ctx, q, isTake)
 		if err != nil {
 			return nil, err
 		}
@@ -106,7 +106,7 @@ func (s *server) broadcastFeed(c echo.Context) error {
 }
 
 func (s *server) showAirFeed(p broadcast.Page) airFeedJSON {
-	out := airFeedJSON{Items: make([]airItemJSON, 0, len(p.Items)), UpdatedAt: syntax.Stamp(s.now())}
+	out := airFeedJSON{Items: make([]airItemJSON, 0, len(p.Items)), UpdatedAt: syntax.Stamp(s.Now())}
 	for i := range p.Items {
 		out.Items = append(out.Items, s.showAirItem(&p.Items[i], p.Titles))
 	}
@@ -145,10 +145,10 @@ func (s *server) showAirItem(i *broadcast.Item, known map[syntax.MarketID]market
 	case broadcast.KindResolved:
 		out.Text = orNull("Resolved " + d.Outcome)
 	case broadcast.KindLive:
-		out.Href = s.hubURL + "/live/" + e.Handle
+		out.Href = s.HubURL + "/live/" + e.Handle
 	case broadcast.KindTape:
 		if out.Href == "" {
-			out.Href = s.hubURL + "/live/" + e.Handle
+			out.Href = s.HubURL + "/live/" + e.Handle
 		}
 	case broadcast.KindSegment:
 		out.Title = d.Title
@@ -194,7 +194,7 @@ func (s *server) orPassing(v any, failed error) ([]byte, error) {
 		return nil, err
 	}
 	if failed != nil {
-		return nil, &passing{page: page.Make(body, s.now()), source: web.Source(failed)}
+		return nil, &passing{page: page.Make(body, s.Now()), source: web.Source(failed)}
 	}
 	return body, nil
 }

@@ -57,14 +57,14 @@ func (s *server) signalThing(ctx context.Context, raw string) (thing, error) {
 	if !ok {
 		return thing{}, signal.ErrUnknown
 	}
-	found, err := s.reads.Signal(ctx, id)
+	found, err := s.Reads.Signal(ctx, id)
 	if err != nil {
 		return thing{}, err
 	}
 	waiting, cancel := context.WithTimeout(ctx, disputeWithin)
 	defer cancel()
-	t := thing{kind: share.Signal, id: id, url: s.hubURL + "/receipts/" + id, signal: found}
-	if m, err := s.markets.Market(waiting, found.MarketID); err == nil {
+	t := thing{kind: share.Signal, id: id, url: s.HubURL + "/receipts/" + id, signal: found}
+	if m, err := s.Markets.Market(waiting, found.MarketID); err == nil {
 		t.disputed = m.Disputed
 	}
 	who := string(found.PublicID)
@@ -109,11 +109,11 @@ func (s *server) marketThing(ctx context.Context, raw string) (thing, error) {
 	if err != nil {
 		return thing{}, market.ErrUnknown
 	}
-	m, err := s.markets.Market(ctx, id)
+	m, err := s.Markets.Market(ctx, id)
 	if err != nil {
 		return thing{}, oneThing(err)
 	}
-	t := thing{kind: share.Market, id: string(m.ID), url: s.hubURL + "/m/" + string(m.ID), market: m, disputed: m.Disputed}
+	t := thing{kind: share.Market, id: string(m.ID), url: s.HubURL + "/m/" + string(m.ID), market: m, disputed: m.Disputed}
 	t.Card = card.Card{Kicker: "Market", Title: card.Clean(m.Title), Name: "Market " + t.id, Accent: card.Plain}
 	switch {
 	case m.ResolutionValue != nil && m.Disputed:
@@ -139,12 +139,12 @@ func (s *server) operatorThing(ctx context.Context, raw string) (thing, error) {
 	if err != nil {
 		return thing{}, operator.ErrUnknown
 	}
-	r, err := s.ledgerRecords.Operator(ctx, record.Query{Handle: handle, Recent: atomRecent})
+	r, err := s.Records.Operator(ctx, record.Query{Handle: handle, Recent: atomRecent})
 	if err != nil {
 		return thing{}, err
 	}
 	o, st := r.Operator, &r.Stats
-	t := thing{kind: share.Operator, id: string(o.Handle), url: s.hubURL + "/u/" + string(o.Handle), record: r}
+	t := thing{kind: share.Operator, id: string(o.Handle), url: s.HubURL + "/u/" + string(o.Handle), record: r}
 	t.Card = card.Card{
 		Kicker: record.Title(st.Resolved()), Title: card.Clean(o.DisplayName), Name: "@" + string(o.Handle),
 		Subtitle: "@" + string(o.Handle), Accent: card.Plain,

@@ -38,7 +38,7 @@ func (s *server) findMarkets(c echo.Context) error {
 }
 
 func (s *server) findRows(ctx context.Context, q market.Query) (openapi.MarketRows, error) {
-	page, err := s.catalogue.Find(ctx, q)
+	page, err := s.Catalogue.Find(ctx, q)
 	if err != nil {
 		return openapi.MarketRows{}, err
 	}
@@ -68,7 +68,7 @@ func (s *server) venueMarket(c echo.Context) error {
 	if err != nil || id.Provider() != syntax.Polymarket {
 		return market.ErrUnknown
 	}
-	m, err := s.markets.Market(c.Request().Context(), id)
+	m, err := s.Markets.Market(c.Request().Context(), id)
 	if err != nil {
 		return oneThing(err)
 	}
@@ -99,7 +99,7 @@ func percent(bps *int32) *float64 {
 // resolved is GET /api/{venue_a}/resolved.
 func (s *server) resolved(c echo.Context) error {
 	limit := syntax.Limit(c.QueryParam("limit"), market.DefaultResolved, market.MaxRows)
-	page, err := s.catalogue.Resolved(c.Request().Context(), syntax.Polymarket, limit, cursorParam(c))
+	page, err := s.Catalogue.Resolved(c.Request().Context(), syntax.Polymarket, limit, cursorParam(c))
 	if err != nil {
 		return err
 	}

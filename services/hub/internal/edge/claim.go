@@ -30,7 +30,7 @@ func (s *server) claimIdentity(c echo.Context) error {
 	if err := o.Err(); err != nil {
 		return err
 	}
-	station, err := s.accounts.Claims.Station(name)
+	station, err := s.Accounts.Claims.Station(name)
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (s *server) claimIdentity(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	made, err := s.accounts.Claims.Claim(c.Request().Context(), callerOf(c).Operator.ID, station, address, token)
+	made, err := s.Accounts.Claims.Claim(c.Request().Context(), callerOf(c).Operator.ID, station, address, token)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (s *server) claimIdentity(c echo.Context) error {
 
 // listClaims is GET /api/identity/claim.
 func (s *server) listClaims(c echo.Context) error {
-	claims, err := s.accounts.Claims.Claims(c.Request().Context(), callerOf(c).Operator.ID)
+	claims, err := s.Accounts.Claims.Claims(c.Request().Context(), callerOf(c).Operator.ID)
 	if err != nil {
 		return err
 	}
@@ -56,11 +56,11 @@ func (s *server) listClaims(c echo.Context) error {
 
 // dropClaim is DELETE /api/identity/claim.
 func (s *server) dropClaim(c echo.Context) error {
-	station, err := s.accounts.Claims.Station(c.QueryParam("station"))
+	station, err := s.Accounts.Claims.Station(c.QueryParam("station"))
 	if err != nil {
 		return err
 	}
-	removed, err := s.accounts.Claims.Drop(c.Request().Context(), callerOf(c).Operator.ID, station)
+	removed, err := s.Accounts.Claims.Drop(c.Request().Context(), callerOf(c).Operator.ID, station)
 	if err != nil {
 		return err
 	}
@@ -74,11 +74,11 @@ func (s *server) networkIdentity(c echo.Context) error {
 		return err
 	}
 	ctx := c.Request().Context()
-	account, err := s.accounts.Payouts.Finder.AccountByHandle(ctx, handle)
+	account, err := s.Accounts.Payouts.Finder.AccountByHandle(ctx, handle)
 	if err != nil {
 		return err
 	}
-	claims, err := s.accounts.Claims.Claims(ctx, account.ID)
+	claims, err := s.Accounts.Claims.Claims(ctx, account.ID)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (s *server) networkPayout(c echo.Context) error {
 	if err != nil {
 		return tagged(c, openapi.Payout{})
 	}
-	p := s.accounts.Payouts
+	p := s.Accounts.Payouts
 	address, err := p.Address(c.Request().Context(), handle)
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func (s *server) networkPayout(c echo.Context) error {
 	}
 	return tagged(c, openapi.Payout{
 		Eligible: true, PayoutAddress: orNull(address), ChainID: orNull(p.Money.ChainID), ChainLabel: orNull(p.Money.Label),
-		UsdcAddress: orNull(p.Money.USDC), TipURL: orNull(s.hubURL + "/tip/" + string(handle)),
+		UsdcAddress: orNull(p.Money.USDC), TipURL: orNull(s.HubURL + "/tip/" + string(handle)),
 	})
 }
 

@@ -72,7 +72,7 @@ func (s *server) covered(c echo.Context, b covered, key string, build page.Build
 		source = web.Source(err)
 	}
 	s.markDegraded(c, source)
-	s.log.WarnContext(r.Context(), "page is covered for", "route", c.Path(), "code", fault.Of(err).Code, "error", err)
+	s.Log.WarnContext(r.Context(), "page is covered for", "route", c.Path(), "code", fault.Of(err).Code, "error", err)
 	if last := b.copies.Peek(key); last != nil {
 		last.WriteTo(w, r)
 		return nil
@@ -85,7 +85,7 @@ func (s *server) markDegraded(c echo.Context, source string) {
 	h := c.Response().Header()
 	h.Set("Cache-Control", cacheNever)
 	h.Set("X-Degraded", source)
-	s.degraded(c.Path(), source)
+	s.Degraded(c.Path(), source)
 }
 
 // bodyOf is the page of a key as it is sent, one that may only be shown as well.

@@ -59,7 +59,7 @@ func (s *server) create(c echo.Context, t message.Type) error {
 	if key != "" {
 		r.IdempotencyKey, r.BodyHash = keyOnRoute(t, key), sum.Sum(nil)
 	}
-	filed, err := s.creations.File(c.Request().Context(), creatorOf(callerOf(c)), r)
+	filed, err := s.Creations.File(c.Request().Context(), creatorOf(callerOf(c)), r)
 	if err != nil {
 		return s.refuseCreation(c, err)
 	}
@@ -127,7 +127,7 @@ func creationPayload(o web.Object) ([]byte, error) {
 // ledger has not accepted is remembered.
 func (s *server) refuseCreation(c echo.Context, err error) error {
 	if fault.Of(err).Kind == fault.Unauthenticated {
-		s.callers.Refused(callerOf(c))
+		s.Callers.Refused(callerOf(c))
 	}
 	return s.explainEffect(err)
 }

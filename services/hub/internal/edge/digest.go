@@ -32,14 +32,14 @@ func (s *server) dailyDigest(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	day := digest.Yesterday(s.now())
+	day := digest.Yesterday(s.Now())
 	out := openapi.DigestAnswer{Ok: true, Dry: orNull(dry)}
 	err = s.audited(c, act{target: day.Date, detail: map[string]any{"dry": dry}}, func(ctx context.Context) (err error) {
 		if dry {
 			out.Payload, err = s.digestOf(ctx, day)
 			return err
 		}
-		sent, already, err := s.accounts.Digests.Once(ctx, day.Date, func(ctx context.Context) (digest.Letter, error) {
+		sent, already, err := s.Accounts.Digests.Once(ctx, day.Date, func(ctx context.Context) (digest.Letter, error) {
 			var err error
 			if out.Payload, err = s.digestOf(ctx, day); err != nil {
 				return digest.Letter{}, err
@@ -72,15 +72,15 @@ func readDry(values []string) (bool, error) {
 // digestOf gathers the day. Nothing is left out when a part is away: the letter is
 // sent once, so it waits until it is whole.
 func (s *server) digestOf(ctx context.Context, w digest.Window) (*openapi.Digest, error) {
-	day, err := s.accounts.Days.Day(ctx, w)
+	day, err := s.Accounts.Days.Day(ctx, w)
 	if err != nil {
 		return nil, err
 	}
-	moved, err := s.wire.Situations(ctx, wire.Query{Window: syntax.Window24h, Limit: digestMovers})
+	moved, err := s.Wire.Situations(ctx, wire.Query{Window: syntax.Window24h, Limit: digestMovers})
 	if err != nil {
 		return nil, err
 	}
-	next, err := s.markets.Airable(ctx, "", digestResolving)
+	next, err := s.Markets.Airable(ctx, "", digestResolving)
 	if err != nil {
 		return nil, err
 	}
@@ -91,13 +91,13 @@ func (s *server) digestOf(ctx context.Context, w digest.Window) (*openapi.Digest
 			NewOperators: day.NewOperators,
 		},
 		TopCalls: make([]openapi.Digest_TopCalls, 0, len(day.TopCalls)), Movers: make([]openapi.Situation, 0, len(moved.Situations)),
-		ResolvingNext: showAirable(next, s.now()).Markets, Disputed: append([]string{}, day.Disputed...),
+		ResolvingNext: showAirable(next, s.Now()).Markets, Disputed: append([]string{}, day.Disputed...),
 		Pulse: openapi.Digest_Pulse{Last7: day.Pulse.Last7, Prev7: day.Pulse.Prev7, WssAo: day.Pulse.WssAo},
 	}
 	for _, call := range day.TopCalls {
 		out.TopCalls = append(out.TopCalls, openapi.Digest_TopCalls{
 			SignalID: call.SignalID, Handle: call.Handle, MarketTitle: call.MarketTitle, Direction: string(call.Direction),
-			OddsBps: int64(call.OddsBps), Score: int64(call.Score), ReceiptURL: s.hubURL + "/receipts/" + call.SignalID,
+			OddsBps: int64(call.OddsBps), Score: int64(call.Score), ReceiptURL: s.HubURL + "/receipts/" + call.SignalID,
 		})
 	}
 	for i := range moved.Situations {
@@ -129,7 +129,7 @@ func (s *server) letter(d *openapi.Digest) digest.Letter {
 	}
 	section("Ending next", len(d.ResolvingNext))
 	for _, m := range d.ResolvingNext {
-		line("- %s, %s. %s%s", oneLine(m.Title), m.EndDate, s.hubURL, m.Route)
+		line("- %s, %s. %s%s", oneLine(m.Title), m.EndDate, s.HubURL, m.Route)
 	}
 	section("Disputed", len(d.Disputed))
 	for _, id := range d.Disputed {

@@ -70,10 +70,10 @@ var errXML = fault.New(fault.NotImplemented, "not_implemented", "only format=jso
 func (s *server) embedOf(c echo.Context, t *thing) (any, error) {
 	ctx := c.Request().Context()
 	part := s.frameOf(t, 0, 0)
-	if code, err := share.Mint(ctx, s.links, t.kind, t.id); err != nil {
+	if code, err := share.Mint(ctx, s.Links, t.kind, t.id); err != nil {
 		s.markDegraded(c, web.Source(err))
 	} else {
-		short := s.hubURL + "/api/c/" + code
+		short := s.HubURL + "/api/c/" + code
 		part.ShortURL = &short
 	}
 	switch t.kind {
@@ -88,7 +88,7 @@ func (s *server) embedOf(c echo.Context, t *thing) (any, error) {
 			pct := float64(*m.Yes) / 100
 			row.YesPct = &pct
 		}
-		crowd, err := s.reads.Crowd(ctx, m.ID, "")
+		crowd, err := s.Reads.Crowd(ctx, m.ID, "")
 		if err != nil {
 			return nil, err
 		}
@@ -117,7 +117,7 @@ func (s *server) embedOf(c echo.Context, t *thing) (any, error) {
 // where that is above 0.
 func (s *server) frameOf(t *thing, maxWidth, maxHeight int) embedPartJSON {
 	if t.kind == share.Operator {
-		p := embedPartJSON{EmbedURL: s.hubURL + "/operator/" + t.id + "/embed", Width: frameWidth, Height: frameHeight, URL: t.url}
+		p := embedPartJSON{EmbedURL: s.HubURL + "/operator/" + t.id + "/embed", Width: frameWidth, Height: frameHeight, URL: t.url}
 		if maxWidth > 0 {
 			p.Width = min(p.Width, maxWidth)
 		}
@@ -141,7 +141,7 @@ func (s *server) frameOf(t *thing, maxWidth, maxHeight int) embedPartJSON {
 }
 
 func (s *server) cardURL(t *thing) string {
-	return s.hubURL + "/api/card/" + string(t.kind) + "/" + url.PathEscape(t.id)
+	return s.HubURL + "/api/card/" + string(t.kind) + "/" + url.PathEscape(t.id)
 }
 
 // oembed is GET /api/embed/oembed.
@@ -159,7 +159,7 @@ func (s *server) oembed(c echo.Context) error {
 	}
 	p := s.frameOf(&t, size(c.QueryParam("maxwidth")), size(c.QueryParam("maxheight")))
 	return tagged(c, openapi.OEmbed{
-		Type: "rich", Version: "1.0", Title: t.Title, ProviderName: "Signalcast", ProviderURL: s.hubURL, CacheAge: oembedAge,
+		Type: "rich", Version: "1.0", Title: t.Title, ProviderName: "Signalcast", ProviderURL: s.HubURL, CacheAge: oembedAge,
 		HTML: p.HTML, Width: int64(p.Width), Height: int64(p.Height),
 		ThumbnailURL: s.cardURL(&t) + ".png", ThumbnailWidth: 1200, ThumbnailHeight: 630,
 	})
@@ -175,7 +175,7 @@ func size(raw string) int {
 
 // ownAddress reads what an address of ours leads to.
 func (s *server) ownAddress(raw string) (kind, id string, ok bool) {
-	rest, ours := strings.CutPrefix(raw, s.hubURL+"/")
+	rest, ours := strings.CutPrefix(raw, s.HubURL+"/")
 	u, err := url.Parse(rest)
 	if !ours || err != nil || u.Scheme != "" || u.Host != "" || u.User != nil {
 		return "", "", false
@@ -199,7 +199,7 @@ func (s *server) short(c echo.Context) error {
 	if !share.IsCode(code) {
 		return share.ErrUnknown
 	}
-	l, err := s.links.Link(c.Request().Context(), code)
+	l, err := s.Links.Link(c.Request().Context(), code)
 	if err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func (s *server) short(c echo.Context) error {
 	if !ok { // a tape has no page here
 		return share.ErrUnknown
 	}
-	address := s.hubURL + to + url.PathEscape(l.ID)
+	address := s.HubURL + to + url.PathEscape(l.ID)
 	if strings.Contains(c.Request().Header.Get("Accept"), "text/html") {
 		return c.Redirect(http.StatusFound, address)
 	}

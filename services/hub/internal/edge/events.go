@@ -62,14 +62,14 @@ func (s *server) appendEvent(c echo.Context) error {
 	}
 	ctx, by := c.Request().Context(), callerOf(c).Actor()
 	if dry {
-		would, err := s.signals.RehearseEvent(ctx, by, draft)
+		would, err := s.Signals.RehearseEvent(ctx, by, draft)
 		if err != nil {
 			return err
 		}
 		return web.OK(c, showDryEvent(would))
 	}
 	draft.IdempotencyKey = key
-	event, err := s.signals.Append(ctx, by, draft)
+	event, err := s.Signals.Append(ctx, by, draft)
 	if err != nil {
 		return err
 	}

@@ -46,9 +46,9 @@ func (s *server) record(c echo.Context) error {
 	if c.QueryParam("format") == "csv" {
 		out.kind, out.form, out.ending = "text/csv; charset=utf-8; header=present", &csvRecord{}, ".csv"
 	} else {
-		out.kind, out.form, out.ending = "application/jsonl; charset=utf-8", newLines(s.hubURL), ".jsonl"
+		out.kind, out.form, out.ending = "application/jsonl; charset=utf-8", newLines(s.HubURL), ".jsonl"
 	}
-	err = s.exports.Record(ctx, handle, out)
+	err = s.Exports.Record(ctx, handle, out)
 	switch {
 	case errors.Is(err, errHeadOnly):
 		return nil
@@ -56,7 +56,7 @@ func (s *server) record(c echo.Context) error {
 		// What was written looks like a record and has no end: the connection is cut,
 		// so that nobody takes it for a whole one.
 		if ctx.Err() == nil {
-			s.log.Warn("record not finished", "handle", string(handle), "error", err)
+			s.Log.Warn("record not finished", "handle", string(handle), "error", err)
 		}
 		panic(http.ErrAbortHandler)
 	}

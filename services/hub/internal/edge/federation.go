@@ -41,11 +41,11 @@ func (q reelQuery) key(kind string) string {
 func (s *server) networkTapes(c echo.Context) error {
 	q := readReel(c.Request().URL.RawQuery, network.DefaultTapes, network.MaxTapes)
 	return s.reels.Serve(c.Response(), c.Request(), q.key("tapes"), func(ctx context.Context) ([]byte, error) {
-		list, err := s.network.Tapes(ctx, q.want, q.limit)
+		list, err := s.Network.Tapes(ctx, q.want, q.limit)
 		if err != nil {
 			return nil, err
 		}
-		out := openapi.Tapes{Tapes: make([]openapi.Tape, 0, len(list)), FetchedAt: syntax.Stamp(s.now())}
+		out := openapi.Tapes{Tapes: make([]openapi.Tape, 0, len(list)), FetchedAt: syntax.Stamp(s.Now())}
 		for i := range list {
 			out.Tapes = append(out.Tapes, showTape(&list[i]))
 		}
@@ -54,19 +54,19 @@ func (s *server) networkTapes(c echo.Context) error {
 }
 
 func (s *server) emptyTapes(echo.Context) any {
-	return openapi.Tapes{Tapes: []openapi.Tape{}, FetchedAt: syntax.Stamp(s.now())}
+	return openapi.Tapes{Tapes: []openapi.Tape{}, FetchedAt: syntax.Stamp(s.Now())}
 }
 
 // networkOperators is GET /api/network/operators.
 func (s *server) networkOperators(c echo.Context) error {
 	q := readReel(c.Request().URL.RawQuery, network.MaxOperators, network.MaxOperators)
 	err := s.reels.Serve(c.Response(), c.Request(), q.key("operators"), func(ctx context.Context) ([]byte, error) {
-		list, err := s.network.Operators(ctx, q.want, q.limit)
+		list, err := s.Network.Operators(ctx, q.want, q.limit)
 		if err != nil {
 			return nil, err
 		}
 		away := s.countFollowers(ctx, list)
-		out := openapi.NetworkOperators{Operators: make([]openapi.NetworkOperator, 0, len(list)), FetchedAt: syntax.Stamp(s.now())}
+		out := openapi.NetworkOperators{Operators: make([]openapi.NetworkOperator, 0, len(list)), FetchedAt: syntax.Stamp(s.Now())}
 		for i := range list {
 			out.Operators = append(out.Operators, showNetworkOperator(&list[i]))
 		}
@@ -74,7 +74,7 @@ func (s *server) networkOperators(c echo.Context) error {
 		if err != nil || away == nil {
 			return body, err
 		}
-		return nil, &passing{page: page.Make(body, s.now()), source: "follows"}
+		return nil, &passing{page: page.Make(body, s.Now()), source: "follows"}
 	})
 	var part *passing
 	if !errors.As(err, &part) {
@@ -98,7 +98,7 @@ func (s *server) countFollowers(ctx context.Context, list []network.Operator) er
 	}
 	ctx, cancel := context.WithTimeout(ctx, followTime)
 	defer cancel()
-	counts, err := s.accounts.Follows.Followers(ctx, ids)
+	counts, err := s.Accounts.Follows.Followers(ctx, ids)
 	for i := range list {
 		if n, there := counts[list[i].ID]; there && list[i].ID != "" {
 			list[i].Followers = n
@@ -108,22 +108,22 @@ func (s *server) countFollowers(ctx context.Context, list []network.Operator) er
 }
 
 func (s *server) emptyNetwork(echo.Context) any {
-	return openapi.NetworkOperators{Operators: []openapi.NetworkOperator{}, FetchedAt: syntax.Stamp(s.now())}
+	return openapi.NetworkOperators{Operators: []openapi.NetworkOperator{}, FetchedAt: syntax.Stamp(s.Now())}
 }
 
 // viewTape is POST /api/network/tapes/{id}/view: a player has started. An address counts
 // once an hour for a tape.
 func (s *server) viewTape(c echo.Context) error {
 	ctx, id := c.Request().Context(), c.Param("id")
-	t, err := s.network.Find(ctx, id)
+	t, err := s.Network.Find(ctx, id)
 	if err != nil {
 		return err
 	}
 	sum := sha256.Sum256([]byte(t.Origin + "\n" + id + "\n" + addressKey(c.RealIP()))) // Redis learns no address
-	if !s.viewers.Allow(ctx, hex.EncodeToString(sum[:16])).Allowed {
+	if !s.Viewers.Allow(ctx, hex.EncodeToString(sum[:16])).Allowed {
 		return web.OK(c, openapi.ViewTapeAnswer{Ok: true})
 	}
-	if err := s.network.View(ctx, t); err != nil {
+	if err := s.Network.View(ctx, t); err != nil {
 		return err
 	}
 	return web.OK(c, openapi.ViewTapeAnswer{Ok: true, Counted: true})

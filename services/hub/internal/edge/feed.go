@@ -65,7 +65,7 @@ func (s *server) feed(c echo.Context) error {
 
 func (s *server) buildFeed(q feedQuery) page.Build {
 	return func(ctx context.Context) ([]byte, error) {
-		list, err := s.reads.Feed(ctx, q.kind, q.limit)
+		list, err := s.Reads.Feed(ctx, q.kind, q.limit)
 		if err != nil {
 			return nil, err
 		}
@@ -93,7 +93,7 @@ func fashionKey(limit int) string { return joinKey(fashionCategory, keyOf(limit)
 func (s *server) fashion(c echo.Context) error {
 	limit := readFashion(c.Request().URL.RawQuery)
 	return s.feeds.Serve(c.Response(), c.Request(), fashionKey(limit), func(ctx context.Context) ([]byte, error) {
-		list, err := s.reads.FeedOf(ctx, fashionCategory, limit)
+		list, err := s.Reads.FeedOf(ctx, fashionCategory, limit)
 		if err != nil {
 			return nil, err
 		}

@@ -34,7 +34,7 @@ func (s *server) followCounts(c echo.Context) error {
 	if who.Doubt != nil { // whose own numbers are missing, nobody can tell
 		s.markDegraded(c, web.Source(who.Doubt))
 	}
-	counts, err := s.accounts.Follows.Counts(c.Request().Context(), viewer, handle)
+	counts, err := s.Accounts.Follows.Counts(c.Request().Context(), viewer, handle)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (s *server) follow(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.changeFollow(c, o, s.accounts.Follows.Follow)
+	return s.changeFollow(c, o, s.Accounts.Follows.Follow)
 }
 
 // unfollow is DELETE /api/user/follow, with a body or with ?handle=: a body does
@@ -61,13 +61,13 @@ func (s *server) unfollow(c echo.Context) error {
 		return err
 	}
 	if given {
-		return s.changeFollow(c, o, s.accounts.Follows.Unfollow)
+		return s.changeFollow(c, o, s.Accounts.Follows.Unfollow)
 	}
 	handle, err := handleQuery(c)
 	if err != nil {
 		return err
 	}
-	return s.showFollow(c, handle, s.accounts.Follows.Unfollow)
+	return s.showFollow(c, handle, s.Accounts.Follows.Unfollow)
 }
 
 type changeFollow func(context.Context, operator.Operator, syntax.Handle) (follow.Counts, error)

@@ -31,7 +31,7 @@ func (s *server) admit(c echo.Context, r route) error {
 			return err
 		}
 	}
-	who, standing, err := s.callers.Resolve(c.Request().Context(), s.credentials(c, r))
+	who, standing, err := s.Callers.Resolve(c.Request().Context(), s.credentials(c, r))
 	if standing != nil {
 		showStanding(c.Response().Header(), *standing)
 	}
@@ -58,7 +58,7 @@ func (s *server) permitted(c echo.Context, who caller.Caller, r route) error {
 	if !who.Strict || r.agents || who.Allows(r.permission) {
 		return nil
 	}
-	if err := s.callers.Confirm(c.Request().Context(), who); err != nil {
+	if err := s.Callers.Confirm(c.Request().Context(), who); err != nil {
 		return err
 	}
 	return grant.ErrInsufficientScope.With("required", r.permission)
@@ -70,9 +70,9 @@ func (s *server) permitted(c echo.Context, who caller.Caller, r route) error {
 func (s *server) afterCredential(c echo.Context, who caller.Caller, err error) error {
 	switch fault.Of(err).Kind {
 	case fault.Unauthenticated:
-		s.callers.Refused(who)
+		s.Callers.Refused(who)
 	case fault.Invalid, fault.TooLarge, fault.Unsupported, fault.NotFound:
-		if refused := s.callers.Confirm(c.Request().Context(), who); refused != nil {
+		if refused := s.Callers.Confirm(c.Request().Context(), who); refused != nil {
 			return refused
 		}
 	}
@@ -90,7 +90,7 @@ func (s *server) credentials(c echo.Context, r route) caller.Request {
 	out := caller.Request{
 		Take:          r.who,
 		InCall:        r.inCall && r.scope == "", // a scope wants the permissions before the call
-		Resource:      s.hubURL + protocolBase,
+		Resource:      s.HubURL + protocolBase,
 		Authorization: req.Header["Authorization"],
 		IP:            addressKey(c.RealIP()),
 	}
@@ -100,7 +100,7 @@ func (s *server) credentials(c echo.Context, r route) caller.Request {
 	if r.who.Has(caller.TakeSession) {
 		out.UID, out.Sig, out.Bind = cookie(req, cookieUID), cookie(req, cookieSig), cookie(req, cookieBind)
 		out.Unsafe = req.Method != http.MethodGet && req.Method != http.MethodHead
-		out.SameOrigin = web.SameOrigin(req, s.origin)
+		out.SameOrigin = web.SameOrigin(req, s.Origin)
 	}
 	if r.who.Has(caller.TakeAdmin) {
 		out.AdminSecret = req.Header["X-Admin-Secret"]

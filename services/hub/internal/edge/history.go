@@ -63,13 +63,13 @@ func (s *server) history(c echo.Context, rawID, token string, i market.Interval)
 		if len(token) > maxToken || !isDigits(token) {
 			return nil, nil
 		}
-		return s.catalogue.History(ctx, "", token, i)
+		return s.Catalogue.History(ctx, "", token, i)
 	}
 	id, err := syntax.ParseMarketID(rawID)
 	if err != nil {
 		return nil, nil // an id of no known form is an unknown market
 	}
-	return s.catalogue.History(ctx, id, "", i)
+	return s.Catalogue.History(ctx, id, "", i)
 }
 
 func isDigits(s string) bool {

@@ -35,7 +35,7 @@ func (s *server) mintKey(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	plaintext, key, err := s.operators.MintKey(c.Request().Context(), owner.ID, draft)
+	plaintext, key, err := s.Operators.MintKey(c.Request().Context(), owner.ID, draft)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (s *server) listKeys(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	keys, err := s.operators.ListKeys(c.Request().Context(), owner.ID)
+	keys, err := s.Operators.ListKeys(c.Request().Context(), owner.ID)
 	if err != nil {
 		return err
 	}
@@ -91,11 +91,11 @@ func (s *server) revokeKey(c echo.Context) error {
 // message of such a signer is accepted meanwhile. Faults: not_found, and those of the
 // stores.
 func (s *server) revoke(ctx context.Context, owner operator.ID, keyID string) (operator.Key, openapi.RevokedKey_Revoked, error) {
-	key, webhooks, err := s.operators.RevokeKey(ctx, owner, keyID)
+	key, webhooks, err := s.Operators.RevokeKey(ctx, owner, keyID)
 	if err != nil {
 		return operator.Key{}, openapi.RevokedKey_Revoked{}, err
 	}
-	signers, err := s.messages.RevokeSignersOf(ctx, key.ID)
+	signers, err := s.Messages.RevokeSignersOf(ctx, key.ID)
 	if err != nil {
 		return operator.Key{}, openapi.RevokedKey_Revoked{}, err
 	}

@@ -47,7 +47,7 @@ func (s *server) heartbeat(c echo.Context) error {
 	ctx := c.Request().Context()
 	out := openapi.Heartbeat{Ok: true, IntervalS: int64(inSeconds(onair.BeatEvery))}
 	if state == stateOffline {
-		session, ended, err := s.onair.Offline(ctx, beat.Handle)
+		session, ended, err := s.OnAir.Offline(ctx, beat.Handle)
 		if err != nil {
 			return err
 		}
@@ -56,22 +56,22 @@ func (s *server) heartbeat(c echo.Context) error {
 		}
 		return web.OK(c, out)
 	}
-	session, err := s.onair.Beat(ctx, beat)
+	session, err := s.OnAir.Beat(ctx, beat)
 	if err != nil {
 		return err
 	}
 	if who := callerOf(c); who.Kind == caller.Key && session.WentLive {
 		s.attestLive(ctx, who.Operator.ID, &session)
 	}
-	out.ShowID, out.ExpiresInS, out.Viewers = &session.ID, int64(inSeconds(onair.Life)), s.onair.Viewers(ctx, beat.Handle)
+	out.ShowID, out.ExpiresInS, out.Viewers = &session.ID, int64(inSeconds(onair.Life)), s.OnAir.Viewers(ctx, beat.Handle)
 	return web.OK(c, out)
 }
 
 // attestLive attests a go-live with a key. The session stands without it, and what is
 // noted and not done the sweep does.
 func (s *server) attestLive(ctx context.Context, who operator.ID, v *onair.Session) {
-	if err := s.creations.AttestLive(ctx, creation.Live{DenpaID: string(who), ShowID: v.ID, URL: v.URL, MarketID: v.MarketID}); err != nil {
-		s.log.WarnContext(ctx, "a go-live is not attested yet", "show", v.ID, "error", err)
+	if err := s.Creations.AttestLive(ctx, creation.Live{DenpaID: string(who), ShowID: v.ID, URL: v.URL, MarketID: v.MarketID}); err != nil {
+		s.Log.WarnContext(ctx, "a go-live is not attested yet", "show", v.ID, "error", err)
 	}
 }
 
@@ -80,11 +80,11 @@ func inSeconds(d time.Duration) int { return int(d / time.Second) }
 // live is GET /api/streamers/live.
 func (s *server) live(c echo.Context) error {
 	ctx := c.Request().Context()
-	shows, err := s.onair.Live(ctx)
+	shows, err := s.OnAir.Live(ctx)
 	if err != nil {
 		return err
 	}
-	past, err := s.onair.Recent(ctx)
+	past, err := s.OnAir.Recent(ctx)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (s *server) view(c echo.Context) error {
 	} else {
 		viewer = "id\n" + viewer
 	}
-	n, err := s.onair.View(c.Request().Context(), handle, unnamed(handle, viewer), unnamed(handle, address))
+	n, err := s.OnAir.View(c.Request().Context(), handle, unnamed(handle, viewer), unnamed(handle, address))
 	if err != nil {
 		return err
 	}

@@ -81,7 +81,7 @@ func (s *server) market(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	m, err := s.markets.Market(c.Request().Context(), id)
+	m, err := s.Markets.Market(c.Request().Context(), id)
 	if err != nil {
 		return oneThing(err)
 	}
@@ -101,7 +101,7 @@ func (s *server) marketLedger(c echo.Context) error {
 		return err
 	}
 	limit := syntax.Limit(c.QueryParam("limit"), ledgerDefault, ledgerMax)
-	page, err := s.reads.MarketLedger(c.Request().Context(), id, limit, cursorParam(c))
+	page, err := s.Reads.MarketLedger(c.Request().Context(), id, limit, cursorParam(c))
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (s *server) crowd(c echo.Context) error {
 	if who.Doubt != nil { // whose call is missing, nobody can tell
 		s.markDegraded(c, web.Source(who.Doubt))
 	}
-	crowd, err := s.reads.Crowd(c.Request().Context(), id, own)
+	crowd, err := s.Reads.Crowd(c.Request().Context(), id, own)
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (s *server) crowd(c echo.Context) error {
 }
 
 func (s *server) emptyCrowd(c echo.Context) any {
-	return showCrowd(syntax.MarketID(c.Param("marketId")), signal.Crowd{UpdatedAt: s.now()})
+	return showCrowd(syntax.MarketID(c.Param("marketId")), signal.Crowd{UpdatedAt: s.Now()})
 }
 
 func showCrowd(id syntax.MarketID, crowd signal.Crowd) crowdJSON {

@@ -35,7 +35,7 @@ func (s *server) agentRoutes() []route {
 		{method: http.MethodPost, path: agentPath, who: caller.TakeNone | caller.TakeKey, agents: true, handler: s.agents},
 		{
 			method: http.MethodPost, path: protocolBase + agentPart, who: caller.TakeNone | caller.TakeToken, agents: true,
-			cors: web.Protocol, resource: s.hubURL + protocolBase + agentPart, handler: s.agents,
+			cors: web.Protocol, resource: s.HubURL + protocolBase + agentPart, handler: s.agents,
 		},
 	}
 }
@@ -134,7 +134,7 @@ func (s *server) reached(r *http.Request, rt route) error {
 		}
 	}
 	origins := r.Header["Origin"]
-	if rt.cors != web.Protocol && len(origins) > 0 && (len(origins) > 1 || origins[0] != s.origin) {
+	if rt.cors != web.Protocol && len(origins) > 0 && (len(origins) > 1 || origins[0] != s.Origin) {
 		return errElsewhere
 	}
 	return nil

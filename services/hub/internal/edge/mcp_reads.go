@@ -83,11 +83,11 @@ func (s *server) toolSignal(ctx context.Context, _ caller.Caller, o web.Object) 
 	if !ok {
 		return nil, signal.ErrUnknown
 	}
-	found, err := s.reads.Signal(ctx, id)
+	found, err := s.Reads.Signal(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.reads.Events(ctx, id)
+	list, err := s.Reads.Events(ctx, id)
 	if err != nil {
 		return nil, err
 	}

@@ -146,7 +146,7 @@ func asList(v any) []any { l, _ := v.([]any); return l }
 // No list is null, and what may be missing may be null.
 func TestEmptyResultsFit(t *testing.T) {
 	t.Parallel()
-	s := &server{hubURL: "https://hub.example"}
+	s := &server{Config: Config{HubURL: "https://hub.example"}}
 	tools := s.agentTools()
 	call := showSignal(signal.Signal{
 		ID: "0199f0a4-0000-7000-8000-000000000001", PublicID: "op_c8eb353a8e49313f", MarketID: "1", Direction: syntax.Yes,

@@ -51,7 +51,7 @@ func (s *server) toolAuthority(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (result mcp.Result, err error) {
 		defer func() {
 			if v := recover(); v != nil { // the library runs this outside of the request's own goroutine
-				s.log.ErrorContext(ctx, "panic in the agent endpoint", "method", method, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+				s.Log.ErrorContext(ctx, "panic in the agent endpoint", "method", method, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
 				result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: fault.ErrInternal.Code}
 			}
 		}()
@@ -117,10 +117,10 @@ func (s *server) runTool(t *agentTool) mcp.ToolHandler {
 		}
 		switch f := fault.Of(err); f.Kind {
 		case fault.Unauthenticated: // the ledger knows better than the check before
-			s.callers.Refused(call.who)
+			s.Callers.Refused(call.who)
 			_ = call.refuse(err)
 		case fault.Internal:
-			s.log.ErrorContext(ctx, "tool failed", "tool", t.name, "error", err)
+			s.Log.ErrorContext(ctx, "tool failed", "tool", t.name, "error", err)
 		}
 		return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: string(web.ErrorBody(err))}}}, nil
 	}

@@ -60,10 +60,10 @@ func (s *server) toolFile(ctx context.Context, who caller.Caller, o web.Object) 
 
 func (s *server) fileOrRehearse(ctx context.Context, who caller.Caller, draft signal.Draft, dry bool) (any, error) {
 	if !dry {
-		filed, err := s.signals.File(ctx, who.Actor(), draft)
+		filed, err := s.Signals.File(ctx, who.Actor(), draft)
 		return s.showFiled(&filed), err
 	}
-	would, filing, err := s.signals.RehearseFile(ctx, who.Actor(), draft)
+	would, filing, err := s.Signals.RehearseFile(ctx, who.Actor(), draft)
 	return showDrySignal(would, &filing), err
 }
 
@@ -82,13 +82,13 @@ func (s *server) toolEvent(ctx context.Context, who caller.Caller, o web.Object)
 		return nil, err
 	}
 	if dry {
-		would, err := s.signals.RehearseEvent(ctx, who.Actor(), draft)
+		would, err := s.Signals.RehearseEvent(ctx, who.Actor(), draft)
 		if err != nil {
 			return nil, err
 		}
 		return dryToolEventJSON{showEvent(would), nil, true}, nil
 	}
-	event, err := s.signals.Append(ctx, who.Actor(), draft)
+	event, err := s.Signals.Append(ctx, who.Actor(), draft)
 	if err != nil {
 		return nil, err
 	}
@@ -110,10 +110,10 @@ func (s *server) toolOverlay(ctx context.Context, who caller.Caller, o web.Objec
 		return nil, err
 	}
 	if dry {
-		wanted.UpdatedAt = s.now()
+		wanted.UpdatedAt = s.Now()
 		return dryOverlayJSON{overlaySignalOf(wanted), true}, nil
 	}
-	kept, err := s.onair.SetOverlay(ctx, wanted)
+	kept, err := s.OnAir.SetOverlay(ctx, wanted)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func (s *server) toolClear(ctx context.Context, handle syntax.Handle, o web.Obje
 	if dry {
 		return dryClearedJSON{DryRun: true}, nil
 	}
-	if err := s.onair.ClearOverlay(ctx, handle); err != nil {
+	if err := s.OnAir.ClearOverlay(ctx, handle); err != nil {
 		return nil, err
 	}
 	return openapi.OverlayCleared{Ok: true}, nil
@@ -144,6 +144,6 @@ func (s *server) handleOf(ctx context.Context, who caller.Caller) (syntax.Handle
 	if who.Kind != caller.Token {
 		return who.Operator.Handle, nil
 	}
-	op, err := s.directory.OperatorByID(ctx, who.Delegate.UserID)
+	op, err := s.Directory.OperatorByID(ctx, who.Delegate.UserID)
 	return op.Handle, err
 }

@@ -21,7 +21,7 @@ var errSince = message.ErrInvalid.With("field", "since").Say("since is a time in
 
 // message is GET P/messages/{id}.
 func (s *server) message(c echo.Context) error {
-	r, err := s.messages.Get(c.Request().Context(), c.Param("id"))
+	r, err := s.Messages.Get(c.Request().Context(), c.Param("id"))
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (s *server) listMessages(c echo.Context) error {
 		}
 		q.Since = at
 	}
-	page, err := s.messages.List(c.Request().Context(), q)
+	page, err := s.Messages.List(c.Request().Context(), q)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (s *server) listMessages(c echo.Context) error {
 // hubKeys is GET P/keys.
 func (s *server) hubKeys(c echo.Context) error {
 	out := openapi.HubKeyList{Keys: []openapi.HubKey{}}
-	for _, k := range s.messages.Keys.All() {
+	for _, k := range s.Messages.Keys.All() {
 		out.Keys = append(out.Keys, openapi.HubKey{
 			Kid: k.Kid, Kind: "ed25519", PublicKey: string(k.Key),
 			NotBefore: syntax.Stamp(k.NotBefore), NotAfter: syntax.StampOrNull(k.NotAfter),

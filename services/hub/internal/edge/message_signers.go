@@ -25,7 +25,7 @@ func (s *server) ownerOf(c echo.Context) (message.Owner, error) {
 		return out, nil
 	}
 	out.AppID, out.GrantID = who.Delegate.AppID, who.Delegate.GrantID
-	grants, err := s.grants.OwnGrant(c.Request().Context(), principalOf(who))
+	grants, err := s.Grants.OwnGrant(c.Request().Context(), principalOf(who))
 	if err != nil {
 		return out, err
 	}
@@ -52,7 +52,7 @@ func (s *server) challengeSigner(c echo.Context) error {
 	if err := o.Err(); err != nil {
 		return asRequest(err)
 	}
-	challenge, until, err := s.messages.Challenge(c.Request().Context(), by, key)
+	challenge, until, err := s.Messages.Challenge(c.Request().Context(), by, key)
 	if err != nil {
 		return err
 	}
@@ -80,11 +80,11 @@ func (s *server) registerSigner(c echo.Context) error {
 	if err := o.Err(); err != nil {
 		return asRequest(err)
 	}
-	made, err := s.messages.RegisterSigner(c.Request().Context(), by, d)
+	made, err := s.Messages.RegisterSigner(c.Request().Context(), by, d)
 	if err != nil {
 		return err
 	}
-	return web.JSON(c, http.StatusCreated, showSigner(made, s.now()))
+	return web.JSON(c, http.StatusCreated, showSigner(made, s.Now()))
 }
 
 // queryDenpaID takes a denpaId in any case; what is none is for the subject to refuse.
@@ -98,24 +98,24 @@ func queryDenpaID(c echo.Context) string {
 
 // listSigners is GET P/signers?denpaId=.
 func (s *server) listSigners(c echo.Context) error {
-	list, err := s.messages.ListSigners(c.Request().Context(), queryDenpaID(c))
+	list, err := s.Messages.ListSigners(c.Request().Context(), queryDenpaID(c))
 	if err != nil {
 		return err
 	}
 	out := openapi.SignerList{Signers: make([]openapi.Signer, 0, len(list))}
 	for _, one := range list {
-		out.Signers = append(out.Signers, showSigner(one, s.now()))
+		out.Signers = append(out.Signers, showSigner(one, s.Now()))
 	}
 	return web.OK(c, out)
 }
 
 // signer is GET P/signers/{publicKey}.
 func (s *server) signer(c echo.Context) error {
-	found, err := s.messages.Signer(c.Request().Context(), c.Param("publicKey"))
+	found, err := s.Messages.Signer(c.Request().Context(), c.Param("publicKey"))
 	if err != nil {
 		return err
 	}
-	return web.OK(c, showSigner(found, s.now()))
+	return web.OK(c, showSigner(found, s.Now()))
 }
 
 // revokeSigner is DELETE P/signers/{publicKey}, and /api/user/signers/{publicKey}
@@ -131,7 +131,7 @@ func (s *server) revokeSigner(c echo.Context) error {
 	if who.Kind == caller.Token {
 		by.AppID, by.GrantID = who.Delegate.AppID, who.Delegate.GrantID
 	}
-	if _, err := s.messages.RevokeSigner(c.Request().Context(), by, c.Param("publicKey")); err != nil {
+	if _, err := s.Messages.RevokeSigner(c.Request().Context(), by, c.Param("publicKey")); err != nil {
 		return err
 	}
 	return web.OK(c, openapi.Ok{Ok: true})

@@ -31,15 +31,15 @@ func (s *server) submitMessage(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	m, err := message.Read(s.messages.Issuer, raw)
+	m, err := message.Read(s.Messages.Issuer, raw)
 	if err != nil {
 		return err
 	}
 	ctx, by := c.Request().Context(), bearerOf(c)
-	take := func(ctx context.Context) (message.Submitted, error) { return s.messages.Submit(ctx, raw, by) }
+	take := func(ctx context.Context) (message.Submitted, error) { return s.Messages.Submit(ctx, raw, by) }
 	if m.Authentic() { // nobody can use up the limit of a key that is not his
 		d := s.submissions.allow(ctx, m, func(ctx context.Context) bool {
-			accepted, err := s.messages.Accepted(ctx, m.ID)
+			accepted, err := s.Messages.Accepted(ctx, m.ID)
 			return accepted && err == nil
 		})
 		if d.SetHeaders(c.Response().Header()); !d.Allowed {
@@ -70,7 +70,7 @@ func (s *server) verifyMessage(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	v, err := s.messages.Verify(c.Request().Context(), raw)
+	v, err := s.Messages.Verify(c.Request().Context(), raw)
 	if err != nil {
 		return err
 	}

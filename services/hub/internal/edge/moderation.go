@@ -67,7 +67,7 @@ func (s *server) moderate(c echo.Context) error {
 	d.ID = thingID(d.Kind, d.ID)
 	a := act{target: d.Kind + " " + d.ID, detail: map[string]any{"hidden": d.Hidden, "reason": d.Reason, "by": d.By}}
 	err = s.audited(c, a, func(ctx context.Context) error {
-		d, err = s.moderation.Decide(ctx, d)
+		d, err = s.Moderation.Decide(ctx, d)
 		return err
 	})
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *server) moderate(c echo.Context) error {
 func (s *server) moderated(c echo.Context) error {
 	var list []moderation.Decision
 	err := s.audited(c, act{}, func(ctx context.Context) (err error) {
-		list, err = s.moderation.List(ctx)
+		list, err = s.Moderation.List(ctx)
 		return err
 	})
 	if err != nil {
@@ -107,7 +107,7 @@ func (s *server) report(c echo.Context) error {
 		return err
 	}
 	r.Thing = thingID(r.Kind, r.Thing)
-	if err := s.moderation.Report(c.Request().Context(), r); err != nil {
+	if err := s.Moderation.Report(c.Request().Context(), r); err != nil {
 		return err
 	}
 	return web.JSON(c, http.StatusCreated, openapi.Reported{Ok: true})

@@ -32,27 +32,27 @@ func (s *server) networkMarket(c echo.Context) error {
 
 // networkAnswer reads a market with its crowd. Fault: not_found.
 func (s *server) networkAnswer(ctx context.Context, id syntax.MarketID) (openapi.NetworkMarketAnswer, error) {
-	m, err := s.markets.Market(ctx, id)
+	m, err := s.Markets.Market(ctx, id)
 	if err != nil {
 		return openapi.NetworkMarketAnswer{}, oneThing(err)
 	}
-	record, err := s.resolutions.Outcome(ctx, id)
+	record, err := s.Resolutions.Outcome(ctx, id)
 	if err != nil {
 		return openapi.NetworkMarketAnswer{}, err
 	}
-	crowd, err := s.reads.Crowd(ctx, id, "")
+	crowd, err := s.Reads.Crowd(ctx, id, "")
 	if err != nil {
 		return openapi.NetworkMarketAnswer{}, err
 	}
 	return openapi.NetworkMarketAnswer{
-		Market: s.showNetworkMarket(&m, record), Crowd: showNetworkCrowd(crowd), FetchedAt: syntax.Stamp(s.now()),
+		Market: s.showNetworkMarket(&m, record), Crowd: showNetworkCrowd(crowd), FetchedAt: syntax.Stamp(s.Now()),
 	}, nil
 }
 
 func (s *server) showNetworkMarket(m *market.Market, record *resolution.Outcome) openapi.NetworkMarket {
 	out := openapi.NetworkMarket{
 		ID: string(m.ID), Provider: string(m.Provider), Title: m.Title, Volume: m.VolumeUSD, Status: string(m.Status),
-		Outcome: m.ResolutionValue, EndDate: syntax.StampOrNull(m.EndDate), URL: cmp.Or(m.URL, s.hubURL+"/m/"+string(m.ID)),
+		Outcome: m.ResolutionValue, EndDate: syntax.StampOrNull(m.EndDate), URL: cmp.Or(m.URL, s.HubURL+"/m/"+string(m.ID)),
 		UpdatedAt: syntax.Stamp(m.UpdatedAt), Lane: string(m.Lane), EventKey: orNull(m.EventKey), ClobTokenID: orNull(m.ClobTokenID),
 	}
 	if m.Yes != nil {
@@ -86,12 +86,12 @@ func (s *server) gaps(c echo.Context) error {
 	var list []market.Gap
 	id, err := optMarket(c)
 	if err == nil {
-		list, err = s.catalogue.Gaps(c.Request().Context(), id, syntax.Limit(c.QueryParam("limit"), market.DefaultGaps, market.MaxGaps))
+		list, err = s.Catalogue.Gaps(c.Request().Context(), id, syntax.Limit(c.QueryParam("limit"), market.DefaultGaps, market.MaxGaps))
 	}
 	if err != nil && !errors.Is(err, errBadMarket) {
 		return err
 	}
-	shown := openapi.CrowdGaps{Markets: make([]openapi.CrowdGaps_Markets, 0, len(list)), FetchedAt: syntax.Stamp(s.now())}
+	shown := openapi.CrowdGaps{Markets: make([]openapi.CrowdGaps_Markets, 0, len(list)), FetchedAt: syntax.Stamp(s.Now())}
 	for i := range list {
 		if g, ok := showGap(&list[i]); ok {
 			shown.Markets = append(shown.Markets, g)
@@ -104,7 +104,7 @@ func (s *server) gaps(c echo.Context) error {
 }
 
 func (s *server) emptyGaps(echo.Context) any {
-	return openapi.CrowdGaps{Markets: []openapi.CrowdGaps_Markets{}, FetchedAt: syntax.Stamp(s.now())}
+	return openapi.CrowdGaps{Markets: []openapi.CrowdGaps_Markets{}, FetchedAt: syntax.Stamp(s.Now())}
 }
 
 // optMarket reads a market that need not be named.

@@ -18,7 +18,7 @@ func (s *server) overlaySignal(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	o, set, err := s.onair.Overlay(c.Request().Context(), handle)
+	o, set, err := s.OnAir.Overlay(c.Request().Context(), handle)
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (s *server) setOverlay(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	kept, err := s.onair.SetOverlay(ctx, signal)
+	kept, err := s.OnAir.SetOverlay(ctx, signal)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (s *server) fillOverlay(ctx context.Context, o *onair.Overlay) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, overlayTime)
 	defer cancel()
-	m, err := s.markets.Market(ctx, o.MarketID)
+	m, err := s.Markets.Market(ctx, o.MarketID)
 	if err != nil {
 		return
 	}
@@ -90,7 +90,7 @@ func (s *server) fillOverlay(ctx context.Context, o *onair.Overlay) {
 
 // clearOverlay is DELETE /api/streamer/signal.
 func (s *server) clearOverlay(c echo.Context) error {
-	if err := s.onair.ClearOverlay(c.Request().Context(), callerOf(c).Operator.Handle); err != nil {
+	if err := s.OnAir.ClearOverlay(c.Request().Context(), callerOf(c).Operator.Handle); err != nil {
 		return err
 	}
 	return web.OK(c, openapi.OverlayCleared{Ok: true})

@@ -24,7 +24,7 @@ func (s *server) pinned(ctx context.Context, mode string) (pinned, error) {
 	if mode != "" {
 		return pinned{}, nil
 	}
-	pins, err := s.pins.Pins(ctx, market.MaxTiles)
+	pins, err := s.Pins.Pins(ctx, market.MaxTiles)
 	if err != nil {
 		return pinned{}, err
 	}
@@ -54,7 +54,7 @@ func (p pinned) over(t openapi.Tile) openapi.Tile {
 func (s *server) listPins(c echo.Context) error {
 	var pins []market.Pin
 	err := s.audited(c, act{}, func(ctx context.Context) (err error) {
-		pins, err = s.pins.Pins(ctx, market.MaxPins)
+		pins, err = s.Pins.Pins(ctx, market.MaxPins)
 		return err
 	})
 	if err != nil {
@@ -75,7 +75,7 @@ func (s *server) pin(c echo.Context) error {
 	}
 	p := market.Pin{
 		MarketID: readMarketID(o, "marketId"), Label: orNull(o.Name("label", market.MaxPinText, false)),
-		Tagline: optText(o, "tagline", market.MaxPinText), Position: market.MaxPosition, CreatedAt: s.now(),
+		Tagline: optText(o, "tagline", market.MaxPinText), Position: market.MaxPosition, CreatedAt: s.Now(),
 	}
 	if p.MarketID != "" && p.MarketID.Provider() != syntax.Polymarket {
 		o.Invalid("marketId", "is not of the primary venue")
@@ -87,10 +87,10 @@ func (s *server) pin(c echo.Context) error {
 		return err
 	}
 	err = s.audited(c, act{target: string(p.MarketID), detail: p}, func(ctx context.Context) (err error) {
-		if _, err = s.markets.Market(ctx, p.MarketID); err != nil {
+		if _, err = s.Markets.Market(ctx, p.MarketID); err != nil {
 			return unknownMarket(err, p.MarketID)
 		}
-		p, err = s.pins.Pin(ctx, p)
+		p, err = s.Pins.Pin(ctx, p)
 		return err
 	})
 	if err != nil {
@@ -112,7 +112,7 @@ func (s *server) unpin(c echo.Context) error {
 	}
 	var removed bool
 	err = s.audited(c, act{target: string(id)}, func(ctx context.Context) (err error) {
-		removed, err = s.pins.Unpin(ctx, id)
+		removed, err = s.Pins.Unpin(ctx, id)
 		return err
 	})
 	if err != nil {

@@ -83,7 +83,7 @@ func (s *server) file(c echo.Context) error {
 	}
 	ctx, by := c.Request().Context(), callerOf(c).Actor()
 	if dry {
-		_, would, err := s.signals.RehearseFile(ctx, by, draft)
+		_, would, err := s.Signals.RehearseFile(ctx, by, draft)
 		if err != nil {
 			return s.explain(err, draft)
 		}
@@ -92,7 +92,7 @@ func (s *server) file(c echo.Context) error {
 	if key != "" {
 		draft.IdempotencyKey, draft.BodyHash = key, sum.Sum(nil)
 	}
-	filed, err := s.signals.File(ctx, by, draft)
+	filed, err := s.Signals.File(ctx, by, draft)
 	if err != nil {
 		return s.explain(err, draft)
 	}
@@ -150,7 +150,7 @@ func (s *server) readDraft(o web.Object) signal.Draft {
 		Confidence:       opt32(o, "confidence", signal.MinConfidence, signal.MaxConfidence),
 		CrowdYes:         opt32(o, "crowdYesAtSignal", 0, int64(syntax.MaxBps)),
 		TimeToResolution: opt32(o, "timeToResolution", 0, signal.MaxTimeToResolution),
-		Source:           syntax.ParseSource(o.String("source", web.BodyLimit, false), s.social),
+		Source:           syntax.ParseSource(o.String("source", web.BodyLimit, false), s.Social),
 		MediaAssetID:     optText(o, "mediaAssetId", signal.MaxMediaAsset),
 		TextTake:         optProse(o, "textTake", signal.MaxTake),
 		Reach:            o.OptInt("reach", 0, signal.MaxReach),

@@ -16,10 +16,10 @@ import (
 func (s *server) preempts(c echo.Context) error {
 	var list []program.Preempt
 	err := s.audited(c, act{}, func(ctx context.Context) (err error) {
-		if s.director == nil {
+		if s.Director == nil {
 			return program.ErrAway
 		}
-		list, err = s.director.Preempts(ctx)
+		list, err = s.Director.Preempts(ctx)
 		return err
 	})
 	if err != nil {
@@ -54,13 +54,13 @@ func (s *server) preempt(c echo.Context) error {
 	}
 	var made program.Preempt
 	err = s.audited(c, act{target: string(d.MarketID), detail: d}, func(ctx context.Context) (err error) {
-		if s.director == nil {
+		if s.Director == nil {
 			return program.ErrAway
 		}
-		if _, err = s.markets.Market(ctx, d.MarketID); err != nil {
+		if _, err = s.Markets.Market(ctx, d.MarketID); err != nil {
 			return unknownMarket(err, d.MarketID)
 		}
-		made, err = s.director.Preempt(ctx, d)
+		made, err = s.Director.Preempt(ctx, d)
 		return err
 	})
 	if err != nil {
@@ -77,10 +77,10 @@ func (s *server) cancelPreempt(c echo.Context, o web.Object) error {
 	}
 	var ended program.Preempt
 	err := s.audited(c, act{target: id}, func(ctx context.Context) (err error) {
-		if s.director == nil {
+		if s.Director == nil {
 			return program.ErrAway
 		}
-		ended, err = s.director.Cancel(ctx, id)
+		ended, err = s.Director.Cancel(ctx, id)
 		return err
 	})
 	if err != nil {

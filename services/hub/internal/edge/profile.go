@@ -25,7 +25,7 @@ func (s *server) profile(c echo.Context) error {
 		return err
 	}
 	ctx := c.Request().Context()
-	account, err := s.accounts.Payouts.Finder.AccountByHandle(ctx, handle)
+	account, err := s.Accounts.Payouts.Finder.AccountByHandle(ctx, handle)
 	if err != nil {
 		return err
 	}
@@ -69,15 +69,15 @@ func (s *server) changeProfile(c echo.Context) error {
 		return errAutomated
 	}
 	change.Automated = automated != nil && *automated
-	if err := s.accounts.Profiles.Update(ctx, me.ID, who.SignedInAt, change); err != nil {
+	if err := s.Accounts.Profiles.Update(ctx, me.ID, who.SignedInAt, change); err != nil {
 		return err
 	}
 	if lanes != nil {
-		if err := s.onair.ChooseLanes(ctx, me.Handle, lanes); err != nil {
+		if err := s.OnAir.ChooseLanes(ctx, me.Handle, lanes); err != nil {
 			return err
 		}
 	}
-	account, err := s.accounts.People.AccountByID(ctx, me.ID)
+	account, err := s.Accounts.People.AccountByID(ctx, me.ID)
 	if err != nil {
 		return err
 	}
@@ -95,10 +95,10 @@ func (s *server) profileOf(ctx context.Context, of claim.Account) (openapi.Strea
 	var show onair.Show
 	var live bool
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() (err error) { record, err = s.boards.Record(ctx, of.ID); return err })
-	g.Go(func() (err error) { follows, err = s.accounts.Follows.Totals(ctx, of.ID); return err })
-	g.Go(func() (err error) { streamer, err = s.onair.Streamer(ctx, of.Handle); return err })
-	g.Go(func() (err error) { show, live, err = s.onair.Shown(ctx, of.Handle); return err })
+	g.Go(func() (err error) { record, err = s.Boards.Record(ctx, of.ID); return err })
+	g.Go(func() (err error) { follows, err = s.Accounts.Follows.Totals(ctx, of.ID); return err })
+	g.Go(func() (err error) { streamer, err = s.OnAir.Streamer(ctx, of.Handle); return err })
+	g.Go(func() (err error) { show, live, err = s.OnAir.Shown(ctx, of.Handle); return err })
 	if err := g.Wait(); err != nil {
 		return openapi.StreamerProfile{}, err
 	}
@@ -109,6 +109,6 @@ func (s *server) profileOf(ctx context.Context, of claim.Account) (openapi.Strea
 		Stats: openapi.StreamerProfile_Stats{
 			Calls: record.Total, Won: record.Won, Lost: record.Lost, Accuracy: record.Accuracy(), Score: record.Score,
 		},
-		ProfileURL: s.hubURL + "/u/" + string(of.Handle),
+		ProfileURL: s.HubURL + "/u/" + string(of.Handle),
 	}, nil
 }

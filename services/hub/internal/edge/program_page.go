@@ -16,7 +16,7 @@ import (
 // programme is off, too; no cache keeps either.
 func (s *server) program(c echo.Context, q program.Query) error {
 	off := func() any { return openapi.ProgramOff{} }
-	if s.clock == nil {
+	if s.Clock == nil {
 		return web.OK(c, off())
 	}
 	key := programKey(q)
@@ -25,7 +25,7 @@ func (s *server) program(c echo.Context, q program.Query) error {
 
 // programBody is the same programme for who is not answered by a page.
 func (s *server) programBody(ctx context.Context, q program.Query) ([]byte, error) {
-	if s.clock == nil {
+	if s.Clock == nil {
 		return web.Marshal(openapi.ProgramOff{})
 	}
 	key := programKey(q)
@@ -44,7 +44,7 @@ func (s *server) programBody(ctx context.Context, q program.Query) ([]byte, erro
 // is soon filled.
 func (s *server) buildProgram(q program.Query, key string) page.Build {
 	return func(ctx context.Context) ([]byte, error) {
-		p, err := s.clock.Program(ctx, q)
+		p, err := s.Clock.Program(ctx, q)
 		if err != nil {
 			return nil, err
 		}
@@ -53,7 +53,7 @@ func (s *server) buildProgram(q program.Query, key string) page.Build {
 			return nil, err
 		}
 		if p.Degraded != "" || p.Total == 0 {
-			return nil, &passing{page: page.Make(body, s.now()), source: p.Degraded}
+			return nil, &passing{page: page.Make(body, s.Now()), source: p.Degraded}
 		}
 		return body, s.programs.keep(ctx, key, body)
 	}

@@ -71,8 +71,8 @@ func (s *server) challenge(c echo.Context, r route, err error) {
 	default:
 		return
 	}
-	if path, ok := strings.CutPrefix(cmp.Or(r.resource, s.hubURL+protocolBase), s.hubURL); ok && r.cors == web.Protocol {
-		words = append(words, `resource_metadata="`+s.hubURL+"/.well-known/oauth-protected-resource"+path+`"`)
+	if path, ok := strings.CutPrefix(cmp.Or(r.resource, s.HubURL+protocolBase), s.HubURL); ok && r.cors == web.Protocol {
+		words = append(words, `resource_metadata="`+s.HubURL+"/.well-known/oauth-protected-resource"+path+`"`)
 	}
 	c.Response().Header()["Www-Authenticate"] = []string{"Bearer " + strings.Join(words, ", ")}
 }

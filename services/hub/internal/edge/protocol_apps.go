@@ -52,7 +52,7 @@ func (s *server) registerApp(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	a, secret, err := s.grants.Register(c.Request().Context(), string(owner.ID), d)
+	a, secret, err := s.Grants.Register(c.Request().Context(), string(owner.ID), d)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (s *server) listApps(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	apps, err := s.grants.ListApps(c.Request().Context(), string(owner.ID))
+	apps, err := s.Grants.ListApps(c.Request().Context(), string(owner.ID))
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (s *server) changeApp(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	a, err := s.grants.ChangeApp(c.Request().Context(), string(owner.ID), c.Param("appId"), change)
+	a, err := s.Grants.ChangeApp(c.Request().Context(), string(owner.ID), c.Param("appId"), change)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (s *server) disableApp(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.grants.DisableApp(c.Request().Context(), string(owner.ID), c.Param("appId")); err != nil {
+	if err := s.Grants.DisableApp(c.Request().Context(), string(owner.ID), c.Param("appId")); err != nil {
 		return err
 	}
 	return web.OK(c, openapi.Ok{Ok: true})
@@ -135,7 +135,7 @@ func (s *server) renewSecret(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	secret, err := s.grants.RenewSecret(c.Request().Context(), string(owner.ID), c.Param("appId"), immediate != nil && *immediate)
+	secret, err := s.Grants.RenewSecret(c.Request().Context(), string(owner.ID), c.Param("appId"), immediate != nil && *immediate)
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (s *server) trustApp(c echo.Context) error {
 	id := c.Param("appId")
 	var a grant.App
 	err = s.audited(c, act{target: id, detail: map[string]bool{"trusted": *trusted}}, func(ctx context.Context) (err error) {
-		a, err = s.grants.Trust(ctx, id, *trusted)
+		a, err = s.Grants.Trust(ctx, id, *trusted)
 		return err
 	})
 	if err != nil {
@@ -169,7 +169,7 @@ func (s *server) trustApp(c echo.Context) error {
 
 // publicApp is GET P/apps/{appId}.
 func (s *server) publicApp(c echo.Context) error {
-	a, err := s.grants.App(c.Request().Context(), c.Param("appId"))
+	a, err := s.Grants.App(c.Request().Context(), c.Param("appId"))
 	if err != nil {
 		return err
 	}

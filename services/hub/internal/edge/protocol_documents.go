@@ -51,15 +51,15 @@ type signatureJSON struct {
 
 // issuerDocument is GET P and its twin under /.well-known.
 func (s *server) issuerDocument() echo.HandlerFunc {
-	issuer := s.hubURL + protocolBase
+	issuer := s.HubURL + protocolBase
 	proving := []string{"none", "client_secret_basic", "client_secret_post"}
 	doc := issuerJSON{
-		Issuer: issuer, AuthorizationEndpoint: s.hubURL + "/protocol/authorize", TokenEndpoint: issuer + "/oauth/token",
+		Issuer: issuer, AuthorizationEndpoint: s.HubURL + "/protocol/authorize", TokenEndpoint: issuer + "/oauth/token",
 		RevocationEndpoint: issuer + "/oauth/revoke", IntrospectionEndpoint: issuer + "/oauth/introspect",
 		ScopesSupported: grant.AllScopes().Words(), ResponseTypes: []string{"code"}, ResponseModes: []string{"query"},
 		GrantTypes: []string{"authorization_code", "refresh_token"},
 		TokenAuth:  proving, RevocationAuth: proving, IntrospectionAuth: proving[1:],
-		ChallengeMethods: []string{"S256"}, TellsIssuer: true, ServiceDocumentation: s.hubURL + "/openapi.json",
+		ChallengeMethods: []string{"S256"}, TellsIssuer: true, ServiceDocumentation: s.HubURL + "/openapi.json",
 		Protocol: protocolJSON{
 			Version: 1, MessageTypes: message.Types[:],
 			Signature: signatureJSON{
@@ -84,7 +84,7 @@ func (s *server) issuerDocument() echo.HandlerFunc {
 
 // resourceDocument says which issuer the tokens for a resource come from (RFC 9728).
 func (s *server) resourceDocument(path string) echo.HandlerFunc {
-	issuer := s.hubURL + protocolBase
+	issuer := s.HubURL + protocolBase
 	doc := openapi.ProtectedResource{
 		Resource: issuer + path, AuthorizationServers: []string{issuer}, ScopesSupported: grant.AllScopes().Words(),
 		BearerMethodsSupported: []string{"header"}, ResourceName: "Signalcast",

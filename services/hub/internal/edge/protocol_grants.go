@@ -15,19 +15,19 @@ import (
 func (s *server) grantsOfBearer(c echo.Context) error {
 	who, ctx := callerOf(c), c.Request().Context()
 	if who.Kind == caller.Token {
-		list, err := s.grants.OwnGrant(ctx, principalOf(who))
+		list, err := s.Grants.OwnGrant(ctx, principalOf(who))
 		return showGrants(c, list, err)
 	}
 	if err := permit(who, grant.ProfileRead); err != nil {
 		return err
 	}
-	list, err := s.grants.ListGrants(ctx, userOf(who))
+	list, err := s.Grants.ListGrants(ctx, userOf(who))
 	return showGrants(c, list, err)
 }
 
 // grantsOfUser is GET /api/user/grants.
 func (s *server) grantsOfUser(c echo.Context) error {
-	list, err := s.grants.ListGrants(c.Request().Context(), userOf(callerOf(c)))
+	list, err := s.Grants.ListGrants(c.Request().Context(), userOf(callerOf(c)))
 	return showGrants(c, list, err)
 }
 
@@ -52,17 +52,17 @@ func showGrants(c echo.Context, list []grant.Listed, err error) error {
 func (s *server) revokeAsBearer(c echo.Context) error {
 	who, ctx := callerOf(c), c.Request().Context()
 	if who.Kind == caller.Token {
-		return ended(c, s.grants.RevokeOwnGrant(ctx, principalOf(who), c.Param("grantId")))
+		return ended(c, s.Grants.RevokeOwnGrant(ctx, principalOf(who), c.Param("grantId")))
 	}
 	if err := permit(who, grant.SignerCreate); err != nil { // what the permission signal stands for
 		return err
 	}
-	return ended(c, s.grants.RevokeGrant(ctx, userOf(who), c.Param("grantId"), grant.ByOwner))
+	return ended(c, s.Grants.RevokeGrant(ctx, userOf(who), c.Param("grantId"), grant.ByOwner))
 }
 
 // revokeAsUser is DELETE /api/user/grants/{grantId}.
 func (s *server) revokeAsUser(c echo.Context) error {
-	return ended(c, s.grants.RevokeGrant(c.Request().Context(), userOf(callerOf(c)), c.Param("grantId"), grant.ByUser))
+	return ended(c, s.Grants.RevokeGrant(c.Request().Context(), userOf(callerOf(c)), c.Param("grantId"), grant.ByUser))
 }
 
 func ended(c echo.Context, err error) error {

@@ -42,7 +42,7 @@ func (s *server) oauth(answer func(echo.Context, grant.Form) error) echo.Handler
 		if user, password, ok := c.Request().BasicAuth(); ok {
 			id, secret = cmp.Or(id, user), cmp.Or(secret, password)
 		}
-		standing, err := s.callers.CountClient(c.Request().Context(), id, f.IP)
+		standing, err := s.Callers.CountClient(c.Request().Context(), id, f.IP)
 		if standing != nil {
 			showStanding(c.Response().Header(), *standing)
 		}
@@ -150,7 +150,7 @@ func jsonValues(c echo.Context) (url.Values, error) {
 
 // token is POST P/oauth/token.
 func (s *server) token(c echo.Context, f grant.Form) error {
-	t, err := s.grants.Token(c.Request().Context(), f)
+	t, err := s.Grants.Token(c.Request().Context(), f)
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (s *server) token(c echo.Context, f grant.Form) error {
 
 // revokeToken is POST P/oauth/revoke.
 func (s *server) revokeToken(c echo.Context, f grant.Form) error {
-	if err := s.grants.Revoke(c.Request().Context(), f); err != nil {
+	if err := s.Grants.Revoke(c.Request().Context(), f); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusOK)
@@ -173,7 +173,7 @@ func (s *server) revokeToken(c echo.Context, f grant.Form) error {
 
 // introspect is POST P/oauth/introspect.
 func (s *server) introspect(c echo.Context, f grant.Form) error {
-	i, err := s.grants.Introspect(c.Request().Context(), f)
+	i, err := s.Grants.Introspect(c.Request().Context(), f)
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func (s *server) me(c echo.Context) error {
 		}
 		return web.OK(c, p)
 	}
-	op, err := s.directory.OperatorByID(ctx, who.Delegate.UserID)
+	op, err := s.Directory.OperatorByID(ctx, who.Delegate.UserID)
 	if err != nil {
 		return err
 	}
@@ -74,13 +74,13 @@ func (s *server) passport(c echo.Context) error {
 
 func (s *server) find(ctx context.Context, text string) (operator.Operator, error) {
 	if id, ok := parseUUID(text); ok {
-		return s.directory.OperatorByID(ctx, operator.ID(id))
+		return s.Directory.OperatorByID(ctx, operator.ID(id))
 	}
 	handle, err := syntax.ParseHandle(strings.ToLower(text))
 	if err != nil {
 		return operator.Operator{}, operator.ErrUnknown
 	}
-	return s.directory.OperatorByHandle(ctx, handle)
+	return s.Directory.OperatorByHandle(ctx, handle)
 }
 
 // passportOf shows what the operator shows: identities and wallets are those that it
@@ -91,11 +91,11 @@ func (s *server) passportOf(ctx context.Context, op operator.Operator) (passport
 	var claims []claim.Claim
 	var owned, broadcasts int64
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() (err error) { record, err = s.boards.Record(ctx, op.ID); return err })
-	g.Go(func() (err error) { follows, err = s.accounts.Follows.Totals(ctx, op.ID); return err })
-	g.Go(func() (err error) { claims, err = s.accounts.Claims.Claims(ctx, op.ID); return err })
-	g.Go(func() (err error) { owned, err = s.owned.StationsOf(ctx, op.ID); return err })
-	g.Go(func() (err error) { broadcasts, err = s.onair.Broadcasts(ctx, op.Handle); return err })
+	g.Go(func() (err error) { record, err = s.Boards.Record(ctx, op.ID); return err })
+	g.Go(func() (err error) { follows, err = s.Accounts.Follows.Totals(ctx, op.ID); return err })
+	g.Go(func() (err error) { claims, err = s.Accounts.Claims.Claims(ctx, op.ID); return err })
+	g.Go(func() (err error) { owned, err = s.Owned.StationsOf(ctx, op.ID); return err })
+	g.Go(func() (err error) { broadcasts, err = s.OnAir.Broadcasts(ctx, op.Handle); return err })
 	if err := g.Wait(); err != nil {
 		return passportJSON{}, err
 	}
@@ -109,7 +109,7 @@ func (s *server) passportOf(ctx context.Context, op operator.Operator) (passport
 			Score:     record.Score,
 			Followers: follows.Followers, Following: follows.Following,
 		},
-		URLs: openapi.OwnPassport_Urls{Profile: s.hubURL + "/u/" + string(op.Handle)},
+		URLs: openapi.OwnPassport_Urls{Profile: s.HubURL + "/u/" + string(op.Handle)},
 	}, nil
 }
 

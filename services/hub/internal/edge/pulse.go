@@ -15,7 +15,7 @@ import (
 // pulse is GET /api/network/pulse.
 func (s *server) pulse(c echo.Context) error {
 	err := s.pulses.Serve(c.Response(), c.Request(), "", func(ctx context.Context) ([]byte, error) {
-		p, err := s.ledgerRecords.Pulse(ctx)
+		p, err := s.Records.Pulse(ctx)
 		if err != nil {
 			return nil, err
 		}

@@ -96,7 +96,7 @@ func (s *server) recap(c echo.Context) error {
 
 // recapOf is nil where there was no session; nor had one who is not there.
 func (s *server) recapOf(c echo.Context, handle syntax.Handle, showID string) (*onair.Recap, error) {
-	r, err := s.onair.Recap(c.Request().Context(), handle, showID)
+	r, err := s.OnAir.Recap(c.Request().Context(), handle, showID)
 	if showID == "" && errors.Is(err, operator.ErrUnknown) {
 		return nil, nil
 	}
@@ -109,7 +109,7 @@ func (s *server) recapOf(c echo.Context, handle syntax.Handle, showID string) (*
 // titleTop fills in the ledger's title of the market that the operator showed; its id if the ledger
 // does not have the market. The name in the overlay is the operator's own text.
 func (s *server) titleTop(ctx context.Context, t *onair.Top) error {
-	m, err := s.markets.Market(ctx, t.MarketID)
+	m, err := s.Markets.Market(ctx, t.MarketID)
 	if errors.Is(err, market.ErrNotFound) {
 		m.Title, err = string(t.MarketID), nil
 	}
@@ -161,7 +161,7 @@ func (s *server) analytics(c echo.Context) error {
 	}
 	var a onair.Analytics
 	read := func(ctx context.Context) (err error) {
-		a, err = s.onair.Analytics(ctx, handle, onair.ParseWindow(c.QueryParam("window")))
+		a, err = s.OnAir.Analytics(ctx, handle, onair.ParseWindow(c.QueryParam("window")))
 		return err
 	}
 	var err error

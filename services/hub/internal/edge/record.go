@@ -94,29 +94,29 @@ func atomKey(handle syntax.Handle) string { return joinKey("atom", string(handle
 
 func (s *server) buildAtom(handle syntax.Handle) page.Build {
 	return func(ctx context.Context) ([]byte, error) {
-		r, err := s.ledgerRecords.Operator(ctx, record.Query{Handle: handle, Recent: atomRecent, Moments: atomMoments})
+		r, err := s.Records.Operator(ctx, record.Query{Handle: handle, Recent: atomRecent, Moments: atomMoments})
 		if err != nil {
 			return nil, err
 		}
 		brief, cancel := context.WithTimeout(ctx, followTime)
 		defer cancel()
-		followers, away := s.accounts.Follows.Followers(brief, []operator.ID{r.Operator.ID})
+		followers, away := s.Accounts.Follows.Followers(brief, []operator.ID{r.Operator.ID})
 		atom := s.showAtom(&r, followers[r.Operator.ID])
 		s.airAtom(brief, &atom, handle)
 		body, err := web.Marshal(atom)
 		if err != nil || away == nil {
 			return body, err
 		}
-		return nil, &passing{page: page.Make(body, s.now()), source: "follows"}
+		return nil, &passing{page: page.Make(body, s.Now()), source: "follows"}
 	}
 }
 
 // airAtom adds whether the operator is live, and the signal over its picture. A record
 // that has to do without is as good.
 func (s *server) airAtom(ctx context.Context, atom *atomJSON, handle syntax.Handle) {
-	show, live, _ := s.onair.Shown(ctx, handle)
+	show, live, _ := s.OnAir.Shown(ctx, handle)
 	atom.Live, atom.Approved = live, show.Approved
-	if o, set, err := s.onair.Overlay(ctx, handle); err == nil && set {
+	if o, set, err := s.OnAir.Overlay(ctx, handle); err == nil && set {
 		atom.LiveSignal = openapi.AtomSignal{MarketID: string(o.MarketID), Name: o.Name, YesPct: o.YesPct, Slug: o.Slug}
 	}
 }
@@ -128,7 +128,7 @@ func (s *server) fieldRecord(c echo.Context) error {
 		return err
 	}
 	return s.records.Serve(c.Response(), c.Request(), joinKey("field", string(handle)), func(ctx context.Context) ([]byte, error) {
-		r, err := s.ledgerRecords.Operator(ctx, record.Query{Handle: handle, Recent: fieldRecent})
+		r, err := s.Records.Operator(ctx, record.Query{Handle: handle, Recent: fieldRecent})
 		if err != nil {
 			return nil, err
 		}
@@ -147,7 +147,7 @@ func (s *server) ownFieldRecord(c echo.Context) error {
 
 // fieldRecordOf reads the field record of an operator as it stands now.
 func (s *server) fieldRecordOf(ctx context.Context, id operator.ID) (fieldRecordJSON, error) {
-	r, err := s.ledgerRecords.Operator(ctx, record.Query{ID: id, Recent: fieldRecent})
+	r, err := s.Records.Operator(ctx, record.Query{ID: id, Recent: fieldRecent})
 	if err != nil {
 		return fieldRecordJSON{}, err
 	}
@@ -166,8 +166,8 @@ func (s *server) showAtom(r *record.Record, followers int64) atomJSON {
 		},
 		RecentCalls: s.showCalls(r.Recent), Moments: make([]openapi.Moment, 0, len(r.Moments)),
 		Meta: openapi.OperatorAtom_Meta{
-			AtomVersion: atomVersion, EmbedURL: s.hubURL + "/operator/" + string(o.Handle) + "/embed",
-			AtomURL: s.hubURL + "/api/operator/" + string(o.Handle),
+			AtomVersion: atomVersion, EmbedURL: s.HubURL + "/operator/" + string(o.Handle) + "/embed",
+			AtomURL: s.HubURL + "/api/operator/" + string(o.Handle),
 		},
 	}
 	if b := r.Best; b != nil {
@@ -191,12 +191,12 @@ func (s *server) showFieldRecord(r *record.Record) fieldRecordJSON {
 		Handle: string(r.Operator.Handle), Origin: hubOrigin, Rank: r.Rank, Operators: r.Field, Score: st.Score, Calls: st.Total,
 		Resolved: st.Resolved(), Correct: st.Won, Pending: st.Pending(), Accuracy: st.Accuracy, Streak: st.Streak,
 		AvgClvBps: st.AvgClv,
-		Recent:    s.showCalls(r.Recent), ProfileURL: s.hubURL + "/u/" + string(r.Operator.Handle),
+		Recent:    s.showCalls(r.Recent), ProfileURL: s.HubURL + "/u/" + string(r.Operator.Handle),
 	}
 }
 
 // receiptURL is the page of a call.
-func (s *server) receiptURL(id string) string { return s.hubURL + "/receipts/" + id }
+func (s *server) receiptURL(id string) string { return s.HubURL + "/receipts/" + id }
 
 func (s *server) showCalls(list []signal.Signal) []callJSON {
 	out := make([]callJSON, 0, len(list))

@@ -25,7 +25,7 @@ func (s *server) related(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := s.catalogue.Related(c.Request().Context(), id)
+	r, err := s.Catalogue.Related(c.Request().Context(), id)
 	if err != nil {
 		return oneThing(err)
 	}
@@ -51,7 +51,7 @@ func (s *server) sentiment(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	m, err := s.catalogue.Sentiment(c.Request().Context(), id)
+	m, err := s.Catalogue.Sentiment(c.Request().Context(), id)
 	if err != nil {
 		return oneThing(err)
 	}

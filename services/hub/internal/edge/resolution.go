@@ -25,7 +25,7 @@ func (s *server) outcome(c echo.Context) error {
 	if err != nil {
 		return market.ErrUnknown
 	}
-	found, err := s.resolutions.Outcome(c.Request().Context(), id)
+	found, err := s.Resolutions.Outcome(c.Request().Context(), id)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (s *server) outcome(c echo.Context) error {
 
 // natives is GET /api/resolution/markets.
 func (s *server) natives(c echo.Context) error {
-	list, err := s.resolutions.Native(c.Request().Context(), resolution.NativeFilter{
+	list, err := s.Resolutions.Native(c.Request().Context(), resolution.NativeFilter{
 		Status: resolution.ParseNativeStatus(c.QueryParam("status")),
 		Due:    c.QueryParam("due") == "1",
 		Limit:  syntax.Limit(c.QueryParam("limit"), resolution.NativeDefault, resolution.NativeMax),
@@ -117,7 +117,7 @@ func (s *server) dispute(c echo.Context) error {
 	}
 	out := openapi.Disputed{Ok: true, MarketID: string(d.MarketID)}
 	err = s.audited(c, act{target: string(d.MarketID), detail: d}, func(ctx context.Context) error {
-		record, scored, err := s.resolutions.Dispute(ctx, d)
+		record, scored, err := s.Resolutions.Dispute(ctx, d)
 		if record != nil {
 			shown := showOutcome(*record)
 			out.Outcome = &shown

@@ -72,7 +72,7 @@ type route struct {
 // routes is the whole public face of the hub but for its pages.
 func (s *server) routes() []route {
 	const get, post, del = http.MethodGet, http.MethodPost, http.MethodDelete
-	venueA := "/api/" + s.venueA
+	venueA := "/api/" + s.VenueA
 	return append(slices.Concat(s.protocolRoutes(), s.messageRoutes(), s.accountRoutes(), s.agentRoutes(), s.onairRoutes(), s.videoRoutes(), s.moderationRoutes()), []route{
 		{method: post, path: "/api/auth/privy", who: login, handler: s.signIn},
 		{method: del, path: "/api/auth/privy", who: public, handler: s.signOut},

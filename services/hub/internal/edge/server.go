@@ -105,53 +105,13 @@ type Owned interface {
 
 // server holds the handlers; edge.Server is what others see of it.
 type server struct {
-	hubURL, origin string
-	secure         bool
-	social, venueA string
-	videos         []string
-	trusted        []netip.Prefix
+	Config
+	Deps
 
-	callers       *caller.Service
-	sessions      *caller.Sessions
-	operators     operator.Ledger
-	directory     operator.Directory
-	grants        *grant.Service
-	messages      *message.Service
-	creations     *creation.Service
-	submissions   *submissions
-	accounts      Accounts
-	signals       *signal.Service
-	reads         signal.Reader
-	markets       market.Ledger
-	catalogue     market.Catalogue
-	resolutions   resolution.Ledger
-	boards        board.Ledger
-	exports       export.Ledger
-	ledgerRecords record.Ledger
-	leaving       recordRoom
-	links         share.Store
-	pictures      *pictures
-	wire          wire.Ledger
-	pins          market.Pins
-	streams       station.Streams
-	clips         station.Clips
-	onair         *onair.Service
-	moderation    *moderation.Service
-	video         Video
-	network       *network.Service
-	owned         Owned
-	viewers       KeyLimiter
-	clock         program.Clock
-	director      program.Director
-	broadcast     *broadcast.Service
-	audit         audit.Log
-	addresses     *limit.Local
-	takes         map[line]caller.Take // by the routes that ask for their caller
-	log           *slog.Logger
-	now           func() time.Time
-	newID         func() string
-	carry         func(context.Context, string) context.Context
-	degraded      func(route, source string)
+	submissions *submissions
+	leaving     recordRoom
+	pictures    *pictures
+	takes       map[line]caller.Take // by the routes that ask for their caller
 
 	feeds, boardPages, airing, reels   *page.Book
 	records, skills, pulses            *page.Book
@@ -175,20 +135,14 @@ type Server struct {
 // New builds the face with all its routes. Close ends its page books.
 func New(cfg Config, d Deps) *Server {
 	s := &server{
-		hubURL: cfg.HubURL, origin: cfg.Origin, secure: cfg.Secure, social: cfg.Social, venueA: cfg.VenueA, videos: cfg.Videos, trusted: cfg.Trusted,
-		callers: d.Callers, sessions: d.Sessions, operators: d.Operators, directory: d.Directory, grants: d.Grants, signals: d.Signals, reads: d.Reads,
-		markets: d.Markets, catalogue: d.Catalogue, resolutions: d.Resolutions, boards: d.Boards, exports: d.Exports, links: d.Links, pictures: newPictures(), ledgerRecords: d.Records, clock: d.Clock, director: d.Director, audit: d.Audit,
-		wire: d.Wire, pins: d.Pins, streams: d.Streams, clips: d.Clips, onair: d.OnAir, moderation: d.Moderation, video: d.Video, network: d.Network, owned: d.Owned, viewers: d.Viewers,
-		addresses: d.Addresses, log: d.Log, now: d.Now, newID: d.NewID, carry: d.Carry, degraded: d.Degraded,
+		Config: cfg, Deps: d, submissions: newSubmissions(d.Keys), pictures: newPictures(),
 		description: page.Make(cfg.OpenAPI, d.Now()), source: page.Make(cfg.Source, d.Now()).As("application/yaml"),
 		overview: page.Make(overview(cfg.HubURL, cfg.OpenAPI), d.Now()).As("text/plain; charset=utf-8"),
 	}
-	s.accounts, s.broadcast = d.Accounts, d.Broadcast
-	s.messages, s.creations, s.submissions = d.Messages, d.Creations, newSubmissions(d.Keys)
 	s.toolbox, s.checkHost = s.agentTools(), !cfg.AnyHost
 	s.agentHandler = newAgentHandler(s.newAgentServer())
 	s.openBooks()
-	s.stories = newStories(s.wire, s.now)
+	s.stories = newStories(s.Wire, s.Now)
 	e := web.New(web.Config{
 		Log: d.Log, Now: d.Now, NewID: d.NewID, Trusted: cfg.Trusted, Health: d.Health,
 		Observe: d.Observe, Degraded: d.Degraded,
@@ -212,7 +166,7 @@ func (s *Server) Receipt(c echo.Context) error { return s.inner.receipt(c) }
 // same rules and against the same limit. Faults: unauthenticated, rate_limited,
 // identity_provider_unavailable.
 func (s *Server) Login(c echo.Context, token string) (operator.Identity, error) {
-	who, standing, err := s.inner.callers.Resolve(c.Request().Context(), caller.Request{
+	who, standing, err := s.inner.Callers.Resolve(c.Request().Context(), caller.Request{
 		Take: caller.TakeLogin, Authorization: []string{"Bearer " + token}, IP: c.RealIP(),
 	})
 	if standing != nil {

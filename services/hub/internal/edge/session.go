@@ -31,7 +31,7 @@ func (s *server) signIn(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	op, isNew, err := s.operators.SignIn(c.Request().Context(), who)
+	op, isNew, err := s.Operators.SignIn(c.Request().Context(), who)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (s *server) signIn(c echo.Context) error {
 
 // startSession stores a session and sets its cookies. Fault: db_unavailable.
 func (s *server) startSession(c echo.Context, op operator.Operator, signedInAt time.Time) error {
-	cookies, err := s.sessions.Start(c.Request().Context(), op, signedInAt)
+	cookies, err := s.Sessions.Start(c.Request().Context(), op, signedInAt)
 	if err != nil {
 		return err
 	}
@@ -65,8 +65,8 @@ var errAll = fault.New(fault.Invalid, "invalid_all", "all is true or left out").
 // session, too; a session must come from the hub's own origin.
 func (s *server) signOut(c echo.Context) error {
 	r := c.Request()
-	signed, ok := s.sessions.Read(cookie(r, cookieUID), cookie(r, cookieSig))
-	if ok && !web.SameOrigin(r, s.origin) {
+	signed, ok := s.Sessions.Read(cookie(r, cookieUID), cookie(r, cookieSig))
+	if ok && !web.SameOrigin(r, s.Origin) {
 		return caller.ErrForbidden.Say("a session acts from its own origin only")
 	}
 	var err error
@@ -74,7 +74,7 @@ func (s *server) signOut(c echo.Context) error {
 	case "", "false":
 		err = s.endSession(c, signed, ok)
 	case "true":
-		err = s.endSessions(c, web.SameOrigin(r, s.origin))
+		err = s.endSessions(c, web.SameOrigin(r, s.Origin))
 	default:
 		err = errAll
 	}
@@ -88,7 +88,7 @@ func (s *server) signOut(c echo.Context) error {
 // also when the store is unavailable: the browser may be shared. Fault: db_unavailable.
 func (s *server) endSession(c echo.Context, signed caller.Signed, ok bool) (err error) {
 	if ok {
-		err = s.sessions.End(c.Request().Context(), signed)
+		err = s.Sessions.End(c.Request().Context(), signed)
 	}
 	s.clearSession(c)
 	return err
@@ -98,7 +98,7 @@ func (s *server) endSession(c echo.Context, signed caller.Signed, ok bool) (err 
 // Faults: unauthenticated, forbidden, rate_limited, and those of the stores.
 func (s *server) endSessions(c echo.Context, sameOrigin bool) error {
 	r := c.Request()
-	who, standing, err := s.callers.Resolve(r.Context(), caller.Request{
+	who, standing, err := s.Callers.Resolve(r.Context(), caller.Request{
 		Take: caller.TakeSession, UID: cookie(r, cookieUID), Sig: cookie(r, cookieSig), Bind: cookie(r, cookieBind),
 		IP: c.RealIP(), Unsafe: true, SameOrigin: sameOrigin,
 	})
@@ -111,11 +111,11 @@ func (s *server) endSessions(c echo.Context, sameOrigin bool) error {
 	s.somebody(c)
 	// The version in the ledger is what ends them; the rows are marked so that
 	// the table shows it.
-	if err := s.operators.EndSessions(r.Context(), who.Operator.ID); err != nil {
+	if err := s.Operators.EndSessions(r.Context(), who.Operator.ID); err != nil {
 		return err
 	}
-	if err := s.sessions.EndAll(r.Context(), who.Operator.ID); err != nil {
-		s.log.WarnContext(r.Context(), "ended sessions not marked", "error", err)
+	if err := s.Sessions.EndAll(r.Context(), who.Operator.ID); err != nil {
+		s.Log.WarnContext(r.Context(), "ended sessions not marked", "error", err)
 	}
 	s.clearSession(c)
 	return nil
@@ -124,7 +124,7 @@ func (s *server) endSessions(c echo.Context, sameOrigin bool) error {
 // clearSession removes the cookies.
 func (s *server) clearSession(c echo.Context) {
 	for _, name := range []string{cookieUID, cookieSig, cookieBind} {
-		if name != cookieBind || s.secure {
+		if name != cookieBind || s.Secure {
 			s.setCookie(c, name, "", -time.Second)
 		}
 	}
@@ -144,14 +144,14 @@ func (s *server) whoAmI(c echo.Context) error {
 
 // owner is the operator of a verified login, made at first sight.
 func (s *server) owner(c echo.Context) (operator.Operator, error) {
-	op, _, err := s.operators.SignIn(c.Request().Context(), callerOf(c).Identity)
+	op, _, err := s.Operators.SignIn(c.Request().Context(), callerOf(c).Identity)
 	return op, err
 }
 
 func (s *server) setCookie(c echo.Context, name, value string, life time.Duration) {
 	http.SetCookie(c.Response(), &http.Cookie{
 		Name: name, Value: value, Path: "/", MaxAge: int(life / time.Second),
-		HttpOnly: true, Secure: s.secure, SameSite: http.SameSiteLaxMode,
+		HttpOnly: true, Secure: s.Secure, SameSite: http.SameSiteLaxMode,
 	})
 }
 

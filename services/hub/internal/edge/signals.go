@@ -63,7 +63,7 @@ func (s *server) signal(c echo.Context) error {
 	if !ok {
 		return signal.ErrUnknown
 	}
-	found, err := s.reads.Signal(c.Request().Context(), id)
+	found, err := s.Reads.Signal(c.Request().Context(), id)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (s *server) events(c echo.Context) error {
 	if !ok {
 		return signal.ErrUnknown
 	}
-	list, err := s.reads.Events(c.Request().Context(), id)
+	list, err := s.Reads.Events(c.Request().Context(), id)
 	if err != nil {
 		return err
 	}
@@ -90,15 +90,15 @@ func (s *server) receipt(c echo.Context) error {
 		return signal.ErrUnknown
 	}
 	ctx := c.Request().Context()
-	found, err := s.reads.Signal(ctx, id)
+	found, err := s.Reads.Signal(ctx, id)
 	if err != nil {
 		return err
 	}
-	list, err := s.reads.Events(ctx, id)
+	list, err := s.Reads.Events(ctx, id)
 	if err != nil {
 		return err
 	}
-	record, err := s.resolutions.Outcome(ctx, found.MarketID)
+	record, err := s.Resolutions.Outcome(ctx, found.MarketID)
 	if err != nil {
 		return err
 	}

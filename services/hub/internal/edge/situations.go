@@ -22,7 +22,7 @@ func (s *server) wireSituations(c echo.Context) error {
 	q := readSituations(c.Request().URL.RawQuery)
 	key := wireKey(q)
 	build := func(ctx context.Context) ([]byte, error) {
-		list, err := s.wire.Situations(ctx, q)
+		list, err := s.Wire.Situations(ctx, q)
 		if err != nil {
 			return nil, err
 		}
@@ -32,7 +32,7 @@ func (s *server) wireSituations(c echo.Context) error {
 		}
 		return body, s.situations.keep(ctx, key, body)
 	}
-	return s.covered(c, s.situations, key, build, func() any { return s.showSituations(q, wire.Situations{GeneratedAt: s.now()}) })
+	return s.covered(c, s.situations, key, build, func() any { return s.showSituations(q, wire.Situations{GeneratedAt: s.Now()}) })
 }
 
 func (s *server) showSituations(q wire.Query, list wire.Situations) openapi.Situations {
@@ -71,5 +71,5 @@ func (s *server) situationURL(sit *wire.Situation) string {
 	if sit.EventKey == "" {
 		return s.marketURL(sit.Markets[0].MarketID)
 	}
-	return s.hubURL + "/s/" + url.PathEscape(sit.EventKey)
+	return s.HubURL + "/s/" + url.PathEscape(sit.EventKey)
 }

@@ -41,7 +41,7 @@ func (s *server) skill(c echo.Context) error {
 	}
 	q := readSkill(c.Request().URL.RawQuery)
 	return s.skills.Serve(c.Response(), c.Request(), joinKey(string(handle), string(q.lane), q.window), func(ctx context.Context) ([]byte, error) {
-		found, err := s.ledgerRecords.Skill(ctx, handle, q.lane, q.window)
+		found, err := s.Records.Skill(ctx, handle, q.lane, q.window)
 		if err != nil {
 			return nil, err
 		}

@@ -17,7 +17,7 @@ func (s *server) marketStreams(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.streams.Streams(c.Request().Context(), id)
+	list, err := s.Streams.Streams(c.Request().Context(), id)
 	if err != nil {
 		return err
 	}
@@ -43,19 +43,19 @@ func (s *server) bindStream(c echo.Context) error {
 	}
 	b := station.Stream{
 		MarketID: id, Handle: callerOf(c).Operator.Handle, URL: o.String("url", station.MaxURL, true),
-		Label: o.Name("label", station.MaxLabel, false), UpdatedAt: s.now(),
+		Label: o.Name("label", station.MaxLabel, false), UpdatedAt: s.Now(),
 	}
-	if b.URL != "" && !station.Playable(b.URL, s.videos) {
+	if b.URL != "" && !station.Playable(b.URL, s.Videos) {
 		o.Invalid("url", "must be the https address of an .m3u8 playlist on a known video host")
 	}
 	if err := o.Err(); err != nil {
 		return err
 	}
 	ctx := c.Request().Context()
-	if _, err := s.markets.Market(ctx, id); err != nil {
+	if _, err := s.Markets.Market(ctx, id); err != nil {
 		return unknownMarket(err, id)
 	}
-	if err := s.streams.Bind(ctx, b); err != nil {
+	if err := s.Streams.Bind(ctx, b); err != nil {
 		return err
 	}
 	s.streamChanged(ctx, b.Handle)
@@ -65,8 +65,8 @@ func (s *server) bindStream(c echo.Context) error {
 // streamChanged has who is live looked at again. The binding stands without it, and
 // the next heartbeat does the same.
 func (s *server) streamChanged(ctx context.Context, handle syntax.Handle) {
-	if err := s.onair.StreamChanged(ctx, handle); err != nil {
-		s.log.WarnContext(ctx, "a stream that changed is not on the air yet", "handle", string(handle), "error", err)
+	if err := s.OnAir.StreamChanged(ctx, handle); err != nil {
+		s.Log.WarnContext(ctx, "a stream that changed is not on the air yet", "handle", string(handle), "error", err)
 	}
 }
 
@@ -78,12 +78,12 @@ func (s *server) unbindStream(c echo.Context) error {
 		return errMarketID
 	}
 	ctx := c.Request().Context()
-	removed, err := s.streams.Unbind(ctx, id, callerOf(c).Operator.Handle, s.now())
+	removed, err := s.Streams.Unbind(ctx, id, callerOf(c).Operator.Handle, s.Now())
 	if err != nil {
 		return err
 	}
 	if !removed {
-		if _, err := s.markets.Market(ctx, id); err != nil {
+		if _, err := s.Markets.Market(ctx, id); err != nil {
 			return unknownMarket(err, id)
 		}
 	}
@@ -98,7 +98,7 @@ func (s *server) marketClips(c echo.Context) error {
 		return err
 	}
 	limit := syntax.Limit(c.QueryParam("limit"), station.DefaultClips, station.MaxClips)
-	list, err := s.clips.Clips(c.Request().Context(), id, limit)
+	list, err := s.Clips.Clips(c.Request().Context(), id, limit)
 	if err != nil {
 		return err
 	}

@@ -63,17 +63,17 @@ func (s *server) registerStreamer(c echo.Context) error {
 		return err
 	}
 	ctx, me := c.Request().Context(), callerOf(c).Operator
-	standing, err := s.onair.Streamer(ctx, me.Handle)
+	standing, err := s.OnAir.Streamer(ctx, me.Handle)
 	if err != nil {
 		return err
 	}
 	if standing.Status == onair.Unregistered {
 		// What is said of oneself comes first: when it does not fit, nobody is registered.
-		if err := s.accounts.Profiles.Update(ctx, me.ID, callerOf(c).SignedInAt, said); err != nil {
+		if err := s.Accounts.Profiles.Update(ctx, me.ID, callerOf(c).SignedInAt, said); err != nil {
 			return err
 		}
 	}
-	status, first, err := s.onair.Register(ctx, me.Handle, lanes)
+	status, first, err := s.OnAir.Register(ctx, me.Handle, lanes)
 	if err != nil {
 		return err
 	}
@@ -101,10 +101,10 @@ func (s *server) approveStreamer(c echo.Context) error {
 		return err
 	}
 	err = s.audited(c, act{target: string(handle), detail: map[string]any{"status": status}}, func(ctx context.Context) error {
-		if _, err := s.directory.OperatorByHandle(ctx, handle); err != nil {
+		if _, err := s.Directory.OperatorByHandle(ctx, handle); err != nil {
 			return err
 		}
-		return s.onair.Decide(ctx, handle, status)
+		return s.OnAir.Decide(ctx, handle, status)
 	})
 	if err != nil {
 		return err
@@ -115,7 +115,7 @@ func (s *server) approveStreamer(c echo.Context) error {
 // ownStreamer is GET /api/streamer/me.
 func (s *server) ownStreamer(c echo.Context) error {
 	ctx, me := c.Request().Context(), callerOf(c).Operator
-	standing, err := s.onair.Streamer(ctx, me.Handle)
+	standing, err := s.OnAir.Streamer(ctx, me.Handle)
 	if err != nil {
 		return err
 	}
@@ -124,9 +124,9 @@ func (s *server) ownStreamer(c echo.Context) error {
 	var set bool
 	var follows follow.Totals
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() (err error) { state, err = s.onair.State(ctx, me.Handle); return err })
-	g.Go(func() (err error) { overlay, set, err = s.onair.Overlay(ctx, me.Handle); return err })
-	g.Go(func() (err error) { follows, err = s.accounts.Follows.Totals(ctx, me.ID); return err })
+	g.Go(func() (err error) { state, err = s.OnAir.State(ctx, me.Handle); return err })
+	g.Go(func() (err error) { overlay, set, err = s.OnAir.Overlay(ctx, me.Handle); return err })
+	g.Go(func() (err error) { follows, err = s.Accounts.Follows.Totals(ctx, me.ID); return err })
 	if err := g.Wait(); err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (s *server) streamState(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	st, err := s.onair.State(c.Request().Context(), handle)
+	st, err := s.OnAir.State(c.Request().Context(), handle)
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func readMode(rawQuery string) string { return market.ParseMode(page.Query(rawQu
 func (s *server) featured(c echo.Context) error {
 	mode := readMode(c.Request().URL.RawQuery)
 	return s.covered(c, s.tiles, mode, s.buildTiles(mode), func() any {
-		return openapi.Heatmap{Source: fromNowhere, UpdatedAt: syntax.Stamp(s.now()), Tiles: []openapi.Tile{}}
+		return openapi.Heatmap{Source: fromNowhere, UpdatedAt: syntax.Stamp(s.Now()), Tiles: []openapi.Tile{}}
 	})
 }
 
@@ -51,11 +51,11 @@ func (s *server) featured(c echo.Context) error {
 func (s *server) buildTiles(mode string) page.Build {
 	return func(ctx context.Context) ([]byte, error) {
 		pins, pinsErr := s.pinned(ctx, mode)
-		h, err := s.catalogue.Tiles(ctx, mode, pins.ids)
+		h, err := s.Catalogue.Tiles(ctx, mode, pins.ids)
 		if err != nil {
 			return nil, err
 		}
-		out := openapi.Heatmap{Source: s.venueA, UpdatedAt: syntax.Stamp(h.UpdatedAt), Tiles: make([]openapi.Tile, 0, len(h.Tiles))}
+		out := openapi.Heatmap{Source: s.VenueA, UpdatedAt: syntax.Stamp(h.UpdatedAt), Tiles: make([]openapi.Tile, 0, len(h.Tiles))}
 		for i := range h.Tiles {
 			out.Tiles = append(out.Tiles, pins.over(showTile(&h.Tiles[i], h.UpdatedAt)))
 		}
@@ -67,8 +67,8 @@ func (s *server) buildTiles(mode string) page.Build {
 			return nil, err
 		}
 		if pinsErr != nil {
-			s.log.WarnContext(ctx, "a heatmap without its pins", "error", pinsErr)
-			return nil, &passing{page: page.Make(body, s.now()), source: web.Source(pinsErr)}
+			s.Log.WarnContext(ctx, "a heatmap without its pins", "error", pinsErr)
+			return nil, &passing{page: page.Make(body, s.Now()), source: web.Source(pinsErr)}
 		}
 		if len(out.Tiles) == 0 {
 			return body, nil
@@ -103,7 +103,7 @@ func (s *server) oracleFeatured(c echo.Context) error {
 	limit := readOracle(c.Request().URL.RawQuery)
 	key := oracleKey(limit)
 	build := func(ctx context.Context) ([]byte, error) {
-		h, err := s.catalogue.Tiles(ctx, "", nil)
+		h, err := s.Catalogue.Tiles(ctx, "", nil)
 		if err != nil {
 			return nil, err
 		}
@@ -128,7 +128,7 @@ func (s *server) oracleFeatured(c echo.Context) error {
 		return body, s.tiles.keep(ctx, key, kept)
 	}
 	return s.covered(c, s.tiles, key, build, func() any {
-		return oracleJSON{Source: fromNowhere, UpdatedAt: syntax.Stamp(s.now()), Featured: []oracleTileJSON{}}
+		return oracleJSON{Source: fromNowhere, UpdatedAt: syntax.Stamp(s.Now()), Featured: []oracleTileJSON{}}
 	})
 }
 

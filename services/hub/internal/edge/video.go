@@ -44,14 +44,14 @@ func (s *server) provisionStream(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	st, offer, err := s.video.Ingest.Provision(c.Request().Context(), op.Handle, label, latency)
+	st, offer, err := s.Video.Ingest.Provision(c.Request().Context(), op.Handle, label, latency)
 	if err != nil {
 		return err
 	}
 	// Who is on the air already is watched there from now on. The key cannot be shown
 	// again, so this is no reason to keep it back.
-	if err := s.onair.StreamChanged(c.Request().Context(), op.Handle); err != nil {
-		s.log.WarnContext(c.Request().Context(), "a new stream is seen at the next heartbeat", "error", err)
+	if err := s.OnAir.StreamChanged(c.Request().Context(), op.Handle); err != nil {
+		s.Log.WarnContext(c.Request().Context(), "a new stream is seen at the next heartbeat", "error", err)
 	}
 	c.Response().Header()["Cache-Control"] = []string{cacheNever}
 	return web.JSON(c, http.StatusCreated, openapi.StreamProvisioned{Ok: true, Stream: openapi.StreamProvisioned_Stream{
@@ -83,11 +83,11 @@ func (s *server) makeClip(c echo.Context) error {
 	}
 	ctx := c.Request().Context()
 	if ask.MarketID != "" {
-		if _, err := s.markets.Market(ctx, ask.MarketID); err != nil {
+		if _, err := s.Markets.Market(ctx, ask.MarketID); err != nil {
 			return unknownMarket(err, ask.MarketID)
 		}
 	}
-	made, err := s.video.Clips.Make(ctx, ask)
+	made, err := s.Video.Clips.Make(ctx, ask)
 	if err != nil {
 		return err
 	}

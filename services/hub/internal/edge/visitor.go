@@ -20,9 +20,9 @@ import (
 func (s *Server) Visitor(c echo.Context) (who grant.Visitor, name string, err error) {
 	r := c.Request()
 	sig := cookie(r, cookieSig)
-	found, standing, err := s.inner.callers.Resolve(r.Context(), caller.Request{
+	found, standing, err := s.inner.Callers.Resolve(r.Context(), caller.Request{
 		Take: caller.TakeSession | caller.TakeNone, UID: cookie(r, cookieUID), Sig: sig, Bind: cookie(r, cookieBind), IP: c.RealIP(),
-		Unsafe: r.Method != http.MethodGet && r.Method != http.MethodHead, SameOrigin: ownPage(r, s.inner.origin),
+		Unsafe: r.Method != http.MethodGet && r.Method != http.MethodHead, SameOrigin: ownPage(r, s.inner.Origin),
 	})
 	if standing != nil {
 		showStanding(c.Response().Header(), *standing)
@@ -50,11 +50,11 @@ func ownPage(r *http.Request, origin string) bool {
 }
 
 // OwnPage reports a request that a page of ours sent.
-func (s *Server) OwnPage(c echo.Context) bool { return ownPage(c.Request(), s.inner.origin) }
+func (s *Server) OwnPage(c echo.Context) bool { return ownPage(c.Request(), s.inner.Origin) }
 
 // CountConsent counts a look at the page that asks for a grant. Fault: rate_limited.
 func (s *Server) CountConsent(c echo.Context, who grant.Visitor) error {
-	standing, err := s.inner.callers.CountConsent(c.Request().Context(), who.Session)
+	standing, err := s.inner.Callers.CountConsent(c.Request().Context(), who.Session)
 	showStanding(c.Response().Header(), *standing)
 	return err
 }
@@ -70,9 +70,9 @@ func (s *Server) StartSession(c echo.Context, op operator.Operator, signedInAt t
 func (s *Server) EndSession(c echo.Context, all bool) error {
 	r := c.Request()
 	if all {
-		return s.inner.endSessions(c, ownPage(r, s.inner.origin))
+		return s.inner.endSessions(c, ownPage(r, s.inner.Origin))
 	}
-	signed, ok := s.inner.sessions.Read(cookie(r, cookieUID), cookie(r, cookieSig))
+	signed, ok := s.inner.Sessions.Read(cookie(r, cookieUID), cookie(r, cookieSig))
 	return s.inner.endSession(c, signed, ok)
 }
 

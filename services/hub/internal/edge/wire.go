@@ -31,7 +31,7 @@ func (s *server) wireMoves(c echo.Context) error {
 	q := readMoves(c.Request().URL.RawQuery)
 	key := wireKey(q)
 	build := func(ctx context.Context) ([]byte, error) {
-		m, err := s.wire.Moves(ctx, q)
+		m, err := s.Wire.Moves(ctx, q)
 		if err != nil {
 			return nil, err
 		}
@@ -41,7 +41,7 @@ func (s *server) wireMoves(c echo.Context) error {
 		}
 		return body, s.moves.keep(ctx, key, body)
 	}
-	return s.covered(c, s.moves, key, build, func() any { return s.showWire(q, wire.Moves{GeneratedAt: s.now()}) })
+	return s.covered(c, s.moves, key, build, func() any { return s.showWire(q, wire.Moves{GeneratedAt: s.Now()}) })
 }
 
 func (s *server) showWire(q wire.Query, m wire.Moves) openapi.Wire {
@@ -77,4 +77,4 @@ func direction(m *wire.Move) string {
 	return "up"
 }
 
-func (s *server) marketURL(id syntax.MarketID) string { return s.hubURL + "/m/" + string(id) }
+func (s *server) marketURL(id syntax.MarketID) string { return s.HubURL + "/m/" + string(id) }
