@@ -10,6 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/signalcast/signalcast/pkg/testkit"
+	hostile "github.com/signalcast/signalcast/test/system/browser"
 )
 
 // sees waits until the page shows the words somewhere.
@@ -115,7 +116,7 @@ func (s *stack) killUnder(t *testing.T, b *tab) {
 func (s *stack) hostileFeed(t *testing.T, b *tab) {
 	t.Helper()
 	market := s.native(t, 5000)
-	for _, evil := range canaries {
+	for _, evil := range hostile.HostileTexts {
 		s.person(t).call(t, market, "YES", 5000, obj{"textTake": evil})
 		testkit.Eventually(t, 10*time.Second, func() bool {
 			shown := texts(b, "#feed-rows li:first-child p")

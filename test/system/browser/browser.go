@@ -2,151 +2,151 @@ package browser
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
+	"net/http/httptest"
 	"os"
 	"os/exec"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// Browser is one Chromium with a new profile.
-type Browser struct{ ctx context.Context }
+// Size is the size of a tab in CSS pixels.
+type Size struct{ Width, Height int64 }
 
-func executable(t testing.TB) string {
-	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
+// The sizes.
+var (
+	Phone   = Size{390, 844}
+	Desktop = Size{1280, 900}
+	Screen  = Size{1920, 1080} // of television
+)
+
+// PhoneAndDesktop are the sizes at which people read pages.
+var PhoneAndDesktop = []Size{Phone, Desktop}
+
+// String returns the size as "390x844".
+func (s Size) String() string { return fmt.Sprintf("%dx%d", s.Width, s.Height) }
+
+// chromium is the browser that the tests of this binary share.
+var chromium = sync.OnceValues(start)
+
+// start runs a browser until stack.Main ends. Its requests reach this machine only, from many addresses.
+func start() (context.Context, error) {
+	path, err := executable()
+	if err != nil {
+		return nil, err
 	}
-	t.Fatal("chromium is missing; type: sudo apt-get update && sudo apt-get install -y chromium")
-	return ""
-}
-
-// Start runs a browser until the test ends. Its requests reach this machine only, from many addresses.
-func Start(t testing.TB) *Browser {
-	t.Helper()
-	path, p := executable(t), newProxy(t)
 	profile, err := os.MkdirTemp("", "signalcast-chromium-")
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(profile) }) // the browser may still be writing
+	p := newProxy()
 	alloc, cancelAlloc := chromedp.NewExecAllocator(context.Background(),
 		chromedp.Flag("proxy-server", "http://"+p.addr), chromedp.Flag("proxy-bypass-list", "<-loopback>"),
 		chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.NoFirstRun, chromedp.NoSandbox, chromedp.Headless,
-		chromedp.DisableGPU, chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
-		chromedp.Flag("disable-sync", true),
+		chromedp.DisableGPU, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
+		chromedp.Flag("force-color-profile", "srgb"), chromedp.Flag("autoplay-policy", "no-user-gesture-required"),
+		chromedp.Flag("ignore-certificate-errors-spki-list", testCertificate()),
 		chromedp.WSURLReadTimeout(time.Minute))
-	t.Cleanup(cancelAlloc)
 	ctx, cancel := chromedp.NewContext(alloc)
-	t.Cleanup(cancel)
+	stack.AtEnd(func() {
+		cancel()
+		cancelAlloc()
+		p.close()
+		_ = os.RemoveAll(profile) // the browser may still be writing
+	})
 	if err := chromedp.Do(ctx); err != nil {
-		t.Fatalf("start %s: %v", path, err)
+		return nil, fmt.Errorf("start %s: %w", path, err)
 	}
-	return &Browser{ctx}
+	return ctx, nil
 }
 
-// Tab is a page that shares no cookies with others.
-type Tab struct {
-	ctx context.Context
-
-	mu         sync.Mutex
-	violations []string
-	canaries   int
+func executable() (string, error) {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("chromium is missing; type: sudo apt-get update && sudo apt-get install -y chromium")
 }
 
-// NewTab opens a tab until the test ends.
-func (b *Browser) NewTab(t testing.TB) *Tab {
+// testCertificate returns the hash of the key of the certificate with which servers of httptest answer, so that pages can
+// load from them.
+func testCertificate() string {
+	s := httptest.NewUnstartedServer(nil)
+	s.StartTLS()
+	defer s.Close()
+	sum := sha256.Sum256(s.Certificate().RawSubjectPublicKeyInfo)
+	return base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// Open opens a tab that shares no cookies with others. It is closed when the test ends.
+func Open(t testing.TB, size Size) *Tab {
 	t.Helper()
-	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
+	browser, err := chromium()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
-	tab := &Tab{ctx: ctx}
-	if err := chromedp.Do(ctx); err != nil {
+	b := &Tab{t: t, ctx: ctx}
+	if err := chromedp.Do(ctx); err != nil { // opens the tab, which exists as long as this context
 		t.Fatal(err)
 	}
-	if err := chromedp.Listen(ctx, tab.record); err != nil {
+	if err := chromedp.Listen(ctx, b.record); err != nil {
 		t.Fatal(err)
 	}
-	err := chromedp.Do(ctx, chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+	b.do("prepare a tab", chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
 		if _, err := cdp.Call(ctx, target, runtime.AddBinding, runtime.AddBindingParams{Name: "canary"}); err != nil {
+			return err
+		}
+		if _, err := cdp.Call(ctx, target, network.Enable, network.EnableParams{}); err != nil {
 			return err
 		}
 		_, err := cdp.Call(ctx, target, log.Enable, cdp.Empty{})
 		return err
-	}), chromedp.EmulateViewport(1280, 800))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tab
+	}), chromedp.EmulateViewport(size.Width, size.Height))
+	return b
 }
 
-func (t *Tab) record(event any) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	add := func(form string, args ...any) { t.violations = append(t.violations, fmt.Sprintf(form, args...)) }
+// record adds an event of the browser to the problems or the requests.
+func (b *Tab) record(event any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	add := func(form string, args ...any) { b.problems = append(b.problems, fmt.Sprintf(form, args...)) }
 	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		b.requests = append(b.requests, e.Request.URL)
 	case *runtime.EventBindingCalled:
-		t.canaries++
-		add("canary called with %s", e.Payload)
+		add("%s with %s", canaryCalled, e.Payload)
 	case *page.EventJavascriptDialogOpening:
 		add("dialog: %s", e.Message)
 	case *runtime.EventExceptionThrown:
-		add("exception: %s", e.ExceptionDetails.Text)
+		text := e.ExceptionDetails.Text
+		if thrown := e.ExceptionDetails.Exception; thrown != nil {
+			text += " " + thrown.Description
+		}
+		add("exception: %s", text)
+	case *runtime.EventConsoleAPICalled:
+		switch e.Type {
+		case runtime.ConsoleAPICalledTypeError, runtime.ConsoleAPICalledTypeWarning, runtime.ConsoleAPICalledTypeAssert:
+			add("console %s: %v", e.Type, e.Args)
+		}
 	case *log.EventEntryAdded:
-		if e.Entry.Source == log.EntrySourceSecurity || strings.Contains(e.Entry.Text, "Content Security Policy") {
-			add("policy violation: %s", e.Entry.Text)
+		if e.Entry.Level == log.EntryLevelError || e.Entry.Level == log.EntryLevelWarning || e.Entry.Source == log.EntrySourceSecurity {
+			add("log %s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL)
 		}
 	}
-}
-
-// Violations returns what was recorded since the last call, and how often the canary was called.
-func (t *Tab) Violations() (violations []string, canaries int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	violations, canaries = t.violations, t.canaries
-	t.violations, t.canaries = nil, 0
-	return violations, canaries
-}
-
-// loadWithin is the time in which a page must load.
-const loadWithin = 30 * time.Second
-
-// Visit opens an address and returns its status.
-func (t *Tab) Visit(address string) (int64, error) {
-	ctx, cancel := context.WithTimeout(t.ctx, loadWithin)
-	defer cancel()
-	res, err := chromedp.RunResponse(ctx, chromedp.Navigate(address))
-	if err != nil || res == nil {
-		return 0, fmt.Errorf("open %s: %w", address, err)
-	}
-	return res.Status, nil
-}
-
-// Text returns the text of the first element that a CSS selector matches; empty if there is none.
-func (t *Tab) Text(selector string) (string, error) {
-	ctx, cancel := context.WithTimeout(t.ctx, loadWithin)
-	defer cancel()
-	script := "[...document.querySelectorAll(`" + selector + "`)].slice(0, 1).map(e => e.textContent)"
-	found, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](script))
-	if err != nil || len(found) == 0 {
-		return "", err
-	}
-	return found[0], nil
-}
-
-// Run evaluates an expression for its effect.
-func (t *Tab) Run(expression string) error {
-	ctx, cancel := context.WithTimeout(t.ctx, loadWithin)
-	defer cancel()
-	_, err := chromedp.Run(ctx, chromedp.Evaluate[int]("("+expression+", 1)"))
-	return err
 }

@@ -11,19 +11,18 @@ import (
 	"net/http/httputil"
 	"strings"
 	"sync/atomic"
-	"testing"
 	"time"
 )
 
 // proxy sends each request of a browser from another address, so that no limit per address applies to it.
 type proxy struct {
 	addr   string
+	close  func()
 	next   atomic.Uint32
 	second byte // of the addresses
 }
 
-func newProxy(t testing.TB) *proxy {
-	t.Helper()
+func newProxy() *proxy {
 	p := &proxy{second: byte(16 + rand.IntN(200))}
 	forward := &httputil.ReverseProxy{
 		Rewrite:   func(*httputil.ProxyRequest) {}, // the request contains the address
@@ -39,14 +38,14 @@ func newProxy(t testing.TB) *proxy {
 		}
 		forward.ServeHTTP(w, r)
 	}))
-	t.Cleanup(server.CloseClientConnections)
+	p.close = server.CloseClientConnections
 	p.addr = strings.TrimPrefix(server.URL, "http://")
 	return p
 }
 
 // dial connects to this machine only, from the next address.
 func (p *proxy) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	if host, _, _ := net.SplitHostPort(address); !net.ParseIP(host).IsLoopback() {
+	if host, _, _ := net.SplitHostPort(address); host != "localhost" && !net.ParseIP(host).IsLoopback() {
 		return nil, errors.New("the proxy connects to loopback addresses only")
 	}
 	n := p.next.Add(1)

@@ -68,6 +68,16 @@ func (o *Operator) Session(t testing.TB) Set {
 	}
 }
 
+// PageCookies signs in and returns the cookies, by name, with which a browser is signed in to all pages.
+func (o *Operator) PageCookies(t testing.TB) map[string]string {
+	t.Helper()
+	all := map[string]string{"db_dev": o.Login} // of the developer page
+	for _, c := range o.Retry(t, http.MethodPost, o.s.Hub+"/api/auth/privy", Bearer(o.Login)).Require(http.StatusOK).Cookies() {
+		all[c.Name] = c.Value
+	}
+	return all
+}
+
 // Cookies returns the cookies that the answer sets.
 func (a Answer) Cookies() []*http.Cookie { return (&http.Response{Header: a.Header}).Cookies() }
 

@@ -34,6 +34,7 @@ type Info struct {
 	Clock       string         `json:"clock"`
 	Venues      string         `json:"venues"`
 	IDP         string         `json:"idp"`
+	Origin      string         `json:"origin"` // of video
 	DatabaseURL string         `json:"databaseUrl"`
 	RedisURL    string         `json:"redisUrl"`
 	AdminSecret string         `json:"adminSecret"`
@@ -133,9 +134,25 @@ func (s *Stack) Stop(t testing.TB) {
 	}
 }
 
+// atEnd are functions that Main calls after the tests.
+var atEnd struct {
+	mu   sync.Mutex
+	list []func()
+}
+
+// AtEnd makes Main call a function after the tests.
+func AtEnd(do func()) {
+	atEnd.mu.Lock()
+	defer atEnd.mu.Unlock()
+	atEnd.list = append(atEnd.list, do)
+}
+
 // Main runs the tests of a package, then the checks, stops the shared systems and removes all files.
 func Main(m *testing.M, checks ...func() error) {
 	code := m.Run()
+	for _, do := range atEnd.list {
+		do()
+	}
 	for _, check := range checks {
 		if err := check(); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -1,12 +1,16 @@
 package web
 
 import (
+	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/signalcast/signalcast/test/system/browser"
 	"github.com/signalcast/signalcast/test/system/openapi"
@@ -15,86 +19,138 @@ import (
 
 const overlayPath = "/api/streamer/signal"
 
+// The recorder of a tab records calls of the canary and violations of the policy.
+func TestBrowserRecordsScript(t *testing.T) {
+	t.Parallel()
+	s, b := webStack(t), browser.Open(t, browser.Desktop)
+	b.Visit(s.Hub+"/dev", http.StatusOK)
+	const inject = `document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=canary(1)>'), canary('direct'), 1`
+	browser.Eval[int](b, inject)
+	var all []string
+	stack.Eventually(t, 10*time.Second, "a policy violation and one call of the canary", func() bool {
+		all = append(all, b.Problems()...)
+		return browser.CanaryCalls(all) == 1 && strings.Contains(strings.Join(all, "\n"), "Content Security Policy")
+	})
+}
+
 // No text that people write becomes script, markup or style on a page that shows it.
 func TestNoScriptFromData(t *testing.T) {
 	t.Parallel()
 	s := webStack(t)
 	texts := browser.HostileTexts[:stack.Size(t, 2, len(browser.HostileTexts), len(browser.HostileTexts))]
-	authors := s.SeedOperators(t, len(texts))
-	pages := make([]map[string]string, len(texts))
-	stack.Each(len(texts), 4, func(i int) { pages[i] = writeEverywhere(t, s, authors[i], texts[i]) })
-	// test/e2e opens the other pages with every text, which takes minutes.
-	everyPage := stack.Size(t, 1, 3, 1)
-	b := browser.Start(t)
-	requireRecorder(t, s, b.NewTab(t))
-	tabs := make(chan *browser.Tab, 3)
-	for range cap(tabs) {
-		tabs <- b.NewTab(t)
-	}
-	stack.Each(len(texts), cap(tabs), func(i int) {
-		tab := <-tabs
-		defer func() { tabs <- tab }()
-		for path, selector := range pages[i] {
-			embed := strings.HasSuffix(path, "/embed")
-			if t.Failed() || i%everyPage != 0 && !embed {
-				continue
+	for i, text := range texts {
+		t.Run(fmt.Sprintf("text %d", i), func(t *testing.T) {
+			t.Parallel()
+			b := browser.Open(t, browser.Phone)
+			for _, p := range writeEverywhere(t, s, b, text) {
+				requirePolicy(t, s, p.path)
+				requireText(t, s, b, p)
 			}
-			requirePolicy(t, s, path)
-			requireHarmless(t, s, tab, path, selector, texts[i])
-		}
-	})
+		})
+	}
 }
 
-// requireRecorder requires that the tab records calls of the canary and violations of the policy.
-func requireRecorder(t *testing.T, s *stack.Stack, tab *browser.Tab) {
-	t.Helper()
-	if _, err := tab.Visit(s.Hub + "/dev"); err != nil {
-		t.Fatal(err)
-	}
-	const inject = `document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=canary(1)>'), canary('direct')`
-	if err := tab.Run(inject); err != nil {
-		t.Fatal(err)
-	}
-	var all []string
-	var called int
-	stack.Eventually(t, 10*time.Second, "a policy violation and one call of the canary", func() bool {
-		violations, n := tab.Violations()
-		all, called = append(all, violations...), called+n
-		return called == 1 && strings.Contains(strings.Join(all, "\n"), "policy violation")
-	})
+// shown is a page and the texts that it contains, exactly, by the selectors of their elements.
+type shown struct {
+	path  string
+	texts map[string]string
 }
 
-// writeEverywhere writes the text to everything that the author may write, and returns the pages that show it: the selector
-// of the text by path. A text that a route refuses is not shown either.
-func writeEverywhere(t *testing.T, s *stack.Stack, author *stack.Operator, text string) map[string]string {
-	market := s.NewNativeMarket(t, 5000, stack.JSON{"question": "Is it safe? " + text, "description": text})
-	call := stack.Call(market, "YES", 5000).With("textTake", text).With("marketTitle", text).With("source", text)
-	id := author.File(t, call).Require(http.StatusOK).Text("id")
+// author is a person whose requests must succeed.
+type author struct {
+	*stack.Operator
+	t *testing.T
+	s *stack.Stack
+}
+
+// write sends a request with the identity token or the key of the author.
+func (a author) write(method, path, credential string, body stack.JSON) stack.Answer {
+	a.t.Helper()
+	return a.Retry(a.t, method, a.s.Hub+path, stack.Bearer(credential), stack.Body(body))
+}
+
+// writeEither writes a body with the text. It writes the body again with the characters of the text that are visible if
+// the route refuses the text, and returns what it has written.
+func (a author) writeEither(method, path, credential, text string, body func(text string) stack.JSON) string {
+	a.t.Helper()
+	answer := a.write(method, path, credential, body(text))
+	if answer.Status == http.StatusBadRequest { // control characters, or characters that change the reading direction
+		text = strings.Map(func(r rune) rune {
+			if unicode.In(r, unicode.Zl, unicode.Zp, unicode.Cc, unicode.Cf) {
+				return -1
+			}
+			return r
+		}, text)
+		answer = a.write(method, path, credential, body(text))
+	}
+	answer.Require(http.StatusOK)
+	return strings.TrimSpace(text)
+}
+
+// writeEverywhere writes the text to everything that the author may write, signs the author in to the tab, and returns
+// the pages that show the text.
+func writeEverywhere(t *testing.T, s *stack.Stack, b *browser.Tab, text string) []shown {
+	a := author{s.NewOperator(t), t, s}
+	for name, value := range a.PageCookies(t) {
+		b.SetCookie(s.Hub, name, value)
+	}
+	market, call := writeCall(a, text)
+	name := a.writeEither(http.MethodPost, "/api/streamer/profile", a.Key, truncate(text, 64), func(name string) stack.JSON {
+		return stack.JSON{"displayName": name, "bio": text}
+	})
+	label := strings.TrimSpace(truncate(text, 64))
+	a.Mint(t, stack.JSON{"label": label})
+	app := a.NewApp(t, "public", "profile:read", "signal:create")
+	title := a.writeEither(http.MethodPatch, "/api/dev/apps/"+app.ID, a.Login, label, func(name string) stack.JSON {
+		return stack.JSON{"name": name}
+	})
+	stack.Post(t, s.Hub+"/api/admin/streamers", s.Admin(), stack.Body(stack.JSON{"handle": a.Handle, "status": "approved"})).Require(http.StatusOK)
+	open := s.NewNativeMarket(t, 5000, nil)
+	note := a.writeEither(http.MethodPost, overlayPath, a.Key, truncate(text, 180), func(name string) stack.JSON {
+		return stack.JSON{"marketId": open, "name": name, "annotation": name, "yesPct": 31.5}
+	})
+	return []shown{
+		{"/receipts/" + call, map[string]string{"blockquote": text}},
+		{"/m/" + market, map[string]string{"h1": "Is it safe? " + text}},
+		{"/u/" + a.Handle, map[string]string{".passport h1": name}},
+		{"/profile", map[string]string{".passport h1": name}},
+		{"/dev", map[string]string{"#keys tbody tr:first-child td": label}},
+		{"/protocol/authorize?" + app.AuthorizeRequest("profile:read").Encode(), map[string]string{"h1": title}},
+		{"/operator/" + a.Handle + "/embed", map[string]string{".who b": name}},
+		{"/overlay/" + a.Handle, map[string]string{"#overlay-name": note, "#overlay-note": note}},
+		{"/live/" + a.Handle, map[string]string{"#live-name": note, "#live-note": note}},
+	}
+}
+
+// writeCall creates a market, a call with events, an outcome and a dispute of which every text is the given one.
+func writeCall(a author, text string) (market, call string) {
+	a.t.Helper()
 	link := "https://x.example/" + url.PathEscape(text)
-	for _, w := range []struct {
-		path string
-		body stack.JSON
-	}{
-		{"/api/streamer/profile", stack.JSON{"displayName": truncate(text, 64), "bio": text, "links": []string{link}}},
-		{overlayPath, stack.JSON{"marketId": market, "name": text, "annotation": text, "yesPct": 31.5}},
-		{"/api/signals/" + id + "/events", stack.JSON{"type": "take", "payload": stack.JSON{"text": text}}},
-		{"/api/signals/" + id + "/events", stack.JSON{"type": "note", "payload": stack.JSON{"text": text}}},
+	market = a.s.NewNativeMarket(a.t, 5000, stack.JSON{"question": "Is it safe? " + text, "description": text, "resolutionSource": link})
+	body := stack.Call(market, "YES", 5000)
+	maps.Copy(body, stack.JSON{
+		"textTake": text, "marketTitle": text, "channelId": truncate(text, 64), "mediaAssetId": text, "clobTokenId": truncate(text, 128),
+		"source": text,
+	})
+	call = a.File(a.t, body).Require(http.StatusOK).Text("id")
+	query := "https://x.example/?" + url.QueryEscape(text) + "#" + strings.ReplaceAll(text, " ", "")
+	for _, event := range []stack.JSON{
+		{"type": "take", "payload": stack.JSON{"text": text, "mediaAssetId": text, "url": query}},
+		{"type": "note", "payload": stack.JSON{"text": text}},
+		{"type": "share", "payload": stack.JSON{"channel": truncate(text, 40)}},
 	} {
-		path, body := w.path, w.body
-		a := author.Do(t, http.MethodPost, s.Hub+path, stack.Bearer(author.Key), stack.Body(body))
-		if a.Status >= 300 && a.Status != http.StatusBadRequest {
-			t.Errorf("write %q to %s: %d, want success or 400\n%s", text, path, a.Status, a.Body)
-		}
-		if path == overlayPath && a.Status == http.StatusBadRequest {
-			body = stack.JSON{"marketId": market, "name": "Plain words", "yesPct": 31.5}
-			author.Do(t, http.MethodPost, s.Hub+path, stack.Bearer(author.Key), stack.Body(body)).Require(http.StatusOK)
+		if e := a.write(http.MethodPost, "/api/signals/"+call+"/events", a.Key, event); e.Status != http.StatusCreated {
+			e.RequireError(http.StatusBadRequest, "invalid_payload") // an address that is no link
 		}
 	}
-	return map[string]string{
-		"/receipts/" + id: "blockquote", "/m/" + market: "h1", "/u/" + author.Handle: "h1",
-		"/operator/" + author.Handle + "/embed": ".who b",
-		"/overlay/" + author.Handle:             "#overlay-name", "/live/" + author.Handle: "#live-name",
+	admin := func(path string, body stack.JSON) {
+		stack.Post(a.t, a.s.Hub+path, a.s.Admin(), stack.Body(body)).Require(http.StatusOK)
 	}
+	admin("/api/resolution/finalize", stack.JSON{
+		"marketId": market, "verdict": "YES", "reason": text, "source": truncate(text, 64), "finalizedBy": truncate(text, 64), "proofUrl": link,
+	})
+	admin("/api/resolution/dispute", stack.JSON{"marketId": market, "reason": text})
+	return market, call
 }
 
 func truncate(text string, n int) string {
@@ -102,30 +158,62 @@ func truncate(text string, n int) string {
 	return string(r[:min(len(r), n)])
 }
 
-// requireHarmless opens the page, waits until it shows a text, and requires that nothing was violated.
-func requireHarmless(t *testing.T, s *stack.Stack, tab *browser.Tab, path, selector, text string) {
-	status, err := tab.Visit(s.Hub + path)
-	for n := 1; n < 5 && status == http.StatusServiceUnavailable; n++ {
-		stack.Wait(t, 300*time.Millisecond)
-		status, err = tab.Visit(s.Hub + path)
+// requireText opens a page and requires that it shows its texts unchanged, is not too wide, and has no problems.
+func requireText(t *testing.T, s *stack.Stack, b *browser.Tab, p shown) {
+	t.Helper()
+	b.Visit(s.Hub+p.path, http.StatusOK)
+	for selector, want := range p.texts {
+		var got []string
+		stack.Eventually(t, 10*time.Second, fmt.Sprintf("%s shows %q in %s", p.path, want, selector), func() bool {
+			got = b.Texts(selector)
+			return len(got) > 0 && strings.Contains(got[0], want)
+		})
 	}
-	if err != nil || status != http.StatusOK {
-		t.Errorf("open %s: %d, %v; want 200", path, status, err)
-		return
-	}
-	const within = 10 * time.Second
-	for end := time.Now().Add(within); ; stack.Wait(t, 50*time.Millisecond) {
-		shown, err := tab.Text(selector)
-		if err == nil && shown != "" {
-			break
+	b.RequireFits()
+	b.RequireNoProblems()
+}
+
+// The handle of a person does not depend on what the identity provider claims as a name, and the name is text.
+func TestNamesFromTheIssuer(t *testing.T) {
+	t.Parallel()
+	s := webStack(t)
+	subject := s.NewOperator(t).Handle
+	handle := regexp.MustCompile(`^[a-z0-9_]{2,32}$`)
+	for i, name := range []string{
+		"", " ", "a", "me", "ADMIN", "leaderboard", "hub", "..", "../../etc/passwd", "Ångström Œuvre", "語語語", "a\x00b",
+		"a\u2028b\r\nSet-Cookie: x=1", strings.Repeat("long name ", 60), strings.Repeat("語", 300), "%00%0d%0a", "did:other:name",
+		"\U0001F4A9\U0001F4A9", "x'; DROP TABLE users; --",
+	} {
+		login := s.ForgeLogin(t, stack.JSON{"sub": fmt.Sprintf("did:idp:%s-name-%d", subject, i), "name": name, "preferred_username": name})
+		a := stack.NewClient().Retry(t, http.MethodGet, s.Hub+"/api/dev/whoami", stack.Bearer(login)).Require(http.StatusOK)
+		got := a.Text("handle")
+		if !handle.MatchString(got) || slices.Contains([]string{"me", "admin", "hub", "leaderboard"}, got) {
+			t.Errorf("the name %q makes the handle %q", name, got)
 		}
-		if time.Now().After(end) {
-			t.Errorf("%s does not show %s within %v: %v", path, selector, within, err)
-			break
+		if n := len([]rune(a.Text("displayName"))); n == 0 || n > 64 {
+			t.Errorf("the name %q is displayed with %d characters, want 1 to 64", name, n)
 		}
 	}
-	if violations, _ := tab.Violations(); len(violations) > 0 {
-		t.Errorf("%s with %.60q: %.500s", path, text, strings.Join(violations, "\n"))
+	now := time.Now().Unix()
+	for i, wrong := range []stack.JSON{
+		{"sub": ""},
+		{"sub": 7},
+		{"sub": strings.Repeat("s", 3000)},
+		{"sub": "a\x00b"},
+		{"iss": "https://evil.example"},
+		{"aud": "other"},
+		{"aud": []string{"other"}},
+		{"exp": 0},
+		{"exp": now - 120},
+		{"nbf": now + 600},
+		{"iat": now + 600},
+	} {
+		claims := stack.JSON{"sub": fmt.Sprintf("did:idp:%s-claims-%d", subject, i)}
+		maps.Copy(claims, wrong)
+		a := stack.Get(t, s.Hub+"/api/dev/whoami", stack.Bearer(s.ForgeLogin(t, claims)))
+		if a.Status != http.StatusUnauthorized || a.Code() != "unauthenticated" {
+			t.Errorf("a token with %v: %d %s, want 401 unauthenticated", wrong, a.Status, a.Code())
+		}
 	}
 }
 

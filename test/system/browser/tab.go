@@ -1,0 +1,273 @@
+package browser
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+// Within is the time in which a step in a page must be done.
+const Within = 30 * time.Second
+
+const canaryCalled = "canary called"
+
+// Tab is a page of the browser. Its methods fail the test by themselves; only the goroutine of the test may call them.
+type Tab struct {
+	t   testing.TB
+	ctx context.Context
+
+	mu       sync.Mutex
+	problems []string
+	requests []string // addresses
+}
+
+// do runs steps and fails the test if one does not work.
+func (b *Tab) do(what string, steps ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	if err := b.try(steps...); err != nil {
+		b.t.Fatalf("%s: %v", what, err)
+	}
+}
+
+func (b *Tab) try(steps ...chromedp.Action[chromedp.Void]) error {
+	ctx, cancel := context.WithTimeout(b.ctx, Within)
+	defer cancel()
+	return chromedp.Do(ctx, steps...)
+}
+
+// Eval returns the value of an expression in the page, which may be a promise.
+func Eval[T any](b *Tab, expression string) T {
+	b.t.Helper()
+	out, err := TryEval[T](b, expression)
+	if err != nil {
+		b.t.Fatalf("evaluate %s: %v", expression, err)
+	}
+	return out
+}
+
+// TryEval is Eval for a page that may be replaced by another one, which makes the evaluation fail.
+func TryEval[T any](b *Tab, expression string) (T, error) {
+	ctx, cancel := context.WithTimeout(b.ctx, Within)
+	defer cancel()
+	return chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+}
+
+// Visit opens an address and requires its status. A page that answers 503 is opened again: a loaded machine sheds requests.
+func (b *Tab) Visit(url string, status int64) {
+	b.t.Helper()
+	for end := time.Now().Add(Within); ; stack.Wait(b.t, 200*time.Millisecond) {
+		ctx, cancel := context.WithTimeout(b.ctx, Within)
+		res, err := chromedp.RunResponse(ctx, chromedp.Navigate(url))
+		cancel()
+		switch {
+		case err != nil || res == nil:
+			b.t.Fatalf("open %s: no answer: %v", url, err)
+		case res.Status == status:
+			return
+		case res.Status != http.StatusServiceUnavailable || time.Now().After(end):
+			b.t.Fatalf("open %s: %d, want %d", url, res.Status, status)
+		}
+		b.Forget("status of 503")
+	}
+}
+
+// VisitWhole opens a page until no part of it is missing. A part that is slow on a loaded machine is left out.
+func (b *Tab) VisitWhole(url string) {
+	b.t.Helper()
+	stack.Eventually(b.t, 45*time.Second, url+" with all of its parts", func() bool {
+		b.Visit(url, http.StatusOK)
+		return b.Count(".away") == 0
+	})
+}
+
+// URL returns the address of the page.
+func (b *Tab) URL() string {
+	b.t.Helper()
+	return Eval[string](b, `location.href`)
+}
+
+// Press clicks what leads to another page and waits until that page shows an element.
+func (b *Tab) Press(selector, appears string) {
+	b.t.Helper()
+	Eval[bool](b, `window.previous = true`) // the element may be on this page, too
+	click := chromedp.Click(chromedp.CSS(selector))
+	if b.try(click) != nil { // the document may have been replaced during the search
+		b.do("click "+selector, click)
+	}
+	stack.Eventually(b.t, Within, "another page after a click on "+selector, func() bool {
+		replaced, err := TryEval[bool](b, `window.previous === undefined`)
+		return err == nil && replaced
+	})
+	b.do("wait for "+appears, chromedp.WaitVisible(chromedp.CSS(appears)))
+}
+
+// Click clicks what changes the page. It waits until the element is visible, and then for those that the click shows.
+func (b *Tab) Click(selector string, appear ...string) {
+	b.t.Helper()
+	b.do("click "+selector, chromedp.WaitVisible(chromedp.CSS(selector)), chromedp.Click(chromedp.CSS(selector)))
+	for _, element := range appear {
+		b.do("wait for "+element, chromedp.WaitVisible(chromedp.CSS(element)))
+	}
+}
+
+// Type types into an input.
+func (b *Tab) Type(selector, text string) {
+	b.t.Helper()
+	b.do("type into "+selector, chromedp.WaitVisible(chromedp.CSS(selector)), chromedp.SendKeys(chromedp.CSS(selector), text))
+}
+
+// Fill replaces the values of fields of a form.
+func (b *Tab) Fill(form string, fields map[string]string) {
+	b.t.Helper()
+	for name, text := range fields {
+		selector := form + ` [name="` + name + `"]`
+		Eval[string](b, `document.querySelector(`+strconv.Quote(selector)+`).value = ""`)
+		b.Type(selector, text)
+	}
+}
+
+// SignIn fills in the pages of the development issuer. appears is an element of the page to which the sign-in leads back.
+func (b *Tab) SignIn(handle, appears string) {
+	b.t.Helper()
+	b.Type("#user", handle)
+	b.Press(`form.other button`, `form[action$="/dev/session"] button`)
+	b.Press(`form[action$="/dev/session"] button`, appears)
+}
+
+// SignOut signs out with the menu of the page.
+func (b *Tab) SignOut() {
+	b.t.Helper()
+	b.Click(`.me summary`, `.menu form button`)
+	b.Press(`.menu form button`, `a.button`)
+}
+
+// Count returns the number of elements.
+func (b *Tab) Count(selector string) int {
+	b.t.Helper()
+	return Eval[int](b, `document.querySelectorAll(`+strconv.Quote(selector)+`).length`)
+}
+
+// Texts returns the text contents of all elements.
+func (b *Tab) Texts(selector string) []string {
+	b.t.Helper()
+	return Eval[[]string](b, `[...document.querySelectorAll(`+strconv.Quote(selector)+`)].map(e => e.textContent)`)
+}
+
+// Text returns the text of an element as it is displayed, and waits for the element.
+func (b *Tab) Text(selector string) string {
+	b.t.Helper()
+	var found []string
+	stack.Eventually(b.t, Within, selector+" at "+b.URL(), func() bool {
+		var err error
+		found, err = TryEval[[]string](b, `[...document.querySelectorAll(`+strconv.Quote(selector)+`)].slice(0, 1).map(e => e.innerText)`)
+		return err == nil && len(found) == 1
+	})
+	return found[0]
+}
+
+// Value returns the value of an input.
+func (b *Tab) Value(selector string) string {
+	b.t.Helper()
+	return Eval[string](b, `document.querySelector(`+strconv.Quote(selector)+`).value`)
+}
+
+// Visible returns the text content of the element with an id; empty if it is not displayed.
+func (b *Tab) Visible(id string) string {
+	b.t.Helper()
+	return Eval[string](b, `(e => e && e.getClientRects().length ? e.textContent : "")(document.getElementById(`+strconv.Quote(id)+`))`)
+}
+
+// Shows requires that an element displays texts. Upper and lower case, and white space, do not count.
+func (b *Tab) Shows(selector string, texts ...string) {
+	b.t.Helper()
+	shown := strings.Join(strings.Fields(b.Text(selector)), " ")
+	for _, text := range texts {
+		if !strings.Contains(strings.ToLower(shown), strings.ToLower(text)) {
+			b.t.Errorf("%s does not show %q:\n%s", selector, text, shown)
+		}
+	}
+}
+
+// Await waits until the content of an element contains texts.
+func (b *Tab) Await(selector string, texts ...string) {
+	b.t.Helper()
+	b.AwaitWithin(Within, selector, texts...)
+}
+
+// AwaitWithin is Await with another time.
+func (b *Tab) AwaitWithin(d time.Duration, selector string, texts ...string) {
+	b.t.Helper()
+	for end := time.Now().Add(d); ; stack.Wait(b.t, 50*time.Millisecond) {
+		shown, err := TryEval[string](b, `document.querySelector(`+strconv.Quote(selector)+`).textContent`)
+		if err == nil && !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(shown, text) }) {
+			return
+		}
+		if time.Now().After(end) {
+			b.RequireNoProblems()
+			b.t.Fatalf("%s does not show %q within %v: %v\n%s", selector, texts, d, err, shown)
+		}
+	}
+}
+
+// ColorScheme selects the scheme that the browser prefers: light or dark.
+func (b *Tab) ColorScheme(name string) {
+	b.t.Helper()
+	b.do("prefer "+name, chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}},
+		})
+		return err
+	}))
+}
+
+// DisableScripts makes the tab ignore the scripts of pages.
+func (b *Tab) DisableScripts() {
+	b.t.Helper()
+	b.do("disable scripts", chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+		return err
+	}))
+}
+
+// RunFirst runs a script before those of every page that is opened.
+func (b *Tab) RunFirst(script string) {
+	b.t.Helper()
+	b.do("add a script", chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
+		return err
+	}))
+}
+
+// SetCookie sets a cookie of the host of an address.
+func (b *Tab) SetCookie(address, name, value string) {
+	b.t.Helper()
+	b.do("set a cookie", chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, network.SetCookie, network.SetCookieParams{URL: address, Name: name, Value: value})
+		return err
+	}))
+}
+
+// Screenshot returns a PNG of the whole page.
+func (b *Tab) Screenshot() []byte {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, Within)
+	defer cancel()
+	png, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	if err != nil {
+		b.t.Fatalf("take a screenshot: %v", err)
+	}
+	return png
+}
