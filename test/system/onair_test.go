@@ -20,7 +20,7 @@ func TestUnapprovedOperatorsAreNotAired(t *testing.T) {
 	unapproved, approved := s.NewOperator(t), s.NewOperator(t)
 	const refusedHost, shownHost = "unapproved.evil.example", "approved.video.example"
 	goLive(t, s, unapproved, s.NewNativeMarket(t, 5000, nil), refusedHost)
-	setStreamer(t, s, approved, "approved")
+	approved.SetStreamer(t, "approved")
 	goLive(t, s, approved, s.NewNativeMarket(t, 5000, nil), shownHost)
 	stack.Get(t, s.Hub+"/api/streamers/live").Require(http.StatusOK)
 	for _, path := range []string{"/tv", "/live/" + approved.Handle, "/api/broadcast/feed?types=live&limit=100"} {
@@ -50,7 +50,7 @@ func TestSuspendedOperatorsAreHidden(t *testing.T) {
 	market := s.NewNativeMarket(t, 5000, nil)
 	call := o.File(t, stack.Call(market, "YES", 5000)).Require(http.StatusOK).Text("id")
 	const host, overlay = "suspended.evil.example", "Overlay of a suspended operator"
-	setStreamer(t, s, o, "approved")
+	o.SetStreamer(t, "approved")
 	goLive(t, s, o, market, host)
 	setOverlay := func() stack.Answer {
 		return o.Do(t, http.MethodPost, s.Hub+"/api/streamer/signal", stack.Bearer(o.Key), stack.Body(stack.JSON{"marketId": market, "name": overlay}))
@@ -63,7 +63,7 @@ func TestSuspendedOperatorsAreHidden(t *testing.T) {
 	for path, text := range surfaces {
 		stack.Eventually(t, 10*time.Second, path+" with the live operator", func() bool { return screenNames(t, s, path, text) })
 	}
-	setStreamer(t, s, o, "suspended")
+	o.SetStreamer(t, "suspended")
 
 	o.Do(t, http.MethodPost, s.Hub+"/api/m/"+market+"/streams", stack.Bearer(o.Key), stack.Body(stack.JSON{"url": "https://second." + host + "/x.m3u8"})).Require(http.StatusForbidden)
 	setOverlay().Require(http.StatusForbidden)
@@ -71,11 +71,6 @@ func TestSuspendedOperatorsAreHidden(t *testing.T) {
 		stack.Eventually(t, 10*time.Second, path+" without the suspended operator", func() bool { return !screenNames(t, s, path, text) })
 	}
 	s.Signal(t, call).Expect(stack.JSON{"callsign": o.Handle})
-}
-
-func setStreamer(t *testing.T, s *stack.Stack, o *stack.Operator, status string) {
-	t.Helper()
-	stack.Post(t, s.Hub+"/api/admin/streamers", s.Admin(), stack.Body(stack.JSON{"handle": o.Handle, "status": status})).Require(http.StatusOK)
 }
 
 // goLive binds a stream of a host to a market and begins a session. Tests use different hosts, because they share a stack.
@@ -143,7 +138,7 @@ func TestHiddenProfilesAreOffTheAir(t *testing.T) {
 		t.Helper()
 		return o.Do(t, http.MethodPost, s.Hub+"/api/streamer/heartbeat", bearer, stack.Body(stack.JSON{"state": state})).Require(http.StatusOK).Text("showId")
 	}
-	setStreamer(t, s, o, "approved")
+	o.SetStreamer(t, "approved")
 	o.Do(t, http.MethodPost, s.Hub+"/api/m/"+market+"/streams", bearer, stack.Body(stack.JSON{
 		"url": "https://" + text + ".evil.example/x.m3u8", "label": text + " label",
 	})).Require(http.StatusOK)

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/signalcast/signalcast/test/system/stack"
 )
 
 // proxy sends each request of a browser from another address, so that no limit per address applies to it.
@@ -26,7 +28,7 @@ func newProxy() *proxy {
 	p := &proxy{second: byte(16 + rand.IntN(200))}
 	forward := &httputil.ReverseProxy{
 		Rewrite:   func(*httputil.ProxyRequest) {}, // the request contains the address
-		Transport: &http.Transport{DialContext: p.dial, DisableKeepAlives: true},
+		Transport: stack.Observed(&http.Transport{DialContext: p.dial, DisableKeepAlives: true}),
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
 			http.Error(w, err.Error(), http.StatusBadGateway)
 		},

@@ -134,7 +134,7 @@ func (b *Tab) Fill(form string, fields map[string]string) {
 	b.t.Helper()
 	for name, text := range fields {
 		selector := form + ` [name="` + name + `"]`
-		Eval[string](b, `document.querySelector(`+strconv.Quote(selector)+`).value = ""`)
+		Eval[string](b, all(selector)+`[0].value = ""`)
 		b.Type(selector, text)
 	}
 }
@@ -154,16 +154,21 @@ func (b *Tab) SignOut() {
 	b.Press(`.menu form button`, `a.button`)
 }
 
+// all returns an expression for the list of elements that a CSS selector matches.
+func all(selector string) string {
+	return `[...document.querySelectorAll(` + strconv.Quote(selector) + `)]`
+}
+
 // Count returns the number of elements.
 func (b *Tab) Count(selector string) int {
 	b.t.Helper()
-	return Eval[int](b, `document.querySelectorAll(`+strconv.Quote(selector)+`).length`)
+	return Eval[int](b, all(selector)+`.length`)
 }
 
 // Texts returns the text contents of all elements.
 func (b *Tab) Texts(selector string) []string {
 	b.t.Helper()
-	return Eval[[]string](b, `[...document.querySelectorAll(`+strconv.Quote(selector)+`)].map(e => e.textContent)`)
+	return Eval[[]string](b, all(selector)+`.map(e => e.textContent)`)
 }
 
 // Text returns the text of an element as it is displayed, and waits for the element.
@@ -172,7 +177,7 @@ func (b *Tab) Text(selector string) string {
 	var found []string
 	stack.Eventually(b.t, Within, selector+" at "+b.URL(), func() bool {
 		var err error
-		found, err = TryEval[[]string](b, `[...document.querySelectorAll(`+strconv.Quote(selector)+`)].slice(0, 1).map(e => e.innerText)`)
+		found, err = TryEval[[]string](b, all(selector)+`.slice(0, 1).map(e => e.innerText)`)
 		return err == nil && len(found) == 1
 	})
 	return found[0]
@@ -181,13 +186,13 @@ func (b *Tab) Text(selector string) string {
 // Value returns the value of an input.
 func (b *Tab) Value(selector string) string {
 	b.t.Helper()
-	return Eval[string](b, `document.querySelector(`+strconv.Quote(selector)+`).value`)
+	return Eval[string](b, all(selector)+`[0].value`)
 }
 
 // Visible returns the text content of the element with an id; empty if it is not displayed.
 func (b *Tab) Visible(id string) string {
 	b.t.Helper()
-	return Eval[string](b, `(e => e && e.getClientRects().length ? e.textContent : "")(document.getElementById(`+strconv.Quote(id)+`))`)
+	return Eval[string](b, all("#"+id)+`.filter(e => e.getClientRects().length).map(e => e.textContent).join("")`)
 }
 
 // Shows requires that an element displays texts. Upper and lower case, and white space, do not count.
@@ -211,7 +216,7 @@ func (b *Tab) Await(selector string, texts ...string) {
 func (b *Tab) AwaitWithin(d time.Duration, selector string, texts ...string) {
 	b.t.Helper()
 	for end := time.Now().Add(d); ; stack.Wait(b.t, 50*time.Millisecond) {
-		shown, err := TryEval[string](b, `document.querySelector(`+strconv.Quote(selector)+`).textContent`)
+		shown, err := TryEval[string](b, all(selector)+`[0].textContent`)
 		if err == nil && !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(shown, text) }) {
 			return
 		}
@@ -237,7 +242,8 @@ func (b *Tab) ColorScheme(name string) {
 func (b *Tab) DisableScripts() {
 	b.t.Helper()
 	b.do("disable scripts", chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-		_, err := cdp.Call(ctx, target, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+		params := emulation.SetScriptExecutionDisabledParams{Value: true}
+		_, err := cdp.Call(ctx, target, emulation.SetScriptExecutionDisabled, params)
 		return err
 	}))
 }
@@ -246,7 +252,8 @@ func (b *Tab) DisableScripts() {
 func (b *Tab) RunFirst(script string) {
 	b.t.Helper()
 	b.do("add a script", chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-		_, err := cdp.Call(ctx, target, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
+		params := page.AddScriptToEvaluateOnNewDocumentParams{Source: script}
+		_, err := cdp.Call(ctx, target, page.AddScriptToEvaluateOnNewDocument, params)
 		return err
 	}))
 }

@@ -36,7 +36,9 @@ func (s *Stack) register() {
 
 type testKey struct{}
 
-// observed is a transport whose answers the observer receives.
+// Observed returns a transport whose answers the observer receives.
+func Observed(next http.RoundTripper) http.RoundTripper { return observed{next} }
+
 type observed struct{ next http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.

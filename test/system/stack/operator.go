@@ -68,6 +68,13 @@ func (o *Operator) Session(t testing.TB) Set {
 	}
 }
 
+// SetStreamer sets the status of the operator as a streamer: approved, suspended or another one.
+func (o *Operator) SetStreamer(t testing.TB, status string) {
+	t.Helper()
+	body := Body(JSON{"handle": o.Handle, "status": status})
+	plain.Retry(t, http.MethodPost, o.s.Hub+"/api/admin/streamers", o.s.Admin(), body).Require(http.StatusOK)
+}
+
 // PageCookies signs in and returns the cookies, by name, with which a browser is signed in to all pages.
 func (o *Operator) PageCookies(t testing.TB) map[string]string {
 	t.Helper()

@@ -104,7 +104,7 @@ func writeEverywhere(t *testing.T, s *stack.Stack, b *browser.Tab, text string) 
 	title := a.writeEither(http.MethodPatch, "/api/dev/apps/"+app.ID, a.Login, label, func(name string) stack.JSON {
 		return stack.JSON{"name": name}
 	})
-	stack.Post(t, s.Hub+"/api/admin/streamers", s.Admin(), stack.Body(stack.JSON{"handle": a.Handle, "status": "approved"})).Require(http.StatusOK)
+	a.SetStreamer(t, "approved")
 	open := s.NewNativeMarket(t, 5000, nil)
 	note := a.writeEither(http.MethodPost, overlayPath, a.Key, truncate(text, 180), func(name string) stack.JSON {
 		return stack.JSON{"marketId": open, "name": name, "annotation": name, "yesPct": 31.5}
@@ -129,8 +129,8 @@ func writeCall(a author, text string) (market, call string) {
 	market = a.s.NewNativeMarket(a.t, 5000, stack.JSON{"question": "Is it safe? " + text, "description": text, "resolutionSource": link})
 	body := stack.Call(market, "YES", 5000)
 	maps.Copy(body, stack.JSON{
-		"textTake": text, "marketTitle": text, "channelId": truncate(text, 64), "mediaAssetId": text, "clobTokenId": truncate(text, 128),
-		"source": text,
+		"textTake": text, "marketTitle": text, "channelId": truncate(text, 64), "mediaAssetId": text, "source": text,
+		"clobTokenId": truncate(text, 128),
 	})
 	call = a.File(a.t, body).Require(http.StatusOK).Text("id")
 	query := "https://x.example/?" + url.QueryEscape(text) + "#" + strings.ReplaceAll(text, " ", "")
@@ -147,7 +147,8 @@ func writeCall(a author, text string) (market, call string) {
 		stack.Post(a.t, a.s.Hub+path, a.s.Admin(), stack.Body(body)).Require(http.StatusOK)
 	}
 	admin("/api/resolution/finalize", stack.JSON{
-		"marketId": market, "verdict": "YES", "reason": text, "source": truncate(text, 64), "finalizedBy": truncate(text, 64), "proofUrl": link,
+		"marketId": market, "verdict": "YES", "reason": text, "source": truncate(text, 64),
+		"finalizedBy": truncate(text, 64), "proofUrl": link,
 	})
 	admin("/api/resolution/dispute", stack.JSON{"marketId": market, "reason": text})
 	return market, call
@@ -184,7 +185,8 @@ func TestNamesFromTheIssuer(t *testing.T) {
 		"a\u2028b\r\nSet-Cookie: x=1", strings.Repeat("long name ", 60), strings.Repeat("語", 300), "%00%0d%0a", "did:other:name",
 		"\U0001F4A9\U0001F4A9", "x'; DROP TABLE users; --",
 	} {
-		login := s.ForgeLogin(t, stack.JSON{"sub": fmt.Sprintf("did:idp:%s-name-%d", subject, i), "name": name, "preferred_username": name})
+		sub := fmt.Sprintf("did:idp:%s-name-%d", subject, i)
+		login := s.ForgeLogin(t, stack.JSON{"sub": sub, "name": name, "preferred_username": name})
 		a := stack.NewClient().Retry(t, http.MethodGet, s.Hub+"/api/dev/whoami", stack.Bearer(login)).Require(http.StatusOK)
 		got := a.Text("handle")
 		if !handle.MatchString(got) || slices.Contains([]string{"me", "admin", "hub", "leaderboard"}, got) {
