@@ -19,6 +19,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/chrono"
 	"github.com/signalcast/signalcast/pkg/idp"
 	"github.com/signalcast/signalcast/pkg/kv"
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/limit"
 	"github.com/signalcast/signalcast/pkg/link"
 	"github.com/signalcast/signalcast/pkg/obs"
@@ -67,7 +68,8 @@ type App struct {
 	pool   *pgxpool.Pool
 	redis  *kv.Client
 	ledger *grpc.ClientConn
-	clock  *grpc.ClientConn // nil without CLOCK_ADDR
+	clock  *grpc.ClientConn     // nil without CLOCK_ADDR
+	api    *ledgerclient.Client // uses ledger
 
 	grants    *grant.Service
 	messages  *message.Service
@@ -123,6 +125,7 @@ func (a *App) connect(ctx context.Context) (err error) {
 	}); err != nil {
 		return err
 	}
+	a.api = ledgerclient.New(a.ledger)
 	if a.cfg.Clock == "" {
 		return nil
 	}
@@ -180,7 +183,7 @@ func (a *App) faces() error {
 	}
 	err = pages.Mount(a.edge.Edge(), pages.Deps{
 		HubURL: a.cfg.base(), Origin: a.cfg.origin(), APIURL: strings.TrimSuffix(a.cfg.APIURL, "/"), LoginURL: a.cfg.LoginURL, Secure: secure,
-		Signals: d.Reads, Markets: d.Markets, Catalogue: d.Catalogue, Pins: d.Pins, Resolutions: d.Resolutions, Operators: d.Operators,
+		Ledger: a.api, Signals: d.Reads, Markets: d.Markets, Catalogue: d.Catalogue, Pins: d.Pins, Resolutions: d.Resolutions, Operators: d.Operators,
 		Feed: upstream.NewFeed(a.ledger), Wire: d.Wire,
 		Records: d.Records, Network: d.Network, Stations: upstream.NewStations(a.ledger), Heard: store, Keep: a.cfg.Network.Keep,
 		Boards: d.Boards, Messages: a.messages, Provider: providerWord(providers), People: pages.People{
@@ -217,6 +220,7 @@ func (a *App) deps(store *postgres.Store, verifier caller.Logins) edge.Deps {
 		clock, director = programs, programs
 	}
 	return edge.Deps{
+		Ledger: a.api,
 		Callers: caller.New(caller.Deps{
 			Sessions: sessions, Logins: verifier, Tokens: tokens{a.grants}, Ledger: operators, Limiter: a.limits(),
 			Admin: caller.NewSecret(a.cfg.Admin.Reveal()), Cron: caller.NewSecret(a.cfg.Cron.Reveal()),

@@ -19,6 +19,7 @@ import (
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/limit"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/hub/internal/audit"
@@ -75,6 +76,7 @@ func setup(t testing.TB, options ...option) *bench {
 	cfg := edge.Config{HubURL: hubURL, Origin: hubURL, Secure: true, Social: "farcaster", VenueA: "polymarket", OpenAPI: []byte(`{"openapi":"3.1.0"}`)}
 	ids := &sequence{}
 	deps := edge.Deps{
+		Ledger: ledgerclient.New(conn),
 		Callers: caller.New(caller.Deps{
 			Sessions: sessions, Logins: logins{}, Tokens: grantTokens{grants}, Ledger: ops, Limiter: newLimiter(b.clock.Now),
 			Admin: caller.NewSecret(adminSecret), Cron: caller.NewSecret(cronSecret), Now: b.clock.Now,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/limit"
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/web"
@@ -50,6 +51,7 @@ type Config struct {
 
 // Deps is what the edge asks and tells.
 type Deps struct {
+	Ledger      *ledgerclient.Client
 	Callers     *caller.Service
 	Sessions    *caller.Sessions
 	Operators   operator.Ledger

@@ -18,6 +18,7 @@ import (
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/pkg/web"
@@ -87,7 +88,7 @@ func setup(t testing.TB) *bench {
 	b.found, b.pins, b.feed = &finder{Catalogue: upstream.NewCatalogue(conn)}, &pins{}, &record{}
 	b.edge = web.New(web.Config{Log: log, Now: b.clock.Now})
 	deps := pages.Deps{
-		HubURL: hubURL, Origin: hubURL, APIURL: "https://api.example", Feed: b.feed, Wire: upstream.NewWire(conn), Signals: upstream.NewSignals(conn, time.Now), Markets: upstream.NewMarkets(conn),
+		HubURL: hubURL, Origin: hubURL, APIURL: "https://api.example", Ledger: ledgerclient.New(conn), Feed: b.feed, Wire: upstream.NewWire(conn), Signals: upstream.NewSignals(conn, time.Now), Markets: upstream.NewMarkets(conn),
 		Catalogue: b.found, Pins: b.pins, Resolutions: upstream.NewResolutions(conn), Operators: upstream.NewOperators(conn),
 		Visitor: func(echo.Context) (grant.Visitor, string, error) { return grant.Visitor{}, "", nil },
 		Now:     b.clock.Now, Log: log, Degraded: func(path, source string) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/signalcast/signalcast/docs/guide"
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/board"
@@ -45,6 +46,7 @@ type Deps struct {
 	APIURL      string // public base of the api, for the live feed; empty: pages show none
 	LoginURL    string // sign-in page of the identity provider; empty: none
 	Secure      bool   // cookies travel over https alone
+	Ledger      *ledgerclient.Client
 	Signals     signal.Reader
 	Markets     market.Ledger
 	Catalogue   market.Catalogue
