@@ -1,6 +1,5 @@
 // Package pg is how a service talks to Postgres: a tuned pool, one helper for a
-// transaction, statements with a time budget, the migration runner, and a lease
-// for work that must run once.
+// transaction, statements with a time budget, and the migration runner.
 //
 // Every failure of the connection becomes the fault db_unavailable (503, with
 // retryAfterMs). A cancelled context and pgx.ErrNoRows pass through unchanged;

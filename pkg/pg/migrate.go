@@ -189,3 +189,12 @@ func CheckSchema(ctx context.Context, db interface {
 	}
 	return nil
 }
+
+func wait(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/pg"
@@ -236,52 +235,4 @@ func TestBoundRowsGiveTheirConnectionBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	testkit.Eventually(t, 5*time.Second, func() bool { return pool.Stat().AcquiredConns() == 0 })
-}
-
-func TestLeaderIsOneAndIsReplaced(t *testing.T) {
-	t.Parallel()
-	server := testkit.PostgresServer(t)
-	var leading, most atomic.Int32
-	var terms atomic.Int32
-	work := func(ctx context.Context) error {
-		most.Store(max(most.Load(), leading.Add(1)))
-		terms.Add(1)
-		<-ctx.Done()
-		leading.Add(-1)
-		return nil
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	var wg sync.WaitGroup
-	start := func(ctx context.Context) *pgxpool.Pool {
-		pool := testkit.Pool(t, server.URL())
-		wg.Go(func() { pg.Leader(ctx, pool, 7, work) })
-		return pool
-	}
-	first, stopFirst := context.WithCancel(ctx)
-	start(first)
-	testkit.Eventually(t, 5*time.Second, func() bool { return leading.Load() == 1 })
-	start(ctx)
-	start(ctx)
-
-	stopFirst() // the leader leaves: another takes over
-	testkit.Eventually(t, 5*time.Second, func() bool { return terms.Load() == 2 && leading.Load() == 1 })
-
-	testkit.Kill(t, server.PID()) // the session is gone: nobody leads
-	<-server.Done()
-	testkit.Eventually(t, 5*time.Second, func() bool { return leading.Load() == 0 })
-	if err := server.Restart(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	testkit.Eventually(t, 10*time.Second, func() bool { return leading.Load() == 1 })
-
-	resume := testkit.Hang(t, server.PID()) // a server that hangs ends the term too
-	testkit.Eventually(t, 10*time.Second, func() bool { return leading.Load() == 0 })
-	resume()
-	testkit.Eventually(t, 15*time.Second, func() bool { return leading.Load() == 1 })
-
-	cancel()
-	wg.Wait()
-	if leading.Load() != 0 || most.Load() != 1 {
-		t.Fatalf("leading %d, at most %d at once", leading.Load(), most.Load())
-	}
 }

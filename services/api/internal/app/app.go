@@ -14,6 +14,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/chrono"
 	"github.com/signalcast/signalcast/pkg/idp"
 	"github.com/signalcast/signalcast/pkg/kv"
+	"github.com/signalcast/signalcast/pkg/lease"
 	"github.com/signalcast/signalcast/pkg/limit"
 	"github.com/signalcast/signalcast/pkg/link"
 	"github.com/signalcast/signalcast/pkg/obs"
@@ -255,7 +256,7 @@ const (
 func (a *App) Run(ctx context.Context) error {
 	lead := func(name string, key int64, do func(context.Context) error) run.Part {
 		return run.Loop(name, func(ctx context.Context) error {
-			pg.Leader(ctx, a.pool, key, do)
+			lease.Lead(ctx, a.pool, key, do)
 			return ctx.Err()
 		})
 	}

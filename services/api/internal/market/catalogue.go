@@ -98,7 +98,7 @@ func NewCatalogue(markets *Service, store CatalogueStore, log *slog.Logger) *Cat
 }
 
 // Run keeps the catalogue until ctx ends; it starts with a full sweep of each
-// venue. It fits the lease of pkg/pg.
+// venue. It fits pkg/lease.
 func (c *Catalogue) Run(ctx context.Context) error {
 	var wait sync.WaitGroup
 	for p, venue := range c.markets.venues {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/lease"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/internal/market"
@@ -259,7 +259,7 @@ func TestAnotherReplicaTakesTheCatalogueOver(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			pg.Leader(ctx, l.rw, 77, func(ctx context.Context) error {
+			lease.Lead(ctx, l.rw, 77, func(ctx context.Context) error {
 				most.Store(max(most.Load(), running.Add(1)))
 				defer running.Add(-1)
 				return c.Run(ctx)

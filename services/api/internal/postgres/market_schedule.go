@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/lease"
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/market"
@@ -75,29 +76,14 @@ func (s *Store) ThinPrices(ctx context.Context, before time.Time, limit int) (in
 }
 
 // scanLock is the advisory lock of a scan.
-const scanLock int64 = 7_201_002
+const scanLock int64 = 7_201_006
 
-// LockScan runs do while this session holds the lock of the scan; ok is false
-// when another one does. The lock ends with its connection, so a process that
-// dies leaves none.
+// LockScan runs do while this process holds the lock of the scan; ok is false when another one does.
 func (s *Store) LockScan(ctx context.Context, do func(ctx context.Context) error) (ok bool, err error) {
-	conn, err := s.pool.Acquire(ctx)
-	if err != nil {
-		return false, pg.Fault(fmt.Errorf("lock scan: %w", err))
+	if ok, err = lease.Try(ctx, s.pool, scanLock, do); !ok {
+		err = pg.Fault(wrap("lock scan", err))
 	}
-	defer conn.Release()
-	if err := conn.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", scanLock).Scan(&ok); err != nil || !ok {
-		return false, pg.Fault(err)
-	}
-	defer func() {
-		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-		if _, err := conn.Exec(closing, "SELECT pg_advisory_unlock($1)", scanLock); err != nil {
-			// A connection that still holds the lock must not go back to the pool.
-			_ = conn.Conn().Close(closing)
-		}
-	}()
-	return true, do(ctx)
+	return ok, err
 }
 
 // ListPending lists markets with open calls and no outcome, the ones checked

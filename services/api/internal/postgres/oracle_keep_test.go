@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/lease"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/internal/market"
@@ -223,7 +223,7 @@ func TestOneKeeper(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.apply(true, b.answer("1", 5000, func(r *market.Record) { v := 1e6; r.Volume24h = &v }))
-	const lease = 7201013
+	const movementLock = 7201013
 	begun := make(chan string, 10)
 	lead := func(name string) (stop func()) {
 		s := oracle.NewService(b.Store, b.clock.Now)
@@ -234,7 +234,7 @@ func TestOneKeeper(t *testing.T) {
 		over := make(chan struct{})
 		go func() {
 			defer close(over)
-			pg.Leader(ctx, b.rw, lease, func(ctx context.Context) error {
+			lease.Lead(ctx, b.rw, movementLock, func(ctx context.Context) error {
 				begun <- name
 				return s.Keep(ctx, func(err error) { t.Error(err) })
 			})

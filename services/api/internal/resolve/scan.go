@@ -128,7 +128,7 @@ func (s *Scanner) Scan(ctx context.Context) (Report, error) {
 
 // Run polls until ctx ends: each 30 s the markets near or past their end, each
 // five minutes the others. Of all replicas one runs it; it fits the lease of
-// pkg/pg.
+// pkg/lease.
 func (s *Scanner) Run(ctx context.Context) error {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()

@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/lease"
 	"github.com/signalcast/signalcast/services/clock/internal/edge"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
@@ -68,7 +68,7 @@ func (a *App) loadRundown(ctx context.Context) error {
 // while this replica is the one that does. An error of the default channel gives the lease
 // away: the next try may be another replica's.
 func (a *App) fillRundown(ctx context.Context) error {
-	pg.Leader(ctx, a.pool, fillLease, func(ctx context.Context) error {
+	lease.Lead(ctx, a.pool, fillLease, func(ctx context.Context) error {
 		work, ctx := errgroup.WithContext(ctx)
 		work.Go(func() error { return a.fillDefault(ctx) })
 		work.Go(func() error { return a.fillStations(ctx) })
@@ -118,7 +118,7 @@ func (a *App) fill(ctx context.Context, herald *program.Herald) error {
 // sendFacts tells the ledger what this service has committed, while this replica holds
 // the lease.
 func (a *App) sendFacts(ctx context.Context) error {
-	pg.Leader(ctx, a.pool, factLease, a.facts.Run)
+	lease.Lead(ctx, a.pool, factLease, a.facts.Run)
 	return ctx.Err()
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/chrono"
 	"github.com/signalcast/signalcast/pkg/idp"
 	"github.com/signalcast/signalcast/pkg/kv"
+	"github.com/signalcast/signalcast/pkg/lease"
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/limit"
 	"github.com/signalcast/signalcast/pkg/link"
@@ -143,7 +144,7 @@ const factLease int64 = 7201022
 // sendFacts tells the ledger what this service has committed, while this hub holds
 // the lease.
 func (a *App) sendFacts(ctx context.Context) error {
-	pg.Leader(ctx, a.pool, factLease, a.facts.Run)
+	lease.Lead(ctx, a.pool, factLease, a.facts.Run)
 	return ctx.Err()
 }
 

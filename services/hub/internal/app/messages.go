@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/lease"
 	"github.com/signalcast/signalcast/pkg/limit"
-	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/services/hub/internal/creation"
 	"github.com/signalcast/signalcast/services/hub/internal/edge"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
@@ -57,7 +57,7 @@ func (a *App) messageLimit() *limit.Limiter {
 // sweepMessages settles what is unsettled while this hub holds the lease. What fails
 // is tried again at the next beat.
 func (a *App) sweepMessages(ctx context.Context) error {
-	pg.Leader(ctx, a.pool, messageLease, func(ctx context.Context) error {
+	lease.Lead(ctx, a.pool, messageLease, func(ctx context.Context) error {
 		t := time.NewTicker(messagePause)
 		defer t.Stop()
 		for {

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/conf"
+	"github.com/signalcast/signalcast/pkg/lease"
 	"github.com/signalcast/signalcast/pkg/limit"
-	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/services/hub/internal/network"
 	"github.com/signalcast/signalcast/services/hub/internal/partner"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
@@ -56,7 +56,7 @@ func (a *App) newNetwork(store *postgres.Store) {
 // readPartners reads all partners in turn while this hub holds the lease. What fails is
 // tried again at the next beat.
 func (a *App) readPartners(ctx context.Context) error {
-	pg.Leader(ctx, a.pool, networkLease, func(ctx context.Context) error {
+	lease.Lead(ctx, a.pool, networkLease, func(ctx context.Context) error {
 		t := time.NewTicker(a.cfg.Network.Every)
 		defer t.Stop()
 		for {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/lease"
 	"github.com/signalcast/signalcast/services/hub/internal/audience"
 	"github.com/signalcast/signalcast/services/hub/internal/onair"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
@@ -29,7 +29,7 @@ func (a *App) newOnAir(store *postgres.Store) {
 // watchAir ends sessions without a heartbeat and counts viewers while this hub holds the
 // lease. What fails is tried again at the next beat.
 func (a *App) watchAir(ctx context.Context) error {
-	pg.Leader(ctx, a.pool, onairLease, func(ctx context.Context) error {
+	lease.Lead(ctx, a.pool, onairLease, func(ctx context.Context) error {
 		t := time.NewTicker(onairPause)
 		defer t.Stop()
 		sampler := onair.NewSampler(a.onair, upstream.NewFeed(a.ledger))

@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/lease"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
@@ -50,7 +50,7 @@ func (t tokens) Authenticate(ctx context.Context, bearer, resource string) (call
 // lease. An error gives the lease away: the next try may be another hub's.
 func (a *App) sweepGrants(ctx context.Context) error {
 	store := postgres.New(a.pool)
-	pg.Leader(ctx, a.pool, grantLease, func(ctx context.Context) error {
+	lease.Lead(ctx, a.pool, grantLease, func(ctx context.Context) error {
 		t := time.NewTicker(grantPause)
 		defer t.Stop()
 		for {

@@ -1,0 +1,106 @@
+// Package lease elects one process of all replicas with an advisory lock of Postgres.
+package lease
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// beat is the interval at which Lead tries to get a lock, and at which a lock that is held is checked.
+const beat = time.Second
+
+var errLost = errors.New("the lease was lost")
+
+// Lead runs do while this process holds the advisory lock key; the other replicas try again each second. When do returns, the
+// lock is released and tried for again after a second; the error of do is logged. Lead returns when ctx ends.
+func Lead(ctx context.Context, pool *pgxpool.Pool, key int64, do func(ctx context.Context) error) {
+	for ctx.Err() == nil {
+		if _, err := Try(ctx, pool, key, do); err != nil && ctx.Err() == nil {
+			slog.WarnContext(ctx, "leader work ended", "key", key, "error", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(beat):
+		}
+	}
+}
+
+// Try runs do once if this process gets the advisory lock key, and reports whether it did. The context of do ends when the
+// connection that carries the lock fails, and do must then return soon: another replica may lead within a second.
+func Try(ctx context.Context, pool *pgxpool.Pool, key int64, do func(ctx context.Context) error) (led bool, err error) {
+	conn, err := lock(ctx, pool, key)
+	if err != nil || conn == nil {
+		return false, err
+	}
+	// Postgres ends a session only some time after its connection is closed, so the lock is released first. If that fails,
+	// the end of the session releases it.
+	defer func() {
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), beat)
+		defer cancel()
+		_, _ = conn.Exec(closing, "SELECT pg_advisory_unlock($1)", key)
+		_ = conn.Close(closing)
+	}()
+	working, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		if watch(working, conn) != nil {
+			cancel(errLost)
+		}
+	}()
+	err = do(working)
+	cause := context.Cause(working)
+	cancel(nil)
+	<-watched
+	if errors.Is(cause, errLost) {
+		return true, cause
+	}
+	return true, err
+}
+
+// lock returns a connection that holds the lock, or nil when another one does.
+func lock(ctx context.Context, pool *pgxpool.Pool, key int64) (*pgx.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*beat)
+	defer cancel()
+	pooled, err := pool.Acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var got bool
+	if err := pooled.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", key).Scan(&got); err != nil || !got {
+		pooled.Release()
+		return nil, err
+	}
+	return pooled.Hijack(), nil
+}
+
+// watch returns nil when ctx ends and an error when the session has failed. Waiting for a notification detects a closed
+// connection at once, the ping detects a server that hangs.
+func watch(ctx context.Context, conn *pgx.Conn) error {
+	for {
+		within, cancel := context.WithTimeout(ctx, beat)
+		_, err := conn.WaitForNotification(within)
+		cancel()
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err == nil {
+			continue
+		}
+		if conn.IsClosed() {
+			return err
+		}
+		within, cancel = context.WithTimeout(ctx, beat)
+		err = conn.Ping(within)
+		cancel()
+		if err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+}
