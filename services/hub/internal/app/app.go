@@ -31,6 +31,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/service"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/proto/openapi"
+	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/clip"
 	"github.com/signalcast/signalcast/services/hub/internal/creation"
@@ -45,7 +46,6 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/origin"
 	"github.com/signalcast/signalcast/services/hub/internal/partner"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
-	"github.com/signalcast/signalcast/services/hub/internal/program"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 	"github.com/signalcast/signalcast/services/hub/internal/upstream"
 )
@@ -192,7 +192,7 @@ func (a *App) faces() error {
 		},
 		Visitor: a.edge.Visitor, CountConsent: a.edge.CountConsent, StartSession: a.edge.StartSession, EndSession: a.edge.EndSession, RevokeKey: a.edge.RevokeKey,
 		OwnPage: a.edge.OwnPage, Grants: a.grants,
-		VenueA: a.cfg.VenueA, Videos: a.cfg.Videos, Clock: d.Clock, Air: a.air, OnScreen: a.onScreen, Provision: a.provisioner(),
+		VenueA: a.cfg.VenueA, Videos: a.cfg.Videos, Programs: d.Programs, Air: a.air, OnScreen: a.onScreen, Provision: a.provisioner(),
 		Login: a.edge.Login, ReceiptJSON: a.edge.Receipt, Now: a.now, Log: a.log, Degraded: a.metrics.Degraded, Guides: guides,
 	})
 	if err != nil {
@@ -214,11 +214,9 @@ func (a *App) deps(store *postgres.Store, verifier caller.Logins) edge.Deps {
 		secrets = append(secrets, s.Reveal())
 	}
 	sessions := caller.NewSessions(secrets, store, a.cfg.Env.SecureCookies(), a.now)
-	var clock program.Clock
-	var director program.Director
+	var director programv1.ProgramServiceClient
 	if a.clock != nil {
-		programs := upstream.NewPrograms(a.clock)
-		clock, director = programs, programs
+		director = programv1.NewProgramServiceClient(a.clock)
 	}
 	return edge.Deps{
 		Ledger: a.api,
@@ -229,7 +227,7 @@ func (a *App) deps(store *postgres.Store, verifier caller.Logins) edge.Deps {
 		}),
 		Sessions: sessions, Operators: operators, Directory: operators, Grants: a.grants, Messages: a.messages, Creations: a.creations, Keys: a.messageLimit(), Signals: signal.NewService(signals, newID), Reads: signals,
 		Markets: upstream.NewMarkets(a.ledger), Catalogue: upstream.NewCatalogue(a.ledger), Resolutions: upstream.NewResolutions(a.ledger),
-		Boards: upstream.NewBoards(a.ledger), Exports: upstream.NewExports(a.ledger), Links: store, Records: upstream.NewRecords(a.ledger), Wire: upstream.NewWire(a.ledger), Clock: clock, Director: director, Broadcast: a.broadcast(store), Audit: store,
+		Boards: upstream.NewBoards(a.ledger), Exports: upstream.NewExports(a.ledger), Links: store, Records: upstream.NewRecords(a.ledger), Wire: upstream.NewWire(a.ledger), Programs: a.programs(), Director: director, Broadcast: a.broadcast(store), Audit: store,
 		Pins: store, Streams: store, Clips: store, OnAir: a.onair, Moderation: moderation.NewService(upstream.NewModeration(a.ledger), store.Moderation(), a.onair, store.Moderation(), newID, a.now), Video: a.newVideo(store), Network: a.network, Owned: upstream.NewStations(a.ledger), Viewers: a.viewers(),
 		Addresses: limit.NewLocal(serviceName, a.cfg.PerAddr, time.Minute, a.now),
 		Health:    a.health, Log: a.log, Now: a.now, NewID: newID, Carry: link.WithRequestID,

@@ -1,6 +1,8 @@
 package app
 
 import (
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
+	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
 	"github.com/signalcast/signalcast/services/hub/internal/upstream"
@@ -9,13 +11,16 @@ import (
 // broadcast builds what is shown of the air beside the programme.
 func (a *App) broadcast(store *postgres.Store) *broadcast.Service {
 	wire := upstream.NewWire(a.ledger)
-	d := broadcast.Deps{
+	return broadcast.New(broadcast.Deps{
 		Stage: stage{a.onair}, Spotlights: store, Markets: upstream.NewMarkets(a.ledger), Talk: wire, Wire: wire,
-		Feed: upstream.NewFeed(a.ledger), Tapes: store, Streamers: store.OnAir(), Now: a.now,
+		Feed: upstream.NewFeed(a.ledger), Tapes: store, Streamers: store.OnAir(), Programs: a.programs(), Now: a.now,
+	})
+}
+
+// programs returns the client of the clock's programmes; nil without a clock.
+func (a *App) programs() programv1.ProgramReadServiceClient {
+	if a.clock == nil {
+		return nil
 	}
-	if a.clock != nil {
-		programs := upstream.NewPrograms(a.clock)
-		d.Clock, d.Influences = programs, programs
-	}
-	return broadcast.New(d)
+	return programv1.NewProgramReadServiceClient(ledgerclient.WithDeadlines(a.clock))
 }

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/feed"
 	"github.com/signalcast/signalcast/services/hub/internal/program"
 )
@@ -59,18 +61,18 @@ func (s *Service) nextUp(ctx context.Context) ([]Bumper, error) {
 	}
 	now := s.Now()
 	var out []Bumper
-	for i := range p.Segments {
-		g := &p.Segments[i]
-		if g.Kind != "bumper" || !g.StartsAt.After(now) || g.StartsAt.Sub(now) > bumpersAhead {
+	for _, g := range p.GetSegments() {
+		starts := ledgerclient.Time(g.GetStartsAt())
+		if g.GetKind() != "bumper" || !starts.After(now) || starts.Sub(now) > bumpersAhead {
 			continue
 		}
-		lane := ContentLane(g.Category)
+		lane := ContentLane(g.GetCategory())
 		b := Bumper{
-			ID: g.ID, Kind: "next_up", Title: g.Title, Text: "Next on " + string(lane), MarketID: syntax.MarketID(g.MarketID), Lane: lane,
-			ScheduledFor: g.StartsAt, CreatedAt: g.PlannedAt,
+			ID: g.GetSegmentId(), Kind: "next_up", Title: g.GetTitle(), Text: "Next on " + string(lane),
+			MarketID: syntax.MarketID(g.GetMarketId()), Lane: lane, ScheduledFor: starts, CreatedAt: ledgerclient.Time(g.GetPlannedAt()),
 		}
 		if b.CreatedAt.IsZero() {
-			b.CreatedAt = p.GeneratedAt
+			b.CreatedAt = ledgerclient.Time(p.GetGeneratedAt())
 		}
 		out = append(out, b)
 	}
@@ -78,11 +80,11 @@ func (s *Service) nextUp(ctx context.Context) ([]Bumper, error) {
 }
 
 // degraded is what failed the clock, as an error.
-func degraded(p *program.Program) error {
-	if p.Degraded == "" {
+func degraded(p *programv1.Program) error {
+	if p.GetDegraded() == "" {
 		return nil
 	}
-	return program.ErrAway.With("source", p.Degraded)
+	return program.ErrAway.With("source", p.GetDegraded())
 }
 
 func (s *Service) resolutions(ctx context.Context, verdict func(*feed.Event) string) ([]Bumper, error) {

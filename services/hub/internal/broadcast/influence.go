@@ -2,9 +2,11 @@ package broadcast
 
 import (
 	"context"
-	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 )
 
 // Limits of the list of airings.
@@ -24,39 +26,11 @@ func ParseSpan(raw string) string {
 	return string(syntax.ParseWindow(raw))
 }
 
-// Airing is a segment that aired, with the price of its market at its start and ten
-// minutes after its end.
-type Airing struct {
-	SegmentID     string
-	MarketID      syntax.MarketID
-	Title         string
-	Lane          syntax.Lane
-	AiredAt       time.Time
-	EndedAt       time.Time
-	Before, After int32 // bps of YES
-	Signals       *int64
-	ViewersPeak   int32
-	MeasuredAt    time.Time
-}
-
-// Influence is the airings of a window, beside markets that did not air.
-type Influence struct {
-	Items     []Airing // the largest move first
-	Airings   int64    // all of the window
-	Mean      *float64 // bps without signs; nil: none
-	Baseline  *float64
-	UpdatedAt time.Time
-}
-
-// Influences is the clock's record of them. Fault: db_unavailable.
-type Influences interface {
-	Influence(ctx context.Context, window string, limit int) (Influence, error)
-}
-
-// Influence reads the record; without a clock nothing aired.
-func (s *Service) Influence(ctx context.Context, window string, limit int) (Influence, error) {
-	if s.Influences == nil {
-		return Influence{UpdatedAt: s.Now()}, nil
+// Influence returns the airings of a window beside markets that did not air. Without a clock
+// nothing aired. Errors: db_unavailable.
+func (s *Service) Influence(ctx context.Context, window string, limit int) (*programv1.GetInfluenceResponse, error) {
+	if s.Programs == nil {
+		return &programv1.GetInfluenceResponse{UpdatedAt: timestamppb.New(s.Now())}, nil
 	}
-	return s.Influences.Influence(ctx, window, limit)
+	return s.Programs.GetInfluence(ctx, &programv1.GetInfluenceRequest{Window: window, Limit: int32(limit)})
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/feed"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/program"
@@ -40,8 +41,7 @@ type Streamers interface {
 type Deps struct {
 	Stage      Stage
 	Spotlights Spotlights
-	Clock      program.Clock // nil: there is none
-	Influences Influences    // nil: there is no clock
+	Programs   programv1.ProgramReadServiceClient // of the clock; nil: there is no clock
 	Markets    Markets
 	Talk       Talk
 	Wire       wire.Ledger
@@ -75,13 +75,10 @@ func ContentLane(key string) syntax.Lane {
 }
 
 // programme is the default programme, nil without a clock.
-func (s *Service) programme(ctx context.Context) (*program.Program, error) {
-	if s.Clock == nil {
+func (s *Service) programme(ctx context.Context) (*programv1.Program, error) {
+	if s.Programs == nil {
 		return nil, nil
 	}
-	p, err := s.Clock.Program(ctx, program.Query{Preset: "default", Limit: program.MaxLimit, Lanes: true})
-	if err != nil {
-		return nil, err
-	}
-	return &p, nil
+	r, err := s.Programs.GetProgram(ctx, program.Query{Preset: "default", Limit: program.MaxLimit}.Request())
+	return r.GetProgram(), err
 }

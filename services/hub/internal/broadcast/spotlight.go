@@ -7,7 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/program"
 	"github.com/signalcast/signalcast/services/hub/internal/wire"
 )
@@ -176,22 +178,19 @@ func moved(moves []wire.Move) *Spotlight {
 
 // onAir is the segment on the air whose market ends first within the hour, else that of
 // the first lane.
-func onAir(p *program.Program, now time.Time) *Spotlight {
-	if p == nil {
-		return nil
-	}
-	var first, last *program.Segment
-	for _, l := range p.Lanes {
-		for _, i := range l.Segments {
-			g := &p.Segments[i]
-			if now.Before(g.StartsAt) || !now.Before(g.EndsAt) {
+func onAir(p *programv1.Program, now time.Time) *Spotlight {
+	var first, last *programv1.Segment
+	for _, lane := range p.GetLanes() {
+		for _, g := range program.Segments(p, lane) {
+			if now.Before(ledgerclient.Time(g.GetStartsAt())) || !now.Before(ledgerclient.Time(g.GetEndsAt())) {
 				continue
 			}
 			if first == nil {
 				first = g
 			}
-			if left := g.MarketEndDate.Sub(now); !g.MarketEndDate.IsZero() && left > 0 && left <= finalStretch &&
-				(last == nil || g.MarketEndDate.Before(last.MarketEndDate)) {
+			end := ledgerclient.Time(g.GetMarketEndDate())
+			if left := end.Sub(now); !end.IsZero() && left > 0 && left <= finalStretch &&
+				(last == nil || end.Before(ledgerclient.Time(last.GetMarketEndDate()))) {
 				last = g
 			}
 		}
@@ -204,8 +203,8 @@ func onAir(p *program.Program, now time.Time) *Spotlight {
 		return nil
 	}
 	return &Spotlight{
-		Reason: reason, MarketID: syntax.MarketID(g.MarketID), Title: g.Title, Lane: ContentLane(g.Category), SegmentID: g.ID,
-		StartedAt: g.StartsAt, ExpiresAt: g.EndsAt,
+		Reason: reason, MarketID: syntax.MarketID(g.GetMarketId()), Title: g.GetTitle(), Lane: ContentLane(g.GetCategory()),
+		SegmentID: g.GetSegmentId(), StartedAt: ledgerclient.Time(g.GetStartsAt()), ExpiresAt: ledgerclient.Time(g.GetEndsAt()),
 	}
 }
 

@@ -6,10 +6,13 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
 	"github.com/signalcast/signalcast/pkg/syntax"
+	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
-	"github.com/signalcast/signalcast/services/hub/internal/program"
 	"github.com/signalcast/signalcast/services/hub/internal/wire"
 )
 
@@ -21,7 +24,7 @@ type facts struct {
 	shows   []broadcast.Show
 	taken   []syntax.MarketID
 	moves   []wire.Move
-	program program.Program
+	program *programv1.Program
 	fail    error // of all but the row
 	held    broadcast.Held
 }
@@ -39,8 +42,14 @@ func (f *facts) Situations(context.Context, wire.Query) (wire.Situations, error)
 	return wire.Situations{}, nil
 }
 
-func (f *facts) Program(context.Context, program.Query) (program.Program, error) {
-	return f.program, f.fail
+// clock answers with the programme of the facts.
+type clock struct {
+	programv1.ProgramReadServiceClient
+	f *facts
+}
+
+func (c clock) GetProgram(context.Context, *programv1.GetProgramRequest, ...grpc.CallOption) (*programv1.GetProgramResponse, error) {
+	return &programv1.GetProgramResponse{Program: c.f.program}, c.f.fail
 }
 
 func (f *facts) Known(context.Context, []syntax.MarketID) (map[syntax.MarketID]market.Market, error) {
@@ -60,7 +69,7 @@ func (f *facts) HoldSpotlight(_ context.Context, s broadcast.Spotlight, version 
 
 func (f *facts) ask(t *testing.T) broadcast.Shown {
 	t.Helper()
-	s := broadcast.New(broadcast.Deps{Stage: f, Spotlights: f, Clock: f, Markets: f, Talk: f, Wire: f, Now: func() time.Time { return f.now }})
+	s := broadcast.New(broadcast.Deps{Stage: f, Spotlights: f, Programs: clock{f: f}, Markets: f, Talk: f, Wire: f, Now: func() time.Time { return f.now }})
 	shown, err := s.Spotlight(t.Context())
 	if err != nil && f.fail == nil {
 		t.Fatal(err)
@@ -68,10 +77,13 @@ func (f *facts) ask(t *testing.T) broadcast.Shown {
 	return shown
 }
 
-func segment(id string, from, to time.Duration, end time.Duration) program.Segment {
-	g := program.Segment{ID: id, Kind: "content", MarketID: id, Category: "science", StartsAt: noon.Add(from), EndsAt: noon.Add(to)}
+func segment(id string, from, to time.Duration, end time.Duration) *programv1.Segment {
+	g := &programv1.Segment{
+		SegmentId: id, Kind: "content", MarketId: id, Category: "science",
+		StartsAt: timestamppb.New(noon.Add(from)), EndsAt: timestamppb.New(noon.Add(to)),
+	}
 	if end != 0 {
-		g.MarketEndDate = noon.Add(end)
+		g.MarketEndDate = timestamppb.New(noon.Add(end))
 	}
 	return g
 }
@@ -98,12 +110,12 @@ func TestLadder(t *testing.T) {
 	} {
 		f := &facts{
 			now: noon, taken: []syntax.MarketID{"7"}, moves: []wire.Move{{MarketID: "8", From: 1000, To: 1500}},
-			program: program.Program{
-				Segments: []program.Segment{
+			program: &programv1.Program{
+				Segments: []*programv1.Segment{
 					segment("over", -time.Hour, 0, 0), segment("now", -time.Minute, 20*time.Second, time.Hour+1),
 					segment("soon", -time.Minute, time.Hour, time.Hour), segment("soonest", -time.Minute, time.Hour, time.Second), segment("past", -time.Minute, time.Hour, -time.Second),
 				},
-				Lanes: []program.Lane{{Key: "science", Segments: []int32{0, 1}}, {Key: "tv", Segments: []int32{2, 3, 4}}},
+				Lanes: []*programv1.Lane{{Key: "science", Segments: []int32{0, 1}}, {Key: "tv", Segments: []int32{2, 3, 4}}},
 			},
 		}
 		c.change(f)

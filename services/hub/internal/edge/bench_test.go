@@ -22,6 +22,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/limit"
 	"github.com/signalcast/signalcast/pkg/testkit"
+	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/audit"
 	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
@@ -75,6 +76,7 @@ func setup(t testing.TB, options ...option) *bench {
 	grants := newGrants(t, store, b.clock.Now)
 	cfg := edge.Config{HubURL: hubURL, Origin: hubURL, Secure: true, Social: "farcaster", VenueA: "polymarket", OpenAPI: []byte(`{"openapi":"3.1.0"}`)}
 	ids := &sequence{}
+	programs := programv1.NewProgramReadServiceClient(ledgerclient.WithDeadlines(conn))
 	deps := edge.Deps{
 		Ledger: ledgerclient.New(conn),
 		Callers: caller.New(caller.Deps{
@@ -83,7 +85,7 @@ func setup(t testing.TB, options ...option) *bench {
 		}),
 		Sessions: sessions, Operators: ops, Directory: ops, Grants: grants, Signals: signal.NewService(signals, ids.next), Reads: signals,
 		Markets: upstream.NewMarkets(conn), Catalogue: upstream.NewCatalogue(conn), Resolutions: upstream.NewResolutions(conn), Boards: upstream.NewBoards(conn), Exports: upstream.NewExports(conn), Records: upstream.NewRecords(conn),
-		Wire: upstream.NewWire(conn), Clock: upstream.NewPrograms(conn), Director: upstream.NewPrograms(conn), Audit: b.audit,
+		Wire: upstream.NewWire(conn), Programs: programs, Director: programv1.NewProgramServiceClient(conn), Audit: b.audit,
 		Pins: bare{}, Streams: bare{}, Clips: bare{}, Video: noVideo(ops, ids.next, b.clock.Now), Links: bare{}, Network: newNetwork(conn, &partners{}, b.clock.Now), Owned: upstream.NewStations(conn), Viewers: keyLimit{limit.NewLocal("view", 1, time.Hour, b.clock.Now)},
 		Addresses: limit.NewLocal("ip", 0, time.Minute, b.clock.Now),
 		Log:       slog.New(slog.DiscardHandler), Now: b.clock.Now, NewID: ids.next,
@@ -91,7 +93,7 @@ func setup(t testing.TB, options ...option) *bench {
 		Degraded: func(string, string) {},
 	}
 	deps.Broadcast = broadcast.New(broadcast.Deps{
-		Stage: broadcast.Dark, Spotlights: bare{}, Clock: upstream.NewPrograms(conn), Influences: upstream.NewPrograms(conn), Markets: upstream.NewMarkets(conn),
+		Stage: broadcast.Dark, Spotlights: bare{}, Programs: programs, Markets: upstream.NewMarkets(conn),
 		Talk: upstream.NewWire(conn), Wire: upstream.NewWire(conn), Feed: upstream.NewFeed(conn), Tapes: bare{}, Streamers: bare{}, Now: b.clock.Now,
 	})
 	air := &airStore{neverLive{}}

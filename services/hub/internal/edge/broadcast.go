@@ -5,11 +5,14 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/proto/openapi"
+	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
 )
 
@@ -112,22 +115,25 @@ func (s *server) influence(c echo.Context) error {
 		}
 		return body, s.plans.keep(ctx, key, body)
 	}
-	return s.covered(c, s.plans, key, build, func() any { return showInfluence(q, broadcast.Influence{UpdatedAt: s.Now()}) })
+	return s.covered(c, s.plans, key, build, func() any {
+		return showInfluence(q, &programv1.GetInfluenceResponse{UpdatedAt: timestamppb.New(s.Now())})
+	})
 }
 
-func showInfluence(q influenceQuery, got broadcast.Influence) openapi.Influence {
+func showInfluence(q influenceQuery, got *programv1.GetInfluenceResponse) openapi.Influence {
 	out := openapi.Influence{
-		Window: q.window, Items: make([]openapi.Airing, 0, len(got.Items)), UpdatedAt: syntax.Stamp(got.UpdatedAt),
-		Summary: openapi.Influence_Summary{Airings: got.Airings, MeanAbsMoveBps: wholeBps(got.Mean), BaselineAbsMoveBps: wholeBps(got.Baseline)},
+		Window: q.window, Items: make([]openapi.Airing, 0, len(got.GetItems())), UpdatedAt: syntax.Stamp(ledgerclient.Time(got.GetUpdatedAt())),
+		Summary: openapi.Influence_Summary{
+			Airings: got.GetAirings(), MeanAbsMoveBps: wholeBps(got.MeanAbsMoveBps), BaselineAbsMoveBps: wholeBps(got.BaselineAbsMoveBps),
+		},
 	}
-	for i := range got.Items {
-		a := &got.Items[i]
+	for _, a := range got.GetItems() {
 		out.Items = append(out.Items, openapi.Airing{
-			SegmentID: a.SegmentID, MarketID: string(a.MarketID), Title: a.Title, Lane: string(a.Lane),
-			AiredAt: syntax.Stamp(a.AiredAt), EndedAt: syntax.Stamp(a.EndedAt), YesBpsBefore: int64(a.Before),
-			YesBpsAfter: int64(a.After),
-			MoveBps:     int64(a.After - a.Before), SignalsDuring: a.Signals, ViewersPeak: int64(a.ViewersPeak),
-			MeasuredAt: syntax.Stamp(a.MeasuredAt),
+			SegmentID: a.GetSegmentId(), MarketID: a.GetMarketId(), Title: a.GetTitle(), Lane: string(broadcast.ContentLane(a.GetLane())),
+			AiredAt: syntax.Stamp(ledgerclient.Time(a.GetAiredAt())), EndedAt: syntax.Stamp(ledgerclient.Time(a.GetEndedAt())),
+			YesBpsBefore: int64(a.GetYesBpsBefore()), YesBpsAfter: int64(a.GetYesBpsAfter()),
+			MoveBps: int64(a.GetYesBpsAfter() - a.GetYesBpsBefore()), SignalsDuring: a.SignalsDuring,
+			ViewersPeak: int64(a.GetViewersPeak()), MeasuredAt: syntax.Stamp(ledgerclient.Time(a.GetMeasuredAt())),
 		})
 	}
 	return out

@@ -268,7 +268,7 @@ func TestInfluence(t *testing.T) {
 	if marks(w) != [2]string{"clock", "no-store"} {
 		t.Errorf("%v", marks(w))
 	}
-	alone := setup(t, func(_ *edge.Config, d *edge.Deps) { d.Clock, d.Broadcast.Clock, d.Broadcast.Influences = nil, nil, nil })
+	alone := setup(t, func(_ *edge.Config, d *edge.Deps) { d.Programs, d.Broadcast.Programs = nil, nil })
 	for _, target := range []string{"/api/broadcast/influence", "/api/broadcast/bumpers", "/api/broadcast/spotlight"} {
 		if w := alone.send("GET", target, ""); w.Code != 200 || w.Header().Get("X-Degraded") != "" {
 			t.Errorf("%s without a clock: %d %v %s", target, w.Code, w.Header(), w.Body)

@@ -14,10 +14,10 @@ import (
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/proto/openapi"
+	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/board"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/onair"
-	"github.com/signalcast/signalcast/services/hub/internal/program"
 	"github.com/signalcast/signalcast/services/hub/internal/record"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
@@ -165,7 +165,7 @@ func TestEmptyResultsFit(t *testing.T) {
 		{"get_market", openapi.NetworkMarketAnswer{Market: s.showNetworkMarket(&bare, nil), Crowd: showNetworkCrowd(signal.Crowd{})}},
 		{"get_operator", s.showAtom(&someone, 0)},
 		{"get_operator", s.showBoard(boardQuery{Query: board.ParseQuery("", "", "", "")}, board.Board{}, nil)},
-		{"get_program", showProgram(program.Program{}, false)},
+		{"get_program", showProgram(&programv1.Program{}, false)},
 		{"get_program", openapi.ProgramOff{}},
 		{"get_signal", toolSignalJSON{call, showEvents(nil)}},
 		{"list_signals", s.showFeed(signal.FeedRecent, nil)},

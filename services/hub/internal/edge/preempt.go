@@ -6,28 +6,31 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/proto/openapi"
+	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/program"
 )
 
 // preempts is GET /api/broadcast/preempt.
 func (s *server) preempts(c echo.Context) error {
-	var list []program.Preempt
+	var list []*programv1.Preempt
 	err := s.audited(c, act{}, func(ctx context.Context) (err error) {
 		if s.Director == nil {
 			return program.ErrAway
 		}
-		list, err = s.Director.Preempts(ctx)
-		return err
+		answer, err := s.Programs.ListPreempts(ctx, &programv1.ListPreemptsRequest{})
+		list = answer.GetItems()
+		return program.Away(err)
 	})
 	if err != nil {
 		return err
 	}
 	out := openapi.Preempts{Items: make([]openapi.Preempt, 0, len(list)), Count: int64(len(list))}
-	for i := range list {
-		out.Items = append(out.Items, showPreempt(&list[i]))
+	for _, p := range list {
+		out.Items = append(out.Items, showPreempt(p))
 	}
 	return web.OK(c, out)
 }
@@ -52,7 +55,7 @@ func (s *server) preempt(c echo.Context) error {
 	if err := o.Err(); err != nil {
 		return err
 	}
-	var made program.Preempt
+	var made *programv1.Preempt
 	err = s.audited(c, act{target: string(d.MarketID), detail: d}, func(ctx context.Context) (err error) {
 		if s.Director == nil {
 			return program.ErrAway
@@ -60,13 +63,14 @@ func (s *server) preempt(c echo.Context) error {
 		if _, err = s.Markets.Market(ctx, d.MarketID); err != nil {
 			return unknownMarket(err, d.MarketID)
 		}
-		made, err = s.Director.Preempt(ctx, d)
-		return err
+		answer, err := s.Director.CreatePreempt(ctx, d.Request())
+		made = answer.GetItem()
+		return program.Away(err)
 	})
 	if err != nil {
 		return err
 	}
-	return web.JSON(c, http.StatusCreated, openapi.Preempted{Ok: true, Item: showPreempt(&made)})
+	return web.JSON(c, http.StatusCreated, openapi.Preempted{Ok: true, Item: showPreempt(made)})
 }
 
 func (s *server) cancelPreempt(c echo.Context, o web.Object) error {
@@ -75,18 +79,19 @@ func (s *server) cancelPreempt(c echo.Context, o web.Object) error {
 	if err := o.Err(); err != nil {
 		return err
 	}
-	var ended program.Preempt
+	var ended *programv1.Preempt
 	err := s.audited(c, act{target: id}, func(ctx context.Context) (err error) {
 		if s.Director == nil {
 			return program.ErrAway
 		}
-		ended, err = s.Director.Cancel(ctx, id)
-		return err
+		answer, err := s.Director.CancelPreempt(ctx, &programv1.CancelPreemptRequest{Id: id})
+		ended = answer.GetItem()
+		return program.Away(err)
 	})
 	if err != nil {
 		return err
 	}
-	return web.OK(c, openapi.Preempted{Ok: true, Item: showPreempt(&ended)})
+	return web.OK(c, openapi.Preempted{Ok: true, Item: showPreempt(ended)})
 }
 
 // preemptID reads which entry is meant.
@@ -99,9 +104,10 @@ func preemptID(o web.Object, need bool) string {
 	return id
 }
 
-func showPreempt(p *program.Preempt) openapi.Preempt {
+func showPreempt(p *programv1.Preempt) openapi.Preempt {
 	return openapi.Preempt{
-		ID: p.ID, Lane: p.Lane, MarketID: p.MarketID, StartsAt: syntax.Stamp(p.StartsAt), Slots: int64(p.Slots),
-		Reason: orNull(p.Reason), Status: p.Status, CreatedAt: syntax.Stamp(p.CreatedAt),
+		ID: p.GetId(), Lane: p.GetLane(), MarketID: p.GetMarketId(), StartsAt: syntax.Stamp(ledgerclient.Time(p.GetStartsAt())),
+		Slots: int64(p.GetSlots()), Reason: orNull(p.GetReason()), Status: p.GetStatus(),
+		CreatedAt: syntax.Stamp(ledgerclient.Time(p.GetCreatedAt())),
 	}
 }

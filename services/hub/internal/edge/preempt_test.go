@@ -55,7 +55,7 @@ func TestPreemptMistakes(t *testing.T) {
 // Without a clock, and with one that is away, a director hears so.
 func TestPreemptWithoutClock(t *testing.T) {
 	t.Parallel()
-	none := setup(t, func(_ *edge.Config, d *edge.Deps) { d.Clock, d.Director = nil, nil })
+	none := setup(t, func(_ *edge.Config, d *edge.Deps) { d.Programs, d.Director = nil, nil })
 	away := setup(t)
 	away.ledger.Lock()
 	away.ledger.Before = func(_ context.Context, method string) error {

@@ -6,9 +6,11 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/proto/openapi"
+	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/program"
 )
 
@@ -57,39 +59,37 @@ func (s *server) networkProgram(c echo.Context) error {
 	return s.program(c, readNetwork(c.Request().URL.RawQuery))
 }
 
-func showProgram(p program.Program, withLanes bool) programJSON {
+func showProgram(p *programv1.Program, withLanes bool) programJSON {
 	out := programJSON{
-		Enabled: true, GeneratedAt: syntax.Stamp(p.GeneratedAt), Total: p.Total,
-		Segments: make([]openapi.Segment, 0, len(p.Segments)), Spec: json.RawMessage("{}"),
+		Enabled: true, GeneratedAt: syntax.Stamp(ledgerclient.Time(p.GetGeneratedAt())), Total: p.GetTotal(),
+		Segments: showSegments(p.GetSegments()), Spec: json.RawMessage("{}"),
 	}
-	if json.Valid(p.Spec) {
-		out.Spec = p.Spec
-	}
-	for _, seg := range p.Segments {
-		out.Segments = append(out.Segments, showSegment(seg))
+	if spec := []byte(p.GetSpec()); json.Valid(spec) {
+		out.Spec = spec
 	}
 	if !withLanes {
 		return out
 	}
-	lanes := make([]openapi.ProgramLane, 0, len(p.Lanes))
-	for _, l := range p.Lanes {
-		lane := openapi.ProgramLane{Key: l.Key, Label: l.Label, Segs: make([]openapi.Segment, 0, len(l.Segments))}
-		for _, i := range l.Segments {
-			lane.Segs = append(lane.Segs, out.Segments[i])
-		}
+	lanes := make([]openapi.ProgramLane, 0, len(p.GetLanes()))
+	for _, l := range p.GetLanes() {
+		lane := openapi.ProgramLane{Key: l.GetKey(), Label: l.GetLabel(), Segs: showSegments(program.Segments(p, l))}
 		lanes = append(lanes, lane)
 	}
 	out.Lanes = &lanes
 	return out
 }
 
-func showSegment(s program.Segment) openapi.Segment {
-	return openapi.Segment{
-		SegmentID: s.ID, Kind: s.Kind, ID: s.MarketID, Category: s.Category, Title: s.Title,
-		StartsAt: syntax.Stamp(s.StartsAt), EndDate: syntax.Stamp(s.EndsAt),
-		MarketEndDate: syntax.StampOrNull(s.MarketEndDate), EndsInMs: s.EndsInMs,
-		YesPrice: s.YesPrice, NoPrice: s.NoPrice, Volume: s.Volume, Bucket: s.Bucket, Status: s.Status,
-		Signals: s.Signals, Tapes: s.Tapes, Takes: &s.Takes, Streams: new(int64(s.Streams)),
-		EventKey: orNull(s.EventKey), Provider: s.Provider, Route: s.Route,
+func showSegments(list []*programv1.Segment) []openapi.Segment {
+	out := make([]openapi.Segment, 0, len(list))
+	for _, s := range list {
+		out = append(out, openapi.Segment{
+			SegmentID: s.GetSegmentId(), Kind: s.GetKind(), ID: s.GetMarketId(), Category: s.GetCategory(), Title: s.GetTitle(),
+			StartsAt: syntax.Stamp(ledgerclient.Time(s.GetStartsAt())), EndDate: syntax.Stamp(ledgerclient.Time(s.GetEndsAt())),
+			MarketEndDate: syntax.StampOrNull(ledgerclient.Time(s.GetMarketEndDate())), EndsInMs: s.EndsInMs,
+			YesPrice: s.YesPrice, NoPrice: s.NoPrice, Volume: s.Volume, Bucket: s.GetBucket(), Status: s.GetStatus(),
+			Signals: s.GetSignals(), Tapes: s.GetTapes(), Takes: new(s.GetTakes()), Streams: new(int64(s.GetStreams())),
+			EventKey: orNull(s.GetEventKey()), Provider: s.GetProvider(), Route: s.GetRoute(),
+		})
 	}
+	return out
 }

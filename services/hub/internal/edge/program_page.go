@@ -16,7 +16,7 @@ import (
 // programme is off, too; no cache keeps either.
 func (s *server) program(c echo.Context, q program.Query) error {
 	off := func() any { return openapi.ProgramOff{} }
-	if s.Clock == nil {
+	if s.Programs == nil {
 		return web.OK(c, off())
 	}
 	key := programKey(q)
@@ -25,7 +25,7 @@ func (s *server) program(c echo.Context, q program.Query) error {
 
 // programBody is the same programme for who is not answered by a page.
 func (s *server) programBody(ctx context.Context, q program.Query) ([]byte, error) {
-	if s.Clock == nil {
+	if s.Programs == nil {
 		return web.Marshal(openapi.ProgramOff{})
 	}
 	key := programKey(q)
@@ -44,16 +44,17 @@ func (s *server) programBody(ctx context.Context, q program.Query) ([]byte, erro
 // is soon filled.
 func (s *server) buildProgram(q program.Query, key string) page.Build {
 	return func(ctx context.Context) ([]byte, error) {
-		p, err := s.Clock.Program(ctx, q)
+		answer, err := s.Programs.GetProgram(ctx, q.Request())
 		if err != nil {
 			return nil, err
 		}
+		p := answer.GetProgram()
 		body, err := web.Marshal(showProgram(p, q.Lanes))
 		if err != nil {
 			return nil, err
 		}
-		if p.Degraded != "" || p.Total == 0 {
-			return nil, &passing{page: page.Make(body, s.Now()), source: p.Degraded}
+		if p.GetDegraded() != "" || p.GetTotal() == 0 {
+			return nil, &passing{page: page.Make(body, s.Now()), source: p.GetDegraded()}
 		}
 		return body, s.programs.keep(ctx, key, body)
 	}

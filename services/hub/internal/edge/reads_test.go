@@ -164,7 +164,7 @@ func TestProgramAsksTheClock(t *testing.T) {
 
 func TestProgramWithoutClock(t *testing.T) {
 	t.Parallel()
-	b := setup(t, func(_ *edge.Config, d *edge.Deps) { d.Clock = nil })
+	b := setup(t, func(_ *edge.Config, d *edge.Deps) { d.Programs = nil })
 	golden(t, "reads/program_off", b.send("GET", "/api/network/program", ""))
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/limit"
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/web"
+	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/audit"
 	"github.com/signalcast/signalcast/services/hub/internal/board"
 	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
@@ -26,7 +27,6 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/network"
 	"github.com/signalcast/signalcast/services/hub/internal/onair"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
-	"github.com/signalcast/signalcast/services/hub/internal/program"
 	"github.com/signalcast/signalcast/services/hub/internal/record"
 	"github.com/signalcast/signalcast/services/hub/internal/resolution"
 	"github.com/signalcast/signalcast/services/hub/internal/share"
@@ -78,10 +78,10 @@ type Deps struct {
 	Moderation  *moderation.Service
 	Video       Video
 	Network     *network.Service
-	Owned       Owned            // stations
-	Viewers     KeyLimiter       // player starts of one address and tape
-	Clock       program.Clock    // nil: there is none
-	Director    program.Director // nil: there is no clock
+	Owned       Owned                              // stations
+	Viewers     KeyLimiter                         // player starts of one address and tape
+	Programs    programv1.ProgramReadServiceClient // of the clock; nil: there is no clock
+	Director    programv1.ProgramServiceClient     // nil: there is no clock
 	Broadcast   *broadcast.Service
 	Audit       audit.Log
 	Addresses   *limit.Local // calls of one address whose callers are nobody

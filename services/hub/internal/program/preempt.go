@@ -1,36 +1,22 @@
 package program
 
 import (
-	"context"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 )
 
-// Bounds of an entry.
+// Bounds of an entry of a director.
 const (
 	MaxSlots  = 6
 	MaxReason = 180
 )
 
-// ErrAway: the clock does not answer, or there is none.
-var ErrAway = fault.New(fault.Unavailable, "signal_service_unavailable", "the clock does not answer").With("retryAfterMs", 1000)
-
-// Preempt is an entry of a director: a market takes slots of a lane of the default
-// programme.
-type Preempt struct {
-	ID        string
-	Lane      string
-	MarketID  string
-	StartsAt  time.Time
-	Slots     int32
-	Reason    string // empty: none
-	Status    string // queued, airing, done, cancelled
-	CreatedAt time.Time
-}
-
-// Draft is what a director asks for; what is zero, the clock chooses.
+// Draft is the entry that a director asks for: a market takes slots of a lane of the default
+// programme. The clock chooses members that are zero. The audit log stores it as JSON.
 type Draft struct {
 	MarketID syntax.MarketID
 	Lane     string
@@ -39,13 +25,20 @@ type Draft struct {
 	Reason   string
 }
 
-// Director changes the programme by hand. All fault with ErrAway and db_unavailable.
-type Director interface {
-	// Preempt also faults with invalid_lane, invalid_starts_at, market_not_airable and
-	// slot_taken.
-	Preempt(ctx context.Context, d Draft) (Preempt, error)
-	// Cancel also faults with not_found.
-	Cancel(ctx context.Context, id string) (Preempt, error)
-	// Preempts lists the newest entries, the latest slot first.
-	Preempts(ctx context.Context) ([]Preempt, error)
+// Request returns the message that creates the entry.
+func (d *Draft) Request() *programv1.CreatePreemptRequest {
+	return &programv1.CreatePreemptRequest{
+		MarketId: string(d.MarketID), Lane: d.Lane, Slots: d.Slots, Reason: d.Reason, StartsAt: ledgerclient.Timestamp(d.StartsAt),
+	}
+}
+
+// ErrAway: the clock does not answer, or there is none.
+var ErrAway = fault.New(fault.Unavailable, "signal_service_unavailable", "the clock does not answer").With("retryAfterMs", 1000)
+
+// Away returns ErrAway for the error of a clock that does not answer, and every other error unchanged.
+func Away(err error) error {
+	if f := fault.Of(err); f != nil && f.Kind == fault.Unavailable && f.Code != "db_unavailable" {
+		return ErrAway.Wrap(err)
+	}
+	return err
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 )
 
 // Limits of a programme.
@@ -25,6 +26,27 @@ type Query struct {
 	Providers string // comma list in the order of syntax.Providers; empty: all
 	Limit     int
 	Lanes     bool
+}
+
+// Request returns the message that asks the clock for the programme of q.
+func (q Query) Request() *programv1.GetProgramRequest {
+	r := &programv1.GetProgramRequest{Preset: q.Preset, Spec: q.Spec, Limit: int32(q.Limit)}
+	if q.Providers != "" {
+		r.Providers = strings.Split(q.Providers, ",")
+	}
+	return r
+}
+
+// Segments returns the segments of a lane of p. An index outside the programme is ignored.
+func Segments(p *programv1.Program, lane *programv1.Lane) []*programv1.Segment {
+	all := p.GetSegments()
+	out := make([]*programv1.Segment, 0, len(lane.GetSegments()))
+	for _, i := range lane.GetSegments() {
+		if i >= 0 && int(i) < len(all) {
+			out = append(out, all[i])
+		}
+	}
+	return out
 }
 
 // filter is a FilterSpec; nil members were not given.

@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/services/hub/internal/program"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 )
 
 // TestWhatAnOverlayIsAsked: what is no scale, no theme and no lane is the default.
@@ -64,12 +66,15 @@ func TestRowsOnAir(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 	yes := 31.55
-	seg := func(title, kind string, from, to int) program.Segment {
-		return program.Segment{Title: title, Kind: kind, StartsAt: at.Add(time.Duration(from) * time.Second), EndsAt: at.Add(time.Duration(to) * time.Second), YesPrice: &yes}
+	seg := func(title, kind string, from, to int) *programv1.Segment {
+		return &programv1.Segment{
+			Title: title, Kind: kind, YesPrice: &yes,
+			StartsAt: timestamppb.New(at.Add(time.Duration(from) * time.Second)), EndsAt: timestamppb.New(at.Add(time.Duration(to) * time.Second)),
+		}
 	}
-	p := &program.Program{
-		Segments: []program.Segment{seg("a", "content", -10, 600), seg("b", "bumper", 600, 610), seg("b", "content", 610, 1210), seg("later", "content", 5, 600)},
-		Lanes:    []program.Lane{{Key: "science", Label: "SCIENCE", Segments: []int32{0, 1, 2}}, {Key: "tv", Label: "TV", Segments: []int32{3}}},
+	p := &programv1.Program{
+		Segments: []*programv1.Segment{seg("a", "content", -10, 600), seg("b", "bumper", 600, 610), seg("b", "content", 610, 1210), seg("later", "content", 5, 600)},
+		Lanes:    []*programv1.Lane{{Key: "science", Label: "SCIENCE", Segments: []int32{0, 1, 2}}, {Key: "tv", Label: "TV", Segments: []int32{3}}},
 	}
 	for wanted, want := range map[string]string{"": "[{science SCIENCE a 31.55¢ 68.45¢ b}]", "science": "[{science SCIENCE a 31.55¢ 68.45¢ b}]", "nowhere": "[{science SCIENCE a 31.55¢ 68.45¢ b}]", "tv": "[{science SCIENCE a 31.55¢ 68.45¢ b}]"} {
 		if got := fmt.Sprint(rowsOnAir(p, wanted, at)); got != want {
@@ -79,7 +84,7 @@ func TestRowsOnAir(t *testing.T) {
 	if got := rowsOnAir(p, "", at.Add(604*time.Second)); len(got) != 1 || got[0].Title != "b" || got[0].Next != "b" {
 		t.Errorf("in a bumper: %v", got)
 	}
-	if got := rowsOnAir(&program.Program{}, "", at); got != nil {
+	if got := rowsOnAir(&programv1.Program{}, "", at); got != nil {
 		t.Errorf("nothing: %v", got)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/web"
+	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/board"
 	"github.com/signalcast/signalcast/services/hub/internal/claim"
 	"github.com/signalcast/signalcast/services/hub/internal/feed"
@@ -29,7 +30,6 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/network"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/profile"
-	"github.com/signalcast/signalcast/services/hub/internal/program"
 	"github.com/signalcast/signalcast/services/hub/internal/record"
 	"github.com/signalcast/signalcast/services/hub/internal/resolution"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
@@ -83,7 +83,7 @@ type Deps struct {
 	Log         *slog.Logger
 	VenueA      string                                      // as the routes of the first venue are called
 	Videos      []string                                    // hosts that pages may always load streams from
-	Clock       program.Clock                               // nil: there is no programme
+	Programs    programv1.ProgramReadServiceClient          // of the clock; nil: there is no programme
 	Air         Air                                         // nil: no operator is shown as live
 	OnScreen    func(ctx context.Context) ([]string, error) // addresses of the streams that are on; nil: none
 	Provision   Provision                                   // nil: no streams are provisioned here

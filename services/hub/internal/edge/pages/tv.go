@@ -10,6 +10,8 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
+	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/program"
 )
 
@@ -58,13 +60,13 @@ func (s *site) tv(c echo.Context) error {
 		api = " " + originOf(s.APIURL)
 	} else if p.Station {
 		p.Programme, p.Heading, p.Off = "", "Station", noStation
-	} else if s.Clock != nil {
-		var read program.Program
-		ask(g, partProgram, &read, func(ctx context.Context) (program.Program, error) {
-			return s.Clock.Program(ctx, program.Query{Preset: "default", Limit: tvSegments, Lanes: true})
+	} else if s.Programs != nil {
+		var read *programv1.GetProgramResponse
+		ask(g, partProgram, &read, func(ctx context.Context) (*programv1.GetProgramResponse, error) {
+			return s.Programs.GetProgram(ctx, program.Query{Preset: "default", Limit: tvSegments}.Request())
 		})
 		g.done()
-		p.Rows = rowsOnAir(&read, p.Lane, s.Now())
+		p.Rows = rowsOnAir(read.GetProgram(), p.Lane, s.Now())
 	}
 	g.done()
 	if len(p.Rows) > 0 {
@@ -111,17 +113,17 @@ func originOf(address string) string {
 }
 
 // rowsOnAir are the lanes that have something on; one lane alone where it is among them.
-func rowsOnAir(p *program.Program, wanted string, now time.Time) []tvRow {
+func rowsOnAir(p *programv1.Program, wanted string, now time.Time) []tvRow {
 	var all []tvRow
-	for _, lane := range p.Lanes {
-		row := tvRow{Key: lane.Key, Label: lane.Label}
-		for _, i := range lane.Segments {
-			seg := &p.Segments[i]
+	for _, lane := range p.GetLanes() {
+		row := tvRow{Key: lane.GetKey(), Label: lane.GetLabel()}
+		for _, seg := range program.Segments(p, lane) {
+			starts := ledgerclient.Time(seg.GetStartsAt())
 			switch {
-			case seg.Kind == "content" && seg.StartsAt.After(now) && row.Next == "" && row.Title != "":
-				row.Next = seg.Title
-			case row.Title == "" && seg.EndsAt.After(now) && !seg.StartsAt.After(now):
-				row.Title = seg.Title
+			case seg.GetKind() == "content" && starts.After(now) && row.Next == "" && row.Title != "":
+				row.Next = seg.GetTitle()
+			case row.Title == "" && ledgerclient.Time(seg.GetEndsAt()).After(now) && !starts.After(now):
+				row.Title = seg.GetTitle()
 				if seg.YesPrice != nil {
 					yes := int(*seg.YesPrice*100 + 0.5)
 					row.Yes, row.No = cents(yes), cents(10000-yes)
