@@ -1,5 +1,3 @@
-// Package breaker is a circuit breaker: after repeated failures it refuses calls at once, so that callers do not wait for
-// a dependency that does not answer, and admits one probe at a time until a call succeeds.
 package breaker
 
 import (
@@ -21,7 +19,7 @@ const (
 type Config struct {
 	Failures int              // consecutive failures that open it
 	Rest     time.Duration    // time from the last failure to the next probe
-	Now      func() time.Time // time.Now when nil
+	Now      func() time.Time // current time
 	OnChange func(open bool)  // called after it opened or closed; may be nil
 }
 
@@ -37,9 +35,6 @@ type Breaker struct {
 
 // New returns a closed breaker.
 func New(cfg Config) *Breaker {
-	if cfg.Now == nil {
-		cfg.Now = time.Now
-	}
 	return &Breaker{cfg: cfg}
 }
 

@@ -60,7 +60,7 @@ func TestBreaker(t *testing.T) {
 
 func TestNeitherKeepsTheCountOfFailures(t *testing.T) {
 	t.Parallel()
-	b := breaker.New(breaker.Config{Failures: failures, Rest: rest})
+	b := breaker.New(breaker.Config{Failures: failures, Rest: rest, Now: time.Now})
 	for range failures - 1 {
 		b.Leave(breaker.Failure)
 	}

@@ -55,6 +55,9 @@ func Open(cfg Config) (*Client, error) {
 	quiet()
 	tune(opt, cfg.Timeout)
 	opt.PoolSize = cfg.PoolSize
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
 	b := breaker.New(breaker.Config{Failures: 1, Rest: probeEvery, Now: cfg.Now, OnChange: cfg.OnChange})
 	c := &Client{Client: redis.NewClient(opt), breaker: b, opt: *opt}
 	c.AddHook(guard{Breaker: b, timeout: cfg.Timeout})

@@ -6,9 +6,9 @@ package main
 var adapters = map[string][]string{
 	"edge":     {"web", "page", "limit"}, // limits are counted where requests enter
 	"rpc":      {"link", "limit"},        // and where a key is verified
-	"postgres": {"pg", "outbox"},
+	"postgres": {"pg", "lease", "outbox"},
 	"relay":    {"kv"},
-	"venue":    {},
+	"venue":    {"breaker"},
 	"hook":     {"safedial"},             // it connects where operators say
 	"upstream": {"link", "kv", "outbox"}, // answers are kept in Redis, facts wait in the outbox
 	"partner":  {"safedial"},             // it connects where stations say
@@ -102,6 +102,7 @@ var seesRows = map[string]bool{
 	"pkg/localdb": true, // starts the private database
 	"pkg/testkit": true, // makes fresh databases
 	"pkg/obs":     true, // traces statements
+	"pkg/lease":   true, // locks sessions of the database
 }
 
 // seesJSON lists the packages of a service that may carry JSON tags. What we
@@ -111,6 +112,7 @@ var seesJSON = map[string]bool{"edge": true, "venue": true, "partner": true, "pr
 
 // pkgMay lists what a package under pkg/ may import besides fault, and why.
 var pkgMay = map[string][]string{
+	"kv":      {"breaker"},                               // Redis is not asked while it does not answer
 	"web":     {"syntax"},                                // path and query words of the protocol
 	"skill":   {"syntax"},                                // prices, sides and statuses
 	"idp":     {"conf"},                                  // a provider's secret is one of the settings
