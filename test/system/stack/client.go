@@ -290,3 +290,19 @@ func equalJSON(got, want any) bool {
 	b, errB := json.Marshal(want)
 	return errA == nil && errB == nil && bytes.Equal(a, b)
 }
+
+// Opened sends GET, returns the status and closes the connection: for answers that do not end.
+func Opened(t testing.TB, url string, set Set) int {
+	t.Helper()
+	r, err := http.NewRequestWithContext(context.WithValue(t.Context(), testKey{}, t), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set(r)
+	resp, err := NewClient().http.Do(r)
+	if err != nil {
+		t.Fatalf("GET %s: %v", url, err)
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode
+}

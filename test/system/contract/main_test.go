@@ -1,0 +1,42 @@
+// Package contract sends valid requests to every operation of the OpenAPI document. Each answer must be as documented, and each
+// operation must give a good answer and a refusal.
+package contract
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/signalcast/signalcast/test/system/openapi"
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+func TestMain(m *testing.M) {
+	openapi.Main(m, func(o *openapi.Operation) bool {
+		// A clip requires a video stream: the tests of the pages push one.
+		return o.Name() != "POST hub/api/live/{handle}/clip" && o.Name() != "POST hub/api/network/tapes/{id}/view"
+	})
+}
+
+// system returns the system of these tests. It has no limit per address.
+func system(t *testing.T) *stack.Stack {
+	t.Helper()
+	return stack.Shared(t, stack.ScoredAtOnce(), stack.Env("RATE_LIMIT_ANON", "0"))
+}
+
+func get(t testing.TB, url string, sets ...stack.Set) stack.Answer {
+	t.Helper()
+	return stack.Send(t, http.MethodGet, url, sets...)
+}
+
+func post(t testing.TB, url string, sets ...stack.Set) stack.Answer {
+	t.Helper()
+	return stack.Send(t, http.MethodPost, url, sets...)
+}
+
+// form sends members as the form of a page of the hub does.
+func form(members ...string) stack.Set {
+	return func(r *http.Request) {
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+		stack.Form(values(members))(r)
+	}
+}

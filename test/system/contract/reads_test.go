@@ -1,0 +1,238 @@
+package contract
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/test/system/openapi"
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+// things are what the reads of the tests name.
+type things struct {
+	*stack.Author
+	s       *stack.Stack
+	session stack.Set
+	app     *stack.App
+	message string // id of a signed message
+	code    string // of a short URL
+}
+
+func newThings(t *testing.T, s *stack.Stack) *things {
+	t.Helper()
+	x := &things{Author: s.NewAuthor(t), s: s}
+	x.session, x.app = x.Session(t), x.NewApp(t, "public", "profile:read")
+	body := stack.JSON{"marketId": s.NewNativeMarket(t, 5000, nil), "position": "NO", "priceBps": 4000}
+	x.message = post(t, s.Hub+stack.ProtocolPath+"/predictions", stack.Bearer(x.Key), stack.Body(body)).Require(http.StatusOK).Text("messageId")
+	short := get(t, s.Hub+"/api/embed/operator/"+x.Handle).Require(http.StatusOK).Text("shortUrl")
+	x.code = short[strings.LastIndex(short, "/")+1:]
+	return x
+}
+
+// address returns the address of a read of something that exists.
+func (x *things) address(t *testing.T, o *openapi.Operation) string {
+	t.Helper()
+	id := x.CallID
+	switch {
+	case strings.Contains(o.Path, "/passports/"), strings.Contains(o.Path, "/card/"):
+		id = x.Handle
+	case strings.Contains(o.Path, "/messages/"):
+		id = x.message
+	case strings.Contains(o.Path, "/webhooks/"):
+		id = x.Webhook
+	}
+	file := "app.css"
+	if strings.Contains(o.Path, "/docs/") {
+		file = "concepts.html"
+	}
+	path := o.Fill(map[string]string{
+		"marketId": x.Market, "handle": x.Handle, "id": id, "file": file, "appId": x.app.ID, "code": x.code, "kind": "operator",
+	})
+	query := url.Values{}
+	for _, p := range o.Parameters() {
+		if p.In == "query" && p.Required {
+			query.Set(p.Name, x.parameter(t, o, p.Name))
+		}
+	}
+	switch o.Path {
+	case "/api/card/{kind}/{id}":
+		query.Set("format", "json")
+	case "/api/polymarket/market-history":
+		query.Set("marketId", x.Market)
+	case "/api/streamer/analytics":
+		query.Set("handle", x.Handle)
+	case "/protocol/authorize":
+		query = x.app.AuthorizeRequest("profile:read")
+	}
+	return x.s.Base(o.Host, 0) + strings.TrimSuffix(path+"?"+query.Encode(), "?")
+}
+
+// parameter returns a value for a required parameter of a query.
+func (x *things) parameter(t *testing.T, o *openapi.Operation, name string) string {
+	t.Helper()
+	switch {
+	case strings.HasPrefix(o.Path, "/api/aura/"):
+		return scored(t, x.s)
+	case o.Path == "/api/polymarket/market":
+		return x.s.NewVenueMarket(t, "polymarket", 0.4, nil).ID
+	case name == "url":
+		return x.s.Hub + "/u/" + x.Handle
+	case name == "handle":
+		return x.Handle
+	case name == "denpaId":
+		return x.ID
+	}
+	return x.Market
+}
+
+// scored returns a market with an attention score, which the api computes every ten seconds.
+func scored(t *testing.T, s *stack.Stack) (id string) {
+	t.Helper()
+	stack.Eventually(t, 30*time.Second, "a market with an attention score", func() bool {
+		list := get(t, s.API+"/api/aura/top?limit=1").Require(http.StatusOK).List("markets")
+		if len(list) == 1 {
+			id, _ = list[0].(map[string]any)["marketId"].(string)
+		}
+		return id != ""
+	})
+	return id
+}
+
+// credential returns one that the operation accepts.
+func (x *things) credential(o *openapi.Operation) stack.Set {
+	switch {
+	case o.Takes("adminSecret"):
+		return x.s.Admin()
+	case o.Takes("operatorKey"):
+		return stack.Bearer(x.Key)
+	case o.Takes("identityToken"):
+		return stack.Bearer(x.Login)
+	case o.Takes("developerToken"):
+		return stack.Header("Cookie", "db_dev="+x.Login)
+	case o.Takes("sessionId") && o.Tag() == "pages":
+		return x.session
+	case o.Takes("sessionId") && !o.Public():
+		return x.session
+	}
+	return func(*http.Request) {}
+}
+
+// Each read of something that exists gives a good answer. An answer with a validator has it in HEAD as well and is not sent
+// again to a client that has it.
+func TestReadsAnswer(t *testing.T) {
+	t.Parallel()
+	s, doc := system(t), openapi.ForTest(t)
+	x := newThings(t, s)
+	conditional := 0
+	for _, o := range doc.Operations {
+		if o.Method != http.MethodGet || o.Gone() || o.Streams() || written[o.Path] {
+			continue
+		}
+		if o.Knows(http.StatusNotModified) {
+			conditional++
+		}
+		t.Run(strings.TrimPrefix(o.Name(), "GET "), func(t *testing.T) {
+			t.Parallel()
+			address, as, asJSON := x.address(t, o), x.credential(o), stack.Header("Accept", "application/json")
+			if a := get(t, address, as, asJSON); a.Status >= 400 {
+				t.Fatalf("%s: %v; want a good answer", address, a)
+			}
+			if !o.Knows(http.StatusNotModified) || o.Path == "/api/c/{code}" {
+				return
+			}
+			for name, form := range map[string]func(tag string) string{
+				"the tag":       func(tag string) string { return tag },
+				"a strong tag":  func(tag string) string { return strings.TrimPrefix(tag, "W/") },
+				"a list of all": func(tag string) string { return `"x", ` + tag + `, "y"` },
+			} {
+				stack.Eventually(t, 15*time.Second, "304 to "+name, func() bool { // the answer may change between two requests
+					tag := get(t, address, asJSON).Require(http.StatusOK).Header.Get("ETag")
+					a := get(t, address, asJSON, stack.Header("If-None-Match", form(tag)))
+					return a.Status == http.StatusNotModified && a.Header.Get("ETag") == tag
+				})
+			}
+			get(t, address, asJSON, stack.Header("If-None-Match", `"other"`)).Require(http.StatusOK)
+			head := stack.Send(t, http.MethodHead, address, asJSON).Require(http.StatusOK)
+			if len(head.Body) != 0 || head.Header.Get("ETag") == "" {
+				t.Errorf("HEAD: %d bytes, %v; want an ETag and no body", len(head.Body), head.Header)
+			}
+		})
+	}
+	if conditional < 15 {
+		t.Errorf("%d reads have a validator; want at least 15", conditional)
+	}
+}
+
+// written are reads that the tests of the writes send.
+var written = map[string]bool{
+	"/s/{eventKey}": true, "/dev/session": true, "/api/v1/stations/{stationId}": true, "/api/v1/stations/{stationId}/program": true,
+	"/api/protocol/v1/signers/{publicKey}": true, "/api/admin/resolve-signals": true,
+}
+
+// An answer is compressed for clients that accept it, and Vary says so.
+func TestCompression(t *testing.T) {
+	t.Parallel()
+	s := system(t)
+	for name, url := range map[string]string{"document": s.Hub + "/openapi.json", "timeline": s.Clock + "/program/timeline", "programme": s.Hub + "/api/broadcast/program?preset=hot"} {
+		for accept, packed := range map[string]bool{"gzip": true, "br, gzip;q=0.5": true, "*": true, "identity": false, "gzip;q=0": false, "br": false} {
+			t.Run(name+" "+accept, func(t *testing.T) {
+				a := get(t, url, stack.Header("Accept-Encoding", accept)).Require(http.StatusOK)
+				if (a.Header.Get("Content-Encoding") == "gzip") != packed || a.Header.Get("Vary") != "Accept-Encoding" || !packed && !json.Valid(a.Body) {
+					t.Errorf("headers %v; want compression: %v", a.Header, packed)
+				}
+			})
+		}
+	}
+}
+
+// No value of a parameter makes the read of a list fail.
+func TestListsAcceptEveryParameter(t *testing.T) {
+	t.Parallel()
+	s := system(t)
+	market := s.NewNativeMarket(t, 5000, nil)
+	values := []string{
+		"", "0", "-1", "1", "1e9", "99999999999999999999", "x", "%00", "%ff", "null", "[]", strings.Repeat("9", 2000), "OTHER", "all,all",
+		"%F0%9F%92%A9",
+	}
+	for _, list := range []struct{ url, parameters string }{
+		{s.Hub + "/api/signals/feed", "type limit cursor"},
+		{s.Hub + "/api/m/" + market + "/signals", "limit cursor"},
+		{s.Hub + "/api/m/" + market + "/crowd", "x"},
+		{s.Hub + "/api/resolution/markets", "status due limit"},
+		{s.Hub + "/api/operator/leaderboard", "operators window lane limit"},
+		{s.Hub + "/api/broadcast/program", "preset limit lanes"},
+		{s.Hub + "/api/streamers/live", "limit"},
+		{s.Hub + "/api/broadcast/schedule", "cat"},
+		{s.Hub + "/api/broadcast/spotlight", "x"},
+		{s.Hub + "/api/broadcast/feed", "limit cursor types"},
+		{s.Hub + "/api/broadcast/bumpers", "limit"},
+		{s.Hub + "/api/broadcast/influence", "window limit"},
+		{s.Hub + "/api/network/program", "preset spec providers categories maxResolveHours minVolume maxVolume minYes maxYes topPerCategory limit lanes"},
+		{s.API + "/api/v1/feed", "types lane providers handle after cursor limit"},
+		{s.API + "/api/v1/signals/leaderboard", "operators lane limit"},
+		{s.Clock + "/program/timeline", "limit"},
+		{s.Clock + "/program/channel", "preset limit"},
+		{s.Clock + "/program/now", "lane preset"},
+		{s.Clock + "/program/next", "lane preset"},
+	} {
+		address, err := url.Parse(list.url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(address.Path, func(t *testing.T) {
+			t.Parallel()
+			for name := range strings.FieldsSeq(list.parameters) {
+				for _, value := range values {
+					a := get(t, list.url+"?"+name+"="+value)
+					if a.Status != http.StatusOK || a.Header.Get("X-Degraded") != "" {
+						t.Errorf("%s=%.40s: %v; want 200", name, value, a)
+					}
+				}
+			}
+		})
+	}
+}

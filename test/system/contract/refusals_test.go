@@ -1,0 +1,96 @@
+package contract
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalcast/signalcast/test/system/openapi"
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+// Every operation with a documented refusal refuses a credential that no operation accepts.
+func TestUnknownCredentialIsRefused(t *testing.T) {
+	t.Parallel()
+	s := system(t)
+	for _, o := range openapi.ForTest(t).Operations {
+		if o.Health() {
+			continue
+		}
+		t.Run(o.Name(), func(t *testing.T) {
+			t.Parallel()
+			a := stack.Send(t, o.Method, s.Base(o.Host, 0)+o.Fill(nil), stack.Bearer("a.b.c"), stack.Header("Accept", "application/json"))
+			if a.Status < 400 || a.Status >= 500 {
+				t.Errorf("%v; want a refusal", a)
+			}
+		})
+	}
+}
+
+// A path answers a method that it does not have with 405 and its methods in Allow, which the check of all answers requires.
+func TestOtherMethodsAreRefused(t *testing.T) {
+	t.Parallel()
+	s := system(t)
+	methods := map[string][]string{}
+	paths := map[string]*openapi.Operation{}
+	for _, o := range openapi.ForTest(t).Operations {
+		methods[o.Host+o.Path] = append(methods[o.Host+o.Path], o.Method)
+		paths[o.Host+o.Path] = o
+	}
+	for path, o := range paths {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+				if !has(methods[path], method) {
+					stack.Send(t, method, s.Base(o.Host, 0)+o.Fill(nil)).RequireError(http.StatusMethodNotAllowed, "method_not_allowed")
+				}
+			}
+		})
+	}
+}
+
+// The hub serves the document of the repository, in two formats that have the same content.
+func TestDocumentIsServed(t *testing.T) {
+	t.Parallel()
+	s := system(t)
+	one, two := get(t, s.Hub+"/openapi.json").Require(http.StatusOK), get(t, s.Hub+"/docs/openapi.json").Require(http.StatusOK)
+	if string(one.Body) != string(two.Body) || one.Header.Get("ETag") != two.Header.Get("ETag") {
+		t.Error("/openapi.json and /docs/openapi.json differ")
+	}
+	root, err := stack.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile(filepath.Join(root, "docs/protocol/openapi.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if yaml := get(t, s.Hub+"/docs/openapi.yaml").Require(http.StatusOK); string(yaml.Body) != string(source) {
+		t.Error("/docs/openapi.yaml is not docs/protocol/openapi.yaml")
+	}
+	if diff := cmp.Diff(decoded(t, source), decoded(t, one.Body)); diff != "" {
+		t.Errorf("docs/protocol/openapi.yaml and /openapi.json differ; make gen writes it (-want +got):\n%.2000s", diff)
+	}
+}
+
+// decoded returns an OpenAPI document as the values of its JSON.
+func decoded(t *testing.T, document []byte) (out any) {
+	t.Helper()
+	doc, err := openapi3.NewLoader().LoadFromData(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := doc.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
