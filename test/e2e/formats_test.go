@@ -2,10 +2,8 @@ package e2e
 
 import (
 	"fmt"
-	"net/http"
 	"net/url"
 	"regexp"
-	"testing"
 	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -73,51 +71,4 @@ func hasFormat(format, v string) bool {
 		return err == nil
 	}
 	return true
-}
-
-func TestFormats(t *testing.T) {
-	t.Parallel()
-	text := func(format string) *openapi3.SchemaRef {
-		return openapi3.NewStringSchema().WithFormat(format).NewRef()
-	}
-	s := openapi3.NewObjectSchema().WithPropertyRef("id", text("uuid")).WithPropertyRef("at", text("date-time")).NewRef()
-	s.Value.WithPropertyRef("list", openapi3.NewArraySchema().WithItems(text("uri").Value).NewRef())
-	good := map[string]any{"id": "0199f0a4-2222-7000-8000-000000000002", "at": "2026-09-18T00:00:00.000Z", "list": []any{"https://a.example/x"}}
-	bad := map[string]any{"id": "0199F0A4", "at": "18.9.2026", "list": []any{"/x", "https://a.example"}}
-	if w := formats(s, good, ""); len(w) != 0 {
-		t.Error(w)
-	}
-	if w := formats(s, bad, ""); len(w) != 3 {
-		t.Error(w)
-	}
-	either := &openapi3.SchemaRef{Value: &openapi3.Schema{OneOf: openapi3.SchemaRefs{text("uuid"), text("date")}}}
-	if w := append(formats(either, "2026-09-18", ""), formats(either, "x", "")...); len(w) != 1 {
-		t.Error(w)
-	}
-}
-
-// TestEveryOperationRefuses: a bearer of a kind that nobody takes is refused by every
-// operation, as it is described.
-func TestEveryOperationRefuses(t *testing.T) {
-	t.Parallel()
-	s := up(t)
-	doc, err := described()
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := 0
-	for _, o := range doc.ops {
-		if !o.begins("4") {
-			continue // health, which asks nobody who they are
-		}
-		n++
-		a := send(t, o.method, s.base(o.host)+target(o.path, "native-0123456789abcdef"), with("Authorization", "Bearer a.b.c"), with("Accept", "application/json"))
-		if a.status < 400 || a.status >= 500 {
-			t.Errorf("%s: %d", o.name(), a.status)
-		}
-	}
-	if want := len(doc.ops) - 6; n < want { // two of health on three hosts
-		t.Errorf("%d of %d operations document a refusal", n, len(doc.ops))
-	}
-	get(t, s.Hub+"/healthz").is(http.StatusOK)
 }

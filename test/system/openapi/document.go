@@ -201,3 +201,12 @@ func (o *Operation) Schemes() []string {
 	slices.Sort(out)
 	return slices.Compact(out)
 }
+
+// CheckSchema returns an error unless the value is as a schema of the document describes.
+func (d *Document) CheckSchema(name string, value any) error {
+	ref := d.spec.Components.Schemas[name]
+	if ref == nil {
+		return fmt.Errorf("the document has no schema %s", name)
+	}
+	return ref.Value.VisitJSON(value, openapi3.EnableJSONSchema2020(), openapi3.MultiErrors())
+}

@@ -185,7 +185,7 @@ func (a Answer) Expect(want JSON) Answer {
 		got, err := a.find(path)
 		if err != nil {
 			a.t.Errorf("%s: %s: %v\n%.2000s", a.what, path, err, a.Body)
-		} else if !equalJSON(got, w) {
+		} else if !EqualJSON(got, w) {
 			a.t.Errorf("%s: %s is %v, want %v\n%.2000s", a.what, path, got, w, a.Body)
 		}
 	}
@@ -284,8 +284,8 @@ func (a Answer) find(path string) (any, error) {
 	return v, nil
 }
 
-// equalJSON compares a decoded value with a Go value; numbers are compared as they are written.
-func equalJSON(got, want any) bool {
+// EqualJSON reports whether a decoded value and a Go value have the same JSON; numbers are compared as they are written.
+func EqualJSON(got, want any) bool {
 	a, errA := json.Marshal(got)
 	b, errB := json.Marshal(want)
 	return errA == nil && errB == nil && bytes.Equal(a, b)

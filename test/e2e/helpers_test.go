@@ -2,17 +2,144 @@ package e2e
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/coder/websocket"
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/signalcast/signalcast/pkg/localdb"
+	"github.com/signalcast/signalcast/pkg/testkit"
 )
+
+func asInt(v any) int {
+	n, ok := v.(interface{ Int64() (int64, error) })
+	if !ok {
+		return -1
+	}
+	i, err := n.Int64()
+	if err != nil {
+		return -1
+	}
+	return int(i)
+}
+
+// holds tells whether one of the rows has a member with that value.
+func holds(rows []any, name string, value any) bool {
+	for _, row := range rows {
+		if m, ok := row.(map[string]any); ok && same(m[name], value) {
+			return true
+		}
+	}
+	return false
+}
+
+// startOther runs a second stack with the programs of the shared one.
+func startOther(t *testing.T, env ...string) *stack {
+	t.Helper()
+	up(t)
+	dir, err := os.MkdirTemp("", "signalcast-e2e-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o711); err != nil { // the database may run as another user
+		t.Fatal(err)
+	}
+	r := &launch{dir: filepath.Join(dir, "stack")}
+	cmd := exec.Command(filepath.Join(filepath.Dir(shared.run.dir), "local"), "up", "--dir", r.dir, "--fresh", "--ports", "auto", "--bin", filepath.Join(shared.run.dir, "bin"))
+	cmd.Env = append(plainEnv(), env...)
+	cmd.Stdout, cmd.Stderr = &r.out, &r.out
+	if r.child, err = localdb.StartChild(cmd, syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		r.stop()
+		if err := r.child.Err(); err != nil {
+			t.Errorf("the stack did not stop in order: %v\n%s", err, r.out.String())
+		}
+	})
+	if err := r.waitReady(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := read(r.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// scanReport is what a scan answers.
+type scanReport struct {
+	Busy              bool
+	Scanned, Resolved int
+	Scored            int
+	Skipped           map[string]int
+	Errors            []any
+	TookMs            int64
+}
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+
+// masked is how an operator of the primary issuer is shown in public.
+func (s *stack) masked(subject string) string {
+	raw, err := os.ReadFile(filepath.Join(s.dir, "secrets.json"))
+	if err != nil {
+		return err.Error()
+	}
+	var secrets struct {
+		Mask string `json:"maskSecret"`
+	}
+	if err := json.Unmarshal(raw, &secrets); err != nil {
+		return err.Error()
+	}
+	mac := hmac.New(sha256.New, []byte(secrets.Mask))
+	_, _ = mac.Write([]byte(subject))
+	return "op_" + hex.EncodeToString(mac.Sum(nil))[:16]
+}
+
+// insist files a call until it is taken, while the ledger comes and goes. It gives no
+// id when it never is.
+func (p *person) insist(t testing.TB, market string) (id string) {
+	testkit.Eventually(t, time.Minute, func() bool {
+		a, err := try(t, http.MethodPost, p.s.Hub+"/api/predictions", p.auth(t), payload(obj{"marketId": market, "direction": "NO", "priceAtPrediction": 5000}))
+		if err != nil || a.status != http.StatusOK && a.status != http.StatusConflict {
+			return false
+		}
+		id = a.str("id")
+		return true
+	})
+	return id
+}
+
+// signIn opens a session and gives its cookies.
+func (p *person) signIn(t testing.TB, opts ...option) (cookies option, a *answer) {
+	t.Helper()
+	a = post(t, p.s.Hub+"/api/auth/privy", append([]option{p.login()}, opts...)...).is(http.StatusOK)
+	res := http.Response{Header: a.header}
+	var pair []string
+	for _, c := range res.Cookies() {
+		if !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.MaxAge != 30*24*3600 || c.Secure {
+			t.Errorf("cookie: %+v", c)
+		}
+		pair = append(pair, c.Name+"="+c.Value)
+	}
+	if len(pair) != 2 {
+		t.Fatalf("%d cookies", len(pair))
+	}
+	return with("Cookie", strings.Join(pair, "; ")), a
+}
 
 // frame is what a server sends, as far as tests look at it.
 type frame struct {
@@ -210,129 +337,40 @@ func (k *socket) ends(code websocket.StatusCode) {
 	}
 }
 
-// TestSocketTellsTheStory: what happens to a market is seen as it happens, in one
-// chain, and a reader who comes later gets the same.
-func TestSocketTellsTheStory(t *testing.T) {
-	t.Parallel()
-	s := up(t)
-	p := s.person(t)
-	market := s.native(t, 5000)
-	channel := "market:" + market
-	k := s.connect(t, http.Header{"Origin": {"https://evil.example"}})
-	k.say(obj{"op": "subscribe", "id": "s1", "channels": []string{"signals", channel, "operator:" + p.user, "resolutions"}})
-	ack := k.until("the ack", func(f frame) bool { return f.Op == "ack" && f.ID == "s1" })
-	if len(ack.Channels) != 4 {
-		t.Errorf("ack of %v", ack.Channels)
-	}
-	snapshot := k.until("the snapshot", func(f frame) bool { return f.Op == "snapshot" && f.Channel == channel })
-	if !strings.Contains(string(snapshot.Data), `"yesBps":5000`) || !strings.Contains(string(snapshot.Data), `"status":"open"`) {
-		t.Errorf("snapshot %s", snapshot.Data)
-	}
-	id := p.call(t, market, "YES", 5200)
-	first := k.event(channel, "signal.created")
-	if !strings.Contains(string(first.Data), id) || first.At == "" {
-		t.Errorf("created: %s", first.Data)
-	}
-	s.person(t).call(t, market, "NO", 5000)
-	post(t, s.Hub+"/api/signals/"+id+"/events", p.auth(t), payload(obj{"type": "note", "payload": obj{"text": "seen live"}})).is(http.StatusCreated)
-	s.finalize(t, market, "YES")
-	resolved := k.until("two results", func(f frame) bool {
-		return f.Op == "event" && f.Channel == channel && f.Type == "signal.resolved" && strings.Contains(string(f.Data), id)
-	})
-	if !strings.Contains(string(resolved.Data), `"score":48`) {
-		t.Errorf("resolved: %s", resolved.Data)
-	}
-	// Between channels there is no order.
-	for _, c := range []string{"signals", "operator:" + p.user, "resolutions"} {
-		if k.last[c] == 0 {
-			k.until("something on "+c, func(f frame) bool { return f.Op == "event" && f.Channel == c })
-		}
-	}
-	replays(t, s, channel, first.Seq)
+// base is the address of a service.
+func (s *stack) base(host string) string {
+	return map[string]string{"hub": s.Hub, "api": s.API, "clock": s.Clock}[host]
 }
 
-// replays resumes behind the first event of a market and compares with the feed.
-func replays(t *testing.T, s *stack, channel string, since int64) {
+// target fills the parameters of a path.
+func target(path, market string) string {
+	return strings.NewReplacer(
+		"{marketId}", market, "{id}", "0199f0a4-0000-7000-8000-00000000ffff", "{file}", "app.css", "{rest}", "of/old",
+	).Replace(path)
+}
+
+// eventually is testkit.Eventually with a word for what did not come true.
+func eventually(t testing.TB, ok func() bool, what string) {
 	t.Helper()
-	later := s.connect(t, nil)
-	later.last[channel] = since
-	later.say(obj{"op": "subscribe", "id": "r", "channels": []string{channel}, "since": obj{channel: since}})
-	var kinds []string
-	var seqs []int64
-	for len(kinds) < 5 || kinds[len(kinds)-1] != "signal.resolved" {
-		f := later.until("the replay", func(f frame) bool { return f.Op == "event" && f.Seq > 0 })
-		kinds, seqs = append(kinds, f.Type), append(seqs, f.Seq)
-		if len(kinds) > 8 {
-			t.Fatalf("replayed: %v", kinds)
+	done := false
+	defer func() {
+		if !done {
+			t.Logf("not seen: %s", what)
 		}
-	}
-	inFeed := map[int64]bool{}
-	for _, item := range get(t, s.API+"/api/v1/feed?limit=200&after="+itoa(since)).is(http.StatusOK).list("items") {
-		seq, err := item.(map[string]any)["seq"].(json.Number).Int64()
-		if err != nil {
-			t.Fatal(err)
-		}
-		inFeed[seq] = true
-	}
-	for _, seq := range seqs {
-		if !inFeed[seq] && len(inFeed) < 200 {
-			t.Errorf("%d was replayed and is not in the feed", seq)
-		}
-	}
-	if !strings.HasPrefix(strings.Join(kinds, " "), "signal.created signal.event market.") {
-		t.Errorf("replayed: %v", kinds)
-	}
-	later.say(obj{"op": "subscribe", "id": "f", "channels": []string{"signals"}, "since": obj{"signals": int64(1) << 40}})
-	later.until("future_cursor", func(f frame) bool { return f.Op == "error" && f.Error == "future_cursor" && f.ID == "f" })
+	}()
+	testkit.Eventually(t, 30*time.Second, ok)
+	done = true
 }
 
-// TestSocketRefusals: what a client does wrong, and what becomes of it.
-func TestSocketRefusals(t *testing.T) {
-	t.Parallel()
-	s := up(t)
-	k := s.connect(t, nil)
-	for want, say := range map[string]any{
-		"unknown_channel":  obj{"op": "subscribe", "id": "e", "channels": []string{"market:???"}},
-		"missing_channels": obj{"op": "subscribe", "id": "e"},
-		"invalid_channels": obj{"op": "subscribe", "id": "e", "channels": "signals"},
-		"invalid_since":    obj{"op": "subscribe", "id": "e", "channels": []string{"signals"}, "since": obj{"signals": "x"}},
-	} {
-		k.say(say)
-		f := k.until(want, func(f frame) bool { return f.Op == "error" })
-		if f.Error != want || f.ID != "e" {
-			t.Errorf("%v: %+v", say, f)
-		}
-	}
-	k.say([]int{1})
-	if f := k.until("invalid_frame", func(f frame) bool { return f.Op == "error" }); f.Error != "invalid_frame" {
-		t.Errorf("%+v", f)
-	}
-	k.say(obj{"op": "ping", "id": "p1"})
-	k.until("pong", func(f frame) bool { return f.Op == "pong" && f.ID == "p1" })
-
-	binary := s.connect(t, nil)
-	if err := binary.conn.Write(t.Context(), websocket.MessageBinary, []byte("{}")); err != nil {
-		t.Fatal(err)
-	}
-	binary.ends(websocket.StatusUnsupportedData)
-	large := s.connect(t, nil)
-	large.say(obj{"op": "ping", "id": strings.Repeat("x", 9<<10)})
-	large.ends(websocket.StatusMessageTooBig)
-	fast := s.connect(t, nil)
-	for range 40 {
-		raw := []byte(`{"op":"ping"}`)
-		if err := fast.conn.Write(t.Context(), websocket.MessageText, raw); err != nil {
-			break // closed already
-		}
-	}
-	fast.ends(4029)
-	stranger := s.connect(t, nil)
-	stranger.say(obj{"op": "auth", "id": "a", "token": "dk_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"})
-	stranger.ends(4001)
-	member, _ := s.person(t).mint(t, "socket")
-	k.say(obj{"op": "auth", "id": "a1", "token": member})
-	k.until("the ack of auth", func(f frame) bool { return f.ID == "a1" && f.Op == "ack" })
-	if _, err := s.tryConnect(t, http.Header{"Authorization": {"Bearer dk_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}}); err == nil || errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("an unknown key opens a socket: %v", err)
-	}
+// scan asks for the outcomes of all venues until nobody else is asking.
+func (s *stack) scan(t testing.TB) *answer {
+	t.Helper()
+	var a *answer
+	testkit.Eventually(t, 30*time.Second, func() bool {
+		a = post(t, s.Hub+"/api/admin/resolve-signals", s.admin()).is(http.StatusOK).has(obj{"ok": true, "mode": "scan"})
+		var report struct{ Busy bool }
+		a.into(&report)
+		return !report.Busy
+	})
+	return a
 }
