@@ -1,6 +1,7 @@
 package input
 
 import (
+	"bytes"
 	"fmt"
 	"io/fs"
 	"os"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/signalcast/signalcast/test/system/stack"
 )
+
+const module = "github.com/signalcast/signalcast"
 
 var (
 	fuzzTarget     = regexp.MustCompile(`(?m)^func (Fuzz\w+)\(\w+ \*testing\.F\)`)
@@ -28,7 +31,7 @@ func TestFuzzTargets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	targets := 0
+	packages := map[string][]string{} // fuzz targets by directory
 	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -40,28 +43,58 @@ func TestFuzzTargets(t *testing.T) {
 		}
 		source, err := os.ReadFile(path)
 		for _, m := range fuzzTarget.FindAllSubmatch(source, -1) {
-			targets++
-			t.Run(string(m[1]), func(t *testing.T) {
-				t.Parallel()
-				fuzz(t, filepath.Dir(path), string(m[1]), executions)
-			})
+			packages[filepath.Dir(path)] = append(packages[filepath.Dir(path)], string(m[1]))
 		}
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if targets == 0 {
+	if len(packages) == 0 {
 		t.Error("the repository has no fuzz target")
+	}
+	for dir, targets := range packages {
+		name, err := filepath.Rel(root, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := buildFuzzer(t, dir, name)
+			for _, target := range targets {
+				t.Run(target, func(t *testing.T) { f.run(t, target, executions) })
+			}
+		})
 	}
 }
 
-// fuzz runs one target. A time instead of a number of executions can fail a good target (go.dev/issue/75804).
-func fuzz(t *testing.T, dir, name string, executions int) {
-	args := []string{"test", "-run=^$", "-fuzz=^" + name + "$", fmt.Sprintf("-fuzztime=%dx", executions), "-parallel=1", "."}
-	cmd := exec.CommandContext(t.Context(), "go", args...)
+// fuzzer is the test binary of a package.
+type fuzzer struct{ dir, binary, corpus string }
+
+// buildFuzzer compiles the tests of a package. The coverage of this repository's code guides the inputs; go test -fuzz would
+// compile all dependencies and the standard library for it, too.
+func buildFuzzer(t *testing.T, dir, name string) fuzzer {
+	t.Helper()
+	cache, err := exec.Command("go", "env", "GOCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := fuzzer{dir, filepath.Join(t.TempDir(), "fuzz.test"), filepath.Join(strings.TrimSpace(string(cache)), "fuzz", module, name)}
+	cmd := exec.CommandContext(t.Context(), "go", "test", "-c", "-o", f.binary, "-gcflags="+module+"/...=-d=libfuzzer", ".")
 	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil || !fuzzExecutions.Match(out) {
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", cmd, err, out)
+	}
+	return f
+}
+
+// run runs one target. A time instead of a number of executions can fail a good target (go.dev/issue/75804).
+func (f fuzzer) run(t *testing.T, target string, executions int) {
+	cmd := exec.CommandContext(t.Context(), f.binary, "-test.run=^$", "-test.fuzz=^"+target+"$",
+		fmt.Sprintf("-test.fuzztime=%dx", executions), "-test.parallel=1", "-test.fuzzcachedir="+f.corpus)
+	cmd.Dir = f.dir
+	out, err := cmd.CombinedOutput()
+	if err != nil || !fuzzExecutions.Match(out) || bytes.Contains(out, []byte("without coverage")) {
 		t.Errorf("%s: %v\n%s", cmd, err, out)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -47,21 +48,59 @@ func Build(dir string, flags ...string) error {
 	return nil
 }
 
-// built returns the directory of the programs and builds them once per test binary, into tempRoot.
+// built returns the directory of the programs. The test binaries of a repository share one build: go build links a program
+// again only if it has changed. Each binary has its own links to the programs, so that a later build does not change them.
 var built = sync.OnceValues(func() (string, error) {
 	if dir := os.Getenv(binEnv); dir != "" {
 		return dir, nil
 	}
-	root, err := tempRoot()
+	root, err := Root()
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(root, "bin")
+	shared := filepath.Join(root, ".tools", "system")
+	if err := os.MkdirAll(shared, 0o755); err != nil {
+		return "", err
+	}
+	lock, err := os.Create(shared + ".lock")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = lock.Close() }() // which unlocks it
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return "", fmt.Errorf("lock %s: %w", lock.Name(), err)
+	}
+	if err := Build(shared); err != nil {
+		return "", err
+	}
+	temp, err := tempRoot()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(temp, "bin")
 	if err := os.Mkdir(dir, 0o711); err != nil {
 		return "", err
 	}
-	return dir, Build(dir)
+	for _, program := range Programs {
+		name := filepath.Base(program)
+		if err := linkOrCopy(filepath.Join(shared, name), filepath.Join(dir, name)); err != nil {
+			return "", err
+		}
+	}
+	return dir, nil
 })
+
+// linkOrCopy makes a hard link, or a copy on another file system.
+func linkOrCopy(from, to string) error {
+	if os.Link(from, to) == nil {
+		return nil
+	}
+	program, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, program, 0o755)
+}
 
 // Bin returns the directory of the programs.
 func Bin(t testing.TB) string {

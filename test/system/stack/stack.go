@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -147,8 +148,19 @@ func AtEnd(do func()) {
 	atEnd.list = append(atEnd.list, do)
 }
 
+// parallelTests is how many parallel tests of a package run at a time: most of them wait, for venues and for time to pass.
+const parallelTests = "8"
+
 // Main runs the tests of a package, then the checks, stops the shared systems and removes all files.
 func Main(m *testing.M, checks ...func() error) {
+	flag.Parse()
+	chosen := false
+	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "test.parallel" })
+	if !chosen {
+		if err := flag.Set("test.parallel", parallelTests); err != nil {
+			panic(err)
+		}
+	}
 	code := m.Run()
 	for _, do := range atEnd.list {
 		do()
