@@ -3,6 +3,7 @@ package limit
 import (
 	"context"
 	"math/rand/v2"
+	"net/netip"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -118,4 +119,16 @@ func (l *Limiter) ask(ctx context.Context, name, member string) (Decision, error
 	d.RetryAfter = time.Duration(out[2]) * time.Microsecond
 	d.Reset = time.Duration(out[3]) * time.Microsecond
 	return d, nil
+}
+
+// AddrKey is the key of an address: itself for IPv4, the /64 network for IPv6,
+// of which one household has a whole one.
+func AddrKey(a netip.Addr) string {
+	a = a.Unmap().WithZone("")
+	if a.Is6() {
+		if p, err := a.Prefix(64); err == nil {
+			return p.String()
+		}
+	}
+	return a.String()
 }

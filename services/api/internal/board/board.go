@@ -252,3 +252,28 @@ func CastScore(score, done, calls, takes int64) int {
 	// The conversions keep each product rounded by itself on every machine.
 	return int(math.Round(float64(500*b.Skill) + float64(300*b.Activity) + float64(200*b.Reach)))
 }
+
+// ByEdge is the order of a board by the lower end of the edge.
+const ByEdge = "edge"
+
+// Edge is how much better than the prices an operator has called: the mean of won
+// less price, and between what the true one lies (docs/method.md).
+type Edge struct {
+	Calls                    int64 // won and lost; 0: nothing is known
+	EdgeBps, LowBps, HighBps int
+}
+
+// MeasureEdge works an edge out; zero without calls. Faults: those of package skill.
+func MeasureEdge(tallies []skill.Tally) (Edge, error) {
+	var sample skill.Sample
+	for _, t := range tallies {
+		if err := sample.AddTally(t); err != nil {
+			return Edge{}, err
+		}
+	}
+	r, some := sample.Report()
+	if !some {
+		return Edge{}, nil
+	}
+	return Edge{Calls: r.Calls, EdgeBps: r.EdgeBps, LowBps: r.LowBps, HighBps: r.HighBps}, nil
+}

@@ -1,6 +1,9 @@
 package operator
 
 import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/fault"
@@ -60,4 +63,41 @@ type Key struct {
 	Prefix      string
 	Last4       string
 	Strict      bool // held to its permissions on every route
+}
+
+// Prefixes of the one key family.
+const (
+	PrefixKey   = "dk_"
+	PrefixAgent = "db_live_"
+)
+
+// newKey makes a plaintext key: the prefix and 32 random bytes in base64url.
+func newKey(prefix string) string {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return prefix + base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// Hash is what is stored of a key.
+func Hash(plaintext string) []byte {
+	h := sha256.Sum256([]byte(plaintext))
+	return h[:]
+}
+
+// Change is a text that may be left out, set, or cleared.
+type Change struct {
+	Given bool
+	Text  *string // nil: cleared
+}
+
+// Profile is what an operator says of itself with a signed message; the front
+// door has checked its form. Nil members stay as they are.
+type Profile struct {
+	DisplayName   *string
+	Bio           *string
+	Avatar        Change
+	Links         []string
+	PayoutAddress Change
+	// Automated declares a human operator an ai_agent. Only an administrator undoes it.
+	Automated bool
 }

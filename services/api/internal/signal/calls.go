@@ -42,3 +42,71 @@ type Calls interface {
 	// lane of the claim, and of the market today where there is none.
 	ListLaneStats(ctx context.Context, userID string) ([]LaneStats, error)
 }
+
+// Repair returns the price to store for a call. snap is the market's YES price. A NO call whose
+// price is nearer to snap than to 10000 - snap is taken as a call that states the YES price, and
+// its price becomes 10000 - price. Other calls keep their price.
+func Repair(side syntax.Side, price syntax.Bps, snap *syntax.Bps) syntax.Bps {
+	if side == syntax.No && snap != nil && distance(price, *snap) < distance(price, snap.Of(syntax.No)) {
+		return syntax.MaxBps - price
+	}
+	return price
+}
+
+// Basis returns the scoring price of a call at its filing: the larger of the stated price and
+// the price of the side minus the tolerance. It is the stated price if that of the side is not
+// known.
+func Basis(stated syntax.Bps, side *syntax.Bps, tolerance int) syntax.Bps {
+	if side == nil {
+		return stated
+	}
+	return max(stated, *side-syntax.Bps(tolerance))
+}
+
+// Move is the live mark of a call against the price paid, in bps (contract 4.2.6).
+func Move(side syntax.Side, price, live syntax.Bps) int {
+	return int(live.Of(side)) - int(price)
+}
+
+func distance(a, b syntax.Bps) syntax.Bps {
+	if a > b {
+		return a - b
+	}
+	return b - a
+}
+
+// RehearseFile returns the call as File would store it, and stores nothing (a dry run). It makes the
+// checks of File in the database and sends no request to a venue:
+//   - On a market without a fresh quote the call is unverified.
+//   - A market id that is not stored is accepted if its form is valid. Record.Unconfirmed is then
+//     true. Whether the market is rated is unknown, so the warning market_unrated is left out.
+//
+// Faults: those of File, except the refusal of a call without a fresh quote.
+func (s *Service) RehearseFile(ctx context.Context, caller Caller, draft Draft) (Filed, Record, error) {
+	if err := draft.validate(); err != nil {
+		return Filed{}, Record{}, err
+	}
+	s.reach(&draft)
+	draft.Venue = VenueSkipped
+	f, would, err := s.Store.RehearseFile(ctx, caller, draft, s.markets.Connected(draft.MarketID))
+	if err != nil {
+		return Filed{}, Record{}, err
+	}
+	f.Prices.Unconfirmed = would.Unconfirmed
+	filed, err := f.answer(draft)
+	return filed, would, err
+}
+
+// RehearseEvent returns the event as it would be appended, and appends nothing. Faults: those
+// of AppendEvent.
+func (s *Service) RehearseEvent(ctx context.Context, caller Caller, signalID, eventID, kind, payload string) (Event, error) {
+	e, err := s.ownerEvent(eventID, kind, payload)
+	if err != nil {
+		return Event{}, err
+	}
+	e, err = s.Store.RehearseEvent(ctx, caller, signalID, e)
+	if err != nil {
+		return Event{}, err
+	}
+	return e, nil
+}
