@@ -80,9 +80,9 @@ func goLive(t *testing.T, s *stack.Stack, o *stack.Operator, market, host string
 	o.Do(t, http.MethodPost, s.Hub+"/api/streamer/heartbeat", stack.Bearer(o.Key)).Require(http.StatusOK)
 }
 
-// P23: an administrator hides text; numbers stay. Each surface shows the text before and after.
+// P23: an administrator hides text; numbers stay. Each surface shows the text before and after. It is not parallel: the calls
+// of other tests would move its call off the first page of the feed.
 func TestModerationHidesTextAndKeepsNumbers(t *testing.T) {
-	t.Parallel()
 	s := ledgerStack(t)
 	o := s.NewOperator(t)
 	market := s.NewNativeMarket(t, 5000, nil)

@@ -80,7 +80,7 @@ func buildFuzzer(t *testing.T, dir, name string) fuzzer {
 		t.Fatal(err)
 	}
 	f := fuzzer{dir, filepath.Join(t.TempDir(), "fuzz.test"), filepath.Join(strings.TrimSpace(string(cache)), "fuzz", module, name)}
-	cmd := exec.CommandContext(t.Context(), "go", "test", "-c", "-o", f.binary, "-gcflags="+module+"/...=-d=libfuzzer", ".")
+	cmd := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-o", f.binary, "-gcflags="+module+"/...=-d=libfuzzer", ".")
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", cmd, err, out)

@@ -187,8 +187,18 @@ func Main(m *testing.M, checks ...func() error) {
 
 var started atomic.Int64
 
-// launch runs a system and waits until every service answers.
-func launch(set settings) (*Stack, error) {
+// launch runs a system and waits until every service answers. It tries again when another process has taken a port between
+// its choice and its use.
+func launch(set settings) (s *Stack, err error) {
+	for range 3 {
+		if s, err = launchOnce(set); err == nil || !strings.Contains(err.Error(), "address already in use") {
+			break
+		}
+	}
+	return s, err
+}
+
+func launchOnce(set settings) (*Stack, error) {
 	root, err := tempRoot()
 	if err != nil {
 		return nil, err
