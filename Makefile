@@ -1,7 +1,5 @@
-# `make` lists the targets.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
-.DEFAULT_GOAL := help
 
 MODULES := proto pkg docs services/api services/hub services/clock deploy test test/system cmd/signalcast sdk/go examples/signin
 UNITS   := $(addprefix ./,$(addsuffix /...,$(filter-out test test/system,$(MODULES))))
@@ -9,8 +7,7 @@ TOOL    := GOWORK=off go -C tools tool
 # The race detector requires a C compiler.
 RACE    := $(shell command -v "$$(go env CC)" >/dev/null && echo -race)
 
-.PHONY: help up demo migrate docs build check lint fmt gen tidy test test-db clients system-test fault-test \
-	compose-test bench bench-scale
+.PHONY: help up demo docs build check lint fmt gen tidy test clients system-test fault-test compose-test bench bench-scale
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,9 +17,6 @@ up: ## Run everything on this machine until Ctrl-C (ARGS="--fresh --ports auto")
 
 demo: ## Run everything with example operators, calls and results
 	go run ./deploy/local demo $(ARGS)
-
-migrate: ## Migrate the database of the running stack
-	go run ./deploy/local migrate $(ARGS)
 
 docs: ## Write the guides as a static site (OUT=bin/docs)
 	go run ./docs/write $(or $(OUT),bin/docs)
@@ -58,10 +52,6 @@ test: check ## Units, database and contract tests, end-to-end tests, TypeScript,
 	go test -count=1 -timeout 25m ./test/...
 	node --test sdk/ts/test/*.test.mjs
 	tools/lint.sh
-
-test-db: ## Only the tests of the database layers (PG_BIN=DIR selects another Postgres)
-	tools/setup.sh redis
-	go test $(RACE) -count=1 $$(go list work | grep -E '/internal/postgres$$|/pkg/(pg|localdb|testkit)$$')
 
 clients: ## Run clients of other projects against a stack (ARGS="-run TestClients/oauth4webapi")
 	tools/setup.sh redis postgres node

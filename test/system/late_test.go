@@ -32,7 +32,7 @@ func TestCallsAfterResolution(t *testing.T) {
 					stack.Wait(t, delay)
 				}
 
-				a := o.File(t, stack.Call(m.ID, "YES", 3000))
+				a := o.Retry(t, http.MethodPost, s.Hub+"/api/predictions", stack.Bearer(o.Key), stack.Body(stack.Call(m.ID, "YES", 3000)))
 				if a.Status != http.StatusOK {
 					a.RequireError(http.StatusConflict, "market_closed") // provisional, or settled if a scan of another test came first
 					return

@@ -59,8 +59,8 @@ func TestFuzzTargets(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Run(name, func(t *testing.T) {
+			f := buildFuzzer(t, dir, name) // one after the other, because packages share dependencies
 			t.Parallel()
-			f := buildFuzzer(t, dir, name)
 			for _, target := range targets {
 				t.Run(target, func(t *testing.T) { f.run(t, target, executions) })
 			}
@@ -79,7 +79,10 @@ func buildFuzzer(t *testing.T, dir, name string) fuzzer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := fuzzer{dir, filepath.Join(t.TempDir(), "fuzz.test"), filepath.Join(strings.TrimSpace(string(cache)), "fuzz", module, name)}
+	f := fuzzer{
+		dir: dir, binary: filepath.Join(t.TempDir(), "fuzz.test"),
+		corpus: filepath.Join(strings.TrimSpace(string(cache)), "fuzz", module, name),
+	}
 	cmd := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-o", f.binary, "-gcflags="+module+"/...=-d=libfuzzer", ".")
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
