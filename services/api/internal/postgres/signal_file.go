@@ -5,6 +5,7 @@ import (
 	_ "embed" // for the statements in hot
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -33,7 +34,7 @@ type Rules struct {
 func (s *Store) File(ctx context.Context, caller signal.Caller, draft signal.Draft) (signal.Filing, error) {
 	f := newFiling(signal.Call{Caller: caller, Draft: draft})
 	f.patient = true
-	if s.filings.add(f) == 0 {
+	if s.filings.Add(f) == 0 {
 		return signal.Filing{}, signal.ErrBusy
 	}
 	return f.wait(ctx)
@@ -47,7 +48,7 @@ func (s *Store) FileMany(ctx context.Context, calls []signal.Call) ([]signal.Fil
 	for i, c := range calls {
 		batch[i] = newFiling(c)
 	}
-	taken := s.filings.add(batch...)
+	taken := s.filings.Add(batch...)
 	filings, errs := make([]signal.Filing, len(calls)), make([]error, len(calls))
 	for i, f := range batch {
 		if errs[i] = signal.ErrBusy; i < taken {
@@ -64,7 +65,7 @@ func (s *Store) fileQuick(ctx context.Context, batch []*filing) ([]*filing, erro
 	if err != nil {
 		return batch, err
 	}
-	return s.queues.takeOver(batch, func(f *filing) bool { return f.patient && f.answer.Verdict == signal.VerdictUnknown }), nil
+	return slices.DeleteFunc(slices.Clone(batch), s.handOver), nil
 }
 
 // filePatient waits for the markets of the calls.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalcast/signalcast/pkg/batch"
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
@@ -36,8 +37,8 @@ type Store struct {
 	aq      *db.Queries   // on acts
 	rules   Rules
 	now     func() time.Time
-	filings *coalescer
-	queues  *queues
+	filings *batch.Queue[*filing]
+	patient *batch.Queue[*filing] // calls on locked markets
 	bell    *bell
 	cuts    *cuts
 	noted   noted
@@ -54,16 +55,16 @@ func New(pool *pgxpool.Pool, rules Rules, now func() time.Time) *Store {
 	s.acts = actingPool(pool)
 	s.aq = db.New(s.acts)
 	s.cuts = &cuts{read: s.readCut, now: now}
-	s.queues = newQueues(s.filePatient)
-	s.filings = newCoalescer(s.fileQuick)
+	s.patient = newPatient(s.filePatient)
+	s.filings = newFilings(s.fileQuick)
 	s.bell = newBell(s.aq.NotifyRelay)
 	return s
 }
 
 // Close answers the filings that wait and ends the workers. The pool stays open.
 func (s *Store) Close() {
-	s.filings.close()
-	s.queues.close()
+	s.filings.Close()
+	s.patient.Close()
 	s.bell.close()
 	s.acts.Close()
 }
@@ -75,7 +76,7 @@ func (s *Store) Ping(ctx context.Context) error {
 }
 
 // Waiting is the number of calls that wait to be written.
-func (s *Store) Waiting() int { return s.filings.length() + s.queues.count() }
+func (s *Store) Waiting() int { return s.filings.Len() + s.patient.Len() }
 
 // SweepKeys deletes idempotency keys that have run out.
 func (s *Store) SweepKeys(ctx context.Context) error {
