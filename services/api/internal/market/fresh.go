@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/batch"
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 )
@@ -53,7 +54,7 @@ func (s *Service) Fresh(ctx context.Context, id syntax.MarketID, operator string
 		return ErrNotFound
 	}
 	for {
-		r, leave := v.join(id, operator)
+		r, leave := v.get(id, operator)
 		if r == nil {
 			return errLimit
 		}
@@ -76,12 +77,11 @@ func (s *Service) Fresh(ctx context.Context, id syntax.MarketID, operator string
 type venueReads struct {
 	service *Service
 	venue   Venue
+	queue   *batch.Queue[*venueRead]
 
 	mu      sync.Mutex
 	open    map[syntax.MarketID]*venueRead // queued or under way
-	queue   []*venueRead
-	joined  int  // requests younger than joinTime
-	hot     bool // a request that no call caused is under way
+	hot     bool                           // a request that no call caused is under way
 	callers map[string]*callerReads
 }
 
@@ -101,18 +101,22 @@ type callerReads struct {
 }
 
 func newVenueReads(s *Service, v Venue) *venueReads {
-	return &venueReads{service: s, venue: v, open: map[syntax.MarketID]*venueRead{}, callers: map[string]*callerReads{}}
+	reads := &venueReads{service: s, venue: v, open: map[syntax.MarketID]*venueRead{}, callers: map[string]*callerReads{}}
+	reads.queue = batch.New(batch.Config[*venueRead]{
+		Size: mostBatch, Bound: mostQueued, Flight: mostJoined, Wanted: reads.wanted, Send: reads.join,
+	})
+	return reads
 }
 
-// join returns the read of a market that is queued or under way, or starts one for the operator.
+// get returns the read of a market that is queued or under way, or starts one for the operator.
 // It returns nil when a limit is reached. leave must be called when the wait ends.
-func (v *venueReads) join(id syntax.MarketID, operator string) (r *venueRead, leave func()) {
+func (v *venueReads) get(id syntax.MarketID, operator string) (r *venueRead, leave func()) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if r := v.open[id]; r != nil {
 		return r, func() {}
 	}
-	if len(v.queue) >= mostQueued {
+	if v.queue.Len() >= mostQueued { // only this adds to it, under the lock
 		return nil, nil
 	}
 	if leave = v.admit(operator); leave == nil {
@@ -120,8 +124,9 @@ func (v *venueReads) join(id syntax.MarketID, operator string) (r *venueRead, le
 	}
 	r = &venueRead{id: id, came: v.service.now(), done: make(chan struct{})}
 	v.open[id] = r
-	v.queue = append(v.queue, r)
-	v.start()
+	if v.queue.Add(r) == 0 { // the service closes
+		v.end(r, errLimit)
+	}
 	return r, leave
 }
 
@@ -171,52 +176,47 @@ func (v *venueReads) forget(now time.Time) {
 	}
 }
 
-// start sends queued reads as requests, at most mostJoined at a time. The lock is held.
-func (v *venueReads) start() {
-	now := v.service.now()
-	for len(v.queue) > 0 && v.joined < mostJoined {
-		if r := v.queue[0]; now.Sub(r.came) > freshTime { // its callers have left
-			v.queue = v.queue[1:]
-			v.end(r, errLimit)
-			continue
-		}
-		n := min(len(v.queue), mostBatch)
-		batch := v.queue[:n:n]
-		v.queue = v.queue[n:]
-		v.joined++
-		free := sync.OnceFunc(func() { v.joined-- })
-		timer := time.AfterFunc(joinTime, func() {
-			v.mu.Lock()
-			defer v.mu.Unlock()
-			free()
-			v.start()
-		})
-		v.send(batch, ForFiling, freshTime, func() {
-			timer.Stop()
-			free()
-		})
+// wanted reports whether the callers of a queued read still wait. If not, it ends the read.
+func (v *venueReads) wanted(r *venueRead) bool {
+	if v.service.now().Sub(r.came) <= freshTime {
+		return true
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.end(r, errLimit)
+	return false
+}
+
+// join sends reads as one request. It returns when the request has ended, and after joinTime at the latest.
+func (v *venueReads) join(reads []*venueRead) {
+	done := make(chan struct{})
+	v.send(reads, ForFiling, freshTime, func() { close(done) })
+	timer := time.NewTimer(joinTime)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
 	}
 }
 
-// send reads markets in the background, ends their reads, calls then, and starts queued reads.
-// The lock is held, also while then runs.
-func (v *venueReads) send(batch []*venueRead, p Purpose, limit time.Duration, then func()) {
+// send reads markets in the background, ends their reads, and calls then under the lock.
+func (v *venueReads) send(reads []*venueRead, p Purpose, limit time.Duration, then func()) {
+	end := func(err func(i int) error) {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		for i, r := range reads {
+			v.end(r, err(i))
+		}
+		then()
+	}
 	begun := v.service.flights.begin(func(closing context.Context) {
 		ctx, cancel := context.WithTimeout(WithPurpose(closing, p), limit)
 		defer cancel()
-		errs := v.read(ctx, batch)
-		v.mu.Lock()
-		defer v.mu.Unlock()
-		for i, r := range batch {
-			v.end(r, errs[i])
-		}
-		then()
-		v.start()
+		errs := v.read(ctx, reads)
+		end(func(i int) error { return errs[i] })
 	})
 	if !begun {
-		for _, r := range batch {
-			v.end(r, errLimit)
-		}
+		end(func(int) error { return errLimit })
 	}
 }
 
@@ -332,22 +332,25 @@ func (s *Service) due(age time.Duration) map[syntax.Provider][]syntax.MarketID {
 
 // refresh reads hot markets, one request of a venue at a time.
 func (v *venueReads) refresh(ids []syntax.MarketID) {
+	if reads := v.startHot(ids); len(reads) > 0 {
+		v.send(reads, ForWatch, hotTime, func() { v.hot = false })
+	}
+}
+
+// startHot returns reads of the markets that are not read, or none while a request for hot markets is under way.
+func (v *venueReads) startHot(ids []syntax.MarketID) (reads []*venueRead) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.hot {
-		return
+		return nil
 	}
-	var batch []*venueRead
 	for _, id := range ids {
 		if v.open[id] == nil {
 			r := &venueRead{id: id, hot: true, done: make(chan struct{})}
 			v.open[id] = r
-			batch = append(batch, r)
+			reads = append(reads, r)
 		}
 	}
-	if len(batch) == 0 {
-		return
-	}
-	v.hot = true
-	v.send(batch, ForWatch, hotTime, func() { v.hot = false })
+	v.hot = len(reads) > 0
+	return reads
 }

@@ -118,6 +118,9 @@ func (s *Service) Close() {
 	s.closed = true
 	s.mu.Unlock()
 	s.flights.close()
+	for _, v := range s.fresh {
+		v.queue.Close()
+	}
 	s.wait.Wait()
 }
 
