@@ -18,12 +18,12 @@ var adapters = map[string][]string{
 	"origin":   {"web", "limit"}, // files of video, and the face that encoders push to
 }
 
-// everywhere may be imported by every part of a service that is no subject; skill is arithmetic.
-var everywhere = []string{"syntax", "fault", "obs", "skill", "ledgerclient"}
+// everywhere may be imported by every part of a service that is no subject; skill is arithmetic, batch a queue.
+var everywhere = []string{"syntax", "fault", "obs", "skill", "ledgerclient", "batch"}
 
 // subjectPkg is all that a subject may know of pkg/; skill is arithmetic that the
-// ledger and those who check its records have in common.
-var subjectPkg = []string{"syntax", "fault", "skill"}
+// ledger and those who check its records have in common. batch does no input or output.
+var subjectPkg = []string{"syntax", "fault", "skill", "batch"}
 
 // subjects lists which subject may know which other one, per service. What is
 // not here is forbidden, so that the picture stays a tree one can draw.
