@@ -10,10 +10,9 @@ import (
 
 // broadcast builds what is shown of the air beside the programme.
 func (a *App) broadcast(store *postgres.Store) *broadcast.Service {
-	wire := upstream.NewWire(a.ledger)
 	return broadcast.New(broadcast.Deps{
-		Stage: stage{a.onair}, Spotlights: store, Markets: upstream.NewMarkets(a.ledger), Talk: wire, Wire: wire,
-		Feed: upstream.NewFeed(a.ledger), Tapes: store, Streamers: store.OnAir(), Programs: a.programs(), Now: a.now,
+		Ledger: a.api, Stage: stage{a.onair}, Spotlights: store, Markets: upstream.NewMarkets(a.ledger),
+		Tapes: store, Streamers: store.OnAir(), Programs: a.programs(), Now: a.now,
 	})
 }
 

@@ -32,7 +32,7 @@ func (a *App) watchAir(ctx context.Context) error {
 	lease.Lead(ctx, a.pool, onairLease, func(ctx context.Context) error {
 		t := time.NewTicker(onairPause)
 		defer t.Stop()
-		sampler := onair.NewSampler(a.onair, upstream.NewFeed(a.ledger))
+		sampler := onair.NewSampler(a.onair, a.api.FeedWrites)
 		failing := false
 		for n := 0; ; n++ {
 			_, err := a.onair.Sweep(ctx)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
-	"github.com/signalcast/signalcast/services/hub/internal/feed"
 	"github.com/signalcast/signalcast/services/hub/internal/program"
 )
 
@@ -43,7 +43,7 @@ type Plan struct {
 // Bumpers plans what announces the coming segments of the default programme and what
 // tells of the outcomes of a day; verdict reads the outcome of a market.resolved. Fault:
 // that of a source when both are away.
-func (s *Service) Bumpers(ctx context.Context, verdict func(*feed.Event) string) (Plan, error) {
+func (s *Service) Bumpers(ctx context.Context, verdict func(*feedv1.Event) string) (Plan, error) {
 	var out Plan
 	next, errNext := s.nextUp(ctx)
 	done, errDone := s.resolutions(ctx, verdict)
@@ -87,24 +87,26 @@ func degraded(p *programv1.Program) error {
 	return program.ErrAway.With("source", p.GetDegraded())
 }
 
-func (s *Service) resolutions(ctx context.Context, verdict func(*feed.Event) string) ([]Bumper, error) {
-	p, err := s.Feed.Newest(ctx, feed.Query{Types: []string{eventTypes[KindResolved]}, Limit: maxResolved})
+func (s *Service) resolutions(ctx context.Context, verdict func(*feedv1.Event) string) ([]Bumper, error) {
+	p, err := s.Ledger.Feed.ListEvents(ctx, &feedv1.ListEventsRequest{Types: []string{eventTypes[KindResolved]}, Limit: maxResolved})
 	if err != nil {
 		return nil, err
 	}
 	since := s.Now().Add(-resolvedBack)
 	var items []Item
-	for i := range p.Events {
-		if e := &p.Events[i]; e.At.After(since) && e.MarketID != "" {
-			items = append(items, Item{Kind: KindResolved, At: e.At, Event: e})
+	for _, e := range p.GetEvents() {
+		if at := ledgerclient.Time(e.GetAt()); at.After(since) && e.GetMarketId() != "" {
+			items = append(items, Item{Kind: KindResolved, At: at, Event: e})
 		}
 	}
 	known, err := s.titles(ctx, items)
 	var out []Bumper
 	for i := range items {
-		e := items[i].Event
-		b := Bumper{ID: e.ID, Kind: "resolution", Text: "Resolved " + verdict(e), MarketID: e.MarketID, Title: string(e.MarketID), CreatedAt: e.At}
-		if m, ok := known[e.MarketID]; ok {
+		e, id := items[i].Event, items[i].marketID()
+		b := Bumper{
+			ID: e.GetId(), Kind: "resolution", Text: "Resolved " + verdict(e), MarketID: id, Title: string(id), CreatedAt: items[i].At,
+		}
+		if m, ok := known[id]; ok {
 			b.Title, b.Lane = m.Title, m.Lane
 		}
 		out = append(out, b)

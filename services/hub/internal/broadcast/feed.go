@@ -7,10 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
-	"github.com/signalcast/signalcast/services/hub/internal/feed"
+	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
+	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
-	"github.com/signalcast/signalcast/services/hub/internal/wire"
 )
 
 // Limits of a page of the feed.
@@ -21,6 +22,8 @@ const (
 	// may cost: of some types most events are nothing for this feed.
 	lookLimit = 200
 	looks     = 5
+	// maxMoves is the most moves that the ledger lists.
+	maxMoves = 200
 	// defaultTopic is the one channel of the programme whose segments are told here.
 	defaultTopic = "program:default"
 )
@@ -69,9 +72,12 @@ func ParseKinds(raw string) []Kind {
 type Item struct {
 	Kind  Kind
 	At    time.Time
-	Event *feed.Event
-	Move  *wire.Move
+	Event *feedv1.Event
+	Move  *wirev1.Move
 }
+
+// marketID returns the market of an event; empty if it has none.
+func (i *Item) marketID() syntax.MarketID { return syntax.MarketID(i.Event.GetMarketId()) }
 
 // Place is where a page ends: everything above it was shown.
 type Place struct {
@@ -99,7 +105,7 @@ type Page struct {
 // in the order of their numbers and moves between them by their time, whatever the size
 // of the pages. Two pages never show one thing twice and skip nothing, whatever happens
 // between them; a page may be short and have a next one. Fault: db_unavailable.
-func (s *Service) FeedPage(ctx context.Context, q Query, takes func(*feed.Event) bool) (Page, error) {
+func (s *Service) FeedPage(ctx context.Context, q Query, takes func(*feedv1.Event) bool) (Page, error) {
 	events, below, more, err := s.events(ctx, q, takes)
 	if err != nil {
 		return Page{}, err
@@ -113,19 +119,19 @@ func (s *Service) FeedPage(ctx context.Context, q Query, takes func(*feed.Event)
 	}
 	next := q.From
 	if next.Event == 0 && len(events) > 0 {
-		next.Event = events[0].Event.Seq + 1
+		next.Event = events[0].Event.GetSeq() + 1
 	}
 	for len(p.Items) < q.Limit && len(events)+len(moves) > 0 {
 		if len(events) == 0 || len(moves) > 0 && moves[0].At.After(events[0].At) {
 			p.Items = append(p.Items, moves[0])
-			next.MoveAt, next.MoveID = moves[0].At.UnixMicro(), moves[0].Move.MarketID
+			next.MoveAt, next.MoveID = moves[0].At.UnixMicro(), syntax.MarketID(moves[0].Move.GetMarketId())
 			moves = moves[1:]
 			continue
 		}
-		if !events[0].ofStreamer() || aired[events[0].Event.Handle] {
+		if !events[0].ofStreamer() || aired[events[0].Event.GetHandle()] {
 			p.Items = append(p.Items, events[0])
 		}
-		next.Event = events[0].Event.Seq
+		next.Event = events[0].Event.GetSeq()
 		events = events[1:]
 	}
 	if len(events) == 0 {
@@ -149,7 +155,7 @@ func (s *Service) aired(ctx context.Context, events []Item) (map[string]bool, er
 	var handles []string
 	for i := range events {
 		if events[i].ofStreamer() {
-			handles = append(handles, events[i].Event.Handle)
+			handles = append(handles, events[i].Event.GetHandle())
 		}
 	}
 	if len(handles) == 0 {
@@ -160,7 +166,7 @@ func (s *Service) aired(ctx context.Context, events []Item) (map[string]bool, er
 
 // events reads what the numbered record has for a page, one more than fits. Everything
 // from below on was looked at; more tells that there is something below that.
-func (s *Service) events(ctx context.Context, q Query, takes func(*feed.Event) bool) (out []Item, below int64, more bool, err error) {
+func (s *Service) events(ctx context.Context, q Query, takes func(*feedv1.Event) bool) (out []Item, below int64, more bool, err error) {
 	kinds := make(map[string]Kind, len(q.Kinds))
 	var types []string
 	for _, k := range q.Kinds {
@@ -178,21 +184,22 @@ func (s *Service) events(ctx context.Context, q Query, takes func(*feed.Event) b
 		ask = lookLimit
 	}
 	for range looks {
-		p, err := s.Feed.Newest(ctx, feed.Query{Types: types, Limit: ask, Before: below, Topic: defaultTopic})
+		p, err := s.Ledger.Feed.ListEvents(ctx, &feedv1.ListEventsRequest{
+			Types: types, Limit: int32(ask), Before: below, Topic: defaultTopic,
+		})
 		if err != nil {
 			return nil, 0, false, err
 		}
-		for i := range p.Events {
-			e := &p.Events[i]
+		for _, e := range p.GetEvents() {
 			if len(out) > q.Limit {
 				return out, below, true, nil
 			}
-			below = e.Seq
-			if k := kinds[e.Type]; k != KindTake || takes(e) {
-				out = append(out, Item{Kind: k, At: e.At, Event: e})
+			below = e.GetSeq()
+			if k := kinds[e.GetType()]; k != KindTake || takes(e) {
+				out = append(out, Item{Kind: k, At: ledgerclient.Time(e.GetAt()), Event: e})
 			}
 		}
-		if len(p.Events) < ask {
+		if len(p.GetEvents()) < ask {
 			return out, 1, false, nil
 		}
 		if len(out) > q.Limit {
@@ -207,21 +214,22 @@ func (s *Service) moves(ctx context.Context, q Query) ([]Item, error) {
 	if !slices.Contains(q.Kinds, KindMove) {
 		return nil, nil
 	}
-	list, err := s.Wire.Moves(ctx, wire.Query{Window: syntax.Window1h, Limit: wire.MaxMoves})
+	list, err := s.Ledger.Wire.ListMoves(ctx, &wirev1.ListMovesRequest{Window: string(syntax.Window1h), Limit: maxMoves})
 	if err != nil {
 		return nil, err
 	}
 	var out []Item
-	for i := range list.Moves {
-		m := &list.Moves[i]
-		if d := m.Delta(); d >= bigMove || d <= -bigMove {
-			out = append(out, Item{Kind: KindMove, At: m.DetectedAt, Move: m})
+	for _, m := range list.GetMoves() {
+		if isBig(m) {
+			out = append(out, Item{Kind: KindMove, At: ledgerclient.Time(m.GetDetectedAt()), Move: m})
 		}
 	}
-	slices.SortFunc(out, func(a, b Item) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Move.MarketID, a.Move.MarketID)) })
+	slices.SortFunc(out, func(a, b Item) int {
+		return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Move.GetMarketId(), a.Move.GetMarketId()))
+	})
 	return slices.DeleteFunc(out, func(i Item) bool {
 		at := i.At.UnixMicro()
-		return q.From.MoveAt != 0 && (at > q.From.MoveAt || at == q.From.MoveAt && i.Move.MarketID >= q.From.MoveID)
+		return q.From.MoveAt != 0 && (at > q.From.MoveAt || at == q.From.MoveAt && i.Move.GetMarketId() >= string(q.From.MoveID))
 	}), nil
 }
 
@@ -229,8 +237,8 @@ func (s *Service) moves(ctx context.Context, q Query) ([]Item, error) {
 func (s *Service) titles(ctx context.Context, items []Item) (map[syntax.MarketID]market.Market, error) {
 	var ids []syntax.MarketID
 	for i := range items {
-		if e := items[i].Event; e != nil && e.MarketID != "" && items[i].Kind != KindSignal && items[i].Kind != KindSegment {
-			ids = append(ids, e.MarketID)
+		if id := items[i].marketID(); id != "" && items[i].Kind != KindSignal && items[i].Kind != KindSegment {
+			ids = append(ids, id)
 		}
 	}
 	if len(ids) == 0 {

@@ -4,12 +4,11 @@ import (
 	"context"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
-	"github.com/signalcast/signalcast/services/hub/internal/feed"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/program"
-	"github.com/signalcast/signalcast/services/hub/internal/wire"
 )
 
 // Markets reads what is known of markets. Fault: db_unavailable.
@@ -18,12 +17,6 @@ type Markets interface {
 	Known(ctx context.Context, ids []syntax.MarketID) (map[syntax.MarketID]market.Market, error)
 	// Airable is market.Ledger.Airable.
 	Airable(ctx context.Context, lane syntax.Lane, limit int) ([]market.Market, error)
-}
-
-// Talk knows what is talked about. Fault: db_unavailable.
-type Talk interface {
-	// Taken lists open markets by their takes of the last 24 hours, the most first.
-	Taken(ctx context.Context, limit int) ([]syntax.MarketID, error)
 }
 
 // Tapes counts clips that can be watched. Fault: db_unavailable.
@@ -39,13 +32,11 @@ type Streamers interface {
 
 // Deps are what a Service asks.
 type Deps struct {
+	Ledger     *ledgerclient.Client
 	Stage      Stage
 	Spotlights Spotlights
 	Programs   programv1.ProgramReadServiceClient // of the clock; nil: there is no clock
 	Markets    Markets
-	Talk       Talk
-	Wire       wire.Ledger
-	Feed       feed.Reader
 	Tapes      Tapes
 	Streamers  Streamers
 	Now        func() time.Time

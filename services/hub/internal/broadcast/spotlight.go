@@ -10,8 +10,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
+	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/program"
-	"github.com/signalcast/signalcast/services/hub/internal/wire"
 )
 
 const (
@@ -128,15 +128,15 @@ func (s *Service) choose(ctx context.Context, shows []Show, now time.Time) (*Spo
 	}
 	best := live(shows)
 	if best == nil {
-		taken, err := s.Talk.Taken(ctx, 1)
-		if note(err); len(taken) > 0 {
-			best = &Spotlight{Reason: Takes, MarketID: taken[0]}
+		taken, err := s.Ledger.Wire.ListTaken(ctx, &wirev1.ListTakenRequest{Limit: 1})
+		if note(err); len(taken.GetMarkets()) > 0 {
+			best = &Spotlight{Reason: Takes, MarketID: syntax.MarketID(taken.GetMarkets()[0].GetMarketId())}
 		}
 	}
 	if best == nil {
-		moves, err := s.Wire.Moves(ctx, wire.Query{Window: syntax.Window1h, Limit: 1})
+		moves, err := s.Ledger.Wire.ListMoves(ctx, &wirev1.ListMovesRequest{Window: string(syntax.Window1h), Limit: 1})
 		note(err)
-		best = moved(moves.Moves)
+		best = moved(moves.GetMoves())
 	}
 	if best == nil {
 		p, err := s.programme(ctx)
@@ -164,16 +164,22 @@ func live(shows []Show) *Spotlight {
 	}
 }
 
-func moved(moves []wire.Move) *Spotlight {
-	if len(moves) == 0 {
+// moved returns the first of the moves if it is a big one.
+func moved(moves []*wirev1.Move) *Spotlight {
+	if len(moves) == 0 || !isBig(moves[0]) {
 		return nil
 	}
-	m := &moves[0]
-	if d := m.Delta(); d < bigMove && d > -bigMove {
-		return nil
+	m := moves[0]
+	yes := m.GetToBps()
+	return &Spotlight{
+		Reason: WireMove, MarketID: syntax.MarketID(m.GetMarketId()), Title: m.GetTitle(), Yes: &yes, Lane: syntax.Lane(m.GetLane()),
 	}
-	yes := m.To
-	return &Spotlight{Reason: WireMove, MarketID: m.MarketID, Title: m.Title, Yes: &yes, Lane: m.Lane}
+}
+
+// isBig reports whether a market moved by at least bigMove in either direction.
+func isBig(m *wirev1.Move) bool {
+	d := m.GetToBps() - m.GetFromBps()
+	return d >= bigMove || d <= -bigMove
 }
 
 // onAir is the segment on the air whose market ends first within the hour, else that of

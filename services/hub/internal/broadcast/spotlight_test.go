@@ -9,37 +9,39 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
+	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
-	"github.com/signalcast/signalcast/services/hub/internal/wire"
 )
 
 var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 
 // facts are everything that a spotlight is chosen from, and the row that holds it.
 type facts struct {
+	wirev1.WireReadServiceClient
 	now     time.Time
 	shows   []broadcast.Show
 	taken   []syntax.MarketID
-	moves   []wire.Move
+	moves   []*wirev1.Move
 	program *programv1.Program
 	fail    error // of all but the row
 	held    broadcast.Held
 }
 
 func (f *facts) Live(context.Context) ([]broadcast.Show, error) { return f.shows, f.fail }
-func (f *facts) Taken(context.Context, int) ([]syntax.MarketID, error) {
-	return f.taken, f.fail
+func (f *facts) ListTaken(context.Context, *wirev1.ListTakenRequest, ...grpc.CallOption) (*wirev1.ListTakenResponse, error) {
+	out := &wirev1.ListTakenResponse{}
+	for _, id := range f.taken {
+		out.Markets = append(out.Markets, &wirev1.Taken{MarketId: string(id)})
+	}
+	return out, f.fail
 }
 
-func (f *facts) Moves(context.Context, wire.Query) (wire.Moves, error) {
-	return wire.Moves{Moves: f.moves}, f.fail
-}
-
-func (f *facts) Situations(context.Context, wire.Query) (wire.Situations, error) {
-	return wire.Situations{}, nil
+func (f *facts) ListMoves(context.Context, *wirev1.ListMovesRequest, ...grpc.CallOption) (*wirev1.ListMovesResponse, error) {
+	return &wirev1.ListMovesResponse{Moves: f.moves}, f.fail
 }
 
 // clock answers with the programme of the facts.
@@ -69,7 +71,9 @@ func (f *facts) HoldSpotlight(_ context.Context, s broadcast.Spotlight, version 
 
 func (f *facts) ask(t *testing.T) broadcast.Shown {
 	t.Helper()
-	s := broadcast.New(broadcast.Deps{Stage: f, Spotlights: f, Programs: clock{f: f}, Markets: f, Talk: f, Wire: f, Now: func() time.Time { return f.now }})
+	s := broadcast.New(broadcast.Deps{
+		Ledger: &ledgerclient.Client{Wire: f}, Stage: f, Spotlights: f, Programs: clock{f: f}, Markets: f, Now: func() time.Time { return f.now },
+	})
 	shown, err := s.Spotlight(t.Context())
 	if err != nil && f.fail == nil {
 		t.Fatal(err)
@@ -104,12 +108,12 @@ func TestLadder(t *testing.T) {
 		"of equal the longest":  {func(f *facts) { f.shows = []broadcast.Show{show("a", 3, 1, "1"), show("b", 3, 9, "1")} }, broadcast.LiveOperator, "b", minute},
 		"no signal, no light":   {func(f *facts) { f.shows = []broadcast.Show{show("a", 3, 1, "")} }, broadcast.Takes, "7", minute},
 		"a move of five points": {func(f *facts) { f.taken = nil }, broadcast.WireMove, "8", minute},
-		"a fall is a move":      {func(f *facts) { f.taken = nil; f.moves[0].From, f.moves[0].To = 900, 400 }, broadcast.WireMove, "8", minute},
-		"less is none":          {func(f *facts) { f.taken = nil; f.moves[0].To = 1499 }, broadcast.FinalStretch, "soonest", minute},
+		"a fall is a move":      {func(f *facts) { f.taken = nil; f.moves[0].FromBps, f.moves[0].ToBps = 900, 400 }, broadcast.WireMove, "8", minute},
+		"less is none":          {func(f *facts) { f.taken = nil; f.moves[0].ToBps = 1499 }, broadcast.FinalStretch, "soonest", minute},
 		"the clock":             {func(f *facts) { f.taken, f.moves, f.program.Segments = nil, nil, f.program.Segments[:2] }, broadcast.OnClock, "now", 20 * time.Second},
 	} {
 		f := &facts{
-			now: noon, taken: []syntax.MarketID{"7"}, moves: []wire.Move{{MarketID: "8", From: 1000, To: 1500}},
+			now: noon, taken: []syntax.MarketID{"7"}, moves: []*wirev1.Move{{MarketId: "8", FromBps: 1000, ToBps: 1500}},
 			program: &programv1.Program{
 				Segments: []*programv1.Segment{
 					segment("over", -time.Hour, 0, 0), segment("now", -time.Minute, 20*time.Second, time.Hour+1),

@@ -11,9 +11,12 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/limit"
+	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 )
@@ -72,6 +75,12 @@ func showStanding(h http.Header, st caller.Standing) {
 		h.Set("Retry-After", seconds(st.Retry))
 	}
 }
+
+// stamp returns a timestamp of the ledger as an answer shows it.
+func stamp(t *timestamppb.Timestamp) string { return syntax.Stamp(ledgerclient.Time(t)) }
+
+// stampOrNull returns a timestamp as an answer shows it; nil for none.
+func stampOrNull(t *timestamppb.Timestamp) *string { return syntax.StampOrNull(ledgerclient.Time(t)) }
 
 func seconds(d time.Duration) string {
 	return strconv.FormatInt(int64((d+time.Second-1)/time.Second), 10)

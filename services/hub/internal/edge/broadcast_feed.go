@@ -12,8 +12,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
-	"github.com/signalcast/signalcast/services/hub/internal/feed"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
@@ -60,14 +60,14 @@ type eventData struct {
 	} `json:"signal"`
 }
 
-func dataOf(e *feed.Event) (d eventData) {
-	_ = json.Unmarshal([]byte(e.Data), &d) // what does not fit is left out
+func dataOf(e *feedv1.Event) (d eventData) {
+	_ = json.Unmarshal([]byte(e.GetData()), &d) // what does not fit is left out
 	return d
 }
 
-func isTake(e *feed.Event) bool { return dataOf(e).Event.Type == "take" }
+func isTake(e *feedv1.Event) bool { return dataOf(e).Event.Type == "take" }
 
-func outcomeOf(e *feed.Event) string { return dataOf(e).Outcome }
+func outcomeOf(e *feedv1.Event) string { return dataOf(e).Outcome }
 
 var airFeedParams = params("limit", "cursor", "types")
 
@@ -124,8 +124,8 @@ func (s *server) showAirItem(i *broadcast.Item, known map[syntax.MarketID]market
 	e := i.Event
 	d := dataOf(e)
 	out := airItemJSON{
-		ID: e.ID, Type: string(i.Kind), At: syntax.Stamp(i.At), MarketID: orNull(string(e.MarketID)), Handle: orNull(e.Handle),
-		Data: json.RawMessage(e.Data),
+		ID: e.GetId(), Type: string(i.Kind), At: syntax.Stamp(i.At), MarketID: orNull(e.GetMarketId()), Handle: orNull(e.GetHandle()),
+		Data: json.RawMessage(e.GetData()),
 	}
 	if out.MarketID == nil && d.Signal != nil {
 		out.MarketID = orNull(d.Signal.MarketID)
@@ -145,10 +145,10 @@ func (s *server) showAirItem(i *broadcast.Item, known map[syntax.MarketID]market
 	case broadcast.KindResolved:
 		out.Text = orNull("Resolved " + d.Outcome)
 	case broadcast.KindLive:
-		out.Href = s.HubURL + "/live/" + e.Handle
+		out.Href = s.HubURL + "/live/" + e.GetHandle()
 	case broadcast.KindTape:
 		if out.Href == "" {
-			out.Href = s.HubURL + "/live/" + e.Handle
+			out.Href = s.HubURL + "/live/" + e.GetHandle()
 		}
 	case broadcast.KindSegment:
 		out.Title = d.Title
@@ -174,15 +174,15 @@ func yesOf(d *eventData) *int32 {
 func (s *server) showAirMove(i *broadcast.Item) airItemJSON {
 	m := i.Move
 	row := s.showMove(syntax.Window1h, m)
-	id := string(m.MarketID)
+	id := m.GetMarketId()
 	word := "rose"
-	if m.Delta() < 0 {
+	if delta(m) < 0 {
 		word = "fell"
 	}
-	text := fmt.Sprintf("%s %g points in an hour", word, float64(max(m.Delta(), -m.Delta()))/100)
+	text := fmt.Sprintf("%s %g points in an hour", word, float64(max(delta(m), -delta(m)))/100)
 	return airItemJSON{
-		ID: row.ID + "@" + syntax.IntKey(m.DetectedAt.Unix()), Type: string(i.Kind), At: row.DetectedAt, MarketID: &id, Title: &row.Title,
-		Text: &text, YesBps: &m.To, Href: row.URL, Data: row,
+		ID: row.ID + "@" + syntax.IntKey(i.At.Unix()), Type: string(i.Kind), At: row.DetectedAt, MarketID: &id, Title: &row.Title,
+		Text: &text, YesBps: &m.ToBps, Href: row.URL, Data: row,
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/digest"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
-	"github.com/signalcast/signalcast/services/hub/internal/wire"
 )
 
 // Lengths of the digest's lists.
@@ -76,7 +75,7 @@ func (s *server) digestOf(ctx context.Context, w digest.Window) (*openapi.Digest
 	if err != nil {
 		return nil, err
 	}
-	moved, err := s.Wire.Situations(ctx, wire.Query{Window: syntax.Window24h, Limit: digestMovers})
+	moved, err := listSituations(ctx, s.Ledger.Wire, wireQuery{window: syntax.Window24h, limit: digestMovers})
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +89,7 @@ func (s *server) digestOf(ctx context.Context, w digest.Window) (*openapi.Digest
 			Signals: day.Signals, Resolved: day.Resolved(), Won: day.Won, Lost: day.Lost, Void: day.Void,
 			NewOperators: day.NewOperators,
 		},
-		TopCalls: make([]openapi.Digest_TopCalls, 0, len(day.TopCalls)), Movers: make([]openapi.Situation, 0, len(moved.Situations)),
+		TopCalls: make([]openapi.Digest_TopCalls, 0, len(day.TopCalls)), Movers: make([]openapi.Situation, 0, len(moved.GetSituations())),
 		ResolvingNext: showAirable(next, s.Now()).Markets, Disputed: append([]string{}, day.Disputed...),
 		Pulse: openapi.Digest_Pulse{Last7: day.Pulse.Last7, Prev7: day.Pulse.Prev7, WssAo: day.Pulse.WssAo},
 	}
@@ -100,8 +99,8 @@ func (s *server) digestOf(ctx context.Context, w digest.Window) (*openapi.Digest
 			OddsBps: int64(call.OddsBps), Score: int64(call.Score), ReceiptURL: s.HubURL + "/receipts/" + call.SignalID,
 		})
 	}
-	for i := range moved.Situations {
-		out.Movers = append(out.Movers, s.showSituation(syntax.Window24h, &moved.Situations[i]))
+	for _, sit := range moved.GetSituations() {
+		out.Movers = append(out.Movers, s.showSituation(syntax.Window24h, sit))
 	}
 	return out, nil
 }

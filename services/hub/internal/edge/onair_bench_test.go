@@ -76,8 +76,3 @@ func newOnAir(d *edge.Deps, store onair.Store, audience onair.Audience) *onair.S
 		Now: d.Now, NewID: (&sequence{}).next,
 	})
 }
-
-// deaf is a ledger that nobody tells of viewers.
-type deaf struct{}
-
-func (deaf) TellViewers(context.Context, []onair.Sample, time.Time) error { return nil }

@@ -32,7 +32,6 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/share"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 	"github.com/signalcast/signalcast/services/hub/internal/station"
-	"github.com/signalcast/signalcast/services/hub/internal/wire"
 )
 
 // Config is what the edge has to be told.
@@ -70,7 +69,6 @@ type Deps struct {
 	Exports     export.Ledger
 	Records     record.Ledger
 	Links       share.Store
-	Wire        wire.Ledger
 	Pins        market.Pins
 	Streams     station.Streams
 	Clips       station.Clips
@@ -144,7 +142,7 @@ func New(cfg Config, d Deps) *Server {
 	s.toolbox, s.checkHost = s.agentTools(), !cfg.AnyHost
 	s.agentHandler = newAgentHandler(s.newAgentServer())
 	s.openBooks()
-	s.stories = newStories(s.Wire, s.Now)
+	s.stories = newStories(s.Ledger.Wire, s.Now)
 	e := web.New(web.Config{
 		Log: d.Log, Now: d.Now, NewID: d.NewID, Trusted: cfg.Trusted, Health: d.Health,
 		Observe: d.Observe, Degraded: d.Degraded,

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
-	"github.com/signalcast/signalcast/services/hub/internal/wire"
+	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
 )
 
 // Times of what is known about stories.
@@ -21,7 +21,7 @@ const (
 // somebody follows a link, so it learns at the first question and again when what
 // it knows is old; a flood of unknown events costs the ledger one look in storyTTL.
 type stories struct {
-	ledger wire.Ledger
+	ledger wirev1.WireReadServiceClient
 	now    func() time.Time
 	looks  singleflight.Group
 
@@ -31,7 +31,7 @@ type stories struct {
 	wide  bool // lane by lane, too
 }
 
-func newStories(ledger wire.Ledger, now func() time.Time) *stories {
+func newStories(ledger wirev1.WireReadServiceClient, now func() time.Time) *stories {
 	return &stories{ledger: ledger, now: now}
 }
 
@@ -101,14 +101,14 @@ func (s *stories) look(ctx context.Context, wide bool) error {
 	for i := range syntax.Windows {
 		window := syntax.Windows[len(syntax.Windows)-1-i]
 		for _, lane := range lanes {
-			list, err := s.ledger.Situations(ctx, wire.Query{Window: window, Lane: lane, Limit: wire.MaxSituations})
+			list, err := listSituations(ctx, s.ledger, wireQuery{window, lane, maxSituations})
 			if err != nil {
 				return err
 			}
-			for j := range list.Situations {
-				sit := &list.Situations[j]
-				if _, ok := leads[sit.EventKey]; !ok && sit.EventKey != "" {
-					leads[sit.EventKey] = sit.Markets[0].MarketID
+			for _, sit := range list.GetSituations() {
+				key := sit.GetEventKey()
+				if _, ok := leads[key]; !ok && key != "" {
+					leads[key] = syntax.MarketID(sit.GetMarkets()[0].GetMarketId())
 				}
 			}
 		}

@@ -204,7 +204,7 @@ func TestReceiptsAndRecap(t *testing.T) {
 	golden(t, "onair/receipts_of_nobody", b.send("GET", "/api/streamer/receipts?handle=nobody_there", ""))
 	want(t, b.send("POST", streamsURL, bound(playURL), b.byKey()), 200, "")
 	show := field(b.send("POST", beatURL, `{"marketId":"701122"}`, b.byKey()), "showId")
-	sampler := onair.NewSampler(b.deps.OnAir, deaf{})
+	sampler := onair.NewSampler(b.deps.OnAir, b.deps.Ledger.FeedWrites)
 	for i := range 4 { // 1, 2, 3 and 3 viewers
 		if i < 3 {
 			want(t, b.send("POST", viewURL, fmt.Sprintf(`{"viewerId":"v%d"}`, i)), 200, "")

@@ -4,7 +4,10 @@ import (
 	"context"
 	"time"
 
+	"google.golang.org/protobuf/types/known/timestamppb"
+
 	"github.com/signalcast/signalcast/pkg/syntax"
+	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
 )
 
 // SampleEvery is how often viewers are counted for the record.
@@ -21,22 +24,19 @@ type Sample struct {
 	Viewers int64
 }
 
-// Watcher tells the ledger how many watch whom: it adds them up over the markets that
-// their streams are bound to.
-type Watcher interface {
-	TellViewers(ctx context.Context, list []Sample, at time.Time) error
-}
+// publishTime bounds the report of viewers to the ledger.
+const publishTime = 900 * time.Millisecond
 
 // Sampler counts the viewers of everybody who is live. One process does it at a time.
 type Sampler struct {
 	service *Service
-	ledger  Watcher
+	ledger  feedv1.FeedServiceClient
 	told    map[syntax.Handle]bool // have viewers, as the ledger knows
 	swept   time.Time
 }
 
-// NewSampler counts for s and tells ledger.
-func NewSampler(s *Service, ledger Watcher) *Sampler {
+// NewSampler returns a Sampler that counts for s and reports to the ledger.
+func NewSampler(s *Service, ledger feedv1.FeedServiceClient) *Sampler {
 	return &Sampler{service: s, ledger: ledger, told: map[syntax.Handle]bool{}}
 }
 
@@ -74,26 +74,31 @@ func (p *Sampler) Round(ctx context.Context) error {
 	return p.tell(ctx, samples, now)
 }
 
-// tell gives the ledger everybody who has viewers, and once those who have none any
-// more.
+// tell reports to the ledger how many watch whom, and once those who have no viewers any more. The
+// ledger adds them up over the markets that their streams are bound to.
 func (p *Sampler) tell(ctx context.Context, samples []Sample, now time.Time) error {
-	var list []Sample
+	r, at := &feedv1.PublishRequest{}, timestamppb.New(now)
+	add := func(handle syntax.Handle, viewers int64) {
+		r.Watching = append(r.Watching, &feedv1.Watching{Handle: string(handle), Viewers: viewers, At: at})
+	}
 	has := map[syntax.Handle]bool{}
 	for _, one := range samples {
 		if one.Viewers > 0 {
 			has[one.Handle] = true
-			list = append(list, one)
+			add(one.Handle, one.Viewers)
 		}
 	}
 	for handle := range p.told {
 		if !has[handle] {
-			list = append(list, Sample{Handle: handle})
+			add(handle, 0)
 		}
 	}
-	if len(list) == 0 {
+	if len(r.GetWatching()) == 0 {
 		return nil
 	}
-	if err := p.ledger.TellViewers(ctx, list, now); err != nil {
+	ctx, cancel := context.WithTimeout(ctx, publishTime)
+	defer cancel()
+	if _, err := p.ledger.Publish(ctx, r); err != nil {
 		return err
 	}
 	p.told = has

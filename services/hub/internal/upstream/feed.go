@@ -3,29 +3,15 @@ package upstream
 import (
 	"context"
 	"strings"
-	"time"
 
-	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/signalcast/signalcast/pkg/outbox"
-	"github.com/signalcast/signalcast/pkg/syntax"
 	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
-	"github.com/signalcast/signalcast/services/hub/internal/feed"
-	"github.com/signalcast/signalcast/services/hub/internal/onair"
 )
 
-// Feed is the ledger's feed, which this service tells what it has committed and whose
-// newest events its pages show.
-type Feed struct {
-	write feedv1.FeedServiceClient
-	read  feedv1.FeedReadServiceClient
-}
-
-// NewFeed uses a connection to the ledger.
-func NewFeed(cc grpc.ClientConnInterface) *Feed {
-	return &Feed{feedv1.NewFeedServiceClient(cc), feedv1.NewFeedReadServiceClient(cc)}
-}
+// Feed publishes what this service has committed to the feed of the ledger.
+type Feed struct{ Ledger feedv1.FeedServiceClient }
 
 // The channels of one operator, by what their names begin with.
 const (
@@ -41,7 +27,7 @@ const (
 
 // Publish sends facts: those for one operator alone as news, how channels begin as
 // copies, a signal over somebody's picture as both, and all others to be numbered.
-func (f *Feed) Publish(ctx context.Context, facts []outbox.Fact) error {
+func (f Feed) Publish(ctx context.Context, facts []outbox.Fact) error {
 	r := &feedv1.PublishRequest{}
 	for _, one := range facts {
 		at := timestamppb.New(one.At)
@@ -63,19 +49,7 @@ func (f *Feed) Publish(ctx context.Context, facts []outbox.Fact) error {
 			})
 		}
 	}
-	_, err := f.write.Publish(ctx, r)
-	return err
-}
-
-// TellViewers implements onair.Watcher.
-func (f *Feed) TellViewers(ctx context.Context, list []onair.Sample, at time.Time) error {
-	ctx, cancel := brief(ctx)
-	defer cancel()
-	r := &feedv1.PublishRequest{}
-	for _, one := range list {
-		r.Watching = append(r.Watching, &feedv1.Watching{Handle: string(one.Handle), Viewers: one.Viewers, At: timestamppb.New(at)})
-	}
-	_, err := f.write.Publish(ctx, r)
+	_, err := f.Ledger.Publish(ctx, r)
 	return err
 }
 
@@ -89,22 +63,4 @@ func keepCopy(list []*feedv1.Copy, one outbox.Fact, at *timestamppb.Timestamp) [
 		}
 	}
 	return append(list, c)
-}
-
-// Newest implements feed.Reader.
-func (f *Feed) Newest(ctx context.Context, q feed.Query) (feed.Page, error) {
-	ctx, cancel := brief(ctx)
-	defer cancel()
-	r, err := f.read.ListEvents(ctx, &feedv1.ListEventsRequest{Types: q.Types, Lane: string(q.Lane), Limit: int32(q.Limit), Before: q.Before, Topic: q.Topic})
-	if err != nil {
-		return feed.Page{}, err
-	}
-	out := feed.Page{Head: r.GetHead(), Events: make([]feed.Event, 0, len(r.GetEvents()))}
-	for _, e := range r.GetEvents() {
-		out.Events = append(out.Events, feed.Event{
-			Seq: e.GetSeq(), ID: e.GetId(), Type: e.GetType(), At: at(e.GetAt()), Handle: e.GetHandle(),
-			MarketID: syntax.MarketID(e.GetMarketId()), Data: e.GetData(),
-		})
-	}
-	return out, nil
 }

@@ -9,9 +9,10 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
-	"github.com/signalcast/signalcast/services/hub/internal/feed"
-	"github.com/signalcast/signalcast/services/hub/internal/wire"
+	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
+	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
 )
 
 const (
@@ -104,25 +105,27 @@ func (s *site) feed(c echo.Context) error {
 	}
 	g := newGather(c.Request().Context())
 	var (
-		page  feed.Page
-		moves wire.Moves
+		page  *feedv1.ListEventsResponse
+		moves *wirev1.ListMovesResponse
 	)
 	if here.channel == wireChannel {
-		ask(g, partFeed, &moves, func(ctx context.Context) (wire.Moves, error) {
-			return s.Wire.Moves(ctx, wire.Query{Window: syntax.Window24h, Limit: movesShown})
+		ask(g, partFeed, &moves, func(ctx context.Context) (*wirev1.ListMovesResponse, error) {
+			return s.Ledger.Wire.ListMoves(ctx, &wirev1.ListMovesRequest{Window: string(syntax.Window24h), Limit: movesShown})
 		})
 	} else {
-		ask(g, partFeed, &page, func(ctx context.Context) (feed.Page, error) {
-			return s.Feed.Newest(ctx, feed.Query{Types: here.types, Lane: here.lane, Limit: eventsShown})
+		ask(g, partFeed, &page, func(ctx context.Context) (*feedv1.ListEventsResponse, error) {
+			return s.Ledger.Feed.ListEvents(ctx, &feedv1.ListEventsRequest{
+				Types: here.types, Lane: string(here.lane), Limit: eventsShown,
+			})
 		})
 	}
 	g.done()
-	p.Away, p.Head = g.missing(partFeed), page.Head
-	for i := range page.Events {
-		p.Rows = append(p.Rows, rowOfEvent(&page.Events[i]))
+	p.Away, p.Head = g.missing(partFeed), page.GetHead()
+	for _, e := range page.GetEvents() {
+		p.Rows = append(p.Rows, rowOfEvent(e))
 	}
-	for i := range moves.Moves {
-		p.Rows = append(p.Rows, rowOfMove(&moves.Moves[i]))
+	for _, m := range moves.GetMoves() {
+		p.Rows = append(p.Rows, rowOfMove(m))
 	}
 	if s.socket != "" {
 		c.Response().Header().Set("Content-Security-Policy", policy+"; script-src 'self'; connect-src "+strings.TrimSuffix(s.socket, "/ws"))
@@ -153,20 +156,21 @@ var feedWords = map[string]string{
 }
 
 // rowOfEvent puts an event into words. Data that cannot be read leaves the row bare.
-func rowOfEvent(e *feed.Event) feedRow {
+func rowOfEvent(e *feedv1.Event) feedRow {
 	var d eventData
-	_ = json.Unmarshal([]byte(e.Data), &d)
+	_ = json.Unmarshal([]byte(e.GetData()), &d)
+	at := ledgerclient.Time(e.GetAt())
 	r := feedRow{
-		Seq: e.Seq, Word: feedWords[e.Type], Class: strings.ReplaceAll(e.Type, ".", "-"), Title: d.MarketTitle,
-		At: e.At.UTC().Format("15:04:05"), AtISO: syntax.Stamp(e.At),
+		Seq: e.GetSeq(), Word: feedWords[e.GetType()], Class: strings.ReplaceAll(e.GetType(), ".", "-"), Title: d.MarketTitle,
+		At: at.UTC().Format("15:04:05"), AtISO: syntax.Stamp(at),
 	}
-	if e.Handle != "" {
-		r.Who, r.WhoURL = "@"+e.Handle, personPath+e.Handle
+	if handle := e.GetHandle(); handle != "" {
+		r.Who, r.WhoURL = "@"+handle, personPath+handle
 	}
-	if id := string(e.MarketID); id != "" {
+	if id := e.GetMarketId(); id != "" {
 		r.URL = marketPath + id
 	}
-	switch e.Type {
+	switch e.GetType() {
 	case "signal.created":
 		r.Receipt, r.Fact, r.Text = receiptPath+d.ID, d.Direction+" at "+cents(d.PriceAtPrediction), d.TextTake
 	case "signal.event":
@@ -187,7 +191,7 @@ func rowOfEvent(e *feed.Event) feedRow {
 		r.Fact = d.Outcome
 	}
 	if r.Title == "" {
-		r.Title = "Market " + string(e.MarketID)
+		r.Title = "Market " + e.GetMarketId()
 	}
 	return r
 }
@@ -200,9 +204,11 @@ func eventWord(kind string) string {
 	return "Note"
 }
 
-func rowOfMove(m *wire.Move) feedRow {
+func rowOfMove(m *wirev1.Move) feedRow {
+	at, id := ledgerclient.Time(m.GetDetectedAt()), m.GetMarketId()
 	return feedRow{
-		Key: string(m.Provider) + ":" + string(m.MarketID), Word: "Move", Class: "wire-move", Title: m.Title, URL: marketPath + string(m.MarketID),
-		Fact: percent(m.From) + " to " + percent(m.To), Text: venueWord(m.Provider), At: m.DetectedAt.UTC().Format("15:04:05"), AtISO: syntax.Stamp(m.DetectedAt),
+		Key: m.GetProvider() + ":" + id, Word: "Move", Class: "wire-move", Title: m.GetTitle(), URL: marketPath + id,
+		Fact: percent(m.GetFromBps()) + " to " + percent(m.GetToBps()), Text: venueWord(syntax.Provider(m.GetProvider())),
+		At: at.UTC().Format("15:04:05"), AtISO: syntax.Stamp(at),
 	}
 }

@@ -7,17 +7,21 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/services/hub/internal/feed"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
 )
 
 // record is a feed in memory.
 type record struct {
-	page  feed.Page
+	feedv1.FeedReadServiceClient
+	page  *feedv1.ListEventsResponse
 	err   error
-	asked feed.Query
+	asked *feedv1.ListEventsRequest
 }
 
-func (r *record) Newest(_ context.Context, q feed.Query) (feed.Page, error) {
+func (r *record) ListEvents(_ context.Context, q *feedv1.ListEventsRequest, _ ...grpc.CallOption) (*feedv1.ListEventsResponse, error) {
 	r.asked = q
 	return r.page, r.err
 }
@@ -25,12 +29,12 @@ func (r *record) Newest(_ context.Context, q feed.Query) (feed.Page, error) {
 func TestFeedPage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	at := time.Date(2026, 9, 18, 11, 59, 58, 0, time.UTC)
-	b.feed.page = feed.Page{Head: 41, Events: []feed.Event{
-		{Seq: 41, Type: "signal.resolved", At: at, Handle: "mara_k", MarketID: "1", Data: `{"signalId":"` + callID + `","marketTitle":"Will it snow?","status":"won","score":38}`},
-		{Seq: 40, Type: "market.resolved", At: at, MarketID: "1", Data: `{"marketId":"1","marketTitle":"Will it hail?","outcome":"YES"}`},
+	at := timestamppb.New(time.Date(2026, 9, 18, 11, 59, 58, 0, time.UTC))
+	b.feed.page = &feedv1.ListEventsResponse{Head: 41, Events: []*feedv1.Event{
+		{Seq: 41, Type: "signal.resolved", At: at, Handle: "mara_k", MarketId: "1", Data: `{"signalId":"` + callID + `","marketTitle":"Will it snow?","status":"won","score":38}`},
+		{Seq: 40, Type: "market.resolved", At: at, MarketId: "1", Data: `{"marketId":"1","marketTitle":"Will it hail?","outcome":"YES"}`},
 		{Seq: 39, Type: "signal.event", At: at, Handle: "mara_k", Data: `{"signalId":"` + callID + `","event":{"type":"confidence","payload":{"confidence":80}}}`},
-		{Seq: 38, Type: "signal.created", At: at, Handle: "mara_k", MarketID: "1", Data: `{"id":"` + callID + `","marketTitle":"Will it <b>rain</b>?","direction":"NO","priceAtPrediction":6850,"textTake":"<script>x</script>"}`},
+		{Seq: 38, Type: "signal.created", At: at, Handle: "mara_k", MarketId: "1", Data: `{"id":"` + callID + `","marketTitle":"Will it <b>rain</b>?","direction":"NO","priceAtPrediction":6850,"textTake":"<script>x</script>"}`},
 		{Seq: 37, Type: "signal.created", At: at, Data: `no JSON`},
 	}}
 	w := b.get("/feed")
@@ -46,8 +50,8 @@ func TestFeedPage(t *testing.T) {
 	if got := w.Header().Get("Content-Security-Policy"); w.Code != http.StatusOK || !strings.HasSuffix(got, "; script-src 'self'; connect-src wss://api.example") {
 		t.Errorf("%d %q", w.Code, got)
 	}
-	if b.feed.asked.Limit != 50 || len(b.feed.asked.Types) != 3 || strings.Count(page, "<li class=") != 5 {
-		t.Errorf("%+v", b.feed.asked)
+	if b.feed.asked.GetLimit() != 50 || len(b.feed.asked.GetTypes()) != 3 || strings.Count(page, "<li class=") != 5 {
+		t.Errorf("%v", b.feed.asked)
 	}
 	for query, channel := range map[string]string{"?of=resolutions": "resolutions", "?lane=science": "signals:lane:SCIENCE", "?of=nope": "signals", "?lane=other": "signals", "?of=wire": "wire"} {
 		if page := b.get("/feed" + query).Body.String(); !strings.Contains(page, `data-channel="`+channel+`"`) {

@@ -22,7 +22,6 @@ import (
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/board"
 	"github.com/signalcast/signalcast/services/hub/internal/claim"
-	"github.com/signalcast/signalcast/services/hub/internal/feed"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
@@ -33,7 +32,6 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/record"
 	"github.com/signalcast/signalcast/services/hub/internal/resolution"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
-	"github.com/signalcast/signalcast/services/hub/internal/wire"
 )
 
 //go:embed templates/*.html
@@ -59,8 +57,6 @@ type Deps struct {
 	Stations    network.Directory
 	Heard       network.Heard
 	Keep        time.Duration // how long rows of a silent partner are shown
-	Feed        feed.Reader
-	Wire        wire.Ledger
 	People      People
 	Messages    *message.Service
 	Provider    string // what the identity provider is called
