@@ -4,6 +4,4 @@
 // One stack is shared by all tests of a run. Tests that break parts of it run
 // first, one after the other; everything else runs in parallel after them. Every
 // answer that a test gets is held against docs/protocol/openapi.yaml.
-//
-// `go test ./e2e -update-pictures` writes the pictures of the docs anew.
 package e2e

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -9,8 +8,6 @@ import (
 	"strings"
 	"testing"
 )
-
-var updatePictures = flag.Bool("update-pictures", false, "write the pictures of docs/img anew")
 
 // complaints shows the end of what the services warned of: a failed test rarely
 // knows why.

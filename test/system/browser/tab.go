@@ -111,22 +111,43 @@ func (b *Tab) Press(selector, appears string) {
 		replaced, err := TryEval[bool](b, `window.previous === undefined`)
 		return err == nil && replaced
 	})
-	b.do("wait for "+appears, chromedp.WaitVisible(chromedp.CSS(appears)))
+	b.awaitVisible(appears)
 }
+
+// awaitVisible waits until the page displays an element. A page that was answered 503 is loaded again.
+func (b *Tab) awaitVisible(selector string) {
+	b.t.Helper()
+	stack.Eventually(b.t, Within, selector+" at "+b.URL(), func() bool {
+		visible, err := TryEval[bool](b, all(selector)+`.some(e => e.getClientRects().length > 0)`)
+		if err == nil && visible {
+			return true
+		}
+		if status, err := TryEval[int](b, navigationStatus); err == nil && status == http.StatusServiceUnavailable {
+			_ = b.try(chromedp.Reload())
+			b.Forget("status of 503")
+		}
+		return false
+	})
+}
+
+// navigationStatus is the status with which the page was answered.
+const navigationStatus = `performance.getEntriesByType("navigation")[0]?.responseStatus ?? 0`
 
 // Click clicks what changes the page. It waits until the element is visible, and then for those that the click shows.
 func (b *Tab) Click(selector string, appear ...string) {
 	b.t.Helper()
-	b.do("click "+selector, chromedp.WaitVisible(chromedp.CSS(selector)), chromedp.Click(chromedp.CSS(selector)))
+	b.awaitVisible(selector)
+	b.do("click "+selector, chromedp.Click(chromedp.CSS(selector)))
 	for _, element := range appear {
-		b.do("wait for "+element, chromedp.WaitVisible(chromedp.CSS(element)))
+		b.awaitVisible(element)
 	}
 }
 
 // Type types into an input.
 func (b *Tab) Type(selector, text string) {
 	b.t.Helper()
-	b.do("type into "+selector, chromedp.WaitVisible(chromedp.CSS(selector)), chromedp.SendKeys(chromedp.CSS(selector), text))
+	b.awaitVisible(selector)
+	b.do("type into "+selector, chromedp.SendKeys(chromedp.CSS(selector), text))
 }
 
 // Fill replaces the values of fields of a form.

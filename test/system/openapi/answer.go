@@ -178,7 +178,8 @@ func (o *Operation) cachingMistakes(a answer) (wrong []string) {
 	cache := a.header.Get("Cache-Control")
 	read := operationMethod(a.request.Method) == http.MethodGet
 	good := read && a.status == http.StatusOK && a.header.Get("X-Degraded") == ""
-	if (!read || a.status >= 400 || !good && a.status == http.StatusOK) && cache != "no-store" {
+	stored := cache != "no-store" && (cache != "private, no-store" || a.request.Header.Get("Cookie") == "")
+	if (!read || a.status >= 400 || !good && a.status == http.StatusOK) && stored {
 		wrong = append(wrong, fmt.Sprintf("Cache-Control is %q, want no-store", cache))
 	}
 	seconds := o.sharedSeconds()

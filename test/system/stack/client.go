@@ -200,6 +200,14 @@ func (a Answer) Code() string {
 	return code
 }
 
+// Decode decodes the JSON of the body.
+func (a Answer) Decode(into any) {
+	a.t.Helper()
+	if err := json.Unmarshal(a.Body, into); err != nil {
+		a.t.Fatalf("%s: %v\n%.2000s", a.what, err, a.Body)
+	}
+}
+
 // Value returns the value at a path; numbers are json.Number.
 func (a Answer) Value(path string) any {
 	a.t.Helper()

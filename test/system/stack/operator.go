@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -104,6 +105,24 @@ func (o *Operator) SDK(t testing.TB) *signalcast.Client {
 func (o *Operator) File(t testing.TB, body JSON, sets ...Set) Answer {
 	t.Helper()
 	return o.Do(t, http.MethodPost, o.s.Hub+"/api/predictions", append([]Set{Bearer(o.Key), Body(body)}, sets...)...)
+}
+
+// NewCall files a call with further members, which must be accepted, and returns its id.
+func (o *Operator) NewCall(t testing.TB, market, side string, price int, more JSON) string {
+	t.Helper()
+	body := Call(market, side, price)
+	maps.Copy(body, more)
+	a := retry(t, func() Answer { return o.File(t, body) })
+	if a.Code() == "already_predicted" { // the answer 503 to the first attempt came after the call was stored
+		return a.Text("id")
+	}
+	return a.Require(http.StatusOK).Text("id")
+}
+
+// Send sends a POST to a path of the hub and requires the status of the answer.
+func (o *Operator) Send(t testing.TB, path string, status int, as Set, body JSON) Answer {
+	t.Helper()
+	return o.Retry(t, http.MethodPost, o.s.Hub+path, as, Body(body)).Require(status)
 }
 
 // Call returns the three required members of a call.

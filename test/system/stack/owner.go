@@ -46,20 +46,15 @@ func (s *Stack) NewOwner(t testing.TB) *Owner {
 	w.NewStation(t, w.Station)
 	w.Market = s.NewNativeMarket(t, 5000, nil)
 	w.Call = w.File(t, Call(w.Market, "YES", 5000)).Require(http.StatusOK).Text("id")
-	w.Message = w.send(t, ProtocolPath+"/predictions", http.StatusOK, Bearer(w.Key), JSON{
+	w.Message = w.Send(t, ProtocolPath+"/predictions", http.StatusOK, Bearer(w.Key), JSON{
 		"marketId": s.NewNativeMarket(t, 5000, nil), "position": "YES", "priceBps": 5000,
 	}).Text("messageId")
 	w.claimWallet(t)
-	w.send(t, "/api/signals/"+w.Call+"/events", http.StatusCreated, w.Browser, JSON{"type": "note", "payload": JSON{"text": "mine"}})
-	w.send(t, "/api/m/"+w.Market+"/streams", http.StatusOK, w.Browser, JSON{"url": "https://video.example/mine.m3u8", "label": "mine"})
-	w.send(t, "/api/user/follow", http.StatusOK, w.Browser, JSON{"handle": w.Friend.Handle})
-	w.send(t, "/api/streamer/signal", http.StatusOK, w.Browser, JSON{"marketId": w.Market, "name": "mine"})
+	w.Send(t, "/api/signals/"+w.Call+"/events", http.StatusCreated, w.Browser, JSON{"type": "note", "payload": JSON{"text": "mine"}})
+	w.Send(t, "/api/m/"+w.Market+"/streams", http.StatusOK, w.Browser, JSON{"url": "https://video.example/mine.m3u8", "label": "mine"})
+	w.Send(t, "/api/user/follow", http.StatusOK, w.Browser, JSON{"handle": w.Friend.Handle})
+	w.Send(t, "/api/streamer/signal", http.StatusOK, w.Browser, JSON{"marketId": w.Market, "name": "mine"})
 	return w
-}
-
-func (o *Operator) send(t testing.TB, path string, status int, as Set, body JSON) Answer {
-	t.Helper()
-	return o.Do(t, http.MethodPost, o.s.Hub+path, as, Body(body)).Require(status)
 }
 
 // NewWebhook registers a webhook on QuietChannel and returns its id and secret.

@@ -20,6 +20,7 @@ type Signer struct {
 	Person    string // id
 	App       any    // id of the application whose token registers the key; nil for a key of the person
 	Expires   string
+	Label     string // empty: none
 
 	s *Stack
 }
@@ -64,9 +65,13 @@ func (g *Signer) ProofBytes(challenge string, scopes []string) []byte {
 // Apply sends a registration with any proof.
 func (g *Signer) Apply(t testing.TB, as Set, challenge string, proof []byte, scopes []string) Answer {
 	t.Helper()
-	return Post(t, g.s.Issuer()+"/signers", as, Body(JSON{
+	body := JSON{
 		"publicKey": g.PublicKey, "scopes": scopes, "expiresAt": g.Expires, "challenge": challenge, "proof": hex.EncodeToString(proof),
-	}))
+	}
+	if g.Label != "" {
+		body["label"] = g.Label
+	}
+	return Post(t, g.s.Issuer()+"/signers", as, Body(body))
 }
 
 // Draft returns a message without its signature, with a random nonce and the current time.

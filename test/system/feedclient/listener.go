@@ -1,0 +1,83 @@
+package feedclient
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/sdk/go/feed"
+)
+
+// listenWithin is the time in which a Listener must receive what a test waits for.
+const listenWithin = 15 * time.Second
+
+// Listener waits for single messages of channels. It reads with the Go library, which checks the chain of each channel.
+type Listener struct {
+	t      testing.TB
+	client *feed.Client
+	begun  map[string]string // data of the first snapshots by channel
+}
+
+// Listen subscribes to channels until the test ends and reads their snapshots.
+func Listen(t testing.TB, api string, channels ...string) *Listener {
+	t.Helper()
+	c, err := feed.Open(t.Context(), feed.Options{URL: api + "/ws", Channels: channels})
+	if err != nil {
+		t.Fatalf("listen to %q: %v", channels, err)
+	}
+	t.Cleanup(c.Close)
+	l := &Listener{t: t, client: c, begun: map[string]string{}}
+	for len(l.begun) < len(channels) {
+		l.Until(fmt.Sprintf("snapshots of %q", channels), func(m feed.Message) bool {
+			s, ok := m.(*feed.Snapshot)
+			if ok && slices.Contains(channels, s.Channel) {
+				l.begun[s.Channel] = string(s.Data)
+			}
+			return ok
+		})
+	}
+	return l
+}
+
+// Close ends the subscription before the end of the test.
+func (l *Listener) Close() { l.client.Close() }
+
+// Snapshot returns the data with which a channel began.
+func (l *Listener) Snapshot(channel string) string { return l.begun[channel] }
+
+// Event waits for an event of a type on a channel.
+func (l *Listener) Event(channel, kind string) *feed.Event {
+	l.t.Helper()
+	return l.EventThat(channel, kind, func(*feed.Event) bool { return true })
+}
+
+// EventThat waits for an event of a type on a channel that fits.
+func (l *Listener) EventThat(channel, kind string, fits func(*feed.Event) bool) (found *feed.Event) {
+	l.t.Helper()
+	l.Until(kind+" on "+channel, func(m feed.Message) bool {
+		e, ok := m.(*feed.Event)
+		if ok && e.Channel == channel && e.Type == kind && fits(e) {
+			found = e
+		}
+		return found != nil
+	})
+	return found
+}
+
+// Until reads messages until one fits.
+func (l *Listener) Until(what string, fits func(feed.Message) bool) {
+	l.t.Helper()
+	ctx, cancel := context.WithTimeout(l.t.Context(), listenWithin)
+	defer cancel()
+	for {
+		m, err := l.client.Next(ctx)
+		if err != nil {
+			l.t.Fatalf("%s: not within %v: %v", what, listenWithin, err)
+		}
+		if fits(m) {
+			return
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package pages
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"golang.org/x/oauth2"
+
+	"github.com/signalcast/signalcast/test/system/browser"
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+// A visitor who wants to follow an operator signs in on the way, returns to the profile, follows, unfollows and signs out.
+func TestSignInAndFollow(t *testing.T) {
+	t.Parallel()
+	s := system(t)
+	atBothSizes(t, func(t *testing.T, size browser.Size) {
+		followed, p := s.NewOperator(t), s.NewOperator(t)
+		call := followed.NewCall(t, s.NewNativeMarket(t, 4000, nil), "YES", 4000, nil)
+		page, b, session := s.Hub+"/u/"+followed.Handle, browser.Open(t, size), p.Session(t)
+		read(t, s.Issuer()+"/passports/"+followed.Handle).Expect(stack.JSON{"urls.profile": page})
+		b.VisitWhole(page)
+		b.Shows("main", "@"+followed.Handle, "Independent", "Recent calls", "40¢", "You sign in first")
+		b.RequireFits()
+		b.Press(`.row a.button`, `main h1`)
+		b.Shows("main", "Sign in to Signalcast", "the development issuer", "the profile of @"+followed.Handle)
+		b.RequireFits()
+		b.Press(`a.button`, `#user`)
+		b.SignIn(p.Handle, `form[action$="/follow"]`)
+		requireURL(t, b, page)
+		b.Press(`form[action$="/follow"] button`, `form[action$="/unfollow"]`)
+		b.Shows("main", "You follow @"+followed.Handle)
+		b.RequireFits()
+		follow := s.Hub + "/api/user/follow?handle=" + followed.Handle
+		read(t, follow, session).Expect(stack.JSON{"isFollowing": true, "following": 1})
+		b.Press(`form[action$="/unfollow"] button`, `form[action$="/follow"]`)
+		read(t, follow, session).Expect(stack.JSON{"isFollowing": false, "followers": 0})
+		b.Press(`.calls-of a`, `.ticket`)
+		requireURL(t, b, s.Hub+"/receipts/"+call)
+		b.Shows("header.bar", "@"+p.Handle)
+		b.Visit(s.Hub+"/u/"+p.Handle, http.StatusOK)
+		b.Shows("main", "Edit your profile")
+		b.Visit(s.Hub+"/sign-in?return_to=/apps", http.StatusOK)
+		b.Shows("main", "You are signed in", "@"+p.Handle, "your connected apps", "Not you?")
+		b.SignOut()
+		b.Visit(s.Hub+"/apps", http.StatusOK) // leads to the issuer again
+		b.Text("#user")
+		b.RequireNoProblems()
+	})
+	if read(t, s.Hub+"/sign-in?return_to="+url.QueryEscape("https://evil.example/apps")).Contains("evil") {
+		t.Error("the sign-in leads to another site")
+	}
+	stack.Get(t, s.Hub+"/u/nobody_of_that_name").Require(http.StatusNotFound)
+}
+
+func requireURL(t *testing.T, b *browser.Tab, want string) {
+	t.Helper()
+	if got := b.URL(); got != want {
+		t.Errorf("the browser is at %s, want %s", got, want)
+	}
+}
+
+// The own profile shows mistakes at their fields and what is saved; a wallet that the issuer links can be claimed and
+// released. Others see the profile.
+func TestProfilePage(t *testing.T) {
+	t.Parallel()
+	s := system(t)
+	atBothSizes(t, func(t *testing.T, size browser.Size) {
+		wallet, b, p := newWallet(), browser.Open(t, size), s.NewOperator(t)
+		const form = `form[action="/profile"]`
+		b.Visit(s.Hub+"/sign-in", http.StatusOK)
+		b.Press(`a.button`, `#user`)
+		b.SignIn(p.Handle, form)
+		b.Shows("main", "@"+p.Handle, "Payouts", "None yet")
+		b.Fill(form, map[string]string{
+			"displayName": "Mara K <i>", "bio": "Rivers do not read polls.\nNor do I.",
+			"links": "https://mara.example/a\nhttp://mara.example/b", "avatarUrl": "https://pictures.example/mara.png",
+		})
+		b.Press(form+` > button`, `.mistake`)
+		b.Shows(".mistake", "https://, one on each line")
+		b.RequireFits()
+		b.Fill(form, map[string]string{"links": "https://mara.example/a https://mara.example/b", "payoutAddress": wallet[:40]})
+		b.Press(form+` > button`, `[name="payoutAddress"][aria-invalid]`)
+		b.Fill(form, map[string]string{"payoutAddress": wallet})
+		b.Press(form+` > button`, `[role="status"]`)
+		b.Forget("status of 400") // both mistakes
+		b.Shows("main", "saved", "Mara K <i>", "Rivers do not read polls.")
+		b.RequireFits()
+		read(t, s.Hub+"/api/streamer/profile?handle="+p.Handle).Expect(stack.JSON{
+			"displayName": "Mara K <i>", "bio": "Rivers do not read polls.\nNor do I.", "avatarUrl": "https://pictures.example/mara.png",
+			"links.0": "https://mara.example/a", "links.1": "https://mara.example/b", "profileUrl": s.Hub + "/u/" + p.Handle,
+		})
+		read(t, s.Issuer()+"/passports/"+p.Handle).
+			Expect(stack.JSON{"displayName": "Mara K <i>", "avatar": "https://pictures.example/mara.png"})
+
+		const claims = `form[action="/profile/claims"]`
+		b.Fill(claims, map[string]string{"address": wallet})
+		b.Press(claims+` button`, `#claims .mistake`)
+		b.Forget("status of 403")
+		b.Shows("#claims", "does not know this wallet")
+		linked := stack.Body(stack.JSON{"address": wallet, "chainType": "ethereum"})
+		stack.Post(t, s.IDP+"/users/did:idp:"+p.Handle+"/wallets", linked).Require(http.StatusOK)
+		b.Press(claims+` button`, `.claim`)
+		b.Shows(".claim", wallet, "partner")
+		b.RequireFits()
+		b.Visit(s.Hub+"/u/"+p.Handle, http.StatusOK)
+		b.Shows("main", "Mara K <i>", "https://mara.example/b", wallet)
+		b.RequireFits()
+		b.Visit(s.Hub+"/profile", http.StatusOK)
+		b.Press(`.claim button`, `#claims .empty-line`)
+		if n := len(read(t, s.Hub+"/api/network/identity/"+p.Handle).List("identities")); n != 0 {
+			t.Errorf("%d identities remain after their release", n)
+		}
+		b.RequireNoProblems()
+	})
+}
+
+func newWallet() string {
+	raw := make([]byte, 20)
+	_, _ = rand.Read(raw) // never fails
+	return "0x" + hex.EncodeToString(raw)
+}
+
+// The profile of a program says that it is one.
+func TestProgramsAreLabelled(t *testing.T) {
+	t.Parallel()
+	s := system(t)
+	p, b := s.NewOperator(t), browser.Open(t, browser.Phone)
+	admin(t, s, "/api/admin/operators", stack.JSON{"handle": p.Handle, "operatorType": "ai_agent"})
+	b.Visit(s.Hub+"/u/"+p.Handle, http.StatusOK)
+	b.Shows("main h1", "AI")
+	b.Shows("main", "This is a machine", "Automated")
+	b.RequireFits()
+	b.RequireNoProblems()
+}
+
+// A person who finds another account on the consent page changes accounts and gets the same page; denial and approval have
+// buttons of equal size.
+func TestConsentOfAnotherAccount(t *testing.T) {
+	t.Parallel()
+	s := system(t)
+	callback, answers := newCallback(t)
+	app := newApp(t, s, callback, "profile:read", "signal:create", "signer:create", "offline_access", "profile:update")
+	b, first, second := browser.Open(t, browser.Phone), s.NewOperator(t), s.NewOperator(t)
+	b.Visit(app.AuthCodeURL("state é", oauth2.S256ChallengeOption(oauth2.GenerateVerifier())), http.StatusOK)
+	b.SignIn(first.Handle, `form.decide`)
+	b.Shows("main", "You are @"+first.Handle, "For at most 14 days", "a program on this device", "It cannot change your handle",
+		"No app can sign in as you", "You can end this at any time")
+	b.RequireFits()
+	const looks = `[...document.querySelectorAll(".decide button")].map(e => {
+		const r = e.getBoundingClientRect(), c = getComputedStyle(e);
+		return [r.width, r.height, r.top].map(Math.round).concat([c.borderTopWidth, c.fontSize, c.fontWeight]).join(" ");
+	})`
+	if got := browser.Eval[[]string](b, looks); len(got) != 2 || got[0] != got[1] {
+		t.Errorf("the buttons differ: %q", got)
+	}
+	b.Press(`.as button`, `a.button`)
+	b.Shows("main", "the app that asked to connect")
+	b.Press(`a.button`, `#user`)
+	b.SignIn(second.Handle, `form.decide`)
+	b.Shows("main", "You are @"+second.Handle)
+	b.Press(`form.decide button[value="deny"]`, `#done`)
+	if got := <-answers; got.Get("error") != "access_denied" || got.Get("state") != "state é" {
+		t.Errorf("the app receives %v, want access_denied with its state", got)
+	}
+	b.RequireNoProblems()
+}
+
+// newCallback runs the redirect address of an application until the test ends. It shows an element with the id done.
+func newCallback(t *testing.T) (address string, answers <-chan url.Values) {
+	t.Helper()
+	got := make(chan url.Values, 4)
+	mux := http.NewServeMux()
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	mux.HandleFunc("/cb", func(w http.ResponseWriter, r *http.Request) {
+		got <- r.URL.Query()
+		http.Redirect(w, r, strings.Replace(server.URL, "127.0.0.1", "localhost", 1)+"/done", http.StatusSeeOther)
+	})
+	mux.HandleFunc("/done", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte(`<link rel="icon" href="data:,"><p id="done">Connected.</p>`))
+	})
+	return server.URL + "/cb", got
+}
+
+// withoutPort returns a loopback address without its port, which registered redirect addresses need not have.
+func withoutPort(t *testing.T, address string) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Host = u.Hostname()
+	return u.String()
+}
+
+// newApp registers a public application of a new operator.
+func newApp(t *testing.T, s *stack.Stack, callback string, scopes ...string) *oauth2.Config {
+	t.Helper()
+	owner := s.NewOperator(t)
+	id := owner.Send(t, "/api/dev/apps", http.StatusCreated, stack.Bearer(owner.Login), stack.JSON{
+		"name": "Tide <script>table()</script>", "type": "public", "redirectUris": []string{withoutPort(t, callback)}, "scopes": scopes,
+	}).Text("clientId")
+	return oauthConfig(s, id, "", callback, scopes...)
+}
+
+func oauthConfig(s *stack.Stack, id, secret, callback string, scopes ...string) *oauth2.Config {
+	return &oauth2.Config{
+		ClientID: id, ClientSecret: secret, RedirectURL: callback, Scopes: scopes,
+		Endpoint: oauth2.Endpoint{
+			AuthURL: s.Hub + "/protocol/authorize", TokenURL: s.Issuer() + "/oauth/token", AuthStyle: oauth2.AuthStyleInParams,
+		},
+	}
+}

@@ -1,0 +1,114 @@
+package pages
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/test/system/browser"
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+const feedUpdate = 10 * time.Second
+
+// The page of the feed shows what happens within seconds, unchanged, and can be paused. The test does not run in parallel:
+// it counts the events of the page.
+func TestFeedPage(t *testing.T) {
+	s := system(t)
+	before, p := s.NewOperator(t), s.NewOperator(t)
+	id := before.NewCall(t, s.NewNativeMarket(t, 5000, nil), "YES", 5000, stack.JSON{"textTake": "the words before"})
+	stack.Eventually(t, browser.Within, "the call in the feed", func() bool {
+		return read(t, s.API+"/api/v1/feed?limit=200").Contains(id)
+	})
+	tabs := []*browser.Tab{browser.Open(t, browser.Desktop), browser.Open(t, browser.Phone)}
+	for _, b := range tabs {
+		b.Visit(s.Hub+"/feed", http.StatusOK)
+		b.Await("#feed-phase", "live")
+		b.Shows("#feed-rows", "the words before")
+	}
+	market := s.NewNativeMarket(t, 5000, nil)
+	p.NewCall(t, market, "YES", 5200, stack.JSON{"textTake": "the gauge is rising"})
+	for _, b := range tabs {
+		b.AwaitWithin(feedUpdate, "#feed-rows li", "Call", "@"+p.Handle, "YES at 52¢", "the gauge is rising")
+		b.AwaitWithin(feedUpdate, "#feed-lag", " s")
+		for _, link := range []string{"/m/" + market, "/u/" + p.Handle} {
+			if n := b.Count("#feed-rows a[href='" + link + "']"); n != 1 {
+				t.Errorf("%d links to %s, want 1", n, link)
+			}
+		}
+		b.RequireFits()
+		b.RequireNoProblems()
+	}
+	b := tabs[0]
+	market = s.NewNativeMarket(t, 5000, nil)
+	t.Run("hostile texts", func(t *testing.T) { requireHostileFeed(t, s, b, market) })
+	t.Run("pause", func(t *testing.T) { requirePause(t, s, b, market) })
+	t.Run("results", func(t *testing.T) {
+		s.Finalize(t, market, "YES")
+		b.AwaitWithin(feedUpdate, "#feed-rows", "Won +50")
+		b.RequireNoProblems()
+		b.Visit(s.Hub+"/feed?of=resolutions", http.StatusOK)
+		b.Await("#feed-rows", read(t, s.Hub+"/api/m/"+market).Text("question"), "YES")
+		for _, path := range []string{"/feed?lane=science", "/feed?of=wire"} {
+			b.Visit(s.Hub+path, http.StatusOK)
+			b.Await("#feed-phase", "live")
+			b.RequireFits()
+		}
+		b.RequireNoProblems()
+	})
+	t.Run("without scripts", func(t *testing.T) { requireFeedWithoutScript(t, s) })
+}
+
+// requireHostileFeed requires that the script and the server show texts of calls unchanged.
+func requireHostileFeed(t *testing.T, s *stack.Stack, b *browser.Tab, market string) {
+	texts := browser.HostileTexts[:stack.Size(t, 5, len(browser.HostileTexts), len(browser.HostileTexts))]
+	for i, o := range s.SeedOperators(t, len(texts)) {
+		o.NewCall(t, market, "YES", 5000, stack.JSON{"textTake": texts[i]})
+		stack.Eventually(t, feedUpdate, "the take "+texts[i], func() bool {
+			shown := b.Texts("#feed-rows li:first-child p")
+			return len(shown) == 1 && shown[0] == strings.TrimSpace(texts[i])
+		})
+	}
+	b.RequireNoProblems()
+	b.Visit(s.Hub+"/feed?x=fresh", http.StatusOK)
+	b.Await("#feed-phase", "live")
+	if n := b.Count("#feed-rows li"); n < min(len(texts), 50) {
+		t.Errorf("the page has %d events, want %d", n, min(len(texts), 50))
+	}
+	b.RequireNoProblems()
+}
+
+// requirePause requires that a paused page counts new events and shows them afterwards.
+func requirePause(t *testing.T, s *stack.Stack, b *browser.Tab, market string) {
+	b.Click("#feed-pause")
+	s.NewOperator(t).NewCall(t, market, "YES", 5000, stack.JSON{"textTake": "while it is paused"})
+	b.AwaitWithin(feedUpdate, "#feed-pause", "Resume (1 new)")
+	if shown := b.Texts("#feed-rows li:first-child p"); len(shown) == 1 && shown[0] == "while it is paused" {
+		t.Error("the paused page shows a new event")
+	}
+	b.Click("#feed-pause")
+	b.AwaitWithin(feedUpdate, "#feed-rows li", "while it is paused")
+}
+
+// requireFeedWithoutScript requires that the page has events without its script, and may run and connect to nothing else
+// than its script and the feed.
+func requireFeedWithoutScript(t *testing.T, s *stack.Stack) {
+	a := read(t, s.Hub+"/feed")
+	page := string(a.Body)
+	if n := strings.Count(page, "<li class="); n == 0 || n > 50 {
+		t.Errorf("%d events without a script, want 1 to 50", n)
+	}
+	if !strings.Contains(page, "<noscript>") || !strings.Contains(page, "the server read at") {
+		t.Error("the page does not say when the server read the events")
+	}
+	want := "script-src 'self'; connect-src " + strings.Replace(s.API, "http", "ws", 1)
+	policy := a.Header.Get("Content-Security-Policy")
+	if !strings.HasSuffix(policy, want) || strings.Contains(policy, "unsafe") || strings.Contains(policy, "*") {
+		t.Errorf("the policy is %q, want one that ends with %q", policy, want)
+	}
+	script := `<script type="module" src="/static/feed.js?v=`
+	if n := strings.Count(page, "<script"); n != 1 || !strings.Contains(page, script) || strings.Contains(page, " style=") {
+		t.Errorf("the page has %d scripts, want feed.js alone and no style", n)
+	}
+}

@@ -1,0 +1,66 @@
+package pages
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/signalcast/signalcast/test/system/browser"
+	"github.com/signalcast/signalcast/test/system/openapi"
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+func TestMain(m *testing.M) {
+	openapi.Main(m, func(o *openapi.Operation) bool { return false }) // other packages cover the operations
+}
+
+// system returns the system that the tests of this package share.
+func system(t *testing.T) *stack.Stack {
+	t.Helper()
+	return stack.Shared(t, stack.ScoredAtOnce(), stack.Env("RATE_LIMIT_ANON", "0"))
+}
+
+// atBothSizes runs a test on a phone and on a desktop.
+func atBothSizes(t *testing.T, test func(t *testing.T, size browser.Size)) {
+	for name, size := range map[string]browser.Size{"phone": browser.Phone, "desktop": browser.Desktop} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, size)
+		})
+	}
+}
+
+// read requires that an address answers 200.
+func read(t testing.TB, url string, sets ...stack.Set) stack.Answer {
+	t.Helper()
+	return stack.Send(t, http.MethodGet, url, sets...).Require(http.StatusOK)
+}
+
+// admin sends a POST as administrator.
+func admin(t testing.TB, s *stack.Stack, path string, body stack.JSON) {
+	t.Helper()
+	stack.Send(t, http.MethodPost, s.Hub+path, s.Admin(), stack.Body(body)).Require(http.StatusOK)
+}
+
+// requirePolicy requires of pages without script a policy that permits none, and no script or style in the page.
+func requirePolicy(t *testing.T, s *stack.Stack, paths ...string) {
+	t.Helper()
+	for _, path := range paths {
+		a := read(t, s.Hub+path)
+		policy := a.Header.Get("Content-Security-Policy")
+		for _, part := range []string{"default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"} {
+			if !strings.Contains(policy, part) {
+				t.Errorf("%s: the policy %q lacks %s", path, policy, part)
+			}
+		}
+		if strings.Contains(policy, "unsafe") || strings.Contains(policy, "script-src") {
+			t.Errorf("%s: the policy %q permits scripts", path, policy)
+		}
+		if a.Header.Get("X-Frame-Options") != "DENY" || !strings.Contains(a.Header.Get("Vary"), "Accept") {
+			t.Errorf("%s: headers %v", path, a.Header)
+		}
+		if strings.Contains(strings.ToLower(string(a.Body)), "<script") || styled.Match(a.Body) {
+			t.Errorf("%s has a script or a style attribute", path)
+		}
+	}
+}

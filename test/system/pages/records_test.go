@@ -1,0 +1,246 @@
+package pages
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"image/png"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalcast/signalcast/test/system/browser"
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+const hostileName = `"><img src=x onerror=canary(1)><b>Ann`
+
+// decided are the calls of newRecord that count.
+const decided = 22
+
+// newRecord creates an operator with more calls than a page shows: won, lost, void and open ones. It returns the id of the
+// best one.
+func newRecord(t *testing.T, s *stack.Stack) (p *stack.Operator, best string) {
+	t.Helper()
+	p = s.NewOperator(t)
+	p.Send(t, "/api/streamer/profile", http.StatusOK, stack.Bearer(p.Key), stack.JSON{
+		"displayName": hostileName, "bio": "Rivers do not read polls.\n<script>canary(2)</script>",
+	})
+	var ended []string
+	for i := range 28 {
+		price := []int{900, 3000, 5500, 7000}[i%4]
+		lane := []string{"Science", "Music", "Sports"}[i%3]
+		market := s.NewVenueMarket(t, "polymarket", float64(price)/10_000, stack.JSON{"spread": 0, "tags": []string{lane}})
+		market.Read(t) // the calls of an operator may make the ledger read 20 markets in a minute
+		id := p.NewCall(t, market.ID, "YES", price, stack.JSON{
+			"confidence": 10 + 3*i, "textTake": `<img src=x onerror=canary(3)> The dam opened at noon.`,
+		})
+		switch {
+		case i == 0:
+			best = id
+			market.Resolve(t, "YES")
+		case i%9 == 8:
+			market.Resolve(t, "INVALID")
+		case i < 24:
+			market.Resolve(t, []string{"NO", "YES", "YES"}[i%3])
+		default:
+			continue
+		}
+		ended = append(ended, id)
+	}
+	stack.Eventually(t, browser.Within, "results of all calls", func() bool {
+		s.Scan(t)
+		return !slices.ContainsFunc(ended, func(id string) bool { return s.Signal(t, id).Text("status") == "pending" })
+	})
+	return p, best
+}
+
+// The page of an operator shows the whole record, and every link leads somewhere.
+func TestRecordPage(t *testing.T) {
+	t.Parallel()
+	s := system(t)
+	p, best := newRecord(t, s)
+	path := "/u/" + p.Handle
+	stack.Eventually(t, time.Minute, "statistics of all calls", func() bool {
+		a := read(t, s.Hub+"/api/operator/"+p.Handle+"/skill")
+		page := read(t, s.Hub+path)
+		return a.Value("report") != nil && a.Int("report.calls") == decided && page.Contains("these 22 decided calls") &&
+			page.Contains("Score over time")
+	})
+	t.Run("page", func(t *testing.T) {
+		atBothSizes(t, func(t *testing.T, size browser.Size) {
+			b := browser.Open(t, size)
+			b.VisitWhole(s.Hub + path)
+			b.Shows("main", hostileName, "@"+p.Handle, "Independent", "Skill or luck?", "edge", "decided calls", "Score over time",
+				"Said and came", "Edge by lane", "Science", "Moments", "Epic", "won at 9¢", "The dam opened at noon", "22",
+				"record verify", "Won", "Lost", "Void", "Open")
+			b.RequireAccessible()
+			b.RequireLinks(s.Hub, map[string]bool{})
+			b.Press(`a[rel="next"]`, `#calls`)
+			b.Shows("#calls", "Older calls", "From the newest")
+			if n := b.Count(".calls-of li"); n != 3 {
+				t.Errorf("%d calls on the second page, want 3", n)
+			}
+			b.Press(`.best a`, `article.ticket`)
+			requireURL(t, b, s.Hub+"/receipts/"+best)
+			b.Press(`.facts a[href="`+path+`"]`, `.r-head`)
+			b.RequireNoProblems()
+		})
+	})
+	t.Run("without scripts", func(t *testing.T) {
+		t.Parallel()
+		b := browser.Open(t, browser.Phone)
+		b.DisableScripts()
+		b.VisitWhole(s.Hub + path)
+		b.Shows("main", "Skill or luck?", "Score over time", "More calls")
+		b.RequireNoProblems()
+		b.Visit(s.Hub+"/u/nobody_of_that_name", http.StatusNotFound)
+		b.Shows("main", "404", "Nothing here")
+	})
+	t.Run("other forms", func(t *testing.T) {
+		t.Parallel()
+		requireSameRecord(t, s, p, best)
+	})
+}
+
+// requireSameRecord requires that the embed, the lines of the record and the card agree with the summary of an operator.
+func requireSameRecord(t *testing.T, s *stack.Stack, p *stack.Operator, best string) {
+	t.Helper()
+	var summary stack.Answer
+	stack.Eventually(t, 10*time.Second, "a summary of all calls", func() bool {
+		summary = read(t, s.Hub+"/api/operator/"+p.Handle)
+		return summary.Int("stats.resolvedCalls") == decided
+	})
+	embed := read(t, s.Hub+"/api/embed/operator/"+p.Handle)
+	embed.Expect(stack.JSON{
+		"rank": summary.Value("rank"), "score": summary.Value("stats.score"), "accuracy": summary.Value("stats.accuracy"),
+		"live": summary.Value("live"), "liveSignal": summary.Value("liveSignal"),
+	})
+	calls := embed.List("recentCalls")
+	if diff := cmp.Diff(summary.List("recentCalls"), calls); diff != "" || len(calls) != 10 {
+		t.Errorf("the embed has %d recent calls, want 10 (-summary +embed):\n%s", len(calls), diff)
+	}
+	minted, recorded := map[string]string{}, map[string]string{}
+	for _, m := range summary.List("moments") {
+		moment := m.(map[string]any)
+		minted[moment["signalId"].(string)] = moment["tier"].(string)
+	}
+	lines := bufio.NewScanner(bytes.NewReader(read(t, s.Hub+"/api/operator/"+p.Handle+"/record").Body))
+	for lines.Buffer(nil, 1<<20); lines.Scan(); {
+		var line struct{ ID, Moment string }
+		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Moment != "" {
+			recorded[line.ID] = line.Moment
+		}
+	}
+	if diff := cmp.Diff(minted, recorded); diff != "" || minted[best] != "EPIC" {
+		t.Errorf("the tier of the best call is %q, want EPIC; moments (-summary +record):\n%s", minted[best], diff)
+	}
+	requireCard(t, s.Hub+"/api/card/operator/"+p.Handle)
+	b := browser.Open(t, browser.Size{Width: 420, Height: 220})
+	stack.Eventually(t, browser.Within, "a frame with the record", func() bool {
+		b.Visit(s.Hub+"/operator/"+p.Handle+"/embed", http.StatusOK)
+		return !strings.Contains(b.Text("main"), "cannot be read right now")
+	})
+	b.Shows("main", hostileName, "28", "Score", "%")
+	b.RequireFits()
+	b.RequireNoProblems()
+}
+
+// requireCard requires a card as well-formed SVG and as a PNG of full width, which a browser displays.
+func requireCard(t *testing.T, card string) {
+	t.Helper()
+	svg := xml.NewDecoder(bytes.NewReader(read(t, card+".svg").Body))
+	for {
+		if _, err := svg.Token(); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatalf("%s.svg: %v", card, err)
+		}
+	}
+	if img, err := png.Decode(bytes.NewReader(read(t, card+".png").Body)); err != nil || img.Bounds().Dx() != 1200 {
+		t.Errorf("%s.png: %v, want a PNG of 1200 pixels", card, err)
+	}
+	b := browser.Open(t, browser.Desktop)
+	for _, form := range []string{".svg", ".png"} {
+		b.Visit(card+form, http.StatusOK)
+	}
+}
+
+// The page of an operator without calls, or without decided ones, says so.
+func TestRecordPageOfNewcomer(t *testing.T) {
+	t.Parallel()
+	s := system(t)
+	p, b := s.NewOperator(t), browser.Open(t, browser.Phone)
+	b.VisitWhole(s.Hub + "/u/" + p.Handle)
+	b.Shows("main", "has not called anything yet")
+	b.RequireAccessible()
+	p.NewCall(t, s.NewNativeMarket(t, 5000, nil), "NO", 5000, nil)
+	stack.Eventually(t, browser.Within, "a page with the open call", func() bool {
+		b.VisitWhole(s.Hub + "/u/" + p.Handle)
+		return strings.Contains(b.Text("main"), "is decided yet")
+	})
+	b.RequireAccessible()
+}
+
+// Boards, stations and totals can be read on a phone and on a desktop, with and without scripts.
+func TestNetworkPages(t *testing.T) {
+	t.Parallel()
+	s := system(t)
+	p, market := s.NewOperator(t), s.NewVenueMarket(t, "polymarket", 0.2, nil)
+	id := p.NewCall(t, market.ID, "YES", 2000, nil)
+	market.Resolve(t, "YES")
+	s.RequireResult(t, id)
+	link := `href="/u/` + p.Handle + `"`
+	for _, board := range []string{"/board?order=edge", "/board"} {
+		stack.Eventually(t, browser.Within, p.Handle+" on "+board, func() bool { return read(t, s.Hub+board).Contains(link) })
+	}
+	t.Run("pages", func(t *testing.T) {
+		atBothSizes(t, func(t *testing.T, size browser.Size) {
+			b, seen := browser.Open(t, size), map[string]bool{}
+			for path, texts := range map[string][]string{
+				"/board":                              {"Board", "People", "By broadcast score", "Points", "@" + p.Handle},
+				"/board?order=edge":                   {"By the lower end of the edge", "Lower end", "@" + p.Handle},
+				"/board?operators=house&lane=culture": {"Nobody is on this board yet"},
+				"/network":                            {"This station", "Operators of all stations", "Tapes"},
+				"/pulse":                              {"North star", "Calls of people, by week", "House and machines", "Decided"},
+			} {
+				b.VisitWhole(s.Hub + path)
+				b.Shows("main", texts...)
+				b.RequireAccessible()
+				b.RequireLinks(s.Hub, seen)
+			}
+			b.VisitWhole(s.Hub + "/pulse")
+			if n := b.Count(".weeks .plot g"); n != 32 {
+				t.Errorf("%d weeks are drawn, want 32", n)
+			}
+			for _, name := range []string{"board", "network", "pulse", "markets"} {
+				link := fmt.Sprintf(`header nav a[href="/%s"]`, name)
+				b.Press(link, link+`[aria-current]`)
+			}
+			b.VisitWhole(s.Hub + "/board?order=edge")
+			b.Press(`.ranks tbody tr:first-child a`, `.r-head`)
+			b.RequireNoProblems()
+		})
+	})
+	t.Run("without scripts", func(t *testing.T) {
+		t.Parallel()
+		b := browser.Open(t, browser.Phone)
+		b.DisableScripts()
+		for _, path := range []string{"/board?order=edge", "/network", "/pulse"} {
+			b.VisitWhole(s.Hub + path)
+			if b.Count("main svg[role=img], main table") == 0 {
+				t.Errorf("%s shows no picture and no table", path)
+			}
+		}
+		b.RequireNoProblems()
+	})
+	requirePolicy(t, s, "/board", "/board?order=edge", "/network", "/pulse", "/u/"+p.Handle)
+}
