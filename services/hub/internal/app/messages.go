@@ -35,7 +35,7 @@ func (a *App) newMessages(store *postgres.Store) error {
 		Moderation: upstream.NewModeration(a.ledger),
 		Effects: &creation.Effects{
 			Filer: filer, Signals: signals, Markets: markets, Profiles: upstream.NewOperators(a.ledger), Outcomes: outcomes,
-			Stations: upstream.NewStations(a.ledger), Air: a.onair, People: upstream.NewOperators(a.ledger), Videos: a.cfg.Videos,
+			Ledger: a.api, Air: a.onair, People: upstream.NewOperators(a.ledger), Videos: a.cfg.Videos,
 		},
 	})
 	a.creations = creation.NewService(creation.Config{

@@ -10,7 +10,6 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/network"
 	"github.com/signalcast/signalcast/services/hub/internal/partner"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
-	"github.com/signalcast/signalcast/services/hub/internal/upstream"
 )
 
 // NetworkConfig is how the rows of partner stations are read.
@@ -40,12 +39,12 @@ const networkLease int64 = 7201023
 func (a *App) newNetwork(store *postgres.Store) {
 	a.network = network.NewService(network.Config{
 		Origin: a.cfg.origin(), People: a.cfg.base() + "/u/", Copies: store, Shelf: store, Links: store, Claims: a.cfg.Accounts.stations(),
-		Field: upstream.NewField(a.ledger), Keep: a.cfg.Network.Keep, Now: a.now,
+		Ledger: a.api, Keep: a.cfg.Network.Keep, Now: a.now,
 	})
 	a.partners = partner.NewReader(partner.Options{
 		Private: a.cfg.Network.Private, Origin: a.cfg.origin(), Videos: a.cfg.Videos, Now: a.now,
 	})
-	a.puller = network.NewPuller(upstream.NewStations(a.ledger), a.partners, store, a.now)
+	a.puller = network.NewPuller(a.api, a.partners, store, a.now)
 	failed := a.metrics.Counter("partner_failures_total", "Answers of partner stations that were none.", "origin")
 	a.puller.Failed = func(origin string, err error) {
 		failed.WithLabelValues(origin).Inc()

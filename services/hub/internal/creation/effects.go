@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	stationv1 "github.com/signalcast/signalcast/proto/station/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
@@ -23,7 +25,7 @@ type Effects struct {
 	Markets  Markets
 	Profiles Profiles
 	Outcomes Outcomes
-	Stations Stations
+	Ledger   *ledgerclient.Client
 	Air      Air
 	People   People
 	Videos   []string // hosts that streams may be on; empty: any
@@ -55,11 +57,7 @@ func (e *Effects) Apply(ctx context.Context, a message.Act) (message.Result, err
 		}
 		return message.Result{"marketId": string(p.MarketID)}, nil
 	case *message.Station:
-		do := e.Stations.CreateStation
-		if a.Type == message.StationUpdate {
-			do = e.Stations.UpdateStation
-		}
-		if err := do(ctx, operator.ID(a.DenpaID), string(a.ID), p); err != nil {
+		if err := e.station(ctx, a, p); err != nil {
 			return nil, asPayload(err)
 		}
 		return message.Result{"stationId": p.StationID}, nil
@@ -147,6 +145,27 @@ func filled(s *string) *string {
 		return nil
 	}
 	return s
+}
+
+// station registers or changes a partner station, once for the message.
+func (e *Effects) station(ctx context.Context, a message.Act, p *message.Station) error {
+	draft := &stationv1.Draft{
+		StationId: p.StationID, Name: p.Name, Url: p.URL, Description: p.Description, TapesUrl: p.TapesURL, OperatorsUrl: p.OperatorsURL,
+		Status: p.Status, HasLanes: p.Lanes != nil, HasProviders: p.Providers != nil,
+	}
+	for _, lane := range p.Lanes {
+		draft.Lanes = append(draft.Lanes, string(lane))
+	}
+	for _, provider := range p.Providers {
+		draft.Providers = append(draft.Providers, string(provider))
+	}
+	var err error
+	if a.Type == message.StationUpdate {
+		_, err = e.Ledger.StationWrites.UpdateStation(ctx, &stationv1.UpdateStationRequest{OperatorId: a.DenpaID, MessageId: string(a.ID), Draft: draft})
+	} else {
+		_, err = e.Ledger.StationWrites.CreateStation(ctx, &stationv1.CreateStationRequest{OperatorId: a.DenpaID, MessageId: string(a.ID), Draft: draft})
+	}
+	return err
 }
 
 func profileOf(p *message.Profile) operator.Profile {

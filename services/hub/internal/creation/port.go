@@ -46,12 +46,6 @@ type Outcomes interface {
 	Outcome(ctx context.Context, id syntax.MarketID) (*resolution.Outcome, error)
 }
 
-// Stations registers partner stations, once for a message.
-type Stations interface {
-	CreateStation(ctx context.Context, owner operator.ID, messageID string, d *message.Station) error
-	UpdateStation(ctx context.Context, owner operator.ID, messageID string, d *message.Station) error
-}
-
 // Air keeps broadcasts and opens sessions, once for a message.
 type Air interface {
 	Announce(ctx context.Context, b onair.Broadcast) error

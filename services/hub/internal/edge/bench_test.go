@@ -86,7 +86,7 @@ func setup(t testing.TB, options ...option) *bench {
 		Sessions: sessions, Operators: ops, Directory: ops, Grants: grants, Signals: signal.NewService(signals, ids.next), Reads: signals,
 		Markets: upstream.NewMarkets(conn), Catalogue: upstream.NewCatalogue(conn), Resolutions: upstream.NewResolutions(conn), Boards: upstream.NewBoards(conn), Exports: upstream.NewExports(conn), Records: upstream.NewRecords(conn),
 		Programs: programs, Director: programv1.NewProgramServiceClient(conn), Audit: b.audit,
-		Pins: bare{}, Streams: bare{}, Clips: bare{}, Video: noVideo(ops, ids.next, b.clock.Now), Links: bare{}, Network: newNetwork(conn, &partners{}, b.clock.Now), Owned: upstream.NewStations(conn), Viewers: keyLimit{limit.NewLocal("view", 1, time.Hour, b.clock.Now)},
+		Pins: bare{}, Streams: bare{}, Clips: bare{}, Video: noVideo(ops, ids.next, b.clock.Now), Links: bare{}, Network: newNetwork(conn, &partners{}, b.clock.Now), Viewers: keyLimit{limit.NewLocal("view", 1, time.Hour, b.clock.Now)},
 		Addresses: limit.NewLocal("ip", 0, time.Minute, b.clock.Now),
 		Log:       slog.New(slog.DiscardHandler), Now: b.clock.Now, NewID: ids.next,
 		Carry:    func(ctx context.Context, _ string) context.Context { return ctx },

@@ -15,13 +15,12 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/claim"
 	"github.com/signalcast/signalcast/services/hub/internal/edge"
 	"github.com/signalcast/signalcast/services/hub/internal/network"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
-	"github.com/signalcast/signalcast/services/hub/internal/upstream"
 )
 
 // partners is the database of federated rows, in memory.
@@ -110,25 +109,19 @@ var atRiver = []claim.Station{{Name: "river", Profile: "https://river.example/u/
 
 func newNetwork(conn grpc.ClientConnInterface, p *partners, now func() time.Time) *network.Service {
 	return network.NewService(network.Config{
-		Origin: hubURL, People: hubURL + "/u/", Copies: p, Shelf: p, Links: p, Claims: atRiver, Field: upstream.NewField(conn), Keep: 10 * time.Minute, Now: now,
+		Origin: hubURL, People: hubURL + "/u/", Copies: p, Shelf: p, Links: p, Claims: atRiver, Ledger: ledgerclient.New(conn), Keep: 10 * time.Minute, Now: now,
 	})
 }
-
-// fielded gives the field of a bench that is not built yet.
-type fielded struct{ network.Field }
 
 // withPartners is a bench whose partners are p.
 func withPartners(t *testing.T, p *partners) *bench {
 	t.Helper()
-	field := &fielded{}
-	b := setup(t, func(_ *edge.Config, d *edge.Deps) {
+	return setup(t, func(_ *edge.Config, d *edge.Deps) {
 		p.at = d.Now()
 		d.Network = network.NewService(network.Config{
-			Origin: hubURL, People: hubURL + "/u/", Copies: p, Shelf: p, Links: p, Claims: atRiver, Field: field, Keep: 10 * time.Minute, Now: d.Now,
+			Origin: hubURL, People: hubURL + "/u/", Copies: p, Shelf: p, Links: p, Claims: atRiver, Ledger: d.Ledger, Keep: 10 * time.Minute, Now: d.Now,
 		})
 	})
-	field.Field = upstream.NewField(testkit.Link(t, b.ledger.Register))
-	return b
 }
 
 func tape(id, origin, handle string, at int, boosted bool) network.Tape {

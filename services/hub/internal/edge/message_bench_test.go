@@ -13,6 +13,7 @@ import (
 
 	"google.golang.org/grpc"
 
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/limit"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/testkit"
@@ -106,7 +107,7 @@ func wireMessages(t testing.TB, d *edge.Deps, conn grpc.ClientConnInterface) *me
 		Issuer: issuer, Now: d.Now, NewID: d.NewID, Keys: keys, Messages: &stores.messages, Signers: &stores.signers, OperatorKeys: upstream.NewOperators(conn), Moderation: upstream.NewModeration(conn),
 		Effects: &creation.Effects{
 			Filer: filer, Signals: signals, Markets: markets, Profiles: upstream.NewOperators(conn), Outcomes: outcomes,
-			Stations: upstream.NewStations(conn), Air: d.OnAir, People: upstream.NewOperators(conn), Videos: []string{"video.example"},
+			Ledger: ledgerclient.New(conn), Air: d.OnAir, People: upstream.NewOperators(conn), Videos: []string{"video.example"},
 		},
 	})
 	d.Creations = creation.NewService(creation.Config{

@@ -11,6 +11,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/proto/openapi"
+	stationv1 "github.com/signalcast/signalcast/proto/station/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/board"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/claim"
@@ -89,12 +90,16 @@ func (s *server) passportOf(ctx context.Context, op operator.Operator) (passport
 	var record board.Record
 	var follows follow.Totals
 	var claims []claim.Claim
-	var owned, broadcasts int64
+	var stations *stationv1.CountStationsResponse
+	var broadcasts int64
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) { record, err = s.Boards.Record(ctx, op.ID); return err })
 	g.Go(func() (err error) { follows, err = s.Accounts.Follows.Totals(ctx, op.ID); return err })
 	g.Go(func() (err error) { claims, err = s.Accounts.Claims.Claims(ctx, op.ID); return err })
-	g.Go(func() (err error) { owned, err = s.Owned.StationsOf(ctx, op.ID); return err })
+	g.Go(func() (err error) {
+		stations, err = s.Ledger.Stations.CountStations(ctx, &stationv1.CountStationsRequest{OperatorId: string(op.ID)})
+		return err
+	})
 	g.Go(func() (err error) { broadcasts, err = s.OnAir.Broadcasts(ctx, op.Handle); return err })
 	if err := g.Wait(); err != nil {
 		return passportJSON{}, err
@@ -105,7 +110,7 @@ func (s *server) passportOf(ctx context.Context, op operator.Operator) (passport
 		Wallets: walletsOf(claims), Identities: showIdentities(claims),
 		OperatorType: string(op.Type), IsAI: op.IsAI(), CreatedAt: syntax.Stamp(op.CreatedAt),
 		Stats: openapi.OwnPassport_Stats{
-			Stations: owned, Broadcasts: broadcasts, Signals: record.Total, Predictions: record.Total, Won: record.Won,
+			Stations: stations.GetStations(), Broadcasts: broadcasts, Signals: record.Total, Predictions: record.Total, Won: record.Won,
 			Score:     record.Score,
 			Followers: follows.Followers, Following: follows.Following,
 		},

@@ -76,7 +76,6 @@ type Deps struct {
 	Moderation  *moderation.Service
 	Video       Video
 	Network     *network.Service
-	Owned       Owned                              // stations
 	Viewers     KeyLimiter                         // player starts of one address and tape
 	Programs    programv1.ProgramReadServiceClient // of the clock; nil: there is no clock
 	Director    programv1.ProgramServiceClient     // nil: there is no clock
@@ -96,11 +95,6 @@ type Deps struct {
 	Degraded func(route, source string)
 	// Trace is put around the router; ready pages are answered before it. May be nil.
 	Trace func(http.Handler) http.Handler
-}
-
-// Owned counts the stations that somebody owns.
-type Owned interface {
-	StationsOf(ctx context.Context, owner operator.ID) (int64, error)
 }
 
 // server holds the handlers; edge.Server is what others see of it.

@@ -75,23 +75,6 @@ type Operator struct {
 	AlsoOn       []string // origins where this is the same operator
 }
 
-// Register knows the active stations.
-type Register interface {
-	Partners(ctx context.Context) ([]Partner, error)
-}
-
-// Station is an active partner as it describes itself.
-type Station struct {
-	Partner
-	Name, Owner, URL, Description string
-	Lanes                         []syntax.Lane
-}
-
-// Directory describes the active stations, by id. Fault: those of a ledger that is away.
-type Directory interface {
-	Stations(ctx context.Context) ([]Station, error)
-}
-
 // Heard tells when the rows of partners were read last, by origin. Fault: db_unavailable.
 type Heard interface {
 	Heard(ctx context.Context) (map[string]time.Time, error)
@@ -123,11 +106,6 @@ type Shelf interface {
 	// Views counts player starts of tapes here, in their order.
 	Views(ctx context.Context, list []Tape) ([]int64, error)
 	AddView(ctx context.Context, origin, id string) error
-}
-
-// Field ranks the people of this station.
-type Field interface {
-	Ranked(ctx context.Context, limit int) ([]Operator, error)
 }
 
 // Proof is a wallet at a station.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 )
 
 // atOnce is how many answers of partners are read at the same time; each is held in
@@ -13,35 +15,35 @@ const atOnce = 8
 
 // Puller reads what the partners show. One runs at a time over all hubs.
 type Puller struct {
-	register Register
-	reader   Reader
-	copies   Copies
-	now      func() time.Time
+	ledger *ledgerclient.Client
+	reader Reader
+	copies Copies
+	now    func() time.Time
 	// Failed hears of a partner whose answer was none; may be nil.
 	Failed func(origin string, err error)
 }
 
 // NewPuller wires it.
-func NewPuller(register Register, reader Reader, copies Copies, now func() time.Time) *Puller {
-	return &Puller{register: register, reader: reader, copies: copies, now: now}
+func NewPuller(ledger *ledgerclient.Client, reader Reader, copies Copies, now func() time.Time) *Puller {
+	return &Puller{ledger: ledger, reader: reader, copies: copies, now: now}
 }
 
 // Round reads every active partner once. One that fails keeps the copy before; who is
 // not active any more is forgotten. Faults: those of the register and of the copies.
 func (p *Puller) Round(ctx context.Context) error {
-	partners, err := p.register.Partners(ctx)
+	list, err := partners(ctx, p.ledger)
 	if err != nil {
 		return fmt.Errorf("list partners: %w", err)
 	}
-	origins := make([]string, len(partners))
-	for i := range partners {
-		origins[i] = partners[i].Origin
+	origins := make([]string, len(list))
+	for i := range list {
+		origins[i] = list[i].Origin
 	}
 	if err := p.copies.DropOthers(ctx, origins); err != nil {
 		return fmt.Errorf("drop partners: %w", err)
 	}
 	var wg sync.WaitGroup
-	slots, failures := make(chan struct{}, atOnce), make(chan error, 2*len(partners))
+	slots, failures := make(chan struct{}, atOnce), make(chan error, 2*len(list))
 	read := func(do func() error) {
 		slots <- struct{}{}
 		wg.Go(func() {
@@ -51,7 +53,7 @@ func (p *Puller) Round(ctx context.Context) error {
 			}
 		})
 	}
-	for _, one := range partners {
+	for _, one := range list {
 		if one.TapesURL != "" {
 			read(func() error { return p.tapes(ctx, one) })
 		}

@@ -10,20 +10,28 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/grpc"
+
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
+	"github.com/signalcast/signalcast/pkg/testkit"
+	stationv1 "github.com/signalcast/signalcast/proto/station/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/network"
 )
 
 // world is the register, the partners and the copies of one test.
 type world struct {
-	mu       sync.Mutex
-	partners []network.Partner
+	mu sync.Mutex
+	stationv1.UnimplementedStationReadServiceServer
+	partners []*stationv1.Station
 	register error
 	store    error
 	kept     map[string]string
 	dropped  []string
 }
 
-func (w *world) Partners(context.Context) ([]network.Partner, error) { return w.partners, w.register }
+func (w *world) ListActiveStations(context.Context, *stationv1.ListActiveStationsRequest) (*stationv1.ListActiveStationsResponse, error) {
+	return &stationv1.ListActiveStationsResponse{Stations: w.partners}, w.register
+}
 
 func (w *world) Tapes(_ context.Context, p network.Partner) ([]network.Tape, error) {
 	if strings.Contains(p.TapesURL, "broken") {
@@ -68,16 +76,17 @@ func TestRound(t *testing.T) {
 	t.Parallel()
 	w := &world{kept: map[string]string{}}
 	for i := range 20 {
-		p := network.Partner{Origin: fmt.Sprintf("p%02d", i), TapesURL: "x", OperatorsURL: "x"}
+		p := &stationv1.Station{StationId: fmt.Sprintf("p%02d", i), TapesUrl: "x", OperatorsUrl: "x"}
 		switch i {
 		case 3:
-			p.TapesURL = "broken"
+			p.TapesUrl = "broken"
 		case 4:
-			p.TapesURL, p.OperatorsURL = "", ""
+			p.TapesUrl, p.OperatorsUrl = "", ""
 		}
 		w.partners = append(w.partners, p)
 	}
-	p := network.NewPuller(w, w, w, time.Now)
+	conn := testkit.Link(t, func(r grpc.ServiceRegistrar) { stationv1.RegisterStationReadServiceServer(r, w) })
+	p := network.NewPuller(ledgerclient.New(conn), w, w, time.Now)
 	var mu sync.Mutex
 	var failed []string
 	p.Failed = func(origin string, _ error) { mu.Lock(); defer mu.Unlock(); failed = append(failed, origin) }

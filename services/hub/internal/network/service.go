@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/services/hub/internal/claim"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
@@ -17,7 +18,7 @@ type Service struct {
 	people string // what stands before a handle in the address of a page of ours
 	copies Copies
 	shelf  Shelf
-	field  Field
+	ledger *ledgerclient.Client
 	links  Links
 	claims []claim.Station
 	keep   time.Duration
@@ -30,7 +31,7 @@ type Config struct {
 	People string // what stands before a handle in the address of a page of ours
 	Copies Copies
 	Shelf  Shelf
-	Field  Field
+	Ledger *ledgerclient.Client
 	Links  Links
 	Claims []claim.Station // that claims may name
 	Keep   time.Duration   // how long a copy is shown
@@ -39,7 +40,7 @@ type Config struct {
 
 // NewService needs all of the configuration.
 func NewService(c Config) *Service {
-	return &Service{origin: c.Origin, people: c.People, copies: c.Copies, shelf: c.Shelf, field: c.Field, links: c.Links, claims: c.Claims, keep: c.Keep, now: c.Now}
+	return &Service{origin: c.Origin, people: c.People, copies: c.Copies, shelf: c.Shelf, ledger: c.Ledger, links: c.Links, claims: c.Claims, keep: c.Keep, now: c.Now}
 }
 
 // Tapes merges our own clips with those of the partners: boosted ones first, then the
@@ -163,7 +164,7 @@ func (s *Service) Operators(ctx context.Context, want Wanted, limit int) ([]Oper
 	var own []Operator
 	full := false
 	if want.has(Hub, s.origin) {
-		list, err := s.field.Ranked(ctx, ownRows)
+		list, err := ranked(ctx, s.ledger, ownRows)
 		if err != nil {
 			return nil, err
 		}

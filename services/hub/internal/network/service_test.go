@@ -8,6 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/grpc"
+
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
+	"github.com/signalcast/signalcast/pkg/testkit"
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
+	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/claim"
 	"github.com/signalcast/signalcast/services/hub/internal/network"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
@@ -18,12 +24,20 @@ const wallet = "0x52908400098527886E0F7030069857D2E4169EE7"
 // fieldOf is a hub with its own people, the rows of its partners, and claims.
 type fieldOf struct {
 	network.Copies
+	recordv1.UnimplementedRecordServiceServer
 	own, theirs []network.Operator
 	claims      map[network.Proof]operator.ID
 }
 
-func (f *fieldOf) Ranked(_ context.Context, limit int) ([]network.Operator, error) {
-	return slices.Clone(f.own[:min(limit, len(f.own))]), nil
+func (f *fieldOf) ListOperators(_ context.Context, r *recordv1.ListOperatorsRequest) (*recordv1.ListOperatorsResponse, error) {
+	out := &recordv1.ListOperatorsResponse{}
+	for _, o := range f.own[:min(int(r.GetLimit()), len(f.own))] {
+		out.Operators = append(out.Operators, &recordv1.Ranked{
+			Operator: &operatorv1.Operator{Id: string(o.ID), Handle: o.Handle, DisplayName: o.DisplayName, OperatorType: o.OperatorType, Tier: o.Tier},
+			Stats:    &recordv1.Stats{Score: o.Score},
+		})
+	}
+	return out, nil
 }
 
 func (f *fieldOf) CopiedOperators(context.Context, time.Time) ([]network.Operator, error) {
@@ -44,8 +58,9 @@ func (f *fieldOf) Owners(_ context.Context, list []network.Proof) (map[network.P
 // linked.
 func (f *fieldOf) shown(t *testing.T, want network.Wanted) string {
 	t.Helper()
+	conn := testkit.Link(t, func(r grpc.ServiceRegistrar) { recordv1.RegisterRecordServiceServer(r, f) })
 	s := network.NewService(network.Config{
-		Origin: "https://hub.example", People: "https://hub.example/u/", Copies: f, Field: f, Links: f, Keep: time.Minute, Now: time.Now,
+		Origin: "https://hub.example", People: "https://hub.example/u/", Copies: f, Ledger: ledgerclient.New(conn), Links: f, Keep: time.Minute, Now: time.Now,
 		Claims: []claim.Station{{Name: "river", Profile: "https://river.example/u/"}},
 	})
 	list, err := s.Operators(t.Context(), want, network.MaxOperators)

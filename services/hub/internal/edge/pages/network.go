@@ -10,6 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	stationv1 "github.com/signalcast/signalcast/proto/station/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/network"
 )
@@ -65,13 +66,15 @@ type operatorPart struct {
 // network is GET /network: what all stations show together.
 func (s *site) network(c echo.Context) error {
 	var (
-		stations  []network.Station
+		stations  *stationv1.ListActiveStationsResponse
 		heard     map[string]time.Time
 		tapes     []network.Tape
 		operators []network.Operator
 	)
 	g := newGather(c.Request().Context())
-	ask(g, partStations, &stations, s.Stations.Stations)
+	ask(g, partStations, &stations, func(ctx context.Context) (*stationv1.ListActiveStationsResponse, error) {
+		return s.Ledger.Stations.ListActiveStations(ctx, &stationv1.ListActiveStationsRequest{})
+	})
 	ask(g, partHeard, &heard, s.Heard.Heard)
 	ask(g, partTapes, &tapes, func(ctx context.Context) ([]network.Tape, error) {
 		return s.Network.Tapes(ctx, network.Wanted{}, tapesShown)
@@ -86,12 +89,12 @@ func (s *site) network(c echo.Context) error {
 	}
 	p.Wide, p.Here, p.Kind = true, "network", "website"
 	names := map[string]string{network.Hub: "This station"}
-	for i := range stations {
-		names[stations[i].Origin] = stations[i].Name
+	for _, st := range stations.GetStations() {
+		names[st.GetStationId()] = st.GetName()
 	}
 	titles := s.titlesOf(c.Request().Context(), tapes)
-	p.stations(s, stations, heard, g)
-	p.count(stations, tapes, operators)
+	p.stations(s, stations.GetStations(), heard, g)
+	p.count(stations.GetStations(), tapes, operators)
 	for i := range tapes {
 		p.Tapes = append(p.Tapes, tapeOf(&tapes[i], names, titles))
 	}
@@ -103,7 +106,7 @@ func (s *site) network(c echo.Context) error {
 }
 
 // stations lists ours and the active partners with what is known of how they are.
-func (p *networkPage) stations(s *site, list []network.Station, heard map[string]time.Time, g *gather) {
+func (p *networkPage) stations(s *site, list []*stationv1.Station, heard map[string]time.Time, g *gather) {
 	p.Stations = []stationPart{{
 		Name: "This station", URL: "/", Host: hostOf(s.HubURL), Own: true, State: "Here", Class: "up",
 		About: "Where you are. Its operators and tapes are shown beside those of its partners.",
@@ -111,19 +114,18 @@ func (p *networkPage) stations(s *site, list []network.Station, heard map[string
 	if n := len(list); n > stationsShown {
 		p.MoreStations, list = many(int64(n-stationsShown), "more station"), list[:stationsShown]
 	}
-	for i := range list {
-		st := &list[i]
-		one := stationPart{Name: st.Name, URL: link(st.URL), Host: hostOf(st.URL), About: st.Description}
+	for _, st := range list {
+		one := stationPart{Name: st.GetName(), URL: link(st.GetUrl()), Host: hostOf(st.GetUrl()), About: st.GetDescription()}
 		var lanes []string
-		for _, l := range st.Lanes {
-			lanes = append(lanes, laneWord(l))
+		for _, l := range st.GetLanes() {
+			lanes = append(lanes, laneWord(syntax.Lane(l)))
 		}
 		one.Lanes = strings.Join(lanes, ", ")
-		at, was := heard[st.Origin]
+		at, was := heard[st.GetStationId()]
 		switch {
 		case g.missing(partHeard):
 			one.State, one.Class, one.Note = "Active", "open", "When it was read last is not known right now."
-		case st.TapesURL == "" && st.OperatorsURL == "":
+		case st.GetTapesUrl() == "" && st.GetOperatorsUrl() == "":
 			one.State, one.Class, one.Note = "Active", "open", "It offers no rows to read."
 		case !was:
 			one.State, one.Class, one.Note = "Not read yet", "open", "Nothing of it could be read so far."
@@ -137,10 +139,10 @@ func (p *networkPage) stations(s *site, list []network.Station, heard map[string
 }
 
 // count tells how much of what is shown is each station's.
-func (p *networkPage) count(list []network.Station, tapes []network.Tape, operators []network.Operator) {
+func (p *networkPage) count(list []*stationv1.Station, tapes []network.Tape, operators []network.Operator) {
 	of := map[string]*[2]int64{network.Hub: {}}
 	for i := range list {
-		of[list[i].Origin] = &[2]int64{}
+		of[list[i].GetStationId()] = &[2]int64{}
 	}
 	for i := range operators {
 		if n := of[operators[i].Origin]; n != nil {
@@ -155,7 +157,7 @@ func (p *networkPage) count(list []network.Station, tapes []network.Tape, operat
 	for i := range p.Stations {
 		origin := network.Hub
 		if i > 0 {
-			origin = list[i-1].Origin
+			origin = list[i-1].GetStationId()
 		}
 		p.Stations[i].Operators, p.Stations[i].Tapes = many(of[origin][0], "operator"), many(of[origin][1], "tape")
 	}

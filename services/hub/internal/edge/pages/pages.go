@@ -54,7 +54,6 @@ type Deps struct {
 	Boards      board.Ledger
 	Records     record.Ledger
 	Network     *network.Service
-	Stations    network.Directory
 	Heard       network.Heard
 	Keep        time.Duration // how long rows of a silent partner are shown
 	People      People

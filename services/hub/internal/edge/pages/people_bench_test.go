@@ -16,6 +16,7 @@ import (
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	stationv1 "github.com/signalcast/signalcast/proto/station/v1"
 
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/skill"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/hub/internal/claim"
@@ -108,9 +109,9 @@ func (b *bench) wirePeople(d *pages.Deps, conn grpc.ClientConnInterface) {
 		Follows: follow.NewService(upstream.NewOperators(conn), b.kept, b.clock.Now), Claims: claim.NewService([]claim.Station{{Name: "partner", Profile: "https://partner.example/u/"}}, accounts, nil, b.kept, b.clock.Now),
 		Payouts: claim.Payouts{Finder: accounts}, Accounts: accounts,
 	}
-	d.Boards, d.Records, d.Stations, d.Heard, d.Keep = upstream.NewBoards(conn), upstream.NewRecords(conn), upstream.NewStations(conn), b.kept, 10*time.Minute
+	d.Boards, d.Records, d.Heard, d.Keep = upstream.NewBoards(conn), upstream.NewRecords(conn), b.kept, 10*time.Minute
 	d.Network = network.NewService(network.Config{
-		Origin: hubURL, People: hubURL + "/u/", Copies: b.kept, Shelf: b.kept, Links: b.kept, Field: upstream.NewField(conn), Keep: d.Keep, Now: b.clock.Now,
+		Origin: hubURL, People: hubURL + "/u/", Copies: b.kept, Shelf: b.kept, Links: b.kept, Ledger: ledgerclient.New(conn), Keep: d.Keep, Now: b.clock.Now,
 	})
 }
 
