@@ -188,5 +188,5 @@ func hasKnownLabels(name string, routes map[string]bool) bool {
 			return false
 		}
 	}
-	return len(labels) > 0 && strings.HasPrefix(name, "sc_")
+	return len(labels) > 0 && (strings.HasPrefix(name, "sc_") || strings.HasPrefix(name, "venue_"))
 }
