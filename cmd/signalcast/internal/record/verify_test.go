@@ -92,10 +92,13 @@ func TestEveryChangedMemberIsNamed(t *testing.T) {
 				continue // nothing follows from it, where the price is high enough
 			}
 			changed++
-			copied := append([]string{}, lines...)
-			copied[i] = again
+			// The lines after a call are left out: they do not change what is found in it.
+			text := strings.Join(lines[:i], "") + again
+			if line["type"] == "end" {
+				text = whole(append(lines[:i:i], again))
+			}
 			var out bytes.Buffer
-			_, err := Verify(strings.NewReader(whole(copied)), &out, reader)
+			_, err := Verify(strings.NewReader(text), &out, reader)
 			if !errors.Is(err, ErrDiffers) || !strings.Contains(out.String(), fmt.Sprintf("line %d: ", i+1)) {
 				missed++
 				t.Errorf("line %d, %v was changed and not found: %v\n%s", i+1, path, err, out.String())
