@@ -46,10 +46,10 @@ tidy: ## Tidy every module
 test: check ## Units, database and contract tests, end-to-end tests, TypeScript, other people's clients, linters
 	tools/setup.sh redis postgres chromium node video
 	tools/gen.sh script
-	go test $(RACE) -timeout 15m $(UNITS)
+	go test $(RACE) -vet=off -timeout 15m $(UNITS)
 	GOWORK=off go -C tools test ./openapi ./sdk
 	GOWORK=off go -C deploy/check test -count=1 .
-	go test -count=1 -timeout 25m ./test/...
+	go test -count=1 -vet=off -timeout 25m ./test/...
 	node --test sdk/ts/test/*.test.mjs
 	tools/lint.sh
 
@@ -60,7 +60,7 @@ clients: ## Run clients of other projects against a stack (ARGS="-run TestClient
 
 system-test: ## Test each guarantee against a whole system (ARGS="-run TestX")
 	tools/setup.sh redis postgres chromium video engine
-	go test -count=1 -timeout 30m $(ARGS) ./test/system/...
+	go test -count=1 -vet=off -timeout 30m $(ARGS) ./test/system/...
 	SYSTEM_SIZE=$(or $(SYSTEM_SIZE),system) go test -count=1 -timeout 15m -run '^TestSimulation' ./services/api/internal/app
 
 fault-test: ## Require that the test of each guarantee fails on its fault (FAULTS="name": only these; FAULTS=i/n: a share)
