@@ -1,10 +1,12 @@
 package access
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -91,8 +93,10 @@ func (b *bodies) plant(t *testing.T, op *openapi.Operation) {
 	before := b.victim.Holdings(t)
 	planted := b.planted(op)
 	a := b.send(t, op, nil)
-	if a.Code() == "slot_taken" { // the programme has filled the slot in the meantime
-		a = b.send(t, op, nil)
+	for range 5 { // the programme may have filled the slot in the meantime
+		if a.Code() == "slot_taken" {
+			a = b.send(t, op, nil)
+		}
 	}
 	if a.Status >= 300 && !slices.Contains(mayRefuse, op.Path) {
 		t.Errorf("a valid body: %d %s", a.Status, a.Body)
@@ -260,7 +264,10 @@ func toolCall(tool string, arguments stack.JSON) stack.JSON {
 	return stack.JSON{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": stack.JSON{"name": tool, "arguments": arguments}}
 }
 
-// freeSlot returns an entry that the programme has room for: one that repeats a bumper of its own.
+// usedSlots are the slots that freeSlot has returned, by lane and time.
+var usedSlots sync.Map
+
+// freeSlot returns an entry that the programme has room for: one that repeats a bumper of its own. It returns each slot once.
 func freeSlot(t *testing.T, s *stack.Stack) (slot stack.JSON) {
 	t.Helper()
 	stack.Eventually(t, 30*time.Second, "a bumper in the programme", func() bool {
@@ -268,11 +275,15 @@ func freeSlot(t *testing.T, s *stack.Stack) (slot stack.JSON) {
 		for _, v := range a.List("segments") {
 			segment, _ := v.(map[string]any)
 			starts, _ := segment["startsAt"].(string)
-			if at, err := time.Parse(time.RFC3339, starts); segment["kind"] == "bumper" && err == nil && time.Until(at) > time.Minute {
+			if at, err := time.Parse(time.RFC3339, starts); segment["kind"] != "bumper" || err != nil || time.Until(at) < time.Minute {
+				continue
+			}
+			if _, used := usedSlots.LoadOrStore(fmt.Sprint(segment["category"], starts), true); !used {
 				slot = stack.JSON{"marketId": segment["id"], "lane": segment["category"], "startsAt": starts, "reason": "as it was"}
+				return true
 			}
 		}
-		return slot != nil
+		return false
 	})
 	return slot
 }
