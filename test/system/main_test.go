@@ -6,4 +6,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-func TestMain(m *testing.M) { stack.Main(m) }
+func TestMain(m *testing.M) {
+	stack.Parallel(8) // they wait for quotes to age and markets to end
+	stack.Main(m)
+}

@@ -59,7 +59,7 @@ func TestFuzzTargets(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Run(name, func(t *testing.T) {
-			f := buildFuzzer(t, dir, name) // one after the other, because packages share dependencies
+			f := buildFuzzer(t, dir, name) // before the others run: go build uses all processors
 			t.Parallel()
 			for _, target := range targets {
 				t.Run(target, func(t *testing.T) { f.run(t, target, executions) })
@@ -71,8 +71,8 @@ func TestFuzzTargets(t *testing.T) {
 // fuzzer is the test binary of a package.
 type fuzzer struct{ dir, binary, corpus string }
 
-// buildFuzzer compiles the tests of a package. The coverage of this repository's code guides the inputs; go test -fuzz would
-// compile all dependencies and the standard library for it, too.
+// buildFuzzer compiles the tests of a package. The coverage of the package guides the inputs; with SYSTEM_SIZE=full it is that of
+// all code of the repository. go test -fuzz would compile all dependencies and the standard library for it, too.
 func buildFuzzer(t *testing.T, dir, name string) fuzzer {
 	t.Helper()
 	cache, err := exec.Command("go", "env", "GOCACHE").Output()
@@ -83,7 +83,8 @@ func buildFuzzer(t *testing.T, dir, name string) fuzzer {
 		dir: dir, binary: filepath.Join(t.TempDir(), "fuzz.test"),
 		corpus: filepath.Join(strings.TrimSpace(string(cache)), "fuzz", module, name),
 	}
-	cmd := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-o", f.binary, "-gcflags="+module+"/...=-d=libfuzzer", ".")
+	guides := []string{module + "/" + name, module + "/" + name, module + "/..."}[stack.Size(t, 0, 1, 2)]
+	cmd := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-o", f.binary, "-gcflags="+guides+"=-d=libfuzzer", ".")
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", cmd, err, out)

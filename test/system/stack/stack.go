@@ -148,19 +148,21 @@ func AtEnd(do func()) {
 	atEnd.list = append(atEnd.list, do)
 }
 
-// parallelTests is how many parallel tests of a package run at a time: most of them wait, for venues and for time to pass.
-const parallelTests = "8"
-
-// Main runs the tests of a package, then the checks, stops the shared systems and removes all files.
-func Main(m *testing.M, checks ...func() error) {
+// Parallel sets how many parallel tests of the package run at a time, unless the command line does: for tests that mostly wait.
+func Parallel(n int) {
 	flag.Parse()
 	chosen := false
 	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "test.parallel" })
-	if !chosen {
-		if err := flag.Set("test.parallel", parallelTests); err != nil {
-			panic(err)
-		}
+	if chosen {
+		return
 	}
+	if err := flag.Set("test.parallel", strconv.Itoa(n)); err != nil {
+		panic(err)
+	}
+}
+
+// Main runs the tests of a package, then the checks, stops the shared systems and removes all files.
+func Main(m *testing.M, checks ...func() error) {
 	code := m.Run()
 	for _, do := range atEnd.list {
 		do()
