@@ -76,7 +76,7 @@ func (s *Store) ThinPrices(ctx context.Context, before time.Time, limit int) (in
 }
 
 // scanLock is the advisory lock of a scan.
-const scanLock int64 = 7_201_006
+const scanLock int64 = 7201006
 
 // LockScan runs do while this process holds the lock of the scan; ok is false when another one does.
 func (s *Store) LockScan(ctx context.Context, do func(ctx context.Context) error) (ok bool, err error) {
