@@ -62,6 +62,6 @@ func BenchmarkMake(b *testing.B) {
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		page.Make(body, noon)
+		page.Make(body)
 	}
 }

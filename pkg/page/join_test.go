@@ -23,7 +23,7 @@ func joinServer(t *testing.T, bodies map[string][]byte) string {
 	}
 	pages := make(map[string]*page.Page, len(bodies))
 	for path, body := range bodies {
-		pages[path] = page.Make(body, noon)
+		pages[path] = page.Make(body)
 	}
 	s := &http.Server{
 		ConnContext:       page.JoinContext,

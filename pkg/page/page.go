@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 )
 
 // minGzip is the size below which a body fits one packet anyway.
@@ -25,7 +24,6 @@ type Page struct {
 	length []string
 	gzLen  []string
 	kind   []string
-	built  time.Time
 }
 
 var (
@@ -36,14 +34,13 @@ var (
 )
 
 // Make builds a page from a JSON body, which must not change afterwards.
-func Make(body []byte, built time.Time) *Page {
+func Make(body []byte) *Page {
 	sum := sha256.Sum256(body)
 	p := &Page{
 		body:   body,
 		tag:    hex.EncodeToString(sum[:12]),
 		length: []string{strconv.Itoa(len(body))},
 		kind:   contentJSON,
-		built:  built,
 	}
 	// Weak, because the plain and the compressed form share it.
 	p.etag = []string{`W/"` + p.tag + `"`}
@@ -59,13 +56,6 @@ func Make(body []byte, built time.Time) *Page {
 func (p *Page) As(kind string) *Page {
 	c := *p
 	c.kind = []string{kind}
-	return &c
-}
-
-// renew is the same answer, built again later.
-func (p *Page) renew(built time.Time) *Page {
-	c := *p
-	c.built = built
 	return &c
 }
 
@@ -85,9 +75,6 @@ func (p *Page) Body() []byte { return p.body }
 
 // ETag is the entity tag as it stands in the header.
 func (p *Page) ETag() string { return p.etag[0] }
-
-// Built is when the page was last built.
-func (p *Page) Built() time.Time { return p.built }
 
 // WriteTo answers one request with the page and returns the status: 304 when
 // the caller has it, the stored gzip when the caller takes it, else the body.

@@ -18,12 +18,12 @@ var adapters = map[string][]string{
 	"origin":   {"web", "limit"}, // files of video, and the face that encoders push to
 }
 
-// everywhere may be imported by every part of a service that is no subject; skill is arithmetic, batch a queue.
-var everywhere = []string{"syntax", "fault", "obs", "skill", "ledgerclient", "batch"}
+// everywhere may be imported by every part of a service that is no subject; skill is arithmetic, batch a queue, cache memory.
+var everywhere = []string{"syntax", "fault", "obs", "skill", "ledgerclient", "batch", "cache"}
 
 // subjectPkg is all that a subject may know of pkg/; skill is arithmetic that the
-// ledger and those who check its records have in common. batch does no input or output.
-var subjectPkg = []string{"syntax", "fault", "skill", "batch"}
+// ledger and those who check its records have in common. batch and cache do no input or output.
+var subjectPkg = []string{"syntax", "fault", "skill", "batch", "cache"}
 
 // subjects lists which subject may know which other one, per service. What is
 // not here is forbidden, so that the picture stays a tree one can draw.
@@ -112,6 +112,7 @@ var seesJSON = map[string]bool{"edge": true, "venue": true, "partner": true, "pr
 
 // pkgMay lists what a package under pkg/ may import besides fault, and why.
 var pkgMay = map[string][]string{
+	"page":    {"cache"},                                 // a book is a cache of pages
 	"kv":      {"breaker"},                               // Redis is not asked while it does not answer
 	"web":     {"syntax"},                                // path and query words of the protocol
 	"skill":   {"syntax"},                                // prices, sides and statuses

@@ -60,7 +60,7 @@ func (h *handlers) show(c echo.Context, r program.Request) error {
 	if err != nil {
 		return err
 	}
-	page.Make(body, h.now()).WriteTo(c.Response(), c.Request())
+	page.Make(body).WriteTo(c.Response(), c.Request())
 	return nil
 }
 
@@ -120,7 +120,7 @@ func (h *handlers) onAir(c echo.Context, on program.OnAir) error {
 	if err != nil {
 		return err
 	}
-	page.Make(body, h.now()).WriteTo(c.Response(), c.Request())
+	page.Make(body).WriteTo(c.Response(), c.Request())
 	return nil
 }
 

@@ -78,7 +78,7 @@ func (s *server) boardPage(ctx context.Context, q boardQuery, b board.Board) ([]
 	if err != nil || away == nil {
 		return body, err
 	}
-	return nil, &passing{page: page.Make(body, s.Now()), source: "follows"}
+	return nil, &passing{page: page.Make(body), source: "follows"}
 }
 
 func (s *server) emptyBoard(c echo.Context) any {

@@ -194,7 +194,7 @@ func (s *server) orPassing(v any, failed error) ([]byte, error) {
 		return nil, err
 	}
 	if failed != nil {
-		return nil, &passing{page: page.Make(body, s.Now()), source: web.Source(failed)}
+		return nil, &passing{page: page.Make(body), source: web.Source(failed)}
 	}
 	return body, nil
 }

@@ -74,7 +74,7 @@ func (s *server) networkOperators(c echo.Context) error {
 		if err != nil || away == nil {
 			return body, err
 		}
-		return nil, &passing{page: page.Make(body, s.Now()), source: "follows"}
+		return nil, &passing{page: page.Make(body), source: "follows"}
 	})
 	var part *passing
 	if !errors.As(err, &part) {

@@ -54,7 +54,7 @@ func (s *server) buildProgram(q program.Query, key string) page.Build {
 			return nil, err
 		}
 		if p.GetDegraded() != "" || p.GetTotal() == 0 {
-			return nil, &passing{page: page.Make(body, s.Now()), source: p.GetDegraded()}
+			return nil, &passing{page: page.Make(body), source: p.GetDegraded()}
 		}
 		return body, s.programs.keep(ctx, key, body)
 	}

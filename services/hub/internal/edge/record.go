@@ -107,7 +107,7 @@ func (s *server) buildAtom(handle syntax.Handle) page.Build {
 		if err != nil || away == nil {
 			return body, err
 		}
-		return nil, &passing{page: page.Make(body, s.Now()), source: "follows"}
+		return nil, &passing{page: page.Make(body), source: "follows"}
 	}
 }
 

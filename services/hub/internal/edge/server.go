@@ -130,8 +130,8 @@ type Server struct {
 func New(cfg Config, d Deps) *Server {
 	s := &server{
 		Config: cfg, Deps: d, submissions: newSubmissions(d.Keys), pictures: newPictures(),
-		description: page.Make(cfg.OpenAPI, d.Now()), source: page.Make(cfg.Source, d.Now()).As("application/yaml"),
-		overview: page.Make(overview(cfg.HubURL, cfg.OpenAPI), d.Now()).As("text/plain; charset=utf-8"),
+		description: page.Make(cfg.OpenAPI), source: page.Make(cfg.Source).As("application/yaml"),
+		overview: page.Make(overview(cfg.HubURL, cfg.OpenAPI)).As("text/plain; charset=utf-8"),
 	}
 	s.toolbox, s.checkHost = s.agentTools(), !cfg.AnyHost
 	s.agentHandler = newAgentHandler(s.newAgentServer())

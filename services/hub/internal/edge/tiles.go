@@ -68,7 +68,7 @@ func (s *server) buildTiles(mode string) page.Build {
 		}
 		if pinsErr != nil {
 			s.Log.WarnContext(ctx, "a heatmap without its pins", "error", pinsErr)
-			return nil, &passing{page: page.Make(body, s.Now()), source: web.Source(pinsErr)}
+			return nil, &passing{page: page.Make(body), source: web.Source(pinsErr)}
 		}
 		if len(out.Tiles) == 0 {
 			return body, nil

@@ -127,7 +127,7 @@ func Mount(e *web.Edge, d Deps) error {
 	if s.style, err = versioned("app.css"); err != nil {
 		return err
 	}
-	if s.files, err = readFiles(d.Now); err != nil {
+	if s.files, err = readFiles(); err != nil {
 		return err
 	}
 	s.scripts = map[string]string{}

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -52,14 +51,14 @@ func (s *site) static(c echo.Context) error {
 }
 
 // readFiles gives what is served of the files. Each is packed once, by the first who asks.
-func readFiles(now func() time.Time) (map[string]func() *page.Page, error) {
+func readFiles() (map[string]func() *page.Page, error) {
 	out := map[string]func() *page.Page{}
 	for name, kind := range contentTypes {
 		body, err := staticFiles.ReadFile("static/" + name)
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", name, err)
 		}
-		out[name] = sync.OnceValue(func() *page.Page { return page.Make(body, now()).As(kind) })
+		out[name] = sync.OnceValue(func() *page.Page { return page.Make(body).As(kind) })
 	}
 	return out, nil
 }

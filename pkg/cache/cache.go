@@ -1,0 +1,340 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Load makes the value of a key. last is the value before, the zero value if there is none. ctx ends after Options.Timeout and
+// when the cache is closed, not with the request that asked for the value.
+type Load[V any] func(ctx context.Context, last V) (V, error)
+
+// Options of a Cache. Now and one of TTL and Life are required.
+type Options[K comparable, V any] struct {
+	TTL     time.Duration // a value this young is returned at once
+	Stale   time.Duration // for this much longer it is returned at once while one load runs
+	IfError time.Duration // and for this much longer again when the load fails
+	Hold    time.Duration // pause after a failed load; 1 s when zero, none when negative
+	Timeout time.Duration // of one load; 5 s when zero
+	MaxKeys int           // 4096 when zero
+	Loads   int           // most loads at a time; more fail with ErrBusy; 0: no bound
+	Values  bool          // a load sees the values of the context of its first caller, such as its request id
+	Now     func() time.Time
+
+	Life   func(V) time.Duration  // replaces TTL for values of different lives
+	Failed func(key K, err error) // called after every failed load
+}
+
+// Errors of a cache itself.
+var (
+	ErrClosed = errors.New("cache is closed")
+	ErrBusy   = errors.New("cache has too many loads")
+)
+
+// Cache is a bounded set of values by key. Concurrent reads of a key share one load. All methods may be called at once.
+type Cache[K comparable, V any] struct {
+	o      Options[K, V]
+	ctx    context.Context // of all loads; ended by Close
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+	loads  atomic.Int64 // under way
+
+	mu      sync.RWMutex
+	entries map[K]*entry[V]
+	closed  bool
+}
+
+type entry[V any] struct {
+	value atomic.Pointer[value[V]]
+	used  atomic.Int64 // unix seconds of the last read, for eviction
+
+	mu     sync.Mutex
+	flight *flight[V]
+	load   Load[V]
+	failed error
+	until  time.Time // no load before, after a failure
+}
+
+// value is one loaded value.
+type value[V any] struct {
+	v    V
+	at   time.Time
+	life time.Duration
+}
+
+// flight is one running load.
+type flight[V any] struct {
+	done chan struct{}
+	v    V
+	err  error
+}
+
+// New returns an empty cache. Close ends it.
+func New[K comparable, V any](o Options[K, V]) *Cache[K, V] {
+	if o.Hold == 0 {
+		o.Hold = time.Second
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 5 * time.Second
+	}
+	if o.MaxKeys <= 0 {
+		o.MaxKeys = 4096
+	}
+	if o.Life == nil {
+		o.Life = func(V) time.Duration { return o.TTL }
+	}
+	if o.Failed == nil {
+		o.Failed = func(K, error) {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	return &Cache[K, V]{o: o, ctx: ctx, cancel: cancel, entries: make(map[K]*entry[V])}
+}
+
+// Get returns the value of a key: a young one at once, a stale one at once while a load runs, otherwise it waits for the load
+// as long as ctx lasts. When the load fails, the last value is returned for IfError longer.
+func (c *Cache[K, V]) Get(ctx context.Context, key K, load Load[V]) (V, error) {
+	var none V
+	now := c.o.Now()
+	e, err := c.entry(key, now)
+	if err != nil {
+		return none, err
+	}
+	last := e.value.Load()
+	switch c.state(last, now) {
+	case fresh:
+		return last.v, nil
+	case stale:
+		c.start(ctx, e, key, load, now)
+		return last.v, nil
+	}
+	f := c.start(ctx, e, key, load, now)
+	select {
+	case <-f.done:
+	case <-ctx.Done():
+		return none, ctx.Err()
+	}
+	if f.err == nil {
+		return f.v, nil
+	}
+	if last != nil && now.Sub(last.at) < last.life+c.o.Stale+c.o.IfError {
+		return last.v, nil
+	}
+	return none, f.err
+}
+
+// Peek returns the value of a key if it may be returned now, without waiting. A stale one is loaded again as the last Get of
+// its key did.
+func (c *Cache[K, V]) Peek(key K) (v V, ok bool) {
+	e := c.find(key)
+	if e == nil {
+		return v, false
+	}
+	now := c.o.Now()
+	last := e.value.Load()
+	switch c.state(last, now) {
+	case fresh:
+	case stale:
+		c.start(context.Background(), e, key, nil, now)
+	default:
+		return v, false
+	}
+	e.touch(now)
+	return last.v, true
+}
+
+// Last returns the last value of a key, however old it is, and its age.
+func (c *Cache[K, V]) Last(key K) (v V, age time.Duration, ok bool) {
+	e := c.find(key)
+	if e == nil {
+		return v, 0, false
+	}
+	last := e.value.Load()
+	if last == nil {
+		return v, 0, false
+	}
+	return last.v, c.o.Now().Sub(last.at), true
+}
+
+// Drop deletes the value of a key: the next read waits for a load.
+func (c *Cache[K, V]) Drop(key K) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.entries, key)
+}
+
+// Len returns the number of keys.
+func (c *Cache[K, V]) Len() int {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return len(c.entries)
+}
+
+// Close cancels running loads and waits for them. Later reads that need a load return ErrClosed.
+func (c *Cache[K, V]) Close() {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.cancel()
+	c.wg.Wait()
+}
+
+type state uint8
+
+const (
+	gone state = iota
+	stale
+	fresh
+)
+
+func (c *Cache[K, V]) state(last *value[V], now time.Time) state {
+	if last == nil {
+		return gone
+	}
+	switch age := now.Sub(last.at); {
+	case age < last.life:
+		return fresh
+	case age < last.life+c.o.Stale:
+		return stale
+	}
+	return gone
+}
+
+func (e *entry[V]) touch(now time.Time) {
+	if s := now.Unix(); e.used.Load() != s {
+		e.used.Store(s)
+	}
+}
+
+func (c *Cache[K, V]) find(key K) *entry[V] {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.entries[key]
+}
+
+// entry finds or makes the entry of a key and keeps the cache within its bound.
+func (c *Cache[K, V]) entry(key K, now time.Time) (*entry[V], error) {
+	c.mu.RLock()
+	e, closed := c.entries[key], c.closed
+	c.mu.RUnlock()
+	switch {
+	case closed:
+		return nil, ErrClosed
+	case e != nil:
+		e.touch(now)
+		return e, nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil, ErrClosed
+	}
+	if e = c.entries[key]; e == nil {
+		if len(c.entries) >= c.o.MaxKeys {
+			c.evict()
+		}
+		e = &entry[V]{}
+		c.entries[key] = e
+	}
+	e.touch(now)
+	return e, nil
+}
+
+// evict deletes the least recently read of a few entries. Maps range in random order, so this is close to deleting the oldest
+// without a list that every read would have to lock.
+func (c *Cache[K, V]) evict() {
+	const sample = 16
+	var victim K
+	oldest, seen := int64(0), 0
+	for key, e := range c.entries {
+		if used := e.used.Load(); seen == 0 || used < oldest {
+			victim, oldest = key, used
+		}
+		if seen++; seen == sample {
+			break
+		}
+	}
+	delete(c.entries, victim)
+}
+
+// start joins the running load of an entry or begins one. load may be nil when the entry has one. Within Hold of a failure it
+// returns that failure.
+func (c *Cache[K, V]) start(ctx context.Context, e *entry[V], key K, load Load[V], now time.Time) *flight[V] {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if load != nil {
+		e.load = load
+	}
+	if e.flight != nil {
+		return e.flight
+	}
+	f := &flight[V]{done: make(chan struct{})}
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	last := e.value.Load()
+	switch {
+	case c.state(last, now) == fresh: // a load ended since the caller looked
+		f.v = last.v
+	case e.failed != nil && now.Before(e.until):
+		f.err = e.failed
+	case c.closed:
+		f.err = ErrClosed
+	case c.o.Loads > 0 && c.loads.Load() >= int64(c.o.Loads):
+		f.err = ErrBusy
+	default:
+		e.flight, load = f, e.load
+		c.loads.Add(1)
+		c.wg.Go(func() {
+			defer c.loads.Add(-1)
+			c.run(ctx, e, key, load, f)
+		})
+		return f
+	}
+	close(f.done)
+	return f
+}
+
+// run is one load.
+func (c *Cache[K, V]) run(caller context.Context, e *entry[V], key K, load Load[V], f *flight[V]) {
+	base := c.ctx
+	if c.o.Values {
+		base = context.WithoutCancel(caller)
+	}
+	ctx, cancel := context.WithTimeout(base, c.o.Timeout)
+	defer cancel()
+	defer context.AfterFunc(c.ctx, cancel)()
+	var last V
+	if p := e.value.Load(); p != nil {
+		last = p.v
+	}
+	v, err := guarded(ctx, func(ctx context.Context) (V, error) { return load(ctx, last) })
+	now := c.o.Now()
+	e.mu.Lock()
+	if err == nil {
+		f.v = v
+		e.value.Store(&value[V]{v: v, at: now, life: c.o.Life(v)})
+		e.failed = nil
+	} else {
+		f.err = err
+		e.failed, e.until = err, now.Add(c.o.Hold)
+	}
+	e.flight = nil
+	e.mu.Unlock()
+	close(f.done)
+	if err != nil {
+		c.o.Failed(key, err)
+	}
+}
+
+// guarded turns a panic of a load into its error: it would end the process, since no caller is on its stack.
+func guarded[V any](ctx context.Context, load func(context.Context) (V, error)) (v V, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("load: panic: %v", p)
+		}
+	}()
+	return load(ctx)
+}

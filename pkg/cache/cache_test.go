@@ -1,0 +1,358 @@
+package cache_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/signalcast/signalcast/pkg/cache"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+type options = cache.Options[string, string]
+
+// hand is a clock set by hand.
+type hand struct{ at atomic.Int64 }
+
+func (h *hand) now() time.Time          { return time.Unix(0, h.at.Load()) }
+func (h *hand) forward(d time.Duration) { h.at.Add(int64(d)) }
+
+type world struct {
+	*cache.Cache[string, string]
+	clock  hand
+	builds atomic.Int32
+	fail   atomic.Bool
+	failed atomic.Int32
+	gate   atomic.Pointer[chan struct{}]
+}
+
+var errDown = errors.New("source is down")
+
+func open(t testing.TB, o options) *world {
+	t.Helper()
+	w := &world{}
+	if o.TTL == 0 {
+		o.TTL, o.Stale, o.IfError = 10*time.Second, 20*time.Second, 30*time.Second
+	}
+	o.Now = w.clock.now
+	o.Failed = func(string, error) { w.failed.Add(1) }
+	w.Cache = cache.New(o)
+	t.Cleanup(w.Close)
+	return w
+}
+
+// build answers with its own number.
+func (w *world) build(ctx context.Context, _ string) (string, error) {
+	n := w.builds.Add(1)
+	if gate := w.gate.Load(); gate != nil {
+		select {
+		case <-*gate:
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	}
+	if w.fail.Load() {
+		return "", errDown
+	}
+	return fmt.Sprint(n), nil
+}
+
+func (w *world) hold() (release func()) {
+	gate := make(chan struct{})
+	w.gate.Store(&gate)
+	return func() {
+		w.gate.Store(nil)
+		close(gate)
+	}
+}
+
+func (w *world) read(t *testing.T, key string) string {
+	t.Helper()
+	p, err := w.Get(t.Context(), key, w.build)
+	if err != nil {
+		return err.Error()
+	}
+	return p
+}
+
+func (w *world) peek(key string) string {
+	v, _ := w.Peek(key)
+	return v
+}
+
+// wait polls until the condition holds.
+func wait(t *testing.T, what string, cond func() bool) {
+	t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(5 * time.Second); !cond(); <-tick.C {
+		if time.Now().After(end) {
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+func (w *world) want(t *testing.T, key, body string) {
+	t.Helper()
+	if got := w.read(t, key); got != body {
+		t.Errorf("%s reads %q, want %q", key, got, body)
+	}
+}
+
+func TestAges(t *testing.T) {
+	t.Parallel()
+	w := open(t, options{})
+	if w.peek("a") != "" {
+		t.Error("peeked a value that was never built")
+	}
+	w.want(t, "a", "1")
+	w.want(t, "b", "2")
+	w.clock.forward(9 * time.Second)
+	w.want(t, "a", "1")
+
+	w.clock.forward(2 * time.Second) // stale: the old value at once, one build behind
+	release := w.hold()
+	for range 5 {
+		w.want(t, "a", "1")
+		if w.peek("a") != "1" {
+			t.Error("peek of a stale value")
+		}
+	}
+	wait(t, "one build runs", func() bool { return w.builds.Load() == 3 })
+	release()
+	wait(t, "the build is shown", func() bool { return w.read(t, "a") == "3" })
+
+	w.clock.forward(31 * time.Second) // too old to show
+	if w.peek("a") != "" {
+		t.Error("peeked a value past its time")
+	}
+	w.want(t, "a", "4")
+	if n := w.builds.Load(); n != 4 {
+		t.Errorf("%d builds", n)
+	}
+}
+
+func TestPeekRefreshes(t *testing.T) {
+	t.Parallel()
+	w := open(t, options{})
+	w.want(t, "a", "1")
+	w.clock.forward(11 * time.Second)
+	wait(t, "peek alone renews the value", func() bool { return w.peek("a") == "2" })
+}
+
+func TestManyReadersOneBuild(t *testing.T) {
+	t.Parallel()
+	w := open(t, options{})
+	release := sync.OnceFunc(w.hold())
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer release() // the readers end before the test does
+	for range 50 {
+		wg.Go(func() { w.want(t, "a", "1") })
+	}
+	wait(t, "a build runs", func() bool { return w.builds.Load() == 1 })
+	release()
+	wg.Wait()
+	if n := w.builds.Load(); n != 1 {
+		t.Errorf("%d builds for 50 readers", n)
+	}
+}
+
+func TestReaderLeaves(t *testing.T) {
+	t.Parallel()
+	w := open(t, options{})
+	release := w.hold()
+	ctx, cancel := context.WithCancel(t.Context())
+	left := make(chan error)
+	go func() {
+		_, err := w.Get(ctx, "a", w.build)
+		left <- err
+	}()
+	wait(t, "a build runs", func() bool { return w.builds.Load() == 1 })
+	cancel()
+	if err := <-left; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	release() // the build goes on for the next reader
+	w.want(t, "a", "1")
+}
+
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	w := open(t, options{})
+	w.fail.Store(true)
+	w.want(t, "a", errDown.Error())
+	w.want(t, "a", errDown.Error())
+	if n := w.builds.Load(); n != 1 {
+		t.Errorf("%d builds while one failure is held", n)
+	}
+	w.clock.forward(time.Second)
+	w.want(t, "a", errDown.Error())
+	if n := w.failed.Load(); w.builds.Load() != 2 || n < 1 {
+		t.Errorf("%d builds, %d reported", w.builds.Load(), n)
+	}
+	w.fail.Store(false)
+	w.clock.forward(time.Second)
+	w.want(t, "a", "3")
+
+	w.fail.Store(true)
+	w.clock.forward(59 * time.Second) // past stale, within IfError
+	w.want(t, "a", "3")
+	w.clock.forward(2 * time.Second)
+	w.want(t, "a", errDown.Error())
+}
+
+func TestPanicAndTimeout(t *testing.T) {
+	t.Parallel()
+	w := open(t, options{TTL: time.Second, Timeout: time.Millisecond})
+	if _, err := w.Get(t.Context(), "p", func(context.Context, string) (string, error) { panic("ouch") }); err == nil {
+		t.Error("a panic is no error")
+	}
+	_, err := w.Get(t.Context(), "t", func(ctx context.Context, _ string) (string, error) {
+		<-ctx.Done()
+		return "", ctx.Err()
+	})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+}
+
+func TestDrop(t *testing.T) {
+	t.Parallel()
+	w := open(t, options{})
+	w.want(t, "a", "1")
+	w.Drop("a")
+	w.want(t, "a", "2")
+}
+
+func TestBound(t *testing.T) {
+	t.Parallel()
+	w := open(t, options{MaxKeys: 100})
+	w.want(t, "hot", "1")
+	for i := range 5000 {
+		w.read(t, fmt.Sprint(i))
+		w.clock.forward(time.Millisecond * 20)
+		if i%10 == 0 {
+			w.read(t, "hot")
+		}
+		if w.Len() > 100 {
+			t.Fatalf("%d keys", w.Len())
+		}
+	}
+	if w.Len() != 100 || w.peek("hot") == "" {
+		t.Errorf("%d keys; hot value kept: %v", w.Len(), w.peek("hot") != "")
+	}
+}
+
+func TestClose(t *testing.T) {
+	t.Parallel()
+	w := open(t, options{})
+	w.want(t, "a", "1")
+	release := w.hold()
+	defer release()
+	got := make(chan string)
+	go func() { got <- w.read(t, "b") }()
+	wait(t, "a build runs", func() bool { return w.builds.Load() == 2 })
+	w.Close()
+	if s := <-got; s != context.Canceled.Error() {
+		t.Error(s)
+	}
+	w.want(t, "c", cache.ErrClosed.Error())
+}
+
+func TestLast(t *testing.T) {
+	t.Parallel()
+	w := open(t, options{})
+	if _, _, ok := w.Last("a"); ok {
+		t.Error("a last value before the first")
+	}
+	w.want(t, "a", "1")
+	w.clock.forward(time.Hour)
+	if v, age, ok := w.Last("a"); !ok || v != "1" || age != time.Hour {
+		t.Errorf("last value %q of age %v, want 1 of age 1h", v, age)
+	}
+}
+
+func TestLifeOfAValue(t *testing.T) {
+	t.Parallel()
+	life := func(v string) time.Duration { return time.Duration(len(v)) * time.Hour }
+	w := open(t, options{TTL: time.Second, Life: life})
+	w.want(t, "a", "1")
+	w.clock.forward(time.Hour - 1)
+	w.want(t, "a", "1")
+	w.clock.forward(1)
+	w.want(t, "a", "2")
+}
+
+func TestBusy(t *testing.T) {
+	t.Parallel()
+	w := open(t, options{TTL: time.Minute, Loads: 1, Hold: -1})
+	release := w.hold()
+	first := make(chan string)
+	go func() { first <- w.read(t, "a") }()
+	wait(t, "a load runs", func() bool { return w.builds.Load() == 1 })
+	w.want(t, "b", cache.ErrBusy.Error())
+	release()
+	if got := <-first; got != "1" {
+		t.Errorf("the first load returned %s", got)
+	}
+	wait(t, "the next load runs", func() bool { return w.read(t, "b") == "2" })
+}
+
+type named struct{}
+
+func TestValuesOfTheFirstCaller(t *testing.T) {
+	t.Parallel()
+	for _, seen := range []bool{false, true} {
+		w := open(t, options{TTL: time.Minute, Values: seen})
+		ctx := context.WithValue(t.Context(), named{}, "x")
+		got, err := w.Get(ctx, "a", func(ctx context.Context, _ string) (string, error) { return fmt.Sprint(ctx.Value(named{})), nil })
+		if want := map[bool]string{false: "<nil>", true: "x"}[seen]; err != nil || got != want {
+			t.Errorf("Values %v: the load sees %s, error %v; want %s", seen, got, err, want)
+		}
+	}
+}
+
+func TestFlight(t *testing.T) {
+	t.Parallel()
+	var f cache.Flight[int]
+	var runs atomic.Int32
+	gate := make(chan struct{})
+	do := func(ctx context.Context) (int, error) {
+		n := runs.Add(1)
+		<-gate
+		return int(n), ctx.Err()
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	left := make(chan error)
+	go func() { _, err := f.Do(ctx, "a", do); left <- err }()
+	wait(t, "a call runs", func() bool { return runs.Load() == 1 })
+	cancel()
+	if err := <-left; !errors.Is(err, context.Canceled) {
+		t.Errorf("a caller that leaves: %v", err)
+	}
+	var wg sync.WaitGroup
+	var joining atomic.Int32
+	for range 10 {
+		wg.Go(func() {
+			joining.Add(1)
+			if n, err := f.Do(t.Context(), "a", do); n != 1 || err != nil {
+				t.Errorf("joined call: %d, %v; want 1 without an error", n, err)
+			}
+		})
+	}
+	wait(t, "all callers join", func() bool { return joining.Load() == 10 })
+	time.Sleep(10 * time.Millisecond) // from the counter into Do
+	close(gate)
+	wg.Wait()
+	if _, err := f.Do(t.Context(), "b", func(context.Context) (int, error) { panic("ouch") }); err == nil {
+		t.Error("a panic is no error")
+	}
+}
