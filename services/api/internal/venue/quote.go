@@ -1,6 +1,9 @@
 package venue
 
 import (
+	"context"
+	"errors"
+	"sync"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
@@ -54,4 +57,74 @@ func Ended(now time.Time, times ...time.Time) *time.Time {
 		}
 	}
 	return first
+}
+
+// readers is how many markets QuoteOneByOne reads at a time.
+const readers = 4
+
+// QuoteOneByOne implements Venue.Quote for a venue without a read of several ids: up to few markets are read one by one, more
+// by a walk along the open ones. Second quotes are always read one by one, because a walk takes longer than they may. Ids that
+// are not the venue's own are left out.
+func QuoteOneByOne(ctx context.Context, v Venue, ids []string, own func(id string) bool, few int) ([]Market, error) {
+	wanted := make(map[string]bool, len(ids))
+	list := make([]string, 0, len(ids))
+	for _, id := range ids {
+		if own(id) && !wanted[id] {
+			wanted[id] = true
+			list = append(list, id)
+		}
+	}
+	if len(list) <= few || market.PurposeOf(ctx) == market.ForConfirm {
+		return getEach(ctx, v, list)
+	}
+	var out []Market
+	for cursor := ""; ; {
+		page, next, err := v.List(ctx, cursor)
+		if err != nil {
+			return nil, err
+		}
+		for i := range page {
+			if wanted[page[i].ID] {
+				delete(wanted, page[i].ID)
+				out = append(out, page[i])
+			}
+		}
+		if cursor = next; next == "" || len(wanted) == 0 {
+			return out, nil
+		}
+	}
+}
+
+// getEach reads markets one by one, a few at a time. Those that fail are left out; it is a fault only if the venue has answered
+// for none.
+func getEach(ctx context.Context, v Venue, ids []string) ([]Market, error) {
+	found, errs := make([]Market, len(ids)), make([]error, len(ids))
+	places := make(chan struct{}, readers)
+	var wait sync.WaitGroup
+	for i, id := range ids {
+		places <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-places }()
+			found[i], errs[i] = v.Get(ctx, id)
+		})
+	}
+	wait.Wait()
+	var out []Market
+	answered := 0
+	var failed error
+	for i := range ids {
+		switch {
+		case errs[i] == nil:
+			out = append(out, found[i])
+			answered++
+		case errors.Is(errs[i], ErrNotFound):
+			answered++
+		default:
+			failed = errs[i]
+		}
+	}
+	if answered == 0 && failed != nil {
+		return nil, failed
+	}
+	return out, nil
 }

@@ -9,13 +9,11 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
-	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 )
 
 const (
 	provider = string(syntax.Limitless)
-	readers  = 4      // markets that are read at a time
 	mostKept = 20_000 // children whose group is remembered
 )
 
@@ -86,67 +84,11 @@ func (a *Adapter) Get(ctx context.Context, id string) (venue.Market, error) {
 // read one by one, more by a walk along the open ones. Second quotes are always read one by
 // one: a walk takes longer than they may.
 func (a *Adapter) Quote(ctx context.Context, ids []string) ([]venue.Market, error) {
-	wanted := make(map[string]bool, len(ids))
-	list := make([]string, 0, len(ids))
-	for _, id := range ids {
-		if _, ok := key(id); ok && !wanted[id] {
-			wanted[id] = true
-			list = append(list, id)
-		}
+	own := func(id string) bool {
+		_, ok := key(id)
+		return ok
 	}
-	if len(list) <= pageSize || market.PurposeOf(ctx) == market.ForConfirm {
-		return a.each(ctx, list)
-	}
-	var out []venue.Market
-	for cursor := ""; ; {
-		page, next, err := a.List(ctx, cursor)
-		if err != nil {
-			return nil, err
-		}
-		for i := range page {
-			if wanted[page[i].ID] {
-				delete(wanted, page[i].ID)
-				out = append(out, page[i])
-			}
-		}
-		if cursor = next; next == "" || len(wanted) == 0 {
-			return out, nil
-		}
-	}
-}
-
-// each reads markets one by one, a few at a time. Those that fail are left out;
-// it is a fault only when none was answered for.
-func (a *Adapter) each(ctx context.Context, ids []string) ([]venue.Market, error) {
-	found, errs := make([]venue.Market, len(ids)), make([]error, len(ids))
-	places := make(chan struct{}, readers)
-	var wait sync.WaitGroup
-	for i, id := range ids {
-		places <- struct{}{}
-		wait.Go(func() {
-			defer func() { <-places }()
-			found[i], errs[i] = a.Get(ctx, id)
-		})
-	}
-	wait.Wait()
-	var out []venue.Market
-	answered := 0
-	var failed error
-	for i := range ids {
-		switch {
-		case errs[i] == nil:
-			out = append(out, found[i])
-			answered++
-		case errors.Is(errs[i], venue.ErrNotFound):
-			answered++
-		default:
-			failed = errs[i]
-		}
-	}
-	if answered == 0 && failed != nil {
-		return nil, failed
-	}
-	return out, nil
+	return venue.QuoteOneByOne(ctx, a, ids, own, pageSize)
 }
 
 // parent is the group that a market was last listed under. The venue tells it
