@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/cache"
 	"github.com/signalcast/signalcast/pkg/skill"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
@@ -107,15 +108,15 @@ const (
 // Service serves the boards. Of each board there is at most one build at a time,
 // which all who ask for it meanwhile share.
 type Service struct {
-	store   Store
-	now     func() time.Time
-	flights flights
-	wake    chan struct{} // a build was slow
+	store  Store
+	now    func() time.Time
+	builds cache.Flight[[]Row]
+	wake   chan struct{} // a build was slow
 }
 
 // NewService wires the subject.
 func NewService(store Store, now func() time.Time) *Service {
-	return &Service{store: store, now: now, flights: flights{running: map[string]*flight{}}, wake: make(chan struct{}, 1)}
+	return &Service{store: store, now: now, wake: make(chan struct{}, 1)}
 }
 
 // Scores is the board of the API host.
@@ -169,9 +170,14 @@ func (s *Service) Took(d time.Duration) {
 	}
 }
 
-// build shares the whole board and gives the caller its head.
+// buildBudget bounds a build, which goes on when all who wait for it have left.
+const buildBudget = 5 * time.Second
+
+// build shares the whole board, which nothing may change, and returns its first limit rows.
 func (s *Service) build(ctx context.Context, key string, limit int, list func(context.Context) ([]Row, error)) ([]Row, error) {
-	rows, err := s.flights.do(ctx, key, func(ctx context.Context) ([]Row, error) {
+	rows, err := s.builds.Do(ctx, key, func(ctx context.Context) ([]Row, error) {
+		ctx, cancel := context.WithTimeout(ctx, buildBudget)
+		defer cancel()
 		begun := s.now()
 		rows, err := list(ctx)
 		s.Took(s.now().Sub(begun))

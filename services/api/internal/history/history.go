@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/cache"
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 )
@@ -91,22 +92,58 @@ type Service struct {
 	markets Markets
 	venue   Venue
 	now     func() time.Time
-	kept    *kept
+	answers *cache.Cache[string, answer]
 }
+
+// answer is a history and how long it is shown.
+type answer struct {
+	points []Point
+	keep   time.Duration
+}
+
+const (
+	// maxAnswers bounds the cache, and maxReads the reads under way, because callers choose the keys.
+	maxAnswers = 2000
+	maxReads   = 2000
+	// readTimeout bounds one read; hold is the pause after one that failed.
+	readTimeout = 5 * time.Second
+	hold        = 3 * time.Second
+)
+
+// errLate is returned to a caller whose time ends first, and by a service that closes.
+var errLate = fault.New(fault.Unavailable, "venue_unavailable", "the market's venue cannot be reached")
 
 // NewService wires the subject.
 func NewService(markets Markets, venue Venue, now func() time.Time) *Service {
-	return &Service{markets: markets, venue: venue, now: now, kept: newKept(now)}
+	answers := cache.New(cache.Options[string, answer]{
+		Life: func(a answer) time.Duration { return a.keep }, Hold: hold, Timeout: readTimeout,
+		MaxKeys: maxAnswers, Loads: maxReads, Values: true, Now: now,
+	})
+	return &Service{markets: markets, venue: venue, now: now, answers: answers}
 }
 
 // Close breaks off the reads under way.
-func (s *Service) Close() { s.kept.close() }
+func (s *Service) Close() { s.answers.Close() }
+
+// get returns the points of a key, which read reads if the cache has none. The read goes on when its caller leaves.
+func (s *Service) get(ctx context.Context, key string, i Interval, read func(context.Context) ([]Point, error)) ([]Point, error) {
+	a, err := s.answers.Get(ctx, key+"\x00"+string(i), func(ctx context.Context, _ answer) (answer, error) {
+		points, err := read(ctx)
+		return answer{points: points, keep: i.keep()}, err
+	})
+	for _, late := range []error{context.Canceled, context.DeadlineExceeded, cache.ErrClosed, cache.ErrBusy} {
+		if errors.Is(err, late) {
+			return nil, errLate.Wrap(err)
+		}
+	}
+	return a.points, err
+}
 
 // ByMarket is the history of a market, rising in time; one that nobody knows has
 // none. Faults: venue_unavailable (and nothing is kept here either),
 // db_unavailable.
 func (s *Service) ByMarket(ctx context.Context, id syntax.MarketID, i Interval) ([]Point, error) {
-	return s.kept.get(ctx, "m\x00"+string(id)+"\x00"+string(i), i.keep(), func(ctx context.Context) ([]Point, error) {
+	return s.get(ctx, "m\x00"+string(id), i, func(ctx context.Context) ([]Point, error) {
 		book, err := s.markets.Book(ctx, id)
 		if errors.Is(err, ErrUnknown) {
 			return nil, nil
@@ -139,7 +176,7 @@ func (s *Service) ByToken(ctx context.Context, token string, i Interval) ([]Poin
 	if !isToken(token) {
 		return nil, nil
 	}
-	return s.kept.get(ctx, "t\x00"+token+"\x00"+string(i), i.keep(), func(ctx context.Context) ([]Point, error) {
+	return s.get(ctx, "t\x00"+token, i, func(ctx context.Context) ([]Point, error) {
 		return s.venue.History(ctx, Book{Provider: syntax.Polymarket, TokenID: token}, i)
 	})
 }

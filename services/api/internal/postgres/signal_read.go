@@ -134,7 +134,7 @@ func (s *Store) GetCrowd(ctx context.Context, marketID, operatorID string, now t
 const minTopSample = 3
 
 func (s *Store) topCrowd(ctx context.Context, marketID string, c *signal.Crowd) error {
-	cut, err := s.cuts.get(ctx)
+	cut, err := s.topCut(ctx)
 	if err != nil || cut == nil {
 		return err
 	}

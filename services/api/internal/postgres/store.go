@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalcast/signalcast/pkg/batch"
+	"github.com/signalcast/signalcast/pkg/cache"
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
@@ -40,7 +41,7 @@ type Store struct {
 	filings *batch.Queue[*filing]
 	patient *batch.Queue[*filing] // calls on locked markets
 	bell    *bell
-	cuts    *cuts
+	cuts    *cache.Cache[struct{}, lastingCut]
 	noted   noted
 }
 
@@ -54,7 +55,7 @@ func New(pool *pgxpool.Pool, rules Rules, now func() time.Time) *Store {
 	s.rq = db.New(s.reads)
 	s.acts = actingPool(pool)
 	s.aq = db.New(s.acts)
-	s.cuts = &cuts{read: s.readCut, now: now}
+	s.cuts = newCuts(now)
 	s.patient = newPatient(s.filePatient)
 	s.filings = newFilings(s.fileQuick)
 	s.bell = newBell(s.aq.NotifyRelay)
@@ -65,6 +66,7 @@ func New(pool *pgxpool.Pool, rules Rules, now func() time.Time) *Store {
 func (s *Store) Close() {
 	s.filings.Close()
 	s.patient.Close()
+	s.cuts.Close()
 	s.bell.close()
 	s.acts.Close()
 }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalcast/signalcast/pkg/cache"
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
@@ -28,65 +28,36 @@ const (
 	cutWait = time.Second
 )
 
-// cuts keeps the newest cut. One that is older than its life is read anew behind the
-// back of its readers; for one that nobody has asked for in long they wait.
-type cuts struct {
-	read func(context.Context) (*cut, error)
-	now  func() time.Time
-
-	mu    sync.Mutex // guards all below
-	last  *cut
-	known bool
-	at    time.Time // of the last reading
-	life  time.Duration
-	busy  chan struct{} // closed when the reading under way has ended; nil: none is
-	err   error         // of the last reading
+// lastingCut is a cut and how long it is used before it is read again.
+type lastingCut struct {
+	cut  *cut
+	life time.Duration
 }
 
-// get is the cut; nil while nobody can be in it.
-func (c *cuts) get(ctx context.Context) (*cut, error) {
-	c.mu.Lock()
-	age := c.now().Sub(c.at)
-	if c.known && age < c.life {
-		defer c.mu.Unlock()
-		return c.last, nil
-	}
-	if c.busy == nil {
-		c.busy = make(chan struct{})
-		go c.renew(context.WithoutCancel(ctx), c.busy)
-	}
-	busy, last, usable := c.busy, c.last, c.known && age < c.life+cutOld
-	c.mu.Unlock()
-	if usable {
-		return last, nil
-	}
-	wait := time.NewTimer(cutWait)
-	defer wait.Stop()
-	select {
-	case <-busy:
-	case <-wait.C:
-		return last, nil
-	case <-ctx.Done():
+func newCuts(now func() time.Time) *cache.Cache[struct{}, lastingCut] {
+	return cache.New(cache.Options[struct{}, lastingCut]{
+		Life: func(c lastingCut) time.Duration { return c.life }, Stale: cutOld, Hold: -1, Timeout: cutTime, Values: true, Now: now,
+	})
+}
+
+// topCut returns the cut; nil while no operator can be in the top quartile. A stale one is read again while it is used. If
+// reading takes longer than cutWait, topCut returns the last one.
+func (s *Store) topCut(ctx context.Context) (*cut, error) {
+	within, cancel := context.WithTimeout(ctx, cutWait)
+	defer cancel()
+	c, err := s.cuts.Get(within, struct{}{}, func(ctx context.Context, _ lastingCut) (lastingCut, error) {
+		begun := s.now()
+		c, err := s.readCut(ctx)
+		return lastingCut{cut: c, life: max(cutLife, cutShare*s.now().Sub(begun))}, err
+	})
+	switch {
+	case err == nil || within.Err() == nil:
+		return c.cut, err
+	case ctx.Err() != nil:
 		return nil, pg.Fault(ctx.Err())
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.last, c.err
-}
-
-func (c *cuts) renew(ctx context.Context, busy chan struct{}) {
-	ctx, cancel := context.WithTimeout(ctx, cutTime)
-	defer cancel()
-	begun := c.now()
-	last, err := c.read(ctx)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.err = err; err == nil {
-		c.last, c.known, c.at = last, true, c.now()
-		c.life = max(cutLife, cutShare*c.at.Sub(begun))
-	}
-	c.busy = nil
-	close(busy)
+	c, _, _ = s.cuts.Last(struct{}{})
+	return c.cut, nil
 }
 
 func (s *Store) readCut(ctx context.Context) (*cut, error) {

@@ -8,8 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/singleflight"
-
+	"github.com/signalcast/signalcast/pkg/cache"
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
@@ -136,7 +135,7 @@ type Service struct {
 	admin    Secret
 	cron     Secret
 	keys     keyring
-	lookUps  singleflight.Group
+	lookUps  cache.Flight[Granted]
 	failures Failures // wrong secrets by address
 	now      func() time.Time
 }
@@ -265,16 +264,10 @@ func (s *Service) key(ctx context.Context, r Request, hash KeyHash) (Caller, *St
 // lookUp returns what an existing key may do. Concurrent callers share the answer: it
 // only decides that they are counted or refused, and the act checks again.
 func (s *Service) lookUp(ctx context.Context, hash KeyHash) (Granted, error) {
-	shared := s.lookUps.DoChan(string(hash[:]), func() (any, error) {
-		owned, err := s.verify(context.WithoutCancel(ctx), hash)
+	return s.lookUps.Do(ctx, string(hash[:]), func(ctx context.Context) (Granted, error) {
+		owned, err := s.verify(ctx, hash)
 		return owned.Granted, err
 	})
-	select {
-	case answer := <-shared:
-		return answer.Val.(Granted), answer.Err
-	case <-ctx.Done():
-		return Granted{}, ctx.Err()
-	}
 }
 
 // verify asks the ledger, whose word is final, and keeps what it means.
