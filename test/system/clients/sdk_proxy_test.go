@@ -1,4 +1,4 @@
-package e2e
+package clients
 
 import (
 	"bytes"
@@ -13,8 +13,7 @@ import (
 	"time"
 )
 
-// between is a proxy before a service that does to requests and answers what a bad network,
-// or a service of another age, does.
+// between is a proxy in front of a service that changes requests and answers or drops answers.
 type between struct {
 	to     string
 	ask    func(*http.Request)                    // changes a request; nil: nothing
@@ -24,7 +23,7 @@ type between struct {
 	lost   atomic.Int64
 }
 
-// open gives the address of the proxy.
+// open starts the proxy and returns its address.
 func (b *between) open(t testing.TB) string {
 	t.Helper()
 	s := httptest.NewServer(b)
@@ -43,7 +42,7 @@ func (b *between) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		b.ask(out)
 	}
 	n := b.n.Add(1)
-	a, err := httpClient.Do(out)
+	a, err := http.DefaultTransport.RoundTrip(out)
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
@@ -61,7 +60,7 @@ func (b *between) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if b.lose != nil && b.lose(n, r) {
-		if b.lost.Add(1)%2 == 0 { // cut before a word, or in the middle of the body
+		if b.lost.Add(1)%2 == 0 { // every second answer is cut in the middle of its body
 			w.WriteHeader(a.StatusCode)
 			_, _ = w.Write(body[:len(body)/2])
 			_ = http.NewResponseController(w).Flush()
@@ -72,13 +71,13 @@ func (b *between) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body)
 }
 
-// losing remembers whose answer was lost already, by the credential and the path.
+// losing records which answers have been dropped, by credential and path.
 type losing struct {
 	mu   sync.Mutex
 	seen map[string]bool
 }
 
-// first loses the answer to the first POST of each caller on each path.
+// first reports whether the request is the first POST of its caller on its path.
 func (l *losing) first(_ int64, r *http.Request) bool {
 	if r.Method != http.MethodPost {
 		return false
@@ -91,8 +90,7 @@ func (l *losing) first(_ int64, r *http.Request) bool {
 	return !again
 }
 
-// ofNextYear adds members to every object of an answer, and gives what is counted in words
-// of a kind that nobody knows yet.
+// ofNextYear adds unknown members to every object of an answer and replaces the values of sets by unknown ones.
 func ofNextYear(_ *http.Request, body []byte) []byte {
 	var v any
 	d := json.NewDecoder(bytes.NewReader(body))
