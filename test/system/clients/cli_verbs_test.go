@@ -55,7 +55,7 @@ func TestCommandLineKeys(t *testing.T) {
 	}
 	p.run(2, who.Login, "keys", "mint", "--out", file) // it is not overwritten
 	p.run(0, "", "whoami", "--key", file)
-	if table, _ := p.run(0, who.Login, "keys", "list", "--table"); !strings.Contains(table, "second") || strings.Count(table, "active") != 2 {
+	if table, _ := p.run(0, who.Login, "keys", "list", "--table"); !strings.Contains(table, "second") || strings.Count(table, "active") != 3 {
 		t.Error(table)
 	}
 	p.run(0, who.Login, "keys", "revoke", minted.ID)

@@ -98,7 +98,7 @@ func TestLibraryThroughLostAnswers(t *testing.T) {
 				t.Errorf("%d filed, %s stand", len(filed), stand)
 			}
 			p := s.NewOperator(t)
-			call(t, p, market, "YES", 3150)
+			call(t, s, p, market, "YES", 3150)
 			_, err := library(t, s, p, hub, "").Signals.File(t.Context(), called(market, client.SideNO, 6850))
 			refused(t, err, signalcast.ErrAlreadyPredicted)
 		})
@@ -243,8 +243,8 @@ func TestLibraryErrors(t *testing.T) {
 		t.Error(err)
 	}
 	hasty := connectLibrary(t, signalcast.Options{Hub: s.Hub, Token: signalcast.Key(reader.Key), Retry: signalcast.Retry{Tries: 1}})
-	for range 80 {
-		if _, err = hasty.People.Me(ctx); err != nil {
+	for range 200 {
+		if _, err = hasty.People.Me(ctx); errors.Is(err, signalcast.ErrRateLimited) {
 			break
 		}
 	}
@@ -261,7 +261,7 @@ func TestLibraryPages(t *testing.T) {
 	market := s.NewNativeMarket(t, 5000, nil)
 	filed := map[string]int{}
 	for range 9 {
-		filed[call(t, s.NewOperator(t), market, "NO", 5000)] = 0
+		filed[call(t, s, s.NewOperator(t), market, "NO", 5000)] = 0
 	}
 	b := &between{to: s.Hub, answer: ofNextYear}
 	c := connectLibrary(t, signalcast.Options{Hub: b.open(t), API: s.API, Retry: patientRetry})

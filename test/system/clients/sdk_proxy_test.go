@@ -18,7 +18,7 @@ type between struct {
 	to     string
 	ask    func(*http.Request)                    // changes a request; nil: nothing
 	answer func(r *http.Request, b []byte) []byte // changes a body; nil: nothing
-	lose   func(n int64, r *http.Request) bool    // whether the answer is lost after the service gave it
+	lose   func(r *http.Request) bool             // whether the answer is lost after the service gave it
 	n      atomic.Int64
 	lost   atomic.Int64
 }
@@ -41,10 +41,12 @@ func (b *between) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if b.ask != nil {
 		b.ask(out)
 	}
-	n := b.n.Add(1)
 	a, err := http.DefaultTransport.RoundTrip(out)
 	if err != nil {
 		panic(http.ErrAbortHandler)
+	}
+	if a.StatusCode < 500 { // others are sent again
+		b.n.Add(1)
 	}
 	defer func() { _ = a.Body.Close() }()
 	body, err := io.ReadAll(a.Body)
@@ -59,7 +61,7 @@ func (b *between) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			w.Header()[name] = values
 		}
 	}
-	if b.lose != nil && b.lose(n, r) {
+	if b.lose != nil && b.lose(r) {
 		if b.lost.Add(1)%2 == 0 { // every second answer is cut in the middle of its body
 			w.WriteHeader(a.StatusCode)
 			_, _ = w.Write(body[:len(body)/2])
@@ -78,7 +80,7 @@ type losing struct {
 }
 
 // first reports whether the request is the first POST of its caller on its path.
-func (l *losing) first(_ int64, r *http.Request) bool {
+func (l *losing) first(r *http.Request) bool {
 	if r.Method != http.MethodPost {
 		return false
 	}

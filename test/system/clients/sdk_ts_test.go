@@ -43,7 +43,7 @@ func TestLibraryTS(t *testing.T) {
 	reader := post(t, s.Hub+"/api/dev/keys", stack.Bearer(p.Login), stack.Body(stack.JSON{"label": "reads", "permissions": []string{"read"}})).Require(http.StatusCreated).Text("key")
 	ledger := s.NewNativeMarket(t, 5000, nil)
 	for range 9 {
-		call(t, s.NewOperator(t), ledger, "NO", 5000)
+		call(t, s, s.NewOperator(t), ledger, "NO", 5000)
 	}
 	lossy := &between{to: s.Hub, lose: (&losing{seen: map[string]bool{}}).first}
 	stripped := &between{to: s.Hub, lose: (&losing{seen: map[string]bool{}}).first, ask: func(r *http.Request) { r.Header.Del("Idempotency-Key") }}
@@ -53,7 +53,7 @@ func TestLibraryTS(t *testing.T) {
 		r.URL.RawQuery = q.Encode()
 	}}
 	known := s.NewOperator(t)
-	call(t, known, s.NewNativeMarket(t, 5000, nil), "NO", 5000)
+	call(t, s, known, s.NewNativeMarket(t, 5000, nil), "NO", 5000)
 	out := runNode(t, []string{
 		"HUB=" + s.Hub, "API=" + s.API, "CLOCK=" + s.Clock, "KEYS=" + strings.Join(keys, ","), "READER=" + reader, "TOKEN=" + p.Login, "HANDLE=" + known.Handle,
 		"MARKETS=" + strings.Join([]string{s.NewNativeMarket(t, 5000, nil), s.NewNativeMarket(t, 5000, nil), s.NewNativeMarket(t, 5000, nil), closed(t, s), ledger}, ","),
