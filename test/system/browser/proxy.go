@@ -52,7 +52,7 @@ func (p *proxy) dial(ctx context.Context, network, address string) (net.Conn, er
 	}
 	n := p.next.Add(1)
 	from := &net.TCPAddr{IP: net.IPv4(127, p.second, byte(n>>8), byte(1+n%250))}
-	return (&net.Dialer{Timeout: 5 * time.Second, LocalAddr: from}).DialContext(ctx, network, address)
+	return (&net.Dialer{Timeout: 20 * time.Second, LocalAddr: from}).DialContext(ctx, network, address)
 }
 
 // connect forwards a connection, as a websocket requires.

@@ -126,19 +126,6 @@ func newWallet() string {
 	return "0x" + hex.EncodeToString(raw)
 }
 
-// The profile of a program says that it is one.
-func TestProgramsAreLabelled(t *testing.T) {
-	t.Parallel()
-	s := system(t)
-	p, b := s.NewOperator(t), browser.Open(t, browser.Phone)
-	admin(t, s, "/api/admin/operators", stack.JSON{"handle": p.Handle, "operatorType": "ai_agent"})
-	b.Visit(s.Hub+"/u/"+p.Handle, http.StatusOK)
-	b.Shows("main h1", "AI")
-	b.Shows("main", "This is a machine", "Automated")
-	b.RequireFits()
-	b.RequireNoProblems()
-}
-
 // A person who finds another account on the consent page changes accounts and gets the same page; denial and approval have
 // buttons of equal size.
 func TestConsentOfAnotherAccount(t *testing.T) {

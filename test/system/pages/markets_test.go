@@ -131,24 +131,3 @@ func TestMarketsPageSearches(t *testing.T) {
 		b.RequireNoProblems()
 	})
 }
-
-// A page of markets has 40 and leads to the next ones and back to the first.
-func TestMarketsPageLeadsOn(t *testing.T) {
-	t.Parallel()
-	s := system(t)
-	b := browser.Open(t, browser.Desktop)
-	stack.Eventually(t, browser.Within, "more markets than one page has", func() bool {
-		b.VisitWhole(s.Hub + "/markets")
-		return b.Count(`a[rel="next"]`) == 1
-	})
-	const first = "table.list tbody tr:first-child td:first-child"
-	before := b.Text(first)
-	if n := b.Count("table.list tbody tr"); n != 40 {
-		t.Errorf("%d markets on a page, want 40", n)
-	}
-	b.Press(`a[rel="next"]`, `.paging a[href="/markets"]`)
-	if b.Text(first) == before {
-		t.Errorf("the next page begins with %q, too", before)
-	}
-	b.RequireNoProblems()
-}

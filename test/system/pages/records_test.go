@@ -174,22 +174,6 @@ func requireCard(t *testing.T, card string) {
 	}
 }
 
-// The page of an operator without calls, or without decided ones, says so.
-func TestRecordPageOfNewcomer(t *testing.T) {
-	t.Parallel()
-	s := system(t)
-	p, b := s.NewOperator(t), browser.Open(t, browser.Phone)
-	b.VisitWhole(s.Hub + "/u/" + p.Handle)
-	b.Shows("main", "has not called anything yet")
-	b.RequireAccessible()
-	p.NewCall(t, s.NewNativeMarket(t, 5000, nil), "NO", 5000, nil)
-	stack.Eventually(t, browser.Within, "a page with the open call", func() bool {
-		b.VisitWhole(s.Hub + "/u/" + p.Handle)
-		return strings.Contains(b.Text("main"), "is decided yet")
-	})
-	b.RequireAccessible()
-}
-
 // Boards, stations and totals can be read on a phone and on a desktop, with and without scripts.
 func TestNetworkPages(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"maps"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 )
@@ -44,6 +45,27 @@ func (m *VenueMarket) Resolve(t testing.TB, outcome string) {
 func (m *VenueMarket) Read(t testing.TB) Answer {
 	t.Helper()
 	return plain.Retry(t, http.MethodGet, m.s.Hub+"/api/m/"+m.ID).Require(http.StatusOK)
+}
+
+// VenueSockets are the connections for live prices of the simulated Polymarket.
+type VenueSockets struct {
+	Ever    int      // connections so far
+	Markets []string // that connections follow now
+}
+
+// VenueSockets returns the connections for live prices.
+func (s *Stack) VenueSockets(t testing.TB) (out VenueSockets) {
+	t.Helper()
+	Get(t, s.Venues+"/sim/polymarket/sockets").Require(http.StatusOK).Decode(&out)
+	return out
+}
+
+// AwaitFollowed waits until the live prices of the market are followed.
+func (m *VenueMarket) AwaitFollowed(t testing.TB) {
+	t.Helper()
+	Eventually(t, 30*time.Second, "a socket that follows market "+m.ID, func() bool {
+		return slices.Contains(m.s.VenueSockets(t).Markets, m.ID)
+	})
 }
 
 // FailVenue makes a venue fail in a mode of the simulator; "none" ends it.

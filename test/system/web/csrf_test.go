@@ -47,7 +47,14 @@ func cookieWrites(t *testing.T, s *stack.Stack, o *stack.Owner) []cookieWrite {
 	}
 	call, video := stack.Call(fresh, "YES", 5000), stack.JSON{"url": "https://video.example/not-mine.m3u8"}
 	approval := url.Values{"request": {consent}, "decision": {"approve"}}
+	signer := o.NewSigner(t)
+	signer.Register(t, stack.Bearer(o.Key), "signal:create")
+	app := url.Values{"app": {o.App.ID}, "sure": {"yes"}}
+	form := url.Values{
+		"app": {o.App.ID}, "name": {"Not mine"}, "type": {"public"}, "redirectUris": {stack.AppRedirect}, "scope": {"profile:read"},
+	}
 	newKey, secondKey := url.Values{"label": {"x"}, "permission": {"read"}}, url.Values{"id": {o.SecondKeyID}}
+	revoked := url.Values{"key": {signer.PublicKey}}
 	reaffirm := stack.JSON{"type": "reaffirm"}
 	overlay, lanes := stack.JSON{"marketId": o.Market, "name": "not mine"}, stack.JSON{"lanes": []string{"science"}}
 	return []cookieWrite{
@@ -69,6 +76,11 @@ func cookieWrites(t *testing.T, s *stack.Stack, o *stack.Owner) []cookieWrite {
 		{name: "consent page", method: "POST", path: "/protocol/authorize", cookies: session, form: approval},
 		{name: "developer page, key", method: "POST", path: "/dev/keys", cookies: developer, form: newKey},
 		{name: "developer page, end of a key", method: "POST", path: "/dev/keys/revoke", cookies: developer, form: secondKey},
+		{name: "developer page, signer", method: "POST", path: "/dev/signers/revoke", cookies: developer, form: revoked},
+		{name: "developer page, application", method: "POST", path: "/dev/apps", cookies: developer, form: form},
+		{name: "developer page, change", method: "POST", path: "/dev/apps/change", cookies: developer, form: form},
+		{name: "developer page, secret", method: "POST", path: "/dev/apps/secret", cookies: developer, form: app},
+		{name: "developer page, end of an application", method: "POST", path: "/dev/apps/disable", cookies: developer, form: app},
 		{name: "profile page", method: "POST", path: "/profile", cookies: session, form: url.Values{"displayName": {"Not mine"}}},
 		{name: "follow button", method: "POST", path: "/u/" + stranger.Handle + "/follow", cookies: session, form: url.Values{}},
 		{name: "page of sign-out", method: "POST", path: "/sign-out", cookies: developer, form: url.Values{}},

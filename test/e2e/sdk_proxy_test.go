@@ -1,4 +1,4 @@
-package clients
+package e2e
 
 import (
 	"bytes"
@@ -13,17 +13,18 @@ import (
 	"time"
 )
 
-// between is a proxy in front of a service that changes requests and answers or drops answers.
+// between is a proxy before a service that does to requests and answers what a bad network,
+// or a service of another age, does.
 type between struct {
 	to     string
 	ask    func(*http.Request)                    // changes a request; nil: nothing
 	answer func(r *http.Request, b []byte) []byte // changes a body; nil: nothing
-	lose   func(r *http.Request) bool             // whether the answer is lost after the service gave it
+	lose   func(n int64, r *http.Request) bool    // whether the answer is lost after the service gave it
 	n      atomic.Int64
 	lost   atomic.Int64
 }
 
-// open starts the proxy and returns its address.
+// open gives the address of the proxy.
 func (b *between) open(t testing.TB) string {
 	t.Helper()
 	s := httptest.NewServer(b)
@@ -41,12 +42,10 @@ func (b *between) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if b.ask != nil {
 		b.ask(out)
 	}
-	a, err := http.DefaultTransport.RoundTrip(out)
+	n := b.n.Add(1)
+	a, err := httpClient.Do(out)
 	if err != nil {
 		panic(http.ErrAbortHandler)
-	}
-	if a.StatusCode < 500 { // others are sent again
-		b.n.Add(1)
 	}
 	defer func() { _ = a.Body.Close() }()
 	body, err := io.ReadAll(a.Body)
@@ -61,8 +60,8 @@ func (b *between) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			w.Header()[name] = values
 		}
 	}
-	if b.lose != nil && b.lose(r) {
-		if b.lost.Add(1)%2 == 0 { // every second answer is cut in the middle of its body
+	if b.lose != nil && b.lose(n, r) {
+		if b.lost.Add(1)%2 == 0 { // cut before a word, or in the middle of the body
 			w.WriteHeader(a.StatusCode)
 			_, _ = w.Write(body[:len(body)/2])
 			_ = http.NewResponseController(w).Flush()
@@ -73,14 +72,14 @@ func (b *between) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body)
 }
 
-// losing records which answers have been dropped, by credential and path.
+// losing remembers whose answer was lost already, by the credential and the path.
 type losing struct {
 	mu   sync.Mutex
 	seen map[string]bool
 }
 
-// first reports whether the request is the first POST of its caller on its path.
-func (l *losing) first(r *http.Request) bool {
+// first loses the answer to the first POST of each caller on each path.
+func (l *losing) first(_ int64, r *http.Request) bool {
 	if r.Method != http.MethodPost {
 		return false
 	}
@@ -92,7 +91,8 @@ func (l *losing) first(r *http.Request) bool {
 	return !again
 }
 
-// ofNextYear adds unknown members to every object of an answer and replaces the values of sets by unknown ones.
+// ofNextYear adds members to every object of an answer, and gives what is counted in words
+// of a kind that nobody knows yet.
 func ofNextYear(_ *http.Request, body []byte) []byte {
 	var v any
 	d := json.NewDecoder(bytes.NewReader(body))

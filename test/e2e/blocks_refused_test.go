@@ -1,11 +1,11 @@
-package documents
+package e2e
 
 import (
 	"net/http"
 	"testing"
 )
 
-// Each check refuses a wrong block.
+// TestBlocksThatDoNotFit: each check says no to what is wrong.
 func TestBlocksThatDoNotFit(t *testing.T) {
 	t.Parallel()
 	for _, b := range []block{
@@ -36,12 +36,12 @@ func TestBlocksThatDoNotFit(t *testing.T) {
 	if err := checkJSON(block{args: []string{"settings"}, text: `{ "url": "https://hub.example/openapi.json" }`}); err != nil {
 		t.Errorf("settings: %v", err)
 	}
-	if doc, err := described(); err != nil || route(doc, http.MethodGet, "/api/signals/x/events?y=z", "hub") == nil {
+	if doc, err := described(); err != nil || doc.route(http.MethodGet, "/api/signals/x/events?y=z", "hub") == nil {
 		t.Errorf("a route is not found: %v", err)
 	}
 }
 
-// A shown output matches exactly the lines of the real one.
+// TestLikeOutput: what a page shows is all that came, line by line.
 func TestLikeOutput(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -1,13 +1,26 @@
-package clients
+package e2e
 
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 )
+
+// inFolder runs a program there and gives what it writes.
+func inFolder(t testing.TB, dir string, env []string, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Env = dir, append(plainEnv(), env...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %q: %v\n%s", name, args, err, out)
+	}
+	return string(out)
+}
 
 func put(t testing.TB, path, content string) {
 	t.Helper()
@@ -28,11 +41,12 @@ func contentOf(t testing.TB, path string) string {
 	return string(raw)
 }
 
-// typescript is the compiler version of tools/gen.sh.
+// typescript is the compiler that tools/gen.sh pins.
 const typescript = "typescript@5.9.3"
 
-// The npm package has the documented files only, installs offline into an empty directory, compiles in strict mode with
-// both module resolutions, and runs.
+// TestLibraryPacked: the package of npm has what it should and nothing else, installs into an
+// empty folder from its tarball alone, passes a strict compiler there in both ways of finding
+// modules, and runs.
 func TestLibraryPacked(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -47,7 +61,7 @@ func TestLibraryPacked(t *testing.T) {
 		Filename string
 		Files    []struct{ Path string }
 	}
-	said := run(t, source, nil, "npm", "pack", "--json", "--loglevel=error", "--pack-destination", dir)
+	said := inFolder(t, source, nil, "npm", "pack", "--json", "--loglevel=error", "--pack-destination", dir)
 	if err := json.Unmarshal([]byte(said[strings.Index(said, "["):]), &packed); err != nil {
 		t.Fatal(err, said)
 	}
@@ -64,7 +78,7 @@ func TestLibraryPacked(t *testing.T) {
 		}
 	}
 	put(t, filepath.Join(dir, "package.json"), `{ "name": "user", "private": true, "type": "module" }`)
-	run(t, dir, nil, "npm", "install", "--offline", "--no-audit", "--no-fund", "--loglevel=error", "./"+packed[0].Filename)
+	inFolder(t, dir, nil, "npm", "install", "--offline", "--no-audit", "--no-fund", "--loglevel=error", "./"+packed[0].Filename)
 	installed, err := os.ReadDir(filepath.Join(dir, "node_modules"))
 	if err != nil {
 		t.Fatal(err)
@@ -78,14 +92,14 @@ func TestLibraryPacked(t *testing.T) {
 	for _, how := range []string{`"module": "ES2022", "moduleResolution": "bundler"`, `"module": "NodeNext", "moduleResolution": "NodeNext"`} {
 		put(t, filepath.Join(dir, "tsconfig.json"), `{ "compilerOptions": { `+how+`, "target": "ES2022", "lib": ["ES2022", "DOM"], "types": [],
 			"strict": true, "exactOptionalPropertyTypes": true, "noUncheckedIndexedAccess": true, "skipLibCheck": false }, "files": ["user.ts"] }`)
-		run(t, dir, nil, "npx", "--yes", "-p", typescript, "tsc", "-p", ".")
+		inFolder(t, dir, nil, "npx", "--yes", "-p", typescript, "tsc", "-p", ".")
 	}
-	if out := run(t, dir, nil, "node", "user.js"); out != "UnansweredError function\n" {
+	if out := inFolder(t, dir, nil, "node", "user.js"); out != "UnansweredError function\n" {
 		t.Errorf("the program says %q", out)
 	}
 }
 
-// A program can be built with the Go library alone.
+// TestLibraryGot: who has the Go library alone can build with it. Nothing else of ours is needed.
 func TestLibraryGot(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -98,9 +112,9 @@ func TestLibraryGot(t *testing.T) {
 	put(t, filepath.Join(user, "main.go"), contentOf(t, filepath.Join(repo, "sdk/go/examples/file/main.go")))
 	put(t, filepath.Join(user, "live", "main.go"), contentOf(t, filepath.Join(repo, "sdk/go/examples/watch/main.go")))
 	env := []string{"GOWORK=off", "GOFLAGS=-mod=mod"}
-	run(t, user, env, "go", "build", "-o", "x", ".")
-	run(t, user, env, "go", "vet", "./...")
-	for line := range strings.Lines(run(t, user, env, "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", "./...")) {
+	inFolder(t, user, env, "go", "build", "-o", "x", ".")
+	inFolder(t, user, env, "go", "vet", "./...")
+	for line := range strings.Lines(inFolder(t, user, env, "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", "./...")) {
 		if name := strings.TrimSpace(line); strings.Contains(name, "signalcast") && name != module {
 			t.Errorf("the library needs %s", name)
 		}

@@ -1,0 +1,151 @@
+package outage
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/test/system/browser"
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+// Times in which pages that follow the feed must show an outage and its end.
+const (
+	staleWithin   = 5 * time.Second
+	currentWithin = 2 * time.Second
+	outageLasts   = 8 * time.Second
+)
+
+// markPage marks the page and returns a function that requires that it has not been loaded again.
+func markPage(t *testing.T, b *browser.Tab) (requireSamePage func()) {
+	t.Helper()
+	browser.Eval[bool](b, `window.marked = true`)
+	return func() {
+		t.Helper()
+		if !browser.Eval[bool](b, `window.marked === true`) {
+			t.Error("the page was loaded again")
+		}
+		b.ForgetOutage()
+		b.RequireNoProblems()
+	}
+}
+
+// The page of the feed reconnects by itself after each crash of the api and shows every call once.
+func TestFeedPageReconnects(t *testing.T) {
+	s := system(t)
+	b := browser.Open(t, browser.Desktop)
+	b.Visit(s.Hub+"/feed", http.StatusOK)
+	b.Await("#feed-phase", "live")
+	requireSamePage := markPage(t, b)
+	browser.Eval[bool](b, `(phase => {
+		window.phases = [];
+		new MutationObserver(() => phases.push(phase.textContent)).observe(phase, { childList: true });
+		return true;
+	})(document.querySelector("#feed-phase"))`)
+	market := s.NewNativeMarket(t, 5000, nil)
+	callers := []*stack.Operator{s.NewOperator(t), s.NewOperator(t), s.NewOperator(t), s.NewOperator(t)}
+	for i := range 2 {
+		s.Kill(t, "api")
+		insistOnCall(t, s, callers[2*i], market)
+		s.RequireReady(t)
+		insistOnCall(t, s, callers[2*i+1], market)
+		for _, o := range callers[:2*i+2] {
+			b.Await("#feed-rows", "@"+o.Handle)
+		}
+	}
+	b.Await("#feed-phase", "live")
+	phases := strings.Join(browser.Eval[[]string](b, `window.phases`), ", ")
+	if !strings.Contains(phases, "reconnecting in") {
+		t.Errorf("the page has shown %q, want reconnecting in", phases)
+	}
+	for _, o := range callers {
+		if n := b.Count(`#feed-rows li:has(a[href='/u/` + o.Handle + `'])`); n != 1 {
+			t.Errorf("the page shows %d calls of %s, want 1", n, o.Handle)
+		}
+	}
+	requireSamePage()
+}
+
+// insistOnCall files a call again until it is stored.
+func insistOnCall(t *testing.T, s *stack.Stack, o *stack.Operator, market string) {
+	t.Helper()
+	stack.Eventually(t, time.Minute, "a call of "+o.Handle, func() bool {
+		a, err := o.Try(t, http.MethodPost, s.Hub+"/api/predictions", stack.Bearer(o.Key), stack.Body(stack.Call(market, "NO", 5000)))
+		return err == nil && (a.Status == http.StatusOK || a.Code() == "already_predicted")
+	})
+}
+
+// The overlay of a stream marks its price as stale while hub and api do not answer or have crashed, keeps its texts, and is
+// current again by itself.
+func TestOverlayDuringOutage(t *testing.T) {
+	s := system(t)
+	o, b := s.NewOperator(t), browser.Open(t, browser.Screen)
+	market := s.NewNativeMarket(t, 4000, nil)
+	o.Send(t, "/api/streamer/signal", http.StatusOK, stack.Bearer(o.Key), stack.JSON{"marketId": market, "name": "Is it read?"})
+	b.Visit(s.Hub+"/overlay/"+o.Handle, http.StatusOK)
+	awaitOverlay(t, b, "live", browser.Within)
+	requireSamePage := markPage(t, b)
+
+	began := time.Now()
+	resumeHub, resumeAPI := s.Hang(t, "hub"), s.Hang(t, "api")
+	awaitOverlay(t, b, "stale", staleWithin-time.Since(began))
+	if mark, name := b.Visible("overlay-stale"), b.Visible("overlay-name"); mark != "STALE" || name != "Is it read?" {
+		t.Errorf("the overlay shows %q and the name %q, want STALE and the name", mark, name)
+	}
+	stack.Wait(t, time.Until(began.Add(outageLasts)))
+	awaitOverlay(t, b, "stale", 0)
+	resumeAPI()
+	resumeHub()
+	awaitOverlay(t, b, "live", currentWithin)
+
+	began = time.Now()
+	up := s.Down(t, "hub", "api")
+	awaitOverlay(t, b, "stale", staleWithin-time.Since(began))
+	up()
+	awaitOverlay(t, b, "live", currentWithin)
+	requireSamePage()
+}
+
+// awaitOverlay waits until the overlay is in a state.
+func awaitOverlay(t *testing.T, b *browser.Tab, want string, within time.Duration) {
+	t.Helper()
+	began := time.Now()
+	for {
+		got := browser.Eval[string](b, `document.getElementById("overlay").dataset.state`)
+		if got == want {
+			t.Logf("%s after %v", want, time.Since(began))
+			return
+		}
+		if time.Since(began) > within {
+			t.Fatalf("the overlay is %q, want %q within %v", got, want, within)
+		}
+		stack.Wait(t, 20*time.Millisecond)
+	}
+}
+
+// The screen says that it is stale while hub and api do not answer, goes on with what it knows, and is current again by
+// itself.
+func TestScreenDuringOutage(t *testing.T) {
+	s := system(t)
+	stack.Eventually(t, time.Minute, "a programme of several lanes", func() bool {
+		return len(stack.Get(t, s.Hub+"/api/broadcast/program").Require(http.StatusOK).List("lanes")) > 1
+	})
+	b := browser.Open(t, browser.Screen)
+	b.Visit(s.Hub+"/tv", http.StatusOK)
+	b.Await("#tv-say", "LIVE")
+	var lanes int
+	stack.Eventually(t, browser.Within, "lanes", func() bool { lanes = b.Count("#tv-lanes li"); return lanes > 0 })
+	requireSamePage := markPage(t, b)
+	resumeHub, resumeAPI := s.Hang(t, "hub"), s.Hang(t, "api")
+	b.AwaitWithin(10*time.Second, "#tv-say", "STALE")
+	clock := b.Visible("tv-clock")
+	stack.Eventually(t, 5*time.Second, "a running clock", func() bool { return b.Visible("tv-clock") != clock })
+	if title, left := b.Visible("tv-title"), b.Count("#tv-lanes li"); title == "" || left != lanes {
+		t.Errorf("the page shows the title %q and %d lanes, want a title and %d lanes", title, left, lanes)
+	}
+	resumeAPI()
+	resumeHub()
+	b.AwaitWithin(10*time.Second, "#tv-say", "LIVE")
+	requireSamePage()
+}

@@ -1,0 +1,240 @@
+// Package programme tests what the clock service airs, with its time moved to the start of a segment.
+package programme
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/sdk/go/feed"
+	"github.com/signalcast/signalcast/test/system/feedclient"
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+func TestMain(m *testing.M) { stack.Main(m) }
+
+const (
+	slotLength   = 610 * time.Second
+	bumperLength = 10 * time.Second
+	// maxPriceAge is how old the price of a market may be that airs, less the time that the test takes.
+	maxPriceAge = 8 * time.Minute
+)
+
+// Markets of music end hours apart, so that this channel always has a next segment.
+const (
+	allLanes = "program:default"
+	oneLane  = "program:default:MUSIC"
+)
+
+// segment is a part of the programme.
+type segment struct {
+	SegmentID, Kind, ID, Category string
+	StartsAt                      string
+	Replaces                      *struct{ ID string }
+	PreemptID                     string
+}
+
+// A channel of the programme begins with what is on and receives each start and each change once, with two clocks of which
+// one is killed. What has aired is measured.
+func TestProgrammeChannel(t *testing.T) {
+	t.Parallel()
+	content, _ := nextContent(time.Now())
+	stack.Wait(t, max(0, time.Until(content)-maxPriceAge)) // the test moves the clock to the next start
+	s := stack.Start(t, stack.ScoredAtOnce(), stack.Env("RATE_LIMIT_ANON", "0"))
+	awaitCopy(t, s, allLanes, "now", "%")
+	awaitCopy(t, s, oneLane, "next", "%")
+	l := feedclient.Listen(t, s.API, oneLane)
+	if now, next := snapshot(t, l); now == nil || next == nil || next.Kind != "content" {
+		t.Errorf("%s begins with %s, want a segment and the next one", oneLane, l.Snapshot(oneLane))
+	}
+
+	content, slot := nextContent(time.Now())
+	moveClock(t, s, time.Until(content)-8*time.Second)
+	s.Side(t, "clock", nil)
+	event, started := awaitSegment(t, l, "segment.started", slot)
+	at := stack.Stamp(event.At)
+	if at != stack.Stamp(content) || started.StartsAt != at || started.ID == "" || started.Kind != "content" {
+		t.Errorf("content at %s, want it at %s: %s", at, stack.Stamp(content), event.Data)
+	}
+	awaitBegin(t, s, func(now, next *segment) bool {
+		return now != nil && now.SegmentID == started.SegmentID && now.ID == started.ID && next != nil
+	})
+	read(t, s.Clock+"/program/now?lane="+started.Category).Expect(stack.JSON{"segment.segmentId": started.SegmentID})
+	requirePreemption(t, s, l, slot+1, started)
+
+	repeated := stack.Query[string](t, s, `SELECT coalesce(string_agg(topic || ' ' || segment, ', '), '') FROM (
+		SELECT topic, type || ' ' || (data->>'segmentId') AS segment FROM api.protocol_events WHERE type LIKE 'segment.%'
+		GROUP BY 1, 2 HAVING count(*) > 1) d`)
+	if repeated != "" {
+		t.Errorf("events that were sent more than once: %s", repeated)
+	}
+	const topics = `SELECT count(DISTINCT topic) FROM api.protocol_events
+		WHERE type = 'segment.started' AND data->>'segmentId' LIKE $1`
+	if n := stack.Query[int](t, s, topics, fmt.Sprintf("%%:%d:c", slot)); n < 4 {
+		t.Errorf("%d channels received the start of slot %d, want 4 or more", n, slot)
+	}
+	stack.Eventually(t, 30*time.Second, "an empty outbox", func() bool {
+		return stack.Query[int](t, s, `SELECT count(*) FROM clock.outbox`) == 0
+	})
+	requireMeasured(t, s, slot)
+}
+
+func read(t *testing.T, url string) stack.Answer {
+	t.Helper()
+	return stack.Send(t, http.MethodGet, url).Require(http.StatusOK)
+}
+
+// requirePreemption replaces the next segment by another market. The change is sent at once and once, although the clock
+// that has stored it is killed; a second change of the slot is refused.
+func requirePreemption(t *testing.T, s *stack.Stack, l *feedclient.Listener, slot int64, started segment) {
+	t.Helper()
+	preempt := func(body stack.JSON) stack.Answer {
+		return stack.Send(t, http.MethodPost, s.Hub+"/api/broadcast/preempt", s.Admin(), stack.Body(body))
+	}
+	var other string
+	var entry stack.JSON
+	var made stack.Answer
+	stack.Eventually(t, time.Minute, "a market that may air", func() bool { // the clock may have an older copy of the ledger
+		other = lastingMarket(t, s, started.ID)
+		entry = stack.JSON{"marketId": other, "lane": started.Category, "reason": "it lasts"}
+		made = preempt(entry)
+		return made.Code() != "market_not_airable"
+	})
+	id := made.Require(http.StatusCreated).Text("item.id")
+	replaceClock(t, s)
+	event, changed := awaitSegment(t, l, "segment.preempted", slot)
+	if changed.PreemptID != id || changed.ID != other || changed.Replaces == nil {
+		t.Errorf("the change is %s, want market %s by entry %s", event.Data, other, id)
+	}
+	awaitCopy(t, s, oneLane, "next", other)
+	awaitBegin(t, s, func(_, next *segment) bool {
+		return next != nil && next.SegmentID == changed.SegmentID && next.ID == other
+	})
+	preempt(entry).RequireError(http.StatusConflict, "slot_taken")
+	preempt(stack.JSON{"action": "cancel", "id": id}).Require(http.StatusOK)
+	stack.Send(t, http.MethodGet, s.Hub+"/api/broadcast/preempt", s.Admin()).Require(http.StatusOK).
+		Expect(stack.JSON{"items.0.status": "cancelled"})
+}
+
+// requireMeasured moves the clock to the time at which the slot is measured and checks the measurements.
+func requireMeasured(t *testing.T, s *stack.Stack, slot int64) {
+	t.Helper()
+	stack.Eventually(t, time.Minute, "prices at the start of the slot", func() bool {
+		return stack.Query[int](t, s, `SELECT count(yes_bps_start) FROM clock.airings WHERE slot = $1`, slot) > 0
+	})
+	end := time.Unix((slot+1)*int64(slotLength/time.Second), 0)
+	moveClock(t, s, time.Until(end.Add(10*time.Minute+5*time.Second)))
+	var influence stack.Answer
+	stack.Eventually(t, 2*time.Minute, "the influence of the slot", func() bool {
+		influence = read(t, s.Hub+"/api/broadcast/influence?window=1h&limit=200")
+		return influence.Contains(fmt.Sprintf(":%d:c", slot)) && influence.Value("summary.baselineAbsMoveBps") != nil
+	})
+	var measured struct {
+		Items []struct {
+			YesBpsBefore, YesBpsAfter, MoveBps int
+			SignalsDuring                      *int
+			MeasuredAt, EndedAt                time.Time
+		}
+	}
+	influence.Decode(&measured)
+	for _, m := range measured.Items {
+		late := m.MeasuredAt.Sub(m.EndedAt)
+		if m.MoveBps != m.YesBpsAfter-m.YesBpsBefore || m.SignalsDuring == nil || late < 10*time.Minute || late > 15*time.Minute {
+			t.Errorf("the measurement %+v, %v after the end; want a sum that is right, 10 to 15 minutes after the end", m, late)
+		}
+	}
+}
+
+// nextContent returns when the next content begins, and its slot.
+func nextContent(at time.Time) (time.Time, int64) {
+	slot := at.Unix()/int64(slotLength/time.Second) + 1
+	return time.Unix(slot*int64(slotLength/time.Second), 0).Add(bumperLength).UTC(), slot
+}
+
+// moveClock starts the clock service again with another time, which it reads from the database at its start.
+func moveClock(t *testing.T, s *stack.Stack, ahead time.Duration) {
+	t.Helper()
+	_, err := s.DB(t).Exec(t.Context(), fmt.Sprintf(`CREATE SCHEMA IF NOT EXISTS moved;
+		CREATE OR REPLACE FUNCTION moved.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS
+			$$ SELECT pg_catalog.clock_timestamp() + interval '%d milliseconds' $$;
+		GRANT USAGE ON SCHEMA moved TO clock_rw;
+		ALTER ROLE clock_rw SET search_path = moved, pg_catalog, clock`, ahead.Milliseconds()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	replaceClock(t, s)
+}
+
+// replaceClock kills the clock service and waits for the next process of it.
+func replaceClock(t *testing.T, s *stack.Stack) {
+	t.Helper()
+	old := s.PID(t, "clock")
+	s.Kill(t, "clock")
+	stack.Eventually(t, 30*time.Second, "another clock", func() bool {
+		pid, ok := s.FindPID("clock")
+		return ok && pid != old
+	})
+}
+
+// awaitCopy waits until the ledger has a copy of a channel with a market, given as a pattern, as the segment now or next.
+func awaitCopy(t *testing.T, s *stack.Stack, channel, which, market string) {
+	t.Helper()
+	stack.Eventually(t, 90*time.Second, "the channel "+channel+" with a segment "+which, func() bool {
+		const copies = `SELECT count(*) FROM api.channel_copies WHERE channel = $1 AND data->$2->>'id' LIKE $3`
+		return stack.Query[int](t, s, copies, channel, which, market) == 1
+	})
+}
+
+// snapshot returns the segments with which the channel began.
+func snapshot(t *testing.T, l *feedclient.Listener) (now, next *segment) {
+	t.Helper()
+	var on struct{ Now, Next *segment }
+	if err := json.Unmarshal([]byte(l.Snapshot(oneLane)), &on); err != nil {
+		t.Fatalf("%s: %v", l.Snapshot(oneLane), err)
+	}
+	return on.Now, on.Next
+}
+
+// awaitBegin waits until the channel begins with segments that fit. Readers share a snapshot for a second.
+func awaitBegin(t *testing.T, s *stack.Stack, fits func(now, next *segment) bool) {
+	t.Helper()
+	stack.Eventually(t, 10*time.Second, "a snapshot of "+oneLane, func() bool {
+		l := feedclient.Listen(t, s.API, oneLane)
+		defer l.Close()
+		if fits(snapshot(t, l)) {
+			return true
+		}
+		stack.Wait(t, 450*time.Millisecond)
+		return false
+	})
+}
+
+// awaitSegment waits for a numbered event of the content of a slot.
+func awaitSegment(t *testing.T, l *feedclient.Listener, kind string, slot int64) (event *feed.Event, found segment) {
+	t.Helper()
+	event = l.EventThat(oneLane, kind, func(e *feed.Event) bool {
+		found = segment{}
+		if err := json.Unmarshal(e.Data, &found); err != nil || !e.Numbered() {
+			t.Fatalf("%s has the number %d: %s: %v", e.Type, e.Seq, e.Data, err)
+		}
+		return strings.HasSuffix(found.SegmentID, fmt.Sprintf(":%d:c", slot))
+	})
+	return event, found
+}
+
+// lastingMarket returns an open, priced market that ends in two days or later and is not the given one. It reads the ledger,
+// because at some times of the day the programme has no such market.
+func lastingMarket(t *testing.T, s *stack.Stack, not string) (found string) {
+	t.Helper()
+	stack.Eventually(t, 30*time.Second, "a market that may air and lasts", func() bool {
+		found = stack.Query[string](t, s, `SELECT coalesce((SELECT market_id FROM api.market_records
+			WHERE status = 'open' AND NOT provisional AND NOT disputed AND end_date > now() + interval '2 days'
+				AND yes_bps IS NOT NULL AND quoted_at > now() - interval '1 minute' AND market_id <> $1
+			ORDER BY quoted_at DESC NULLS LAST, market_id LIMIT 1), '')`, not)
+		return found != ""
+	})
+	return found
+}

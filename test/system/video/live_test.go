@@ -1,0 +1,168 @@
+package video
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/sdk/go/feed"
+	"github.com/signalcast/signalcast/test/system/browser"
+	"github.com/signalcast/signalcast/test/system/feedclient"
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+// The live page plays the stream of an operator, recovers when it breaks off, and shows overlay, calls and viewers.
+func TestLivePage(t *testing.T) {
+	t.Parallel()
+	s := system(t)
+	o, stream, market := s.NewOperator(t), newStream(t), s.NewNativeMarket(t, 3150, nil)
+	page, b := s.Hub+"/live/"+o.Handle, browser.Open(t, browser.Desktop)
+	b.Visit(page, http.StatusOK)
+	b.Await("#live-state", "Offline")
+	b.Await("#live-none", "No signal.")
+	b.RequireAccessible()
+
+	setOverlay(t, o, stack.JSON{
+		"marketId": market, "name": "Ostrava gauge above 6 m?", "yesPct": 31.5, "annotation": "rain band moving east",
+	})
+	broadcast(t, o, market, stream.URL)
+	b.Await("#live-state", "Live")
+	requirePlaying(t, b)
+	b.Await("#live-signal", "Ostrava gauge above 6 m?", "31.5¢", "68.5¢", "rain band moving east")
+	b.AwaitWithin(2*browser.Within, "#live-viewers", "1 watching") // the page counts itself every 20 s
+	call := o.NewCall(t, market, "NO", 6850, nil)
+	b.Await("#live-calls", "NO at 68.5¢", "Open")
+	if n := b.Count(`#live-calls a[href="/receipts/` + call + `"]`); n != 1 {
+		t.Errorf("%d links to the receipt, want 1", n)
+	}
+	b.RequireAccessible()
+	beat(t, o, market)
+
+	stream.missing.Store(true)
+	b.Await("#live-state", "Live, picture lost")
+	beat(t, o, market)
+	stream.missing.Store(false)
+	stack.Eventually(t, browser.Within, "the state Live", func() bool { return b.Visible("live-state") == "Live" })
+	requirePlaying(t, b)
+	b.ForgetOutage()
+
+	beat(t, o, market)
+	phone := browser.Open(t, browser.Phone)
+	phone.Visit(page, http.StatusOK)
+	requirePlaying(t, phone)
+	phone.RequireAccessible()
+	beat(t, o, market)
+	plain := browser.Open(t, browser.Phone)
+	plain.DisableScripts()
+	plain.Visit(page, http.StatusOK)
+	plain.Shows("main", "Live", "Ostrava gauge above 6 m?", "31.5¢", "Sign in")
+	plain.RequireNoProblems()
+
+	o.Send(t, "/api/streamer/heartbeat", http.StatusOK, stack.Bearer(o.Key), stack.JSON{"state": "offline"})
+	b.Await("#live-state", "Ended")
+	b.Await("#live-calls", "NO at 68.5¢")
+	b.RequireNoProblems()
+	b.Visit(s.Hub+"/live/nobody_of_that_name", http.StatusNotFound)
+}
+
+// A stream that has ended and starts again is played again without a reload, by the browser's own player and by the library.
+func TestLivePageAfterRestartOfTheEncoder(t *testing.T) {
+	t.Parallel()
+	s := system(t)
+	for player, script := range map[string]string{"native": "", "library": `HTMLMediaElement.prototype.canPlayType = () => ''`} {
+		t.Run(player, func(t *testing.T) {
+			t.Parallel()
+			o, stream, market := s.NewOperator(t), newStream(t), s.NewNativeMarket(t, 3150, nil)
+			b := browser.Open(t, browser.Desktop)
+			b.RunFirst(script)
+			broadcast(t, o, market, stream.URL)
+			b.Visit(s.Hub+"/live/"+o.Handle, http.StatusOK)
+			requirePlaying(t, b)
+			browser.Eval[bool](b, `window.marked = true`)
+			stream.Stop()
+			b.AwaitWithin(40*time.Second, "#live-state", "Live, picture lost")
+			beat(t, o, market)
+			before := stream.requests.Load()
+			stack.Eventually(t, 20*time.Second, "two further playlists", func() bool { return stream.requests.Load() >= before+2 })
+			if state := b.Visible("live-state"); state != "Live, picture lost" {
+				t.Errorf("the state of a stream that has ended is %q", state)
+			}
+			stream.Restart()
+			stack.Eventually(t, browser.Within, "the state Live", func() bool { return b.Visible("live-state") == "Live" })
+			requirePlaying(t, b)
+			if !browser.Eval[bool](b, `window.marked === true`) {
+				t.Error("the page was loaded again")
+			}
+			b.ForgetOutage()
+			b.RequireNoProblems()
+		})
+	}
+}
+
+// Every channel that a broadcast concerns receives its changes as the routes report them.
+func TestChannelsOfABroadcast(t *testing.T) {
+	t.Parallel()
+	s := system(t)
+	o, market := s.NewOperator(t), s.NewNativeMarket(t, 5000, nil)
+	operator, overlay, viewers := "operator:"+o.Handle, "overlay:"+o.Handle, "market:"+market
+	l := feedclient.Listen(t, s.API, operator, overlay, "live", viewers)
+	requireSnapshot(t, l, operator, `{"live":false,"showId":null,"signal":null,"approved":false}`)
+	requireSnapshot(t, l, overlay, `{"marketId":null}`)
+	o.SetStreamer(t, "approved")
+	as := stack.Bearer(o.Key)
+	o.Send(t, "/api/m/"+market+"/streams", http.StatusOK, as, stack.JSON{"url": "https://video.example/" + o.Handle + ".m3u8"})
+	l.Event(viewers, "stream.bound")
+	show := o.Send(t, "/api/streamer/heartbeat", http.StatusOK, as, stack.JSON{}).Text("showId")
+	requireData(t, l.Event(operator, "operator.live"), true, show, `"handle":"`+o.Handle+`"`)
+	setOverlay(t, o, stack.JSON{"marketId": market, "name": "Ostrava <b>6 m</b>"})
+	requireData(t, l.Event(overlay, "overlay.updated"), false, `"marketId":"`+market+`"`, `"yesPct":50`)
+	for _, id := range []string{"v", "w"} {
+		view := stack.Body(stack.JSON{"viewerId": id})
+		stack.Send(t, http.MethodPost, s.Hub+"/api/live/"+o.Handle+"/view", view).Require(http.StatusOK)
+	}
+	l.EventThat(viewers, "viewers.updated", func(e *feed.Event) bool { return string(e.Data) == `{"viewers":3}` }) // and l
+	call := o.NewCall(t, market, "YES", 5000, nil)
+	read(t, s.Hub+"/api/streamer/receipts?handle="+o.Handle).Expect(stack.JSON{
+		"showId": show, "receipts.0.signalId": call, "recap.topMarket.marketId": market,
+	})
+	later := feedclient.Listen(t, s.API, operator, overlay)
+	requireSnapshot(t, later, operator, `"live":true`, show)
+	requireSnapshot(t, later, overlay, `"name":"Ostrava <b>6 m</b>"`)
+	o.Retry(t, http.MethodDelete, s.Hub+"/api/streamer/signal", as).Require(http.StatusOK)
+	requireData(t, l.Event(overlay, "overlay.updated"), false, `{"marketId":null}`)
+	o.Send(t, "/api/streamer/heartbeat", http.StatusOK, as, stack.JSON{"state": "offline"})
+	requireData(t, l.Event(operator, "operator.offline"), true, show, `"durationS"`)
+	stack.Eventually(t, 10*time.Second, "a list of broadcasts without the operator", func() bool {
+		var list struct{ Live []struct{ Handle string } }
+		read(t, s.Hub+"/api/streamers/live").Decode(&list)
+		return !slices.Contains(list.Live, struct{ Handle string }{o.Handle})
+	})
+	stack.Eventually(t, browser.Within, "the stream in the record of the market", func() bool {
+		return stack.Query[int](t, s, `SELECT streams FROM api.market_records WHERE market_id = $1`, market) == 1
+	})
+}
+
+// requireSnapshot requires that a channel began with data that contain texts.
+func requireSnapshot(t *testing.T, l *feedclient.Listener, channel string, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if data := l.Snapshot(channel); !strings.Contains(data, text) {
+			t.Errorf("%s begins with %s, want %s", channel, data, text)
+		}
+	}
+}
+
+// requireData requires that the data of an event contain texts, and whether the event is in the numbered feed.
+func requireData(t *testing.T, e *feed.Event, numbered bool, texts ...string) {
+	t.Helper()
+	if e.Numbered() != numbered {
+		t.Errorf("%s has the number %d", e.Type, e.Seq)
+	}
+	for _, text := range texts {
+		if !strings.Contains(string(e.Data), text) {
+			t.Errorf("%s has the data %s, want %s", e.Type, e.Data, text)
+		}
+	}
+}

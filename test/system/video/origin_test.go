@@ -1,0 +1,269 @@
+package video
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/localdb"
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+// onePicture is a packet of MPEG-TS with a picture at time 0.
+var onePicture = "G\x41\x00\x10\x00\x00\x01\xe0\x00\x00\x80\x80\x05\x21\x00\x01\x00\x01" + strings.Repeat(" ", 170)
+
+// The pictures of the tests are bars that spell the number of the frame, the lowest bit on the left.
+const (
+	bars      = 16
+	barWidth  = 10
+	barHeight = 32
+	frameRate = 10
+	clipSize  = 30 * frameRate // frames
+)
+
+// streamer is an approved operator with a stream of the origin and a market over it.
+type streamer struct {
+	*stack.Operator
+	s             *stack.Stack
+	key, playlist string // of the stream
+}
+
+// newStreamer registers an operator, who gets a stream only after the approval.
+func newStreamer(t *testing.T, s *stack.Stack, market string) streamer {
+	t.Helper()
+	o := streamer{Operator: s.NewOperator(t), s: s}
+	o.Send(t, "/api/streamer/register", http.StatusCreated, o.Session(t), stack.JSON{"displayName": "Of the river"}).
+		Expect(stack.JSON{"status": "pending"})
+	o.requestKey(t).RequireError(http.StatusForbidden, "not_approved")
+	o.SetStreamer(t, "approved")
+	o.key, o.playlist = o.newKey(t), s.Origin+"/live/"+o.Handle+"/index.m3u8"
+	setOverlay(t, o.Operator, stack.JSON{"marketId": market, "name": "The river"})
+	return o
+}
+
+// requestKey requests a stream, whose new key replaces the one before.
+func (o streamer) requestKey(t *testing.T) stack.Answer {
+	t.Helper()
+	body := stack.Body(stack.JSON{"label": "test"})
+	return o.Retry(t, http.MethodPost, o.s.Hub+"/api/streamer/stream", stack.Bearer(o.Login), body)
+}
+
+func (o streamer) newKey(t *testing.T) string {
+	t.Helper()
+	want := stack.JSON{"stream.playback.hlsUrl": o.s.Origin + "/live/" + o.Handle + "/index.m3u8"}
+	return o.requestKey(t).Require(http.StatusCreated).Expect(want).Text("stream.ingest.streamKey")
+}
+
+// pushFrames runs ffmpeg until the test ends. It sends the numbered frames three times as fast as they are shown.
+func pushFrames(t *testing.T, output ...string) *localdb.Child {
+	t.Helper()
+	picture := fmt.Sprintf("color=black:size=%dx%d:rate=%d,geq=lum='235*mod(floor(N/pow(2,floor(X/%d))),2)':cb=128:cr=128",
+		bars*barWidth, barHeight, frameRate, barWidth)
+	return run(t, "ffmpeg", append([]string{
+		"-nostdin", "-v", "error", "-readrate", "3", "-f", "lavfi", "-i", picture, "-c:v", "libx264", "-preset", "ultrafast",
+		"-tune", "zerolatency", "-g", "20", "-keyint_min", "20", "-sc_threshold", "0", "-pix_fmt", "yuv420p",
+	}, output...)...)
+}
+
+// frames decodes a video and returns the numbers of its frames.
+func frames(t *testing.T, address string) []int {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	raw, err := exec.CommandContext(ctx, "ffmpeg", "-nostdin", "-v", "error", "-i", address, "-f", "rawvideo", "-pix_fmt", "gray",
+		"-fps_mode", "passthrough", "pipe:1").Output()
+	const size = bars * barWidth * barHeight
+	if err != nil || len(raw) == 0 || len(raw)%size != 0 {
+		t.Fatalf("decode %s: %d bytes, %v", address, len(raw), err)
+	}
+	out := make([]int, len(raw)/size)
+	for i := range out {
+		middle := raw[i*size+size/2:]
+		for bit := range bars {
+			if middle[bit*barWidth+barWidth/2] > 127 {
+				out[i] |= 1 << bit
+			}
+		}
+	}
+	return out
+}
+
+// segmentsOf returns the addresses in a playlist.
+func segmentsOf(t *testing.T, playlist string) []string {
+	t.Helper()
+	var out []string
+	for line := range strings.Lines(string(stack.Get(t, playlist).Require(http.StatusOK).Body)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			out = append(out, playlist[:strings.LastIndexByte(playlist, '/')+1]+line)
+		}
+	}
+	return out
+}
+
+// newestFrame returns the number of the last frame that viewers can see now.
+func newestFrame(t *testing.T, playlist string) int {
+	t.Helper()
+	list := segmentsOf(t, playlist)
+	all := frames(t, list[len(list)-1])
+	return all[len(all)-1]
+}
+
+// awaitFrame waits until viewers can see a frame.
+func awaitFrame(t *testing.T, playlist string, frame int) {
+	t.Helper()
+	stack.Eventually(t, time.Minute, fmt.Sprintf("frame %d of %s", frame, playlist), func() bool {
+		return stack.Get(t, playlist).Status == http.StatusOK && newestFrame(t, playlist) > frame
+	})
+}
+
+// An encoder pushes, viewers watch, and a clip is the last 30 seconds before its request, frame by frame. A new key and a
+// suspension end the push.
+func TestOriginAndClips(t *testing.T) {
+	t.Parallel()
+	s := system(t)
+	market := s.NewNativeMarket(t, 5000, nil)
+	o, fan := newStreamer(t, s, market), s.NewOperator(t)
+	stack.Get(t, o.playlist).Require(http.StatusNotFound)
+	fan.Do(t, http.MethodPost, s.Hub+"/api/live/"+o.Handle+"/clip", fan.Session(t), stack.Body(stack.JSON{})).
+		RequireError(http.StatusConflict, "not_live")
+	pushFrames(t, "-f", "hls", "-hls_time", "2", "-hls_list_size", "5", "-hls_flags", "delete_segments", "-method", "PUT",
+		s.Origin+"/ingest/"+o.key+"/"+o.Handle+"/index.m3u8")
+	awaitFrame(t, o.playlist, clipSize+5*frameRate)
+	stack.Eventually(t, 30*time.Second, "the operator among the broadcasts, without a heartbeat", func() bool {
+		return read(t, s.Hub+"/api/streamers/live").Contains(o.playlist)
+	})
+	requireClip(t, s, o, fan, market)
+
+	push := func(key string) stack.Answer {
+		return stack.Send(t, http.MethodPut, s.Origin+"/live/"+o.Handle+"/x.ts", stack.Bearer(key), stack.Body(onePicture))
+	}
+	old := o.key
+	o.key = o.newKey(t)
+	push(old).RequireError(http.StatusUnauthorized, "unauthenticated")
+	push(o.key).Require(http.StatusNoContent)
+	// Segments that were being sent when the key ended may still come. A push that goes on sends one every two seconds.
+	last, since := "", time.Now()
+	stack.Eventually(t, time.Minute, "5 s without a segment", func() bool {
+		if list := segmentsOf(t, o.playlist); list[len(list)-1] != last {
+			last, since = list[len(list)-1], time.Now()
+		}
+		return time.Since(since) > 5*time.Second
+	})
+	o.SetStreamer(t, "suspended")
+	push(o.key).RequireError(http.StatusForbidden, "not_approved")
+	o.requestKey(t).RequireError(http.StatusForbidden, "not_approved")
+	for _, name := range []string{"hub", "api"} {
+		log, err := os.ReadFile(s.Log(name))
+		if err != nil || strings.Contains(string(log), old) || strings.Contains(string(log), o.key) {
+			t.Errorf("the log of %s contains a key of the stream: %v", name, err)
+		}
+	}
+}
+
+// requireClip makes a clip of a running stream and checks each of its frames, its still and where it is listed.
+func requireClip(t *testing.T, s *stack.Stack, o streamer, fan *stack.Operator, market string) {
+	t.Helper()
+	clips := s.Hub + "/api/m/" + market + "/clips"
+	before := newestFrame(t, o.playlist)
+	made := fan.Send(t, "/api/live/"+o.Handle+"/clip", http.StatusCreated, fan.Session(t), stack.JSON{"title": "The river turns"}).
+		Expect(stack.JSON{
+			"clip.status": "processing", "clip.url": nil, "clip.marketId": market, "clip.handle": o.Handle, "clip.createdBy": fan.Handle,
+		})
+	id := made.Text("clip.id")
+	var list stack.Answer
+	stack.Eventually(t, 30*time.Second, "the clip among those of its market", func() bool {
+		list = read(t, clips)
+		return list.Member("clips.0.id") == id
+	})
+	after := newestFrame(t, o.playlist)
+	address := list.Text("clips.0.url")
+	got := frames(t, address)
+	first, last := got[0], got[len(got)-1]
+	if last < before || last > after {
+		t.Errorf("the clip ends with frame %d; viewers saw frame %d before the request and %d after it", last, before, after)
+	}
+	if n := list.Int("clips.0.durationS"); len(got) != clipSize || n != 30 {
+		t.Errorf("the clip has %d frames and %d seconds, want %d and 30", len(got), n, clipSize)
+	}
+	for i, n := range got {
+		if n != first+i {
+			t.Errorf("frame %d of the clip is frame %d of the stream, want %d", i, n, first+i)
+			break
+		}
+	}
+	if still := frames(t, list.Text("clips.0.thumbnailUrl")); len(still) != 1 || still[0] != first {
+		t.Errorf("the still shows frame %v, want %d", still, first)
+	}
+	h := stack.Get(t, segmentsOf(t, address)[0]).Require(http.StatusOK).Header
+	if h.Get("Access-Control-Allow-Origin") != "*" || h.Get("Content-Type") != "video/mp2t" {
+		t.Errorf("a segment of the clip has the headers %v", h)
+	}
+	for _, where := range []string{
+		s.API + "/api/v1/feed?types=clip.ready&handle=" + o.Handle, s.Hub + "/api/network/tapes?limit=48&exclude=" + id,
+	} {
+		stack.Eventually(t, 30*time.Second, "the clip at "+where, func() bool { return read(t, where).Contains(id) })
+	}
+	stack.Send(t, http.MethodPost, s.Hub+"/api/network/tapes/"+id+"/view").Require(http.StatusOK).Expect(stack.JSON{"counted": true})
+	stack.Eventually(t, 30*time.Second, "one view", func() bool { return read(t, clips).Int("clips.0.views") == 1 })
+}
+
+// An encoder may push with RTMP to nginx, which asks the origin about the key.
+func TestRTMP(t *testing.T) {
+	t.Parallel()
+	s := system(t)
+	market := s.NewNativeMarket(t, 5000, nil)
+	o := newStreamer(t, s, market)
+	rtmp := "rtmp://" + startNginx(t, s) + "/live/" + o.Handle + "?key="
+	wrong := pushFrames(t, "-f", "flv", rtmp+"sk_"+strings.Repeat("a", 32))
+	select {
+	case <-wrong.Done():
+	case <-time.After(20 * time.Second):
+		t.Error("a push with a wrong key runs for 20 s, want it to be refused")
+	}
+	stack.Get(t, o.playlist).Require(http.StatusNotFound)
+	pushFrames(t, "-f", "flv", rtmp+o.key)
+	awaitFrame(t, o.playlist, clipSize+10*frameRate)
+	requireClip(t, s, o, s.NewOperator(t), market)
+}
+
+// startNginx runs nginx with the configuration of deploy/rtmp until the test ends and returns its address.
+func startNginx(t *testing.T, s *stack.Stack) string {
+	t.Helper()
+	root, err := stack.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(filepath.Join(root, "deploy/rtmp/nginx.conf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, listen := t.TempDir(), stack.FreeAddr(t)
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	conf := filepath.Join(dir, "nginx.conf")
+	text := strings.NewReplacer("${RTMP_LISTEN}", listen, "${ORIGIN}", s.Origin, "${RUN}", dir).Replace(string(raw))
+	if err := os.WriteFile(conf, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	nginx := "nginx"
+	if _, err := exec.LookPath(nginx); err != nil {
+		nginx = "/usr/sbin/nginx" // may not be in PATH
+	}
+	run(t, nginx, "-e", "stderr", "-p", dir, "-c", conf)
+	stack.Eventually(t, 10*time.Second, "nginx at "+listen, func() bool {
+		conn, err := net.Dial("tcp", listen)
+		if err == nil {
+			_ = conn.Close()
+		}
+		return err == nil
+	})
+	return listen
+}

@@ -1,0 +1,175 @@
+package video
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/sdk/go/feed"
+	"github.com/signalcast/signalcast/test/system/browser"
+	"github.com/signalcast/signalcast/test/system/feedclient"
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+// moveWithin is the time from a price in the feed to the overlay.
+const moveWithin = time.Second
+
+// openOverlay opens the overlay of an operator and waits for its state: live, or none without a market.
+func openOverlay(t *testing.T, s *stack.Stack, o *stack.Operator, size browser.Size, query, state string) *browser.Tab {
+	t.Helper()
+	b := browser.Open(t, size)
+	b.Visit(s.Hub+"/overlay/"+o.Handle+query, http.StatusOK)
+	awaitState(t, b, state)
+	return b
+}
+
+func awaitState(t *testing.T, b *browser.Tab, state string) {
+	t.Helper()
+	stack.Eventually(t, browser.Within, "an overlay that is "+state, func() bool {
+		return browser.Eval[string](b, `document.getElementById("overlay").dataset.state`) == state
+	})
+}
+
+// The overlay shows nothing without a market, then the market that the operator selects, with its price as it moves, and its
+// outcome.
+func TestOverlay(t *testing.T) {
+	t.Parallel()
+	s := system(t)
+	o, m := s.NewOperator(t), s.NewVenueMarket(t, "polymarket", 0.4, stack.JSON{"question": "Will the overlay be read?"})
+	o.NewCall(t, m.ID, "YES", 4000, nil)
+	b := openOverlay(t, s, o, browser.Screen, "?theme=dark&pos=tr", "none")
+	if text := b.Visible("overlay-box"); text != "" {
+		t.Errorf("the overlay without a market shows %q", text)
+	}
+	setOverlay(t, o, stack.JSON{
+		"marketId": m.ID, "name": "Will the overlay be read?", "yesPct": 40, "annotation": "rain band moving east",
+		"closesAt": stack.Stamp(time.Now().Add(50 * time.Hour)),
+	})
+	awaitState(t, b, "live")
+	b.Await("#overlay-box", "@"+o.Handle, "Will the overlay be read?", "YES40¢", "NO60¢", "rain band moving east",
+		"closes in 2 d 1 h")
+	b.RequireNoProblems()
+	requireMoves(t, s, b, m)
+
+	other := s.NewNativeMarket(t, 2500, nil)
+	setOverlay(t, o, stack.JSON{"marketId": other, "name": "Another one"})
+	b.Await("#overlay-box", "Another one", "25¢")
+	s.Finalize(t, other, "NO")
+	b.Await("#overlay-box", "RESOLVED NO")
+	o.Retry(t, http.MethodDelete, s.Hub+"/api/streamer/signal", stack.Bearer(o.Key)).Require(http.StatusOK)
+	awaitState(t, b, "none")
+	if text := b.Text("body"); strings.Contains(text, "Another") {
+		t.Errorf("the overlay shows %q after its market was removed", text)
+	}
+	b.RequireNoProblems()
+}
+
+// requireMoves requires that prices of the feed are on the overlay in time.
+func requireMoves(t *testing.T, s *stack.Stack, b *browser.Tab, m *stack.VenueMarket) {
+	t.Helper()
+	m.AwaitFollowed(t)
+	channel := "market:" + m.ID
+	l := feedclient.Listen(t, s.API, channel)
+	for shown, yes := range map[string]float64{"61¢": 0.61, "35.5¢": 0.355, "80¢": 0.8} {
+		m.Change(t, stack.JSON{"yesPrice": yes})
+		l.EventThat(channel, "price.tick", func(e *feed.Event) bool {
+			return strings.Contains(string(e.Data), fmt.Sprintf(`"yesBps":%d`, int(yes*10000+0.5)))
+		})
+		b.AwaitWithin(moveWithin, "#overlay-yes", shown)
+	}
+}
+
+// The overlay shows outcomes and disputes: in a page that is open, in one that is opened afterwards, and in one that has no
+// websocket.
+func TestOverlayOutcome(t *testing.T) {
+	t.Parallel()
+	s := system(t)
+	o, market := s.NewOperator(t), s.NewNativeMarket(t, 5000, nil)
+	setOverlay(t, o, stack.JSON{"marketId": market, "name": "Which way?"})
+	b := openOverlay(t, s, o, browser.Screen, "", "live")
+	polling := browser.Open(t, browser.Screen)
+	polling.RunFirst(`delete window.WebSocket; window.WebSocket = undefined`)
+	requireOutcome := func(b *browser.Tab, want string, price bool) {
+		t.Helper()
+		stack.Eventually(t, browser.Within, fmt.Sprintf("the outcome %q, price %t", want, price), func() bool {
+			return b.Visible("overlay-outcome") == want && (b.Visible("overlay-prices") != "") == price
+		})
+	}
+	requireEverywhere := func(want string, price bool) {
+		t.Helper()
+		requireOutcome(b, want, price)
+		requireOutcome(openOverlay(t, s, o, browser.Screen, "", "live"), want, price)
+		polling.Visit(s.Hub+"/overlay/"+o.Handle, http.StatusOK)
+		requireOutcome(polling, want, price)
+	}
+	dispute := func(on bool) {
+		t.Helper()
+		admin(t, s, "/api/resolution/dispute", stack.JSON{"marketId": market, "disputed": on, "reason": "doubted"})
+	}
+	requireOutcome(b, "", true)
+	dispute(true)
+	requireEverywhere("DISPUTED", true)
+	dispute(false)
+	requireOutcome(b, "", true)
+	s.Finalize(t, market, "NO")
+	requireEverywhere("RESOLVED NO", false)
+	dispute(true)
+	requireEverywhere("NO, DISPUTED", false)
+	dispute(false)
+	requireOutcome(b, "RESOLVED NO", false)
+	void := s.NewNativeMarket(t, 5000, nil)
+	setOverlay(t, o, stack.JSON{"marketId": void, "name": "Neither"})
+	requireOutcome(b, "", true)
+	s.Finalize(t, void, "INVALID")
+	requireEverywhere("VOID", false)
+	b.RequireNoProblems()
+}
+
+// The overlay is transparent and within the picture with every theme, corner and scale.
+func TestOverlayThemes(t *testing.T) {
+	t.Parallel()
+	s := system(t)
+	o, market := s.NewOperator(t), s.NewNativeMarket(t, 3150, nil)
+	setOverlay(t, o, stack.JSON{
+		"marketId": market, "yesPct": 31.5, "annotation": "rain band moving east",
+		"name":     "Will the gauge at Ostrava read above 6 m before the end of the month, as the forecast of Tuesday said?",
+		"closesAt": stack.Stamp(time.Now().Add(90 * time.Minute)),
+	})
+	for query, size := range map[string]browser.Size{
+		"?theme=light&pos=tl": browser.Screen, "?theme=teletext&pos=br&scale=1.5": browser.Screen,
+		"?theme=dark&scale=3": browser.Screen,
+		"?scale=0.5&pos=tr":   {Width: 1280, Height: 720}, "?scale=3": browser.Phone,
+	} {
+		t.Run(query, func(t *testing.T) {
+			t.Parallel()
+			b := openOverlay(t, s, o, size, query, "live")
+			b.Await("#overlay-yes", "31.5¢")
+			b.RequireFits()
+			const inside = `(r => r.left >= 0 && r.top >= 0 && r.right <= innerWidth && r.bottom <= innerHeight)(
+				document.getElementById("overlay-box").getBoundingClientRect())`
+			if !browser.Eval[bool](b, inside) {
+				t.Error("the overlay is not within the picture")
+			}
+			const grounds = `[document.body, document.documentElement].map(e => getComputedStyle(e).backgroundColor).join(" ")`
+			if got := browser.Eval[string](b, grounds); got != "rgba(0, 0, 0, 0) rgba(0, 0, 0, 0)" {
+				t.Errorf("the ground of the overlay is %q, want transparent", got)
+			}
+			b.RequireNoProblems()
+		})
+	}
+	t.Run("hidden parts and wrong values", func(t *testing.T) {
+		t.Parallel()
+		b := openOverlay(t, s, o, browser.Screen, "?hide=clock,price&theme=evil&scale=NaN&pos=x", "live")
+		if b.Visible("overlay-clock") != "" || b.Visible("overlay-prices") != "" || b.Visible("overlay-name") == "" {
+			t.Errorf("the overlay shows clock %q, prices %q and name %q; want the name only",
+				b.Visible("overlay-clock"), b.Visible("overlay-prices"), b.Visible("overlay-name"))
+		}
+	})
+	h := read(t, s.Hub+"/overlay/"+o.Handle).Header
+	policy := h.Get("Content-Security-Policy")
+	if h.Get("Set-Cookie") != "" || h.Get("X-Frame-Options") != "" || !strings.Contains(policy, "frame-ancestors *") {
+		t.Errorf("headers %v; want an overlay that any page may frame, without cookies", h)
+	}
+}

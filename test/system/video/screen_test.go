@@ -1,0 +1,154 @@
+package video
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalcast/signalcast/test/system/browser"
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+type lane struct{ Key, Label string }
+
+// awaitLanes waits for a programme of several lanes.
+func awaitLanes(t *testing.T, s *stack.Stack) []lane {
+	t.Helper()
+	var programme struct{ Lanes []lane }
+	stack.Eventually(t, time.Minute, "a programme of several lanes", func() bool {
+		read(t, s.Hub+"/api/broadcast/program").Decode(&programme)
+		return len(programme.Lanes) > 1
+	})
+	return programme.Lanes
+}
+
+// The screen shows what the programme has on, of all lanes or of one, with and without scripts. The test does not run in
+// parallel, because a broadcast takes the place of the programme.
+func TestScreen(t *testing.T) {
+	s := system(t)
+	lanes := awaitLanes(t, s)
+	b := browser.Open(t, browser.Screen)
+	b.Visit(s.Hub+"/tv", http.StatusOK)
+	for _, lane := range lanes {
+		b.Await("#tv-lanes", lane.Label)
+	}
+	b.Await("#tv-say", "LIVE")
+	stack.Eventually(t, browser.Within, "a title of the programme", func() bool {
+		title := strings.ReplaceAll(b.Visible("tv-title"), "NEXT · ", "")
+		inJSON := strings.ReplaceAll(title, `"`, `\"`)
+		return title != "" && read(t, s.Hub+"/api/broadcast/program").Contains(inJSON)
+	})
+	b.RequireFits()
+	requireSchedule(t, b)
+	b.RequireNoProblems()
+
+	one := browser.Open(t, browser.Phone)
+	one.Visit(s.Hub+"/tv?lane="+strings.ToUpper(lanes[1].Key), http.StatusOK)
+	one.Await("#tv-kicker", lanes[1].Label)
+	stack.Eventually(t, browser.Within, "one lane", func() bool { return one.Count("#tv-lanes li") == 1 })
+	one.RequireFits()
+	plain := browser.Open(t, browser.Phone)
+	plain.DisableScripts()
+	plain.Visit(s.Hub+"/tv", http.StatusOK)
+	plain.Shows("main", lanes[1].Label)
+}
+
+// requireSchedule requires what the script of the screen computes as the current segment, the countdown in seconds and the
+// next segment, at seconds of a lane that has two markets with a bumper of 10 s before each.
+func requireSchedule(t *testing.T, b *browser.Tab) {
+	t.Helper()
+	const schedule = `(async () => {
+		const { onNow, countdown, lanesOf } = await import(document.getElementById('tv').dataset.when);
+		const at = s => new Date(Date.UTC(2026, 8, 18, 12, 0, s)).toISOString();
+		const seg = (id, kind, from, to) => ({ id, kind, segmentId: id + ' ' + kind, title: id, startsAt: at(from), endDate: at(to) });
+		const market = (id, from) => [seg(id, 'bumper', from, from + 10), seg(id, 'content', from + 10, from + 610)];
+		const segs = [market('a', 0), market('b', 610)].flat();
+		const lane = { key: 'science', label: 'SCIENCE', segs };
+		const now = s => {
+			const t = Date.parse(at(s)), r = onNow(lane, t);
+			return [s, r.now?.segmentId, countdown(r.now, t), r.next?.segmentId].join(', ');
+		};
+		const lanes = [[{ key: 'x', label: 'X', segs: [] }, ''], [lane, 'science'], [lane, 'nowhere']].
+			map(([other, wanted]) => lanesOf({ lanes: [lane, other].slice(wanted === '' ? 0 : 1) }, wanted).length);
+		return [-5, 0, 9, 10, 609.9, 610, 615.5, 620, 9999].map(now).concat('lanes ' + lanes.join(', '));
+	})()`
+	want := []string{
+		"-5, , , a content", "0, a bumper, 10, b content", "9, a bumper, 1, b content", "10, a content, , b content",
+		"609.9, a content, , b content", "610, b bumper, 10, ", "615.5, b bumper, 5, ", "620, b content, , ", "9999, b content, , ",
+		"lanes 1, 1, 1",
+	}
+	if diff := cmp.Diff(want, browser.Eval[[]string](b, schedule)); diff != "" {
+		t.Errorf("second, current segment, countdown, next segment (-want +got):\n%s", diff)
+	}
+}
+
+// The screen of a station that does not exist says so, shows nothing of another programme, and does not request it again
+// within a minute.
+func TestScreenOfUnknownStation(t *testing.T) {
+	t.Parallel()
+	s := system(t)
+	stack.Eventually(t, time.Minute, "a spotlight", func() bool {
+		return read(t, s.Hub+"/api/broadcast/spotlight").Value("spotlight") != nil
+	})
+	for station, programmes := range map[string]int{"zzz": 1, "Z%20%3Cb%3E": 0} {
+		t.Run(station, func(t *testing.T) {
+			t.Parallel()
+			b := browser.Open(t, browser.Screen)
+			b.RunFirst(`const every = window.setInterval; // ten times as fast once hurry is set
+				window.setInterval = (f, ms) => { let n = 0; return every(() => (window.hurry || ++n % 10 === 0) && f(), ms / 10); };`)
+			b.Visit(s.Hub+"/tv?station="+station, http.StatusOK)
+			b.Await("#tv-off", "There is no such station.")
+			b.Await("#tv-say", "LIVE")
+			// Long enough for three requests of the programme, and for more than four of the spotlight.
+			browser.Eval[bool](b, `window.hurry = true`)
+			browser.Eval[bool](b, `new Promise(done => { let n = 0; setInterval(() => ++n === 40 && done(true), 2000) })`)
+			requested := strings.Join(b.Requests(), "\n")
+			count := func(name string) int { return len(regexp.MustCompile(`/api/.*/`+name).FindAllString(requested, -1)) }
+			if got := [2]int{count("program"), count("spotlight")}; got != [2]int{programmes, 0} {
+				t.Errorf("%d requests of the programme and %d of the spotlight, want %d and 0", got[0], got[1], programmes)
+			}
+			if card, text := b.Visible("tv-card"), b.Visible("tv-off"); card != "" || text != "There is no such station." {
+				t.Errorf("the screen shows the card %q and %q", card, text)
+			}
+			b.RequireFits()
+			b.Forget("status of 404")
+			b.RequireNoProblems()
+		})
+	}
+}
+
+// A screen that is open shows an operator whose broadcast begins, of a video host that the policy of the page did not name,
+// and then the programme again.
+func TestScreenShowsBroadcasts(t *testing.T) {
+	t.Parallel()
+	s := system(t)
+	b := browser.Open(t, browser.Screen)
+	b.Visit(s.Hub+"/tv", http.StatusOK)
+	b.Await("#tv-say", "LIVE")
+	o, stream, market := s.NewOperator(t), newStream(t), s.NewNativeMarket(t, 3150, nil)
+	setOverlay(t, o, stack.JSON{"marketId": market, "name": "Ostrava gauge above 6 m?", "yesPct": 31.5})
+	broadcast(t, o, market, stream.URL)
+	// A market has the spotlight for a minute.
+	if _, err := s.DB(t).Exec(t.Context(), `UPDATE hub.spotlight SET expires_at = now()`); err != nil {
+		t.Fatal(err)
+	}
+	last := time.Now()
+	stack.Eventually(t, 100*time.Second, "the stream on the screen", func() bool {
+		if time.Since(last) > 15*time.Second {
+			last = time.Now()
+			beat(t, o, market)
+		}
+		stage, err := browser.TryEval[string](b, `document.getElementById("tv")?.dataset.stage ?? ""`)
+		return err == nil && stage == "picture"
+	})
+	requirePlaying(t, b)
+	b.Await("#tv-kicker", "Live · @")
+	b.RequireFits()
+	b.ForgetOutage()
+	b.Forget("Content Security Policy") // of the host that the page did not name
+	b.RequireNoProblems()
+}

@@ -1,0 +1,151 @@
+package video
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/signalcast/signalcast/test/system/browser"
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+// An operator registers, is approved, selects a market for the overlay, binds a stream, broadcasts, and ends the broadcast
+// with the forms of the studio.
+func TestStudio(t *testing.T) {
+	t.Parallel()
+	s := system(t)
+	o, stream := s.NewOperator(t), newStream(t)
+	market := s.NewNativeMarket(t, 4200, stack.JSON{"question": "Will the studio of " + o.Handle + " be used?"})
+	b := browser.Open(t, browser.Desktop)
+	b.Visit(s.Hub+"/studio", http.StatusOK)
+	b.SignIn(o.Handle, "#register-form")
+	if at := b.URL(); at != s.Hub+"/studio" {
+		t.Fatalf("the sign-in leads to %s, want the studio", at)
+	}
+	b.Await("#studio-state", "Not registered")
+	b.RequireAccessible()
+	b.Fill("#register-form", map[string]string{"displayName": "Mara K", "bio": "Rivers do not read polls.", "lanes": "science"})
+	b.Click("#register-form button")
+	b.Await("#studio-state", "Waiting for approval")
+	o.SetStreamer(t, "approved")
+	b.Visit(s.Hub+"/studio", http.StatusOK)
+	b.Await("#studio-state", "Approved")
+	requireSearch(t, s, b)
+	b.Fill("#signal-form", map[string]string{"marketId": market, "name": "The studio is used?", "annotation": "it begins"})
+	b.Click("#signal-form button")
+	b.Await("#signal-now", "On your overlay: The studio is used?")
+	read(t, s.Hub+"/api/streamer/signal?handle="+o.Handle).Expect(stack.JSON{
+		"marketId": market, "name": "The studio is used?", "annotation": "it begins",
+	})
+	b.Fill("#bind-form", map[string]string{"url": "https://x.example/not-a-playlist"})
+	b.Click("#bind-form button")
+	b.Await("#studio-said", "playlist")
+	b.Forget("status of 400")
+	b.Fill("#bind-form", map[string]string{"url": stream.URL, "label": "night desk"})
+	b.Click("#bind-form button")
+	b.Await("#studio-said", "The stream is bound.")
+	b.Click("#go-live")
+	b.Await("#studio-state", "On the air")
+	requireBroadcast(t, s, o, b, market)
+
+	b.Click("#go-off")
+	b.Await("#studio-state", "Approved")
+	b.Click("#signal-clear")
+	b.Await("#signal-now", "Nothing is on your overlay.")
+	stack.Eventually(t, browser.Within, "the end of the broadcast", func() bool {
+		return read(t, s.Hub+"/api/streamer/stream/state?handle="+o.Handle).Text("state") == "ended"
+	})
+	b.Click("#bind-drop")
+	b.Await("#studio-said", "Choose a market first.")
+	b.RequireNoProblems()
+	phone := browser.Open(t, browser.Phone)
+	phone.Visit(s.Hub+"/studio", http.StatusOK)
+	phone.SignIn(o.Handle, "#studio")
+	phone.Await("#studio-state", "Approved")
+	phone.RequireAccessible()
+}
+
+// requireSearch finds a market by its first words and selects it.
+func requireSearch(t *testing.T, s *stack.Stack, b *browser.Tab) {
+	t.Helper()
+	var first string
+	stack.Eventually(t, browser.Within, "a market to search", func() bool {
+		first = read(t, s.Hub+"/api/polymarket/markets?limit=1").Member("markets.0.name")
+		return first != ""
+	})
+	b.Fill("#find-form", map[string]string{"q": strings.Join(strings.Fields(first)[:3], " ")})
+	b.Click("#find-form button")
+	b.Click("#found button")
+	read(t, s.Hub+"/api/m/"+b.Value("#signal-market"))
+}
+
+// requireBroadcast requires that a viewer sees the broadcast, that the studio shows viewers and calls, and that it goes on
+// after the studio is loaded again.
+func requireBroadcast(t *testing.T, s *stack.Stack, o *stack.Operator, b *browser.Tab, market string) {
+	t.Helper()
+	viewer := browser.Open(t, browser.Phone)
+	viewer.Visit(s.Hub+"/live/"+o.Handle, http.StatusOK)
+	viewer.Await("#live-state", "Live")
+	requirePlaying(t, viewer)
+	call := o.NewCall(t, market, "YES", 4200, nil)
+	viewer.Await("#live-calls", "YES at 42¢")
+	viewer.RequireNoProblems()
+	b.AwaitWithin(2*browser.Within, "#studio-viewers", "1")
+	b.AwaitWithin(2*browser.Within, "#studio-calls", "YES at 42¢")
+	if n := b.Count(`#studio-calls a[href="/receipts/` + call + `"]`); n != 1 {
+		t.Errorf("%d links to the receipt, want 1", n)
+	}
+	b.Visit(s.Hub+"/studio", http.StatusOK)
+	b.Await("#studio-state", "On the air")
+	b.Await("#studio-beat", "s ago")
+	b.RequireAccessible()
+	b.Click("#cut")
+	b.Await("#studio-said", "There is no video here to cut from") // the video is on another host
+	b.Forget("status of 409")
+}
+
+// A stream of the origin is created with a form of the hub's own pages, for approved operators; its key is shown once. What
+// is pushed with the key plays on the live page, where a viewer makes a clip and watches it.
+func TestStreamKeyByForm(t *testing.T) {
+	t.Parallel()
+	s := system(t)
+	o, b := s.NewOperator(t), browser.Open(t, browser.Desktop)
+	foreign := stack.Header("Origin", "https://evil.example")
+	o.Do(t, http.MethodPost, s.Hub+"/dev/stream", stack.Form(nil), foreign).Require(http.StatusForbidden)
+	b.Visit(s.Hub+"/studio", http.StatusOK)
+	b.SignIn(o.Handle, "#provision-label")
+	const button = `form[action="/dev/stream"] button`
+	b.Press(button, `#studio [role="alert"]`)
+	b.Shows(`#studio`, "not approved yet")
+	b.Forget("status of 403")
+	o.Send(t, "/api/streamer/register", http.StatusCreated, o.Session(t), stack.JSON{"displayName": "Mara K"})
+	o.SetStreamer(t, "approved")
+	b.Press(button, `#ingest-key`)
+	if key, url := b.Text("#ingest-key"), b.Text("#ingest-url"); len(key) < 20 || url == "" {
+		t.Errorf("the studio shows the key %q for %q", key, url)
+	}
+	b.RequireAccessible()
+	push := b.Text("#ingest-push")
+	market := s.NewNativeMarket(t, 5000, nil)
+	setOverlay(t, o, stack.JSON{"marketId": market, "name": "Is it live?"})
+	run(t, "ffmpeg", "-nostdin", "-v", "error", "-re", "-f", "lavfi", "-i", "testsrc2=size=320x180:rate=10",
+		"-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-g", "10", "-t", "150",
+		"-f", "hls", "-hls_time", "1", "-hls_list_size", "6", "-method", "PUT", push)
+	b.Visit(s.Hub+"/live/"+o.Handle, http.StatusOK)
+	b.AwaitWithin(2*browser.Within, "#live-state", "Live")
+	requirePlaying(t, b)
+	b.Click("#live-cut")
+	b.Await("#live-cut-said", "Cut.")
+	b.AwaitWithin(2*browser.Within, "#live-clips li")
+	if n := b.Count("#live-clips li"); n != 1 {
+		t.Errorf("%d clips, want 1", n)
+	}
+	b.Click("#live-clips button")
+	requirePlaying(t, b)
+	b.ForgetOutage() // playlists that did not exist yet
+	b.RequireNoProblems()
+	b.Visit(s.Hub+"/studio", http.StatusOK)
+	if b.Count("#ingest-key") != 0 {
+		t.Error("the key is shown again")
+	}
+}
