@@ -2,11 +2,9 @@ package edge
 
 import (
 	"context"
-	"sync"
 	"time"
 
-	"golang.org/x/sync/singleflight"
-
+	"github.com/signalcast/signalcast/pkg/cache"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
 )
@@ -17,78 +15,51 @@ const (
 	storyLast = 10 * time.Minute // old answers are better than none while the ledger is away
 )
 
-// stories knows which market leads the situation of an event. It is asked when
-// somebody follows a link, so it learns at the first question and again when what
-// it knows is old; a flood of unknown events costs the ledger one look in storyTTL.
+// stories finds the market that leads the situation of an event, for somebody who follows a link. Unknown events, however many
+// there are, cost the ledger one look in storyTTL.
 type stories struct {
 	ledger wirev1.WireReadServiceClient
-	now    func() time.Time
-	looks  singleflight.Group
-
-	mu    sync.Mutex
-	leads map[string]syntax.MarketID
-	at    time.Time
-	wide  bool // lane by lane, too
+	leads  *cache.Cache[bool, map[string]syntax.MarketID] // by event; true: of each lane, too
 }
 
 func newStories(ledger wirev1.WireReadServiceClient, now func() time.Time) *stories {
-	return &stories{ledger: ledger, now: now}
+	leads := cache.New(cache.Options[bool, map[string]syntax.MarketID]{
+		TTL: storyTTL, Hold: -1, Timeout: 2 * time.Second, Values: true, Now: now,
+	})
+	return &stories{ledger: ledger, leads: leads}
 }
 
-// lead is the market that leads the situation of an event; empty when nothing of
-// the event moves. The fault is the ledger's; with a market it says that the market
-// led some minutes ago.
+// lead returns the market that leads the situation of an event; empty when no market of the event moves. The fault is the
+// ledger's; a market with a fault led within the last storyLast.
 func (s *stories) lead(ctx context.Context, key string) (syntax.MarketID, error) {
 	for _, wide := range [...]bool{false, true} {
-		id, known := s.known(key, wide, storyTTL)
-		if id != "" {
-			return id, nil
+		leads, err := s.leads.Get(ctx, wide, func(ctx context.Context, _ map[string]syntax.MarketID) (map[string]syntax.MarketID, error) {
+			return s.look(ctx, wide)
+		})
+		if err != nil {
+			return s.last(key), err
 		}
-		if known {
-			continue
-		}
-		if err := s.learn(ctx, wide); err != nil {
-			id, _ := s.known(key, wide, storyLast)
-			return id, err
-		}
-		if id, _ := s.known(key, wide, storyTTL); id != "" {
+		if id := leads[key]; id != "" {
 			return id, nil
 		}
 	}
 	return "", nil
 }
 
-// known tells what is known of an event, and whether it is known that far and no
-// older than that.
-func (s *stories) known(key string, wide bool, age time.Duration) (syntax.MarketID, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.leads == nil || s.now().Sub(s.at) >= age {
-		return "", false
+// last returns the market that led an event within storyLast.
+func (s *stories) last(key string) (id syntax.MarketID) {
+	newest := storyLast
+	for _, wide := range [...]bool{false, true} {
+		if leads, age, _ := s.leads.Last(wide); age < newest && leads[key] != "" {
+			id, newest = leads[key], age
+		}
 	}
-	return s.leads[key], s.wide || !wide
-}
-
-// learn looks once for all who ask at the same time.
-func (s *stories) learn(ctx context.Context, wide bool) error {
-	name := "all"
-	if wide {
-		name = "lanes"
-	}
-	look := s.looks.DoChan(name, func() (any, error) { return nil, s.look(context.WithoutCancel(ctx), wide) })
-	select {
-	case answer := <-look:
-		return answer.Err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return id
 }
 
 // look reads the situations of every window, the longest first: those of all lanes
 // together, and wide, those of each lane, where a list of all ends too early.
-func (s *stories) look(ctx context.Context, wide bool) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-	defer cancel()
+func (s *stories) look(ctx context.Context, wide bool) (map[string]syntax.MarketID, error) {
 	lanes := []syntax.Lane{""}
 	if wide {
 		for _, lane := range syntax.Lanes {
@@ -103,7 +74,7 @@ func (s *stories) look(ctx context.Context, wide bool) error {
 		for _, lane := range lanes {
 			list, err := listSituations(ctx, s.ledger, wireQuery{window, lane, maxSituations})
 			if err != nil {
-				return err
+				return nil, err
 			}
 			for _, sit := range list.GetSituations() {
 				key := sit.GetEventKey()
@@ -113,8 +84,5 @@ func (s *stories) look(ctx context.Context, wide bool) error {
 			}
 		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.leads, s.at, s.wide = leads, s.now(), wide
-	return nil
+	return leads, nil
 }
