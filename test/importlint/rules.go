@@ -46,7 +46,6 @@ var subjects = map[string]map[string][]string{
 		"grant":      {"caller"},
 		"caller":     {"operator"},                     // a caller is an operator with scopes
 		"board":      {"operator"},                     // a row shows an operator
-		"record":     {"operator", "signal"},           // a record shows its owner and its calls
 		"follow":     {"operator"},                     // operators follow operators
 		"claim":      {"operator"},                     // an operator claims
 		"message":    {"claim"},                        // a payout address is read as a wallet is
@@ -54,9 +53,8 @@ var subjects = map[string]map[string][]string{
 		"signal":     {"operator"},                     // a call is filed with an operator's credential
 		"clip":       {"operator", "station"},          // operators cut clips, which are on a station's shelf
 		"network":    {"claim", "operator", "station"}, // rows are operators, claims link them, and a playlist is a stream
-		"onair":      {"operator", "signal"},           // operators are live, and a recap shows their calls
+		"onair":      {"operator"},                     // operators are live
 		"resolution": {"market"},                       // a native market is a market
-		"export":     {"signal"},                       // a record is made of signals
 		"moderation": {"operator"},                     // operators report
 	},
 	"clock": {},
@@ -112,13 +110,14 @@ var seesJSON = map[string]bool{"edge": true, "venue": true, "partner": true, "pr
 
 // pkgMay lists what a package under pkg/ may import besides fault, and why.
 var pkgMay = map[string][]string{
-	"page":    {"cache"},                                 // a book is a cache of pages
-	"kv":      {"breaker"},                               // Redis is not asked while it does not answer
-	"web":     {"syntax"},                                // path and query words of the protocol
-	"skill":   {"syntax"},                                // prices, sides and statuses
-	"idp":     {"conf"},                                  // a provider's secret is one of the settings
-	"service": {"chrono", "conf", "obs", "pg", "web"},    // the commands that all services have
-	"testkit": {"localdb", "pg", "kv", "link", "chrono"}, // sets up what the others connect to
+	"page":         {"cache"},                                 // a book is a cache of pages
+	"kv":           {"breaker"},                               // Redis is not asked while it does not answer
+	"web":          {"syntax"},                                // path and query words of the protocol
+	"skill":        {"syntax"},                                // prices, sides and statuses
+	"ledgerclient": {"link", "obs"},                           // the connection and its faults
+	"idp":          {"conf"},                                  // a provider's secret is one of the settings
+	"service":      {"chrono", "conf", "obs", "pg", "web"},    // the commands that all services have
+	"testkit":      {"localdb", "pg", "kv", "link", "chrono"}, // sets up what the others connect to
 }
 
 // seesTime are the packages of pkg/ that run things and so read the time of

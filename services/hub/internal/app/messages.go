@@ -34,12 +34,12 @@ func (a *App) newMessages(store *postgres.Store) error {
 		Issuer: issuer, Now: a.now, NewID: newID, Keys: keys, Messages: store.Messages(), Signers: store.Signers(), OperatorKeys: upstream.NewOperators(a.ledger),
 		Moderation: upstream.NewModeration(a.ledger),
 		Effects: &creation.Effects{
-			Filer: filer, Signals: signals, Markets: markets, Profiles: upstream.NewOperators(a.ledger), Outcomes: outcomes,
+			Filer: filer, Markets: markets, Profiles: upstream.NewOperators(a.ledger), Outcomes: outcomes,
 			Ledger: a.api, Air: a.onair, People: upstream.NewOperators(a.ledger), Videos: a.cfg.Videos,
 		},
 	})
 	a.creations = creation.NewService(creation.Config{
-		Issuer: issuer, Now: a.now, NewID: newID, Filer: filer, Signals: signals, Markets: markets, Outcomes: outcomes,
+		Issuer: issuer, Now: a.now, NewID: newID, Filer: filer, Signals: a.api.Signals, Markets: markets, Outcomes: outcomes,
 		Attester: a.messages, Dues: store,
 	})
 	return nil

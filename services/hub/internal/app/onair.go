@@ -22,7 +22,7 @@ const (
 func (a *App) newOnAir(store *postgres.Store) {
 	a.onair = onair.NewService(onair.Config{
 		Store: store.OnAir(), Streams: a.ingest, Audience: audience.New(a.redis),
-		Calls: upstream.NewRecords(a.ledger), People: upstream.NewOperators(a.ledger), Now: a.now, NewID: newID,
+		Records: a.api.Records, People: upstream.NewOperators(a.ledger), Now: a.now, NewID: newID,
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/run"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/clip"
 	"github.com/signalcast/signalcast/services/hub/internal/edge"
 	"github.com/signalcast/signalcast/services/hub/internal/hosting"
@@ -18,7 +19,6 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/origin"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
-	"github.com/signalcast/signalcast/services/hub/internal/signal"
 	"github.com/signalcast/signalcast/services/hub/internal/upstream"
 )
 
@@ -143,7 +143,7 @@ func (a *App) newVideo(store *postgres.Store) edge.Video {
 	ledger := upstream.NewOperators(a.ledger)
 	failures := a.metrics.Counter("clip_failures_total", "Attempts to cut a clip that failed.")
 	d := clip.Deps{
-		Stage: stage{a.onair}, Directory: ledger, Stances: stances{upstream.NewSignals(a.ledger, a.now)}, Store: store,
+		Stage: stage{a.onair}, Directory: ledger, Stances: stances{a.api.Signals}, Store: store,
 		Video: a.cfg.Video.own(), NewID: newID, Now: a.now, Failed: func(id string, err error) {
 			failures.WithLabelValues().Inc()
 			a.log.Warn("clip not cut", "clip", id, "error", err)
@@ -287,14 +287,15 @@ func (s stage) Current(ctx context.Context, handle string) (showID, hlsURL, mark
 }
 
 // stances reads an operator's own call on a market.
-type stances struct{ signals signal.Reader }
+type stances struct {
+	signals signalv1.SignalReadServiceClient
+}
 
 // Stance implements clip.Stances.
 func (s stances) Stance(ctx context.Context, by operator.ID, market syntax.MarketID) (*string, error) {
-	crowd, err := s.signals.Crowd(ctx, market, by)
-	if err != nil || crowd.Own == nil {
+	crowd, err := s.signals.GetCrowd(ctx, &signalv1.GetCrowdRequest{MarketId: string(market), OperatorId: string(by)})
+	if err != nil || crowd.GetOwn() == nil {
 		return nil, err
 	}
-	side := string(crowd.Own.Direction)
-	return &side, nil
+	return &crowd.GetOwn().Direction, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	stationv1 "github.com/signalcast/signalcast/proto/station/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
@@ -21,7 +22,6 @@ import (
 // Effects do in the ledger what signed messages ask for.
 type Effects struct {
 	Filer    Filer
-	Signals  Signals
 	Markets  Markets
 	Profiles Profiles
 	Outcomes Outcomes
@@ -78,7 +78,7 @@ func (e *Effects) call(ctx context.Context, a message.Act, c *message.Call) (mes
 		_, err = e.Filer.File(ctx, operator.Actor{ID: operator.ID(a.DenpaID)}, draft)
 	} else if f := fault.Of(err); f.Kind == fault.Invalid || f.Kind == fault.NotFound {
 		// The price of an earlier try may be gone; what it has filed stands.
-		if _, missing := e.Signals.Signal(ctx, id); missing == nil {
+		if _, missing := e.Ledger.Signals.GetSignal(ctx, &signalv1.GetSignalRequest{Id: id}); missing == nil {
 			err = nil
 		} else if !errors.Is(missing, signal.ErrUnknown) {
 			err = missing

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 	"github.com/signalcast/signalcast/services/hub/internal/onair"
@@ -16,12 +17,7 @@ import (
 // Filer files calls; a draft that has an id keeps it.
 type Filer interface {
 	File(ctx context.Context, by operator.Actor, d signal.Draft) (signal.Filed, error)
-	RehearseFile(ctx context.Context, by operator.Actor, d signal.Draft) (signal.Signal, signal.Filing, error)
-}
-
-// Signals reads calls. Fault: not_found.
-type Signals interface {
-	Signal(ctx context.Context, id string) (signal.Signal, error)
+	RehearseFile(ctx context.Context, by operator.Actor, d signal.Draft) (*signalv1.Signal, signal.Filing, error)
 }
 
 // Markets prices calls and makes markets.

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
@@ -28,7 +30,7 @@ type Config struct {
 	Now      func() time.Time
 	NewID    func() string // uuid v7
 	Filer    Filer
-	Signals  Signals
+	Signals  signalv1.SignalReadServiceClient
 	Markets  Markets
 	Outcomes Outcomes
 	Attester Attester
@@ -138,19 +140,20 @@ func (s *Service) note(ctx context.Context, subject string, due any) error {
 
 // attestCall attests a call as the ledger has it. Fault: not_found.
 func (s *Service) attestCall(ctx context.Context, d dueCall) (message.Record, error) {
-	filed, err := s.Signals.Signal(ctx, d.SignalID)
+	r, err := s.Signals.GetSignal(ctx, &signalv1.GetSignalRequest{Id: d.SignalID})
 	if err != nil {
 		return message.Record{}, err
 	}
+	filed := r.GetSignal()
 	payload := map[string]any{}
 	if err := json.Unmarshal(d.Payload, &payload); err != nil {
 		return message.Record{}, fmt.Errorf("read payload of %s: %w", d.SignalID, err)
 	}
-	payload["signalId"], payload["priceAtPrediction"] = filed.ID, int(filed.Price)
-	payload["credential"], payload["filedAt"] = d.Credential, syntax.Stamp(filed.CreatedAt)
+	payload["signalId"], payload["priceAtPrediction"] = filed.GetId(), int(filed.GetPriceBps())
+	payload["credential"], payload["filedAt"] = d.Credential, syntax.Stamp(ledgerclient.Time(filed.GetCreatedAt()))
 	return s.Attester.Attest(ctx, message.Attestation{
-		Type: d.Type, DenpaID: d.DenpaID, AppID: d.AppID, Subject: filed.ID, Payload: payload,
-		Result: message.Result{"signalId": filed.ID},
+		Type: d.Type, DenpaID: d.DenpaID, AppID: d.AppID, Subject: filed.GetId(), Payload: payload,
+		Result: message.Result{"signalId": filed.GetId()},
 	})
 }
 

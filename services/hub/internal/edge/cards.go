@@ -11,8 +11,11 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/proto/openapi"
+	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/card"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
@@ -27,9 +30,9 @@ type thing struct {
 	kind   share.Kind
 	id     string // in its one spelling
 	url    string
-	signal signal.Signal // of a signal
-	market market.Market // of a market
-	record record.Record // of an operator
+	signal *signalv1.Signal                    // of a signal
+	market market.Market                       // of a market
+	record *recordv1.GetOperatorRecordResponse // of an operator
 	// disputed: the outcome of the market, or of the call's, is under review
 	disputed bool
 }
@@ -57,43 +60,44 @@ func (s *server) signalThing(ctx context.Context, raw string) (thing, error) {
 	if !ok {
 		return thing{}, signal.ErrUnknown
 	}
-	found, err := s.Reads.Signal(ctx, id)
+	r, err := s.Ledger.Signals.GetSignal(ctx, &signalv1.GetSignalRequest{Id: id})
 	if err != nil {
 		return thing{}, err
 	}
 	waiting, cancel := context.WithTimeout(ctx, disputeWithin)
 	defer cancel()
+	found := r.GetSignal()
 	t := thing{kind: share.Signal, id: id, url: s.HubURL + "/receipts/" + id, signal: found}
-	if m, err := s.Markets.Market(waiting, found.MarketID); err == nil {
+	if m, err := s.Markets.Market(waiting, syntax.MarketID(found.GetMarketId())); err == nil {
 		t.disputed = m.Disputed
 	}
-	who := string(found.PublicID)
-	if found.Handle != "" {
-		who = "@" + found.Handle
+	who := found.GetPublicId()
+	if found.GetHandle() != "" {
+		who = "@" + found.GetHandle()
 	}
 	t.Card = card.Card{
-		Kicker: "Call", Title: card.Clean(found.MarketTitle), Name: "Market " + string(found.MarketID),
-		Subtitle: who + " called " + string(found.Direction) + " at " + inCents(int32(found.ScoreBasis)), Accent: card.Plain,
-		Lines: []string{"Locked " + day(found.CreatedAt)},
+		Kicker: "Call", Title: card.Clean(found.GetMarketTitle()), Name: "Market " + found.GetMarketId(),
+		Subtitle: who + " called " + found.GetDirection() + " at " + inCents(found.GetScoreBasisBps()), Accent: card.Plain,
+		Lines: []string{"Locked " + day(ledgerclient.Time(found.GetCreatedAt()))},
 	}
-	if found.Price != found.ScoreBasis {
-		t.Subtitle += ", stated " + inCents(int32(found.Price))
+	if found.GetPriceBps() != found.GetScoreBasisBps() {
+		t.Subtitle += ", stated " + inCents(found.GetPriceBps())
 	}
-	reason := found.NoPoints()
+	reason := signal.NoPoints(found)
 	if reason != "" {
 		reason = ", no points: " + reason
 	} else if found.Score != nil {
 		reason = ", " + points0(*found.Score)
 	}
-	switch found.Status {
+	switch syntax.SignalStatus(found.GetStatus()) {
 	case syntax.Won:
 		t.Accent, t.Lines = card.Good, append(t.Lines, "Won"+reason)
 	case syntax.Lost:
 		t.Accent, t.Lines = card.Bad, append(t.Lines, "Lost"+reason)
 	case syntax.Void:
-		t.Accent, t.Lines = card.Grey, append(t.Lines, "Void: "+found.NoPoints())
+		t.Accent, t.Lines = card.Grey, append(t.Lines, "Void: "+signal.NoPoints(found))
 	default:
-		t.Lines = append(t.Lines, openLine(&found)+reason)
+		t.Lines = append(t.Lines, openLine(found)+reason)
 	}
 	if t.disputed {
 		t.Accent, t.Lines = card.Grey, append(t.Lines, underReview)
@@ -139,27 +143,28 @@ func (s *server) operatorThing(ctx context.Context, raw string) (thing, error) {
 	if err != nil {
 		return thing{}, operator.ErrUnknown
 	}
-	r, err := s.Records.Operator(ctx, record.Query{Handle: handle, Recent: atomRecent})
+	r, err := s.Ledger.Records.GetOperatorRecord(ctx, recordOf(handle, atomRecent, 0))
 	if err != nil {
 		return thing{}, err
 	}
-	o, st := r.Operator, &r.Stats
-	t := thing{kind: share.Operator, id: string(o.Handle), url: s.HubURL + "/u/" + string(o.Handle), record: r}
+	o, st := r.GetOperator(), r.GetStats()
+	total, resolved := st.GetTotal(), record.Resolved(st)
+	t := thing{kind: share.Operator, id: o.GetHandle(), url: s.HubURL + "/u/" + o.GetHandle(), record: r}
 	t.Card = card.Card{
-		Kicker: record.Title(st.Resolved()), Title: card.Clean(o.DisplayName), Name: "@" + string(o.Handle),
-		Subtitle: "@" + string(o.Handle), Accent: card.Plain,
-		Lines: []string{strconv.FormatInt(st.Total, 10) + plural(st.Total, " call, ", " calls, ") + strconv.FormatInt(st.Resolved(), 10) + " decided"},
+		Kicker: record.Title(resolved), Title: card.Clean(o.GetDisplayName()), Name: "@" + o.GetHandle(),
+		Subtitle: "@" + o.GetHandle(), Accent: card.Plain,
+		Lines: []string{strconv.FormatInt(total, 10) + plural(total, " call, ", " calls, ") + strconv.FormatInt(resolved, 10) + " decided"},
 	}
 	if t.Title == "" {
-		t.Title = "@" + string(o.Handle)
+		t.Title = "@" + o.GetHandle()
 	}
-	if st.Resolved() > 0 {
-		t.Lines = append(t.Lines, strconv.Itoa(int(st.Accuracy))+" % right, "+points0(int32(st.Score)))
+	if resolved > 0 {
+		t.Lines = append(t.Lines, strconv.Itoa(int(st.GetAccuracy()))+" % right, "+points0(int32(st.GetScore())))
 	}
-	switch {
-	case o.IsAI() || o.Tier == syntax.Automated:
+	switch tier := syntax.Tier(o.GetTier()); {
+	case isAI(o) || tier == syntax.Automated:
 		t.Subtitle += " · machine"
-	case o.Tier == syntax.House:
+	case tier == syntax.House:
 		t.Subtitle += " · house"
 	}
 	return t, nil
@@ -217,13 +222,13 @@ func (s *server) embedded(kind share.Kind, param string) echo.HandlerFunc {
 }
 
 // openLine describes an open call by the points of either outcome.
-func openLine(call *signal.Signal) string {
-	if call.NoPoints() != "" {
+func openLine(call *signalv1.Signal) string {
+	if signal.NoPoints(call) != "" {
 		return "Open"
 	}
-	won, lost := call.Points()
+	won, lost := signal.Points(call)
 	most := ""
-	if !call.PriceFinal() {
+	if !signal.PriceFinal(call) {
 		most = "at most "
 	}
 	return "Open: " + most + points0(int32(won)) + " if right, " + most + points0(int32(lost)) + " if wrong"

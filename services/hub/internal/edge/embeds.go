@@ -13,6 +13,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/proto/openapi"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/card"
 	"github.com/signalcast/signalcast/services/hub/internal/share"
 )
@@ -88,11 +89,12 @@ func (s *server) embedOf(c echo.Context, t *thing) (any, error) {
 			pct := float64(*m.Yes) / 100
 			row.YesPct = &pct
 		}
-		crowd, err := s.Reads.Crowd(ctx, m.ID, "")
+		crowd, err := s.Ledger.Signals.GetCrowd(ctx, &signalv1.GetCrowdRequest{MarketId: string(m.ID)})
 		if err != nil {
 			return nil, err
 		}
-		return embedMarketJSON{"market", row, openapi.EmbedMarket_Crowd{YesCount: crowd.Yes, NoCount: crowd.No, TotalSignals: crowd.Yes + crowd.No}, part}, nil
+		yes, no := crowd.GetYes(), crowd.GetNo()
+		return embedMarketJSON{"market", row, openapi.EmbedMarket_Crowd{YesCount: yes, NoCount: no, TotalSignals: yes + no}, part}, nil
 	case share.Signal:
 		shown := showSignal(t.signal)
 		shown.MarketTitle = card.Clean(shown.MarketTitle)
@@ -102,7 +104,7 @@ func (s *server) embedOf(c echo.Context, t *thing) (any, error) {
 		}
 		return embedSignalJSON{"signal", shown, t.disputed, t.url, part}, nil
 	}
-	atom := s.showAtom(&t.record, 0)
+	atom := s.showAtom(t.record, 0)
 	for i := range atom.RecentCalls {
 		atom.RecentCalls[i].MarketTitle = card.Clean(atom.RecentCalls[i].MarketTitle)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
@@ -167,19 +167,17 @@ func isURL(raw string, schemes ...string) bool {
 	return false
 }
 
-func showDryEvent(e signal.Event) (out dryEventJSON) {
+func showDryEvent(e *signalv1.Event) (out dryEventJSON) {
 	shown := showEvent(e)
 	out.DryRun = true
 	out.Event.Type, out.Event.Payload, out.Event.Actor, out.Event.CreatedAt = shown.Type, shown.Payload, shown.Actor, shown.CreatedAt
 	return out
 }
 
-func showEvent(e signal.Event) eventJSON {
-	payload := json.RawMessage(e.Payload)
+func showEvent(e *signalv1.Event) eventJSON {
+	payload := json.RawMessage(e.GetPayload())
 	if len(payload) == 0 {
 		payload = json.RawMessage("{}")
 	}
-	return eventJSON{
-		ID: e.ID, Type: string(e.Type), Payload: payload, Actor: e.Actor, CreatedAt: syntax.Stamp(e.CreatedAt),
-	}
+	return eventJSON{ID: e.GetId(), Type: e.GetType(), Payload: payload, Actor: e.Actor, CreatedAt: stamp(e.GetCreatedAt())}
 }

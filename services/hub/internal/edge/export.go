@@ -10,7 +10,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/limit"
 	"github.com/signalcast/signalcast/pkg/web"
-	"github.com/signalcast/signalcast/services/hub/internal/export"
+	exportv1 "github.com/signalcast/signalcast/proto/export/v1"
 )
 
 // Bounds of records on their way out. A record has no limit of rows, so what is
@@ -25,9 +25,9 @@ const (
 
 // writer is a form in which a record is written down.
 type writer interface {
-	head(b *bytes.Buffer, o export.Owner) error
-	call(b *bytes.Buffer, c *export.Call) error
-	end(b *bytes.Buffer, e export.End) error
+	head(b *bytes.Buffer, o *exportv1.RecordHead) error
+	call(b *bytes.Buffer, c *exportv1.Call) error
+	end(b *bytes.Buffer, e *exportv1.RecordEnd) error
 }
 
 // record is GET /api/operator/{handle}/record.
@@ -48,7 +48,7 @@ func (s *server) record(c echo.Context) error {
 	} else {
 		out.kind, out.form, out.ending = "application/jsonl; charset=utf-8", newLines(s.HubURL), ".jsonl"
 	}
-	err = s.Exports.Record(ctx, handle, out)
+	err = s.Ledger.ReadRecord(ctx, string(handle), out.take)
 	switch {
 	case errors.Is(err, errHeadOnly):
 		return nil
@@ -75,23 +75,18 @@ type recordReader struct {
 	buf                bytes.Buffer
 }
 
-// Head implements export.Reader.
-func (r *recordReader) Head(o export.Owner) error {
-	h := r.c.Response().Header()
-	h.Set("Content-Type", r.kind)
-	h.Set("Content-Disposition", `attachment; filename="`+r.name+r.ending+`"`)
-	h.Set("X-Accel-Buffering", "no")
-	if r.c.Request().Method == http.MethodHead {
-		r.c.Response().WriteHeader(http.StatusOK)
-		return errHeadOnly
+// take writes one message of the record.
+func (r *recordReader) take(m *exportv1.RecordResponse) error {
+	switch {
+	case m.GetHead() != nil:
+		return r.head(m.GetHead())
+	case m.GetEnd() != nil:
+		if err := r.form.end(&r.buf, m.GetEnd()); err != nil {
+			return err
+		}
 	}
-	return r.form.head(&r.buf, o)
-}
-
-// Calls implements export.Reader.
-func (r *recordReader) Calls(list []export.Call) error {
-	for i := range list {
-		if err := r.form.call(&r.buf, &list[i]); err != nil {
+	for _, c := range m.GetCalls() {
+		if err := r.form.call(&r.buf, c); err != nil {
 			return err
 		}
 		if r.buf.Len() >= recordFlushSize {
@@ -103,12 +98,16 @@ func (r *recordReader) Calls(list []export.Call) error {
 	return r.flush()
 }
 
-// End implements export.Reader.
-func (r *recordReader) End(e export.End) error {
-	if err := r.form.end(&r.buf, e); err != nil {
-		return err
+func (r *recordReader) head(o *exportv1.RecordHead) error {
+	h := r.c.Response().Header()
+	h.Set("Content-Type", r.kind)
+	h.Set("Content-Disposition", `attachment; filename="`+r.name+r.ending+`"`)
+	h.Set("X-Accel-Buffering", "no")
+	if r.c.Request().Method == http.MethodHead {
+		r.c.Response().WriteHeader(http.StatusOK)
+		return errHeadOnly
 	}
-	return r.flush()
+	return r.form.head(&r.buf, o)
 }
 
 // flush hands on what is written. A caller that takes nothing for recordPatience has

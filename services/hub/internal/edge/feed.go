@@ -8,6 +8,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
@@ -65,11 +66,11 @@ func (s *server) feed(c echo.Context) error {
 
 func (s *server) buildFeed(q feedQuery) page.Build {
 	return func(ctx context.Context) ([]byte, error) {
-		list, err := s.Reads.Feed(ctx, q.kind, q.limit)
+		r, err := s.Ledger.Signals.ListFeed(ctx, &signalv1.ListFeedRequest{Type: string(q.kind), Limit: int32(q.limit)})
 		if err != nil {
 			return nil, err
 		}
-		return web.Marshal(s.showFeed(q.kind, list))
+		return web.Marshal(s.showFeed(q.kind, r.GetSignals()))
 	}
 }
 
@@ -93,29 +94,30 @@ func fashionKey(limit int) string { return joinKey(fashionCategory, keyOf(limit)
 func (s *server) fashion(c echo.Context) error {
 	limit := readFashion(c.Request().URL.RawQuery)
 	return s.feeds.Serve(c.Response(), c.Request(), fashionKey(limit), func(ctx context.Context) ([]byte, error) {
-		list, err := s.Reads.FeedOf(ctx, fashionCategory, limit)
+		r, err := s.Ledger.Signals.ListFeed(ctx, &signalv1.ListFeedRequest{
+			Type: string(signal.FeedRecent), Limit: int32(limit), Category: fashionCategory,
+		})
 		if err != nil {
 			return nil, err
 		}
-		return web.Marshal(s.showFeed(fashionCategory, list))
+		return web.Marshal(s.showFeed(fashionCategory, r.GetSignals()))
 	})
 }
 
 func (s *server) emptyFashion(echo.Context) any { return s.showFeed(fashionCategory, nil) }
 
-func (s *server) showFeed(kind signal.FeedType, list []signal.Signal) feedJSON {
+func (s *server) showFeed(kind signal.FeedType, list []*signalv1.Signal) feedJSON {
 	out := feedJSON{Type: string(kind), Count: len(list), Signals: make([]any, 0, len(list))}
-	for i := range list {
-		c := &list[i]
+	for _, c := range list {
 		row := feedSignalJSON{
-			ID: c.ID, ReceiptURL: s.receiptURL(c.ID),
-			OperatorPublicID: string(c.PublicID), MarketID: string(c.MarketID), MarketTitle: c.MarketTitle,
-			Direction: string(c.Direction), PriceAtPrediction: int(c.Price), CrowdYesAtSignal: c.CrowdYes,
-			Score: c.Score, Status: string(c.Status), CreatedAt: syntax.Stamp(c.CreatedAt),
-			ResolvedAt: syntax.StampOrNull(c.ResolvedAt), TextTake: c.TextTake, Handle: orNull(c.Handle), factsJSON: showFacts(c),
+			ID: c.GetId(), ReceiptURL: s.receiptURL(c.GetId()),
+			OperatorPublicID: c.GetPublicId(), MarketID: c.GetMarketId(), MarketTitle: c.GetMarketTitle(),
+			Direction: c.GetDirection(), PriceAtPrediction: int(c.GetPriceBps()), CrowdYesAtSignal: c.CrowdYesBps,
+			Score: c.Score, Status: c.GetStatus(), CreatedAt: stamp(c.GetCreatedAt()),
+			ResolvedAt: stampOrNull(c.GetResolvedAt()), TextTake: c.TextTake, Handle: orNull(c.GetHandle()), factsJSON: showFacts(c),
 		}
 		if kind == signal.FeedOpen {
-			out.Signals = append(out.Signals, openSignalJSON{row, c.LiveYes, c.Move})
+			out.Signals = append(out.Signals, openSignalJSON{row, c.LiveYesBps, c.MoveBps})
 			continue
 		}
 		out.Signals = append(out.Signals, row)

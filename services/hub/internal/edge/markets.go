@@ -4,14 +4,15 @@ import (
 	"strings"
 
 	"github.com/labstack/echo/v4"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/proto/openapi"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
-	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
 // Limits of a market's ledger.
@@ -101,7 +102,9 @@ func (s *server) marketLedger(c echo.Context) error {
 		return err
 	}
 	limit := syntax.Limit(c.QueryParam("limit"), ledgerDefault, ledgerMax)
-	page, err := s.Reads.MarketLedger(c.Request().Context(), id, limit, cursorParam(c))
+	page, err := s.Ledger.Signals.ListLedger(c.Request().Context(), &signalv1.ListLedgerRequest{
+		MarketId: string(id), Limit: int32(limit), Cursor: cursorParam(c),
+	})
 	if err != nil {
 		return err
 	}
@@ -126,24 +129,24 @@ func readCursor(raw string) string {
 }
 
 func (s *server) emptyLedger(c echo.Context) any {
-	return showLedger(syntax.MarketID(c.Param("marketId")), signal.Ledger{})
+	return showLedger(syntax.MarketID(c.Param("marketId")), nil)
 }
 
-func showLedger(id syntax.MarketID, page signal.Ledger) ledgerJSON {
+func showLedger(id syntax.MarketID, page *signalv1.ListLedgerResponse) ledgerJSON {
+	yes, no := page.GetYes(), page.GetNo()
 	out := ledgerJSON{
-		MarketID: string(id), Count: page.Yes + page.No,
-		Signals: make([]ledgerSignalJSON, 0, len(page.Signals)), NextCursor: orNull(page.NextCursor),
+		MarketID: string(id), Count: yes + no,
+		Signals: make([]ledgerSignalJSON, 0, len(page.GetSignals())), NextCursor: orNull(page.GetNextCursor()),
 	}
 	if out.Count > 0 {
-		out.Yes, out.No = &page.Yes, &page.No
+		out.Yes, out.No = &yes, &no
 	}
-	for i := range page.Signals {
-		s := &page.Signals[i]
+	for _, s := range page.GetSignals() {
 		out.Signals = append(out.Signals, ledgerSignalJSON{
-			ID: s.ID, PrivyID: s.ProviderID, Direction: string(s.Direction), PriceAtPrediction: int(s.Price),
-			CrowdYesAtSignal: s.CrowdYes, Confidence: s.Confidence, TextTake: s.TextTake, Status: string(s.Status),
-			Score: s.Score, CreatedAt: syntax.Stamp(s.CreatedAt), ResolvedAt: syntax.StampOrNull(s.ResolvedAt),
-			Callsign: orNull(s.Handle), factsJSON: showFacts(s),
+			ID: s.GetId(), PrivyID: s.GetProviderId(), Direction: s.GetDirection(), PriceAtPrediction: int(s.GetPriceBps()),
+			CrowdYesAtSignal: s.CrowdYesBps, Confidence: s.Confidence, TextTake: s.TextTake, Status: s.GetStatus(),
+			Score: s.Score, CreatedAt: stamp(s.GetCreatedAt()), ResolvedAt: stampOrNull(s.GetResolvedAt()),
+			Callsign: orNull(s.GetHandle()), factsJSON: showFacts(s),
 		})
 	}
 	return out
@@ -166,7 +169,9 @@ func (s *server) crowd(c echo.Context) error {
 	if who.Doubt != nil { // whose call is missing, nobody can tell
 		s.markDegraded(c, web.Source(who.Doubt))
 	}
-	crowd, err := s.Reads.Crowd(c.Request().Context(), id, own)
+	crowd, err := s.Ledger.Signals.GetCrowd(c.Request().Context(), &signalv1.GetCrowdRequest{
+		MarketId: string(id), OperatorId: string(own),
+	})
 	if err != nil {
 		return err
 	}
@@ -180,27 +185,29 @@ func (s *server) crowd(c echo.Context) error {
 }
 
 func (s *server) emptyCrowd(c echo.Context) any {
-	return showCrowd(syntax.MarketID(c.Param("marketId")), signal.Crowd{UpdatedAt: s.Now()})
+	return showCrowd(syntax.MarketID(c.Param("marketId")), &signalv1.GetCrowdResponse{UpdatedAt: timestamppb.New(s.Now())})
 }
 
-func showCrowd(id syntax.MarketID, crowd signal.Crowd) crowdJSON {
-	total := crowd.Yes + crowd.No
+func showCrowd(id syntax.MarketID, crowd *signalv1.GetCrowdResponse) crowdJSON {
+	total := crowd.GetYes() + crowd.GetNo()
 	out := crowdJSON{
-		MarketID: string(id), YesCount: crowd.Yes, NoCount: crowd.No, TotalSignals: total,
-		UpdatedAt: syntax.Stamp(crowd.UpdatedAt),
+		MarketID: string(id), YesCount: crowd.GetYes(), NoCount: crowd.GetNo(), TotalSignals: total,
+		UpdatedAt: stamp(crowd.GetUpdatedAt()),
 	}
 	if total > 0 {
-		yes := sharePercent(crowd.Yes, total)
+		yes := sharePercent(crowd.GetYes(), total)
 		no := 100 - yes
 		out.YesPercent, out.NoPercent = &yes, &no
 	}
-	if crowd.Top != nil {
-		out.TopForecasters = &openapi.Crowd_TopForecasters{YesPercent: int64(crowd.Top.YesPercent), SampleSize: int64(crowd.Top.Sample)}
+	if crowd.TopYesPercent != nil {
+		out.TopForecasters = &openapi.Crowd_TopForecasters{
+			YesPercent: int64(crowd.GetTopYesPercent()), SampleSize: int64(crowd.GetTopSample()),
+		}
 	}
-	if own := crowd.Own; own != nil {
+	if own := crowd.GetOwn(); own != nil {
 		out.CurrentUserSignal = &ownSignalJSON{
-			ID: own.ID, Direction: string(own.Direction), PriceAtPrediction: int(own.Price),
-			CreatedAt: syntax.Stamp(own.CreatedAt), Status: string(own.Status), factsJSON: showFacts(own),
+			ID: own.GetId(), Direction: own.GetDirection(), PriceAtPrediction: int(own.GetPriceBps()),
+			CreatedAt: stamp(own.GetCreatedAt()), Status: own.GetStatus(), factsJSON: showFacts(own),
 		}
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/board"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
@@ -83,15 +84,15 @@ func (s *server) toolSignal(ctx context.Context, _ caller.Caller, o web.Object) 
 	if !ok {
 		return nil, signal.ErrUnknown
 	}
-	found, err := s.Reads.Signal(ctx, id)
+	found, err := s.Ledger.Signals.GetSignal(ctx, &signalv1.GetSignalRequest{Id: id})
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.Reads.Events(ctx, id)
+	list, err := s.Ledger.Signals.ListEvents(ctx, &signalv1.ListEventsRequest{SignalId: id})
 	if err != nil {
 		return nil, err
 	}
-	return toolSignalJSON{showSignal(found), showEvents(list)}, nil
+	return toolSignalJSON{showSignal(found.GetSignal()), showEvents(list.GetEvents())}, nil
 }
 
 // toolSignals is GET /api/signals/feed.

@@ -14,11 +14,13 @@ import (
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/proto/openapi"
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
+	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/board"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/onair"
-	"github.com/signalcast/signalcast/services/hub/internal/record"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
@@ -148,28 +150,28 @@ func TestEmptyResultsFit(t *testing.T) {
 	t.Parallel()
 	s := &server{Config: Config{HubURL: "https://hub.example"}}
 	tools := s.agentTools()
-	call := showSignal(signal.Signal{
-		ID: "0199f0a4-0000-7000-8000-000000000001", PublicID: "op_c8eb353a8e49313f", MarketID: "1", Direction: syntax.Yes,
+	call := showSignal(&signalv1.Signal{
+		Id: "0199f0a4-0000-7000-8000-000000000001", PublicId: "op_c8eb353a8e49313f", MarketId: "1", Direction: "YES",
 		Status: "pending",
 	})
-	event := showEvent(signal.Event{Type: signal.Note})
+	event := showEvent(&signalv1.Event{Type: string(signal.Note)})
 	overlay := overlaySignalOf(onair.Overlay{MarketID: "1", Name: "x", Handle: "mara_k"})
 	bare := market.Market{ID: "1", Provider: syntax.Polymarket, Status: syntax.MarketOpen, Lane: syntax.LaneOther}
-	someone := record.Record{}
-	someone.Operator.Handle, someone.Operator.PublicID = "mara_k", "op_c8eb353a8e49313f"
-	someone.Operator.Tier, someone.Operator.Type = "independent", "human"
+	someone := &recordv1.GetOperatorRecordResponse{Operator: &operatorv1.Operator{
+		Handle: "mara_k", PublicId: "op_c8eb353a8e49313f", Tier: "independent", OperatorType: "human",
+	}}
 	for _, c := range []struct {
 		tool  string
 		value any
 	}{
-		{"get_market", openapi.NetworkMarketAnswer{Market: s.showNetworkMarket(&bare, nil), Crowd: showNetworkCrowd(signal.Crowd{})}},
-		{"get_operator", s.showAtom(&someone, 0)},
+		{"get_market", openapi.NetworkMarketAnswer{Market: s.showNetworkMarket(&bare, nil), Crowd: showNetworkCrowd(nil)}},
+		{"get_operator", s.showAtom(someone, 0)},
 		{"get_operator", s.showBoard(boardQuery{Query: board.ParseQuery("", "", "", "")}, board.Board{}, nil)},
 		{"get_program", showProgram(&programv1.Program{}, false)},
 		{"get_program", openapi.ProgramOff{}},
 		{"get_signal", toolSignalJSON{call, showEvents(nil)}},
 		{"list_signals", s.showFeed(signal.FeedRecent, nil)},
-		{"my_record", s.showFieldRecord(&someone)},
+		{"my_record", s.showFieldRecord(someone)},
 		{"search_markets", openapi.MarketRows{Markets: []openapi.MarketRow{}}},
 		{"search_markets", openapi.MarketRows{Markets: []openapi.MarketRow{showRow(&bare)}, Count: 1}},
 		{"set_live_signal", openapi.OverlaySet{Ok: true, Signal: overlay}},
@@ -177,7 +179,7 @@ func TestEmptyResultsFit(t *testing.T) {
 		{"set_live_signal", dryOverlayJSON{overlay, true}},
 		{"set_live_signal", dryClearedJSON{DryRun: true}},
 		{"submit_signal", s.showFiled(&signal.Filed{ID: call.ID})},
-		{"submit_signal", showDrySignal(signal.Signal{PublicID: "op_c8eb353a8e49313f", Direction: syntax.Yes, Status: "pending"}, &signal.Filing{})},
+		{"submit_signal", showDrySignal(&signalv1.Signal{PublicId: "op_c8eb353a8e49313f", Direction: "YES", Status: "pending"}, &signal.Filing{})},
 		{"submit_signal_event", appendedJSON{Event: event}},
 		{"submit_signal_event", dryToolEventJSON{event, nil, true}},
 	} {

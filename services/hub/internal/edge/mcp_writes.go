@@ -6,6 +6,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/proto/openapi"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
@@ -64,10 +65,13 @@ func (s *server) fileOrRehearse(ctx context.Context, who caller.Caller, draft si
 		return s.showFiled(&filed), err
 	}
 	would, filing, err := s.Signals.RehearseFile(ctx, who.Actor(), draft)
-	return showDrySignal(would, &filing), err
+	if err != nil {
+		return nil, err
+	}
+	return showDrySignal(would, &filing), nil
 }
 
-func showDrySignal(would signal.Signal, f *signal.Filing) drySignalJSON {
+func showDrySignal(would *signalv1.Signal, f *signal.Filing) drySignalJSON {
 	return drySignalJSON{
 		signalJSON: showSignal(would), Rated: ratedOf(f), OK: true, DryRun: true,
 		MarketYesBps: f.MarketYes, YesPriceBps: f.Yes, NoPriceBps: f.No, Warnings: append([]string{}, f.Warnings...),

@@ -13,7 +13,6 @@ import (
 
 	"google.golang.org/grpc"
 
-	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/limit"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/testkit"
@@ -106,12 +105,12 @@ func wireMessages(t testing.TB, d *edge.Deps, conn grpc.ClientConnInterface) *me
 	d.Messages = message.NewService(message.Config{
 		Issuer: issuer, Now: d.Now, NewID: d.NewID, Keys: keys, Messages: &stores.messages, Signers: &stores.signers, OperatorKeys: upstream.NewOperators(conn), Moderation: upstream.NewModeration(conn),
 		Effects: &creation.Effects{
-			Filer: filer, Signals: signals, Markets: markets, Profiles: upstream.NewOperators(conn), Outcomes: outcomes,
-			Ledger: ledgerclient.New(conn), Air: d.OnAir, People: upstream.NewOperators(conn), Videos: []string{"video.example"},
+			Filer: filer, Markets: markets, Profiles: upstream.NewOperators(conn), Outcomes: outcomes,
+			Ledger: d.Ledger, Air: d.OnAir, People: upstream.NewOperators(conn), Videos: []string{"video.example"},
 		},
 	})
 	d.Creations = creation.NewService(creation.Config{
-		Issuer: issuer, Now: d.Now, NewID: d.NewID, Filer: filer, Signals: signals, Markets: markets, Outcomes: outcomes,
+		Issuer: issuer, Now: d.Now, NewID: d.NewID, Filer: filer, Signals: d.Ledger.Signals, Markets: markets, Outcomes: outcomes,
 		Attester: d.Messages, Dues: &stores.dues,
 	})
 	d.Keys = keyLimit{limit.NewLocal("message", edge.MessageLimit, time.Minute, d.Now)}

@@ -10,9 +10,9 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/proto/openapi"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/resolution"
-	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
 // networkMarket is GET /api/network/market/{marketId}.
@@ -40,7 +40,7 @@ func (s *server) networkAnswer(ctx context.Context, id syntax.MarketID) (openapi
 	if err != nil {
 		return openapi.NetworkMarketAnswer{}, err
 	}
-	crowd, err := s.Reads.Crowd(ctx, id, "")
+	crowd, err := s.Ledger.Signals.GetCrowd(ctx, &signalv1.GetCrowdRequest{MarketId: string(id)})
 	if err != nil {
 		return openapi.NetworkMarketAnswer{}, err
 	}
@@ -68,10 +68,10 @@ func (s *server) showNetworkMarket(m *market.Market, record *resolution.Outcome)
 	return out
 }
 
-func showNetworkCrowd(crowd signal.Crowd) openapi.NetworkCrowd {
-	out := openapi.NetworkCrowd{TotalSignals: crowd.Yes + crowd.No}
+func showNetworkCrowd(crowd *signalv1.GetCrowdResponse) openapi.NetworkCrowd {
+	out := openapi.NetworkCrowd{TotalSignals: crowd.GetYes() + crowd.GetNo()}
 	if out.TotalSignals > 0 {
-		yes := sharePercent(crowd.Yes, out.TotalSignals)
+		yes := sharePercent(crowd.GetYes(), out.TotalSignals)
 		no := 100 - yes
 		out.YesPercent, out.NoPercent = &yes, &no
 	}

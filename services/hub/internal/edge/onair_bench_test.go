@@ -72,7 +72,7 @@ type airStore struct{ onair.Store }
 // newOnAir is what happens on the air over a store.
 func newOnAir(d *edge.Deps, store onair.Store, audience onair.Audience) *onair.Service {
 	return onair.NewService(onair.Config{
-		Store: store, Audience: audience, Calls: d.Records.(*upstream.Records), People: d.Directory.(*upstream.Operators),
+		Store: store, Audience: audience, Records: d.Ledger.Records, People: d.Directory.(*upstream.Operators),
 		Now: d.Now, NewID: (&sequence{}).next,
 	})
 }

@@ -11,9 +11,11 @@ import (
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/proto/openapi"
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
+	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/record"
-	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
 type atomJSON struct {
@@ -74,6 +76,18 @@ const (
 
 const atomVersion = "1.0"
 
+// recordOf asks for the record of a handle with its newest calls and moments.
+func recordOf(handle syntax.Handle, recent, moments int32) *recordv1.GetOperatorRecordRequest {
+	return &recordv1.GetOperatorRecordRequest{
+		By: &recordv1.GetOperatorRecordRequest_Handle{Handle: string(handle)}, Recent: recent, Moments: moments,
+	}
+}
+
+// isAI reports whether an operator is an AI agent.
+func isAI(o *operatorv1.Operator) bool {
+	return syntax.OperatorType(o.GetOperatorType()) == syntax.AIAgent
+}
+
 // atom is GET /api/operator/{handle}.
 func (s *server) atom(c echo.Context) error {
 	handle, err := handleParam(c)
@@ -94,14 +108,15 @@ func atomKey(handle syntax.Handle) string { return joinKey("atom", string(handle
 
 func (s *server) buildAtom(handle syntax.Handle) page.Build {
 	return func(ctx context.Context) ([]byte, error) {
-		r, err := s.Records.Operator(ctx, record.Query{Handle: handle, Recent: atomRecent, Moments: atomMoments})
+		r, err := s.Ledger.Records.GetOperatorRecord(ctx, recordOf(handle, atomRecent, atomMoments))
 		if err != nil {
 			return nil, err
 		}
 		brief, cancel := context.WithTimeout(ctx, followTime)
 		defer cancel()
-		followers, away := s.Accounts.Follows.Followers(brief, []operator.ID{r.Operator.ID})
-		atom := s.showAtom(&r, followers[r.Operator.ID])
+		id := operator.ID(r.GetOperator().GetId())
+		followers, away := s.Accounts.Follows.Followers(brief, []operator.ID{id})
+		atom := s.showAtom(r, followers[id])
 		s.airAtom(brief, &atom, handle)
 		body, err := web.Marshal(atom)
 		if err != nil || away == nil {
@@ -128,11 +143,11 @@ func (s *server) fieldRecord(c echo.Context) error {
 		return err
 	}
 	return s.records.Serve(c.Response(), c.Request(), joinKey("field", string(handle)), func(ctx context.Context) ([]byte, error) {
-		r, err := s.Records.Operator(ctx, record.Query{Handle: handle, Recent: fieldRecent})
+		r, err := s.Ledger.Records.GetOperatorRecord(ctx, recordOf(handle, fieldRecent, 0))
 		if err != nil {
 			return nil, err
 		}
-		return web.Marshal(s.showFieldRecord(&r))
+		return web.Marshal(s.showFieldRecord(r))
 	})
 }
 
@@ -147,65 +162,67 @@ func (s *server) ownFieldRecord(c echo.Context) error {
 
 // fieldRecordOf reads the field record of an operator as it stands now.
 func (s *server) fieldRecordOf(ctx context.Context, id operator.ID) (fieldRecordJSON, error) {
-	r, err := s.Records.Operator(ctx, record.Query{ID: id, Recent: fieldRecent})
+	r, err := s.Ledger.Records.GetOperatorRecord(ctx, &recordv1.GetOperatorRecordRequest{
+		By: &recordv1.GetOperatorRecordRequest_Id{Id: string(id)}, Recent: fieldRecent,
+	})
 	if err != nil {
 		return fieldRecordJSON{}, err
 	}
-	return s.showFieldRecord(&r), nil
+	return s.showFieldRecord(r), nil
 }
 
-func (s *server) showAtom(r *record.Record, followers int64) atomJSON {
-	o, st := r.Operator, &r.Stats
+func (s *server) showAtom(r *recordv1.GetOperatorRecordResponse, followers int64) atomJSON {
+	o, st := r.GetOperator(), r.GetStats()
+	resolved := record.Resolved(st)
 	out := atomJSON{
-		Handle: string(o.Handle), OperatorPublicID: string(o.PublicID), DisplayName: o.DisplayName, AvatarURL: orNull(o.AvatarURL),
-		Rank: record.Title(st.Resolved()), Manifesto: orNull(o.Bio), OperatorType: string(o.Type), IsAI: o.IsAI(),
-		Tier: string(o.Tier),
+		Handle: o.GetHandle(), OperatorPublicID: o.GetPublicId(), DisplayName: o.GetDisplayName(), AvatarURL: orNull(o.GetAvatarUrl()),
+		Rank: record.Title(resolved), Manifesto: orNull(o.GetBio()), OperatorType: o.GetOperatorType(), IsAI: isAI(o),
+		Tier: o.GetTier(),
 		Stats: openapi.OperatorAtom_Stats{
-			TotalCalls: st.Total, ResolvedCalls: st.Resolved(), Accuracy: int64(st.Accuracy), Score: st.Score, Streak: st.Streak,
-			AvgClvBps: openapi.Int(st.AvgClv), Followers: followers, BroadcastScore: int64(r.BroadcastScore),
+			TotalCalls: st.GetTotal(), ResolvedCalls: resolved, Accuracy: int64(st.GetAccuracy()), Score: st.GetScore(),
+			Streak: st.GetStreak(), AvgClvBps: openapi.Int(record.AvgClv(st)), Followers: followers, BroadcastScore: int64(r.GetBroadcastScore()),
 		},
-		RecentCalls: s.showCalls(r.Recent), Moments: make([]openapi.Moment, 0, len(r.Moments)),
+		RecentCalls: s.showCalls(r.GetRecent()), Moments: make([]openapi.Moment, 0, len(r.GetMoments())),
 		Meta: openapi.OperatorAtom_Meta{
-			AtomVersion: atomVersion, EmbedURL: s.HubURL + "/operator/" + string(o.Handle) + "/embed",
-			AtomURL: s.HubURL + "/api/operator/" + string(o.Handle),
+			AtomVersion: atomVersion, EmbedURL: s.HubURL + "/operator/" + o.GetHandle() + "/embed",
+			AtomURL: s.HubURL + "/api/operator/" + o.GetHandle(),
 		},
 	}
-	if b := r.Best; b != nil {
+	if b := r.GetBest(); b != nil {
 		out.Stats.BestCall = &openapi.OperatorAtom_Stats_BestCall{
-			OddsBps: int64(b.Odds), MarketID: string(b.MarketID), MarketTitle: b.MarketTitle, SignalID: b.SignalID,
+			OddsBps: int64(b.GetOddsBps()), MarketID: b.GetMarketId(), MarketTitle: b.GetMarketTitle(), SignalID: b.GetSignalId(),
 		}
 	}
-	for _, m := range r.Moments {
+	for _, m := range r.GetMoments() {
 		out.Moments = append(out.Moments, openapi.Moment{
-			ID: m.ID, Tier: m.Tier, SignalID: m.SignalID, MarketID: string(m.MarketID), MarketTitle: m.MarketTitle,
-			Direction: string(m.Direction),
-			OddsBps:   int64(m.Odds), Score: int64(m.Score), MintedAt: syntax.Stamp(m.MintedAt), ReceiptURL: s.receiptURL(m.SignalID),
+			ID: m.GetId(), Tier: m.GetTier(), SignalID: m.GetSignalId(), MarketID: m.GetMarketId(), MarketTitle: m.GetMarketTitle(),
+			Direction: m.GetDirection(), OddsBps: int64(m.GetOddsBps()), Score: int64(m.GetScore()), MintedAt: stamp(m.GetMintedAt()),
+			ReceiptURL: s.receiptURL(m.GetSignalId()),
 		})
 	}
 	return out
 }
 
-func (s *server) showFieldRecord(r *record.Record) fieldRecordJSON {
-	st := &r.Stats
+func (s *server) showFieldRecord(r *recordv1.GetOperatorRecordResponse) fieldRecordJSON {
+	handle, st := r.GetOperator().GetHandle(), r.GetStats()
 	return fieldRecordJSON{
-		Handle: string(r.Operator.Handle), Origin: hubOrigin, Rank: r.Rank, Operators: r.Field, Score: st.Score, Calls: st.Total,
-		Resolved: st.Resolved(), Correct: st.Won, Pending: st.Pending(), Accuracy: st.Accuracy, Streak: st.Streak,
-		AvgClvBps: st.AvgClv,
-		Recent:    s.showCalls(r.Recent), ProfileURL: s.HubURL + "/u/" + string(r.Operator.Handle),
+		Handle: handle, Origin: hubOrigin, Rank: r.Rank, Operators: r.GetField(), Score: st.GetScore(), Calls: st.GetTotal(),
+		Resolved: record.Resolved(st), Correct: st.GetWon(), Pending: record.Pending(st), Accuracy: st.GetAccuracy(),
+		Streak: st.GetStreak(), AvgClvBps: record.AvgClv(st),
+		Recent: s.showCalls(r.GetRecent()), ProfileURL: s.HubURL + "/u/" + handle,
 	}
 }
 
 // receiptURL is the page of a call.
 func (s *server) receiptURL(id string) string { return s.HubURL + "/receipts/" + id }
 
-func (s *server) showCalls(list []signal.Signal) []callJSON {
+func (s *server) showCalls(list []*signalv1.Signal) []callJSON {
 	out := make([]callJSON, 0, len(list))
-	for i := range list {
-		c := &list[i]
+	for _, c := range list {
 		out = append(out, callJSON{
-			SignalID: c.ID, MarketID: string(c.MarketID), MarketTitle: c.MarketTitle, Direction: string(c.Direction),
-			Status:            string(c.Status),
-			PriceAtPrediction: int(c.Price), Score: c.Score, CreatedAt: syntax.Stamp(c.CreatedAt), ReceiptURL: s.receiptURL(c.ID),
+			SignalID: c.GetId(), MarketID: c.GetMarketId(), MarketTitle: c.GetMarketTitle(), Direction: c.GetDirection(),
+			Status:            c.GetStatus(),
+			PriceAtPrediction: int(c.GetPriceBps()), Score: c.Score, CreatedAt: stamp(c.GetCreatedAt()), ReceiptURL: s.receiptURL(c.GetId()),
 			factsJSON: showFacts(c),
 		})
 	}

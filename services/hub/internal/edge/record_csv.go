@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/signalcast/signalcast/pkg/web"
-	"github.com/signalcast/signalcast/services/hub/internal/export"
+	exportv1 "github.com/signalcast/signalcast/proto/export/v1"
 )
 
 // csvColumns is the first row of a record as a table.
@@ -25,11 +25,11 @@ var csvColumns = []string{
 // calls and events in n and events; without it the table is not whole.
 type csvRecord struct{ calls, events int64 }
 
-func (t *csvRecord) head(b *bytes.Buffer, _ export.Owner) error { return csvRow(b, csvColumns) }
+func (t *csvRecord) head(b *bytes.Buffer, _ *exportv1.RecordHead) error { return csvRow(b, csvColumns) }
 
-func (t *csvRecord) call(b *bytes.Buffer, c *export.Call) error {
+func (t *csvRecord) call(b *bytes.Buffer, c *exportv1.Call) error {
 	t.calls++
-	t.events += int64(len(c.Events))
+	t.events += int64(len(c.GetEvents()))
 	s := showCall(t.calls, c)
 	events, err := web.Marshal(s.Events)
 	if err != nil {
@@ -67,7 +67,7 @@ func quoteCells(q *quoteJSON) []string {
 	return []string{number(&q.YesPriceBps), number(&q.NoPriceBps), cell(q.Rule), text(q.SHA256)}
 }
 
-func (t *csvRecord) end(b *bytes.Buffer, _ export.End) error {
+func (t *csvRecord) end(b *bytes.Buffer, _ *exportv1.RecordEnd) error {
 	row := make([]string, len(csvColumns))
 	row[0], row[1], row[len(row)-1] = "end", strconv.FormatInt(t.calls, 10), strconv.FormatInt(t.events, 10)
 	return csvRow(b, row)

@@ -6,8 +6,8 @@ import (
 	"encoding/hex"
 	"hash"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	exportv1 "github.com/signalcast/signalcast/proto/export/v1"
 	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/export"
 )
@@ -134,31 +134,31 @@ type lines struct {
 
 func newLines(source string) *lines { return &lines{source: source, sum: sha256.New()} }
 
-func (l *lines) head(b *bytes.Buffer, o export.Owner) error {
-	tolerances := make([]toleranceJSON, 0, len(o.Tolerances))
-	for _, t := range o.Tolerances {
-		tolerances = append(tolerances, toleranceJSON{syntax.Stamp(t.Since), t.Bps})
+func (l *lines) head(b *bytes.Buffer, o *exportv1.RecordHead) error {
+	tolerances := make([]toleranceJSON, 0, len(o.GetPriceTolerances()))
+	for _, t := range o.GetPriceTolerances() {
+		tolerances = append(tolerances, toleranceJSON{stamp(t.GetSince()), t.GetBps()})
 	}
 	return l.line(b, recordHeadJSON{
-		Type: "record", Version: recordVersion, Source: l.source, Handle: o.Handle, OperatorPublicID: o.PublicID,
-		DisplayName: o.DisplayName, OperatorType: o.OperatorType, Tier: o.Tier, AsOf: syntax.Stamp(o.AsOf),
-		PriceTolerances: tolerances, ConfirmAfterMs: o.ConfirmAfter.Milliseconds(),
+		Type: "record", Version: recordVersion, Source: l.source, Handle: o.GetHandle(), OperatorPublicID: o.GetPublicId(),
+		DisplayName: o.GetDisplayName(), OperatorType: o.GetOperatorType(), Tier: o.GetTier(), AsOf: stamp(o.GetAsOf()),
+		PriceTolerances: tolerances, ConfirmAfterMs: o.GetConfirmAfterMs(),
 	})
 }
 
-func (l *lines) call(b *bytes.Buffer, c *export.Call) error {
+func (l *lines) call(b *bytes.Buffer, c *exportv1.Call) error {
 	if err := l.tally.Add(c); err != nil {
 		return err
 	}
 	return l.line(b, showCall(l.tally.Total, c))
 }
 
-func (l *lines) end(b *bytes.Buffer, e export.End) error {
+func (l *lines) end(b *bytes.Buffer, e *exportv1.RecordEnd) error {
 	t := &l.tally
 	out := recordEndJSON{
-		Type: "end", Complete: t.Total == e.Calls && t.Events == e.Events, Calls: t.Total, Events: t.Events,
+		Type: "end", Complete: t.Total == e.GetCalls() && t.Events == e.GetEvents(), Calls: t.Total, Events: t.Events,
 		SHA256: hex.EncodeToString(l.sum.Sum(nil)), Numbers: showNumbers(t), Edge: showWhole(t.Edge()),
-		Checkpoint: orNull(e.Checkpoint),
+		Checkpoint: orNull(e.GetCheckpoint()),
 	}
 	return l.line(b, out)
 }
@@ -174,36 +174,36 @@ func (l *lines) line(b *bytes.Buffer, v any) error {
 	return nil
 }
 
-func showCall(n int64, c *export.Call) recordCallJSON {
-	s := showSignal(c.Signal)
+func showCall(n int64, c *exportv1.Call) recordCallJSON {
+	s := showSignal(c.GetSignal())
 	out := recordCallJSON{
-		Type: "call", N: n, ID: s.ID, MarketID: s.MarketID, MarketTitle: s.MarketTitle, Lane: c.Lane, Direction: s.Direction,
-		PriceAtPrediction: s.PriceAtPrediction, FilingBasisBps: int(c.FilingBasis), factsJSON: s.factsJSON,
-		Quote: showQuote(c.Quote), SecondQuote: showQuote(c.SecondQuote), InitialYesBps: c.InitialYes, OwnMarket: c.OwnMarket,
+		Type: "call", N: n, ID: s.ID, MarketID: s.MarketID, MarketTitle: s.MarketTitle, Lane: c.GetSignal().GetLane(), Direction: s.Direction,
+		PriceAtPrediction: s.PriceAtPrediction, FilingBasisBps: int(c.GetFilingBasisBps()), factsJSON: s.factsJSON,
+		Quote: showQuote(c.GetQuote()), SecondQuote: showQuote(c.GetSecondQuote()), InitialYesBps: c.InitialYesBps, OwnMarket: c.GetOwnMarket(),
 		CrowdYesAtSignal: s.CrowdYesAtSignal, Confidence: s.Confidence, TextTake: s.TextTake, Source: s.Source,
-		TimeToResolution: s.TimeToResolution, CreatedAt: s.CreatedAt, Status: s.Status, Scoring: c.Scoring(), Score: s.Score,
+		TimeToResolution: s.TimeToResolution, CreatedAt: s.CreatedAt, Status: s.Status, Scoring: export.Scoring(c), Score: s.Score,
 		Outcome:    s.Outcome,
 		ClosePrice: s.ClosePrice, ClvBps: s.ClvBps, ResolvedAt: s.ResolvedAt,
-		ScoringVersion: orNull(c.Version), ScoringVertical: orNull(c.Vertical), Moment: orNull(export.Moment(c)),
-		Events: showEvents(c.Events),
+		ScoringVersion: orNull(c.GetScoringVersion()), ScoringVertical: orNull(c.GetScoringVertical()), Moment: orNull(export.Moment(c)),
+		Events: showEvents(c.GetEvents()),
 	}
-	if r := c.Resolution; r != nil {
+	if r := c.GetResolution(); r != nil {
 		out.Resolution = &provenanceJSON{
-			Outcome: r.Outcome, Resolver: r.Resolver, Source: orNull(r.Source), ProofURL: orNull(r.ProofURL),
-			CloseAt:    syntax.Stamp(r.CloseAt),
-			ClosePrice: r.ClosePrice, ResolvedAt: syntax.Stamp(r.ResolvedAt), Disputed: r.Disputed,
-			Rated: r.Rated, DecidedAt: syntax.StampOrNull(r.DecidedAt),
+			Outcome: r.GetOutcome(), Resolver: r.GetResolver(), Source: orNull(r.GetSource()), ProofURL: orNull(r.GetProofUrl()),
+			CloseAt: stamp(r.GetCloseAt()), ClosePrice: r.ClosePriceBps, ResolvedAt: stamp(r.GetResolvedAt()),
+			Disputed: r.GetDisputed(), Rated: r.GetRated(), DecidedAt: stampOrNull(r.GetDecidedAt()),
 		}
 	}
 	return out
 }
 
-func showQuote(q *export.Quote) *quoteJSON {
+func showQuote(q *exportv1.Quote) *quoteJSON {
 	if q == nil {
 		return nil
 	}
 	return &quoteJSON{
-		YesPriceBps: q.Yes, NoPriceBps: q.No, At: syntax.Stamp(q.At), Rule: q.Rule, SHA256: orNull(hex.EncodeToString(q.SHA256)),
+		YesPriceBps: q.GetYesPriceBps(), NoPriceBps: q.GetNoPriceBps(), At: stamp(q.GetAt()), Rule: q.GetRule(),
+		SHA256: orNull(hex.EncodeToString(q.GetSha256())),
 	}
 }
 

@@ -19,7 +19,6 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/creation"
-	"github.com/signalcast/signalcast/services/hub/internal/export"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
@@ -27,7 +26,6 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/network"
 	"github.com/signalcast/signalcast/services/hub/internal/onair"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
-	"github.com/signalcast/signalcast/services/hub/internal/record"
 	"github.com/signalcast/signalcast/services/hub/internal/resolution"
 	"github.com/signalcast/signalcast/services/hub/internal/share"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
@@ -61,13 +59,10 @@ type Deps struct {
 	Keys        KeyLimiter // messages of one public key
 	Accounts    Accounts
 	Signals     *signal.Service
-	Reads       signal.Reader
 	Markets     market.Ledger
 	Catalogue   market.Catalogue
 	Resolutions resolution.Ledger
 	Boards      board.Ledger
-	Exports     export.Ledger
-	Records     record.Ledger
 	Links       share.Store
 	Pins        market.Pins
 	Streams     station.Streams

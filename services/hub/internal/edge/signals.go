@@ -5,6 +5,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/proto/openapi"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
@@ -63,11 +64,11 @@ func (s *server) signal(c echo.Context) error {
 	if !ok {
 		return signal.ErrUnknown
 	}
-	found, err := s.Reads.Signal(c.Request().Context(), id)
+	r, err := s.Ledger.Signals.GetSignal(c.Request().Context(), &signalv1.GetSignalRequest{Id: id})
 	if err != nil {
 		return err
 	}
-	return tagged(c, showSignal(found))
+	return tagged(c, showSignal(r.GetSignal()))
 }
 
 // events is GET /api/signals/{id}/events.
@@ -76,11 +77,11 @@ func (s *server) events(c echo.Context) error {
 	if !ok {
 		return signal.ErrUnknown
 	}
-	list, err := s.Reads.Events(c.Request().Context(), id)
+	list, err := s.Ledger.Signals.ListEvents(c.Request().Context(), &signalv1.ListEventsRequest{SignalId: id})
 	if err != nil {
 		return err
 	}
-	return tagged(c, eventsJSON{SignalID: id, Events: showEvents(list)})
+	return tagged(c, eventsJSON{SignalID: id, Events: showEvents(list.GetEvents())})
 }
 
 // receipt is the JSON of GET /receipts/{id}.
@@ -90,19 +91,19 @@ func (s *server) receipt(c echo.Context) error {
 		return signal.ErrUnknown
 	}
 	ctx := c.Request().Context()
-	found, err := s.Reads.Signal(ctx, id)
+	found, err := s.Ledger.Signals.GetSignal(ctx, &signalv1.GetSignalRequest{Id: id})
 	if err != nil {
 		return err
 	}
-	list, err := s.Reads.Events(ctx, id)
+	list, err := s.Ledger.Signals.ListEvents(ctx, &signalv1.ListEventsRequest{SignalId: id})
 	if err != nil {
 		return err
 	}
-	record, err := s.Resolutions.Outcome(ctx, found.MarketID)
+	record, err := s.Resolutions.Outcome(ctx, syntax.MarketID(found.GetSignal().GetMarketId()))
 	if err != nil {
 		return err
 	}
-	out := receiptJSON{signalJSON: showSignal(found), Events: showEvents(list)}
+	out := receiptJSON{signalJSON: showSignal(found.GetSignal()), Events: showEvents(list.GetEvents())}
 	if record != nil {
 		shown := showOutcome(*record)
 		out.Resolution = &shown
@@ -110,7 +111,7 @@ func (s *server) receipt(c echo.Context) error {
 	return tagged(c, out)
 }
 
-func showEvents(list []signal.Event) []eventJSON {
+func showEvents(list []*signalv1.Event) []eventJSON {
 	out := make([]eventJSON, 0, len(list))
 	for _, e := range list {
 		out = append(out, showEvent(e))
@@ -118,24 +119,24 @@ func showEvents(list []signal.Event) []eventJSON {
 	return out
 }
 
-func showSignal(s signal.Signal) signalJSON {
+func showSignal(s *signalv1.Signal) signalJSON {
 	return signalJSON{
-		ID: s.ID, PrivyID: string(s.PublicID), Callsign: orNull(s.Handle),
-		MarketID: string(s.MarketID), MarketTitle: s.MarketTitle,
-		Direction: string(s.Direction), PriceAtPrediction: int(s.Price),
-		CrowdYesAtSignal: s.CrowdYes, Confidence: s.Confidence, TextTake: s.TextTake,
-		Status: string(s.Status), Score: s.Score,
-		CreatedAt: syntax.Stamp(s.CreatedAt), ResolvedAt: syntax.StampOrNull(s.ResolvedAt),
+		ID: s.GetId(), PrivyID: s.GetPublicId(), Callsign: orNull(s.GetHandle()),
+		MarketID: s.GetMarketId(), MarketTitle: s.GetMarketTitle(),
+		Direction: s.GetDirection(), PriceAtPrediction: int(s.GetPriceBps()),
+		CrowdYesAtSignal: s.CrowdYesBps, Confidence: s.Confidence, TextTake: s.TextTake,
+		Status: s.GetStatus(), Score: s.Score,
+		CreatedAt: stamp(s.GetCreatedAt()), ResolvedAt: stampOrNull(s.GetResolvedAt()),
 		TimeToResolution: s.TimeToResolution, Source: s.Source,
-		Outcome: s.Outcome, ClosePrice: s.ClosePrice, ClvBps: s.Clv, factsJSON: showFacts(&s),
+		Outcome: s.Outcome, ClosePrice: s.ClosePriceBps, ClvBps: s.ClvBps, factsJSON: showFacts(s),
 	}
 }
 
-func showFacts(s *signal.Signal) factsJSON {
+func showFacts(s *signalv1.Signal) factsJSON {
 	return factsJSON{
-		MarketYesAtSignal: s.MarketYes, ClosesAtSignal: syntax.StampOrNull(s.ClosesAt), ScoreBasisBps: int(s.ScoreBasis),
-		PriceVerified: s.PriceVerified, Rated: s.Rated, Counted: s.Counted, Reason: orNull(s.Reason),
-		QuoteAt: syntax.StampOrNull(s.QuoteAt), ConfirmedAt: syntax.StampOrNull(s.ConfirmedAt),
+		MarketYesAtSignal: s.MarketYesBps, ClosesAtSignal: stampOrNull(s.GetClosesAt()), ScoreBasisBps: int(s.GetScoreBasisBps()),
+		PriceVerified: s.GetPriceVerified(), Rated: s.GetRated(), Counted: s.Counted, Reason: orNull(s.GetReason()),
+		QuoteAt: stampOrNull(s.GetQuoteAt()), ConfirmedAt: stampOrNull(s.GetConfirmedAt()),
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/proto/openapi"
+	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/record"
 )
 
@@ -41,28 +42,30 @@ func (s *server) skill(c echo.Context) error {
 	}
 	q := readSkill(c.Request().URL.RawQuery)
 	return s.skills.Serve(c.Response(), c.Request(), joinKey(string(handle), string(q.lane), q.window), func(ctx context.Context) ([]byte, error) {
-		found, err := s.Records.Skill(ctx, handle, q.lane, q.window)
+		found, err := s.Ledger.Records.GetSkill(ctx, &recordv1.GetSkillRequest{
+			Handle: string(handle), Lane: string(q.lane), Window: q.window,
+		})
 		if err != nil {
 			return nil, err
 		}
-		return web.Marshal(showSkill(q, &found))
+		return web.Marshal(showSkill(q, found))
 	})
 }
 
-func showSkill(q skillQuery, k *record.Skill) openapi.OperatorSkill {
+func showSkill(q skillQuery, k *recordv1.GetSkillResponse) openapi.OperatorSkill {
+	o := k.GetOperator()
 	out := openapi.OperatorSkill{
-		Handle: string(k.Operator.Handle), OperatorPublicID: string(k.Operator.PublicID), Tier: string(k.Operator.Tier),
-		IsAi: k.Operator.IsAI(),
-		Lane: orNull(string(q.lane)), Window: q.window, Version: k.Version,
-		Lanes:   make([]openapi.OperatorSkill_Lanes, 0, len(k.Lanes)),
-		Caveats: skillCaveats, UpdatedAt: syntax.Stamp(k.UpdatedAt),
+		Handle: o.GetHandle(), OperatorPublicID: o.GetPublicId(), Tier: o.GetTier(), IsAi: isAI(o),
+		Lane: orNull(string(q.lane)), Window: q.window, Version: k.GetVersion(),
+		Lanes:   make([]openapi.OperatorSkill_Lanes, 0, len(k.GetLanes())),
+		Caveats: skillCaveats, UpdatedAt: stamp(k.GetUpdatedAt()),
 	}
-	if k.Report != nil {
-		shown := showReport(k.Report)
+	if k.GetReport() != nil {
+		shown := showReport(record.ReportOf(k.GetReport()))
 		out.Report = &shown
 	}
-	for i := range k.Lanes {
-		out.Lanes = append(out.Lanes, openapi.OperatorSkill_Lanes{Lane: k.Lanes[i].Lane, Report: showReport(&k.Lanes[i].Report)})
+	for _, l := range k.GetLanes() {
+		out.Lanes = append(out.Lanes, openapi.OperatorSkill_Lanes{Lane: l.GetLane(), Report: showReport(record.ReportOf(l.GetReport()))})
 	}
 	return out
 }

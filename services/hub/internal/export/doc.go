@@ -1,4 +1,3 @@
-// Package export is the record of an operator as it leaves the house: its calls in
-// the order in which they were filed, and the numbers that follow from them. Who has
-// the calls can work out the numbers; cmd/signalcast does.
+// Package export calculates the numbers of an operator's record from its calls. Anyone who has the
+// calls can calculate them; cmd/signalcast does.
 package export

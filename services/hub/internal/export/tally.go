@@ -5,8 +5,12 @@ import (
 	"slices"
 	"time"
 
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/skill"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	exportv1 "github.com/signalcast/signalcast/proto/export/v1"
 )
 
 // Moments are the tiers of winning against the odds, the widest first, each with the
@@ -16,12 +20,12 @@ var Moments = [...]struct {
 	Most syntax.Bps
 }{{"COMMON", 5000}, {"UNCOMMON", 3500}, {"RARE", 2000}, {"EPIC", 1000}, {"LEGENDARY", 500}}
 
-// Moment is the tier that a call has earned; empty: none.
-func Moment(c *Call) string {
+// Moment returns the tier that a call has earned; empty for none.
+func Moment(c *exportv1.Call) string {
 	tier := ""
-	if c.Status == syntax.Won && c.counts() {
+	if statusOf(c) == syntax.Won && counts(c) {
 		for _, m := range Moments {
-			if c.ScoreBasis <= m.Most {
+			if syntax.Bps(c.GetSignal().GetScoreBasisBps()) <= m.Most {
 				tier = m.Tier
 			}
 		}
@@ -55,14 +59,15 @@ func (p place) after(o place) bool {
 }
 
 // Add takes the next call.
-func (t *Tally) Add(c *Call) error {
+func (t *Tally) Add(c *exportv1.Call) error {
+	signal := c.GetSignal()
 	t.Total++
-	t.Events += int64(len(c.Events))
-	if c.Score != nil && c.counts() {
-		t.Score += int64(*c.Score)
+	t.Events += int64(len(c.GetEvents()))
+	if counts(c) {
+		t.Score += int64(signal.GetScore())
 	}
-	if c.Clv != nil && c.counts() && c.onVenue() {
-		t.clv, t.clvs = t.clv+int64(*c.Clv), t.clvs+1
+	if signal.ClvBps != nil && counts(c) && onVenue(c) {
+		t.clv, t.clvs = t.clv+int64(*signal.ClvBps), t.clvs+1
 	}
 	if tier := Moment(c); tier != "" {
 		if t.Moments == nil {
@@ -70,16 +75,16 @@ func (t *Tally) Add(c *Call) error {
 		}
 		t.Moments[tier]++
 	}
-	at := place{c.ResolvedAt.Truncate(time.Millisecond), c.CreatedAt.Truncate(time.Millisecond), c.ID} // as it is shown
-	switch c.Status {
+	at := place{shownTime(signal.GetResolvedAt()), shownTime(signal.GetCreatedAt()), signal.GetId()}
+	switch statusOf(c) {
 	case syntax.Won:
 		t.Won++
-		if c.counts() && at.after(t.loss) {
+		if counts(c) && at.after(t.loss) {
 			t.wins = append(t.wins, at)
 		}
 	case syntax.Lost:
 		t.Lost++
-		if c.counts() && at.after(t.loss) {
+		if counts(c) && at.after(t.loss) {
 			t.loss = at
 			t.wins = slices.DeleteFunc(t.wins, func(w place) bool { return !w.after(at) })
 		}
@@ -91,16 +96,18 @@ func (t *Tally) Add(c *Call) error {
 	return t.weigh(c)
 }
 
-// weigh adds a counted call on a venue market to what statistics are made of.
-func (t *Tally) weigh(c *Call) error {
-	if !c.counts() || !c.onVenue() {
+// shownTime returns a time with the milliseconds that the record shows.
+func shownTime(t *timestamppb.Timestamp) time.Time {
+	return ledgerclient.Time(t).Truncate(time.Millisecond)
+}
+
+// weigh adds a counted call on a venue market to the sample of the statistics.
+func (t *Tally) weigh(c *exportv1.Call) error {
+	if !counts(c) || !onVenue(c) {
 		return nil
 	}
-	confidence := 0
-	if c.Confidence != nil {
-		confidence = int(*c.Confidence)
-	}
-	decided, ok := skill.Decided(c.Status, c.ScoreBasis, confidence)
+	signal := c.GetSignal()
+	decided, ok := skill.Decided(statusOf(c), syntax.Bps(signal.GetScoreBasisBps()), int(signal.GetConfidence()))
 	if !ok || t.many {
 		return nil
 	}

@@ -6,9 +6,11 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
-	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
 // Bounds of what is read of somebody's calls.
@@ -20,13 +22,6 @@ const (
 
 // ErrNoShow is the answer for a session that is not there, or not of this operator.
 var ErrNoShow = fault.New(fault.NotFound, "not_found", "")
-
-// Calls reads what an operator called. Faults: not_found, those of the ledger.
-type Calls interface {
-	// CallsBefore is a page of calls, newest first; a cursor that is none begins at
-	// the newest. next is empty at the end.
-	CallsBefore(ctx context.Context, handle syntax.Handle, limit int, cursor string) (list []signal.Signal, next string, err error)
-}
 
 // Directory finds operators. Fault: not_found.
 type Directory interface {
@@ -67,7 +62,7 @@ type Recap struct {
 	Session   Session // as it stands now
 	Length    time.Duration
 	Peak, Avg int64
-	Calls     []signal.Signal // newest first, at most MaxReceipts
+	Calls     []*signalv1.Signal // newest first, at most MaxReceipts
 	Count     int64
 	Won, Lost int64
 	Void      int64
@@ -124,27 +119,28 @@ func (s *Service) session(ctx context.Context, handle syntax.Handle, showID stri
 	return found.At(s.now()), ok, err
 }
 
-// calls are those that were filed from one time up to another, newest first.
-func (s *Service) calls(ctx context.Context, handle syntax.Handle, from, to time.Time, most int) ([]signal.Signal, error) {
-	var out []signal.Signal
+// calls returns the calls that were filed from one time up to another, newest first.
+func (s *Service) calls(ctx context.Context, handle syntax.Handle, from, to time.Time, most int) ([]*signalv1.Signal, error) {
+	var out []*signalv1.Signal
 	cursor := syntax.NewCursor("ffffffff-ffff-ffff-ffff-ffffffffffff", syntax.TimeKey(to)).Encode()
 	for {
-		list, next, err := s.ledger.CallsBefore(ctx, handle, callPage, cursor)
+		r, err := s.records.ListCalls(ctx, &recordv1.ListCallsRequest{Handle: string(handle), Limit: callPage, Cursor: cursor})
 		if err != nil {
 			return nil, err
 		}
-		for i := range list {
-			if list[i].CreatedAt.Before(from) {
+		for _, call := range r.GetSignals() {
+			filed := ledgerclient.Time(call.GetCreatedAt())
+			if filed.Before(from) {
 				return out, nil
 			}
-			if !list[i].CreatedAt.After(to) {
-				out = append(out, list[i])
+			if !filed.After(to) {
+				out = append(out, call)
 			}
 			if len(out) == most {
 				return out, nil
 			}
 		}
-		if cursor = next; cursor == "" {
+		if cursor = r.GetNextCursor(); cursor == "" {
 			return out, nil
 		}
 	}
@@ -154,9 +150,9 @@ func (s *Service) calls(ctx context.Context, handle syntax.Handle, from, to time
 func (r *Recap) add() {
 	markets := map[syntax.MarketID]int{}
 	r.Count = int64(len(r.Calls))
-	for i := range r.Calls {
-		c := &r.Calls[i]
-		switch c.Status {
+	for _, c := range r.Calls {
+		status := syntax.SignalStatus(c.GetStatus())
+		switch status {
 		case syntax.Won:
 			r.Won++
 		case syntax.Lost:
@@ -166,14 +162,15 @@ func (r *Recap) add() {
 		default:
 			r.Pending++
 		}
-		if c.Score != nil && c.Counted != nil && *c.Counted {
-			r.Score += int64(*c.Score)
-			if c.Status == syntax.Won && (r.Best == nil || *c.Score > r.Best.Score) {
-				r.Best = &Best{SignalID: c.ID, Odds: c.ScoreBasis, Score: *c.Score}
+		if c.Score != nil && c.GetCounted() {
+			r.Score += int64(c.GetScore())
+			if status == syntax.Won && (r.Best == nil || c.GetScore() > r.Best.Score) {
+				r.Best = &Best{SignalID: c.GetId(), Odds: syntax.Bps(c.GetScoreBasisBps()), Score: c.GetScore()}
 			}
 		}
-		if markets[c.MarketID]++; r.Top == nil || markets[c.MarketID] > markets[r.Top.MarketID] {
-			r.Top = &Top{MarketID: c.MarketID, Title: c.MarketTitle}
+		id := syntax.MarketID(c.GetMarketId())
+		if markets[id]++; r.Top == nil || markets[id] > markets[r.Top.MarketID] {
+			r.Top = &Top{MarketID: id, Title: c.GetMarketTitle()}
 		}
 	}
 }

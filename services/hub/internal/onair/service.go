@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 )
 
 // keepList is how long one reading of the live list serves who asks whether somebody
@@ -18,7 +19,7 @@ type Config struct {
 	Store    Store
 	Streams  Streams // nil: nothing is provisioned
 	Audience Audience
-	Calls    Calls
+	Records  recordv1.RecordServiceClient // of the ledger
 	People   Directory
 	Now      func() time.Time
 	NewID    func() string // uuid v7
@@ -29,7 +30,7 @@ type Service struct {
 	store     Store
 	streams   Streams
 	audience  Audience
-	ledger    Calls
+	records   recordv1.RecordServiceClient
 	directory Directory
 	now       func() time.Time
 	newID     func() string
@@ -45,7 +46,7 @@ func NewService(c Config) *Service {
 	if c.Streams == nil {
 		c.Streams = NoStreams{}
 	}
-	return &Service{store: c.Store, streams: c.Streams, audience: c.Audience, ledger: c.Calls, directory: c.People, now: c.Now, newID: c.NewID}
+	return &Service{store: c.Store, streams: c.Streams, audience: c.Audience, records: c.Records, directory: c.People, now: c.Now, newID: c.NewID}
 }
 
 // Beat takes a heartbeat: of a client, or of video that arrived. Faults:

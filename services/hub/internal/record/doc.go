@@ -1,4 +1,3 @@
-// Package record holds what an operator has on record as the front door shows it:
-// counters, rank, moments, newest calls, and how much of it is skill. The ledger keeps
-// and measures it.
+// Package record has what the hub derives from the record of an operator: counts of its statistics
+// and its title. The ledger owns the record.
 package record

@@ -3,7 +3,6 @@ package signal
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"time"
 
 	"github.com/signalcast/signalcast/pkg/fault"
 )
@@ -39,15 +38,6 @@ const (
 
 // ErrPayload refuses a payload that does not fit its type.
 var ErrPayload = fault.New(fault.Invalid, "invalid_payload", "").With("field", "payload")
-
-// Event is one entry of a signal's history.
-type Event struct {
-	ID        string
-	Type      EventType
-	Payload   []byte // a JSON object
-	Actor     *string
-	CreatedAt time.Time
-}
 
 // EventDraft is what the owner wants to append.
 type EventDraft struct {

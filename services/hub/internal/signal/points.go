@@ -1,34 +1,39 @@
 package signal
 
-import "github.com/signalcast/signalcast/pkg/syntax"
+import (
+	"github.com/signalcast/signalcast/pkg/syntax"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+)
 
-// Points returns the score of the call if it is won and if it is lost, at its scoring price
+// Points returns the score of a call if it is won and if it is lost, at its scoring price
 // (docs/scores.md, The formula).
-func (s *Signal) Points() (won, lost int) {
-	p := max(int(s.ScoreBasis), 1)
+func Points(s *signalv1.Signal) (won, lost int) {
+	p := max(int(s.GetScoreBasisBps()), 1)
 	return (int(syntax.MaxBps) - p) / 100, -((p + 99) / 100)
 }
 
 // PriceFinal reports whether the scoring price is final. A second quote can still raise that
 // of an open call on a venue's market.
-func (s *Signal) PriceFinal() bool {
-	return s.Status != syntax.Pending || s.MarketID.IsNative() || !s.PriceVerified
+func PriceFinal(s *signalv1.Signal) bool {
+	return syntax.SignalStatus(s.GetStatus()) != syntax.Pending || isNative(s) || !s.GetPriceVerified()
 }
 
-// NoPoints returns why the call is not part of points, or an empty text if it is or can be.
-func (s *Signal) NoPoints() string {
+func isNative(s *signalv1.Signal) bool { return syntax.MarketID(s.GetMarketId()).IsNative() }
+
+// NoPoints returns why a call is not part of points, or an empty text if it is or can be.
+func NoPoints(s *signalv1.Signal) string {
 	switch {
-	case s.Reason == "late":
+	case s.GetReason() == "late":
 		return "filed after the market closed"
-	case s.Reason == "unknown_market":
+	case s.GetReason() == "unknown_market":
 		return "the venue does not know the market"
-	case s.Status == syntax.Void:
+	case syntax.SignalStatus(s.GetStatus()) == syntax.Void:
 		return "the question had no answer"
-	case !s.PriceVerified:
+	case !s.GetPriceVerified():
 		return "no fresh quote at the call"
-	case !s.Rated:
+	case !s.GetRated():
 		return "the market is not rated"
-	case s.Counted != nil && !*s.Counted && !s.MarketID.IsNative() && s.ConfirmedAt.IsZero():
+	case s.Counted != nil && !*s.Counted && !isNative(s) && s.GetConfirmedAt() == nil:
 		return "no second quote"
 	case s.Counted != nil && !*s.Counted:
 		return "the market was not rated, or is the forecaster's own"

@@ -2,16 +2,18 @@ package signal
 
 import (
 	"testing"
-	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 )
 
 func TestPointsFollowTheScoringPrice(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ basis, won, lost int }{{3100, 69, -31}, {3150, 68, -32}, {0, 99, -1}, {10000, 0, -100}} {
-		s := Signal{Price: 1, ScoreBasis: syntax.Bps(c.basis)}
-		if won, lost := s.Points(); won != c.won || lost != c.lost {
+		s := &signalv1.Signal{PriceBps: 1, ScoreBasisBps: int32(c.basis)}
+		if won, lost := Points(s); won != c.won || lost != c.lost {
 			t.Errorf("scoring price %d: %d and %d; want %d and %d", c.basis, won, lost, c.won, c.lost)
 		}
 	}
@@ -20,21 +22,21 @@ func TestPointsFollowTheScoringPrice(t *testing.T) {
 func TestOpenVenueCallsHaveNoFinalPrice(t *testing.T) {
 	t.Parallel()
 	yes, no := true, false
-	at := time.Unix(1_800_000_000, 0)
+	at := &timestamppb.Timestamp{Seconds: 1_800_000_000}
 	for name, c := range map[string]struct {
-		s     Signal
+		s     *signalv1.Signal
 		final bool
 		why   string
 	}{
-		"open at a venue":  {Signal{MarketID: "100", Status: syntax.Pending, PriceVerified: true, Rated: true}, false, ""},
-		"open, native":     {Signal{MarketID: "native-1", Status: syntax.Pending, PriceVerified: true, Rated: true}, true, ""},
-		"open, unverified": {Signal{MarketID: "100", Status: syntax.Pending, Rated: true}, true, "no fresh quote at the call"},
-		"open, unrated":    {Signal{MarketID: "100", Status: syntax.Pending, PriceVerified: true}, false, "the market is not rated"},
-		"won":              {Signal{MarketID: "100", Status: syntax.Won, PriceVerified: true, Rated: true, Counted: &yes, ConfirmedAt: at}, true, ""},
-		"won, one quote":   {Signal{MarketID: "100", Status: syntax.Won, PriceVerified: true, Rated: true, Counted: &no}, true, "no second quote"},
-		"late":             {Signal{MarketID: "100", Status: syntax.Void, Reason: "late", Counted: &no}, true, "filed after the market closed"},
+		"open at a venue":  {&signalv1.Signal{MarketId: "100", Status: string(syntax.Pending), PriceVerified: true, Rated: true}, false, ""},
+		"open, native":     {&signalv1.Signal{MarketId: "native-1", Status: string(syntax.Pending), PriceVerified: true, Rated: true}, true, ""},
+		"open, unverified": {&signalv1.Signal{MarketId: "100", Status: string(syntax.Pending), Rated: true}, true, "no fresh quote at the call"},
+		"open, unrated":    {&signalv1.Signal{MarketId: "100", Status: string(syntax.Pending), PriceVerified: true}, false, "the market is not rated"},
+		"won":              {&signalv1.Signal{MarketId: "100", Status: string(syntax.Won), PriceVerified: true, Rated: true, Counted: &yes, ConfirmedAt: at}, true, ""},
+		"won, one quote":   {&signalv1.Signal{MarketId: "100", Status: string(syntax.Won), PriceVerified: true, Rated: true, Counted: &no}, true, "no second quote"},
+		"late":             {&signalv1.Signal{MarketId: "100", Status: string(syntax.Void), Reason: "late", Counted: &no}, true, "filed after the market closed"},
 	} {
-		if got, why := c.s.PriceFinal(), c.s.NoPoints(); got != c.final || why != c.why {
+		if got, why := PriceFinal(c.s), NoPoints(c.s); got != c.final || why != c.why {
 			t.Errorf("%s: final %t, %q; want %t, %q", name, got, why, c.final, c.why)
 		}
 	}

@@ -6,28 +6,17 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
 // Writer is the ledger's writing side.
 type Writer interface {
 	File(ctx context.Context, by operator.Actor, d Draft) (Filed, error)
-	Append(ctx context.Context, by operator.Actor, d EventDraft) (Event, error)
+	Append(ctx context.Context, by operator.Actor, d EventDraft) (*signalv1.Event, error)
 	// RehearseFile and RehearseEvent return what File and Append would store, and store nothing.
-	RehearseFile(ctx context.Context, by operator.Actor, d Draft) (Signal, Filing, error)
-	RehearseEvent(ctx context.Context, by operator.Actor, d EventDraft) (Event, error)
-}
-
-// Reader is the ledger's reading side.
-type Reader interface {
-	Signal(ctx context.Context, id string) (Signal, error)
-	Events(ctx context.Context, id string) ([]Event, error)
-	Feed(ctx context.Context, kind FeedType, limit int) ([]Signal, error)
-	// FeedOf lists the newest calls on markets of a programme category.
-	FeedOf(ctx context.Context, category string, limit int) ([]Signal, error)
-	MarketLedger(ctx context.Context, id syntax.MarketID, limit int, cursor string) (Ledger, error)
-	Crowd(ctx context.Context, id syntax.MarketID, own operator.ID) (Crowd, error)
+	RehearseFile(ctx context.Context, by operator.Actor, d Draft) (*signalv1.Signal, Filing, error)
+	RehearseEvent(ctx context.Context, by operator.Actor, d EventDraft) (*signalv1.Event, error)
 }
 
 // ErrAway is what a ledger that cannot be reached answers a write with.
@@ -75,11 +64,11 @@ func (s *Service) File(ctx context.Context, by operator.Actor, d Draft) (Filed, 
 // idempotency key on the same signal is the same event. Faults: unauthenticated,
 // not_found, forbidden, event_limit_reached, idempotency_key_reused,
 // signal_service_unavailable, db_unavailable.
-func (s *Service) Append(ctx context.Context, by operator.Actor, d EventDraft) (Event, error) {
+func (s *Service) Append(ctx context.Context, by operator.Actor, d EventDraft) (*signalv1.Event, error) {
 	if d.ID = eventID(d.SignalID, d.IdempotencyKey); d.IdempotencyKey == "" {
 		d.ID = s.newID()
 	}
-	var event Event
+	var event *signalv1.Event
 	err := twice(ctx, func(ctx context.Context) (err error) {
 		event, err = s.ledger.Append(ctx, by, d)
 		return err
@@ -89,20 +78,26 @@ func (s *Service) Append(ctx context.Context, by operator.Actor, d EventDraft) (
 
 // RehearseFile returns the call that File would store, without its id, and stores nothing.
 // It uses no idempotency key. Faults: those of File.
-func (s *Service) RehearseFile(ctx context.Context, by operator.Actor, d Draft) (Signal, Filing, error) {
+func (s *Service) RehearseFile(ctx context.Context, by operator.Actor, d Draft) (*signalv1.Signal, Filing, error) {
 	d.ID, d.IdempotencyKey, d.BodyHash = s.newID(), "", nil
 	would, filing, err := s.ledger.RehearseFile(ctx, by, d)
-	would.ID = ""
-	return would, filing, err
+	if err != nil {
+		return nil, Filing{}, err
+	}
+	would.Id = ""
+	return would, filing, nil
 }
 
 // RehearseEvent returns the event that Append would store, without its id, and stores
 // nothing. It uses no idempotency key. Faults: those of Append.
-func (s *Service) RehearseEvent(ctx context.Context, by operator.Actor, d EventDraft) (Event, error) {
+func (s *Service) RehearseEvent(ctx context.Context, by operator.Actor, d EventDraft) (*signalv1.Event, error) {
 	d.ID, d.IdempotencyKey = s.newID(), ""
 	would, err := s.ledger.RehearseEvent(ctx, by, d)
-	would.ID = ""
-	return would, err
+	if err != nil {
+		return nil, err
+	}
+	would.Id = ""
+	return would, nil
 }
 
 // twice runs a write and, when its answer was lost, once more.

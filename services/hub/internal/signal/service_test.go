@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
@@ -26,16 +27,16 @@ func (l *ledger) File(ctx context.Context, _ operator.Actor, d Draft) (Filed, er
 	return Filed{ID: d.ID}, l.try(ctx, d.ID)
 }
 
-func (l *ledger) Append(ctx context.Context, _ operator.Actor, d EventDraft) (Event, error) {
-	return Event{ID: d.ID}, l.try(ctx, d.ID)
+func (l *ledger) Append(ctx context.Context, _ operator.Actor, d EventDraft) (*signalv1.Event, error) {
+	return &signalv1.Event{Id: d.ID}, l.try(ctx, d.ID)
 }
 
-func (l *ledger) RehearseFile(context.Context, operator.Actor, Draft) (Signal, Filing, error) {
-	return Signal{}, Filing{}, nil
+func (l *ledger) RehearseFile(context.Context, operator.Actor, Draft) (*signalv1.Signal, Filing, error) {
+	return &signalv1.Signal{}, Filing{}, nil
 }
 
-func (l *ledger) RehearseEvent(context.Context, operator.Actor, EventDraft) (Event, error) {
-	return Event{}, nil
+func (l *ledger) RehearseEvent(context.Context, operator.Actor, EventDraft) (*signalv1.Event, error) {
+	return &signalv1.Event{}, nil
 }
 
 func lost(context.Context) error  { return ErrAway.Wrap(errors.New("reset by peer")) }

@@ -90,7 +90,7 @@ func setup(t testing.TB) *bench {
 	ledger := ledgerclient.New(conn)
 	ledger.Feed = b.feed
 	deps := pages.Deps{
-		HubURL: hubURL, Origin: hubURL, APIURL: "https://api.example", Ledger: ledger, Signals: upstream.NewSignals(conn, time.Now), Markets: upstream.NewMarkets(conn),
+		HubURL: hubURL, Origin: hubURL, APIURL: "https://api.example", Ledger: ledger, Markets: upstream.NewMarkets(conn),
 		Catalogue: b.found, Pins: b.pins, Resolutions: upstream.NewResolutions(conn), Operators: upstream.NewOperators(conn),
 		Visitor: func(echo.Context) (grant.Visitor, string, error) { return grant.Visitor{}, "", nil },
 		Now:     b.clock.Now, Log: log, Degraded: func(path, source string) {

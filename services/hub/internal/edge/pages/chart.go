@@ -8,9 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
-	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
 // Bounds of a chart.
@@ -56,7 +57,7 @@ type chartMark struct {
 // stretch is what a chart is drawn of.
 type stretch struct {
 	Points   []market.Point
-	Calls    []signal.Signal // newest first
+	Calls    []*signalv1.Signal // newest first
 	Interval market.Interval
 	Now      time.Time
 	Held     bool // a price stands until the next one: no gaps, and steps
@@ -100,8 +101,8 @@ func plot(s stretch) chart {
 		last := points[len(points)-1]
 		c.Now = &place{x.percent(last.t), y.percent(last.bps)}
 	}
-	for i := range calls {
-		c.Marks = append(c.Marks, markOf(&calls[i], x, y))
+	for _, call := range calls {
+		c.Marks = append(c.Marks, markOf(call, x, y))
 	}
 	return c
 }
@@ -140,11 +141,11 @@ func (s *stretch) clean() []price {
 }
 
 // within gives the newest calls of the stretch.
-func (s *stretch) within() []signal.Signal {
+func (s *stretch) within() []*signalv1.Signal {
 	from, to := s.from(), s.Now.Add(shortest).Unix()
-	var out []signal.Signal
+	var out []*signalv1.Signal
 	for _, call := range s.Calls {
-		if t := call.CreatedAt.Unix(); t >= from && t > 0 && t <= to && len(out) < chartMarks {
+		if t := call.GetCreatedAt().GetSeconds(); t >= from && t > 0 && t <= to && len(out) < chartMarks {
 			out = append(out, call)
 		}
 	}
@@ -153,14 +154,14 @@ func (s *stretch) within() []signal.Signal {
 
 // times is the scale of time: from the first thing seen to now, or to the last
 // thing seen where there is no now.
-func (s *stretch) times(points []price, calls []signal.Signal) timeScale {
+func (s *stretch) times(points []price, calls []*signalv1.Signal) timeScale {
 	first, last := int64(math.MaxInt64), int64(0)
 	see := func(t int64) { first, last = min(first, t), max(last, t) }
 	for _, p := range points {
 		see(p.t)
 	}
-	for i := range calls {
-		see(calls[i].CreatedAt.Unix())
+	for _, call := range calls {
+		see(call.GetCreatedAt().GetSeconds())
 	}
 	if s.Trades {
 		see(s.Now.Unix())
@@ -279,18 +280,19 @@ func (c *chart) words(points []price) {
 }
 
 // yesOf returns the price of YES that matches the scoring price of a call.
-func yesOf(call *signal.Signal) int {
-	p := min(max(int(call.ScoreBasis), 0), wholePrice)
-	if call.Direction == syntax.No {
+func yesOf(call *signalv1.Signal) int {
+	p := min(max(int(call.GetScoreBasisBps()), 0), wholePrice)
+	if call.GetDirection() == string(syntax.No) {
 		return wholePrice - p
 	}
 	return p
 }
 
-func markOf(call *signal.Signal, x timeScale, y priceScale) chartMark {
+func markOf(call *signalv1.Signal, x timeScale, y priceScale) chartMark {
+	side, filed := call.GetDirection(), ledgerclient.Time(call.GetCreatedAt())
 	return chartMark{
-		place: place{x.percent(call.CreatedAt.Unix()), y.percent(float64(yesOf(call)))},
-		ID:    call.ID, Class: sideClass(call.Direction), Up: call.Direction == syntax.Yes,
-		Title: callerOf(call) + ": " + string(call.Direction) + " at " + priceOf(call) + ", " + when(call.CreatedAt),
+		place: place{x.percent(filed.Unix()), y.percent(float64(yesOf(call)))},
+		ID:    call.GetId(), Class: sideClass(side), Up: side == string(syntax.Yes),
+		Title: callerOf(call) + ": " + side + " at " + priceOf(call) + ", " + when(filed),
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/signalcast/signalcast/services/hub/internal/signal"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 )
 
 // timeScale is the width of a plot in Unix seconds; last is behind first.
@@ -78,14 +78,14 @@ const leastHeight = 1000
 var priceSteps = [...]int{200, 250, 500, 1000, 2500}
 
 // prices is the scale that shows every price and every call.
-func prices(points []price, calls []signal.Signal) priceScale {
+func prices(points []price, calls []*signalv1.Signal) priceScale {
 	low, high := wholePrice, 0
 	see := func(bps int) { low, high = min(low, bps), max(high, bps) }
 	for _, p := range points {
 		see(int(p.bps))
 	}
-	for i := range calls {
-		see(yesOf(&calls[i]))
+	for _, call := range calls {
+		see(yesOf(call))
 	}
 	if missing := leastHeight - (high - low); missing > 0 {
 		low = max(0, low-missing/2)

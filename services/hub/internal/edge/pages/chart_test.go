@@ -10,8 +10,9 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
-	"github.com/signalcast/signalcast/services/hub/internal/signal"
+	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
 var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
@@ -21,10 +22,10 @@ func ago(minutes int, p float64) market.Point {
 	return market.Point{T: noon.Add(-time.Duration(minutes) * time.Minute).Unix(), P: p}
 }
 
-func called(minutes int, side syntax.Side, price int) signal.Signal {
-	return signal.Signal{
-		ID: "0199f0f0-0000-7000-8000-000000000001", Handle: "mara_k", Direction: side, Price: syntax.Bps(price), ScoreBasis: syntax.Bps(price),
-		CreatedAt: noon.Add(-time.Duration(minutes) * time.Minute),
+func called(minutes int, side syntax.Side, price int32) *signalv1.Signal {
+	return &signalv1.Signal{
+		Id: "0199f0f0-0000-7000-8000-000000000001", Handle: "mara_k", Direction: string(side), PriceBps: price, ScoreBasisBps: price,
+		CreatedAt: timestamppb.New(noon.Add(-time.Duration(minutes) * time.Minute)),
 	}
 }
 
@@ -130,7 +131,7 @@ func TestChartGaps(t *testing.T) {
 
 func TestChartMarks(t *testing.T) {
 	t.Parallel()
-	calls := []signal.Signal{called(0, syntax.No, 6000), called(15, syntax.Yes, 7000), called(45, syntax.Yes, 20_000), called(50, syntax.No, -3), called(61, syntax.Yes, 5000)}
+	calls := []*signalv1.Signal{called(0, syntax.No, 6000), called(15, syntax.Yes, 7000), called(45, syntax.Yes, 20_000), called(50, syntax.No, -3), called(61, syntax.Yes, 5000)}
 	c := plot(stretch{Points: []market.Point{ago(60, 0), ago(0, 1)}, Calls: calls, Interval: market.Hour, Now: noon, Trades: true})
 	var got []string
 	for _, m := range c.Marks {
@@ -146,7 +147,7 @@ func TestChartMarks(t *testing.T) {
 	if alone.Empty || !alone.NoPrices || len(alone.Marks) != 1 || alone.Now != nil || len(alone.Rows) < 2 {
 		t.Errorf("calls without prices: %+v", alone)
 	}
-	many := make([]signal.Signal, 250)
+	many := make([]*signalv1.Signal, 250)
 	for i := range many {
 		many[i] = called(i/10, syntax.Yes, 5000)
 	}
@@ -182,7 +183,7 @@ func TestChartStaysWithin(t *testing.T) {
 			s.Points = append(s.Points, p)
 		}
 		for range r.IntN(5) {
-			s.Calls = append(s.Calls, called(r.IntN(100_000)-10, []syntax.Side{syntax.Yes, syntax.No}[r.IntN(2)], r.IntN(20_000)-5000))
+			s.Calls = append(s.Calls, called(r.IntN(100_000)-10, []syntax.Side{syntax.Yes, syntax.No}[r.IntN(2)], r.Int32N(20_000)-5000))
 		}
 		c := plot(s)
 		size := 0

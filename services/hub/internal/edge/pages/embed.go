@@ -38,13 +38,14 @@ func (s *site) embed(c echo.Context) error {
 	if p.Name == "" {
 		p.Name = "@" + p.Handle
 	}
-	r, err := s.Records.Operator(ctx, record.Query{Handle: account.Handle, Recent: embedCalls})
+	r, err := s.Ledger.Records.GetOperatorRecord(ctx, recordOf(account.Handle, embedCalls, 0))
+	st := r.GetStats()
 	p.Away = err != nil
-	p.Calls, p.Right, p.Score = grouped(r.Stats.Total), "–", signed(int(r.Stats.Score))
-	if r.Stats.Resolved() > 0 {
-		p.Right = digits(int64(r.Stats.Accuracy)) + "%"
+	p.Calls, p.Right, p.Score = grouped(st.GetTotal()), "–", signed(int(st.GetScore()))
+	if record.Resolved(st) > 0 {
+		p.Right = digits(int64(st.GetAccuracy())) + "%"
 	}
-	p.Recent = recentOf(r.Recent)
+	p.Recent = recentOf(r.GetRecent())
 	h := c.Response().Header()
 	h.Set("Content-Security-Policy", embedPolicy)
 	h.Del("X-Frame-Options")

@@ -179,7 +179,7 @@ func rowOfEvent(e *feedv1.Event) feedRow {
 			r.Fact = strconv.Itoa(d.Event.Payload.Confidence) + "% sure"
 		}
 	case "signal.resolved":
-		r.URL, r.Fact = receiptPath+d.SignalID, statusWord(syntax.SignalStatus(d.Status))
+		r.URL, r.Fact = receiptPath+d.SignalID, statusWord(d.Status)
 		switch {
 		case d.Score == nil || d.Status == string(syntax.Void):
 		case d.Counted != nil && !*d.Counted:

@@ -8,9 +8,9 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/resolution"
-	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
 type marketPage struct {
@@ -92,18 +92,20 @@ func (s *site) market(c echo.Context) error {
 	interval := s.interval(c.QueryParam("interval"), &m)
 	var (
 		points  []market.Point
-		ledger  signal.Ledger
-		crowd   signal.Crowd
+		ledger  *signalv1.ListLedgerResponse
+		crowd   *signalv1.GetCrowdResponse
 		outcome *resolution.Outcome
 		mood    market.Sentiment
 		related market.Related
 	)
 	g := newGather(ctx)
 	ask(g, partHistory, &points, func(ctx context.Context) ([]market.Point, error) { return s.Catalogue.History(ctx, id, "", interval) })
-	ask(g, partLedger, &ledger, func(ctx context.Context) (signal.Ledger, error) {
-		return s.Signals.MarketLedger(ctx, id, callsRead, "")
+	ask(g, partLedger, &ledger, func(ctx context.Context) (*signalv1.ListLedgerResponse, error) {
+		return s.Ledger.Signals.ListLedger(ctx, &signalv1.ListLedgerRequest{MarketId: string(id), Limit: callsRead})
 	})
-	ask(g, partCrowd, &crowd, func(ctx context.Context) (signal.Crowd, error) { return s.Signals.Crowd(ctx, id, "") })
+	ask(g, partCrowd, &crowd, func(ctx context.Context) (*signalv1.GetCrowdResponse, error) {
+		return s.Ledger.Signals.GetCrowd(ctx, &signalv1.GetCrowdRequest{MarketId: string(id)})
+	})
 	ask(g, partOutcome, &outcome, func(ctx context.Context) (*resolution.Outcome, error) { return s.Resolutions.Outcome(ctx, id) })
 	ask(g, partMood, &mood, func(ctx context.Context) (market.Sentiment, error) { return s.Catalogue.Sentiment(ctx, id) })
 	ask(g, partRelated, &related, func(ctx context.Context) (market.Related, error) { return s.Catalogue.Related(ctx, id) })
@@ -116,11 +118,11 @@ func (s *site) market(c echo.Context) error {
 	p.settle(&m, outcome, s.Now())
 	p.Tabs = tabsOf(interval)
 	p.Chart = plot(stretch{
-		Points: points, Calls: ledger.Signals, Interval: interval, Now: s.Now(),
+		Points: points, Calls: ledger.GetSignals(), Interval: interval, Now: s.Now(),
 		Held: m.Provider == syntax.Manual, Trades: m.Status == syntax.MarketOpen,
 	})
-	p.Calls = ledger.Yes + ledger.No
-	rows := callsOf(ledger.Signals)
+	p.Calls = ledger.GetYes() + ledger.GetNo()
+	rows := callsOf(ledger.GetSignals())
 	p.Newest, p.Older = rows[:min(len(rows), callsShown)], rows[min(len(rows), callsShown):]
 	p.Crowd, p.TopLine = crowdOf(&m, crowd)
 	p.Mood = moodOf(mood)

@@ -6,10 +6,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/resolution"
-	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
 // badge is the state of a market in plain words.
@@ -99,19 +100,15 @@ func outcomeOf(o *resolution.Outcome) *outcomePart {
 	return part
 }
 
-func callsOf(list []signal.Signal) []callRow {
+func callsOf(list []*signalv1.Signal) []callRow {
 	rows := make([]callRow, 0, len(list))
-	for i := range list {
-		call := &list[i]
-		r := callRow{
-			ID: call.ID, Who: callerOf(call), Handle: call.Handle, Side: string(call.Direction), Class: sideClass(call.Direction), Price: priceOf(call),
-			Status: statusWord(call.Status), StatusClass: string(call.Status), Score: callPoints(call),
-			At: call.CreatedAt.UTC().Format("2 Jan, 15:04"), AtISO: syntax.Stamp(call.CreatedAt),
-		}
-		if call.TextTake != nil {
-			r.Take = *call.TextTake
-		}
-		rows = append(rows, r)
+	for _, call := range list {
+		filed := ledgerclient.Time(call.GetCreatedAt())
+		rows = append(rows, callRow{
+			ID: call.GetId(), Who: callerOf(call), Handle: call.GetHandle(), Side: call.GetDirection(), Class: sideClass(call.GetDirection()),
+			Price: priceOf(call), Status: statusWord(call.GetStatus()), StatusClass: call.GetStatus(), Score: callPoints(call),
+			At: filed.UTC().Format("2 Jan, 15:04"), AtISO: syntax.Stamp(filed), Take: call.GetTextTake(),
+		})
 	}
 	return rows
 }
@@ -122,15 +119,15 @@ func sharePercent(part, total int64) int64 { return (200*part + total) / (2 * to
 // near is how many points apart crowd and market may be and still agree, in bps.
 const near = 300
 
-func crowdOf(m *market.Market, c signal.Crowd) (part *crowdPart, top string) {
-	if c.Top != nil {
-		top = strconv.Itoa(int(c.Top.YesPercent)) + "% YES of " + many(int64(c.Top.Sample), "call")
+func crowdOf(m *market.Market, c *signalv1.GetCrowdResponse) (part *crowdPart, top string) {
+	if c != nil && c.TopYesPercent != nil {
+		top = strconv.Itoa(int(c.GetTopYesPercent())) + "% YES of " + many(int64(c.GetTopSample()), "call")
 	}
-	total := c.Yes + c.No
+	total := c.GetYes() + c.GetNo()
 	if total <= 0 {
 		return nil, top
 	}
-	part = &crowdPart{Pct: min(max(sharePercent(c.Yes, total), 0), 100), Calls: many(total, "call")}
+	part = &crowdPart{Pct: min(max(sharePercent(c.GetYes(), total), 0), 100), Calls: many(total, "call")}
 	part.Yes = strconv.FormatInt(part.Pct, 10) + "%"
 	if m.Yes == nil {
 		return part, top

@@ -175,7 +175,7 @@ func tapeOf(t *network.Tape, names, titles map[string]string) tapePart {
 		p.Title = "Market " + t.MarketID
 	}
 	if t.Stance != nil {
-		p.Stance, p.StanceClass = *t.Stance, sideClass(syntax.Side(*t.Stance))
+		p.Stance, p.StanceClass = *t.Stance, sideClass(*t.Stance)
 	}
 	if t.DurationS != nil {
 		p.Length = lengthOf(*t.DurationS)

@@ -20,6 +20,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/web"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
+	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/board"
 	"github.com/signalcast/signalcast/services/hub/internal/claim"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
@@ -29,9 +30,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/network"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/profile"
-	"github.com/signalcast/signalcast/services/hub/internal/record"
 	"github.com/signalcast/signalcast/services/hub/internal/resolution"
-	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
 //go:embed templates/*.html
@@ -45,14 +44,12 @@ type Deps struct {
 	LoginURL    string // sign-in page of the identity provider; empty: none
 	Secure      bool   // cookies travel over https alone
 	Ledger      *ledgerclient.Client
-	Signals     signal.Reader
 	Markets     market.Ledger
 	Catalogue   market.Catalogue
 	Pins        market.Pins
 	Resolutions resolution.Ledger
 	Operators   operator.Ledger
 	Boards      board.Ledger
-	Records     record.Ledger
 	Network     *network.Service
 	Heard       network.Heard
 	Keep        time.Duration // how long rows of a silent partner are shown
@@ -101,9 +98,9 @@ type site struct {
 	scripts   map[string]string // addresses, by file
 	socket    string            // of the live feed; empty: none
 	files     map[string]func() *page.Page
-	skills    *kept[record.Skill]
-	courses   *kept[record.Course]
-	pulses    *kept[record.Pulse]
+	skills    *kept[*recordv1.GetSkillResponse]
+	courses   *kept[*recordv1.GetCourseResponse]
+	pulses    *kept[*recordv1.GetPulseResponse]
 	templates map[string]*template.Template
 }
 
@@ -111,7 +108,7 @@ type site struct {
 func Mount(e *web.Edge, d Deps) error {
 	s := &site{
 		Deps: d, templates: map[string]*template.Template{},
-		skills: newKept[record.Skill](d.Now), courses: newKept[record.Course](d.Now), pulses: newKept[record.Pulse](d.Now),
+		skills: newKept[*recordv1.GetSkillResponse](d.Now), courses: newKept[*recordv1.GetCourseResponse](d.Now), pulses: newKept[*recordv1.GetPulseResponse](d.Now),
 	}
 	for _, name := range []string{"receipt", "market", "markets", "dev", "consent", "apps", "signin", "profile", "person", "feed", "board", "network", "pulse", "embed", "error", "overlay", "live", "tv", "studio", "docs"} {
 		t, err := template.New(name+".html").ParseFS(templateFiles, "templates/base.html", "templates/passport.html", "templates/plots.html", "templates/"+name+".html")

@@ -12,6 +12,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/claim"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/record"
 )
 
 const personPath = "/u/"
@@ -79,19 +80,19 @@ func (s *site) person(c echo.Context) error {
 func (p *personPage) fill(g *gather, read *readRecord, now time.Time) {
 	p.RecordAway, p.SkillAway, p.CourseAway, p.RecentAway = g.missing(partRecord), g.missing(partSkill), g.missing(partCourse), g.missing(partCalls)
 	if !p.RecordAway {
-		p.Sum = standingOf(&read.record)
+		p.Sum = standingOf(read.record)
 	}
 	if !p.SkillAway {
-		p.Skill = skillOf(read.skill.Report)
-		if p.Skill != nil {
-			p.Calibration = calibrationOf(read.skill.Report.Calibration)
+		report := record.ReportOf(read.skill.GetReport())
+		if p.Skill = skillOf(report); p.Skill != nil {
+			p.Calibration = calibrationOf(report.Calibration)
 		}
-		p.Lanes, p.LaneTicks = lanesOf(read.skill.Lanes)
+		p.Lanes, p.LaneTicks = lanesOf(read.skill.GetLanes())
 	}
 	p.Course = courseOf(read.course, now)
-	p.Recent = recentOf(read.calls.List)
-	if read.calls.Next != "" {
-		p.More = callsBefore(p.Handle, read.calls.Next)
+	p.Recent = recentOf(read.calls.GetSignals())
+	if next := read.calls.GetNextCursor(); next != "" {
+		p.More = callsBefore(p.Handle, next)
 	}
 }
 

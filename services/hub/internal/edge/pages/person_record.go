@@ -1,15 +1,18 @@
 package pages
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"strings"
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/record"
-	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
 // Sizes of the lists of a record.
@@ -52,60 +55,59 @@ type recentCall struct {
 	ID, Title, Side, SideClass, Price, Status, StatusWord, Score, At, AtISO, Take string
 }
 
-func standingOf(r *record.Record) standing {
-	st := &r.Stats
+func standingOf(r *recordv1.GetOperatorRecordResponse) standing {
+	st := r.GetStats()
+	total, resolved, pending := st.GetTotal(), record.Resolved(st), record.Pending(st)
 	p := standing{
-		Title: capital(record.Title(st.Resolved())), Score: signed(int(st.Score)), Way: wayOf(st.Score),
-		Total: grouped(st.Total), Won: grouped(st.Won), Lost: grouped(st.Lost), Void: grouped(st.Void), Pending: grouped(st.Pending()),
-		None: st.Total == 0, OnlyPending: st.Total > 0 && st.Resolved() == 0,
-		calls: st.Total,
+		Title: capital(record.Title(resolved)), Score: signed(int(st.GetScore())), Way: wayOf(st.GetScore()), Total: grouped(total),
+		Won: grouped(st.GetWon()), Lost: grouped(st.GetLost()), Void: grouped(st.GetVoid()), Pending: grouped(pending),
+		None: total == 0, OnlyPending: total > 0 && resolved == 0,
+		calls: total,
 	}
 	if r.Rank != nil {
-		p.Rank = "No. " + grouped(*r.Rank) + " of " + grouped(r.Field)
+		p.Rank = "No. " + grouped(*r.Rank) + " of " + grouped(r.GetField())
 	}
-	if st.Resolved() > 0 {
-		p.Right, p.Streak = digits(int64(st.Accuracy))+"%", grouped(st.Streak)
+	if resolved > 0 {
+		p.Right, p.Streak = digits(int64(st.GetAccuracy()))+"%", grouped(st.GetStreak())
 	}
-	if st.AvgClv != nil {
-		p.Line = pointsOf(int(*st.AvgClv))
+	if clv := record.AvgClv(st); clv != nil {
+		p.Line = pointsOf(int(*clv))
 	}
-	p.Share, p.ShareLabel = sharesOf(st), many(st.Won, "call")+" won, "+digits(st.Lost)+" lost, "+digits(st.Void)+" void, "+digits(st.Pending())+" open"
-	if b := r.Best; b != nil {
-		p.Best = &bestPart{b.SignalID, orID(b.MarketTitle, b.MarketID), cents(b.Odds)}
+	p.Share = sharesOf(st)
+	p.ShareLabel = many(st.GetWon(), "call") + " won, " + digits(st.GetLost()) + " lost, " + digits(st.GetVoid()) + " void, " +
+		digits(pending) + " open"
+	if b := r.GetBest(); b != nil {
+		p.Best = &bestPart{b.GetSignalId(), orID(b.GetMarketTitle(), b.GetMarketId()), cents(b.GetOddsBps())}
 	}
-	for i := range r.Moments {
-		m := &r.Moments[i]
+	for _, m := range r.GetMoments() {
 		p.Moments = append(p.Moments, momentPart{
-			ID: m.SignalID, Tier: capital(m.Tier), Class: strings.ToLower(m.Tier), Title: orID(m.MarketTitle, m.MarketID), Side: string(m.Direction),
-			SideClass: sideClass(m.Direction), Price: cents(m.Odds), Score: signed(int(m.Score)), At: m.MintedAt.UTC().Format("2 Jan 2006"),
+			ID: m.GetSignalId(), Tier: capital(m.GetTier()), Class: strings.ToLower(m.GetTier()),
+			Title: orID(m.GetMarketTitle(), m.GetMarketId()), Side: m.GetDirection(), SideClass: sideClass(m.GetDirection()),
+			Price: cents(m.GetOddsBps()), Score: signed(int(m.GetScore())), At: ledgerclient.Time(m.GetMintedAt()).UTC().Format("2 Jan 2006"),
 		})
 	}
 	return p
 }
 
-func sharesOf(st *record.Stats) []sharePart {
+func sharesOf(st *recordv1.Stats) []sharePart {
 	var out []sharePart
 	at := 0.0
 	for _, s := range [...]struct {
 		class string
 		n     int64
-	}{{"won", st.Won}, {"lost", st.Lost}, {"void", st.Void}, {"open", st.Pending()}} {
-		if s.n <= 0 || st.Total <= 0 {
+	}{{"won", st.GetWon()}, {"lost", st.GetLost()}, {"void", st.GetVoid()}, {"open", record.Pending(st)}} {
+		if s.n <= 0 || st.GetTotal() <= 0 {
 			continue
 		}
-		width := float64(s.n) / float64(st.Total)
+		width := float64(s.n) / float64(st.GetTotal())
 		out = append(out, sharePart{s.class, share(at), share(width)})
 		at += width
 	}
 	return out
 }
 
-func orID(title string, id syntax.MarketID) string {
-	if title == "" {
-		return string(id)
-	}
-	return title
-}
+// orID returns the title of a market; its id if the title is empty.
+func orID(title, id string) string { return cmp.Or(title, id) }
 
 // capital writes a word in capitals as a word.
 func capital(word string) string {
@@ -125,19 +127,16 @@ func wayOf(n int64) string {
 	return "flat"
 }
 
-// recentOf are calls in words.
-func recentOf(list []signal.Signal) []recentCall {
+// recentOf returns calls as the pages show them.
+func recentOf(list []*signalv1.Signal) []recentCall {
 	out := make([]recentCall, 0, len(list))
-	for i := range list {
-		f := &list[i]
-		row := recentCall{
-			ID: f.ID, Title: orID(f.MarketTitle, f.MarketID), Side: string(f.Direction), SideClass: sideClass(f.Direction), Price: priceOf(f),
-			Status: string(f.Status), StatusWord: statusWord(f.Status), Score: callPoints(f), At: when(f.CreatedAt), AtISO: syntax.Stamp(f.CreatedAt),
-		}
-		if f.TextTake != nil {
-			row.Take = *f.TextTake
-		}
-		out = append(out, row)
+	for _, f := range list {
+		filed := ledgerclient.Time(f.GetCreatedAt())
+		out = append(out, recentCall{
+			ID: f.GetId(), Title: orID(f.GetMarketTitle(), f.GetMarketId()), Side: f.GetDirection(), SideClass: sideClass(f.GetDirection()),
+			Price: priceOf(f), Status: f.GetStatus(), StatusWord: statusWord(f.GetStatus()), Score: callPoints(f), At: when(filed),
+			AtISO: syntax.Stamp(filed), Take: f.GetTextTake(),
+		})
 	}
 	return out
 }
@@ -162,30 +161,38 @@ func (s *site) takeAwayOf(handle string) takeAway {
 
 // gatherRecord asks for everything that somebody has on record.
 func (s *site) gatherRecord(g *gather, handle syntax.Handle, cursor string, to *readRecord) {
-	ask(g, partRecord, &to.record, func(ctx context.Context) (record.Record, error) {
-		return s.Records.Operator(ctx, record.Query{Handle: handle, Moments: momentsOfOne})
+	ledger := s.Ledger.Records
+	ask(g, partRecord, &to.record, func(ctx context.Context) (*recordv1.GetOperatorRecordResponse, error) {
+		return ledger.GetOperatorRecord(ctx, recordOf(handle, 0, momentsOfOne))
 	})
-	ask(g, partCalls, &to.calls, func(ctx context.Context) (record.Calls, error) {
-		return s.Records.Calls(ctx, handle, callsOfOne, cursor)
+	ask(g, partCalls, &to.calls, func(ctx context.Context) (*recordv1.ListCallsResponse, error) {
+		return ledger.ListCalls(ctx, &recordv1.ListCallsRequest{Handle: string(handle), Limit: callsOfOne, Cursor: cursor})
 	})
-	ask(g, partSkill, &to.skill, func(ctx context.Context) (record.Skill, error) {
-		return s.skills.get(ctx, string(handle), func(ctx context.Context) (record.Skill, error) {
-			return s.Records.Skill(ctx, handle, "", "all")
+	ask(g, partSkill, &to.skill, func(ctx context.Context) (*recordv1.GetSkillResponse, error) {
+		return s.skills.get(ctx, string(handle), func(ctx context.Context) (*recordv1.GetSkillResponse, error) {
+			return ledger.GetSkill(ctx, &recordv1.GetSkillRequest{Handle: string(handle), Window: "all"})
 		})
 	})
-	ask(g, partCourse, &to.course, func(ctx context.Context) (record.Course, error) {
-		return s.courses.get(ctx, string(handle), func(ctx context.Context) (record.Course, error) {
-			return s.Records.Course(ctx, handle)
+	ask(g, partCourse, &to.course, func(ctx context.Context) (*recordv1.GetCourseResponse, error) {
+		return s.courses.get(ctx, string(handle), func(ctx context.Context) (*recordv1.GetCourseResponse, error) {
+			return ledger.GetCourse(ctx, &recordv1.GetCourseRequest{Handle: string(handle)})
 		})
 	})
 }
 
+// recordOf asks for the record of a handle with its newest calls and moments.
+func recordOf(handle syntax.Handle, recent, moments int32) *recordv1.GetOperatorRecordRequest {
+	return &recordv1.GetOperatorRecordRequest{
+		By: &recordv1.GetOperatorRecordRequest_Handle{Handle: string(handle)}, Recent: recent, Moments: moments,
+	}
+}
+
 // readRecord is what was read of somebody's record.
 type readRecord struct {
-	record record.Record
-	calls  record.Calls
-	skill  record.Skill
-	course record.Course
+	record *recordv1.GetOperatorRecordResponse
+	calls  *recordv1.ListCallsResponse
+	skill  *recordv1.GetSkillResponse
+	course *recordv1.GetCourseResponse
 }
 
 // cursorOf reads a place in a list; what cannot be one is none.

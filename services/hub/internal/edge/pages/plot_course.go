@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signalcast/signalcast/services/hub/internal/record"
+	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 )
 
 // coursePlot is a score over time as it is drawn: stairs in a box of its own.
@@ -60,27 +60,29 @@ func (y scoreScale) ticks() []chartTick {
 	return out
 }
 
-// courseOf draws how a score went, up to now.
-func courseOf(c record.Course, now time.Time) coursePlot {
-	if len(c.Steps) == 0 {
+// courseOf draws how a score changed, up to now.
+func courseOf(c *recordv1.GetCourseResponse, now time.Time) coursePlot {
+	steps, before := c.GetSteps(), c.GetBefore()
+	if len(steps) == 0 {
 		return coursePlot{Empty: true}
 	}
-	low, high := c.Before, c.Before
-	for _, p := range c.Steps {
-		low, high = min(low, p.Score), max(high, p.Score)
+	low, high := before, before
+	for _, p := range steps {
+		low, high = min(low, p.GetScore()), max(high, p.GetScore())
 	}
-	first, last := c.Steps[0].At.Unix(), max(c.Steps[len(c.Steps)-1].At.Unix(), now.Unix())
+	newest := steps[len(steps)-1]
+	first, last := steps[0].GetAt().GetSeconds(), max(newest.GetAt().GetSeconds(), now.Unix())
 	if short := int64(shortest/time.Second) - (last - first); short > 0 {
 		first -= short
 	}
 	x, y := timeScale{first, last}, scores(low, high)
-	end := c.Steps[len(c.Steps)-1].Score
+	end := newest.GetScore()
 	height := func(score int64) string { return short(chartSide * y.part(score)) }
 	ground := height(min(max(0, y.low), y.high))
 	var b strings.Builder
-	b.WriteString("M" + x.box(first) + " " + height(c.Before))
-	for _, p := range c.Steps {
-		b.WriteString("H" + x.box(p.At.Unix()) + "V" + height(p.Score))
+	b.WriteString("M" + x.box(first) + " " + height(before))
+	for _, p := range steps {
+		b.WriteString("H" + x.box(p.GetAt().GetSeconds()) + "V" + height(p.GetScore()))
 	}
 	b.WriteString("H" + x.box(last))
 	out := coursePlot{
@@ -91,13 +93,13 @@ func courseOf(c record.Course, now time.Time) coursePlot {
 		out.Zero = share(y.part(0))
 	}
 	switch {
-	case end > c.Before:
+	case end > before:
 		out.Way = "up"
-	case end < c.Before:
+	case end < before:
 		out.Way = "down"
 	}
-	if !c.Whole {
-		out.Note = "It begins at " + signed(int(c.Before)) + ", with the newest 10,000 calls."
+	if !c.GetWhole() {
+		out.Note = "It begins at " + signed(int(before)) + ", with the newest 10,000 calls."
 	}
 	out.Label = "Score over time: lowest " + out.Low + ", highest " + out.High + ", now " + out.End
 	return out

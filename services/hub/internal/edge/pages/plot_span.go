@@ -6,6 +6,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/skill"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/record"
 )
 
@@ -163,18 +164,17 @@ type laneSpan struct {
 	Name, Calls, Won string
 }
 
-// lanesOf are the lanes with a decided call on one scale, those with most calls first.
-func lanesOf(lanes []record.LaneReport) ([]laneSpan, []chartTick) {
+// lanesOf returns the lanes with a decided call on one scale, those with most calls first.
+func lanesOf(lanes []*recordv1.LaneReport) ([]laneSpan, []chartTick) {
 	reports := make([]*skill.Report, len(lanes))
-	for i := range lanes {
-		reports[i] = &lanes[i].Report
+	for i, l := range lanes {
+		reports[i] = record.ReportOf(l.GetReport())
 	}
 	scale := spansOf(reports...)
 	out := make([]laneSpan, 0, len(lanes))
-	for i := range lanes {
-		r := reports[i]
+	for i, r := range reports {
 		out = append(out, laneSpan{
-			span: scale.span(r), Name: laneWord(syntax.Lane(lanes[i].Lane)), Calls: many(r.Calls, "call"), Won: digits(r.Wins) + " won",
+			span: scale.span(r), Name: laneWord(syntax.Lane(lanes[i].GetLane())), Calls: many(r.Calls, "call"), Won: digits(r.Wins) + " won",
 		})
 	}
 	return out, scale.ticks()

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/signalcast/signalcast/services/hub/internal/record"
+	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 )
 
 // weekPlot is one bar for each week.
@@ -29,7 +29,7 @@ type weekPart struct{ Class, Y, Height string }
 // layer is one tier of a plot of weeks.
 type layer struct {
 	class string
-	of    func(*record.Week) int64
+	of    func(*recordv1.Week) int64
 }
 
 // headroom is how much of a plot is kept free above the highest bar, for its number.
@@ -37,13 +37,13 @@ const headroom = 0.12
 
 // weeksOf draws the weeks, the layers of each upon one another. A week without a call
 // is a bar of nothing with its zero above.
-func weeksOf(weeks []record.Week, what string, layers ...layer) weekPlot {
+func weeksOf(weeks []*recordv1.Week, what string, layers ...layer) weekPlot {
 	var p weekPlot
 	most, sum := int64(1), int64(0)
 	counts := make([]int64, len(weeks))
 	for i := range weeks {
 		for _, l := range layers {
-			counts[i] += l.of(&weeks[i])
+			counts[i] += l.of(weeks[i])
 		}
 		most, sum = max(most, counts[i]), sum+counts[i]
 	}
@@ -51,12 +51,12 @@ func weeksOf(weeks []record.Week, what string, layers ...layer) weekPlot {
 	for i := range weeks {
 		left := slot * float64(i)
 		bar := weekBar{
-			X: share(left + slot*0.14), Width: share(slot * 0.72), Count: compact(counts[i]), Name: weekName(weeks[i].Start), NameX: share(left + slot/2),
+			X: share(left + slot*0.14), Width: share(slot * 0.72), Count: compact(counts[i]), Name: weekName(weeks[i].GetStart()), NameX: share(left + slot/2),
 			Tick: (len(weeks)-1-i)%4 == 0, Running: i == len(weeks)-1,
 		}
 		ground := 1.0
 		for _, l := range layers {
-			if n := l.of(&weeks[i]); n > 0 {
+			if n := l.of(weeks[i]); n > 0 {
 				height := (1 - headroom) * float64(n) / float64(most)
 				ground -= height
 				bar.Parts = append(bar.Parts, weekPart{l.class, share(ground), share(height)})

@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/skill"
-	"github.com/signalcast/signalcast/services/hub/internal/record"
+	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
+	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
 // percentOf reads a place; it must be within the plot.
@@ -61,12 +62,12 @@ func TestSpans(t *testing.T) {
 // where it is between.
 func TestCourse(t *testing.T) {
 	t.Parallel()
-	if !courseOf(record.Course{Whole: true}, noon).Empty {
+	if !courseOf(&recordv1.GetCourseResponse{Whole: true}, noon).Empty {
 		t.Error("a course of nothing")
 	}
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 3000 {
-		c := record.Course{Whole: random.IntN(2) == 0}
+		c := &recordv1.GetCourseResponse{Whole: random.IntN(2) == 0}
 		if !c.Whole {
 			c.Before = random.Int64N(20_001) - 10_000
 		}
@@ -74,7 +75,7 @@ func TestCourse(t *testing.T) {
 		for range 1 + random.IntN(130) {
 			score += random.Int64N(200) - 100
 			at = at.Add(time.Duration(random.IntN(3)) * time.Hour)
-			c.Steps = append(c.Steps, record.Step{At: at, Score: score, Calls: 1})
+			c.Steps = append(c.Steps, &recordv1.Step{At: timestamppb.New(at), Score: score, Calls: 1})
 		}
 		p := courseOf(c, noon)
 		for _, path := range []string{p.Line, p.Area} {
@@ -90,7 +91,9 @@ func TestCourse(t *testing.T) {
 			t.Fatalf("%+v", p)
 		}
 	}
-	one := courseOf(record.Course{Whole: true, Steps: []record.Step{{At: noon, Score: -40, Calls: 1}}}, noon)
+	one := courseOf(&recordv1.GetCourseResponse{
+		Whole: true, Steps: []*recordv1.Step{{At: timestamppb.New(noon), Score: -40, Calls: 1}},
+	}, noon)
 	if one.Way != "down" || one.Zero == "" || !strings.HasPrefix(one.Line, "M0 0") {
 		t.Errorf("%+v", one)
 	}
@@ -126,8 +129,8 @@ func TestBins(t *testing.T) {
 // Weeks of nothing have their zero, and layers stand upon one another.
 func TestWeeks(t *testing.T) {
 	t.Parallel()
-	weeks := []record.Week{{Start: "2026-09-07"}, {Start: "2026-09-14", House: 30, Automated: 70}, {Start: "<b>"}}
-	p := weeksOf(weeks, "Calls", layer{"house", func(w *record.Week) int64 { return w.House }}, layer{"machines", func(w *record.Week) int64 { return w.Automated }})
+	weeks := []*recordv1.Week{{Start: "2026-09-07"}, {Start: "2026-09-14", House: 30, Automated: 70}, {Start: "<b>"}}
+	p := weeksOf(weeks, "Calls", layer{"house", func(w *recordv1.Week) int64 { return w.GetHouse() }}, layer{"machines", func(w *recordv1.Week) int64 { return w.GetAutomated() }})
 	if len(p.Bars) != 3 || p.Bars[0].Count != "0" || len(p.Bars[0].Parts) != 0 || len(p.Bars[1].Parts) != 2 || !p.Bars[2].Running || p.Bars[1].Running || p.Bars[2].Name != "<b>" {
 		t.Fatalf("%+v", p)
 	}

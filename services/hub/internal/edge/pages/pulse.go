@@ -3,12 +3,14 @@ package pages
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
+	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/digest"
-	"github.com/signalcast/signalcast/services/hub/internal/record"
 )
 
 const (
@@ -38,53 +40,61 @@ type figure struct{ Name, Value, Note string }
 
 // pulse is GET /pulse: how the network stands.
 func (s *site) pulse(c echo.Context) error {
-	var pulse record.Pulse
+	var pulse *recordv1.GetPulseResponse
 	g := newGather(c.Request().Context())
-	ask(g, partPulse, &pulse, func(ctx context.Context) (record.Pulse, error) { return s.pulses.get(ctx, "", s.Records.Pulse) })
+	ask(g, partPulse, &pulse, func(ctx context.Context) (*recordv1.GetPulseResponse, error) {
+		return s.pulses.get(ctx, "", func(ctx context.Context) (*recordv1.GetPulseResponse, error) {
+			return s.Ledger.Records.GetPulse(ctx, &recordv1.GetPulseRequest{})
+		})
+	})
 	g.done()
 	p := pulsePage{frame: s.frame(c, "Pulse", "How much is called on Signalcast, week by week.", pulsePath), Away: g.missing(partPulse)}
 	p.Wide, p.Here, p.Kind = true, "pulse", "website"
 	if !p.Away {
-		p.fill(&pulse)
+		p.fill(pulse)
 	}
 	s.lessThanWhole(c, g)
 	return s.render(c, http.StatusOK, "pulse", p)
 }
 
-func (p *pulsePage) fill(r *record.Pulse) {
-	if n := len(r.Weeks); r.Signals > 0 && n > 1 { // as the JSON has it
-		w := r.Weeks[n-2]
+func (p *pulsePage) fill(r *recordv1.GetPulseResponse) {
+	weeks := r.GetWeeks()
+	if n := len(weeks); r.GetSignals() > 0 && n > 1 { // as the JSON has it
+		w := weeks[n-2]
 		p.Star = &starPart{
-			strconv.FormatFloat(digest.WssAo(w.Independent, w.ActiveIndependent), 'f', -1, 64), weekName(w.Start),
-			many(w.Independent, "call"), many(w.ActiveIndependent, "person"),
+			strconv.FormatFloat(digest.WssAo(w.GetIndependent(), w.GetActiveIndependent()), 'f', -1, 64), weekName(w.GetStart()),
+			many(w.GetIndependent(), "call"), many(w.GetActiveIndependent(), "person"),
 		}
-		if w.ActiveIndependent != 1 {
-			p.Star.Operators = digits(w.ActiveIndependent) + " people"
+		if w.GetActiveIndependent() != 1 {
+			p.Star.Operators = digits(w.GetActiveIndependent()) + " people"
 		}
 	}
-	p.People = weeksOf(r.Weeks, "Calls of people", layer{"people", func(w *record.Week) int64 { return w.Independent }})
-	p.Others = weeksOf(r.Weeks, "Calls of the house and of machines",
-		layer{"house", func(w *record.Week) int64 { return w.House }}, layer{"machines", func(w *record.Week) int64 { return w.Automated }})
-	for i := len(r.Weeks) - 1; i >= 0; i-- {
-		w := &r.Weeks[i]
+	p.People = weeksOf(weeks, "Calls of people", layer{"people", func(w *recordv1.Week) int64 { return w.GetIndependent() }})
+	p.Others = weeksOf(weeks, "Calls of the house and of machines",
+		layer{"house", func(w *recordv1.Week) int64 { return w.GetHouse() }}, layer{"machines", func(w *recordv1.Week) int64 { return w.GetAutomated() }})
+	for _, w := range slices.Backward(weeks) {
 		p.Weeks = append(p.Weeks, weekRow{
-			weekName(w.Start), w.Start, grouped(w.Independent), grouped(w.ActiveIndependent), grouped(w.House), grouped(w.Automated),
+			weekName(w.GetStart()), w.GetStart(), grouped(w.GetIndependent()), grouped(w.GetActiveIndependent()), grouped(w.GetHouse()),
+			grouped(w.GetAutomated()),
 		})
 	}
-	p.Last7, p.Way, p.Turn = grouped(r.Last7), wayOf(r.Last7-r.Prev7), signed(int(r.Last7-r.Prev7))
+	p.Last7, p.Way, p.Turn = grouped(r.GetLast7()), wayOf(r.GetLast7()-r.GetPrev7()), signed(int(r.GetLast7()-r.GetPrev7()))
 	p.Figures = []figure{
-		{"Calls", grouped(r.Signals), grouped(r.Independent) + " of people, " + grouped(r.House) + " of the house, " + grouped(r.Automated) + " of machines"},
-		{"People", grouped(r.IndependentOperators), "who have called; " + grouped(r.IndependentActive28) + " of them within 28 days"},
-		{"Registered", grouped(r.Registered), "logins, " + grouped(r.HouseOperators) + " of them of the house"},
-		{"Markets", grouped(r.Markets), "with a call"},
-		{"Decided", grouped(r.Won + r.Lost), grouped(r.Won) + " won, " + grouped(r.Lost) + " lost"},
-		{"Open", grouped(r.Open), "calls that wait for an outcome"},
-		{"Outcomes", grouped(r.Resolutions28), "claimed within 28 days"},
+		{
+			"Calls", grouped(r.GetSignals()), grouped(r.GetIndependentSignals()) + " of people, " + grouped(r.GetHouseSignals()) +
+				" of the house, " + grouped(r.GetAutomatedSignals()) + " of machines",
+		},
+		{"People", grouped(r.GetIndependentOperators()), "who have called; " + grouped(r.GetIndependentActive28()) + " of them within 28 days"},
+		{"Registered", grouped(r.GetRegistered()), "logins, " + grouped(r.GetHouseOperators()) + " of them of the house"},
+		{"Markets", grouped(r.GetMarkets()), "with a call"},
+		{"Decided", grouped(r.GetWon() + r.GetLost()), grouped(r.GetWon()) + " won, " + grouped(r.GetLost()) + " lost"},
+		{"Open", grouped(r.GetOpen()), "calls that wait for an outcome"},
+		{"Outcomes", grouped(r.GetResolutions28()), "claimed within 28 days"},
 	}
-	if r.ClvCount > 0 {
-		p.Beat = digits(sharePercent(r.BeatLine, r.ClvCount)) + "%"
+	if r.GetClvCount() > 0 {
+		p.Beat = digits(sharePercent(r.GetBeatLine(), r.GetClvCount())) + "%"
 	}
-	p.LastWeek, p.Read = r.LastIndependentWeek, when(r.GeneratedAt)
+	p.LastWeek, p.Read = r.GetLastIndependentWeek(), when(ledgerclient.Time(r.GetGeneratedAt()))
 	if p.LastWeek != "" {
 		p.LastWeek = weekName(p.LastWeek)
 	}

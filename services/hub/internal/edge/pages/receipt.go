@@ -10,7 +10,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
 
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/resolution"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
@@ -52,72 +54,68 @@ func (s *site) receipt(c echo.Context) error {
 		return signal.ErrUnknown
 	}
 	ctx := c.Request().Context()
-	sig, err := s.Signals.Signal(ctx, id)
+	found, err := s.Ledger.Signals.GetSignal(ctx, &signalv1.GetSignalRequest{Id: id})
 	if err != nil {
 		return err
 	}
-	events, err := s.Signals.Events(ctx, id)
+	events, err := s.Ledger.Signals.ListEvents(ctx, &signalv1.ListEventsRequest{SignalId: id})
 	if err != nil {
 		return err
 	}
+	sig := found.GetSignal()
 	p := s.receiptOf(c, sig)
-	p.Unlisted = sig.Unconfirmed
-	p.settle(sig, s.outcome(ctx, sig.MarketID))
-	for _, e := range events {
-		if e.Type != signal.Resolved {
+	p.Unlisted = sig.GetUnconfirmed()
+	p.settle(sig, s.outcome(ctx, syntax.MarketID(sig.GetMarketId())))
+	for _, e := range events.GetEvents() {
+		if signal.EventType(e.GetType()) != signal.Resolved {
 			p.Events = append(p.Events, eventOf(e))
 		}
 	}
 	return s.render(c, http.StatusOK, "receipt", p)
 }
 
-func (s *site) receiptOf(c echo.Context, sig signal.Signal) receiptPage {
-	who := callerOf(&sig)
-	price := cents(int(sig.ScoreBasis))
-	won, lost := sig.Points()
+func (s *site) receiptOf(c echo.Context, sig *signalv1.Signal) receiptPage {
+	id, side, status, title := sig.GetId(), sig.GetDirection(), sig.GetStatus(), sig.GetMarketTitle()
+	price, filed := cents(sig.GetScoreBasisBps()), ledgerclient.Time(sig.GetCreatedAt())
+	won, lost := signal.Points(sig)
 	p := receiptPage{
-		frame: s.frame(c, string(sig.Direction)+" at "+price+": "+sig.MarketTitle,
-			who+" called "+string(sig.Direction)+" at "+price+", locked "+when(sig.CreatedAt)+".", "/receipts/"+sig.ID),
-		ID: sig.ID, MarketID: string(sig.MarketID), MarketTitle: sig.MarketTitle,
-		Side: string(sig.Direction), SideClass: sideClass(sig.Direction), Price: price,
-		Status: string(sig.Status), StatusWord: statusWord(sig.Status), Settled: sig.Status != syntax.Pending,
-		Upside: signed(won), Downside: signed(lost), NoPoints: sig.NoPoints(),
-		Handle: sig.Handle, PublicID: string(sig.PublicID),
-		Filed: when(sig.CreatedAt), FiledISO: syntax.Stamp(sig.CreatedAt),
+		frame: s.frame(c, side+" at "+price+": "+title, callerOf(sig)+" called "+side+" at "+price+", locked "+when(filed)+".", "/receipts/"+id),
+		ID:    id, MarketID: sig.GetMarketId(), MarketTitle: title, Side: side, SideClass: sideClass(side), Price: price,
+		Status: status, StatusWord: statusWord(status), Settled: syntax.SignalStatus(status) != syntax.Pending,
+		Upside: signed(won), Downside: signed(lost), NoPoints: signal.NoPoints(sig),
+		Handle: sig.GetHandle(), PublicID: sig.GetPublicId(), Take: sig.GetTextTake(),
+		Filed: when(filed), FiledISO: syntax.Stamp(filed),
 	}
-	p.shared(s.HubURL, "signal", sig.ID)
-	p.Bars, p.BarsWidth = bars(sig.ID)
-	if sig.Price != sig.ScoreBasis {
-		p.Stated = cents(int(sig.Price))
+	p.shared(s.HubURL, "signal", id)
+	p.Bars, p.BarsWidth = bars(id)
+	if sig.GetPriceBps() != sig.GetScoreBasisBps() {
+		p.Stated = cents(sig.GetPriceBps())
 	}
-	if !sig.PriceFinal() {
+	if !signal.PriceFinal(sig) {
 		p.AtMost = "at most "
 	}
-	if sig.TextTake != nil {
-		p.Take = *sig.TextTake
-	}
-	if sig.MarketYes != nil {
-		p.Crowd = percent(*sig.MarketYes)
+	if sig.MarketYesBps != nil {
+		p.Crowd = percent(sig.GetMarketYesBps())
 	}
 	if sig.Confidence != nil {
-		p.Confidence = strconv.Itoa(int(*sig.Confidence))
+		p.Confidence = strconv.Itoa(int(sig.GetConfidence()))
 	}
 	return p
 }
 
-// settle adds what came of the call.
-func (p *receiptPage) settle(sig signal.Signal, o *resolution.Outcome) {
+// settle adds the result of the call.
+func (p *receiptPage) settle(sig *signalv1.Signal, o *resolution.Outcome) {
 	if sig.Score != nil {
-		p.Score, p.ScoreWord = signed(int(*sig.Score)), "points"
+		p.Score, p.ScoreWord = signed(int(sig.GetScore())), "points"
 	}
-	if sig.ClosePrice != nil {
-		p.Close = percent(*sig.ClosePrice)
+	if sig.ClosePriceBps != nil {
+		p.Close = percent(sig.GetClosePriceBps())
 	}
-	if sig.Clv != nil {
-		p.CLV = signed(int(*sig.Clv)) + " bps for this call"
+	if sig.ClvBps != nil {
+		p.CLV = signed(int(sig.GetClvBps())) + " bps for this call"
 	}
-	if !sig.ResolvedAt.IsZero() {
-		p.Resolved = when(sig.ResolvedAt)
+	if at := sig.GetResolvedAt(); at != nil {
+		p.Resolved = when(at.AsTime())
 	}
 	if o == nil {
 		return
@@ -164,7 +162,7 @@ var eventWords = map[signal.EventType]string{
 	signal.Take: "Take", signal.Reaffirm: "Stands by it", signal.Confidence: "Confidence", signal.Note: "Note", signal.Share: "Shared",
 }
 
-func eventOf(e signal.Event) receiptEvent {
+func eventOf(e *signalv1.Event) receiptEvent {
 	var payload struct {
 		Text       string `json:"text"`
 		URL        string `json:"url"`
@@ -172,12 +170,13 @@ func eventOf(e signal.Event) receiptEvent {
 		Confidence *int   `json:"confidence"`
 	}
 	// A payload that cannot be read shows as the bare event.
-	_ = json.Unmarshal(e.Payload, &payload)
-	out := receiptEvent{Word: eventWords[e.Type], Text: payload.Text, Link: payload.URL, At: when(e.CreatedAt), AtISO: syntax.Stamp(e.CreatedAt)}
+	_ = json.Unmarshal([]byte(e.GetPayload()), &payload)
+	kind, at := signal.EventType(e.GetType()), ledgerclient.Time(e.GetCreatedAt())
+	out := receiptEvent{Word: eventWords[kind], Text: payload.Text, Link: payload.URL, At: when(at), AtISO: syntax.Stamp(at)}
 	switch {
-	case e.Type == signal.Confidence && payload.Confidence != nil:
+	case kind == signal.Confidence && payload.Confidence != nil:
 		out.Text = strconv.Itoa(*payload.Confidence) + " of 100"
-	case e.Type == signal.Share && payload.Channel != "":
+	case kind == signal.Share && payload.Channel != "":
 		out.Text = payload.Channel
 	}
 	return out

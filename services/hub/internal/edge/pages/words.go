@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
-	"github.com/signalcast/signalcast/services/hub/internal/signal"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 )
 
 type marketID = syntax.MarketID
@@ -42,11 +42,11 @@ func signed(n int) string {
 // when writes an instant for people; every page says UTC.
 func when(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04 UTC") }
 
-func sideClass(s syntax.Side) string { return "side-" + strings.ToLower(string(s)) }
+func sideClass(side string) string { return "side-" + strings.ToLower(side) }
 
 // statusWord is the badge of a signal.
-func statusWord(s syntax.SignalStatus) string {
-	switch s {
+func statusWord(status string) string {
+	switch syntax.SignalStatus(status) {
 	case syntax.Won:
 		return "Won"
 	case syntax.Lost:
@@ -132,11 +132,11 @@ func left(end, now time.Time) string {
 }
 
 // callerOf is how the one who called is shown.
-func callerOf(call *signal.Signal) string {
-	if call.Handle == "" {
-		return string(call.PublicID)
+func callerOf(call *signalv1.Signal) string {
+	if call.GetHandle() == "" {
+		return call.GetPublicId()
 	}
-	return "@" + call.Handle
+	return "@" + call.GetHandle()
 }
 
 // laneWord writes a lane as a word: SCIENCE is Science.
@@ -189,21 +189,21 @@ func bars(id string) (list []bar, width int) {
 
 // callPoints returns the points of a decided call, "not counted" if the call does not count, and ""
 // for an open or void call.
-func callPoints(call *signal.Signal) string {
+func callPoints(call *signalv1.Signal) string {
 	switch {
-	case call.Score == nil || call.Counted == nil || call.Status == syntax.Void:
+	case call.Score == nil || call.Counted == nil || syntax.SignalStatus(call.GetStatus()) == syntax.Void:
 		return ""
-	case !*call.Counted:
+	case !call.GetCounted():
 		return "not counted"
 	}
-	return signed(int(*call.Score))
+	return signed(int(call.GetScore()))
 }
 
 // priceOf returns the scoring price of a call, and the stated one if it differs.
-func priceOf(call *signal.Signal) string {
-	price := cents(int(call.ScoreBasis))
-	if call.Price != call.ScoreBasis {
-		price += ", stated " + cents(int(call.Price))
+func priceOf(call *signalv1.Signal) string {
+	price := cents(call.GetScoreBasisBps())
+	if call.GetPriceBps() != call.GetScoreBasisBps() {
+		price += ", stated " + cents(call.GetPriceBps())
 	}
 	return price
 }
