@@ -53,7 +53,6 @@ func openBrowser() (context.Context, func(), error) {
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
 		chromedp.Flag("force-color-profile", "srgb"), chromedp.Flag("autoplay-policy", "no-user-gesture-required"),
-		chromedp.Flag("ignore-certificate-errors-spki-list", filmPin()),
 		chromedp.WSURLReadTimeout(time.Minute),
 	}
 	alloc, cancelAlloc := chromedp.NewExecAllocator(context.Background(), opts...)
