@@ -273,9 +273,6 @@ func (a *App) Run(ctx context.Context) error {
 		run.Loop("boards", func(ctx context.Context) error {
 			return a.boards.Run(ctx, func(err error) { a.log.Warn("boards not followed up", "error", err) })
 		}),
-		run.Loop("search", func(ctx context.Context) error {
-			return a.search.Run(ctx, func(err error) { a.log.Warn("search not followed up", "error", err) })
-		}),
 		run.Loop("price tolerance", a.noteTolerance),
 		run.Loop("quotes", func(ctx context.Context) error {
 			a.markets.Warm(ctx, a.cfg.Scoring.QuoteAge)

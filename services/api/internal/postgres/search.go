@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/pg"
@@ -14,24 +15,68 @@ import (
 // endOfTime is after every resolution.
 var endOfTime = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
 
-// ListSearchable reads what is searched of the markets whose row or quote
-// changed since; the zero time is all of them.
-func (s *Store) ListSearchable(ctx context.Context, since time.Time) ([]search.Doc, error) {
-	if since.IsZero() {
-		rows, err := s.q.ListSearchable(ctx)
-		return pg.Collect(rows, docOf), pg.Fault(wrap("list searchable", err))
-	}
-	rows, err := s.q.ListSearchableSince(ctx, since)
-	return pg.Collect(rows, func(r db.ListSearchableSinceRow) search.Doc { return docOf(db.ListSearchableRow(r)) }),
-		pg.Fault(wrap("list searchable", err))
+// mostRead is the number of markets that are read in their order before the index of words is.
+const mostRead = 4000
+
+// ListQueryWords returns the words of a text, at most limit.
+func (s *Store) ListQueryWords(ctx context.Context, text string, limit int) ([]search.Word, error) {
+	rows, err := s.rq.ListQueryWords(ctx, db.ListQueryWordsParams{Query: text, Limit: int32(limit)})
+	return pg.Collect(rows, func(r db.ListQueryWordsRow) search.Word {
+		return search.Word{Text: r.Word, Whole: r.Whole, Beginning: r.Beginning}
+	}), pg.Fault(wrap("list words of a query", err))
 }
 
-func docOf(r db.ListSearchableRow) search.Doc {
-	return search.Doc{
-		ID: syntax.MarketID(r.MarketID), Provider: syntax.Provider(r.Provider), Title: r.Title, Slug: r.Slug,
-		Status: syntax.MarketStatus(r.Status), Lane: syntax.Lane(r.Lane), EventKey: r.EventKey, EndDate: r.EndDate,
-		Volume: r.VolumeUsd, Volume24h: r.Volume24h,
+// ListWordsAround returns for each word those that contain it, at most limit.
+func (s *Store) ListWordsAround(ctx context.Context, words []string, limit int) ([][]string, error) {
+	lists, err := s.rq.ListWordsAround(ctx, db.ListWordsAroundParams{Words: words, Most: int32(limit)})
+	return lists, pg.Fault(wrap("list words around", err))
+}
+
+// ListMisspelledWords returns for each word those that are one typing error away.
+func (s *Store) ListMisspelledWords(ctx context.Context, words []string) ([][]string, error) {
+	lists, err := s.rq.ListMisspelledWords(ctx, words)
+	return lists, pg.Fault(wrap("list misspelled words", err))
+}
+
+// FindMarkets returns the next markets of an order, at most limit.
+func (s *Store) FindMarkets(ctx context.Context, m search.Match, o search.Order, limit int) ([]search.Found, error) {
+	p := db.FindMarketsParams{
+		Limit: int64(limit), Value: o.After.Value, AfterID: string(o.After.ID), Sort: string(o.Sort), Closed: o.Closed, MostRead: mostRead,
+		NearQuery: m.Near, Query: m.All, Parts: m.Parts, Better: m.Better, BetterParts: m.BetterParts, Every: m.Every,
 	}
+	switch {
+	case m.Unread:
+		p.MostRead = 0
+	case m.Every:
+		p.MostRead = math.MaxInt32
+	}
+	rows, err := s.rq.FindMarkets(ctx, p)
+	return pg.Collect(rows, func(r db.FindMarketsRow) search.Found {
+		return search.Found{ID: syntax.MarketID(r.MarketID), Value: r.Value}
+	}), pg.Fault(wrap("find markets", err))
+}
+
+// GetTitleWords returns the words that say what a title is about.
+func (s *Store) GetTitleWords(ctx context.Context, title string) ([]string, error) {
+	words, err := s.rq.GetTitleWords(ctx, title)
+	return words, pg.Fault(wrap("read title words", err))
+}
+
+// ListRelated returns what belongs with a market; near is a tsquery for similar titles.
+func (s *Store) ListRelated(ctx context.Context, d search.Doc, words []string, near string, limit int) ([]search.Related, error) {
+	p := db.ListRelatedMarketsParams{
+		Limit: int64(limit), TitleWords: words, EventKey: d.EventKey, Provider: string(d.Provider), MarketID: string(d.ID),
+		NearOpen: "'=OPEN'&(" + near + ")", NearClosed: "'=CLOSED'&(" + near + ")", LaneQuery: search.Nothing,
+	}
+	if d.Lane != "" {
+		p.LaneQuery = "'=" + string(d.Lane) + "'"
+	}
+	rows, err := s.rq.ListRelatedMarkets(ctx, p)
+	return pg.Collect(rows, func(r db.ListRelatedMarketsRow) search.Related {
+		return search.Related{
+			ID: syntax.MarketID(r.MarketID), Relation: search.Relation(r.Relation), Similarity: search.Similarity(words, r.Title),
+		}
+	}), pg.Fault(wrap("list related markets", err))
 }
 
 // ListResolved reads the markets of a provider that have an outcome, the newest

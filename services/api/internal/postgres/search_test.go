@@ -12,20 +12,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/search"
 )
 
-func (b *bundle) found(s *search.Service, q search.Query) string {
-	b.t.Helper()
-	if err := s.Refresh(b.t.Context()); err != nil {
-		b.t.Fatal(err)
-	}
-	ids, _, err := s.Find(b.t.Context(), q)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return fmt.Sprint(ids)
-}
-
-// The index follows the tables: new markets, new words, new volumes, claims.
-func TestSearchFollowsTheCatalogue(t *testing.T) {
+// What is searched follows the tables: new markets, new words, new volumes, claims.
+func TestFindMarketsFollowsTheCatalogue(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	named := func(id, title string, volume float64) market.Record {
@@ -35,31 +23,74 @@ func TestSearchFollowsTheCatalogue(t *testing.T) {
 	}
 	b.apply(false, named("1", "Ostrava gauge", 10), named("2", "Morava gauge", 20))
 	b.nativeMarket("native-aaaaaaaaaaaa", 4000)
-	s := search.NewService(b.Store, b.clock.Now)
-	if got := b.found(s, search.Query{Text: "gauge"}); got != "[2 1 native-aaaaaaaaaaaa]" {
+	if got := b.found(search.Query{Text: "gauge"}); got != "2 1 native-aaaaaaaaaaaa" {
 		t.Errorf("at first %s", got)
 	}
 	b.clock.Advance(time.Minute)
-	b.found(s, search.Query{}) // so that the next look goes not back to the beginning
+	b.apply(false, named("1", "Ostrava gauge", 21), named("3", "Odra gauge", 20.5))
+	if got := b.found(search.Query{Text: "gauge", Provider: syntax.Polymarket}); got != "1 3 2" {
+		t.Errorf("after a volume in the same step and a new market %s", got)
+	}
 	b.clock.Advance(time.Minute)
-	b.apply(false, named("1", "Ostrava gauge", 99), named("3", "Odra gauge", 30))
-	if got := b.found(s, search.Query{Text: "gauge", Provider: syntax.Polymarket}); got != "[1 3 2]" {
-		t.Errorf("after a new volume and a new market %s", got)
+	b.apply(false, named("2", "Morava gauge", 99))
+	if got := b.found(search.Query{Provider: syntax.Polymarket}); got != "2 1 3" {
+		t.Errorf("after a volume in another step %s", got)
 	}
 	b.clock.Advance(time.Minute)
 	b.apply(false, named("3", "Oder level", 30))
 	if _, err := b.Claim(t.Context(), resolve.Claim{MarketID: "2", Verdict: syntax.VerdictNo, Resolver: "admin", Source: "admin"}, b.clock.Now); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.found(s, search.Query{Text: "gauge", Provider: syntax.Polymarket}); got != "[1]" {
+	if got := b.found(search.Query{Text: "gauge", Provider: syntax.Polymarket}); got != "1" {
 		t.Errorf("after new words and a claim %s", got)
 	}
-	if got := b.found(s, search.Query{Text: "gauge", Closed: true}); got != "[2]" {
+	if got := b.found(search.Query{Text: "gauge", Closed: true}); got != "2" {
 		t.Errorf("closed %s", got)
 	}
-	docs, err := b.ListSearchable(t.Context(), b.clock.Now().Add(-time.Second))
-	if err != nil || len(docs) != 2 {
-		t.Errorf("%d rows changed just now, want 2 (%v)", len(docs), err)
+}
+
+// The volume of an answer writes the index only where its step changes.
+func TestVolumesSeldomWriteTheIndex(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	apply := func(volume float64) (version string) {
+		t.Helper()
+		b.clock.Advance(time.Minute)
+		b.apply(false, b.answer("1", 3000, func(r *market.Record) { r.VolumeUSD = &volume }))
+		if err := b.admin.QueryRow(t.Context(), `SELECT xmin::text FROM api.market_search WHERE market_id = '1'`).Scan(&version); err != nil {
+			t.Fatal(err)
+		}
+		return version
+	}
+	first := apply(1000)
+	if apply(1010) != first {
+		t.Error("a volume in the same step writes the index")
+	}
+	if apply(2000) == first {
+		t.Error("a volume in another step does not write the index")
+	}
+}
+
+// The migration that fills the index writes what the triggers write.
+func TestFillSearch(t *testing.T) {
+	t.Parallel()
+	b := listGauges(t)
+	const state = `SELECT md5(string_agg(s::text, ' ' ORDER BY s.market_id)) FROM api.market_search AS s`
+	var before, after string
+	if err := b.admin.QueryRow(t.Context(), state).Scan(&before); err != nil {
+		t.Fatal(err)
+	}
+	b.exec(`TRUNCATE api.market_search, api.market_words`)
+	b.exec(`DO $$ DECLARE last text := ''; BEGIN
+		LOOP last := api.fill_search(last, 3); EXIT WHEN last IS NULL; END LOOP; END $$`)
+	if err := b.admin.QueryRow(t.Context(), state).Scan(&after); err != nil {
+		t.Fatal(err)
+	}
+	if before != after {
+		t.Error("the filled index differs from that of the triggers")
+	}
+	if got := b.found(search.Query{Text: "ostrva gauge"}); got != "1" {
+		t.Errorf("found %q in the filled index", got)
 	}
 }
 

@@ -3,6 +3,8 @@ package rpc_test
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,7 +23,9 @@ import (
 
 // shelf is the store of a search.
 type shelf struct {
-	docs  []search.Doc
+	search.Store
+	found []search.Found
+	near  []search.Related
 	rows  []search.Resolved
 	facts []oracle.Fact
 	lean  search.Sentiment
@@ -29,7 +33,31 @@ type shelf struct {
 	asked string // the last question about a history
 }
 
-func (s *shelf) ListSearchable(context.Context, time.Time) ([]search.Doc, error) { return s.docs, nil }
+func (s *shelf) ListQueryWords(_ context.Context, text string, _ int) ([]search.Word, error) {
+	return []search.Word{{Text: text, Whole: true}}, nil
+}
+
+func (s *shelf) ListWordsAround(_ context.Context, words []string, _ int) ([][]string, error) {
+	return [][]string{words}, nil
+}
+
+func (s *shelf) ListMisspelledWords(context.Context, []string) ([][]string, error) {
+	return [][]string{nil}, nil
+}
+
+func (s *shelf) FindMarkets(_ context.Context, _ search.Match, o search.Order, limit int) ([]search.Found, error) {
+	rest := slices.DeleteFunc(slices.Clone(s.found), func(f search.Found) bool { return f.Value <= o.After.Value })
+	return rest[:min(limit, len(rest))], nil
+}
+
+func (s *shelf) GetTitleWords(_ context.Context, title string) ([]string, error) {
+	return strings.Fields(title), nil
+}
+
+func (s *shelf) ListRelated(_ context.Context, d search.Doc, words []string, near string, limit int) ([]search.Related, error) {
+	s.asked = fmt.Sprint(d, words, near, limit)
+	return s.near, nil
+}
 
 func (s *shelf) GetSentiment(context.Context, syntax.MarketID, time.Time) (search.Sentiment, error) {
 	return s.lean, nil
@@ -46,9 +74,6 @@ func (s *shelf) ListResolved(_ context.Context, _ syntax.Provider, _ search.Plac
 func dialCatalogue(t *testing.T, s *shelf, m *markets) cataloguev1.CatalogueReadServiceClient {
 	t.Helper()
 	service := search.NewService(s, time.Now)
-	if err := service.Refresh(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 	around := readOracle(t, s.facts...)
 	histories := history.NewService(s, s, time.Now)
 	t.Cleanup(histories.Close)
@@ -62,10 +87,8 @@ func dialCatalogue(t *testing.T, s *shelf, m *markets) cataloguev1.CatalogueRead
 func TestFindMarketsInOrder(t *testing.T) {
 	t.Parallel()
 	s := &shelf{}
-	for i, id := range []syntax.MarketID{"7", "8", "9", "10"} {
-		s.docs = append(s.docs, search.Doc{
-			ID: id, Provider: syntax.Polymarket, Title: "gauge", Status: syntax.MarketOpen, Lane: syntax.LaneScience, Volume: ptr(float64(i)),
-		})
+	for i, id := range []syntax.MarketID{"10", "9", "8", "7"} {
+		s.found = append(s.found, search.Found{ID: id, Value: float64(i)})
 	}
 	m := &markets{rows: []market.Market{{ID: "8", Title: "eight"}, {ID: "10", Title: "ten"}, {ID: "7", Title: "seven"}}}
 	client := dialCatalogue(t, s, m)
@@ -172,9 +195,7 @@ func (s *shelf) History(_ context.Context, b history.Book, i history.Interval) (
 func TestAroundAMarketTravelsWhole(t *testing.T) {
 	t.Parallel()
 	s := &shelf{
-		docs: []search.Doc{
-			{ID: "8", Title: "gauge eight", Status: syntax.MarketOpen, EventKey: "flood"}, {ID: "9", Title: "nine", Status: syntax.MarketOpen, EventKey: "flood", Volume: ptr(5.0)},
-		},
+		near: []search.Related{{ID: "9", Relation: search.SameEvent}, {ID: "8", Relation: search.SameEvent, Similarity: 0.5}},
 		lean: search.Sentiment{
 			Yes: 1, No: 2, WeightYes: 3.5, WeightNo: 4.5, ConfidenceYes: ptr(60.0), TakesYes: 5, TakesNo: 6, Signals24h: 7, Before: ptr(syntax.Bps(5450)),
 		},
@@ -185,6 +206,9 @@ func TestAroundAMarketTravelsWhole(t *testing.T) {
 	related, err := client.GetRelated(t.Context(), &cataloguev1.GetRelatedRequest{MarketId: "7"})
 	if err != nil || related.GetActive().GetId() != "7" || len(related.GetRelated()) != 2 {
 		t.Fatal(related, err)
+	}
+	if want := "{7  gauge  flood} [gauge]'gauge'12"; s.asked != want {
+		t.Errorf("asked for %s, want %s", s.asked, want)
 	}
 	if one, two := related.GetRelated()[0], related.GetRelated()[1]; one.GetMarket().GetId() != "9" || two.GetMarket().GetTitle() != "eight" ||
 		two.GetRelation() != "same_event" || two.GetSimilarity() != 0.5 {

@@ -1,4 +1,3 @@
-// Package search finds markets by words, in memory, over what the catalogue
-// keeps, because no venue's own text search can be relied on. It knows nothing
-// of prices: who shows a market reads it from its store.
+// Package search finds markets by words and by what they have in common. The index is in the database, because no venue's own text
+// search can be relied on. It returns ids: prices are read from the store of markets.
 package search

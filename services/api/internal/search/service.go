@@ -2,30 +2,27 @@ package search
 
 import (
 	"context"
+	"math"
+	"strings"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 )
 
-// ErrUnavailable: the catalogue has not been read yet.
-var ErrUnavailable = fault.New(fault.Unavailable, "db_unavailable", "the catalogue is being read")
-
-const (
-	// followEvery is how often the index takes in what changed.
-	followEvery = 5 * time.Second
-	// overlap is how far each look goes back behind the one before: a row may be
-	// committed that much later than the time that it carries.
-	overlap = 30 * time.Second
-	// wholeEvery is how often everything is read again, for what came later still.
-	wholeEvery = 10 * time.Minute
-)
-
-// Store reads what is searched.
+// Store reads what is searched. Errors are db_unavailable.
 type Store interface {
-	// ListSearchable reads the markets whose row or quote changed since, in no
-	// order; the zero time is all of them.
-	ListSearchable(ctx context.Context, since time.Time) ([]Doc, error)
+	// ListQueryWords returns the words of a text, at most limit.
+	ListQueryWords(ctx context.Context, text string, limit int) ([]Word, error)
+	// ListWordsAround returns for each word those that contain it, at most limit.
+	ListWordsAround(ctx context.Context, words []string, limit int) ([][]string, error)
+	// ListMisspelledWords returns for each word those that are one typing error away.
+	ListMisspelledWords(ctx context.Context, words []string) ([][]string, error)
+	// FindMarkets returns the next markets of an order, at most limit.
+	FindMarkets(ctx context.Context, m Match, o Order, limit int) ([]Found, error)
+	// GetTitleWords returns the words that say what a title is about.
+	GetTitleWords(ctx context.Context, title string) ([]string, error)
+	// ListRelated returns what belongs with a market; near is a tsquery for similar titles.
+	ListRelated(ctx context.Context, d Doc, words []string, near string, limit int) ([]Related, error)
 	// ListResolved reads the markets of a provider that have an outcome, the
 	// newest first, behind a place, at most limit.
 	ListResolved(ctx context.Context, p syntax.Provider, after Place, limit int) ([]Resolved, error)
@@ -34,6 +31,19 @@ type Store interface {
 	// ListGaps lists open markets by how far the crowd is from the price; an empty
 	// id is every market.
 	ListGaps(ctx context.Context, id syntax.MarketID, now time.Time, limit int) ([]Gap, error)
+}
+
+// Order is the part of an order that follows a market.
+type Order struct {
+	Sort   Sort
+	Closed bool
+	After  Found
+}
+
+// Found is a market with its value in the order, which rises; an unknown value is +Inf.
+type Found struct {
+	ID    syntax.MarketID
+	Value float64
 }
 
 // Resolved is a market with its outcome.
@@ -53,83 +63,103 @@ type Place struct {
 	ID syntax.MarketID
 }
 
-// Service searches an index that it keeps up to date.
+// Service searches markets.
 type Service struct {
 	store Store
-	index *Index
 	now   func() time.Time
-	ready chan struct{} // closed when the whole catalogue was read once
-	whole time.Time     // of the last complete read; used by Run alone
-	seen  time.Time
 	leans leans
 }
 
-// NewService has nothing to find until Run or Refresh has read the catalogue.
+// NewService reads from a store.
 func NewService(store Store, now func() time.Time) *Service {
-	return &Service{store: store, index: NewIndex(), now: now, ready: make(chan struct{}), leans: leans{kept: make(map[syntax.MarketID]*lean)}}
+	return &Service{store: store, now: now, leans: leans{kept: make(map[syntax.MarketID]*lean)}}
 }
 
-// Run keeps the index up to date until ctx ends; failed hears of reads that
-// went wrong, which are tried again.
-func (s *Service) Run(ctx context.Context, failed func(error)) error {
-	tick := time.NewTicker(followEvery)
-	defer tick.Stop()
-	for {
-		if err := s.Refresh(ctx); err != nil && ctx.Err() == nil {
-			failed(err)
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-tick.C:
+// Find returns the markets whose title and slug have every word of the text: first those that have the words themselves, then those
+// with words that begin with them, then with words that contain them, last with words that are one typing error away. In each class
+// they are in the order of the query. next is empty after the last page. Error: db_unavailable.
+func (s *Service) Find(ctx context.Context, q Query) (ids []syntax.MarketID, next string, err error) {
+	q.Sort = ParseSort(string(q.Sort))
+	if q.Limit < 1 {
+		q.Limit = Default
+	}
+	q.Limit = min(q.Limit, Most)
+	var words []Word
+	if strings.TrimSpace(q.Text) != "" {
+		if words, err = s.store.ListQueryWords(ctx, q.text(), MaxWords); err != nil || len(words) == 0 {
+			return nil, "", err // punctuation is in no title
 		}
 	}
-}
-
-// Refresh takes in what changed. It is not called twice at once.
-func (s *Service) Refresh(ctx context.Context) error {
-	begin := s.now()
-	since := time.Time{}
-	if whole := s.whole.IsZero() || begin.Sub(s.whole) >= wholeEvery; !whole {
-		since = s.seen.Add(-overlap)
-	}
-	docs, err := s.store.ListSearchable(ctx, since)
+	ranks, err := s.find(ctx, &q, words)
 	if err != nil {
-		return err
-	}
-	s.index.Put(docs)
-	s.seen = begin
-	if since.IsZero() {
-		if s.whole.IsZero() {
-			close(s.ready)
-		}
-		s.whole = begin
-	}
-	return nil
-}
-
-// Find searches. A caller that comes before the catalogue was read waits for
-// it. Fault: db_unavailable.
-func (s *Service) Find(ctx context.Context, q Query) ([]syntax.MarketID, string, error) {
-	if err := s.await(ctx); err != nil {
 		return nil, "", err
 	}
-	ids, next := s.index.Find(q)
+	if len(ranks) > q.Limit {
+		ranks = ranks[:q.Limit]
+		next = q.cursor(ranks[q.Limit-1])
+	}
+	ids = make([]syntax.MarketID, len(ranks))
+	for i := range ranks {
+		ids[i] = ranks[i].ID
+	}
 	return ids, next, nil
 }
 
-func (s *Service) await(ctx context.Context) error {
-	select {
-	case <-s.ready:
-		return nil
-	default:
+// find returns a page and, where more follow, one market more.
+func (s *Service) find(ctx context.Context, q *Query, words []Word) (page []rank, err error) {
+	after := q.after()
+	better := Match{Near: Nothing}
+	for c := whole; c <= misspelled && len(page) <= q.Limit; c++ {
+		if err := s.expand(ctx, c, words); err != nil {
+			return nil, err
+		}
+		m, ok := q.match(c, words)
+		if !ok {
+			continue
+		}
+		m.Better, m.BetterParts = better.Near, append(m.BetterParts, better.Parts...)
+		better = m
+		if c < after.class {
+			continue
+		}
+		o := Order{Sort: q.Sort, Closed: q.Closed, After: Found{Value: math.Inf(-1)}}
+		if c == after.class {
+			o.After = after.Found
+		}
+		found, err := s.store.FindMarkets(ctx, m, o, q.Limit+1-len(page))
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range found {
+			page = append(page, rank{c, f})
+		}
 	}
-	select {
-	case <-s.ready:
+	return page, nil
+}
+
+// expand adds to the words of a query what a class compares them with.
+func (s *Service) expand(ctx context.Context, c class, words []Word) error {
+	if c < inside || len(words) == 0 {
 		return nil
-	case <-ctx.Done():
-		return ErrUnavailable.Wrap(ctx.Err())
 	}
+	list := make([]string, len(words))
+	for i := range words {
+		list[i] = words[i].Text
+	}
+	if c == misspelled {
+		near, err := s.store.ListMisspelledWords(ctx, list)
+		for i := range near {
+			words[i].misspelled = near[i]
+		}
+		return err
+	}
+	around, err := s.store.ListWordsAround(ctx, list, mostAround+1)
+	for i := range around {
+		if len(around[i]) <= mostAround {
+			words[i].around = around[i]
+		}
+	}
+	return err
 }
 
 // MostResolved and DefaultResolved are the sizes of a page of outcomes.

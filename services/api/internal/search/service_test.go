@@ -2,7 +2,6 @@ package search_test
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -13,18 +12,12 @@ import (
 
 // shelf is a store that notes what it was asked.
 type shelf struct {
-	docs   []search.Doc
+	search.Store
 	err    error
-	since  []time.Time
 	rows   []search.Resolved
 	lean   search.Sentiment
 	gaps   []search.Gap
 	places []search.Place
-}
-
-func (s *shelf) ListSearchable(_ context.Context, since time.Time) ([]search.Doc, error) {
-	s.since = append(s.since, since)
-	return s.docs, s.err
 }
 
 func (s *shelf) GetSentiment(context.Context, syntax.MarketID, time.Time) (search.Sentiment, error) {
@@ -38,36 +31,6 @@ func (s *shelf) ListGaps(context.Context, syntax.MarketID, time.Time, int) ([]se
 func (s *shelf) ListResolved(_ context.Context, _ syntax.Provider, after search.Place, limit int) ([]search.Resolved, error) {
 	s.places = append(s.places, after)
 	return s.rows[:min(limit, len(s.rows))], s.err
-}
-
-func TestRefresh(t *testing.T) {
-	t.Parallel()
-	noon := time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
-	now := noon
-	store := &shelf{docs: []search.Doc{doc("1", "one", "", 1)}, err: errors.New("away")}
-	s := search.NewService(store, func() time.Time { return now })
-	if s.Refresh(t.Context()) == nil {
-		t.Error("a failed read is no error")
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-	defer cancel()
-	if _, _, err := s.Find(ctx, search.Query{}); !errors.Is(err, search.ErrUnavailable) {
-		t.Errorf("before the catalogue is read: %v", err)
-	}
-	store.err = nil
-	for _, at := range []time.Duration{1, 6, 400, 601, 606} {
-		now = noon.Add(at * time.Second)
-		if err := s.Refresh(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want := []time.Time{{}, {}, noon.Add(-29 * time.Second), noon.Add(-24 * time.Second), {}, noon.Add(571 * time.Second)}
-	if !slices.Equal(store.since, want) {
-		t.Errorf("read since %v, want %v", store.since, want)
-	}
-	if ids, _, err := s.Find(t.Context(), search.Query{}); err != nil || len(ids) != 1 {
-		t.Errorf("%v %v", ids, err)
-	}
 }
 
 func TestResolvedPages(t *testing.T) {

@@ -10,6 +10,126 @@ import (
 	"time"
 )
 
+const FindMarkets = `-- name: FindMarkets :many
+WITH begin AS MATERIALIZED (
+    SELECT search_step(-($3::double precision)) AS step
+), near AS MATERIALIZED (
+    SELECT x.market_id, v.value
+    FROM (
+        (SELECT s.market_id, s.vector, s.by_volume AS place FROM market_search AS s
+            WHERE $4::text = 'volume' AND NOT $5::boolean AND s.closed = false
+                AND s.by_volume >= (SELECT b.step FROM begin AS b)
+            ORDER BY s.by_volume FETCH FIRST ($6::bigint) ROWS WITH TIES)
+        UNION ALL
+        (SELECT s.market_id, s.vector, s.by_volume24h FROM market_search AS s
+            WHERE $4::text = 'volume24h' AND NOT $5::boolean AND s.closed = false
+                AND s.by_volume24h >= (SELECT b.step FROM begin AS b)
+            ORDER BY s.by_volume24h FETCH FIRST ($6::bigint) ROWS WITH TIES)
+        UNION ALL
+        (SELECT s.market_id, s.vector, s.by_volume FROM market_search AS s
+            WHERE $4::text = 'volume' AND $5::boolean AND s.closed = true
+                AND (s.by_volume, s.market_id) > ($3::double precision, $7::text)
+            ORDER BY s.by_volume, s.market_id LIMIT $6::bigint)
+        UNION ALL
+        (SELECT s.market_id, s.vector, s.by_volume24h FROM market_search AS s
+            WHERE $4::text = 'volume24h' AND $5::boolean AND s.closed = true
+                AND (s.by_volume24h, s.market_id) > ($3::double precision, $7::text)
+            ORDER BY s.by_volume24h, s.market_id LIMIT $6::bigint)
+        UNION ALL
+        (SELECT s.market_id, s.vector, s.by_end FROM market_search AS s
+            WHERE $4::text = 'endDate' AND s.closed = $5::boolean
+                AND (s.by_end, s.market_id) > ($3::double precision, $7::text)
+            ORDER BY s.by_end, s.market_id LIMIT $6::bigint)
+    ) AS x
+    CROSS JOIN LATERAL (SELECT CASE WHEN $5::boolean OR $4::text = 'endDate' THEN x.place
+        ELSE coalesce((SELECT search_rank(CASE WHEN $4::text = 'volume' THEN q.volume_usd ELSE q.volume24h END)
+            FROM market_quotes AS q WHERE q.market_id = x.market_id), 'Infinity') END AS value) AS v
+    WHERE x.vector @@ $8::tsquery AND ($9::text[] = '{}' OR x.vector::text LIKE ALL ($9::text[]))
+        AND NOT (x.vector @@ $10::tsquery AND ($11::text[] = '{}' OR x.vector::text LIKE ALL ($11::text[])))
+        AND (v.value, x.market_id) > ($3::double precision, $7::text)
+    ORDER BY x.place FETCH FIRST ($1::bigint) ROWS WITH TIES
+), matched AS MATERIALIZED (
+    SELECT s.market_id, v.value
+    FROM market_search AS s
+    CROSS JOIN LATERAL (SELECT CASE
+        WHEN $4::text = 'endDate' THEN s.by_end
+        WHEN $5::boolean THEN CASE WHEN $4::text = 'volume' THEN s.by_volume ELSE s.by_volume24h END
+        ELSE coalesce((SELECT search_rank(CASE WHEN $4::text = 'volume' THEN q.volume_usd ELSE q.volume24h END)
+            FROM market_quotes AS q WHERE q.market_id = s.market_id), 'Infinity') END AS value) AS v
+    WHERE NOT $2::boolean AND (SELECT count(*) FROM near) < $1::bigint
+        AND s.vector @@ $12::tsquery AND ($9::text[] = '{}' OR s.vector::text LIKE ALL ($9::text[]))
+        AND NOT (s.vector @@ $10::tsquery AND ($11::text[] = '{}' OR s.vector::text LIKE ALL ($11::text[])))
+        AND (v.value, s.market_id) > ($3::double precision, $7::text)
+)
+SELECT a.market_id::text AS market_id, a.value::double precision AS value
+FROM (
+    SELECT n.market_id, n.value FROM near AS n
+    WHERE (SELECT count(*) FROM near) >= $1::bigint OR $2::boolean
+    UNION ALL
+    SELECT m.market_id, m.value FROM matched AS m
+) AS a
+ORDER BY a.value, a.market_id
+LIMIT $1::bigint
+`
+
+type FindMarketsParams struct {
+	Limit       int64
+	Every       bool
+	Value       float64
+	Sort        string
+	Closed      bool
+	MostRead    int64
+	AfterID     string
+	NearQuery   string
+	Parts       []string
+	Better      string
+	BetterParts []string
+	Query       string
+}
+
+type FindMarketsRow struct {
+	MarketID string
+	Value    float64
+}
+
+// Returns the next markets of an order that a query matches: vector matches @query and, as text, every one of @parts, but not
+// @better with @better_parts, which are those of a page before. The first branch reads the order, at most @most_read markets, and
+// is enough where many match. Only where it finds less than the limit, the index of words is read. Open markets are indexed by the
+// step of their volume: whole steps are read and then sorted by the volume itself. With @every the whole
+// order is read: every market matches.
+func (q *Queries) FindMarkets(ctx context.Context, arg FindMarketsParams) ([]FindMarketsRow, error) {
+	rows, err := q.db.Query(ctx, FindMarkets,
+		arg.Limit,
+		arg.Every,
+		arg.Value,
+		arg.Sort,
+		arg.Closed,
+		arg.MostRead,
+		arg.AfterID,
+		arg.NearQuery,
+		arg.Parts,
+		arg.Better,
+		arg.BetterParts,
+		arg.Query,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []FindMarketsRow{}
+	for rows.Next() {
+		var i FindMarketsRow
+		if err := rows.Scan(&i.MarketID, &i.Value); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const GetSentiment = `-- name: GetSentiment :one
 WITH calls AS (
     SELECT s.id, s.yes, s.confidence, s.created_at
@@ -73,6 +193,18 @@ func (q *Queries) GetSentiment(ctx context.Context, arg GetSentimentParams) (Get
 	return i, err
 }
 
+const GetTitleWords = `-- name: GetTitleWords :one
+SELECT search_title($1::text)::text[] AS words
+`
+
+// Returns the words of a title that say what a market is about.
+func (q *Queries) GetTitleWords(ctx context.Context, title string) ([]string, error) {
+	row := q.db.QueryRow(ctx, GetTitleWords, title)
+	var words []string
+	err := row.Scan(&words)
+	return words, err
+}
+
 const ListGaps = `-- name: ListGaps :many
 WITH priced AS (
     SELECT t.market_id, t.crowd_yes AS yes, t.crowd_no AS no, t.crowd_yes + t.crowd_no AS n,
@@ -116,6 +248,197 @@ func (q *Queries) ListGaps(ctx context.Context, arg ListGapsParams) ([]ListGapsR
 	for rows.Next() {
 		var i ListGapsRow
 		if err := rows.Scan(&i.MarketID, &i.Yes, &i.No); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const ListMisspelledWords = `-- name: ListMisspelledWords :many
+SELECT (ARRAY(
+    SELECT DISTINCT k.word FROM market_words AS k
+    WHERE (k.word LIKE left(q.word, (n.letters - 1) / 2) || '%' OR k.word LIKE '%' || right(q.word, n.letters / 2))
+        AND char_length(k.word) BETWEEN n.letters - 1 AND n.letters + 1 AND k.word LIKE ANY (p.patterns)))::text[] AS words
+FROM unnest($1::text[]) WITH ORDINALITY AS q (word, place)
+CROSS JOIN LATERAL (SELECT CASE WHEN q.word ~ '[0-9]' THEN 0 ELSE char_length(q.word) END AS letters) AS n
+CROSS JOIN LATERAL (SELECT ARRAY(
+    SELECT v.pattern FROM generate_series(1, n.letters + 1) AS i
+    CROSS JOIN LATERAL (VALUES (left(q.word, i - 1) || '_' || substr(q.word, i)), (left(q.word, i - 1) || substr(q.word, i + 1)),
+        (left(q.word, i - 1) || '_' || substr(q.word, i + 1)),
+        (left(q.word, i - 1) || substr(q.word, i + 1, 1) || substr(q.word, i, 1) || substr(q.word, i + 2))) AS v (pattern)
+    WHERE n.letters >= 4) AS patterns) AS p
+ORDER BY q.place
+`
+
+// Returns for each of the given words those that one typing error makes of it: a letter more, a letter less, another letter or two
+// neighbours exchanged. One of two parts of the word, which leave out one letter, is as it was: an index finds it. Words of less
+// than four letters and words with digits have none: another year is no typing error.
+func (q *Queries) ListMisspelledWords(ctx context.Context, words []string) ([][]string, error) {
+	rows, err := q.db.Query(ctx, ListMisspelledWords, words)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := [][]string{}
+	for rows.Next() {
+		var words []string
+		if err := rows.Scan(&words); err != nil {
+			return nil, err
+		}
+		items = append(items, words)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const ListQueryWords = `-- name: ListQueryWords :many
+SELECT q.word::text AS word,
+    (EXISTS (SELECT FROM market_words AS k WHERE k.word = q.word))::boolean AS whole,
+    (EXISTS (SELECT FROM market_words AS k WHERE k.word > q.word AND k.word < q.word || U&'\+10FFFF'))::boolean AS beginning
+FROM unnest(search_words($1::text)) WITH ORDINALITY AS q (word, place)
+ORDER BY q.place
+LIMIT $2
+`
+
+type ListQueryWordsParams struct {
+	Query string
+	Limit int32
+}
+
+type ListQueryWordsRow struct {
+	Word      string
+	Whole     bool
+	Beginning bool
+}
+
+// Returns the words of a query, whether a market has the word, and whether one has a word that begins with it.
+func (q *Queries) ListQueryWords(ctx context.Context, arg ListQueryWordsParams) ([]ListQueryWordsRow, error) {
+	rows, err := q.db.Query(ctx, ListQueryWords, arg.Query, arg.Limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListQueryWordsRow{}
+	for rows.Next() {
+		var i ListQueryWordsRow
+		if err := rows.Scan(&i.Word, &i.Whole, &i.Beginning); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const ListRelatedMarkets = `-- name: ListRelatedMarkets :many
+WITH own AS MATERIALIZED (
+    SELECT array_to_tsvector($2::text[]) AS words, cardinality($2::text[]) AS n
+), event AS MATERIALIZED (
+    SELECT s.market_id, s.closed, s.title, coalesce(search_rank(q.volume_usd), 'Infinity') AS value
+    FROM markets AS m
+    JOIN market_search AS s ON s.market_id = m.market_id
+    LEFT JOIN market_quotes AS q ON q.market_id = m.market_id
+    WHERE m.event_key = $3::text AND m.event_key <> '' AND m.provider = $4::text AND s.closed IS NOT NULL
+        AND m.market_id <> $5::text
+    ORDER BY s.closed, value, m.market_id LIMIT $1::bigint
+), similar_open AS MATERIALIZED (
+    SELECT s.market_id, s.closed, s.title, s.by_volume
+    FROM market_search AS s
+    CROSS JOIN own
+    CROSS JOIN LATERAL (SELECT own.n - length(ts_delete(own.words, s.title)) AS n) AS c
+    WHERE (SELECT count(*) FROM event) < $1::bigint
+        AND s.vector @@ $6::tsquery AND s.closed = false AND 6 * c.n >= own.n + cardinality(s.title)
+        AND s.market_id <> $5::text AND NOT EXISTS (SELECT FROM event AS e WHERE e.market_id = s.market_id)
+    ORDER BY s.by_volume FETCH FIRST ($1::bigint) ROWS WITH TIES
+), similar_closed AS MATERIALIZED (
+    SELECT s.market_id, s.closed, s.title, s.by_volume
+    FROM market_search AS s
+    CROSS JOIN own
+    CROSS JOIN LATERAL (SELECT own.n - length(ts_delete(own.words, s.title)) AS n) AS c
+    WHERE (SELECT count(*) FROM event) + (SELECT count(*) FROM similar_open) < $1::bigint
+        AND s.vector @@ $7::tsquery AND s.closed = true AND 6 * c.n >= own.n + cardinality(s.title)
+        AND s.market_id <> $5::text AND NOT EXISTS (SELECT FROM event AS e WHERE e.market_id = s.market_id)
+    ORDER BY s.by_volume, s.market_id LIMIT $1::bigint
+), before AS MATERIALIZED (
+    SELECT e.market_id FROM event AS e
+    UNION ALL SELECT o.market_id FROM similar_open AS o
+    UNION ALL SELECT c.market_id FROM similar_closed AS c
+), lane_open AS MATERIALIZED (
+    SELECT s.market_id, s.closed, s.title, s.by_volume
+    FROM market_search AS s
+    WHERE (SELECT count(*) FROM before) < $1::bigint AND s.closed = false
+        AND s.vector @@ $8::tsquery
+        AND s.market_id <> $5::text AND NOT EXISTS (SELECT FROM before AS b WHERE b.market_id = s.market_id)
+    ORDER BY s.by_volume FETCH FIRST ($1::bigint) ROWS WITH TIES
+), lane_closed AS MATERIALIZED (
+    SELECT s.market_id, s.closed, s.title, s.by_volume
+    FROM market_search AS s
+    WHERE (SELECT count(*) FROM before) + (SELECT count(*) FROM lane_open) < $1::bigint
+        AND s.closed = true AND s.vector @@ $8::tsquery
+        AND s.market_id <> $5::text AND NOT EXISTS (SELECT FROM before AS b WHERE b.market_id = s.market_id)
+    ORDER BY s.by_volume, s.market_id LIMIT $1::bigint
+), listed AS (
+    SELECT e.market_id, 'same_event' AS relation, 1 AS place, e.closed, e.title, e.value FROM event AS e
+    UNION ALL SELECT o.market_id, 'similar', 2, o.closed, o.title, r.value FROM similar_open AS o CROSS JOIN LATERAL (SELECT coalesce(
+        (SELECT search_rank(q.volume_usd) FROM market_quotes AS q WHERE q.market_id = o.market_id), 'Infinity') AS value) AS r
+    UNION ALL SELECT c.market_id, 'similar', 2, c.closed, c.title, c.by_volume FROM similar_closed AS c
+    UNION ALL SELECT o.market_id, 'same_lane', 3, o.closed, o.title, r.value FROM lane_open AS o CROSS JOIN LATERAL (SELECT coalesce(
+        (SELECT search_rank(q.volume_usd) FROM market_quotes AS q WHERE q.market_id = o.market_id), 'Infinity') AS value) AS r
+    UNION ALL SELECT c.market_id, 'same_lane', 3, c.closed, c.title, c.by_volume FROM lane_closed AS c
+)
+SELECT l.market_id::text AS market_id, l.relation::text AS relation, l.title::text[] AS title
+FROM listed AS l
+ORDER BY l.place, l.closed, l.value, l.market_id
+LIMIT $1::bigint
+`
+
+type ListRelatedMarketsParams struct {
+	Limit      int64
+	TitleWords []string
+	EventKey   string
+	Provider   string
+	MarketID   string
+	NearOpen   string
+	NearClosed string
+	LaneQuery  string
+}
+
+type ListRelatedMarketsRow struct {
+	MarketID string
+	Relation string
+	Title    []string
+}
+
+// Returns markets that belong with a market: those of its event, then those with a similar title, then those of its lane; in each
+// the open ones first, the largest first. @near selects candidates for similar titles, which share at least a fifth of the words
+// of both. A later list is read only where the ones before it are too short. An empty @event_key selects nothing.
+func (q *Queries) ListRelatedMarkets(ctx context.Context, arg ListRelatedMarketsParams) ([]ListRelatedMarketsRow, error) {
+	rows, err := q.db.Query(ctx, ListRelatedMarkets,
+		arg.Limit,
+		arg.TitleWords,
+		arg.EventKey,
+		arg.Provider,
+		arg.MarketID,
+		arg.NearOpen,
+		arg.NearClosed,
+		arg.LaneQuery,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListRelatedMarketsRow{}
+	for rows.Next() {
+		var i ListRelatedMarketsRow
+		if err := rows.Scan(&i.MarketID, &i.Relation, &i.Title); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -188,106 +511,32 @@ func (q *Queries) ListResolvedMarkets(ctx context.Context, arg ListResolvedMarke
 	return items, nil
 }
 
-const ListSearchable = `-- name: ListSearchable :many
-SELECT m.market_id, m.provider, m.title, m.slug, m.status, m.lane, m.event_key, m.end_date, q.volume_usd, q.volume24h
-FROM markets AS m
-LEFT JOIN market_quotes AS q ON q.market_id = m.market_id
+const ListWordsAround = `-- name: ListWordsAround :many
+SELECT (ARRAY(SELECT DISTINCT k.word FROM market_words AS k WHERE k.word LIKE '%' || q.word || '%' LIMIT $1::integer))::text[]
+    AS words
+FROM unnest($2::text[]) WITH ORDINALITY AS q (word, place)
+ORDER BY q.place
 `
 
-type ListSearchableRow struct {
-	MarketID  string
-	Provider  string
-	Title     string
-	Slug      string
-	Status    string
-	Lane      string
-	EventKey  string
-	EndDate   *time.Time
-	VolumeUsd *float64
-	Volume24h *float64
+type ListWordsAroundParams struct {
+	Most  int32
+	Words []string
 }
 
-// Returns what is searched of all markets. Descriptions are not searched.
-func (q *Queries) ListSearchable(ctx context.Context) ([]ListSearchableRow, error) {
-	rows, err := q.db.Query(ctx, ListSearchable)
+// Returns for each of the given words those that contain it, at most @most.
+func (q *Queries) ListWordsAround(ctx context.Context, arg ListWordsAroundParams) ([][]string, error) {
+	rows, err := q.db.Query(ctx, ListWordsAround, arg.Most, arg.Words)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []ListSearchableRow{}
+	items := [][]string{}
 	for rows.Next() {
-		var i ListSearchableRow
-		if err := rows.Scan(
-			&i.MarketID,
-			&i.Provider,
-			&i.Title,
-			&i.Slug,
-			&i.Status,
-			&i.Lane,
-			&i.EventKey,
-			&i.EndDate,
-			&i.VolumeUsd,
-			&i.Volume24h,
-		); err != nil {
+		var words []string
+		if err := rows.Scan(&words); err != nil {
 			return nil, err
 		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const ListSearchableSince = `-- name: ListSearchableSince :many
-SELECT m.market_id, m.provider, m.title, m.slug, m.status, m.lane, m.event_key, m.end_date, q.volume_usd, q.volume24h
-FROM (
-    SELECT c.market_id FROM markets AS c WHERE c.updated_at >= $1::timestamptz AND c.updated_at < 'infinity'
-    UNION SELECT d.market_id FROM market_quotes AS d WHERE d.at >= $1::timestamptz AND d.at < 'infinity'
-) AS changed
-JOIN markets AS m ON m.market_id = changed.market_id
-LEFT JOIN market_quotes AS q ON q.market_id = m.market_id
-`
-
-type ListSearchableSinceRow struct {
-	MarketID  string
-	Provider  string
-	Title     string
-	Slug      string
-	Status    string
-	Lane      string
-	EventKey  string
-	EndDate   *time.Time
-	VolumeUsd *float64
-	Volume24h *float64
-}
-
-// Is ListSearchable for the markets whose row or quote changed since a time. The upper bounds tell the planner that these are
-// few; a plan made without the value would read every row.
-func (q *Queries) ListSearchableSince(ctx context.Context, since time.Time) ([]ListSearchableSinceRow, error) {
-	rows, err := q.db.Query(ctx, ListSearchableSince, since)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []ListSearchableSinceRow{}
-	for rows.Next() {
-		var i ListSearchableSinceRow
-		if err := rows.Scan(
-			&i.MarketID,
-			&i.Provider,
-			&i.Title,
-			&i.Slug,
-			&i.Status,
-			&i.Lane,
-			&i.EventKey,
-			&i.EndDate,
-			&i.VolumeUsd,
-			&i.Volume24h,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
+		items = append(items, words)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

@@ -1,19 +1,170 @@
--- name: ListSearchable :many
--- Returns what is searched of all markets. Descriptions are not searched.
-SELECT m.market_id, m.provider, m.title, m.slug, m.status, m.lane, m.event_key, m.end_date, q.volume_usd, q.volume24h
-FROM markets AS m
-LEFT JOIN market_quotes AS q ON q.market_id = m.market_id;
+-- name: ListQueryWords :many
+-- Returns the words of a query, whether a market has the word, and whether one has a word that begins with it.
+SELECT q.word::text AS word,
+    (EXISTS (SELECT FROM market_words AS k WHERE k.word = q.word))::boolean AS whole,
+    (EXISTS (SELECT FROM market_words AS k WHERE k.word > q.word AND k.word < q.word || U&'\+10FFFF'))::boolean AS beginning
+FROM unnest(search_words(@query::text)) WITH ORDINALITY AS q (word, place)
+ORDER BY q.place
+LIMIT sqlc.arg('limit');
 
--- name: ListSearchableSince :many
--- Is ListSearchable for the markets whose row or quote changed since a time. The upper bounds tell the planner that these are
--- few; a plan made without the value would read every row.
-SELECT m.market_id, m.provider, m.title, m.slug, m.status, m.lane, m.event_key, m.end_date, q.volume_usd, q.volume24h
+-- name: ListWordsAround :many
+-- Returns for each of the given words those that contain it, at most @most.
+SELECT (ARRAY(SELECT DISTINCT k.word FROM market_words AS k WHERE k.word LIKE '%' || q.word || '%' LIMIT @most::integer))::text[]
+    AS words
+FROM unnest(@words::text[]) WITH ORDINALITY AS q (word, place)
+ORDER BY q.place;
+
+-- name: ListMisspelledWords :many
+-- Returns for each of the given words those that one typing error makes of it: a letter more, a letter less, another letter or two
+-- neighbours exchanged. One of two parts of the word, which leave out one letter, is as it was: an index finds it. Words of less
+-- than four letters and words with digits have none: another year is no typing error.
+SELECT (ARRAY(
+    SELECT DISTINCT k.word FROM market_words AS k
+    WHERE (k.word LIKE left(q.word, (n.letters - 1) / 2) || '%' OR k.word LIKE '%' || right(q.word, n.letters / 2))
+        AND char_length(k.word) BETWEEN n.letters - 1 AND n.letters + 1 AND k.word LIKE ANY (p.patterns)))::text[] AS words
+FROM unnest(@words::text[]) WITH ORDINALITY AS q (word, place)
+CROSS JOIN LATERAL (SELECT CASE WHEN q.word ~ '[0-9]' THEN 0 ELSE char_length(q.word) END AS letters) AS n
+CROSS JOIN LATERAL (SELECT ARRAY(
+    SELECT v.pattern FROM generate_series(1, n.letters + 1) AS i
+    CROSS JOIN LATERAL (VALUES (left(q.word, i - 1) || '_' || substr(q.word, i)), (left(q.word, i - 1) || substr(q.word, i + 1)),
+        (left(q.word, i - 1) || '_' || substr(q.word, i + 1)),
+        (left(q.word, i - 1) || substr(q.word, i + 1, 1) || substr(q.word, i, 1) || substr(q.word, i + 2))) AS v (pattern)
+    WHERE n.letters >= 4) AS patterns) AS p
+ORDER BY q.place;
+
+-- name: FindMarkets :many
+-- Returns the next markets of an order that a query matches: vector matches @query and, as text, every one of @parts, but not
+-- @better with @better_parts, which are those of a page before. The first branch reads the order, at most @most_read markets, and
+-- is enough where many match. Only where it finds less than the limit, the index of words is read. Open markets are indexed by the
+-- step of their volume: whole steps are read and then sorted by the volume itself. With @every the whole
+-- order is read: every market matches.
+WITH begin AS MATERIALIZED (
+    SELECT search_step(-(sqlc.arg(value)::double precision)) AS step
+), near AS MATERIALIZED (
+    SELECT x.market_id, v.value
+    FROM (
+        (SELECT s.market_id, s.vector, s.by_volume AS place FROM market_search AS s
+            WHERE @sort::text = 'volume' AND NOT @closed::boolean AND s.closed = false
+                AND s.by_volume >= (SELECT b.step FROM begin AS b)
+            ORDER BY s.by_volume FETCH FIRST (@most_read::bigint) ROWS WITH TIES)
+        UNION ALL
+        (SELECT s.market_id, s.vector, s.by_volume24h FROM market_search AS s
+            WHERE @sort::text = 'volume24h' AND NOT @closed::boolean AND s.closed = false
+                AND s.by_volume24h >= (SELECT b.step FROM begin AS b)
+            ORDER BY s.by_volume24h FETCH FIRST (@most_read::bigint) ROWS WITH TIES)
+        UNION ALL
+        (SELECT s.market_id, s.vector, s.by_volume FROM market_search AS s
+            WHERE @sort::text = 'volume' AND @closed::boolean AND s.closed = true
+                AND (s.by_volume, s.market_id) > (@value::double precision, @after_id::text)
+            ORDER BY s.by_volume, s.market_id LIMIT @most_read::bigint)
+        UNION ALL
+        (SELECT s.market_id, s.vector, s.by_volume24h FROM market_search AS s
+            WHERE @sort::text = 'volume24h' AND @closed::boolean AND s.closed = true
+                AND (s.by_volume24h, s.market_id) > (@value::double precision, @after_id::text)
+            ORDER BY s.by_volume24h, s.market_id LIMIT @most_read::bigint)
+        UNION ALL
+        (SELECT s.market_id, s.vector, s.by_end FROM market_search AS s
+            WHERE @sort::text = 'endDate' AND s.closed = @closed::boolean
+                AND (s.by_end, s.market_id) > (@value::double precision, @after_id::text)
+            ORDER BY s.by_end, s.market_id LIMIT @most_read::bigint)
+    ) AS x
+    CROSS JOIN LATERAL (SELECT CASE WHEN @closed::boolean OR @sort::text = 'endDate' THEN x.place
+        ELSE coalesce((SELECT search_rank(CASE WHEN @sort::text = 'volume' THEN q.volume_usd ELSE q.volume24h END)
+            FROM market_quotes AS q WHERE q.market_id = x.market_id), 'Infinity') END AS value) AS v
+    WHERE x.vector @@ sqlc.arg(near_query)::tsquery AND (@parts::text[] = '{}' OR x.vector::text LIKE ALL (@parts::text[]))
+        AND NOT (x.vector @@ sqlc.arg(better)::tsquery AND (@better_parts::text[] = '{}' OR x.vector::text LIKE ALL (@better_parts::text[])))
+        AND (v.value, x.market_id) > (@value::double precision, @after_id::text)
+    ORDER BY x.place FETCH FIRST (sqlc.arg('limit')::bigint) ROWS WITH TIES
+), matched AS MATERIALIZED (
+    SELECT s.market_id, v.value
+    FROM market_search AS s
+    CROSS JOIN LATERAL (SELECT CASE
+        WHEN @sort::text = 'endDate' THEN s.by_end
+        WHEN @closed::boolean THEN CASE WHEN @sort::text = 'volume' THEN s.by_volume ELSE s.by_volume24h END
+        ELSE coalesce((SELECT search_rank(CASE WHEN @sort::text = 'volume' THEN q.volume_usd ELSE q.volume24h END)
+            FROM market_quotes AS q WHERE q.market_id = s.market_id), 'Infinity') END AS value) AS v
+    WHERE NOT @every::boolean AND (SELECT count(*) FROM near) < sqlc.arg('limit')::bigint
+        AND s.vector @@ sqlc.arg(query)::tsquery AND (@parts::text[] = '{}' OR s.vector::text LIKE ALL (@parts::text[]))
+        AND NOT (s.vector @@ sqlc.arg(better)::tsquery AND (@better_parts::text[] = '{}' OR s.vector::text LIKE ALL (@better_parts::text[])))
+        AND (v.value, s.market_id) > (@value::double precision, @after_id::text)
+)
+SELECT a.market_id::text AS market_id, a.value::double precision AS value
 FROM (
-    SELECT c.market_id FROM markets AS c WHERE c.updated_at >= @since::timestamptz AND c.updated_at < 'infinity'
-    UNION SELECT d.market_id FROM market_quotes AS d WHERE d.at >= @since::timestamptz AND d.at < 'infinity'
-) AS changed
-JOIN markets AS m ON m.market_id = changed.market_id
-LEFT JOIN market_quotes AS q ON q.market_id = m.market_id;
+    SELECT n.market_id, n.value FROM near AS n
+    WHERE (SELECT count(*) FROM near) >= sqlc.arg('limit')::bigint OR @every::boolean
+    UNION ALL
+    SELECT m.market_id, m.value FROM matched AS m
+) AS a
+ORDER BY a.value, a.market_id
+LIMIT sqlc.arg('limit')::bigint;
+
+-- name: GetTitleWords :one
+-- Returns the words of a title that say what a market is about.
+SELECT search_title(@title::text)::text[] AS words;
+
+-- name: ListRelatedMarkets :many
+-- Returns markets that belong with a market: those of its event, then those with a similar title, then those of its lane; in each
+-- the open ones first, the largest first. @near selects candidates for similar titles, which share at least a fifth of the words
+-- of both. A later list is read only where the ones before it are too short. An empty @event_key selects nothing.
+WITH own AS MATERIALIZED (
+    SELECT array_to_tsvector(@title_words::text[]) AS words, cardinality(@title_words::text[]) AS n
+), event AS MATERIALIZED (
+    SELECT s.market_id, s.closed, s.title, coalesce(search_rank(q.volume_usd), 'Infinity') AS value
+    FROM markets AS m
+    JOIN market_search AS s ON s.market_id = m.market_id
+    LEFT JOIN market_quotes AS q ON q.market_id = m.market_id
+    WHERE m.event_key = @event_key::text AND m.event_key <> '' AND m.provider = @provider::text AND s.closed IS NOT NULL
+        AND m.market_id <> @market_id::text
+    ORDER BY s.closed, value, m.market_id LIMIT sqlc.arg('limit')::bigint
+), similar_open AS MATERIALIZED (
+    SELECT s.market_id, s.closed, s.title, s.by_volume
+    FROM market_search AS s
+    CROSS JOIN own
+    CROSS JOIN LATERAL (SELECT own.n - length(ts_delete(own.words, s.title)) AS n) AS c
+    WHERE (SELECT count(*) FROM event) < sqlc.arg('limit')::bigint
+        AND s.vector @@ sqlc.arg(near_open)::tsquery AND s.closed = false AND 6 * c.n >= own.n + cardinality(s.title)
+        AND s.market_id <> @market_id::text AND NOT EXISTS (SELECT FROM event AS e WHERE e.market_id = s.market_id)
+    ORDER BY s.by_volume FETCH FIRST (sqlc.arg('limit')::bigint) ROWS WITH TIES
+), similar_closed AS MATERIALIZED (
+    SELECT s.market_id, s.closed, s.title, s.by_volume
+    FROM market_search AS s
+    CROSS JOIN own
+    CROSS JOIN LATERAL (SELECT own.n - length(ts_delete(own.words, s.title)) AS n) AS c
+    WHERE (SELECT count(*) FROM event) + (SELECT count(*) FROM similar_open) < sqlc.arg('limit')::bigint
+        AND s.vector @@ sqlc.arg(near_closed)::tsquery AND s.closed = true AND 6 * c.n >= own.n + cardinality(s.title)
+        AND s.market_id <> @market_id::text AND NOT EXISTS (SELECT FROM event AS e WHERE e.market_id = s.market_id)
+    ORDER BY s.by_volume, s.market_id LIMIT sqlc.arg('limit')::bigint
+), before AS MATERIALIZED (
+    SELECT e.market_id FROM event AS e
+    UNION ALL SELECT o.market_id FROM similar_open AS o
+    UNION ALL SELECT c.market_id FROM similar_closed AS c
+), lane_open AS MATERIALIZED (
+    SELECT s.market_id, s.closed, s.title, s.by_volume
+    FROM market_search AS s
+    WHERE (SELECT count(*) FROM before) < sqlc.arg('limit')::bigint AND s.closed = false
+        AND s.vector @@ sqlc.arg(lane_query)::tsquery
+        AND s.market_id <> @market_id::text AND NOT EXISTS (SELECT FROM before AS b WHERE b.market_id = s.market_id)
+    ORDER BY s.by_volume FETCH FIRST (sqlc.arg('limit')::bigint) ROWS WITH TIES
+), lane_closed AS MATERIALIZED (
+    SELECT s.market_id, s.closed, s.title, s.by_volume
+    FROM market_search AS s
+    WHERE (SELECT count(*) FROM before) + (SELECT count(*) FROM lane_open) < sqlc.arg('limit')::bigint
+        AND s.closed = true AND s.vector @@ sqlc.arg(lane_query)::tsquery
+        AND s.market_id <> @market_id::text AND NOT EXISTS (SELECT FROM before AS b WHERE b.market_id = s.market_id)
+    ORDER BY s.by_volume, s.market_id LIMIT sqlc.arg('limit')::bigint
+), listed AS (
+    SELECT e.market_id, 'same_event' AS relation, 1 AS place, e.closed, e.title, e.value FROM event AS e
+    UNION ALL SELECT o.market_id, 'similar', 2, o.closed, o.title, r.value FROM similar_open AS o CROSS JOIN LATERAL (SELECT coalesce(
+        (SELECT search_rank(q.volume_usd) FROM market_quotes AS q WHERE q.market_id = o.market_id), 'Infinity') AS value) AS r
+    UNION ALL SELECT c.market_id, 'similar', 2, c.closed, c.title, c.by_volume FROM similar_closed AS c
+    UNION ALL SELECT o.market_id, 'same_lane', 3, o.closed, o.title, r.value FROM lane_open AS o CROSS JOIN LATERAL (SELECT coalesce(
+        (SELECT search_rank(q.volume_usd) FROM market_quotes AS q WHERE q.market_id = o.market_id), 'Infinity') AS value) AS r
+    UNION ALL SELECT c.market_id, 'same_lane', 3, c.closed, c.title, c.by_volume FROM lane_closed AS c
+)
+SELECT l.market_id::text AS market_id, l.relation::text AS relation, l.title::text[] AS title
+FROM listed AS l
+ORDER BY l.place, l.closed, l.value, l.market_id
+LIMIT sqlc.arg('limit')::bigint;
 
 -- name: ListResolvedMarkets :many
 -- Returns the markets of a provider with an outcome before a place, the newest first.

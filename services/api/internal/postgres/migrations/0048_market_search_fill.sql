@@ -1,0 +1,13 @@
+---- tern: disable-tx ----
+-- Indexes the markets of before, some per transaction, so that an answer of a venue waits for one of them at most. It can be
+-- repeated.
+DO $$
+DECLARE last text := '';
+BEGIN
+    LOOP
+        last := api.fill_search(last, 200);
+        EXIT WHEN last IS NULL;
+        COMMIT;
+        PERFORM pg_sleep(0.01);
+    END LOOP;
+END $$;
