@@ -11,12 +11,12 @@ import (
 
 const (
 	searches     = 2_000
-	searchBudget = 10 * time.Millisecond // p99
+	searchBudget = 50 * time.Millisecond // p99
 )
 
 // search asks the public door for words among all markets, one question at a time,
-// beside Postgres's own index of words over the same titles, which knows neither
-// typos nor beginnings of words.
+// and compares it with a plain index of words over the same titles, which finds neither
+// typing errors nor beginnings of words.
 func (b *bench) search(ctx context.Context) error {
 	if err := b.indexed(ctx); err != nil {
 		return err
@@ -41,7 +41,7 @@ func (b *bench) search(ctx context.Context) error {
 	}
 	b.report.ratio("search / Postgres full text, p50", "ms", lower, 0, middle, limitMiddle)
 	b.report.ratio("search / Postgres full text, p99", "ms", lower, 0, ours, limit)
-	b.report.ratio("search p99 / 10 ms", "ms", lower, 1, ours, []float64{millis(searchBudget)})
+	b.report.ratio("search p99 / 50 ms", "ms", lower, 1, ours, []float64{millis(searchBudget)})
 	return b.seed.dropBook(ctx)
 }
 

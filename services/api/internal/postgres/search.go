@@ -22,7 +22,7 @@ const mostRead = 4000
 func (s *Store) ListQueryWords(ctx context.Context, text string, limit int) ([]search.Word, error) {
 	rows, err := s.rq.ListQueryWords(ctx, db.ListQueryWordsParams{Query: text, Limit: int32(limit)})
 	return pg.Collect(rows, func(r db.ListQueryWordsRow) search.Word {
-		return search.Word{Text: r.Word, Whole: r.Whole, Beginning: r.Beginning}
+		return search.Word{Text: r.Word, Whole: r.Whole, Beginning: r.Beginning, Share: r.Share, PartShare: r.PartShare}
 	}), pg.Fault(wrap("list words of a query", err))
 }
 

@@ -57,7 +57,7 @@ WITH begin AS MATERIALIZED (
         ELSE coalesce((SELECT search_rank(CASE WHEN $4::text = 'volume' THEN q.volume_usd ELSE q.volume24h END)
             FROM market_quotes AS q WHERE q.market_id = s.market_id), 'Infinity') END AS value) AS v
     WHERE NOT $2::boolean AND (SELECT count(*) FROM near) < $1::bigint
-        AND s.vector @@ $12::tsquery AND ($9::text[] = '{}' OR s.vector::text LIKE ALL ($9::text[]))
+        AND s.vector @@ $12::tsquery AND (s.vector @@ $8::tsquery) IS TRUE AND ($9::text[] = '{}' OR s.vector::text LIKE ALL ($9::text[]))
         AND NOT (s.vector @@ $10::tsquery AND ($11::text[] = '{}' OR s.vector::text LIKE ALL ($11::text[])))
         AND (v.value, s.market_id) > ($3::double precision, $7::text)
 )
@@ -92,11 +92,11 @@ type FindMarketsRow struct {
 	Value    float64
 }
 
-// Returns the next markets of an order that a query matches: vector matches @query and, as text, every one of @parts, but not
+// Returns the next markets of an order that a query matches: vector matches @near_query and, as text, every one of @parts, but not
 // @better with @better_parts, which are those of a page before. The first branch reads the order, at most @most_read markets, and
-// is enough where many match. Only where it finds less than the limit, the index of words is read. Open markets are indexed by the
-// step of their volume: whole steps are read and then sorted by the volume itself. With @every the whole
-// order is read: every market matches.
+// is enough where many match. Only where it finds less than the limit, the index of words is read with @query; IS TRUE makes a
+// condition that no index reads. Open markets are indexed by the step of their volume: whole steps are read and then sorted by the
+// volume itself. With @every the whole order is read: every market matches.
 func (q *Queries) FindMarkets(ctx context.Context, arg FindMarketsParams) ([]FindMarketsRow, error) {
 	rows, err := q.db.Query(ctx, FindMarkets,
 		arg.Limit,
@@ -260,7 +260,7 @@ func (q *Queries) ListGaps(ctx context.Context, arg ListGapsParams) ([]ListGapsR
 
 const ListMisspelledWords = `-- name: ListMisspelledWords :many
 SELECT (ARRAY(
-    SELECT DISTINCT k.word FROM market_words AS k
+    SELECT k.word FROM market_words AS k
     WHERE (k.word LIKE left(q.word, (n.letters - 1) / 2) || '%' OR k.word LIKE '%' || right(q.word, n.letters / 2))
         AND char_length(k.word) BETWEEN n.letters - 1 AND n.letters + 1 AND k.word LIKE ANY (p.patterns)))::text[] AS words
 FROM unnest($1::text[]) WITH ORDINALITY AS q (word, place)
@@ -298,9 +298,17 @@ func (q *Queries) ListMisspelledWords(ctx context.Context, words []string) ([][]
 }
 
 const ListQueryWords = `-- name: ListQueryWords :many
+WITH frequent AS MATERIALIZED (
+    SELECT e.word, e.share
+    FROM pg_catalog.pg_stats AS t
+    CROSS JOIN LATERAL unnest(t.most_common_elems::text::text[], t.most_common_elem_freqs) AS e (word, share)
+    WHERE t.schemaname = 'api' AND t.tablename = 'market_search' AND t.attname = 'vector'
+)
 SELECT q.word::text AS word,
     (EXISTS (SELECT FROM market_words AS k WHERE k.word = q.word))::boolean AS whole,
-    (EXISTS (SELECT FROM market_words AS k WHERE k.word > q.word AND k.word < q.word || U&'\+10FFFF'))::boolean AS beginning
+    (EXISTS (SELECT FROM market_words AS k WHERE k.word > q.word AND k.word < q.word || U&'\+10FFFF'))::boolean AS beginning,
+    coalesce((SELECT sum(f.share) FROM frequent AS f WHERE f.word = q.word), 0)::double precision AS share,
+    coalesce((SELECT sum(f.share) FROM frequent AS f WHERE strpos(f.word, q.word) > 0), 0)::double precision AS part_share
 FROM unnest(search_words($1::text)) WITH ORDINALITY AS q (word, place)
 ORDER BY q.place
 LIMIT $2
@@ -315,9 +323,13 @@ type ListQueryWordsRow struct {
 	Word      string
 	Whole     bool
 	Beginning bool
+	Share     float64
+	PartShare float64
 }
 
-// Returns the words of a query, whether a market has the word, and whether one has a word that begins with it.
+// Returns the words of a query, whether a market has the word, and whether one has a word that begins with it. share is the share
+// of the markets that have the word, part_share of those with a word that contains it: estimates of the statistics, 0 for a
+// rare word.
 func (q *Queries) ListQueryWords(ctx context.Context, arg ListQueryWordsParams) ([]ListQueryWordsRow, error) {
 	rows, err := q.db.Query(ctx, ListQueryWords, arg.Query, arg.Limit)
 	if err != nil {
@@ -327,7 +339,13 @@ func (q *Queries) ListQueryWords(ctx context.Context, arg ListQueryWordsParams) 
 	items := []ListQueryWordsRow{}
 	for rows.Next() {
 		var i ListQueryWordsRow
-		if err := rows.Scan(&i.Word, &i.Whole, &i.Beginning); err != nil {
+		if err := rows.Scan(
+			&i.Word,
+			&i.Whole,
+			&i.Beginning,
+			&i.Share,
+			&i.PartShare,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -512,8 +530,7 @@ func (q *Queries) ListResolvedMarkets(ctx context.Context, arg ListResolvedMarke
 }
 
 const ListWordsAround = `-- name: ListWordsAround :many
-SELECT (ARRAY(SELECT DISTINCT k.word FROM market_words AS k WHERE k.word LIKE '%' || q.word || '%' LIMIT $1::integer))::text[]
-    AS words
+SELECT ((ARRAY(SELECT k.word FROM market_words AS k WHERE k.word LIKE '%' || q.word || '%'))[1:$1::integer])::text[] AS words
 FROM unnest($2::text[]) WITH ORDINALITY AS q (word, place)
 ORDER BY q.place
 `

@@ -1,16 +1,25 @@
 -- name: ListQueryWords :many
--- Returns the words of a query, whether a market has the word, and whether one has a word that begins with it.
+-- Returns the words of a query, whether a market has the word, and whether one has a word that begins with it. share is the share
+-- of the markets that have the word, part_share of those with a word that contains it: estimates of the statistics, 0 for a
+-- rare word.
+WITH frequent AS MATERIALIZED (
+    SELECT e.word, e.share
+    FROM pg_catalog.pg_stats AS t
+    CROSS JOIN LATERAL unnest(t.most_common_elems::text::text[], t.most_common_elem_freqs) AS e (word, share)
+    WHERE t.schemaname = 'api' AND t.tablename = 'market_search' AND t.attname = 'vector'
+)
 SELECT q.word::text AS word,
     (EXISTS (SELECT FROM market_words AS k WHERE k.word = q.word))::boolean AS whole,
-    (EXISTS (SELECT FROM market_words AS k WHERE k.word > q.word AND k.word < q.word || U&'\+10FFFF'))::boolean AS beginning
+    (EXISTS (SELECT FROM market_words AS k WHERE k.word > q.word AND k.word < q.word || U&'\+10FFFF'))::boolean AS beginning,
+    coalesce((SELECT sum(f.share) FROM frequent AS f WHERE f.word = q.word), 0)::double precision AS share,
+    coalesce((SELECT sum(f.share) FROM frequent AS f WHERE strpos(f.word, q.word) > 0), 0)::double precision AS part_share
 FROM unnest(search_words(@query::text)) WITH ORDINALITY AS q (word, place)
 ORDER BY q.place
 LIMIT sqlc.arg('limit');
 
 -- name: ListWordsAround :many
 -- Returns for each of the given words those that contain it, at most @most.
-SELECT (ARRAY(SELECT DISTINCT k.word FROM market_words AS k WHERE k.word LIKE '%' || q.word || '%' LIMIT @most::integer))::text[]
-    AS words
+SELECT ((ARRAY(SELECT k.word FROM market_words AS k WHERE k.word LIKE '%' || q.word || '%'))[1:@most::integer])::text[] AS words
 FROM unnest(@words::text[]) WITH ORDINALITY AS q (word, place)
 ORDER BY q.place;
 
@@ -19,7 +28,7 @@ ORDER BY q.place;
 -- neighbours exchanged. One of two parts of the word, which leave out one letter, is as it was: an index finds it. Words of less
 -- than four letters and words with digits have none: another year is no typing error.
 SELECT (ARRAY(
-    SELECT DISTINCT k.word FROM market_words AS k
+    SELECT k.word FROM market_words AS k
     WHERE (k.word LIKE left(q.word, (n.letters - 1) / 2) || '%' OR k.word LIKE '%' || right(q.word, n.letters / 2))
         AND char_length(k.word) BETWEEN n.letters - 1 AND n.letters + 1 AND k.word LIKE ANY (p.patterns)))::text[] AS words
 FROM unnest(@words::text[]) WITH ORDINALITY AS q (word, place)
@@ -33,11 +42,11 @@ CROSS JOIN LATERAL (SELECT ARRAY(
 ORDER BY q.place;
 
 -- name: FindMarkets :many
--- Returns the next markets of an order that a query matches: vector matches @query and, as text, every one of @parts, but not
+-- Returns the next markets of an order that a query matches: vector matches @near_query and, as text, every one of @parts, but not
 -- @better with @better_parts, which are those of a page before. The first branch reads the order, at most @most_read markets, and
--- is enough where many match. Only where it finds less than the limit, the index of words is read. Open markets are indexed by the
--- step of their volume: whole steps are read and then sorted by the volume itself. With @every the whole
--- order is read: every market matches.
+-- is enough where many match. Only where it finds less than the limit, the index of words is read with @query; IS TRUE makes a
+-- condition that no index reads. Open markets are indexed by the step of their volume: whole steps are read and then sorted by the
+-- volume itself. With @every the whole order is read: every market matches.
 WITH begin AS MATERIALIZED (
     SELECT search_step(-(sqlc.arg(value)::double precision)) AS step
 ), near AS MATERIALIZED (
@@ -84,7 +93,7 @@ WITH begin AS MATERIALIZED (
         ELSE coalesce((SELECT search_rank(CASE WHEN @sort::text = 'volume' THEN q.volume_usd ELSE q.volume24h END)
             FROM market_quotes AS q WHERE q.market_id = s.market_id), 'Infinity') END AS value) AS v
     WHERE NOT @every::boolean AND (SELECT count(*) FROM near) < sqlc.arg('limit')::bigint
-        AND s.vector @@ sqlc.arg(query)::tsquery AND (@parts::text[] = '{}' OR s.vector::text LIKE ALL (@parts::text[]))
+        AND s.vector @@ sqlc.arg(query)::tsquery AND (s.vector @@ sqlc.arg(near_query)::tsquery) IS TRUE AND (@parts::text[] = '{}' OR s.vector::text LIKE ALL (@parts::text[]))
         AND NOT (s.vector @@ sqlc.arg(better)::tsquery AND (@better_parts::text[] = '{}' OR s.vector::text LIKE ALL (@better_parts::text[])))
         AND (v.value, s.market_id) > (@value::double precision, @after_id::text)
 )
