@@ -110,14 +110,14 @@ var seesJSON = map[string]bool{"edge": true, "venue": true, "partner": true, "pr
 
 // pkgMay lists what a package under pkg/ may import besides fault, and why.
 var pkgMay = map[string][]string{
-	"page":         {"cache"},                                 // a book is a cache of pages
-	"kv":           {"breaker"},                               // Redis is not asked while it does not answer
-	"web":          {"syntax"},                                // path and query words of the protocol
-	"skill":        {"syntax"},                                // prices, sides and statuses
-	"ledgerclient": {"link", "obs"},                           // the connection and its faults
-	"idp":          {"conf"},                                  // a provider's secret is one of the settings
-	"service":      {"chrono", "conf", "obs", "pg", "web"},    // the commands that all services have
-	"testkit":      {"localdb", "pg", "kv", "link", "chrono"}, // sets up what the others connect to
+	"page":         {"cache"},                                             // a book is a cache of pages
+	"kv":           {"breaker"},                                           // Redis is not asked while it does not answer
+	"web":          {"syntax"},                                            // path and query words of the protocol
+	"skill":        {"syntax"},                                            // prices, sides and statuses
+	"ledgerclient": {"link", "obs"},                                       // the connection and its faults
+	"idp":          {"conf"},                                              // a provider's secret is one of the settings
+	"service":      {"chrono", "conf", "link", "obs", "pg", "run", "web"}, // the commands and the life that all services have
+	"testkit":      {"localdb", "pg", "kv", "link", "chrono"},             // sets up what the others connect to
 }
 
 // seesTime are the packages of pkg/ that run things and so read the time of

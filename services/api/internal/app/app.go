@@ -294,26 +294,10 @@ func (a *App) Run(ctx context.Context) error {
 		// Before the server, which waits for the streams as for any other answer.
 		{Name: "sockets", Stop: func(ctx context.Context) error { a.edge.Leave(ctx); return nil }},
 	}
-	if a.internal != nil {
-		parts = append(parts, run.Of("metrics", a.internal))
-	}
-	if a.time != nil {
-		parts = append(parts, run.Loop("time", func(ctx context.Context) error { return a.time.Follow(ctx, pg.Time(a.pool)) }))
-	}
-	return run.Run(ctx, run.Options{
-		Log: a.log,
-		Up: func() {
-			a.health.Up()
-			a.grpc.SetReady(true)
-			close(a.up)
-		},
-		Drain: func() {
-			a.health.Down()
-			a.grpc.SetReady(false)
-			a.http.Drain()
-		},
-		Linger: a.cfg.Linger,
-	}, parts...)
+	return service.Life{
+		Log: a.log, Health: a.health, HTTP: a.http, Internal: a.internal, GRPC: a.grpc,
+		Clock: a.time, Time: pg.Time(a.pool), Linger: a.cfg.Linger, Up: func() { close(a.up) },
+	}.Run(ctx, parts...)
 }
 
 // noteTolerance writes the price tolerance into its history, as soon as the database

@@ -167,26 +167,10 @@ func (a *App) Run(ctx context.Context) error {
 		run.Of("grpc", a.grpc),
 		run.Of("http", a.http),
 	}
-	if a.internal != nil {
-		parts = append(parts, run.Of("metrics", a.internal))
-	}
-	if a.time != nil {
-		parts = append(parts, run.Loop("time", func(ctx context.Context) error { return a.time.Follow(ctx, pg.Time(a.pool)) }))
-	}
-	return run.Run(ctx, run.Options{
-		Log: a.log,
-		Up: func() {
-			a.health.Up()
-			a.grpc.SetReady(true)
-			close(a.up)
-		},
-		Drain: func() {
-			a.health.Down()
-			a.grpc.SetReady(false)
-			a.http.Drain()
-		},
-		Linger: a.cfg.Linger,
-	}, parts...)
+	return service.Life{
+		Log: a.log, Health: a.health, HTTP: a.http, Internal: a.internal, GRPC: a.grpc,
+		Clock: a.time, Time: pg.Time(a.pool), Linger: a.cfg.Linger, Up: func() { close(a.up) },
+	}.Run(ctx, parts...)
 }
 
 // Up is closed when everything listens; the addresses are known from then on.

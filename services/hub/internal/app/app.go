@@ -267,18 +267,10 @@ func (a *App) Run(ctx context.Context) error {
 		run.Of("http", a.http),
 	}
 	parts = append(parts, a.videoParts()...)
-	if a.internal != nil {
-		parts = append(parts, run.Of("metrics", a.internal))
-	}
-	if a.time != nil {
-		parts = append(parts, run.Loop("time", func(ctx context.Context) error { return a.time.Follow(ctx, pg.Time(a.pool)) }))
-	}
-	return run.Run(ctx, run.Options{
-		Log:    a.log,
-		Up:     func() { a.health.Up(); close(a.up) },
-		Drain:  func() { a.health.Down(); a.http.Drain() },
-		Linger: a.cfg.Linger,
-	}, parts...)
+	return service.Life{
+		Log: a.log, Health: a.health, HTTP: a.http, Internal: a.internal,
+		Clock: a.time, Time: pg.Time(a.pool), Linger: a.cfg.Linger, Up: func() { close(a.up) },
+	}.Run(ctx, parts...)
 }
 
 // close ends the pools and links that were opened.
