@@ -44,12 +44,16 @@ type Client struct {
 	StationWrites    stationv1.StationServiceClient
 	Stations         stationv1.StationReadServiceClient
 	Wire             wirev1.WireReadServiceClient
+
+	filings filings
 }
 
 // New returns a client that uses a connection to the api.
 func New(conn grpc.ClientConnInterface) *Client {
 	cc := WithDeadlines(conn)
+	writes := signalv1.NewSignalServiceClient(cc)
 	return &Client{
+		filings:          newFilings(writes, time.Now),
 		Boards:           boardv1.NewBoardReadServiceClient(cc),
 		Catalogue:        cataloguev1.NewCatalogueReadServiceClient(cc),
 		Days:             digestv1.NewDigestReadServiceClient(cc),
@@ -64,7 +68,7 @@ func New(conn grpc.ClientConnInterface) *Client {
 		Records:          recordv1.NewRecordServiceClient(cc),
 		ResolutionWrites: resolutionv1.NewResolutionServiceClient(cc),
 		Resolutions:      resolutionv1.NewResolutionReadServiceClient(cc),
-		SignalWrites:     signalv1.NewSignalServiceClient(cc),
+		SignalWrites:     writes,
 		Signals:          signalv1.NewSignalReadServiceClient(cc),
 		StationWrites:    stationv1.NewStationServiceClient(cc),
 		Stations:         stationv1.NewStationReadServiceClient(cc),

@@ -124,7 +124,7 @@ var pkgMay = map[string][]string{
 // day. Everything else is told the time by its caller.
 var seesTime = map[string]bool{
 	"run": true, "chrono": true, "obs": true, "web": true, "link": true, "kv": true,
-	"limit": true, "pg": true, "localdb": true, "testkit": true,
+	"limit": true, "pg": true, "localdb": true, "testkit": true, "ledgerclient": true,
 }
 
 // vague names gather what belongs elsewhere.

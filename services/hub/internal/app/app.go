@@ -207,7 +207,7 @@ func (a *App) faces() error {
 
 // deps builds the subjects over the links.
 func (a *App) deps(store *postgres.Store, verifier caller.Logins) edge.Deps {
-	operators, signals := upstream.NewOperators(a.ledger), upstream.NewSignals(a.ledger, a.now)
+	operators := upstream.NewOperators(a.ledger)
 	var secrets []string
 	for _, s := range a.cfg.Sessions {
 		secrets = append(secrets, s.Reveal())
@@ -224,7 +224,7 @@ func (a *App) deps(store *postgres.Store, verifier caller.Logins) edge.Deps {
 			Admin: caller.NewSecret(a.cfg.Admin.Reveal()), Cron: caller.NewSecret(a.cfg.Cron.Reveal()),
 			Failures: a.failures("secret"), Now: a.now,
 		}),
-		Sessions: sessions, Operators: operators, Directory: operators, Grants: a.grants, Messages: a.messages, Creations: a.creations, Keys: a.messageLimit(), Signals: signal.NewService(signals, newID),
+		Sessions: sessions, Operators: operators, Directory: operators, Grants: a.grants, Messages: a.messages, Creations: a.creations, Keys: a.messageLimit(), Signals: signal.NewService(a.api, newID),
 		Markets: upstream.NewMarkets(a.ledger), Catalogue: upstream.NewCatalogue(a.ledger), Resolutions: upstream.NewResolutions(a.ledger),
 		Boards: upstream.NewBoards(a.ledger), Links: store, Programs: a.programs(), Director: director, Broadcast: a.broadcast(store), Audit: store,
 		Pins: store, Streams: store, Clips: store, OnAir: a.onair, Moderation: moderation.NewService(upstream.NewModeration(a.ledger), store.Moderation(), a.onair, store.Moderation(), newID, a.now), Video: a.newVideo(store), Network: a.network, Viewers: a.viewers(),

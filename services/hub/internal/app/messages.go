@@ -27,8 +27,8 @@ func (a *App) newMessages(store *postgres.Store) error {
 	if err != nil {
 		return err
 	}
-	signals, markets, outcomes := upstream.NewSignals(a.ledger, a.now), upstream.NewMarkets(a.ledger), upstream.NewResolutions(a.ledger)
-	filer := signal.NewService(signals, newID)
+	markets, outcomes := upstream.NewMarkets(a.ledger), upstream.NewResolutions(a.ledger)
+	filer := signal.NewService(a.api, newID)
 	issuer := a.cfg.base() + issuerPath
 	a.messages = message.NewService(message.Config{
 		Issuer: issuer, Now: a.now, NewID: newID, Keys: keys, Messages: store.Messages(), Signers: store.Signers(), OperatorKeys: upstream.NewOperators(a.ledger),

@@ -21,7 +21,7 @@ import (
 
 // Effects do in the ledger what signed messages ask for.
 type Effects struct {
-	Filer    Filer
+	Filer    *signal.Service
 	Markets  Markets
 	Profiles Profiles
 	Outcomes Outcomes
@@ -74,7 +74,7 @@ func (e *Effects) call(ctx context.Context, a message.Act, c *message.Call) (mes
 	id := signalID(a)
 	draft, err := draftOf(ctx, e.Markets, c)
 	if err == nil {
-		draft.ID = id
+		draft.Id = id
 		_, err = e.Filer.File(ctx, operator.Actor{ID: operator.ID(a.DenpaID)}, draft)
 	} else if f := fault.Of(err); f.Kind == fault.Invalid || f.Kind == fault.NotFound {
 		// The price of an earlier try may be gone; what it has filed stands.
@@ -113,9 +113,9 @@ func uuidText(id [16]byte) string {
 var errPrice = message.ErrInvalid.With("field", "priceBps").Say("priceBps is needed: the market has no price of the last 15 minutes")
 
 // draftOf prices a call. Faults: market_not_found, errPrice.
-func draftOf(ctx context.Context, markets Markets, c *message.Call) (signal.Draft, error) {
-	d := signal.Draft{
-		MarketID: c.MarketID, Direction: c.Side, Source: syntax.SourceAPI,
+func draftOf(ctx context.Context, markets Markets, c *message.Call) (*signalv1.Draft, error) {
+	d := &signalv1.Draft{
+		MarketId: string(c.MarketID), Direction: string(c.Side), Source: string(syntax.SourceAPI),
 		TextTake: filled(c.Take), MarketTitle: filled(c.MarketTitle),
 	}
 	if c.Confidence != nil {
@@ -123,7 +123,7 @@ func draftOf(ctx context.Context, markets Markets, c *message.Call) (signal.Draf
 		d.Confidence = &n
 	}
 	if c.Price != nil {
-		d.Price = *c.Price
+		d.PriceBps = int32(*c.Price)
 		return d, nil
 	}
 	yes, err := markets.Snapshot(ctx, c.MarketID)
@@ -133,8 +133,8 @@ func draftOf(ctx context.Context, markets Markets, c *message.Call) (signal.Draf
 	case yes == nil:
 		return d, errPrice
 	}
-	if d.Price = *yes; c.Side == syntax.No {
-		d.Price = syntax.MaxBps - *yes
+	if d.PriceBps = int32(*yes); c.Side == syntax.No {
+		d.PriceBps = int32(syntax.MaxBps - *yes)
 	}
 	return d, nil
 }

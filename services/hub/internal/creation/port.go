@@ -5,20 +5,12 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
-	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 	"github.com/signalcast/signalcast/services/hub/internal/onair"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/resolution"
-	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
-
-// Filer files calls; a draft that has an id keeps it.
-type Filer interface {
-	File(ctx context.Context, by operator.Actor, d signal.Draft) (signal.Filed, error)
-	RehearseFile(ctx context.Context, by operator.Actor, d signal.Draft) (*signalv1.Signal, signal.Filing, error)
-}
 
 // Markets prices calls and makes markets.
 type Markets interface {

@@ -29,7 +29,7 @@ type Config struct {
 	Issuer   string // the base address of the protocol
 	Now      func() time.Time
 	NewID    func() string // uuid v7
-	Filer    Filer
+	Filer    *signal.Service
 	Signals  signalv1.SignalReadServiceClient
 	Markets  Markets
 	Outcomes Outcomes
@@ -67,7 +67,9 @@ type Filed struct {
 	SignalID  string
 	MessageID message.ID
 	URI       string
-	Filing    signal.Filing
+	Filing    *signalv1.Filing
+	// Unconfirmed states that no venue has confirmed the market of a dry run.
+	Unconfirmed bool
 }
 
 // dueCall is what the ledger does not say about a filed call.
@@ -98,32 +100,35 @@ func (s *Service) File(ctx context.Context, by Caller, r Request) (Filed, error)
 	if err != nil {
 		return Filed{}, err
 	}
-	draft.MaxSlippage, draft.AllowUnverified = r.MaxSlippage, r.AllowUnverified
+	draft.MaxSlippageBps, draft.AllowUnverified = r.MaxSlippage, r.AllowUnverified
 	if r.DryRun {
-		_, would, err := s.Filer.RehearseFile(ctx, by.Actor, draft)
-		return Filed{Filing: would}, err
+		would, err := s.Filer.RehearseFile(ctx, by.Actor, draft)
+		return Filed{Filing: would.GetFiling(), Unconfirmed: would.GetSignal().GetUnconfirmed()}, err
 	}
-	draft.ID, draft.IdempotencyKey, draft.BodyHash = s.NewID(), r.IdempotencyKey, r.BodyHash
+	draft.Id = s.NewID()
+	if r.IdempotencyKey != "" {
+		draft.IdempotencyKey, draft.BodyHash = &r.IdempotencyKey, r.BodyHash
+	}
 	due := dueCall{
-		Type: r.Type, DenpaID: by.DenpaID, AppID: by.AppID, Credential: by.Credential, SignalID: draft.ID, Payload: r.Payload,
+		Type: r.Type, DenpaID: by.DenpaID, AppID: by.AppID, Credential: by.Credential, SignalID: draft.Id, Payload: r.Payload,
 	}
-	if err := s.note(ctx, callSubject+draft.ID, due); err != nil {
+	if err := s.note(ctx, callSubject+draft.Id, due); err != nil {
 		return Filed{}, err
 	}
 	filed, err := s.Filer.File(ctx, by.Actor, draft)
 	if err != nil {
 		if f := fault.Of(err); f.Kind != fault.Internal && f.Kind != fault.Unavailable {
-			_ = s.Dues.DropDue(ctx, callSubject+draft.ID) // else the sweep finds that nothing came of it
+			_ = s.Dues.DropDue(ctx, callSubject+draft.Id) // else the sweep finds that nothing came of it
 		}
 		return Filed{}, err
 	}
-	due.SignalID = filed.ID // another one when the idempotency key was used before
+	due.SignalID = filed.GetId() // another one when the idempotency key was used before
 	record, err := s.attestCall(ctx, due)
 	if err != nil {
 		return Filed{}, err
 	}
-	_ = s.Dues.DropDue(ctx, callSubject+draft.ID) // else the sweep attests it once more, which changes nothing
-	return Filed{SignalID: filed.ID, MessageID: record.ID, URI: URI(by.DenpaID, filed.ID), Filing: filed.Filing}, nil
+	_ = s.Dues.DropDue(ctx, callSubject+draft.Id) // else the sweep attests it once more, which changes nothing
+	return Filed{SignalID: filed.GetId(), MessageID: record.ID, URI: URI(by.DenpaID, filed.GetId()), Filing: filed.GetFiling()}, nil
 }
 
 // URI names a signal across stations.

@@ -69,7 +69,7 @@ func setup(t testing.TB, options ...option) *bench {
 	b := &bench{t: t, clock: testkit.NewClock(time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)), audit: &auditLog{}}
 	b.ledger = memledger.New(b.clock.Now)
 	conn := testkit.Link(t, b.ledger.Register)
-	ops, signals := upstream.NewOperators(conn), upstream.NewSignals(conn, b.clock.Now)
+	ops, ledger := upstream.NewOperators(conn), ledgerclient.New(conn)
 	b.sessions = &sessionStore{}
 	sessions := caller.NewSessions([]string{"session-secret-0123456789-0123456789"}, b.sessions, true, b.clock.Now)
 	store := &grantStore{}
@@ -78,12 +78,12 @@ func setup(t testing.TB, options ...option) *bench {
 	ids := &sequence{}
 	programs := programv1.NewProgramReadServiceClient(ledgerclient.WithDeadlines(conn))
 	deps := edge.Deps{
-		Ledger: ledgerclient.New(conn),
+		Ledger: ledger,
 		Callers: caller.New(caller.Deps{
 			Sessions: sessions, Logins: logins{}, Tokens: grantTokens{grants}, Ledger: ops, Limiter: newLimiter(b.clock.Now),
 			Admin: caller.NewSecret(adminSecret), Cron: caller.NewSecret(cronSecret), Now: b.clock.Now,
 		}),
-		Sessions: sessions, Operators: ops, Directory: ops, Grants: grants, Signals: signal.NewService(signals, ids.next),
+		Sessions: sessions, Operators: ops, Directory: ops, Grants: grants, Signals: signal.NewService(ledger, ids.next),
 		Markets: upstream.NewMarkets(conn), Catalogue: upstream.NewCatalogue(conn), Resolutions: upstream.NewResolutions(conn), Boards: upstream.NewBoards(conn),
 		Programs: programs, Director: programv1.NewProgramServiceClient(conn), Audit: b.audit,
 		Pins: bare{}, Streams: bare{}, Clips: bare{}, Video: noVideo(ops, ids.next, b.clock.Now), Links: bare{}, Network: newNetwork(conn, &partners{}, b.clock.Now), Viewers: keyLimit{limit.NewLocal("view", 1, time.Hour, b.clock.Now)},

@@ -15,7 +15,6 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/creation"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
-	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
 type createdJSON struct {
@@ -64,10 +63,10 @@ func (s *server) create(c echo.Context, t message.Type) error {
 		return s.refuseCreation(c, err)
 	}
 	if r.DryRun {
-		return web.OK(c, dryFiledJSON{OK: true, DryRun: true, filingJSON: showFiling(&filed.Filing)})
+		return web.OK(c, dryFiledJSON{OK: true, DryRun: true, filingJSON: showFiling(filed.Filing, filed.Unconfirmed)})
 	}
 	return web.OK(c, createdJSON{
-		filedJSON: s.showFiled(&signal.Filed{ID: filed.SignalID, Filing: filed.Filing}),
+		filedJSON: s.showFiled(filed.SignalID, filed.Filing),
 		URI:       filed.URI, MessageID: string(filed.MessageID),
 	})
 }

@@ -68,8 +68,7 @@ func (s *server) appendEvent(c echo.Context) error {
 		}
 		return web.OK(c, showDryEvent(would))
 	}
-	draft.IdempotencyKey = key
-	event, err := s.Signals.Append(ctx, by, draft)
+	event, err := s.Signals.Append(ctx, by, draft, key)
 	if err != nil {
 		return err
 	}
@@ -78,24 +77,24 @@ func (s *server) appendEvent(c echo.Context) error {
 
 // readEvent reads what is to be appended to the signal of that id; an id that no
 // signal has is the last mistake to be named.
-func readEvent(o web.Object, signalID string) (signal.EventDraft, error) {
+func readEvent(o web.Object, signalID string) (*signalv1.AppendEventRequest, error) {
 	raw := o.String("type", web.BodyLimit, true)
 	kind, ok := signal.ParseEventType(raw)
 	if !ok {
 		o.Invalid("type", "must be take, reaffirm, confidence, note or share")
 	}
 	if err := o.Err(); err != nil {
-		return signal.EventDraft{}, err
+		return nil, err
 	}
 	payload, err := readPayload(o, kind)
 	if err != nil {
-		return signal.EventDraft{}, err
+		return nil, err
 	}
 	id, ok := parseUUID(signalID)
 	if !ok {
-		return signal.EventDraft{}, signal.ErrUnknown
+		return nil, signal.ErrUnknown
 	}
-	return signal.EventDraft{SignalID: id, Type: kind, Payload: payload}, nil
+	return &signalv1.AppendEventRequest{SignalId: id, Type: string(kind), Payload: string(payload)}, nil
 }
 
 // readPayload checks the payload against its type and keeps what the type

@@ -178,8 +178,10 @@ func TestEmptyResultsFit(t *testing.T) {
 		{"set_live_signal", openapi.OverlayCleared{Ok: true}},
 		{"set_live_signal", dryOverlayJSON{overlay, true}},
 		{"set_live_signal", dryClearedJSON{DryRun: true}},
-		{"submit_signal", s.showFiled(&signal.Filed{ID: call.ID})},
-		{"submit_signal", showDrySignal(&signalv1.Signal{PublicId: "op_c8eb353a8e49313f", Direction: "YES", Status: "pending"}, &signal.Filing{})},
+		{"submit_signal", s.showFiled(call.ID, nil)},
+		{"submit_signal", showDrySignal(&signalv1.RehearseFileResponse{
+			Signal: &signalv1.Signal{PublicId: "op_c8eb353a8e49313f", Direction: "YES", Status: "pending"},
+		})},
 		{"submit_signal_event", appendedJSON{Event: event}},
 		{"submit_signal_event", dryToolEventJSON{event, nil, true}},
 	} {

@@ -43,14 +43,14 @@ type (
 // the arguments have one.
 func (s *server) toolFile(ctx context.Context, who caller.Caller, o web.Object) (any, error) {
 	draft := s.readDraft(o)
-	draft.Source = syntax.SourceAPI
+	draft.Source = string(syntax.SourceAPI)
 	dry := dryRun(o)
 	if err := o.Err(); err != nil {
 		return nil, err
 	}
-	if draft.MaxSlippage == nil {
+	if draft.MaxSlippageBps == nil {
 		bound := signal.DefaultSlippage
-		draft.MaxSlippage = &bound
+		draft.MaxSlippageBps = &bound
 	}
 	shown, err := s.fileOrRehearse(ctx, who, draft, dry)
 	if err != nil {
@@ -59,22 +59,26 @@ func (s *server) toolFile(ctx context.Context, who caller.Caller, o web.Object) 
 	return shown, nil
 }
 
-func (s *server) fileOrRehearse(ctx context.Context, who caller.Caller, draft signal.Draft, dry bool) (any, error) {
+func (s *server) fileOrRehearse(ctx context.Context, who caller.Caller, draft *signalv1.Draft, dry bool) (any, error) {
 	if !dry {
 		filed, err := s.Signals.File(ctx, who.Actor(), draft)
-		return s.showFiled(&filed), err
+		if err != nil {
+			return nil, err
+		}
+		return s.showFiled(filed.GetId(), filed.GetFiling()), nil
 	}
-	would, filing, err := s.Signals.RehearseFile(ctx, who.Actor(), draft)
+	would, err := s.Signals.RehearseFile(ctx, who.Actor(), draft)
 	if err != nil {
 		return nil, err
 	}
-	return showDrySignal(would, &filing), nil
+	return showDrySignal(would), nil
 }
 
-func showDrySignal(would *signalv1.Signal, f *signal.Filing) drySignalJSON {
+func showDrySignal(would *signalv1.RehearseFileResponse) drySignalJSON {
+	f := showFiling(would.GetFiling(), would.GetSignal().GetUnconfirmed())
 	return drySignalJSON{
-		signalJSON: showSignal(would), Rated: ratedOf(f), OK: true, DryRun: true,
-		MarketYesBps: f.MarketYes, YesPriceBps: f.Yes, NoPriceBps: f.No, Warnings: append([]string{}, f.Warnings...),
+		signalJSON: showSignal(would.GetSignal()), Rated: f.Rated, OK: true, DryRun: true,
+		MarketYesBps: f.MarketYesBps, YesPriceBps: f.YesPriceBps, NoPriceBps: f.NoPriceBps, Warnings: f.Warnings,
 	}
 }
 
@@ -92,7 +96,7 @@ func (s *server) toolEvent(ctx context.Context, who caller.Caller, o web.Object)
 		}
 		return dryToolEventJSON{showEvent(would), nil, true}, nil
 	}
-	event, err := s.Signals.Append(ctx, who.Actor(), draft)
+	event, err := s.Signals.Append(ctx, who.Actor(), draft, "")
 	if err != nil {
 		return nil, err
 	}

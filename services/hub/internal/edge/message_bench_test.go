@@ -100,8 +100,8 @@ func wireMessages(t testing.TB, d *edge.Deps, conn grpc.ClientConnInterface) *me
 		t.Fatal(err)
 	}
 	stores := &messageStores{}
-	signals, markets, outcomes := upstream.NewSignals(conn, time.Now), upstream.NewMarkets(conn), upstream.NewResolutions(conn)
-	filer := signal.NewService(signals, d.NewID)
+	markets, outcomes := upstream.NewMarkets(conn), upstream.NewResolutions(conn)
+	filer := signal.NewService(d.Ledger, d.NewID)
 	d.Messages = message.NewService(message.Config{
 		Issuer: issuer, Now: d.Now, NewID: d.NewID, Keys: keys, Messages: &stores.messages, Signers: &stores.signers, OperatorKeys: upstream.NewOperators(conn), Moderation: upstream.NewModeration(conn),
 		Effects: &creation.Effects{

@@ -11,6 +11,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
@@ -39,24 +40,25 @@ type dryFiledJSON struct {
 	filingJSON
 }
 
-func showFiling(f *signal.Filing) filingJSON {
-	return filingJSON{
-		PriceAtPrediction: int(f.Price), ScoreBasisBps: int(f.Basis), PriceVerified: f.Verified, Rated: ratedOf(f),
-		MarketYesBps: f.MarketYes, YesPriceBps: f.Yes, NoPriceBps: f.No, Warnings: append([]string{}, f.Warnings...),
+// showFiling shows the numbers of a call. unconfirmed states that no venue has confirmed the market
+// of a dry run: then rated is null, because only the answer of the venue can tell.
+func showFiling(f *signalv1.Filing, unconfirmed bool) filingJSON {
+	out := filingJSON{
+		PriceAtPrediction: int(f.GetPriceBps()), ScoreBasisBps: int(f.GetScoreBasisBps()), PriceVerified: f.GetPriceVerified(),
+		Warnings: append([]string{}, f.GetWarnings()...),
 	}
+	if f != nil {
+		out.MarketYesBps, out.YesPriceBps, out.NoPriceBps = f.MarketYesBps, f.YesPriceBps, f.NoPriceBps
+	}
+	if !unconfirmed {
+		rated := f.GetRated()
+		out.Rated = &rated
+	}
+	return out
 }
 
-// ratedOf returns whether the market of a call is rated. It returns nil for a dry run on a market
-// that no venue has confirmed, because only the venue's answer can tell.
-func ratedOf(f *signal.Filing) *bool {
-	if f.Unconfirmed {
-		return nil
-	}
-	return &f.Rated
-}
-
-func (s *server) showFiled(f *signal.Filed) filedJSON {
-	return filedJSON{OK: true, ID: f.ID, ReceiptURL: s.receiptURL(f.ID), filingJSON: showFiling(&f.Filing)}
+func (s *server) showFiled(id string, f *signalv1.Filing) filedJSON {
+	return filedJSON{OK: true, ID: id, ReceiptURL: s.receiptURL(id), filingJSON: showFiling(f, false)}
 }
 
 var errIdempotencyKey = fault.New(fault.Invalid, "invalid_idempotency_key",
@@ -83,20 +85,20 @@ func (s *server) file(c echo.Context) error {
 	}
 	ctx, by := c.Request().Context(), callerOf(c).Actor()
 	if dry {
-		_, would, err := s.Signals.RehearseFile(ctx, by, draft)
+		would, err := s.Signals.RehearseFile(ctx, by, draft)
 		if err != nil {
 			return s.explain(err, draft)
 		}
-		return web.OK(c, dryFiledJSON{OK: true, DryRun: true, filingJSON: showFiling(&would)})
+		return web.OK(c, dryFiledJSON{OK: true, DryRun: true, filingJSON: showFiling(would.GetFiling(), would.GetSignal().GetUnconfirmed())})
 	}
 	if key != "" {
-		draft.IdempotencyKey, draft.BodyHash = key, sum.Sum(nil)
+		draft.IdempotencyKey, draft.BodyHash = &key, sum.Sum(nil)
 	}
 	filed, err := s.Signals.File(ctx, by, draft)
 	if err != nil {
 		return s.explain(err, draft)
 	}
-	return web.OK(c, s.showFiled(&filed))
+	return web.OK(c, s.showFiled(filed.GetId(), filed.GetFiling()))
 }
 
 // dryRunOf returns the member dryRun of a request. It refuses one in the query, where it would be
@@ -140,30 +142,30 @@ func optFlag(o web.Object, name string) bool {
 
 // readDraft reads the members in the order of the specification's table, so
 // that the first mistake is the one that a reader of the table meets first.
-func (s *server) readDraft(o web.Object) signal.Draft {
-	return signal.Draft{
-		MarketID:         readMarketID(o, "marketId"),
-		Direction:        syntax.Side(o.Enum("direction", string(syntax.Yes), string(syntax.No))),
-		Price:            syntax.Bps(o.Int("priceAtPrediction", 0, int64(syntax.MaxBps))),
+func (s *server) readDraft(o web.Object) *signalv1.Draft {
+	return &signalv1.Draft{
+		MarketId:         string(readMarketID(o, "marketId")),
+		Direction:        o.Enum("direction", string(syntax.Yes), string(syntax.No)),
+		PriceBps:         int32(o.Int("priceAtPrediction", 0, int64(syntax.MaxBps))),
 		MarketTitle:      optText(o, "marketTitle", signal.MaxTitle),
-		ChannelID:        optText(o, "channelId", signal.MaxChannel),
+		ChannelId:        optText(o, "channelId", signal.MaxChannel),
 		Confidence:       opt32(o, "confidence", signal.MinConfidence, signal.MaxConfidence),
-		CrowdYes:         opt32(o, "crowdYesAtSignal", 0, int64(syntax.MaxBps)),
+		CrowdYesBps:      opt32(o, "crowdYesAtSignal", 0, int64(syntax.MaxBps)),
 		TimeToResolution: opt32(o, "timeToResolution", 0, signal.MaxTimeToResolution),
-		Source:           syntax.ParseSource(o.String("source", web.BodyLimit, false), s.Social),
-		MediaAssetID:     optText(o, "mediaAssetId", signal.MaxMediaAsset),
+		Source:           string(syntax.ParseSource(o.String("source", web.BodyLimit, false), s.Social)),
+		MediaAssetId:     optText(o, "mediaAssetId", signal.MaxMediaAsset),
 		TextTake:         optProse(o, "textTake", signal.MaxTake),
 		Reach:            o.OptInt("reach", 0, signal.MaxReach),
-		ClobTokenID:      optText(o, "clobTokenId", signal.MaxToken),
-		CrowdLean:        opt32(o, "crowdLeanBps", 0, int64(syntax.MaxBps)),
-		MaxSlippage:      opt32(o, "maxSlippageBps", 0, int64(syntax.MaxBps)),
+		ClobTokenId:      optText(o, "clobTokenId", signal.MaxToken),
+		CrowdLeanBps:     opt32(o, "crowdLeanBps", 0, int64(syntax.MaxBps)),
+		MaxSlippageBps:   opt32(o, "maxSlippageBps", 0, int64(syntax.MaxBps)),
 		AllowUnverified:  allowUnverified(o),
 	}
 }
 
 // explain adds the receipt of the locked call to already_predicted, and the market to
 // market_closed and market_not_found.
-func (s *server) explain(err error, d signal.Draft) error {
+func (s *server) explain(err error, d *signalv1.Draft) error {
 	f := fault.Of(err)
 	switch f.Code {
 	case "already_predicted":
@@ -171,7 +173,7 @@ func (s *server) explain(err error, d signal.Draft) error {
 			return f.With("receiptUrl", s.receiptURL(id))
 		}
 	case "market_closed", "market_not_found":
-		return f.With("marketId", string(d.MarketID))
+		return f.With("marketId", d.GetMarketId())
 	}
 	return err
 }

@@ -39,16 +39,6 @@ const (
 // ErrPayload refuses a payload that does not fit its type.
 var ErrPayload = fault.New(fault.Invalid, "invalid_payload", "").With("field", "payload")
 
-// EventDraft is what the owner wants to append.
-type EventDraft struct {
-	ID       string // made here: a uuid v7, or what follows from the idempotency key
-	SignalID string
-	Type     EventType
-	Payload  []byte // a JSON object of the members that the type knows
-
-	IdempotencyKey string // empty: none
-}
-
 // eventID is the id of the event that an idempotency key stands for: a uuid v8, the same
 // at every try. A history is its owner's alone, so its id and the key are enough.
 func eventID(signalID, key string) string {

@@ -6,18 +6,11 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
-
-// Writer is the ledger's writing side.
-type Writer interface {
-	File(ctx context.Context, by operator.Actor, d Draft) (Filed, error)
-	Append(ctx context.Context, by operator.Actor, d EventDraft) (*signalv1.Event, error)
-	// RehearseFile and RehearseEvent return what File and Append would store, and store nothing.
-	RehearseFile(ctx context.Context, by operator.Actor, d Draft) (*signalv1.Signal, Filing, error)
-	RehearseEvent(ctx context.Context, by operator.Actor, d EventDraft) (*signalv1.Event, error)
-}
 
 // ErrAway is what a ledger that cannot be reached answers a write with.
 var ErrAway = fault.New(fault.Unavailable, "signal_service_unavailable", "signal service is away, try again")
@@ -33,44 +26,46 @@ const (
 
 // Service files calls and appends events.
 type Service struct {
-	ledger Writer
+	ledger *ledgerclient.Client
 	newID  func() string
 }
 
-// NewService takes the ledger and a maker of uuid v7 ids.
-func NewService(ledger Writer, newID func() string) *Service {
+// NewService takes the client of the ledger and a maker of uuid v7 ids.
+func NewService(ledger *ledgerclient.Client, newID func() string) *Service {
 	return &Service{ledger: ledger, newID: newID}
 }
 
-// File gives the draft an id, if it has none, and files it. An answer that was lost is asked
-// for once more with the same id, which the ledger answers with what really
-// happened. Faults: unauthenticated, market_not_found, market_closed,
-// already_predicted, price_moved, idempotency_key_reused, signal_service_unavailable,
-// db_unavailable.
-func (s *Service) File(ctx context.Context, by operator.Actor, d Draft) (Filed, error) {
-	if d.ID == "" {
-		d.ID = s.newID()
+// File gives the draft an id, if it has none, and files it. If the answer was lost, the call is
+// sent once more with the same id, and the ledger answers with what it has stored. Faults:
+// unauthenticated, market_not_found, market_closed, already_predicted, price_moved,
+// idempotency_key_reused, signal_service_unavailable, db_unavailable.
+func (s *Service) File(ctx context.Context, by operator.Actor, d *signalv1.Draft) (*signalv1.FileResponse, error) {
+	if d.GetId() == "" {
+		d.Id = s.newID()
 	}
-	var filed Filed
+	var filed *signalv1.FileResponse
+	again := false
 	err := twice(ctx, func(ctx context.Context) (err error) {
-		filed, err = s.ledger.File(ctx, by, d)
-		d.Again = true
+		filed, err = s.ledger.File(ctx, &signalv1.FileRequest{Caller: callerOf(by), Draft: d}, again)
+		again = true
 		return err
 	})
 	return filed, err
 }
 
 // Append gives the event its id and appends it, twice if need be as in File. The same
-// idempotency key on the same signal is the same event. Faults: unauthenticated,
+// idempotency key on the same signal is the same event; an empty key is none. Faults: unauthenticated,
 // not_found, forbidden, event_limit_reached, idempotency_key_reused,
 // signal_service_unavailable, db_unavailable.
-func (s *Service) Append(ctx context.Context, by operator.Actor, d EventDraft) (*signalv1.Event, error) {
-	if d.ID = eventID(d.SignalID, d.IdempotencyKey); d.IdempotencyKey == "" {
-		d.ID = s.newID()
+func (s *Service) Append(ctx context.Context, by operator.Actor, d *signalv1.AppendEventRequest, key string) (*signalv1.Event, error) {
+	d.Caller = callerOf(by)
+	if d.EventId = eventID(d.GetSignalId(), key); key == "" {
+		d.EventId = s.newID()
 	}
 	var event *signalv1.Event
-	err := twice(ctx, func(ctx context.Context) (err error) {
-		event, err = s.ledger.Append(ctx, by, d)
+	err := twice(ctx, func(ctx context.Context) error {
+		r, err := s.ledger.SignalWrites.AppendEvent(ctx, d)
+		event = r.GetEvent()
 		return err
 	})
 	return event, err
@@ -78,26 +73,34 @@ func (s *Service) Append(ctx context.Context, by operator.Actor, d EventDraft) (
 
 // RehearseFile returns the call that File would store, without its id, and stores nothing.
 // It uses no idempotency key. Faults: those of File.
-func (s *Service) RehearseFile(ctx context.Context, by operator.Actor, d Draft) (*signalv1.Signal, Filing, error) {
-	d.ID, d.IdempotencyKey, d.BodyHash = s.newID(), "", nil
-	would, filing, err := s.ledger.RehearseFile(ctx, by, d)
+func (s *Service) RehearseFile(ctx context.Context, by operator.Actor, d *signalv1.Draft) (*signalv1.RehearseFileResponse, error) {
+	d.Id, d.IdempotencyKey, d.BodyHash = s.newID(), nil, nil
+	r, err := s.ledger.SignalWrites.RehearseFile(ctx, &signalv1.RehearseFileRequest{Caller: callerOf(by), Draft: d})
 	if err != nil {
-		return nil, Filing{}, err
+		return nil, err
 	}
-	would.Id = ""
-	return would, filing, nil
+	r.Signal.Id = ""
+	return r, nil
 }
 
 // RehearseEvent returns the event that Append would store, without its id, and stores
 // nothing. It uses no idempotency key. Faults: those of Append.
-func (s *Service) RehearseEvent(ctx context.Context, by operator.Actor, d EventDraft) (*signalv1.Event, error) {
-	d.ID, d.IdempotencyKey = s.newID(), ""
-	would, err := s.ledger.RehearseEvent(ctx, by, d)
+func (s *Service) RehearseEvent(ctx context.Context, by operator.Actor, d *signalv1.AppendEventRequest) (*signalv1.Event, error) {
+	r, err := s.ledger.SignalWrites.RehearseEvent(ctx, &signalv1.RehearseEventRequest{
+		Caller: callerOf(by), SignalId: d.GetSignalId(), Type: d.GetType(), Payload: d.GetPayload(), EventId: s.newID(),
+	})
 	if err != nil {
 		return nil, err
 	}
-	would.Id = ""
-	return would, nil
+	r.Event.Id = ""
+	return r.GetEvent(), nil
+}
+
+func callerOf(by operator.Actor) *operatorv1.Caller {
+	if by.KeyHash != nil {
+		return &operatorv1.Caller{Credential: &operatorv1.Caller_KeyHash{KeyHash: by.KeyHash}}
+	}
+	return &operatorv1.Caller{Credential: &operatorv1.Caller_OperatorId{OperatorId: string(by.ID)}}
 }
 
 // twice runs a write and, when its answer was lost, once more.

@@ -9,34 +9,30 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/fault"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+	"google.golang.org/grpc"
+
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// ledger answers each try as the test says and remembers the ids.
+// ledger is a connection to a ledger that answers each attempt as the test says. It records the ids.
 type ledger struct {
+	grpc.ClientConnInterface
 	answers []func(context.Context) error
 	ids     []string
 }
 
-func (l *ledger) try(ctx context.Context, id string) error {
-	l.ids = append(l.ids, id)
+// Invoke implements grpc.ClientConnInterface.
+func (l *ledger) Invoke(ctx context.Context, _ string, args, reply any, _ ...grpc.CallOption) error {
+	switch r := args.(type) {
+	case *signalv1.FileManyRequest:
+		id := r.GetCalls()[0].GetDraft().GetId()
+		l.ids = append(l.ids, id)
+		reply.(*signalv1.FileManyResponse).Answers = []*signalv1.FileAnswer{{Id: id}}
+	case *signalv1.AppendEventRequest:
+		l.ids = append(l.ids, r.GetEventId())
+	}
 	return l.answers[len(l.ids)-1](ctx)
-}
-
-func (l *ledger) File(ctx context.Context, _ operator.Actor, d Draft) (Filed, error) {
-	return Filed{ID: d.ID}, l.try(ctx, d.ID)
-}
-
-func (l *ledger) Append(ctx context.Context, _ operator.Actor, d EventDraft) (*signalv1.Event, error) {
-	return &signalv1.Event{Id: d.ID}, l.try(ctx, d.ID)
-}
-
-func (l *ledger) RehearseFile(context.Context, operator.Actor, Draft) (*signalv1.Signal, Filing, error) {
-	return &signalv1.Signal{}, Filing{}, nil
-}
-
-func (l *ledger) RehearseEvent(context.Context, operator.Actor, EventDraft) (*signalv1.Event, error) {
-	return &signalv1.Event{}, nil
 }
 
 func lost(context.Context) error  { return ErrAway.Wrap(errors.New("reset by peer")) }
@@ -72,9 +68,9 @@ func TestWrites(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
 			l := &ledger{answers: c.answers}
-			filed, err := NewService(l, func() string { return "one" }).File(t.Context(), operator.Actor{}, Draft{})
-			if !errors.Is(err, c.want) || err == nil && filed.ID != "one" || len(l.ids) != c.tries {
-				t.Errorf("%s: %q, %v after %d tries", name, filed.ID, err, len(l.ids))
+			filed, err := NewService(ledgerclient.New(l), func() string { return "one" }).File(t.Context(), operator.Actor{}, &signalv1.Draft{})
+			if !errors.Is(err, c.want) || err == nil && filed.GetId() != "one" || len(l.ids) != c.tries {
+				t.Errorf("%s: %q, %v after %d tries", name, filed.GetId(), err, len(l.ids))
 			}
 			for _, id := range l.ids {
 				if id != "one" {
@@ -85,7 +81,7 @@ func TestWrites(t *testing.T) {
 				t.Errorf("%s: took %v", name, took)
 			}
 			l = &ledger{answers: c.answers}
-			if _, err := NewService(l, func() string { return "two" }).Append(t.Context(), operator.Actor{}, EventDraft{}); !errors.Is(err, c.want) {
+			if _, err := NewService(ledgerclient.New(l), func() string { return "two" }).Append(t.Context(), operator.Actor{}, &signalv1.AppendEventRequest{}, ""); !errors.Is(err, c.want) {
 				t.Errorf("%s: event: %v", name, err)
 			}
 		})
@@ -98,7 +94,7 @@ func TestCallerLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		l := &ledger{answers: []func(context.Context) error{func(context.Context) error { cancel(); return ErrAway }}}
-		if _, err := NewService(l, func() string { return "one" }).File(ctx, operator.Actor{}, Draft{}); err == nil || len(l.ids) != 1 {
+		if _, err := NewService(ledgerclient.New(l), func() string { return "one" }).File(ctx, operator.Actor{}, &signalv1.Draft{}); err == nil || len(l.ids) != 1 {
 			t.Errorf("%v after %d tries", err, len(l.ids))
 		}
 	})

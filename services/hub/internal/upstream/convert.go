@@ -5,10 +5,6 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
-
-	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
-
-	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
 // readTime bounds a read that asks the ledger for what it holds; it waits 300 ms
@@ -34,11 +30,4 @@ func stamp(t time.Time) *timestamppb.Timestamp {
 		return nil
 	}
 	return timestamppb.New(t)
-}
-
-func callerOf(by operator.Actor) *operatorv1.Caller {
-	if by.KeyHash != nil {
-		return &operatorv1.Caller{Credential: &operatorv1.Caller_KeyHash{KeyHash: by.KeyHash}}
-	}
-	return &operatorv1.Caller{Credential: &operatorv1.Caller_OperatorId{OperatorId: string(by.ID)}}
 }

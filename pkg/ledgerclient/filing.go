@@ -1,4 +1,4 @@
-package upstream
+package ledgerclient
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"github.com/signalcast/signalcast/pkg/link"
 	"github.com/signalcast/signalcast/pkg/obs"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
-	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
 const (
@@ -29,6 +28,13 @@ const (
 )
 
 var errCrowded = fault.New(fault.Unavailable, "db_unavailable", "too many calls wait to be written").With("retryAfterMs", 1000)
+
+// File files one call and returns what is stored. Calls that wait at the same moment are sent in one message. again states
+// that an earlier attempt may have been stored; the call is then not rejected because of overload. Faults: those of
+// SignalService.File; db_unavailable, with retryAfterMs, when too many calls wait.
+func (c *Client) File(ctx context.Context, call *signalv1.FileRequest, again bool) (*signalv1.FileResponse, error) {
+	return c.filings.file(ctx, call, again)
+}
 
 // filings joins the calls that wait at the same moment into one message to the
 // ledger, without a timer: a call that comes alone leaves alone, and messages
@@ -62,7 +68,7 @@ type filing struct {
 
 // file files one call and returns what is stored. One that is asked for again is
 // refused by no crowd and goes before the others: somebody has to know what became of it.
-func (f *filings) file(ctx context.Context, call *signalv1.FileRequest, again bool) (signal.Filed, error) {
+func (f *filings) file(ctx context.Context, call *signalv1.FileRequest, again bool) (*signalv1.FileResponse, error) {
 	w := &filing{ctx: ctx, call: call, came: f.now(), again: again}
 	f.mu.Lock()
 	switch {
@@ -74,10 +80,10 @@ func (f *filings) file(ctx context.Context, call *signalv1.FileRequest, again bo
 		f.land()
 	case obs.Sampled(ctx): // a trace follows one call and not its company
 		f.mu.Unlock()
-		return f.alone(ctx, call)
+		return f.ledger.File(ctx, call)
 	case !again && !f.room.fits(len(f.waiting)+f.flying):
 		f.mu.Unlock()
-		return signal.Filed{}, errCrowded
+		return nil, errCrowded
 	default:
 		w.done = make(chan struct{})
 		if again {
@@ -89,16 +95,19 @@ func (f *filings) file(ctx context.Context, call *signalv1.FileRequest, again bo
 		select {
 		case <-w.done:
 		case <-ctx.Done():
-			return signal.Filed{}, f.left(w)
+			return nil, f.left(w)
 		}
 	}
 	switch {
 	case w.err != nil:
-		return signal.Filed{}, w.err
-	case w.answer.GetAlone():
-		return f.alone(ctx, call)
+		return nil, w.err
+	case w.answer.GetAlone(): // it may wait for a venue, and no other call waits with it
+		return f.ledger.File(ctx, call)
 	}
-	return filedOf(w.answer), link.Disclose(ctx, w.answer.GetRefusal())
+	if err := link.Disclose(ctx, w.answer.GetRefusal()); err != nil {
+		return nil, err
+	}
+	return &signalv1.FileResponse{Id: w.answer.GetId(), Replayed: w.answer.GetReplayed(), Filing: w.answer.GetFiling()}, nil
 }
 
 // left is what a caller hears whose time ran out: as a call of its own would have
@@ -113,22 +122,6 @@ func (f *filings) left(w *filing) error {
 		return errCrowded
 	}
 	return link.ErrUnavailable.Wrap(w.ctx.Err())
-}
-
-// alone files a call in a message of its own: it may wait for a venue, and
-// nobody waits with it.
-func (f *filings) alone(ctx context.Context, call *signalv1.FileRequest) (signal.Filed, error) {
-	r, err := f.ledger.File(ctx, call)
-	return filedOf(r), err
-}
-
-// filedOf reads the answer to a single call or to one of a batch; it may be nil.
-func filedOf(r interface {
-	GetId() string
-	GetFiling() *signalv1.Filing
-},
-) signal.Filed {
-	return signal.Filed{ID: r.GetId(), Filing: filingOf(r.GetFiling())}
 }
 
 // land hands the place of a flight that has ended to those that wait.
