@@ -18,7 +18,7 @@ const slowWrites = `CREATE OR REPLACE FUNCTION public.slow_writes() RETURNS trig
 
 // TestOverloadLosesNoCall offers three times as many calls as can be stored. Each call is stored and acknowledged, or refused
 // with 503 and Retry-After, and the memory of the services does not grow with the calls offered. TestOverloadIsShed of
-// services/hub/internal/upstream measures how many are stored and how soon the others are refused.
+// pkg/ledgerclient measures how many are stored and how soon the others are refused.
 func TestOverloadLosesNoCall(t *testing.T) {
 	s := system(t)
 	const rate, mayGrow = 1000, 64 << 20
