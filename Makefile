@@ -59,7 +59,8 @@ clients: ## Run clients of other projects against a stack (ARGS="-run TestClient
 	go test -count=1 $(ARGS) ./test/clients
 
 system-test: ## Test each guarantee against a whole system (ARGS="-run TestX")
-	tools/setup.sh redis postgres chromium video engine
+	tools/setup.sh redis postgres chromium node video engine
+	tools/gen.sh script
 	go test -count=1 -vet=off -timeout 30m $(ARGS) ./test/system/...
 	SYSTEM_SIZE=$(or $(SYSTEM_SIZE),system) go test -count=1 -timeout 15m -run '^TestSimulation' ./services/api/internal/app
 

@@ -6,7 +6,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +22,7 @@ import (
 
 	"github.com/coder/websocket"
 	"github.com/getkin/kin-openapi/openapi3"
+	"golang.org/x/oauth2"
 
 	"github.com/signalcast/signalcast/pkg/localdb"
 	"github.com/signalcast/signalcast/pkg/testkit"
@@ -373,4 +377,44 @@ func (s *stack) scan(t testing.TB) *answer {
 		return !report.Busy
 	})
 	return a
+}
+
+// visited is an app's own server: its callback leads on to a page under another name,
+// as apps do, which a browser holds to the policy of the form that began it.
+func visited(t *testing.T) (callback string, answers <-chan url.Values) {
+	t.Helper()
+	got := make(chan url.Values, 4)
+	mux := http.NewServeMux()
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	mux.HandleFunc("/cb", func(w http.ResponseWriter, r *http.Request) {
+		got <- r.URL.Query()
+		http.Redirect(w, r, strings.Replace(server.URL, "127.0.0.1", "localhost", 1)+"/done", http.StatusSeeOther)
+	})
+	mux.HandleFunc("/done", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = fmt.Fprint(w, `<link rel="icon" href="data:,"><p id="done">Connected.</p>`)
+	})
+	return server.URL + "/cb", got
+}
+
+// app registers an app of this person and gives it as its client library sees it.
+func (p *person) app(t testing.TB, callback string, scopes ...string) *oauth2.Config {
+	t.Helper()
+	registered, _, _ := strings.Cut(callback, "?")
+	u, err := url.Parse(registered)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Host = u.Hostname() // any port of the loopback will do
+	id := post(t, p.s.Hub+"/api/dev/apps", p.login(), payload(obj{
+		"name": "Tide <script>table()</script>", "type": "public", "redirectUris": []string{u.String()}, "scopes": scopes,
+	})).is(http.StatusCreated).str("clientId")
+	meta := get(t, p.s.Hub+"/.well-known/oauth-authorization-server/api/protocol/v1").is(http.StatusOK)
+	return &oauth2.Config{
+		ClientID: id, RedirectURL: callback, Scopes: scopes,
+		Endpoint: oauth2.Endpoint{
+			AuthURL: meta.str("authorization_endpoint"), TokenURL: meta.str("token_endpoint"), AuthStyle: oauth2.AuthStyleInParams,
+		},
+	}
 }

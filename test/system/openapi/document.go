@@ -117,6 +117,12 @@ func closeObjects(ref *openapi3.SchemaRef, done map[*openapi3.Schema]bool) {
 	}
 }
 
+// Version returns the version of the document.
+func (d *Document) Version() string { return d.spec.Info.Version }
+
+// Spec returns the operation as it is written in the document.
+func (o *Operation) Spec() *openapi3.Operation { return o.op }
+
 // Name returns the method, the host and the path, for example "GET hub/api/signals/feed".
 func (o *Operation) Name() string { return o.Method + " " + o.Host + o.Path }
 

@@ -115,7 +115,7 @@ func (c *Client) Try(t testing.TB, method, url string, sets ...Set) (Answer, err
 	return Answer{Status: resp.StatusCode, Header: resp.Header, Body: body, t: t, what: method + " " + url}, err
 }
 
-// Retry is Do, and Do again while the answer is 503 or degraded, up to three times: a loaded machine sheds requests.
+// Retry is Do, and Do again while the answer is 503 or degraded, up to five times: a loaded machine sheds requests.
 func (c *Client) Retry(t testing.TB, method, url string, sets ...Set) Answer {
 	t.Helper()
 	return retry(t, func() Answer { return c.Do(t, method, url, sets...) })
@@ -124,7 +124,7 @@ func (c *Client) Retry(t testing.TB, method, url string, sets ...Set) Answer {
 func retry(t testing.TB, send func() Answer) Answer {
 	t.Helper()
 	a := send()
-	for n := 1; n < 4 && a.unavailable(); n++ {
+	for n := 1; n < 6 && a.unavailable(); n++ {
 		Wait(t, time.Duration(n)*500*time.Millisecond)
 		a = send()
 	}

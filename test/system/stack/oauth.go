@@ -106,7 +106,7 @@ func (a *App) OAuth(t testing.TB, endpoint string, form url.Values) Answer {
 // ConsentPage opens the page on which a signed-in person decides about an authorization request.
 func (a *App) ConsentPage(t testing.TB, request url.Values, sets ...Set) Answer {
 	t.Helper()
-	return a.Do(t, http.MethodGet, a.Hub()+"/protocol/authorize?"+request.Encode(), sets...)
+	return a.Retry(t, http.MethodGet, a.Hub()+"/protocol/authorize?"+request.Encode(), sets...)
 }
 
 // ConsentRequest returns what the form of a consent page sends back; empty if the page has no form.

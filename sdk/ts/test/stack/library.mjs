@@ -1,4 +1,4 @@
-// The library against a real stack, as test/e2e starts it: each `ok` line is a thing that was found good.
+// The library against a real stack, as test/system/clients starts it: each `ok` line is a thing that was found good.
 import assert from 'node:assert/strict';
 import {
   AlreadyPredictedError, ConflictError, CursorError, ForbiddenError, InvalidError, MarketClosedError, NotFoundError,

@@ -1,4 +1,4 @@
-package e2e
+package clients
 
 import (
 	"bytes"
@@ -15,13 +15,15 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// wiretap is a proxy in front of the hub that remembers the tokens that pass, and calls
-// itself the issuer, so that an app takes it for the hub.
+// wiretap is a proxy in front of the hub that records the tokens of answers. It names itself as the issuer, so that an
+// application accepts it as the hub.
 type wiretap struct {
 	url  string
-	away atomic.Bool // it cuts every connection
+	away atomic.Bool // every connection is closed
 
 	mu     sync.Mutex
 	tokens []string
@@ -69,14 +71,14 @@ func standBetween(t *testing.T, hub string) *wiretap {
 	return b
 }
 
-// seen lists the tokens of that kind, oldest first.
+// seen returns the recorded tokens of a kind, oldest first.
 func (b *wiretap) seen(kind string) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(b.tokens), func(token string) bool { return !strings.HasPrefix(token, kind) })
 }
 
-// visitor is a browser without a screen: it keeps cookies and follows nothing.
+// visitor is a client that stores cookies and follows no redirect.
 type visitor struct {
 	t    *testing.T
 	app  *sample
@@ -92,8 +94,8 @@ func (app *sample) visitor(t *testing.T) *visitor {
 	return &visitor{t: t, app: app, http: &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }
 
-// ask sends a request, a form where there is one.
-func (v *visitor) ask(path string, form url.Values, opts ...option) (*http.Response, string) {
+// ask sends a request, with a form if there is one.
+func (v *visitor) ask(path string, form url.Values, opts ...stack.Set) (*http.Response, string) {
 	v.t.Helper()
 	method, body := http.MethodGet, ""
 	if form != nil {
@@ -121,8 +123,8 @@ func (v *visitor) ask(path string, form url.Values, opts ...option) (*http.Respo
 	return res, string(raw)
 }
 
-// gets demands a status and words, and gives where it leads.
-func (v *visitor) gets(status int, words, path string, form url.Values, opts ...option) string {
+// gets requires a status and a text and returns the Location header.
+func (v *visitor) gets(status int, words, path string, form url.Values, opts ...stack.Set) string {
 	v.t.Helper()
 	res, page := v.ask(path, form, opts...)
 	if res.StatusCode != status || !strings.Contains(page, words) {
@@ -131,17 +133,16 @@ func (v *visitor) gets(status int, words, path string, form url.Values, opts ...
 	return res.Header.Get("Location")
 }
 
-// consent begins a sign-in and lets the person decide at the hub; it gives the query that
-// the app is to be answered with.
-func (v *visitor) consent(s *stack, cookies option, decision, issuer string) string {
+// consent starts a sign-in, decides at the hub, and returns the query of the redirect to the application.
+func (v *visitor) consent(s *stack.Stack, cookies stack.Set, decision, issuer string) string {
 	v.t.Helper()
 	address := v.gets(http.StatusSeeOther, "", "/signin", nil)
-	page := get(v.t, address, cookies).is(http.StatusOK)
-	_, rest, _ := strings.Cut(string(page.body), `name="request" value="`)
+	page := get(v.t, address, cookies).Require(http.StatusOK)
+	_, rest, _ := strings.Cut(string(page.Body), `name="request" value="`)
 	request, _, _ := strings.Cut(rest, `"`)
 	at, _, _ := strings.Cut(address, "?")
-	done := post(v.t, at, cookies, with("Origin", s.Hub), formed(url.Values{"request": {request}, "decision": {decision}}.Encode())).is(http.StatusSeeOther)
-	to, err := url.Parse(done.header.Get("Location"))
+	done := post(v.t, at, cookies, stack.Form(url.Values{"request": {request}, "decision": {decision}})).Require(http.StatusSeeOther)
+	to, err := url.Parse(done.Header.Get("Location"))
 	if err != nil {
 		v.t.Fatal(err)
 	}
@@ -150,18 +151,17 @@ func (v *visitor) consent(s *stack, cookies option, decision, issuer string) str
 	return q.Encode()
 }
 
-// TestSampleHoldsOn: the sample app takes no answer that it did not ask for, no form of
-// another site, shows and logs no token, renews, files a call once, and leaves nothing
-// alive when somebody signs out.
+// The example application accepts no answer of another sign-in and no form of another site, shows and logs no token, files
+// a call once, and revokes its tokens at sign-out.
 func TestSampleHoldsOn(t *testing.T) {
 	t.Parallel()
-	s := up(t)
-	p := s.person(t)
-	cookies, _ := p.signIn(t)
+	s := system(t)
+	p := s.NewOperator(t)
+	cookies := p.Session(t)
 	hub := standBetween(t, s.Hub)
 	issuer := hub.url + "/api/protocol/v1"
-	// Twenty minutes before its end a token of fifteen is renewed each time.
-	app := runSample(t, "HUB_URL="+hub.url, "CLIENT_ID="+p.sampleApp(t), "RENEW_EARLY=20m")
+	// Tokens last 15 minutes: RENEW_EARLY=20m refreshes before each request.
+	app := runSample(t, "HUB_URL="+hub.url, "CLIENT_ID="+sampleApp(t, s, p), "RENEW_EARLY=20m")
 	v, thief := app.visitor(t), app.visitor(t)
 	const strange = "does not belong to a sign-in that was begun in this browser"
 
@@ -197,8 +197,8 @@ func TestSampleHoldsOn(t *testing.T) {
 		t.Errorf("%d cookies", kept)
 	}
 	v.gets(http.StatusBadRequest, strange, "/callback?"+answer, nil) // once
-	v.gets(http.StatusOK, "@"+p.user, "/", nil)
-	v.gets(http.StatusSeeOther, "", "/signin", nil) // a link to it signs nobody out
+	v.gets(http.StatusOK, "@"+p.Handle, "/", nil)
+	v.gets(http.StatusSeeOther, "", "/signin", nil) // it does not end the session
 	res, page := v.ask("/", nil)
 	for name, part := range map[string]string{
 		"Content-Security-Policy": "frame-ancestors 'none'", "Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff",
@@ -208,9 +208,9 @@ func TestSampleHoldsOn(t *testing.T) {
 		}
 	}
 
-	market := s.native(t, 5000)
+	market := s.NewNativeMarket(t, 5000, nil)
 	form := url.Values{"market": {market}, "side": {"YES"}, "price": {"61"}, "take": {`"><script>x()</script>`}, "key": {keyOfForm(page)}}
-	for _, from := range []option{with("Origin", "https://evil.example"), with("Sec-Fetch-Site", "cross-site"), with("Sec-Fetch-Site", "same-site"), with("Origin", "null")} {
+	for _, from := range []stack.Set{stack.Header("Origin", "https://evil.example"), stack.Header("Sec-Fetch-Site", "cross-site"), stack.Header("Sec-Fetch-Site", "same-site"), stack.Header("Origin", "null")} {
 		v.gets(http.StatusForbidden, "", "/call", form, from)
 		v.gets(http.StatusForbidden, "", "/signout", url.Values{}, from)
 	}
@@ -233,17 +233,17 @@ func TestSampleHoldsOn(t *testing.T) {
 	}
 	v.gets(http.StatusOK, "at 61 cents", first, nil)
 	form.Set("key", "another")
-	v.gets(http.StatusConflict, first, "/call", form) // the call that stands
+	v.gets(http.StatusConflict, first, "/call", form) // the stored call
 	v.gets(http.StatusNotFound, "", "/receipt/..%2f..%2fme", nil)
 
 	dat, drt := hub.seen("dat_"), hub.seen("drt_")
 	me := s.Hub + "/api/protocol/v1/me"
-	get(t, me, bearer(dat[len(dat)-1])).is(http.StatusOK)
+	get(t, me, stack.Bearer(dat[len(dat)-1])).Require(http.StatusOK)
 	copied := app.visitor(t)
 	copied.http.Jar.SetCookies(mustURL(t, app.url), v.http.Jar.Cookies(mustURL(t, app.url)))
 	v.gets(http.StatusSeeOther, "", "/signout", url.Values{})
 	for _, token := range dat {
-		get(t, me, bearer(token)).fails(http.StatusUnauthorized, "unauthenticated")
+		get(t, me, stack.Bearer(token)).RequireError(http.StatusUnauthorized, "unauthenticated")
 	}
 	copied.gets(http.StatusUnauthorized, "Please sign in first.", "/call", form)
 

@@ -1,4 +1,4 @@
-package e2e
+package documents
 
 import (
 	"os"
@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
 var (
@@ -14,8 +16,7 @@ var (
 	namedRead = regexp.MustCompile("`(GET|POST|PUT|PATCH|DELETE) (?:(?:https?://[a-z.]+|\\{[a-z_]+\\}))?(/[^` ,]*)")
 )
 
-// TestLinksOfThePages: what a page links to in the project is there; the anchors within
-// docs are the renderer's to judge.
+// Every link to a file of the repository leads to one.
 func TestLinksOfThePages(t *testing.T) {
 	t.Parallel()
 	links := 0
@@ -40,11 +41,10 @@ func TestLinksOfThePages(t *testing.T) {
 	}
 }
 
-// elsewhere are addresses that no host of the description serves: those of the video
-// origin, and the page that the changes tell of as gone.
+// elsewhere are addresses of the video origin and of a removed page.
 var elsewhere = []string{"/live/<handle>/index.m3u8", "/hooks/publish", "/dev/session/end"}
 
-// TestRoutesOfThePages: each route that a page names with its method is described.
+// Every route that a page names with its method is documented.
 func TestRoutesOfThePages(t *testing.T) {
 	t.Parallel()
 	doc, err := described()
@@ -59,11 +59,11 @@ func TestRoutesOfThePages(t *testing.T) {
 		}
 		for _, m := range namedRead.FindAllStringSubmatch(string(raw), -1) {
 			if strings.Contains(m[2], "…") || slices.Contains(elsewhere, m[2]) {
-				continue // three dots: the rest of a path that the page has named before
+				continue // three dots: the end of a path that the page has named
 			}
 			named++
-			there := slices.ContainsFunc([]string{"hub", "api", "clock"}, func(host string) bool {
-				return doc.route(m[1], strings.TrimSuffix(m[2], "."), host) != nil
+			there := slices.ContainsFunc(openapi.Hosts, func(host string) bool {
+				return route(doc, m[1], strings.TrimSuffix(m[2], "."), host) != nil
 			})
 			if !there {
 				t.Errorf("%s: %s %s is not described", page, m[1], m[2])

@@ -1,4 +1,4 @@
-package e2e
+package documents
 
 import (
 	"fmt"
@@ -16,11 +16,10 @@ import (
 	"testing"
 )
 
-// innerCodes never reach a caller: services say them to each other.
+// innerCodes are sent between services only.
 var innerCodes = map[string]bool{"clock_unavailable": true, "invalid_window": true}
 
-// pageOfErrors reads docs/protocol/errors.md: the status of each code, and 0 for
-// codes that only frames of the websocket carry.
+// pageOfErrors returns the status of each code in docs/protocol/errors.md; 0 for codes of frames.
 func pageOfErrors(t *testing.T) map[string]int {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(repo, "docs/protocol/errors.md"))
@@ -30,15 +29,14 @@ func pageOfErrors(t *testing.T) map[string]int {
 	out := map[string]int{}
 	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| (\\d+|frame) \\|").FindAllStringSubmatch(string(raw), -1) {
 		if _, twice := out[m[1]]; twice {
-			t.Errorf("%s stands twice in errors.md", m[1])
+			t.Errorf("%s is in errors.md twice", m[1])
 		}
 		out[m[1]], _ = strconv.Atoi(m[2])
 	}
 	return out
 }
 
-// TestErrorCodes: the codes of the page, of the description and of the code are
-// the same ones, with the same status.
+// The page, the document and the code have the same codes with the same status.
 func TestErrorCodes(t *testing.T) {
 	t.Parallel()
 	page := pageOfErrors(t)
@@ -47,8 +45,8 @@ func TestErrorCodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	inDoc := map[string]map[string]bool{} // code to statuses
-	for _, o := range doc.ops {
-		for status, res := range o.op.Responses.Map() {
+	for _, o := range doc.Operations {
+		for status, res := range o.Spec().Responses.Map() {
 			media := res.Value.Content.Get("application/json")
 			if media == nil || media.Schema == nil || media.Schema.Value.Properties["error"] == nil {
 				continue
@@ -62,7 +60,7 @@ func TestErrorCodes(t *testing.T) {
 		}
 	}
 	for code, statuses := range inDoc {
-		// A page that was sent by a form answers its refusals with one shape.
+		// Pages that are sent as forms have one form of refusals.
 		if want, known := page[code]; !known || !statuses[strconv.Itoa(want)] {
 			t.Errorf("%s: %v in openapi.yaml, %d in errors.md", code, slices.Collect(maps.Keys(statuses)), want)
 		}
@@ -74,7 +72,7 @@ func TestErrorCodes(t *testing.T) {
 			t.Errorf("%s is in errors.md and in no operation", code)
 		}
 		if inCode[code] == nil && !field && code != "upgrade_required" {
-			t.Errorf("%s is in errors.md and nobody sends it", code)
+			t.Errorf("%s is in errors.md and not in the code", code)
 		}
 	}
 	for code, statuses := range inCode {
@@ -91,14 +89,13 @@ func TestErrorCodes(t *testing.T) {
 	}
 }
 
-// statusOfKind is what pkg/web answers for a kind of fault.
+// statusOfKind is the status of each kind of fault.
 var statusOfKind = map[string]int{
 	"Internal": 500, "Invalid": 400, "Unauthenticated": 401, "Forbidden": 403, "NotFound": 404, "NotAllowed": 405, "Conflict": 409,
 	"Gone": 410, "TooLarge": 413, "Unsupported": 415, "Limited": 429, "NotImplemented": 501, "Unavailable": 503,
 }
 
-// codesOfSource finds every fault.New(fault.Kind, "code", …) of the services and
-// of the plumbing, and the statuses that they come to.
+// codesOfSource returns every code of a fault.New call of the services and of pkg with its statuses.
 func codesOfSource(t *testing.T) map[string]map[int]bool {
 	t.Helper()
 	out := map[string]map[int]bool{}

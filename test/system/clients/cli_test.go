@@ -1,9 +1,10 @@
-package e2e
+package clients
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -11,9 +12,10 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// commandLine is the built command line, with a home of its own.
+// commandLine is the built command line with its own configuration directory.
 type commandLine struct {
 	t       *testing.T
 	path    string
@@ -21,20 +23,16 @@ type commandLine struct {
 	secrets []string
 }
 
-func buildCommandLine(t *testing.T, s *stack) *commandLine {
+func buildCommandLine(t *testing.T, s *stack.Stack) *commandLine {
 	t.Helper()
 	dir := t.TempDir()
-	p := &commandLine{t: t, path: filepath.Join(dir, "signalcast"), env: append(plainEnv(),
+	p := &commandLine{t: t, path: filepath.Join(dir, "signalcast"), env: append(os.Environ(),
 		"XDG_CONFIG_HOME="+filepath.Join(dir, "home"), "SIGNALCAST_HUB="+s.Hub, "SIGNALCAST_API="+s.API, "SIGNALCAST_KEY=")}
-	build := exec.Command("go", "build", "-o", p.path, "./cmd/signalcast")
-	build.Dir = repo
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	run(t, repo, nil, "go", "build", "-o", p.path, "./cmd/signalcast")
 	return p
 }
 
-// run gives what is written, after it has looked at the exit code and for secrets.
+// run runs the command, requires an exit code and returns its output.
 func (p *commandLine) run(want int, in string, args ...string) (out, complaints string) {
 	p.t.Helper()
 	out, complaints, code := p.try(in, args...)
@@ -44,7 +42,7 @@ func (p *commandLine) run(want int, in string, args ...string) (out, complaints 
 	return out, complaints
 }
 
-// try is run for any exit code.
+// try runs the command and returns its output and exit code. The output must not contain a secret.
 func (p *commandLine) try(in string, args ...string) (out, complaints string, code int) {
 	p.t.Helper()
 	cmd := exec.Command(p.path, args...)
@@ -65,7 +63,7 @@ func (p *commandLine) try(in string, args ...string) (out, complaints string, co
 	return to.String(), bad.String(), code
 }
 
-// read runs and decodes what it writes, since no terminal reads it.
+// read runs the command and decodes its output, which is JSON because no terminal reads it.
 func (p *commandLine) read(v any, want int, args ...string) (complaints string) {
 	p.t.Helper()
 	out, bad := p.run(want, "", args...)
@@ -75,21 +73,21 @@ func (p *commandLine) read(v any, want int, args ...string) (complaints string) 
 	return bad
 }
 
-// TestCommandLine: somebody signs in, files a call, files it again, adds to it, and finds
-// it on the market, on the board and on its receipt, all with the built command.
+// A person signs in, files a call, files it again, adds an event, and finds it on the market, on the board and on its
+// receipt.
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
-	s := up(t)
-	who := s.person(t)
+	s := system(t)
+	who := s.NewOperator(t)
 	p := buildCommandLine(t, s)
-	p.secrets = []string{who.token, "dk_"}
-	market := s.native(t, 5000)
+	p.secrets = []string{who.Login, "dk_"}
+	market := s.NewNativeMarket(t, 5000, nil)
 
 	_, bad := p.run(2, "", "call", market, "no", "--price", "68.5")
 	if !strings.Contains(bad, "signalcast login") {
 		t.Error(bad)
 	}
-	p.run(0, who.token, "login")
+	p.run(0, who.Login, "login")
 	var filed, again, shown struct {
 		ID, Error, MarketID, Direction, Status string
 		PriceAtPrediction                      int
@@ -102,12 +100,12 @@ func TestCommandLine(t *testing.T) {
 		t.Errorf("filed again: %+v %s", again, bad)
 	}
 	p.run(0, "", "events", "add", filed.ID, "note", "--text", "Rain has stopped.")
-	s.finalize(t, market, "NO")
-	_, bad = p.run(1, "", "call", s.closed(t), "yes", "--price", "10")
+	s.Finalize(t, market, "NO")
+	_, bad = p.run(1, "", "call", closed(t, s), "yes", "--price", "10")
 	if !strings.Contains(bad, "market_closed") || !strings.Contains(bad, "market search") {
 		t.Error(bad)
 	}
-	testkit.Eventually(t, 20*time.Second, func() bool { // answers may be ten seconds old
+	testkit.Eventually(t, 20*time.Second, func() bool { // answers may be cached for ten seconds
 		p.read(&shown, 0, "receipt", filed.ID)
 		return shown.Status == "won" && len(shown.Events) == 2
 	})
@@ -115,18 +113,18 @@ func TestCommandLine(t *testing.T) {
 		t.Errorf("%+v", shown)
 	}
 	table, _ := p.run(0, "", "signal", "show", filed.ID, "--table")
-	if !strings.Contains(table, "NO at 68.5 cents") || !strings.Contains(table, who.user) {
+	if !strings.Contains(table, "NO at 68.5 cents") || !strings.Contains(table, who.Handle) {
 		t.Error(table)
 	}
 	if out, _ := p.run(0, "", "events", "list", filed.ID, "--table"); !strings.Contains(out, "Rain has stopped.") {
 		t.Error(out)
 	}
 	p.lists(market)
-	record, _ := p.run(0, "", "record", "get", who.user)
+	record, _ := p.run(0, "", "record", "get", who.Handle)
 	if out, _ := p.run(0, record, "record", "verify", "-"); !strings.Contains(out, "every number holds (calls: 1, events: 2)") {
 		t.Error(out)
 	}
-	p.run(1, strings.Repeat("x", 8)+".y.z", "login") // what is no token is refused, and the key stays
+	p.run(1, strings.Repeat("x", 8)+".y.z", "login") // the stored key does not change
 	p.run(1, "", "call", market, "no", "--price", "68.5")
 	p.run(3, "", "market", "show", market, "--hub", "http://127.0.0.1:1")
 }
@@ -135,7 +133,7 @@ func TestCommandLine(t *testing.T) {
 func (p *commandLine) lists(market string) {
 	p.t.Helper()
 	var found struct{ Markets []struct{ ID, Name string } }
-	testkit.Eventually(p.t, 60*time.Second, func() bool { // a stack that has just begun reads its venues still
+	testkit.Eventually(p.t, 60*time.Second, func() bool { // the catalogue is read after the start
 		p.read(&found, 0, "market", "search", "election", "--limit", "2")
 		return len(found.Markets) == 2
 	})
@@ -151,17 +149,9 @@ func (p *commandLine) lists(market string) {
 	}
 	for _, by := range []string{"score", "broadcast"} {
 		var board struct{ Leaderboard []struct{ Rank int } }
-		testkit.Eventually(p.t, 90*time.Second, func() bool { // an empty one may be a minute old
+		testkit.Eventually(p.t, 90*time.Second, func() bool { // an empty board may be cached for a minute
 			p.read(&board, 0, "board", "--by", by, "--limit", "1")
 			return len(board.Leaderboard) == 1 && board.Leaderboard[0].Rank == 1
 		})
 	}
-}
-
-// closed is a market whose outcome is claimed.
-func (s *stack) closed(t testing.TB) string {
-	t.Helper()
-	market := s.native(t, 5000)
-	s.finalize(t, market, "YES")
-	return market
 }

@@ -1,16 +1,18 @@
-package e2e
+package clients
 
 import (
 	"bytes"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// node runs a script of sdk/ts with the machine's Node and gives what it writes. Extra names
-// are of the environment.
+// runNode runs a script of sdk/ts with additional environment variables and returns its output.
 func runNode(t testing.TB, env []string, args ...string) string {
 	t.Helper()
 	bin, err := exec.LookPath("node")
@@ -19,7 +21,7 @@ func runNode(t testing.TB, env []string, args ...string) string {
 	}
 	cmd := exec.Command(bin, args...)
 	cmd.Dir = filepath.Join(repo, "sdk/ts")
-	cmd.Env = append(plainEnv(), env...)
+	cmd.Env = append(os.Environ(), env...)
 	var out, bad bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &bad
 	if err := cmd.Run(); err != nil {
@@ -28,20 +30,20 @@ func runNode(t testing.TB, env []string, args ...string) string {
 	return out.String()
 }
 
-// TestLibraryTS runs the TypeScript library against the stack, through proxies that lose
-// answers, take keys away, lead cursors back and speak like a service of next year.
+// The TypeScript library works through proxies that drop answers, remove idempotency keys, repeat cursors and send unknown
+// values.
 func TestLibraryTS(t *testing.T) {
 	t.Parallel()
-	s := up(t)
-	p := s.person(t)
+	s := system(t)
+	p := s.NewOperator(t)
 	keys := make([]string, 8)
 	for i := range keys {
-		keys[i], _ = s.person(t).mint(t, "library")
+		keys[i], _ = s.NewOperator(t).Mint(t, stack.JSON{"label": "library"})
 	}
-	reader := post(t, s.Hub+"/api/dev/keys", p.login(), payload(obj{"label": "reads", "permissions": []string{"read"}})).is(http.StatusCreated).str("key")
-	ledger := s.native(t, 5000)
+	reader := post(t, s.Hub+"/api/dev/keys", stack.Bearer(p.Login), stack.Body(stack.JSON{"label": "reads", "permissions": []string{"read"}})).Require(http.StatusCreated).Text("key")
+	ledger := s.NewNativeMarket(t, 5000, nil)
 	for range 9 {
-		s.person(t).call(t, ledger, "NO", 5000)
+		call(t, s, s.NewOperator(t), ledger, "NO", 5000)
 	}
 	lossy := &between{to: s.Hub, lose: (&losing{seen: map[string]bool{}}).first}
 	stripped := &between{to: s.Hub, lose: (&losing{seen: map[string]bool{}}).first, ask: func(r *http.Request) { r.Header.Del("Idempotency-Key") }}
@@ -50,12 +52,12 @@ func TestLibraryTS(t *testing.T) {
 		q.Set("cursor", "unreadable")
 		r.URL.RawQuery = q.Encode()
 	}}
-	known := s.person(t)
-	known.call(t, s.native(t, 5000), "NO", 5000)
+	known := s.NewOperator(t)
+	call(t, s, known, s.NewNativeMarket(t, 5000, nil), "NO", 5000)
 	out := runNode(t, []string{
-		"HUB=" + s.Hub, "API=" + s.API, "CLOCK=" + s.Clock, "KEYS=" + strings.Join(keys, ","), "READER=" + reader, "TOKEN=" + p.token, "HANDLE=" + known.user,
-		"MARKETS=" + strings.Join([]string{s.native(t, 5000), s.native(t, 5000), s.native(t, 5000), s.closed(t), ledger}, ","),
-		"OTHER=" + s.native(t, 5000), "SIGNED=" + s.native(t, 5000),
+		"HUB=" + s.Hub, "API=" + s.API, "CLOCK=" + s.Clock, "KEYS=" + strings.Join(keys, ","), "READER=" + reader, "TOKEN=" + p.Login, "HANDLE=" + known.Handle,
+		"MARKETS=" + strings.Join([]string{s.NewNativeMarket(t, 5000, nil), s.NewNativeMarket(t, 5000, nil), s.NewNativeMarket(t, 5000, nil), closed(t, s), ledger}, ","),
+		"OTHER=" + s.NewNativeMarket(t, 5000, nil), "SIGNED=" + s.NewNativeMarket(t, 5000, nil),
 		"LOSSY=" + lossy.open(t), "STRIPPED=" + stripped.open(t), "STUCK=" + stuck.open(t), "NEWER=" + (&between{to: s.Hub, answer: ofNextYear}).open(t),
 	}, "test/stack/library.mjs")
 	if n := strings.Count(out, "ok "); n != 11 {

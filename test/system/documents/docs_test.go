@@ -1,4 +1,4 @@
-package e2e
+package documents
 
 import (
 	"go/ast"
@@ -15,12 +15,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
-// setting is what the code says of one setting: its default, by service; empty is none.
+// settings are the defaults of the settings, by name and service; empty if there is none.
 type settings map[string]map[string]string
 
-// settingsOf reads the tags of the configurations in a folder.
+// settingsOf reads the tags of the configurations in a directory.
 func (s settings) settingsOf(t *testing.T, service, folder string) {
 	t.Helper()
 	err := filepath.WalkDir(filepath.Join(repo, folder), func(path string, d fs.DirEntry, err error) error {
@@ -58,12 +60,11 @@ var (
 	settingName = regexp.MustCompile("`([A-Z][A-Z0-9_]*)`")
 )
 
-// TestSettingsOfThePage: the tables of operations.md name every setting of the code and no
-// other, with its default.
+// The tables of operations.md name every setting of the code and no other, with its default.
 func TestSettingsOfThePage(t *testing.T) {
 	t.Parallel()
 	known := settings{}
-	for _, service := range []string{"hub", "api", "clock"} {
+	for _, service := range openapi.Hosts {
 		known.settingsOf(t, service, "services/"+service+"/internal")
 	}
 	for _, shared := range []string{"pkg/web", "pkg/obs", "pkg/service"} {
@@ -100,12 +101,11 @@ func TestSettingsOfThePage(t *testing.T) {
 	}
 }
 
-// saysDefault tells whether a cell says a default: in these words, as a duration of the
-// same length, or in plain words (an address of 127.0.0.1 and the port of a table above,
-// a host's own address, what was written as a list).
+// saysDefault reports whether a cell names a default: as it is written, as an equal duration, or as 127.0.0.1 and a port of
+// another table.
 func saysDefault(cell, value string) bool {
 	if value == "" {
-		return true // required, or none: the service says it when it starts
+		return true // required, or without a default
 	}
 	for _, said := range regexp.MustCompile("[A-Za-z0-9.:/_-]+").FindAllString(cell, -1) {
 		if said == value {
@@ -120,8 +120,7 @@ func saysDefault(cell, value string) bool {
 	return strings.HasPrefix(value, "127.0.0.1:") && strings.Contains(cell, "127.0.0.1") || strings.Contains(value, "://") && strings.Contains(cell, "own")
 }
 
-// TestChangesOfTheContract: the newest entry is the version of the document, and every
-// route that is named is there.
+// The newest entry of the changelog is the version of the document, and every route that it names is documented.
 func TestChangesOfTheContract(t *testing.T) {
 	t.Parallel()
 	doc, err := described()
@@ -133,15 +132,15 @@ func TestChangesOfTheContract(t *testing.T) {
 		t.Fatal(err)
 	}
 	entry := regexp.MustCompile(`(?m)^## (\d+\.\d+\.\d+)`).FindStringSubmatch(string(raw))
-	if entry == nil || entry[1] != doc.spec.Info.Version {
-		t.Errorf("the newest entry is %v, the document is %s", entry, doc.spec.Info.Version)
+	if entry == nil || entry[1] != doc.Version() {
+		t.Errorf("the newest entry is %v, the document is %s", entry, doc.Version())
 	}
 	named := regexp.MustCompile("`(GET|POST|PUT|PATCH|DELETE) (/[^`]*)`").FindAllStringSubmatch(string(raw), -1)
 	if len(named) < 50 {
 		t.Errorf("%d routes", len(named))
 	}
 	for _, m := range named {
-		there := slices.ContainsFunc(doc.ops, func(o *operation) bool { return o.method == m[1] && o.path == m[2] })
+		there := slices.ContainsFunc(doc.Operations, func(o *openapi.Operation) bool { return o.Method == m[1] && o.Path == m[2] })
 		if gone := m[2] == "/dev/session/end"; there == gone {
 			t.Errorf("%s %s: described %v", m[1], m[2], there)
 		}

@@ -1,4 +1,4 @@
-package e2e
+package documents
 
 import (
 	"encoding/json"
@@ -13,10 +13,12 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
-// block is one fenced block of a page. Its kind is the first word behind the fence; what
-// follows says what it is checked against.
+// block is one fenced block of a page. Its kind is the first word after the fence; the others say what it is checked
+// against.
 type block struct {
 	page string
 	line int
@@ -27,18 +29,18 @@ type block struct {
 
 func (b block) String() string { return fmt.Sprintf("%s:%d", b.page, b.line) }
 
-// ran are the kinds whose blocks TestReadme runs, in order, on a fresh stack.
+// ran are the kinds of blocks that TestReadme runs, in order, on a new system.
 var ran = []string{"sh", "go", "js"}
 
-// checked are the kinds that are held to something else.
+// checked are the kinds of blocks that are compared with the code.
 var checked = map[string]func(block) error{
-	"json":    checkJSON,    // the schema of the description that is named, `frames` of the websocket, or `settings` of another program
-	"http":    checkHTTP,    // a request to a route of the description, and its answer; or a `delivery` of a webhook
-	"console": checkConsole, // commands for people, which stay or take long: what they name is there
+	"json":    checkJSON,    // the named schema, `frames` of the websocket, or `settings` of another program
+	"http":    checkHTTP,    // a request and its answer, or a `delivery` of a webhook
+	"console": checkConsole, // commands that do not end or take long: what they name exists
 	"text":    checkText,    // `output` of the block before (TestReadme compares), a `stream`, a `drawing`
 }
 
-// blocksOf lists the fenced blocks of a page; one in a list is indented.
+// blocksOf returns the fenced blocks of a page without their indentation.
 func blocksOf(t *testing.T, page string) (all []block) {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(repo, page))
@@ -65,7 +67,7 @@ func blocksOf(t *testing.T, page string) (all []block) {
 	return all
 }
 
-// TestEveryBlock: no page shows anything that nobody runs and nothing holds to the code.
+// Every block of the documentation is run or compared with the code.
 func TestEveryBlock(t *testing.T) {
 	t.Parallel()
 	counted := map[string]int{}
@@ -77,7 +79,7 @@ func TestEveryBlock(t *testing.T) {
 			}
 			check := checked[b.kind]
 			if check == nil {
-				t.Errorf("%s: nobody runs or checks a block of the kind %q", b, b.kind)
+				t.Errorf("%s: blocks of the kind %q are not checked", b, b.kind)
 			} else if err := check(b); err != nil {
 				t.Errorf("%s: %v", b, err)
 			}
@@ -91,7 +93,7 @@ func TestEveryBlock(t *testing.T) {
 	t.Logf("%v", counted)
 }
 
-// values reads the JSON values of a text, one behind the other.
+// values reads consecutive JSON values.
 func values(text string) (all []any, err error) {
 	d := json.NewDecoder(strings.NewReader(text))
 	for {
@@ -121,35 +123,31 @@ func checkJSON(b block) error {
 	case "frames":
 		return checkFrames(all)
 	case "settings":
-		return doc.checkSettings(b.text)
+		return checkSettings(doc, b.text)
 	case "error":
-		return doc.checkErrors(all)
-	}
-	schema := doc.spec.Components.Schemas[b.args[0]]
-	if schema == nil {
-		return fmt.Errorf("the description has no schema %s", b.args[0])
+		return checkErrors(doc, all)
 	}
 	for _, v := range all {
-		if err := schema.Value.VisitJSON(v, openapi3.MultiErrors()); err != nil {
+		if err := doc.CheckSchema(b.args[0], v); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// checkErrors wants every value to be an error that some operation answers.
-func (d *document) checkErrors(all []any) error {
+// checkErrors requires that every value is an error of some operation.
+func checkErrors(doc *openapi.Document, all []any) error {
 	for _, v := range all {
-		if !slices.ContainsFunc(d.ops, func(o *operation) bool { return o.refusesWith(v) }) {
+		if !slices.ContainsFunc(doc.Operations, func(o *openapi.Operation) bool { return refusesWith(o, v) }) {
 			return fmt.Errorf("no operation refuses with %v", v)
 		}
 	}
 	return nil
 }
 
-// refusesWith tells whether v is one of the errors of the operation.
-func (o *operation) refusesWith(v any) bool {
-	for status, res := range o.op.Responses.Map() {
+// refusesWith reports whether v is one of the errors of the operation.
+func refusesWith(o *openapi.Operation, v any) bool {
+	for status, res := range o.Spec().Responses.Map() {
 		media := res.Value.Content.Get("application/json")
 		if status >= "400" && media != nil && media.Schema.Value.VisitJSON(v) == nil {
 			return true
@@ -160,22 +158,21 @@ func (o *operation) refusesWith(v any) bool {
 
 var ourAddress = regexp.MustCompile(`https://(hub|api|clock)\.example(/[^"?#]*)`)
 
-// checkSettings takes what another program is given to find us: the addresses in it are
-// described.
-func (d *document) checkSettings(text string) error {
+// checkSettings requires that the addresses of the services in settings of other programs are documented.
+func checkSettings(doc *openapi.Document, text string) error {
 	found := ourAddress.FindAllStringSubmatch(text, -1)
 	if len(found) == 0 {
 		return errors.New("it names no address of ours")
 	}
 	for _, m := range found {
-		if !slices.ContainsFunc(d.ops, func(o *operation) bool { return o.host == m[1] && o.path == m[2] }) {
-			return fmt.Errorf("nobody answers at %s", m[0])
+		if !slices.ContainsFunc(doc.Operations, func(o *openapi.Operation) bool { return o.Host == m[1] && o.Path == m[2] }) {
+			return fmt.Errorf("%s is not documented", m[0])
 		}
 	}
 	return nil
 }
 
-// ofFrame are the members that a frame has besides `op`; a question mark: it may.
+// ofFrame are the members of each frame besides `op`; a question mark marks an optional one.
 var ofFrame = map[string]string{
 	"auth": "id? token", "subscribe": "id? channels since?", "unsubscribe": "id? channels", "ping": "id?",
 	"hello": "protocol connectionId heartbeatS limits serverTime head", "ack": "id? channels", "snapshot": "channel seq at data",
@@ -211,7 +208,7 @@ var (
 	answerLine  = regexp.MustCompile(`(?m)^([1-5]\d\d)[ \t]+`)
 )
 
-// checkHTTP takes requests, each with a body and an answer where it has one.
+// checkHTTP checks requests, each with its body and its answer if it has one.
 func checkHTTP(b block) error {
 	if slices.Contains(b.args, "delivery") {
 		return checkDelivery(b)
@@ -233,48 +230,47 @@ func checkHTTP(b block) error {
 		if m[4] >= 0 {
 			host = b.text[m[4]:m[5]]
 		}
-		o := doc.route(b.text[m[2]:m[3]], b.text[m[6]:m[7]], host)
+		o := route(doc, b.text[m[2]:m[3]], b.text[m[6]:m[7]], host)
 		if o == nil {
 			return fmt.Errorf("%s is no route of the %s", strings.TrimSpace(b.text[m[0]:m[1]]), host)
 		}
-		if err := o.fits(b.text[m[1]:end]); err != nil {
-			return fmt.Errorf("%s: %w", o.name(), err)
+		if err := fits(o, b.text[m[1]:end]); err != nil {
+			return fmt.Errorf("%s: %w", o.Name(), err)
 		}
 	}
 	return nil
 }
 
-// route gives the operation of an address as a page writes it.
-func (d *document) route(method, address, host string) *operation {
+// route returns the operation of an address as a page writes it; nil if there is none.
+func route(doc *openapi.Document, method, address, host string) *openapi.Operation {
 	path, _, _ := strings.Cut(address, "?")
-	for _, o := range d.ops {
-		pattern := regexp.MustCompile(`\\\{\w+\\\}`).ReplaceAllString(regexp.QuoteMeta(o.path), `[^/]+`)
-		if o.method == method && o.host == host && regexp.MustCompile("^"+pattern+"$").MatchString(path) {
+	for _, o := range doc.Operations {
+		pattern := regexp.MustCompile(`\\\{\w+\\\}`).ReplaceAllString(regexp.QuoteMeta(o.Path), `[^/]+`)
+		if o.Method == method && o.Host == host && regexp.MustCompile("^"+pattern+"$").MatchString(path) {
 			return o
 		}
 	}
 	return nil
 }
 
-// fits holds what stands behind a request line, its body and then the answer, against the
-// operation.
-func (o *operation) fits(rest string) error {
+// fits compares the text after a request line, its body and then the answer, with the operation.
+func fits(o *openapi.Operation, rest string) error {
 	body, answer, status := rest, "", ""
 	if m := answerLine.FindStringSubmatchIndex(rest); m != nil {
 		body, status, answer = rest[:m[0]], rest[m[2]:m[3]], rest[m[1]:]
 	}
 	if strings.Contains(body, "{") {
-		if o.op.RequestBody == nil {
+		if o.Spec().RequestBody == nil {
 			return errors.New("it takes no body")
 		}
-		if err := fitsMedia(o.op.RequestBody.Value.Content, body); err != nil {
+		if err := fitsMedia(o.Spec().RequestBody.Value.Content, body); err != nil {
 			return fmt.Errorf("its body: %w", err)
 		}
 	}
 	if status == "" {
 		return nil
 	}
-	res := o.op.Responses.Value(status)
+	res := o.Spec().Responses.Value(status)
 	if res == nil {
 		return fmt.Errorf("no answer of it is %s", status)
 	}
@@ -293,8 +289,8 @@ func fitsMedia(content openapi3.Content, text string) error {
 	return media.Schema.Value.VisitJSON(all[0], openapi3.MultiErrors())
 }
 
-// checkDelivery holds the headers of a delivery to the code that sends it, and its events
-// to the frames of the websocket.
+// checkDelivery compares the headers of a delivery with the code that sends it, and its events with the frames of the
+// websocket.
 func checkDelivery(b block) error {
 	head, body, ok := strings.Cut(b.text, "\n\n")
 	all, err := values(body)
@@ -325,7 +321,7 @@ func checkDelivery(b block) error {
 	return checkFrames(events)
 }
 
-// checkConsole takes lines of make, go and git: their targets and folders exist.
+// checkConsole requires that the targets and directories of make, go and git commands exist.
 func checkConsole(b block) error {
 	makefile, err := os.ReadFile(filepath.Join(repo, "Makefile"))
 	if err != nil {
@@ -353,7 +349,7 @@ func checkConsole(b block) error {
 				}
 			}
 		default:
-			return fmt.Errorf("nobody knows whether %q works", strings.TrimSpace(line))
+			return fmt.Errorf("%q cannot be checked", strings.TrimSpace(line))
 		}
 	}
 	return nil
@@ -361,7 +357,7 @@ func checkConsole(b block) error {
 
 func checkText(b block) error {
 	switch {
-	case slices.Equal(b.args, []string{"output"}): // compared with what came by TestReadme
+	case slices.Equal(b.args, []string{"output"}): // TestReadme compares it
 		return nil
 	case slices.Equal(b.args, []string{"drawing"}):
 		if !strings.ContainsAny(b.text, "─│►▼└┌") {
@@ -374,7 +370,7 @@ func checkText(b block) error {
 	return errors.New("say whether it is output, a stream or a drawing")
 }
 
-// checkStream reads server-sent events: their data are frames, and the last one an end.
+// checkStream checks server-sent events: their data are frames.
 func checkStream(text string) error {
 	for line := range strings.Lines(text) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")

@@ -1,4 +1,4 @@
-package e2e
+package clients
 
 import (
 	"encoding/json"
@@ -11,9 +11,10 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// conformity is what `signalcast conform --json` answers.
+// conformity is the answer of `signalcast conform --json`.
 type conformity struct {
 	Passed, Failed, Skipped, NotTried, Requests, WaitedSeconds int
 	Checks                                                     []struct {
@@ -22,7 +23,7 @@ type conformity struct {
 	}
 }
 
-// failed lists the checks that did.
+// failed returns the ids of the failed checks.
 func (c *conformity) failed() (out []string) {
 	for _, check := range c.Checks {
 		if check.Outcome == "fail" {
@@ -33,7 +34,7 @@ func (c *conformity) failed() (out []string) {
 	return out
 }
 
-// of gives what came of a check.
+// of returns the outcome of a check.
 func (c *conformity) of(id string) string {
 	for _, check := range c.Checks {
 		if check.ID == id {
@@ -43,8 +44,8 @@ func (c *conformity) of(id string) string {
 	return "none"
 }
 
-// tellOf writes what was found.
-func (c *conformity) tellOf(t *testing.T) {
+// logFindings logs what the checks found.
+func (c *conformity) logFindings(t *testing.T) {
 	t.Helper()
 	for _, check := range c.Checks {
 		for _, f := range check.Findings {
@@ -53,7 +54,7 @@ func (c *conformity) tellOf(t *testing.T) {
 	}
 }
 
-// secretFile keeps a secret as the command line wants it.
+// secretFile writes a secret to a file that only its owner can read.
 func secretFile(t *testing.T, secret string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "secret")
@@ -63,11 +64,10 @@ func secretFile(t *testing.T, secret string) string {
 	return path
 }
 
-// conform runs every check through the three addresses, with a key of a person of its own.
-// What the limit of that key asks to wait, a minute, is waited where wait allows it.
-func (p *commandLine) conform(t *testing.T, s *stack, hub, api, clock, wait string, want int) *conformity {
+// conform runs all checks with the key of a new operator. It waits for limits for at most wait.
+func (p *commandLine) conform(t *testing.T, s *stack.Stack, hub, api, clock, wait string, want int) *conformity {
 	t.Helper()
-	key, _ := s.person(t).mint(t, "conform")
+	key, _ := s.NewOperator(t).Mint(t, stack.JSON{"label": "conform"})
 	mine := *p
 	mine.t, mine.secrets = t, []string{key, s.AdminSecret}
 	out, told, code := mine.try("", "conform", hub, "--api", api, "--clock", clock, "--each", "30s", "--wait", wait, "--json",
@@ -85,27 +85,27 @@ func (p *commandLine) conform(t *testing.T, s *stack, hub, api, clock, wait stri
 	return c
 }
 
-// scoredBoard makes a board with different scores, for checks that look at its order.
-func (s *stack) scoredBoard(t *testing.T) {
+// scoredBoard makes a board with different scores, for checks of its order.
+func scoredBoard(t *testing.T, s *stack.Stack) {
 	t.Helper()
-	market := s.native(t, 5000)
-	s.person(t).call(t, market, "YES", 5000)
-	s.person(t).call(t, market, "NO", 5000)
-	s.finalize(t, market, "YES")
-	testkit.Eventually(t, 90*time.Second, func() bool { // a board may be a minute old
-		rows := get(t, s.API+"/api/v1/signals/leaderboard?operators=all&limit=200").is(http.StatusOK).list("leaderboard")
-		return len(rows) > 1 && !same(rows[0].(map[string]any)["score"], rows[len(rows)-1].(map[string]any)["score"])
+	market := s.NewNativeMarket(t, 5000, nil)
+	call(t, s, s.NewOperator(t), market, "YES", 5000)
+	call(t, s, s.NewOperator(t), market, "NO", 5000)
+	s.Finalize(t, market, "YES")
+	testkit.Eventually(t, 90*time.Second, func() bool { // a board may be cached for a minute
+		rows := get(t, s.API+"/api/v1/signals/leaderboard?operators=all&limit=200").Require(http.StatusOK).List("leaderboard")
+		return len(rows) > 1 && !stack.EqualJSON(rows[0].(map[string]any)["score"], rows[len(rows)-1].(map[string]any)["score"])
 	})
 }
 
-// TestConform: the stack passes every check; without a key the command writes nothing.
+// The system passes every check. Without a key the command writes nothing.
 func TestConform(t *testing.T) {
 	t.Parallel()
-	s := up(t)
+	s := system(t)
 	p := buildCommandLine(t, s)
-	s.scoredBoard(t)
+	scoredBoard(t, s)
 	c := p.conform(t, s, s.Hub, s.API, s.Clock, "5m", 0)
-	c.tellOf(t)
+	c.logFindings(t)
 	for _, check := range c.Checks {
 		if check.Outcome == "skip" && check.ID != "mcp" || check.Source == "" || check.Title == "" {
 			t.Errorf("%s: %s because %s, source %q", check.ID, check.Outcome, check.Because, check.Source)
@@ -116,15 +116,15 @@ func TestConform(t *testing.T) {
 	}
 
 	mine := *p
-	key, _ := s.person(t).mint(t, "conform")
+	key, _ := s.NewOperator(t).Mint(t, stack.JSON{"label": "conform"})
 	mine.secrets = []string{key}
-	market := s.native(t, 4000)
+	market := s.NewNativeMarket(t, 4000, nil)
 	text, _ := mine.run(0, "", "conform", s.Hub, "--each", "30s", "--key", secretFile(t, key), "--market", market)
 	if !strings.Contains(text, "ok    call.filed") || !strings.Contains(text, "needs the admin secret") {
 		t.Error(text)
 	}
-	if got := get(t, s.Hub+"/api/m/"+market).is(http.StatusOK).at("resolved"); got != false {
-		t.Error("a market of somebody else was resolved")
+	if got := get(t, s.Hub+"/api/m/"+market).Require(http.StatusOK).Value("resolved"); got != false {
+		t.Error("the market was resolved")
 	}
 
 	wrote := &writes{}
@@ -138,16 +138,16 @@ func TestConform(t *testing.T) {
 	}
 }
 
-// TestConformUnderLimits: to a hub that takes twenty requests a minute of an address a run
-// without time to wait finds nothing wrong and says what it could not try.
+// With a limit of 20 requests per minute and no time to wait, the command finds no deviation and names the checks that it
+// has not tried.
 func TestConformUnderLimits(t *testing.T) {
 	t.Parallel()
-	s := up(t)
+	s := system(t)
 	p := buildCommandLine(t, s)
-	hub := s.sideHub(t, "RATE_LIMIT_ANON=20")
+	hub := s.Side(t, "hub", map[string]string{"RATE_LIMIT_ANON": "20"}).URL
 	c := &conformity{}
 	p.read(c, 3, "conform", hub, "--each", "30s", "--wait", "0s", "--json")
-	c.tellOf(t)
+	c.logFindings(t)
 	if c.Failed != 0 || c.NotTried < 20 || c.Requests > 40 || c.of("limit.form") != "pass" || c.of("errors.form") != "skip" {
 		t.Errorf("%d failed, %d not tried, with %d requests", c.Failed, c.NotTried, c.Requests)
 	}
@@ -158,13 +158,12 @@ func TestConformUnderLimits(t *testing.T) {
 	}
 }
 
-// TestConformSeesDeviations: a server that differs in one thing fails the check that
-// looks at it, and no check but those that the same thing reaches.
+// A server with one deviation fails the check of it, and no check that the deviation does not reach.
 func TestConformSeesDeviations(t *testing.T) {
 	t.Parallel()
-	s := up(t)
+	s := system(t)
 	p := buildCommandLine(t, s)
-	s.scoredBoard(t)
+	scoredBoard(t, s)
 	for _, d := range deviations {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
@@ -173,7 +172,7 @@ func TestConformSeesDeviations(t *testing.T) {
 			slices.Sort(want)
 			if got := c.failed(); !slices.Equal(got, want) {
 				t.Errorf("failed are %q, want %q", got, want)
-				c.tellOf(t)
+				c.logFindings(t)
 			}
 			if c.of(d.caught) != "fail" {
 				t.Errorf("%s is not caught by %s", d.name, d.caught)

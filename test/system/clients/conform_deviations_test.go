@@ -1,20 +1,22 @@
-package e2e
+package clients
 
 import (
 	"bytes"
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// deviation is one thing that a server does otherwise.
+// deviation is one difference of a server from the protocol.
 type deviation struct {
 	name    string
-	caught  string   // the check that is meant
-	also    []string // checks that the same thing reaches
+	caught  string   // the check of it
+	also    []string // other checks that it affects
 	request func(*http.Request)
 	answer  func(*http.Request, *http.Response, any) any // changes the JSON of an answer
-	text    func(*http.Request, []byte) []byte           // changes what is no JSON
+	text    func(*http.Request, []byte) []byte           // changes an answer that is not JSON
 	frames  bool                                         // the socket leaves an event out
 }
 
@@ -37,7 +39,7 @@ var deviations = []deviation{
 	},
 	{
 		name: "a second call is taken", caught: "call.locked",
-		answer: on("POST", "/api/predictions", refusal("already_predicted", obj{"ok": true, "id": "0199f0a4-0000-7000-8000-00000000aaaa"})),
+		answer: on("POST", "/api/predictions", refusal("already_predicted", stack.JSON{"ok": true, "id": "0199f0a4-0000-7000-8000-00000000aaaa"})),
 	},
 	{
 		name: "a score that is one too high", caught: "score.formula", also: []string{"resolve.score"},
@@ -51,7 +53,7 @@ var deviations = []deviation{
 		name: "errors with a message alone", caught: "errors.form",
 		answer: func(_ *http.Request, a *http.Response, v any) any {
 			if a.StatusCode == http.StatusNotFound {
-				return obj{"message": "there is no such thing"}
+				return stack.JSON{"message": "there is no such thing"}
 			}
 			return v
 		},
@@ -61,7 +63,7 @@ var deviations = []deviation{
 		answer: func(r *http.Request, a *http.Response, v any) any {
 			if r.URL.Query().Get("cursor") == "zz" {
 				a.StatusCode = http.StatusInternalServerError
-				return obj{"error": "internal_error"}
+				return stack.JSON{"error": "internal_error"}
 			}
 			return v
 		},
@@ -89,7 +91,7 @@ var deviations = []deviation{
 	{name: "a socket that leaves an event out", caught: "feed.socket", frames: true},
 	{
 		name: "an outcome is claimed twice", caught: "resolve.once",
-		answer: on("POST", "/api/resolution/finalize", refusal("already_resolved", obj{"ok": true})),
+		answer: on("POST", "/api/resolution/finalize", refusal("already_resolved", stack.JSON{"ok": true})),
 	},
 	{
 		name: "tags that are never known again", caught: "cache.tags",
@@ -132,18 +134,18 @@ var deviations = []deviation{
 	},
 	{
 		name: "a client resolves its own call", caught: "call.events",
-		answer: on("POST", "/api/signals/", refusal("invalid_type", obj{"event": obj{"type": "resolved"}})),
+		answer: on("POST", "/api/signals/", refusal("invalid_type", stack.JSON{"event": stack.JSON{"type": "resolved"}})),
 	},
 	{
-		name: "anybody adds to anybody's history", caught: "call.owner",
-		answer: on("POST", "/api/signals/", refusal("forbidden", obj{"event": obj{"type": "reaffirm"}})),
+		name: "events by another operator", caught: "call.owner",
+		answer: on("POST", "/api/signals/", refusal("forbidden", stack.JSON{"event": stack.JSON{"type": "reaffirm"}})),
 	},
 	{
 		name: "keys of small order are taken", caught: "key.weak",
-		answer: on("POST", "/api/protocol/v1/signers/challenge", refusal("weak_key", obj{"challenge": "x", "expiresAt": "2026-09-18T12:00:00.000Z"})),
+		answer: on("POST", "/api/protocol/v1/signers/challenge", refusal("weak_key", stack.JSON{"challenge": "x", "expiresAt": "2026-09-18T12:00:00.000Z"})),
 	},
 	{
-		name: "an Idempotency-Key that nobody reads", caught: "call.repeated",
+		name: "an ignored Idempotency-Key", caught: "call.repeated",
 		request: func(r *http.Request) { r.Header.Del("Idempotency-Key") },
 	},
 	{
@@ -185,7 +187,7 @@ var deviations = []deviation{
 	},
 	{
 		name: "a refusal in words of its own", caught: "limit.form", also: []string{"limit.key"},
-		answer: overLimits(func(*http.Response, any) any { return obj{"status": 429, "message": "slow down"} }),
+		answer: overLimits(func(*http.Response, any) any { return stack.JSON{"status": 429, "message": "slow down"} }),
 	},
 	{
 		name: "a wait that is too short", caught: "limit.key",
@@ -199,16 +201,16 @@ var deviations = []deviation{
 		name: "a key without a limit", caught: "limit.key",
 		answer: overLimits(func(a *http.Response, _ any) any {
 			a.StatusCode = http.StatusOK
-			return obj{}
+			return stack.JSON{}
 		}),
 	},
 	{
 		name: "a market in dispute takes calls", caught: "resolve.dispute", also: []string{"resolve.closed"},
-		answer: on("POST", "/api/predictions", refusal("market_closed", obj{"ok": true, "id": "0199f0a4-0000-7000-8000-00000000aaaa"})),
+		answer: on("POST", "/api/predictions", refusal("market_closed", stack.JSON{"ok": true, "id": "0199f0a4-0000-7000-8000-00000000aaaa"})),
 	},
 }
 
-// on changes answers of one method under one path.
+// on changes answers to one method under one path.
 func on(method, path string, change func(*http.Request, *http.Response, any) any) func(*http.Request, *http.Response, any) any {
 	return func(r *http.Request, a *http.Response, v any) any {
 		if r.Method != method || !strings.HasPrefix(r.URL.Path, path) {
@@ -218,7 +220,7 @@ func on(method, path string, change func(*http.Request, *http.Response, any) any
 	}
 }
 
-// overLimits changes what is said to those who are over a limit.
+// overLimits changes the refusals of requests over a limit.
 func overLimits(change func(*http.Response, any) any) func(*http.Request, *http.Response, any) any {
 	return func(_ *http.Request, a *http.Response, v any) any {
 		if a.StatusCode == http.StatusTooManyRequests {
@@ -250,8 +252,8 @@ func objects(change func(map[string]any)) func(*http.Request, *http.Response, an
 	}
 }
 
-// refusal makes a yes of an error.
-func refusal(code string, yes obj) func(*http.Request, *http.Response, any) any {
+// refusal replaces a refusal by a good answer.
+func refusal(code string, yes stack.JSON) func(*http.Request, *http.Response, any) any {
 	return func(r *http.Request, a *http.Response, v any) any {
 		if o, ok := v.(map[string]any); ok && o["error"] == code {
 			a.StatusCode = http.StatusOK

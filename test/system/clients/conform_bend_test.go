@@ -1,4 +1,4 @@
-package e2e
+package clients
 
 import (
 	"bytes"
@@ -24,7 +24,7 @@ import (
 // bent counts the proxies of this run.
 var bent atomic.Int64
 
-// bend stands before a service and changes what it says.
+// bend starts a proxy in front of a service that deviates from the protocol, and returns its address.
 func bend(t *testing.T, at string, d deviation) string {
 	t.Helper()
 	to, err := url.Parse(at)
@@ -32,7 +32,7 @@ func bend(t *testing.T, at string, d deviation) string {
 		t.Fatal(err)
 	}
 	n := bent.Add(1)
-	own := &net.TCPAddr{IP: net.IPv4(127, 88, byte(n>>8), byte(n))} // limits of an address are those of this run alone
+	own := &net.TCPAddr{IP: net.IPv4(127, 88, byte(n>>8), byte(n))} // limits per address apply to this run alone
 	through := &http.Transport{DialContext: (&net.Dialer{LocalAddr: own, Timeout: 5 * time.Second}).DialContext}
 	t.Cleanup(through.CloseIdleConnections)
 	proxy := &httputil.ReverseProxy{
@@ -76,8 +76,7 @@ func bend(t *testing.T, at string, d deviation) string {
 	return server.URL
 }
 
-// sameJSON tells whether two texts have one value, so that what is not changed keeps
-// its bytes.
+// sameJSON reports whether two texts have the same value. Answers without a change keep their bytes.
 func sameJSON(a, b []byte) bool {
 	var x, y any
 	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
@@ -88,7 +87,7 @@ func sameJSON(a, b []byte) bool {
 	return err == nil && err2 == nil && bytes.Equal(p, q)
 }
 
-// leaveOut passes frames on, but for the second event.
+// leaveOut forwards the frames of a websocket without the second event.
 func leaveOut(w http.ResponseWriter, r *http.Request, at string) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
@@ -122,7 +121,7 @@ func leaveOut(w http.ResponseWriter, r *http.Request, at string) {
 	passing.Wait()
 }
 
-// pass copies frames, and at the end the code with which the other side closed.
+// pass forwards frames, and at the end the code with which the sender closed the connection.
 func pass(ctx context.Context, from, to *websocket.Conn, keep func([]byte) bool) {
 	for {
 		kind, frame, err := from.Read(ctx)
@@ -138,7 +137,7 @@ func pass(ctx context.Context, from, to *websocket.Conn, keep func([]byte) bool)
 	}
 }
 
-// writes keeps what a server took that was no read.
+// writes records the accepted requests that may change something.
 type writes struct {
 	mu   sync.Mutex
 	seen []string
@@ -146,7 +145,7 @@ type writes struct {
 
 func (w *writes) watch(r *http.Request, a *http.Response, v any) any {
 	reads := r.Method == http.MethodGet || r.Method == http.MethodOptions || strings.HasSuffix(r.URL.Path, "/messages/verify") ||
-		strings.HasSuffix(r.URL.Path, "/mcp") // it has no key: what it may ask for there is public
+		strings.HasSuffix(r.URL.Path, "/mcp") // public tools only, because it has no key
 	if !reads && a.StatusCode < 400 {
 		w.mu.Lock()
 		defer w.mu.Unlock()

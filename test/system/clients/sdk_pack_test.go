@@ -1,26 +1,13 @@
-package e2e
+package clients
 
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 )
-
-// inFolder runs a program there and gives what it writes.
-func inFolder(t testing.TB, dir string, env []string, name string, args ...string) string {
-	t.Helper()
-	cmd := exec.Command(name, args...)
-	cmd.Dir, cmd.Env = dir, append(plainEnv(), env...)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%s %q: %v\n%s", name, args, err, out)
-	}
-	return string(out)
-}
 
 func put(t testing.TB, path, content string) {
 	t.Helper()
@@ -41,12 +28,11 @@ func contentOf(t testing.TB, path string) string {
 	return string(raw)
 }
 
-// typescript is the compiler that tools/gen.sh pins.
+// typescript is the compiler version of tools/gen.sh.
 const typescript = "typescript@5.9.3"
 
-// TestLibraryPacked: the package of npm has what it should and nothing else, installs into an
-// empty folder from its tarball alone, passes a strict compiler there in both ways of finding
-// modules, and runs.
+// The npm package has the documented files only, installs offline into an empty directory, compiles in strict mode with
+// both module resolutions, and runs.
 func TestLibraryPacked(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -61,7 +47,7 @@ func TestLibraryPacked(t *testing.T) {
 		Filename string
 		Files    []struct{ Path string }
 	}
-	said := inFolder(t, source, nil, "npm", "pack", "--json", "--loglevel=error", "--pack-destination", dir)
+	said := run(t, source, nil, "npm", "pack", "--json", "--loglevel=error", "--pack-destination", dir)
 	if err := json.Unmarshal([]byte(said[strings.Index(said, "["):]), &packed); err != nil {
 		t.Fatal(err, said)
 	}
@@ -78,7 +64,7 @@ func TestLibraryPacked(t *testing.T) {
 		}
 	}
 	put(t, filepath.Join(dir, "package.json"), `{ "name": "user", "private": true, "type": "module" }`)
-	inFolder(t, dir, nil, "npm", "install", "--offline", "--no-audit", "--no-fund", "--loglevel=error", "./"+packed[0].Filename)
+	run(t, dir, nil, "npm", "install", "--offline", "--no-audit", "--no-fund", "--loglevel=error", "./"+packed[0].Filename)
 	installed, err := os.ReadDir(filepath.Join(dir, "node_modules"))
 	if err != nil {
 		t.Fatal(err)
@@ -92,14 +78,14 @@ func TestLibraryPacked(t *testing.T) {
 	for _, how := range []string{`"module": "ES2022", "moduleResolution": "bundler"`, `"module": "NodeNext", "moduleResolution": "NodeNext"`} {
 		put(t, filepath.Join(dir, "tsconfig.json"), `{ "compilerOptions": { `+how+`, "target": "ES2022", "lib": ["ES2022", "DOM"], "types": [],
 			"strict": true, "exactOptionalPropertyTypes": true, "noUncheckedIndexedAccess": true, "skipLibCheck": false }, "files": ["user.ts"] }`)
-		inFolder(t, dir, nil, "npx", "--yes", "-p", typescript, "tsc", "-p", ".")
+		run(t, dir, nil, "npx", "--yes", "-p", typescript, "tsc", "-p", ".")
 	}
-	if out := inFolder(t, dir, nil, "node", "user.js"); out != "UnansweredError function\n" {
+	if out := run(t, dir, nil, "node", "user.js"); out != "UnansweredError function\n" {
 		t.Errorf("the program says %q", out)
 	}
 }
 
-// TestLibraryGot: who has the Go library alone can build with it. Nothing else of ours is needed.
+// A program can be built with the Go library alone.
 func TestLibraryGot(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -112,9 +98,9 @@ func TestLibraryGot(t *testing.T) {
 	put(t, filepath.Join(user, "main.go"), contentOf(t, filepath.Join(repo, "sdk/go/examples/file/main.go")))
 	put(t, filepath.Join(user, "live", "main.go"), contentOf(t, filepath.Join(repo, "sdk/go/examples/watch/main.go")))
 	env := []string{"GOWORK=off", "GOFLAGS=-mod=mod"}
-	inFolder(t, user, env, "go", "build", "-o", "x", ".")
-	inFolder(t, user, env, "go", "vet", "./...")
-	for line := range strings.Lines(inFolder(t, user, env, "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", "./...")) {
+	run(t, user, env, "go", "build", "-o", "x", ".")
+	run(t, user, env, "go", "vet", "./...")
+	for line := range strings.Lines(run(t, user, env, "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", "./...")) {
 		if name := strings.TrimSpace(line); strings.Contains(name, "signalcast") && name != module {
 			t.Errorf("the library needs %s", name)
 		}

@@ -1,11 +1,11 @@
-package e2e
+package documents
 
 import (
 	"net/http"
 	"testing"
 )
 
-// TestBlocksThatDoNotFit: each check says no to what is wrong.
+// Each check refuses a wrong block.
 func TestBlocksThatDoNotFit(t *testing.T) {
 	t.Parallel()
 	for _, b := range []block{
@@ -36,12 +36,12 @@ func TestBlocksThatDoNotFit(t *testing.T) {
 	if err := checkJSON(block{args: []string{"settings"}, text: `{ "url": "https://hub.example/openapi.json" }`}); err != nil {
 		t.Errorf("settings: %v", err)
 	}
-	if doc, err := described(); err != nil || doc.route(http.MethodGet, "/api/signals/x/events?y=z", "hub") == nil {
+	if doc, err := described(); err != nil || route(doc, http.MethodGet, "/api/signals/x/events?y=z", "hub") == nil {
 		t.Errorf("a route is not found: %v", err)
 	}
 }
 
-// TestLikeOutput: what a page shows is all that came, line by line.
+// A shown output matches exactly the lines of the real one.
 func TestLikeOutput(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -1,7 +1,8 @@
-package e2e
+package documents
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
@@ -16,9 +17,10 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/localdb"
+	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// promised is what README.md says that its commands show.
+// promised is the output that the pages announce for their commands.
 var promised = map[string][]string{
 	"README.md": {
 		`(?m)^http://127\.0\.0\.1:\d+/receipts/[0-9a-f-]{36}$`, `"error":"already_predicted"`, `(?m)\b409$`,
@@ -34,37 +36,40 @@ var promised = map[string][]string{
 	"docs/conformance.md": {`(?m)^3 passed, 0 failed, 0 skipped`, `"failed": 0`},
 }
 
-// TestReadme does what the pages say, from a copy of the tree: the quick start,
-// then every block of commands, in order. It compiles everything once more, and so
-// runs alone.
+// The commands of the pages work in a copy of the repository, from the quick start on, in order. It compiles all programs
+// once more.
 func TestReadme(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "signalcast")
 	copyTree(t, dir)
-	r := &launch{dir: filepath.Join(dir, ".local")}
-	cmd := exec.Command("make", "up", "ARGS=--ports auto") // the usual ports may be somebody's
-	cmd.Dir, cmd.Env = dir, plainEnv()
-	cmd.Stdout, cmd.Stderr = &r.out, &r.out
-	var err error
-	if r.child, err = localdb.StartChild(cmd, syscall.SIGTERM); err != nil {
+	out := &stack.Output{}
+	cmd := exec.Command("make", "up", "ARGS=--ports auto") // the usual ports may be in use
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, environment(), out, out
+	child, err := localdb.StartChild(cmd, syscall.SIGTERM)
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		stop := exec.Command("go", "run", "./deploy/local", "stop")
 		stop.Dir = dir
-		if out, err := stop.CombinedOutput(); err != nil {
-			t.Errorf("stop: %v\n%s", err, out)
+		if text, err := stop.CombinedOutput(); err != nil {
+			t.Errorf("stop: %v\n%s", err, text)
 		}
-		r.child.Stop(context.Background(), syscall.SIGTERM, stopWithin)
+		child.Stop(context.Background(), syscall.SIGTERM, 15*time.Second)
 	})
-	if err := r.waitReady(); err != nil {
+	stack.Eventually(t, 4*time.Minute, "make up to be ready", func() bool { // it compiles all programs
+		select {
+		case <-child.Done():
+			t.Fatalf("make up ended: %v\n%s", child.Err(), out)
+		default:
+		}
+		return slices.Contains(strings.Split(out.String(), "\n"), "ready")
+	})
+	var info stack.Info
+	if err := json.Unmarshal([]byte(contentOf(t, filepath.Join(dir, ".local", "stack.json"))), &info); err != nil {
 		t.Fatal(err)
 	}
-	s, err := read(r.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(r.out.String(), s.Hub) {
-		t.Errorf("it does not print the hub's address: %s", r.out.String())
+	if !strings.Contains(out.String(), info.Hub) {
+		t.Errorf("make up does not print the address of the hub %s:\n%s", info.Hub, out)
 	}
 	blocks := 0
 	for _, page := range documents(t) {
@@ -81,7 +86,12 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// documents lists the pages whose blocks are run or checked, README.md first.
+// environment returns the environment of the commands of the pages: every verified call counts with its first quote.
+func environment() []string {
+	return append(os.Environ(), "QUOTE_CONFIRM_AFTER=off", "RATED_MIN_VOLUME_USD=0", "MANIFOLD_RATED_CREATORS=*")
+}
+
+// documents returns the pages whose blocks are run or checked, README.md first.
 func documents(t *testing.T) []string {
 	t.Helper()
 	pages := []string{"README.md"}
@@ -100,14 +110,13 @@ func documents(t *testing.T) []string {
 	return pages
 }
 
-// programs says how the blocks of a kind are run, where they are files.
+// programs are the commands that run blocks of a kind as files.
 var programs = map[string]struct{ ending, command string }{
 	"go": {".go", "go run"},
-	"js": {".mjs", "node --no-warnings --experimental-websocket"}, // Node 20 has its WebSocket behind a flag
+	"js": {".mjs", "node --no-warnings --experimental-websocket"}, // Node 20 requires the flag for its WebSocket
 }
 
-// runBlocks runs the blocks of a page in one shell, in order, and gives what they print.
-// What a block sets is there for all that follow.
+// runBlocks runs the blocks of a page in one shell, in order, and returns their output and the number of blocks.
 func runBlocks(t *testing.T, dir, page string) (blocks int, out string) {
 	t.Helper()
 	var script strings.Builder
@@ -135,8 +144,8 @@ func runBlocks(t *testing.T, dir, page string) (blocks int, out string) {
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	shell := exec.CommandContext(ctx, "bash")
-	shell.Dir, shell.Env, shell.Stdin = dir, plainEnv(), strings.NewReader(script.String())
-	var said, both lines // two writers at once
+	shell.Dir, shell.Env, shell.Stdin = dir, environment(), strings.NewReader(script.String())
+	var said, both stack.Output // two writers
 	shell.Stdout, shell.Stderr = io.MultiWriter(&said, &both), &both
 	if err := shell.Run(); err != nil {
 		t.Errorf("%s: %v\n%s", page, err, both.String())
@@ -155,8 +164,7 @@ func runBlocks(t *testing.T, dir, page string) (blocks int, out string) {
 	return blocks, both.String()
 }
 
-// likeOutput tells whether output is what a page shows. Three dots stand for whatever
-// comes within a line, and alone for any lines.
+// likeOutput reports whether output matches what a page shows. Three dots match anything within a line; alone, any lines.
 func likeOutput(shown, came string) bool {
 	var pattern strings.Builder
 	for line := range strings.Lines(shown) {
@@ -169,7 +177,7 @@ func likeOutput(shown, came string) bool {
 	return regexp.MustCompile(`^\s*` + pattern.String() + `\s*$`).MatchString(came + "\n")
 }
 
-// copyTree copies what belongs to the project.
+// copyTree copies the files of the repository without build output.
 func copyTree(t *testing.T, to string) {
 	t.Helper()
 	left := []string{".git", ".local", ".tools", "bin", "node_modules"}

@@ -1,8 +1,9 @@
-package e2e
+package clients
 
 import (
 	"bufio"
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -14,37 +15,37 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// signedIn is a command line with the key of a new person.
-func (s *stack) signedIn(t *testing.T, permissions ...string) (*commandLine, *person) {
+// signedIn returns a command line with the key of a new operator.
+func signedIn(t *testing.T, s *stack.Stack, permissions ...string) (*commandLine, *stack.Operator) {
 	t.Helper()
-	who := s.person(t)
+	who := s.NewOperator(t)
 	p := buildCommandLine(t, s)
 	p.env = append(p.env, "SIGNALCAST_ADMIN_SECRET="+s.AdminSecret)
-	p.secrets = []string{who.token, "dk_", s.AdminSecret, "dat_"}
+	p.secrets = []string{who.Login, "dk_", s.AdminSecret, "dat_"}
 	args := []string{"login"}
 	for _, permission := range permissions {
 		args = append(args, "--permission", permission)
 	}
-	p.run(0, who.token, args...)
+	p.run(0, who.Login, args...)
 	return p, who
 }
 
-// TestCommandLineKeys: keys are made, used, listed and revoked; the one that is stored
-// is forgotten.
+// Keys are created, used, listed and revoked; logout deletes the stored key.
 func TestCommandLineKeys(t *testing.T) {
 	t.Parallel()
-	s := up(t)
-	p, who := s.signedIn(t, "read", "signal")
+	s := system(t)
+	p, who := signedIn(t, s, "read", "signal")
 	var me struct{ Username string }
 	p.read(&me, 0, "whoami")
-	if me.Username != who.user {
+	if me.Username != who.Handle {
 		t.Errorf("whoami says %q", me.Username)
 	}
 	file := filepath.Join(t.TempDir(), "key")
 	var minted struct{ ID string }
-	out, _ := p.run(0, who.token, "keys", "mint", "--out", file, "--label", "second")
+	out, _ := p.run(0, who.Login, "keys", "mint", "--out", file, "--label", "second")
 	if err := json.Unmarshal([]byte(out), &minted); err != nil {
 		t.Fatal(err)
 	}
@@ -52,23 +53,22 @@ func TestCommandLineKeys(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info, err)
 	}
-	p.run(2, who.token, "keys", "mint", "--out", file) // it is not written over
+	p.run(2, who.Login, "keys", "mint", "--out", file) // it is not overwritten
 	p.run(0, "", "whoami", "--key", file)
-	if table, _ := p.run(0, who.token, "keys", "list", "--table"); !strings.Contains(table, "second") || strings.Count(table, "active") != 2 {
+	if table, _ := p.run(0, who.Login, "keys", "list", "--table"); !strings.Contains(table, "second") || strings.Count(table, "active") != 3 {
 		t.Error(table)
 	}
-	p.run(0, who.token, "keys", "revoke", minted.ID)
+	p.run(0, who.Login, "keys", "revoke", minted.ID)
 	p.run(1, "", "whoami", "--key", file)
-	p.run(1, s.person(t).token, "keys", "revoke", minted.ID) // somebody else's is none
+	p.run(1, s.NewOperator(t).Login, "keys", "revoke", minted.ID) // a key of another person
 
-	star := s.person(t)
-	star.auth(t)
-	table, _ := p.run(0, who.token, "follow", star.user, "--table")
+	star := s.NewOperator(t)
+	table, _ := p.run(0, who.Login, "follow", star.Handle, "--table")
 	if !strings.Contains(table, "Followed") || !strings.Contains(table, "You follow  1") {
 		t.Error(table)
 	}
-	p.run(0, who.token, "follow", star.user, "--undo")
-	if _, bad := p.run(1, who.token, "follow", "nobody_"+runID); !strings.Contains(bad, "signalcast board") {
+	p.run(0, who.Login, "follow", star.Handle, "--undo")
+	if _, bad := p.run(1, who.Login, "follow", "absent_operator"); !strings.Contains(bad, "signalcast board") {
 		t.Error(bad)
 	}
 	p.run(0, "", "logout")
@@ -77,18 +77,18 @@ func TestCommandLineKeys(t *testing.T) {
 	}
 }
 
-// TestCommandLineSigns: a market is opened, called on and proposed to be resolved by
-// signed messages alone, and its outcome claimed with the admin secret.
+// Signed messages create a market, file a call on it and propose its outcome; an administrator finalizes it.
 func TestCommandLineSigns(t *testing.T) {
 	t.Parallel()
-	s := up(t)
-	p, who := s.signedIn(t)
-	_, access := who.connect(t, "market:create", "resolution:create", "signal:create", "signer:create", "profile:read")
+	s := system(t)
+	p, who := signedIn(t, s)
+	scopes := []string{"market:create", "resolution:create", "signal:create", "signer:create", "profile:read"}
+	access := who.NewApp(t, "public", scopes...).Grant(t, who.Session(t), strings.Join(scopes, " ")).Access
 	app, file := secretFile(t, access), filepath.Join(t.TempDir(), "signer")
 	p.run(0, "", "signer", "new", file, "--app-token", app)
 	p.secrets = append(p.secrets, seedOf(t, file))
 	register := []string{"signer", "register", file, "--app-token", app, "--scope", "market:create", "--scope", "resolution:create"}
-	if _, bad := p.run(1, "", "message", "submit", p.signed(file, "market.create", marketOf())); !strings.Contains(bad, "signer register") {
+	if _, bad := p.run(1, "", "message", "submit", p.signed(file, "market.create", marketDraft())); !strings.Contains(bad, "signer register") {
 		t.Error(bad)
 	}
 	p.run(0, "", register...)
@@ -99,7 +99,7 @@ func TestCommandLineSigns(t *testing.T) {
 		Result   struct{ MarketID string }
 		Replayed bool
 	}
-	message := p.signed(file, "market.create", marketOf())
+	message := p.signed(file, "market.create", marketDraft())
 	p.run(0, "", "message", "verify", message)
 	p.read(&opened, 0, "message", "submit", message)
 	market := opened.Result.MarketID
@@ -113,7 +113,7 @@ func TestCommandLineSigns(t *testing.T) {
 	if _, bad := p.run(1, strings.Replace(string(text), "SCIENCE", "CULTURE", 1), "message", "verify"); !strings.Contains(bad, "bad_signature") {
 		t.Error(bad)
 	}
-	if _, bad := p.run(1, "", "message", "submit", p.signed(file, "signal.create", obj{"marketId": market, "position": "NO"})); !strings.Contains(bad, "insufficient_scope") {
+	if _, bad := p.run(1, "", "message", "submit", p.signed(file, "signal.create", stack.JSON{"marketId": market, "position": "NO"})); !strings.Contains(bad, "insufficient_scope") {
 		t.Error(bad)
 	}
 	p.run(0, "", "resolve", market, "no", "--signer", file, "--reason", "peak 5.61 m")
@@ -128,8 +128,8 @@ func TestCommandLineSigns(t *testing.T) {
 	}
 }
 
-// signed signs a payload into a file.
-func (p *commandLine) signed(signer, kind string, content obj) (path string) {
+// signed writes a signed payload into a file and returns its path.
+func (p *commandLine) signed(signer, kind string, content stack.JSON) (path string) {
 	p.t.Helper()
 	raw, err := json.Marshal(content)
 	if err != nil {
@@ -141,6 +141,13 @@ func (p *commandLine) signed(signer, kind string, content obj) (path string) {
 		p.t.Fatal(err)
 	}
 	return path
+}
+
+// marketDraft returns the payload of a message that creates a market.
+func marketDraft() stack.JSON {
+	return stack.JSON{
+		"question": "Will the gauge at " + rand.Text() + " read above 6 m?", "cutoffAt": stack.Stamp(time.Now().AddDate(0, 1, 0)), "lane": "SCIENCE",
+	}
 }
 
 func seedOf(t *testing.T, file string) string {
@@ -156,13 +163,12 @@ func seedOf(t *testing.T, file string) string {
 	return key.Seed
 }
 
-// TestCommandLineWatches: what happened is read once and in order, the next run goes on
-// behind it, and Ctrl-C ends a reader without an error.
+// Events are read once and in order, the next run continues after the last one, and Ctrl-C ends a reader without an error.
 func TestCommandLineWatches(t *testing.T) {
 	t.Parallel()
-	s := up(t)
-	p, _ := s.signedIn(t)
-	market := s.native(t, 5000)
+	s := system(t)
+	p, _ := signedIn(t, s)
+	market := s.NewNativeMarket(t, 5000, nil)
 	channel, state := "market:"+market, filepath.Join(t.TempDir(), "state")
 	var filed struct{ ID string }
 	p.read(&filed, 0, "call", market, "no", "--price", "50")
@@ -187,7 +193,7 @@ func TestCommandLineWatches(t *testing.T) {
 		}
 		return types
 	}
-	// The market was opened, which is an event of its own, and prices come between.
+	// The creation of the market and its prices are events, too.
 	var got []string
 	testkit.Eventually(t, 30*time.Second, func() bool {
 		got = append(got, read(1)...)
@@ -211,7 +217,7 @@ func TestCommandLineWatches(t *testing.T) {
 	p.interrupted("watch", "me", channel)
 }
 
-// interrupted runs until something is written, presses Ctrl-C and wants exit code 0.
+// interrupted runs the command until it has written a line and sends SIGINT. The exit code must be 0.
 func (p *commandLine) interrupted(args ...string) {
 	p.t.Helper()
 	cmd := exec.Command(p.path, args...)
@@ -236,22 +242,24 @@ func (p *commandLine) interrupted(args ...string) {
 	}
 }
 
-// TestCommandLineLive: somebody shows a market, goes live and ends it; Ctrl-C ends it too.
+// An operator shows a market, goes live and ends it; Ctrl-C ends it too.
 func TestCommandLineLive(t *testing.T) {
 	t.Parallel()
-	s := up(t)
-	p, who := s.signedIn(t, "read", "signal", "broadcast")
-	market := s.native(t, 5000)
+	s := system(t)
+	p, who := signedIn(t, s, "read", "signal", "broadcast")
+	market := s.NewNativeMarket(t, 5000, nil)
 	table, _ := p.run(0, "", "live", "set", market, "--yes", "31.5", "--annotation", "rain", "--table")
 	if !strings.Contains(table, "Will the gauge") {
 		t.Error(table)
 	}
-	get(t, s.Hub+"/api/streamer/signal?handle="+who.user).is(200).has(obj{"marketId": market, "yesPct": 31.5, "annotation": "rain"})
+	get(t, s.Hub+"/api/streamer/signal?handle="+who.Handle).Require(200).Expect(stack.JSON{"marketId": market, "yesPct": 31.5, "annotation": "rain"})
 	p.run(0, "", "live", "on", "--market", market, "--count", "1")
-	state := func() any { return get(t, s.Hub+"/api/streamer/stream/state?handle="+who.user).is(200).at("showId") }
+	state := func() any {
+		return get(t, s.Hub+"/api/streamer/stream/state?handle="+who.Handle).Require(200).Value("showId")
+	}
 	p.interrupted("live", "on", "--market", market)
 	if got := state(); got != nil {
-		t.Errorf("after Ctrl-C the session %v stands", got)
+		t.Errorf("after Ctrl-C the session %v is open", got)
 	}
 	p.run(0, "", "live", "off")
 	p.run(0, "", "live", "clear")
@@ -261,16 +269,16 @@ func TestCommandLineLive(t *testing.T) {
 	}
 }
 
-// TestCommandLineAdmin: markets are opened, disputed, cleared, and resolved once.
+// Markets are created, disputed, cleared, and resolved once.
 func TestCommandLineAdmin(t *testing.T) {
 	t.Parallel()
-	s := up(t)
-	p, _ := s.signedIn(t)
+	s := system(t)
+	p, _ := signedIn(t, s)
 	var opened struct{ MarketID string }
 	p.read(&opened, 0, "admin", "market", "create", "Will the bridge open in time?", "--lane", "SCIENCE", "--yes", "30",
 		"--cutoff", time.Now().AddDate(0, 2, 0).UTC().Format(time.RFC3339))
 	market := opened.MarketID
-	get(t, s.Hub+"/api/m/"+market).is(200).has(obj{"yesBps": 3000})
+	get(t, s.Hub+"/api/m/"+market).Require(200).Expect(stack.JSON{"yesBps": 3000})
 	p.run(0, "", "admin", "dispute", market, "--reason", "two sources differ")
 	if _, bad := p.run(1, "", "admin", "finalize", market, "yes"); !strings.Contains(bad, "--clear") {
 		t.Error(bad)

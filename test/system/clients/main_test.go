@@ -1,0 +1,63 @@
+// Package clients runs the command line, the conformance kit, the libraries and the example application against a system.
+package clients
+
+import (
+	"net/http"
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/signalcast/signalcast/test/system/openapi"
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+func TestMain(m *testing.M) { openapi.Main(m, nil) }
+
+// repo is the root of the repository.
+const repo = "../../.."
+
+// system returns the system of these tests. It has no limit per address.
+func system(t testing.TB) *stack.Stack {
+	t.Helper()
+	return stack.Shared(t, stack.ScoredAtOnce(), stack.Env("RATE_LIMIT_ANON", "0"))
+}
+
+func get(t testing.TB, url string, sets ...stack.Set) stack.Answer {
+	t.Helper()
+	return stack.Send(t, http.MethodGet, url, sets...)
+}
+
+func post(t testing.TB, url string, sets ...stack.Set) stack.Answer {
+	t.Helper()
+	return stack.Send(t, http.MethodPost, url, sets...)
+}
+
+// call files a call and returns its id. A refusal names the stored call after an answer that was lost under load.
+func call(t testing.TB, s *stack.Stack, o *stack.Operator, market, side string, price int) string {
+	t.Helper()
+	a := o.Retry(t, http.MethodPost, s.Hub+"/api/predictions", stack.Bearer(o.Key), stack.Body(stack.Call(market, side, price)))
+	if a.Code() != "already_predicted" {
+		a.Require(http.StatusOK)
+	}
+	return a.Text("id")
+}
+
+// closed returns a market with an outcome.
+func closed(t testing.TB, s *stack.Stack) string {
+	t.Helper()
+	market := s.NewNativeMarket(t, 5000, nil)
+	s.Finalize(t, market, "YES")
+	return market
+}
+
+// run runs a program in a directory and returns its output. The test fails unless it ends without an error.
+func run(t testing.TB, dir string, env []string, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %q: %v\n%s", name, args, err, out)
+	}
+	return string(out)
+}

@@ -1,0 +1,121 @@
+package clients
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/localdb"
+	"github.com/signalcast/signalcast/test/system/browser"
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+// sample is the running application of examples/signin.
+type sample struct {
+	url string
+	out *stack.Output
+}
+
+// runSample builds the application from a copy of its directory alone and runs it.
+func runSample(t *testing.T, settings ...string) *sample {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "signin")
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join(repo, "examples/signin"))); err != nil {
+		t.Fatal(err)
+	}
+	run(t, dir, []string{"GOWORK=off"}, "go", "build", "-o", "app", ".")
+	s := &sample{out: &stack.Output{}}
+	cmd := exec.Command(filepath.Join(dir, "app"))
+	cmd.Env = append(append(os.Environ(), "LISTEN=127.0.0.1:0"), settings...)
+	cmd.Stdout, cmd.Stderr = s.out, s.out
+	child, err := localdb.StartChild(cmd, syscall.SIGTERM)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		child.Stop(context.Background(), syscall.SIGTERM, 15*time.Second)
+		if err := child.Err(); err != nil {
+			t.Errorf("the app did not end in order: %v\n%s", err, s.out)
+		}
+	})
+	stack.Eventually(t, 30*time.Second, "the address of the application", func() bool {
+		_, after, ok := strings.Cut(s.out.String(), "open ")
+		url, _, whole := strings.Cut(after, "\n")
+		s.url = url
+		return ok && whole
+	})
+	return s
+}
+
+// sampleApp registers the application and returns its client id.
+func sampleApp(t *testing.T, s *stack.Stack, p *stack.Operator) string {
+	t.Helper()
+	return post(t, s.Hub+"/api/dev/apps", stack.Bearer(p.Login), stack.Body(stack.JSON{
+		"name": "Tide", "type": "public", "redirectUris": []string{"http://127.0.0.1/callback"},
+		"scopes": []string{"profile:read", "signal:create", "offline_access"},
+	})).Require(http.StatusCreated).Text("clientId")
+}
+
+// A person signs in to the example application, files a call, reads the receipt, reads why a second call is refused, and
+// signs out.
+func TestSampleInABrowser(t *testing.T) {
+	t.Parallel()
+	s := system(t)
+	owner, user := s.NewOperator(t), s.NewOperator(t)
+	app := runSample(t, "HUB_URL="+s.Hub, "CLIENT_ID="+sampleApp(t, s, owner))
+	market, closed := s.NewNativeMarket(t, 5000, nil), s.NewNativeMarket(t, 5000, nil)
+	s.Finalize(t, closed, "YES")
+	b := browser.Open(t, browser.Phone)
+	b.Visit(app.url, http.StatusOK)
+
+	// The person denies.
+	b.Click(`#signin`)
+	b.SignIn(user.Handle, `form.decide`)
+	b.Press(`form.decide button[value="deny"]`, `.problem`)
+	b.Forget("status of 403")
+	b.Shows("main", "You said no, so nothing was connected.", "Sign in with Signalcast")
+
+	b.Press(`#signin`, `form.decide`)
+	b.Press(`form.decide button[value="approve"]`, `form#call`)
+	b.Shows("main", "Signed in as @"+user.Handle)
+	b.RequireFits()
+
+	file := func(market, price, side, appears string) {
+		b.Fill(`#call`, map[string]string{"market": market, "price": price})
+		b.Press(fmt.Sprintf(`button[value=%q]`, side), appears)
+	}
+	file(market, "60.5", "NO", `#receipt`)
+	b.Shows("#receipt", "NO at 60.5 cents, pending", "The receipt at the hub")
+	b.RequireFits()
+
+	file(market, "30", "YES", `#standing`)
+	b.Forget("status of 409")
+	b.Shows("main", "You have a call on this market already. The first call is locked and stands.")
+	b.Press(`#standing`, `#receipt`)
+	b.Shows("#receipt", "NO at 60.5 cents")
+
+	file(closed, "30", "YES", `.problem`)
+	b.Forget("status of 409")
+	b.Shows("main", "This market takes no calls any more.")
+
+	// The grant is revoked at the hub.
+	b.Visit(s.Hub+"/apps", http.StatusOK)
+	b.Press(`form[action="/apps/revoke"] button`, `.empty-line`)
+	b.Visit(app.url, http.StatusOK)
+	file(s.NewNativeMarket(t, 5000, nil), "30", "YES", `.problem`)
+	b.Forget("status of 401")
+	b.Shows("main", "Your permission has ended. Please sign in again.", "Sign in with Signalcast")
+
+	b.Press(`#signin`, `form.decide`)
+	b.Press(`form.decide button[value="approve"]`, `form#call`)
+	b.Press(`#signout`, `#signin`)
+	b.Shows("main", "Sign in with Signalcast")
+	b.RequireNoProblems()
+}

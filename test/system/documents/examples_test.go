@@ -1,0 +1,48 @@
+package documents
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// part reports whether a block is a part of an example program, which is run as a whole.
+func (b block) part() bool { return slices.Equal(b.args, []string{"part"}) }
+
+// Every block that is a part of an example program exists in one, and every example program is shown.
+func TestExamplesAreShown(t *testing.T) {
+	t.Parallel()
+	plain := func(code string) string {
+		lines := strings.Split(code, "\n")
+		for i := range lines {
+			lines[i] = strings.TrimSpace(lines[i])
+		}
+		return strings.Join(lines, "\n")
+	}
+	for kind, files := range map[string]string{"go": "sdk/go/examples/*/main.go", "js": "sdk/ts/examples/*.mjs"} {
+		paths, err := filepath.Glob(filepath.Join(repo, files))
+		if err != nil || len(paths) != 4 {
+			t.Fatal(paths, err)
+		}
+		shown := map[string]bool{}
+		for _, page := range documents(t) {
+			for _, b := range blocksOf(t, page) {
+				if b.kind != kind || !b.part() {
+					continue
+				}
+				at := slices.IndexFunc(paths, func(path string) bool { return strings.Contains(plain(contentOf(t, path)), plain(b.text)) })
+				if at < 0 {
+					t.Errorf("%s shows what no example does:\n%s", b, b.text)
+					continue
+				}
+				shown[paths[at]] = true
+			}
+		}
+		for _, path := range paths {
+			if !shown[path] {
+				t.Errorf("%s is not shown", path)
+			}
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/signalcast/signalcast/test/system/browser"
+	"github.com/signalcast/signalcast/test/system/openapi"
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+// The reference page lists every operation of the document, opens one, and requests nothing of another host.
+func TestReferencePage(t *testing.T) {
+	t.Parallel()
+	s := webStack(t)
+	tags, counted := map[string]int{}, map[string]bool{}
+	for _, o := range openapi.ForTest(t).Operations { // an operation of several services is listed once
+		if name := o.Method + " " + o.Path; !counted[name] {
+			counted[name] = true
+			tags[o.Tag()]++
+		}
+	}
+	for _, size := range browser.PhoneAndDesktop {
+		t.Run(size.String(), func(t *testing.T) {
+			b := browser.Open(t, size)
+			b.Visit(s.Hub+"/docs", http.StatusOK)
+			b.Await("#reference[data-drawn] .opblock-tag-section")
+			if n := b.Count("#reference .opblock-tag"); n != len(tags) {
+				t.Errorf("%d tags; want %d", n, len(tags))
+			}
+			b.RequireFits()
+			for tag, n := range tags { // one after the other: of a long list only the visible part is drawn
+				requireOperations(t, b, tag, n)
+			}
+			browser.Eval[bool](b, `document.querySelector("#operations-tag-signals").click() === undefined`)
+			b.Await("#operations-signals-getSignal")
+			b.RequireFits()
+			browser.Eval[bool](b, `document.querySelector("#operations-signals-getSignal .opblock-summary-control").click() === undefined`)
+			b.Await("#reference .opblock.is-open .responses-table")
+			b.Shows("header", "Signalcast", "Developers")
+			b.RequireFits()
+			b.RequireNoProblems()
+			requested := b.Requests()
+			for _, url := range requested {
+				if !strings.HasPrefix(url, s.Hub+"/") && !strings.HasPrefix(url, "data:") {
+					t.Errorf("the page requests %s", url)
+				}
+			}
+			if !slices.Contains(requested, s.Hub+"/docs/openapi.json") {
+				t.Errorf("the page did not request the document: %q", requested)
+			}
+		})
+	}
+	page := stack.Get(t, s.Hub+"/docs").Require(http.StatusOK)
+	policy := page.Header.Get("Content-Security-Policy")
+	if strings.Contains(policy, "unsafe") || strings.Contains(policy, "http") || !strings.Contains(policy, "script-src 'self'; connect-src 'self'") {
+		t.Errorf("Content-Security-Policy is %s", policy)
+	}
+	_, withoutScript, _ := strings.Cut(string(page.Body), "<noscript>")
+	withoutScript, _, _ = strings.Cut(withoutScript, "</noscript>")
+	for _, path := range []string{"/openapi.json", "/docs/openapi.yaml"} {
+		if !strings.Contains(withoutScript, `href="`+path+`"`) {
+			t.Errorf("the page has no link to %s for browsers without scripts", path)
+		}
+	}
+}
+
+// requireOperations opens a tag, requires its number of operations, and closes it.
+func requireOperations(t *testing.T, b *browser.Tab, tag string, n int) {
+	t.Helper()
+	section := fmt.Sprintf(`document.querySelector("#operations-tag-%s")`, tag)
+	for _, want := range []int{n, 0} {
+		browser.Eval[bool](b, section+`.click() === undefined`)
+		stack.Eventually(t, browser.Within, fmt.Sprintf("%d operations of %s", want, tag), func() bool {
+			return browser.Eval[int](b, section+`.closest(".opblock-tag-section").querySelectorAll(".opblock").length`) == want
+		})
+	}
+}
+
+// /docs/ redirects to the reference page with the query of the request, and no query makes it redirect elsewhere.
+func TestDocsFolder(t *testing.T) {
+	t.Parallel()
+	s := webStack(t)
+	for query, to := range map[string]string{
+		"": "/docs", "?": "/docs", "?tag=signals&x=%20%2F": "/docs?tag=signals&x=%20%2F", "?//evil.example/": "/docs?//evil.example/",
+		"?x=%0d%0aSet-Cookie:y=z": "/docs?x=%0d%0aSet-Cookie:y=z",
+	} {
+		if at := stack.Get(t, s.Hub+"/docs/"+query).Require(http.StatusPermanentRedirect).Header.Get("Location"); at != to {
+			t.Errorf("/docs/%s leads to %q", query, at)
+		}
+	}
+	h := stack.Send(t, http.MethodHead, s.Hub+"/docs/").Require(http.StatusPermanentRedirect).Header
+	if !strings.Contains(h.Get("Content-Security-Policy"), "default-src 'none'") || h.Get("X-Frame-Options") != "DENY" || h.Get("Set-Cookie") != "" {
+		t.Errorf("its headers are %v", h)
+	}
+	stack.Get(t, s.Hub+"/docs/", stack.Bearer("dk_"+strings.Repeat("x", 43))).Require(http.StatusUnauthorized)
+	for _, path := range []string{"/docs//", "/docs/.", "/docs/index.html"} {
+		stack.Get(t, s.Hub+path).Require(http.StatusNotFound)
+	}
+}
