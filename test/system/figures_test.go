@@ -47,7 +47,10 @@ func TestFiguresOfAnOperator(t *testing.T) {
 		"api": {s.API + "/api/v1/signals/leaderboard?limit=200&operators=all", "callsign", stack.JSON{
 			"pending": 5, "won": 12, "lost": 6, "score": 48, "accuracy": 67, "total": 24, "isAi": false, "tier": "independent",
 		}},
-		"hub": {s.Hub + "/api/operator/leaderboard?limit=100&window=28d", "handle", stack.JSON{"pending": 5, "broadcastScore": broadcast}},
+		"hub": {s.Hub + "/api/operator/leaderboard?limit=100&window=28d", "handle", stack.JSON{
+			"pending":        5,
+			"broadcastScore": broadcast,
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			stack.Eventually(t, 30*time.Second, "the figures on the board", func() bool {
@@ -94,7 +97,8 @@ func TestTopForecasters(t *testing.T) {
 	}
 	stack.Eventually(t, 30*time.Second, "the top forecasters of the market", func() bool {
 		a := stack.Send(t, http.MethodGet, s.Hub+"/api/m/"+market+"/crowd").Require(http.StatusOK)
-		return a.Value("topForecasters") != nil && a.Int("topForecasters.sampleSize") == 3 && a.Int("topForecasters.yesPercent") == 67 &&
+		return a.Value("topForecasters") != nil && a.Int("topForecasters.sampleSize") == 3 &&
+			a.Int("topForecasters.yesPercent") == 67 &&
 			a.Int("totalSignals") == 12 && a.Int("yesPercent") == 17
 	})
 }

@@ -38,7 +38,8 @@ func TestOAuthLibrary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if token.Type() != "Bearer" || token.RefreshToken == "" || time.Until(token.Expiry) > 15*time.Minute || time.Until(token.Expiry) < 10*time.Minute {
+	if token.Type() != "Bearer" || token.RefreshToken == "" || time.Until(token.Expiry) > 15*time.Minute ||
+		time.Until(token.Expiry) < 10*time.Minute {
 		t.Errorf("%+v", token.Expiry)
 	}
 	me := s.Hub + "/api/protocol/v1/me"

@@ -55,7 +55,8 @@ func TestCommandLineKeys(t *testing.T) {
 	}
 	p.run(2, who.Login, "keys", "mint", "--out", file) // it is not overwritten
 	p.run(0, "", "whoami", "--key", file)
-	if table, _ := p.run(0, who.Login, "keys", "list", "--table"); !strings.Contains(table, "second") || strings.Count(table, "active") != 3 {
+	if table, _ := p.run(0, who.Login, "keys", "list", "--table"); !strings.Contains(table, "second") ||
+		strings.Count(table, "active") != 3 {
 		t.Error(table)
 	}
 	p.run(0, who.Login, "keys", "revoke", minted.ID)
@@ -88,7 +89,8 @@ func TestCommandLineSigns(t *testing.T) {
 	p.run(0, "", "signer", "new", file, "--app-token", app)
 	p.secrets = append(p.secrets, seedOf(t, file))
 	register := []string{"signer", "register", file, "--app-token", app, "--scope", "market:create", "--scope", "resolution:create"}
-	if _, bad := p.run(1, "", "message", "submit", p.signed(file, "market.create", marketDraft())); !strings.Contains(bad, "signer register") {
+	_, bad := p.run(1, "", "message", "submit", p.signed(file, "market.create", marketDraft()))
+	if !strings.Contains(bad, "signer register") {
 		t.Error(bad)
 	}
 	p.run(0, "", register...)
@@ -110,10 +112,12 @@ func TestCommandLineSigns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, bad := p.run(1, strings.Replace(string(text), "SCIENCE", "CULTURE", 1), "message", "verify"); !strings.Contains(bad, "bad_signature") {
+	changed := strings.Replace(string(text), "SCIENCE", "CULTURE", 1)
+	if _, bad := p.run(1, changed, "message", "verify"); !strings.Contains(bad, "bad_signature") {
 		t.Error(bad)
 	}
-	if _, bad := p.run(1, "", "message", "submit", p.signed(file, "signal.create", stack.JSON{"marketId": market, "position": "NO"})); !strings.Contains(bad, "insufficient_scope") {
+	unscoped := p.signed(file, "signal.create", stack.JSON{"marketId": market, "position": "NO"})
+	if _, bad := p.run(1, "", "message", "submit", unscoped); !strings.Contains(bad, "insufficient_scope") {
 		t.Error(bad)
 	}
 	p.run(0, "", "resolve", market, "no", "--signer", file, "--reason", "peak 5.61 m")
@@ -146,7 +150,8 @@ func (p *commandLine) signed(signer, kind string, content stack.JSON) (path stri
 // marketDraft returns the payload of a message that creates a market.
 func marketDraft() stack.JSON {
 	return stack.JSON{
-		"question": "Will the gauge at " + rand.Text() + " read above 6 m?", "cutoffAt": stack.Stamp(time.Now().AddDate(0, 1, 0)), "lane": "SCIENCE",
+		"question": "Will the gauge at " + rand.Text() + " read above 6 m?", "lane": "SCIENCE",
+		"cutoffAt": stack.Stamp(time.Now().AddDate(0, 1, 0)),
 	}
 }
 
@@ -252,7 +257,8 @@ func TestCommandLineLive(t *testing.T) {
 	if !strings.Contains(table, "Will the gauge") {
 		t.Error(table)
 	}
-	get(t, s.Hub+"/api/streamer/signal?handle="+who.Handle).Require(200).Expect(stack.JSON{"marketId": market, "yesPct": 31.5, "annotation": "rain"})
+	get(t, s.Hub+"/api/streamer/signal?handle="+who.Handle).Require(200).
+		Expect(stack.JSON{"marketId": market, "yesPct": 31.5, "annotation": "rain"})
 	p.run(0, "", "live", "on", "--market", market, "--count", "1")
 	state := func() any {
 		return get(t, s.Hub+"/api/streamer/stream/state?handle="+who.Handle).Require(200).Value("showId")
@@ -288,7 +294,8 @@ func TestCommandLineAdmin(t *testing.T) {
 	if _, bad := p.run(1, "", "admin", "force", market, "yes"); !strings.Contains(bad, "already_resolved") {
 		t.Error(bad)
 	}
-	if _, bad := p.run(1, "", "admin", "scan", "--secret-file", secretFile(t, "another secret")); !strings.Contains(bad, "SIGNALCAST_ADMIN_SECRET") {
+	_, bad := p.run(1, "", "admin", "scan", "--secret-file", secretFile(t, "another secret"))
+	if !strings.Contains(bad, "SIGNALCAST_ADMIN_SECRET") {
 		t.Error(bad)
 	}
 }

@@ -97,7 +97,8 @@ func leaveOut(w http.ResponseWriter, r *http.Request, at string) {
 		return
 	}
 	defer func() { _ = near.CloseNow() }()
-	far, res, err := websocket.Dial(ctx, strings.Replace(at, "http", "ws", 1)+"/ws", &websocket.DialOptions{Subprotocols: options.Subprotocols})
+	far, res, err := websocket.Dial(ctx, strings.Replace(at, "http", "ws", 1)+"/ws",
+		&websocket.DialOptions{Subprotocols: options.Subprotocols})
 	if err != nil {
 		return
 	}

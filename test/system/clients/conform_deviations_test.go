@@ -20,6 +20,9 @@ type deviation struct {
 	frames  bool                                         // the socket leaves an event out
 }
 
+// accepted is the answer to an accepted call.
+var accepted = stack.JSON{"ok": true, "id": "0199f0a4-0000-7000-8000-00000000aaaa"}
+
 var deviations = []deviation{
 	{
 		name: "a NO call with the price of YES", caught: "prices.side", also: []string{"call.filed", "call.locked", "call.protocol"},
@@ -39,7 +42,7 @@ var deviations = []deviation{
 	},
 	{
 		name: "a second call is taken", caught: "call.locked",
-		answer: on("POST", "/api/predictions", refusal("already_predicted", stack.JSON{"ok": true, "id": "0199f0a4-0000-7000-8000-00000000aaaa"})),
+		answer: on("POST", "/api/predictions", refusal("already_predicted", accepted)),
 	},
 	{
 		name: "a score that is one too high", caught: "score.formula", also: []string{"resolve.score"},
@@ -142,7 +145,10 @@ var deviations = []deviation{
 	},
 	{
 		name: "keys of small order are taken", caught: "key.weak",
-		answer: on("POST", "/api/protocol/v1/signers/challenge", refusal("weak_key", stack.JSON{"challenge": "x", "expiresAt": "2026-09-18T12:00:00.000Z"})),
+		answer: on("POST", "/api/protocol/v1/signers/challenge", refusal("weak_key", stack.JSON{
+			"challenge": "x",
+			"expiresAt": "2026-09-18T12:00:00.000Z",
+		})),
 	},
 	{
 		name: "an ignored Idempotency-Key", caught: "call.repeated",
@@ -206,7 +212,7 @@ var deviations = []deviation{
 	},
 	{
 		name: "a market in dispute takes calls", caught: "resolve.dispute", also: []string{"resolve.closed"},
-		answer: on("POST", "/api/predictions", refusal("market_closed", stack.JSON{"ok": true, "id": "0199f0a4-0000-7000-8000-00000000aaaa"})),
+		answer: on("POST", "/api/predictions", refusal("market_closed", accepted)),
 	},
 }
 

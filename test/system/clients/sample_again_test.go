@@ -33,7 +33,10 @@ func TestSampleSignsInAgain(t *testing.T) {
 	copied := app.visitor(t)
 	copied.http.Jar.SetCookies(mustURL(t, app.url), old)
 	copied.gets(http.StatusOK, "Sign in with Signalcast", "/", nil)
-	v.gets(http.StatusSeeOther, "", "/call", url.Values{"market": {s.NewNativeMarket(t, 5000, nil)}, "side": {"YES"}, "price": {"61"}})
+	v.gets(http.StatusSeeOther, "", "/call", url.Values{
+		"market": {s.NewNativeMarket(t, 5000, nil)}, "side": {"YES"},
+		"price": {"61"},
+	})
 
 	// A denial does not change the session, and the page shows no text of the query.
 	no, err := url.ParseQuery(v.consent(s, cookies, "deny", hub.url+"/api/protocol/v1"))
@@ -42,7 +45,8 @@ func TestSampleSignsInAgain(t *testing.T) {
 	}
 	no.Set("error", "Call 0900 123 now")
 	res, page := v.ask("/callback?"+no.Encode(), nil)
-	if res.StatusCode != http.StatusBadGateway || strings.Contains(page, "0900") || strings.Contains(page, "the user said no") || !strings.Contains(page, "@"+p.Handle) {
+	if res.StatusCode != http.StatusBadGateway || strings.Contains(page, "0900") ||
+		strings.Contains(page, "the user said no") || !strings.Contains(page, "@"+p.Handle) {
 		t.Errorf("%d\n%s", res.StatusCode, page)
 	}
 }
@@ -71,7 +75,10 @@ func TestSampleWithoutItsHub(t *testing.T) {
 	v.gets(http.StatusOK, "@"+p.Handle, "/", nil)
 
 	tokens := hub.seen("dat_")
-	post(t, s.Hub+"/api/protocol/v1/oauth/revoke", stack.Form(url.Values{"token": {tokens[0]}, "client_id": {client}})).Require(http.StatusOK)
+	post(t, s.Hub+"/api/protocol/v1/oauth/revoke", stack.Form(url.Values{
+		"token":     {tokens[0]},
+		"client_id": {client},
+	})).Require(http.StatusOK)
 	get(t, s.Hub+"/api/protocol/v1/me", stack.Bearer(tokens[0])).RequireError(http.StatusUnauthorized, "unauthenticated")
 	first := v.gets(http.StatusSeeOther, "", "/call", form())
 	if n := len(hub.seen("dat_")); n != len(tokens)+1 {

@@ -91,7 +91,8 @@ func (app *sample) visitor(t *testing.T) *visitor {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &visitor{t: t, app: app, http: &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	follow := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &visitor{t: t, app: app, http: &http.Client{Jar: jar, CheckRedirect: follow}}
 }
 
 // ask sends a request, with a form if there is one.
@@ -201,7 +202,8 @@ func TestSampleHoldsOn(t *testing.T) {
 	v.gets(http.StatusSeeOther, "", "/signin", nil) // it does not end the session
 	res, page := v.ask("/", nil)
 	for name, part := range map[string]string{
-		"Content-Security-Policy": "frame-ancestors 'none'", "Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff",
+		"Content-Security-Policy": "frame-ancestors 'none'", "Cache-Control": "no-store", "Referrer-Policy": "no-referrer",
+		"X-Content-Type-Options": "nosniff",
 	} {
 		if !strings.Contains(res.Header.Get(name), part) {
 			t.Errorf("%s: %q", name, res.Header.Get(name))
@@ -209,8 +211,12 @@ func TestSampleHoldsOn(t *testing.T) {
 	}
 
 	market := s.NewNativeMarket(t, 5000, nil)
-	form := url.Values{"market": {market}, "side": {"YES"}, "price": {"61"}, "take": {`"><script>x()</script>`}, "key": {keyOfForm(page)}}
-	for _, from := range []stack.Set{stack.Header("Origin", "https://evil.example"), stack.Header("Sec-Fetch-Site", "cross-site"), stack.Header("Sec-Fetch-Site", "same-site"), stack.Header("Origin", "null")} {
+	form := url.Values{
+		"market": {market}, "side": {"YES"}, "price": {"61"}, "take": {`"><script>x()</script>`},
+		"key": {keyOfForm(page)},
+	}
+	for _, from := range []stack.Set{stack.Header("Origin", "https://evil.example"), stack.Header("Sec-Fetch-Site",
+		"cross-site"), stack.Header("Sec-Fetch-Site", "same-site"), stack.Header("Origin", "null")} {
 		v.gets(http.StatusForbidden, "", "/call", form, from)
 		v.gets(http.StatusForbidden, "", "/signout", url.Values{}, from)
 	}
@@ -220,8 +226,12 @@ func TestSampleHoldsOn(t *testing.T) {
 	if _, page := v.ask("/call", bad); strings.Contains(page, "<script>") {
 		t.Errorf("what was typed is markup: %s", page)
 	}
-	v.gets(http.StatusNotFound, "There is no such market.", "/call", url.Values{"market": {"native-0199f0a4-0000-7000-8000-00000000ffff"}, "side": {"YES"}, "price": {"5"}})
-	v.gets(http.StatusBadRequest, "The hub cannot read this call.", "/call", url.Values{"market": {market}, "side": {"MAYBE"}, "price": {"5"}})
+	v.gets(http.StatusNotFound, "There is no such market.", "/call",
+		url.Values{"market": {"native-0199f0a4-0000-7000-8000-00000000ffff"}, "side": {"YES"}, "price": {"5"}})
+	v.gets(http.StatusBadRequest, "The hub cannot read this call.", "/call", url.Values{
+		"market": {market},
+		"side":   {"MAYBE"}, "price": {"5"},
+	})
 
 	before := len(hub.seen("dat_"))
 	first := v.gets(http.StatusSeeOther, "", "/call", form)

@@ -26,7 +26,10 @@ func library(t testing.TB, s *stack.Stack, p *stack.Operator, hub, token string)
 	if token == "" {
 		token = p.Key
 	}
-	return connectLibrary(t, signalcast.Options{Hub: hub, API: s.API, Clock: s.Clock, Token: signalcast.Key(token), Retry: patientRetry})
+	return connectLibrary(t, signalcast.Options{
+		Hub: hub, API: s.API, Clock: s.Clock, Token: signalcast.Key(token),
+		Retry: patientRetry,
+	})
 }
 
 func connectLibrary(t testing.TB, o signalcast.Options) *signalcast.Client {
@@ -39,7 +42,10 @@ func connectLibrary(t testing.TB, o signalcast.Options) *signalcast.Client {
 }
 
 func called(market string, side client.Side, price int) client.SignalDraft {
-	return client.SignalDraft{MarketID: market, Direction: side, PriceAtPrediction: price, MaxSlippageBps: new(10000)} // calls move native markets
+	return client.SignalDraft{
+		MarketID: market, Direction: side, PriceAtPrediction: price,
+		MaxSlippageBps: new(10000),
+	} // calls move native markets
 }
 
 // refused requires an Error with this code.
@@ -129,7 +135,10 @@ func TestLibraryActs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Signals.AddEvent(ctx, filed.ID, signalcast.Event{Type: "note", Payload: map[string]any{"text": "Rain."}}); err != nil {
+	if _, err := c.Signals.AddEvent(ctx, filed.ID, signalcast.Event{
+		Type:    "note",
+		Payload: map[string]any{"text": "Rain."},
+	}); err != nil {
 		t.Error(err)
 	}
 	if got, err := c.Signals.Get(ctx, filed.ID); err != nil || got.MarketID != market {
@@ -188,7 +197,10 @@ func signsWith(t *testing.T, s *stack.Stack, c *signalcast.Client) {
 	}
 	signed, err := signer.Sign(issuer.Issuer, signalcast.Message{
 		Type: "signal.create", DenpaID: registered.DenpaID, At: time.Now(),
-		Payload: map[string]any{"marketId": s.NewNativeMarket(t, 5000, nil), "position": "NO", "priceBps": 5000, "take": "Zwölf <b> \u2028 \U0001F511"},
+		Payload: map[string]any{
+			"marketId": s.NewNativeMarket(t, 5000, nil), "position": "NO", "priceBps": 5000,
+			"take": "Zwölf <b> \u2028 \U0001F511",
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -230,15 +242,22 @@ func TestLibraryErrors(t *testing.T) {
 	}
 	_, err = c.Signals.Get(ctx, uuid.New())
 	refused(t, err, signalcast.ErrNotFound)
-	_, err = connectLibrary(t, signalcast.Options{Hub: s.Hub, Token: signalcast.Key("dk_" + strings.Repeat("x", 43))}).Signals.File(ctx, called(market, client.SideYES, 5000))
+	unknown := signalcast.Key("dk_" + strings.Repeat("x", 43))
+	_, err = connectLibrary(t, signalcast.Options{Hub: s.Hub, Token: unknown}).Signals.File(ctx, called(market, client.SideYES, 5000))
 	refused(t, err, signalcast.ErrUnauthenticated)
-	reader, err := library(t, s, p, s.Hub, p.Login).Keys.Mint(ctx, client.KeyMint{Label: "reads", Permissions: &[]client.Permission{client.PermissionRead}})
+	reader, err := library(t, s, p, s.Hub, p.Login).Keys.Mint(ctx, client.KeyMint{
+		Label:       "reads",
+		Permissions: &[]client.Permission{client.PermissionRead},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = library(t, s, p, s.Hub, reader.Key).Signals.Create(ctx, client.CreationDraft{MarketID: &market})
 	refused(t, err, signalcast.ErrInsufficientScope)
-	_, err = connectLibrary(t, signalcast.Options{Hub: "http://127.0.0.1:1", Retry: signalcast.Retry{Tries: 2}}).Markets.Get(ctx, market)
+	_, err = connectLibrary(t, signalcast.Options{
+		Hub:   "http://127.0.0.1:1",
+		Retry: signalcast.Retry{Tries: 2},
+	}).Markets.Get(ctx, market)
 	if none := (*signalcast.Unanswered)(nil); !errors.As(err, &none) {
 		t.Error(err)
 	}
@@ -248,7 +267,8 @@ func TestLibraryErrors(t *testing.T) {
 			break
 		}
 	}
-	if e := refused(t, err, signalcast.ErrRateLimited); e.RetryAfter <= 0 || e.RetryAfter > time.Minute || e.Extra["limit"] != float64(60) {
+	if e := refused(t, err, signalcast.ErrRateLimited); e.RetryAfter <= 0 || e.RetryAfter > time.Minute ||
+		e.Extra["limit"] != float64(60) {
 		t.Errorf("%+v", e)
 	}
 }
@@ -295,7 +315,10 @@ func TestLibraryPages(t *testing.T) {
 		r.URL.RawQuery = q.Encode()
 	}}
 	rows, last := 0, error(nil)
-	for _, err := range connectLibrary(t, signalcast.Options{Hub: restarted.open(t), Retry: patientRetry}).Markets.Ledger(t.Context(), market, limit) {
+	for _, err := range connectLibrary(t, signalcast.Options{
+		Hub:   restarted.open(t),
+		Retry: patientRetry,
+	}).Markets.Ledger(t.Context(), market, limit) {
 		if last = err; err == nil {
 			rows++
 		}

@@ -40,7 +40,8 @@ func TestLibraryPacked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(contentOf(t, filepath.Join(repo, "tools/gen.sh")), "\ntypescript="+strings.TrimPrefix(typescript, "typescript@")+"\n") {
+	if !strings.Contains(contentOf(t, filepath.Join(repo, "tools/gen.sh")),
+		"\ntypescript="+strings.TrimPrefix(typescript, "typescript@")+"\n") {
 		t.Error("tools/gen.sh pins another compiler")
 	}
 	var packed []struct {
@@ -75,7 +76,10 @@ func TestLibraryPacked(t *testing.T) {
 		}
 	}
 	put(t, filepath.Join(dir, "user.ts"), contentOf(t, filepath.Join(source, "test/user.ts")))
-	for _, how := range []string{`"module": "ES2022", "moduleResolution": "bundler"`, `"module": "NodeNext", "moduleResolution": "NodeNext"`} {
+	for _, how := range []string{
+		`"module": "ES2022", "moduleResolution": "bundler"`,
+		`"module": "NodeNext", "moduleResolution": "NodeNext"`,
+	} {
 		put(t, filepath.Join(dir, "tsconfig.json"), `{ "compilerOptions": { `+how+`, "target": "ES2022", "lib": ["ES2022", "DOM"], "types": [],
 			"strict": true, "exactOptionalPropertyTypes": true, "noUncheckedIndexedAccess": true, "skipLibCheck": false }, "files": ["user.ts"] }`)
 		run(t, dir, nil, "npx", "--yes", "-p", typescript, "tsc", "-p", ".")
@@ -94,7 +98,8 @@ func TestLibraryGot(t *testing.T) {
 	}
 	const module = "github.com/signalcast/signalcast/sdk/go"
 	user := filepath.Join(dir, "user")
-	put(t, filepath.Join(user, "go.mod"), "module user.example/x\n\ngo 1.26.0\n\nrequire "+module+" v0.0.0\n\nreplace "+module+" => ../got\n")
+	put(t, filepath.Join(user, "go.mod"),
+		"module user.example/x\n\ngo 1.26.0\n\nrequire "+module+" v0.0.0\n\nreplace "+module+" => ../got\n")
 	put(t, filepath.Join(user, "main.go"), contentOf(t, filepath.Join(repo, "sdk/go/examples/file/main.go")))
 	put(t, filepath.Join(user, "live", "main.go"), contentOf(t, filepath.Join(repo, "sdk/go/examples/watch/main.go")))
 	env := []string{"GOWORK=off", "GOFLAGS=-mod=mod"}

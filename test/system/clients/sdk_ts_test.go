@@ -40,13 +40,19 @@ func TestLibraryTS(t *testing.T) {
 	for i := range keys {
 		keys[i], _ = s.NewOperator(t).Mint(t, stack.JSON{"label": "library"})
 	}
-	reader := post(t, s.Hub+"/api/dev/keys", stack.Bearer(p.Login), stack.Body(stack.JSON{"label": "reads", "permissions": []string{"read"}})).Require(http.StatusCreated).Text("key")
+	reader := post(t, s.Hub+"/api/dev/keys", stack.Bearer(p.Login), stack.Body(stack.JSON{
+		"label":       "reads",
+		"permissions": []string{"read"},
+	})).Require(http.StatusCreated).Text("key")
 	ledger := s.NewNativeMarket(t, 5000, nil)
 	for range 9 {
 		call(t, s, s.NewOperator(t), ledger, "NO", 5000)
 	}
 	lossy := &between{to: s.Hub, lose: (&losing{seen: map[string]bool{}}).first}
-	stripped := &between{to: s.Hub, lose: (&losing{seen: map[string]bool{}}).first, ask: func(r *http.Request) { r.Header.Del("Idempotency-Key") }}
+	stripped := &between{
+		to: s.Hub, lose: (&losing{seen: map[string]bool{}}).first,
+		ask: func(r *http.Request) { r.Header.Del("Idempotency-Key") },
+	}
 	stuck := &between{to: s.Hub, ask: func(r *http.Request) {
 		q := r.URL.Query()
 		q.Set("cursor", "unreadable")
@@ -55,10 +61,17 @@ func TestLibraryTS(t *testing.T) {
 	known := s.NewOperator(t)
 	call(t, s, known, s.NewNativeMarket(t, 5000, nil), "NO", 5000)
 	out := runNode(t, []string{
-		"HUB=" + s.Hub, "API=" + s.API, "CLOCK=" + s.Clock, "KEYS=" + strings.Join(keys, ","), "READER=" + reader, "TOKEN=" + p.Login, "HANDLE=" + known.Handle,
-		"MARKETS=" + strings.Join([]string{s.NewNativeMarket(t, 5000, nil), s.NewNativeMarket(t, 5000, nil), s.NewNativeMarket(t, 5000, nil), closed(t, s), ledger}, ","),
+		"HUB=" + s.Hub, "API=" + s.API, "CLOCK=" + s.Clock, "KEYS=" + strings.Join(keys, ","), "READER=" + reader,
+		"TOKEN=" + p.Login, "HANDLE=" + known.Handle,
+		"MARKETS=" + strings.Join([]string{
+			s.NewNativeMarket(t, 5000, nil), s.NewNativeMarket(t, 5000, nil),
+			s.NewNativeMarket(t, 5000, nil), closed(t, s), ledger,
+		}, ","),
 		"OTHER=" + s.NewNativeMarket(t, 5000, nil), "SIGNED=" + s.NewNativeMarket(t, 5000, nil),
-		"LOSSY=" + lossy.open(t), "STRIPPED=" + stripped.open(t), "STUCK=" + stuck.open(t), "NEWER=" + (&between{to: s.Hub, answer: ofNextYear}).open(t),
+		"LOSSY=" + lossy.open(t), "STRIPPED=" + stripped.open(t), "STUCK=" + stuck.open(t), "NEWER=" + (&between{
+			to:     s.Hub,
+			answer: ofNextYear,
+		}).open(t),
 	}, "test/stack/library.mjs")
 	if n := strings.Count(out, "ok "); n != 11 {
 		t.Errorf("%d checks\n%s", n, out)

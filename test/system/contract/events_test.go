@@ -28,7 +28,8 @@ func TestEventsAreAsDescribed(t *testing.T) {
 	dispute(true)
 	dispute(false)
 	schemas := map[string]string{
-		"signal.created": "FeedSignal", "signal.event": "SignalEvent", "signal.resolved": "", "market.resolved": "Outcome", "market.disputed": "Outcome",
+		"signal.created": "FeedSignal", "signal.event": "SignalEvent", "signal.resolved": "", "market.resolved": "Outcome",
+		"market.disputed": "Outcome",
 	}
 	events := map[string]map[string]any{}
 	stack.Eventually(t, 20*time.Second, "events of every type", func() bool {

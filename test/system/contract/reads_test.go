@@ -27,7 +27,8 @@ func newThings(t *testing.T, s *stack.Stack) *things {
 	x := &things{Author: s.NewAuthor(t), s: s}
 	x.session, x.app = x.Session(t), x.NewApp(t, "public", "profile:read")
 	body := stack.JSON{"marketId": s.NewNativeMarket(t, 5000, nil), "position": "NO", "priceBps": 4000}
-	x.message = post(t, s.Hub+stack.ProtocolPath+"/predictions", stack.Bearer(x.Key), stack.Body(body)).Require(http.StatusOK).Text("messageId")
+	x.message = post(t, s.Hub+stack.ProtocolPath+"/predictions", stack.Bearer(x.Key),
+		stack.Body(body)).Require(http.StatusOK).Text("messageId")
 	short := get(t, s.Hub+"/api/embed/operator/"+x.Handle).Require(http.StatusOK).Text("shortUrl")
 	x.code = short[strings.LastIndex(short, "/")+1:]
 	return x
@@ -177,11 +178,18 @@ var written = map[string]bool{
 func TestCompression(t *testing.T) {
 	t.Parallel()
 	s := system(t)
-	for name, url := range map[string]string{"document": s.Hub + "/openapi.json", "timeline": s.Clock + "/program/timeline", "programme": s.Hub + "/api/broadcast/program?preset=hot"} {
-		for accept, packed := range map[string]bool{"gzip": true, "br, gzip;q=0.5": true, "*": true, "identity": false, "gzip;q=0": false, "br": false} {
+	for name, url := range map[string]string{
+		"document": s.Hub + "/openapi.json",
+		"timeline": s.Clock + "/program/timeline", "programme": s.Hub + "/api/broadcast/program?preset=hot",
+	} {
+		for accept, packed := range map[string]bool{
+			"gzip": true, "br, gzip;q=0.5": true, "*": true, "identity": false,
+			"gzip;q=0": false, "br": false,
+		} {
 			t.Run(name+" "+accept, func(t *testing.T) {
 				a := get(t, url, stack.Header("Accept-Encoding", accept)).Require(http.StatusOK)
-				if (a.Header.Get("Content-Encoding") == "gzip") != packed || a.Header.Get("Vary") != "Accept-Encoding" || !packed && !json.Valid(a.Body) {
+				if (a.Header.Get("Content-Encoding") == "gzip") != packed || a.Header.Get("Vary") != "Accept-Encoding" ||
+					!packed && !json.Valid(a.Body) {
 					t.Errorf("headers %v; want compression: %v", a.Header, packed)
 				}
 			})
@@ -195,7 +203,8 @@ func TestListsAcceptEveryParameter(t *testing.T) {
 	s := system(t)
 	market := s.NewNativeMarket(t, 5000, nil)
 	values := []string{
-		"", "0", "-1", "1", "1e9", "99999999999999999999", "x", "%00", "%ff", "null", "[]", strings.Repeat("9", 2000), "OTHER", "all,all",
+		"", "0", "-1", "1", "1e9", "99999999999999999999", "x", "%00", "%ff", "null", "[]", strings.Repeat("9", 2000),
+		"OTHER", "all,all",
 		"%F0%9F%92%A9",
 	}
 	for _, list := range []struct{ url, parameters string }{
@@ -211,7 +220,10 @@ func TestListsAcceptEveryParameter(t *testing.T) {
 		{s.Hub + "/api/broadcast/feed", "limit cursor types"},
 		{s.Hub + "/api/broadcast/bumpers", "limit"},
 		{s.Hub + "/api/broadcast/influence", "window limit"},
-		{s.Hub + "/api/network/program", "preset spec providers categories maxResolveHours minVolume maxVolume minYes maxYes topPerCategory limit lanes"},
+		{
+			s.Hub + "/api/network/program",
+			"preset spec providers categories maxResolveHours minVolume maxVolume minYes maxYes topPerCategory limit lanes",
+		},
 		{s.API + "/api/v1/feed", "types lane providers handle after cursor limit"},
 		{s.API + "/api/v1/signals/leaderboard", "operators lane limit"},
 		{s.Clock + "/program/timeline", "limit"},

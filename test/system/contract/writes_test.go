@@ -44,6 +44,13 @@ func link(t *testing.T, s *stack.Stack, p *stack.Operator) string {
 	return wallet
 }
 
+// approve allows an operator to stream.
+func approve(t *testing.T, s *stack.Stack, p *stack.Operator) {
+	t.Helper()
+	body := stack.Body(stack.JSON{"handle": p.Handle, "status": "approved"})
+	post(t, s.Hub+"/api/admin/streamers", s.Admin(), body).Require(http.StatusOK)
+}
+
 func TestStations(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -69,7 +76,8 @@ func TestWebhooks(t *testing.T) {
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(receiver.Close)
 	webhooks := s.API + "/api/v1/webhooks"
-	id := post(t, webhooks, key, stack.Body(stack.JSON{"url": receiver.URL, "channels": []string{"me"}})).Require(http.StatusCreated).Text("id")
+	draft := stack.Body(stack.JSON{"url": receiver.URL, "channels": []string{"me"}})
+	id := post(t, webhooks, key, draft).Require(http.StatusCreated).Text("id")
 	one := webhooks + "/" + id
 	requireText(t, get(t, webhooks, key), id)
 	stack.Send(t, http.MethodPatch, one, key, stack.Body(stack.JSON{"description": "the desk"})).Require(http.StatusOK).
@@ -95,7 +103,8 @@ func TestCallsAndMarkets(t *testing.T) {
 	get(t, s.API+"/api/v1/users/"+p.Handle+"/stats", key).Require(http.StatusOK)
 	items := stack.JSON{"items": []stack.JSON{{"title": "Will the Odra gauge read above 6 m?"}}}
 	post(t, s.API+"/api/v1/signals/categorize", key, stack.Body(items)).Require(http.StatusOK)
-	post(t, s.Hub+"/api/reports", key, stack.Body(stack.JSON{"kind": "signal", "id": id, "reason": "spam"})).Require(http.StatusCreated)
+	report := stack.Body(stack.JSON{"kind": "signal", "id": id, "reason": "spam"})
+	post(t, s.Hub+"/api/reports", key, report).Require(http.StatusCreated)
 	stream := stack.JSON{"url": "https://video.example/index.m3u8", "label": "gauge"}
 	post(t, s.Hub+"/api/m/"+market+"/streams", key, stack.Body(stream)).Require(http.StatusOK)
 	stack.Send(t, http.MethodDelete, s.Hub+"/api/m/"+market+"/streams", key).Require(http.StatusOK)
@@ -117,7 +126,8 @@ func TestAdministration(t *testing.T) {
 		}
 		return a
 	}
-	stack.Send(t, http.MethodPut, s.API+"/api/v1/markets/"+market+"/lane", s.Admin(), stack.Body(stack.JSON{"lane": "WORLD"})).Require(http.StatusOK)
+	stack.Send(t, http.MethodPut, s.API+"/api/v1/markets/"+market+"/lane", s.Admin(),
+		stack.Body(stack.JSON{"lane": "WORLD"})).Require(http.StatusOK)
 	as(http.MethodPost, "/api/admin/pins", stack.JSON{"marketId": venue.ID, "label": "Tonight"})
 	requireText(t, get(t, s.Hub+"/api/admin/pins", s.Admin()), venue.ID)
 	stack.Send(t, http.MethodDelete, s.Hub+"/api/admin/pins?marketId="+venue.ID, s.Admin()).Require(http.StatusOK)
@@ -155,7 +165,7 @@ func TestSessionsAndPeople(t *testing.T) {
 	as(http.MethodDelete, "/api/identity/claim?station=partner", nil).Require(http.StatusOK)
 	as(http.MethodPost, "/api/streamer/profile", stack.JSON{"bio": "Rivers do not read polls."}).Require(http.StatusOK)
 	as(http.MethodPost, "/api/streamer/register", stack.JSON{"displayName": "Mara K"}).Require(http.StatusCreated)
-	post(t, s.Hub+"/api/admin/streamers", s.Admin(), stack.Body(stack.JSON{"handle": p.Handle, "status": "approved"})).Require(http.StatusOK)
+	approve(t, s, p)
 	post(t, s.Hub+"/api/streamer/stream", stack.Bearer(p.Login), stack.Body(stack.JSON{"label": "desk"})).Require(http.StatusCreated)
 	post(t, s.Hub+"/api/streamer/heartbeat", key, stack.Body(stack.JSON{"state": "live"})).Require(http.StatusOK)
 	market := s.NewNativeMarket(t, 5000, nil)
@@ -176,7 +186,8 @@ func TestKeysAndApplications(t *testing.T) {
 	if !strings.HasPrefix(made.Text("key"), "db_live_") || made.Header.Get("Deprecation") != "true" {
 		t.Errorf("prefix %.8s, Deprecation %q; want db_live_, true", made.Text("key"), made.Header.Get("Deprecation"))
 	}
-	post(t, s.Hub+"/api/predictions", stack.Bearer(made.Text("key")), stack.Body(stack.Call(s.NewNativeMarket(t, 5000, nil), "NO", 5000))).Require(http.StatusOK)
+	call := stack.Body(stack.Call(s.NewNativeMarket(t, 5000, nil), "NO", 5000))
+	post(t, s.Hub+"/api/predictions", stack.Bearer(made.Text("key")), call).Require(http.StatusOK)
 
 	app := p.NewApp(t, "confidential", "profile:read")
 	one := s.Hub + "/api/dev/apps/" + app.ID
@@ -201,7 +212,10 @@ func TestMessagesAndGrants(t *testing.T) {
 	signer := p.NewSigner(t)
 	signer.App = app.ID
 	signer.Register(t, access, "signal:create")
-	message := signer.Message("signal.create", stack.JSON{"marketId": s.NewNativeMarket(t, 5000, nil), "position": "YES", "priceBps": 5000})
+	message := signer.Message("signal.create", stack.JSON{
+		"marketId": s.NewNativeMarket(t, 5000, nil), "position": "YES",
+		"priceBps": 5000,
+	})
 	post(t, base+"/messages/verify", stack.Body(message)).Require(http.StatusOK).Expect(stack.JSON{"valid": true})
 	post(t, base+"/messages", stack.Body(message)).Require(http.StatusCreated)
 	post(t, base+"/signals", access, stack.Body(stack.JSON{
@@ -230,7 +244,8 @@ func TestAgents(t *testing.T) {
 	token := p.NewApp(t, "public", "profile:read").Grant(t, p.Session(t), "profile:read", "resource", agents)
 	for address, credential := range map[string]string{s.Hub + "/api/mcp": p.Key, agents: token.Access} {
 		a := post(t, address, stack.Bearer(credential), stack.Header("Accept", "application/json, text/event-stream"),
-			stack.Header("Mcp-Protocol-Version", "2025-06-18"), stack.Body(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)).Require(http.StatusOK)
+			stack.Header("Mcp-Protocol-Version", "2025-06-18"),
+			stack.Body(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)).Require(http.StatusOK)
 		if len(a.List("result.tools")) == 0 {
 			t.Errorf("%s lists no tools", address)
 		}
@@ -263,16 +278,18 @@ func TestForms(t *testing.T) {
 	as(developer, "/dev/keys", http.StatusOK, "label", "desk", "permission", "read")
 	_, key := p.Mint(t, stack.JSON{"label": "to be revoked"})
 	as(developer, "/dev/keys/revoke", http.StatusSeeOther, "id", key)
-	as(developer, "/dev/apps", http.StatusOK, "name", "Tide", "type", "confidential", "redirectUris", stack.AppRedirect, "scope", "profile:read")
+	as(developer, "/dev/apps", http.StatusOK, "name", "Tide", "type", "confidential", "redirectUris", stack.AppRedirect,
+		"scope", "profile:read")
 	mine := p.NewApp(t, "confidential", "profile:read").ID
-	as(developer, "/dev/apps/change", http.StatusSeeOther, "app", mine, "name", "Tide desk", "redirectUris", stack.AppRedirect, "scope", "profile:read")
+	as(developer, "/dev/apps/change", http.StatusSeeOther, "app", mine, "name", "Tide desk", "redirectUris",
+		stack.AppRedirect, "scope", "profile:read")
 	as(developer, "/dev/apps/secret", http.StatusOK, "app", mine, "immediate", "yes")
 	as(developer, "/dev/apps/disable", http.StatusSeeOther, "app", mine, "sure", "yes")
 	signer := p.NewSigner(t)
 	signer.Register(t, stack.Bearer(p.Key), "signal:create")
 	as(developer, "/dev/signers/revoke", http.StatusSeeOther, "key", signer.PublicKey)
 	post(t, s.Hub+"/api/streamer/register", session, stack.Body(stack.JSON{"displayName": "Mara K"})).Require(http.StatusCreated)
-	post(t, s.Hub+"/api/admin/streamers", s.Admin(), stack.Body(stack.JSON{"handle": p.Handle, "status": "approved"})).Require(http.StatusOK)
+	approve(t, s, p)
 	as(developer, "/dev/stream", http.StatusOK, "label", "desk")
 	as(session, "/sign-out", http.StatusSeeOther)
 }
@@ -283,7 +300,8 @@ func TestFeedsOpen(t *testing.T) {
 	s := system(t)
 	upgrade := func(r *http.Request) {
 		for name, value := range map[string]string{
-			"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+			"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
+			"Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
 		} {
 			r.Header.Set(name, value)
 		}

@@ -22,7 +22,10 @@ func TestBlocksThatDoNotFit(t *testing.T) {
 		{kind: "http", text: "GET {api}/api/predictions\n"},
 		{kind: "http", text: `POST /api/dev/keys` + "\n" + `{ "label": 7 }`},
 		{kind: "http", text: "GET /api/wire\n299 { }"},
-		{kind: "http", args: []string{"delivery"}, text: "POST /x\nX-Unheard-Of: 1\n\n" + `{ "events": [ { "op": "test", "at": "x" } ] }`},
+		{
+			kind: "http", args: []string{"delivery"},
+			text: "POST /x\nX-Unheard-Of: 1\n\n" + `{ "events": [ { "op": "test", "at": "x" } ] }`,
+		},
 		{kind: "console", text: "make nothing\n"},
 		{kind: "console", text: "go run ./nothing\n"},
 		{kind: "console", text: "rm -r x\n"},

@@ -117,7 +117,8 @@ func saysDefault(cell, value string) bool {
 			return true
 		}
 	}
-	return strings.HasPrefix(value, "127.0.0.1:") && strings.Contains(cell, "127.0.0.1") || strings.Contains(value, "://") && strings.Contains(cell, "own")
+	return strings.HasPrefix(value, "127.0.0.1:") && strings.Contains(cell, "127.0.0.1") ||
+		strings.Contains(value, "://") && strings.Contains(cell, "own")
 }
 
 // The newest entry of the changelog is the version of the document, and every route that it names is documented.

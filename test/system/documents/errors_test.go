@@ -101,7 +101,8 @@ func codesOfSource(t *testing.T) map[string]map[int]bool {
 	out := map[string]map[int]bool{}
 	for _, root := range []string{"services", "pkg"} {
 		err := filepath.WalkDir(filepath.Join(repo, root), func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "/memledger/") || strings.Contains(path, "/testkit/") {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") ||
+				strings.Contains(path, "/memledger/") || strings.Contains(path, "/testkit/") {
 				return err
 			}
 			file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)

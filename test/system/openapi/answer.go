@@ -188,7 +188,8 @@ func (o *Operation) cachingMistakes(a answer) (wrong []string) {
 	}
 	if m := sharedAge.FindStringSubmatch(cache); m == nil {
 		wrong = append(wrong, fmt.Sprintf("Cache-Control is %q", cache))
-	} else if n, _ := strconv.Atoi(m[1]); !slices.Contains(seconds, n) && (o.Host != "clock" || n > seconds[0]) { // until the next segment
+	} else if n, _ := strconv.Atoi(m[1]); !slices.Contains(seconds, n) && (o.Host != "clock" || n > seconds[0]) {
+		// Answers of the clock are cached until the next segment, for at most the documented time.
 		wrong = append(wrong, fmt.Sprintf("Cache-Control is %q, documented are %v seconds", cache, seconds))
 	}
 	if o.Knows(http.StatusNotModified) && a.header.Get("ETag") == "" {

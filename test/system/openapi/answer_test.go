@@ -15,7 +15,10 @@ func TestFormats(t *testing.T) {
 	}
 	s := openapi3.NewObjectSchema().WithPropertyRef("id", text("uuid")).WithPropertyRef("at", text("date-time")).NewRef()
 	s.Value.WithPropertyRef("list", openapi3.NewArraySchema().WithItems(text("uri").Value).NewRef())
-	good := map[string]any{"id": "0199f0a4-2222-7000-8000-000000000002", "at": "2026-09-18T00:00:00.000Z", "list": []any{"https://a.example/x"}}
+	good := map[string]any{
+		"id": "0199f0a4-2222-7000-8000-000000000002", "at": "2026-09-18T00:00:00.000Z",
+		"list": []any{"https://a.example/x"},
+	}
 	bad := map[string]any{"id": "0199F0A4", "at": "18.9.2026", "list": []any{"/x", "https://a.example"}}
 	either := &openapi3.SchemaRef{Value: &openapi3.Schema{OneOf: openapi3.SchemaRefs{text("uuid"), text("date")}}}
 	for name, test := range map[string]struct {
@@ -42,7 +45,8 @@ func TestMistakesOfAnswers(t *testing.T) {
 	doc := ForTest(t)
 	good := func() answer {
 		return answer{
-			host: "hub", request: httptest.NewRequest(http.MethodGet, "http://hub.example/api/signals/absent", nil), status: http.StatusNotFound,
+			host: "hub", request: httptest.NewRequest(http.MethodGet, "http://hub.example/api/signals/absent", nil),
+			status: http.StatusNotFound,
 			header: http.Header{
 				"Content-Type": {"application/json; charset=utf-8"}, "Cache-Control": {"no-store"}, "X-Content-Type-Options": {"nosniff"},
 			},

@@ -173,7 +173,8 @@ func (c *coverage) report(claims func(*Operation) bool, complete bool) error {
 			lacking = append(lacking, op.Name()+" refused no request")
 		}
 	}
-	_, _ = fmt.Fprintf(os.Stdout, "OpenAPI: %d answers and %d heads of answers checked, %d are not as documented; %d lacking of %d operations\n",
+	_, _ = fmt.Fprintf(os.Stdout,
+		"OpenAPI: %d answers and %d heads of answers checked, %d are not as documented; %d lacking of %d operations\n",
 		c.answers, c.heads, len(c.wrong), len(lacking), claimed)
 	if !complete {
 		lacking = nil

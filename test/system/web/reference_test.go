@@ -56,7 +56,8 @@ func TestReferencePage(t *testing.T) {
 	}
 	page := stack.Get(t, s.Hub+"/docs").Require(http.StatusOK)
 	policy := page.Header.Get("Content-Security-Policy")
-	if strings.Contains(policy, "unsafe") || strings.Contains(policy, "http") || !strings.Contains(policy, "script-src 'self'; connect-src 'self'") {
+	if strings.Contains(policy, "unsafe") || strings.Contains(policy, "http") ||
+		!strings.Contains(policy, "script-src 'self'; connect-src 'self'") {
 		t.Errorf("Content-Security-Policy is %s", policy)
 	}
 	_, withoutScript, _ := strings.Cut(string(page.Body), "<noscript>")
@@ -93,7 +94,8 @@ func TestDocsFolder(t *testing.T) {
 		}
 	}
 	h := stack.Send(t, http.MethodHead, s.Hub+"/docs/").Require(http.StatusPermanentRedirect).Header
-	if !strings.Contains(h.Get("Content-Security-Policy"), "default-src 'none'") || h.Get("X-Frame-Options") != "DENY" || h.Get("Set-Cookie") != "" {
+	if !strings.Contains(h.Get("Content-Security-Policy"), "default-src 'none'") || h.Get("X-Frame-Options") != "DENY" ||
+		h.Get("Set-Cookie") != "" {
 		t.Errorf("its headers are %v", h)
 	}
 	stack.Get(t, s.Hub+"/docs/", stack.Bearer("dk_"+strings.Repeat("x", 43))).Require(http.StatusUnauthorized)
