@@ -63,7 +63,7 @@ func TestReadme(t *testing.T) {
 		}
 		child.Stop(context.Background(), syscall.SIGTERM, 15*time.Second)
 	})
-	stack.Eventually(t, 4*time.Minute, "make up to be ready", func() bool { // it compiles all programs
+	stack.Eventually(t, 9*time.Minute, "make up to be ready", func() bool { // it compiles all programs
 		select {
 		case <-child.Done():
 			t.Fatalf("make up ended: %v\n%s", child.Err(), out)
