@@ -186,7 +186,7 @@ func TestMistakesAreFound(t *testing.T) {
 		"a script is gone":      {"test/clients/vectors.mjs", "test/clients/vector.mjs", "vector.mjs"},
 		"a script alone":        {"`grant.TestLoopbackPort`", "`test/clients/vectors.mjs`", "S2: no Go test proves it"},
 		"a line without a wall": {"| S2 | On 127", "| S2 On 127", "cannot read"},
-		"a folder for nothing":  {"| hub |", "| none | `test/e2e` |\n| hub |", "no rule uses none"},
+		"a folder for nothing":  {"| hub |", "| none | `test/vectors` |\n| hub |", "no rule uses none"},
 	} {
 		changed := strings.Replace(text, c.old, c.with, 1)
 		if changed == text {
