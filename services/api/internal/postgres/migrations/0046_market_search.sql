@@ -50,10 +50,10 @@ CREATE FUNCTION search_rank(volume double precision) RETURNS double precision LA
     SELECT CASE WHEN volume IS NULL OR volume = 'NaN' THEN 'Infinity' ELSE -volume END
 $$;
 
--- Returns the place of a volume in steps of 28 %, in the same order. The volume of an open market changes with each answer of its
+-- Returns the place of a volume in steps of 65 %, in the same order. The volume of an open market changes with each answer of its
 -- venue, its step seldom: an index of steps is not written at each answer.
 CREATE FUNCTION search_step(volume double precision) RETURNS double precision LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT CASE WHEN volume IS NULL OR volume IN ('NaN', '-Infinity') THEN 'Infinity' WHEN volume > 1 THEN -floor(4 * ln(volume)) ELSE 0 END
+    SELECT CASE WHEN volume IS NULL OR volume IN ('NaN', '-Infinity') THEN 'Infinity' WHEN volume > 1 THEN -floor(2 * ln(volume)) ELSE 0 END
 $$;
 
 -- What is searched of a market, apart from its row, so that prices and states do not write indexes of words.
