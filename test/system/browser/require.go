@@ -35,7 +35,7 @@ func (b *Tab) Forget(texts ...string) {
 func (b *Tab) ForgetOutage() { b.Forget("WebSocket connection to", "Failed to load resource") }
 
 // RequireNoProblems reports an error for each problem since the last call. A resource that was unavailable is requested
-// again: only one that stays unavailable is a problem.
+// again: only one that is unavailable again is a problem.
 func (b *Tab) RequireNoProblems() {
 	b.t.Helper()
 	for _, problem := range b.Problems() {

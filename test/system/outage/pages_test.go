@@ -124,7 +124,7 @@ func awaitOverlay(t *testing.T, b *browser.Tab, want string, within time.Duratio
 	}
 }
 
-// The screen says that it is stale while hub and api do not answer, goes on with what it knows, and is current again by
+// The screen says that it is stale while hub and api do not answer, shows the last programme, and is current again by
 // itself.
 func TestScreenDuringOutage(t *testing.T) {
 	s := system(t)

@@ -148,7 +148,7 @@ func TestOriginAndClips(t *testing.T) {
 	o.key = o.newKey(t)
 	push(old).RequireError(http.StatusUnauthorized, "unauthenticated")
 	push(o.key).Require(http.StatusNoContent)
-	// Segments that were being sent when the key ended may still come. A push that goes on sends one every two seconds.
+	// Segments that were being sent when the key ended may still come. A push that continues sends one every two seconds.
 	last, since := "", time.Now()
 	stack.Eventually(t, time.Minute, "5 s without a segment", func() bool {
 		if list := segmentsOf(t, o.playlist); list[len(list)-1] != last {

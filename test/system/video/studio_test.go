@@ -79,7 +79,7 @@ func requireSearch(t *testing.T, s *stack.Stack, b *browser.Tab) {
 	read(t, s.Hub+"/api/m/"+b.Value("#signal-market"))
 }
 
-// requireBroadcast requires that a viewer sees the broadcast, that the studio shows viewers and calls, and that it goes on
+// requireBroadcast requires that a viewer sees the broadcast, that the studio shows viewers and calls, and that it continues
 // after the studio is loaded again.
 func requireBroadcast(t *testing.T, s *stack.Stack, o *stack.Operator, b *browser.Tab, market string) {
 	t.Helper()
