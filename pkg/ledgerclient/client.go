@@ -6,6 +6,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/signalcast/signalcast/pkg/syntax"
 	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
 	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
 	digestv1 "github.com/signalcast/signalcast/proto/digest/v1"
@@ -83,6 +84,12 @@ func Time(t *timestamppb.Timestamp) time.Time {
 	}
 	return t.AsTime()
 }
+
+// Stamp formats a timestamp as answers do: RFC 3339, UTC, milliseconds.
+func Stamp(t *timestamppb.Timestamp) string { return syntax.Stamp(Time(t)) }
+
+// StampOrNull formats a timestamp as Stamp does; nil for nil.
+func StampOrNull(t *timestamppb.Timestamp) *string { return syntax.StampOrNull(Time(t)) }
 
 // Timestamp returns the timestamp of a time; nil for the zero time.
 func Timestamp(t time.Time) *timestamppb.Timestamp {

@@ -41,11 +41,10 @@ var subjects = map[string]map[string][]string{
 		"score":   {"market"},           // a scoring price is made of quotes
 	},
 	"hub": {
-		"creation":   {"message", "market", "onair", "operator", "resolution", "signal", "station"}, // what is signed becomes each of them
-		"broadcast":  {"market", "program"},                                                         // it shows what each of them knows
+		"creation":   {"message", "market", "onair", "operator", "signal", "station"}, // what is signed becomes each of them
+		"broadcast":  {"market", "program"},                                           // it shows what each of them knows
 		"grant":      {"caller"},
 		"caller":     {"operator"},                     // a caller is an operator with scopes
-		"board":      {"operator"},                     // a row shows an operator
 		"follow":     {"operator"},                     // operators follow operators
 		"claim":      {"operator"},                     // an operator claims
 		"message":    {"claim"},                        // a payout address is read as a wallet is
@@ -54,8 +53,7 @@ var subjects = map[string]map[string][]string{
 		"clip":       {"operator", "station"},          // operators cut clips, which are on a station's shelf
 		"network":    {"claim", "operator", "station"}, // rows are operators, claims link them, and a playlist is a stream
 		"onair":      {"operator"},                     // operators are live
-		"resolution": {"market"},                       // a native market is a market
-		"moderation": {"operator"},                     // operators report
+		"moderation": {"onair", "operator"},            // operators report
 	},
 	"clock": {},
 }
@@ -114,7 +112,7 @@ var pkgMay = map[string][]string{
 	"kv":           {"breaker"},                                           // Redis is not asked while it does not answer
 	"web":          {"syntax"},                                            // path and query words of the protocol
 	"skill":        {"syntax"},                                            // prices, sides and statuses
-	"ledgerclient": {"link", "obs"},                                       // the connection and its faults
+	"ledgerclient": {"link", "obs", "syntax"},                             // the connection and its faults
 	"idp":          {"conf"},                                              // a provider's secret is one of the settings
 	"service":      {"chrono", "conf", "link", "obs", "pg", "run", "web"}, // the commands and the life that all services have
 	"testkit":      {"localdb", "pg", "kv", "link", "chrono"},             // sets up what the others connect to

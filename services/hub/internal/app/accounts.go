@@ -86,7 +86,6 @@ func (a *App) accounts(store *postgres.Store, verifier *idp.Verifier) (edge.Acco
 		Claims:  claim.NewService(cfg.stations(), people, wallets{verifier}, store, a.now),
 		Payouts: claim.Payouts{Money: claim.Money{ChainID: cfg.ChainID, Label: cfg.ChainLabel, USDC: cfg.USDC}, Finder: people},
 		People:  people, Profiles: profile.NewService(upstream.NewOperators(a.ledger), newID, a.now),
-		Days:    upstream.NewDigests(a.ledger),
 		Digests: digest.NewService(sender, store, a.now),
 		Beside:  beside(verifier),
 	}, nil

@@ -184,9 +184,9 @@ func (a *App) faces() error {
 	}
 	err = pages.Mount(a.edge.Edge(), pages.Deps{
 		HubURL: a.cfg.base(), Origin: a.cfg.origin(), APIURL: strings.TrimSuffix(a.cfg.APIURL, "/"), LoginURL: a.cfg.LoginURL, Secure: secure,
-		Ledger: a.api, Markets: d.Markets, Catalogue: d.Catalogue, Pins: d.Pins, Resolutions: d.Resolutions, Operators: d.Operators,
+		Ledger: a.api, Pins: d.Pins, Operators: d.Operators,
 		Network: d.Network, Heard: store, Keep: a.cfg.Network.Keep,
-		Boards: d.Boards, Messages: a.messages, Provider: providerWord(providers), People: pages.People{
+		Messages: a.messages, Provider: providerWord(providers), People: pages.People{
 			Follows: d.Accounts.Follows, Claims: d.Accounts.Claims, Payouts: d.Accounts.Payouts, Accounts: d.Accounts.People, Profiles: d.Accounts.Profiles,
 		},
 		Visitor: a.edge.Visitor, CountConsent: a.edge.CountConsent, StartSession: a.edge.StartSession, EndSession: a.edge.EndSession, RevokeKey: a.edge.RevokeKey,
@@ -225,9 +225,8 @@ func (a *App) deps(store *postgres.Store, verifier caller.Logins) edge.Deps {
 			Failures: a.failures("secret"), Now: a.now,
 		}),
 		Sessions: sessions, Operators: operators, Directory: operators, Grants: a.grants, Messages: a.messages, Creations: a.creations, Keys: a.messageLimit(), Signals: signal.NewService(a.api, newID),
-		Markets: upstream.NewMarkets(a.ledger), Catalogue: upstream.NewCatalogue(a.ledger), Resolutions: upstream.NewResolutions(a.ledger),
-		Boards: upstream.NewBoards(a.ledger), Links: store, Programs: a.programs(), Director: director, Broadcast: a.broadcast(store), Audit: store,
-		Pins: store, Streams: store, Clips: store, OnAir: a.onair, Moderation: moderation.NewService(upstream.NewModeration(a.ledger), store.Moderation(), a.onair, store.Moderation(), newID, a.now), Video: a.newVideo(store), Network: a.network, Viewers: a.viewers(),
+		Links: store, Programs: a.programs(), Director: director, Broadcast: a.broadcast(store), Audit: store,
+		Pins: store, Streams: store, Clips: store, OnAir: a.onair, Moderation: moderation.NewService(a.api.Moderation, store.Moderation(), a.onair, newID, a.now), Video: a.newVideo(store), Network: a.network, Viewers: a.viewers(),
 		Addresses: limit.NewLocal(serviceName, a.cfg.PerAddr, time.Minute, a.now),
 		Health:    a.health, Log: a.log, Now: a.now, NewID: newID, Carry: link.WithRequestID,
 		Observe: a.metrics.ObserveHTTP, Count: a.metrics.CountPage, Degraded: a.metrics.Degraded, Trace: a.tracing.HTTP,

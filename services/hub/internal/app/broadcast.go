@@ -5,13 +5,12 @@ import (
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
-	"github.com/signalcast/signalcast/services/hub/internal/upstream"
 )
 
 // broadcast builds what is shown of the air beside the programme.
 func (a *App) broadcast(store *postgres.Store) *broadcast.Service {
 	return broadcast.New(broadcast.Deps{
-		Ledger: a.api, Stage: stage{a.onair}, Spotlights: store, Markets: upstream.NewMarkets(a.ledger),
+		Ledger: a.api, Stage: stage{a.onair}, Spotlights: store,
 		Tapes: store, Streamers: store.OnAir(), Programs: a.programs(), Now: a.now,
 	})
 }

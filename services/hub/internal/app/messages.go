@@ -27,19 +27,18 @@ func (a *App) newMessages(store *postgres.Store) error {
 	if err != nil {
 		return err
 	}
-	markets, outcomes := upstream.NewMarkets(a.ledger), upstream.NewResolutions(a.ledger)
 	filer := signal.NewService(a.api, newID)
 	issuer := a.cfg.base() + issuerPath
 	a.messages = message.NewService(message.Config{
 		Issuer: issuer, Now: a.now, NewID: newID, Keys: keys, Messages: store.Messages(), Signers: store.Signers(), OperatorKeys: upstream.NewOperators(a.ledger),
-		Moderation: upstream.NewModeration(a.ledger),
+		Moderation: a.api.Moderation,
 		Effects: &creation.Effects{
-			Filer: filer, Markets: markets, Profiles: upstream.NewOperators(a.ledger), Outcomes: outcomes,
-			Ledger: a.api, Air: a.onair, People: upstream.NewOperators(a.ledger), Videos: a.cfg.Videos,
+			Ledger: a.api, Filer: filer, Profiles: upstream.NewOperators(a.ledger),
+			Air: a.onair, People: upstream.NewOperators(a.ledger), Videos: a.cfg.Videos,
 		},
 	})
 	a.creations = creation.NewService(creation.Config{
-		Issuer: issuer, Now: a.now, NewID: newID, Filer: filer, Signals: a.api.Signals, Markets: markets, Outcomes: outcomes,
+		Issuer: issuer, Now: a.now, NewID: newID, Ledger: a.api, Filer: filer,
 		Attester: a.messages, Dues: store,
 	})
 	return nil

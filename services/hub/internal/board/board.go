@@ -1,40 +1,9 @@
 package board
 
 import (
-	"context"
-	"time"
-
 	"github.com/signalcast/signalcast/pkg/syntax"
-	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
 )
-
-// Row is one ranked operator.
-type Row struct {
-	Rank                   int32
-	Operator               operator.Operator
-	Score                  int64
-	Total, Won, Lost       int64
-	Pending                int64
-	Accuracy               int32
-	BroadcastScore         int32
-	Skill, Activity, Reach float64
-	Live                   bool
-	Approved               bool  // live, and approved by an administrator
-	Edge                   *Edge // nil without a decided call
-}
-
-// Edge is how much better than the prices an operator has called, and between what the
-// true number lies, as it was measured last (docs/method.md).
-type Edge struct {
-	Calls          int64
-	Bps, Low, High int32
-}
-
-// Board is a ranked page.
-type Board struct {
-	Rows      []Row
-	UpdatedAt time.Time
-}
 
 // Query selects a board; every field is normal, so that two spellings of one
 // question are one page.
@@ -75,22 +44,19 @@ func ParseQuery(operators, window, lane, order string) Query {
 	return q
 }
 
-// Record is what one operator has called.
-type Record struct{ Total, Won, Lost, Score int64 }
+// Request returns the request for the first rows of the board, limit at most.
+func (q Query) Request(limit int) *boardv1.ListBroadcastRequest {
+	return &boardv1.ListBroadcastRequest{
+		Operators: q.Operators, Lane: string(q.Lane), Window: q.Window, Limit: int32(limit), Order: q.Order,
+	}
+}
 
-// Accuracy is the share of calls that were right among those that came out one way
-// or the other, in percent rounded half up; 0 without one.
-func (r Record) Accuracy() int64 {
-	n := r.Won + r.Lost
+// Accuracy returns the share of won calls among the won and lost ones, in percent rounded half
+// up; 0 without one.
+func Accuracy(won, lost int64) int64 {
+	n := won + lost
 	if n == 0 {
 		return 0
 	}
-	return (200*r.Won + n) / (2 * n)
-}
-
-// Ledger ranks operators.
-type Ledger interface {
-	Broadcast(ctx context.Context, q Query, limit int) (Board, error)
-	// Record counts one operator's calls; zeros for one without a call.
-	Record(ctx context.Context, of operator.ID) (Record, error)
+	return (200*won + n) / (2 * n)
 }

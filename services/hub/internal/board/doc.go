@@ -1,3 +1,3 @@
-// Package board holds the broadcast-score board as the front door shows it.
-// The ledger ranks; this package knows the question and the row.
+// Package board selects the broadcast-score board: it reads the question of a caller and makes
+// the request for the ledger, which ranks.
 package board

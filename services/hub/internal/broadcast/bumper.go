@@ -106,8 +106,8 @@ func (s *Service) resolutions(ctx context.Context, verdict func(*feedv1.Event) s
 		b := Bumper{
 			ID: e.GetId(), Kind: "resolution", Text: "Resolved " + verdict(e), MarketID: id, Title: string(id), CreatedAt: items[i].At,
 		}
-		if m, ok := known[id]; ok {
-			b.Title, b.Lane = m.Title, m.Lane
+		if m, ok := known[string(id)]; ok {
+			b.Title, b.Lane = m.Title, syntax.Lane(m.GetLane())
 		}
 		out = append(out, b)
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
-	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
 // Limits of a page of the feed.
@@ -96,9 +96,9 @@ type Query struct {
 // Page is a page of the feed, the newest first.
 type Page struct {
 	Items  []Item
-	Next   *Place // nil: the end
-	Titles map[syntax.MarketID]market.Market
-	Failed error // of the wire, or of the titles; nil: the page is whole
+	Next   *Place                      // nil: the end
+	Titles map[string]*marketv1.Market // by id
+	Failed error                       // of the wire, or of the titles; nil: the page is whole
 }
 
 // FeedPage reads a page. takes tells of a signal.event whether it is a take. Events stand
@@ -234,16 +234,21 @@ func (s *Service) moves(ctx context.Context, q Query) ([]Item, error) {
 }
 
 // titles reads the markets of items that do not name them.
-func (s *Service) titles(ctx context.Context, items []Item) (map[syntax.MarketID]market.Market, error) {
-	var ids []syntax.MarketID
+func (s *Service) titles(ctx context.Context, items []Item) (map[string]*marketv1.Market, error) {
+	var ids []string
 	for i := range items {
-		if id := items[i].marketID(); id != "" && items[i].Kind != KindSignal && items[i].Kind != KindSegment {
-			ids = append(ids, id)
+		if e := items[i].Event; e.GetMarketId() != "" && items[i].Kind != KindSignal && items[i].Kind != KindSegment {
+			ids = append(ids, e.GetMarketId())
 		}
 	}
 	if len(ids) == 0 {
 		return nil, nil
 	}
 	slices.Sort(ids)
-	return s.Markets.Known(ctx, slices.Compact(ids))
+	r, err := s.Ledger.Markets.ListMarkets(ctx, &marketv1.ListMarketsRequest{Ids: slices.Compact(ids)})
+	out := make(map[string]*marketv1.Market, len(r.GetMarkets()))
+	for _, m := range r.GetMarkets() {
+		out[m.GetId()] = m
+	}
+	return out, err
 }

@@ -4,8 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
-	"github.com/signalcast/signalcast/services/hub/internal/market"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 )
 
 // MaxScheduled is how many markets the schedule lists.
@@ -49,7 +50,7 @@ func laneOf(category string) syntax.Lane {
 
 // Scheduled is a market of the schedule.
 type Scheduled struct {
-	Market market.Market
+	Market *marketv1.Market
 	Tapes  int64
 	Bucket string
 	Left   time.Duration // to the market's end
@@ -58,20 +59,20 @@ type Scheduled struct {
 // Schedule lists the airable markets of a category, the soonest end first, and tells
 // whether their tapes could not be counted. Fault: db_unavailable.
 func (s *Service) Schedule(ctx context.Context, category string) (list []Scheduled, failed, err error) {
-	markets, err := s.Markets.Airable(ctx, laneOf(category), MaxScheduled)
+	r, err := s.Ledger.Markets.ListAirable(ctx, &marketv1.ListAirableRequest{Lane: string(laneOf(category)), Limit: MaxScheduled})
 	if err != nil {
 		return nil, nil, err
 	}
-	ids := make([]syntax.MarketID, len(markets))
-	for i := range markets {
-		ids[i] = markets[i].ID
+	ids := make([]syntax.MarketID, 0, len(r.GetMarkets()))
+	for _, m := range r.GetMarkets() {
+		ids = append(ids, syntax.MarketID(m.GetId()))
 	}
 	tapes, failed := s.Tapes.CountTapes(ctx, ids)
 	now := s.Now()
-	for i := range markets {
-		m := &markets[i]
-		if left := m.EndDate.Sub(now); left > 0 {
-			list = append(list, Scheduled{Market: *m, Tapes: tapes[m.ID], Bucket: BucketOf(m.EndDate, now), Left: left})
+	for _, m := range r.GetMarkets() {
+		end := ledgerclient.Time(m.GetEndDate())
+		if left := end.Sub(now); left > 0 {
+			list = append(list, Scheduled{Market: m, Tapes: tapes[syntax.MarketID(m.GetId())], Bucket: BucketOf(end, now), Left: left})
 		}
 	}
 	return list, failed, nil

@@ -7,17 +7,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
-	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/program"
 )
-
-// Markets reads what is known of markets. Fault: db_unavailable.
-type Markets interface {
-	// Known gives the markets that the ledger holds, those it does not are left out.
-	Known(ctx context.Context, ids []syntax.MarketID) (map[syntax.MarketID]market.Market, error)
-	// Airable is market.Ledger.Airable.
-	Airable(ctx context.Context, lane syntax.Lane, limit int) ([]market.Market, error)
-}
 
 // Tapes counts clips that can be watched. Fault: db_unavailable.
 type Tapes interface {
@@ -36,7 +27,6 @@ type Deps struct {
 	Stage      Stage
 	Spotlights Spotlights
 	Programs   programv1.ProgramReadServiceClient // of the clock; nil: there is no clock
-	Markets    Markets
 	Tapes      Tapes
 	Streamers  Streamers
 	Now        func() time.Time

@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/program"
@@ -216,15 +217,12 @@ func onAir(p *programv1.Program, now time.Time) *Spotlight {
 
 // describe fills in what the ledger knows of the market.
 func (s *Service) describe(ctx context.Context, best *Spotlight) error {
-	known, err := s.Markets.Known(ctx, []syntax.MarketID{best.MarketID})
-	if err != nil {
-		return err
-	}
-	if m, ok := known[best.MarketID]; ok {
-		best.Title, best.Lane = m.Title, m.Lane
-		if m.Yes != nil {
-			best.Yes = m.Yes
+	r, err := s.Ledger.Markets.ListMarkets(ctx, &marketv1.ListMarketsRequest{Ids: []string{string(best.MarketID)}})
+	for _, m := range r.GetMarkets() {
+		best.Title, best.Lane = m.GetTitle(), syntax.Lane(m.GetLane())
+		if m.YesBps != nil {
+			best.Yes = m.YesBps
 		}
 	}
-	return nil
+	return err
 }

@@ -11,10 +11,10 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
-	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
 var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
@@ -54,11 +54,17 @@ func (c clock) GetProgram(context.Context, *programv1.GetProgramRequest, ...grpc
 	return &programv1.GetProgramResponse{Program: c.f.program}, c.f.fail
 }
 
-func (f *facts) Known(context.Context, []syntax.MarketID) (map[syntax.MarketID]market.Market, error) {
-	return nil, f.fail
+// noMarkets are the markets of a ledger that has none.
+type noMarkets struct {
+	marketv1.MarketReadServiceClient
+	f *facts
 }
 
-func (f *facts) Airable(context.Context, syntax.Lane, int) ([]market.Market, error) { return nil, nil }
+func (n noMarkets) ListMarkets(
+	context.Context, *marketv1.ListMarketsRequest, ...grpc.CallOption,
+) (*marketv1.ListMarketsResponse, error) {
+	return nil, n.f.fail
+}
 
 func (f *facts) Spotlight(context.Context) (broadcast.Held, error) { return f.held, nil }
 
@@ -72,7 +78,8 @@ func (f *facts) HoldSpotlight(_ context.Context, s broadcast.Spotlight, version 
 func (f *facts) ask(t *testing.T) broadcast.Shown {
 	t.Helper()
 	s := broadcast.New(broadcast.Deps{
-		Ledger: &ledgerclient.Client{Wire: f}, Stage: f, Spotlights: f, Programs: clock{f: f}, Markets: f, Now: func() time.Time { return f.now },
+		Ledger: &ledgerclient.Client{Wire: f, Markets: noMarkets{f: f}}, Stage: f, Spotlights: f, Programs: clock{f: f},
+		Now: func() time.Time { return f.now },
 	})
 	shown, err := s.Spotlight(t.Context())
 	if err != nil && f.fail == nil {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 	"github.com/signalcast/signalcast/services/hub/internal/onair"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
@@ -16,7 +17,7 @@ func (e *Effects) broadcast(ctx context.Context, a message.Act, p *message.Broad
 	b := onair.Broadcast{ID: broadcastID(a), Owner: a.DenpaID, Title: p.Title, CreatedAt: a.ReceivedAt}
 	if p.MarketID != nil {
 		if b.MarketID = *p.MarketID; b.MarketID != "" {
-			if _, err := e.Markets.Snapshot(ctx, b.MarketID); err != nil {
+			if _, err := e.Ledger.Markets.GetSnapshot(ctx, &marketv1.GetSnapshotRequest{MarketId: string(b.MarketID)}); err != nil {
 				return nil, asPayload(err)
 			}
 		}
@@ -59,7 +60,7 @@ func (e *Effects) goLive(ctx context.Context, a message.Act, p *message.GoLive) 
 		g.Label = *p.Label
 	}
 	if g.MarketID != "" {
-		if _, err := e.Markets.Snapshot(ctx, g.MarketID); err != nil {
+		if _, err := e.Ledger.Markets.GetSnapshot(ctx, &marketv1.GetSnapshotRequest{MarketId: string(g.MarketID)}); err != nil {
 			return nil, asPayload(err)
 		}
 	}

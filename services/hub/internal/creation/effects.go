@@ -10,22 +10,21 @@ import (
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
+	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	stationv1 "github.com/signalcast/signalcast/proto/station/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
-	"github.com/signalcast/signalcast/services/hub/internal/resolution"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
 // Effects do in the ledger what signed messages ask for.
 type Effects struct {
-	Filer    *signal.Service
-	Markets  Markets
-	Profiles Profiles
-	Outcomes Outcomes
 	Ledger   *ledgerclient.Client
+	Filer    *signal.Service
+	Profiles Profiles
 	Air      Air
 	People   People
 	Videos   []string // hosts that streams may be on; empty: any
@@ -42,15 +41,16 @@ func (e *Effects) Apply(ctx context.Context, a message.Act) (message.Result, err
 		}
 		return nil, asPayload(e.Profiles.UpdateProfile(ctx, operator.ID(a.DenpaID), string(a.ID), profileOf(p)))
 	case *message.Market:
-		m, err := e.Markets.Create(ctx, marketOf(a, p))
+		d := marketOf(a, p)
+		r, err := e.Ledger.MarketWrites.CreateNative(ctx, d.Request())
 		if err != nil {
 			return nil, asPayload(err)
 		}
-		return message.Result{"marketId": string(m.ID)}, nil
+		return message.Result{"marketId": r.GetMarket().GetId()}, nil
 	case *message.Resolution:
-		err := e.Outcomes.Propose(ctx, resolution.Draft{
-			MarketID: p.MarketID, By: a.DenpaID, MessageID: string(a.ID),
-			Verdict: syntax.Verdict(p.Verdict), ProofURL: p.ProofURL, Reason: p.Reason,
+		_, err := e.Ledger.ResolutionWrites.Propose(ctx, &resolutionv1.ProposeRequest{
+			MarketId: string(p.MarketID), OperatorId: a.DenpaID, MessageId: string(a.ID),
+			Verdict: p.Verdict, ProofUrl: p.ProofURL, Reason: p.Reason,
 		})
 		if err != nil {
 			return nil, asPayload(err)
@@ -72,7 +72,7 @@ func (e *Effects) Apply(ctx context.Context, a message.Act) (message.Result, err
 // call files a signed call.
 func (e *Effects) call(ctx context.Context, a message.Act, c *message.Call) (message.Result, error) {
 	id := signalID(a)
-	draft, err := draftOf(ctx, e.Markets, c)
+	draft, err := draftOf(ctx, e.Ledger, c)
 	if err == nil {
 		draft.Id = id
 		_, err = e.Filer.File(ctx, operator.Actor{ID: operator.ID(a.DenpaID)}, draft)
@@ -113,7 +113,7 @@ func uuidText(id [16]byte) string {
 var errPrice = message.ErrInvalid.With("field", "priceBps").Say("priceBps is needed: the market has no price of the last 15 minutes")
 
 // draftOf prices a call. Faults: market_not_found, errPrice.
-func draftOf(ctx context.Context, markets Markets, c *message.Call) (*signalv1.Draft, error) {
+func draftOf(ctx context.Context, ledger *ledgerclient.Client, c *message.Call) (*signalv1.Draft, error) {
 	d := &signalv1.Draft{
 		MarketId: string(c.MarketID), Direction: string(c.Side), Source: string(syntax.SourceAPI),
 		TextTake: filled(c.Take), MarketTitle: filled(c.MarketTitle),
@@ -126,15 +126,15 @@ func draftOf(ctx context.Context, markets Markets, c *message.Call) (*signalv1.D
 		d.PriceBps = int32(*c.Price)
 		return d, nil
 	}
-	yes, err := markets.Snapshot(ctx, c.MarketID)
+	r, err := ledger.Markets.GetSnapshot(ctx, &marketv1.GetSnapshotRequest{MarketId: string(c.MarketID)})
 	switch {
 	case err != nil:
 		return d, err
-	case yes == nil:
+	case r.YesBps == nil:
 		return d, errPrice
 	}
-	if d.PriceBps = int32(*yes); c.Side == syntax.No {
-		d.PriceBps = int32(syntax.MaxBps - *yes)
+	if d.PriceBps = r.GetYesBps(); c.Side == syntax.No {
+		d.PriceBps = int32(syntax.MaxBps) - r.GetYesBps()
 	}
 	return d, nil
 }

@@ -4,34 +4,14 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
-	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 	"github.com/signalcast/signalcast/services/hub/internal/onair"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
-	"github.com/signalcast/signalcast/services/hub/internal/resolution"
 )
-
-// Markets prices calls and makes markets.
-type Markets interface {
-	// Snapshot gives the YES price of the newest snapshot of at most fifteen
-	// minutes, nil when there is none. Fault: market_not_found.
-	Snapshot(ctx context.Context, id syntax.MarketID) (*syntax.Bps, error)
-	// Create makes a draft with a message id once for it.
-	Create(ctx context.Context, d market.Draft) (market.Market, error)
-}
 
 // Profiles keeps what operators say of themselves, once for a message.
 type Profiles interface {
 	UpdateProfile(ctx context.Context, who operator.ID, messageID string, p operator.Profile) error
-}
-
-// Outcomes keeps what creators propose, once for a message, and knows what was
-// claimed.
-type Outcomes interface {
-	Propose(ctx context.Context, p resolution.Draft) error
-	// Outcome is nil when there is neither claim nor flag.
-	Outcome(ctx context.Context, id syntax.MarketID) (*resolution.Outcome, error)
 }
 
 // Air keeps broadcasts and opens sessions, once for a message.

@@ -12,6 +12,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
@@ -29,10 +30,8 @@ type Config struct {
 	Issuer   string // the base address of the protocol
 	Now      func() time.Time
 	NewID    func() string // uuid v7
+	Ledger   *ledgerclient.Client
 	Filer    *signal.Service
-	Signals  signalv1.SignalReadServiceClient
-	Markets  Markets
-	Outcomes Outcomes
 	Attester Attester
 	Dues     Dues
 }
@@ -96,7 +95,7 @@ func (s *Service) File(ctx context.Context, by Caller, r Request) (Filed, error)
 	if !ok {
 		return Filed{}, fmt.Errorf("%s is no call", r.Type)
 	}
-	draft, err := draftOf(ctx, s.Markets, c)
+	draft, err := draftOf(ctx, s.Ledger, c)
 	if err != nil {
 		return Filed{}, err
 	}
@@ -145,7 +144,7 @@ func (s *Service) note(ctx context.Context, subject string, due any) error {
 
 // attestCall attests a call as the ledger has it. Fault: not_found.
 func (s *Service) attestCall(ctx context.Context, d dueCall) (message.Record, error) {
-	r, err := s.Signals.GetSignal(ctx, &signalv1.GetSignalRequest{Id: d.SignalID})
+	r, err := s.Ledger.Signals.GetSignal(ctx, &signalv1.GetSignalRequest{Id: d.SignalID})
 	if err != nil {
 		return message.Record{}, err
 	}
@@ -178,14 +177,16 @@ func (s *Service) ExpectOutcome(ctx context.Context, id syntax.MarketID, reason 
 // AttestOutcome attests the outcome that was claimed of a market, in the hub's own
 // name. Without a claim it does nothing.
 func (s *Service) AttestOutcome(ctx context.Context, id syntax.MarketID, reason string) error {
-	o, err := s.Outcomes.Outcome(ctx, id)
+	r, err := s.Ledger.Resolutions.GetOutcome(ctx, &resolutionv1.GetOutcomeRequest{MarketId: string(id)})
 	if err != nil {
 		return err
 	}
-	if o != nil && o.Outcome != nil {
-		payload := map[string]any{"marketId": string(id), "verdict": *o.Outcome, "resolver": text(o.Resolver), "source": text(o.Source)}
-		if o.ProofURL != nil && *o.ProofURL != "" {
-			payload["proofUrl"] = *o.ProofURL
+	if o := r.GetOutcome(); o.GetOutcome() != "" {
+		payload := map[string]any{
+			"marketId": string(id), "verdict": o.GetOutcome(), "resolver": o.GetResolver(), "source": o.GetSource(),
+		}
+		if o.GetProofUrl() != "" {
+			payload["proofUrl"] = o.GetProofUrl()
 		}
 		if reason != "" {
 			payload["reason"] = reason
@@ -198,13 +199,6 @@ func (s *Service) AttestOutcome(ctx context.Context, id syntax.MarketID, reason 
 		}
 	}
 	return s.Dues.DropDue(ctx, outcomeSubject+string(id))
-}
-
-func text(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }
 
 // HubID is the hub's own denpaId: a uuid (version 8) made of its issuer.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
 )
 
 // ErrUnsent is the answer when the letter could not be handed over; the day can be
@@ -27,33 +26,6 @@ func Yesterday(now time.Time) Window {
 	return Window{Date: from.Format(time.DateOnly), From: from, To: to}
 }
 
-// Day is what the ledger recorded in a day.
-type Day struct {
-	Signals, Won, Lost, Void, NewOperators int64
-	TopCalls                               []Call   // best score first
-	Disputed                               []string // markets with a dispute that stands, newest first
-	Pulse                                  Pulse    // as it is now
-}
-
-// Resolved is how many calls won or lost.
-func (d *Day) Resolved() int64 { return d.Won + d.Lost }
-
-// Call is a call that was scored in the day.
-type Call struct {
-	SignalID    string
-	Handle      string
-	MarketTitle string
-	Direction   syntax.Side
-	OddsBps     int32
-	Score       int32
-}
-
-// Pulse is how much independent operators file.
-type Pulse struct {
-	Last7, Prev7 int64
-	WssAo        float64 // of the last complete week
-}
-
 // WssAo is weekly scored signals for each active operator, to two decimals; zero
 // when nobody was active.
 func WssAo(signals, operators int64) float64 {
@@ -61,11 +33,6 @@ func WssAo(signals, operators int64) float64 {
 		return 0
 	}
 	return math.Round(100*float64(signals)/float64(operators)) / 100
-}
-
-// Ledger knows the day. Fault: db_unavailable.
-type Ledger interface {
-	Day(ctx context.Context, w Window) (Day, error)
 }
 
 // Letter is a digest ready to be sent.

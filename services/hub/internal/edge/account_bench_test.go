@@ -52,7 +52,7 @@ func wirePeople(deps *edge.Deps, conn grpc.ClientConnInterface, now func() time.
 		Claims:  claim.NewService([]claim.Station{{Name: "partner", Profile: "https://partner.example/u/"}}, accounts, p, p, now),
 		Payouts: claim.Payouts{Money: claim.Money{ChainID: 31337, Label: "devnet", USDC: usdc}, Finder: accounts},
 		People:  accounts, Profiles: profile.NewService(upstream.NewOperators(conn), (&sequence{}).next, now),
-		Days: upstream.NewDigests(conn), Digests: digest.NewService(p, p, now), Beside: p.beside,
+		Digests: digest.NewService(p, p, now), Beside: p.beside,
 	}
 	return p
 }

@@ -28,7 +28,6 @@ type Accounts struct {
 	// of what they say of themselves.
 	People   claim.Accounts
 	Profiles *profile.Service
-	Days     digest.Ledger
 	Digests  *digest.Service
 	// Beside reads an identity token that came with a credential of (issuer,
 	// subject): what it adds to the identity. Faults: unauthenticated for a token

@@ -7,13 +7,15 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	"github.com/signalcast/signalcast/proto/openapi"
+	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/moderation"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
-	"github.com/signalcast/signalcast/services/hub/internal/resolution"
 )
 
 // resolveSignals is POST /api/admin/resolve-signals: with a body a forced
@@ -26,52 +28,51 @@ func (s *server) resolveSignals(c echo.Context) error {
 	if !given {
 		return s.scan(c)
 	}
-	f := resolution.Force{
-		MarketID: readMarketID(o, "marketId"), Verdict: syntax.Verdict(readVerdict(o, "outcome")),
-		DecidedAt: readTime(o, "decidedAt", false),
-	}
+	q := &resolutionv1.ForceRequest{MarketId: string(readMarketID(o, "marketId")), Verdict: readVerdict(o, "outcome")}
+	decided := readTime(o, "decidedAt", false)
 	if err := o.Err(); err != nil {
 		return err
 	}
-	var out openapi.Forced
-	detail := map[string]any{"verdict": f.Verdict}
-	if !f.DecidedAt.IsZero() {
-		detail["decidedAt"] = syntax.Stamp(f.DecidedAt)
+	detail := map[string]any{"verdict": q.Verdict}
+	if !decided.IsZero() {
+		detail["decidedAt"] = syntax.Stamp(decided)
+		q.DecidedAt = ledgerclient.Timestamp(decided)
 	}
-	err = s.audited(c, act{target: string(f.MarketID), detail: detail}, func(ctx context.Context) error {
-		record, t, err := s.Resolutions.Force(ctx, f)
-		out = openapi.Forced{
-			Ok: true, Mode: "force", MarketID: string(f.MarketID), Outcome: showOutcome(record),
-			Scored: t.Scored, Won: t.Won, Lost: t.Lost, Void: t.Void,
-		}
+	var claim *resolutionv1.ClaimResponse
+	err = s.audited(c, act{target: q.MarketId, detail: detail}, func(ctx context.Context) (err error) {
+		claim, err = s.Ledger.ResolutionWrites.Force(ctx, q)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return web.OK(c, out)
+	t := claim.GetTally()
+	return web.OK(c, openapi.Forced{
+		Ok: true, Mode: "force", MarketID: q.MarketId, Outcome: *showOutcome(claim.GetOutcome()),
+		Scored: t.GetScored(), Won: t.GetWon(), Lost: t.GetLost(), Void: t.GetVoid(),
+	})
 }
 
 // scan is GET /api/admin/resolve-signals and POST without a body.
 func (s *server) scan(c echo.Context) error {
-	var scan resolution.Scan
+	var scan *resolutionv1.ScanResponse
 	err := s.audited(c, act{}, func(ctx context.Context) (err error) {
-		scan, err = s.Resolutions.Scan(ctx)
+		scan, err = s.Ledger.ResolutionWrites.Scan(ctx, &resolutionv1.ScanRequest{})
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	out := openapi.Scanned{
-		Ok: true, Mode: "scan", Busy: orNull(scan.Busy), Scanned: scan.Scanned, Resolved: scan.Resolved, Scored: scan.Scored,
-		Skipped: scan.Skipped, Errors: make([]openapi.Scanned_Errors, 0, len(scan.Errors)),
-		TookMs: int64(scan.Took / time.Millisecond),
+		Ok: true, Mode: "scan", Busy: orNull(scan.GetBusy()), Scanned: scan.GetScanned(), Resolved: scan.GetResolved(),
+		Scored: scan.GetScored(), Skipped: scan.GetSkipped(), Errors: make([]openapi.Scanned_Errors, 0, len(scan.GetErrors())),
+		TookMs: scan.GetTookMs(),
 	}
 	if out.Skipped == nil {
 		out.Skipped = map[string]int64{}
 	}
-	for _, e := range scan.Errors {
-		out.Errors = append(out.Errors, openapi.Scanned_Errors{MarketID: e.MarketID, Error: e.Code})
+	for _, e := range scan.GetErrors() {
+		out.Errors = append(out.Errors, openapi.Scanned_Errors{MarketID: e.GetMarketId(), Error: e.GetError()})
 	}
 	return web.OK(c, out)
 }
@@ -89,15 +90,15 @@ func (s *server) createMarket(c echo.Context) error {
 	if err := d.CheckDates(s.Now()); err != nil {
 		return err
 	}
-	var made market.Market
+	var made *marketv1.CreateNativeResponse
 	err = s.audited(c, act{detail: d}, func(ctx context.Context) (err error) {
-		made, err = s.Markets.Create(ctx, d)
+		made, err = s.Ledger.MarketWrites.CreateNative(ctx, d.Request())
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return web.JSON(c, http.StatusCreated, openapi.NativeMarketCreated{Ok: true, MarketID: string(made.ID)})
+	return web.JSON(c, http.StatusCreated, openapi.NativeMarketCreated{Ok: true, MarketID: made.GetMarket().GetId()})
 }
 
 // rateMarket is POST /api/admin/markets/{marketId}.
@@ -114,15 +115,15 @@ func (s *server) rateMarket(c echo.Context) error {
 	if err != nil {
 		return market.ErrNotFound
 	}
-	var m market.Market
+	var r *marketv1.SetRatedResponse
 	err = s.audited(c, act{target: string(id), detail: map[string]any{"rated": rated, "reason": reason}}, func(ctx context.Context) (err error) {
-		m, err = s.Markets.SetRated(ctx, id, rated, reason)
+		r, err = s.Ledger.MarketWrites.SetRated(ctx, &marketv1.SetRatedRequest{Id: string(id), Rated: rated, Reason: reason})
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return web.OK(c, openapi.MarketRated{Ok: true, MarketID: string(id), Rated: m.Rated})
+	return web.OK(c, openapi.MarketRated{Ok: true, MarketID: string(id), Rated: r.GetMarket().GetRated()})
 }
 
 func readMarketDraft(o web.Object) market.Draft {

@@ -6,9 +6,11 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
@@ -32,11 +34,11 @@ func (q airableQuery) key() string { return joinKey(string(q.lane), keyOf(q.limi
 func (s *server) airable(c echo.Context) error {
 	q := readAirable(c.Request().URL.RawQuery)
 	return s.airing.Serve(c.Response(), c.Request(), q.key(), func(ctx context.Context) ([]byte, error) {
-		list, err := s.Markets.Airable(ctx, q.lane, q.limit)
+		r, err := s.Ledger.Markets.ListAirable(ctx, &marketv1.ListAirableRequest{Lane: string(q.lane), Limit: int32(q.limit)})
 		if err != nil {
 			return nil, err
 		}
-		return web.Marshal(showAirable(list, s.Now()))
+		return web.Marshal(showAirable(r.GetMarkets(), s.Now()))
 	})
 }
 
@@ -47,18 +49,18 @@ const aheadOfAir = 10 * time.Minute
 
 // showAirable leaves out what has no price or is about to end: the ledger chose a
 // moment ago.
-func showAirable(list []market.Market, now time.Time) openapi.Airable {
+func showAirable(list []*marketv1.Market, now time.Time) openapi.Airable {
 	out := openapi.Airable{Markets: make([]openapi.AirableMarket, 0, len(list)), UpdatedAt: syntax.Stamp(now)}
-	for i := range list {
-		m := &list[i]
-		left := m.EndDate.Sub(now)
-		if m.Yes == nil || m.Status != syntax.MarketOpen || left <= aheadOfAir {
+	for _, m := range list {
+		left := ledgerclient.Time(m.GetEndDate()).Sub(now)
+		if m.YesBps == nil || m.GetStatus() != string(syntax.MarketOpen) || left <= aheadOfAir {
 			continue
 		}
 		out.Markets = append(out.Markets, openapi.AirableMarket{
-			MarketID: string(m.ID), Title: m.Title, YesBps: int64(*m.Yes), Volume: m.VolumeUSD, EndDate: syntax.Stamp(m.EndDate),
-			EndsInMs: left.Milliseconds(), Lane: string(m.Lane), Category: orNull(m.Category), Provider: string(m.Provider),
-			Route: "/m/" + string(m.ID), Streams: int64(m.Streams), Takes: m.Takes,
+			MarketID: m.GetId(), Title: m.GetTitle(), YesBps: int64(m.GetYesBps()), Volume: m.VolumeUsd,
+			EndDate: ledgerclient.Stamp(m.GetEndDate()), EndsInMs: left.Milliseconds(), Lane: m.GetLane(),
+			Category: orNull(m.GetCategory()), Provider: m.GetProvider(), Route: "/m/" + m.GetId(), Streams: int64(m.GetStreams()),
+			Takes: m.GetTakes(),
 		})
 	}
 	out.Count = int64(len(out.Markets))

@@ -84,7 +84,6 @@ func setup(t testing.TB, options ...option) *bench {
 			Admin: caller.NewSecret(adminSecret), Cron: caller.NewSecret(cronSecret), Now: b.clock.Now,
 		}),
 		Sessions: sessions, Operators: ops, Directory: ops, Grants: grants, Signals: signal.NewService(ledger, ids.next),
-		Markets: upstream.NewMarkets(conn), Catalogue: upstream.NewCatalogue(conn), Resolutions: upstream.NewResolutions(conn), Boards: upstream.NewBoards(conn),
 		Programs: programs, Director: programv1.NewProgramServiceClient(conn), Audit: b.audit,
 		Pins: bare{}, Streams: bare{}, Clips: bare{}, Video: noVideo(ops, ids.next, b.clock.Now), Links: bare{}, Network: newNetwork(conn, &partners{}, b.clock.Now), Viewers: keyLimit{limit.NewLocal("view", 1, time.Hour, b.clock.Now)},
 		Addresses: limit.NewLocal("ip", 0, time.Minute, b.clock.Now),
@@ -93,7 +92,7 @@ func setup(t testing.TB, options ...option) *bench {
 		Degraded: func(string, string) {},
 	}
 	deps.Broadcast = broadcast.New(broadcast.Deps{
-		Ledger: deps.Ledger, Stage: broadcast.Dark, Spotlights: bare{}, Programs: programs, Markets: upstream.NewMarkets(conn),
+		Ledger: deps.Ledger, Stage: broadcast.Dark, Spotlights: bare{}, Programs: programs,
 		Tapes: bare{}, Streamers: bare{}, Now: b.clock.Now,
 	})
 	air := &airStore{neverLive{}}
@@ -104,8 +103,7 @@ func setup(t testing.TB, options ...option) *bench {
 	for _, o := range options {
 		o(&cfg, &deps)
 	}
-	moderated := &moderatedApps{}
-	deps.Moderation = moderation.NewService(upstream.NewModeration(conn), moderated, deps.OnAir, moderated, ids.next, b.clock.Now)
+	deps.Moderation = moderation.NewService(deps.Ledger.Moderation, &moderatedApps{}, deps.OnAir, ids.next, b.clock.Now)
 	b.server, b.deps, b.grants = edge.New(cfg, deps), deps, store
 	t.Cleanup(b.server.Close)
 	b.mara = b.ledger.AddOperator("mara_k")

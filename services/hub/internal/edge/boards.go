@@ -8,11 +8,14 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
 	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/board"
+	"github.com/signalcast/signalcast/services/hub/internal/onair"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
@@ -48,7 +51,7 @@ func (s *server) board(c echo.Context) error {
 
 func (s *server) buildBoard(q boardQuery) page.Build {
 	return func(ctx context.Context) ([]byte, error) {
-		b, err := s.Boards.Broadcast(ctx, q.Query, q.limit)
+		b, err := s.Ledger.Boards.ListBroadcast(ctx, q.Request(q.limit))
 		if err != nil {
 			return nil, err
 		}
@@ -60,55 +63,61 @@ func (s *server) buildBoard(q boardQuery) page.Build {
 // shown, and not kept.
 const followTime = 300 * time.Millisecond
 
-// boardPage adds to the ledger's board what this host knows: who is followed.
-func (s *server) boardPage(ctx context.Context, q boardQuery, b board.Board) ([]byte, error) {
-	ids := make([]operator.ID, 0, len(b.Rows))
-	for i := range b.Rows {
-		ids = append(ids, b.Rows[i].Operator.ID)
+// boardPage adds to the ledger's board the facts of this service: followers and live sessions.
+func (s *server) boardPage(ctx context.Context, q boardQuery, b *boardv1.ListBroadcastResponse) ([]byte, error) {
+	ids := make([]operator.ID, 0, len(b.GetRows()))
+	for _, r := range b.GetRows() {
+		ids = append(ids, operator.ID(r.GetOperator().GetId()))
 	}
 	brief, cancel := context.WithTimeout(ctx, followTime)
 	defer cancel()
-	followers, away := s.Accounts.Follows.Followers(brief, ids)
+	followers, failed := s.Accounts.Follows.Followers(brief, ids)
 	live, _ := s.OnAir.OnAir(brief) // the board is served without them
-	for i := range b.Rows {
-		show, on := live[b.Rows[i].Operator.Handle]
-		b.Rows[i].Live, b.Rows[i].Approved = b.Rows[i].Live || on, show.Approved
-	}
-	body, err := web.Marshal(s.showBoard(q, b, followers))
-	if err != nil || away == nil {
+	body, err := web.Marshal(s.showBoard(q, b, live, followers))
+	if err != nil || failed == nil {
 		return body, err
 	}
 	return nil, &passing{page: page.Make(body), source: "follows"}
 }
 
 func (s *server) emptyBoard(c echo.Context) any {
-	return s.showBoard(readBoard(c.Request().URL.RawQuery), board.Board{UpdatedAt: s.Now()}, nil)
+	none := &boardv1.ListBroadcastResponse{UpdatedAt: ledgerclient.Timestamp(s.Now())}
+	return s.showBoard(readBoard(c.Request().URL.RawQuery), none, nil, nil)
 }
 
-func (s *server) showBoard(q boardQuery, b board.Board, followers map[operator.ID]int64) openapi.BroadcastBoard {
+func (s *server) showBoard(
+	q boardQuery, b *boardv1.ListBroadcastResponse, live map[syntax.Handle]onair.Show, followers map[operator.ID]int64,
+) openapi.BroadcastBoard {
 	out := openapi.BroadcastBoard{
-		Leaderboard: make([]openapi.BroadcastRow, 0, len(b.Rows)), Count: int64(len(b.Rows)),
-		Operators: q.Operators, Window: q.Window, Order: q.Order, UpdatedAt: syntax.Stamp(b.UpdatedAt),
+		Leaderboard: make([]openapi.BroadcastRow, 0, len(b.GetRows())), Count: int64(len(b.GetRows())),
+		Operators: q.Operators, Window: q.Window, Order: q.Order, UpdatedAt: ledgerclient.Stamp(b.GetUpdatedAt()),
 	}
-	for _, r := range b.Rows {
-		o := r.Operator
+	for _, r := range b.GetRows() {
+		o := r.GetOperator()
+		_, on := live[syntax.Handle(o.GetHandle())]
 		out.Leaderboard = append(out.Leaderboard, openapi.BroadcastRow{
-			Rank: int64(r.Rank), Handle: string(o.Handle), DisplayName: o.DisplayName, OperatorPublicID: string(o.PublicID),
-			AvatarURL: orNull(o.AvatarURL), Tier: string(o.Tier), OperatorType: string(o.Type), IsAi: o.IsAI(),
-			BroadcastScore: int64(r.BroadcastScore),
-			Components:     openapi.BroadcastRow_Components{Skill: hundredths(r.Skill), Activity: hundredths(r.Activity), Reach: hundredths(r.Reach)},
-			Score:          r.Score, Accuracy: int64(r.Accuracy), Total: r.Total, Won: r.Won, Lost: r.Lost, Pending: r.Pending,
-			Followers: followers[o.ID], Live: r.Live, Href: s.HubURL + "/u/" + string(o.Handle), Edge: showEdge(r.Edge),
+			Rank: int64(r.GetRank()), Handle: o.GetHandle(), DisplayName: o.GetDisplayName(), OperatorPublicID: o.GetPublicId(),
+			AvatarURL: orNull(o.GetAvatarUrl()), Tier: o.GetTier(), OperatorType: o.GetOperatorType(),
+			IsAi: o.GetOperatorType() == string(syntax.AIAgent), BroadcastScore: int64(r.GetBroadcastScore()),
+			Components: openapi.BroadcastRow_Components{
+				Skill: hundredths(r.GetSkill()), Activity: hundredths(r.GetActivity()), Reach: hundredths(r.GetReach()),
+			},
+			Score: r.GetScore(), Accuracy: int64(r.GetAccuracy()), Total: r.GetTotal(), Won: r.GetWon(), Lost: r.GetLost(),
+			Pending: r.GetPending(), Followers: followers[operator.ID(o.GetId())], Live: r.GetLive() || on,
+			Href: s.HubURL + "/u/" + o.GetHandle(), Edge: showEdge(r),
 		})
 	}
 	return out
 }
 
-func showEdge(e *board.Edge) *openapi.Edge {
-	if e == nil {
+// showEdge returns nil for a row without a decided call.
+func showEdge(r *boardv1.Row) *openapi.Edge {
+	if r.GetEdgeCalls() == 0 {
 		return nil
 	}
-	return &openapi.Edge{Calls: e.Calls, EdgeBps: int64(e.Bps), LowBps: int64(e.Low), HighBps: int64(e.High)}
+	return &openapi.Edge{
+		Calls: r.GetEdgeCalls(), EdgeBps: int64(r.GetEdgeBps()), LowBps: int64(r.GetEdgeLowBps()), HighBps: int64(r.GetEdgeHighBps()),
+	}
 }
 
 // hundredths rounds to two decimals; the score is made of the unrounded parts.

@@ -187,15 +187,14 @@ func (s *server) showSchedule(cat string, list []broadcast.Scheduled) scheduleJS
 	}
 	for i := range list {
 		one := &list[i]
-		m := &one.Market
+		m := one.Market
 		row := openapi.ScheduledMarket{
-			ID: string(m.ID), Title: m.Title, YesPrice: percent(m.Yes), Volume: m.VolumeUSD, EndDate: syntax.Stamp(m.EndDate),
-			EndsInMs: one.Left.Milliseconds(), Bucket: one.Bucket, Signals: m.SignalsYes + m.SignalsNo, Tapes: one.Tapes,
-			Status:   "live",
-			EventKey: orNull(m.EventKey),
+			ID: m.GetId(), Title: m.GetTitle(), YesPrice: percent(m.YesBps), Volume: m.VolumeUsd,
+			EndDate: ledgerclient.Stamp(m.GetEndDate()), EndsInMs: one.Left.Milliseconds(), Bucket: one.Bucket, Signals: m.GetYes() + m.GetNo(), Tapes: one.Tapes,
+			Status: "live", EventKey: orNull(m.GetEventKey()),
 		}
-		if m.Yes != nil {
-			no := syntax.Bps(*m.Yes).Of(syntax.No).Percent()
+		if m.YesBps != nil {
+			no := syntax.Bps(m.GetYesBps()).Of(syntax.No).Percent()
 			row.NoPrice = &no
 		}
 		if one.Left <= time.Hour {

@@ -13,8 +13,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
 	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
-	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
 type airFeedJSON struct {
@@ -117,7 +117,7 @@ func (s *server) showAirFeed(p broadcast.Page) airFeedJSON {
 	return out
 }
 
-func (s *server) showAirItem(i *broadcast.Item, known map[syntax.MarketID]market.Market) airItemJSON {
+func (s *server) showAirItem(i *broadcast.Item, known map[string]*marketv1.Market) airItemJSON {
 	if i.Kind == broadcast.KindMove {
 		return s.showAirMove(i)
 	}
@@ -132,7 +132,7 @@ func (s *server) showAirItem(i *broadcast.Item, known map[syntax.MarketID]market
 	}
 	if out.MarketID != nil {
 		out.Href = s.marketURL(syntax.MarketID(*out.MarketID))
-		if m, ok := known[syntax.MarketID(*out.MarketID)]; ok {
+		if m, ok := known[*out.MarketID]; ok {
 			out.Title = &m.Title
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	"github.com/signalcast/signalcast/proto/openapi"
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
@@ -31,7 +32,7 @@ type thing struct {
 	id     string // in its one spelling
 	url    string
 	signal *signalv1.Signal                    // of a signal
-	market market.Market                       // of a market
+	market *marketv1.Market                    // of a market
 	record *recordv1.GetOperatorRecordResponse // of an operator
 	// disputed: the outcome of the market, or of the call's, is under review
 	disputed bool
@@ -68,8 +69,8 @@ func (s *server) signalThing(ctx context.Context, raw string) (thing, error) {
 	defer cancel()
 	found := r.GetSignal()
 	t := thing{kind: share.Signal, id: id, url: s.HubURL + "/receipts/" + id, signal: found}
-	if m, err := s.Markets.Market(waiting, syntax.MarketID(found.GetMarketId())); err == nil {
-		t.disputed = m.Disputed
+	if m, err := s.readMarket(waiting, syntax.MarketID(found.GetMarketId())); err == nil {
+		t.disputed = m.GetDisputed()
 	}
 	who := found.GetPublicId()
 	if found.GetHandle() != "" {
@@ -113,24 +114,24 @@ func (s *server) marketThing(ctx context.Context, raw string) (thing, error) {
 	if err != nil {
 		return thing{}, market.ErrUnknown
 	}
-	m, err := s.Markets.Market(ctx, id)
+	m, err := s.readMarket(ctx, id)
 	if err != nil {
 		return thing{}, oneThing(err)
 	}
-	t := thing{kind: share.Market, id: string(m.ID), url: s.HubURL + "/m/" + string(m.ID), market: m, disputed: m.Disputed}
-	t.Card = card.Card{Kicker: "Market", Title: card.Clean(m.Title), Name: "Market " + t.id, Accent: card.Plain}
+	t := thing{kind: share.Market, id: m.GetId(), url: s.HubURL + "/m/" + m.GetId(), market: m, disputed: m.GetDisputed()}
+	t.Card = card.Card{Kicker: "Market", Title: card.Clean(m.GetTitle()), Name: "Market " + t.id, Accent: card.Plain}
 	switch {
-	case m.ResolutionValue != nil && m.Disputed:
-		t.Subtitle = "Resolved: " + *m.ResolutionValue + ", disputed"
+	case m.ResolutionValue != nil && t.disputed:
+		t.Subtitle = "Resolved: " + m.GetResolutionValue() + ", disputed"
 	case m.ResolutionValue != nil:
-		t.Subtitle = "Resolved: " + *m.ResolutionValue
-	case m.Yes != nil:
-		t.Subtitle = "YES " + inPercent(*m.Yes) + " · NO " + inPercent(10000-*m.Yes)
+		t.Subtitle = "Resolved: " + m.GetResolutionValue()
+	case m.YesBps != nil:
+		t.Subtitle = "YES " + inPercent(m.GetYesBps()) + " · NO " + inPercent(10000-m.GetYesBps())
 	}
-	calls := m.SignalsYes + m.SignalsNo
+	calls := m.GetYes() + m.GetNo()
 	t.Lines = []string{strconv.FormatInt(calls, 10) + plural(calls, " call", " calls")}
-	if !m.EndDate.IsZero() && m.ResolutionValue == nil {
-		t.Lines = append(t.Lines, "Ends "+day(m.EndDate))
+	if m.GetEndDate() != nil && m.ResolutionValue == nil {
+		t.Lines = append(t.Lines, "Ends "+day(m.GetEndDate().AsTime()))
 	}
 	if t.disputed {
 		t.Accent, t.Lines = card.Grey, append(t.Lines, underReview)

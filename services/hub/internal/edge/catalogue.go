@@ -5,7 +5,10 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
@@ -25,10 +28,11 @@ type venueRecordJSON struct {
 
 // findMarkets is GET /api/{venue_a}/markets.
 func (s *server) findMarkets(c echo.Context) error {
-	out, err := s.findRows(c.Request().Context(), market.Query{
-		Text: market.CutText(c.QueryParam("q")), Provider: syntax.Polymarket, Lane: syntax.LaneFilter(c.QueryParam("lane")),
+	out, err := s.findRows(c.Request().Context(), &cataloguev1.FindMarketsRequest{
+		Text: market.CutText(c.QueryParam("q")), Provider: string(syntax.Polymarket),
+		Lane:   string(syntax.LaneFilter(c.QueryParam("lane"))),
 		Closed: c.QueryParam("closed") == "true", Sort: sortParam(c),
-		Limit:  syntax.Limit(c.QueryParam("limit"), market.DefaultRows, market.MaxRows),
+		Limit:  int32(syntax.Limit(c.QueryParam("limit"), market.DefaultRows, market.MaxRows)),
 		Cursor: readCursor(c.QueryParam("cursor")),
 	})
 	if err != nil {
@@ -37,16 +41,17 @@ func (s *server) findMarkets(c echo.Context) error {
 	return tagged(c, out)
 }
 
-func (s *server) findRows(ctx context.Context, q market.Query) (openapi.MarketRows, error) {
-	page, err := s.Catalogue.Find(ctx, q)
+func (s *server) findRows(ctx context.Context, q *cataloguev1.FindMarketsRequest) (openapi.MarketRows, error) {
+	page, err := s.Ledger.Catalogue.FindMarkets(ctx, q)
 	if err != nil {
 		return openapi.MarketRows{}, err
 	}
 	out := openapi.MarketRows{
-		Markets: make([]openapi.MarketRow, 0, len(page.Markets)), Count: int64(len(page.Markets)), NextCursor: orNull(page.NextCursor),
+		Markets: make([]openapi.MarketRow, 0, len(page.GetMarkets())), Count: int64(len(page.GetMarkets())),
+		NextCursor: orNull(page.GetNextCursor()),
 	}
-	for i := range page.Markets {
-		out.Markets = append(out.Markets, showRow(&page.Markets[i]))
+	for _, m := range page.GetMarkets() {
+		out.Markets = append(out.Markets, showRow(m))
 	}
 	return out, nil
 }
@@ -68,22 +73,23 @@ func (s *server) venueMarket(c echo.Context) error {
 	if err != nil || id.Provider() != syntax.Polymarket {
 		return market.ErrUnknown
 	}
-	m, err := s.Markets.Market(c.Request().Context(), id)
+	m, err := s.readMarket(c.Request().Context(), id)
 	if err != nil {
 		return oneThing(err)
 	}
 	return tagged(c, venueMarketJSON{venueRecordJSON{
-		MarketRow: showRow(&m), Description: orNull(m.Description), EndDate: syntax.StampOrNull(m.EndDate),
-		Status: string(m.Status), Resolved: m.Status == syntax.MarketResolved, ResolutionValue: m.ResolutionValue,
+		MarketRow: showRow(m), Description: orNull(m.GetDescription()), EndDate: ledgerclient.StampOrNull(m.GetEndDate()),
+		Status: m.GetStatus(), Resolved: m.GetStatus() == string(syntax.MarketResolved), ResolutionValue: m.ResolutionValue,
 	}})
 }
 
-func showRow(m *market.Market) openapi.MarketRow {
+func showRow(m *marketv1.Market) openapi.MarketRow {
+	status := syntax.MarketStatus(m.GetStatus())
 	return openapi.MarketRow{
-		ID: string(m.ID), Name: m.Title, YesPct: percent(m.Yes), Volume: m.VolumeUSD,
-		Closed:   m.Status == syntax.MarketClosed || m.Status == syntax.MarketResolved,
-		ClosesAt: syntax.StampOrNull(m.EndDate), Slug: orNull(m.Slug), Lane: string(m.Lane), Volume24H: m.Volume24h,
-		Liquidity: m.Liquidity, ClobTokenID: orNull(m.ClobTokenID), EventKey: orNull(m.EventKey),
+		ID: m.GetId(), Name: m.GetTitle(), YesPct: percent(m.YesBps), Volume: m.VolumeUsd,
+		Closed:   status == syntax.MarketClosed || status == syntax.MarketResolved,
+		ClosesAt: ledgerclient.StampOrNull(m.GetEndDate()), Slug: orNull(m.GetSlug()), Lane: m.GetLane(), Volume24H: m.Volume24H,
+		Liquidity: m.Liquidity, ClobTokenID: orNull(m.GetClobTokenId()), EventKey: orNull(m.GetEventKey()),
 	}
 }
 
@@ -99,18 +105,20 @@ func percent(bps *int32) *float64 {
 // resolved is GET /api/{venue_a}/resolved.
 func (s *server) resolved(c echo.Context) error {
 	limit := syntax.Limit(c.QueryParam("limit"), market.DefaultResolved, market.MaxRows)
-	page, err := s.Catalogue.Resolved(c.Request().Context(), syntax.Polymarket, limit, cursorParam(c))
+	page, err := s.Ledger.Catalogue.ListResolved(c.Request().Context(), &cataloguev1.ListResolvedRequest{
+		Provider: string(syntax.Polymarket), Limit: int32(limit), Cursor: cursorParam(c),
+	})
 	if err != nil {
 		return err
 	}
 	out := openapi.ResolvedRows{
-		Markets: make([]openapi.ResolvedRow, 0, len(page.Markets)), Count: int64(len(page.Markets)),
-		NextCursor: orNull(page.NextCursor),
+		Markets: make([]openapi.ResolvedRow, 0, len(page.GetMarkets())), Count: int64(len(page.GetMarkets())),
+		NextCursor: orNull(page.GetNextCursor()),
 	}
-	for _, m := range page.Markets {
+	for _, m := range page.GetMarkets() {
 		out.Markets = append(out.Markets, openapi.ResolvedRow{
-			ID: string(m.ID), Name: m.Title, Outcome: m.Outcome, ResolvedAt: syntax.Stamp(m.ResolvedAt),
-			ClosePrice: openapi.Int(m.ClosePrice), Volume: m.Volume, Signals: m.Signals,
+			ID: m.GetId(), Name: m.GetTitle(), Outcome: m.GetOutcome(), ResolvedAt: ledgerclient.Stamp(m.GetResolvedAt()),
+			ClosePrice: openapi.Int(m.ClosePriceBps), Volume: m.Volume, Signals: m.GetSignals(),
 		})
 	}
 	return tagged(c, out)

@@ -8,8 +8,11 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	digestv1 "github.com/signalcast/signalcast/proto/digest/v1"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/digest"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
@@ -71,7 +74,9 @@ func readDry(values []string) (bool, error) {
 // digestOf gathers the day. Nothing is left out when a part is away: the letter is
 // sent once, so it waits until it is whole.
 func (s *server) digestOf(ctx context.Context, w digest.Window) (*openapi.Digest, error) {
-	day, err := s.Accounts.Days.Day(ctx, w)
+	day, err := s.Ledger.Days.GetDay(ctx, &digestv1.GetDayRequest{
+		From: ledgerclient.Timestamp(w.From), To: ledgerclient.Timestamp(w.To),
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -79,24 +84,28 @@ func (s *server) digestOf(ctx context.Context, w digest.Window) (*openapi.Digest
 	if err != nil {
 		return nil, err
 	}
-	next, err := s.Markets.Airable(ctx, "", digestResolving)
+	next, err := s.Ledger.Markets.ListAirable(ctx, &marketv1.ListAirableRequest{Limit: digestResolving})
 	if err != nil {
 		return nil, err
 	}
+	pulse := day.GetPulse()
 	out := &openapi.Digest{
 		Date: w.Date, Window: openapi.Digest_Window{From: syntax.Stamp(w.From), To: syntax.Stamp(w.To)},
 		Totals: openapi.Digest_Totals{
-			Signals: day.Signals, Resolved: day.Resolved(), Won: day.Won, Lost: day.Lost, Void: day.Void,
-			NewOperators: day.NewOperators,
+			Signals: day.GetSignals(), Resolved: day.GetWon() + day.GetLost(), Won: day.GetWon(), Lost: day.GetLost(),
+			Void: day.GetVoid(), NewOperators: day.GetNewOperators(),
 		},
-		TopCalls: make([]openapi.Digest_TopCalls, 0, len(day.TopCalls)), Movers: make([]openapi.Situation, 0, len(moved.GetSituations())),
-		ResolvingNext: showAirable(next, s.Now()).Markets, Disputed: append([]string{}, day.Disputed...),
-		Pulse: openapi.Digest_Pulse{Last7: day.Pulse.Last7, Prev7: day.Pulse.Prev7, WssAo: day.Pulse.WssAo},
+		TopCalls:      make([]openapi.Digest_TopCalls, 0, len(day.GetTopCalls())),
+		Movers:        make([]openapi.Situation, 0, len(moved.GetSituations())),
+		ResolvingNext: showAirable(next.GetMarkets(), s.Now()).Markets, Disputed: append([]string{}, day.GetDisputed()...),
+		Pulse: openapi.Digest_Pulse{
+			Last7: pulse.GetLast7(), Prev7: pulse.GetPrev7(), WssAo: digest.WssAo(pulse.GetWeekSignals(), pulse.GetWeekOperators()),
+		},
 	}
-	for _, call := range day.TopCalls {
+	for _, call := range day.GetTopCalls() {
 		out.TopCalls = append(out.TopCalls, openapi.Digest_TopCalls{
-			SignalID: call.SignalID, Handle: call.Handle, MarketTitle: call.MarketTitle, Direction: string(call.Direction),
-			OddsBps: int64(call.OddsBps), Score: int64(call.Score), ReceiptURL: s.HubURL + "/receipts/" + call.SignalID,
+			SignalID: call.GetSignalId(), Handle: call.GetHandle(), MarketTitle: call.GetMarketTitle(), Direction: call.GetDirection(),
+			OddsBps: int64(call.GetOddsBps()), Score: int64(call.GetScore()), ReceiptURL: s.receiptURL(call.GetSignalId()),
 		})
 	}
 	for _, sit := range moved.GetSituations() {

@@ -10,6 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/proto/openapi"
@@ -79,17 +80,16 @@ func (s *server) embedOf(c echo.Context, t *thing) (any, error) {
 	}
 	switch t.kind {
 	case share.Market:
-		m := &t.market
+		m := t.market
 		row := openapi.EmbedMarket_Market{
-			ID: string(m.ID), Name: t.Title, Volume: m.Volume, Closed: m.Status != syntax.MarketOpen,
-			ClosesAt:        syntax.StampOrNull(m.EndDate),
-			ResolutionValue: m.ResolutionValue, Disputed: m.Disputed,
+			ID: m.GetId(), Name: t.Title, Volume: m.Volume, Closed: m.GetStatus() != string(syntax.MarketOpen),
+			ClosesAt: ledgerclient.StampOrNull(m.GetEndDate()), ResolutionValue: m.ResolutionValue, Disputed: m.GetDisputed(),
 		}
-		if m.Yes != nil {
-			pct := float64(*m.Yes) / 100
+		if m.YesBps != nil {
+			pct := float64(m.GetYesBps()) / 100
 			row.YesPct = &pct
 		}
-		crowd, err := s.Ledger.Signals.GetCrowd(ctx, &signalv1.GetCrowdRequest{MarketId: string(m.ID)})
+		crowd, err := s.Ledger.Signals.GetCrowd(ctx, &signalv1.GetCrowdRequest{MarketId: m.GetId()})
 		if err != nil {
 			return nil, err
 		}

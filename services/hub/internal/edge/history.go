@@ -6,6 +6,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
 	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
@@ -24,7 +25,7 @@ func (s *server) marketHistory(c echo.Context) error {
 	c.Response().Header().Set("Cache-Control", cacheHistory[interval])
 	out := openapi.History{History: make([]openapi.History_History, 0, len(points))}
 	for _, p := range points {
-		out.History = append(out.History, openapi.History_History(p))
+		out.History = append(out.History, openapi.History_History{T: p.GetT(), P: p.GetP()})
 	}
 	return tagged(c, out)
 }
@@ -43,7 +44,7 @@ func (s *server) oldHistory(c echo.Context) error {
 	}
 	out := openapi.OldHistory{Points: make([]openapi.OldHistory_Points, 0, len(points))}
 	for _, p := range points {
-		out.Points = append(out.Points, openapi.OldHistory_Points{TS: p.T * 1000, P: math.Round(p.P*10_000) / 100})
+		out.Points = append(out.Points, openapi.OldHistory_Points{TS: p.GetT() * 1000, P: math.Round(p.GetP()*10_000) / 100})
 	}
 	return tagged(c, out)
 }
@@ -55,21 +56,21 @@ func emptyOldHistory(echo.Context) any {
 // maxToken is longer than any token of a venue.
 const maxToken = 80
 
-// history reads by the token, or else by the market. What can be neither has no
-// points, and nobody is asked.
-func (s *server) history(c echo.Context, rawID, token string, i market.Interval) ([]market.Point, error) {
-	ctx := c.Request().Context()
-	if token != "" {
-		if len(token) > maxToken || !isDigits(token) {
+// history returns the prices of a token, or else of a market. A token or an id of no known form has
+// no prices.
+func (s *server) history(c echo.Context, rawID, token string, i market.Interval) ([]*cataloguev1.HistoryPoint, error) {
+	q := &cataloguev1.ListHistoryRequest{TokenId: token, Interval: string(i)}
+	if token == "" {
+		id, err := syntax.ParseMarketID(rawID)
+		if err != nil {
 			return nil, nil
 		}
-		return s.Catalogue.History(ctx, "", token, i)
+		q.MarketId = string(id)
+	} else if len(token) > maxToken || !isDigits(token) {
+		return nil, nil
 	}
-	id, err := syntax.ParseMarketID(rawID)
-	if err != nil {
-		return nil, nil // an id of no known form is an unknown market
-	}
-	return s.Catalogue.History(ctx, id, "", i)
+	r, err := s.Ledger.Catalogue.ListHistory(c.Request().Context(), q)
+	return r.GetPoints(), err
 }
 
 func isDigits(s string) bool {

@@ -1,13 +1,16 @@
 package edge
 
 import (
+	"context"
 	"strings"
 
 	"github.com/labstack/echo/v4"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	"github.com/signalcast/signalcast/proto/openapi"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
@@ -82,17 +85,24 @@ func (s *server) market(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	m, err := s.Markets.Market(c.Request().Context(), id)
+	m, err := s.readMarket(c.Request().Context(), id)
 	if err != nil {
 		return oneThing(err)
 	}
 	return tagged(c, openapi.Market{
-		MarketID: string(m.ID), Provider: string(m.Provider), Status: string(m.Status),
-		Question: m.Title, Description: orNull(m.Description), EndDate: syntax.StampOrNull(m.EndDate),
-		Resolved: m.Status == syntax.MarketResolved, ResolutionValue: m.ResolutionValue,
-		ClobTokenID: orNull(m.ClobTokenID), Volume: m.Volume, VolumeUnit: m.VolumeUnit, Liquidity: m.Liquidity,
-		YesBps: openapi.Int(m.Yes), Lane: string(m.Lane), UpdatedAt: syntax.Stamp(m.UpdatedAt), Outcomes: m.Outcomes, Rated: m.Rated,
+		MarketID: m.GetId(), Provider: m.GetProvider(), Status: m.GetStatus(), Question: m.GetTitle(),
+		Description: orNull(m.GetDescription()), EndDate: ledgerclient.StampOrNull(m.GetEndDate()),
+		Resolved: m.GetStatus() == string(syntax.MarketResolved), ResolutionValue: m.ResolutionValue,
+		ClobTokenID: orNull(m.GetClobTokenId()), Volume: m.Volume, VolumeUnit: m.GetVolumeUnit(), Liquidity: m.Liquidity,
+		YesBps: openapi.Int(m.YesBps), Lane: m.GetLane(), UpdatedAt: ledgerclient.Stamp(m.GetUpdatedAt()),
+		Outcomes: market.Labels(m), Rated: m.GetRated(),
 	})
+}
+
+// readMarket returns the market with an id. Fault: market_not_found.
+func (s *server) readMarket(ctx context.Context, id syntax.MarketID) (*marketv1.Market, error) {
+	r, err := s.Ledger.Markets.GetMarket(ctx, &marketv1.GetMarketRequest{Id: string(id)})
+	return r.GetMarket(), err
 }
 
 // marketLedger is GET /api/m/{marketId}/signals.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/board"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
@@ -116,9 +117,9 @@ func (s *server) toolSearch(ctx context.Context, _ caller.Caller, o web.Object) 
 	if lane != "" && syntax.LaneFilter(lane) == "" {
 		o.Invalid("lane", "is no lane")
 	}
-	q := market.Query{
-		Text: market.CutText(text), Provider: syntax.Polymarket, Lane: syntax.LaneFilter(lane), Sort: "volume",
-		Limit: toolLimit(o, market.DefaultRows, market.MaxRows), Cursor: readCursor(optional(o, "cursor")),
+	q := &cataloguev1.FindMarketsRequest{
+		Text: market.CutText(text), Provider: string(syntax.Polymarket), Lane: string(syntax.LaneFilter(lane)), Sort: "volume",
+		Limit: int32(toolLimit(o, market.DefaultRows, market.MaxRows)), Cursor: readCursor(optional(o, "cursor")),
 	}
 	if err := o.Err(); err != nil {
 		return nil, err

@@ -11,15 +11,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	"github.com/signalcast/signalcast/proto/openapi"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/board"
-	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/onair"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
@@ -156,7 +155,7 @@ func TestEmptyResultsFit(t *testing.T) {
 	})
 	event := showEvent(&signalv1.Event{Type: string(signal.Note)})
 	overlay := overlaySignalOf(onair.Overlay{MarketID: "1", Name: "x", Handle: "mara_k"})
-	bare := market.Market{ID: "1", Provider: syntax.Polymarket, Status: syntax.MarketOpen, Lane: syntax.LaneOther}
+	bare := &marketv1.Market{Id: "1", Provider: "polymarket", Status: "open", Lane: "OTHER"}
 	someone := &recordv1.GetOperatorRecordResponse{Operator: &operatorv1.Operator{
 		Handle: "mara_k", PublicId: "op_c8eb353a8e49313f", Tier: "independent", OperatorType: "human",
 	}}
@@ -164,16 +163,16 @@ func TestEmptyResultsFit(t *testing.T) {
 		tool  string
 		value any
 	}{
-		{"get_market", openapi.NetworkMarketAnswer{Market: s.showNetworkMarket(&bare, nil), Crowd: showNetworkCrowd(nil)}},
+		{"get_market", openapi.NetworkMarketAnswer{Market: s.showNetworkMarket(bare, nil), Crowd: showNetworkCrowd(nil)}},
 		{"get_operator", s.showAtom(someone, 0)},
-		{"get_operator", s.showBoard(boardQuery{Query: board.ParseQuery("", "", "", "")}, board.Board{}, nil)},
+		{"get_operator", s.showBoard(boardQuery{Query: board.ParseQuery("", "", "", "")}, nil, nil, nil)},
 		{"get_program", showProgram(&programv1.Program{}, false)},
 		{"get_program", openapi.ProgramOff{}},
 		{"get_signal", toolSignalJSON{call, showEvents(nil)}},
 		{"list_signals", s.showFeed(signal.FeedRecent, nil)},
 		{"my_record", s.showFieldRecord(someone)},
 		{"search_markets", openapi.MarketRows{Markets: []openapi.MarketRow{}}},
-		{"search_markets", openapi.MarketRows{Markets: []openapi.MarketRow{showRow(&bare)}, Count: 1}},
+		{"search_markets", openapi.MarketRows{Markets: []openapi.MarketRow{showRow(bare)}, Count: 1}},
 		{"set_live_signal", openapi.OverlaySet{Ok: true, Signal: overlay}},
 		{"set_live_signal", openapi.OverlayCleared{Ok: true}},
 		{"set_live_signal", dryOverlayJSON{overlay, true}},

@@ -100,17 +100,16 @@ func wireMessages(t testing.TB, d *edge.Deps, conn grpc.ClientConnInterface) *me
 		t.Fatal(err)
 	}
 	stores := &messageStores{}
-	markets, outcomes := upstream.NewMarkets(conn), upstream.NewResolutions(conn)
 	filer := signal.NewService(d.Ledger, d.NewID)
 	d.Messages = message.NewService(message.Config{
-		Issuer: issuer, Now: d.Now, NewID: d.NewID, Keys: keys, Messages: &stores.messages, Signers: &stores.signers, OperatorKeys: upstream.NewOperators(conn), Moderation: upstream.NewModeration(conn),
+		Issuer: issuer, Now: d.Now, NewID: d.NewID, Keys: keys, Messages: &stores.messages, Signers: &stores.signers, OperatorKeys: upstream.NewOperators(conn), Moderation: d.Ledger.Moderation,
 		Effects: &creation.Effects{
-			Filer: filer, Markets: markets, Profiles: upstream.NewOperators(conn), Outcomes: outcomes,
-			Ledger: d.Ledger, Air: d.OnAir, People: upstream.NewOperators(conn), Videos: []string{"video.example"},
+			Ledger: d.Ledger, Filer: filer, Profiles: upstream.NewOperators(conn),
+			Air: d.OnAir, People: upstream.NewOperators(conn), Videos: []string{"video.example"},
 		},
 	})
 	d.Creations = creation.NewService(creation.Config{
-		Issuer: issuer, Now: d.Now, NewID: d.NewID, Filer: filer, Signals: d.Ledger.Signals, Markets: markets, Outcomes: outcomes,
+		Issuer: issuer, Now: d.Now, NewID: d.NewID, Ledger: d.Ledger, Filer: filer,
 		Attester: d.Messages, Dues: &stores.dues,
 	})
 	d.Keys = keyLimit{limit.NewLocal("message", edge.MessageLimit, time.Minute, d.Now)}

@@ -21,7 +21,7 @@ type moderatedApps struct{ reports []moderation.Report }
 func (*moderatedApps) Decide(context.Context, moderation.Decision) (moderation.Decision, error) {
 	return moderation.Decision{}, moderation.ErrNotFound
 }
-func (*moderatedApps) Find(context.Context, string, string) error { return moderation.ErrNotFound }
+func (*moderatedApps) Find(context.Context, string) error { return moderation.ErrNotFound }
 func (*moderatedApps) List(context.Context, int) ([]moderation.Decision, error) {
 	return nil, nil
 }

@@ -8,11 +8,14 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	"github.com/signalcast/signalcast/proto/openapi"
+	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
-	"github.com/signalcast/signalcast/services/hub/internal/resolution"
 )
 
 // networkMarket is GET /api/network/market/{marketId}.
@@ -32,11 +35,11 @@ func (s *server) networkMarket(c echo.Context) error {
 
 // networkAnswer reads a market with its crowd. Fault: not_found.
 func (s *server) networkAnswer(ctx context.Context, id syntax.MarketID) (openapi.NetworkMarketAnswer, error) {
-	m, err := s.Markets.Market(ctx, id)
+	m, err := s.readMarket(ctx, id)
 	if err != nil {
 		return openapi.NetworkMarketAnswer{}, oneThing(err)
 	}
-	record, err := s.Resolutions.Outcome(ctx, id)
+	outcome, err := s.readOutcome(ctx, id)
 	if err != nil {
 		return openapi.NetworkMarketAnswer{}, err
 	}
@@ -45,25 +48,22 @@ func (s *server) networkAnswer(ctx context.Context, id syntax.MarketID) (openapi
 		return openapi.NetworkMarketAnswer{}, err
 	}
 	return openapi.NetworkMarketAnswer{
-		Market: s.showNetworkMarket(&m, record), Crowd: showNetworkCrowd(crowd), FetchedAt: syntax.Stamp(s.Now()),
+		Market: s.showNetworkMarket(m, outcome), Crowd: showNetworkCrowd(crowd), FetchedAt: syntax.Stamp(s.Now()),
 	}, nil
 }
 
-func (s *server) showNetworkMarket(m *market.Market, record *resolution.Outcome) openapi.NetworkMarket {
+func (s *server) showNetworkMarket(m *marketv1.Market, outcome *resolutionv1.Outcome) openapi.NetworkMarket {
 	out := openapi.NetworkMarket{
-		ID: string(m.ID), Provider: string(m.Provider), Title: m.Title, Volume: m.VolumeUSD, Status: string(m.Status),
-		Outcome: m.ResolutionValue, EndDate: syntax.StampOrNull(m.EndDate), URL: cmp.Or(m.URL, s.HubURL+"/m/"+string(m.ID)),
-		UpdatedAt: syntax.Stamp(m.UpdatedAt), Lane: string(m.Lane), EventKey: orNull(m.EventKey), ClobTokenID: orNull(m.ClobTokenID),
+		ID: m.GetId(), Provider: m.GetProvider(), Title: m.GetTitle(), Volume: m.VolumeUsd, Status: m.GetStatus(),
+		Outcome: m.ResolutionValue, EndDate: ledgerclient.StampOrNull(m.GetEndDate()),
+		URL: cmp.Or(m.GetUrl(), s.HubURL+"/m/"+m.GetId()), UpdatedAt: ledgerclient.Stamp(m.GetUpdatedAt()), Lane: m.GetLane(), EventKey: orNull(m.GetEventKey()),
+		ClobTokenID: orNull(m.GetClobTokenId()), Resolution: showOutcome(outcome),
 	}
-	if m.Yes != nil {
-		yes := syntax.Bps(*m.Yes)
+	if m.YesBps != nil {
+		yes := syntax.Bps(m.GetYesBps())
 		no := yes.Of(syntax.No)
 		yesPrice, noPrice := yes.Probability(), no.Probability()
 		out.YesPrice, out.NoPrice = &yesPrice, &noPrice
-	}
-	if record != nil {
-		shown := showOutcome(*record)
-		out.Resolution = &shown
 	}
 	return out
 }
@@ -83,17 +83,19 @@ var errBadMarket = errors.New("no market has this id")
 
 // gaps is GET /api/network/crowd.
 func (s *server) gaps(c echo.Context) error {
-	var list []market.Gap
+	var r *cataloguev1.ListGapsResponse
 	id, err := optMarket(c)
 	if err == nil {
-		list, err = s.Catalogue.Gaps(c.Request().Context(), id, syntax.Limit(c.QueryParam("limit"), market.DefaultGaps, market.MaxGaps))
+		r, err = s.Ledger.Catalogue.ListGaps(c.Request().Context(), &cataloguev1.ListGapsRequest{
+			MarketId: string(id), Limit: int32(syntax.Limit(c.QueryParam("limit"), market.DefaultGaps, market.MaxGaps)),
+		})
 	}
 	if err != nil && !errors.Is(err, errBadMarket) {
 		return err
 	}
-	shown := openapi.CrowdGaps{Markets: make([]openapi.CrowdGaps_Markets, 0, len(list)), FetchedAt: syntax.Stamp(s.Now())}
-	for i := range list {
-		if g, ok := showGap(&list[i]); ok {
+	shown := openapi.CrowdGaps{Markets: make([]openapi.CrowdGaps_Markets, 0, len(r.GetGaps())), FetchedAt: syntax.Stamp(s.Now())}
+	for _, one := range r.GetGaps() {
+		if g, ok := showGap(one); ok {
 			shown.Markets = append(shown.Markets, g)
 		}
 	}
@@ -120,15 +122,15 @@ func optMarket(c echo.Context) (syntax.MarketID, error) {
 	return id, nil
 }
 
-func showGap(g *market.Gap) (openapi.CrowdGaps_Markets, bool) {
-	total := g.Yes + g.No
-	if g.Market.Yes == nil || total == 0 {
+// showGap reports false for a market without a price or without a call.
+func showGap(g *cataloguev1.Gap) (openapi.CrowdGaps_Markets, bool) {
+	m, total := g.GetMarket(), g.GetCrowdYes()+g.GetCrowdNo()
+	if m.YesBps == nil || total == 0 {
 		return openapi.CrowdGaps_Markets{}, false
 	}
-	yes := sharePercent(g.Yes, total)
+	yes, price := sharePercent(g.GetCrowdYes(), total), int64(m.GetYesBps())
 	return openapi.CrowdGaps_Markets{
-		MarketID: string(g.Market.ID), Title: g.Market.Title, TotalSignals: total, YesPercent: yes,
-		MarketYesBps: int64(*g.Market.Yes), GapBps: 100*yes - int64(*g.Market.Yes),
+		MarketID: m.GetId(), Title: m.GetTitle(), TotalSignals: total, YesPercent: yes, MarketYesBps: price, GapBps: 100*yes - price,
 	}, true
 }
 

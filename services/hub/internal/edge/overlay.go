@@ -75,16 +75,16 @@ func (s *server) fillOverlay(ctx context.Context, o *onair.Overlay) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, overlayTime)
 	defer cancel()
-	m, err := s.Markets.Market(ctx, o.MarketID)
+	m, err := s.readMarket(ctx, o.MarketID)
 	if err != nil {
 		return
 	}
-	if o.YesPct == nil && m.Yes != nil {
-		pct := float64(*m.Yes) / 100
+	if o.YesPct == nil && m.YesBps != nil {
+		pct := float64(m.GetYesBps()) / 100
 		o.YesPct = &pct
 	}
-	if o.Slug == nil && onair.IsSlug(m.Slug) {
-		o.Slug = &m.Slug
+	if o.Slug == nil && onair.IsSlug(m.GetSlug()) {
+		o.Slug = orNull(m.GetSlug())
 	}
 }
 

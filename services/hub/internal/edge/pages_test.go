@@ -35,9 +35,9 @@ func (b *bench) mountPages() {
 	b.t.Helper()
 	err := pages.Mount(b.server.Edge(), pages.Deps{
 		HubURL: hubURL, Origin: hubURL, LoginURL: idpURL, Secure: true,
-		Ledger: b.deps.Ledger, Markets: b.deps.Markets, Catalogue: b.deps.Catalogue, Pins: b.deps.Pins, Resolutions: b.deps.Resolutions, Operators: b.deps.Operators,
+		Ledger: b.deps.Ledger, Pins: b.deps.Pins, Operators: b.deps.Operators,
 		Network: b.deps.Network, Heard: nobodyHeard{}, Keep: 10 * time.Minute,
-		Boards: b.deps.Boards, Messages: b.deps.Messages, Provider: "the test issuer", People: pages.People{
+		Messages: b.deps.Messages, Provider: "the test issuer", People: pages.People{
 			Follows: b.deps.Accounts.Follows, Claims: b.deps.Accounts.Claims, Payouts: b.deps.Accounts.Payouts,
 			Accounts: b.deps.Accounts.People, Profiles: b.deps.Accounts.Profiles,
 		},

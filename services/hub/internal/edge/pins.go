@@ -15,7 +15,7 @@ import (
 
 // pinned is what stands in front of a heatmap, in order.
 type pinned struct {
-	ids  []syntax.MarketID
+	ids  []string
 	pins []market.Pin
 }
 
@@ -28,16 +28,16 @@ func (s *server) pinned(ctx context.Context, mode string) (pinned, error) {
 	if err != nil {
 		return pinned{}, err
 	}
-	out := pinned{pins: pins, ids: make([]syntax.MarketID, len(pins))}
+	out := pinned{pins: pins, ids: make([]string, len(pins))}
 	for i := range pins {
-		out.ids[i] = pins[i].MarketID
+		out.ids[i] = string(pins[i].MarketID)
 	}
 	return out, nil
 }
 
 // over puts the words of a tile's pin over its own.
 func (p pinned) over(t openapi.Tile) openapi.Tile {
-	i := slices.Index(p.ids, syntax.MarketID(t.MarketID))
+	i := slices.Index(p.ids, t.MarketID)
 	if i < 0 {
 		return t
 	}
@@ -87,7 +87,7 @@ func (s *server) pin(c echo.Context) error {
 		return err
 	}
 	err = s.audited(c, act{target: string(p.MarketID), detail: p}, func(ctx context.Context) (err error) {
-		if _, err = s.Markets.Market(ctx, p.MarketID); err != nil {
+		if _, err = s.readMarket(ctx, p.MarketID); err != nil {
 			return unknownMarket(err, p.MarketID)
 		}
 		p, err = s.Pins.Pin(ctx, p)

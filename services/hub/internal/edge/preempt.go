@@ -60,7 +60,7 @@ func (s *server) preempt(c echo.Context) error {
 		if s.Director == nil {
 			return program.ErrAway
 		}
-		if _, err = s.Markets.Market(ctx, d.MarketID); err != nil {
+		if _, err = s.readMarket(ctx, d.MarketID); err != nil {
 			return unknownMarket(err, d.MarketID)
 		}
 		answer, err := s.Director.CreatePreempt(ctx, d.Request())

@@ -10,6 +10,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
 	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/board"
 	"github.com/signalcast/signalcast/services/hub/internal/claim"
@@ -89,13 +90,16 @@ func (s *server) changeProfile(c echo.Context) error {
 }
 
 func (s *server) profileOf(ctx context.Context, of claim.Account) (openapi.StreamerProfile, error) {
-	var record board.Record
+	var record *boardv1.GetRecordResponse
 	var follows follow.Totals
 	var streamer onair.Streamer
 	var show onair.Show
 	var live bool
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() (err error) { record, err = s.Boards.Record(ctx, of.ID); return err })
+	g.Go(func() (err error) {
+		record, err = s.Ledger.Boards.GetRecord(ctx, &boardv1.GetRecordRequest{OperatorId: string(of.ID)})
+		return err
+	})
 	g.Go(func() (err error) { follows, err = s.Accounts.Follows.Totals(ctx, of.ID); return err })
 	g.Go(func() (err error) { streamer, err = s.OnAir.Streamer(ctx, of.Handle); return err })
 	g.Go(func() (err error) { show, live, err = s.OnAir.Shown(ctx, of.Handle); return err })
@@ -107,7 +111,8 @@ func (s *server) profileOf(ctx context.Context, of claim.Account) (openapi.Strea
 		Links: append([]string{}, of.Links...), Lanes: append([]string{}, streamer.Lanes...), Live: live, Approved: show.Approved,
 		Followers: follows.Followers,
 		Stats: openapi.StreamerProfile_Stats{
-			Calls: record.Total, Won: record.Won, Lost: record.Lost, Accuracy: record.Accuracy(), Score: record.Score,
+			Calls: record.GetTotal(), Won: record.GetWon(), Lost: record.GetLost(), Score: record.GetScore(),
+			Accuracy: board.Accuracy(record.GetWon(), record.GetLost()),
 		},
 		ProfileURL: s.HubURL + "/u/" + string(of.Handle),
 	}, nil

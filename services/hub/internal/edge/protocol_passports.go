@@ -10,9 +10,9 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
 	"github.com/signalcast/signalcast/proto/openapi"
 	stationv1 "github.com/signalcast/signalcast/proto/station/v1"
-	"github.com/signalcast/signalcast/services/hub/internal/board"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/claim"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
@@ -87,13 +87,16 @@ func (s *server) find(ctx context.Context, text string) (operator.Operator, erro
 // passportOf shows what the operator shows: identities and wallets are those that it
 // has claimed for everybody to see.
 func (s *server) passportOf(ctx context.Context, op operator.Operator) (passportJSON, error) {
-	var record board.Record
+	var record *boardv1.GetRecordResponse
 	var follows follow.Totals
 	var claims []claim.Claim
 	var stations *stationv1.CountStationsResponse
 	var broadcasts int64
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() (err error) { record, err = s.Boards.Record(ctx, op.ID); return err })
+	g.Go(func() (err error) {
+		record, err = s.Ledger.Boards.GetRecord(ctx, &boardv1.GetRecordRequest{OperatorId: string(op.ID)})
+		return err
+	})
 	g.Go(func() (err error) { follows, err = s.Accounts.Follows.Totals(ctx, op.ID); return err })
 	g.Go(func() (err error) { claims, err = s.Accounts.Claims.Claims(ctx, op.ID); return err })
 	g.Go(func() (err error) {
@@ -110,8 +113,8 @@ func (s *server) passportOf(ctx context.Context, op operator.Operator) (passport
 		Wallets: walletsOf(claims), Identities: showIdentities(claims),
 		OperatorType: string(op.Type), IsAI: op.IsAI(), CreatedAt: syntax.Stamp(op.CreatedAt),
 		Stats: openapi.OwnPassport_Stats{
-			Stations: stations.GetStations(), Broadcasts: broadcasts, Signals: record.Total, Predictions: record.Total, Won: record.Won,
-			Score:     record.Score,
+			Stations: stations.GetStations(), Broadcasts: broadcasts, Signals: record.GetTotal(), Predictions: record.GetTotal(),
+			Won: record.GetWon(), Score: record.GetScore(),
 			Followers: follows.Followers, Following: follows.Following,
 		},
 		URLs: openapi.OwnPassport_Urls{Profile: s.HubURL + "/u/" + string(op.Handle)},

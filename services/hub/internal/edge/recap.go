@@ -109,11 +109,12 @@ func (s *server) recapOf(c echo.Context, handle syntax.Handle, showID string) (*
 // titleTop fills in the ledger's title of the market that the operator showed; its id if the ledger
 // does not have the market. The name in the overlay is the operator's own text.
 func (s *server) titleTop(ctx context.Context, t *onair.Top) error {
-	m, err := s.Markets.Market(ctx, t.MarketID)
+	m, err := s.readMarket(ctx, t.MarketID)
 	if errors.Is(err, market.ErrNotFound) {
-		m.Title, err = string(t.MarketID), nil
+		t.Title = string(t.MarketID)
+		return nil
 	}
-	t.Title = m.Title
+	t.Title = m.GetTitle()
 	return err
 }
 

@@ -6,7 +6,10 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
@@ -25,23 +28,24 @@ func (s *server) related(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := s.Catalogue.Related(c.Request().Context(), id)
+	r, err := s.Ledger.Catalogue.GetRelated(c.Request().Context(), &cataloguev1.GetRelatedRequest{MarketId: string(id)})
 	if err != nil {
 		return oneThing(err)
 	}
-	out := openapi.Related{Active: showRelated(&r.Active, "self", 1), Related: make([]openapi.RelatedMarket, 0, len(r.Related))}
-	for i := range r.Related {
-		out.Related = append(out.Related, showRelated(&r.Related[i].Market, r.Related[i].Relation, r.Related[i].Similarity))
+	out := openapi.Related{
+		Active: showRelated(r.GetActive(), "self", 1), Related: make([]openapi.RelatedMarket, 0, len(r.GetRelated())),
+	}
+	for _, one := range r.GetRelated() {
+		out.Related = append(out.Related, showRelated(one.GetMarket(), one.GetRelation(), one.GetSimilarity()))
 	}
 	return tagged(c, out)
 }
 
-func showRelated(m *market.Market, relation string, similarity float64) openapi.RelatedMarket {
+func showRelated(m *marketv1.Market, relation string, similarity float64) openapi.RelatedMarket {
 	return openapi.RelatedMarket{
-		MarketID: string(m.ID), Title: m.Title, YesBps: openapi.Int(m.Yes), Volume: m.VolumeUSD,
-		EndDate: syntax.StampOrNull(m.EndDate),
-		Status:  string(m.Status), Provider: string(m.Provider), Lane: string(m.Lane), Route: "/m/" + string(m.ID),
-		EventKey: orNull(m.EventKey), Relation: relation, Similarity: similarity,
+		MarketID: m.GetId(), Title: m.GetTitle(), YesBps: openapi.Int(m.YesBps), Volume: m.VolumeUsd,
+		EndDate: ledgerclient.StampOrNull(m.GetEndDate()), Status: m.GetStatus(), Provider: m.GetProvider(), Lane: m.GetLane(),
+		Route: "/m/" + m.GetId(), EventKey: orNull(m.GetEventKey()), Relation: relation, Similarity: similarity,
 	}
 }
 
@@ -51,29 +55,29 @@ func (s *server) sentiment(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	m, err := s.Catalogue.Sentiment(c.Request().Context(), id)
+	m, err := s.Ledger.Catalogue.GetSentiment(c.Request().Context(), &cataloguev1.GetSentimentRequest{MarketId: string(id)})
 	if err != nil {
 		return oneThing(err)
 	}
-	shown := showSentiment(id, &m)
+	shown := showSentiment(id, m)
 	undated := shown
 	undated.UpdatedAt = ""
 	return taggedBy(c, shown, undated)
 }
 
-func showSentiment(id syntax.MarketID, m *market.Sentiment) openapi.Sentiment {
+func showSentiment(id syntax.MarketID, m *cataloguev1.GetSentimentResponse) openapi.Sentiment {
 	out := openapi.Sentiment{
-		MarketID: string(id), Score: int64(m.Score()), Label: m.Label(), Sample: m.Yes + m.No,
-		Takes:      openapi.Sentiment_Takes{Total: m.TakesYes + m.TakesNo, Yes: m.TakesYes, No: m.TakesNo},
+		MarketID: string(id), Score: int64(market.Score(m)), Label: market.Label(m), Sample: m.GetYes() + m.GetNo(),
+		Takes:      openapi.Sentiment_Takes{Total: m.GetTakesYes() + m.GetTakesNo(), Yes: m.GetTakesYes(), No: m.GetTakesNo()},
 		Confidence: openapi.Sentiment_Confidence{YesMean: openapi.Int(whole(m.ConfidenceYes)), NoMean: openapi.Int(whole(m.ConfidenceNo))},
-		Momentum:   openapi.Sentiment_Momentum{Window: "24h", YesDeltaBps: openapi.Int(m.Move24h), Signals: m.Signals24h},
-		UpdatedAt:  syntax.Stamp(m.UpdatedAt),
+		Momentum:   openapi.Sentiment_Momentum{Window: "24h", YesDeltaBps: openapi.Int(m.Move24HBps), Signals: m.GetSignals24H()},
+		UpdatedAt:  ledgerclient.Stamp(m.GetUpdatedAt()),
 	}
 	if out.Sample > 0 {
-		yes := sharePercent(m.Yes, out.Sample)
+		yes := sharePercent(m.GetYes(), out.Sample)
 		out.YesPercent = &yes
-		if m.Market.Yes != nil {
-			gap := 100*yes - int64(*m.Market.Yes)
+		if price := m.GetMarket().YesBps; price != nil {
+			gap := 100*yes - int64(*price)
 			out.CrowdGapBps = &gap
 		}
 	}

@@ -1,19 +1,33 @@
 package edge
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/proto/openapi"
+	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
-	"github.com/signalcast/signalcast/services/hub/internal/resolution"
+)
+
+// Limits of the resolution routes.
+const (
+	maxResolutionReason = 500
+	maxResolutionName   = 64
+	maxProof            = 500
+	nativeDefault       = 20
+	nativeMax           = 100
 )
 
 var errMissingMarket = fault.New(fault.Invalid, "missing_market", "market is required").With("field", "market")
+
+var errNotNative = fault.New(fault.Invalid, "invalid_market_id",
+	"only the service's own markets are finalized").With("field", "marketId")
 
 // outcome is GET /api/resolution/outcome?market=.
 func (s *server) outcome(c echo.Context) error {
@@ -25,31 +39,37 @@ func (s *server) outcome(c echo.Context) error {
 	if err != nil {
 		return market.ErrUnknown
 	}
-	found, err := s.Resolutions.Outcome(c.Request().Context(), id)
+	found, err := s.readOutcome(c.Request().Context(), id)
 	if err != nil {
 		return err
 	}
-	out := openapi.OutcomeAnswer{MarketID: string(id)}
-	if found != nil {
-		shown := showOutcome(*found)
-		out.Outcome = &shown
-		if found.Settled() {
-			c.Response().Header().Set("Cache-Control", cacheClaimed)
-		}
+	if found != nil && found.Outcome != nil && !found.GetDisputed() {
+		c.Response().Header().Set("Cache-Control", cacheClaimed)
 	}
-	return tagged(c, out)
+	return tagged(c, openapi.OutcomeAnswer{MarketID: string(id), Outcome: showOutcome(found)})
+}
+
+// readOutcome returns the resolution of a market; nil when there is neither a claim nor a dispute.
+func (s *server) readOutcome(ctx context.Context, id syntax.MarketID) (*resolutionv1.Outcome, error) {
+	r, err := s.Ledger.Resolutions.GetOutcome(ctx, &resolutionv1.GetOutcomeRequest{MarketId: string(id)})
+	return r.GetOutcome(), err
 }
 
 // natives is GET /api/resolution/markets.
 func (s *server) natives(c echo.Context) error {
-	list, err := s.Resolutions.Native(c.Request().Context(), resolution.NativeFilter{
-		Status: resolution.ParseNativeStatus(c.QueryParam("status")),
-		Due:    c.QueryParam("due") == "1",
-		Limit:  syntax.Limit(c.QueryParam("limit"), resolution.NativeDefault, resolution.NativeMax),
+	status := c.QueryParam("status")
+	switch status {
+	case "closed", "resolved", "all":
+	default:
+		status = "open"
+	}
+	r, err := s.Ledger.Resolutions.ListNative(c.Request().Context(), &resolutionv1.ListNativeRequest{
+		Status: status, Due: c.QueryParam("due") == "1", Limit: int32(syntax.Limit(c.QueryParam("limit"), nativeDefault, nativeMax)),
 	})
 	if err != nil {
 		return err
 	}
+	list := r.GetMarkets()
 	out := openapi.NativeMarkets{Markets: make([]openapi.NativeMarket, 0, len(list)), Count: int64(len(list))}
 	for _, n := range list {
 		out.Markets = append(out.Markets, showNative(n))
@@ -67,38 +87,59 @@ func (s *server) finalize(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	f := resolution.Finalize{
-		MarketID:    readMarketID(o, "marketId"),
-		Verdict:     syntax.Verdict(readVerdict(o, "verdict")),
-		Reason:      o.Text("reason", resolution.MaxReason, true, false),
-		FinalizedBy: o.Name("finalizedBy", resolution.MaxName, false),
-		Resolver:    resolution.Resolver(o.OptEnum("resolver", string(resolution.ByAdmin), string(resolution.ByOracle), string(resolution.ByManual))),
-		Source:      o.Name("source", resolution.MaxName, false),
-		ProofURL:    readHTTPS(o, "proofUrl", resolution.MaxProof),
-		DecidedAt:   readTime(o, "decidedAt", false),
+	id := readMarketID(o, "marketId")
+	q := &resolutionv1.FinalizeRequest{
+		MarketId:    string(id),
+		Verdict:     readVerdict(o, "verdict"),
+		Reason:      o.Text("reason", maxResolutionReason, true, false),
+		FinalizedBy: o.Name("finalizedBy", maxResolutionName, false),
+		Resolver:    o.OptEnum("resolver", "admin", "oracle", "manual"),
+		Source:      o.Name("source", maxResolutionName, false),
+		ProofUrl:    readHTTPS(o, "proofUrl", maxProof),
 	}
+	decided := readTime(o, "decidedAt", false)
 	if err := o.Err(); err != nil {
 		return err
 	}
-	if !f.MarketID.IsNative() {
-		return resolution.ErrNotNative
+	if !id.IsNative() {
+		return errNotNative
 	}
-	if f.Resolver == "" {
-		f.Resolver = resolution.DefaultResolver
+	q.Resolver, q.Source = cmp.Or(q.Resolver, "manual"), cmp.Or(q.Source, "native")
+	q.DecidedAt = ledgerclient.Timestamp(decided)
+	detail := map[string]any{
+		"MarketID": q.MarketId, "Verdict": q.Verdict, "Reason": q.Reason, "FinalizedBy": q.FinalizedBy, "Resolver": q.Resolver,
+		"Source": q.Source, "ProofURL": q.ProofUrl, "DecidedAt": decided,
 	}
-	if f.Source == "" {
-		f.Source = resolution.DefaultSource
-	}
-	var out openapi.Claimed
-	err = s.audited(c, act{target: string(f.MarketID), detail: f}, func(ctx context.Context) error {
-		record, tally, err := s.claimAttested(ctx, f)
-		out = showClaim(f.MarketID, record, tally)
+	var claim *resolutionv1.ClaimResponse
+	err = s.audited(c, act{target: q.MarketId, detail: detail}, func(ctx context.Context) (err error) {
+		claim, err = s.finalizeAttested(ctx, q)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return web.OK(c, out)
+	t := claim.GetTally()
+	return web.OK(c, openapi.Claimed{
+		Ok: true, MarketID: q.MarketId, Outcome: *showOutcome(claim.GetOutcome()),
+		Scored: t.GetScored(), Won: t.GetWon(), Lost: t.GetLost(), Void: t.GetVoid(),
+	})
+}
+
+// finalizeAttested finalizes a market and attests the outcome. It returns the outcome although the
+// attestation failed; the sweep of attestations repeats it.
+func (s *server) finalizeAttested(ctx context.Context, q *resolutionv1.FinalizeRequest) (*resolutionv1.ClaimResponse, error) {
+	id := syntax.MarketID(q.GetMarketId())
+	if err := s.Creations.ExpectOutcome(ctx, id, q.GetReason()); err != nil {
+		return nil, err
+	}
+	claim, err := s.Ledger.ResolutionWrites.Finalize(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Creations.AttestOutcome(ctx, id, q.GetReason()); err != nil {
+		s.Log.WarnContext(ctx, "outcome not attested yet", "market", id, "error", err)
+	}
+	return claim, nil
 }
 
 // dispute is POST /api/resolution/dispute.
@@ -107,28 +148,24 @@ func (s *server) dispute(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	d := resolution.Dispute{MarketID: readMarketID(o, "marketId"), Disputed: true}
+	q := &resolutionv1.DisputeRequest{MarketId: string(readMarketID(o, "marketId")), Disputed: true}
 	if flag := o.OptBool("disputed"); flag != nil {
-		d.Disputed = *flag
+		q.Disputed = *flag
 	}
-	d.Reason = optProse(o, "reason", resolution.MaxReason)
+	q.Reason = optProse(o, "reason", maxResolutionReason)
 	if err := o.Err(); err != nil {
 		return err
 	}
-	out := openapi.Disputed{Ok: true, MarketID: string(d.MarketID)}
-	err = s.audited(c, act{target: string(d.MarketID), detail: d}, func(ctx context.Context) error {
-		record, scored, err := s.Resolutions.Dispute(ctx, d)
-		if record != nil {
-			shown := showOutcome(*record)
-			out.Outcome = &shown
-		}
-		out.Scored = scored
+	detail := map[string]any{"MarketID": q.MarketId, "Disputed": q.Disputed, "Reason": q.Reason}
+	var r *resolutionv1.DisputeResponse
+	err = s.audited(c, act{target: q.MarketId, detail: detail}, func(ctx context.Context) (err error) {
+		r, err = s.Ledger.ResolutionWrites.Dispute(ctx, q)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return web.OK(c, out)
+	return web.OK(c, openapi.Disputed{Ok: true, MarketID: q.MarketId, Outcome: showOutcome(r.GetOutcome()), Scored: r.GetScored()})
 }
 
 func readVerdict(o web.Object, name string) string {
@@ -144,32 +181,31 @@ func readHTTPS(o web.Object, name string, limit int) string {
 	return raw
 }
 
-func showClaim(id syntax.MarketID, o resolution.Outcome, t resolution.Tally) openapi.Claimed {
-	return openapi.Claimed{
-		Ok: true, MarketID: string(id), Outcome: showOutcome(o),
-		Scored: t.Scored, Won: t.Won, Lost: t.Lost, Void: t.Void,
+// showOutcome returns nil for nil.
+func showOutcome(o *resolutionv1.Outcome) *openapi.Outcome {
+	if o == nil {
+		return nil
+	}
+	return &openapi.Outcome{
+		Outcome: o.Outcome, Resolver: o.Resolver, Source: o.Source, ProofURL: o.ProofUrl,
+		ResolvedAt: ledgerclient.StampOrNull(o.GetResolvedAt()), Disputed: o.GetDisputed(),
+		DisputeReason: o.DisputeReason, DisputedAt: ledgerclient.StampOrNull(o.GetDisputedAt()),
 	}
 }
 
-func showOutcome(o resolution.Outcome) openapi.Outcome {
-	return openapi.Outcome{
-		Outcome: o.Outcome, Resolver: o.Resolver, Source: o.Source, ProofURL: o.ProofURL,
-		ResolvedAt: syntax.StampOrNull(o.ResolvedAt), Disputed: o.Disputed,
-		DisputeReason: o.DisputeReason, DisputedAt: syntax.StampOrNull(o.DisputedAt),
-	}
-}
-
-func showNative(n resolution.Native) openapi.NativeMarket {
-	m := n.Market
+func showNative(n *resolutionv1.NativeMarket) openapi.NativeMarket {
+	m := n.GetMarket()
+	end := ledgerclient.Stamp(m.GetEndDate())
 	out := openapi.NativeMarket{
-		MarketID: string(m.ID), Question: m.Title, Description: orNull(m.Description),
-		CutoffAt: syntax.Stamp(m.EndDate), ResolvesBy: syntax.StampOrNull(m.ResolvesBy), EndDate: syntax.Stamp(m.EndDate),
-		Status: string(m.Status), Lane: string(m.Lane), ResolutionSource: m.ResolutionSource,
-		CreatedAt: syntax.Stamp(m.CreatedAt),
-		Signals:   openapi.NativeMarket_Signals{Yes: m.SignalsYes, No: m.SignalsNo, Total: m.SignalsYes + m.SignalsNo},
+		MarketID: m.GetId(), Question: m.GetTitle(), Description: orNull(m.GetDescription()),
+		CutoffAt: end, ResolvesBy: ledgerclient.StampOrNull(m.GetResolvesBy()), EndDate: end,
+		Status: m.GetStatus(), Lane: m.GetLane(), ResolutionSource: m.ResolutionSource, CreatedAt: ledgerclient.Stamp(m.GetCreatedAt()),
+		Signals: openapi.NativeMarket_Signals{Yes: m.GetYes(), No: m.GetNo(), Total: m.GetYes() + m.GetNo()},
 	}
-	if p := n.Proposal; p != nil {
-		out.Proposed = &openapi.NativeMarket_Proposed{Verdict: p.Verdict, ProofURL: p.ProofURL, At: syntax.Stamp(p.At)}
+	if n.ProposedVerdict != nil {
+		out.Proposed = &openapi.NativeMarket_Proposed{
+			Verdict: n.GetProposedVerdict(), ProofURL: n.ProposedProofUrl, At: ledgerclient.Stamp(n.GetProposedAt()),
+		}
 	}
 	return out
 }

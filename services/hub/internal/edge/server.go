@@ -15,7 +15,6 @@ import (
 	"github.com/signalcast/signalcast/pkg/web"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/audit"
-	"github.com/signalcast/signalcast/services/hub/internal/board"
 	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/creation"
@@ -26,7 +25,6 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/network"
 	"github.com/signalcast/signalcast/services/hub/internal/onair"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
-	"github.com/signalcast/signalcast/services/hub/internal/resolution"
 	"github.com/signalcast/signalcast/services/hub/internal/share"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 	"github.com/signalcast/signalcast/services/hub/internal/station"
@@ -48,39 +46,35 @@ type Config struct {
 
 // Deps is what the edge asks and tells.
 type Deps struct {
-	Ledger      *ledgerclient.Client
-	Callers     *caller.Service
-	Sessions    *caller.Sessions
-	Operators   operator.Ledger
-	Directory   operator.Directory
-	Grants      *grant.Service
-	Messages    *message.Service
-	Creations   *creation.Service
-	Keys        KeyLimiter // messages of one public key
-	Accounts    Accounts
-	Signals     *signal.Service
-	Markets     market.Ledger
-	Catalogue   market.Catalogue
-	Resolutions resolution.Ledger
-	Boards      board.Ledger
-	Links       share.Store
-	Pins        market.Pins
-	Streams     station.Streams
-	Clips       station.Clips
-	OnAir       *onair.Service
-	Moderation  *moderation.Service
-	Video       Video
-	Network     *network.Service
-	Viewers     KeyLimiter                         // player starts of one address and tape
-	Programs    programv1.ProgramReadServiceClient // of the clock; nil: there is no clock
-	Director    programv1.ProgramServiceClient     // nil: there is no clock
-	Broadcast   *broadcast.Service
-	Audit       audit.Log
-	Addresses   *limit.Local // calls of one address whose callers are nobody
-	Health      *web.Health
-	Log         *slog.Logger
-	Now         func() time.Time
-	NewID       func() string
+	Ledger     *ledgerclient.Client
+	Callers    *caller.Service
+	Sessions   *caller.Sessions
+	Operators  operator.Ledger
+	Directory  operator.Directory
+	Grants     *grant.Service
+	Messages   *message.Service
+	Creations  *creation.Service
+	Keys       KeyLimiter // messages of one public key
+	Accounts   Accounts
+	Signals    *signal.Service
+	Links      share.Store
+	Pins       market.Pins
+	Streams    station.Streams
+	Clips      station.Clips
+	OnAir      *onair.Service
+	Moderation *moderation.Service
+	Video      Video
+	Network    *network.Service
+	Viewers    KeyLimiter                         // player starts of one address and tape
+	Programs   programv1.ProgramReadServiceClient // of the clock; nil: there is no clock
+	Director   programv1.ProgramServiceClient     // nil: there is no clock
+	Broadcast  *broadcast.Service
+	Audit      audit.Log
+	Addresses  *limit.Local // calls of one address whose callers are nobody
+	Health     *web.Health
+	Log        *slog.Logger
+	Now        func() time.Time
+	NewID      func() string
 	// Carry puts the request id where outgoing calls find it.
 	Carry func(ctx context.Context, requestID string) context.Context
 

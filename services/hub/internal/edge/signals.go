@@ -99,16 +99,13 @@ func (s *server) receipt(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	record, err := s.Resolutions.Outcome(ctx, syntax.MarketID(found.GetSignal().GetMarketId()))
+	outcome, err := s.readOutcome(ctx, syntax.MarketID(found.GetSignal().GetMarketId()))
 	if err != nil {
 		return err
 	}
-	out := receiptJSON{signalJSON: showSignal(found.GetSignal()), Events: showEvents(list.GetEvents())}
-	if record != nil {
-		shown := showOutcome(*record)
-		out.Resolution = &shown
-	}
-	return tagged(c, out)
+	return tagged(c, receiptJSON{
+		signalJSON: showSignal(found.GetSignal()), Events: showEvents(list.GetEvents()), Resolution: showOutcome(outcome),
+	})
 }
 
 func showEvents(list []*signalv1.Event) []eventJSON {

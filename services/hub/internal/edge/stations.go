@@ -52,7 +52,7 @@ func (s *server) bindStream(c echo.Context) error {
 		return err
 	}
 	ctx := c.Request().Context()
-	if _, err := s.Markets.Market(ctx, id); err != nil {
+	if _, err := s.readMarket(ctx, id); err != nil {
 		return unknownMarket(err, id)
 	}
 	if err := s.Streams.Bind(ctx, b); err != nil {
@@ -83,7 +83,7 @@ func (s *server) unbindStream(c echo.Context) error {
 		return err
 	}
 	if !removed {
-		if _, err := s.Markets.Market(ctx, id); err != nil {
+		if _, err := s.readMarket(ctx, id); err != nil {
 			return unknownMarket(err, id)
 		}
 	}

@@ -7,10 +7,13 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
 	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
@@ -51,13 +54,15 @@ func (s *server) featured(c echo.Context) error {
 func (s *server) buildTiles(mode string) page.Build {
 	return func(ctx context.Context) ([]byte, error) {
 		pins, pinsErr := s.pinned(ctx, mode)
-		h, err := s.Catalogue.Tiles(ctx, mode, pins.ids)
+		h, err := s.Ledger.Catalogue.ListTiles(ctx, &cataloguev1.ListTilesRequest{Mode: mode, Pinned: pins.ids})
 		if err != nil {
 			return nil, err
 		}
-		out := openapi.Heatmap{Source: s.VenueA, UpdatedAt: syntax.Stamp(h.UpdatedAt), Tiles: make([]openapi.Tile, 0, len(h.Tiles))}
-		for i := range h.Tiles {
-			out.Tiles = append(out.Tiles, pins.over(showTile(&h.Tiles[i], h.UpdatedAt)))
+		out := openapi.Heatmap{
+			Source: s.VenueA, UpdatedAt: ledgerclient.Stamp(h.GetUpdatedAt()), Tiles: make([]openapi.Tile, 0, len(h.GetTiles())),
+		}
+		for _, t := range h.GetTiles() {
+			out.Tiles = append(out.Tiles, pins.over(showTile(t, h.GetUpdatedAt())))
 		}
 		if len(out.Tiles) == 0 {
 			out.Source = fromNowhere
@@ -103,14 +108,15 @@ func (s *server) oracleFeatured(c echo.Context) error {
 	limit := readOracle(c.Request().URL.RawQuery)
 	key := oracleKey(limit)
 	build := func(ctx context.Context) ([]byte, error) {
-		h, err := s.Catalogue.Tiles(ctx, "", nil)
+		h, err := s.Ledger.Catalogue.ListTiles(ctx, &cataloguev1.ListTilesRequest{})
 		if err != nil {
 			return nil, err
 		}
-		out := oracleJSON{Source: fromOracle, UpdatedAt: syntax.Stamp(h.UpdatedAt), Featured: make([]oracleTileJSON, 0, limit)}
-		for i := range h.Tiles[:min(limit, len(h.Tiles))] {
-			t := &h.Tiles[i]
-			out.Featured = append(out.Featured, oracleTileJSON{showTile(t, h.UpdatedAt), t.Attention})
+		out := oracleJSON{
+			Source: fromOracle, UpdatedAt: ledgerclient.Stamp(h.GetUpdatedAt()), Featured: make([]oracleTileJSON, 0, limit),
+		}
+		for _, t := range h.GetTiles()[:min(limit, len(h.GetTiles()))] {
+			out.Featured = append(out.Featured, oracleTileJSON{showTile(t, h.GetUpdatedAt()), t.GetAttention()})
 		}
 		if len(out.Featured) == 0 {
 			out.Source = fromNowhere
@@ -132,12 +138,12 @@ func (s *server) oracleFeatured(c echo.Context) error {
 	})
 }
 
-func showTile(t *market.Tile, now time.Time) openapi.Tile {
+func showTile(t *cataloguev1.Tile, now *timestamppb.Timestamp) openapi.Tile {
+	end := ledgerclient.Time(t.GetEndsAt())
 	return openapi.Tile{
-		ID: t.ID, Label: t.Label, Tagline: tagline(t.Markets, t.EndsAt, now), Route: "/m/" + string(t.MarketID),
-		TotalVol24H: cents(t.Volume24h), TopMarket: t.Title, TopYesPct: percent(t.Yes), MarketID: string(t.MarketID),
-		Lane: string(t.Lane), MarketCount: int64(t.Markets), Move24HBps: openapi.Int(t.Move), ImageURL: orNull(t.ImageURL),
-		EndsAt: syntax.StampOrNull(t.EndsAt),
+		ID: t.GetId(), Label: t.GetLabel(), Tagline: tagline(t.GetMarketCount(), end, ledgerclient.Time(now)), Route: "/m/" + t.GetMarketId(), TotalVol24H: cents(t.GetVolume24H()), TopMarket: t.GetTitle(), TopYesPct: percent(t.YesBps),
+		MarketID: t.GetMarketId(), Lane: t.GetLane(), MarketCount: int64(t.GetMarketCount()), Move24HBps: openapi.Int(t.Move24HBps),
+		ImageURL: orNull(t.GetImageUrl()), EndsAt: syntax.StampOrNull(end),
 	}
 }
 

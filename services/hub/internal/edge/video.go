@@ -83,7 +83,7 @@ func (s *server) makeClip(c echo.Context) error {
 	}
 	ctx := c.Request().Context()
 	if ask.MarketID != "" {
-		if _, err := s.Markets.Market(ctx, ask.MarketID); err != nil {
+		if _, err := s.readMarket(ctx, ask.MarketID); err != nil {
 			return unknownMarket(err, ask.MarketID)
 		}
 	}

@@ -1,3 +1,3 @@
-// Package market holds market records as the front door shows them and the
-// form of a market that the service creates itself. The ledger owns both.
+// Package market reads what callers ask of markets, checks the draft of a native market, labels
+// sentiment and defines pins. The ledger stores markets; the hub stores pins.
 package market

@@ -4,7 +4,9 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 )
 
 // Bounds of a native market.
@@ -39,6 +41,15 @@ type Draft struct {
 	InitialYes       syntax.Bps
 	CreatedBy        string // operator id, or "admin"
 	MessageID        string // of the signed message that asks for it; empty: an admin does
+}
+
+// Request returns the request for the ledger to create the market.
+func (d *Draft) Request() *marketv1.CreateNativeRequest {
+	return &marketv1.CreateNativeRequest{
+		Question: d.Question, Description: d.Description, CutoffAt: ledgerclient.Timestamp(d.CutoffAt),
+		ResolvesBy: ledgerclient.Timestamp(d.ResolvesBy), Lane: string(d.Lane), ResolutionSource: d.ResolutionSource,
+		InitialYesBps: int32(d.InitialYes), CreatedBy: d.CreatedBy, MessageId: d.MessageID,
+	}
 }
 
 // CheckDates compares the dates with now and with each other.

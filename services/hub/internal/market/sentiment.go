@@ -1,6 +1,10 @@
 package market
 
-import "math"
+import (
+	"math"
+
+	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
+)
 
 // Words for how those who called lean; below mixedFrom calls there is too little
 // to be mixed.
@@ -14,23 +18,24 @@ const (
 	mixedFrom  = 6
 )
 
-// Score is -100, all NO, to 100, all YES, by weight (contract 4.6.7); 0 without calls.
-func (s *Sentiment) Score() int {
-	if s.WeightYes+s.WeightNo <= 0 {
+// Score returns the sentiment from -100, all NO, to 100, all YES, by weight; 0 without calls.
+func Score(m *cataloguev1.GetSentimentResponse) int {
+	yes, no := m.GetWeightYes(), m.GetWeightNo()
+	if yes+no <= 0 {
 		return 0
 	}
 	// A weight is not exact in binary: 19.5 must not become 19.
-	return int(math.Round(math.Round(1e8*(s.WeightYes-s.WeightNo)/(s.WeightYes+s.WeightNo)) / 1e6))
+	return int(math.Round(math.Round(1e8*(yes-no)/(yes+no)) / 1e6))
 }
 
-// Label is the word for the score and the number of calls.
-func (s *Sentiment) Label() string {
-	switch score := s.Score(); {
+// Label returns the word for the score and the number of calls.
+func Label(m *cataloguev1.GetSentimentResponse) string {
+	switch score := Score(m); {
 	case score >= clearScore:
 		return Bullish
 	case score <= -clearScore:
 		return Bearish
-	case s.Yes+s.No >= mixedFrom:
+	case m.GetYes()+m.GetNo() >= mixedFrom:
 		return Mixed
 	}
 	return Neutral

@@ -4,13 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+
+	moderationv1 "github.com/signalcast/signalcast/proto/moderation/v1"
 )
 
 // hide removes the payload of each message that contains text of a hidden thing, and marks the
 // message as hidden. All reads of messages use it. Messages without text need no answer of the
-// ledger. Faults: those of Moderation.
+// ledger. Fault: signal_service_unavailable.
 func (s *Service) hide(ctx context.Context, records []Record) error {
-	var things []Thing
+	var things []*moderationv1.Thing
 	var owner []int // index of the record of each thing
 	for i := range records {
 		list, err := textOf(&records[i])
@@ -24,10 +26,11 @@ func (s *Service) hide(ctx context.Context, records []Record) error {
 	if len(things) == 0 {
 		return nil
 	}
-	hidden, err := s.Moderation.Hidden(ctx, things)
+	r, err := s.Moderation.Hidden(ctx, &moderationv1.HiddenRequest{Things: things})
 	if err != nil {
 		return err
 	}
+	hidden := r.GetHidden()
 	if len(hidden) != len(things) {
 		return fmt.Errorf("moderation of %d things: %d answers", len(things), len(hidden))
 	}
@@ -64,7 +67,7 @@ func withoutPayload(body []byte) ([]byte, error) {
 // the market for its title, of a market and of an outcome the market, of a station the station.
 // The text of a profile and of a broadcast, which has no kind of its own, belongs to the profile
 // of the author. No message contains text of an event or of an application.
-func textOf(r *Record) ([]Thing, error) {
+func textOf(r *Record) ([]*moderationv1.Thing, error) {
 	var has struct {
 		Payload struct {
 			MarketID, EventID, StationID        string
@@ -81,10 +84,10 @@ func textOf(r *Record) ([]Thing, error) {
 		}
 	}
 	p := &has.Payload
-	var out []Thing
+	var out []*moderationv1.Thing
 	add := func(kind, id string) {
 		if id != "" {
-			out = append(out, Thing{Kind: kind, ID: id})
+			out = append(out, &moderationv1.Thing{Kind: kind, Id: id})
 		}
 	}
 	switch r.Type {

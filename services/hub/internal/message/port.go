@@ -104,20 +104,6 @@ type OperatorKeys interface {
 	RevokedKeys(ctx context.Context, keyIDs []string) ([]string, error)
 }
 
-// Thing is something with text that administrators can hide.
-type Thing struct {
-	Kind string // signal, market, station or profile
-	ID   string // of a profile the id of its operator, not its handle
-}
-
-// Moderation reads decisions of administrators about text. Fault of all:
-// signal_service_unavailable.
-type Moderation interface {
-	// Hidden reports for each thing whether it is hidden, in the order of things, of which there
-	// are at most 500.
-	Hidden(ctx context.Context, things []Thing) ([]bool, error)
-}
-
 // Challenge is a challenge as it is kept.
 type Challenge struct {
 	Hash      []byte // SHA-256

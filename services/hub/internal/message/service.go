@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	moderationv1 "github.com/signalcast/signalcast/proto/moderation/v1"
 )
 
 // Config is what a service is made of.
@@ -21,7 +22,7 @@ type Config struct {
 	// OperatorKeys reads whether the key that made a signer is revoked.
 	OperatorKeys OperatorKeys
 	// Moderation reads which text is hidden.
-	Moderation Moderation
+	Moderation moderationv1.ModerationServiceClient
 }
 
 // Service takes, shows and attests messages and keeps their signers.

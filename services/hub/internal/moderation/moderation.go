@@ -7,7 +7,10 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	moderationv1 "github.com/signalcast/signalcast/proto/moderation/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/onair"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
@@ -54,23 +57,13 @@ type Report struct {
 	At       time.Time
 }
 
-// Store keeps decisions. Faults: ErrNotFound, db_unavailable.
+// Store stores the decisions about applications and the reports. Faults: ErrNotFound, db_unavailable.
 type Store interface {
 	Decide(ctx context.Context, d Decision) (Decision, error)
-	// Find returns ErrNotFound for a thing that does not exist.
-	Find(ctx context.Context, kind, id string) error
+	// Find returns ErrNotFound for an application that does not exist.
+	Find(ctx context.Context, id string) error
 	// List returns the last decisions, newest first, at most limit.
 	List(ctx context.Context, limit int) ([]Decision, error)
-}
-
-// Air applies decisions about profiles to streams, clips and overlays.
-type Air interface {
-	// Hide takes a hidden profile off the air, or shows it again. Fault: db_unavailable.
-	Hide(ctx context.Context, handle syntax.Handle, hidden bool) error
-}
-
-// Reports keeps reports. Fault: db_unavailable.
-type Reports interface {
 	// AddReport stores a report unless its reporter has most reports since a time; it reports
 	// whether it did.
 	AddReport(ctx context.Context, r Report, since time.Time, most int) (bool, error)
@@ -78,40 +71,60 @@ type Reports interface {
 
 // Service decides and takes reports.
 type Service struct {
-	ledger, apps Store
-	air          Air
-	reports      Reports
-	newID        func() string
-	now          func() time.Time
+	ledger moderationv1.ModerationServiceClient
+	store  Store
+	air    *onair.Service
+	newID  func() string
+	now    func() time.Time
 }
 
-// NewService returns a Service on the stores of the ledger and of this service.
-func NewService(ledger, apps Store, air Air, reports Reports, newID func() string, now func() time.Time) *Service {
-	return &Service{ledger: ledger, apps: apps, air: air, reports: reports, newID: newID, now: now}
+// NewService returns a Service on the ledger and the store of this service. Decisions about profiles
+// apply to the sessions of air.
+func NewService(
+	ledger moderationv1.ModerationServiceClient, store Store, air *onair.Service, newID func() string, now func() time.Time,
+) *Service {
+	return &Service{ledger: ledger, store: store, air: air, newID: newID, now: now}
 }
 
 // Decide hides the text of a thing or shows it. After db_unavailable the decision may be stored
 // and not applied on the air; deciding again applies it. Faults: ErrNotFound, db_unavailable.
 func (s *Service) Decide(ctx context.Context, d Decision) (Decision, error) {
 	d.At = s.now().UTC().Truncate(time.Millisecond)
-	d, err := s.of(d.Kind).Decide(ctx, d)
-	if err == nil && d.Kind == Profile {
+	if d.Kind == App {
+		return s.store.Decide(ctx, d)
+	}
+	r, err := s.ledger.Decide(ctx, &moderationv1.DecideRequest{Decision: &moderationv1.Decision{
+		Kind: d.Kind, Id: d.ID, Hidden: d.Hidden, Reason: d.Reason, By: d.By,
+	}})
+	if err != nil {
+		return Decision{}, err
+	}
+	d = decisionOf(r.GetDecision())
+	if d.Kind == Profile {
 		err = s.air.Hide(ctx, syntax.Handle(d.ID), d.Hidden)
 	}
 	return d, err
 }
 
+func decisionOf(d *moderationv1.Decision) Decision {
+	return Decision{
+		Kind: d.GetKind(), ID: d.GetId(), Hidden: d.GetHidden(), Reason: d.GetReason(), By: d.GetBy(), At: ledgerclient.Time(d.GetAt()),
+	}
+}
+
 // List returns the last decisions, newest first. Fault: db_unavailable.
 func (s *Service) List(ctx context.Context) ([]Decision, error) {
-	list, err := s.ledger.List(ctx, MaxListed)
+	r, err := s.ledger.List(ctx, &moderationv1.ListRequest{Limit: MaxListed})
 	if err != nil {
 		return nil, err
 	}
-	apps, err := s.apps.List(ctx, MaxListed)
+	list, err := s.store.List(ctx, MaxListed)
 	if err != nil {
 		return nil, err
 	}
-	list = append(list, apps...)
+	for _, d := range r.GetDecisions() {
+		list = append(list, decisionOf(d))
+	}
 	slices.SortStableFunc(list, func(a, b Decision) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.ID, b.ID)) })
 	return list[:min(len(list), MaxListed)], nil
 }
@@ -119,21 +132,23 @@ func (s *Service) List(ctx context.Context) ([]Decision, error) {
 // Report stores a report, ReportsPerDay of one operator in 24 hours. Faults: ErrNotFound,
 // ErrReports, db_unavailable.
 func (s *Service) Report(ctx context.Context, r Report) error {
-	if err := s.of(r.Kind).Find(ctx, r.Kind, r.Thing); err != nil {
+	if err := s.find(ctx, r.Kind, r.Thing); err != nil {
 		return err
 	}
 	const day = 24 * time.Hour
 	r.ID, r.At = s.newID(), s.now().UTC().Truncate(time.Millisecond)
-	ok, err := s.reports.AddReport(ctx, r, r.At.Add(-day), ReportsPerDay)
+	ok, err := s.store.AddReport(ctx, r, r.At.Add(-day), ReportsPerDay)
 	if err == nil && !ok {
 		err = fault.Of(ErrReports).With("retryAfterMs", day.Milliseconds())
 	}
 	return err
 }
 
-func (s *Service) of(kind string) Store {
+// find returns an error for a thing that does not exist.
+func (s *Service) find(ctx context.Context, kind, id string) error {
 	if kind == App {
-		return s.apps
+		return s.store.Find(ctx, id)
 	}
-	return s.ledger
+	_, err := s.ledger.Find(ctx, &moderationv1.FindRequest{Kind: kind, Id: id})
+	return err
 }

@@ -205,7 +205,7 @@ func (s *Moderation) Decide(ctx context.Context, d moderation.Decision) (moderat
 }
 
 // Find implements moderation.Store.
-func (s *Moderation) Find(ctx context.Context, _, id string) error {
+func (s *Moderation) Find(ctx context.Context, id string) error {
 	if uuid.Validate(id) != nil {
 		return moderation.ErrNotFound
 	}
@@ -232,7 +232,7 @@ func (s *Moderation) List(ctx context.Context, limit int) ([]moderation.Decision
 	}), nil
 }
 
-// AddReport implements moderation.Reports.
+// AddReport implements moderation.Store.
 func (s *Moderation) AddReport(ctx context.Context, r moderation.Report, since time.Time, most int) (added bool, err error) {
 	err = s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := q.LockReportsOfOperator(ctx, string(r.Reporter)); err != nil {

@@ -16,10 +16,12 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/gowebpki/jcs"
+	"google.golang.org/grpc"
 
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/testkit"
+	moderationv1 "github.com/signalcast/signalcast/proto/moderation/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
 )
@@ -88,10 +90,14 @@ type desk struct {
 }
 
 // shownText hides no text.
-type shownText struct{}
+type shownText struct {
+	moderationv1.ModerationServiceClient
+}
 
-func (shownText) Hidden(_ context.Context, things []message.Thing) ([]bool, error) {
-	return make([]bool, len(things)), nil
+func (shownText) Hidden(
+	_ context.Context, r *moderationv1.HiddenRequest, _ ...grpc.CallOption,
+) (*moderationv1.HiddenResponse, error) {
+	return &moderationv1.HiddenResponse{Hidden: make([]bool, len(r.GetThings()))}, nil
 }
 
 func newDesk(t *testing.T) *desk {

@@ -53,11 +53,11 @@ func TestHiddenApp(t *testing.T) {
 		if _, err := s.Decide(ctx, moderation.Decision{Kind: moderation.App, ID: unknown, At: now}); !errors.Is(err, moderation.ErrNotFound) {
 			t.Errorf("decide %s: %v", unknown, err)
 		}
-		if err := s.Find(ctx, moderation.App, unknown); !errors.Is(err, moderation.ErrNotFound) {
+		if err := s.Find(ctx, unknown); !errors.Is(err, moderation.ErrNotFound) {
 			t.Errorf("find %s: %v", unknown, err)
 		}
 	}
-	if err := s.Find(ctx, moderation.App, id); err != nil {
+	if err := s.Find(ctx, id); err != nil {
 		t.Error(err)
 	}
 }

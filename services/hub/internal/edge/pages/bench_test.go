@@ -44,7 +44,6 @@ type bench struct {
 	ledger *memledger.Ledger
 	edge   *web.Edge
 	clock  *testkit.Clock
-	found  *finder
 	pins   *pins
 	feed   *record
 	kept   *shelves
@@ -65,33 +64,19 @@ func (p *pins) Pin(_ context.Context, one market.Pin) (market.Pin, error) { retu
 
 func (p *pins) Unpin(context.Context, syntax.MarketID) (bool, error) { return false, p.err }
 
-// finder remembers what was asked.
-type finder struct {
-	market.Catalogue
-	mu    sync.Mutex
-	query market.Query
-}
-
-func (f *finder) Find(ctx context.Context, q market.Query) (market.Page, error) {
-	f.mu.Lock()
-	f.query = q
-	f.mu.Unlock()
-	return f.Catalogue.Find(ctx, q)
-}
-
 func setup(t testing.TB) *bench {
 	t.Helper()
 	b := &bench{t: t, clock: testkit.NewClock(time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC))}
 	b.ledger = memledger.New(b.clock.Now)
 	conn := testkit.Link(t, b.ledger.Register)
 	log := slog.New(slog.DiscardHandler)
-	b.found, b.pins, b.feed = &finder{Catalogue: upstream.NewCatalogue(conn)}, &pins{}, &record{}
+	b.pins, b.feed = &pins{}, &record{}
 	b.edge = web.New(web.Config{Log: log, Now: b.clock.Now})
 	ledger := ledgerclient.New(conn)
 	ledger.Feed = b.feed
 	deps := pages.Deps{
-		HubURL: hubURL, Origin: hubURL, APIURL: "https://api.example", Ledger: ledger, Markets: upstream.NewMarkets(conn),
-		Catalogue: b.found, Pins: b.pins, Resolutions: upstream.NewResolutions(conn), Operators: upstream.NewOperators(conn),
+		HubURL: hubURL, Origin: hubURL, APIURL: "https://api.example", Ledger: ledger,
+		Pins: b.pins, Operators: upstream.NewOperators(conn),
 		Visitor: func(echo.Context) (grant.Visitor, string, error) { return grant.Visitor{}, "", nil },
 		Now:     b.clock.Now, Log: log, Degraded: func(path, source string) {
 			b.mu.Lock()

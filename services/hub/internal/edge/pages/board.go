@@ -8,8 +8,10 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/skill"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/board"
 )
 
@@ -73,9 +75,11 @@ func boardURL(q board.Query) string {
 // board is GET /board.
 func (s *site) board(c echo.Context) error {
 	q := board.ParseQuery(c.QueryParam("operators"), c.QueryParam("window"), c.QueryParam("lane"), c.QueryParam("order"))
-	var b board.Board
+	var b *boardv1.ListBroadcastResponse
 	g := newGather(c.Request().Context())
-	ask(g, partBoard, &b, func(ctx context.Context) (board.Board, error) { return s.Boards.Broadcast(ctx, q, board.Max) })
+	ask(g, partBoard, &b, func(ctx context.Context) (*boardv1.ListBroadcastResponse, error) {
+		return s.Ledger.Boards.ListBroadcast(ctx, q.Request(board.Max))
+	})
 	g.done()
 	p := boardPage{
 		frame: s.frame(c, "Board", "Who calls prediction markets best, and how much of it can be luck.", boardURL(q)),
@@ -87,8 +91,8 @@ func (s *site) board(c echo.Context) error {
 		p.Everybody = widest
 	}
 	if !p.Away {
-		p.Updated = when(b.UpdatedAt)
-		p.fill(b.Rows)
+		p.Updated = when(ledgerclient.Time(b.GetUpdatedAt()))
+		p.fill(b.GetRows())
 	}
 	s.lessThanWhole(c, g)
 	return s.render(c, http.StatusOK, "board", p)
@@ -125,40 +129,42 @@ func (p *boardPage) tabs() {
 	}
 }
 
-func (p *boardPage) fill(rows []board.Row) {
+func (p *boardPage) fill(rows []*boardv1.Row) {
 	reports := make([]*skill.Report, 0, len(rows))
-	for i := range rows {
-		if e := rows[i].Edge; e != nil {
-			reports = append(reports, reportOfEdge(e))
+	for _, r := range rows {
+		if r.GetEdgeCalls() > 0 {
+			reports = append(reports, reportOfEdge(r))
 		}
 	}
 	scale := spansOf(reports...)
 	p.Ticks = scale.ticks()
-	for i := range rows {
-		r := &rows[i]
-		o := &r.Operator
+	for _, r := range rows {
+		o := r.GetOperator()
 		row := boardRow{
-			Rank: digits(int64(r.Rank)), Name: o.DisplayName, Handle: string(o.Handle), Machine: machineWords[o.Type],
-			Broadcast: digits(int64(r.BroadcastScore)), Points: signed(int(r.Score)), Way: wayOf(r.Score), Right: "–",
-			Record: grouped(r.Won) + "–" + grouped(r.Lost), Calls: grouped(r.Total),
+			Rank: digits(int64(r.GetRank())), Name: o.GetDisplayName(), Handle: o.GetHandle(),
+			Machine: machineWords[syntax.OperatorType(o.GetOperatorType())], Broadcast: digits(int64(r.GetBroadcastScore())),
+			Points: signed(int(r.GetScore())), Way: wayOf(r.GetScore()), Right: "–",
+			Record: grouped(r.GetWon()) + "–" + grouped(r.GetLost()), Calls: grouped(r.GetTotal()),
 		}
 		if row.Name == "" {
 			row.Name = "@" + row.Handle
 		}
-		if o.Tier == syntax.House {
-			row.Tier = tierWords[o.Tier].word
+		if tier := syntax.Tier(o.GetTier()); tier == syntax.House {
+			row.Tier = tierWords[tier].word
 		}
-		if r.Won+r.Lost > 0 {
-			row.Right = digits(int64(r.Accuracy)) + "%"
+		if r.GetWon()+r.GetLost() > 0 {
+			row.Right = digits(int64(r.GetAccuracy())) + "%"
 		}
-		if r.Edge != nil {
-			edge := scale.span(reportOfEdge(r.Edge))
-			row.Edge, row.Decided = &edge, grouped(r.Edge.Calls)
+		if r.GetEdgeCalls() > 0 {
+			edge := scale.span(reportOfEdge(r))
+			row.Edge, row.Decided = &edge, grouped(r.GetEdgeCalls())
 		}
 		p.Rows = append(p.Rows, row)
 	}
 }
 
-func reportOfEdge(e *board.Edge) *skill.Report {
-	return &skill.Report{Calls: e.Calls, EdgeBps: int(e.Bps), LowBps: int(e.Low), HighBps: int(e.High)}
+func reportOfEdge(r *boardv1.Row) *skill.Report {
+	return &skill.Report{
+		Calls: r.GetEdgeCalls(), EdgeBps: int(r.GetEdgeBps()), LowBps: int(r.GetEdgeLowBps()), HighBps: int(r.GetEdgeHighBps()),
+	}
 }

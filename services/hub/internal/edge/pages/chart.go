@@ -10,6 +10,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
@@ -56,7 +57,7 @@ type chartMark struct {
 
 // stretch is what a chart is drawn of.
 type stretch struct {
-	Points   []market.Point
+	Points   []*cataloguev1.HistoryPoint
 	Calls    []*signalv1.Signal // newest first
 	Interval market.Interval
 	Now      time.Time
@@ -125,10 +126,10 @@ func (s *stretch) clean() []price {
 	from, to := s.from(), s.Now.Add(shortest).Unix()
 	list := make([]price, 0, len(s.Points))
 	for _, p := range s.Points {
-		if p.T <= 0 || p.T < from || p.T > to || math.IsNaN(p.P) {
+		if t := p.GetT(); t <= 0 || t < from || t > to || math.IsNaN(p.GetP()) {
 			continue
 		}
-		list = append(list, price{p.T, math.Round(wholePrice * min(max(p.P, 0), 1))})
+		list = append(list, price{p.GetT(), math.Round(wholePrice * min(max(p.GetP(), 0), 1))})
 	}
 	slices.SortStableFunc(list, func(a, b price) int { return cmp.Compare(a.t, b.t) })
 	out := list[:0]

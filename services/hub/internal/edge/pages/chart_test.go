@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -17,9 +18,11 @@ import (
 
 var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 
+type point = *cataloguev1.HistoryPoint
+
 // ago is a price so many minutes before noon.
-func ago(minutes int, p float64) market.Point {
-	return market.Point{T: noon.Add(-time.Duration(minutes) * time.Minute).Unix(), P: p}
+func ago(minutes int, p float64) point {
+	return &cataloguev1.HistoryPoint{T: noon.Add(-time.Duration(minutes) * time.Minute).Unix(), P: p}
 }
 
 func called(minutes int, side syntax.Side, price int32) *signalv1.Signal {
@@ -29,13 +32,13 @@ func called(minutes int, side syntax.Side, price int32) *signalv1.Signal {
 	}
 }
 
-func drawn(i market.Interval, points ...market.Point) chart {
+func drawn(i market.Interval, points ...point) chart {
 	return plot(stretch{Points: points, Interval: i, Now: noon, Trades: true})
 }
 
 func TestChartOfNothing(t *testing.T) {
 	t.Parallel()
-	for name, points := range map[string][]market.Point{
+	for name, points := range map[string][]point{
 		"no points": nil, "only before": {ago(61, 0.5)}, "only ahead": {ago(-2, 0.5)}, "no price": {{T: noon.Unix(), P: math.NaN()}},
 		"no time": {{T: 0, P: 0.5}, {T: -5, P: 0.5}, {T: math.MaxInt64, P: 0.5}, {T: math.MinInt64, P: 0.5}},
 	} {
@@ -63,18 +66,18 @@ func TestChartGeometry(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
-		points []market.Point
+		points []point
 		lines  []string
 		rows   string
 	}{
-		{"a line up", []market.Point{ago(60, 0), ago(30, 0.5), ago(0, 1)}, []string{"M0 1000L500 500L1000 0"}, "0% 25% 50% 75% 100%"},
-		{"out of order", []market.Point{ago(0, 1), ago(60, 0), ago(30, 0.5)}, []string{"M0 1000L500 500L1000 0"}, "0% 25% 50% 75% 100%"},
-		{"beyond the ends", []market.Point{ago(60, -7), ago(30, 0.5), ago(0, 9)}, []string{"M0 1000L500 500L1000 0"}, "0% 25% 50% 75% 100%"},
-		{"infinite", []market.Point{ago(60, math.Inf(-1)), ago(0, math.Inf(1))}, []string{"M0 1000L1000 0"}, "0% 25% 50% 75% 100%"},
-		{"one second twice", []market.Point{ago(60, 0.9), ago(60, 0), ago(0, 1)}, []string{"M0 1000L1000 0"}, "0% 25% 50% 75% 100%"},
-		{"flat", []market.Point{ago(60, 0.5), ago(30, 0.5), ago(0, 0.5)}, []string{"M0 500L500 500L1000 500"}, "45% 47.5% 50% 52.5% 55%"},
-		{"flat at the bottom", []market.Point{ago(60, 0), ago(0, 0)}, []string{"M0 1000L1000 1000"}, "0% 2% 4% 6% 8% 10%"},
-		{"flat at the top", []market.Point{ago(60, 1), ago(0, 1)}, []string{"M0 0L1000 0"}, "90% 92% 94% 96% 98% 100%"},
+		{"a line up", []point{ago(60, 0), ago(30, 0.5), ago(0, 1)}, []string{"M0 1000L500 500L1000 0"}, "0% 25% 50% 75% 100%"},
+		{"out of order", []point{ago(0, 1), ago(60, 0), ago(30, 0.5)}, []string{"M0 1000L500 500L1000 0"}, "0% 25% 50% 75% 100%"},
+		{"beyond the ends", []point{ago(60, -7), ago(30, 0.5), ago(0, 9)}, []string{"M0 1000L500 500L1000 0"}, "0% 25% 50% 75% 100%"},
+		{"infinite", []point{ago(60, math.Inf(-1)), ago(0, math.Inf(1))}, []string{"M0 1000L1000 0"}, "0% 25% 50% 75% 100%"},
+		{"one second twice", []point{ago(60, 0.9), ago(60, 0), ago(0, 1)}, []string{"M0 1000L1000 0"}, "0% 25% 50% 75% 100%"},
+		{"flat", []point{ago(60, 0.5), ago(30, 0.5), ago(0, 0.5)}, []string{"M0 500L500 500L1000 500"}, "45% 47.5% 50% 52.5% 55%"},
+		{"flat at the bottom", []point{ago(60, 0), ago(0, 0)}, []string{"M0 1000L1000 1000"}, "0% 2% 4% 6% 8% 10%"},
+		{"flat at the top", []point{ago(60, 1), ago(0, 1)}, []string{"M0 0L1000 0"}, "90% 92% 94% 96% 98% 100%"},
 	} {
 		got := drawn(market.Hour, c.points...)
 		var rows []string
@@ -93,8 +96,8 @@ func TestChartGeometry(t *testing.T) {
 // A line is broken where prices are missing, and nowhere else.
 func TestChartGaps(t *testing.T) {
 	t.Parallel()
-	every := func(step int, minutes ...int) []market.Point {
-		var out []market.Point
+	every := func(step int, minutes ...int) []point {
+		var out []point
 		for i := 0; i+1 < len(minutes); i += 2 {
 			for m := minutes[i]; m >= minutes[i+1]; m -= step {
 				out = append(out, ago(m, 0.4))
@@ -105,7 +108,7 @@ func TestChartGaps(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		interval    market.Interval
-		points      []market.Point
+		points      []point
 		lines, dots int
 	}{
 		{"whole hour", market.Hour, every(1, 60, 0), 1, 0},
@@ -123,7 +126,7 @@ func TestChartGaps(t *testing.T) {
 			t.Errorf("%s: %d lines and %d dots, want %d and %d", c.name, len(got.Lines), len(got.Dots), c.lines, c.dots)
 		}
 	}
-	held := plot(stretch{Points: []market.Point{ago(60, 0.4), ago(30, 0.6)}, Interval: market.Hour, Now: noon, Trades: true, Held: true})
+	held := plot(stretch{Points: []point{ago(60, 0.4), ago(30, 0.6)}, Interval: market.Hour, Now: noon, Trades: true, Held: true})
 	if len(held.Lines) != 1 || !strings.HasPrefix(held.Lines[0], "M0 ") || strings.Count(held.Lines[0], "H") != 2 || !strings.Contains(held.Lines[0], "H1000") || strings.Contains(held.Lines[0], "L") {
 		t.Errorf("a price that stands until the next one is drawn as %v", held.Lines)
 	}
@@ -132,7 +135,7 @@ func TestChartGaps(t *testing.T) {
 func TestChartMarks(t *testing.T) {
 	t.Parallel()
 	calls := []*signalv1.Signal{called(0, syntax.No, 6000), called(15, syntax.Yes, 7000), called(45, syntax.Yes, 20_000), called(50, syntax.No, -3), called(61, syntax.Yes, 5000)}
-	c := plot(stretch{Points: []market.Point{ago(60, 0), ago(0, 1)}, Calls: calls, Interval: market.Hour, Now: noon, Trades: true})
+	c := plot(stretch{Points: []point{ago(60, 0), ago(0, 1)}, Calls: calls, Interval: market.Hour, Now: noon, Trades: true})
 	var got []string
 	for _, m := range c.Marks {
 		got = append(got, m.X+","+m.Y+","+m.Class)
@@ -173,7 +176,7 @@ func TestChartStaysWithin(t *testing.T) {
 			n = 30_000
 		}
 		for range n {
-			p := market.Point{T: noon.Unix() - r.Int64N(1<<uint(1+r.IntN(31))), P: r.Float64()}
+			p := &cataloguev1.HistoryPoint{T: noon.Unix() - r.Int64N(1<<uint(1+r.IntN(31))), P: r.Float64()}
 			switch r.IntN(20) {
 			case 0:
 				p.P = odd[r.IntN(len(odd))]

@@ -208,7 +208,7 @@ func rowOfMove(m *wirev1.Move) feedRow {
 	at, id := ledgerclient.Time(m.GetDetectedAt()), m.GetMarketId()
 	return feedRow{
 		Key: m.GetProvider() + ":" + id, Word: "Move", Class: "wire-move", Title: m.GetTitle(), URL: marketPath + id,
-		Fact: percent(m.GetFromBps()) + " to " + percent(m.GetToBps()), Text: venueWord(syntax.Provider(m.GetProvider())),
+		Fact: percent(m.GetFromBps()) + " to " + percent(m.GetToBps()), Text: venueWord(m.GetProvider()),
 		At: at.UTC().Format("15:04:05"), AtISO: syntax.Stamp(at),
 	}
 }

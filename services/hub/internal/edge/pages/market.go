@@ -7,10 +7,13 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
+	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
-	"github.com/signalcast/signalcast/services/hub/internal/resolution"
 )
 
 type marketPage struct {
@@ -82,60 +85,67 @@ func (s *site) market(c echo.Context) error {
 		return market.ErrUnknown
 	}
 	ctx := c.Request().Context()
-	m, err := s.Markets.Market(ctx, id)
+	m, err := s.readMarket(ctx, string(id))
 	if err != nil {
 		if fault.Of(err).Kind == fault.NotFound {
 			return market.ErrUnknown
 		}
 		return err
 	}
-	interval := s.interval(c.QueryParam("interval"), &m)
+	interval := intervalOf(c.QueryParam("interval"), m)
 	var (
-		points  []market.Point
+		history *cataloguev1.ListHistoryResponse
 		ledger  *signalv1.ListLedgerResponse
 		crowd   *signalv1.GetCrowdResponse
-		outcome *resolution.Outcome
-		mood    market.Sentiment
-		related market.Related
+		outcome *resolutionv1.Outcome
+		mood    *cataloguev1.GetSentimentResponse
+		related *cataloguev1.GetRelatedResponse
 	)
 	g := newGather(ctx)
-	ask(g, partHistory, &points, func(ctx context.Context) ([]market.Point, error) { return s.Catalogue.History(ctx, id, "", interval) })
+	ask(g, partHistory, &history, func(ctx context.Context) (*cataloguev1.ListHistoryResponse, error) {
+		return s.Ledger.Catalogue.ListHistory(ctx, &cataloguev1.ListHistoryRequest{MarketId: string(id), Interval: string(interval)})
+	})
 	ask(g, partLedger, &ledger, func(ctx context.Context) (*signalv1.ListLedgerResponse, error) {
 		return s.Ledger.Signals.ListLedger(ctx, &signalv1.ListLedgerRequest{MarketId: string(id), Limit: callsRead})
 	})
 	ask(g, partCrowd, &crowd, func(ctx context.Context) (*signalv1.GetCrowdResponse, error) {
 		return s.Ledger.Signals.GetCrowd(ctx, &signalv1.GetCrowdRequest{MarketId: string(id)})
 	})
-	ask(g, partOutcome, &outcome, func(ctx context.Context) (*resolution.Outcome, error) { return s.Resolutions.Outcome(ctx, id) })
-	ask(g, partMood, &mood, func(ctx context.Context) (market.Sentiment, error) { return s.Catalogue.Sentiment(ctx, id) })
-	ask(g, partRelated, &related, func(ctx context.Context) (market.Related, error) { return s.Catalogue.Related(ctx, id) })
+	ask(g, partOutcome, &outcome, func(ctx context.Context) (*resolutionv1.Outcome, error) { return s.outcome(ctx, id) })
+	ask(g, partMood, &mood, func(ctx context.Context) (*cataloguev1.GetSentimentResponse, error) {
+		return s.Ledger.Catalogue.GetSentiment(ctx, &cataloguev1.GetSentimentRequest{MarketId: string(id)})
+	})
+	ask(g, partRelated, &related, func(ctx context.Context) (*cataloguev1.GetRelatedResponse, error) {
+		return s.Ledger.Catalogue.GetRelated(ctx, &cataloguev1.GetRelatedRequest{MarketId: string(id)})
+	})
 	g.done()
 
-	p := s.marketOf(c, &m)
+	p := s.marketOf(c, m)
 	p.HubURL = s.HubURL
 	p.ChartAway, p.LedgerAway, p.CrowdAway = g.missing(partHistory), g.missing(partLedger), g.missing(partCrowd)
 	p.OutcomeAway, p.MoodAway, p.RelatedAway = g.missing(partOutcome), g.missing(partMood), g.missing(partRelated)
-	p.settle(&m, outcome, s.Now())
+	p.settle(m, outcome, s.Now())
 	p.Tabs = tabsOf(interval)
 	p.Chart = plot(stretch{
-		Points: points, Calls: ledger.GetSignals(), Interval: interval, Now: s.Now(),
-		Held: m.Provider == syntax.Manual, Trades: m.Status == syntax.MarketOpen,
+		Points: history.GetPoints(), Calls: ledger.GetSignals(), Interval: interval, Now: s.Now(),
+		Held: m.GetProvider() == string(syntax.Manual), Trades: m.GetStatus() == string(syntax.MarketOpen),
 	})
 	p.Calls = ledger.GetYes() + ledger.GetNo()
 	rows := callsOf(ledger.GetSignals())
 	p.Newest, p.Older = rows[:min(len(rows), callsShown)], rows[min(len(rows), callsShown):]
-	p.Crowd, p.TopLine = crowdOf(&m, crowd)
+	p.Crowd, p.TopLine = crowdOf(m, crowd)
 	p.Mood = moodOf(mood)
-	p.Related = relatedOf(related)
+	p.Related = relatedOf(related.GetRelated())
 	p.Description = p.card()
 	s.lessThanWhole(c, g)
 	return s.render(c, http.StatusOK, "market", p)
 }
 
-// interval is the one that was asked for; without a word the last day of a market
-// that trades and the whole life of one that does not.
-func (s *site) interval(raw string, m *market.Market) market.Interval {
-	if raw == "" && (m.Status == syntax.MarketClosed || m.Status == syntax.MarketResolved) {
+// intervalOf returns the requested interval; without one the last day of a market that trades and the
+// whole life of one that does not.
+func intervalOf(raw string, m *marketv1.Market) market.Interval {
+	status := syntax.MarketStatus(m.GetStatus())
+	if raw == "" && (status == syntax.MarketClosed || status == syntax.MarketResolved) {
 		return market.All
 	}
 	return market.ParseInterval(raw)
@@ -155,34 +165,33 @@ func tabsOf(here market.Interval) []tab {
 	return names
 }
 
-func (s *site) marketOf(c echo.Context, m *market.Market) marketPage {
+func (s *site) marketOf(c echo.Context, m *marketv1.Market) marketPage {
+	id, unit := m.GetId(), m.GetVolumeUnit()
 	p := marketPage{
-		frame: s.frame(c, m.Title, "", "/m/"+string(m.ID)),
-		ID:    string(m.ID), Question: m.Title, About: m.Description, Venue: venueWord(m.Provider), Lane: laneWord(m.Lane),
-		YesLabel: "YES", NoLabel: "NO", CallAt: wholePrice / 2, Volume: amount(m.Volume, m.VolumeUnit), Volume24h: amount(m.Volume24h, "usd"),
-		Liquidity: amount(m.Liquidity, m.VolumeUnit),
+		frame: s.frame(c, m.GetTitle(), "", "/m/"+id), ID: id, Question: m.GetTitle(), About: m.GetDescription(),
+		Venue: venueWord(m.GetProvider()), Lane: laneWord(m.GetLane()), YesLabel: "YES", NoLabel: "NO", CallAt: wholePrice / 2,
+		Volume: amount(m.Volume, unit), Volume24h: amount(m.Volume24H, "usd"), Liquidity: amount(m.Liquidity, unit),
 	}
 	p.Wide, p.Here = true, "markets"
 	p.shared(s.HubURL, "market", p.ID)
-	if m.Provider == syntax.Manual { // it has no book
+	if m.GetProvider() == string(syntax.Manual) { // it has no book
 		p.Volume, p.Volume24h, p.Liquidity = "", "", ""
 	} else {
-		p.VenueURL = link(m.URL)
+		p.VenueURL = link(m.GetUrl())
 	}
 	if m.ResolutionSource != nil {
-		p.Source = link(*m.ResolutionSource)
+		p.Source = link(m.GetResolutionSource())
 	}
-	if len(m.Outcomes) == 2 {
-		p.YesLabel, p.NoLabel = m.Outcomes[0], m.Outcomes[1]
+	if labels := market.Labels(m); labels != nil {
+		p.YesLabel, p.NoLabel = labels[0], labels[1]
 	}
-	if m.Yes != nil {
-		yes := min(max(int(*m.Yes), 0), wholePrice)
+	if m.YesBps != nil {
+		yes := min(max(int(m.GetYesBps()), 0), wholePrice)
 		p.Priced, p.Yes, p.No, p.YesPct = true, percent(yes), percent(wholePrice-yes), float64(yes)/100
 		p.CallAt = min(max(yes, 1), wholePrice-1)
 	}
-	if !m.EndDate.IsZero() {
-		p.Ends, p.EndsISO = when(m.EndDate), syntax.Stamp(m.EndDate)
-		p.Left = left(m.EndDate, s.Now())
+	if end := ledgerclient.Time(m.GetEndDate()); !end.IsZero() {
+		p.Ends, p.EndsISO, p.Left = when(end), syntax.Stamp(end), left(end, s.Now())
 	}
 	return p
 }

@@ -8,9 +8,11 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
+	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
-	"github.com/signalcast/signalcast/services/hub/internal/resolution"
 )
 
 // badge is the state of a market in plain words.
@@ -46,32 +48,32 @@ type relatedRow struct {
 }
 
 // settle says what state the market is in and what came of it.
-func (p *marketPage) settle(m *market.Market, o *resolution.Outcome, now time.Time) {
+func (p *marketPage) settle(m *marketv1.Market, o *resolutionv1.Outcome, now time.Time) {
 	p.Outcome = outcomeOf(o)
 	p.Status = statusOf(m, o, now)
-	p.Open = m.Status == syntax.MarketOpen && p.Status.Class == "open"
-	if m.ClosePrice != nil {
-		p.Close = percent(min(max(*m.ClosePrice, 0), wholePrice))
+	p.Open = m.GetStatus() == string(syntax.MarketOpen) && p.Status.Class == "open"
+	if m.ClosePriceBps != nil {
+		p.Close = percent(min(max(m.GetClosePriceBps(), 0), wholePrice))
 	}
 }
 
-func statusOf(m *market.Market, o *resolution.Outcome, now time.Time) badge {
-	claimed := m.ResolutionValue
+func statusOf(m *marketv1.Market, o *resolutionv1.Outcome, now time.Time) badge {
+	claimed, status, end := m.ResolutionValue, syntax.MarketStatus(m.GetStatus()), ledgerclient.Time(m.GetEndDate())
 	if o != nil && o.Outcome != nil {
 		claimed = o.Outcome
 	}
 	switch {
-	case o != nil && o.Disputed:
+	case o != nil && o.GetDisputed():
 		return badge{"Disputed", "disputed", "The outcome is under review."}
-	case m.Status == syntax.MarketResolved || o != nil && o.Outcome != nil:
+	case status == syntax.MarketResolved || o != nil && o.Outcome != nil:
 		return badge{resolvedWord(claimed), "resolved", "Calls are closed and scored."}
-	case m.Status == syntax.MarketClosed:
+	case status == syntax.MarketClosed:
 		return badge{"Closed, outcome pending", "provisional", "No more calls. The outcome is not final yet."}
-	case m.Status == syntax.MarketOpen && !m.EndDate.IsZero() && !m.EndDate.After(now):
+	case status == syntax.MarketOpen && !end.IsZero() && !end.After(now):
 		return badge{"Ended, outcome pending", "provisional", "No more calls. The outcome is not final yet."}
-	case m.Status == syntax.MarketOpen && m.Provisional:
+	case status == syntax.MarketOpen && m.GetProvisional():
 		return badge{"Outcome proposed", "provisional", "No more calls. The outcome is not final yet."}
-	case m.Status == syntax.MarketOpen:
+	case status == syntax.MarketOpen:
 		return badge{"Open", "open", "Calls are taken."}
 	}
 	return badge{"Status unknown", "unknown", "The venue cannot be read right now."}
@@ -87,7 +89,7 @@ func resolvedWord(outcome *string) string {
 	return "Resolved " + *outcome
 }
 
-func outcomeOf(o *resolution.Outcome) *outcomePart {
+func outcomeOf(o *resolutionv1.Outcome) *outcomePart {
 	if o == nil {
 		return nil
 	}
@@ -96,7 +98,7 @@ func outcomeOf(o *resolution.Outcome) *outcomePart {
 		return part
 	}
 	part.Word, part.Class = resolvedWord(o.Outcome), strings.ToLower(*o.Outcome)
-	part.By, part.At, part.AtISO = by(o), when(o.ResolvedAt), syntax.Stamp(o.ResolvedAt)
+	part.By, part.At, part.AtISO = by(o), when(ledgerclient.Time(o.GetResolvedAt())), ledgerclient.Stamp(o.GetResolvedAt())
 	return part
 }
 
@@ -119,7 +121,7 @@ func sharePercent(part, total int64) int64 { return (200*part + total) / (2 * to
 // near is how many points apart crowd and market may be and still agree, in bps.
 const near = 300
 
-func crowdOf(m *market.Market, c *signalv1.GetCrowdResponse) (part *crowdPart, top string) {
+func crowdOf(m *marketv1.Market, c *signalv1.GetCrowdResponse) (part *crowdPart, top string) {
 	if c != nil && c.TopYesPercent != nil {
 		top = strconv.Itoa(int(c.GetTopYesPercent())) + "% YES of " + many(int64(c.GetTopSample()), "call")
 	}
@@ -129,10 +131,10 @@ func crowdOf(m *market.Market, c *signalv1.GetCrowdResponse) (part *crowdPart, t
 	}
 	part = &crowdPart{Pct: min(max(sharePercent(c.GetYes(), total), 0), 100), Calls: many(total, "call")}
 	part.Yes = strconv.FormatInt(part.Pct, 10) + "%"
-	if m.Yes == nil {
+	if m.YesBps == nil {
 		return part, top
 	}
-	gap := int(100*part.Pct) - int(*m.Yes)
+	gap := int(100*part.Pct) - int(m.GetYesBps())
 	part.Gap, part.Word = pointsOf(gap), "The crowd and the market agree."
 	switch {
 	case gap > near:
@@ -148,21 +150,21 @@ var leans = map[string]string{
 	market.Bullish: "Leans YES", market.Bearish: "Leans NO", market.Mixed: "Split", market.Neutral: "No clear lean",
 }
 
-func moodOf(m market.Sentiment) *moodPart {
-	if m.Yes+m.No <= 0 {
+func moodOf(m *cataloguev1.GetSentimentResponse) *moodPart {
+	if m.GetYes()+m.GetNo() <= 0 {
 		return nil
 	}
-	label := m.Label()
+	label := market.Label(m)
 	part := &moodPart{Word: leans[label], Class: label}
 	if m.ConfidenceYes != nil || m.ConfidenceNo != nil {
 		part.Lines = append(part.Lines, "Mean confidence: "+sides(m.ConfidenceYes, m.ConfidenceNo))
 	}
-	if takes := m.TakesYes + m.TakesNo; takes > 0 {
-		part.Lines = append(part.Lines, many(takes, "take")+": "+strconv.FormatInt(m.TakesYes, 10)+" for YES, "+strconv.FormatInt(m.TakesNo, 10)+" for NO")
+	if yes, no := m.GetTakesYes(), m.GetTakesNo(); yes+no > 0 {
+		part.Lines = append(part.Lines, many(yes+no, "take")+": "+digits(yes)+" for YES, "+digits(no)+" for NO")
 	}
-	last := "Last 24 hours: " + many(m.Signals24h, "call")
-	if m.Move24h != nil {
-		last += ", price " + pointsOf(int(*m.Move24h)) + " points"
+	last := "Last 24 hours: " + many(m.GetSignals24H(), "call")
+	if m.Move24HBps != nil {
+		last += ", price " + pointsOf(int(m.GetMove24HBps())) + " points"
 	}
 	part.Lines = append(part.Lines, last)
 	return part
@@ -181,21 +183,29 @@ func sides(yes, no *float64) string {
 
 var relationWords = map[string]string{"same_event": "Same event", "similar": "Similar question", "same_lane": "Same lane"}
 
-func relatedOf(r market.Related) []relatedRow {
-	rows := make([]relatedRow, 0, len(r.Related))
-	for i := range r.Related {
-		m := &r.Related[i].Market
-		row := relatedRow{URL: "/m/" + string(m.ID), Title: m.Title, Venue: venueWord(m.Provider), Why: relationWords[r.Related[i].Relation]}
-		if m.Yes != nil {
-			row.Yes = percent(min(max(*m.Yes, 0), wholePrice))
+func relatedOf(list []*cataloguev1.Relation) []relatedRow {
+	rows := make([]relatedRow, 0, len(list))
+	for _, one := range list {
+		m := one.GetMarket()
+		row := relatedRow{
+			URL: "/m/" + m.GetId(), Title: m.GetTitle(), Venue: venueWord(m.GetProvider()), Why: relationWords[one.GetRelation()],
+			Status: closedWord(m),
 		}
-		switch m.Status {
-		case syntax.MarketResolved:
-			row.Status = resolvedWord(m.ResolutionValue)
-		case syntax.MarketClosed:
-			row.Status = "Closed"
+		if m.YesBps != nil {
+			row.Yes = percent(min(max(m.GetYesBps(), 0), wholePrice))
 		}
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// closedWord labels a market without trading; empty for one that trades.
+func closedWord(m *marketv1.Market) string {
+	switch syntax.MarketStatus(m.GetStatus()) {
+	case syntax.MarketResolved:
+		return resolvedWord(m.ResolutionValue)
+	case syntax.MarketClosed:
+		return "Closed"
+	}
+	return ""
 }

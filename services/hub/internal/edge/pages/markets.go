@@ -8,7 +8,10 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
@@ -127,17 +130,17 @@ const (
 func (s *site) markets(c echo.Context) error {
 	l := listingOf(c)
 	var (
-		page  market.Page
-		tiles market.Heatmap
+		page  *cataloguev1.FindMarketsResponse
+		tiles []*cataloguev1.Tile
 	)
 	g := newGather(c.Request().Context())
-	ask(g, partRows, &page, func(ctx context.Context) (market.Page, error) {
-		return s.Catalogue.Find(ctx, market.Query{
-			Text: l.Text, Lane: l.Lane, Closed: l.Closed, Sort: l.Sort, Limit: rowsShown, Cursor: l.cursor,
+	ask(g, partRows, &page, func(ctx context.Context) (*cataloguev1.FindMarketsResponse, error) {
+		return s.Ledger.Catalogue.FindMarkets(ctx, &cataloguev1.FindMarketsRequest{
+			Text: l.Text, Lane: string(l.Lane), Closed: l.Closed, Sort: l.Sort, Limit: rowsShown, Cursor: l.cursor,
 		})
 	})
 	if l.plain() {
-		ask(g, partTiles, &tiles, func(ctx context.Context) (market.Heatmap, error) { return s.heatmap(ctx, g) })
+		ask(g, partTiles, &tiles, func(ctx context.Context) ([]*cataloguev1.Tile, error) { return s.heatmap(ctx, g) })
 	}
 	g.done()
 	p := marketsPage{
@@ -147,12 +150,12 @@ func (s *site) markets(c echo.Context) error {
 		Clear: l.with(func(l *listing) { l.Text = "" }), Advice: l.advice(),
 	}
 	p.Wide, p.Here, p.Kind, p.Unlisted = true, "markets", "website", l.Text != "" || l.cursor != ""
-	for i := range page.Markets {
-		p.Rows = append(p.Rows, s.rowOf(&page.Markets[i]))
+	for _, m := range page.GetMarkets() {
+		p.Rows = append(p.Rows, rowOf(m))
 	}
-	if page.NextCursor != "" {
+	if page.GetNextCursor() != "" {
 		next := l
-		next.cursor = page.NextCursor
+		next.cursor = page.GetNextCursor()
 		p.More = next.url()
 	}
 	if l.cursor != "" {
@@ -162,27 +165,28 @@ func (s *site) markets(c echo.Context) error {
 	return s.render(c, http.StatusOK, "markets", p)
 }
 
-// heatmap is the tiles with the pinned ones first, under the words of their pins.
-// Without its pins it is a heatmap all the same.
-func (s *site) heatmap(ctx context.Context, g *gather) (market.Heatmap, error) {
+// heatmap returns the tiles with the pinned ones first, under the labels of their pins; without the
+// pins when they cannot be read.
+func (s *site) heatmap(ctx context.Context, g *gather) ([]*cataloguev1.Tile, error) {
 	pins, err := s.Pins.Pins(ctx, market.MaxTiles)
 	if err != nil {
 		g.fail(partPins, err)
 	}
-	ids, labels := make([]syntax.MarketID, len(pins)), map[syntax.MarketID]string{}
+	q, labels := &cataloguev1.ListTilesRequest{}, map[string]string{}
 	for i := range pins {
-		ids[i] = pins[i].MarketID
+		id := string(pins[i].MarketID)
+		q.Pinned = append(q.Pinned, id)
 		if pins[i].Label != nil {
-			labels[pins[i].MarketID] = *pins[i].Label
+			labels[id] = *pins[i].Label
 		}
 	}
-	h, err := s.Catalogue.Tiles(ctx, "", ids)
-	for i := range h.Tiles {
-		if label, ok := labels[h.Tiles[i].MarketID]; ok {
-			h.Tiles[i].Label = label
+	r, err := s.Ledger.Catalogue.ListTiles(ctx, q)
+	for _, t := range r.GetTiles() {
+		if label, ok := labels[t.GetMarketId()]; ok {
+			t.Label = label
 		}
 	}
-	return h, err
+	return r.GetTiles(), err
 }
 
 func (l listing) title() string {
@@ -240,20 +244,17 @@ func (l listing) advice() []string {
 	return append(list, "Look among the closed markets.")
 }
 
-func (s *site) rowOf(m *market.Market) marketRow {
-	r := marketRow{URL: "/m/" + string(m.ID), Title: m.Title, Venue: venueWord(m.Provider), Lane: laneWord(m.Lane), Volume: amount(m.Volume24h, "usd")}
-	if m.Yes != nil {
-		yes := min(max(int(*m.Yes), 0), wholePrice)
+func rowOf(m *marketv1.Market) marketRow {
+	r := marketRow{
+		URL: "/m/" + m.GetId(), Title: m.GetTitle(), Venue: venueWord(m.GetProvider()), Lane: laneWord(m.GetLane()),
+		Volume: amount(m.Volume24H, "usd"), Status: closedWord(m),
+	}
+	if m.YesBps != nil {
+		yes := min(max(int(m.GetYesBps()), 0), wholePrice)
 		r.Yes, r.YesPct = percent(yes), float64(yes)/100
 	}
-	if !m.EndDate.IsZero() {
-		r.Ends, r.EndsISO = m.EndDate.UTC().Format("2 Jan 2006"), syntax.Stamp(m.EndDate)
-	}
-	switch m.Status {
-	case syntax.MarketResolved:
-		r.Status = resolvedWord(m.ResolutionValue)
-	case syntax.MarketClosed:
-		r.Status = "Closed"
+	if end := m.GetEndDate(); end != nil {
+		r.Ends, r.EndsISO = end.AsTime().Format("2 Jan 2006"), ledgerclient.Stamp(end)
 	}
 	return r
 }
@@ -261,24 +262,24 @@ func (s *site) rowOf(m *market.Market) marketRow {
 // strong is a move in a day, in bps, that is shown as a strong one.
 const strong = 500
 
-func tilesOf(h market.Heatmap) []tilePart {
-	list := h.Tiles[:min(len(h.Tiles), tilesShown)]
+func tilesOf(list []*cataloguev1.Tile) []tilePart {
+	list = list[:min(len(list), tilesShown)]
 	out := make([]tilePart, 0, len(list))
-	for i := range list {
-		t := &list[i]
+	for _, t := range list {
 		one := tilePart{
-			URL: "/m/" + string(t.MarketID), Label: t.Label, Title: t.Title, Lane: laneWord(t.Lane), Class: "flat",
-			Volume: amount(&t.Volume24h, "usd"), Count: many(int64(t.Markets), "market"),
+			URL: "/m/" + t.GetMarketId(), Label: t.GetLabel(), Title: t.GetTitle(), Lane: laneWord(t.GetLane()), Class: "flat",
+			Volume: amount(&t.Volume24H, "usd"), Count: many(int64(t.GetMarketCount()), "market"),
 		}
-		if t.Label == t.Title {
+		if one.Label == one.Title {
 			one.Label = one.Lane
 		}
-		if t.Yes != nil {
-			one.Yes = percent(min(max(*t.Yes, 0), wholePrice))
+		if t.YesBps != nil {
+			one.Yes = percent(min(max(t.GetYesBps(), 0), wholePrice))
 		}
-		if t.Move != nil {
-			one.Move = pointsOf(int(*t.Move))
-			switch move := *t.Move; {
+		if t.Move24HBps != nil {
+			move := t.GetMove24HBps()
+			one.Move = pointsOf(int(move))
+			switch {
 			case move >= strong:
 				one.Class = "up strong"
 			case move > 0:

@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 
 	"github.com/signalcast/signalcast/services/hub/internal/market"
@@ -42,7 +43,7 @@ func TestMarketsParameters(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	long := strings.Repeat("ü", 600)
-	for raw, want := range map[string]market.Query{
+	for raw, want := range map[string]*cataloguev1.FindMarketsRequest{
 		"":                                    {Sort: "volume"},
 		"sort=volume24h":                      {Sort: "volume24h"},
 		"sort=%3Cb%3E":                        {Sort: "volume"},
@@ -62,8 +63,8 @@ func TestMarketsParameters(t *testing.T) {
 	} {
 		want.Limit = 40
 		has(t, b.get("/markets?"+raw), 200, "<h1>Markets</h1>")
-		if got := b.found.query; got != want {
-			t.Errorf("%.60s: asked %+v, want %+v", raw, got, want)
+		if got := b.ledger.LastFind; !proto.Equal(got, want) {
+			t.Errorf("%.60s: asked %v, want %v", raw, got, want)
 		}
 	}
 }

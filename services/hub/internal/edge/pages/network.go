@@ -10,8 +10,8 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	stationv1 "github.com/signalcast/signalcast/proto/station/v1"
-	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/network"
 )
 
@@ -197,11 +197,11 @@ func (s *site) titlesOf(ctx context.Context, tapes []network.Tape) map[string]st
 		}
 		asked[t.MarketID] = true
 		wait.Go(func() {
-			m, err := safely(ctx, func(ctx context.Context) (market.Market, error) { return s.Markets.Market(ctx, marketID(t.MarketID)) })
-			if err == nil && m.Title != t.MarketID {
+			m, err := safely(ctx, func(ctx context.Context) (*marketv1.Market, error) { return s.readMarket(ctx, t.MarketID) })
+			if err == nil && m.GetTitle() != t.MarketID {
 				mu.Lock()
 				defer mu.Unlock()
-				titles[t.MarketID] = m.Title
+				titles[t.MarketID] = m.GetTitle()
 			}
 		})
 	}

@@ -19,9 +19,10 @@ import (
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/web"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
-	"github.com/signalcast/signalcast/services/hub/internal/board"
+	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/claim"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
@@ -30,7 +31,6 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/network"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/profile"
-	"github.com/signalcast/signalcast/services/hub/internal/resolution"
 )
 
 //go:embed templates/*.html
@@ -38,24 +38,20 @@ var templateFiles embed.FS
 
 // Deps is what the pages show and ask.
 type Deps struct {
-	HubURL      string // public base, without a slash at the end
-	Origin      string // of the public base, as a browser names it
-	APIURL      string // public base of the api, for the live feed; empty: pages show none
-	LoginURL    string // sign-in page of the identity provider; empty: none
-	Secure      bool   // cookies travel over https alone
-	Ledger      *ledgerclient.Client
-	Markets     market.Ledger
-	Catalogue   market.Catalogue
-	Pins        market.Pins
-	Resolutions resolution.Ledger
-	Operators   operator.Ledger
-	Boards      board.Ledger
-	Network     *network.Service
-	Heard       network.Heard
-	Keep        time.Duration // how long rows of a silent partner are shown
-	People      People
-	Messages    *message.Service
-	Provider    string // what the identity provider is called
+	HubURL    string // public base, without a slash at the end
+	Origin    string // of the public base, as a browser names it
+	APIURL    string // public base of the api, for the live feed; empty: pages show none
+	LoginURL  string // sign-in page of the identity provider; empty: none
+	Secure    bool   // cookies travel over https alone
+	Ledger    *ledgerclient.Client
+	Pins      market.Pins
+	Operators operator.Ledger
+	Network   *network.Service
+	Heard     network.Heard
+	Keep      time.Duration // how long rows of a silent partner are shown
+	People    People
+	Messages  *message.Service
+	Provider  string // what the identity provider is called
 	// Login tells whose an identity token is and counts the call against its subject.
 	Login func(c echo.Context, token string) (operator.Identity, error)
 	// Visitor tells who has a session and how this operator is called; nobody is no
@@ -311,12 +307,14 @@ func wantsJSON(r *http.Request) bool {
 	return strings.Contains(accept, "application/json") && !strings.Contains(accept, "text/html")
 }
 
-// outcome reads the resolution record; a page does without it when the ledger
-// does not answer.
-func (s *site) outcome(ctx context.Context, id marketID) *resolution.Outcome {
-	o, err := s.Resolutions.Outcome(ctx, id)
-	if err != nil {
-		return nil
-	}
-	return o
+// outcome returns the resolution of a market; nil when there is neither a claim nor a dispute.
+func (s *site) outcome(ctx context.Context, id marketID) (*resolutionv1.Outcome, error) {
+	r, err := s.Ledger.Resolutions.GetOutcome(ctx, &resolutionv1.GetOutcomeRequest{MarketId: string(id)})
+	return r.GetOutcome(), err
+}
+
+// readMarket returns the market with an id. Fault: market_not_found.
+func (s *site) readMarket(ctx context.Context, id string) (*marketv1.Market, error) {
+	r, err := s.Ledger.Markets.GetMarket(ctx, &marketv1.GetMarketRequest{Id: id})
+	return r.GetMarket(), err
 }

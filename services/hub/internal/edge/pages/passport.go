@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/board"
 	"github.com/signalcast/signalcast/services/hub/internal/claim"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
@@ -22,7 +23,7 @@ type passport struct {
 	Followers, Following                string
 	Claims                              []claimRow
 
-	record  board.Record
+	record  *boardv1.GetRecordResponse
 	follows follow.Totals
 	claims  []claim.Claim
 }
@@ -57,7 +58,9 @@ func passportOf(a claim.Account) passport {
 
 // gatherPassport asks for the parts that the account itself does not hold.
 func (s *site) gatherPassport(g *gather, of operator.ID, p *passport) {
-	ask(g, partRecord, &p.record, func(ctx context.Context) (board.Record, error) { return s.Boards.Record(ctx, of) })
+	ask(g, partRecord, &p.record, func(ctx context.Context) (*boardv1.GetRecordResponse, error) {
+		return s.Ledger.Boards.GetRecord(ctx, &boardv1.GetRecordRequest{OperatorId: string(of)})
+	})
 	s.gatherTies(g, of, p)
 }
 
@@ -72,9 +75,10 @@ func (p *passport) finish(g *gather) {
 	p.RecordAway = g.missing(partRecord)
 	if !p.RecordAway {
 		r := p.record
-		p.Calls, p.Won, p.Lost, p.Score = digits(r.Total), digits(r.Won), digits(r.Lost), signed(int(r.Score))
-		if r.Won+r.Lost > 0 {
-			p.Accuracy = digits(r.Accuracy()) + "%"
+		won, lost := r.GetWon(), r.GetLost()
+		p.Calls, p.Won, p.Lost, p.Score = digits(r.GetTotal()), digits(won), digits(lost), signed(int(r.GetScore()))
+		if won+lost > 0 {
+			p.Accuracy = digits(board.Accuracy(won, lost)) + "%"
 		}
 	}
 	p.finishTies(g)

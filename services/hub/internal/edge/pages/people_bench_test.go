@@ -109,7 +109,7 @@ func (b *bench) wirePeople(d *pages.Deps, conn grpc.ClientConnInterface) {
 		Follows: follow.NewService(upstream.NewOperators(conn), b.kept, b.clock.Now), Claims: claim.NewService([]claim.Station{{Name: "partner", Profile: "https://partner.example/u/"}}, accounts, nil, b.kept, b.clock.Now),
 		Payouts: claim.Payouts{Finder: accounts}, Accounts: accounts,
 	}
-	d.Boards, d.Heard, d.Keep = upstream.NewBoards(conn), b.kept, 10*time.Minute
+	d.Heard, d.Keep = b.kept, 10*time.Minute
 	d.Network = network.NewService(network.Config{
 		Origin: hubURL, People: hubURL + "/u/", Copies: b.kept, Shelf: b.kept, Links: b.kept, Ledger: ledgerclient.New(conn), Keep: d.Keep, Now: b.clock.Now,
 	})

@@ -12,8 +12,8 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
-	"github.com/signalcast/signalcast/services/hub/internal/resolution"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
@@ -65,7 +65,8 @@ func (s *site) receipt(c echo.Context) error {
 	sig := found.GetSignal()
 	p := s.receiptOf(c, sig)
 	p.Unlisted = sig.GetUnconfirmed()
-	p.settle(sig, s.outcome(ctx, syntax.MarketID(sig.GetMarketId())))
+	outcome, _ := s.outcome(ctx, syntax.MarketID(sig.GetMarketId())) // the page is served without it
+	p.settle(sig, outcome)
 	for _, e := range events.GetEvents() {
 		if signal.EventType(e.GetType()) != signal.Resolved {
 			p.Events = append(p.Events, eventOf(e))
@@ -104,7 +105,7 @@ func (s *site) receiptOf(c echo.Context, sig *signalv1.Signal) receiptPage {
 }
 
 // settle adds the result of the call.
-func (p *receiptPage) settle(sig *signalv1.Signal, o *resolution.Outcome) {
+func (p *receiptPage) settle(sig *signalv1.Signal, o *resolutionv1.Outcome) {
 	if sig.Score != nil {
 		p.Score, p.ScoreWord = signed(int(sig.GetScore())), "points"
 	}
@@ -127,7 +128,7 @@ func (p *receiptPage) settle(sig *signalv1.Signal, o *resolution.Outcome) {
 }
 
 // by names the resolver and where it read the outcome.
-func by(o *resolution.Outcome) string {
+func by(o *resolutionv1.Outcome) string {
 	if o.Resolver == nil {
 		return ""
 	}
@@ -138,19 +139,19 @@ func by(o *resolution.Outcome) string {
 }
 
 // proof is a link only when it is an https address.
-func proof(o *resolution.Outcome) string {
-	if o.ProofURL == nil {
+func proof(o *resolutionv1.Outcome) string {
+	if o.ProofUrl == nil {
 		return ""
 	}
-	if u, err := url.Parse(*o.ProofURL); err != nil || u.Scheme != "https" || u.Host == "" {
+	if u, err := url.Parse(*o.ProofUrl); err != nil || u.Scheme != "https" || u.Host == "" {
 		return ""
 	}
-	return *o.ProofURL
+	return *o.ProofUrl
 }
 
-func dispute(o *resolution.Outcome) string {
+func dispute(o *resolutionv1.Outcome) string {
 	switch {
-	case !o.Disputed:
+	case !o.GetDisputed():
 		return ""
 	case o.DisputeReason == nil:
 		return "the outcome is under review"

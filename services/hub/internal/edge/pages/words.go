@@ -140,7 +140,7 @@ func callerOf(call *signalv1.Signal) string {
 }
 
 // laneWord writes a lane as a word: SCIENCE is Science.
-func laneWord(l syntax.Lane) string {
+func laneWord[T ~string](l T) string {
 	if l == "" {
 		return ""
 	}
@@ -153,11 +153,11 @@ var venues = map[syntax.Provider]string{
 }
 
 // venueWord names a venue as it names itself.
-func venueWord(p syntax.Provider) string {
-	if w, ok := venues[p]; ok {
+func venueWord(provider string) string {
+	if w, ok := venues[syntax.Provider(provider)]; ok {
 		return w
 	}
-	return string(p)
+	return provider
 }
 
 // link is an address that a page may lead to: http or https with a host; anything
