@@ -43,7 +43,7 @@ gen: ## Generate code from protobuf, OpenAPI, SQL and TypeScript
 tidy: ## Tidy every module
 	@for m in $(MODULES) tools; do echo "$$m"; (cd $$m && GOWORK=off go mod tidy); done
 
-test: check ## Units, database and contract tests, end-to-end tests, TypeScript, other people's clients, linters
+test: check ## Units, database tests, TypeScript, other people's clients, linters
 	tools/setup.sh redis postgres chromium node video
 	tools/gen.sh script
 	go test $(RACE) -vet=off -timeout 15m $(UNITS)
@@ -58,7 +58,7 @@ clients: ## Run clients of other projects against a stack (ARGS="-run TestClient
 	tools/gen.sh script
 	go test -count=1 $(ARGS) ./test/clients
 
-system-test: ## Test each guarantee against a whole system (ARGS="-run TestX")
+system-test: ## Test each guarantee, page, client and document against a whole system (ARGS="-run TestX")
 	tools/setup.sh redis postgres chromium node video engine
 	tools/gen.sh script
 	go test -count=1 -vet=off -timeout 30m $(ARGS) ./test/system/...
