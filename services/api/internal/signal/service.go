@@ -245,13 +245,14 @@ func (d *Draft) validate() error {
 		return ErrInvalid.With("field", "crowdYesAtSignal")
 	case d.CrowdLean != nil && !d.CrowdLean.Valid():
 		return ErrInvalid.With("field", "crowdLeanBps")
-	case d.Confidence != nil && (*d.Confidence < 1 || *d.Confidence > 100):
+	case d.Confidence != nil && (*d.Confidence < syntax.MinConfidence || *d.Confidence > syntax.MaxConfidence):
 		return ErrInvalid.With("field", "confidence")
 	case d.MaxSlippage != nil && !d.MaxSlippage.Valid():
 		return ErrInvalid.With("field", "maxSlippageBps")
-	case d.TimeToResolution != nil && (*d.TimeToResolution < 0 || *d.TimeToResolution > 315360000):
+	case d.TimeToResolution != nil && (*d.TimeToResolution < 0 || *d.TimeToResolution > syntax.MaxTimeToResolution):
 		return ErrInvalid.With("field", "timeToResolution")
-	case d.IdempotencyKey != nil && (*d.IdempotencyKey == "" || len(*d.IdempotencyKey) > 128 || len(d.BodyHash) != 32):
+	case d.IdempotencyKey != nil &&
+		(*d.IdempotencyKey == "" || len(*d.IdempotencyKey) > syntax.MaxIdempotencyKey || len(d.BodyHash) != 32):
 		return ErrInvalid.With("field", "idempotencyKey")
 	}
 	for _, t := range []struct {
@@ -260,9 +261,9 @@ func (d *Draft) validate() error {
 		limit int
 		lines bool
 	}{
-		{"channelId", d.ChannelID, 64, false},
-		{"textTake", d.TextTake, 500, true},
-		{"mediaAssetId", d.MediaAssetID, 200, false},
+		{"channelId", d.ChannelID, syntax.MaxChannel, false},
+		{"textTake", d.TextTake, syntax.MaxTake, true},
+		{"mediaAssetId", d.MediaAssetID, syntax.MaxMediaAsset, false},
 		{"source", &d.Source, 32, false},
 	} {
 		if t.text != nil && (utf8.RuneCountInString(*t.text) > t.limit || !syntax.IsText(*t.text, t.lines)) {

@@ -8,6 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
@@ -117,7 +118,7 @@ func readPayload(o web.Object, kind signal.EventType) ([]byte, error) {
 			return nil, signal.ErrPayload.Say("reaffirm has no payload")
 		}
 	case signal.Confidence:
-		n := p.Int("confidence", signal.MinConfidence, signal.MaxConfidence)
+		n := p.Int("confidence", syntax.MinConfidence, syntax.MaxConfidence)
 		keep.Confidence = &n
 	case signal.Note:
 		text := p.Text("text", signal.MaxEventText, true, true)
@@ -136,7 +137,7 @@ func readPayload(o web.Object, kind signal.EventType) ([]byte, error) {
 
 func readTake(p web.Object) payloadJSON {
 	keep := payloadJSON{
-		MediaAssetID: optText(p, "mediaAssetId", signal.MaxMediaAsset),
+		MediaAssetID: optText(p, "mediaAssetId", syntax.MaxMediaAsset),
 		URL:          optText(p, "url", signal.MaxEventURL),
 		Text:         optProse(p, "text", signal.MaxEventText),
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/signalcast/signalcast/proto/openapi"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
-	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
 // What would be stored. It has no id before it is.
@@ -39,7 +38,10 @@ type (
 	}
 )
 
-// toolFile is POST /api/predictions with a bound of the slippage: DefaultSlippage unless
+// defaultSlippage is the bound in bps of a call without one.
+const defaultSlippage int32 = 200
+
+// toolFile is POST /api/predictions with a bound of the slippage: defaultSlippage unless
 // the arguments have one.
 func (s *server) toolFile(ctx context.Context, who caller.Caller, o web.Object) (any, error) {
 	draft := s.readDraft(o)
@@ -49,7 +51,7 @@ func (s *server) toolFile(ctx context.Context, who caller.Caller, o web.Object) 
 		return nil, err
 	}
 	if draft.MaxSlippageBps == nil {
-		bound := signal.DefaultSlippage
+		bound := defaultSlippage
 		draft.MaxSlippageBps = &bound
 	}
 	shown, err := s.fileOrRehearse(ctx, who, draft, dry)

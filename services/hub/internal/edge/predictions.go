@@ -12,7 +12,6 @@ import (
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
-	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
 // filingJSON is the numbers of a call that was filed, or that a dry run would file.
@@ -147,16 +146,16 @@ func (s *server) readDraft(o web.Object) *signalv1.Draft {
 		MarketId:         string(readMarketID(o, "marketId")),
 		Direction:        o.Enum("direction", string(syntax.Yes), string(syntax.No)),
 		PriceBps:         int32(o.Int("priceAtPrediction", 0, int64(syntax.MaxBps))),
-		MarketTitle:      optText(o, "marketTitle", signal.MaxTitle),
-		ChannelId:        optText(o, "channelId", signal.MaxChannel),
-		Confidence:       opt32(o, "confidence", signal.MinConfidence, signal.MaxConfidence),
+		MarketTitle:      optText(o, "marketTitle", syntax.MaxMarketTitle),
+		ChannelId:        optText(o, "channelId", syntax.MaxChannel),
+		Confidence:       opt32(o, "confidence", syntax.MinConfidence, syntax.MaxConfidence),
 		CrowdYesBps:      opt32(o, "crowdYesAtSignal", 0, int64(syntax.MaxBps)),
-		TimeToResolution: opt32(o, "timeToResolution", 0, signal.MaxTimeToResolution),
+		TimeToResolution: opt32(o, "timeToResolution", 0, syntax.MaxTimeToResolution),
 		Source:           string(syntax.ParseSource(o.String("source", web.BodyLimit, false), s.Social)),
-		MediaAssetId:     optText(o, "mediaAssetId", signal.MaxMediaAsset),
-		TextTake:         optProse(o, "textTake", signal.MaxTake),
-		Reach:            o.OptInt("reach", 0, signal.MaxReach),
-		ClobTokenId:      optText(o, "clobTokenId", signal.MaxToken),
+		MediaAssetId:     optText(o, "mediaAssetId", syntax.MaxMediaAsset),
+		TextTake:         optProse(o, "textTake", syntax.MaxTake),
+		Reach:            o.OptInt("reach", 0, syntax.MaxStatedReach),
+		ClobTokenId:      optText(o, "clobTokenId", syntax.MaxToken),
 		CrowdLeanBps:     opt32(o, "crowdLeanBps", 0, int64(syntax.MaxBps)),
 		MaxSlippageBps:   opt32(o, "maxSlippageBps", 0, int64(syntax.MaxBps)),
 		AllowUnverified:  allowUnverified(o),
@@ -184,7 +183,7 @@ func idempotencyKey(c echo.Context) (string, error) {
 	if !ok {
 		return "", nil
 	}
-	if len(values) != 1 || values[0] == "" || len(values[0]) > signal.MaxIdempotencyKey {
+	if len(values) != 1 || values[0] == "" || len(values[0]) > syntax.MaxIdempotencyKey {
 		return "", errIdempotencyKey
 	}
 	for i := range len(values[0]) {
