@@ -42,7 +42,7 @@ var subjects = map[string]map[string][]string{
 	},
 	"hub": {
 		"creation":   {"message", "market", "onair", "operator", "signal", "station"}, // what is signed becomes each of them
-		"broadcast":  {"market", "program"},                                           // it shows what each of them knows
+		"broadcast":  {"program"},                                                     // it shows what each of them knows
 		"grant":      {"caller"},
 		"caller":     {"operator"},                     // a caller is an operator with scopes
 		"follow":     {"operator"},                     // operators follow operators
