@@ -54,7 +54,7 @@ func TestPayoutAddressNeedsARecentSession(t *testing.T) {
 		t.Error("a refused request has changed the display name")
 	}
 	o.Do(t, http.MethodPost, url, o.Session(t), stack.Body(stack.JSON{"payoutAddress": address})).Require(http.StatusOK)
-	stack.Get(t, s.Hub+"/api/network/payout/"+o.Handle).Require(http.StatusOK)
+	stack.Send(t, http.MethodGet, s.Hub+"/api/network/payout/"+o.Handle).Require(http.StatusOK)
 }
 
 // P19: revoking a key ends the signers and webhooks that were made with it.
@@ -200,6 +200,6 @@ func TestApplicationNamesCannotImpersonate(t *testing.T) {
 func TestCronSecretInAHeader(t *testing.T) {
 	t.Parallel()
 	s := ledgerStack(t)
-	stack.Get(t, s.Hub+"/api/admin/resolve-signals", stack.Header("x-cron-secret", s.CronSecret)).Require(http.StatusOK)
+	stack.Send(t, http.MethodGet, s.Hub+"/api/admin/resolve-signals", stack.Header("x-cron-secret", s.CronSecret)).Require(http.StatusOK)
 	stack.Get(t, s.Hub+"/api/admin/resolve-signals", stack.Header("x-cron-secret", s.CronSecret+"x")).Require(http.StatusForbidden)
 }

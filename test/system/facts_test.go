@@ -42,7 +42,7 @@ func TestFactsOfACallAreTheLedgers(t *testing.T) {
 			t.Errorf("%s shows the caller's title", url)
 		}
 	}
-	page := stack.Get(t, a.Text("receiptUrl")).Require(http.StatusOK)
+	page := stack.Send(t, http.MethodGet, a.Text("receiptUrl")).Require(http.StatusOK)
 	for _, invented := range []string{"+99", ">0.1%", " 0.1%"} {
 		if page.ShowsText(invented) {
 			t.Errorf("the receipt shows %q, which the caller invented", invented)

@@ -22,7 +22,7 @@ func TestUnapprovedOperatorsAreNotAired(t *testing.T) {
 	goLive(t, s, unapproved, s.NewNativeMarket(t, 5000, nil), refusedHost)
 	approved.SetStreamer(t, "approved")
 	goLive(t, s, approved, s.NewNativeMarket(t, 5000, nil), shownHost)
-	stack.Get(t, s.Hub+"/api/streamers/live").Require(http.StatusOK)
+	stack.Send(t, http.MethodGet, s.Hub+"/api/streamers/live").Require(http.StatusOK)
 	for _, path := range []string{"/tv", "/live/" + approved.Handle, "/api/broadcast/feed?types=live&limit=100"} {
 		stack.Eventually(t, 10*time.Second, path+" with the stream of the approved operator", func() bool {
 			return screenNames(t, s, path, shownHost)
@@ -38,7 +38,7 @@ func TestUnapprovedOperatorsAreNotAired(t *testing.T) {
 // screenNames reports whether an answer or its policy contains a host. The test fails unless the status is 200.
 func screenNames(t *testing.T, s *stack.Stack, path, host string) bool {
 	t.Helper()
-	page := stack.Get(t, s.Hub+path).Require(http.StatusOK)
+	page := stack.Send(t, http.MethodGet, s.Hub+path).Require(http.StatusOK)
 	return page.Contains(host) || strings.Contains(page.Header.Get("Content-Security-Policy"), host)
 }
 
@@ -101,13 +101,13 @@ func TestModerationHidesTextAndKeepsNumbers(t *testing.T) {
 		t.Helper()
 		for _, url := range surfaces {
 			stack.Eventually(t, 10*time.Second, fmt.Sprintf("%s: text shown is %t", url, want), func() bool {
-				return stack.Get(t, url).Require(http.StatusOK).Contains(text) == want
+				return stack.Send(t, http.MethodGet, url).Require(http.StatusOK).Contains(text) == want
 			})
 		}
 		stack.Eventually(t, 10*time.Second, fmt.Sprintf("the replay of events: text shown is %t", want), func() bool {
 			return strings.Contains(firstStreamLine(t, s, "operator:"+o.Handle+"&since=0", a.Text("id")), text) == want
 		})
-		stack.Get(t, message).Require(http.StatusOK).Expect(stack.JSON{"hidden": !want, "id": a.Text("messageId"), "result.signalId": a.Text("id"), "message.denpaId": o.ID})
+		stack.Send(t, http.MethodGet, message).Require(http.StatusOK).Expect(stack.JSON{"hidden": !want, "id": a.Text("messageId"), "result.signalId": a.Text("id"), "message.denpaId": o.ID})
 		s.Signal(t, a.Text("id")).Expect(stack.JSON{"priceAtPrediction": 5000, "direction": "YES"})
 	}
 	shown(true)
@@ -163,7 +163,7 @@ func TestHiddenProfilesAreOffTheAir(t *testing.T) {
 		for _, kind := range events {
 			url := s.API + "/api/v1/feed?limit=200&handle=" + o.Handle + "&types=" + kind
 			stack.Eventually(t, 10*time.Second, fmt.Sprintf("%s: text shown is %t", url, want), func() bool {
-				a := stack.Get(t, url).Require(http.StatusOK)
+				a := stack.Send(t, http.MethodGet, url).Require(http.StatusOK)
 				return len(a.List("items")) > 0 && a.Contains(text) == want
 			})
 		}
@@ -180,7 +180,7 @@ func TestHiddenProfilesAreOffTheAir(t *testing.T) {
 			t.Errorf("get_operator: text shown is not %t: %s", want, agent.Body)
 		}
 		// The record of the ended session stays, and its market has the ledger's title.
-		stack.Get(t, s.Hub+"/api/streamer/recap?handle="+o.Handle+"&showId="+ended).Require(http.StatusOK).Expect(stack.JSON{
+		stack.Send(t, http.MethodGet, s.Hub+"/api/streamer/recap?handle="+o.Handle+"&showId="+ended).Require(http.StatusOK).Expect(stack.JSON{
 			"showId": ended, "recap.topMarket.marketId": market, "recap.topMarket.title": stack.Get(t, s.Hub+"/api/m/"+market).Text("question"), "recap.calls": 0,
 		})
 		if !stack.Get(t, s.Hub+"/api/streamers/live").Contains(ended) {

@@ -95,9 +95,9 @@ func TestConfirmedMarketsBecomePublic(t *testing.T) {
 	s.FailVenue(t, "limitless", "none", 0)
 	stack.Eventually(t, 60*time.Second, "the call in the feed", func() bool {
 		s.Scan(t)
-		return stack.Get(t, s.Hub+"/api/signals/feed").Require(http.StatusOK).Contains(call)
+		return stack.Send(t, http.MethodGet, s.Hub+"/api/signals/feed").Require(http.StatusOK).Contains(call)
 	})
-	ledger := stack.Get(t, s.Hub+"/api/m/"+m.ID+"/signals").Require(http.StatusOK)
+	ledger := stack.Send(t, http.MethodGet, s.Hub+"/api/m/"+m.ID+"/signals").Require(http.StatusOK)
 	ledger.Expect(stack.JSON{"signals.0.id": call, "count": 1})
 	if page := stack.Get(t, s.API+"/api/v1/feed?after=0"); !page.Contains(call) || page.Contains("an invented title") {
 		t.Error("the feed does not have the call, or has the caller's title")

@@ -255,7 +255,7 @@ func TestReceiptShowsThePointsOfTheScoringPrice(t *testing.T) {
 	m := s.NewVenueMarket(t, "kalshi", 0.70, nil)
 	q := quoteOf(t, s, m)
 	a := s.NewOperator(t).File(t, stack.Call(m.ID, "YES", 1)).Require(http.StatusOK)
-	page := stack.Get(t, a.Text("receiptUrl")).Require(http.StatusOK)
+	page := stack.Send(t, http.MethodGet, a.Text("receiptUrl")).Require(http.StatusOK)
 	if win := fmt.Sprintf("+%d", (10_000-q.yes)/100); !page.ShowsText(win) || page.ShowsText("+99") {
 		t.Errorf("the receipt does not show a gain of %s, or shows one of +99", win)
 	}

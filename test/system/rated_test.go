@@ -60,7 +60,7 @@ func TestBoardsAreMadeOfCountedCalls(t *testing.T) {
 	}
 	var record stack.Answer
 	stack.Eventually(t, 30*time.Second, "the record with both calls", func() bool { // answers are cached for seconds
-		record = stack.Get(t, s.Hub+"/api/network/field-record/"+o.Handle).Require(http.StatusOK)
+		record = stack.Send(t, http.MethodGet, s.Hub+"/api/network/field-record/"+o.Handle).Require(http.StatusOK)
 		return record.Int("resolved") == 2
 	})
 	record.Expect(stack.JSON{"score": 60, "correct": 2, "calls": 2})
