@@ -99,15 +99,15 @@ export function watch({ open, socket, take, poll, tell, every = 2000 }) {
 }
 
 /**
- * Says of each word on a signal whether it is newer than those before. A word that took a
- * longer way, through a cache, may come behind a later one.
+ * Returns a function that reports whether an answer about a signal is newer than those before. An
+ * answer through a cache may arrive after a later one. `at` is the time of an event that removed the signal.
  */
 export function latest() {
   let newest = '';
-  return (s) => {
-    if (!s?.marketId || !s.updatedAt) return true;
-    if (s.updatedAt < newest) return false;
-    newest = s.updatedAt;
+  return (s, at = s?.marketId ? s.updatedAt : '') => {
+    if (!at) return true;
+    if (at < newest) return false;
+    newest = at;
     return true;
   };
 }

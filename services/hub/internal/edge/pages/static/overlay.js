@@ -79,8 +79,8 @@ const channel = () => `market:${signal.marketId}`;
 
 const newer = latest();
 
-function setSignal(s) {
-  if (!newer(s)) return;
+function setSignal(s, removedAt) {
+  if (!newer(s, removedAt)) return;
   const before = signal?.marketId;
   signal = s?.marketId ? s : null;
   if (signal?.marketId !== before) {
@@ -97,7 +97,7 @@ function take(m) {
   if (m.op !== 'snapshot' && m.op !== 'event') return;
   if (m.channel === `overlay:${handle}`) {
     if (m.op === 'snapshot' && !m.data.marketId && signal) confirm();
-    else setSignal(m.data);
+    else setSignal(m.data, m.op === 'event' && !m.data.marketId ? m.at : undefined);
     return;
   }
   if (!signal || m.channel !== channel()) return; // of a market of before
