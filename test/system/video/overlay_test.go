@@ -66,6 +66,61 @@ func TestOverlay(t *testing.T) {
 	b.RequireNoProblems()
 }
 
+// An answer about a signal that is older than its removal does not bring it back.
+func TestOverlayIgnoresSignalsOlderThanTheirRemoval(t *testing.T) {
+	t.Parallel()
+	b := openOverlay(t, system(t), system(t).NewOperator(t), browser.Screen, "", "none")
+	got := browser.Eval[string](b, `(async () => {
+		const newer = (await import(document.getElementById('overlay').dataset.line)).latest();
+		const signal = { marketId: '1', updatedAt: '2026-01-01T00:00:02.000Z' };
+		return [
+			newer(signal), newer({ marketId: null }, { op: 'event', at: '2026-01-01T00:00:03.000Z' }), newer(signal),
+			newer({ ...signal, updatedAt: '2026-01-01T00:00:04.000Z' }), newer({ marketId: null }), newer(null),
+		].join();
+	})()`)
+	if want := "true,true,false,true,true,true"; got != want {
+		t.Errorf("a signal, its removal, the signal again, a later one, two answers without a signal are newer: %s; want %s", got, want)
+	}
+}
+
+// The overlay keeps a signal that the feed does not know while the route that knows it does not answer.
+func TestOverlayKeepsASignalThatItCannotConfirm(t *testing.T) {
+	t.Parallel()
+	s := system(t)
+	o := s.NewOperator(t)
+	setOverlay(t, o, stack.JSON{"marketId": s.NewNativeMarket(t, 5000, nil), "name": "Is it there?"})
+	b := browser.Open(t, browser.Screen)
+	b.RunFirst(`{
+		window.sockets = []; window.reads = 0; window.away = false;
+		const { fetch, WebSocket } = window;
+		window.WebSocket = class extends WebSocket { constructor(...of) { super(...of); sockets.push(this); } };
+		window.fetch = (url, ...rest) => {
+			if (!String(url).includes('/api/streamer/signal')) return fetch(url, ...rest);
+			reads++;
+			return away ? Promise.reject(new Error('no answer')) : fetch(url, ...rest);
+		};
+	}`)
+	b.Visit(s.Hub+"/overlay/"+o.Handle, http.StatusOK)
+	b.Await("#overlay-box", "Is it there?")
+	awaitState(t, b, "live")
+
+	stack.Eventually(t, browser.Within, "a signal that the feed forgets", func() bool {
+		return stack.Query[int](t, s, `WITH gone AS (DELETE FROM api.channel_copies WHERE channel = $1 RETURNING 1)
+			SELECT count(*) FROM gone`, "overlay:"+o.Handle) == 1
+	})
+	opened := browser.Eval[int](b, `(away = true, sockets.at(-1).close(), sockets.length)`)
+	stack.Eventually(t, browser.Within, "a new connection", func() bool {
+		return browser.Eval[int](b, `sockets.length`) > opened && browser.Eval[int](b, `sockets.at(-1).readyState`) == 1
+	})
+	asked := browser.Eval[int](b, `reads`)
+	stack.Eventually(t, browser.Within, "two more reads", func() bool { return browser.Eval[int](b, `reads`) > asked+1 })
+	b.Shows("#overlay-box", "Is it there?")
+	asked = browser.Eval[int](b, `(away = false, reads)`)
+	stack.Eventually(t, browser.Within, "an answer of the route", func() bool { return browser.Eval[int](b, `reads`) > asked })
+	awaitState(t, b, "live")
+	b.Shows("#overlay-box", "Is it there?")
+}
+
 // requireMoves requires that prices of the feed are on the overlay in time.
 func requireMoves(t *testing.T, s *stack.Stack, b *browser.Tab, m *stack.VenueMarket) {
 	t.Helper()

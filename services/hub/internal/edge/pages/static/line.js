@@ -99,12 +99,14 @@ export function watch({ open, socket, take, poll, tell, every = 2000 }) {
 }
 
 /**
- * Returns a function that reports whether an answer about a signal is newer than those before. An
- * answer through a cache may arrive after a later one. `at` is the time of an event that removed the signal.
+ * Returns a function that reports whether a signal is newer than those before: an answer through a cache may arrive after
+ * a later one. `message` is the message of the feed that carried the signal. A signal has its own time; for a removed one
+ * it is the time of the event.
  */
 export function latest() {
   let newest = '';
-  return (s, at = s?.marketId ? s.updatedAt : '') => {
+  return (s, message) => {
+    const at = s?.marketId ? s.updatedAt : message?.op === 'event' ? message.at : '';
     if (!at) return true;
     if (at < newest) return false;
     newest = at;

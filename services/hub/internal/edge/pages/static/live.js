@@ -78,8 +78,8 @@ function another() {
 
 const newer = latest();
 
-function setSignal(s, removedAt) {
-  if (!newer(s, removedAt)) return;
+function setSignal(s, message) {
+  if (!newer(s, message)) return;
   const before = signal?.marketId;
   signal = s?.marketId ? s : null;
   if (signal?.marketId !== before) price = bpsOf(signal?.yesPct);
@@ -111,7 +111,7 @@ const channels = () => [`operator:${handle}`, `overlay:${handle}`, ...(market ? 
 function take(m) {
   if (m.op !== 'snapshot' && m.op !== 'event') return;
   if (m.channel === `overlay:${handle}`) {
-    if (m.op === 'event' || m.data.marketId || !signal) setSignal(m.data, m.op === 'event' && !m.data.marketId ? m.at : undefined);
+    if (m.op === 'event' || m.data.marketId || !signal) setSignal(m.data, m);
     else quietly(poll); // no event took it away
     return;
   }

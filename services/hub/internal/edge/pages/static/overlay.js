@@ -79,8 +79,8 @@ const channel = () => `market:${signal.marketId}`;
 
 const newer = latest();
 
-function setSignal(s, removedAt) {
-  if (!newer(s, removedAt)) return;
+function setSignal(s, message) {
+  if (!newer(s, message)) return;
   const before = signal?.marketId;
   signal = s?.marketId ? s : null;
   if (signal?.marketId !== before) {
@@ -97,7 +97,7 @@ function take(m) {
   if (m.op !== 'snapshot' && m.op !== 'event') return;
   if (m.channel === `overlay:${handle}`) {
     if (m.op === 'snapshot' && !m.data.marketId && signal) confirm();
-    else setSignal(m.data, m.op === 'event' && !m.data.marketId ? m.at : undefined);
+    else setSignal(m.data, m);
     return;
   }
   if (!signal || m.channel !== channel()) return; // of a market of before
@@ -117,9 +117,15 @@ async function judged() {
   }
 }
 
-// confirm asks the route before a signal is taken away that no event took away.
+// confirm asks the route before it removes a signal that no event removed. While the route does not answer, the signal
+// stays and the route is asked again.
 async function confirm() {
-  setSignal(await read(`/api/streamer/signal?handle=${handle}`).catch(() => null));
+  const asked = signal;
+  try {
+    setSignal(await read(`/api/streamer/signal?handle=${handle}`));
+  } catch {
+    setTimeout(() => signal === asked && confirm(), 1000);
+  }
 }
 
 let turns = 0;
