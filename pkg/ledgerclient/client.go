@@ -46,7 +46,7 @@ type Client struct {
 	Stations         stationv1.StationReadServiceClient
 	Wire             wirev1.WireReadServiceClient
 
-	filings filings
+	calls batcher
 }
 
 // New returns a client that uses a connection to the api.
@@ -54,7 +54,7 @@ func New(conn grpc.ClientConnInterface) *Client {
 	cc := WithDeadlines(conn)
 	writes := signalv1.NewSignalServiceClient(cc)
 	return &Client{
-		filings:          newFilings(writes, time.Now),
+		calls:            newBatcher(writes, time.Now),
 		Boards:           boardv1.NewBoardReadServiceClient(cc),
 		Catalogue:        cataloguev1.NewCatalogueReadServiceClient(cc),
 		Days:             digestv1.NewDigestReadServiceClient(cc),

@@ -1,0 +1,144 @@
+package ledgerclient
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+	"google.golang.org/grpc"
+
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// slowLedger stores perSecond calls a second, one batch after the other.
+type slowLedger struct {
+	signalv1.SignalServiceClient
+	busy      chan struct{} // of capacity 1
+	perSecond int
+}
+
+func newSlowLedger(perSecond int) *slowLedger {
+	return &slowLedger{busy: make(chan struct{}, 1), perSecond: perSecond}
+}
+
+// FileMany implements signalv1.SignalServiceClient.
+func (s *slowLedger) FileMany(ctx context.Context, r *signalv1.FileManyRequest, _ ...grpc.CallOption) (*signalv1.FileManyResponse, error) {
+	s.busy <- struct{}{}
+	defer func() { <-s.busy }()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	time.Sleep(time.Duration(len(r.GetCalls())) * time.Second / time.Duration(s.perSecond))
+	out := &signalv1.FileManyResponse{}
+	for range r.GetCalls() {
+		out.Answers = append(out.Answers, &signalv1.FileAnswer{})
+	}
+	return out, nil
+}
+
+// results counts how the calls of a test ended.
+type results struct {
+	mu             sync.Mutex
+	accepted, late int
+	rejected       []time.Duration // the time to each rejection
+}
+
+// callTimeout is the deadline of a caller.
+const callTimeout = 2500 * time.Millisecond
+
+func (r *results) file(b *batcher) {
+	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
+	defer cancel()
+	start := time.Now()
+	_, err := b.file(ctx, &signalv1.FileRequest{}, false)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case err == nil:
+		r.accepted++
+	case errors.Is(err, errOverloaded):
+		r.rejected = append(r.rejected, time.Since(start))
+	default:
+		r.late++
+	}
+}
+
+// fileAtRate files perSecond calls a second for a duration, spread over the batchers, and waits for their answers.
+func (r *results) fileAtRate(perSecond int, d time.Duration, batchers ...*batcher) {
+	var calls sync.WaitGroup
+	start := time.Now()
+	for i := range int(d.Seconds() * float64(perSecond)) {
+		time.Sleep(time.Until(start.Add(time.Duration(i) * time.Second / time.Duration(perSecond))))
+		calls.Go(func() { r.file(batchers[i%len(batchers)]) })
+	}
+	calls.Wait()
+	time.Sleep(batchTimeout) // batches whose callers have left end, too
+}
+
+// rejectedLate returns the number of calls whose rejection took longer than 20 ms.
+func (r *results) rejectedLate() (n int) {
+	for _, took := range r.rejected {
+		if took > 20*time.Millisecond {
+			n++
+		}
+	}
+	return n
+}
+
+// TestOverloadIsShed: with three times the calls that the ledger can store, it stores at least 90 % of its capacity, no call
+// misses its deadline, and at most 5 % of the rejections take longer than 20 ms.
+func TestOverloadIsShed(t *testing.T) {
+	t.Parallel()
+	for _, perSecond := range []int{300, 1000} {
+		synctest.Test(t, func(t *testing.T) {
+			ledger := newSlowLedger(perSecond)
+			a, b := newBatcher(ledger, time.Now), newBatcher(ledger, time.Now)
+			r, d := &results{}, 20*time.Second
+			r.fileAtRate(3*perSecond, d, &a, &b)
+			capacity := perSecond * int(d.Seconds())
+			t.Logf("%d a second: accepted %d of %d, rejected %d, %d of them late, %d missed their deadline",
+				perSecond, r.accepted, capacity, len(r.rejected), r.rejectedLate(), r.late)
+			if r.accepted < capacity*90/100 || r.rejectedLate() > len(r.rejected)/20 || r.late > 0 {
+				t.Error("want at least 90 % of the capacity accepted, at most 5 % rejected late, and no missed deadline")
+			}
+		})
+	}
+}
+
+// TestBurstIsAccepted: many calls at one moment are no overload.
+func TestBurstIsAccepted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ledger := newSlowLedger(300)
+		a, b := newBatcher(ledger, time.Now), newBatcher(ledger, time.Now)
+		r := &results{}
+		for range 5 {
+			r.fileAtRate(50_000, 10*time.Millisecond, &a, &b)
+		}
+		if r.accepted != 2500 {
+			t.Errorf("accepted %d calls, rejected %d, %d missed their deadline; want 2500 accepted", r.accepted, len(r.rejected), r.late)
+		}
+	})
+}
+
+// TestLimitRecovers: once the ledger is fast again, all calls are accepted.
+func TestLimitRecovers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ledger := newSlowLedger(100)
+		b, slow, fast := newBatcher(ledger, time.Now), &results{}, &results{}
+		slow.fileAtRate(500, 5*time.Second, &b)
+		ledger.perSecond = 10_000
+		fast.fileAtRate(500, 2*time.Second, &b)
+		if len(slow.rejected) < 1000 || fast.accepted != 1000 || b.admission.limit != maxPending {
+			t.Errorf("rejected %d calls, then accepted %d with a limit of %d; want at least 1000, 1000 and %d",
+				len(slow.rejected), fast.accepted, b.admission.limit, maxPending)
+		}
+	})
+}
