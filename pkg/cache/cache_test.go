@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -117,7 +118,7 @@ func TestAges(t *testing.T) {
 	w.clock.forward(9 * time.Second)
 	w.want(t, "a", "1")
 
-	w.clock.forward(2 * time.Second) // stale: the old value at once, one build behind
+	w.clock.forward(2 * time.Second) // stale: the old value at once while one build runs
 	release := w.hold()
 	for range 5 {
 		w.want(t, "a", "1")
@@ -247,7 +248,7 @@ func TestBound(t *testing.T) {
 		}
 	}
 	if w.Len() != 100 || w.peek("hot") == "" {
-		t.Errorf("%d keys; hot value kept: %v", w.Len(), w.peek("hot") != "")
+		t.Errorf("%d keys; hot value stored: %v", w.Len(), w.peek("hot") != "")
 	}
 }
 
@@ -322,37 +323,44 @@ func TestValuesOfTheFirstCaller(t *testing.T) {
 
 func TestFlight(t *testing.T) {
 	t.Parallel()
-	var f cache.Flight[int]
-	var runs atomic.Int32
-	gate := make(chan struct{})
-	do := func(ctx context.Context) (int, error) {
-		n := runs.Add(1)
-		<-gate
-		return int(n), ctx.Err()
+	synctest.Test(t, func(t *testing.T) {
+		var f cache.Flight[int]
+		runs := 0
+		gate := make(chan struct{})
+		do := func(ctx context.Context) (int, error) {
+			runs++
+			<-gate
+			return runs, ctx.Err()
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		left := make(chan error)
+		go func() { _, err := f.Do(ctx, "a", do); left <- err }()
+		synctest.Wait() // do runs
+		cancel()
+		if err := <-left; !errors.Is(err, context.Canceled) {
+			t.Errorf("a caller that leaves: %v", err)
+		}
+		var wg sync.WaitGroup
+		for range 10 {
+			wg.Go(func() {
+				if n, err := f.Do(t.Context(), "a", do); n != 1 || err != nil {
+					t.Errorf("joined call: %d, %v; want 1 without an error", n, err)
+				}
+			})
+		}
+		synctest.Wait() // all callers have joined
+		close(gate)
+		wg.Wait()
+	})
+}
+
+func TestFlightReturnsErrorsAndPanics(t *testing.T) {
+	t.Parallel()
+	var f cache.Flight[any]
+	if v, err := f.Do(t.Context(), "a", func(context.Context) (any, error) { return nil, errDown }); v != nil || !errors.Is(err, errDown) {
+		t.Errorf("a call that fails: %v, %v; want nil and its error", v, err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	left := make(chan error)
-	go func() { _, err := f.Do(ctx, "a", do); left <- err }()
-	wait(t, "a call runs", func() bool { return runs.Load() == 1 })
-	cancel()
-	if err := <-left; !errors.Is(err, context.Canceled) {
-		t.Errorf("a caller that leaves: %v", err)
-	}
-	var wg sync.WaitGroup
-	var joining atomic.Int32
-	for range 10 {
-		wg.Go(func() {
-			joining.Add(1)
-			if n, err := f.Do(t.Context(), "a", do); n != 1 || err != nil {
-				t.Errorf("joined call: %d, %v; want 1 without an error", n, err)
-			}
-		})
-	}
-	wait(t, "all callers join", func() bool { return joining.Load() == 10 })
-	time.Sleep(10 * time.Millisecond) // from the counter into Do
-	close(gate)
-	wg.Wait()
-	if _, err := f.Do(t.Context(), "b", func(context.Context) (int, error) { panic("ouch") }); err == nil {
+	if _, err := f.Do(t.Context(), "b", func(context.Context) (any, error) { panic("ouch") }); err == nil {
 		t.Error("a panic is no error")
 	}
 }

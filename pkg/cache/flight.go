@@ -6,16 +6,17 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// Flight shares one running call among those who need the same. Nothing of it is stored. The zero value is ready.
+// Flight shares one running call among concurrent callers of the same key. Its result is not stored. The zero value is ready.
 type Flight[V any] struct{ group singleflight.Group }
 
-// Do joins the running call of a key, or starts do, and waits as long as ctx lasts. do sees the values of the context of its
-// first caller. It goes on when that caller leaves, because others may wait for it, and must bound its own time.
+// Do returns the result of the running call of a key, or calls do if none runs, and waits until ctx ends at most. do has the
+// values of its first caller's context. It continues when that caller leaves, because others may wait, and must bound its time.
 func (f *Flight[V]) Do(ctx context.Context, key string, do func(context.Context) (V, error)) (V, error) {
 	shared := f.group.DoChan(key, func() (any, error) { return guarded(context.WithoutCancel(ctx), do) })
 	select {
 	case answer := <-shared:
-		return answer.Val.(V), answer.Err
+		v, _ := answer.Val.(V) // a nil value of an interface type has no dynamic type
+		return v, answer.Err
 	case <-ctx.Done():
 		var none V
 		return none, ctx.Err()
