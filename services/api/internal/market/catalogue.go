@@ -258,11 +258,13 @@ func (c *Catalogue) readEach(ctx context.Context, ids []syntax.MarketID) error {
 	return errors.Join(errs...)
 }
 
-// memory stores ids until a time. When it is full it deletes those whose time has passed, and
-// all of them if that is not enough, because callers choose the ids.
+// memory is a set of market ids that expire. It has at most maxMemory ids, because callers choose them: when it is full, put
+// deletes the expired ids, and all ids if more than half of maxMemory are left. An id that is deleted early costs one more
+// request to a venue or the database.
 type memory map[syntax.MarketID]time.Time
 
-func (m memory) holds(id syntax.MarketID, now time.Time) bool {
+// has reports whether id is in the set and has not expired. It deletes an expired id.
+func (m memory) has(id syntax.MarketID, now time.Time) bool {
 	until, ok := m[id]
 	if ok && !now.Before(until) {
 		delete(m, id)
@@ -271,10 +273,11 @@ func (m memory) holds(id syntax.MarketID, now time.Time) bool {
 	return ok
 }
 
+// put adds id, which expires at until.
 func (m memory) put(id syntax.MarketID, now, until time.Time) {
 	if len(m) >= maxMemory {
 		maps.DeleteFunc(m, func(_ syntax.MarketID, end time.Time) bool { return !now.Before(end) })
-		if len(m) > maxMemory/2 { // so that the next full one is far away
+		if len(m) > maxMemory/2 { // else it would soon be full again, and each deletion reads all ids
 			clear(m)
 		}
 	}

@@ -77,7 +77,7 @@ func (c *Catalogue) unpaused(ids []syntax.MarketID, now time.Time) []syntax.Mark
 	defer c.mu.Unlock()
 	due := make([]syntax.MarketID, 0, min(len(ids), confirmBatch))
 	for _, id := range ids {
-		if len(due) < confirmBatch && !c.requested.holds(id, now) {
+		if len(due) < confirmBatch && !c.requested.has(id, now) {
 			c.requested.put(id, now, now.Add(confirmPause))
 			due = append(due, id)
 		}

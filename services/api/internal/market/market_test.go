@@ -238,7 +238,7 @@ func TestMemoryForgets(t *testing.T) {
 	t.Parallel()
 	m := make(memory)
 	m.put("1", noon.Add(-time.Second), noon)
-	if !m.holds("1", noon.Add(-time.Millisecond)) || m.holds("1", noon) || len(m) != 0 {
+	if !m.has("1", noon.Add(-time.Millisecond)) || m.has("1", noon) || len(m) != 0 {
 		t.Error("an id is not forgotten at its time")
 	}
 	for i := range maxMemory + 1 {
@@ -257,7 +257,7 @@ func TestMemoryForgets(t *testing.T) {
 		m.put(syntax.MarketID(syntax.IntKey(int64(i))), noon.Add(-time.Second), until)
 	}
 	m.put("new", noon, noon.Add(time.Minute))
-	if len(m) != maxMemory/4+1 || !m.holds(syntax.MarketID(syntax.IntKey(0)), noon) {
+	if len(m) != maxMemory/4+1 || !m.has(syntax.MarketID(syntax.IntKey(0)), noon) {
 		t.Errorf("of a full memory %d ids are left", len(m))
 	}
 }

@@ -24,7 +24,7 @@ const (
 	askedFor = 10 * time.Second
 	// maxLater bounds the refreshes of one venue that nobody waits for.
 	maxLater = 16
-	// maxMemory bounds each memory of ids.
+	// maxMemory is the most ids of a memory.
 	maxMemory = 10_000
 	// MaxBatch is the most markets that one list asks for.
 	MaxBatch = 500
@@ -238,7 +238,7 @@ func (s *Service) refreshLater(ctx context.Context, id syntax.MarketID, now time
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.looked.put(id, now, now.Add(lookedFor))
-	if s.closed || s.asked.holds(id, now) {
+	if s.closed || s.asked.has(id, now) {
 		return
 	}
 	later := s.later[id.Provider()]
@@ -350,7 +350,7 @@ func (s *Service) readAll(list []Market, now time.Time) []Market {
 func (s *Service) isAbsent(id syntax.MarketID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.absent.holds(id, s.now())
+	return s.absent.has(id, s.now())
 }
 
 func (s *Service) setAbsent(id syntax.MarketID) {
@@ -360,8 +360,8 @@ func (s *Service) setAbsent(id syntax.MarketID) {
 	s.absent.put(id, now, now.Add(absentFor))
 }
 
-// Snapshot gives the YES price of a market's newest snapshot of at most
-// SnapshotAge; nil when there is none. Faults: market_not_found, db_unavailable.
+// Snapshot returns the YES price of a market's newest snapshot that is at most SnapshotAge old; nil if there is none. Faults:
+// market_not_found, db_unavailable.
 func (s *Service) Snapshot(ctx context.Context, id syntax.MarketID) (*syntax.Bps, error) {
 	m, err := s.Get(ctx, id)
 	switch {
@@ -372,10 +372,10 @@ func (s *Service) Snapshot(ctx context.Context, id syntax.MarketID) (*syntax.Bps
 	case m.Yes != nil:
 		return m.Yes, nil
 	}
-	// What is too old to be shown may be young enough to be paid.
-	kept, found, err := s.store.FindMarket(ctx, id)
-	if err != nil || !found || kept.Yes == nil || kept.PricedAt == nil || s.now().Sub(*kept.PricedAt) > SnapshotAge {
+	// A price that is too old to be shown may be young enough for a call.
+	stored, found, err := s.store.FindMarket(ctx, id)
+	if err != nil || !found || stored.Yes == nil || stored.PricedAt == nil || s.now().Sub(*stored.PricedAt) > SnapshotAge {
 		return nil, err
 	}
-	return kept.Yes, nil
+	return stored.Yes, nil
 }
