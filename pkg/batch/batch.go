@@ -8,12 +8,12 @@ import (
 // Config describes a queue.
 type Config[T any] struct {
 	Size   int // most items of one batch
-	Bound  int // most items that wait; more are rejected
-	Flight int // most batches of one key under way
-	All    int // most batches of all keys under way; 0: no bound besides Flight
+	Bound  int // most items that wait; Add rejects more
+	Flight int // most batches of one key that are sent at the same time
+	All    int // the same for all keys together; 0: no bound besides Flight
 	// Spread is how many items of a key must wait before another batch starts while one is under way.
 	Spread int
-	// Key returns what the items of a batch have in common; nil: all items may be joined.
+	// Key returns the key of an item. A batch has items of one key only; nil: all items have the same key.
 	Key func(T) string
 	// Wanted reports whether an item is still to be sent; nil: each is. It is called right before the batch is sent.
 	Wanted func(T) bool
@@ -33,7 +33,7 @@ type Queue[T any] struct {
 	closed bool
 }
 
-// line holds the items of one key.
+// line is the queue of one key.
 type line[T any] struct {
 	waiting []T
 	flights int

@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/batch"
 )
 
-// sender records batches and holds each of them until it may pass.
+// sender records batches and returns from each when the test sends to pass or closes it.
 type sender struct {
 	pass chan struct{}
 

@@ -13,10 +13,10 @@ import (
 	"github.com/signalcast/signalcast/pkg/breaker"
 )
 
-// Prefix starts every key of ours.
+// Prefix is the prefix of all keys of this project.
 const Prefix = "sc:"
 
-// ErrDown says that Redis was away a moment ago and was not asked again.
+// ErrDown is returned without a request while Redis is unavailable.
 var ErrDown = errors.New("redis is down")
 
 // Config is the part of a service's configuration that belongs to Redis.
@@ -26,7 +26,7 @@ type Config struct {
 	PoolSize int           `env:"REDIS_POOL_SIZE" envDefault:"50"`
 
 	Now      func() time.Time `env:"-"` // time.Now when nil
-	OnChange func(down bool)  `env:"-"` // told when Redis goes away and comes back; may be nil
+	OnChange func(down bool)  `env:"-"` // called when Redis becomes unavailable or available; may be nil
 }
 
 // Client is a Redis client with a circuit breaker.
@@ -87,7 +87,7 @@ func (c *Client) Blocking() *redis.Client {
 	return redis.NewClient(&opt)
 }
 
-// Key joins its parts to a key of ours: Key("limit", "hub", "k1") is "sc:limit:hub:k1".
+// Key returns Prefix and the parts, separated by colons: Key("limit", "hub", "k1") is "sc:limit:hub:k1".
 func Key(parts ...string) string { return Prefix + strings.Join(parts, ":") }
 
 // quiet silences the library's own log: each service logs the change of state

@@ -15,8 +15,8 @@ const beat = time.Second
 
 var errLost = errors.New("the lease was lost")
 
-// Lead runs do while this process holds the advisory lock key; the other replicas try again each second. When do returns, the
-// lock is released and tried for again after a second; the error of do is logged. Lead returns when ctx ends.
+// Lead runs do while this process holds the advisory lock key; the other replicas try to get it each second. When do returns,
+// Lead logs its error, releases the lock and tries again after a second. Lead returns when ctx ends.
 func Lead(ctx context.Context, pool *pgxpool.Pool, key int64, do func(ctx context.Context) error) {
 	for ctx.Err() == nil {
 		if _, err := Try(ctx, pool, key, do); err != nil && ctx.Err() == nil {

@@ -31,7 +31,7 @@ const (
 	pulseTime = 10 * time.Second
 )
 
-// deadlines holds the longest duration of a call by its full method name. Writes, and reads for
+// deadlines has the longest duration of a call by its full method name. Writes, and reads for
 // which the api may ask a venue, have the deadline of their request and are not listed.
 var deadlines = map[string]time.Duration{
 	boardv1.BoardReadService_GetRecord_FullMethodName:              readTime,

@@ -121,8 +121,8 @@ func (l *Limiter) ask(ctx context.Context, name, member string) (Decision, error
 	return d, nil
 }
 
-// AddrKey is the key of an address: itself for IPv4, the /64 network for IPv6,
-// of which one household has a whole one.
+// AddrKey returns the key of an address: the address itself for IPv4, its /64 network for IPv6, because one connection usually
+// has a whole /64.
 func AddrKey(a netip.Addr) string {
 	a = a.Unmap().WithZone("")
 	if a.Is6() {

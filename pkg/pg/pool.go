@@ -66,7 +66,7 @@ func or[T comparable](v, other T) T {
 
 func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
-// Time asks the database for its time.
+// Time returns a function that returns the time of the database.
 func Time(pool *pgxpool.Pool) func(ctx context.Context) (time.Time, error) {
 	return func(ctx context.Context) (at time.Time, err error) {
 		err = pool.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&at)

@@ -94,15 +94,15 @@ func ParsePublicID(s string) (PublicID, bool) {
 // String implements fmt.Stringer.
 func (p PublicID) String() string { return string(p) }
 
-// ErrHandle refuses what is not 2 to 32 of a-z, 0-9 and underscore.
+// ErrHandle refuses a handle that is not 2 to 32 characters of a-z, 0-9 and underscore.
 var ErrHandle = fault.New(fault.Invalid, "invalid_handle", "handle must be 2 to 32 of a-z, 0-9 and _").With("field", "handle")
 
 // Handle is an operator's public name, always lower case.
 type Handle string
 
-// ParseHandle lowers ASCII letters and checks the form. Other scripts are
-// never folded: a look-alike letter must not become somebody's handle.
-// Fault: ErrHandle (a read answers not_found instead).
+// ParseHandle converts ASCII letters to lower case and checks the form. Letters of other scripts are refused and never
+// converted, so that a look-alike letter does not select the handle of another operator. Fault: ErrHandle (a read answers
+// not_found instead).
 func ParseHandle(s string) (Handle, error) {
 	if len(s) < 2 || len(s) > 32 {
 		return "", ErrHandle

@@ -1,8 +1,6 @@
 package syntax
 
-import (
-	"time"
-)
+import "time"
 
 // Window is a look-back of the wire and of situations.
 type Window string

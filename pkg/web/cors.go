@@ -67,11 +67,9 @@ func (p *path) cors(method string) CORS {
 	return None
 }
 
-// SameOrigin reports that the browser says our own page asks; origin is the one
-// that our pages are published under, scheme included. The name that the request
-// was sent to proves nothing: behind a proxy it is the sender's, and it has no
-// scheme. Origin decides when it is there; a request with neither header is not
-// from a page of ours.
+// SameOrigin reports whether a browser sent the request from a page of origin, which is scheme and host of the public pages.
+// It compares the Origin header and reads Sec-Fetch-Site if there is none; a request with neither is not from such a page. The
+// Host header is not used: the client chooses it, and it has no scheme.
 func SameOrigin(r *http.Request, origin string) bool {
 	if origins := r.Header["Origin"]; len(origins) > 0 {
 		return len(origins) == 1 && origins[0] == origin

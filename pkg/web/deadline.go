@@ -35,9 +35,8 @@ func (d *drip) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Patience gives the reader of a long answer so much time to take the next part,
-// whatever the server allows for a whole answer. Writers without deadlines, as in
-// tests, are left as they are.
+// Patience sets the deadline of the next writes to d from now, in place of the server's limit for a whole answer, so that a
+// long answer may be sent in parts. It does nothing on a writer without deadlines, as in tests.
 func Patience(w http.ResponseWriter, d time.Duration) error {
 	err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(d))
 	if errors.Is(err, http.ErrNotSupported) {

@@ -132,11 +132,11 @@ func (e *Edge) mountHealth(h *Health, k CORS) {
 	}
 }
 
-// probeTime bounds one question about health.
+// probeTime bounds one request of Probe.
 const probeTime = 3 * time.Second
 
-// Probe asks the service that listens on addr, of this very machine, whether it
-// is ready; nil means yes. A container without a shell checks its health so.
+// Probe requests /readyz of the service that listens on addr of this machine and returns nil if it is ready. It is the health
+// check of containers without a shell.
 func Probe(ctx context.Context, addr string) error {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {

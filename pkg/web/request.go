@@ -135,12 +135,11 @@ func safeQuery(raw string) string {
 	return b.String()
 }
 
-// ErrUnauthenticated refuses a credential that is missing, broken, or of a kind
-// that the route does not take.
+// ErrUnauthenticated refuses a credential that is missing, malformed, or of a kind that the route does not accept.
 var ErrUnauthenticated = fault.New(fault.Unauthenticated, "unauthenticated", "a valid credential is required")
 
-// Anonymous serves a route that takes no credential: one that carries any bearer
-// is refused, so that nobody believes that it was read. Fault: ErrUnauthenticated.
+// Anonymous refuses requests with an Authorization header on a route that takes no credential. Otherwise a client with a wrong
+// or revoked credential would take the answer as proof that it is valid. Fault: ErrUnauthenticated.
 func Anonymous(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if len(c.Request().Header["Authorization"]) > 0 {

@@ -184,16 +184,16 @@ func writePlain(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(body)
 }
 
-// hardening are the headers of every answer in production: browsers use https only, no page
-// may use these devices, and no window of another origin keeps a handle to a page.
+// hardening has the headers of every answer in production: browsers use https only, no page may use these devices, and a
+// window of another origin has no reference to a page.
 var hardening = map[string][]string{
 	"Strict-Transport-Security":  {"max-age=31536000"},
 	"Permissions-Policy":         {"camera=(), microphone=(), geolocation=(), payment=(), usb=(), serial=(), bluetooth=(), midi=()"},
 	"Cross-Origin-Opener-Policy": {"same-origin"},
 }
 
-// Harden adds the security headers of production to every answer of a handler, also to those
-// that are answered before the router.
+// Harden adds the security headers of production to every answer of a handler, also to requests that are answered before the
+// router.
 func Harden(next http.Handler, production bool) http.Handler {
 	if !production {
 		return next

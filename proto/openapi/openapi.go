@@ -1,8 +1,6 @@
 package openapi
 
-import (
-	_ "embed"
-)
+import _ "embed"
 
 // JSON is the whole OpenAPI 3.1 document, UTF-8. Callers must not change it.
 //
