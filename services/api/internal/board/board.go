@@ -105,8 +105,7 @@ const (
 	mostBroadcast = 100
 )
 
-// Service serves the boards. Of each board there is at most one build at a time,
-// which all who ask for it meanwhile share.
+// Service serves the boards. Concurrent reads of a board share one build.
 type Service struct {
 	store  Store
 	now    func() time.Time
@@ -170,10 +169,10 @@ func (s *Service) Took(d time.Duration) {
 	}
 }
 
-// buildBudget bounds a build, which goes on when all who wait for it have left.
+// buildBudget bounds a build, which continues when its callers have left.
 const buildBudget = 5 * time.Second
 
-// build shares the whole board, which nothing may change, and returns its first limit rows.
+// build returns the first limit rows of a board. They are shared with other callers and must not be changed.
 func (s *Service) build(ctx context.Context, key string, limit int, list func(context.Context) ([]Row, error)) ([]Row, error) {
 	rows, err := s.builds.Do(ctx, key, func(ctx context.Context) ([]Row, error) {
 		ctx, cancel := context.WithTimeout(ctx, buildBudget)
@@ -262,14 +261,14 @@ func CastScore(score, done, calls, takes int64) int {
 // ByEdge is the order of a board by the lower end of the edge.
 const ByEdge = "edge"
 
-// Edge is how much better than the prices an operator has called: the mean of won
-// less price, and between what the true one lies (docs/method.md).
+// Edge is the measured edge of an operator, the mean of result minus price of counted calls, with its confidence interval
+// (docs/method.md).
 type Edge struct {
 	Calls                    int64 // won and lost; 0: nothing is known
 	EdgeBps, LowBps, HighBps int
 }
 
-// MeasureEdge works an edge out; zero without calls. Faults: those of package skill.
+// MeasureEdge computes an edge; the zero Edge without calls. Faults: those of package skill.
 func MeasureEdge(tallies []skill.Tally) (Edge, error) {
 	var sample skill.Sample
 	for _, t := range tallies {

@@ -84,10 +84,10 @@ func showPulse(t *board.Totals) openapi.PulseTotals {
 	}
 }
 
-// PulseData is what the channel of the pulse shows.
+// PulseData returns the JSON object that the pulse channel publishes.
 func PulseData(t *board.Totals) []byte { return encode(showPulse(t)) }
 
-// SamePulse tells whether data shows these totals.
+// SamePulse reports whether data, which PulseData made, has the same totals.
 func SamePulse(data []byte, t *board.Totals) bool {
 	var was openapi.PulseTotals
 	return json.Unmarshal(data, &was) == nil && was == showPulse(t)

@@ -131,13 +131,11 @@ func beatFrame(head int64, at time.Time) []byte {
 	return encode(beatJSON{Op: "beat", Head: head, At: syntax.Stamp(at)})
 }
 
-// tempo counts the frames of a client: at most twice the rate in any two seconds. Each
-// counts, whatever it is: a ping, and a piece of a message that never ends, cost as much
-// to take as a message that says something. Only the close frame, behind which nothing
-// is read, is free.
+// tempo limits the frames of a client to twice the rate in any two seconds. Pings and fragments count as well, because reading
+// one costs as much as reading a message. The close frame does not count: nothing is read after it.
 type tempo struct {
 	now   func() time.Time
-	times []int64 // of the last frames, a ring
+	times []int64 // of the last frames, Unix nanoseconds; a ring buffer
 	next  int
 }
 
@@ -145,7 +143,7 @@ func newTempo(rate int, now func() time.Time) *tempo {
 	return &tempo{now: now, times: make([]int64, 2*rate)}
 }
 
-// frame counts a frame that begins, and tells whether it may.
+// frame counts a frame and reports whether it is within the limit.
 func (t *tempo) frame() bool {
 	now, oldest := t.now().UnixNano(), t.times[t.next]
 	since := time.Duration(now - oldest) // negative where the clock was set back

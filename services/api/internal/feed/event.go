@@ -117,7 +117,7 @@ type Ephemeral struct {
 	Data    []byte // JSON object
 }
 
-// Query asks for a page of the feed. Empty members do not filter.
+// Query selects a page of the feed. Empty members do not filter.
 type Query struct {
 	Types     []Type
 	Lane      string
@@ -125,24 +125,22 @@ type Query struct {
 	Handle    string
 	Topic     string // of segment events, only those of this channel of a programme
 	Limit     int
-	Forward   bool  // oldest first, behind From; else newest first, below From
+	Forward   bool  // oldest first, numbers above From; else newest first, numbers below From
 	From      int64 // 0 with Forward false: from the newest
 }
 
-// Page is an answer to a Query. More tells that the feed goes on behind Next in
-// the same direction; a page may be short and still have more, because a page
-// looks at a bounded stretch of the feed.
+// Page is the answer to a Query. More reports whether events may follow after Next in the same direction. A page that is
+// shorter than its limit may have More, because one query reads a bounded number of events.
 type Page struct {
 	Events []Event
 	More   bool
 	Next   int64 // the From of the next page
 
-	// Of a forward page: the newest number, and the oldest that is kept where some
-	// behind From are not; else 0.
+	// Of a forward page: the newest number, and the oldest stored number if numbers after From are deleted; else 0.
 	Head, Oldest int64
 }
 
-// Drained tells what one step did to a market whose results are being numbered.
+// Drained is the result of one step that numbers the results of a market.
 type Drained struct {
 	MarketID string // empty: no market waits
 	Numbered int    // events: results and their moments

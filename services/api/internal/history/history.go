@@ -122,7 +122,7 @@ func NewService(markets Markets, venue Venue, now func() time.Time) *Service {
 	return &Service{markets: markets, venue: venue, now: now, answers: answers}
 }
 
-// Close breaks off the reads under way.
+// Close cancels the running reads and waits for them.
 func (s *Service) Close() { s.answers.Close() }
 
 // get returns the points of a key, which read reads if the cache has none. The read goes on when its caller leaves.
@@ -139,9 +139,8 @@ func (s *Service) get(ctx context.Context, key string, i Interval, read func(con
 	return a.points, err
 }
 
-// ByMarket is the history of a market, rising in time; one that nobody knows has
-// none. Faults: venue_unavailable (and nothing is kept here either),
-// db_unavailable.
+// ByMarket returns the history of a market, the oldest point first; nil for an unknown market. Faults: venue_unavailable, if no
+// snapshots are stored either; db_unavailable.
 func (s *Service) ByMarket(ctx context.Context, id syntax.MarketID, i Interval) ([]Point, error) {
 	return s.get(ctx, "m\x00"+string(id), i, func(ctx context.Context) ([]Point, error) {
 		book, err := s.markets.Book(ctx, id)
@@ -151,17 +150,17 @@ func (s *Service) ByMarket(ctx context.Context, id syntax.MarketID, i Interval) 
 		if err != nil {
 			return nil, err
 		}
-		var away error
+		var unavailable error
 		if book.Provider == syntax.Polymarket && book.TokenID != "" {
 			points, err := s.venue.History(ctx, book, i)
 			if err == nil {
 				return points, nil
 			}
-			away = err
+			unavailable = err
 		}
 		points, err := s.markets.Snapshots(ctx, id, i.from(s.now()))
-		if away != nil && (err != nil || len(points) == 0) {
-			return nil, away
+		if unavailable != nil && (err != nil || len(points) == 0) {
+			return nil, unavailable
 		}
 		return points, err
 	})
@@ -170,8 +169,7 @@ func (s *Service) ByMarket(ctx context.Context, id syntax.MarketID, i Interval) 
 // maxToken is longer than any token.
 const maxToken = 80
 
-// ByToken is the history of an order book of the primary venue; an unknown one
-// has none. Fault: venue_unavailable.
+// ByToken returns the history of an order book of the primary venue; empty for an unknown one. Fault: venue_unavailable.
 func (s *Service) ByToken(ctx context.Context, token string, i Interval) ([]Point, error) {
 	if !isToken(token) {
 		return nil, nil

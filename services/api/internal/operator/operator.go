@@ -71,14 +71,14 @@ const (
 	PrefixAgent = "db_live_"
 )
 
-// newKey makes a plaintext key: the prefix and 32 random bytes in base64url.
+// newKey returns a new plaintext key: the prefix and 32 random bytes in base64url.
 func newKey(prefix string) string {
 	var b [32]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return prefix + base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// Hash is what is stored of a key.
+// Hash returns the SHA-256 of a plaintext key, the only form in which keys are stored.
 func Hash(plaintext string) []byte {
 	h := sha256.Sum256([]byte(plaintext))
 	return h[:]
@@ -90,8 +90,7 @@ type Change struct {
 	Text  *string // nil: cleared
 }
 
-// Profile is what an operator says of itself with a signed message; the front
-// door has checked its form. Nil members stay as they are.
+// Profile is the profile that an operator sets with a signed message. The hub has checked its form. Nil members are not changed.
 type Profile struct {
 	DisplayName   *string
 	Bio           *string

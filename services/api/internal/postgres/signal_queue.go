@@ -13,29 +13,28 @@ import (
 const (
 	maxBatch    = 128
 	queueLength = 4096
-	filers      = 2 // statements that write calls at a time
-	patients    = 4 // locked markets that are waited for at a time
+	filers      = 2 // most statements that write calls at the same time
+	patients    = 4 // most locked markets that are waited for at the same time
 	batchBudget = 5 * time.Second
 )
 
-// filing is one waiting call. done is closed once its answer stands.
+// filing is one call in a queue. done is closed when answer or err is set.
 type filing struct {
-	patient bool // waits for a market that somebody holds
+	patient bool // waits for a market that another transaction has locked
 	caller  signal.Caller
 	draft   signal.Draft
 	answer  signal.Filing
 	err     error
 	done    chan struct{}
-	left    atomic.Bool // nobody waits for the answer
+	left    atomic.Bool // the caller does not wait for the answer any more
 }
 
 func newFiling(c signal.Call) *filing {
 	return &filing{caller: c.Caller, draft: c.Draft, done: make(chan struct{})}
 }
 
-// wait gives the answer. A caller that leaves while its call is being written
-// leaves it in doubt, which a repeat of the same draft settles; a call that only
-// waits is not written any more.
+// wait returns the answer, or the error of ctx when it ends first. A call that is still in the queue is then not written. One
+// that is being written may be stored or not; filing the same draft again returns what is stored.
 func (f *filing) wait(ctx context.Context) (signal.Filing, error) {
 	select {
 	case <-f.done:
@@ -49,9 +48,8 @@ func (f *filing) wait(ctx context.Context) (signal.Filing, error) {
 // wanted reports whether a caller still waits for the answer.
 func (f *filing) wanted() bool { return !f.left.Load() }
 
-// writer writes a batch and gives the members that are answered; the others have
-// been handed on. Where it fails, nothing of the batch is written or all of it is in
-// doubt, which a second try settles.
+// writer writes a batch and returns the calls that have an answer; it has moved the others to another queue. If it fails, either
+// all calls of the batch are stored or none, and writing them again gives the answer.
 type writer func(ctx context.Context, calls []*filing) (answered []*filing, err error)
 
 // newFilings returns the queue of calls. A second statement is started when more calls wait than one takes.
@@ -61,7 +59,7 @@ func newFilings(write writer) *batch.Queue[*filing] {
 	})
 }
 
-// newPatient returns the queue of calls that wait for a locked market. Each market has a line, so that a market that is being
+// newPatient returns the queue of calls that wait for a locked market. The market is the key, so that a market that is being
 // resolved delays no call on another one.
 func newPatient(write writer) *batch.Queue[*filing] {
 	return batch.New(batch.Config[*filing]{
@@ -83,10 +81,9 @@ func (s *Store) handOver(f *filing) bool {
 	return false
 }
 
-// flush writes a batch; when it fails as a whole its members are written one
-// by one, so that one bad row fails alone. A second try of a filing that had
-// committed is a replay, because its draft id is the same. A batch that used up its
-// time is not tried again: whoever still waits does that with more time.
+// flush writes a batch. If that fails, it writes the calls one by one, so that one invalid call fails alone. A call that the first
+// attempt has stored is then a replay, because its draft id is the same. If the batch used up its time, flush does not write it
+// again: the callers get the error and may file the same drafts again.
 func (w writer) flush(calls []*filing) {
 	rest := split(calls)
 	first := calls[:len(calls)-len(rest)]
@@ -115,8 +112,7 @@ func (w writer) flush(calls []*filing) {
 	}
 }
 
-// split moves repeats of a draft id to the end and returns them: one statement
-// must not hold the same draft twice.
+// split moves repeats of a draft id to the end and returns them, because one statement must not have the same draft twice.
 func split(calls []*filing) []*filing {
 	if len(calls) == 1 {
 		return nil

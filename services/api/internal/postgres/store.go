@@ -85,10 +85,8 @@ func (s *Store) SweepKeys(ctx context.Context) error {
 	return pg.Fault(wrap("sweep idempotency keys", s.q.DeleteOldIdempotencyKeys(ctx, s.now().UTC())))
 }
 
-// acting are the settings of the connections that write. Their statements look a
-// few rows up by key, and their plans are made once: with these, never by the size
-// that a table has on its first day, when reading all of it seems as good as any
-// index, and is not a day later.
+// acting has the settings of the connections that write. Their statements find a few rows by key and are planned once. Without
+// these settings, a plan that was made while a table was small would read the whole table, also when it has grown.
 var acting = map[string]string{
 	"plan_cache_mode":  "force_generic_plan",
 	"enable_seqscan":   "off",
@@ -98,12 +96,10 @@ var acting = map[string]string{
 	"enable_memoize":   "off",
 }
 
-// actors is how many connections write: one for each worker of the filings, the feed
-// and the bell.
+// actors is the number of connections that write: one for each worker of the filings, the feed and the bell.
 const actors = filers + patients + 2
 
-// actingPool opens a pool beside another one for what writes, so that a filing
-// never waits for a connection behind reads.
+// actingPool opens a second pool for the statements that write, so that a filing never waits for a connection that reads use.
 func actingPool(pool *pgxpool.Pool) *pgxpool.Pool {
 	cfg := pool.Config()
 	cfg.MaxConns, cfg.MinIdleConns = actors, 1

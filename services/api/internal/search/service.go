@@ -23,13 +23,11 @@ type Store interface {
 	GetTitleWords(ctx context.Context, title string) ([]string, error)
 	// ListRelated returns what belongs with a market; near is a tsquery for similar titles.
 	ListRelated(ctx context.Context, d Doc, words []string, near string, limit int) ([]Related, error)
-	// ListResolved reads the markets of a provider that have an outcome, the
-	// newest first, behind a place, at most limit.
+	// ListResolved returns the markets of a provider that have an outcome, the newest first, after a place, at most limit.
 	ListResolved(ctx context.Context, p syntax.Provider, after Place, limit int) ([]Resolved, error)
-	// GetSentiment reads how the calls on a market lean; none is all zero.
+	// GetSentiment returns how the calls on a market lean; zero without calls.
 	GetSentiment(ctx context.Context, id syntax.MarketID, now time.Time) (Sentiment, error)
-	// ListGaps lists open markets by how far the crowd is from the price; an empty
-	// id is every market.
+	// ListGaps returns open markets by the distance of the crowd from the price; an empty id selects every market.
 	ListGaps(ctx context.Context, id syntax.MarketID, now time.Time, limit int) ([]Gap, error)
 }
 
@@ -57,7 +55,7 @@ type Resolved struct {
 	Signals    int64
 }
 
-// Place is a row of the list of outcomes; the zero Place is before the first.
+// Place is a position in the list of outcomes; the zero Place is before the first.
 type Place struct {
 	At time.Time
 	ID syntax.MarketID
@@ -177,7 +175,7 @@ func (s *Service) Resolved(ctx context.Context, p syntax.Provider, limit int, cu
 	}
 	limit = min(limit, MostResolved)
 	var after Place
-	// The first key tells the list: a cursor of another one starts from the beginning.
+	// The first key names the list: a cursor of another list starts from the beginning.
 	if c, ok := syntax.DecodeCursor(cursor, 2); ok && c.Keys[0] == resolvedKey {
 		if at, ok := c.Time(1); ok {
 			after = Place{at, syntax.MarketID(c.ID)}

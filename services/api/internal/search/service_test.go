@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/search"
 )
 
-// shelf is a store that notes what it was asked.
+// shelf is a store with fixed answers that records its places.
 type shelf struct {
 	search.Store
 	err    error

@@ -131,7 +131,7 @@ type again struct {
 }
 
 func (c *Client) once(ctx context.Context, op, method, path string, query url.Values, body []byte) (Answer, again, error) {
-	// A host that rests is known to be away: to hear so must not depend on a turn.
+	// While the breaker refuses, the call fails at once, without waiting for the rate limit.
 	if c.breaker.Refuses() {
 		return Answer{}, again{}, c.resting(op)
 	}
@@ -152,7 +152,7 @@ func (c *Client) once(ctx context.Context, op, method, path string, query url.Va
 	case retry.limited:
 		result, seen = "limited", breaker.Neither
 		c.turns.slow(retry.after)
-		market.NoteQueued(ctx) // this time is not the host's
+		market.NoteQueued(ctx) // the time was not spent by the host
 		retry.after, err = 0, market.Busy()
 	case err != nil && ctx.Err() != nil && c.now().Sub(start) < patience:
 		result, seen = "left", breaker.Neither

@@ -197,7 +197,7 @@ func (l *limits) admits(m *Market) bool {
 	return len(l.providers) == 0 || slices.Contains(l.providers, m.Provider)
 }
 
-// Channel is what readers of the feed follow: a preset, or one content lane of it.
+// Channel is a channel of the feed: a preset, or one content lane of it.
 type Channel struct {
 	Name   string // program:<preset>[:<LANE>]
 	Preset Preset
@@ -227,8 +227,8 @@ func Channels() []Channel {
 	return out
 }
 
-// feed is the channel of the preset.
+// feed returns the name of the channel of a preset.
 func (p Preset) feed() string { return "program:" + string(p) }
 
-// feed is the channel of the lane's content lane in a preset.
+// feed returns the name of the channel of the lane's content lane in a preset.
 func (l Lane) feed(p Preset) string { return p.feed() + ":" + string(laneTable[l.index()].content) }

@@ -109,10 +109,7 @@ func bucketOf(s *Segment, now time.Time) Bucket {
 	return BucketThisWeek
 }
 
-// A stretch is what a channel airs from one moment on for some time, as a list
-// that is the same whenever it is made from the same facts.
-
-// StoredStretch lays out stored entries.
+// StoredStretch returns the segments that a channel airs between at and at+length, made from stored entries.
 func StoredStretch(channel string, entries []Entry, at time.Time, length time.Duration) []Segment {
 	cells := make([]cell, 0, len(entries))
 	for i := range entries {
@@ -121,14 +118,13 @@ func StoredStretch(channel string, entries []Entry, at time.Time, length time.Du
 	return between(assemble(channel, "", cells, at).Segments, at, length)
 }
 
-// ComputedStretch lays out what the query would air if the pool were the facts
-// of the moment at.
+// ComputedStretch returns the segments that a query airs between at and at+length, computed from a pool of markets.
 func ComputedStretch(q *Query, pool *Pool, at time.Time, length time.Duration) []Segment {
 	cells := turns(q.Pick(pool, at), pool, SlotAt(at), SlotAt(at.Add(length)))
 	return between(assemble(q.Channel(), "", cells, at).Segments, at, length)
 }
 
-// between keeps what airs at some moment of the stretch.
+// between returns the segments that air at some time between at and at+length.
 func between(all []Segment, at time.Time, length time.Duration) []Segment {
 	var out []Segment
 	for _, s := range all {

@@ -100,7 +100,7 @@ func toSegment(s *program.Segment) *programv1.Segment {
 	return out
 }
 
-// GetInfluence tells what airings did. Fault: db_unavailable.
+// GetInfluence returns how far prices moved while their markets were aired. Fault: db_unavailable.
 func (s *Program) GetInfluence(ctx context.Context, r *programv1.GetInfluenceRequest) (*programv1.GetInfluenceResponse, error) {
 	now, limit := s.now(), int(r.GetLimit())
 	if limit < 1 {
