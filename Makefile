@@ -4,10 +4,11 @@ SHELL := /bin/bash
 MODULES := proto pkg docs services/api services/hub services/clock deploy test test/system cmd/signalcast sdk/go examples/signin
 UNITS   := $(addprefix ./,$(addsuffix /...,$(filter-out test test/system,$(MODULES))))
 TOOL    := GOWORK=off go -C tools tool
-# The race detector requires a C compiler.
+# The race detector requires a C compiler. Packages in PLAIN start no goroutine and would be ten times as slow with it.
 RACE    := $(shell command -v "$$(go env CC)" >/dev/null && echo -race)
+PLAIN   := ./pkg/skill ./cmd/signalcast/internal/record
 
-.PHONY: help up demo docs build check lint fmt gen tidy test clients system-test fault-test compose-test bench bench-scale
+.PHONY: help up demo docs build check lint fmt gen tidy test clients system-test fault-test compose-test bench
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,14 +26,17 @@ build: ## Compile every module; the services go to bin/
 	go build work
 	go build -o bin/ ./services/api ./services/hub ./services/clock ./deploy/local ./cmd/signalcast
 
+# Each package is compiled in two variants, with the race detector and as in images, so that all targets share the build cache.
+check lint test system-test: export CGO_ENABLED = 0
+check lint test system-test: export GOFLAGS = $(shell go env GOFLAGS) -trimpath
+
 check:
-	go vet work
+	CGO_ENABLED=$(words $(RACE)) GOGC=400 go vet $(RACE) work
 	@bad=$$($(TOOL) gofumpt -l $(addprefix $(CURDIR)/,$(MODULES))); test -z "$$bad" || { echo "not formatted, run make fmt:"; echo "$$bad"; exit 1; }
 	go run ./test/importlint
 
 lint: check ## Vet, format, import rules, staticcheck
-	GOWORK=off go -C tools build -o ../.tools/ honnef.co/go/tools/cmd/staticcheck
-	.tools/staticcheck $$(go list work)
+	GOWORK=off go -C tools build -o ../.tools/ honnef.co/go/tools/cmd/staticcheck && .tools/staticcheck $$(go list work)
 
 fmt: ## Format all Go code
 	$(TOOL) gofumpt -w $(addprefix $(CURDIR)/,$(MODULES))
@@ -44,12 +48,10 @@ tidy: ## Tidy every module
 	@for m in $(MODULES) tools; do echo "$$m"; (cd $$m && GOWORK=off go mod tidy); done
 
 test: check ## Units, database tests, TypeScript, other people's clients, linters
-	tools/setup.sh redis postgres chromium node video
-	tools/gen.sh script
-	go test $(RACE) -vet=off -timeout 15m $(UNITS)
-	GOWORK=off go -C tools test ./openapi ./sdk
-	GOWORK=off go -C deploy/check test -count=1 .
-	go test -count=1 -vet=off -timeout 25m ./test/...
+	tools/setup.sh redis postgres chromium node video && tools/gen.sh script
+	units=$$(go list $(UNITS) | grep -vxF "$$(go list $(PLAIN))"); CGO_ENABLED=$(words $(RACE)) go test $(RACE) -vet=off -timeout 15m $$units
+	for d in tools/openapi deploy/check; do GOWORK=off go -C $$d test -count=1 .; done
+	go test -count=1 -vet=off -timeout 25m $(PLAIN) ./test/...
 	node --test sdk/ts/test/*.test.mjs
 	tools/lint.sh
 
@@ -59,9 +61,8 @@ clients: ## Run clients of other projects against a stack (ARGS="-run TestClient
 	go test -count=1 $(ARGS) ./test/clients
 
 system-test: ## Test each guarantee, page, client and document against a whole system (ARGS="-run TestX")
-	tools/setup.sh redis postgres chromium node video engine
-	tools/gen.sh script
-	go test -count=1 -vet=off -timeout 30m $(ARGS) ./test/system/...
+	tools/setup.sh redis postgres chromium node video engine && tools/gen.sh script
+	go test -p 1 -count=1 -vet=off -timeout 30m $(ARGS) ./test/system/... # one package at a time: each starts several systems
 	SYSTEM_SIZE=$(or $(SYSTEM_SIZE),system) go test -count=1 -timeout 15m -run '^TestSimulation' ./services/api/internal/app
 
 fault-test: ## Require that the test of each guarantee fails on its fault (FAULTS="name": only these; FAULTS=i/n: a share)
@@ -74,6 +75,3 @@ compose-test: ## Run all of compose.yaml in a private engine, as root (IMAGES=DI
 
 bench: ## Measure; never a gate
 	go run ./test/bench $(ARGS)
-
-bench-scale: ## Measure a ledger of ten million calls (12 GB of disk, ten minutes)
-	go run ./test/bench -only scale -ledgers 10000000 $(ARGS)

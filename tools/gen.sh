@@ -6,9 +6,8 @@
 #   tools/gen.sh script  the same for what the TypeScript compiler makes and the player alone
 #
 # Go generators are pinned in tools/go.mod. Protobuf, the TypeScript library and the scripts
-# of the pages also need npm, for buf, the generator of types, the TypeScript compiler, the
-# video player and the reader of the contract; without npm their files stay as they are, and
-# a line says so.
+# of the pages also need npm, for buf, the generator of types, the TypeScript compiler and the
+# video player; without npm their files do not change, and a line says so.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -18,9 +17,6 @@ buf=1.75.0
 typescript=5.9.3
 openapi_typescript=7.13.0
 hls=1.7.4
-swagger=5.35.0
-swagger_sums="e6a898692f2d768e807c3ba4626068a69a2c5dd960dd6c76f3e4d3a3de180af2  swagger-ui-bundle.js
-5ed08757e53da3e026d6cbecc61fe5d43585c9560b302d534ad56692519a273d  swagger-ui.css"
 hls_sum=3d82a88cf9ae0d9aaab3cbe9ff6ecbb64bb89c54a399c34ae9bf8b559baeb20f
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
@@ -39,15 +35,13 @@ generated() {
 openapi() {
 	go -C tools run ./openapi \
 		-in ../docs/protocol/openapi.yaml -errors ../docs/protocol/errors.md \
-		-out ../proto/openapi/openapi.json -client "$tmp/client.json" -models "$tmp/models.json"
+		-out ../proto/openapi/openapi.json -client "$tmp/client.json" -models "$tmp/models.json" \
+		-go ../sdk/go/signalcast -ts ../sdk/ts/src
 	go -C tools tool oapi-codegen -config oapi-models.yaml -o "$tmp/models.gen.go" "$tmp/models.json"
 	cmp -s "$tmp/models.gen.go" proto/openapi/models.gen.go || cp "$tmp/models.gen.go" proto/openapi/models.gen.go
 	go -C tools tool oapi-codegen -config oapi-client.yaml -o "$tmp/client.gen.go" "$tmp/client.json"
 	cmp -s "$tmp/client.gen.go" sdk/go/client/client.gen.go ||
 		cp "$tmp/client.gen.go" sdk/go/client/client.gen.go
-	go -C tools run ./sdk \
-		-doc ../proto/openapi/openapi.json -errors ../docs/protocol/errors.md \
-		-go ../sdk/go/signalcast -ts ../sdk/ts/src
 }
 
 # The types of the TypeScript library, from what the Go client is made of.
@@ -97,22 +91,6 @@ player() {
 	cp "$tmp/package/LICENSE" "$static/hls.LICENSE.txt"
 }
 
-# The reader of the contract, in the same way.
-reference() {
-	static=services/hub/internal/edge/pages/static
-	if (cd "$static" && echo "$swagger_sums" | sha256sum -c --status 2>/dev/null); then
-		return 0
-	fi
-	if ! command -v npm >/dev/null 2>&1; then
-		echo "gen: npm is missing, the reader of the contract is left as it is" >&2
-		return 0
-	fi
-	(cd "$tmp" && npm pack --silent "swagger-ui-dist@$swagger" >/dev/null && tar xzf "swagger-ui-dist-$swagger.tgz")
-	(cd "$tmp/package" && echo "$swagger_sums" | sha256sum -c --quiet)
-	(cd "$tmp/package" && cat NOTICE LICENSE swagger-ui-bundle.js.LICENSE.txt) >"$static/swagger-ui.LICENSE.txt"
-	cp "$tmp/package/swagger-ui-bundle.js" "$tmp/package/swagger-ui.css" "$static/"
-}
-
 sql() {
 	for conf in services/*/internal/postgres/sqlc.yaml; do
 		[ -f "$conf" ] || continue
@@ -125,7 +103,6 @@ case "${1:-}" in
 script)
 	script
 	player
-	reference
 	;;
 *)
 	openapi
@@ -133,7 +110,6 @@ script)
 	protobuf
 	script
 	player
-	reference
 	sql
 	;;
 esac

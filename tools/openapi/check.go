@@ -11,8 +11,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// check refuses a document that a validator cannot load or that breaks a rule
-// of the house. codes are the error codes of the reference page.
+// check returns an error for each rule of this file that the document breaks, or the error of the validator. codes are the error
+// codes of docs/protocol/errors.md. The linters of tools/lint.sh check names, summaries, examples and unused components.
 func check(doc []byte, codes map[string]bool) error {
 	var root map[string]any
 	if err := json.Unmarshal(doc, &root); err != nil {
@@ -27,32 +27,30 @@ func check(doc []byte, codes map[string]bool) error {
 	}
 	var found []error
 	found = append(found, checkOperations(root)...)
-	found = append(found, checkReferences(root)...)
 	found = append(found, checkNullable(root)...)
 	found = append(found, checkCodes(root, codes)...)
 	found = append(found, checkOpenness(root)...)
-	found = append(found, checkExamples(loaded)...)
 	return errors.Join(found...)
 }
 
-// corsOpen are the prefixes of the hub that a page of any origin may read.
+// corsOpen are the prefixes of the routes of the hub that a page of any origin may read.
 var corsOpen = []string{
 	"/api/polymarket/", "/api/broadcast/", "/api/oracle/featured", "/api/embed/", "/api/card/",
 	"/.well-known/oauth-", "/api/c/", "/api/fashion/signals", "/api/network/", "/api/situations", "/api/channels", "/api/channel/",
-	"/api/operator/{handle}/record", // a file for everybody: it says nothing that the receipts do not
+	"/api/operator/{handle}/record", // public: it contains nothing that the receipts do not
 }
 
-// protocol is what apps of others call with tokens, from anywhere.
+// protocol is the prefix of the routes for applications, which pages of any origin may call with a token.
 const protocol = "/api/protocol/v1"
 
-// keyed are reads with a credential under a prefix that is open: no page of another
-// origin has one to send. measured is open beside its prefix.
+// keyed are routes that are not open although corsOpen has a prefix of them: they require a credential, which a page of another
+// origin does not have. measured is open, although no prefix matches it.
 var keyed = []string{"/api/broadcast/preempt", "/api/network/field-record/me"}
 
 const measured = "/api/operator/{handle}/skill"
 
-// checkOperations wants of every operation what a reader must be able to rely
-// on: a name, one tag, a host, its credentials and its failures.
+// checkOperations requires that each operation has one tag, a server, its credentials, a success and the errors of its kind, and
+// that it is marked as open to other origins exactly if it is.
 func checkOperations(root map[string]any) []error {
 	var found []error
 	for _, op := range operations(root) {
@@ -60,15 +58,15 @@ func checkOperations(root map[string]any) []error {
 			found = append(found, fmt.Errorf("%s: %s", op, fmt.Sprintf(format, args...)))
 		}
 		if op.tag() == "" {
-			say("wants exactly one tag")
+			say("must have exactly one tag")
 		}
-		for _, member := range []string{"operationId", "servers", "security", "responses", "summary", "description"} {
+		for _, member := range []string{"servers", "security"} {
 			if op.body[member] == nil {
 				say("has no %s", member)
 			}
 		}
 		open, _ := op.body["x-signalcast-cors-open"].(bool)
-		if want := wantsCORS(op); open != want {
+		if want := isOpen(op); open != want {
 			say("x-signalcast-cors-open is %t, the rule says %t", open, want)
 		}
 		if op.tag() == "retired" {
@@ -86,7 +84,7 @@ func checkOperations(root map[string]any) []error {
 	return found
 }
 
-// answers tells whether a status that begins so is documented.
+// answers reports whether a status with one of the first digits is documented.
 func answers(op operation, begins ...string) bool {
 	for status := range asMap(op.body["responses"]) {
 		if slices.Contains(begins, status[:1]) {
@@ -118,9 +116,9 @@ func takesJSON(op operation) bool {
 	return content["application/json"] != nil
 }
 
-// wantsCORS is the rule of the protocol: what is delegated, the listed prefixes on the
-// hub, and every public read of the other two hosts.
-func wantsCORS(op operation) bool {
+// isOpen reports whether pages of any origin may call an operation: the routes for applications, reads of the hub under the
+// prefixes of corsOpen, and all reads without a credential of the api and the clock.
+func isOpen(op operation) bool {
 	if strings.HasPrefix(op.path, protocol) {
 		return true
 	}
@@ -137,35 +135,10 @@ func wantsCORS(op operation) bool {
 	return slices.ContainsFunc(corsOpen, func(p string) bool { return strings.HasPrefix(op.path, p) })
 }
 
-// checkReferences wants every component to be used; the loader already
-// refused references that lead nowhere.
-func checkReferences(root map[string]any) []error {
-	used := map[string]bool{}
-	walk(root, func(m map[string]any) {
-		if ref, ok := m["$ref"].(string); ok {
-			used[ref] = true
-		}
-	})
-	var found []error
-	for kind, group := range asMap(root["components"]) {
-		if kind == "securitySchemes" {
-			continue
-		}
-		for name := range asMap(group) {
-			if ref := "#/components/" + kind + "/" + name; !used[ref] {
-				found = append(found, fmt.Errorf("%s is not used", ref))
-			}
-		}
-	}
-	return found
-}
-
-// mayBeAbsent are the members that are null or absent: they exist in one view
-// of a record only.
+// mayBeAbsent are members that can be null and are not required, because only one of the lists has them.
 var mayBeAbsent = map[string]bool{"FeedSignal.liveYesBps": true, "FeedSignal.moveBps": true}
 
-// checkNullable wants a member of an answer that can be null to be always
-// there. What a caller sends may leave it out.
+// checkNullable requires that an answer always contains the members that can be null. Requests may omit them.
 func checkNullable(root map[string]any) []error {
 	var found []error
 	sent := sentSchemas(root)
@@ -203,35 +176,33 @@ func sentSchemas(root map[string]any) map[string]bool {
 	return sent
 }
 
-// elsewhere are the words of the error page that no operation answers with: what is said
-// of every path, in the frames of the websocket, and in X-Degraded.
+// elsewhere are the codes of the page that no operation lists: those of each path, of frames of the websocket, and of X-Degraded.
 var elsewhere = map[string]bool{"method_not_allowed": true, "invalid_frame": true, "internal": true, "timeout": true}
 
-// checkCodes wants every error code of the document on the reference page, and every
-// code of the page in the document.
+// checkCodes requires that the document and the page of error codes have the same codes.
 func checkCodes(root map[string]any, codes map[string]bool) []error {
 	var found []error
-	told := map[string]bool{}
+	documented := map[string]bool{}
 	walk(root, func(m map[string]any) {
 		for _, c := range asList(asMap(asMap(m["properties"])["error"])["enum"]) {
 			code, _ := c.(string)
-			told[code] = true
+			documented[code] = true
 		}
 	})
-	for _, code := range slices.Sorted(maps.Keys(told)) {
+	for _, code := range slices.Sorted(maps.Keys(documented)) {
 		if !codes[code] {
 			found = append(found, fmt.Errorf("error code %s is not in the list of errors", code))
 		}
 	}
 	for _, code := range slices.Sorted(maps.Keys(codes)) {
-		if !told[code] && !elsewhere[code] {
+		if !documented[code] && !elsewhere[code] {
 			found = append(found, fmt.Errorf("error code %s is in the list of errors, and no operation answers it", code))
 		}
 	}
 	return found
 }
 
-// walk visits every object of the document.
+// walk calls visit for each JSON object of the document.
 func walk(v any, visit func(map[string]any)) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -242,6 +213,35 @@ func walk(v any, visit func(map[string]any)) {
 	case []any:
 		for _, child := range v {
 			walk(child, visit)
+		}
+	}
+}
+
+// checkOpenness requires that each schema of an object lists its members or says that it is open.
+func checkOpenness(root map[string]any) []error {
+	var found []error
+	visitSchemas(root, "#", func(at string, s map[string]any) {
+		if s["type"] == "object" && s["properties"] == nil && s["additionalProperties"] == nil && s["maxProperties"] == nil {
+			found = append(found, fmt.Errorf("%s: an object without members does not say that it is open", at))
+		}
+	})
+	return found
+}
+
+// visitSchemas calls visit for each JSON object of the document that may be a schema, with its place. Examples, defaults and
+// constants are data, not schemas.
+func visitSchemas(v any, at string, visit func(string, map[string]any)) {
+	switch v := v.(type) {
+	case map[string]any:
+		visit(at, v)
+		for name, child := range v {
+			if name != "example" && name != "examples" && name != "default" && name != "const" && name != "enum" {
+				visitSchemas(child, at+"/"+name, visit)
+			}
+		}
+	case []any:
+		for i, child := range v {
+			visitSchemas(child, fmt.Sprintf("%s/%d", at, i), visit)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 
 	"go.yaml.in/yaml/v3"
@@ -19,6 +20,8 @@ func main() {
 	flag.StringVar(&f.out, "out", "", "the JSON file to write")
 	flag.StringVar(&f.client, "client", "", "the JSON file to write for the client generator")
 	flag.StringVar(&f.models, "models", "", "the JSON file to write for the generator of Go types")
+	flag.StringVar(&f.goDir, "go", "", "the folder of the Go library; empty: nothing is written for the libraries")
+	flag.StringVar(&f.tsDir, "ts", "", "the folder of the TypeScript library")
 	flag.Parse()
 	if err := run(f); err != nil {
 		fmt.Fprintln(os.Stderr, "openapi:", err)
@@ -27,7 +30,7 @@ func main() {
 }
 
 // files are what one run reads and writes.
-type files struct{ in, errors, out, client, models string }
+type files struct{ in, errors, out, client, models, goDir, tsDir string }
 
 func run(f files) error {
 	src, err := os.ReadFile(f.in)
@@ -53,11 +56,35 @@ func run(f files) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.in, err)
 	}
-	return errors.Join(put(f.out, doc), put(f.client, client), put(f.models, models))
+	if err := errors.Join(put(f.out, doc), put(f.client, client), put(f.models, models)); err != nil || f.goDir == "" {
+		return err
+	}
+	return writeClients(f, doc, page)
 }
 
-// put writes a file only when its content changes: an untouched file keeps
-// its time, and nothing is rebuilt.
+// writeClients writes the error codes and the routes for the client libraries.
+func writeClients(f files, doc, page []byte) error {
+	var root map[string]any
+	if err := json.Unmarshal(doc, &root); err != nil {
+		return err
+	}
+	routes, err := routesOf(root)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.in, err)
+	}
+	codes, err := statusCodes(page)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.errors, err)
+	}
+	return errors.Join(
+		put(filepath.Join(f.goDir, "codes.gen.go"), goCodes(codes)),
+		put(filepath.Join(f.goDir, "routes.gen.go"), goRoutes(routes)),
+		put(filepath.Join(f.tsDir, "codes.gen.ts"), tsCodes(codes)),
+		put(filepath.Join(f.tsDir, "routes.gen.ts"), tsRoutes(routes)),
+	)
+}
+
+// put writes a file only if its content changes. An unchanged file keeps its time, so nothing is rebuilt.
 func put(name string, content []byte) error {
 	if old, err := os.ReadFile(name); err == nil && bytes.Equal(old, content) {
 		return nil
@@ -70,7 +97,7 @@ func put(name string, content []byte) error {
 
 var codeCell = regexp.MustCompile("(?m)^\\| `([a-z0-9_]+)` \\|")
 
-// codesOf reads the codes of the error page: the first cell of a table row.
+// codesOf returns every code of the error page: the first cell of each table row.
 func codesOf(page []byte) map[string]bool {
 	codes := map[string]bool{}
 	for _, m := range codeCell.FindAllSubmatch(page, -1) {

@@ -37,13 +37,9 @@ func TestCheckAcceptsAndRefuses(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct{ old, new, want string }{
 		"sound":                   {},
-		"no tag":                  {"      tags: [a]\n", "", "wants exactly one tag"},
-		"no name":                 {"      operationId: a\n", "", "has no operationId"},
-		"no description":          {"      description: d\n", "", "has no description"},
+		"no tag":                  {"      tags: [a]\n", "", "must have exactly one tag"},
 		"no success":              {"        \"200\": { description: d, cont", "        \"404\": { description: d, cont", "documents no success"},
 		"silent on openness":      {"properties: { error: { type: string, examples", "properties: { x: { type: object }, error: { type: string, examples", "does not say that it is open"},
-		"an example amiss":        {"examples: [internal_error]", "examples: [7]", "the example 7 does not fit"},
-		"a default amiss":         {"examples: [internal_error]", "default: 7", "default"},
 		"no host":                 {"      servers: [{ url: \"https://hub.example\" }]\n", "", "has no servers"},
 		"no credentials said":     {"      security: []\n", "", "has no security"},
 		"two operations alike":    {"operationId: a\n", "operationId: health\n", "same operation id"},
@@ -56,7 +52,6 @@ func TestCheckAcceptsAndRefuses(t *testing.T) {
 		"null and optional":       {"required: [x], ", "", "A.x can be null and is not required"},
 		"unknown code":            {"enum: [rate_limited]", "enum: [too_fast]", "error code too_fast"},
 		"a code that never comes": {"enum: [rate_limited]", "maxLength: 9", "no operation answers it"},
-		"unused component":        {"    B:", "    C: { type: string }\n    B:", "schemas/C is not used"},
 		"dangling reference":      {"#/components/schemas/A", "#/components/schemas/Z", "load"},
 		"not OpenAPI":             {"title: t", "titel: t", "validate"},
 	} {

@@ -7,7 +7,7 @@ import (
 
 var methods = []string{"get", "put", "post", "delete", "options", "head", "patch", "trace"}
 
-// operation is one method of one path, as it stands in the document.
+// operation is one method of one path of the document.
 type operation struct {
 	path, method string
 	body         map[string]any

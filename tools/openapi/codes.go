@@ -10,20 +10,17 @@ import (
 // code is one row of the error page.
 type code struct{ name, status, meaning string }
 
-var row = regexp.MustCompile("(?m)^\\| `([a-z0-9_]+)` \\| ([^|]*) \\|([^|]*)\\|")
+var row = regexp.MustCompile("(?m)^\\| `([a-z0-9_]+)` \\| *(\\d{3}|frame) *\\|([^|]*)\\|")
 
-// codesOf reads the rows whose first cell is a code; the second is its status, or where a
-// frame of the websocket says it.
-func codesOf(page []byte) ([]code, error) {
+// statusCodes returns the rows of the error page whose first cell is a code and whose second cell is a status, or "frame" for
+// an error that a websocket sends.
+func statusCodes(page []byte) ([]code, error) {
 	var all []code
 	seen := map[string]bool{}
 	for _, m := range row.FindAllSubmatch(page, -1) {
-		c := code{string(m[1]), strings.TrimSpace(string(m[2])), strings.TrimSpace(string(m[3]))}
-		if !regexp.MustCompile(`^(\d{3}|frame)$`).MatchString(c.status) {
-			continue // the table of X-Degraded
-		}
+		c := code{string(m[1]), string(m[2]), strings.TrimSpace(string(m[3]))}
 		if seen[c.name] {
-			return nil, fmt.Errorf("%s stands there twice", c.name)
+			return nil, fmt.Errorf("%s is listed twice", c.name)
 		}
 		seen[c.name] = true
 		all = append(all, c)
@@ -34,10 +31,10 @@ func codesOf(page []byte) ([]code, error) {
 	return all, nil
 }
 
-// initialisms are the parts that Go spells in capitals.
+// initialisms are the parts of a code that Go spells in another way.
 var initialisms = map[string]string{"id": "ID", "url": "URL", "pct": "Percent"}
 
-// goName is the name of a code in Go: already_predicted is ErrAlreadyPredicted.
+// goName returns the name of the code in Go: ErrAlreadyPredicted for already_predicted.
 func (c code) goName() string {
 	name := "Err"
 	for part := range strings.SplitSeq(c.name, "_") {
@@ -50,7 +47,7 @@ func (c code) goName() string {
 	return name
 }
 
-// says is the meaning for a comment: the first sentence of the page.
+// says returns the first sentence of the meaning, without its full stop.
 func (c code) says() string {
 	text, _, _ := strings.Cut(strings.ReplaceAll(c.meaning, "`", ""), ". ")
 	if text == "" {

@@ -1,12 +1,13 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"strings"
 	"testing"
 )
 
-const page = "| code | status | meaning |\n" +
+const statusPage = "| code | status | meaning |\n" +
 	"| `rate_limited` | 429 | More than allowed. Carries `Retry-After`. | `limit` | all |\n" +
 	"| `invalid_url` | 400 | |\n" +
 	"| `invalid_frame` | frame | Not one JSON object. |\n" +
@@ -14,7 +15,7 @@ const page = "| code | status | meaning |\n" +
 
 func TestCodes(t *testing.T) {
 	t.Parallel()
-	codes, err := codesOf([]byte(page))
+	codes, err := statusCodes([]byte(statusPage))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,8 +27,8 @@ func TestCodes(t *testing.T) {
 	if s := strings.Join(got, ", "); s != want {
 		t.Errorf("%s, want %s", s, want)
 	}
-	for name, bad := range map[string]string{"twice": page + page, "none": ""} {
-		if codes, err := codesOf([]byte(bad)); err == nil {
+	for name, bad := range map[string]string{"twice": statusPage + statusPage, "none": ""} {
+		if codes, err := statusCodes([]byte(bad)); err == nil {
 			t.Errorf("%s gave %v", name, codes)
 		}
 	}
@@ -40,7 +41,7 @@ func TestPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	codes, err := codesOf(raw)
+	codes, err := statusCodes(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,21 +60,27 @@ func TestPage(t *testing.T) {
 	}
 }
 
-func TestOperations(t *testing.T) {
+func TestRoutes(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("../../proto/openapi/openapi.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	ops, err := operations(raw)
+	parse := func(raw string) (root map[string]any) {
+		if err := json.Unmarshal([]byte(raw), &root); err != nil {
+			t.Fatal(err)
+		}
+		return root
+	}
+	ops, err := routesOf(parse(string(raw)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	by := map[string]operation{}
+	by := map[string]route{}
 	for _, o := range ops {
 		by[o.Method+" "+o.Path] = o
 	}
-	for _, want := range []operation{
+	for _, want := range []route{
 		{Method: "POST", Path: "/api/predictions", Host: "hub", Bearer: true, Session: true, Keyed: true},
 		{Method: "POST", Path: "/api/protocol/v1/messages", Host: "hub", Again: true},
 		{Method: "POST", Path: "/api/dev/keys", Host: "hub", Bearer: true},
@@ -88,7 +95,7 @@ func TestOperations(t *testing.T) {
 	if by["GET /sign-in"].Path != "" {
 		t.Error("a page is among the operations")
 	}
-	if _, err := operations([]byte(strings.ReplaceAll(string(raw), `"submitMessage"`, `"sendMessage"`))); err == nil {
-		t.Error("the list of writes that may be sent twice has a name that nobody has")
+	if _, err := routesOf(parse(strings.ReplaceAll(string(raw), `"submitMessage"`, `"sendMessage"`))); err == nil {
+		t.Error("the list of writes that may be sent twice has a name that is no operation")
 	}
 }
