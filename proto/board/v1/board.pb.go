@@ -198,126 +198,6 @@ func (x *Row) GetEdgeHighBps() int32 {
 	return 0
 }
 
-type ListScoresRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Operators     string                 `protobuf:"bytes,1,opt,name=operators,proto3" json:"operators,omitempty"` // human, all, independent, house, automated
-	Lane          string                 `protobuf:"bytes,2,opt,name=lane,proto3" json:"lane,omitempty"`           // empty: every lane
-	Limit         int32                  `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
-	Order         string                 `protobuf:"bytes,4,opt,name=order,proto3" json:"order,omitempty"` // edge: by its lower end, edge, calls, handle; else by score
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListScoresRequest) Reset() {
-	*x = ListScoresRequest{}
-	mi := &file_board_v1_board_proto_msgTypes[1]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListScoresRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListScoresRequest) ProtoMessage() {}
-
-func (x *ListScoresRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_board_v1_board_proto_msgTypes[1]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListScoresRequest.ProtoReflect.Descriptor instead.
-func (*ListScoresRequest) Descriptor() ([]byte, []int) {
-	return file_board_v1_board_proto_rawDescGZIP(), []int{1}
-}
-
-func (x *ListScoresRequest) GetOperators() string {
-	if x != nil {
-		return x.Operators
-	}
-	return ""
-}
-
-func (x *ListScoresRequest) GetLane() string {
-	if x != nil {
-		return x.Lane
-	}
-	return ""
-}
-
-func (x *ListScoresRequest) GetLimit() int32 {
-	if x != nil {
-		return x.Limit
-	}
-	return 0
-}
-
-func (x *ListScoresRequest) GetOrder() string {
-	if x != nil {
-		return x.Order
-	}
-	return ""
-}
-
-type ListScoresResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Rows          []*Row                 `protobuf:"bytes,1,rep,name=rows,proto3" json:"rows,omitempty"`
-	UpdatedAt     *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListScoresResponse) Reset() {
-	*x = ListScoresResponse{}
-	mi := &file_board_v1_board_proto_msgTypes[2]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListScoresResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListScoresResponse) ProtoMessage() {}
-
-func (x *ListScoresResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_board_v1_board_proto_msgTypes[2]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListScoresResponse.ProtoReflect.Descriptor instead.
-func (*ListScoresResponse) Descriptor() ([]byte, []int) {
-	return file_board_v1_board_proto_rawDescGZIP(), []int{2}
-}
-
-func (x *ListScoresResponse) GetRows() []*Row {
-	if x != nil {
-		return x.Rows
-	}
-	return nil
-}
-
-func (x *ListScoresResponse) GetUpdatedAt() *timestamppb.Timestamp {
-	if x != nil {
-		return x.UpdatedAt
-	}
-	return nil
-}
-
 type ListBroadcastRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Operators     string                 `protobuf:"bytes,1,opt,name=operators,proto3" json:"operators,omitempty"`
@@ -331,7 +211,7 @@ type ListBroadcastRequest struct {
 
 func (x *ListBroadcastRequest) Reset() {
 	*x = ListBroadcastRequest{}
-	mi := &file_board_v1_board_proto_msgTypes[3]
+	mi := &file_board_v1_board_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -343,7 +223,7 @@ func (x *ListBroadcastRequest) String() string {
 func (*ListBroadcastRequest) ProtoMessage() {}
 
 func (x *ListBroadcastRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_board_v1_board_proto_msgTypes[3]
+	mi := &file_board_v1_board_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -356,7 +236,7 @@ func (x *ListBroadcastRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBroadcastRequest.ProtoReflect.Descriptor instead.
 func (*ListBroadcastRequest) Descriptor() ([]byte, []int) {
-	return file_board_v1_board_proto_rawDescGZIP(), []int{3}
+	return file_board_v1_board_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *ListBroadcastRequest) GetOperators() string {
@@ -404,7 +284,7 @@ type ListBroadcastResponse struct {
 
 func (x *ListBroadcastResponse) Reset() {
 	*x = ListBroadcastResponse{}
-	mi := &file_board_v1_board_proto_msgTypes[4]
+	mi := &file_board_v1_board_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -416,7 +296,7 @@ func (x *ListBroadcastResponse) String() string {
 func (*ListBroadcastResponse) ProtoMessage() {}
 
 func (x *ListBroadcastResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_board_v1_board_proto_msgTypes[4]
+	mi := &file_board_v1_board_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -429,7 +309,7 @@ func (x *ListBroadcastResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBroadcastResponse.ProtoReflect.Descriptor instead.
 func (*ListBroadcastResponse) Descriptor() ([]byte, []int) {
-	return file_board_v1_board_proto_rawDescGZIP(), []int{4}
+	return file_board_v1_board_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *ListBroadcastResponse) GetRows() []*Row {
@@ -455,7 +335,7 @@ type GetRecordRequest struct {
 
 func (x *GetRecordRequest) Reset() {
 	*x = GetRecordRequest{}
-	mi := &file_board_v1_board_proto_msgTypes[5]
+	mi := &file_board_v1_board_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -467,7 +347,7 @@ func (x *GetRecordRequest) String() string {
 func (*GetRecordRequest) ProtoMessage() {}
 
 func (x *GetRecordRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_board_v1_board_proto_msgTypes[5]
+	mi := &file_board_v1_board_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -480,7 +360,7 @@ func (x *GetRecordRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRecordRequest.ProtoReflect.Descriptor instead.
 func (*GetRecordRequest) Descriptor() ([]byte, []int) {
-	return file_board_v1_board_proto_rawDescGZIP(), []int{5}
+	return file_board_v1_board_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *GetRecordRequest) GetOperatorId() string {
@@ -503,7 +383,7 @@ type GetRecordResponse struct {
 
 func (x *GetRecordResponse) Reset() {
 	*x = GetRecordResponse{}
-	mi := &file_board_v1_board_proto_msgTypes[6]
+	mi := &file_board_v1_board_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -515,7 +395,7 @@ func (x *GetRecordResponse) String() string {
 func (*GetRecordResponse) ProtoMessage() {}
 
 func (x *GetRecordResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_board_v1_board_proto_msgTypes[6]
+	mi := &file_board_v1_board_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -528,7 +408,7 @@ func (x *GetRecordResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRecordResponse.ProtoReflect.Descriptor instead.
 func (*GetRecordResponse) Descriptor() ([]byte, []int) {
-	return file_board_v1_board_proto_rawDescGZIP(), []int{6}
+	return file_board_v1_board_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *GetRecordResponse) GetTotal() int64 {
@@ -591,16 +471,7 @@ const file_board_v1_board_proto_rawDesc = "" +
 	"\bedge_bps\x18\x10 \x01(\x05R\aedgeBps\x12 \n" +
 	"\fedge_low_bps\x18\x11 \x01(\x05R\n" +
 	"edgeLowBps\x12\"\n" +
-	"\redge_high_bps\x18\x12 \x01(\x05R\vedgeHighBpsJ\x04\b\r\x10\x0eR\tfollowers\"q\n" +
-	"\x11ListScoresRequest\x12\x1c\n" +
-	"\toperators\x18\x01 \x01(\tR\toperators\x12\x12\n" +
-	"\x04lane\x18\x02 \x01(\tR\x04lane\x12\x14\n" +
-	"\x05limit\x18\x03 \x01(\x05R\x05limit\x12\x14\n" +
-	"\x05order\x18\x04 \x01(\tR\x05order\"}\n" +
-	"\x12ListScoresResponse\x12,\n" +
-	"\x04rows\x18\x01 \x03(\v2\x18.signalcast.board.v1.RowR\x04rows\x129\n" +
-	"\n" +
-	"updated_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\"\x8c\x01\n" +
+	"\redge_high_bps\x18\x12 \x01(\x05R\vedgeHighBpsJ\x04\b\r\x10\x0eR\tfollowers\"\x8c\x01\n" +
 	"\x14ListBroadcastRequest\x12\x1c\n" +
 	"\toperators\x18\x01 \x01(\tR\toperators\x12\x12\n" +
 	"\x04lane\x18\x02 \x01(\tR\x04lane\x12\x16\n" +
@@ -619,10 +490,8 @@ const file_board_v1_board_proto_rawDesc = "" +
 	"\x03won\x18\x02 \x01(\x03R\x03won\x12\x12\n" +
 	"\x04lost\x18\x03 \x01(\x03R\x04lost\x12\x12\n" +
 	"\x04void\x18\x04 \x01(\x03R\x04void\x12\x14\n" +
-	"\x05score\x18\x05 \x01(\x03R\x05score2\xb5\x02\n" +
-	"\x10BoardReadService\x12]\n" +
-	"\n" +
-	"ListScores\x12&.signalcast.board.v1.ListScoresRequest\x1a'.signalcast.board.v1.ListScoresResponse\x12f\n" +
+	"\x05score\x18\x05 \x01(\x03R\x05score2\xd6\x01\n" +
+	"\x10BoardReadService\x12f\n" +
 	"\rListBroadcast\x12).signalcast.board.v1.ListBroadcastRequest\x1a*.signalcast.board.v1.ListBroadcastResponse\x12Z\n" +
 	"\tGetRecord\x12%.signalcast.board.v1.GetRecordRequest\x1a&.signalcast.board.v1.GetRecordResponseB9Z7github.com/signalcast/signalcast/proto/board/v1;boardv1b\x06proto3"
 
@@ -638,35 +507,29 @@ func file_board_v1_board_proto_rawDescGZIP() []byte {
 	return file_board_v1_board_proto_rawDescData
 }
 
-var file_board_v1_board_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_board_v1_board_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
 var file_board_v1_board_proto_goTypes = []any{
 	(*Row)(nil),                   // 0: signalcast.board.v1.Row
-	(*ListScoresRequest)(nil),     // 1: signalcast.board.v1.ListScoresRequest
-	(*ListScoresResponse)(nil),    // 2: signalcast.board.v1.ListScoresResponse
-	(*ListBroadcastRequest)(nil),  // 3: signalcast.board.v1.ListBroadcastRequest
-	(*ListBroadcastResponse)(nil), // 4: signalcast.board.v1.ListBroadcastResponse
-	(*GetRecordRequest)(nil),      // 5: signalcast.board.v1.GetRecordRequest
-	(*GetRecordResponse)(nil),     // 6: signalcast.board.v1.GetRecordResponse
-	(*v1.Operator)(nil),           // 7: signalcast.operator.v1.Operator
-	(*timestamppb.Timestamp)(nil), // 8: google.protobuf.Timestamp
+	(*ListBroadcastRequest)(nil),  // 1: signalcast.board.v1.ListBroadcastRequest
+	(*ListBroadcastResponse)(nil), // 2: signalcast.board.v1.ListBroadcastResponse
+	(*GetRecordRequest)(nil),      // 3: signalcast.board.v1.GetRecordRequest
+	(*GetRecordResponse)(nil),     // 4: signalcast.board.v1.GetRecordResponse
+	(*v1.Operator)(nil),           // 5: signalcast.operator.v1.Operator
+	(*timestamppb.Timestamp)(nil), // 6: google.protobuf.Timestamp
 }
 var file_board_v1_board_proto_depIdxs = []int32{
-	7, // 0: signalcast.board.v1.Row.operator:type_name -> signalcast.operator.v1.Operator
-	0, // 1: signalcast.board.v1.ListScoresResponse.rows:type_name -> signalcast.board.v1.Row
-	8, // 2: signalcast.board.v1.ListScoresResponse.updated_at:type_name -> google.protobuf.Timestamp
-	0, // 3: signalcast.board.v1.ListBroadcastResponse.rows:type_name -> signalcast.board.v1.Row
-	8, // 4: signalcast.board.v1.ListBroadcastResponse.updated_at:type_name -> google.protobuf.Timestamp
-	1, // 5: signalcast.board.v1.BoardReadService.ListScores:input_type -> signalcast.board.v1.ListScoresRequest
-	3, // 6: signalcast.board.v1.BoardReadService.ListBroadcast:input_type -> signalcast.board.v1.ListBroadcastRequest
-	5, // 7: signalcast.board.v1.BoardReadService.GetRecord:input_type -> signalcast.board.v1.GetRecordRequest
-	2, // 8: signalcast.board.v1.BoardReadService.ListScores:output_type -> signalcast.board.v1.ListScoresResponse
-	4, // 9: signalcast.board.v1.BoardReadService.ListBroadcast:output_type -> signalcast.board.v1.ListBroadcastResponse
-	6, // 10: signalcast.board.v1.BoardReadService.GetRecord:output_type -> signalcast.board.v1.GetRecordResponse
-	8, // [8:11] is the sub-list for method output_type
-	5, // [5:8] is the sub-list for method input_type
-	5, // [5:5] is the sub-list for extension type_name
-	5, // [5:5] is the sub-list for extension extendee
-	0, // [0:5] is the sub-list for field type_name
+	5, // 0: signalcast.board.v1.Row.operator:type_name -> signalcast.operator.v1.Operator
+	0, // 1: signalcast.board.v1.ListBroadcastResponse.rows:type_name -> signalcast.board.v1.Row
+	6, // 2: signalcast.board.v1.ListBroadcastResponse.updated_at:type_name -> google.protobuf.Timestamp
+	1, // 3: signalcast.board.v1.BoardReadService.ListBroadcast:input_type -> signalcast.board.v1.ListBroadcastRequest
+	3, // 4: signalcast.board.v1.BoardReadService.GetRecord:input_type -> signalcast.board.v1.GetRecordRequest
+	2, // 5: signalcast.board.v1.BoardReadService.ListBroadcast:output_type -> signalcast.board.v1.ListBroadcastResponse
+	4, // 6: signalcast.board.v1.BoardReadService.GetRecord:output_type -> signalcast.board.v1.GetRecordResponse
+	5, // [5:7] is the sub-list for method output_type
+	3, // [3:5] is the sub-list for method input_type
+	3, // [3:3] is the sub-list for extension type_name
+	3, // [3:3] is the sub-list for extension extendee
+	0, // [0:3] is the sub-list for field type_name
 }
 
 func init() { file_board_v1_board_proto_init() }
@@ -680,7 +543,7 @@ func file_board_v1_board_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_board_v1_board_proto_rawDesc), len(file_board_v1_board_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   7,
+			NumMessages:   5,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -21,7 +21,6 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	BoardReadService_ListScores_FullMethodName    = "/signalcast.board.v1.BoardReadService/ListScores"
 	BoardReadService_ListBroadcast_FullMethodName = "/signalcast.board.v1.BoardReadService/ListBroadcast"
 	BoardReadService_GetRecord_FullMethodName     = "/signalcast.board.v1.BoardReadService/GetRecord"
 )
@@ -30,8 +29,6 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 type BoardReadServiceClient interface {
-	// Order: score, resolved, accuracy, handle (contract 4.8.4).
-	ListScores(ctx context.Context, in *ListScoresRequest, opts ...grpc.CallOption) (*ListScoresResponse, error)
 	// Order: broadcast score (contract 4.8.3).
 	ListBroadcast(ctx context.Context, in *ListBroadcastRequest, opts ...grpc.CallOption) (*ListBroadcastResponse, error)
 	// What one operator has called; zeros for one without a call.
@@ -44,16 +41,6 @@ type boardReadServiceClient struct {
 
 func NewBoardReadServiceClient(cc grpc.ClientConnInterface) BoardReadServiceClient {
 	return &boardReadServiceClient{cc}
-}
-
-func (c *boardReadServiceClient) ListScores(ctx context.Context, in *ListScoresRequest, opts ...grpc.CallOption) (*ListScoresResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListScoresResponse)
-	err := c.cc.Invoke(ctx, BoardReadService_ListScores_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
 }
 
 func (c *boardReadServiceClient) ListBroadcast(ctx context.Context, in *ListBroadcastRequest, opts ...grpc.CallOption) (*ListBroadcastResponse, error) {
@@ -80,8 +67,6 @@ func (c *boardReadServiceClient) GetRecord(ctx context.Context, in *GetRecordReq
 // All implementations must embed UnimplementedBoardReadServiceServer
 // for forward compatibility.
 type BoardReadServiceServer interface {
-	// Order: score, resolved, accuracy, handle (contract 4.8.4).
-	ListScores(context.Context, *ListScoresRequest) (*ListScoresResponse, error)
 	// Order: broadcast score (contract 4.8.3).
 	ListBroadcast(context.Context, *ListBroadcastRequest) (*ListBroadcastResponse, error)
 	// What one operator has called; zeros for one without a call.
@@ -96,9 +81,6 @@ type BoardReadServiceServer interface {
 // pointer dereference when methods are called.
 type UnimplementedBoardReadServiceServer struct{}
 
-func (UnimplementedBoardReadServiceServer) ListScores(context.Context, *ListScoresRequest) (*ListScoresResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListScores not implemented")
-}
 func (UnimplementedBoardReadServiceServer) ListBroadcast(context.Context, *ListBroadcastRequest) (*ListBroadcastResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListBroadcast not implemented")
 }
@@ -124,24 +106,6 @@ func RegisterBoardReadServiceServer(s grpc.ServiceRegistrar, srv BoardReadServic
 		t.testEmbeddedByValue()
 	}
 	s.RegisterService(&BoardReadService_ServiceDesc, srv)
-}
-
-func _BoardReadService_ListScores_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListScoresRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(BoardReadServiceServer).ListScores(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: BoardReadService_ListScores_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(BoardReadServiceServer).ListScores(ctx, req.(*ListScoresRequest))
-	}
-	return interceptor(ctx, in, info, handler)
 }
 
 func _BoardReadService_ListBroadcast_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
@@ -187,10 +151,6 @@ var BoardReadService_ServiceDesc = grpc.ServiceDesc{
 	ServiceName: "signalcast.board.v1.BoardReadService",
 	HandlerType: (*BoardReadServiceServer)(nil),
 	Methods: []grpc.MethodDesc{
-		{
-			MethodName: "ListScores",
-			Handler:    _BoardReadService_ListScores_Handler,
-		},
 		{
 			MethodName: "ListBroadcast",
 			Handler:    _BoardReadService_ListBroadcast_Handler,

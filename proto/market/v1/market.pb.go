@@ -357,58 +357,6 @@ func (x *Market) GetRated() bool {
 	return false
 }
 
-type Point struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	T             int64                  `protobuf:"varint,1,opt,name=t,proto3" json:"t,omitempty"` // unix seconds
-	YesBps        int32                  `protobuf:"varint,2,opt,name=yes_bps,json=yesBps,proto3" json:"yes_bps,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Point) Reset() {
-	*x = Point{}
-	mi := &file_market_v1_market_proto_msgTypes[1]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Point) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Point) ProtoMessage() {}
-
-func (x *Point) ProtoReflect() protoreflect.Message {
-	mi := &file_market_v1_market_proto_msgTypes[1]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Point.ProtoReflect.Descriptor instead.
-func (*Point) Descriptor() ([]byte, []int) {
-	return file_market_v1_market_proto_rawDescGZIP(), []int{1}
-}
-
-func (x *Point) GetT() int64 {
-	if x != nil {
-		return x.T
-	}
-	return 0
-}
-
-func (x *Point) GetYesBps() int32 {
-	if x != nil {
-		return x.YesBps
-	}
-	return 0
-}
-
 type CreateNativeRequest struct {
 	state            protoimpl.MessageState `protogen:"open.v1"`
 	Question         string                 `protobuf:"bytes,1,opt,name=question,proto3" json:"question,omitempty"`
@@ -426,7 +374,7 @@ type CreateNativeRequest struct {
 
 func (x *CreateNativeRequest) Reset() {
 	*x = CreateNativeRequest{}
-	mi := &file_market_v1_market_proto_msgTypes[2]
+	mi := &file_market_v1_market_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -438,7 +386,7 @@ func (x *CreateNativeRequest) String() string {
 func (*CreateNativeRequest) ProtoMessage() {}
 
 func (x *CreateNativeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_market_v1_market_proto_msgTypes[2]
+	mi := &file_market_v1_market_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -451,7 +399,7 @@ func (x *CreateNativeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateNativeRequest.ProtoReflect.Descriptor instead.
 func (*CreateNativeRequest) Descriptor() ([]byte, []int) {
-	return file_market_v1_market_proto_rawDescGZIP(), []int{2}
+	return file_market_v1_market_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *CreateNativeRequest) GetQuestion() string {
@@ -526,7 +474,7 @@ type CreateNativeResponse struct {
 
 func (x *CreateNativeResponse) Reset() {
 	*x = CreateNativeResponse{}
-	mi := &file_market_v1_market_proto_msgTypes[3]
+	mi := &file_market_v1_market_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -538,7 +486,7 @@ func (x *CreateNativeResponse) String() string {
 func (*CreateNativeResponse) ProtoMessage() {}
 
 func (x *CreateNativeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_market_v1_market_proto_msgTypes[3]
+	mi := &file_market_v1_market_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -551,7 +499,7 @@ func (x *CreateNativeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateNativeResponse.ProtoReflect.Descriptor instead.
 func (*CreateNativeResponse) Descriptor() ([]byte, []int) {
-	return file_market_v1_market_proto_rawDescGZIP(), []int{3}
+	return file_market_v1_market_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *CreateNativeResponse) GetMarket() *Market {
@@ -572,7 +520,7 @@ type SetRatedRequest struct {
 
 func (x *SetRatedRequest) Reset() {
 	*x = SetRatedRequest{}
-	mi := &file_market_v1_market_proto_msgTypes[4]
+	mi := &file_market_v1_market_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -584,7 +532,7 @@ func (x *SetRatedRequest) String() string {
 func (*SetRatedRequest) ProtoMessage() {}
 
 func (x *SetRatedRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_market_v1_market_proto_msgTypes[4]
+	mi := &file_market_v1_market_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -597,7 +545,7 @@ func (x *SetRatedRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetRatedRequest.ProtoReflect.Descriptor instead.
 func (*SetRatedRequest) Descriptor() ([]byte, []int) {
-	return file_market_v1_market_proto_rawDescGZIP(), []int{4}
+	return file_market_v1_market_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *SetRatedRequest) GetId() string {
@@ -630,7 +578,7 @@ type SetRatedResponse struct {
 
 func (x *SetRatedResponse) Reset() {
 	*x = SetRatedResponse{}
-	mi := &file_market_v1_market_proto_msgTypes[5]
+	mi := &file_market_v1_market_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -642,7 +590,7 @@ func (x *SetRatedResponse) String() string {
 func (*SetRatedResponse) ProtoMessage() {}
 
 func (x *SetRatedResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_market_v1_market_proto_msgTypes[5]
+	mi := &file_market_v1_market_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -655,7 +603,7 @@ func (x *SetRatedResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetRatedResponse.ProtoReflect.Descriptor instead.
 func (*SetRatedResponse) Descriptor() ([]byte, []int) {
-	return file_market_v1_market_proto_rawDescGZIP(), []int{5}
+	return file_market_v1_market_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *SetRatedResponse) GetMarket() *Market {
@@ -674,7 +622,7 @@ type GetMarketRequest struct {
 
 func (x *GetMarketRequest) Reset() {
 	*x = GetMarketRequest{}
-	mi := &file_market_v1_market_proto_msgTypes[6]
+	mi := &file_market_v1_market_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -686,7 +634,7 @@ func (x *GetMarketRequest) String() string {
 func (*GetMarketRequest) ProtoMessage() {}
 
 func (x *GetMarketRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_market_v1_market_proto_msgTypes[6]
+	mi := &file_market_v1_market_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -699,7 +647,7 @@ func (x *GetMarketRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMarketRequest.ProtoReflect.Descriptor instead.
 func (*GetMarketRequest) Descriptor() ([]byte, []int) {
-	return file_market_v1_market_proto_rawDescGZIP(), []int{6}
+	return file_market_v1_market_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *GetMarketRequest) GetId() string {
@@ -718,7 +666,7 @@ type GetMarketResponse struct {
 
 func (x *GetMarketResponse) Reset() {
 	*x = GetMarketResponse{}
-	mi := &file_market_v1_market_proto_msgTypes[7]
+	mi := &file_market_v1_market_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -730,7 +678,7 @@ func (x *GetMarketResponse) String() string {
 func (*GetMarketResponse) ProtoMessage() {}
 
 func (x *GetMarketResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_market_v1_market_proto_msgTypes[7]
+	mi := &file_market_v1_market_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -743,7 +691,7 @@ func (x *GetMarketResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMarketResponse.ProtoReflect.Descriptor instead.
 func (*GetMarketResponse) Descriptor() ([]byte, []int) {
-	return file_market_v1_market_proto_rawDescGZIP(), []int{7}
+	return file_market_v1_market_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *GetMarketResponse) GetMarket() *Market {
@@ -763,7 +711,7 @@ type ListAirableRequest struct {
 
 func (x *ListAirableRequest) Reset() {
 	*x = ListAirableRequest{}
-	mi := &file_market_v1_market_proto_msgTypes[8]
+	mi := &file_market_v1_market_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -775,7 +723,7 @@ func (x *ListAirableRequest) String() string {
 func (*ListAirableRequest) ProtoMessage() {}
 
 func (x *ListAirableRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_market_v1_market_proto_msgTypes[8]
+	mi := &file_market_v1_market_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -788,7 +736,7 @@ func (x *ListAirableRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAirableRequest.ProtoReflect.Descriptor instead.
 func (*ListAirableRequest) Descriptor() ([]byte, []int) {
-	return file_market_v1_market_proto_rawDescGZIP(), []int{8}
+	return file_market_v1_market_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ListAirableRequest) GetLimit() int32 {
@@ -814,7 +762,7 @@ type ListAirableResponse struct {
 
 func (x *ListAirableResponse) Reset() {
 	*x = ListAirableResponse{}
-	mi := &file_market_v1_market_proto_msgTypes[9]
+	mi := &file_market_v1_market_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -826,7 +774,7 @@ func (x *ListAirableResponse) String() string {
 func (*ListAirableResponse) ProtoMessage() {}
 
 func (x *ListAirableResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_market_v1_market_proto_msgTypes[9]
+	mi := &file_market_v1_market_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -839,7 +787,7 @@ func (x *ListAirableResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAirableResponse.ProtoReflect.Descriptor instead.
 func (*ListAirableResponse) Descriptor() ([]byte, []int) {
-	return file_market_v1_market_proto_rawDescGZIP(), []int{9}
+	return file_market_v1_market_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ListAirableResponse) GetMarkets() []*Market {
@@ -858,7 +806,7 @@ type ListMarketsRequest struct {
 
 func (x *ListMarketsRequest) Reset() {
 	*x = ListMarketsRequest{}
-	mi := &file_market_v1_market_proto_msgTypes[10]
+	mi := &file_market_v1_market_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -870,7 +818,7 @@ func (x *ListMarketsRequest) String() string {
 func (*ListMarketsRequest) ProtoMessage() {}
 
 func (x *ListMarketsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_market_v1_market_proto_msgTypes[10]
+	mi := &file_market_v1_market_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -883,7 +831,7 @@ func (x *ListMarketsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMarketsRequest.ProtoReflect.Descriptor instead.
 func (*ListMarketsRequest) Descriptor() ([]byte, []int) {
-	return file_market_v1_market_proto_rawDescGZIP(), []int{10}
+	return file_market_v1_market_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ListMarketsRequest) GetIds() []string {
@@ -902,7 +850,7 @@ type ListMarketsResponse struct {
 
 func (x *ListMarketsResponse) Reset() {
 	*x = ListMarketsResponse{}
-	mi := &file_market_v1_market_proto_msgTypes[11]
+	mi := &file_market_v1_market_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -914,7 +862,7 @@ func (x *ListMarketsResponse) String() string {
 func (*ListMarketsResponse) ProtoMessage() {}
 
 func (x *ListMarketsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_market_v1_market_proto_msgTypes[11]
+	mi := &file_market_v1_market_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -927,7 +875,7 @@ func (x *ListMarketsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMarketsResponse.ProtoReflect.Descriptor instead.
 func (*ListMarketsResponse) Descriptor() ([]byte, []int) {
-	return file_market_v1_market_proto_rawDescGZIP(), []int{11}
+	return file_market_v1_market_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ListMarketsResponse) GetMarkets() []*Market {
@@ -946,7 +894,7 @@ type GetSnapshotRequest struct {
 
 func (x *GetSnapshotRequest) Reset() {
 	*x = GetSnapshotRequest{}
-	mi := &file_market_v1_market_proto_msgTypes[12]
+	mi := &file_market_v1_market_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -958,7 +906,7 @@ func (x *GetSnapshotRequest) String() string {
 func (*GetSnapshotRequest) ProtoMessage() {}
 
 func (x *GetSnapshotRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_market_v1_market_proto_msgTypes[12]
+	mi := &file_market_v1_market_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -971,7 +919,7 @@ func (x *GetSnapshotRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSnapshotRequest.ProtoReflect.Descriptor instead.
 func (*GetSnapshotRequest) Descriptor() ([]byte, []int) {
-	return file_market_v1_market_proto_rawDescGZIP(), []int{12}
+	return file_market_v1_market_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *GetSnapshotRequest) GetMarketId() string {
@@ -990,7 +938,7 @@ type GetSnapshotResponse struct {
 
 func (x *GetSnapshotResponse) Reset() {
 	*x = GetSnapshotResponse{}
-	mi := &file_market_v1_market_proto_msgTypes[13]
+	mi := &file_market_v1_market_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1002,7 +950,7 @@ func (x *GetSnapshotResponse) String() string {
 func (*GetSnapshotResponse) ProtoMessage() {}
 
 func (x *GetSnapshotResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_market_v1_market_proto_msgTypes[13]
+	mi := &file_market_v1_market_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1015,7 +963,7 @@ func (x *GetSnapshotResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSnapshotResponse.ProtoReflect.Descriptor instead.
 func (*GetSnapshotResponse) Descriptor() ([]byte, []int) {
-	return file_market_v1_market_proto_rawDescGZIP(), []int{13}
+	return file_market_v1_market_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *GetSnapshotResponse) GetYesBps() int32 {
@@ -1023,102 +971,6 @@ func (x *GetSnapshotResponse) GetYesBps() int32 {
 		return *x.YesBps
 	}
 	return 0
-}
-
-type ListPricesRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	MarketId      string                 `protobuf:"bytes,1,opt,name=market_id,json=marketId,proto3" json:"market_id,omitempty"`
-	From          *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=from,proto3" json:"from,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListPricesRequest) Reset() {
-	*x = ListPricesRequest{}
-	mi := &file_market_v1_market_proto_msgTypes[14]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListPricesRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListPricesRequest) ProtoMessage() {}
-
-func (x *ListPricesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_market_v1_market_proto_msgTypes[14]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListPricesRequest.ProtoReflect.Descriptor instead.
-func (*ListPricesRequest) Descriptor() ([]byte, []int) {
-	return file_market_v1_market_proto_rawDescGZIP(), []int{14}
-}
-
-func (x *ListPricesRequest) GetMarketId() string {
-	if x != nil {
-		return x.MarketId
-	}
-	return ""
-}
-
-func (x *ListPricesRequest) GetFrom() *timestamppb.Timestamp {
-	if x != nil {
-		return x.From
-	}
-	return nil
-}
-
-type ListPricesResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Points        []*Point               `protobuf:"bytes,1,rep,name=points,proto3" json:"points,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListPricesResponse) Reset() {
-	*x = ListPricesResponse{}
-	mi := &file_market_v1_market_proto_msgTypes[15]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListPricesResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListPricesResponse) ProtoMessage() {}
-
-func (x *ListPricesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_market_v1_market_proto_msgTypes[15]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListPricesResponse.ProtoReflect.Descriptor instead.
-func (*ListPricesResponse) Descriptor() ([]byte, []int) {
-	return file_market_v1_market_proto_rawDescGZIP(), []int{15}
-}
-
-func (x *ListPricesResponse) GetPoints() []*Point {
-	if x != nil {
-		return x.Points
-	}
-	return nil
 }
 
 var File_market_v1_market_proto protoreflect.FileDescriptor
@@ -1186,10 +1038,7 @@ const file_market_v1_market_proto_rawDesc = "" +
 	"_liquidityB\x12\n" +
 	"\x10_close_price_bpsB\x0e\n" +
 	"\f_resolves_byB\x14\n" +
-	"\x12_resolution_source\".\n" +
-	"\x05Point\x12\f\n" +
-	"\x01t\x18\x01 \x01(\x03R\x01t\x12\x17\n" +
-	"\ayes_bps\x18\x02 \x01(\x05R\x06yesBps\"\xa0\x03\n" +
+	"\x12_resolution_source\"\xa0\x03\n" +
 	"\x13CreateNativeRequest\x12\x1a\n" +
 	"\bquestion\x18\x01 \x01(\tR\bquestion\x12 \n" +
 	"\vdescription\x18\x02 \x01(\tR\vdescription\x127\n" +
@@ -1231,22 +1080,15 @@ const file_market_v1_market_proto_rawDesc = "" +
 	"\x13GetSnapshotResponse\x12\x1c\n" +
 	"\ayes_bps\x18\x01 \x01(\x05H\x00R\x06yesBps\x88\x01\x01B\n" +
 	"\n" +
-	"\b_yes_bps\"`\n" +
-	"\x11ListPricesRequest\x12\x1b\n" +
-	"\tmarket_id\x18\x01 \x01(\tR\bmarketId\x12.\n" +
-	"\x04from\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04from\"I\n" +
-	"\x12ListPricesResponse\x123\n" +
-	"\x06points\x18\x01 \x03(\v2\x1b.signalcast.market.v1.PointR\x06points2\xd1\x01\n" +
+	"\b_yes_bps2\xd1\x01\n" +
 	"\rMarketService\x12e\n" +
 	"\fCreateNative\x12).signalcast.market.v1.CreateNativeRequest\x1a*.signalcast.market.v1.CreateNativeResponse\x12Y\n" +
-	"\bSetRated\x12%.signalcast.market.v1.SetRatedRequest\x1a&.signalcast.market.v1.SetRatedResponse2\xfe\x03\n" +
+	"\bSetRated\x12%.signalcast.market.v1.SetRatedRequest\x1a&.signalcast.market.v1.SetRatedResponse2\x9d\x03\n" +
 	"\x11MarketReadService\x12\\\n" +
 	"\tGetMarket\x12&.signalcast.market.v1.GetMarketRequest\x1a'.signalcast.market.v1.GetMarketResponse\x12b\n" +
 	"\vListAirable\x12(.signalcast.market.v1.ListAirableRequest\x1a).signalcast.market.v1.ListAirableResponse\x12b\n" +
 	"\vListMarkets\x12(.signalcast.market.v1.ListMarketsRequest\x1a).signalcast.market.v1.ListMarketsResponse\x12b\n" +
-	"\vGetSnapshot\x12(.signalcast.market.v1.GetSnapshotRequest\x1a).signalcast.market.v1.GetSnapshotResponse\x12_\n" +
-	"\n" +
-	"ListPrices\x12'.signalcast.market.v1.ListPricesRequest\x1a(.signalcast.market.v1.ListPricesResponseB;Z9github.com/signalcast/signalcast/proto/market/v1;marketv1b\x06proto3"
+	"\vGetSnapshot\x12(.signalcast.market.v1.GetSnapshotRequest\x1a).signalcast.market.v1.GetSnapshotResponseB;Z9github.com/signalcast/signalcast/proto/market/v1;marketv1b\x06proto3"
 
 var (
 	file_market_v1_market_proto_rawDescOnce sync.Once
@@ -1260,60 +1102,53 @@ func file_market_v1_market_proto_rawDescGZIP() []byte {
 	return file_market_v1_market_proto_rawDescData
 }
 
-var file_market_v1_market_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_market_v1_market_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_market_v1_market_proto_goTypes = []any{
 	(*Market)(nil),                // 0: signalcast.market.v1.Market
-	(*Point)(nil),                 // 1: signalcast.market.v1.Point
-	(*CreateNativeRequest)(nil),   // 2: signalcast.market.v1.CreateNativeRequest
-	(*CreateNativeResponse)(nil),  // 3: signalcast.market.v1.CreateNativeResponse
-	(*SetRatedRequest)(nil),       // 4: signalcast.market.v1.SetRatedRequest
-	(*SetRatedResponse)(nil),      // 5: signalcast.market.v1.SetRatedResponse
-	(*GetMarketRequest)(nil),      // 6: signalcast.market.v1.GetMarketRequest
-	(*GetMarketResponse)(nil),     // 7: signalcast.market.v1.GetMarketResponse
-	(*ListAirableRequest)(nil),    // 8: signalcast.market.v1.ListAirableRequest
-	(*ListAirableResponse)(nil),   // 9: signalcast.market.v1.ListAirableResponse
-	(*ListMarketsRequest)(nil),    // 10: signalcast.market.v1.ListMarketsRequest
-	(*ListMarketsResponse)(nil),   // 11: signalcast.market.v1.ListMarketsResponse
-	(*GetSnapshotRequest)(nil),    // 12: signalcast.market.v1.GetSnapshotRequest
-	(*GetSnapshotResponse)(nil),   // 13: signalcast.market.v1.GetSnapshotResponse
-	(*ListPricesRequest)(nil),     // 14: signalcast.market.v1.ListPricesRequest
-	(*ListPricesResponse)(nil),    // 15: signalcast.market.v1.ListPricesResponse
-	(*timestamppb.Timestamp)(nil), // 16: google.protobuf.Timestamp
+	(*CreateNativeRequest)(nil),   // 1: signalcast.market.v1.CreateNativeRequest
+	(*CreateNativeResponse)(nil),  // 2: signalcast.market.v1.CreateNativeResponse
+	(*SetRatedRequest)(nil),       // 3: signalcast.market.v1.SetRatedRequest
+	(*SetRatedResponse)(nil),      // 4: signalcast.market.v1.SetRatedResponse
+	(*GetMarketRequest)(nil),      // 5: signalcast.market.v1.GetMarketRequest
+	(*GetMarketResponse)(nil),     // 6: signalcast.market.v1.GetMarketResponse
+	(*ListAirableRequest)(nil),    // 7: signalcast.market.v1.ListAirableRequest
+	(*ListAirableResponse)(nil),   // 8: signalcast.market.v1.ListAirableResponse
+	(*ListMarketsRequest)(nil),    // 9: signalcast.market.v1.ListMarketsRequest
+	(*ListMarketsResponse)(nil),   // 10: signalcast.market.v1.ListMarketsResponse
+	(*GetSnapshotRequest)(nil),    // 11: signalcast.market.v1.GetSnapshotRequest
+	(*GetSnapshotResponse)(nil),   // 12: signalcast.market.v1.GetSnapshotResponse
+	(*timestamppb.Timestamp)(nil), // 13: google.protobuf.Timestamp
 }
 var file_market_v1_market_proto_depIdxs = []int32{
-	16, // 0: signalcast.market.v1.Market.end_date:type_name -> google.protobuf.Timestamp
-	16, // 1: signalcast.market.v1.Market.priced_at:type_name -> google.protobuf.Timestamp
-	16, // 2: signalcast.market.v1.Market.updated_at:type_name -> google.protobuf.Timestamp
-	16, // 3: signalcast.market.v1.Market.resolves_by:type_name -> google.protobuf.Timestamp
-	16, // 4: signalcast.market.v1.Market.created_at:type_name -> google.protobuf.Timestamp
-	16, // 5: signalcast.market.v1.CreateNativeRequest.cutoff_at:type_name -> google.protobuf.Timestamp
-	16, // 6: signalcast.market.v1.CreateNativeRequest.resolves_by:type_name -> google.protobuf.Timestamp
+	13, // 0: signalcast.market.v1.Market.end_date:type_name -> google.protobuf.Timestamp
+	13, // 1: signalcast.market.v1.Market.priced_at:type_name -> google.protobuf.Timestamp
+	13, // 2: signalcast.market.v1.Market.updated_at:type_name -> google.protobuf.Timestamp
+	13, // 3: signalcast.market.v1.Market.resolves_by:type_name -> google.protobuf.Timestamp
+	13, // 4: signalcast.market.v1.Market.created_at:type_name -> google.protobuf.Timestamp
+	13, // 5: signalcast.market.v1.CreateNativeRequest.cutoff_at:type_name -> google.protobuf.Timestamp
+	13, // 6: signalcast.market.v1.CreateNativeRequest.resolves_by:type_name -> google.protobuf.Timestamp
 	0,  // 7: signalcast.market.v1.CreateNativeResponse.market:type_name -> signalcast.market.v1.Market
 	0,  // 8: signalcast.market.v1.SetRatedResponse.market:type_name -> signalcast.market.v1.Market
 	0,  // 9: signalcast.market.v1.GetMarketResponse.market:type_name -> signalcast.market.v1.Market
 	0,  // 10: signalcast.market.v1.ListAirableResponse.markets:type_name -> signalcast.market.v1.Market
 	0,  // 11: signalcast.market.v1.ListMarketsResponse.markets:type_name -> signalcast.market.v1.Market
-	16, // 12: signalcast.market.v1.ListPricesRequest.from:type_name -> google.protobuf.Timestamp
-	1,  // 13: signalcast.market.v1.ListPricesResponse.points:type_name -> signalcast.market.v1.Point
-	2,  // 14: signalcast.market.v1.MarketService.CreateNative:input_type -> signalcast.market.v1.CreateNativeRequest
-	4,  // 15: signalcast.market.v1.MarketService.SetRated:input_type -> signalcast.market.v1.SetRatedRequest
-	6,  // 16: signalcast.market.v1.MarketReadService.GetMarket:input_type -> signalcast.market.v1.GetMarketRequest
-	8,  // 17: signalcast.market.v1.MarketReadService.ListAirable:input_type -> signalcast.market.v1.ListAirableRequest
-	10, // 18: signalcast.market.v1.MarketReadService.ListMarkets:input_type -> signalcast.market.v1.ListMarketsRequest
-	12, // 19: signalcast.market.v1.MarketReadService.GetSnapshot:input_type -> signalcast.market.v1.GetSnapshotRequest
-	14, // 20: signalcast.market.v1.MarketReadService.ListPrices:input_type -> signalcast.market.v1.ListPricesRequest
-	3,  // 21: signalcast.market.v1.MarketService.CreateNative:output_type -> signalcast.market.v1.CreateNativeResponse
-	5,  // 22: signalcast.market.v1.MarketService.SetRated:output_type -> signalcast.market.v1.SetRatedResponse
-	7,  // 23: signalcast.market.v1.MarketReadService.GetMarket:output_type -> signalcast.market.v1.GetMarketResponse
-	9,  // 24: signalcast.market.v1.MarketReadService.ListAirable:output_type -> signalcast.market.v1.ListAirableResponse
-	11, // 25: signalcast.market.v1.MarketReadService.ListMarkets:output_type -> signalcast.market.v1.ListMarketsResponse
-	13, // 26: signalcast.market.v1.MarketReadService.GetSnapshot:output_type -> signalcast.market.v1.GetSnapshotResponse
-	15, // 27: signalcast.market.v1.MarketReadService.ListPrices:output_type -> signalcast.market.v1.ListPricesResponse
-	21, // [21:28] is the sub-list for method output_type
-	14, // [14:21] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	1,  // 12: signalcast.market.v1.MarketService.CreateNative:input_type -> signalcast.market.v1.CreateNativeRequest
+	3,  // 13: signalcast.market.v1.MarketService.SetRated:input_type -> signalcast.market.v1.SetRatedRequest
+	5,  // 14: signalcast.market.v1.MarketReadService.GetMarket:input_type -> signalcast.market.v1.GetMarketRequest
+	7,  // 15: signalcast.market.v1.MarketReadService.ListAirable:input_type -> signalcast.market.v1.ListAirableRequest
+	9,  // 16: signalcast.market.v1.MarketReadService.ListMarkets:input_type -> signalcast.market.v1.ListMarketsRequest
+	11, // 17: signalcast.market.v1.MarketReadService.GetSnapshot:input_type -> signalcast.market.v1.GetSnapshotRequest
+	2,  // 18: signalcast.market.v1.MarketService.CreateNative:output_type -> signalcast.market.v1.CreateNativeResponse
+	4,  // 19: signalcast.market.v1.MarketService.SetRated:output_type -> signalcast.market.v1.SetRatedResponse
+	6,  // 20: signalcast.market.v1.MarketReadService.GetMarket:output_type -> signalcast.market.v1.GetMarketResponse
+	8,  // 21: signalcast.market.v1.MarketReadService.ListAirable:output_type -> signalcast.market.v1.ListAirableResponse
+	10, // 22: signalcast.market.v1.MarketReadService.ListMarkets:output_type -> signalcast.market.v1.ListMarketsResponse
+	12, // 23: signalcast.market.v1.MarketReadService.GetSnapshot:output_type -> signalcast.market.v1.GetSnapshotResponse
+	18, // [18:24] is the sub-list for method output_type
+	12, // [12:18] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_market_v1_market_proto_init() }
@@ -1322,15 +1157,15 @@ func file_market_v1_market_proto_init() {
 		return
 	}
 	file_market_v1_market_proto_msgTypes[0].OneofWrappers = []any{}
-	file_market_v1_market_proto_msgTypes[2].OneofWrappers = []any{}
-	file_market_v1_market_proto_msgTypes[13].OneofWrappers = []any{}
+	file_market_v1_market_proto_msgTypes[1].OneofWrappers = []any{}
+	file_market_v1_market_proto_msgTypes[12].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_market_v1_market_proto_rawDesc), len(file_market_v1_market_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   16,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

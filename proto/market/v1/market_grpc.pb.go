@@ -173,7 +173,6 @@ const (
 	MarketReadService_ListAirable_FullMethodName = "/signalcast.market.v1.MarketReadService/ListAirable"
 	MarketReadService_ListMarkets_FullMethodName = "/signalcast.market.v1.MarketReadService/ListMarkets"
 	MarketReadService_GetSnapshot_FullMethodName = "/signalcast.market.v1.MarketReadService/GetSnapshot"
-	MarketReadService_ListPrices_FullMethodName  = "/signalcast.market.v1.MarketReadService/ListPrices"
 )
 
 // MarketReadServiceClient is the client API for MarketReadService service.
@@ -190,8 +189,6 @@ type MarketReadServiceClient interface {
 	// The newest snapshot of at most fifteen minutes. market_not_found when nobody
 	// knows the market.
 	GetSnapshot(ctx context.Context, in *GetSnapshotRequest, opts ...grpc.CallOption) (*GetSnapshotResponse, error)
-	// Stored snapshots of a market, oldest first, thinned to at most 500.
-	ListPrices(ctx context.Context, in *ListPricesRequest, opts ...grpc.CallOption) (*ListPricesResponse, error)
 }
 
 type marketReadServiceClient struct {
@@ -242,16 +239,6 @@ func (c *marketReadServiceClient) GetSnapshot(ctx context.Context, in *GetSnapsh
 	return out, nil
 }
 
-func (c *marketReadServiceClient) ListPrices(ctx context.Context, in *ListPricesRequest, opts ...grpc.CallOption) (*ListPricesResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListPricesResponse)
-	err := c.cc.Invoke(ctx, MarketReadService_ListPrices_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
 // MarketReadServiceServer is the server API for MarketReadService service.
 // All implementations must embed UnimplementedMarketReadServiceServer
 // for forward compatibility.
@@ -266,8 +253,6 @@ type MarketReadServiceServer interface {
 	// The newest snapshot of at most fifteen minutes. market_not_found when nobody
 	// knows the market.
 	GetSnapshot(context.Context, *GetSnapshotRequest) (*GetSnapshotResponse, error)
-	// Stored snapshots of a market, oldest first, thinned to at most 500.
-	ListPrices(context.Context, *ListPricesRequest) (*ListPricesResponse, error)
 	mustEmbedUnimplementedMarketReadServiceServer()
 }
 
@@ -289,9 +274,6 @@ func (UnimplementedMarketReadServiceServer) ListMarkets(context.Context, *ListMa
 }
 func (UnimplementedMarketReadServiceServer) GetSnapshot(context.Context, *GetSnapshotRequest) (*GetSnapshotResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetSnapshot not implemented")
-}
-func (UnimplementedMarketReadServiceServer) ListPrices(context.Context, *ListPricesRequest) (*ListPricesResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListPrices not implemented")
 }
 func (UnimplementedMarketReadServiceServer) mustEmbedUnimplementedMarketReadServiceServer() {}
 func (UnimplementedMarketReadServiceServer) testEmbeddedByValue()                           {}
@@ -386,24 +368,6 @@ func _MarketReadService_GetSnapshot_Handler(srv interface{}, ctx context.Context
 	return interceptor(ctx, in, info, handler)
 }
 
-func _MarketReadService_ListPrices_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListPricesRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(MarketReadServiceServer).ListPrices(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: MarketReadService_ListPrices_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(MarketReadServiceServer).ListPrices(ctx, req.(*ListPricesRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
 // MarketReadService_ServiceDesc is the grpc.ServiceDesc for MarketReadService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -426,10 +390,6 @@ var MarketReadService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetSnapshot",
 			Handler:    _MarketReadService_GetSnapshot_Handler,
-		},
-		{
-			MethodName: "ListPrices",
-			Handler:    _MarketReadService_ListPrices_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

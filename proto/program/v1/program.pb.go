@@ -801,230 +801,6 @@ func (x *GetProgramResponse) GetProgram() *Program {
 	return nil
 }
 
-type GetNowRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Lane          string                 `protobuf:"bytes,1,opt,name=lane,proto3" json:"lane,omitempty"`
-	Preset        string                 `protobuf:"bytes,2,opt,name=preset,proto3" json:"preset,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *GetNowRequest) Reset() {
-	*x = GetNowRequest{}
-	mi := &file_program_v1_program_proto_msgTypes[10]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *GetNowRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*GetNowRequest) ProtoMessage() {}
-
-func (x *GetNowRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_program_v1_program_proto_msgTypes[10]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use GetNowRequest.ProtoReflect.Descriptor instead.
-func (*GetNowRequest) Descriptor() ([]byte, []int) {
-	return file_program_v1_program_proto_rawDescGZIP(), []int{10}
-}
-
-func (x *GetNowRequest) GetLane() string {
-	if x != nil {
-		return x.Lane
-	}
-	return ""
-}
-
-func (x *GetNowRequest) GetPreset() string {
-	if x != nil {
-		return x.Preset
-	}
-	return ""
-}
-
-type GetNowResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Segment       *Segment               `protobuf:"bytes,1,opt,name=segment,proto3" json:"segment,omitempty"` // absent: nothing airs
-	GeneratedAt   *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=generated_at,json=generatedAt,proto3" json:"generated_at,omitempty"`
-	Degraded      string                 `protobuf:"bytes,3,opt,name=degraded,proto3" json:"degraded,omitempty"` // as Program.degraded
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *GetNowResponse) Reset() {
-	*x = GetNowResponse{}
-	mi := &file_program_v1_program_proto_msgTypes[11]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *GetNowResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*GetNowResponse) ProtoMessage() {}
-
-func (x *GetNowResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_program_v1_program_proto_msgTypes[11]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use GetNowResponse.ProtoReflect.Descriptor instead.
-func (*GetNowResponse) Descriptor() ([]byte, []int) {
-	return file_program_v1_program_proto_rawDescGZIP(), []int{11}
-}
-
-func (x *GetNowResponse) GetSegment() *Segment {
-	if x != nil {
-		return x.Segment
-	}
-	return nil
-}
-
-func (x *GetNowResponse) GetGeneratedAt() *timestamppb.Timestamp {
-	if x != nil {
-		return x.GeneratedAt
-	}
-	return nil
-}
-
-func (x *GetNowResponse) GetDegraded() string {
-	if x != nil {
-		return x.Degraded
-	}
-	return ""
-}
-
-type GetNextRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Lane          string                 `protobuf:"bytes,1,opt,name=lane,proto3" json:"lane,omitempty"`
-	Preset        string                 `protobuf:"bytes,2,opt,name=preset,proto3" json:"preset,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *GetNextRequest) Reset() {
-	*x = GetNextRequest{}
-	mi := &file_program_v1_program_proto_msgTypes[12]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *GetNextRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*GetNextRequest) ProtoMessage() {}
-
-func (x *GetNextRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_program_v1_program_proto_msgTypes[12]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use GetNextRequest.ProtoReflect.Descriptor instead.
-func (*GetNextRequest) Descriptor() ([]byte, []int) {
-	return file_program_v1_program_proto_rawDescGZIP(), []int{12}
-}
-
-func (x *GetNextRequest) GetLane() string {
-	if x != nil {
-		return x.Lane
-	}
-	return ""
-}
-
-func (x *GetNextRequest) GetPreset() string {
-	if x != nil {
-		return x.Preset
-	}
-	return ""
-}
-
-type GetNextResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Segment       *Segment               `protobuf:"bytes,1,opt,name=segment,proto3" json:"segment,omitempty"`
-	GeneratedAt   *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=generated_at,json=generatedAt,proto3" json:"generated_at,omitempty"`
-	Degraded      string                 `protobuf:"bytes,3,opt,name=degraded,proto3" json:"degraded,omitempty"` // as Program.degraded
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *GetNextResponse) Reset() {
-	*x = GetNextResponse{}
-	mi := &file_program_v1_program_proto_msgTypes[13]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *GetNextResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*GetNextResponse) ProtoMessage() {}
-
-func (x *GetNextResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_program_v1_program_proto_msgTypes[13]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use GetNextResponse.ProtoReflect.Descriptor instead.
-func (*GetNextResponse) Descriptor() ([]byte, []int) {
-	return file_program_v1_program_proto_rawDescGZIP(), []int{13}
-}
-
-func (x *GetNextResponse) GetSegment() *Segment {
-	if x != nil {
-		return x.Segment
-	}
-	return nil
-}
-
-func (x *GetNextResponse) GetGeneratedAt() *timestamppb.Timestamp {
-	if x != nil {
-		return x.GeneratedAt
-	}
-	return nil
-}
-
-func (x *GetNextResponse) GetDegraded() string {
-	if x != nil {
-		return x.Degraded
-	}
-	return ""
-}
-
 type ListPreemptsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -1033,7 +809,7 @@ type ListPreemptsRequest struct {
 
 func (x *ListPreemptsRequest) Reset() {
 	*x = ListPreemptsRequest{}
-	mi := &file_program_v1_program_proto_msgTypes[14]
+	mi := &file_program_v1_program_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1045,7 +821,7 @@ func (x *ListPreemptsRequest) String() string {
 func (*ListPreemptsRequest) ProtoMessage() {}
 
 func (x *ListPreemptsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_program_v1_program_proto_msgTypes[14]
+	mi := &file_program_v1_program_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1058,7 +834,7 @@ func (x *ListPreemptsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPreemptsRequest.ProtoReflect.Descriptor instead.
 func (*ListPreemptsRequest) Descriptor() ([]byte, []int) {
-	return file_program_v1_program_proto_rawDescGZIP(), []int{14}
+	return file_program_v1_program_proto_rawDescGZIP(), []int{10}
 }
 
 type ListPreemptsResponse struct {
@@ -1070,7 +846,7 @@ type ListPreemptsResponse struct {
 
 func (x *ListPreemptsResponse) Reset() {
 	*x = ListPreemptsResponse{}
-	mi := &file_program_v1_program_proto_msgTypes[15]
+	mi := &file_program_v1_program_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1082,7 +858,7 @@ func (x *ListPreemptsResponse) String() string {
 func (*ListPreemptsResponse) ProtoMessage() {}
 
 func (x *ListPreemptsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_program_v1_program_proto_msgTypes[15]
+	mi := &file_program_v1_program_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1095,7 +871,7 @@ func (x *ListPreemptsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPreemptsResponse.ProtoReflect.Descriptor instead.
 func (*ListPreemptsResponse) Descriptor() ([]byte, []int) {
-	return file_program_v1_program_proto_rawDescGZIP(), []int{15}
+	return file_program_v1_program_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ListPreemptsResponse) GetItems() []*Preempt {
@@ -1115,7 +891,7 @@ type GetInfluenceRequest struct {
 
 func (x *GetInfluenceRequest) Reset() {
 	*x = GetInfluenceRequest{}
-	mi := &file_program_v1_program_proto_msgTypes[16]
+	mi := &file_program_v1_program_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1127,7 +903,7 @@ func (x *GetInfluenceRequest) String() string {
 func (*GetInfluenceRequest) ProtoMessage() {}
 
 func (x *GetInfluenceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_program_v1_program_proto_msgTypes[16]
+	mi := &file_program_v1_program_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1140,7 +916,7 @@ func (x *GetInfluenceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetInfluenceRequest.ProtoReflect.Descriptor instead.
 func (*GetInfluenceRequest) Descriptor() ([]byte, []int) {
-	return file_program_v1_program_proto_rawDescGZIP(), []int{16}
+	return file_program_v1_program_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *GetInfluenceRequest) GetWindow() string {
@@ -1177,7 +953,7 @@ type Moved struct {
 
 func (x *Moved) Reset() {
 	*x = Moved{}
-	mi := &file_program_v1_program_proto_msgTypes[17]
+	mi := &file_program_v1_program_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1189,7 +965,7 @@ func (x *Moved) String() string {
 func (*Moved) ProtoMessage() {}
 
 func (x *Moved) ProtoReflect() protoreflect.Message {
-	mi := &file_program_v1_program_proto_msgTypes[17]
+	mi := &file_program_v1_program_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1202,7 +978,7 @@ func (x *Moved) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Moved.ProtoReflect.Descriptor instead.
 func (*Moved) Descriptor() ([]byte, []int) {
-	return file_program_v1_program_proto_rawDescGZIP(), []int{17}
+	return file_program_v1_program_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Moved) GetSegmentId() string {
@@ -1295,7 +1071,7 @@ type GetInfluenceResponse struct {
 
 func (x *GetInfluenceResponse) Reset() {
 	*x = GetInfluenceResponse{}
-	mi := &file_program_v1_program_proto_msgTypes[18]
+	mi := &file_program_v1_program_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1307,7 +1083,7 @@ func (x *GetInfluenceResponse) String() string {
 func (*GetInfluenceResponse) ProtoMessage() {}
 
 func (x *GetInfluenceResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_program_v1_program_proto_msgTypes[18]
+	mi := &file_program_v1_program_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1320,7 +1096,7 @@ func (x *GetInfluenceResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetInfluenceResponse.ProtoReflect.Descriptor instead.
 func (*GetInfluenceResponse) Descriptor() ([]byte, []int) {
-	return file_program_v1_program_proto_rawDescGZIP(), []int{18}
+	return file_program_v1_program_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *GetInfluenceResponse) GetItems() []*Moved {
@@ -1438,21 +1214,7 @@ const file_program_v1_program_proto_rawDesc = "" +
 	"\tproviders\x18\x03 \x03(\tR\tproviders\x12\x14\n" +
 	"\x05limit\x18\x04 \x01(\x05R\x05limit\"N\n" +
 	"\x12GetProgramResponse\x128\n" +
-	"\aprogram\x18\x01 \x01(\v2\x1e.signalcast.program.v1.ProgramR\aprogram\";\n" +
-	"\rGetNowRequest\x12\x12\n" +
-	"\x04lane\x18\x01 \x01(\tR\x04lane\x12\x16\n" +
-	"\x06preset\x18\x02 \x01(\tR\x06preset\"\xa5\x01\n" +
-	"\x0eGetNowResponse\x128\n" +
-	"\asegment\x18\x01 \x01(\v2\x1e.signalcast.program.v1.SegmentR\asegment\x12=\n" +
-	"\fgenerated_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\vgeneratedAt\x12\x1a\n" +
-	"\bdegraded\x18\x03 \x01(\tR\bdegraded\"<\n" +
-	"\x0eGetNextRequest\x12\x12\n" +
-	"\x04lane\x18\x01 \x01(\tR\x04lane\x12\x16\n" +
-	"\x06preset\x18\x02 \x01(\tR\x06preset\"\xa6\x01\n" +
-	"\x0fGetNextResponse\x128\n" +
-	"\asegment\x18\x01 \x01(\v2\x1e.signalcast.program.v1.SegmentR\asegment\x12=\n" +
-	"\fgenerated_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\vgeneratedAt\x12\x1a\n" +
-	"\bdegraded\x18\x03 \x01(\tR\bdegraded\"\x15\n" +
+	"\aprogram\x18\x01 \x01(\v2\x1e.signalcast.program.v1.ProgramR\aprogram\"\x15\n" +
 	"\x13ListPreemptsRequest\"L\n" +
 	"\x14ListPreemptsResponse\x124\n" +
 	"\x05items\x18\x01 \x03(\v2\x1e.signalcast.program.v1.PreemptR\x05items\"C\n" +
@@ -1486,12 +1248,10 @@ const file_program_v1_program_proto_rawDesc = "" +
 	"\x16_baseline_abs_move_bps2\xe8\x01\n" +
 	"\x0eProgramService\x12j\n" +
 	"\rCreatePreempt\x12+.signalcast.program.v1.CreatePreemptRequest\x1a,.signalcast.program.v1.CreatePreemptResponse\x12j\n" +
-	"\rCancelPreempt\x12+.signalcast.program.v1.CancelPreemptRequest\x1a,.signalcast.program.v1.CancelPreemptResponse2\xfa\x03\n" +
+	"\rCancelPreempt\x12+.signalcast.program.v1.CancelPreemptRequest\x1a,.signalcast.program.v1.CancelPreemptResponse2\xc9\x02\n" +
 	"\x12ProgramReadService\x12a\n" +
 	"\n" +
-	"GetProgram\x12(.signalcast.program.v1.GetProgramRequest\x1a).signalcast.program.v1.GetProgramResponse\x12U\n" +
-	"\x06GetNow\x12$.signalcast.program.v1.GetNowRequest\x1a%.signalcast.program.v1.GetNowResponse\x12X\n" +
-	"\aGetNext\x12%.signalcast.program.v1.GetNextRequest\x1a&.signalcast.program.v1.GetNextResponse\x12g\n" +
+	"GetProgram\x12(.signalcast.program.v1.GetProgramRequest\x1a).signalcast.program.v1.GetProgramResponse\x12g\n" +
 	"\fListPreempts\x12*.signalcast.program.v1.ListPreemptsRequest\x1a+.signalcast.program.v1.ListPreemptsResponse\x12g\n" +
 	"\fGetInfluence\x12*.signalcast.program.v1.GetInfluenceRequest\x1a+.signalcast.program.v1.GetInfluenceResponseB=Z;github.com/signalcast/signalcast/proto/program/v1;programv1b\x06proto3"
 
@@ -1507,7 +1267,7 @@ func file_program_v1_program_proto_rawDescGZIP() []byte {
 	return file_program_v1_program_proto_rawDescData
 }
 
-var file_program_v1_program_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_program_v1_program_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_program_v1_program_proto_goTypes = []any{
 	(*Segment)(nil),               // 0: signalcast.program.v1.Segment
 	(*Lane)(nil),                  // 1: signalcast.program.v1.Lane
@@ -1519,60 +1279,48 @@ var file_program_v1_program_proto_goTypes = []any{
 	(*CancelPreemptResponse)(nil), // 7: signalcast.program.v1.CancelPreemptResponse
 	(*GetProgramRequest)(nil),     // 8: signalcast.program.v1.GetProgramRequest
 	(*GetProgramResponse)(nil),    // 9: signalcast.program.v1.GetProgramResponse
-	(*GetNowRequest)(nil),         // 10: signalcast.program.v1.GetNowRequest
-	(*GetNowResponse)(nil),        // 11: signalcast.program.v1.GetNowResponse
-	(*GetNextRequest)(nil),        // 12: signalcast.program.v1.GetNextRequest
-	(*GetNextResponse)(nil),       // 13: signalcast.program.v1.GetNextResponse
-	(*ListPreemptsRequest)(nil),   // 14: signalcast.program.v1.ListPreemptsRequest
-	(*ListPreemptsResponse)(nil),  // 15: signalcast.program.v1.ListPreemptsResponse
-	(*GetInfluenceRequest)(nil),   // 16: signalcast.program.v1.GetInfluenceRequest
-	(*Moved)(nil),                 // 17: signalcast.program.v1.Moved
-	(*GetInfluenceResponse)(nil),  // 18: signalcast.program.v1.GetInfluenceResponse
-	(*timestamppb.Timestamp)(nil), // 19: google.protobuf.Timestamp
+	(*ListPreemptsRequest)(nil),   // 10: signalcast.program.v1.ListPreemptsRequest
+	(*ListPreemptsResponse)(nil),  // 11: signalcast.program.v1.ListPreemptsResponse
+	(*GetInfluenceRequest)(nil),   // 12: signalcast.program.v1.GetInfluenceRequest
+	(*Moved)(nil),                 // 13: signalcast.program.v1.Moved
+	(*GetInfluenceResponse)(nil),  // 14: signalcast.program.v1.GetInfluenceResponse
+	(*timestamppb.Timestamp)(nil), // 15: google.protobuf.Timestamp
 }
 var file_program_v1_program_proto_depIdxs = []int32{
-	19, // 0: signalcast.program.v1.Segment.starts_at:type_name -> google.protobuf.Timestamp
-	19, // 1: signalcast.program.v1.Segment.ends_at:type_name -> google.protobuf.Timestamp
-	19, // 2: signalcast.program.v1.Segment.market_end_date:type_name -> google.protobuf.Timestamp
-	19, // 3: signalcast.program.v1.Segment.planned_at:type_name -> google.protobuf.Timestamp
-	19, // 4: signalcast.program.v1.Program.generated_at:type_name -> google.protobuf.Timestamp
+	15, // 0: signalcast.program.v1.Segment.starts_at:type_name -> google.protobuf.Timestamp
+	15, // 1: signalcast.program.v1.Segment.ends_at:type_name -> google.protobuf.Timestamp
+	15, // 2: signalcast.program.v1.Segment.market_end_date:type_name -> google.protobuf.Timestamp
+	15, // 3: signalcast.program.v1.Segment.planned_at:type_name -> google.protobuf.Timestamp
+	15, // 4: signalcast.program.v1.Program.generated_at:type_name -> google.protobuf.Timestamp
 	0,  // 5: signalcast.program.v1.Program.segments:type_name -> signalcast.program.v1.Segment
 	1,  // 6: signalcast.program.v1.Program.lanes:type_name -> signalcast.program.v1.Lane
-	19, // 7: signalcast.program.v1.Preempt.starts_at:type_name -> google.protobuf.Timestamp
-	19, // 8: signalcast.program.v1.Preempt.created_at:type_name -> google.protobuf.Timestamp
-	19, // 9: signalcast.program.v1.CreatePreemptRequest.starts_at:type_name -> google.protobuf.Timestamp
+	15, // 7: signalcast.program.v1.Preempt.starts_at:type_name -> google.protobuf.Timestamp
+	15, // 8: signalcast.program.v1.Preempt.created_at:type_name -> google.protobuf.Timestamp
+	15, // 9: signalcast.program.v1.CreatePreemptRequest.starts_at:type_name -> google.protobuf.Timestamp
 	3,  // 10: signalcast.program.v1.CreatePreemptResponse.item:type_name -> signalcast.program.v1.Preempt
 	3,  // 11: signalcast.program.v1.CancelPreemptResponse.item:type_name -> signalcast.program.v1.Preempt
 	2,  // 12: signalcast.program.v1.GetProgramResponse.program:type_name -> signalcast.program.v1.Program
-	0,  // 13: signalcast.program.v1.GetNowResponse.segment:type_name -> signalcast.program.v1.Segment
-	19, // 14: signalcast.program.v1.GetNowResponse.generated_at:type_name -> google.protobuf.Timestamp
-	0,  // 15: signalcast.program.v1.GetNextResponse.segment:type_name -> signalcast.program.v1.Segment
-	19, // 16: signalcast.program.v1.GetNextResponse.generated_at:type_name -> google.protobuf.Timestamp
-	3,  // 17: signalcast.program.v1.ListPreemptsResponse.items:type_name -> signalcast.program.v1.Preempt
-	19, // 18: signalcast.program.v1.Moved.aired_at:type_name -> google.protobuf.Timestamp
-	19, // 19: signalcast.program.v1.Moved.ended_at:type_name -> google.protobuf.Timestamp
-	19, // 20: signalcast.program.v1.Moved.measured_at:type_name -> google.protobuf.Timestamp
-	17, // 21: signalcast.program.v1.GetInfluenceResponse.items:type_name -> signalcast.program.v1.Moved
-	19, // 22: signalcast.program.v1.GetInfluenceResponse.updated_at:type_name -> google.protobuf.Timestamp
-	4,  // 23: signalcast.program.v1.ProgramService.CreatePreempt:input_type -> signalcast.program.v1.CreatePreemptRequest
-	6,  // 24: signalcast.program.v1.ProgramService.CancelPreempt:input_type -> signalcast.program.v1.CancelPreemptRequest
-	8,  // 25: signalcast.program.v1.ProgramReadService.GetProgram:input_type -> signalcast.program.v1.GetProgramRequest
-	10, // 26: signalcast.program.v1.ProgramReadService.GetNow:input_type -> signalcast.program.v1.GetNowRequest
-	12, // 27: signalcast.program.v1.ProgramReadService.GetNext:input_type -> signalcast.program.v1.GetNextRequest
-	14, // 28: signalcast.program.v1.ProgramReadService.ListPreempts:input_type -> signalcast.program.v1.ListPreemptsRequest
-	16, // 29: signalcast.program.v1.ProgramReadService.GetInfluence:input_type -> signalcast.program.v1.GetInfluenceRequest
-	5,  // 30: signalcast.program.v1.ProgramService.CreatePreempt:output_type -> signalcast.program.v1.CreatePreemptResponse
-	7,  // 31: signalcast.program.v1.ProgramService.CancelPreempt:output_type -> signalcast.program.v1.CancelPreemptResponse
-	9,  // 32: signalcast.program.v1.ProgramReadService.GetProgram:output_type -> signalcast.program.v1.GetProgramResponse
-	11, // 33: signalcast.program.v1.ProgramReadService.GetNow:output_type -> signalcast.program.v1.GetNowResponse
-	13, // 34: signalcast.program.v1.ProgramReadService.GetNext:output_type -> signalcast.program.v1.GetNextResponse
-	15, // 35: signalcast.program.v1.ProgramReadService.ListPreempts:output_type -> signalcast.program.v1.ListPreemptsResponse
-	18, // 36: signalcast.program.v1.ProgramReadService.GetInfluence:output_type -> signalcast.program.v1.GetInfluenceResponse
-	30, // [30:37] is the sub-list for method output_type
-	23, // [23:30] is the sub-list for method input_type
-	23, // [23:23] is the sub-list for extension type_name
-	23, // [23:23] is the sub-list for extension extendee
-	0,  // [0:23] is the sub-list for field type_name
+	3,  // 13: signalcast.program.v1.ListPreemptsResponse.items:type_name -> signalcast.program.v1.Preempt
+	15, // 14: signalcast.program.v1.Moved.aired_at:type_name -> google.protobuf.Timestamp
+	15, // 15: signalcast.program.v1.Moved.ended_at:type_name -> google.protobuf.Timestamp
+	15, // 16: signalcast.program.v1.Moved.measured_at:type_name -> google.protobuf.Timestamp
+	13, // 17: signalcast.program.v1.GetInfluenceResponse.items:type_name -> signalcast.program.v1.Moved
+	15, // 18: signalcast.program.v1.GetInfluenceResponse.updated_at:type_name -> google.protobuf.Timestamp
+	4,  // 19: signalcast.program.v1.ProgramService.CreatePreempt:input_type -> signalcast.program.v1.CreatePreemptRequest
+	6,  // 20: signalcast.program.v1.ProgramService.CancelPreempt:input_type -> signalcast.program.v1.CancelPreemptRequest
+	8,  // 21: signalcast.program.v1.ProgramReadService.GetProgram:input_type -> signalcast.program.v1.GetProgramRequest
+	10, // 22: signalcast.program.v1.ProgramReadService.ListPreempts:input_type -> signalcast.program.v1.ListPreemptsRequest
+	12, // 23: signalcast.program.v1.ProgramReadService.GetInfluence:input_type -> signalcast.program.v1.GetInfluenceRequest
+	5,  // 24: signalcast.program.v1.ProgramService.CreatePreempt:output_type -> signalcast.program.v1.CreatePreemptResponse
+	7,  // 25: signalcast.program.v1.ProgramService.CancelPreempt:output_type -> signalcast.program.v1.CancelPreemptResponse
+	9,  // 26: signalcast.program.v1.ProgramReadService.GetProgram:output_type -> signalcast.program.v1.GetProgramResponse
+	11, // 27: signalcast.program.v1.ProgramReadService.ListPreempts:output_type -> signalcast.program.v1.ListPreemptsResponse
+	14, // 28: signalcast.program.v1.ProgramReadService.GetInfluence:output_type -> signalcast.program.v1.GetInfluenceResponse
+	24, // [24:29] is the sub-list for method output_type
+	19, // [19:24] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_program_v1_program_proto_init() }
@@ -1582,15 +1330,15 @@ func file_program_v1_program_proto_init() {
 	}
 	file_program_v1_program_proto_msgTypes[0].OneofWrappers = []any{}
 	file_program_v1_program_proto_msgTypes[4].OneofWrappers = []any{}
-	file_program_v1_program_proto_msgTypes[17].OneofWrappers = []any{}
-	file_program_v1_program_proto_msgTypes[18].OneofWrappers = []any{}
+	file_program_v1_program_proto_msgTypes[13].OneofWrappers = []any{}
+	file_program_v1_program_proto_msgTypes[14].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_program_v1_program_proto_rawDesc), len(file_program_v1_program_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   19,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

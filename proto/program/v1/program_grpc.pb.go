@@ -170,8 +170,6 @@ var ProgramService_ServiceDesc = grpc.ServiceDesc{
 
 const (
 	ProgramReadService_GetProgram_FullMethodName   = "/signalcast.program.v1.ProgramReadService/GetProgram"
-	ProgramReadService_GetNow_FullMethodName       = "/signalcast.program.v1.ProgramReadService/GetNow"
-	ProgramReadService_GetNext_FullMethodName      = "/signalcast.program.v1.ProgramReadService/GetNext"
 	ProgramReadService_ListPreempts_FullMethodName = "/signalcast.program.v1.ProgramReadService/ListPreempts"
 	ProgramReadService_GetInfluence_FullMethodName = "/signalcast.program.v1.ProgramReadService/GetInfluence"
 )
@@ -182,8 +180,6 @@ const (
 type ProgramReadServiceClient interface {
 	// invalid_spec for a spec that does not fit.
 	GetProgram(ctx context.Context, in *GetProgramRequest, opts ...grpc.CallOption) (*GetProgramResponse, error)
-	GetNow(ctx context.Context, in *GetNowRequest, opts ...grpc.CallOption) (*GetNowResponse, error)
-	GetNext(ctx context.Context, in *GetNextRequest, opts ...grpc.CallOption) (*GetNextResponse, error)
 	// The newest 100 entries of directors, the latest slot first. Fault: db_unavailable.
 	ListPreempts(ctx context.Context, in *ListPreemptsRequest, opts ...grpc.CallOption) (*ListPreemptsResponse, error)
 	// What airings of a window did, the largest move first, beside what else moved. Fault:
@@ -203,26 +199,6 @@ func (c *programReadServiceClient) GetProgram(ctx context.Context, in *GetProgra
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetProgramResponse)
 	err := c.cc.Invoke(ctx, ProgramReadService_GetProgram_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *programReadServiceClient) GetNow(ctx context.Context, in *GetNowRequest, opts ...grpc.CallOption) (*GetNowResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(GetNowResponse)
-	err := c.cc.Invoke(ctx, ProgramReadService_GetNow_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *programReadServiceClient) GetNext(ctx context.Context, in *GetNextRequest, opts ...grpc.CallOption) (*GetNextResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(GetNextResponse)
-	err := c.cc.Invoke(ctx, ProgramReadService_GetNext_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -255,8 +231,6 @@ func (c *programReadServiceClient) GetInfluence(ctx context.Context, in *GetInfl
 type ProgramReadServiceServer interface {
 	// invalid_spec for a spec that does not fit.
 	GetProgram(context.Context, *GetProgramRequest) (*GetProgramResponse, error)
-	GetNow(context.Context, *GetNowRequest) (*GetNowResponse, error)
-	GetNext(context.Context, *GetNextRequest) (*GetNextResponse, error)
 	// The newest 100 entries of directors, the latest slot first. Fault: db_unavailable.
 	ListPreempts(context.Context, *ListPreemptsRequest) (*ListPreemptsResponse, error)
 	// What airings of a window did, the largest move first, beside what else moved. Fault:
@@ -274,12 +248,6 @@ type UnimplementedProgramReadServiceServer struct{}
 
 func (UnimplementedProgramReadServiceServer) GetProgram(context.Context, *GetProgramRequest) (*GetProgramResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetProgram not implemented")
-}
-func (UnimplementedProgramReadServiceServer) GetNow(context.Context, *GetNowRequest) (*GetNowResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method GetNow not implemented")
-}
-func (UnimplementedProgramReadServiceServer) GetNext(context.Context, *GetNextRequest) (*GetNextResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method GetNext not implemented")
 }
 func (UnimplementedProgramReadServiceServer) ListPreempts(context.Context, *ListPreemptsRequest) (*ListPreemptsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListPreempts not implemented")
@@ -322,42 +290,6 @@ func _ProgramReadService_GetProgram_Handler(srv interface{}, ctx context.Context
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(ProgramReadServiceServer).GetProgram(ctx, req.(*GetProgramRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _ProgramReadService_GetNow_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(GetNowRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(ProgramReadServiceServer).GetNow(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: ProgramReadService_GetNow_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(ProgramReadServiceServer).GetNow(ctx, req.(*GetNowRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _ProgramReadService_GetNext_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(GetNextRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(ProgramReadServiceServer).GetNext(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: ProgramReadService_GetNext_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(ProgramReadServiceServer).GetNext(ctx, req.(*GetNextRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -408,14 +340,6 @@ var ProgramReadService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetProgram",
 			Handler:    _ProgramReadService_GetProgram_Handler,
-		},
-		{
-			MethodName: "GetNow",
-			Handler:    _ProgramReadService_GetNow_Handler,
-		},
-		{
-			MethodName: "GetNext",
-			Handler:    _ProgramReadService_GetNext_Handler,
 		},
 		{
 			MethodName: "ListPreempts",
