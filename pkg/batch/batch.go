@@ -7,7 +7,9 @@ import (
 
 // Config describes a queue.
 type Config[T any] struct {
-	Size   int // most items of one batch
+	Size int // most items of one batch
+	// Adapt returns the most items of the next batch, from 1 to Size; nil: Size.
+	Adapt  func() int
 	Bound  int // most items that wait; Add rejects more
 	Flight int // most batches of one key that are sent at the same time
 	All    int // the same for all keys together; 0: no bound besides Flight
@@ -17,11 +19,12 @@ type Config[T any] struct {
 	Key func(T) string
 	// Wanted reports whether an item is still to be sent; nil: each is. It is called right before the batch is sent.
 	Wanted func(T) bool
-	// Send sends a batch and returns when another one may be sent. It answers the items itself.
+	// Send sends a batch and passes each result to the code that waits for it. It returns when another batch may be sent.
 	Send func(batch []T)
 }
 
-// Queue sends items in batches. The items of one key are sent in the order in which they were added.
+// Queue sends items in batches. The items of one key are sent in the order in which they were added, those of AddFirst before all
+// others.
 type Queue[T any] struct {
 	cfg    Config[T]
 	places chan struct{}
@@ -48,32 +51,54 @@ func New[T any](cfg Config[T]) *Queue[T] {
 	return q
 }
 
-// Add adds the first n items, as many as there is space for, and returns n. A closed queue takes none.
+// Add adds items until Bound is reached and returns the number of those added. A closed queue takes none.
 func (q *Queue[T]) Add(items ...T) (n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
 		return 0
 	}
-	n = min(len(items), q.cfg.Bound-q.length)
+	n = max(0, min(len(items), q.cfg.Bound-q.length))
 	for _, item := range items[:n] {
-		var key string
-		if q.cfg.Key != nil {
-			key = q.cfg.Key(item)
-		}
-		l := q.lines[key]
-		if l == nil {
-			l = &line[T]{}
-			q.lines[key] = l
-		}
+		key, l := q.line(item)
 		l.waiting = append(l.waiting, item)
-		q.length++
-		if l.flights == 0 || l.flights < q.cfg.Flight && len(l.waiting) >= q.cfg.Spread {
-			l.flights++
-			q.flying.Go(func() { q.fly(key, l) })
-		}
+		q.added(key, l)
 	}
 	return n
+}
+
+// AddFirst adds an item before those that wait, also beyond Bound. It reports whether the item was added: not to a closed queue.
+func (q *Queue[T]) AddFirst(item T) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return false
+	}
+	key, l := q.line(item)
+	l.waiting = slices.Insert(l.waiting, 0, item)
+	q.added(key, l)
+	return true
+}
+
+// line returns the queue of an item and its key.
+func (q *Queue[T]) line(item T) (key string, l *line[T]) {
+	if q.cfg.Key != nil {
+		key = q.cfg.Key(item)
+	}
+	if l = q.lines[key]; l == nil {
+		l = &line[T]{}
+		q.lines[key] = l
+	}
+	return key, l
+}
+
+// added counts an added item and starts another goroutine that sends batches if Flight and Spread allow it.
+func (q *Queue[T]) added(key string, l *line[T]) {
+	q.length++
+	if l.flights == 0 || l.flights < q.cfg.Flight && len(l.waiting) >= q.cfg.Spread {
+		l.flights++
+		q.flying.Go(func() { q.fly(key, l) })
+	}
 }
 
 // Len returns the number of items that wait.
@@ -83,7 +108,7 @@ func (q *Queue[T]) Len() int {
 	return q.length
 }
 
-// Close rejects further items and returns when those that wait have been sent.
+// Close rejects further items and returns when all items that wait have been sent.
 func (q *Queue[T]) Close() {
 	q.mu.Lock()
 	q.closed = true
@@ -107,7 +132,7 @@ func (q *Queue[T]) fly(key string, l *line[T]) {
 	}
 }
 
-// take returns the next batch of a key, or ends the flight with nil.
+// take returns the next batch of a key. It returns nil if no item waits, and counts the sending goroutine as ended.
 func (q *Queue[T]) take(key string, l *line[T]) []T {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -119,6 +144,9 @@ func (q *Queue[T]) take(key string, l *line[T]) []T {
 		return nil
 	}
 	n := min(len(l.waiting), q.cfg.Size)
+	if q.cfg.Adapt != nil {
+		n = min(n, q.cfg.Adapt())
+	}
 	batch := l.waiting[:n:n]
 	l.waiting, q.length = l.waiting[n:], q.length-n
 	return batch

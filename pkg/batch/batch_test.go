@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/batch"
 )
 
-// sender records batches and returns from each when the test sends to pass or closes it.
+// sender records batches. Each send returns when the test sends to the channel pass or closes it.
 type sender struct {
 	pass chan struct{}
 
@@ -128,5 +128,29 @@ func TestKeysDoNotWaitForEachOther(t *testing.T) {
 		s.require(t, "[20]", "[3]")
 		close(s.pass)
 		q.Close()
+	})
+}
+
+// An item of AddFirst is sent before those that wait, also beyond the bound, and Adapt makes batches smaller.
+func TestFirstItemsAndSmallerBatches(t *testing.T) {
+	size := 1
+	cfg := batch.Config[int]{Size: 3, Adapt: func() int { return size }, Bound: 2, Flight: 1}
+	run(t, cfg, func(t *testing.T, q *batch.Queue[int], s *sender) {
+		q.Add(1)
+		s.require(t, "[1]")
+		q.Add(2, 3)
+		if !q.AddFirst(4) || q.Add(5) != 0 {
+			t.Error("a full queue took an item of Add, or rejected one of AddFirst")
+		}
+		s.pass <- struct{}{}
+		s.require(t, "[4]")
+		size = 2
+		s.pass <- struct{}{}
+		s.require(t, "[2 3]")
+		close(s.pass)
+		q.Close()
+		if q.AddFirst(6) {
+			t.Error("a closed queue took an item")
+		}
 	})
 }

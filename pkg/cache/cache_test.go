@@ -13,21 +13,16 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/signalcast/signalcast/pkg/cache"
+	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 type options = cache.Options[string, string]
 
-// hand is a clock set by hand.
-type hand struct{ at atomic.Int64 }
-
-func (h *hand) now() time.Time          { return time.Unix(0, h.at.Load()) }
-func (h *hand) forward(d time.Duration) { h.at.Add(int64(d)) }
-
 type world struct {
 	*cache.Cache[string, string]
-	clock  hand
+	clock  *testkit.Clock
 	builds atomic.Int32
 	fail   atomic.Bool
 	failed atomic.Int32
@@ -38,11 +33,11 @@ var errDown = errors.New("source is down")
 
 func open(t testing.TB, o options) *world {
 	t.Helper()
-	w := &world{}
+	w := &world{clock: testkit.NewClock(time.Unix(0, 0))}
 	if o.TTL == 0 {
 		o.TTL, o.Stale, o.IfError = 10*time.Second, 20*time.Second, 30*time.Second
 	}
-	o.Now = w.clock.now
+	o.Now = w.clock.Now
 	o.Failed = func(string, error) { w.failed.Add(1) }
 	w.Cache = cache.New(o)
 	t.Cleanup(w.Close)
@@ -88,18 +83,6 @@ func (w *world) peek(key string) string {
 	return v
 }
 
-// wait polls until the condition holds.
-func wait(t *testing.T, what string, cond func() bool) {
-	t.Helper()
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(5 * time.Second); !cond(); <-tick.C {
-		if time.Now().After(end) {
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
-
 func (w *world) want(t *testing.T, key, body string) {
 	t.Helper()
 	if got := w.read(t, key); got != body {
@@ -115,10 +98,10 @@ func TestAges(t *testing.T) {
 	}
 	w.want(t, "a", "1")
 	w.want(t, "b", "2")
-	w.clock.forward(9 * time.Second)
+	w.clock.Advance(9 * time.Second)
 	w.want(t, "a", "1")
 
-	w.clock.forward(2 * time.Second) // stale: the old value at once while one build runs
+	w.clock.Advance(2 * time.Second) // stale: the old value at once while one build runs
 	release := w.hold()
 	for range 5 {
 		w.want(t, "a", "1")
@@ -126,11 +109,11 @@ func TestAges(t *testing.T) {
 			t.Error("peek of a stale value")
 		}
 	}
-	wait(t, "one build runs", func() bool { return w.builds.Load() == 3 })
+	testkit.Eventually(t, 5*time.Second, func() bool { return w.builds.Load() == 3 }) // one build runs
 	release()
-	wait(t, "the build is shown", func() bool { return w.read(t, "a") == "3" })
+	testkit.Eventually(t, 5*time.Second, func() bool { return w.read(t, "a") == "3" }) // the build is shown
 
-	w.clock.forward(31 * time.Second) // too old to show
+	w.clock.Advance(31 * time.Second) // too old to show
 	if w.peek("a") != "" {
 		t.Error("peeked a value past its time")
 	}
@@ -144,8 +127,8 @@ func TestPeekRefreshes(t *testing.T) {
 	t.Parallel()
 	w := open(t, options{})
 	w.want(t, "a", "1")
-	w.clock.forward(11 * time.Second)
-	wait(t, "peek alone renews the value", func() bool { return w.peek("a") == "2" })
+	w.clock.Advance(11 * time.Second)
+	testkit.Eventually(t, 5*time.Second, func() bool { return w.peek("a") == "2" }) // peek alone renews the value
 }
 
 func TestManyReadersOneBuild(t *testing.T) {
@@ -158,7 +141,7 @@ func TestManyReadersOneBuild(t *testing.T) {
 	for range 50 {
 		wg.Go(func() { w.want(t, "a", "1") })
 	}
-	wait(t, "a build runs", func() bool { return w.builds.Load() == 1 })
+	testkit.Eventually(t, 5*time.Second, func() bool { return w.builds.Load() == 1 }) // a build runs
 	release()
 	wg.Wait()
 	if n := w.builds.Load(); n != 1 {
@@ -176,7 +159,7 @@ func TestReaderLeaves(t *testing.T) {
 		_, err := w.Get(ctx, "a", w.build)
 		left <- err
 	}()
-	wait(t, "a build runs", func() bool { return w.builds.Load() == 1 })
+	testkit.Eventually(t, 5*time.Second, func() bool { return w.builds.Load() == 1 }) // a build runs
 	cancel()
 	if err := <-left; !errors.Is(err, context.Canceled) {
 		t.Error(err)
@@ -194,19 +177,19 @@ func TestErrors(t *testing.T) {
 	if n := w.builds.Load(); n != 1 {
 		t.Errorf("%d builds while one failure is held", n)
 	}
-	w.clock.forward(time.Second)
+	w.clock.Advance(time.Second)
 	w.want(t, "a", errDown.Error())
 	if n := w.failed.Load(); w.builds.Load() != 2 || n < 1 {
 		t.Errorf("%d builds, %d reported", w.builds.Load(), n)
 	}
 	w.fail.Store(false)
-	w.clock.forward(time.Second)
+	w.clock.Advance(time.Second)
 	w.want(t, "a", "3")
 
 	w.fail.Store(true)
-	w.clock.forward(59 * time.Second) // past stale, within IfError
+	w.clock.Advance(59 * time.Second) // past stale, within IfError
 	w.want(t, "a", "3")
-	w.clock.forward(2 * time.Second)
+	w.clock.Advance(2 * time.Second)
 	w.want(t, "a", errDown.Error())
 }
 
@@ -239,7 +222,7 @@ func TestBound(t *testing.T) {
 	w.want(t, "hot", "1")
 	for i := range 5000 {
 		w.read(t, fmt.Sprint(i))
-		w.clock.forward(time.Millisecond * 20)
+		w.clock.Advance(time.Millisecond * 20)
 		if i%10 == 0 {
 			w.read(t, "hot")
 		}
@@ -260,7 +243,7 @@ func TestClose(t *testing.T) {
 	defer release()
 	got := make(chan string)
 	go func() { got <- w.read(t, "b") }()
-	wait(t, "a build runs", func() bool { return w.builds.Load() == 2 })
+	testkit.Eventually(t, 5*time.Second, func() bool { return w.builds.Load() == 2 }) // a build runs
 	w.Close()
 	if s := <-got; s != context.Canceled.Error() {
 		t.Error(s)
@@ -275,7 +258,7 @@ func TestLast(t *testing.T) {
 		t.Error("a last value before the first")
 	}
 	w.want(t, "a", "1")
-	w.clock.forward(time.Hour)
+	w.clock.Advance(time.Hour)
 	if v, age, ok := w.Last("a"); !ok || v != "1" || age != time.Hour {
 		t.Errorf("last value %q of age %v, want 1 of age 1h", v, age)
 	}
@@ -286,9 +269,9 @@ func TestLifeOfAValue(t *testing.T) {
 	life := func(v string) time.Duration { return time.Duration(len(v)) * time.Hour }
 	w := open(t, options{TTL: time.Second, Life: life})
 	w.want(t, "a", "1")
-	w.clock.forward(time.Hour - 1)
+	w.clock.Advance(time.Hour - 1)
 	w.want(t, "a", "1")
-	w.clock.forward(1)
+	w.clock.Advance(1)
 	w.want(t, "a", "2")
 }
 
@@ -298,13 +281,13 @@ func TestBusy(t *testing.T) {
 	release := w.hold()
 	first := make(chan string)
 	go func() { first <- w.read(t, "a") }()
-	wait(t, "a load runs", func() bool { return w.builds.Load() == 1 })
+	testkit.Eventually(t, 5*time.Second, func() bool { return w.builds.Load() == 1 }) // a load runs
 	w.want(t, "b", cache.ErrBusy.Error())
 	release()
 	if got := <-first; got != "1" {
 		t.Errorf("the first load returned %s", got)
 	}
-	wait(t, "the next load runs", func() bool { return w.read(t, "b") == "2" })
+	testkit.Eventually(t, 5*time.Second, func() bool { return w.read(t, "b") == "2" }) // the next load runs
 }
 
 type named struct{}

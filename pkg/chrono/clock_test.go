@@ -86,3 +86,17 @@ func TestFollow(t *testing.T) {
 		}
 	})
 }
+
+func TestSleep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		if err := chrono.Sleep(t.Context(), time.Minute); err != nil || time.Since(start) != time.Minute {
+			t.Errorf("ended after %v: %v; want 1m0s and no error", time.Since(start), err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := chrono.Sleep(ctx, time.Minute); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Minute+time.Second {
+			t.Errorf("ended after %v: %v; want 1m1s and the error of the context", time.Since(start), err)
+		}
+	})
+}

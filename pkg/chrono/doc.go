@@ -1,7 +1,3 @@
-// Package chrono tells a service the time: that of the database, carried on by the
-// time that has passed in the process.
-//
-// All times on record come from one clock that way, whichever process writes them, and
-// nobody who sets the clock of one machine, by hand or by mistake, opens a limit, ends
-// a session or moves a deadline there.
+// Package chrono is the clock of a process, and waits. It follows the clock of the database, so that the times which different processes
+// store are comparable: setting the clock of one machine extends no limit, ends no session and moves no deadline.
 package chrono

@@ -16,11 +16,6 @@ import (
 	"github.com/signalcast/signalcast/pkg/conf"
 )
 
-type provider struct {
-	Name string   `json:"name"`
-	Algs []string `json:"algs"`
-}
-
 type limits struct {
 	Anon int `env:"RATE_LIMIT_ANON" envDefault:"600"`
 }
@@ -28,20 +23,19 @@ type limits struct {
 func (l *limits) Check(r *conf.Report) { r.Between("RATE_LIMIT_ANON", l.Anon, 0, 1_000_000) }
 
 type config struct {
-	Env      conf.Env              `env:"ENV"`
-	HTTP     string                `env:"HTTP_ADDR" envDefault:"127.0.0.1:8080"`
-	Metrics  string                `env:"METRICS_ADDR"`
-	Database conf.Secret           `env:"DATABASE_URL"`
-	Link     conf.Secret           `env:"LINK_SECRET"`
-	Admin    conf.Secret           `env:"ADMIN_SECRET"`
-	Sessions []conf.Secret         `env:"SESSION_SECRETS"`
-	Hub      string                `env:"HUB_URL"`
-	Login    string                `env:"IDP_LOGIN_URL"`
-	Grace    time.Duration         `env:"RESOLUTION_GRACE" envDefault:"10m"`
-	Strict   bool                  `env:"PAST_END_IS_PROVISIONAL" envDefault:"true"`
-	Proxies  []netip.Prefix        `env:"TRUSTED_PROXIES"`
-	IDP      conf.JSON[[]provider] `env:"IDP_PROVIDERS"`
-	Source   string                `env:"SOCIAL_SOURCE" envDefault:"farcaster"`
+	Env      conf.Env       `env:"ENV"`
+	HTTP     string         `env:"HTTP_ADDR" envDefault:"127.0.0.1:8080"`
+	Metrics  string         `env:"METRICS_ADDR"`
+	Database conf.Secret    `env:"DATABASE_URL"`
+	Link     conf.Secret    `env:"LINK_SECRET"`
+	Admin    conf.Secret    `env:"ADMIN_SECRET"`
+	Sessions []conf.Secret  `env:"SESSION_SECRETS"`
+	Hub      string         `env:"HUB_URL"`
+	Login    string         `env:"IDP_LOGIN_URL"`
+	Grace    time.Duration  `env:"RESOLUTION_GRACE" envDefault:"10m"`
+	Strict   bool           `env:"PAST_END_IS_PROVISIONAL" envDefault:"true"`
+	Proxies  []netip.Prefix `env:"TRUSTED_PROXIES"`
+	Source   string         `env:"SOCIAL_SOURCE" envDefault:"farcaster"`
 	Limits   limits
 }
 
@@ -69,7 +63,7 @@ func good() map[string]string {
 		"ENV": "production", "DATABASE_URL": "postgres://api_rw:pw@db/sc", "LINK_SECRET": secretA,
 		"SESSION_SECRETS": secretB + "," + secretC, "HUB_URL": "https://hub.example",
 		"METRICS_ADDR": "127.0.0.1:9090", "TRUSTED_PROXIES": "10.0.0.0/8,fd00::/8",
-		"IDP_PROVIDERS": `[{"name":"main","algs":["ES256"]}]`, "UNKNOWN_NAME": "is no mistake",
+		"UNKNOWN_NAME": "is no mistake",
 	}
 }
 
@@ -80,7 +74,7 @@ func TestGood(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !c.Env.Production() || !c.Env.SecureCookies() || c.HTTP != "127.0.0.1:8080" || c.Grace != 10*time.Minute || !c.Strict ||
-		len(c.Sessions) != 2 || c.Sessions[1].Reveal() != secretC || len(c.Proxies) != 2 || c.IDP.V[0].Algs[0] != "ES256" || c.Limits.Anon != 600 {
+		len(c.Sessions) != 2 || c.Sessions[1].Reveal() != secretC || len(c.Proxies) != 2 || c.Limits.Anon != 600 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -105,6 +99,8 @@ func TestUnsafe(t *testing.T) {
 		"plain public base":     {map[string]string{"HUB_URL": "http://hub.example"}, "HUB_URL must be a URL that begins with https://"},
 		"base with path":        {map[string]string{"HUB_URL": "https://hub.example/x"}, "HUB_URL must be a base URL"},
 		"base with password":    {map[string]string{"HUB_URL": "https://user:CANARY@hub.example"}, "HUB_URL must not contain a user"},
+		"base without a host":   {map[string]string{"HUB_URL": "https://:8443"}, "HUB_URL must have a host name"},
+		"base with a final dot": {map[string]string{"HUB_URL": "https://hub.example."}, "HUB_URL must have a host name"},
 		"no base":               {map[string]string{"HUB_URL": ""}, "HUB_URL is not set"},
 		"relative login":        {map[string]string{"IDP_LOGIN_URL": "/login"}, "IDP_LOGIN_URL must be a URL"},
 		"debug for everybody":   {map[string]string{"METRICS_ADDR": "0.0.0.0:9090"}, "METRICS_ADDR must not listen on every interface"},
@@ -121,8 +117,6 @@ func TestUnsafe(t *testing.T) {
 		"number out of bounds":  {map[string]string{"RATE_LIMIT_ANON": "-1"}, "RATE_LIMIT_ANON must be from 0"},
 		"bad proxies":           {map[string]string{"TRUSTED_PROXIES": "10.0.0.0/8,CANARY"}, "TRUSTED_PROXIES is not a valid list of CIDR"},
 		"every proxy":           {map[string]string{"TRUSTED_PROXIES": "10.0.0.0/8,0.0.0.0/0"}, "TRUSTED_PROXIES must not hold a range"},
-		"bad providers":         {map[string]string{"IDP_PROVIDERS": `[{"name":"CANARY","nmae":1}]`}, "IDP_PROVIDERS is not a valid JSON"},
-		"two provider lists":    {map[string]string{"IDP_PROVIDERS": `[] []`}, "IDP_PROVIDERS is not a valid JSON"},
 		"unknown word":          {map[string]string{"SOCIAL_SOURCE": "CANARY"}, "SOCIAL_SOURCE must be one of"},
 		"value and file":        {map[string]string{"LINK_SECRET_FILE": "/CANARY"}, "LINK_SECRET and LINK_SECRET_FILE are both set"},
 		"file is missing":       {map[string]string{"ADMIN_SECRET_FILE": "/nowhere/CANARY"}, "ADMIN_SECRET_FILE names a file that cannot be read"},

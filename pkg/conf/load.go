@@ -149,9 +149,6 @@ func kindOf(t reflect.Type) string {
 	case "[]netip.Prefix":
 		return "list of CIDR ranges"
 	default:
-		if strings.HasPrefix(name, "conf.JSON[") {
-			return "JSON text"
-		}
 		return "value of type " + name
 	}
 }

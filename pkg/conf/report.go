@@ -118,7 +118,8 @@ func (r *Report) OptURL(name, raw string, schemes ...string) {
 }
 
 // PublicURL demands the base URL of a service as callers know it: https in
-// production, no path but "/", no query, no fragment.
+// production, no path but "/", no query, no fragment. The host name must not end
+// in a dot, because browsers treat such a name as another origin.
 func (r *Report) PublicURL(name, raw string) {
 	before := len(r.mistakes)
 	if r.env.Production() {
@@ -129,8 +130,11 @@ func (r *Report) PublicURL(name, raw string) {
 	if len(r.mistakes) > before {
 		return
 	}
-	if u, err := url.Parse(raw); err != nil || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" {
+	u, err := url.Parse(raw)
+	if err != nil || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" {
 		r.Fail(name, "must be a base URL without path, query and fragment")
+	} else if u.Hostname() == "" || strings.HasSuffix(u.Hostname(), ".") {
+		r.Fail(name, "must have a host name without a dot at its end")
 	}
 }
 

@@ -1,12 +1,6 @@
 package conf
 
-import (
-	"bytes"
-	"encoding/json"
-	"errors"
-	"io"
-	"log/slog"
-)
+import "log/slog"
 
 // Env is the kind of place a process runs in; the zero value is production.
 type Env string
@@ -88,21 +82,5 @@ func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (s *Secret) UnmarshalText(b []byte) error {
 	*s = NewSecret(string(b))
-	return nil
-}
-
-// JSON is a setting that is written as JSON, with no unknown members.
-type JSON[T any] struct{ V T }
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (j *JSON[T]) UnmarshalText(b []byte) error {
-	dec := json.NewDecoder(bytes.NewReader(b))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&j.V); err != nil {
-		return err
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("more than one JSON value")
-	}
 	return nil
 }

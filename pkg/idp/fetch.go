@@ -74,13 +74,26 @@ func (s source) document(ctx context.Context, at string, into any) error {
 	if err != nil {
 		return err
 	}
+	return fetchJSON(s.http, req, into)
+}
+
+// errAbsent is the error of fetchJSON for an answer with status 404.
+var errAbsent = errors.New("status 404")
+
+// fetchJSON sends a request and decodes the JSON of its answer. It returns errAbsent for status 404, and an error for every other
+// status but 200 and for a body of more than maxDocument bytes.
+func fetchJSON(client *http.Client, req *http.Request, into any) error {
 	req.Header.Set("Accept", "application/json")
-	resp, err := s.http.Do(req)
+	resp, err := client.Do(req)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode != http.StatusOK {
+	switch resp.StatusCode {
+	case http.StatusOK:
+	case http.StatusNotFound:
+		return errAbsent
+	default:
 		return fmt.Errorf("status %d", resp.StatusCode)
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxDocument+1))

@@ -22,18 +22,6 @@ import (
 
 var noon = time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
 
-// clock is set by hand.
-type clock struct {
-	mu sync.Mutex
-	at time.Time
-}
-
-func newClock() *clock { return &clock{at: noon} }
-
-func (c *clock) now() time.Time { c.mu.Lock(); defer c.mu.Unlock(); return c.at }
-
-func (c *clock) pass(d time.Duration) { c.mu.Lock(); c.at = c.at.Add(d); c.mu.Unlock() }
-
 // issuer is an identity provider on loopback that can be told how to answer.
 type issuer struct {
 	url string

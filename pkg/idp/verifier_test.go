@@ -21,19 +21,20 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/idp"
+	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
 type bundle struct {
 	*issuer
 	other    *issuer
-	clock    *clock
+	clock    *testkit.Clock
 	verifier *idp.Verifier
 }
 
 func setup(t *testing.T) *bundle {
 	t.Helper()
-	b := &bundle{issuer: newIssuer(t), other: newIssuer(t), clock: newClock()}
-	b.verifier = idp.NewVerifier(idp.Config{Providers: []idp.Provider{b.provider("main"), b.other.provider("second")}}, b.clock.now)
+	b := &bundle{issuer: newIssuer(t), other: newIssuer(t), clock: testkit.NewClock(noon)}
+	b.verifier = idp.NewVerifier(idp.Config{Providers: []idp.Provider{b.provider("main"), b.other.provider("second")}}, b.clock.Now)
 	return b
 }
 
@@ -211,7 +212,7 @@ func TestFiftyForgedTokensCauseOneFetch(t *testing.T) {
 	if n := b.fetched() - before; n > 1 {
 		t.Errorf("50 forged tokens caused %d fetches", n)
 	}
-	b.clock.pass(61 * time.Second)
+	b.clock.Advance(61 * time.Second)
 	_, _ = b.verifier.Verify(t.Context(), sign(t, jose.ES256, stranger, set{"kid": "later"}, good()))
 	if n := b.fetched() - before; n > 2 {
 		t.Errorf("%d fetches a minute later", n)
@@ -231,7 +232,7 @@ func TestAKeyRotatedInIsFoundAtOnce(t *testing.T) {
 	b.add(t, "key-3")
 	_, err := b.verifier.Verify(t.Context(), b.sign(t, "key-3", good()))
 	wantFault(t, "second rotation within the minute", err, idp.ErrUnauthenticated)
-	b.clock.pass(time.Minute)
+	b.clock.Advance(time.Minute)
 	if _, err := b.verifier.Verify(t.Context(), b.sign(t, "key-3", good())); err != nil {
 		t.Errorf("second rotation after a minute: %v", err)
 	}
@@ -246,7 +247,7 @@ func TestAWithdrawnKeyDiesWithinMaxAge(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.remove("key-1")
-	b.clock.pass(time.Hour)
+	b.clock.Advance(time.Hour)
 	_, err := b.verifier.Verify(t.Context(), token)
 	wantFault(t, "withdrawn", err, idp.ErrUnauthenticated)
 }
@@ -260,7 +261,7 @@ func TestOldKeysServeADayWhileTheProviderIsAway(t *testing.T) {
 	}
 	b.set(http.StatusInternalServerError, []byte("down"))
 	before := b.fetched()
-	b.clock.pass(2 * time.Hour)
+	b.clock.Advance(2 * time.Hour)
 	for range 20 {
 		if _, err := b.verifier.Verify(t.Context(), token); err != nil {
 			t.Errorf("after two hours: %v", err)
@@ -269,15 +270,15 @@ func TestOldKeysServeADayWhileTheProviderIsAway(t *testing.T) {
 	if n := b.fetched() - before; n != 1 {
 		t.Errorf("%d fetches while the provider is away", n)
 	}
-	b.clock.pass(21*time.Hour + 59*time.Minute)
+	b.clock.Advance(21*time.Hour + 59*time.Minute)
 	if _, err := b.verifier.Verify(t.Context(), token); err != nil {
 		t.Errorf("just below a day: %v", err)
 	}
-	b.clock.pass(time.Minute)
+	b.clock.Advance(time.Minute)
 	_, err := b.verifier.Verify(t.Context(), token)
 	wantFault(t, "after a day", err, idp.ErrUnavailable)
 	b.set(0, nil)
-	b.clock.pass(31 * time.Second)
+	b.clock.Advance(31 * time.Second)
 	if _, err := b.verifier.Verify(t.Context(), token); err != nil {
 		t.Errorf("back again: %v", err)
 	}
@@ -305,7 +306,7 @@ func TestNoKeysAtAll(t *testing.T) {
 			t.Errorf("%s: %d fetches at one moment", name, n)
 		}
 		b.set(0, nil)
-		b.clock.pass(2 * time.Second)
+		b.clock.Advance(2 * time.Second)
 		if _, err := b.verifier.Verify(t.Context(), token); err != nil {
 			t.Errorf("%s, then keys: %v", name, err)
 		}
@@ -354,7 +355,7 @@ func TestRedirectedKeysAreNotRead(t *testing.T) {
 	defer redirects.Close()
 	provider := i.provider("main")
 	provider.JWKSURL = redirects.URL
-	v := idp.NewVerifier(idp.Config{Providers: []idp.Provider{provider}}, newClock().now)
+	v := idp.NewVerifier(idp.Config{Providers: []idp.Provider{provider}}, testkit.NewClock(noon).Now)
 	_, err := v.Verify(t.Context(), i.sign(t, "key-1", good()))
 	wantFault(t, "redirected keys", err, idp.ErrUnavailable)
 	if n := i.fetched(); n != 0 {
@@ -366,12 +367,12 @@ func TestDiscovery(t *testing.T) {
 	t.Parallel()
 	i := newIssuer(t)
 	row := idp.Provider{Name: "oidc", Issuer: i.url, Audience: "app", Algs: []string{"ES256"}}
-	v := idp.NewVerifier(idp.Config{Providers: []idp.Provider{row}}, newClock().now)
+	v := idp.NewVerifier(idp.Config{Providers: []idp.Provider{row}}, testkit.NewClock(noon).Now)
 	if _, err := v.Verify(t.Context(), i.sign(t, "key-1", good(set{"iss": i.url}))); err != nil {
 		t.Error(err)
 	}
 	row.Issuer = i.url + "/other" // its document names another issuer
-	v = idp.NewVerifier(idp.Config{Providers: []idp.Provider{row}}, newClock().now)
+	v = idp.NewVerifier(idp.Config{Providers: []idp.Provider{row}}, testkit.NewClock(noon).Now)
 	_, err := v.Verify(t.Context(), i.sign(t, "key-1", good(set{"iss": row.Issuer})))
 	wantFault(t, "document of another issuer", err, idp.ErrUnavailable)
 }

@@ -2,10 +2,8 @@ package idp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -42,10 +40,9 @@ func (v *Verifier) Linked(ctx context.Context, issuer, subject, identity string,
 	return slices.ContainsFunc(wallets, same), nil
 }
 
-// ask reads the wallets of a subject from the users interface; one that the
-// provider does not know has none.
+// ask reads the wallets of a subject from the users API of the provider. An unknown subject has none.
 func (v *Verifier) ask(ctx context.Context, p Provider, subject string) ([]Wallet, error) {
-	if strings.Trim(subject, ".") == "" { // it would change the address asked
+	if strings.Trim(subject, ".") == "" { // dots would change the path of the request
 		return nil, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
@@ -55,38 +52,21 @@ func (v *Verifier) ask(ctx context.Context, p Provider, subject string) ([]Walle
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("Accept", "application/json")
 	req.Header.Set("privy-app-id", p.Audience)
 	if p.UsersSecret.IsSet() {
 		req.SetBasicAuth(p.Audience, p.UsersSecret.Reveal())
-	}
-	resp, err := v.http.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode == http.StatusNotFound {
-		return nil, nil
-	}
-	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("status %d", resp.StatusCode)
-	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxDocument+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(body) > maxDocument {
-		return nil, fmt.Errorf("larger than %d bytes", maxDocument)
 	}
 	var user struct {
 		ID       string    `json:"id"`
 		Accounts []account `json:"linked_accounts"`
 	}
-	if err := json.Unmarshal(body, &user); err != nil {
+	if err := fetchJSON(v.http, req, &user); errors.Is(err, errAbsent) {
+		return nil, nil
+	} else if err != nil {
 		return nil, err
 	}
 	if user.ID != subject {
-		return nil, errors.New("the answer is about somebody else")
+		return nil, errors.New("the answer is about another user")
 	}
 	return walletsOf(user.Accounts), nil
 }

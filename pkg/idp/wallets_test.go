@@ -13,6 +13,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/conf"
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/idp"
+	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
 const (
@@ -99,14 +100,14 @@ type linking struct {
 
 func linkSetup(t *testing.T, change func(*idp.Provider)) *linking {
 	t.Helper()
-	b := &bundle{issuer: newIssuer(t), other: newIssuer(t), clock: newClock()}
+	b := &bundle{issuer: newIssuer(t), other: newIssuer(t), clock: testkit.NewClock(noon)}
 	u := newUsers(t)
 	main := b.provider("main")
 	main.WalletsFrom, main.UsersAPI, main.UsersSecret = idp.WalletsIdentityToken, u.url+"/", conf.NewSecret("pw")
 	if change != nil {
 		change(&main)
 	}
-	b.verifier = idp.NewVerifier(idp.Config{Providers: []idp.Provider{main, b.other.provider("second")}}, b.clock.now)
+	b.verifier = idp.NewVerifier(idp.Config{Providers: []idp.Provider{main, b.other.provider("second")}}, b.clock.Now)
 	return &linking{b, u}
 }
 

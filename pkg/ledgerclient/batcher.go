@@ -3,10 +3,10 @@ package ledgerclient
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/batch"
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/link"
 	"github.com/signalcast/signalcast/pkg/obs"
@@ -38,16 +38,19 @@ func (c *Client) File(ctx context.Context, call *signalv1.FileRequest, mayBeStor
 type batcher struct {
 	ledger signalv1.SignalServiceClient
 	now    func() time.Time
+	queue  *batch.Queue[*pendingCall]
 
 	mu        sync.Mutex
-	queue     []*pendingCall
 	inFlight  int // calls that are sent and not answered
-	senders   int // goroutines that send batches, at most maxSenders
 	admission admission
 }
 
-func newBatcher(ledger signalv1.SignalServiceClient, now func() time.Time) batcher {
-	return batcher{ledger: ledger, now: now, admission: newAdmission()}
+func newBatcher(ledger signalv1.SignalServiceClient, now func() time.Time) *batcher {
+	b := &batcher{ledger: ledger, now: now, admission: newAdmission()}
+	b.queue = batch.New(batch.Config[*pendingCall]{
+		Size: maxBatchSize, Adapt: b.batchSize, Bound: maxPending, Flight: maxSenders, Wanted: b.wanted, Send: b.send,
+	})
+	return b
 }
 
 // pendingCall is one call that is not answered.
@@ -57,7 +60,7 @@ type pendingCall struct {
 	arrived     time.Time
 	mayBeStored bool // an earlier attempt may have been stored
 	sent        bool
-	done        chan struct{} // closed when answer or err is set; nil if the caller sends the call itself
+	done        chan struct{} // closed when answer or err is set
 	answer      *signalv1.FileAnswer
 	err         error
 }
@@ -65,29 +68,17 @@ type pendingCall struct {
 // file files one call and returns what is stored. A call that may be stored is not rejected because of overload and is sent
 // before the others, because its caller must learn whether it is.
 func (b *batcher) file(ctx context.Context, call *signalv1.FileRequest, mayBeStored bool) (*signalv1.FileResponse, error) {
-	p := &pendingCall{ctx: ctx, call: call, arrived: b.now(), mayBeStored: mayBeStored}
-	b.mu.Lock()
-	switch {
-	case b.senders < maxSenders:
-		b.senders++
-		b.inFlight++
-		b.mu.Unlock()
-		b.sendBatch(ctx, []*pendingCall{p})
-		b.passSender()
-	case obs.Sampled(ctx): // a trace follows one call, not a batch
-		b.mu.Unlock()
+	if obs.Sampled(ctx) { // a trace follows one call, not a batch
 		return b.ledger.File(ctx, call)
-	case !mayBeStored && !b.admission.admit(len(b.queue)+b.inFlight):
-		b.mu.Unlock()
+	}
+	p := &pendingCall{ctx: ctx, call: call, arrived: b.now(), mayBeStored: mayBeStored, done: make(chan struct{})}
+	if !b.add(p) {
 		return nil, errOverloaded
-	default:
-		b.enqueue(p)
-		b.mu.Unlock()
-		select {
-		case <-p.done:
-		case <-ctx.Done():
-			return nil, b.contextError(p)
-		}
+	}
+	select {
+	case <-p.done:
+	case <-ctx.Done():
+		return nil, b.contextError(p)
 	}
 	switch {
 	case p.err != nil:
@@ -101,14 +92,16 @@ func (b *batcher) file(ctx context.Context, call *signalv1.FileRequest, mayBeSto
 	return &signalv1.FileResponse{Id: p.answer.GetId(), Replayed: p.answer.GetReplayed(), Filing: p.answer.GetFiling()}, nil
 }
 
-// enqueue adds a call to the queue. b.mu must be locked.
-func (b *batcher) enqueue(p *pendingCall) {
-	p.done = make(chan struct{})
+// add adds a call to the queue and reports whether it was admitted.
+func (b *batcher) add(p *pendingCall) bool {
 	if p.mayBeStored {
-		b.queue = slices.Insert(b.queue, 0, p)
-		return
+		return b.queue.AddFirst(p)
 	}
-	b.queue = append(b.queue, p)
+	queued := b.queue.Len() // not under b.mu: the queue calls batchSize under its own lock
+	b.mu.Lock()
+	admitted := b.admission.admit(queued + b.inFlight)
+	b.mu.Unlock()
+	return admitted && b.queue.Add(p) == 1
 }
 
 // contextError returns the error of a queued call whose context has ended. After the deadline it is errOverloaded if no
@@ -125,96 +118,63 @@ func (b *batcher) contextError(p *pendingCall) error {
 	return link.ErrUnavailable.Wrap(p.ctx.Err())
 }
 
-// passSender starts a goroutine that sends the queue in place of the caller, which has its answer.
-func (b *batcher) passSender() {
+// batchSize returns the most calls of the next batch.
+func (b *batcher) batchSize() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.queue) > 0 {
-		go b.sendQueue()
-		return
-	}
-	b.endSender()
+	return b.admission.batchSize
 }
 
-// endSender counts one sender less. b.mu must be locked.
-func (b *batcher) endSender() {
-	if b.senders--; b.senders == 0 {
-		b.admission.reset()
-	}
-}
-
-// sendQueue sends batches until the queue is empty.
-func (b *batcher) sendQueue() {
-	for {
-		batch := b.nextBatch()
-		if batch == nil {
-			return
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), batchTimeout)
-		b.sendBatch(ctx, batch)
-		cancel()
-	}
-}
-
-// nextBatch takes a batch from the queue. It leaves out calls whose caller has left and rejects those that have waited too
-// long. If the queue is empty, it returns nil and ends the sender.
-func (b *batcher) nextBatch() []*pendingCall {
+// wanted reports whether a call is to be sent: not if its caller has left. It rejects a call that has waited too long.
+func (b *batcher) wanted(p *pendingCall) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	now := b.now()
-	for len(b.queue) > 0 {
-		n := min(len(b.queue), b.admission.batchSize)
-		batch := make([]*pendingCall, 0, n)
-		for _, p := range b.queue[:n] {
-			switch {
-			case p.ctx.Err() != nil:
-			case !p.mayBeStored && b.admission.expired(now.Sub(p.arrived)):
-				p.err = errOverloaded
-				close(p.done)
-			default:
-				p.sent = true
-				batch = append(batch, p)
-			}
-		}
-		b.queue = b.queue[n:]
-		if len(batch) > 0 {
-			b.inFlight += len(batch)
-			return batch
-		}
+	switch {
+	case p.ctx.Err() != nil:
+		return false
+	case !p.mayBeStored && b.admission.expired(b.now().Sub(p.arrived)):
+		p.err = errOverloaded
+		close(p.done)
+		return false
 	}
-	b.queue = nil
-	b.endSender()
-	return nil
+	p.sent = true
+	b.inFlight++
+	return true
 }
 
-// sendBatch files the calls of a batch in one request and sets their answers.
-func (b *batcher) sendBatch(ctx context.Context, batch []*pendingCall) {
-	request := &signalv1.FileManyRequest{Calls: make([]*signalv1.FileRequest, len(batch))}
-	for i, p := range batch {
-		p.call.RequestId = link.RequestID(p.ctx)
+// send files the calls of a batch in one request and sets their answers.
+func (b *batcher) send(calls []*pendingCall) {
+	request := &signalv1.FileManyRequest{Calls: make([]*signalv1.FileRequest, len(calls))}
+	for i, p := range calls {
+		if id := obs.RequestID(p.ctx); p.call.GetRequestId() != id { // an earlier attempt may still read the call
+			p.call.RequestId = id
+		}
 		request.Calls[i] = p.call
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), batchTimeout)
+	defer cancel()
 	start := b.now()
 	response, err := b.ledger.FileMany(ctx, request)
-	b.completeBatch(len(batch), start)
-	if err == nil && len(response.GetAnswers()) != len(batch) {
+	b.completed(len(calls), start)
+	if err == nil && len(response.GetAnswers()) != len(calls) {
 		err = fault.ErrInternal.Wrap(errors.New("the ledger did not answer every call"))
 	}
-	for i, p := range batch {
+	for i, p := range calls {
 		if p.err = err; err == nil {
 			p.answer = response.GetAnswers()[i]
 		}
-		if p.done != nil {
-			close(p.done)
-		}
+		close(p.done)
 	}
 }
 
-// completeBatch records that a batch of this many calls, sent at start, has its answer.
-func (b *batcher) completeBatch(calls int, start time.Time) {
-	now := b.now()
+// completed records that a batch of this many calls, sent at start, has its answer.
+func (b *batcher) completed(calls int, start time.Time) {
+	now, queued := b.now(), b.queue.Len()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.inFlight -= calls
-	b.admission.observe(now, calls, now.Sub(start), len(b.queue))
+	b.admission.observe(now, calls, now.Sub(start), queued)
+	if queued+b.inFlight == 0 {
+		b.admission.reset()
+	}
 }

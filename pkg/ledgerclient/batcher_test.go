@@ -3,6 +3,7 @@ package ledgerclient
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -11,12 +12,14 @@ import (
 	"go.uber.org/goleak"
 	"google.golang.org/grpc"
 
+	"github.com/signalcast/signalcast/pkg/link"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// slowLedger stores perSecond calls a second, one batch after the other.
+// slowLedger is an api that stores perSecond calls per second, one batch after the other. It is used in synctest bubbles, where
+// time.Sleep waits in virtual time.
 type slowLedger struct {
 	signalv1.SignalServiceClient
 	busy      chan struct{} // of capacity 1
@@ -69,7 +72,8 @@ func (r *results) file(b *batcher) {
 	}
 }
 
-// fileAtRate files perSecond calls a second for a duration, spread over the batchers, and waits for their answers.
+// fileAtRate files perSecond calls per second for a duration, distributed over the batchers, and waits for their answers.
+// The duration passes in the virtual time of a synctest bubble.
 func (r *results) fileAtRate(perSecond int, d time.Duration, batchers ...*batcher) {
 	var calls sync.WaitGroup
 	start := time.Now()
@@ -78,7 +82,7 @@ func (r *results) fileAtRate(perSecond int, d time.Duration, batchers ...*batche
 		calls.Go(func() { r.file(batchers[i%len(batchers)]) })
 	}
 	calls.Wait()
-	time.Sleep(batchTimeout) // batches whose callers have left end, too
+	time.Sleep(batchTimeout) // until the batches whose callers have left have ended as well
 }
 
 // rejectedLate returns the number of calls whose rejection took longer than 20 ms.
@@ -100,7 +104,7 @@ func TestOverloadIsShed(t *testing.T) {
 			ledger := newSlowLedger(perSecond)
 			a, b := newBatcher(ledger, time.Now), newBatcher(ledger, time.Now)
 			r, d := &results{}, 20*time.Second
-			r.fileAtRate(3*perSecond, d, &a, &b)
+			r.fileAtRate(3*perSecond, d, a, b)
 			capacity := perSecond * int(d.Seconds())
 			t.Logf("%d a second: accepted %d of %d, rejected %d, %d of them late, %d missed their deadline",
 				perSecond, r.accepted, capacity, len(r.rejected), r.rejectedLate(), r.late)
@@ -119,7 +123,7 @@ func TestBurstIsAccepted(t *testing.T) {
 		a, b := newBatcher(ledger, time.Now), newBatcher(ledger, time.Now)
 		r := &results{}
 		for range 5 {
-			r.fileAtRate(50_000, 10*time.Millisecond, &a, &b)
+			r.fileAtRate(50_000, 10*time.Millisecond, a, b)
 		}
 		if r.accepted != 2500 {
 			t.Errorf("accepted %d calls, rejected %d, %d missed their deadline; want 2500 accepted", r.accepted, len(r.rejected), r.late)
@@ -133,12 +137,74 @@ func TestLimitRecovers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ledger := newSlowLedger(100)
 		b, slow, fast := newBatcher(ledger, time.Now), &results{}, &results{}
-		slow.fileAtRate(500, 5*time.Second, &b)
+		slow.fileAtRate(500, 5*time.Second, b)
 		ledger.perSecond = 10_000
-		fast.fileAtRate(500, 2*time.Second, &b)
+		fast.fileAtRate(500, 2*time.Second, b)
 		if len(slow.rejected) < 1000 || fast.accepted != 1000 || b.admission.limit != maxPending {
 			t.Errorf("rejected %d calls, then accepted %d with a limit of %d; want at least 1000, 1000 and %d",
 				len(slow.rejected), fast.accepted, b.admission.limit, maxPending)
+		}
+	})
+}
+
+// hungLedger is an api that answers no batch. It records the drafts that it receives.
+type hungLedger struct {
+	signalv1.SignalServiceClient
+	mu       sync.Mutex
+	received []string
+}
+
+// FileMany implements signalv1.SignalServiceClient.
+func (h *hungLedger) FileMany(ctx context.Context, r *signalv1.FileManyRequest, _ ...grpc.CallOption) (*signalv1.FileManyResponse, error) {
+	h.mu.Lock()
+	for _, c := range r.GetCalls() {
+		h.received = append(h.received, c.GetDraft().GetId())
+	}
+	h.mu.Unlock()
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// TestHungLedger: while the api does not answer, each call fails at its deadline, and a call whose caller has left is not sent.
+func TestHungLedger(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ledger := &hungLedger{}
+		b := newBatcher(ledger, time.Now)
+		var calls sync.WaitGroup
+		for _, c := range []struct {
+			id          string
+			mayBeStored bool
+			leave       bool // the caller leaves after 1 s, not at its deadline
+			want        error
+		}{
+			{"sent 1", false, false, link.ErrUnavailable},
+			{"sent 2", false, false, link.ErrUnavailable},
+			{"waiting", false, false, errOverloaded},
+			{"may be stored", true, false, link.ErrUnavailable},
+			{"left", false, true, context.Canceled},
+		} {
+			calls.Go(func() {
+				ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
+				defer cancel()
+				if c.leave {
+					time.AfterFunc(time.Second, cancel)
+				}
+				start := time.Now()
+				call := &signalv1.FileRequest{Draft: &signalv1.Draft{Id: c.id}}
+				if _, err := b.file(ctx, call, c.mayBeStored); !errors.Is(err, c.want) || time.Since(start) > callTimeout {
+					t.Errorf("%s: %v after %v; want %v", c.id, err, time.Since(start), c.want)
+				}
+			})
+			synctest.Wait() // the call is sent or waits
+		}
+		calls.Wait()
+		time.Sleep(batchTimeout)
+		if slices.Sort(ledger.received); !slices.Equal(ledger.received, []string{"sent 1", "sent 2"}) {
+			t.Errorf("the api received %q; want only the calls that were sent at once", ledger.received)
+		}
+		if n := b.queue.Len() + b.inFlight; n != 0 {
+			t.Errorf("%d calls are pending at the end; want 0", n)
 		}
 	})
 }

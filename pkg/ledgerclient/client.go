@@ -1,6 +1,7 @@
 package ledgerclient
 
 import (
+	"context"
 	"time"
 
 	"google.golang.org/grpc"
@@ -46,7 +47,7 @@ type Client struct {
 	Stations         stationv1.StationReadServiceClient
 	Wire             wirev1.WireReadServiceClient
 
-	calls batcher
+	calls *batcher
 }
 
 // New returns a client that uses a connection to the api.
@@ -75,6 +76,18 @@ func New(conn grpc.ClientConnInterface) *Client {
 		Stations:         stationv1.NewStationReadServiceClient(cc),
 		Wire:             wirev1.NewWireReadServiceClient(cc),
 	}
+}
+
+// Market returns the market with an id. Fault: market_not_found.
+func (c *Client) Market(ctx context.Context, id syntax.MarketID) (*marketv1.Market, error) {
+	r, err := c.Markets.GetMarket(ctx, &marketv1.GetMarketRequest{Id: string(id)})
+	return r.GetMarket(), err
+}
+
+// Outcome returns the resolution of a market; nil when there is neither a claim nor a dispute.
+func (c *Client) Outcome(ctx context.Context, id syntax.MarketID) (*resolutionv1.Outcome, error) {
+	r, err := c.Resolutions.GetOutcome(ctx, &resolutionv1.GetOutcomeRequest{MarketId: string(id)})
+	return r.GetOutcome(), err
 }
 
 // Time returns the time of a timestamp; the zero time for nil.

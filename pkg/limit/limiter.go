@@ -11,18 +11,17 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// clockSlack is how far the clocks of Redis and of this process may drift apart
-// over one window without one contradicting the other.
+// clockSlack is the allowed drift between the clocks of Redis and of this process during one window.
 const clockSlack = 250 * time.Millisecond
 
-// Config describes one limit. Replicas is how many processes share it.
+// Config describes one limit.
 type Config struct {
 	Name       string // appears in headers and Redis keys
 	Limit      int    // 0 allows everything
 	Window     time.Duration
-	Replicas   int
+	Replicas   int // processes that share the limit
 	Now        func() time.Time
-	OnFallback func() // told of each call that was decided without Redis; may be nil
+	OnFallback func() // called for each request that was decided without Redis; may be nil
 }
 
 // Limiter is an exact limit over all processes that share a Redis.
@@ -37,10 +36,10 @@ type Limiter struct {
 	fell    atomic.Int64 // end of the time in which Redis may have lost calls; local clock
 }
 
-// New makes a limiter on store.
+// New returns a limiter that uses store.
 func New(store redis.Cmdable, cfg Config) *Limiter {
 	l := &Limiter{cfg: cfg, store: store, local: NewLocal(cfg.Name, cfg.Limit, cfg.Window, cfg.Now)}
-	l.asker = &asker{store: store, limit: cfg.Limit, window: cfg.Window.Microseconds()}
+	l.asker = newAsker(store, cfg.Limit, cfg.Window)
 	l.share = max(1, cfg.Limit/max(1, cfg.Replicas))
 	l.process = strconv.FormatUint(rand.Uint64(), 36) + "-"
 	return l

@@ -263,17 +263,3 @@ func TestAddrKey(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkLocal(b *testing.B) {
-	l := limit.NewLocal("anon", 600, time.Minute, time.Now)
-	keys := slices.Collect(func(yield func(string) bool) {
-		for i := range 1000 {
-			if !yield("192.0.2." + strconv.Itoa(i)) {
-				return
-			}
-		}
-	})
-	for i := 0; b.Loop(); i++ {
-		l.Allow(keys[i%len(keys)])
-	}
-}

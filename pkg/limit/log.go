@@ -15,29 +15,16 @@ func (c calls) expire(now, window int64) calls {
 			c[i] -= shift
 		}
 	}
-	old := 0
-	for old < len(c) && c[old] <= now-window {
-		old++
-	}
-	if old == 0 {
-		return c
-	}
-	return c[:copy(c, c[old:])]
+	return c[:copy(c, c.after(now-window))]
 }
 
 // add keeps the order: a call noted late may belong before others.
 func (c calls) add(at int64) calls {
-	i := len(c)
-	for i > 0 && c[i-1] > at {
-		i--
-	}
-	return slices.Insert(c, i, at)
+	return slices.Insert(c, len(c)-len(c.after(at)), at)
 }
 
 // after is the part of the log that is younger than at.
 func (c calls) after(at int64) calls {
-	for len(c) > 0 && c[0] <= at {
-		c = c[1:]
-	}
-	return c
+	first, _ := slices.BinarySearch(c, at+1)
+	return c[first:]
 }

@@ -10,32 +10,34 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/stats"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/obs"
 )
 
 const (
 	maxMessage     = 8 << 20
 	defaultTimeout = 2 * time.Second
+
+	secretHeader    = "x-link-secret"
+	requestIDHeader = "x-request-id"
 )
 
 // ErrUnavailable is the default fault for a peer that does not answer.
 var ErrUnavailable = fault.New(fault.Unavailable, "signal_service_unavailable", "The signal service cannot be reached, try again shortly.").
 	With("retryAfterMs", 1000)
 
-// DialConfig says whom to call.
+// DialConfig describes a connection to another service.
 type DialConfig struct {
 	Addr        string
 	Secret      string
 	Timeout     time.Duration // deadline of a call that brings none; 2 s when zero
-	Unavailable *fault.Fault  // what a peer that does not answer becomes; ErrUnavailable when nil
+	Unavailable *fault.Fault  // the error of a call that the peer does not answer; ErrUnavailable when nil
 	Options     []grpc.DialOption
 }
 
-// Dial prepares a connection and starts connecting in the background, so that
-// services may start in any order. While the peer is away calls fail at once; it
-// is looked for again at least once a second.
+// Dial returns a connection and connects in the background, so that services may start in any order. While the peer is unavailable,
+// calls fail at once, and the connection is tried again at least once a second.
 func Dial(cfg DialConfig) (*grpc.ClientConn, error) {
 	if cfg.Addr == "" || cfg.Secret == "" {
 		return nil, errors.New("dial: address and link secret are needed")
@@ -57,7 +59,6 @@ func Dial(cfg DialConfig) (*grpc.ClientConn, error) {
 		grpc.WithIdleTimeout(0),
 		grpc.WithDisableServiceConfig(),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage), grpc.MaxCallSendMsgSize(maxMessage)),
-		grpc.WithStatsHandler(sendWatch{}),
 		grpc.WithChainUnaryInterceptor(c.unary),
 		grpc.WithChainStreamInterceptor(c.stream),
 	}, cfg.Options...)
@@ -76,7 +77,7 @@ type caller struct {
 }
 
 func (c caller) outgoing(ctx context.Context) context.Context {
-	if id := RequestID(ctx); id != "" {
+	if id := obs.RequestID(ctx); id != "" {
 		return metadata.AppendToOutgoingContext(ctx, secretHeader, c.secret, requestIDHeader, id)
 	}
 	return metadata.AppendToOutgoingContext(ctx, secretHeader, c.secret)
@@ -88,15 +89,10 @@ func (c caller) unary(ctx context.Context, method string, req, reply any, conn *
 		ctx, cancel = context.WithTimeout(ctx, c.timeout)
 		defer cancel()
 	}
-	sent := new(sending)
-	err := invoke(context.WithValue(c.outgoing(ctx), sendingKey{}, sent), method, req, reply, conn, opts...)
-	if err == nil {
-		return nil
-	}
-	return &callError{err: fromStatus(ctx, err, c.unavailable), ran: mayHaveRun(err, sent)}
+	return fromStatus(ctx, invoke(c.outgoing(ctx), method, req, reply, conn, opts...), c.unavailable)
 }
 
-// stream has no deadline of its own: a stream lives as long as its context.
+// stream sets no deadline: a stream ends with its context.
 func (c caller) stream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, open grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
 	s, err := open(c.outgoing(ctx), desc, conn, method, opts...)
 	if err != nil {
@@ -111,9 +107,7 @@ type clientStream struct {
 	unavailable *fault.Fault
 }
 
-// RecvMsg leaves io.EOF, the regular end, as it is.
+// RecvMsg returns io.EOF, the regular end, unchanged.
 func (s *clientStream) RecvMsg(m any) error {
 	return fromStatus(s.caller, s.ClientStream.RecvMsg(m), s.unavailable)
 }
-
-var _ stats.Handler = sendWatch{}

@@ -8,16 +8,16 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/obs"
 )
 
-// Enclose gives an error the form in which it travels inside an answer that
-// stands for many calls; it is logged as that call's own error would be. Nil for
-// no error.
+// Enclose encodes the error of one call for an answer that contains the results of many calls. It logs the error as that of a single
+// call. It returns nil if err is nil.
 func (s *Server) Enclose(ctx context.Context, method, requestID string, err error) []byte {
 	if err == nil {
 		return nil
 	}
-	st := s.guard.answer(WithRequestID(ctx, requestID), method, err)
+	st := s.guard.answer(obs.WithRequestID(ctx, requestID), method, err)
 	raw, encodeErr := proto.Marshal(status.Convert(st).Proto())
 	if encodeErr != nil {
 		return s.Enclose(ctx, method, requestID, fault.ErrInternal.Wrap(encodeErr))
@@ -25,8 +25,7 @@ func (s *Server) Enclose(ctx context.Context, method, requestID string, err erro
 	return raw
 }
 
-// Disclose reads what Enclose wrote: the error that the call would have got on
-// its own, with ErrUnavailable for a peer that did not answer.
+// Disclose decodes an error that Enclose encoded. It returns the error that a single call would have returned.
 func Disclose(ctx context.Context, enclosed []byte) error {
 	if len(enclosed) == 0 {
 		return nil
@@ -35,8 +34,5 @@ func Disclose(ctx context.Context, enclosed []byte) error {
 	if err := proto.Unmarshal(enclosed, &st); err != nil {
 		return fault.ErrInternal.Wrap(err)
 	}
-	err := status.ErrorProto(&st)
-	sent := new(sending)
-	sent.out.Store(true)
-	return &callError{err: fromStatus(ctx, err, ErrUnavailable), ran: mayHaveRun(err, sent)}
+	return fromStatus(ctx, status.ErrorProto(&st), ErrUnavailable)
 }

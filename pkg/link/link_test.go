@@ -21,6 +21,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/link"
+	"github.com/signalcast/signalcast/pkg/obs"
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
@@ -127,9 +128,6 @@ func TestFaultsCrossUnchanged(t *testing.T) {
 		if strings.Contains(err.Error(), "private cause") {
 			t.Fatal("the private cause crossed")
 		}
-		if want := kind == fault.Unavailable; link.MayHaveRun(err) != want {
-			t.Errorf("kind %d: may have run %v", kind, !want)
-		}
 	}
 }
 
@@ -147,7 +145,7 @@ func TestInternalErrorsStayAtHome(t *testing.T) {
 	conn := dial(t, link.DialConfig{Addr: addr})
 	for _, panics = range []bool{false, true} {
 		_, err := say(t.Context(), conn, "")
-		if fault.Of(err).Kind != fault.Internal || strings.Contains(err.Error(), "secret") || !link.MayHaveRun(err) {
+		if fault.Of(err).Kind != fault.Internal || strings.Contains(err.Error(), "secret") {
 			t.Fatal(err)
 		}
 	}
@@ -167,7 +165,7 @@ func TestSecretIsDemanded(t *testing.T) {
 	addr, _ := serve(t, e, "127.0.0.1:0", io.Discard)
 	conn := dial(t, link.DialConfig{Addr: addr, Secret: "another-secret-of-the-same-length!"})
 	_, err := say(t.Context(), conn, "")
-	if fault.Of(err).Kind != fault.Internal || link.MayHaveRun(err) {
+	if fault.Of(err).Kind != fault.Internal {
 		t.Fatal("a wrong secret must look like our own mistake, not the caller's:", err)
 	}
 	s, err := conn.NewStream(t.Context(), &grpc.StreamDesc{ServerStreams: true}, "/test.Echo/Tell")
@@ -229,7 +227,7 @@ func TestDeadlinesTravel(t *testing.T) {
 	if !errors.Is(err, link.ErrUnavailable) || ran.Load() != before {
 		t.Fatalf("a call with 80 ms left: error %v, %d runs; want it refused without a run", err, ran.Load()-before)
 	}
-	if err := call(200*time.Millisecond, "wait"); !errors.Is(err, link.ErrUnavailable) || !link.MayHaveRun(err) {
+	if err := call(200*time.Millisecond, "wait"); !errors.Is(err, link.ErrUnavailable) {
 		t.Error(err)
 	}
 	<-gone
@@ -279,7 +277,7 @@ func TestPeerAwayAndBack(t *testing.T) {
 		if !errors.Is(err, pulse) {
 			t.Fatalf("want pulse_unavailable, got %v", err)
 		}
-		return !link.MayHaveRun(err) && time.Since(began) < 500*time.Millisecond
+		return time.Since(began) < 500*time.Millisecond
 	})
 	// Away for longer than any short back-off.
 	began := time.Now()
@@ -293,16 +291,16 @@ func TestPeerAwayAndBack(t *testing.T) {
 func TestRequestIDTravels(t *testing.T) {
 	t.Parallel()
 	e := &echo{
-		do: func(ctx context.Context, _ string) (string, error) { return link.RequestID(ctx), nil },
+		do: func(ctx context.Context, _ string) (string, error) { return obs.RequestID(ctx), nil },
 		stream: func(ss grpc.ServerStream) error {
-			if err := ss.SendMsg(wrapperspb.String(link.RequestID(ss.Context()))); err != nil {
+			if err := ss.SendMsg(wrapperspb.String(obs.RequestID(ss.Context()))); err != nil {
 				return err
 			}
 			return fault.New(fault.Gone, "outdated_cursor", "").With("reload", true)
 		},
 	}
 	conn := testkit.Link(t, e.register)
-	ctx := link.WithRequestID(t.Context(), "req-1")
+	ctx := obs.WithRequestID(t.Context(), "req-1")
 	if got, err := say(ctx, conn, ""); got != "req-1" || err != nil {
 		t.Fatal(got, err)
 	}

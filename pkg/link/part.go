@@ -2,7 +2,10 @@ package link
 
 import (
 	"context"
+	"errors"
 	"net"
+
+	"google.golang.org/grpc"
 )
 
 // Part is a Server that listens on an address while a process runs.
@@ -35,7 +38,12 @@ func (p *Part) Addr() string {
 }
 
 // Serve answers calls until Stop.
-func (p *Part) Serve() error { return p.Server.Serve(p.listener) }
+func (p *Part) Serve() error {
+	if err := p.Server.Serve(p.listener); !errors.Is(err, grpc.ErrServerStopped) { // Stop may come before Serve
+		return err
+	}
+	return nil
+}
 
 // Stop waits for running calls while ctx lasts.
 func (p *Part) Stop(ctx context.Context) error {

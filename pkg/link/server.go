@@ -2,11 +2,8 @@ package link
 
 import (
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"errors"
 	"log/slog"
-	"net"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -20,6 +17,8 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/obs"
+	"github.com/signalcast/signalcast/pkg/syntax"
 )
 
 const (
@@ -59,7 +58,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
 	}
-	g := guard{secret: sha256.Sum256([]byte(cfg.Secret)), timeout: cfg.Timeout, log: cfg.Log}
+	g := guard{secret: syntax.NewSecret(cfg.Secret), timeout: cfg.Timeout, log: cfg.Log}
 	options := append([]grpc.ServerOption{
 		grpc.MaxRecvMsgSize(maxMessage), grpc.MaxSendMsgSize(maxMessage),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}),
@@ -82,15 +81,6 @@ func (s *Server) SetReady(ready bool) {
 	s.health.SetServingStatus("", state)
 }
 
-// Serve answers calls on l until Stop.
-func (s *Server) Serve(l net.Listener) error {
-	err := s.Server.Serve(l)
-	if errors.Is(err, grpc.ErrServerStopped) {
-		return nil
-	}
-	return err
-}
-
 // Shutdown lets running calls end, at most until ctx ends, then cuts the rest.
 func (s *Server) Shutdown(ctx context.Context) {
 	s.health.Shutdown()
@@ -108,7 +98,7 @@ func (s *Server) Shutdown(ctx context.Context) {
 }
 
 type guard struct {
-	secret  [sha256.Size]byte
+	secret  syntax.Secret
 	timeout time.Duration
 	log     *slog.Logger
 }
@@ -159,6 +149,15 @@ type serverStream struct {
 // Context carries the request id.
 func (s *serverStream) Context() context.Context { return s.ctx }
 
+// received returns a context with the request id in the metadata of a call.
+func received(ctx context.Context) context.Context {
+	ids := metadata.ValueFromIncomingContext(ctx, requestIDHeader)
+	if len(ids) == 0 || ids[0] == "" || len(ids[0]) > 128 {
+		return ctx
+	}
+	return obs.WithRequestID(ctx, ids[0])
+}
+
 // admit checks the shared secret in constant time.
 func (g guard) admit(ctx context.Context, method string) error {
 	if strings.HasPrefix(method, "/grpc.health.v1.Health/") {
@@ -168,16 +167,10 @@ func (g guard) admit(ctx context.Context, method string) error {
 	if len(given) != 1 {
 		return status.Error(codes.Unauthenticated, "link secret missing")
 	}
-	if !g.knows(given[0]) {
+	if !g.secret.Match(given[0]) {
 		return status.Error(codes.Unauthenticated, "link secret refused")
 	}
 	return nil
-}
-
-// knows compares with the shared secret in constant time.
-func (g *guard) knows(given string) bool {
-	sum := sha256.Sum256([]byte(given))
-	return subtle.ConstantTimeCompare(sum[:], g.secret[:]) == 1
 }
 
 // answer logs what stays at home and returns what may leave.
@@ -188,14 +181,14 @@ func (g guard) answer(ctx context.Context, method string, err error) error {
 	st := toStatus(err)
 	switch f := fault.Of(err); {
 	case status.Code(st) == codes.Internal:
-		g.log.ErrorContext(ctx, "call failed", "method", method, "request_id", RequestID(ctx), "error", err)
+		g.log.ErrorContext(ctx, "call failed", "method", method, "request_id", obs.RequestID(ctx), "error", err)
 	case f.Kind == fault.Unavailable:
-		g.log.WarnContext(ctx, "call failed", "method", method, "request_id", RequestID(ctx), "error", err)
+		g.log.WarnContext(ctx, "call failed", "method", method, "request_id", obs.RequestID(ctx), "error", err)
 	}
 	return st
 }
 
 func (g guard) crashed(ctx context.Context, method string, r any) error {
-	g.log.ErrorContext(ctx, "call panicked", "method", method, "request_id", RequestID(ctx), "panic", r, "stack", string(debug.Stack()))
+	g.log.ErrorContext(ctx, "call panicked", "method", method, "request_id", obs.RequestID(ctx), "panic", r, "stack", string(debug.Stack()))
 	return status.Error(codes.Internal, fault.ErrInternal.Code)
 }

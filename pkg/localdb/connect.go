@@ -8,49 +8,37 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// ready waits until the server answers and checks that it serves this data directory. After a crash the
-// server answers only when its recovery is complete. The limit of ten minutes leaves time for that: a
-// server that is killed during recovery has to start it again from the beginning.
-func (c cluster) ready(ctx context.Context, url string, child *Child) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
-	defer cancel()
-	for {
-		dir, err := dataDirectory(ctx, url)
-		if err == nil && !sameDir(dir, c.data) {
+// startOnce starts the server and checks that it serves this data directory. After a crash the server answers only when its
+// recovery is complete. The limit of ten minutes leaves time for that: a server that is killed during recovery has to start it
+// again from the beginning.
+func (p *Postgres) startOnce(ctx context.Context) error {
+	cmd := p.cluster.command(p.port, p.cfg)
+	err := p.startReady(ctx, cmd, syscall.SIGINT, 10*time.Minute, func(ctx context.Context) error {
+		var dir string
+		err := withConn(ctx, p.url, func(ctx context.Context, conn *pgx.Conn) error {
+			return conn.QueryRow(ctx, "SHOW data_directory").Scan(&dir)
+		})
+		if err == nil && !sameDir(dir, p.cluster.data) {
 			return errPortTaken
 		}
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-child.Done():
-			last := tail(c.log, 5)
-			if strings.Contains(last, "could not bind") {
-				return errPortTaken
-			}
-			if strings.Contains(last, "pre-existing shared memory block") {
-				return errStillEnding
-			}
-			return fmt.Errorf("postgres ended at its start: %w\n%s", child.Err(), last)
-		default:
-		}
-		if pause(ctx, 5*time.Millisecond) != nil {
-			return fmt.Errorf("postgres takes no connection: %w\n%s", err, tail(c.log, 5))
-		}
-	}
-}
-
-func dataDirectory(ctx context.Context, url string) (dir string, err error) {
-	err = withConn(ctx, url, func(ctx context.Context, conn *pgx.Conn) error {
-		return conn.QueryRow(ctx, "SHOW data_directory").Scan(&dir)
+		return err
 	})
-	return dir, err
+	switch {
+	case err == nil:
+		return nil
+	case strings.Contains(err.Error(), "could not bind"):
+		return errPortTaken
+	case strings.Contains(err.Error(), "pre-existing shared memory block"):
+		return errStillEnding
+	}
+	return fmt.Errorf("start postgres: %w", err)
 }
 
 func sameDir(a, b string) bool {
@@ -70,7 +58,7 @@ func withConn(ctx context.Context, url string, do func(context.Context, *pgx.Con
 	return do(ctx, conn)
 }
 
-// checkServer refuses a server that is away or too old.
+// checkServer refuses a server that is unavailable or too old.
 func checkServer(ctx context.Context, url string) error {
 	return withConn(ctx, url, func(ctx context.Context, conn *pgx.Conn) error {
 		var raw string

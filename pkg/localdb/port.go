@@ -10,7 +10,7 @@ import (
 
 // Ports are taken below the range that the kernel hands to outgoing
 // connections: a client that keeps dialling a port of that range while the
-// server is away can connect to itself and so hold the port for good.
+// server is unavailable can connect to itself and so occupy the port.
 const lowestPort = 20000
 
 // FreePort returns a TCP port of 127.0.0.1 on which nothing listens.
@@ -31,7 +31,7 @@ func FreePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
-// PortFree tells whether a server could listen on 127.0.0.1:port now.
+// PortFree reports whether a server could listen on 127.0.0.1:port now.
 func PortFree(port int) bool {
 	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 	if err != nil {

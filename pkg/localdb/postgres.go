@@ -7,9 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
+
+	"github.com/signalcast/signalcast/pkg/chrono"
 )
 
 // Log receives progress lines; nil is silent.
@@ -21,33 +22,30 @@ func (l Log) printf(format string, args ...any) {
 	}
 }
 
-// PostgresConfig says which Postgres is wanted. The zero value is a test server
+// PostgresConfig says which Postgres to use. The zero value is a test server
 // in a temporary directory.
 type PostgresConfig struct {
 	URL      string            // use this server and start none
-	Dir      string            // kept cluster; empty: a temporary one that Stop removes
+	Dir      string            // directory of the cluster; empty: a temporary one that Stop removes
 	Durable  bool              // fsync, synchronous_commit and full_page_writes on, data on disk
 	Preload  []string          // shared_preload_libraries, for example pg_stat_statements
 	Settings map[string]string // further settings, for example shared_buffers
 	Log      Log
 }
 
-// Postgres is a server that was found or started.
+// Postgres is a server that was found or started. The process of a server that was named by URL has no id and no log.
 type Postgres struct {
+	*Process
 	cfg     PostgresConfig
 	url     string
 	temp    string // directory to remove at Stop
 	cluster cluster
 	port    int
-
-	mu    sync.Mutex
-	child *Child
 }
 
-// StartPostgres finds or starts a Postgres as cfg says. Its error names every
-// step that was tried and the one line to type.
+// StartPostgres finds or starts the Postgres of cfg. Its error lists every attempt and the command that installs Postgres.
 func StartPostgres(ctx context.Context, cfg PostgresConfig) (*Postgres, error) {
-	p := &Postgres{cfg: cfg}
+	p := &Postgres{Process: NewProcess(""), cfg: cfg}
 	if cfg.URL != "" {
 		p.url = cfg.URL
 		if err := checkServer(ctx, cfg.URL); err != nil {
@@ -77,6 +75,7 @@ func (p *Postgres) open(ctx context.Context, dir string) (err error) {
 	if p.cluster, err = openCluster(ctx, dir, p.cfg); err != nil {
 		return err
 	}
+	p.Process = NewProcess(filepath.Join(filepath.Dir(p.cluster.data), "postgres.log"))
 	for range 5 {
 		if p.port, err = FreePort(); err != nil {
 			return err
@@ -93,34 +92,8 @@ func (p *Postgres) open(ctx context.Context, dir string) (err error) {
 // named in the configured URL).
 func (p *Postgres) URL() string { return p.url }
 
-// Kept tells whether the server was named by URL, so that it is not ours to stop.
+// Kept reports whether the server was named by URL. Stop does not end such a server.
 func (p *Postgres) Kept() bool { return p.cfg.URL != "" }
-
-// PID is the id of the server process, 0 when the server is not ours.
-func (p *Postgres) PID() int {
-	if c := p.process(); c != nil {
-		return c.PID()
-	}
-	return 0
-}
-
-// Done is closed when the current server process has ended; it is nil when the
-// server is not ours.
-func (p *Postgres) Done() <-chan struct{} {
-	if c := p.process(); c != nil {
-		return c.Done()
-	}
-	return nil
-}
-
-// LogFile is where the server writes its messages.
-func (p *Postgres) LogFile() string { return p.cluster.log }
-
-func (p *Postgres) process() *Child {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.child
-}
 
 // Restart starts the server again with the same port and data after it has ended, and returns when it
 // accepts connections. Postgres refuses to start while processes of the crashed server still run:
@@ -130,7 +103,7 @@ func (p *Postgres) Restart(ctx context.Context) error {
 	defer cancel()
 	for began := time.Now(); ; {
 		err := p.startOnce(ctx)
-		if !errors.Is(err, errStillEnding) || pause(patience, 50*time.Millisecond) != nil {
+		if !errors.Is(err, errStillEnding) || chrono.Sleep(patience, 50*time.Millisecond) != nil {
 			return err
 		}
 		if time.Since(began) > 2*time.Second {
@@ -139,34 +112,11 @@ func (p *Postgres) Restart(ctx context.Context) error {
 	}
 }
 
-func (p *Postgres) startOnce(ctx context.Context) error {
-	child, err := p.cluster.start(p.port, p.cfg)
-	if err != nil {
-		return err
-	}
-	p.mu.Lock()
-	p.child = child
-	p.mu.Unlock()
-	if err := p.cluster.ready(ctx, p.url, child); err != nil {
-		stopPostgres(context.WithoutCancel(ctx), child)
-		return err
-	}
-	return nil
-}
-
-// Stop ends a server of ours cleanly and removes a temporary cluster. A server
-// named by URL is left alone.
+// Stop ends a server that was started here with a fast shutdown and removes a temporary cluster. A server that is killed after
+// the grace recovers at its next start. A server named by URL is left alone.
 func (p *Postgres) Stop(ctx context.Context) {
-	if c := p.process(); c != nil {
-		stopPostgres(ctx, c)
-	}
+	p.Terminate(ctx, syscall.SIGINT, 10*time.Second)
 	p.removeTemp()
-}
-
-// stopPostgres asks for a fast shutdown; what is left after the grace is killed
-// and recovers at its next start.
-func stopPostgres(ctx context.Context, c *Child) {
-	c.Stop(ctx, syscall.SIGINT, 10*time.Second)
 }
 
 func (p *Postgres) removeTemp() {
@@ -175,7 +125,7 @@ func (p *Postgres) removeTemp() {
 	}
 }
 
-// failure collects what each step of a search said.
+// failure collects the errors of the attempts to start a server.
 type failure struct {
 	what  string
 	steps []string

@@ -18,8 +18,7 @@ const (
 	memoryBacked = "/dev/shm"
 )
 
-// tempDir makes a directory that records this process as its owner and sweeps
-// away those whose owner is gone.
+// tempDir creates a directory that records this process as its owner, and removes directories whose owner has ended.
 func tempDir(durable bool) (string, error) {
 	base := tempBase(durable)
 	sweep(base)
@@ -50,7 +49,7 @@ func tempBase(durable bool) string {
 	return os.TempDir()
 }
 
-// inMemory tells whether dir lives in memory rather than on a disk.
+// inMemory reports whether dir lives in memory rather than on a disk.
 func inMemory(dir string) bool {
 	var st syscall.Statfs_t
 	return syscall.Statfs(dir, &st) == nil && int64(st.Type) == tmpfsMagic
@@ -65,7 +64,7 @@ func writable(dir string) bool {
 	return os.Remove(f.Name()) == nil
 }
 
-// sweep removes our own temporary directories whose owner has ended.
+// sweep removes temporary directories of this user whose owner has ended.
 func sweep(base string) {
 	dirs, _ := filepath.Glob(filepath.Join(base, tempPrefix+"*"))
 	for _, dir := range dirs {
@@ -91,14 +90,4 @@ func ownedByUs(path string) bool {
 func lastLine(out []byte) string {
 	lines := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
 	return string(lines[len(lines)-1])
-}
-
-// tail reads the last lines of a log file.
-func tail(path string, lines int) string {
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		return ""
-	}
-	all := strings.Split(strings.TrimSpace(string(raw)), "\n")
-	return strings.Join(all[max(0, len(all)-lines):], "\n")
 }

@@ -3,6 +3,7 @@ package obs
 import (
 	"context"
 
+	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
@@ -12,44 +13,31 @@ import (
 // They cost nothing for requests that came without one, where the full
 // instrumentation costs microseconds a call.
 
-// carrier is gRPC metadata as the propagator sees it.
-type carrier metadata.MD
-
-func (c carrier) Get(key string) string {
-	if v := metadata.MD(c).Get(key); len(v) > 0 {
-		return v[0]
-	}
-	return ""
-}
-
-func (c carrier) Set(key, value string) { metadata.MD(c).Set(key, value) }
-
-func (c carrier) Keys() []string {
-	out := make([]string, 0, len(c))
-	for k := range c {
-		out = append(out, k)
-	}
-	return out
-}
-
+// outgoing adds the trace context of ctx to the metadata of a call.
 func (t *Tracing) outgoing(ctx context.Context) context.Context {
 	if !trace.SpanContextFromContext(ctx).IsValid() {
 		return ctx
 	}
-	md, _ := metadata.FromOutgoingContext(ctx) // a copy
-	if md == nil {
-		md = metadata.MD{}
+	carrier := propagation.MapCarrier{}
+	t.prop.Inject(ctx, carrier)
+	for name, value := range carrier {
+		ctx = metadata.AppendToOutgoingContext(ctx, name, value)
 	}
-	t.prop.Inject(ctx, carrier(md))
-	return metadata.NewOutgoingContext(ctx, md)
+	return ctx
 }
 
+// incoming returns a context with the trace context in the metadata of a call.
 func (t *Tracing) incoming(ctx context.Context) context.Context {
 	if len(metadata.ValueFromIncomingContext(ctx, "traceparent")) == 0 {
 		return ctx
 	}
-	md, _ := metadata.FromIncomingContext(ctx)
-	return t.prop.Extract(ctx, carrier(md))
+	carrier := propagation.MapCarrier{}
+	for _, name := range t.prop.Fields() {
+		if values := metadata.ValueFromIncomingContext(ctx, name); len(values) > 0 {
+			carrier[name] = values[0]
+		}
+	}
+	return t.prop.Extract(ctx, carrier)
 }
 
 func (t *Tracing) unaryClient(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {

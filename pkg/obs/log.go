@@ -35,7 +35,7 @@ func Level(s string) slog.Level {
 }
 
 func hideByName(_ []string, a slog.Attr) slog.Attr {
-	if a.Value.Kind() != slog.KindGroup && judged.secret(a.Key) {
+	if a.Value.Kind() != slog.KindGroup && isSecret(a.Key) {
 		return slog.String(a.Key, hidden)
 	}
 	return a

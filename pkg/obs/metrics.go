@@ -3,7 +3,6 @@ package obs
 import (
 	"net/http"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -25,12 +24,6 @@ type Metrics struct {
 	requests *prometheus.HistogramVec
 	degraded *prometheus.CounterVec
 	pages    *prometheus.CounterVec
-	seen     sync.Map // requestLabels → prometheus.Observer
-}
-
-type requestLabels struct {
-	method, route string
-	status        int
 }
 
 // NewMetrics makes a registry with the process, the Go runtime and HTTP.
@@ -71,13 +64,6 @@ func (m *Metrics) Counter(name, help string, labels ...string) *prometheus.Count
 	return c
 }
 
-// Gauge registers sc_<name>.
-func (m *Metrics) Gauge(name, help string, labels ...string) *prometheus.GaugeVec {
-	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: Prefix + name, Help: help}, labels)
-	m.reg.MustRegister(g)
-	return g
-}
-
 // GaugeFunc registers sc_<name>, read when it is scraped.
 func (m *Metrics) GaugeFunc(name, help string, read func() float64) {
 	m.reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: Prefix + name, Help: help}, read))
@@ -93,15 +79,10 @@ func (m *Metrics) Histogram(name, help string, buckets []float64, labels ...stri
 // ObserveHTTP counts one answer; it fits the hook of the HTTP edge. Route is
 // the pattern, empty for paths without a route.
 func (m *Metrics) ObserveHTTP(method, route string, status int, took time.Duration) {
-	l := requestLabels{method, route, status}
-	o, ok := m.seen.Load(l)
-	if !ok {
-		if route == "" {
-			route = "none"
-		}
-		o, _ = m.seen.LoadOrStore(l, m.requests.WithLabelValues(method, route, strconv.Itoa(status)))
+	if route == "" {
+		route = "none"
 	}
-	o.(prometheus.Observer).Observe(took.Seconds())
+	m.requests.WithLabelValues(method, route, strconv.Itoa(status)).Observe(took.Seconds())
 }
 
 // Degraded counts one graceful-empty answer; it fits the hook of the HTTP edge.

@@ -18,7 +18,6 @@ func TestMetrics(t *testing.T) {
 	m.CountPage("GET", "/api/feed", 304)()
 	m.Degraded("/api/wire", "db")
 	m.Counter("keys_total", "Keys.", "kind").WithLabelValues("dk").Add(2)
-	m.Gauge("viewers", "Viewers.").WithLabelValues().Set(7)
 	m.GaugeFunc("lag_seconds", "Lag.", func() float64 { return 1.5 })
 	w := httptest.NewRecorder()
 	m.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
@@ -28,7 +27,7 @@ func TestMetrics(t *testing.T) {
 		`sc_http_request_seconds_count{method="GET",route="none",status="404"} 1`,
 		`sc_http_page_hits_total{method="GET",route="/api/feed",status="304"} 1`,
 		`sc_http_degraded_total{route="/api/wire",source="db"} 1`,
-		`sc_keys_total{kind="dk"} 2`, `sc_viewers 7`, `sc_lag_seconds 1.5`,
+		`sc_keys_total{kind="dk"} 2`, `sc_lag_seconds 1.5`,
 		`sc_build_info{service="hub",version="1.2.3"} 1`, "go_goroutines ", "process_open_fds ",
 	} {
 		if !strings.Contains(w.Body.String(), want) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"strings"
 	"sync"
-	"sync/atomic"
 )
 
 // hidden stands where a secret was.
@@ -20,29 +19,15 @@ var secretNames = []string{
 // public at its venue.
 var publicNames = []string{"token_id", "tokenid", "token_count", "tokens_per"}
 
-// maxJudged bounds the names that are remembered; names are constants of the
-// program, so there are never that many.
-const maxJudged = 1024
+// judged has the result of secretName by name. Names are constants of the program, so it stays small.
+var judged sync.Map // string → bool
 
-// judgements remembers what secretName said of a name.
-type judgements struct {
-	names sync.Map // string → bool
-	n     atomic.Int32
-}
-
-var judged judgements
-
-func (j *judgements) secret(name string) bool {
-	if known, ok := j.names.Load(name); ok {
-		return known.(bool)
+func isSecret(name string) bool {
+	known, ok := judged.Load(name)
+	if !ok {
+		known, _ = judged.LoadOrStore(name, secretName(name))
 	}
-	is := secretName(name)
-	if j.n.Load() < maxJudged {
-		if _, known := j.names.LoadOrStore(name, is); !known {
-			j.n.Add(1)
-		}
-	}
-	return is
+	return known.(bool)
 }
 
 // secretName reports an attribute whose value may not be seen.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"strings"
 
 	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc"
 	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
@@ -57,16 +58,12 @@ func NewTracing(ctx context.Context, c TraceConfig, service, version string, log
 // traceURL follows the convention for OTEL_EXPORTER_OTLP_ENDPOINT: a base to
 // which the path of the signal is added.
 func traceURL(base string) string {
-	for len(base) > 0 && base[len(base)-1] == '/' {
-		base = base[:len(base)-1]
-	}
-	return base + "/v1/traces"
+	return strings.TrimRight(base, "/") + "/v1/traces"
 }
 
 func (t *Tracing) use(p sdk.SpanProcessor, ratio float64, service, version string) {
-	// The caller's own "sampled" flag is not obeyed: strangers could fill the
-	// collector. The decision follows from the trace id alone, so all
-	// services make the same one.
+	// The "sampled" flag of a request has no effect, because any client could fill the collector with it. The trace id decides, so
+	// that all services decide alike.
 	keep := sdk.TraceIDRatioBased(ratio)
 	provider := sdk.NewTracerProvider(
 		sdk.WithSpanProcessor(p),
@@ -79,14 +76,8 @@ func (t *Tracing) use(p sdk.SpanProcessor, ratio float64, service, version strin
 	t.provider, t.export, t.stop = provider, true, provider.Shutdown
 }
 
-// Stop sends what waits, while ctx lasts.
+// Stop sends the spans that wait, until ctx ends.
 func (t *Tracing) Stop(ctx context.Context) error { return t.stop(ctx) }
-
-// Provider is for instrumentation of drivers.
-func (t *Tracing) Provider() trace.TracerProvider { return t.provider }
-
-// Exporting reports whether spans are made at all.
-func (t *Tracing) Exporting() bool { return t.export }
 
 // HTTP traces a handler. Without an exporter it only reads traceparent.
 func (t *Tracing) HTTP(next http.Handler) http.Handler {
@@ -106,8 +97,7 @@ func (t *Tracing) HTTP(next http.Handler) http.Handler {
 	)
 }
 
-// hidePath writes over the path of a span what a log would say: somebody may put a
-// secret there.
+// hidePath redacts the path in a span as in a log, because a client may have put a secret there.
 func hidePath(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if span := trace.SpanFromContext(r.Context()); span.IsRecording() {
@@ -122,13 +112,17 @@ func hidePath(next http.Handler) http.Handler {
 // Sampled reports that the request of a context is traced.
 func Sampled(ctx context.Context) bool { return trace.SpanContextFromContext(ctx).IsSampled() }
 
-// NameSpan names the running span after the route, once that is known.
-func NameSpan(ctx context.Context, method, route string) {
-	span := trace.SpanFromContext(ctx)
-	if route != "" && span.IsRecording() {
-		span.SetName(method + " " + route)
-		span.SetAttributes(attribute.String("http.route", route))
-	}
+type requestIDKey struct{}
+
+// RequestID returns the id of the request that a context belongs to; empty outside of one. Outgoing gRPC calls carry it.
+func RequestID(ctx context.Context) string {
+	id, _ := ctx.Value(requestIDKey{}).(string)
+	return id
+}
+
+// WithRequestID returns a context of the request with an id.
+func WithRequestID(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, requestIDKey{}, id)
 }
 
 // ServerOptions trace a gRPC server.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"log/slog"
 	"time"
+
+	"github.com/signalcast/signalcast/pkg/chrono"
 )
 
-// Fact is something that happened. Members that do not apply are empty.
+// Fact is an event that is to be published. Members that do not apply are empty.
 type Fact struct {
 	Place    int64  // in the outbox
 	ID       string // uuid
@@ -20,25 +22,25 @@ type Fact struct {
 
 // Store is the outbox of a schema.
 type Store interface {
-	// Waiting gives the facts that wait longest, in the order in which they were written.
+	// Waiting returns the oldest facts that are not sent, at most limit, in the order in which they were written.
 	Waiting(ctx context.Context, limit int) ([]Fact, error)
-	// Sent takes facts out, by their places.
+	// Sent removes facts by their places.
 	Sent(ctx context.Context, places []int64) error
 }
 
 const (
 	pageSize = 200
-	// lookEvery is how soon a fact is found.
+	// lookEvery is the pause between two reads of the outbox.
 	lookEvery  = 250 * time.Millisecond
 	sendTime   = 5 * time.Second
 	retryFirst = 250 * time.Millisecond
 	retryMost  = 5 * time.Second
 )
 
-// Sender empties an outbox. One at a time runs for each.
+// Sender sends the facts of an outbox. An outbox must have one running Sender at a time.
 type Sender struct {
 	Store Store
-	// Send hands facts over. What fails is sent again, the same and in the same order.
+	// Send publishes facts. After an error the same facts are sent again, in the same order.
 	Send func(ctx context.Context, facts []Fact) error
 	Log  *slog.Logger
 }
@@ -66,12 +68,8 @@ func (s Sender) Run(ctx context.Context) error {
 		if n == pageSize {
 			continue
 		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return ctx.Err()
-		case <-timer.C:
+		if err := chrono.Sleep(ctx, wait); err != nil {
+			return err
 		}
 	}
 }

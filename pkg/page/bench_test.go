@@ -23,7 +23,7 @@ func BenchmarkFront(b *testing.B) {
 	book := page.New(page.Options{TTL: time.Hour, Now: time.Now})
 	defer book.Close()
 	params := []page.Param{{Name: "type", Clean: func(string) string { return "recent" }}}
-	key := func(_, raw string) (string, bool) { return page.Key(raw, params...), true }
+	key := func(_, raw string) (string, bool) { return page.JoinKey(page.Query(raw, params)...), true }
 	p, err := book.Get(b.Context(), "recent", func(context.Context) ([]byte, error) { return feed(500), nil })
 	if err != nil {
 		b.Fatal(err)

@@ -5,19 +5,18 @@ import (
 	"strings"
 )
 
-// Param is one query parameter that matters to a page. Clean turns any text,
-// the empty one of an absent parameter too, into one of few values.
+// Param is a query parameter on which a page depends. Clean maps each text, also the empty one of an absent parameter, to one of a
+// few values.
 type Param struct {
 	Name  string
 	Clean func(string) string
 }
 
-// maxQuery is the length of a query that is worth reading.
+// maxQuery is the length of the longest query that is read, in bytes. A longer one counts as empty.
 const maxQuery = 4096
 
-// Query reads the parameters of a raw query in the order of params, cleaned.
-// The first of several values counts; unknown parameters are dropped; what
-// cannot be read is absent.
+// Query returns the cleaned values of params in a raw query, in the order of params. Of several values the first one counts. Unknown
+// parameters are ignored, and a parameter that cannot be decoded counts as absent.
 func Query(raw string, params []Param) []string {
 	out := make([]string, len(params))
 	seen := 0
@@ -49,18 +48,6 @@ func Query(raw string, params []Param) []string {
 	return out
 }
 
-// Key is the normalised query: what two requests for the same page share,
-// however they spelt it.
-func Key(raw string, params ...Param) string {
-	values := Query(raw, params)
-	for i, v := range values {
-		if strings.ContainsAny(v, "&%") { // else two pages could share a key
-			values[i] = url.QueryEscape(v)
-		}
-	}
-	return strings.Join(values, "&")
-}
-
 func unescape(s string, plain bool) (string, bool) {
 	if plain {
 		return s, true
@@ -68,3 +55,15 @@ func unescape(s string, plain bool) (string, bool) {
 	u, err := url.QueryUnescape(s)
 	return u, err == nil
 }
+
+// Params returns parameters whose values enter the key unchanged.
+func Params(names ...string) []Param {
+	out := make([]Param, len(names))
+	for i, name := range names {
+		out[i] = Param{Name: name, Clean: func(v string) string { return v }}
+	}
+	return out
+}
+
+// JoinKey returns a key that consists of the parts of a query.
+func JoinKey(parts ...string) string { return strings.Join(parts, "\x00") }

@@ -94,7 +94,7 @@ func TestAcceptEncoding(t *testing.T) {
 	}
 }
 
-func TestKey(t *testing.T) {
+func TestQuery(t *testing.T) {
 	t.Parallel()
 	params := []page.Param{
 		{Name: "type", Clean: func(s string) string {
@@ -108,17 +108,17 @@ func TestKey(t *testing.T) {
 	same := func(want string, raws ...string) {
 		t.Helper()
 		for _, raw := range raws {
-			if got := page.Key(raw, params...); got != want {
-				t.Errorf("Key(%q) = %q, want %q", raw, got, want)
+			if got := strings.Join(page.Query(raw, params), "&"); got != want {
+				t.Errorf("Query(%q) = %q, want %q", raw, got, want)
 			}
 		}
 	}
 	same("recent&", "", "type=", "type=nope", "x=1&y=2", "&&&=", "%zz=1", "type=%zz", strings.Repeat("a", 5000), "type=recent&type=open")
 	same("open&", "type=open", "x=1&type=open&type=recent", "t%79pe=op%65n")
 	same("recent&a b", "q=A+B", "q=a%20b&type=x")
-	same("recent&a%26b", "q=a%26b")
-	same("recent&a%2526b", "q=a%2526b")
-	if got := page.Key("x=1"); got != "" {
+	same("recent&a&b", "q=a%26b")
+	same("recent&a%26b", "q=a%2526b")
+	if got := page.Query("x=1", nil); len(got) != 0 {
 		t.Errorf("no parameters: %q", got)
 	}
 }

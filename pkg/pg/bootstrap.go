@@ -13,6 +13,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/signalcast/signalcast/pkg/chrono"
 )
 
 func (s Schema) owner() string  { return s.Name + "_migrator" }
@@ -67,7 +69,7 @@ func execShared(ctx context.Context, conn *pgx.Conn, sql string) error {
 		}
 		switch pgErr.Code {
 		case "XX000", "40001", "55P03", "23505": // "tuple concurrently updated" has no code of its own
-			wait(ctx, 10*time.Millisecond)
+			_ = chrono.Sleep(ctx, 10*time.Millisecond)
 		default:
 			return err
 		}

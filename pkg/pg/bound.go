@@ -9,106 +9,77 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// DB runs single statements on a pool, each within a time budget that covers
-// the wait for a connection. Its errors are already faults. It fits the
-// interface that sqlc generates.
+// DB runs single statements on a pool. It implements the interface DBTX that sqlc generates.
+//
+// Each statement has a time limit, which includes the wait for a connection of the pool. DB converts errors with Fault. The error
+// of a statement that sqlc generated begins with the name of the statement.
 type DB struct {
 	pool   *pgxpool.Pool
-	budget time.Duration
+	budget time.Duration // of each statement
 }
 
-// Bound is pool with a budget for each statement; ReadBudget fits reads that a
-// caller waits for.
+// Bound returns a DB whose statements take at most budget. ReadBudget is for reads during which a client waits.
 func Bound(pool *pgxpool.Pool, budget time.Duration) *DB {
 	return &DB{pool: pool, budget: budget}
 }
 
-// Pool is the pool underneath.
-func (d *DB) Pool() *pgxpool.Pool { return d.pool }
-
-// Exec runs a statement that returns no rows.
+// Exec runs a statement without a result and returns its command tag.
 func (d *DB) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.budget)
 	defer cancel()
-	conn, err := d.pool.Acquire(ctx)
-	if err != nil {
-		return pgconn.CommandTag{}, Fault(&settled{err})
-	}
-	defer conn.Release()
-	tag, err := conn.Exec(ctx, sql, args...)
-	return tag, Fault(err)
+	tag, err := d.pool.Exec(ctx, sql, args...)
+	return tag, Fault(named(sql, err))
 }
 
-// Query runs a statement that returns rows. Close the rows, or read them to the
-// end, to give the connection back.
+// Query runs a statement and returns its rows. The caller must close them or read them to the end: the connection is then back
+// in the pool, and the time limit ends.
 func (d *DB) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.budget)
-	conn, err := d.pool.Acquire(ctx)
+	rows, err := d.pool.Query(ctx, sql, args...)
 	if err != nil {
 		cancel()
-		return nil, Fault(&settled{err})
+		return nil, Fault(named(sql, err))
 	}
-	rows, err := conn.Query(ctx, sql, args...)
-	if err != nil {
-		conn.Release()
-		cancel()
-		return nil, Fault(err)
-	}
-	return &boundRows{Rows: rows, conn: conn, cancel: cancel}, nil
+	return boundRows{namedRows{rows, sql}, cancel}, nil
 }
 
-// QueryRow runs a statement that returns one row; Scan reports its error.
+// QueryRow runs a statement and returns its first row. Scan returns the error of the statement, or pgx.ErrNoRows, and releases the
+// connection.
 func (d *DB) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
-	rows, err := d.Query(ctx, sql, args...)
-	return boundRow{rows: rows, err: err}
+	ctx, cancel := context.WithTimeout(ctx, d.budget)
+	return boundRow{namedRow{d.pool.QueryRow(ctx, sql, args...), sql}, cancel}
 }
 
+// boundRows are rows whose time limit ends with them.
 type boundRows struct {
-	pgx.Rows
-	conn   *pgxpool.Conn
+	namedRows
 	cancel context.CancelFunc
 }
 
-func (r *boundRows) Next() bool {
+func (r boundRows) Next() bool {
 	if r.Rows.Next() {
 		return true
 	}
-	r.Close()
+	r.cancel()
 	return false
 }
 
-func (r *boundRows) Close() {
+func (r boundRows) Close() {
 	r.Rows.Close()
-	if r.conn != nil {
-		r.conn.Release()
-		r.conn = nil
-		r.cancel()
-	}
+	r.cancel()
 }
 
-func (r *boundRows) Err() error { return Fault(r.Rows.Err()) }
+func (r boundRows) Err() error { return Fault(r.namedRows.Err()) }
 
-func (r *boundRows) Scan(dest ...any) error { return Fault(r.Rows.Scan(dest...)) }
+func (r boundRows) Scan(dest ...any) error { return Fault(r.namedRows.Scan(dest...)) }
 
+// boundRow is a row whose time limit ends with Scan.
 type boundRow struct {
-	rows pgx.Rows
-	err  error
+	namedRow
+	cancel context.CancelFunc
 }
 
 func (r boundRow) Scan(dest ...any) error {
-	if r.err != nil {
-		return r.err
-	}
-	defer r.rows.Close()
-	if !r.rows.Next() {
-		if err := r.rows.Err(); err != nil {
-			return err
-		}
-		return pgx.ErrNoRows
-	}
-	if err := r.rows.Scan(dest...); err != nil {
-		return err
-	}
-	r.rows.Close()
-	return r.rows.Err()
+	defer r.cancel()
+	return Fault(r.namedRow.Scan(dest...))
 }

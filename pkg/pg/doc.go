@@ -1,10 +1,9 @@
-// Package pg is how a service talks to Postgres: a tuned pool, one helper for a
-// transaction, statements with a time budget, and the migration runner.
+// Package pg connects a service to Postgres. It has the connection pool, a helper for transactions, statements with a time limit,
+// and the migration runner.
 //
-// Every failure of the connection becomes the fault db_unavailable (503, with
-// retryAfterMs). A cancelled context and pgx.ErrNoRows pass through unchanged;
-// whatever else Postgres refuses stays as it is and is internal unless the store
-// handles it. InDoubt tells whether a failed write may have been committed.
+// Fault converts the errors: a lost, refused or late answer becomes the fault db_unavailable (503, with retryAfterMs). A cancelled
+// context and pgx.ErrNoRows are returned unchanged. So is each other error of Postgres, which is an internal error unless the caller
+// handles it.
 //
-// The package knows no table and no domain word.
+// The package contains no table names and no terms of a service.
 package pg

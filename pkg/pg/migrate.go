@@ -12,31 +12,32 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/tern/v2/migrate"
+
+	"github.com/signalcast/signalcast/pkg/chrono"
 )
 
 const (
-	// migrateLock keeps two migrators of one database apart, whatever their schema.
+	// migrateLock is the key of the advisory lock that allows one migration of a database at a time, whatever its schema.
 	migrateLock = 5_021_664_117
-	// lockWait bounds how long a migration queues for a table lock: everything
-	// that comes after it in that queue waits as well. It gives way and tries again.
+	// lockWait is the longest wait of a migration for a table lock. Later statements on the table queue after the migration,
+	// so it gives up soon and is tried again, lockRetries times.
 	lockWait    = "150ms"
 	lockRetries = 100
 )
 
-// Schema is what one service keeps in the database.
+// Schema describes the schema of a service.
 type Schema struct {
 	Name     string // schema; its roles are <Name>_migrator and <Name>_rw
 	Files    fs.FS  // NNNN_name.sql at the root, numbered from 1 without gaps
 	Password string // of <Name>_rw
 }
 
-// Migrated tells the versions before and after.
+// Migrated has the versions of the schema before and after.
 type Migrated struct{ From, To int }
 
-// Migrate creates roles and schema when they are missing and runs the pending
-// files as <Name>_migrator, each in its own transaction, under an advisory lock.
-// It only goes forward and refuses a database that is newer than the files, and
-// a file that was changed after it ran.
+// Migrate creates the roles and the schema if they are missing. It then runs the pending files as <Name>_migrator, each in a
+// transaction, under an advisory lock. It returns an error if the database is newer than the files, or if a file was changed after
+// it ran. There is no way back to an older version.
 func Migrate(ctx context.Context, adminURL string, s Schema) (Migrated, error) {
 	var done Migrated
 	if s.Password == "" {
@@ -67,7 +68,7 @@ func Migrate(ctx context.Context, adminURL string, s Schema) (Migrated, error) {
 	return done, nil
 }
 
-// lockMigrations polls: a blocking wait would fall under lock_timeout.
+// lockMigrations waits for the advisory lock of migrations. It polls, because lock_timeout would end a blocking wait.
 func lockMigrations(ctx context.Context, conn *pgx.Conn) error {
 	for {
 		var got bool
@@ -77,8 +78,7 @@ func lockMigrations(ctx context.Context, conn *pgx.Conn) error {
 		if got {
 			return nil
 		}
-		wait(ctx, 20*time.Millisecond)
-		if err := ctx.Err(); err != nil {
+		if err := chrono.Sleep(ctx, 20*time.Millisecond); err != nil {
 			return fmt.Errorf("lock migrations: %w", err)
 		}
 	}
@@ -117,8 +117,7 @@ func (s Schema) run(ctx context.Context, conn *pgx.Conn) (Migrated, error) {
 		return done, err
 	}
 	m.OnStart = func(sequence int32, name, _, _ string) {
-		// In the migration's own transaction. A failure here aborts that
-		// transaction, so the next statement reports it.
+		// This runs in the transaction of the migration. An error aborts the transaction, so the next statement returns it.
 		_, _ = conn.Exec(ctx, `INSERT INTO schema_files (version, name, sha256) VALUES ($1, $2, $3)
 			ON CONFLICT (version) DO UPDATE SET name = excluded.name, sha256 = excluded.sha256, applied_at = now()`,
 			sequence, name, files[sequence-1])
@@ -131,7 +130,7 @@ func (s Schema) run(ctx context.Context, conn *pgx.Conn) (Migrated, error) {
 	return done, err
 }
 
-// checkDrift compares each file that ran with the file of today.
+// checkDrift returns an error if a file differs from the one that ran.
 func (s Schema) checkDrift(ctx context.Context, conn *pgx.Conn, files [][]byte) error {
 	if _, err := conn.Exec(ctx, `CREATE TABLE IF NOT EXISTS schema_files (
 		version int PRIMARY KEY, name text NOT NULL, sha256 bytea NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`); err != nil {
@@ -157,8 +156,8 @@ func (s Schema) checkDrift(ctx context.Context, conn *pgx.Conn, files [][]byte) 
 	return rows.Err()
 }
 
-// withLockRetries repeats run while it could not get a table lock in time. Each
-// migration is one transaction, so a repeat starts at the first that is missing.
+// withLockRetries repeats run while it fails with a timeout of a table lock. Each migration is one transaction, so a repeat starts
+// with the first one that did not commit.
 func withLockRetries(ctx context.Context, run func(context.Context) error) error {
 	for n := 0; ; n++ {
 		err := run(ctx)
@@ -166,12 +165,11 @@ func withLockRetries(ctx context.Context, run func(context.Context) error) error
 		if err == nil || n == lockRetries || !errors.As(err, &pgErr) || pgErr.Code != "55P03" {
 			return err
 		}
-		wait(ctx, 100*time.Millisecond)
+		_ = chrono.Sleep(ctx, 100*time.Millisecond)
 	}
 }
 
-// CheckSchema tells whether the database has at least the migrations in files;
-// a service is not ready before.
+// CheckSchema returns an error unless the database has at least the migrations of s. A service is not ready before.
 func CheckSchema(ctx context.Context, db interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }, s Schema,
@@ -188,13 +186,4 @@ func CheckSchema(ctx context.Context, db interface {
 		return fmt.Errorf("schema %s is at version %d, this program needs %d: run its migrate command", s.Name, version, len(names))
 	}
 	return nil
-}
-
-func wait(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
-	}
 }

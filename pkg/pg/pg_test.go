@@ -32,10 +32,10 @@ func TestInTx(t *testing.T) {
 		t.Fatal(err)
 	}
 	closed := fault.New(fault.Conflict, "market_closed", "")
-	if err := add(2, closed); !errors.Is(err, closed) || pg.InDoubt(err) {
+	if err := add(2, closed); !errors.Is(err, closed) {
 		t.Fatal(err)
 	}
-	if err := add(1, nil); !pg.IsUnique(err, "notes_pkey") || fault.Of(err).Kind != fault.Internal || pg.InDoubt(err) {
+	if err := add(1, nil); !pg.IsUnique(err, "notes_pkey") || fault.Of(err).Kind != fault.Internal {
 		t.Fatal(err)
 	}
 	var n int
@@ -49,6 +49,43 @@ func TestInTx(t *testing.T) {
 	if got := pool.Stat().AcquiredConns(); got != 0 {
 		t.Fatalf("%d connections were not given back", got)
 	}
+}
+
+// Errors begin with the name of the statement that failed, in a transaction and outside of one.
+func TestErrorsNameTheStatement(t *testing.T) {
+	t.Parallel()
+	pool := testkit.Pool(t, testkit.PostgresServer(t).URL())
+	const sql = "-- name: DivideByZero :one\nSELECT 1 / (SELECT 0) FROM generate_series(1, 2)"
+	for where, db := range map[string]func(do func(statements) error) error{
+		"bound": func(do func(statements) error) error { return do(pg.Bound(pool, pg.ReadBudget)) },
+		"transaction": func(do func(statements) error) error {
+			return pg.InTx(t.Context(), pool, func(tx pgx.Tx) error { return do(tx) })
+		},
+	} {
+		for how, run := range map[string]func(statements) error{
+			"exec": func(db statements) error { _, err := db.Exec(t.Context(), sql); return err },
+			"row":  func(db statements) error { return db.QueryRow(t.Context(), sql).Scan(new(int)) },
+			"rows": func(db statements) error {
+				rows, err := db.Query(t.Context(), sql)
+				if err != nil {
+					return err
+				}
+				_, err = pgx.CollectRows(rows, pgx.RowTo[int])
+				return err
+			},
+		} {
+			if err := db(run); err == nil || !strings.HasPrefix(err.Error(), "DivideByZero: ") {
+				t.Errorf("%s in %s: error %v, want the name of the statement first", how, where, err)
+			}
+		}
+	}
+}
+
+// statements is the interface that code of sqlc uses.
+type statements interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
 func TestOpenNamesTheSettingNotItsValue(t *testing.T) {
@@ -74,18 +111,17 @@ func TestFaults(t *testing.T) {
 	for name, c := range map[string]struct {
 		err         error
 		unavailable bool
-		doubt       bool
 	}{
-		"refused":            {&pgconn.ConnectError{}, true, false},
-		"shutdown":           {&pgconn.PgError{Code: "57P01", SeverityUnlocalized: "FATAL"}, true, true},
-		"too many":           {&pgconn.PgError{Code: "53300", SeverityUnlocalized: "FATAL"}, true, true},
-		"statement timeout":  {&pgconn.PgError{Code: "57014", SeverityUnlocalized: "ERROR"}, true, false},
-		"deadlock":           {&pgconn.PgError{Code: "40P01", SeverityUnlocalized: "ERROR"}, true, false},
-		"deadline":           {context.DeadlineExceeded, true, true},
-		"unique":             {&pgconn.PgError{Code: "23505", SeverityUnlocalized: "ERROR"}, false, false},
-		"syntax":             {&pgconn.PgError{Code: "42601", SeverityUnlocalized: "ERROR"}, false, false},
-		"none":               {pgx.ErrNoRows, false, false},
-		"a fault of a store": {fault.New(fault.Conflict, "already_predicted", ""), false, false},
+		"refused":            {&pgconn.ConnectError{}, true},
+		"shutdown":           {&pgconn.PgError{Code: "57P01", SeverityUnlocalized: "FATAL"}, true},
+		"too many":           {&pgconn.PgError{Code: "53300", SeverityUnlocalized: "FATAL"}, true},
+		"statement timeout":  {&pgconn.PgError{Code: "57014", SeverityUnlocalized: "ERROR"}, true},
+		"deadlock":           {&pgconn.PgError{Code: "40P01", SeverityUnlocalized: "ERROR"}, true},
+		"deadline":           {context.DeadlineExceeded, true},
+		"unique":             {&pgconn.PgError{Code: "23505", SeverityUnlocalized: "ERROR"}, false},
+		"syntax":             {&pgconn.PgError{Code: "42601", SeverityUnlocalized: "ERROR"}, false},
+		"none":               {pgx.ErrNoRows, false},
+		"a fault of a store": {fault.New(fault.Conflict, "already_predicted", ""), false},
 	} {
 		got := pg.Fault(c.err)
 		if errors.Is(got, pg.ErrUnavailable) != c.unavailable {
@@ -93,9 +129,6 @@ func TestFaults(t *testing.T) {
 		}
 		if !c.unavailable && !errors.Is(got, c.err) {
 			t.Errorf("%s: changed to %v", name, got)
-		}
-		if pg.InDoubt(got) != c.doubt {
-			t.Errorf("%s: in doubt %v, want %v", name, !c.doubt, c.doubt)
 		}
 	}
 	if got := pg.Fault(context.Canceled); errors.Is(got, pg.ErrUnavailable) || !errors.Is(got, context.Canceled) {
@@ -121,10 +154,9 @@ func TestRefusedPostgresIsUnavailableAtOnce(t *testing.T) {
 	if !errors.Is(err, pg.ErrUnavailable) || time.Since(began) > 5*time.Second {
 		t.Fatal(err, time.Since(began))
 	}
-	// Connections that were open die with a statement in doubt; after them nothing is sent.
 	testkit.Eventually(t, 5*time.Second, func() bool {
 		_, err := db.Exec(t.Context(), "SELECT 1")
-		return errors.Is(err, pg.ErrUnavailable) && !pg.InDoubt(err)
+		return errors.Is(err, pg.ErrUnavailable)
 	})
 }
 
@@ -174,38 +206,36 @@ func TestHungPostgresFreesItsCallers(t *testing.T) {
 	t.Logf("slowest %v, back to normal after %v", time.Duration(slowest.Load()), time.Since(began))
 }
 
-// A commit whose answer never came is in doubt; a failure before it is not.
-func TestOnlyCommitsAreInDoubt(t *testing.T) {
+// Postgres hangs before a statement, and before a commit: both are db_unavailable, and the pool recovers.
+func TestHungTransactionsAreUnavailable(t *testing.T) {
 	t.Parallel()
 	server := testkit.PostgresServer(t)
 	pool := testkit.Pool(t, server.URL())
-	inTx := func(before func(ctx context.Context, tx pgx.Tx) error) error {
-		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
-		defer cancel()
-		return pg.InTx(ctx, pool, func(tx pgx.Tx) error { return before(ctx, tx) })
+	for _, hang := range []string{"statement", "commit"} {
+		var resume func()
+		inTx := func(do func(ctx context.Context, tx pgx.Tx) error) error {
+			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+			defer cancel()
+			return pg.InTx(ctx, pool, func(tx pgx.Tx) error { return do(ctx, tx) })
+		}
+		err := inTx(func(ctx context.Context, tx pgx.Tx) error {
+			if hang == "statement" {
+				resume = testkit.Hang(t, server.PID())
+			}
+			_, err := tx.Exec(ctx, "CREATE TABLE "+hang+"_hung ()")
+			if hang == "commit" {
+				resume = testkit.Hang(t, server.PID())
+			}
+			return err
+		})
+		if !errors.Is(err, pg.ErrUnavailable) {
+			t.Errorf("hung %s: %v, want db_unavailable", hang, err)
+		}
+		resume()
+		testkit.Eventually(t, 5*time.Second, func() bool {
+			return inTx(func(context.Context, pgx.Tx) error { return nil }) == nil
+		})
 	}
-	var resume func()
-	err := inTx(func(ctx context.Context, tx pgx.Tx) error {
-		resume = testkit.Hang(t, server.PID())
-		_, err := tx.Exec(ctx, "CREATE TABLE never ()")
-		return err
-	})
-	if !errors.Is(err, pg.ErrUnavailable) || pg.InDoubt(err) {
-		t.Fatalf("in doubt %v: %v", pg.InDoubt(err), err)
-	}
-	resume()
-	testkit.Eventually(t, 5*time.Second, func() bool {
-		return inTx(func(context.Context, pgx.Tx) error { return nil }) == nil
-	})
-	err = inTx(func(ctx context.Context, tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, "CREATE TABLE perhaps ()")
-		resume = testkit.Hang(t, server.PID())
-		return err
-	})
-	if !errors.Is(err, pg.ErrUnavailable) || !pg.InDoubt(err) {
-		t.Fatalf("in doubt %v: %v", pg.InDoubt(err), err)
-	}
-	resume()
 }
 
 func TestBoundRowsGiveTheirConnectionBack(t *testing.T) {
@@ -231,7 +261,7 @@ func TestBoundRowsGiveTheirConnectionBack(t *testing.T) {
 		t.Fatal("no syntax error")
 	}
 	short := pg.Bound(pool, 50*time.Millisecond)
-	if _, err := short.Exec(t.Context(), "SELECT pg_sleep(5)"); !errors.Is(err, pg.ErrUnavailable) || !pg.InDoubt(err) {
+	if _, err := short.Exec(t.Context(), "SELECT pg_sleep(5)"); !errors.Is(err, pg.ErrUnavailable) {
 		t.Fatal(err)
 	}
 	testkit.Eventually(t, 5*time.Second, func() bool { return pool.Stat().AcquiredConns() == 0 })

@@ -2,23 +2,28 @@ package pg
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Beginner starts transactions: a pool, a connection, or a transaction (which
-// then makes a savepoint).
+// Beginner starts transactions. A pool, a connection and a transaction implement it; a transaction sets a savepoint.
 type Beginner interface {
 	Begin(ctx context.Context) (pgx.Tx, error)
 }
 
-// InTx runs do in one transaction and commits it when do returns nil. It gives
-// back what do returned, or db_unavailable; only a failed commit can be in doubt.
+// InTx runs do in a transaction and commits it if do returns nil. Otherwise it rolls the transaction back.
+//
+// It returns the error of do, of the start or of the commit, converted with Fault. After a failed commit the transaction may have
+// taken effect: the answer of Postgres can be lost. The error of a statement of do that sqlc generated begins with the name of the
+// statement.
 func InTx(ctx context.Context, db Beginner, do func(tx pgx.Tx) error) error {
 	tx, err := db.Begin(ctx)
 	if err != nil {
-		return Fault(&settled{err})
+		return Fault(err)
 	}
 	committed := false
 	defer func() {
@@ -26,20 +31,63 @@ func InTx(ctx context.Context, db Beginner, do func(tx pgx.Tx) error) error {
 			rollback(ctx, tx)
 		}
 	}()
-	if err := do(tx); err != nil {
-		if InDoubt(err) {
-			err = &settled{err} // the commit was never sent
-		}
+	if err := do(namedTx{tx}); err != nil {
 		return Fault(err)
 	}
 	committed = true
 	return Fault(tx.Commit(ctx))
 }
 
-// rollback gives the connection back even when the caller has left.
+// rollback rolls a transaction back, within 1 s, also if ctx has ended: the connection must return to the pool.
 func rollback(ctx context.Context, tx pgx.Tx) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	// A connection that cannot roll back is closed, which rolls back too.
+	// If that fails, pgx closes the connection, and Postgres rolls the transaction back.
 	_ = tx.Rollback(ctx)
+}
+
+// namedTx is a transaction whose errors name the statement that failed.
+type namedTx struct{ pgx.Tx }
+
+func (t namedTx) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
+	tag, err := t.Tx.Exec(ctx, sql, args...)
+	return tag, named(sql, err)
+}
+
+func (t namedTx) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
+	rows, err := t.Tx.Query(ctx, sql, args...)
+	return namedRows{rows, sql}, named(sql, err)
+}
+
+func (t namedTx) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
+	return namedRow{t.Tx.QueryRow(ctx, sql, args...), sql}
+}
+
+// namedRows are rows whose errors name their statement.
+type namedRows struct {
+	pgx.Rows
+	sql string
+}
+
+func (r namedRows) Err() error { return named(r.sql, r.Rows.Err()) }
+
+func (r namedRows) Scan(dest ...any) error { return named(r.sql, r.Rows.Scan(dest...)) }
+
+// namedRow is the result of QueryRow; its error names the statement.
+type namedRow struct {
+	row pgx.Row
+	sql string
+}
+
+func (r namedRow) Scan(dest ...any) error { return named(r.sql, r.row.Scan(dest...)) }
+
+// named puts the name of a statement before its error. sqlc writes the name into the first line of the statement,
+// "-- name: GetMarket :one"; the error of another statement is returned unchanged.
+func named(sql string, err error) error {
+	rest, generated := strings.CutPrefix(sql, "-- name: ")
+	if err == nil || !generated {
+		return err
+	}
+	name, _, _ := strings.Cut(rest, " ")
+	return fmt.Errorf("%s: %w", name, err)
 }

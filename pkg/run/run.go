@@ -50,31 +50,16 @@ func Of(name string, l Lifecycle) Part {
 // Loop makes a Part of work that runs until its context ends.
 func Loop(name string, work func(context.Context) error) Part {
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	started := false
 	return Part{
-		Name:  name,
-		Start: func(context.Context) error { started = true; return nil },
+		Name: name,
 		Serve: func() error {
-			defer close(done)
 			err := work(ctx)
 			if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 				return nil
 			}
 			return err
 		},
-		Stop: func(stop context.Context) error {
-			cancel()
-			if !started {
-				return nil
-			}
-			select {
-			case <-done:
-				return nil
-			case <-stop.Done():
-				return stop.Err()
-			}
-		},
+		Stop: func(context.Context) error { cancel(); return nil },
 	}
 }
 

@@ -1,13 +1,20 @@
 package skill
 
-import "github.com/signalcast/signalcast/pkg/syntax"
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
 
 // vector is one record in testdata/vectors.json with what every implementation
 // has to say about it.
 type vector struct {
 	Name   string  `json:"name"`
 	Calls  []tally `json:"calls"`
-	Report answer  `json:"report"`
+	Report any     `json:"report"`
 }
 
 type tally struct {
@@ -17,52 +24,34 @@ type tally struct {
 	Wins       int64      `json:"wins"`
 }
 
-type answer struct {
-	Calls       int64        `json:"calls"`
-	Wins        int64        `json:"wins"`
-	PriceBps    int          `json:"priceBps"`
-	EdgeBps     int          `json:"edgeBps"`
-	LowBps      int          `json:"lowBps"`
-	HighBps     int          `json:"highBps"`
-	Above       float64      `json:"above"`
-	Below       float64      `json:"below"`
-	TwoSided    float64      `json:"twoSided"`
-	Needed      *int64       `json:"needed"`
-	NeededSure  *int64       `json:"neededSure"`
-	Calibration *calibration `json:"calibration"`
-}
-
-type calibration struct {
-	Calls          int64 `json:"calls"`
-	BrierBps       int   `json:"brierBps"`
-	MarketBrierBps int   `json:"marketBrierBps"`
-	ReliabilityBps int   `json:"reliabilityBps"`
-	ResolutionBps  int   `json:"resolutionBps"`
-	UncertaintyBps int   `json:"uncertaintyBps"`
-	WithinBps      int   `json:"withinBps"`
-	Bins           []bin `json:"bins"`
-}
-
-type bin struct {
-	From          int   `json:"from"`
-	To            int   `json:"to"`
-	Calls         int64 `json:"calls"`
-	Wins          int64 `json:"wins"`
-	ConfidenceBps int   `json:"confidenceBps"`
-	HitBps        int   `json:"hitBps"`
-	LowBps        int   `json:"lowBps"`
-	HighBps       int   `json:"highBps"`
-}
-
-func answerOf(r Report) answer {
-	a := answer{
-		r.Calls, r.Wins, r.PriceBps, r.EdgeBps, r.LowBps, r.HighBps, r.Above, r.Below, r.TwoSided, r.Needed, r.NeededSure, nil,
+// answerOf returns a report as JSON has it.
+func answerOf(t *testing.T, r Report) (answer any) {
+	t.Helper()
+	text, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if c := r.Calibration; c != nil {
-		a.Calibration = &calibration{c.Calls, c.BrierBps, c.MarketBrierBps, c.ReliabilityBps, c.ResolutionBps, c.UncertaintyBps, c.WithinBps, nil}
-		for _, b := range c.Bins {
-			a.Calibration.Bins = append(a.Calibration.Bins, bin(b))
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&answer); err != nil {
+		t.Fatal(err)
+	}
+	return camel(answer)
+}
+
+// camel returns a JSON value in which the names of members begin with a lower-case letter.
+func camel(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, member := range v {
+			out[strings.ToLower(name[:1])+name[1:]] = camel(member)
+		}
+		return out
+	case []any:
+		for i := range v {
+			v[i] = camel(v[i])
 		}
 	}
-	return a
+	return v
 }

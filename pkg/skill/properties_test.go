@@ -20,9 +20,11 @@ func someCalls(t *rapid.T) []Call {
 }
 
 func of(t rapid.TB, calls ...Call) *Sample {
-	s, err := Of(calls...)
-	if err != nil {
-		t.Fatal(err)
+	s := new(Sample)
+	for _, c := range calls {
+		if err := s.Add(c); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return s
 }

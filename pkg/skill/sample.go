@@ -7,10 +7,9 @@ import (
 	"github.com/signalcast/signalcast/pkg/syntax"
 )
 
-// Sample is what the statistics need of a set of calls: how many there were at
-// each price, how many were won, and for each confidence how it went. The zero
-// value is empty and ready. It is not safe for concurrent use, and a copy would
-// share half of it: pass the pointer.
+// Sample has the counts of a set of calls from which the statistics are computed: calls by price, calls won, and both by
+// confidence. The zero value is empty. A Sample is not safe for concurrent use and must not be copied, because copies share the
+// counts by price.
 type Sample struct {
 	calls, wins int64
 	prices      int64 // sum, bps
@@ -18,29 +17,17 @@ type Sample struct {
 	stated      [101]statement // by confidence; 0 is not used
 }
 
-// statement is how the calls of one confidence went.
+// statement has the counts of the calls with one confidence.
 type statement struct {
 	calls, wins int64
-	// market is the sum of (price - 10000*won)^2: what the price missed by.
+	// market is the sum of (price - 10000*won)^2, the error of the price.
 	market int64
 }
 
-// Of is the sample of these calls.
-func Of(calls ...Call) (*Sample, error) {
-	s := new(Sample)
-	for _, c := range calls {
-		if err := s.Add(c); err != nil {
-			return nil, err
-		}
-	}
-	return s, nil
-}
-
-// Add takes one more call. ErrPrice, ErrConfidence and ErrCount leave the sample
-// as it was.
+// Add adds a call. After ErrPrice, ErrConfidence or ErrCount the sample is unchanged.
 func (s *Sample) Add(c Call) error { return s.AddTally(c.tally()) }
 
-// AddTally takes calls counted by somebody else, a database for one.
+// AddTally adds calls that were counted elsewhere, by a database for example.
 func (s *Sample) AddTally(t Tally) error {
 	if err := t.check(); err != nil {
 		return err

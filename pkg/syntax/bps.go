@@ -26,9 +26,6 @@ func BpsOfProbability(p float64) (Bps, bool) {
 	return Bps(math.Floor(p*float64(MaxBps) + 0.5 + 1e-9)), true
 }
 
-// BpsOfPercent rounds a number 0..100 half up.
-func BpsOfPercent(p float64) (Bps, bool) { return BpsOfProbability(p / 100) }
-
 // Valid reports 0 to 10000.
 func (b Bps) Valid() bool { return b >= 0 && b <= MaxBps }
 

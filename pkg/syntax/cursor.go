@@ -103,15 +103,12 @@ func Limit(raw string, def, limit int) int {
 	if !isDigits(raw) {
 		return def
 	}
-	n := 0
-	for i := range len(raw) {
-		n = n*10 + int(raw[i]-'0')
-		if n > limit {
-			return limit
-		}
-	}
-	if n < 1 {
+	n, err := strconv.Atoi(raw)
+	switch {
+	case err != nil: // the number is larger than any limit
+		return limit
+	case n < 1:
 		return def
 	}
-	return n
+	return min(n, limit)
 }

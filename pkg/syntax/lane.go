@@ -5,7 +5,7 @@ import "strings"
 // Lane is a content lane.
 type Lane string
 
-// The eleven lanes. OTHER is the unclassified fallback and no filter option.
+// The eleven lanes. LaneOther is for markets without a topic; lists cannot be filtered by it.
 const (
 	LanePolitics      Lane = "POLITICS"
 	LaneCrypto        Lane = "CRYPTO"
@@ -27,17 +27,10 @@ var Lanes = [...]Lane{
 }
 
 // ParseLane reads a lane exactly, OTHER too.
-func ParseLane(s string) (Lane, bool) {
-	for _, l := range Lanes {
-		if string(l) == s {
-			return l, true
-		}
-	}
-	return "", false
-}
+func ParseLane(s string) (Lane, bool) { return oneOf(s, Lanes[:]...) }
 
-// LaneFilter reads a `lane` query parameter in any case. An unknown value and
-// OTHER give the empty lane: no filter.
+// LaneFilter reads a `lane` query parameter, in upper or lower case. For an unknown value and for OTHER it returns the empty lane,
+// which is no filter.
 func LaneFilter(raw string) Lane {
 	if len(raw) > len(LaneEntertainment) {
 		return ""
@@ -49,7 +42,7 @@ func LaneFilter(raw string) Lane {
 	return l
 }
 
-// Filterable reports whether the lane may be asked for.
+// Filterable reports whether lists can be filtered by the lane.
 func (l Lane) Filterable() bool { return l != "" && l != LaneOther }
 
 // String implements fmt.Stringer.

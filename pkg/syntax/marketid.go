@@ -22,14 +22,7 @@ const (
 var Providers = [...]Provider{Polymarket, Kalshi, Limitless, Manifold, Manual}
 
 // ParseProvider reads a provider name exactly.
-func ParseProvider(s string) (Provider, bool) {
-	for _, p := range Providers {
-		if string(p) == s {
-			return p, true
-		}
-	}
-	return "", false
-}
+func ParseProvider(s string) (Provider, bool) { return oneOf(s, Providers[:]...) }
 
 // prefixes is the one table from id form to provider; the primary venue has
 // bare digits and no prefix.

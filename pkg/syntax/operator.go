@@ -4,12 +4,11 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
-	"strings"
 
 	"github.com/signalcast/signalcast/pkg/fault"
 )
 
-// OperatorType tells who or what files the calls.
+// OperatorType is the kind of an operator: a person, an agent or a bot of the service.
 type OperatorType string
 
 // The operator types.
@@ -20,13 +19,7 @@ const (
 )
 
 // ParseOperatorType reads an operator type exactly.
-func ParseOperatorType(s string) (OperatorType, bool) {
-	switch OperatorType(s) {
-	case Human, AIAgent, SystemBot:
-		return OperatorType(s), true
-	}
-	return "", false
-}
+func ParseOperatorType(s string) (OperatorType, bool) { return oneOf(s, Human, AIAgent, SystemBot) }
 
 // Crowd reports whether calls of this type count as crowd.
 func (t OperatorType) Crowd() bool { return t == Human || t == AIAgent }
@@ -42,25 +35,7 @@ const (
 )
 
 // ParseTier reads a tier exactly.
-func ParseTier(s string) (Tier, bool) {
-	switch Tier(s) {
-	case Independent, House, Automated:
-		return Tier(s), true
-	}
-	return "", false
-}
-
-// TierOf gives the tier: automated for machines and seeded profiles, house for
-// the service's own logins, independent for everybody else.
-func TierOf(t OperatorType, seeded, house bool) Tier {
-	switch {
-	case t != Human || seeded:
-		return Automated
-	case house:
-		return House
-	}
-	return Independent
-}
+func ParseTier(s string) (Tier, bool) { return oneOf(s, Independent, House, Automated) }
 
 // Ranked reports whether the tier takes part in rankings.
 func (t Tier) Ranked() bool { return t == Independent || t == House }
@@ -70,25 +45,11 @@ const publicPrefix = "op_"
 // PublicID is the masked id of an operator, `op_` and 16 hex digits.
 type PublicID string
 
-// NewPublicID masks a provider id. It is stable for the life of the secret.
+// NewPublicID returns the public id for an id of the identity provider. It is the same as long as the secret is the same.
 func NewPublicID(secret, providerID string) PublicID {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte(providerID))
 	return PublicID(publicPrefix + hex.EncodeToString(mac.Sum(nil)[:8]))
-}
-
-// ParsePublicID checks the form.
-func ParsePublicID(s string) (PublicID, bool) {
-	digits, ok := strings.CutPrefix(s, publicPrefix)
-	if !ok || len(digits) != 16 {
-		return "", false
-	}
-	for i := range len(digits) {
-		if c := digits[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return "", false
-		}
-	}
-	return PublicID(s), true
 }
 
 // String implements fmt.Stringer.

@@ -10,20 +10,14 @@ const (
 )
 
 // ParseSide reads a side exactly.
-func ParseSide(s string) (Side, bool) {
-	switch Side(s) {
-	case Yes, No:
-		return Side(s), true
-	}
-	return "", false
-}
+func ParseSide(s string) (Side, bool) { return oneOf(s, Yes, No) }
 
-// Opposite is the other side.
-func (s Side) Opposite() Side {
-	if s == Yes {
-		return No
+// SideOf returns the side of a stored call, YES or NO.
+func SideOf(yes bool) Side {
+	if yes {
+		return Yes
 	}
-	return Yes
+	return No
 }
 
 // String implements fmt.Stringer.
@@ -40,13 +34,7 @@ const (
 )
 
 // ParseVerdict reads a verdict exactly.
-func ParseVerdict(s string) (Verdict, bool) {
-	switch Verdict(s) {
-	case VerdictYes, VerdictNo, VerdictInvalid:
-		return Verdict(s), true
-	}
-	return "", false
-}
+func ParseVerdict(s string) (Verdict, bool) { return oneOf(s, VerdictYes, VerdictNo, VerdictInvalid) }
 
 // Side is the side that the verdict pays; none for INVALID.
 func (v Verdict) Side() (Side, bool) { return ParseSide(string(v)) }

@@ -13,11 +13,7 @@ const (
 
 // ParseMarketStatus reads a market status exactly.
 func ParseMarketStatus(s string) (MarketStatus, bool) {
-	switch MarketStatus(s) {
-	case MarketOpen, MarketClosed, MarketResolved, MarketUnknown:
-		return MarketStatus(s), true
-	}
-	return "", false
+	return oneOf(s, MarketOpen, MarketClosed, MarketResolved, MarketUnknown)
 }
 
 // SignalStatus is the state of a signal.
@@ -31,16 +27,7 @@ const (
 	Void    SignalStatus = "void"
 )
 
-// ParseSignalStatus reads a signal status exactly.
-func ParseSignalStatus(s string) (SignalStatus, bool) {
-	switch SignalStatus(s) {
-	case Pending, Won, Lost, Void:
-		return SignalStatus(s), true
-	}
-	return "", false
-}
-
-// Source is the door through which a signal came.
+// Source is the client that filed a signal.
 type Source string
 
 // The fixed sources; one more, the social client, is a setting.

@@ -1,6 +1,8 @@
 package syntax
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -86,29 +88,24 @@ func visible(r rune) bool {
 	return true
 }
 
+// oneOf returns s as a word, and whether it is one of words. It compares exactly.
+func oneOf[T ~string](s string, words ...T) (T, bool) {
+	if slices.Contains(words, T(s)) {
+		return T(s), true
+	}
+	return "", false
+}
+
 // Snake writes a camelCase member as error codes spell it:
 // priceAtPrediction is price_at_prediction, hlsURL is hls_url.
 func Snake(member string) string {
-	b := make([]byte, 0, len(member)+4)
-	for i := range len(member) {
-		c := member[i]
-		switch {
-		case isUpper(c):
-			afterWord := i > 0 && !isUpper(member[i-1]) && isAlnum(member[i-1])
-			newWord := i > 0 && isUpper(member[i-1]) && i+1 < len(member) && isLower(member[i+1])
-			if afterWord || newWord {
-				b = append(b, '_')
-			}
-			b = append(b, c+'a'-'A')
-		case isAlnum(c):
-			b = append(b, c)
-		default:
-			b = append(b, '_')
-		}
-	}
-	return string(b)
+	member = acronymEnd.ReplaceAllString(member, "${1}_${2}")
+	member = wordStart.ReplaceAllString(member, "${1}_${2}")
+	return strings.ToLower(notWord.ReplaceAllString(member, "_"))
 }
 
-func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
-
-func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
+var (
+	acronymEnd = regexp.MustCompile("([A-Z])([A-Z][a-z])")
+	wordStart  = regexp.MustCompile("([a-z0-9])([A-Z])")
+	notWord    = regexp.MustCompile("[^0-9A-Za-z]")
+)

@@ -18,10 +18,8 @@ var Windows = [...]Window{Window15m, Window1h, Window6h, Window24h}
 
 // ParseWindow reads a `window` query parameter; anything unknown is the default.
 func ParseWindow(raw string) Window {
-	for _, w := range Windows {
-		if string(w) == raw {
-			return w
-		}
+	if w, ok := oneOf(raw, Windows[:]...); ok {
+		return w
 	}
 	return Window24h
 }
@@ -41,6 +39,39 @@ func (w Window) Duration() time.Duration {
 
 // String implements fmt.Stringer.
 func (w Window) String() string { return string(w) }
+
+// Interval is a part of a price history that ends now.
+type Interval string
+
+// The intervals; IntervalDay is the default.
+const (
+	IntervalHour Interval = "1H"
+	IntervalDay  Interval = "24H"
+	IntervalWeek Interval = "7D"
+	IntervalAll  Interval = "ALL"
+)
+
+// ParseInterval reads an `interval` query parameter; anything unknown is the default.
+func ParseInterval(raw string) Interval {
+	switch i := Interval(raw); i {
+	case IntervalHour, IntervalWeek, IntervalAll:
+		return i
+	}
+	return IntervalDay
+}
+
+// Start returns the time at which an interval that ends now begins; the zero time for IntervalAll.
+func (i Interval) Start(now time.Time) time.Time {
+	switch i {
+	case IntervalHour:
+		return now.Add(-time.Hour)
+	case IntervalWeek:
+		return now.AddDate(0, 0, -7)
+	case IntervalAll:
+		return time.Time{}
+	}
+	return now.AddDate(0, 0, -1)
+}
 
 const stampLayout = "2006-01-02T15:04:05.000Z"
 

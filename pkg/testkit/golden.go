@@ -62,3 +62,14 @@ func canonical(t testing.TB, name string, text []byte) []byte {
 	}
 	return out.Bytes()
 }
+
+// Must returns a function that returns the value of a call. An error of the call ends the test.
+func Must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}

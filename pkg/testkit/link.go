@@ -14,10 +14,10 @@ import (
 
 // Link serves what register adds over an in-memory connection with all the rules
 // of pkg/link and returns the caller's end. Both close with the test.
-func Link(t testing.TB, register func(grpc.ServiceRegistrar)) *grpc.ClientConn {
+func Link(t testing.TB, register func(grpc.ServiceRegistrar), options ...grpc.ServerOption) *grpc.ClientConn {
 	t.Helper()
 	const secret = "testkit-link-secret-of-32-letters"
-	server, err := link.NewServer(link.ServerConfig{Secret: secret})
+	server, err := link.NewServer(link.ServerConfig{Secret: secret, Options: options})
 	if err != nil {
 		t.Fatal(err)
 	}

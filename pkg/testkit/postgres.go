@@ -69,6 +69,9 @@ func Postgres(t testing.TB, schemas ...pg.Schema) Database {
 	return Database{Admin: url}
 }
 
+// ReadTime is the time limit of reads of tests: on a busy machine, a connection takes long.
+const ReadTime = 20 * time.Second
+
 // Pool opens a pool that closes with the test.
 func Pool(t testing.TB, url string) *pgxpool.Pool {
 	t.Helper()

@@ -56,7 +56,6 @@ func New(cfg Config) *Edge {
 	}
 	e := &Edge{Echo: echo.New(), cfg: cfg, paths: make(map[string]*path)}
 	e.HideBanner, e.HidePort = true, true
-	e.JSONSerializer = serializer{}
 	e.Logger.SetOutput(io.Discard) // what matters reaches us as an error
 	e.IPExtractor = func(r *http.Request) string { return Peer(r, cfg.Trusted) }
 	e.HTTPErrorHandler = func(err error, c echo.Context) { e.fail(c, err) }

@@ -2,8 +2,8 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 	"net/http"
@@ -22,41 +22,29 @@ var (
 	ErrTimeout    = fault.New(fault.Unavailable, "signal_service_unavailable", "the answer took too long")
 )
 
-// statusGone is recorded when the client left before an answer; nothing is sent.
+// statusGone is the status in metrics and logs of a request whose client left before the answer. It is not sent.
 const statusGone = 499
 
-// Status is the HTTP status of a kind.
-func Status(k fault.Kind) int {
-	switch k {
-	case fault.Invalid:
-		return http.StatusBadRequest
-	case fault.Unauthenticated:
-		return http.StatusUnauthorized
-	case fault.Forbidden:
-		return http.StatusForbidden
-	case fault.NotFound:
-		return http.StatusNotFound
-	case fault.NotAllowed:
-		return http.StatusMethodNotAllowed
-	case fault.Conflict:
-		return http.StatusConflict
-	case fault.Gone:
-		return http.StatusGone
-	case fault.TooLarge:
-		return http.StatusRequestEntityTooLarge
-	case fault.Unsupported:
-		return http.StatusUnsupportedMediaType
-	case fault.Limited:
-		return http.StatusTooManyRequests
-	case fault.NotImplemented:
-		return http.StatusNotImplemented
-	case fault.Unavailable:
-		return http.StatusServiceUnavailable
-	}
-	return http.StatusInternalServerError
+// statuses are the HTTP statuses of the kinds of faults.
+var statuses = map[fault.Kind]int{
+	fault.Invalid:         http.StatusBadRequest,
+	fault.Unauthenticated: http.StatusUnauthorized,
+	fault.Forbidden:       http.StatusForbidden,
+	fault.NotFound:        http.StatusNotFound,
+	fault.NotAllowed:      http.StatusMethodNotAllowed,
+	fault.Conflict:        http.StatusConflict,
+	fault.Gone:            http.StatusGone,
+	fault.TooLarge:        http.StatusRequestEntityTooLarge,
+	fault.Unsupported:     http.StatusUnsupportedMediaType,
+	fault.Limited:         http.StatusTooManyRequests,
+	fault.NotImplemented:  http.StatusNotImplemented,
+	fault.Unavailable:     http.StatusServiceUnavailable,
 }
 
-// faultOf turns any error into a fault; Echo's own errors into ours.
+// Status returns the HTTP status of a kind; 500 for internal faults.
+func Status(k fault.Kind) int { return cmp.Or(statuses[k], http.StatusInternalServerError) }
+
+// faultOf returns the fault of an error. Errors of Echo become the faults of this package.
 func faultOf(err error) *fault.Fault {
 	var f *fault.Fault
 	if errors.As(err, &f) {
@@ -81,10 +69,8 @@ func faultOf(err error) *fault.Fault {
 	return fault.Of(err)
 }
 
-// WriteError answers with an error in the one shape, { error, message?,
-// …extra }, with the headers that belong to its status. No error is ever
-// stored by a cache. It returns the status; after the first byte of an answer
-// it only returns it.
+// WriteError answers with an error as { error, message?, …extra }, with the headers of its status and Cache-Control: no-store. It
+// returns the status. If the answer has begun, it writes nothing.
 func WriteError(c echo.Context, err error) int {
 	f := faultOf(err)
 	status := Status(f.Kind)
@@ -97,7 +83,7 @@ func WriteError(c echo.Context, err error) int {
 	h.Del("Content-Encoding")
 	switch f.Kind {
 	case fault.Unauthenticated:
-		if h.Get("WWW-Authenticate") == "" { // a handler may have said more
+		if h.Get("WWW-Authenticate") == "" { // a handler may have set a more precise one
 			h["Www-Authenticate"] = []string{"Bearer"}
 		}
 	case fault.Limited, fault.Unavailable:
@@ -108,7 +94,7 @@ func WriteError(c echo.Context, err error) int {
 	body := buffers.Get().(*bytes.Buffer)
 	defer release(body)
 	writeFault(body, f)
-	// The status stands even when the client is no longer there to read it.
+	// The status is recorded even if the client has left.
 	_ = Blob(c, status, body.Bytes())
 	return status
 }
@@ -120,7 +106,7 @@ func ErrorBody(err error) []byte {
 	return b.Bytes()
 }
 
-// retrySeconds rounds the extra retryAfterMs up to whole seconds, at least 1.
+// retrySeconds returns the extra member retryAfterMs in seconds, rounded up, at least 1.
 func retrySeconds(f *fault.Fault) int64 {
 	var ms int64
 	switch v := f.Extra["retryAfterMs"].(type) {
@@ -130,13 +116,13 @@ func retrySeconds(f *fault.Fault) int64 {
 		ms = int64(v)
 	case int64:
 		ms = v
-	case float64: // as it arrives from another service
+	case float64: // from another service
 		ms = int64(v)
 	}
 	return max(1, (ms+999)/1000)
 }
 
-// writeFault writes error, message, then the extra members by name.
+// writeFault writes error, message and the extra members in the order of their names.
 func writeFault(b *bytes.Buffer, f *fault.Fault) {
 	code := f.Code
 	message := f.Message
@@ -163,14 +149,11 @@ func writeFault(b *bytes.Buffer, f *fault.Fault) {
 	b.WriteByte('}')
 }
 
+// writeValue writes a value as JSON, or null if it has no JSON form.
 func writeValue(b *bytes.Buffer, v any) {
 	before := b.Len()
-	enc := json.NewEncoder(b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	if err := marshal(b, v); err != nil {
 		b.Truncate(before)
 		b.WriteString("null")
-		return
 	}
-	b.Truncate(b.Len() - 1)
 }

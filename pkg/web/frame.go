@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/obs"
 )
 
 var nosniff = []string{"nosniff"}
@@ -35,7 +37,7 @@ func (e *Edge) frame(next echo.HandlerFunc) echo.HandlerFunc {
 			h["Cache-Control"] = noStore
 		}
 		p.cors(r.Method).set(h)
-		c.SetRequest(r.WithContext(WithRequestID(r.Context(), id)))
+		c.SetRequest(r.WithContext(obs.WithRequestID(r.Context(), id)))
 		run := next
 		if p != nil && p.bypass != nil {
 			run = p.bypass
@@ -98,7 +100,7 @@ func (e *Edge) fail(c echo.Context, err error) int {
 func (e *Edge) logFailure(c echo.Context, msg string, status int, err error) {
 	ctx := c.Request().Context()
 	attrs := []slog.Attr{
-		slog.String("request_id", RequestID(ctx)),
+		slog.String("request_id", obs.RequestID(ctx)),
 		slog.String("method", c.Request().Method),
 		slog.String("route", c.Path()),
 		slog.Int("status", status),
@@ -135,7 +137,7 @@ func (e *Edge) done(c echo.Context, p *path, status int, took time.Duration) {
 		return
 	}
 	e.cfg.Log.LogAttrs(ctx, level, "request",
-		slog.String("request_id", RequestID(ctx)),
+		slog.String("request_id", obs.RequestID(ctx)),
 		slog.String("method", r.Method),
 		slog.String("route", c.Path()),
 		slog.String("path", cut(r.URL.EscapedPath(), 200)),

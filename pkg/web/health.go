@@ -13,22 +13,20 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// Check tells whether one thing that a service needs is there.
+// Check tests whether one dependency of a service is available.
 type Check struct {
 	Name string
 	Test func(context.Context) error
 }
 
-// checkTime bounds one check; checkLife is how long its answer is good, so
-// that the route cannot be used to load what it asks.
+// A check takes at most checkTime. Its result is reused for checkLife, so that requests for /readyz put no load on dependencies.
 const (
 	checkTime = time.Second
 	checkLife = 500 * time.Millisecond
 )
 
-// Health answers /healthz (the process lives) and /readyz (it should get
-// requests). It starts not ready: Up says that starting is done, Down that
-// stopping has begun.
+// Health answers /healthz (the process runs) and /readyz (it should get requests). A process is ready between Up, after its start,
+// and Down, before its stop, while its checks succeed.
 type Health struct {
 	nonce  string
 	now    func() time.Time
@@ -36,22 +34,22 @@ type Health struct {
 	up     atomic.Bool
 
 	mu     sync.Mutex
-	asked  time.Time
+	asked  time.Time // of failed
 	failed []string
 }
 
-// NewHealth makes the answers; nonce tells one process from another.
+// NewHealth returns a Health that is not ready. nonce identifies the process in its answers.
 func NewHealth(nonce string, now func() time.Time, checks ...Check) *Health {
 	return &Health{nonce: nonce, now: now, checks: checks}
 }
 
-// Up makes the service ready as far as its checks allow.
+// Up makes the service ready if its checks succeed.
 func (h *Health) Up() { h.up.Store(true) }
 
-// Down makes the service not ready, for good as far as callers care.
+// Down makes the service not ready, whatever its checks return.
 func (h *Health) Down() { h.up.Store(false) }
 
-// Failed names what keeps the service from being ready; nil when it is ready.
+// Failed returns the names of the failed checks, nil if the service is ready. Before Up and after Down it returns "lifecycle".
 func (h *Health) Failed(ctx context.Context) []string {
 	if !h.up.Load() {
 		return []string{"lifecycle"}
@@ -67,7 +65,7 @@ func (h *Health) Failed(ctx context.Context) []string {
 }
 
 func (h *Health) ask(ctx context.Context) []string {
-	// A caller that hangs up must not make the next one hear "failed".
+	// The end of a request must not fail the checks: the next request gets the same result.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTime)
 	defer cancel()
 	bad := make([]bool, len(h.checks))
@@ -97,33 +95,30 @@ type ready struct {
 	Failed []string `json:"failed,omitempty"`
 }
 
-// Healthz answers 200 for as long as the process can answer.
-func (h *Health) Healthz(c echo.Context) error {
-	c.Response().Header()["Cache-Control"] = noStore
-	return OK(c, alive{OK: true, Nonce: h.nonce})
+// healthz answers 200 for as long as the process can answer.
+func (h *Health) healthz(w http.ResponseWriter, _ *http.Request) {
+	writePlain(w, http.StatusOK, alive{OK: true, Nonce: h.nonce})
 }
 
-// Readyz answers 200, or 503 with the names of what failed.
-func (h *Health) Readyz(c echo.Context) error {
-	status, failed := http.StatusOK, h.Failed(c.Request().Context())
-	header := c.Response().Header()
-	header["Cache-Control"] = noStore
+// readyz answers 200, or 503 with the names of the checks that failed.
+func (h *Health) readyz(w http.ResponseWriter, r *http.Request) {
+	status, failed := http.StatusOK, h.Failed(r.Context())
 	if failed != nil {
 		status = http.StatusServiceUnavailable
-		header["Retry-After"] = []string{"1"}
+		w.Header()["Retry-After"] = []string{"1"}
 	}
-	return JSON(c, status, ready{OK: failed == nil, Nonce: h.nonce, Failed: failed})
+	writePlain(w, status, ready{OK: failed == nil, Nonce: h.nonce, Failed: failed})
 }
 
-// mountHealth adds the two routes in front of every other middleware: a probe
-// is never limited.
+// mountHealth adds /healthz and /readyz. They answer before any other middleware, so that no limit applies to a probe.
 func (e *Edge) mountHealth(h *Health, k CORS) {
-	Mount(e, []Route{
-		{Method: http.MethodGet, Path: "/healthz", Who: []string{"public"}, CORS: k, Handler: h.Healthz},
-		{Method: http.MethodGet, Path: "/readyz", Who: []string{"public"}, CORS: k, Handler: h.Readyz},
-	})
-	for pattern, get := range map[string]echo.HandlerFunc{"/healthz": h.Healthz, "/readyz": h.Readyz} {
-		e.paths[pattern].bypass = func(c echo.Context) error {
+	for _, probe := range []struct {
+		path   string
+		answer http.HandlerFunc
+	}{{"/healthz", h.healthz}, {"/readyz", h.readyz}} {
+		get := echo.WrapHandler(probe.answer)
+		Mount(e, []Route{{Method: http.MethodGet, Path: probe.path, Who: []string{"public"}, CORS: k, Handler: get}})
+		e.paths[probe.path].bypass = func(c echo.Context) error {
 			if m := c.Request().Method; m != http.MethodGet && m != http.MethodHead {
 				return c.Handler()(c) // OPTIONS and 405 as everywhere
 			}

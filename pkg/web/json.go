@@ -70,18 +70,11 @@ func Blob(c echo.Context, status int, body []byte) error {
 	return err
 }
 
-// serializer gives c.JSON the same encoding.
-type serializer struct{}
-
-func (serializer) Serialize(c echo.Context, v any, _ string) error {
-	b := buffers.Get().(*bytes.Buffer)
-	defer release(b)
-	if err := marshal(b, v); err != nil {
-		return err
+// OrNull returns a pointer to v; nil for the zero value, which JSON shows as null or leaves out.
+func OrNull[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
 	}
-	_, err := c.Response().Write(b.Bytes())
-	return err
+	return &v
 }
-
-// Deserialize refuses Echo's own binder: Decode is the one reader.
-func (serializer) Deserialize(echo.Context, any) error { return ErrMediaType.Say("use Decode") }

@@ -54,17 +54,7 @@ func TestRequestThatWasThereInTime(t *testing.T) {
 		}
 		return ctx
 	})
-	if err := s.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan error, 1)
-	go func() { done <- s.Serve() }()
-	t.Cleanup(func() {
-		if err := s.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-		<-done
-	})
+	run(t, s)
 	if got, _ := dial(t, s.Addr(), "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); !strings.HasSuffix(got, "here") {
 		t.Errorf("answered %q", got)
 	}

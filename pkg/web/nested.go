@@ -21,19 +21,11 @@ func (o Object) OptObject(name string) (Object, bool) {
 }
 
 func (o Object) child(name, place string, v []byte) Object {
-	c := Object{first: o.first, path: o.path + place + "."}
 	if v[0] != '{' {
 		o.Invalid(name, "must be an object")
-		return c
+		v = []byte("{}")
 	}
-	s := scanner{b: v}
-	spans, err := s.object()
-	if err != nil { // the scanner accepted these bytes before
-		o.Invalid(name, "must be an object")
-		return c
-	}
-	c.src, c.spans = v, spans
-	return c
+	return Object{first: o.first, path: o.path + place + ".", src: v, spans: partsOf(v)}
 }
 
 // Strings reads an optional list of at most items texts of at most limit
@@ -78,15 +70,17 @@ func (o Object) list(name string, v []byte, items int) []span {
 		o.Invalid(name, "must be a list")
 		return nil
 	}
-	s := scanner{b: v}
-	spans, err := s.array()
-	if err != nil { // the scanner accepted these bytes before
-		o.Invalid(name, "must be a list")
-		return nil
-	}
+	spans := partsOf(v)
 	if len(spans) > items {
 		o.Invalid(name, "must have at most "+strconv.Itoa(items)+" items")
 		return nil
 	}
+	return spans
+}
+
+// partsOf returns the members of an object, or the items of a list, that the scanner has accepted before.
+func partsOf(v []byte) []span {
+	s := scanner{b: v}
+	spans, _ := s.parts() // no error: the text was accepted
 	return spans
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -57,7 +58,7 @@ func (o Object) record(prefix, name, text string) {
 // Has reports a member that is present and not null.
 func (o Object) Has(name string) bool { return o.raw(name) != nil }
 
-// Names lists the members as they came, null ones too.
+// Names returns the names of all members, in the order of the text, with those whose value is null.
 func (o Object) Names() []string {
 	out := make([]string, len(o.spans))
 	for i, sp := range o.spans {
@@ -66,8 +67,7 @@ func (o Object) Names() []string {
 	return out
 }
 
-// Raw is the JSON text of a member, nil when absent or null. It is valid JSON
-// and must not be changed.
+// Raw returns the JSON text of a member, nil if it is absent or null. The caller must not change it.
 func (o Object) Raw(name string) []byte { return o.raw(name) }
 
 func (o Object) raw(name string) []byte {
@@ -82,7 +82,7 @@ func (o Object) raw(name string) []byte {
 	return nil
 }
 
-// need is raw for a required member.
+// need returns the JSON text of a required member, and records that it is missing if it is nil.
 func (o Object) need(name string) []byte {
 	v := o.raw(name)
 	if v == nil {
@@ -196,23 +196,9 @@ func (o Object) checkLine(name, s string, limit int) {
 	}
 }
 
-// decodeText decodes a string that the scanner has already accepted.
-func decodeText(v []byte) string {
-	s := scanner{b: v}
-	text, err := s.text(true)
-	if err != nil { // the scanner accepted these bytes before
-		return ""
-	}
-	return text
-}
-
 // Int reads a required whole number between low and high.
 func (o Object) Int(name string, low, high int64) int64 {
-	v := o.need(name)
-	if v == nil {
-		return 0
-	}
-	return o.integer(name, v, low, high)
+	return required(o, name, o.OptInt(name, low, high))
 }
 
 // OptInt reads an optional whole number; nil when absent.
@@ -221,26 +207,17 @@ func (o Object) OptInt(name string, low, high int64) *int64 {
 	if v == nil {
 		return nil
 	}
-	n := o.integer(name, v, low, high)
-	return &n
-}
-
-func (o Object) integer(name string, v []byte, low, high int64) int64 {
 	n, ok := whole(string(v))
 	if !ok || n < low || n > high {
 		o.Invalid(name, "must be an integer from "+strconv.FormatInt(low, 10)+" to "+strconv.FormatInt(high, 10))
-		return 0
+		n = 0
 	}
-	return n
+	return &n
 }
 
 // Number reads a required number between low and high.
 func (o Object) Number(name string, low, high float64) float64 {
-	v := o.need(name)
-	if v == nil {
-		return 0
-	}
-	return o.float(name, v, low, high)
+	return required(o, name, o.OptNumber(name, low, high))
 }
 
 // OptNumber reads an optional number; nil when absent.
@@ -249,24 +226,17 @@ func (o Object) OptNumber(name string, low, high float64) *float64 {
 	if v == nil {
 		return nil
 	}
-	n := o.float(name, v, low, high)
-	return &n
-}
-
-func (o Object) float(name string, v []byte, low, high float64) float64 {
 	n, err := strconv.ParseFloat(string(v), 64)
 	if err != nil || math.IsNaN(n) || n < low || n > high {
 		o.Invalid(name, "must be a number from "+strconv.FormatFloat(low, 'f', -1, 64)+" to "+strconv.FormatFloat(high, 'f', -1, 64))
-		return 0
+		n = 0
 	}
-	return n + 0 // minus zero becomes zero
+	n += 0 // minus zero becomes zero
+	return &n
 }
 
 // Bool reads a required truth value.
-func (o Object) Bool(name string) bool {
-	v := o.need(name)
-	return v != nil && o.truth(name, v)
-}
+func (o Object) Bool(name string) bool { return required(o, name, o.OptBool(name)) }
 
 // OptBool reads an optional truth value; nil when absent.
 func (o Object) OptBool(name string) *bool {
@@ -274,24 +244,28 @@ func (o Object) OptBool(name string) *bool {
 	if v == nil {
 		return nil
 	}
-	b := o.truth(name, v)
-	return &b
-}
-
-func (o Object) truth(name string, v []byte) bool {
 	if v[0] != 't' && v[0] != 'f' {
 		o.Invalid(name, "must be true or false")
 	}
-	return v[0] == 't'
+	b := v[0] == 't'
+	return &b
+}
+
+// required returns the value of a required member, and records that it is missing if it is nil.
+func required[T any](o Object, name string, v *T) (value T) {
+	if v == nil {
+		o.Missing(name)
+		return value
+	}
+	return *v
 }
 
 // Enum reads one of the allowed words, exactly spelt.
 func (o Object) Enum(name string, allowed ...string) string {
-	v := o.need(name)
-	if v == nil {
-		return ""
+	if !o.Has(name) {
+		o.Missing(name)
 	}
-	return o.enum(name, v, allowed)
+	return o.OptEnum(name, allowed...)
 }
 
 // OptEnum reads one of the allowed words; empty when absent.
@@ -300,16 +274,9 @@ func (o Object) OptEnum(name string, allowed ...string) string {
 	if v == nil {
 		return ""
 	}
-	return o.enum(name, v, allowed)
-}
-
-func (o Object) enum(name string, v []byte, allowed []string) string {
 	if v[0] == '"' {
-		s := decodeText(v)
-		for _, a := range allowed {
-			if s == a {
-				return a
-			}
+		if s := decodeText(v); slices.Contains(allowed, s) {
+			return s
 		}
 	}
 	o.Invalid(name, "must be "+orList(allowed))

@@ -1,6 +1,10 @@
 package web
 
 import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -48,7 +52,7 @@ func scanObject(b []byte) ([]span, error) {
 		}
 		return nil, ErrBody
 	}
-	spans, err := s.object()
+	spans, err := s.parts()
 	if err != nil {
 		return nil, err
 	}
@@ -80,28 +84,18 @@ func (s *scanner) take(c byte) bool {
 	return false
 }
 
-func (s *scanner) enter() error {
-	s.i++
-	if s.depth++; s.depth > maxDepth {
-		return errDepth
-	}
-	return nil
-}
-
+// value validates a value of any kind.
 func (s *scanner) value() error {
 	s.space()
 	if s.i >= len(s.b) {
 		return errSyntax
 	}
 	switch c := s.b[s.i]; {
-	case c == '{':
-		_, err := s.object()
-		return err
-	case c == '[':
-		_, err := s.array()
+	case c == '{', c == '[':
+		_, err := s.parts()
 		return err
 	case c == '"':
-		_, err := s.text(false)
+		_, err := s.text()
 		return err
 	case c == '-' || c >= '0' && c <= '9':
 		return s.number()
@@ -118,36 +112,43 @@ func (s *scanner) value() error {
 }
 
 func (s *scanner) word(w string) error {
-	if len(s.b)-s.i < len(w) || string(s.b[s.i:s.i+len(w)]) != w {
+	if !bytes.HasPrefix(s.b[s.i:], []byte(w)) {
 		return errSyntax
 	}
 	s.i += len(w)
 	return nil
 }
 
-func (s *scanner) object() ([]span, error) {
-	if err := s.enter(); err != nil {
-		return nil, err
+// parts validates an object or a list. It returns the spans of its members or items if it is the outermost one.
+func (s *scanner) parts() ([]span, error) {
+	named, end := s.b[s.i] == '{', s.b[s.i]+2 // both closing brackets follow their opening one by two
+	s.i++
+	if s.depth++; s.depth > maxDepth {
+		return nil, errDepth
 	}
 	defer func() { s.depth-- }()
-	var spans []span
-	var seen names
-	if s.take('}') {
+	if s.take(end) {
 		return nil, nil
 	}
+	var spans []span
+	seen := map[string]bool{}
 	for {
 		s.space()
-		name, err := s.text(true)
-		if err != nil {
-			return nil, err
+		var name string
+		if named {
+			quoted, err := s.text()
+			if err != nil {
+				return nil, err
+			}
+			if name = decodeText(quoted); seen[name] {
+				return nil, errDuplicate
+			}
+			seen[name] = true
+			if !s.take(':') {
+				return nil, errSyntax
+			}
+			s.space()
 		}
-		if !seen.add(name) {
-			return nil, errDuplicate
-		}
-		if !s.take(':') {
-			return nil, errSyntax
-		}
-		s.space()
 		start := s.i
 		if err := s.value(); err != nil {
 			return nil, err
@@ -155,7 +156,7 @@ func (s *scanner) object() ([]span, error) {
 		if s.depth == 1 {
 			spans = append(spans, span{name, start, s.i})
 		}
-		if s.take('}') {
+		if s.take(end) {
 			return spans, nil
 		}
 		if !s.take(',') {
@@ -164,218 +165,107 @@ func (s *scanner) object() ([]span, error) {
 	}
 }
 
-// array validates a list; the spans of its items are kept at the top only.
-func (s *scanner) array() ([]span, error) {
-	if err := s.enter(); err != nil {
-		return nil, err
-	}
-	defer func() { s.depth-- }()
-	var spans []span
-	if s.take(']') {
-		return nil, nil
-	}
-	for {
-		s.space()
-		start := s.i
-		if err := s.value(); err != nil {
-			return nil, err
-		}
-		if s.depth == 1 {
-			spans = append(spans, span{"", start, s.i})
-		}
-		if s.take(']') {
-			return spans, nil
-		}
-		if !s.take(',') {
-			return nil, errSyntax
-		}
-	}
-}
-
-// number follows the grammar of RFC 8259; the value is judged by who asks.
+// number validates the grammar of RFC 8259; the accessors check the value.
 func (s *scanner) number() error {
-	if s.b[s.i] == '-' {
+	from := s.i
+	for s.i < len(s.b) && strings.IndexByte("+-.0123456789Ee", s.b[s.i]) >= 0 {
 		s.i++
 	}
-	if s.i < len(s.b) && s.b[s.i] == '0' {
-		s.i++
-	} else if !s.digits() {
+	if !json.Valid(s.b[from:s.i]) {
 		return errSyntax
-	}
-	if s.i < len(s.b) && s.b[s.i] == '.' {
-		s.i++
-		if !s.digits() {
-			return errSyntax
-		}
-	}
-	if s.i < len(s.b) && (s.b[s.i] == 'e' || s.b[s.i] == 'E') {
-		s.i++
-		if s.i < len(s.b) && (s.b[s.i] == '+' || s.b[s.i] == '-') {
-			s.i++
-		}
-		if !s.digits() {
-			return errSyntax
-		}
 	}
 	return nil
 }
 
-func (s *scanner) digits() bool {
-	from := s.i
-	for s.i < len(s.b) && s.b[s.i] >= '0' && s.b[s.i] <= '9' {
-		s.i++
-	}
-	return s.i > from
-}
-
-// text validates a string; with keep it also decodes it.
-func (s *scanner) text(keep bool) (string, error) {
+// text validates a string and returns it with its quotes.
+func (s *scanner) text() ([]byte, error) {
 	if s.i >= len(s.b) || s.b[s.i] != '"' {
-		return "", errSyntax
+		return nil, errSyntax
 	}
-	s.i++
 	from := s.i
-	var out []byte // nil while the string is its own decoding
-	for s.i < len(s.b) {
+	for s.i++; s.i < len(s.b); {
 		switch c := s.b[s.i]; {
 		case c == '"':
-			raw := s.b[from:s.i]
 			s.i++
-			if !keep {
-				return "", nil
-			}
-			if out != nil {
-				return string(out), nil
-			}
-			return string(raw), nil
+			return s.b[from:s.i], nil
 		case c == '\\':
-			if keep && out == nil {
-				out = append(make([]byte, 0, s.i-from+16), s.b[from:s.i]...)
-			}
-			r, err := s.escape()
-			if err != nil {
-				return "", err
-			}
-			if keep {
-				out = utf8.AppendRune(out, r)
+			if err := s.escape(); err != nil {
+				return nil, err
 			}
 		case c == 0:
-			return "", errNUL
+			return nil, errNUL
 		case c < ' ':
-			return "", errSyntax
-		default:
-			n := 1
-			if c >= utf8.RuneSelf {
-				var r rune
-				if r, n = utf8.DecodeRune(s.b[s.i:]); r == utf8.RuneError && n == 1 {
-					return "", errUTF8
-				}
-			}
-			if out != nil {
-				out = append(out, s.b[s.i:s.i+n]...)
+			return nil, errSyntax
+		case c >= utf8.RuneSelf:
+			r, n := utf8.DecodeRune(s.b[s.i:])
+			if r == utf8.RuneError && n == 1 {
+				return nil, errUTF8
 			}
 			s.i += n
+		default:
+			s.i++
 		}
 	}
-	return "", errSyntax
+	return nil, errSyntax
 }
 
-// escape reads one escape, which may be a surrogate pair.
-func (s *scanner) escape() (rune, error) {
+// decodeText returns the value of a string that text has validated.
+func decodeText(quoted []byte) string {
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return string(quoted[1 : len(quoted)-1])
+	}
+	var out string
+	if json.Unmarshal(quoted, &out) != nil { // text accepted it
+		return ""
+	}
+	return out
+}
+
+// escape validates one escape, which may be a surrogate pair.
+func (s *scanner) escape() error {
 	if s.i+1 >= len(s.b) {
-		return 0, errSyntax
+		return errSyntax
 	}
 	c := s.b[s.i+1]
 	s.i += 2
-	switch c {
-	case '"', '\\', '/':
-		return rune(c), nil
-	case 'b':
-		return '\b', nil
-	case 'f':
-		return '\f', nil
-	case 'n':
-		return '\n', nil
-	case 'r':
-		return '\r', nil
-	case 't':
-		return '\t', nil
-	case 'u':
+	if c == 'u' {
 		return s.unicode()
 	}
-	return 0, errSyntax
+	if strings.IndexByte(`"\/bfnrt`, c) < 0 {
+		return errSyntax
+	}
+	return nil
 }
 
-func (s *scanner) unicode() (rune, error) {
+func (s *scanner) unicode() error {
 	r, ok := s.hex4()
 	switch {
 	case !ok:
-		return 0, errSyntax
+		return errSyntax
 	case r == 0:
-		return 0, errNUL
+		return errNUL
 	case !utf16.IsSurrogate(r):
-		return r, nil
+		return nil
 	}
-	if s.i+1 >= len(s.b) || s.b[s.i] != '\\' || s.b[s.i+1] != 'u' {
-		return 0, errSurrogate
+	if !bytes.HasPrefix(s.b[s.i:], []byte(`\u`)) {
+		return errSurrogate
 	}
 	s.i += 2
 	low, ok := s.hex4()
 	if !ok {
-		return 0, errSyntax
+		return errSyntax
 	}
-	if r = utf16.DecodeRune(r, low); r == utf8.RuneError {
-		return 0, errSurrogate
+	if utf16.DecodeRune(r, low) == utf8.RuneError {
+		return errSurrogate
 	}
-	return r, nil
+	return nil
 }
 
 func (s *scanner) hex4() (rune, bool) {
 	if len(s.b)-s.i < 4 {
 		return 0, false
 	}
-	var r rune
-	for _, c := range s.b[s.i : s.i+4] {
-		switch {
-		case c >= '0' && c <= '9':
-			c -= '0'
-		case c >= 'a' && c <= 'f':
-			c -= 'a' - 10
-		case c >= 'A' && c <= 'F':
-			c -= 'A' - 10
-		default:
-			return 0, false
-		}
-		r = r<<4 | rune(c)
-	}
+	n, err := strconv.ParseUint(string(s.b[s.i:s.i+4]), 16, 16)
 	s.i += 4
-	return r, true
-}
-
-// names finds duplicates: a short list first, a map when it grows.
-type names struct {
-	list []string
-	more map[string]struct{}
-}
-
-func (n *names) add(name string) bool {
-	if n.more != nil {
-		if _, ok := n.more[name]; ok {
-			return false
-		}
-		n.more[name] = struct{}{}
-		return true
-	}
-	for _, s := range n.list {
-		if s == name {
-			return false
-		}
-	}
-	if n.list = append(n.list, name); len(n.list) == 16 {
-		n.more = make(map[string]struct{}, 64)
-		for _, s := range n.list {
-			n.more[s] = struct{}{}
-		}
-	}
-	return true
+	return rune(n), err == nil
 }

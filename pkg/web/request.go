@@ -1,50 +1,19 @@
 package web
 
 import (
-	"context"
 	"net/url"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/fault"
 )
 
-type requestIDKey struct{}
-
-// RequestID is the id of the request that a context belongs to; empty outside.
-func RequestID(ctx context.Context) string {
-	id, _ := ctx.Value(requestIDKey{}).(string)
-	return id
-}
-
-// WithRequestID carries a request id; for tests and for work that continues a
-// request.
-func WithRequestID(ctx context.Context, id string) context.Context {
-	return context.WithValue(ctx, requestIDKey{}, id)
-}
-
-// saneID accepts what a caller may choose as request id: a UUID, or 32 hex
-// digits (a trace id). Free text would let a caller write into our logs.
-func saneID(s string) bool {
-	dashed := len(s) == 36
-	if !dashed && len(s) != 32 {
-		return false
-	}
-	for i := range len(s) {
-		if dashed && (i == 8 || i == 13 || i == 18 || i == 23) {
-			if s[i] != '-' {
-				return false
-			}
-			continue
-		}
-		if c := s[i] | 0x20; (s[i] < '0' || s[i] > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
-}
+// saneID accepts what a caller may choose as request id: a UUID, or 32 hex digits (a trace id). Free text would let a caller
+// write into the logs.
+func saneID(s string) bool { return (len(s) == 36 || len(s) == 32) && uuid.Validate(s) == nil }
 
 // cleanParams decodes path parameters once. A parameter that holds a slash,
 // NUL or broken UTF-8 names nothing: not_found.

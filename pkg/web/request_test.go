@@ -9,6 +9,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/signalcast/signalcast/pkg/obs"
 	"github.com/signalcast/signalcast/pkg/web"
 )
 
@@ -16,7 +17,7 @@ func TestRequestID(t *testing.T) {
 	t.Parallel()
 	var inside string
 	b := setup(t, web.Route{Method: "GET", Path: "/id", Handler: func(c echo.Context) error {
-		inside = web.RequestID(c.Request().Context())
+		inside = obs.RequestID(c.Request().Context())
 		return web.OK(c, nil)
 	}})
 	const made = "0199f0a4-0000-7000-8000-000000000001"
@@ -35,7 +36,7 @@ func TestRequestID(t *testing.T) {
 			t.Errorf("%q: answered %q, inside %q", given, got, inside)
 		}
 	}
-	if web.RequestID(context.Background()) != "" {
+	if obs.RequestID(context.Background()) != "" {
 		t.Error("a request id outside of a request")
 	}
 }

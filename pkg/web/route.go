@@ -36,8 +36,9 @@ type Route struct {
 	Timeout time.Duration
 }
 
-// path is what is known of all routes on one path.
+// path is the state that the routes of one path share.
 type path struct {
+	form   string          // the pattern without the names of its parameters
 	class  map[string]CORS // by method, HEAD with GET
 	allow  string
 	proto  bool
@@ -111,13 +112,14 @@ func (e *Edge) pathOf(pattern string) *path {
 	if p := e.paths[pattern]; p != nil {
 		return p
 	}
-	for known, p := range e.paths {
-		if anonymous(known) == anonymous(pattern) {
+	form := anonymous(pattern)
+	for _, p := range e.paths {
+		if p.form == form {
 			e.paths[pattern] = p
 			return p
 		}
 	}
-	p := &path{class: make(map[string]CORS), stream: make(map[string]bool)}
+	p := &path{form: form, class: make(map[string]CORS), stream: make(map[string]bool)}
 	e.paths[pattern] = p
 	e.Add(http.MethodOptions, pattern, func(c echo.Context) error {
 		c.Response().Header()["Allow"] = []string{p.allow}
@@ -161,6 +163,9 @@ func (e *Edge) handler(rt Route) echo.HandlerFunc {
 		cancel := e.limitTime(c, rt.Timeout)
 		defer cancel()
 		err := safely(rt.Handler, c)
+		if source := c.Response().Header().Get(degradedHeader); source != "" {
+			e.cfg.Degraded(rt.Path, source)
+		}
 		if err == nil || rt.Empty == nil && rt.EmptyFor == nil {
 			return err
 		}
@@ -210,12 +215,19 @@ func (e *Edge) degrade(c echo.Context, rt Route, err error) error {
 	source := Source(err)
 	e.logFailure(c, "answered empty", Status(f.Kind), err)
 	e.cfg.Degraded(rt.Path, source)
-	h := c.Response().Header()
-	h["Cache-Control"], h["X-Degraded"] = noStore, []string{source}
+	Degrade(c, source)
 	if rt.EmptyFor != nil {
 		return JSON(c, http.StatusOK, rt.EmptyFor(c))
 	}
 	return JSON(c, http.StatusOK, rt.Empty())
+}
+
+const degradedHeader = "X-Degraded"
+
+// Degrade states in the answer that a source failed, and keeps caches from storing it. The edge counts the answer.
+func Degrade(c echo.Context, source string) {
+	h := c.Response().Header()
+	h["Cache-Control"], h[degradedHeader] = noStore, []string{source}
 }
 
 // Source names what failed, for X-Degraded: the extra `source`, or the code without its

@@ -100,9 +100,8 @@ func (s *Server) Serve() error {
 	return nil
 }
 
-// Drain makes every answer from now on the last of its connection, so that clients
-// come back elsewhere before Stop: a connection that is closed while its client
-// writes the next request leaves that request without an answer.
+// Drain closes each connection after its next answer, so that clients open their next ones to another process before Stop. A request
+// that a client writes while Stop closes its connection would get no answer.
 func (s *Server) Drain() { s.draining.Store(true) }
 
 func (s *Server) lastAnswers(h http.Handler) http.Handler {
@@ -116,8 +115,8 @@ func (s *Server) lastAnswers(h http.Handler) http.Handler {
 
 var closing = []string{"close"}
 
-// Stop lets running requests end while ctx lasts and cuts the rest. Hijacked
-// connections (sockets) are not its business.
+// Stop waits for running requests until ctx ends and then closes their connections. It does not close hijacked connections
+// (websockets).
 func (s *Server) Stop(ctx context.Context) error {
 	err := s.srv.Shutdown(ctx)
 	if err != nil {
@@ -131,30 +130,19 @@ func (s *Server) Stop(ctx context.Context) error {
 	return nil
 }
 
-// Internal is the handler of the listener that only the operators reach:
-// metrics, health, and the list of what is mounted in public. No profiles are
-// served.
+// Internal returns the handler of the internal listener: metrics, health, and the list of public routes. It serves no profiles.
 func Internal(metrics http.Handler, h *Health, table []Route) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", metrics)
 	mux.HandleFunc("GET /routes", func(w http.ResponseWriter, _ *http.Request) {
 		writePlain(w, http.StatusOK, listed(table))
 	})
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		writePlain(w, http.StatusOK, alive{OK: true, Nonce: h.nonce})
-	})
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		failed := h.Failed(r.Context())
-		status := http.StatusOK
-		if failed != nil {
-			status = http.StatusServiceUnavailable
-		}
-		writePlain(w, status, ready{OK: failed == nil, Nonce: h.nonce, Failed: failed})
-	})
+	mux.HandleFunc("GET /healthz", h.healthz)
+	mux.HandleFunc("GET /readyz", h.readyz)
 	return mux
 }
 
-// routeList is the table of a service for people and for checks from outside.
+// routeList is the answer of /routes.
 type routeList struct {
 	Routes []listedRoute `json:"routes"`
 }
@@ -173,14 +161,15 @@ func listed(table []Route) routeList {
 	return out
 }
 
+// writePlain answers with JSON that no cache stores.
 func writePlain(w http.ResponseWriter, status int, v any) {
 	body, err := Marshal(v)
 	if err != nil {
 		status, body = http.StatusInternalServerError, []byte(`{"error":"internal_error"}`)
 	}
-	w.Header()["Content-Type"] = jsonType
+	w.Header()["Cache-Control"], w.Header()["Content-Type"] = noStore, jsonType
 	w.WriteHeader(status)
-	// A prober that hung up needs no answer.
+	// The client may have left.
 	_, _ = w.Write(body)
 }
 

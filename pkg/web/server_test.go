@@ -25,6 +25,13 @@ var quiet = slog.New(slog.DiscardHandler)
 func serve(t *testing.T, h http.Handler, l web.Limits) *web.Server {
 	t.Helper()
 	s := web.NewServer("127.0.0.1:0", h, l, quiet)
+	run(t, s)
+	return s
+}
+
+// run starts a server that stops with the test.
+func run(t *testing.T, s *web.Server) {
+	t.Helper()
 	if err := s.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +47,6 @@ func serve(t *testing.T, h http.Handler, l web.Limits) *web.Server {
 			t.Error(err)
 		}
 	})
-	return s
 }
 
 // dial sends the first bytes of a request and returns what comes back until
@@ -182,22 +188,12 @@ func TestJoin(t *testing.T) {
 		func(ctx context.Context, c net.Conn) context.Context {
 			return context.WithValue(ctx, connKey{}, c.RemoteAddr().Network())
 		})
-	if err := s.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan error, 1)
-	go func() { done <- s.Serve() }()
+	run(t, s)
 	res, err := http.Get("http://" + s.Addr() + "/")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = res.Body.Close()
-	if err := s.Stop(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
 	if seen.Load() != "tcp" || ln.accepted.Load() == 0 {
 		t.Errorf("context %v, accepted %d", seen.Load(), ln.accepted.Load())
 	}
@@ -315,12 +311,7 @@ func TestInternal(t *testing.T) {
 // connection.
 func TestDrain(t *testing.T) {
 	t.Parallel()
-	s := web.NewServer("127.0.0.1:0", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("here")) }), web.Limits{}, quiet)
-	if err := s.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	served := make(chan error, 1)
-	go func() { served <- s.Serve() }()
+	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("here")) }), web.Limits{})
 	get := func() (closes bool) {
 		t.Helper()
 		res, err := http.Get("http://" + s.Addr() + "/")
@@ -341,11 +332,5 @@ func TestDrain(t *testing.T) {
 		if !get() {
 			t.Error("a connection stays open")
 		}
-	}
-	if err := s.Stop(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if err := <-served; err != nil {
-		t.Error(err)
 	}
 }

@@ -1,0 +1,122 @@
+package localdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/chrono"
+)
+
+// Process is a program that can be started again and that writes to a log file. It is safe for concurrent use.
+type Process struct {
+	log string
+
+	mu    sync.Mutex
+	child *Child // nil before the first start
+}
+
+// NewProcess returns a process that appends its output to the file log.
+func NewProcess(log string) *Process { return &Process{log: log} }
+
+// Start starts cmd as StartChild does, with its output appended to the log file. The other methods then refer to this child.
+func (p *Process) Start(cmd *exec.Cmd, death syscall.Signal) (*Child, error) {
+	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = log.Close() }()
+	cmd.Stdout, cmd.Stderr = log, log
+	child, err := StartChild(cmd, death)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.child = child
+	return child, nil
+}
+
+// current returns the child of the last start; nil before the first one.
+func (p *Process) current() *Child {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.child
+}
+
+// startReady starts cmd and returns when probe returns nil. It ends the process if probe returns errPortTaken, if it does not
+// succeed within limit, or when ctx ends.
+func (p *Process) startReady(ctx context.Context, cmd *exec.Cmd, death syscall.Signal, limit time.Duration, probe func(context.Context) error) error {
+	child, err := p.Start(cmd, death)
+	if err != nil {
+		return err
+	}
+	if err = p.ready(ctx, child, limit, probe); err != nil {
+		child.Stop(context.WithoutCancel(ctx), syscall.SIGINT, 10*time.Second)
+	}
+	return err
+}
+
+func (p *Process) ready(ctx context.Context, child *Child, limit time.Duration, probe func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	for {
+		err := probe(ctx)
+		if err == nil || errors.Is(err, errPortTaken) {
+			return err
+		}
+		select {
+		case <-child.Done():
+			return fmt.Errorf("the server ended at its start: %w\n%s", child.Err(), p.Tail(5))
+		default:
+		}
+		if chrono.Sleep(ctx, 5*time.Millisecond) != nil {
+			return fmt.Errorf("the server takes no connection: %w\n%s", err, p.Tail(5))
+		}
+	}
+}
+
+// PID returns the id of the process; 0 if none was started here.
+func (p *Process) PID() int {
+	if c := p.current(); c != nil {
+		return c.PID()
+	}
+	return 0
+}
+
+// Done returns a channel that is closed when the current process has ended; nil if none was started here.
+func (p *Process) Done() <-chan struct{} {
+	if c := p.current(); c != nil {
+		return c.Done()
+	}
+	return nil
+}
+
+// Err returns how the current process ended. It may be called once Done is closed and before the next Start.
+func (p *Process) Err() error { return p.current().Err() }
+
+// Terminate sends sig to the process and kills it after grace, or at the end of ctx.
+func (p *Process) Terminate(ctx context.Context, sig syscall.Signal, grace time.Duration) {
+	if c := p.current(); c != nil {
+		c.Stop(ctx, sig, grace)
+	}
+}
+
+// LogFile returns the path of the log file.
+func (p *Process) LogFile() string { return p.log }
+
+// Tail returns the last lines of the log file.
+func (p *Process) Tail(lines int) string {
+	raw, err := os.ReadFile(p.log)
+	if err != nil {
+		return err.Error()
+	}
+	all := strings.Split(strings.TrimSpace(string(raw)), "\n")
+	return strings.Join(all[max(0, len(all)-lines):], "\n")
+}
