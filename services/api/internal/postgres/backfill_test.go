@@ -30,10 +30,7 @@ func TestRecordsOfBefore(t *testing.T) {
 		"0020_records.sql", "0025_records_columns.sql", "0026_records_field.sql", "0028_board_speed.sql",
 		"0033_counted.sql", "0034_counted_boards.sql", "0035_counted_field.sql",
 	} {
-		raw, err := fs.ReadFile(Migrations(), name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must(fs.ReadFile(Migrations(), name))(t)
 		text += string(raw) + ";"
 	}
 	for seed := range uint64(3) {

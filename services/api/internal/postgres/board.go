@@ -6,57 +6,32 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/skill"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/board"
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
-	"github.com/signalcast/signalcast/services/api/internal/score"
+	"github.com/signalcast/signalcast/services/api/internal/resolve"
 )
 
-// ListScores ranks operators by their scores.
-func (s *Store) ListScores(ctx context.Context, q board.Query, month time.Time) ([]board.Row, error) {
-	rows, err := s.listBoard(ctx, "scores", q, month)
-	for i := range rows {
-		rows[i].Broadcast = nil
+// ListBoard implements board.Store.
+func (s *Store) ListBoard(ctx context.Context, by string, q board.Query, month time.Time) ([]board.Row, error) {
+	if by == board.ByEdge {
+		rows, err := s.q.ListEdgeBoard(ctx, db.ListEdgeBoardParams{Tiers: q.Tiers, Lane: q.Lane, Limit: int32(q.Limit)})
+		return pg.Collect(rows, func(r db.ListEdgeBoardRow) board.Row {
+			return boardRowOf(db.ListBoardRow(r))
+		}), pg.Fault(wrap("list board of edges", err))
 	}
-	return rows, err
-}
-
-// ListBroadcast ranks operators by their broadcast scores; within28 over 28 days.
-func (s *Store) ListBroadcast(ctx context.Context, q board.Query, within28 bool, month time.Time) ([]board.Row, error) {
-	by := "broadcast"
-	if within28 {
-		by = "broadcast28"
-	}
-	return s.listBoard(ctx, by, q, month)
-}
-
-func (s *Store) listBoard(ctx context.Context, by string, q board.Query, month time.Time) ([]board.Row, error) {
 	rows, err := s.q.ListBoard(ctx, db.ListBoardParams{By: by, Tiers: q.Tiers, Lane: q.Lane, Limit: int32(q.Limit), Month: month})
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list board: %w", err))
-	}
-	return pg.Collect(rows, boardRowOf), nil
-}
-
-// ListEdge ranks operators by the lower end of their edge.
-func (s *Store) ListEdge(ctx context.Context, q board.Query) ([]board.Row, error) {
-	rows, err := s.q.ListEdgeBoard(ctx, db.ListEdgeBoardParams{Tiers: q.Tiers, Lane: q.Lane, Limit: int32(q.Limit)})
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list board of edges: %w", err))
-	}
-	return pg.Collect(rows, func(r db.ListEdgeBoardRow) board.Row { return boardRowOf(db.ListBoardRow(r)) }), nil
+	return pg.Collect(rows, boardRowOf), pg.Fault(wrap("list board", err))
 }
 
 func boardRowOf(r db.ListBoardRow) board.Row {
 	return board.Row{
 		Operator: operatorOf(r.User), Score: r.Score, Total: r.Total, Won: r.Won, Lost: r.Lost,
-		Pending: r.Total - r.Won - r.Lost - r.Void, Accuracy: score.Accuracy(r.Won, r.Lost),
+		Pending: r.Total - r.Won - r.Lost - r.Void, Accuracy: resolve.Accuracy(r.Won, r.Lost),
 		Edge: edgeOf(r.SkillCalls, r.EdgeBps, r.LowBps, r.HighBps),
-		Broadcast: &board.Broadcast{
+		Broadcast: board.Broadcast{
 			Score: int(r.Broadcast), Calls28: r.Calls, Takes28: r.Takes, WindowScore: r.WindowScore, WindowDone: r.WindowDone,
 		},
 	}
@@ -77,29 +52,34 @@ func (s *Store) Record(ctx context.Context, userID string) (board.Record, error)
 // the same with it and without; they are read faster after it. It is done when
 // nothing is left, or when another process folds.
 func (s *Store) FoldBoards(ctx context.Context, rows int, month time.Time) (done bool, err error) {
-	err = pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		q := db.New(tx)
+	return s.fold(ctx, func(q *db.Queries) (done bool, err error) {
+		plan, err := q.PlanBoards(ctx, db.PlanBoardsParams{Most: int64(rows), Month: month})
+		if err != nil {
+			return false, fmt.Errorf("plan boards: %w", err)
+		}
+		// The rows first: they are computed from the window before it moves.
+		if err := q.FoldBoardRows(ctx, db.FoldBoardRowsParams{Seq: plan.Seq, Since: plan.Since}); err != nil {
+			return false, fmt.Errorf("fold boards: %w", err)
+		}
+		if err := q.MarkEdgesDue(ctx, plan.Seq); err != nil {
+			return false, fmt.Errorf("mark edges: %w", err)
+		}
+		return plan.Done, wrap("age boards", q.AgeBoards(ctx, db.AgeBoardsParams{Seq: plan.Seq, Since: plan.Since}))
+	})
+}
+
+// fold runs do in a transaction that has the lock of the boards. If another process has the lock, fold does nothing and returns
+// true.
+func (s *Store) fold(ctx context.Context, do func(*db.Queries) (done bool, err error)) (done bool, err error) {
+	err = inTx(ctx, s.pool, func(q *db.Queries) error {
 		locked, err := q.LockBoards(ctx)
 		if err != nil {
 			return fmt.Errorf("lock boards: %w", err)
 		}
-		if !locked {
-			done = true
-			return nil
+		if done = !locked; locked {
+			done, err = do(q)
 		}
-		plan, err := q.PlanBoards(ctx, db.PlanBoardsParams{Most: int64(rows), Month: month})
-		if err != nil {
-			return fmt.Errorf("plan boards: %w", err)
-		}
-		done = plan.Done
-		// The rows first: they are computed from the window before it moves.
-		if err := q.FoldBoardRows(ctx, db.FoldBoardRowsParams{Seq: plan.Seq, Since: plan.Since}); err != nil {
-			return fmt.Errorf("fold boards: %w", err)
-		}
-		if err := q.MarkEdgesDue(ctx, plan.Seq); err != nil {
-			return fmt.Errorf("mark edges: %w", err)
-		}
-		return wrap("age boards", q.AgeBoards(ctx, db.AgeBoardsParams{Seq: plan.Seq, Since: plan.Since}))
+		return err
 	})
 	return done, err
 }
@@ -107,26 +87,17 @@ func (s *Store) FoldBoards(ctx context.Context, rows int, month time.Time) (done
 // FoldEdges measures at most the given number of rows whose results have changed. It is done when
 // none is left, or when another process folds.
 func (s *Store) FoldEdges(ctx context.Context, rows int, measure func([]skill.Tally) (board.Edge, error)) (done bool, err error) {
-	err = pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		q := db.New(tx)
-		locked, err := q.LockBoards(ctx)
-		if err != nil {
-			return fmt.Errorf("lock boards: %w", err)
-		}
-		if !locked {
-			done = true
-			return nil
-		}
+	return s.fold(ctx, func(q *db.Queries) (done bool, err error) {
 		due, err := q.TakeEdgesDue(ctx, int32(rows))
 		if err != nil {
-			return fmt.Errorf("take due rows: %w", err)
+			return false, fmt.Errorf("take due rows: %w", err)
 		}
-		if done = len(due) < rows; len(due) == 0 {
-			return nil
+		if len(due) == 0 {
+			return true, nil
 		}
 		tallies, err := readTallies(ctx, q, due)
 		if err != nil {
-			return err
+			return false, err
 		}
 		var p db.StoreEdgesParams
 		for i, row := range due {
@@ -135,15 +106,14 @@ func (s *Store) FoldEdges(ctx context.Context, rows int, measure func([]skill.Ta
 				continue // the row keeps its last edge: it has too many calls to measure
 			}
 			if err != nil {
-				return fmt.Errorf("measure operator %s, lane %q: %w", row.UserID, row.Lane, err)
+				return false, fmt.Errorf("measure operator %s, lane %q: %w", row.UserID, row.Lane, err)
 			}
 			p.UserIDs, p.Lanes, p.Calls = append(p.UserIDs, row.UserID), append(p.Lanes, row.Lane), append(p.Calls, e.Calls)
 			p.Edges, p.Lows = append(p.Edges, int32(e.EdgeBps)), append(p.Lows, int32(e.LowBps))
 			p.Highs = append(p.Highs, int32(e.HighBps))
 		}
-		return wrap("store edges", q.StoreEdges(ctx, p))
+		return len(due) < rows, wrap("store edges", q.StoreEdges(ctx, p))
 	})
-	return done, err
 }
 
 // readTallies reads the calls of each row.
@@ -191,9 +161,7 @@ func (s *Store) PulseWeeks(ctx context.Context, first, now time.Time) (weeks map
 	if err != nil {
 		return nil, nil, 0, pg.Fault(fmt.Errorf("count weeks: %w", err))
 	}
-	weeks = make(map[int]board.Week, len(rows))
-	for _, r := range rows {
-		weeks[int(r.Week)] = board.Week{Independent: r.Independent, House: r.House, Automated: r.Automated, ActiveIndependent: r.Active}
-	}
-	return weeks, activity.Last, activity.Claims, nil
+	return indexed(rows, func(r db.CountWeeksRow) (int, board.Week) {
+		return int(r.Week), board.Week{Independent: r.Independent, House: r.House, Automated: r.Automated, ActiveIndependent: r.Active}
+	}), activity.Last, activity.Claims, nil
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/signalcast/signalcast/pkg/skill"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/board"
-	"github.com/signalcast/signalcast/services/api/internal/score"
 )
 
 // sampleOf reads the counted calls of an operator on venue markets from the record.
@@ -53,7 +52,7 @@ func (l *ledger) compareEdges() {
 				return cmp.Or(cmp.Compare(b.edge.LowBps, a.edge.LowBps), cmp.Compare(b.edge.EdgeBps, a.edge.EdgeBps),
 					cmp.Compare(b.edge.Calls, a.edge.Calls), cmp.Compare(a.handle, b.handle))
 			})
-			got := must(svc.EdgeBoard(l.t.Context(), g, lane, 100))(l.t)
+			got := must(svc.Board(l.t.Context(), board.ByEdge, g, lane, 100))(l.t)
 			edges := map[string]board.Edge{}
 			for i, r := range got {
 				edges[r.Operator.Handle] = r.Edge
@@ -64,7 +63,7 @@ func (l *ledger) compareEdges() {
 			if len(got) != len(list) {
 				l.t.Fatalf("board of %s, lane %q: %d rows of %d", g, lane, len(got), len(list))
 			}
-			for _, r := range must(svc.Scores(l.t.Context(), g, lane, 100))(l.t) {
+			for _, r := range must(svc.Board(l.t.Context(), board.ByScore, g, lane, 100))(l.t) {
 				if r.Edge != edges[r.Operator.Handle] {
 					l.t.Fatalf("%s has %+v by score and %+v by edge", r.Operator.Handle, r.Edge, edges[r.Operator.Handle])
 				}
@@ -112,7 +111,7 @@ func TestMomentsOfEveryPrice(t *testing.T) {
 		if !yes || !verified {
 			want = ""
 		}
-		if (minted == nil) != (want == "") || minted != nil && (*minted != want || *points != score.Of(syntax.Yes, basis, syntax.VerdictYes, nil).Score) {
+		if (minted == nil) != (want == "") || minted != nil && (*minted != want || *points != scoreOf(syntax.Yes, basis, syntax.VerdictYes, nil).Score) {
 			return fmt.Errorf("at %d, yes %v, verified %v: %v, want %q", basis, yes, verified, minted, want)
 		}
 		n++

@@ -7,7 +7,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/board"
-	"github.com/signalcast/signalcast/services/api/internal/score"
+	"github.com/signalcast/signalcast/services/api/internal/resolve"
 )
 
 // naive is a board computed from the record alone.
@@ -35,10 +35,7 @@ type naiveRow struct {
 
 func (l *ledger) naive(lane string) []naiveRow {
 	l.t.Helper()
-	rows, err := l.admin.Query(l.t.Context(), naive, lane, l.month())
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	rows := must(l.admin.Query(l.t.Context(), naive, lane, l.month()))(l.t)
 	defer rows.Close()
 	var list []naiveRow
 	for rows.Next() {
@@ -48,7 +45,7 @@ func (l *ledger) naive(lane string) []naiveRow {
 		}
 		r.castAll = board.CastScore(r.score, r.counted, r.calls, r.takes)
 		r.castMonth = board.CastScore(r.mscore, r.mdone, r.calls, r.takes)
-		r.accuracy = score.Accuracy(r.won, r.lost)
+		r.accuracy = resolve.Accuracy(r.won, r.lost)
 		list = append(list, r)
 	}
 	if rows.Err() != nil {
@@ -64,23 +61,14 @@ func (l *ledger) compare(when string) {
 	for _, lane := range append([]string{""}, boardLanes...) {
 		all := l.naive(lane)
 		for _, g := range []board.Group{board.All, board.Human, board.Independent, board.House, board.Automated} {
-			for _, kind := range []string{"scores", "all", "28d"} {
+			for _, kind := range []string{board.ByScore, board.ByBroadcast, board.ByBroadcast28} {
 				limit := []int{3, 100}[l.rnd.IntN(2)]
 				want := expected(all, g, kind, limit)
-				var rows []board.Row
-				var err error
-				if kind == "scores" {
-					rows, err = svc.Scores(l.t.Context(), g, lane, limit)
-				} else {
-					rows, err = svc.BroadcastBoard(l.t.Context(), g, lane, kind, limit)
-				}
-				if err != nil {
-					l.t.Fatal(err)
-				}
+				rows := must(svc.Board(l.t.Context(), kind, g, lane, limit))(l.t)
 				var got []string
 				for _, r := range rows {
 					cast, c := "", r.Broadcast
-					if c != nil {
+					if kind != board.ByScore {
 						cast = fmt.Sprint(" ", c.Score, c.Calls28, c.Takes28)
 					}
 					got = append(got, fmt.Sprint(r.Operator.Handle, " ", r.Operator.Tier, r.Score, r.Total, r.Won, r.Lost, r.Accuracy, cast))
@@ -107,10 +95,12 @@ func expected(all []naiveRow, g board.Group, kind string, limit int) (want []str
 			list = append(list, r)
 		}
 	}
-	cast := func(r naiveRow) int { return map[string]int{"all": r.castAll, "28d": r.castMonth}[kind] }
+	cast := func(r naiveRow) int {
+		return map[string]int{board.ByBroadcast: r.castAll, board.ByBroadcast28: r.castMonth}[kind]
+	}
 	slices.SortFunc(list, func(a, b naiveRow) int {
 		accuracy := 0
-		if kind == "scores" {
+		if kind == board.ByScore {
 			accuracy = cmp.Compare(b.accuracy, a.accuracy)
 		}
 		return cmp.Or(cmp.Compare(cast(b), cast(a)), cmp.Compare(b.score, a.score), cmp.Compare(b.won+b.lost, a.won+a.lost),
@@ -118,7 +108,7 @@ func expected(all []naiveRow, g board.Group, kind string, limit int) (want []str
 	})
 	for _, r := range list[:min(limit, len(list))] {
 		tail := ""
-		if kind != "scores" {
+		if kind != board.ByScore {
 			tail = fmt.Sprint(" ", cast(r), r.calls, r.takes)
 		}
 		want = append(want, fmt.Sprint(r.handle, " ", syntax.Tier(r.tier), r.score, r.total, r.won, r.lost, r.accuracy, tail))

@@ -6,12 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/board"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
-	"github.com/signalcast/signalcast/services/api/internal/resolve"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
@@ -92,9 +89,7 @@ func (l *ledger) step(s *operator.Service) {
 					l.clock.Now().Add(-time.Duration(l.rnd.Int64N(int64(20*24*time.Hour)))))
 			}
 			verdict := []syntax.Verdict{syntax.VerdictYes, syntax.VerdictNo, syntax.VerdictInvalid}[l.rnd.IntN(3)]
-			if _, err := l.Claim(ctx, resolve.Claim{MarketID: market, Verdict: verdict, Resolver: "oracle", Source: "polymarket"}, l.clock.Now); err != nil {
-				l.t.Fatal(err)
-			}
+			l.claim(market, verdict)
 		}
 	case n < 79:
 		for _, id := range must(l.ListDrains(ctx))(l.t) {
@@ -103,11 +98,11 @@ func (l *ledger) step(s *operator.Service) {
 			}
 		}
 	case n < 84:
-		if _, err := l.NumberFeed(ctx, 1+l.rnd.IntN(20), boardID); err != nil {
+		if _, err := l.NumberFeed(ctx, 1+l.rnd.IntN(20)); err != nil {
 			l.t.Fatal(err)
 		}
 	case n < 88:
-		if _, err := l.DrainFeed(ctx, 1+l.rnd.IntN(5), nil, boardID); err != nil {
+		if _, err := l.DrainFeed(ctx, 1+l.rnd.IntN(5), nil); err != nil {
 			l.t.Fatal(err)
 		}
 	case n < 92:
@@ -142,18 +137,6 @@ func (l *ledger) addMarket() {
 	l.exec(`UPDATE api.markets SET lane = $2, end_date = $3, created_by = $4, rated_ruling = $5 WHERE market_id = $1`,
 		id, boardLanes[l.rnd.IntN(3)], l.clock.Now().AddDate(1, 0, 0), creator, l.rnd.IntN(8) > 0)
 	l.markets, l.open[id] = append(l.markets, id), true
-}
-
-func boardID() string { return uuid.Must(uuid.NewV7()).String() }
-
-func must[T any](v T, err error) func(*testing.T) T {
-	return func(t *testing.T) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
 }
 
 func (l *ledger) month() time.Time { return l.clock.Now().Add(-28 * 24 * time.Hour) }
@@ -193,11 +176,11 @@ func (l *ledger) settle() {
 	l.t.Helper()
 	ctx := l.t.Context()
 	for n := 1; n > 0; {
-		n = must(l.NumberFeed(ctx, 100, boardID))(l.t)
+		n = must(l.NumberFeed(ctx, 100))(l.t)
 	}
 	var blocked []string // their results are not all there
 	for range 3 * len(l.markets) {
-		if d := must(l.DrainFeed(ctx, 100, blocked, boardID))(l.t); d.Blocked {
+		if d := must(l.DrainFeed(ctx, 100, blocked))(l.t); d.Blocked {
 			blocked = append(blocked, d.MarketID)
 		}
 	}
@@ -240,9 +223,7 @@ func TestBoardsWaitForAnUnfinishedClaim(t *testing.T) {
 	for _, hash := range l.hashes {
 		l.file(hash, "900", syntax.Yes, 5000)
 	}
-	if _, err := l.Claim(t.Context(), resolve.Claim{MarketID: "900", Verdict: syntax.VerdictYes, Resolver: "oracle", Source: "polymarket"}, l.clock.Now); err != nil {
-		t.Fatal(err)
-	}
+	l.claim("900", syntax.VerdictYes)
 	l.clock.Advance(40 * 24 * time.Hour)
 	l.settle()
 	l.compare("unfinished")
@@ -277,11 +258,11 @@ func TestBoardsEqualAfterConcurrentWrites(t *testing.T) {
 	done := make(chan error, 3)
 	go func() {
 		for range 60 {
-			if _, err := l.NumberFeed(t.Context(), 5, boardID); err != nil {
+			if _, err := l.NumberFeed(t.Context(), 5); err != nil {
 				done <- err
 				return
 			}
-			if _, err := l.DrainFeed(t.Context(), 3, nil, boardID); err != nil {
+			if _, err := l.DrainFeed(t.Context(), 3, nil); err != nil {
 				done <- err
 				return
 			}
@@ -304,9 +285,7 @@ func TestBoardsEqualAfterConcurrentWrites(t *testing.T) {
 			l.file(hash, fmt.Sprint(2000+m), syntax.Yes, 5000)
 		}
 		if m%2 == 0 {
-			if _, err := l.Claim(t.Context(), resolve.Claim{MarketID: fmt.Sprint(2000 + m), Verdict: syntax.VerdictYes, Resolver: "oracle", Source: "polymarket"}, l.clock.Now); err != nil {
-				t.Fatal(err)
-			}
+			l.claim(fmt.Sprint(2000+m), syntax.VerdictYes)
 		}
 	}
 	for range 3 {

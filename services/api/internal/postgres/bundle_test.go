@@ -51,6 +51,9 @@ func setupRules(t *testing.T, rules Rules) *bundle {
 	return b
 }
 
+// must returns the value of a call; an error of the call ends the test.
+func must[T any](v T, err error) func(testing.TB) T { return testkit.Must(v, err) }
+
 // exec runs a statement as the administrator, inside schema api.
 func (b *bundle) exec(sql string, args ...any) {
 	b.t.Helper()
@@ -113,16 +116,10 @@ func (b *bundle) nativeMarket(id string, prior int) {
 	b.exec(`INSERT INTO api.market_prices (market_id, at, yes_bps) VALUES ($1, $2, $3)`, id, now, prior)
 }
 
-// noVenues are markets whose venues are not connected.
-type noVenues struct{}
-
-func (noVenues) Ensure(context.Context, syntax.MarketID, string, time.Duration) error {
-	return market.ErrNotFound
+// signals returns the service of calls over the store, with no venue or some.
+func (b *bundle) signals(venues market.Venues) *signal.Service {
+	return signal.NewService(b.Store, market.NewService(b.Store, venues, lanes(), true, b.clock.Now), b.clock.Now)
 }
-
-func (noVenues) Fresh(context.Context, syntax.MarketID, string) error { return market.ErrUnavailable }
-func (noVenues) Connected(syntax.MarketID) bool                       { return false }
-func (noVenues) Called(syntax.MarketID, *time.Time)                   {}
 
 func newDraft(market string, side syntax.Side, price int) signal.Draft {
 	return signal.Draft{
@@ -144,11 +141,7 @@ func (b *bundle) file(hash []byte, market string, side syntax.Side, price int) s
 
 func (b *bundle) try(c signal.Caller, d signal.Draft) signal.Filing {
 	b.t.Helper()
-	f, err := b.File(b.t.Context(), c, d)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return f
+	return must(b.File(b.t.Context(), c, d))(b.t)
 }
 
 // claim claims an outcome as the venue does.

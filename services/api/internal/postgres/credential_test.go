@@ -84,10 +84,7 @@ func TestWebhookOfARacingRevocationIsDeactivated(t *testing.T) {
 	b := setup(t)
 	owner, _ := b.operator("mara")
 	k := b.mint(owner)
-	tx, err := b.rw.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	tx := must(b.rw.Begin(t.Context()))(t)
 	if err := lockActiveKey(t.Context(), db.New(tx), k.ID, owner); err != nil {
 		t.Fatal(err)
 	}

@@ -64,10 +64,7 @@ func TestDayOfDigest(t *testing.T) {
 	claim("2", w.To)
 	b.exec(`INSERT INTO api.market_disputes (market_id, disputed, disputed_at) VALUES ('8', true, $1), ('9', true, $2), ('7', false, $2)`, from, w.To)
 
-	d, err := b.Day(t.Context(), w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(b.Day(t.Context(), w))(t)
 	if d.Signals != 2 || d.Won != 4 || d.Lost != 1 || d.Void != 1 || d.NewOperators != 2 {
 		t.Errorf("%+v", d)
 	}

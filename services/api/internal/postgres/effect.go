@@ -34,9 +34,8 @@ const day = 24 * time.Hour
 // once runs act in one transaction unless the message was done; act gives what it
 // was done to. Messages of one operator run one after the other. Faults: forbidden
 // for an operator that is not there, rate_limited, and those of act.
-func (s *Store) once(ctx context.Context, e effect, act func(tx pgx.Tx, tier syntax.Tier) (subject string, err error)) (subject string, err error) {
-	err = pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		q := db.New(tx)
+func (s *Store) once(ctx context.Context, e effect, act func(q *db.Queries, tier syntax.Tier) (subject string, err error)) (subject string, err error) {
+	err = inTx(ctx, s.pool, func(q *db.Queries) error {
 		tier, err := lockSender(ctx, q, e.user)
 		if err != nil {
 			return err
@@ -48,7 +47,7 @@ func (s *Store) once(ctx context.Context, e effect, act func(tx pgx.Tx, tier syn
 		if err := e.allow(ctx, q); err != nil {
 			return err
 		}
-		if subject, err = act(tx, tier); err != nil {
+		if subject, err = act(q, tier); err != nil {
 			return err
 		}
 		return q.InsertMessage(ctx, db.InsertMessageParams{MessageID: e.message, Type: e.kind, UserID: e.user, Subject: subject, At: e.now})
@@ -59,10 +58,7 @@ func (s *Store) once(ctx context.Context, e effect, act func(tx pgx.Tx, tier syn
 // lockSender locks an operator and returns its tier. Fault: forbidden if there is no such operator.
 func lockSender(ctx context.Context, q *db.Queries, operatorID string) (syntax.Tier, error) {
 	tier, err := q.LockSender(ctx, operatorID)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return "", errNobody
-	}
-	return tier, wrap("lock operator", err)
+	return tier, missing(err, errNobody, "lock operator")
 }
 
 // allow returns the fault rate_limited if the operator has sent as many messages of the kind as a day may have.
@@ -86,8 +82,8 @@ func (e effect) allow(ctx context.Context, q *db.Queries) error {
 // UpdateProfile implements operator.Store.
 func (s *Store) UpdateProfile(ctx context.Context, operatorID, messageID string, p operator.Profile, now time.Time) error {
 	e := effect{message: messageID, kind: "profile.update", user: operatorID, now: now}
-	_, err := s.once(ctx, e, func(tx pgx.Tx, _ syntax.Tier) (string, error) {
-		return operatorID, db.New(tx).UpdateProfile(ctx, db.UpdateProfileParams{
+	_, err := s.once(ctx, e, func(q *db.Queries, _ syntax.Tier) (string, error) {
+		return operatorID, q.UpdateProfile(ctx, db.UpdateProfileParams{
 			UserID: operatorID, DisplayName: p.DisplayName, Bio: p.Bio, SetAvatar: p.Avatar.Given, AvatarURL: p.Avatar.Text,
 			SetLinks: p.Links != nil, Links: p.Links, SetPayout: p.PayoutAddress.Given, PayoutAddress: p.PayoutAddress.Text,
 			Automated: p.Automated, Now: now,
@@ -99,20 +95,17 @@ func (s *Store) UpdateProfile(ctx context.Context, operatorID, messageID string,
 // FindSigned implements market.Store.
 func (s *Store) FindSigned(ctx context.Context, messageID string) (id syntax.MarketID, found bool, err error) {
 	subject, err := s.q.GetMessageSubject(ctx, messageID)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return "", false, nil
-	}
-	return syntax.MarketID(subject), err == nil, pg.Fault(err)
+	return syntax.MarketID(subject), err == nil, missing(err, nil, "find message")
 }
 
 // InsertSigned implements market.Store.
 func (s *Store) InsertSigned(ctx context.Context, m market.Market, messageID string) (syntax.MarketID, error) {
 	e := effect{message: messageID, kind: "market.create", user: *m.CreatedBy, daily: market.MaxDaily, now: m.CreatedAt}
-	id, err := s.once(ctx, e, func(tx pgx.Tx, tier syntax.Tier) (string, error) {
+	id, err := s.once(ctx, e, func(q *db.Queries, tier syntax.Tier) (string, error) {
 		if tier != syntax.Independent && tier != syntax.House {
 			return "", market.ErrTier
 		}
-		return string(m.ID), insertNative(ctx, db.New(tx), m)
+		return string(m.ID), insertNative(ctx, q, m)
 	})
 	return syntax.MarketID(id), err
 }
@@ -120,14 +113,11 @@ func (s *Store) InsertSigned(ctx context.Context, m market.Market, messageID str
 // Propose implements resolve.Store.
 func (s *Store) Propose(ctx context.Context, p resolve.Proposal, now time.Time) error {
 	e := effect{message: p.MessageID, kind: "resolution.create", user: p.OperatorID, daily: resolve.MaxDaily, now: now}
-	_, err := s.once(ctx, e, func(tx pgx.Tx, _ syntax.Tier) (string, error) {
-		q := db.New(tx)
+	_, err := s.once(ctx, e, func(q *db.Queries, _ syntax.Tier) (string, error) {
 		m, err := q.LockMarketForProposal(ctx, p.MarketID)
 		switch {
-		case errors.Is(err, pgx.ErrNoRows):
-			return "", resolve.ErrNotFound
 		case err != nil:
-			return "", fmt.Errorf("lock market: %w", err)
+			return "", missing(err, resolve.ErrNotFound, "lock market")
 		case m.Provider != string(syntax.Manual):
 			return "", resolve.ErrNative
 		case m.Creator != p.OperatorID:

@@ -138,11 +138,7 @@ func TestProfileOfAMessage(t *testing.T) {
 		if err := s.UpdateProfile(t.Context(), id, messageID(n), p); err != nil {
 			t.Fatal(err)
 		}
-		o, err := s.Operator(t.Context(), "", id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return o
+		return must(s.Operator(t.Context(), "", id))(t)
 	}
 	wallet := "0x" + strings.Repeat("Ab", 20)
 	first := operator.Profile{
@@ -172,11 +168,7 @@ func TestSnapshotOfFifteenMinutes(t *testing.T) {
 	s := market.NewService(b.Store, nil, lanes(), true, b.clock.Now)
 	price := func() *syntax.Bps {
 		t.Helper()
-		yes, err := s.Snapshot(t.Context(), "1")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return yes
+		return must(s.Snapshot(t.Context(), "1"))(t)
 	}
 	for _, age := range []time.Duration{0, market.LiveFor + time.Second, market.SnapshotAge} {
 		b.clock.Set(noon.Add(age))

@@ -2,9 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -23,15 +20,9 @@ const pageTime = 10 * time.Second
 // RecordOwner implements export.Store.
 func (s *Store) RecordOwner(ctx context.Context, handle string) (export.Owner, error) {
 	o, err := s.rq.GetOwner(ctx, handle)
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return export.Owner{}, export.ErrUnknown
-	case err != nil:
-		return export.Owner{}, pg.Fault(fmt.Errorf("read owner of a record: %w", err))
-	}
 	return export.Owner{
 		ID: o.ID, PublicID: o.PublicID, Handle: o.Handle, DisplayName: o.DisplayName, OperatorType: string(o.OperatorType), Tier: o.Tier,
-	}, nil
+	}, missing(err, export.ErrUnknown, "read owner of a record")
 }
 
 // RecordPage implements export.Store.
@@ -41,41 +32,33 @@ func (s *Store) RecordPage(ctx context.Context, owner string, behind export.Plac
 	if behind.ID == "" {
 		behind.ID = "00000000-0000-0000-0000-000000000000"
 	}
-	tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("read record: %w", err))
-	}
-	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // nothing was written
-	q := db.New(tx)
-	rows, err := q.ListExportedCalls(ctx, db.ListExportedCallsParams{
-		UserID: owner, AfterAt: behind.At, AfterID: behind.ID, AsOf: asOf, Limit: int32(n),
+	var calls []export.Call
+	err := inSnapshot(ctx, s.pool, "read record", func(tx pgx.Tx) error {
+		q := db.New(tx)
+		rows, err := q.ListExportedCalls(ctx, db.ListExportedCallsParams{
+			UserID: owner, AfterAt: behind.At, AfterID: behind.ID, AsOf: asOf, Limit: int32(n),
+		})
+		if err != nil {
+			return err
+		}
+		calls = pg.Collect(rows, exportedOf)
+		return historiesOf(ctx, q, calls, asOf)
 	})
-	calls := pg.Collect(rows, exportedOf)
-	if err == nil {
-		err = historiesOf(ctx, q, calls, asOf)
-	}
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("read record: %w", err))
-	}
-	return calls, nil
+	return calls, err
 }
 
+// exportedOf returns a call of a record with the result that it had at the time of the record.
 func exportedOf(r db.ListExportedCallsRow) export.Call {
 	c := export.Call{
-		Record: signal.Record{
-			ID: r.ID, PublicID: r.PublicID, Handle: r.Handle, DisplayName: r.DisplayName, Tier: r.Tier, MarketID: r.MarketID,
-			MarketTitle: r.MarketTitle, Lane: r.Lane, Side: sideOf(r.Yes), Price: r.PriceBps, CrowdYes: r.CrowdYesBps,
-			Confidence: r.Confidence, TextTake: r.TextTake, Source: r.Source, TimeToResolution: r.TTR, CreatedAt: r.CreatedAt,
-			Status: syntax.SignalStatus(r.Status), Score: convertInt[int](r.Score), ResolvedAt: r.ResolvedAt, Outcome: (*syntax.Side)(r.Outcome),
-			ClosePrice: convertInt[syntax.Bps](r.ClosePrice), CLV: convertInt[int](r.CLVBps), Basis: syntax.Bps(r.ScoredBps),
-			Verified: r.PriceVerified, Rated: r.Rated, Counted: r.Counted, MarketYes: r.MarketYesBps, ClosesAt: r.ClosesAt,
-			QuoteAt: r.QuoteAt, ConfirmedAt: r.ConfirmedAt, Reason: pg.Value(r.Reason),
-		},
-		FilingBasis: syntax.Bps(r.ScoreBasisBps), Version: r.Version, Vertical: r.Vertical,
+		Record: recordOf(r.SignalRecord), Version: r.Version, Vertical: r.Vertical,
 		InitialYes: convertInt[syntax.Bps](r.InitialYesBps), OwnMarket: r.OwnMarket,
-		Quote:       quoteOf(r.QuoteYes, r.QuoteNo, r.QuoteAt, r.QuoteRule, r.QuoteSha256),
+		Quote:       quoteOf(r.QuoteYes, r.QuoteNo, r.SignalRecord.QuoteAt, r.QuoteRule, r.QuoteSha256),
 		SecondQuote: quoteOf(r.SecondYes, r.SecondNo, r.ConfirmedAt, r.SecondRule, r.SecondSha256),
 	}
+	c.Status, c.Score, c.ResolvedAt = syntax.SignalStatus(r.Status), convertInt[int](r.Score), r.ResolvedAt
+	c.Outcome, c.ClosePrice = (*syntax.Side)(r.Outcome), convertInt[syntax.Bps](r.ClosePrice)
+	c.CLVBps, c.ScoredBps, c.Counted = convertInt[int](r.CLVBps), syntax.Bps(r.ScoredBps), r.Counted
+	c.ConfirmedAt, c.Reason, c.ProviderID = r.ConfirmedAt, r.Reason, "" // a record does not have the provider's id
 	if r.Claimed != nil {
 		c.Resolution = &export.Resolution{
 			Outcome: *r.Claimed, Resolver: pg.Value(r.Resolver), Source: pg.Value(r.ClaimSource), ProofURL: pg.Value(r.ProofURL),
@@ -117,44 +100,7 @@ func historiesOf(ctx context.Context, q *db.Queries, calls []export.Call, asOf t
 // PriceTolerances implements export.Store.
 func (s *Store) PriceTolerances(ctx context.Context) ([]export.Tolerance, error) {
 	rows, err := s.rq.ListTolerances(ctx)
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("read price tolerances: %w", err))
-	}
-	return pg.Collect(rows, func(r db.PriceTolerance) export.Tolerance { return export.Tolerance{Since: r.Since, Bps: int(r.Bps)} }), nil
-}
-
-// noteTime is how long noting it may take; filings wait meanwhile.
-const noteTime = 5 * time.Second
-
-// noted remembers that the setting of this process is in the history.
-type noted struct {
-	mu   sync.Mutex
-	done bool
-}
-
-// NoteTolerance writes the price tolerance into its history when it differs from the
-// last one there. It is done once; every filing asks for it first, so that no call is
-// filed under a tolerance that is not recorded. Fault: db_unavailable.
-func (s *Store) NoteTolerance(ctx context.Context) error {
-	s.noted.mu.Lock()
-	defer s.noted.mu.Unlock()
-	if s.noted.done {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, noteTime)
-	defer cancel()
-	err := pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		q := db.New(tx)
-		if err := q.LockTolerances(ctx); err != nil {
-			return err
-		}
-		return q.NoteTolerance(ctx, db.NoteToleranceParams{
-			Bps: int32(s.rules.PriceToleranceBps), Now: s.now().UTC().Truncate(time.Millisecond),
-		})
-	})
-	if err != nil {
-		return pg.Fault(fmt.Errorf("note price tolerance: %w", err))
-	}
-	s.noted.done = true
-	return nil
+	return pg.Collect(rows, func(r db.PriceTolerance) export.Tolerance {
+		return export.Tolerance{Since: r.Since, Bps: int(r.Bps)}
+	}), pg.Fault(wrap("read price tolerances", err))
 }

@@ -21,9 +21,9 @@ type taker struct {
 	page  func()
 }
 
-func (k *taker) Head(h export.Head) error { k.head = h; return nil }
+func (k *taker) owner(h export.Head) error { k.head = h; return nil }
 
-func (k *taker) Page(calls []export.Call) error {
+func (k *taker) take(calls []export.Call) error {
 	k.calls, k.pages = append(k.calls, calls...), k.pages+1
 	if k.page != nil {
 		k.page()
@@ -70,13 +70,13 @@ func TestRecordIsWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.clock.Advance(time.Second)
-	if err := service.Record(t.Context(), "MARA", k); err != nil {
+	if _, err := service.Record(t.Context(), "MARA", k.owner, k.take); err != nil {
 		t.Fatal(err)
 	}
 	seen := map[string]bool{}
 	for i := range k.calls {
 		c := &k.calls[i]
-		if seen[c.ID] || c.Handle != "mara" || c.ProviderID != "" || !c.Verified ||
+		if seen[c.ID] || c.Handle != "mara" || c.ProviderID != "" || !c.PriceVerified ||
 			i > 0 && c.CreatedAt.Before(k.calls[i-1].CreatedAt) {
 			t.Fatalf("call %d: %+v", i, c)
 		}
@@ -90,12 +90,12 @@ func TestRecordIsWhole(t *testing.T) {
 		c.Resolution == nil || c.Resolution.Source != "the gauge" || c.Status != syntax.Won || *c.Score != 80 || c.Version != "1.1" || c.Vertical != "SCIENCE" {
 		t.Errorf("%+v %+v", c, c.Resolution)
 	}
-	if err := service.Record(t.Context(), "nobody", k); !errors.Is(err, export.ErrUnknown) {
+	if _, err := service.Record(t.Context(), "unknown", k.owner, k.take); !errors.Is(err, export.ErrUnknown) {
 		t.Errorf("nobody: %v", err)
 	}
 	left, cancel := context.WithCancel(t.Context())
 	k.page = cancel
-	if err := service.Record(left, "mara", k); err == nil {
+	if _, err := service.Record(left, "mara", k.owner, k.take); err == nil {
 		t.Error("a reader that has left was read to")
 	}
 }

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalcast/signalcast/pkg/pg"
@@ -16,9 +16,9 @@ import (
 )
 
 // NumberFeed moves up to limit committed outbox entries into the feed and returns
-// how many; newID makes their ids. It is one transaction: an entry is in the outbox
+// how many. It is one transaction: an entry is in the outbox
 // or in the feed, with its number, and never in both.
-func (s *Store) NumberFeed(ctx context.Context, limit int, newID func() string) (int, error) {
+func (s *Store) NumberFeed(ctx context.Context, limit int) (int, error) {
 	n := int64(0)
 	err := pg.InTx(ctx, s.acts, func(tx pgx.Tx) error {
 		var head int64
@@ -30,7 +30,7 @@ func (s *Store) NumberFeed(ctx context.Context, limit int, newID func() string) 
 		if err != nil || n == 0 {
 			return wrap("lock feed head and count outbox", err)
 		}
-		n, err = db.New(tx).NumberEvents(ctx, db.NumberEventsParams{IDs: newIDs(int(n), newID), Head: head})
+		n, err = db.New(tx).NumberEvents(ctx, db.NumberEventsParams{IDs: newIDs(int(n)), Head: head})
 		return wrap("number events", err)
 	})
 	if err != nil {
@@ -41,24 +41,20 @@ func (s *Store) NumberFeed(ctx context.Context, limit int, newID func() string) 
 
 // DrainFeed numbers the results of up to chunk signals of one resolved market that
 // is not in skip, with their moments, and moves its scores by lane with them.
-func (s *Store) DrainFeed(ctx context.Context, chunk int, skip []string, newID func() string) (feed.Drained, error) {
+func (s *Store) DrainFeed(ctx context.Context, chunk int, skip []string) (feed.Drained, error) {
 	var d feed.Drained
-	err := pg.InTx(ctx, s.acts, func(tx pgx.Tx) error {
+	err := inTx(ctx, s.acts, func(q *db.Queries) error {
 		d = feed.Drained{}
-		q := db.New(tx)
 		head, err := q.LockFeed(ctx)
 		if err != nil {
 			return fmt.Errorf("lock feed head: %w", err)
 		}
 		next, err := q.GetNextDrain(ctx, neverNil(skip))
-		if errors.Is(err, pgx.ErrNoRows) {
-			return nil
-		}
 		if err != nil {
-			return fmt.Errorf("find drain: %w", err)
+			return missing(err, nil, "find drain")
 		}
 		done, err := q.NumberResults(ctx, db.NumberResultsParams{
-			MarketID: next.MarketID, AfterUser: next.AfterUser, IDs: newIDs(2*chunk, newID), Head: head,
+			MarketID: next.MarketID, AfterUser: next.AfterUser, IDs: newIDs(2 * chunk), Head: head,
 		})
 		if err != nil {
 			return fmt.Errorf("drain market %s: %w", next.MarketID, err)
@@ -72,24 +68,24 @@ func (s *Store) DrainFeed(ctx context.Context, chunk int, skip []string, newID f
 	return d, nil
 }
 
-func newIDs(n int, newID func() string) []string {
+func newIDs(n int) []string {
 	ids := make([]string, n)
 	for i := range ids {
-		ids[i] = newID()
+		ids[i] = uuid.Must(uuid.NewV7()).String()
 	}
 	return ids
 }
 
 // FeedHead is the number given last.
 func (s *Store) FeedHead(ctx context.Context) (int64, error) {
-	seq, err := db.New(pg.Bound(s.pool, pg.ReadBudget)).GetFeedHead(ctx)
+	seq, err := s.rq.GetFeedHead(ctx)
 	return seq, wrap("read feed head", err)
 }
 
 // FeedOldest is the oldest number that is stored; in an empty feed the one that
 // comes next.
 func (s *Store) FeedOldest(ctx context.Context) (int64, error) {
-	seq, err := db.New(pg.Bound(s.pool, pg.ReadBudget)).GetFeedOldest(ctx)
+	seq, err := s.rq.GetFeedOldest(ctx)
 	return seq, wrap("read oldest event", err)
 }
 

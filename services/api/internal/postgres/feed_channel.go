@@ -15,7 +15,7 @@ import (
 // silent for long.
 const laneStretch = 50_000
 
-// FeedHeads implements feed.Heads.
+// FeedHeads implements feed.Store.
 func (s *Store) FeedHeads(ctx context.Context, upTo int64, channels []feed.Channel) (map[feed.Channel]int64, error) {
 	h := headBatch{upTo: upTo, out: make(map[feed.Channel]int64, len(channels))}
 	var markets, operators, owners, topics, lanes []string

@@ -2,11 +2,8 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
@@ -19,23 +16,19 @@ const listStretch = 50_000
 
 // ListFeedEvents reads one page of the feed. An unknown handle is an empty page.
 func (s *Store) ListFeedEvents(ctx context.Context, q feed.Query) (feed.Page, error) {
-	bound := db.New(pg.Bound(s.pool, pg.ReadBudget))
 	head, err := s.FeedHead(ctx)
 	if err != nil {
 		return feed.Page{}, err
 	}
 	var user string
 	if q.Handle != "" {
-		user, err = bound.GetOperatorID(ctx, q.Handle)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return feed.Page{}, nil
-		}
+		user, err = s.rq.GetOperatorID(ctx, q.Handle)
 		if err != nil {
-			return feed.Page{}, fmt.Errorf("find operator: %w", err)
+			return feed.Page{}, missing(err, nil, "find operator")
 		}
 	}
 	lo, hi := stretch(q, head, user != "")
-	rows, err := listFeed(ctx, bound, q, user, lo, hi)
+	rows, err := listFeed(ctx, s.rq, q, user, lo, hi)
 	if err != nil {
 		return feed.Page{}, fmt.Errorf("list feed: %w", err)
 	}

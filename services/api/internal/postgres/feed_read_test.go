@@ -59,22 +59,24 @@ func TestFeedPages(t *testing.T) {
 			if !forward {
 				slices.Reverse(want)
 			}
-			var got []int64
-			for more := true; more; {
-				p, err := b.ListFeedEvents(t.Context(), q)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, e := range p.Events {
-					got = append(got, e.Seq)
-				}
-				more, q.From = p.More, p.Next
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
+			if diff := cmp.Diff(want, b.pages(q)); diff != "" {
 				t.Errorf("%+v (-want +got):\n%s", q, diff)
 			}
 		}
 	}
+}
+
+// pages returns the numbers of the events of all pages of a query.
+func (b *bundle) pages(q feed.Query) (seqs []int64) {
+	b.t.Helper()
+	for more := true; more; {
+		p := must(b.ListFeedEvents(b.t.Context(), q))(b.t)
+		for _, e := range p.Events {
+			seqs = append(seqs, e.Seq)
+		}
+		more, q.From = p.More, p.Next
+	}
+	return seqs
 }
 
 // Reading one channel gives the events that the rules put on it, and their
@@ -83,10 +85,7 @@ func TestFeedChannels(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	all := b.fill(120)
-	messages, err := feed.NewChain(b.Store).Link(t.Context(), all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	messages := must(feed.NewChain(b.Store).Link(t.Context(), all))(t)
 	type place struct{ Seq, Prev int64 }
 	on := make(map[feed.Channel][]place)
 	for _, m := range messages {
@@ -100,10 +99,7 @@ func TestFeedChannels(t *testing.T) {
 	}
 	for c, want := range on {
 		for _, after := range []int64{0, 1, 57, 119, 120} {
-			before, err := b.FeedHeads(t.Context(), after, []feed.Channel{c})
-			if err != nil {
-				t.Fatal(err)
-			}
+			before := must(b.FeedHeads(t.Context(), after, []feed.Channel{c}))(t)
 			prev, got := before[c], []place(nil)
 			for at := after; at < 120; {
 				page, through, err := b.ListFeedChannel(t.Context(), c, at, 120, 5)
@@ -129,18 +125,12 @@ func TestChainRestarts(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	all := b.fill(120)
-	want, err := feed.NewChain(b.Store).Link(t.Context(), all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must(feed.NewChain(b.Store).Link(t.Context(), all))(t)
 	c := feed.NewChain(b.Store)
 	for range 50 {
 		from := rand.N(len(all))
 		to := from + 1 + rand.N(len(all)-from)
-		got, err := c.Link(t.Context(), all[from:to])
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must(c.Link(t.Context(), all[from:to]))(t)
 		if diff := cmp.Diff(want[from:to], got); diff != "" {
 			t.Fatalf("%d to %d (-want +got):\n%s", from, to, diff)
 		}
@@ -195,7 +185,7 @@ func TestKeepFeed(t *testing.T) {
 		t.Errorf("oldest is %d, %v; want the first behind all that were dropped", oldest, err)
 	}
 	b.exec(`INSERT INTO api.outbox (type, market_id, at) SELECT 'market.status', NULL, now() FROM generate_series(1, 10)`)
-	if _, err := b.NumberFeed(t.Context(), 100, newUUID); err != nil {
+	if _, err := b.NumberFeed(t.Context(), 100); err != nil {
 		t.Fatal(err)
 	}
 	if n := b.count(`SELECT count(*) FROM api.protocol_events_rest`); n != 0 {
@@ -245,7 +235,7 @@ func TestFeedOfOneProgramme(t *testing.T) {
 		{Topic: "program:default:SPORT", Types: []feed.Type{feed.MarketStatus}},
 		{Topic: "program:nothing", Types: []feed.Type{feed.SegmentStarted, feed.MarketStatus}},
 	} {
-		var want, got []int64
+		var want []int64
 		for _, e := range all {
 			if (len(q.Types) == 0 || slices.Contains(q.Types, e.Type)) && (e.Topic == "" || e.Topic == q.Topic) {
 				want = append(want, e.Seq)
@@ -253,17 +243,7 @@ func TestFeedOfOneProgramme(t *testing.T) {
 		}
 		slices.Reverse(want)
 		q.Limit = 7
-		for more := true; more; {
-			p, err := b.ListFeedEvents(t.Context(), q)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, e := range p.Events {
-				got = append(got, e.Seq)
-			}
-			more, q.From = p.More, p.Next
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
+		if diff := cmp.Diff(want, b.pages(q)); diff != "" {
 			t.Errorf("%+v (-want +got):\n%s", q, diff)
 		}
 	}

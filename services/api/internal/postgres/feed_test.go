@@ -27,15 +27,8 @@ func newUUID() string { return uuid.Must(uuid.NewV7()).String() }
 func (b *bundle) number() {
 	b.t.Helper()
 	for {
-		n, err := b.NumberFeed(b.t.Context(), 500, newUUID)
-		if err != nil {
-			b.t.Fatal(err)
-		}
-		d, err := b.DrainFeed(b.t.Context(), 1000, nil, newUUID)
-		if err != nil {
-			b.t.Fatal(err)
-		}
-		if n == 0 && d.MarketID == "" {
+		n := must(b.NumberFeed(b.t.Context(), 500))(b.t)
+		if d := must(b.DrainFeed(b.t.Context(), 1000, nil))(b.t); n == 0 && d.MarketID == "" {
 			return
 		}
 	}
@@ -44,10 +37,7 @@ func (b *bundle) number() {
 // events reads the whole feed and fails when its numbers have a gap.
 func (b *bundle) events() []feed.Event {
 	b.t.Helper()
-	events, err := b.ListFeedAfter(b.t.Context(), 0, 1_000_000)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	events := must(b.ListFeedAfter(b.t.Context(), 0, 1_000_000))(b.t)
 	for i, e := range events {
 		if e.Seq != int64(i)+1 {
 			b.t.Fatalf("event %d has number %d", i+1, e.Seq)
@@ -94,7 +84,7 @@ func TestFeedNumbersEveryCommitOnce(t *testing.T) {
 		numbering.Go(func() {
 			for stop := false; !stop; {
 				stop = done.Load()
-				if _, err := b.NumberFeed(t.Context(), 7, newUUID); err != nil {
+				if _, err := b.NumberFeed(t.Context(), 7); err != nil {
 					t.Error(err)
 					return
 				}
@@ -296,12 +286,12 @@ func TestFeedDrainFollowsTheResults(t *testing.T) {
 	if _, err := b.Claim(t.Context(), resolve.Claim{MarketID: "701122", Verdict: syntax.VerdictYes, Resolver: "admin", Source: "admin"}, func() time.Time { return noon }); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.NumberFeed(t.Context(), 500, newUUID); err != nil {
+	if _, err := b.NumberFeed(t.Context(), 500); err != nil {
 		t.Fatal(err)
 	}
 	scored, numbered := 0, 0
 	for more := true; more; {
-		d, err := b.DrainFeed(t.Context(), 300, nil, newUUID)
+		d, err := b.DrainFeed(t.Context(), 300, nil)
 		if err != nil || d.MarketID != "701122" || d.Ended {
 			t.Fatalf("%+v, %v", d, err)
 		}
@@ -311,7 +301,7 @@ func TestFeedDrainFollowsTheResults(t *testing.T) {
 		if numbered != scored {
 			t.Fatalf("%d numbered of %d scored", numbered, scored)
 		}
-		if other, err := b.DrainFeed(t.Context(), 300, []string{"701122"}, newUUID); err != nil || other.MarketID != "" {
+		if other, err := b.DrainFeed(t.Context(), 300, []string{"701122"}); err != nil || other.MarketID != "" {
 			t.Fatalf("a market to pass over was drained: %+v, %v", other, err)
 		}
 		var tally resolve.Tally

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	_ "embed" // for the statements in hot
-	"fmt"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -17,30 +16,28 @@ import (
 // Fsck compares the record with its journal, and the journal with its signed roots, in
 // one snapshot; kept are roots that somebody has kept elsewhere. It changes nothing.
 func Fsck(ctx context.Context, pool *pgxpool.Pool, key journal.Key, kept []journal.Checkpoint) (*journal.Findings, error) {
-	tx, err := pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("check the journal: %w", err))
-	}
-	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // nothing was written
-	rows, err := db.New(tx).ListCheckpoints(ctx)
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("check the journal: %w", err))
-	}
-	heads := make([]journal.Head, len(rows))
-	for i, r := range rows {
-		if heads[i], err = headOf(db.GetCheckpointRow(r)); err != nil {
-			return nil, pg.Fault(fmt.Errorf("check the journal: %w", err))
+	var found *journal.Findings
+	err := inSnapshot(ctx, pool, "check the journal", func(tx pgx.Tx) error {
+		rows, err := db.New(tx).ListCheckpoints(ctx)
+		if err != nil {
+			return err
 		}
-	}
-	slices.Reverse(heads)
-	check := journal.NewCheck(key, heads, kept)
-	if err := checkLeaves(ctx, tx, check); err != nil {
-		return nil, pg.Fault(fmt.Errorf("check the journal: %w", err))
-	}
-	if err := strays(ctx, tx, check); err != nil {
-		return nil, pg.Fault(fmt.Errorf("check the journal: %w", err))
-	}
-	return check.End(), nil
+		heads := make([]journal.Head, len(rows))
+		for i, r := range rows {
+			if heads[i], err = headOf(db.GetCheckpointRow(r)); err != nil {
+				return err
+			}
+		}
+		slices.Reverse(heads)
+		check := journal.NewCheck(key, heads, kept)
+		if err := checkLeaves(ctx, tx, check); err != nil {
+			return err
+		}
+		err = strays(ctx, tx, check)
+		found = check.End()
+		return err
+	})
+	return found, err
 }
 
 //go:embed hot/check_leaves.sql

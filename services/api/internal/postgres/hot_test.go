@@ -6,11 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/services/api/internal/score"
+	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
+	"github.com/signalcast/signalcast/services/api/internal/resolve"
 )
 
-// The filing statements read every table by a key: with the plan that the connections for writes keep, nothing is scanned. What
-// a comment in hot/ says of a plan holds.
+// TestPlansOfTheFilingStatements checks the plans that the comments of the filing statements describe, on a connection for
+// writes: each table is read by the named index, and none is scanned.
 func TestPlansOfTheFilingStatements(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -25,9 +26,9 @@ func TestPlansOfTheFilingStatements(t *testing.T) {
 		reads      []string
 		leavesOut  []string
 	}{
-		{"file_signals", fileSignals, reads, []string{"idempotency_keys", "unconfirmed_signals", "market_prices", "audit_log"}},
-		{"file_signals_with_key", fileSignalsWithKey, append(reads[:4:4], "idempotency_keys_pkey"), []string{"unconfirmed_signals", "market_prices", "audit_log"}},
-		{"file_signals_full", fileSignalsFull, append(reads[:4:4], "idempotency_keys_pkey"), nil},
+		{"file_signals", db.FileSignals, reads, []string{"idempotency_keys", "unconfirmed_signals", "market_prices", "audit_log"}},
+		{"file_signals_with_key", db.FileSignalsWithKey, append(reads[:4:4], "idempotency_keys_pkey"), []string{"unconfirmed_signals", "market_prices", "audit_log"}},
+		{"file_signals_full", db.FileSignalsFull, append(reads[:4:4], "idempotency_keys_pkey"), nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			text := strings.TrimRight(strings.TrimSpace(c.text), ";")
@@ -56,10 +57,11 @@ func TestPlansOfTheFilingStatements(t *testing.T) {
 	}
 }
 
-// Each form of the filing statement has all lines of the smaller one in their order: a rule that is changed in one form is changed in all.
+// TestFilingStatementsAgree checks that each form of the filing statement has all lines of the smaller form, in the same order,
+// so that a rule cannot be changed in one form alone.
 func TestFilingStatementsAgree(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ small, large string }{{fileSignals, fileSignalsWithKey}, {fileSignalsWithKey, fileSignalsFull}} {
+	for _, c := range []struct{ small, large string }{{db.FileSignals, db.FileSignalsWithKey}, {db.FileSignalsWithKey, db.FileSignalsFull}} {
 		large := statementLines(c.large)
 		for _, line := range statementLines(c.small) {
 			for len(large) > 0 && large[0] != line {
@@ -73,8 +75,8 @@ func TestFilingStatementsAgree(t *testing.T) {
 	}
 }
 
-// statementLines returns the lines of a statement without comments. The ends of lines after which a larger form continues, and the
-// column that only forms with a key read, are made equal.
+// statementLines returns the lines of a statement without comments and without commas at their ends, after which a larger form
+// may continue. It leaves out the column first_id, which differs between the forms.
 func statementLines(text string) []string {
 	var lines []string
 	for line := range strings.Lines(text) {
@@ -98,7 +100,7 @@ func TestPlanOfScoring(t *testing.T) {
 	b.exec(`INSERT INTO api.market_resolutions (market_id, outcome, resolver, source, close_at, close_price, lane, resolved_at)
 		VALUES ('1', 'YES', 'admin', 'admin', $1, 5000, 'SCIENCE', $1)`, noon.Add(time.Hour))
 	confirm := time.Minute
-	plan := b.explain("COSTS OFF", scoreSignals, "1", (*string)(nil), 500, score.Version, &confirm)
+	plan := b.explain("COSTS OFF", scoreSignals, "1", (*string)(nil), 500, resolve.ScoringVersion, &confirm)
 	for _, want := range []string{"signals_market_id_user_id_key", "using quotes_pkey on quotes"} {
 		if !strings.Contains(plan, want) {
 			t.Errorf("%s is not used:\n%s", want, plan)

@@ -56,10 +56,7 @@ func TestFillingGoesThroughEachRowOnce(t *testing.T) {
 		SELECT 'native-' || i, 'YES', 'admin', 'admin', $2, 5000, 'SCIENCE', $2 FROM generate_series(1, $1) i`, 3*batch, noon)
 	b.exec("VACUUM (ANALYZE) api.signals")
 	b.exec("VACUUM (ANALYZE) api.market_resolutions")
-	key, err := journal.NewKey("0123456789abcdef0123456789abcdef")
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must(journal.NewKey("0123456789abcdef0123456789abcdef"))(t)
 	var head journal.Head
 	steps, most := map[journal.Kind]int{}, map[journal.Kind]float64{}
 	for !head.Filled.Done() {
@@ -107,10 +104,7 @@ func TestFillingGoesThroughEachRowOnce(t *testing.T) {
 func TestFillingIsTakenUpAgain(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	key, err := journal.NewKey("0123456789abcdef0123456789abcdef")
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must(journal.NewKey("0123456789abcdef0123456789abcdef"))(t)
 	w := &written{b, key, nil}
 	_, mara := b.operator("mara")
 	for i := range 6 {

@@ -2,11 +2,8 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/syntax"
@@ -20,11 +17,8 @@ import (
 // FindMarket reads a market as it is stored.
 func (s *Store) FindMarket(ctx context.Context, id syntax.MarketID) (market.Market, bool, error) {
 	row, err := s.rq.GetMarket(ctx, id)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return market.Market{}, false, nil
-	}
 	if err != nil {
-		return market.Market{}, false, pg.Fault(fmt.Errorf("read market: %w", err))
+		return market.Market{}, false, missing(err, nil, "read market")
 	}
 	return s.marketOf(row.MarketRecord), true, nil
 }
@@ -32,29 +26,26 @@ func (s *Store) FindMarket(ctx context.Context, id syntax.MarketID) (market.Mark
 // ListMarkets reads the markets that exist, in no order.
 func (s *Store) ListMarkets(ctx context.Context, ids []string) ([]market.Market, error) {
 	rows, err := s.rq.ListMarkets(ctx, ids)
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list markets: %w", err))
-	}
-	return pg.Collect(rows, func(r db.ListMarketsRow) market.Market { return s.marketOf(r.MarketRecord) }), nil
+	return pg.Collect(rows, func(r db.ListMarketsRow) market.Market {
+		return s.marketOf(r.MarketRecord)
+	}), pg.Fault(wrap("list markets", err))
 }
 
 // ListAirable reads open priced markets by end date; an empty lane is every
 // lane, limit 0 all of them.
 func (s *Store) ListAirable(ctx context.Context, now time.Time, lane syntax.Lane, limit int) ([]market.Market, error) {
 	rows, err := s.q.ListAirableMarkets(ctx, db.ListAirableMarketsParams{Now: now, Lane: string(lane), Limit: int32(limit)})
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list airable markets: %w", err))
-	}
-	return pg.Collect(rows, func(r db.ListAirableMarketsRow) market.Market { return s.marketOf(r.MarketRecord) }), nil
+	return pg.Collect(rows, func(r db.ListAirableMarketsRow) market.Market {
+		return s.marketOf(r.MarketRecord)
+	}), pg.Fault(wrap("list airable markets", err))
 }
 
 // ListPrices reads the snapshots since from, oldest first, thinned to at most limit.
 func (s *Store) ListPrices(ctx context.Context, id syntax.MarketID, from time.Time, limit int) ([]market.Point, error) {
 	rows, err := s.rq.ListPrices(ctx, db.ListPricesParams{MarketID: string(id), Since: from, Most: int32(limit)})
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list prices: %w", err))
-	}
-	return pg.Collect(rows, func(r db.ListPricesRow) market.Point { return market.Point{At: r.At, Yes: syntax.Bps(r.YesBps)} }), nil
+	return pg.Collect(rows, func(r db.ListPricesRow) market.Point {
+		return market.Point{At: r.At, Yes: syntax.Bps(r.YesBps)}
+	}), pg.Fault(wrap("list prices", err))
 }
 
 // ListNative reads native markets, newest first.
@@ -62,9 +53,6 @@ func (s *Store) ListNative(ctx context.Context, status market.NativeStatus, due 
 	rows, err := s.rq.ListNativeMarkets(ctx, db.ListNativeMarketsParams{
 		Status: string(status), Due: due, Now: now, AliveAfter: now.Add(-market.ProposalLife), Limit: int32(limit),
 	})
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list native markets: %w", err))
-	}
 	return pg.Collect(rows, func(r db.ListNativeMarketsRow) market.Native {
 		n := market.Native{Market: s.marketOf(r.MarketRecord)}
 		n.Market.Rated = false // native lists do not say it
@@ -72,31 +60,24 @@ func (s *Store) ListNative(ctx context.Context, status market.NativeStatus, due 
 			n.Proposal = &market.Proposal{Verdict: syntax.Verdict(*r.Verdict), ProofURL: r.ProofURL, At: *r.ProposedAt}
 		}
 		return n
-	}), nil
+	}), pg.Fault(wrap("list native markets", err))
 }
 
 // ListStandings reads the prices and crowds of markets, of those that exist.
 func (s *Store) ListStandings(ctx context.Context, ids []string) ([]feed.Standing, error) {
 	rows, err := s.q.ListStandings(ctx, ids)
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list standings: %w", err))
-	}
 	return pg.Collect(rows, func(r db.ListStandingsRow) feed.Standing {
 		return feed.Standing{MarketID: r.MarketID, Yes: convertInt[int](r.YesBps), CrowdYes: r.CrowdYes, CrowdNo: r.CrowdNo}
-	}), nil
+	}), pg.Fault(wrap("list standings", err))
 }
 
 // SetRated sets whether calls on a market count, with an entry in the audit log. Fault:
 // market_not_found, already_resolved.
 func (s *Store) SetRated(ctx context.Context, id syntax.MarketID, rated bool, reason string, now time.Time) error {
-	return pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		q := db.New(tx)
+	return inTx(ctx, s.pool, func(q *db.Queries) error {
 		was, err := q.SetMarketRated(ctx, db.SetMarketRatedParams{MarketID: string(id), Rated: rated, Now: now})
-		switch {
-		case errors.Is(err, pgx.ErrNoRows):
-			return market.ErrNotFound
-		case err != nil:
-			return fmt.Errorf("set rated: %w", err)
+		if err != nil {
+			return missing(err, market.ErrNotFound, "set rated")
 		}
 		// A claim locks the market too, so this statement sees one that the update waited for.
 		// The outcome stores whether the market was rated: a later change has no effect.
@@ -106,7 +87,7 @@ func (s *Store) SetRated(ctx context.Context, id syntax.MarketID, rated bool, re
 		case found:
 			return resolve.ErrResolved.With("outcome", o.Members())
 		}
-		return audit(ctx, tx, now, "market.rated", string(id), map[string]any{"from": was, "to": rated, "reason": reason})
+		return audit(ctx, q, now, "market.rated", string(id), map[string]any{"from": was, "to": rated, "reason": reason})
 	})
 }
 
@@ -130,32 +111,23 @@ func (s *Store) marketOf(r db.MarketRecord) market.Market {
 // KnownLanes implements lane.Store.
 func (s *Store) KnownLanes(ctx context.Context, ids []string) (map[string]lane.Known, error) {
 	rows, err := s.rq.ListKnownLanes(ctx, ids)
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list known lanes: %w", err))
-	}
-	out := make(map[string]lane.Known, len(rows))
-	for _, r := range rows {
-		out[r.MarketID] = lane.Known{Title: r.Title, Lane: syntax.Lane(r.Lane), Category: r.Category, Ruled: r.LaneRuled}
-	}
-	return out, nil
+	return indexed(rows, func(r db.ListKnownLanesRow) (string, lane.Known) {
+		return r.MarketID, lane.Known{Title: r.Title, Lane: syntax.Lane(r.Lane), Category: r.Category, Ruled: r.LaneRuled}
+	}), pg.Fault(wrap("list known lanes", err))
 }
 
 // RuleLane implements lane.Store.
 func (s *Store) RuleLane(ctx context.Context, id string, to syntax.Lane, place func(title string) string, now time.Time) (category string, err error) {
-	err = pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		q := db.New(tx)
+	err = inTx(ctx, s.pool, func(q *db.Queries) error {
 		was, err := q.LockMarketLane(ctx, id)
-		switch {
-		case errors.Is(err, pgx.ErrNoRows):
-			return market.ErrNotFound
-		case err != nil:
-			return fmt.Errorf("lock market: %w", err)
+		if err != nil {
+			return missing(err, market.ErrNotFound, "lock market")
 		}
 		category = place(was.Title)
 		if err := q.SetMarketLane(ctx, db.SetMarketLaneParams{MarketID: id, Lane: string(to), Category: category, Now: now}); err != nil {
 			return fmt.Errorf("rule lane: %w", err)
 		}
-		return audit(ctx, tx, now, "market.lane", id, map[string]any{
+		return audit(ctx, q, now, "market.lane", id, map[string]any{
 			"from": was.Lane, "to": to, "fromCategory": was.Category, "toCategory": category,
 		})
 	})
@@ -165,24 +137,18 @@ func (s *Store) RuleLane(ctx context.Context, id string, to syntax.Lane, place f
 // LaneCounts implements lane.Store.
 func (s *Store) LaneCounts(ctx context.Context) ([]lane.Count, error) {
 	rows, err := s.rq.CountLanes(ctx)
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("count lanes: %w", err))
-	}
 	return pg.Collect(rows, func(r db.CountLanesRow) lane.Count {
 		return lane.Count{Lane: syntax.Lane(r.Lane), Signals: r.Signals, Open: r.Open, Markets: r.Markets}
-	}), nil
+	}), pg.Fault(wrap("count lanes", err))
 }
 
-// TakeUnconfirmed implements market.CatalogueStore.
+// TakeUnconfirmed implements market.Store.
 func (s *Store) TakeUnconfirmed(ctx context.Context, now, before time.Time, limit int) ([]syntax.MarketID, error) {
 	ids, err := s.q.ClaimUnconfirmedMarkets(ctx, db.ClaimUnconfirmedMarketsParams{Now: now, Before: before, Limit: int32(limit)})
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list unconfirmed markets: %w", err))
-	}
-	return marketIDs(ids), nil
+	return marketIDs(ids), pg.Fault(wrap("list unconfirmed markets", err))
 }
 
-// DenyUnconfirmed implements market.CatalogueStore.
+// DenyUnconfirmed implements market.Store.
 func (s *Store) DenyUnconfirmed(ctx context.Context, ids []syntax.MarketID, before, now time.Time) (int64, error) {
 	n, err := s.q.DenyUnconfirmedSignals(ctx, db.DenyUnconfirmedSignalsParams{MarketIDs: neverNil(texts(ids)), Before: before, Now: now})
 	return n, pg.Fault(wrap("void unconfirmed calls", err))

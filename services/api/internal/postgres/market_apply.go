@@ -3,10 +3,9 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/syntax"
@@ -22,14 +21,12 @@ const applyBatch = 500
 // price of an open market becomes a snapshot.
 func (s *Store) ApplyRecords(ctx context.Context, records []market.Record, every bool, now time.Time) (int, error) {
 	newer := 0
-	for len(records) > 0 {
-		n := min(len(records), applyBatch)
-		kept, err := s.applyBatch(ctx, records[:n], every, now)
+	for part := range slices.Chunk(records, applyBatch) {
+		kept, err := s.applyBatch(ctx, part, every, now)
 		if err != nil {
 			return newer, err
 		}
 		newer += kept
-		records = records[n:]
 	}
 	return newer, nil
 }
@@ -42,15 +39,15 @@ func (s *Store) applyBatch(ctx context.Context, records []market.Record, every b
 		byID[string(r.ID)] = r
 		addQuote(&quotes, r, now)
 	}
-	err = pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		ids, err := db.New(tx).StoreQuotes(ctx, quotes)
+	err = inTx(ctx, s.pool, func(q *db.Queries) error {
+		ids, err := q.StoreQuotes(ctx, quotes)
 		if err != nil {
 			return fmt.Errorf("write quotes: %w", err)
 		}
 		if newer = len(ids); newer == 0 {
 			return nil
 		}
-		return storeMarkets(ctx, db.New(tx), byID, ids, every, now)
+		return storeMarkets(ctx, q, byID, ids, every, now)
 	})
 	return newer, err
 }

@@ -41,10 +41,7 @@ func TestAirable(t *testing.T) {
 	b.nativeMarket("native-aaaaaaaaaaaa", 4000)
 	list := func(lane syntax.Lane, limit int) (ids []string) {
 		t.Helper()
-		rows, err := b.ListAirable(t.Context(), b.clock.Now(), lane, limit)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := must(b.ListAirable(t.Context(), b.clock.Now(), lane, limit))(t)
 		for _, m := range rows {
 			m = m.Read(b.clock.Now(), true)
 			if !m.Airable(b.clock.Now()) {

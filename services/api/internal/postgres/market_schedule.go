@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/lease"
@@ -39,12 +38,9 @@ func (s *Store) ListStreamed(ctx context.Context, p syntax.Provider, now time.Ti
 	rows, err := s.q.ListStreamedMarkets(ctx, db.ListStreamedMarketsParams{
 		Provider: string(p), Now: now, Viewed: texts(looked), Limit: int32(limit),
 	})
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list streamed markets: %w", err))
-	}
 	return pg.Collect(rows, func(r db.ListStreamedMarketsRow) market.Streamed {
 		return market.Streamed{ID: syntax.MarketID(r.MarketID), Token: r.ClobTokenID, YesIndex: int(r.YesIndex)}
-	}), nil
+	}), pg.Fault(wrap("list streamed markets", err))
 }
 
 // ListAwaitingQuote lists the open markets with calls filed after from and not after to that
@@ -90,10 +86,7 @@ func (s *Store) LockScan(ctx context.Context, do func(ctx context.Context) error
 // longest ago first, and notes the check.
 func (s *Store) ListPending(ctx context.Context, providers []syntax.Provider, now time.Time, limit int) ([]resolve.Pending, error) {
 	rows, err := s.q.ClaimPendingMarkets(ctx, db.ClaimPendingMarketsParams{Providers: texts(providers), Now: now, Limit: int32(limit)})
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list pending markets: %w", err))
-	}
-	return pg.Collect(rows, pendingOf), nil
+	return pg.Collect(rows, pendingOf), pg.Fault(wrap("list pending markets", err))
 }
 
 // ListPendingDue is ListPending for the markets that the poll has to read.
@@ -104,10 +97,9 @@ func (s *Store) ListPendingDue(ctx context.Context, providers []syntax.Provider,
 		Providers: texts(providers), Now: now, EndingBefore: edge, NearBefore: near, FarBefore: far, FinalBefore: settled,
 		Limit: int32(limit),
 	})
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list due markets: %w", err))
-	}
-	return pg.Collect(rows, func(r db.ClaimDueMarketsRow) resolve.Pending { return pendingOf(db.ClaimPendingMarketsRow(r)) }), nil
+	return pg.Collect(rows, func(r db.ClaimDueMarketsRow) resolve.Pending {
+		return pendingOf(db.ClaimPendingMarketsRow(r))
+	}), pg.Fault(wrap("list due markets", err))
 }
 
 func pendingOf(r db.ClaimPendingMarketsRow) resolve.Pending {

@@ -43,11 +43,7 @@ func final(v syntax.Verdict) func(*market.Record) {
 
 func (b *bundle) apply(every bool, records ...market.Record) int {
 	b.t.Helper()
-	n, err := b.ApplyRecords(b.t.Context(), records, every, b.clock.Now())
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return n
+	return must(b.ApplyRecords(b.t.Context(), records, every, b.clock.Now()))(b.t)
 }
 
 func (b *bundle) market(id string) market.Market {
@@ -185,9 +181,7 @@ func TestAClaimIsTheEnd(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.apply(false, b.answer("1", 3000))
-	if _, err := b.Claim(t.Context(), resolve.Claim{MarketID: "1", Verdict: syntax.VerdictYes, Resolver: "admin", Source: "admin"}, b.clock.Now); err != nil {
-		t.Fatal(err)
-	}
+	b.claim("1", syntax.VerdictYes)
 	b.clock.Advance(time.Minute)
 	if n := b.apply(true, b.answer("1", 9900, func(r *market.Record) { r.Title = "changed" })); n != 0 {
 		t.Error("an answer about a settled market was kept")

@@ -13,11 +13,7 @@ import (
 // told keeps one streamed price and gives whether it was newer.
 func (b *bundle) told(id string, yes int, at time.Time) int {
 	b.t.Helper()
-	n, err := b.ApplyTicks(b.t.Context(), []market.Tick{{ID: syntax.MarketID(id), Yes: syntax.Bps(yes), At: at}})
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return n
+	return must(b.ApplyTicks(b.t.Context(), []market.Tick{{ID: syntax.MarketID(id), Yes: syntax.Bps(yes), At: at}}))(b.t)
 }
 
 func TestAStreamedPriceIsNeverOlder(t *testing.T) {

@@ -175,11 +175,7 @@ func TestListAwaitingQuote(t *testing.T) {
 	}
 	list := func(p syntax.Provider) []syntax.MarketID {
 		t.Helper()
-		found, err := b.ListAwaitingQuote(t.Context(), p, noon.Add(-time.Second), noon, 5*time.Second, 10)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return found
+		return must(b.ListAwaitingQuote(t.Context(), p, noon.Add(-time.Second), noon, 5*time.Second, 10))(t)
 	}
 	for p, id := range ids {
 		if got := list(p); len(got) != 1 || got[0] != id {

@@ -20,7 +20,7 @@ func (s *Store) Moderate(ctx context.Context, d moderation.Decision) error {
 	return ifFound(found)
 }
 
-// ModerationDigest implements relay.Source.
+// ModerationDigest implements feed.Store.
 func (s *Store) ModerationDigest(ctx context.Context) (string, error) {
 	digest, err := s.q.GetModerationDigest(ctx)
 	return digest, pg.Fault(wrap("read decisions about text", err))
@@ -45,12 +45,9 @@ func ifFound(found bool) error {
 // ListModerated implements moderation.Store.
 func (s *Store) ListModerated(ctx context.Context, limit int) ([]moderation.Decision, error) {
 	rows, err := s.q.ListModerated(ctx, int32(limit))
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list moderation: %w", err))
-	}
 	return pg.Collect(rows, func(r db.ListModeratedRow) moderation.Decision {
 		return moderation.Decision{Kind: r.Kind, ID: r.ID, Hidden: r.Hidden, Reason: r.Reason, By: r.DecidedBy, At: r.DecidedAt}
-	}), nil
+	}), pg.Fault(wrap("list moderation", err))
 }
 
 // HiddenThings implements moderation.Store.

@@ -45,18 +45,12 @@ func TestHiddenTextIsNotServed(t *testing.T) {
 	all := func() string {
 		t.Helper()
 		var out strings.Builder
-		r, err := b.GetSignal(t.Context(), d.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must(b.GetSignal(t.Context(), d.ID))(t)
 		if r.TextTake != nil {
 			out.WriteString(*r.TextTake)
 		}
 		out.WriteString(r.MarketTitle)
-		events, err := b.ListEvents(t.Context(), d.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		events := must(b.ListEvents(t.Context(), d.ID))(t)
 		for _, e := range events {
 			out.WriteString(e.Payload)
 		}

@@ -2,11 +2,8 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/syntax"
@@ -17,11 +14,8 @@ import (
 // FindByIdentity returns the operator of (issuer, subject), nil if there is none.
 func (s *Store) FindByIdentity(ctx context.Context, issuer, subject string) (*operator.Operator, error) {
 	row, err := s.q.GetOperatorByIdentity(ctx, db.GetOperatorByIdentityParams{Issuer: issuer, ProviderID: subject})
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil
-	}
 	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("read operator: %w", err))
+		return nil, missing(err, nil, "read operator")
 	}
 	o := operatorOf(row.User)
 	return &o, nil
@@ -50,28 +44,18 @@ func getOperator(ctx context.Context, q *db.Queries, handle, id string) (operato
 		p.ID = &id
 	}
 	row, err := q.GetOperator(ctx, p)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return operator.Operator{}, operator.ErrNotFound
-	}
-	if err != nil {
-		return operator.Operator{}, pg.Fault(fmt.Errorf("read operator: %w", err))
-	}
-	return operatorOf(row.User), nil
+	return operatorOf(row.User), missing(err, operator.ErrNotFound, "read operator")
 }
 
 // Classify changes what an operator is. Fault: not_found.
 func (s *Store) Classify(ctx context.Context, handle string, kind *syntax.OperatorType, house *bool, actor string, now time.Time) (operator.Operator, error) {
 	var o operator.Operator
-	err := pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		q := db.New(tx)
+	err := inTx(ctx, s.pool, func(q *db.Queries) error {
 		changed, err := q.ClassifyOperator(ctx, db.ClassifyOperatorParams{
 			Handle: handle, OperatorType: (*string)(kind), IsHouse: house, Actor: actor, Now: now,
 		})
-		if errors.Is(err, pgx.ErrNoRows) {
-			return operator.ErrNotFound
-		}
 		if err != nil {
-			return fmt.Errorf("classify operator: %w", err)
+			return missing(err, operator.ErrNotFound, "classify operator")
 		}
 		if o, err = getOperator(ctx, q, "", changed.ID); err != nil || changed.Step == 0 {
 			return err
@@ -83,8 +67,7 @@ func (s *Store) Classify(ctx context.Context, handle string, kind *syntax.Operat
 
 // MintKey stores a new key. Faults: key_limit_reached, not_found.
 func (s *Store) MintKey(ctx context.Context, operatorID string, k operator.Key, hash []byte) error {
-	return pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		q := db.New(tx)
+	return inTx(ctx, s.pool, func(q *db.Queries) error {
 		if err := lockOperator(ctx, q, operatorID); err != nil {
 			return err
 		}
@@ -99,36 +82,23 @@ func (s *Store) MintKey(ctx context.Context, operatorID string, k operator.Key, 
 			ID: k.ID, UserID: operatorID, Hash: hash, Prefix: k.Prefix, Last4: k.Last4, Label: k.Label, Tier: k.Tier,
 			Permissions: k.Permissions, CreatedAt: k.CreatedAt, Strict: k.Strict,
 		})
-		if err != nil {
-			return fmt.Errorf("insert key: %w", err)
-		}
-		return nil
+		return wrap("insert key", err)
 	})
 }
 
 // lockOperator locks an operator until the end of the transaction. Fault: not_found.
 func lockOperator(ctx context.Context, q *db.Queries, operatorID string) error {
 	_, err := q.LockOperator(ctx, operatorID)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return operator.ErrNotFound
-	}
-	if err != nil {
-		return fmt.Errorf("lock operator: %w", err)
-	}
-	return nil
+	return missing(err, operator.ErrNotFound, "lock operator")
 }
 
 // RevokeKey revokes a key of the operator and deactivates the webhooks that were made with
 // it; it returns their ids. Fault: not_found.
 func (s *Store) RevokeKey(ctx context.Context, operatorID, keyID string, now time.Time) (k operator.Key, webhooks []string, err error) {
-	err = pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		q := db.New(tx)
+	err = inTx(ctx, s.pool, func(q *db.Queries) error {
 		row, err := q.RevokeKey(ctx, db.RevokeKeyParams{ID: keyID, UserID: operatorID, Now: &now})
-		if errors.Is(err, pgx.ErrNoRows) {
-			return operator.ErrKeyNotFound
-		}
 		if err != nil {
-			return fmt.Errorf("revoke key: %w", err)
+			return missing(err, operator.ErrKeyNotFound, "revoke key")
 		}
 		k = keyOf(row.OperatorKey)
 		// A statement after the key's lock: it sees every webhook that the key made.
@@ -150,10 +120,7 @@ func (s *Store) RevokedKeys(ctx context.Context, keyIDs []string) ([]string, err
 // Fault: not_found.
 func (s *Store) EndSessions(ctx context.Context, operatorID string, now time.Time) (version int64, err error) {
 	version, err = s.q.EndSessions(ctx, db.EndSessionsParams{UserID: operatorID, Now: now})
-	if errors.Is(err, pgx.ErrNoRows) {
-		return 0, operator.ErrNotFound
-	}
-	return version, pg.Fault(err)
+	return version, missing(err, operator.ErrNotFound, "end sessions")
 }
 
 // ListKeys lists an operator's keys, newest first.
@@ -165,10 +132,7 @@ func (s *Store) ListKeys(ctx context.Context, operatorID string) ([]operator.Key
 // VerifyKey returns the operator and the key of a key hash. Fault: unauthenticated.
 func (s *Store) VerifyKey(ctx context.Context, hash []byte, now time.Time) (operator.Operator, operator.Key, error) {
 	row, err := s.rq.VerifyKey(ctx, db.VerifyKeyParams{Hash: hash, Now: now})
-	if errors.Is(err, pgx.ErrNoRows) {
-		return operator.Operator{}, operator.Key{}, operator.ErrUnauthenticated
-	}
-	return operatorOf(row.User), keyOf(row.OperatorKey), pg.Fault(wrap("verify key", err))
+	return operatorOf(row.User), keyOf(row.OperatorKey), missing(err, operator.ErrUnauthenticated, "verify key")
 }
 
 func operatorOf(u db.User) operator.Operator {
@@ -183,13 +147,5 @@ func keyOf(k db.OperatorKey) operator.Key {
 	return operator.Key{
 		ID: k.ID, Label: k.Label, Tier: k.Tier, Permissions: k.Permissions, Active: k.RevokedAt == nil, LastUsedAt: k.LastUsedAt,
 		CreatedAt: k.CreatedAt, Prefix: k.Prefix, Last4: k.Last4, Strict: k.Strict,
-	}
-}
-
-// operatorFields lists the columns of an operator for the statements that are not generated.
-func operatorFields(o *operator.Operator) []any {
-	return []any{
-		&o.ID, &o.Issuer, &o.ProviderID, &o.PublicID, &o.Handle, &o.DisplayName, &o.AvatarURL, &o.Type,
-		&o.Tier, &o.SessionVersion, &o.CreatedAt, &o.Bio, &o.Links, &o.PayoutAddress,
 	}
 }

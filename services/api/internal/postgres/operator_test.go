@@ -205,10 +205,7 @@ func TestLooksNoteTheKey(t *testing.T) {
 			t.Errorf("at %s it was noted at %s", b.clock.Now(), at)
 		}
 	}
-	keys, err := s.Keys(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys := must(s.Keys(t.Context(), id))(t)
 	last := used()
 	for range 2 {
 		if k, _, err := s.Revoke(t.Context(), id, keys[0].ID); err != nil || k.Active {

@@ -17,10 +17,7 @@ import (
 // ListFacts reads every open market as of now.
 func (s *Store) ListFacts(ctx context.Context, now time.Time) ([]oracle.Fact, error) {
 	rows, err := s.q.ListOpenFacts(ctx, now)
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list facts: %w", err))
-	}
-	return pg.Collect(rows, func(r db.ListOpenFactsRow) oracle.Fact { return factOf(r, now) }), nil
+	return pg.Collect(rows, func(r db.ListOpenFactsRow) oracle.Fact { return factOf(r, now) }), pg.Fault(wrap("list facts", err))
 }
 
 func factOf(r db.ListOpenFactsRow, now time.Time) oracle.Fact {
@@ -45,14 +42,9 @@ func factOf(r db.ListOpenFactsRow, now time.Time) oracle.Fact {
 // ListSightings reads since when each thing that moved is seen.
 func (s *Store) ListSightings(ctx context.Context) (map[oracle.Sighting]time.Time, error) {
 	rows, err := s.q.ListSightings(ctx)
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list sightings: %w", err))
-	}
-	out := make(map[oracle.Sighting]time.Time, len(rows))
-	for _, r := range rows {
-		out[oracle.Sighting{Kind: oracle.Kind(r.Kind), Window: syntax.Window(r.Span), Key: r.Key}] = r.SeenAt
-	}
-	return out, nil
+	return indexed(rows, func(r db.MovementSighting) (oracle.Sighting, time.Time) {
+		return oracle.Sighting{Kind: oracle.Kind(r.Kind), Window: syntax.Window(r.Span), Key: r.Key}, r.SeenAt
+	}), pg.Fault(wrap("list sightings", err))
 }
 
 // KeepSightings adds sightings that are not stored yet and deletes others.
@@ -72,14 +64,8 @@ func (s *Store) KeepSightings(ctx context.Context, seen map[oracle.Sighting]time
 // ListAttention reads the score that each of these markets had at a time.
 func (s *Store) ListAttention(ctx context.Context, ids []syntax.MarketID, at time.Time) (map[syntax.MarketID]int, error) {
 	rows, err := s.q.ListAttention(ctx, db.ListAttentionParams{IDs: texts(ids), At: at})
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list scores: %w", err))
-	}
-	out := make(map[syntax.MarketID]int, len(rows))
-	for _, r := range rows {
-		out[syntax.MarketID(r.MarketID)] = int(r.Score)
-	}
-	return out, nil
+	return indexed(rows, func(r db.ListAttentionRow) (syntax.MarketID, int) { return syntax.MarketID(r.MarketID), int(r.Score) }),
+		pg.Fault(wrap("list scores", err))
 }
 
 // ListAttentionHistory reads a market's score at from and its changes since, oldest

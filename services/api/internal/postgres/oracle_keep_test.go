@@ -19,19 +19,12 @@ import (
 
 func (b *bundle) keep(scores map[syntax.MarketID]int) int {
 	b.t.Helper()
-	n, err := b.KeepAttention(b.t.Context(), scores, b.clock.Now())
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return n
+	return must(b.KeepAttention(b.t.Context(), scores, b.clock.Now()))(b.t)
 }
 
 func (b *bundle) points(id syntax.MarketID, span time.Duration, limit int) string {
 	b.t.Helper()
-	list, err := b.ListAttentionHistory(b.t.Context(), id, b.clock.Now().Add(-span), limit)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	list := must(b.ListAttentionHistory(b.t.Context(), id, b.clock.Now().Add(-span), limit))(b.t)
 	out := make([]string, len(list))
 	for i, p := range list {
 		out[i] = fmt.Sprintf("%s=%d", p.At.Sub(noon), p.Score)
@@ -114,10 +107,7 @@ func TestSightingsAreKept(t *testing.T) {
 	two := oracle.Sighting{Kind: oracle.OfSituation, Window: syntax.Window24h, Key: "polymarket:event:flood"}
 	list := func() map[oracle.Sighting]time.Time {
 		t.Helper()
-		got, err := b.ListSightings(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must(b.ListSightings(t.Context()))(t)
 		for s, at := range got {
 			got[s] = at.UTC()
 		}

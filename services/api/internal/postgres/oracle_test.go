@@ -14,10 +14,7 @@ import (
 // facts reads the open markets as of the clock.
 func (b *bundle) facts() map[string]oracle.Fact {
 	b.t.Helper()
-	list, err := b.ListFacts(b.t.Context(), b.clock.Now())
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	list := must(b.ListFacts(b.t.Context(), b.clock.Now()))(b.t)
 	out := make(map[string]oracle.Fact, len(list))
 	for _, f := range list {
 		if _, twice := out[string(f.ID)]; twice {

@@ -52,10 +52,7 @@ func (s *stand) takes(name string) bool {
 // read is the market as it is served.
 func (s *stand) read() market.Market {
 	s.t.Helper()
-	m, err := market.NewService(s.Store, nil, lanes(), true, s.clock.Now).Get(s.t.Context(), syntax.MarketID(s.market))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	m := must(market.NewService(s.Store, nil, lanes(), true, s.clock.Now).Get(s.t.Context(), syntax.MarketID(s.market)))(s.t)
 	return m
 }
 

@@ -17,8 +17,7 @@ import (
 // TakeFacts hands committed facts of other services to the relay, each once, and
 // stores copies of their channels: all of it or nothing.
 func (s *Store) TakeFacts(ctx context.Context, facts []feed.Fact, copies []feed.Copy) error {
-	err := pg.InTx(ctx, s.acts, func(tx pgx.Tx) error {
-		q := db.New(tx)
+	err := inTx(ctx, s.acts, func(q *db.Queries) error {
 		if len(facts) > 0 {
 			if err := q.TakeFacts(ctx, factsParams(facts)); err != nil {
 				return err
@@ -58,25 +57,13 @@ func (s *Store) TakeViewers(ctx context.Context, list []feed.Watching) error {
 // ListWatched is how many watch the streams of each market, by news that came after since.
 func (s *Store) ListWatched(ctx context.Context, since time.Time) (map[string]int, error) {
 	rows, err := s.q.ListWatchedMarkets(ctx, &since)
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list watched markets: %w", err))
-	}
-	out := make(map[string]int, len(rows))
-	for _, r := range rows {
-		out[r.MarketID] = int(r.Viewers)
-	}
-	return out, nil
+	return indexed(rows, func(r db.ListWatchedMarketsRow) (string, int) { return r.MarketID, int(r.Viewers) }),
+		pg.Fault(wrap("list watched markets", err))
 }
 
-// ChannelCopy reads what a channel begins with, as its owner published it; nil for none.
-func (s *Store) ChannelCopy(ctx context.Context, c feed.Channel) ([]byte, error) {
-	one, _, err := s.FindCopy(ctx, c)
-	return one.Data, err
-}
-
-// FindCopy is ChannelCopy with its time.
+// FindCopy implements feed.Store.
 func (s *Store) FindCopy(ctx context.Context, c feed.Channel) (feed.Copy, bool, error) {
-	row, err := db.New(pg.Bound(s.pool, pg.ReadBudget)).GetChannelCopy(ctx, string(c))
+	row, err := s.rq.GetChannelCopy(ctx, string(c))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return feed.Copy{}, false, nil
 	}

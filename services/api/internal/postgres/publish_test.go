@@ -94,11 +94,7 @@ func TestViewersOfMarkets(t *testing.T) {
 	}
 	watched := func(since time.Time) map[string]int {
 		t.Helper()
-		out, err := b.ListWatched(t.Context(), since)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out
+		return must(b.ListWatched(t.Context(), since))(t)
 	}
 	tell(noon, feed.Watching{Handle: "mara_k", Viewers: 37}, feed.Watching{Handle: "tidewatch", Viewers: 5}, feed.Watching{Handle: "otto", Viewers: 9}, feed.Watching{Handle: "nobody", Viewers: 1})
 	if diff := cmp.Diff(map[string]int{"7": 42, "8": 37}, watched(noon.Add(-time.Minute))); diff != "" {
@@ -165,13 +161,13 @@ func TestChannelCopies(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, err := b.ChannelCopy(t.Context(), "live"); got != nil || err != nil {
+	if got, found, err := b.FindCopy(t.Context(), "live"); found || err != nil {
 		t.Errorf("%s %v", got, err)
 	}
 	keep(noon, `{"n":1}`)
 	keep(noon.Add(time.Second), `{"n":2}`)
 	keep(noon, `{"n":3}`)
-	if got, err := b.ChannelCopy(t.Context(), "live"); string(got) != `{"n":2}` || err != nil {
+	if got, _, err := b.FindCopy(t.Context(), "live"); string(got.Data) != `{"n":2}` || err != nil {
 		t.Errorf("%s %v", got, err)
 	}
 }

@@ -16,11 +16,7 @@ func TestPulseTotals(t *testing.T) {
 	b := setup(t)
 	totals := func() board.Totals {
 		t.Helper()
-		got, err := b.PulseTotals(t.Context(), noon)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return got
+		return must(b.PulseTotals(t.Context(), noon))(t)
 	}
 	if got := totals(); got != (board.Totals{}) {
 		t.Errorf("of nothing %+v", got)

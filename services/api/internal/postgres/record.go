@@ -28,7 +28,7 @@ func (s *Store) ReadRecord(ctx context.Context, userID string, recent, moments i
 	if err != nil {
 		return record.Record{}, pg.Fault(fmt.Errorf("list recent signals: %w", err))
 	}
-	r.Recent = pg.Collect(calls, func(c db.ListRecentSignalsOfOperatorRow) signal.Record { return recordOf(c.SignalRecord) })
+	r.Recent = pg.Collect(calls, recordOf)
 	won, err := s.rq.ListMoments(ctx, db.ListMomentsParams{UserID: userID, Limit: int32(moments)})
 	if err != nil {
 		return record.Record{}, pg.Fault(fmt.Errorf("list moments: %w", err))
@@ -39,7 +39,7 @@ func (s *Store) ReadRecord(ctx context.Context, userID string, recent, moments i
 
 func momentOf(m db.ListMomentsRow) record.Moment {
 	return record.Moment{
-		ID: m.ID, Tier: m.Tier, SignalID: m.SignalID, MarketID: m.MarketID, MarketTitle: m.MarketTitle, Side: sideOf(m.Yes),
+		ID: m.ID, Tier: m.Tier, SignalID: m.SignalID, MarketID: m.MarketID, MarketTitle: m.MarketTitle, Side: syntax.SideOf(m.Yes),
 		Odds: syntax.Bps(m.OddsBps), Score: int(m.Score), MintedAt: m.MintedAt,
 	}
 }
@@ -61,15 +61,12 @@ func (s *Store) readStats(ctx context.Context, userID string, r *record.Record) 
 // ListRanked implements record.Store.
 func (s *Store) ListRanked(ctx context.Context, limit int, month time.Time) ([]record.Ranked, error) {
 	rows, err := s.rq.ListRanked(ctx, db.ListRankedParams{Limit: int32(limit), Month: month})
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list ranked operators: %w", err))
-	}
 	return pg.Collect(rows, func(r db.ListRankedRow) record.Ranked {
 		return record.Ranked{Operator: operatorOf(r.User), Stats: record.Stats{
 			Total: r.Total, Won: r.Won, Lost: r.Lost, Void: r.Void, Score: r.Score, Streak: r.Streak,
 			AvgCLV: record.Mean(r.ClvSum, r.ClvCount),
 		}}
-	}), nil
+	}), pg.Fault(wrap("list ranked operators", err))
 }
 
 // Tallies implements record.Store.
@@ -83,14 +80,11 @@ func (s *Store) Tallies(ctx context.Context, userID string, since *time.Time) ([
 		recent, err = s.rq.ListTalliesSince(ctx, db.ListTalliesSinceParams{UserID: &userID, Since: *since})
 		rows = pg.Collect(recent, func(r db.ListTalliesSinceRow) db.ListTalliesRow { return db.ListTalliesRow(r) })
 	}
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list tallies: %w", err))
-	}
 	return pg.Collect(rows, func(r db.ListTalliesRow) (t record.Tally) {
 		t.Lane, t.Price, t.Confidence = r.Lane, syntax.Bps(r.PriceBps), int(r.Confidence)
 		t.Calls, t.Wins = r.Calls, r.Wins
 		return t
-	}), nil
+	}), pg.Fault(wrap("list tallies", err))
 }
 
 // ReadCourse implements record.Store.
@@ -114,16 +108,13 @@ func (s *Store) ReadCourse(ctx context.Context, userID string, most, steps int) 
 	return c, nil
 }
 
-// ListLaneStats implements signal.Calls.
+// ListLaneStats implements signal.Store.
 func (s *Store) ListLaneStats(ctx context.Context, userID string) ([]signal.LaneStats, error) {
 	rows, err := s.rq.ListLaneStats(ctx, userID)
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list lane figures: %w", err))
-	}
 	return pg.Collect(rows, func(r db.ListLaneStatsRow) signal.LaneStats {
 		return signal.LaneStats{
 			Lane: syntax.Lane(r.Lane), Total: r.Total, Won: r.Won, Lost: r.Lost, Void: r.Void, Score: r.Score, Streak: r.Streak,
 			AvgCLV: record.Mean(r.ClvSum, r.ClvCount),
 		}
-	}), nil
+	}), pg.Fault(wrap("list lane figures", err))
 }

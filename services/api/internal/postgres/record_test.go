@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -14,7 +13,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/board"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 	"github.com/signalcast/signalcast/services/api/internal/record"
-	"github.com/signalcast/signalcast/services/api/internal/score"
+	"github.com/signalcast/signalcast/services/api/internal/resolve"
 )
 
 // plainRecord is a record that was worked out in Go from rows alone.
@@ -115,17 +114,15 @@ func plain(calls []plainCall) plainRecord {
 	return p
 }
 
-// people is the Directory of the tests.
-type people struct{ *bundle }
-
-func (p people) Operator(ctx context.Context, handle, id string) (operator.Operator, error) {
-	return p.GetOperator(ctx, handle, id)
+// records returns the service of records over the store.
+func (l *ledger) records() *record.Service {
+	return record.NewService(l.Store, board.NewService(l.Store, l.clock.Now), operator.NewService(l.Store, maskSecret, l.clock.Now), l.clock.Now)
 }
 
 // compareRecords holds every record beside a plain one, and the ranked field too.
 func (l *ledger) compareRecords(when string) {
 	l.t.Helper()
-	svc := record.NewService(l.Store, l.Store, people{l.bundle}, l.clock.Now)
+	svc := l.records()
 	all := l.naive("")
 	var field []naiveRow
 	for _, r := range all {
@@ -169,7 +166,7 @@ func (l *ledger) compareRecords(when string) {
 		shown := func(s record.Stats, b *record.Best, rank *int64, more ...any) string {
 			clv := show(s.AvgCLV)
 			s.AvgCLV = nil
-			return fmt.Sprintf("%+v clv %s accuracy %d best %s rank %s %v", s, clv, score.Accuracy(s.Won, s.Lost), show(b), show(rank), more)
+			return fmt.Sprintf("%+v clv %s accuracy %d best %s rank %s %v", s, clv, resolve.Accuracy(s.Won, s.Lost), show(b), show(rank), more)
 		}
 		a, b := shown(got.Stats, got.Best, got.Rank, got.Field, got.Broadcast, recent, moments), shown(want.stats, want.best, want.rank, want.field, want.cast, want.recent, want.moments)
 		if a != b {
@@ -211,7 +208,7 @@ func TestRecordsEqualPlainOnes(t *testing.T) {
 // must be numbered.
 func (l *ledger) compareSkill() {
 	l.t.Helper()
-	svc := record.NewService(l.Store, l.Store, people{l.bundle}, l.clock.Now)
+	svc := l.records()
 	for _, name := range l.people {
 		for _, lane := range append([]string{""}, boardLanes...) {
 			got := must(svc.Skill(l.t.Context(), name, lane, "all"))(l.t)
@@ -240,7 +237,7 @@ func (l *ledger) compareSkill() {
 // every call on one page or another.
 func (l *ledger) compareCourses() {
 	l.t.Helper()
-	svc := record.NewService(l.Store, l.Store, people{l.bundle}, l.clock.Now)
+	svc := l.records()
 	for _, name := range l.people {
 		calls := l.plainCalls(name)
 		l.comparePages(svc, name, calls)

@@ -52,10 +52,7 @@ func TestRecountFindsEachCounter(t *testing.T) {
 func (b *bundle) finds(counter, damage, undo string) {
 	b.t.Helper()
 	b.exec(damage)
-	list, err := Recount(b.t.Context(), b.rw)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	list := must(Recount(b.t.Context(), b.rw))(b.t)
 	named := false
 	for _, d := range list {
 		named = named || d.Counter == counter

@@ -45,10 +45,7 @@ func questions(t *testing.T) (list []question) {
 		column[name] = i
 	}
 	for i, row := range rows[1:] {
-		yes, err := strconv.Atoi(row[column["yes_bps"]])
-		if err != nil {
-			t.Fatal(err)
-		}
+		yes := must(strconv.Atoi(row[column["yes_bps"]]))(t)
 		list = append(list, question{fmt.Sprint(10_000 + i), syntax.Bps(yes), row[column["outcome_yes"]] == "1", row[column["resolved_on"]]})
 	}
 	slices.SortStableFunc(list, func(a, b question) int { return strings.Compare(a.resolved, b.resolved) })
@@ -98,6 +95,7 @@ func replay(t *testing.T, list []question) *ledger {
 			_, hash := l.operator(handle)
 			l.people, l.hashes = append(l.people, handle), append(l.hashes, hash)
 			rnd := rand.New(rand.NewPCG(uint64(i), uint64(len(name))))
+			calls := make([]signal.Call, 0, callsOfEach)
 			for _, n := range rnd.Perm(len(list))[:callsOfEach] {
 				side := call(rnd, list[n])
 				d := newDraft(list[n].market, side, int(list[n].yes.Of(side)))
@@ -105,8 +103,12 @@ func replay(t *testing.T, list []question) *ledger {
 					sure := 1 + rnd.IntN(100)
 					d.Confidence = &sure
 				}
-				if f := l.try(signal.Caller{KeyHash: hash}, d); f.Verdict != signal.VerdictFiled {
-					t.Fatalf("%s on %s: %+v", handle, list[n].market, f)
+				calls = append(calls, signal.Call{Caller: signal.Caller{KeyHash: hash}, Draft: d})
+			}
+			filed, errs := l.FileMany(t.Context(), calls)
+			for i, f := range filed {
+				if f.Verdict != signal.VerdictFiled || errs[i] != nil {
+					t.Fatalf("%s on %s: %+v, %v", handle, calls[i].Draft.MarketID, f, errs[i])
 				}
 			}
 		}
@@ -142,7 +144,7 @@ func TestReplayOfRealQuestions(t *testing.T) {
 	l.compareSkill()
 	l.comparePulse("replayed")
 	svc := board.NewService(l.Store, l.clock.Now)
-	rows := must(svc.EdgeBoard(t.Context(), board.All, "", 100))(t)
+	rows := must(svc.Board(t.Context(), board.ByEdge, board.All, "", 100))(t)
 	if len(rows) != len(styles)*ofEachStyle {
 		t.Fatalf("%d rows", len(rows))
 	}

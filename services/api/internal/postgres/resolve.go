@@ -13,7 +13,6 @@ import (
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 	"github.com/signalcast/signalcast/services/api/internal/resolve"
-	"github.com/signalcast/signalcast/services/api/internal/score"
 )
 
 // Claim claims an outcome once and scores, in one transaction, up to the chunk
@@ -94,10 +93,7 @@ func (s *Store) claimMarket(ctx context.Context, tx pgx.Tx, c resolve.Claim, m d
 		return 0, resolve.ErrResolved
 	}
 	total, err := q.CountClaimedSignals(ctx, c.MarketID)
-	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return 0, fmt.Errorf("count signals: %w", err)
-	}
-	return total, nil
+	return total, missing(err, nil, "count signals")
 }
 
 // scoreChunk scores up to one chunk of operators after the given one; last is
@@ -106,7 +102,7 @@ func (s *Store) scoreChunk(ctx context.Context, tx pgx.Tx, marketID string, afte
 	if err := db.New(tx).LockScores(ctx); err != nil {
 		return t, nil, fmt.Errorf("wait for other claims: %w", err)
 	}
-	p := scoreSignalsParams{MarketID: marketID, After: after, Most: s.rules.ResolveChunk, Version: score.Version}
+	p := scoreSignalsParams{MarketID: marketID, After: after, Most: s.rules.ResolveChunk, Version: resolve.ScoringVersion}
 	if s.rules.ConfirmAfter > 0 {
 		p.ConfirmAfter = &s.rules.ConfirmAfter
 	}
@@ -206,11 +202,8 @@ func (s *Store) GetOutcome(ctx context.Context, marketID string) (resolve.Outcom
 
 func readOutcome(ctx context.Context, q *db.Queries, marketID string) (resolve.Outcome, bool, error) {
 	r, err := q.GetOutcome(ctx, marketID)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return resolve.Outcome{}, false, nil
-	}
 	if err != nil {
-		return resolve.Outcome{}, false, fmt.Errorf("read outcome: %w", err)
+		return resolve.Outcome{}, false, missing(err, nil, "read outcome")
 	}
 	return resolve.Outcome{
 		Verdict: (*syntax.Verdict)(r.Outcome), Resolver: r.Resolver, Source: r.Source, ProofURL: r.ProofURL, ResolvedAt: r.ResolvedAt,

@@ -9,7 +9,6 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/resolve"
-	"github.com/signalcast/signalcast/services/api/internal/score"
 )
 
 // TestClosingTime checks which time closes a market, in minutes after noon. The claim is made
@@ -72,7 +71,7 @@ func TestClosingTime(t *testing.T) {
 		}
 		late := 0
 		for i, m := range callAt {
-			b.call(id, operators[i], score.Call{Side: syntax.Yes, Basis: 4000, Verified: true, Rated: true, CreatedAt: minute(m)})
+			b.call(id, operators[i], scoredCall{Side: syntax.Yes, Basis: 4000, Verified: true, Rated: true, CreatedAt: minute(m)})
 			if m >= c.want {
 				late++
 			}

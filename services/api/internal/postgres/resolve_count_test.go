@@ -12,7 +12,6 @@ import (
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/resolve"
-	"github.com/signalcast/signalcast/services/api/internal/score"
 )
 
 const (
@@ -30,7 +29,7 @@ func setupCounting(t *testing.T) *bundle {
 }
 
 // call inserts a call as a filing stores it, with a quote of one and a half seconds before it.
-func (b *bundle) call(marketID, operatorID string, c score.Call) string {
+func (b *bundle) call(marketID, operatorID string, c scoredCall) string {
 	b.t.Helper()
 	id := uuid.Must(uuid.NewV7()).String()
 	b.exec(`INSERT INTO api.signals (id, market_id, user_id, yes, price_bps, score_basis_bps, price_verified, rated, market_yes_bps, created_at, quote_at, market_title, source)
@@ -46,7 +45,7 @@ func (b *bundle) storeQuote(marketID string, q market.Quote) {
 	b.exec(`INSERT INTO api.quotes (market_id, at, yes_price_bps, no_price_bps, rule) VALUES ($1, $2, $3, $4, 'test')`, marketID, q.At, q.Yes, q.No)
 }
 
-// TestScoringEqualsTheDefinitionForAnyCall compares the SQL with package score for generated
+// TestScoringEqualsTheDefinitionForAnyCall compares the SQL with the definition for generated
 // markets, calls, quotes and closing times.
 func TestScoringEqualsTheDefinitionForAnyCall(t *testing.T) {
 	t.Parallel()
@@ -63,7 +62,7 @@ func TestScoringEqualsTheDefinitionForAnyCall(t *testing.T) {
 		}
 		bps := func(label string) syntax.Bps { return syntax.Bps(rapid.IntRange(1, 9999).Draw(rt, label)) }
 		id, created := fmt.Sprint(1000+n), ""
-		claim := score.Claim{
+		claim := scoredClaim{
 			Verdict:      rapid.SampledFrom([]syntax.Verdict{syntax.VerdictYes, syntax.VerdictNo, syntax.VerdictInvalid}).Draw(rt, "verdict"),
 			CloseAt:      second("close", 0, 1300),
 			Native:       rapid.Bool().Draw(rt, "native"),
@@ -90,7 +89,7 @@ func TestScoringEqualsTheDefinitionForAnyCall(t *testing.T) {
 			at = at.Add(time.Duration(rapid.IntRange(1, 800).Draw(rt, "step")) * 500 * time.Millisecond)
 		}
 		for _, operator := range operators {
-			c := score.Call{
+			c := scoredCall{
 				Side: rapid.SampledFrom([]syntax.Side{syntax.Yes, syntax.No}).Draw(rt, "side"), Basis: syntax.Bps(rapid.IntRange(0, 10000).Draw(rt, "basis")),
 				Verified: rapid.IntRange(0, 4).Draw(rt, "verified") > 0, Rated: rapid.IntRange(0, 4).Draw(rt, "rated at the call") > 0,
 				CreatedAt: second("created", 0, 1300),
@@ -121,45 +120,45 @@ func TestScoringEqualsTheDefinitionForAnyCall(t *testing.T) {
 func TestSecondQuote(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		call    score.Call
+		call    scoredCall
 		quotes  []market.Quote // At: since noon, the time of the call
 		after   time.Duration  // of the rules
 		basis   int
 		counted bool
 	}{
 		"a higher price is the basis": {
-			score.Call{Side: syntax.Yes, Basis: 3100}, quotes(6*time.Second, 3500, 6700), confirmAfter, 3500, true,
+			scoredCall{Side: syntax.Yes, Basis: 3100}, quotes(6*time.Second, 3500, 6700), confirmAfter, 3500, true,
 		},
 		"a lower price is not": {
-			score.Call{Side: syntax.Yes, Basis: 3100}, quotes(6*time.Second, 2000, 8200), confirmAfter, 3100, true,
+			scoredCall{Side: syntax.Yes, Basis: 3100}, quotes(6*time.Second, 2000, 8200), confirmAfter, 3100, true,
 		},
 		"the price of NO": {
-			score.Call{Side: syntax.No, Basis: 7100}, quotes(6*time.Second, 2600, 7700), confirmAfter, 7700, true,
+			scoredCall{Side: syntax.No, Basis: 7100}, quotes(6*time.Second, 2600, 7700), confirmAfter, 7700, true,
 		},
 		"a quote that is too early": {
-			score.Call{Side: syntax.Yes, Basis: 3100}, quotes(confirmAfter-time.Millisecond, 9000, 1100), confirmAfter, 3100, false,
+			scoredCall{Side: syntax.Yes, Basis: 3100}, quotes(confirmAfter-time.Millisecond, 9000, 1100), confirmAfter, 3100, false,
 		},
 		"a quote at the earliest time": {
-			score.Call{Side: syntax.Yes, Basis: 3100}, quotes(confirmAfter, 3500, 6700), confirmAfter, 3500, true,
+			scoredCall{Side: syntax.Yes, Basis: 3100}, quotes(confirmAfter, 3500, 6700), confirmAfter, 3500, true,
 		},
 		"the first of several": {
-			score.Call{Side: syntax.Yes, Basis: 3100},
+			scoredCall{Side: syntax.Yes, Basis: 3100},
 			append(quotes(5*time.Second, 3200, 7000), quotes(7*time.Second, 9000, 1100)...), confirmAfter, 3200, true,
 		},
 		"a quote at the latest time": {
-			score.Call{Side: syntax.Yes, Basis: 3100}, quotes(score.ConfirmWithin, 3500, 6700), confirmAfter, 3500, true,
+			scoredCall{Side: syntax.Yes, Basis: 3100}, quotes(confirmWithin, 3500, 6700), confirmAfter, 3500, true,
 		},
 		"a quote that is too late": {
-			score.Call{Side: syntax.Yes, Basis: 3100}, quotes(score.ConfirmWithin+time.Millisecond, 3500, 6700), confirmAfter, 3100, false,
+			scoredCall{Side: syntax.Yes, Basis: 3100}, quotes(confirmWithin+time.Millisecond, 3500, 6700), confirmAfter, 3100, false,
 		},
 		"a quote at the closing time": {
-			score.Call{Side: syntax.Yes, Basis: 3100, CreatedAt: noon.Add(19 * time.Minute)}, quotes(20*time.Minute, 3500, 6700), confirmAfter, 3100, false,
+			scoredCall{Side: syntax.Yes, Basis: 3100, CreatedAt: noon.Add(19 * time.Minute)}, quotes(20*time.Minute, 3500, 6700), confirmAfter, 3100, false,
 		},
 		"no quote": {
-			score.Call{Side: syntax.Yes, Basis: 3100}, nil, confirmAfter, 3100, false,
+			scoredCall{Side: syntax.Yes, Basis: 3100}, nil, confirmAfter, 3100, false,
 		},
 		"second quotes are off": {
-			score.Call{Side: syntax.Yes, Basis: 3100}, quotes(6*time.Second, 3500, 6700), 0, 3100, true,
+			scoredCall{Side: syntax.Yes, Basis: 3100}, quotes(6*time.Second, 3500, 6700), 0, 3100, true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -246,9 +245,9 @@ func TestResolvedEventShowsHowACallWasScored(t *testing.T) {
 	b.exec(`UPDATE api.markets SET rated_ruling = true`)
 	first, _ := b.operator("first")
 	second, _ := b.operator("second")
-	counted := b.call("1", first, score.Call{Side: syntax.Yes, Basis: 3100, Verified: true, Rated: true, CreatedAt: noon})
+	counted := b.call("1", first, scoredCall{Side: syntax.Yes, Basis: 3100, Verified: true, Rated: true, CreatedAt: noon})
 	b.storeQuote("1", market.Quote{Yes: 3500, No: 6700, At: noon.Add(6500 * time.Millisecond)})
-	late := b.call("1", second, score.Call{Side: syntax.Yes, Basis: 3100, Verified: true, Rated: true, CreatedAt: noon.Add(time.Minute)})
+	late := b.call("1", second, scoredCall{Side: syntax.Yes, Basis: 3100, Verified: true, Rated: true, CreatedAt: noon.Add(time.Minute)})
 	b.clock.Set(noon.Add(time.Hour))
 	decided := noon.Add(time.Minute)
 	if _, err := resolve.NewService(b.Store, b.clock.Now).Force(t.Context(), "1", syntax.VerdictYes, &decided); err != nil {

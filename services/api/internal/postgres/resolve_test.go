@@ -16,11 +16,10 @@ import (
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/internal/resolve"
-	"github.com/signalcast/signalcast/services/api/internal/score"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// TestScoringEqualsTheDefinition compares the SQL with package score for every price, side and
+// TestScoringEqualsTheDefinition compares the SQL with the definition for every price, side and
 // verdict.
 func TestScoringEqualsTheDefinition(t *testing.T) {
 	t.Parallel()
@@ -30,14 +29,18 @@ func TestScoringEqualsTheDefinition(t *testing.T) {
 	for i, verdict := range []syntax.Verdict{syntax.VerdictYes, syntax.VerdictNo, syntax.VerdictInvalid} {
 		market := fmt.Sprint(100 + i)
 		b.venueMarket(market, int(closing))
-		b.seedSignals(t.Context(), market, 20002)
+		calls := int64(20002)
+		if verdict == syntax.VerdictInvalid { // every call is void, whatever its price
+			calls = 2002
+		}
+		b.seedSignals(t.Context(), market, int(calls))
 		b.clock.Advance(time.Second)
 		r, err := s.Force(t.Context(), market, verdict, nil)
-		if err != nil || r.Tally.Scored != 20002 || r.Rest {
+		if err != nil || r.Tally.Scored != calls || r.Rest {
 			t.Fatalf("%s: %+v, %v", verdict, r, err)
 		}
-		claim := score.Claim{Verdict: verdict, CloseAt: b.clock.Now(), CloseYes: &closing, Rated: true}
-		if n := b.compareScores(market, &claim); n != 20002 {
+		claim := scoredClaim{Verdict: verdict, CloseAt: b.clock.Now(), CloseYes: &closing, Rated: true}
+		if n := b.compareScores(market, &claim); int64(n) != calls {
 			t.Errorf("%d calls compared", n)
 		}
 	}
@@ -45,7 +48,7 @@ func TestScoringEqualsTheDefinition(t *testing.T) {
 }
 
 // compareScores compares the results on a market with the definition and returns their number.
-func (b *bundle) compareScores(marketID string, claim *score.Claim) (n int) {
+func (b *bundle) compareScores(marketID string, claim *scoredClaim) (n int) {
 	b.t.Helper()
 	rows, err := b.admin.Query(b.t.Context(), `SELECT s.yes, s.score_basis_bps, s.market_yes_bps, s.price_verified, s.rated, m.created_by IS NOT DISTINCT FROM s.user_id::text,
 		s.created_at, r.status, r.score, r.clv_bps, r.outcome, r.beat_crowd, r.basis_bps, r.confirmed_at, coalesce(r.reason, ''), r.counted, r.scoring_version, r.scoring_vertical
@@ -55,8 +58,8 @@ func (b *bundle) compareScores(marketID string, claim *score.Claim) (n int) {
 	}
 	var (
 		yes               bool
-		call              score.Call
-		got               score.Result
+		call              scoredCall
+		got               scoredResult
 		version, vertical string
 	)
 	_, err = pgx.ForEachRow(rows, []any{
@@ -64,12 +67,12 @@ func (b *bundle) compareScores(marketID string, claim *score.Claim) (n int) {
 		&got.Status, &got.Score, &got.CLV, &got.Outcome, &got.BeatCrowd, &got.Basis, &got.ConfirmedAt, &got.Reason, &got.Counted, &version, &vertical,
 	}, func() error {
 		n++
-		call.Side = sideOf(yes)
-		want := claim.Score(call)
+		call.Side = syntax.SideOf(yes)
+		want := claim.score(call)
 		if got.Status != want.Status || got.Score != want.Score || !same(got.CLV, want.CLV) || !same(got.Outcome, want.Outcome) ||
 			got.BeatCrowd != want.BeatCrowd || got.Basis != want.Basis || got.Reason != want.Reason || got.Counted != want.Counted ||
 			(got.ConfirmedAt == nil) != (want.ConfirmedAt == nil) || got.ConfirmedAt != nil && !got.ConfirmedAt.Equal(*want.ConfirmedAt) ||
-			version != score.Version || vertical != "SCIENCE" {
+			version != resolve.ScoringVersion || vertical != "SCIENCE" {
 			return fmt.Errorf("%+v under %+v: %+v, want %+v", call, claim, got, want)
 		}
 		return nil
@@ -154,7 +157,7 @@ func TestOneOutcomeUnderRaces(t *testing.T) {
 	if err != nil || len(outcomes) != 1 || outcomes[string(*o.Verdict)] != 50 {
 		t.Errorf("answered outcomes %v; stored is %s, %v", outcomes, *o.Verdict, err)
 	}
-	b.compareScores("60", &score.Claim{Verdict: *o.Verdict, CloseAt: b.clock.Now(), CloseYes: new(syntax.Bps(5000)), Rated: true})
+	b.compareScores("60", &scoredClaim{Verdict: *o.Verdict, CloseAt: b.clock.Now(), CloseYes: new(syntax.Bps(5000)), Rated: true})
 }
 
 // While a market is resolved, each call is either stored and scored, or refused and not stored; and the answers fit one
@@ -339,7 +342,7 @@ func TestScoringSurvivesCrashes(t *testing.T) {
 					}
 				}
 				testkit.Eventually(t, 20*time.Second, func() bool { return resolveOnce() == nil })
-				if n := b.compareScores(market, &score.Claim{Verdict: verdict, CloseAt: b.clock.Now(), CloseYes: &closing, Rated: true}); n != calls {
+				if n := b.compareScores(market, &scoredClaim{Verdict: verdict, CloseAt: b.clock.Now(), CloseYes: &closing, Rated: true}); n != calls {
 					t.Errorf("%s: %d of %d calls are scored", verdict, n, calls)
 				}
 			}
@@ -419,7 +422,7 @@ func TestResolvedEventIsReadFromTheResult(t *testing.T) {
 		t.Fatalf("%+v, %v", list, err)
 	}
 	r, err := b.GetSignal(t.Context(), id)
-	if err != nil || r.Status != syntax.Won || *r.Score != 38 || *r.CLV != 910 || *r.ClosePrice != 7100 || *r.Outcome != syntax.Yes {
+	if err != nil || r.Status != syntax.Won || *r.Score != 38 || *r.CLVBps != 910 || *r.ClosePrice != 7100 || *r.Outcome != syntax.Yes {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -431,7 +434,7 @@ func TestTheRecordIsAppendOnly(t *testing.T) {
 	b := setup(t)
 	b.venueMarket("80", 5000)
 	id, hash := b.operator("locked")
-	call := b.call("80", id, score.Call{Side: syntax.Yes, Basis: 4500, Verified: true, Rated: true, CreatedAt: noon}) // a moment, once it is won
+	call := b.call("80", id, scoredCall{Side: syntax.Yes, Basis: 4500, Verified: true, Rated: true, CreatedAt: noon}) // a moment, once it is won
 	note := signal.Event{ID: newUUID(), Type: "note", Payload: `{"text":"a"}`, CreatedAt: noon}
 	if _, err := b.AppendEvent(t.Context(), signal.Caller{KeyHash: hash}, call, note); err != nil {
 		t.Fatal(err)

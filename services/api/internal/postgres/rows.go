@@ -1,17 +1,52 @@
 package postgres
 
 import (
+	"context"
+	"errors"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// wrap returns nil for nil, else err with what was being done.
+// inTx runs do in one transaction of a pool, which it commits if do returns nil.
+func inTx(ctx context.Context, pool *pgxpool.Pool, do func(q *db.Queries) error) error {
+	return pg.InTx(ctx, pool, func(tx pgx.Tx) error { return do(db.New(tx)) })
+}
+
+// inSnapshot runs do in a read-only transaction in which all statements see the database as of the same moment. It returns the
+// fault of an error, whose text begins with doing.
+func inSnapshot(ctx context.Context, pool *pgxpool.Pool, doing string, do func(tx pgx.Tx) error) error {
+	return pg.Fault(wrap(doing, pgx.BeginTxFunc(ctx, pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, do)))
+}
+
+// indexed returns a map with the key and the value that entry returns for each row.
+func indexed[R any, K comparable, V any](rows []R, entry func(R) (K, V)) map[K]V {
+	out := make(map[K]V, len(rows))
+	for _, r := range rows {
+		k, v := entry(r)
+		out[k] = v
+	}
+	return out
+}
+
+// wrap returns err with doing before its text; nil for nil.
 func wrap(doing string, err error) error {
 	if err == nil {
 		return nil
 	}
 	return fmt.Errorf("%s: %w", doing, err)
+}
+
+// missing returns none, which may be nil, if err is pgx.ErrNoRows, otherwise the fault of err with doing before its text.
+func missing(err, none error, doing string) error {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return none
+	}
+	return pg.Fault(wrap(doing, err))
 }
 
 // texts returns a list as texts. nil, which is null in SQL, stays nil.

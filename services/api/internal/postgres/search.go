@@ -88,15 +88,12 @@ func (s *Store) ListResolved(ctx context.Context, p syntax.Provider, after searc
 	rows, err := s.rq.ListResolvedMarkets(ctx, db.ListResolvedMarketsParams{
 		Provider: string(p), BeforeAt: after.At, BeforeID: string(after.ID), Limit: int32(limit),
 	})
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list resolved: %w", err))
-	}
 	return pg.Collect(rows, func(r db.ListResolvedMarketsRow) search.Resolved {
 		return search.Resolved{
 			ID: syntax.MarketID(r.MarketID), Title: r.Title, Verdict: syntax.Verdict(r.Outcome), ResolvedAt: r.ResolvedAt,
 			ClosePrice: convertInt[syntax.Bps](r.ClosePrice), Volume: r.VolumeUsd, Signals: r.Signals,
 		}
-	}), nil
+	}), pg.Fault(wrap("list resolved", err))
 }
 
 // GetSentiment reads how the calls on a market lean; one without calls is all
@@ -117,10 +114,7 @@ func (s *Store) GetSentiment(ctx context.Context, id syntax.MarketID, now time.T
 // is every market.
 func (s *Store) ListGaps(ctx context.Context, id syntax.MarketID, now time.Time, limit int) ([]search.Gap, error) {
 	rows, err := s.rq.ListGaps(ctx, db.ListGapsParams{MarketID: string(id), Now: now, Limit: int32(limit)})
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list gaps: %w", err))
-	}
 	return pg.Collect(rows, func(r db.ListGapsRow) search.Gap {
 		return search.Gap{ID: syntax.MarketID(r.MarketID), Yes: r.Yes, No: r.No}
-	}), nil
+	}), pg.Fault(wrap("list gaps", err))
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/market"
-	"github.com/signalcast/signalcast/services/api/internal/resolve"
 	"github.com/signalcast/signalcast/services/api/internal/search"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
@@ -71,18 +70,12 @@ func TestListGaps(t *testing.T) {
 	} {
 		b.exec(`INSERT INTO api.market_totals (market_id, yes, no, crowd_yes, crowd_no) VALUES ($1, $2 + 5, $3, $2, $3)`, id, sides[0], sides[1])
 	}
-	if _, err := b.Claim(t.Context(), resolve.Claim{MarketID: "4", Verdict: syntax.VerdictNo, Resolver: "admin", Source: "admin"}, b.clock.Now); err != nil {
-		t.Fatal(err)
-	}
+	b.claim("4", syntax.VerdictNo)
 	b.exec(`UPDATE api.market_quotes SET at = $1 WHERE market_id = '5'`, noon.Add(-time.Hour))
 	s := search.NewService(b.Store, b.clock.Now)
 	list := func(id syntax.MarketID, limit int) string {
 		t.Helper()
-		gaps, err := s.Gaps(t.Context(), id, limit)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return fmt.Sprint(gaps)
+		return fmt.Sprint(must(s.Gaps(t.Context(), id, limit))(t))
 	}
 	// 10000 against 3000; 5000 against 3000; 7500 against 5833. The others are too
 	// few, settled, or without a price.

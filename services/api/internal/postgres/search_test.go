@@ -8,7 +8,6 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/market"
-	"github.com/signalcast/signalcast/services/api/internal/resolve"
 	"github.com/signalcast/signalcast/services/api/internal/search"
 )
 
@@ -38,9 +37,7 @@ func TestFindMarketsFollowsTheCatalogue(t *testing.T) {
 	}
 	b.clock.Advance(time.Minute)
 	b.apply(false, named("3", "Oder level", 30))
-	if _, err := b.Claim(t.Context(), resolve.Claim{MarketID: "2", Verdict: syntax.VerdictNo, Resolver: "admin", Source: "admin"}, b.clock.Now); err != nil {
-		t.Fatal(err)
-	}
+	b.claim("2", syntax.VerdictNo)
 	if got := b.found(search.Query{Text: "gauge", Provider: syntax.Polymarket}); got != "1" {
 		t.Errorf("after new words and a claim %s", got)
 	}
@@ -106,9 +103,7 @@ func TestListResolved(t *testing.T) {
 	b.file(keys[1], "1", syntax.No, 7000)
 	b.clock.Advance(time.Minute)
 	for _, id := range []string{"1", "2", "3", "4", "5", "6", "native-aaaaaaaaaaaa"} {
-		if _, err := b.Claim(t.Context(), resolve.Claim{MarketID: id, Verdict: syntax.VerdictNo, Resolver: "admin", Source: "admin"}, b.clock.Now); err != nil {
-			t.Fatal(err)
-		}
+		b.claim(id, syntax.VerdictNo)
 		if id >= "4" { // the first four share a moment
 			b.clock.Advance(time.Millisecond)
 		}
@@ -133,6 +128,24 @@ func TestListResolved(t *testing.T) {
 	}
 	if want := []string{"6", "5", "4", "3", "2", "1"}; !slices.Equal(all, want) {
 		t.Errorf("listed %v, want %v", all, want)
+	}
+	page := func(limit int, cursor string) string {
+		t.Helper()
+		rows, next, err := s.Resolved(t.Context(), syntax.Polymarket, limit, cursor)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprintf("%d %s %t", len(rows), rows[0].ID, next != "")
+	}
+	for _, cursor := range []string{
+		"", "nonsense", syntax.NewCursor("1", "volume", "1", "1").Encode(), syntax.NewCursor("1", "x", "5").Encode(),
+	} {
+		if got := page(2, cursor); got != "2 6 true" {
+			t.Errorf("the cursor %q of no or another list gives %s", cursor, got)
+		}
+	}
+	if got := page(-1, ""); got != "6 6 false" {
+		t.Errorf("the default page is %s", got)
 	}
 	if first.Signals != 2 || first.Verdict != syntax.VerdictNo || first.ClosePrice == nil || *first.ClosePrice != 3000 || !first.ResolvedAt.Equal(noon.Add(time.Minute)) {
 		t.Errorf("row %+v", first)

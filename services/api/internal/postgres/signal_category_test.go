@@ -33,7 +33,7 @@ func TestFeedOfACategory(t *testing.T) {
 	old("5", 1, time.Hour)
 	list := func(f signal.FeedType, category string, limit int) string {
 		t.Helper()
-		rows, err := signal.NewService(b.Store, noVenues{}, b.clock.Now).Feed(t.Context(), f, category, limit)
+		rows, err := b.signals(nil).Feed(t.Context(), f, category, limit)
 		if err != nil {
 			t.Fatal(err)
 		}

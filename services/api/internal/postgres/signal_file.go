@@ -2,10 +2,10 @@ package postgres
 
 import (
 	"context"
-	_ "embed" // for the statements in hot
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -40,9 +40,9 @@ func (s *Store) File(ctx context.Context, caller signal.Caller, draft signal.Dra
 	return f.wait(ctx)
 }
 
-// FileMany puts calls into the queue together and waits for all their verdicts. A
-// market that somebody holds is not waited for: such a call has the verdict unknown,
-// as one on a market that is not there, and is to be filed by itself.
+// FileMany puts calls into the queue together and waits for all their verdicts. It does not wait for markets that another
+// transaction has locked: a call on such a market has the verdict unknown, as on a market that does not exist. Callers then file
+// it with File.
 func (s *Store) FileMany(ctx context.Context, calls []signal.Call) ([]signal.Filing, []error) {
 	batch := make([]*filing, len(calls))
 	for i, c := range calls {
@@ -58,8 +58,8 @@ func (s *Store) FileMany(ctx context.Context, calls []signal.Call) ([]signal.Fil
 	return filings, errs
 }
 
-// fileQuick waits for no locked market: calls on those, and on markets that do not exist, are
-// passed on to the queue of their market and left unanswered here, when they are patient.
+// fileQuick files calls without waiting for locked markets. It returns the calls that have an answer. Patient calls on markets
+// that are locked or do not exist have none yet: they move to the queue of their market.
 func (s *Store) fileQuick(ctx context.Context, batch []*filing) ([]*filing, error) {
 	err := s.file(ctx, batch, func(now time.Time) (filingRun, error) { return s.runFiling(ctx, s.acts, batch, now) })
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *Store) fileQuick(ctx context.Context, batch []*filing) ([]*filing, erro
 	return slices.DeleteFunc(slices.Clone(batch), s.handOver), nil
 }
 
-// filePatient waits for the markets of the calls.
+// filePatient files calls and waits for their markets if those are locked.
 func (s *Store) filePatient(ctx context.Context, batch []*filing) ([]*filing, error) {
 	return batch, s.file(ctx, batch, func(now time.Time) (r filingRun, err error) {
 		err = pg.InTx(ctx, s.acts, func(tx pgx.Tx) error {
@@ -82,6 +82,7 @@ func (s *Store) filePatient(ctx context.Context, batch []*filing) ([]*filing, er
 	})
 }
 
+// lockMarkets locks the markets of calls, and waits for other transactions that have locked them.
 func lockMarkets(ctx context.Context, tx pgx.Tx, batch []*filing) error {
 	ids := make([]string, len(batch))
 	for i, f := range batch {
@@ -101,7 +102,7 @@ func (s *Store) file(ctx context.Context, batch []*filing, run func(now time.Tim
 		return err
 	}
 	if r.filed {
-		s.bell.touch()
+		s.bell.Add(struct{}{})
 	}
 	if len(r.used) > 0 {
 		_ = s.aq.MarkKeysUsed(ctx, db.MarkKeysUsedParams{Hashes: r.used, Now: now}) // else the key's next call notes it
@@ -119,67 +120,42 @@ type filingRun struct {
 	lost  raced
 }
 
-// The forms of the filing statement. Each table that a form has costs every batch, whether a call needs it or not.
-var (
-	//go:embed hot/file_signals.sql
-	fileSignals string
-	//go:embed hot/file_signals_with_key.sql
-	fileSignalsWithKey string
-	//go:embed hot/file_signals_full.sql
-	fileSignalsFull string
-)
-
-// filingStatement returns the form with the fewest parts that a batch needs.
-func filingStatement(batch []*filing) string {
-	text := fileSignals
+// fileSignals executes the form of the filing statement with the fewest tables that the calls of a batch need. The forms exist
+// because reading a further table takes time in every batch, also if no call of the batch needs that table.
+func (s *Store) fileSignals(ctx context.Context, on db.DBTX, batch []*filing, now time.Time) ([]db.FileSignalsRow, error) {
+	q, p := db.New(on), s.fileSignalsParams(batch, now)
+	withKey := false
 	for _, f := range batch {
 		d := &f.draft
 		// A market that no venue may have confirmed has the verdict stub while the venue was not asked.
 		if d.CrowdLean != nil || d.MarketID.IsNative() || d.Venue != signal.VenueSilent {
-			text = fileSignalsFull
-			break
+			rows, err := q.FileSignalsFull(ctx, db.FileSignalsFullParams(p))
+			return pg.Collect(rows, func(r db.FileSignalsFullRow) db.FileSignalsRow { return db.FileSignalsRow(r) }), err
 		}
-		if d.IdempotencyKey != nil {
-			text = fileSignalsWithKey
-		}
+		withKey = withKey || d.IdempotencyKey != nil
 	}
-	return text
-}
-
-// fileSignalsRow is a row of the filing statement.
-type fileSignalsRow struct {
-	n       int // place in the batch, from 1
-	verdict string
-	first   *string
-	actor   *string
-	idle    bool
-	prices  signal.Prices
-}
-
-func (r *fileSignalsRow) fields() []any {
-	p := &r.prices
-	return []any{
-		&r.n, &r.verdict, &r.first, &r.actor, &r.idle,
-		&p.Stated, &p.Basis, &p.Verified, &p.Rated, &p.MarketYes, &p.Yes, &p.No, &p.QuoteAt,
+	if withKey {
+		rows, err := q.FileSignalsWithKey(ctx, db.FileSignalsWithKeyParams(p))
+		return pg.Collect(rows, func(r db.FileSignalsWithKeyRow) db.FileSignalsRow { return db.FileSignalsRow(r) }), err
 	}
+	return q.FileSignals(ctx, p)
 }
 
-// runFiling runs the filing statement and sets the answer of every member but of those
-// that lost to another one.
+// runFiling executes the filing statement and sets the answer of every call of the batch. settleRaced may replace the answers of
+// the calls in lost.
 func (s *Store) runFiling(ctx context.Context, on db.DBTX, batch []*filing, now time.Time) (r filingRun, err error) {
-	p := newFileSignalsParams(len(batch), now, &s.rules)
-	for _, f := range batch {
-		p.add(f)
-	}
-	rows, err := on.Query(ctx, filingStatement(batch), p.args()...)
+	rows, err := s.fileSignals(ctx, on, batch, now)
 	if err != nil {
 		return r, filingFault(err)
 	}
-	var row fileSignalsRow
-	_, err = pgx.ForEachRow(rows, row.fields(), func() error {
-		f := batch[row.n-1]
+	for _, row := range rows {
+		f := batch[row.N-1]
 		f.answer = signal.Filing{
-			Verdict: signal.Verdict(row.verdict), FirstID: pg.Value(row.first), Actor: pg.Value(row.actor), Prices: row.prices,
+			Verdict: signal.Verdict(row.Verdict), FirstID: pg.Value(row.FirstID), Actor: pg.Value(row.Actor), Prices: signal.Prices{
+				Stated: syntax.Bps(row.PriceBps), Basis: syntax.Bps(row.ScoreBasisBps), Verified: row.PriceVerified, Rated: row.Rated,
+				MarketYes: convertInt[syntax.Bps](row.MarketYesBps), Yes: convertInt[syntax.Bps](row.YesPriceBps),
+				No: convertInt[syntax.Bps](row.NoPriceBps), QuoteAt: row.QuoteAt,
+			},
 		}
 		switch f.answer.Verdict {
 		case signal.VerdictFiled:
@@ -192,13 +168,9 @@ func (s *Store) runFiling(ctx context.Context, on db.DBTX, batch []*filing, now 
 				r.lost.add(f)
 			}
 		}
-		if row.idle {
+		if row.Idle {
 			r.used = append(r.used, f.caller.KeyHash)
 		}
-		return nil
-	})
-	if err != nil {
-		return r, filingFault(err)
 	}
 	return r, nil
 }
@@ -206,7 +178,7 @@ func (s *Store) runFiling(ctx context.Context, on db.DBTX, batch []*filing, now 
 // refusedInsert is the SQLSTATE of the trigger that checks new calls.
 const refusedInsert = "SC001"
 
-// filingFault gives the fault of a filing statement that failed.
+// filingFault returns the fault of a filing statement that failed.
 func filingFault(err error) error {
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) && refused.Code == refusedInsert {
@@ -215,7 +187,7 @@ func filingFault(err error) error {
 	return pg.Fault(fmt.Errorf("file signals: %w", err))
 }
 
-// readReplayed sets the stored prices of calls that are answered with their first result.
+// readReplayed sets the prices of replayed calls to those stored with the first call of the key.
 func (s *Store) readReplayed(ctx context.Context, on db.DBTX, batch []*filing) error {
 	var ids []string
 	for _, f := range batch {
@@ -230,13 +202,12 @@ func (s *Store) readReplayed(ctx context.Context, on db.DBTX, batch []*filing) e
 	if err != nil {
 		return pg.Fault(fmt.Errorf("read the prices of first calls: %w", err))
 	}
-	stored := make(map[string]signal.Prices, len(rows))
-	for _, r := range rows {
-		stored[r.ID] = signal.Prices{
+	stored := indexed(rows, func(r db.ListStoredPricesRow) (string, signal.Prices) {
+		return r.ID, signal.Prices{
 			Stated: syntax.Bps(r.PriceBps), Basis: syntax.Bps(r.ScoreBasisBps), Verified: r.PriceVerified, Rated: r.Rated,
 			MarketYes: convertInt[syntax.Bps](r.MarketYesBps), Yes: convertInt[syntax.Bps](r.YesPriceBps), No: convertInt[syntax.Bps](r.NoPriceBps),
 		}
-	}
+	})
 	for _, f := range batch {
 		if f.answer.Verdict == signal.VerdictReplay {
 			f.answer.Prices = stored[f.answer.FirstID]
@@ -245,11 +216,11 @@ func (s *Store) readReplayed(ctx context.Context, on db.DBTX, batch []*filing) e
 	return nil
 }
 
-// verdictRaced is that of a filing that lost to one that committed meanwhile.
+// verdictRaced is the verdict of a call that only an earlier call of its operator on the market prevents.
 const verdictRaced signal.Verdict = "raced"
 
-// raced are calls that are not filed, each of which may have an earlier call before it. The
-// filing statement may have read before that call was committed.
+// raced has the calls of a batch that were not filed and may have an earlier call of the same operator, which the filing
+// statement did not see if it was committed meanwhile.
 type raced struct {
 	list []*filing
 	find db.FindFirstSignalsParams
@@ -262,7 +233,8 @@ func (r *raced) add(f *filing) {
 	p.IdemKeys, p.BodyHashes = append(p.IdemKeys, f.draft.IdempotencyKey), append(p.BodyHashes, f.draft.BodyHash)
 }
 
-// settleRaced answers the calls that have an earlier call; the others keep the market's refusal.
+// settleRaced sets the answer of each call that has an earlier call: a duplicate, or a replay of it. The others keep their
+// verdict.
 func settleRaced(ctx context.Context, on db.DBTX, r *raced) error {
 	if len(r.list) == 0 {
 		return nil
@@ -286,84 +258,96 @@ func settleRaced(ctx context.Context, on db.DBTX, r *raced) error {
 	return nil
 }
 
-// fileSignalsParams are the parameters of the filing statement: arrays with one element for each call, and the settings.
-type fileSignalsParams struct {
-	id, market, source                  []string
-	keyHash, bodyHash                   [][]byte
-	user, take, channel, media, idemKey []*string
-	yes                                 []bool
-	price                               []int32
-	crowd, ttr, reach, lean, slippage   []*int32
-	confidence                          []*int16
-	venue                               []int16
-	now                                 time.Time
-	rules                               *Rules
-}
+// fileSignalsParams returns the parameters of the filing statement: arrays with one element for each call, and the settings.
+func (s *Store) fileSignalsParams(batch []*filing, now time.Time) db.FileSignalsParams {
+	return db.FileSignalsParams{
+		IDs:               column(batch, func(d *signal.Draft) string { return d.ID }),
+		KeyHashes:         pg.Collect(batch, func(f *filing) []byte { return f.caller.KeyHash }),
+		UserIDs:           pg.Collect(batch, userOf),
+		MarketIDs:         column(batch, func(d *signal.Draft) string { return string(d.MarketID) }),
+		Yes:               column(batch, func(d *signal.Draft) bool { return d.Side == syntax.Yes }),
+		Prices:            column(batch, func(d *signal.Draft) int32 { return int32(d.Price) }),
+		Crowds:            column(batch, func(d *signal.Draft) *int32 { return convertInt[int32](d.CrowdYes) }),
+		Confidences:       column(batch, func(d *signal.Draft) *int16 { return convertInt[int16](d.Confidence) }),
+		Takes:             column(batch, func(d *signal.Draft) *string { return d.TextTake }),
+		Sources:           column(batch, func(d *signal.Draft) string { return d.Source }),
+		TimesToResolution: column(batch, func(d *signal.Draft) *int32 { return convertInt[int32](d.TimeToResolution) }),
+		Channels:          column(batch, func(d *signal.Draft) *string { return d.ChannelID }),
+		MediaAssets:       column(batch, func(d *signal.Draft) *string { return d.MediaAssetID }),
+		Reaches:           column(batch, storedReach),
+		IdemKeys:          column(batch, func(d *signal.Draft) *string { return d.IdempotencyKey }),
+		BodyHashes:        column(batch, func(d *signal.Draft) []byte { return d.BodyHash }),
+		Leans:             column(batch, func(d *signal.Draft) *int32 { return convertInt[int32](d.CrowdLean) }),
+		Venues:            column(batch, venueState),
+		Slippages:         column(batch, func(d *signal.Draft) *int32 { return convertInt[int32](d.MaxSlippage) }),
 
-func newFileSignalsParams(n int, now time.Time, rules *Rules) *fileSignalsParams {
-	return &fileSignalsParams{
-		id: make([]string, 0, n), market: make([]string, 0, n), source: make([]string, 0, n),
-		keyHash: make([][]byte, 0, n), bodyHash: make([][]byte, 0, n), user: make([]*string, 0, n),
-		take: make([]*string, 0, n), channel: make([]*string, 0, n),
-		media: make([]*string, 0, n), idemKey: make([]*string, 0, n), yes: make([]bool, 0, n),
-		price: make([]int32, 0, n), crowd: make([]*int32, 0, n), ttr: make([]*int32, 0, n),
-		reach: make([]*int32, 0, n), lean: make([]*int32, 0, n), confidence: make([]*int16, 0, n),
-		venue: make([]int16, 0, n), slippage: make([]*int32, 0, n), now: now, rules: rules,
-	}
-}
-
-// args returns the parameters $1 to $25.
-func (p *fileSignalsParams) args() []any {
-	return []any{
-		p.id, p.keyHash, p.user, p.market, p.yes, p.price, p.crowd, p.confidence, p.take, p.source, p.ttr, p.channel, p.media, p.reach,
-		p.idemKey, p.bodyHash, p.lean, p.venue, p.slippage, p.now, p.rules.PriceToleranceBps, p.rules.PastEndIsProvisional,
-		p.now.Add(-p.rules.QuoteMaxAge), p.rules.RatedMinVolumeUSD, p.rules.RatedCreators,
+		Now: now, Tolerance: int32(s.rules.PriceToleranceBps), PastEndIsProvisional: s.rules.PastEndIsProvisional,
+		OldestQuote: now.Add(-s.rules.QuoteMaxAge), RatedVolume: s.rules.RatedMinVolumeUSD, RatedCreators: s.rules.RatedCreators,
 	}
 }
 
-func (p *fileSignalsParams) add(f *filing) {
-	d := &f.draft
-	p.id = append(p.id, d.ID)
-	p.market = append(p.market, string(d.MarketID))
-	p.source = append(p.source, d.Source)
-	p.venue = append(p.venue, venueState(d))
-	p.keyHash = append(p.keyHash, f.caller.KeyHash)
-	p.bodyHash = append(p.bodyHash, d.BodyHash)
-	p.take = append(p.take, d.TextTake)
-	p.channel = append(p.channel, d.ChannelID)
-	p.media = append(p.media, d.MediaAssetID)
-	p.idemKey = append(p.idemKey, d.IdempotencyKey)
-	p.yes = append(p.yes, d.Side == syntax.Yes)
-	p.price = append(p.price, int32(d.Price))
-	p.crowd = append(p.crowd, convertInt[int32](d.CrowdYes))
-	p.lean = append(p.lean, convertInt[int32](d.CrowdLean))
-	p.slippage = append(p.slippage, convertInt[int32](d.MaxSlippage))
-	p.ttr = append(p.ttr, convertInt[int32](d.TimeToResolution))
-	var user *string
-	if f.caller.KeyHash == nil && f.caller.OperatorID != "" {
-		user = &f.caller.OperatorID
-	}
-	p.user = append(p.user, user)
-	var reach *int32
-	if d.Reach != nil {
-		n := int32(min(max(*d.Reach, 0), signal.MaxReach))
-		reach = &n
-	}
-	p.reach = append(p.reach, reach)
-	var confidence *int16
-	if d.Confidence != nil {
-		n := int16(*d.Confidence)
-		confidence = &n
-	}
-	p.confidence = append(p.confidence, confidence)
+// column returns one member of the drafts of a batch.
+func column[T any](batch []*filing, member func(d *signal.Draft) T) []T {
+	return pg.Collect(batch, func(f *filing) T { return member(&f.draft) })
 }
 
-// venueState returns $18 of the filing statement. A draft that allows an unverified call has the
-// state of a dry run once its venue was asked: MaxSlippage then refuses a worse price, and not
-// the lack of a quote. Before that it has VenueSilent, because a quote may still be read.
+// userOf returns the user of a call without a key; nil for a call with one.
+func userOf(f *filing) *string {
+	if f.caller.KeyHash != nil || f.caller.OperatorID == "" {
+		return nil
+	}
+	return &f.caller.OperatorID
+}
+
+// storedReach returns the audience that a draft states, within the bounds of the ledger.
+func storedReach(d *signal.Draft) *int32 {
+	if d.Reach == nil {
+		return nil
+	}
+	n := int32(min(max(*d.Reach, 0), signal.MaxReach))
+	return &n
+}
+
+// venueState returns the state of the request to the venue for the filing statement. A draft that allows an unverified call has
+// the state of a dry run once its venue was asked: MaxSlippage then refuses a worse price, and not the lack of a quote. Before
+// that it has VenueSilent, because a quote may still be read.
 func venueState(d *signal.Draft) int16 {
 	if d.AllowUnverified && d.Venue == signal.VenueAsked {
 		return int16(signal.VenueSkipped)
 	}
 	return int16(d.Venue)
+}
+
+// noteTime is the time limit of NoteTolerance, for which calls wait.
+const noteTime = 5 * time.Second
+
+// noted holds whether this process has added its setting to the history of tolerances.
+type noted struct {
+	mu   sync.Mutex
+	done bool
+}
+
+// NoteTolerance adds the price tolerance to its history if it differs from the newest entry. Every filing calls it first, so
+// that no call is stored under a tolerance that is not recorded; it writes once. Fault: db_unavailable.
+func (s *Store) NoteTolerance(ctx context.Context) error {
+	s.noted.mu.Lock()
+	defer s.noted.mu.Unlock()
+	if s.noted.done {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, noteTime)
+	defer cancel()
+	err := inTx(ctx, s.pool, func(q *db.Queries) error {
+		if err := q.LockTolerances(ctx); err != nil {
+			return err
+		}
+		return q.NoteTolerance(ctx, db.NoteToleranceParams{
+			Bps: int32(s.rules.PriceToleranceBps), Now: s.now().UTC().Truncate(time.Millisecond),
+		})
+	})
+	if err != nil {
+		return pg.Fault(fmt.Errorf("note price tolerance: %w", err))
+	}
+	s.noted.done = true
+	return nil
 }

@@ -2,12 +2,10 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/syntax"
@@ -18,10 +16,7 @@ import (
 // GetSignal reads one call. Fault: not_found.
 func (s *Store) GetSignal(ctx context.Context, id string) (signal.Record, error) {
 	row, err := s.rq.GetSignal(ctx, id)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return signal.Record{}, signal.ErrNotFound
-	}
-	return filedOf(row.FiledRecord), pg.Fault(wrap("read signal", err))
+	return recordOf(db.SignalRecord(row)), missing(err, signal.ErrNotFound, "read signal")
 }
 
 // ListSignalFeed lists one of the three feeds, newest first. A category narrows
@@ -30,16 +25,16 @@ func (s *Store) ListSignalFeed(ctx context.Context, feed signal.FeedType, catego
 	switch {
 	case feed == signal.Open:
 		rows, failed := s.rq.ListOpenSignals(ctx, db.ListOpenSignalsParams{Limit: int32(limit), Now: now})
-		list, err = pg.Collect(rows, listedOf), failed
+		list, err = pg.Collect(rows, openOf), failed
 	case feed == signal.BeatCrowd:
 		rows, failed := s.rq.ListSignalsAgainstCrowd(ctx, int32(limit))
-		list, err = pg.Collect(rows, func(r db.ListSignalsAgainstCrowdRow) signal.Record { return recordOf(r.SignalRecord) }), failed
+		list, err = pg.Collect(rows, recordOf), failed
 	case category != "":
 		rows, failed := s.rq.ListSignalsOfCategory(ctx, db.ListSignalsOfCategoryParams{Limit: int32(limit), Category: category})
-		list, err = pg.Collect(rows, func(r db.ListSignalsOfCategoryRow) signal.Record { return recordOf(r.SignalRecord) }), failed
+		list, err = pg.Collect(rows, recordOf), failed
 	default:
 		rows, failed := s.rq.ListRecentSignals(ctx, int32(limit))
-		list, err = pg.Collect(rows, func(r db.ListRecentSignalsRow) signal.Record { return recordOf(r.SignalRecord) }), failed
+		list, err = pg.Collect(rows, recordOf), failed
 	}
 	return list, pg.Fault(wrap("list signals", err))
 }
@@ -86,7 +81,7 @@ func (s *Store) ListLedger(ctx context.Context, marketID string, limit int, afte
 	if err != nil {
 		return signal.Ledger{}, pg.Fault(fmt.Errorf("list signals of market: %w", err))
 	}
-	l.Signals = pg.Collect(rows, func(r db.ListSignalsOfMarketRow) signal.Record { return listedOf(db.ListOpenSignalsRow(r)) })
+	l.Signals = pg.Collect(rows, func(r db.ListSignalsOfMarketRow) signal.Record { return listedOf(r.ListedRecord, r.MarketLane) })
 	if len(l.Signals) == limit {
 		last := l.Signals[limit-1]
 		l.Next = place{last.CreatedAt, last.ID}.cursor()
@@ -97,10 +92,7 @@ func (s *Store) ListLedger(ctx context.Context, marketID string, limit int, afte
 // marketTotals returns the counters of a market, zeros for one without a call.
 func (s *Store) marketTotals(ctx context.Context, marketID string) (db.GetMarketTotalsRow, error) {
 	totals, err := s.rq.GetMarketTotals(ctx, marketID)
-	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return totals, pg.Fault(fmt.Errorf("read market totals: %w", err))
-	}
-	return totals, nil
+	return totals, missing(err, nil, "read market totals")
 }
 
 // GetCrowd reads the crowd of a market from its counters.
@@ -119,13 +111,10 @@ func (s *Store) GetCrowd(ctx context.Context, marketID, operatorID string, now t
 		return c, nil
 	}
 	row, err := s.rq.GetSignalOfOperator(ctx, db.GetSignalOfOperatorParams{MarketID: marketID, UserID: operatorID})
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return c, nil
-	case err != nil:
-		return signal.Crowd{}, pg.Fault(fmt.Errorf("read own signal: %w", err))
+	if err != nil {
+		return c, missing(err, nil, "read own signal")
 	}
-	own := recordOf(db.SignalRecord(row.FiledRecord))
+	own := ownOf(row)
 	c.Own = &own
 	return c, nil
 }
@@ -149,7 +138,7 @@ func (s *Store) topCrowd(ctx context.Context, marketID string, c *signal.Crowd) 
 	return nil
 }
 
-// ListCalls implements signal.Calls.
+// ListCalls implements signal.Store.
 func (s *Store) ListCalls(ctx context.Context, q signal.CallQuery) (signal.CallPage, error) {
 	from, to, more := placeAt(q.After), oldestPlace, false
 	if q.Lane != "" || q.Status != "" { // else the first calls of all are the page
@@ -193,11 +182,8 @@ func (s *Store) windowEnd(ctx context.Context, q signal.CallQuery, from place) (
 	default:
 		row, err = s.rq.FindWindowEnd(ctx, p)
 	}
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return oldestPlace, false, nil
-	case err != nil:
-		return place{}, false, pg.Fault(fmt.Errorf("find end of window: %w", err))
+	if err != nil {
+		return oldestPlace, false, missing(err, nil, "find end of window")
 	}
 	return place{row.CreatedAt, row.ID}, true, nil
 }
@@ -210,63 +196,43 @@ func (s *Store) callsBetween(ctx context.Context, q signal.CallQuery, from, to p
 	switch {
 	case q.Own:
 		rows, err := s.rq.ListFiledSignalsOfOperator(ctx, db.ListFiledSignalsOfOperatorParams(p))
-		return pg.Collect(rows, func(r db.ListFiledSignalsOfOperatorRow) signal.Record {
-			return recordOf(db.SignalRecord(r.FiledRecord))
-		}), err
+		return pg.Collect(rows, ownOf), err
 	case q.MarketID != "":
 		rows, err := s.rq.ListFilteredSignalsOfMarket(ctx, db.ListFilteredSignalsOfMarketParams{
 			BeforeAt: p.BeforeAt, BeforeID: p.BeforeID, ToAt: p.ToAt, ToID: p.ToID, Lane: p.Lane, Status: p.Status,
 			Handle: p.Handle, MarketID: q.MarketID, Limit: p.Limit,
 		})
-		return pg.Collect(rows, func(r db.ListFilteredSignalsOfMarketRow) signal.Record { return recordOf(r.SignalRecord) }), err
+		return pg.Collect(rows, recordOf), err
 	case q.Handle != "":
 		rows, err := s.rq.ListSignalsOfOperator(ctx, db.ListSignalsOfOperatorParams(p))
-		return pg.Collect(rows, func(r db.ListSignalsOfOperatorRow) signal.Record { return recordOf(r.SignalRecord) }), err
+		return pg.Collect(rows, recordOf), err
 	}
 	rows, err := s.rq.ListSignals(ctx, p)
-	return pg.Collect(rows, func(r db.ListSignalsRow) signal.Record { return recordOf(r.SignalRecord) }), err
+	return pg.Collect(rows, recordOf), err
 }
 
-func recordOf(v db.SignalRecord) signal.Record {
-	return signal.Record{
-		ID: v.ID, PublicID: v.PublicID, ProviderID: v.ProviderID, Handle: v.Handle, DisplayName: v.DisplayName, Tier: v.Tier,
-		MarketID: v.MarketID, MarketTitle: v.MarketTitle, Lane: v.Lane, Side: sideOf(v.Yes), Price: v.PriceBps,
-		CrowdYes: v.CrowdYesBps, Confidence: v.Confidence, TextTake: v.TextTake, Source: v.Source, TimeToResolution: v.TTR,
-		CreatedAt: v.CreatedAt, Status: v.Status, Score: v.Score, ResolvedAt: v.ResolvedAt, Outcome: v.Outcome,
-		ClosePrice: v.ClosePrice, CLV: v.CLVBps, Basis: v.ScoredBps, Verified: v.PriceVerified, Rated: v.Rated, Counted: v.Counted,
-		MarketYes: v.MarketYesBps, ClosesAt: v.ClosesAt, QuoteAt: v.QuoteAt, ConfirmedAt: v.ConfirmedAt, Reason: pg.Value(v.Reason),
-	}
+// recordOf converts a row of signal_records.
+func recordOf(v db.SignalRecord) signal.Record { return signal.Record{Row: signal.Row(v)} }
+
+// ownOf converts a row of filed_records for a list of an operator's own calls, in which Unconfirmed is never set.
+func ownOf(v db.FiledRecord) signal.Record {
+	v.Unconfirmed = false
+	return recordOf(db.SignalRecord(v))
 }
 
-// filedOf is recordOf with Unconfirmed.
-func filedOf(v db.FiledRecord) signal.Record {
+// listedOf converts a row of listed_records, which has no lane. lane is that of the call's market.
+func listedOf(v db.ListedRecord, lane string) signal.Record {
 	r := recordOf(db.SignalRecord(v))
-	r.Unconfirmed = v.Unconfirmed
+	r.Lane = syntax.Lane(lane)
 	return r
 }
 
-// listedOf converts a row of the statements that list calls without the view signal_records.
-func listedOf(v db.ListOpenSignalsRow) signal.Record {
-	r := signal.Record{
-		ID: v.ID, PublicID: v.PublicID, ProviderID: v.ProviderID, Handle: v.Handle, DisplayName: v.DisplayName, Tier: v.Tier,
-		MarketID: v.MarketID, MarketTitle: v.MarketTitle, Lane: syntax.Lane(v.Lane), Side: sideOf(v.Yes), Price: syntax.Bps(v.PriceBps),
-		CrowdYes: convertInt[syntax.Bps](v.CrowdYesBps), Confidence: convertInt[int](v.Confidence), TextTake: v.TextTake, Source: v.Source,
-		TimeToResolution: convertInt[int](v.TTR), CreatedAt: v.CreatedAt, Status: syntax.SignalStatus(v.Status), Score: convertInt[int](v.Score),
-		ResolvedAt: v.ResolvedAt, Outcome: (*syntax.Side)(v.Outcome), ClosePrice: convertInt[syntax.Bps](v.ClosePrice),
-		CLV: convertInt[int](v.CLVBps), Basis: syntax.Bps(v.ScoredBps), Verified: v.PriceVerified, Rated: v.Rated, Counted: v.Counted,
-		MarketYes: convertInt[syntax.Bps](v.MarketYesBps), ClosesAt: v.ClosesAt, QuoteAt: v.QuoteAt, ConfirmedAt: v.ConfirmedAt,
-		Reason: pg.Value(v.Reason), LiveYes: convertInt[syntax.Bps](v.Live),
-	}
-	if r.LiveYes != nil {
-		move := signal.Move(r.Side, r.Price, *r.LiveYes)
+// openOf converts a call on an open market, with the market's price and its move since the call.
+func openOf(v db.ListOpenSignalsRow) signal.Record {
+	r := listedOf(v.ListedRecord, v.MarketLane)
+	if r.LiveYes = convertInt[syntax.Bps](v.Live); r.LiveYes != nil {
+		move := signal.Move(r.Side(), r.PriceBps, *r.LiveYes)
 		r.Move = &move
 	}
 	return r
-}
-
-func sideOf(yes bool) syntax.Side {
-	if yes {
-		return syntax.Yes
-	}
-	return syntax.No
 }

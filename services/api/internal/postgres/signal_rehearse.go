@@ -50,7 +50,7 @@ func (s *Store) RehearseFile(ctx context.Context, caller signal.Caller, draft si
 		if err != nil {
 			return fmt.Errorf("read the rehearsed call: %w", err)
 		}
-		would = filedOf(row.FiledRecord)
+		would = recordOf(db.SignalRecord(row))
 		return errTakenBack
 	})
 	return f.answer, would, unlessTakenBack(err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
@@ -31,7 +32,7 @@ func (b *bundle) everyRow() string {
 func TestRehearsedCallIsTheFiledOne(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	s := signal.NewService(b.Store, noVenues{}, b.clock.Now)
+	s := b.signals(nil)
 	for n, side := range []syntax.Side{syntax.Yes, syntax.No} {
 		for m, market := range []string{fmt.Sprint(800 + n), "native-bbbbbbbbb" + fmt.Sprint(n)} {
 			if m == 0 {
@@ -63,7 +64,7 @@ func TestRehearsedCallIsTheFiledOne(t *testing.T) {
 // membersOf gives what the pointers of a record point to.
 func membersOf(r signal.Record) []any {
 	return []any{
-		r.ID, r.PublicID, r.Handle, r.MarketID, r.MarketTitle, r.Side, r.Price, *r.CrowdYes, *r.TimeToResolution, r.Source,
+		r.ID, r.PublicID, r.Handle, r.MarketID, r.MarketTitle, r.Side(), r.PriceBps, *r.CrowdYesBps, *r.TTR, r.Source,
 		r.CreatedAt.UTC(), r.Status, r.Score == nil, r.ResolvedAt == nil, r.Lane, r.Tier,
 	}
 }
@@ -71,7 +72,7 @@ func membersOf(r signal.Record) []any {
 func TestRehearsalRefusals(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	s := signal.NewService(b.Store, noVenues{}, b.clock.Now)
+	s := b.signals(nil)
 	for _, m := range []string{"810", "811", "812"} {
 		b.venueMarket(m, 5000)
 	}
@@ -99,7 +100,7 @@ func TestRehearsalRefusals(t *testing.T) {
 func TestRehearsalOnAnUnconfirmedMarket(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	s := signal.NewService(b.Store, connected{}, b.clock.Now)
+	s := b.signals(market.Venues{syntax.Polymarket: unasked{}})
 	b.venueMarket("830", 5000)
 	b.exec(`UPDATE api.markets SET rated_ruling = false WHERE market_id = '830'`)
 	_, hash := b.operator("asker")
@@ -114,16 +115,14 @@ func TestRehearsalOnAnUnconfirmedMarket(t *testing.T) {
 	}
 }
 
-// connected reports every venue as connected and answers no request: a rehearsal must not need one.
-type connected struct{ noVenues }
-
-func (connected) Connected(syntax.MarketID) bool { return true }
+// unasked is a venue that answers no request: a rehearsal must not need one.
+type unasked struct{ market.Venue }
 
 // Rehearsals beside the real call neither take its place nor make it fail.
 func TestRehearsalsDoNotDisturb(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	s := signal.NewService(b.Store, noVenues{}, b.clock.Now)
+	s := b.signals(nil)
 	b.venueMarket("820", 5000)
 	_, hash := b.operator("busy")
 	real := newDraft("820", syntax.Yes, 5000)
@@ -148,7 +147,7 @@ func TestRehearsalsDoNotDisturb(t *testing.T) {
 func TestRehearsedEvent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	s := signal.NewService(b.Store, noVenues{}, b.clock.Now)
+	s := b.signals(nil)
 	b.venueMarket("830", 5000)
 	_, hash := b.operator("owner")
 	_, stranger := b.operator("stranger")

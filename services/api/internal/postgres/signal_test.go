@@ -240,7 +240,7 @@ func TestEvents(t *testing.T) {
 	_, hash := b.operator("owner")
 	_, stranger := b.operator("stranger")
 	id := b.file(hash, "50", syntax.Yes, 5000)
-	s := signal.NewService(b.Store, noVenues{}, b.clock.Now)
+	s := b.signals(nil)
 	event := func() string { return uuid.Must(uuid.NewV7()).String() }
 	if _, err := s.AppendEvent(t.Context(), signal.Caller{KeyHash: hash}, id, event(), "note", `{"text":"steady"}`); err != nil {
 		t.Fatal(err)
@@ -289,5 +289,36 @@ func TestEvents(t *testing.T) {
 	}
 	if _, err := b.ListEvents(t.Context(), event()); !errors.Is(err, signal.ErrNotFound) {
 		t.Errorf("events of nothing: %v", err)
+	}
+}
+
+// The number of viewers that the service counts replaces the reach that a client states; without viewers the client's stays.
+func TestReachIsCounted(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	s := b.signals(nil)
+	s.Count(func(id syntax.MarketID) int { return map[syntax.MarketID]int{"7": 42}[id] })
+	stated := int64(9000)
+	for i, hash := range b.operators(2) {
+		for market, want := range map[string]int{"7": 42, "8": 9000} {
+			if i == 0 {
+				b.venueMarket(market, 5000)
+			}
+			d := newDraft(market, syntax.Yes, 5000)
+			d.Reach = &stated
+			c := signal.Call{Caller: signal.Caller{KeyHash: hash}, Draft: d}
+			var err error
+			if i == 0 {
+				_, err = s.File(t.Context(), c.Caller, d)
+			} else {
+				err = s.FileMany(t.Context(), []signal.Call{c})[0].Err
+			}
+			if got := b.count(`SELECT reach FROM api.signals WHERE id = $1`, d.ID); err != nil || got != want {
+				t.Errorf("call %d on market %s has reach %d, want %d (%v)", i, market, got, want, err)
+			}
+		}
+	}
+	if stated != 9000 {
+		t.Error("the draft of the caller was changed")
 	}
 }

@@ -3,11 +3,8 @@ package postgres
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/syntax"
@@ -16,19 +13,18 @@ import (
 )
 
 // signed does act for a message once, or without one as it is.
-func (s *Store) signed(ctx context.Context, e effect, act func(tx pgx.Tx) error) error {
+func (s *Store) signed(ctx context.Context, e effect, act func(q *db.Queries) error) error {
 	if e.message == "" {
-		return pg.InTx(ctx, s.pool, act)
+		return inTx(ctx, s.pool, act)
 	}
-	_, err := s.once(ctx, e, func(tx pgx.Tx, _ syntax.Tier) (string, error) { return e.user, act(tx) })
+	_, err := s.once(ctx, e, func(q *db.Queries, _ syntax.Tier) (string, error) { return e.user, act(q) })
 	return err
 }
 
 // CreateStation implements station.Store.
 func (s *Store) CreateStation(ctx context.Context, st station.Station, messageID string) error {
 	e := effect{message: messageID, kind: "station.create", user: st.OwnerID, now: st.CreatedAt}
-	return s.signed(ctx, e, func(tx pgx.Tx) error {
-		q := db.New(tx)
+	return s.signed(ctx, e, func(q *db.Queries) error {
 		if _, err := lockSender(ctx, q, st.OwnerID); err != nil { // one registration of an operator at a time
 			return err
 		}
@@ -66,8 +62,8 @@ func stationFault(err error) error {
 // ChangeStation implements station.Store.
 func (s *Store) ChangeStation(ctx context.Context, id, ownerID, messageID string, now time.Time, change func(station.Station) (station.Station, error)) error {
 	e := effect{message: messageID, kind: "station.update", user: ownerID, now: now}
-	return s.signed(ctx, e, func(tx pgx.Tx) error {
-		old, err := lockStation(ctx, tx, id, ownerID)
+	return s.signed(ctx, e, func(q *db.Queries) error {
+		old, err := lockStation(ctx, q, id, ownerID)
 		if err != nil {
 			return err
 		}
@@ -75,12 +71,12 @@ func (s *Store) ChangeStation(ctx context.Context, id, ownerID, messageID string
 		if err != nil {
 			return err
 		}
-		return updateStation(ctx, tx, made, now)
+		return updateStation(ctx, q, made, now)
 	})
 }
 
-func updateStation(ctx context.Context, tx pgx.Tx, st station.Station, now time.Time) error {
-	return stationFault(db.New(tx).UpdateStation(ctx, db.UpdateStationParams{
+func updateStation(ctx context.Context, q *db.Queries, st station.Station, now time.Time) error {
+	return stationFault(q.UpdateStation(ctx, db.UpdateStationParams{
 		StationID: st.ID, Name: st.Name, URL: st.URL, OriginURL: st.OriginURL, Description: st.Description,
 		Lanes: neverNil(st.Lanes), Providers: neverNil(st.Providers), TapesURL: st.TapesURL, OperatorsURL: st.OperatorsURL,
 		Status: st.Status, Now: now,
@@ -88,14 +84,12 @@ func updateStation(ctx context.Context, tx pgx.Tx, st station.Station, now time.
 }
 
 // lockStation reads a station to change it; without an owner for an admin.
-func lockStation(ctx context.Context, tx pgx.Tx, id, ownerID string) (station.Station, error) {
-	row, err := db.New(tx).LockStation(ctx, id)
+func lockStation(ctx context.Context, q *db.Queries, id, ownerID string) (station.Station, error) {
+	row, err := q.LockStation(ctx, id)
 	st := stationOf(row.Station, row.Handle)
 	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return station.Station{}, station.ErrNotFound
 	case err != nil:
-		return station.Station{}, fmt.Errorf("lock station: %w", err)
+		return station.Station{}, missing(err, station.ErrNotFound, "lock station")
 	case ownerID != "" && st.OwnerID != ownerID:
 		return station.Station{}, station.ErrOwner
 	}
@@ -104,8 +98,8 @@ func lockStation(ctx context.Context, tx pgx.Tx, id, ownerID string) (station.St
 
 // RuleStation implements station.Store.
 func (s *Store) RuleStation(ctx context.Context, id string, to station.Status, reason string, now time.Time, may func(station.Station) error) error {
-	return pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		st, err := lockStation(ctx, tx, id, "")
+	return inTx(ctx, s.pool, func(q *db.Queries) error {
+		st, err := lockStation(ctx, q, id, "")
 		if err != nil {
 			return err
 		}
@@ -114,20 +108,20 @@ func (s *Store) RuleStation(ctx context.Context, id string, to station.Status, r
 		}
 		from := st.Status
 		st.Status = to
-		if err := updateStation(ctx, tx, st, now); err != nil {
+		if err := updateStation(ctx, q, st, now); err != nil {
 			return err
 		}
-		return audit(ctx, tx, now, "station.ruled", id, map[string]any{"from": from, "to": to, "reason": reason})
+		return audit(ctx, q, now, "station.ruled", id, map[string]any{"from": from, "to": to, "reason": reason})
 	})
 }
 
 // audit notes an act of an admin beside the act itself.
-func audit(ctx context.Context, tx pgx.Tx, now time.Time, action, id string, data map[string]any) error {
+func audit(ctx context.Context, q *db.Queries, now time.Time, action, id string, data map[string]any) error {
 	raw, err := json.Marshal(data)
 	if err != nil {
 		return err
 	}
-	return wrap("audit", db.New(tx).InsertAudit(ctx, db.InsertAuditParams{At: now, Actor: "admin", Action: action, Subject: id, Data: raw}))
+	return wrap("audit", q.InsertAudit(ctx, db.InsertAuditParams{At: now, Actor: "admin", Action: action, Subject: id, Data: raw}))
 }
 
 // SeeStation implements station.Store.
@@ -147,28 +141,25 @@ func (s *Store) SeeStation(ctx context.Context, id, ownerID string, now time.Tim
 
 // DropStation implements station.Store.
 func (s *Store) DropStation(ctx context.Context, id, ownerID string, now time.Time) error {
-	return pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		st, err := lockStation(ctx, tx, id, ownerID)
+	return inTx(ctx, s.pool, func(q *db.Queries) error {
+		st, err := lockStation(ctx, q, id, ownerID)
 		if err != nil {
 			return err
 		}
-		if err := db.New(tx).DeleteStation(ctx, db.DeleteStationParams{StationID: id, Now: &now}); err != nil {
+		if err := q.DeleteStation(ctx, db.DeleteStationParams{StationID: id, Now: &now}); err != nil {
 			return fmt.Errorf("delete station: %w", err)
 		}
 		if ownerID != "" {
 			return nil
 		}
-		return audit(ctx, tx, now, "station.dropped", id, map[string]any{"owner": st.OwnerID})
+		return audit(ctx, q, now, "station.dropped", id, map[string]any{"owner": st.OwnerID})
 	})
 }
 
 // GetStation implements station.Store.
 func (s *Store) GetStation(ctx context.Context, id string) (station.Station, error) {
 	row, err := s.rq.GetStation(ctx, id)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return station.Station{}, station.ErrNotFound
-	}
-	return stationOf(row.Station, row.Handle), wrap("read station", err)
+	return stationOf(row.Station, row.Handle), missing(err, station.ErrNotFound, "read station")
 }
 
 // ListStations implements station.Store.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/batch"
 	"github.com/signalcast/signalcast/pkg/cache"
+	"github.com/signalcast/signalcast/pkg/chrono"
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
@@ -40,7 +41,8 @@ type Store struct {
 	now     func() time.Time
 	filings *batch.Queue[*filing]
 	patient *batch.Queue[*filing] // calls on locked markets
-	bell    *bell
+	bell    *batch.Queue[struct{}]
+	stop    context.CancelFunc // ends the pauses of notify
 	cuts    *cache.Cache[struct{}, lastingCut]
 	noted   noted
 }
@@ -58,7 +60,9 @@ func New(pool *pgxpool.Pool, rules Rules, now func() time.Time) *Store {
 	s.cuts = newCuts(now)
 	s.patient = newPatient(s.filePatient)
 	s.filings = newFilings(s.fileQuick)
-	s.bell = newBell(s.aq.NotifyRelay)
+	open, stop := context.WithCancel(context.Background())
+	s.stop = stop
+	s.bell = batch.New(batch.Config[struct{}]{Size: 1, Bound: 1, Flight: 1, Send: func([]struct{}) { s.notify(open) }})
 	return s
 }
 
@@ -67,8 +71,22 @@ func (s *Store) Close() {
 	s.filings.Close()
 	s.patient.Close()
 	s.cuts.Close()
-	s.bell.close()
+	s.stop()
+	s.bell.Close()
 	s.acts.Close()
+}
+
+// notifyEvery is the least time between two notifications of the relay.
+const notifyEvery = 25 * time.Millisecond
+
+// notify notifies the relay, in whichever process it runs, that the outbox has entries. It then waits notifyEvery, or until open
+// ends. A notification in the transaction of a filing would serialize the commits and wake the relay for a few entries. If one is
+// lost, the relay is late by a second, because it also reads the outbox without a notification.
+func (s *Store) notify(open context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(open), time.Second)
+	defer cancel()
+	_ = s.aq.NotifyRelay(ctx)
+	_ = chrono.Sleep(open, notifyEvery)
 }
 
 // Ping tells whether the database answers.

@@ -42,11 +42,11 @@ func TestToleranceIsNoted(t *testing.T) {
 		t.Error("the history can be changed")
 	}
 	k := &taker{}
-	if err := export.NewService(b.Store, b.clock.Now).Record(t.Context(), "mara", k); err != nil {
+	if _, err := export.NewService(b.Store, b.clock.Now).Record(t.Context(), "mara", k.owner, k.take); err != nil {
 		t.Fatal(err)
 	}
-	if len(k.calls) != 2 || len(k.head.Tolerances) != 2 || k.calls[0].Basis != 3000 || k.calls[0].Quote.Yes != 4000 ||
-		k.calls[1].Basis != 8100 || k.calls[1].Quote.Yes != 9100 || k.calls[1].FilingBasis != 8100 {
+	if len(k.calls) != 2 || len(k.head.Tolerances) != 2 || k.calls[0].ScoredBps != 3000 || k.calls[0].Quote.Yes != 4000 ||
+		k.calls[1].ScoredBps != 8100 || k.calls[1].Quote.Yes != 9100 || k.calls[1].ScoreBasisBps != 8100 {
 		t.Fatalf("%+v of %+v", k.calls, k.head)
 	}
 }
@@ -64,10 +64,7 @@ func TestRecordEndsAtItsTime(t *testing.T) {
 	if _, err := resolve.NewService(b.Store, b.clock.Now).Finalize(t.Context(), resolve.Claim{MarketID: "native-gauge", Verdict: "YES", Source: "the gauge"}); err != nil {
 		t.Fatal(err)
 	}
-	owner, err := b.RecordOwner(t.Context(), "mara")
-	if err != nil {
-		t.Fatal(err)
-	}
+	owner := must(b.RecordOwner(t.Context(), "mara"))(t)
 	for at, status := range map[time.Time]syntax.SignalStatus{asOf: syntax.Pending, b.clock.Now(): syntax.Won} {
 		calls, err := b.RecordPage(t.Context(), owner.ID, export.Place{}, at, 10)
 		if err != nil || len(calls) != 1 {

@@ -2,11 +2,7 @@ package postgres
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/signalcast/signalcast/pkg/cache"
 	"github.com/signalcast/signalcast/pkg/pg"
@@ -62,11 +58,8 @@ func (s *Store) topCut(ctx context.Context) (*cut, error) {
 
 func (s *Store) readCut(ctx context.Context) (*cut, error) {
 	c, err := s.q.GetTopCut(ctx)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil
-	}
 	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("read the top quartile: %w", err))
+		return nil, missing(err, nil, "read the top quartile")
 	}
 	return &c, nil
 }

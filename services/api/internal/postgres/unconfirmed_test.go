@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
@@ -44,18 +45,18 @@ func TestUnconfirmedCallIsPublishedByItsVenue(t *testing.T) {
 		t.Fatalf("before the answer: %s", got)
 	}
 	r, err := b.GetSignal(t.Context(), d.ID)
-	if err != nil || r.MarketTitle != "7" || r.Status != syntax.Pending || r.Verified || r.TextTake == nil || !r.Unconfirmed {
+	if err != nil || r.MarketTitle != "7" || r.Status != syntax.Pending || r.PriceVerified || r.TextTake == nil || !r.Unconfirmed {
 		t.Errorf("by its id: %+v, %v", r, err)
 	}
-	if c, err := b.GetCrowd(t.Context(), "7", owner, b.clock.Now()); err != nil || c.Own == nil || c.Own.ID != d.ID || c.Yes != 0 {
+	if c, err := b.GetCrowd(t.Context(), "7", owner, b.clock.Now()); err != nil || c.Own == nil || c.Own.ID != d.ID || c.Own.Unconfirmed || c.Yes != 0 {
 		t.Errorf("own call: %+v, %v", c, err)
 	}
 	for _, c := range []struct {
 		query signal.CallQuery
 		want  int
 	}{{signal.CallQuery{Limit: 10}, 0}, {signal.CallQuery{Limit: 10, MarketID: "7"}, 0}, {signal.CallQuery{Limit: 10, Handle: "mara_k"}, 0}, {signal.CallQuery{Limit: 10, Handle: "mara_k", Own: true}, 1}} {
-		if p, err := b.ListCalls(t.Context(), c.query); err != nil || len(p.Signals) != c.want {
-			t.Errorf("%+v lists %d calls, %v", c.query, len(p.Signals), err)
+		if p, err := b.ListCalls(t.Context(), c.query); err != nil || len(p.Signals) != c.want || c.want > 0 && p.Signals[0].Unconfirmed {
+			t.Errorf("%+v lists %+v, %v", c.query, p.Signals, err)
 		}
 	}
 	second := newDraft("7", syntax.No, 5000)
@@ -70,7 +71,7 @@ func TestUnconfirmedCallIsPublishedByItsVenue(t *testing.T) {
 	if got := b.public(d); got != "1 1 1 1 0" {
 		t.Errorf("after the answer: %s", got)
 	}
-	if r, err := b.GetSignal(t.Context(), d.ID); err != nil || r.MarketTitle == "7" || !r.CreatedAt.Equal(filed) || r.Verified || r.Unconfirmed {
+	if r, err := b.GetSignal(t.Context(), d.ID); err != nil || r.MarketTitle == "7" || !r.CreatedAt.Equal(filed) || r.PriceVerified || r.Unconfirmed {
 		t.Errorf("published: %+v, %v", r, err)
 	}
 	if n := b.count(`SELECT count(*) FROM api.late_signals`); n != 0 {
@@ -92,7 +93,7 @@ func TestUnconfirmedCallOnAClosedMarketIsLate(t *testing.T) {
 	b.clock.Advance(time.Hour)
 	b.claim("7", syntax.VerdictYes)
 	r, err := b.GetSignal(t.Context(), d.ID)
-	if err != nil || r.Status != syntax.Void || r.Reason != "late" || r.Score == nil || *r.Score != 0 {
+	if err != nil || r.Status != syntax.Void || pg.Value(r.Reason) != "late" || r.Score == nil || *r.Score != 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -119,7 +120,7 @@ func TestDeniedCallIsVoid(t *testing.T) {
 	}
 	for _, d := range []signal.Draft{denied, old} {
 		r, err := b.GetSignal(t.Context(), d.ID)
-		if err != nil || r.Status != syntax.Void || r.Reason != "unknown_market" || r.TextTake != nil || r.ResolvedAt == nil {
+		if err != nil || r.Status != syntax.Void || pg.Value(r.Reason) != "unknown_market" || r.TextTake != nil || r.ResolvedAt == nil {
 			t.Errorf("%+v, %v", r, err)
 		}
 		events, err := b.ListEvents(t.Context(), d.ID)

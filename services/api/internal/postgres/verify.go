@@ -22,8 +22,7 @@ import (
 // changes nothing. Of each kind at most 1,000 differences are given.
 func Verify(ctx context.Context, pool *pgxpool.Pool) ([]Difference, error) {
 	var list []Difference
-	err := pgx.BeginTxFunc(ctx, pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
-		list = nil
+	err := inSnapshot(ctx, pool, "verify", func(tx pgx.Tx) error {
 		q := db.New(tx)
 		counters, err := recount(ctx, q)
 		if err != nil {
@@ -40,10 +39,7 @@ func Verify(ctx context.Context, pool *pgxpool.Pool) ([]Difference, error) {
 		list = append(list, more...)
 		return err
 	})
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("verify: %w", err))
-	}
-	return list, nil
+	return list, err
 }
 
 // FillRecords recomputes what records and boards show of results, a few operators per

@@ -16,8 +16,7 @@ import (
 
 // CreateWebhook stores a new webhook. Faults: limit_reached, not_found.
 func (s *Store) CreateWebhook(ctx context.Context, h webhook.Hook) error {
-	return pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		q := db.New(tx)
+	return inTx(ctx, s.pool, func(q *db.Queries) error {
 		if err := lockOperator(ctx, q, h.OwnerID); err != nil {
 			return err
 		}
@@ -35,55 +34,43 @@ func (s *Store) CreateWebhook(ctx context.Context, h webhook.Hook) error {
 			ID: h.ID, UserID: h.OwnerID, URL: h.URL, Channels: h.Channels, Types: h.Types, Description: h.Description,
 			CreatedAt: h.CreatedAt, Taken: h.Cursor, Secret: h.Secret, KeyID: &h.KeyID,
 		})
-		if err != nil {
-			return fmt.Errorf("insert webhook: %w", err)
-		}
-		return nil
+		return wrap("insert webhook", err)
 	})
 }
 
 // lockActiveKey keeps the key of a request active until the end of the transaction. Fault: unauthenticated if the key is revoked.
 func lockActiveKey(ctx context.Context, q *db.Queries, keyID, ownerID string) error {
 	_, err := q.LockActiveKey(ctx, db.LockActiveKeyParams{KeyID: keyID, UserID: ownerID})
-	if errors.Is(err, pgx.ErrNoRows) {
-		return operator.ErrUnauthenticated
-	}
-	if err != nil {
-		return fmt.Errorf("lock key: %w", err)
-	}
-	return nil
+	return missing(err, operator.ErrUnauthenticated, "lock key")
 }
 
 // ListWebhooks returns an operator's webhooks, oldest first.
 func (s *Store) ListWebhooks(ctx context.Context, ownerID string) ([]webhook.Hook, error) {
 	rows, err := s.q.ListWebhooks(ctx, ownerID)
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list webhooks: %w", err))
-	}
-	return pg.Collect(rows, func(r db.ListWebhooksRow) webhook.Hook { return hookOf(r.Webhook) }), nil
+	return pg.Collect(rows, func(r db.ListWebhooksRow) webhook.Hook {
+		return hookOf(r.Webhook)
+	}), pg.Fault(wrap("list webhooks", err))
 }
 
 // ActiveWebhooks returns the webhooks of all operators that receive deliveries.
 func (s *Store) ActiveWebhooks(ctx context.Context) ([]webhook.Hook, error) {
 	rows, err := s.q.ListActiveWebhooks(ctx)
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list active webhooks: %w", err))
-	}
-	return pg.Collect(rows, func(r db.ListActiveWebhooksRow) webhook.Hook { return hookOf(r.Webhook) }), nil
+	return pg.Collect(rows, func(r db.ListActiveWebhooksRow) webhook.Hook {
+		return hookOf(r.Webhook)
+	}), pg.Fault(wrap("list active webhooks", err))
 }
 
 // GetWebhook returns a webhook of an operator. Fault: not_found.
 func (s *Store) GetWebhook(ctx context.Context, ownerID, id string) (webhook.Hook, error) {
 	row, err := s.q.GetWebhook(ctx, db.GetWebhookParams{UserID: ownerID, ID: id})
-	return hookOf(row.Webhook), webhookFault("read webhook", err)
+	return hookOf(row.Webhook), missing(err, webhook.ErrNotFound, "read webhook")
 }
 
 // ChangeWebhook changes a webhook and records the key that did. Faults: not_found,
 // unauthenticated for a key that was revoked meanwhile.
 func (s *Store) ChangeWebhook(ctx context.Context, ownerID, id string, c webhook.Change) (h webhook.Hook, err error) {
 	restart := c.Channels != nil || c.Types != nil || c.Active != nil && *c.Active
-	err = pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		q := db.New(tx)
+	err = inTx(ctx, s.pool, func(q *db.Queries) error {
 		if err := lockActiveKey(ctx, q, c.KeyID, ownerID); err != nil {
 			return err
 		}
@@ -92,18 +79,17 @@ func (s *Store) ChangeWebhook(ctx context.Context, ownerID, id string, c webhook
 			Described: c.Described, Description: c.Description, Restart: restart, KeyID: &c.KeyID,
 		})
 		h = hookOf(row.Webhook)
-		return webhookFault("change webhook", err)
+		return missing(err, webhook.ErrNotFound, "change webhook")
 	})
 	return h, err
 }
 
 // RenewWebhook stores the secrets that renew gives it. Fault: not_found.
 func (s *Store) RenewWebhook(ctx context.Context, ownerID, id string, renew func(*webhook.Hook)) (h webhook.Hook, err error) {
-	err = pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		q := db.New(tx)
+	err = inTx(ctx, s.pool, func(q *db.Queries) error {
 		old, err := q.LockWebhook(ctx, db.LockWebhookParams{UserID: ownerID, ID: id})
 		if err != nil {
-			return webhookFault("lock webhook", err)
+			return missing(err, webhook.ErrNotFound, "lock webhook")
 		}
 		h = hookOf(old.Webhook)
 		renew(&h)
@@ -115,7 +101,7 @@ func (s *Store) RenewWebhook(ctx context.Context, ownerID, id string, renew func
 			UserID: ownerID, ID: id, Secret: h.Secret, OldSecret: h.OldSecret, OldUntil: until,
 		})
 		h = hookOf(row.Webhook)
-		return webhookFault("renew webhook", err)
+		return missing(err, webhook.ErrNotFound, "renew webhook")
 	})
 	return h, err
 }
@@ -125,7 +111,7 @@ func (s *Store) TestWebhook(ctx context.Context, ownerID, id string, now time.Ti
 	before := now.Add(-every)
 	row, err := s.q.MarkWebhookTested(ctx, db.MarkWebhookTestedParams{UserID: ownerID, ID: id, Now: &now, Before: &before})
 	if !errors.Is(err, pgx.ErrNoRows) {
-		return hookOf(row.Webhook), err == nil, webhookFault("mark webhook tested", err)
+		return hookOf(row.Webhook), err == nil, pg.Fault(wrap("mark webhook tested", err))
 	}
 	h, err := s.GetWebhook(ctx, ownerID, id)
 	return h, false, err
@@ -149,10 +135,7 @@ func (s *Store) BeginDelivery(ctx context.Context, h webhook.Hook, after int64) 
 	row, err := s.q.BeginDelivery(ctx, db.BeginDeliveryParams{
 		ID: h.ID, Revision: int32(h.Revision), DeliveryID: h.DeliveryID, Through: h.Through, Attempt: int32(h.Attempt), After: after,
 	})
-	if errors.Is(err, pgx.ErrNoRows) {
-		return webhook.Hook{}, false, nil
-	}
-	return hookOf(row.Webhook), err == nil, webhookFault("begin delivery", err)
+	return hookOf(row.Webhook), err == nil, missing(err, nil, "begin delivery")
 }
 
 // TakenDelivery logs a success and moves the cursor past the delivery.
@@ -202,28 +185,18 @@ func (s *Store) ListDeliveries(ctx context.Context, ownerID, id string, before i
 		return nil, err
 	}
 	rows, err := s.q.ListDeliveries(ctx, db.ListDeliveriesParams{WebhookID: id, Before: before, Limit: int32(limit)})
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list deliveries: %w", err))
-	}
 	return pg.Collect(rows, func(r db.ListDeliveriesRow) webhook.Delivery {
 		return webhook.Delivery{
 			Line: r.Line, HookID: r.WebhookID, ID: r.DeliveryID, First: r.FirstSeq, Last: r.LastSeq, Events: int(r.Events),
 			Attempt: int(r.Attempt), At: r.At,
 			Outcome: webhook.Outcome{Status: int(r.Status), Error: r.Error, Took: time.Duration(r.TookMs) * time.Millisecond},
 		}
-	}), nil
+	}), pg.Fault(wrap("list deliveries", err))
 }
 
 // SweepDeliveries deletes the lines of the log that are older than webhook.KeepDeliveries.
 func (s *Store) SweepDeliveries(ctx context.Context) error {
 	return pg.Fault(wrap("delete old deliveries", s.q.DeleteOldDeliveries(ctx, s.now().UTC().Add(-webhook.KeepDeliveries))))
-}
-
-func webhookFault(doing string, err error) error {
-	if errors.Is(err, pgx.ErrNoRows) {
-		return webhook.ErrNotFound
-	}
-	return pg.Fault(wrap(doing, err))
 }
 
 func hookOf(w db.Webhook) webhook.Hook {

@@ -127,10 +127,9 @@ func (q *Queries) GetOwner(ctx context.Context, handle string) (GetOwnerRow, err
 }
 
 const ListExportedCalls = `-- name: ListExportedCalls :many
-SELECT r.id, r.public_id, r.handle, r.display_name, r.tier, r.market_id, r.market_title, r.lane, r.yes, r.price_bps,
-    r.crowd_yes_bps, r.confidence, r.text_take, r.source, r.ttr, r.created_at, coalesce(x.status, 'pending')::text AS status,
+SELECT r.id, r.user_id, r.public_id, r.provider_id, r.handle, r.display_name, r.tier, r.market_id, r.market_title, r.lane, r.yes, r.price_bps, r.score_basis_bps, r.crowd_yes_bps, r.confidence, r.text_take, r.source, r.ttr, r.created_at, r.status, r.score, r.resolved_at, r.outcome, r.close_price, r.clv_bps, r.scored_bps, r.price_verified, r.rated, r.market_yes_bps, r.closes_at, r.quote_at, r.confirmed_at, r.reason, r.counted, r.unconfirmed, coalesce(x.status, 'pending')::text AS status,
     x.score, x.resolved_at, x.outcome, x.close_price, x.clv_bps, coalesce(x.basis_bps, r.score_basis_bps)::integer AS scored_bps,
-    r.price_verified, r.rated, x.counted, r.market_yes_bps, r.closes_at, r.quote_at, x.confirmed_at, x.reason, r.score_basis_bps,
+    x.counted, x.confirmed_at, x.reason,
     coalesce(x.scoring_version, '')::text AS version, coalesce(x.scoring_vertical, '')::text AS vertical, m.initial_yes_bps,
     (m.created_by IS NOT DISTINCT FROM r.user_id::text)::boolean AS own_market,
     q.yes_price_bps AS quote_yes, q.no_price_bps AS quote_no, q.rule AS quote_rule, q.answer_sha256 AS quote_sha256,
@@ -162,22 +161,7 @@ type ListExportedCallsParams struct {
 }
 
 type ListExportedCallsRow struct {
-	ID            string
-	PublicID      string
-	Handle        string
-	DisplayName   string
-	Tier          syntax.Tier
-	MarketID      string
-	MarketTitle   string
-	Lane          syntax.Lane
-	Yes           bool
-	PriceBps      syntax.Bps
-	CrowdYesBps   *syntax.Bps
-	Confidence    *int
-	TextTake      *string
-	Source        string
-	TTR           *int
-	CreatedAt     time.Time
+	SignalRecord  SignalRecord
 	Status        string
 	Score         *int32
 	ResolvedAt    *time.Time
@@ -185,15 +169,9 @@ type ListExportedCallsRow struct {
 	ClosePrice    *int32
 	CLVBps        *int32
 	ScoredBps     int32
-	PriceVerified bool
-	Rated         bool
 	Counted       *bool
-	MarketYesBps  *syntax.Bps
-	ClosesAt      *time.Time
-	QuoteAt       *time.Time
 	ConfirmedAt   *time.Time
 	Reason        *string
-	ScoreBasisBps int32
 	Version       string
 	Vertical      string
 	InitialYesBps *int32
@@ -237,22 +215,41 @@ func (q *Queries) ListExportedCalls(ctx context.Context, arg ListExportedCallsPa
 	for rows.Next() {
 		var i ListExportedCallsRow
 		if err := rows.Scan(
-			&i.ID,
-			&i.PublicID,
-			&i.Handle,
-			&i.DisplayName,
-			&i.Tier,
-			&i.MarketID,
-			&i.MarketTitle,
-			&i.Lane,
-			&i.Yes,
-			&i.PriceBps,
-			&i.CrowdYesBps,
-			&i.Confidence,
-			&i.TextTake,
-			&i.Source,
-			&i.TTR,
-			&i.CreatedAt,
+			&i.SignalRecord.ID,
+			&i.SignalRecord.UserID,
+			&i.SignalRecord.PublicID,
+			&i.SignalRecord.ProviderID,
+			&i.SignalRecord.Handle,
+			&i.SignalRecord.DisplayName,
+			&i.SignalRecord.Tier,
+			&i.SignalRecord.MarketID,
+			&i.SignalRecord.MarketTitle,
+			&i.SignalRecord.Lane,
+			&i.SignalRecord.Yes,
+			&i.SignalRecord.PriceBps,
+			&i.SignalRecord.ScoreBasisBps,
+			&i.SignalRecord.CrowdYesBps,
+			&i.SignalRecord.Confidence,
+			&i.SignalRecord.TextTake,
+			&i.SignalRecord.Source,
+			&i.SignalRecord.TTR,
+			&i.SignalRecord.CreatedAt,
+			&i.SignalRecord.Status,
+			&i.SignalRecord.Score,
+			&i.SignalRecord.ResolvedAt,
+			&i.SignalRecord.Outcome,
+			&i.SignalRecord.ClosePrice,
+			&i.SignalRecord.CLVBps,
+			&i.SignalRecord.ScoredBps,
+			&i.SignalRecord.PriceVerified,
+			&i.SignalRecord.Rated,
+			&i.SignalRecord.MarketYesBps,
+			&i.SignalRecord.ClosesAt,
+			&i.SignalRecord.QuoteAt,
+			&i.SignalRecord.ConfirmedAt,
+			&i.SignalRecord.Reason,
+			&i.SignalRecord.Counted,
+			&i.SignalRecord.Unconfirmed,
 			&i.Status,
 			&i.Score,
 			&i.ResolvedAt,
@@ -260,15 +257,9 @@ func (q *Queries) ListExportedCalls(ctx context.Context, arg ListExportedCallsPa
 			&i.ClosePrice,
 			&i.CLVBps,
 			&i.ScoredBps,
-			&i.PriceVerified,
-			&i.Rated,
 			&i.Counted,
-			&i.MarketYesBps,
-			&i.ClosesAt,
-			&i.QuoteAt,
 			&i.ConfirmedAt,
 			&i.Reason,
-			&i.ScoreBasisBps,
 			&i.Version,
 			&i.Vertical,
 			&i.InitialYesBps,

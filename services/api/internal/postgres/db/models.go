@@ -30,7 +30,45 @@ type FiledRecord struct {
 	Lane          syntax.Lane
 	Yes           bool
 	PriceBps      syntax.Bps
-	ScoreBasisBps int32
+	ScoreBasisBps syntax.Bps
+	CrowdYesBps   *syntax.Bps
+	Confidence    *int
+	TextTake      *string
+	Source        string
+	TTR           *int
+	CreatedAt     time.Time
+	Status        syntax.SignalStatus
+	Score         *int
+	ResolvedAt    *time.Time
+	Outcome       *syntax.Side
+	ClosePrice    *syntax.Bps
+	CLVBps        *int
+	ScoredBps     syntax.Bps
+	PriceVerified bool
+	Rated         bool
+	MarketYesBps  *syntax.Bps
+	ClosesAt      *time.Time
+	QuoteAt       *time.Time
+	ConfirmedAt   *time.Time
+	Reason        *string
+	Counted       *bool
+	Unconfirmed   bool
+}
+
+type ListedRecord struct {
+	ID            string
+	UserID        string
+	PublicID      string
+	ProviderID    string
+	Handle        string
+	DisplayName   string
+	Tier          syntax.Tier
+	MarketID      string
+	MarketTitle   string
+	Lane          syntax.Lane
+	Yes           bool
+	PriceBps      syntax.Bps
+	ScoreBasisBps syntax.Bps
 	CrowdYesBps   *syntax.Bps
 	Confidence    *int
 	TextTake      *string
@@ -160,7 +198,7 @@ type SignalRecord struct {
 	Lane          syntax.Lane
 	Yes           bool
 	PriceBps      syntax.Bps
-	ScoreBasisBps int32
+	ScoreBasisBps syntax.Bps
 	CrowdYesBps   *syntax.Bps
 	Confidence    *int
 	TextTake      *string

@@ -474,56 +474,52 @@ type ListRecentSignalsOfOperatorParams struct {
 	Limit  int32
 }
 
-type ListRecentSignalsOfOperatorRow struct {
-	SignalRecord SignalRecord
-}
-
 // Returns the newest calls of an operator.
-func (q *Queries) ListRecentSignalsOfOperator(ctx context.Context, arg ListRecentSignalsOfOperatorParams) ([]ListRecentSignalsOfOperatorRow, error) {
+func (q *Queries) ListRecentSignalsOfOperator(ctx context.Context, arg ListRecentSignalsOfOperatorParams) ([]SignalRecord, error) {
 	rows, err := q.db.Query(ctx, ListRecentSignalsOfOperator, arg.UserID, arg.Limit)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []ListRecentSignalsOfOperatorRow{}
+	items := []SignalRecord{}
 	for rows.Next() {
-		var i ListRecentSignalsOfOperatorRow
+		var i SignalRecord
 		if err := rows.Scan(
-			&i.SignalRecord.ID,
-			&i.SignalRecord.UserID,
-			&i.SignalRecord.PublicID,
-			&i.SignalRecord.ProviderID,
-			&i.SignalRecord.Handle,
-			&i.SignalRecord.DisplayName,
-			&i.SignalRecord.Tier,
-			&i.SignalRecord.MarketID,
-			&i.SignalRecord.MarketTitle,
-			&i.SignalRecord.Lane,
-			&i.SignalRecord.Yes,
-			&i.SignalRecord.PriceBps,
-			&i.SignalRecord.ScoreBasisBps,
-			&i.SignalRecord.CrowdYesBps,
-			&i.SignalRecord.Confidence,
-			&i.SignalRecord.TextTake,
-			&i.SignalRecord.Source,
-			&i.SignalRecord.TTR,
-			&i.SignalRecord.CreatedAt,
-			&i.SignalRecord.Status,
-			&i.SignalRecord.Score,
-			&i.SignalRecord.ResolvedAt,
-			&i.SignalRecord.Outcome,
-			&i.SignalRecord.ClosePrice,
-			&i.SignalRecord.CLVBps,
-			&i.SignalRecord.ScoredBps,
-			&i.SignalRecord.PriceVerified,
-			&i.SignalRecord.Rated,
-			&i.SignalRecord.MarketYesBps,
-			&i.SignalRecord.ClosesAt,
-			&i.SignalRecord.QuoteAt,
-			&i.SignalRecord.ConfirmedAt,
-			&i.SignalRecord.Reason,
-			&i.SignalRecord.Counted,
-			&i.SignalRecord.Unconfirmed,
+			&i.ID,
+			&i.UserID,
+			&i.PublicID,
+			&i.ProviderID,
+			&i.Handle,
+			&i.DisplayName,
+			&i.Tier,
+			&i.MarketID,
+			&i.MarketTitle,
+			&i.Lane,
+			&i.Yes,
+			&i.PriceBps,
+			&i.ScoreBasisBps,
+			&i.CrowdYesBps,
+			&i.Confidence,
+			&i.TextTake,
+			&i.Source,
+			&i.TTR,
+			&i.CreatedAt,
+			&i.Status,
+			&i.Score,
+			&i.ResolvedAt,
+			&i.Outcome,
+			&i.ClosePrice,
+			&i.CLVBps,
+			&i.ScoredBps,
+			&i.PriceVerified,
+			&i.Rated,
+			&i.MarketYesBps,
+			&i.ClosesAt,
+			&i.QuoteAt,
+			&i.ConfirmedAt,
+			&i.Reason,
+			&i.Counted,
+			&i.Unconfirmed,
 		); err != nil {
 			return nil, err
 		}

@@ -8,8 +8,6 @@ package db
 import (
 	"context"
 	"time"
-
-	"github.com/signalcast/signalcast/pkg/syntax"
 )
 
 const AppendSignalEvent = `-- name: AppendSignalEvent :one
@@ -393,50 +391,46 @@ const GetSignal = `-- name: GetSignal :one
 SELECT v.id, v.user_id, v.public_id, v.provider_id, v.handle, v.display_name, v.tier, v.market_id, v.market_title, v.lane, v.yes, v.price_bps, v.score_basis_bps, v.crowd_yes_bps, v.confidence, v.text_take, v.source, v.ttr, v.created_at, v.status, v.score, v.resolved_at, v.outcome, v.close_price, v.clv_bps, v.scored_bps, v.price_verified, v.rated, v.market_yes_bps, v.closes_at, v.quote_at, v.confirmed_at, v.reason, v.counted, v.unconfirmed FROM filed_records AS v WHERE v.id = $1
 `
 
-type GetSignalRow struct {
-	FiledRecord FiledRecord
-}
-
 // Returns a call, also one on a market that no venue has confirmed.
-func (q *Queries) GetSignal(ctx context.Context, id string) (GetSignalRow, error) {
+func (q *Queries) GetSignal(ctx context.Context, id string) (FiledRecord, error) {
 	row := q.db.QueryRow(ctx, GetSignal, id)
-	var i GetSignalRow
+	var i FiledRecord
 	err := row.Scan(
-		&i.FiledRecord.ID,
-		&i.FiledRecord.UserID,
-		&i.FiledRecord.PublicID,
-		&i.FiledRecord.ProviderID,
-		&i.FiledRecord.Handle,
-		&i.FiledRecord.DisplayName,
-		&i.FiledRecord.Tier,
-		&i.FiledRecord.MarketID,
-		&i.FiledRecord.MarketTitle,
-		&i.FiledRecord.Lane,
-		&i.FiledRecord.Yes,
-		&i.FiledRecord.PriceBps,
-		&i.FiledRecord.ScoreBasisBps,
-		&i.FiledRecord.CrowdYesBps,
-		&i.FiledRecord.Confidence,
-		&i.FiledRecord.TextTake,
-		&i.FiledRecord.Source,
-		&i.FiledRecord.TTR,
-		&i.FiledRecord.CreatedAt,
-		&i.FiledRecord.Status,
-		&i.FiledRecord.Score,
-		&i.FiledRecord.ResolvedAt,
-		&i.FiledRecord.Outcome,
-		&i.FiledRecord.ClosePrice,
-		&i.FiledRecord.CLVBps,
-		&i.FiledRecord.ScoredBps,
-		&i.FiledRecord.PriceVerified,
-		&i.FiledRecord.Rated,
-		&i.FiledRecord.MarketYesBps,
-		&i.FiledRecord.ClosesAt,
-		&i.FiledRecord.QuoteAt,
-		&i.FiledRecord.ConfirmedAt,
-		&i.FiledRecord.Reason,
-		&i.FiledRecord.Counted,
-		&i.FiledRecord.Unconfirmed,
+		&i.ID,
+		&i.UserID,
+		&i.PublicID,
+		&i.ProviderID,
+		&i.Handle,
+		&i.DisplayName,
+		&i.Tier,
+		&i.MarketID,
+		&i.MarketTitle,
+		&i.Lane,
+		&i.Yes,
+		&i.PriceBps,
+		&i.ScoreBasisBps,
+		&i.CrowdYesBps,
+		&i.Confidence,
+		&i.TextTake,
+		&i.Source,
+		&i.TTR,
+		&i.CreatedAt,
+		&i.Status,
+		&i.Score,
+		&i.ResolvedAt,
+		&i.Outcome,
+		&i.ClosePrice,
+		&i.CLVBps,
+		&i.ScoredBps,
+		&i.PriceVerified,
+		&i.Rated,
+		&i.MarketYesBps,
+		&i.ClosesAt,
+		&i.QuoteAt,
+		&i.ConfirmedAt,
+		&i.Reason,
+		&i.Counted,
+		&i.Unconfirmed,
 	)
 	return i, err
 }
@@ -451,50 +445,46 @@ type GetSignalOfOperatorParams struct {
 	UserID   string
 }
 
-type GetSignalOfOperatorRow struct {
-	FiledRecord FiledRecord
-}
-
 // Returns the call of an operator on a market, the published one first.
-func (q *Queries) GetSignalOfOperator(ctx context.Context, arg GetSignalOfOperatorParams) (GetSignalOfOperatorRow, error) {
+func (q *Queries) GetSignalOfOperator(ctx context.Context, arg GetSignalOfOperatorParams) (FiledRecord, error) {
 	row := q.db.QueryRow(ctx, GetSignalOfOperator, arg.MarketID, arg.UserID)
-	var i GetSignalOfOperatorRow
+	var i FiledRecord
 	err := row.Scan(
-		&i.FiledRecord.ID,
-		&i.FiledRecord.UserID,
-		&i.FiledRecord.PublicID,
-		&i.FiledRecord.ProviderID,
-		&i.FiledRecord.Handle,
-		&i.FiledRecord.DisplayName,
-		&i.FiledRecord.Tier,
-		&i.FiledRecord.MarketID,
-		&i.FiledRecord.MarketTitle,
-		&i.FiledRecord.Lane,
-		&i.FiledRecord.Yes,
-		&i.FiledRecord.PriceBps,
-		&i.FiledRecord.ScoreBasisBps,
-		&i.FiledRecord.CrowdYesBps,
-		&i.FiledRecord.Confidence,
-		&i.FiledRecord.TextTake,
-		&i.FiledRecord.Source,
-		&i.FiledRecord.TTR,
-		&i.FiledRecord.CreatedAt,
-		&i.FiledRecord.Status,
-		&i.FiledRecord.Score,
-		&i.FiledRecord.ResolvedAt,
-		&i.FiledRecord.Outcome,
-		&i.FiledRecord.ClosePrice,
-		&i.FiledRecord.CLVBps,
-		&i.FiledRecord.ScoredBps,
-		&i.FiledRecord.PriceVerified,
-		&i.FiledRecord.Rated,
-		&i.FiledRecord.MarketYesBps,
-		&i.FiledRecord.ClosesAt,
-		&i.FiledRecord.QuoteAt,
-		&i.FiledRecord.ConfirmedAt,
-		&i.FiledRecord.Reason,
-		&i.FiledRecord.Counted,
-		&i.FiledRecord.Unconfirmed,
+		&i.ID,
+		&i.UserID,
+		&i.PublicID,
+		&i.ProviderID,
+		&i.Handle,
+		&i.DisplayName,
+		&i.Tier,
+		&i.MarketID,
+		&i.MarketTitle,
+		&i.Lane,
+		&i.Yes,
+		&i.PriceBps,
+		&i.ScoreBasisBps,
+		&i.CrowdYesBps,
+		&i.Confidence,
+		&i.TextTake,
+		&i.Source,
+		&i.TTR,
+		&i.CreatedAt,
+		&i.Status,
+		&i.Score,
+		&i.ResolvedAt,
+		&i.Outcome,
+		&i.ClosePrice,
+		&i.CLVBps,
+		&i.ScoredBps,
+		&i.PriceVerified,
+		&i.Rated,
+		&i.MarketYesBps,
+		&i.ClosesAt,
+		&i.QuoteAt,
+		&i.ConfirmedAt,
+		&i.Reason,
+		&i.Counted,
+		&i.Unconfirmed,
 	)
 	return i, err
 }
@@ -606,12 +596,8 @@ type ListFiledSignalsOfOperatorParams struct {
 	Limit    int32
 }
 
-type ListFiledSignalsOfOperatorRow struct {
-	FiledRecord FiledRecord
-}
-
 // Is ListSignals for one operator as its own reads show them: with calls on unconfirmed markets.
-func (q *Queries) ListFiledSignalsOfOperator(ctx context.Context, arg ListFiledSignalsOfOperatorParams) ([]ListFiledSignalsOfOperatorRow, error) {
+func (q *Queries) ListFiledSignalsOfOperator(ctx context.Context, arg ListFiledSignalsOfOperatorParams) ([]FiledRecord, error) {
 	rows, err := q.db.Query(ctx, ListFiledSignalsOfOperator,
 		arg.BeforeAt,
 		arg.BeforeID,
@@ -626,45 +612,45 @@ func (q *Queries) ListFiledSignalsOfOperator(ctx context.Context, arg ListFiledS
 		return nil, err
 	}
 	defer rows.Close()
-	items := []ListFiledSignalsOfOperatorRow{}
+	items := []FiledRecord{}
 	for rows.Next() {
-		var i ListFiledSignalsOfOperatorRow
+		var i FiledRecord
 		if err := rows.Scan(
-			&i.FiledRecord.ID,
-			&i.FiledRecord.UserID,
-			&i.FiledRecord.PublicID,
-			&i.FiledRecord.ProviderID,
-			&i.FiledRecord.Handle,
-			&i.FiledRecord.DisplayName,
-			&i.FiledRecord.Tier,
-			&i.FiledRecord.MarketID,
-			&i.FiledRecord.MarketTitle,
-			&i.FiledRecord.Lane,
-			&i.FiledRecord.Yes,
-			&i.FiledRecord.PriceBps,
-			&i.FiledRecord.ScoreBasisBps,
-			&i.FiledRecord.CrowdYesBps,
-			&i.FiledRecord.Confidence,
-			&i.FiledRecord.TextTake,
-			&i.FiledRecord.Source,
-			&i.FiledRecord.TTR,
-			&i.FiledRecord.CreatedAt,
-			&i.FiledRecord.Status,
-			&i.FiledRecord.Score,
-			&i.FiledRecord.ResolvedAt,
-			&i.FiledRecord.Outcome,
-			&i.FiledRecord.ClosePrice,
-			&i.FiledRecord.CLVBps,
-			&i.FiledRecord.ScoredBps,
-			&i.FiledRecord.PriceVerified,
-			&i.FiledRecord.Rated,
-			&i.FiledRecord.MarketYesBps,
-			&i.FiledRecord.ClosesAt,
-			&i.FiledRecord.QuoteAt,
-			&i.FiledRecord.ConfirmedAt,
-			&i.FiledRecord.Reason,
-			&i.FiledRecord.Counted,
-			&i.FiledRecord.Unconfirmed,
+			&i.ID,
+			&i.UserID,
+			&i.PublicID,
+			&i.ProviderID,
+			&i.Handle,
+			&i.DisplayName,
+			&i.Tier,
+			&i.MarketID,
+			&i.MarketTitle,
+			&i.Lane,
+			&i.Yes,
+			&i.PriceBps,
+			&i.ScoreBasisBps,
+			&i.CrowdYesBps,
+			&i.Confidence,
+			&i.TextTake,
+			&i.Source,
+			&i.TTR,
+			&i.CreatedAt,
+			&i.Status,
+			&i.Score,
+			&i.ResolvedAt,
+			&i.Outcome,
+			&i.ClosePrice,
+			&i.CLVBps,
+			&i.ScoredBps,
+			&i.PriceVerified,
+			&i.Rated,
+			&i.MarketYesBps,
+			&i.ClosesAt,
+			&i.QuoteAt,
+			&i.ConfirmedAt,
+			&i.Reason,
+			&i.Counted,
+			&i.Unconfirmed,
 		); err != nil {
 			return nil, err
 		}
@@ -697,12 +683,8 @@ type ListFilteredSignalsOfMarketParams struct {
 	Limit    int32
 }
 
-type ListFilteredSignalsOfMarketRow struct {
-	SignalRecord SignalRecord
-}
-
 // Is ListSignals for one market.
-func (q *Queries) ListFilteredSignalsOfMarket(ctx context.Context, arg ListFilteredSignalsOfMarketParams) ([]ListFilteredSignalsOfMarketRow, error) {
+func (q *Queries) ListFilteredSignalsOfMarket(ctx context.Context, arg ListFilteredSignalsOfMarketParams) ([]SignalRecord, error) {
 	rows, err := q.db.Query(ctx, ListFilteredSignalsOfMarket,
 		arg.BeforeAt,
 		arg.BeforeID,
@@ -718,45 +700,45 @@ func (q *Queries) ListFilteredSignalsOfMarket(ctx context.Context, arg ListFilte
 		return nil, err
 	}
 	defer rows.Close()
-	items := []ListFilteredSignalsOfMarketRow{}
+	items := []SignalRecord{}
 	for rows.Next() {
-		var i ListFilteredSignalsOfMarketRow
+		var i SignalRecord
 		if err := rows.Scan(
-			&i.SignalRecord.ID,
-			&i.SignalRecord.UserID,
-			&i.SignalRecord.PublicID,
-			&i.SignalRecord.ProviderID,
-			&i.SignalRecord.Handle,
-			&i.SignalRecord.DisplayName,
-			&i.SignalRecord.Tier,
-			&i.SignalRecord.MarketID,
-			&i.SignalRecord.MarketTitle,
-			&i.SignalRecord.Lane,
-			&i.SignalRecord.Yes,
-			&i.SignalRecord.PriceBps,
-			&i.SignalRecord.ScoreBasisBps,
-			&i.SignalRecord.CrowdYesBps,
-			&i.SignalRecord.Confidence,
-			&i.SignalRecord.TextTake,
-			&i.SignalRecord.Source,
-			&i.SignalRecord.TTR,
-			&i.SignalRecord.CreatedAt,
-			&i.SignalRecord.Status,
-			&i.SignalRecord.Score,
-			&i.SignalRecord.ResolvedAt,
-			&i.SignalRecord.Outcome,
-			&i.SignalRecord.ClosePrice,
-			&i.SignalRecord.CLVBps,
-			&i.SignalRecord.ScoredBps,
-			&i.SignalRecord.PriceVerified,
-			&i.SignalRecord.Rated,
-			&i.SignalRecord.MarketYesBps,
-			&i.SignalRecord.ClosesAt,
-			&i.SignalRecord.QuoteAt,
-			&i.SignalRecord.ConfirmedAt,
-			&i.SignalRecord.Reason,
-			&i.SignalRecord.Counted,
-			&i.SignalRecord.Unconfirmed,
+			&i.ID,
+			&i.UserID,
+			&i.PublicID,
+			&i.ProviderID,
+			&i.Handle,
+			&i.DisplayName,
+			&i.Tier,
+			&i.MarketID,
+			&i.MarketTitle,
+			&i.Lane,
+			&i.Yes,
+			&i.PriceBps,
+			&i.ScoreBasisBps,
+			&i.CrowdYesBps,
+			&i.Confidence,
+			&i.TextTake,
+			&i.Source,
+			&i.TTR,
+			&i.CreatedAt,
+			&i.Status,
+			&i.Score,
+			&i.ResolvedAt,
+			&i.Outcome,
+			&i.ClosePrice,
+			&i.CLVBps,
+			&i.ScoredBps,
+			&i.PriceVerified,
+			&i.Rated,
+			&i.MarketYesBps,
+			&i.ClosesAt,
+			&i.QuoteAt,
+			&i.ConfirmedAt,
+			&i.Reason,
+			&i.Counted,
+			&i.Unconfirmed,
 		); err != nil {
 			return nil, err
 		}
@@ -777,20 +759,8 @@ WITH top AS (
     LEFT JOIN LATERAL (SELECT yes_bps, at FROM market_quotes WHERE market_id = o.market_id LIMIT 1) AS q ON true
     ORDER BY o.created_at DESC, o.signal_id DESC LIMIT $2
 )
-SELECT s.id, u.public_id, u.provider_id, u.handle, u.display_name, u.tier, s.market_id,
-    shown_title(s.market_id, s.market_title)::text AS market_title, top.lane AS lane, s.yes, s.price_bps, s.crowd_yes_bps,
-        s.confidence,
-    shown_take(s.id, s.text_take)::pg_catalog.text AS text_take, s.source, s.ttr, s.created_at,
-    coalesce(r.status, 'pending')::text AS status, r.score::int4 AS score,
-        r.resolved_at::pg_catalog.timestamptz AS resolved_at, r.outcome,
-    r.close_price, r.clv_bps, coalesce(r.basis_bps, s.score_basis_bps)::integer AS scored_bps, s.price_verified, s.rated,
-    r.counted::bool AS counted, s.market_yes_bps, s.closes_at, s.quote_at, r.confirmed_at, r.reason, top.live::int4 AS live
-FROM top
-JOIN signals AS s ON s.id = top.signal_id
-CROSS JOIN LATERAL (SELECT public_id, provider_id, handle, display_name, tier FROM users WHERE id = s.user_id LIMIT 1) AS u
-LEFT JOIN LATERAL (
-    SELECT status, score, resolved_at, outcome, close_price, clv_bps, basis_bps, confirmed_at, reason, counted
-    FROM signal_results WHERE signal_id = s.id LIMIT 1) AS r ON true
+SELECT v.id, v.user_id, v.public_id, v.provider_id, v.handle, v.display_name, v.tier, v.market_id, v.market_title, v.lane, v.yes, v.price_bps, v.score_basis_bps, v.crowd_yes_bps, v.confidence, v.text_take, v.source, v.ttr, v.created_at, v.status, v.score, v.resolved_at, v.outcome, v.close_price, v.clv_bps, v.scored_bps, v.price_verified, v.rated, v.market_yes_bps, v.closes_at, v.quote_at, v.confirmed_at, v.reason, v.counted, v.unconfirmed, top.lane AS market_lane, top.live::int4 AS live
+FROM top JOIN listed_records AS v ON v.id = top.signal_id
 ORDER BY top.created_at DESC, top.signal_id DESC
 `
 
@@ -800,43 +770,12 @@ type ListOpenSignalsParams struct {
 }
 
 type ListOpenSignalsRow struct {
-	ID            string
-	PublicID      string
-	ProviderID    string
-	Handle        string
-	DisplayName   string
-	Tier          syntax.Tier
-	MarketID      string
-	MarketTitle   string
-	Lane          string
-	Yes           bool
-	PriceBps      int32
-	CrowdYesBps   *int32
-	Confidence    *int16
-	TextTake      *string
-	Source        string
-	TTR           *int32
-	CreatedAt     time.Time
-	Status        string
-	Score         *int32
-	ResolvedAt    *time.Time
-	Outcome       *string
-	ClosePrice    *int32
-	CLVBps        *int32
-	ScoredBps     int32
-	PriceVerified bool
-	Rated         bool
-	Counted       *bool
-	MarketYesBps  *int32
-	ClosesAt      *time.Time
-	QuoteAt       *time.Time
-	ConfirmedAt   *time.Time
-	Reason        *string
-	Live          *int32
+	ListedRecord ListedRecord
+	MarketLane   string
+	Live         *int32
 }
 
-// Returns the newest calls on open markets. live is the market's YES price, at most ten minutes old. The columns are those of
-// signal_records, but each market is read once.
+// Returns the newest calls on open markets. live is the market's YES price, at most ten minutes old. Each market is read once.
 func (q *Queries) ListOpenSignals(ctx context.Context, arg ListOpenSignalsParams) ([]ListOpenSignalsRow, error) {
 	rows, err := q.db.Query(ctx, ListOpenSignals, arg.Now, arg.Limit)
 	if err != nil {
@@ -847,38 +786,42 @@ func (q *Queries) ListOpenSignals(ctx context.Context, arg ListOpenSignalsParams
 	for rows.Next() {
 		var i ListOpenSignalsRow
 		if err := rows.Scan(
-			&i.ID,
-			&i.PublicID,
-			&i.ProviderID,
-			&i.Handle,
-			&i.DisplayName,
-			&i.Tier,
-			&i.MarketID,
-			&i.MarketTitle,
-			&i.Lane,
-			&i.Yes,
-			&i.PriceBps,
-			&i.CrowdYesBps,
-			&i.Confidence,
-			&i.TextTake,
-			&i.Source,
-			&i.TTR,
-			&i.CreatedAt,
-			&i.Status,
-			&i.Score,
-			&i.ResolvedAt,
-			&i.Outcome,
-			&i.ClosePrice,
-			&i.CLVBps,
-			&i.ScoredBps,
-			&i.PriceVerified,
-			&i.Rated,
-			&i.Counted,
-			&i.MarketYesBps,
-			&i.ClosesAt,
-			&i.QuoteAt,
-			&i.ConfirmedAt,
-			&i.Reason,
+			&i.ListedRecord.ID,
+			&i.ListedRecord.UserID,
+			&i.ListedRecord.PublicID,
+			&i.ListedRecord.ProviderID,
+			&i.ListedRecord.Handle,
+			&i.ListedRecord.DisplayName,
+			&i.ListedRecord.Tier,
+			&i.ListedRecord.MarketID,
+			&i.ListedRecord.MarketTitle,
+			&i.ListedRecord.Lane,
+			&i.ListedRecord.Yes,
+			&i.ListedRecord.PriceBps,
+			&i.ListedRecord.ScoreBasisBps,
+			&i.ListedRecord.CrowdYesBps,
+			&i.ListedRecord.Confidence,
+			&i.ListedRecord.TextTake,
+			&i.ListedRecord.Source,
+			&i.ListedRecord.TTR,
+			&i.ListedRecord.CreatedAt,
+			&i.ListedRecord.Status,
+			&i.ListedRecord.Score,
+			&i.ListedRecord.ResolvedAt,
+			&i.ListedRecord.Outcome,
+			&i.ListedRecord.ClosePrice,
+			&i.ListedRecord.CLVBps,
+			&i.ListedRecord.ScoredBps,
+			&i.ListedRecord.PriceVerified,
+			&i.ListedRecord.Rated,
+			&i.ListedRecord.MarketYesBps,
+			&i.ListedRecord.ClosesAt,
+			&i.ListedRecord.QuoteAt,
+			&i.ListedRecord.ConfirmedAt,
+			&i.ListedRecord.Reason,
+			&i.ListedRecord.Counted,
+			&i.ListedRecord.Unconfirmed,
+			&i.MarketLane,
 			&i.Live,
 		); err != nil {
 			return nil, err
@@ -895,56 +838,52 @@ const ListRecentSignals = `-- name: ListRecentSignals :many
 SELECT v.id, v.user_id, v.public_id, v.provider_id, v.handle, v.display_name, v.tier, v.market_id, v.market_title, v.lane, v.yes, v.price_bps, v.score_basis_bps, v.crowd_yes_bps, v.confidence, v.text_take, v.source, v.ttr, v.created_at, v.status, v.score, v.resolved_at, v.outcome, v.close_price, v.clv_bps, v.scored_bps, v.price_verified, v.rated, v.market_yes_bps, v.closes_at, v.quote_at, v.confirmed_at, v.reason, v.counted, v.unconfirmed FROM signal_records AS v ORDER BY v.created_at DESC, v.id DESC LIMIT $1
 `
 
-type ListRecentSignalsRow struct {
-	SignalRecord SignalRecord
-}
-
 // Returns the newest calls.
-func (q *Queries) ListRecentSignals(ctx context.Context, limit int32) ([]ListRecentSignalsRow, error) {
+func (q *Queries) ListRecentSignals(ctx context.Context, limit int32) ([]SignalRecord, error) {
 	rows, err := q.db.Query(ctx, ListRecentSignals, limit)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []ListRecentSignalsRow{}
+	items := []SignalRecord{}
 	for rows.Next() {
-		var i ListRecentSignalsRow
+		var i SignalRecord
 		if err := rows.Scan(
-			&i.SignalRecord.ID,
-			&i.SignalRecord.UserID,
-			&i.SignalRecord.PublicID,
-			&i.SignalRecord.ProviderID,
-			&i.SignalRecord.Handle,
-			&i.SignalRecord.DisplayName,
-			&i.SignalRecord.Tier,
-			&i.SignalRecord.MarketID,
-			&i.SignalRecord.MarketTitle,
-			&i.SignalRecord.Lane,
-			&i.SignalRecord.Yes,
-			&i.SignalRecord.PriceBps,
-			&i.SignalRecord.ScoreBasisBps,
-			&i.SignalRecord.CrowdYesBps,
-			&i.SignalRecord.Confidence,
-			&i.SignalRecord.TextTake,
-			&i.SignalRecord.Source,
-			&i.SignalRecord.TTR,
-			&i.SignalRecord.CreatedAt,
-			&i.SignalRecord.Status,
-			&i.SignalRecord.Score,
-			&i.SignalRecord.ResolvedAt,
-			&i.SignalRecord.Outcome,
-			&i.SignalRecord.ClosePrice,
-			&i.SignalRecord.CLVBps,
-			&i.SignalRecord.ScoredBps,
-			&i.SignalRecord.PriceVerified,
-			&i.SignalRecord.Rated,
-			&i.SignalRecord.MarketYesBps,
-			&i.SignalRecord.ClosesAt,
-			&i.SignalRecord.QuoteAt,
-			&i.SignalRecord.ConfirmedAt,
-			&i.SignalRecord.Reason,
-			&i.SignalRecord.Counted,
-			&i.SignalRecord.Unconfirmed,
+			&i.ID,
+			&i.UserID,
+			&i.PublicID,
+			&i.ProviderID,
+			&i.Handle,
+			&i.DisplayName,
+			&i.Tier,
+			&i.MarketID,
+			&i.MarketTitle,
+			&i.Lane,
+			&i.Yes,
+			&i.PriceBps,
+			&i.ScoreBasisBps,
+			&i.CrowdYesBps,
+			&i.Confidence,
+			&i.TextTake,
+			&i.Source,
+			&i.TTR,
+			&i.CreatedAt,
+			&i.Status,
+			&i.Score,
+			&i.ResolvedAt,
+			&i.Outcome,
+			&i.ClosePrice,
+			&i.CLVBps,
+			&i.ScoredBps,
+			&i.PriceVerified,
+			&i.Rated,
+			&i.MarketYesBps,
+			&i.ClosesAt,
+			&i.QuoteAt,
+			&i.ConfirmedAt,
+			&i.Reason,
+			&i.Counted,
+			&i.Unconfirmed,
 		); err != nil {
 			return nil, err
 		}
@@ -1038,12 +977,8 @@ type ListSignalsParams struct {
 	Limit    int32
 }
 
-type ListSignalsRow struct {
-	SignalRecord SignalRecord
-}
-
 // Returns the calls before one place down to another, newest first: of a lane, a status and a handle; empty: any.
-func (q *Queries) ListSignals(ctx context.Context, arg ListSignalsParams) ([]ListSignalsRow, error) {
+func (q *Queries) ListSignals(ctx context.Context, arg ListSignalsParams) ([]SignalRecord, error) {
 	rows, err := q.db.Query(ctx, ListSignals,
 		arg.BeforeAt,
 		arg.BeforeID,
@@ -1058,45 +993,45 @@ func (q *Queries) ListSignals(ctx context.Context, arg ListSignalsParams) ([]Lis
 		return nil, err
 	}
 	defer rows.Close()
-	items := []ListSignalsRow{}
+	items := []SignalRecord{}
 	for rows.Next() {
-		var i ListSignalsRow
+		var i SignalRecord
 		if err := rows.Scan(
-			&i.SignalRecord.ID,
-			&i.SignalRecord.UserID,
-			&i.SignalRecord.PublicID,
-			&i.SignalRecord.ProviderID,
-			&i.SignalRecord.Handle,
-			&i.SignalRecord.DisplayName,
-			&i.SignalRecord.Tier,
-			&i.SignalRecord.MarketID,
-			&i.SignalRecord.MarketTitle,
-			&i.SignalRecord.Lane,
-			&i.SignalRecord.Yes,
-			&i.SignalRecord.PriceBps,
-			&i.SignalRecord.ScoreBasisBps,
-			&i.SignalRecord.CrowdYesBps,
-			&i.SignalRecord.Confidence,
-			&i.SignalRecord.TextTake,
-			&i.SignalRecord.Source,
-			&i.SignalRecord.TTR,
-			&i.SignalRecord.CreatedAt,
-			&i.SignalRecord.Status,
-			&i.SignalRecord.Score,
-			&i.SignalRecord.ResolvedAt,
-			&i.SignalRecord.Outcome,
-			&i.SignalRecord.ClosePrice,
-			&i.SignalRecord.CLVBps,
-			&i.SignalRecord.ScoredBps,
-			&i.SignalRecord.PriceVerified,
-			&i.SignalRecord.Rated,
-			&i.SignalRecord.MarketYesBps,
-			&i.SignalRecord.ClosesAt,
-			&i.SignalRecord.QuoteAt,
-			&i.SignalRecord.ConfirmedAt,
-			&i.SignalRecord.Reason,
-			&i.SignalRecord.Counted,
-			&i.SignalRecord.Unconfirmed,
+			&i.ID,
+			&i.UserID,
+			&i.PublicID,
+			&i.ProviderID,
+			&i.Handle,
+			&i.DisplayName,
+			&i.Tier,
+			&i.MarketID,
+			&i.MarketTitle,
+			&i.Lane,
+			&i.Yes,
+			&i.PriceBps,
+			&i.ScoreBasisBps,
+			&i.CrowdYesBps,
+			&i.Confidence,
+			&i.TextTake,
+			&i.Source,
+			&i.TTR,
+			&i.CreatedAt,
+			&i.Status,
+			&i.Score,
+			&i.ResolvedAt,
+			&i.Outcome,
+			&i.ClosePrice,
+			&i.CLVBps,
+			&i.ScoredBps,
+			&i.PriceVerified,
+			&i.Rated,
+			&i.MarketYesBps,
+			&i.ClosesAt,
+			&i.QuoteAt,
+			&i.ConfirmedAt,
+			&i.Reason,
+			&i.Counted,
+			&i.Unconfirmed,
 		); err != nil {
 			return nil, err
 		}
@@ -1117,56 +1052,52 @@ SELECT v.id, v.user_id, v.public_id, v.provider_id, v.handle, v.display_name, v.
 ORDER BY top.resolved_at DESC, top.signal_id DESC
 `
 
-type ListSignalsAgainstCrowdRow struct {
-	SignalRecord SignalRecord
-}
-
 // Returns the newest won calls against the market's price.
-func (q *Queries) ListSignalsAgainstCrowd(ctx context.Context, limit int32) ([]ListSignalsAgainstCrowdRow, error) {
+func (q *Queries) ListSignalsAgainstCrowd(ctx context.Context, limit int32) ([]SignalRecord, error) {
 	rows, err := q.db.Query(ctx, ListSignalsAgainstCrowd, limit)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []ListSignalsAgainstCrowdRow{}
+	items := []SignalRecord{}
 	for rows.Next() {
-		var i ListSignalsAgainstCrowdRow
+		var i SignalRecord
 		if err := rows.Scan(
-			&i.SignalRecord.ID,
-			&i.SignalRecord.UserID,
-			&i.SignalRecord.PublicID,
-			&i.SignalRecord.ProviderID,
-			&i.SignalRecord.Handle,
-			&i.SignalRecord.DisplayName,
-			&i.SignalRecord.Tier,
-			&i.SignalRecord.MarketID,
-			&i.SignalRecord.MarketTitle,
-			&i.SignalRecord.Lane,
-			&i.SignalRecord.Yes,
-			&i.SignalRecord.PriceBps,
-			&i.SignalRecord.ScoreBasisBps,
-			&i.SignalRecord.CrowdYesBps,
-			&i.SignalRecord.Confidence,
-			&i.SignalRecord.TextTake,
-			&i.SignalRecord.Source,
-			&i.SignalRecord.TTR,
-			&i.SignalRecord.CreatedAt,
-			&i.SignalRecord.Status,
-			&i.SignalRecord.Score,
-			&i.SignalRecord.ResolvedAt,
-			&i.SignalRecord.Outcome,
-			&i.SignalRecord.ClosePrice,
-			&i.SignalRecord.CLVBps,
-			&i.SignalRecord.ScoredBps,
-			&i.SignalRecord.PriceVerified,
-			&i.SignalRecord.Rated,
-			&i.SignalRecord.MarketYesBps,
-			&i.SignalRecord.ClosesAt,
-			&i.SignalRecord.QuoteAt,
-			&i.SignalRecord.ConfirmedAt,
-			&i.SignalRecord.Reason,
-			&i.SignalRecord.Counted,
-			&i.SignalRecord.Unconfirmed,
+			&i.ID,
+			&i.UserID,
+			&i.PublicID,
+			&i.ProviderID,
+			&i.Handle,
+			&i.DisplayName,
+			&i.Tier,
+			&i.MarketID,
+			&i.MarketTitle,
+			&i.Lane,
+			&i.Yes,
+			&i.PriceBps,
+			&i.ScoreBasisBps,
+			&i.CrowdYesBps,
+			&i.Confidence,
+			&i.TextTake,
+			&i.Source,
+			&i.TTR,
+			&i.CreatedAt,
+			&i.Status,
+			&i.Score,
+			&i.ResolvedAt,
+			&i.Outcome,
+			&i.ClosePrice,
+			&i.CLVBps,
+			&i.ScoredBps,
+			&i.PriceVerified,
+			&i.Rated,
+			&i.MarketYesBps,
+			&i.ClosesAt,
+			&i.QuoteAt,
+			&i.ConfirmedAt,
+			&i.Reason,
+			&i.Counted,
+			&i.Unconfirmed,
 		); err != nil {
 			return nil, err
 		}
@@ -1204,146 +1135,20 @@ type ListSignalsOfCategoryParams struct {
 	Category string
 }
 
-type ListSignalsOfCategoryRow struct {
-	SignalRecord SignalRecord
-}
-
 // Returns the newest calls on markets of a category. They are looked for among the newest calls of all first; a category that is
 // rare there has few markets, and each of them gives its newest calls.
-func (q *Queries) ListSignalsOfCategory(ctx context.Context, arg ListSignalsOfCategoryParams) ([]ListSignalsOfCategoryRow, error) {
+func (q *Queries) ListSignalsOfCategory(ctx context.Context, arg ListSignalsOfCategoryParams) ([]SignalRecord, error) {
 	rows, err := q.db.Query(ctx, ListSignalsOfCategory, arg.Limit, arg.Category)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []ListSignalsOfCategoryRow{}
+	items := []SignalRecord{}
 	for rows.Next() {
-		var i ListSignalsOfCategoryRow
-		if err := rows.Scan(
-			&i.SignalRecord.ID,
-			&i.SignalRecord.UserID,
-			&i.SignalRecord.PublicID,
-			&i.SignalRecord.ProviderID,
-			&i.SignalRecord.Handle,
-			&i.SignalRecord.DisplayName,
-			&i.SignalRecord.Tier,
-			&i.SignalRecord.MarketID,
-			&i.SignalRecord.MarketTitle,
-			&i.SignalRecord.Lane,
-			&i.SignalRecord.Yes,
-			&i.SignalRecord.PriceBps,
-			&i.SignalRecord.ScoreBasisBps,
-			&i.SignalRecord.CrowdYesBps,
-			&i.SignalRecord.Confidence,
-			&i.SignalRecord.TextTake,
-			&i.SignalRecord.Source,
-			&i.SignalRecord.TTR,
-			&i.SignalRecord.CreatedAt,
-			&i.SignalRecord.Status,
-			&i.SignalRecord.Score,
-			&i.SignalRecord.ResolvedAt,
-			&i.SignalRecord.Outcome,
-			&i.SignalRecord.ClosePrice,
-			&i.SignalRecord.CLVBps,
-			&i.SignalRecord.ScoredBps,
-			&i.SignalRecord.PriceVerified,
-			&i.SignalRecord.Rated,
-			&i.SignalRecord.MarketYesBps,
-			&i.SignalRecord.ClosesAt,
-			&i.SignalRecord.QuoteAt,
-			&i.SignalRecord.ConfirmedAt,
-			&i.SignalRecord.Reason,
-			&i.SignalRecord.Counted,
-			&i.SignalRecord.Unconfirmed,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const ListSignalsOfMarket = `-- name: ListSignalsOfMarket :many
-SELECT s.id, u.public_id, u.provider_id, u.handle, u.display_name, u.tier, s.market_id,
-    shown_title(s.market_id, s.market_title)::text AS market_title, coalesce((SELECT m.lane FROM markets AS m
-        WHERE m.market_id = $1), 'OTHER')::text AS lane, s.yes, s.price_bps, s.crowd_yes_bps, s.confidence,
-    shown_take(s.id, s.text_take)::pg_catalog.text AS text_take, s.source, s.ttr, s.created_at,
-    coalesce(r.status, 'pending')::text AS status, r.score::int4 AS score,
-        r.resolved_at::pg_catalog.timestamptz AS resolved_at, r.outcome,
-    r.close_price, r.clv_bps, coalesce(r.basis_bps, s.score_basis_bps)::integer AS scored_bps, s.price_verified, s.rated,
-    r.counted::bool AS counted, s.market_yes_bps, s.closes_at, s.quote_at, r.confirmed_at, r.reason, NULL::int4 AS live
-FROM signals AS s
-CROSS JOIN LATERAL (SELECT public_id, provider_id, handle, display_name, tier FROM users WHERE id = s.user_id LIMIT 1) AS u
-LEFT JOIN LATERAL (
-    SELECT status, score, resolved_at, outcome, close_price, clv_bps, basis_bps, confirmed_at, reason, counted
-    FROM signal_results WHERE signal_id = s.id LIMIT 1) AS r ON true
-WHERE s.market_id = $1 AND (s.created_at, s.id) < ($2::timestamptz, $3::uuid)
-ORDER BY s.created_at DESC, s.id DESC LIMIT $4
-`
-
-type ListSignalsOfMarketParams struct {
-	MarketID string
-	BeforeAt time.Time
-	BeforeID string
-	Limit    int32
-}
-
-type ListSignalsOfMarketRow struct {
-	ID            string
-	PublicID      string
-	ProviderID    string
-	Handle        string
-	DisplayName   string
-	Tier          syntax.Tier
-	MarketID      string
-	MarketTitle   string
-	Lane          string
-	Yes           bool
-	PriceBps      int32
-	CrowdYesBps   *int32
-	Confidence    *int16
-	TextTake      *string
-	Source        string
-	TTR           *int32
-	CreatedAt     time.Time
-	Status        string
-	Score         *int32
-	ResolvedAt    *time.Time
-	Outcome       *string
-	ClosePrice    *int32
-	CLVBps        *int32
-	ScoredBps     int32
-	PriceVerified bool
-	Rated         bool
-	Counted       *bool
-	MarketYesBps  *int32
-	ClosesAt      *time.Time
-	QuoteAt       *time.Time
-	ConfirmedAt   *time.Time
-	Reason        *string
-	Live          *int32
-}
-
-// Returns the calls on a market before a place, newest first. The columns are those of ListOpenSignals; the market is read once.
-func (q *Queries) ListSignalsOfMarket(ctx context.Context, arg ListSignalsOfMarketParams) ([]ListSignalsOfMarketRow, error) {
-	rows, err := q.db.Query(ctx, ListSignalsOfMarket,
-		arg.MarketID,
-		arg.BeforeAt,
-		arg.BeforeID,
-		arg.Limit,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []ListSignalsOfMarketRow{}
-	for rows.Next() {
-		var i ListSignalsOfMarketRow
+		var i SignalRecord
 		if err := rows.Scan(
 			&i.ID,
+			&i.UserID,
 			&i.PublicID,
 			&i.ProviderID,
 			&i.Handle,
@@ -1354,6 +1159,7 @@ func (q *Queries) ListSignalsOfMarket(ctx context.Context, arg ListSignalsOfMark
 			&i.Lane,
 			&i.Yes,
 			&i.PriceBps,
+			&i.ScoreBasisBps,
 			&i.CrowdYesBps,
 			&i.Confidence,
 			&i.TextTake,
@@ -1369,13 +1175,95 @@ func (q *Queries) ListSignalsOfMarket(ctx context.Context, arg ListSignalsOfMark
 			&i.ScoredBps,
 			&i.PriceVerified,
 			&i.Rated,
-			&i.Counted,
 			&i.MarketYesBps,
 			&i.ClosesAt,
 			&i.QuoteAt,
 			&i.ConfirmedAt,
 			&i.Reason,
-			&i.Live,
+			&i.Counted,
+			&i.Unconfirmed,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const ListSignalsOfMarket = `-- name: ListSignalsOfMarket :many
+SELECT v.id, v.user_id, v.public_id, v.provider_id, v.handle, v.display_name, v.tier, v.market_id, v.market_title, v.lane, v.yes, v.price_bps, v.score_basis_bps, v.crowd_yes_bps, v.confidence, v.text_take, v.source, v.ttr, v.created_at, v.status, v.score, v.resolved_at, v.outcome, v.close_price, v.clv_bps, v.scored_bps, v.price_verified, v.rated, v.market_yes_bps, v.closes_at, v.quote_at, v.confirmed_at, v.reason, v.counted, v.unconfirmed, coalesce((SELECT m.lane FROM markets AS m WHERE m.market_id = $1), 'OTHER')::text AS market_lane
+FROM listed_records AS v
+WHERE v.market_id = $1 AND (v.created_at, v.id) < ($2::timestamptz, $3::uuid)
+ORDER BY v.created_at DESC, v.id DESC LIMIT $4
+`
+
+type ListSignalsOfMarketParams struct {
+	MarketID string
+	BeforeAt time.Time
+	BeforeID string
+	Limit    int32
+}
+
+type ListSignalsOfMarketRow struct {
+	ListedRecord ListedRecord
+	MarketLane   string
+}
+
+// Returns the calls on a market before a place, newest first. The market is read once.
+func (q *Queries) ListSignalsOfMarket(ctx context.Context, arg ListSignalsOfMarketParams) ([]ListSignalsOfMarketRow, error) {
+	rows, err := q.db.Query(ctx, ListSignalsOfMarket,
+		arg.MarketID,
+		arg.BeforeAt,
+		arg.BeforeID,
+		arg.Limit,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListSignalsOfMarketRow{}
+	for rows.Next() {
+		var i ListSignalsOfMarketRow
+		if err := rows.Scan(
+			&i.ListedRecord.ID,
+			&i.ListedRecord.UserID,
+			&i.ListedRecord.PublicID,
+			&i.ListedRecord.ProviderID,
+			&i.ListedRecord.Handle,
+			&i.ListedRecord.DisplayName,
+			&i.ListedRecord.Tier,
+			&i.ListedRecord.MarketID,
+			&i.ListedRecord.MarketTitle,
+			&i.ListedRecord.Lane,
+			&i.ListedRecord.Yes,
+			&i.ListedRecord.PriceBps,
+			&i.ListedRecord.ScoreBasisBps,
+			&i.ListedRecord.CrowdYesBps,
+			&i.ListedRecord.Confidence,
+			&i.ListedRecord.TextTake,
+			&i.ListedRecord.Source,
+			&i.ListedRecord.TTR,
+			&i.ListedRecord.CreatedAt,
+			&i.ListedRecord.Status,
+			&i.ListedRecord.Score,
+			&i.ListedRecord.ResolvedAt,
+			&i.ListedRecord.Outcome,
+			&i.ListedRecord.ClosePrice,
+			&i.ListedRecord.CLVBps,
+			&i.ListedRecord.ScoredBps,
+			&i.ListedRecord.PriceVerified,
+			&i.ListedRecord.Rated,
+			&i.ListedRecord.MarketYesBps,
+			&i.ListedRecord.ClosesAt,
+			&i.ListedRecord.QuoteAt,
+			&i.ListedRecord.ConfirmedAt,
+			&i.ListedRecord.Reason,
+			&i.ListedRecord.Counted,
+			&i.ListedRecord.Unconfirmed,
+			&i.MarketLane,
 		); err != nil {
 			return nil, err
 		}
@@ -1407,12 +1295,8 @@ type ListSignalsOfOperatorParams struct {
 	Limit    int32
 }
 
-type ListSignalsOfOperatorRow struct {
-	SignalRecord SignalRecord
-}
-
 // Is ListSignals for one operator.
-func (q *Queries) ListSignalsOfOperator(ctx context.Context, arg ListSignalsOfOperatorParams) ([]ListSignalsOfOperatorRow, error) {
+func (q *Queries) ListSignalsOfOperator(ctx context.Context, arg ListSignalsOfOperatorParams) ([]SignalRecord, error) {
 	rows, err := q.db.Query(ctx, ListSignalsOfOperator,
 		arg.BeforeAt,
 		arg.BeforeID,
@@ -1427,45 +1311,45 @@ func (q *Queries) ListSignalsOfOperator(ctx context.Context, arg ListSignalsOfOp
 		return nil, err
 	}
 	defer rows.Close()
-	items := []ListSignalsOfOperatorRow{}
+	items := []SignalRecord{}
 	for rows.Next() {
-		var i ListSignalsOfOperatorRow
+		var i SignalRecord
 		if err := rows.Scan(
-			&i.SignalRecord.ID,
-			&i.SignalRecord.UserID,
-			&i.SignalRecord.PublicID,
-			&i.SignalRecord.ProviderID,
-			&i.SignalRecord.Handle,
-			&i.SignalRecord.DisplayName,
-			&i.SignalRecord.Tier,
-			&i.SignalRecord.MarketID,
-			&i.SignalRecord.MarketTitle,
-			&i.SignalRecord.Lane,
-			&i.SignalRecord.Yes,
-			&i.SignalRecord.PriceBps,
-			&i.SignalRecord.ScoreBasisBps,
-			&i.SignalRecord.CrowdYesBps,
-			&i.SignalRecord.Confidence,
-			&i.SignalRecord.TextTake,
-			&i.SignalRecord.Source,
-			&i.SignalRecord.TTR,
-			&i.SignalRecord.CreatedAt,
-			&i.SignalRecord.Status,
-			&i.SignalRecord.Score,
-			&i.SignalRecord.ResolvedAt,
-			&i.SignalRecord.Outcome,
-			&i.SignalRecord.ClosePrice,
-			&i.SignalRecord.CLVBps,
-			&i.SignalRecord.ScoredBps,
-			&i.SignalRecord.PriceVerified,
-			&i.SignalRecord.Rated,
-			&i.SignalRecord.MarketYesBps,
-			&i.SignalRecord.ClosesAt,
-			&i.SignalRecord.QuoteAt,
-			&i.SignalRecord.ConfirmedAt,
-			&i.SignalRecord.Reason,
-			&i.SignalRecord.Counted,
-			&i.SignalRecord.Unconfirmed,
+			&i.ID,
+			&i.UserID,
+			&i.PublicID,
+			&i.ProviderID,
+			&i.Handle,
+			&i.DisplayName,
+			&i.Tier,
+			&i.MarketID,
+			&i.MarketTitle,
+			&i.Lane,
+			&i.Yes,
+			&i.PriceBps,
+			&i.ScoreBasisBps,
+			&i.CrowdYesBps,
+			&i.Confidence,
+			&i.TextTake,
+			&i.Source,
+			&i.TTR,
+			&i.CreatedAt,
+			&i.Status,
+			&i.Score,
+			&i.ResolvedAt,
+			&i.Outcome,
+			&i.ClosePrice,
+			&i.CLVBps,
+			&i.ScoredBps,
+			&i.PriceVerified,
+			&i.Rated,
+			&i.MarketYesBps,
+			&i.ClosesAt,
+			&i.QuoteAt,
+			&i.ConfirmedAt,
+			&i.Reason,
+			&i.Counted,
+			&i.Unconfirmed,
 		); err != nil {
 			return nil, err
 		}

@@ -1,4 +1,4 @@
--- Scores the calls on a claimed market by operator; package score defines the rules. A call filed at or after the closing time is
+-- Scores the calls on a claimed market by operator; docs/scores.md defines the rules. A call filed at or after the closing time is
 -- void. Sums, moments, best call and streak are made of calls that count. A streak is computed from all results if a younger
 -- result was scored before. The caller holds the lock of LockScores. Parameters: $1 market, $2 operator after which to continue
 -- (null: from the first), $3 most calls, $4 scoring version, $5 time from a call to its second quote (null: second quotes are

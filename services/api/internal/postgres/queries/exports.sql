@@ -6,10 +6,9 @@ SELECT id, public_id, handle, display_name, operator_type, tier FROM users WHERE
 -- Returns published calls of an operator after a place and up to @as_of, oldest first, as they were then: what was claimed later
 -- is left out. With the facts from which the scoring price and the count follow: the quotes of the filing and after it, whether
 -- the operator created the market, and the initial price of a native market.
-SELECT r.id, r.public_id, r.handle, r.display_name, r.tier, r.market_id, r.market_title, r.lane, r.yes, r.price_bps,
-    r.crowd_yes_bps, r.confidence, r.text_take, r.source, r.ttr, r.created_at, coalesce(x.status, 'pending')::text AS status,
+SELECT sqlc.embed(r), coalesce(x.status, 'pending')::text AS status,
     x.score, x.resolved_at, x.outcome, x.close_price, x.clv_bps, coalesce(x.basis_bps, r.score_basis_bps)::integer AS scored_bps,
-    r.price_verified, r.rated, x.counted, r.market_yes_bps, r.closes_at, r.quote_at, x.confirmed_at, x.reason, r.score_basis_bps,
+    x.counted, x.confirmed_at, x.reason,
     coalesce(x.scoring_version, '')::text AS version, coalesce(x.scoring_vertical, '')::text AS vertical, m.initial_yes_bps,
     (m.created_by IS NOT DISTINCT FROM r.user_id::text)::boolean AS own_market,
     q.yes_price_bps AS quote_yes, q.no_price_bps AS quote_no, q.rule AS quote_rule, q.answer_sha256 AS quote_sha256,

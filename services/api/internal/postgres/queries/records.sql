@@ -94,7 +94,7 @@ ORDER BY r.score DESC, r.resolved DESC, r.accuracy DESC, r.handle;
 
 -- name: ListRecentSignalsOfOperator :many
 -- Returns the newest calls of an operator.
-SELECT sqlc.embed(v) FROM signal_records AS v WHERE v.user_id = @user_id ORDER BY v.created_at DESC,
+SELECT v.* FROM signal_records AS v WHERE v.user_id = @user_id ORDER BY v.created_at DESC,
     v.id DESC LIMIT sqlc.arg('limit');
 
 -- name: ListMoments :many

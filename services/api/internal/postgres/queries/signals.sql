@@ -1,15 +1,15 @@
 -- name: GetSignal :one
 -- Returns a call, also one on a market that no venue has confirmed.
-SELECT sqlc.embed(v) FROM filed_records AS v WHERE v.id = @id;
+SELECT v.* FROM filed_records AS v WHERE v.id = @id;
 
 -- name: GetSignalOfOperator :one
 -- Returns the call of an operator on a market, the published one first.
-SELECT sqlc.embed(v) FROM filed_records AS v WHERE v.market_id = @market_id AND v.user_id = @user_id
+SELECT v.* FROM filed_records AS v WHERE v.market_id = @market_id AND v.user_id = @user_id
 ORDER BY v.unconfirmed LIMIT 1;
 
 -- name: ListRecentSignals :many
 -- Returns the newest calls.
-SELECT sqlc.embed(v) FROM signal_records AS v ORDER BY v.created_at DESC, v.id DESC LIMIT sqlc.arg('limit');
+SELECT v.* FROM signal_records AS v ORDER BY v.created_at DESC, v.id DESC LIMIT sqlc.arg('limit');
 
 -- name: ListSignalsAgainstCrowd :many
 -- Returns the newest won calls against the market's price.
@@ -17,7 +17,7 @@ WITH top AS (
     SELECT b.signal_id, b.resolved_at FROM signal_results AS b WHERE b.beat_crowd
     ORDER BY b.resolved_at DESC, b.signal_id DESC LIMIT sqlc.arg('limit')
 )
-SELECT sqlc.embed(v) FROM top JOIN signal_records AS v ON v.id = top.signal_id
+SELECT v.* FROM top JOIN signal_records AS v ON v.id = top.signal_id
 ORDER BY top.resolved_at DESC, top.signal_id DESC;
 
 -- name: ListSignalsOfCategory :many
@@ -39,12 +39,11 @@ WITH near AS MATERIALIZED (
 ), top AS (
     SELECT id FROM near UNION SELECT id FROM far
 )
-SELECT sqlc.embed(v) FROM top JOIN signal_records AS v ON v.id = top.id
+SELECT v.* FROM top JOIN signal_records AS v ON v.id = top.id
 ORDER BY v.created_at DESC, v.id DESC LIMIT sqlc.arg('limit');
 
 -- name: ListOpenSignals :many
--- Returns the newest calls on open markets. live is the market's YES price, at most ten minutes old. The columns are those of
--- signal_records, but each market is read once.
+-- Returns the newest calls on open markets. live is the market's YES price, at most ten minutes old. Each market is read once.
 WITH top AS (
     SELECT o.signal_id, o.created_at, m.lane,
         CASE WHEN m.provider = 'manual' OR q.at >= sqlc.arg(now)::timestamptz - interval '10 minutes' THEN q.yes_bps END AS live
@@ -53,43 +52,20 @@ WITH top AS (
     LEFT JOIN LATERAL (SELECT yes_bps, at FROM market_quotes WHERE market_id = o.market_id LIMIT 1) AS q ON true
     ORDER BY o.created_at DESC, o.signal_id DESC LIMIT sqlc.arg('limit')
 )
-SELECT s.id, u.public_id, u.provider_id, u.handle, u.display_name, u.tier, s.market_id,
-    shown_title(s.market_id, s.market_title)::text AS market_title, top.lane AS lane, s.yes, s.price_bps, s.crowd_yes_bps,
-        s.confidence,
-    shown_take(s.id, s.text_take)::pg_catalog.text AS text_take, s.source, s.ttr, s.created_at,
-    coalesce(r.status, 'pending')::text AS status, r.score::int4 AS score,
-        r.resolved_at::pg_catalog.timestamptz AS resolved_at, r.outcome,
-    r.close_price, r.clv_bps, coalesce(r.basis_bps, s.score_basis_bps)::integer AS scored_bps, s.price_verified, s.rated,
-    r.counted::bool AS counted, s.market_yes_bps, s.closes_at, s.quote_at, r.confirmed_at, r.reason, top.live::int4 AS live
-FROM top
-JOIN signals AS s ON s.id = top.signal_id
-CROSS JOIN LATERAL (SELECT public_id, provider_id, handle, display_name, tier FROM users WHERE id = s.user_id LIMIT 1) AS u
-LEFT JOIN LATERAL (
-    SELECT status, score, resolved_at, outcome, close_price, clv_bps, basis_bps, confirmed_at, reason, counted
-    FROM signal_results WHERE signal_id = s.id LIMIT 1) AS r ON true
+SELECT sqlc.embed(v), top.lane AS market_lane, top.live::int4 AS live
+FROM top JOIN listed_records AS v ON v.id = top.signal_id
 ORDER BY top.created_at DESC, top.signal_id DESC;
 
 -- name: ListSignalsOfMarket :many
--- Returns the calls on a market before a place, newest first. The columns are those of ListOpenSignals; the market is read once.
-SELECT s.id, u.public_id, u.provider_id, u.handle, u.display_name, u.tier, s.market_id,
-    shown_title(s.market_id, s.market_title)::text AS market_title, coalesce((SELECT m.lane FROM markets AS m
-        WHERE m.market_id = @market_id), 'OTHER')::text AS lane, s.yes, s.price_bps, s.crowd_yes_bps, s.confidence,
-    shown_take(s.id, s.text_take)::pg_catalog.text AS text_take, s.source, s.ttr, s.created_at,
-    coalesce(r.status, 'pending')::text AS status, r.score::int4 AS score,
-        r.resolved_at::pg_catalog.timestamptz AS resolved_at, r.outcome,
-    r.close_price, r.clv_bps, coalesce(r.basis_bps, s.score_basis_bps)::integer AS scored_bps, s.price_verified, s.rated,
-    r.counted::bool AS counted, s.market_yes_bps, s.closes_at, s.quote_at, r.confirmed_at, r.reason, NULL::int4 AS live
-FROM signals AS s
-CROSS JOIN LATERAL (SELECT public_id, provider_id, handle, display_name, tier FROM users WHERE id = s.user_id LIMIT 1) AS u
-LEFT JOIN LATERAL (
-    SELECT status, score, resolved_at, outcome, close_price, clv_bps, basis_bps, confirmed_at, reason, counted
-    FROM signal_results WHERE signal_id = s.id LIMIT 1) AS r ON true
-WHERE s.market_id = @market_id AND (s.created_at, s.id) < (@before_at::timestamptz, @before_id::uuid)
-ORDER BY s.created_at DESC, s.id DESC LIMIT sqlc.arg('limit');
+-- Returns the calls on a market before a place, newest first. The market is read once.
+SELECT sqlc.embed(v), coalesce((SELECT m.lane FROM markets AS m WHERE m.market_id = @market_id), 'OTHER')::text AS market_lane
+FROM listed_records AS v
+WHERE v.market_id = @market_id AND (v.created_at, v.id) < (@before_at::timestamptz, @before_id::uuid)
+ORDER BY v.created_at DESC, v.id DESC LIMIT sqlc.arg('limit');
 
 -- name: ListSignals :many
 -- Returns the calls before one place down to another, newest first: of a lane, a status and a handle; empty: any.
-SELECT sqlc.embed(v) FROM signal_records AS v
+SELECT v.* FROM signal_records AS v
 WHERE (v.created_at, v.id) < (@before_at::timestamptz, @before_id::uuid) AND (v.created_at, v.id) >= (@to_at::timestamptz,
     @to_id::uuid)
     AND (@lane::text = '' OR v.lane = @lane) AND (@status::text = '' OR v.status = @status)
@@ -98,7 +74,7 @@ ORDER BY v.created_at DESC, v.id DESC LIMIT sqlc.arg('limit');
 
 -- name: ListFilteredSignalsOfMarket :many
 -- Is ListSignals for one market.
-SELECT sqlc.embed(v) FROM signal_records AS v
+SELECT v.* FROM signal_records AS v
 WHERE (v.created_at, v.id) < (@before_at::timestamptz, @before_id::uuid) AND (v.created_at, v.id) >= (@to_at::timestamptz,
     @to_id::uuid)
     AND (@lane::text = '' OR v.lane = @lane) AND (@status::text = '' OR v.status = @status)
@@ -107,7 +83,7 @@ ORDER BY v.created_at DESC, v.id DESC LIMIT sqlc.arg('limit');
 
 -- name: ListSignalsOfOperator :many
 -- Is ListSignals for one operator.
-SELECT sqlc.embed(v) FROM signal_records AS v
+SELECT v.* FROM signal_records AS v
 WHERE (v.created_at, v.id) < (@before_at::timestamptz, @before_id::uuid) AND (v.created_at, v.id) >= (@to_at::timestamptz,
     @to_id::uuid)
     AND (@lane::text = '' OR v.lane = @lane) AND (@status::text = '' OR v.status = @status)
@@ -116,7 +92,7 @@ ORDER BY v.created_at DESC, v.id DESC LIMIT sqlc.arg('limit');
 
 -- name: ListFiledSignalsOfOperator :many
 -- Is ListSignals for one operator as its own reads show them: with calls on unconfirmed markets.
-SELECT sqlc.embed(v) FROM filed_records AS v
+SELECT v.* FROM filed_records AS v
 WHERE (v.created_at, v.id) < (@before_at::timestamptz, @before_id::uuid) AND (v.created_at, v.id) >= (@to_at::timestamptz,
     @to_id::uuid)
     AND (@lane::text = '' OR v.lane = @lane) AND (@status::text = '' OR v.status = @status)

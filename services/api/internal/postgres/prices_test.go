@@ -1,0 +1,187 @@
+package postgres
+
+import (
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/signal"
+)
+
+// priceCase is a call with the facts that decide its price and score.
+type priceCase struct {
+	Side      syntax.Side
+	Price     syntax.Bps  // as the client sent it
+	Snapshot  *syntax.Bps // YES price of the market at the call
+	Tolerance int
+	Verdict   syntax.Verdict
+	Close     *syntax.Bps // YES price of the market at its close
+}
+
+// priceResult is the stored price, the scoring price and the result of a case.
+type priceResult struct {
+	Price, Basis syntax.Bps
+	Status       syntax.SignalStatus
+	Score        int
+	Outcome      *syntax.Side
+	CLV          *int
+}
+
+// TestPricesAndScoresAreExact compares signal.Repair, signal.Basis and scoreOf with a second implementation of the protocol,
+// which computes with exact fractions of a dollar instead of basis points. The cases are random ones, and each price with each
+// side and verdict.
+func TestPricesAndScoresAreExact(t *testing.T) {
+	t.Parallel()
+	n := 100_000
+	if testing.Short() {
+		n = 10_000
+	}
+	differ := 0
+	compare := func(c priceCase) {
+		if diff := cmp.Diff(exact(c), computed(c)); diff != "" && differ < 10 {
+			differ++
+			t.Errorf("%+v: exact result (-), result (+):\n%s", c, diff)
+		}
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range n {
+		compare(randomCase(r))
+	}
+	for price := range syntax.Bps(10001) {
+		for _, side := range callSides {
+			for _, verdict := range verdicts {
+				compare(priceCase{Side: side, Price: price, Verdict: verdict, Close: new(randomPrice(r))})
+			}
+		}
+	}
+}
+
+func TestClosingLineValues(t *testing.T) {
+	t.Parallel()
+	for _, v := range []struct {
+		side  syntax.Side
+		basis syntax.Bps
+		want  int
+	}{{syntax.Yes, 6190, 910}, {syntax.No, 3810, -910}, {syntax.No, 2500, 400}} {
+		if got := scoreOf(v.side, v.basis, syntax.VerdictYes, new(syntax.Bps(7100))); got.CLV == nil || *got.CLV != v.want {
+			t.Errorf("%s at %d: %v, want %d", v.side, v.basis, got.CLV, v.want)
+		}
+	}
+	void := scoredResult{Status: syntax.Void}
+	if diff := cmp.Diff(void, scoreOf(syntax.Yes, 6190, syntax.VerdictInvalid, new(syntax.Bps(7100)))); diff != "" {
+		t.Errorf("void (-want +got):\n%s", diff)
+	}
+}
+
+var (
+	callSides = []syntax.Side{syntax.Yes, syntax.No}
+	verdicts  = []syntax.Verdict{syntax.VerdictYes, syntax.VerdictNo, syntax.VerdictInvalid}
+)
+
+// computed returns the result of a case as signal.Repair, signal.Basis and scoreOf compute it.
+func computed(c priceCase) priceResult {
+	var of *syntax.Bps
+	if c.Snapshot != nil {
+		of = new(c.Snapshot.Of(c.Side))
+	}
+	stored := signal.Repair(c.Side, c.Price, c.Snapshot)
+	basis := signal.Basis(stored, of, c.Tolerance)
+	r := scoreOf(c.Side, basis, c.Verdict, c.Close)
+	return priceResult{stored, basis, r.Status, r.Score, r.Outcome, r.CLV}
+}
+
+// exact returns the result of a case, computed in exact fractions of a dollar.
+func exact(c priceCase) priceResult {
+	paid := dollars(c.Price)
+	if c.Side == syntax.No && c.Snapshot != nil {
+		yes := dollars(*c.Snapshot)
+		if distance(paid, yes).Cmp(distance(paid, sidePrice(syntax.No, yes))) < 0 {
+			paid = sidePrice(syntax.No, paid) // the YES price was sent for a NO call
+		}
+	}
+	basis := paid
+	if c.Snapshot != nil {
+		least := new(big.Rat).Sub(sidePrice(c.Side, dollars(*c.Snapshot)), dollars(syntax.Bps(c.Tolerance)))
+		if least.Cmp(basis) > 0 {
+			basis = least
+		}
+	}
+	r := priceResult{Price: bpsOf(paid), Basis: bpsOf(basis), Status: syntax.Void}
+	if c.Verdict == syntax.VerdictInvalid {
+		return r
+	}
+	outcome := syntax.Side(c.Verdict)
+	r.Outcome = &outcome
+	stake := dollars(min(max(r.Basis, 1), 10000))
+	if r.Status = syntax.Lost; c.Side == outcome {
+		r.Status, r.Score = syntax.Won, centsBelow(new(big.Rat).Sub(dollars(10000), stake))
+	} else {
+		r.Score = centsBelow(new(big.Rat).Neg(stake))
+	}
+	if c.Close != nil {
+		r.CLV = new(int(bpsOf(sidePrice(c.Side, dollars(*c.Close))) - r.Basis))
+	}
+	return r
+}
+
+// dollars returns a price as a fraction of a dollar.
+func dollars(bps syntax.Bps) *big.Rat { return big.NewRat(int64(bps), 10000) }
+
+// bpsOf returns an amount of whole basis points in bps. It is the inverse of dollars.
+func bpsOf(d *big.Rat) syntax.Bps {
+	n := new(big.Rat).Mul(d, big.NewRat(10000, 1))
+	return syntax.Bps(n.Num().Int64() / n.Denom().Int64())
+}
+
+// sidePrice returns the price of a side for a YES price.
+func sidePrice(side syntax.Side, yes *big.Rat) *big.Rat {
+	if side == syntax.Yes {
+		return yes
+	}
+	return new(big.Rat).Sub(dollars(10000), yes)
+}
+
+// distance returns the absolute difference of two amounts.
+func distance(a, b *big.Rat) *big.Rat {
+	d := new(big.Rat).Sub(a, b)
+	return d.Abs(d)
+}
+
+// centsBelow returns an amount in cents, rounded down: the caller gets the smaller gain or the larger loss.
+func centsBelow(d *big.Rat) int {
+	c := new(big.Rat).Mul(d, big.NewRat(100, 1))
+	n := new(big.Int)
+	n.Div(c.Num(), c.Denom()) // Euclidean: rounds down for a positive divisor
+	return int(n.Int64())
+}
+
+// randomCase returns a random case. Half of its prices are near 0 and 10000, where roundings differ.
+func randomCase(r *rand.Rand) priceCase {
+	c := priceCase{Side: callSides[r.IntN(2)], Price: randomPrice(r), Tolerance: 1000, Verdict: verdicts[r.IntN(3)]}
+	if r.IntN(4) > 0 {
+		c.Snapshot = new(randomPrice(r))
+	}
+	if r.IntN(4) > 0 {
+		c.Close = new(randomPrice(r))
+	}
+	if r.IntN(8) == 0 {
+		c.Tolerance = int(randomPrice(r))
+	}
+	return c
+}
+
+func randomPrice(r *rand.Rand) syntax.Bps {
+	switch r.IntN(4) {
+	case 0:
+		return syntax.Bps(r.IntN(120))
+	case 1:
+		return syntax.Bps(10000 - r.IntN(120))
+	case 2:
+		return syntax.Bps(100 * r.IntN(101))
+	default:
+		return syntax.Bps(r.IntN(10001))
+	}
+}
