@@ -22,14 +22,13 @@ func exhaust(c *Client) {
 	}
 }
 
-// Our own limit is told apart from a host that is away, also for one who asks
-// again after a failure.
+// A request that the process's own limit refuses is not counted as a failure of the host, also after a failure.
 func TestOurOwnLimitIsNoFailureOfTheHost(t *testing.T) {
 	t.Parallel()
 	c, hits := serve(t, reply(200, "application/json", "{}"))
 	exhaust(c)
 	for range 3 * breakAfter {
-		if _, err := c.Get(t.Context(), "x", "/thing", nil); !errors.Is(err, market.ErrBusy) || !errors.Is(err, ErrUnavailable) {
+		if _, err := c.Get(t.Context(), "x", "/thing", nil); !errors.Is(err, market.ErrBusy) || !errors.Is(err, market.ErrUnavailable) {
 			t.Fatalf("%v", err)
 		}
 	}
@@ -50,7 +49,7 @@ func TestAHostThatFailedIsNotBusy(t *testing.T) {
 		}
 		reply(503, "text/html", "away")(w, r)
 	})
-	if _, err := c.Get(t.Context(), "x", "/thing", nil); errors.Is(err, market.ErrBusy) || !errors.Is(err, ErrUnavailable) || hits.Load() != 1 {
+	if _, err := c.Get(t.Context(), "x", "/thing", nil); errors.Is(err, market.ErrBusy) || !errors.Is(err, market.ErrUnavailable) || hits.Load() != 1 {
 		t.Errorf("%v after %d", err, hits.Load())
 	}
 }
@@ -63,7 +62,7 @@ func TestAHostThatRestsTakesNoTurn(t *testing.T) {
 		_, _ = c.Post(t.Context(), "x", "/thing", []byte("{}"))
 	}
 	exhaust(c)
-	if _, err := c.Post(t.Context(), "x", "/thing", []byte("{}")); errors.Is(err, market.ErrBusy) || !errors.Is(err, ErrUnavailable) {
+	if _, err := c.Post(t.Context(), "x", "/thing", []byte("{}")); errors.Is(err, market.ErrBusy) || !errors.Is(err, market.ErrUnavailable) {
 		t.Errorf("%v", err)
 	}
 }

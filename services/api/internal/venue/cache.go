@@ -2,12 +2,11 @@ package venue
 
 import "sync"
 
-// mostCached bounds each Cache.
-const mostCached = 50_000
-
-// Cache stores values by a key of the venue; a full cache is emptied. The zero value is
-// ready. It is safe for concurrent use.
+// Cache stores at most Most values by a key of the venue. A full cache deletes an arbitrary value for each new key. It is safe
+// for concurrent use.
 type Cache[V any] struct {
+	Most int // 50,000 when zero
+
 	mu     sync.Mutex
 	values map[string]V
 }
@@ -24,8 +23,18 @@ func (c *Cache[V]) Get(key string) (V, bool) {
 func (c *Cache[V]) Put(key string, v V) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.values == nil || len(c.values) >= mostCached {
+	if c.values == nil {
 		c.values = map[string]V{}
+	}
+	most := c.Most
+	if most == 0 {
+		most = 50_000
+	}
+	if _, known := c.values[key]; !known && len(c.values) >= most {
+		for other := range c.values {
+			delete(c.values, other)
+			break
+		}
 	}
 	c.values[key] = v
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/breaker"
+	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
@@ -47,10 +48,10 @@ type Client struct {
 	now      func() time.Time
 }
 
-// NewClient checks the base URL. perSecond is the polite rate for the host, with
-// twice as many at once; each market.Purpose has its part of both, and may have
+// NewClient checks the base URL; it does not contact the host. perSecond is the polite rate for
+// the host, with twice as many at once; each market.Purpose has its part of both, and may have
 // one request at once whatever its part.
-func NewClient(provider, base string, perSecond float64, meter *Meter, now func() time.Time) (*Client, error) {
+func NewClient(provider syntax.Provider, base string, perSecond float64, meter *Meter, now func() time.Time) (*Client, error) {
 	u, err := url.Parse(strings.TrimSuffix(base, "/"))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" {
 		return nil, fmt.Errorf("%s base URL %q is not an http or https address", provider, base)
@@ -62,7 +63,7 @@ func NewClient(provider, base string, perSecond float64, meter *Meter, now func(
 	transport.MaxIdleConnsPerHost = 8
 	transport.ResponseHeaderTimeout = Timeout
 	return &Client{
-		provider: provider, base: u, meter: meter, now: now,
+		provider: string(provider), base: u, meter: meter, now: now,
 		http: &http.Client{
 			Transport: transport, Timeout: Timeout,
 			// A venue has no reason to send us elsewhere, and following it could
@@ -73,6 +74,15 @@ func NewClient(provider, base string, perSecond float64, meter *Meter, now func(
 		breaker: breaker.New(breaker.Config{Failures: breakAfter, Rest: restFor, Now: now}),
 	}, nil
 }
+
+// Now returns the time of the client's clock.
+func (c *Client) Now() time.Time { return c.now() }
+
+// UnknownWord counts a word of the venue that no rule knows.
+func (c *Client) UnknownWord(field, word string) { c.meter.UnknownWord(c.provider, field, word) }
+
+// Dropped counts a record of the venue that was left out.
+func (c *Client) Dropped(reason string) { c.meter.Dropped(c.provider, reason) }
 
 // RefusedError is an answer of the venue that refuses the request as such.
 type RefusedError struct {
@@ -85,9 +95,9 @@ func (e *RefusedError) Error() string { return fmt.Sprintf("status %d: %s", e.St
 
 // Get reads JSON, trying up to three times within the caller's context, in the
 // turn of its market.Purpose. Errors: *RefusedError when the venue answered in
-// its own form with 400, 404 or 422, else ErrUnavailable; market.ErrBusy within it
-// when the host was not asked because our own limit is used up, or answered 429,
-// which says that this limit is too high and nothing about the market.
+// its own form with 400, 404 or 422, else market.ErrUnavailable; market.ErrBusy within it
+// when the request limit of this process is used up, or when the host answered 429,
+// which means that this limit is too high and nothing about the market.
 func (c *Client) Get(ctx context.Context, op, path string, query url.Values) ([]byte, error) {
 	answer, err := c.Read(ctx, op, path, query)
 	return answer.Body, err
@@ -136,7 +146,7 @@ func (c *Client) once(ctx context.Context, op, method, path string, query url.Va
 		return Answer{}, again{}, c.resting(op)
 	}
 	if err := c.turns.wait(ctx); err != nil {
-		c.meter.turnedAway(c.provider, op)
+		c.meter.requests.WithLabelValues(c.provider, op, "busy").Inc()
 		return Answer{}, again{}, err
 	}
 	if !c.breaker.Enter() {
@@ -162,14 +172,14 @@ func (c *Client) once(ctx context.Context, op, method, path string, query url.Va
 	c.breaker.Leave(seen)
 	c.meter.request(c.provider, op, result, c.now().Sub(start))
 	if err != nil && refused == nil && !retry.limited {
-		err = ErrUnavailable.Wrap(fmt.Errorf("%s %s: %w", method, path, err))
+		err = market.ErrUnavailable.Wrap(fmt.Errorf("%s %s: %w", method, path, err))
 	}
 	return answer, retry, err
 }
 
 func (c *Client) resting(op string) error {
 	c.meter.request(c.provider, op, "resting", 0)
-	return ErrUnavailable.Wrap(fmt.Errorf("%s rests after failures", c.base.Host))
+	return market.ErrUnavailable.Wrap(fmt.Errorf("%s rests after failures", c.base.Host))
 }
 
 func (c *Client) exchange(ctx context.Context, method, path string, query url.Values, body []byte) (Answer, again, error) {

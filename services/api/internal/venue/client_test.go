@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
 // serve starts a host and a client for it; hits counts the requests.
@@ -71,7 +73,7 @@ func TestWhatIsTriedAgain(t *testing.T) {
 			if errors.As(err, &refused) != (c.refused != 0) || c.refused != 0 && refused.Status != c.refused {
 				t.Errorf("%v", err)
 			}
-			if c.refused == 0 && !errors.Is(err, ErrUnavailable) || body != nil || hits.Load() != c.hits {
+			if c.refused == 0 && !errors.Is(err, market.ErrUnavailable) || body != nil || hits.Load() != c.hits {
 				t.Errorf("body %q, %d requests, want %d, %v", body, hits.Load(), c.hits, err)
 			}
 		})
@@ -100,7 +102,7 @@ func TestASecondTryHelps(t *testing.T) {
 func TestPostIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	c, hits := serve(t, reply(503, "text/html", "busy"))
-	if _, err := c.Post(t.Context(), "x", "/thing", []byte("[]")); !errors.Is(err, ErrUnavailable) || hits.Load() != 1 {
+	if _, err := c.Post(t.Context(), "x", "/thing", []byte("[]")); !errors.Is(err, market.ErrUnavailable) || hits.Load() != 1 {
 		t.Errorf("%v after %d", err, hits.Load())
 	}
 }
@@ -123,7 +125,7 @@ func TestBodyCeiling(t *testing.T) {
 		_, _ = w.Write(body.Bytes()) // the client ends it in the middle
 	})
 	c.http.Timeout = time.Minute // a busy machine unpacks slowly; the ceiling is what ends it
-	if got, err := c.Get(t.Context(), "x", "/thing", nil); !errors.Is(err, ErrUnavailable) || got != nil || hits.Load() != 1 {
+	if got, err := c.Get(t.Context(), "x", "/thing", nil); !errors.Is(err, market.ErrUnavailable) || got != nil || hits.Load() != 1 {
 		t.Errorf("%d bytes, %v, %d requests", len(got), err, hits.Load())
 	}
 }
@@ -141,7 +143,7 @@ func TestTheCallersDeadlineHolds(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 80*time.Millisecond)
 	defer cancel()
 	start := time.Now()
-	if _, err := c.Get(ctx, "x", "/thing", nil); !errors.Is(err, ErrUnavailable) {
+	if _, err := c.Get(ctx, "x", "/thing", nil); !errors.Is(err, market.ErrUnavailable) {
 		t.Error(err)
 	}
 	if took := time.Since(start); took > 2*time.Second {
@@ -153,7 +155,7 @@ func TestAHostThatFailsIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	c, hits := serve(t, reply(500, "application/json", "{}"))
 	for range 10 {
-		if _, err := c.Post(t.Context(), "x", "/thing", []byte("{}")); !errors.Is(err, ErrUnavailable) {
+		if _, err := c.Post(t.Context(), "x", "/thing", []byte("{}")); !errors.Is(err, market.ErrUnavailable) {
 			t.Error(err)
 		}
 	}

@@ -59,7 +59,7 @@ func TestAHostThatWantsAPauseHasIt(t *testing.T) {
 			filing := market.WithPurpose(t.Context(), market.ForFiling)
 			ask := func(want int32) {
 				t.Helper()
-				if _, err := c.Get(filing, "x", "/thing", nil); !errors.Is(err, market.ErrBusy) || !errors.Is(err, ErrUnavailable) || hits.Load() != want {
+				if _, err := c.Get(filing, "x", "/thing", nil); !errors.Is(err, market.ErrBusy) || !errors.Is(err, market.ErrUnavailable) || hits.Load() != want {
 					t.Errorf("%v after %d requests, want %d", err, hits.Load(), want)
 				}
 			}

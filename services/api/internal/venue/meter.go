@@ -62,11 +62,6 @@ func (m *Meter) Dropped(provider, reason string) {
 	m.dropped.WithLabelValues(provider, reason).Inc()
 }
 
-// turnedAway counts a request that did not go out because our own limit is used up.
-func (m *Meter) turnedAway(provider, op string) {
-	m.requests.WithLabelValues(provider, op, "busy").Inc()
-}
-
 func (m *Meter) request(provider, op, result string, took time.Duration) {
 	m.requests.WithLabelValues(provider, op, result).Inc()
 	m.seconds.WithLabelValues(provider, op).Observe(took.Seconds())

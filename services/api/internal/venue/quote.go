@@ -3,8 +3,9 @@ package venue
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/market"
@@ -62,14 +63,16 @@ func Ended(now time.Time, times ...time.Time) *time.Time {
 // readers is how many markets QuoteOneByOne reads at a time.
 const readers = 4
 
-// QuoteOneByOne implements Venue.Quote for a venue without a read of several ids: up to few markets are read one by one, more
-// by a walk along the open ones. Second quotes are always read one by one, because a walk takes longer than they may. Ids that
-// are not the venue's own are left out.
-func QuoteOneByOne(ctx context.Context, v Venue, ids []string, own func(id string) bool, few int) ([]Market, error) {
-	wanted := make(map[string]bool, len(ids))
-	list := make([]string, 0, len(ids))
+// QuoteOneByOne implements Quote of market.Venue for a venue without a read of several ids. It reads up to few markets one by
+// one, and more of them in the list of open markets. It reads second quotes one by one, because the list takes longer than they
+// may. It leaves out ids for which own returns false: they are of other venues.
+func QuoteOneByOne(
+	ctx context.Context, v market.Venue, ids []syntax.MarketID, own func(syntax.MarketID) (string, bool), few int,
+) ([]market.Record, error) {
+	wanted := make(map[syntax.MarketID]bool, len(ids))
+	list := make([]syntax.MarketID, 0, len(ids))
 	for _, id := range ids {
-		if own(id) && !wanted[id] {
+		if _, ok := own(id); ok && !wanted[id] {
 			wanted[id] = true
 			list = append(list, id)
 		}
@@ -77,9 +80,9 @@ func QuoteOneByOne(ctx context.Context, v Venue, ids []string, own func(id strin
 	if len(list) <= few || market.PurposeOf(ctx) == market.ForConfirm {
 		return getEach(ctx, v, list)
 	}
-	var out []Market
+	var out []market.Record
 	for cursor := ""; ; {
-		page, next, err := v.List(ctx, cursor)
+		page, next, err := v.ListOpen(ctx, cursor)
 		if err != nil {
 			return nil, err
 		}
@@ -95,21 +98,20 @@ func QuoteOneByOne(ctx context.Context, v Venue, ids []string, own func(id strin
 	}
 }
 
-// getEach reads markets one by one, a few at a time. Those that fail are left out; it is a fault only if the venue has answered
-// for none.
-func getEach(ctx context.Context, v Venue, ids []string) ([]Market, error) {
-	found, errs := make([]Market, len(ids)), make([]error, len(ids))
-	places := make(chan struct{}, readers)
-	var wait sync.WaitGroup
+// getEach reads markets one by one, readers at a time. It leaves out those that fail and returns an error only if the venue
+// answered for none.
+func getEach(ctx context.Context, v market.Venue, ids []syntax.MarketID) ([]market.Record, error) {
+	found, errs := make([]market.Record, len(ids)), make([]error, len(ids))
+	var reads errgroup.Group
+	reads.SetLimit(readers)
 	for i, id := range ids {
-		places <- struct{}{}
-		wait.Go(func() {
-			defer func() { <-places }()
+		reads.Go(func() error {
 			found[i], errs[i] = v.Get(ctx, id)
+			return nil
 		})
 	}
-	wait.Wait()
-	var out []Market
+	_ = reads.Wait() // the errors are in errs
+	var out []market.Record
 	answered := 0
 	var failed error
 	for i := range ids {
@@ -117,7 +119,7 @@ func getEach(ctx context.Context, v Venue, ids []string) ([]Market, error) {
 		case errs[i] == nil:
 			out = append(out, found[i])
 			answered++
-		case errors.Is(errs[i], ErrNotFound):
+		case errors.Is(errs[i], market.ErrNotFound):
 			answered++
 		default:
 			failed = errs[i]

@@ -84,7 +84,7 @@ func TestTimeOfAnAnswer(t *testing.T) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = w.Write([]byte(`{}`))
 		}))
-		client, err := venue.NewClient("polymarket", srv.URL, rate, venue.NewMeter(prometheus.NewRegistry()), func() time.Time { return now })
+		client, err := venue.NewClient("polymarket", srv.URL, 1000, venue.NewMeter(prometheus.NewRegistry()), func() time.Time { return now })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,26 +122,27 @@ func TestClosingTimeIsTheEarliestThatHasCome(t *testing.T) {
 func TestQuotesOfTheSimulator(t *testing.T) {
 	t.Parallel()
 	sim := venuetest.StartSimulator(t, "")
-	for name, a := range adapters(t, sim.URL, simulated, venue.NewMeter(prometheus.NewRegistry()), time.Now) {
-		t.Run(name, func(t *testing.T) {
+	for name, a := range venuetest.Adapters(t, sim.URL, venue.NewMeter(prometheus.NewRegistry()), time.Now) {
+		t.Run(string(name), func(t *testing.T) {
 			t.Parallel()
-			rule := map[string]string{
+			rule := map[syntax.Provider]string{
 				"polymarket": "polymarket.book", "kalshi": "kalshi.market", "limitless": "limitless.prices", "manifold": "manifold.probability",
 			}[name]
 			kind := ""
 			if name == "limitless" {
 				kind = `,"kind":"clob"`
 			}
-			create := func(price float64) string {
-				return sim.Post(name+"/markets", fmt.Sprintf(`{"question":"Will the invented canal be full?","yesPrice":%v%s}`, price, kind))["id"].(string)
+			create := func(price float64) syntax.MarketID {
+				return sim.Create(name, "Will the invented canal be full?", fmt.Sprintf(`,"yesPrice":%v%s`, price, kind))
 			}
 			id, other := create(0.3), create(0.6)
+			change := func(body string) { sim.Post(string(name)+"/markets/"+string(id), body) }
 			check := func(step string, yes, no syntax.Bps) {
 				t.Helper()
 				began := time.Now()
 				m, err := a.Get(t.Context(), id)
-				list, err2 := a.Quote(t.Context(), []string{other, id})
-				at := slices.IndexFunc(list, func(m venue.Market) bool { return m.ID == id })
+				list, err2 := a.Quote(t.Context(), []syntax.MarketID{other, id})
+				at := slices.IndexFunc(list, func(m market.Record) bool { return m.ID == id })
 				if err != nil || err2 != nil || len(list) != 2 || at < 0 {
 					t.Fatalf("%s: %v %v, %d markets", step, err, err2, len(list))
 				}
@@ -156,19 +157,19 @@ func TestQuotesOfTheSimulator(t *testing.T) {
 				check("new", 3000, 7000)
 			} else {
 				check("new", 3050, 7050)
-				sim.Post(name+"/markets/"+id, `{"yesBid":0.29,"yesAsk":0.31}`)
+				change(`{"yesBid":0.29,"yesAsk":0.31}`)
 				check("named", 3100, 7100)
-				sim.Post(name+"/markets/"+id, `{"spread":0.04}`)
+				change(`{"spread":0.04}`)
 				check("wider", 3200, 7200)
-				sim.Post(name+"/markets/"+id, `{"yesBid":0,"yesAsk":0.05}`)
+				change(`{"yesBid":0,"yesAsk":0.05}`)
 				check("no bids", 0, 0)
-				sim.Post(name+"/markets/"+id, `{"yesBid":0.95,"yesAsk":1}`)
+				change(`{"yesBid":0.95,"yesAsk":1}`)
 				check("no asks", 0, 0)
-				sim.Post(name+"/markets/"+id, `{"spread":0.2}`)
+				change(`{"spread":0.2}`)
 				check("too wide", 0, 0)
-				sim.Post(name+"/markets/"+id, `{"spread":0.01}`)
+				change(`{"spread":0.01}`)
 			}
-			sim.Post(name+"/markets/"+id, `{"yesPrice":0.62}`)
+			change(`{"yesPrice":0.62}`)
 			if name == "manifold" {
 				check("moved", 6200, 3800)
 			} else {
@@ -178,14 +179,14 @@ func TestQuotesOfTheSimulator(t *testing.T) {
 			for _, step := range []string{
 				fmt.Sprintf(`{"state":"closed","closeTime":%q}`, closed.Format(time.RFC3339)), `{"state":"resolved","outcome":"YES"}`,
 			} {
-				sim.Post(name+"/markets/"+id, step)
+				change(step)
 				m, err := a.Get(t.Context(), id)
-				if err != nil || m.Status == venue.Open || m.Quote != nil || m.ClosedAt == nil || !m.ClosedAt.Equal(closed) {
+				if err != nil || m.Status == syntax.MarketOpen || m.Quote != nil || m.ClosedAt == nil || !m.ClosedAt.Equal(closed) {
 					t.Errorf("%s: %s with quote %+v closed at %v, want %v, %v", step, m.Status, m.Quote, m.ClosedAt, closed, err)
 				}
 			}
-			sim.Post(name+"/markets/"+id, `{"state":"open"}`)
-			if m, err := a.Get(t.Context(), id); err != nil || m.Status != venue.Open || m.Quote == nil || m.ClosedAt != nil {
+			change(`{"state":"open"}`)
+			if m, err := a.Get(t.Context(), id); err != nil || m.Status != syntax.MarketOpen || m.Quote == nil || m.ClosedAt != nil {
 				t.Errorf("open again: %s with quote %+v closed at %v, %v", m.Status, m.Quote, m.ClosedAt, err)
 			}
 		})
@@ -195,21 +196,52 @@ func TestQuotesOfTheSimulator(t *testing.T) {
 // A market that was read before takes two requests at the same time, of which one may fail.
 func TestAVenueWithoutItsBooksStillAnswers(t *testing.T) {
 	t.Parallel()
-	sample := string(read(t, "polymarket/testdata/samples/market_open.json"))
-	v := venuetest.NewPlain(t, map[string]string{
-		"/gamma/markets/7100001": sample, "/clob/book": string(read(t, "polymarket/testdata/samples/clob_book.json")),
+	b := polymarketKit.setup(t, map[string]string{
+		"/gamma/markets/7100001": polymarketKit.sample(t, "market_open.json"), "/clob/book": polymarketKit.sample(t, "clob_book.json"),
 	})
-	a := adapters(t, v.URL, tabled, v.Meter, venuetest.Now)["polymarket"]
 	for range 2 {
-		if m, err := a.Get(t.Context(), "7100001"); err != nil || m.Quote == nil || m.Quote.Yes != 6200 {
+		if m, err := b.Get(t.Context(), "7100001"); err != nil || m.Quote == nil || m.Quote.Yes != 6200 {
 			t.Errorf("%+v %v", m.Quote, err)
 		}
 	}
-	if n := len(v.Paths()); n != 4 {
+	if n := len(b.Paths()); n != 4 {
 		t.Errorf("%d requests for two reads", n)
 	}
-	v.Unset("/clob/book")
-	if m, err := a.Get(t.Context(), "7100001"); err != nil || m.Status != venue.Open || m.Quote != nil {
+	b.Unset("/clob/book")
+	if m, err := b.Get(t.Context(), "7100001"); err != nil || m.Status != syntax.MarketOpen || m.Quote != nil {
 		t.Errorf("%s %+v %v", m.Status, m.Quote, err)
+	}
+}
+
+func TestQuotesOfTheSamples(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		kit    kit
+		rule   string
+		quotes map[string]string // empty: no quote
+	}{
+		{kalshiKit, "kalshi.market", map[string]string{
+			"market_open.json": "4300 5900", "market_open_subpenny.json": "135 9875", "market_unicode.json": "4300 5900", "market_open_empty_book.json": "",
+			"market_open_wide_spread.json": "", "market_initialized.json": "", "market_inactive_paused.json": "", "market_closed_not_resolved.json": "",
+			"market_provisional_determined_yes.json": "", "market_resolved_yes.json": "", "market_resolved_invalid_scalar_half.json": "",
+		}},
+		{limitlessKit, "limitless.prices", map[string]string{
+			"market_clob_open.json": "2600 7500", "market_amm_open_percent_prices.json": "", "market_open_missing_fields.json": "", "market_draft.json": "",
+			"market_closed_not_resolved_expired.json": "", "market_provisional_locked.json": "", "market_resolved_yes.json": "",
+			"market_resolved_winner_missing.json": "",
+		}},
+		{manifoldKit, "manifold.probability", map[string]string{
+			"market_open_binary.json": "4035 5966", "market_open_no_close_time.json": "4035 5966", "market_open_far_close_time.json": "4035 5966",
+			"market_closed_not_resolved.json": "", "market_provisional_just_resolved.json": "", "market_resolved_yes.json": "",
+			"market_resolved_invalid_mkt.json": "",
+		}},
+	} {
+		for name, want := range c.quotes {
+			raw := c.kit.sample(t, name)
+			m, err := c.kit.one(t, raw)
+			if got := quoteOf(&m); err != nil || got != want || m.Quote != nil && !hasSource(m.Quote, c.rule, raw) {
+				t.Errorf("%s of %s: quote %q, want %q, %+v, %v", name, c.kit.provider, got, want, m.Quote, err)
+			}
+		}
 	}
 }

@@ -12,7 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/services/api/internal/venue"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/history"
+	"github.com/signalcast/signalcast/services/api/internal/market"
+	"github.com/signalcast/signalcast/services/api/internal/venue/polymarket"
 	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
 
@@ -38,7 +41,7 @@ func folders(t *testing.T) (out []string) {
 // load reads every file below a folder. The first record with a key counts.
 func load(t *testing.T, dir string) *collected {
 	t.Helper()
-	all, seen, files := &collected{books: map[string]json.RawMessage{}}, map[string]bool{}, 0
+	all, seen, files := &collected{books: map[string]json.RawMessage{}}, map[syntax.MarketID]bool{}, 0
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".json") {
 			return err
@@ -79,9 +82,9 @@ func load(t *testing.T, dir string) *collected {
 // record whose market was not recorded gets one that has no word of the oracle.
 func (c *collected) answers(t *testing.T) map[string]string {
 	t.Helper()
-	out, known, lists := map[string]string{}, map[string]bool{}, map[string][]json.RawMessage{}
-	for _, name := range names {
-		lists[name] = []json.RawMessage{}
+	out, known, lists := map[string]string{}, map[string]bool{}, map[syntax.Provider][]json.RawMessage{}
+	for _, k := range kits {
+		lists[k.provider] = []json.RawMessage{}
 	}
 	for _, r := range c.records {
 		known[fmt.Sprint(r.fields["conditionId"])] = true
@@ -96,14 +99,14 @@ func (c *collected) answers(t *testing.T) map[string]string {
 		c.records = append(c.records, shell(t, n, book))
 	}
 	for _, r := range c.records {
-		out[r.path()] = r.single()
+		out[r.base+r.path+r.of] = r.answer(r.raw)
 		lists[r.provider] = append(lists[r.provider], r.raw)
 	}
 	for path, box := range map[string]any{
-		"/gamma/markets/keyset":     map[string]any{"markets": lists["polymarket"]},
-		"/kalshi/events":            map[string]any{"cursor": "", "events": c.events()},
-		"/limitless/markets/active": map[string]any{"data": lists["limitless"], "totalMarketsCount": len(lists["limitless"])},
-		"/manifold/search-markets":  lists["manifold"],
+		"/gamma/markets/keyset":                 map[string]any{"markets": lists["polymarket"]},
+		venuetest.Kalshi + "/events":            map[string]any{"cursor": "", "events": c.events()},
+		venuetest.Limitless + "/markets/active": map[string]any{"data": lists["limitless"], "totalMarketsCount": len(lists["limitless"])},
+		venuetest.Manifold + "/search-markets":  lists["manifold"],
 	} {
 		raw, err := json.Marshal(box)
 		if err != nil {
@@ -167,37 +170,24 @@ func shell(t *testing.T, n int, book json.RawMessage) record {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return record{"polymarket", fmt.Sprint(n), raw, o, nil}
+	return record{polymarketKit, fmt.Sprint(n), raw, o, nil}
 }
 
 // check says what is wrong with a market that was read from a record.
-func (r record) check(m *venue.Market) (wrong []string) {
+func (r record) check(m *market.Record) (wrong []string) {
 	say := func(bad bool, format string, args ...any) {
 		if bad {
 			wrong = append(wrong, fmt.Sprintf(format, args...))
 		}
 	}
-	final := m.Status == venue.Resolved
-	say(m.ID != r.id(), "the id is %s", m.ID)
-	say(final != (m.Outcome != "") || final != m.Settled, "%s with outcome %q, settled %v", m.Status, m.Outcome, m.Settled)
-	say(final && m.Provisional || m.Disputed && !m.Provisional, "%s: provisional %v, disputed %v", m.Status, m.Provisional, m.Disputed)
-	say(m.Outcome != "" && m.Outcome != "YES" && m.Outcome != "NO" && m.Outcome != "INVALID", "outcome %q", m.Outcome)
-	say(m.Status != venue.Open && m.Status != venue.Closed && m.Status != venue.Unknown && !final, "status %q", m.Status)
-	say(m.YesBps != nil && (*m.YesBps < 0 || *m.YesBps > 10_000), "%d bps", deref(m.YesBps))
-	say(m.Question == "", "no question")
-	say(!venuetest.ValidQuote(m.Quote) || m.Quote != nil && m.Status != venue.Open, "%s with quote %+v", m.Status, m.Quote)
-	say(m.ClosedAt != nil && (m.Status == venue.Open || m.ClosedAt.After(then)), "%s closed at %v", m.Status, m.ClosedAt)
-	if want, ok := r.price(); ok && !final {
-		say(m.YesBps == nil || int64(*m.YesBps) != want, "%d bps, the record says %d", deref(m.YesBps), want)
+	err := inconsistent(m, r.provider, r.id().NativeKey())
+	say(err != nil, "%v", err)
+	say(m.Title == "", "no title")
+	say(m.ClosedAt != nil && (m.Status == syntax.MarketOpen || m.ClosedAt.After(then)), "%s closed at %v", m.Status, m.ClosedAt)
+	if want, ok := r.price(); ok && m.Status != syntax.MarketResolved {
+		say(m.Yes == nil || int64(*m.Yes) != want, "%s bps, the record says %d", priceOf(m), want)
 	}
 	return wrong
-}
-
-func deref(n *int) int {
-	if n == nil {
-		return -1
-	}
-	return *n
 }
 
 // TestRecordedAnswersDecode: every record of every folder is a market, or is left
@@ -205,22 +195,23 @@ func deref(n *int) int {
 // price is the one that was written. A list says of a market what it says alone.
 func TestRecordedAnswersDecode(t *testing.T) {
 	t.Parallel()
-	for _, dir := range folders(t) {
+	_, beside := shared(t, "recorded")
+	for i, dir := range folders(t) {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			t.Parallel()
 			c := load(t, dir)
-			v := venuetest.NewPlain(t, c.answers(t))
-			all := adapters(t, v.URL, tabled, v.Meter, func() time.Time { return then })
-			alone, left := map[string]venue.Market{}, 0
-			tally := map[string]map[string]int{}
+			v := venuetest.NewHost(t, "", c.answers(t))
+			all := venuetest.Adapters(t, v.URL, v.Meter, func() time.Time { return then })
+			alone, left := map[syntax.MarketID]market.Record{}, 0
+			tally := map[syntax.Provider]map[string]int{}
 			for _, r := range c.records {
 				if tally[r.provider] == nil {
 					tally[r.provider] = map[string]int{}
 				}
-				before := v.Counted("venue_dropped_records_total", r.provider)
+				before := v.Counted("venue_dropped_records_total", string(r.provider))
 				m, err := all[r.provider].Get(t.Context(), r.id())
 				if err != nil {
-					if tally[r.provider]["left out"]++; !errors.Is(err, venue.ErrNotFound) || v.Counted("venue_dropped_records_total", r.provider) != before+1 {
+					if tally[r.provider]["left out"]++; !errors.Is(err, market.ErrNotFound) || v.Counted("venue_dropped_records_total", string(r.provider)) != before+1 {
 						t.Errorf("%s: neither read nor left out for a reason: %v", r.id(), err)
 					}
 					left++
@@ -230,20 +221,22 @@ func TestRecordedAnswersDecode(t *testing.T) {
 					t.Errorf("%s: %s", r.id(), wrong)
 				}
 				alone[m.ID] = m
-				tally[r.provider][m.Status]++
-				tally[r.provider][m.Outcome+"!"]++
+				tally[r.provider][string(m.Status)]++
+				if m.Verdict != nil {
+					tally[r.provider][string(*m.Verdict)]++
+				}
 			}
 			c.compareLists(t, all, alone)
-			c.readHistories(t, v, all["polymarket"])
+			c.readHistories(t, v, all["polymarket"].(*polymarket.Adapter))
 			for _, r := range []string{"undecodable", "another_market", "stream_undecodable"} {
 				if n := v.Counted("venue_dropped_records_total", r); n != 0 {
 					t.Errorf("%v records are left out as %s", n, r)
 				}
 			}
 			t.Logf("%v, %d left out", tally, left)
-			if dir == venuetest.Root(t, "..", "shared", "venues", "recorded") {
+			if beside && i == 0 {
 				p, k := tally["polymarket"], tally["kalshi"]
-				if c.odd != 0 || p["left out"] != 14 || p[venue.Resolved] < 250 || p[venue.Open] < 150 || k[venue.Open] != 238 || k[venue.Resolved] != 86 || k["INVALID!"] != 2 {
+				if c.odd != 0 || p["left out"] != 14 || p["resolved"] < 250 || p["open"] < 150 || k["open"] != 238 || k["resolved"] != 86 || k["INVALID"] != 2 {
 					t.Errorf("%d values of another form, %v", c.odd, tally)
 				}
 			}
@@ -252,23 +245,24 @@ func TestRecordedAnswersDecode(t *testing.T) {
 }
 
 // compareLists walks the lists and holds each market against what it was alone.
-func (c *collected) compareLists(t *testing.T, all map[string]venue.Venue, alone map[string]venue.Market) {
+func (c *collected) compareLists(t *testing.T, all market.Venues, alone map[syntax.MarketID]market.Record) {
 	t.Helper()
-	for _, name := range names {
-		list, _, err := all[name].List(t.Context(), "")
+	for _, k := range kits {
+		name := k.provider
+		list, _, err := all[name].ListOpen(t.Context(), "")
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		listed := map[string]bool{}
+		listed := map[syntax.MarketID]bool{}
 		for _, m := range list {
 			listed[m.ID] = true
 			one, ok := alone[m.ID] // its group stands before its name in the list only
-			if !ok || m.Status == venue.Open && (one.Status != m.Status || deref(one.YesBps) != deref(m.YesBps) || !strings.Contains(m.Question, one.Question)) {
-				t.Errorf("%s is %s at %d in the list, %s at %d alone: %s, %s", m.ID, m.Status, deref(m.YesBps), one.Status, deref(one.YesBps), m.Question, one.Question)
+			if !ok || m.Status == syntax.MarketOpen && (one.Status != m.Status || priceOf(&one) != priceOf(&m) || !strings.Contains(m.Title, one.Title)) {
+				t.Errorf("%s is %s at %s in the list, %s at %s alone: %s, %s", m.ID, m.Status, priceOf(&m), one.Status, priceOf(&one), m.Title, one.Title)
 			}
 		}
 		for _, r := range c.records {
-			if m, ok := alone[r.id()]; ok && r.provider == name && m.Status == venue.Open && !listed[m.ID] {
+			if m, ok := alone[r.id()]; ok && r.provider == name && m.Status == syntax.MarketOpen && !listed[m.ID] {
 				t.Errorf("%s is open and not in the list", m.ID)
 			}
 		}
@@ -276,7 +270,7 @@ func (c *collected) compareLists(t *testing.T, all map[string]venue.Venue, alone
 }
 
 // readHistories reads recorded price histories as that of some market.
-func (c *collected) readHistories(t *testing.T, v *venuetest.Venue, a venue.Venue) {
+func (c *collected) readHistories(t *testing.T, v *venuetest.Host, a *polymarket.Adapter) {
 	t.Helper()
 	for i, raw := range c.histories {
 		var box struct{ History []map[string]json.RawMessage }
@@ -284,7 +278,7 @@ func (c *collected) readHistories(t *testing.T, v *venuetest.Venue, a venue.Venu
 			continue // of many tokens at once, which no adapter asks for
 		}
 		v.Set("/clob/prices-history", string(raw))
-		points, err := a.History(t.Context(), venue.Market{ID: "1", ClobTokenID: strings.Repeat("7", 70)}, venue.All)
+		points, err := a.History(t.Context(), history.Book{TokenID: strings.Repeat("7", 70)}, syntax.IntervalAll)
 		moments := map[string]bool{}
 		for _, p := range box.History {
 			// What lies after the request is left out; its own minute is not.

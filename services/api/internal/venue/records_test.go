@@ -7,14 +7,17 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
 )
 
 // record is one market as its venue wrote it.
 type record struct {
-	provider, key string
-	raw           json.RawMessage
-	fields        map[string]any
-	event         map[string]any // of Kalshi, when it came in one
+	kit
+	of     string // its key
+	raw    json.RawMessage
+	fields map[string]any
+	event  map[string]any // of Kalshi, when it came in one
 }
 
 // collected is what one file holds, recognised by its form.
@@ -53,18 +56,18 @@ func (c *collected) take(raw json.RawMessage, event map[string]any) {
 	}
 	switch {
 	case has("id", "conditionId", "outcomes"):
-		c.add("polymarket", "id", raw, o, nil)
+		c.add(polymarketKit, raw, o, nil)
 	case has("condition_id", "tokens"):
 		c.books[fmt.Sprint(o["condition_id"])] = raw
 	case has("ticker", "event_ticker", "status"):
-		c.add("kalshi", "ticker", raw, o, event)
+		c.add(kalshiKit, raw, o, event)
 	case has("ticker_name", "status"):
-		c.add("kalshi", "ticker", nil, website(o, event), event)
+		c.add(kalshiKit, nil, website(o, event), event)
 	case has("slug", "tradeType"):
-		c.add("limitless", "slug", raw, o, nil)
+		c.add(limitlessKit, raw, o, nil)
 		c.inside(raw, nil, "markets")
 	case has("id", "outcomeType"):
-		c.add("manifold", "id", raw, o, nil)
+		c.add(manifoldKit, raw, o, nil)
 	case has("history"):
 		c.histories = append(c.histories, raw)
 	default:
@@ -77,7 +80,7 @@ func (c *collected) take(raw json.RawMessage, event map[string]any) {
 	}
 }
 
-// inside takes what stands in members of an object.
+// inside collects records from the named members of an object.
 func (c *collected) inside(raw json.RawMessage, event map[string]any, names ...string) (found bool) {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(raw, &members) != nil {
@@ -92,14 +95,14 @@ func (c *collected) inside(raw json.RawMessage, event map[string]any, names ...s
 	return found
 }
 
-func (c *collected) add(provider, key string, raw json.RawMessage, o, event map[string]any) {
+func (c *collected) add(k kit, raw json.RawMessage, o, event map[string]any) {
 	if raw == nil {
 		raw, _ = json.Marshal(o) // it was decoded from JSON
 	}
-	c.records = append(c.records, record{provider, fmt.Sprint(o[key]), raw, o, event})
+	c.records = append(c.records, record{k, fmt.Sprint(o[k.key]), raw, o, event})
 }
 
-// object decodes with numbers as they are written.
+// object decodes a JSON object and keeps the text of its numbers.
 func object(raw []byte) (o map[string]any, err error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -122,22 +125,8 @@ func website(o, event map[string]any) map[string]any {
 	return out
 }
 
-// id is our id of the market.
-func (r record) id() string {
-	return map[string]string{"kalshi": "kalshi-", "limitless": "lmt-", "manifold": "manifold-"}[r.provider] + r.key
-}
-
-// path is where the market is read alone, single what stands there.
-func (r record) path() string {
-	return map[string]string{"polymarket": "/gamma/markets/", "kalshi": "/kalshi/markets/", "limitless": "/limitless/markets/", "manifold": "/manifold/market/"}[r.provider] + r.key
-}
-
-func (r record) single() string {
-	if r.provider == "kalshi" {
-		return `{"market":` + string(r.raw) + `}`
-	}
-	return string(r.raw)
-}
+// id returns the market id.
+func (r record) id() syntax.MarketID { return syntax.MarketID(r.prefix + r.of) }
 
 // number reads a number or its text exactly.
 func number(v any) (*big.Rat, bool) {

@@ -46,7 +46,7 @@ type turns struct {
 	mu     sync.Mutex
 	rate   float64
 	fell   time.Time // when the rate was last changed
-	paused time.Time // until then nobody has a turn
+	paused time.Time // until then no request has a turn
 	lanes  [market.Purposes]lane
 	timer  *time.Timer
 }
@@ -115,7 +115,7 @@ func part(p int, perSecond float64) (rate.Limit, int) {
 // no sense in waiting.
 func (t *turns) wait(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
-		return ErrUnavailable.Wrap(err)
+		return market.ErrUnavailable.Wrap(err)
 	}
 	p := market.PurposeOf(ctx)
 	l, longest := &t.lanes[p], parts[p].wait
@@ -159,9 +159,8 @@ func (t *turns) wait(ctx context.Context) error {
 	return market.Busy()
 }
 
-// grant takes a token for a purpose: its own, or one of a purpose that nobody
-// waits for and whose bucket is full, unless somebody more urgent waits. The lock
-// is held, as by those below.
+// grant takes a token for a purpose. The token is that of the purpose itself, or, if no more urgent purpose has waiting requests,
+// one of a purpose that has none and whose bucket is full. The caller holds the lock, also for the functions below.
 func (t *turns) grant(p market.Purpose) bool {
 	if t.rest() > 0 {
 		return false

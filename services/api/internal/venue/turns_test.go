@@ -61,7 +61,7 @@ func TestPurposesShareOneRate(t *testing.T) {
 	}
 }
 
-// What nobody else uses is there for the one who asks.
+// A purpose without competition gets the whole rate.
 func TestOnePurposeAloneHasTheRate(t *testing.T) {
 	t.Parallel()
 	for p := range market.Purposes {
@@ -95,12 +95,12 @@ func TestALateReaderDoesNotOvertake(t *testing.T) {
 		}
 		catalogue.queue = nil
 		if !turns.grant(market.ForReader) {
-			t.Error("a reader has to wait where nobody else does")
+			t.Error("a reader waits although no other purpose has requests")
 		}
 	})
 }
 
-// What is left over goes to the more urgent of those who wait.
+// Unused turns go to the most urgent purpose that waits.
 func TestTheMoreUrgentHasWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -117,8 +117,7 @@ func TestTheMoreUrgentHasWhatIsLeft(t *testing.T) {
 	})
 }
 
-// A flood of readers leaves filings and the catalogue what is theirs: nobody of
-// them is refused, and nobody waits long.
+// During a flood of readers, requests for filings and the catalogue are not refused and do not wait long.
 func TestReadersCannotCrowdOutFilings(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -155,7 +154,7 @@ func TestAFloodIsRefusedAtOnce(t *testing.T) {
 					switch err := turns.wait(market.WithPurpose(ctx, p)); {
 					case err == nil:
 						came.Add(1)
-					case errors.Is(err, market.ErrBusy) && errors.Is(err, ErrUnavailable):
+					case errors.Is(err, market.ErrBusy) && errors.Is(err, market.ErrUnavailable):
 						busy.Add(1)
 					default:
 						odd.Add(1)
@@ -181,7 +180,7 @@ func TestACallerThatHasLeftTakesNoTurn(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 10 {
-		if err := turns.wait(ctx); !errors.Is(err, ErrUnavailable) || errors.Is(err, market.ErrBusy) {
+		if err := turns.wait(ctx); !errors.Is(err, market.ErrUnavailable) || errors.Is(err, market.ErrBusy) {
 			t.Errorf("a caller that has left: %v", err)
 		}
 	}

@@ -1,13 +1,10 @@
 package kalshi
 
 import (
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/market"
-	"github.com/signalcast/signalcast/services/api/internal/oracle/categorise"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
 )
@@ -15,48 +12,31 @@ import (
 // rule names the source of the quotes: the best bid and ask of a market record.
 const rule = "kalshi.market"
 
-// The venue's words of a market's state. Its list filter has words of its own.
-const (
-	wordInitialized = "initialized"
-	wordActive      = "active"
-	wordInactive    = "inactive"
-	wordClosed      = "closed"
-	wordDetermined  = "determined"
-	wordDisputed    = "disputed"
-	wordAmended     = "amended"
-	wordFinalized   = "finalized"
-)
-
-// derive makes a market of a record and what is known of its event.
-func (a *Adapter) derive(o *object, e event, asked time.Time) venue.Market {
+// derive returns the market of a record and its event. asked is the time of the request.
+func (a *Adapter) derive(o *object, e event, asked time.Time) market.Record {
 	id, _ := syntax.NewMarketID(syntax.Kalshi, string(o.Ticker)) // decode checked the form
-	m := venue.Market{
-		ID: string(id), Question: o.question(e.title), Description: o.description(), EndDate: o.CloseTime.Second(),
-		VolumeUnit: "contracts", Volume: o.Volume.Amount(), Volume24h: o.Volume24h.Amount(), Outcomes: [2]string{"Yes", "No"},
-		EventKey: wire.Plain(string(o.Event), maxWord), EventTitle: e.title, ProofURL: e.page(), Tags: e.words(), FetchedAt: asked,
+	m := market.Record{
+		ID: id, Title: o.question(e.title), Description: o.description(), EndDate: o.CloseTime.Second(),
+		VolumeUnit: "contracts", Volume: o.Volume.Amount(), Volume24h: o.Volume24h.Amount(), VolumeUSD: o.Volume.Amount(),
+		Outcomes: []string{"Yes", "No"},
+		EventKey: wire.Plain(string(o.Event), wire.MaxWord), EventTitle: e.title, URL: e.page(), Tags: e.words(), FetchedAt: asked,
 		Short: e.unread,
 	}
 	a.standing(&m, o)
-	m.YesBps = yesBps(o, m.Payout)
-	if m.Status != venue.Open {
+	m.Yes = yesBps(o, m.Payout)
+	if m.Status != syntax.MarketOpen {
 		// The venue moves the close time back when trading ends early.
-		m.ClosedAt = venue.Ended(a.now(), o.CloseTime.Exact(), o.SettledAt.Exact())
+		m.ClosedAt = venue.Ended(a.client.Now(), o.CloseTime.Exact(), o.SettledAt.Exact())
 	}
-	m.VenueLane = string(a.lane(e))
-	placed := categorise.Classify(m.Question, m.Tags)
-	if m.VenueLane != string(syntax.LaneOther) {
-		placed.Lane = syntax.Lane(m.VenueLane)
-		placed.Category = categorise.Category(placed.Lane, m.Question, m.Tags)
-	}
-	m.Lane, m.Category = string(placed.Lane), placed.Category
+	m.Lane = a.lane(e)
 	return m
 }
 
 // quote returns the quote of an open market's record, or nil.
-func (o *object) quote(m *venue.Market, answer *venue.Answer) *market.Quote {
+func (o *object) quote(m *market.Record, answer *venue.Answer) *market.Quote {
 	bid, haveBid := side(o.Bid, o.BidCents, o.NoAsk, o.NoAskCents)
 	ask, haveAsk := side(o.Ask, o.AskCents, o.NoBid, o.NoBidCents)
-	if !haveBid || !haveAsk || m.Status != venue.Open {
+	if !haveBid || !haveAsk || m.Status != syntax.MarketOpen {
 		return nil
 	}
 	return answer.Quote(rule, bid, ask)
@@ -81,103 +61,75 @@ func dollarsOrCents(dollars, cents wire.Decimal) (wire.Price, bool) {
 }
 
 // standing applies the rules of status and outcome.
-func (a *Adapter) standing(m *venue.Market, o *object) {
-	switch word := normal(o.Status); word {
-	case wordInitialized:
-		m.Status = venue.Unknown
-	case wordActive:
+func (a *Adapter) standing(m *market.Record, o *object) {
+	switch word := o.Status.Normal(); word {
+	case "initialized":
+		m.Status = syntax.MarketUnknown
+	case "active":
 		switch {
-		case m.EndDate == nil: // it cannot be told whether trading is over
-			m.Status = venue.Unknown
-		case m.EndDate.After(a.now()):
-			m.Status = venue.Open
+		case m.EndDate == nil: // without an end, trading may be over or not
+			m.Status = syntax.MarketUnknown
+		case m.EndDate.After(a.client.Now()):
+			m.Status = syntax.MarketOpen
 		default:
-			m.Status = venue.Closed
+			m.Status = syntax.MarketClosed
 		}
-	case wordInactive, wordClosed: // both can open again
-		m.Status = venue.Closed
-	case wordDetermined, wordAmended:
-		m.Status, m.Provisional = venue.Closed, true
-	case wordDisputed:
-		m.Status, m.Provisional, m.Disputed = venue.Closed, true, true
-	case wordFinalized:
+	case "inactive", "closed": // both can open again
+		m.Status = syntax.MarketClosed
+	case "determined", "amended":
+		m.Status, m.Provisional = syntax.MarketClosed, true
+	case "disputed":
+		m.Status, m.Provisional, m.Disputed = syntax.MarketClosed, true, true
+	case "finalized":
 		a.settle(m, o)
 	default:
-		a.meter.UnknownWord(provider, "status", word)
-		m.Status = venue.Unknown
+		a.client.UnknownWord("status", word)
+		m.Status = syntax.MarketUnknown
 	}
 }
 
 // settle reads the outcome of a finalized market: its result, else the value
 // paid for a YES contract. A value that cannot be read settles nothing.
-func (a *Adapter) settle(m *venue.Market, o *object) {
+func (a *Adapter) settle(m *market.Record, o *object) {
 	value, readable := o.Settlement.Price()
 	readable = readable && value >= 0 && value <= wire.One
-	switch result := normal(o.Result); {
+	switch result := o.Result.Normal(); {
 	case result == "yes":
-		resolve(m, "YES", wire.One)
+		venue.Settle(m, syntax.VerdictYes, "1")
 	case result == "no":
-		resolve(m, "NO", 0)
+		venue.Settle(m, syntax.VerdictNo, "0")
 	case result != "" && result != "scalar" && result != "void":
-		a.meter.UnknownWord(provider, "result", result)
-		m.Status = venue.Unknown
+		a.client.UnknownWord("result", result)
+		m.Status = syntax.MarketUnknown
 	case o.Settlement == "": // called off, nothing paid out
-		m.Status, m.Settled, m.Outcome = venue.Resolved, true, "INVALID"
+		venue.Settle(m, syntax.VerdictInvalid, "")
 	case !readable:
-		m.Status, m.Provisional = venue.Closed, true
+		m.Status, m.Provisional = syntax.MarketClosed, true
 	case result != "void" && value == wire.One:
-		resolve(m, "YES", wire.One)
+		venue.Settle(m, syntax.VerdictYes, "1")
 	case result != "void" && value == 0:
-		resolve(m, "NO", 0)
+		venue.Settle(m, syntax.VerdictNo, "0")
 	default:
-		resolve(m, "INVALID", value)
+		venue.Settle(m, syntax.VerdictInvalid, value.Text())
 	}
-}
-
-func resolve(m *venue.Market, outcome string, payout wire.Price) {
-	text := decimal(payout)
-	m.Status, m.Settled, m.Outcome, m.Payout = venue.Resolved, true, outcome, &text
-}
-
-// decimal writes a price from 0 to 1 without trailing zeros.
-func decimal(p wire.Price) string {
-	whole, rest := p/wire.One, p%wire.One
-	if rest == 0 {
-		return fmt.Sprint(int64(whole))
-	}
-	return fmt.Sprintf("%d.%s", whole, strings.TrimRight(fmt.Sprintf("%012d", rest), "0"))
 }
 
 // yesBps is the payout of a settled market, else the middle of a narrow book,
 // else the last trade, else nothing. An empty book shows a bid of 0 and an ask
 // of 1.
-func yesBps(o *object, payout *string) *int {
+func yesBps(o *object, payout *string) *syntax.Bps {
 	if payout != nil {
 		if p, ok := wire.ParsePrice(*payout); ok {
-			return bps(p)
+			return new(p.Bps())
 		}
 	}
 	bid, haveBid := o.Bid.Price()
 	ask, haveAsk := o.Ask.Price()
-	if haveBid && haveAsk {
-		if mid, ok := middle(bid, ask); ok {
-			return bps(mid)
-		}
+	if mid, ok := wire.Middle(bid, ask, venue.WidestSpread); ok && haveBid && haveAsk {
+		return new(mid.Bps())
 	}
 	if last, ok := o.Last.Price(); ok && last > 0 && last <= wire.One {
-		return bps(last)
+		return new(last.Bps())
 	}
 	return nil
 }
-
-// middle is the price between a bid and an ask that are near each other.
-func middle(bid, ask wire.Price) (wire.Price, bool) {
-	return (bid + ask) / 2, bid > 0 && ask < wire.One && bid <= ask && ask-bid <= venue.WidestSpread
-}
-
-func bps(p wire.Price) *int {
-	n := p.Bps()
-	return &n
-}
-
-func normal(word wire.Text) string { return strings.ToLower(strings.TrimSpace(string(word))) }

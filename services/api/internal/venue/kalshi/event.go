@@ -3,9 +3,7 @@ package kalshi
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 
@@ -40,7 +38,7 @@ type eventObject struct {
 }
 
 func (o *eventObject) event() event {
-	e := event{title: wire.Plain(string(o.Title), maxQuestion), category: wire.Plain(string(o.Category), maxWord)}
+	e := event{title: wire.Plain(string(o.Title), wire.MaxTitle), category: wire.Plain(string(o.Category), wire.MaxWord)}
 	if isTicker(string(o.Series)) {
 		e.series = string(o.Series)
 	}
@@ -70,7 +68,7 @@ func (a *Adapter) lane(e event) syntax.Lane {
 	}
 	lane, known := categoryLane[category]
 	if !known {
-		a.meter.UnknownWord(provider, "category", category)
+		a.client.UnknownWord("category", category)
 		return syntax.LaneOther
 	}
 	if category == broad && categorise.ByTags(e.tags) == syntax.LaneMusic {
@@ -105,7 +103,7 @@ func (a *Adapter) event(ctx context.Context, ticker string) event {
 	e, known := a.events.Get(ticker)
 	if !known {
 		raw, err := a.client.Get(ctx, "event", "/events/"+ticker, nil)
-		if err != nil && !isMissing(err) {
+		if err != nil && !venue.Missing(err) {
 			return event{unread: true}
 		}
 		var box struct {
@@ -138,7 +136,7 @@ func (a *Adapter) readSeries(ctx context.Context, ticker string) (series, error)
 		return s, nil
 	}
 	raw, err := a.client.Get(ctx, "series", "/series/"+ticker, nil)
-	if err != nil && !isMissing(err) {
+	if err != nil && !venue.Missing(err) {
 		return series{}, err
 	}
 	var box struct {
@@ -154,23 +152,10 @@ func (a *Adapter) readSeries(ctx context.Context, ticker string) (series, error)
 			return series{}, fmt.Errorf("decode series %s: %w", ticker, err)
 		}
 	}
-	var s series
-	for _, t := range box.Series.Tags {
-		if word := wire.Plain(string(t), maxWord); word != "" && len(s.tags) < maxTags {
-			s.tags = append(s.tags, word)
-		}
-	}
-	for _, source := range box.Series.Sources[:min(len(box.Series.Sources), 1)] {
-		if u, err := url.Parse(string(source.URL)); err == nil && u.Scheme == "https" && u.Host != "" && len(source.URL) <= maxQuestion {
-			s.source = u.String()
-		}
+	s := series{tags: wire.AppendWords(nil, box.Series.Tags...)}
+	if len(box.Series.Sources) > 0 {
+		s.source = box.Series.Sources[0].URL.Link()
 	}
 	a.series.Put(ticker, s)
 	return s, nil
-}
-
-// isMissing tells the venue's own "no such thing".
-func isMissing(err error) bool {
-	var refused *venue.RefusedError
-	return errors.As(err, &refused) && refused.Status == http.StatusNotFound
 }

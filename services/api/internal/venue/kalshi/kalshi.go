@@ -3,91 +3,53 @@ package kalshi
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 )
 
-const (
-	provider = string(syntax.Kalshi)
-	// patience bounds the reads of event and series, which a market can do without.
-	patience = 400 * time.Millisecond
-)
+// patience bounds the reads of event and series, which a market can do without.
+const patience = 400 * time.Millisecond
 
-// Config tells where Kalshi is and how it is to be read.
-type Config struct {
-	URL               string // trade API, with its version: …/trade-api/v2
-	RequestsPerSecond float64
-}
-
-// Adapter is a venue.Venue. It is safe for concurrent use.
+// Adapter is a market.Venue. It is safe for concurrent use.
 type Adapter struct {
 	client *venue.Client
-	meter  *venue.Meter
-	now    func() time.Time
+	read   venue.Records[object]
 	events venue.Cache[event]
 	series venue.Cache[series]
-
-	mu       sync.Mutex // guards what follows
-	cutoff   time.Time  // markets settled before it are in the archive
-	cutoffAt time.Time  // when that was read
 }
 
-// New checks the configuration; it does not contact the venue.
-func New(c Config, meter *venue.Meter, now func() time.Time) (*Adapter, error) {
-	client, err := venue.NewClient(provider, c.URL, c.RequestsPerSecond, meter, now)
-	if err != nil {
-		return nil, err
-	}
-	return &Adapter{client: client, meter: meter, now: now}, nil
+// New returns an adapter that reads the trade API, with its version: …/trade-api/v2.
+func New(client *venue.Client) *Adapter {
+	return &Adapter{client: client, read: venue.Records[object]{
+		Client: client, Decode: decode, Key: func(o *object) string { return string(o.Ticker) }, Unusable: (*object).unusable,
+	}}
 }
 
-// Provider implements venue.Venue.
-func (a *Adapter) Provider() string { return provider }
-
-// Get implements venue.Venue. A market that settled long ago is read from the
+// Get implements market.Venue. A market that settled long ago is read from the
 // archive.
-func (a *Adapter) Get(ctx context.Context, id string) (venue.Market, error) {
+func (a *Adapter) Get(ctx context.Context, id syntax.MarketID) (market.Record, error) {
 	ticker, ok := key(id)
 	if !ok {
-		return venue.Market{}, venue.ErrNotFound
+		return market.Record{}, market.ErrNotFound
 	}
-	asked := a.now()
+	asked := a.client.Now()
 	answer, err := a.client.Read(ctx, "market", "/markets/"+ticker, nil)
-	if isMissing(err) {
+	if venue.Missing(err) {
 		answer, err = a.client.Read(ctx, "archived_market", "/historical/markets/"+ticker, nil)
-	}
-	switch {
-	case isMissing(err):
-		return venue.Market{}, venue.ErrNotFound
-	case err != nil:
-		return venue.Market{}, unavailable(err)
 	}
 	var box struct {
 		Market json.RawMessage `json:"market"`
 	}
-	if err := json.Unmarshal(answer.Body, &box); err != nil || box.Market == nil {
-		a.meter.Dropped(provider, "undecodable")
-		return venue.Market{}, unavailable(fmt.Errorf("decode market %s: %w", ticker, errors.Join(err, errNone)))
-	}
-	o, err := decode(box.Market)
+	_ = json.Unmarshal(answer.Body, &box) // an answer that is no object leaves Market empty, which decode refuses
+	o, err := a.read.One(ticker, box.Market, err)
 	if err != nil {
-		a.meter.Dropped(provider, "undecodable")
-		return venue.Market{}, unavailable(fmt.Errorf("decode market %s: %w", ticker, err))
-	}
-	if string(o.Ticker) != ticker {
-		a.meter.Dropped(provider, "another_market")
-		return venue.Market{}, venue.ErrNotFound // no market is spelt so
-	}
-	if o.combination() {
-		a.meter.Dropped(provider, "combination")
-		return venue.Market{}, venue.ErrNotFound
+		return market.Record{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -96,19 +58,19 @@ func (a *Adapter) Get(ctx context.Context, id string) (venue.Market, error) {
 
 // complete returns the market of a record, with its quote and, once it is settled, the page
 // that the result was taken from.
-func (a *Adapter) complete(ctx context.Context, o *object, e event, answer *venue.Answer, asked time.Time) venue.Market {
+func (a *Adapter) complete(ctx context.Context, o *object, e event, answer *venue.Answer, asked time.Time) market.Record {
 	m := a.derive(o, e, asked)
 	m.Quote = o.quote(&m, answer)
-	if m.Settled {
+	if m.Status == syntax.MarketResolved {
 		if s, err := a.readSeries(ctx, e.series); err == nil && s.source != "" {
-			m.ProofURL = s.source
+			m.URL = s.source
 		}
 	}
 	return m
 }
 
-// Quote implements venue.Venue, with one request for 100 markets.
-func (a *Adapter) Quote(ctx context.Context, ids []string) ([]venue.Market, error) {
+// Quote implements market.Venue, with one request for 100 markets.
+func (a *Adapter) Quote(ctx context.Context, ids []syntax.MarketID) ([]market.Record, error) {
 	wanted := make(map[string]bool, len(ids))
 	tickers := make([]string, 0, len(ids))
 	for _, id := range ids {
@@ -117,29 +79,22 @@ func (a *Adapter) Quote(ctx context.Context, ids []string) ([]venue.Market, erro
 			tickers = append(tickers, ticker)
 		}
 	}
-	var out []venue.Market
+	var out []market.Record
 	asking := mostEvents
 	for start := 0; start < len(tickers); start += quoteSize {
 		part := tickers[start:min(start+quoteSize, len(tickers))]
-		asked := a.now()
-		answer, err := a.client.Read(ctx, "quote", "/markets", url.Values{
-			"tickers": {strings.Join(part, ",")}, "limit": {fmt.Sprint(mostMarkets)},
-		})
-		if err != nil {
-			return nil, unavailable(err)
-		}
+		asked := a.client.Now()
 		var box struct {
 			Markets *[]json.RawMessage `json:"markets"`
 		}
-		if err := json.Unmarshal(answer.Body, &box); err != nil || box.Markets == nil {
-			return nil, unavailable(fmt.Errorf("decode markets: %w", errors.Join(err, errNone)))
-		}
-		list, readable := a.usable(*box.Markets)
-		if len(*box.Markets) > 0 && readable == 0 {
-			return nil, unavailable(fmt.Errorf("none of %d records can be read", len(*box.Markets)))
+		answer, list, err := a.read.List(ctx, "quote", "/markets", url.Values{
+			"tickers": {strings.Join(part, ",")}, "limit": {fmt.Sprint(mostMarkets)},
+		}, &box, &box.Markets)
+		if err != nil {
+			return nil, err
 		}
 		for i := range list {
-			if !wanted[string(list[i].Ticker)] {
+			if !a.read.Usable(&list[i]) || !wanted[string(list[i].Ticker)] {
 				continue
 			}
 			e, known := a.events.Get(string(list[i].Event))
@@ -155,30 +110,4 @@ func (a *Adapter) Quote(ctx context.Context, ids []string) ([]venue.Market, erro
 		}
 	}
 	return out, nil
-}
-
-// usable decodes records; those that cannot be used are left out and counted.
-func (a *Adapter) usable(raw []json.RawMessage) (list []object, readable int) {
-	for _, r := range raw {
-		o, err := decode(r)
-		if err != nil {
-			a.meter.Dropped(provider, "undecodable")
-			continue
-		}
-		readable++
-		if o.combination() {
-			a.meter.Dropped(provider, "combination")
-			continue
-		}
-		list = append(list, o)
-	}
-	return list, readable
-}
-
-// unavailable makes every failure that is not the venue's "no" the one fault.
-func unavailable(err error) error {
-	if errors.Is(err, venue.ErrUnavailable) {
-		return err
-	}
-	return venue.ErrUnavailable.Wrap(err)
 }

@@ -4,11 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
-	"strings"
 
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 )
 
@@ -22,71 +23,60 @@ const (
 	mostPages   = 1000 // a walk ends here even if the venue never says that it is over
 )
 
-// List implements venue.Venue. It walks the events, whose records carry the
+// ListOpen implements market.Venue. It walks the events, whose records carry the
 // category that the markets' own do not, and which leave out combinations.
-func (a *Adapter) List(ctx context.Context, cursor string) ([]venue.Market, string, error) {
-	page, after, err := readCursor(cursor)
+func (a *Adapter) ListOpen(ctx context.Context, cursor string) ([]market.Record, string, error) {
+	page, after, err := venue.ReadCursor(cursor, mostPages)
 	if err != nil {
-		return nil, "", unavailable(err)
+		return nil, "", err
 	}
 	query := url.Values{"status": {"open"}, "with_nested_markets": {"true"}, "limit": {strconv.Itoa(pageSize)}}
 	if after != "" {
 		query.Set("cursor", after)
 	}
-	asked := a.now()
-	answer, err := a.client.Read(ctx, "list", "/events", query)
-	if err != nil {
-		return nil, "", unavailable(err)
-	}
+	asked := a.client.Now()
 	var box struct {
 		Events *[]json.RawMessage `json:"events"`
 		Cursor string             `json:"cursor"`
 	}
-	if err := json.Unmarshal(answer.Body, &box); err != nil || box.Events == nil {
-		return nil, "", unavailable(fmt.Errorf("decode list: %w", errors.Join(err, errNone)))
+	answer, err := venue.ReadList(ctx, a.client, "list", "/events", query, &box, &box.Events)
+	if err != nil {
+		return nil, "", err
 	}
-	var out []venue.Market
-	records, readable := 0, 0
+	var out []market.Record
+	var failed error
+	readable := 0
 	for _, r := range *box.Events {
 		var o eventObject
 		if err := json.Unmarshal(r, &o); err != nil || !isTicker(string(o.Ticker)) {
-			a.meter.Dropped(provider, "undecodable_event")
-			records++
+			a.client.Dropped("undecodable_event")
+			failed = venue.Unavailable(errors.Join(err, errRecord))
 			continue
 		}
 		e := o.event()
 		a.events.Put(string(o.Ticker), e)
-		list, n := a.usable(o.Markets)
-		records, readable = records+len(o.Markets), readable+n
+		list, err := a.read.All(o.Markets)
+		if err != nil {
+			failed = err
+			continue
+		}
+		readable += len(list)
+		list = slices.DeleteFunc(list, func(o object) bool { return !a.read.Usable(&o) })
 		if len(list) > 0 {
 			e = a.tagged(ctx, e)
 		}
 		for i := range list {
-			if m := a.derive(&list[i], e, asked); m.Status == venue.Open {
+			if m := a.derive(&list[i], e, asked); m.Status == syntax.MarketOpen {
 				m.Quote = list[i].quote(&m, &answer)
 				out = append(out, m)
 			}
 		}
 	}
-	if records > 0 && readable == 0 {
-		return nil, "", unavailable(fmt.Errorf("none of %d records can be read", records))
+	if failed != nil && readable == 0 {
+		return nil, "", failed
 	}
 	if box.Cursor == "" || box.Cursor == after || len(*box.Events) == 0 || page+1 >= mostPages {
 		return out, "", nil
 	}
-	return out, strconv.Itoa(page+1) + ":" + box.Cursor, nil
-}
-
-// readCursor reads our cursor: the number of the page and the venue's own
-// cursor. The number is what makes every walk end.
-func readCursor(cursor string) (page int, after string, err error) {
-	if cursor == "" {
-		return 0, "", nil
-	}
-	number, after, ok := strings.Cut(cursor, ":")
-	page, err = strconv.Atoi(number)
-	if !ok || err != nil || page < 1 || page >= mostPages || after == "" {
-		return 0, "", fmt.Errorf("cursor %.40q is none of ours", cursor)
-	}
-	return page, after, nil
+	return out, venue.Cursor(page+1, box.Cursor), nil
 }

@@ -6,19 +6,12 @@ import (
 	"strings"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/venue"
 	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
 )
 
-// Bounds on what one record may carry into the catalogue.
-const (
-	maxQuestion    = 500
-	maxDescription = 20_000
-	maxWord        = 200
-	maxTags        = 24
-)
-
-// object is a market record. The members in whole cents are retired: the venue sends 0 or
-// leaves them out. They count only where the twin in dollars is missing.
+// object is a market record. The venue has retired the members in whole cents and sends 0 or leaves them out. A price in cents
+// counts only if the same price in dollars is missing.
 type object struct {
 	Ticker     wire.Text    `json:"ticker"`
 	Event      wire.Text    `json:"event_ticker"`
@@ -45,10 +38,7 @@ type object struct {
 	Collection wire.Text    `json:"mve_collection_ticker"`
 }
 
-var (
-	errRecord = errors.New("the record has no ticker of the venue's form, or no state")
-	errNone   = errors.New("no record in it")
-)
+var errRecord = errors.New("the record has no valid ticker, or no state")
 
 // decode reads a market record.
 func decode(raw json.RawMessage) (object, error) {
@@ -62,33 +52,32 @@ func decode(raw json.RawMessage) (object, error) {
 	return o, nil
 }
 
-// isTicker accepts what can be a key of the venue and stand in a path. Tickers
-// are upper case: with that no ticker is one of the words that the API has in
-// its place, and no market has a second spelling.
+// isTicker reports whether s is a key of the venue that is safe in a path. It must be in upper case: a market then has one
+// spelling only, and no ticker equals a word of the venue's paths.
 func isTicker(s string) bool {
 	_, err := syntax.NewMarketID(syntax.Kalshi, s)
 	return err == nil && strings.ToUpper(s) == s
 }
 
-// key is the ticker of one of our ids; ok is false for an id that cannot be a
-// market here.
-func key(id string) (ticker string, ok bool) {
-	parsed, err := syntax.ParseMarketID(id)
-	if err != nil || parsed.Provider() != syntax.Kalshi {
-		return "", false
+// key returns the ticker of a market id; ok is false if the id cannot be a market of Kalshi.
+func key(id syntax.MarketID) (ticker string, ok bool) {
+	ticker, ok = venue.NativeKey(syntax.Kalshi, id)
+	return ticker, ok && isTicker(ticker)
+}
+
+// unusable returns "combination" for a record that combines several markets, because such a record takes no calls. It returns ""
+// for other records.
+func (o *object) unusable() string {
+	if o.Collection != "" || strings.HasPrefix(string(o.Ticker), "KXMVE") {
+		return "combination"
 	}
-	return parsed.NativeKey(), isTicker(parsed.NativeKey())
+	return ""
 }
 
-// combination tells a bundle of several markets, on which no call is made.
-func (o *object) combination() bool {
-	return o.Collection != "" || strings.HasPrefix(string(o.Ticker), "KXMVE")
-}
-
-// question is the title, with the candidate's name where only that tells the
-// markets of an event apart.
+// question returns the title. It appends the name of the candidate if the title does not have it, because the markets of an event
+// can have the same title.
 func (o *object) question(eventTitle string) string {
-	title, sub := wire.Plain(string(o.Title), maxQuestion), wire.Plain(string(o.YesTitle), maxWord)
+	title, sub := wire.Plain(string(o.Title), wire.MaxTitle), wire.Plain(string(o.YesTitle), wire.MaxWord)
 	if title == "" {
 		title = eventTitle
 	}
@@ -98,10 +87,10 @@ func (o *object) question(eventTitle string) string {
 	case sub == "" || strings.Contains(strings.ToLower(title), strings.ToLower(sub)):
 		return title
 	}
-	return wire.Plain(title+" – "+sub, maxQuestion)
+	return wire.Plain(title+" – "+sub, wire.MaxTitle)
 }
 
-// description is the rules.
+// description returns the rules of the market.
 func (o *object) description() string {
-	return wire.Plain(strings.TrimSpace(string(o.Rules)+"\n\n"+string(o.MoreRules)), maxDescription)
+	return wire.Plain(strings.TrimSpace(string(o.Rules)+"\n\n"+string(o.MoreRules)), wire.MaxDescription)
 }

@@ -3,8 +3,10 @@ package limitless
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
@@ -21,43 +23,24 @@ const (
 
 // book is the YES side of an order book.
 type book struct {
-	Bids  []level   `json:"bids"`
-	Asks  []level   `json:"asks"`
-	Token wire.Text `json:"tokenId"`
+	Bids  []wire.Level `json:"bids"`
+	Asks  []wire.Level `json:"asks"`
+	Token wire.Text    `json:"tokenId"`
 }
 
-type level struct {
-	Price wire.Decimal `json:"price"`
-	Size  wire.Decimal `json:"size"`
-}
-
-// price reads a level that has a size.
-func (l level) price() (wire.Price, bool) {
-	p, ok := l.Price.Price()
-	size := l.Size.Amount()
-	return p, ok && p > 0 && p < wire.One && size != nil && *size > 0
-}
-
-// best returns the best bid and the best ask; a side without orders has 0 or 1.
+// best returns the best bid and the best ask of the prices between 0 and 1; a side without orders has 0 or 1.
 func (b *book) best() (bid, ask wire.Price) {
-	ask = wire.One
-	for _, l := range b.Bids {
-		if p, ok := l.price(); ok {
-			bid = max(bid, p)
-		}
+	outside := func(l wire.Level) bool {
+		p, ok := l.Price.Price()
+		return !ok || p <= 0 || p >= wire.One
 	}
-	for _, l := range b.Asks {
-		if p, ok := l.price(); ok {
-			ask = min(ask, p)
-		}
-	}
-	return bid, ask
+	return wire.Best(slices.DeleteFunc(b.Bids, outside), slices.DeleteFunc(b.Asks, outside))
 }
 
 // quote returns the quote of an open market's record, or nil.
-func (o *object) quote(m *venue.Market, answer *venue.Answer) *market.Quote {
+func (o *object) quote(m *market.Record, answer *venue.Answer) *market.Quote {
 	yes, no, ok := pair(o.TradePrices.Buy.Market)
-	if !ok || m.Status != venue.Open {
+	if !ok || m.Status != syntax.MarketOpen {
 		return nil
 	}
 	return answer.Quote(rulePrices, wire.One-no, yes)
@@ -65,9 +48,9 @@ func (o *object) quote(m *venue.Market, answer *venue.Answer) *market.Quote {
 
 // readBook fills in what the record of an open order-book market lacks: its quote, and its
 // price as the middle of the book. Without an answer within patience both stay as they are.
-func (a *Adapter) readBook(ctx context.Context, m *venue.Market, o *object) {
-	priced := m.YesBps != nil && len(o.TradePrices.Buy.Market) > 0
-	if m.Status != venue.Open || !o.orderBook() || priced {
+func (a *Adapter) readBook(ctx context.Context, m *market.Record, o *object) {
+	priced := m.Yes != nil && len(o.TradePrices.Buy.Market) > 0
+	if m.Status != syntax.MarketOpen || !o.orderBook() || priced {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -81,7 +64,7 @@ func (a *Adapter) readBook(ctx context.Context, m *venue.Market, o *object) {
 	if m.Quote == nil {
 		m.Quote = raw.Quote(ruleBook, bid, ask)
 	}
-	if m.YesBps == nil && bid > 0 && ask < wire.One && bid <= ask && ask-bid <= venue.WidestSpread {
-		m.YesBps = bps((bid + ask) / 2)
+	if middle, ok := wire.Middle(bid, ask, venue.WidestSpread); ok && m.Yes == nil {
+		m.Yes = new(middle.Bps())
 	}
 }

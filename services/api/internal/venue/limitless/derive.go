@@ -6,20 +6,10 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/oracle/categorise"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
-)
-
-// The venue's words of a market's state, in lower case.
-const (
-	wordDraft    = "draft"
-	wordCreated  = "created"
-	wordFunded   = "funded"
-	wordFlagged  = "funded_flagged"
-	wordLocked   = "locked"
-	wordDisputed = "disputed"
-	wordResolved = "resolved"
 )
 
 // percent divides prices of a pool, which run from 0 to 100. mostSum is above
@@ -32,14 +22,15 @@ const (
 // parent is what a market of a group does not say itself.
 type parent struct{ slug, title string }
 
-// derive makes a market of a record and what is known of its group.
-func (a *Adapter) derive(o *object, p parent, asked time.Time) venue.Market {
+// derive returns the market of a record and its group. asked is the time of the request.
+func (a *Adapter) derive(o *object, p parent, asked time.Time) market.Record {
 	id, _ := syntax.NewMarketID(syntax.Limitless, string(o.Slug)) // decode checked the form
-	m := venue.Market{
-		ID: string(id), Question: question(o, p), Description: wire.Plain(string(o.Description), maxDescription),
-		EndDate: o.Expiration.Second(), VolumeUnit: "usd", Volume: o.Volume.Amount(), Outcomes: [2]string{"Yes", "No"},
-		Slug: string(o.Slug), EventKey: p.slug, EventTitle: p.title, Tags: o.words(), ImageURL: o.image(),
-		ProofURL: "https://limitless.exchange/markets/" + url.PathEscape(string(o.Slug)), FetchedAt: asked,
+	m := market.Record{
+		ID: id, Title: question(o, p), Description: wire.Plain(string(o.Description), wire.MaxDescription),
+		EndDate: o.Expiration.Second(), VolumeUnit: "usd", Volume: o.Volume.Amount(), VolumeUSD: o.Volume.Amount(),
+		Outcomes: []string{"Yes", "No"},
+		Slug:     string(o.Slug), EventKey: p.slug, EventTitle: p.title, Tags: o.words(), ImageURL: o.Image.Link(),
+		URL: "https://limitless.exchange/markets/" + url.PathEscape(string(o.Slug)), FetchedAt: asked,
 	}
 	if isHex(string(o.ConditionID), hexHash) {
 		m.ConditionID = string(o.ConditionID)
@@ -50,35 +41,29 @@ func (a *Adapter) derive(o *object, p parent, asked time.Time) venue.Market {
 		m.Liquidity = o.Liquidity.Amount()
 	}
 	a.standing(&m, o)
-	if m.YesBps = yesBps(o); m.Payout != nil {
+	if m.Yes = yesBps(o); m.Payout != nil {
 		if p, ok := wire.ParsePrice(*m.Payout); ok {
-			m.YesBps = bps(p)
+			m.Yes = new(p.Bps())
 		}
 	}
-	if m.Status != venue.Open {
-		m.ClosedAt = venue.Ended(a.now(), o.Expiration.Exact())
+	if m.Status != syntax.MarketOpen {
+		m.ClosedAt = venue.Ended(a.client.Now(), o.Expiration.Exact())
 	}
-	if m.Settled && isHex(string(o.Tx), hexHash) {
-		m.ProofURL = "https://basescan.org/tx/" + string(o.Tx)
+	if m.Status == syntax.MarketResolved && isHex(string(o.Tx), hexHash) {
+		m.URL = "https://basescan.org/tx/" + string(o.Tx)
 	}
-	placed := categorise.Classify(m.Question, m.Tags)
-	m.VenueLane = string(lane(o, m.Tags))
-	if m.VenueLane != string(syntax.LaneOther) {
-		placed.Lane = syntax.Lane(m.VenueLane)
-		placed.Category = categorise.Category(placed.Lane, m.Question, m.Tags)
-	}
-	m.Lane, m.Category = string(placed.Lane), placed.Category
+	m.Lane = lane(o, m.Tags)
 	return m
 }
 
 // question is the title, under that of the group: the title of a child is only
 // a name.
 func question(o *object, p parent) string {
-	title := wire.Plain(string(o.Title), maxQuestion)
+	title := wire.Plain(string(o.Title), wire.MaxTitle)
 	if p.title == "" || strings.Contains(strings.ToLower(title), strings.ToLower(p.title)) {
 		return title
 	}
-	return wire.Plain(p.title+": "+title, maxQuestion)
+	return wire.Plain(p.title+": "+title, wire.MaxTitle)
 }
 
 // lane is the lane that the venue's own words give. Its hourly and daily
@@ -88,7 +73,7 @@ func lane(o *object, words []string) syntax.Lane {
 		return found
 	}
 	for _, c := range o.Categories {
-		if word := normal(c); word == "hourly" || word == "daily" {
+		if word := c.Normal(); word == "hourly" || word == "daily" {
 			return syntax.LaneCrypto
 		}
 	}
@@ -96,72 +81,67 @@ func lane(o *object, words []string) syntax.Lane {
 }
 
 // standing applies the rules of status and outcome.
-func (a *Adapter) standing(m *venue.Market, o *object) {
-	if kind := normal(o.MarketType); kind != "" && kind != "single" {
-		a.meter.UnknownWord(provider, "marketType", kind)
-		m.Status = venue.Unknown // of markets with other rules nothing can be said
+func (a *Adapter) standing(m *market.Record, o *object) {
+	if kind := o.MarketType.Normal(); kind != "" && kind != "single" {
+		a.client.UnknownWord("marketType", kind)
+		m.Status = syntax.MarketUnknown // the rules of other kinds of market are not known
 		return
 	}
-	if kind := normal(o.TradeType); kind != "clob" && kind != "amm" {
-		a.meter.UnknownWord(provider, "tradeType", kind)
+	if kind := o.TradeType.Normal(); kind != "clob" && kind != "amm" {
+		a.client.UnknownWord("tradeType", kind)
 	}
-	switch word := normal(o.Status); word {
-	case wordFunded, wordFlagged:
-		m.Status = venue.Open
-		if o.Expired != nil && *o.Expired || m.EndDate != nil && !m.EndDate.After(a.now()) {
-			m.Status = venue.Closed
+	switch word := o.Status.Normal(); word {
+	case "funded", "funded_flagged":
+		m.Status = syntax.MarketOpen
+		if o.Expired != nil && *o.Expired || m.EndDate != nil && !m.EndDate.After(a.client.Now()) {
+			m.Status = syntax.MarketClosed
 		}
-	case wordLocked: // paused and deciding look the same
-		m.Status, m.Provisional = venue.Closed, true
-	case wordDisputed:
-		m.Status, m.Provisional, m.Disputed = venue.Closed, true, true
-	case wordResolved:
+	case "locked": // paused and deciding look the same
+		m.Status, m.Provisional = syntax.MarketClosed, true
+	case "disputed":
+		m.Status, m.Provisional, m.Disputed = syntax.MarketClosed, true, true
+	case "resolved":
 		a.settle(m, o)
-	case wordDraft, wordCreated:
-		m.Status = venue.Unknown
+	case "draft", "created":
+		m.Status = syntax.MarketUnknown
 	default:
-		a.meter.UnknownWord(provider, "status", word)
-		m.Status = venue.Unknown
+		a.client.UnknownWord("status", word)
+		m.Status = syntax.MarketUnknown
 	}
 }
 
 // settle reads the outcome of a market that the venue calls resolved. Until it
 // says who won, the market is over without an outcome.
-func (a *Adapter) settle(m *venue.Market, o *object) {
+func (a *Adapter) settle(m *market.Record, o *object) {
 	switch o.Winner {
 	case "0":
-		resolve(m, "YES", "1")
+		venue.Settle(m, syntax.VerdictYes, "1")
 	case "1":
-		resolve(m, "NO", "0")
+		venue.Settle(m, syntax.VerdictNo, "0")
 	case "":
-		m.Status, m.Provisional = venue.Closed, true
+		m.Status, m.Provisional = syntax.MarketClosed, true
 		if even(o.Payouts) {
-			m.Provisional = false
-			resolve(m, "INVALID", "0.5")
+			venue.Settle(m, syntax.VerdictInvalid, "0.5")
 		}
 	default:
-		a.meter.UnknownWord(provider, "winningOutcomeIndex", string(o.Winner))
-		m.Status, m.Provisional = venue.Closed, true
+		a.client.UnknownWord("winningOutcomeIndex", string(o.Winner))
+		m.Status, m.Provisional = syntax.MarketClosed, true
 	}
 }
 
-func resolve(m *venue.Market, outcome, payout string) {
-	m.Status, m.Settled, m.Outcome, m.Payout = venue.Resolved, true, outcome, &payout
-}
-
-// even tells payouts that give both sides the same.
+// even reports whether the payouts of both sides are equal.
 func even(payouts []string) bool {
 	return len(payouts) == 2 && payouts[0] == payouts[1] &&
 		strings.Trim(payouts[0], "0123456789") == "" && strings.Trim(payouts[0], "0") != ""
 }
 
 // yesBps is the YES price of a record, nil without one.
-func yesBps(o *object) *int {
+func yesBps(o *object) *syntax.Bps {
 	yes, no, ok := pair(o.Prices)
 	if !ok || yes > wire.One || no > wire.One {
 		return nil
 	}
-	return bps(yes)
+	return new(yes.Bps())
 }
 
 // pair reads the prices of both sides. Their sum gives the scale, 0 to 1 or 0 to 100, because
@@ -179,9 +159,4 @@ func pair(list wire.List) (yes, no wire.Price, ok bool) {
 		yes, no = yes/percent, no/percent
 	}
 	return yes, no, true
-}
-
-func bps(p wire.Price) *int {
-	n := p.Bps()
-	return &n
 }

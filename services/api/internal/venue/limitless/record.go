@@ -3,26 +3,21 @@ package limitless
 import (
 	"encoding/json"
 	"errors"
-	"net/url"
 	"strings"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/venue"
 	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
 )
 
-// Bounds on what one record may carry into the catalogue.
 const (
-	maxQuestion    = 500
-	maxDescription = 20_000
-	maxWord        = 200
-	maxTags        = 24
-	maxToken       = 80 // digits
-	hexAddress     = 40
-	hexHash        = 64
+	maxToken   = 80 // digits
+	hexAddress = 40
+	hexHash    = 64
 )
 
-// object is a market record. Its number and its twins in millionths are not
-// decoded: the slug is the public key, and amounts have a readable form.
+// object is a market record. Its number is not decoded, because the slug is the public key. Amounts are read from their decimal
+// form, not from the one in millionths.
 type object struct {
 	Slug        wire.Text    `json:"slug"`
 	Title       wire.Text    `json:"title"`
@@ -56,10 +51,7 @@ type object struct {
 	Markets []json.RawMessage `json:"markets"`
 }
 
-var (
-	errRecord = errors.New("the record has no slug of a form that can be kept, no title, or no state")
-	errNone   = errors.New("no record in it")
-)
+var errRecord = errors.New("the record has no slug of a valid form, no title, or no state")
 
 // decode reads a market or a group.
 func decode(raw json.RawMessage) (object, error) {
@@ -73,9 +65,8 @@ func decode(raw json.RawMessage) (object, error) {
 	return o, nil
 }
 
-// isSlug accepts what can be a key of the venue and stand in a path. An address
-// names a market too, which would give it a second spelling; the other words
-// are lists of the venue at the place of a slug.
+// isSlug reports whether s is a key of the venue that is safe in a path. It refuses the words that name lists in the venue's
+// paths. It also refuses an address: the venue finds a market by its address too, which would give the market a second id.
 func isSlug(s string) bool {
 	if _, err := syntax.NewMarketID(syntax.Limitless, s); err != nil {
 		return false
@@ -88,31 +79,30 @@ func isSlug(s string) bool {
 	return !isHex(lower, hexAddress)
 }
 
-// isHex accepts 0x and that many digits.
+// isHex reports whether s is 0x and length hexadecimal digits.
 func isHex(s string, length int) bool {
 	digits, ok := strings.CutPrefix(strings.ToLower(s), "0x")
 	return ok && len(digits) == length && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// key is the slug of one of our ids; ok is false for an id that cannot be a
-// market here.
-func key(id string) (slug string, ok bool) {
-	parsed, err := syntax.ParseMarketID(id)
-	if err != nil || parsed.Provider() != syntax.Limitless {
-		return "", false
+// key returns the slug of a market id; ok is false if the id cannot be a market of Limitless.
+func key(id syntax.MarketID) (slug string, ok bool) {
+	slug, ok = venue.NativeKey(syntax.Limitless, id)
+	return slug, ok && isSlug(slug)
+}
+
+// unusable returns "group" for a group of several markets, which has no outcome, and "" for other records.
+func (o *object) unusable() string {
+	if o.MarketType.Normal() == "group" || o.TradeType.Normal() == "group" || len(o.Markets) > 0 {
+		return "group"
 	}
-	return parsed.NativeKey(), isSlug(parsed.NativeKey())
+	return ""
 }
 
-// group tells a parent of several markets, which has no outcome of its own.
-func (o *object) group() bool {
-	return normal(o.MarketType) == "group" || normal(o.TradeType) == "group" || len(o.Markets) > 0
-}
+// orderBook reports whether a market has an order book; the others have a pool.
+func (o *object) orderBook() bool { return o.TradeType.Normal() == "clob" }
 
-// orderBook tells a market with an order book from one with a pool.
-func (o *object) orderBook() bool { return normal(o.TradeType) == "clob" }
-
-// token is the YES token of an order-book market.
+// token returns the YES token of an order-book market; empty: none of a valid form.
 func (o *object) token() string {
 	t := string(o.Tokens.Yes)
 	if t == "" || len(t) > maxToken || strings.Trim(t, "0123456789") != "" {
@@ -121,33 +111,11 @@ func (o *object) token() string {
 	return t
 }
 
-// words are the topic words of a record.
+// words returns the topic words of a record.
 func (o *object) words() []string {
-	var out []string
-	add := func(t wire.Text) {
-		if word := wire.Plain(string(t), maxWord); word != "" && len(out) < maxTags {
-			out = append(out, word)
-		}
-	}
-	for _, t := range o.Categories {
-		add(t)
-	}
+	out := wire.AppendWords(nil, o.Categories...)
 	for _, p := range o.Properties {
-		add(p.Value)
+		out = wire.AppendWords(out, p.Value)
 	}
-	for _, t := range o.Tags {
-		add(t)
-	}
-	return out
+	return wire.AppendWords(out, o.Tags...)
 }
-
-// image is the picture's address, if it can be shown.
-func (o *object) image() string {
-	u, err := url.Parse(string(o.Image))
-	if err != nil || u.Scheme != "https" || u.Host == "" || len(o.Image) > maxQuestion {
-		return ""
-	}
-	return u.String()
-}
-
-func normal(word wire.Text) string { return strings.ToLower(strings.TrimSpace(string(word))) }

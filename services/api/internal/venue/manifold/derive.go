@@ -1,7 +1,7 @@
 package manifold
 
 import (
-	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,36 +12,27 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
 )
 
-// The venue's words of a result.
-const (
-	wordYes    = "YES"
-	wordNo     = "NO"
-	wordShare  = "MKT" // a percentage
-	wordCancel = "CANCEL"
-)
+// manaPerUSD is how much play money counts as a dollar in filters, sums and orders by volume.
+const manaPerUSD = 100
 
-// The venue's words of money: play money, and what could once be redeemed.
-const (
-	tokenPlay = "MANA"
-	tokenCash = "CASH"
-)
-
-// derive makes a market of a record of a binary market and what is known of
-// its details.
-// Without them, in lists, the answer is short.
-func (a *Adapter) derive(o *object, d details, known bool, asked time.Time) venue.Market {
+// derive returns the market of a record and its details. known is false if the details are missing, as in lists; the market is
+// then short. asked is the time of the request.
+func (a *Adapter) derive(o *object, d details, known bool, asked time.Time) market.Record {
 	id, _ := syntax.NewMarketID(syntax.Manifold, string(o.ID)) // decode checked the form
-	m := venue.Market{
-		ID: string(id), Question: wire.Plain(string(o.Question), maxQuestion), Description: d.description,
-		VolumeUnit: "mana", Outcomes: [2]string{"Yes", "No"}, Tags: d.topics, Slug: wire.Plain(string(o.Slug), maxWord),
-		ProofURL: o.page(), FetchedAt: asked, Short: !known, Creator: wire.Plain(string(o.Creator), maxWord),
+	m := market.Record{
+		ID: id, Title: wire.Plain(string(o.Question), wire.MaxTitle), Description: d.description,
+		VolumeUnit: "mana", Outcomes: []string{"Yes", "No"}, Tags: d.topics, Slug: wire.Plain(string(o.Slug), wire.MaxWord),
+		URL: o.page(), FetchedAt: asked, Short: !known, Creator: wire.Plain(string(o.Creator), wire.MaxWord),
 	}
 	switch token := string(o.Token); token {
-	case tokenPlay, "":
+	case "MANA", "": // play money
 		m.Volume, m.Volume24h, m.Liquidity = o.Volume.Amount(), o.Volume24h.Amount(), o.Liquidity.Amount()
-	case tokenCash: // not of the unit in which this venue is counted
+		if m.Volume != nil {
+			m.VolumeUSD = new(*m.Volume / manaPerUSD)
+		}
+	case "CASH": // could once be redeemed; not of the unit in which this venue is counted
 	default:
-		a.meter.UnknownWord(provider, "token", token)
+		a.client.UnknownWord("token", token)
 	}
 	if at, _, ok := moment(o.CloseTime); ok && !at.IsZero() {
 		end := at.Truncate(time.Second)
@@ -52,63 +43,51 @@ func (a *Adapter) derive(o *object, d details, known bool, asked time.Time) venu
 	} else {
 		a.standing(&m, o)
 	}
-	m.YesBps = yesBps(o, m.Payout)
-	m.VenueLane = string(lane(d.topics))
-	placed := categorise.Classify(m.Question, m.Tags)
-	if m.VenueLane != string(syntax.LaneOther) {
-		placed.Lane = syntax.Lane(m.VenueLane)
-		placed.Category = categorise.Category(placed.Lane, m.Question, m.Tags)
-	}
-	m.Lane, m.Category = string(placed.Lane), placed.Category
+	m.Yes = yesBps(o, m.Payout)
+	m.Lane = lane(d.topics)
 	return m
 }
 
 // standing is the state of a market without a result: trading ends at its close
 // time, if it has one.
-func (a *Adapter) standing(m *venue.Market, o *object) {
+func (a *Adapter) standing(m *market.Record, o *object) {
 	at, sign, ok := moment(o.CloseTime)
 	switch {
 	case o.CloseTime == "" || sign > 0:
-		m.Status = venue.Open
-	case !ok: // it cannot be told whether trading is over
-		m.Status = venue.Unknown
-	case sign == 0 && at.After(a.now()):
-		m.Status = venue.Open
+		m.Status = syntax.MarketOpen
+	case !ok: // without a readable end, trading may be over or not
+		m.Status = syntax.MarketUnknown
+	case sign == 0 && at.After(a.client.Now()):
+		m.Status = syntax.MarketOpen
 	default:
-		m.Status, m.ClosedAt = venue.Closed, venue.Ended(a.now(), at)
+		m.Status, m.ClosedAt = syntax.MarketClosed, venue.Ended(a.client.Now(), at)
 	}
 }
 
 // settle reads the outcome of a resolved market. Its creator can take a result
 // back: one that is fresh, or of an age that is not known, is not final.
-func (a *Adapter) settle(m *venue.Market, o *object) {
+func (a *Adapter) settle(m *market.Record, o *object) {
 	at, _, ok := moment(o.ResolutionTime)
 	closes, _, _ := moment(o.CloseTime)
-	m.Status, m.Provisional, m.ClosedAt = venue.Closed, true, venue.Ended(a.now(), at, closes)
-	final := ok && !at.IsZero() && a.now().Sub(at) >= a.wait
+	m.Status, m.Provisional, m.ClosedAt = syntax.MarketClosed, true, venue.Ended(a.client.Now(), at, closes)
+	final := ok && !at.IsZero() && a.client.Now().Sub(at) >= a.wait
 	share, readable := o.ResolutionProbability.Price()
 	readable = readable && share >= 0 && share <= wire.One
-	switch word := strings.ToUpper(strings.TrimSpace(string(o.Resolution))); {
-	case word != wordYes && word != wordNo && word != wordCancel && word != wordShare && word != "":
-		a.meter.UnknownWord(provider, "resolution", word)
-		m.Status, m.Provisional = venue.Unknown, false
-	case !final || word == "" || word == wordShare && !readable: // nothing to be read yet
-	case word == wordYes, word == wordShare && share == wire.One:
-		resolve(m, "YES", "1")
-	case word == wordNo, word == wordShare && isZero(o.ResolutionProbability):
-		resolve(m, "NO", "0")
-	case word == wordShare:
-		resolve(m, "INVALID", decimal(share))
+	word := strings.ToUpper(strings.TrimSpace(string(o.Resolution)))
+	percentage := word == "MKT"
+	switch {
+	case !slices.Contains([]string{"YES", "NO", "CANCEL", "MKT", ""}, word):
+		a.client.UnknownWord("resolution", word)
+		m.Status, m.Provisional = syntax.MarketUnknown, false
+	case !final || word == "" || percentage && !readable: // nothing to be read yet
+	case word == "YES", percentage && share == wire.One:
+		venue.Settle(m, syntax.VerdictYes, "1")
+	case word == "NO", percentage && isZero(o.ResolutionProbability):
+		venue.Settle(m, syntax.VerdictNo, "0")
+	case percentage:
+		venue.Settle(m, syntax.VerdictInvalid, share.Text())
 	default:
-		resolve(m, "INVALID", "")
-	}
-}
-
-// resolve settles a market; a payout that is not known is empty.
-func resolve(m *venue.Market, outcome, payout string) {
-	m.Status, m.Settled, m.Provisional, m.Outcome = venue.Resolved, true, false, outcome
-	if payout != "" {
-		m.Payout = &payout
+		venue.Settle(m, syntax.VerdictInvalid, "")
 	}
 }
 
@@ -118,29 +97,20 @@ func isZero(d wire.Decimal) bool {
 	return !strings.ContainsAny(mantissa, "123456789")
 }
 
-// decimal writes a price from 0 to 1 without trailing zeros.
-func decimal(p wire.Price) string {
-	whole, rest := p/wire.One, p%wire.One
-	if rest == 0 {
-		return fmt.Sprint(int64(whole))
-	}
-	return fmt.Sprintf("%d.%s", whole, strings.TrimRight(fmt.Sprintf("%012d", rest), "0"))
-}
-
 // rule names the source of the quotes: the probability of the pool and its complement.
 const rule = "manifold.probability"
 
 // quote returns the quote of an open market's record, or nil.
-func (o *object) quote(m *venue.Market, answer *venue.Answer) *market.Quote {
+func (o *object) quote(m *market.Record, answer *venue.Answer) *market.Quote {
 	p, ok := o.Probability.Price()
-	if !ok || m.Status != venue.Open {
+	if !ok || m.Status != syntax.MarketOpen {
 		return nil
 	}
 	return answer.Quote(rule, p, p)
 }
 
 // yesBps is the payout of a settled market, else the probability.
-func yesBps(o *object, payout *string) *int {
+func yesBps(o *object, payout *string) *syntax.Bps {
 	p, ok := o.Probability.Price()
 	if payout != nil {
 		p, ok = wire.ParsePrice(*payout)
@@ -148,8 +118,7 @@ func yesBps(o *object, payout *string) *int {
 	if !ok || p < 0 || p > wire.One {
 		return nil
 	}
-	n := p.Bps()
-	return &n
+	return new(p.Bps())
 }
 
 // lane is the lane that the topics give, a narrow one before a broad one. Of the

@@ -10,15 +10,8 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/venue"
 	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
-)
-
-// Bounds on what one record may carry into the catalogue.
-const (
-	maxQuestion    = 500
-	maxDescription = 20_000
-	maxWord        = 200
-	maxTags        = 24
 )
 
 // object is a market record. Lists give a short form, without description and
@@ -46,10 +39,7 @@ type object struct {
 	Topics                []wire.Text  `json:"groupSlugs"`
 }
 
-var (
-	errRecord = errors.New("the record has no id of a form that can be kept, no question, kind or state")
-	errNone   = errors.New("no list in it")
-)
+var errRecord = errors.New("the record has no id of a valid form, no question, kind or state")
 
 // decode reads a record of any kind of market.
 func decode(raw json.RawMessage) (object, error) {
@@ -64,45 +54,41 @@ func decode(raw json.RawMessage) (object, error) {
 	return o, nil
 }
 
-// key is the contract of one of our ids, in its own case; ok is false for an id
-// that cannot be a market here.
-func key(id string) (contract string, ok bool) {
-	parsed, err := syntax.ParseMarketID(id)
-	if err != nil || parsed.Provider() != syntax.Manifold {
-		return "", false
-	}
-	return parsed.NativeKey(), true
-}
+// key returns the contract of an id, whose case matters; ok is false for an id of another venue.
+func key(id syntax.MarketID) (contract string, ok bool) { return venue.NativeKey(syntax.Manifold, id) }
 
-// kinds are the venue's words for kinds of market; only one of them has the two
-// sides that a call needs.
+// kinds has the venue's words for kinds of market; the value reports whether the kind has the sides YES and NO, which a call
+// needs.
 var kinds = map[string]bool{
 	"BINARY": true, "MULTIPLE_CHOICE": false, "PSEUDO_NUMERIC": false, "STONK": false, "BOUNTIED_QUESTION": false, "POLL": false,
 	"NUMBER": false, "MULTI_NUMERIC": false, "DATE": false, "PERP": false,
 }
 
-// binary tells a YES/NO market; kinds with numbers look like one but are not.
-func (a *Adapter) binary(o *object) bool {
+// unusable returns "not_binary" for a market that is not a YES/NO market, and "" for one that is. Markets of numbers also have a
+// probability, so the kind decides.
+func (a *Adapter) unusable(o *object) string {
 	kind, mechanism := string(o.Kind), string(o.Mechanism)
 	two, known := kinds[kind]
 	if !known {
-		a.meter.UnknownWord(provider, "outcomeType", kind)
+		a.client.UnknownWord("outcomeType", kind)
 	}
 	if two && mechanism != "cpmm-1" {
-		a.meter.UnknownWord(provider, "mechanism", mechanism)
+		a.client.UnknownWord("mechanism", mechanism)
 	}
-	return two && mechanism == "cpmm-1"
+	if !two || mechanism != "cpmm-1" {
+		return "not_binary"
+	}
+	return ""
 }
 
-// The first and the last moment that JSON and the database can hold.
+// The first and the last millisecond that JSON and the database can represent.
 var (
 	earliest = float64(time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli())
 	latest   = float64(time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli())
 )
 
-// moment reads a time in milliseconds. at is zero for one that cannot be held,
-// which lies before all others (sign -1) or after them (1); ok is false when
-// there is no readable time.
+// moment reads a time in milliseconds. at is zero for a time that JSON and the database cannot represent: sign is then -1 for an
+// earlier time and 1 for a later one. ok is false if there is no readable time.
 func moment(d wire.Decimal) (at time.Time, sign int, ok bool) {
 	ms, err := strconv.ParseFloat(string(d), 64)
 	switch {
@@ -119,7 +105,7 @@ func moment(d wire.Decimal) (at time.Time, sign int, ok bool) {
 // page is the public address of the market.
 func (o *object) page() string {
 	u, err := url.Parse(string(o.URL))
-	if err != nil || u.Scheme != "https" || u.Host != "manifold.markets" || u.User != nil || len(o.URL) > maxQuestion {
+	if err != nil || u.Scheme != "https" || u.Host != "manifold.markets" || u.User != nil || len(o.URL) > wire.MaxTitle {
 		return ""
 	}
 	return u.String()
@@ -137,11 +123,11 @@ func (o *object) details() (d details, ok bool) {
 		return d, false
 	}
 	if o.Description != nil {
-		d.description = wire.Plain(string(*o.Description), maxDescription)
+		d.description = wire.Plain(string(*o.Description), wire.MaxDescription)
 	}
 	for _, t := range o.Topics {
-		word := strings.TrimSuffix(wire.Plain(string(t), maxWord), "-default")
-		if word != "" && len(d.topics) < maxTags {
+		word := strings.TrimSuffix(wire.Plain(string(t), wire.MaxWord), "-default")
+		if word != "" && len(d.topics) < wire.MaxTags {
 			d.topics = append(d.topics, word)
 		}
 	}

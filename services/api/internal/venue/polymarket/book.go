@@ -3,9 +3,7 @@ package polymarket
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 
 	"github.com/signalcast/signalcast/services/api/internal/venue"
@@ -24,7 +22,7 @@ type bookRecord struct {
 
 // winner is the place of the winning outcome among the market's outcomes, -1
 // without exactly one winner.
-func (b *bookRecord) winner(outcomes [2]string) int {
+func (b *bookRecord) winner(outcomes []string) int {
 	found := -1
 	for i, t := range b.Tokens {
 		if !t.Winner {
@@ -60,8 +58,7 @@ func (a *Adapter) readRecord(ctx context.Context, condition string) (*bookRecord
 		return nil, nil
 	}
 	raw, err := a.clob.Get(ctx, "book_record", "/markets/"+condition, nil)
-	var refused *venue.RefusedError
-	if errors.As(err, &refused) && refused.Status == http.StatusNotFound {
+	if venue.Missing(err) {
 		return nil, nil
 	}
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/oracle/categorise"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
@@ -13,75 +15,65 @@ import (
 const (
 	// tolerance is how near a final price must be to a payout.
 	tolerance = wire.One / 1000
-	// legacyRest is how long a market without any oracle word must have been
-	// closed before its pinned price is believed.
+	// legacyRest is how long a market without a state of the oracle must have been closed before its prices count as the payout.
 	legacyRest = 7 * 24 * time.Hour
 )
 
-// The words of the outcome oracle.
-const (
-	umaProposed = "proposed"
-	umaDisputed = "disputed"
-	umaResolved = "resolved"
-)
-
-// derived is a market and what is still to be asked about it.
+// derived is a market, and whether the order-book service must be asked about it.
 type derived struct {
-	venue.Market
+	market.Record
 	prices   *[2]wire.Price // of both outcomes, nil when there are none
 	askBook  bool           // closed without an oracle word: the order-book record may know the winner
 	restedAt time.Time      // when trading ended, zero when unknown
 }
 
-// derive makes a market of a record; ok is false for one that has not exactly
-// two outcomes, on which no YES or NO call can be made.
-func (a *Adapter) derive(o *object, asked time.Time) (d derived, ok bool) {
-	if len(o.Outcomes) != 2 {
-		return d, false
-	}
-	d.Market = a.describe(o, asked)
+// derive returns the market of a record with two outcomes. asked is the time of the request.
+func (a *Adapter) derive(o *object, asked time.Time) (d derived) {
+	d.Record = a.describe(o, asked)
 	d.prices = readPrices(o)
-	d.YesBps = yesBps(o, d.prices, d.YesIndex)
+	d.Yes = yesBps(o, d.prices, d.YesIndex)
 	d.restedAt = o.ClosedTime.Time
 	a.standing(&d, o)
-	if d.Status != venue.Open {
+	if d.Status != syntax.MarketOpen {
 		d.ClosedAt = venue.Ended(asked, o.ClosedTime.Exact())
 	}
 	if d.ClobTokenID != "" {
-		a.tokens.Put(d.ID, d.ClobTokenID)
+		a.tokens.Put(o.ID, d.ClobTokenID)
 	}
-	return d, true
+	return d
 }
 
 // standing applies the rules of status and outcome; the first that fits wins.
 func (a *Adapter) standing(d *derived, o *object) {
-	uma := strings.ToLower(strings.TrimSpace(string(o.UMA)))
+	uma := o.UMA.Normal()
 	switch {
 	case on(o.Archived):
-		d.Status = venue.Unknown
-	case uma == umaDisputed:
-		d.Status, d.Provisional, d.Disputed = venue.Closed, true, true
-	case uma != "" && uma != umaResolved:
-		if uma != umaProposed {
-			a.meter.UnknownWord(provider, "umaResolutionStatus", uma)
+		d.Status = syntax.MarketUnknown
+	case uma == "disputed":
+		d.Status, d.Provisional, d.Disputed = syntax.MarketClosed, true, true
+	case uma != "" && uma != "resolved":
+		if uma != "proposed" {
+			a.gamma.UnknownWord("umaResolutionStatus", uma)
 		}
-		d.Status, d.Provisional = venue.Closed, true
-	case uma == umaResolved:
-		// The final word is believed only with closed and a clear price; without
-		// them the market is over for us all the same.
-		d.Status, d.Provisional = venue.Closed, true
+		d.Status, d.Provisional = syntax.MarketClosed, true
+	case uma == "resolved":
+		// The oracle's result counts only on a closed market whose prices show it. Without them the market is closed but has no
+		// result.
+		d.Status, d.Provisional = syntax.MarketClosed, true
 		if on(o.Closed) {
 			d.resolveByPrice()
 		}
 	case on(o.Closed):
-		d.Status, d.Provisional, d.askBook = venue.Closed, true, true
+		d.Status, d.Provisional, d.askBook = syntax.MarketClosed, true, true
 	case !on(o.BookOn) || d.ClobTokenID == "":
-		d.Status = venue.Unknown // placeholders have no tokens, whatever their flag says
+		// Polymarket lists outcomes that are not named yet as placeholder markets. They have no tokens, even if their order book
+		// is said to be on.
+		d.Status = syntax.MarketUnknown
 	case o.Accepting != nil && !*o.Accepting:
-		d.Status = venue.Closed
+		d.Status = syntax.MarketClosed
 	default:
-		d.Status = venue.Open
-		d.Provisional = a.pastEnd && d.EndDate != nil && !d.EndDate.After(a.now())
+		d.Status = syntax.MarketOpen
+		d.Provisional = a.pastEnd && d.EndDate != nil && !d.EndDate.After(a.gamma.Now())
 	}
 }
 
@@ -94,29 +86,23 @@ func (d *derived) resolveByPrice() {
 	near := func(a, b wire.Price) bool { return yes.Near(a, tolerance) && no.Near(b, tolerance) }
 	switch {
 	case near(wire.One, 0):
-		d.resolve("YES", "1")
+		venue.Settle(&d.Record, syntax.VerdictYes, "1")
 	case near(0, wire.One):
-		d.resolve("NO", "0")
+		venue.Settle(&d.Record, syntax.VerdictNo, "0")
 	case near(wire.One/2, wire.One/2):
-		d.resolve("INVALID", "0.5")
+		venue.Settle(&d.Record, syntax.VerdictInvalid, "0.5")
 	}
-}
-
-func (d *derived) resolve(outcome, payout string) {
-	d.Status, d.Settled, d.Provisional = venue.Resolved, true, false
-	d.Outcome, d.Payout = outcome, &payout
 }
 
 // resolveByRecord settles a closed market without an oracle word by the record of the
 // order-book service; record is nil when that service has none.
 func (d *derived) resolveByRecord(record *bookRecord, now time.Time) {
 	if record == nil {
-		// Old automatically resolved markets are in no book: their pinned price
-		// counts once nothing can move it any more. Half and half does not: it is
-		// also where a market stands that nobody traded.
+		// Old markets that were resolved automatically have no record. Their prices count as the payout once they have been closed
+		// for legacyRest. Equal prices do not count, because a market without trades has them too.
 		if !d.restedAt.IsZero() && now.Sub(d.restedAt) > legacyRest {
 			before := *d
-			if d.resolveByPrice(); d.Outcome == "INVALID" {
+			if d.resolveByPrice(); d.Verdict != nil && *d.Verdict == syntax.VerdictInvalid {
 				*d = before
 			}
 		}
@@ -127,12 +113,12 @@ func (d *derived) resolveByRecord(record *bookRecord, now time.Time) {
 	}
 	switch winner := record.winner(d.Outcomes); {
 	case winner == d.YesIndex:
-		d.resolve("YES", "1")
+		venue.Settle(&d.Record, syntax.VerdictYes, "1")
 	case winner >= 0:
-		d.resolve("NO", "0")
+		venue.Settle(&d.Record, syntax.VerdictNo, "0")
 	case record.Half && !record.anyWinner() && d.prices != nil &&
 		d.prices[0].Near(wire.One/2, tolerance) && d.prices[1].Near(wire.One/2, tolerance):
-		d.resolve("INVALID", "0.5")
+		venue.Settle(&d.Record, syntax.VerdictInvalid, "0.5")
 	}
 }
 
@@ -158,12 +144,11 @@ func readPrices(o *object) *[2]wire.Price {
 
 // yesBps is the outcome price, else the middle of the book while it is on, else
 // the last trade, else nothing.
-func yesBps(o *object, prices *[2]wire.Price, yes int) *int {
+func yesBps(o *object, prices *[2]wire.Price, yes int) *syntax.Bps {
 	first, ok := wire.Price(0), false
 	switch bid, ask, quoted := quote(o); {
 	case prices != nil:
-		bps := prices[yes].Bps()
-		return &bps
+		return new(prices[yes].Bps())
 	case quoted:
 		first, ok = (bid+ask)/2, true
 	default:
@@ -176,8 +161,7 @@ func yesBps(o *object, prices *[2]wire.Price, yes int) *int {
 	if yes == 1 { // the book is that of the first outcome
 		first = wire.One - first
 	}
-	bps := first.Bps()
-	return &bps
+	return new(first.Bps())
 }
 
 // quote gives best bid and ask of a book that is on and not empty.
@@ -188,33 +172,30 @@ func quote(o *object) (bid, ask wire.Price, ok bool) {
 	return bid, ask, ok
 }
 
-// describe copies what needs no judgement.
-func (a *Adapter) describe(o *object, asked time.Time) venue.Market {
-	m := venue.Market{
-		ID: o.ID, Question: wire.Plain(o.Question, maxQuestion), Description: wire.Plain(string(o.Description), maxDescription),
+// describe returns the members of a market that are copied from the record.
+func (a *Adapter) describe(o *object, asked time.Time) market.Record {
+	m := market.Record{
+		ID: syntax.MarketID(o.ID), Title: wire.Plain(o.Question, wire.MaxTitle), Description: wire.Plain(string(o.Description), wire.MaxDescription),
 		EndDate: o.EndDate.Second(), VolumeUnit: "usd",
 		Volume: firstAmount(o.Volume, o.VolumeNum), Volume24h: o.Volume24hr.Amount(), Liquidity: firstAmount(o.Liquidity, o.LiquidityNum),
-		Tags: o.words(), Slug: wire.Plain(string(o.Slug), maxWord), ConditionID: condition(string(o.ConditionID)),
+		Tags: o.words(), Slug: wire.Plain(string(o.Slug), wire.MaxWord), ConditionID: condition(string(o.ConditionID)),
 		YesIndex: yesIndex(o.Outcomes), FetchedAt: asked,
 	}
+	m.Outcomes, m.VolumeUSD = make([]string, len(o.Outcomes)), m.Volume
 	for i, label := range o.Outcomes {
-		m.Outcomes[i] = wire.Plain(label, maxWord)
+		m.Outcomes[i] = wire.Plain(label, wire.MaxWord)
 	}
 	if len(o.ClobTokenIDs) == 2 && digits(o.ClobTokenIDs[0], maxToken) {
 		m.ClobTokenID = o.ClobTokenIDs[0]
 	}
 	if len(o.Events) > 0 {
-		m.EventKey, m.EventTitle = wire.Plain(string(o.Events[0].Slug), maxWord), wire.Plain(string(o.Events[0].Title), maxQuestion)
+		m.EventKey, m.EventTitle = wire.Plain(string(o.Events[0].Slug), wire.MaxWord), wire.Plain(string(o.Events[0].Title), wire.MaxTitle)
 	}
 	if m.EventKey != "" {
-		m.ProofURL = "https://polymarket.com/event/" + url.PathEscape(m.EventKey)
+		m.URL = "https://polymarket.com/event/" + url.PathEscape(m.EventKey)
 	}
-	if u, err := url.Parse(string(o.Image)); err == nil && u.Scheme == "https" && u.Host != "" && len(o.Image) <= maxQuestion {
-		m.ImageURL = u.String()
-	}
-	m.VenueLane = string(categorise.ByTags(m.Tags))
-	placed := categorise.Classify(m.Question, m.Tags)
-	m.Lane, m.Category = string(placed.Lane), placed.Category
+	m.ImageURL = o.Image.Link()
+	m.Lane = categorise.ByTags(m.Tags)
 	return m
 }
 

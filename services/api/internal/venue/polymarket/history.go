@@ -2,15 +2,13 @@ package polymarket
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/history"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
 )
@@ -26,25 +24,25 @@ type stretch struct {
 	seconds  int64
 }
 
-var stretches = map[venue.Interval]stretch{
-	venue.Hour: {"1h", 1, 3600},
-	venue.Day:  {"1d", 5, 86_400},
-	venue.Week: {"1w", 30, 7 * 86_400},
-	venue.All:  {"max", 720, 0},
+var stretches = map[syntax.Interval]stretch{
+	syntax.IntervalHour: {"1h", 1, 3600},
+	syntax.IntervalDay:  {"1d", 5, 86_400},
+	syntax.IntervalWeek: {"1w", 30, 7 * 86_400},
+	syntax.IntervalAll:  {"max", 720, 0},
 }
 
-// History implements venue.Venue.
-func (a *Adapter) History(ctx context.Context, m venue.Market, interval venue.Interval) ([]venue.Point, error) {
+// History implements history.Venue: the YES prices of an order book, rising in time, one per second.
+func (a *Adapter) History(ctx context.Context, b history.Book, interval syntax.Interval) ([]history.Point, error) {
 	s, known := stretches[interval]
-	if !known || !digits(m.ClobTokenID, maxToken) {
+	if !known || !digits(b.TokenID, maxToken) {
 		return nil, nil
 	}
-	query := url.Values{"market": {m.ClobTokenID}, "fidelity": {strconv.Itoa(s.fidelity)}}
-	from, to := int64(0), a.now().Add(time.Minute).Unix()
-	if m.ClosedAt != nil && m.ClosedAt.Before(a.now()) {
-		to = m.ClosedAt.Unix()
+	query := url.Values{"market": {b.TokenID}, "fidelity": {strconv.Itoa(s.fidelity)}}
+	from, to := int64(0), a.gamma.Now().Add(time.Minute).Unix()
+	if b.ClosedAt != nil && b.ClosedAt.Before(a.gamma.Now()) {
+		to = b.ClosedAt.Unix()
 	}
-	if m.ClosedAt != nil && m.ClosedAt.Before(a.now()) && s.seconds > 0 {
+	if b.ClosedAt != nil && b.ClosedAt.Before(a.gamma.Now()) && s.seconds > 0 {
 		// Rolling intervals count back from now and would miss the market's life.
 		from = to - s.seconds
 		query.Set("startTs", strconv.FormatInt(from, 10))
@@ -52,43 +50,36 @@ func (a *Adapter) History(ctx context.Context, m venue.Market, interval venue.In
 	} else {
 		query.Set("interval", s.interval)
 	}
-	raw, err := a.clob.Get(ctx, "history", "/prices-history", query)
-	var refused *venue.RefusedError
-	if errors.As(err, &refused) && refused.Status == http.StatusNotFound {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, unavailable(err)
-	}
 	var box struct {
 		History *[]struct {
 			T int64        `json:"t"`
 			P wire.Decimal `json:"p"`
 		} `json:"history"`
 	}
-	if err := json.Unmarshal(raw, &box); err != nil {
-		return nil, unavailable(fmt.Errorf("decode history: %w", err))
+	_, err := venue.ReadList(ctx, a.clob, "history", "/prices-history", query, &box, &box.History)
+	switch {
+	case venue.Missing(err):
+		return nil, nil
+	case err != nil:
+		return nil, err
 	}
-	if box.History == nil {
-		return nil, unavailable(errors.New("decode history: no list in it"))
-	}
-	points := make([]venue.Point, 0, min(len(*box.History), mostPoints))
+	points := make([]history.Point, 0, min(len(*box.History), mostPoints))
 	for _, h := range *box.History {
 		p, ok := h.P.Price()
 		if !ok || p < 0 || p > wire.One || h.T < from || h.T > to {
 			continue // the last point carries the time of the request, also for a past window
 		}
-		if m.YesIndex == 1 {
+		if b.YesIndex == 1 {
 			p = wire.One - p
 		}
-		points = append(points, venue.Point{T: h.T, P: float64(p.Bps()) / 10_000})
+		points = append(points, history.Point{T: h.T, P: float64(p.Bps()) / 10_000})
 	}
 	return tidy(points), nil
 }
 
 // tidy sorts by time and keeps the last of equal times.
-func tidy(points []venue.Point) []venue.Point {
-	slices.SortStableFunc(points, func(a, b venue.Point) int { return int(a.T - b.T) })
+func tidy(points []history.Point) []history.Point {
+	slices.SortStableFunc(points, func(a, b history.Point) int { return int(a.T - b.T) })
 	out := points[:0]
 	for i, p := range points {
 		if i+1 < len(points) && points[i+1].T == p.T {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
 )
@@ -21,43 +23,13 @@ const (
 // patience is how long a market waits for its book after its metadata.
 const patience = time.Second
 
-// level is one price of a book, with its size.
-type level struct {
-	Price wire.Decimal `json:"price"`
-	Size  wire.Decimal `json:"size"`
-}
-
 // orderBook is the order book of one token.
 type orderBook struct {
 	Token     wire.Text    `json:"asset_id"`
 	Timestamp wire.Decimal `json:"timestamp"` // ms; when the book changed last
-	Bids      []level      `json:"bids"`
-	Asks      []level      `json:"asks"`
+	Bids      []wire.Level `json:"bids"`
+	Asks      []wire.Level `json:"asks"`
 	answer    *venue.Answer
-}
-
-// best returns the best bid and the best ask; a side without orders has 0 or 1.
-func best(bids, asks []level) (bid, ask wire.Price) {
-	ask = wire.One
-	for _, l := range bids {
-		if p, ok := l.price(); ok {
-			bid = max(bid, p)
-		}
-	}
-	for _, l := range asks {
-		if p, ok := l.price(); ok {
-			ask = min(ask, p)
-		}
-	}
-	return bid, ask
-}
-
-func (l level) price() (wire.Price, bool) {
-	p, ok := l.Price.Price()
-	if size := l.Size.Amount(); size == nil || *size == 0 {
-		return 0, false
-	}
-	return p, ok
 }
 
 // sides returns bid and ask of YES from those of the first token, which is NO when yes is 1.
@@ -83,15 +55,14 @@ func (b *orderBook) at(received time.Time) time.Time {
 
 // price sets the quote of an open market from the book of its first token, and its price to
 // the middle of that quote. A book that is no quote changes nothing.
-func (b *orderBook) price(m *venue.Market, received time.Time) {
-	if b == nil || m.Status != venue.Open || m.ClobTokenID == "" || string(b.Token) != m.ClobTokenID {
+func (b *orderBook) price(m *market.Record, received time.Time) {
+	if b == nil || m.Status != syntax.MarketOpen || m.ClobTokenID == "" || string(b.Token) != m.ClobTokenID {
 		return
 	}
-	bid, ask := best(b.Bids, b.Asks)
+	bid, ask := wire.Best(b.Bids, b.Asks)
 	bid, ask = sides(bid, ask, m.YesIndex)
 	if m.Quote = b.answer.QuoteAt(ruleBook, bid, ask, b.at(received)); m.Quote != nil {
-		middle := ((bid + ask) / 2).Bps()
-		m.YesBps = &middle
+		m.Yes = new(((bid + ask) / 2).Bps())
 	}
 }
 
@@ -103,7 +74,7 @@ func (a *Adapter) readBook(ctx context.Context, token string) *orderBook {
 	}
 	b := orderBook{answer: &answer}
 	if json.Unmarshal(answer.Body, &b) != nil {
-		a.meter.Dropped(provider, "undecodable_book")
+		a.clob.Dropped("undecodable_book")
 		return nil
 	}
 	return &b
@@ -132,14 +103,14 @@ func (a *Adapter) readBooks(ctx context.Context, tokens []string) map[string]*or
 	}
 	var raw []json.RawMessage
 	if json.Unmarshal(answer.Body, &raw) != nil {
-		a.meter.Dropped(provider, "undecodable_book")
+		a.clob.Dropped("undecodable_book")
 		return nil
 	}
 	out := make(map[string]*orderBook, len(raw))
 	for _, r := range raw {
 		b := &orderBook{answer: &answer}
 		if json.Unmarshal(r, b) != nil {
-			a.meter.Dropped(provider, "undecodable_book")
+			a.clob.Dropped("undecodable_book")
 			continue
 		}
 		out[string(b.Token)] = b

@@ -5,20 +5,16 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
 )
 
-// Bounds on what one record may carry into the catalogue.
 const (
-	maxID          = 20 // digits
-	maxQuestion    = 500
-	maxDescription = 20_000
-	maxWord        = 200
-	maxTags        = 24
-	maxToken       = 80 // digits
+	maxID    = 20 // digits
+	maxToken = 80 // digits
 )
 
-// object is a metadata record. Pointers tell false from missing.
+// object is a metadata record. A nil pointer is a missing flag, which is not false.
 type object struct {
 	ID            string       `json:"id"`
 	Question      string       `json:"question"`
@@ -64,7 +60,7 @@ func decode(raw json.RawMessage) (object, error) {
 	if err := json.Unmarshal(raw, &o); err != nil {
 		return o, err
 	}
-	if !digits(o.ID, maxID) || strings.TrimSpace(o.Question) == "" || o.Closed == nil {
+	if _, err := syntax.NewMarketID(syntax.Polymarket, o.ID); err != nil || strings.TrimSpace(o.Question) == "" || o.Closed == nil {
 		return o, errRecord
 	}
 	return o, nil
@@ -74,30 +70,33 @@ func digits(s string, most int) bool {
 	return s != "" && len(s) <= most && strings.Trim(s, "0123456789") == ""
 }
 
-// on reads a flag whose absence means no.
+// on returns a flag; one that is missing is false.
 func on(flag *bool) bool { return flag != nil && *flag }
 
-// words are the topic words of a record, the market's own before its event's.
+// words returns the topic words of a record, those of the market before those of its event.
 func (o *object) words() []string {
 	var out []string
 	add := func(list []tag) {
 		for _, t := range list {
-			if word := wire.Plain(string(t.Slug), maxWord); word != "" && len(out) < maxTags {
-				out = append(out, word)
-			}
+			out = wire.AppendWords(out, t.Slug)
 		}
 	}
 	add(o.Tags)
 	for _, e := range o.Events[:min(len(o.Events), 1)] {
 		add(e.Tags)
 	}
-	if word := wire.Plain(string(o.Category), maxWord); word != "" && len(out) < maxTags {
-		out = append(out, word)
-	}
-	return out
+	return wire.AppendWords(out, o.Category)
 }
 
-// yesIndex is the place of the label yes in any case, else 0.
+// unusable returns "not_two_outcomes" for a market on which no YES or NO call can be made, and "" for others.
+func (o *object) unusable() string {
+	if len(o.Outcomes) != 2 {
+		return "not_two_outcomes"
+	}
+	return ""
+}
+
+// yesIndex returns the index of the label "yes", in upper or lower case; 0 if no outcome has it.
 func yesIndex(outcomes []string) int {
 	for i, o := range outcomes {
 		if strings.EqualFold(strings.TrimSpace(o), "yes") {

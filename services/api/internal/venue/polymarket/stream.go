@@ -11,9 +11,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/chrono"
+	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 )
+
+const provider = string(syntax.Polymarket)
 
 // mostTokens is how many tokens one connection follows: above 500 the venue sends
 // nothing and does not say so.
@@ -93,7 +97,7 @@ func (s *Stream) Run(ctx context.Context, want func(context.Context) ([]market.S
 func share(feeds []*feed, list []market.Streamed) {
 	fresh := make(map[string]market.Streamed, len(list))
 	for _, m := range list {
-		if token(m.Token) {
+		if digits(m.Token, maxToken) {
 			fresh[m.Token] = m
 		}
 	}
@@ -119,17 +123,7 @@ func share(feeds []*feed, list []market.Streamed) {
 	}
 }
 
-// token tells the form of a token id.
-func token(s string) bool {
-	for _, c := range s {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return s != "" && len(s) <= 80
-}
-
-// feed is one connection that is made anew whenever it ends.
+// feed is one connection, which is opened again whenever it ends.
 type feed struct {
 	*Stream
 	tell    func(market.Tick)
@@ -180,12 +174,7 @@ func (f *feed) run(ctx context.Context) {
 		if f.now().Sub(began) >= f.pace.steady {
 			wait = f.pace.retry
 		}
-		pause := time.NewTimer(wait/2 + rand.N(wait/2+1))
-		select {
-		case <-ctx.Done():
-		case <-pause.C:
-		}
-		pause.Stop()
+		_ = chrono.Sleep(ctx, wait/2+rand.N(wait/2+1))
 		wait = min(2*wait, f.pace.most)
 	}
 }

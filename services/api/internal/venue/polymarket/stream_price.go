@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
@@ -17,8 +16,8 @@ type message struct {
 	Asset     wire.Text    `json:"asset_id"`
 	Timestamp wire.Decimal `json:"timestamp"` // ms
 	Price     wire.Decimal `json:"price"`
-	Bids      []level      `json:"bids"`
-	Asks      []level      `json:"asks"`
+	Bids      []wire.Level `json:"bids"`
+	Asks      []wire.Level `json:"asks"`
 	BestBid   wire.Decimal `json:"best_bid"`
 	BestAsk   wire.Decimal `json:"best_ask"`
 	Changes   []struct {
@@ -51,7 +50,7 @@ func (b *board) take(m *message) bool {
 	}
 	switch m.Type {
 	case "book":
-		bid, ask := best(m.Bids, m.Asks)
+		bid, ask := wire.Best(m.Bids, m.Asks)
 		return b.set(string(m.Asset), top{bid, ask}, at)
 	case "price_change":
 		found := false
@@ -71,7 +70,7 @@ func (b *board) take(m *message) bool {
 		}
 		if p, ok := m.Price.Price(); ok && p > 0 && p < wire.One {
 			p, _ = sides(p, p, s.YesIndex)
-			b.tell(market.Tick{ID: s.ID, Yes: syntax.Bps(p.Bps()), At: at})
+			b.tell(market.Tick{ID: s.ID, Yes: p.Bps(), At: at})
 		}
 		return true
 	}
@@ -104,7 +103,7 @@ func (b *board) set(token string, t top, at time.Time) bool {
 	b.tops[token] = t
 	if t.twoSided() && t.ask-t.bid <= venue.WidestSpread {
 		bid, ask := sides(t.bid, t.ask, s.YesIndex)
-		b.tell(market.Tick{ID: s.ID, Yes: syntax.Bps(((bid + ask) / 2).Bps()), At: at, Quote: venue.NewQuote(ruleStream, bid, ask, at)})
+		b.tell(market.Tick{ID: s.ID, Yes: ((bid + ask) / 2).Bps(), At: at, Quote: venue.NewQuote(ruleStream, bid, ask, at)})
 	}
 	return true
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
 )
 
 // Simulator is a running venue simulator.
@@ -24,9 +26,7 @@ type Simulator struct {
 func StartSimulator(t *testing.T, data string) *Simulator {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "venuesim")
-	build := exec.Command("go", "build", "-o", binary, "./venuesim")
-	build.Dir = Root(t, "deploy")
-	if out, err := build.CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", binary, "github.com/signalcast/signalcast/deploy/venuesim").CombinedOutput(); err != nil {
 		t.Fatalf("build the simulator: %v\n%s", err, out)
 	}
 	cmd := exec.Command(binary)
@@ -62,7 +62,7 @@ func StartSimulator(t *testing.T, data string) *Simulator {
 	return nil
 }
 
-// Post speaks to its control routes, as /sim/{path}.
+// Post sends a request to the control route /sim/{path}.
 func (s *Simulator) Post(path, body string) map[string]any {
 	s.t.Helper()
 	resp, err := http.Post(s.URL+"/sim/"+path, "application/json", strings.NewReader(body))
@@ -75,4 +75,10 @@ func (s *Simulator) Post(path, body string) map[string]any {
 		s.t.Fatalf("%s: %d %v %v", path, resp.StatusCode, v, err)
 	}
 	return v
+}
+
+// Create makes an open market of a provider. members are further members of the request, such as `,"yesPrice":0.25`.
+func (s *Simulator) Create(p syntax.Provider, question, members string) syntax.MarketID {
+	s.t.Helper()
+	return syntax.MarketID(s.Post(string(p)+"/markets", `{"question":"`+question+`"`+members+`}`)["id"].(string))
 }

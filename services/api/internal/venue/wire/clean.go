@@ -2,6 +2,7 @@ package wire
 
 import (
 	"html"
+	"net/url"
 	"regexp"
 	"strings"
 	"unicode"
@@ -9,11 +10,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// markup is what looks like a tag; a bare "<" stays, questions compare figures.
+// markup matches tags and comments. A "<" alone does not match, because questions compare figures.
 var markup = regexp.MustCompile(`(?s)<(script|style)\b.*?</(script|style)\s*>|</?[a-zA-Z][^<>]*>|<!--.*?-->`)
 
-// Plain makes text of what a venue sends: no markup, no control characters but
-// line breaks, composed Unicode, at most limit runes.
+// Plain returns the text of a venue without markup and control characters except line breaks and tabs, in composed Unicode
+// (NFC), cut to limit runes.
 func Plain(s string, limit int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if strings.Contains(s, "<") {
@@ -37,3 +38,33 @@ func Plain(s string, limit int) string {
 	}
 	return s
 }
+
+// Bounds of the texts of one record. MaxTags is a number of words, the others are runes; Link counts bytes.
+const (
+	MaxTitle       = 500
+	MaxDescription = 20_000
+	MaxWord        = 200
+	MaxTags        = 24
+)
+
+// AppendWords appends texts as plain words to a list of at most MaxTags.
+func AppendWords(words []string, texts ...Text) []string {
+	for _, t := range texts {
+		if word := Plain(string(t), MaxWord); word != "" && len(words) < MaxTags {
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+// Link returns an https address of at most MaxTitle bytes, and an empty text for anything else.
+func (t Text) Link() string {
+	u, err := url.Parse(string(t))
+	if err != nil || u.Scheme != "https" || u.Host == "" || len(t) > MaxTitle {
+		return ""
+	}
+	return u.String()
+}
+
+// Normal returns a text in lower case without spaces around it.
+func (t Text) Normal() string { return strings.ToLower(strings.TrimSpace(string(t))) }

@@ -1,8 +1,11 @@
 package wire
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
 )
 
 // Price is a number in units of 10^-12, read from decimal text without a
@@ -56,9 +59,9 @@ func ParsePrice(text string) (Price, bool) {
 	return value, true
 }
 
-// Bps scales to basis points, half up, held to 0 and 10000.
-func (p Price) Bps() int {
-	return int(min(max(p, 0)+perBps/2, One+perBps/2-1) / perBps)
+// Bps returns the price in basis points, rounded half up and limited to the range 0 to 10000.
+func (p Price) Bps() syntax.Bps {
+	return syntax.Bps(min(max(p, 0)+perBps/2, One+perBps/2-1) / perBps)
 }
 
 // BpsUp scales to basis points and rounds up. Differences below 10^-9 do not count: venues
@@ -69,8 +72,53 @@ func (p Price) BpsUp() int {
 	return int((p + perBps - 1) / perBps)
 }
 
-// Near says whether p is within tolerance of q.
+// Near reports whether p is within tolerance of q.
 func (p Price) Near(q, tolerance Price) bool {
 	d := p - q
 	return d <= tolerance && -d <= tolerance
+}
+
+// Text returns a price from 0 to 1 as decimal text without trailing zeros.
+func (p Price) Text() string {
+	whole, rest := p/One, p%One
+	if rest == 0 {
+		return strconv.FormatInt(int64(whole), 10)
+	}
+	return fmt.Sprintf("%d.%s", whole, strings.TrimRight(fmt.Sprintf("%012d", rest), "0"))
+}
+
+// Middle returns the price between a bid and an ask; ok is false unless both sides have orders and their difference is at most
+// most.
+func Middle(bid, ask, most Price) (p Price, ok bool) {
+	return (bid + ask) / 2, bid > 0 && ask < One && bid <= ask && ask-bid <= most
+}
+
+// Level is a price of an order book with its size.
+type Level struct {
+	Price Decimal `json:"price"`
+	Size  Decimal `json:"size"`
+}
+
+// price returns the price of a level with a size.
+func (l Level) price() (Price, bool) {
+	if size := l.Size.Amount(); size == nil || *size == 0 {
+		return 0, false
+	}
+	return l.Price.Price()
+}
+
+// Best returns the best bid and the best ask of a book; a side without orders has 0 or 1.
+func Best(bids, asks []Level) (bid, ask Price) {
+	ask = One
+	for _, l := range bids {
+		if p, ok := l.price(); ok {
+			bid = max(bid, p)
+		}
+	}
+	for _, l := range asks {
+		if p, ok := l.price(); ok {
+			ask = min(ask, p)
+		}
+	}
+	return bid, ask
 }

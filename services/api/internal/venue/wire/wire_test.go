@@ -20,7 +20,7 @@ func TestPricesRoundHalfUpFromTheText(t *testing.T) {
 		"0.00000005531106223830049992568": 0, "0.99999994468893776169950007432": 10000, "00.25": 2500,
 	} {
 		p, ok := wire.ParsePrice(text)
-		if !ok || p.Bps() != want {
+		if !ok || int(p.Bps()) != want {
 			t.Errorf("%s: %d %v, want %d", text, p.Bps(), ok, want)
 		}
 	}
@@ -43,7 +43,7 @@ func TestPriceEqualsExactArithmetic(t *testing.T) {
 		}
 		scaled := new(big.Rat).Add(new(big.Rat).Mul(exact, big.NewRat(10000, 1)), big.NewRat(1, 2))
 		want := min(int(new(big.Int).Quo(scaled.Num(), scaled.Denom()).Int64()), 10000)
-		if p.Bps() != want {
+		if int(p.Bps()) != want {
 			t.Fatalf("%s: %d, want %d", text, p.Bps(), want)
 		}
 	})

@@ -1,0 +1,211 @@
+package venue_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/market"
+	"github.com/signalcast/signalcast/services/api/internal/venue"
+	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
+	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
+)
+
+// kit is what tests need to know of a venue and its samples.
+type kit struct {
+	provider syntax.Provider
+	base     string // path of its API at a host
+	path     string // path of one market without its key
+	prefix   string // prefix of market ids
+	key      string // name of the member of a record that has the key
+	open     string // name of the sample of an open market
+}
+
+var (
+	polymarketKit = kit{syntax.Polymarket, "", venuetest.Gamma + "/markets/", "", "id", "market_open.json"}
+	kalshiKit     = kit{syntax.Kalshi, venuetest.Kalshi, "/markets/", "kalshi-", "ticker", "market_open.json"}
+	limitlessKit  = kit{syntax.Limitless, venuetest.Limitless, "/markets/", "lmt-", "slug", "market_clob_open.json"}
+	manifoldKit   = kit{syntax.Manifold, venuetest.Manifold, "/market/", "manifold-", "id", "market_open_binary.json"}
+
+	kits = []kit{polymarketKit, kalshiKit, limitlessKit, manifoldKit}
+)
+
+// kitOf returns the kit of a provider.
+func kitOf(p syntax.Provider) kit {
+	return kits[slices.IndexFunc(kits, func(k kit) bool { return k.provider == p })]
+}
+
+// m is a JSON object of a venue, or changes of its members.
+type m = map[string]any
+
+// bundle is a test host that stands for a venue, and the adapter that reads it.
+type bundle struct {
+	*venuetest.Host
+	market.Venue
+}
+
+// setup starts a host with answers and an adapter that reads it.
+func (k kit) setup(t *testing.T, answers map[string]string) *bundle {
+	t.Helper()
+	h := venuetest.NewHost(t, k.base, answers)
+	return &bundle{h, venuetest.Adapters(t, h.URL, h.Meter, venuetest.Now)[k.provider]}
+}
+
+// answer returns the body with which the venue answers a request for the market of a record.
+func (k kit) answer(record []byte) string {
+	if k.provider == syntax.Kalshi {
+		return `{"market":` + string(record) + `}`
+	}
+	return string(record)
+}
+
+// member returns a text member of the market record in an answer, or "" if the record has no such text.
+func (k kit) member(answer []byte, name string) string {
+	var record m
+	_ = json.Unmarshal(answer, &record) // what is no object has no members
+	if k.provider == syntax.Kalshi {
+		record, _ = record["market"].(m)
+	}
+	text, _ := record[name].(string)
+	return text
+}
+
+// one starts a host that serves the answer for one market, and the answers in more, and reads the market with the adapter.
+func (k kit) one(t *testing.T, answer string, more ...map[string]string) (market.Record, error) {
+	t.Helper()
+	key := k.member([]byte(answer), k.key)
+	answers := map[string]string{k.path + key: answer}
+	for _, m := range more {
+		maps.Copy(answers, m)
+	}
+	return k.setup(t, answers).Get(t.Context(), syntax.MarketID(k.prefix+key))
+}
+
+func (k kit) sample(t testing.TB, name string) string { return venuetest.Sample(t, k.provider, name) }
+
+// edit returns the sample of an open market with changed members; a nil value deletes a member.
+func (k kit) edit(t *testing.T, changes m) string {
+	t.Helper()
+	return venuetest.Edit(t, k.provider, k.sample(t, k.open), changes)
+}
+
+// ids returns the sorted ids of markets without the prefix, separated by spaces.
+func (k kit) ids(list []market.Record) string {
+	var out []string
+	for i := range list {
+		out = append(out, strings.TrimPrefix(string(list[i].ID), k.prefix))
+	}
+	slices.Sort(out)
+	return strings.Join(out, " ")
+}
+
+// cases are changes of the sample of an open market, and the expected text about the market that the adapter reads.
+type cases = map[string]struct {
+	changes m
+	want    string
+}
+
+// check reads the changed sample of each case with the adapter and compares the text that show returns for the market.
+func (k kit) check(t *testing.T, show func(*market.Record) string, list cases) {
+	t.Helper()
+	for name, c := range list {
+		m, err := k.one(t, k.edit(t, c.changes))
+		if got := show(&m); err != nil || got != c.want {
+			t.Errorf("%s: %q, want %q, %v", name, got, c.want, err)
+		}
+	}
+}
+
+// closedAt returns the time at which trading ended, or "" if it is unknown.
+func closedAt(m *market.Record) string {
+	if m.ClosedAt == nil {
+		return ""
+	}
+	return m.ClosedAt.Format(time.RFC3339Nano)
+}
+
+// stateOf returns the state of a market, such as "open", "closed provisional disputed" or "resolved INVALID 0.5".
+func stateOf(m *market.Record) string {
+	out := string(m.Status)
+	if m.Provisional {
+		out += " provisional"
+	}
+	if m.Disputed {
+		out += " disputed"
+	}
+	if m.Verdict != nil {
+		out += " " + string(*m.Verdict)
+	}
+	if m.Payout != nil {
+		out += " " + *m.Payout
+	}
+	return out
+}
+
+// priceOf returns the YES price of a market in bps, or "" if the market has no price.
+func priceOf(m *market.Record) string {
+	if m.Yes == nil {
+		return ""
+	}
+	return strconv.Itoa(int(*m.Yes))
+}
+
+// quoteOf returns the YES and NO prices of the quote of a market in bps, such as "3100 7100", or "" if there is no quote.
+func quoteOf(m *market.Record) string {
+	if m.Quote == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d %d", m.Quote.Yes, m.Quote.No)
+}
+
+// hasSource reports whether a quote was read at Noon, by a rule, from an answer whose SHA-256 it has.
+func hasSource(q *market.Quote, rule, answer string) bool {
+	sum := sha256.Sum256([]byte(answer))
+	return q != nil && q.Rule == rule && q.At.Equal(venuetest.Noon) && bytes.Equal(q.SHA256, sum[:])
+}
+
+// inconsistent returns an error for a market of a provider whose members contradict each other.
+func inconsistent(m *market.Record, p syntax.Provider, key string) error {
+	final := m.Status == syntax.MarketResolved
+	payout, readable := wire.Price(0), true
+	if m.Payout != nil {
+		payout, readable = wire.ParsePrice(*m.Payout)
+	}
+	got, ok := venue.NativeKey(p, m.ID)
+	for _, c := range []struct {
+		what string
+		bad  bool
+	}{
+		{"id", !ok || got != key},
+		{"quote", m.Quote != nil && (!validQuote(m.Quote) || m.Status != syntax.MarketOpen)},
+		{"price", m.Yes != nil && !m.Yes.Valid()},
+		{"verdict", final != (m.Verdict != nil) || final && !slices.Contains(
+			[]syntax.Verdict{syntax.VerdictYes, syntax.VerdictNo, syntax.VerdictInvalid}, *m.Verdict)},
+		{"status", !slices.Contains(
+			[]syntax.MarketStatus{syntax.MarketOpen, syntax.MarketClosed, syntax.MarketResolved, syntax.MarketUnknown}, m.Status)},
+		{"provisional", final && m.Provisional || m.Disputed && !m.Provisional},
+		{"payout", m.Payout != nil && (!final || !readable || payout < 0 || payout > wire.One ||
+			p != syntax.Polymarket && payout.Bps() != *m.Yes)}, // of Polymarket, the price is what the venue shows
+	} {
+		if c.bad {
+			return fmt.Errorf("%s of %q: %s, price %s, quote %s, %+v", c.what, key, stateOf(m), priceOf(m), quoteOf(m), *m)
+		}
+	}
+	_, err := json.Marshal(m)
+	return err
+}
+
+// validQuote reports whether a quote is within the bounds of all quotes: prices from 1 to 9999
+// bps that together cost at least 1 and, rounded up, at most the widest spread more.
+func validQuote(q *market.Quote) bool {
+	sum := q.Yes + q.No
+	return q.Yes >= 1 && q.Yes <= 9999 && q.No >= 1 && q.No <= 9999 && sum >= 10_000 && sum <= 11_001 && !q.At.IsZero() && q.Rule != ""
+}

@@ -1,0 +1,198 @@
+package venuetest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/market"
+	"github.com/signalcast/signalcast/services/api/internal/venue"
+	"github.com/signalcast/signalcast/services/api/internal/venue/kalshi"
+	"github.com/signalcast/signalcast/services/api/internal/venue/limitless"
+	"github.com/signalcast/signalcast/services/api/internal/venue/manifold"
+	"github.com/signalcast/signalcast/services/api/internal/venue/polymarket"
+)
+
+// Noon is the reference time of the samples.
+var Noon = time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
+
+// Now returns Noon.
+func Now() time.Time { return Noon }
+
+// The base paths of the venues at a host.
+const (
+	Gamma     = "/gamma" // metadata of Polymarket
+	Clob      = "/clob"  // order books of Polymarket
+	Kalshi    = "/kalshi/trade-api/v2"
+	Limitless = "/limitless"
+	Manifold  = "/manifold/v0"
+)
+
+// Adapters returns the adapters of all venues at a host, with a rate limit that no test reaches.
+func Adapters(t *testing.T, host string, meter *venue.Meter, now func() time.Time) market.Venues {
+	t.Helper()
+	var failed error
+	client := func(p syntax.Provider, base string) *venue.Client {
+		c, err := venue.NewClient(p, host+base, 1e5, meter, now)
+		failed = errors.Join(failed, err)
+		return c
+	}
+	venues := market.Venues{
+		syntax.Polymarket: polymarket.New(client(syntax.Polymarket, Gamma), client(syntax.Polymarket, Clob+"/"), true),
+		syntax.Kalshi:     kalshi.New(client(syntax.Kalshi, Kalshi)),
+		syntax.Limitless:  limitless.New(client(syntax.Limitless, Limitless)),
+		syntax.Manifold:   manifold.New(client(syntax.Manifold, Manifold), time.Hour),
+	}
+	if failed != nil {
+		t.Fatal(failed)
+	}
+	return venues
+}
+
+// Host answers from a table of paths, and other paths with 404. It records the requests.
+type Host struct {
+	URL   string
+	Meter *venue.Meter
+
+	t        *testing.T
+	base     string // path that the paths of the table and of Paths are below
+	registry *prometheus.Registry
+
+	mu      sync.Mutex
+	answers map[string]string // path, or path?query, to body
+	hung    string            // prefix of the paths without an answer; empty: none
+	asked   []string
+}
+
+// NewHost starts a host, which ends with the test. The table is not copied; its paths are those below base.
+func NewHost(t *testing.T, base string, answers map[string]string) *Host {
+	t.Helper()
+	if answers == nil {
+		answers = map[string]string{}
+	}
+	h := &Host{t: t, base: base, answers: answers, registry: prometheus.NewRegistry()}
+	h.Meter = venue.NewMeter(h.registry)
+	srv := httptest.NewServer(h)
+	t.Cleanup(srv.Close)
+	h.URL = srv.URL
+	return h
+}
+
+// ServeHTTP answers one request.
+func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h.mu.Lock()
+	path := strings.TrimPrefix(r.URL.RequestURI(), h.base)
+	h.asked = append(h.asked, path)
+	body, ok := h.answers[path]
+	if !ok {
+		path, _, _ = strings.Cut(path, "?")
+		body, ok = h.answers[path]
+	}
+	hung := h.hung != "" && strings.HasPrefix(path, h.hung)
+	h.mu.Unlock()
+	if hung {
+		<-r.Context().Done()
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if !ok {
+		w.WriteHeader(http.StatusNotFound)
+		body = `{"error":"not found"}`
+	}
+	_, _ = w.Write([]byte(body))
+}
+
+// Set makes the host answer a path with a body.
+func (h *Host) Set(path, body string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.answers[path] = body
+}
+
+// Unset makes the host answer a path with 404.
+func (h *Host) Unset(path string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.answers, path)
+}
+
+// Hang makes the host accept requests whose path begins with prefix and never answer them.
+func (h *Host) Hang(prefix string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.hung = prefix
+}
+
+// Paths returns the path and query of each request so far, without the base path.
+func (h *Host) Paths() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.asked)
+}
+
+// Counted returns the sum of the counters of a name whose labels have all the words.
+func (h *Host) Counted(name string, words ...string) (total float64) {
+	h.t.Helper()
+	families, err := h.registry.Gather()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			has := f.GetName() == name
+			for _, w := range words {
+				has = has && strings.Contains(m.String(), fmt.Sprintf("%q", w))
+			}
+			if has {
+				total += m.GetCounter().GetValue()
+			}
+		}
+	}
+	return total
+}
+
+// Sample returns a sample answer of a venue from venue/PROVIDER/testdata/samples. The path is relative to the folder of the test,
+// which must be a folder next to services/api/internal/venue, or that one.
+func Sample(t testing.TB, p syntax.Provider, name string) string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("..", "venue", string(p), "testdata", "samples", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// Edit returns an answer of a provider whose market record has the changed members; a nil value deletes a member.
+func Edit(t *testing.T, p syntax.Provider, answer string, changes map[string]any) string {
+	t.Helper()
+	var all map[string]any
+	if err := json.Unmarshal([]byte(answer), &all); err != nil {
+		t.Fatal(err)
+	}
+	record := all
+	if p == syntax.Kalshi {
+		record = all["market"].(map[string]any)
+	}
+	for key, value := range changes {
+		if record[key] = value; value == nil {
+			delete(record, key)
+		}
+	}
+	raw, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
