@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalcast/signalcast/pkg/chrono"
@@ -42,12 +41,13 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 	"github.com/signalcast/signalcast/services/api/internal/station"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
+	"github.com/signalcast/signalcast/services/api/internal/venue/polymarket"
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
 const serviceName = "api"
 
-// hubMemory is how many events the live hub remembers for readers that resume.
+// hubMemory is how many events the live hub remembers for readers that resume: about four megabytes with their frames.
 const hubMemory = 4096
 
 // App is a ledger that is built and not yet running.
@@ -74,7 +74,7 @@ type App struct {
 	search    *search.Service
 	oracle    *oracle.Service
 	histories *history.Service
-	primary   venue.Venue // the adapter of the primary venue
+	primary   *polymarket.Adapter // the adapter of the primary venue
 
 	hub      *live.Hub
 	ticker   *relay.Ticker
@@ -114,19 +114,19 @@ func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time)
 	if err != nil {
 		return nil, err
 	}
-	if a.redis, err = kv.Open(kv.Config{URL: cfg.Redis.Reveal(), Now: now}); err != nil {
+	if a.redis, err = kv.Open(kv.Config{URL: cfg.Redis.Reveal(), Timeout: cfg.RedisTime, Now: now}); err != nil {
 		a.pool.Close()
 		return nil, err
 	}
 	rules := cfg.Scoring.rules(cfg.PastEnd, cfg.Chunk)
-	rules.HubURL = cfg.HubURL
+	rules.HubURL, rules.ReadBudget = cfg.HubURL, cfg.ReadTime
 	a.store = postgres.New(a.pool, rules, now)
 	if err := a.subjects(); err != nil {
-		return nil, errors.Join(err, a.close())
+		return nil, errors.Join(err, a.Close(ctx))
 	}
 	a.health = web.NewHealth(cfg.Nonce, now, web.Check{Name: "database", Test: a.store.Ping}, web.Check{Name: "feed", Test: a.caughtUp})
 	if err := a.faces(); err != nil {
-		return nil, errors.Join(err, a.close())
+		return nil, errors.Join(err, a.Close(ctx))
 	}
 	a.watch()
 	return a, nil
@@ -143,8 +143,6 @@ func (a *App) caughtUp(context.Context) error {
 	return nil
 }
 
-func newID() string { return uuid.Must(uuid.NewV7()).String() }
-
 // subjects builds what knows the rules.
 func (a *App) subjects() error {
 	meter := venue.NewMeter(a.metrics.Registerer())
@@ -154,22 +152,21 @@ func (a *App) subjects() error {
 	}
 	a.operators = operator.NewService(a.store, a.cfg.Mask.Reveal(), a.now)
 	a.markets = market.NewService(a.store, venues, classify(), a.cfg.PastEnd, a.now)
-	a.catalogue = market.NewCatalogue(a.markets, a.store, a.log)
+	a.catalogue = market.NewCatalogue(a.markets, a.log)
 	a.catalogue.ConfirmAfter = a.store.ConfirmAfter()
 	if err := a.follow(meter); err != nil {
 		return err
 	}
 	a.signals = signal.NewService(a.store, a.markets, a.now)
 	a.resolves = resolve.NewService(a.store, a.now)
-	a.scanner = resolve.NewScanner(a.store, a.markets, a.resolves, providers(venues), a.cfg.Grace, a.now, a.log)
+	a.scanner = resolve.NewScanner(a.markets, a.resolves, providers(venues), a.cfg.Grace, a.now, a.log)
 	a.boards = board.NewService(a.store, a.now)
-	a.records = record.NewService(ranks{a.store, a.boards, a.now}, a.store, a.operators, a.now)
+	a.records = record.NewService(a.store, a.boards, a.operators, a.now)
 	a.search = search.NewService(a.store, a.now)
 	a.oracle = oracle.NewService(a.store, a.now)
-	past := pastPrices{a.markets, a.primary}
-	a.histories = history.NewService(past, past, a.now)
+	a.histories = history.NewService(pastPrices{a.markets}, a.primary, a.now)
 	a.hub = live.NewHub(hubMemory)
-	a.relay = relay.New(relay.Options{Log: a.store, Redis: a.redis, Now: a.now, NewID: newID, Slog: a.log})
+	a.relay = &relay.Relay{Store: a.store, Redis: a.redis, Now: a.now, Slog: a.log}
 	a.follower = relay.NewFollower(a.store, a.redis, a.hub, a.now, a.log)
 	a.news = relay.NewNews(a.redis, a.hear)
 	key, err := journal.NewKey(a.cfg.CheckKey.Reveal())
@@ -178,8 +175,8 @@ func (a *App) subjects() error {
 	}
 	a.sealer = journal.NewSealer(a.store, key, a.now)
 	a.callOut()
-	a.ticker = relay.NewTicker(a.store, relay.NewReaders(a.redis, newID(), a.now), a.hub, a.now, a.log)
-	a.oracle.Watch(a.viewers)
+	a.ticker = relay.NewTicker(a.store, a.redis, a.hub, a.now, a.log)
+	a.oracle.Watch(a.ticker.Everyone)
 	a.signals.Count(func(id syntax.MarketID) int { return a.ticker.Counted(string(id)) })
 	return nil
 }
@@ -198,14 +195,15 @@ func (a *App) faces() error {
 		})
 	}
 	closed := a.metrics.Counter("socket_closed_total", "Sockets that ended, by close code.", "code")
-	a.edge = edge.New(edge.Config{Trusted: a.cfg.Trusted, HubURL: a.cfg.HubURL}, edge.Deps{
-		Feed: a.store, Boards: a.boards, Oracle: a.oracle, Markets: a.markets, Outcomes: a.resolves, Logins: logins{idp.NewVerifier(providers, a.now)}, Operators: a.operators,
-		History: a.store, Snapshots: snapshots{a.markets, a.store, a.ticker}, Webhooks: a.webhooks, Stations: a.stations, Hub: a.hub,
-		Calls: a.store, Lanes: lane.NewService(a.store, words{}, a.now), Records: readers{a.records, a.operators},
+	a.edge = edge.New(edge.Deps{
+		Trusted: a.cfg.Trusted, HubURL: a.cfg.HubURL,
+		Feed: a.store, Boards: a.boards, Oracle: a.oracle, Markets: a.markets, Outcomes: a.resolves, Operators: a.operators,
+		Webhooks: a.webhooks, Stations: a.stations, Signals: a.signals, Lanes: lane.NewService(a.store, a.now),
+		Records: a.records, Hub: a.hub, Login: login(idp.NewVerifier(providers, a.now)), Viewers: a.ticker.Viewers,
 		Addresses: limit.NewLocal(serviceName, a.cfg.PerAddr, time.Minute, a.now),
 		Keys:      per("api-key", a.cfg.PerKey), Sessions: per("login", loginLimit),
-		Admin: edge.NewSecret(a.cfg.Admin.Reveal()), Failures: per("api-failed-secret", edge.MaxFailures),
-		Health: a.health, Log: a.log, Now: a.now, NewID: newID,
+		Admin: syntax.NewSecret(a.cfg.Admin.Reveal()), Failures: per("api-failed-secret", edge.MaxFailures),
+		Health: a.health, Log: a.log, Now: a.now,
 		Observe: a.metrics.ObserveHTTP, Degraded: a.metrics.Degraded, Count: a.metrics.CountPage, Trace: a.tracing.HTTP,
 		Closed: func(code int) { closed.WithLabelValues(strconv.Itoa(code)).Inc() },
 	})
@@ -262,7 +260,7 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	parts := []run.Part{
 		{Name: "traces", Stop: a.tracing.Stop},
-		{Name: "stores", Stop: func(context.Context) error { return a.close() }},
+		{Name: "stores", Stop: a.Close},
 		run.Loop("follower", a.follower.Run),
 		run.Loop("news", a.news.Run),
 		lead("relay", relay.LeaseKey, a.relay.Run),
@@ -289,7 +287,6 @@ func (a *App) Run(ctx context.Context) error {
 		lead("journal", journalLease, a.sealer.Run),
 		lead("pulse", pulseLease, a.newPulse().run),
 		run.Of("grpc", a.grpc),
-		{Name: "edge", Stop: func(ctx context.Context) error { a.edge.Close(ctx); return nil }},
 		run.Of("http", a.http),
 		// Before the server, which waits for the streams as for any other answer.
 		{Name: "sockets", Stop: func(ctx context.Context) error { a.edge.Leave(ctx); return nil }},
@@ -303,18 +300,14 @@ func (a *App) Run(ctx context.Context) error {
 // noteTolerance writes the price tolerance into its history, as soon as the database
 // answers.
 func (a *App) noteTolerance(ctx context.Context) error {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
 	for {
 		err := a.store.NoteTolerance(ctx)
 		if err == nil {
 			break
 		}
 		a.log.Warn("price tolerance not noted", "error", err)
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-tick.C:
+		if err := chrono.Sleep(ctx, time.Second); err != nil {
+			return err
 		}
 	}
 	<-ctx.Done()
@@ -327,33 +320,29 @@ const sweepEvery = time.Minute
 // sweep deletes what nothing counts any more: idempotency keys, ids of facts
 // and deliveries that have run out, and proposals that nobody has decided on.
 func (a *App) sweep(ctx context.Context) error {
-	tick := time.NewTicker(sweepEvery)
-	defer tick.Stop()
-	for {
-		if err := a.store.SweepKeys(ctx); err != nil {
-			return err
+	return chrono.Every(ctx, sweepEvery, func() error {
+		for _, sweep := range []func(context.Context) error{
+			a.store.SweepKeys, a.store.LapseProposals, a.store.SweepPublished, a.store.SweepDeliveries,
+		} {
+			if err := sweep(ctx); err != nil {
+				return err
+			}
 		}
-		if err := a.store.LapseProposals(ctx); err != nil {
-			return err
-		}
-		if err := a.store.SweepPublished(ctx); err != nil {
-			return err
-		}
-		if err := a.store.SweepDeliveries(ctx); err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-tick.C:
-		}
-	}
+		return nil
+	})
 }
 
-// close ends the stores, after everything that uses them.
-func (a *App) close() error {
+// Close closes the caches of pages, the stores and the connections, after everything that uses them. Run calls it at its end; an
+// App that does not run must be closed.
+func (a *App) Close(ctx context.Context) error {
+	if a.edge != nil {
+		a.edge.Close(ctx)
+	}
 	if a.histories != nil {
 		a.histories.Close()
+	}
+	if a.search != nil {
+		a.search.Close()
 	}
 	if a.markets != nil {
 		a.markets.Close()
@@ -371,9 +360,3 @@ func (a *App) close() error {
 
 // Up is closed when everything listens; the addresses are known from then on.
 func (a *App) Up() <-chan struct{} { return a.up }
-
-// HTTPAddr is the address of the public face.
-func (a *App) HTTPAddr() string { return a.http.Addr() }
-
-// GRPCAddr is the address of the inner face.
-func (a *App) GRPCAddr() string { return a.grpc.Addr() }

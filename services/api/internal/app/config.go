@@ -19,11 +19,15 @@ type Config struct {
 	GRPC    string   `env:"GRPC_ADDR"    envDefault:"127.0.0.1:9081"`
 	Metrics string   `env:"METRICS_ADDR"` // empty: none
 
-	Database conf.Secret `env:"DATABASE_URL"` // as api_rw
-	MaxConns int32       `env:"DB_MAX_CONNS" envDefault:"24"`
-	Redis    conf.Secret `env:"REDIS_URL"`
-	Link     conf.Secret `env:"LINK_SECRET"`
-	Mask     conf.Secret `env:"MASK_SECRET"` // of the masked operator ids
+	Database conf.Secret   `env:"DATABASE_URL"` // as api_rw
+	MaxConns int32         `env:"DB_MAX_CONNS" envDefault:"24"`
+	ReadTime time.Duration `env:"DB_READ_TIMEOUT" envDefault:"300ms"` // time limit of a read, waiting for a connection included
+	Redis    conf.Secret   `env:"REDIS_URL"`
+	// RedisTime is the longest wait for an answer of Redis. After it, the process decides on limits by its own counters.
+	RedisTime time.Duration `env:"REDIS_TIMEOUT" envDefault:"50ms"`
+
+	Link conf.Secret `env:"LINK_SECRET"`
+	Mask conf.Secret `env:"MASK_SECRET"` // of the masked operator ids
 
 	HookKey     conf.Secret `env:"WEBHOOK_SECRET_KEY"` // under which webhooks' secrets lie in the database
 	HookPrivate bool        `env:"WEBHOOK_ALLOW_PRIVATE"`
@@ -69,6 +73,9 @@ func (c *Config) Check(r *conf.Report) {
 	r.PrivateAddr("METRICS_ADDR", c.Metrics)
 	r.DSN("DATABASE_URL", c.Database, "postgres", "postgresql")
 	r.DSN("REDIS_URL", c.Redis, "redis", "rediss")
+	if c.RedisTime < 5*time.Millisecond || c.RedisTime > 5*time.Second {
+		r.Fail("REDIS_TIMEOUT", "must be from 5ms to 5s")
+	}
 	r.Secret("LINK_SECRET", c.Link)
 	r.Secret("MASK_SECRET", c.Mask)
 	r.Secret("WEBHOOK_SECRET_KEY", c.HookKey)
@@ -95,6 +102,9 @@ func (c *Config) Check(r *conf.Report) {
 	c.Scoring.check(r)
 	r.Between("RESOLVE_CHUNK", c.Chunk, 1, 1_000_000)
 	r.Between("DB_MAX_CONNS", int(c.MaxConns), 8, 1000)
+	if c.ReadTime <= 0 || c.ReadTime > 30*time.Second {
+		r.Fail("DB_READ_TIMEOUT", "must be above 0s and at most 30s")
+	}
 	if c.VenueRPS <= 0 || c.VenueRPS > 10_000 {
 		r.Fail("VENUE_RPS", "must be above 0 and at most 10000")
 	}

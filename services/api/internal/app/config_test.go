@@ -27,6 +27,17 @@ func good() map[string]string {
 	}
 }
 
+// An unset ENV means production.
+func TestUnsetEnvironmentMeansProduction(t *testing.T) {
+	t.Parallel()
+	environ := good()
+	delete(environ, "ENV")
+	environ["IDP_PROVIDERS"] = `[{"name":"m","issuer":"privy.io","audience":"signalcast-dev","jwksURL":"https://i/j"}]`
+	if _, err := conf.LoadFrom[Config](environ); err == nil || !strings.Contains(err.Error(), "IDP_PROVIDERS") {
+		t.Errorf("the development issuer without ENV: %v, want a refusal that names IDP_PROVIDERS", err)
+	}
+}
+
 // TestUnsafeConfigDoesNotStart: every refusal names its setting and shows no value.
 func TestUnsafeConfigDoesNotStart(t *testing.T) {
 	t.Parallel()
@@ -40,8 +51,8 @@ func TestUnsafeConfigDoesNotStart(t *testing.T) {
 		"no checkpoint key":        {"CHECKPOINT_KEY", ""},
 		"no webhook key":           {"WEBHOOK_SECRET_KEY", ""},
 		"short webhook key":        {"WEBHOOK_SECRET_KEY", short},
-		"webhooks into the house":  {"WEBHOOK_ALLOW_PRIVATE", "true"},
-		"stations in the house":    {"FEDERATION_ALLOW_PRIVATE", "true"},
+		"private webhook address":  {"WEBHOOK_ALLOW_PRIVATE", "true"},
+		"private station address":  {"FEDERATION_ALLOW_PRIVATE", "true"},
 		"short admin secret":       {"ADMIN_SECRET", short},
 		"short link secret":        {"LINK_SECRET", short},
 		"same secret twice":        {"MASK_SECRET", good()["LINK_SECRET"]},
@@ -49,7 +60,9 @@ func TestUnsafeConfigDoesNotStart(t *testing.T) {
 		"metrics for everybody":    {"METRICS_ADDR", "0.0.0.0:9100"},
 		"unknown environment":      {"ENV", "staging-" + canary},
 		"no database":              {"DATABASE_URL", ""},
+		"no time for reads":        {"DB_READ_TIMEOUT", "0s"},
 		"redis of another kind":    {"REDIS_URL", "http://" + canary},
+		"a long wait for Redis":    {"REDIS_TIMEOUT", "5.001s"},
 		"no identity provider":     {"IDP_PROVIDERS", "[]"},
 		"provider over http":       {"IDP_PROVIDERS", `[{"name":"m","issuer":"privy.io","audience":"a","jwksURL":"http://` + canary + `/j"}]`},
 		"issuer over http":         {"IDP_PROVIDERS", `[{"name":"m","issuer":"http://` + canary + `","audience":"a"}]`},

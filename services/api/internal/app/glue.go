@@ -22,14 +22,11 @@ import (
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	stationv1 "github.com/signalcast/signalcast/proto/station/v1"
 	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
-	"github.com/signalcast/signalcast/services/api/internal/edge"
 	"github.com/signalcast/signalcast/services/api/internal/export"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 	"github.com/signalcast/signalcast/services/api/internal/oracle/categorise"
-	"github.com/signalcast/signalcast/services/api/internal/postgres"
-	"github.com/signalcast/signalcast/services/api/internal/relay"
 	"github.com/signalcast/signalcast/services/api/internal/rpc"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 	"github.com/signalcast/signalcast/services/api/internal/venue/kalshi"
@@ -42,37 +39,24 @@ import (
 // others that has an address. Each has a client of its own, with its own rate and
 // breaker.
 func (a *App) venues(meter *venue.Meter) (market.Venues, error) {
-	rate := a.cfg.VenueRPS
-	primary, err := polymarket.New(polymarket.Config{
-		GammaURL: a.cfg.GammaURL, ClobURL: a.cfg.ClobURL, RequestsPerSecond: rate, PastEndIsProvisional: a.cfg.PastEnd,
-	}, meter, a.now)
-	if err != nil {
-		return nil, err
+	var failed error
+	client := func(p syntax.Provider, url string) *venue.Client {
+		c, err := venue.NewClient(p, url, a.cfg.VenueRPS, meter, a.now)
+		failed = errors.Join(failed, err)
+		return c
 	}
-	a.primary = primary
-	list := market.Venues{syntax.Polymarket: venue.Port(primary)}
+	a.primary = polymarket.New(client(syntax.Polymarket, a.cfg.GammaURL), client(syntax.Polymarket, a.cfg.ClobURL), a.cfg.PastEnd)
+	list := market.Venues{syntax.Polymarket: a.primary}
 	if a.cfg.Kalshi != "" {
-		v, err := kalshi.New(kalshi.Config{URL: a.cfg.Kalshi, RequestsPerSecond: rate}, meter, a.now)
-		if err != nil {
-			return nil, err
-		}
-		list[syntax.Kalshi] = venue.Port(v)
+		list[syntax.Kalshi] = kalshi.New(client(syntax.Kalshi, a.cfg.Kalshi))
 	}
 	if a.cfg.Limitless != "" {
-		v, err := limitless.New(limitless.Config{URL: a.cfg.Limitless, RequestsPerSecond: rate}, meter, a.now)
-		if err != nil {
-			return nil, err
-		}
-		list[syntax.Limitless] = venue.Port(v)
+		list[syntax.Limitless] = limitless.New(client(syntax.Limitless, a.cfg.Limitless))
 	}
 	if a.cfg.Manifold != "" {
-		v, err := manifold.New(manifold.Config{URL: a.cfg.Manifold, RequestsPerSecond: rate, Wait: a.cfg.Undo}, meter, a.now)
-		if err != nil {
-			return nil, err
-		}
-		list[syntax.Manifold] = venue.Port(v)
+		list[syntax.Manifold] = manifold.New(client(syntax.Manifold, a.cfg.Manifold), a.cfg.Undo)
 	}
-	return list, nil
+	return list, failed
 }
 
 // follow has the catalogue keep the primary venue's live prices, where it has an
@@ -114,75 +98,45 @@ func (a *App) serveCalls() (*link.Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	operators, signals := rpc.NewOperators(a.operators, a.news, a.now), rpc.NewSignals(a.signals, server.Enclose)
-	markets := rpc.NewMarkets(a.markets, a.markets)
-	markets.Watch(func(id string) int { return a.ticker.Counted(id) })
-	resolutions := rpc.NewResolutions(a.resolves, a.scanner, a.markets)
+	a.Register(server)
+	return server.At(a.cfg.GRPC), nil
+}
+
+// Register adds the gRPC services of the ledger to a server.
+func (a *App) Register(server *link.Server) {
+	operators := &rpc.Operators{Service: a.operators, News: a.news.Publish, Now: a.now}
+	signals := &rpc.Signals{Service: a.signals, Enclose: server.Enclose}
+	markets := &rpc.Markets{Service: a.markets, Counted: a.ticker.Counted}
+	resolutions := &rpc.Resolutions{Service: a.resolves, Scanner: a.scanner, Markets: a.markets}
 	operatorv1.RegisterOperatorServiceServer(server, operators)
 	operatorv1.RegisterOperatorReadServiceServer(server, operators)
 	signalv1.RegisterSignalServiceServer(server, signals)
 	signalv1.RegisterSignalReadServiceServer(server, signals)
 	marketv1.RegisterMarketServiceServer(server, markets)
 	marketv1.RegisterMarketReadServiceServer(server, markets)
-	cataloguev1.RegisterCatalogueReadServiceServer(server, rpc.NewCatalogue(a.search, a.oracle, a.histories, a.markets))
+	cataloguev1.RegisterCatalogueReadServiceServer(server, &rpc.Catalogue{
+		Search: a.search, Oracle: a.oracle, Histories: a.histories, Markets: a.markets,
+	})
 	resolutionv1.RegisterResolutionServiceServer(server, resolutions)
 	resolutionv1.RegisterResolutionReadServiceServer(server, resolutions)
-	stations := rpc.NewStations(a.stations)
+	stations := &rpc.Stations{Service: a.stations}
 	stationv1.RegisterStationServiceServer(server, stations)
 	stationv1.RegisterStationReadServiceServer(server, stations)
-	boardv1.RegisterBoardReadServiceServer(server, rpc.NewBoards(a.boards, a.now))
-	recordv1.RegisterRecordServiceServer(server, rpc.NewRecords(a.records, a.boards, a.now))
-	wirev1.RegisterWireReadServiceServer(server, rpc.NewWire(a.oracle))
-	digestv1.RegisterDigestReadServiceServer(server, rpc.NewDigests(a.store))
-	feedv1.RegisterFeedServiceServer(server, rpc.NewFeed(a.store, a.news))
-	feedv1.RegisterFeedReadServiceServer(server, rpc.NewFeedReads(a.store))
-	moderationv1.RegisterModerationServiceServer(server, rpc.NewModeration(a.store, a.now))
-	exportv1.RegisterExportServiceServer(server, rpc.NewExports(export.NewService(a.store, a.now), a.store))
-	return server.At(a.cfg.GRPC), nil
+	boardv1.RegisterBoardReadServiceServer(server, &rpc.Boards{Service: a.boards, Now: a.now})
+	recordv1.RegisterRecordServiceServer(server, &rpc.Records{Service: a.records, Boards: a.boards, Now: a.now})
+	wirev1.RegisterWireReadServiceServer(server, &rpc.Wire{Oracle: a.oracle})
+	digestv1.RegisterDigestReadServiceServer(server, &rpc.Digests{Store: a.store})
+	events := &rpc.Feed{Store: a.store, News: a.news.Publish}
+	feedv1.RegisterFeedServiceServer(server, events)
+	feedv1.RegisterFeedReadServiceServer(server, events)
+	moderationv1.RegisterModerationServiceServer(server, &rpc.Moderation{Store: a.store, Now: a.now})
+	exportv1.RegisterExportServiceServer(server, &rpc.Exports{Service: export.NewService(a.store, a.now)})
 }
 
-// viewers gives the ticker the words of attention.
-func (a *App) viewers(ctx context.Context) map[syntax.MarketID]int64 {
-	out := make(map[syntax.MarketID]int64)
-	for id, n := range a.ticker.Everyone(ctx) {
-		out[syntax.MarketID(id)] = int64(n)
+// login returns the function that verifies tokens of identity providers for the public server.
+func login(v *idp.Verifier) func(context.Context, string) (operator.Identity, error) {
+	return func(ctx context.Context, raw string) (operator.Identity, error) {
+		s, err := v.Verify(ctx, raw)
+		return operator.Identity{Issuer: s.Issuer, Subject: s.Subject, Primary: s.Primary, Username: s.Username, Name: s.Name}, err
 	}
-	return out
-}
-
-// logins gives the verifier the words of the edge.
-type logins struct{ verifier *idp.Verifier }
-
-// Verify implements edge.Logins.
-func (l logins) Verify(ctx context.Context, raw string) (operator.Identity, error) {
-	s, err := l.verifier.Verify(ctx, raw)
-	return operator.Identity{Issuer: s.Issuer, Subject: s.Subject, Primary: s.Primary, Username: s.Username, Name: s.Name}, err
-}
-
-// snapshots gives the market service and the store the words of the edge.
-type snapshots struct {
-	markets *market.Service
-	*postgres.Store
-	ticker *relay.Ticker
-}
-
-// MarketSnapshot implements edge.Snapshots.
-func (s snapshots) MarketSnapshot(ctx context.Context, marketID string) (edge.MarketSnapshot, error) {
-	id, err := syntax.ParseMarketID(marketID)
-	if err != nil {
-		return edge.MarketSnapshot{Status: string(syntax.MarketUnknown)}, nil
-	}
-	m, err := s.markets.Get(ctx, id)
-	if errors.Is(err, market.ErrNotFound) || errors.Is(err, market.ErrUnavailable) {
-		return edge.MarketSnapshot{Status: string(syntax.MarketUnknown)}, nil
-	}
-	if err != nil {
-		return edge.MarketSnapshot{}, err
-	}
-	out := edge.MarketSnapshot{Status: string(m.Status), Yes: m.YesCount, No: m.NoCount, Viewers: int64(s.ticker.Viewers(ctx, marketID))}
-	if m.Yes != nil {
-		yes := int(*m.Yes)
-		out.YesBps = &yes
-	}
-	return out, nil
 }

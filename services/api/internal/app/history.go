@@ -8,15 +8,10 @@ import (
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/history"
 	"github.com/signalcast/signalcast/services/api/internal/market"
-	"github.com/signalcast/signalcast/services/api/internal/venue"
 )
 
-// pastPrices gives the market service and the primary venue the words of
-// histories.
-type pastPrices struct {
-	markets *market.Service
-	primary venue.Venue
-}
+// pastPrices adapts the market service to history.Markets.
+type pastPrices struct{ markets *market.Service }
 
 // Book implements history.Markets.
 func (p pastPrices) Book(ctx context.Context, id syntax.MarketID) (history.Book, error) {
@@ -48,19 +43,6 @@ func (p pastPrices) Snapshots(ctx context.Context, id syntax.MarketID, from time
 			continue
 		}
 		out = append(out, point)
-	}
-	return out, nil
-}
-
-// History implements history.Venue.
-func (p pastPrices) History(ctx context.Context, b history.Book, i history.Interval) ([]history.Point, error) {
-	list, err := p.primary.History(ctx, venue.Market{ClobTokenID: b.TokenID, YesIndex: b.YesIndex, ClosedAt: b.ClosedAt}, venue.Interval(i))
-	if err != nil {
-		return nil, err
-	}
-	out := make([]history.Point, len(list))
-	for j, s := range list {
-		out[j] = history.Point(s)
 	}
 	return out, nil
 }

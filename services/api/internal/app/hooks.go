@@ -12,14 +12,12 @@ import (
 // callOut builds what sends the feed to webhooks, and the register of the stations that
 // the hub reads.
 func (a *App) callOut() {
-	private := a.cfg.HookPrivate
 	vault := webhook.NewVault(a.cfg.HookKey.Reveal())
-	a.sender = hook.NewSender(safedial.Options{Private: private}, a.now)
-	a.webhooks = webhook.NewService(a.store, a.sender, vault, webhook.Addresses{Private: private, Public: safedial.Public}, a.now)
-	a.hooks = hook.New(hook.Options{
-		Work: a.store, Memory: a.hub, Sender: a.sender, Vault: vault,
-		Now: a.now, NewID: newID, Chance: rand.Float64, Log: a.log,
-	})
-	partners := webhook.Addresses{Private: a.cfg.Loopback, Public: safedial.Public}
-	a.stations = station.NewService(a.store, a.cfg.HubURL, func(url string) bool { return partners.Check(url) == nil }, a.now)
+	a.sender = hook.NewSender(safedial.Options{Private: a.cfg.HookPrivate}, a.now)
+	a.webhooks = webhook.NewService(a.store, a.sender.Send, vault, hook.AllowedURL(a.cfg.HookPrivate), a.now)
+	a.hooks = &hook.Worker{
+		Feed: a.store, Hooks: a.store, Memory: a.hub, Send: a.sender.Send, Vault: vault,
+		Now: a.now, Chance: rand.Float64, Log: a.log,
+	}
+	a.stations = station.NewService(a.store, a.cfg.HubURL, hook.AllowedURL(a.cfg.Loopback), a.now)
 }

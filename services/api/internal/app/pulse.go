@@ -4,23 +4,18 @@ import (
 	"context"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/chrono"
 	"github.com/signalcast/signalcast/services/api/internal/board"
 	"github.com/signalcast/signalcast/services/api/internal/edge"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
-// pulseEvery is how often the pulse is counted and told at most, over all processes.
+// pulseEvery is the shortest time between two publications of the pulse by all processes together.
 const pulseEvery = 300 * time.Second
 
-// pulseStore keeps what was told of the pulse.
-type pulseStore interface {
-	FindCopy(ctx context.Context, c feed.Channel) (feed.Copy, bool, error)
-	TakeFacts(ctx context.Context, facts []feed.Fact, copies []feed.Copy) error
-}
-
-// pulse tells how the network stands.
+// pulse publishes the totals of the network.
 type pulse struct {
-	store pulseStore
+	store feed.Store
 	count func(ctx context.Context) (board.Totals, error)
 	tell  func(ctx context.Context, e feed.Ephemeral)
 	now   func() time.Time
@@ -34,12 +29,8 @@ func (p *pulse) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		wait := time.NewTimer(pause)
-		select {
-		case <-ctx.Done():
-			wait.Stop()
-			return ctx.Err()
-		case <-wait.C:
+		if err := chrono.Sleep(ctx, pause); err != nil {
+			return err
 		}
 	}
 }

@@ -60,7 +60,7 @@ func newWorld(t *testing.T, simulator string, seed uint64) *world {
 	w.db = testkit.Pool(t, db.Admin)
 	env := good()
 	for name, value := range map[string]string{
-		"ENV": "test", "DATABASE_URL": ownerURL(t, db), "REDIS_URL": testkit.Redis(t), "DB_MAX_CONNS": "16",
+		"ENV": "test", "DATABASE_URL": ownerURL(t, db), "REDIS_URL": testkit.Redis(t), "DB_MAX_CONNS": "16", "DB_READ_TIMEOUT": "20s",
 		"POLYMARKET_GAMMA_URL": w.venues + "/gamma", "POLYMARKET_CLOB_URL": w.venues + "/clob",
 		"KALSHI_URL": w.venues + "/kalshi/trade-api/v2", "LIMITLESS_URL": w.venues + "/limitless", "MANIFOLD_URL": w.venues + "/manifold/v0",
 		"VENUE_RPS": "10000", "MANIFOLD_WAIT": "1s", "MANIFOLD_RATED_CREATORS": "*", "RESOLUTION_GRACE": "0s", "LOG_LEVEL": "error",
@@ -80,7 +80,7 @@ func newWorld(t *testing.T, simulator string, seed uint64) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := w.app.close(); err != nil {
+		if err := w.app.Close(context.Background()); err != nil {
 			t.Errorf("close the ledger: %v", err)
 		}
 	})
@@ -102,18 +102,12 @@ func ownerURL(t *testing.T, db testkit.Database) string {
 // startVenues runs the venue simulator and returns its address.
 func startVenues(t *testing.T, simulator string, seed uint64) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := testkit.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	addr := listener.Addr().String()
 	_ = listener.Close()
 	cmd := exec.Command(simulator)
 	cmd.Env = []string{"HTTP_ADDR=" + addr, "VENUE_SIM_MARKETS=1", "VENUE_SIM_SEED=" + strconv.FormatUint(seed, 10)}
-	child, err := localdb.StartChild(cmd, syscall.SIGKILL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	child := testkit.Must(localdb.StartChild(cmd, syscall.SIGKILL))(t)
 	t.Cleanup(func() { child.Stop(context.Background(), syscall.SIGTERM, 5*time.Second) })
 	testkit.Eventually(t, 20*time.Second, func() bool {
 		resp, err := http.Get("http://" + addr + "/healthz")
@@ -137,14 +131,8 @@ func (w *world) setClock() {
 
 // control sends one request to the control routes of the simulator and returns the member id of the answer.
 func (w *world) control(path string, body map[string]any) string {
-	raw, err := json.Marshal(body)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	resp, err := w.http.Post(w.venues+path, "application/json", bytes.NewReader(raw))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	raw := testkit.Must(json.Marshal(body))(w.t)
+	resp := testkit.Must(w.http.Post(w.venues+path, "application/json", bytes.NewReader(raw)))(w.t)
 	defer func() { _ = resp.Body.Close() }()
 	answer, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode/100 != 2 {
@@ -312,7 +300,7 @@ func (w *world) newPlayers(prefix string, n int) []player {
 	out := make([]player, n)
 	ids, handles := make([]string, n), make([]string, n)
 	for i := range out {
-		out[i] = player{newID(), fmt.Sprintf("%s_%d", prefix, i)}
+		out[i] = player{uuid.Must(uuid.NewV7()).String(), fmt.Sprintf("%s_%d", prefix, i)}
 		ids[i], handles[i] = out[i].id, out[i].handle
 	}
 	if _, err := w.db.Exec(w.t.Context(), insertPlayers, ids, handles, w.clock.Now()); err != nil {
@@ -334,7 +322,7 @@ func (w *world) file(calls []call) (refused int) {
 	var mu sync.Mutex
 	each(len(calls), func(i int) {
 		c := calls[i]
-		draft := signal.Draft{ID: newID(), MarketID: c.game.id, Side: c.side, Price: syntax.Bps(min(max(c.price, 0), 10_000)), Source: "web"}
+		draft := signal.Draft{ID: uuid.Must(uuid.NewV7()).String(), MarketID: c.game.id, Side: c.side, Price: syntax.Bps(min(max(c.price, 0), 10_000)), Source: "web"}
 		if _, err := w.app.signals.File(w.t.Context(), signal.Caller{OperatorID: c.by.id}, draft); err != nil {
 			mu.Lock()
 			defer mu.Unlock()

@@ -52,7 +52,7 @@ type Row struct {
 	Won, Lost int64
 	Pending   int64
 	Accuracy  int
-	Broadcast *Broadcast
+	Broadcast Broadcast
 	Edge      Edge // zero without a decided call
 }
 
@@ -77,14 +77,8 @@ type Query struct {
 
 // Store ranks operators that have a call. month is when the 28 days begin.
 type Store interface {
-	// ListScores ranks by score, resolved, accuracy, handle.
-	ListScores(ctx context.Context, q Query, month time.Time) ([]Row, error)
-	// ListBroadcast ranks by broadcast score, score, resolved, handle; within28 takes
-	// the scores of 28 days instead of all of life.
-	ListBroadcast(ctx context.Context, q Query, within28 bool, month time.Time) ([]Row, error)
-	// ListEdge ranks operators with a decided call by the lower end of their edge, edge,
-	// calls, handle: all as they were folded last.
-	ListEdge(ctx context.Context, q Query) ([]Row, error)
+	// ListBoard returns the rows of a board in one of the orders.
+	ListBoard(ctx context.Context, by string, q Query, month time.Time) ([]Row, error)
 	// Record counts one operator's calls; zeros for one without a call.
 	Record(ctx context.Context, userID string) (Record, error)
 	// PulseTotals counts everything as of now.
@@ -99,9 +93,18 @@ type Store interface {
 	FoldEdges(ctx context.Context, rows int, measure func([]skill.Tally) (Edge, error)) (done bool, err error)
 }
 
+// The orders of boards.
+const (
+	ByScore       = "scores"      // score, resolved, accuracy, handle
+	ByBroadcast   = "broadcast"   // broadcast score of all of life, score, resolved, handle
+	ByBroadcast28 = "broadcast28" // the same with the broadcast score of 28 days
+	// ByEdge is the lower end of the edge, the edge, calls, handle: of operators with a decided call, as they were folded last.
+	ByEdge = "edge"
+)
+
 // The longest boards; a shorter one is the head of one of these.
 const (
-	mostScores    = 200
+	mostRows      = 200
 	mostBroadcast = 100
 )
 
@@ -118,47 +121,13 @@ func NewService(store Store, now func() time.Time) *Service {
 	return &Service{store: store, now: now, wake: make(chan struct{}, 1)}
 }
 
-// Scores is the board of the API host.
-func (s *Service) Scores(ctx context.Context, g Group, lane string, limit int) ([]Row, error) {
-	return s.build(ctx, "scores/"+string(g)+"/"+lane, limit, func(ctx context.Context) ([]Row, error) {
-		return s.store.ListScores(ctx, Query{g.Tiers(), lane, mostScores}, s.month())
-	})
-}
-
 // Record counts one operator's calls.
 func (s *Service) Record(ctx context.Context, userID string) (Record, error) {
 	return s.store.Record(ctx, userID)
 }
 
-// BroadcastBoard is the board of the hub; window is "28d" or everything.
-func (s *Service) BroadcastBoard(ctx context.Context, g Group, lane, window string, limit int) ([]Row, error) {
-	within28 := window == "28d"
-	key := "all/"
-	if within28 {
-		key = "28d/"
-	}
-	return s.build(ctx, key+string(g)+"/"+lane, limit, func(ctx context.Context) ([]Row, error) {
-		rows, err := s.store.ListBroadcast(ctx, Query{g.Tiers(), lane, mostBroadcast}, within28, s.month())
-		for i := range rows {
-			rows[i].Broadcast.measure()
-		}
-		return rows, err
-	})
-}
-
-// EdgeBoard is either board in the order of the edge, with what both show.
-func (s *Service) EdgeBoard(ctx context.Context, g Group, lane string, limit int) ([]Row, error) {
-	return s.build(ctx, "edge/"+string(g)+"/"+lane, limit, func(ctx context.Context) ([]Row, error) {
-		rows, err := s.store.ListEdge(ctx, Query{g.Tiers(), lane, mostScores})
-		for i := range rows {
-			rows[i].Broadcast.measure()
-		}
-		return rows, err
-	})
-}
-
-// Took hears how long a read of ranks took, here or elsewhere, and wakes the fold when the
-// rows are too far behind.
+// Took starts the next fold of results early if a read of ranks took longer than slow: reads become slow when many results are
+// not folded yet.
 func (s *Service) Took(d time.Duration) {
 	if d <= slow {
 		return
@@ -172,16 +141,21 @@ func (s *Service) Took(d time.Duration) {
 // buildBudget bounds a build, which continues when its callers have left.
 const buildBudget = 5 * time.Second
 
-// build returns the first limit rows of a board. They are shared with other callers and must not be changed.
-func (s *Service) build(ctx context.Context, key string, limit int, list func(context.Context) ([]Row, error)) ([]Row, error) {
-	rows, err := s.builds.Do(ctx, key, func(ctx context.Context) ([]Row, error) {
+// Board returns the first limit rows of a board in an order. They are shared with other callers and must not be changed.
+func (s *Service) Board(ctx context.Context, by string, g Group, lane string, limit int) ([]Row, error) {
+	q := Query{g.Tiers(), lane, mostRows}
+	if by == ByBroadcast || by == ByBroadcast28 {
+		q.Limit = mostBroadcast
+	}
+	rows, err := s.builds.Do(ctx, by+"/"+string(g)+"/"+lane, func(ctx context.Context) ([]Row, error) {
 		ctx, cancel := context.WithTimeout(ctx, buildBudget)
 		defer cancel()
 		begun := s.now()
-		rows, err := list(ctx)
+		rows, err := s.store.ListBoard(ctx, by, q, s.month())
 		s.Took(s.now().Sub(begun))
 		for i := range rows {
 			rows[i].Rank = i + 1
+			rows[i].Broadcast.measure()
 		}
 		return rows, err
 	})
@@ -229,14 +203,11 @@ func (s *Service) Run(ctx context.Context, failed func(error)) error {
 		if done || err != nil {
 			pause = max(pause, foldEvery)
 		}
-		t := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
-			t.Stop()
 			return ctx.Err()
-		case <-t.C:
+		case <-time.After(pause):
 		case <-s.wake:
-			t.Stop()
 		}
 	}
 }
@@ -257,9 +228,6 @@ func CastScore(score, done, calls, takes int64) int {
 	// The conversions keep each product rounded by itself on every machine.
 	return int(math.Round(float64(500*b.Skill) + float64(300*b.Activity) + float64(200*b.Reach)))
 }
-
-// ByEdge is the order of a board by the lower end of the edge.
-const ByEdge = "edge"
 
 // Edge is the measured edge of an operator, the mean of result minus price of counted calls, with its confidence interval
 // (docs/method.md).

@@ -19,7 +19,7 @@ type gate struct {
 	builds      atomic.Int32
 }
 
-func (g *gate) ListScores(context.Context, Query, time.Time) ([]Row, error) {
+func (g *gate) ListBoard(context.Context, string, Query, time.Time) ([]Row, error) {
 	g.builds.Add(1)
 	g.begun <- struct{}{}
 	<-g.open
@@ -35,7 +35,7 @@ func TestOneBuildOfABoard(t *testing.T) {
 	var wg sync.WaitGroup
 	ask := func(ctx context.Context, lane string, limit, want int) {
 		wg.Go(func() {
-			rows, err := s.Scores(ctx, Human, lane, limit)
+			rows, err := s.Board(ctx, ByScore, Human, lane, limit)
 			if err != nil || len(rows) != want || rows[want-1].Rank != want {
 				t.Errorf("limit %d: %d rows, %v", limit, len(rows), err)
 			}
@@ -45,7 +45,7 @@ func TestOneBuildOfABoard(t *testing.T) {
 	<-g.begun
 	left, leave := context.WithCancel(t.Context())
 	leave()
-	if _, err := s.Scores(left, Human, "", 50); err == nil {
+	if _, err := s.Board(left, ByScore, Human, "", 50); err == nil {
 		t.Error("a reader who left was kept")
 	}
 	ask(t.Context(), "CRYPTO", 2, 2)
@@ -64,7 +64,7 @@ type folder struct {
 	folds chan error
 }
 
-func (f *folder) ListScores(context.Context, Query, time.Time) ([]Row, error) {
+func (f *folder) ListBoard(context.Context, string, Query, time.Time) ([]Row, error) {
 	f.clock.Advance(time.Second)
 	return nil, nil
 }
@@ -92,7 +92,7 @@ func TestASlowBuildWakesTheFold(t *testing.T) {
 		t.Error(err)
 	}
 	for range 3 {
-		if _, err := s.Scores(t.Context(), Human, "", 1); err != nil {
+		if _, err := s.Board(t.Context(), ByScore, Human, "", 1); err != nil {
 			t.Fatal(err)
 		}
 		select {

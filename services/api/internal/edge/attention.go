@@ -34,7 +34,7 @@ type topQuery struct {
 	limit int
 }
 
-var topParams = params("lane", "limit")
+var topParams = page.Params("lane", "limit")
 
 func readTop(rawQuery string) topQuery {
 	v := page.Query(rawQuery, topParams)
@@ -42,24 +42,23 @@ func readTop(rawQuery string) topQuery {
 }
 
 func (q topQuery) key(kind string) string {
-	return joinKey(kind, q.lane.String(), strconv.Itoa(q.limit))
+	return page.JoinKey(kind, q.lane.String(), strconv.Itoa(q.limit))
 }
 
-// external is GET /api/v1/signals/external.
-func (s *server) external(c echo.Context) error {
-	q := readTop(c.Request().URL.RawQuery)
-	return s.attention.Serve(c.Response(), c.Request(), q.key("external"), func(ctx context.Context) ([]byte, error) {
-		rows, at, err := s.Oracle.Top(ctx, q.lane, q.limit)
-		if err != nil {
-			return nil, err
-		}
-		return web.Marshal(s.showExternal(rows, at))
-	})
+// top returns the handler of a list by attention: GET /api/v1/signals/external or GET /api/aura/top.
+func (s *Server) top(kind string, show func(rows []oracle.Row, at time.Time) any) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		q := readTop(c.Request().URL.RawQuery)
+		return serve(c, s.attention, q.key(kind), func(ctx context.Context) (any, error) {
+			rows, at, err := s.Oracle.Top(ctx, q.lane, q.limit)
+			return show(rows, at), err
+		})
+	}
 }
 
-func (s *server) emptyExternal() any { return s.showExternal(nil, s.Now()) }
+func (s *Server) emptyExternal() any { return s.showExternal(nil, s.Now()) }
 
-func (s *server) showExternal(rows []oracle.Row, at time.Time) openapi.ExternalSignals {
+func (s *Server) showExternal(rows []oracle.Row, at time.Time) any {
 	out := openapi.ExternalSignals{
 		Signals: make([]openapi.ExternalSignals_Signals, len(rows)), Count: int64(len(rows)), UpdatedAt: syntax.Stamp(at),
 	}
@@ -79,30 +78,20 @@ func (s *server) showExternal(rows []oracle.Row, at time.Time) openapi.ExternalS
 	return out
 }
 
-func (s *server) marketURL(id syntax.MarketID) string { return s.hubURL + "/m/" + string(id) }
+func (s *Server) marketURL(id syntax.MarketID) string { return s.HubURL + "/m/" + string(id) }
 
-// top is GET /api/aura/top.
-func (s *server) top(c echo.Context) error {
-	q := readTop(c.Request().URL.RawQuery)
-	return s.attention.Serve(c.Response(), c.Request(), q.key("top"), func(ctx context.Context) ([]byte, error) {
-		rows, at, err := s.Oracle.Top(ctx, q.lane, q.limit)
-		if err != nil {
-			return nil, err
-		}
-		out := openapi.AttentionTop{Markets: make([]openapi.TitledAttention, len(rows)), UpdatedAt: syntax.Stamp(at)}
-		for i := range rows {
-			a := showScore(&rows[i], at)
-			out.Markets[i] = openapi.TitledAttention{
-				MarketID: a.MarketID, Title: rows[i].Title, Score: a.Score, Rank: a.Rank, Percentile: a.Percentile,
-				Components: openapi.TitledAttention_Components(a.Components), UpdatedAt: a.UpdatedAt,
-			}
-		}
-		return web.Marshal(out)
-	})
-}
+func (s *Server) emptyTop() any { return showTop(nil, s.Now()) }
 
-func (s *server) emptyTop() any {
-	return openapi.AttentionTop{Markets: []openapi.TitledAttention{}, UpdatedAt: syntax.Stamp(s.Now())}
+func showTop(rows []oracle.Row, at time.Time) any {
+	out := openapi.AttentionTop{Markets: make([]openapi.TitledAttention, len(rows)), UpdatedAt: syntax.Stamp(at)}
+	for i := range rows {
+		a := showScore(&rows[i], at)
+		out.Markets[i] = openapi.TitledAttention{
+			MarketID: a.MarketID, Title: rows[i].Title, Score: a.Score, Rank: a.Rank, Percentile: a.Percentile,
+			Components: openapi.TitledAttention_Components(a.Components), UpdatedAt: a.UpdatedAt,
+		}
+	}
+	return out
 }
 
 func showScore(r *oracle.Row, at time.Time) openapi.Attention {
@@ -121,18 +110,18 @@ func hundredths(x float64) float64 { return math.Round(100*x) / 100 }
 
 // scoreParams and historyParams are the parameters of the reads of one market.
 var (
-	scoreParams   = params("marketId")
-	historyParams = params("marketId", "window")
+	scoreParams   = page.Params("marketId")
+	historyParams = page.Params("marketId", "window")
 )
 
 // scoreKey names the page of a market's score; false where there can be none.
 func scoreKey(rawQuery string) (string, bool) {
 	id, err := syntax.ParseMarketID(page.Query(rawQuery, scoreParams)[0])
-	return joinKey("score", string(id)), err == nil
+	return page.JoinKey("score", string(id)), err == nil
 }
 
 // score is GET /api/aura/score. Faults: missing_market, not_found, db_unavailable.
-func (s *server) score(c echo.Context) error {
+func (s *Server) score(c echo.Context) error {
 	raw := page.Query(c.Request().URL.RawQuery, scoreParams)[0]
 	if raw == "" {
 		return errMissingMarket
@@ -141,12 +130,12 @@ func (s *server) score(c echo.Context) error {
 	if err != nil {
 		return errNoMarket
 	}
-	return s.attention.Serve(c.Response(), c.Request(), joinKey("score", raw), func(ctx context.Context) ([]byte, error) {
+	return serve(c, s.attention, page.JoinKey("score", raw), func(ctx context.Context) (any, error) {
 		row, at, err := s.Oracle.Score(ctx, id)
 		if err != nil {
 			return nil, err
 		}
-		return web.Marshal(showScore(&row, at))
+		return showScore(&row, at), nil
 	})
 }
 
@@ -160,12 +149,11 @@ func readHistory(rawQuery string) (string, time.Duration) {
 func historyKey(rawQuery string) (string, bool) {
 	raw, span := readHistory(rawQuery)
 	id, err := syntax.ParseMarketID(raw)
-	return joinKey("history", string(id), span.String()), err == nil
+	return page.JoinKey("history", string(id), span.String()), err == nil
 }
 
-// attentionHistory is GET /api/aura/history. A market that nobody knows has no
-// points. Fault: missing_market.
-func (s *server) attentionHistory(c echo.Context) error {
+// attentionHistory is GET /api/aura/history. An unknown market has no points. Fault: missing_market.
+func (s *Server) attentionHistory(c echo.Context) error {
 	raw, span := readHistory(c.Request().URL.RawQuery)
 	if raw == "" {
 		return errMissingMarket
@@ -174,20 +162,21 @@ func (s *server) attentionHistory(c echo.Context) error {
 	if !known {
 		return web.JSON(c, http.StatusOK, emptyHistory(c))
 	}
-	return s.attention.Serve(c.Response(), c.Request(), key, func(ctx context.Context) ([]byte, error) {
+	return serve(c, s.attention, key, func(ctx context.Context) (any, error) {
 		list, err := s.Oracle.History(ctx, syntax.MarketID(raw), span)
-		if err != nil {
-			return nil, err
-		}
-		out := openapi.AttentionHistory{MarketID: raw, Points: make([]openapi.AttentionHistory_Points, len(list))}
-		for i, p := range list {
-			out.Points[i] = openapi.AttentionHistory_Points{T: p.At.Unix(), Score: int64(p.Score)}
-		}
-		return web.Marshal(out)
+		return showHistory(raw, list), err
 	})
+}
+
+func showHistory(market string, list []oracle.Point) openapi.AttentionHistory {
+	out := openapi.AttentionHistory{MarketID: market, Points: make([]openapi.AttentionHistory_Points, len(list))}
+	for i, p := range list {
+		out.Points[i] = openapi.AttentionHistory_Points{T: p.At.Unix(), Score: int64(p.Score)}
+	}
+	return out
 }
 
 func emptyHistory(c echo.Context) any {
 	id, _ := readHistory(c.Request().URL.RawQuery)
-	return openapi.AttentionHistory{MarketID: id, Points: []openapi.AttentionHistory_Points{}}
+	return showHistory(id, nil)
 }

@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strconv"
@@ -22,7 +23,7 @@ type boardQuery struct {
 	order string // empty: by score
 }
 
-var boardParams = params("operators", "lane", "limit", "order")
+var boardParams = page.Params("operators", "lane", "limit", "order")
 
 func readBoard(rawQuery string) boardQuery {
 	v := page.Query(rawQuery, boardParams)
@@ -34,33 +35,26 @@ func readBoard(rawQuery string) boardQuery {
 }
 
 func (q boardQuery) key() string {
-	return joinKey(string(q.group), q.lane, strconv.Itoa(q.limit), q.order)
+	return page.JoinKey(string(q.group), q.lane, strconv.Itoa(q.limit), q.order)
 }
 
 // board is GET /api/v1/signals/leaderboard.
-func (s *server) board(c echo.Context) error {
+func (s *Server) board(c echo.Context) error {
 	q := readBoard(c.Request().URL.RawQuery)
-	return s.ranks.Serve(c.Response(), c.Request(), q.key(), func(ctx context.Context) ([]byte, error) {
-		list := s.Boards.Scores
-		if q.order == board.ByEdge {
-			list = s.Boards.EdgeBoard
-		}
-		rows, err := list(ctx, q.group, q.lane, q.limit)
-		if err != nil {
-			return nil, err
-		}
-		return web.Marshal(s.showBoard(rows))
+	return serve(c, s.ranks, q.key(), func(ctx context.Context) (any, error) {
+		rows, err := s.Boards.Board(ctx, cmp.Or(q.order, board.ByScore), q.group, q.lane, q.limit)
+		return s.showBoard(rows), err
 	})
 }
 
-func (s *server) emptyBoard() any { return s.showBoard(nil) }
+func (s *Server) emptyBoard() any { return s.showBoard(nil) }
 
-func (s *server) showBoard(rows []board.Row) openapi.ScoreBoard {
+func (s *Server) showBoard(rows []board.Row) openapi.ScoreBoard {
 	out := openapi.ScoreBoard{Leaderboard: make([]openapi.ScoreRow, 0, len(rows)), UpdatedAt: syntax.Stamp(s.Now())}
 	for _, r := range rows {
 		o := r.Operator
 		out.Leaderboard = append(out.Leaderboard, openapi.ScoreRow{
-			Rank: int64(r.Rank), PrivyID: o.ProviderID, Callsign: orNull(o.Handle), DisplayName: orNull(o.DisplayName),
+			Rank: int64(r.Rank), PrivyID: o.ProviderID, Callsign: web.OrNull(o.Handle), DisplayName: web.OrNull(o.DisplayName),
 			Score: r.Score, Total: r.Total, Won: r.Won, Lost: r.Lost, Pending: r.Pending, Accuracy: int64(r.Accuracy),
 			Tier: string(o.Tier), IsAi: o.Type == syntax.AIAgent, Edge: showEdge(r.Edge),
 		})

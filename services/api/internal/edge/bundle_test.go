@@ -15,25 +15,27 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/kv"
 	"github.com/signalcast/signalcast/pkg/limit"
 	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/api/internal/board"
 	"github.com/signalcast/signalcast/services/api/internal/edge"
-	"github.com/signalcast/signalcast/services/api/internal/feed"
+	"github.com/signalcast/signalcast/services/api/internal/lane"
 	"github.com/signalcast/signalcast/services/api/internal/live"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 	"github.com/signalcast/signalcast/services/api/internal/oracle"
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
+	"github.com/signalcast/signalcast/services/api/internal/record"
 	"github.com/signalcast/signalcast/services/api/internal/relay"
 	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
 func TestMain(m *testing.M) { testkit.Main(m) }
@@ -44,6 +46,7 @@ type options struct {
 	sockets edge.SocketLimits
 	perAddr int
 	change  func(*edge.Deps)
+	now     func() time.Time // time.Now if nil
 	noRelay bool
 }
 
@@ -65,10 +68,8 @@ type bundle struct {
 	closed []int
 }
 
-// people are the tokens that the identity provider of the tests has given out.
-type people struct{}
-
-func (people) Verify(_ context.Context, raw string) (operator.Identity, error) {
+// login knows the tokens that the identity provider of the tests has issued.
+func login(_ context.Context, raw string) (operator.Identity, error) {
 	switch name, _, _ := strings.Cut(raw, "."); name {
 	case "away":
 		return operator.Identity{}, fault.New(fault.Unavailable, "identity_provider_unavailable", "")
@@ -78,29 +79,6 @@ func (people) Verify(_ context.Context, raw string) (operator.Identity, error) {
 	return operator.Identity{}, edge.ErrUnauthenticated
 }
 
-// states are the snapshots of the tests: market 404 is unknown, 500 fails.
-type states struct{}
-
-func (states) ChannelCopy(_ context.Context, c feed.Channel) ([]byte, error) {
-	if c == feed.OverlayChannel("tide") {
-		return []byte(`{"marketId":"701122","name":"Flood"}`), nil
-	}
-	return nil, nil
-}
-
-func (states) MarketSnapshot(_ context.Context, id string) (edge.MarketSnapshot, error) {
-	yes := 3150
-	switch id {
-	case "404":
-		return edge.MarketSnapshot{Status: "unknown"}, nil
-	case "500":
-		return edge.MarketSnapshot{}, pg.ErrUnavailable
-	}
-	return edge.MarketSnapshot{YesBps: &yes, Status: "open", Yes: 12, No: 30, Viewers: 4}, nil
-}
-
-func newID() string { return uuid.Must(uuid.NewV7()).String() }
-
 func setup(t *testing.T, o options) *bundle {
 	t.Helper()
 	db := testkit.Postgres(t, pg.Schema{Name: "api", Files: postgres.Migrations()})
@@ -108,12 +86,15 @@ func setup(t *testing.T, o options) *bundle {
 		t: t, admin: testkit.Pool(t, db.Admin), rw: testkit.Pool(t, db.URL("api_rw")), redis: testkit.KV(t, testkit.Redis(t)),
 		hub: live.NewHub(max(o.memory, 1)),
 	}
-	quiet := slog.New(slog.DiscardHandler)
+	quiet, now := slog.New(slog.DiscardHandler), o.now
+	if now == nil {
+		now = time.Now
+	}
 	t.Cleanup(b.hub.Close)
-	b.store = postgres.New(b.rw, postgres.Rules{ResolveChunk: 1000, ReadBudget: 20 * time.Second}, time.Now)
+	b.store = postgres.New(b.rw, postgres.Rules{ResolveChunk: 1000, ReadBudget: 20 * time.Second}, now)
 	t.Cleanup(b.store.Close)
-	b.operators = operator.NewService(b.store, "0123456789abcdef0123456789abcdef", time.Now)
-	b.oracle = oracle.NewService(b.store, time.Now)
+	b.operators = operator.NewService(b.store, "0123456789abcdef0123456789abcdef", now)
+	b.oracle = oracle.NewService(b.store, now)
 	if err := b.oracle.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -121,19 +102,22 @@ func setup(t *testing.T, o options) *bundle {
 	t.Cleanup(func() { _ = follower.Close() })
 	b.start(follower.Run)
 	if !o.noRelay {
-		b.start(relay.New(relay.Options{Log: b.store, Redis: b.redis, Now: time.Now, NewID: newID, Slog: quiet}).Run)
+		b.start((&relay.Relay{Store: b.store, Redis: b.redis, Now: time.Now, Slog: quiet}).Run)
 	}
-	minute := func(name string) edge.Limiter {
-		return limit.New(b.redis, limit.Config{Name: name, Limit: 120, Window: time.Minute, Replicas: 1, Now: time.Now})
+	minute := func(name string, n int) *limit.Limiter {
+		return limit.New(b.redis, limit.Config{Name: name, Limit: n, Window: time.Minute, Replicas: 1, Now: time.Now})
 	}
+	markets, boards := market.NewService(b.store, nil, market.Classify{}, true, now), board.NewService(b.store, now)
 	health := web.NewHealth("nonce", time.Now)
 	health.Up()
 	d := edge.Deps{
-		Feed: b.store, Boards: board.NewService(b.store, time.Now),
-		Oracle: b.oracle, Markets: market.NewService(b.store, nil, market.Classify{}, true, time.Now), Outcomes: resolve.NewService(b.store, time.Now), Logins: people{}, Operators: b.operators,
-		History: b.store, Snapshots: states{}, Hub: b.hub, Webhooks: b.webhooks(), Stations: b.stations(), Failures: b.failures(),
-		Addresses: limit.NewLocal("api", o.perAddr, time.Minute, time.Now), Keys: minute("api-key"), Sessions: minute("api-login"),
-		Health: health, Log: quiet, Now: time.Now, NewID: newID,
+		Feed: b.store, Boards: boards, Oracle: b.oracle, Markets: markets, Outcomes: resolve.NewService(b.store, now),
+		Operators: b.operators, Webhooks: b.webhooks(), Stations: b.stations(), Signals: signal.NewService(b.store, markets, now),
+		Lanes: lane.NewService(b.store, now), Records: record.NewService(b.store, boards, b.operators, now), Hub: b.hub,
+		Login: login, Viewers: func(context.Context, string) int { return 4 },
+		Addresses: limit.NewLocal("api", o.perAddr, time.Minute, time.Now), Keys: minute("api-key", 120), Sessions: minute("api-login", 120),
+		Admin: syntax.NewSecret(adminSecret), Failures: minute("api-failed", edge.MaxFailures),
+		Health: health, Log: quiet, Now: now, Limits: o.sockets, HubURL: "https://hub.example/",
 		Closed: func(code int) {
 			b.mu.Lock()
 			defer b.mu.Unlock()
@@ -143,7 +127,7 @@ func setup(t *testing.T, o options) *bundle {
 	if o.change != nil {
 		o.change(&d)
 	}
-	b.edge = edge.New(edge.Config{Sockets: o.sockets, HubURL: "https://hub.example/"}, d)
+	b.edge = edge.New(d)
 	server := web.NewServer("127.0.0.1:0", b.edge, web.Limits{}, quiet)
 	if err := server.Start(t.Context()); err != nil {
 		t.Fatal(err)
@@ -188,6 +172,14 @@ func (b *bundle) market(id, lane string) {
 	b.exec(`INSERT INTO api.markets (market_id, provider, title, status, lane, created_at, updated_at) VALUES ($1, 'polymarket', 'Ostrava gauge above 6 m?', 'open', $2, now(), now())`, id, lane)
 }
 
+// traded puts an open market with a price and calls, as marketState shows it.
+func (b *bundle) traded(id, lane string) {
+	b.t.Helper()
+	b.market(id, lane)
+	b.exec(`INSERT INTO api.market_quotes (market_id, yes_bps, at) VALUES ($1, 3150, now())`, id)
+	b.exec(`INSERT INTO api.market_totals (market_id, yes, no) VALUES ($1, 12, 30)`, id)
+}
+
 // fact puts n numbered facts about a market.
 func (b *bundle) fact(kind, market string, n int) {
 	b.t.Helper()
@@ -201,18 +193,26 @@ func (b *bundle) head(n int64) {
 	testkit.Eventually(b.t, 20*time.Second, func() bool { return b.hub.Head() >= n })
 }
 
-// key mints an operator key.
+// key mints a key of an operator with every permission.
 func (b *bundle) key(name string) string {
 	b.t.Helper()
-	o, _, err := b.operators.SignIn(b.t.Context(), operator.Identity{Issuer: "https://idp.example", Subject: "did:idp:" + name, Primary: true, Username: name})
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	plaintext, _, err := b.operators.Mint(b.t.Context(), o.ID, "test", operator.PrefixKey, nil, false)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	plaintext, _, _ := b.mint(name, false)
 	return plaintext
+}
+
+// mint signs an operator in and returns a new key with permissions, all if none is named, the operator's id and the key's.
+func (b *bundle) mint(name string, strict bool, permissions ...string) (plaintext, owner, id string) {
+	b.t.Helper()
+	who := operator.Identity{Issuer: "https://idp.example", Subject: "did:idp:" + name, Primary: true, Username: name}
+	o, _, err := b.operators.SignIn(b.t.Context(), who)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	plaintext, k, err := b.operators.Mint(b.t.Context(), o.ID, "test", operator.PrefixKey, permissions, strict)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return plaintext, o.ID, k.ID
 }
 
 // answer is what a plain request gave.
@@ -226,10 +226,7 @@ type answer struct {
 // do makes a plain request; headers are name and value in turn.
 func (b *bundle) do(method, path, body string, headers ...string) answer {
 	b.t.Helper()
-	r, err := http.NewRequestWithContext(b.t.Context(), method, "http://"+b.addr+path, strings.NewReader(body))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	r := testkit.Must(http.NewRequestWithContext(b.t.Context(), method, "http://"+b.addr+path, strings.NewReader(body)))(b.t)
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
 	}
@@ -328,10 +325,7 @@ func (c *client) read() (frame, error) {
 func (c *client) next() frame {
 	c.t.Helper()
 	for {
-		f, err := c.read()
-		if err != nil {
-			c.t.Fatal(err)
-		}
+		f := testkit.Must(c.read())(c.t)
 		if f["op"] != "beat" {
 			return f
 		}

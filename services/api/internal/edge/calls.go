@@ -3,7 +3,6 @@ package edge
 import (
 	"context"
 	"strconv"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -26,7 +25,7 @@ type callsQuery struct {
 	none bool
 }
 
-var callsParams = params("lane", "status", "handle", "marketId", "limit", "cursor")
+var callsParams = page.Params("lane", "status", "handle", "marketId", "limit", "cursor")
 
 // readCalls never fails: what is not known does not filter. A handle or a market that
 // cannot exist has no calls.
@@ -58,48 +57,39 @@ func readStatus(raw string) syntax.SignalStatus {
 }
 
 func (q callsQuery) key() string {
-	return joinKey("calls", q.Lane, string(q.Status), q.Handle, q.MarketID, strconv.Itoa(q.Limit), q.After.Encode(), strconv.FormatBool(q.none))
+	return page.JoinKey("calls", q.Lane, string(q.Status), q.Handle, q.MarketID, strconv.Itoa(q.Limit), q.After.Encode(), strconv.FormatBool(q.none))
 }
 
 // calls is GET /api/v1/signals.
-func (s *server) calls(c echo.Context) error {
+func (s *Server) calls(c echo.Context) error {
 	q := readCalls(c.Request().URL.RawQuery)
-	return s.ranks.Serve(c.Response(), c.Request(), q.key(), func(ctx context.Context) ([]byte, error) {
+	return serve(c, s.ranks, q.key(), func(ctx context.Context) (any, error) {
 		if q.none {
-			return web.Marshal(emptyCalls())
+			return emptyCalls(), nil
 		}
-		p, err := s.Calls.ListCalls(ctx, q.CallQuery)
-		if err != nil {
-			return nil, err
-		}
-		return web.Marshal(showCalls(p))
+		p, err := s.Signals.ListCalls(ctx, q.CallQuery)
+		return showCalls(p), err
 	})
 }
 
 func emptyCalls() any { return openapi.SignalList{Signals: []openapi.ListedSignal{}} }
 
 func showCalls(p signal.CallPage) openapi.SignalList {
-	out := openapi.SignalList{Signals: make([]openapi.ListedSignal, 0, len(p.Signals)), Count: int64(len(p.Signals)), NextCursor: orNull(p.Next)}
+	n := len(p.Signals)
+	out := openapi.SignalList{Signals: make([]openapi.ListedSignal, 0, n), Count: int64(n), NextCursor: web.OrNull(p.Next)}
 	for i := range p.Signals {
 		r := &p.Signals[i]
 		call := openapi.ListedSignal{
 			ID: r.ID, Lane: string(r.Lane), OperatorPublicID: r.PublicID, MarketID: r.MarketID, MarketTitle: r.MarketTitle,
-			Direction: string(r.Side), PriceAtPrediction: int64(r.Price), Score: openapi.Int(r.Score), Status: string(r.Status),
-			CreatedAt: syntax.Stamp(r.CreatedAt), TextTake: r.TextTake, Handle: orNull(r.Handle),
-			ScoreBasisBps: int64(int(r.Basis)), PriceVerified: r.Verified, Rated: r.Rated, Counted: r.Counted,
-			Reason:     orNull(r.Reason),
-			ResolvedAt: stampOf(r.ResolvedAt), ClosesAtSignal: stampOf(r.ClosesAt), QuoteAt: stampOf(r.QuoteAt),
-			ConfirmedAt:      stampOf(r.ConfirmedAt),
-			CrowdYesAtSignal: openapi.Int(r.CrowdYes), MarketYesAtSignal: openapi.Int(r.MarketYes),
+			Direction: string(r.Side()), PriceAtPrediction: int64(r.PriceBps), Score: openapi.Int(r.Score), Status: string(r.Status),
+			CreatedAt: syntax.Stamp(r.CreatedAt), TextTake: r.TextTake, Handle: web.OrNull(r.Handle),
+			ScoreBasisBps: int64(r.ScoredBps), PriceVerified: r.PriceVerified, Rated: r.Rated, Counted: r.Counted,
+			Reason:     r.Reason,
+			ResolvedAt: stamp(r.ResolvedAt), ClosesAtSignal: stamp(r.ClosesAt), QuoteAt: stamp(r.QuoteAt),
+			ConfirmedAt:      stamp(r.ConfirmedAt),
+			CrowdYesAtSignal: openapi.Int(r.CrowdYesBps), MarketYesAtSignal: openapi.Int(r.MarketYesBps),
 		}
 		out.Signals = append(out.Signals, call)
 	}
 	return out
-}
-
-func stampOf(t *time.Time) *string {
-	if t == nil {
-		return nil
-	}
-	return syntax.StampOrNull(*t)
 }

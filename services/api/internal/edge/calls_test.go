@@ -1,7 +1,6 @@
 package edge_test
 
 import (
-	"context"
 	"fmt"
 	"net/url"
 	"strings"
@@ -10,48 +9,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/syntax"
-	"github.com/signalcast/signalcast/services/api/internal/edge"
 	"github.com/signalcast/signalcast/services/api/internal/lane"
-	"github.com/signalcast/signalcast/services/api/internal/operator"
-	"github.com/signalcast/signalcast/services/api/internal/oracle/categorise"
-	"github.com/signalcast/signalcast/services/api/internal/postgres"
-	"github.com/signalcast/signalcast/services/api/internal/record"
-	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
-
-// words place questions as the service does.
-type words struct{}
-
-func (words) Classify(title string) lane.Place {
-	r := categorise.Classify(title, nil)
-	return lane.Place{Lane: r.Lane, Category: r.Category, Confidence: r.Confidence, Method: lane.Method(r.Method)}
-}
-
-func (words) Category(to syntax.Lane, title string) string {
-	return categorise.Category(to, title, nil)
-}
-
-// readers are what reads one operator.
-type readers struct {
-	*record.Service
-	people *operator.Service
-}
-
-func (r readers) Operator(ctx context.Context, handle, id string) (operator.Operator, error) {
-	return r.people.Operator(ctx, handle, id)
-}
 
 // callsBundle has the routes of calls, lanes and people on a real database.
 func callsBundle(t *testing.T) *bundle {
 	t.Helper()
-	b := setup(t, options{memory: 1, change: func(d *edge.Deps) {
-		withAdmin(d)
-		store, people := d.Feed.(*postgres.Store), d.Operators.(*operator.Service)
-		d.Calls, d.Lanes = store, lane.NewService(store, words{}, time.Now)
-		d.Records = readers{record.NewService(store, store, people, time.Now), people}
-	}})
+	b := setup(t, options{memory: 1})
 	b.market("100", "SCIENCE")
 	b.market("200", "CRYPTO")
 	b.market("300", "OTHER")
@@ -348,32 +313,12 @@ func TestUsers(t *testing.T) {
 	}
 }
 
-// gone is a store that cannot be reached.
-type gone struct {
-	edge.Calls
-	edge.Lanes
-	edge.Records
-}
-
-func (gone) ListCalls(context.Context, signal.CallQuery) (signal.CallPage, error) {
-	return signal.CallPage{}, pg.ErrUnavailable
-}
-
-func (gone) Counts(context.Context) ([]lane.Count, error) { return nil, pg.ErrUnavailable }
-
-func (gone) Categorise(context.Context, []lane.Item) ([]lane.Place, error) {
-	return nil, pg.ErrUnavailable
-}
-
-func (gone) Operator(context.Context, string, string) (operator.Operator, error) {
-	return operator.Operator{}, pg.ErrUnavailable
-}
-
-// Without a database lists of everybody are empty and say so; what is one's own is refused.
+// Without a database, public lists are empty and have X-Degraded; reads of the caller's own data fail.
 func TestCallsWithoutDatabase(t *testing.T) {
 	t.Parallel()
-	b := setup(t, options{memory: 1, change: func(d *edge.Deps) { d.Calls, d.Lanes, d.Records = gone{}, gone{}, gone{} }})
+	b := setup(t, options{memory: 1, noRelay: true})
 	key, _, _ := b.keyWith("mara", "read")
+	b.rw.Close()
 	as := []string{"Authorization", "Bearer " + key}
 	for path, want := range map[string]string{"/api/v1/signals": `{"signals":[],"count":0,"next_cursor":null}`, "/api/v1/signals/categories": `{"categories":[],`} {
 		if a := b.get(path); a.status != 200 || !strings.HasPrefix(string(a.raw), want) || a.header.Get("X-Degraded") == "" || a.header.Get("Cache-Control") != "no-store" {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/chrono"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/live"
 )
@@ -90,7 +91,7 @@ func (k *socket) show(ctx context.Context, p catchUp) error {
 	asking, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	frame, seq, err := k.snapshot(asking, p.channel)
-	for try := 1; err != nil && try < stateTries && pause(asking, stateWait) == nil; try++ {
+	for try := 1; err != nil && try < stateTries && chrono.Sleep(asking, stateWait) == nil; try++ {
 		frame, seq, err = k.snapshot(asking, p.channel)
 	}
 	switch {
@@ -119,7 +120,7 @@ func (k *socket) showLater(p catchUp) {
 	}
 	ctx := k.late
 	k.work.Go(func() {
-		for wait := lateLeast; pause(ctx, wait/2+rand.N(wait)) == nil; wait = min(2*wait, lateMost) {
+		for wait := lateLeast; chrono.Sleep(ctx, wait/2+rand.N(wait)) == nil; wait = min(2*wait, lateMost) {
 			k.mu.Lock()
 			stands := k.subs[p.channel] == p.sub
 			k.mu.Unlock()
@@ -154,7 +155,7 @@ func (k *socket) follow(ctx context.Context, p catchUp) error {
 		case live.Wait:
 			err = k.reader.Room(ctx)
 		case live.Ahead:
-			err = pause(ctx, aheadWait)
+			err = chrono.Sleep(ctx, aheadWait)
 		case live.Read:
 			err = r.read(ctx, from, upTo)
 		}
@@ -169,7 +170,7 @@ func (k *socket) follow(ctx context.Context, p catchUp) error {
 func (k *socket) ahead(ctx context.Context, p catchUp) error {
 	var head int64
 	err := k.ask(ctx, p, func(ctx context.Context) (err error) {
-		head, err = k.all.History.FeedHead(ctx)
+		head, err = k.all.Feed.FeedHead(ctx)
 		return err
 	})
 	switch {
@@ -198,10 +199,10 @@ func (r *replay) read(ctx context.Context, from, upTo int64) error {
 	if !r.started || r.at != from {
 		var oldest int64
 		err := r.ask(ctx, r.catchUp, func(ctx context.Context) (err error) {
-			if oldest, err = r.all.History.FeedOldest(ctx); err != nil || from < oldest-1 {
+			if oldest, err = r.all.Feed.FeedOldest(ctx); err != nil || from < oldest-1 {
 				return err
 			}
-			heads, err := r.all.History.FeedHeads(ctx, from, []feed.Channel{r.channel})
+			heads, err := r.all.Feed.FeedHeads(ctx, from, []feed.Channel{r.channel})
 			r.prev = heads[r.channel]
 			return err
 		})
@@ -220,7 +221,7 @@ func (r *replay) read(ctx context.Context, from, upTo int64) error {
 	var events []feed.Message
 	var through int64
 	err := r.ask(ctx, r.catchUp, func(ctx context.Context) (err error) {
-		events, through, err = r.all.History.ListFeedChannel(ctx, r.channel, from, upTo, historyPage)
+		events, through, err = r.all.Feed.ListFeedChannel(ctx, r.channel, from, upTo, historyPage)
 		return err
 	})
 	if err != nil {
@@ -254,20 +255,9 @@ func (k *socket) ask(ctx context.Context, p catchUp, read func(context.Context) 
 		if k.reader.Closed() {
 			return errEnded
 		}
-		if err := pause(ctx, retryWait); err != nil {
+		if err := chrono.Sleep(ctx, retryWait); err != nil {
 			return err
 		}
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	wait := time.NewTimer(d)
-	defer wait.Stop()
-	select {
-	case <-wait.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 

@@ -15,6 +15,10 @@ import (
 func TestSnapshots(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 8})
+	told := feed.Copy{Channel: feed.OverlayChannel("tide"), At: time.Now(), Data: []byte(`{"marketId":"701122","name":"Flood"}`)}
+	if err := b.store.TakeFacts(t.Context(), nil, []feed.Copy{told}); err != nil {
+		t.Fatal(err)
+	}
 	c := b.socket()
 	for channel, data := range map[string]any{
 		"operator:mara":     map[string]any{"live": false, "showId": nil, "signal": nil, "approved": false},

@@ -1,48 +1,17 @@
 package edge_test
 
 import (
+	"bufio"
+	"context"
+	"io"
 	"net"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/coder/websocket"
-
-	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
-// A reader that reads nothing is cut with 4008 and delays nobody.
-func TestSlowConsumer(t *testing.T) {
-	t.Parallel()
-	b := setup(t, options{memory: 1000})
-	b.market("1", "OTHER")
-	slow, quick := b.socket(), b.socket()
-	for _, c := range []*client{slow, quick} {
-		c.send(`{"op":"subscribe","channels":["market:1"]}`)
-		c.want(frame{"op": "ack", "channels": []any{"market:1"}}, frame{"op": "snapshot", "channel": "market:1", "seq": 0.0, "data": marketState()})
-	}
-	const n = 12_000
-	pad := strings.Repeat("x", 2000)
-	began := time.Now()
-	for range n / 500 {
-		b.exec(`INSERT INTO api.outbox (type, market_id, data, at) SELECT 'market.status', '1', jsonb_build_object('pad', $1::text), now() FROM generate_series(1, 500)`, pad)
-		b.exec(`SELECT pg_notify('sc_outbox', '')`)
-		for range 500 {
-			if f := quick.next(); f["op"] != "event" {
-				t.Fatal(f)
-			}
-		}
-	}
-	t.Logf("%d events in %v", n, time.Since(began))
-	testkit.Eventually(t, 15*time.Second, func() bool {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		return len(b.closed) == 1 && b.closed[0] == 4008
-	})
-	testkit.Eventually(t, 15*time.Second, func() bool { return b.edge.Sockets() == 1 })
-}
-
-// At the end every socket hears 1001, and nobody new is let in.
+// At shutdown every socket is closed with 1001, and new sockets are refused.
 func TestShutdown(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 100})
@@ -76,41 +45,12 @@ func TestShutdownCutsTheDeaf(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 100})
 	b.socket()
-	ctx, cancel := contextFor(300 * time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	began := time.Now()
 	b.edge.Close(ctx)
 	if took := time.Since(began); took > 3*time.Second {
 		t.Errorf("it took %v", took)
-	}
-}
-
-// Sockets that come and go in every way leave nothing behind.
-func TestNothingIsLeft(t *testing.T) {
-	t.Parallel()
-	b := setup(t, options{memory: 100})
-	b.market("1", "OTHER")
-	for i := range 200 {
-		c := b.socket()
-		c.send(`{"op":"subscribe","channels":["market:1","signals"],"since":{"signals":0}}`)
-		switch i % 4 {
-		case 0:
-			_ = c.conn.CloseNow()
-		case 1:
-			_ = c.conn.Close(websocket.StatusNormalClosure, "")
-		case 2:
-			_ = c.conn.Write(t.Context(), websocket.MessageBinary, nil)
-			if got := c.ends(); got != 1003 {
-				t.Fatal(got)
-			}
-		case 3:
-			c.next()
-			_ = c.conn.CloseNow()
-		}
-	}
-	testkit.Eventually(t, 20*time.Second, func() bool { return b.edge.Sockets() == 0 && b.hub.Count() == 0 })
-	if _, resp, err := b.dial("127.0.0.1", nil); err != nil {
-		t.Errorf("places were not given back: %v %v", resp, err)
 	}
 }
 
@@ -145,5 +85,47 @@ func TestEarlyFrames(t *testing.T) {
 			got = append(got, buffer[:n]...)
 		}
 		_ = conn.Close()
+	}
+}
+
+// A handshake is accepted however its headers are written; the connection of a refused one is closed.
+func TestHandshakeHeaders(t *testing.T) {
+	t.Parallel()
+	b := setup(t, options{memory: 1, noRelay: true})
+	const head = "GET /ws HTTP/1.1\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+	for name, c := range map[string]struct {
+		headers  string
+		status   int
+		protocol string
+	}{
+		"empty host":             {"Host:\r\nConnection: Upgrade\r\n", 400, ""},
+		"two connection headers": {"Host: x\r\nConnection: keep-alive\r\nConnection: Upgrade\r\n", 101, ""},
+		"empty subprotocol":      {"Host: x\r\nConnection: Upgrade\r\nSec-WebSocket-Protocol:\r\n", 101, ""},
+		"other subprotocols":     {"Host: x\r\nConnection: Upgrade\r\nSec-WebSocket-Protocol: a/b, Signal.v1\r\n", 101, "Signal.v1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn, err := net.Dial("tcp", b.addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = conn.Close() }()
+			if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.WriteString(conn, head+c.headers+"\r\n"); err != nil {
+				t.Fatal(err)
+			}
+			in := bufio.NewReader(conn)
+			resp, err := http.ReadResponse(in, nil)
+			if err != nil || resp.StatusCode != c.status || resp.Header.Get("Sec-WebSocket-Protocol") != c.protocol {
+				t.Fatalf("answered %v, %v; want status %d and subprotocol %q", resp, err, c.status, c.protocol)
+			}
+			if c.status == http.StatusSwitchingProtocols {
+				return
+			}
+			if _, err := io.Copy(io.Discard, in); err != nil {
+				t.Errorf("the connection stays open: %v", err)
+			}
+		})
 	}
 }

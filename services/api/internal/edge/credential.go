@@ -1,70 +1,66 @@
 package edge
 
 import (
-	"strings"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/limit"
+	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
-	"github.com/signalcast/signalcast/services/api/internal/operator"
 )
 
 // ErrUnauthenticated refuses a credential that is missing, broken, or of a kind
 // that the route does not take.
 var ErrUnauthenticated = web.ErrUnauthenticated
 
-const (
-	keyBody  = 43 // base64url of 32 bytes
-	maxLogin = 8 << 10
-)
-
-// bearer is the one well-formed bearer credential of a request; empty when the
-// request carries none. Anything else is unauthenticated, never anonymous.
+// bearer returns the bearer credential of a request, which is empty if the request carries no credential. A request with a
+// malformed credential, or with several, is unauthenticated, never anonymous.
 func bearer(c echo.Context) (string, error) {
 	values := c.Request().Header["Authorization"]
 	if len(values) == 0 {
 		return "", nil
 	}
-	scheme, token, ok := strings.Cut(values[0], " ")
-	if len(values) > 1 || !ok || !strings.EqualFold(scheme, "Bearer") || token == "" {
+	token, ok := syntax.Bearer(values)
+	if !ok {
 		return "", ErrUnauthenticated
 	}
 	return token, nil
 }
 
-// isKey tells whether a text has the form of an operator key.
-func isKey(s string) bool {
-	for _, prefix := range [...]string{operator.PrefixKey, operator.PrefixAgent} {
-		if body, ok := strings.CutPrefix(s, prefix); ok {
-			return len(body) == keyBody && isBase64URL(body)
-		}
-	}
-	return false
-}
+// adminHeader carries the secret of administrators.
+const adminHeader = "X-Admin-Secret"
 
-// isLogin tells whether a text has the form of a signed token.
-func isLogin(s string) bool {
-	parts := strings.Split(s, ".")
-	return len(s) <= maxLogin && len(parts) == 3 && isBase64URL(parts[0]) && isBase64URL(parts[1]) && isBase64URL(parts[2])
-}
+var errForbidden = fault.New(fault.Forbidden, "forbidden", "")
 
-// isCredential tells whether a text begins as one of our secrets or tokens do.
-func isCredential(s string) bool {
-	for _, prefix := range [...]string{operator.PrefixKey, operator.PrefixAgent, "dat_", "drt_"} {
-		if strings.HasPrefix(s, prefix) {
-			return true
-		}
-	}
-	return isLogin(s)
-}
+// MaxFailures is how many wrong secrets of one address are compared in a minute; more requests are refused.
+const MaxFailures = 10
 
-func isBase64URL(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		alnum := c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-		if !alnum && c != '-' && c != '_' {
-			return false
-		}
+// admin admits a request with the admin secret and without another credential. Faults: unauthenticated, forbidden, rate_limited.
+func (s *Server) admin(c echo.Context) error {
+	h := c.Request().Header
+	given := h[adminHeader]
+	switch {
+	case len(h["Authorization"]) > 0:
+		return ErrUnauthenticated
+	case !s.Admin.IsSet():
+		return errForbidden
+	case len(given) == 0:
+		return ErrUnauthenticated
 	}
-	return s != ""
+	ctx, sum := c.Request().Context(), sha256.Sum256([]byte(addressKey(c.RealIP())))
+	address := hex.EncodeToString(sum[:16]) // addresses are not stored in Redis
+	if wait := s.Failures.Wait(ctx, address); wait > 0 {
+		return limit.Decision{Limit: MaxFailures, RetryAfter: wait}.Fault()
+	}
+	if len(given) > 1 || !s.Admin.Match(given[0]) {
+		if err := s.Failures.Allow(context.WithoutCancel(ctx), address).Fault(); err != nil {
+			return err
+		}
+		return errForbidden
+	}
+	return nil
 }

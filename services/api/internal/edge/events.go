@@ -2,12 +2,16 @@ package edge
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/gobwas/ws"
 )
 
 // eventPipe writes the frames of a socket as server-sent events. It cannot write
@@ -20,7 +24,7 @@ type eventPipe struct {
 	mu     sync.Mutex
 	over   bool
 	names  []string // of the channels, in the order of the address
-	places []int64  // number of the last event on each
+	places []string // number of the last event on each
 	head   int64    // of the feed when the stream began
 }
 
@@ -28,7 +32,7 @@ func newEventPipe(w http.ResponseWriter, wishes []catchUp, head int64) *eventPip
 	p := &eventPipe{w: w, control: http.NewResponseController(w), ending: make(ending), head: head}
 	for _, wish := range wishes {
 		p.names = append(p.names, wish.channel.Shown())
-		p.places = append(p.places, wish.since)
+		p.places = append(p.places, strconv.FormatInt(wish.since, 10))
 	}
 	return p
 }
@@ -37,10 +41,7 @@ func newEventPipe(w http.ResponseWriter, wishes []catchUp, head int64) *eventPip
 func (p *eventPipe) begin(retry int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	b := strconv.AppendInt([]byte("retry: "), int64(retry), 10)
-	b = append(b, '\n')
-	b = append(p.id(b), '\n')
-	_, _ = p.w.Write(b) // a connection that is gone shows with the first frame
+	_, _ = fmt.Fprintf(p.w, "retry: %d\nid: %s\n\n", retry, p.id()) // a closed connection shows with the first frame
 }
 
 // finish returns when nothing uses the response any more.
@@ -63,14 +64,17 @@ func (p *eventPipe) Put(frames []byte, within time.Duration) error {
 	stuck := time.AfterFunc(within, func() { _ = p.control.SetWriteDeadline(past) })
 	defer stuck.Stop()
 	var b []byte
-	for len(frames) > 0 {
-		kind, body, rest := cutFrame(frames)
-		frames = rest
-		switch kind {
-		case 1:
-			b = p.event(b, body)
-		case 8:
-			b = end(b, body)
+	for in := bytes.NewReader(frames); in.Len() > 0; {
+		f, err := ws.ReadFrame(in)
+		if err != nil {
+			return err
+		}
+		switch f.Header.OpCode {
+		case ws.OpText:
+			b = p.event(b, f.Payload)
+		case ws.OpClose:
+			code, reason := ws.ParseCloseFrameData(f.Payload)
+			b = fmt.Appendf(b, "event: end\ndata: %s\n\n", encode(endJSON{Code: int(code), Reason: reason}))
 		}
 	}
 	if _, err := p.w.Write(b); err != nil {
@@ -87,18 +91,6 @@ func (p *eventPipe) Cut() { close(p.ending) }
 
 func (p *eventPipe) abandon() { _ = p.control.SetWriteDeadline(past) }
 
-// cutFrame takes the first of some whole frames.
-func cutFrame(b []byte) (kind byte, body, rest []byte) {
-	size, head := int(b[1]), 2
-	switch size {
-	case 126:
-		size, head = int(binary.BigEndian.Uint16(b[2:])), 4
-	case 127:
-		size, head = int(binary.BigEndian.Uint64(b[2:])), 10
-	}
-	return b[0] & 0x0f, b[head : head+size], b[head+size:]
-}
-
 // event adds one message; those that have a number carry the new places. So does what
 // tells that a place is none: who is cut before the next event comes back to where the
 // stream goes on.
@@ -107,51 +99,32 @@ func (p *eventPipe) event(b, text []byte) []byte {
 	if !ok {
 		channel, seq, ok = p.misplaced(text)
 	}
-	if ok {
-		for i, name := range p.names {
-			if name == channel {
-				p.places[i] = seq
-				b = p.id(b)
-			}
-		}
+	if i := slices.Index(p.names, channel); ok && i >= 0 {
+		p.places[i] = seq
+		b = fmt.Appendf(b, "id: %s\n", p.id())
 	}
-	b = append(b, "data: "...)
-	b = append(b, text...)
-	return append(b, "\n\n"...)
+	return fmt.Appendf(b, "data: %s\n\n", text)
 }
 
-func (p *eventPipe) id(b []byte) []byte {
-	b = append(b, "id: "...)
-	for i, n := range p.places {
-		if i > 0 {
-			b = append(b, '-')
-		}
-		b = strconv.AppendInt(b, n, 10)
-	}
-	return append(b, '\n')
-}
+func (p *eventPipe) id() string { return strings.Join(p.places, "-") }
 
 // numbered reads the head of an event frame (live.EventFrame).
-func numbered(text []byte) (channel string, seq int64, ok bool) {
+func numbered(text []byte) (channel, seq string, ok bool) {
 	rest, ok := bytes.CutPrefix(text, []byte(`{"op":"event","channel":"`))
 	if !ok {
-		return "", 0, false
+		return "", "", false
 	}
 	name, rest, _ := bytes.Cut(rest, []byte{'"'})
 	rest, ok = bytes.CutPrefix(rest, []byte(`,"seq":`))
-	if !ok {
-		return "", 0, false
-	}
 	number, _, _ := bytes.Cut(rest, []byte{','})
-	seq, err := strconv.ParseInt(string(number), 10, 64)
-	return string(name), seq, err == nil
+	return string(name), string(number), ok
 }
 
 // misplaced reads the channel of a frame that tells of a place too old, or ahead, and the
 // place from which the stream goes on.
-func (p *eventPipe) misplaced(text []byte) (channel string, seq int64, ok bool) {
+func (p *eventPipe) misplaced(text []byte) (channel, seq string, ok bool) {
 	if !bytes.HasPrefix(text, []byte(`{"op":"gap",`)) && !bytes.HasPrefix(text, []byte(`{"op":"error",`)) {
-		return "", 0, false
+		return "", "", false
 	}
 	var f struct {
 		Op, Error, Channel string
@@ -159,20 +132,9 @@ func (p *eventPipe) misplaced(text []byte) (channel string, seq int64, ok bool) 
 	}
 	switch {
 	case json.Unmarshal(text, &f) != nil:
-		return "", 0, false
+		return "", "", false
 	case f.Op == "gap":
-		return f.Channel, f.Oldest - 1, true
+		return f.Channel, strconv.FormatInt(f.Oldest-1, 10), true
 	}
-	return f.Channel, p.head, f.Error == errFuture.Code
-}
-
-// end says why the stream ends.
-func end(b, body []byte) []byte {
-	b = append(b, "event: end\ndata: "...)
-	code, reason := 0, ""
-	if len(body) >= 2 {
-		code, reason = int(binary.BigEndian.Uint16(body)), string(body[2:])
-	}
-	b = append(b, encode(endJSON{Code: code, Reason: reason})...)
-	return append(b, "\n\n"...)
+	return f.Channel, strconv.FormatInt(p.head, 10), f.Error == errFuture.Code
 }

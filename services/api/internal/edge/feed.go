@@ -16,24 +16,15 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
+// feedJSON is openapi.Feed with items whose data is JSON already.
 type feedJSON struct {
-	Items []feedItemJSON    `json:"items"`
-	Next  *string           `json:"next_cursor"`
-	Head  *int64            `json:"head,omitempty"` // these two with after
-	Gap   *openapi.Feed_Gap `json:"gap,omitempty"`
+	Items []feedItemJSON `json:"items"`
+	openapi.Feed
 }
 
 type feedItemJSON struct {
-	Seq      int64           `json:"seq"`
-	ID       string          `json:"id"`
-	Type     string          `json:"type"`
-	At       string          `json:"at"`
-	Handle   *string         `json:"handle"`
-	PublicID *string         `json:"operatorPublicId"`
-	MarketID *string         `json:"marketId"`
-	Provider *string         `json:"provider"`
-	Lane     *string         `json:"lane"`
-	Data     json.RawMessage `json:"data"`
+	openapi.FeedItem
+	Data json.RawMessage `json:"data"`
 }
 
 // Page sizes of the feed.
@@ -49,7 +40,7 @@ type feedQuery struct {
 	none bool
 }
 
-var feedParams = params("types", "lane", "providers", "handle", "limit", "cursor", "after")
+var feedParams = page.Params("types", "lane", "providers", "handle", "limit", "cursor", "after")
 
 // readFeed never fails: what is not known does not filter. A handle that cannot
 // exist has no events.
@@ -90,30 +81,19 @@ const (
 )
 
 func (q feedQuery) key() string {
-	return joinKey(joinTypes(q.Types), q.Lane, strings.Join(q.Providers, ","), q.Handle, strconv.Itoa(q.Limit),
+	return page.JoinKey(strings.Join(openapi.Texts(q.Types), ","), q.Lane, strings.Join(q.Providers, ","), q.Handle, strconv.Itoa(q.Limit),
 		strconv.FormatBool(q.Forward), strconv.FormatInt(q.From, 10), strconv.FormatBool(q.none))
 }
 
-func joinTypes(types []feed.Type) string {
-	names := make([]string, len(types))
-	for i, t := range types {
-		names[i] = string(t)
-	}
-	return strings.Join(names, ",")
-}
-
 // feed is GET /api/v1/feed.
-func (s *server) feed(c echo.Context) error {
+func (s *Server) feed(c echo.Context) error {
 	q := readFeed(c.Request().URL.RawQuery)
-	return s.feeds.Serve(c.Response(), c.Request(), q.key(), func(ctx context.Context) ([]byte, error) {
+	return serve(c, s.feeds, q.key(), func(ctx context.Context) (any, error) {
 		if q.none {
-			return web.Marshal(emptyFeed())
+			return emptyFeed(), nil
 		}
 		p, err := s.Feed.ListFeedEvents(ctx, q.Query)
-		if err != nil {
-			return nil, err
-		}
-		return web.Marshal(showFeed(q, p))
+		return showFeed(q, p), err
 	})
 }
 
@@ -122,11 +102,11 @@ func emptyFeed() any { return feedJSON{Items: []feedItemJSON{}} }
 func showFeed(q feedQuery, p feed.Page) feedJSON {
 	out := feedJSON{Items: make([]feedItemJSON, 0, len(p.Events))}
 	for _, e := range p.Events {
-		out.Items = append(out.Items, feedItemJSON{
+		out.Items = append(out.Items, feedItemJSON{Data: e.Data, FeedItem: openapi.FeedItem{
 			Seq: e.Seq, ID: e.ID, Type: string(e.Type), At: syntax.Stamp(e.At),
-			Handle: orNull(e.Handle), PublicID: orNull(e.PublicID), MarketID: orNull(e.MarketID),
-			Provider: orNull(e.Provider), Lane: orNull(e.Lane), Data: e.Data,
-		})
+			Handle: web.OrNull(e.Handle), OperatorPublicID: web.OrNull(e.PublicID), MarketID: web.OrNull(e.MarketID),
+			Provider: web.OrNull(e.Provider), Lane: web.OrNull(e.Lane),
+		}})
 	}
 	if q.Forward {
 		out.Head = &p.Head
@@ -139,26 +119,7 @@ func showFeed(q feedQuery, p feed.Page) feedJSON {
 		if q.Forward {
 			direction = forward
 		}
-		out.Next = syntax.NewCursor(direction, syntax.IntKey(p.Next)).EncodeOrNull()
+		out.NextCursor = syntax.NewCursor(direction, syntax.IntKey(p.Next)).EncodeOrNull()
 	}
 	return out
 }
-
-func orNull(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-// params makes page parameters that are taken as they come; the reader of the
-// query cleans them.
-func params(names ...string) []page.Param {
-	out := make([]page.Param, len(names))
-	for i, name := range names {
-		out[i] = page.Param{Name: name, Clean: func(v string) string { return v }}
-	}
-	return out
-}
-
-func joinKey(parts ...string) string { return strings.Join(parts, "\x00") }

@@ -43,7 +43,7 @@ type snapshotJSON struct {
 }
 
 type marketSnapshotJSON struct {
-	YesBps  *int   `json:"yesBps"`
+	YesBps  *int64 `json:"yesBps"`
 	Status  string `json:"status"`
 	Yes     int64  `json:"yes"`
 	No      int64  `json:"no"`

@@ -1,109 +1,57 @@
 package edge
 
 import (
-	"encoding/binary"
-	"slices"
-	"unicode/utf8"
+	"bytes"
+	"errors"
+	"io"
+
+	"github.com/gobwas/ws"
 
 	"github.com/signalcast/signalcast/services/api/internal/live"
 )
 
-// The kinds of frames (RFC 6455, 5.2).
-const (
-	opPiece  = 0x0
-	opText   = 0x1
-	opBinary = 0x2
-	opClose  = 0x8
-	opPing   = 0x9
-	opPong   = 0xa
-)
-
-const (
-	finalBit = 0x80 // of a frame's first byte
-	maskBit  = 0x80 // of its second
-	// headMost is the longest head: two bytes, eight of length, four of mask.
-	headMost = 14
-	// controlMost is how long the payload of a control frame may be.
-	controlMost = 125
-)
-
-// inbound takes apart what a client sends (RFC 6455, 5), for the goroutine that reads.
-// While the client is silent it holds nothing.
+// inbound reads the frames of a client (RFC 6455, 5). It has no buffer while no frame is incomplete.
 type inbound struct {
 	tempo   *tempo
 	most    int // bytes of a message
-	hear    func(op byte, payload []byte) (live.Code, bool)
-	rest    []byte // of a frame that has not come whole
-	counted bool   // that frame
-	begun   bool   // a message in pieces
-	message []byte // its pieces
+	hear    func(op ws.OpCode, payload []byte) (live.Code, bool)
+	rest    []byte // the received part of an incomplete frame
+	counted bool   // admit was called for that frame
+	begun   bool   // a message in several frames has begun
+	message []byte // its frames so far
 }
 
-// frameHead is the head of a frame.
-type frameHead struct {
-	first byte
-	size  uint64 // of the payload
-	mask  [4]byte
-	bare  bool // it has no mask
-}
-
-// parseHead reads the head of a frame; n is 0 while it is not whole.
-func parseHead(b []byte) (h frameHead, n int) {
-	if len(b) < 2 {
-		return h, 0
-	}
-	h.first, h.size, h.bare, n = b[0], uint64(b[1]&^maskBit), b[1]&maskBit == 0, 2
-	switch h.size {
-	case 126:
-		if n += 2; len(b) < n {
-			return h, 0
-		}
-		h.size = uint64(binary.BigEndian.Uint16(b[2:]))
-	case 127:
-		if n += 8; len(b) < n {
-			return h, 0
-		}
-		h.size = binary.BigEndian.Uint64(b[2:])
-	}
-	if h.bare {
-		return h, n
-	}
-	if n += len(h.mask); len(b) < n {
-		return h, 0
-	}
-	copy(h.mask[:], b[n-len(h.mask):n])
-	return h, n
-}
-
-// take hands every message and control frame that b completes to hear, in order, and
-// tells whether the client may go on; else why not. The caller may use b again
-// afterwards, and finds it changed.
+// take calls hear for every message and control frame that b completes, in order. It reports whether the connection may stay
+// open, or the code to close it with. It changes b.
 func (i *inbound) take(b []byte) (live.Code, bool) {
 	if len(i.rest) > 0 {
 		i.rest = append(i.rest, b...)
 		b = i.rest
 	}
 	for {
-		h, n := parseHead(b)
-		if n == 0 {
+		in := bytes.NewReader(b)
+		h, err := ws.ReadHeader(in)
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			break
 		}
+		if err != nil { // a length of 2^63 bytes or more
+			return live.TooLarge, false
+		}
+		n := len(b) - in.Len()
 		if !i.counted {
 			i.counted = true
 			if code, ok := i.admit(h); !ok {
 				return code, false
 			}
 		}
-		if uint64(len(b)-n) < h.size {
+		if int64(len(b)-n) < h.Length {
 			break
 		}
 		i.counted = false
-		payload := b[n : n+int(h.size)]
-		b = b[n+int(h.size):]
-		for j := range payload {
-			payload[j] ^= h.mask[j&3]
-		}
-		if code, ok := i.frame(h.first, payload); !ok {
+		payload := b[n : n+int(h.Length)]
+		b = b[n+int(h.Length):]
+		ws.Cipher(payload, h.Mask, 0)
+		if code, ok := i.frame(h, payload); !ok {
 			return code, false
 		}
 	}
@@ -113,55 +61,50 @@ func (i *inbound) take(b []byte) (live.Code, bool) {
 	return live.Code{}, true
 }
 
-// admit judges a frame by its head, before any of its payload is waited for.
-func (i *inbound) admit(h frameHead) (live.Code, bool) {
-	op, control := h.first&0x0f, h.first&0x08 != 0
+// admit checks the header of a frame before its payload is read.
+func (i *inbound) admit(h ws.Header) (live.Code, bool) {
+	state := ws.StateServerSide
+	if i.begun {
+		state = state.Set(ws.StateFragmented)
+	}
 	switch {
-	case op != opClose && !i.tempo.frame():
+	case h.OpCode != ws.OpClose && !i.tempo.frame():
 		return live.RateLimited, false
-	case h.bare, h.first&0x70 != 0: // no mask; bits of an extension, of which we have none
+	case !h.Masked, ws.CheckHeader(h, state) != nil:
 		return live.BrokenRules, false
-	case control && (op > opPong || h.first&finalBit == 0 || h.size > controlMost):
-		return live.BrokenRules, false
-	case control:
+	case h.OpCode.IsControl():
 		return live.Code{}, true
-	case op > opBinary, (op == opPiece) != i.begun:
-		return live.BrokenRules, false
-	case op == opBinary:
+	case h.OpCode == ws.OpBinary:
 		return live.Unsupported, false
-	case h.size > uint64(i.most-len(i.message)):
+	case h.Length > int64(i.most-len(i.message)):
 		return live.TooLarge, false
 	}
 	return live.Code{}, true
 }
 
-// frame takes a whole frame.
-func (i *inbound) frame(first byte, payload []byte) (live.Code, bool) {
-	op, final := first&0x0f, first&finalBit != 0
-	switch {
-	case op >= opClose:
-		return i.hear(op, payload)
-	case op == opText && final:
-		return i.hear(opText, payload)
+// frame handles a complete frame.
+func (i *inbound) frame(h ws.Header, payload []byte) (live.Code, bool) {
+	if h.OpCode.IsControl() || h.OpCode == ws.OpText && h.Fin {
+		return i.hear(h.OpCode, payload)
 	}
-	i.begun, i.message = !final, append(i.message, payload...)
-	if !final {
+	i.begun, i.message = !h.Fin, append(i.message, payload...)
+	if !h.Fin {
 		return live.Code{}, true
 	}
 	whole := i.message
 	i.message = nil
-	return i.hear(opText, whole)
+	return i.hear(ws.OpText, whole)
 }
 
-// closing reads the payload of a close frame: whether it is one that may be sent.
+// closing returns the status of a close frame, and whether the frame may be sent (RFC 6455, 7.4).
 func closing(payload []byte) (status int, ok bool) {
-	switch {
-	case len(payload) == 0:
+	if len(payload) == 0 {
 		return live.Normal.Status, true
-	case len(payload) == 1, !utf8.Valid(payload[2:]):
-		return 0, false
 	}
-	status = int(binary.BigEndian.Uint16(payload))
-	unsaid := []int{1004, 1005, 1006} // only ever found out, never sent
-	return status, status >= 1000 && status <= 1014 && !slices.Contains(unsaid, status) || status >= 3000 && status <= 4999
+	code, reason := ws.ParseCloseFrameData(payload)
+	checked := code
+	if code >= 1012 && code <= 1014 { // registered with IANA after RFC 6455: the library refuses them
+		checked = ws.StatusInternalServerError
+	}
+	return int(code), len(payload) > 1 && code < 5000 && ws.CheckCloseFrameData(checked, reason) == nil
 }

@@ -45,6 +45,8 @@ func TestFramesOfAnyKind(t *testing.T) {
 		"larger than anything":    {"\x81\xff\xff\xff\xff\xff\xff\xff\xff\xffmask", 1009, ""},
 		"closed without a word":   {piece(0x88, ""), 1000, ""},
 		"closed with an own code": {piece(0x88, "\x0f\xa0"), 4000, ""},
+		"a registered code":       {piece(0x88, "\x03\xf4"), 1012, ""},
+		"a code above all others": {piece(0x88, "\x13\x88"), 1002, ""},
 		"half a code":             {piece(0x88, "\x03"), 1002, ""},
 		"a code not for sending":  {piece(0x88, "\x03\xed"), 1002, ""},
 		"a code of nobody":        {piece(0x88, "\x07\xd0"), 1002, ""},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
@@ -14,17 +15,17 @@ import (
 
 // mintKey is POST /api/v1/agent/keys, the older route that mints operator keys. It
 // takes a token of the identity provider and nothing else.
-func (s *server) mintKey(c echo.Context) error {
+func (s *Server) mintKey(c echo.Context) error {
 	c.Response().Header().Set("Deprecation", "true")
 	ctx := c.Request().Context()
 	token, err := bearer(c)
 	if err != nil {
 		return err
 	}
-	if !isLogin(token) {
+	if !syntax.IsJWT(token) {
 		return ErrUnauthenticated
 	}
-	identity, err := s.Logins.Verify(ctx, token)
+	identity, err := s.Login(ctx, token)
 	if err != nil {
 		return err
 	}

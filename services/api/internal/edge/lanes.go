@@ -20,19 +20,16 @@ const (
 )
 
 // categories is GET /api/v1/signals/categories.
-func (s *server) categories(c echo.Context) error {
-	return s.ranks.Serve(c.Response(), c.Request(), "categories", func(ctx context.Context) ([]byte, error) {
+func (s *Server) categories(c echo.Context) error {
+	return serve(c, s.ranks, "categories", func(ctx context.Context) (any, error) {
 		counts, err := s.Lanes.Counts(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return web.Marshal(s.showCategories(counts))
+		return s.showCategories(counts), err
 	})
 }
 
-func (s *server) emptyCategories() any { return s.showCategories(nil) }
+func (s *Server) emptyCategories() any { return s.showCategories(nil) }
 
-func (s *server) showCategories(counts []lane.Count) openapi.CategoryList {
+func (s *Server) showCategories(counts []lane.Count) openapi.CategoryList {
 	out := openapi.CategoryList{Categories: make([]openapi.CategoryList_Categories, 0, len(counts)), UpdatedAt: syntax.Stamp(s.Now())}
 	for _, n := range counts {
 		row := openapi.CategoryList_Categories{Lane: string(n.Lane), Signals: n.Signals, OpenSignals: n.Open, Markets: n.Markets}
@@ -45,10 +42,7 @@ func (s *server) showCategories(counts []lane.Count) openapi.CategoryList {
 }
 
 // categorise is POST /api/v1/signals/categorize.
-func (s *server) categorise(c echo.Context) error {
-	if _, err := s.holder(c, "read"); err != nil {
-		return err
-	}
+func (s *Server) categorise(c echo.Context, _ holder) error {
 	body, err := web.Decode(c, web.BodyLimit)
 	if err != nil {
 		return err
@@ -76,7 +70,7 @@ func (s *server) categorise(c echo.Context) error {
 	out := openapi.CategorizeAnswer{Items: make([]openapi.CategorizeAnswer_Items, len(places))}
 	for i, p := range places {
 		out.Items[i] = openapi.CategorizeAnswer_Items{
-			MarketID: orNull(p.MarketID), Lane: string(p.Lane), Category: p.Category, Confidence: int64(p.Confidence),
+			MarketID: web.OrNull(p.MarketID), Lane: string(p.Lane), Category: p.Category, Confidence: int64(p.Confidence),
 			Method: string(p.Method),
 		}
 	}
@@ -84,7 +78,7 @@ func (s *server) categorise(c echo.Context) error {
 }
 
 // ruleLane is PUT /api/v1/markets/{marketId}/lane, the act of an admin.
-func (s *server) ruleLane(c echo.Context) error {
+func (s *Server) ruleLane(c echo.Context) error {
 	if err := s.admin(c); err != nil {
 		return err
 	}
@@ -92,11 +86,7 @@ func (s *server) ruleLane(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	names := make([]string, len(syntax.Lanes))
-	for i, l := range syntax.Lanes {
-		names[i] = string(l)
-	}
-	to := syntax.Lane(body.Enum("lane", names...))
+	to := syntax.Lane(body.Enum("lane", openapi.Texts(syntax.Lanes[:])...))
 	category := body.OptEnum("category", lane.Categories...)
 	if err := body.Err(); err != nil {
 		return err

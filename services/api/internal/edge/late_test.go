@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/services/api/internal/edge"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
@@ -29,30 +30,31 @@ func TestSinceHoweverItIsSpelt(t *testing.T) {
 	}
 }
 
-// away breaks the copies of channels until it is back.
+// away is a store whose copies of channels cannot be read until back is set.
 type away struct {
-	edge.Snapshots
+	feed.Store
 	back *atomic.Bool
 }
 
-func (a away) ChannelCopy(ctx context.Context, c feed.Channel) ([]byte, error) {
+func (a away) FindCopy(ctx context.Context, c feed.Channel) (feed.Copy, bool, error) {
 	if !a.back.Load() {
-		return nil, errBroken
+		return feed.Copy{}, false, pg.ErrUnavailable
 	}
-	return a.Snapshots.ChannelCopy(ctx, c)
+	return a.Store.FindCopy(ctx, c)
 }
 
-// A state that cannot be read is told, and comes when it can be; the events do not
-// wait for it.
+// A snapshot that cannot be read is answered with an error frame and sent when it can be read. Events do not wait for it.
 func TestSnapshotComesLater(t *testing.T) {
 	t.Parallel()
 	var back atomic.Bool
-	b := setup(t, options{memory: 100, change: func(d *edge.Deps) { d.Snapshots = away{d.Snapshots, &back} }})
-	b.market("1", "OTHER")
+	b := setup(t, options{memory: 100, change: func(d *edge.Deps) { d.Feed = away{d.Feed, &back} }})
+	b.traded("1", "OTHER")
 	c := b.socket()
 	c.send(`{"op":"subscribe","id":"s","channels":["live","market:1"]}`)
 	c.want(frame{"op": "ack", "id": "s", "channels": []any{"live", "market:1"}},
-		frame{"op": "error", "id": "s", "error": "internal_error", "channel": "live"},
+		frame{
+			"op": "error", "id": "s", "error": "db_unavailable", "message": "The database cannot be reached, try again shortly.", "channel": "live",
+		},
 		frame{"op": "snapshot", "channel": "market:1", "seq": 0.0, "data": marketState()})
 	b.fact("market.status", "1", 1)
 	if f := c.next(); f.seq() != 1 {

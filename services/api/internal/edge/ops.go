@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/live"
@@ -40,7 +41,7 @@ func (k *socket) handle(ctx context.Context, data []byte) (live.Code, bool) {
 		k.say(pongJSON{Op: "pong", ID: id})
 		return live.Code{}, true
 	}
-	channels := o.Strings("channels", 2*k.all.limits.Subscriptions, maxChannel)
+	channels := o.Strings("channels", 2*k.all.Limits.Subscriptions, maxChannel)
 	if len(channels) == 0 {
 		o.Missing("channels")
 	}
@@ -65,7 +66,7 @@ func (k *socket) refuse(id, channel string, err error) {
 // cannot be asked does not.
 func (k *socket) authenticate(ctx context.Context, id string, o web.Object) (live.Code, bool) {
 	token := o.OptString("token", maxToken)
-	if token == nil || !isKey(*token) {
+	if token == nil || !syntax.IsKey(*token) {
 		return live.Unauthenticated, false
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTime)
@@ -155,7 +156,7 @@ func (k *socket) listen(ctx context.Context, id string, wishes []catchUp) {
 		c := p.channel
 		k.mu.Lock()
 		old, again := k.subs[c]
-		full := !again && len(k.subs) >= k.all.limits.Subscriptions
+		full := !again && len(k.subs) >= k.all.Limits.Subscriptions
 		k.mu.Unlock()
 		if full {
 			k.refuse(id, c.Shown(), errFull)

@@ -1,12 +1,9 @@
 package edge
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"io"
 	"net"
-	"net/http"
 	"time"
 
 	"github.com/signalcast/signalcast/services/api/internal/live"
@@ -22,47 +19,6 @@ const (
 // past is a deadline that is over, whatever the time.
 var past = time.Unix(1, 0)
 
-// tap lets the library shake hands, and then keeps the connection from it: the hub
-// writes to it, and what is read costs an idle one no buffers and hardly a stack.
-type tap struct {
-	http.ResponseWriter
-	pipe       *pipe
-	hub        *live.Hub
-	sendBuffer int
-	early      []byte // what the client has sent behind its handshake already
-}
-
-// Hijack implements http.Hijacker.
-func (t *tap) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	conn, rw, err := http.NewResponseController(t.ResponseWriter).Hijack()
-	if err != nil {
-		return nil, nil, err
-	}
-	if c, ok := bare(conn).(interface{ SetWriteBuffer(bytes int) error }); ok {
-		// A reader that never reads must not fill megabytes of the kernel before it
-		// shows. Without it the kernel's own size holds, which is only larger.
-		_ = c.SetWriteBuffer(t.sendBuffer)
-	}
-	if n := rw.Reader.Buffered(); n > 0 {
-		early, err := rw.Reader.Peek(n)
-		if err != nil {
-			_ = conn.Close()
-			return nil, nil, err
-		}
-		t.early = bytes.Clone(early)
-	}
-	t.pipe.open(conn)
-	t.pipe.reader = t.hub.NewReader(t.pipe)
-	return shaken{}, bufio.NewReadWriter(bufio.NewReader(shaken{}), bufio.NewWriter(shaken{})), nil
-}
-
-// shaken is what the library holds after the handshake: it has had its part.
-type shaken struct{ net.Conn }
-
-func (shaken) Read([]byte) (int, error)    { return 0, io.EOF }
-func (shaken) Write(b []byte) (int, error) { return len(b), nil }
-func (shaken) Close() error                { return nil }
-
 // pipe is the connection of a socket. The hub writes to it through its reader; the
 // goroutine of the socket reads.
 type pipe struct {
@@ -72,7 +28,16 @@ type pipe struct {
 	reader *live.Reader
 }
 
-func newPipe() *pipe { return &pipe{ending: make(ending)} }
+// newPipe returns the pipe of a connection. sendBuffer is the size of the kernel's buffer in bytes: a client that does not read
+// must not fill megabytes of it before the service notices.
+func newPipe(conn net.Conn, sendBuffer int) *pipe {
+	p := &pipe{Conn: bare(conn), ending: make(ending)}
+	if c, ok := p.Conn.(interface{ SetWriteBuffer(bytes int) error }); ok {
+		_ = c.SetWriteBuffer(sendBuffer) // without it the larger buffer of the kernel remains
+	}
+	p.init(p.Conn)
+	return p
+}
 
 // ending is closed when nothing will be written any more.
 type ending chan struct{}
@@ -85,12 +50,7 @@ func (e ending) wait(ctx context.Context) {
 	}
 }
 
-func (p *pipe) open(conn net.Conn) {
-	p.Conn = bare(conn)
-	p.init(p.Conn)
-}
-
-// bare is the connection beneath what the server has put around it.
+// bare returns the connection that the server has wrapped.
 func bare(conn net.Conn) net.Conn {
 	for {
 		outer, ok := conn.(interface{ NetConn() net.Conn })

@@ -75,9 +75,9 @@ func newQuiet(t *testing.T) *quiet {
 	now := func() time.Time { return time.Now().Add(time.Duration(q.ahead.Load())) }
 	q.hub.Start(40)
 	q.hub.SetReady()
-	q.edge = edge.New(edge.Config{}, edge.Deps{
-		Hub: q.hub, Snapshots: states{}, Addresses: limit.NewLocal("api", 0, time.Minute, now), Health: web.NewHealth("", now),
-		Log: slog.New(slog.DiscardHandler), Now: now, NewID: func() string { return "0199" },
+	q.edge = edge.New(edge.Deps{
+		Hub: q.hub, Addresses: limit.NewLocal("api", 0, time.Minute, now), Health: web.NewHealth("", now),
+		Log: slog.New(slog.DiscardHandler), Now: now,
 		Closed: func(code int) {
 			q.mu.Lock()
 			defer q.mu.Unlock()

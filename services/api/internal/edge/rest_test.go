@@ -1,7 +1,6 @@
 package edge_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -12,13 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
-	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/testkit"
-	"github.com/signalcast/signalcast/services/api/internal/board"
 	"github.com/signalcast/signalcast/services/api/internal/edge"
-	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
+	"github.com/signalcast/signalcast/services/api/internal/oracle"
+	"github.com/signalcast/signalcast/services/api/internal/postgres"
 )
 
 func (b *bundle) get(path string, headers ...string) answer {
@@ -26,78 +23,41 @@ func (b *bundle) get(path string, headers ...string) answer {
 	return b.do(http.MethodGet, path, "", headers...)
 }
 
-// canned answers with fixed rows; after broken is set it fails.
-type canned struct {
-	page   feed.Page
-	rows   []board.Row
-	broken bool
-	asked  []string
-}
-
-func (c *canned) ListFeedEvents(_ context.Context, q feed.Query) (feed.Page, error) {
-	c.asked = append(c.asked, fmt.Sprintf("%v %q %v %q %d %v %d", q.Types, q.Lane, q.Providers, q.Handle, q.Limit, q.Forward, q.From))
-	if c.broken {
-		return feed.Page{}, pg.ErrUnavailable
-	}
-	return c.page, nil
-}
-
-func (c *canned) Pulse(context.Context) (board.Totals, error) { return board.Totals{}, nil }
-
-func (c *canned) Scores(_ context.Context, g board.Group, lane string, limit int) ([]board.Row, error) {
-	c.asked = append(c.asked, fmt.Sprintf("%s %q %d", g, lane, limit))
-	if c.broken {
-		return nil, pg.ErrUnavailable
-	}
-	return c.rows, nil
-}
-
-func (c *canned) EdgeBoard(ctx context.Context, g board.Group, lane string, limit int) ([]board.Row, error) {
-	list, err := c.Scores(ctx, g, "edge "+lane, limit)
-	return list, err
-}
-
-// withCanned replaces the sources of the two reads and sets the time by hand.
-func withCanned(c *canned, clock *testkit.Clock) options {
-	return options{memory: 1, change: func(d *edge.Deps) { d.Feed, d.Boards, d.Now = c, c, clock.Now }}
-}
-
 var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 
-func TestFeedShape(t *testing.T) {
+// Every public list answers with its cache rule to every origin, from the ready page for the same query in other words, and
+// refuses a credential.
+func TestPublicReads(t *testing.T) {
 	t.Parallel()
-	c := &canned{page: feed.Page{More: true, Next: 88119, Events: []feed.Event{
-		{
-			Seq: 88120, ID: "0199f0a4-0000-7000-8000-000000000001", Type: feed.SignalEvent, At: noon, MarketID: "701122", Provider: "polymarket",
-			Lane: "SCIENCE", Handle: "mara_k", PublicID: "op_c8eb353a8e49313f", Data: []byte(`{"signalId":"0199f0a4-0000-7000-8000-000000000002"}`),
-		},
-		{Seq: 88119, ID: "0199f0a4-0000-7000-8000-000000000003", Type: feed.MarketStatus, At: noon, MarketID: "native-x", Data: []byte(`{"from":"open","to":"closed"}`)},
-	}}}
-	b := setup(t, withCanned(c, testkit.NewClock(noon)))
-	a := b.get("/api/v1/feed?types=signal.event,nonsense,market.status&lane=science&providers=kalshi,polymarket,moon&handle=Mara_K&limit=9999")
-	testkit.Golden(t, "feed.json", a.raw)
-	if want := `[market.status signal.event] "SCIENCE" [kalshi polymarket] "mara_k" 200 false 0`; c.asked[0] != want {
-		t.Errorf("asked %s, want %s", c.asked[0], want)
+	b := setup(t, options{memory: 1, noRelay: true})
+	b.market("701122", "SCIENCE")
+	if err := b.oracle.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
 	}
-	for name, want := range map[string]string{
-		"Access-Control-Allow-Origin": "*", "Cache-Control": "public, no-cache", "Content-Type": "application/json; charset=utf-8",
+	for path, cache := range map[string]string{
+		"/api/v1/feed?limit=9":                   "public, no-cache",
+		"/api/v1/signals/leaderboard?limit=9":    "public, s-maxage=60, stale-while-revalidate=300",
+		"/api/v1/signals/external?limit=9":       "public, s-maxage=30",
+		"/api/aura/top?limit=9":                  "public, s-maxage=30",
+		"/api/aura/score?marketId=701122":        "public, s-maxage=30",
+		"/api/aura/history?marketId=701122":      "public, s-maxage=30",
+		"/api/v1/oracle/markets/701122?limit=99": "public, s-maxage=30, stale-while-revalidate=60",
 	} {
-		if got := a.header.Get(name); got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
-		}
-	}
-	again := b.get("/api/v1/feed?limit=9999&types=market.status,signal.event&lane=SCIENCE&handle=mara_k&providers=polymarket,kalshi&x=1", "If-None-Match", a.header.Get("Etag"))
-	if again.status != 304 || len(c.asked) != 1 {
-		t.Errorf("the same page asked in other words: %d, %d questions", again.status, len(c.asked))
-	}
-	if a := b.get("/api/v1/feed?types=nonsense&providers=moon&lane=OTHER&limit=x&after=-1&cursor=%21"); a.status != 200 || c.asked[1] != `[] "" [] "" 50 false 0` {
-		t.Errorf("%d, asked %q", a.status, c.asked[1])
-	}
-	if a := b.get("/api/v1/feed?handle=%21%21"); string(a.raw) != `{"items":[],"next_cursor":null}` || len(c.asked) != 2 {
-		t.Errorf("impossible handle: %s", a.raw)
-	}
-	if a := b.get("/api/v1/feed", "Authorization", "Bearer dk_"+strings.Repeat("A", 43)); a.status != 401 {
-		t.Errorf("with a credential: %d", a.status)
+		t.Run(path, func(t *testing.T) {
+			a := b.get(path)
+			again := b.get(path+"&x=1", "If-None-Match", a.header.Get("Etag"))
+			for _, got := range []answer{a, again} {
+				if got.header.Get("Access-Control-Allow-Origin") != "*" || got.header.Get("Cache-Control") != cache {
+					t.Errorf("headers %v", got.header)
+				}
+			}
+			if a.status != 200 || a.header.Get("Content-Type") != "application/json; charset=utf-8" || again.status != http.StatusNotModified {
+				t.Errorf("%d %v, then %d", a.status, a.header, again.status)
+			}
+			if refused := b.get(path, "Authorization", "Bearer dk_"+strings.Repeat("A", 43)); refused.status != 401 {
+				t.Errorf("with a credential: %d", refused.status)
+			}
+		})
 	}
 }
 
@@ -139,6 +99,8 @@ func TestFeedPages(t *testing.T) {
 		"/api/v1/feed?limit=5&types=market.status&after=20":        up[20:],
 		"/api/v1/feed?limit=5&providers=polymarket&after=22":       up[22:],
 		"/api/v1/feed?limit=5&after=23":                            nil,
+		"/api/v1/feed?limit=5&handle=%21%21":                       nil,
+		"/api/v1/feed?limit=5&types=nonsense&lane=OTHER":           down,
 		"/api/v1/feed?limit=5&after=9223372036854775807":           nil,
 		"/api/v1/feed?limit=5&cursor=eyJrIjpbIjQiXSwiaWQiOiJiIn0":  down[20:],
 		"/api/v1/feed?limit=5&cursor=eyJrIjpbIi05Il0sImlkIjoiYiJ9": down,
@@ -197,48 +159,30 @@ func TestFeedTellsOfGaps(t *testing.T) {
 	}
 }
 
-func TestBoardShape(t *testing.T) {
-	t.Parallel()
-	row := func(rank int, name string, kind syntax.OperatorType, tier syntax.Tier) board.Row {
-		return board.Row{
-			Rank: rank, Score: 48, Total: 24, Won: 12, Lost: 6, Pending: 5, Accuracy: 67,
-			Operator: operator.Operator{ProviderID: "did:idp:" + name, PublicID: "op_0000000000000001", Handle: name, DisplayName: "Mara K", Type: kind, Tier: tier},
-		}
-	}
-	measured := row(1, "mara_k", syntax.Human, syntax.Independent)
-	measured.Edge = board.Edge{Calls: 18, EdgeBps: 260, LowBps: -140, HighBps: 655}
-	c := &canned{rows: []board.Row{measured, row(2, "bot", syntax.AIAgent, syntax.Automated)}}
-	clock := testkit.NewClock(noon)
-	b := setup(t, withCanned(c, clock))
-	a := b.get("/api/v1/signals/leaderboard?operators=all&limit=500&lane=science")
-	testkit.Golden(t, "leaderboard.json", a.raw)
-	if want := []string{`all "SCIENCE" 200`}; !cmp.Equal(c.asked, want) {
-		t.Errorf("asked %v", c.asked)
-	}
-	if a.header.Get("Access-Control-Allow-Origin") != "*" || a.header.Get("Cache-Control") != "public, s-maxage=60, stale-while-revalidate=300" {
-		t.Errorf("headers %v", a.header)
-	}
-	b.get("/api/v1/signals/leaderboard?operators=robots&lane=moon")
-	b.get("/api/v1/signals/leaderboard?order=edge&operators=all&lane=crypto")
-	b.get("/api/v1/signals/leaderboard?order=EDGE&limit=7")
-	if got, want := c.asked[1:], []string{`human "" 50`, `all "edge CRYPTO" 50`, `human "" 7`}; !cmp.Equal(got, want) {
-		t.Errorf("asked %q", got)
-	}
-}
-
-// Without a source both lists are empty, say so and are kept by nobody.
+// Without a database lists are empty, say so and are not cached.
 func TestDegraded(t *testing.T) {
 	t.Parallel()
-	c := &canned{broken: true}
-	b := setup(t, withCanned(c, testkit.NewClock(noon)))
-	for path, want := range map[string]string{
-		"/api/v1/feed":                `{"items":[],"next_cursor":null}`,
-		"/api/v1/signals/leaderboard": `{"leaderboard":[],"updatedAt":"2026-09-18T12:00:00.000Z"}`,
+	clock := testkit.NewClock(noon)
+	b := setup(t, options{memory: 1, noRelay: true, now: clock.Now, change: func(d *edge.Deps) {
+		d.Oracle = oracle.NewService(d.Feed.(*postgres.Store), clock.Now) // has read no markets
+	}})
+	b.rw.Close()
+	const now = "2026-09-18T12:00:00.000Z"
+	for path, want := range map[string]struct{ body, source string }{
+		"/api/v1/feed":                      {`{"items":[],"next_cursor":null}`, "db"},
+		"/api/v1/signals/leaderboard":       {`{"leaderboard":[],"updatedAt":"` + now + `"}`, "db"},
+		"/api/v1/signals/external":          {`{"signals":[],"count":0,"updatedAt":"` + now + `"}`, "timeout"},
+		"/api/aura/top":                     {`{"markets":[],"updatedAt":"` + now + `"}`, "timeout"},
+		"/api/aura/history?marketId=701122": {`{"marketId":"701122","points":[]}`, "db"},
 	} {
-		a := b.get(path)
-		if a.status != 200 || string(a.raw) != want || a.header.Get("X-Degraded") != "db" || a.header.Get("Cache-Control") != "no-store" || a.header.Get("Access-Control-Allow-Origin") != "*" {
-			t.Errorf("%s: %d %s %v", path, a.status, a.raw, a.header)
-		}
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			a := b.get(path)
+			if a.status != 200 || string(a.raw) != want.body || a.header.Get("X-Degraded") != want.source ||
+				a.header.Get("Cache-Control") != "no-store" || a.header.Get("Access-Control-Allow-Origin") != "*" {
+				t.Errorf("%d %s %v", a.status, a.raw, a.header)
+			}
+		})
 	}
 }
 
@@ -380,10 +324,7 @@ func TestRoutes(t *testing.T) {
 	b := setup(t, options{memory: 1})
 	var got []string
 	for _, r := range b.edge.Table() {
-		line, err := json.Marshal([]any{r.Method, r.Path, r.Who, r.CORS, r.Cache})
-		if err != nil {
-			t.Fatal(err)
-		}
+		line := testkit.Must(json.Marshal([]any{r.Method, r.Path, r.Who, r.CORS, r.Cache}))(t)
 		got = append(got, string(line))
 	}
 	testkit.Golden(t, "routes.txt", []byte(strings.Join(got, "\n")+"\n"))

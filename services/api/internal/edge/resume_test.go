@@ -2,80 +2,17 @@ package edge_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/internal/edge"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
-
-func contextFor(d time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.Background(), d)
-}
-
-// consume follows one channel over connections that are cut again and again, by
-// the rules of the protocol alone, until it has seen the last number.
-func (b *bundle) consume(channel string, cuts int, last *atomic.Int64) ([]int64, error) {
-	var seen []int64
-	var since int64
-	for {
-		c, _, err := b.dial(fmt.Sprintf("127.0.2.%d", 1+rand.N(200)), nil)
-		if err != nil {
-			return nil, err
-		}
-		text, err := json.Marshal(map[string]any{"op": "subscribe", "channels": []string{channel}, "since": map[string]int64{channel: since}})
-		if err != nil {
-			return nil, err
-		}
-		if err := c.conn.Write(context.Background(), 1, text); err != nil {
-			return nil, err
-		}
-		left := 1 + rand.N(60)
-		for cuts == 0 || left > 0 {
-			f, err := c.read()
-			if err != nil {
-				return nil, err
-			}
-			switch f["op"] {
-			case "event":
-			case "hello", "ack", "snapshot", "beat":
-				if end := last.Load(); end > 0 && since >= end {
-					_ = c.conn.CloseNow()
-					return seen, nil
-				}
-				continue
-			case "error":
-				if f["error"] != "db_unavailable" { // which is told, and tried again
-					return nil, fmt.Errorf("%s: %v", channel, f)
-				}
-				continue
-			default:
-				return nil, fmt.Errorf("%s: %v", channel, f)
-			}
-			if prev := number(f["prev"]); prev != since {
-				return nil, fmt.Errorf("%s: %d follows %d, the reader has %d", channel, f.seq(), prev, since)
-			}
-			since = f.seq()
-			seen = append(seen, since)
-			left--
-			if end := last.Load(); end > 0 && since >= end {
-				_ = c.conn.CloseNow()
-				return seen, nil
-			}
-		}
-		cuts--
-		_ = c.conn.CloseNow()
-	}
-}
 
 // scribble writes n mixed facts, a transaction each; some commit late.
 func (b *bundle) scribble(n int) {
@@ -122,71 +59,12 @@ func (b *bundle) numbers(total int) map[string][]int64 {
 	return on
 }
 
-// Readers whose connections are cut at random moments, while writers write and
-// some commit late: each has the whole list of its channel, in order, once. The
-// hub remembers so little that most of it is read from the database.
-func TestResume(t *testing.T) {
-	t.Parallel()
-	b := setup(t, options{memory: 40})
-	for i, lane := range []string{"SCIENCE", "MUSIC", "OTHER"} {
-		b.market(fmt.Sprint(i+1), lane)
-	}
-	for _, name := range []string{"mara", "tide"} {
-		b.key(name)
-	}
-	const writers, each, readers = 6, 250, 18
-	channels := []string{"signals", "signals:lane:MUSIC", "market:1", "market:3", "operator:mara", "resolutions"}
-	ends := make([]atomic.Int64, len(channels)) // last numbers, once known
-	var writing, reading sync.WaitGroup
-	for range writers {
-		writing.Go(func() { b.scribble(each) })
-	}
-	seen := make([][]int64, readers)
-	for i := range readers {
-		reading.Go(func() {
-			var err error
-			if seen[i], err = b.consume(channels[i%len(channels)], 20, &ends[i%len(channels)]); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	writing.Wait()
-	want := b.numbers(writers * each)
-	for i, c := range channels {
-		ends[i].Store(want[c][len(want[c])-1])
-		b.nudge(c) // so that readers that wait hear something
-	}
-	reading.Wait()
-	for i, got := range seen {
-		c := channels[i%len(channels)]
-		if n := len(want[c]); len(got) > n { // a nudge came before the end was known
-			got = got[:n]
-		}
-		if diff := cmp.Diff(want[c], got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c, diff)
-		}
-	}
-}
-
-// nudge puts one more event on a channel.
-func (b *bundle) nudge(channel string) {
-	b.t.Helper()
-	kind, market, handle := "signal.created", "2", "mara"
-	if c := feed.Channel(channel); c.MarketID() != "" {
-		market = c.MarketID()
-	} else if channel == "resolutions" {
-		kind = "market.disputed"
-	}
-	b.exec(`INSERT INTO api.outbox (type, market_id, user_id, at) SELECT $1, $2, id, now() FROM api.users WHERE handle = $3`, kind, market, handle)
-	b.exec(`SELECT pg_notify('sc_outbox', '')`)
-}
-
 // since above the head is told and goes on live; since that only another process
 // has seen is not.
 func TestFutureCursor(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 100, noRelay: true})
-	b.market("1", "OTHER")
+	b.traded("1", "OTHER")
 	var c *client
 	var readers []*client
 	for _, since := range []string{"1", "5", "1099511627776", "9223372036854775807"} {
@@ -200,7 +78,7 @@ func TestFutureCursor(t *testing.T) {
 		)
 	}
 	b.fact("market.status", "1", 3)
-	if _, err := b.store.NumberFeed(t.Context(), 10, newID); err != nil {
+	if _, err := b.store.NumberFeed(t.Context(), 10); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range readers {
@@ -223,20 +101,19 @@ func TestFutureCursor(t *testing.T) {
 	}
 }
 
-// This process is behind another one: what the reader has seen there does not
-// come twice here.
+// A reader that comes from a process which has delivered more events gets no event twice.
 func TestSinceFromAQuickerProcess(t *testing.T) {
 	t.Parallel()
 	slow := make(chan struct{})
 	b := setup(t, options{memory: 100, noRelay: true, change: func(d *edge.Deps) {
-		d.History = delayedHead{d.History, slow}
+		d.Feed = delayedHead{d.Feed, slow}
 	}})
 	b.market("1", "OTHER")
 	c := b.socket()
 	c.send(`{"op":"subscribe","channels":["resolutions"],"since":{"resolutions":2}}`)
 	c.want(frame{"op": "ack", "channels": []any{"resolutions"}})
 	b.fact("market.disputed", "1", 3)
-	if _, err := b.store.NumberFeed(t.Context(), 10, newID); err != nil {
+	if _, err := b.store.NumberFeed(t.Context(), 10); err != nil {
 		t.Fatal(err)
 	}
 	b.head(3)
@@ -246,15 +123,15 @@ func TestSinceFromAQuickerProcess(t *testing.T) {
 	}
 }
 
-// delayedHead answers only when told to.
+// delayedHead is a store whose FeedHead waits until told is closed.
 type delayedHead struct {
-	edge.History
+	feed.Store
 	told chan struct{}
 }
 
 func (d delayedHead) FeedHead(ctx context.Context) (int64, error) {
 	<-d.told
-	return d.History.FeedHead(ctx)
+	return d.Store.FeedHead(ctx)
 }
 
 // dropDay begins the feed with n facts about a market, of a day that is not kept any more.
@@ -324,9 +201,9 @@ func TestGap(t *testing.T) {
 
 var errBroken = errors.New("broken")
 
-// failing breaks the first reads of history.
+// failing is a store whose first reads of a channel fail.
 type failing struct {
-	edge.History
+	feed.Store
 	left atomic.Int64
 }
 
@@ -334,17 +211,16 @@ func (f *failing) ListFeedChannel(ctx context.Context, c feed.Channel, after, up
 	if f.left.Add(-1) >= 0 {
 		return nil, 0, errBroken
 	}
-	return f.History.ListFeedChannel(ctx, c, after, upTo, limit)
+	return f.Store.ListFeedChannel(ctx, c, after, upTo, limit)
 }
 
-// The database is away while a reader catches up: it is told, and gets
-// everything when it is back.
+// A reader whose replay fails gets an error frame, and all events when the database is available again.
 func TestHistoryComesBack(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1, change: func(d *edge.Deps) {
-		f := &failing{History: d.History}
+		f := &failing{Store: d.Feed}
 		f.left.Store(2)
-		d.History = f
+		d.Feed = f
 	}})
 	b.market("1", "OTHER")
 	b.fact("market.disputed", "1", 450)

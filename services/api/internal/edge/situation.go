@@ -1,12 +1,13 @@
 package edge
 
 import (
+	"fmt"
 	"maps"
 	"net/url"
 	"slices"
-	"strconv"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/wire"
@@ -18,21 +19,8 @@ const MostSituations = 100
 
 // situationJSON is a row of GET /api/situations of the hub, and when it ended.
 type situationJSON struct {
-	ID             string                    `json:"id"`
-	EventKey       *string                   `json:"eventKey"`
-	Provider       string                    `json:"provider"`
-	Headline       string                    `json:"headline"`
-	Lane           string                    `json:"lane"`
-	Markets        []openapi.SituationMarket `json:"markets"`
-	MarketCount    int                       `json:"marketCount"`
-	LeadMarketID   string                    `json:"leadMarketId"` // <provider>:<id>
-	PeakDelta      float64                   `json:"peakDelta"`
-	Volume         float64                   `json:"volume"`
-	SituationScore int                       `json:"situationScore"`
-	Criticality    string                    `json:"criticality"`
-	DetectedAt     string                    `json:"detectedAt"`
-	URL            string                    `json:"url"`
-	EndedAt        *string                   `json:"endedAt"` // null while it lasts
+	openapi.Situation
+	EndedAt *string `json:"endedAt"` // null while it lasts
 }
 
 func showSituation(hubURL string, s *wire.Situation) situationJSON {
@@ -41,12 +29,12 @@ func showSituation(hubURL string, s *wire.Situation) situationJSON {
 	if lead.EventKey != "" {
 		name, link = lead.EventKey, hubURL+"/s/"+url.PathEscape(lead.EventKey)
 	}
-	out := situationJSON{
+	out := openapi.Situation{
 		ID:       "sit:" + string(wireWindow) + ":" + string(lead.Provider) + ":" + name,
-		EventKey: orNull(lead.EventKey), Provider: string(lead.Provider), Headline: s.Headline(), Lane: string(lead.Lane),
-		Markets: make([]openapi.SituationMarket, 0, len(s.Moves)), MarketCount: s.Count,
+		EventKey: web.OrNull(lead.EventKey), Provider: string(lead.Provider), Headline: s.Headline(), Lane: string(lead.Lane),
+		Markets: make([]openapi.SituationMarket, 0, len(s.Moves)), MarketCount: int64(s.Count),
 		LeadMarketID: string(lead.Provider) + ":" + string(lead.ID),
-		PeakDelta:    probability(s.Peak()), Volume: s.Volume, SituationScore: s.Score, Criticality: string(s.Criticality()),
+		PeakDelta:    probability(s.Peak()), Volume: s.Volume, SituationScore: int64(s.Score), Criticality: string(s.Criticality()),
 		DetectedAt: syntax.Stamp(s.DetectedAt), URL: link,
 	}
 	for i := range s.Moves {
@@ -57,31 +45,25 @@ func showSituation(hubURL string, s *wire.Situation) situationJSON {
 			Volume: *m.Market.Volume, URL: hubURL + "/m/" + string(m.Market.ID),
 		})
 	}
-	return out
+	return situationJSON{Situation: out}
 }
 
 // Situations is what readers were told of situations, by their keys. It holds nothing of
 // the reading that it was made from.
-type Situations map[string]situationTold
+type Situations map[string]situationJSON
 
-type situationTold struct {
-	mark string // differs when the situation is materially another one
-	row  situationJSON
+// mark returns the members whose change is published: the leading market, the headline, the criticality, the score and the number
+// of markets. A change of other members alone is not published.
+func mark(r situationJSON) string {
+	return fmt.Sprintf("%s\n%s\n%s\n%d\n%d", r.LeadMarketID, r.Headline, r.Criticality, r.SituationScore, r.MarketCount)
 }
 
-// mark is what makes a situation another one to its readers: who leads, how far, how
-// many move and how much it matters. Volumes and the prices of the others pass.
-func mark(r *situationJSON) string {
-	return r.LeadMarketID + "\n" + r.Headline + "\n" + r.Criticality + "\n" + strconv.Itoa(r.SituationScore) + "\n" + strconv.Itoa(r.MarketCount)
-}
-
-// SituationNews makes the news of situations that have appeared, changed materially or
-// ended since before, which is nil for the first reading: what is there then is no
-// news. list is every situation, by score. It gives what is told now.
+// SituationNews returns the events of situations that began, changed (see mark) or ended since before, and the situations that
+// are published now. before is nil for the first reading, which has no events. list has every situation, by score.
 func (s *Server) SituationNews(before Situations, list []wire.Situation) ([]feed.Ephemeral, Situations) {
-	now := s.inner.Now()
+	now := s.Now()
 	var out []feed.Ephemeral
-	tell := func(key string, r *situationJSON) {
+	tell := func(key string, r situationJSON) {
 		out = append(out, feed.Ephemeral{Channel: feed.Wire, Type: feed.SituationUpdated, Subject: key, At: now, Data: encode(r)})
 	}
 	after := make(Situations, MostSituations)
@@ -91,18 +73,17 @@ func (s *Server) SituationNews(before Situations, list []wire.Situation) ([]feed
 		if !was && i >= MostSituations {
 			continue
 		}
-		row := showSituation(s.inner.hubURL, &list[i])
-		one := situationTold{mark: mark(&row), row: row}
-		if before != nil && last.mark != one.mark {
-			tell(key, &row)
+		row := showSituation(s.HubURL, &list[i])
+		if before != nil && mark(last) != mark(row) {
+			tell(key, row)
 		}
-		after[key] = one
+		after[key] = row
 	}
 	for _, key := range slices.Sorted(maps.Keys(before)) {
 		if _, lasts := after[key]; !lasts {
-			row, at := before[key].row, syntax.Stamp(now)
+			row, at := before[key], syntax.Stamp(now)
 			row.EndedAt = &at
-			tell(key, &row)
+			tell(key, row)
 		}
 	}
 	return out, after

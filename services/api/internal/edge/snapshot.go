@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"strconv"
 	"strings"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
+	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
 // snapshot gives the frame with which a channel begins, and its number: every
@@ -40,17 +42,16 @@ func (s *sockets) snapshot(ctx context.Context, c feed.Channel) (frame []byte, s
 	return frame, seq, err
 }
 
-// state is what a channel is about.
+// state returns the data of a snapshot of a channel.
 func (s *sockets) state(ctx context.Context, c feed.Channel) (any, error) {
 	if id := c.MarketID(); id != "" {
-		m, err := s.Snapshots.MarketSnapshot(ctx, id)
-		return marketSnapshotJSON(m), err
+		return s.market(ctx, id)
 	}
 	if c == feed.Wire {
 		moves, _, err := s.Oracle.Moves(ctx, wireWindow, "", wireItems)
 		out := wireSnapshotJSON{Items: make([]openapi.Move, 0, len(moves))}
 		for i := range moves {
-			out.Items = append(out.Items, showMove(s.hubURL, &moves[i]))
+			out.Items = append(out.Items, showMove(s.HubURL, &moves[i]))
 		}
 		return out, err
 	}
@@ -58,12 +59,31 @@ func (s *sockets) state(ctx context.Context, c feed.Channel) (any, error) {
 		t, err := s.Boards.Pulse(ctx)
 		return showPulse(&t), err
 	}
-	data, err := s.Snapshots.ChannelCopy(ctx, c)
-	if data == nil {
+	last, _, err := s.Feed.FindCopy(ctx, c)
+	if last.Data == nil {
 		kind, _, _ := strings.Cut(string(c), ":")
-		data = empty[kind]
+		last.Data = empty[kind]
 	}
-	return json.RawMessage(data), err
+	return json.RawMessage(last.Data), err
+}
+
+// market returns the state of a market; status unknown if the market does not exist or its venue is unavailable.
+func (s *sockets) market(ctx context.Context, raw string) (any, error) {
+	unknown := marketSnapshotJSON{Status: string(syntax.MarketUnknown)}
+	id, err := syntax.ParseMarketID(raw)
+	if err != nil {
+		return unknown, nil
+	}
+	m, err := s.Markets.Get(ctx, id)
+	if errors.Is(err, market.ErrNotFound) || errors.Is(err, market.ErrUnavailable) {
+		return unknown, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return marketSnapshotJSON{
+		YesBps: openapi.Int(m.Yes), Status: string(m.Status), Yes: m.YesCount, No: m.NoCount, Viewers: int64(s.Viewers(ctx, raw)),
+	}, nil
 }
 
 // snapshot is that of the host, or what the reader of this socket alone may see.

@@ -8,10 +8,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gobwas/ws"
+	"github.com/google/uuid"
+
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/live"
+	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
 // askTime bounds what a socket asks of the database.
@@ -51,14 +55,19 @@ func newSocket(all *sockets, pipe transport, me holder, address string) *socket 
 	return &socket{all: all, pipe: pipe, address: address, me: me, subs: make(map[feed.Channel]*live.Subscription)}
 }
 
-// holder is whose key a socket carries; the zero value is nobody's.
+// holder is the operator of the key of a request or a socket; the zero value is a request without a key.
 type holder struct {
 	hash        []byte // of the key
 	id          string // of the operator
 	handle      string
 	keyID       string
 	permissions []string
-	strict      bool // held to its permissions on every route
+	strict      bool // the key needs the permission on every route
+}
+
+// owner returns the holder as the owner of webhooks.
+func (h holder) owner() webhook.Owner {
+	return webhook.Owner{ID: h.id, Handle: h.handle, KeyID: h.keyID}
 }
 
 // permit faults with insufficient_scope for a strict key without the permission. A socket
@@ -120,16 +129,16 @@ func (k *socket) pong() { k.silent.Store(0) }
 // dead counts the beats without a pong. It goes by no clock: one that is set on would
 // end every connection at once.
 func (k *socket) dead() bool {
-	l := k.all.limits
+	l := k.all.Limits
 	return k.in != nil && time.Duration(k.silent.Add(1)-1)*l.Beat >= l.PongTimeout
 }
 
 // greet makes the socket known and says the first word.
 func (k *socket) greet() {
 	k.all.add(k)
-	l := k.all.limits
+	l := k.all.Limits
 	k.say(helloJSON{
-		Op: "hello", Protocol: subprotocol, ConnectionID: k.all.NewID(), HeartbeatS: int(l.Beat / time.Second),
+		Op: "hello", Protocol: subprotocol, ConnectionID: uuid.Must(uuid.NewV7()).String(), HeartbeatS: int(l.Beat / time.Second),
 		Limits:     helloLimitsJSON{Subscriptions: l.Subscriptions, FramesPerSecond: l.FrameRate, FrameBytes: l.FrameBytes},
 		ServerTime: syntax.Stamp(k.all.Now()), Head: k.all.Hub.Head(),
 	})
@@ -215,15 +224,15 @@ func (k *socket) then(p *pipe, code live.Code, ok bool) {
 }
 
 // hear serves a message or a control frame of the client; false ends the socket.
-func (k *socket) hear(op byte, payload []byte) (live.Code, bool) {
+func (k *socket) hear(op ws.OpCode, payload []byte) (live.Code, bool) {
 	switch op {
-	case opText:
+	case ws.OpText:
 		return k.handle(context.Background(), payload)
-	case opPing:
+	case ws.OpPing:
 		k.reader.Push(live.Pong(payload))
-	case opPong:
+	case ws.OpPong:
 		k.pong()
-	case opClose:
+	case ws.OpClose:
 		status, ok := closing(payload)
 		if !ok {
 			return live.BrokenRules, false

@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"cmp"
 	"context"
 	"runtime/debug"
 	"sync"
@@ -8,38 +9,8 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/page"
-	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/live"
 )
-
-// History reads what the hub no longer remembers.
-type History interface {
-	feed.Heads
-	FeedHead(ctx context.Context) (int64, error)
-	// FeedOldest is the oldest number that is kept.
-	FeedOldest(ctx context.Context) (int64, error)
-	// ListFeedChannel reads events of one channel in order; everything up to
-	// through was looked at.
-	ListFeedChannel(ctx context.Context, c feed.Channel, after, upTo int64, limit int) (events []feed.Message, through int64, err error)
-}
-
-// MarketSnapshot is where a market stands, as its channel shows it.
-type MarketSnapshot struct {
-	YesBps  *int // nil: no price
-	Status  string
-	Yes, No int64
-	Viewers int64
-}
-
-// Snapshots reads the state that a subscriber begins with.
-type Snapshots interface {
-	// MarketSnapshot of a market that nobody knows is the zero one with status
-	// unknown; that is no fault.
-	MarketSnapshot(ctx context.Context, marketID string) (MarketSnapshot, error)
-	// ChannelCopy is what another service has told of a channel of its own: a JSON
-	// object, nil for nothing.
-	ChannelCopy(ctx context.Context, c feed.Channel) ([]byte, error)
-}
 
 // SocketLimits bound what sockets may use. Zero values are those of the contract.
 type SocketLimits struct {
@@ -54,24 +25,11 @@ type SocketLimits struct {
 }
 
 func (l SocketLimits) withDefaults() SocketLimits {
-	set := func(n *int, to int) {
-		if *n <= 0 {
-			*n = to
-		}
+	return SocketLimits{
+		PerAddress: cmp.Or(l.PerAddress, 20), PerKey: cmp.Or(l.PerKey, 5), Subscriptions: cmp.Or(l.Subscriptions, 50),
+		FrameBytes: cmp.Or(l.FrameBytes, 8<<10), FrameRate: cmp.Or(l.FrameRate, 10), Beat: cmp.Or(l.Beat, 30*time.Second),
+		PongTimeout: cmp.Or(l.PongTimeout, time.Minute), SendBuffer: cmp.Or(l.SendBuffer, 64<<10),
 	}
-	set(&l.PerAddress, 20)
-	set(&l.PerKey, 5)
-	set(&l.Subscriptions, 50)
-	set(&l.FrameBytes, 8<<10)
-	set(&l.FrameRate, 10)
-	set(&l.SendBuffer, 64<<10)
-	if l.Beat <= 0 {
-		l.Beat = 30 * time.Second
-	}
-	if l.PongTimeout <= 0 {
-		l.PongTimeout = 60 * time.Second
-	}
-	return l
 }
 
 var (
@@ -90,8 +48,6 @@ const beatSlots = 30
 // sockets are all open sockets of this process.
 type sockets struct {
 	Deps
-	hubURL    string
-	limits    SocketLimits
 	lookups   chan struct{} // reads of history that may run at once
 	states    chan struct{} // snapshots
 	snapshots *page.Book
@@ -109,9 +65,10 @@ type sockets struct {
 	most      int // open sockets since memory was given back
 }
 
-func newSockets(limits SocketLimits, hubURL string, d Deps) *sockets {
+func newSockets(d Deps) *sockets {
 	s := &sockets{
-		Deps: d, hubURL: hubURL, limits: limits.withDefaults(), lookups: make(chan struct{}, lookups), states: make(chan struct{}, lookups), snapshots: page.New(page.Options{TTL: time.Second, Now: d.Now}), stop: make(chan struct{}),
+		Deps: d, lookups: make(chan struct{}, lookups), states: make(chan struct{}, lookups),
+		snapshots: page.New(page.Options{TTL: time.Second, Now: d.Now}), stop: make(chan struct{}),
 		slotOf: make(map[*socket]int), addresses: make(map[string]int), keys: make(map[string]int),
 	}
 	for i := range s.slots {
@@ -135,10 +92,10 @@ func (s *sockets) reserve(address, key string) error {
 	switch {
 	case s.leaving:
 		return errLeaving
-	case s.addresses[address] >= s.limits.PerAddress:
-		return errTooMany.With("limit", s.limits.PerAddress)
-	case key != "" && s.keys[key] >= s.limits.PerKey:
-		return errTooMany.With("limit", s.limits.PerKey)
+	case s.addresses[address] >= s.Limits.PerAddress:
+		return errTooMany.With("limit", s.Limits.PerAddress)
+	case key != "" && s.keys[key] >= s.Limits.PerKey:
+		return errTooMany.With("limit", s.Limits.PerKey)
 	}
 	s.addresses[address]++
 	if key != "" {
@@ -169,7 +126,7 @@ func (s *sockets) rekey(from, to string) bool {
 	if from == to {
 		return true
 	}
-	if s.keys[to] >= s.limits.PerKey {
+	if s.keys[to] >= s.Limits.PerKey {
 		return false
 	}
 	s.keys[to]++
@@ -198,7 +155,7 @@ func (s *sockets) remove(k *socket) {
 
 // keep sends beats and pings, one slot of sockets at a time.
 func (s *sockets) keep() {
-	ticker := time.NewTicker(max(s.limits.Beat/beatSlots, time.Millisecond))
+	ticker := time.NewTicker(max(s.Limits.Beat/beatSlots, time.Millisecond))
 	defer ticker.Stop()
 	for slot := 0; ; slot = (slot + 1) % beatSlots {
 		select {

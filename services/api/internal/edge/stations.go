@@ -1,10 +1,8 @@
 package edge
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
-	"slices"
 
 	"github.com/labstack/echo/v4"
 
@@ -14,17 +12,6 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/station"
 )
-
-// Stations keeps partner stations; station.Service says what each faults with.
-type Stations interface {
-	Create(ctx context.Context, ownerID, messageID string, d station.Draft) error
-	Change(ctx context.Context, ownerID, messageID string, d station.Draft) error
-	Rule(ctx context.Context, id string, to station.Status, reason string) error
-	Beat(ctx context.Context, ownerID, id string) error
-	Drop(ctx context.Context, ownerID, id string) error
-	Get(ctx context.Context, id string) (station.Station, error)
-	List(ctx context.Context, q station.Query) ([]station.Station, error)
-}
 
 // Page sizes of the list of stations.
 const (
@@ -36,7 +23,7 @@ const (
 func emptyStations() any { return openapi.StationList{Stations: []openapi.Station{}} }
 
 // listStations is GET /api/v1/stations.
-func (s *server) listStations(c echo.Context) error {
+func (s *Server) listStations(c echo.Context) error {
 	q := station.Query{Lane: syntax.LaneFilter(c.QueryParam("lane")), Limit: syntax.Limit(c.QueryParam("limit"), stationsDefault, stationsMax)}
 	q.Provider, _ = syntax.ParseProvider(c.QueryParam("provider"))
 	if at, ok := syntax.DecodeCursor(c.QueryParam("cursor"), 0); ok && station.IsID(at.ID) {
@@ -60,40 +47,33 @@ func (s *server) listStations(c echo.Context) error {
 }
 
 // oneStation is GET /api/v1/stations/{stationId}.
-func (s *server) oneStation(c echo.Context) error {
+func (s *Server) oneStation(c echo.Context) error {
 	st, err := s.Stations.Get(c.Request().Context(), c.Param("stationId"))
-	if err != nil {
-		return err
-	}
-	return web.OK(c, showStation(&st))
+	return answer(c, http.StatusOK, st, err, showStation)
 }
 
 // stationProgram is GET /api/v1/stations/{stationId}/program: the clock's last copy for
 // the lanes and providers of an active station.
-func (s *server) stationProgram(c echo.Context) error {
+func (s *Server) stationProgram(c echo.Context) error {
 	ctx := c.Request().Context()
 	st, err := s.Stations.Get(ctx, c.Param("stationId"))
 	if err != nil {
 		return err
 	}
-	var data []byte
+	var last feed.Copy
 	if st.Status == station.Active {
-		if data, err = s.Snapshots.ChannelCopy(ctx, feed.StationChannel(st.ID)); err != nil {
+		if last, _, err = s.Feed.FindCopy(ctx, feed.StationChannel(st.ID)); err != nil {
 			return err
 		}
 	}
-	if data == nil {
+	if last.Data == nil {
 		return web.OK(c, openapi.ClockProgram{GeneratedAt: syntax.Stamp(s.Now()), Lanes: []openapi.ProgramLane{}, Segments: []openapi.Segment{}})
 	}
-	return web.OK(c, json.RawMessage(data))
+	return web.OK(c, json.RawMessage(last.Data))
 }
 
 // createStation is POST /api/v1/stations.
-func (s *server) createStation(c echo.Context) error {
-	me, err := s.holder(c, broadcast)
-	if err != nil {
-		return err
-	}
+func (s *Server) createStation(c echo.Context, me holder) error {
 	body, err := web.Decode(c, web.BodyLimit)
 	if err != nil {
 		return err
@@ -112,11 +92,7 @@ func (s *server) createStation(c echo.Context) error {
 }
 
 // changeStation is PUT /api/v1/stations/{stationId}.
-func (s *server) changeStation(c echo.Context) error {
-	me, err := s.holder(c, broadcast)
-	if err != nil {
-		return err
-	}
+func (s *Server) changeStation(c echo.Context, me holder) error {
 	body, err := web.Decode(c, web.BodyLimit)
 	if err != nil {
 		return err
@@ -159,20 +135,16 @@ func readStation(body web.Object) station.Draft {
 	return d
 }
 
-func (s *server) stationDone(c echo.Context, status int, id string) error {
-	st, err := s.Stations.Get(c.Request().Context(), id)
-	if err != nil {
-		return err
+func (s *Server) stationDone(c echo.Context, status int, id string) error {
+	show := func(st *station.Station) openapi.StationDone {
+		return openapi.StationDone{Ok: true, Station: showStation(st)}
 	}
-	return web.JSON(c, status, openapi.StationDone{Ok: true, Station: showStation(&st)})
+	st, err := s.Stations.Get(c.Request().Context(), id)
+	return answer(c, status, st, err, show)
 }
 
 // beatStation is POST /api/v1/stations/{stationId}/heartbeat.
-func (s *server) beatStation(c echo.Context) error {
-	me, err := s.holder(c, broadcast)
-	if err != nil {
-		return err
-	}
+func (s *Server) beatStation(c echo.Context, me holder) error {
 	if err := s.Stations.Beat(c.Request().Context(), me.id, c.Param("stationId")); err != nil {
 		return err
 	}
@@ -180,7 +152,7 @@ func (s *server) beatStation(c echo.Context) error {
 }
 
 // dropStation is DELETE /api/v1/stations/{stationId}, by its owner or an admin.
-func (s *server) dropStation(c echo.Context) error {
+func (s *Server) dropStation(c echo.Context) error {
 	owner := ""
 	if h := c.Request().Header; len(h[adminHeader]) > 0 && len(h["Authorization"]) == 0 { // a key speaks first
 		if err := s.admin(c); err != nil {
@@ -200,7 +172,7 @@ func (s *server) dropStation(c echo.Context) error {
 }
 
 // ruleStation is POST /api/v1/stations/{stationId}/status, the act of an admin.
-func (s *server) ruleStation(c echo.Context) error {
+func (s *Server) ruleStation(c echo.Context) error {
 	if err := s.admin(c); err != nil {
 		return err
 	}
@@ -220,26 +192,12 @@ func (s *server) ruleStation(c echo.Context) error {
 	return s.stationDone(c, http.StatusOK, id)
 }
 
-// holder is whose key the request carries; the key must have the permission.
-func (s *server) holder(c echo.Context, permission string) (holder, error) {
-	me, err := s.sockets.identify(c)
-	switch {
-	case err != nil:
-		return holder{}, err
-	case me.handle == "":
-		return holder{}, ErrUnauthenticated
-	case !slices.Contains(me.permissions, permission):
-		c.Response().Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="`+permission+`"`)
-		return holder{}, errScope.With("required", permission)
-	}
-	return me, nil
-}
-
 func showStation(st *station.Station) openapi.Station {
 	return openapi.Station{
-		StationID: st.ID, Name: st.Name, OwnerHandle: st.OwnerHandle, URL: st.URL, Origin: st.ID, Description: orNull(st.Description),
-		Lanes: openapi.Texts(st.Lanes), Providers: openapi.Texts(st.Providers),
-		TapesURL: orNull(st.TapesURL), OperatorsURL: orNull(st.OperatorsURL), Status: string(st.Status),
+		StationID: st.ID, Name: st.Name, OwnerHandle: st.OwnerHandle, URL: st.URL, Origin: st.ID,
+		Description: web.OrNull(st.Description),
+		Lanes:       openapi.Texts(st.Lanes), Providers: openapi.Texts(st.Providers),
+		TapesURL: web.OrNull(st.TapesURL), OperatorsURL: web.OrNull(st.OperatorsURL), Status: string(st.Status),
 		LastSeenAt: syntax.StampOrNull(st.LastSeenAt), CreatedAt: syntax.Stamp(st.CreatedAt), UpdatedAt: syntax.Stamp(st.UpdatedAt),
 	}
 }

@@ -3,17 +3,15 @@ package edge_test
 import (
 	"errors"
 	"fmt"
-	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/signalcast/signalcast/pkg/limit"
 	"github.com/signalcast/signalcast/services/api/internal/edge"
+	"github.com/signalcast/signalcast/services/api/internal/hook"
 	"github.com/signalcast/signalcast/services/api/internal/station"
-	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
 const (
@@ -22,20 +20,13 @@ const (
 )
 
 func (b *bundle) stations() *station.Service {
-	partners := webhook.Addresses{Public: func(a netip.Addr) bool { return !a.IsPrivate() && !a.IsLoopback() }}
-	return station.NewService(b.store, "https://hub.example", func(url string) bool { return partners.Check(url) == nil }, time.Now)
+	return station.NewService(b.store, "https://hub.example", hook.AllowedURL(false), time.Now)
 }
-
-func (b *bundle) failures() edge.Failures {
-	return limit.New(b.redis, limit.Config{Name: "api-failed", Limit: edge.MaxFailures, Window: time.Minute, Replicas: 1, Now: time.Now})
-}
-
-func withAdmin(d *edge.Deps) { d.Admin = edge.NewSecret(adminSecret) }
 
 // The life of a station through its routes.
 func TestStationRoutes(t *testing.T) {
 	t.Parallel()
-	b := setup(t, options{memory: 1, change: withAdmin})
+	b := setup(t, options{memory: 1})
 	key, _, _ := b.keyWith("mara", "broadcast")
 	other, _, _ := b.keyWith("otto", "broadcast", "read")
 	as, theirs := "Bearer "+key, "Bearer "+other
@@ -143,7 +134,7 @@ func (b *bundle) approve(id, status string, want int) {
 // Two active stations never speak for one address.
 func TestStationAddressBelongsToOne(t *testing.T) {
 	t.Parallel()
-	b := setup(t, options{memory: 1, change: withAdmin})
+	b := setup(t, options{memory: 1})
 	key, _, _ := b.keyWith("mara", "broadcast")
 	for _, id := range []string{"one", "two"} {
 		if a := b.do("POST", stationsPath, `{"stationId":"`+id+`","name":"x","url":"https://same.example./`+id+`"}`, "Authorization", "Bearer "+key); a.status != 201 {
@@ -169,7 +160,7 @@ func TestStationAddressBelongsToOne(t *testing.T) {
 // was is forgotten, and its id counts among those that an operator ever takes.
 func TestEndedStations(t *testing.T) {
 	t.Parallel()
-	b := setup(t, options{memory: 1, change: withAdmin})
+	b := setup(t, options{memory: 1})
 	key, _, _ := b.keyWith("mara", "broadcast")
 	other, _, _ := b.keyWith("otto", "broadcast")
 	create := func(id, key string) answer {
@@ -213,7 +204,7 @@ func TestEndedStations(t *testing.T) {
 // comes back by nobody.
 func TestStationAtTheHub(t *testing.T) {
 	t.Parallel()
-	b := setup(t, options{memory: 1, change: withAdmin})
+	b := setup(t, options{memory: 1})
 	key, mara, _ := b.keyWith("mara", "broadcast")
 	b.do("POST", stationsPath, `{"stationId":"shadow","name":"x","url":"https://shadow.example"}`, "Authorization", "Bearer "+key)
 	if _, err := b.admin.Exec(t.Context(), `UPDATE api.stations SET url = 'https://hub.example/', origin_url = 'https://hub.example', status = 'active'`); err != nil {
@@ -245,7 +236,7 @@ func TestStationAtTheHub(t *testing.T) {
 // Admin acts need the secret and nothing else, and are kept.
 func TestStationAdmin(t *testing.T) {
 	t.Parallel()
-	b := setup(t, options{memory: 1, change: withAdmin})
+	b := setup(t, options{memory: 1})
 	key, _, _ := b.keyWith("mara", "broadcast")
 	b.do("POST", stationsPath, `{"stationId":"one","name":"x","url":"https://same.example"}`, "Authorization", "Bearer "+key)
 	path := stationsPath + "/one/status"
@@ -285,7 +276,7 @@ func TestStationAdmin(t *testing.T) {
 // The list goes on behind its cursor; the programme of a station is the last copy.
 func TestStationPagesAndProgramme(t *testing.T) {
 	t.Parallel()
-	b := setup(t, options{memory: 1, change: withAdmin})
+	b := setup(t, options{memory: 1})
 	key, _, _ := b.keyWith("mara", "broadcast")
 	for _, id := range []string{"aaa", "bbb", "ccc"} {
 		b.do("POST", stationsPath, `{"stationId":"`+id+`","name":"x","url":"https://`+id+`.example"}`, "Authorization", "Bearer "+key)

@@ -85,8 +85,8 @@ func (s *sockets) wishes(c echo.Context) ([]catchUp, error) {
 			return nil, errOwn // a stream takes no credential
 		case seen[channel]:
 			continue
-		case len(out) == s.limits.Subscriptions:
-			return nil, errFull.With("limit", s.limits.Subscriptions)
+		case len(out) == s.Limits.Subscriptions:
+			return nil, errFull.With("limit", s.Limits.Subscriptions)
 		}
 		seen[channel] = true
 		out = append(out, catchUp{channel: channel})

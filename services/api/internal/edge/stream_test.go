@@ -38,10 +38,7 @@ func (b *bundle) events(query, last string) (*stream, string) {
 	if last != "" {
 		r.Header.Set("Last-Event-ID", last)
 	}
-	res, err := http.DefaultTransport.RoundTrip(r)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	res := testkit.Must(http.DefaultTransport.RoundTrip(r))(b.t)
 	if res.StatusCode != http.StatusOK {
 		defer func() { _ = res.Body.Close() }()
 		var e struct{ Error string }
@@ -98,7 +95,7 @@ func (s *stream) want(frames ...frame) {
 func TestStream(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 8, sockets: edge.SocketLimits{Beat: 200 * time.Millisecond, Subscriptions: 3}})
-	b.market("1", "SCIENCE")
+	b.traded("1", "SCIENCE")
 	b.fact("market.status", "1", 3)
 	b.head(3)
 	s, _ := b.events("?channels=market:1,%20resolutions,market:1", "")

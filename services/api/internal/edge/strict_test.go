@@ -12,14 +12,7 @@ import (
 // strictKey mints a strict key.
 func (b *bundle) strictKey(name string, permissions ...string) string {
 	b.t.Helper()
-	o, _, err := b.operators.SignIn(b.t.Context(), operator.Identity{Issuer: "https://idp.example", Subject: "did:idp:" + name, Primary: true, Username: name})
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	plaintext, _, err := b.operators.Mint(b.t.Context(), o.ID, "strict", operator.PrefixKey, permissions, true)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	plaintext, _, _ := b.mint(name, true, permissions...)
 	return plaintext
 }
 

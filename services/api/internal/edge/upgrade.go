@@ -1,15 +1,18 @@
 package edge
 
 import (
+	"bytes"
 	"encoding/base64"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
-	"github.com/coder/websocket"
+	"github.com/gobwas/ws"
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 )
@@ -44,35 +47,40 @@ func (s *sockets) open(c echo.Context) error {
 	if err := s.reserve(address, me.name()); err != nil {
 		return err
 	}
-	p := newPipe()
-	t := &tap{ResponseWriter: c.Response(), pipe: p, hub: s.Hub, sendBuffer: s.limits.SendBuffer}
-	conn, err := websocket.Accept(t, r, &websocket.AcceptOptions{
-		Subprotocols:       []string{subprotocol},
-		InsecureSkipVerify: true,
-		CompressionMode:    websocket.CompressionDisabled,
-	})
-	if err != nil {
-		s.release(address, me.name())
-		return nil // the library has answered
+	// The library reads only the first line of Connection and Upgrade, and refuses subprotocols that are no tokens.
+	r.Header["Connection"], r.Header["Upgrade"] = []string{"Upgrade"}, []string{"websocket"}
+	if name := findToken(r.Header["Sec-Websocket-Protocol"], subprotocol); name != "" {
+		c.Response().Header().Set("Sec-WebSocket-Protocol", name)
 	}
-	_ = conn.CloseNow() // of what it holds, which is nothing
+	conn, rw, _, err := ws.HTTPUpgrader{Header: c.Response().Header()}.Upgrade(r, c.Response())
+	if err != nil { // the library has sent the answer and does not close the connection
+		s.release(address, me.name())
+		if conn != nil {
+			_ = conn.Close()
+		}
+		return nil
+	}
+	c.Response().Status, c.Response().Committed = http.StatusSwitchingProtocols, true
+	early, _ := rw.Reader.Peek(rw.Reader.Buffered()) // what the client sent after its handshake
+	p := newPipe(conn, s.Limits.SendBuffer)
+	p.reader = s.Hub.NewReader(p)
 	k := newSocket(s, p, me, address)
 	k.reader = p.reader
-	k.in = &inbound{tempo: newTempo(s.limits.FrameRate, s.Now), most: s.limits.FrameBytes, hear: k.hear}
+	k.in = &inbound{tempo: newTempo(s.Limits.FrameRate, s.Now), most: s.Limits.FrameBytes, hear: k.hear}
 	k.greet()
-	// What serves the socket outlives this handler and lets go of the request.
-	go k.begin(p, t.early)
+	// The socket outlives this handler, so its goroutine has no reference to the request.
+	go k.begin(p, bytes.Clone(early))
 	return nil
 }
 
-// identify tells whose key the handshake carries, if it does. The key is counted
-// once it is known to be one, so that guesses cost Redis nothing.
+// identify returns the holder of the key in the handshake; the zero holder without a key. It charges the limit of the key only
+// after it has found the key, so that guessed keys cause no request to Redis.
 func (s *sockets) identify(c echo.Context) (holder, error) {
 	token, err := bearer(c)
 	if err != nil || token == "" {
 		return holder{}, err
 	}
-	if !isKey(token) {
+	if !syntax.IsKey(token) {
 		return holder{}, ErrUnauthenticated
 	}
 	ctx := c.Request().Context()
@@ -85,11 +93,41 @@ func (s *sockets) identify(c echo.Context) (holder, error) {
 	return me, d.Fault()
 }
 
+// holder returns the holder of the key of a request; the key must have the permission. Faults: unauthenticated,
+// insufficient_scope, rate_limited.
+func (s *Server) holder(c echo.Context, permission string) (holder, error) {
+	me, err := s.sockets.identify(c)
+	switch {
+	case err != nil:
+		return holder{}, err
+	case me.handle == "":
+		return holder{}, ErrUnauthenticated
+	case !slices.Contains(me.permissions, permission):
+		c.Response().Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="`+permission+`"`)
+		return holder{}, errScope.With("required", permission)
+	}
+	return me, nil
+}
+
+// withKey returns a handler that requires a key with a permission and passes its holder to handle.
+func (s *Server) withKey(permission string, handle func(echo.Context, holder) error) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		me, err := s.holder(c, permission)
+		if err != nil {
+			return err
+		}
+		return handle(c, me)
+	}
+}
+
 // secretNames are query parameters in which clients are tempted to send a key.
 var secretNames = map[string]bool{
 	"token": true, "key": true, "api_key": true, "apikey": true, "access_token": true,
 	"authorization": true, "auth": true, "secret": true, "jwt": true, "bearer": true,
 }
+
+// isCredential reports whether a text begins as a credential or has the form of a signed token.
+func isCredential(s string) bool { return syntax.HasCredentialPrefix(s) || syntax.IsJWT(s) }
 
 func keyInURL(u *url.URL) bool {
 	if u.RawQuery == "" {
@@ -113,12 +151,13 @@ func keyInURL(u *url.URL) bool {
 }
 
 func asksForSocket(r *http.Request) bool {
-	return r.Method == http.MethodGet && r.ProtoAtLeast(1, 1) && hasToken(r.Header["Connection"], "upgrade") && hasToken(r.Header["Upgrade"], "websocket")
+	return r.Method == http.MethodGet && r.ProtoAtLeast(1, 1) && findToken(r.Header["Connection"], "upgrade") != "" &&
+		findToken(r.Header["Upgrade"], "websocket") != ""
 }
 
 var errHandshake = fault.New(fault.Invalid, "invalid_handshake", "the handshake is not that of RFC 6455")
 
-// checkHandshake refuses what the library would refuse in a form of its own.
+// checkHandshake refuses an invalid handshake before the library does, whose errors are not JSON.
 func checkHandshake(c echo.Context) error {
 	h := c.Request().Header
 	if h.Get("Sec-WebSocket-Version") != "13" {
@@ -135,13 +174,14 @@ func checkHandshake(c echo.Context) error {
 	return nil
 }
 
-func hasToken(lines []string, token string) bool {
+// findToken returns the member of comma-separated header lines that equals token in any case, as it is written; empty: none.
+func findToken(lines []string, token string) string {
 	for _, line := range lines {
 		for t := range strings.SplitSeq(line, ",") {
-			if strings.EqualFold(strings.TrimSpace(t), token) {
-				return true
+			if t = strings.TrimSpace(t); strings.EqualFold(t, token) {
+				return t
 			}
 		}
 	}
-	return false
+	return ""
 }

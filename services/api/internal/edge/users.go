@@ -10,44 +10,13 @@ import (
 	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 	"github.com/signalcast/signalcast/services/api/internal/record"
-	"github.com/signalcast/signalcast/services/api/internal/score"
+	"github.com/signalcast/signalcast/services/api/internal/resolve"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// userStatsJSON are the aggregates of contract 4.2.4.
-type userStatsJSON struct {
-	Handle           string `json:"handle"`
-	OperatorPublicID string `json:"operatorPublicId"`
-	tallyJSON
-	Rank      *int64          `json:"rank"`
-	Operators int64           `json:"operators"`
-	Lanes     []laneStatsJSON `json:"lanes"`
-	UpdatedAt string          `json:"updatedAt"`
-}
-
-// laneStatsJSON is the same of one lane.
-type laneStatsJSON struct {
-	Lane string `json:"lane"`
-	tallyJSON
-}
-
-// tallyJSON counts calls.
-type tallyJSON struct {
-	Total     int64 `json:"total"`
-	Won       int64 `json:"won"`
-	Lost      int64 `json:"lost"`
-	Void      int64 `json:"void"`
-	Pending   int64 `json:"pending"`
-	Resolved  int64 `json:"resolved"`
-	Accuracy  int   `json:"accuracy"`
-	Score     int64 `json:"score"`
-	Streak    int64 `json:"streak"`
-	AvgClvBps *int  `json:"avgClvBps"`
-}
-
-// subject is whose record is asked for: the holder's own by its key, anybody's by the
-// admin secret. Faults: unauthenticated, forbidden, not_found.
-func (s *server) subject(c echo.Context) (operator.Operator, error) {
+// subject returns the operator whose record is requested. A key gives access to the record of its operator, the admin secret to
+// every record. Faults: unauthenticated, forbidden, not_found.
+func (s *Server) subject(c echo.Context) (operator.Operator, error) {
 	ctx := c.Request().Context()
 	handle, bad := syntax.ParseHandle(c.Param("handle"))
 	if h := c.Request().Header; len(h[adminHeader]) > 0 && len(h["Authorization"]) == 0 { // a key speaks first
@@ -57,7 +26,7 @@ func (s *server) subject(c echo.Context) (operator.Operator, error) {
 		if bad != nil {
 			return operator.Operator{}, operator.ErrNotFound
 		}
-		return s.Records.Operator(ctx, handle.String(), "")
+		return s.Operators.Operator(ctx, handle.String(), "")
 	}
 	me, err := s.holder(c, "read")
 	switch {
@@ -66,18 +35,18 @@ func (s *server) subject(c echo.Context) (operator.Operator, error) {
 	case bad != nil || handle.String() != me.handle:
 		return operator.Operator{}, errForbidden
 	}
-	return s.Records.Operator(ctx, "", me.id)
+	return s.Operators.Operator(ctx, "", me.id)
 }
 
 // userSignals is GET /api/v1/users/{handle}/signals.
-func (s *server) userSignals(c echo.Context) error {
+func (s *Server) userSignals(c echo.Context) error {
 	o, err := s.subject(c)
 	if err != nil {
 		return err
 	}
 	q := readCalls(c.Request().URL.RawQuery).CallQuery
 	q.Handle, q.MarketID, q.Lane, q.Own = o.Handle, "", "", true
-	p, err := s.Calls.ListCalls(c.Request().Context(), q)
+	p, err := s.Signals.ListCalls(c.Request().Context(), q)
 	if err != nil {
 		return err
 	}
@@ -85,7 +54,7 @@ func (s *server) userSignals(c echo.Context) error {
 }
 
 // userStats is GET /api/v1/users/{handle}/stats.
-func (s *server) userStats(c echo.Context) error {
+func (s *Server) userStats(c echo.Context) error {
 	o, err := s.subject(c)
 	if err != nil {
 		return err
@@ -95,46 +64,45 @@ func (s *server) userStats(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	lanes, err := s.Calls.ListLaneStats(ctx, o.ID)
+	lanes, err := s.Signals.ListLaneStats(ctx, o.ID)
 	if err != nil {
 		return err
 	}
 	return web.JSON(c, http.StatusOK, s.showStats(&r, lanes))
 }
 
-func (s *server) showStats(r *record.Record, lanes []signal.LaneStats) userStatsJSON {
-	out := userStatsJSON{
-		Handle: r.Operator.Handle, OperatorPublicID: r.Operator.PublicID, tallyJSON: showTally(r.Stats), Rank: r.Rank,
-		Operators: r.Field,
-		Lanes:     make([]laneStatsJSON, 0, len(lanes)), UpdatedAt: syntax.Stamp(s.Now()),
+func (s *Server) showStats(r *record.Record, lanes []signal.LaneStats) openapi.UserStats {
+	all := showTally("", r.Stats)
+	out := openapi.UserStats{
+		Handle: r.Operator.Handle, OperatorPublicID: r.Operator.PublicID, Total: all.Total, Won: all.Won, Lost: all.Lost,
+		Void: all.Void, Pending: all.Pending, Resolved: all.Resolved, Accuracy: all.Accuracy, Score: all.Score, Streak: all.Streak,
+		AvgClvBps: all.AvgClvBps, Rank: r.Rank, Operators: r.Field, Lanes: make([]openapi.UserStats_Lanes, len(lanes)),
+		UpdatedAt: syntax.Stamp(s.Now()),
 	}
-	for _, l := range lanes {
-		out.Lanes = append(out.Lanes, laneStatsJSON{string(l.Lane), showTally(record.Stats{
+	for i, l := range lanes {
+		out.Lanes[i] = showTally(l.Lane, record.Stats{
 			Total: l.Total, Won: l.Won, Lost: l.Lost, Void: l.Void, Score: l.Score, Streak: l.Streak, AvgCLV: l.AvgCLV,
-		})})
+		})
 	}
 	return out
 }
 
-func showTally(t record.Stats) tallyJSON {
-	return tallyJSON{
-		Total: t.Total, Won: t.Won, Lost: t.Lost, Void: t.Void, Pending: t.Total - t.Won - t.Lost - t.Void, Resolved: t.Won + t.Lost,
-		Accuracy: score.Accuracy(t.Won, t.Lost), Score: t.Score, Streak: t.Streak, AvgClvBps: t.AvgCLV,
+func showTally(lane syntax.Lane, t record.Stats) openapi.UserStats_Lanes {
+	return openapi.UserStats_Lanes{
+		Lane: string(lane), Total: t.Total, Won: t.Won, Lost: t.Lost, Void: t.Void, Pending: t.Total - t.Won - t.Lost - t.Void,
+		Resolved: t.Won + t.Lost, Accuracy: int64(resolve.Accuracy(t.Won, t.Lost)), Score: t.Score, Streak: t.Streak,
+		AvgClvBps: openapi.Int(t.AvgCLV),
 	}
 }
 
 // userMe is GET /api/v1/users/me.
-func (s *server) userMe(c echo.Context) error {
-	me, err := s.holder(c, "read")
-	if err != nil {
-		return err
-	}
-	o, err := s.Records.Operator(c.Request().Context(), "", me.id)
+func (s *Server) userMe(c echo.Context, me holder) error {
+	o, err := s.Operators.Operator(c.Request().Context(), "", me.id)
 	if err != nil {
 		return err
 	}
 	return web.JSON(c, http.StatusOK, openapi.UserMe{
-		Handle: o.Handle, OperatorPublicID: o.PublicID, DisplayName: orNull(o.DisplayName), OperatorType: string(o.Type),
+		Handle: o.Handle, OperatorPublicID: o.PublicID, DisplayName: web.OrNull(o.DisplayName), OperatorType: string(o.Type),
 		IsAi: o.Type == syntax.AIAgent, Tier: string(o.Tier), Permissions: me.permissions,
 	})
 }

@@ -23,21 +23,8 @@ const (
 
 var errScope = fault.New(fault.Forbidden, "insufficient_scope", "the key was not given this permission")
 
-// owner is whose key the request carries; the key must have the permission `read`.
-func (s *server) owner(c echo.Context) (webhook.Owner, error) {
-	me, err := s.holder(c, "read")
-	if err != nil {
-		return webhook.Owner{}, err
-	}
-	return webhook.Owner{ID: me.id, Handle: me.handle, KeyID: me.keyID}, nil
-}
-
 // registerWebhook is POST /api/v1/webhooks.
-func (s *server) registerWebhook(c echo.Context) error {
-	owner, err := s.owner(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) registerWebhook(c echo.Context, me holder) error {
 	body, err := web.Decode(c, web.BodyLimit)
 	if err != nil {
 		return err
@@ -50,7 +37,7 @@ func (s *server) registerWebhook(c echo.Context) error {
 	if err := body.Err(); err != nil {
 		return err
 	}
-	h, secret, err := s.Webhooks.Register(c.Request().Context(), owner, d)
+	h, secret, err := s.Webhooks.Register(c.Request().Context(), me.owner(), d)
 	if err != nil {
 		return err
 	}
@@ -61,12 +48,8 @@ func (s *server) registerWebhook(c echo.Context) error {
 const maxSeq = 1<<53 - 1
 
 // listWebhooks is GET /api/v1/webhooks.
-func (s *server) listWebhooks(c echo.Context) error {
-	owner, err := s.owner(c)
-	if err != nil {
-		return err
-	}
-	list, err := s.Webhooks.List(c.Request().Context(), owner)
+func (s *Server) listWebhooks(c echo.Context, me holder) error {
+	list, err := s.Webhooks.List(c.Request().Context(), me.owner())
 	if err != nil {
 		return err
 	}
@@ -78,24 +61,14 @@ func (s *server) listWebhooks(c echo.Context) error {
 }
 
 // oneWebhook is GET /api/v1/webhooks/{id}.
-func (s *server) oneWebhook(c echo.Context) error {
-	owner, err := s.owner(c)
-	if err != nil {
-		return err
-	}
-	h, err := s.Webhooks.Get(c.Request().Context(), owner, c.Param("id"))
-	if err != nil {
-		return err
-	}
-	return web.OK(c, showWebhook(&h))
+func (s *Server) oneWebhook(c echo.Context, me holder) error {
+	w, err := s.Webhooks.Get(c.Request().Context(), me.owner(), c.Param("id"))
+	return answer(c, http.StatusOK, w, err, showWebhook)
 }
 
 // changeWebhook is PATCH /api/v1/webhooks/{id}.
-func (s *server) changeWebhook(c echo.Context) error {
-	owner, err := s.owner(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) changeWebhook(c echo.Context, me holder) error {
+	owner := me.owner()
 	body, err := web.Decode(c, web.BodyLimit)
 	if err != nil {
 		return err
@@ -124,45 +97,27 @@ func (s *server) changeWebhook(c echo.Context) error {
 		}
 		change.Types = &list
 	}
-	h, err := s.Webhooks.Change(c.Request().Context(), owner, c.Param("id"), change)
-	if err != nil {
-		return err
-	}
-	return web.OK(c, showWebhook(&h))
+	w, err := s.Webhooks.Change(c.Request().Context(), owner, c.Param("id"), change)
+	return answer(c, http.StatusOK, w, err, showWebhook)
 }
 
 // deleteWebhook is DELETE /api/v1/webhooks/{id}.
-func (s *server) deleteWebhook(c echo.Context) error {
-	owner, err := s.owner(c)
-	if err != nil {
-		return err
-	}
-	if err := s.Webhooks.Delete(c.Request().Context(), owner, c.Param("id")); err != nil {
+func (s *Server) deleteWebhook(c echo.Context, me holder) error {
+	if err := s.Webhooks.Delete(c.Request().Context(), me.owner(), c.Param("id")); err != nil {
 		return err
 	}
 	return web.OK(c, openapi.Ok{Ok: true})
 }
 
 // testWebhook is POST /api/v1/webhooks/{id}/test.
-func (s *server) testWebhook(c echo.Context) error {
-	owner, err := s.owner(c)
-	if err != nil {
-		return err
-	}
-	d, err := s.Webhooks.Test(c.Request().Context(), owner, c.Param("id"))
-	if err != nil {
-		return err
-	}
-	return web.OK(c, showDelivery(&d))
+func (s *Server) testWebhook(c echo.Context, me holder) error {
+	d, err := s.Webhooks.Test(c.Request().Context(), me.owner(), c.Param("id"))
+	return answer(c, http.StatusOK, d, err, showDelivery)
 }
 
 // renewWebhook is POST /api/v1/webhooks/{id}/secret.
-func (s *server) renewWebhook(c echo.Context) error {
-	owner, err := s.owner(c)
-	if err != nil {
-		return err
-	}
-	h, secret, err := s.Webhooks.Renew(c.Request().Context(), owner, c.Param("id"))
+func (s *Server) renewWebhook(c echo.Context, me holder) error {
+	h, secret, err := s.Webhooks.Renew(c.Request().Context(), me.owner(), c.Param("id"))
 	if err != nil {
 		return err
 	}
@@ -170,17 +125,13 @@ func (s *server) renewWebhook(c echo.Context) error {
 }
 
 // listDeliveries is GET /api/v1/webhooks/{id}/deliveries.
-func (s *server) listDeliveries(c echo.Context) error {
-	owner, err := s.owner(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) listDeliveries(c echo.Context, me holder) error {
 	limit := syntax.Limit(c.QueryParam("limit"), deliveriesDefault, deliveriesMax)
 	var before int64
 	if at, ok := syntax.DecodeCursor(c.QueryParam("cursor"), 1); ok {
 		before, _ = at.Int(0) // what is no number is the beginning
 	}
-	list, err := s.Webhooks.Deliveries(c.Request().Context(), owner, c.Param("id"), max(before, 0), limit+1)
+	list, err := s.Webhooks.Deliveries(c.Request().Context(), me.owner(), c.Param("id"), max(before, 0), limit+1)
 	if err != nil {
 		return err
 	}
@@ -204,7 +155,7 @@ type secretWebhookJSON struct {
 func showWebhook(h *webhook.Hook) openapi.Webhook {
 	out := openapi.Webhook{
 		ID: h.ID, URL: h.URL, Channels: make([]string, len(h.Channels)), Types: openapi.Texts(h.Types), Description: h.Description,
-		Active: h.Active, Reason: orNull(h.Reason), FailingSince: syntax.StampOrNull(h.FailingSince), Cursor: h.Cursor,
+		Active: h.Active, Reason: web.OrNull(h.Reason), FailingSince: syntax.StampOrNull(h.FailingSince), Cursor: h.Cursor,
 		CreatedAt: syntax.Stamp(h.CreatedAt),
 	}
 	for i, c := range h.Channels {
@@ -218,7 +169,7 @@ func showWebhook(h *webhook.Hook) openapi.Webhook {
 
 func showDelivery(d *webhook.Delivery) openapi.WebhookDelivery {
 	out := openapi.WebhookDelivery{
-		ID: d.ID, Events: int64(d.Events), Attempt: int64(d.Attempt), Error: orNull(d.Error),
+		ID: d.ID, Events: int64(d.Events), Attempt: int64(d.Attempt), Error: web.OrNull(d.Error),
 		TookMs: d.Took.Round(time.Millisecond).Milliseconds(), At: syntax.Stamp(d.At),
 	}
 	if d.First > 0 {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -12,34 +11,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
-	"github.com/signalcast/signalcast/services/api/internal/operator"
+	"github.com/signalcast/signalcast/services/api/internal/hook"
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
-// endpoint stands for what answers: whatever is sent is taken.
-type endpoint struct{}
-
-func (endpoint) Send(context.Context, webhook.Post) webhook.Outcome {
+// accept is an endpoint that takes every delivery in 7 ms.
+func accept(context.Context, webhook.Post) webhook.Outcome {
 	return webhook.Outcome{Status: 202, Took: 7 * time.Millisecond}
 }
 
 func (b *bundle) webhooks() *webhook.Service {
-	public := func(a netip.Addr) bool { return !a.IsPrivate() && !a.IsLoopback() }
-	return webhook.NewService(b.store, endpoint{}, webhook.NewVault("x"), webhook.Addresses{Public: public}, time.Now)
+	return webhook.NewService(b.store, accept, webhook.NewVault("x"), hook.AllowedURL(false), time.Now)
 }
 
-// keyWith mints a key with some permissions and gives its id, too.
+// keyWith mints a key with some permissions.
 func (b *bundle) keyWith(name string, permissions ...string) (plaintext, owner, id string) {
 	b.t.Helper()
-	o, _, err := b.operators.SignIn(b.t.Context(), operator.Identity{Issuer: "https://idp.example", Subject: "did:idp:" + name, Primary: true, Username: name})
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	plaintext, k, err := b.operators.Mint(b.t.Context(), o.ID, "test", operator.PrefixKey, permissions, false)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return plaintext, o.ID, k.ID
+	return b.mint(name, false, permissions...)
 }
 
 const hooksPath = "/api/v1/webhooks"

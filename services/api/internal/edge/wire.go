@@ -2,6 +2,7 @@ package edge
 
 import (
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/wire"
@@ -21,7 +22,7 @@ func showMove(hubURL string, m *wire.Move) openapi.Move {
 	}
 	return openapi.Move{
 		ID: "wire:" + string(wireWindow) + ":" + id, MarketID: id, Provider: string(m.Market.Provider), Title: m.Market.Title,
-		Outcome: m.Market.Outcome, Lane: string(m.Market.Lane), EventKey: orNull(m.Market.EventKey),
+		Outcome: m.Market.Outcome, Lane: string(m.Market.Lane), EventKey: web.OrNull(m.Market.EventKey),
 		FromProbability: probability(int(m.From)), ToProbability: probability(int(m.To)), Delta: probability(m.Delta()),
 		Volume: *m.Market.Volume, Volume24H: m.Market.Volume24h, Direction: direction, Signals: m.Market.Signals,
 		URL: hubURL + "/m/" + string(m.Market.ID), DetectedAt: syntax.Stamp(m.DetectedAt),
@@ -45,8 +46,8 @@ func (s *Server) WireNews(before, after []wire.Move) []feed.Ephemeral {
 			continue
 		}
 		out = append(out, feed.Ephemeral{
-			Channel: feed.Wire, Type: feed.WireMove, Subject: string(m.Market.ID), At: s.inner.Now(),
-			Data: encode(showMove(s.inner.hubURL, m)),
+			Channel: feed.Wire, Type: feed.WireMove, Subject: string(m.Market.ID), At: s.Now(),
+			Data: encode(showMove(s.HubURL, m)),
 		})
 	}
 	return out

@@ -45,7 +45,6 @@ type Head struct {
 // Call is a call with the facts from which its numbers follow.
 type Call struct {
 	signal.Record
-	FilingBasis syntax.Bps    // scoring price at the filing
 	Quote       *market.Quote // that the filing was compared with; nil: unverified, or a native market
 	SecondQuote *market.Quote // by which the result was scored; nil: none
 	InitialYes  *syntax.Bps   // native markets: the price before any call
@@ -88,6 +87,8 @@ type Store interface {
 	// RecordPage reads up to n calls that were filed behind a place and up to asOf,
 	// oldest first, with what had happened to them by then.
 	RecordPage(ctx context.Context, owner string, behind Place, asOf time.Time, n int) ([]Call, error)
+	// Checkpoint returns the newest signed head of the journal; empty without one.
+	Checkpoint(ctx context.Context) (string, error)
 }
 
 // Service gives records out.
@@ -99,39 +100,35 @@ type Service struct {
 // NewService wires the service.
 func NewService(store Store, now func() time.Time) *Service { return &Service{store, now} }
 
-// Reader takes a record: its owner once, then its pages.
-type Reader interface {
-	Head(h Head) error
-	Page(calls []Call) error
-}
-
-// Record reads the record of one operator to the end. It holds nothing while the
-// reader is busy: no connection, no transaction, one page of memory. An error of the
-// reader ends it. Fault: not_found.
-func (s *Service) Record(ctx context.Context, handle string, to Reader) error {
+// Record passes the owner of a record to head and its calls to page, oldest first, and returns the newest checkpoint of the
+// journal. While head or page runs it uses no connection and no transaction, and one page of memory; their errors end it.
+// Fault: not_found.
+func (s *Service) Record(
+	ctx context.Context, handle string, head func(Head) error, page func([]Call) error,
+) (checkpoint string, err error) {
 	owner, err := s.store.RecordOwner(ctx, handle)
 	if err != nil {
-		return err
+		return "", err
 	}
 	asOf := s.now().UTC()
 	tolerances, err := s.store.PriceTolerances(ctx)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if err := to.Head(Head{owner, asOf, tolerances, s.store.ConfirmAfter()}); err != nil {
-		return err
+	if err := head(Head{owner, asOf, tolerances, s.store.ConfirmAfter()}); err != nil {
+		return "", err
 	}
 	var behind Place
 	for {
 		calls, err := s.store.RecordPage(ctx, owner.ID, behind, asOf, pageSize)
 		if err != nil {
-			return err
+			return "", err
 		}
-		if err := to.Page(calls); err != nil {
-			return err
+		if err := page(calls); err != nil {
+			return "", err
 		}
 		if len(calls) < pageSize {
-			return nil
+			return s.store.Checkpoint(ctx)
 		}
 		last := &calls[len(calls)-1]
 		behind = Place{At: last.CreatedAt, ID: last.ID}

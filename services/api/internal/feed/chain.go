@@ -5,12 +5,6 @@ import (
 	"fmt"
 )
 
-// Heads tells the last number on each of the channels, looking at numbers up
-// to and including upTo. Channels without an event are left out.
-type Heads interface {
-	FeedHeads(ctx context.Context, upTo int64, channels []Channel) (map[Channel]int64, error)
-}
-
 // maxHeads bounds the memory of a Chain. Beyond it the chain forgets and asks
 // again, which costs one index probe a channel.
 const maxHeads = 100_000
@@ -18,14 +12,23 @@ const maxHeads = 100_000
 // Chain links events that come in order, each to the event before it on each
 // of its channels. It is not safe for concurrent use.
 type Chain struct {
-	heads Heads
+	store Store
 	last  map[Channel]int64 // 0: known to have none
 	seq   int64             // last is right as of this number
 }
 
-// NewChain makes a chain that knows nothing yet.
-func NewChain(heads Heads) *Chain {
-	return &Chain{heads: heads, last: make(map[Channel]int64)}
+// NewChain returns a chain that reads the last number of each channel from store when it first needs it.
+func NewChain(store Store) *Chain {
+	return &Chain{store: store, last: make(map[Channel]int64)}
+}
+
+// Read reads up to limit events after a number and links them.
+func (c *Chain) Read(ctx context.Context, after int64, limit int) ([]Message, error) {
+	events, err := c.store.ListFeedAfter(ctx, after, limit)
+	if err != nil {
+		return nil, err
+	}
+	return c.Link(ctx, events)
 }
 
 // Link turns events with consecutive numbers into messages. A batch that does
@@ -51,7 +54,7 @@ func (c *Chain) Link(ctx context.Context, events []Event) ([]Message, error) {
 		}
 	}
 	if len(unknown) > 0 {
-		found, err := c.heads.FeedHeads(ctx, before, unknown)
+		found, err := c.store.FeedHeads(ctx, before, unknown)
 		if err != nil {
 			for _, ch := range unknown {
 				delete(c.last, ch)

@@ -113,9 +113,6 @@ func (c Channel) MarketID() string { return c.after(marketPrefix) }
 // Handle is the operator of an operator channel; empty for the others.
 func (c Channel) Handle() string { return c.after(operatorPrefix) }
 
-// Overlay is the operator of an overlay channel; empty for the others.
-func (c Channel) Overlay() string { return c.after(overlayPrefix) }
-
 // Owner is the operator to whom a channel belongs alone; empty for the others.
 func (c Channel) Owner() string { return c.after(mePrefix) }
 

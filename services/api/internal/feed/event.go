@@ -37,12 +37,7 @@ var Types = [...]Type{
 
 // ParseType reads a numbered event type exactly.
 func ParseType(s string) (Type, bool) {
-	for _, t := range Types {
-		if string(t) == s {
-			return t, true
-		}
-	}
-	return "", false
+	return Type(s), slices.Contains(Types[:], Type(s))
 }
 
 // The event types that carry no number: the newest one wins.

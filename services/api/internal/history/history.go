@@ -20,50 +20,17 @@ type Point struct {
 	P float64
 }
 
-// Interval is a stretch of time up to now.
-type Interval string
-
-// The intervals.
-const (
-	Hour Interval = "1H"
-	Day  Interval = "24H" // the default
-	Week Interval = "7D"
-	All  Interval = "ALL"
-)
-
-// ParseInterval reads an `interval` query parameter; anything unknown is Day.
-func ParseInterval(raw string) Interval {
-	switch i := Interval(raw); i {
-	case Hour, Week, All:
-		return i
-	}
-	return Day
-}
-
-// keep is how long an answer is shown.
-func (i Interval) keep() time.Duration {
+// keep returns how long a history of an interval is cached.
+func keep(i syntax.Interval) time.Duration {
 	switch i {
-	case Hour:
+	case syntax.IntervalHour:
 		return 30 * time.Second
-	case Week:
+	case syntax.IntervalWeek:
 		return 5 * time.Minute
-	case All:
+	case syntax.IntervalAll:
 		return 15 * time.Minute
 	}
 	return time.Minute
-}
-
-// from is the beginning of the interval.
-func (i Interval) from(now time.Time) time.Time {
-	switch i {
-	case Hour:
-		return now.Add(-time.Hour)
-	case Week:
-		return now.AddDate(0, 0, -7)
-	case All:
-		return time.Time{}
-	}
-	return now.AddDate(0, 0, -1)
 }
 
 // Book is what an order book has to be told of a market.
@@ -84,7 +51,7 @@ type Markets interface {
 
 // Venue is the order book of the primary venue. An unknown token has no points.
 type Venue interface {
-	History(ctx context.Context, b Book, i Interval) ([]Point, error)
+	History(ctx context.Context, b Book, i syntax.Interval) ([]Point, error)
 }
 
 // Service reads histories.
@@ -95,10 +62,10 @@ type Service struct {
 	answers *cache.Cache[string, answer]
 }
 
-// answer is a history and how long it is shown.
+// answer is a history and how long it is cached.
 type answer struct {
 	points []Point
-	keep   time.Duration
+	life   time.Duration
 }
 
 const (
@@ -116,7 +83,7 @@ var errLate = fault.New(fault.Unavailable, "venue_unavailable", "the market's ve
 // NewService wires the subject.
 func NewService(markets Markets, venue Venue, now func() time.Time) *Service {
 	answers := cache.New(cache.Options[string, answer]{
-		Life: func(a answer) time.Duration { return a.keep }, Hold: hold, Timeout: readTimeout,
+		Life: func(a answer) time.Duration { return a.life }, Hold: hold, Timeout: readTimeout,
 		MaxKeys: maxAnswers, Loads: maxReads, Values: true, Now: now,
 	})
 	return &Service{markets: markets, venue: venue, now: now, answers: answers}
@@ -126,10 +93,10 @@ func NewService(markets Markets, venue Venue, now func() time.Time) *Service {
 func (s *Service) Close() { s.answers.Close() }
 
 // get returns the points of a key, which read reads if the cache has none. The read goes on when its caller leaves.
-func (s *Service) get(ctx context.Context, key string, i Interval, read func(context.Context) ([]Point, error)) ([]Point, error) {
+func (s *Service) get(ctx context.Context, key string, i syntax.Interval, read func(context.Context) ([]Point, error)) ([]Point, error) {
 	a, err := s.answers.Get(ctx, key+"\x00"+string(i), func(ctx context.Context, _ answer) (answer, error) {
 		points, err := read(ctx)
-		return answer{points: points, keep: i.keep()}, err
+		return answer{points: points, life: keep(i)}, err
 	})
 	for _, late := range []error{context.Canceled, context.DeadlineExceeded, cache.ErrClosed, cache.ErrBusy} {
 		if errors.Is(err, late) {
@@ -141,7 +108,7 @@ func (s *Service) get(ctx context.Context, key string, i Interval, read func(con
 
 // ByMarket returns the history of a market, the oldest point first; nil for an unknown market. Faults: venue_unavailable, if no
 // snapshots are stored either; db_unavailable.
-func (s *Service) ByMarket(ctx context.Context, id syntax.MarketID, i Interval) ([]Point, error) {
+func (s *Service) ByMarket(ctx context.Context, id syntax.MarketID, i syntax.Interval) ([]Point, error) {
 	return s.get(ctx, "m\x00"+string(id), i, func(ctx context.Context) ([]Point, error) {
 		book, err := s.markets.Book(ctx, id)
 		if errors.Is(err, ErrUnknown) {
@@ -158,7 +125,7 @@ func (s *Service) ByMarket(ctx context.Context, id syntax.MarketID, i Interval) 
 			}
 			unavailable = err
 		}
-		points, err := s.markets.Snapshots(ctx, id, i.from(s.now()))
+		points, err := s.markets.Snapshots(ctx, id, i.Start(s.now()))
 		if unavailable != nil && (err != nil || len(points) == 0) {
 			return nil, unavailable
 		}
@@ -170,7 +137,7 @@ func (s *Service) ByMarket(ctx context.Context, id syntax.MarketID, i Interval) 
 const maxToken = 80
 
 // ByToken returns the history of an order book of the primary venue; empty for an unknown one. Fault: venue_unavailable.
-func (s *Service) ByToken(ctx context.Context, token string, i Interval) ([]Point, error) {
+func (s *Service) ByToken(ctx context.Context, token string, i syntax.Interval) ([]Point, error) {
 	if !isToken(token) {
 		return nil, nil
 	}

@@ -40,7 +40,7 @@ func (s *sources) Snapshots(_ context.Context, _ syntax.MarketID, from time.Time
 	return s.stored, s.failed
 }
 
-func (s *sources) History(ctx context.Context, b history.Book, i history.Interval) ([]history.Point, error) {
+func (s *sources) History(ctx context.Context, b history.Book, i syntax.Interval) ([]history.Point, error) {
 	n := s.asked.Add(1)
 	if s.release != nil {
 		select {
@@ -92,7 +92,7 @@ func TestWhereAHistoryComesFrom(t *testing.T) {
 		if c.empty || c.failed != nil {
 			s.stored = nil
 		}
-		points, err := service.ByMarket(t.Context(), c.id, history.Day)
+		points, err := service.ByMarket(t.Context(), c.id, syntax.IntervalDay)
 		if got := fmt.Sprint(points, " ", err); got != c.want {
 			t.Errorf("%s: %s, want %s", c.id, got, c.want)
 		}
@@ -102,11 +102,11 @@ func TestWhereAHistoryComesFrom(t *testing.T) {
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	s, service, _ := setup(t)
-	if points, err := service.ByToken(t.Context(), "123", history.Day); err != nil || len(points) != 1 || points[0].P != 0.3 {
+	if points, err := service.ByToken(t.Context(), "123", syntax.IntervalDay); err != nil || len(points) != 1 || points[0].P != 0.3 {
 		t.Error(points, err)
 	}
 	for _, token := range []string{"", "abc", "../x", "1\x00", "１", string(make([]byte, 81))} {
-		if points, err := service.ByToken(t.Context(), token, history.Day); err != nil || len(points) != 0 {
+		if points, err := service.ByToken(t.Context(), token, syntax.IntervalDay); err != nil || len(points) != 0 {
 			t.Errorf("%q: %v %v", token, points, err)
 		}
 	}
@@ -118,8 +118,8 @@ func TestTokens(t *testing.T) {
 // An answer is kept for as long as its interval says, a failure for a moment.
 func TestAnswersAreKept(t *testing.T) {
 	t.Parallel()
-	for interval, keep := range map[history.Interval]time.Duration{
-		history.Hour: 30 * time.Second, history.Day: time.Minute, history.Week: 5 * time.Minute, history.All: 15 * time.Minute,
+	for interval, keep := range map[syntax.Interval]time.Duration{
+		syntax.IntervalHour: 30 * time.Second, syntax.IntervalDay: time.Minute, syntax.IntervalWeek: 5 * time.Minute, syntax.IntervalAll: 15 * time.Minute,
 	} {
 		s, service, clock := setup(t)
 		ask := func() int64 {
@@ -150,7 +150,7 @@ func TestAnswersAreKept(t *testing.T) {
 		}
 	}
 	s, service, clock := setup(t)
-	for interval, back := range map[history.Interval]time.Duration{history.Hour: time.Hour, history.Day: 24 * time.Hour, history.Week: 168 * time.Hour} {
+	for interval, back := range map[syntax.Interval]time.Duration{syntax.IntervalHour: time.Hour, syntax.IntervalDay: 24 * time.Hour, syntax.IntervalWeek: 168 * time.Hour} {
 		if _, err := service.ByMarket(t.Context(), "2", interval); err != nil || clock.Now().Sub(s.from) != back {
 			t.Errorf("%s begins at %v, %v", interval, s.from, err)
 		}
@@ -165,13 +165,13 @@ func TestOneQuestion(t *testing.T) {
 	s.release = make(chan struct{})
 	gone, leave := context.WithCancel(t.Context())
 	leave()
-	if _, err := service.ByToken(gone, "7", history.Day); err == nil {
+	if _, err := service.ByToken(gone, "7", syntax.IntervalDay); err == nil {
 		t.Error("who left got an answer")
 	}
 	var wait sync.WaitGroup
 	for range 50 {
 		wait.Go(func() {
-			if points, err := service.ByToken(t.Context(), "7", history.Day); err != nil || len(points) != 1 {
+			if points, err := service.ByToken(t.Context(), "7", syntax.IntervalDay); err != nil || len(points) != 1 {
 				t.Error(points, err)
 			}
 		})
@@ -182,22 +182,11 @@ func TestOneQuestion(t *testing.T) {
 		t.Errorf("asked %d times", n)
 	}
 	for i := range 5000 {
-		if _, err := service.ByToken(t.Context(), fmt.Sprint(i+100), history.Day); err != nil {
+		if _, err := service.ByToken(t.Context(), fmt.Sprint(i+100), syntax.IntervalDay); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if n := service.Held(); n > 2000 {
 		t.Errorf("%d answers are held", n)
-	}
-}
-
-func TestParseInterval(t *testing.T) {
-	t.Parallel()
-	for raw, want := range map[string]history.Interval{
-		"1H": history.Hour, "7D": history.Week, "ALL": history.All, "24H": history.Day, "": history.Day, "1h": history.Day, "\x00": history.Day,
-	} {
-		if got := history.ParseInterval(raw); got != want {
-			t.Errorf("%q is %s", raw, got)
-		}
 	}
 }

@@ -17,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalcast/signalcast/pkg/pg"
@@ -49,8 +48,6 @@ type bundle struct {
 	mara     webhook.Owner
 }
 
-func newID() string { return uuid.Must(uuid.NewV7()).String() }
-
 // setup makes a hub that remembers memory events.
 func setup(t *testing.T, memory int) *bundle {
 	t.Helper()
@@ -65,7 +62,7 @@ func setup(t *testing.T, memory int) *bundle {
 	b.chain = feed.NewChain(b.store)
 	b.sender = hook.NewSender(safedial.Options{Private: true, Timeout: 2 * time.Second}, b.clock.Now)
 	t.Cleanup(b.sender.Close)
-	b.webhooks = webhook.NewService(b.store, b.sender, b.vault, webhook.Addresses{Private: true}, b.clock.Now)
+	b.webhooks = webhook.NewService(b.store, b.sender.Send, b.vault, hook.AllowedURL(true), b.clock.Now)
 	b.mara = b.owner("mara_k")
 	b.hub.Start(0)
 	b.hub.SetReady()
@@ -98,23 +95,13 @@ func (b *bundle) happen(kind, market string, n int) {
 	b.t.Helper()
 	b.exec(`INSERT INTO api.outbox (type, market_id, data, at) SELECT $1, $2, jsonb_build_object('n', i), now() FROM generate_series(1, $3) i`, kind, market, n)
 	for {
-		done, err := b.store.NumberFeed(b.t.Context(), 500, newID)
-		if err != nil {
-			b.t.Fatal(err)
-		}
+		done := testkit.Must(b.store.NumberFeed(b.t.Context(), 500))(b.t)
 		if done == 0 {
 			break
 		}
 	}
 	for {
-		events, err := b.store.ListFeedAfter(b.t.Context(), b.hub.Head(), 500)
-		if err != nil {
-			b.t.Fatal(err)
-		}
-		messages, err := b.chain.Link(b.t.Context(), events)
-		if err != nil {
-			b.t.Fatal(err)
-		}
+		messages := testkit.Must(b.chain.Read(b.t.Context(), b.hub.Head(), 500))(b.t)
 		for _, m := range messages {
 			if err := b.hub.Deliver(m); err != nil {
 				b.t.Fatal(err)
@@ -126,14 +113,17 @@ func (b *bundle) happen(kind, market string, n int) {
 	}
 }
 
-// work runs a worker until the test or the returned function ends it.
-func (b *bundle) work(step func(string) error) (stop func()) {
+// work runs a worker until the test or the returned function ends it. change may change the worker and call kill to end it.
+func (b *bundle) work(change func(w *hook.Worker, kill func())) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
-	w := hook.New(hook.Options{
-		Work: b.store, Memory: b.hub, Sender: b.sender, Vault: b.vault, Now: b.clock.Now, NewID: newID,
-		Chance: func() float64 { return 0.5 }, Log: slog.New(slog.DiscardHandler), Step: step,
-	})
+	w := &hook.Worker{
+		Feed: b.store, Hooks: b.store, Memory: b.hub, Send: b.sender.Send, Vault: b.vault, Now: b.clock.Now,
+		Chance: func() float64 { return 0.5 }, Log: slog.New(slog.DiscardHandler),
+	}
+	if change != nil {
+		change(w, cancel)
+	}
 	go func() {
 		defer close(done)
 		_ = w.Run(ctx) // ends with what ended it
@@ -155,10 +145,7 @@ func (b *bundle) register(d webhook.Draft) (webhook.Hook, string) {
 
 func (b *bundle) get(id string) webhook.Hook {
 	b.t.Helper()
-	h, err := b.webhooks.Get(b.t.Context(), b.mara, id)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	h := testkit.Must(b.webhooks.Get(b.t.Context(), b.mara, id))(b.t)
 	return h
 }
 

@@ -33,7 +33,7 @@ func NewSender(o safedial.Options, now func() time.Time) *Sender {
 // Close ends idle connections.
 func (s *Sender) Close() { s.client.CloseIdleConnections() }
 
-// Send implements webhook.Sender.
+// Send makes one request to an endpoint; it is a webhook.Send.
 func (s *Sender) Send(ctx context.Context, p webhook.Post) webhook.Outcome {
 	began := s.now()
 	status, failed := s.post(ctx, p)
@@ -65,7 +65,7 @@ func (s *Sender) post(ctx context.Context, p webhook.Post) (status int, failed s
 	return status, webhook.FailedStatus
 }
 
-// reason tells the owner what failed, and nothing of what stands there.
+// reason returns the code of a failed request for the owner of the webhook. It has no part of the answer.
 func reason(err error) string {
 	var timeout net.Error
 	switch {

@@ -125,3 +125,39 @@ func TestTestDelivery(t *testing.T) {
 	}
 	testkit.Eventually(t, time.Second, func() bool { return len(b.attempts(h.ID, 0)) == 0 })
 }
+
+func TestAddresses(t *testing.T) {
+	t.Parallel()
+	for _, good := range []string{
+		"https://bot.example", "https://bot.example/", "https://bot.example:8443/a/b?c=d&e=%20", "https://93.184.216.34/x",
+		"https://xn--bcher-kva.example/", "https://bot.example./", "https://bot.example/" + strings.Repeat("a", 480),
+	} {
+		if !hook.AllowedURL(false)(good) {
+			t.Errorf("%s is refused", good)
+		}
+	}
+	bad := []string{
+		"", "x", "bot.example", "//bot.example/", "http://bot.example/", "ftp://bot.example/", "HTTPS:bot.example", "https:///x", "https://",
+		"https://user@bot.example/", "https://user:pw@bot.example/", "https://bot.example/#x", "https://bot.example/#", "https://bot.example:0/",
+		"https://bot.example:65536/", "https://bot.example:/", "https://bot.example:x/", "https://bot example/", "https://bot.example/ ", "https://bot.example\\@evil.example/",
+		"https://bücher.example/", "https://bot.example/\r\nX: y", "https://bot.example/" + strings.Repeat("a", 481), "javascript:alert(1)", "file:///etc/passwd", "https://%31%32%37.0.0.1/",
+	}
+	inside := []string{
+		"https://127.0.0.1/", "https://10.0.0.1/", "https://169.254.169.254/latest/", "https://[::1]/", "https://[::ffff:127.0.0.1]/", "https://[fe80::1%25lo]/",
+		"https://localhost/", "https://LOCALHOST./", "https://a.localhost/", "https://redis/", "https://postgres:5432/", "https://metadata.google.internal/", "https://printer.local/",
+		"https://2130706433/", "https://127.1/", "https://0x7f.1/", "https://0x7f000001/", "https://0177.0.0.1/", "https://127.0.0.1./", "https://1.2.3.0x4/",
+	}
+	for _, raw := range append(bad, inside...) {
+		if hook.AllowedURL(false)(raw) {
+			t.Errorf("%q is taken", raw)
+		}
+	}
+	for _, raw := range []string{"http://127.0.0.1:9999/hook", "https://localhost/", "http://receiver:80/x"} {
+		if !hook.AllowedURL(true)(raw) {
+			t.Errorf("%s is refused where private addresses may be", raw)
+		}
+	}
+	if hook.AllowedURL(true)("http://user@127.0.0.1/") || hook.AllowedURL(true)("ftp://127.0.0.1/") {
+		t.Error("where private addresses may be, so may anything")
+	}
+}

@@ -11,40 +11,39 @@ import (
 // term is one run of a worker. Its members belong to the goroutine of Run;
 // deliveries work on copies and report on ended.
 type term struct {
-	Options
+	*Worker
 	hooks  map[string]*follower
 	owners map[string]int // deliveries under way
 	flying int
 	ended  chan ending
 	work   sync.WaitGroup
 
-	// The page that was looked at last: most webhooks stand at the same number.
+	// The page that was read last: most webhooks continue from the same number.
 	pageAfter int64
 	page      []feed.Message
 }
 
-// follower is a webhook and how far it was looked at.
+// follower is a webhook and the number up to which the feed was read for it.
 type follower struct {
 	hook  webhook.Hook
 	at    int64 // nothing up to here is left to send; at least hook.Cursor
 	busy  bool
-	stale bool // changed or gone while it was busy
+	stale bool // changed or deleted while it was busy
 }
 
-// ending is what came of one turn of a webhook.
+// ending is the result of one turn of a webhook.
 type ending struct {
-	hook  webhook.Hook
-	at    int64
-	lost  bool // what is known of the webhook no longer holds
-	fatal error
+	hook webhook.Hook
+	at   int64
+	lost bool // the webhook must be read from the database again
 }
 
-// load reads the active webhooks anew. What is known of one that did not change is
-// kept, because the worker itself knows it best.
+// load reads the active webhooks. The follower of a webhook that did not change stays, because it can be further than the
+// database.
 func (t *term) load(ctx context.Context) {
 	bounded, cancel := context.WithTimeout(ctx, stepBudget)
 	defer cancel()
-	list, err := t.Work.ActiveWebhooks(bounded)
+	list, err := t.Hooks.ActiveWebhooks(bounded)
 	if err != nil {
 		if ctx.Err() == nil {
 			t.Log.WarnContext(ctx, "webhooks cannot be read", "error", err)
@@ -91,7 +90,7 @@ func (t *term) pass(ctx context.Context) {
 	}
 	bounded, cancel := context.WithTimeout(ctx, stepBudget)
 	defer cancel()
-	if err := t.Work.PassWebhooks(bounded, moved); err != nil {
+	if err := t.Hooks.PassWebhooks(bounded, moved); err != nil {
 		if ctx.Err() == nil {
 			t.Log.WarnContext(ctx, "cursors of webhooks were not noted", "error", err)
 		}

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/live"
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
@@ -28,28 +30,19 @@ func (t *term) turn(ctx context.Context, h webhook.Hook, at, head int64) ending 
 		return ending{hook: h, at: b.through}
 	}
 	if h.DeliveryID == "" {
-		h.DeliveryID, h.Through = t.NewID(), b.through
+		h.DeliveryID, h.Through = uuid.Must(uuid.NewV7()).String(), b.through
 	}
 	h.Attempt++
-	if err := t.Step("before begin"); err != nil {
-		return ending{hook: h, fatal: err}
-	}
 	bounded, cancel := context.WithTimeout(ctx, stepBudget)
-	fresh, ok, err := t.Work.BeginDelivery(bounded, h, b.after)
+	fresh, ok, err := t.Hooks.BeginDelivery(bounded, h, b.after)
 	cancel()
 	if err != nil || !ok {
 		return t.trouble(ctx, h, at, "a delivery was not begun", err)
-	}
-	if err := t.Step("before send"); err != nil {
-		return ending{hook: h, fatal: err}
 	}
 	d := webhook.Delivery{HookID: h.ID, ID: h.DeliveryID, First: b.first, Last: b.last, Events: len(b.frames), Attempt: h.Attempt}
 	d.Outcome = t.send(ctx, &fresh, b.frames)
 	if d.Error != "" && ctx.Err() != nil {
 		return ending{hook: h, lost: true} // it was us who ended it
-	}
-	if err := t.Step("before note"); err != nil {
-		return ending{hook: h, fatal: err}
 	}
 	return t.note(ctx, fresh, d)
 }
@@ -71,7 +64,7 @@ func (t *term) send(ctx context.Context, h *webhook.Hook, frames [][]byte) webho
 		t.Log.WarnContext(ctx, "a delivery cannot be signed", "webhook", h.ID, "error", err)
 		return webhook.Outcome{Error: webhook.FailedSecret}
 	}
-	return t.Sender.Send(ctx, webhook.Post{URL: h.URL, DeliveryID: h.DeliveryID, Signature: signature, Body: body})
+	return t.Send(ctx, webhook.Post{URL: h.URL, DeliveryID: h.DeliveryID, Signature: signature, Body: body})
 }
 
 // note writes down what came of a delivery, even when the term ends meanwhile: what was
@@ -82,7 +75,7 @@ func (t *term) note(ctx context.Context, h webhook.Hook, d webhook.Delivery) end
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), stepBudget)
 	defer cancel()
 	if d.Error == "" {
-		if err := t.Work.TakenDelivery(bounded, d); err != nil {
+		if err := t.Hooks.TakenDelivery(bounded, d); err != nil {
 			return t.trouble(ctx, h, h.Cursor, "a delivery that was taken is not noted and comes again", err)
 		}
 		h.Cursor, h.Reason = max(h.Cursor, h.Through), ""
@@ -96,7 +89,7 @@ func (t *term) note(ctx context.Context, h webhook.Hook, d webhook.Delivery) end
 	h.NextAt = now.Add(webhook.Backoff(h.Attempt, t.Chance()))
 	h.Active = !webhook.Dead(h.FailingSince, now)
 	h.Reason = why(d.Outcome)
-	if err := t.Work.FailedDelivery(bounded, d, h.FailingSince, h.NextAt, h.Active, h.Reason); err != nil {
+	if err := t.Hooks.FailedDelivery(bounded, d, h.FailingSince, h.NextAt, h.Active, h.Reason); err != nil {
 		return t.trouble(ctx, h, h.Cursor, "a delivery that failed is not noted", err)
 	}
 	return ending{hook: h, at: h.Cursor}
@@ -119,7 +112,7 @@ func (t *term) collect(ctx context.Context, h *webhook.Hook, at, head int64) (ba
 	if again {
 		b.after, b.through, upTo = h.Cursor, h.Cursor, h.Through
 	}
-	chain := feed.NewChain(t.Work)
+	chain := feed.NewChain(t.Feed)
 	for n := 0; b.through < upTo && (again || n < pages); n++ {
 		messages, ok := t.Memory.Recent(b.through, pageSize)
 		if !ok {
@@ -182,16 +175,12 @@ func gap(h *webhook.Hook, from, oldest, upTo int64, again bool) batch {
 func (t *term) oldest(ctx context.Context) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, stepBudget)
 	defer cancel()
-	return t.Work.FeedOldest(ctx)
+	return t.Feed.FeedOldest(ctx)
 }
 
 // stored reads a page of the feed from the database.
 func (t *term) stored(ctx context.Context, chain *feed.Chain, after int64) ([]feed.Message, error) {
 	ctx, cancel := context.WithTimeout(ctx, stepBudget)
 	defer cancel()
-	events, err := t.Work.ListFeedAfter(ctx, after, pageSize)
-	if err != nil {
-		return nil, err
-	}
-	return chain.Link(ctx, events)
+	return chain.Read(ctx, after, pageSize)
 }

@@ -1,7 +1,7 @@
 package hook_test
 
 import (
-	"errors"
+	"context"
 	"net/http"
 	"slices"
 	"sync"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
 
 	"github.com/signalcast/signalcast/pkg/safedial"
 	"github.com/signalcast/signalcast/pkg/testkit"
@@ -95,8 +96,28 @@ func TestAnHourOfFailures(t *testing.T) {
 	}
 }
 
-// A worker that dies between sending and noting repeats the delivery, the same under
-// the same id, and goes on behind it.
+// mortal is a store that fails at the steps at which die ends the worker.
+type mortal struct {
+	webhook.Store
+	die func(step string) bool
+}
+
+func (m mortal) BeginDelivery(ctx context.Context, h webhook.Hook, after int64) (webhook.Hook, bool, error) {
+	if m.die("before begin") {
+		return webhook.Hook{}, false, ctx.Err()
+	}
+	return m.Store.BeginDelivery(ctx, h, after)
+}
+
+func (m mortal) TakenDelivery(ctx context.Context, d webhook.Delivery) error {
+	if m.die("before note") {
+		return context.Canceled
+	}
+	return m.Store.TakenDelivery(ctx, d)
+}
+
+// A worker that dies before it has stored the result of a delivery repeats the same delivery with the same id, and continues
+// after it.
 func TestKilledBetweenSendAndNote(t *testing.T) {
 	t.Parallel()
 	for _, step := range []string{"before begin", "before send", "before note"} {
@@ -106,12 +127,22 @@ func TestKilledBetweenSendAndNote(t *testing.T) {
 			h, _ := b.register(webhook.Draft{URL: r.url, Channels: []string{"market:1"}})
 			b.happen("market.status", "1", 5)
 			var killed atomic.Bool
-			stop := b.work(func(at string) error {
-				if at == step {
-					killed.Store(true)
-					return errors.New("killed")
+			stop := b.work(func(w *hook.Worker, kill func()) {
+				die := func(at string) bool {
+					if at == step {
+						killed.Store(true)
+						kill()
+					}
+					return at == step
 				}
-				return nil
+				send := w.Send
+				w.Hooks = mortal{w.Hooks, die}
+				w.Send = func(ctx context.Context, p webhook.Post) webhook.Outcome {
+					if die("before send") {
+						return webhook.Outcome{Error: webhook.FailedConnect}
+					}
+					return send(ctx, p)
+				}
 			})
 			testkit.Eventually(t, 20*time.Second, killed.Load)
 			stop()
@@ -316,7 +347,7 @@ func TestChangedUnderWay(t *testing.T) {
 	}
 }
 
-// For a day after a renewal both secrets sign, then the new one alone.
+// After a renewal both secrets sign a delivery. TestRenewals of package webhook checks for how long.
 func TestRenewal(t *testing.T) {
 	t.Parallel()
 	b, r := setup(t, 64), newReceiver(t)
@@ -331,35 +362,11 @@ func TestRenewal(t *testing.T) {
 	if verify(&p, before, b.clock.Now()) != nil || verify(&p, after, b.clock.Now()) != nil {
 		t.Errorf("on the day of the renewal: %s", p.signature)
 	}
-	b.clock.Advance(time.Hour)
-	lost := after // the answer never came, and the operator asks again
-	if _, after, err = b.webhooks.Renew(t.Context(), b.mara, h.ID); err != nil {
-		t.Fatal(err)
-	}
-	b.happen("market.status", "1", 1)
-	p = r.waits(2)[1]
-	for _, secret := range []string{before, lost, after} {
-		if err := verify(&p, secret, b.clock.Now()); err != nil {
-			t.Errorf("behind a second renewal: %v", err)
-		}
-	}
-	b.clock.Advance(23 * time.Hour)
-	b.happen("market.status", "1", 1)
-	p = r.waits(3)[2]
-	if verify(&p, before, b.clock.Now()) == nil || verify(&p, lost, b.clock.Now()) != nil || verify(&p, after, b.clock.Now()) != nil {
-		t.Errorf("when the first one's day is over: %s", p.signature)
-	}
-	b.clock.Advance(time.Hour)
-	b.happen("market.status", "1", 1)
-	p = r.waits(4)[3]
-	if verify(&p, lost, b.clock.Now()) == nil || verify(&p, after, b.clock.Now()) != nil {
-		t.Errorf("a day later: %s", p.signature)
-	}
 	var stored []byte
 	if err := b.admin.QueryRow(t.Context(), `SELECT secret FROM api.webhooks`).Scan(&stored); err != nil || len(stored) < 40 || slices.Equal(stored, []byte(after)) {
 		t.Errorf("stored as %q, %v", stored, err)
 	}
-	if _, err := b.vault.Open(newID(), stored); err == nil {
+	if _, err := b.vault.Open(uuid.NewString(), stored); err == nil {
 		t.Error("a secret opens for another webhook")
 	}
 }

@@ -3,6 +3,8 @@ package journal
 import (
 	"context"
 	"time"
+
+	"github.com/signalcast/signalcast/pkg/chrono"
 )
 
 // Kind is the table that a leaf is made of.
@@ -83,20 +85,11 @@ func NewSealer(store Store, key Key, now func() time.Time) *Sealer { return &Sea
 
 // Run seals until ctx ends or the store fails.
 func (s *Sealer) Run(ctx context.Context) error {
-	tick := time.NewTicker(sealEvery)
-	defer tick.Stop()
 	var head *Head
-	for {
-		var err error
-		if head, err = s.Seal(ctx, head); err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-tick.C:
-		}
-	}
+	return chrono.Every(ctx, sealEvery, func() (err error) {
+		head, err = s.Seal(ctx, head)
+		return err
+	})
 }
 
 // Seal seals what there is and gives the head to go on from; nil is a head that has to

@@ -6,6 +6,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/oracle/categorise"
 )
 
 // Item is a market or a question to be placed. With an id that is known, an empty
@@ -15,23 +16,10 @@ type Item struct {
 	Title    string
 }
 
-// Method says what decided.
-type Method string
-
-// The methods of a Place.
-const (
-	Keyword  Method = "keyword"
-	Override Method = "override"
-	Fallback Method = "fallback"
-)
-
-// Place is where an item belongs. Confidence is 0 to 100; a fallback has 0.
+// Place is where an item belongs.
 type Place struct {
-	MarketID   string
-	Lane       syntax.Lane
-	Category   string
-	Confidence int
-	Method     Method
+	MarketID string
+	categorise.Result
 }
 
 // Known is what the ledger has of a market.
@@ -59,12 +47,6 @@ type Store interface {
 	LaneCounts(ctx context.Context) ([]Count, error)
 }
 
-// Words decide by a title alone.
-type Words interface {
-	Classify(title string) Place
-	Category(lane syntax.Lane, title string) string
-}
-
 // MaxItems is how many items one question may have.
 const MaxItems = 100
 
@@ -82,13 +64,12 @@ var ErrInvalid = fault.New(fault.Invalid, "invalid_request", "not a known value"
 // Service places markets.
 type Service struct {
 	store Store
-	words Words
 	now   func() time.Time
 }
 
 // NewService wires the subject.
-func NewService(store Store, words Words, now func() time.Time) *Service {
-	return &Service{store: store, words: words, now: now}
+func NewService(store Store, now func() time.Time) *Service {
+	return &Service{store: store, now: now}
 }
 
 // Categorise places items, in their order.
@@ -113,15 +94,14 @@ func (s *Service) Categorise(ctx context.Context, items []Item) ([]Place, error)
 		if title == "" {
 			title = k.Title
 		}
-		p := s.words.Classify(title)
+		p := categorise.Classify(title, nil)
 		switch {
 		case ok && k.Ruled:
-			p = Place{Lane: k.Lane, Category: k.Category, Confidence: 100, Method: Override}
+			p = categorise.Result{Lane: k.Lane, Category: k.Category, Confidence: 100, Method: categorise.Override}
 		case ok && k.Lane != syntax.LaneOther && k.Lane != p.Lane: // its venue said more than the title
-			p = Place{Lane: k.Lane, Category: k.Category, Confidence: venueConfidence, Method: Keyword}
+			p = categorise.Result{Lane: k.Lane, Category: k.Category, Confidence: venueConfidence, Method: categorise.Keyword}
 		}
-		p.MarketID = it.MarketID
-		out[i] = p
+		out[i] = Place{it.MarketID, p}
 	}
 	return out, nil
 }
@@ -133,7 +113,7 @@ func (s *Service) Rule(ctx context.Context, marketID string, lane syntax.Lane, c
 		if category != "" {
 			return category
 		}
-		return s.words.Category(lane, title)
+		return categorise.Category(lane, title, nil)
 	}, s.now().UTC())
 }
 

@@ -1,8 +1,8 @@
 package live
 
-import "encoding/binary"
+import "github.com/gobwas/ws"
 
-// Code is why a connection ends, as its close frame says it.
+// Code is the reason for the end of a connection, as its close frame states it.
 type Code struct {
 	Status int
 	Reason string
@@ -22,42 +22,16 @@ var (
 	RateLimited     = Code{4029, "rate_limited"}
 )
 
-// The first byte of a websocket frame that is whole, by its kind (RFC 6455, 5.2).
-const (
-	textFrame  = 0x81
-	closeFrame = 0x88
-	pingFrame  = 0x89
-	pongFrame  = 0x8a
-)
+// Ping is a ping frame without payload.
+var Ping = ws.CompiledPing
 
-// header is the room for the head of a frame that no client masks.
-const header = 10
+// Text returns a text frame.
+func Text(text []byte) []byte { return ws.MustCompileFrame(ws.NewTextFrame(text)) }
 
-// Ping is the frame that asks for a sign of life.
-var Ping = []byte{pingFrame, 0}
+// Pong returns the answer to a ping.
+func Pong(payload []byte) []byte { return ws.MustCompileFrame(ws.NewPongFrame(payload)) }
 
-// Text wraps a text into a frame.
-func Text(text []byte) []byte {
-	return append(appendHead(make([]byte, 0, header+len(text)), textFrame, len(text)), text...)
-}
-
-// Pong is the answer to a ping.
-func Pong(payload []byte) []byte {
-	return append(appendHead(make([]byte, 0, header+len(payload)), pongFrame, len(payload)), payload...)
-}
-
-// frame is the last that a connection says.
+// frame returns the close frame of the code.
 func (c Code) frame() []byte {
-	b := appendHead(make([]byte, 0, header+len(c.Reason)), closeFrame, 2+len(c.Reason))
-	return append(binary.BigEndian.AppendUint16(b, uint16(c.Status)), c.Reason...)
-}
-
-func appendHead(b []byte, kind byte, size int) []byte {
-	switch {
-	case size < 126:
-		return append(b, kind, byte(size))
-	case size < 1<<16:
-		return binary.BigEndian.AppendUint16(append(b, kind, 126), uint16(size))
-	}
-	return binary.BigEndian.AppendUint64(append(b, kind, 127), uint64(size))
+	return ws.MustCompileFrame(ws.NewCloseFrame(ws.NewCloseFrameBody(ws.StatusCode(c.Status), c.Reason)))
 }

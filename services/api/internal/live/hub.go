@@ -48,9 +48,6 @@ func (e *entry) frame(i int) []byte {
 	return b
 }
 
-// DefaultMemory is how many events a hub keeps: with frames some four megabytes.
-const DefaultMemory = 4096
-
 // NewHub makes a hub that keeps memory events. It is not ready before SetReady, and
 // works until Close.
 func NewHub(memory int) *Hub {
@@ -82,9 +79,14 @@ func (h *Hub) Start(head int64) {
 	h.mu.Lock()
 	h.head = head
 	h.mu.Unlock()
+	h.each(func(s *shard) { s.head = head })
+}
+
+// each calls do for every shard, which is locked meanwhile.
+func (h *Hub) each(do func(*shard)) {
 	for _, s := range h.shards {
 		s.mu.Lock()
-		s.head = head
+		do(s)
 		s.mu.Unlock()
 	}
 }
@@ -137,41 +139,35 @@ func (h *Hub) Publish(e feed.Ephemeral) {
 // Count is the number of subscriptions.
 func (h *Hub) Count() int {
 	n := 0
-	for _, s := range h.shards {
-		s.mu.Lock()
+	h.each(func(s *shard) {
 		for _, t := range s.topics {
 			n += t.count
 		}
-		s.mu.Unlock()
-	}
+	})
 	return n
 }
 
 // Readers is the number of subscriptions to a channel.
 func (h *Hub) Readers(c feed.Channel) int {
 	n := 0
-	for _, s := range h.shards {
-		s.mu.Lock()
+	h.each(func(s *shard) {
 		if t := s.topics[c]; t != nil {
 			n += t.count
 		}
-		s.mu.Unlock()
-	}
+	})
 	return n
 }
 
 // Markets are the markets that somebody follows, with how many do.
 func (h *Hub) Markets() map[string]int {
 	out := make(map[string]int)
-	for _, s := range h.shards {
-		s.mu.Lock()
+	h.each(func(s *shard) {
 		for c, t := range s.topics {
 			if id := c.MarketID(); id != "" {
 				out[id] += t.count
 			}
 		}
-		s.mu.Unlock()
-	}
+	})
 	return out
 }
 

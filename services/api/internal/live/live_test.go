@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -346,39 +347,50 @@ func TestCatch(t *testing.T) {
 	inOrder(t, texts(t, p, 2), 254)
 }
 
-// Room waits for a reader and ends with its context.
+// Room waits for a reader and ends with its context. synctest.Wait returns when the goroutine of the reader waits for the
+// connection: until then it may take what the test offers.
 func TestRoom(t *testing.T) {
 	t.Parallel()
-	h := hub(t, 8)
-	p := livetest.New()
-	r := h.NewReader(p)
-	p.Take(0)
-	piece := make([]byte, 1<<10)
-	offered := 0
-	for ; r.Offer(piece); offered++ {
-		if offered > live.MaxBytes/len(piece) {
-			t.Fatal("a replay has no bound")
+	synctest.Test(t, func(t *testing.T) {
+		h := hub(t, 8)
+		p := livetest.New()
+		r := h.NewReader(p)
+		piece := make([]byte, 1<<10)
+		fill := func() {
+			p.Take(0)
+			r.Offer(piece)
+			synctest.Wait()
+			for offered := 0; r.Offer(piece); offered++ {
+				if offered > live.MaxBytes/len(piece) {
+					t.Fatal("a replay has no bound")
+				}
+			}
 		}
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := r.Room(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("room: %v", err)
-	}
-	done := make(chan error)
-	go func() { done <- r.Room(t.Context()) }()
-	p.TakeAll()
-	if err := <-done; err != nil || !r.Offer(piece) {
-		t.Errorf("no room: %v", err)
-	}
-	p.Take(0)
-	for r.Offer(piece) {
-	}
-	go func() { done <- r.Room(t.Context()) }()
-	r.Close(live.GoingAway)
-	if err := <-done; err != nil || !r.Offer(piece) {
-		t.Errorf("a closed reader has no room: %v", err)
-	}
-	p.TakeAll()
-	testkit.Eventually(t, 10*time.Second, p.Over)
+		fill()
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := r.Room(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("room: %v", err)
+		}
+		done := make(chan error)
+		go func() { done <- r.Room(t.Context()) }()
+		synctest.Wait()
+		p.TakeAll()
+		if err := <-done; err != nil || !r.Offer(piece) {
+			t.Errorf("no room: %v", err)
+		}
+		synctest.Wait()
+		fill()
+		go func() { done <- r.Room(t.Context()) }()
+		synctest.Wait()
+		r.Close(live.GoingAway)
+		if err := <-done; err != nil || !r.Offer(piece) {
+			t.Errorf("a closed reader has no room: %v", err)
+		}
+		p.TakeAll()
+		synctest.Wait()
+		if !p.Over() {
+			t.Error("the connection of a closed reader stays open")
+		}
+	})
 }

@@ -5,9 +5,10 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
-	"slices"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 )
@@ -42,42 +43,10 @@ const (
 	thinBatch  = 20_000
 )
 
-// CatalogueStore finds the markets that need to be read.
-type CatalogueStore interface {
-	// ListHot lists markets with open calls or soon on the air that have no price
-	// since before, at most limit, and then at most fresh with open calls that
-	// never had an answer; one asked for since failed in vain is left out.
-	ListHot(ctx context.Context, p syntax.Provider, now, before, failed time.Time, limit, fresh int) ([]syntax.MarketID, error)
-	// ListMissed lists open markets without an answer since sweep, but for those
-	// asked for since failed.
-	ListMissed(ctx context.Context, p syntax.Provider, sweep, failed time.Time, limit int) ([]syntax.MarketID, error)
-	// ListAwaitingQuote lists open markets with calls filed after from and not after to that have
-	// no quote dated at least confirmAfter after the newest of these calls.
-	ListAwaitingQuote(ctx context.Context, p syntax.Provider, from, to time.Time, confirmAfter time.Duration, limit int) ([]syntax.MarketID, error)
-	// MarkChecked notes that markets were asked for.
-	MarkChecked(ctx context.Context, ids []syntax.MarketID, now time.Time) error
-	// ListStreamed lists open markets whose price is to be followed live: with open
-	// calls, looked at, or soon on the air.
-	ListStreamed(ctx context.Context, p syntax.Provider, now time.Time, looked []syntax.MarketID, limit int) ([]Streamed, error)
-	// ApplyTicks keeps streamed prices, one a market, where they are newer than what
-	// is kept, and gives their number. They do not count as answers of the venue.
-	ApplyTicks(ctx context.Context, ticks []Tick) (int, error)
-	// CloseNative closes native markets whose cutoff has passed.
-	CloseNative(ctx context.Context, now time.Time) (int, error)
-	// TakeUnconfirmed returns markets with unconfirmed calls that were not requested since
-	// before, the oldest requests first, and marks them as requested now.
-	TakeUnconfirmed(ctx context.Context, now, before time.Time, limit int) ([]syntax.MarketID, error)
-	// DenyUnconfirmed voids the unconfirmed calls on markets, and those filed before a time,
-	// empties their text and returns their number.
-	DenyUnconfirmed(ctx context.Context, ids []syntax.MarketID, before, now time.Time) (int64, error)
-	// ThinPrices thins snapshots before a time, at most limit rows.
-	ThinPrices(ctx context.Context, before time.Time, limit int) (int, error)
-}
-
 // Catalogue keeps the markets of all venues fresh. Of all replicas one runs it.
 type Catalogue struct {
 	markets *Service
-	store   CatalogueStore
+	store   Store
 	log     *slog.Logger
 	streams map[syntax.Provider]Stream
 
@@ -94,8 +63,10 @@ type Catalogue struct {
 }
 
 // NewCatalogue wires the loops.
-func NewCatalogue(markets *Service, store CatalogueStore, log *slog.Logger) *Catalogue {
-	return &Catalogue{markets: markets, store: store, log: log, requested: make(memory), confirmed: make(map[syntax.Provider]time.Time)}
+func NewCatalogue(markets *Service, log *slog.Logger) *Catalogue {
+	return &Catalogue{
+		markets: markets, store: markets.store, log: log, requested: make(memory), confirmed: make(map[syntax.Provider]time.Time),
+	}
 }
 
 // Run keeps the catalogue until ctx ends; it starts with a full sweep of each
@@ -219,43 +190,40 @@ func (c *Catalogue) RefreshHot(ctx context.Context, p syntax.Provider, venue Ven
 	return c.readEach(ctx, rest[:min(len(rest), readBatch)])
 }
 
-// readEach reads markets one by one, a few at a time. What a venue does not
-// answer rests for a while, but not what it was not asked for because our own
-// limit is used up; the first error of each reader is given.
+// readEach reads markets one by one, readers at a time, and returns the first error. It marks them as checked, so that a market
+// whose venue gave no answer is not read again at once. A market that was not requested, because the request limit of this
+// process is used up, is not marked.
 func (c *Catalogue) readEach(ctx context.Context, ids []syntax.MarketID) error {
 	if len(ids) == 0 {
 		return nil
 	}
 	began := c.markets.now() // before the answers, which must count as later
-	queue := make(chan syntax.MarketID)
-	errs := make([]error, readers)
-	asked := make([][]syntax.MarketID, readers)
-	var wait sync.WaitGroup
-	for n := range readers {
-		wait.Go(func() {
-			for id := range queue {
-				_, err := c.markets.Refresh(ctx, id)
-				if !errors.Is(err, ErrBusy) {
-					asked[n] = append(asked[n], id)
-				}
-				if err != nil && !errors.Is(err, ErrNotFound) && errs[n] == nil {
-					errs[n] = err
-				}
+	var mu sync.Mutex
+	var asked []syntax.MarketID
+	var reads errgroup.Group
+	reads.SetLimit(readers)
+	for _, id := range ids {
+		reads.Go(func() error {
+			if ctx.Err() != nil {
+				return nil
 			}
+			_, err := c.markets.Refresh(ctx, id)
+			if !errors.Is(err, ErrBusy) {
+				mu.Lock()
+				defer mu.Unlock()
+				asked = append(asked, id)
+			}
+			if errors.Is(err, ErrNotFound) {
+				err = nil
+			}
+			return err
 		})
 	}
-	for _, id := range ids {
-		select {
-		case queue <- id:
-		case <-ctx.Done():
-		}
+	err := reads.Wait()
+	if len(asked) > 0 {
+		err = errors.Join(err, c.store.MarkChecked(ctx, asked, began))
 	}
-	close(queue)
-	wait.Wait()
-	if all := slices.Concat(asked...); len(all) > 0 {
-		errs = append(errs, c.store.MarkChecked(ctx, all, began))
-	}
-	return errors.Join(errs...)
+	return err
 }
 
 // memory is a set of market ids that expire. It has at most maxMemory ids, because callers choose them: when it is full, put

@@ -11,7 +11,7 @@ import (
 
 // mostFlights bounds the questions about different markets that are under way at
 // one venue, by purpose: a venue that hangs holds each of them for readTimeout.
-var mostFlights = [Purposes]int{ForReader: 64, ForWatch: maxLater, ForCatalogue: 64, ForFiling: 256}
+var mostFlights = [Purposes]int{ForReader: 64, ForWatch: 16, ForCatalogue: 64, ForFiling: 256}
 
 // flight is one question to a venue that everybody shares who asks the same for
 // the same purpose. Purposes do not share: a filing must not wait in the line of

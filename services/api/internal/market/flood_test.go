@@ -226,12 +226,11 @@ func TestAFloodOfReadersLeavesFilingsTheirCheck(t *testing.T) {
 		_, _ = w.Write([]byte(`{"error":"id not found"}`))
 	}))
 	t.Cleanup(host.Close)
-	adapter, err := polymarket.New(polymarket.Config{GammaURL: host.URL, ClobURL: host.URL, RequestsPerSecond: 5},
-		venues.NewMeter(prometheus.NewRegistry()), time.Now)
+	client, err := venues.NewClient(syntax.Polymarket, host.URL, 5, venues.NewMeter(prometheus.NewRegistry()), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := l.over(venues.Port(adapter))
+	s := l.over(polymarket.New(client, client, false))
 	began, next := time.Now(), atomic.Int64{}
 	ctx, cancel := context.WithCancel(t.Context())
 	var wait sync.WaitGroup

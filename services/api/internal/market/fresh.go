@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/signalcast/signalcast/pkg/batch"
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
@@ -251,19 +253,17 @@ func (v *venueReads) read(ctx context.Context, batch []*venueRead) []error {
 			answered[records[i].ID] = true
 		}
 	}
-	var wait sync.WaitGroup
-	places := make(chan struct{}, readers)
+	var reads errgroup.Group
+	reads.SetLimit(readers)
 	for i, r := range batch {
-		if answered[r.id] {
-			continue
+		if !answered[r.id] {
+			reads.Go(func() error {
+				errs[i] = v.service.apply(ctx, v.venue, r.id)
+				return nil
+			})
 		}
-		wait.Go(func() {
-			places <- struct{}{}
-			defer func() { <-places }()
-			errs[i] = v.service.apply(ctx, v.venue, r.id)
-		})
 	}
-	wait.Wait()
+	_ = reads.Wait() // the errors are in errs
 	return errs
 }
 

@@ -62,7 +62,7 @@ func (l *ledger) replica() (*postgres.Store, *market.Service, *market.Catalogue)
 	service := market.NewService(store, market.Venues{syntax.Polymarket: l.venue}, classify, true, l.clock.Now)
 	l.t.Cleanup(store.Close)
 	l.t.Cleanup(service.Close)
-	return store, service, market.NewCatalogue(service, store, slog.New(slog.DiscardHandler))
+	return store, service, market.NewCatalogue(service, slog.New(slog.DiscardHandler))
 }
 
 func (l *ledger) count(sql string, args ...any) (n int) {

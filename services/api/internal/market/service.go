@@ -22,8 +22,6 @@ const (
 	absentFor = 10 * time.Second
 	// askedFor is the pause after a read that a reader caused.
 	askedFor = 10 * time.Second
-	// maxLater bounds the refreshes of one venue that nobody waits for.
-	maxLater = 16
 	// maxMemory is the most ids of a memory.
 	maxMemory = 10_000
 	// MaxBatch is the most markets that one list asks for.
@@ -36,12 +34,6 @@ const (
 
 // Store keeps markets. Each method is one transaction.
 type Store interface {
-	Reads
-	Writes
-}
-
-// Reads find markets as they are stored.
-type Reads interface {
 	// FindMarket reads a market as it is stored.
 	FindMarket(ctx context.Context, id syntax.MarketID) (Market, bool, error)
 	// ListMarkets reads the markets that exist, in no order.
@@ -53,10 +45,7 @@ type Reads interface {
 	ListPrices(ctx context.Context, id syntax.MarketID, from time.Time, limit int) ([]Point, error)
 	// ListNative reads native markets, newest first.
 	ListNative(ctx context.Context, status NativeStatus, due bool, limit int, now time.Time) ([]Native, error)
-}
 
-// Writes keep what was learned or made.
-type Writes interface {
 	// ApplyRecords keeps venue answers; older answers and settled markets stay as
 	// they are. It gives the number of answers that were newer. With every, each
 	// price of an open market becomes a snapshot.
@@ -73,6 +62,35 @@ type Writes interface {
 	// InsertSigned creates a native market for a signed message and gives the one
 	// that stands for it. Faults: ErrTier, rate_limited.
 	InsertSigned(ctx context.Context, m Market, messageID string) (syntax.MarketID, error)
+
+	// The following methods are for the Catalogue.
+
+	// ListHot returns markets with open calls, or in a programme soon, whose price is older than before, at most limit, and then
+	// at most fresh markets with open calls that never had an answer. It leaves out those that were requested in vain since failed.
+	ListHot(ctx context.Context, p syntax.Provider, now, before, failed time.Time, limit, fresh int) ([]syntax.MarketID, error)
+	// ListMissed returns open markets without an answer since sweep, except those that were requested since failed.
+	ListMissed(ctx context.Context, p syntax.Provider, sweep, failed time.Time, limit int) ([]syntax.MarketID, error)
+	// ListAwaitingQuote lists open markets with calls filed after from and not after to that have
+	// no quote dated at least confirmAfter after the newest of these calls.
+	ListAwaitingQuote(ctx context.Context, p syntax.Provider, from, to time.Time, confirmAfter time.Duration, limit int) ([]syntax.MarketID, error)
+	// MarkChecked stores now as the time at which markets were requested.
+	MarkChecked(ctx context.Context, ids []syntax.MarketID, now time.Time) error
+	// ListStreamed returns the open markets whose price is streamed: those with open calls, those in looked, and those in a
+	// programme soon.
+	ListStreamed(ctx context.Context, p syntax.Provider, now time.Time, looked []syntax.MarketID, limit int) ([]Streamed, error)
+	// ApplyTicks stores streamed prices, one per market, if they are newer than the stored ones, and returns their number. They
+	// do not count as answers of the venue.
+	ApplyTicks(ctx context.Context, ticks []Tick) (int, error)
+	// CloseNative closes native markets whose cutoff has passed.
+	CloseNative(ctx context.Context, now time.Time) (int, error)
+	// TakeUnconfirmed returns markets with unconfirmed calls that were not requested since
+	// before, the oldest requests first, and marks them as requested now.
+	TakeUnconfirmed(ctx context.Context, now, before time.Time, limit int) ([]syntax.MarketID, error)
+	// DenyUnconfirmed voids the unconfirmed calls on markets, and those filed before a time,
+	// empties their text and returns their number.
+	DenyUnconfirmed(ctx context.Context, ids []syntax.MarketID, before, now time.Time) (int64, error)
+	// ThinPrices thins snapshots before a time, at most limit rows.
+	ThinPrices(ctx context.Context, before time.Time, limit int) (int, error)
 }
 
 // Service reads and keeps markets.
@@ -85,25 +103,18 @@ type Service struct {
 	flights  *flights
 
 	fresh  map[syntax.Provider]*venueReads
-	later  map[syntax.Provider]chan struct{} // a place for each refresh that nobody waits for
-	wait   sync.WaitGroup
 	mu     sync.Mutex // guards what follows
 	absent memory
 	asked  memory
 	looked memory // those that are worth a live price
 	hot    map[syntax.MarketID]hotMarket
-	closed bool
 }
 
 // NewService wires the subject. pastEnd is the setting PAST_END_IS_PROVISIONAL.
 func NewService(store Store, venues Venues, classify Classify, pastEnd bool, now func() time.Time) *Service {
-	later := make(map[syntax.Provider]chan struct{}, len(venues))
-	for p := range venues { // a venue that hangs must not take the places of the others
-		later[p] = make(chan struct{}, maxLater)
-	}
 	s := &Service{
 		store: store, venues: venues, classify: classify, pastEnd: pastEnd, now: now,
-		flights: newFlights(), later: later, absent: make(memory), asked: make(memory), looked: make(memory),
+		flights: newFlights(), absent: make(memory), asked: make(memory), looked: make(memory),
 		fresh: make(map[syntax.Provider]*venueReads, len(venues)), hot: make(map[syntax.MarketID]hotMarket),
 	}
 	for p, v := range venues {
@@ -114,14 +125,10 @@ func NewService(store Store, venues Venues, classify Classify, pastEnd bool, now
 
 // Close lets no more questions to venues begin and breaks off those under way.
 func (s *Service) Close() {
-	s.mu.Lock()
-	s.closed = true
-	s.mu.Unlock()
 	s.flights.close()
 	for _, v := range s.fresh {
 		v.queue.Close()
 	}
-	s.wait.Wait()
 }
 
 // Get reads a market. One that is not kept is read from its venue and kept.
@@ -177,15 +184,20 @@ func (s *Service) Refresh(ctx context.Context, id syntax.MarketID) (Market, erro
 // fetch is Refresh for any purpose. Who asks for one market at a time for one
 // purpose shares one question to its venue.
 func (s *Service) fetch(ctx context.Context, id syntax.MarketID, p Purpose) (Market, error) {
-	venue := s.venues[id.Provider()]
-	if venue == nil || s.isAbsent(id) {
+	if s.venues[id.Provider()] == nil || s.isAbsent(id) {
 		return Market{}, ErrNotFound
 	}
-	f := s.flights.join(ctx, id, p, func(ctx context.Context) (Market, error) { return s.read(ctx, venue, id) })
+	f := s.join(ctx, id, p)
 	if f == nil {
 		return Market{}, Busy()
 	}
 	return f.wait(ctx)
+}
+
+// join returns the read of a market under way for a purpose, or starts one; nil if as many as possible are under way.
+func (s *Service) join(ctx context.Context, id syntax.MarketID, p Purpose) *flight {
+	venue := s.venues[id.Provider()]
+	return s.flights.join(ctx, id, p, func(ctx context.Context) (Market, error) { return s.read(ctx, venue, id) })
 }
 
 func (s *Service) read(ctx context.Context, venue Venue, id syntax.MarketID) (Market, error) {
@@ -231,28 +243,16 @@ func (s *Service) Apply(ctx context.Context, records []Record, every bool) (int,
 	return s.store.ApplyRecords(ctx, clean, every, s.now())
 }
 
-// refreshLater reads a market that somebody looks at, without letting him wait.
-// Where all places are taken or the market was asked for a moment ago, nothing
-// is done: the next reader tries again.
+// refreshLater starts the read of a market of a connected venue without waiting for it. It does nothing
+// if the market was requested a moment ago or as many reads as possible are under way: the next reader
+// tries again.
 func (s *Service) refreshLater(ctx context.Context, id syntax.MarketID, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.looked.put(id, now, now.Add(lookedFor))
-	if s.closed || s.asked.has(id, now) {
-		return
+	if !s.asked.has(id, now) && !s.absent.has(id, now) && s.join(ctx, id, ForWatch) != nil {
+		s.asked.put(id, now, now.Add(askedFor))
 	}
-	later := s.later[id.Provider()]
-	select {
-	case later <- struct{}{}:
-	default:
-		return
-	}
-	s.asked.put(id, now, now.Add(askedFor))
-	ctx = context.WithoutCancel(ctx)
-	s.wait.Go(func() {
-		defer func() { <-later }()
-		_, _ = s.fetch(ctx, id, ForWatch) // the kept market was already served
-	})
 }
 
 // CreateNative creates a native market. One that a signed message asks for is

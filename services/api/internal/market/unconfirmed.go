@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 )
@@ -31,27 +33,25 @@ func (c *Catalogue) ReadUnconfirmed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	denies := make([]bool, len(ids))
-	places := make(chan struct{}, readers)
-	var wait sync.WaitGroup
-	for i, id := range ids {
+	var mu sync.Mutex
+	var denied []syntax.MarketID
+	var reads errgroup.Group
+	reads.SetLimit(readers)
+	for _, id := range ids {
 		if c.markets.venues[id.Provider()] == nil {
 			continue
 		}
-		places <- struct{}{}
-		wait.Go(func() {
-			_, err := c.markets.Refresh(ctx, id) // unavailable: requested again in a later round
-			denies[i] = errors.Is(err, ErrNotFound)
-			<-places
+		reads.Go(func() error {
+			// A market whose venue is unavailable is requested again in a later round.
+			if _, err := c.markets.Refresh(ctx, id); errors.Is(err, ErrNotFound) {
+				mu.Lock()
+				defer mu.Unlock()
+				denied = append(denied, id)
+			}
+			return nil
 		})
 	}
-	wait.Wait()
-	var denied []syntax.MarketID
-	for i, id := range ids {
-		if denies[i] {
-			denied = append(denied, id)
-		}
-	}
+	_ = reads.Wait() // no read returns an error
 	_, err = c.store.DenyUnconfirmed(ctx, denied, now.Add(-unconfirmedFor), now)
 	return err
 }

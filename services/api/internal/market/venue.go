@@ -7,9 +7,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/syntax"
 )
 
-// Record is one answer of a venue about one market, in the words of this
-// package. Status resolved is the venue's final word, with Verdict set; it
-// becomes an outcome only by a claim.
+// Record is one answer of a venue about one market. With status resolved, Verdict is the venue's final result. The ledger has an
+// outcome only after a claim. Nil and empty members are unknown or do not apply.
 type Record struct {
 	ID          syntax.MarketID
 	Title       string
@@ -17,9 +16,10 @@ type Record struct {
 	EndDate     *time.Time
 	Status      syntax.MarketStatus
 	Provisional bool // a result is shown, proposed or challenged
+	Disputed    bool // the proposed result is challenged at the venue; Provisional, which decides, is then set too
 	Verdict     *syntax.Verdict
 	Payout      *string
-	Lane        syntax.Lane // by the venue's own tags; OTHER: they do not tell
+	Lane        syntax.Lane // by the venue's tags; OTHER: they name no lane
 	Tags        []string
 	Category    string // programme lane, found by Classify
 	Slug        string
@@ -44,11 +44,10 @@ type Record struct {
 	// market is open and when the venue gives no time with a time of day.
 	ClosedAt *time.Time
 
-	// Short is an answer that does not say everything: what is empty in it stays
-	// as it is kept, and a kept title that only adds to its title stays too.
+	// Short is set for an answer that leaves out members. Stored values of its empty members are not changed, nor is a stored title
+	// that contains its title.
 	Short bool
-	// Guessed, found with the lane: a short answer whose lane is told by its title
-	// alone; a kept lane is better.
+	// Guessed is set with the lane for a short answer whose lane follows from the title alone. A stored lane has precedence.
 	Guessed bool
 }
 
@@ -77,8 +76,8 @@ type Venue interface {
 	// ListOpen reads one page of the open markets; next is empty at the end.
 	ListOpen(ctx context.Context, cursor string) (records []Record, next string, err error)
 	// Quote reads many markets in few requests, with the quotes of those that are open. Markets
-	// that the answers show as not open are returned as such. One that is left out is not
-	// open, or unknown: Get says which.
+	// that the answers show as not open are returned as such. A market that is left out is not
+	// open or does not exist; Get returns which.
 	Quote(ctx context.Context, ids []syntax.MarketID) ([]Record, error)
 }
 
@@ -87,7 +86,7 @@ type Venues map[syntax.Provider]Venue
 
 // Classify sorts markets into lanes (contract 4.16.3).
 type Classify struct {
-	// Lane finds the content lane where the venue's own tags do not tell it.
+	// Lane returns the content lane of a market whose venue's tags name none.
 	Lane func(title string, tags []string) syntax.Lane
 	// Category finds the programme lane of a market of a content lane.
 	Category func(lane syntax.Lane, title string, tags []string) string

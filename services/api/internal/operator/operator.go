@@ -67,8 +67,8 @@ type Key struct {
 
 // Prefixes of the one key family.
 const (
-	PrefixKey   = "dk_"
-	PrefixAgent = "db_live_"
+	PrefixKey   = syntax.KeyPrefix
+	PrefixAgent = syntax.AgentKeyPrefix
 )
 
 // newKey returns a new plaintext key: the prefix and 32 random bytes in base64url.

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/chrono"
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/wire"
@@ -69,12 +70,8 @@ func (s *Service) Run(ctx context.Context, every time.Duration, failed func(erro
 		} else if n := s.size(); n == 0 || n > seen+seen/10 {
 			seen, pause = n, min(every, filling)
 		}
-		wait := time.NewTimer(max(0, pause-s.now().Sub(began)))
-		select {
-		case <-ctx.Done():
-			wait.Stop()
-			return ctx.Err()
-		case <-wait.C:
+		if err := chrono.Sleep(ctx, max(0, pause-s.now().Sub(began))); err != nil {
+			return err
 		}
 	}
 }
@@ -177,12 +174,9 @@ func (s *Service) current(ctx context.Context) (*state, error) {
 // reading succeeded for wire.LiveFor nothing is known to move. Fault:
 // ErrUnavailable.
 func (s *Service) Moves(ctx context.Context, w syntax.Window, lane syntax.Lane, limit int) ([]wire.Move, time.Time, error) {
-	st, err := s.current(ctx)
+	st, err := s.live(ctx)
 	if err != nil {
 		return nil, time.Time{}, err
-	}
-	if s.old(st) {
-		return nil, st.at, nil
 	}
 	return wire.InLane(st.moves[slices.Index(syntax.Windows[:], w)], lane, func(m *wire.Move) syntax.Lane { return m.Market.Lane }, limit), st.at, nil
 }
@@ -190,17 +184,21 @@ func (s *Service) Moves(ctx context.Context, w syntax.Window, lane syntax.Lane, 
 // Situations is Moves for the stories that moves make, by score; the lane is that
 // of the lead market. Fault: ErrUnavailable.
 func (s *Service) Situations(ctx context.Context, w syntax.Window, lane syntax.Lane, limit int) ([]wire.Situation, time.Time, error) {
-	st, err := s.current(ctx)
+	st, err := s.live(ctx)
 	if err != nil {
 		return nil, time.Time{}, err
-	}
-	if s.old(st) {
-		return nil, st.at, nil
 	}
 	return wire.InLane(st.situations[slices.Index(syntax.Windows[:], w)], lane, func(s *wire.Situation) syntax.Lane { return s.Lead().Lane }, limit), st.at, nil
 }
 
-func (s *Service) old(st *state) bool { return s.now().Sub(st.at) > wire.LiveFor }
+// live returns the current reading, or an empty one with its time when no reading succeeded for wire.LiveFor. Fault: ErrUnavailable.
+func (s *Service) live(ctx context.Context) (*state, error) {
+	st, err := s.current(ctx)
+	if err == nil && s.now().Sub(st.at) > wire.LiveFor {
+		return &state{at: st.at}, nil
+	}
+	return st, err
+}
 
 // Tiles gives the heatmap of the primary venue, at most MostTiles: the pinned
 // markets in their order, then the events by attention; a pinned market that is
@@ -236,12 +234,9 @@ func (s *Service) Top(ctx context.Context, lane syntax.Lane, limit int) ([]Row, 
 // Taken lists open markets with takes of the last 24 hours, the most first. When no
 // reading succeeded for wire.LiveFor nothing is known of them. Fault: ErrUnavailable.
 func (s *Service) Taken(ctx context.Context, limit int) ([]Row, time.Time, error) {
-	st, err := s.current(ctx)
+	st, err := s.live(ctx)
 	if err != nil {
 		return nil, time.Time{}, err
-	}
-	if s.old(st) {
-		return nil, st.at, nil
 	}
 	return st.taken[:min(len(st.taken), max(limit, 0))], st.at, nil
 }

@@ -8,11 +8,6 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// Calls lists what was called. Fault: db_unavailable.
-type Calls interface {
-	ListCalls(ctx context.Context, q signal.CallQuery) (signal.CallPage, error)
-}
-
 // Step is where the score stood when so many calls more were decided.
 type Step struct {
 	At           time.Time
@@ -42,11 +37,11 @@ const (
 // Calls is a page of an operator's calls, newest first. A page that has a next one is
 // not the last: it looks one call ahead. Fault: not_found.
 func (s *Service) Calls(ctx context.Context, handle string, limit int, after syntax.Cursor) (signal.CallPage, error) {
-	o, err := s.directory.Operator(ctx, handle, "")
+	o, err := s.operators.Operator(ctx, handle, "")
 	if err != nil {
 		return signal.CallPage{}, err
 	}
-	p, err := s.calls.ListCalls(ctx, signal.CallQuery{Handle: o.Handle, Limit: limit + 1, After: after})
+	p, err := s.store.ListCalls(ctx, signal.CallQuery{Handle: o.Handle, Limit: limit + 1, After: after})
 	if err != nil || len(p.Signals) <= limit {
 		p.Next = ""
 		return p, err
@@ -58,7 +53,7 @@ func (s *Service) Calls(ctx context.Context, handle string, limit int, after syn
 
 // Course is how the score of an operator went. Fault: not_found.
 func (s *Service) Course(ctx context.Context, handle string) (Course, error) {
-	o, err := s.directory.Operator(ctx, handle, "")
+	o, err := s.operators.Operator(ctx, handle, "")
 	if err != nil {
 		return Course{}, err
 	}

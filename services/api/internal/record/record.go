@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/board"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
@@ -51,11 +52,6 @@ type Ranked struct {
 	Stats    Stats
 }
 
-// Directory finds operators by handle, or by id when the handle is empty. Fault: not_found.
-type Directory interface {
-	Operator(ctx context.Context, handle, id string) (operator.Operator, error)
-}
-
 // Most of what one read shows.
 const (
 	MaxRecent  = 100
@@ -77,35 +73,45 @@ type Store interface {
 	// ReadCourse looks at the newest calls, most of them, and joins those that were
 	// decided into so many steps.
 	ReadCourse(ctx context.Context, userID string, most, steps int) (Course, error)
+	// ListCalls returns a page of calls, newest first.
+	ListCalls(ctx context.Context, q signal.CallQuery) (signal.CallPage, error)
 }
 
 // Service reads records.
 type Service struct {
 	store     Store
-	calls     Calls
-	directory Directory
+	boards    *board.Service
+	operators *operator.Service
 	now       func() time.Time
 }
 
 // NewService wires the subject.
-func NewService(store Store, calls Calls, directory Directory, now func() time.Time) *Service {
-	return &Service{store: store, calls: calls, directory: directory, now: now}
+func NewService(store Store, boards *board.Service, operators *operator.Service, now func() time.Time) *Service {
+	return &Service{store: store, boards: boards, operators: operators, now: now}
 }
+
+// took passes the duration of a read of ranks to board.Service.Took, because such a read also reads the results that the boards
+// have not folded yet.
+func (s *Service) took(begun time.Time) { s.boards.Took(s.now().Sub(begun)) }
 
 // Record reads one operator's record. Fault: not_found.
 func (s *Service) Record(ctx context.Context, handle, id string, recent, moments int) (Record, error) {
-	o, err := s.directory.Operator(ctx, handle, id)
+	o, err := s.operators.Operator(ctx, handle, id)
 	if err != nil {
 		return Record{}, err
 	}
-	r, err := s.store.ReadRecord(ctx, o.ID, within(recent, MaxRecent), within(moments, MaxMoments), s.now().Add(-window28))
+	begun := s.now()
+	defer s.took(begun)
+	r, err := s.store.ReadRecord(ctx, o.ID, within(recent, MaxRecent), within(moments, MaxMoments), begun.Add(-window28))
 	r.Operator = o
 	return r, err
 }
 
 // Ranked lists the first places of the ranked field.
 func (s *Service) Ranked(ctx context.Context, limit int) ([]Ranked, error) {
-	list, err := s.store.ListRanked(ctx, within(limit, MaxRanked), s.now().Add(-window28))
+	begun := s.now()
+	defer s.took(begun)
+	list, err := s.store.ListRanked(ctx, within(limit, MaxRanked), begun.Add(-window28))
 	for i := range list {
 		list[i].Rank = int64(i + 1)
 	}

@@ -31,7 +31,7 @@ type LaneReport struct {
 // Skill measures the calls of an operator: of one lane or (empty) of all of them, of
 // "28d" or of all of life. Faults: not_found, those of package skill.
 func (s *Service) Skill(ctx context.Context, handle, lane, window string) (Skill, error) {
-	o, err := s.directory.Operator(ctx, handle, "")
+	o, err := s.operators.Operator(ctx, handle, "")
 	if err != nil {
 		return Skill{}, err
 	}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/redis/go-redis/v9"
 
@@ -84,10 +83,8 @@ func (b *bundle) resolve() {
 	b.exec(`INSERT INTO api.outbox (type, market_id, at) VALUES ('market.resolved', '1', now())`)
 }
 
-func newID() string { return uuid.Must(uuid.NewV7()).String() }
-
-func (b *bundle) options() relay.Options {
-	return relay.Options{Log: b.store, Redis: b.redis, Now: time.Now, NewID: newID, Slog: slog.New(slog.DiscardHandler)}
+func (b *bundle) relay() *relay.Relay {
+	return &relay.Relay{Store: b.store, Redis: b.redis, Now: time.Now, Slog: slog.New(slog.DiscardHandler)}
 }
 
 // start runs something until the test or the returned function ends it.
@@ -130,10 +127,7 @@ func (b *bundle) want(n int) []feed.Message {
 		head, err := b.store.FeedHead(context.Background())
 		return err == nil && head >= int64(n)
 	})
-	events, err := b.store.ListFeedAfter(context.Background(), 0, n+100)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	events := testkit.Must(b.store.ListFeedAfter(context.Background(), 0, n+100))(b.t)
 	if len(events) != n {
 		b.t.Fatalf("%d events, want %d", len(events), n)
 	}
@@ -142,10 +136,7 @@ func (b *bundle) want(n int) []feed.Message {
 			b.t.Fatalf("event %d has number %d", i+1, e.Seq)
 		}
 	}
-	messages, err := feed.NewChain(b.store).Link(context.Background(), events)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	messages := testkit.Must(feed.NewChain(b.store).Link(context.Background(), events))(b.t)
 	return messages
 }
 
@@ -166,10 +157,7 @@ func (b *bundle) stream() []string {
 
 func redisClient(t *testing.T, url string) *redis.Client {
 	t.Helper()
-	opt, err := redis.ParseURL(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	opt := testkit.Must(redis.ParseURL(url))(t)
 	c := redis.NewClient(opt)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
@@ -192,21 +180,23 @@ func read(t *testing.T, hub *live.Hub, c feed.Channel) *reader {
 
 func (r *reader) got() []string { return r.Texts() }
 
-// expect waits until a reader has exactly the frames of a channel.
-func (r *reader) expect(t *testing.T, messages []feed.Message, c feed.Channel) {
-	t.Helper()
-	var want []string
+// framesOf returns the frames of a channel.
+func framesOf(messages []feed.Message, c feed.Channel) (frames []string) {
 	for i := range messages {
 		for _, l := range messages[i].Links {
 			if l.Channel == c {
-				want = append(want, string(live.EventFrame(&messages[i], l)))
+				frames = append(frames, string(live.EventFrame(&messages[i], l)))
 			}
 		}
 	}
-	end := time.Now().Add(20 * time.Second)
-	for len(r.got()) < len(want) && time.Now().Before(end) {
-		testkit.Eventually(t, 30*time.Second, func() bool { return len(r.got()) >= len(want) || time.Now().After(end) })
-	}
+	return frames
+}
+
+// expect waits until a reader has exactly the frames of a channel.
+func (r *reader) expect(t *testing.T, messages []feed.Message, c feed.Channel) {
+	t.Helper()
+	want := framesOf(messages, c)
+	testkit.Eventually(t, 20*time.Second, func() bool { return len(r.got()) >= len(want) })
 	if diff := cmp.Diff(want, r.got()); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", c, diff)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/signalcast/signalcast/pkg/chrono"
 	"github.com/signalcast/signalcast/pkg/kv"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/live"
@@ -21,18 +22,9 @@ const (
 	textEvery  = 3 * time.Second        // between two reads of decisions about text
 )
 
-// Source is the feed as a follower reads it.
-type Source interface {
-	feed.Heads
-	ListFeedAfter(ctx context.Context, after int64, limit int) ([]feed.Event, error)
-	FeedHead(ctx context.Context) (int64, error)
-	// ModerationDigest returns a digest that each decision about text changes.
-	ModerationDigest(ctx context.Context) (string, error)
-}
-
 // Follower brings every event of the feed to the hub of this process.
 type Follower struct {
-	source Source
+	source feed.Store
 	redis  *redis.Client
 	hub    *live.Hub
 	now    func() time.Time
@@ -45,7 +37,7 @@ type Follower struct {
 }
 
 // NewFollower makes a follower; Close ends its own connections.
-func NewFollower(source Source, c *kv.Client, hub *live.Hub, now func() time.Time, log *slog.Logger) *Follower {
+func NewFollower(source feed.Store, c *kv.Client, hub *live.Hub, now func() time.Time, log *slog.Logger) *Follower {
 	return &Follower{source: source, redis: c.Blocking(), hub: hub, now: now, log: log, chain: feed.NewChain(source)}
 }
 
@@ -55,8 +47,8 @@ func (f *Follower) Close() error { return f.redis.Close() }
 // Run follows until ctx ends. It outlives the loss of Redis and of the database.
 func (f *Follower) Run(ctx context.Context) error {
 	for !f.start(ctx) {
-		if pause(ctx, pollEvery); ctx.Err() != nil {
-			return ctx.Err()
+		if err := chrono.Sleep(ctx, pollEvery); err != nil {
+			return err
 		}
 	}
 	var redisAgain time.Time
@@ -64,7 +56,7 @@ func (f *Follower) Run(ctx context.Context) error {
 		f.forgetModerated(ctx)
 		if f.now().Before(redisAgain) {
 			f.poll(ctx)
-			pause(ctx, pollEvery)
+			_ = chrono.Sleep(ctx, pollEvery)
 			continue
 		}
 		messages, err := nextEvents(ctx, f.redis, f.hub.Head(), readWait)
@@ -160,14 +152,14 @@ func (f *Follower) deliver(ctx context.Context, messages []feed.Message) {
 		var hole *live.HoleError
 		if errors.As(err, &hole) {
 			if !f.poll(ctx) {
-				pause(ctx, pollEvery)
+				_ = chrono.Sleep(ctx, pollEvery)
 				return // read again from where the hub is
 			}
 			err = f.hub.Deliver(m)
 		}
 		if err != nil {
 			f.log.WarnContext(ctx, "an event was left for the next read", "seq", m.Seq, "error", err)
-			pause(ctx, pollEvery)
+			_ = chrono.Sleep(ctx, pollEvery)
 			return
 		}
 	}
@@ -192,11 +184,7 @@ func (f *Follower) poll(ctx context.Context) bool {
 func (f *Follower) page(ctx context.Context) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, stepBudget)
 	defer cancel()
-	events, err := f.source.ListFeedAfter(ctx, f.hub.Head(), pageSize)
-	if err != nil {
-		return 0, err
-	}
-	messages, err := f.chain.Link(ctx, events)
+	messages, err := f.chain.Read(ctx, f.hub.Head(), pageSize)
 	if err != nil {
 		return 0, err
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
-	"github.com/signalcast/signalcast/services/api/internal/relay"
 )
 
 // age puts n facts of a day that is no longer kept into the feed; every third is of
@@ -19,10 +18,7 @@ func (b *bundle) age(n int) {
 		day.Format("20060102"), day.Format(time.RFC3339), day.AddDate(0, 0, 1).Format(time.RFC3339)))
 	b.exec(`INSERT INTO api.outbox (type, market_id, at) SELECT 'market.status', '1', CASE WHEN i % 3 = 0 THEN now() ELSE $1 END FROM generate_series(1, $2) i`, day, n)
 	for {
-		moved, err := b.store.NumberFeed(b.t.Context(), 500, newID)
-		if err != nil {
-			b.t.Fatal(err)
-		}
+		moved := testkit.Must(b.store.NumberFeed(b.t.Context(), 500))(b.t)
 		if moved == 0 {
 			break
 		}
@@ -46,7 +42,7 @@ func TestYoungerThanTheMemory(t *testing.T) {
 			b := setup(t)
 			b.age(c.old)
 			b.exec(`INSERT INTO api.outbox (type, market_id, at) SELECT 'market.status', '1', now() FROM generate_series(1, $1::int)`, c.kept)
-			if _, err := b.store.NumberFeed(t.Context(), 500, newID); err != nil {
+			if _, err := b.store.NumberFeed(t.Context(), 500); err != nil {
 				t.Fatal(err)
 			}
 			hub := b.follow()
@@ -62,7 +58,7 @@ func TestYoungerThanTheMemory(t *testing.T) {
 				}
 			}
 			r := read(t, hub, feed.MarketChannel("1"))
-			b.start(relay.New(b.options()).Run)
+			b.start(b.relay().Run)
 			b.write(3)
 			testkit.Eventually(t, 20*time.Second, func() bool { return hub.Head() == int64(c.old+c.kept+3) })
 			testkit.Eventually(t, 20*time.Second, func() bool { // and the stream has it too

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/signalcast/signalcast/pkg/chrono"
 	"github.com/signalcast/signalcast/pkg/kv"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
@@ -43,7 +44,7 @@ func (n *News) Publish(ctx context.Context, e feed.Ephemeral) {
 func (n *News) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		n.receive(ctx)
-		pause(ctx, retryRedis)
+		_ = chrono.Sleep(ctx, retryRedis)
 	}
 	return ctx.Err()
 }

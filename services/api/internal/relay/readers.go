@@ -3,121 +3,101 @@ package relay
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strconv"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/signalcast/signalcast/pkg/kv"
 )
 
-// readersLife ends what a process that died has told.
+// readersLife is how long the numbers of a process that ended count.
 const readersLife = 3 * viewersEvery
 
-// Readers adds up the readers of all processes in Redis: a hash for each process,
-// and a sorted set of those that live. While Redis is away a process knows of its own.
-type Readers struct {
-	redis *kv.Client
-	id    string
-	now   func() time.Time
-}
-
-// NewReaders makes the counter of one process; id tells it from the others.
-func NewReaders(c *kv.Client, id string, now func() time.Time) *Readers {
-	return &Readers{redis: c, id: id, now: now}
-}
-
+// processes is the sorted set of the processes that live. Each has a hash with its readers by market.
 var processes = kv.Key("readers")
 
 func readersOf(process string) string { return kv.Key("readers:" + process) }
 
-// Count implements Counter.
-func (r *Readers) Count(ctx context.Context, own map[string]int) (map[string]int, error) {
-	now := r.now()
-	ids := make([]string, 0, len(own))
+// count stores the readers of this process by market and returns the sums over all processes for these markets.
+func (t *Ticker) count(ctx context.Context, own map[string]int) (map[string]int, error) {
+	now := t.now()
 	fields := make([]any, 0, 2*len(own))
 	for id, n := range own {
-		ids = append(ids, id)
 		fields = append(fields, id, n)
 	}
-	var alive *redis.StringSliceCmd
-	_, err := r.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-		key := readersOf(r.id)
+	_, err := t.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
+		key := readersOf(t.id)
 		p.Del(ctx, key)
 		if len(fields) > 0 {
 			p.HSet(ctx, key, fields...)
 			p.Expire(ctx, key, readersLife)
 		}
-		p.ZAdd(ctx, processes, redis.Z{Score: float64(now.UnixMilli()), Member: r.id})
+		p.ZAdd(ctx, processes, redis.Z{Score: float64(now.UnixMilli()), Member: t.id})
 		p.ZRemRangeByScore(ctx, processes, "-inf", strconv.FormatInt(now.Add(-readersLife).UnixMilli(), 10))
 		p.Expire(ctx, processes, readersLife)
-		alive = p.ZRange(ctx, processes, 0, -1)
 		return nil
 	})
-	if err != nil || len(ids) == 0 {
+	if err != nil || len(own) == 0 {
 		return own, err
 	}
-	sums := make(map[string]int, len(own))
-	for id, n := range own {
-		sums[id] = n
+	ids, others := slices.Collect(maps.Keys(own)), t.redis.Pipeline()
+	var answers []*redis.SliceCmd
+	err = t.eachOther(ctx, func(key string) error {
+		answers = append(answers, others.HMGet(ctx, key, ids...))
+		return nil
+	})
+	if err != nil {
+		return own, err
 	}
-	for _, process := range alive.Val() {
-		if process == r.id {
-			continue
-		}
-		values, err := r.redis.HMGet(ctx, readersOf(process), ids...).Result()
-		if err != nil {
-			return nil, err
-		}
-		for i, v := range values {
-			if text, ok := v.(string); ok {
-				n, _ := strconv.Atoi(text) // what is no number counts nothing
-				sums[ids[i]] += n
-			}
+	if _, err := others.Exec(ctx); err != nil {
+		return own, err
+	}
+	sums := maps.Clone(own)
+	for _, answer := range answers {
+		for i, v := range answer.Val() {
+			text, _ := v.(string)
+			n, _ := strconv.Atoi(text) // what is no number counts nothing
+			sums[ids[i]] += n
 		}
 	}
 	return sums, nil
 }
 
-// Others implements Counter.
-func (r *Readers) Others(ctx context.Context) (map[string]int, error) {
-	alive, err := r.redis.ZRange(ctx, processes, 0, -1).Result()
-	if err != nil {
-		return nil, err
-	}
+// others returns the sums of the other processes for every market.
+func (t *Ticker) others(ctx context.Context) (map[string]int, error) {
 	sums := make(map[string]int)
-	for _, process := range alive {
-		if process == r.id {
-			continue
-		}
-		all, err := r.redis.HGetAll(ctx, readersOf(process)).Result()
-		if err != nil {
-			return nil, err
-		}
+	return sums, t.eachOther(ctx, func(key string) error {
+		all, err := t.redis.HGetAll(ctx, key).Result()
 		for id, text := range all {
-			n, _ := strconv.Atoi(text)
+			n, _ := strconv.Atoi(text) // what is no number counts nothing
 			sums[id] += n
 		}
-	}
-	return sums, nil
+		return err
+	})
 }
 
-// Elsewhere implements Counter.
-func (r *Readers) Elsewhere(ctx context.Context, id string) (int, error) {
-	alive, err := r.redis.ZRange(ctx, processes, 0, -1).Result()
-	if err != nil {
-		return 0, err
-	}
-	sum := 0
-	for _, process := range alive {
-		if process == r.id {
-			continue
-		}
-		n, err := r.redis.HGet(ctx, readersOf(process), id).Int()
-		if err != nil && !errors.Is(err, redis.Nil) {
-			return 0, err
-		}
+// elsewhere returns the sum of the other processes for one market.
+func (t *Ticker) elsewhere(ctx context.Context, id string) (sum int, err error) {
+	err = t.eachOther(ctx, func(key string) error {
+		n, err := t.redis.HGet(ctx, key, id).Int()
 		sum += n
+		if errors.Is(err, redis.Nil) {
+			return nil
+		}
+		return err
+	})
+	return sum, err
+}
+
+// eachOther calls read with the key of each other process.
+func (t *Ticker) eachOther(ctx context.Context, read func(key string) error) error {
+	alive, err := t.redis.ZRange(ctx, processes, 0, -1).Result()
+	for _, process := range slices.DeleteFunc(alive, func(p string) bool { return p == t.id }) {
+		if err := read(readersOf(process)); err != nil {
+			return err
+		}
 	}
-	return sum, nil
+	return err
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/signalcast/signalcast/pkg/testkit"
@@ -28,6 +29,51 @@ func ids(n int) []string {
 	return out
 }
 
+var errKilled = errors.New("killed")
+
+// dying is a store whose calls fail at random, before or after they are done.
+type dying struct {
+	feed.Store
+	deaths map[string]int
+}
+
+func (d dying) die(at string) error {
+	if rand.N(3) > 0 {
+		return nil
+	}
+	d.deaths[at]++
+	return errKilled
+}
+
+func (d dying) NumberFeed(ctx context.Context, limit int) (int, error) {
+	if err := d.die("before numbering"); err != nil {
+		return 0, err
+	}
+	n, err := d.Store.NumberFeed(ctx, limit)
+	if err == nil {
+		err = d.die("after numbering")
+	}
+	return n, err
+}
+
+func (d dying) ListFeedAfter(ctx context.Context, after int64, limit int) ([]feed.Event, error) {
+	if err := d.die("before publishing"); err != nil {
+		return nil, err
+	}
+	return d.Store.ListFeedAfter(ctx, after, limit)
+}
+
+func (d dying) DrainFeed(ctx context.Context, chunk int, skip []string) (feed.Drained, error) {
+	if err := d.die("before draining"); err != nil {
+		return feed.Drained{}, err
+	}
+	drained, err := d.Store.DrainFeed(ctx, chunk, skip)
+	if err == nil {
+		err = d.die("after draining")
+	}
+	return drained, err
+}
+
 // A relay that dies between any two steps, again and again, while writers write
 // and a market is resolved: the feed has every fact once, and so has the stream.
 func TestRelayDiesBetweenAnySteps(t *testing.T) {
@@ -40,38 +86,31 @@ func TestRelayDiesBetweenAnySteps(t *testing.T) {
 		writers.Go(func() { b.write(100) })
 	}
 	writers.Go(b.resolve)
-	killed := errors.New("killed")
-	deaths := make(map[string]int)
-	for deadline := time.Now().Add(2 * time.Second); time.Now().Before(deadline) || len(deaths) < 5; {
-		o := b.options()
-		o.Step = func(name string) error {
-			if rand.N(3) == 0 {
-				deaths[name]++
-				return killed
-			}
-			return nil
-		}
-		if err := relay.New(o).Run(t.Context()); !errors.Is(err, killed) {
+	store := dying{b.store, make(map[string]int)}
+	for deadline := time.Now().Add(2 * time.Second); time.Now().Before(deadline) || len(store.deaths) < 5; {
+		r := b.relay()
+		r.Store = store
+		if err := r.Run(t.Context()); !errors.Is(err, errKilled) {
 			t.Fatal(err)
 		}
 	}
 	writers.Wait()
-	b.start(relay.New(b.options()).Run)
+	b.start(b.relay().Run)
 	messages := b.want(451)
 	testkit.Eventually(t, 20*time.Second, func() bool { return len(b.stream()) == 451 })
 	if diff := cmp.Diff(ids(451), b.stream()); diff != "" {
 		t.Errorf("stream (-want +got):\n%s", diff)
 	}
 	r.expect(t, messages, feed.Signals)
-	t.Logf("deaths: %v", deaths)
+	t.Logf("deaths: %v", store.deaths)
 }
 
 // Two relays at once, as when a lease changes hands late: still every fact once.
 func TestTwoRelays(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.start(relay.New(b.options()).Run)
-	b.start(relay.New(b.options()).Run)
+	b.start(b.relay().Run)
+	b.start(b.relay().Run)
 	hub := b.follow()
 	rs := map[feed.Channel]*reader{}
 	for _, c := range []feed.Channel{feed.Signals, feed.LaneChannel("MUSIC"), feed.MarketChannel("1"), feed.OperatorChannel("seed7"), feed.Resolutions} {
@@ -95,7 +134,7 @@ func TestRelayPassesOverWaitingMarkets(t *testing.T) {
 	b.exec(`INSERT INTO api.market_resolutions (market_id, outcome, resolver, source, close_at, lane, resolved_at)
 		SELECT i::text, 'YES', 'admin', 'admin', now(), 'MUSIC', now() - interval '1 hour' FROM generate_series(1, 2) i`)
 	b.exec(`INSERT INTO api.outbox (type, market_id, at) SELECT 'market.resolved', i::text, now() - (3 - i) * interval '1 minute' FROM generate_series(1, 2) i`)
-	b.start(relay.New(b.options()).Run)
+	b.start(b.relay().Run)
 	b.want(2)
 	testkit.Eventually(t, 10*time.Second, func() bool {
 		var left string
@@ -112,7 +151,7 @@ func TestRelayPassesOverWaitingMarkets(t *testing.T) {
 func TestRedisForgets(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.start(relay.New(b.options()).Run)
+	b.start(b.relay().Run)
 	r := read(t, b.follow(), feed.Signals)
 	c := redisClient(t, b.url)
 	for range 5 {
@@ -138,12 +177,12 @@ func TestForeignStream(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			err := redisClient(t, b.url).XAdd(t.Context(), &redis.XAddArgs{
-				Stream: "sc:feed", ID: fmt.Sprintf("%d-0", first), Values: []string{"i", newID(), "t", "market.status", "a", "0", "d", "{}", "c", "market:1 0"},
+				Stream: "sc:feed", ID: fmt.Sprintf("%d-0", first), Values: []string{"i", uuid.NewString(), "t", "market.status", "a", "0", "d", "{}", "c", "market:1 0"},
 			}).Err()
 			if err != nil {
 				t.Fatal(err)
 			}
-			b.start(relay.New(b.options()).Run)
+			b.start(b.relay().Run)
 			b.write(10)
 			b.want(10)
 			testkit.Eventually(t, 20*time.Second, func() bool { return cmp.Equal(b.stream(), ids(10)) })
@@ -156,7 +195,7 @@ func TestRedisHangsAndDies(t *testing.T) {
 	t.Parallel()
 	server := testkit.RedisServer(t)
 	b := setupRedis(t, server.URL())
-	b.start(relay.New(b.options()).Run)
+	b.start(b.relay().Run)
 	r := read(t, b.follow(), feed.Signals)
 	b.write(20)
 	resume := testkit.Hang(t, server.PID())
@@ -181,12 +220,12 @@ func TestFollowerFillsHoles(t *testing.T) {
 	r := read(t, b.follow(), feed.MarketChannel("1"))
 	b.exec(`INSERT INTO api.outbox (type, market_id, at) SELECT 'market.status', '1', now() FROM generate_series(1, 10)`)
 	err := redisClient(t, b.url).XAdd(t.Context(), &redis.XAddArgs{
-		Stream: "sc:feed", ID: "10-0", Values: []string{"i", newID(), "t", "market.status", "a", "0", "d", "{}", "c", "market:1 9"},
+		Stream: "sc:feed", ID: "10-0", Values: []string{"i", uuid.NewString(), "t", "market.status", "a", "0", "d", "{}", "c", "market:1 9"},
 	}).Err()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.store.NumberFeed(t.Context(), 10, newID); err != nil {
+	if _, err := b.store.NumberFeed(t.Context(), 10); err != nil {
 		t.Fatal(err)
 	}
 	r.expect(t, b.want(10), feed.MarketChannel("1"))
@@ -197,7 +236,7 @@ func TestFollowerFillsHoles(t *testing.T) {
 func TestFollowerStartsInTheMiddle(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.start(relay.New(b.options()).Run)
+	b.start(b.relay().Run)
 	b.write(60)
 	messages := b.want(60)
 	hub := b.follow()
@@ -205,14 +244,7 @@ func TestFollowerStartsInTheMiddle(t *testing.T) {
 	sub := hub.Subscribe(hub.NewReader(p), feed.MarketChannel("3"))
 	sub.Start(0)
 	testkit.Eventually(t, 10*time.Second, func() bool { step, _, _ := sub.Catch(); return step == live.Live })
-	var want []string
-	for i := range messages {
-		for _, l := range messages[i].Links {
-			if l.Channel == "market:3" {
-				want = append(want, string(live.EventFrame(&messages[i], l)))
-			}
-		}
-	}
+	want := framesOf(messages, "market:3")
 	// A part of the hub that is behind it brings what it has not had yet as news.
 	testkit.Eventually(t, 10*time.Second, func() bool { return len(p.Texts()) >= len(want) })
 	if diff := cmp.Diff(want, p.Texts()); diff != "" || len(want) == 0 {
@@ -263,7 +295,7 @@ func TestDecisionEmptiesTheMemory(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	hub := b.follow()
-	b.start(relay.New(b.options()).Run)
+	b.start(b.relay().Run)
 	b.write(3)
 	testkit.Eventually(t, 20*time.Second, func() bool { return hub.Head() == 3 })
 	if _, ok := hub.Recent(0, 10); !ok {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,13 +29,12 @@ var streamKey = kv.Key("feed")
 // addEvents appends messages under their own numbers. Redis refuses a number
 // that is not above the last one, so nothing can be added twice.
 func addEvents(ctx context.Context, c *kv.Client, messages []feed.Message) error {
-	for len(messages) > 0 {
-		n := min(len(messages), addSize)
+	for part := range slices.Chunk(messages, addSize) {
 		_, err := c.Pipelined(ctx, func(p redis.Pipeliner) error {
-			for i := range messages[:n] {
+			for i := range part {
 				p.XAdd(ctx, &redis.XAddArgs{
 					Stream: streamKey, MaxLen: streamLength, Approx: true,
-					ID: entryID(messages[i].Seq), Values: fields(&messages[i]),
+					ID: entryID(part[i].Seq), Values: fields(&part[i]),
 				})
 			}
 			p.Expire(ctx, streamKey, streamLife)
@@ -43,7 +43,6 @@ func addEvents(ctx context.Context, c *kv.Client, messages []feed.Message) error
 		if err != nil {
 			return fmt.Errorf("add to stream: %w", err)
 		}
-		messages = messages[n:]
 	}
 	return nil
 }
@@ -89,18 +88,13 @@ func entryID(seq int64) string { return strconv.FormatInt(seq, 10) + "-0" }
 // fields are the message as the stream holds it: i id, t type, a time in
 // microseconds, d data, c one line a channel with the number before.
 func fields(m *feed.Message) []string {
-	var links strings.Builder
+	links := make([]string, len(m.Links))
 	for i, l := range m.Links {
-		if i > 0 {
-			links.WriteByte('\n')
-		}
-		links.WriteString(string(l.Channel))
-		links.WriteByte(' ')
-		links.WriteString(strconv.FormatInt(l.Prev, 10))
+		links[i] = fmt.Sprintf("%s %d", l.Channel, l.Prev)
 	}
 	return []string{
 		"i", m.ID, "t", string(m.Type), "a", strconv.FormatInt(m.At.UnixMicro(), 10),
-		"d", string(m.Data), "c", links.String(),
+		"d", string(m.Data), "c", strings.Join(links, "\n"),
 	}
 }
 

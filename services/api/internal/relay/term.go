@@ -11,7 +11,7 @@ import (
 
 // term is one run of a relay: what it remembers is right only while it leads.
 type term struct {
-	Options
+	*Relay
 	chain   *feed.Chain
 	blocked []string  // resolved markets whose next result is missing
 	kept    string    // day of the last care for partitions
@@ -32,9 +32,6 @@ func (t *term) turn(ctx context.Context) (more bool, err error) {
 		{"publish", t.publish}, // at once: listeners wait for one event more than for many
 		{"drain", t.drain},     // what it numbers is published in the next round
 	} {
-		if err := t.Step("before " + step.name); err != nil {
-			return false, err
-		}
 		bounded, cancel := context.WithTimeout(ctx, stepBudget)
 		again, err := step.do(bounded)
 		cancel()
@@ -54,7 +51,7 @@ func (t *term) keep(ctx context.Context) (bool, error) {
 	if day == t.kept || now.Before(t.keepAt) {
 		return false, nil
 	}
-	if err := t.Log.KeepFeed(ctx); err != nil {
+	if err := t.Store.KeepFeed(ctx); err != nil {
 		t.keepAt = now.Add(time.Minute)
 		t.Slog.WarnContext(ctx, "feed partitions were not kept", "error", err)
 		return false, nil
@@ -64,14 +61,14 @@ func (t *term) keep(ctx context.Context) (bool, error) {
 }
 
 func (t *term) number(ctx context.Context) (bool, error) {
-	n, err := t.Log.NumberFeed(ctx, pageSize, t.NewID)
+	n, err := t.Store.NumberFeed(ctx, pageSize)
 	return n == pageSize, err
 }
 
 // drain numbers one chunk of one market's results. A market that waits for its
 // scores is passed over until the next idle moment.
 func (t *term) drain(ctx context.Context) (bool, error) {
-	d, err := t.Log.DrainFeed(ctx, chunkSize, t.blocked, t.NewID)
+	d, err := t.Store.DrainFeed(ctx, chunkSize, t.blocked)
 	switch {
 	case err != nil:
 		return false, err
@@ -91,16 +88,9 @@ func (t *term) publish(ctx context.Context) (bool, error) {
 		if err := t.sync(ctx, now); err != nil || !t.synced {
 			return false, err
 		}
-		if err := t.Step("after sync"); err != nil {
-			return false, err
-		}
 	}
-	events, err := t.Log.ListFeedAfter(ctx, t.at, pageSize)
-	if err != nil || len(events) == 0 {
-		return false, err
-	}
-	messages, err := t.chain.Link(ctx, events)
-	if err != nil {
+	messages, err := t.chain.Read(ctx, t.at, pageSize)
+	if err != nil || len(messages) == 0 {
 		return false, err
 	}
 	if err := addEvents(ctx, t.Redis, messages); err != nil {
@@ -108,7 +98,7 @@ func (t *term) publish(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	t.at = messages[len(messages)-1].Seq
-	return len(events) == pageSize, nil
+	return len(messages) == pageSize, nil
 }
 
 // sync finds out where the stream ends. A stream that is ahead of the feed, or
@@ -121,7 +111,7 @@ func (t *term) sync(ctx context.Context, now time.Time) error {
 		t.away(ctx, err)
 		return nil
 	}
-	head, err := t.Log.FeedHead(ctx)
+	head, err := t.Store.FeedHead(ctx)
 	if err != nil {
 		return err
 	}
@@ -139,7 +129,7 @@ func (t *term) sync(ctx context.Context, now time.Time) error {
 			last.Seq = 0
 		}
 	}
-	oldest, err := t.Log.FeedOldest(ctx)
+	oldest, err := t.Store.FeedOldest(ctx)
 	if err != nil {
 		return err
 	}
@@ -153,7 +143,7 @@ func (t *term) holds(ctx context.Context, m feed.Message, head int64) (bool, err
 	if m.Seq > head {
 		return false, nil
 	}
-	events, err := t.Log.ListFeedAfter(ctx, m.Seq-1, 1)
+	events, err := t.Store.ListFeedAfter(ctx, m.Seq-1, 1)
 	if err != nil {
 		return false, err
 	}

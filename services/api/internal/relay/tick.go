@@ -2,11 +2,16 @@ package relay
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"strconv"
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
+
+	"github.com/signalcast/signalcast/pkg/kv"
+	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/live"
 )
@@ -20,34 +25,17 @@ const (
 	MostMarkets = 20_000
 )
 
-// Standings reads where markets stand; of those that it does not know it tells nothing.
-type Standings interface {
-	ListStandings(ctx context.Context, ids []string) ([]feed.Standing, error)
-	// ListWatched is how many watch the streams of each market, by news that came
-	// after since.
-	ListWatched(ctx context.Context, since time.Time) (map[string]int, error)
-}
-
-// Counter adds up the readers of all processes.
-type Counter interface {
-	// Count keeps what this process has and gives the sums for its markets.
-	Count(ctx context.Context, own map[string]int) (map[string]int, error)
-	// Others gives the sums of the other processes, for every market.
-	Others(ctx context.Context) (map[string]int, error)
-	// Elsewhere is the sum of the other processes for one market.
-	Elsewhere(ctx context.Context, marketID string) (int, error)
-}
-
 // Ticker tells the readers of this process how the markets that they look at stand:
 // the price and the crowd once a second, how many look once in five. Each process
 // asks for the markets of its own readers alone, so nothing has to be told between
 // processes but how many readers each has.
 type Ticker struct {
-	store   Standings
-	counter Counter
-	hub     *live.Hub
-	now     func() time.Time
-	log     *slog.Logger
+	store feed.Store
+	redis *kv.Client
+	id    string // of this process
+	hub   *live.Hub
+	now   func() time.Time
+	log   *slog.Logger
 
 	told map[string]feed.Standing
 
@@ -57,8 +45,8 @@ type Ticker struct {
 }
 
 // NewTicker makes a Ticker.
-func NewTicker(store Standings, counter Counter, hub *live.Hub, now func() time.Time, log *slog.Logger) *Ticker {
-	return &Ticker{store: store, counter: counter, hub: hub, now: now, log: log, told: map[string]feed.Standing{}, viewers: map[string]int{}}
+func NewTicker(store feed.Store, c *kv.Client, hub *live.Hub, now func() time.Time, log *slog.Logger) *Ticker {
+	return &Ticker{store: store, redis: c, id: uuid.NewString(), hub: hub, now: now, log: log}
 }
 
 // Viewers is how many look at a market, as readers over all processes or by watching a
@@ -72,7 +60,7 @@ func (t *Ticker) Viewers(ctx context.Context, marketID string) int {
 	if known {
 		return n
 	}
-	others, err := t.counter.Elsewhere(ctx, marketID)
+	others, err := t.elsewhere(ctx, marketID)
 	if err != nil {
 		others = 0 // those of this process are known
 	}
@@ -81,18 +69,19 @@ func (t *Ticker) Viewers(ctx context.Context, marketID string) int {
 
 // Everyone is how many look at each market; while Redis is away, the readers of this
 // process alone and those who watch.
-func (t *Ticker) Everyone(ctx context.Context) map[string]int {
-	sums, err := t.counter.Others(ctx)
+func (t *Ticker) Everyone(ctx context.Context) map[syntax.MarketID]int64 {
+	others, err := t.others(ctx)
 	if err != nil {
-		sums = make(map[string]int)
-	}
-	for id, n := range t.hub.Markets() {
-		sums[id] += n
+		others = nil
 	}
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	for id, n := range t.watched {
-		sums[id] += n
+	watched := t.watched
+	t.mu.Unlock()
+	sums := make(map[syntax.MarketID]int64)
+	for _, part := range []map[string]int{others, t.hub.Markets(), watched} {
+		for id, n := range part {
+			sums[syntax.MarketID(id)] += int64(n)
+		}
 	}
 	return sums
 }
@@ -140,7 +129,7 @@ func (t *Ticker) Tell(ctx context.Context) error {
 		ids = append(ids, id)
 	}
 	if len(ids) == 0 {
-		clear(t.told)
+		t.told = nil
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, priceEvery)
@@ -170,28 +159,22 @@ func (t *Ticker) publish(marketID string, kind feed.Type, at time.Time, data []b
 
 // Market ids hold no letter that JSON would escape.
 func priceData(s feed.Standing) []byte {
-	b := append([]byte(`{"marketId":"`), s.MarketID...)
-	b = append(b, `","yesBps":`...)
-	return append(strconv.AppendInt(b, int64(*s.Yes), 10), '}')
+	return fmt.Appendf(nil, `{"marketId":"%s","yesBps":%d}`, s.MarketID, *s.Yes)
 }
 
 func crowdData(s feed.Standing) []byte {
-	b := []byte(`{"yesPercent":`)
-	total := s.CrowdYes + s.CrowdNo
-	if total == 0 {
-		b = append(b, "null"...)
-	} else {
-		b = strconv.AppendInt(b, (200*s.CrowdYes+total)/(2*total), 10)
+	percent, total := "null", s.CrowdYes+s.CrowdNo
+	if total > 0 {
+		percent = strconv.FormatInt((200*s.CrowdYes+total)/(2*total), 10)
 	}
-	b = append(b, `,"totalSignals":`...)
-	return append(strconv.AppendInt(b, total, 10), '}')
+	return fmt.Appendf(nil, `{"yesPercent":%s,"totalSignals":%d}`, percent, total)
 }
 
 // Look counts readers over all processes and those who watch, and tells what has
 // changed. What cannot be read counts nobody.
 func (t *Ticker) Look(ctx context.Context) {
 	own := t.hub.Markets()
-	sums, err := t.counter.Count(ctx, own)
+	sums, err := t.count(ctx, own)
 	if err != nil {
 		sums = own
 	}
@@ -210,7 +193,7 @@ func (t *Ticker) Look(ctx context.Context) {
 	t.mu.Unlock()
 	for id, n := range looking {
 		if before[id] != n && own[id] > 0 {
-			t.publish(id, feed.ViewersUpdated, now, append(strconv.AppendInt([]byte(`{"viewers":`), int64(n), 10), '}'))
+			t.publish(id, feed.ViewersUpdated, now, fmt.Appendf(nil, `{"viewers":%d}`, n))
 		}
 	}
 }

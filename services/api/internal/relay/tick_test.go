@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/internal/relay"
 )
@@ -22,7 +23,7 @@ func TestTicker(t *testing.T) {
 	client := testkit.KV(t, server.URL())
 	hub := newHub(t, 8)
 	one, two := read(t, hub, "market:1"), read(t, hub, "market:2")
-	ticker := relay.NewTicker(b.store, relay.NewReaders(client, "a", time.Now), hub, time.Now, slog.New(slog.DiscardHandler))
+	ticker := relay.NewTicker(b.store, client, hub, time.Now, slog.New(slog.DiscardHandler))
 	tell := func() {
 		t.Helper()
 		if err := ticker.Tell(t.Context()); err != nil {
@@ -42,7 +43,7 @@ func TestTicker(t *testing.T) {
 	other := newHub(t, 8)
 	read(t, other, "market:1")
 	read(t, other, "market:1")
-	there := relay.NewTicker(b.store, relay.NewReaders(client, "b", time.Now), other, time.Now, slog.New(slog.DiscardHandler))
+	there := relay.NewTicker(b.store, client, other, time.Now, slog.New(slog.DiscardHandler))
 	there.Look(t.Context())
 	ticker.Look(t.Context())
 	ticker.Look(t.Context())
@@ -58,7 +59,7 @@ func TestTicker(t *testing.T) {
 	if n := there.Viewers(t.Context(), "2"); n != 2 {
 		t.Errorf("%d viewers of the other market, with one more", n)
 	}
-	if diff := cmp.Diff(map[string]int{"1": 3, "2": 2}, there.Everyone(t.Context())); diff != "" {
+	if diff := cmp.Diff(map[syntax.MarketID]int64{"1": 3, "2": 2}, there.Everyone(t.Context())); diff != "" {
 		t.Errorf("everyone (-want +got):\n%s", diff)
 	}
 	testkit.Eventually(t, 10*time.Second, func() bool { return cmp.Equal(append(want, `{"viewers":3}`), one.data()) })
@@ -68,7 +69,7 @@ func TestTicker(t *testing.T) {
 	if n := ticker.Viewers(t.Context(), "1"); n != 1 {
 		t.Errorf("%d viewers without Redis", n)
 	}
-	if diff := cmp.Diff(map[string]int{"1": 1, "2": 1}, ticker.Everyone(context.Background())); diff != "" {
+	if diff := cmp.Diff(map[syntax.MarketID]int64{"1": 1, "2": 1}, ticker.Everyone(context.Background())); diff != "" {
 		t.Errorf("everyone without Redis (-want +got):\n%s", diff)
 	}
 }
@@ -80,7 +81,7 @@ func TestTickerCountsWhoWatches(t *testing.T) {
 	client := testkit.KV(t, testkit.Redis(t))
 	hub := newHub(t, 8)
 	one := read(t, hub, "market:1")
-	ticker := relay.NewTicker(b.store, relay.NewReaders(client, "a", time.Now), hub, time.Now, slog.New(slog.DiscardHandler))
+	ticker := relay.NewTicker(b.store, client, hub, time.Now, slog.New(slog.DiscardHandler))
 	b.exec(`INSERT INTO api.market_live (market_id, handle, bound, at, viewers, viewers_at) VALUES
 		('1', 'mara_k', true, now(), 37, now()), ('1', 'tidewatch', true, now(), 4, now() - interval '1 minute'), ('3', 'mara_k', true, now(), 37, now())`)
 	ticker.Look(t.Context())
@@ -88,7 +89,7 @@ func TestTickerCountsWhoWatches(t *testing.T) {
 	if n, m := ticker.Viewers(t.Context(), "1"), ticker.Viewers(t.Context(), "3"); n != 38 || m != 37 {
 		t.Errorf("%d and %d viewers", n, m)
 	}
-	if diff := cmp.Diff(map[string]int{"1": 38, "3": 37}, ticker.Everyone(t.Context())); diff != "" {
+	if diff := cmp.Diff(map[syntax.MarketID]int64{"1": 38, "3": 37}, ticker.Everyone(t.Context())); diff != "" {
 		t.Errorf("everyone (-want +got):\n%s", diff)
 	}
 	if n, m := ticker.Counted("1"), ticker.Counted("2"); n != 38 || m != 0 {

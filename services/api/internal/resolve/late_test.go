@@ -6,32 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/signalcast/signalcast/pkg/syntax"
-	"github.com/signalcast/signalcast/services/api/internal/operator"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
+	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
 
 // afterTheEnd are the times of calls after the end of a market, in seconds.
 var afterTheEnd = []int{0, 1, 5, 30, 120}
-
-// fileAs files a call of one operator and returns the verdict.
-func (l *ledger) fileAs(id syntax.MarketID, name string) signal.Verdict {
-	l.t.Helper()
-	people := operator.NewService(l.store, "0123456789abcdef0123456789abcdef", l.now)
-	o, _, err := people.SignIn(l.t.Context(), operator.Identity{Issuer: "https://idp.example", Subject: name, Primary: true})
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	f, err := l.store.File(l.t.Context(), signal.Caller{OperatorID: o.ID}, signal.Draft{
-		Venue: signal.VenueAsked, ID: uuid.Must(uuid.NewV7()).String(), MarketID: id, Side: syntax.Yes, Price: 5000, Source: "web",
-	})
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	return f.Verdict
-}
 
 // end is the end of trading on a market of a venue.
 type end struct {
@@ -64,6 +45,17 @@ var ends = map[syntax.MarketID]end{
 	},
 }
 
+// fileLate files calls after the end of a market that the ledger has not seen.
+func (w *wireLedger) fileLate(id syntax.MarketID, end time.Time) {
+	w.t.Helper()
+	for _, seconds := range afterTheEnd {
+		w.clock.Set(end.Add(time.Duration(seconds) * time.Second))
+		if v := w.fileAs(id, fmt.Sprint("late ", seconds), syntax.Yes); v != signal.VerdictFiled {
+			w.t.Fatalf("%s: %s %d s after the end", id, v, seconds)
+		}
+	}
+}
+
 // settle claims what the venue has decided and returns the number of scored calls.
 func (w *wireLedger) settle() int64 {
 	w.t.Helper()
@@ -92,16 +84,9 @@ func TestCallsAfterTheVenuesEndAreLate(t *testing.T) {
 	for id, e := range ends {
 		w.clock.Set(e.at.Add(-time.Second))
 		w.venueMarket(string(id), noon.Add(time.Hour), false)
-		if v := w.fileAs(id, "in time"); v != signal.VerdictFiled {
-			t.Fatalf("%s: %s before the end", id, v)
-		}
-		for _, seconds := range afterTheEnd {
-			w.clock.Set(e.at.Add(time.Duration(seconds) * time.Second))
-			if v := w.fileAs(id, fmt.Sprint("late ", seconds)); v != signal.VerdictFiled {
-				t.Fatalf("%s: %s %d s after the end", id, v, seconds)
-			}
-		}
-		w.set(home(id), sample(t, id.Provider(), "market_resolved_yes.json"))
+		w.file(string(id), 1)
+		w.fileLate(id, e.at)
+		w.Set(home(id), venuetest.Sample(t, id.Provider(), "market_resolved_yes.json"))
 	}
 	w.clock.Set(noon)
 	if n := w.settle(); n != int64(len(ends)*(1+len(afterTheEnd))) {
@@ -121,21 +106,14 @@ func TestCallsAfterTheLastOpenAnswerAreLate(t *testing.T) {
 	for id, e := range ends {
 		w.clock.Set(noon.Add(-time.Second))
 		w.venueMarket(string(id), noon.Add(time.Hour), false)
-		if v := w.fileAs(id, "in time"); v != signal.VerdictFiled {
-			t.Fatalf("%s: %s before the end", id, v)
-		}
+		w.file(string(id), 1)
 		w.clock.Set(noon)
-		w.set(home(id), edited(t, id.Provider(), "market_resolved_yes.json", e.open))
+		w.Set(home(id), edited(t, id.Provider(), "market_resolved_yes.json", e.open))
 		if m, err := w.markets.Refresh(t.Context(), id); err != nil || m.Status != syntax.MarketOpen {
 			t.Fatalf("%s reads %s, %v", id, m.Status, err)
 		}
-		for _, seconds := range afterTheEnd {
-			w.clock.Set(noon.Add(time.Duration(seconds) * time.Second))
-			if v := w.fileAs(id, fmt.Sprint("late ", seconds)); v != signal.VerdictFiled {
-				t.Fatalf("%s: %s %d s after the end", id, v, seconds)
-			}
-		}
-		w.set(home(id), edited(t, id.Provider(), "market_resolved_yes.json", e.timeless))
+		w.fileLate(id, noon)
+		w.Set(home(id), edited(t, id.Provider(), "market_resolved_yes.json", e.timeless))
 	}
 	w.clock.Set(noon.Add(3 * time.Minute))
 	if n := w.settle(); n != int64(len(ends)*(1+len(afterTheEnd))) {
@@ -152,13 +130,13 @@ func TestCallsAreRefusedOnceTheEndIsKnown(t *testing.T) {
 	w := setupWire(t, false)
 	for id := range ends {
 		w.venueMarket(string(id), noon.Add(time.Hour), false)
-		w.set(home(id), sample(t, id.Provider(), "market_resolved_yes.json"))
+		w.Set(home(id), venuetest.Sample(t, id.Provider(), "market_resolved_yes.json"))
 		w.clock.Advance(time.Second)
 		if _, err := w.markets.Refresh(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
 		for _, seconds := range afterTheEnd {
-			if v := w.fileAs(id, fmt.Sprint("late ", seconds)); v != signal.VerdictProvisional {
+			if v := w.fileAs(id, fmt.Sprint("late ", seconds), syntax.Yes); v != signal.VerdictProvisional {
 				t.Errorf("%s: %s", id, v)
 			}
 		}

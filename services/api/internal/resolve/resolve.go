@@ -66,6 +66,18 @@ func stamp(t *time.Time) any {
 	return syntax.Stamp(*t)
 }
 
+// ScoringVersion is stored with every result of docs/scores.md. Results of version 1.0 do not count.
+const ScoringVersion = "1.1"
+
+// Accuracy is 100*won/resolved rounded half up, 0 without a resolved call.
+func Accuracy(won, lost int64) int {
+	resolved := won + lost
+	if resolved == 0 {
+		return 0
+	}
+	return int((200*won + resolved) / (2 * resolved))
+}
+
 // Tally counts what one claim scored.
 type Tally struct {
 	Scored, Won, Lost, Void int64

@@ -7,6 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
+	"github.com/signalcast/signalcast/pkg/chrono"
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/market"
@@ -58,38 +61,11 @@ type Pending struct {
 	Disputed bool
 }
 
-// ScanStore finds what a scan has to look at.
-type ScanStore interface {
-	// LockScan runs do while no other process scans; ok is false when one does.
-	LockScan(ctx context.Context, do func(ctx context.Context) error) (ok bool, err error)
-	// ListPending lists markets of the providers with open calls and no outcome,
-	// the ones checked longest ago first, and notes that they are being checked.
-	ListPending(ctx context.Context, providers []syntax.Provider, now time.Time, limit int) ([]Pending, error)
-	// ListPendingDue is the same for those whose last check is older than near for
-	// markets that end before edge, and older than far for the others; a final
-	// word that has stood since settled is always due.
-	ListPendingDue(ctx context.Context, providers []syntax.Provider, now, edge, near, far, settled time.Time, limit int) ([]Pending, error)
-	// ListDrains lists claimed markets whose scoring is not finished.
-	ListDrains(ctx context.Context) ([]string, error)
-}
-
-// Refresher reads a market from its venue and keeps the answer.
-type Refresher interface {
-	// Refresh faults with market_not_found and venue_unavailable.
-	Refresh(ctx context.Context, id syntax.MarketID) (market.Market, error)
-}
-
-// Claimer claims outcomes and finishes their scoring.
-type Claimer interface {
-	Claim(ctx context.Context, c Claim) (Result, error)
-	Drain(ctx context.Context, marketID string) (Tally, error)
-}
-
 // Scanner asks venues for the outcomes of markets with open calls.
 type Scanner struct {
-	store     ScanStore
-	markets   Refresher
-	claims    Claimer
+	store     Store
+	markets   *market.Service
+	service   *Service
 	providers []syntax.Provider
 	grace     time.Duration
 	now       func() time.Time
@@ -98,10 +74,10 @@ type Scanner struct {
 
 // NewScanner wires the scan. A venue's final word becomes an outcome once it has
 // stood for grace and was read again; with none, at its first sight.
-func NewScanner(store ScanStore, markets Refresher, claims Claimer, providers []syntax.Provider,
+func NewScanner(markets *market.Service, service *Service, providers []syntax.Provider,
 	grace time.Duration, now func() time.Time, log *slog.Logger,
 ) *Scanner {
-	return &Scanner{store: store, markets: markets, claims: claims, providers: providers, grace: grace, now: now, log: log}
+	return &Scanner{store: service.store, markets: markets, service: service, providers: providers, grace: grace, now: now, log: log}
 }
 
 // Scan reads up to 500 markets with open calls and claims what their venues have
@@ -130,18 +106,12 @@ func (s *Scanner) Scan(ctx context.Context) (Report, error) {
 // five minutes the others. Of all replicas one runs it; it fits the lease of
 // pkg/lease.
 func (s *Scanner) Run(ctx context.Context) error {
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
-	for {
+	return chrono.Every(ctx, pollEvery, func() error {
 		if _, err := s.Poll(ctx); err != nil && ctx.Err() == nil {
 			s.log.WarnContext(ctx, "poll of venue outcomes", "error", err)
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-tick.C:
-		}
-	}
+		return nil
+	})
 }
 
 // Poll is one pass over the markets that are due.
@@ -154,61 +124,68 @@ func (s *Scanner) Poll(ctx context.Context) (Report, error) {
 }
 
 func (s *Scanner) pass(ctx context.Context, list func() ([]Pending, error)) (Report, error) {
-	t := tallier{report: Report{Skipped: map[string]int{}}}
+	report := Report{Skipped: map[string]int{}}
+	failed := func(marketID string, err error) {
+		report.Errors = append(report.Errors, ScanError{MarketID: marketID, Code: fault.Of(err).Code})
+	}
 	drains, err := s.store.ListDrains(ctx)
 	if err != nil {
 		return Report{}, err
 	}
 	for _, id := range drains {
-		done, err := s.claims.Drain(ctx, id)
-		t.drained(id, done, err)
+		scored, err := s.service.Drain(ctx, id)
+		report.Scored += scored.Scored
+		if err != nil {
+			failed(id, err)
+		}
 	}
 	pending, err := list()
 	if err != nil {
 		return Report{}, err
 	}
-	queue := make(chan Pending)
-	var wait sync.WaitGroup
-	for range min(scanWidth, len(pending)) {
-		wait.Go(func() {
-			for p := range queue {
-				s.settle(ctx, p, &t)
+	var mu sync.Mutex
+	var reads errgroup.Group
+	reads.SetLimit(scanWidth)
+	for _, p := range pending {
+		reads.Go(func() error {
+			if ctx.Err() != nil {
+				return nil
 			}
+			scored, skipped, err := s.settle(ctx, p)
+			mu.Lock()
+			defer mu.Unlock()
+			report.Scanned++
+			switch {
+			case err != nil:
+				failed(string(p.ID), err)
+			case skipped != "":
+				report.Skipped[skipped]++
+			case scored != nil:
+				report.Resolved++
+				report.Scored += scored.Scored
+			}
+			return nil
 		})
 	}
-	for _, p := range pending {
-		select {
-		case queue <- p:
-		case <-ctx.Done():
-		}
-	}
-	close(queue)
-	wait.Wait()
-	return t.report, ctx.Err()
+	_ = reads.Wait() // no read returns an error
+	return report, ctx.Err()
 }
 
-// settle brings one market as far as its venue allows.
-func (s *Scanner) settle(ctx context.Context, p Pending, t *tallier) {
+// settle brings one market as far as its venue allows. It returns what its claim scored, or why it has no outcome yet, or neither
+// when another resolver claimed it meanwhile.
+func (s *Scanner) settle(ctx context.Context, p Pending) (scored *Tally, skipped string, err error) {
 	if p.Disputed {
-		t.skipped(SkipDisputed)
-		return
+		return nil, SkipDisputed, nil
 	}
 	m, err := s.markets.Refresh(ctx, p.ID)
-	if errors.Is(err, market.ErrNotFound) {
-		t.skipped(SkipUnknown)
-		return
-	}
-	if err != nil {
-		t.failed(string(p.ID), err)
-		return
-	}
-	if m.Status == syntax.MarketResolved {
-		t.skipped("") // claimed by another door meanwhile
-		return
+	switch {
+	case errors.Is(err, market.ErrNotFound):
+		return nil, SkipUnknown, nil
+	case err != nil || m.Status == syntax.MarketResolved:
+		return nil, "", err
 	}
 	if reason := s.waits(&m); reason != "" {
-		t.skipped(reason)
-		return
+		return nil, reason, nil
 	}
 	c := Claim{
 		MarketID: string(m.ID), Verdict: *m.FinalVerdict, Resolver: "oracle",
@@ -217,17 +194,16 @@ func (s *Scanner) settle(ctx context.Context, p Pending, t *tallier) {
 	if m.URL != "" {
 		c.ProofURL = &m.URL
 	}
-	r, err := s.claims.Claim(ctx, c)
+	r, err := s.service.Claim(ctx, c)
 	switch {
 	case errors.Is(err, ErrDisputed):
-		t.skipped(SkipDisputed)
+		return nil, SkipDisputed, nil
 	case errors.Is(err, ErrResolved):
-		t.skipped("")
+		return nil, "", nil
 	case err != nil:
-		t.failed(string(m.ID), err)
-	default:
-		t.claimed(r.Tally)
+		return nil, "", err
 	}
+	return &r.Tally, "", nil
 }
 
 // waits tells why a market gets no outcome yet; empty: it does.
@@ -246,43 +222,4 @@ func (s *Scanner) waits(m *market.Market) string {
 		return SkipProvisional
 	}
 	return SkipUndecided
-}
-
-// tallier adds up what the readers of one pass find.
-type tallier struct {
-	mu     sync.Mutex
-	report Report
-}
-
-func (t *tallier) skipped(reason string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.report.Scanned++
-	if reason != "" {
-		t.report.Skipped[reason]++
-	}
-}
-
-func (t *tallier) failed(id string, err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.report.Scanned++
-	t.report.Errors = append(t.report.Errors, ScanError{MarketID: id, Code: fault.Of(err).Code})
-}
-
-func (t *tallier) claimed(scored Tally) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.report.Scanned++
-	t.report.Resolved++
-	t.report.Scored += scored.Scored
-}
-
-func (t *tallier) drained(id string, scored Tally, err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.report.Scored += scored.Scored
-	if err != nil {
-		t.report.Errors = append(t.report.Errors, ScanError{MarketID: id, Code: fault.Of(err).Code})
-	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
+	"github.com/signalcast/signalcast/services/api/internal/oracle/categorise"
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
 	"github.com/signalcast/signalcast/services/api/internal/resolve"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
@@ -36,12 +37,13 @@ type ledger struct {
 	t       *testing.T
 	store   *postgres.Store
 	service *resolve.Service
+	markets *market.Service
 	admin   *pgxpool.Pool
 	now     func() time.Time
 }
 
-// setup wires the scan; markets makes the reader of its venue.
-func setup(t *testing.T, grace time.Duration, now func() time.Time, markets func(*postgres.Store) resolve.Refresher) *ledger {
+// setup wires the scan over venues.
+func setup(t *testing.T, grace time.Duration, now func() time.Time, venues market.Venues) *ledger {
 	t.Helper()
 	db := testkit.Postgres(t, pg.Schema{Name: "api", Files: postgres.Migrations()})
 	l := &ledger{t: t, now: now, admin: testkit.Pool(t, db.Admin)}
@@ -49,8 +51,12 @@ func setup(t *testing.T, grace time.Duration, now func() time.Time, markets func
 	l.store = postgres.New(testkit.Pool(t, db.URL("api_rw")), postgres.Rules{ResolveChunk: 4, ReadBudget: 20 * time.Second}, now)
 	t.Cleanup(l.store.Close)
 	l.service = resolve.NewService(l.store, now)
-	l.Scanner = resolve.NewScanner(l.store, markets(l.store), l.service, everyVenue, grace, now,
-		slog.New(slog.DiscardHandler))
+	l.markets = market.NewService(l.store, venues, market.Classify{
+		Lane:     func(title string, tags []string) syntax.Lane { return categorise.Classify(title, tags).Lane },
+		Category: categorise.Category,
+	}, true, now)
+	t.Cleanup(l.markets.Close)
+	l.Scanner = resolve.NewScanner(l.markets, l.service, everyVenue, grace, now, slog.New(slog.DiscardHandler))
 	return l
 }
 
@@ -74,7 +80,7 @@ func (l *ledger) venueMarket(id string, end time.Time, open bool) {
 	l.t.Helper()
 	l.exec(`INSERT INTO api.markets (market_id, provider, title, status, end_date, fetched_at, created_at, updated_at)
 		VALUES ($1, $4, 'Will it hold?', 'open', $2, $3, $3, $3)`, id, end, l.now(), string(syntax.MarketID(id).Provider()))
-	l.exec(`INSERT INTO api.market_quotes (market_id, yes_bps, at) VALUES ($1, 5000, $2)`, id, l.now())
+	l.exec(`INSERT INTO api.market_quotes (market_id, yes_bps, at) VALUES ($1, 5000, $2)`, id, l.now().Add(-time.Millisecond))
 	if open {
 		l.exec(`INSERT INTO api.market_totals (market_id) VALUES ($1)`, id)
 	}
@@ -83,24 +89,29 @@ func (l *ledger) venueMarket(id string, end time.Time, open bool) {
 // file files a call of each of n operators, YES and NO by turns.
 func (l *ledger) file(id string, n int) {
 	l.t.Helper()
-	people := operator.NewService(l.store, "0123456789abcdef0123456789abcdef", l.now)
 	for i := range n {
-		o, _, err := people.SignIn(l.t.Context(), operator.Identity{Issuer: "https://idp.example", Subject: fmt.Sprint("op", i), Primary: true})
-		if err != nil {
-			l.t.Fatal(err)
-		}
-		side := syntax.Yes
-		if i%2 == 1 {
-			side = syntax.No
-		}
-		f, err := l.store.File(l.t.Context(), signal.Caller{OperatorID: o.ID}, signal.Draft{
-			Venue: signal.VenueAsked,
-			ID:    uuid.Must(uuid.NewV7()).String(), MarketID: syntax.MarketID(id), Side: side, Price: 5000, Source: "web",
-		})
-		if err != nil || f.Verdict != signal.VerdictFiled {
-			l.t.Fatalf("file on %s: %s, %v", id, f.Verdict, err)
+		side := []syntax.Side{syntax.Yes, syntax.No}[i%2]
+		if v := l.fileAs(syntax.MarketID(id), fmt.Sprint("op", i), side); v != signal.VerdictFiled {
+			l.t.Fatalf("file on %s: %s", id, v)
 		}
 	}
+}
+
+// fileAs files a call of one operator and returns the verdict.
+func (l *ledger) fileAs(id syntax.MarketID, name string, side syntax.Side) signal.Verdict {
+	l.t.Helper()
+	people := operator.NewService(l.store, "0123456789abcdef0123456789abcdef", l.now)
+	o, _, err := people.SignIn(l.t.Context(), operator.Identity{Issuer: "https://idp.example", Subject: name, Primary: true})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	f, err := l.store.File(l.t.Context(), signal.Caller{OperatorID: o.ID}, signal.Draft{
+		Venue: signal.VenueAsked, ID: uuid.Must(uuid.NewV7()).String(), MarketID: id, Side: side, Price: 5000, Source: "web",
+	})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return f.Verdict
 }
 
 func (l *ledger) scan() resolve.Report {
@@ -121,17 +132,19 @@ func (l *ledger) want(r resolve.Report, scanned, resolved int, scored int64, ski
 	}
 }
 
-// reader answers for markets as it is told and sees who asks.
+// reader is a venue that answers as a test says and records the requests.
 type reader struct {
+	market.Venue
+	now    func() time.Time
 	mu     sync.Mutex
 	asked  []syntax.MarketID
 	busy   int
 	most   int
 	hold   chan struct{} // nil: answers at once
-	answer func(id syntax.MarketID) (market.Market, error)
+	answer func(r *market.Record) error
 }
 
-func (r *reader) Refresh(ctx context.Context, id syntax.MarketID) (market.Market, error) {
+func (r *reader) Get(ctx context.Context, id syntax.MarketID) (market.Record, error) {
 	r.mu.Lock()
 	r.asked = append(r.asked, id)
 	r.busy++
@@ -147,13 +160,14 @@ func (r *reader) Refresh(ctx context.Context, id syntax.MarketID) (market.Market
 		select {
 		case <-hold:
 		case <-ctx.Done():
-			return market.Market{}, ctx.Err()
+			return market.Record{}, ctx.Err()
 		}
 	}
-	if answer != nil {
-		return answer(id)
+	out := market.Record{ID: id, Status: syntax.MarketOpen, FetchedAt: r.now(), Short: true}
+	if answer == nil {
+		return out, nil
 	}
-	return market.Market{ID: id, Provider: syntax.Polymarket, Status: syntax.MarketOpen}, nil
+	return out, answer(&out)
 }
 
 func (r *reader) take() map[syntax.MarketID]bool {
@@ -169,44 +183,55 @@ func (r *reader) take() map[syntax.MarketID]bool {
 
 func withReader(t *testing.T, grace time.Duration) (*ledger, *reader, *testkit.Clock) {
 	t.Helper()
-	clock, r := testkit.NewClock(noon), &reader{}
-	return setup(t, grace, clock.Now, func(*postgres.Store) resolve.Refresher { return r }), r, clock
+	clock := testkit.NewClock(noon)
+	r := &reader{now: clock.Now}
+	return setup(t, grace, clock.Now, market.Venues{syntax.Polymarket: r}), r, clock
 }
 
-func finalWord(id syntax.MarketID, v syntax.Verdict, since time.Time) market.Market {
+// final makes an answer the final word of the venue.
+func final(r *market.Record, v syntax.Verdict) {
 	payout := "0.5"
-	return market.Market{
-		ID: id, Provider: syntax.Polymarket, Status: syntax.MarketClosed, Provisional: true,
-		FinalVerdict: &v, FinalAt: &since, FinalPayout: &payout, URL: "https://venue.example/event/hold",
-	}
+	r.Status, r.Provisional, r.Verdict, r.Payout, r.URL = syntax.MarketResolved, true, &v, &payout, "https://venue.example/event/hold"
+}
+
+// finalSince stores that a venue has shown its final word since a time.
+func (l *ledger) finalSince(id string, v syntax.Verdict, since time.Time) {
+	l.t.Helper()
+	l.exec(`UPDATE api.markets SET status = 'closed', provisional = true, final_verdict = $2, final_payout = '0.5', final_at = $3
+		WHERE market_id = $1`, id, string(v), since)
 }
 
 func TestEveryReasonIsCounted(t *testing.T) {
 	t.Parallel()
 	l, r, _ := withReader(t, grace)
-	markets := map[syntax.MarketID]market.Market{
-		"1": {ID: "1", Status: syntax.MarketOpen},
-		"2": {ID: "2", Status: syntax.MarketOpen, Provisional: true},
-		"3": {ID: "3", Status: syntax.MarketClosed, Provisional: true},
-		"4": {ID: "4", Status: syntax.MarketUnknown},
-		"5": finalWord("5", syntax.VerdictYes, noon.Add(-grace+time.Millisecond)),
-		"6": finalWord("6", syntax.VerdictInvalid, noon.Add(-grace)),
-		"7": {ID: "7", Status: syntax.MarketResolved},
-		"8": finalWord("8", syntax.VerdictNo, noon.Add(-grace)),
-	}
-	r.answer = func(id syntax.MarketID) (market.Market, error) {
-		switch id {
+	r.answer = func(a *market.Record) error {
+		switch a.ID {
+		case "2":
+			a.Provisional = true
+		case "3":
+			a.Status, a.Provisional = syntax.MarketClosed, true
+		case "4":
+			a.Status = syntax.MarketUnknown
+		case "5":
+			final(a, syntax.VerdictYes)
+		case "6":
+			final(a, syntax.VerdictInvalid)
+		case "7": // an admin claims it while its venue is read
+			_, err := l.service.Force(t.Context(), "7", syntax.VerdictNo, nil)
+			return err
 		case "9":
-			return market.Market{}, market.ErrNotFound
+			return market.ErrNotFound
 		case "10":
-			return market.Market{}, market.ErrUnavailable.Wrap(errors.New("connection refused"))
+			return errors.New("connection refused")
 		}
-		return markets[id], nil
+		return nil
 	}
 	for id := range 10 {
 		l.venueMarket(fmt.Sprint(id+1), noon.Add(time.Hour), false)
 		l.file(fmt.Sprint(id+1), 3)
 	}
+	l.finalSince("5", syntax.VerdictYes, noon.Add(-grace+time.Millisecond))
+	l.finalSince("6", syntax.VerdictInvalid, noon.Add(-grace))
 	l.exec(`UPDATE api.markets SET disputed = true WHERE market_id = '8'`)
 	l.venueMarket("11", noon.Add(time.Hour), false) // no open call
 	report := l.scan()
@@ -220,7 +245,8 @@ func TestEveryReasonIsCounted(t *testing.T) {
 		t.Errorf("a disputed market or one without calls was read: %v", seen)
 	}
 	o, found, err := l.service.Outcome(t.Context(), "6")
-	if err != nil || !found || *o.Verdict != syntax.VerdictInvalid || *o.Resolver != "oracle" || *o.Source != "polymarket" || *o.ProofURL != "https://venue.example/event/hold" {
+	if err != nil || !found || *o.Verdict != syntax.VerdictInvalid || *o.Resolver != "oracle" || *o.Source != "polymarket" ||
+		*o.ProofURL != "https://venue.example/event/hold" {
 		t.Errorf("record %+v, %v, %v", o, found, err)
 	}
 	if n := l.count(`SELECT count(*) FROM api.market_resolutions WHERE payout = '0.5'`); n != 1 {
@@ -298,14 +324,27 @@ func TestAScanFinishesWhatACrashLeft(t *testing.T) {
 func TestPollReadsWhatIsDue(t *testing.T) {
 	t.Parallel()
 	l, r, clock := withReader(t, grace)
-	l.venueMarket("1", noon.Add(time.Hour), true)                     // near its end
-	l.venueMarket("2", noon.Add(time.Hour).Add(10*time.Minute), true) // not yet
-	l.venueMarket("3", noon.Add(-24*time.Hour), true)                 // past it
-	l.venueMarket("4", noon.Add(48*time.Hour), true)                  // far, with a final word
-	l.venueMarket("5", noon.Add(-time.Hour), true)                    // disputed
-	l.venueMarket("6", noon.Add(-time.Hour), false)                   // no calls
+	ends := map[syntax.MarketID]time.Time{
+		"1": noon.Add(time.Hour),                       // near its end
+		"2": noon.Add(time.Hour).Add(10 * time.Minute), // not yet
+		"3": noon.Add(-24 * time.Hour),                 // past it
+		"4": noon.Add(48 * time.Hour),                  // far, with a final word
+		"5": noon.Add(-time.Hour),                      // disputed
+		"6": noon.Add(-time.Hour),                      // no calls
+	}
+	for id, end := range ends {
+		l.venueMarket(string(id), end, id != "6")
+	}
 	l.exec(`UPDATE api.markets SET disputed = true WHERE market_id = '5'`)
-	l.exec(`UPDATE api.markets SET status = 'closed', final_verdict = 'YES', final_at = $1 WHERE market_id = '4'`, noon)
+	l.finalSince("4", syntax.VerdictYes, noon)
+	r.answer = func(a *market.Record) error {
+		if a.ID == "4" { // else it would be claimed
+			return errors.New("connection refused")
+		}
+		end := ends[a.ID]
+		a.EndDate = &end
+		return nil
+	}
 	poll := func(want ...syntax.MarketID) {
 		t.Helper()
 		if _, err := l.Poll(t.Context()); err != nil {
@@ -340,7 +379,7 @@ func TestPollReadsWhatIsDue(t *testing.T) {
 func TestOneClaimHoweverManyResolvers(t *testing.T) {
 	t.Parallel()
 	l, r, _ := withReader(t, 0)
-	r.answer = func(id syntax.MarketID) (market.Market, error) { return finalWord(id, syntax.VerdictYes, noon), nil }
+	r.answer = func(a *market.Record) error { final(a, syntax.VerdictYes); return nil }
 	const markets = 10
 	for id := range markets {
 		l.venueMarket(fmt.Sprint(id+1), noon.Add(time.Hour), false)

@@ -20,6 +20,19 @@ type Store interface {
 	GetOutcome(ctx context.Context, marketID string) (Outcome, bool, error)
 	// Propose does nothing when the message was done.
 	Propose(ctx context.Context, p Proposal, now time.Time) error
+
+	// LockScan runs do unless another process scans; then ok is false.
+	LockScan(ctx context.Context, do func(ctx context.Context) error) (ok bool, err error)
+	// ListPending returns markets of the providers with open calls and no outcome, those checked longest ago first, and stores
+	// now as the time of their check.
+	ListPending(ctx context.Context, providers []syntax.Provider, now time.Time, limit int) ([]Pending, error)
+	// ListPendingDue is ListPending for the markets that are due: last checked before near if they end before edge, before far if
+	// they end later. A market whose venue has shown a final outcome since before settled is always due.
+	ListPendingDue(
+		ctx context.Context, providers []syntax.Provider, now, edge, near, far, settled time.Time, limit int,
+	) ([]Pending, error)
+	// ListDrains lists claimed markets whose scoring is not finished.
+	ListDrains(ctx context.Context) ([]string, error)
 }
 
 // Service is the one room behind every resolver.

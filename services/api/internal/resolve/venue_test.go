@@ -1,17 +1,8 @@
 package resolve_test
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
-	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -21,98 +12,35 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/market"
-	"github.com/signalcast/signalcast/services/api/internal/oracle/categorise"
-	"github.com/signalcast/signalcast/services/api/internal/postgres"
 	"github.com/signalcast/signalcast/services/api/internal/resolve"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 	"github.com/signalcast/signalcast/services/api/internal/venue/polymarket"
+	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
 
-// sim is a running simulator.
-type sim struct {
-	t    *testing.T
-	base string
+// sim is a simulated Polymarket.
+type sim struct{ *venuetest.Simulator }
+
+func (s sim) create(question string) string {
+	return string(s.Create(syntax.Polymarket, question, `,"yesPrice":0.4,"tags":["Science"]`))
 }
 
-func startSim(t *testing.T) *sim {
-	t.Helper()
-	bin := filepath.Join(t.TempDir(), "venuesim")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", bin, ".")
-	build.Dir = filepath.Join("..", "..", "..", "..", "deploy", "venuesim")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build the simulated venues: %v\n%s", err, out)
-	}
-	cmd := exec.CommandContext(t.Context(), bin)
-	cmd.Env = append(os.Environ(), "HTTP_ADDR=127.0.0.1:0")
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(os.Interrupt) // the test's context may have ended it
-		_ = cmd.Wait()
-	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := strings.Index(line, "http://")
-	if at < 0 {
-		t.Fatalf("the simulator says %q", line)
-	}
-	return &sim{t: t, base: strings.TrimSpace(line[at:])}
-}
-
-// tell calls a control route and reads the id it gives.
-func (s *sim) tell(path string, body map[string]any) string {
-	s.t.Helper()
-	raw, err := json.Marshal(body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	resp, err := http.Post(s.base+"/sim/polymarket/"+path, "application/json", bytes.NewReader(raw))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode >= 300 {
-		s.t.Fatalf("%s: %d %s %v", path, resp.StatusCode, text, err)
-	}
-	var got struct {
-		ID string `json:"id"`
-	}
-	if err := json.Unmarshal(text, &got); err != nil {
-		s.t.Fatal(err)
-	}
-	return got.ID
-}
-
-func (s *sim) create(question string) string {
-	s.t.Helper()
-	return s.tell("markets", map[string]any{"question": question, "yesPrice": 0.4, "tags": []string{"Science"}})
-}
-
-func (s *sim) state(id, state, outcome string) {
-	s.t.Helper()
-	body := map[string]any{"state": state}
+func (s sim) state(id, state, outcome string) {
+	body := `{"state":"` + state + `"}`
 	if outcome != "" {
-		body["outcome"] = outcome
+		body = `{"state":"` + state + `","outcome":"` + outcome + `"}`
 	}
-	s.tell("markets/"+id, body)
+	s.Post("polymarket/markets/"+id, body)
 }
+
+func (s sim) fault(mode string) { s.Post("polymarket/fault", `{"mode":"`+mode+`","seconds":60}`) }
 
 // venueLedger is the scan over the real client of the primary venue, which is
 // the simulator; its clock is the real one and can be set ahead.
 type venueLedger struct {
 	*ledger
-	sim       *sim
-	markets   *market.Service
+	sim       sim
 	catalogue *market.Catalogue
 	port      market.Venue
 	metrics   *prometheus.Registry // of the client
@@ -152,23 +80,16 @@ func (l *venueLedger) requests() (n int) {
 
 func setupVenue(t *testing.T, grace time.Duration, perSecond float64) *venueLedger {
 	t.Helper()
-	l := &venueLedger{sim: startSim(t), metrics: prometheus.NewRegistry()}
-	adapter, err := polymarket.New(polymarket.Config{
-		GammaURL: l.sim.base + "/gamma", ClobURL: l.sim.base + "/clob", RequestsPerSecond: perSecond, PastEndIsProvisional: true,
-	}, venue.NewMeter(l.metrics), l.time)
-	if err != nil {
+	l := &venueLedger{sim: sim{venuetest.StartSimulator(t, "")}, metrics: prometheus.NewRegistry()}
+	meter := venue.NewMeter(l.metrics)
+	gamma, err1 := venue.NewClient(syntax.Polymarket, l.sim.URL+venuetest.Gamma, perSecond, meter, l.time)
+	clob, err2 := venue.NewClient(syntax.Polymarket, l.sim.URL+venuetest.Clob, perSecond, meter, l.time)
+	if err := errors.Join(err1, err2); err != nil {
 		t.Fatal(err)
 	}
-	l.port = venue.Port(adapter)
-	l.ledger = setup(t, grace, l.time, func(store *postgres.Store) resolve.Refresher {
-		l.markets = market.NewService(store, market.Venues{syntax.Polymarket: l.port}, market.Classify{
-			Lane:     func(title string, tags []string) syntax.Lane { return categorise.Classify(title, tags).Lane },
-			Category: categorise.Category,
-		}, true, l.time)
-		t.Cleanup(l.markets.Close)
-		l.catalogue = market.NewCatalogue(l.markets, store, slog.New(slog.DiscardHandler))
-		return l.markets
-	})
+	l.port = polymarket.New(gamma, clob, true)
+	l.ledger = setup(t, grace, l.time, market.Venues{syntax.Polymarket: l.port})
+	l.catalogue = market.NewCatalogue(l.markets, slog.New(slog.DiscardHandler))
 	return l
 }
 
@@ -228,46 +149,13 @@ func TestScanAgainstTheVenue(t *testing.T) {
 	l.want(l.scan(), 4, 0, 0, map[string]int{resolve.SkipUndecided: 1, resolve.SkipProvisional: 3}, 0)
 }
 
-func TestAVenueThatChangesItsMind(t *testing.T) {
-	t.Parallel()
-	l := setupVenue(t, grace, 1000)
-	id := l.called("Will the verdict stand?", 2)
-	step := func(state, outcome string, skip string, resolved int) {
-		t.Helper()
-		l.sim.state(id, state, outcome)
-		skipped := map[string]int{}
-		if skip != "" {
-			skipped[skip] = 1
-		}
-		l.want(l.scan(), 1, resolved, int64(2*resolved), skipped, 0)
-		l.advance(grace - time.Second)
-	}
-	step("resolved", "YES", resolve.SkipGrace, 0)
-	step("resolved", "NO", resolve.SkipGrace, 0) // amended within the grace
-	step("proposed", "NO", resolve.SkipProvisional, 0)
-	step("resolved", "YES", resolve.SkipGrace, 0)
-	l.advance(2 * time.Second)
-	step("resolved", "YES", "", 1)
-	if m := l.read(id); *m.Verdict != syntax.VerdictYes {
-		t.Errorf("claimed %s", *m.Verdict)
-	}
-}
-
-func TestWithoutGraceOneReadIsEnough(t *testing.T) {
-	t.Parallel()
-	l := setupVenue(t, 0, 1000)
-	id := l.called("Will it be quick?", 3)
-	l.sim.state(id, "resolved", "NO")
-	l.want(l.scan(), 1, 1, 3, map[string]int{}, 0)
-}
-
 func TestScanWhileTheVenueFails(t *testing.T) {
 	t.Parallel()
 	l := setupVenue(t, 0, 1000)
 	id := l.called("Will the line hold?", 1)
 	l.sim.state(id, "resolved", "YES")
 	for _, mode := range []string{"refuse", "garbage", "429"} {
-		l.sim.tell("fault", map[string]any{"mode": mode, "seconds": 60})
+		l.sim.fault(mode)
 		report := l.scan()
 		l.want(report, 1, 0, 0, map[string]int{}, 1)
 		if len(report.Errors) == 1 && report.Errors[0].Code != "venue_unavailable" {
@@ -275,9 +163,9 @@ func TestScanWhileTheVenueFails(t *testing.T) {
 		}
 	}
 	// A new market meanwhile: it cannot be read, and a call on it is stored without being published.
-	l.sim.tell("fault", map[string]any{"mode": "none"})
+	l.sim.fault("none")
 	fresh := l.sim.create("Will it be seen?")
-	l.sim.tell("fault", map[string]any{"mode": "refuse", "seconds": 60})
+	l.sim.fault("refuse")
 	if _, err := l.markets.Get(t.Context(), syntax.MarketID(fresh)); !errors.Is(err, market.ErrUnavailable) {
 		t.Errorf("read: %v", err)
 	}
@@ -289,7 +177,7 @@ func TestScanWhileTheVenueFails(t *testing.T) {
 	if c, err := service.Crowd(t.Context(), fresh, ""); err != nil || c.Yes != 0 {
 		t.Errorf("crowd of an unconfirmed market: %+v, %v; want no calls", c, err)
 	}
-	l.sim.tell("fault", map[string]any{"mode": "none"})
+	l.sim.fault("none")
 	l.advance(6 * time.Second) // the client rests after failures, then tries with one request
 	for _, of := range []string{id, fresh} {
 		if _, err := l.markets.Refresh(t.Context(), syntax.MarketID(of)); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
 
 // payouts of the samples that end without a side; what is not here pays 1 or 0.
@@ -28,7 +29,7 @@ func TestEveryKindOfResultOnEveryVenue(t *testing.T) {
 	for _, p := range everyVenue {
 		kinds := map[string]int{}
 		for name, e := range expectations(t, p) {
-			w.set(home(e.ID), sample(t, p, name))
+			w.Set(home(e.ID), venuetest.Sample(t, p, name))
 			w.called(e.ID, calls)
 			ids = append(ids, e.ID)
 			kind := map[string]string{
@@ -160,7 +161,7 @@ func TestAResultThatIsTakenBackIsNotClaimed(t *testing.T) {
 			w.called(c.id, 2)
 			for i, s := range c.steps {
 				w.clock.Advance(s.after)
-				w.set(home(c.id), edited(t, c.id.Provider(), s.sample, s.edit))
+				w.Set(home(c.id), edited(t, c.id.Provider(), s.sample, s.edit))
 				report := w.scan()
 				if s.skipped == "" {
 					w.want(report, 1, 1, 2, map[string]int{}, 0)
@@ -185,7 +186,7 @@ func TestAVenueThatHangsHoldsNobodyElseUp(t *testing.T) {
 	for id, name := range map[syntax.MarketID]string{
 		"7100012": "market_resolved_yes.json", "lmt-resolved-yes-1788000000000": "market_resolved_yes.json", "manifold-q7invented06": "market_resolved_yes.json",
 	} {
-		w.set(home(id), sample(t, id.Provider(), name))
+		w.Set(home(id), venuetest.Sample(t, id.Provider(), name))
 		w.called(id, 1)
 	}
 	const hung = 40
@@ -194,7 +195,7 @@ func TestAVenueThatHangsHoldsNobodyElseUp(t *testing.T) {
 	}
 	w.scan()
 	w.clock.Advance(grace)
-	w.hang("/kalshi/")
+	w.Hang("/kalshi/")
 	w.take()
 	start := time.Now()
 	report := w.scan()

@@ -2,127 +2,54 @@ package resolve_test
 
 import (
 	"encoding/json"
-	"errors"
-	"maps"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/testkit"
-	"github.com/signalcast/signalcast/services/api/internal/market"
-	"github.com/signalcast/signalcast/services/api/internal/oracle/categorise"
-	"github.com/signalcast/signalcast/services/api/internal/postgres"
-	"github.com/signalcast/signalcast/services/api/internal/resolve"
-	"github.com/signalcast/signalcast/services/api/internal/venue"
-	"github.com/signalcast/signalcast/services/api/internal/venue/kalshi"
-	"github.com/signalcast/signalcast/services/api/internal/venue/limitless"
-	"github.com/signalcast/signalcast/services/api/internal/venue/manifold"
-	"github.com/signalcast/signalcast/services/api/internal/venue/polymarket"
+	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
 
-// wire is one server that plays the four venues with the bodies of their
-// samples; what it does not have is 404 in the venues' form.
-type wire struct {
-	mu     sync.Mutex
-	bodies map[string]string // by path, below the word of the provider
-	asked  map[string]int    // by the same
-	hung   string            // prefix of the paths that get no answer
-}
-
-func (w *wire) ServeHTTP(out http.ResponseWriter, r *http.Request) {
-	w.mu.Lock()
-	w.asked[r.URL.Path]++
-	body, ok := w.bodies[r.URL.Path]
-	hung := w.hung != "" && strings.HasPrefix(r.URL.Path, w.hung)
-	w.mu.Unlock()
-	if hung {
-		<-r.Context().Done()
-		return
-	}
-	out.Header().Set("Content-Type", "application/json")
-	if !ok {
-		out.WriteHeader(http.StatusNotFound)
-		body = `{"error":"not found"}`
-	}
-	_, _ = out.Write([]byte(body))
-}
-
-func (w *wire) set(path, body string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.bodies[path] = body
-}
-
-func (w *wire) hang(prefix string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.hung = prefix
-}
-
-// take gives how often each path was asked for since the last time.
-func (w *wire) take() map[string]int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	was := w.asked
-	w.asked = map[string]int{}
-	return was
-}
-
-// wireLedger is the scan over the real clients of the four venues.
+// wireLedger is a ledger whose scan uses the real clients of the four venues.
 type wireLedger struct {
 	*ledger
-	*wire
-	markets *market.Service
-	clock   *testkit.Clock
+	*venuetest.Host
+	clock *testkit.Clock
+	taken int // requests that take has returned
 }
 
-// setupWire wires it by a clock that stands still, or with running goes on too.
+// take returns how often each path was requested since the last call.
+func (w *wireLedger) take() map[string]int {
+	paths, counts := w.Paths(), map[string]int{}
+	for _, path := range paths[w.taken:] {
+		path, _, _ = strings.Cut(path, "?")
+		counts[path]++
+	}
+	w.taken = len(paths)
+	return counts
+}
+
+// setupWire returns a wireLedger whose clock moves only when the test sets it, or also with real time if running is set.
 func setupWire(t *testing.T, running bool) *wireLedger {
 	t.Helper()
-	w := &wireLedger{wire: &wire{bodies: map[string]string{}, asked: map[string]int{}}, clock: testkit.NewClock(noon)}
+	w := &wireLedger{Host: venuetest.NewHost(t, "", nil), clock: testkit.NewClock(noon)}
 	now, start := w.clock.Now, time.Now()
 	if running {
 		now = func() time.Time { return w.clock.Now().Add(time.Since(start)) }
 	}
-	srv := httptest.NewServer(w.wire)
-	t.Cleanup(srv.Close)
-	meter, rate := venue.NewMeter(prometheus.NewRegistry()), 10_000.0
-	p, err1 := polymarket.New(polymarket.Config{
-		GammaURL: srv.URL + "/polymarket", ClobURL: srv.URL + "/clob", RequestsPerSecond: rate, PastEndIsProvisional: true,
-	}, meter, now)
-	k, err2 := kalshi.New(kalshi.Config{URL: srv.URL + "/kalshi", RequestsPerSecond: rate}, meter, now)
-	l, err3 := limitless.New(limitless.Config{URL: srv.URL + "/limitless", RequestsPerSecond: rate}, meter, now)
-	m, err4 := manifold.New(manifold.Config{URL: srv.URL + "/manifold", RequestsPerSecond: rate}, meter, now)
-	if err := errors.Join(err1, err2, err3, err4); err != nil {
-		t.Fatal(err)
-	}
-	venues := market.Venues{
-		syntax.Polymarket: venue.Port(p), syntax.Kalshi: venue.Port(k), syntax.Limitless: venue.Port(l), syntax.Manifold: venue.Port(m),
-	}
-	w.ledger = setup(t, grace, now, func(store *postgres.Store) resolve.Refresher {
-		w.markets = market.NewService(store, venues, market.Classify{
-			Lane:     func(title string, tags []string) syntax.Lane { return categorise.Classify(title, tags).Lane },
-			Category: categorise.Category,
-		}, true, now)
-		t.Cleanup(w.markets.Close)
-		return w.markets
-	})
+	w.ledger = setup(t, grace, now, venuetest.Adapters(t, w.URL, w.Meter, now))
 	return w
 }
 
 // home is where a venue has the record of one market.
 func home(id syntax.MarketID) string {
 	dir := map[syntax.Provider]string{
-		syntax.Polymarket: "/polymarket/markets", syntax.Kalshi: "/kalshi/markets", syntax.Limitless: "/limitless/markets", syntax.Manifold: "/manifold/market",
+		syntax.Polymarket: venuetest.Gamma + "/markets", syntax.Kalshi: venuetest.Kalshi + "/markets",
+		syntax.Limitless: venuetest.Limitless + "/markets", syntax.Manifold: venuetest.Manifold + "/market",
 	}[id.Provider()]
 	return path.Join(dir, id.NativeKey())
 }
@@ -137,33 +64,10 @@ func (w *wireLedger) called(id syntax.MarketID, n int) {
 	w.clock.Set(now)
 }
 
-func sample(t *testing.T, p syntax.Provider, name string) string {
-	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("..", "venue", string(p), "testdata", "samples", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(raw)
-}
-
-// edited is a sample with some members set anew; nil takes one away.
+// edited is a sample with other members; nil deletes one.
 func edited(t *testing.T, p syntax.Provider, name string, changes map[string]any) string {
 	t.Helper()
-	var box map[string]any
-	if err := json.Unmarshal([]byte(sample(t, p, name)), &box); err != nil {
-		t.Fatal(err)
-	}
-	record := box
-	if inner, ok := box["market"].(map[string]any); ok {
-		record = inner
-	}
-	maps.Copy(record, changes)
-	maps.DeleteFunc(record, func(_ string, v any) bool { return v == nil })
-	raw, err := json.Marshal(box)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(raw)
+	return venuetest.Edit(t, p, venuetest.Sample(t, p, name), changes)
 }
 
 // expected is what a sample says, from the table that comes with the samples.

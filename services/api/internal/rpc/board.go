@@ -13,43 +13,22 @@ import (
 // Boards serves BoardReadService.
 type Boards struct {
 	boardv1.UnimplementedBoardReadServiceServer
-	service *board.Service
-	now     func() time.Time
-}
-
-// NewBoards wires the face.
-func NewBoards(service *board.Service, now func() time.Time) *Boards {
-	return &Boards{service: service, now: now}
-}
-
-// ListScores is the board of the API host.
-func (f *Boards) ListScores(ctx context.Context, r *boardv1.ListScoresRequest) (*boardv1.ListScoresResponse, error) {
-	group, limit := board.ParseGroup(r.GetOperators(), board.Human), bound(r.GetLimit(), 50, 200)
-	list := f.service.Scores
-	if r.GetOrder() == board.ByEdge {
-		list = f.service.EdgeBoard
-	}
-	rows, err := list(ctx, group, r.GetLane(), limit)
-	if err != nil {
-		return nil, err
-	}
-	return &boardv1.ListScoresResponse{Rows: rowsTo(rows), UpdatedAt: timestamppb.New(f.now())}, nil
+	Service *board.Service
+	Now     func() time.Time
 }
 
 // ListBroadcast is the board of the hub.
 func (f *Boards) ListBroadcast(ctx context.Context, r *boardv1.ListBroadcastRequest) (*boardv1.ListBroadcastResponse, error) {
 	group, limit := board.ParseGroup(r.GetOperators(), board.Independent), bound(r.GetLimit(), 50, 100)
-	var rows []board.Row
-	var err error
-	if r.GetOrder() == board.ByEdge {
-		rows, err = f.service.EdgeBoard(ctx, group, r.GetLane(), limit)
-	} else {
-		rows, err = f.service.BroadcastBoard(ctx, group, r.GetLane(), r.GetWindow(), limit)
+	by := board.ByBroadcast
+	switch {
+	case r.GetOrder() == board.ByEdge:
+		by = board.ByEdge
+	case r.GetWindow() == "28d":
+		by = board.ByBroadcast28
 	}
-	if err != nil {
-		return nil, err
-	}
-	return &boardv1.ListBroadcastResponse{Rows: rowsTo(rows), UpdatedAt: timestamppb.New(f.now())}, nil
+	rows, err := f.Service.Board(ctx, by, group, r.GetLane(), limit)
+	return &boardv1.ListBroadcastResponse{Rows: listOf(rows, rowTo), UpdatedAt: timestamppb.New(f.Now())}, err
 }
 
 // GetRecord counts one operator's calls.
@@ -57,11 +36,8 @@ func (f *Boards) GetRecord(ctx context.Context, r *boardv1.GetRecordRequest) (*b
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err
 	}
-	got, err := f.service.Record(ctx, r.GetOperatorId())
-	if err != nil {
-		return nil, err
-	}
-	return &boardv1.GetRecordResponse{Total: got.Total, Won: got.Won, Lost: got.Lost, Void: got.Void, Score: got.Score}, nil
+	got, err := f.Service.Record(ctx, r.GetOperatorId())
+	return &boardv1.GetRecordResponse{Total: got.Total, Won: got.Won, Lost: got.Lost, Void: got.Void, Score: got.Score}, err
 }
 
 func bound(n int32, fallback, most int) int {
@@ -71,17 +47,12 @@ func bound(n int32, fallback, most int) int {
 	return min(int(n), most)
 }
 
-func rowsTo(rows []board.Row) []*boardv1.Row {
-	out := make([]*boardv1.Row, len(rows))
-	for i, r := range rows {
-		out[i] = &boardv1.Row{
-			Rank: int32(r.Rank), Operator: operatorTo(r.Operator), Score: r.Score, Total: r.Total, Won: r.Won,
-			Lost: r.Lost, Pending: r.Pending, Accuracy: int32(r.Accuracy),
-			EdgeCalls: r.Edge.Calls, EdgeBps: int32(r.Edge.EdgeBps), EdgeLowBps: int32(r.Edge.LowBps), EdgeHighBps: int32(r.Edge.HighBps),
-		}
-		if b := r.Broadcast; b != nil {
-			out[i].BroadcastScore, out[i].Skill, out[i].Activity, out[i].Reach = int32(b.Score), b.Skill, b.Activity, b.Reach
-		}
+func rowTo(r board.Row) *boardv1.Row {
+	b := r.Broadcast
+	return &boardv1.Row{
+		Rank: int32(r.Rank), Operator: operatorTo(r.Operator), Score: r.Score, Total: r.Total, Won: r.Won,
+		Lost: r.Lost, Pending: r.Pending, Accuracy: int32(r.Accuracy),
+		EdgeCalls: r.Edge.Calls, EdgeBps: int32(r.Edge.EdgeBps), EdgeLowBps: int32(r.Edge.LowBps), EdgeHighBps: int32(r.Edge.HighBps),
+		BroadcastScore: int32(b.Score), Skill: b.Skill, Activity: b.Activity, Reach: b.Reach,
 	}
-	return out
 }

@@ -3,7 +3,10 @@ package rpc
 import (
 	"time"
 
+	"github.com/google/uuid"
 	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/signalcast/signalcast/pkg/fault"
 )
 
 func stampOf(t *time.Time) *timestamppb.Timestamp {
@@ -22,13 +25,18 @@ func timeOf(t *timestamppb.Timestamp) *time.Time {
 	return &at
 }
 
-// textOf narrows a named string to a protobuf optional.
-func textOf[T ~string](s *T) *string {
-	if s == nil {
-		return nil
+// listOf converts the members of a list.
+func listOf[T, M any](list []T, convert func(T) M) []M {
+	out := make([]M, len(list))
+	for i := range list {
+		out[i] = convert(list[i])
 	}
-	v := string(*s)
-	return &v
+	return out
+}
+
+// wordsOf converts a list of words to another type of text; never nil.
+func wordsOf[T, S ~string](list []S) []T {
+	return listOf(list, func(word S) T { return T(word) })
 }
 
 // int32Of narrows an optional number to a protobuf optional.
@@ -55,4 +63,27 @@ func filled(s string) *string {
 		return nil
 	}
 	return &s
+}
+
+// textOf returns an empty protobuf string for an absent one.
+func textOf(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+var errNoSuch = fault.New(fault.NotFound, "not_found", "no such id")
+
+// uuids returns not_found unless every id is a UUID of 36 characters.
+func uuids(ids ...string) error {
+	for _, id := range ids {
+		if len(id) != 36 {
+			return errNoSuch
+		}
+		if _, err := uuid.Parse(id); err != nil {
+			return errNoSuch
+		}
+	}
+	return nil
 }

@@ -10,11 +10,8 @@ import (
 // Digests serves DigestReadService.
 type Digests struct {
 	digestv1.UnimplementedDigestReadServiceServer
-	store digest.Store
+	Store digest.Store
 }
-
-// NewDigests wires the face.
-func NewDigests(store digest.Store) *Digests { return &Digests{store: store} }
 
 // GetDay reads a day. Faults: invalid_window, db_unavailable.
 func (f *Digests) GetDay(ctx context.Context, r *digestv1.GetDayRequest) (*digestv1.GetDayResponse, error) {
@@ -25,21 +22,21 @@ func (f *Digests) GetDay(ctx context.Context, r *digestv1.GetDayRequest) (*diges
 	if err != nil {
 		return nil, err
 	}
-	d, err := f.store.Day(ctx, w)
-	if err != nil {
-		return nil, err
-	}
-	out := &digestv1.GetDayResponse{
+	d, err := f.Store.Day(ctx, w)
+	return dayTo(d), err
+}
+
+func dayTo(d digest.Day) *digestv1.GetDayResponse {
+	return &digestv1.GetDayResponse{
 		Signals: d.Signals, Won: d.Won, Lost: d.Lost, Void: d.Void, NewOperators: d.NewOperators, Disputed: d.Disputed,
 		Pulse: &digestv1.Pulse{
 			Last7: d.Pulse.Last7, Prev7: d.Pulse.Prev7, WeekSignals: d.Pulse.WeekSignals, WeekOperators: d.Pulse.WeekOperators,
 		},
+		TopCalls: listOf(d.TopCalls, func(c digest.Call) *digestv1.TopCall {
+			return &digestv1.TopCall{
+				SignalId: c.SignalID, Handle: c.Handle, MarketTitle: c.MarketTitle, Direction: string(c.Side),
+				OddsBps: int32(c.Odds), Score: c.Score,
+			}
+		}),
 	}
-	for _, c := range d.TopCalls {
-		out.TopCalls = append(out.TopCalls, &digestv1.TopCall{
-			SignalId: c.SignalID, Handle: c.Handle, MarketTitle: c.MarketTitle, Direction: string(c.Side),
-			OddsBps: int32(c.Odds), Score: c.Score,
-		})
-	}
-	return out, nil
 }

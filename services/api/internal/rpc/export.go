@@ -1,8 +1,6 @@
 package rpc
 
 import (
-	"context"
-
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -15,29 +13,15 @@ import (
 // Exports serves ExportService.
 type Exports struct {
 	exportv1.UnimplementedExportServiceServer
-	service *export.Service
-	head    Checkpoints
-}
-
-// Checkpoints gives the newest signed root of the record's journal; empty: none yet.
-type Checkpoints interface {
-	Checkpoint(ctx context.Context) (string, error)
-}
-
-// NewExports wires the face.
-func NewExports(service *export.Service, head Checkpoints) *Exports {
-	return &Exports{service: service, head: head}
+	Service *export.Service
 }
 
 // Record streams the record of one operator. Send waits until the reader has room,
 // and nothing is read from the database meanwhile.
 func (f *Exports) Record(r *exportv1.RecordRequest, stream grpc.ServerStreamingServer[exportv1.RecordResponse]) error {
 	out := &recordStream{stream: stream, end: &exportv1.RecordEnd{}}
-	if err := f.service.Record(stream.Context(), r.GetHandle(), out); err != nil {
-		return err
-	}
 	var err error
-	if out.end.Checkpoint, err = f.head.Checkpoint(stream.Context()); err != nil {
+	if out.end.Checkpoint, err = f.Service.Record(stream.Context(), r.GetHandle(), out.head, out.page); err != nil {
 		return err
 	}
 	return stream.Send(&exportv1.RecordResponse{End: out.end})
@@ -46,26 +30,24 @@ func (f *Exports) Record(r *exportv1.RecordRequest, stream grpc.ServerStreamingS
 // mostBytes is about what one message of a record carries.
 const mostBytes = 256 << 10
 
-// recordStream is an export.Reader that sends on.
+// recordStream sends the parts of a record and counts them.
 type recordStream struct {
 	stream grpc.ServerStreamingServer[exportv1.RecordResponse]
 	end    *exportv1.RecordEnd
 }
 
-// Head implements export.Reader.
-func (s *recordStream) Head(h export.Head) error {
-	out := &exportv1.RecordHead{
+func (s *recordStream) head(h export.Head) error {
+	tolerance := func(t export.Tolerance) *exportv1.PriceTolerance {
+		return &exportv1.PriceTolerance{Since: timestamppb.New(t.Since), Bps: int32(t.Bps)}
+	}
+	return s.stream.Send(&exportv1.RecordResponse{Head: &exportv1.RecordHead{
 		PublicId: h.PublicID, Handle: h.Handle, DisplayName: h.DisplayName,
 		OperatorType: h.OperatorType, Tier: string(h.Tier), AsOf: timestamppb.New(h.AsOf), ConfirmAfterMs: h.ConfirmAfter.Milliseconds(),
-	}
-	for _, t := range h.Tolerances {
-		out.PriceTolerances = append(out.PriceTolerances, &exportv1.PriceTolerance{Since: timestamppb.New(t.Since), Bps: int32(t.Bps)})
-	}
-	return s.stream.Send(&exportv1.RecordResponse{Head: out})
+		PriceTolerances: listOf(h.Tolerances, tolerance),
+	}})
 }
 
-// Page implements export.Reader.
-func (s *recordStream) Page(calls []export.Call) error {
+func (s *recordStream) page(calls []export.Call) error {
 	var batch []*exportv1.Call
 	size := 0
 	for i := range calls {
@@ -86,9 +68,10 @@ func (s *recordStream) Page(calls []export.Call) error {
 
 func callTo(c *export.Call) *exportv1.Call {
 	out := &exportv1.Call{
-		Signal: recordTo(c.Record), BasisBps: int32(c.Basis), PriceVerified: c.Verified,
-		ScoringVersion: c.Version, ScoringVertical: c.Vertical, FilingBasisBps: int32(c.FilingBasis),
+		Signal: recordTo(c.Record), BasisBps: int32(c.ScoredBps), PriceVerified: c.PriceVerified,
+		ScoringVersion: c.Version, ScoringVertical: c.Vertical, FilingBasisBps: int32(c.ScoreBasisBps),
 		Quote: quoteTo(c.Quote), SecondQuote: quoteTo(c.SecondQuote), InitialYesBps: int32Of(c.InitialYes), OwnMarket: c.OwnMarket,
+		Events: listOf(c.Events, eventTo),
 	}
 	if r := c.Resolution; r != nil {
 		out.Resolution = &exportv1.Resolution{
@@ -96,9 +79,6 @@ func callTo(c *export.Call) *exportv1.Call {
 			ClosePriceBps: int32Of(r.ClosePrice), ResolvedAt: timestamppb.New(r.ResolvedAt), Disputed: r.Disputed,
 			Rated: r.Rated, DecidedAt: stampOf(r.DecidedAt),
 		}
-	}
-	for _, e := range c.Events {
-		out.Events = append(out.Events, eventTo(e))
 	}
 	return out
 }

@@ -3,37 +3,28 @@ package rpc
 import (
 	"context"
 
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
 	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
-// Taker keeps what other services tell the feed.
-type Taker interface {
-	// TakeFacts takes each fact once, by its id, and keeps copies: all or none.
-	TakeFacts(ctx context.Context, facts []feed.Fact, copies []feed.Copy) error
-	// TakeViewers keeps how many watch whom.
-	TakeViewers(ctx context.Context, list []feed.Watching) error
-}
-
-// Crier hands on what has no number.
-type Crier interface {
-	Publish(ctx context.Context, e feed.Ephemeral)
-}
-
-// maxPublished is what one call may bring of each kind.
+// maxPublished is the most entries of each kind in one request.
 const maxPublished = 500
 
-// Feed serves FeedService.
+// Feed serves FeedService and FeedReadService.
 type Feed struct {
 	feedv1.UnimplementedFeedServiceServer
-	taker Taker
-	crier Crier
+	feedv1.UnimplementedFeedReadServiceServer
+	Store feed.Store
+	News  Publish
 }
 
-// NewFeed wires the face.
-func NewFeed(taker Taker, crier Crier) *Feed { return &Feed{taker: taker, crier: crier} }
+// Publish passes an event without a number to the readers of all processes. It may be lost.
+type Publish func(ctx context.Context, e feed.Ephemeral)
 
-// Publish takes what a service has to tell. Faults: invalid_request, db_unavailable.
+// Publish stores the facts, copies and viewers of a service and publishes its events without a number. Faults: invalid_request, db_unavailable.
 func (f *Feed) Publish(ctx context.Context, r *feedv1.PublishRequest) (*feedv1.PublishResponse, error) {
 	if max(len(r.GetFacts()), len(r.GetCopies()), len(r.GetNews()), len(r.GetWatching())) > maxPublished {
 		return nil, feed.ErrFact
@@ -79,17 +70,49 @@ func (f *Feed) Publish(ctx context.Context, r *feedv1.PublishRequest) (*feedv1.P
 		watching = append(watching, w)
 	}
 	if len(watching) > 0 {
-		if err := f.taker.TakeViewers(ctx, watching); err != nil {
+		if err := f.Store.TakeViewers(ctx, watching); err != nil {
 			return nil, err
 		}
 	}
 	if len(facts)+len(copies) > 0 {
-		if err := f.taker.TakeFacts(ctx, facts, copies); err != nil {
+		if err := f.Store.TakeFacts(ctx, facts, copies); err != nil {
 			return nil, err
 		}
 	}
 	for _, e := range news {
-		f.crier.Publish(ctx, e)
+		f.News(ctx, e)
 	}
 	return &feedv1.PublishResponse{}, nil
+}
+
+const maxEvents = 200
+
+// ListEvents lists the newest events, or those below a number. Faults: db_unavailable.
+func (f *Feed) ListEvents(ctx context.Context, r *feedv1.ListEventsRequest) (*feedv1.ListEventsResponse, error) {
+	q := feed.Query{
+		Lane: syntax.LaneFilter(r.GetLane()).String(), Limit: min(max(int(r.GetLimit()), 1), maxEvents),
+		From: max(r.GetBefore(), 0), Topic: feed.Channel(r.GetTopic()).Topic(),
+	}
+	for _, name := range r.GetTypes() {
+		if t, ok := feed.ParseType(name); ok {
+			q.Types = append(q.Types, t)
+		}
+	}
+	// The number is read first, so that the list has every event up to it.
+	head, err := f.Store.FeedHead(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(q.Types) == 0 && len(r.GetTypes()) > 0 {
+		return &feedv1.ListEventsResponse{Head: head}, nil
+	}
+	p, err := f.Store.ListFeedEvents(ctx, q)
+	return &feedv1.ListEventsResponse{Head: head, Events: listOf(p.Events, feedEventTo)}, err
+}
+
+func feedEventTo(e feed.Event) *feedv1.Event {
+	return &feedv1.Event{
+		Seq: e.Seq, Id: e.ID, Type: string(e.Type), At: timestamppb.New(e.At), Handle: e.Handle, MarketId: e.MarketID,
+		Data: string(e.Data),
+	}
 }

@@ -3,7 +3,6 @@ package rpc
 import (
 	"context"
 	"math"
-	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -12,44 +11,21 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
-// MarketReader reads markets.
-type MarketReader interface {
-	Get(ctx context.Context, id syntax.MarketID) (market.Market, error)
-	Airable(ctx context.Context, limit int, lane syntax.Lane) ([]market.Market, error)
-	ListMarkets(ctx context.Context, ids []string) ([]market.Market, error)
-	ListPrices(ctx context.Context, id syntax.MarketID, from time.Time) ([]market.Point, error)
-	Snapshot(ctx context.Context, id syntax.MarketID) (*syntax.Bps, error)
-}
-
-// MarketCreator creates native markets and sets which markets are rated.
-type MarketCreator interface {
-	CreateNative(ctx context.Context, d market.Draft) (market.Market, error)
-	SetRated(ctx context.Context, id syntax.MarketID, rated bool, reason string) (market.Market, error)
-}
-
 // Markets serves MarketService and MarketReadService.
 type Markets struct {
 	marketv1.UnimplementedMarketServiceServer
 	marketv1.UnimplementedMarketReadServiceServer
-	reader  MarketReader
-	creator MarketCreator
-	counted func(marketID string) int
+	Service *market.Service
+	Counted func(marketID string) int // returns the number of viewers; must not wait
 }
 
-// NewMarkets wires the face.
-func NewMarkets(reader MarketReader, creator MarketCreator) *Markets {
-	return &Markets{reader: reader, creator: creator, counted: func(string) int { return 0 }}
-}
-
-// Watch sets who counts the viewers of a market; lists ask it and wait for nobody.
-func (f *Markets) Watch(counted func(marketID string) int) { f.counted = counted }
-
-// watched puts the viewers into a list.
-func (f *Markets) watched(list []*marketv1.Market) []*marketv1.Market {
-	for _, m := range list {
-		m.Viewers = int32(min(f.counted(m.GetId()), math.MaxInt32))
-	}
-	return list
+// watched converts a list of markets and sets their numbers of viewers.
+func (f *Markets) watched(list []market.Market) []*marketv1.Market {
+	return listOf(list, func(m market.Market) *marketv1.Market {
+		out := marketTo(m)
+		out.Viewers = int32(min(f.Counted(out.GetId()), math.MaxInt32))
+		return out
+	})
 }
 
 // CreateNative makes a native market. Faults: invalid_<member>, forbidden,
@@ -58,20 +34,13 @@ func (f *Markets) CreateNative(ctx context.Context, r *marketv1.CreateNativeRequ
 	d := market.Draft{
 		Question: r.GetQuestion(), Description: r.GetDescription(), Lane: syntax.Lane(r.GetLane()),
 		ResolutionSource: r.ResolutionSource, InitialYes: syntax.Bps(r.GetInitialYesBps()), CreatedBy: r.GetCreatedBy(),
-		MessageID: r.GetMessageId(),
+		MessageID: r.GetMessageId(), ResolvesBy: timeOf(r.ResolvesBy),
 	}
 	if r.CutoffAt != nil {
 		d.CutoffAt = r.CutoffAt.AsTime()
 	}
-	if r.ResolvesBy != nil {
-		t := r.ResolvesBy.AsTime()
-		d.ResolvesBy = &t
-	}
-	m, err := f.creator.CreateNative(ctx, d)
-	if err != nil {
-		return nil, err
-	}
-	return &marketv1.CreateNativeResponse{Market: marketTo(m)}, nil
+	m, err := f.Service.CreateNative(ctx, d)
+	return &marketv1.CreateNativeResponse{Market: marketTo(m)}, err
 }
 
 // SetRated sets whether calls on a market count. Faults: market_not_found, already_resolved.
@@ -80,11 +49,8 @@ func (f *Markets) SetRated(ctx context.Context, r *marketv1.SetRatedRequest) (*m
 	if err != nil {
 		return nil, market.ErrNotFound
 	}
-	m, err := f.creator.SetRated(ctx, id, r.GetRated(), r.GetReason())
-	if err != nil {
-		return nil, err
-	}
-	return &marketv1.SetRatedResponse{Market: marketTo(m)}, nil
+	m, err := f.Service.SetRated(ctx, id, r.GetRated(), r.GetReason())
+	return &marketv1.SetRatedResponse{Market: marketTo(m)}, err
 }
 
 // GetMarket reads one market. Faults: market_not_found, venue_unavailable, db_unavailable.
@@ -93,29 +59,20 @@ func (f *Markets) GetMarket(ctx context.Context, r *marketv1.GetMarketRequest) (
 	if err != nil {
 		return nil, market.ErrNotFound
 	}
-	m, err := f.reader.Get(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return &marketv1.GetMarketResponse{Market: marketTo(m)}, nil
+	m, err := f.Service.Get(ctx, id)
+	return &marketv1.GetMarketResponse{Market: marketTo(m)}, err
 }
 
 // ListAirable lists what may be put on the air.
 func (f *Markets) ListAirable(ctx context.Context, r *marketv1.ListAirableRequest) (*marketv1.ListAirableResponse, error) {
-	list, err := f.reader.Airable(ctx, int(r.GetLimit()), syntax.LaneFilter(r.GetLane()))
-	if err != nil {
-		return nil, err
-	}
-	return &marketv1.ListAirableResponse{Markets: f.watched(marketsTo(list))}, nil
+	list, err := f.Service.Airable(ctx, int(r.GetLimit()), syntax.LaneFilter(r.GetLane()))
+	return &marketv1.ListAirableResponse{Markets: f.watched(list)}, err
 }
 
 // ListMarkets reads many markets at once.
 func (f *Markets) ListMarkets(ctx context.Context, r *marketv1.ListMarketsRequest) (*marketv1.ListMarketsResponse, error) {
-	list, err := f.reader.ListMarkets(ctx, r.GetIds())
-	if err != nil {
-		return nil, err
-	}
-	return &marketv1.ListMarketsResponse{Markets: f.watched(marketsTo(list))}, nil
+	list, err := f.Service.ListMarkets(ctx, r.GetIds())
+	return &marketv1.ListMarketsResponse{Markets: f.watched(list)}, err
 }
 
 // GetSnapshot reads the price that a call without one is filed at.
@@ -124,47 +81,15 @@ func (f *Markets) GetSnapshot(ctx context.Context, r *marketv1.GetSnapshotReques
 	if err != nil {
 		return nil, market.ErrNotFound
 	}
-	yes, err := f.reader.Snapshot(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return &marketv1.GetSnapshotResponse{YesBps: int32Of(yes)}, nil
-}
-
-// ListPrices reads a market's snapshots; an unknown market has none.
-func (f *Markets) ListPrices(ctx context.Context, r *marketv1.ListPricesRequest) (*marketv1.ListPricesResponse, error) {
-	id, err := syntax.ParseMarketID(r.GetMarketId())
-	if err != nil {
-		return &marketv1.ListPricesResponse{}, nil
-	}
-	var from time.Time // of a request without one: the beginning
-	if r.From != nil {
-		from = r.From.AsTime()
-	}
-	points, err := f.reader.ListPrices(ctx, id, from)
-	if err != nil {
-		return nil, err
-	}
-	out := &marketv1.ListPricesResponse{Points: make([]*marketv1.Point, len(points))}
-	for i, p := range points {
-		out.Points[i] = &marketv1.Point{T: p.At.Unix(), YesBps: int32(p.Yes)}
-	}
-	return out, nil
-}
-
-func marketsTo(list []market.Market) []*marketv1.Market {
-	out := make([]*marketv1.Market, len(list))
-	for i := range list {
-		out[i] = marketTo(list[i])
-	}
-	return out
+	yes, err := f.Service.Snapshot(ctx, id)
+	return &marketv1.GetSnapshotResponse{YesBps: int32Of(yes)}, err
 }
 
 func marketTo(m market.Market) *marketv1.Market {
 	return &marketv1.Market{
 		Id: string(m.ID), Provider: string(m.Provider), Title: m.Title, Description: m.Description,
 		EndDate: stampOf(m.EndDate), Status: string(m.Status), Provisional: m.Provisional, Disputed: m.Disputed,
-		ResolutionValue: textOf(m.Verdict), YesBps: int32Of(m.Yes), PricedAt: stampOf(m.PricedAt),
+		ResolutionValue: (*string)(m.Verdict), YesBps: int32Of(m.Yes), PricedAt: stampOf(m.PricedAt),
 		Volume: m.Volume, VolumeUsd: m.VolumeUSD, Volume24H: m.Volume24h, Liquidity: m.Liquidity, VolumeUnit: m.VolumeUnit,
 		ClobTokenId: m.ClobTokenID, Lane: string(m.Lane), Category: m.Category, Slug: m.Slug,
 		EventKey: m.EventKey, EventTitle: m.EventTitle, Outcomes: m.Outcomes, ImageUrl: m.ImageURL, Url: m.URL,

@@ -15,28 +15,23 @@ import (
 // Moderation serves ModerationService.
 type Moderation struct {
 	moderationv1.UnimplementedModerationServiceServer
-	store moderation.Store
-	now   func() time.Time
+	Store moderation.Store
+	Now   func() time.Time
 }
 
 var errManyThings = fault.New(fault.Invalid, "invalid_request", "at most 500 things in one request")
-
-// NewModeration wires the service.
-func NewModeration(store moderation.Store, now func() time.Time) *Moderation {
-	return &Moderation{store: store, now: now}
-}
 
 // Decide stores and applies a decision. Faults: not_found, db_unavailable.
 func (f *Moderation) Decide(ctx context.Context, r *moderationv1.DecideRequest) (*moderationv1.DecideResponse, error) {
 	g := r.GetDecision()
 	d := moderation.Decision{
 		Kind: g.GetKind(), ID: g.GetId(), Hidden: g.GetHidden(), Reason: g.GetReason(), By: g.GetBy(),
-		At: f.now().UTC().Truncate(time.Millisecond),
+		At: f.Now().UTC().Truncate(time.Millisecond),
 	}
 	if err := checkThing(d.Kind, d.ID); err != nil {
 		return nil, err
 	}
-	if err := f.store.Moderate(ctx, d); err != nil {
+	if err := f.Store.Moderate(ctx, d); err != nil {
 		return nil, err
 	}
 	return &moderationv1.DecideResponse{Decision: decisionTo(d)}, nil
@@ -47,20 +42,13 @@ func (f *Moderation) Find(ctx context.Context, r *moderationv1.FindRequest) (*mo
 	if err := checkThing(r.GetKind(), r.GetId()); err != nil {
 		return nil, err
 	}
-	return &moderationv1.FindResponse{}, f.store.FindModerated(ctx, r.GetKind(), r.GetId())
+	return &moderationv1.FindResponse{}, f.Store.FindModerated(ctx, r.GetKind(), r.GetId())
 }
 
 // List returns the last decisions, newest first.
 func (f *Moderation) List(ctx context.Context, r *moderationv1.ListRequest) (*moderationv1.ListResponse, error) {
-	list, err := f.store.ListModerated(ctx, bound(r.GetLimit(), moderation.MaxListed, moderation.MaxListed))
-	if err != nil {
-		return nil, err
-	}
-	out := &moderationv1.ListResponse{}
-	for _, d := range list {
-		out.Decisions = append(out.Decisions, decisionTo(d))
-	}
-	return out, nil
+	list, err := f.Store.ListModerated(ctx, bound(r.GetLimit(), moderation.MaxListed, moderation.MaxListed))
+	return &moderationv1.ListResponse{Decisions: listOf(list, decisionTo)}, err
 }
 
 // Hidden returns which things are hidden, in the order of the request. Faults: not_found for an
@@ -81,14 +69,11 @@ func (f *Moderation) Hidden(ctx context.Context, r *moderationv1.HiddenRequest) 
 		}
 		things = append(things, moderation.Thing{Kind: t.GetKind(), ID: t.GetId()})
 	}
-	hidden, err := f.store.HiddenThings(ctx, things)
-	if err != nil {
-		return nil, err
-	}
-	return &moderationv1.HiddenResponse{Hidden: hidden}, nil
+	hidden, err := f.Store.HiddenThings(ctx, things)
+	return &moderationv1.HiddenResponse{Hidden: hidden}, err
 }
 
-// checkThing refuses kinds and ids that nothing has.
+// checkThing returns a fault for a kind or an id that does not exist.
 func checkThing(kind, id string) error {
 	if !slices.Contains(moderation.Kinds[:], kind) {
 		return moderation.ErrNotFound

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/google/uuid"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/signalcast/signalcast/pkg/fault"
@@ -19,14 +18,9 @@ import (
 type Operators struct {
 	operatorv1.UnimplementedOperatorServiceServer
 	operatorv1.UnimplementedOperatorReadServiceServer
-	service *operator.Service
-	crier   Crier
-	now     func() time.Time
-}
-
-// NewOperators wires the face; crier tells the holder of a key that it was revoked.
-func NewOperators(service *operator.Service, crier Crier, now func() time.Time) *Operators {
-	return &Operators{service: service, crier: crier, now: now}
+	Service *operator.Service
+	News    Publish // publishes events that are not stored
+	Now     func() time.Time
 }
 
 // maxKeyIDs bounds one request about revoked keys.
@@ -34,33 +28,15 @@ const maxKeyIDs = 1000
 
 var errManyKeys = fault.New(fault.Invalid, "invalid_request", "at most 1,000 keys in one request")
 
-var errNoSuch = fault.New(fault.NotFound, "not_found", "no such id")
-
-// uuids faults with not_found for anything that no id of ours can be.
-func uuids(ids ...string) error {
-	for _, id := range ids {
-		if len(id) != 36 {
-			return errNoSuch
-		}
-		if _, err := uuid.Parse(id); err != nil {
-			return errNoSuch
-		}
-	}
-	return nil
-}
-
 // SignIn finds or creates the operator of a verified identity.
 func (f *Operators) SignIn(ctx context.Context, r *operatorv1.SignInRequest) (*operatorv1.SignInResponse, error) {
 	if r.GetIssuer() == "" || r.GetSubject() == "" {
 		return nil, operator.ErrUnauthenticated
 	}
-	o, isNew, err := f.service.SignIn(ctx, operator.Identity{
+	o, isNew, err := f.Service.SignIn(ctx, operator.Identity{
 		Issuer: r.GetIssuer(), Subject: r.GetSubject(), Primary: r.GetPrimary(), Username: r.GetUsername(), Name: r.GetName(),
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &operatorv1.SignInResponse{Operator: operatorTo(o), IsNew: isNew}, nil
+	return &operatorv1.SignInResponse{Operator: operatorTo(o), IsNew: isNew}, err
 }
 
 // MintKey makes a key.
@@ -68,11 +44,8 @@ func (f *Operators) MintKey(ctx context.Context, r *operatorv1.MintKeyRequest) (
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err
 	}
-	plaintext, k, err := f.service.Mint(ctx, r.GetOperatorId(), r.GetLabel(), r.GetPrefix(), r.GetPermissions(), r.GetStrict())
-	if err != nil {
-		return nil, err
-	}
-	return &operatorv1.MintKeyResponse{Plaintext: plaintext, Key: keyTo(k)}, nil
+	plaintext, k, err := f.Service.Mint(ctx, r.GetOperatorId(), r.GetLabel(), r.GetPrefix(), r.GetPermissions(), r.GetStrict())
+	return &operatorv1.MintKeyResponse{Plaintext: plaintext, Key: keyTo(k)}, err
 }
 
 // RevokeKey revokes a key with its webhooks.
@@ -80,23 +53,18 @@ func (f *Operators) RevokeKey(ctx context.Context, r *operatorv1.RevokeKeyReques
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err
 	}
-	k, webhooks, err := f.service.Revoke(ctx, r.GetOperatorId(), r.GetKeyId())
+	k, webhooks, err := f.Service.Revoke(ctx, r.GetOperatorId(), r.GetKeyId())
 	if err != nil {
 		return nil, err
 	}
-	f.tellRevoked(ctx, r.GetOperatorId(), k)
+	// Open sockets check their key again within half a minute if the event is lost.
+	f.tell(ctx, r.GetOperatorId(), feed.KeyRevoked, k.ID, map[string]any{"id": k.ID, "label": k.Label})
 	return &operatorv1.RevokeKeyResponse{Key: keyTo(k), Webhooks: webhooks}, nil
-}
-
-// tellRevoked is for open sockets, which check their key again within half a minute if
-// the event is lost: the key itself is refused from now on anyway.
-func (f *Operators) tellRevoked(ctx context.Context, operatorID string, k operator.Key) {
-	f.tell(ctx, operatorID, feed.KeyRevoked, k.ID, map[string]any{"id": k.ID, "label": k.Label})
 }
 
 // tell publishes an event on the channel of one operator. It may be lost.
 func (f *Operators) tell(ctx context.Context, operatorID string, kind feed.Type, subject string, data map[string]any) {
-	o, err := f.service.Operator(ctx, "", operatorID)
+	o, err := f.Service.Operator(ctx, "", operatorID)
 	if err != nil {
 		return
 	}
@@ -104,7 +72,7 @@ func (f *Operators) tell(ctx context.Context, operatorID string, kind feed.Type,
 	if err != nil {
 		return
 	}
-	f.crier.Publish(ctx, feed.Ephemeral{Channel: feed.MeChannel(o.Handle), Type: kind, Subject: subject, At: f.now(), Data: raw})
+	f.News(ctx, feed.Ephemeral{Channel: feed.MeChannel(o.Handle), Type: kind, Subject: subject, At: f.Now(), Data: raw})
 }
 
 // EndSessions ends all sessions of an operator.
@@ -112,7 +80,7 @@ func (f *Operators) EndSessions(ctx context.Context, r *operatorv1.EndSessionsRe
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err
 	}
-	version, err := f.service.EndSessions(ctx, r.GetOperatorId())
+	version, err := f.Service.EndSessions(ctx, r.GetOperatorId())
 	return &operatorv1.EndSessionsResponse{SessionVersion: version}, err
 }
 
@@ -124,22 +92,14 @@ func (f *Operators) ListRevokedKeys(ctx context.Context, r *operatorv1.ListRevok
 	if err := uuids(r.GetKeyIds()...); err != nil {
 		return nil, err
 	}
-	revoked, err := f.service.RevokedKeys(ctx, r.GetKeyIds())
+	revoked, err := f.Service.RevokedKeys(ctx, r.GetKeyIds())
 	return &operatorv1.ListRevokedKeysResponse{KeyIds: revoked}, err
 }
 
 // Classify sets what kind of operator this is.
 func (f *Operators) Classify(ctx context.Context, r *operatorv1.ClassifyRequest) (*operatorv1.ClassifyResponse, error) {
-	var kind *syntax.OperatorType
-	if r.OperatorType != nil {
-		k := syntax.OperatorType(r.GetOperatorType())
-		kind = &k
-	}
-	o, err := f.service.Classify(ctx, r.GetHandle(), kind, r.House, r.GetActor())
-	if err != nil {
-		return nil, err
-	}
-	return &operatorv1.ClassifyResponse{Operator: operatorTo(o)}, nil
+	o, err := f.Service.Classify(ctx, r.GetHandle(), (*syntax.OperatorType)(r.OperatorType), r.House, r.GetActor())
+	return &operatorv1.ClassifyResponse{Operator: operatorTo(o)}, err
 }
 
 // UpdateProfile does what a signed message says.
@@ -147,12 +107,14 @@ func (f *Operators) UpdateProfile(ctx context.Context, r *operatorv1.UpdateProfi
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err
 	}
-	p := operator.Profile{DisplayName: r.DisplayName, Bio: r.Bio, Avatar: changeOf(r.GetAvatar()), PayoutAddress: changeOf(r.GetPayoutAddress())}
+	p := operator.Profile{
+		DisplayName: r.DisplayName, Bio: r.Bio, Avatar: changeOf(r.GetAvatar()), PayoutAddress: changeOf(r.GetPayoutAddress()),
+		Automated: r.GetAutomated(),
+	}
 	if r.GetHasLinks() {
 		p.Links = append([]string{}, r.GetLinks()...)
 	}
-	p.Automated = r.GetAutomated()
-	if err := f.service.UpdateProfile(ctx, r.GetOperatorId(), r.GetMessageId(), p); err != nil {
+	if err := f.Service.UpdateProfile(ctx, r.GetOperatorId(), r.GetMessageId(), p); err != nil {
 		return nil, err
 	}
 	if p.PayoutAddress.Given {
@@ -173,11 +135,8 @@ func (f *Operators) VerifyKey(ctx context.Context, r *operatorv1.VerifyKeyReques
 	if len(r.GetKeyHash()) != 32 {
 		return nil, operator.ErrUnauthenticated
 	}
-	o, k, err := f.service.Verify(ctx, r.GetKeyHash())
-	if err != nil {
-		return nil, err
-	}
-	return &operatorv1.VerifyKeyResponse{Operator: operatorTo(o), Key: keyTo(k)}, nil
+	o, k, err := f.Service.Verify(ctx, r.GetKeyHash())
+	return &operatorv1.VerifyKeyResponse{Operator: operatorTo(o), Key: keyTo(k)}, err
 }
 
 // ListKeys lists an operator's keys.
@@ -185,15 +144,8 @@ func (f *Operators) ListKeys(ctx context.Context, r *operatorv1.ListKeysRequest)
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err
 	}
-	keys, err := f.service.Keys(ctx, r.GetOperatorId())
-	if err != nil {
-		return nil, err
-	}
-	out := &operatorv1.ListKeysResponse{}
-	for _, k := range keys {
-		out.Keys = append(out.Keys, keyTo(k))
-	}
-	return out, nil
+	keys, err := f.Service.Keys(ctx, r.GetOperatorId())
+	return &operatorv1.ListKeysResponse{Keys: listOf(keys, keyTo)}, err
 }
 
 // GetOperator reads one operator.
@@ -203,11 +155,8 @@ func (f *Operators) GetOperator(ctx context.Context, r *operatorv1.GetOperatorRe
 			return nil, err
 		}
 	}
-	o, err := f.service.Operator(ctx, r.GetHandle(), r.GetId())
-	if err != nil {
-		return nil, err
-	}
-	return &operatorv1.GetOperatorResponse{Operator: operatorTo(o)}, nil
+	o, err := f.Service.Operator(ctx, r.GetHandle(), r.GetId())
+	return &operatorv1.GetOperatorResponse{Operator: operatorTo(o)}, err
 }
 
 func operatorTo(o operator.Operator) *operatorv1.Operator {

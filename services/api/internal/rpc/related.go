@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/search"
 )
@@ -18,26 +19,17 @@ func (f *Catalogue) GetRelated(ctx context.Context, r *cataloguev1.GetRelatedReq
 	if err != nil {
 		return nil, err
 	}
-	found, err := f.search.Related(ctx, search.Doc{
+	found, err := f.Search.Related(ctx, search.Doc{
 		ID: m.ID, Provider: m.Provider, Title: m.Title, Lane: m.Lane, EventKey: m.EventKey,
 	})
 	if err != nil {
 		return nil, err
 	}
-	ids, why := make([]syntax.MarketID, len(found)), make(map[syntax.MarketID]search.Related, len(found))
-	for i, one := range found {
-		ids[i], why[one.ID] = one.ID, one
-	}
-	list, err := f.inOrder(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	out := &cataloguev1.GetRelatedResponse{Active: marketTo(m), Related: make([]*cataloguev1.Relation, len(list))}
-	for i := range list {
-		one := why[list[i].ID]
-		out.Related[i] = &cataloguev1.Relation{Market: marketTo(list[i]), Relation: string(one.Relation), Similarity: one.Similarity}
-	}
-	return out, nil
+	list, err := withMarkets(ctx, f.Markets, found, func(r search.Related) syntax.MarketID { return r.ID },
+		func(r search.Related, m *marketv1.Market) *cataloguev1.Relation {
+			return &cataloguev1.Relation{Market: m, Relation: string(r.Relation), Similarity: r.Similarity}
+		})
+	return &cataloguev1.GetRelatedResponse{Active: marketTo(m), Related: list}, err
 }
 
 // GetSentiment reads how those who called on a market lean. Faults:
@@ -47,10 +39,11 @@ func (f *Catalogue) GetSentiment(ctx context.Context, r *cataloguev1.GetSentimen
 	if err != nil {
 		return nil, err
 	}
-	s, err := f.search.Sentiment(ctx, m.ID)
-	if err != nil {
-		return nil, err
-	}
+	s, err := f.Search.Sentiment(ctx, m.ID)
+	return sentimentTo(m, s), err
+}
+
+func sentimentTo(m market.Market, s search.Sentiment) *cataloguev1.GetSentimentResponse {
 	out := &cataloguev1.GetSentimentResponse{
 		Market: marketTo(m), Yes: s.Yes, No: s.No, WeightYes: s.WeightYes, WeightNo: s.WeightNo,
 		ConfidenceYes: s.ConfidenceYes, ConfidenceNo: s.ConfidenceNo, TakesYes: s.TakesYes, TakesNo: s.TakesNo,
@@ -60,29 +53,20 @@ func (f *Catalogue) GetSentiment(ctx context.Context, r *cataloguev1.GetSentimen
 		move := int32(*m.Yes - *s.Before)
 		out.Move24HBps = &move
 	}
-	return out, nil
+	return out
 }
 
 // ListGaps lists open markets where crowd and price differ. Fault: db_unavailable.
 func (f *Catalogue) ListGaps(ctx context.Context, r *cataloguev1.ListGapsRequest) (*cataloguev1.ListGapsResponse, error) {
-	gaps, err := f.search.Gaps(ctx, syntax.MarketID(r.GetMarketId()), int(r.GetLimit()))
+	gaps, err := f.Search.Gaps(ctx, syntax.MarketID(r.GetMarketId()), int(r.GetLimit()))
 	if err != nil {
 		return nil, err
 	}
-	ids, crowd := make([]syntax.MarketID, len(gaps)), make(map[syntax.MarketID]search.Gap, len(gaps))
-	for i, g := range gaps {
-		ids[i], crowd[g.ID] = g.ID, g
-	}
-	list, err := f.inOrder(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	out := &cataloguev1.ListGapsResponse{}
-	for i := range list {
-		g := crowd[list[i].ID]
-		out.Gaps = append(out.Gaps, &cataloguev1.Gap{Market: marketTo(list[i]), CrowdYes: g.Yes, CrowdNo: g.No})
-	}
-	return out, nil
+	list, err := withMarkets(ctx, f.Markets, gaps, func(g search.Gap) syntax.MarketID { return g.ID },
+		func(g search.Gap, m *marketv1.Market) *cataloguev1.Gap {
+			return &cataloguev1.Gap{Market: m, CrowdYes: g.Yes, CrowdNo: g.No}
+		})
+	return &cataloguev1.ListGapsResponse{Gaps: list}, err
 }
 
 // market reads one market; an id of no known form is no market.
@@ -91,5 +75,5 @@ func (f *Catalogue) market(ctx context.Context, raw string) (market.Market, erro
 	if err != nil {
 		return market.Market{}, market.ErrNotFound
 	}
-	return f.markets.Get(ctx, id)
+	return f.Markets.Get(ctx, id)
 }

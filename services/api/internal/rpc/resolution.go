@@ -10,33 +10,18 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/resolve"
 )
 
-// Scanner runs one pass of the venue scan.
-type Scanner interface {
-	Scan(ctx context.Context) (resolve.Report, error)
-}
-
-// Natives lists service-native markets for their resolvers.
-type Natives interface {
-	ListNative(ctx context.Context, status string, due bool, limit int) ([]market.Native, error)
-}
-
 // Resolutions serves ResolutionService and ResolutionReadService.
 type Resolutions struct {
 	resolutionv1.UnimplementedResolutionServiceServer
 	resolutionv1.UnimplementedResolutionReadServiceServer
-	service *resolve.Service
-	scanner Scanner
-	natives Natives
-}
-
-// NewResolutions wires the face.
-func NewResolutions(service *resolve.Service, scanner Scanner, natives Natives) *Resolutions {
-	return &Resolutions{service: service, scanner: scanner, natives: natives}
+	Service *resolve.Service
+	Scanner *resolve.Scanner
+	Markets *market.Service
 }
 
 // Finalize claims the outcome of a native market.
 func (f *Resolutions) Finalize(ctx context.Context, r *resolutionv1.FinalizeRequest) (*resolutionv1.ClaimResponse, error) {
-	return claimTo(f.service.Finalize(ctx, resolve.Claim{
+	return claimTo(f.Service.Finalize(ctx, resolve.Claim{
 		MarketID: r.GetMarketId(), Verdict: syntax.Verdict(r.GetVerdict()), Resolver: r.GetResolver(), Source: r.GetSource(),
 		ProofURL: filled(r.GetProofUrl()), Reason: filled(r.GetReason()), FinalizedBy: filled(r.GetFinalizedBy()),
 		DecidedAt: timeOf(r.GetDecidedAt()),
@@ -45,12 +30,12 @@ func (f *Resolutions) Finalize(ctx context.Context, r *resolutionv1.FinalizeRequ
 
 // Force claims the outcome of any market.
 func (f *Resolutions) Force(ctx context.Context, r *resolutionv1.ForceRequest) (*resolutionv1.ClaimResponse, error) {
-	return claimTo(f.service.Force(ctx, r.GetMarketId(), syntax.Verdict(r.GetVerdict()), timeOf(r.GetDecidedAt())))
+	return claimTo(f.Service.Force(ctx, r.GetMarketId(), syntax.Verdict(r.GetVerdict()), timeOf(r.GetDecidedAt())))
 }
 
 // Scan reads the venues and claims what they have settled.
 func (f *Resolutions) Scan(ctx context.Context, _ *resolutionv1.ScanRequest) (*resolutionv1.ScanResponse, error) {
-	r, err := f.scanner.Scan(ctx)
+	r, err := f.Scanner.Scan(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -61,15 +46,15 @@ func (f *Resolutions) Scan(ctx context.Context, _ *resolutionv1.ScanRequest) (*r
 	for reason, n := range r.Skipped {
 		out.Skipped[reason] = int64(n)
 	}
-	for _, e := range r.Errors {
-		out.Errors = append(out.Errors, &resolutionv1.ScanError{MarketId: e.MarketID, Error: e.Code})
-	}
+	out.Errors = listOf(r.Errors, func(e resolve.ScanError) *resolutionv1.ScanError {
+		return &resolutionv1.ScanError{MarketId: e.MarketID, Error: e.Code}
+	})
 	return out, nil
 }
 
 // Dispute flags a market or clears its flag.
 func (f *Resolutions) Dispute(ctx context.Context, r *resolutionv1.DisputeRequest) (*resolutionv1.DisputeResponse, error) {
-	o, t, err := f.service.Dispute(ctx, r.GetMarketId(), r.GetDisputed(), r.Reason)
+	o, t, err := f.Service.Dispute(ctx, r.GetMarketId(), r.GetDisputed(), r.Reason)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +70,7 @@ func (f *Resolutions) Propose(ctx context.Context, r *resolutionv1.ProposeReques
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err
 	}
-	return &resolutionv1.ProposeResponse{}, f.service.Propose(ctx, resolve.Proposal{
+	return &resolutionv1.ProposeResponse{}, f.Service.Propose(ctx, resolve.Proposal{
 		MarketID: r.GetMarketId(), OperatorID: r.GetOperatorId(), MessageID: r.GetMessageId(),
 		Verdict: syntax.Verdict(r.GetVerdict()), ProofURL: r.ProofUrl, Reason: r.Reason,
 	})
@@ -93,7 +78,7 @@ func (f *Resolutions) Propose(ctx context.Context, r *resolutionv1.ProposeReques
 
 // GetOutcome reads the resolution record.
 func (f *Resolutions) GetOutcome(ctx context.Context, r *resolutionv1.GetOutcomeRequest) (*resolutionv1.GetOutcomeResponse, error) {
-	o, found, err := f.service.Outcome(ctx, r.GetMarketId())
+	o, found, err := f.Service.Outcome(ctx, r.GetMarketId())
 	if err != nil || !found {
 		return &resolutionv1.GetOutcomeResponse{}, err
 	}
@@ -102,20 +87,16 @@ func (f *Resolutions) GetOutcome(ctx context.Context, r *resolutionv1.GetOutcome
 
 // ListNative lists service-native markets.
 func (f *Resolutions) ListNative(ctx context.Context, r *resolutionv1.ListNativeRequest) (*resolutionv1.ListNativeResponse, error) {
-	list, err := f.natives.ListNative(ctx, r.GetStatus(), r.GetDue(), bound(r.GetLimit(), 20, 100))
-	if err != nil {
-		return nil, err
+	list, err := f.Markets.ListNative(ctx, r.GetStatus(), r.GetDue(), bound(r.GetLimit(), 20, 100))
+	return &resolutionv1.ListNativeResponse{Markets: listOf(list, nativeTo)}, err
+}
+
+func nativeTo(n market.Native) *resolutionv1.NativeMarket {
+	out := &resolutionv1.NativeMarket{Market: marketTo(n.Market)}
+	if p := n.Proposal; p != nil {
+		out.ProposedVerdict, out.ProposedProofUrl, out.ProposedAt = (*string)(&p.Verdict), p.ProofURL, stampOf(&p.At)
 	}
-	out := &resolutionv1.ListNativeResponse{}
-	for _, n := range list {
-		row := &resolutionv1.NativeMarket{Market: marketTo(n.Market)}
-		if p := n.Proposal; p != nil {
-			verdict := string(p.Verdict)
-			row.ProposedVerdict, row.ProposedProofUrl, row.ProposedAt = &verdict, p.ProofURL, stampOf(&p.At)
-		}
-		out.Markets = append(out.Markets, row)
-	}
-	return out, nil
+	return out
 }
 
 func claimTo(r resolve.Result, err error) (*resolutionv1.ClaimResponse, error) {
@@ -129,7 +110,7 @@ func claimTo(r resolve.Result, err error) (*resolutionv1.ClaimResponse, error) {
 
 func outcomeTo(o resolve.Outcome) *resolutionv1.Outcome {
 	return &resolutionv1.Outcome{
-		Outcome: textOf(o.Verdict), Resolver: o.Resolver, Source: o.Source, ProofUrl: o.ProofURL,
+		Outcome: (*string)(o.Verdict), Resolver: o.Resolver, Source: o.Source, ProofUrl: o.ProofURL,
 		ResolvedAt: stampOf(o.ResolvedAt), Disputed: o.Disputed, DisputeReason: o.DisputeReason, DisputedAt: stampOf(o.DisputedAt),
 	}
 }

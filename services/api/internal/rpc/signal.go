@@ -16,18 +16,12 @@ import (
 type Signals struct {
 	signalv1.UnimplementedSignalServiceServer
 	signalv1.UnimplementedSignalReadServiceServer
-	service *signal.Service
-	enclose Enclose
+	Service *signal.Service
+	Enclose Enclose
 }
 
-// Enclose gives the error of one of many calls its form inside an answer, as
-// link.Server has it.
+// Enclose encodes the error of one of many calls for the answer; link.Server implements it.
 type Enclose func(ctx context.Context, method, requestID string, err error) []byte
-
-// NewSignals wires the face.
-func NewSignals(service *signal.Service, enclose Enclose) *Signals {
-	return &Signals{service: service, enclose: enclose}
-}
 
 var errMarketID = fault.New(fault.Invalid, "invalid_market_id", "marketId is not a market id").With("field", "marketId")
 
@@ -37,11 +31,8 @@ func (f *Signals) File(ctx context.Context, r *signalv1.FileRequest) (*signalv1.
 	if err != nil {
 		return nil, err
 	}
-	filed, err := f.service.File(ctx, callerOf(r.GetCaller()), draft)
-	if err != nil {
-		return nil, err
-	}
-	return &signalv1.FileResponse{Id: filed.ID, Replayed: filed.Replayed, Filing: filingTo(filed)}, nil
+	filed, err := f.Service.File(ctx, callerOf(r.GetCaller()), draft)
+	return &signalv1.FileResponse{Id: filed.ID, Replayed: filed.Replayed, Filing: filingTo(filed)}, err
 }
 
 // maxCalls is the most calls of one FileMany.
@@ -64,7 +55,7 @@ func (f *Signals) FileMany(ctx context.Context, r *signalv1.FileManyRequest) (*s
 		}
 		calls, at = append(calls, signal.Call{Caller: callerOf(c.GetCaller()), Draft: draft}), append(at, i)
 	}
-	for k, a := range f.service.FileMany(ctx, calls) {
+	for k, a := range f.Service.FileMany(ctx, calls) {
 		i := at[k]
 		answers[i] = &signalv1.FileAnswer{
 			Id: a.Filed.ID, Replayed: a.Filed.Replayed, Alone: a.Alone, Refusal: f.refusal(ctx, r.GetCalls()[i], a.Err),
@@ -77,7 +68,7 @@ func (f *Signals) FileMany(ctx context.Context, r *signalv1.FileManyRequest) (*s
 }
 
 func (f *Signals) refusal(ctx context.Context, c *signalv1.FileRequest, err error) []byte {
-	return f.enclose(ctx, signalv1.SignalService_File_FullMethodName, c.GetRequestId(), err)
+	return f.Enclose(ctx, signalv1.SignalService_File_FullMethodName, c.GetRequestId(), err)
 }
 
 // AppendEvent adds to a signal's history.
@@ -85,11 +76,8 @@ func (f *Signals) AppendEvent(ctx context.Context, r *signalv1.AppendEventReques
 	if err := uuids(r.GetSignalId(), r.GetEventId()); err != nil {
 		return nil, err
 	}
-	e, err := f.service.AppendEvent(ctx, callerOf(r.GetCaller()), r.GetSignalId(), r.GetEventId(), r.GetType(), r.GetPayload())
-	if err != nil {
-		return nil, err
-	}
-	return &signalv1.AppendEventResponse{Event: eventTo(e)}, nil
+	e, err := f.Service.AppendEvent(ctx, callerOf(r.GetCaller()), r.GetSignalId(), r.GetEventId(), r.GetType(), r.GetPayload())
+	return &signalv1.AppendEventResponse{Event: eventTo(e)}, err
 }
 
 // RehearseFile returns a call as it would be filed.
@@ -98,11 +86,8 @@ func (f *Signals) RehearseFile(ctx context.Context, r *signalv1.RehearseFileRequ
 	if err != nil {
 		return nil, err
 	}
-	filed, would, err := f.service.RehearseFile(ctx, callerOf(r.GetCaller()), draft)
-	if err != nil {
-		return nil, err
-	}
-	return &signalv1.RehearseFileResponse{Signal: recordTo(would), Filing: filingTo(filed)}, nil
+	filed, would, err := f.Service.RehearseFile(ctx, callerOf(r.GetCaller()), draft)
+	return &signalv1.RehearseFileResponse{Signal: recordTo(would), Filing: filingTo(filed)}, err
 }
 
 // RehearseEvent gives an event as it would be appended.
@@ -110,11 +95,8 @@ func (f *Signals) RehearseEvent(ctx context.Context, r *signalv1.RehearseEventRe
 	if err := uuids(r.GetSignalId(), r.GetEventId()); err != nil {
 		return nil, err
 	}
-	e, err := f.service.RehearseEvent(ctx, callerOf(r.GetCaller()), r.GetSignalId(), r.GetEventId(), r.GetType(), r.GetPayload())
-	if err != nil {
-		return nil, err
-	}
-	return &signalv1.RehearseEventResponse{Event: eventTo(e)}, nil
+	e, err := f.Service.RehearseEvent(ctx, callerOf(r.GetCaller()), r.GetSignalId(), r.GetEventId(), r.GetType(), r.GetPayload())
+	return &signalv1.RehearseEventResponse{Event: eventTo(e)}, err
 }
 
 // GetSignal reads one signal.
@@ -122,11 +104,8 @@ func (f *Signals) GetSignal(ctx context.Context, r *signalv1.GetSignalRequest) (
 	if err := uuids(r.GetId()); err != nil {
 		return nil, err
 	}
-	s, err := f.service.GetSignal(ctx, r.GetId())
-	if err != nil {
-		return nil, err
-	}
-	return &signalv1.GetSignalResponse{Signal: recordTo(s)}, nil
+	s, err := f.Service.GetSignal(ctx, r.GetId())
+	return &signalv1.GetSignalResponse{Signal: recordTo(s)}, err
 }
 
 // ListEvents reads a signal's history, oldest first.
@@ -134,24 +113,14 @@ func (f *Signals) ListEvents(ctx context.Context, r *signalv1.ListEventsRequest)
 	if err := uuids(r.GetSignalId()); err != nil {
 		return nil, err
 	}
-	events, err := f.service.ListEvents(ctx, r.GetSignalId())
-	if err != nil {
-		return nil, err
-	}
-	out := &signalv1.ListEventsResponse{}
-	for _, e := range events {
-		out.Events = append(out.Events, eventTo(e))
-	}
-	return out, nil
+	events, err := f.Service.ListEvents(ctx, r.GetSignalId())
+	return &signalv1.ListEventsResponse{Events: listOf(events, eventTo)}, err
 }
 
 // ListFeed reads one of the three feeds.
 func (f *Signals) ListFeed(ctx context.Context, r *signalv1.ListFeedRequest) (*signalv1.ListFeedResponse, error) {
-	list, err := f.service.Feed(ctx, signal.ParseFeedType(r.GetType()), r.GetCategory(), int(r.GetLimit()))
-	if err != nil {
-		return nil, err
-	}
-	return &signalv1.ListFeedResponse{Signals: recordsTo(list)}, nil
+	list, err := f.Service.Feed(ctx, signal.ParseFeedType(r.GetType()), r.GetCategory(), int(r.GetLimit()))
+	return &signalv1.ListFeedResponse{Signals: listOf(list, recordTo)}, err
 }
 
 // ListLedger reads a page of a market's signals.
@@ -161,16 +130,13 @@ func (f *Signals) ListLedger(ctx context.Context, r *signalv1.ListLedgerRequest)
 	if limit < 1 {
 		limit = 100
 	}
-	l, err := f.service.ListLedger(ctx, r.GetMarketId(), min(limit, 500), after)
-	if err != nil {
-		return nil, err
-	}
-	return &signalv1.ListLedgerResponse{Yes: l.Yes, No: l.No, Signals: recordsTo(l.Signals), NextCursor: l.Next}, nil
+	l, err := f.Service.ListLedger(ctx, r.GetMarketId(), min(limit, 500), after)
+	return &signalv1.ListLedgerResponse{Yes: l.Yes, No: l.No, Signals: listOf(l.Signals, recordTo), NextCursor: l.Next}, err
 }
 
-// GetCrowd reads how a market's crowd stands.
+// GetCrowd returns the crowd of a market.
 func (f *Signals) GetCrowd(ctx context.Context, r *signalv1.GetCrowdRequest) (*signalv1.GetCrowdResponse, error) {
-	c, err := f.service.Crowd(ctx, r.GetMarketId(), r.GetOperatorId())
+	c, err := f.Service.Crowd(ctx, r.GetMarketId(), r.GetOperatorId())
 	if err != nil {
 		return nil, err
 	}
@@ -215,25 +181,18 @@ func filingTo(f signal.Filed) *signalv1.Filing {
 	}
 }
 
-func recordsTo(list []signal.Record) []*signalv1.Signal {
-	out := make([]*signalv1.Signal, len(list))
-	for i := range list {
-		out[i] = recordTo(list[i])
-	}
-	return out
-}
-
 func recordTo(s signal.Record) *signalv1.Signal {
 	return &signalv1.Signal{
 		Id: s.ID, PublicId: s.PublicID, ProviderId: s.ProviderID, Handle: s.Handle, DisplayName: s.DisplayName,
 		Tier: string(s.Tier), MarketId: s.MarketID, MarketTitle: s.MarketTitle, Lane: string(s.Lane),
-		Direction: string(s.Side), PriceBps: int32(s.Price), CrowdYesBps: int32Of(s.CrowdYes),
+		Direction: string(s.Side()), PriceBps: int32(s.PriceBps), CrowdYesBps: int32Of(s.CrowdYesBps),
 		Confidence: int32Of(s.Confidence), TextTake: s.TextTake, Source: filled(s.Source),
-		TimeToResolution: int32Of(s.TimeToResolution), CreatedAt: timestamppb.New(s.CreatedAt),
-		Status: string(s.Status), Score: int32Of(s.Score), ResolvedAt: stampOf(s.ResolvedAt), Outcome: textOf(s.Outcome),
-		ClosePriceBps: int32Of(s.ClosePrice), ClvBps: int32Of(s.CLV), LiveYesBps: int32Of(s.LiveYes), MoveBps: int32Of(s.Move),
-		ScoreBasisBps: int32(s.Basis), PriceVerified: s.Verified, Rated: s.Rated, Counted: s.Counted, MarketYesBps: int32Of(s.MarketYes),
-		ClosesAt: stampOf(s.ClosesAt), QuoteAt: stampOf(s.QuoteAt), ConfirmedAt: stampOf(s.ConfirmedAt), Reason: s.Reason, Unconfirmed: s.Unconfirmed,
+		TimeToResolution: int32Of(s.TTR), CreatedAt: timestamppb.New(s.CreatedAt),
+		Status: string(s.Status), Score: int32Of(s.Score), ResolvedAt: stampOf(s.ResolvedAt), Outcome: (*string)(s.Outcome),
+		ClosePriceBps: int32Of(s.ClosePrice), ClvBps: int32Of(s.CLVBps), LiveYesBps: int32Of(s.LiveYes), MoveBps: int32Of(s.Move),
+		ScoreBasisBps: int32(s.ScoredBps), PriceVerified: s.PriceVerified, Rated: s.Rated, Counted: s.Counted,
+		MarketYesBps: int32Of(s.MarketYesBps),
+		ClosesAt:     stampOf(s.ClosesAt), QuoteAt: stampOf(s.QuoteAt), ConfirmedAt: stampOf(s.ConfirmedAt), Reason: textOf(s.Reason), Unconfirmed: s.Unconfirmed,
 	}
 }
 

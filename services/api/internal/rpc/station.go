@@ -14,18 +14,15 @@ import (
 type Stations struct {
 	stationv1.UnimplementedStationServiceServer
 	stationv1.UnimplementedStationReadServiceServer
-	service *station.Service
+	Service *station.Service
 }
-
-// NewStations wires the face.
-func NewStations(service *station.Service) *Stations { return &Stations{service: service} }
 
 // CreateStation does what a signed message says.
 func (f *Stations) CreateStation(ctx context.Context, r *stationv1.CreateStationRequest) (*stationv1.CreateStationResponse, error) {
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err
 	}
-	return &stationv1.CreateStationResponse{}, f.service.Create(ctx, r.GetOperatorId(), r.GetMessageId(), stationDraft(r.GetDraft()))
+	return &stationv1.CreateStationResponse{}, f.Service.Create(ctx, r.GetOperatorId(), r.GetMessageId(), stationDraft(r.GetDraft()))
 }
 
 // UpdateStation does what a signed message says.
@@ -33,20 +30,13 @@ func (f *Stations) UpdateStation(ctx context.Context, r *stationv1.UpdateStation
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err
 	}
-	return &stationv1.UpdateStationResponse{}, f.service.Change(ctx, r.GetOperatorId(), r.GetMessageId(), stationDraft(r.GetDraft()))
+	return &stationv1.UpdateStationResponse{}, f.Service.Change(ctx, r.GetOperatorId(), r.GetMessageId(), stationDraft(r.GetDraft()))
 }
 
 // ListActiveStations lists the stations whose rows are shown.
 func (f *Stations) ListActiveStations(ctx context.Context, _ *stationv1.ListActiveStationsRequest) (*stationv1.ListActiveStationsResponse, error) {
-	list, err := f.service.Active(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out := &stationv1.ListActiveStationsResponse{}
-	for i := range list {
-		out.Stations = append(out.Stations, stationTo(&list[i]))
-	}
-	return out, nil
+	list, err := f.Service.Active(ctx)
+	return &stationv1.ListActiveStationsResponse{Stations: listOf(list, stationTo)}, err
 }
 
 // CountStations counts an operator's stations.
@@ -54,7 +44,7 @@ func (f *Stations) CountStations(ctx context.Context, r *stationv1.CountStations
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err
 	}
-	n, err := f.service.Owned(ctx, r.GetOperatorId())
+	n, err := f.Service.Owned(ctx, r.GetOperatorId())
 	return &stationv1.CountStationsResponse{Stations: n}, err
 }
 
@@ -64,35 +54,20 @@ func stationDraft(p *stationv1.Draft) station.Draft {
 		return d
 	}
 	d.Name, d.URL, d.Description, d.TapesURL, d.OperatorsURL = p.Name, p.Url, p.Description, p.TapesUrl, p.OperatorsUrl
-	if p.Status != nil {
-		status := station.Status(p.GetStatus())
-		d.Status = &status
-	}
+	d.Status = (*station.Status)(p.Status)
 	if p.GetHasLanes() {
-		d.Lanes = []syntax.Lane{}
-		for _, l := range p.GetLanes() {
-			d.Lanes = append(d.Lanes, syntax.Lane(l))
-		}
+		d.Lanes = wordsOf[syntax.Lane](p.GetLanes())
 	}
 	if p.GetHasProviders() {
-		d.Providers = []syntax.Provider{}
-		for _, v := range p.GetProviders() {
-			d.Providers = append(d.Providers, syntax.Provider(v))
-		}
+		d.Providers = wordsOf[syntax.Provider](p.GetProviders())
 	}
 	return d
 }
 
-func stationTo(s *station.Station) *stationv1.Station {
-	out := &stationv1.Station{
+func stationTo(s station.Station) *stationv1.Station {
+	return &stationv1.Station{
 		StationId: s.ID, Name: s.Name, OwnerHandle: s.OwnerHandle, Url: s.URL, OriginUrl: s.OriginURL, Description: s.Description,
 		TapesUrl: s.TapesURL, OperatorsUrl: s.OperatorsURL, Status: string(s.Status), CreatedAt: timestamppb.New(s.CreatedAt),
+		Lanes: wordsOf[string](s.Lanes), Providers: wordsOf[string](s.Providers),
 	}
-	for _, l := range s.Lanes {
-		out.Lanes = append(out.Lanes, string(l))
-	}
-	for _, p := range s.Providers {
-		out.Providers = append(out.Providers, string(p))
-	}
-	return out
 }

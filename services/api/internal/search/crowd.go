@@ -25,10 +25,17 @@ type Gap struct {
 	Yes, No int64 // calls of operators that count as crowd
 }
 
-// Sentiment reads how those who called on a market lean, at most leanFor ago.
+const (
+	// leanFor is how long a sentiment is cached: reading it counts every call on the market.
+	leanFor = 2 * time.Second
+	// mostLeans bounds the cached sentiments, because callers choose the ids.
+	mostLeans = 1024
+)
+
+// Sentiment returns the sides of the calls on a market as they were at most leanFor ago. Concurrent requests share one read.
 // Fault: db_unavailable.
 func (s *Service) Sentiment(ctx context.Context, id syntax.MarketID) (Sentiment, error) {
-	return s.leans.get(ctx, id, s.now(), func(ctx context.Context) (Sentiment, error) {
+	return s.leans.Get(ctx, id, func(ctx context.Context, _ Sentiment) (Sentiment, error) {
 		now := s.now()
 		out, err := s.store.GetSentiment(ctx, id, now)
 		out.UpdatedAt = now

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/cache"
 	"github.com/signalcast/signalcast/pkg/syntax"
 )
 
@@ -65,13 +66,21 @@ type Place struct {
 type Service struct {
 	store Store
 	now   func() time.Time
-	leans leans
+	leans *cache.Cache[syntax.MarketID, Sentiment]
 }
 
 // NewService reads from a store.
 func NewService(store Store, now func() time.Time) *Service {
-	return &Service{store: store, now: now, leans: leans{kept: make(map[syntax.MarketID]*lean)}}
+	leans := cache.New(cache.Options[syntax.MarketID, Sentiment]{
+		// The age of a sentiment counts from the start of its read. The cache itself counts from the end.
+		Life: func(s Sentiment) time.Duration { return leanFor - now().Sub(s.UpdatedAt) },
+		Hold: -1, MaxKeys: mostLeans, Values: true, Now: now,
+	})
+	return &Service{store: store, now: now, leans: leans}
 }
+
+// Close cancels the running reads of sentiments and waits for them.
+func (s *Service) Close() { s.leans.Close() }
 
 // Find returns the markets whose title and slug have every word of the text: first those that have the words themselves, then those
 // with words that begin with them, then with words that contain them, last with words that are one typing error away. In each class

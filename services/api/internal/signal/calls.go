@@ -35,14 +35,6 @@ type LaneStats struct {
 	AvgCLV                        *int // bps; nil without a closing line
 }
 
-// Calls lists what was called. Fault: db_unavailable.
-type Calls interface {
-	ListCalls(ctx context.Context, q CallQuery) (CallPage, error)
-	// ListLaneStats counts an operator's calls by lane, in the order of the names: the
-	// lane of the claim, and of the market today where there is none.
-	ListLaneStats(ctx context.Context, userID string) ([]LaneStats, error)
-}
-
 // Repair returns the price to store for a call. snap is the market's YES price. A NO call whose
 // price is nearer to snap than to 10000 - snap is taken as a call that states the YES price, and
 // its price becomes 10000 - price. Other calls keep their price.
@@ -66,13 +58,6 @@ func Basis(stated syntax.Bps, side *syntax.Bps, tolerance int) syntax.Bps {
 // Move is the live mark of a call against the price paid, in bps (contract 4.2.6).
 func Move(side syntax.Side, price, live syntax.Bps) int {
 	return int(live.Of(side)) - int(price)
-}
-
-func distance(a, b syntax.Bps) syntax.Bps {
-	if a > b {
-		return a - b
-	}
-	return b - a
 }
 
 // RehearseFile returns the call as File would store it, and stores nothing (a dry run). It makes the

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"time"
-	"unicode/utf8"
 
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
@@ -59,32 +58,22 @@ type Store interface {
 	ListSignalFeed(ctx context.Context, feed FeedType, category string, limit int, now time.Time) ([]Record, error)
 	ListLedger(ctx context.Context, marketID string, limit int, after syntax.Cursor) (Ledger, error)
 	GetCrowd(ctx context.Context, marketID, operatorID string, now time.Time) (Crowd, error)
-}
-
-// Markets reads venues for calls.
-type Markets interface {
-	// Ensure brings a market into the ledger that a filing did not find there, and waits for
-	// its venue at most limit. It faults with market_not_found when its venue denies it.
-	Ensure(ctx context.Context, id syntax.MarketID, operator string, limit time.Duration) error
-	// Fresh reads a market that is in the ledger without a fresh quote. It faults with
-	// market_not_found when its venue denies it; with any other fault there is no new answer.
-	Fresh(ctx context.Context, id syntax.MarketID, operator string) error
-	// Connected reports whether the venue of a market can be asked.
-	Connected(id syntax.MarketID) bool
-	// Called notes a stored call and the time of the quote it was compared with.
-	Called(id syntax.MarketID, quoted *time.Time)
+	ListCalls(ctx context.Context, q CallQuery) (CallPage, error)
+	// ListLaneStats counts an operator's calls by lane, in the order of the names: the lane of the claim, or of the market
+	// today without one.
+	ListLaneStats(ctx context.Context, userID string) ([]LaneStats, error)
 }
 
 // Service files calls and reads them.
 type Service struct {
 	Store
-	markets Markets
+	markets *market.Service
 	now     func() time.Time
 	counted func(syntax.MarketID) int // nil: nobody is counted
 }
 
 // NewService wires the subject.
-func NewService(store Store, markets Markets, now func() time.Time) *Service {
+func NewService(store Store, markets *market.Service, now func() time.Time) *Service {
 	return &Service{Store: store, markets: markets, now: now}
 }
 
@@ -232,45 +221,6 @@ func (f Filing) moved(refusal *fault.Fault, draft Draft) error {
 		}
 	}
 	return refusal
-}
-
-// validate keeps out what the front door should have refused already.
-func (d *Draft) validate() error {
-	switch {
-	case d.Side != syntax.Yes && d.Side != syntax.No:
-		return ErrInvalid.With("field", "direction")
-	case !d.Price.Valid():
-		return ErrInvalid.With("field", "priceAtPrediction")
-	case d.CrowdYes != nil && !d.CrowdYes.Valid():
-		return ErrInvalid.With("field", "crowdYesAtSignal")
-	case d.CrowdLean != nil && !d.CrowdLean.Valid():
-		return ErrInvalid.With("field", "crowdLeanBps")
-	case d.Confidence != nil && (*d.Confidence < syntax.MinConfidence || *d.Confidence > syntax.MaxConfidence):
-		return ErrInvalid.With("field", "confidence")
-	case d.MaxSlippage != nil && !d.MaxSlippage.Valid():
-		return ErrInvalid.With("field", "maxSlippageBps")
-	case d.TimeToResolution != nil && (*d.TimeToResolution < 0 || *d.TimeToResolution > syntax.MaxTimeToResolution):
-		return ErrInvalid.With("field", "timeToResolution")
-	case d.IdempotencyKey != nil &&
-		(*d.IdempotencyKey == "" || len(*d.IdempotencyKey) > syntax.MaxIdempotencyKey || len(d.BodyHash) != 32):
-		return ErrInvalid.With("field", "idempotencyKey")
-	}
-	for _, t := range []struct {
-		field string
-		text  *string
-		limit int
-		lines bool
-	}{
-		{"channelId", d.ChannelID, syntax.MaxChannel, false},
-		{"textTake", d.TextTake, syntax.MaxTake, true},
-		{"mediaAssetId", d.MediaAssetID, syntax.MaxMediaAsset, false},
-		{"source", &d.Source, 32, false},
-	} {
-		if t.text != nil && (utf8.RuneCountInString(*t.text) > t.limit || !syntax.IsText(*t.text, t.lines)) {
-			return ErrInvalid.With("field", t.field)
-		}
-	}
-	return nil
 }
 
 // AppendEvent adds to the history of the caller's own signal, once for an event id.

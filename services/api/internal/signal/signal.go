@@ -2,6 +2,7 @@ package signal
 
 import (
 	"time"
+	"unicode/utf8"
 
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
@@ -55,6 +56,45 @@ type Draft struct {
 	Venue            VenueWord
 }
 
+// validate returns invalid_body for a member that is out of bounds. The hub checks the same bounds before.
+func (d *Draft) validate() error {
+	switch {
+	case d.Side != syntax.Yes && d.Side != syntax.No:
+		return ErrInvalid.With("field", "direction")
+	case !d.Price.Valid():
+		return ErrInvalid.With("field", "priceAtPrediction")
+	case d.CrowdYes != nil && !d.CrowdYes.Valid():
+		return ErrInvalid.With("field", "crowdYesAtSignal")
+	case d.CrowdLean != nil && !d.CrowdLean.Valid():
+		return ErrInvalid.With("field", "crowdLeanBps")
+	case d.Confidence != nil && (*d.Confidence < syntax.MinConfidence || *d.Confidence > syntax.MaxConfidence):
+		return ErrInvalid.With("field", "confidence")
+	case d.MaxSlippage != nil && !d.MaxSlippage.Valid():
+		return ErrInvalid.With("field", "maxSlippageBps")
+	case d.TimeToResolution != nil && (*d.TimeToResolution < 0 || *d.TimeToResolution > syntax.MaxTimeToResolution):
+		return ErrInvalid.With("field", "timeToResolution")
+	case d.IdempotencyKey != nil &&
+		(*d.IdempotencyKey == "" || len(*d.IdempotencyKey) > syntax.MaxIdempotencyKey || len(d.BodyHash) != 32):
+		return ErrInvalid.With("field", "idempotencyKey")
+	}
+	for _, t := range []struct {
+		field string
+		text  *string
+		limit int
+		lines bool
+	}{
+		{"channelId", d.ChannelID, syntax.MaxChannel, false},
+		{"textTake", d.TextTake, syntax.MaxTake, true},
+		{"mediaAssetId", d.MediaAssetID, syntax.MaxMediaAsset, false},
+		{"source", &d.Source, 32, false},
+	} {
+		if t.text != nil && (utf8.RuneCountInString(*t.text) > t.limit || !syntax.IsText(*t.text, t.lines)) {
+			return ErrInvalid.With("field", t.field)
+		}
+	}
+	return nil
+}
+
 // VenueWord is the state of the request to a market's venue. The filing statement needs an
 // answer for a market without a fresh quote, and for one that no venue has confirmed.
 type VenueWord int16
@@ -104,6 +144,13 @@ func (p Prices) Warnings(d Draft) []string {
 // offMarket is the difference in bps from which a stated price has a warning.
 const offMarket = 1000
 
+func distance(a, b syntax.Bps) syntax.Bps {
+	if a > b {
+		return a - b
+	}
+	return b - a
+}
+
 func (p Prices) of(side syntax.Side) *syntax.Bps {
 	if side == syntax.Yes {
 		return p.Yes
@@ -144,43 +191,54 @@ type Filed struct {
 	Warnings []string
 }
 
-// Record is a signal as it reads: the row that was filed joined with its result.
+// Row is a call as it was filed, with its result. Its members are the columns of the view signal_records in the same order, so
+// that package postgres converts a whole row of the view to a Row. The compiler reports a difference between the two.
+type Row struct {
+	ID            string
+	UserID        string
+	PublicID      string
+	ProviderID    string // raw; shown by the market ledger only
+	Handle        string
+	DisplayName   string
+	Tier          syntax.Tier
+	MarketID      string
+	MarketTitle   string
+	Lane          syntax.Lane
+	Yes           bool // the side called
+	PriceBps      syntax.Bps
+	ScoreBasisBps syntax.Bps // scoring price of the filing
+	CrowdYesBps   *syntax.Bps
+	Confidence    *int
+	TextTake      *string
+	Source        string
+	TTR           *int // seconds to the resolution, as the caller stated them
+	CreatedAt     time.Time
+	Status        syntax.SignalStatus
+	Score         *int
+	ResolvedAt    *time.Time
+	Outcome       *syntax.Side
+	ClosePrice    *syntax.Bps
+	CLVBps        *int
+	ScoredBps     syntax.Bps  // scoring price: of the result once there is one, else of the filing
+	PriceVerified bool        // a fresh quote was known at the call
+	Rated         bool        // the market was rated at the call
+	MarketYesBps  *syntax.Bps // the ledger's YES price at the call
+	ClosesAt      *time.Time  // the ledger's end date of the market at the call
+	QuoteAt       *time.Time  // time of the quote at filing, by the venue's clock
+	ConfirmedAt   *time.Time  // time of the second quote
+	Reason        *string     // of a void: late or unknown_market; else nil
+	Counted       *bool       // the call is part of points; nil while pending
+	Unconfirmed   bool        // no venue has confirmed the market: not public
+}
+
+// Side returns the side called.
+func (r *Row) Side() syntax.Side { return syntax.SideOf(r.Yes) }
+
+// Record is a call as the API returns it.
 type Record struct {
-	ID               string
-	PublicID         string
-	ProviderID       string // raw; shown by the market ledger only
-	Handle           string
-	DisplayName      string
-	Tier             syntax.Tier
-	MarketID         string
-	MarketTitle      string
-	Lane             syntax.Lane
-	Side             syntax.Side
-	Price            syntax.Bps
-	CrowdYes         *syntax.Bps
-	Confidence       *int
-	TextTake         *string
-	Source           string
-	TimeToResolution *int
-	CreatedAt        time.Time
-	Status           syntax.SignalStatus
-	Score            *int
-	ResolvedAt       *time.Time
-	Outcome          *syntax.Side
-	ClosePrice       *syntax.Bps
-	CLV              *int
-	Basis            syntax.Bps  // scoring price: of the result once there is one, else of the filing
-	Verified         bool        // a fresh quote was known at the call
-	Rated            bool        // the market was rated at the call
-	Counted          *bool       // the call is part of points; nil while pending
-	MarketYes        *syntax.Bps // the ledger's YES price at the call
-	ClosesAt         *time.Time  // the ledger's end date of the market at the call
-	QuoteAt          *time.Time  // time of the quote at filing, by the venue's clock
-	ConfirmedAt      *time.Time  // time of the second quote
-	Reason           string      // of a void: late or unknown_market; else empty
-	Unconfirmed      bool        // no venue has confirmed the market: not public; set by GetSignal and RehearseFile
-	LiveYes          *syntax.Bps // open feed only
-	Move             *int        // open feed only
+	Row
+	LiveYes *syntax.Bps // open feed only
+	Move    *int        // open feed only
 }
 
 // Event is one entry of a signal's history. Payload is a JSON object.

@@ -31,12 +31,19 @@ type Store interface {
 	LogDelivery(ctx context.Context, d Delivery) error
 	ListDeliveries(ctx context.Context, ownerID, id string, before int64, limit int) ([]Delivery, error)
 	FeedHead(ctx context.Context) (int64, error)
+
+	// ActiveWebhooks returns those that the worker sends to.
+	ActiveWebhooks(ctx context.Context) ([]Hook, error)
+	// BeginDelivery stores an attempt and returns the webhook as it is stored; false if it changed meanwhile.
+	BeginDelivery(ctx context.Context, h Hook, after int64) (Hook, bool, error)
+	TakenDelivery(ctx context.Context, d Delivery) error
+	FailedDelivery(ctx context.Context, d Delivery, since, next time.Time, active bool, reason string) error
+	// PassWebhooks stores how far webhooks were read that had nothing to send.
+	PassWebhooks(ctx context.Context, hooks []Hook) error
 }
 
-// Sender makes one request to an endpoint.
-type Sender interface {
-	Send(ctx context.Context, p Post) Outcome
-}
+// Send makes one request to an endpoint.
+type Send func(ctx context.Context, p Post) Outcome
 
 // Draft is what an operator registers.
 type Draft struct {
@@ -63,16 +70,16 @@ type Owner struct{ ID, Handle, KeyID string }
 
 // Service keeps the rules.
 type Service struct {
-	store     Store
-	sender    Sender
-	vault     *Vault
-	addresses Addresses
-	now       func() time.Time
+	store   Store
+	send    Send
+	vault   *Vault
+	allowed func(url string) bool
+	now     func() time.Time
 }
 
-// NewService wires the subject.
-func NewService(store Store, sender Sender, vault *Vault, a Addresses, now func() time.Time) *Service {
-	return &Service{store: store, sender: sender, vault: vault, addresses: a, now: now}
+// NewService wires the subject. allowed reports whether a URL may be registered.
+func NewService(store Store, send Send, vault *Vault, allowed func(url string) bool, now func() time.Time) *Service {
+	return &Service{store: store, send: send, vault: vault, allowed: allowed, now: now}
 }
 
 // Channels reads names as their owner may ask for them. Faults: missing_channels,
@@ -121,8 +128,8 @@ var ErrDescription = fault.New(fault.Invalid, "invalid_description", "descriptio
 // invalid_url, missing_channels, invalid_channels, unknown_channel, invalid_types,
 // invalid_description, future_cursor, limit_reached.
 func (s *Service) Register(ctx context.Context, o Owner, d Draft) (h Hook, secret string, err error) {
-	if err := s.addresses.Check(d.URL); err != nil {
-		return Hook{}, "", err
+	if !s.allowed(d.URL) {
+		return Hook{}, "", ErrURL
 	}
 	h = Hook{
 		ID: uuid.Must(uuid.NewV7()).String(), OwnerID: o.ID, KeyID: o.KeyID, URL: d.URL, Description: d.Description, Active: true, Revision: 1,
@@ -242,7 +249,7 @@ func (s *Service) Test(ctx context.Context, o Owner, id string) (Delivery, error
 	if err != nil {
 		return Delivery{}, err
 	}
-	d.Outcome = s.sender.Send(ctx, Post{URL: h.URL, DeliveryID: d.ID, Signature: signature, Body: body})
+	d.Outcome = s.send(ctx, Post{URL: h.URL, DeliveryID: d.ID, Signature: signature, Body: body})
 	return d, s.store.LogDelivery(ctx, d)
 }
 

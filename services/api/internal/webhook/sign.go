@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"bytes"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hmac"
@@ -9,6 +10,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,25 +43,8 @@ func Sign(at time.Time, body []byte, secrets ...string) string {
 
 // Body is the request's body around frames of JSON.
 func Body(hookID, deliveryID string, attempt int, frames [][]byte) []byte {
-	size := 128
-	for _, f := range frames {
-		size += len(f) + 1
-	}
-	b := make([]byte, 0, size)
-	b = append(b, `{"webhookId":"`...)
-	b = append(b, hookID...)
-	b = append(b, `","deliveryId":"`...)
-	b = append(b, deliveryID...)
-	b = append(b, `","attempt":`...)
-	b = strconv.AppendInt(b, int64(attempt), 10)
-	b = append(b, `,"events":[`...)
-	for i, f := range frames {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, f...)
-	}
-	return append(b, "]}"...)
+	return fmt.Appendf(nil, `{"webhookId":"%s","deliveryId":"%s","attempt":%d,"events":[%s]}`,
+		hookID, deliveryID, attempt, bytes.Join(frames, []byte{','}))
 }
 
 // Vault seals secrets for the database: what lies there signs nothing without the

@@ -1,10 +1,12 @@
 package livetest
 
 import (
-	"encoding/binary"
+	"bytes"
 	"errors"
 	"sync"
 	"time"
+
+	"github.com/gobwas/ws"
 )
 
 // Pipe is a connection in memory. Its other side takes everything, or as much as
@@ -125,21 +127,15 @@ func (p *Pipe) Frames() (frames []Frame, rest int) {
 	p.mu.Lock()
 	b := p.got
 	p.mu.Unlock()
-	for len(b) >= 2 {
-		size, head := int(b[1]), 2
-		switch {
-		case size == 126 && len(b) >= 4:
-			size, head = int(binary.BigEndian.Uint16(b[2:])), 4
-		case size == 127 && len(b) >= 10:
-			size, head = int(binary.BigEndian.Uint64(b[2:])), 10
+	for {
+		in := bytes.NewReader(b)
+		f, err := ws.ReadFrame(in)
+		if err != nil { // the frame is not whole
+			return frames, len(b)
 		}
-		if len(b) < head+size {
-			break
-		}
-		frames = append(frames, Frame{b[0] & 0x0f, string(b[head : head+size])})
-		b = b[head+size:]
+		frames = append(frames, Frame{byte(f.Header.OpCode), string(f.Payload)})
+		b = b[len(b)-in.Len():]
 	}
-	return frames, len(b)
 }
 
 // Texts are the text frames.

@@ -3,7 +3,6 @@ package search_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -45,7 +44,7 @@ func TestSentimentIsReadOnce(t *testing.T) {
 	}
 	testkit.Eventually(t, 20*time.Second, func() bool { return c.reads.Load() == 1 })
 	if _, err := s.Sentiment(left, "1"); !errors.Is(err, context.Canceled) {
-		t.Errorf("who leaves is kept: %v", err)
+		t.Errorf("the call of a caller that left: %v", err)
 	}
 	c.open <- nil
 	wait.Wait()
@@ -67,7 +66,7 @@ func TestSentimentIsReadOnce(t *testing.T) {
 	}
 }
 
-// A failure is told to those who waited for it and not kept.
+// A failed read is not cached.
 func TestSentimentThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	c := &counted{open: make(chan error, 2)}
@@ -79,21 +78,5 @@ func TestSentimentThatCannotBeRead(t *testing.T) {
 	}
 	if got, err := s.Sentiment(t.Context(), "1"); err != nil || got.Yes != 2 {
 		t.Errorf("%+v %v", got, err)
-	}
-}
-
-// What is remembered is bounded, whatever ids are asked for.
-func TestSentimentsAreForgotten(t *testing.T) {
-	t.Parallel()
-	clock, c := testkit.NewClock(time.Now()), &counted{open: make(chan error)}
-	close(c.open)
-	s := search.NewService(c, clock.Now)
-	for i := range 5000 {
-		if _, err := s.Sentiment(t.Context(), syntax.MarketID(fmt.Sprint(i+1))); err != nil {
-			t.Fatal(err)
-		}
-		if n := s.Leans(); n > 1024 {
-			t.Fatalf("%d are remembered", n)
-		}
 	}
 }
