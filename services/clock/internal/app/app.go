@@ -47,6 +47,7 @@ type App struct {
 
 	pool    *pgxpool.Pool
 	ledger  *grpc.ClientConn
+	copies  program.Copies
 	markets *upstream.Markets
 	store   *postgres.Store
 	keeper  *program.Keeper
@@ -82,16 +83,19 @@ func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time)
 		a.pool.Close()
 		return nil, err
 	}
-	a.store = postgres.New(a.pool)
-	a.facts = outbox.Sender{Store: a.store, Send: upstream.NewFeed(a.ledger).Publish, Log: a.log}
-	a.markets = upstream.New(marketv1.NewMarketReadServiceClient(a.ledger), a.log, now)
-	a.keeper = program.NewKeeper(a.store, a.markets, cfg.lanes(), now)
-	a.survey = program.NewSurveyor(a.store, a.markets, upstream.NewCalls(a.ledger), now)
-	a.network = program.NewStationDesk(upstream.NewStations(a.ledger), a.store, a.markets, a.store, edge.Programme, cfg.lanes(), now)
-	a.markets.Need(func() []syntax.MarketID {
-		return slices.Concat(a.keeper.Needed(), a.survey.Needed(), a.network.Needed())
+	a.store = postgres.New(a.pool, cfg.ReadTime)
+	ledger := upstream.NewLedger(a.ledger)
+	a.facts = outbox.Sender{Store: a.store, Send: ledger.Publish, Log: a.log}
+	a.keeper = program.NewKeeper(a.store, &a.copies, cfg.lanes(), now)
+	a.survey = program.NewSurveyor(a.store, &a.copies, ledger.CountCalls, now)
+	a.network = program.NewStationDesk(program.StationDeps{
+		Store: a.store, Copies: &a.copies, Active: ledger.ActiveStations, Publish: ledger.PublishStation, Words: edge.Programme,
+		Lanes: cfg.lanes(), Now: now,
 	})
-	a.desk = program.NewService(a.markets, a.keeper, cfg.lanes(), now)
+	a.markets = upstream.New(marketv1.NewMarketReadServiceClient(a.ledger), &a.copies, func() []syntax.MarketID {
+		return slices.Concat(a.keeper.Needed(), a.survey.Needed(), a.network.Needed())
+	}, a.log, now)
+	a.desk = program.NewService(&a.copies, cfg.lanes(), now)
 	a.health = web.NewHealth(cfg.Nonce, now, web.Check{Name: "programme", Test: func(context.Context) error {
 		if !a.desk.Ready() {
 			return errNoProgramme
@@ -119,7 +123,7 @@ func (a *App) faces() error {
 	if err != nil {
 		return err
 	}
-	programs := rpc.NewProgram(a.desk, a.direct(), a.store, a.now)
+	programs := rpc.NewProgram(a.desk, a.direct(), a.survey, a.now)
 	programv1.RegisterProgramServiceServer(server, programs)
 	programv1.RegisterProgramReadServiceServer(server, programs)
 	a.grpc = server.At(a.cfg.GRPC)
@@ -131,20 +135,22 @@ func (a *App) faces() error {
 
 // direct builds what directors use.
 func (a *App) direct() *program.Director {
-	newID := func() string { return uuid.Must(uuid.NewV7()).String() }
-	return program.NewDirector(a.store, a.markets, a.cfg.lanes(), edge.Words(), a.now, newID, a.wake)
+	return &program.Director{
+		Store: a.store, Copies: &a.copies, Refresh: a.markets.Refresh, Lanes: a.cfg.lanes(), Words: edge.Words(), Now: a.now,
+		NewID: func() string { return uuid.Must(uuid.NewV7()).String() }, Changed: a.wake,
+	}
 }
 
 // watch registers what the operators of the service look at.
 func (a *App) watch() {
 	a.metrics.GaugeFunc("clock_markets_age_seconds", "Age of the copy of the ledger's markets, -1 before the first.", func() float64 {
-		if p := a.markets.Pool(); p != nil {
+		if p := a.copies.Markets.Load(); p != nil {
 			return a.now().Sub(p.FetchedAt).Seconds()
 		}
 		return -1
 	})
 	a.metrics.GaugeFunc("clock_rundown_age_seconds", "Age of the copy of the stored rundown, -1 before the first.", func() float64 {
-		if r := a.keeper.Rundown(); r != nil {
+		if r := a.copies.Rundown.Load(); r != nil {
 			return a.now().Sub(r.LoadedAt).Seconds()
 		}
 		return -1

@@ -140,7 +140,7 @@ func startAt(t *testing.T, db testkit.Database, ledgerAddr string, now func() ti
 	t.Helper()
 	cfg, err := conf.LoadFrom[Config](map[string]string{
 		"ENV": "test", "HTTP_ADDR": "127.0.0.1:0", "GRPC_ADDR": "127.0.0.1:0", "METRICS_ADDR": "127.0.0.1:0",
-		"DATABASE_URL": db.URL("clock_rw"), "API_ADDR": ledgerAddr, "LINK_SECRET": linkSecret,
+		"DATABASE_URL": db.URL("clock_rw"), "DB_READ_TIMEOUT": "20s", "API_ADDR": ledgerAddr, "LINK_SECRET": linkSecret,
 		"RATE_LIMIT_ANON": "0", "INSTANCE_NONCE": "nonce-1",
 	})
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/signalcast/signalcast/pkg/chrono"
 	"github.com/signalcast/signalcast/pkg/lease"
 	"github.com/signalcast/signalcast/services/clock/internal/edge"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
@@ -32,7 +33,7 @@ const (
 func (a *App) keepMarkets(ctx context.Context) error {
 	version := uint64(0)
 	a.markets.Run(ctx, func() {
-		if v := a.markets.Pool().Version; v != version {
+		if v := a.copies.Markets.Load().Version; v != version {
 			version = v
 			a.wake()
 		}
@@ -51,7 +52,7 @@ func (a *App) wake() {
 // loadRundown renews the copy of the stored rundown.
 func (a *App) loadRundown(ctx context.Context) error {
 	failing := false
-	return every(ctx, loadEvery, func() error {
+	return chrono.Every(ctx, loadEvery, func() error {
 		err := a.keeper.Load(ctx)
 		switch {
 		case err != nil && !failing:
@@ -96,13 +97,13 @@ func (a *App) fillDefault(ctx context.Context) error {
 	}
 }
 
-// pause is a time, cut short by what changes on the air.
+// pause returns d, or the time until the next change of the programme if that is less.
 func (a *App) pause(d time.Duration) time.Duration {
 	now := a.now()
 	return min(d, program.Boundary(now).Sub(now))
 }
 
-// fill looks through the rundown once.
+// fill fills the rundown once and publishes what changed.
 func (a *App) fill(ctx context.Context, herald *program.Herald) error {
 	done, err := a.keeper.Fill(ctx)
 	if err != nil {
@@ -115,66 +116,45 @@ func (a *App) fill(ctx context.Context, herald *program.Herald) error {
 	return err
 }
 
-// sendFacts tells the ledger what this service has committed, while this replica holds
-// the lease.
+// sendFacts sends the committed facts to the ledger while this replica has the lease.
 func (a *App) sendFacts(ctx context.Context) error {
 	lease.Lead(ctx, a.pool, factLease, a.facts.Run)
 	return ctx.Err()
 }
 
-// fillStations keeps the rundowns of stations filled and hands them to the ledger.
+// fillStations fills the rundowns of stations and publishes them to the ledger.
 func (a *App) fillStations(ctx context.Context) error {
 	return paced(ctx, func() time.Duration {
 		if err := a.network.Round(ctx); err != nil && ctx.Err() == nil {
-			a.log.WarnContext(ctx, "programmes of stations not told", "error", err)
+			a.log.WarnContext(ctx, "publication of station programmes failed", "error", err)
 		}
 		return a.pause(stationEvery)
 	})
 }
 
-// surveyAir follows what airs and measures what aired.
+// surveyAir measures airings.
 func (a *App) surveyAir(ctx context.Context) error {
 	return paced(ctx, func() time.Duration {
 		if err := a.survey.Look(ctx); err != nil && ctx.Err() == nil {
-			a.log.WarnContext(ctx, "what airs is not followed", "error", err)
+			a.log.WarnContext(ctx, "survey of airings failed", "error", err)
 		}
 		return a.pause(surveyEvery)
 	})
 }
 
-// buildProgrammes keeps the presets built, so that no reader waits.
+// buildProgrammes builds the presets before they are requested.
 func (a *App) buildProgrammes(ctx context.Context) error {
-	return every(ctx, buildEvery, func() error {
+	return chrono.Every(ctx, buildEvery, func() error {
 		a.desk.Refresh()
 		return nil
 	})
 }
 
-// every does something at once, then after each pause, until ctx ends or it fails.
-func every(ctx context.Context, pause time.Duration, do func() error) error {
-	t := time.NewTicker(pause)
-	defer t.Stop()
-	for {
-		if err := do(); err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-t.C:
-		}
-	}
-}
-
-// paced does something at once, then after each pause that it asks for, until ctx ends.
+// paced calls do at once and again after each pause that do returns, until ctx ends.
 func paced(ctx context.Context, do func() time.Duration) error {
 	for {
-		t := time.NewTimer(do())
-		select {
-		case <-ctx.Done():
-			t.Stop()
-			return ctx.Err()
-		case <-t.C:
+		if err := chrono.Sleep(ctx, do()); err != nil {
+			return err
 		}
 	}
 }

@@ -98,7 +98,7 @@ func TestTimeline(t *testing.T) {
 			changes = append(changes, program.Change{Entry: program.Entry{Lane: lane, Slot: k + d, Market: "7", Title: "Seven?"}})
 		}
 	}
-	store := postgres.New(testkit.Pool(t, db.URL("clock_rw")))
+	store := postgres.New(testkit.Pool(t, db.URL("clock_rw")), testkit.ReadTime)
 	if _, err := store.ApplySlots(context.Background(), program.DefaultChannel, changes, at); err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,22 +14,11 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-// held is a copy of the markets that a test holds.
-type held struct {
-	mu   sync.Mutex
-	pool *program.Pool
-}
-
-func (h *held) Pool() *program.Pool { h.mu.Lock(); defer h.mu.Unlock(); return h.pool }
-
-// Refresh implements program.Renewed: nothing is newer.
-func (h *held) Refresh(context.Context) error { return nil }
-
 // replica is what a clock knows and shows, without its doors.
 type replica struct {
-	markets held
-	keeper  *program.Keeper
-	desk    *program.Service
+	copies program.Copies
+	keeper *program.Keeper
+	desk   *program.Service
 }
 
 // trio is three replicas on one database with one hand-set time.
@@ -45,13 +33,13 @@ type trio struct {
 
 func newTrio(t *testing.T) (*trio, *postgres.Store) {
 	db := testkit.Postgres(t, postgres.Schema(""))
-	store := postgres.New(testkit.Pool(t, db.URL("clock_rw")))
+	store := postgres.New(testkit.Pool(t, db.URL("clock_rw")), testkit.ReadTime)
 	// Ahead of the database, whose own clock therefore has no say.
 	x := &trio{t: t, clock: testkit.NewClock((program.SlotAt(time.Now()) + 3).Start().Add(20 * time.Second)), aired: map[string]syntax.MarketID{}}
 	for i := range x.replicas {
 		r := &replica{}
-		r.keeper = program.NewKeeper(store, &r.markets, program.DefaultLanes(), x.clock.Now)
-		r.desk = program.NewService(&r.markets, r.keeper, program.DefaultLanes(), x.clock.Now)
+		r.keeper = program.NewKeeper(store, &r.copies, program.DefaultLanes(), x.clock.Now)
+		r.desk = program.NewService(&r.copies, program.DefaultLanes(), x.clock.Now)
 		x.replicas[i] = r
 	}
 	for i := range 24 {
@@ -69,9 +57,7 @@ func (x *trio) learn() {
 	for i, r := range x.replicas {
 		x.version += uint64(i) + 7
 		at := x.clock.Now().Add(-time.Duration(i) * time.Second)
-		r.markets.mu.Lock()
-		r.markets.pool = program.NewPool(append([]program.Market(nil), x.markets...), at, x.version)
-		r.markets.mu.Unlock()
+		r.copies.Markets.Store(program.NewPool(append([]program.Market(nil), x.markets...), at, x.version))
 	}
 }
 
@@ -153,8 +139,10 @@ func market(p *program.Program, lane program.Lane, slot program.Slot) syntax.Mar
 func TestReplicasAgree(t *testing.T) {
 	t.Parallel()
 	x, store := newTrio(t)
-	director := program.NewDirector(store, &x.replicas[1].markets, program.DefaultLanes(), edge.Words(), x.clock.Now,
-		func() string { return "0199f0b0-0000-7000-8000-000000000001" }, func() {})
+	director := program.Director{
+		Store: store, Copies: &x.replicas[1].copies, Refresh: func(context.Context) error { return nil }, Lanes: program.DefaultLanes(),
+		Words: edge.Words(), Now: x.clock.Now, NewID: func() string { return "0199f0b0-0000-7000-8000-000000000001" }, Changed: func() {},
+	}
 	var gone syntax.MarketID
 	var entry program.Preempt
 	for i := range 480 {

@@ -28,6 +28,7 @@ const maxMinutes = 7 * 24 * 60
 type timelineConfig struct {
 	Env      conf.Env       `env:"ENV"`
 	Database conf.Secret    `env:"DATABASE_URL"`
+	ReadTime time.Duration  `env:"DB_READ_TIMEOUT" envDefault:"300ms"`
 	Ledger   string         `env:"API_ADDR"`
 	Link     conf.Secret    `env:"LINK_SECRET"`
 	Lanes    []program.Lane `env:"PROGRAM_LANES"`
@@ -119,7 +120,7 @@ func stored(ctx context.Context, cfg *timelineConfig, st stretch) ([]program.Seg
 	if st.station != "" {
 		channel = program.StationChannel(st.station)
 	}
-	entries, err := postgres.New(pool).ListSlots(ctx, channel, program.SlotAt(st.at), program.SlotAt(st.at.Add(st.length)))
+	entries, err := postgres.New(pool, cfg.ReadTime).ListSlots(ctx, channel, program.SlotAt(st.at), program.SlotAt(st.at.Add(st.length)))
 	if err != nil {
 		return nil, err
 	}
@@ -132,11 +133,13 @@ func computed(ctx context.Context, cfg *timelineConfig, st stretch) ([]program.S
 		return nil, err
 	}
 	defer conn.Close()
-	markets := upstream.New(marketv1.NewMarketReadServiceClient(conn), slog.New(slog.DiscardHandler), func() time.Time { return st.at })
+	var copies program.Copies
+	markets := upstream.New(marketv1.NewMarketReadServiceClient(conn), &copies, func() []syntax.MarketID { return nil },
+		slog.New(slog.DiscardHandler), func() time.Time { return st.at })
 	if err := markets.Refresh(ctx); err != nil {
 		return nil, err
 	}
 	lanes := (&Config{Lanes: cfg.Lanes}).lanes()
 	q := program.NewQuery(st.preset, st.spec, nil, lanes)
-	return program.ComputedStretch(&q, markets.Pool(), st.at, st.length), nil
+	return program.ComputedStretch(&q, copies.Markets.Load(), st.at, st.length), nil
 }

@@ -47,7 +47,7 @@ func TestTwoProcesses(t *testing.T) {
 		m.EndDate = timestamppb.New(at.Add(time.Duration(300+i) * time.Hour))
 		l.markets[m.GetId()] = m
 	}
-	store := postgres.New(testkit.Pool(t, db.URL("clock_rw")))
+	store := postgres.New(testkit.Pool(t, db.URL("clock_rw")), testkit.ReadTime)
 	for _, channel := range []string{program.DefaultChannel, program.StationChannel("lab")} {
 		var changes []program.Change
 		for k := first; k <= last; k++ {
@@ -63,7 +63,7 @@ func TestTwoProcesses(t *testing.T) {
 			changes = changes[n:]
 		}
 	}
-	env := []string{"ENV=test", "DATABASE_URL=" + db.URL("clock_rw"), "API_ADDR=" + l.addr, "LINK_SECRET=" + linkSecret}
+	env := []string{"ENV=test", "DATABASE_URL=" + db.URL("clock_rw"), "DB_READ_TIMEOUT=20s", "API_ADDR=" + l.addr, "LINK_SECRET=" + linkSecret}
 	slots := int(last - first + 1)
 	for _, c := range []struct {
 		args  string

@@ -54,14 +54,11 @@ type Edge struct {
 
 // New builds the face; Close ends it.
 func New(cfg Config) *Edge {
-	if cfg.Degraded == nil {
-		cfg.Degraded = func(string, string) {}
-	}
 	book := page.New(page.Options{
 		TTL: pageLife, Stale: pageStale, MaxKeys: maxPages, Now: cfg.Now,
 		Failed: func(key string, err error) { cfg.Log.Warn("page not built", "page", key, "error", err) },
 	})
-	h := &handlers{desk: cfg.Desk, book: book, now: cfg.Now, degraded: cfg.Degraded}
+	h := &handlers{desk: cfg.Desk, book: book, now: cfg.Now}
 	router := web.New(web.Config{
 		Log: cfg.Log, Now: cfg.Now, Trusted: cfg.Trusted, Health: cfg.Health, Probes: web.Open,
 		Observe: cfg.Observe, Degraded: cfg.Degraded,

@@ -16,10 +16,9 @@ import (
 )
 
 type handlers struct {
-	desk     *program.Service
-	book     *page.Book
-	now      func() time.Time
-	degraded func(route, source string)
+	desk *program.Service
+	book *page.Book
+	now  func() time.Time
 }
 
 func (h *handlers) timeline(c echo.Context) error {
@@ -89,10 +88,7 @@ func (h *handlers) mark(c echo.Context, source string, something bool) error {
 	if !something {
 		return program.ErrNoProgram.With("source", source)
 	}
-	h.degraded(c.Path(), source)
-	header := c.Response().Header()
-	header["Cache-Control"] = []string{"no-store"}
-	header["X-Degraded"] = []string{source}
+	web.Degrade(c, source)
 	return nil
 }
 

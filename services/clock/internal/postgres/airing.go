@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -13,13 +12,10 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-// OpenAirings implements program.Archive.
+// OpenAirings implements program.Store.
 func (s *Store) OpenAirings(ctx context.Context, limit int) ([]program.Pending, error) {
 	rows, err := s.reads.ListUnmeasuredAirings(ctx, int32(limit))
-	if err != nil {
-		return nil, fmt.Errorf("list airings: %w", err)
-	}
-	return pg.Collect(rows, pending), nil
+	return pg.Collect(rows, pending), err
 }
 
 func pending(row db.ListUnmeasuredAiringsRow) program.Pending {
@@ -33,22 +29,19 @@ func pending(row db.ListUnmeasuredAiringsRow) program.Pending {
 	return p
 }
 
-// Raise implements program.Archive.
+// Raise implements program.Store.
 func (s *Store) Raise(ctx context.Context, viewers map[string]int32) error {
 	p := db.RaiseViewersParams{SegmentIDs: slices.Sorted(maps.Keys(viewers))}
 	for _, id := range p.SegmentIDs {
 		p.Viewers = append(p.Viewers, viewers[id])
 	}
-	if err := s.writes.RaiseViewers(ctx, p); err != nil {
-		return fmt.Errorf("raise viewers: %w", err)
-	}
-	return nil
+	return s.writes.RaiseViewers(ctx, p)
 }
 
 // unknown is the price or the count that a statement stores as null.
 const unknown = -1
 
-// Measure implements program.Archive.
+// Measure implements program.Store.
 func (s *Store) Measure(ctx context.Context, list []program.Measured, at time.Time) error {
 	p := db.MeasureAiringsParams{Now: at}
 	for _, m := range list {
@@ -56,10 +49,7 @@ func (s *Store) Measure(ctx context.Context, list []program.Measured, at time.Ti
 		p.YesBps = append(p.YesBps, priceColumn(m.After))
 		p.Signals = append(p.Signals, max(m.Signals, unknown))
 	}
-	if err := s.writes.MeasureAirings(ctx, p); err != nil {
-		return fmt.Errorf("measure airings: %w", err)
-	}
-	return nil
+	return s.writes.MeasureAirings(ctx, p)
 }
 
 func priceColumn(price syntax.Bps) int32 {
@@ -69,13 +59,10 @@ func priceColumn(price syntax.Bps) int32 {
 	return int32(price)
 }
 
-// OpenSamples implements program.Archive.
+// OpenSamples implements program.Store.
 func (s *Store) OpenSamples(ctx context.Context, with program.Slot) ([]program.Sample, error) {
 	rows, err := s.reads.ListUnmeasuredBaselines(ctx, int64(with))
-	if err != nil {
-		return nil, fmt.Errorf("list samples: %w", err)
-	}
-	return pg.Collect(rows, sample), nil
+	return pg.Collect(rows, sample), err
 }
 
 func sample(row db.ListUnmeasuredBaselinesRow) program.Sample {
@@ -87,60 +74,46 @@ func sample(row db.ListUnmeasuredBaselinesRow) program.Sample {
 
 func marketID(text string) syntax.MarketID { return syntax.MarketID(text) }
 
-// AddSample implements program.Archive.
+// AddSample implements program.Store.
 func (s *Store) AddSample(ctx context.Context, one program.Sample) error {
-	err := s.writes.InsertBaseline(ctx, db.InsertBaselineParams{
+	return s.writes.InsertBaseline(ctx, db.InsertBaselineParams{
 		Slot: int64(one.Slot), StartedAt: one.Slot.Content(), Markets: pg.Collect(one.Markets, syntax.MarketID.String),
 		Prices: pg.Collect(one.Prices, func(price syntax.Bps) int32 { return int32(price) }),
 	})
-	if err != nil {
-		return fmt.Errorf("insert sample: %w", err)
-	}
-	return nil
 }
 
-// MeasureSample implements program.Archive.
+// MeasureSample implements program.Store.
 func (s *Store) MeasureSample(ctx context.Context, slot program.Slot, markets int, moved int64, at time.Time) error {
-	err := s.writes.MeasureBaseline(ctx, db.MeasureBaselineParams{Slot: int64(slot), Markets: int32(markets), MovedBps: moved, Now: at})
-	if err != nil {
-		return fmt.Errorf("measure sample: %w", err)
-	}
-	return nil
+	return s.writes.MeasureBaseline(ctx, db.MeasureBaselineParams{Slot: int64(slot), Markets: int32(markets), MovedBps: moved, Now: at})
 }
 
-// Standing implements program.Archive.
-func (s *Store) Standing(ctx context.Context, from, to program.Slot) ([]syntax.MarketID, error) {
+// ListScheduledMarkets implements program.Store.
+func (s *Store) ListScheduledMarkets(ctx context.Context, from, to program.Slot) ([]syntax.MarketID, error) {
 	rows, err := s.reads.ListScheduledMarkets(ctx, db.ListScheduledMarketsParams{FirstSlot: int64(from), LastSlot: int64(to)})
-	if err != nil {
-		return nil, fmt.Errorf("list scheduled markets: %w", err)
-	}
-	return pg.Collect(rows, marketID), nil
+	return pg.Collect(rows, marketID), err
 }
 
-// Sweep implements program.Archive. Nothing is deleted that is young by the clock of the database.
+// Sweep implements program.Store. Nothing is deleted that is young by the clock of the database.
 func (s *Store) Sweep(ctx context.Context, before program.Slot, aired time.Time) error {
 	return s.write(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := q.DeleteOldSlots(ctx, int64(before)); err != nil {
-			return fmt.Errorf("sweep slots: %w", err)
+			return err
 		}
 		if err := q.DeleteOldAirings(ctx, aired); err != nil {
-			return fmt.Errorf("sweep airings: %w", err)
+			return err
 		}
-		if err := q.DeleteOldBaselines(ctx, aired); err != nil {
-			return fmt.Errorf("sweep samples: %w", err)
-		}
-		return nil
+		return q.DeleteOldBaselines(ctx, aired)
 	})
 }
 
-// Influence implements program.Influences.
+// Influence implements program.Store.
 func (s *Store) Influence(ctx context.Context, since time.Time, limit int) (program.Influence, error) {
 	var out program.Influence
 	err := s.write(ctx, func(ctx context.Context, q *db.Queries) error {
 		out = program.Influence{}
 		rows, err := q.ListMoves(ctx, db.ListMovesParams{Since: since, MaxRows: int32(limit)})
 		if err != nil {
-			return fmt.Errorf("list airings: %w", err)
+			return err
 		}
 		out.Items = pg.Collect(rows, moved)
 		if len(rows) > 0 {
@@ -148,7 +121,7 @@ func (s *Store) Influence(ctx context.Context, since time.Time, limit int) (prog
 		}
 		base, err := q.GetBaselineMove(ctx, since)
 		if err != nil {
-			return fmt.Errorf("read baseline: %w", err)
+			return err
 		}
 		if base.Markets > 0 {
 			mean := float64(base.MovedBps) / float64(base.Markets)

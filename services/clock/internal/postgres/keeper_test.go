@@ -1,9 +1,7 @@
 package postgres
 
 import (
-	"context"
 	"fmt"
-	"sync"
 	"testing"
 	"time"
 
@@ -22,19 +20,6 @@ func market(n int, lane program.Lane, now time.Time) program.Market {
 	}
 }
 
-// desk is a hand-held copy of the markets.
-type desk struct {
-	mu   sync.Mutex
-	pool *program.Pool
-}
-
-func (d *desk) Pool() *program.Pool { d.mu.Lock(); defer d.mu.Unlock(); return d.pool }
-
-// Refresh implements program.Renewed: nothing is newer.
-func (d *desk) Refresh(context.Context) error { return nil }
-
-func (d *desk) set(p *program.Pool) { d.mu.Lock(); defer d.mu.Unlock(); d.pool = p }
-
 func (b *bundle) fill(t *testing.T, k *program.Keeper, changed, aired int) {
 	t.Helper()
 	done, err := k.Fill(t.Context())
@@ -49,21 +34,21 @@ func (b *bundle) fill(t *testing.T, k *program.Keeper, changed, aired int) {
 func TestKeeperFills(t *testing.T) {
 	b := setup(t)
 	clock := testkit.NewClock((b.slot + 3).Start().Add(5 * time.Second)) // in a bumper ahead of the database
-	markets := &desk{}
-	k := program.NewKeeper(b.Store, markets, program.DefaultLanes(), clock.Now)
+	var copies program.Copies
+	k := program.NewKeeper(b.Store, &copies, program.DefaultLanes(), clock.Now)
 	b.fill(t, k, 0, 0)
-	if r := k.Rundown(); r == nil || len(r.Entries) != 0 {
+	if r := copies.Rundown.Load(); r == nil || len(r.Entries) != 0 {
 		t.Fatalf("rundown %+v", r)
 	}
 	now := clock.Now()
 	list := []program.Market{market(1, "sports", now), market(2, "sports", now), market(3, "crypto", now), market(4, "science", now)}
-	markets.set(program.NewPool(list, now.Add(-time.Minute), 1))
+	copies.Markets.Store(program.NewPool(list, now.Add(-time.Minute), 1))
 	b.fill(t, k, 0, 0) // that copy is too old to plan from
-	markets.set(program.NewPool(list, now, 1))
+	copies.Markets.Store(program.NewPool(list, now, 1))
 	const all = 2 * (program.Ahead + 1) // sports and crypto; science is not on the default channel
 	b.fill(t, k, all, 0)
 	b.fill(t, k, 0, 0)
-	if n := len(k.Rundown().Entries); n != all {
+	if n := len(copies.Rundown.Load().Entries); n != all {
 		t.Fatalf("%d entries, want %d", n, all)
 	}
 	if got := fmt.Sprint(k.Needed()); got != "[1 2 3]" {
@@ -74,7 +59,7 @@ func TestKeeperFills(t *testing.T) {
 	b.fill(t, k, 0, 2)
 	b.fill(t, k, 0, 0)
 	clock.Advance(program.SlotLength + 2*time.Minute) // the next start was not watched
-	markets.set(program.NewPool(list, clock.Now(), 1))
+	copies.Markets.Store(program.NewPool(list, clock.Now(), 1))
 	b.fill(t, k, 2, 2)
 	var seen, unseen int
 	err := b.pool.QueryRow(t.Context(), `SELECT count(yes_bps_start), count(*) - count(yes_bps_start) FROM airings`).Scan(&seen, &unseen)
@@ -83,21 +68,23 @@ func TestKeeperFills(t *testing.T) {
 	}
 
 	// A replica that starts now sees the same and has nothing left to do.
-	other := program.NewKeeper(New(b.pool), markets, program.DefaultLanes(), clock.Now)
+	var others program.Copies
+	others.Markets.Store(copies.Markets.Load())
+	other := program.NewKeeper(New(b.pool, testkit.ReadTime), &others, program.DefaultLanes(), clock.Now)
 	b.fill(t, other, 0, 0)
-	if a, o := k.Rundown(), other.Rundown(); a.Version != o.Version {
+	if a, o := copies.Rundown.Load(), others.Rundown.Load(); a.Version != o.Version {
 		t.Errorf("two replicas hold rundowns %d and %d", a.Version, o.Version)
 	}
 
 	list[0].Status = syntax.MarketClosed
-	markets.set(program.NewPool(list, clock.Now(), 2))
+	others.Markets.Store(program.NewPool(list, clock.Now(), 2))
 	if done, err := other.Fill(t.Context()); err != nil || done.Changed < program.Ahead/2 {
 		t.Errorf("refill: %+v, %v", done, err)
 	}
 	if err := k.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range k.Rundown().Entries {
+	for _, e := range copies.Rundown.Load().Entries {
 		if e.Market == "1" && e.Slot > program.SlotAt(clock.Now()) {
 			t.Errorf("slot %d still airs the closed market", e.Slot)
 		}
@@ -111,7 +98,8 @@ func TestKeeperKeepsItsCopy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := program.NewKeeper(New(pool), &desk{}, program.DefaultLanes(), func() time.Time { return b.now })
+	var copies program.Copies
+	k := program.NewKeeper(New(pool, testkit.ReadTime), &copies, program.DefaultLanes(), func() time.Time { return b.now })
 	if err := k.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +110,7 @@ func TestKeeperKeepsItsCopy(t *testing.T) {
 	if _, err := k.Fill(t.Context()); err == nil {
 		t.Fatal("a closed pool fills")
 	}
-	if r := k.Rundown(); r == nil || len(r.Entries) != 1 {
+	if r := copies.Rundown.Load(); r == nil || len(r.Entries) != 1 {
 		t.Errorf("the last copy is lost: %+v", r)
 	}
 }

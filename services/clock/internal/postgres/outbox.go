@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -29,15 +28,12 @@ const keptStarts = 24 * 6
 // ListStarts returns the starts of a slot that were published. Fault: db_unavailable.
 func (s *Store) ListStarts(ctx context.Context, slot program.Slot) ([]program.Start, error) {
 	rows, err := s.reads.ListStarts(ctx, int64(slot))
-	if err != nil {
-		return nil, fmt.Errorf("list starts: %w", err)
-	}
 	return pg.Collect(rows, func(row db.ProgramStart) program.Start {
 		return program.Start{
 			Channel: row.Channel, Slot: program.Slot(row.Slot), Lane: program.Lane(row.Lane), Market: syntax.MarketID(row.MarketID),
 			Data: []byte(row.Data),
 		}
-	}), nil
+	}), err
 }
 
 // Tell stores airings and starts and publishes the starts and the copies in one transaction. Copies precede the events
@@ -49,7 +45,7 @@ func (s *Store) Tell(ctx context.Context, t program.Telling) (program.Told, erro
 		if len(t.Airings) > 0 {
 			added, err := q.InsertAirings(ctx, airingColumns(t.Airings))
 			if err != nil {
-				return fmt.Errorf("add airings: %w", err)
+				return err
 			}
 			told.Aired = int(added)
 		}
@@ -59,7 +55,7 @@ func (s *Store) Tell(ctx context.Context, t program.Telling) (program.Told, erro
 				p.Channels, p.Data = append(p.Channels, c.Channel), append(p.Data, string(c.Data))
 			}
 			if err := q.PublishCopies(ctx, p); err != nil {
-				return fmt.Errorf("publish copies: %w", err)
+				return err
 			}
 		}
 		if len(t.Starts) == 0 {
@@ -67,13 +63,10 @@ func (s *Store) Tell(ctx context.Context, t program.Telling) (program.Told, erro
 		}
 		started, err := q.InsertStarts(ctx, startColumns(t.Starts))
 		if err != nil {
-			return fmt.Errorf("add starts: %w", err)
+			return err
 		}
 		told.Started = int(started)
-		if err := q.DeleteOldStarts(ctx, int64(program.SlotAt(t.Now))-keptStarts); err != nil {
-			return fmt.Errorf("sweep starts: %w", err)
-		}
-		return nil
+		return q.DeleteOldStarts(ctx, int64(program.SlotAt(t.Now))-keptStarts)
 	})
 	return told, err
 }
@@ -128,16 +121,10 @@ func (s *Store) write(ctx context.Context, do func(ctx context.Context, q *db.Qu
 // Waiting implements outbox.Store. Fault: db_unavailable.
 func (s *Store) Waiting(ctx context.Context, limit int) ([]outbox.Fact, error) {
 	rows, err := s.reads.ListOutbox(ctx, int32(limit))
-	if err != nil {
-		return nil, fmt.Errorf("read outbox: %w", err)
-	}
-	return pg.Collect(rows, func(row db.ListOutboxRow) outbox.Fact { return outbox.Fact(row) }), nil
+	return pg.Collect(rows, func(row db.ListOutboxRow) outbox.Fact { return outbox.Fact(row) }), err
 }
 
 // Sent implements outbox.Store. Fault: db_unavailable.
 func (s *Store) Sent(ctx context.Context, places []int64) error {
-	if err := s.writes.DeleteOutbox(ctx, places); err != nil {
-		return fmt.Errorf("empty outbox: %w", err)
-	}
-	return nil
+	return s.writes.DeleteOutbox(ctx, places)
 }

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -19,7 +18,7 @@ import (
 func (s *Store) ListSlots(ctx context.Context, channel string, from, to program.Slot) ([]program.Entry, error) {
 	rows, err := s.reads.ListSlots(ctx, db.ListSlotsParams{Channel: channel, FirstSlot: int64(from), LastSlot: int64(to)})
 	if err != nil {
-		return nil, fmt.Errorf("list slots: %w", err)
+		return nil, err
 	}
 	var out []program.Entry
 	for _, row := range rows {
@@ -49,10 +48,7 @@ func (s *Store) ApplySlots(ctx context.Context, channel string, changes []progra
 		p.Old = append(p.Old, string(c.Old))
 	}
 	changed, err := s.writes.ApplySlots(ctx, p)
-	if err != nil {
-		return 0, fmt.Errorf("apply slots: %w", pg.Fault(err))
-	}
-	return int(changed), nil
+	return int(changed), err
 }
 
 // endOf returns the end of the market, or the zero time if it is not known.
@@ -63,7 +59,7 @@ func endOf(e program.Entry) time.Time {
 	return time.UnixMilli(e.End).UTC()
 }
 
-// AddPreempt implements program.Preempts.
+// AddPreempt implements program.Store.
 func (s *Store) AddPreempt(ctx context.Context, channel string, p program.Preempt, entry program.Entry, tell func([]program.Entry) []program.Fact) error {
 	first, last := int64(p.Slot), int64(p.Slot)+int64(p.Slots)-1
 	return s.write(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -76,22 +72,19 @@ func (s *Store) AddPreempt(ctx context.Context, channel string, p program.Preemp
 			Reason: p.Reason, CreatedAt: p.CreatedAt,
 		})
 		if err != nil {
-			return fmt.Errorf("add preempt: %w", err)
+			return err
 		}
 		filled, err := q.FillPreempt(ctx, db.FillPreemptParams{
 			Channel: channel, Lane: string(p.Lane), FirstSlot: first, LastSlot: last, MarketID: string(entry.Market), Title: entry.Title,
 			EventKey: entry.EventKey, MarketEnd: pg.Null(endOf(entry)), Now: p.CreatedAt, PreemptID: p.ID,
 		})
 		if err != nil {
-			return fmt.Errorf("fill preempt: %w", err)
+			return err
 		}
 		if filled != int64(p.Slots) {
 			return program.ErrSlotTaken
 		}
-		if err := q.PublishEvents(ctx, eventColumns(tell(before), p.ID)); err != nil {
-			return fmt.Errorf("publish preempt: %w", err)
-		}
-		return nil
+		return q.PublishEvents(ctx, eventColumns(tell(before), p.ID))
 	})
 }
 
@@ -99,7 +92,7 @@ func (s *Store) AddPreempt(ctx context.Context, channel string, p program.Preemp
 func lockSlots(ctx context.Context, q *db.Queries, p db.LockSlotsParams) ([]program.Entry, error) {
 	rows, err := q.LockSlots(ctx, p)
 	if err != nil {
-		return nil, fmt.Errorf("lock slots: %w", err)
+		return nil, err
 	}
 	list := make([]program.Entry, len(rows))
 	for i, row := range rows {
@@ -113,7 +106,7 @@ func lockSlots(ctx context.Context, q *db.Queries, p db.LockSlotsParams) ([]prog
 	return list, nil
 }
 
-// CancelPreempt implements program.Preempts.
+// CancelPreempt implements program.Store.
 func (s *Store) CancelPreempt(ctx context.Context, id string, running program.Slot, at time.Time) (program.Preempt, error) {
 	row, err := s.writes.CancelPreempt(ctx, db.CancelPreemptParams{
 		ID: id, RunningSlot: int64(running), Now: &at, StartedSlot: int64(program.SlotAt(at)),
@@ -122,18 +115,15 @@ func (s *Store) CancelPreempt(ctx context.Context, id string, running program.Sl
 		return program.Preempt{}, program.ErrNoPreempt
 	}
 	if err != nil {
-		return program.Preempt{}, pg.Fault(fmt.Errorf("cancel preempt: %w", err))
+		return program.Preempt{}, err
 	}
 	return preempt(db.ListPreemptsRow(row)), nil
 }
 
-// ListPreempts implements program.Preempts.
+// ListPreempts implements program.Store.
 func (s *Store) ListPreempts(ctx context.Context, limit int) ([]program.Preempt, error) {
 	rows, err := s.reads.ListPreempts(ctx, int32(limit))
-	if err != nil {
-		return nil, fmt.Errorf("list preempts: %w", err)
-	}
-	return pg.Collect(rows, preempt), nil
+	return pg.Collect(rows, preempt), err
 }
 
 func preempt(row db.ListPreemptsRow) program.Preempt {

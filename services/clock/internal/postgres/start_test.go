@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
 
 	"github.com/signalcast/signalcast/pkg/outbox"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
@@ -112,33 +113,20 @@ func TestTellIsWhole(t *testing.T) {
 	}
 }
 
-// director is a Director over the store, with markets of two lanes.
-func (b *bundle) director(t *testing.T) *program.Director {
-	t.Helper()
-	markets := &desk{}
-	markets.set(program.NewPool([]program.Market{market(1, "sports", b.now), market(2, "crypto", b.now)}, b.now, 1))
-	n := 0
-	var mu sync.Mutex
-	newID := func() string {
-		mu.Lock()
-		defer mu.Unlock()
-		n++
-		return fmt.Sprintf("0199f0b0-0000-7000-8000-%012d", n)
+// director returns a Director over the store with markets of two lanes.
+func (b *bundle) director() *program.Director {
+	b.copies.Markets.Store(program.NewPool([]program.Market{market(1, "sports", b.now), market(2, "crypto", b.now)}, b.now, 1))
+	return &program.Director{
+		Store: b.Store, Copies: &b.copies, Refresh: b.refresh, Lanes: program.DefaultLanes(), Words: words,
+		Now: func() time.Time { return b.now }, NewID: uuid.NewString, Changed: func() { b.changed.Add(1) },
 	}
-	words := program.Words{Preempted: func(s *program.Segment, before *program.Entry, _ string) []byte {
-		if before == nil {
-			return fmt.Appendf(nil, `{"%s":null}`, s.ID)
-		}
-		return fmt.Appendf(nil, `{"%s":"%s"}`, s.ID, before.Market)
-	}}
-	return program.NewDirector(b.Store, markets, program.DefaultLanes(), words, func() time.Time { return b.now }, newID, func() {})
 }
 
 // An entry takes its slots and tells of them in one step; another one cannot have
 // them, and a cancelled one gives back those that have not begun.
 func TestPreempt(t *testing.T) {
 	b := setup(t)
-	d := b.director(t)
+	d := b.director()
 	b.apply(t, 1, put("sports", b.slot+3, "9", ""))
 	p, err := d.Preempt(t.Context(), program.PreemptDraft{Market: "1", StartsAt: (b.slot + 3).Start(), Slots: 2, Reason: "flood"})
 	if err != nil || p.Slot != b.slot+3 {
@@ -152,6 +140,9 @@ func TestPreempt(t *testing.T) {
 	got, facts := b.waiting(t)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatalf("waiting (-want +got):\n%s", diff)
+	}
+	if f := facts[0]; f.MarketID != "1" || !f.At.Equal(b.now) || f.Type != program.SegmentPreempted {
+		t.Errorf("%+v", f)
 	}
 	slices.SortFunc(facts, func(a, b outbox.Fact) int { return strings.Compare(a.ID, b.ID) })
 	if n := len(slices.CompactFunc(facts, func(a, b outbox.Fact) bool { return a.ID == b.ID })); n != 4 {
@@ -198,7 +189,7 @@ func TestPreempt(t *testing.T) {
 // Of twenty directors who want the same slots one gets them.
 func TestPreemptRaces(t *testing.T) {
 	b := setup(t)
-	d := b.director(t)
+	d := b.director()
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	taken := map[string]int{}

@@ -44,16 +44,19 @@ func contents(p *program.Program) ([]byte, error) {
 type network struct {
 	*bundle
 	*register
-	clock   *testkit.Clock
-	markets *desk
+	clock  *testkit.Clock
+	copies *program.Copies
 }
 
 func (n *network) desk() *program.StationDesk {
-	return program.NewStationDesk(n.register, n.bundle.Store, n.markets, n.bundle.Store, contents, program.DefaultLanes(), n.clock.Now)
+	return program.NewStationDesk(program.StationDeps{
+		Store: n.bundle.Store, Copies: n.copies, Active: n.ActiveStations, Publish: n.PublishStation, Words: contents,
+		Lanes: program.DefaultLanes(), Now: n.clock.Now,
+	})
 }
 
 func (n *network) fresh(markets ...program.Market) {
-	n.markets.set(program.NewPool(markets, n.clock.Now(), uint64(n.clock.Now().UnixNano())))
+	n.copies.Markets.Store(program.NewPool(markets, n.clock.Now(), uint64(n.clock.Now().UnixNano())))
 }
 
 func (n *network) rundown(t *testing.T, id string) map[program.Slot]string {
@@ -73,7 +76,7 @@ func (n *network) rundown(t *testing.T, id string) map[program.Slot]string {
 func newNetwork(t *testing.T) *network {
 	b := setup(t)
 	return &network{
-		bundle: b, clock: testkit.NewClock((b.slot + 3).Content().Add(5 * time.Second)), markets: &desk{},
+		bundle: b, clock: testkit.NewClock((b.slot + 3).Content().Add(5 * time.Second)), copies: &program.Copies{},
 		register: &register{told: map[string]string{}},
 	}
 }

@@ -34,16 +34,18 @@ func Schema(password string) pg.Schema {
 // Store is the clock's database as the role clock_rw sees it.
 type Store struct {
 	pool   *pgxpool.Pool
-	reads  *db.Queries // within pg.ReadBudget each
+	bound  *pg.DB      // of reads
+	reads  *db.Queries // within bound
 	writes *db.Queries // within writeBudget each
 }
 
-// New returns a store over an open pool.
-func New(pool *pgxpool.Pool) *Store {
-	return &Store{pool: pool, reads: db.New(pg.Bound(pool, pg.ReadBudget)), writes: db.New(pg.Bound(pool, writeBudget))}
+// New returns a store over an open pool. read is how long a read may take.
+func New(pool *pgxpool.Pool, read time.Duration) *Store {
+	bound := pg.Bound(pool, read)
+	return &Store{pool: pool, bound: bound, reads: db.New(bound), writes: db.New(pg.Bound(pool, max(writeBudget, read)))}
 }
 
 // Ready returns an error unless the database answers and has the schema that this program needs.
 func (s *Store) Ready(ctx context.Context) error {
-	return pg.CheckSchema(ctx, pg.Bound(s.pool, pg.ReadBudget), Schema(""))
+	return pg.CheckSchema(ctx, s.bound, Schema(""))
 }

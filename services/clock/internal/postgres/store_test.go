@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,14 +26,18 @@ type bundle struct {
 	admin *pgxpool.Pool
 	now   time.Time
 	slot  program.Slot // running by the database's clock, and not about to end
+
+	copies  program.Copies
+	refresh func(context.Context) error // of the copy of the markets
+	changed atomic.Int32                // acts of directors that changed the rundown
 }
 
 func setup(t *testing.T) *bundle {
 	t.Helper()
 	t.Parallel()
 	db := testkit.Postgres(t, Schema(""))
-	b := &bundle{pool: testkit.Pool(t, db.URL("clock_rw")), admin: testkit.Pool(t, db.Admin)}
-	b.Store = New(b.pool)
+	b := &bundle{refresh: func(context.Context) error { return nil }, pool: testkit.Pool(t, db.URL("clock_rw")), admin: testkit.Pool(t, db.Admin)}
+	b.Store = New(b.pool, testkit.ReadTime)
 	if err := b.pool.QueryRow(t.Context(), "SELECT clock_timestamp()").Scan(&b.now); err != nil {
 		t.Fatal(err)
 	}
@@ -194,28 +199,16 @@ func TestRacingFillers(t *testing.T) {
 	}
 }
 
-func TestStoreAway(t *testing.T) {
+func TestUnavailableDatabase(t *testing.T) {
 	b := setup(t)
-	gone := New(testkit.Pool(t, "postgres://clock_rw@127.0.0.1:1/nowhere"))
+	closed := New(testkit.Pool(t, "postgres://clock_rw@127.0.0.1:1/nowhere"), testkit.ReadTime)
 	for name, err := range map[string]error{
-		"list":           second(gone.ListSlots(t.Context(), "default", 1, 2)),
-		"apply":          second(gone.ApplySlots(t.Context(), "default", []program.Change{put("sports", b.slot+2, "1", "")}, b.now)),
-		"tell":           second(gone.Tell(t.Context(), program.Telling{})),
-		"list starts":    second(gone.ListStarts(t.Context(), 1)),
-		"list preempts":  second(gone.ListPreempts(t.Context(), 1)),
-		"cancel preempt": second(gone.CancelPreempt(t.Context(), "0199f0b0-0000-7000-8000-000000000001", 1, b.now)),
-		"waiting":        second(gone.Waiting(t.Context(), 1)),
-		"sent":           gone.Sent(t.Context(), nil),
-		"open airings":   second(gone.OpenAirings(t.Context(), 1)),
-		"raise":          gone.Raise(t.Context(), map[string]int32{"x": 1}),
-		"measure":        gone.Measure(t.Context(), []program.Measured{{SegmentID: "x"}}, b.now),
-		"open samples":   second(gone.OpenSamples(t.Context(), 1)),
-		"add sample":     gone.AddSample(t.Context(), program.Sample{Slot: 1}),
-		"measure sample": gone.MeasureSample(t.Context(), 1, 0, 0, b.now),
-		"standing":       second(gone.Standing(t.Context(), 1, 2)),
-		"sweep":          gone.Sweep(t.Context(), 1, b.now),
-		"influence":      second(gone.Influence(t.Context(), b.now, 1)),
-		"ready":          gone.Ready(t.Context()),
+		"read":        second(closed.ListSlots(t.Context(), "default", 1, 2)),
+		"write":       second(closed.ApplySlots(t.Context(), "default", []program.Change{put("sports", b.slot+2, "1", "")}, b.now)),
+		"transaction": second(closed.Tell(t.Context(), program.Telling{})),
+		"influence":   second(closed.Influence(t.Context(), b.now, 1)),
+		"cancel":      second(closed.CancelPreempt(t.Context(), "0199f0b0-0000-7000-8000-000000000001", 1, b.now)),
+		"ready":       closed.Ready(t.Context()),
 	} {
 		if f := fault.Of(err); f == nil || f.Kind != fault.Unavailable {
 			t.Errorf("%s: %v", name, err)

@@ -32,31 +32,33 @@ func (c *calls) CountCalls(_ context.Context, id syntax.MarketID, from, to time.
 // studio is a default channel with two lanes that airs, and what follows it.
 type studio struct {
 	*bundle
-	clock   *testkit.Clock
-	markets *desk
-	list    []program.Market
-	calls   calls
-	keeper  *program.Keeper
-	survey  *program.Surveyor
+	clock  *testkit.Clock
+	copies program.Copies
+	list   []program.Market
+	calls  calls
+	keeper *program.Keeper
+	survey *program.Surveyor
 }
 
 func newStudio(t *testing.T) *studio {
 	b := setup(t)
-	s := &studio{bundle: b, clock: testkit.NewClock((b.slot + 3).Content().Add(2 * time.Second)), markets: &desk{}}
+	s := &studio{bundle: b, clock: testkit.NewClock((b.slot + 3).Content().Add(2 * time.Second))}
 	now := s.clock.Now()
 	s.list = []program.Market{market(1, "sports", now), market(2, "crypto", now), market(3, "science", now), market(4, "tech", now), market(5, "tech", now)}
-	s.keeper = program.NewKeeper(b.Store, s.markets, program.DefaultLanes(), s.clock.Now)
+	s.keeper = program.NewKeeper(b.Store, &s.copies, program.DefaultLanes(), s.clock.Now)
 	s.another()
 	return s
 }
 
 // another replica takes over.
-func (s *studio) another() { s.survey = program.NewSurveyor(s.Store, s.markets, &s.calls, s.clock.Now) }
+func (s *studio) another() {
+	s.survey = program.NewSurveyor(s.Store, &s.copies, s.calls.CountCalls, s.clock.Now)
+}
 
 // beat is one round of the filler.
 func (s *studio) beat(t *testing.T) {
 	t.Helper()
-	s.markets.set(program.NewPool(append([]program.Market(nil), s.list...), s.clock.Now(), uint64(s.clock.Now().UnixNano())))
+	s.copies.Markets.Store(program.NewPool(append([]program.Market(nil), s.list...), s.clock.Now(), uint64(s.clock.Now().UnixNano())))
 	done, err := s.keeper.Fill(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -145,7 +147,7 @@ func TestSurvey(t *testing.T) {
 func TestSurveyCountsAMoveOnce(t *testing.T) {
 	s := newStudio(t)
 	k := program.SlotAt(s.clock.Now())
-	n := &network{bundle: s.bundle, clock: s.clock, markets: s.markets, register: &register{told: map[string]string{}, stations: []program.Station{{ID: "a"}, {ID: "b"}, {ID: "c", Lanes: []string{"SCIENCE"}}}}}
+	n := &network{bundle: s.bundle, clock: s.clock, copies: &s.copies, register: &register{told: map[string]string{}, stations: []program.Station{{ID: "a"}, {ID: "b"}, {ID: "c", Lanes: []string{"SCIENCE"}}}}}
 	s.beat(t)
 	if err := n.desk().Round(t.Context()); err != nil {
 		t.Fatal(err)

@@ -5,8 +5,8 @@
 // building of a Program. Service keeps built programmes in memory and answers
 // every read from there; Keeper keeps the stored rundown filled.
 //
-// The package does no I/O and reads no clock: markets and stored slots come
-// through small ports, time through a function. It knows no transport, no
+// The package does no I/O and reads no clock: stored slots come through Store,
+// markets through Copies, time through a function. It knows no transport, no
 // database and no wire format except the JSON text of a FilterSpec, which is
 // part of the protocol itself.
 package program

@@ -52,14 +52,6 @@ type Telling struct {
 // Told is what of a Telling was new.
 type Told struct{ Aired, Started int }
 
-// Journal keeps what channels were told, and tells it.
-type Journal interface {
-	// ListStarts gives what was told to have started in a slot.
-	ListStarts(ctx context.Context, slot Slot) ([]Start, error)
-	// Tell keeps what is new in one transaction, with the facts that go to the feed.
-	Tell(ctx context.Context, t Telling) (Told, error)
-}
-
 // Words writes what readers are shown: JSON objects on one line.
 type Words struct {
 	Segment func(*Segment) []byte
@@ -72,7 +64,7 @@ type Words struct {
 // all replicas; it is made anew for each term. One goroutine calls it.
 type Herald struct {
 	desk     *Service
-	journal  Journal
+	store    Store
 	words    Words
 	now      func() time.Time
 	channels []Channel
@@ -92,9 +84,9 @@ type picture struct {
 }
 
 // NewHerald makes a Herald that knows nothing of what was told.
-func NewHerald(desk *Service, journal Journal, words Words, now func() time.Time) *Herald {
+func NewHerald(desk *Service, store Store, words Words, now func() time.Time) *Herald {
 	return &Herald{
-		desk: desk, journal: journal, words: words, now: now, channels: Channels(), since: now(), shown: make(map[string]picture),
+		desk: desk, store: store, words: words, now: now, channels: Channels(), since: now(), shown: make(map[string]picture),
 	}
 }
 
@@ -133,7 +125,7 @@ func (h *Herald) Tell(ctx context.Context, airings []Airing) (Told, error) {
 	if len(t.Airings)+len(t.Starts)+len(t.Copies) == 0 {
 		return Told{}, nil
 	}
-	told, err := h.journal.Tell(ctx, t)
+	told, err := h.store.Tell(ctx, t)
 	if err != nil {
 		return told, fmt.Errorf("tell: %w", err)
 	}
@@ -143,7 +135,7 @@ func (h *Herald) Tell(ctx context.Context, airings []Airing) (Told, error) {
 
 // turn goes on to a slot.
 func (h *Herald) turn(ctx context.Context, slot Slot) error {
-	list, err := h.journal.ListStarts(ctx, slot)
+	list, err := h.store.ListStarts(ctx, slot)
 	if err != nil {
 		return fmt.Errorf("list starts: %w", err)
 	}
@@ -193,7 +185,7 @@ func (h *Herald) knows(p *Program, now time.Time) bool {
 	if p.Spec != "" {
 		return p.Degraded == ""
 	}
-	return p.Degraded != SourceDatabase && (h.desk.markets.Pool() != nil || now.Sub(h.since) >= bareAfter)
+	return p.Degraded != SourceDatabase && (h.desk.copies.Markets.Load() != nil || now.Sub(h.since) >= bareAfter)
 }
 
 // start finds what began on a channel in the running slot.

@@ -36,18 +36,18 @@ type Influence struct {
 	BaselineMove *float64 // of markets that did not air; nil: none was looked at
 }
 
-// Influences reads them. Fault: db_unavailable.
-type Influences interface {
-	Influence(ctx context.Context, since time.Time, limit int) (Influence, error)
-}
-
 // week is the longest window; the others are those of the wire.
 const week = "7d"
 
-// InfluenceWindow reads the name of a window; anything unknown is 24 hours.
-func InfluenceWindow(raw string) time.Duration {
-	if raw == week {
-		return 7 * 24 * time.Hour
+// Influence returns the airings of a window with the largest moves. A window that is unknown is 24 hours; a limit
+// of zero or less is DefaultMoves. Fault: db_unavailable.
+func (s *Surveyor) Influence(ctx context.Context, window string, limit int) (Influence, error) {
+	length := syntax.ParseWindow(window).Duration()
+	if window == week {
+		length = 7 * 24 * time.Hour
 	}
-	return syntax.ParseWindow(raw).Duration()
+	if limit <= 0 {
+		limit = DefaultMoves
+	}
+	return s.store.Influence(ctx, s.now().Add(-length), min(limit, MaxMoves))
 }

@@ -31,41 +31,26 @@ type Airing struct {
 	Yes       syntax.Bps // at the start, NoPrice: not seen in time
 }
 
-// Store keeps the rundown. All times come from the caller, but a slot that has
-// started by the store's own clock cannot be changed by anybody.
-type Store interface {
-	// ListSlots gives the entries of a channel from one slot to another, both
-	// included.
-	ListSlots(ctx context.Context, channel string, from, to Slot) ([]Entry, error)
-	// ApplySlots makes the changes in one step and tells how many took effect;
-	// one whose Old is not what is stored does not.
-	ApplySlots(ctx context.Context, channel string, changes []Change, now time.Time) (int, error)
-}
-
 // Keeper holds a copy of a stored channel and, where it is the one that fills,
 // keeps the channel filled.
 type Keeper struct {
 	channel string
 	store   Store
-	markets Markets
+	markets *atomic.Pointer[Pool]
+	rundown *atomic.Pointer[Rundown]
 	query   Query
 	now     func() time.Time
-	rundown atomic.Pointer[Rundown]
 }
 
 // NewKeeper makes a Keeper of the default channel with its lanes.
-func NewKeeper(store Store, markets Markets, lanes []Lane, now func() time.Time) *Keeper {
-	return newKeeper(DefaultChannel, NewQuery(Default, Spec{}, nil, lanes), store, markets, now)
+func NewKeeper(store Store, copies *Copies, lanes []Lane, now func() time.Time) *Keeper {
+	return &Keeper{
+		channel: DefaultChannel, store: store, markets: &copies.Markets, rundown: &copies.Rundown,
+		query: NewQuery(Default, Spec{}, nil, lanes), now: now,
+	}
 }
 
-func newKeeper(channel string, q Query, store Store, markets Markets, now func() time.Time) *Keeper {
-	return &Keeper{channel: channel, store: store, markets: markets, query: q, now: now}
-}
-
-// Rundown is the newest copy, nil before the first one.
-func (k *Keeper) Rundown() *Rundown { return k.rundown.Load() }
-
-// Load reads the rundown anew; the last copy stays when that fails.
+// Load reads the rundown again. If that fails, the last copy remains.
 func (k *Keeper) Load(ctx context.Context) error {
 	now := k.now()
 	_, err := k.load(ctx, SlotAt(now), now)
@@ -116,7 +101,7 @@ func (k *Keeper) Fill(ctx context.Context) (Filled, error) {
 	if err != nil {
 		return done, err
 	}
-	pool := k.markets.Pool()
+	pool := k.markets.Load()
 	if pool != nil && now.Sub(pool.FetchedAt) <= planFresh {
 		if changes := Plan(&k.query, pool, entries, now); len(changes) > 0 {
 			if done.Changed, err = k.store.ApplySlots(ctx, k.channel, changes, now); err != nil {
@@ -162,14 +147,12 @@ func (k *Keeper) Needed() []syntax.MarketID {
 		return nil
 	}
 	running := SlotAt(k.now())
-	seen := make(map[syntax.MarketID]bool)
 	var out []syntax.MarketID
 	for i := range r.Entries {
-		if e := &r.Entries[i]; e.Slot >= running && !seen[e.Market] {
-			seen[e.Market] = true
+		if e := &r.Entries[i]; e.Slot >= running {
 			out = append(out, e.Market)
 		}
 	}
 	slices.Sort(out)
-	return out
+	return slices.Compact(out)
 }

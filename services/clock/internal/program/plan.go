@@ -36,37 +36,40 @@ type Change struct {
 	Old syntax.MarketID
 }
 
-// Plan says what to store so that the lanes of the query are filled from the
+// Plan returns the changes that fill the lanes of the query from the
 // running slot to Ahead slots later.
 //
 // A slot that has started is never changed. The running slot is filled only
 // where nothing was stored for it, so that a fresh service is on the air at
 // once. A future slot whose market may not be aired any more is refilled; with
-// no market to take its place it is cleared, but not before it is next, since
-// prices that stay away for a minute must not empty six hours of programme.
+// no market to take its place it is cleared, but only when it is next, so that
+// a minute without prices does not empty six hours of programme.
 //
 // A slot takes the first picked market that the lane did not use in its last
 // min(n-1, 6) slots and, where there is a choice, does not use in as many
 // slots after it; n counts the picked markets that may still be aired when the
 // slot starts.
 //
+// A slot that was filled after the pool was read is not changed, because its market may be missing in the pool: a director on
+// another replica can fill a slot with a market that is newer than the pool.
+//
 // A channel may change: a future slot whose market is of a provider that the query
 // no longer takes is refilled as well, and those of a lane that it no longer has are
 // cleared.
 func Plan(q *Query, pool *Pool, present []Entry, now time.Time) []Change {
 	picks := q.Pick(pool, now)
-	byLane := make(map[Lane]map[Slot]syntax.MarketID)
+	byLane := make(map[Lane]map[Slot]Entry)
 	for _, e := range present {
 		if byLane[e.Lane] == nil {
-			byLane[e.Lane] = make(map[Slot]syntax.MarketID)
+			byLane[e.Lane] = make(map[Slot]Entry)
 		}
-		byLane[e.Lane][e.Slot] = e.Market
+		byLane[e.Lane][e.Slot] = e
 	}
 	var out []Change
 	for _, lane := range q.Lanes() {
-		p := planner{query: q, pool: pool, lane: lane, held: byLane[lane], now: now}
-		if p.held == nil {
-			p.held = make(map[Slot]syntax.MarketID)
+		p := planner{query: q, pool: pool, lane: lane, entries: byLane[lane], now: now}
+		if p.entries == nil {
+			p.entries = make(map[Slot]Entry)
 		}
 		for _, id := range picks.Lane(lane) {
 			p.picked = append(p.picked, pool.Find(id))
@@ -89,32 +92,30 @@ func strangers(q *Query, present []Entry, now time.Time) []Change {
 }
 
 type planner struct {
-	query  *Query
-	pool   *Pool
-	lane   Lane
-	picked []*Market // of the lane, best first
-	held   map[Slot]syntax.MarketID
-	now    time.Time
+	query   *Query
+	pool    *Pool
+	lane    Lane
+	picked  []*Market      // of the lane, best first
+	entries map[Slot]Entry // of the lane
+	now     time.Time
 }
 
 func (p *planner) run(out []Change) []Change {
 	running := SlotAt(p.now)
 	for k := running; k <= running+Ahead; k++ {
-		old, present := p.held[k]
-		if present && (locked(k, p.now) || p.stays(p.pool.Find(old), k)) {
+		old, present := p.entries[k]
+		newer := old.Filled > p.pool.FetchedAt.UnixMilli()
+		if present && (newer || locked(k, p.now) || p.stays(p.pool.Find(old.Market), k)) {
 			continue
 		}
 		m := p.choose(k)
 		switch {
 		case m != nil:
-			p.held[k] = m.ID
-			out = append(out, Change{
-				Entry: Entry{Lane: p.lane, Slot: k, Market: m.ID, Title: m.Title, EventKey: m.EventKey, End: m.End},
-				Old:   old,
-			})
+			p.entries[k] = Entry{Lane: p.lane, Slot: k, Market: m.ID, Title: m.Title, EventKey: m.EventKey, End: m.End}
+			out = append(out, Change{Entry: p.entries[k], Old: old.Market})
 		case present && k == running+1:
-			delete(p.held, k)
-			out = append(out, Change{Entry: Entry{Lane: p.lane, Slot: k}, Old: old})
+			delete(p.entries, k)
+			out = append(out, Change{Entry: Entry{Lane: p.lane, Slot: k}, Old: old.Market})
 		}
 	}
 	return out
@@ -142,15 +143,15 @@ func (p *planner) choose(k Slot) *Market {
 		}
 	}
 	back := Slot(min(len(fit)-1, lookBack))
-	var behind, around []syntax.MarketID
+	var before, around []syntax.MarketID
 	for d := Slot(1); d <= back; d++ {
-		behind = append(behind, p.held[k-d])
-		around = append(around, p.held[k-d], p.held[k+d])
+		before = append(before, p.entries[k-d].Market)
+		around = append(around, p.entries[k-d].Market, p.entries[k+d].Market)
 	}
 	if m := firstUnused(fit, around); m != nil {
 		return m
 	}
-	return firstUnused(fit, behind)
+	return firstUnused(fit, before)
 }
 
 func firstUnused(markets []*Market, used []syntax.MarketID) *Market {

@@ -128,6 +128,12 @@ func TestPlanClearsOnlyTheNextSlot(t *testing.T) {
 	if changes := Plan(q, poolOf(), entries, late); len(changes) != 0 {
 		t.Fatalf("a slot about to start is changed: %+v", changes)
 	}
+	for i := range entries {
+		entries[i].Filled = noon.UnixMilli() + 1
+	}
+	if changes := Plan(q, poolOf(), entries, noon); len(changes) != 0 {
+		t.Fatalf("a slot that is newer than the markets is changed: %+v", changes)
+	}
 }
 
 func TestPlanInvariants(t *testing.T) {

@@ -77,59 +77,36 @@ type Fact struct {
 	Data    []byte
 }
 
-// Preempts keeps what directors ask for.
-type Preempts interface {
-	// AddPreempt keeps an entry, puts entry's market into its slots, and writes the facts
-	// that tell makes of what stood there before: all of it or nothing. Faults:
-	// ErrSlotTaken, db_unavailable.
-	AddPreempt(ctx context.Context, channel string, p Preempt, entry Entry, tell func(before []Entry) []Fact) error
-	// CancelPreempt ends an entry that is not over and takes its market out of the slots
-	// that begin after at. Faults: ErrNoPreempt, db_unavailable.
-	CancelPreempt(ctx context.Context, id string, running Slot, at time.Time) (Preempt, error)
-	// ListPreempts gives the entries with the newest slots, those first.
-	ListPreempts(ctx context.Context, limit int) ([]Preempt, error)
-}
-
-// Director changes the stored channel by hand.
+// Director changes the default channel by hand.
 type Director struct {
-	store   Preempts
-	markets Renewed
-	lanes   []Lane
-	words   Words
-	now     func() time.Time
-	newID   func() string
-	changed func() // the rundown is another one
-}
-
-// Renewed are markets whose copy can be made anew. Fault: signal_service_unavailable.
-type Renewed interface {
-	Markets
-	Refresh(ctx context.Context) error
-}
-
-// NewDirector makes a Director of the default channel with its lanes.
-func NewDirector(store Preempts, markets Renewed, lanes []Lane, words Words, now func() time.Time, newID func() string, changed func()) *Director {
-	return &Director{store: store, markets: markets, lanes: lanes, words: words, now: now, newID: newID, changed: changed}
+	Store   Store
+	Copies  *Copies
+	Refresh func(context.Context) error // renews the copy of the markets
+	Lanes   []Lane                      // of the channel
+	Words   Words
+	Now     func() time.Time
+	NewID   func() string
+	Changed func() // called after the rundown has changed
 }
 
 // Preempt puts a market on the air. Faults: the ones above, signal_service_unavailable
 // while it is not known what may be aired, db_unavailable.
 func (d *Director) Preempt(ctx context.Context, draft PreemptDraft) (Preempt, error) {
-	now := d.now()
+	now := d.Now()
 	p, err := d.plan(draft, now)
 	if err != nil {
 		return p, err
 	}
-	pool := d.markets.Pool()
+	pool := d.Copies.Markets.Load()
 	if pool == nil || now.Sub(pool.FetchedAt) > planFresh {
 		return p, ErrNoProgram.With("source", SourceLedger)
 	}
 	m, last := pool.Find(draft.Market), p.Slot+Slot(p.Slots)-1
 	if m == nil { // it may be newer than the copy
-		if err := d.markets.Refresh(ctx); err != nil {
+		if err := d.Refresh(ctx); err != nil {
 			return p, err
 		}
-		m = d.markets.Pool().Find(draft.Market)
+		m = d.Copies.Markets.Load().Find(draft.Market)
 	}
 	if m == nil || !m.Airable(now) || !airableAt(m, last) {
 		return p, ErrNotAirable.With("marketId", string(draft.Market))
@@ -138,16 +115,16 @@ func (d *Director) Preempt(ctx context.Context, draft PreemptDraft) (Preempt, er
 		return p, err
 	}
 	entry := Entry{Lane: p.Lane, Market: m.ID, Title: m.Title, EventKey: m.EventKey, End: m.End}
-	err = d.store.AddPreempt(ctx, DefaultChannel, p, entry, func(before []Entry) []Fact { return d.tell(&p, m, before, now) })
+	err = d.Store.AddPreempt(ctx, DefaultChannel, p, entry, func(before []Entry) []Fact { return d.tell(&p, m, before, now) })
 	if err == nil {
-		d.changed()
+		d.Changed()
 	}
 	return p, err
 }
 
 // plan reads what needs no market.
 func (d *Director) plan(draft PreemptDraft, now time.Time) (Preempt, error) {
-	p := Preempt{ID: d.newID(), Market: draft.Market, Slots: max(draft.Slots, 1), Reason: draft.Reason, CreatedAt: now}
+	p := Preempt{ID: d.NewID(), Market: draft.Market, Slots: max(draft.Slots, 1), Reason: draft.Reason, CreatedAt: now}
 	switch {
 	case draft.Slots < 0 || draft.Slots > MaxPreemptSlots:
 		return p, ErrSlots
@@ -172,7 +149,7 @@ func (d *Director) lane(asked string, m *Market) (Lane, error) {
 	if asked != "" {
 		list = ParseLanes(asked)
 	}
-	list = slices.DeleteFunc(list, func(l Lane) bool { return !slices.Contains(d.lanes, l) })
+	list = slices.DeleteFunc(list, func(l Lane) bool { return !slices.Contains(d.Lanes, l) })
 	if len(list) != 1 {
 		return "", ErrLane
 	}
@@ -189,7 +166,7 @@ func (d *Director) tell(p *Preempt, m *Market, before []Entry, now time.Time) []
 			old = &before[i]
 		}
 		s := newSegment(DefaultChannel, p.Lane, k, Content, m, now)
-		data := d.words.Preempted(&s, old, p.ID)
+		data := d.Words.Preempted(&s, old, p.ID)
 		for _, channel := range [...]string{Default.feed(), p.Lane.feed(Default)} {
 			out = append(out, Fact{Type: SegmentPreempted, Channel: channel, Slot: k, Market: m.ID, At: now, Data: data})
 		}
@@ -200,15 +177,15 @@ func (d *Director) tell(p *Preempt, m *Market, before []Entry, now time.Time) []
 // Cancel ends an entry. What is on the air stays on the air; what comes is filled
 // anew. One that is over stays as it was. Faults: ErrNoPreempt, db_unavailable.
 func (d *Director) Cancel(ctx context.Context, id string) (Preempt, error) {
-	now := d.now()
-	p, err := d.store.CancelPreempt(ctx, id, SlotAt(now), now.Add(preemptMargin))
+	now := d.Now()
+	p, err := d.Store.CancelPreempt(ctx, id, SlotAt(now), now.Add(preemptMargin))
 	if err == nil {
-		d.changed()
+		d.Changed()
 	}
 	return p, err
 }
 
 // List gives the newest entries. Fault: db_unavailable.
 func (d *Director) List(ctx context.Context) ([]Preempt, error) {
-	return d.store.ListPreempts(ctx, MaxPreempts)
+	return d.Store.ListPreempts(ctx, MaxPreempts)
 }

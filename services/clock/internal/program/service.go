@@ -2,6 +2,7 @@ package program
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/fault"
@@ -17,14 +18,10 @@ const maxSpecs = 256
 // none can be made, so that it keeps the copy it has.
 var ErrNoProgram = fault.New(fault.Unavailable, "signal_service_unavailable", "the programme is not available")
 
-// Markets is where the newest copy of the markets is found.
-type Markets interface {
-	Pool() *Pool // nil before the first one
-}
-
-// Rundowns is where the newest copy of the stored rundown is found.
-type Rundowns interface {
-	Rundown() *Rundown // nil before the first one
+// Copies are the newest copies of what the programme is built from. Each is nil before the first one.
+type Copies struct {
+	Markets atomic.Pointer[Pool]    // of the ledger
+	Rundown atomic.Pointer[Rundown] // of the default channel
 }
 
 // Rundown is one immutable copy of a stored channel.
@@ -44,10 +41,9 @@ type Request struct {
 
 // Service answers every read of the programme from memory.
 type Service struct {
-	markets  Markets
-	rundowns Rundowns
-	lanes    []Lane
-	now      func() time.Time
+	copies *Copies
+	lanes  []Lane
+	now    func() time.Time
 
 	stored  *view
 	presets map[Preset]*view
@@ -57,9 +53,9 @@ type Service struct {
 }
 
 // NewService makes a Service; lanes are those of the default channel.
-func NewService(markets Markets, rundowns Rundowns, lanes []Lane, now func() time.Time) *Service {
+func NewService(copies *Copies, lanes []Lane, now func() time.Time) *Service {
 	s := &Service{
-		markets: markets, rundowns: rundowns, lanes: lanes, now: now,
+		copies: copies, lanes: lanes, now: now,
 		stored: &view{}, presets: make(map[Preset]*view), specs: make(map[string]*view),
 	}
 	for _, p := range Presets {
@@ -119,11 +115,11 @@ func (s *Service) Refresh() {
 // Ready reports whether there is anything to show from: a copy of the markets
 // and a copy of the rundown.
 func (s *Service) Ready() bool {
-	return s.markets.Pool() != nil && s.rundowns.Rundown() != nil
+	return s.copies.Markets.Load() != nil && s.copies.Rundown.Load() != nil
 }
 
 func (s *Service) build(v *view, now time.Time) *Program {
-	return v.program(s.markets.Pool(), s.rundowns.Rundown(), now)
+	return v.program(s.copies.Markets.Load(), s.copies.Rundown.Load(), now)
 }
 
 func (s *Service) preset(p Preset) *view {

@@ -8,30 +8,18 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
-// desk is a Service with hand-set facts and time.
+// desk is a Service with copies and a time that a test sets.
 type desk struct {
 	*Service
-	mu      sync.Mutex
-	now     time.Time
-	pool    *Pool
-	rundown *Rundown
+	clock *testkit.Clock
 }
 
-func (d *desk) Pool() *Pool       { d.mu.Lock(); defer d.mu.Unlock(); return d.pool }
-func (d *desk) Rundown() *Rundown { d.mu.Lock(); defer d.mu.Unlock(); return d.rundown }
-
-func (d *desk) set(f func()) { d.mu.Lock(); defer d.mu.Unlock(); f() }
-
 func newDesk() *desk {
-	d := &desk{now: noon}
-	d.Service = NewService(d, d, DefaultLanes(), func() time.Time {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		return d.now
-	})
-	return d
+	clock := testkit.NewClock(noon)
+	return &desk{NewService(&Copies{}, DefaultLanes(), clock.Now), clock}
 }
 
 func (d *desk) read(t *testing.T, preset, spec string, providers ...string) *Program {
@@ -52,21 +40,19 @@ func TestServiceDegrades(t *testing.T) {
 	if p := d.read(t, "hot", ""); p.Degraded != SourceLedger || p.Total != 0 {
 		t.Errorf("hot without facts: %q, %d segments", p.Degraded, p.Total)
 	}
-	d.set(func() {
-		d.pool = NewPool([]Market{market("1", in("sports"))}, noon, 1)
-		d.rundown = &Rundown{Entries: []Entry{entry("sports", SlotAt(noon), "1")}, LoadedAt: noon, Version: 1}
-	})
+	d.copies.Markets.Store(NewPool([]Market{market("1", in("sports"))}, noon, 1))
+	d.copies.Rundown.Store(&Rundown{Entries: []Entry{entry("sports", SlotAt(noon), "1")}, LoadedAt: noon, Version: 1})
 	if p := d.read(t, "", ""); p.Degraded != "" || p.Total != 2 || p.Segments[0].Yes != 3150 || p.Spec != "" || !d.Ready() {
 		t.Errorf("with facts: %+v", p)
 	}
 	if p := d.read(t, "hot", ""); p.Degraded != "" || p.Total != 24 || p.Channel != "hot" || p.Spec != `{"minVolume":10000,"topPerCategory":12}` {
 		t.Errorf("hot with facts: %+v", p)
 	}
-	d.set(func() { d.now = noon.Add(2 * time.Minute) })
+	d.clock.Set(noon.Add(2 * time.Minute))
 	if p := d.read(t, "", ""); p.Degraded != SourceLedger || p.Total != 2 || p.Segments[0].Yes != 3150 {
 		t.Errorf("two minutes without the ledger: %+v", p)
 	}
-	d.set(func() { d.now = noon.Add(11 * time.Minute) })
+	d.clock.Set(noon.Add(11 * time.Minute))
 	if p := d.read(t, "hot", ""); p.Degraded != SourceLedger || p.Total != 0 {
 		t.Errorf("hot, eleven minutes without the ledger: %+v", p)
 	}
@@ -75,29 +61,29 @@ func TestServiceDegrades(t *testing.T) {
 func TestServiceKeepsWhatHolds(t *testing.T) {
 	t.Parallel()
 	d := newDesk()
-	d.pool = NewPool([]Market{market("1", in("sports"))}, noon, 1)
-	d.rundown = &Rundown{}
+	d.copies.Markets.Store(NewPool([]Market{market("1", in("sports"))}, noon, 1))
+	d.copies.Rundown.Store(&Rundown{})
 	first := d.read(t, "hot", "")
 	for _, c := range []struct {
 		name   string
 		change func()
 		same   bool
 	}{
-		{"a second later", func() { d.now = d.now.Add(time.Second) }, true},
-		{"the same markets seen again", func() { d.pool = d.pool.Confirmed(d.now) }, true},
-		{"other markets", func() { d.pool = NewPool([]Market{market("2", in("sports"))}, d.now, 2) }, false},
-		{"grown old", func() { d.now = d.now.Add(rebuildAfter) }, false},
-		{"shortly before a boundary", func() { d.now = Boundary(d.now).Add(-2 * time.Second) }, false},
-		{"nearer to it", func() { d.now = d.now.Add(time.Second) }, true},
-		{"at the boundary", func() { d.now = d.now.Add(time.Second) }, false},
-		{"a clock set back", func() { d.now = d.now.Add(-time.Hour) }, false},
+		{"a second later", func() { d.clock.Advance(time.Second) }, true},
+		{"the same markets seen again", func() { d.copies.Markets.Store(d.copies.Markets.Load().Confirmed(d.now())) }, true},
+		{"other markets", func() { d.copies.Markets.Store(NewPool([]Market{market("2", in("sports"))}, d.now(), 2)) }, false},
+		{"grown old", func() { d.clock.Advance(rebuildAfter) }, false},
+		{"shortly before a boundary", func() { d.clock.Set(Boundary(d.now()).Add(-2 * time.Second)) }, false},
+		{"nearer to it", func() { d.clock.Advance(time.Second) }, true},
+		{"at the boundary", func() { d.clock.Advance(time.Second) }, false},
+		{"a clock set back", func() { d.clock.Advance(-time.Hour) }, false},
 	} {
-		d.set(c.change)
+		c.change()
 		p := d.read(t, "hot", "")
 		if (p == first) != c.same {
 			t.Errorf("%s: same programme %v, want %v", c.name, p == first, c.same)
 		}
-		if on := d.Now("hot", "sports"); on.Segment == nil || !on.Segment.Airs(d.now) || !on.Until.Equal(Boundary(d.now)) {
+		if on := d.Now("hot", "sports"); on.Segment == nil || !on.Segment.Airs(d.now()) || !on.Until.Equal(Boundary(d.now())) {
 			t.Errorf("%s: now %+v", c.name, on)
 		}
 		first = p
@@ -109,14 +95,14 @@ func TestServiceKeepsWhatHolds(t *testing.T) {
 func TestPicksStand(t *testing.T) {
 	t.Parallel()
 	d := newDesk()
-	d.rundown = &Rundown{}
+	d.copies.Rundown.Store(&Rundown{})
 	hot := func(first, second float64) []Market {
 		return []Market{market("1", volume(first)), market("2", volume(second))}
 	}
-	d.pool = NewPool(hot(50000, 40000), noon, 1)
+	d.copies.Markets.Store(NewPool(hot(50000, 40000), noon, 1))
 	order := func() (out [2]syntax.MarketID) {
 		s := d.read(t, "hot", "").Segments
-		k := SlotAt(d.now)
+		k := SlotAt(d.now())
 		for i := range s {
 			if at := s[i].Slot - k; s[i].Kind == Content && at < 2 {
 				out[(int64(k)+int64(at))%2] = s[i].Market
@@ -127,15 +113,15 @@ func TestPicksStand(t *testing.T) {
 	if got := order(); got != [2]syntax.MarketID{"1", "2"} {
 		t.Fatalf("order %v", got)
 	}
-	d.set(func() { d.pool = NewPool(hot(30000, 40000), noon, 2) })
+	d.copies.Markets.Store(NewPool(hot(30000, 40000), noon, 2))
 	if got := order(); got != [2]syntax.MarketID{"1", "2"} {
 		t.Errorf("order %v within the half minute", got)
 	}
-	d.set(func() { d.now = noon.Add(pickEvery) })
+	d.clock.Set(noon.Add(pickEvery))
 	if got := order(); got != [2]syntax.MarketID{"2", "1"} {
 		t.Errorf("order %v after it", got)
 	}
-	d.set(func() { d.pool = NewPool(hot(30000, 40000)[:1], noon, 3) })
+	d.copies.Markets.Store(NewPool(hot(30000, 40000)[:1], noon, 3))
 	if got := order(); got != [2]syntax.MarketID{"1", "1"} {
 		t.Errorf("order %v without the second market", got)
 	}
@@ -144,8 +130,8 @@ func TestPicksStand(t *testing.T) {
 func TestServiceSpecs(t *testing.T) {
 	t.Parallel()
 	d := newDesk()
-	d.pool = NewPool([]Market{market("1", in("sports")), market("kalshi-2", in("sports"))}, noon, 1)
-	d.rundown = &Rundown{}
+	d.copies.Markets.Store(NewPool([]Market{market("1", in("sports")), market("kalshi-2", in("sports"))}, noon, 1))
+	d.copies.Rundown.Store(&Rundown{})
 	if _, err := d.Program(Request{Spec: "[]"}); !errors.Is(err, ErrSpec) {
 		t.Errorf("error %v", err)
 	}
@@ -164,7 +150,7 @@ func TestServiceSpecs(t *testing.T) {
 	}
 	channels := make(map[string]bool)
 	for i := range 3 * maxSpecs {
-		d.set(func() { d.now = d.now.Add(time.Millisecond) })
+		d.clock.Advance(time.Millisecond)
 		channels[d.read(t, "", fmt.Sprintf(`{"minVolume":%d}`, i)).Channel] = true
 	}
 	if len(d.specs) != maxSpecs || len(channels) != 3*maxSpecs {
@@ -175,19 +161,51 @@ func TestServiceSpecs(t *testing.T) {
 	}
 }
 
+func TestChannels(t *testing.T) {
+	t.Parallel()
+	list := Channels()
+	if len(list) != 44 {
+		t.Fatalf("%d channels", len(list))
+	}
+	names := make(map[string][]Lane)
+	for _, c := range list {
+		names[c.Name] = c.Lanes
+	}
+	for name, lanes := range map[string]string{
+		"program:default": "[]", "program:close": "[]", "program:hot:ENTERTAINMENT": "[film tv]", "program:hot:CULTURE": "[fashion culture]",
+		"program:resolving:ECONOMY": "[economy]", "program:default:WORLD": "[news]",
+	} {
+		if got, ok := names[name]; !ok || fmt.Sprint(got) != lanes {
+			t.Errorf("%s: %v %v", name, got, ok)
+		}
+	}
+}
+
+func TestPreemptStatus(t *testing.T) {
+	t.Parallel()
+	p := Preempt{Slot: 100, Slots: 2, Market: syntax.MarketID("1")}
+	for at, want := range map[Slot]string{99: "queued", 100: "airing", 101: "airing", 102: "done"} {
+		if got := p.Status(at.Start()); got != want {
+			t.Errorf("in slot %d: %s", at, got)
+		}
+	}
+	p.CancelledAt = noon
+	if got := p.Status(Slot(100).Start()); got != "cancelled" {
+		t.Errorf("cancelled: %s", got)
+	}
+}
+
 func TestServiceUnderLoad(t *testing.T) {
 	t.Parallel()
 	d := newDesk()
-	d.rundown = &Rundown{}
+	d.copies.Rundown.Store(&Rundown{})
 	var wg sync.WaitGroup
 	for w := range 8 {
 		wg.Go(func() {
 			for i := range 200 {
 				if w == 0 {
-					d.set(func() {
-						d.now = d.now.Add(7 * time.Second)
-						d.pool = NewPool([]Market{market("1", in("sports"))}, d.now, uint64(i+1))
-					})
+					d.clock.Advance(7 * time.Second)
+					d.copies.Markets.Store(NewPool([]Market{market("1", in("sports"))}, d.now(), uint64(i+1)))
 					d.Refresh()
 				}
 				d.Now("hot", "")

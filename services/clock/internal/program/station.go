@@ -27,12 +27,6 @@ type Station struct {
 // of another channel: the point stands in none of theirs.
 func StationChannel(id string) string { return "station." + id }
 
-// Stations knows the active stations, and takes the copies of their programmes.
-type Stations interface {
-	ActiveStations(ctx context.Context) ([]Station, error)
-	PublishStation(ctx context.Context, id string, at time.Time, data []byte) error
-}
-
 // query is what the station's rundown is filled from. Lanes that do not exist are left
 // out; with none left it airs what a station without lanes airs.
 func (s *Station) query(lanes []Lane) Query {
@@ -45,36 +39,37 @@ func (s *Station) query(lanes []Lane) Query {
 	return NewQuery(Default, Spec{categories: set}, s.Providers, lanes)
 }
 
+// StationDeps are what a StationDesk is made of.
+type StationDeps struct {
+	Store   Store
+	Copies  *Copies
+	Active  func(context.Context) ([]Station, error)                              // the active stations of the ledger
+	Publish func(ctx context.Context, id string, at time.Time, data []byte) error // stores a programme in the ledger
+	Words   func(*Program) ([]byte, error)                                        // writes a programme as its route shows it
+	Lanes   []Lane                                                                // of the default channel
+	Now     func() time.Time
+}
+
 // StationDesk keeps the rundowns of the stations filled and hands what they air to the
 // ledger. One goroutine of one replica works it.
 type StationDesk struct {
-	stations Stations
-	store    Store
-	markets  Markets
-	journal  Journal
-	words    func(*Program) ([]byte, error)
-	lanes    []Lane
-	now      func() time.Time
+	StationDeps
 
 	keepers map[string]*Keeper // by station
 	logged  map[string]Slot    // the slot whose start is on record, by station
-	needed  atomic.Pointer[[]syntax.MarketID]
+	wanted
 }
 
-// NewStationDesk makes a desk; lanes are those of the default channel, and words
-// writes a programme as its route shows it.
-func NewStationDesk(stations Stations, store Store, markets Markets, journal Journal, words func(*Program) ([]byte, error), lanes []Lane, now func() time.Time) *StationDesk {
-	return &StationDesk{
-		stations: stations, store: store, markets: markets, journal: journal, words: words, lanes: lanes, now: now,
-		keepers: make(map[string]*Keeper), logged: make(map[string]Slot),
-	}
+// NewStationDesk returns a desk without rundowns.
+func NewStationDesk(d StationDeps) *StationDesk {
+	return &StationDesk{StationDeps: d, keepers: make(map[string]*Keeper), logged: make(map[string]Slot)}
 }
 
 // Round fills the rundown of every active station, logs what began on it, and hands the
 // programme to the ledger. A programme that is less than whole is left out: the copy
 // before it stays. A station that fails does not keep the others back.
 func (d *StationDesk) Round(ctx context.Context) error {
-	list, err := d.stations.ActiveStations(ctx)
+	list, err := d.Active(ctx)
 	if err != nil {
 		return fmt.Errorf("list stations: %w", err)
 	}
@@ -88,17 +83,23 @@ func (d *StationDesk) Round(ctx context.Context) error {
 		}
 	}
 	d.keepers = keepers
-	d.need()
+	var all []syntax.MarketID
+	for _, k := range d.keepers {
+		all = append(all, k.Needed()...)
+	}
+	d.set(all)
 	return errors.Join(failed...)
 }
 
 // keeper is the one of the station; a station that airs something else gets another.
 func (d *StationDesk) keeper(s *Station) *Keeper {
-	q := s.query(d.lanes)
+	q := s.query(d.Lanes)
 	if k := d.keepers[s.ID]; k != nil && k.query.Key() == q.Key() {
 		return k
 	}
-	return newKeeper(StationChannel(s.ID), q, d.store, d.markets, d.now)
+	return &Keeper{
+		channel: StationChannel(s.ID), store: d.Store, markets: &d.Copies.Markets, rundown: new(atomic.Pointer[Rundown]), query: q, now: d.Now,
+	}
 }
 
 func (d *StationDesk) serve(ctx context.Context, id string, k *Keeper) error {
@@ -109,16 +110,16 @@ func (d *StationDesk) serve(ctx context.Context, id string, k *Keeper) error {
 	if err := d.log(ctx, id, done.Airings); err != nil {
 		return err
 	}
-	now := d.now()
-	p := showStored(k.channel, k.Rundown(), d.markets.Pool(), now)
+	now := d.Now()
+	p := showStored(k.channel, k.rundown.Load(), d.Copies.Markets.Load(), now)
 	if p.Degraded != "" {
 		return nil
 	}
-	data, err := d.words(p.Cut(stationSegments))
+	data, err := d.Words(p.Cut(stationSegments))
 	if err != nil {
 		return err
 	}
-	return d.stations.PublishStation(ctx, id, p.GeneratedAt, data)
+	return d.Publish(ctx, id, p.GeneratedAt, data)
 }
 
 // log puts what began on record, once for each slot: on a fresh desk all that the
@@ -131,29 +132,9 @@ func (d *StationDesk) log(ctx context.Context, id string, airings []Airing) erro
 	if d.logged[id] == last {
 		return nil
 	}
-	if _, err := d.journal.Tell(ctx, Telling{Airings: airings, Now: d.now()}); err != nil {
+	if _, err := d.Store.Tell(ctx, Telling{Airings: airings, Now: d.Now()}); err != nil {
 		return fmt.Errorf("log airings: %w", err)
 	}
 	d.logged[id] = last
-	return nil
-}
-
-// need notes the markets of all rundowns.
-func (d *StationDesk) need() {
-	var all []syntax.MarketID
-	for _, k := range d.keepers {
-		all = append(all, k.Needed()...)
-	}
-	slices.Sort(all)
-	all = slices.Compact(all)
-	d.needed.Store(&all)
-}
-
-// Needed lists the markets of the running and coming slots of all stations, each once.
-// Anybody may ask at any time.
-func (d *StationDesk) Needed() []syntax.MarketID {
-	if list := d.needed.Load(); list != nil {
-		return *list
-	}
 	return nil
 }

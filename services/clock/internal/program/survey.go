@@ -30,25 +30,24 @@ const (
 	keptAirings = 8 * 24 * time.Hour
 )
 
-// Pending is an airing whose price after its end is waited for.
+// Pending is an airing whose price after its end is not measured yet.
 type Pending struct {
 	SegmentID string
 	Market    syntax.MarketID
 	StartedAt time.Time
 	EndedAt   time.Time
-	Before    syntax.Bps // NoPrice: nobody saw the start
-	Viewers   int32      // the most that were seen
+	Before    syntax.Bps // NoPrice: the price at the start is unknown
+	Viewers   int32      // the largest number at a time
 }
 
-// Measured is what became of an airing.
+// Measured is the result of an airing.
 type Measured struct {
 	SegmentID string
-	After     syntax.Bps // NoPrice: not known in time
-	Signals   int64      // filed while it aired; below zero: nobody could count them
+	After     syntax.Bps // NoPrice: there was no price in time
+	Signals   int64      // filed while it aired; negative: they could not be counted
 }
 
-// Sample is what airings of a slot are held against: markets that could have aired and
-// did not.
+// Sample has the markets with which the airings of a slot are compared: those that could have aired and did not.
 type Sample struct {
 	Slot     Slot
 	Markets  []syntax.MarketID
@@ -56,56 +55,44 @@ type Sample struct {
 	Measured bool
 }
 
-// Archive keeps what aired and what became of it. Fault: db_unavailable.
-type Archive interface {
-	// OpenAirings lists airings that are not measured, the oldest first.
-	OpenAirings(ctx context.Context, limit int) ([]Pending, error)
-	// OpenSamples lists samples that are not measured, and that of a slot, by slot.
-	OpenSamples(ctx context.Context, with Slot) ([]Sample, error)
-	// AddSample keeps a sample; that of a slot which has one is dropped.
-	AddSample(ctx context.Context, s Sample) error
-	// Standing lists the markets that have slots of any channel, both ends included.
-	Standing(ctx context.Context, from, to Slot) ([]syntax.MarketID, error)
-	// Raise notes the most viewers of airings, by segment.
-	Raise(ctx context.Context, viewers map[string]int32) error
-	// Measure writes what became of airings, and how far a sample moved: the number of its
-	// markets and the sum of their moves. What was measured before stands.
-	Measure(ctx context.Context, list []Measured, at time.Time) error
-	MeasureSample(ctx context.Context, slot Slot, markets int, moved int64, at time.Time) error
-	// Sweep forgets slots before one and airings and samples from before a time.
-	Sweep(ctx context.Context, before Slot, aired time.Time) error
-}
+// CountCalls counts the calls on a market that were filed at or after from and before to.
+type CountCalls func(ctx context.Context, market syntax.MarketID, from, to time.Time) (int64, error)
 
-// Calls counts calls on a market that were filed from one moment on and before another.
-type Calls interface {
-	CountCalls(ctx context.Context, market syntax.MarketID, from, to time.Time) (int64, error)
-}
-
-// Surveyor follows what airs: its viewers, its calls, and its price ten minutes after
-// its end, beside those of markets that did not air. All it knows is stored, so any
-// replica goes on where another one stopped. One goroutine calls Look.
+// Surveyor measures airings: their viewers, their calls, and their price ten minutes after the end, and the prices of markets
+// that did not air for comparison. Its state is stored, so that any replica continues where another one stopped. One goroutine
+// calls Look.
 type Surveyor struct {
-	archive Archive
-	markets Markets
-	calls   Calls
+	store   Store
+	markets *atomic.Pointer[Pool]
+	count   CountCalls
 	now     func() time.Time
 
-	swept  Slot
-	needed atomic.Pointer[[]syntax.MarketID]
+	swept Slot
+	wanted
 }
 
 // NewSurveyor makes a Surveyor.
-func NewSurveyor(archive Archive, markets Markets, calls Calls, now func() time.Time) *Surveyor {
-	return &Surveyor{archive: archive, markets: markets, calls: calls, now: now}
+func NewSurveyor(store Store, copies *Copies, count CountCalls, now func() time.Time) *Surveyor {
+	return &Surveyor{store: store, markets: &copies.Markets, count: count, now: now}
 }
 
-// Needed lists the markets whose price is waited for, which may not be airable any
-// more. Anybody may ask at any time.
-func (s *Surveyor) Needed() []syntax.MarketID {
-	if list := s.needed.Load(); list != nil {
+// wanted is a list of markets whose copies must be renewed even if they are not airable.
+type wanted struct {
+	list atomic.Pointer[[]syntax.MarketID]
+}
+
+// Needed returns the markets, each once. Concurrent callers may use it.
+func (w *wanted) Needed() []syntax.MarketID {
+	if list := w.list.Load(); list != nil {
 		return *list
 	}
 	return nil
+}
+
+func (w *wanted) set(all []syntax.MarketID) {
+	slices.Sort(all)
+	all = slices.Compact(all)
+	w.list.Store(&all)
 }
 
 // Look does what is due.
@@ -113,16 +100,16 @@ func (s *Surveyor) Look(ctx context.Context) error {
 	now := s.now()
 	running := SlotAt(now)
 	if s.swept != running {
-		if err := s.archive.Sweep(ctx, running-keptSlots, now.Add(-keptAirings)); err != nil {
+		if err := s.store.Sweep(ctx, running-keptSlots, now.Add(-keptAirings)); err != nil {
 			return fmt.Errorf("sweep: %w", err)
 		}
 		s.swept = running
 	}
-	open, err := s.archive.OpenAirings(ctx, openAirings)
+	open, err := s.store.OpenAirings(ctx, openAirings)
 	if err != nil {
 		return fmt.Errorf("list airings: %w", err)
 	}
-	samples, err := s.archive.OpenSamples(ctx, running)
+	samples, err := s.store.OpenSamples(ctx, running)
 	if err != nil {
 		return fmt.Errorf("list samples: %w", err)
 	}
@@ -149,15 +136,13 @@ func (s *Surveyor) need(open []Pending, samples []Sample) {
 			all = append(all, samples[i].Markets...)
 		}
 	}
-	slices.Sort(all)
-	all = slices.Compact(all)
-	s.needed.Store(&all)
+	s.set(all)
 }
 
 // fresh is the copy of the markets where it is young enough to say what something costs
 // now, else nil.
 func (s *Surveyor) fresh(now time.Time) *Pool {
-	if p := s.markets.Pool(); p != nil && now.Sub(p.FetchedAt) <= priceFresh {
+	if p := s.markets.Load(); p != nil && now.Sub(p.FetchedAt) <= priceFresh {
 		return p
 	}
 	return nil
@@ -178,7 +163,7 @@ func (s *Surveyor) watch(ctx context.Context, open []Pending, now time.Time) err
 	if len(raised) == 0 {
 		return nil
 	}
-	if err := s.archive.Raise(ctx, raised); err != nil {
+	if err := s.store.Raise(ctx, raised); err != nil {
 		return fmt.Errorf("note viewers: %w", err)
 	}
 	return nil
@@ -211,7 +196,7 @@ func (s *Surveyor) measure(ctx context.Context, open []Pending, now time.Time) e
 		n, known := counted[key]
 		if !known {
 			var err error
-			if n, err = s.calls.CountCalls(ctx, a.Market, a.StartedAt, a.EndedAt); err != nil {
+			if n, err = s.count(ctx, a.Market, a.StartedAt, a.EndedAt); err != nil {
 				if !over {
 					continue
 				}
@@ -225,7 +210,7 @@ func (s *Surveyor) measure(ctx context.Context, open []Pending, now time.Time) e
 	if len(done) == 0 {
 		return nil
 	}
-	if err := s.archive.Measure(ctx, done, now); err != nil {
+	if err := s.store.Measure(ctx, done, now); err != nil {
 		return fmt.Errorf("measure airings: %w", err)
 	}
 	return nil
@@ -253,12 +238,12 @@ func (s *Surveyor) measureSamples(ctx context.Context, samples []Sample, now tim
 		} else if pool == nil {
 			continue
 		}
-		aired, err := s.archive.Standing(ctx, one.Slot, one.Slot+1)
+		aired, err := s.store.ListScheduledMarkets(ctx, one.Slot, one.Slot+1)
 		if err != nil {
 			return fmt.Errorf("list what stands: %w", err)
 		}
 		markets, moved := one.moved(pool, aired)
-		if err := s.archive.MeasureSample(ctx, one.Slot, markets, moved, now); err != nil {
+		if err := s.store.MeasureSample(ctx, one.Slot, markets, moved, now); err != nil {
 			return fmt.Errorf("measure sample: %w", err)
 		}
 	}
@@ -286,11 +271,11 @@ func (s *Surveyor) sample(ctx context.Context, samples []Sample, now time.Time) 
 	if since < 0 || since > priceFresh || pool == nil || slices.ContainsFunc(samples, func(one Sample) bool { return one.Slot == k }) {
 		return nil
 	}
-	standing, err := s.archive.Standing(ctx, k, k+1)
+	standing, err := s.store.ListScheduledMarkets(ctx, k, k+1)
 	if err != nil {
 		return fmt.Errorf("list what stands: %w", err)
 	}
-	if err := s.archive.AddSample(ctx, takeSample(pool, k, standing, now)); err != nil {
+	if err := s.store.AddSample(ctx, takeSample(pool, k, standing, now)); err != nil {
 		return fmt.Errorf("keep sample: %w", err)
 	}
 	return nil

@@ -15,15 +15,15 @@ import (
 type Program struct {
 	programv1.UnimplementedProgramReadServiceServer
 	programv1.UnimplementedProgramServiceServer
-	desk       *program.Service
-	director   *program.Director
-	influences program.Influences
-	now        func() time.Time
+	desk     *program.Service
+	director *program.Director
+	survey   *program.Surveyor
+	now      func() time.Time
 }
 
 // NewProgram makes the services.
-func NewProgram(desk *program.Service, director *program.Director, influences program.Influences, now func() time.Time) *Program {
-	return &Program{desk: desk, director: director, influences: influences, now: now}
+func NewProgram(desk *program.Service, director *program.Director, survey *program.Surveyor, now func() time.Time) *Program {
+	return &Program{desk: desk, director: director, survey: survey, now: now}
 }
 
 // GetProgram gives a channel cut to the limit. Faults: invalid_spec;
@@ -38,24 +38,6 @@ func (s *Program) GetProgram(_ context.Context, r *programv1.GetProgramRequest) 
 		return nil, program.ErrNoProgram.With("source", p.Degraded)
 	}
 	return &programv1.GetProgramResponse{Program: toProgram(p.Cut(program.Limit(int(r.GetLimit()))))}, nil
-}
-
-// GetNow gives what airs. Fault: signal_service_unavailable as above.
-func (s *Program) GetNow(_ context.Context, r *programv1.GetNowRequest) (*programv1.GetNowResponse, error) {
-	on := s.desk.Now(r.GetPreset(), r.GetLane())
-	if on.Degraded != "" && on.Segment == nil {
-		return nil, program.ErrNoProgram.With("source", on.Degraded)
-	}
-	return &programv1.GetNowResponse{Segment: toSegment(on.Segment), GeneratedAt: timestamppb.New(on.At), Degraded: on.Degraded}, nil
-}
-
-// GetNext gives what comes next. Fault: signal_service_unavailable as above.
-func (s *Program) GetNext(_ context.Context, r *programv1.GetNextRequest) (*programv1.GetNextResponse, error) {
-	on := s.desk.Next(r.GetPreset(), r.GetLane())
-	if on.Degraded != "" && on.Segment == nil {
-		return nil, program.ErrNoProgram.With("source", on.Degraded)
-	}
-	return &programv1.GetNextResponse{Segment: toSegment(on.Segment), GeneratedAt: timestamppb.New(on.At), Degraded: on.Degraded}, nil
 }
 
 func toProgram(p *program.Program) *programv1.Program {
@@ -73,9 +55,6 @@ func toProgram(p *program.Program) *programv1.Program {
 }
 
 func toSegment(s *program.Segment) *programv1.Segment {
-	if s == nil {
-		return nil
-	}
 	out := &programv1.Segment{
 		SegmentId: s.ID, Kind: string(s.Kind), MarketId: string(s.Market), Category: string(s.Lane), Title: s.Title,
 		StartsAt: timestamppb.New(s.StartsAt), EndsAt: timestamppb.New(s.EndsAt),
@@ -102,11 +81,8 @@ func toSegment(s *program.Segment) *programv1.Segment {
 
 // GetInfluence returns how far prices moved while their markets were aired. Fault: db_unavailable.
 func (s *Program) GetInfluence(ctx context.Context, r *programv1.GetInfluenceRequest) (*programv1.GetInfluenceResponse, error) {
-	now, limit := s.now(), int(r.GetLimit())
-	if limit < 1 {
-		limit = program.DefaultMoves
-	}
-	got, err := s.influences.Influence(ctx, now.Add(-program.InfluenceWindow(r.GetWindow())), min(limit, program.MaxMoves))
+	now := s.now()
+	got, err := s.survey.Influence(ctx, r.GetWindow(), int(r.GetLimit()))
 	if err != nil {
 		return nil, err
 	}

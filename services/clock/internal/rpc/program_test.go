@@ -21,25 +21,16 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 
 var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 
-// facts are the hand-set facts of a Service.
-type facts struct {
-	pool    *program.Pool
-	rundown *program.Rundown
-}
-
-func (f *facts) Pool() *program.Pool       { return f.pool }
-func (f *facts) Rundown() *program.Rundown { return f.rundown }
-
-func setup(t *testing.T, f *facts) programv1.ProgramReadServiceClient {
+func setup(t *testing.T, copies *program.Copies) programv1.ProgramReadServiceClient {
 	t.Helper()
 	t.Parallel()
-	desk := program.NewService(f, f, program.DefaultLanes(), func() time.Time { return noon })
+	desk := program.NewService(copies, program.DefaultLanes(), func() time.Time { return noon })
 	return programv1.NewProgramReadServiceClient(testkit.Link(t, func(r grpc.ServiceRegistrar) {
 		programv1.RegisterProgramReadServiceServer(r, NewProgram(desk, nil, nil, func() time.Time { return noon }))
 	}))
 }
 
-func onAir() *facts {
+func onAir() *program.Copies {
 	gauge := program.Market{
 		ID: "701122", Provider: syntax.Polymarket, Title: "Will it rise?", EventKey: "ostrava-flood", Lane: "crypto",
 		End: time.Date(2026, 11, 30, 23, 0, 0, 0, time.UTC).UnixMilli(), Yes: 3150, Volume: 182000, DayVolume: 9100,
@@ -55,10 +46,10 @@ func onAir() *facts {
 		{Lane: "crypto", Slot: k, Market: gauge.ID, Title: gauge.Title},
 		{Lane: "crypto", Slot: k + 1, Market: gauge.ID, Title: gauge.Title},
 	}
-	return &facts{
-		pool:    program.NewPool([]program.Market{gauge, bare}, noon, 1),
-		rundown: &program.Rundown{Entries: entries, LoadedAt: noon, Version: 1},
-	}
+	var copies program.Copies
+	copies.Markets.Store(program.NewPool([]program.Market{gauge, bare}, noon, 1))
+	copies.Rundown.Store(&program.Rundown{Entries: entries, LoadedAt: noon, Version: 1})
+	return &copies
 }
 
 func at(h, m, s int) *timestamppb.Timestamp {
@@ -126,32 +117,12 @@ func TestGetComputed(t *testing.T) {
 	}
 }
 
-func TestNowAndNext(t *testing.T) {
-	c := setup(t, onAir())
-	for lane, want := range map[string][2]string{
-		"":        {"default:crypto:2933988:c", "default:crypto:2933989:c"},
-		"sports":  {"default:sports:2933988:c", ""},
-		"economy": {"", ""},
-	} {
-		now, err := c.GetNow(t.Context(), &programv1.GetNowRequest{Lane: lane})
-		if err != nil || now.GetSegment().GetSegmentId() != want[0] || !now.GetGeneratedAt().AsTime().Equal(noon) {
-			t.Errorf("now of %q: %v, %v", lane, now, err)
-		}
-		next, err := c.GetNext(t.Context(), &programv1.GetNextRequest{Lane: lane})
-		if err != nil || next.GetSegment().GetSegmentId() != want[1] {
-			t.Errorf("next of %q: %v, %v", lane, next, err)
-		}
-	}
-}
-
 // TestNothingToShow makes the caller keep its copy instead of an empty one.
 func TestNothingToShow(t *testing.T) {
-	c := setup(t, &facts{})
+	c := setup(t, &program.Copies{})
 	_, err := c.GetProgram(t.Context(), &programv1.GetProgramRequest{})
 	_, errHot := c.GetProgram(t.Context(), &programv1.GetProgramRequest{Preset: "hot"})
-	_, errNow := c.GetNow(t.Context(), &programv1.GetNowRequest{})
-	_, errNext := c.GetNext(t.Context(), &programv1.GetNextRequest{})
-	for _, err := range []error{err, errHot, errNow, errNext} {
+	for _, err := range []error{err, errHot} {
 		if !errors.Is(err, program.ErrNoProgram) {
 			t.Errorf("error %v", err)
 		}
@@ -162,19 +133,11 @@ func TestNothingToShow(t *testing.T) {
 // front door does not pass it on as whole.
 func TestDegraded(t *testing.T) {
 	f := onAir()
-	gauge := *f.pool.Find("701122")
-	f.pool = program.NewPool([]program.Market{gauge}, noon.Add(-2*time.Minute), 2)
+	gauge := *f.Markets.Load().Find("701122")
+	f.Markets.Store(program.NewPool([]program.Market{gauge}, noon.Add(-2*time.Minute), 2))
 	c := setup(t, f)
 	got, err := c.GetProgram(t.Context(), &programv1.GetProgramRequest{})
 	if err != nil || got.GetProgram().GetDegraded() != "api" || got.GetProgram().GetTotal() == 0 {
 		t.Errorf("program: %v, %v", got, err)
-	}
-	now, err := c.GetNow(t.Context(), &programv1.GetNowRequest{})
-	if err != nil || now.GetDegraded() != "api" || now.GetSegment() == nil {
-		t.Errorf("now: %v, %v", now, err)
-	}
-	next, err := c.GetNext(t.Context(), &programv1.GetNextRequest{})
-	if err != nil || next.GetDegraded() != "api" || next.GetSegment() == nil {
-		t.Errorf("next: %v, %v", next, err)
 	}
 }

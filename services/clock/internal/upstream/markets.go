@@ -6,12 +6,12 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/singleflight"
 	"google.golang.org/grpc"
 
+	"github.com/signalcast/signalcast/pkg/chrono"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
@@ -22,10 +22,9 @@ const (
 	every = 5 * time.Second
 	// within bounds one renewal.
 	within = 4 * time.Second
-	// maxIDs is how many markets one call may ask for.
+	// maxIDs is how many markets one request may name.
 	maxIDs = 500
-	// maxAnswer is the largest answer taken: every market that may be aired
-	// comes in one.
+	// maxAnswer is the largest accepted answer in bytes: one answer has every market that may be aired.
 	maxAnswer = 64 << 20
 )
 
@@ -36,25 +35,21 @@ type Markets struct {
 	now    func() time.Time
 
 	needed func() []syntax.MarketID
-	pool   atomic.Pointer[program.Pool]
+	copies *program.Copies
 	flight singleflight.Group
 }
 
-// New makes an empty copy. The ledger is asked for the airable markets, and for
-// those that needed names besides.
-func New(ledger marketv1.MarketReadServiceClient, log *slog.Logger, now func() time.Time) *Markets {
-	return &Markets{ledger: ledger, log: log, now: now, needed: func() []syntax.MarketID { return nil }}
+// New returns what renews copies.Markets. The copy contains the airable markets and those that needed names: the markets
+// of stored slots, whose state matters after they stop being airable.
+func New(
+	ledger marketv1.MarketReadServiceClient, copies *program.Copies, needed func() []syntax.MarketID, log *slog.Logger,
+	now func() time.Time,
+) *Markets {
+	return &Markets{ledger: ledger, copies: copies, needed: needed, log: log, now: now}
 }
 
-// Need sets what else is asked for: the markets of stored slots, whose state
-// matters after they stop being airable. It is called before the first Refresh.
-func (m *Markets) Need(needed func() []syntax.MarketID) { m.needed = needed }
-
-// Pool is the newest copy, nil before the first one.
-func (m *Markets) Pool() *program.Pool { return m.pool.Load() }
-
 // Run renews the copy until ctx ends and calls renewed after each renewal. The
-// time between two is jittered, so that replicas do not ask together.
+// time between renewals is random, so that replicas do not send requests together.
 func (m *Markets) Run(ctx context.Context, renewed func()) {
 	failing := false
 	for {
@@ -63,32 +58,21 @@ func (m *Markets) Run(ctx context.Context, renewed func()) {
 		case ctx.Err() != nil:
 			return
 		case err != nil && !failing:
-			m.log.WarnContext(ctx, "the ledger is away, the last copy of its markets stays", "error", err)
+			m.log.WarnContext(ctx, "market refresh failed, serving the last copy", "error", err)
 		case err == nil && failing:
-			m.log.InfoContext(ctx, "the ledger is back")
+			m.log.InfoContext(ctx, "market refresh recovered")
 		}
 		failing = err != nil
 		if err == nil {
 			renewed()
 		}
 		pause := every*3/4 + rand.N(every/2)
-		if pool := m.Pool(); pool == nil || len(pool.Markets) == 0 {
-			pause /= 10 // the first markets are waited for
+		if pool := m.copies.Markets.Load(); pool == nil || len(pool.Markets) == 0 {
+			pause /= 10 // nothing can be aired before the first copy
 		}
-		if !wait(ctx, pause) {
+		if chrono.Sleep(ctx, pause) != nil {
 			return
 		}
-	}
-}
-
-func wait(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
 	}
 }
 
@@ -98,25 +82,26 @@ func (m *Markets) Refresh(ctx context.Context) error {
 	_, err, _ := m.flight.Do("", func() (any, error) {
 		ctx, cancel := context.WithTimeout(ctx, within)
 		defer cancel()
+		at := m.now() // markets stored later may be missing in the answer
 		markets, err := m.fetch(ctx)
 		if err != nil {
 			return nil, err
 		}
-		m.swap(markets)
+		m.swap(markets, at)
 		return nil, nil
 	})
 	return err
 }
 
-func (m *Markets) swap(markets []program.Market) {
-	old, now := m.pool.Load(), m.now()
+func (m *Markets) swap(markets []program.Market, at time.Time) {
+	old := m.copies.Markets.Load()
 	switch {
 	case old == nil:
-		m.pool.Store(program.NewPool(markets, now, 1))
+		m.copies.Markets.Store(program.NewPool(markets, at, 1))
 	case slices.EqualFunc(old.Markets, markets, program.Market.Equal):
-		m.pool.Store(old.Confirmed(now))
+		m.copies.Markets.Store(old.Confirmed(at))
 	default:
-		m.pool.Store(program.NewPool(markets, now, old.Version+1))
+		m.copies.Markets.Store(program.NewPool(markets, at, old.Version+1))
 	}
 }
 

@@ -37,6 +37,7 @@ type ledger struct {
 	wait    chan struct{} // an answer waits for it when not nil
 	calls   int
 	asked   [][]string
+	needed  []syntax.MarketID // by the clock
 }
 
 func (l *ledger) ListAirable(context.Context, *marketv1.ListAirableRequest) (*marketv1.ListAirableResponse, error) {
@@ -73,7 +74,9 @@ func setup(t *testing.T) (*ledger, *Markets, *testkit.Clock) {
 	l := &ledger{others: make(map[string]*marketv1.Market)}
 	clock := testkit.NewClock(noon)
 	conn := testkit.Link(t, func(r grpc.ServiceRegistrar) { marketv1.RegisterMarketReadServiceServer(r, l) })
-	return l, New(marketv1.NewMarketReadServiceClient(conn), slog.New(slog.DiscardHandler), clock.Now), clock
+	var copies program.Copies
+	needed := func() []syntax.MarketID { return l.needed }
+	return l, New(marketv1.NewMarketReadServiceClient(conn), &copies, needed, slog.New(slog.DiscardHandler), clock.Now), clock
 }
 
 func raw(id string) *marketv1.Market {
@@ -121,7 +124,7 @@ func TestFromProto(t *testing.T) {
 
 func TestRefresh(t *testing.T) {
 	l, m, clock := setup(t)
-	if m.Pool() != nil {
+	if m.copies.Markets.Load() != nil {
 		t.Fatal("there is a copy before the first")
 	}
 	l.set(func() { l.airable = []*marketv1.Market{raw("1"), raw("2"), raw("2"), raw("nonsense")} })
@@ -130,7 +133,7 @@ func TestRefresh(t *testing.T) {
 		if err := m.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		return m.Pool()
+		return m.copies.Markets.Load()
 	}
 	first := refresh()
 	if len(first.Markets) != 2 || first.Find("1") == nil || first.Version != 1 || !first.FetchedAt.Equal(noon) {
@@ -146,22 +149,20 @@ func TestRefresh(t *testing.T) {
 		t.Errorf("version %d, price %d, first copy's %d", changed.Version, changed.Find("1").Yes, first.Find("1").Yes)
 	}
 	l.set(func() { l.fail = fault.New(fault.Unavailable, "db_unavailable", "") })
-	if err := m.Refresh(t.Context()); fault.Of(err).Kind != fault.Unavailable || m.Pool() != changed {
-		t.Errorf("a failed renewal: %v, same copy %v", err, m.Pool() == changed)
+	if err := m.Refresh(t.Context()); fault.Of(err).Kind != fault.Unavailable || m.copies.Markets.Load() != changed {
+		t.Errorf("a failed renewal: %v, same copy %v", err, m.copies.Markets.Load() == changed)
 	}
 }
 
 func TestRefreshAsksForStoredMarkets(t *testing.T) {
 	l, m, _ := setup(t)
-	var needed []syntax.MarketID
 	for i := range 1200 {
-		needed = append(needed, syntax.MarketID(fmt.Sprint(i)))
+		l.needed = append(l.needed, syntax.MarketID(fmt.Sprint(i)))
 	}
 	l.set(func() {
 		l.airable = []*marketv1.Market{raw("7")}
 		l.others["8"] = &marketv1.Market{Id: "8", Status: "resolved"}
 	})
-	m.Need(func() []syntax.MarketID { return needed })
 	if err := m.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +173,7 @@ func TestRefreshAsksForStoredMarkets(t *testing.T) {
 	if diff := cmp.Diff([]int{500, 500, 199}, sizes); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
 	}
-	if p := m.Pool(); len(p.Markets) != 2 || p.Find("8").Status != syntax.MarketResolved || p.Find("9") != nil {
+	if p := m.copies.Markets.Load(); len(p.Markets) != 2 || p.Find("8").Status != syntax.MarketResolved || p.Find("9") != nil {
 		t.Errorf("pool %+v", p.Markets)
 	}
 }
@@ -218,7 +219,7 @@ func TestRun(t *testing.T) {
 	testkit.Eventually(t, 5*time.Second, func() bool { l.mu.Lock(); defer l.mu.Unlock(); return l.calls > 0 })
 	l.set(func() { l.fail = nil })
 	<-renewed
-	if m.Pool() == nil {
+	if m.copies.Markets.Load() == nil {
 		t.Error("renewed without a copy")
 	}
 	cancel()

@@ -44,7 +44,7 @@ var bookNoon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 func TestCountCalls(t *testing.T) {
 	t.Parallel()
 	b := &book{calls: 5000}
-	c := NewCalls(testkit.Link(t, func(r grpc.ServiceRegistrar) { signalv1.RegisterSignalReadServiceServer(r, b) }))
+	c := NewLedger(testkit.Link(t, func(r grpc.ServiceRegistrar) { signalv1.RegisterSignalReadServiceServer(r, b) }))
 	for _, w := range []struct {
 		from, to time.Duration // before noon
 		want     int64

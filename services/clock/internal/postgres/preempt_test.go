@@ -1,0 +1,89 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/services/clock/internal/program"
+)
+
+// A market that is younger than the copy can be aired after the copy is renewed. While the ledger is unavailable, an unknown
+// market is neither aired nor refused.
+func TestDirectorRenewsMarkets(t *testing.T) {
+	b := setup(t)
+	d := b.director()
+	b.refresh = func(context.Context) error { return program.ErrNoProgram }
+	d = b.director()
+	if _, err := d.Preempt(t.Context(), program.PreemptDraft{Market: "7"}); !errors.Is(err, program.ErrNoProgram) {
+		t.Errorf("without the ledger: %v", err)
+	}
+	b.refresh = func(context.Context) error {
+		b.copies.Markets.Store(program.NewPool([]program.Market{market(7, "film", b.now)}, b.now, 2))
+		return nil
+	}
+	d = b.director()
+	if p, err := d.Preempt(t.Context(), program.PreemptDraft{Market: "7"}); err != nil || p.Lane != "film" {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if _, err := d.Preempt(t.Context(), program.PreemptDraft{Market: "8"}); !errors.Is(err, program.ErrNotAirable) {
+		t.Errorf("unknown to the ledger: %v", err)
+	}
+}
+
+func TestDirector(t *testing.T) {
+	b := setup(t)
+	k := b.slot + 3
+	b.now = k.Start().Add(5 * time.Second)
+	d := b.director()
+	ending := market(8, "crypto", b.now)
+	ending.End = k.Start().Add(20 * time.Minute).UnixMilli()
+	b.copies.Markets.Store(program.NewPool([]program.Market{market(1, "film", b.now), market(7, "news", b.now), ending}, b.now, 1))
+	far := (k + 100).Start()
+	for _, c := range []struct {
+		name  string
+		draft program.PreemptDraft
+		first program.Slot
+		lane  program.Lane
+		err   error
+	}{
+		{"the next slot", program.PreemptDraft{Market: "1"}, k + 1, "film", nil},
+		{"two slots", program.PreemptDraft{Market: "1", Slots: 2}, k + 1, "film", nil},
+		{"at a boundary", program.PreemptDraft{Market: "7", Lane: "sports", StartsAt: far}, k + 100, "sports", nil},
+		{"after a boundary", program.PreemptDraft{Market: "7", Lane: "SPORT", StartsAt: far.Add(time.Millisecond)}, k + 101, "sports", nil},
+		{"in the past", program.PreemptDraft{Market: "1", StartsAt: b.now.Add(-time.Hour)}, k + 1, "film", nil},
+		{"too far", program.PreemptDraft{Market: "1", StartsAt: b.now.Add(7*24*time.Hour + 1)}, 0, "", program.ErrStartsAt},
+		{"too many slots", program.PreemptDraft{Market: "1", Slots: 7}, 0, "", program.ErrSlots},
+		{"too long a reason", program.PreemptDraft{Market: "1", Reason: strings.Repeat("ä", 181)}, 0, "", program.ErrReason},
+		{"unknown market", program.PreemptDraft{Market: "5"}, 0, "", program.ErrNotAirable},
+		{"market ends before", program.PreemptDraft{Market: "8", Slots: 2}, 0, "", program.ErrNotAirable},
+		{"lane is not on the channel", program.PreemptDraft{Market: "7"}, 0, "", program.ErrLane},
+		{"two lanes", program.PreemptDraft{Market: "7", Lane: "ENTERTAINMENT"}, 0, "", program.ErrLane},
+		{"unknown lane", program.PreemptDraft{Market: "1", Lane: "x"}, 0, "", program.ErrLane},
+	} {
+		b.changed.Store(0)
+		p, err := d.Preempt(t.Context(), c.draft)
+		if !errors.Is(err, c.err) || c.err == nil && (p.Slot != c.first || p.Lane != c.lane || b.changed.Load() != 1) {
+			t.Errorf("%s: %+v, %v", c.name, p, err)
+		}
+		if err == nil {
+			if _, err := d.Cancel(t.Context(), p.ID); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+
+	// Two seconds before a slot, the entry begins with the slot after it. Without fresh markets nothing is aired.
+	b.now = (k + 1).Start().Add(-time.Second)
+	b.copies.Markets.Store(b.copies.Markets.Load().Confirmed(b.now))
+	if p, err := d.Preempt(t.Context(), program.PreemptDraft{Market: "1"}); err != nil || p.Slot != k+2 {
+		t.Errorf("a second before: %+v, %v", p, err)
+	}
+	b.now = b.now.Add(31 * time.Second)
+	if _, err := d.Preempt(t.Context(), program.PreemptDraft{Market: "1"}); fault.Of(err).Code != "signal_service_unavailable" {
+		t.Errorf("without markets: %v", err)
+	}
+}

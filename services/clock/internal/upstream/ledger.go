@@ -1,0 +1,105 @@
+package upstream
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/signalcast/signalcast/pkg/outbox"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+	stationv1 "github.com/signalcast/signalcast/proto/station/v1"
+	"github.com/signalcast/signalcast/services/clock/internal/program"
+)
+
+const (
+	// askTime bounds one request about calls or stations.
+	askTime = 3 * time.Second
+	// callPage is how many calls of a market are read at once, the newest first.
+	callPage = 500
+	// callPages bounds one count to the newest 20,000 calls. Older ones are not counted.
+	callPages = 40
+)
+
+// Ledger reads calls and stations of the api and writes to its feed.
+type Ledger struct {
+	calls    signalv1.SignalReadServiceClient
+	stations stationv1.StationReadServiceClient
+	feed     feedv1.FeedServiceClient
+}
+
+// NewLedger uses a connection to the api.
+func NewLedger(cc grpc.ClientConnInterface) *Ledger {
+	return &Ledger{signalv1.NewSignalReadServiceClient(cc), stationv1.NewStationReadServiceClient(cc), feedv1.NewFeedServiceClient(cc)}
+}
+
+// CountCalls counts the calls on a market that were filed at or after from and before to.
+func (l *Ledger) CountCalls(ctx context.Context, market syntax.MarketID, from, to time.Time) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	var n int64
+	cursor := ""
+	for range callPages {
+		r, err := l.calls.ListLedger(ctx, &signalv1.ListLedgerRequest{MarketId: string(market), Limit: callPage, Cursor: cursor})
+		if err != nil {
+			return 0, fmt.Errorf("list calls: %w", err)
+		}
+		for _, s := range r.GetSignals() {
+			at := s.GetCreatedAt().AsTime()
+			if at.Before(from) {
+				return n, nil
+			}
+			if at.Before(to) {
+				n++
+			}
+		}
+		if cursor = r.GetNextCursor(); cursor == "" {
+			break
+		}
+	}
+	return n, nil
+}
+
+// ActiveStations lists the stations that are active.
+func (l *Ledger) ActiveStations(ctx context.Context) ([]program.Station, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	r, err := l.stations.ListActiveStations(ctx, &stationv1.ListActiveStationsRequest{})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]program.Station, 0, len(r.GetStations()))
+	for _, st := range r.GetStations() {
+		out = append(out, program.Station{ID: st.GetStationId(), Lanes: st.GetLanes(), Providers: st.GetProviders()})
+	}
+	return out, nil
+}
+
+// PublishStation stores the programme of a station.
+func (l *Ledger) PublishStation(ctx context.Context, id string, at time.Time, data []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	return l.Publish(ctx, []outbox.Fact{{Type: program.ChannelCopy, Topic: "station:" + id, At: at, Data: string(data)}})
+}
+
+// Publish sends facts, which the api numbers, and copies, with which channels begin. It sends them in one request, so that no
+// fact is published before a copy that contains it.
+func (l *Ledger) Publish(ctx context.Context, facts []outbox.Fact) error {
+	r := &feedv1.PublishRequest{}
+	for _, one := range facts {
+		at := timestamppb.New(one.At)
+		if one.Type == program.ChannelCopy {
+			r.Copies = append(r.Copies, &feedv1.Copy{Channel: one.Topic, At: at, Data: one.Data})
+			continue
+		}
+		r.Facts = append(r.Facts, &feedv1.Fact{
+			Id: one.ID, Type: one.Type, At: at, MarketId: one.MarketID, Handle: one.Handle, Topic: one.Topic, Data: one.Data,
+		})
+	}
+	_, err := l.feed.Publish(ctx, r)
+	return err
+}
