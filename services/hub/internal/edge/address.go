@@ -7,77 +7,53 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/limit"
-	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/edge/request"
 )
 
-// An address has two budgets of the same size: its own, for requests that carry nothing,
-// and this one, for credentials that turn out to be nobody's. Neither is touched by a
-// caller who is somebody, so who shares an address with a flood is still served.
-const strangers = "strangers "
-
-const tabKey = "tab"
-
-// ourCookies is how the names of our cookies begin: of the session's pair, and of the
-// logins that pages keep.
+// ourCookies is the prefix of the names of the cookies of sessions and of logins.
 const ourCookies = "db_"
-
-// tab is what a request has taken of the budgets of its address.
-type tab struct {
-	address string
-	budget  string // empty: nothing is taken
-	taken   limit.Decision
-	found   bool // the caller is somebody
-}
-
-func tabOf(c echo.Context) *tab { return c.Get(tabKey).(*tab) }
 
 // line names a route.
 type line struct{ method, path string }
 
-// perAddress counts each request against its address, unless its caller turns out to
-// be somebody, and lets the request id travel on.
-func (s *server) perAddress(next echo.HandlerFunc) echo.HandlerFunc {
+// perAddress charges each request to the limit of its address unless its caller is authenticated.
+func (s *Server) perAddress(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if err := s.enter(c); err != nil {
 			return err
 		}
-		r := c.Request()
-		c.SetRequest(r.WithContext(s.Carry(r.Context(), web.RequestID(r.Context()))))
 		err := next(c)
-		if tabOf(c).found && (err == nil || fault.Of(err).Kind != fault.Unauthenticated) {
+		if request.ChargedTo(c).Found && (err == nil || fault.Of(err).Kind != fault.Unauthenticated) {
 			return err
 		}
-		return s.nobody(c, err)
+		return request.ChargeUnknown(c, err)
 	}
 }
 
-// enter takes a place in a budget before anything is looked up: what is refused here
-// costs nobody a question, and requests at once do not get in one by one. A credential
-// that is known to be good, on a route that will look at it, needs no place. Fault:
-// rate_limited.
-func (s *server) enter(c echo.Context) error {
-	t := &tab{address: addressKey(c.RealIP())}
-	c.Set(tabKey, t)
+// enter charges a request to a limit of its address before the caller is resolved, so that a refused request costs no query and
+// concurrent requests cannot exceed the limit. A credential that is known to be valid, on a route that accepts it, is not
+// charged. Fault: rate_limited.
+func (s *Server) enter(c echo.Context) error {
+	t := request.Begin(c, s.Addresses)
 	r, looked := c.Request(), s.lookedAt(c)
 	if !carries(r) && !(looked.Has(caller.TakeCron) && (r.Header["X-Cron-Secret"] != nil || r.URL.Query().Has("secret"))) {
-		return s.charge(c, t.address)
+		return request.Charge(c, t.Address)
 	}
 	known := s.Callers.Known(caller.Request{
 		Authorization: r.Header["Authorization"], AdminSecret: r.Header["X-Admin-Secret"],
-		UID: cookie(r, cookieUID), Sig: cookie(r, cookieSig),
+		UID: request.Cookie(r, request.CookieUID), Sig: request.Cookie(r, request.CookieSig),
 	})
 	switch {
 	case known == caller.Key && looked.Has(caller.TakeKey), known == caller.Session && looked.Has(caller.TakeSession):
 		return nil
-	case known == caller.Session: // at a page, or a read for everybody
-		return s.charge(c, strangers+t.address, t.address)
+	case known == caller.Session: // on a page, or on a read without a credential
+		return request.Charge(c, request.Strangers+t.Address, t.Address)
 	}
-	return s.charge(c, strangers+t.address)
+	return request.Charge(c, request.Strangers+t.Address)
 }
 
-// carries reports a request with something that could be a credential.
+// carries reports whether a request has anything that can be a credential.
 func carries(r *http.Request) bool {
 	if r.Header["Authorization"] != nil || r.Header["X-Admin-Secret"] != nil {
 		return true
@@ -90,9 +66,9 @@ func carries(r *http.Request) bool {
 	return false
 }
 
-// lookedAt are the credentials that the route of a request looks at; of pages, which
-// find their visitors themselves, and of what is no route, none.
-func (s *server) lookedAt(c echo.Context) caller.Take {
+// lookedAt returns the credentials that the route of a request accepts; none for pages, which resolve their visitors themselves,
+// and without a route.
+func (s *Server) lookedAt(c echo.Context) caller.Take {
 	method := c.Request().Method
 	if method == http.MethodHead {
 		method = http.MethodGet
@@ -100,52 +76,16 @@ func (s *server) lookedAt(c echo.Context) caller.Take {
 	return s.takes[line{method, c.Path()}]
 }
 
-// charge takes a place in the first budget that has one. Fault: rate_limited.
-func (s *server) charge(c echo.Context, budgets ...string) error {
-	var d limit.Decision
-	for _, budget := range budgets {
-		if d = s.Addresses.Allow(budget); d.Allowed {
-			t := tabOf(c)
-			t.budget, t.taken = budget, d
-			return nil
-		}
-	}
-	d.SetHeaders(c.Response().Header())
-	return d.Fault()
-}
-
-// somebody gives the place back: the caller has a limit of its own.
-func (s *server) somebody(c echo.Context) {
-	t := tabOf(c)
-	t.found = true
-	if t.budget != "" {
-		s.Addresses.Undo(t.budget, t.taken)
-		t.budget = ""
-	}
-}
-
-// nobody gives err, what the caller is told, once the request is counted. Fault:
-// rate_limited.
-func (s *server) nobody(c echo.Context, err error) error {
-	t := tabOf(c)
-	if t.budget == "" {
-		if refused := s.charge(c, strangers+t.address); refused != nil {
-			return refused
-		}
-	}
-	return err
-}
-
-// settle says to the budgets what Resolve has found. Who could not be judged now stays
-// on the address, unless a limit of its own has counted it. Fault: err, or rate_limited.
-func (s *server) settle(c echo.Context, who caller.Caller, standing *caller.Standing, err error) error {
+// settle refunds or keeps the charge of a request after Resolve. A caller that could not be resolved now stays charged to the
+// address, unless its own limit has counted the request. Faults: err, and rate_limited.
+func (s *Server) settle(c echo.Context, who caller.Caller, standing *caller.Standing, err error) error {
 	void := err == nil && who.Doubt == nil || err != nil && fault.Of(err).Kind == fault.Unauthenticated
 	switch {
-	case who.Kind == caller.Client: // its handler reads what it brings
+	case who.Kind == caller.Client: // its handler checks the credential
 		return err
 	case who.Kind != caller.Anonymous, standing != nil && !void:
-		s.somebody(c)
+		request.Refund(c)
 		return err
 	}
-	return s.nobody(c, err)
+	return request.ChargeUnknown(c, err)
 }

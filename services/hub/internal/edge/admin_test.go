@@ -1,18 +1,26 @@
 package edge_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
+	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
 
+	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/apitest"
 	"github.com/signalcast/signalcast/services/hub/internal/audit"
-	"github.com/signalcast/signalcast/services/hub/internal/memledger"
+	"github.com/signalcast/signalcast/services/hub/internal/edge"
 )
 
 func TestFinalize(t *testing.T) {
@@ -42,7 +50,7 @@ func TestFinalize(t *testing.T) {
 	want(t, b.send("POST", "/api/resolution/finalize", `{"marketId":"native-0000000009","verdict":"YES"}`, byAdmin()), 404, "market_not_found")
 }
 
-// tomorrow is in the future of the tests.
+// tomorrow is a time after the start of every test.
 const tomorrow = "2026-09-19T12:00:00.000Z"
 
 func finalizing(members string) string {
@@ -58,7 +66,7 @@ func TestForceAndDispute(t *testing.T) {
 	want(t, b.send("POST", "/api/admin/resolve-signals", `{"marketId":"701122","outcome":"YES"}`, byAdmin()), 409, "market_disputed")
 	golden(t, "admin/cleared", b.send("POST", "/api/resolution/dispute", `{"marketId":"701122","disputed":false}`, byAdmin()))
 	golden(t, "admin/forced", b.send("POST", "/api/admin/resolve-signals", `{"marketId":"701122","outcome":"INVALID","decidedAt":"2026-09-18T11:00:00.000Z"}`, byAdmin()))
-	if at := b.ledger.DecidedAt; len(at) != 1 || syntax.Stamp(at[0]) != "2026-09-18T11:00:00.000Z" {
+	if at := apitest.Last[*resolutionv1.ForceRequest](b.ledger).GetDecidedAt(); syntax.Stamp(at.AsTime()) != "2026-09-18T11:00:00.000Z" {
 		t.Errorf("decided at %v", at)
 	}
 	for body, code := range map[string]string{
@@ -86,53 +94,32 @@ func TestScan(t *testing.T) {
 	golden(t, "admin/scan", b.send("GET", "/api/admin/resolve-signals?secret="+cronSecret, ""))
 	b.ledger.ScanReply = &resolutionv1.ScanResponse{Busy: true}
 	golden(t, "admin/scan_busy", b.send("POST", "/api/admin/resolve-signals?secret="+cronSecret, ""))
-	// The header keeps the secret out of the logs of proxies.
-	byCron := with("X-Cron-Secret", cronSecret)
-	want(t, b.send("GET", "/api/admin/resolve-signals", "", byCron), 200, "")
-	want(t, b.send("POST", digestPath+"?dry=1", "", byCron), 200, "")
-	want(t, b.send("GET", "/api/admin/resolve-signals?secret="+cronSecret, "", with("X-Cron-Secret", "wrong")), 403, "forbidden")
-	want(t, b.send("GET", "/api/admin/resolve-signals", "", byCron, byCron), 403, "forbidden")
-	want(t, b.send("POST", "/api/admin/resolve-signals", `{}`, byCron), 401, "unauthenticated")
-	// A body makes it a forced claim, which the scheduler may not ask for.
-	body := `{"marketId":"701122","outcome":"YES"}`
-	want(t, b.send("POST", "/api/admin/resolve-signals?secret="+cronSecret, body), 401, "unauthenticated")
-	want(t, b.send("POST", "/api/admin/resolve-signals?secret="+cronSecret, `{}`), 401, "unauthenticated")
-	want(t, b.send("POST", "/api/admin/resolve-signals?secret="+adminSecret, body), 401, "unauthenticated")
 	want(t, b.send("GET", "/api/admin/resolve-signals?secret=a&secret="+cronSecret, ""), 403, "forbidden")
-	want(t, b.send("POST", "/api/resolution/dispute?secret="+cronSecret, ""), 401, "unauthenticated")
-	if n := b.ledger.Count("Force"); n != 0 {
-		t.Errorf("%d forced claims", n)
-	}
+	equal(t, b.ledger.Count("Force"), 0)
 }
 
-func TestTenWrongSecretsFromOneAddress(t *testing.T) {
+// TestWrongSecretsFromOneNetwork checks that addresses of one IPv6 network of 64 bits count together.
+func TestWrongSecretsFromOneNetwork(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	for range 10 {
-		want(t, b.send("POST", "/api/admin/resolve-signals", "", with("X-Admin-Secret", "guess")), 403, "forbidden")
-	}
-	w := b.send("POST", "/api/admin/resolve-signals", "", byAdmin())
-	want(t, w, 429, "rate_limited")
-	if w.Header().Get("Retry-After") != "60" || field(w, "limit") != "10" || field(w, "retryAfterMs") != "60000" {
-		t.Errorf("%v %s", w.Header(), w.Body)
-	}
-	b.clock.Advance(time.Minute)
-	want(t, b.send("POST", "/api/admin/resolve-signals", "", byAdmin()), 200, "")
 	from := func(address string) header { return func(r *http.Request) { r.RemoteAddr = "[" + address + "]:4711" } }
-	for i := range 10 { // a household has a network of 64 bits
+	for i := range 10 {
 		want(t, b.send("POST", "/api/admin/resolve-signals", "", with("X-Admin-Secret", "guess"), from(fmt.Sprintf("2001:db8::%x", i))), 403, "forbidden")
 	}
-	want(t, b.send("POST", "/api/admin/resolve-signals", "", byAdmin(), from("2001:db8::ffff")), 429, "rate_limited")
+	w := b.send("POST", "/api/admin/resolve-signals", "", byAdmin(), from("2001:db8::ffff"))
+	want(t, w, 429, "rate_limited", "Retry-After: 60", "limit=10", "retryAfterMs=60000")
 	want(t, b.send("POST", "/api/admin/resolve-signals", "", byAdmin(), from("2001:db8:0:1::1")), 200, "")
 }
 
 func TestCreateMarket(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	golden(t, "admin/market_created", b.send("POST", "/api/admin/markets", `{"question":"Will the Ostrava gauge read above 6 m?",
+	w := b.send("POST", "/api/admin/markets", `{"question":"Will the Ostrava gauge read above 6 m?",
 		"cutoffAt":"2026-11-30T23:00:00Z","lane":"SCIENCE","description":"Read at noon.","resolvesBy":"2026-12-02T00:00:00Z",
-		"resolutionSource":"https://records.example/gauge","initialYesBps":3000}`, byAdmin()))
-	m := b.ledger.Markets["native-0000000003"]
+		"resolutionSource":"https://records.example/gauge","initialYesBps":3000}`, byAdmin())
+	id := field(w, "marketId")
+	golden(t, "admin/market_created", renamed(w, id, "native-0000000003"))
+	m := b.market(id)
 	if m.GetYesBps() != 3000 || m.GetLane() != "SCIENCE" || m.GetResolutionSource() != "https://records.example/gauge" || m.GetDescription() != "Read at noon." {
 		t.Errorf("%v", m)
 	}
@@ -157,35 +144,27 @@ func TestCreateMarket(t *testing.T) {
 	want(t, b.send("POST", "/api/admin/markets", timed(`"description":null`), byAdmin()), 201, "")
 }
 
-// Integrity P6: an administrator sets whether calls on a market count, with an audit entry.
+// TestRateMarket (integrity P6) checks that an administrator sets whether calls on a market count, with an audit entry.
 func TestRateMarket(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	const path = "/api/admin/markets/701122"
-	before := b.ledger.Markets["701122"].GetRated()
+	before := b.market("701122").GetRated()
 	for body, code := range map[string]string{
 		`{"reason":"x"}`: "missing_rated", `{"rated":"yes","reason":"x"}`: "invalid_rated", `{"rated":true}`: "missing_reason",
 		`{"rated":true,"reason":"` + strings.Repeat("r", 501) + `"}`: "invalid_reason", `{"rated":true,"reason":"a\u0007"}`: "invalid_reason",
 	} {
 		want(t, b.send("POST", path, body, byAdmin()), 400, code)
 	}
-	want(t, b.send("POST", path, `{"rated":true,"reason":"x"}`), 401, "unauthenticated")
 	want(t, b.send("POST", "/api/admin/markets/404", `{"rated":true,"reason":"x"}`, byAdmin()), 404, "market_not_found")
 	for _, rated := range []bool{!before, before} {
 		w := b.send("POST", path, fmt.Sprintf(`{"rated":%v,"reason":"thin book"}`, rated), byAdmin())
-		want(t, w, 200, "")
-		if field(w, "rated") != fmt.Sprint(rated) || field(w, "marketId") != "701122" {
-			t.Errorf("%s", w.Body)
-		}
-		if got := field(b.send("GET", "/api/m/701122", ""), "rated"); got != fmt.Sprint(rated) {
-			t.Errorf("the market shows rated %s", got)
-		}
+		want(t, w, 200, "", "rated="+fmt.Sprint(rated), "marketId=701122")
+		equal(t, field(b.send("GET", "/api/m/701122", ""), "rated"), fmt.Sprint(rated))
 	}
 	want(t, b.send("POST", "/api/admin/resolve-signals", `{"marketId":"701122","outcome":"YES"}`, byAdmin()), 200, "")
 	w := b.send("POST", path, fmt.Sprintf(`{"rated":%v,"reason":"too late"}`, !before), byAdmin())
-	if want(t, w, 409, "already_resolved"); !strings.Contains(w.Body.String(), `"outcome":"YES"`) {
-		t.Errorf("%s", w.Body)
-	}
+	want(t, w, 409, "already_resolved", `"outcome":"YES"`)
 }
 
 func creating(members string) string { return `{"question":"Will it rain on Sunday?",` + members + `}` }
@@ -199,7 +178,7 @@ func TestClassify(t *testing.T) {
 	b := setup(t)
 	golden(t, "admin/classified", b.send("POST", "/api/admin/operators", `{"handle":"MARA_K","operatorType":"human","house":true}`, byAdmin()))
 	want(t, b.send("POST", "/api/admin/operators", `{"handle":"mara_k","operatorType":"ai_agent"}`, byAdmin()), 200, "")
-	if op := b.ledger.Operators[b.mara.GetId()]; op.GetTier() != "automated" {
+	if op := b.operator("mara_k"); op.GetTier() != "automated" {
 		t.Errorf("%v", op)
 	}
 	for body, code := range map[string]string{
@@ -226,7 +205,7 @@ func TestAudit(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 	}
-	want := []string{
+	entries := []string{
 		fmt.Sprint(audit.Asked, "admin", "POST /api/resolution/dispute", "701122", ""),
 		fmt.Sprint(audit.Answered, "admin", "POST /api/resolution/dispute", "701122", "ok"),
 		fmt.Sprint(audit.Asked, "cron", "GET /api/admin/resolve-signals", "", ""),
@@ -234,17 +213,206 @@ func TestAudit(t *testing.T) {
 		fmt.Sprint(audit.Asked, "admin", "POST /api/resolution/finalize", "native-0000000009", ""),
 		fmt.Sprint(audit.Answered, "admin", "POST /api/resolution/finalize", "native-0000000009", "market_not_found"),
 	}
-	if strings.Join(got, "\n") != strings.Join(want, "\n") {
-		t.Errorf("entries:\n%s", strings.Join(got, "\n"))
-	}
-	b.audit.fail = memledger.ErrDB
+	equal(t, strings.Join(got, "\n"), strings.Join(entries, "\n"))
+	b.audit.fail = apitest.ErrDB
 	before := b.ledger.Count("Dispute")
 	w := b.send("POST", "/api/resolution/dispute", `{"marketId":"701122"}`, byAdmin())
-	if w.Code != 503 || field(w, "error") != "db_unavailable" || b.ledger.Count("Dispute") != before {
-		t.Errorf("an act that could not be written down: %d %s", w.Code, w.Body)
-	}
+	want(t, w, 503, "db_unavailable")
+	equal(t, b.ledger.Count("Dispute"), before)
 	b.audit.fail = errors.New("broken")
-	if w := b.send("POST", "/api/admin/markets", timed(`"description":"x"`), byAdmin()); w.Code != 500 {
-		t.Errorf("%d %s", w.Code, w.Body)
+	want(t, b.send("POST", "/api/admin/markets", timed(`"description":"x"`), byAdmin()), 500, "")
+}
+
+const (
+	moderationURL = "/api/admin/moderation"
+	reportsURL    = "/api/reports"
+)
+
+// TestModeration (integrity P23) checks that the list and the audit log name the administrator of a decision.
+func TestModeration(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	hide := `{"kind":"profile","id":"MARA_K","action":"hide","reason":"abuse"}`
+	named := with("X-Admin-Name", "desk-2")
+	w := b.send("POST", moderationURL, hide, byAdmin(), named)
+	want(t, w, 200, "")
+	has(t, w, `"kind":"profile","id":"mara_k","hidden":true,"reason":"abuse","by":"desk-2"`)
+	b.clock.Advance(time.Minute)
+	want(t, b.send("POST", moderationURL, strings.Replace(hide, `"hide"`, `"show"`, 1), byAdmin()), 200, "")
+	has(t, b.send("GET", moderationURL, "", byAdmin()),
+		`{"moderation":[{"kind":"profile","id":"mara_k","hidden":false,"reason":"abuse","by":"admin"`)
+	if e := b.audit.entries[0]; e.Stage != audit.Asked || e.Target != "profile mara_k" || !strings.Contains(string(e.Detail), `"by":"desk-2"`) {
+		t.Errorf("audit entry %+v", e)
+	}
+	for sent, code := range map[string]string{
+		`{}`: "missing_kind", strings.Replace(hide, "profile", "planet", 1): "invalid_kind", strings.Replace(hide, `"hide"`, `"burn"`, 1): "invalid_action",
+		`{"kind":"profile","id":"mara_k","action":"hide"}`: "missing_reason", strings.Replace(hide, "MARA_K", "", 1): "missing_id",
+	} {
+		want(t, b.send("POST", moderationURL, sent, byAdmin()), 400, code)
+	}
+	for _, kind := range []string{"signal", "event", "profile", "market", "station", "app"} {
+		want(t, b.send("POST", moderationURL, `{"kind":"`+kind+`","id":"nobody_here","action":"hide","reason":"x"}`, byAdmin()), 404, "not_found")
+	}
+}
+
+// TestReports (integrity P23) checks that an operator may send ten reports a day.
+func TestReports(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	sent := `{"kind":"profile","id":"mara_k","reason":"abuse"}`
+	want(t, b.send("POST", reportsURL, `{"kind":"app","id":"x","reason":"abuse"}`, b.byKey()), 404, "not_found")
+	want(t, b.send("POST", reportsURL, `{"kind":"profile","id":"mara_k"}`, b.byKey()), 400, "missing_reason")
+	for range 5 {
+		b.clock.Advance(time.Minute)
+		want(t, b.send("POST", reportsURL, sent, b.byKey()), 201, "")
+		want(t, b.send("POST", reportsURL, sent, b.bySession()), 201, "")
+	}
+	want(t, b.send("POST", reportsURL, sent, b.byKey()), 429, "rate_limited")
+	b.clock.Advance(24 * time.Hour)
+	want(t, b.send("POST", reportsURL, sent, b.byKey()), 201, "")
+}
+
+// TestHiddenProfileIsOffTheAir (integrity P23) checks that while a profile is hidden, no route shows its streams, clips and overlay
+// and its open session is not live. Ended sessions keep their figures.
+func TestHiddenProfileIsOffTheAir(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	overlay := object("marketId", marketID, "name", "secret name", "slug", "secret-slug", "annotation", "secret note")
+	want(t, b.send("POST", approveURL, `{"handle":"mara_k","status":"approved"}`, byAdmin()), 200, "")
+	want(t, b.send("POST", streamsURL, `{"url":"https://secret.example/x.m3u8","label":"secret label"}`, b.byKey()), 200, "")
+	want(t, b.send("POST", overlayURL, overlay, b.byKey()), 200, "")
+	want(t, b.send("POST", beatURL, "", b.byKey()), 200, "")
+	b.clock.Advance(time.Second)
+	want(t, b.send("POST", beatURL, `{"state":"offline"}`, b.byKey()), 200, "")
+	want(t, b.send("POST", beatURL, "", b.byKey()), 200, "")
+	b.ledger.Exec(`INSERT INTO hub.clips (id, handle, market_id, url, duration_s, status, created_by, created_at, ready_at)
+		VALUES (gen_random_uuid(), 'mara_k', '701122', 'https://secret.example/c.m3u8', 30, 'ready', 'mara_k', now(), now())`)
+	// published returns the types and data of the events since the last call.
+	published := func() string {
+		t.Helper()
+		return apitest.Get[string](b.ledger, `WITH d AS (DELETE FROM hub.outbox RETURNING type, data)
+			SELECT coalesce(string_agg(type || ' ' || data, E'\n'), '') FROM d`)
+	}
+	check := func(action string) {
+		t.Helper()
+		shown := action == "show"
+		published()
+		b.clock.Advance(10 * time.Second)
+		want(t, b.send("POST", beatURL, "", b.byKey()), 200, "")
+		want(t, b.send("POST", moderationURL, object("kind", "profile", "id", "Mara_K", "action", action, "reason", "abuse"), byAdmin()), 200, "")
+		for _, path := range []string{streamsURL, "/api/m/701122/clips", overlayURL + "?handle=mara_k", liveURL, stateURL, "/api/operator/mara_k"} {
+			if w := b.send("GET", path, ""); w.Code != 200 || strings.Contains(w.Body.String(), "secret") != shown {
+				t.Errorf("%s after %s: %d %s", path, action, w.Code, w.Body)
+			}
+		}
+		if w := b.send("GET", liveURL, ""); strings.Count(w.Body.String(), `"durationS":1`) != 1 || strings.Contains(w.Body.String(), `"live":[]`) == shown {
+			t.Errorf("the live list after %s: %s", action, w.Body)
+		}
+		// A stream that the operator binds while the profile is hidden is published when it is shown.
+		want(t, b.send("POST", "/api/m/"+nativeID+"/streams", `{"url":"https://secret.example/`+action+`.m3u8"}`, b.byKey()), 200, "")
+		said := published()
+		equal(t, strings.Contains(said, "secret"), shown, action, said)
+		for kind, present := range map[string]bool{
+			"stream.unbound": !shown, "operator.offline": !shown, "stream.bound": shown, "operator.live": shown, "overlay.updated": true, "snapshot": true,
+		} {
+			equal(t, strings.Contains(said, kind+" "), present, kind, action, said)
+		}
+	}
+	check("hide")
+	check("show")
+	check("hide")
+}
+
+const preempting = "/api/broadcast/preempt"
+
+// director is a clock that stores entries of the programme. It checks nothing but that each slot has one entry.
+type director struct {
+	programv1.UnimplementedProgramServiceServer
+	programv1.UnimplementedProgramReadServiceServer
+	mu    sync.Mutex
+	items []*programv1.Preempt
+}
+
+func (d *director) CreatePreempt(_ context.Context, r *programv1.CreatePreemptRequest) (*programv1.CreatePreemptResponse, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	p := &programv1.Preempt{
+		Id: fmt.Sprintf("0199f0d0-0000-7000-8000-%012d", len(d.items)+1), Lane: r.GetLane(), MarketId: r.GetMarketId(), StartsAt: r.GetStartsAt(),
+		Slots: max(r.GetSlots(), 1), Reason: r.GetReason(), Status: "queued", CreatedAt: at("2026-09-18T12:00:00Z"),
+	}
+	if p.StartsAt == nil {
+		p.StartsAt = p.CreatedAt
+	}
+	if slices.ContainsFunc(d.items, func(o *programv1.Preempt) bool { return proto.Equal(o.GetStartsAt(), p.GetStartsAt()) }) {
+		return nil, fault.New(fault.Conflict, "slot_taken", "another entry has one of these slots")
+	}
+	d.items = append(d.items, p)
+	return &programv1.CreatePreemptResponse{Item: proto.CloneOf(p)}, nil
+}
+
+func (d *director) CancelPreempt(_ context.Context, r *programv1.CancelPreemptRequest) (*programv1.CancelPreemptResponse, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, p := range d.items {
+		if p.GetId() == r.GetId() {
+			p.Status = "cancelled"
+			return &programv1.CancelPreemptResponse{Item: proto.CloneOf(p)}, nil
+		}
+	}
+	return nil, fault.New(fault.NotFound, "not_found", "no such entry")
+}
+
+func (d *director) ListPreempts(context.Context, *programv1.ListPreemptsRequest) (*programv1.ListPreemptsResponse, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := &programv1.ListPreemptsResponse{}
+	for _, p := range d.items {
+		out.Items = append(out.Items, proto.CloneOf(p))
+	}
+	return out, nil
+}
+
+func TestPreempt(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	golden(t, "preempt/none", b.send("GET", preempting, "", byAdmin()))
+	golden(t, "preempt/kept", b.send("POST", preempting,
+		`{"marketId":"701122","lane":"sports","startsAt":"2026-09-18T12:08:10Z","slots":2,"reason":"The gauge rises"}`, byAdmin()))
+	golden(t, "preempt/kept_bare", b.send("POST", preempting, `{"marketId":"701122","lane":null,"slots":null,"reason":null,"action":null}`, byAdmin()))
+	want(t, b.send("POST", preempting, `{"marketId":"701122","startsAt":"2026-09-18T12:08:10Z"}`, byAdmin()), 409, "slot_taken")
+	golden(t, "preempt/cancelled", b.send("POST", preempting, `{"action":"cancel","id":"0199F0D0-0000-7000-8000-000000000001"}`, byAdmin()))
+	golden(t, "preempt/all", b.send("GET", preempting, "", byAdmin()))
+	w := b.send("GET", preempting, "", byAdmin(), with("Origin", "https://elsewhere.example"))
+	has(t, w, "Access-Control-Allow-Origin: ", "Cache-Control: no-store")
+}
+
+func TestPreemptMistakes(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	entry := func(members string) string { return `{"marketId":"701122",` + members + `}` }
+	for body, code := range map[string]string{
+		`{}`: "missing_market_id", `{"marketId":"polymarket:7"}`: "invalid_market_id",
+		entry(`"lane":7`): "invalid_lane", entry(`"lane":"` + strings.Repeat("x", 33) + `"`): "invalid_lane",
+		entry(`"startsAt":"tonight"`): "invalid_starts_at", entry(`"slots":0`): "invalid_slots", entry(`"slots":7`): "invalid_slots", entry(`"slots":1.5`): "invalid_slots",
+		entry(`"reason":"` + strings.Repeat("r", 181) + `"`): "invalid_reason", entry(`"reason":"a\nb"`): "invalid_reason", entry(`"reason":"\u202ea"`): "invalid_reason", entry(`"reason":" \u200b"`): "invalid_reason",
+		entry(`"id":7`): "invalid_id", entry(`"id":"7"`): "invalid_id", `{"action":7}`: "invalid_action", `{"action":"","id":"7"}`: "invalid_action",
+		`{"action":"cancel"}`: "missing_id", `{"action":"cancel","id":"7"}`: "invalid_id", `{"action":"stop","id":"0199f0d0-0000-7000-8000-000000000001"}`: "invalid_action",
+	} {
+		want(t, b.send("POST", preempting, body, byAdmin()), 400, code)
+	}
+	want(t, b.send("POST", preempting, `{"marketId":"999"}`, byAdmin()), 404, "market_not_found")
+	want(t, b.send("POST", preempting, `{"action":"cancel","id":"0199f0d0-0000-7000-8000-00000000ffff"}`, byAdmin()), 404, "not_found")
+}
+
+// TestPreemptWithoutClock checks that the routes of the programme answer 503 if the hub has no clock or the clock is unavailable.
+func TestPreemptWithoutClock(t *testing.T) {
+	t.Parallel()
+	none := setup(t, func(_ *edge.Config, d *edge.Deps) { d.Programs, d.Director = nil, nil })
+	failing := setup(t)
+	failing.ledger.Fail(errClock, "CreatePreempt", "CancelPreempt", "ListPreempts")
+	for _, b := range []*bench{none, failing} {
+		want(t, b.send("GET", preempting, "", byAdmin()), 503, "signal_service_unavailable")
+		want(t, b.send("POST", preempting, `{"marketId":"701122"}`, byAdmin()), 503, "signal_service_unavailable")
+		want(t, b.send("POST", preempting, `{"action":"cancel","id":"0199f0d0-0000-7000-8000-000000000001"}`, byAdmin()), 503, "signal_service_unavailable")
 	}
 }

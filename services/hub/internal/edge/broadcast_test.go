@@ -12,13 +12,12 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
-	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
 
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/services/api/apitest"
 	"github.com/signalcast/signalcast/services/hub/internal/edge"
-	"github.com/signalcast/signalcast/services/hub/internal/memledger"
+	"github.com/signalcast/signalcast/services/hub/internal/onair"
 )
 
 func happened(seq int64, kind, clock, market, handle, data string) *feedv1.Event {
@@ -28,9 +27,10 @@ func happened(seq int64, kind, clock, market, handle, data string) *feedv1.Event
 	}
 }
 
-// air is a bench on which one of everything happened.
+// air returns a bench whose ledger has events and price moves for the feed.
 func air(t *testing.T) *bench {
 	b := setup(t)
+	b.ledger.Exec(`INSERT INTO hub.streamer_profiles (handle, status, updated_at) VALUES ('mara_k', 'approved', now())`)
 	b.set(func() {
 		b.ledger.Happened = []*feedv1.Event{
 			happened(90, "signal.event", "11:59:50", marketID, "mara_k", `{"signalId":"0199f0a4-2222-7000-8000-000000000002","event":{"id":"0199f0b0-0000-7000-8000-000000000002","type":"note","payload":{"text":"no take"},"actor":"owner"}}`),
@@ -51,7 +51,7 @@ func air(t *testing.T) *bench {
 	return b
 }
 
-// items reads a page of the feed: types in order, and the cursor of the next one.
+// items reads a page of the feed. It returns the type and id of each item, and the cursor of the next page.
 func (b *bench) items(t *testing.T, query string) (ids []string, next string) {
 	t.Helper()
 	w := b.send("GET", "/api/broadcast/feed?"+query, "")
@@ -75,7 +75,7 @@ func TestBroadcastFeed(t *testing.T) {
 	t.Parallel()
 	b := air(t)
 	golden(t, "broadcast/feed", b.send("GET", "/api/broadcast/feed", ""))
-	if r := b.ledger.LastEvents; r.GetTopic() != "program:default" || strings.Contains(fmt.Sprint(r.GetTypes()), "market.status") {
+	if r := apitest.Last[*feedv1.ListEventsRequest](b.ledger); r.GetTopic() != "program:default" || strings.Contains(fmt.Sprint(r.GetTypes()), "market.status") {
 		t.Errorf("asked for %v", r)
 	}
 	whole, next := b.items(t, "limit=100")
@@ -91,18 +91,16 @@ func TestBroadcastFeed(t *testing.T) {
 				break
 			}
 			if page > 20 {
-				t.Fatal("it never ends")
+				t.Fatal("the list has more than 20 pages")
 			}
 			cursor = next
-			b.set(func() { // something new does not move the pages below
+			b.set(func() { // a new event does not shift later pages
 				seq := b.ledger.Happened[0].GetSeq() + 1
 				b.ledger.Happened = append([]*feedv1.Event{happened(seq, "signal.created", "12:00:00", marketID, "otto", `{"id":"x"}`)}, b.ledger.Happened...)
 			})
 			b.clock.Advance(time.Minute)
 		}
-		if fmt.Sprint(all) != fmt.Sprint(whole) {
-			t.Errorf("pages of %d: %v, want %v", limit, all, whole)
-		}
+		equal(t, fmt.Sprint(all), fmt.Sprint(whole), limit, all, whole)
 		b.set(func() {
 			for b.ledger.Happened[0].GetSeq() > 90 {
 				b.ledger.Happened = b.ledger.Happened[1:]
@@ -120,9 +118,7 @@ func TestBroadcastFeed(t *testing.T) {
 			kind, _, _ := strings.Cut(id, " ")
 			kinds = append(kinds, kind)
 		}
-		if strings.Join(kinds, " ") != want {
-			t.Errorf("%s: %v, want %s", query, kinds, want)
-		}
+		equal(t, strings.Join(kinds, " "), want, query, kinds)
 	}
 	for _, cursor := range []string{"x", "e30", "eyJrIjpbIjEiXSwiaWQiOiIxIn0", "eyJrIjpbIi0xIiwiMCJdLCJpZCI6IjoifQ", strings.Repeat("A", 2000), "%00"} {
 		if ids, _ := b.items(t, "limit=100&cursor="+cursor); fmt.Sprint(ids) != fmt.Sprint(whole) {
@@ -131,7 +127,8 @@ func TestBroadcastFeed(t *testing.T) {
 	}
 }
 
-// A page of takes looks through what is none, for a while; it may be empty and go on.
+// TestBroadcastFeedLooksFar checks that a page of takes skips a bounded number of other events. The page may be empty and have a
+// cursor.
 func TestBroadcastFeedLooksFar(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -153,32 +150,25 @@ func TestBroadcastFeedLooksFar(t *testing.T) {
 	if len(ids) != 1 || pages != 3 || next != "" {
 		t.Errorf("%v in %d pages, then %q", ids, pages, next)
 	}
-	if n := b.ledger.Count("ListFeed.Events"); n != 15 {
-		t.Errorf("%d looks", n)
-	}
+	equal(t, b.ledger.Count("FeedReadService/ListEvents"), 15)
 }
 
 func TestBroadcastFeedWithoutItsParts(t *testing.T) {
 	t.Parallel()
-	for method, want := range map[string]string{"ListMoves": "7", "ListMarkets": "8", "ListFeed.Events": "0"} {
+	for method, want := range map[string]string{"ListMoves": "7", "ListMarkets": "8", "ListEvents": "0"} {
 		b := air(t)
-		b.setBefore(func(_ context.Context, m string) error {
-			if m == method {
-				return memledger.ErrDB
-			}
-			return nil
-		})
+		b.ledger.Fail(apitest.ErrDB, method)
 		w := b.send("GET", "/api/broadcast/feed", "")
 		if n := strings.Count(w.Body.String(), `"href"`); w.Code != 200 || fmt.Sprint(n) != want || marks(w) != [2]string{"db", "no-store"} {
 			t.Errorf("without %s: %d %v, %d items, want %s", method, w.Code, marks(w), n, want)
 		}
-		if method == "ListFeed.Events" {
+		if method == "ListEvents" {
 			golden(t, "broadcast/feed_away", w)
 		}
 	}
 }
 
-// coming is a programme with bumpers to come.
+// coming returns a programme with future bumpers.
 func coming() *programv1.Program {
 	p := programme()
 	for i, g := range []struct{ kind, from, planned string }{
@@ -213,24 +203,19 @@ func TestBumpers(t *testing.T) {
 	if err := json.Unmarshal(w.Body.Bytes(), &one); err != nil || json.Unmarshal(again.Body.Bytes(), &two) != nil || fmt.Sprint(one) != fmt.Sprint(two) || len(one.Bumpers) != 4 {
 		t.Errorf("ids change: %v\n%v", one, two)
 	}
-	for method, left := range map[string]int{"GetProgram": 2, "ListFeed.Events": 2, "ListMarkets": 4} {
+	for method, left := range map[string]int{"GetProgram": 2, "ListEvents": 2, "ListMarkets": 4} {
 		b := air(t)
 		b.set(func() {
 			b.ledger.Program = coming()
 			b.ledger.Happened = append(b.ledger.Happened, happened(5, "market.resolved", "11:00:00", "999", "", `{"outcome":"YES"}`))
 		})
-		b.setBefore(func(_ context.Context, m string) error {
-			if m == method {
-				return fault.New(fault.Unavailable, "clock_unavailable", "")
-			}
-			return nil
-		})
+		b.ledger.Fail(errClock, method)
 		w := b.send("GET", "/api/broadcast/bumpers", "")
 		if n := strings.Count(w.Body.String(), `"planned"`); w.Code != 200 || n != left || marks(w) != [2]string{"clock", "no-store"} {
 			t.Errorf("without %s: %d %v, %d bumpers, want %d", method, w.Code, marks(w), n, left)
 		}
 	}
-	b.setBefore(func(context.Context, string) error { return memledger.ErrDB })
+	b.ledger.Fail(apitest.ErrDB)
 	b.clock.Advance(10 * time.Minute)
 	golden(t, "broadcast/bumpers_away", b.send("GET", "/api/broadcast/bumpers", ""))
 }
@@ -257,34 +242,27 @@ func TestInfluence(t *testing.T) {
 	} {
 		b.clock.Advance(time.Minute)
 		b.send("GET", "/api/broadcast/influence?"+query, "")
-		if r := b.ledger.LastAirings; fmt.Sprint(r.GetWindow(), " ", r.GetLimit()) != want {
+		if r := apitest.Last[*programv1.GetInfluenceRequest](b.ledger); fmt.Sprint(r.GetWindow(), " ", r.GetLimit()) != want {
 			t.Errorf("%s asks for %v", query, r)
 		}
 	}
-	b.setBefore(func(context.Context, string) error { return fault.New(fault.Unavailable, "clock_unavailable", "") })
+	b.ledger.Fail(errClock)
 	b.clock.Advance(10 * time.Minute)
 	w := b.send("GET", "/api/broadcast/influence", "")
 	golden(t, "broadcast/influence_away", w)
-	if marks(w) != [2]string{"clock", "no-store"} {
-		t.Errorf("%v", marks(w))
-	}
+	has(t, w, "X-Degraded: clock", "Cache-Control: no-store")
 	alone := setup(t, func(_ *edge.Config, d *edge.Deps) { d.Programs, d.Broadcast.Programs = nil, nil })
 	for _, target := range []string{"/api/broadcast/influence", "/api/broadcast/bumpers", "/api/broadcast/spotlight"} {
-		if w := alone.send("GET", target, ""); w.Code != 200 || w.Header().Get("X-Degraded") != "" {
-			t.Errorf("%s without a clock: %d %v %s", target, w.Code, w.Header(), w.Body)
-		}
+		want(t, alone.send("GET", target, ""), 200, "", "X-Degraded: ")
 	}
 }
 
 func TestSchedule(t *testing.T) {
 	t.Parallel()
-	store, owner := stored(t)
-	b := setup(t, store)
-	if _, err := owner.Exec(t.Context(), `INSERT INTO hub.clips (id, handle, market_id, url, status, views, boosted, created_by, created_at, ready_at)
+	b := setup(t)
+	b.ledger.Exec(`INSERT INTO hub.clips (id, handle, market_id, url, status, views, boosted, created_by, created_at, ready_at)
 		SELECT format('0199f0c0-0000-7000-8000-%s', lpad(n::text, 12, '0'))::uuid, 'mara_k', '701122', 'https://video-a.example/' || n || '.m3u8',
-			CASE WHEN n = 1 THEN 'processing' ELSE 'ready' END, 0, false, 'mara_k', now(), now() FROM generate_series(1, 4) n`); err != nil {
-		t.Fatal(err)
-	}
+			CASE WHEN n = 1 THEN 'processing' ELSE 'ready' END, 0, false, 'mara_k', now(), now() FROM generate_series(1, 4) n`)
 	b.set(func() {
 		for i, end := range []string{
 			"2026-09-18T12:10:00Z", // about to end: not airable
@@ -292,9 +270,8 @@ func TestSchedule(t *testing.T) {
 			"2026-09-25T12:00:00Z", "2026-09-25T12:00:01Z", "2026-10-19T12:00:00Z", "2026-10-19T12:00:01Z",
 		} {
 			id := fmt.Sprint(900 + i)
-			b.ledger.Markets[id] = &marketv1.Market{
-				Id: id, Provider: "polymarket", Title: "Science " + id, Status: "open", YesBps: proto.Int32(int32(i)), Lane: "SCIENCE", EndDate: at(end), Yes: int64(i), No: 1,
-			}
+			b.ledger.AddMarket(apitest.Market{ID: id, Title: "Science " + id, Yes: i, Lane: "SCIENCE", End: at(end).AsTime()})
+			b.ledger.Exec(`INSERT INTO market_totals (market_id, yes, no) VALUES ($1, $2, 1)`, id, i)
 		}
 	})
 	w := b.send("GET", "/api/broadcast/schedule?cat=science", "")
@@ -302,22 +279,16 @@ func TestSchedule(t *testing.T) {
 	var got struct {
 		Buckets map[string][]struct{ ID, Bucket string }
 	}
-	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(w.Body.Bytes(), &got))
 	for bucket, want := range map[string]string{
 		"ON AIR": "901", "TODAY": "902 903", "TOMORROW": "904", "THIS WEEK": "905 906", "THIS MONTH": "907 908", "LATER": "909 701122",
 	} {
 		var ids []string
 		for _, m := range got.Buckets[bucket] {
 			ids = append(ids, m.ID)
-			if m.Bucket != bucket {
-				t.Errorf("%s is of %s and stands in %s", m.ID, m.Bucket, bucket)
-			}
+			equal(t, m.Bucket, bucket, m.ID)
 		}
-		if strings.Join(ids, " ") != want {
-			t.Errorf("%s: %v, want %s", bucket, ids, want)
-		}
+		equal(t, strings.Join(ids, " "), want, bucket, ids)
 	}
 	golden(t, "broadcast/schedule_none", b.send("GET", "/api/broadcast/schedule?cat=nonsense", ""))
 	for _, cat := range []string{"sport", "music", "crypto", "politics", "news", "culture", "science"} {
@@ -325,12 +296,162 @@ func TestSchedule(t *testing.T) {
 			t.Errorf("%s: %s", cat, w.Body)
 		}
 	}
-	gone := setup(t, away(t))
-	w = gone.send("GET", "/api/broadcast/schedule?cat=science", "")
-	if marks(w) != [2]string{"db", "no-store"} || !strings.Contains(w.Body.String(), marketID) {
-		t.Errorf("without tapes: %v %s", marks(w), w.Body)
+	down := setup(t)
+	down.setDown(true)
+	has(t, down.send("GET", "/api/broadcast/schedule?cat=science", ""), "X-Degraded: db", "Cache-Control: no-store", marketID)
+	down.ledger.Fail(apitest.ErrDB)
+	down.clock.Advance(time.Hour)
+	golden(t, "broadcast/schedule_away", down.send("GET", "/api/broadcast/schedule?cat=music", ""))
+}
+
+// playing makes shows the live shows that the broadcast reads.
+func playing(shows *[]onair.Show) option {
+	return func(_ *edge.Config, d *edge.Deps) {
+		d.Broadcast.Live = func(context.Context) ([]onair.Show, error) { return *shows, nil }
 	}
-	gone.setBefore(func(context.Context, string) error { return memledger.ErrDB })
-	gone.clock.Advance(time.Hour)
-	golden(t, "broadcast/schedule_away", gone.send("GET", "/api/broadcast/schedule?cat=music", ""))
+}
+
+// set changes the answers of the ledger under its lock.
+func (b *bench) set(change func()) {
+	b.ledger.Lock()
+	defer b.ledger.Unlock()
+	change()
+}
+
+// TestSpotlight removes the source of the spotlight step by step and checks which source is next: a live show, takes, a price move,
+// the programme, its last market, nothing.
+func TestSpotlight(t *testing.T) {
+	t.Parallel()
+	shows := []onair.Show{
+		{ShowID: "0199f0e0-0000-7000-8000-000000000001", Handle: "tidewatch", Viewers: 4, HLSURL: "https://video-a.example/live/tidewatch/index.m3u8", Approved: true, Signal: &onair.Signal{MarketID: nativeID}, StartedAt: at("2026-09-18T11:00:00Z").AsTime()},
+		{ShowID: "0199f0e0-0000-7000-8000-000000000002", Handle: "mara_k", Viewers: 37, HLSURL: playURL, Approved: true, Signal: &onair.Signal{MarketID: marketID}, StartedAt: at("2026-09-18T11:30:00Z").AsTime()},
+	}
+	b := setup(t, playing(&shows))
+	b.set(func() {
+		b.ledger.Program = programme()
+		b.ledger.Taken = []*wirev1.Taken{{MarketId: nativeID, Takes: 9}}
+		b.ledger.Moves = []*wirev1.Move{{MarketId: marketID, Provider: "polymarket", Title: "Gauge", Lane: "SCIENCE", FromBps: 3650, ToBps: 3150, DetectedAt: at("2026-09-18T11:50:00Z")}}
+	})
+	read := func(name string) *answer {
+		t.Helper()
+		w := b.send("GET", "/api/broadcast/spotlight", "")
+		golden(t, "broadcast/spotlight_"+name, w)
+		return w
+	}
+	read("live")
+	b.clock.Advance(30 * time.Second)
+	shows[0].Viewers = 900 // the choice does not change within a minute
+	has(t, b.send("GET", "/api/broadcast/spotlight", ""), "showId="+shows[1].ShowID)
+	b.clock.Advance(30 * time.Second)
+	has(t, b.send("GET", "/api/broadcast/spotlight", ""), "showId="+shows[0].ShowID)
+	shows = nil // no live show is left
+	b.clock.Advance(2 * time.Second)
+	read("takes")
+	b.set(func() { b.ledger.Taken = nil })
+	b.clock.Advance(time.Minute)
+	read("move")
+	b.set(func() { b.ledger.Moves[0].ToBps = 3200 }) // 4.5 points
+	b.clock.Advance(time.Minute)
+	read("clock")
+	b.set(func() {
+		b.ledger.Program.Segments[0].EndsAt, b.ledger.Program.Segments[0].MarketEndDate = at("2026-09-18T12:08:10Z"), at("2026-09-18T12:40:00Z")
+	})
+	b.clock.Advance(time.Minute)
+	read("final")
+	b.set(func() { b.ledger.Program.Segments = nil; b.ledger.Program.Lanes = nil })
+	b.clock.Advance(time.Minute)
+	read("nothing")
+}
+
+// TestSpotlightWithoutItsParts checks that the hub skips a source that is unavailable and marks the answer degraded, and that
+// without its database it repeats its last spotlight for five minutes.
+func TestSpotlightWithoutItsParts(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.set(func() { b.ledger.Program = programme(); b.ledger.Moves = nil })
+	b.ledger.Fail(apitest.ErrDB, "ListTaken")
+	w := b.send("GET", "/api/broadcast/spotlight", "")
+	if field(w, "spotlight.reason") != "clock" && !strings.Contains(w.Body.String(), `"reason":"clock"`) || marks(w) != [2]string{"db", "no-store"} {
+		t.Errorf("%v %s", marks(w), w.Body)
+	}
+	b.ledger.Fail(nil)
+	b.clock.Advance(2 * time.Second)
+	has(t, b.send("GET", "/api/broadcast/spotlight", ""), "X-Degraded: ", "Cache-Control: public, s-maxage=5")
+	down := setup(t)
+	down.setDown(true)
+	down.set(func() { down.ledger.Program = programme() })
+	golden(t, "broadcast/spotlight_away", down.send("GET", "/api/broadcast/spotlight", ""))
+	b.setDown(true)
+	b.clock.Advance(2 * time.Minute)
+	has(t, b.send("GET", "/api/broadcast/spotlight", ""), "X-Degraded: db", "Cache-Control: no-store", `"reason":"clock"`)
+	b.clock.Advance(4 * time.Minute)
+	has(t, b.send("GET", "/api/broadcast/spotlight", ""), `"spotlight":null`)
+}
+
+// setProgram sets the programme that the clock answers.
+func (b *bench) setProgram(p *programv1.Program) {
+	b.ledger.Lock()
+	defer b.ledger.Unlock()
+	b.ledger.Program = p
+}
+
+// marks returns the headers that a degraded answer changes: X-Degraded and Cache-Control.
+func marks(w *answer) [2]string {
+	return [2]string{w.Header().Get("X-Degraded"), w.Header().Get("Cache-Control")}
+}
+
+// TestDegradedProgram checks that a programme that the clock marks degraded is answered as it is, marked degraded, and must not be
+// cached. The next complete programme replaces it at once.
+func TestDegradedProgram(t *testing.T) {
+	t.Parallel()
+	const whole = "public, s-maxage=30, stale-while-revalidate=60"
+	for _, target := range []string{"/api/network/program", "/api/broadcast/program?preset=hot"} {
+		b := setup(t)
+		ill := programme()
+		ill.Degraded, ill.Total = "api", 2
+		for _, step := range []struct {
+			program *programv1.Program
+			total   string
+			marks   [2]string
+		}{
+			{ill, "2", [2]string{"api", "no-store"}},
+			{programme(), "3", [2]string{"", whole}},
+			{ill, "2", [2]string{"api", "no-store"}},
+			{programme(), "3", [2]string{"", whole}},
+		} {
+			b.clock.Advance(time.Minute)
+			b.setProgram(step.program)
+			for range 3 { // the first read calls the clock, the others use the cache
+				w := b.send("GET", target, "")
+				if w.Code != 200 || field(w, "enabled") != "true" || field(w, "total") != step.total || marks(w) != step.marks {
+					t.Errorf("%s: %d %v %.80s, want total %s and %v", target, w.Code, marks(w), w.Body, step.total, step.marks)
+				}
+			}
+		}
+	}
+}
+
+// TestDegradedProgramIsAskedForOnceASecond checks that the hub calls the clock once for all readers of a degraded programme.
+func TestDegradedProgramIsAskedForOnceASecond(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ill := programme()
+	ill.Degraded = "postgres"
+	b.setProgram(ill)
+	for range 100 {
+		b.send("GET", "/api/network/program", "")
+	}
+	equal(t, b.ledger.Count("GetProgram"), 1)
+}
+
+// TestEmptyProgramPasses checks that an empty programme, as of a clock that has just started, is cached for one second only.
+func TestEmptyProgramPasses(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.setProgram(&programv1.Program{GeneratedAt: at("2026-09-18T12:00:00Z")})
+	w := b.send("GET", "/api/network/program", "")
+	want(t, w, 200, "", "enabled=true", "total=0", "X-Degraded: ", "Cache-Control: public, s-maxage=1")
+	b.setProgram(programme())
+	b.clock.Advance(time.Second)
+	has(t, b.send("GET", "/api/network/program", ""), "total=3")
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/page"
 )
 
-// readyMade is a read whose answer was made at the start: GET /openapi.json,
-// /docs/openapi.json, /docs/openapi.yaml and /llms.txt.
+// readyMade returns the handler of a document that is made at the start: GET /openapi.json, /docs/openapi.json,
+// /docs/openapi.yaml and /llms.txt.
 func readyMade(p *page.Page) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		p.WriteTo(c.Response(), c.Request())
@@ -21,7 +21,7 @@ func readyMade(p *page.Page) echo.HandlerFunc {
 	}
 }
 
-// contract is what the overview takes from the description.
+// contract has the parts of the OpenAPI description that the overview shows.
 type contract struct {
 	Info struct{ Title, Summary, Version string }
 	Tags []struct{ Name, Description string }
@@ -29,9 +29,8 @@ type contract struct {
 	Paths map[string]map[string]json.RawMessage
 }
 
-// overview is /llms.txt: what there is and where it is described, for programs that
-// read before they call. It is made of the description, so it says what that says; a
-// description that cannot be read makes it short.
+// overview returns the text of /llms.txt: the operations of the description and where they are documented, for agents. An invalid
+// description gives a text without operations.
 func overview(hubURL string, description []byte) []byte {
 	var doc contract
 	_ = json.Unmarshal(description, &doc) // what is missing is left out
@@ -46,7 +45,9 @@ func overview(hubURL string, description []byte) []byte {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n> %s\n\n", doc.Info.Title, doc.Info.Summary)
-	fmt.Fprintf(&b, "Reads are open to everybody. Writes take an operator key, a session, or the token of an app that a person connected.\n\n## The contract, version %s\n\n", doc.Info.Version)
+	b.WriteString("Reads are open to everybody. " +
+		"Writes take an operator key, a session, or the token of an app that a person connected.\n\n")
+	fmt.Fprintf(&b, "## The contract, version %s\n\n", doc.Info.Version)
 	for _, line := range [...][3]string{
 		{"Guides", "/docs/guide/", "a quick start, the words, the feed, scores, sign-in, agents"},
 		{"Reference", "/docs", "every operation, to read"},

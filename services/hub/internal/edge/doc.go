@@ -1,6 +1,7 @@
-// Package edge is the front door's HTTP face. routes.go lists every route:
-// method, path, who may call, CORS class, cache rule and empty value. A
-// handler reads the request into plain values, asks a subject, and shows the
-// answer; all JSON shapes of this service live here. Hot public reads are
-// answered from ready pages before the rest of the chain.
+// Package edge serves the HTTP routes of the hub. The table in routes.go has every route: method, path, credentials, CORS class,
+// cache rule, answer without the ledger, and handler. The guard resolves the caller of a request and checks its limits and
+// permissions before the handler runs.
+//
+// Handlers and JSON forms are in the packages below, one for each audience; what several audiences use is in request and view,
+// and the HTML pages are in pages. Start with routes.go, then guard.go and server.go.
 package edge

@@ -16,11 +16,8 @@ import (
 // shared is a bench with a database and a call whose words are hostile.
 func shared(t *testing.T) (b *bench, id string) {
 	t.Helper()
-	option, _ := stored(t)
-	b = setup(t, option)
-	b.ledger.Lock()
-	b.ledger.Markets[marketID].Title = `</text><script>alert("1")</script>`
-	b.ledger.Unlock()
+	b = setup(t)
+	b.rename(marketID, `</text><script>alert("1")</script>`)
 	w := b.send("POST", "/api/predictions", `{"marketId":"`+marketID+`","direction":"NO","priceAtPrediction":6850}`, b.byKey())
 	if w.Code != 200 {
 		t.Fatalf("%d %s", w.Code, w.Body)
@@ -46,19 +43,12 @@ func TestEmbeds(t *testing.T) {
 		if got.URL != hubURL+leads || !strings.HasPrefix(got.ShortURL, hubURL+"/api/c/") || strings.Contains(got.HTML, "<script") || got.Width < 1 {
 			t.Errorf("%s: %s", path, w.Body)
 		}
-		again := b.send("GET", path, "")
-		if field(again, "shortUrl") != got.ShortURL {
-			t.Errorf("%s: another short link: %s", path, again.Body)
-		}
+		has(t, b.send("GET", path, ""), "shortUrl="+got.ShortURL)
 		codes[strings.TrimPrefix(got.ShortURL, hubURL)] = hubURL + leads
 	}
 	for code, leads := range codes {
-		if w := b.send("GET", code, ""); w.Code != 200 || field(w, "url") != leads {
-			t.Errorf("%s: %d %s", code, w.Code, w.Body)
-		}
-		if w := b.send("GET", code, "", with("Accept", "text/html,*/*")); w.Code != http.StatusFound || w.Header().Get("Location") != leads {
-			t.Errorf("%s as a page: %d %v", code, w.Code, w.Header())
-		}
+		want(t, b.send("GET", code, ""), 200, "", "url="+leads)
+		want(t, b.send("GET", code, "", with("Accept", "text/html,*/*")), http.StatusFound, "", "Location: "+leads)
 	}
 	for _, path := range []string{
 		"/api/embed/operator/nobody", "/api/embed/market/kalshi-none", "/api/embed/signal/x", "/api/c/1111111", "/api/c/x", "/api/c/00000000",
@@ -71,11 +61,10 @@ func TestEmbeds(t *testing.T) {
 // Without a database there is no short link, and everything else is there.
 func TestEmbedWithoutALink(t *testing.T) {
 	t.Parallel()
-	b := setup(t, away(t))
+	b := setup(t)
+	b.setDown(true)
 	w := b.send("GET", "/api/embed/operator/mara_k", "")
-	if w.Code != 200 || !strings.Contains(w.Body.String(), `"shortUrl":null`) || w.Header().Get("X-Degraded") != "db" || w.Header().Get("Cache-Control") != "no-store" {
-		t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
-	}
+	want(t, w, 200, "", `"shortUrl":null`, "X-Degraded: db", "Cache-Control: no-store")
 	want(t, b.send("GET", "/api/c/1111111", ""), 503, "db_unavailable")
 }
 
@@ -101,21 +90,13 @@ func TestCards(t *testing.T) {
 			}
 		}
 		for _, accept := range []string{"*/*", "image/png"} {
-			if any := b.send("GET", path, "", with("Accept", accept), with("If-None-Match", "*")); any.Code != http.StatusNotModified || any.Body.Len() != 0 {
-				t.Errorf("%s, whatever it is: %d", path, any.Code)
-			}
+			want(t, b.send("GET", path, "", with("Accept", accept), with("If-None-Match", "*")), http.StatusNotModified, "", "=")
 		}
 		tag := w.Header().Get("ETag")
 		drawn := b.send("GET", path, "", with("Accept", "image/png"), with("If-None-Match", tag))
-		if drawn.Code != 200 || drawn.Header().Get("ETag") == tag || drawn.Header().Get("ETag") == "" {
-			t.Errorf("%s: the tag of its SVG, %s, stands for its PNG as well: %d %v", path, tag, drawn.Code, drawn.Header())
-		}
-		if again := b.send("GET", path+".png", "", with("If-None-Match", drawn.Header().Get("ETag"))); again.Code != http.StatusNotModified {
-			t.Errorf("%s.png again: %d", path, again.Code)
-		}
-		if again := b.send("GET", path, "", with("If-None-Match", tag)); again.Code != http.StatusNotModified || again.Body.Len() != 0 {
-			t.Errorf("%s again: %d", path, again.Code)
-		}
+		want(t, drawn, 200, "", "!Etag: "+tag, "!Etag: ")
+		want(t, b.send("GET", path+".png", "", with("If-None-Match", drawn.Header().Get("ETag"))), http.StatusNotModified, "")
+		want(t, b.send("GET", path, "", with("If-None-Match", tag)), http.StatusNotModified, "", "=")
 		for _, ask := range []struct {
 			path string
 			as   header
@@ -126,9 +107,7 @@ func TestCards(t *testing.T) {
 				t.Errorf("%s: %v %v", ask.path, err, w.Header())
 			}
 		}
-		if w := b.send("GET", path+"?format=json", ""); field(w, "title") == "" || field(w, "url") == "" {
-			t.Errorf("%s as words: %s", path, w.Body)
-		}
+		has(t, b.send("GET", path+"?format=json", ""), "!title=", "!url=")
 	}
 }
 
@@ -154,16 +133,12 @@ func TestOEmbed(t *testing.T) {
 	want(t, b.send("GET", "/api/embed/oembed?format=xml&url="+hubURL+"/u/mara_k", ""), 501, "not_implemented")
 }
 
-// TestDisputedShares: what is under review says so wherever it is shared, and what is no
-// longer does not.
+// TestDisputedShares checks that cards and embeds of a market are marked disputed while its outcome is under review, and only then.
 func TestDisputedShares(t *testing.T) {
 	t.Parallel()
 	b, id := shared(t)
 	flag := func(on bool) {
-		b.ledger.Lock()
-		defer b.ledger.Unlock()
-		yes := "YES"
-		b.ledger.Markets[marketID].ResolutionValue, b.ledger.Markets[marketID].Disputed = &yes, on
+		b.ledger.Exec(`UPDATE markets SET status = 'resolved', resolution_value = 'YES', disputed = $2 WHERE market_id = $1`, marketID, on)
 	}
 	cards := []string{"/api/card/market/" + marketID, "/api/card/signal/" + id}
 	embeds := []string{"/api/embed/market/" + marketID, "/api/embed/signal/" + id}
@@ -185,25 +160,19 @@ func TestDisputedShares(t *testing.T) {
 		if on {
 			want += ", disputed"
 		}
-		if w := b.send("GET", cards[0]+"?format=json", ""); field(w, "subtitle") != want {
-			t.Errorf("disputed %v: %s", on, w.Body)
-		}
+		has(t, b.send("GET", cards[0]+"?format=json", ""), "subtitle="+want)
 	}
 }
 
-// TestNothingTurns: no character of ours turns what stands behind it on another's page.
+// TestNothingTurns checks that embeds and cards contain no bidirectional control characters, which would change the direction of
+// the text after them on another site's page.
 func TestNothingTurns(t *testing.T) {
 	t.Parallel()
-	option, _ := stored(t)
-	b := setup(t, option)
+	b := setup(t)
 	turned := "\u202eabc\u202c \u2066d\u2069\u200e\u200f\u061c"
-	b.ledger.Lock()
-	b.ledger.Markets[marketID].Title = turned
-	b.ledger.Unlock()
+	b.rename(marketID, turned)
 	body, err := json.Marshal(map[string]any{"marketId": marketID, "direction": "NO", "priceAtPrediction": 6850})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w := b.send("POST", "/api/predictions", string(body), b.byKey())
 	if w.Code != 200 {
 		t.Fatalf("%d %s", w.Code, w.Body)
@@ -224,14 +193,11 @@ func TestNothingTurns(t *testing.T) {
 	}
 }
 
-// A link of a kind that has no page here leads nowhere.
+// TestALinkOfATape checks that a short link to a tape, which has no page, is answered with 404.
 func TestALinkOfATape(t *testing.T) {
 	t.Parallel()
-	option, owner := stored(t)
-	b := setup(t, option)
-	if _, err := owner.Exec(t.Context(), "INSERT INTO hub.short_links (code, type, id) VALUES ('3yZe7dQ', 'tape', 'x')"); err != nil {
-		t.Fatal(err)
-	}
+	b := setup(t)
+	b.ledger.Exec("INSERT INTO hub.short_links (code, type, id) VALUES ('3yZe7dQ', 'tape', 'x')")
 	want(t, b.send("GET", "/api/c/3yZe7dQ", ""), 404, "not_found")
 	want(t, b.send("GET", "/api/c/3yZe7dQ", "", with("Accept", "text/html")), 404, "not_found")
 }

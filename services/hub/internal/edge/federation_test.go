@@ -1,137 +1,62 @@
 package edge_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/claim"
-	"github.com/signalcast/signalcast/services/hub/internal/edge"
 	"github.com/signalcast/signalcast/services/hub/internal/network"
-	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
-
-// partners is the database of federated rows, in memory.
-type partners struct {
-	mu        sync.Mutex
-	away      bool
-	local     []network.Tape
-	tapes     []network.Tape
-	operators []network.Operator
-	at        time.Time
-	claims    map[network.Proof]operator.ID
-	views     map[string]int64
-}
-
-var errAway = fault.New(fault.Unavailable, "db_unavailable", "")
-
-func (p *partners) check() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.away {
-		return errAway
-	}
-	return nil
-}
-
-func (*partners) KeepTapes(context.Context, string, []network.Tape, time.Time) error {
-	return errors.ErrUnsupported
-}
-
-func (*partners) KeepOperators(context.Context, string, []network.Operator, time.Time) error {
-	return errors.ErrUnsupported
-}
-
-func (*partners) DropOthers(context.Context, []string) error { return errors.ErrUnsupported }
-
-func (p *partners) CopiedTapes(_ context.Context, since time.Time) ([]network.Tape, error) {
-	if p.at.Before(since) {
-		return nil, p.check()
-	}
-	return p.tapes, p.check()
-}
-
-func (p *partners) CopiedOperators(_ context.Context, since time.Time) ([]network.Operator, error) {
-	if p.at.Before(since) {
-		return nil, p.check()
-	}
-	return append([]network.Operator{}, p.operators...), p.check()
-}
-
-func (p *partners) LocalTapes(context.Context, int) ([]network.Tape, error) {
-	return p.local, p.check()
-}
-
-func (p *partners) Views(_ context.Context, list []network.Tape) ([]int64, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	out := make([]int64, len(list))
-	for i, t := range list {
-		out[i] = p.views[t.Origin+" "+t.ID]
-	}
-	return out, nil
-}
-
-func (p *partners) AddView(_ context.Context, origin, id string) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.views == nil {
-		p.views = map[string]int64{}
-	}
-	p.views[origin+" "+id]++
-	return nil
-}
-
-func (p *partners) Owners(_ context.Context, list []network.Proof) (map[network.Proof]operator.ID, error) {
-	out := map[network.Proof]operator.ID{}
-	for _, one := range list {
-		if id, there := p.claims[one]; there {
-			out[one] = id
-		}
-	}
-	return out, p.check()
-}
 
 // atRiver is the one station that claims may name.
 var atRiver = []claim.Station{{Name: "river", Profile: "https://river.example/u/"}}
 
-func newNetwork(conn grpc.ClientConnInterface, p *partners, now func() time.Time) *network.Service {
+func (b *bench) newNetwork(ledger *ledgerclient.Client) *network.Service {
 	return network.NewService(network.Config{
-		Origin: hubURL, People: hubURL + "/u/", Copies: p, Shelf: p, Links: p, Claims: atRiver, Ledger: ledgerclient.New(conn), Keep: 10 * time.Minute, Now: now,
+		Origin: hubURL, People: hubURL + "/u/", Store: b.store, Claims: atRiver, Ledger: ledger, Keep: 10 * time.Minute, Now: b.clock.Now,
 	})
 }
 
-// withPartners is a bench whose partners are p.
-func withPartners(t *testing.T, p *partners) *bench {
-	t.Helper()
-	return setup(t, func(_ *edge.Config, d *edge.Deps) {
-		p.at = d.Now()
-		d.Network = network.NewService(network.Config{
-			Origin: hubURL, People: hubURL + "/u/", Copies: p, Shelf: p, Links: p, Claims: atRiver, Ledger: d.Ledger, Keep: 10 * time.Minute, Now: d.Now,
-		})
-	})
-}
-
-func tape(id, origin, handle string, at int, boosted bool) network.Tape {
-	return network.Tape{
-		ID: id, Origin: origin, OriginURL: "https://" + origin + ".example", Handle: handle, URL: "https://video.example/" + id + ".m3u8", MarketID: marketID,
-		Href: "https://" + origin + ".example/u/" + handle, Views: 5, CreatedAt: time.Date(2026, 9, 18, 11, at, 0, 0, time.UTC), Boosted: boosted,
+// receive stores tapes and operators as the current lists of the partner river.
+func (b *bench) receive(tapes []network.Tape, operators ...network.Operator) {
+	b.t.Helper()
+	ctx := b.t.Context()
+	if err := errors.Join(b.store.KeepTapes(ctx, "river", tapes, b.clock.Now()), b.store.KeepOperators(ctx, "river", operators, b.clock.Now())); err != nil {
+		b.t.Fatal(err)
 	}
 }
 
-func names(t *testing.T, w *httptest.ResponseRecorder, list, name string) string {
+// Ids of clips of this station.
+const (
+	ownTape  = "0199f0c0-0000-7000-8000-00000000000a"
+	sameTape = "0199f0c0-0000-7000-8000-00000000000b" // a tape of river has it as well
+)
+
+// clip stores a clip of mara_k that was made some minutes after 11 o'clock.
+func (b *bench) clip(id string, minute int) {
+	b.ledger.Exec(`INSERT INTO hub.clips (id, handle, market_id, url, status, views, created_by, created_at, ready_at)
+		VALUES ($1, 'mara_k', $2, 'https://video.example/a.m3u8', 'ready', 5, 'mara_k', $3, $3)`,
+		id, marketID, at("2026-09-18T11:00:00Z").AsTime().Add(time.Duration(minute)*time.Minute))
+}
+
+// tape returns a tape of river.
+func tape(id, handle string, minute int, boosted bool) network.Tape {
+	return network.Tape{
+		ID: id, Origin: "river", OriginURL: "https://river.example", Handle: handle, URL: "https://video.example/" + id + ".m3u8",
+		MarketID: marketID, Href: "https://river.example/u/" + handle, Views: 5,
+		CreatedAt: time.Date(2026, 9, 18, 11, minute, 0, 0, time.UTC), Boosted: boosted,
+	}
+}
+
+func names(t *testing.T, w *answer, list, name string) string {
 	t.Helper()
 	var body map[string]json.RawMessage
 	var rows []map[string]any
@@ -142,24 +67,21 @@ func names(t *testing.T, w *httptest.ResponseRecorder, list, name string) string
 	for _, r := range rows {
 		out = append(out, fmt.Sprint(r[name]))
 	}
-	return strings.Join(out, " ")
+	return strings.NewReplacer(ownTape, "a", sameTape, "same").Replace(strings.Join(out, " "))
 }
 
 func TestNetworkTapes(t *testing.T) {
 	t.Parallel()
-	p := &partners{
-		local: []network.Tape{tape("a", "", "mara_k", 10, false), tape("same", "", "mara_k", 1, false)},
-		tapes: []network.Tape{tape("c", "river", "otto", 20, false), tape("b", "river", "otto", 5, true), tape("same", "river", "otto", 30, true)},
-	}
-	b := withPartners(t, p)
+	b := setup(t)
+	b.clip(ownTape, 10)
+	b.clip(sameTape, 1)
+	b.receive([]network.Tape{tape("c", "otto", 20, false), tape("b", "otto", 5, true), tape(sameTape, "otto", 30, true)})
 	w := b.send("GET", "/api/network/tapes", "")
 	want(t, w, 200, "")
 	if got := names(t, w, "tapes", "id"); got != "b c a same" || w.Header().Get("Cache-Control") != "public, max-age=0, s-maxage=60, stale-while-revalidate=300" {
 		t.Errorf("%s %v", got, w.Header())
 	}
-	if got := names(t, w, "tapes", "origin"); got != "river river hub hub" {
-		t.Errorf("origins: %s", got)
-	}
+	equal(t, names(t, w, "tapes", "origin"), "river river hub hub")
 	if got := names(t, w, "tapes", "originUrl") + names(t, w, "tapes", "href"); !strings.Contains(got, hubURL+" "+hubURL) || !strings.Contains(got, hubURL+"/u/mara_k") {
 		t.Errorf("addresses: %s", got)
 	}
@@ -167,19 +89,13 @@ func TestNetworkTapes(t *testing.T) {
 		"?limit=2": "b c", "?limit=0": "b c a same", "?exclude=river": "a same", "?exclude=hub": "same b c", "?exclude=" + hubURL: "same b c",
 		"?exclude=x,https://RIVER.example:443,": "a same", "?exclude=hub,river": "",
 		"?origin=hub": "a same", "?origin=river": "same b c", "?origin=" + hubURL + "/": "a same", "?origin=hub,river": "b c a same", "?origin=": "b c a same",
-		"?origin=nobody": "", "?origin=hub&exclude=" + hubURL: "",
+		"?origin=unknown": "", "?origin=hub&exclude=" + hubURL: "",
 	} {
-		if got := names(t, b.send("GET", "/api/network/tapes"+query, ""), "tapes", "id"); got != ids {
-			t.Errorf("%s: %q, want %q", query, got, ids)
-		}
+		equal(t, names(t, b.send("GET", "/api/network/tapes"+query, ""), "tapes", "id"), ids, query)
 	}
 	b.clock.Advance(11 * time.Minute) // the partner has not been read since
-	if got := names(t, b.send("GET", "/api/network/tapes", ""), "tapes", "id"); got != "a same" {
-		t.Errorf("an old copy: %s", got)
-	}
-	p.mu.Lock()
-	p.away = true
-	p.mu.Unlock()
+	equal(t, names(t, b.send("GET", "/api/network/tapes", ""), "tapes", "id"), "a same")
+	b.setDown(true)
 	b.clock.Advance(time.Minute)
 	w = b.send("GET", "/api/network/tapes", "")
 	if want(t, w, 200, ""); names(t, w, "tapes", "id") != "" || w.Header().Get("X-Degraded") == "" || w.Header().Get("Cache-Control") != "no-store" {
@@ -187,44 +103,40 @@ func TestNetworkTapes(t *testing.T) {
 	}
 }
 
-// Never more than three of one handle in a row; what waits comes as soon as it may.
+// TestTapesAreSpread checks that at most three tapes of one handle follow each other, and that further ones follow as soon as
+// possible.
 func TestTapesAreSpread(t *testing.T) {
 	t.Parallel()
-	p := &partners{}
+	var tapes []network.Tape
 	for i := range 5 {
-		p.tapes = append(p.tapes, tape(fmt.Sprintf("m%d", i), "river", "otto", 50-i, false))
+		tapes = append(tapes, tape(fmt.Sprintf("m%d", i), "otto", 50-i, false))
 	}
-	p.tapes = append(p.tapes, tape("x", "river", "rita", 10, false), tape("y", "river", "rita", 9, false))
-	b := withPartners(t, p)
-	if got := names(t, b.send("GET", "/api/network/tapes", ""), "tapes", "id"); got != "m0 m1 m2 x m3 m4 y" {
-		t.Error(got)
-	}
-	p.tapes = p.tapes[:5]
-	if got := names(t, b.send("GET", "/api/network/tapes?limit=7", ""), "tapes", "id"); got != "m0 m1 m2" {
-		t.Errorf("of one handle alone: %s", got)
-	}
+	b := setup(t)
+	b.receive(append(tapes, tape("x", "rita", 10, false), tape("y", "rita", 9, false)))
+	equal(t, names(t, b.send("GET", "/api/network/tapes", ""), "tapes", "id"), "m0 m1 m2 x m3 m4 y")
+	b.receive(tapes)
+	equal(t, names(t, b.send("GET", "/api/network/tapes?limit=7", ""), "tapes", "id"), "m0 m1 m2")
 }
 
 func TestTapeViews(t *testing.T) {
 	t.Parallel()
-	p := &partners{local: []network.Tape{tape("a", "", "mara_k", 10, false)}, tapes: []network.Tape{tape("c", "river", "otto", 20, false)}}
-	b := withPartners(t, p)
+	b := setup(t)
+	tapes := []network.Tape{tape("c", "otto", 20, false)}
+	b.clip(ownTape, 10)
+	b.receive(tapes)
 	for _, c := range []struct {
 		id, want string
-	}{{"c", `{"ok":true,"counted":true}`}, {"c", `{"ok":true,"counted":false}`}, {"a", `{"ok":true,"counted":true}`}} {
-		if w := b.send("POST", "/api/network/tapes/"+c.id+"/view", ""); w.Code != 200 || w.Body.String() != c.want {
-			t.Errorf("%s: %d %s", c.id, w.Code, w.Body)
-		}
+	}{{"c", `{"ok":true,"counted":true}`}, {"c", `{"ok":true,"counted":false}`}, {ownTape, `{"ok":true,"counted":true}`}} {
+		want(t, b.send("POST", "/api/network/tapes/"+c.id+"/view", ""), 200, "", "="+c.want)
 	}
 	want(t, b.send("POST", "/api/network/tapes/nobody/view", ""), 404, "not_found")
 	want(t, b.send("POST", "/api/network/tapes/%20/view", ""), 404, "not_found")
-	if got := names(t, b.send("GET", "/api/network/tapes", ""), "tapes", "views"); got != "6 6" {
-		t.Errorf("views: %s", got)
-	}
+	equal(t, names(t, b.send("GET", "/api/network/tapes", ""), "tapes", "views"), "6 6")
 	b.clock.Advance(time.Hour)
-	p.at = b.clock.Now() // read again
-	if w := b.send("POST", "/api/network/tapes/c/view", ""); !strings.Contains(w.Body.String(), `"counted":true`) || p.views["river c"] != 2 {
-		t.Errorf("an hour later: %s, %v", w.Body, p.views)
+	b.receive(tapes)
+	w := b.send("POST", "/api/network/tapes/c/view", "")
+	if n := b.number(`SELECT views FROM hub.tape_views WHERE tape_id = 'c'`); !strings.Contains(w.Body.String(), `"counted":true`) || n != 2 {
+		t.Errorf("an hour later: %s, %d views", w.Body, n)
 	}
 }
 
@@ -236,49 +148,40 @@ func TestNetworkOperators(t *testing.T) {
 			Resolved: 10, Followers: 3, Href: "https://river.example/u/" + handle, Tier: "independent", OperatorType: "human",
 		}
 	}
-	p := &partners{operators: []network.Operator{theirs("mara_k", 90), theirs("otto", 20), theirs("rita", 48)}}
-	b := withPartners(t, p)
+	b := setup(t)
+	operators := []network.Operator{theirs("mara_k", 90), theirs("otto", 20), theirs("rita", 48)}
+	b.receive(nil, operators...)
 	b.ledger.Lock()
 	b.ledger.Ranked = []*recordv1.Ranked{{Operator: b.mara, Stats: &recordv1.Stats{Score: 48, Total: 24, Won: 12, Lost: 6, Void: 1, Accuracy: 67, Streak: 2, AvgClvBps: proto.Int32(115)}}}
-	b.mara.Tier, b.mara.OperatorType, b.mara.DisplayName = "independent", "human", "Mara K"
+	b.mara.DisplayName = "Mara K"
 	b.ledger.Unlock()
 	w := b.send("GET", "/api/network/operators", "")
 	want(t, w, 200, "")
-	if got := names(t, w, "operators", "handle") + "|" + names(t, w, "operators", "origin"); got != "mara_k mara_k rita otto|river hub river river" {
-		t.Errorf("two of one handle: %s", got)
-	}
-	if got := names(t, w, "operators", "alsoOn"); got != "<nil> <nil> <nil> <nil>" {
-		t.Errorf("nobody is linked: %s", got)
-	}
-	p.claims = map[network.Proof]operator.ID{{Station: "river", Identity: wallet}: operator.ID(b.mara.GetId())}
+	equal(t, names(t, w, "operators", "handle")+"|"+names(t, w, "operators", "origin"),
+		"mara_k mara_k rita otto|river hub river river")
+	equal(t, names(t, w, "operators", "alsoOn"), "<nil> <nil> <nil> <nil>")
+	b.ledger.Exec(`INSERT INTO hub.identity_claims (user_id, station, identity, verified_at) VALUES ($1, 'river', $2, now())`,
+		b.mara.GetId(), wallet)
 	b.clock.Advance(time.Minute)
-	if got := names(t, b.send("GET", "/api/network/operators", ""), "operators", "alsoOn"); got != "<nil> <nil> <nil> <nil>" {
-		t.Errorf("linked by a handle that is the same: %s", got)
-	}
-	p.operators[0].Handle, p.operators[0].Href = "mara_river", "https://river.example/u/"+strings.ToLower(wallet)
+	equal(t, names(t, b.send("GET", "/api/network/operators", ""), "operators", "alsoOn"), "<nil> <nil> <nil> <nil>")
+	operators[0].Handle, operators[0].Href = "mara_river", "https://river.example/u/"+strings.ToLower(wallet)
+	b.receive(nil, operators...)
 	b.clock.Advance(time.Minute)
 	w = b.send("GET", "/api/network/operators", "")
-	if got := names(t, w, "operators", "handle") + "|" + names(t, w, "operators", "alsoOn"); got != "mara_k rita otto|[river] <nil> <nil>" {
-		t.Errorf("linked: %s", got)
-	}
+	equal(t, names(t, w, "operators", "handle")+"|"+names(t, w, "operators", "alsoOn"),
+		"mara_k rita otto|[river] <nil> <nil>")
 	var shown struct{ Operators []map[string]any }
-	if err := json.Unmarshal(w.Body.Bytes(), &shown); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(w.Body.Bytes(), &shown))
 	if got := fmt.Sprint(shown.Operators[0]); got != "map[accuracy:67 alsoOn:[river] avatarUrl:<nil> avgClvBps:115 displayName:Mara K followers:0 handle:mara_k href:"+hubURL+
 		"/u/mara_k isAi:false lost:6 operatorType:human origin:hub originUrl:"+hubURL+" pending:5 resolved:18 score:48 streak:2 tier:independent total:24 won:12]" {
 		t.Error(got)
 	}
 	for query, handles := range map[string]string{"?limit=1": "mara_k", "?exclude=river": "mara_k", "?exclude=hub": "mara_river rita otto", "?origin=hub": "mara_k", "?origin=river": "mara_river rita otto"} {
-		if got := names(t, b.send("GET", "/api/network/operators"+query, ""), "operators", "handle"); got != handles {
-			t.Errorf("%s: %s", query, got)
-		}
+		equal(t, names(t, b.send("GET", "/api/network/operators"+query, ""), "operators", "handle"), handles, query)
 	}
 	b.ledger.Lock()
 	b.mara.OperatorType, b.mara.Tier = "ai_agent", "automated"
 	b.ledger.Unlock()
 	b.clock.Advance(time.Minute)
-	if got := names(t, b.send("GET", "/api/network/operators", ""), "operators", "origin"); got != "river river river" {
-		t.Errorf("a machine is shown: %s", got)
-	}
+	equal(t, names(t, b.send("GET", "/api/network/operators", ""), "operators", "origin"), "river river river")
 }

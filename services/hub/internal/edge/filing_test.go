@@ -2,15 +2,15 @@ package edge_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
-	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/signalcast/signalcast/services/hub/internal/memledger"
+	"github.com/signalcast/signalcast/services/api/apitest"
 )
 
 // numbers are the members that every stored call and every dry run answers.
@@ -18,27 +18,23 @@ var numbers = []string{
 	"marketYesBps", "noPriceBps", "ok", "priceAtPrediction", "priceVerified", "rated", "scoreBasisBps", "warnings", "yesPriceBps",
 }
 
-func decoded(t *testing.T, w *httptest.ResponseRecorder) (body map[string]any) {
+func decoded(t *testing.T, w *answer) (body map[string]any) {
 	t.Helper()
-	if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(w.Body.Bytes(), &body))
 	return body
 }
 
 var remainingForm = regexp.MustCompile(`r=(\d+)`)
 
 // remaining is what the answer says is left of the limit.
-func remaining(t *testing.T, w *httptest.ResponseRecorder) int {
+func remaining(t *testing.T, w *answer) int {
 	t.Helper()
 	m := remainingForm.FindStringSubmatch(w.Header().Get("RateLimit"))
 	if m == nil {
 		t.Fatalf("no limit: %v", w.Header())
 	}
 	n, err := strconv.Atoi(m[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return n
 }
 
@@ -57,16 +53,30 @@ func hasNumbers(t *testing.T, body map[string]any, more ...string) {
 	}
 }
 
+// filings returns the bodies of a NO call at a price, by route. more is further members.
+func filings(price int, more string) map[string]string {
+	rest := fmt.Sprintf("%d%s}", price, more)
+	return map[string]string{
+		"/api/predictions": `{"marketId":"701122","direction":"NO","priceAtPrediction":` + rest,
+		predictPath:        `{"marketId":"701122","position":"NO","priceBps":` + rest,
+		createPath:         `{"marketId":"701122","position":"NO","priceBps":` + rest,
+	}
+}
+
+// invalid returns the code with which a route refuses a member: code, or invalid_request on routes of the protocol.
+func invalid(path, code string) string {
+	if path == "/api/predictions" {
+		return code
+	}
+	return "invalid_request"
+}
+
 // Integrity P13: every way to file answers the stored numbers, and a replay answers those
 // of the stored call.
 func TestFilingAnswersTheStoredNumbers(t *testing.T) {
 	t.Parallel()
-	for path, body := range map[string]string{
-		"/api/predictions": `{"marketId":"701122","direction":"NO","priceAtPrediction":6850}`,
-		predictPath:        `{"marketId":"701122","position":"NO","priceBps":6850}`,
-		createPath:         `{"marketId":"701122","position":"NO","priceBps":6850}`,
-	} {
-		b, _ := withMessages(t)
+	for path, body := range filings(6850, ``) {
+		b := withPages(t)
 		k := with("Idempotency-Key", "k1")
 		w := b.send("POST", path, body, b.byKey(), k)
 		want(t, w, 200, "")
@@ -75,15 +85,9 @@ func TestFilingAnswersTheStoredNumbers(t *testing.T) {
 			more = append(more, "uri", "messageId")
 		}
 		hasNumbers(t, decoded(t, w), more...)
-		if field(w, "receiptUrl") != "https://hub.example/receipts/"+field(w, "id") {
-			t.Errorf("%s: receipt %s", path, field(w, "receiptUrl"))
-		}
-		b.ledger.Lock()
-		b.ledger.Quotes[marketID] = memledger.Quote{Yes: 1000, No: 9100}
-		b.ledger.Unlock()
-		if again := b.send("POST", path, body, b.byKey(), k); again.Body.String() != w.Body.String() {
-			t.Errorf("%s: the replay answers %s, the write %s", path, again.Body, w.Body)
-		}
+		has(t, w, "receiptUrl=https://hub.example/receipts/"+field(w, "id"))
+		b.ledger.Quote(marketID, 1000, 9100)
+		has(t, b.send("POST", path, body, b.byKey(), k), "="+w.Body.String())
 	}
 	b := setup(t)
 	u := b.use(agentPath, "submit_signal", `{"marketId":"701122","direction":"NO","priceAtPrediction":6850}`, b.byKey())
@@ -96,29 +100,19 @@ func TestFilingWarnsOfAPriceOffTheMarket(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	w := b.send("POST", "/api/predictions", `{"marketId":"701122","direction":"YES","priceAtPrediction":32}`, b.byKey())
-	want(t, w, 200, "")
-	if !strings.Contains(w.Body.String(), `"warnings":["price_off_market"]`) || field(w, "scoreBasisBps") != "3200" {
-		t.Errorf("%s", w.Body)
-	}
-	b.ledger.Lock()
-	delete(b.ledger.Quotes, nativeID)
-	b.ledger.Unlock()
-	w = b.send("POST", "/api/predictions", `{"marketId":"`+nativeID+`","direction":"YES","priceAtPrediction":5000}`, b.byKey())
-	if !strings.Contains(w.Body.String(), `"warnings":["price_unverified","market_unrated"]`) || !strings.Contains(w.Body.String(), `"yesPriceBps":null`) {
-		t.Errorf("%s", w.Body)
-	}
+	want(t, w, 200, "", `"warnings":["price_off_market"]`, "scoreBasisBps=3200")
+	b.ledger.AddMarket(apitest.Market{ID: "9", Title: "Mill race", Yes: 5000, Volume: 50})
+	b.ledger.FailVenue()
+	w = b.send("POST", "/api/predictions", `{"marketId":"9","direction":"YES","priceAtPrediction":5000}`, b.byKey())
+	has(t, w, `"warnings":["price_unverified","market_unrated"]`, `"yesPriceBps":null`)
 }
 
 // Integrity P14: a bound on the price is passed on by every way to file, and its refusal has
 // the prices.
 func TestMaxSlippageRefusesAMovedPrice(t *testing.T) {
 	t.Parallel()
-	b, _ := withMessages(t)
-	for path, body := range map[string]string{
-		"/api/predictions": `{"marketId":"701122","direction":"NO","priceAtPrediction":6600,"maxSlippageBps":250}`,
-		predictPath:        `{"marketId":"701122","position":"NO","priceBps":6600,"maxSlippageBps":250}`,
-		createPath:         `{"marketId":"701122","position":"NO","priceBps":6600,"maxSlippageBps":250}`,
-	} {
+	b := withPages(t)
+	for path, body := range filings(6600, `,"maxSlippageBps":250`) {
 		for _, body := range []string{body, strings.Replace(body, "}", `,"dryRun":true}`, 1)} {
 			w := b.send("POST", path, body, b.byKey())
 			if want(t, w, 409, "price_moved"); field(w, "reason") != "moved" || field(w, "marketId") != marketID || field(w, "noPriceBps") != "6900" ||
@@ -127,27 +121,14 @@ func TestMaxSlippageRefusesAMovedPrice(t *testing.T) {
 			}
 		}
 		for _, bad := range []string{"-1", "10001", `"200"`, "0.5"} {
-			code := "invalid_max_slippage_bps"
-			if path != "/api/predictions" {
-				code = "invalid_request"
-			}
 			b.clock.Advance(2e9)
-			w := b.send("POST", path, strings.Replace(body, "250", bad, 1), b.byKey())
-			if want(t, w, 400, code); field(w, "field") != "maxSlippageBps" {
-				t.Errorf("%s", w.Body)
-			}
+			want(t, b.send("POST", path, strings.Replace(body, "250", bad, 1), b.byKey()), 400, invalid(path, "invalid_max_slippage_bps"), "field=maxSlippageBps")
 		}
 	}
-	b.ledger.Lock()
-	delete(b.ledger.Quotes, marketID)
-	b.ledger.Unlock()
+	b.ledger.Quote(marketID, 0, 0)
 	w := b.send("POST", "/api/predictions", `{"marketId":"701122","direction":"NO","priceAtPrediction":6600,"maxSlippageBps":10000}`, b.byKey())
-	if want(t, w, 409, "price_moved"); field(w, "reason") != "unverified" || !strings.Contains(w.Body.String(), `"noPriceBps":null`) {
-		t.Errorf("%s", w.Body)
-	}
-	if len(b.ledger.Signals) != 0 {
-		t.Error("a refused call was stored")
-	}
+	want(t, w, 409, "price_moved", "reason=unverified", `"noPriceBps":null`)
+	equal(t, b.calls(), 0)
 	want(t, b.send("POST", "/api/predictions", `{"marketId":"701122","direction":"NO","priceAtPrediction":6600}`, b.byKey()), 200, "")
 }
 
@@ -155,62 +136,38 @@ func TestMaxSlippageRefusesAMovedPrice(t *testing.T) {
 // A price that moved is refused, and a call without a quote is stored unverified.
 func TestAllowUnverifiedIsPassedOnWithTheBound(t *testing.T) {
 	t.Parallel()
-	for path, body := range map[string]string{
-		"/api/predictions": `{"marketId":"701122","direction":"NO","priceAtPrediction":6600,"maxSlippageBps":250,"allowUnverified":true}`,
-		predictPath:        `{"marketId":"701122","position":"NO","priceBps":6600,"maxSlippageBps":250,"allowUnverified":true}`,
-		createPath:         `{"marketId":"701122","position":"NO","priceBps":6600,"maxSlippageBps":250,"allowUnverified":true}`,
-	} {
-		b, _ := withMessages(t)
+	for path, body := range filings(6600, `,"maxSlippageBps":250,"allowUnverified":true`) {
+		b := withPages(t)
 		dry := strings.Replace(body, "}", `,"dryRun":true}`, 1)
 		for _, body := range []string{body, dry} {
-			w := b.send("POST", path, body, b.byKey())
-			if want(t, w, 409, "price_moved"); field(w, "reason") != "moved" {
-				t.Errorf("%s: %s", path, w.Body)
-			}
+			want(t, b.send("POST", path, body, b.byKey()), 409, "price_moved", "reason=moved")
 		}
 		for _, bad := range []string{`"true"`, "1", "{}"} {
-			code := "invalid_allow_unverified"
-			if path != "/api/predictions" {
-				code = "invalid_request"
-			}
-			w := b.send("POST", path, strings.Replace(body, "true", bad, 1), b.byKey())
-			if want(t, w, 400, code); field(w, "field") != "allowUnverified" {
-				t.Errorf("%s: %s", path, w.Body)
-			}
+			want(t, b.send("POST", path, strings.Replace(body, "true", bad, 1), b.byKey()), 400, invalid(path, "invalid_allow_unverified"), "field=allowUnverified")
 		}
-		b.ledger.Lock()
-		delete(b.ledger.Quotes, marketID)
-		b.ledger.Unlock()
+		b.ledger.Quote(marketID, 0, 0)
 		for _, no := range []string{"false", "null"} {
 			w := b.send("POST", path, strings.Replace(body, "true", no, 1), b.byKey())
-			if want(t, w, 409, "price_moved"); field(w, "reason") != "unverified" {
-				t.Errorf("%s: %s", path, w.Body)
-			}
+			want(t, w, 409, "price_moved", "reason=unverified")
 		}
-		if len(b.ledger.Signals) != 0 {
-			t.Errorf("%s stored a refused call", path)
-		}
+		equal(t, b.calls(), 0, path)
 		b.clock.Advance(2e9)
 		w := b.send("POST", path, dry, b.byKey())
-		if want(t, w, 200, ""); field(w, "priceVerified") != "false" || len(b.ledger.Signals) != 0 {
-			t.Errorf("%s: the dry run answers %s", path, w.Body)
-		}
+		want(t, w, 200, "", "priceVerified=false")
+		equal(t, b.calls(), 0, path)
 		k := with("Idempotency-Key", "k1")
 		w = b.send("POST", path, body, b.byKey(), k)
-		if want(t, w, 200, ""); field(w, "priceVerified") != "false" || len(b.ledger.Signals) != 1 {
-			t.Errorf("%s: %s", path, w.Body)
-		}
-		if d := b.ledger.LastDraft; d.GetMaxSlippageBps() != 250 || !d.GetAllowUnverified() {
+		want(t, w, 200, "", "priceVerified=false")
+		equal(t, b.calls(), 1, path)
+		if d := b.draft(); d.GetMaxSlippageBps() != 250 || !d.GetAllowUnverified() {
 			t.Errorf("%s sends %v", path, d)
 		}
-		if again := b.send("POST", path, body, b.byKey(), k); again.Body.String() != w.Body.String() {
-			t.Errorf("%s: the replay answers %s, the write %s", path, again.Body, w.Body)
-		}
+		has(t, b.send("POST", path, body, b.byKey(), k), "="+w.Body.String())
 		want(t, b.send("POST", path, strings.Replace(body, "true", "false", 1), b.byKey(), k), 409, "idempotency_key_reused")
 	}
 }
 
-// Integrity P14: the tool bounds the slippage by 200 bps unless told otherwise.
+// TestToolBoundsTheSlippage (integrity P14) checks that the tool bounds the slippage at 200 bps unless an argument changes it.
 func TestToolBoundsTheSlippage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -220,25 +177,19 @@ func TestToolBoundsTheSlippage(t *testing.T) {
 	b.use(agentPath, "submit_signal", draft(""), b.byKey()).failsWith(t, "price_moved")
 	b.use(agentPath, "submit_signal", draft(`,"maxSlippageBps":299`), b.byKey()).failsWith(t, "price_moved")
 	b.use(agentPath, "submit_signal", draft(`,"allowUnverified":true`), b.byKey()).failsWith(t, "price_moved")
-	if u := b.use(agentPath, "submit_signal", draft(`,"maxSlippageBps":300,"dryRun":true`), b.byKey()); u.failed {
-		t.Errorf("%s", u.raw)
-	}
-	b.ledger.Lock()
-	delete(b.ledger.Quotes, marketID)
-	b.ledger.Unlock()
+	b.use(agentPath, "submit_signal", draft(`,"maxSlippageBps":300,"dryRun":true`), b.byKey()).is(t, "dryRun", true)
+	b.ledger.Quote(marketID, 0, 0)
 	u := b.use(agentPath, "submit_signal", draft(`,"dryRun":true`), b.byKey())
-	if u.failed || u.body["priceVerified"] != false {
-		t.Errorf("%s", u.raw)
-	}
+	u.is(t, "priceVerified", false)
 	u = b.use(agentPath, "submit_signal", draft(""), b.byKey())
 	if u.failsWith(t, "price_moved"); u.body["reason"] != "unverified" {
 		t.Errorf("%s", u.raw)
 	}
 	u = b.use(agentPath, "submit_signal", draft(`,"allowUnverified":true`), b.byKey())
-	if fitsTool(t, "submit_signal", u); u.failed || u.body["priceVerified"] != false || len(b.ledger.Signals) != 1 {
-		t.Errorf("%s", u.raw)
-	}
-	if d := b.ledger.LastDraft; d.GetMaxSlippageBps() != 200 || !d.GetAllowUnverified() {
+	fitsTool(t, "submit_signal", u)
+	u.is(t, "priceVerified", false)
+	equal(t, b.calls(), 1)
+	if d := b.draft(); d.GetMaxSlippageBps() != 200 || !d.GetAllowUnverified() {
 		t.Errorf("the tool sends %v; want the bound of 200 bps", d)
 	}
 }
@@ -247,12 +198,8 @@ func TestToolBoundsTheSlippage(t *testing.T) {
 // nothing, and leaves its idempotency key to the write.
 func TestDryRunOfACall(t *testing.T) {
 	t.Parallel()
-	for path, body := range map[string]string{
-		"/api/predictions": `{"marketId":"701122","direction":"NO","priceAtPrediction":6850,"dryRun":true}`,
-		predictPath:        `{"marketId":"701122","position":"NO","priceBps":6850,"dryRun":true}`,
-		createPath:         `{"marketId":"701122","position":"NO","priceBps":6850,"dryRun":true}`,
-	} {
-		b, db := withMessages(t)
+	for path, body := range filings(6850, `,"dryRun":true`) {
+		b := withPages(t)
 		k := with("Idempotency-Key", "k1")
 		first := b.send("POST", path, body, b.byKey(), k)
 		want(t, first, 200, "")
@@ -261,43 +208,25 @@ func TestDryRunOfACall(t *testing.T) {
 		if a, z := remaining(t, first), remaining(t, second); z != a-1 {
 			t.Errorf("%s: %d requests left, then %d", path, a, z)
 		}
-		if b.ledger.Count("File") != 0 || len(b.ledger.Signals) != 0 || count(t, db, `SELECT count(*) FROM hub.attestations_due`) != 0 {
+		if b.ledger.Count("File") != 0 || b.calls() != 0 || b.number(`SELECT count(*) FROM hub.attestations_due`) != 0 {
 			t.Errorf("%s: a dry run stored something", path)
 		}
 		for _, bad := range []string{`"true"`, "1", "{}"} {
-			code := "invalid_dry_run"
-			if path != "/api/predictions" {
-				code = "invalid_request"
-			}
-			w := b.send("POST", path, strings.Replace(body, "true", bad, 1), b.byKey())
-			if want(t, w, 400, code); field(w, "field") != "dryRun" {
-				t.Errorf("%s", w.Body)
-			}
+			want(t, b.send("POST", path, strings.Replace(body, "true", bad, 1), b.byKey()), 400, invalid(path, "invalid_dry_run"), "field=dryRun")
 		}
 		for _, bad := range []string{`"dryRun":null`, `"dryrun":true`, `"DryRun":false`, `"dry_run":true`, `"dry-run":null`, `"DRY_RUN":"yes"`, `"dryRun":true,"dryrun":true`} {
-			code := "invalid_dry_run"
-			if path != "/api/predictions" {
-				code = "invalid_request"
-			}
 			w := b.send("POST", path, strings.Replace(body, `"dryRun":true`, bad, 1), b.byKey())
-			if want(t, w, 400, code); field(w, "field") != "dryRun" || len(b.ledger.Signals) != 0 {
-				t.Errorf("%s %s: %s", path, bad, w.Body)
-			}
+			want(t, w, 400, invalid(path, "invalid_dry_run"), "field=dryRun")
+			equal(t, b.calls(), 0, path, bad)
 		}
 		for _, query := range []string{"?dryRun=true", "?dry_run=1", "?DRYRUN"} {
-			if w := b.send("POST", path+query, strings.Replace(body, `"dryRun":true`, `"dryRun":false`, 1), b.byKey()); w.Code != 400 || len(b.ledger.Signals) != 0 {
-				t.Errorf("%s%s: %d %s", path, query, w.Code, w.Body)
-			}
+			want(t, b.send("POST", path+query, strings.Replace(body, `"dryRun":true`, `"dryRun":false`, 1), b.byKey()), 400, "")
+			equal(t, b.calls(), 0, path, query)
 		}
-		want(t, b.send("POST", path, strings.Replace(body, marketID, "404", 1), b.byKey()), 404, "market_not_found")
-		b.ledger.Unconfirmed = map[string]bool{"405": true}
-		if w := b.send("POST", path, strings.Replace(body, marketID, "405", 1), b.byKey()); w.Code != 200 || !strings.Contains(w.Body.String(), `"rated":null`) {
-			t.Errorf("%s on an unconfirmed market: %d %s", path, w.Code, w.Body)
-		}
+		want(t, b.send("POST", path, strings.Replace(body, marketID, "native-0000000404", 1), b.byKey()), 404, "market_not_found")
+		want(t, b.send("POST", path, strings.Replace(body, marketID, "405", 1), b.byKey()), 200, "", `"rated":null`)
 		stored := b.send("POST", path, strings.Replace(body, "true", "false", 1), b.byKey(), k)
-		if want(t, stored, 200, ""); field(stored, "id") == "" {
-			t.Errorf("%s: %s", path, stored.Body)
-		}
+		want(t, stored, 200, "", "!id=")
 		if w := b.send("POST", path, body, b.byKey()); field(w, "id") != field(stored, "id") {
 			t.Errorf("%s: %s", path, w.Body)
 		} else {
@@ -317,9 +246,8 @@ func TestDryRunOfAnEvent(t *testing.T) {
 	w := b.send("POST", path, `{"type":"note","payload":{"text":"rain"},"dryRun":true}`, b.byKey(), k)
 	want(t, w, 200, "")
 	golden(t, "events/dry_run", w)
-	if len(b.ledger.Signals[0].Events) != 0 || b.ledger.Count("AppendEvent") != 0 {
-		t.Error("a dry run stored an event")
-	}
+	equal(t, len(b.events(0)), 0)
+	equal(t, b.ledger.Count("AppendEvent"), 0)
 	want(t, b.send("POST", path, `{"type":"note","payload":{"text":"wind"},"dryRun":false}`, b.byKey(), k), 201, "")
 	want(t, b.send("POST", path, `{"type":"note","payload":{"text":"wind"},"dryRun":"no"}`, b.byKey()), 400, "invalid_dry_run")
 	for _, bad := range []string{`"dryRun":null`, `"dryrun":true`, `"dry_run":true`} {
@@ -334,7 +262,7 @@ func TestDryRunOfAnEvent(t *testing.T) {
 // writing; names refuse format characters besides. A CR LF is stored as LF.
 func TestTextsRefuseWhatCannotBeShown(t *testing.T) {
 	t.Parallel()
-	b, _ := withMessages(t)
+	b := withPages(t)
 	call := b.file("YES", 3150, b.byKey())
 	events := "/api/signals/" + call + "/events"
 	for _, bad := range []string{`\u0001`, `\u001b[2J`, `\u007f`, `\u0085`, `\u009f`, `\t`, `\r`, `\u202e`, `\u2066`, `\ue000`, `\udbff\udffd`, `\ufdd0`, `\uffff`} {
@@ -359,11 +287,7 @@ func TestTextsRefuseWhatCannotBeShown(t *testing.T) {
 	want(t, b.send("POST", "/api/dev/keys", `{"label":"a\u200bb"}`, byLogin("mara_k")), 400, "invalid_label")
 	want(t, b.send("POST", "/api/predictions", `{"marketId":"`+nativeID+`","direction":"YES","priceAtPrediction":5000,"marketTitle":"a\nb"}`, b.byKey()), 400, "invalid_market_title")
 	want(t, b.send("POST", "/api/predictions", `{"marketId":"`+nativeID+`","direction":"YES","priceAtPrediction":5000,"textTake":"a\r\nb\u200d"}`, b.byKey()), 200, "")
-	if take := b.ledger.LastDraft.GetTextTake(); take != "a\nb\u200d" {
-		t.Errorf("stored %q", take)
-	}
+	equal(t, b.draft().GetTextTake(), "a\nb\u200d")
 	want(t, b.send("POST", events, `{"type":"note","payload":{"text":"a\r\nb"}}`, b.byKey()), 201, "")
-	if got := b.ledger.Signals[0].Events[0].GetPayload(); got != `{"text":"a\nb"}` {
-		t.Errorf("stored %s", got)
-	}
+	equal(t, b.events(0)[0].GetPayload(), `{"text":"a\nb"}`)
 }

@@ -1,21 +1,27 @@
 package edge
 
 import (
+	"cmp"
+	"errors"
+	"net"
 	"net/http"
+	"net/netip"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/edge/mcp"
+	"github.com/signalcast/signalcast/services/hub/internal/edge/oauthapi"
+	"github.com/signalcast/signalcast/services/hub/internal/edge/request"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 )
 
-const callerKey = "caller"
-
-// guard resolves the caller before the handler and shows where it stands in
-// its limit. A key that the ledger refuses inside the act is remembered.
-func (s *server) guard(r route) echo.HandlerFunc {
+// guard returns a handler that admits the caller of a request before it runs the handler of the route. Routes of the protocol and
+// of agents answer a refusal with a challenge.
+func (s *Server) guard(r route) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		err := s.admit(c, r)
 		if err != nil && (r.cors == web.Protocol || r.agents) {
@@ -25,15 +31,16 @@ func (s *server) guard(r route) echo.HandlerFunc {
 	}
 }
 
-func (s *server) admit(c echo.Context, r route) error {
+// admit resolves the caller, charges its limit, checks its permission and runs the handler of the route.
+func (s *Server) admit(c echo.Context, r route) error {
 	if r.agents {
-		if err := s.reached(c.Request(), r); err != nil {
+		if err := s.checkOrigin(c.Request(), r); err != nil {
 			return err
 		}
 	}
 	who, standing, err := s.Callers.Resolve(c.Request().Context(), s.credentials(c, r))
 	if standing != nil {
-		showStanding(c.Response().Header(), *standing)
+		request.ShowStanding(c.Response().Header(), *standing)
 	}
 	if err := s.settle(c, who, standing, err); err != nil {
 		return err
@@ -41,7 +48,7 @@ func (s *server) admit(c echo.Context, r route) error {
 	if err := s.permitted(c, who, r); err != nil {
 		return err
 	}
-	c.Set(callerKey, who)
+	request.SetCaller(c, who)
 	err = r.handler(c)
 	if r.inCall && err != nil {
 		return s.afterCredential(c, who, err)
@@ -49,11 +56,11 @@ func (s *server) admit(c echo.Context, r route) error {
 	return err
 }
 
-// permitted holds app tokens and keys to the scope of a route, and strict keys to its
-// permission. Faults: insufficient_scope, unauthenticated for a key that is revoked.
-func (s *server) permitted(c echo.Context, who caller.Caller, r route) error {
+// permitted checks the scope of a route for app tokens and keys, and its permission for strict keys. Faults: insufficient_scope,
+// unauthenticated for a key that is revoked.
+func (s *Server) permitted(c echo.Context, who caller.Caller, r route) error {
 	if r.scope != "" {
-		return permit(who, r.scope)
+		return grant.Permit(who, r.scope)
 	}
 	if !who.Strict || r.agents || who.Allows(r.permission) {
 		return nil
@@ -64,10 +71,10 @@ func (s *server) permitted(c echo.Context, who caller.Caller, r route) error {
 	return grant.ErrInsufficientScope.With("required", r.permission)
 }
 
-// afterCredential lets no mistake in a request be told to a key that the ledger
-// has not checked: the act that would have checked it was not reached. What the
-// ledger itself answered behind its check stays as it is.
-func (s *server) afterCredential(c echo.Context, who caller.Caller, err error) error {
+// afterCredential returns the error of a handler for a key that only the ledger checks, inside the act. When the handler refused
+// the request before it called the ledger, the key is checked now, so that an invalid key gets unauthenticated and not the
+// mistake in its request. A key that the ledger refused is remembered.
+func (s *Server) afterCredential(c echo.Context, who caller.Caller, err error) error {
 	switch fault.Of(err).Kind {
 	case fault.Unauthenticated:
 		s.Callers.Refused(who)
@@ -79,33 +86,29 @@ func (s *server) afterCredential(c echo.Context, who caller.Caller, err error) e
 	return err
 }
 
-// callerOf is who the guard found.
-func callerOf(c echo.Context) caller.Caller {
-	who, _ := c.Get(callerKey).(caller.Caller)
-	return who
-}
-
-func (s *server) credentials(c echo.Context, r route) caller.Request {
+// credentials returns the credentials of a request that the route accepts.
+func (s *Server) credentials(c echo.Context, r route) caller.Request {
 	req := c.Request()
 	out := caller.Request{
 		Take:          r.who,
-		InCall:        r.inCall && r.scope == "", // a scope wants the permissions before the call
-		Resource:      s.HubURL + protocolBase,
+		InCall:        r.inCall && r.scope == "", // a scope needs the permissions of the key before the call
+		Resource:      s.HubURL + oauthapi.Base,
 		Authorization: req.Header["Authorization"],
-		IP:            addressKey(c.RealIP()),
+		IP:            request.AddressKey(c.RealIP()),
 	}
 	if r.resource != "" {
 		out.Resource = r.resource
 	}
 	if r.who.Has(caller.TakeSession) {
-		out.UID, out.Sig, out.Bind = cookie(req, cookieUID), cookie(req, cookieSig), cookie(req, cookieBind)
+		out.UID, out.Sig = request.Cookie(req, request.CookieUID), request.Cookie(req, request.CookieSig)
+		out.Bind = request.Cookie(req, request.CookieBind)
 		out.Unsafe = req.Method != http.MethodGet && req.Method != http.MethodHead
 		out.SameOrigin = web.SameOrigin(req, s.Origin)
 	}
 	if r.who.Has(caller.TakeAdmin) {
 		out.AdminSecret = req.Header["X-Admin-Secret"]
 		if len(out.AdminSecret) == 0 && (r.who.Has(caller.TakeSession) || r.who.Has(caller.TakeKey)) {
-			out.Take &^= caller.TakeAdmin // who shows no secret asks as somebody else may
+			out.Take &^= caller.TakeAdmin // without a secret the other credentials of the route count
 		}
 	}
 	if r.who.Has(caller.TakeCron) {
@@ -117,4 +120,66 @@ func (s *server) credentials(c echo.Context, r route) caller.Request {
 		}
 	}
 	return out
+}
+
+// challenge sets the header WWW-Authenticate of a refusal: which credential the route needs and where to get one (RFC 6750,
+// RFC 9728).
+func (s *Server) challenge(c echo.Context, r route, err error) {
+	f := fault.Of(err)
+	var words []string
+	var bare *mcp.Refusal
+	switch {
+	case errors.As(err, &bare):
+		words = append(words, `scope="`+bare.Needs+`"`)
+	case f.Kind == fault.Unauthenticated && r.who.Has(caller.TakeClient):
+		c.Response().Header()["Www-Authenticate"] = []string{`Basic realm="signalcast"`}
+		return
+	case f.Kind == fault.Unauthenticated && len(c.Request().Header["Authorization"]) > 0:
+		words = append(words, `error="invalid_token"`)
+	case f.Kind == fault.Unauthenticated:
+	case f.Code == grant.ErrInsufficientScope.Code:
+		words = append(words, `error="insufficient_scope"`)
+		if scope, ok := f.Extra["required"].(string); ok {
+			words = append(words, `scope="`+scope+`"`)
+		}
+	default:
+		return
+	}
+	if path, ok := strings.CutPrefix(cmp.Or(r.resource, s.HubURL+oauthapi.Base), s.HubURL); ok && r.cors == web.Protocol {
+		words = append(words, `resource_metadata="`+s.HubURL+"/.well-known/oauth-protected-resource"+path+`"`)
+	}
+	c.Response().Header()["Www-Authenticate"] = []string{"Bearer " + strings.Join(words, ", ")}
+}
+
+// errElsewhere is the error of a request of a page of another origin, and of a request for another host name.
+var errElsewhere = caller.ErrForbidden.Say("this address is not for pages of other origins")
+
+// checkOrigin refuses requests that a browser sends for a page of another origin. Routes for app tokens accept any origin,
+// because a browser does not add the token by itself. A request that arrives at a loopback address must name a loopback host: a
+// page whose host name resolves to this machine (DNS rebinding) sends its own name. Fault: forbidden.
+func (s *Server) checkOrigin(r *http.Request, rt route) error {
+	if !s.AnyHost {
+		local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+		if ok && isLoopback(local.String()) && !isLoopback(r.Host) {
+			return errElsewhere
+		}
+	}
+	origins := r.Header["Origin"]
+	if rt.cors != web.Protocol && len(origins) > 0 && (len(origins) > 1 || origins[0] != s.Origin) {
+		return errElsewhere
+	}
+	return nil
+}
+
+// isLoopback reports whether an address or a host, with or without a port, is of this machine.
+func isLoopback(hostport string) bool {
+	host, _, err := net.SplitHostPort(hostport)
+	if err != nil {
+		host = strings.TrimSuffix(strings.TrimPrefix(hostport, "["), "]")
+	}
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.Unmap().IsLoopback()
 }

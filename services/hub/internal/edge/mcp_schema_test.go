@@ -3,72 +3,51 @@ package edge
 import (
 	"encoding/json"
 	"fmt"
-	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/jsonschema-go/jsonschema"
 
-	"github.com/signalcast/signalcast/pkg/web"
-	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	"github.com/signalcast/signalcast/proto/openapi"
-	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
-	programv1 "github.com/signalcast/signalcast/proto/program/v1"
-	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
-	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
-	"github.com/signalcast/signalcast/services/hub/internal/board"
-	"github.com/signalcast/signalcast/services/hub/internal/onair"
-	"github.com/signalcast/signalcast/services/hub/internal/signal"
+	"github.com/signalcast/signalcast/services/hub/internal/edge/mcp"
+	"github.com/signalcast/signalcast/services/hub/internal/edge/mcp/mcptest"
 )
-
-func resolvedSchema(t *testing.T, raw []byte) *jsonschema.Resolved {
-	t.Helper()
-	var schema jsonschema.Schema
-	if err := json.Unmarshal(raw, &schema); err != nil {
-		t.Fatal(err)
-	}
-	resolved, err := schema.Resolve(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return resolved
-}
 
 // TestSchemasAreClosed: each schema is an object with its members, takes no others, and
 // says nothing that a client has to guess: no list of types, no "anything".
 func TestSchemasAreClosed(t *testing.T) {
 	t.Parallel()
-	s := &server{}
+	tools := mcp.New(&mcp.Server{Tools: (&Server{}).tools()}).Tools
 	files := 0
-	for _, tool := range s.agentTools() {
-		for side, raw := range map[string]rawJSON{"in": tool.in, "out": tool.out} {
+	for _, tool := range tools {
+		for side, raw := range map[string]json.RawMessage{"in": tool.In, "out": tool.Out} {
 			files++
-			resolvedSchema(t, raw)
+			mcptest.Resolve(t, raw)
 			var root map[string]any
 			if err := json.Unmarshal(raw, &root); err != nil || root["type"] != "object" {
-				t.Fatalf("%s.%s: %v %v", tool.name, side, root["type"], err)
+				t.Fatalf("%s.%s: %v %v", tool.Name, side, root["type"], err)
 			}
-			for _, wrong := range openParts(root, tool.name+"."+side) {
+			for _, wrong := range openParts(root, tool.Name+"."+side) {
 				t.Error(wrong)
 			}
 			if props, ok := root["properties"].(map[string]any); side == "in" {
 				if !ok || root["additionalProperties"] != false {
-					t.Errorf("%s takes anything", tool.name)
+					t.Errorf("%s takes anything", tool.Name)
 				}
 				for name, p := range props {
 					if text, _ := p.(map[string]any)["description"].(string); text == "" {
-						t.Errorf("%s: %s is not explained", tool.name, name)
+						t.Errorf("%s: %s is not explained", tool.Name, name)
 					}
 				}
-				if _, dry := props["dryRun"]; dry != tool.writes {
-					t.Errorf("%s: dryRun %v, writes %v", tool.name, dry, tool.writes)
+				if _, dry := props["dryRun"]; dry != tool.Writes {
+					t.Errorf("%s: dryRun %v, writes %v", tool.Name, dry, tool.Writes)
 				}
 			}
 		}
 	}
-	if all, err := fs.Glob(toolSchemas, "mcp/*.json"); err != nil || len(all) != files || files != 20 {
+	if all, err := filepath.Glob("mcp/tools/*.json"); err != nil || len(all) != files || files != 20 {
 		t.Errorf("%d files, %d schemas, %v", len(all), files, err)
 	}
 }
@@ -90,23 +69,23 @@ func TestArgumentsAreDescribed(t *testing.T) {
 	if err := json.Unmarshal(openapi.JSON, &doc); err != nil {
 		t.Fatal(err)
 	}
-	s := &server{}
-	for _, tool := range s.agentTools() {
+	tools := mcp.New(&mcp.Server{Tools: (&Server{}).tools()}).Tools
+	for _, tool := range tools {
 		var shown any
-		if err := json.Unmarshal(tool.in, &shown); err != nil {
+		if err := json.Unmarshal(tool.In, &shown); err != nil {
 			t.Fatal(err)
 		}
 		found := false
 		for name, schema := range doc.Components.Schemas {
-			if strings.HasSuffix(name, "Call") && slices.Equal(schema.Properties.Name.Enum, []string{tool.name}) {
+			if strings.HasSuffix(name, "Call") && slices.Equal(schema.Properties.Name.Enum, []string{tool.Name}) {
 				found = true
 				if diff := cmp.Diff(shown, schema.Properties.Arguments); diff != "" {
-					t.Errorf("%s is described in another way:\n%s", tool.name, diff)
+					t.Errorf("%s is described in another way:\n%s", tool.Name, diff)
 				}
 			}
 		}
 		if !found {
-			t.Errorf("%s is not described", tool.name)
+			t.Errorf("%s is not described", tool.Name)
 		}
 	}
 }
@@ -142,66 +121,3 @@ func openParts(schema map[string]any, at string) (wrong []string) {
 }
 
 func asList(v any) []any { l, _ := v.([]any); return l }
-
-// TestEmptyResultsFit: what each tool answers where nothing is known but what always is.
-// No list is null, and what may be missing may be null.
-func TestEmptyResultsFit(t *testing.T) {
-	t.Parallel()
-	s := &server{Config: Config{HubURL: "https://hub.example"}}
-	tools := s.agentTools()
-	call := showSignal(&signalv1.Signal{
-		Id: "0199f0a4-0000-7000-8000-000000000001", PublicId: "op_c8eb353a8e49313f", MarketId: "1", Direction: "YES",
-		Status: "pending",
-	})
-	event := showEvent(&signalv1.Event{Type: string(signal.Note)})
-	overlay := overlaySignalOf(onair.Overlay{MarketID: "1", Name: "x", Handle: "mara_k"})
-	bare := &marketv1.Market{Id: "1", Provider: "polymarket", Status: "open", Lane: "OTHER"}
-	someone := &recordv1.GetOperatorRecordResponse{Operator: &operatorv1.Operator{
-		Handle: "mara_k", PublicId: "op_c8eb353a8e49313f", Tier: "independent", OperatorType: "human",
-	}}
-	for _, c := range []struct {
-		tool  string
-		value any
-	}{
-		{"get_market", openapi.NetworkMarketAnswer{Market: s.showNetworkMarket(bare, nil), Crowd: showNetworkCrowd(nil)}},
-		{"get_operator", s.showAtom(someone, 0)},
-		{"get_operator", s.showBoard(boardQuery{Query: board.ParseQuery("", "", "", "")}, nil, nil, nil)},
-		{"get_program", showProgram(&programv1.Program{}, false)},
-		{"get_program", openapi.ProgramOff{}},
-		{"get_signal", toolSignalJSON{call, showEvents(nil)}},
-		{"list_signals", s.showFeed(signal.FeedRecent, nil)},
-		{"my_record", s.showFieldRecord(someone)},
-		{"search_markets", openapi.MarketRows{Markets: []openapi.MarketRow{}}},
-		{"search_markets", openapi.MarketRows{Markets: []openapi.MarketRow{showRow(bare)}, Count: 1}},
-		{"set_live_signal", openapi.OverlaySet{Ok: true, Signal: overlay}},
-		{"set_live_signal", openapi.OverlayCleared{Ok: true}},
-		{"set_live_signal", dryOverlayJSON{overlay, true}},
-		{"set_live_signal", dryClearedJSON{DryRun: true}},
-		{"submit_signal", s.showFiled(call.ID, nil)},
-		{"submit_signal", showDrySignal(&signalv1.RehearseFileResponse{
-			Signal: &signalv1.Signal{PublicId: "op_c8eb353a8e49313f", Direction: "YES", Status: "pending"},
-		})},
-		{"submit_signal_event", appendedJSON{Event: event}},
-		{"submit_signal_event", dryToolEventJSON{event, nil, true}},
-	} {
-		schema := resolvedSchema(t, tools.find(c.tool).out)
-		if wrong := misfit(schema, c.value); wrong != nil {
-			t.Errorf("%s: %T: %v", c.tool, c.value, wrong)
-		}
-		if misfit(schema, map[string]any{"more": 1}) == nil || misfit(schema, []any{}) == nil {
-			t.Errorf("%s: anything fits", c.tool)
-		}
-	}
-}
-
-func misfit(schema *jsonschema.Resolved, v any) error {
-	raw, err := web.Marshal(v)
-	if err != nil {
-		return err
-	}
-	var plain any
-	if err := json.Unmarshal(raw, &plain); err != nil {
-		return err
-	}
-	return schema.Validate(plain)
-}

@@ -1,7 +1,6 @@
 package edge_test
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"net/http"
@@ -11,8 +10,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"google.golang.org/protobuf/proto"
 
 	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
 
@@ -25,33 +22,26 @@ const (
 	anotherP = "jwt.evil.sig"
 )
 
-// nobodyHeard is a hub that has read no partner.
-type nobodyHeard struct{}
-
-func (nobodyHeard) Heard(context.Context) (map[string]time.Time, error) { return nil, nil }
-
-// mountPages adds the pages as the service mounts them.
+// mountPages adds the routes of the pages as the service does.
 func (b *bench) mountPages() {
 	b.t.Helper()
 	err := pages.Mount(b.server.Edge(), pages.Deps{
 		HubURL: hubURL, Origin: hubURL, LoginURL: idpURL, Secure: true,
-		Ledger: b.deps.Ledger, Pins: b.deps.Pins, Operators: b.deps.Operators,
-		Network: b.deps.Network, Heard: nobodyHeard{}, Keep: 10 * time.Minute,
+		Ledger: b.deps.Ledger, Pins: b.deps.Pins,
+		Network: b.deps.Network, Keep: 10 * time.Minute,
 		Messages: b.deps.Messages, Provider: "the test issuer", People: pages.People{
 			Follows: b.deps.Accounts.Follows, Claims: b.deps.Accounts.Claims, Payouts: b.deps.Accounts.Payouts,
-			Accounts: b.deps.Accounts.People, Profiles: b.deps.Accounts.Profiles,
+			Profiles: b.deps.Accounts.Profiles,
 		},
 		Visitor: b.server.Visitor, CountConsent: b.server.CountConsent, StartSession: b.server.StartSession, EndSession: b.server.EndSession, RevokeKey: b.server.RevokeKey,
 		OwnPage: b.server.OwnPage, Grants: b.deps.Grants,
-		Login: b.server.Login, ReceiptJSON: b.server.Receipt, Now: b.clock.Now, Log: b.deps.Log, Degraded: b.deps.Degraded,
+		Login: b.server.Login, ReceiptJSON: b.server.Receipt, Now: b.clock.Now, Log: b.deps.Log,
 	})
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must(b.t, err)
 }
 
-// browser keeps cookies and sends them as a browser does: those that are
-// SameSite=Lax from another site with a GET of the whole tab alone, Strict never.
+// browser stores cookies and sends them as a browser does: from another site it sends SameSite=Lax cookies only with a top-level
+// GET, and SameSite=Strict cookies never.
 type browser struct {
 	b   *bench
 	jar map[string]*http.Cookie
@@ -59,9 +49,9 @@ type browser struct {
 
 func newBrowser(b *bench) *browser { return &browser{b: b, jar: map[string]*http.Cookie{}} }
 
-// visit is a navigation of the tab, begun on another site or on ours; it follows
-// redirects, which stay as foreign as their beginning, and gives the last answer.
-func (w *browser) visit(foreign bool, method, target, form string) *httptest.ResponseRecorder {
+// visit navigates from another site (foreign) or from the hub, follows redirects and returns the last answer. Redirects count as
+// from the site where the navigation started.
+func (w *browser) visit(foreign bool, method, target, form string) *answer {
 	w.b.t.Helper()
 	for range 5 {
 		out := w.step(foreign, method, target, form)
@@ -74,7 +64,8 @@ func (w *browser) visit(foreign bool, method, target, form string) *httptest.Res
 	return nil
 }
 
-func (w *browser) step(foreign bool, method, target, form string) *httptest.ResponseRecorder {
+// step sends one request as visit does, without following a redirect, and stores the cookies of the answer.
+func (w *browser) step(foreign bool, method, target, form string) *answer {
 	r := httptest.NewRequest(method, target, strings.NewReader(form))
 	if method == http.MethodPost {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -100,10 +91,10 @@ func (w *browser) step(foreign bool, method, target, form string) *httptest.Resp
 			delete(w.jar, c.Name)
 		}
 	}
-	return out
+	return &answer{out, method + " " + target}
 }
 
-// begin opens the page and gives the state that goes to the provider.
+// begin opens the developer page and returns the state that it sends to the provider.
 func (w *browser) begin() string {
 	w.b.t.Helper()
 	page := w.visit(false, http.MethodGet, "/dev", "")
@@ -111,21 +102,21 @@ func (w *browser) begin() string {
 	query, _, _ := strings.Cut(rest, `"`)
 	v, err := url.ParseQuery(strings.ReplaceAll(query, "&amp;", "&"))
 	if err != nil || v.Get("state") == "" || v.Get("return_to") != hubURL+"/dev" {
-		w.b.t.Fatalf("no way to the provider: %v %s", v, page.Body)
+		w.b.t.Fatalf("the page has no link to the provider: %v %s", v, page.Body)
 	}
 	return v.Get("state")
 }
 
+// back returns the form with which the provider ends a sign-in.
 func back(token, state string) string {
 	return url.Values{"token": {token}, "state": {state}, "return_to": {"/dev"}}.Encode()
 }
 
-// TestDeveloperSignInFromAnotherSite: the provider is another site, and the way
-// back from it works with the cookies that a browser sends then.
+// TestDeveloperSignInFromAnotherSite checks that the form of the provider, which is another site, signs in with the cookies that a
+// browser sends from there.
 func TestDeveloperSignInFromAnotherSite(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	b.mountPages()
+	b := withPages(t)
 	w := newBrowser(b)
 	page := w.visit(true, http.MethodPost, "/dev/session", back(aPerson, w.begin()))
 	if page.Code != 200 || !strings.Contains(page.Body.String(), "Signed in as <b>@tidewatch</b>") {
@@ -134,98 +125,61 @@ func TestDeveloperSignInFromAnotherSite(t *testing.T) {
 	if names := slices.Sorted(maps.Keys(w.jar)); fmt.Sprint(names) != "[__Host-db_bind db_dev db_sig db_uid]" {
 		t.Errorf("cookies %v", names)
 	}
-	if minted := w.visit(false, http.MethodPost, "/dev/keys", "label=bot&permission=read"); minted.Code != 200 || !strings.Contains(minted.Body.String(), "dk_") {
-		t.Errorf("mint: %d", minted.Code)
-	}
-	if twice := w.visit(false, http.MethodPost, "/dev/keys", "label=bot&permission=read&permission=read"); twice.Code != 400 {
-		t.Errorf("a permission twice: %d", twice.Code)
-	}
-	if again := w.visit(true, http.MethodPost, "/dev/session", back(aPerson, "")); again.Code != http.StatusForbidden {
-		t.Errorf("without a state: %d", again.Code)
-	}
+	want(t, w.visit(false, http.MethodPost, "/dev/keys", "label=bot&permission=read"), 200, "", "dk_")
+	want(t, w.visit(false, http.MethodPost, "/dev/keys", "label=bot&permission=read&permission=read"), 400, "")
+	want(t, w.visit(true, http.MethodPost, "/dev/session", back(aPerson, "")), http.StatusForbidden, "")
 }
 
-// TestNobodyIsSignedInByAnotherSite: a token that another site slips in, with
-// whatever state that site can know, signs nobody in.
+// TestNobodyIsSignedInByAnotherSite checks that another site cannot sign a visitor in with its own token, with any state that the
+// other site can know.
 func TestNobodyIsSignedInByAnotherSite(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	b.mountPages()
-	evil := newBrowser(b) // begins a sign-in of its own, and knows its state
+	b := withPages(t)
+	evil := newBrowser(b) // the other site starts its own sign-in and has its state
 	theirs := evil.begin()
-	for name, try := range map[string]func(w *browser) *httptest.ResponseRecorder{
-		"a made-up state": func(w *browser) *httptest.ResponseRecorder {
-			w.begin()
-			return w.visit(true, http.MethodPost, "/dev/session", back(anotherP, "made-up"))
-		},
-		"their own state": func(w *browser) *httptest.ResponseRecorder {
-			w.begin()
-			return w.visit(true, http.MethodPost, "/dev/session", back(anotherP, theirs))
-		},
-		"a browser that began nothing": func(w *browser) *httptest.ResponseRecorder {
-			return w.visit(true, http.MethodPost, "/dev/session", back(anotherP, theirs))
-		},
-		"a link to the end": func(w *browser) *httptest.ResponseRecorder {
-			w.begin()
-			return w.visit(true, http.MethodGet, "/dev/session?state="+theirs+"&token="+anotherP, "")
-		},
-		"a state of nothing": func(w *browser) *httptest.ResponseRecorder {
-			return w.visit(true, http.MethodGet, "/dev/session?state=", "")
-		},
-		"a state that was used": func(w *browser) *httptest.ResponseRecorder {
-			state := w.begin()
-			w.visit(true, http.MethodPost, "/dev/session", back(aPerson, state))
-			return w.visit(true, http.MethodPost, "/dev/session", back(anotherP, state))
-		},
-		"a form from there": func(w *browser) *httptest.ResponseRecorder {
-			w.visit(true, http.MethodPost, "/dev/session", back(aPerson, w.begin()))
-			return w.visit(true, http.MethodPost, "/dev/keys", "label=x&permission=read")
-		},
-		"the end of the session from there": func(w *browser) *httptest.ResponseRecorder {
-			w.visit(true, http.MethodPost, "/dev/session", back(aPerson, w.begin()))
-			return w.visit(true, http.MethodPost, "/sign-out", "")
-		},
+	const get, post = http.MethodGet, http.MethodPost
+	for name, c := range map[string]struct{ before, method, target, form string }{
+		"a made-up state":                   {"begin", post, "/dev/session", back(anotherP, "made-up")},
+		"their own state":                   {"begin", post, "/dev/session", back(anotherP, theirs)},
+		"a browser that began nothing":      {"", post, "/dev/session", back(anotherP, theirs)},
+		"a link to the end":                 {"begin", get, "/dev/session?state=" + theirs + "&token=" + anotherP, ""},
+		"a state of nothing":                {"", get, "/dev/session?state=", ""},
+		"a form from there":                 {"sign in", post, "/dev/keys", "label=x&permission=read"},
+		"the end of the session from there": {"sign in", post, "/sign-out", ""},
+		"a state that was used":             {"sign in", post, "/dev/session", "used"},
 	} {
-		w := newBrowser(b)
-		if out := try(w); out.Code != http.StatusForbidden {
-			t.Errorf("%s: %d", name, out.Code)
+		w, state := newBrowser(b), ""
+		if c.before != "" {
+			state = w.begin()
 		}
-		if page := w.visit(false, http.MethodGet, "/dev", ""); strings.Contains(page.Body.String(), "@evil") {
-			t.Errorf("%s: somebody else is signed in", name)
+		if c.before == "sign in" {
+			w.visit(true, post, "/dev/session", back(aPerson, state))
 		}
+		if c.form == "used" {
+			c.form = back(anotherP, state)
+		}
+		want(t, w.visit(true, c.method, c.target, c.form).as(name), http.StatusForbidden, "")
+		has(t, w.visit(false, get, "/dev", ""), "!@evil")
 	}
 	w := newBrowser(b)
-	for token, status := range map[string]int{"jwt.x.forged": 401, "a b": 401, "x;y": 401, "": 401, strings.Repeat("a", 3501): 401} {
-		if out := w.visit(true, http.MethodPost, "/dev/session", back(token, w.begin())); out.Code != status || w.jar["db_dev"] != nil {
-			t.Errorf("token %.20q: %d", token, out.Code)
-		}
+	for _, token := range []string{"jwt.x.forged", "a b", "x;y", "", strings.Repeat("a", 3501)} {
+		want(t, w.visit(true, post, "/dev/session", back(token, w.begin())).as(token), 401, "")
+		equal(t, w.jar["db_dev"], nil)
 	}
-	keys := 0
-	for _, k := range b.ledger.Keys {
-		if k.Owner != b.mara.GetId() {
-			keys++
-		}
-	}
-	if keys != 0 {
-		t.Errorf("%d keys were minted", keys)
-	}
+	equal(t, b.count("operator_keys"), 1) // that of mara_k
 }
 
-// TestDeveloperPageHasTheLimit: the page and the routes behind the same token
-// share 120 calls in any minute of a subject.
+// TestDeveloperPageHasTheLimit checks that the developer page and the routes that accept the same token share a limit of 120
+// requests per subject in any minute.
 func TestDeveloperPageHasTheLimit(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	b.mountPages()
+	b := withPages(t)
 	cookie := with("Cookie", "db_dev="+aPerson)
-	form := func(r *http.Request) {
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		r.Header.Set("Origin", hubURL)
-	}
+	origin := with("Origin", hubURL)
 	for i := range 40 {
-		for _, w := range []*httptest.ResponseRecorder{
+		for _, w := range []*answer{
 			b.send("GET", "/dev", "", cookie),
-			b.send("POST", "/dev/keys/revoke", "id=nope", cookie, form),
+			b.post("/dev/keys/revoke", url.Values{"id": {"nope"}}, cookie, origin),
 			b.send("GET", "/api/dev/whoami", "", byLogin("tidewatch")),
 		} {
 			if w.Code == http.StatusTooManyRequests {
@@ -233,78 +187,58 @@ func TestDeveloperPageHasTheLimit(t *testing.T) {
 			}
 		}
 	}
-	for _, w := range []*httptest.ResponseRecorder{
+	for _, w := range []*answer{
 		b.send("GET", "/dev", "", cookie),
-		b.send("POST", "/dev/keys", "label=x&permission=read", cookie, form),
-		b.send("POST", "/dev/keys/revoke", "id=nope", cookie, form),
+		b.post("/dev/keys", url.Values{"label": {"x"}, "permission": {"read"}}, cookie, origin),
+		b.post("/dev/keys/revoke", url.Values{"id": {"nope"}}, cookie, origin),
 		b.send("GET", "/api/dev/whoami", "", byLogin("tidewatch")),
 	} {
-		if w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") != "60" || w.Header().Get("RateLimit-Policy") != `"hub";q=120;w=60` {
-			t.Errorf("%d %v", w.Code, w.Header())
-		}
+		want(t, w, http.StatusTooManyRequests, "", "Retry-After: 60", `Ratelimit-Policy: "hub";q=120;w=60`)
 	}
-	if w := b.send("GET", "/dev", "", with("Cookie", "db_dev=jwt.otto.sig")); w.Code != 200 {
-		t.Errorf("somebody else: %d", w.Code)
-	}
+	want(t, b.send("GET", "/dev", "", with("Cookie", "db_dev=jwt.otto.sig")), 200, "")
 	b.clock.Advance(time.Minute)
-	if w := b.send("GET", "/dev", "", cookie); w.Code != 200 {
-		t.Errorf("a minute later: %d", w.Code)
-	}
+	want(t, b.send("GET", "/dev", "", cookie), 200, "")
 }
 
-// TestDeveloperFormsAskWhoFirst: a form that cannot be read says nothing to
-// somebody who is not signed in, and none is taken from another origin.
+// TestDeveloperFormsAskWhoFirst checks that a form is refused for a missing sign-in before its content is parsed, and that a form
+// from another origin is refused.
 func TestDeveloperFormsAskWhoFirst(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	b.mountPages()
-	form := with("Content-Type", "application/x-www-form-urlencoded")
+	b := withPages(t)
+	form := contentType("application/x-www-form-urlencoded")
 	good := with("Cookie", "db_dev="+aPerson)
 	for _, path := range []string{"/dev/keys", "/dev/keys/revoke"} {
 		for name, c := range map[string]struct {
 			headers []header
 			status  int
 		}{
-			"nobody":           {[]header{with("Origin", hubURL)}, 401},
+			"not signed in":    {[]header{with("Origin", hubURL)}, 401},
 			"a forged token":   {[]header{with("Origin", hubURL), with("Cookie", "db_dev=jwt.x.forged")}, 401},
 			"signed in":        {[]header{with("Origin", hubURL), good}, 400},
 			"another scheme":   {[]header{with("Origin", "http://hub.example"), toHost("hub.example"), good}, 403},
-			"no word of where": {[]header{good}, 403},
+			"no Origin header": {[]header{good}, 403},
 		} {
-			r := httptest.NewRequest("POST", path, strings.NewReader("label=%zz"))
-			for _, h := range append(c.headers, form) {
-				h(r)
-			}
-			w := httptest.NewRecorder()
-			b.server.ServeHTTP(w, r)
-			if w.Code != c.status {
-				t.Errorf("%s, %s: %d", path, name, w.Code)
-			}
+			want(t, b.send("POST", path, "label=%zz", append(c.headers, form)...).as(name), c.status, "")
 		}
 	}
 }
 
-// TestReceiptShowsTheMarketsTitle: receipts show the stored title, which is the ledger's
-// (integrity P10).
+// TestReceiptShowsTheMarketsTitle (integrity P10) checks that receipts show the title that the market had at the call, not a title
+// that the caller sent.
 func TestReceiptShowsTheMarketsTitle(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	b.mountPages()
+	b := withPages(t)
 	const claim = "Mara K was right about everything"
 	w := b.send("POST", "/api/predictions", `{"marketId":"701122","direction":"NO","priceAtPrediction":6850,"marketTitle":"`+claim+`"}`, b.byKey())
 	want(t, w, 200, "")
 	receipt := "/receipts/" + field(w, "id")
-	title := b.ledger.Markets[marketID].GetTitle()
+	title := b.market(marketID).GetTitle()
 	page := b.send("GET", receipt, "").Body.String()
 	if strings.Contains(page, claim) || strings.Count(page, title) < 3 { // title, card, headline
 		t.Errorf("the page shows the caller's headline: %s", page)
 	}
-	if json := b.send("GET", receipt, "", with("Accept", "application/json")); field(json, "marketTitle") != title {
-		t.Errorf("the record is %s", json.Body)
-	}
-	b.ledger.Lock()
-	b.ledger.Markets[marketID].Title = "Renamed by its venue"
-	b.ledger.Unlock()
+	has(t, b.send("GET", receipt, "", with("Accept", "application/json")), "marketTitle="+title)
+	b.rename(marketID, "Renamed by its venue")
 	if page := b.send("GET", receipt, "").Body.String(); strings.Count(page, title) < 3 {
 		t.Errorf("the stored title is not shown: %s", page)
 	}
@@ -313,7 +247,7 @@ func TestReceiptShowsTheMarketsTitle(t *testing.T) {
 	}
 }
 
-// TestPlainLabelsAreLeftOut: labels travel when they say more than Yes and No.
+// TestPlainLabelsAreLeftOut checks that a market has labels of its outcomes only if they differ from Yes and No.
 func TestPlainLabelsAreLeftOut(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -323,23 +257,15 @@ func TestPlainLabelsAreLeftOut(t *testing.T) {
 		{nil, ""}, {[]string{"Yes", "No"}, ""}, {[]string{"YES", "no"}, ""}, {[]string{"No", "Yes"}, "[No Yes]"}, {[]string{"Over", "Under"}, "[Over Under]"},
 	} {
 		b := setup(t)
-		b.ledger.Lock()
-		m := proto.CloneOf(b.ledger.Markets[marketID])
-		m.Outcomes = c.labels
-		b.ledger.Markets[marketID] = m
-		b.ledger.Unlock()
-		if got := field(b.send("GET", "/api/m/701122", ""), "outcomes"); got != c.shown {
-			t.Errorf("%v: %s, want %s", c.labels, got, c.shown)
-		}
+		b.ledger.Exec(`UPDATE markets SET outcome_labels = coalesce($2::text[], '{}') WHERE market_id = $1`, marketID, c.labels)
+		equal(t, field(b.send("GET", "/api/m/701122", ""), "outcomes"), c.shown, c.labels)
 	}
 }
 
-// TestSentimentOfPageAndRoute: the words of the page are those of the numbers that
-// the route gives, and its crowd is that of the route.
+// TestSentimentOfPageAndRoute checks that the page of a market shows the words for the label that the sentiment route answers.
 func TestSentimentOfPageAndRoute(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	b.mountPages()
+	b := withPages(t)
 	words := map[string]string{"bullish": "Leans YES", "bearish": "Leans NO", "mixed": "Split", "neutral": "No clear lean"}
 	seen := map[string]bool{}
 	for yes := range int64(9) {
@@ -356,12 +282,10 @@ func TestSentimentOfPageAndRoute(t *testing.T) {
 					word = "No calls, no sentiment."
 				}
 				if page := b.send("GET", "/m/701122", "").Body.String(); word == "" || !strings.Contains(page, word) {
-					t.Errorf("%d YES of %v and %d NO: the route says %q, the page not %q", yes, each, no, label, word)
+					t.Errorf("%d YES of %v and %d NO: the label of the route is %q, and the page lacks %q", yes, each, no, label, word)
 				}
 			}
 		}
 	}
-	if len(seen) != len(words) {
-		t.Errorf("seen are only %v", seen)
-	}
+	equal(t, len(seen), len(words), seen)
 }

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"unicode"
 
@@ -98,6 +99,16 @@ func (s *site) actor(c echo.Context) (visit, error) {
 		v.err = errSignedOut
 	}
 	return v, v.err
+}
+
+// posted is actor with what the form has.
+func (s *site) posted(c echo.Context) (visit, url.Values, error) {
+	v, err := s.actor(c)
+	if err != nil {
+		return v, nil, err
+	}
+	form, err := s.form(c)
+	return v, form, err
 }
 
 // private keeps a page that belongs to one moment out of caches, and its address, which

@@ -1,8 +1,8 @@
 package pages
 
 import (
+	"cmp"
 	"net/http"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -18,10 +18,10 @@ type appsPage struct {
 
 // connection is one app with what its user lets it do.
 type connection struct {
-	GrantID, Name         string
-	Wants                 []want
-	Signers               []signerRow
-	Made, Used, Until, By string
+	grant.Listed
+	Wants   []want
+	Signers []message.Signer // its active ones
+	By      string           // why it is over
 }
 
 // endings says why a connection is over.
@@ -29,24 +29,6 @@ var endings = map[grant.Reason]string{
 	grant.ByUser: "you disconnected it", grant.ByOwner: "ended with one of your keys", grant.ByApp: "the app disconnected itself",
 	grant.ByCodeReplay: "ended for safety: its code was used twice", grant.ByRefreshReuse: "ended for safety: its token was used twice",
 	grant.ByAppDisabled: "the app was shut down",
-}
-
-func (p *appsPage) add(g grant.Listed, signers []signerRow, now time.Time) {
-	row := connection{
-		GrantID: g.ID, Name: g.App.Name, Wants: wantsOf(g.Scopes), Signers: signers,
-		Made: when(g.CreatedAt), Used: "never", Until: when(g.ExpiresAt), By: "it ran out",
-	}
-	if !g.LastUsedAt.IsZero() {
-		row.Used = when(g.LastUsedAt)
-	}
-	if g.Grant.Active(now) {
-		p.Active = append(p.Active, row)
-		return
-	}
-	if said := endings[g.RevokedBy]; said != "" {
-		row.By = said
-	}
-	p.Ended = append(p.Ended, row)
 }
 
 // connected is GET /apps.
@@ -63,27 +45,28 @@ func (s *site) connected(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	under := map[string][]signerRow{}
+	under := map[string][]message.Signer{}
 	for _, one := range signers {
 		if one.Status(s.Now()) == message.Active {
-			under[one.GrantID] = append(under[one.GrantID], s.signerRow(one))
+			under[one.GrantID] = append(under[one.GrantID], one)
 		}
 	}
 	p := appsPage{frame: s.frame(c, "Connected apps", "", ""), Handle: v.handle, Never: never}
 	p.Unlisted = true
 	for _, g := range list {
-		p.add(g, under[g.ID], s.Now())
+		row := connection{Listed: g, Wants: wantsOf(g.Scopes), Signers: under[g.ID], By: cmp.Or(endings[g.RevokedBy], "it ran out")}
+		if g.Grant.Active(s.Now()) {
+			p.Active = append(p.Active, row)
+		} else {
+			p.Ended = append(p.Ended, row)
+		}
 	}
 	return s.render(c, http.StatusOK, "apps", p)
 }
 
 // disconnect is POST /apps/revoke.
 func (s *site) disconnect(c echo.Context) error {
-	v, err := s.actor(c)
-	if err != nil {
-		return err
-	}
-	form, err := s.form(c)
+	v, form, err := s.posted(c)
 	if err != nil {
 		return err
 	}

@@ -17,16 +17,14 @@ const (
 
 type consentPage struct {
 	frame
-	Handle, Face             string
-	AppName, AppHost, AppURL string
-	Wants                    []want
-	Never, Lasts             string
-	Resource                 string
-	Destination              string
-	Known                    bool   // the answer goes to the app's own homepage
-	Trusted                  bool   // an administrator has reviewed the app
-	Here                     string // this page again, for somebody else
-	Token                    string
+	grant.Consent
+	Handle, Face string
+	AppHost      string
+	Wants        []want
+	Never, Lasts string
+	Destination  string
+	Known        bool   // the answer goes to the app's own homepage
+	Here         string // address of this page, to return to after a sign-in with another account
 }
 
 // authorize is GET /protocol/authorize.
@@ -73,9 +71,8 @@ func policyTowards(redirectURI string) string {
 
 func (s *site) consentPage(c echo.Context, a grant.Consent, handle string) consentPage {
 	p := consentPage{
-		frame: s.frame(c, "Connect "+a.App.Name, "", ""), Handle: handle, Face: face(handle), AppName: a.App.Name, AppURL: a.App.Homepage,
-		Wants: wantsOf(a.Scopes), Never: never, Lasts: duration(a.App, a.Scopes, s.Now()), Resource: a.Resource, Token: a.Token,
-		Destination: destinationOf(a.RedirectURI), Here: c.Request().URL.RequestURI(), Trusted: a.App.Trusted(),
+		frame: s.frame(c, "Connect "+a.App.Name, "", ""), Consent: a, Handle: handle, Face: face(handle),
+		Wants: wantsOf(a.Scopes), Never: never, Lasts: duration(a.App, a.Scopes, s.Now()), Destination: destinationOf(a.RedirectURI), Here: c.Request().URL.RequestURI(),
 	}
 	p.Unlisted = true
 	if u, err := url.Parse(a.App.Homepage); err == nil {

@@ -2,6 +2,7 @@ package pages_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http/httptest"
@@ -12,21 +13,20 @@ import (
 
 	"github.com/labstack/echo/v4"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/known/timestamppb"
 
 	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
+	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
-	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/api/apitest"
 	"github.com/signalcast/signalcast/services/hub/internal/edge/pages"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
-	"github.com/signalcast/signalcast/services/hub/internal/memledger"
-	"github.com/signalcast/signalcast/services/hub/internal/upstream"
 )
 
 func TestMain(m *testing.M) { testkit.Main(m) }
@@ -38,51 +38,49 @@ const (
 	question = "Will the Ostrava gauge read above 6 m before 1 December?"
 )
 
-// bench is the pages alone over an in-memory ledger.
+// bench serves the pages only, over a real ledger.
 type bench struct {
 	t      testing.TB
-	ledger *memledger.Ledger
+	ledger *apitest.API
+	mara   *operatorv1.Operator
 	edge   *web.Edge
 	clock  *testkit.Clock
 	pins   *pins
 	feed   *record
-	kept   *shelves
+	store  *memoryStore
 
 	mu       sync.Mutex
 	degraded []string
 }
 
-// pins is a list that nobody changes.
+// pins is a store of pins with a fixed list.
 type pins struct {
+	market.Store
 	list []market.Pin
 	err  error
 }
 
 func (p *pins) Pins(context.Context, int) ([]market.Pin, error) { return p.list, p.err }
 
-func (p *pins) Pin(_ context.Context, one market.Pin) (market.Pin, error) { return one, p.err }
-
-func (p *pins) Unpin(context.Context, syntax.MarketID) (bool, error) { return false, p.err }
-
 func setup(t testing.TB) *bench {
 	t.Helper()
 	b := &bench{t: t, clock: testkit.NewClock(time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC))}
-	b.ledger = memledger.New(b.clock.Now)
-	conn := testkit.Link(t, b.ledger.Register)
+	b.ledger = apitest.Start(t, b.clock.Now)
+	conn := b.ledger.Conn()
 	log := slog.New(slog.DiscardHandler)
 	b.pins, b.feed = &pins{}, &record{}
-	b.edge = web.New(web.Config{Log: log, Now: b.clock.Now})
+	b.edge = web.New(web.Config{Log: log, Now: b.clock.Now, Degraded: func(path, source string) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.degraded = append(b.degraded, path+" "+source)
+	}})
 	ledger := ledgerclient.New(conn)
 	ledger.Feed = b.feed
 	deps := pages.Deps{
 		HubURL: hubURL, Origin: hubURL, APIURL: "https://api.example", Ledger: ledger,
-		Pins: b.pins, Operators: upstream.NewOperators(conn),
+		Pins:    b.pins,
 		Visitor: func(echo.Context) (grant.Visitor, string, error) { return grant.Visitor{}, "", nil },
-		Now:     b.clock.Now, Log: log, Degraded: func(path, source string) {
-			b.mu.Lock()
-			defer b.mu.Unlock()
-			b.degraded = append(b.degraded, path+" "+source)
-		},
+		Now:     b.clock.Now, Log: log,
 	}
 	b.wirePeople(&deps, conn)
 	if err := pages.Mount(b.edge, deps); err != nil {
@@ -92,32 +90,31 @@ func setup(t testing.TB) *bench {
 	return b
 }
 
-// fill gives the market something for every part of its page.
+// fill stores a market with content for every part of its page.
 func (b *bench) fill() {
 	now := b.clock.Now()
 	points := make([]*cataloguev1.HistoryPoint, 0, 61)
 	for i := range 61 {
 		points = append(points, &cataloguev1.HistoryPoint{T: now.Add(time.Duration(i-60) * time.Minute).Unix(), P: 0.30 + float64(i)/4000})
 	}
+	b.mara = b.ledger.AddOperator("mara_k")
+	b.ledger.AddMarket(apitest.Market{
+		ID: gauge, Title: question, Description: "The gauge of the Odra.", End: now.AddDate(0, 0, 73), Yes: 3150, Volume: 182000, Liquidity: 22000.5,
+		Volume24h: 9100, URL: "https://venue.example/event/gauge", Lane: "SCIENCE",
+	})
+	b.ledger.AddMarket(apitest.Market{ID: "kalshi-MILL", Title: "Will the mill race be dry on Sunday?", Yes: 500, Lane: "WORLD"})
+	b.addCalls(filedCall{
+		ID: callID, Owner: b.mara.GetId(), Market: gauge, Price: 6850, Take: "The dam opened at noon.", At: now.Add(-20 * time.Minute),
+	})
 	b.ledger.Lock()
 	defer b.ledger.Unlock()
-	b.ledger.Markets[gauge] = &marketv1.Market{
-		Id: gauge, Provider: "polymarket", Title: question, Description: "The gauge of the Odra.", EndDate: timestamppb.New(now.AddDate(0, 0, 73)),
-		Status: "open", YesBps: proto.Int32(3150), Volume: proto.Float64(182000), VolumeUnit: "usd", Liquidity: proto.Float64(22000.5),
-		Volume24H: proto.Float64(9100), Url: "https://venue.example/event/gauge", Lane: "SCIENCE", UpdatedAt: timestamppb.New(now),
-	}
-	b.ledger.Markets["kalshi-MILL"] = &marketv1.Market{
-		Id: "kalshi-MILL", Provider: "kalshi", Title: "Will the mill race be dry on Sunday?", Status: "open", YesBps: proto.Int32(500), Lane: "WORLD",
-	}
 	b.ledger.Histories = map[string][]*cataloguev1.HistoryPoint{"24H " + gauge: points, "1H " + gauge: points[30:]}
-	b.ledger.Signals = []*memledger.Filed{{Owner: "x", Signal: &signalv1.Signal{
-		Id: callID, Handle: "mara_k", PublicId: "op_0123456789abcdef", MarketId: gauge, Direction: "NO", PriceBps: 6850, ScoreBasisBps: 6850, PriceVerified: true, Rated: true, Status: "pending",
-		TextTake: proto.String("The dam opened at noon."), CreatedAt: timestamppb.New(now.Add(-20 * time.Minute)),
-	}}}
 	b.ledger.Sentiments = map[string]*cataloguev1.GetSentimentResponse{gauge: {
 		No: 1, WeightNo: 0.7, ConfidenceNo: proto.Float64(70), TakesNo: 1, Signals24H: 1, Move24HBps: proto.Int32(-450),
 	}}
-	b.ledger.Relations = map[string][]*cataloguev1.Relation{gauge: {{Market: b.ledger.Markets["kalshi-MILL"], Relation: "same_lane"}}}
+	b.ledger.Relations = map[string][]*cataloguev1.Relation{gauge: {{Relation: "same_lane", Market: &marketv1.Market{
+		Id: "kalshi-MILL", Provider: "kalshi", Title: "Will the mill race be dry on Sunday?", Status: "open", YesBps: proto.Int32(500), Lane: "WORLD",
+	}}}}
 	b.ledger.Tiles = map[string][]*cataloguev1.Tile{"": {{
 		Id: "ostrava-flood", Label: "River levels", MarketId: gauge, Title: question, Lane: "SCIENCE", MarketCount: 3, Volume24H: 48210.5,
 		YesBps: proto.Int32(3150), Move24HBps: proto.Int32(-650),
@@ -130,35 +127,37 @@ func (b *bench) get(target string) *httptest.ResponseRecorder {
 	return w
 }
 
-// fail makes the methods answer with an error, or wait until nobody asks any more.
-func (b *bench) fail(err error, methods ...string) {
-	b.ledger.Lock()
-	defer b.ledger.Unlock()
-	b.ledger.Before = func(ctx context.Context, method string) error {
-		for _, m := range methods {
-			if m != method {
-				continue
-			}
-			if err == nil {
-				<-ctx.Done()
-				return ctx.Err()
-			}
-			return err
+// edit changes the calls, operators, markets and other parts of the ledger's answers. A nil function changes nothing.
+func (b *bench) edit(call func(*signalv1.Signal), operator func(*operatorv1.Operator), market func(*marketv1.Market), more func(proto.Message)) {
+	b.ledger.Edit(func(answer proto.Message) {
+		var calls []*signalv1.Signal
+		switch a := answer.(type) {
+		case *signalv1.GetSignalResponse:
+			calls = append(calls, a.GetSignal())
+		case *signalv1.ListLedgerResponse:
+			calls = a.GetSignals()
+		case *recordv1.ListCallsResponse:
+			calls = a.GetSignals()
 		}
-		return nil
-	}
+		for _, c := range calls {
+			if call != nil {
+				call(c)
+			}
+		}
+		if a, ok := answer.(interface{ GetOperator() *operatorv1.Operator }); ok && operator != nil {
+			operator(a.GetOperator())
+		}
+		if a, ok := answer.(*marketv1.GetMarketResponse); ok && market != nil {
+			market(a.GetMarket())
+		}
+		if more != nil {
+			more(answer)
+		}
+	})
 }
 
-// set changes the market.
-func (b *bench) set(change func(m *marketv1.Market)) {
-	b.ledger.Lock()
-	defer b.ledger.Unlock()
-	m := proto.CloneOf(b.ledger.Markets[gauge])
-	change(m)
-	b.ledger.Markets[gauge] = m
-}
-
-// has demands words of a page, and that others are not on it: those with a mark.
+// has checks the status of a page, that it contains words, and that it has neither scripts nor inline styles. A word after "!" must
+// not be on the page.
 func has(t testing.TB, w *httptest.ResponseRecorder, status int, words ...string) {
 	t.Helper()
 	body := strings.ReplaceAll(w.Body.String(), "&#43;", "+")
@@ -167,9 +166,9 @@ func has(t testing.TB, w *httptest.ResponseRecorder, status int, words ...string
 	}
 	for _, word := range words {
 		if not, ok := strings.CutPrefix(word, "!"); ok && strings.Contains(body, not) {
-			t.Errorf("it shows %q", not)
+			t.Errorf("the page shows %q", not)
 		} else if !ok && !strings.Contains(body, word) {
-			t.Errorf("it does not show %q", word)
+			t.Errorf("the page lacks %q", word)
 		}
 	}
 	if strings.Contains(strings.ToLower(body), "<script") || strings.Contains(body, " style=") || strings.Contains(body, "ZgotmplZ") {
@@ -177,7 +176,92 @@ func has(t testing.TB, w *httptest.ResponseRecorder, status int, words ...string
 	}
 }
 
-// cached tells how the page may be kept.
-func cached(w *httptest.ResponseRecorder) string {
-	return fmt.Sprint(w.Header().Get("Cache-Control"), "|", w.Header().Get("X-Degraded"))
+// shared states the headers of a complete page for cached: shared caches may store it for 10 s, and no source is missing.
+const shared = "public, s-maxage=10|"
+
+// cached checks the Cache-Control and X-Degraded headers of a page. want has them in this order, separated by "|".
+func cached(t testing.TB, w *httptest.ResponseRecorder, want string) {
+	t.Helper()
+	if got := fmt.Sprint(w.Header().Get("Cache-Control"), "|", w.Header().Get("X-Degraded")); got != want {
+		t.Errorf("the page is cached as %q, want %q", got, want)
+	}
+}
+
+// checkParts makes each method of the ledger that a page calls fail alone, in three ways. The page must be answered within 3 s, show
+// that the part is missing, and have all other parts. parts has for each method the text that the page then shows and the text that
+// it then lacks, or "".
+func checkParts(t *testing.T, path, route string, parts map[string][2]string, fill func(*bench)) {
+	t.Helper()
+	for _, c := range []struct {
+		name   string
+		err    error
+		source string
+	}{
+		{"unavailable", apitest.ErrDB, "db"},
+		{"broken", errors.New("broken"), "internal_error"},
+		{"silent", context.DeadlineExceeded, "signal_service"},
+	} {
+		for method := range parts {
+			t.Run(method+" "+c.name, func(t *testing.T) {
+				t.Parallel()
+				b := setup(t)
+				fill(b)
+				b.ledger.Fail(c.err, method)
+				began := time.Now()
+				w := b.get(path)
+				if took := time.Since(began); took > 3*time.Second {
+					t.Errorf("the page took %v, want at most 3 s", took)
+				}
+				cached(t, w, "no-store|"+c.source)
+				for m, part := range parts {
+					if m != method {
+						has(t, w, 200, "!"+part[0], part[1])
+						continue
+					}
+					has(t, w, 200, part[0])
+					if part[1] != "" {
+						has(t, w, 200, "!"+part[1])
+					}
+				}
+				if len(b.degraded) != 1 || b.degraded[0] != route+" "+c.source {
+					t.Errorf("counted as degraded: %v", b.degraded)
+				}
+			})
+		}
+	}
+}
+
+// filedCall is a call that was filed at a given time.
+type filedCall struct {
+	ID, Owner, Market, Title string
+	Yes                      bool
+	Price                    int // stated price and scoring price in bps; the call is verified
+	Take                     string
+	At                       time.Time
+	Status                   string // pending if empty
+	Score                    int
+}
+
+// addCalls stores calls and updates the counters of filed calls, but not those of results.
+func (b *bench) addCalls(list ...filedCall) {
+	b.t.Helper()
+	for _, c := range list {
+		b.ledger.Exec(`INSERT INTO signals (id, market_id, user_id, yes, price_bps, score_basis_bps, price_verified, rated, created_at,
+				market_title, source, text_take)
+			VALUES ($1, $2, $3, $4, $5, $5, true, true, $6, $7, 'web', nullif($8, ''))`,
+			c.ID, c.Market, c.Owner, c.Yes, c.Price, c.At, c.Title, c.Take)
+		b.ledger.Exec(`INSERT INTO market_totals AS t (market_id, yes, no, crowd_yes, crowd_no) 
+			SELECT $1, y, 1 - y, y, 1 - y FROM (SELECT $2::boolean::integer AS y) AS s
+			ON CONFLICT (market_id) DO UPDATE SET yes = t.yes + excluded.yes, no = t.no + excluded.no,
+				crowd_yes = t.crowd_yes + excluded.yes, crowd_no = t.crowd_no + excluded.no`, c.Market, c.Yes)
+		b.ledger.Exec(`UPDATE operator_totals SET total = total + 1 WHERE user_id = $1`, c.Owner)
+		if c.Status == "" {
+			b.ledger.Exec(`INSERT INTO open_signals (signal_id, market_id, created_at) VALUES ($1, $2, $3)`, c.ID, c.Market, c.At)
+			continue
+		}
+		b.ledger.Exec(`INSERT INTO signal_results (signal_id, event_id, user_id, status, score, outcome, beat_crowd, scoring_version,
+				scoring_vertical, resolved_at, basis_bps, counted)
+			VALUES ($1, $1, $2, $3, $4, 'YES', false, '1.1', 'OTHER', $5, $6, true)`,
+			c.ID, c.Owner, c.Status, c.Score, c.At.Add(time.Hour), c.Price)
+	}
 }

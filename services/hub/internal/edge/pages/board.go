@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"strings"
@@ -15,10 +14,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/board"
 )
 
-const (
-	boardPath = "/board"
-	partBoard = "board"
-)
+const boardPath = "/board"
 
 type boardPage struct {
 	frame
@@ -30,7 +26,6 @@ type boardPage struct {
 	Heading              string
 	Rows                 []boardRow
 	Ticks                []chartTick
-	Away                 bool
 	Updated              string
 	JSON                 string
 	Everybody            string // leads to the widest board; empty: this is it
@@ -75,27 +70,22 @@ func boardURL(q board.Query) string {
 // board is GET /board.
 func (s *site) board(c echo.Context) error {
 	q := board.ParseQuery(c.QueryParam("operators"), c.QueryParam("window"), c.QueryParam("lane"), c.QueryParam("order"))
-	var b *boardv1.ListBroadcastResponse
-	g := newGather(c.Request().Context())
-	ask(g, partBoard, &b, func(ctx context.Context) (*boardv1.ListBroadcastResponse, error) {
-		return s.Ledger.Boards.ListBroadcast(ctx, q.Request(board.Max))
-	})
-	g.done()
+	g := newGather(c.Request().Context(), partsWithin)
+	b := askFor(g, "board", s.Ledger.Boards.ListBroadcast, q.Request(board.Max))
+	away := g.done()
 	p := boardPage{
 		frame: s.frame(c, "Board", "Who calls prediction markets best, and how much of it can be luck.", boardURL(q)),
-		Query: q, ByEdge: q.Order == board.ByEdge, Away: g.missing(partBoard), JSON: "/api/operator/leaderboard" + strings.TrimPrefix(boardURL(q), boardPath),
+		Query: q, ByEdge: q.Order == board.ByEdge,
+		JSON: "/api/operator/leaderboard" + strings.TrimPrefix(boardURL(q), boardPath),
 	}
-	p.Wide, p.Here, p.Kind = true, "board", "website"
+	p.Away, p.Wide, p.Here, p.Kind = away, true, "board", "website"
 	p.tabs()
 	if widest := boardURL(board.Query{Operators: "all", Window: "all", Order: q.Order}); widest != boardURL(q) {
 		p.Everybody = widest
 	}
-	if !p.Away {
-		p.Updated = when(ledgerclient.Time(b.GetUpdatedAt()))
-		p.fill(b.GetRows())
-	}
-	s.lessThanWhole(c, g)
-	return s.render(c, http.StatusOK, "board", p)
+	p.Updated = when(ledgerclient.Time(b.Value.GetUpdatedAt()))
+	p.fill(b.Value.GetRows())
+	return s.renderParts(c, g, http.StatusOK, "board", p)
 }
 
 // tabs are the ways to the other boards, each with everything else as it is.
@@ -120,7 +110,7 @@ func (p *boardPage) tabs() {
 	one(&p.Lanes, "All lanes", func(q *board.Query) { q.Lane = "" })
 	for _, lane := range syntax.Lanes {
 		if lane.Filterable() {
-			one(&p.Lanes, laneWord(lane), func(q *board.Query) { q.Lane = lane })
+			one(&p.Lanes, capital(lane), func(q *board.Query) { q.Lane = lane })
 		}
 	}
 	p.OrderText = "By broadcast score, 0 to 1,000: half of it is points won against the prices, the rest is activity and reach."
@@ -137,17 +127,14 @@ func (p *boardPage) fill(rows []*boardv1.Row) {
 		}
 	}
 	scale := spansOf(reports...)
-	p.Ticks = scale.ticks()
+	p.Ticks = scale.ticks(pointsOf)
 	for _, r := range rows {
 		o := r.GetOperator()
 		row := boardRow{
-			Rank: digits(int64(r.GetRank())), Name: o.GetDisplayName(), Handle: o.GetHandle(),
+			Rank: digits(int64(r.GetRank())), Name: nameOf(o.GetDisplayName(), o.GetHandle()), Handle: o.GetHandle(),
 			Machine: machineWords[syntax.OperatorType(o.GetOperatorType())], Broadcast: digits(int64(r.GetBroadcastScore())),
 			Points: signed(int(r.GetScore())), Way: wayOf(r.GetScore()), Right: "–",
 			Record: grouped(r.GetWon()) + "–" + grouped(r.GetLost()), Calls: grouped(r.GetTotal()),
-		}
-		if row.Name == "" {
-			row.Name = "@" + row.Handle
 		}
 		if tier := syntax.Tier(o.GetTier()); tier == syntax.House {
 			row.Tier = tierWords[tier].word
@@ -156,7 +143,7 @@ func (p *boardPage) fill(rows []*boardv1.Row) {
 			row.Right = digits(int64(r.GetAccuracy())) + "%"
 		}
 		if r.GetEdgeCalls() > 0 {
-			edge := scale.span(reportOfEdge(r))
+			edge := spanOf(reportOfEdge(r), scale)
 			row.Edge, row.Decided = &edge, grouped(r.GetEdgeCalls())
 		}
 		p.Rows = append(p.Rows, row)

@@ -2,21 +2,41 @@ package pages
 
 import (
 	"math"
-	"strconv"
 	"time"
-
-	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 )
 
-// timeScale is the width of a plot in Unix seconds; last is behind first.
-type timeScale struct{ first, last int64 }
+// axis is one side of a plot: the values at its start, left or on top, and at its end, and the distance of its labels.
+type axis struct{ start, end, step float64 }
 
-// part is where in the plot a time is, 0 to 1.
-func (x timeScale) part(t int64) float64 { return float64(t-x.first) / float64(x.last-x.first) }
+// part returns where on the axis a value is, from 0 to 1.
+func (a axis) part(v float64) float64 { return (v - a.start) / (a.end - a.start) }
 
-func (x timeScale) box(t int64) string     { return short(chartSide * x.part(t)) }
-func (x timeScale) percent(t int64) string { return share(x.part(t)) }
-func (x timeScale) slot(t int64) int       { return int(chartSlots * x.part(t)) }
+func (a axis) box(v float64) string     { return short(chartSide * a.part(v)) }
+func (a axis) percent(v float64) string { return share(a.part(v)) }
+func (a axis) slot(v float64) int       { return int(chartSlots * a.part(v)) }
+
+// ticks labels every step, the lowest first.
+func (a axis) ticks(label func(int) string) []chartTick {
+	var out []chartTick
+	for v := min(a.start, a.end); v <= max(a.start, a.end); v += a.step {
+		out = append(out, chartTick{a.percent(v), label(int(v))})
+	}
+	return out
+}
+
+// upright returns the axis of a height that begins and ends with a label.
+func upright(low, high, step float64) axis {
+	return axis{math.Ceil(high/step) * step, math.Floor(low/step) * step, step}
+}
+
+// bounds returns the lowest and the highest value of readings, of which there must be one.
+func bounds(list []reading, of func(reading) float64) (low, high float64) {
+	low, high = math.Inf(1), math.Inf(-1)
+	for _, r := range list {
+		low, high = min(low, of(r)), max(high, of(r))
+	}
+	return low, high
+}
 
 // The distances that labels may have; above them it is years.
 var timeSteps = [...]time.Duration{
@@ -30,13 +50,15 @@ const (
 	day        = 24 * time.Hour
 	mostLabels = 7
 	mostMonths = 5 // labels that name the year are wider
-	mostLines  = 5 // of prices
+	mostLines  = 5 // of a height
 	// A label nearer to an edge than this would stand out.
 	edgeRoom = 0.05
 )
 
-func (x timeScale) ticks() []chartTick {
-	span := x.last - x.first
+// timeTicks labels an axis of Unix seconds.
+func timeTicks(x axis) []chartTick {
+	first, last := int64(x.start), int64(x.end)
+	span := last - first
 	step := int64(timeSteps[len(timeSteps)-1] / time.Second)
 	for _, s := range timeSteps {
 		most := int64(mostLabels)
@@ -61,67 +83,63 @@ func (x timeScale) ticks() []chartTick {
 		layout = "2 Jan"
 	}
 	var out []chartTick
-	for t := (x.first + step - 1) / step * step; t <= x.last; t += step {
-		if p := x.part(t); p >= edgeRoom && p <= 1-edgeRoom {
+	for t := (first + step - 1) / step * step; t <= last; t += step {
+		if p := x.part(float64(t)); p >= edgeRoom && p <= 1-edgeRoom {
 			out = append(out, chartTick{share(p), time.Unix(t, 0).UTC().Format(layout)})
 		}
 	}
 	return out
 }
 
-// priceScale is the height of a plot in bps, with lines at every step.
-type priceScale struct{ low, high, step int }
-
 // The least height, so that a price that hardly moves looks as if it hardly moved.
 const leastHeight = 1000
 
-var priceSteps = [...]int{200, 250, 500, 1000, 2500}
+var priceSteps = [...]float64{200, 250, 500, 1000, 2500}
 
-// prices is the scale that shows every price and every call.
-func prices(points []price, calls []*signalv1.Signal) priceScale {
-	low, high := wholePrice, 0
-	see := func(bps int) { low, high = min(low, bps), max(high, bps) }
-	for _, p := range points {
-		see(int(p.bps))
-	}
-	for _, call := range calls {
-		see(yesOf(call))
-	}
+// prices is the axis in bps that shows every reading.
+func prices(list []reading) axis {
+	low, high := bounds(list, reading.value)
 	if missing := leastHeight - (high - low); missing > 0 {
-		low = max(0, low-missing/2)
+		low = max(0, low-math.Floor(missing/2))
 		high = min(wholePrice, low+leastHeight)
 		low = min(low, high-leastHeight)
 	}
-	var s priceScale
+	var y axis
 	for _, step := range priceSteps { // the last one fits everything
-		s = priceScale{low / step * step, (high + step - 1) / step * step, step}
-		if (s.high-s.low)/step <= mostLines {
+		if y = upright(low, high, step); (y.start-y.end)/step <= mostLines {
 			break
 		}
 	}
-	return s
+	return y
 }
 
-// part is how far from the top a price is, 0 to 1.
-func (y priceScale) part(bps float64) float64 {
-	return (float64(y.high) - bps) / float64(y.high-y.low)
-}
+// leastScores is the least height, so that a score that hardly moved looks like it.
+const leastScores = 10
 
-func (y priceScale) box(bps float64) string     { return short(chartSide * y.part(bps)) }
-func (y priceScale) percent(bps float64) string { return share(y.part(bps)) }
-
-func (y priceScale) ticks() []chartTick {
-	var out []chartTick
-	for bps := y.low; bps <= y.high; bps += y.step {
-		out = append(out, chartTick{y.percent(float64(bps)), percent(bps)})
+// scores is the axis that shows every reading of a score, and zero where that is near.
+func scores(list []reading) axis {
+	low, high := bounds(list, reading.value)
+	if low > 0 && low < high-low {
+		low = 0
 	}
-	return out
+	if high < 0 && -high < high-low {
+		high = 0
+	}
+	if missing := leastScores - (high - low); missing > 0 {
+		half := math.Floor(missing / 2)
+		low, high = low-half, high+missing-half
+	}
+	step := 1.0
+	for i := 0; math.Floor((high-low)/step) > mostLines; i++ {
+		step *= [...]float64{2, 2.5, 2}[i%3] // 1, 2, 5, 10, 20, 50
+	}
+	return upright(low, high, step)
 }
 
 // share writes a part of the plot as an attribute.
 func share(part float64) string { return short(100*part) + "%" }
 
-// short writes a length with two decimals at most.
+// short writes a length with two decimals at most. Adding zero takes the sign from a negative zero.
 func short(v float64) string {
-	return strconv.FormatFloat(math.Round(100*v)/100, 'f', -1, 64)
+	return decimal(math.Round(100*v)/100 + 0)
 }

@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/types/known/timestamppb"
+
 	"github.com/signalcast/signalcast/pkg/syntax"
 	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
-	"github.com/signalcast/signalcast/services/hub/internal/market"
-	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
 var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
@@ -32,7 +32,7 @@ func called(minutes int, side syntax.Side, price int32) *signalv1.Signal {
 	}
 }
 
-func drawn(i market.Interval, points ...point) chart {
+func drawn(i syntax.Interval, points ...point) chart {
 	return plot(stretch{Points: points, Interval: i, Now: noon, Trades: true})
 }
 
@@ -42,7 +42,7 @@ func TestChartOfNothing(t *testing.T) {
 		"no points": nil, "only before": {ago(61, 0.5)}, "only ahead": {ago(-2, 0.5)}, "no price": {{T: noon.Unix(), P: math.NaN()}},
 		"no time": {{T: 0, P: 0.5}, {T: -5, P: 0.5}, {T: math.MaxInt64, P: 0.5}, {T: math.MinInt64, P: 0.5}},
 	} {
-		if c := drawn(market.Hour, points...); !c.Empty || len(c.Lines)+len(c.Dots)+len(c.Rows) != 0 {
+		if c := drawn(syntax.IntervalHour, points...); !c.Empty || len(c.Lines)+len(c.Dots)+len(c.Rows) != 0 {
 			t.Errorf("%s: %+v", name, c)
 		}
 	}
@@ -50,14 +50,14 @@ func TestChartOfNothing(t *testing.T) {
 
 func TestChartOfOnePoint(t *testing.T) {
 	t.Parallel()
-	c := drawn(market.Hour, ago(30, 0.315))
+	c := drawn(syntax.IntervalHour, ago(30, 0.315))
 	if c.Empty || len(c.Lines) != 0 || len(c.Dots) != 1 || c.Low != "31.5%" || c.High != "31.5%" || c.Last != "31.5%" || c.Change != "0" || c.Way != "flat" {
 		t.Fatalf("%+v", c)
 	}
 	if c.Dots[0].X != "0%" || c.Now == nil || *c.Now != c.Dots[0] {
 		t.Errorf("it stands at %v, the last at %v", c.Dots[0], c.Now)
 	}
-	if c = drawn(market.Hour, ago(0, 0.5)); len(c.Dots) != 1 || c.Dots[0] != (place{"50%", "50%"}) {
+	if c = drawn(syntax.IntervalHour, ago(0, 0.5)); len(c.Dots) != 1 || c.Dots[0] != (place{"50%", "50%"}) {
 		t.Errorf("a price of this moment stands at %v", c.Dots)
 	}
 }
@@ -79,7 +79,7 @@ func TestChartGeometry(t *testing.T) {
 		{"flat at the bottom", []point{ago(60, 0), ago(0, 0)}, []string{"M0 1000L1000 1000"}, "0% 2% 4% 6% 8% 10%"},
 		{"flat at the top", []point{ago(60, 1), ago(0, 1)}, []string{"M0 0L1000 0"}, "90% 92% 94% 96% 98% 100%"},
 	} {
-		got := drawn(market.Hour, c.points...)
+		got := drawn(syntax.IntervalHour, c.points...)
 		var rows []string
 		for _, r := range got.Rows {
 			rows = append(rows, r.Label)
@@ -107,26 +107,26 @@ func TestChartGaps(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name        string
-		interval    market.Interval
+		interval    syntax.Interval
 		points      []point
 		lines, dots int
 	}{
-		{"whole hour", market.Hour, every(1, 60, 0), 1, 0},
-		{"ten minutes of quiet are none", market.Hour, every(1, 60, 40, 30, 0), 1, 0},
-		{"twenty minutes missing", market.Hour, every(1, 60, 40, 20, 0), 2, 0},
-		{"two gaps and a lonely price", market.Hour, every(1, 60, 50, 30, 30, 10, 0), 2, 1},
-		{"a day of five minutes", market.Day, every(5, 1440, 0), 1, 0},
-		{"an hour of the day missing", market.Day, every(5, 1440, 600, 540, 0), 2, 0},
-		{"a day of snapshots", market.Day, every(15, 1440, 0), 1, 0},
-		{"a week of hours", market.Week, every(60, 10080, 0), 1, 0},
-		{"a day of the week missing", market.Week, every(60, 10080, 5000, 3500, 0), 2, 0},
-		{"sparse all over", market.All, every(7*1440, 100*1440, 0), 1, 0},
+		{"whole hour", syntax.IntervalHour, every(1, 60, 0), 1, 0},
+		{"ten minutes of quiet are none", syntax.IntervalHour, every(1, 60, 40, 30, 0), 1, 0},
+		{"twenty minutes missing", syntax.IntervalHour, every(1, 60, 40, 20, 0), 2, 0},
+		{"two gaps and a lonely price", syntax.IntervalHour, every(1, 60, 50, 30, 30, 10, 0), 2, 1},
+		{"a day of five minutes", syntax.IntervalDay, every(5, 1440, 0), 1, 0},
+		{"an hour of the day missing", syntax.IntervalDay, every(5, 1440, 600, 540, 0), 2, 0},
+		{"a day of snapshots", syntax.IntervalDay, every(15, 1440, 0), 1, 0},
+		{"a week of hours", syntax.IntervalWeek, every(60, 10080, 0), 1, 0},
+		{"a day of the week missing", syntax.IntervalWeek, every(60, 10080, 5000, 3500, 0), 2, 0},
+		{"sparse all over", syntax.IntervalAll, every(7*1440, 100*1440, 0), 1, 0},
 	} {
 		if got := drawn(c.interval, c.points...); len(got.Lines) != c.lines || len(got.Dots) != c.dots {
 			t.Errorf("%s: %d lines and %d dots, want %d and %d", c.name, len(got.Lines), len(got.Dots), c.lines, c.dots)
 		}
 	}
-	held := plot(stretch{Points: []point{ago(60, 0.4), ago(30, 0.6)}, Interval: market.Hour, Now: noon, Trades: true, Held: true})
+	held := plot(stretch{Points: []point{ago(60, 0.4), ago(30, 0.6)}, Interval: syntax.IntervalHour, Now: noon, Trades: true, Held: true})
 	if len(held.Lines) != 1 || !strings.HasPrefix(held.Lines[0], "M0 ") || strings.Count(held.Lines[0], "H") != 2 || !strings.Contains(held.Lines[0], "H1000") || strings.Contains(held.Lines[0], "L") {
 		t.Errorf("a price that stands until the next one is drawn as %v", held.Lines)
 	}
@@ -135,7 +135,7 @@ func TestChartGaps(t *testing.T) {
 func TestChartMarks(t *testing.T) {
 	t.Parallel()
 	calls := []*signalv1.Signal{called(0, syntax.No, 6000), called(15, syntax.Yes, 7000), called(45, syntax.Yes, 20_000), called(50, syntax.No, -3), called(61, syntax.Yes, 5000)}
-	c := plot(stretch{Points: []point{ago(60, 0), ago(0, 1)}, Calls: calls, Interval: market.Hour, Now: noon, Trades: true})
+	c := plot(stretch{Points: []point{ago(60, 0), ago(0, 1)}, Calls: calls, Interval: syntax.IntervalHour, Now: noon, Trades: true})
 	var got []string
 	for _, m := range c.Marks {
 		got = append(got, m.X+","+m.Y+","+m.Class)
@@ -146,7 +146,7 @@ func TestChartMarks(t *testing.T) {
 	if c.Marks[0].Up || !c.Marks[1].Up || c.Marks[1].Title != "@mara_k: YES at 70¢, 18 Sep 2026, 11:45 UTC" {
 		t.Errorf("%+v", c.Marks[:2])
 	}
-	alone := plot(stretch{Calls: calls[:1], Interval: market.Hour, Now: noon, Trades: true})
+	alone := plot(stretch{Calls: calls[:1], Interval: syntax.IntervalHour, Now: noon, Trades: true})
 	if alone.Empty || !alone.NoPrices || len(alone.Marks) != 1 || alone.Now != nil || len(alone.Rows) < 2 {
 		t.Errorf("calls without prices: %+v", alone)
 	}
@@ -154,7 +154,7 @@ func TestChartMarks(t *testing.T) {
 	for i := range many {
 		many[i] = called(i/10, syntax.Yes, 5000)
 	}
-	if c := plot(stretch{Calls: many, Interval: market.Hour, Now: noon}); len(c.Marks) != chartMarks || c.Marks[0].X != "100%" {
+	if c := plot(stretch{Calls: many, Interval: syntax.IntervalHour, Now: noon}); len(c.Marks) != chartMarks || c.Marks[0].X != "100%" {
 		t.Errorf("%d marks", len(c.Marks))
 	}
 }
@@ -168,7 +168,7 @@ func TestChartStaysWithin(t *testing.T) {
 	odd := []float64{0, 1, -1, 2, 0.5, math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, math.SmallestNonzeroFloat64}
 	for round := range 200 {
 		s := stretch{
-			Interval: []market.Interval{market.Hour, market.Day, market.Week, market.All}[round%4], Now: noon,
+			Interval: []syntax.Interval{syntax.IntervalHour, syntax.IntervalDay, syntax.IntervalWeek, syntax.IntervalAll}[round%4], Now: noon,
 			Held: r.IntN(3) == 0, Trades: r.IntN(2) == 0,
 		}
 		n := r.IntN(60)
@@ -241,8 +241,7 @@ func TestTimeLabels(t *testing.T) {
 		{400 * 24 * time.Hour, "Jul 2026"},
 		{56 * 365 * 24 * time.Hour, ""},
 	} {
-		x := timeScale{noon.Add(-c.span).Unix(), noon.Unix()}
-		ticks := x.ticks()
+		ticks := timeTicks(axis{start: float64(noon.Add(-c.span).Unix()), end: float64(noon.Unix())})
 		var labels []string
 		for _, tick := range ticks {
 			labels = append(labels, tick.Label)

@@ -4,7 +4,6 @@ import (
 	"crypto/subtle"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -12,7 +11,9 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/web"
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
@@ -42,17 +43,17 @@ const (
 
 type devPage struct {
 	frame
-	HubURL, LoginURL string
-	SignedIn         bool
-	Handle           string
-	Notice, Fresh    string
-	Keys             []keyRow
-	Key              keyForm
-	Apps             []appRow
-	NewApp           appForm
-	NewAppOpen       bool
-	FreshApp         freshApp
-	Signers          []signerRow
+	LoginURL      string
+	SignedIn      bool
+	Handle        string
+	Notice, Fresh string
+	Keys          []keyRow
+	Key           keyForm
+	Apps          []appRow
+	NewApp        appForm
+	NewAppOpen    bool
+	FreshApp      freshApp
+	Signers       []signerRow
 }
 
 type keyRow struct {
@@ -62,9 +63,9 @@ type keyRow struct {
 
 // keyForm asks for a key.
 type keyForm struct {
-	Label                   string
-	Read, Signal, Broadcast bool
-	Errors                  map[string]string // by field
+	Label       string
+	Permissions []string
+	Errors      map[string]string // by field
 }
 
 // freshApp is what is told of an app once.
@@ -105,9 +106,9 @@ func (s *site) otherName(r *http.Request) bool {
 
 func (s *site) devPage(c echo.Context) devPage {
 	p := devPage{
-		frame: s.frame(c, "Developers", "Operator keys, apps and signing keys.", devPath), HubURL: s.HubURL,
-		Key:    keyForm{Read: true, Signal: true, Broadcast: true},
-		NewApp: appForm{Scopes: ticks(func(scope grant.Scope) bool { return scope == grant.ProfileRead })},
+		frame:  s.frame(c, "Developers", "Operator keys, apps and signing keys.", devPath),
+		Key:    keyForm{Permissions: []string{"read", "signal", "broadcast"}},
+		NewApp: appForm{AppDraft: grant.AppDraft{Scopes: []string{string(grant.ProfileRead)}}},
 	}
 	p.Here = "dev"
 	return p
@@ -115,7 +116,7 @@ func (s *site) devPage(c echo.Context) devPage {
 
 // showDev is the page of somebody who is signed in; set changes it before it is shown.
 func (s *site) showDev(c echo.Context, status int, op operator.Operator, set func(*devPage)) error {
-	keys, err := s.Operators.ListKeys(c.Request().Context(), op.ID)
+	keys, err := s.Ledger.Operators.ListKeys(c.Request().Context(), &operatorv1.ListKeysRequest{OperatorId: string(op.ID)})
 	if err != nil {
 		return err
 	}
@@ -124,7 +125,7 @@ func (s *site) showDev(c echo.Context, status int, op operator.Operator, set fun
 		return err
 	}
 	p := s.devPage(c)
-	p.SignedIn, p.Handle, p.Keys = true, string(op.Handle), keysOf(keys)
+	p.SignedIn, p.Handle, p.Keys = true, string(op.Handle), keysOf(keys.GetKeys())
 	p.Account = account{Handle: p.Handle, Face: face(p.Handle)}
 	for _, a := range apps {
 		p.Apps = append(p.Apps, rowOfApp(a))
@@ -156,7 +157,8 @@ func (s *site) developer(c echo.Context) (operator.Operator, error) {
 	if err != nil {
 		return operator.Operator{}, err
 	}
-	op, _, err := s.Operators.SignIn(c.Request().Context(), who)
+	r, err := s.Ledger.OperatorWrites.SignIn(c.Request().Context(), who.SignInRequest())
+	op := operator.FromMessage(r.GetOperator())
 	if v := s.visit(c); err == nil && v.who.UserID != "" && v.who.UserID != string(op.ID) {
 		err = web.ErrUnauthenticated // somebody else has signed in since
 	}
@@ -206,11 +208,11 @@ func (s *site) startSession(c echo.Context) error {
 	}
 	s.setCookie(c, devPath, cookieState, "", ended)
 	s.setCookie(c, sessionPath, cookieNext, "", ended)
-	op, _, err := s.Operators.SignIn(c.Request().Context(), who)
+	r, err := s.Ledger.OperatorWrites.SignIn(c.Request().Context(), who.SignInRequest())
 	if err != nil {
 		return err
 	}
-	if err := s.StartSession(c, op, who.SignedInAt); err != nil {
+	if err := s.StartSession(c, operator.FromMessage(r.GetOperator()), who.SignedInAt); err != nil {
 		return err
 	}
 	back := c.QueryParam("return_to")
@@ -224,21 +226,13 @@ func (s *site) startSession(c echo.Context) error {
 }
 
 // mint is POST /dev/keys: the one answer that shows the key.
-func (s *site) mint(c echo.Context) error {
-	op, form, err := s.act(c)
-	if err != nil {
-		return err
-	}
-	// Nothing ticked is an empty list, which is refused; nil would mean everything.
-	permissions := append([]string{}, form["permission"]...)
-	typed := keyForm{
-		Label: strings.TrimSpace(form.Get("label")), Read: slices.Contains(permissions, "read"),
-		Signal: slices.Contains(permissions, "signal"), Broadcast: slices.Contains(permissions, "broadcast"),
-	}
-	var plaintext string
-	draft, err := operator.NewKeyDraft(typed.Label, permissions, true)
+func (s *site) mint(c echo.Context, op operator.Operator, form url.Values) error {
+	// Without a tick this is an empty list, which is rejected; nil would mean all permissions.
+	typed := keyForm{Label: strings.TrimSpace(form.Get("label")), Permissions: append([]string{}, form["permission"]...)}
+	var minted *operatorv1.MintKeyResponse
+	draft, err := operator.NewKeyDraft(typed.Label, typed.Permissions, true)
 	if err == nil {
-		plaintext, _, err = s.Operators.MintKey(c.Request().Context(), op.ID, draft)
+		minted, err = s.Ledger.OperatorWrites.MintKey(c.Request().Context(), draft.MintRequest(op.ID))
 	}
 	if said := keyMistakes[fieldOf(err)]; said != "" {
 		typed.Errors = map[string]string{fieldOf(err): said}
@@ -247,7 +241,7 @@ func (s *site) mint(c echo.Context) error {
 	if err != nil {
 		return s.refused(c, op, err)
 	}
-	return s.showDev(c, http.StatusOK, op, func(p *devPage) { p.Fresh = plaintext })
+	return s.showDev(c, http.StatusOK, op, func(p *devPage) { p.Fresh = minted.GetPlaintext() })
 }
 
 // keyMistakes says what is wrong with a field to who typed it.
@@ -256,29 +250,30 @@ var keyMistakes = map[string]string{
 }
 
 // revoke is POST /dev/keys/revoke.
-func (s *site) revoke(c echo.Context) error {
-	op, form, err := s.act(c)
-	if err != nil {
-		return err
-	}
+func (s *site) revoke(c echo.Context, op operator.Operator, form url.Values) error {
 	if err := s.RevokeKey(c.Request().Context(), op.ID, form.Get("id")); err != nil {
 		return err
 	}
 	return done(c, devPath)
 }
 
-// act admits a form of our own page from somebody who is signed in. Who asks is
-// settled before the form is read.
-func (s *site) act(c echo.Context) (operator.Operator, url.Values, error) {
-	if !web.SameOrigin(c.Request(), s.Origin) {
-		return operator.Operator{}, nil, errForeign
+// developerForm returns a handler that passes to do the signed-in operator and the form. Before it reads the form, it rejects
+// forms of other origins and visitors who are not signed in.
+func (s *site) developerForm(do func(echo.Context, operator.Operator, url.Values) error) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if !web.SameOrigin(c.Request(), s.Origin) {
+			return errForeign
+		}
+		op, err := s.developer(c)
+		if err != nil {
+			return err
+		}
+		form, err := s.form(c)
+		if err != nil {
+			return err
+		}
+		return do(c, op, form)
 	}
-	op, err := s.developer(c)
-	if err != nil {
-		return operator.Operator{}, nil, err
-	}
-	form, err := s.form(c)
-	return op, form, err
 }
 
 const maxForm = 16 << 10
@@ -308,12 +303,15 @@ func (s *site) setCookie(c echo.Context, path, name, value string, life time.Dur
 	})
 }
 
-func keysOf(keys []operator.Key) []keyRow {
+func keysOf(keys []*operatorv1.Key) []keyRow {
 	rows := make([]keyRow, 0, len(keys))
 	for _, k := range keys {
-		r := keyRow{ID: k.ID, Label: k.Label, Tier: k.Tier, Permissions: strings.Join(k.Permissions, ", "), Made: when(k.CreatedAt), Used: "never", Active: k.Active}
-		if !k.LastUsedAt.IsZero() {
-			r.Used = when(k.LastUsedAt)
+		r := keyRow{
+			ID: k.GetId(), Label: k.GetLabel(), Tier: k.GetTier(), Permissions: strings.Join(k.GetPermissions(), ", "),
+			Made: when(ledgerclient.Time(k.GetCreatedAt())), Used: "never", Active: k.GetActive(),
+		}
+		if k.GetLastUsedAt() != nil {
+			r.Used = when(k.GetLastUsedAt().AsTime())
 		}
 		rows = append(rows, r)
 	}

@@ -1,6 +1,8 @@
 package pages
 
 import (
+	"cmp"
+	"context"
 	"net/http"
 	"net/url"
 	"strings"
@@ -10,29 +12,21 @@ import (
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
+	"github.com/signalcast/signalcast/services/hub/internal/message"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
 // appForm is what an owner says of an app, as a form has it.
 type appForm struct {
-	Name, Redirects, Homepage, Logo string
-	Confidential                    bool
-	Scopes                          []scopeTick
-	Errors                          map[string]string // by field
-}
-
-// scopeTick is a scope with its box.
-type scopeTick struct {
-	Scope, Word string
-	On          bool
+	grant.AppDraft
+	Redirects string            // as they were typed
+	Errors    map[string]string // by field
 }
 
 type appRow struct {
-	ID, Name, Kind, Made string
-	Confidential, Active bool
-	Redirects            []string
-	Scopes               []string
-	Form                 appForm
-	Open                 bool // its form has a mistake
+	grant.App
+	Form appForm
+	Open bool // its form has a mistake
 }
 
 // appMistakes says what is wrong with a field to who typed it.
@@ -45,47 +39,20 @@ var appMistakes = map[string]string{
 	"type":         "Choose one of the two.",
 }
 
-func ticks(on func(grant.Scope) bool) []scopeTick {
-	all := grant.AllScopes()
-	out := make([]scopeTick, 0, len(all))
-	for _, scope := range all {
-		out = append(out, scopeTick{Scope: string(scope), Word: scopeWords[scope].Word, On: on(scope)})
-	}
-	return out
-}
-
 func rowOfApp(a grant.App) appRow {
-	r := appRow{
-		ID: a.ID, Name: a.Name, Kind: "public", Made: when(a.CreatedAt), Confidential: a.Kind == grant.Confidential, Active: a.Active(),
-		Redirects: a.RedirectURIs,
-		Form: appForm{
-			Name: a.Name, Redirects: strings.Join(a.RedirectURIs, "\n"), Homepage: a.Homepage, Logo: a.LogoURL,
-			Confidential: a.Kind == grant.Confidential, Scopes: ticks(a.Scopes.Has),
-		},
-	}
-	if r.Confidential {
-		r.Kind = "confidential"
-	}
-	for _, scope := range a.Scopes {
-		r.Scopes = append(r.Scopes, scopeWords[scope].Word)
-	}
-	return r
+	return appRow{App: a, Form: appForm{Redirects: strings.Join(a.RedirectURIs, "\n"), AppDraft: grant.AppDraft{
+		Name: a.Name, Kind: a.Kind, Scopes: a.Scopes.Words(), Homepage: a.Homepage, LogoURL: a.LogoURL,
+	}}}
 }
 
 // draftOf reads the form of an app, and keeps it as it was typed.
-func draftOf(form url.Values) (grant.AppDraft, appForm) {
-	d := grant.AppDraft{
-		Name: strings.TrimSpace(form.Get("name")), Kind: grant.Kind(form.Get("type")), RedirectURIs: strings.Fields(form.Get("redirectUris")),
-		Scopes: append([]string{}, form["scope"]...), Homepage: strings.TrimSpace(form.Get("homepage")), LogoURL: strings.TrimSpace(form.Get("logoUrl")),
-	}
-	chosen := map[string]bool{}
-	for _, scope := range d.Scopes {
-		chosen[scope] = true
-	}
-	return d, appForm{
-		Name: d.Name, Redirects: strings.TrimSpace(form.Get("redirectUris")), Homepage: d.Homepage, Logo: d.LogoURL,
-		Confidential: d.Kind == grant.Confidential, Scopes: ticks(func(s grant.Scope) bool { return chosen[string(s)] }),
-	}
+func draftOf(form url.Values) appForm {
+	return appForm{Redirects: strings.TrimSpace(form.Get("redirectUris")), AppDraft: grant.AppDraft{
+		Name: strings.TrimSpace(form.Get("name")), Kind: grant.Kind(form.Get("type")),
+		RedirectURIs: strings.Fields(form.Get("redirectUris")),
+		Scopes:       append([]string{}, form["scope"]...), Homepage: strings.TrimSpace(form.Get("homepage")),
+		LogoURL: strings.TrimSpace(form.Get("logoUrl")),
+	}}
 }
 
 // mistake notes in the form what the fault is about; false: it is about no field.
@@ -100,13 +67,9 @@ func (f *appForm) mistake(err error) bool {
 }
 
 // registerApp is POST /dev/apps: the one answer that shows a first secret.
-func (s *site) registerApp(c echo.Context) error {
-	op, form, err := s.act(c)
-	if err != nil {
-		return err
-	}
-	d, typed := draftOf(form)
-	a, secret, err := s.Grants.Register(c.Request().Context(), string(op.ID), d)
+func (s *site) registerApp(c echo.Context, op operator.Operator, form url.Values) error {
+	typed := draftOf(form)
+	a, secret, err := s.Grants.Register(c.Request().Context(), string(op.ID), typed.AppDraft)
 	if err != nil {
 		if typed.mistake(err) {
 			return s.showDev(c, web.Status(fault.Of(err).Kind), op, func(p *devPage) { p.NewApp, p.NewAppOpen = typed, true })
@@ -117,21 +80,15 @@ func (s *site) registerApp(c echo.Context) error {
 }
 
 // changeApp is POST /dev/apps/change: the whole form but for the kind, which is final.
-func (s *site) changeApp(c echo.Context) error {
-	op, form, err := s.act(c)
-	if err != nil {
-		return err
-	}
-	d, typed := draftOf(form)
-	id := form.Get("app")
-	_, err = s.Grants.ChangeApp(c.Request().Context(), string(op.ID), id, grant.AppChange{
-		Name: &d.Name, RedirectURIs: &d.RedirectURIs, Scopes: &d.Scopes, Homepage: &d.Homepage, LogoURL: &d.LogoURL,
+func (s *site) changeApp(c echo.Context, op operator.Operator, form url.Values) error {
+	typed, id := draftOf(form), form.Get("app")
+	_, err := s.Grants.ChangeApp(c.Request().Context(), string(op.ID), id, grant.AppChange{
+		Name: &typed.Name, RedirectURIs: &typed.RedirectURIs, Scopes: &typed.Scopes, Homepage: &typed.Homepage, LogoURL: &typed.LogoURL,
 	})
 	if err != nil && typed.mistake(err) {
 		return s.showDev(c, web.Status(fault.Of(err).Kind), op, func(p *devPage) {
 			for i := range p.Apps {
 				if p.Apps[i].ID == id {
-					typed.Confidential = p.Apps[i].Confidential
 					p.Apps[i].Form, p.Apps[i].Open = typed, true
 				}
 			}
@@ -144,11 +101,7 @@ func (s *site) changeApp(c echo.Context) error {
 }
 
 // renewSecret is POST /dev/apps/secret: the one answer that shows the new secret.
-func (s *site) renewSecret(c echo.Context) error {
-	op, form, err := s.act(c)
-	if err != nil {
-		return err
-	}
+func (s *site) renewSecret(c echo.Context, op operator.Operator, form url.Values) error {
 	id := form.Get("app")
 	secret, err := s.Grants.RenewSecret(c.Request().Context(), string(op.ID), id, form.Get("immediate") == "yes")
 	if err != nil {
@@ -165,11 +118,7 @@ func (s *site) renewSecret(c echo.Context) error {
 }
 
 // disableApp is POST /dev/apps/disable. It is for good, so a box has to be ticked.
-func (s *site) disableApp(c echo.Context) error {
-	op, form, err := s.act(c)
-	if err != nil {
-		return err
-	}
+func (s *site) disableApp(c echo.Context, op operator.Operator, form url.Values) error {
 	if form.Get("sure") != "yes" {
 		return s.showDev(c, http.StatusBadRequest, op, func(p *devPage) { p.Notice = "Nothing was shut down: tick the box first. It is for good." })
 	}
@@ -177,4 +126,51 @@ func (s *site) disableApp(c echo.Context) error {
 		return err
 	}
 	return done(c, devPath+"#apps")
+}
+
+// signerRow is a signing key of a person with the name of the app that it belongs to.
+type signerRow struct {
+	message.Signer
+	App, State string
+}
+
+// statusWords are the texts of the states of a signer.
+var statusWords = map[message.Status]string{message.Active: "active", message.Revoked: "revoked", message.Expired: "run out"}
+
+// signersOf returns the signing keys of an operator, with the apps that they belong to.
+func (s *site) signersOf(ctx context.Context, op operator.Operator) ([]signerRow, error) {
+	list, err := s.Messages.ListSigners(ctx, string(op.ID))
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	grants, err := s.Grants.ListGrants(ctx, string(op.ID))
+	if err != nil {
+		return nil, err
+	}
+	apps := map[string]string{}
+	for _, g := range grants {
+		apps[g.App.ID] = g.App.Name
+	}
+	apps[""] = "your own"
+	rows := make([]signerRow, 0, len(list))
+	for _, one := range list {
+		rows = append(rows, signerRow{one, cmp.Or(apps[one.AppID], "an app of before"), statusWords[one.Status(s.Now())]})
+	}
+	return rows, nil
+}
+
+// shortKey is enough of a public key to tell it from the others.
+func shortKey(key message.Key) string {
+	if len(key) < 16 {
+		return string(key)
+	}
+	return string(key[:8] + "…" + key[len(key)-6:])
+}
+
+// revokeSigner is POST /dev/signers/revoke.
+func (s *site) revokeSigner(c echo.Context, op operator.Operator, form url.Values) error {
+	if _, err := s.Messages.RevokeSigner(c.Request().Context(), message.Owner{DenpaID: string(op.ID)}, form.Get("key")); err != nil {
+		return err
+	}
+	return done(c, devPath+"#signers")
 }

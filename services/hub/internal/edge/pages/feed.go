@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -19,20 +18,15 @@ const (
 	feedPath    = "/feed"
 	eventsShown = 50
 	movesShown  = 20
-	partFeed    = "feed"
 )
 
-// feedPage is the feed as the server read it; a script goes on behind Head.
+// feedPage is the feed as the server read it. The script of the page adds the events after Head.
 type feedPage struct {
 	frame
 	Views   []tab
 	Channel string
-	Socket  string // address of the live feed; empty: it is not told
-	Script  string
-	Library string
 	Head    int64
 	Rows    []feedRow
-	Away    bool
 	Read    string
 }
 
@@ -72,7 +66,7 @@ func feedViews() []feedView {
 	for _, lane := range syntax.Lanes {
 		if lane.Filterable() {
 			views = append(views, feedView{
-				channel: "signals:lane:" + string(lane), query: "?lane=" + strings.ToLower(string(lane)), label: laneWord(lane), types: callTypes, lane: lane,
+				channel: "signals:lane:" + string(lane), query: "?lane=" + strings.ToLower(string(lane)), label: capital(lane), types: callTypes, lane: lane,
 			})
 		}
 	}
@@ -97,41 +91,35 @@ func (s *site) feed(c echo.Context) error {
 	here := viewOf(c, views)
 	p := feedPage{
 		frame:   s.frame(c, "Live feed", "What happens on Signalcast, as it happens.", feedPath+here.query),
-		Channel: here.channel, Socket: s.socket, Script: s.scripts["feed.js"], Library: s.scripts["signalcast-feed.js"], Read: s.Now().UTC().Format("15:04:05 UTC"),
+		Channel: here.channel, Read: s.Now().UTC().Format("15:04:05 UTC"),
 	}
 	p.Wide, p.Here, p.Kind = true, "feed", "website"
 	for _, v := range views {
 		p.Views = append(p.Views, tab{Label: v.label, URL: feedPath + v.query, Here: v.channel == here.channel})
 	}
-	g := newGather(c.Request().Context())
-	var (
-		page  *feedv1.ListEventsResponse
-		moves *wirev1.ListMovesResponse
-	)
+	g := newGather(c.Request().Context(), partsWithin)
 	if here.channel == wireChannel {
-		ask(g, partFeed, &moves, func(ctx context.Context) (*wirev1.ListMovesResponse, error) {
-			return s.Ledger.Wire.ListMoves(ctx, &wirev1.ListMovesRequest{Window: string(syntax.Window24h), Limit: movesShown})
+		moves := askFor(g, "feed", s.Ledger.Wire.ListMoves, &wirev1.ListMovesRequest{
+			Window: string(syntax.Window24h), Limit: movesShown,
 		})
+		p.Away = g.done()
+		for _, m := range moves.Value.GetMoves() {
+			p.Rows = append(p.Rows, rowOfMove(m))
+		}
 	} else {
-		ask(g, partFeed, &page, func(ctx context.Context) (*feedv1.ListEventsResponse, error) {
-			return s.Ledger.Feed.ListEvents(ctx, &feedv1.ListEventsRequest{
-				Types: here.types, Lane: string(here.lane), Limit: eventsShown,
-			})
+		events := askFor(g, "feed", s.Ledger.Feed.ListEvents, &feedv1.ListEventsRequest{
+			Types: here.types, Lane: string(here.lane), Limit: eventsShown,
 		})
-	}
-	g.done()
-	p.Away, p.Head = g.missing(partFeed), page.GetHead()
-	for _, e := range page.GetEvents() {
-		p.Rows = append(p.Rows, rowOfEvent(e))
-	}
-	for _, m := range moves.GetMoves() {
-		p.Rows = append(p.Rows, rowOfMove(m))
+		p.Away = g.done()
+		p.Head = events.Value.GetHead()
+		for _, e := range events.Value.GetEvents() {
+			p.Rows = append(p.Rows, rowOfEvent(e))
+		}
 	}
 	if s.socket != "" {
-		c.Response().Header().Set("Content-Security-Policy", policy+"; script-src 'self'; connect-src "+strings.TrimSuffix(s.socket, "/ws"))
+		c.Response().Header().Set("Content-Security-Policy", policy+"; script-src 'self'; connect-src"+s.socketSource())
 	}
-	s.lessThanWhole(c, g)
-	return s.render(c, http.StatusOK, "feed", p)
+	return s.renderParts(c, g, http.StatusOK, "feed", p)
 }
 
 // eventData is what rows take from the data of an event.

@@ -1,64 +1,73 @@
 package pages
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/hub/internal/onair"
 )
 
-const (
-	livePath = "/live/"
-	partAir  = "air"
-)
+const livePath = "/live/"
 
-// OnAir is what the live page of an operator shows. It is empty unless an administrator
-// approved the operator.
-type OnAir struct {
-	Approved  bool
-	State     string // idle, live, ended
-	HLSURL    string // empty: none
-	StartedAt time.Time
-	Viewers   int64
-	Signal    OverlaySignal
+// airNow is what the live page of an operator shows. It is empty unless an administrator approved the operator.
+type airNow struct {
+	Approved bool
+	Session  onair.Session // the newest one
+	Viewers  int64
+	Overlay  onair.Overlay // without a market: none
 }
 
-// OverlaySignal is the market that an operator has on the air; without an id it is none.
-type OverlaySignal struct {
-	MarketID   marketID
-	Name, Note string
-	YesPct     *float64 // 0-100
-	ClosesAt   time.Time
+// state returns whether the operator is live, was live, or neither.
+func (a *airNow) state() string {
+	switch {
+	case a.Session.Live():
+		return onair.StateLive
+	case a.Session.ID != "" && !a.Session.Open():
+		return onair.StateEnded
+	}
+	return onair.StateIdle
 }
 
-// Air tells what an operator has on the air. Fault: db_unavailable.
-type Air func(ctx context.Context, handle syntax.Handle) (OnAir, error)
+// readAir returns what an approved operator broadcasts now. Fault: db_unavailable.
+func (s *site) readAir(ctx context.Context, handle syntax.Handle) (out airNow, err error) {
+	if streamer, err := s.OnAir.Store.Streamer(ctx, handle); err != nil || streamer.Status != onair.Approved {
+		return out, err
+	}
+	out.Approved = true
+	if out.Session, _, err = s.OnAir.Last(ctx, handle); err != nil {
+		return out, err
+	}
+	if out.Session.Live() {
+		out.Viewers = s.OnAir.Viewers(ctx, handle)
+	}
+	out.Overlay, _, err = s.OnAir.Overlay(ctx, handle)
+	return out, err
+}
 
 type livePage struct {
 	frame
-	Handle, Heading                    string
-	State, Word, Text                  string
-	OnAir, Approved                    bool
-	Stream, Started, Viewers           string
-	Origins, Socket                    string
-	Library, Line, Player, HLS, Script string
-	Name, MarketURL, Note, Yes, No     string
-	Calls                              []recentCall
-	Read                               string
+	Handle, Heading                string
+	State, Word, Text              string
+	OnAir, Approved                bool
+	Stream, Started, Viewers       string
+	Origins                        string
+	Name, MarketURL, Note, Yes, No string
+	Read                           string
 }
 
-// airWords are what the page says of a state, as its script does.
+// airWords are the word and the text of each state. The script of the page has the same.
 var airWords = map[string][2]string{
-	"idle":  {"Offline", "Nothing is on the air. This page goes on by itself when that changes."},
-	"ended": {"Ended", "The broadcast is over. The calls that were made in it stay."},
-	"live":  {"Live", ""},
+	onair.StateIdle:  {"Offline", "Nothing is on the air. This page goes on by itself when that changes."},
+	onair.StateEnded: {"Ended", "The broadcast is over. The calls that were made in it stay."},
+	onair.StateLive:  {"Live", ""},
 }
 
 // live is GET /live/{handle}: the stream of an operator, and what is called in it.
@@ -67,59 +76,44 @@ func (s *site) live(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	handle, name := account.Handle, account.DisplayName
-	if name == "" {
-		name = "@" + string(handle)
-	}
-	air := OnAir{State: "idle"}
-	g := newGather(c.Request().Context())
-	if s.Air != nil {
-		ask(g, partAir, &air, func(ctx context.Context) (OnAir, error) { return s.Air(ctx, handle) })
+	handle, name := account.Handle, nameOf(account.DisplayName, string(account.Handle))
+	read, g := &part[airNow]{}, newGather(c.Request().Context(), partsWithin)
+	if s.OnAir != nil {
+		read = ask(g, "air", func(ctx context.Context) (airNow, error) { return s.readAir(ctx, handle) })
 	}
 	g.done()
-	if _, known := airWords[air.State]; !known {
-		air.State = "idle"
-	}
+	air, state := read.Value, read.Value.state()
 	p := livePage{
 		frame:  s.frame(c, name+" live", name+" (@"+string(handle)+") live on Signalcast.", livePath+string(handle)),
-		Handle: string(handle), Heading: name, State: air.State, Word: airWords[air.State][0], Text: airWords[air.State][1], OnAir: air.State == "live",
-		Approved: air.Approved, Viewers: grouped(air.Viewers), Started: stampOf(air.StartedAt), Socket: s.socket,
-		Library: s.scripts["signalcast-feed.js"], Line: s.scripts["line.js"], Player: s.scripts["player.js"], HLS: s.scripts[hlsFile], Script: s.scripts["live.js"],
+		Handle: string(handle), Heading: name, State: state, Word: airWords[state][0], Text: airWords[state][1],
+		OnAir: state == onair.StateLive, Approved: air.Approved, Viewers: grouped(air.Viewers),
 		Read: s.Now().UTC().Format("15:04:05 UTC"),
 	}
 	p.Wide, p.Kind = true, "video.other"
 	p.shared(s.HubURL, "operator", p.Handle)
 	if p.OnAir {
-		p.Stream = air.HLSURL
+		p.Stream, p.Started = air.Session.URL, syntax.Stamp(air.Session.StartedAt)
 	}
-	p.fillSignal(air.Signal)
-	origins := s.videoOrigins(air.HLSURL)
+	p.fillSignal(&air.Overlay)
+	origins := s.videoOrigins(p.Stream)
 	p.Origins = strings.Join(origins, " ")
 	c.Response().Header().Set("Content-Security-Policy", s.watching(origins))
-	s.lessThanWhole(c, g)
-	return s.render(c, http.StatusOK, "live", p)
+	return s.renderParts(c, g, http.StatusOK, "live", p)
 }
 
-func (p *livePage) fillSignal(o OverlaySignal) {
+func (p *livePage) fillSignal(o *onair.Overlay) {
 	p.Yes, p.No, p.MarketURL = "–", "–", marketsPath
 	if o.MarketID == "" {
 		return
 	}
-	p.Name, p.Note, p.MarketURL = o.Name, o.Note, marketPath+string(o.MarketID)
-	if p.Name == "" {
-		p.Name = "Market " + string(o.MarketID)
+	p.Name, p.MarketURL = cmp.Or(o.Name, "Market "+string(o.MarketID)), marketPath+string(o.MarketID)
+	if o.Annotation != nil {
+		p.Note = *o.Annotation
 	}
 	if o.YesPct != nil {
 		yes := int(*o.YesPct*100 + 0.5)
 		p.Yes, p.No = cents(yes), cents(10000-yes)
 	}
-}
-
-func stampOf(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return syntax.Stamp(t)
 }
 
 // plainHost is a host that stands in a policy as it is: nothing in it ends a directive.

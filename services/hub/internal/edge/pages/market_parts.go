@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/edge/view"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
@@ -23,10 +25,12 @@ type outcomePart struct {
 	ProofURL, Disputed         string
 }
 
+// callRow is a call in a list.
 type callRow struct {
-	ID, Who, Handle, Side, Class, Price, Take string
-	Status, StatusClass, Score                string
-	At, AtISO                                 string
+	ID, Title, Who, Handle, Take string
+	Side, SideClass, Price       string
+	Status, StatusWord, Score    string
+	At, ShortAt, AtISO           string // ShortAt: without the year
 }
 
 // crowdPart is the crowd beside the market.
@@ -43,17 +47,13 @@ type moodPart struct {
 	Lines       []string
 }
 
-type relatedRow struct {
-	URL, Title, Venue, Yes, Status, Why string
-}
-
 // settle says what state the market is in and what came of it.
 func (p *marketPage) settle(m *marketv1.Market, o *resolutionv1.Outcome, now time.Time) {
 	p.Outcome = outcomeOf(o)
 	p.Status = statusOf(m, o, now)
 	p.Open = m.GetStatus() == string(syntax.MarketOpen) && p.Status.Class == "open"
 	if m.ClosePriceBps != nil {
-		p.Close = percent(min(max(m.GetClosePriceBps(), 0), wholePrice))
+		p.Close = percent(bounded(m.GetClosePriceBps()))
 	}
 }
 
@@ -105,18 +105,17 @@ func outcomeOf(o *resolutionv1.Outcome) *outcomePart {
 func callsOf(list []*signalv1.Signal) []callRow {
 	rows := make([]callRow, 0, len(list))
 	for _, call := range list {
-		filed := ledgerclient.Time(call.GetCreatedAt())
+		side, status, filed := call.GetDirection(), call.GetStatus(), ledgerclient.Time(call.GetCreatedAt())
 		rows = append(rows, callRow{
-			ID: call.GetId(), Who: callerOf(call), Handle: call.GetHandle(), Side: call.GetDirection(), Class: sideClass(call.GetDirection()),
-			Price: priceOf(call), Status: statusWord(call.GetStatus()), StatusClass: call.GetStatus(), Score: callPoints(call),
-			At: filed.UTC().Format("2 Jan, 15:04"), AtISO: syntax.Stamp(filed), Take: call.GetTextTake(),
+			ID: call.GetId(), Title: cmp.Or(call.GetMarketTitle(), call.GetMarketId()), Who: callerOf(call),
+			Handle: call.GetHandle(),
+			Side:   side, SideClass: sideClass(side), Price: priceOf(call), Take: call.GetTextTake(),
+			Status: status, StatusWord: statusWord(status), Score: callPoints(call),
+			At: when(filed), ShortAt: filed.UTC().Format("2 Jan, 15:04"), AtISO: syntax.Stamp(filed),
 		})
 	}
 	return rows
 }
-
-// sharePercent is a part of a total above zero in percent, half up.
-func sharePercent(part, total int64) int64 { return (200*part + total) / (2 * total) }
 
 // near is how many points apart crowd and market may be and still agree, in bps.
 const near = 300
@@ -129,7 +128,7 @@ func crowdOf(m *marketv1.Market, c *signalv1.GetCrowdResponse) (part *crowdPart,
 	if total <= 0 {
 		return nil, top
 	}
-	part = &crowdPart{Pct: min(max(sharePercent(c.GetYes(), total), 0), 100), Calls: many(total, "call")}
+	part = &crowdPart{Pct: min(max(view.SharePercent(c.GetYes(), total), 0), 100), Calls: many(total, "call")}
 	part.Yes = strconv.FormatInt(part.Pct, 10) + "%"
 	if m.YesBps == nil {
 		return part, top
@@ -183,17 +182,11 @@ func sides(yes, no *float64) string {
 
 var relationWords = map[string]string{"same_event": "Same event", "similar": "Similar question", "same_lane": "Same lane"}
 
-func relatedOf(list []*cataloguev1.Relation) []relatedRow {
-	rows := make([]relatedRow, 0, len(list))
+func relatedOf(list []*cataloguev1.Relation) []marketRow {
+	rows := make([]marketRow, 0, len(list))
 	for _, one := range list {
-		m := one.GetMarket()
-		row := relatedRow{
-			URL: "/m/" + m.GetId(), Title: m.GetTitle(), Venue: venueWord(m.GetProvider()), Why: relationWords[one.GetRelation()],
-			Status: closedWord(m),
-		}
-		if m.YesBps != nil {
-			row.Yes = percent(min(max(m.GetYesBps(), 0), wholePrice))
-		}
+		row := rowOf(one.GetMarket())
+		row.Why = relationWords[one.GetRelation()]
 		rows = append(rows, row)
 	}
 	return rows

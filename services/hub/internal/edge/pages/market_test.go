@@ -1,7 +1,6 @@
 package pages_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -12,8 +11,9 @@ import (
 	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 
-	"github.com/signalcast/signalcast/services/hub/internal/memledger"
+	"github.com/signalcast/signalcast/services/api/apitest"
 )
 
 func TestMarketPage(t *testing.T) {
@@ -32,69 +32,31 @@ func TestMarketPage(t *testing.T) {
 		"The dam opened at noon.", "68.5¢", "Kalshi · Same lane", `<a href="/m/kalshi-MILL">`,
 		`"marketId":"701122","direction":"YES","priceAtPrediction":3150}`, `<a href="/dev">developer page</a>`, `aria-current="page">Markets</a>`,
 		"!available right now", "!No outcome yet", "!Top forecasters")
-	if cached(w) != "public, s-maxage=10|" {
-		t.Error(cached(w))
-	}
+	cached(t, w, shared)
 	has(t, b.get("/m/"+gauge+"?interval=1H"), 200, `title="last hour" aria-current="true"`, `!title="last 24 hours" aria-current`)
 	has(t, b.get("/m/"+gauge+"?interval=ALL"), 200, "No price history in this stretch.", `class="mark side-no"`)
 	has(t, b.get("/m/"+gauge+"?interval=%3Cb%3E"), 200, `title="last 24 hours" aria-current="true"`)
-	has(t, b.get("/m/kalshi-MILL"), 200, "No price history for the stretch 24H.", "Nobody has called this market yet.", "No calls, no sentiment.", "No market belongs with this one.", "!Volume")
+	has(t, b.get("/m/kalshi-MILL"), 200, "No price history for the stretch 24H.", "No operator has called this market yet.", "No calls, no sentiment.", "No market belongs with this one.", "!Volume")
 }
 
-// TestMarketPageParts: each part may be missing, and nothing else is then; one that
-// does not answer in time does not hold the others.
+// TestMarketPageParts checks that a page of a market is served without parts whose source fails or does not answer in time.
 func TestMarketPageParts(t *testing.T) {
 	t.Parallel()
-	parts := map[string][2]string{ // by method: what the page says, and what it lacks
+	checkParts(t, "/m/"+gauge, "/m/:marketId", map[string][2]string{
 		"ListHistory":  {"Price history is not available right now.", `class="line"`},
 		"ListLedger":   {"The calls are not available right now.", "The dam opened"},
 		"GetCrowd":     {"The crowd is not available right now.", "Crowd, 1 call"},
 		"GetOutcome":   {"The outcome is not available right now.", ""},
 		"GetSentiment": {"Sentiment is not available right now.", "Leans NO"},
 		"GetRelated":   {"Related markets are not available right now.", "Same lane"},
-	}
-	for _, c := range []struct {
-		name   string
-		err    error
-		source string
-	}{{"away", memledger.ErrDB, "db"}, {"broken", errors.New("broken"), "internal_error"}, {"silent", nil, "signal_service"}} {
-		for method := range parts {
-			t.Run(method+" "+c.name, func(t *testing.T) {
-				t.Parallel()
-				b := setup(t)
-				b.fail(c.err, method)
-				began := time.Now()
-				w := b.get("/m/" + gauge)
-				if took := time.Since(began); took > 3*time.Second {
-					t.Errorf("it took %v", took)
-				}
-				if cached(w) != "no-store|"+c.source {
-					t.Error(cached(w))
-				}
-				for m, part := range parts {
-					if m == method {
-						has(t, w, 200, part[0])
-						if part[1] != "" {
-							has(t, w, 200, "!"+part[1])
-						}
-						continue
-					}
-					has(t, w, 200, "!"+part[0], part[1])
-				}
-				has(t, w, 200, question, "31.5%")
-				if len(b.degraded) != 1 || b.degraded[0] != "/m/:marketId "+c.source {
-					t.Errorf("counted: %v", b.degraded)
-				}
-			})
-		}
-	}
+	}, func(*bench) {})
 	t.Run("all of them", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		b.fail(memledger.ErrDB, "ListHistory", "ListLedger", "GetCrowd", "GetOutcome", "GetSentiment", "GetRelated")
+		b.ledger.Fail(apitest.ErrDB, "ListHistory", "ListLedger", "GetCrowd", "GetOutcome", "GetSentiment", "GetRelated")
 		w := b.get("/m/" + gauge)
 		has(t, w, 200, question, "31.5%")
-		if n := strings.Count(w.Body.String(), "not available right now"); n != 7 { // the calls twice: their number, too
+		if n := strings.Count(w.Body.String(), "not available right now"); n != 7 { // the calls count twice, because their number is missing too
 			t.Errorf("%d parts are missing", n)
 		}
 	})
@@ -106,7 +68,7 @@ func TestMarketPageWithoutMarket(t *testing.T) {
 	for _, id := range []string{"999", "nope", "native-0123456789abcdef", strings.Repeat("9", 200)} {
 		has(t, b.get("/m/"+id), 404, "Nothing here", `<a href="/markets">`)
 	}
-	b.fail(memledger.ErrDB, "GetMarket")
+	b.ledger.Fail(apitest.ErrDB, "GetMarket")
 	w := b.get("/m/" + gauge)
 	has(t, w, 503, "One moment")
 	if w.Header().Get("Cache-Control") != "no-store" || w.Header().Get("Retry-After") != "1" || b.ledger.Count("ListHistory") != 0 {
@@ -114,7 +76,7 @@ func TestMarketPageWithoutMarket(t *testing.T) {
 	}
 }
 
-// TestMarketStates: the state of a market in plain words, and what came of it.
+// TestMarketStates checks the words for the state and the outcome of a market.
 func TestMarketStates(t *testing.T) {
 	t.Parallel()
 	past := func(m *marketv1.Market) { m.EndDate = timestamppb.New(time.Date(2026, 9, 18, 11, 59, 0, 0, time.UTC)) }
@@ -150,27 +112,28 @@ func TestMarketStates(t *testing.T) {
 		"odd price": {func(m *marketv1.Market) { m.YesBps = proto.Int32(99_999) }, nil, []string{"<b>100%</b>", "<b>0%</b>"}},
 	} {
 		b := setup(t)
-		b.set(func(m *marketv1.Market) {
+		decided := c.outcome.GetOutcome() != ""
+		b.edit(func(s *signalv1.Signal) {
+			if decided {
+				s.Status, s.Score = "won", proto.Int32(31)
+			}
+		}, nil, func(m *marketv1.Market) {
 			if c.market != nil {
 				c.market(m)
 			}
+			if decided {
+				m.ClosePriceBps = proto.Int32(7100)
+			}
+		}, func(answer proto.Message) {
+			if a, ok := answer.(*resolutionv1.GetOutcomeResponse); ok {
+				a.Outcome = c.outcome
+			}
 		})
-		b.ledger.Lock()
-		if c.outcome != nil {
-			b.ledger.Outcomes[gauge] = c.outcome
-		}
-		call := b.ledger.Signals[0].Signal
-		if c.outcome.GetOutcome() != "" {
-			call.Status, call.Score = "won", proto.Int32(31)
-			b.ledger.Markets[gauge].ClosePriceBps = proto.Int32(7100)
-		}
-		b.ledger.Unlock()
 		t.Run(name, func(t *testing.T) { has(t, b.get("/m/"+gauge), 200, c.words...) })
 	}
 }
 
-// TestSentimentWords: the words of the page and the numbers of the
-// sentiment have one rule.
+// TestSentimentWords checks the words of a sentiment at the boundaries of its score.
 func TestSentimentWords(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -194,18 +157,18 @@ func TestSentimentWords(t *testing.T) {
 	}
 }
 
-// TestManyCalls: the newest stand in the table, the others are folded away.
+// TestManyCalls checks that the page of a market with 151 calls lists the newest 100 and folds most of them.
 func TestManyCalls(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
+	b.ledger.Exec(`INSERT INTO users (id, issuer, provider_id, public_id, handle, display_name, created_at)
+		SELECT gen_random_uuid(), 'seed', i::text, 'op_' || lpad(i::text, 16, '0'), 'seed' || i, 'Seed', $1 FROM generate_series(1, 150) i`, b.clock.Now())
+	b.ledger.Exec(`INSERT INTO signals (id, market_id, user_id, yes, price_bps, score_basis_bps, price_verified, rated, created_at, market_title, source)
+		SELECT gen_random_uuid(), $1, id, true, 3000, 3000, true, true, $2, '', 'web' FROM users WHERE issuer = 'seed'`, gauge, b.clock.Now())
+	b.ledger.Exec(`UPDATE market_totals SET yes = 150, crowd_yes = 150 WHERE market_id = $1`, gauge)
+	b.edit(func(s *signalv1.Signal) { s.Handle, s.PublicId = "", "op_0123456789abcdef" }, nil, nil, nil)
 	b.ledger.Lock()
-	one := b.ledger.Signals[0].Signal
-	for i := range 150 {
-		s := proto.CloneOf(one)
-		s.Id = "0199f0f0-0000-7000-8000-0000000" + string(rune('0'+i/100)) + string(rune('0'+i/10%10)) + string(rune('0'+i%10)) + "00"
-		s.Direction, s.PriceBps, s.ScoreBasisBps, s.Handle = "YES", 3000, 3000, ""
-		b.ledger.Signals = append(b.ledger.Signals, &memledger.Filed{Owner: s.Id, Signal: s})
-	}
+	b.ledger.Top = [2]int32{67, 3}
 	b.ledger.Unlock()
 	w := b.get("/m/" + gauge)
 	has(t, w, 200, "<summary>88 more</summary>", "op_0123456789abcdef", "<dt>Calls</dt><dd>151</dd>", "Top forecasters: <b>67% YES of 3 calls</b>", "Crowd, 151 calls", "The crowd believes more")
@@ -213,11 +176,11 @@ func TestManyCalls(t *testing.T) {
 		t.Errorf("%d marks", n)
 	}
 	if strings.Contains(w.Body.String(), callID) {
-		t.Error("it shows the oldest call of 151")
+		t.Error("the page shows the oldest of 151 calls")
 	}
 }
 
-// TestHostileTexts: whatever a venue or a caller writes is text.
+// TestHostileTexts checks that pages escape all text of venues and callers.
 func TestHostileTexts(t *testing.T) {
 	t.Parallel()
 	for _, evil := range []string{
@@ -225,19 +188,20 @@ func TestHostileTexts(t *testing.T) {
 		`</svg><script>alert(1)</script>`, `]]><x>`, "{{.}}", "\u202e<b>", `<style>*{}</style>`, "\x00\x01<b>", strings.Repeat("<b>", 3000),
 	} {
 		b := setup(t)
-		b.set(func(m *marketv1.Market) {
+		b.edit(func(s *signalv1.Signal) { s.Handle, s.PublicId, s.TextTake, s.Status = evil, evil, &evil, evil }, nil, func(m *marketv1.Market) {
 			m.Title, m.Description, m.Url, m.Lane, m.VolumeUnit, m.Outcomes = evil, evil, evil, evil, evil, []string{evil, evil}
 			m.Provider, m.ResolutionSource, m.Status = evil, &evil, evil
+		}, func(answer proto.Message) {
+			switch a := answer.(type) {
+			case *resolutionv1.GetOutcomeResponse:
+				a.Outcome = &resolutionv1.Outcome{Outcome: &evil, Resolver: &evil, Source: &evil, ProofUrl: &evil, Disputed: true, DisputeReason: &evil}
+			case *cataloguev1.FindMarketsResponse:
+				a.Markets = []*marketv1.Market{{Id: "kalshi-MILL", Provider: "kalshi", Title: evil, Status: "open", Lane: evil}}
+			}
 		})
 		b.ledger.Lock()
-		call := b.ledger.Signals[0].Signal
-		call.Handle, call.PublicId, call.TextTake, call.Status = evil, evil, &evil, evil
-		b.ledger.Outcomes[gauge] = &resolutionv1.Outcome{
-			Outcome: &evil, Resolver: &evil, Source: &evil, ProofUrl: &evil, Disputed: true, DisputeReason: &evil,
-		}
 		b.ledger.Relations[gauge] = []*cataloguev1.Relation{{Relation: evil, Market: &marketv1.Market{Id: "12", Provider: evil, Title: evil, Status: "resolved", ResolutionValue: &evil}}}
 		b.ledger.Tiles[""] = []*cataloguev1.Tile{{Id: evil, Label: evil, MarketId: gauge, Title: evil, Lane: evil, ImageUrl: evil}}
-		b.ledger.Markets["kalshi-MILL"] = &marketv1.Market{Id: "kalshi-MILL", Provider: "kalshi", Title: evil, Status: "open", Lane: evil}
 		b.ledger.Unlock()
 		for _, target := range []string{"/m/" + gauge, "/markets", "/markets?q=" + strings.NewReplacer("%", "%25", "&", "%26", "+", "%2B", " ", "+", "#", "%23", ";", "%3B").Replace(strings.Trim(evil, "\x00\x01"))} {
 			w := b.get(target)

@@ -12,6 +12,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/syntax"
 	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/edge/request"
+	"github.com/signalcast/signalcast/services/hub/internal/edge/view"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
@@ -21,7 +23,6 @@ const marketsPath = "/markets"
 const (
 	rowsShown  = 40
 	tilesShown = 12
-	maxCursor  = 1024
 )
 
 // The orders of the list, the default first.
@@ -34,9 +35,7 @@ type marketsPage struct {
 	States     []tab
 	Sorts      []choice
 	Tiles      []tilePart
-	TilesAway  bool
 	Rows       []marketRow
-	RowsAway   bool
 	More, Back string // addresses of the next page and of the first one
 	Clear      string // where the search has no words
 	Advice     []string
@@ -55,10 +54,11 @@ type tilePart struct {
 
 type marketRow struct {
 	URL, Title, Venue, Lane string
-	Yes                     string
+	Yes                     string // percent
 	YesPct                  float64
 	Volume, Ends, EndsISO   string
 	Status                  string
+	Why                     string // of a related market
 }
 
 // listing is what a reader asked for; all of it is fit to be shown and sent on.
@@ -75,21 +75,15 @@ type listing struct {
 func listingOf(c echo.Context) listing {
 	l := listing{
 		Text: strings.TrimSpace(market.CutText(c.QueryParam("q"))), Lane: syntax.LaneFilter(c.QueryParam("lane")),
-		Closed: c.QueryParam("closed") == "true", Sort: sorts[0].value, cursor: c.QueryParam("cursor"),
+		Closed: c.QueryParam("closed") == "true", Sort: sorts[0].value, cursor: request.Cursor(c.QueryParam("cursor")),
 	}
 	for _, s := range sorts {
 		if s.value == c.QueryParam("sort") {
 			l.Sort = s.value
 		}
 	}
-	if len(l.cursor) > maxCursor || strings.Trim(l.cursor, cursorLetters) != "" {
-		l.cursor = ""
-	}
 	return l
 }
-
-// cursorLetters are those of a cursor.
-const cursorLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_="
 
 // url is the address of a listing; defaults are left out.
 func (l listing) url() string {
@@ -117,76 +111,47 @@ func (l listing) with(change func(*listing)) string {
 	return l.url()
 }
 
-// plain tells that nobody looks for anything yet.
+// plain reports whether the listing has no filter and starts at the first page.
 func (l listing) plain() bool { return l.Text == "" && l.Lane == "" && !l.Closed && l.cursor == "" }
-
-const (
-	partTiles = "tiles"
-	partPins  = "pins"
-	partRows  = "markets"
-)
 
 // markets is GET /markets, over all venues.
 func (s *site) markets(c echo.Context) error {
 	l := listingOf(c)
-	var (
-		page  *cataloguev1.FindMarketsResponse
-		tiles []*cataloguev1.Tile
-	)
-	g := newGather(c.Request().Context())
-	ask(g, partRows, &page, func(ctx context.Context) (*cataloguev1.FindMarketsResponse, error) {
-		return s.Ledger.Catalogue.FindMarkets(ctx, &cataloguev1.FindMarketsRequest{
-			Text: l.Text, Lane: string(l.Lane), Closed: l.Closed, Sort: l.Sort, Limit: rowsShown, Cursor: l.cursor,
-		})
-	})
+	g := newGather(c.Request().Context(), partsWithin)
+	rows, tiles := askFor(g, "markets", s.Ledger.Catalogue.FindMarkets, &cataloguev1.FindMarketsRequest{
+		Text: l.Text, Lane: string(l.Lane), Closed: l.Closed, Sort: l.Sort, Limit: rowsShown, Cursor: l.cursor,
+	}), &part[[]*cataloguev1.Tile]{}
 	if l.plain() {
-		ask(g, partTiles, &tiles, func(ctx context.Context) ([]*cataloguev1.Tile, error) { return s.heatmap(ctx, g) })
+		tiles = ask(g, "tiles", func(ctx context.Context) ([]*cataloguev1.Tile, error) { return s.heatmap(ctx, g) })
 	}
-	g.done()
+	away := g.done()
 	p := marketsPage{
 		frame: s.frame(c, l.title(), "Prediction markets of four venues, what they cost and who called what.", l.canonical()),
 		Query: l, Lanes: l.lanes(), States: l.states(), Sorts: l.sorts(),
-		Tiles: tilesOf(tiles), TilesAway: g.missing(partTiles), RowsAway: g.missing(partRows),
-		Clear: l.with(func(l *listing) { l.Text = "" }), Advice: l.advice(),
+		Tiles: tilesOf(tiles.Value), Clear: l.with(func(l *listing) { l.Text = "" }), Advice: l.advice(),
 	}
-	p.Wide, p.Here, p.Kind, p.Unlisted = true, "markets", "website", l.Text != "" || l.cursor != ""
-	for _, m := range page.GetMarkets() {
+	p.Away, p.Wide, p.Here, p.Kind, p.Unlisted = away, true, "markets", "website", l.Text != "" || l.cursor != ""
+	for _, m := range rows.Value.GetMarkets() {
 		p.Rows = append(p.Rows, rowOf(m))
 	}
-	if page.GetNextCursor() != "" {
+	if cursor := rows.Value.GetNextCursor(); cursor != "" {
 		next := l
-		next.cursor = page.GetNextCursor()
+		next.cursor = cursor
 		p.More = next.url()
 	}
 	if l.cursor != "" {
 		p.Back = l.with(func(*listing) {})
 	}
-	s.lessThanWhole(c, g)
-	return s.render(c, http.StatusOK, "markets", p)
+	return s.renderParts(c, g, http.StatusOK, "markets", p)
 }
 
-// heatmap returns the tiles with the pinned ones first, under the labels of their pins; without the
-// pins when they cannot be read.
+// heatmap returns the tiles. If the pins cannot be read, it records that in g and returns the tiles without them.
 func (s *site) heatmap(ctx context.Context, g *gather) ([]*cataloguev1.Tile, error) {
-	pins, err := s.Pins.Pins(ctx, market.MaxTiles)
-	if err != nil {
-		g.fail(partPins, err)
+	tiles, err := view.ListTiles(ctx, s.Ledger.Catalogue, s.Pins, "")
+	if tiles.Failed != nil {
+		g.fail("pins", tiles.Failed)
 	}
-	q, labels := &cataloguev1.ListTilesRequest{}, map[string]string{}
-	for i := range pins {
-		id := string(pins[i].MarketID)
-		q.Pinned = append(q.Pinned, id)
-		if pins[i].Label != nil {
-			labels[id] = *pins[i].Label
-		}
-	}
-	r, err := s.Ledger.Catalogue.ListTiles(ctx, q)
-	for _, t := range r.GetTiles() {
-		if label, ok := labels[t.GetMarketId()]; ok {
-			t.Label = label
-		}
-	}
-	return r.GetTiles(), err
+	return tiles.GetTiles(), err
 }
 
 func (l listing) title() string {
@@ -194,7 +159,7 @@ func (l listing) title() string {
 	case l.Text != "":
 		return "“" + l.Text + "” in markets"
 	case l.Lane != "":
-		return laneWord(l.Lane) + " markets"
+		return capital(l.Lane) + " markets"
 	}
 	return "Markets"
 }
@@ -208,7 +173,7 @@ func (l listing) lanes() []tab {
 	tabs := []tab{{Label: "All", URL: l.with(func(l *listing) { l.Lane = "" }), Here: l.Lane == ""}}
 	for _, lane := range syntax.Lanes {
 		if lane.Filterable() {
-			tabs = append(tabs, tab{Label: laneWord(lane), URL: l.with(func(l *listing) { l.Lane = lane }), Here: l.Lane == lane})
+			tabs = append(tabs, tab{Label: capital(lane), URL: l.with(func(l *listing) { l.Lane = lane }), Here: l.Lane == lane})
 		}
 	}
 	return tabs
@@ -246,11 +211,11 @@ func (l listing) advice() []string {
 
 func rowOf(m *marketv1.Market) marketRow {
 	r := marketRow{
-		URL: "/m/" + m.GetId(), Title: m.GetTitle(), Venue: venueWord(m.GetProvider()), Lane: laneWord(m.GetLane()),
+		URL: "/m/" + m.GetId(), Title: m.GetTitle(), Venue: venueWord(m.GetProvider()), Lane: capital(m.GetLane()),
 		Volume: amount(m.Volume24H, "usd"), Status: closedWord(m),
 	}
 	if m.YesBps != nil {
-		yes := min(max(int(m.GetYesBps()), 0), wholePrice)
+		yes := bounded(m.GetYesBps())
 		r.Yes, r.YesPct = percent(yes), float64(yes)/100
 	}
 	if end := m.GetEndDate(); end != nil {
@@ -267,27 +232,20 @@ func tilesOf(list []*cataloguev1.Tile) []tilePart {
 	out := make([]tilePart, 0, len(list))
 	for _, t := range list {
 		one := tilePart{
-			URL: "/m/" + t.GetMarketId(), Label: t.GetLabel(), Title: t.GetTitle(), Lane: laneWord(t.GetLane()), Class: "flat",
+			URL: "/m/" + t.GetMarketId(), Label: t.GetLabel(), Title: t.GetTitle(), Lane: capital(t.GetLane()), Class: "flat",
 			Volume: amount(&t.Volume24H, "usd"), Count: many(int64(t.GetMarketCount()), "market"),
 		}
 		if one.Label == one.Title {
 			one.Label = one.Lane
 		}
 		if t.YesBps != nil {
-			one.Yes = percent(min(max(t.GetYesBps(), 0), wholePrice))
+			one.Yes = percent(bounded(t.GetYesBps()))
 		}
 		if t.Move24HBps != nil {
 			move := t.GetMove24HBps()
-			one.Move = pointsOf(int(move))
-			switch {
-			case move >= strong:
-				one.Class = "up strong"
-			case move > 0:
-				one.Class = "up"
-			case move <= -strong:
-				one.Class = "down strong"
-			case move < 0:
-				one.Class = "down"
+			one.Move, one.Class = pointsOf(int(move)), wayOf(int64(move))
+			if move >= strong || move <= -strong {
+				one.Class += " strong"
 			}
 		}
 		out = append(out, one)

@@ -1,7 +1,9 @@
 package pages_test
 
 import (
+	"context"
 	"fmt"
+	"html"
 	"net/url"
 	"strings"
 	"testing"
@@ -9,24 +11,22 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
-	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 
+	"github.com/signalcast/signalcast/services/api/apitest"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
-	"github.com/signalcast/signalcast/services/hub/internal/memledger"
 )
 
 func TestMarketsPage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
+	b.ledger.Run()
 	w := b.get("/markets")
 	has(t, w, 200,
 		"<title>Markets · Signalcast</title>", `<link rel="canonical" href="https://hub.example/markets">`, `content="website"`, "!noindex",
 		"River levels", "−6.5 points", `class="down strong"`, "$48,210 in 24 h", "3 markets",
 		`<a class="t" href="/m/701122">`+question, "Polymarket · Science", "$9,100", "30 Nov 2026", `<a class="t" href="/m/kalshi-MILL">`, "Kalshi · World",
 		`<a href="/markets" aria-current="true">All</a>`, `<a href="/markets?lane=science">Science</a>`, `<a href="/markets?closed=true">Closed</a>`, "!OTHER", "!>Other<")
-	if cached(w) != "public, s-maxage=10|" {
-		t.Error(cached(w))
-	}
+	cached(t, w, shared)
 	has(t, b.get("/markets?q=GAUGE&sort=endDate&lane=science"), 200,
 		`value="GAUGE"`, "Found for “GAUGE”", question, "!River levels", "!mill race", "noindex", `<option value="endDate" selected>`,
 		`<input type="hidden" name="lane" value="SCIENCE">`, `<a href="/markets?lane=music&amp;q=GAUGE&amp;sort=endDate">Music</a>`,
@@ -38,7 +38,7 @@ func TestMarketsPage(t *testing.T) {
 	}
 }
 
-// TestMarketsParameters: what cannot be meant is the default, and goes no further.
+// TestMarketsParameters checks that an invalid parameter is replaced by its default and not sent to the ledger.
 func TestMarketsParameters(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -63,63 +63,68 @@ func TestMarketsParameters(t *testing.T) {
 	} {
 		want.Limit = 40
 		has(t, b.get("/markets?"+raw), 200, "<h1>Markets</h1>")
-		if got := b.ledger.LastFind; !proto.Equal(got, want) {
-			t.Errorf("%.60s: asked %v, want %v", raw, got, want)
+		if got := apitest.Last[*cataloguev1.FindMarketsRequest](b.ledger); !proto.Equal(got, want) {
+			t.Errorf("%.60s: requested %v, want %v", raw, got, want)
 		}
 	}
 }
 
-// TestMarketsPaging leads on and back, and keeps what was asked for.
+// TestMarketsPaging checks that the links to the next page and to the first one have the query, and that each market is on one page.
 func TestMarketsPaging(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.ledger.Lock()
 	for i := range 50 {
 		id := fmt.Sprint(800_100 + i)
-		b.ledger.Markets[id] = &marketv1.Market{Id: id, Provider: "polymarket", Title: "Harbour " + id, Status: "open", Lane: "WORLD", YesBps: proto.Int32(int32(i))}
+		b.ledger.AddMarket(apitest.Market{ID: id, Title: "Harbour " + id, Lane: "WORLD", Yes: i})
 	}
-	b.ledger.Unlock()
+	b.ledger.Run()
 	first := b.get("/markets?q=harbour&lane=world")
-	has(t, first, 200, "Harbour 800139", "!Harbour 800140", `<a class="button" rel="next" href="/markets?cursor=800139&amp;lane=world&amp;q=harbour">`, "!From the beginning")
-	has(t, b.get("/markets?cursor=800139&lane=world&q=harbour"), 200, "Harbour 800140", "!Harbour 800139", `<a href="/markets?lane=world&amp;q=harbour">From the beginning</a>`, "!More markets")
+	_, link, _ := strings.Cut(first.Body.String(), `<a class="button" rel="next" href="`)
+	link, _, _ = strings.Cut(link, `"`)
+	next := b.get(html.UnescapeString(link))
+	has(t, first, 200, "!From the beginning")
+	has(t, next, 200, `<a href="/markets?lane=world&amp;q=harbour">From the beginning</a>`, "!More markets")
+	for i := range 50 {
+		name := fmt.Sprint("Harbour ", 800_100+i)
+		if one, two := strings.Contains(first.Body.String(), name), strings.Contains(next.Body.String(), name); one == two {
+			t.Errorf("%s is on the first page: %v, on the second: %v", name, one, two)
+		}
+	}
+	if !strings.HasPrefix(link, "/markets?cursor=") || !strings.HasSuffix(link, "&amp;lane=world&amp;q=harbour") {
+		t.Errorf("the link is %s", link)
+	}
 }
 
-// TestMarketsParts: list and heatmap may be missing, each alone.
+// TestMarketsParts checks that the page is served without its list or its heatmap, and then is not cached.
 func TestMarketsParts(t *testing.T) {
 	t.Parallel()
-	for _, err := range []error{memledger.ErrDB, nil} {
+	for err, source := range map[error]string{apitest.ErrDB: "db", context.DeadlineExceeded: "signal_service"} {
 		b := setup(t)
-		b.fail(err, "FindMarkets")
+		b.ledger.Run()
+		b.ledger.Fail(err, "FindMarkets")
 		w := b.get("/markets")
 		has(t, w, 200, "The list is not available right now.", "River levels", "!No market")
-		if !strings.HasPrefix(cached(w), "no-store|") {
-			t.Error(cached(w))
-		}
-		b.fail(err, "ListTiles")
+		cached(t, w, "no-store|"+source)
+		b.ledger.Fail(err, "ListTiles")
 		w = b.get("/markets")
 		has(t, w, 200, "The heatmap is not available right now.", "mill race")
-		if !strings.HasPrefix(cached(w), "no-store|") {
-			t.Error(cached(w))
-		}
+		cached(t, w, "no-store|"+source)
 		has(t, b.get("/markets?q=mill"), 200, "!not available", "mill race")
 	}
 }
 
-// TestMarketsPins: a pin's words stand over its tile; without the pins there is a
-// heatmap, and no cache keeps it.
+// TestMarketsPins checks that a tile has the label of its pin, and that without the pins the page has a heatmap and is not cached.
 func TestMarketsPins(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	label := "The <flood> desk"
 	b.pins.list = []market.Pin{{MarketID: gauge, Label: &label}, {MarketID: "kalshi-MILL"}}
 	has(t, b.get("/markets"), 200, "The &lt;flood&gt; desk", "!River levels")
-	if got := b.ledger.LastTiles.GetPinned(); fmt.Sprint(got) != "[701122 kalshi-MILL]" {
+	if got := apitest.Last[*cataloguev1.ListTilesRequest](b.ledger).GetPinned(); fmt.Sprint(got) != "[701122 kalshi-MILL]" {
 		t.Errorf("pinned are %v", got)
 	}
-	b.pins.list, b.pins.err = nil, memledger.ErrDB
+	b.pins.list, b.pins.err = nil, apitest.ErrDB
 	w := b.get("/markets")
 	has(t, w, 200, "River levels", "!available right now")
-	if cached(w) != "no-store|db" {
-		t.Error(cached(w))
-	}
+	cached(t, w, "no-store|db")
 }

@@ -1,15 +1,15 @@
 package pages
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	stationv1 "github.com/signalcast/signalcast/proto/station/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/network"
@@ -17,11 +17,6 @@ import (
 
 const (
 	networkPath = "/network"
-
-	partStations  = "stations"
-	partHeard     = "heard"
-	partTapes     = "tapes"
-	partOperators = "operators"
 
 	tapesShown    = 12
 	stationsShown = 60
@@ -31,11 +26,13 @@ const (
 
 type networkPage struct {
 	frame
-	Stations                               []stationPart
-	StationsAway, TapesAway, OperatorsAway bool
-	MoreStations                           string
-	Tapes                                  []tapePart
-	Operators                              []operatorPart
+	Stations     []stationPart
+	MoreStations string
+	Tapes        []network.Tape
+	Operators    []network.Operator
+
+	names  map[string]string // of stations, by origin
+	titles map[string]string // of markets, by id
 }
 
 // stationPart is one station and how it is.
@@ -47,83 +44,75 @@ type stationPart struct {
 	Own                    bool
 }
 
-type tapePart struct {
-	Handle, Href, Station string
-	Own, Boosted          bool
-	URL, MarketID, Title  string
-	Stance, StanceClass   string
-	Length, Views, At     string
-	AtISO                 string
-}
+// Station names the station of an origin.
+func (p networkPage) Station(origin string) string { return cmp.Or(p.names[origin], origin) }
 
-type operatorPart struct {
-	Place, Name, Handle, Href, Station, Also string
-	Own                                      bool
-	Tier                                     string
-	Score, Way, Right, Record                string
+// Market names a market. Partners may have tapes of markets that are not here.
+func (p networkPage) Market(id string) string { return cmp.Or(p.titles[id], "Market "+id) }
+
+// Also names the other stations of an operator.
+func (p networkPage) Also(origins []string) string {
+	names := make([]string, len(origins))
+	for i, origin := range origins {
+		names[i] = p.Station(origin)
+	}
+	return strings.Join(names, ", ")
 }
 
 // network is GET /network: what all stations show together.
 func (s *site) network(c echo.Context) error {
-	var (
-		stations  *stationv1.ListActiveStationsResponse
-		heard     map[string]time.Time
-		tapes     []network.Tape
-		operators []network.Operator
-	)
-	g := newGather(c.Request().Context())
-	ask(g, partStations, &stations, func(ctx context.Context) (*stationv1.ListActiveStationsResponse, error) {
-		return s.Ledger.Stations.ListActiveStations(ctx, &stationv1.ListActiveStationsRequest{})
-	})
-	ask(g, partHeard, &heard, s.Heard.Heard)
-	ask(g, partTapes, &tapes, func(ctx context.Context) ([]network.Tape, error) {
+	g := newGather(c.Request().Context(), partsWithin)
+	active := askFor(g, "stations", s.Ledger.Stations.ListActiveStations, &stationv1.ListActiveStationsRequest{})
+	heard := ask(g, "heard", s.Network.Heard)
+	tapes := ask(g, "tapes", func(ctx context.Context) ([]network.Tape, error) {
 		return s.Network.Tapes(ctx, network.Wanted{}, tapesShown)
 	})
-	ask(g, partOperators, &operators, func(ctx context.Context) ([]network.Operator, error) {
+	operators := ask(g, "operators", func(ctx context.Context) ([]network.Operator, error) {
 		return s.Network.Operators(ctx, network.Wanted{}, network.MaxOperators)
 	})
-	g.done()
+	away := g.done()
 	p := networkPage{
-		frame:        s.frame(c, "Network", "The stations of this network, and what they show together.", networkPath),
-		StationsAway: g.missing(partStations), TapesAway: g.missing(partTapes), OperatorsAway: g.missing(partOperators),
+		frame: s.frame(c, "Network", "The stations of this network, and what they show together.", networkPath),
+		Tapes: tapes.Value, Operators: operators.Value, names: map[string]string{network.Hub: "This station"},
 	}
-	p.Wide, p.Here, p.Kind = true, "network", "website"
-	names := map[string]string{network.Hub: "This station"}
-	for _, st := range stations.GetStations() {
-		names[st.GetStationId()] = st.GetName()
-	}
-	titles := s.titlesOf(c.Request().Context(), tapes)
-	p.stations(s, stations.GetStations(), heard, g)
-	p.count(stations.GetStations(), tapes, operators)
-	for i := range tapes {
-		p.Tapes = append(p.Tapes, tapeOf(&tapes[i], names, titles))
-	}
-	for i := range operators {
-		p.Operators = append(p.Operators, operatorOf(i, &operators[i], names))
-	}
-	s.lessThanWhole(c, g)
-	return s.render(c, http.StatusOK, "network", p)
+	p.Away, p.Wide, p.Here, p.Kind = away, true, "network", "website"
+	p.titles = s.titlesOf(c.Request().Context(), p.Tapes)
+	p.stations(s, active.Value.GetStations(), heard.Value)
+	return s.renderParts(c, g, http.StatusOK, "network", p)
 }
 
-// stations lists ours and the active partners with what is known of how they are.
-func (p *networkPage) stations(s *site, list []*stationv1.Station, heard map[string]time.Time, g *gather) {
-	p.Stations = []stationPart{{
+// stations lists this station and its active partners, each with its state and with how much of the page is its.
+func (p *networkPage) stations(s *site, list []*stationv1.Station, heard map[string]time.Time) {
+	operators, tapes := map[string]int64{}, map[string]int64{}
+	for i := range p.Operators {
+		operators[p.Operators[i].Origin]++
+	}
+	for i := range p.Tapes {
+		tapes[p.Tapes[i].Origin]++
+	}
+	add := func(origin string, one stationPart) {
+		one.Operators, one.Tapes = many(operators[origin], "operator"), many(tapes[origin], "tape")
+		p.Stations = append(p.Stations, one)
+	}
+	add(network.Hub, stationPart{
 		Name: "This station", URL: "/", Host: hostOf(s.HubURL), Own: true, State: "Here", Class: "up",
 		About: "Where you are. Its operators and tapes are shown beside those of its partners.",
-	}}
-	if n := len(list); n > stationsShown {
-		p.MoreStations, list = many(int64(n-stationsShown), "more station"), list[:stationsShown]
-	}
-	for _, st := range list {
+	})
+	for i, st := range list {
+		p.names[st.GetStationId()] = st.GetName()
+		if i >= stationsShown {
+			p.MoreStations = many(int64(len(list)-stationsShown), "more station")
+			continue
+		}
 		one := stationPart{Name: st.GetName(), URL: link(st.GetUrl()), Host: hostOf(st.GetUrl()), About: st.GetDescription()}
 		var lanes []string
 		for _, l := range st.GetLanes() {
-			lanes = append(lanes, laneWord(syntax.Lane(l)))
+			lanes = append(lanes, capital(l))
 		}
 		one.Lanes = strings.Join(lanes, ", ")
 		at, was := heard[st.GetStationId()]
 		switch {
-		case g.missing(partHeard):
+		case p.Away["heard"]:
 			one.State, one.Class, one.Note = "Active", "open", "When it was read last is not known right now."
 		case st.GetTapesUrl() == "" && st.GetOperatorsUrl() == "":
 			one.State, one.Class, one.Note = "Active", "open", "It offers no rows to read."
@@ -134,122 +123,34 @@ func (p *networkPage) stations(s *site, list []*stationv1.Station, heard map[str
 		default:
 			one.State, one.Class, one.Note = "Active", "up", "Read last "+when(at)+"."
 		}
-		p.Stations = append(p.Stations, one)
+		add(st.GetStationId(), one)
 	}
 }
 
-// count tells how much of what is shown is each station's.
-func (p *networkPage) count(list []*stationv1.Station, tapes []network.Tape, operators []network.Operator) {
-	of := map[string]*[2]int64{network.Hub: {}}
-	for i := range list {
-		of[list[i].GetStationId()] = &[2]int64{}
-	}
-	for i := range operators {
-		if n := of[operators[i].Origin]; n != nil {
-			n[0]++
-		}
-	}
-	for i := range tapes {
-		if n := of[tapes[i].Origin]; n != nil {
-			n[1]++
-		}
-	}
-	for i := range p.Stations {
-		origin := network.Hub
-		if i > 0 {
-			origin = list[i-1].GetStationId()
-		}
-		p.Stations[i].Operators, p.Stations[i].Tapes = many(of[origin][0], "operator"), many(of[origin][1], "tape")
-	}
-}
-
-func tapeOf(t *network.Tape, names, titles map[string]string) tapePart {
-	p := tapePart{
-		Handle: t.Handle, Href: link(t.Href), Station: orName(names, t.Origin), Own: t.Origin == network.Hub, Boosted: t.Boosted, URL: link(t.URL),
-		MarketID: t.MarketID, Views: many(t.Views, "view"), At: t.CreatedAt.UTC().Format("2 Jan, 15:04 UTC"), AtISO: syntax.Stamp(t.CreatedAt),
-	}
-	if p.Own {
-		p.Href = personPath + t.Handle
-	}
-	if p.Title = titles[t.MarketID]; p.Title == "" {
-		p.Title = "Market " + t.MarketID
-	}
-	if t.Stance != nil {
-		p.Stance, p.StanceClass = *t.Stance, sideClass(*t.Stance)
-	}
-	if t.DurationS != nil {
-		p.Length = lengthOf(*t.DurationS)
-	}
-	return p
-}
-
-// titlesOf are the titles of the markets that tapes are about, as far as they are known
-// soon: a partner may speak of markets that are not here.
+// titlesOf returns the titles of the markets of tapes, as far as they are known within titlesWithin.
 func (s *site) titlesOf(ctx context.Context, tapes []network.Tape) map[string]string {
-	ctx, cancel := context.WithTimeout(ctx, titlesWithin)
-	defer cancel()
-	var mu sync.Mutex
-	var wait sync.WaitGroup
-	titles, asked := map[string]string{}, map[string]bool{}
+	g, found := newGather(ctx, titlesWithin), map[string]*part[*marketv1.Market]{}
 	for _, t := range tapes {
-		if asked[t.MarketID] {
-			continue
+		if found[t.MarketID] == nil {
+			found[t.MarketID] = ask(g, t.MarketID, func(ctx context.Context) (*marketv1.Market, error) {
+				return s.Ledger.Market(ctx, marketID(t.MarketID))
+			})
 		}
-		asked[t.MarketID] = true
-		wait.Go(func() {
-			m, err := safely(ctx, func(ctx context.Context) (*marketv1.Market, error) { return s.readMarket(ctx, t.MarketID) })
-			if err == nil && m.GetTitle() != t.MarketID {
-				mu.Lock()
-				defer mu.Unlock()
-				titles[t.MarketID] = m.GetTitle()
-			}
-		})
 	}
-	wait.Wait()
+	g.done()
+	titles := map[string]string{}
+	for id, market := range found {
+		if title := market.Value.GetTitle(); title != id {
+			titles[id] = title
+		}
+	}
 	return titles
 }
 
-func lengthOf(seconds int64) string {
-	text := digits(seconds % 60)
-	if len(text) == 1 {
-		text = "0" + text
-	}
-	return digits(seconds/60) + ":" + text
-}
+// lengthOf writes the length of a clip in minutes and seconds.
+func lengthOf(seconds int64) string { return fmt.Sprintf("%d:%02d", seconds/60, seconds%60) }
 
-func operatorOf(i int, o *network.Operator, names map[string]string) operatorPart {
-	p := operatorPart{
-		Place: digits(int64(i + 1)), Name: o.DisplayName, Handle: o.Handle, Href: link(o.Href), Station: orName(names, o.Origin), Own: o.Origin == network.Hub,
-		Score: signed(int(o.Score)), Way: wayOf(o.Score), Right: "–", Record: grouped(o.Won) + "–" + grouped(o.Lost),
-	}
-	if p.Name == "" {
-		p.Name = "@" + p.Handle
-	}
-	if p.Own {
-		p.Href = personPath + o.Handle
-	}
-	if o.Tier == string(syntax.House) {
-		p.Tier = tierWords[syntax.House].word
-	}
-	if o.Resolved > 0 {
-		p.Right = digits(o.Accuracy) + "%"
-	}
-	also := make([]string, 0, len(o.AlsoOn))
-	for _, origin := range o.AlsoOn {
-		also = append(also, orName(names, origin))
-	}
-	p.Also = strings.Join(also, ", ")
-	return p
-}
-
-func orName(names map[string]string, origin string) string {
-	if n := names[origin]; n != "" {
-		return n
-	}
-	return origin
-}
-
-// hostOf is what people know of an address.
+// hostOf returns the host of an address, with its port unless that is the default.
 func hostOf(raw string) string {
 	_, host, _ := strings.Cut(network.OriginOf(raw), "://")
 	return host

@@ -9,7 +9,9 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/record"
 )
 
 // overlayPolicy is that of the overlay, which others may frame: it runs our script, asks
@@ -28,11 +30,9 @@ var (
 )
 
 type overlayPage struct {
-	Title, Handle         string
-	Style, Script         string
-	Library, Line, Socket string
-	Theme, Place, Scale   string
-	HideClock, HidePrice  bool
+	Title, Handle        string
+	Theme, Place, Scale  string
+	HideClock, HidePrice bool
 }
 
 // overlay is GET /overlay/{handle}. It reads nothing but the address: it stands while the
@@ -45,8 +45,8 @@ func (s *site) overlay(c echo.Context) error {
 	hidden := strings.Split(c.QueryParam("hide"), ",")
 	p := overlayPage{
 		Title: "@" + string(handle) + " · Signalcast overlay", Handle: string(handle),
-		Style: s.scripts["overlay.css"], Script: s.scripts["overlay.js"], Library: s.scripts["signalcast-feed.js"], Line: s.scripts["line.js"], Socket: s.socket,
-		Theme: oneOf(overlayThemes, c.QueryParam("theme")), Place: oneOf(overlayPlaces, c.QueryParam("pos")), Scale: scaleOf(c.QueryParam("scale")),
+		Theme: oneOf(overlayThemes, c.QueryParam("theme")), Place: oneOf(overlayPlaces, c.QueryParam("pos")),
+		Scale:     scaleOf(c.QueryParam("scale")),
 		HideClock: slices.Contains(hidden, "clock"), HidePrice: slices.Contains(hidden, "price"),
 	}
 	h := c.Response().Header()
@@ -78,4 +78,49 @@ func (s *site) socketSource() string {
 		return ""
 	}
 	return " " + strings.TrimSuffix(s.socket, "/ws")
+}
+
+// embedPolicy is that of the one page that others may frame. It holds no form, no
+// script and nothing of who looks at it, so there is nothing to lure a click to.
+const embedPolicy = "default-src 'none'; style-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors *"
+
+// embedCalls is how many calls fit into the frame.
+const embedCalls = 2
+
+type embedPage struct {
+	Title, URL            string
+	Name, Handle, Machine string
+	Calls, Right, Score   string
+	Away                  bool
+	Recent                []callRow
+}
+
+// embed is GET /operator/{handle}/embed.
+func (s *site) embed(c echo.Context) error {
+	account, err := s.byHandle(c)
+	if err != nil {
+		return err
+	}
+	ctx := c.Request().Context()
+	p := embedPage{
+		Title: account.DisplayName + " (@" + string(account.Handle) + ") · Signalcast",
+		URL:   s.HubURL + personPath + string(account.Handle),
+		Name:  nameOf(account.DisplayName, string(account.Handle)), Handle: string(account.Handle),
+		Machine: machineWords[account.Type],
+	}
+	r, err := s.Ledger.Records.GetOperatorRecord(ctx, record.Request(account.Handle, embedCalls, 0))
+	st := r.GetStats()
+	p.Away = err != nil
+	p.Calls, p.Right, p.Score = grouped(st.GetTotal()), "–", signed(int(st.GetScore()))
+	if record.Resolved(st) > 0 {
+		p.Right = digits(int64(st.GetAccuracy())) + "%"
+	}
+	p.Recent = callsOf(r.GetRecent())
+	h := c.Response().Header()
+	h.Set("Content-Security-Policy", embedPolicy)
+	h.Del("X-Frame-Options")
+	if p.Away {
+		web.Degrade(c, "record")
+	}
+	return s.render(c, http.StatusOK, "embed", p)
 }

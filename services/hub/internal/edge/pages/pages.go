@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,18 +18,18 @@ import (
 	"github.com/signalcast/signalcast/docs/guide"
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
-	"github.com/signalcast/signalcast/pkg/page"
+	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
-	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
-	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/claim"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
+	"github.com/signalcast/signalcast/services/hub/internal/ingest"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 	"github.com/signalcast/signalcast/services/hub/internal/network"
+	"github.com/signalcast/signalcast/services/hub/internal/onair"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/profile"
 )
@@ -38,20 +39,18 @@ var templateFiles embed.FS
 
 // Deps is what the pages show and ask.
 type Deps struct {
-	HubURL    string // public base, without a slash at the end
-	Origin    string // of the public base, as a browser names it
-	APIURL    string // public base of the api, for the live feed; empty: pages show none
-	LoginURL  string // sign-in page of the identity provider; empty: none
-	Secure    bool   // cookies travel over https alone
-	Ledger    *ledgerclient.Client
-	Pins      market.Pins
-	Operators operator.Ledger
-	Network   *network.Service
-	Heard     network.Heard
-	Keep      time.Duration // how long rows of a silent partner are shown
-	People    People
-	Messages  *message.Service
-	Provider  string // what the identity provider is called
+	HubURL   string // public base, without a slash at the end
+	Origin   string // of the public base, as a browser names it
+	APIURL   string // public base of the api, for the live feed; empty: pages show none
+	LoginURL string // sign-in page of the identity provider; empty: none
+	Secure   bool   // cookies travel over https alone
+	Ledger   *ledgerclient.Client
+	Pins     market.Store
+	Network  *network.Service
+	Keep     time.Duration // how long rows of a silent partner are shown
+	People   People
+	Messages *message.Service
+	Provider string // what the identity provider is called
 	// Login tells whose an identity token is and counts the call against its subject.
 	Login func(c echo.Context, token string) (operator.Identity, error)
 	// Visitor tells who has a session and how this operator is called; nobody is no
@@ -69,65 +68,69 @@ type Deps struct {
 	ReceiptJSON echo.HandlerFunc // /receipts/{id} for readers that ask for JSON
 	Now         func() time.Time
 	Log         *slog.Logger
-	VenueA      string                                      // as the routes of the first venue are called
-	Videos      []string                                    // hosts that pages may always load streams from
-	Programs    programv1.ProgramReadServiceClient          // of the clock; nil: there is no programme
-	Air         Air                                         // nil: no operator is shown as live
-	OnScreen    func(ctx context.Context) ([]string, error) // addresses of the streams that are on; nil: none
-	Provision   Provision                                   // nil: no streams are provisioned here
-	Degraded    func(path, source string)                   // counts pages that lack a part
-	Guides      *guide.Site                                 // nil: there are none
+	VenueA      string                             // name of the primary venue in paths
+	Videos      []string                           // hosts that pages may always load streams from
+	Programs    programv1.ProgramReadServiceClient // of the clock; nil: there is no programme
+	OnAir       *onair.Service                     // nil: no operator is shown as live
+	Ingest      *ingest.Service                    // nil: no streams are provisioned here
+	Guides      *guide.Site                        // nil: there are none
 }
 
-// People is what the pages about people ask.
+// People has the services of the pages about people.
 type People struct {
 	Follows  *follow.Service
 	Claims   *claim.Service
 	Payouts  claim.Payouts // finds accounts by handle, too
-	Accounts claim.Accounts
 	Profiles *profile.Service
 }
 
 type site struct {
 	Deps
-	style     string
-	scripts   map[string]string // addresses, by file
-	socket    string            // of the live feed; empty: none
-	files     map[string]func() *page.Page
-	skills    *kept[*recordv1.GetSkillResponse]
-	courses   *kept[*recordv1.GetCourseResponse]
-	pulses    *kept[*recordv1.GetPulseResponse]
+	files
+	socket    string // address of the live feed; empty: none
+	skills    cached[recordv1.GetSkillResponse]
+	courses   cached[recordv1.GetCourseResponse]
+	pulses    cached[recordv1.GetPulseResponse]
 	templates map[string]*template.Template
 }
 
 // Mount adds the pages to the hub's edge.
 func Mount(e *web.Edge, d Deps) error {
-	s := &site{
-		Deps: d, templates: map[string]*template.Template{},
-		skills: newKept[*recordv1.GetSkillResponse](d.Now), courses: newKept[*recordv1.GetCourseResponse](d.Now), pulses: newKept[*recordv1.GetPulseResponse](d.Now),
+	static, err := readFiles()
+	if err != nil {
+		return err
 	}
-	for _, name := range []string{"receipt", "market", "markets", "dev", "consent", "apps", "signin", "profile", "person", "feed", "board", "network", "pulse", "embed", "error", "overlay", "live", "tv", "studio", "docs"} {
-		t, err := template.New(name+".html").ParseFS(templateFiles, "templates/base.html", "templates/passport.html", "templates/plots.html", "templates/"+name+".html")
-		if err != nil {
-			return fmt.Errorf("read page %s: %w", name, err)
-		}
-		s.templates[name] = t
+	s := &site{
+		Deps: d, files: static, templates: map[string]*template.Template{},
+		skills:  newCached[recordv1.GetSkillResponse](d.Now),
+		courses: newCached[recordv1.GetCourseResponse](d.Now),
+		pulses:  newCached[recordv1.GetPulseResponse](d.Now),
 	}
 	if d.APIURL != "" {
 		s.socket = strings.Replace(d.APIURL, "http", "ws", 1) + "/ws"
 	}
-	var err error
-	if s.style, err = versioned("app.css"); err != nil {
-		return err
+	words := template.FuncMap{
+		"file":      func(name string) string { return s.addresses[name] },
+		"socket":    func() string { return s.socket },
+		"hub":       func() string { return d.HubURL },
+		"scopes":    func() []string { return grant.AllScopes().Words() },
+		"has":       slices.Contains[[]string],
+		"place":     func(i int) int { return i + 1 },
+		"signed":    func(n int64) string { return signed(int(n)) },
+		"shortWhen": func(t time.Time) string { return t.UTC().Format("2 Jan, 15:04 UTC") },
+		"grouped":   grouped, "lengthOf": lengthOf, "link": link, "many": many, "nameOf": nameOf, "scopeWord": scopeWord,
+		"shortKey": shortKey, "sideClass": sideClass, "stamp": syntax.Stamp, "wayOf": wayOf, "when": when, "wholePercent": wholePercent,
 	}
-	if s.files, err = readFiles(); err != nil {
-		return err
-	}
-	s.scripts = map[string]string{}
-	for name := range contentTypes {
-		if s.scripts[name], err = versioned(name); err != nil {
-			return err
+	for _, name := range []string{
+		"receipt", "market", "markets", "dev", "consent", "apps", "signin", "profile", "person", "feed", "board", "network",
+		"pulse", "embed", "error", "overlay", "live", "tv", "studio", "docs",
+	} {
+		t, err := template.New(name+".html").Funcs(words).ParseFS(templateFiles,
+			"templates/base.html", "templates/passport.html", "templates/plots.html", "templates/"+name+".html")
+		if err != nil {
+			return fmt.Errorf("read page %s: %w", name, err)
 		}
+		s.templates[name] = t
 	}
 	web.Mount(e, s.routes())
 	return nil
@@ -158,13 +161,13 @@ func (s *site) routes() []web.Route {
 		page(http.MethodGet, "/dev", "login", "no-store", s.dev),
 		page(http.MethodPost, "/dev/session", "login", "no-store", s.handOver),
 		page(http.MethodGet, "/dev/session", "login", "no-store", s.startSession),
-		page(http.MethodPost, "/dev/keys", "login", "no-store", s.mint),
-		page(http.MethodPost, "/dev/keys/revoke", "login", "no-store", s.revoke),
-		page(http.MethodPost, "/dev/apps", "login", "no-store", s.registerApp),
-		page(http.MethodPost, "/dev/apps/change", "login", "no-store", s.changeApp),
-		page(http.MethodPost, "/dev/apps/secret", "login", "no-store", s.renewSecret),
-		page(http.MethodPost, "/dev/apps/disable", "login", "no-store", s.disableApp),
-		page(http.MethodPost, "/dev/signers/revoke", "login", "no-store", s.revokeSigner),
+		page(http.MethodPost, "/dev/keys", "login", "no-store", s.developerForm(s.mint)),
+		page(http.MethodPost, "/dev/keys/revoke", "login", "no-store", s.developerForm(s.revoke)),
+		page(http.MethodPost, "/dev/apps", "login", "no-store", s.developerForm(s.registerApp)),
+		page(http.MethodPost, "/dev/apps/change", "login", "no-store", s.developerForm(s.changeApp)),
+		page(http.MethodPost, "/dev/apps/secret", "login", "no-store", s.developerForm(s.renewSecret)),
+		page(http.MethodPost, "/dev/apps/disable", "login", "no-store", s.developerForm(s.disableApp)),
+		page(http.MethodPost, "/dev/signers/revoke", "login", "no-store", s.developerForm(s.revokeSigner)),
 		page(http.MethodGet, signInPath, "public", "no-store", s.signIn),
 		page(http.MethodPost, signOutPath, "public", "no-store", s.signOut),
 		page(http.MethodGet, authorizePath, "session", "no-store", s.authorize),
@@ -172,9 +175,9 @@ func (s *site) routes() []web.Route {
 		page(http.MethodGet, appsPath, "session", "no-store", s.connected),
 		page(http.MethodPost, appsPath+"/revoke", "session", "no-store", s.disconnect),
 		page(http.MethodGet, profilePath, "session", "no-store", s.profile),
-		page(http.MethodPost, profilePath, "session", "no-store", s.changeProfile),
-		page(http.MethodPost, profilePath+"/claims", "session", "no-store", s.claimWallet),
-		page(http.MethodPost, profilePath+"/claims/drop", "session", "no-store", s.dropClaim),
+		page(http.MethodPost, profilePath, "session", "no-store", s.accountForm(s.changeProfile)),
+		page(http.MethodPost, profilePath+"/claims", "session", "no-store", s.accountForm(s.claimWallet)),
+		page(http.MethodPost, profilePath+"/claims/drop", "session", "no-store", s.accountForm(s.dropClaim)),
 		page(http.MethodGet, personPath+":handle", "public", cacheShort, s.person),
 		page(http.MethodGet, "/operator/:handle/embed", "public", cacheShort, s.embed),
 		page(http.MethodGet, livePath+":handle", "public", cacheShort, s.live),
@@ -228,20 +231,21 @@ func (s *site) dressed(h echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// frame is what every page has around it.
+// frame has the data of the header and footer, which every page has.
 type frame struct {
-	Title, Description, URL, Style string
-	Kind                           string // og:type; empty: article
-	Image, OEmbed                  string // the card of the page, and what describes it to others; empty: none
-	Look                           string // address of a style beside ours; empty: none
-	Here                           string // the entry of the navigation that this page belongs to
-	Wide                           bool   // more than one column on a desk
-	Unlisted                       bool   // not for search engines
-	Account                        account
+	Title, Description, URL string
+	Kind                    string          // og:type; empty: article
+	Image, OEmbed           string          // address of the card of the page and of its oEmbed description; empty: none
+	Look                    string          // file of a second style; empty: none
+	Here                    string          // entry of the navigation that is marked as current
+	Wide                    bool            // more than one column on wide screens
+	Unlisted                bool            // not for search engines
+	Away                    map[string]bool // parts that could not be read
+	Account                 account
 }
 
 func (s *site) frame(c echo.Context, title, description, path string) frame {
-	f := frame{Title: "Signalcast", Description: description, Style: s.style, Account: s.accountOf(c)}
+	f := frame{Title: "Signalcast", Description: description, Account: s.accountOf(c)}
 	if title != "" {
 		f.Title = title + " · Signalcast"
 	}
@@ -305,16 +309,4 @@ func (s *site) front(c echo.Context) error {
 func wantsJSON(r *http.Request) bool {
 	accept := r.Header.Get("Accept")
 	return strings.Contains(accept, "application/json") && !strings.Contains(accept, "text/html")
-}
-
-// outcome returns the resolution of a market; nil when there is neither a claim nor a dispute.
-func (s *site) outcome(ctx context.Context, id marketID) (*resolutionv1.Outcome, error) {
-	r, err := s.Ledger.Resolutions.GetOutcome(ctx, &resolutionv1.GetOutcomeRequest{MarketId: string(id)})
-	return r.GetOutcome(), err
-}
-
-// readMarket returns the market with an id. Fault: market_not_found.
-func (s *site) readMarket(ctx context.Context, id string) (*marketv1.Market, error) {
-	r, err := s.Ledger.Markets.GetMarket(ctx, &marketv1.GetMarketRequest{Id: id})
-	return r.GetMarket(), err
 }

@@ -9,15 +9,17 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"google.golang.org/grpc"
 
+	"github.com/signalcast/signalcast/pkg/cache"
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/web"
 )
 
-// partsWithin is how long a page waits for its parts, all of them together.
+// partsWithin is the time that a page waits for all of its parts together.
 const partsWithin = 800 * time.Millisecond
 
-// gather reads the parts of a page side by side. What does not come in time or
-// fails is missing from the page, and the page says so.
+// gather reads the parts of a page concurrently. A part that fails or takes too long is missing, and the page shows that.
 type gather struct {
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -26,32 +28,44 @@ type gather struct {
 	failed map[string]error
 }
 
-func newGather(ctx context.Context) *gather {
+func newGather(ctx context.Context, within time.Duration) *gather {
 	g := &gather{failed: map[string]error{}}
-	g.ctx, g.cancel = context.WithTimeout(ctx, partsWithin)
+	g.ctx, g.cancel = context.WithTimeout(ctx, within)
 	return g
 }
 
-// ask reads one part. Its value may be looked at after done, when it did not fail.
-func ask[T any](g *gather, name string, to *T, read func(context.Context) (T, error)) {
+// part is the result of reading a part of a page, the zero value if it is missing. It must not be read before gather.done returns.
+type part[T any] struct{ Value T }
+
+// ask starts to read a part of a page. name is for the log.
+func ask[T any](g *gather, name string, read func(context.Context) (T, error)) *part[T] {
+	p := &part[T]{}
 	g.wait.Go(func() {
 		v, err := safely(g.ctx, read)
 		if err != nil {
 			g.fail(name, err)
 			return
 		}
-		*to = v
+		p.Value = v
 	})
+	return p
 }
 
-// fail notes what a part lacks.
+// askFor starts to read a part of a page with a method of a gRPC client.
+func askFor[Q, A any](
+	g *gather, name string, method func(context.Context, *Q, ...grpc.CallOption) (*A, error), q *Q,
+) *part[*A] {
+	return ask(g, name, func(ctx context.Context) (*A, error) { return method(ctx, q) })
+}
+
+// fail records the error of a part.
 func (g *gather) fail(name string, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.failed[name] = err
 }
 
-// safely turns a panic into an error: a part that breaks must not end the service.
+// safely calls read and returns a panic as an error, because a panic in another goroutine would end the service.
 func safely[T any](ctx context.Context, read func(context.Context) (T, error)) (v T, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -61,31 +75,54 @@ func safely[T any](ctx context.Context, read func(context.Context) (T, error)) (
 	return read(ctx)
 }
 
-// done waits for all parts.
-func (g *gather) done() {
+// done waits for all parts and returns the names of the missing ones.
+func (g *gather) done() map[string]bool {
 	g.wait.Wait()
 	g.cancel()
+	away := map[string]bool{}
+	for name := range g.failed {
+		away[name] = true
+	}
+	return away
 }
 
-// missing tells whether a part failed.
-func (g *gather) missing(name string) bool { return g.failed[name] != nil }
-
-// lessThanWhole marks a page of which parts are missing: no cache keeps it, and
-// those who run the service see why.
-func (s *site) lessThanWhole(c echo.Context, g *gather) {
-	if len(g.failed) == 0 || errors.Is(c.Request().Context().Err(), context.Canceled) { // nobody waits any more
-		return
-	}
-	source := ""
-	for name, err := range g.failed {
-		f := fault.Of(err)
-		s.Log.WarnContext(c.Request().Context(), "a part of a page is missing", "part", name, "code", f.Code, "error", err)
-		if one := strings.TrimSuffix(f.Code, "_unavailable"); source == "" || one < source {
-			source = one
+// renderParts renders a page that consists of parts. If some are missing, it marks the page as degraded, so that no cache stores it,
+// and logs the errors.
+func (s *site) renderParts(c echo.Context, g *gather, status int, name string, data any) error {
+	if len(g.failed) > 0 && !errors.Is(c.Request().Context().Err(), context.Canceled) { // the client is still connected
+		source := ""
+		for part, err := range g.failed {
+			f := fault.Of(err)
+			s.Log.WarnContext(c.Request().Context(), "a part of a page is missing", "part", part, "code", f.Code, "error", err)
+			if one := strings.TrimSuffix(f.Code, "_unavailable"); source == "" || one < source {
+				source = one
+			}
 		}
+		web.Degrade(c, source)
 	}
-	s.Degraded(c.Path(), source)
-	h := c.Response().Header()
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Degraded", source)
+	return s.render(c, status, name, data)
+}
+
+// cached caches the responses of an expensive gRPC method by key. A call that takes longer than the page waits continues, so that
+// the next page has its response.
+type cached[A any] struct{ *cache.Cache[string, *A] }
+
+func newCached[A any](now func() time.Time) cached[A] {
+	return cached[A]{cache.New(cache.Options[string, *A]{
+		TTL: 10 * time.Second, Hold: -1, Timeout: 5 * time.Second, MaxKeys: 512, Values: true, Now: now,
+	})}
+}
+
+// askCached is askFor with a cache: it calls the method only if answers has no response for the key. If the call takes longer
+// than the page waits, the error of the part is web.ErrTimeout.
+func askCached[Q, A any](
+	g *gather, name string, answers cached[A], key string, method func(context.Context, *Q, ...grpc.CallOption) (*A, error), q *Q,
+) *part[*A] {
+	return ask(g, name, func(ctx context.Context) (*A, error) {
+		v, err := answers.Get(ctx, key, func(ctx context.Context, _ *A) (*A, error) { return method(ctx, q) })
+		if err != nil && ctx.Err() != nil {
+			err = web.ErrTimeout.Wrap(err)
+		}
+		return v, err
+	})
 }

@@ -14,7 +14,6 @@ import (
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
-	stationv1 "github.com/signalcast/signalcast/proto/station/v1"
 
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/skill"
@@ -22,14 +21,21 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/claim"
 	"github.com/signalcast/signalcast/services/hub/internal/edge/pages"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
-	"github.com/signalcast/signalcast/services/hub/internal/memledger"
 	"github.com/signalcast/signalcast/services/hub/internal/network"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
-	"github.com/signalcast/signalcast/services/hub/internal/upstream"
 )
 
-// shelves is what a hub keeps about people and partners, in memory.
-type shelves struct {
+type (
+	followStore  = follow.Store
+	claimStore   = claim.Store
+	networkStore = network.Store
+)
+
+// memoryStore has the rows about people and partners that the pages read. All reads fail with fail.
+type memoryStore struct {
+	followStore
+	claimStore
+	networkStore
 	mu        sync.Mutex
 	fail      error
 	claims    []claim.Claim
@@ -39,7 +45,7 @@ type shelves struct {
 	heard     map[string]time.Time
 }
 
-func (s *shelves) read(act func()) error {
+func (s *memoryStore) read(act func()) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fail == nil {
@@ -48,74 +54,58 @@ func (s *shelves) read(act func()) error {
 	return s.fail
 }
 
-func (s *shelves) Follow(context.Context, operator.Operator, operator.Operator, time.Time) error {
-	return nil
-}
-func (s *shelves) Unfollow(context.Context, operator.ID, operator.ID) error { return nil }
-func (s *shelves) FollowCounts(context.Context, operator.ID, operator.ID) (follow.Counts, error) {
-	return follow.Counts{}, nil
-}
-
-func (s *shelves) FollowTotals(context.Context, operator.ID) (out follow.Totals, err error) {
+func (s *memoryStore) FollowTotals(context.Context, operator.ID) (out follow.Totals, err error) {
 	err = s.read(func() { out = follow.Totals{Followers: s.followers} })
 	return out, err
 }
 
-func (s *shelves) Followers(context.Context, []operator.ID) (map[operator.ID]int64, error) {
-	return nil, nil
-}
-func (s *shelves) KeepClaim(context.Context, operator.ID, claim.Claim) error { return nil }
-func (s *shelves) ListClaims(context.Context, operator.ID) (out []claim.Claim, err error) {
+func (s *memoryStore) ListClaims(context.Context, operator.ID) (out []claim.Claim, err error) {
 	err = s.read(func() { out = s.claims })
 	return out, err
 }
 
-func (s *shelves) DropClaim(context.Context, operator.ID, string) (bool, error) { return false, nil }
-
-func (s *shelves) KeepTapes(context.Context, string, []network.Tape, time.Time) error { return nil }
-func (s *shelves) KeepOperators(context.Context, string, []network.Operator, time.Time) error {
-	return nil
-}
-func (s *shelves) DropOthers(context.Context, []string) error { return nil }
-func (s *shelves) CopiedTapes(context.Context, time.Time) (out []network.Tape, err error) {
+func (s *memoryStore) CopiedTapes(context.Context, time.Time) (out []network.Tape, err error) {
 	err = s.read(func() { out = s.tapes })
 	return out, err
 }
 
-func (s *shelves) CopiedOperators(context.Context, time.Time) (out []network.Operator, err error) {
+func (s *memoryStore) CopiedOperators(context.Context, time.Time) (out []network.Operator, err error) {
 	err = s.read(func() { out = append(out, s.operators...) })
 	return out, err
 }
 
-func (s *shelves) LocalTapes(context.Context, int) ([]network.Tape, error) { return nil, s.fail }
-func (s *shelves) Views(_ context.Context, list []network.Tape) ([]int64, error) {
+func (s *memoryStore) LocalTapes(context.Context, int) ([]network.Tape, error) { return nil, s.fail }
+
+func (s *memoryStore) Views(_ context.Context, list []network.Tape) ([]int64, error) {
 	return make([]int64, len(list)), nil
 }
-func (s *shelves) AddView(context.Context, string, string) error { return nil }
-func (s *shelves) Owners(context.Context, []network.Proof) (map[network.Proof]operator.ID, error) {
+
+func (s *memoryStore) Owners(context.Context, []network.Proof) (map[network.Proof]operator.ID, error) {
 	return nil, nil
 }
 
-func (s *shelves) Heard(context.Context) (out map[string]time.Time, err error) {
+func (s *memoryStore) Heard(context.Context) (out map[string]time.Time, err error) {
 	err = s.read(func() { out = s.heard })
 	return out, err
 }
 
-// wirePeople gives the pages about people and partners what they ask.
+// wirePeople sets the dependencies of the pages about people and partners.
 func (b *bench) wirePeople(d *pages.Deps, conn grpc.ClientConnInterface) {
-	b.kept = &shelves{}
-	accounts := upstream.NewAccounts(conn)
+	b.store = &memoryStore{}
+	ledger := ledgerclient.New(conn)
+	accounts := claim.Accounts{Ledger: ledger.Operators}
 	d.People = pages.People{
-		Follows: follow.NewService(upstream.NewOperators(conn), b.kept, b.clock.Now), Claims: claim.NewService([]claim.Station{{Name: "partner", Profile: "https://partner.example/u/"}}, accounts, nil, b.kept, b.clock.Now),
-		Payouts: claim.Payouts{Finder: accounts}, Accounts: accounts,
+		Follows: follow.NewService(operator.Directory{Ledger: ledger.Operators}, b.store, b.clock.Now),
+		Claims:  claim.NewService([]claim.Station{{Name: "partner", Profile: "https://partner.example/u/"}}, accounts, nil, b.store, b.clock.Now),
+		Payouts: claim.Payouts{Accounts: accounts},
 	}
-	d.Heard, d.Keep = b.kept, 10*time.Minute
+	d.Keep = 10 * time.Minute
 	d.Network = network.NewService(network.Config{
-		Origin: hubURL, People: hubURL + "/u/", Copies: b.kept, Shelf: b.kept, Links: b.kept, Ledger: ledgerclient.New(conn), Keep: d.Keep, Now: b.clock.Now,
+		Origin: hubURL, People: hubURL + "/u/", Store: b.store, Ledger: ledger, Keep: d.Keep, Now: b.clock.Now,
 	})
 }
 
-// reported measures made-up calls: each price with how many calls and wins.
+// reported returns the statistics of calls: each has a price, a confidence, the number of calls and of wins.
 func reported(t testingT, calls ...[4]int64) *recordv1.Report {
 	var s skill.Sample
 	for _, c := range calls {
@@ -144,17 +134,26 @@ type testingT interface{ Fatal(args ...any) }
 
 const momentID = "0199f0d0-0000-7000-8000-000000000001"
 
-// recorded gives mara_k a record of 24 calls with something in every part of it.
-func (b *bench) recorded() *operatorv1.Operator {
-	mara, now := b.ledger.AddOperator("mara_k"), b.clock.Now()
-	mara.DisplayName, mara.Bio = "Mara K", proto.String("Rivers do not read polls.")
+// recorded stores a record of mara_k with content for every part of the page, and 60 won calls.
+func (b *bench) recorded() {
+	now := b.clock.Now()
+	b.ledger.Exec(`UPDATE users SET display_name = 'Mara K', bio = 'Rivers do not read polls.' WHERE handle = 'mara_k'`)
+	for i := range 60 {
+		b.addCalls(filedCall{
+			ID: fmt.Sprintf("0199f0f0-0000-7000-8000-%012d", i), Owner: b.mara.GetId(), Market: fmt.Sprint(900_000 + i), Title: fmt.Sprintf("Will gauge %d fall?", i),
+			Price: 6850, Status: "won", Score: 31, At: now.Add(time.Duration(i-90) * time.Hour),
+		})
+	}
 	b.ledger.Lock()
 	defer b.ledger.Unlock()
 	b.ledger.Records = map[string]*recordv1.GetOperatorRecordResponse{"mara_k": {
 		Stats: &recordv1.Stats{Total: 24, Won: 12, Lost: 6, Void: 1, Score: 48, Accuracy: 67, Streak: 2, AvgClvBps: proto.Int32(115)},
 		Rank:  proto.Int64(4), Field: 41,
-		Best:   &recordv1.Best{SignalId: momentID, MarketId: "655000", MarketTitle: "Will the dam hold?", OddsBps: 1200},
-		Recent: []*signalv1.Signal{b.ledger.Signals[0].Signal},
+		Best: &recordv1.Best{SignalId: momentID, MarketId: "655000", MarketTitle: "Will the dam hold?", OddsBps: 1200},
+		Recent: []*signalv1.Signal{{
+			Id: callID, Handle: "mara_k", MarketId: gauge, Direction: "NO", PriceBps: 6850, ScoreBasisBps: 6850, PriceVerified: true, Rated: true, Status: "pending",
+			TextTake: proto.String("The dam opened at noon."), CreatedAt: timestamppb.New(now.Add(-20 * time.Minute)),
+		}},
 		Moments: []*recordv1.Moment{{
 			Id: momentID, Tier: "RARE", SignalId: momentID, MarketId: "655000", MarketTitle: "Will the dam hold?", Direction: "YES", OddsBps: 1200, Score: 88,
 			MintedAt: timestamppb.New(now.AddDate(0, 0, -17)),
@@ -170,17 +169,9 @@ func (b *bench) recorded() *operatorv1.Operator {
 		steps = append(steps, &recordv1.Step{At: timestamppb.New(now.AddDate(0, 0, 2*i-30)), Score: score, Calls: 1})
 	}
 	b.ledger.Courses = map[string]*recordv1.GetCourseResponse{"mara_k": {Steps: steps, Whole: true}}
-	for i := range 60 {
-		s := proto.CloneOf(b.ledger.Signals[0].Signal)
-		s.Id = fmt.Sprintf("0199f0f0-0000-7000-8000-%012d", i)
-		s.MarketTitle, s.Status, s.TextTake = fmt.Sprintf("Will gauge %d fall?", i), "won", nil
-		s.Score, s.CreatedAt = proto.Int32(31), timestamppb.New(now.Add(time.Duration(i-90)*time.Hour))
-		b.ledger.Signals = append([]*memledger.Filed{{Owner: mara.GetId(), Signal: s}}, b.ledger.Signals...)
-	}
-	return mara
 }
 
-// ranked is a row of a board.
+// ranked adds an operator and returns its row of the board.
 func (b *bench) ranked(place int32, handle string, report *recordv1.Report) *boardv1.Row {
 	o := b.ledger.AddOperator(handle)
 	r := &boardv1.Row{Rank: place, Operator: o, BroadcastScore: 600 - place, Score: int64(50 - 40*place), Total: 20, Won: 8, Lost: 6, Accuracy: 57}
@@ -190,32 +181,30 @@ func (b *bench) ranked(place int32, handle string, report *recordv1.Report) *boa
 	return r
 }
 
-// partnered gives the network a partner that was read, one that is silent and one that
-// nobody could read, and rows of the first.
+// partnered stores four partner stations: one read a minute ago, with rows; one last read an hour ago; one never read; and one
+// paused.
 func (b *bench) partnered() {
 	now := b.clock.Now()
-	b.ledger.Lock()
-	defer b.ledger.Unlock()
-	b.ledger.Stations = map[string]*memledger.Stationed{}
 	for _, id := range []string{"river", "silent", "unread", "paused"} {
 		status := "active"
 		if id == "paused" {
 			status = "paused"
 		}
-		b.ledger.Stations[id] = &memledger.Stationed{Station: &stationv1.Station{
-			StationId: id, Name: "Station " + id, Url: "https://" + id + ".example/hello", OriginUrl: "https://" + id + ".example", Status: status,
-			Description: "All about <b>" + id + "</b>.", TapesUrl: "https://" + id + ".example/tapes", Lanes: []string{"SCIENCE", "WORLD"},
-		}}
+		b.ledger.Exec(`INSERT INTO stations (station_id, user_id, name, url, origin_url, status, description, tapes_url, lanes, created_at, updated_at)
+			VALUES ($1::text, $2, 'Station ' || $1, 'https://' || $1 || '.example/hello', 'https://' || $1 || '.example', $3, 'All about <b>' || $1 || '</b>.',
+				'https://' || $1 || '.example/tapes', '{SCIENCE,WORLD}', $4, $4)`, id, b.mara.GetId(), status, now)
 	}
+	b.ledger.Lock()
+	defer b.ledger.Unlock()
 	stance, length := "NO", int64(95)
-	b.kept.mu.Lock()
-	defer b.kept.mu.Unlock()
-	b.kept.heard = map[string]time.Time{"river": now.Add(-time.Minute), "silent": now.Add(-time.Hour)}
-	b.kept.tapes = []network.Tape{{
+	b.store.mu.Lock()
+	defer b.store.mu.Unlock()
+	b.store.heard = map[string]time.Time{"river": now.Add(-time.Minute), "silent": now.Add(-time.Hour)}
+	b.store.tapes = []network.Tape{{
 		ID: "t1", Origin: "river", OriginURL: "https://river.example", Handle: "otto", URL: "https://video.example/a.m3u8", MarketID: gauge,
 		Href: "https://river.example/u/otto", DurationS: &length, Views: 1, Stance: &stance, CreatedAt: now.Add(-time.Hour), Boosted: true,
 	}}
-	b.kept.operators = []network.Operator{{
+	b.store.operators = []network.Operator{{
 		Origin: "river", OriginURL: "https://river.example", Handle: "otto", DisplayName: `Otto "O" <script>`, Score: 90, Accuracy: 75, Total: 9, Won: 6, Lost: 2, Resolved: 8,
 		Href: "https://river.example/u/otto", Tier: "independent", OperatorType: "human",
 	}}

@@ -18,15 +18,13 @@ type calibrationPlot struct {
 	Own    string // Brier scores
 	Market string
 	Label  string
-	Closer bool // to what came than the prices were
 }
 
+// binMark is a bin with its place in percent.
 type binMark struct {
-	X, Y, Top, Bottom string // places in percent
+	skill.Bin
+	X, Y, Top, Bottom string
 	R                 string
-	Range, Count      string
-	Said, Came        string
-	Between           string
 }
 
 // Radii of dots, by the share of calls.
@@ -41,31 +39,26 @@ func calibrationOf(c *skill.Calibration) *calibrationPlot {
 		return nil
 	}
 	p := &calibrationPlot{
-		Calls: many(c.Calls, "decided call"), Own: brier(c.BrierBps), Market: brier(c.MarketBrierBps), Closer: c.BrierBps < c.MarketBrierBps,
+		Calls: many(c.Calls, "decided call"), Own: brier(c.BrierBps), Market: brier(c.MarketBrierBps),
 		Plain: "Stated confidence was no closer to what came than the price.",
 	}
-	if p.Closer {
+	if c.BrierBps < c.MarketBrierBps {
 		p.Plain = "Stated confidence was closer to what came than the price."
 	}
-	for n := 0; n <= 100; n += 25 {
-		p.Ticks = append(p.Ticks, chartTick{share(float64(n) / 100), digits(int64(n)) + "%"})
-		p.Rows = append(p.Rows, chartTick{share(1 - float64(n)/100), digits(int64(n)) + "%"})
-	}
+	across, up := axis{0, wholePrice, wholePrice / 4}, axis{wholePrice, 0, wholePrice / 4}
+	p.Ticks, p.Rows = across.ticks(wholePercent), up.ticks(wholePercent)
 	most := int64(1)
 	for _, b := range c.Bins {
 		most = max(most, b.Calls)
 	}
-	up := func(bps int) string { return share(1 - float64(bps)/wholePrice) }
+	height := func(bps int) string { return up.percent(float64(bps)) }
 	for _, b := range c.Bins {
-		if b.Calls == 0 {
-			continue
+		if b.Calls > 0 {
+			p.Bins = append(p.Bins, binMark{
+				Bin: b, X: across.percent(float64(b.ConfidenceBps)), Y: height(b.HitBps), Top: height(b.HighBps), Bottom: height(b.LowBps),
+				R: short(leastDot + moreDot*math.Sqrt(float64(b.Calls)/float64(most))),
+			})
 		}
-		p.Bins = append(p.Bins, binMark{
-			X: share(float64(b.ConfidenceBps) / wholePrice), Y: up(b.HitBps), Top: up(b.HighBps), Bottom: up(b.LowBps),
-			R:     short(leastDot + moreDot*math.Sqrt(float64(b.Calls)/float64(most))),
-			Range: digits(int64(b.From)) + "–" + digits(int64(b.To)) + "%", Count: grouped(b.Calls),
-			Said: wholePercent(b.ConfidenceBps), Came: wholePercent(b.HitBps), Between: wholePercent(b.LowBps) + " to " + wholePercent(b.HighBps),
-		})
 	}
 	p.Label = "Stated confidence beside what came, in " + many(int64(len(p.Bins)), "group") + " of calls; the table below has the numbers"
 	return p

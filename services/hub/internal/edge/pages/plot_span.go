@@ -2,10 +2,10 @@ package pages
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/signalcast/signalcast/pkg/skill"
-	"github.com/signalcast/signalcast/pkg/syntax"
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/record"
 )
@@ -13,33 +13,17 @@ import (
 // spanHalves are the half widths in bps that a scale around zero may have.
 var spanHalves = [...]int{200, 400, 1000, 2000, 4000, 6000, 10_000}
 
-// spanScale is a scale of edges: zero in the middle, so far to either side.
-type spanScale struct{ half int }
-
-// spansOf is the scale on which all the intervals can be seen.
-func spansOf(reports ...*skill.Report) spanScale {
+// spansOf returns the axis of edges, with zero in the middle, on which all the intervals can be seen.
+func spansOf(reports ...*skill.Report) axis {
 	most := 0
 	for _, r := range reports {
 		most = max(most, -r.LowBps, r.HighBps, r.EdgeBps, -r.EdgeBps)
 	}
-	for _, half := range spanHalves {
-		if most <= half {
-			return spanScale{half}
-		}
+	half := float64(spanHalves[len(spanHalves)-1])
+	if i := slices.IndexFunc(spanHalves[:], func(h int) bool { return most <= h }); i >= 0 {
+		half = float64(spanHalves[i])
 	}
-	return spanScale{spanHalves[len(spanHalves)-1]}
-}
-
-func (s spanScale) part(bps int) float64 {
-	return min(max(float64(bps+s.half)/float64(2*s.half), 0), 1)
-}
-
-func (s spanScale) ticks() []chartTick {
-	var out []chartTick
-	for _, bps := range [...]int{-s.half, -s.half / 2, 0, s.half / 2, s.half} {
-		out = append(out, chartTick{share(s.part(bps)), pointsOf(bps)})
-	}
-	return out
+	return axis{-half, half, half / 2}
 }
 
 // span is an edge and between what the true one lies, as they are drawn.
@@ -50,10 +34,11 @@ type span struct {
 	Label            string // all of it for who does not see it
 }
 
-func (s spanScale) span(r *skill.Report) span {
-	low, high := s.part(r.LowBps), s.part(r.HighBps)
+func spanOf(r *skill.Report, scale axis) span {
+	at := func(bps int) float64 { return min(max(scale.part(float64(bps)), 0), 1) }
+	low, high := at(r.LowBps), at(r.HighBps)
 	out := span{
-		Left: share(low), Width: share(math.Max(high-low, 0.004)), Dot: share(s.part(r.EdgeBps)), Class: leaning(r),
+		Left: share(low), Width: share(math.Max(high-low, 0.004)), Dot: share(at(r.EdgeBps)), Class: leaning(r),
 		Edge: pointsOf(tenth(r.EdgeBps)), Low: pointsOf(outward(r.LowBps, -1)), High: pointsOf(outward(r.HighBps, 1)),
 	}
 	out.Label = "Edge " + out.Edge + " points, between " + out.Low + " and " + out.High
@@ -102,7 +87,7 @@ func skillOf(r *skill.Report) *skillPart {
 	}
 	scale := spansOf(r)
 	p := &skillPart{
-		span: scale.span(r), Ticks: scale.ticks(), Calls: many(r.Calls, "decided call"), Chance: chanceOf(r.Above),
+		span: spanOf(r, scale), Ticks: scale.ticks(pointsOf), Calls: many(r.Calls, "decided call"), Chance: chanceOf(r.Above),
 		Price: percent(tenth(r.PriceBps)), Hit: percent(tenth(int(shareBps(r.Wins, r.Calls)))),
 	}
 	switch {
@@ -146,18 +131,6 @@ func chanceOf(above float64) string {
 	return "fewer than 1 of a million"
 }
 
-// grouped writes a whole number with groups of three digits.
-func grouped(n int64) string {
-	text := digits(max(n, -n))
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	if n < 0 {
-		return "−" + text
-	}
-	return text
-}
-
 // laneSpan is one lane of a record.
 type laneSpan struct {
 	span
@@ -174,8 +147,8 @@ func lanesOf(lanes []*recordv1.LaneReport) ([]laneSpan, []chartTick) {
 	out := make([]laneSpan, 0, len(lanes))
 	for i, r := range reports {
 		out = append(out, laneSpan{
-			span: scale.span(r), Name: laneWord(syntax.Lane(lanes[i].GetLane())), Calls: many(r.Calls, "call"), Won: digits(r.Wins) + " won",
+			span: spanOf(r, scale), Name: capital(lanes[i].GetLane()), Calls: many(r.Calls, "call"), Won: digits(r.Wins) + " won",
 		})
 	}
-	return out, scale.ticks()
+	return out, scale.ticks(pointsOf)
 }

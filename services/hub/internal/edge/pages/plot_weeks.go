@@ -35,11 +35,10 @@ type layer struct {
 // headroom is how much of a plot is kept free above the highest bar, for its number.
 const headroom = 0.12
 
-// weeksOf draws the weeks, the layers of each upon one another. A week without a call
-// is a bar of nothing with its zero above.
+// weeksOf returns a bar for each week, with stacked layers. A week without calls has an empty bar with the count 0.
 func weeksOf(weeks []*recordv1.Week, what string, layers ...layer) weekPlot {
 	var p weekPlot
-	most, sum := int64(1), int64(0)
+	most, sum := int64(0), int64(0)
 	counts := make([]int64, len(weeks))
 	for i := range weeks {
 		for _, l := range layers {
@@ -51,7 +50,8 @@ func weeksOf(weeks []*recordv1.Week, what string, layers ...layer) weekPlot {
 	for i := range weeks {
 		left := slot * float64(i)
 		bar := weekBar{
-			X: share(left + slot*0.14), Width: share(slot * 0.72), Count: compact(counts[i]), Name: weekName(weeks[i].GetStart()), NameX: share(left + slot/2),
+			X: share(left + slot*0.14), Width: share(slot * 0.72), Count: compact(counts[i]),
+			Name: weekName(weeks[i].GetStart()), NameX: share(left + slot/2),
 			Tick: (len(weeks)-1-i)%4 == 0, Running: i == len(weeks)-1,
 		}
 		ground := 1.0
@@ -65,16 +65,8 @@ func weeksOf(weeks []*recordv1.Week, what string, layers ...layer) weekPlot {
 		bar.CountY = share(ground)
 		p.Bars = append(p.Bars, bar)
 	}
-	p.Label = what + " in " + strconv.Itoa(len(weeks)) + " weeks: " + grouped(sum) + ", at most " + grouped(maximum(counts)) + " in one"
+	p.Label = what + " in " + strconv.Itoa(len(weeks)) + " weeks: " + grouped(sum) + ", at most " + grouped(most) + " in one"
 	return p
-}
-
-func maximum(list []int64) int64 {
-	var most int64
-	for _, n := range list {
-		most = max(most, n)
-	}
-	return most
 }
 
 // compact writes a count into little room: 1,234 is 1.2k.

@@ -110,7 +110,7 @@ func TestBins(t *testing.T) {
 	}
 	r, _ := s.Report()
 	p := calibrationOf(r.Calibration)
-	if len(p.Bins) != 10 || p.Bins[0].Range != "1–10%" || p.Bins[9].Range != "91–100%" {
+	if len(p.Bins) != 10 || p.Bins[0].From != 1 || p.Bins[0].To != 10 || p.Bins[9].From != 91 || p.Bins[9].To != 100 {
 		t.Fatalf("%+v", p.Bins)
 	}
 	last := -1.0

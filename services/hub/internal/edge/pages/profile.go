@@ -10,6 +10,8 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/web"
+	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/board"
 	"github.com/signalcast/signalcast/services/hub/internal/claim"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
@@ -19,12 +21,14 @@ const profilePath = "/profile"
 type profilePage struct {
 	frame
 	passport
-	Notice  string
-	Form    profileForm
-	Errors  map[string]string // by field
-	Address string            // of the claim that was refused
-	Payout  payoutState
-	MaxBio  int
+	Calls, Won, Lost int64
+	Accuracy, Score  string
+	Notice           string
+	Form             profileForm
+	Errors           map[string]string // by field
+	Address          string            // of the claim that was refused
+	Payout           payoutState
+	MaxBio           int
 }
 
 // profileForm is what somebody says of themselves, as the form has it.
@@ -32,9 +36,8 @@ type profileForm struct {
 	DisplayName, Bio, Avatar, Links, Payout string
 }
 
-// payoutState says whether somebody may be paid, and what is in the way.
+// payoutState states whether the operator can be paid, and the reason if not.
 type payoutState struct {
-	Ready      bool
 	Word, Text string
 }
 
@@ -49,7 +52,7 @@ func (s *site) profile(c echo.Context) error {
 	if !ok {
 		return err
 	}
-	account, err := s.People.Accounts.AccountByID(c.Request().Context(), operator.ID(v.who.UserID))
+	account, err := s.People.Payouts.Accounts.ByID(c.Request().Context(), operator.ID(v.who.UserID))
 	if err != nil {
 		return err
 	}
@@ -61,19 +64,22 @@ func (s *site) showProfile(c echo.Context, status int, a claim.Account, set func
 	p := profilePage{
 		frame: s.frame(c, "Your profile", "", ""), Errors: map[string]string{}, MaxBio: 280,
 		Form: profileForm{
-			DisplayName: a.DisplayName, Bio: a.Bio, Avatar: a.AvatarURL, Links: strings.Join(a.Links, "\n"), Payout: a.PayoutAddress,
+			DisplayName: a.DisplayName, Bio: a.Bio, Avatar: a.AvatarURL, Links: strings.Join(a.Links, "\n"),
+			Payout: a.PayoutAddress,
 		},
 		Payout: s.payoutOf(a),
 	}
-	p.Unlisted = true
-	g := newGather(c.Request().Context())
-	p.passport = passportOf(a)
-	s.gatherPassport(g, a.ID, &p.passport)
-	g.done()
-	p.finish(g)
+	g := newGather(c.Request().Context(), partsWithin)
+	p.passport = s.passportOf(g, a)
+	r := askFor(g, "record", s.Ledger.Boards.GetRecord, &boardv1.GetRecordRequest{OperatorId: string(a.ID)})
+	p.Away, p.Unlisted = g.done(), true
+	won, lost := r.Value.GetWon(), r.Value.GetLost()
+	p.Calls, p.Won, p.Lost, p.Score = r.Value.GetTotal(), won, lost, signed(int(r.Value.GetScore()))
+	if won+lost > 0 {
+		p.Accuracy = digits(board.Accuracy(won, lost)) + "%"
+	}
 	set(&p)
-	s.lessThanWhole(c, g)
-	return s.render(c, status, "profile", p)
+	return s.renderParts(c, g, status, "profile", p)
 }
 
 func (s *site) payoutOf(a claim.Account) payoutState {
@@ -86,18 +92,17 @@ func (s *site) payoutOf(a claim.Account) payoutState {
 	case a.PayoutAddress == "":
 		return payoutState{Word: "No address yet", Text: "Say below where you want to be paid on " + money.Label + "."}
 	}
-	return payoutState{Ready: true, Word: "Ready", Text: "You are paid on " + money.Label + " at " + a.PayoutAddress + ". Everybody can read that."}
+	text := "You are paid on " + money.Label + " at " + a.PayoutAddress + ". Everybody can read that."
+	return payoutState{Word: "Ready", Text: text}
 }
 
-// changeProfile is POST /profile: the whole form, so what is empty is taken away.
-func (s *site) changeProfile(c echo.Context) error {
-	account, form, err := s.ownAccount(c)
-	if err != nil {
-		return err
-	}
+// changeProfile is POST /profile. The form has all members, so an empty field deletes the member.
+func (s *site) changeProfile(c echo.Context, account claim.Account, form url.Values) error {
 	said := profileForm{
-		DisplayName: strings.TrimSpace(form.Get("displayName")), Bio: strings.TrimSpace(strings.ReplaceAll(form.Get("bio"), "\r\n", "\n")),
-		Avatar: strings.TrimSpace(form.Get("avatarUrl")), Links: strings.TrimSpace(form.Get("links")), Payout: strings.TrimSpace(form.Get("payoutAddress")),
+		DisplayName: strings.TrimSpace(form.Get("displayName")),
+		Bio:         strings.TrimSpace(strings.ReplaceAll(form.Get("bio"), "\r\n", "\n")),
+		Avatar:      strings.TrimSpace(form.Get("avatarUrl")), Links: strings.TrimSpace(form.Get("links")),
+		Payout: strings.TrimSpace(form.Get("payoutAddress")),
 	}
 	change := operator.Profile{
 		DisplayName: &said.DisplayName, Bio: &said.Bio, Avatar: changeTo(said.Avatar),
@@ -106,7 +111,7 @@ func (s *site) changeProfile(c echo.Context) error {
 	if said.Payout != account.PayoutAddress { // a change needs a recent sign-in
 		change.PayoutAddress = changeTo(said.Payout)
 	}
-	err = s.People.Profiles.Update(c.Request().Context(), account.ID, s.visit(c).who.SignedInAt, change)
+	err := s.People.Profiles.Update(c.Request().Context(), account.ID, s.visit(c).who.SignedInAt, change)
 	if errors.Is(err, operator.ErrSession) {
 		return s.showProfile(c, http.StatusForbidden, account, func(p *profilePage) {
 			p.Form, p.Errors["payoutAddress"] = said, "Nothing was saved. Sign out and sign in again, then save this within 15 minutes."
@@ -149,26 +154,24 @@ func fieldOf(err error) string {
 	return field
 }
 
-// ownAccount is the account of somebody whose form of ours this is.
-func (s *site) ownAccount(c echo.Context) (claim.Account, url.Values, error) {
-	v, err := s.actor(c)
-	if err != nil {
-		return claim.Account{}, nil, err
+// accountForm returns a handler that passes to do the account of the signed-in visitor and the form. It rejects forms of other
+// origins and visitors who are not signed in.
+func (s *site) accountForm(do func(echo.Context, claim.Account, url.Values) error) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		v, form, err := s.posted(c)
+		if err != nil {
+			return err
+		}
+		account, err := s.People.Payouts.Accounts.ByID(c.Request().Context(), operator.ID(v.who.UserID))
+		if err != nil {
+			return err
+		}
+		return do(c, account, form)
 	}
-	form, err := s.form(c)
-	if err != nil {
-		return claim.Account{}, nil, err
-	}
-	account, err := s.People.Accounts.AccountByID(c.Request().Context(), operator.ID(v.who.UserID))
-	return account, form, err
 }
 
 // claimWallet is POST /profile/claims.
-func (s *site) claimWallet(c echo.Context) error {
-	account, form, err := s.ownAccount(c)
-	if err != nil {
-		return err
-	}
+func (s *site) claimWallet(c echo.Context, account claim.Account, form url.Values) error {
 	raw := strings.TrimSpace(form.Get("address"))
 	address, err := claim.ParseAddress(raw)
 	if err == nil {
@@ -204,11 +207,7 @@ func claimMistake(f *fault.Fault) string {
 }
 
 // dropClaim is POST /profile/claims/drop.
-func (s *site) dropClaim(c echo.Context) error {
-	account, form, err := s.ownAccount(c)
-	if err != nil {
-		return err
-	}
+func (s *site) dropClaim(c echo.Context, account claim.Account, form url.Values) error {
 	station, err := s.People.Claims.Station(form.Get("station"))
 	if err != nil {
 		return err

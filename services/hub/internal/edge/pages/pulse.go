@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"context"
 	"net/http"
 	"slices"
 	"strconv"
@@ -11,16 +10,13 @@ import (
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/digest"
+	"github.com/signalcast/signalcast/services/hub/internal/edge/view"
 )
 
-const (
-	pulsePath = "/pulse"
-	partPulse = "pulse"
-)
+const pulsePath = "/pulse"
 
 type pulsePage struct {
 	frame
-	Away           bool
 	Star           *starPart // nil: nobody has called yet
 	People, Others weekPlot
 	Weeks          []weekRow
@@ -40,21 +36,13 @@ type figure struct{ Name, Value, Note string }
 
 // pulse is GET /pulse: how the network stands.
 func (s *site) pulse(c echo.Context) error {
-	var pulse *recordv1.GetPulseResponse
-	g := newGather(c.Request().Context())
-	ask(g, partPulse, &pulse, func(ctx context.Context) (*recordv1.GetPulseResponse, error) {
-		return s.pulses.get(ctx, "", func(ctx context.Context) (*recordv1.GetPulseResponse, error) {
-			return s.Ledger.Records.GetPulse(ctx, &recordv1.GetPulseRequest{})
-		})
-	})
-	g.done()
-	p := pulsePage{frame: s.frame(c, "Pulse", "How much is called on Signalcast, week by week.", pulsePath), Away: g.missing(partPulse)}
-	p.Wide, p.Here, p.Kind = true, "pulse", "website"
-	if !p.Away {
-		p.fill(pulse)
-	}
-	s.lessThanWhole(c, g)
-	return s.render(c, http.StatusOK, "pulse", p)
+	g := newGather(c.Request().Context(), partsWithin)
+	pulse := askCached(g, "pulse", s.pulses, "", s.Ledger.Records.GetPulse, &recordv1.GetPulseRequest{})
+	away := g.done()
+	p := pulsePage{frame: s.frame(c, "Pulse", "How much is called on Signalcast, week by week.", pulsePath)}
+	p.Away, p.Wide, p.Here, p.Kind = away, true, "pulse", "website"
+	p.fill(pulse.Value)
+	return s.renderParts(c, g, http.StatusOK, "pulse", p)
 }
 
 func (p *pulsePage) fill(r *recordv1.GetPulseResponse) {
@@ -92,7 +80,7 @@ func (p *pulsePage) fill(r *recordv1.GetPulseResponse) {
 		{"Outcomes", grouped(r.GetResolutions28()), "claimed within 28 days"},
 	}
 	if r.GetClvCount() > 0 {
-		p.Beat = digits(sharePercent(r.GetBeatLine(), r.GetClvCount())) + "%"
+		p.Beat = digits(view.SharePercent(r.GetBeatLine(), r.GetClvCount())) + "%"
 	}
 	p.LastWeek, p.Read = r.GetLastIndependentWeek(), when(ledgerclient.Time(r.GetGeneratedAt()))
 	if p.LastWeek != "" {

@@ -3,17 +3,16 @@ package pages
 import (
 	"encoding/json"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 
-	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/edge/request"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
@@ -49,8 +48,8 @@ func (s *site) receipt(c echo.Context) error {
 	if wantsJSON(c.Request()) {
 		return s.ReceiptJSON(c)
 	}
-	id := strings.ToLower(c.Param("id"))
-	if _, err := uuid.Parse(id); err != nil || len(id) != 36 {
+	id, ok := request.ParseUUID(c.Param("id"))
+	if !ok {
 		return signal.ErrUnknown
 	}
 	ctx := c.Request().Context()
@@ -65,7 +64,7 @@ func (s *site) receipt(c echo.Context) error {
 	sig := found.GetSignal()
 	p := s.receiptOf(c, sig)
 	p.Unlisted = sig.GetUnconfirmed()
-	outcome, _ := s.outcome(ctx, syntax.MarketID(sig.GetMarketId())) // the page is served without it
+	outcome, _ := s.Ledger.Outcome(ctx, syntax.MarketID(sig.GetMarketId())) // the page is served without it
 	p.settle(sig, outcome)
 	for _, e := range events.GetEvents() {
 		if signal.EventType(e.GetType()) != signal.Resolved {
@@ -140,13 +139,10 @@ func by(o *resolutionv1.Outcome) string {
 
 // proof is a link only when it is an https address.
 func proof(o *resolutionv1.Outcome) string {
-	if o.ProofUrl == nil {
-		return ""
+	if address := link(o.GetProofUrl()); strings.HasPrefix(strings.ToLower(address), "https:") {
+		return address
 	}
-	if u, err := url.Parse(*o.ProofUrl); err != nil || u.Scheme != "https" || u.Host == "" {
-		return ""
-	}
-	return *o.ProofUrl
+	return ""
 }
 
 func dispute(o *resolutionv1.Outcome) string {

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"fmt"
 	"strconv"
 	"time"
 
@@ -78,11 +79,12 @@ func wantsOf(scopes grant.Scopes) []want {
 }
 
 // scopeWord is a scope in a list of words; one that we do not know stays as it is.
-func scopeWord(scope string) string {
-	if w, ok := scopeWords[grant.Scope(scope)]; ok {
+func scopeWord(scope any) string {
+	name := fmt.Sprint(scope)
+	if w, ok := scopeWords[grant.Scope(name)]; ok {
 		return w.Word
 	}
-	return scope
+	return name
 }
 
 // duration says for how long a connection holds.

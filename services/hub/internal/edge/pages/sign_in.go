@@ -54,30 +54,35 @@ func (s *site) signIn(c echo.Context) error {
 	return s.render(c, http.StatusOK, "signin", p)
 }
 
-// backWord says what is behind an address in what people know of it.
-func backWord(back string) string {
-	path, _, _ := strings.Cut(back, "?")
-	switch {
-	case path == authorizePath:
-		return "the app that asked to connect"
-	case path == appsPath:
-		return "your connected apps"
-	case path == devPath:
-		return "the developer page"
-	case strings.HasPrefix(path, personPath):
-		return "the profile of @" + strings.TrimPrefix(path, personPath)
-	case strings.HasPrefix(path, marketPath):
-		return "the market you were looking at"
-	case strings.HasPrefix(path, receiptPath):
-		return "the receipt you were looking at"
-	case strings.HasPrefix(path, livePath):
-		return "the broadcast of @" + strings.TrimPrefix(path, livePath)
-	case path == studioPath:
-		return "the studio"
-	case path == marketsPath:
-		return "the markets"
+// returns are the pages that a sign-in may lead back to, with the words for each. An address that ends in a slash stands for
+// those of one segment below it, and a word that ends in @ for the name of the segment as well.
+var returns = [...]struct{ path, word string }{
+	{profilePath, "your profile"},
+	{authorizePath, "the app that asked to connect"},
+	{appsPath, "your connected apps"},
+	{devPath, "the developer page"},
+	{studioPath, "the studio"},
+	{marketsPath, "the markets"},
+	{personPath, "the profile of @"},
+	{marketPath, "the market you were looking at"},
+	{receiptPath, "the receipt you were looking at"},
+	{livePath, "the broadcast of @"},
+}
+
+// backWord returns the words for the page at an address; empty: no sign-in leads to the path.
+func backWord(address string) string {
+	path, _, _ := strings.Cut(address, "?")
+	for _, r := range returns {
+		below, ok := strings.CutPrefix(path, r.path)
+		if !ok || strings.HasSuffix(r.path, "/") == (below == "") || strings.Contains(below, "/") {
+			continue
+		}
+		if strings.HasSuffix(r.word, "@") {
+			return r.word + below
+		}
+		return r.word
 	}
-	return "your profile"
+	return ""
 }
 
 // signOut is POST /sign-out: it ends the session, or with everywhere=yes every session of
@@ -133,16 +138,5 @@ func leadsBack(address string) bool {
 	if odd || len(address) > maxReturn || strings.Contains(path, "..") {
 		return false
 	}
-	switch path {
-	case appsPath, profilePath, devPath, marketsPath, studioPath:
-		return true
-	case authorizePath:
-		return query != ""
-	}
-	for _, below := range [...]string{personPath, marketPath, receiptPath, livePath} {
-		if rest, ok := strings.CutPrefix(path, below); ok && rest != "" && !strings.Contains(rest, "/") {
-			return true
-		}
-	}
-	return false
+	return backWord(address) != "" && (path != authorizePath || query != "")
 }

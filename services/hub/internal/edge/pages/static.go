@@ -1,13 +1,19 @@
 package pages
 
 import (
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"path"
 	"sync"
 
 	"github.com/labstack/echo/v4"
+	swagger "github.com/swaggest/swgui/v5/static"
 
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
@@ -16,32 +22,32 @@ import (
 //go:embed static/*
 var staticFiles embed.FS
 
-// versioned is the address of a file, which changes with what is in it.
-func versioned(name string) (string, error) {
+// readStatic returns the content of a file. Swagger UI comes from its module, where it is compressed.
+func readStatic(name string) ([]byte, error) {
 	body, err := staticFiles.ReadFile("static/" + name)
-	if err != nil {
-		return "", fmt.Errorf("read %s: %w", name, err)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return body, err
 	}
-	sum := sha256.Sum256(body)
-	return "/static/" + name + "?v=" + hex.EncodeToString(sum[:6]), nil
+	packed, err := swagger.FS.Open(name + ".gz")
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	content, err := gzip.NewReader(packed)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	return io.ReadAll(content)
 }
 
+// contentTypes are the types of files by extension.
 var contentTypes = map[string]string{
-	"app.css": "text/css; charset=utf-8", "embed.css": "text/css; charset=utf-8", "mark.svg": "image/svg+xml",
-	"overlay.css": "text/css; charset=utf-8", "tv.css": "text/css; charset=utf-8",
-	"feed.js": aScript, "signalcast-feed.js": aScript, "line.js": aScript, "player.js": aScript, "programme.js": aScript,
-	"overlay.js": aScript, "live.js": aScript, "tv.js": aScript, "studio.js": aScript,
-	"docs.js": aScript, "swagger-ui-bundle.js": aScript, "swagger-ui.css": "text/css; charset=utf-8", "swagger-ui.LICENSE.txt": "text/plain; charset=utf-8",
-	hlsFile: aScript, "hls.LICENSE.txt": "text/plain; charset=utf-8",
+	".css": "text/css; charset=utf-8", ".js": aScript, ".mjs": aScript, ".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8",
 }
 
-const (
-	aScript = "text/javascript; charset=utf-8"
-	hlsFile = "hls.light.min.mjs" // the player's library; its licence lies beside it
-)
+const aScript = "text/javascript; charset=utf-8"
 
 func (s *site) static(c echo.Context) error {
-	file, ok := s.files[c.Param("file")]
+	file, ok := s.pages[c.Param("file")]
 	if !ok {
 		return market.ErrUnknown
 	}
@@ -50,15 +56,32 @@ func (s *site) static(c echo.Context) error {
 	return nil
 }
 
-// readFiles gives what is served of the files. Each is packed once, by the first who asks.
-func readFiles() (map[string]func() *page.Page, error) {
-	out := map[string]func() *page.Page{}
-	for name, kind := range contentTypes {
-		body, err := staticFiles.ReadFile("static/" + name)
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", name, err)
+// files are the static files by name.
+type files struct {
+	addresses map[string]string            // each contains a hash of the content
+	pages     map[string]func() *page.Page // each is compressed when it is first requested
+}
+
+// readFiles returns the static files. It reads them once in a process.
+var readFiles = sync.OnceValues(func() (files, error) {
+	out := files{addresses: map[string]string{}, pages: map[string]func() *page.Page{}}
+	own, err := fs.Glob(staticFiles, "static/*")
+	if err != nil {
+		return files{}, err
+	}
+	for _, name := range append(own, "swagger-ui-bundle.js", "swagger-ui.css") {
+		name = path.Base(name)
+		kind, known := contentTypes[path.Ext(name)]
+		if !known {
+			return files{}, fmt.Errorf("the static file %s has no content type", name)
 		}
-		out[name] = sync.OnceValue(func() *page.Page { return page.Make(body).As(kind) })
+		body, err := readStatic(name)
+		if err != nil {
+			return files{}, err
+		}
+		sum := sha256.Sum256(body)
+		out.addresses[name] = "/static/" + name + "?v=" + hex.EncodeToString(sum[:6])
+		out.pages[name] = sync.OnceValue(func() *page.Page { return page.Make(body).As(kind) })
 	}
 	return out, nil
-}
+})

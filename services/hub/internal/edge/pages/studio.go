@@ -1,16 +1,14 @@
 package pages
 
 import (
-	"context"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
-	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/ingest"
 )
 
 const (
@@ -21,29 +19,16 @@ const (
 	maxLabel   = 80
 )
 
-// Ingest is where an encoder sends to. The key is told once.
-type Ingest struct {
-	Protocol, URL, StreamKey string
-	PushURL                  string // the same with the key in it; may be empty
-	HLSURL, Label            string
-	CreatedAt                time.Time
-}
-
-// Provision makes a place to send to, in the place of the one before; the latency is
-// standard or low. Faults: not_approved, ingest_unavailable, db_unavailable.
-type Provision func(ctx context.Context, op operator.Operator, label, latency string) (Ingest, error)
-
 type studioPage struct {
 	frame
-	Handle, Socket        string
-	Library, Line, Script string
-	VenueA, IngestPath    string
-	CanProvision          bool
-	Fresh                 *Ingest // told once
-	Notice, Again         string  // what went wrong; where to sign in again
+	Handle             string
+	VenueA, IngestPath string
+	CanProvision       bool
+	Fresh              *ingest.Offer // shown once
+	Notice, Again      string        // what went wrong; where to sign in again
 }
 
-// studio is GET /studio: where an operator goes on the air.
+// studio is GET /studio, where an operator controls its broadcast.
 func (s *site) studio(c echo.Context) error {
 	v, ok, err := s.needed(c, studioPath)
 	if !ok {
@@ -54,8 +39,8 @@ func (s *site) studio(c echo.Context) error {
 
 func (s *site) showStudio(c echo.Context, status int, handle string, set func(*studioPage)) error {
 	p := studioPage{
-		frame: s.frame(c, "Studio", "", ""), Handle: handle, Socket: s.socket, CanProvision: s.Provision != nil, IngestPath: ingestPath, VenueA: s.VenueA,
-		Library: s.scripts["signalcast-feed.js"], Line: s.scripts["line.js"], Script: s.scripts["studio.js"],
+		frame: s.frame(c, "Studio", "", ""), Handle: handle, CanProvision: s.Ingest != nil, IngestPath: ingestPath,
+		VenueA: s.VenueA,
 	}
 	p.Unlisted, p.Wide = true, true
 	set(&p)
@@ -69,7 +54,7 @@ func (s *site) provision(c echo.Context) error {
 	if !s.OwnPage(c) {
 		return errForeign
 	}
-	if s.Provision == nil {
+	if s.Ingest == nil {
 		return errNoIngest
 	}
 	form, err := s.form(c)
@@ -90,16 +75,16 @@ func (s *site) provision(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	label, latency := strings.TrimSpace(form.Get("label")), "standard"
-	if form.Get("latency") == "low" {
-		latency = "low"
+	label, latency := strings.TrimSpace(form.Get("label")), ingest.Standard
+	if form.Get("latency") == string(ingest.Low) {
+		latency = ingest.Low
 	}
 	if label != "" && !syntax.IsName(label, 1, maxLabel) {
 		return s.showStudio(c, http.StatusBadRequest, string(op.Handle), func(p *studioPage) {
 			p.Notice = "A label has at most 80 visible characters on one line."
 		})
 	}
-	made, err := s.Provision(c.Request().Context(), op, label, latency)
+	_, offer, err := s.Ingest.Provision(c.Request().Context(), op.Handle, label, latency)
 	if err != nil && fault.Of(err).Code == "not_approved" && !wantsJSON(c.Request()) {
 		return s.showStudio(c, http.StatusForbidden, string(op.Handle), func(p *studioPage) {
 			p.Notice = "Your registration is not approved yet. Streams are for operators who are."
@@ -108,7 +93,7 @@ func (s *site) provision(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.showStudio(c, http.StatusOK, string(op.Handle), func(p *studioPage) { p.Fresh = &made })
+	return s.showStudio(c, http.StatusOK, string(op.Handle), func(p *studioPage) { p.Fresh = &offer })
 }
 
 var errNoIngest = fault.New(fault.NotFound, "not_found", "No streams are provisioned here.")

@@ -3,7 +3,6 @@ package pages
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"regexp"
 	"strings"
 	"time"
@@ -12,27 +11,24 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/network"
 	"github.com/signalcast/signalcast/services/hub/internal/program"
 )
 
 const (
-	tvPath      = "/tv"
-	partProgram = "program"
-	tvSegments  = 400
-	noStation   = "There is no such station."
+	tvPath     = "/tv"
+	tvSegments = 400
+	noStation  = "There is no such station."
 )
 
 type tvPage struct {
-	Title, Description, URL, Style string
-	Heading, Clock, Off            string
-	Programme, Lane                string // address of the programme, empty: there is none; the one lane that is shown, empty: all
-	Station                        bool   // the programme of a partner station
-	Origins, Socket                string
-	Library, Line, Player, HLS     string
-	When                           string
-	Script                         string
-	Rows                           []tvRow
-	Stage                          tvRow
+	Title, Description, URL string
+	Heading, Clock, Off     string
+	Programme, Lane         string // address of the programme, empty: there is none; the one lane that is shown, empty: all
+	Station                 bool   // the programme of a partner station
+	Origins                 string
+	Rows                    []tvRow
+	Stage                   tvRow
 }
 
 // aStation is the id of a partner station.
@@ -43,30 +39,26 @@ type tvRow struct {
 	Key, Label, Title, Yes, No, Next string
 }
 
-// tv is GET /tv: the programme for a screen that nobody touches.
+// tv is GET /tv: the programme for a screen without input devices.
 func (s *site) tv(c echo.Context) error {
 	p := tvPage{
-		Title: "Programme · Signalcast", Description: "What is on Signalcast now, and what is next.", URL: s.HubURL + tvPath, Style: s.scripts["tv.css"],
+		Title: "Programme · Signalcast", Description: "What is on Signalcast now, and what is next.", URL: s.HubURL + tvPath,
 		Heading: "On now", Clock: s.Now().UTC().Format("15:04:05 UTC"), Off: "Nothing is on right now.",
-		Programme: "/api/broadcast/program?limit=400", Lane: laneWanted(c.QueryParam("lane")), Socket: s.socket,
-		Library: s.scripts["signalcast-feed.js"], Line: s.scripts["line.js"], When: s.scripts["programme.js"], Player: s.scripts["player.js"], HLS: s.scripts[hlsFile], Script: s.scripts["tv.js"],
+		Programme: "/api/broadcast/program?limit=400", Lane: laneWanted(c.QueryParam("lane")),
 	}
-	g := newGather(c.Request().Context())
+	g := newGather(c.Request().Context(), partsWithin)
 	api := ""
 	station := c.QueryParam("station")
 	p.Station = station != ""
 	if aStation.MatchString(station) && s.APIURL != "" {
 		p.Programme, p.Heading = s.APIURL+"/api/v1/stations/"+station+"/program", "Station "+station
-		api = " " + originOf(s.APIURL)
+		api = " " + network.OriginOf(s.APIURL)
 	} else if p.Station {
 		p.Programme, p.Heading, p.Off = "", "Station", noStation
 	} else if s.Programs != nil {
-		var read *programv1.GetProgramResponse
-		ask(g, partProgram, &read, func(ctx context.Context) (*programv1.GetProgramResponse, error) {
-			return s.Programs.GetProgram(ctx, program.Query{Preset: "default", Limit: tvSegments}.Request())
-		})
+		read := askFor(g, "program", s.Programs.GetProgram, program.Query{Preset: "default", Limit: tvSegments}.Request())
 		g.done()
-		p.Rows = rowsOnAir(read.GetProgram(), p.Lane, s.Now())
+		p.Rows = rowsOnAir(read.Value.GetProgram(), p.Lane, s.Now())
 	}
 	g.done()
 	if len(p.Rows) > 0 {
@@ -77,22 +69,24 @@ func (s *site) tv(c echo.Context) error {
 	h := c.Response().Header()
 	h.Set("Content-Security-Policy", s.watching(origins)+api)
 	h.Set("Cache-Control", "no-store") // a screen that begins anew begins with what is on now
-	s.lessThanWhole(c, g)
-	return s.render(c, http.StatusOK, "tv", p)
+	return s.renderParts(c, g, http.StatusOK, "tv", p)
 }
 
-// onScreen are the addresses of the streams that the programme may show now.
+// onScreen returns the addresses of the streams that the programme may show now.
 func (s *site) onScreen(ctx context.Context) []string {
-	if s.OnScreen == nil {
+	if s.OnAir == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, partsWithin)
 	defer cancel()
-	streams, err := safely(ctx, s.OnScreen)
-	if err != nil {
-		return nil // its script finds out which stream is on, and loads the page again
+	shows, _ := safely(ctx, s.OnAir.Live) // after an error its script finds out which stream is on, and loads the page again
+	var out []string
+	for i := range shows {
+		if shows[i].Approved {
+			out = append(out, shows[i].HLSURL)
+		}
 	}
-	return streams
+	return out
 }
 
 // laneWanted is the key of a lane as the address names it; empty: all lanes.
@@ -102,14 +96,6 @@ func laneWanted(raw string) string {
 		return ""
 	}
 	return lane
-}
-
-func originOf(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return ""
-	}
-	return u.Scheme + "://" + u.Host
 }
 
 // rowsOnAir are the lanes that have something on; one lane alone where it is among them.

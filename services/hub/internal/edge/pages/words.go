@@ -1,7 +1,7 @@
 package pages
 
 import (
-	"fmt"
+	"cmp"
 	"math"
 	"net/url"
 	"strconv"
@@ -15,28 +15,45 @@ import (
 type marketID = syntax.MarketID
 
 // cents writes bps as cents: 6190 is 61.9¢.
-func cents[T ~int | ~int32](bps T) string {
-	whole, rest := int(bps)/100, int(bps)%100
-	if rest == 0 {
-		return strconv.Itoa(whole) + "¢"
-	}
-	return strings.TrimRight(fmt.Sprintf("%d.%02d", whole, rest), "0") + "¢"
-}
+func cents[T ~int | ~int32](bps T) string { return decimal(float64(bps)/100) + "¢" }
 
 // percent writes bps as a probability: 3150 is 31.5%.
-func percent[T ~int | ~int32](bps T) string {
-	return strings.Replace(cents(bps), "¢", "%", 1)
-}
+func percent[T ~int | ~int32](bps T) string { return decimal(float64(bps)/100) + "%" }
+
+// bounded returns a price limited to the range from 0 to wholePrice bps.
+func bounded(bps int32) int { return min(max(int(bps), 0), wholePrice) }
+
+// decimal writes a number with as many decimals as it has.
+func decimal(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // signed writes points with their sign.
-func signed(n int) string {
+func signed(n int) string { return withSign(float64(n)) }
+
+// pointsOf writes a difference of prices in points: 450 bps is +4.5.
+func pointsOf(bps int) string { return withSign(float64(bps) / 100) }
+
+func withSign(v float64) string {
 	switch {
-	case n > 0:
-		return "+" + strconv.Itoa(n)
-	case n < 0:
-		return "−" + strconv.Itoa(-n)
+	case v > 0:
+		return "+" + decimal(v)
+	case v < 0:
+		return "−" + decimal(-v)
 	}
 	return "0"
+}
+
+func digits(n int64) string { return strconv.FormatInt(n, 10) }
+
+// grouped writes a whole number with groups of three digits.
+func grouped(n int64) string {
+	text := digits(max(n, -n))
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	if n < 0 {
+		return "−" + text
+	}
+	return text
 }
 
 // when writes an instant for people; every page says UTC.
@@ -92,22 +109,7 @@ func number(v float64) string {
 			return strconv.FormatFloat(v/f.from, 'f', 2, 64) + f.name
 		}
 	}
-	digits := strconv.FormatFloat(v, 'f', 0, 64)
-	if cut := len(digits) - 3; cut > 0 {
-		return digits[:cut] + "," + digits[cut:]
-	}
-	return digits
-}
-
-// pointsOf writes a difference of prices in points: 450 bps is +4.5.
-func pointsOf(bps int) string {
-	switch {
-	case bps > 0:
-		return "+" + strings.TrimSuffix(percent(bps), "%")
-	case bps < 0:
-		return "−" + strings.TrimSuffix(percent(-bps), "%")
-	}
-	return "0"
+	return grouped(int64(math.RoundToEven(v)))
 }
 
 // many counts things: 1 call, 2 calls.
@@ -115,7 +117,7 @@ func many(n int64, one string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return strconv.FormatInt(n, 10) + " " + one + "s"
+	return digits(n) + " " + one + "s"
 }
 
 // left says how far an end is ahead; empty when it is past.
@@ -131,6 +133,9 @@ func left(end, now time.Time) string {
 	return ""
 }
 
+// nameOf returns the name of an operator, or its handle if the name is empty.
+func nameOf(name, handle string) string { return cmp.Or(name, "@"+handle) }
+
 // callerOf is how the one who called is shown.
 func callerOf(call *signalv1.Signal) string {
 	if call.GetHandle() == "" {
@@ -139,12 +144,12 @@ func callerOf(call *signalv1.Signal) string {
 	return "@" + call.GetHandle()
 }
 
-// laneWord writes a lane as a word: SCIENCE is Science.
-func laneWord[T ~string](l T) string {
-	if l == "" {
+// capital writes a word in capitals as a word: SCIENCE is Science.
+func capital[T ~string](word T) string {
+	if word == "" {
 		return ""
 	}
-	return string(l[:1]) + strings.ToLower(string(l[1:]))
+	return string(word[:1]) + strings.ToLower(string(word[1:]))
 }
 
 var venues = map[syntax.Provider]string{

@@ -1,0 +1,202 @@
+package stationapi
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
+	"github.com/signalcast/signalcast/pkg/page"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
+	"github.com/signalcast/signalcast/services/hub/internal/claim"
+	"github.com/signalcast/signalcast/services/hub/internal/edge/request"
+	"github.com/signalcast/signalcast/services/hub/internal/edge/view"
+	"github.com/signalcast/signalcast/services/hub/internal/follow"
+	"github.com/signalcast/signalcast/services/hub/internal/network"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+)
+
+// Pages of what partner stations show, which changes once a minute.
+const (
+	reelTTL   = 2 * time.Second
+	reelStale = 8 * time.Second
+	reelKeys  = 64
+)
+
+// Server has the handlers that stations of the network read.
+type Server struct {
+	HubURL  string
+	Ledger  *ledgerclient.Client
+	Network *network.Service
+	Follows *follow.Service
+	Claims  *claim.Service
+	Payouts claim.Payouts
+	Viewers request.KeyLimiter // player starts of one address and tape
+	Now     func() time.Time
+
+	reelPages view.Covered // without copies
+}
+
+// New returns a server with its cache.
+func New(s *Server, b *view.Books) *Server {
+	s.reelPages.Pages = b.Open(view.Every(reelTTL, reelStale, reelKeys))
+	return s
+}
+
+// reelQuery is the normal form of a question for what all stations show.
+type reelQuery struct {
+	kind  string
+	want  network.Wanted
+	limit int
+}
+
+var reelParams = page.Params("limit", "exclude", "origin")
+
+// reelOf returns the parser of questions for things of a kind.
+func reelOf(kind string, def, most int) func(rawQuery string) reelQuery {
+	return func(rawQuery string) reelQuery {
+		v := page.Query(rawQuery, reelParams)
+		want := network.Wanted{Without: network.ParseOrigins(v[1]), Only: network.ParseOrigins(v[2])}
+		return reelQuery{kind, want, syntax.Limit(v[0], def, most)}
+	}
+}
+
+// Key implements view.Query.
+func (q reelQuery) Key() string {
+	list := func(o network.Origins) string { return strings.Join(slices.Sorted(maps.Keys(o)), ",") }
+	return page.JoinKey(q.kind, strconv.Itoa(q.limit), list(q.want.Without), list(q.want.Only))
+}
+
+// NetworkTapes is GET /api/network/tapes.
+func (s *Server) NetworkTapes() view.Read[reelQuery] {
+	show := func(list []network.Tape) any {
+		return openapi.Tapes{Tapes: view.List(list, showTape), FetchedAt: syntax.Stamp(s.Now())}
+	}
+	return view.Read[reelQuery]{
+		Pages: s.reelPages, Parse: reelOf("tapes", network.DefaultTapes, network.MaxTapes),
+		Build: func(ctx context.Context, q reelQuery) (any, error, error) {
+			list, err := s.Network.Tapes(ctx, q.want, q.limit)
+			return show(list), nil, err
+		},
+		Empty: func(reelQuery) any { return show(nil) },
+	}
+}
+
+// NetworkOperators is GET /api/network/operators.
+func (s *Server) NetworkOperators() view.Read[reelQuery] {
+	show := func(list []network.Operator) any {
+		return openapi.NetworkOperators{Operators: view.List(list, showNetworkOperator), FetchedAt: syntax.Stamp(s.Now())}
+	}
+	return view.Read[reelQuery]{
+		Pages: s.reelPages, Parse: reelOf("operators", network.MaxOperators, network.MaxOperators),
+		Build: func(ctx context.Context, q reelQuery) (any, error, error) {
+			list, err := s.Network.Operators(ctx, q.want, q.limit)
+			if err != nil {
+				return nil, nil, err
+			}
+			failed := s.countFollowers(ctx, list)
+			return show(list), view.WithoutFollows(failed), nil
+		},
+		Empty: func(reelQuery) any { return show(nil) },
+	}
+}
+
+// countFollowers adds the followers of our own operators.
+func (s *Server) countFollowers(ctx context.Context, list []network.Operator) error {
+	var ids []operator.ID
+	for i := range list {
+		if list[i].ID != "" {
+			ids = append(ids, list[i].ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, request.FollowTime)
+	defer cancel()
+	counts, err := s.Follows.Followers(ctx, ids)
+	for i := range list {
+		if n, there := counts[list[i].ID]; there && list[i].ID != "" {
+			list[i].Followers = n
+		}
+	}
+	return err
+}
+
+// ViewTape is POST /api/network/tapes/{id}/view: a player has started. An address counts
+// once an hour for a tape.
+func (s *Server) ViewTape(c echo.Context) error {
+	ctx, id := c.Request().Context(), c.Param("id")
+	t, err := s.Network.Find(ctx, id)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256([]byte(t.Origin + "\n" + id + "\n" + request.AddressKey(c.RealIP()))) // Redis learns no address
+	if !s.Viewers.Allow(ctx, hex.EncodeToString(sum[:16])).Allowed {
+		return web.OK(c, openapi.ViewTapeAnswer{Ok: true})
+	}
+	if err := s.Network.View(ctx, t); err != nil {
+		return err
+	}
+	return web.OK(c, openapi.ViewTapeAnswer{Ok: true, Counted: true})
+}
+
+func showTape(t network.Tape) openapi.Tape {
+	return openapi.Tape{
+		ID: t.ID, Origin: t.Origin, OriginURL: t.OriginURL, Handle: t.Handle, URL: t.URL, MarketID: t.MarketID, Href: t.Href,
+		DurationS: t.DurationS, Views: t.Views, Stance: t.Stance, CreatedAt: syntax.Stamp(t.CreatedAt), Boosted: t.Boosted,
+		Approved: t.Approved,
+	}
+}
+
+func showNetworkOperator(o network.Operator) openapi.NetworkOperator {
+	return openapi.NetworkOperator{
+		Origin: o.Origin, OriginURL: o.OriginURL, Handle: o.Handle, DisplayName: o.DisplayName, AvatarURL: o.AvatarURL,
+		Score:    o.Score,
+		Accuracy: o.Accuracy, Total: o.Total, Won: o.Won, Lost: o.Lost, Pending: o.Pending, Followers: o.Followers, Href: o.Href,
+		Tier: o.Tier, OperatorType: o.OperatorType, Resolved: o.Resolved, Streak: o.Streak, AvgClvBps: o.AvgClv, AlsoOn: o.AlsoOn,
+	}
+}
+
+// NetworkIdentity is GET /api/network/identity/{handle}.
+func (s *Server) NetworkIdentity(c echo.Context, handle syntax.Handle) error {
+	ctx := c.Request().Context()
+	account, err := s.Payouts.Accounts.ByHandle(ctx, handle)
+	if err != nil {
+		return err
+	}
+	claims, err := s.Claims.Claims(ctx, account.ID)
+	return view.Tagged(c, openapi.NetworkIdentity{
+		Handle: string(account.Handle), Origin: view.HubOrigin, Identities: view.List(claims, view.ShowIdentity),
+	}, err)
+}
+
+// NetworkPayout is GET /api/network/payout/{handle}. A text that cannot be a handle has no payout address.
+func (s *Server) NetworkPayout(c echo.Context) error {
+	handle, err := request.HandleParam(c)
+	if err != nil {
+		return web.Tagged(c, openapi.Payout{})
+	}
+	p := s.Payouts
+	address, err := p.Address(c.Request().Context(), handle)
+	if err != nil {
+		return err
+	}
+	if address == "" {
+		return web.Tagged(c, openapi.Payout{})
+	}
+	return web.Tagged(c, openapi.Payout{
+		Eligible: true, PayoutAddress: web.OrNull(address), ChainID: web.OrNull(p.Money.ChainID),
+		ChainLabel:  web.OrNull(p.Money.Label),
+		UsdcAddress: web.OrNull(p.Money.USDC), TipURL: web.OrNull(s.HubURL + "/tip/" + string(handle)),
+	})
+}
