@@ -11,9 +11,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
 	"github.com/signalcast/signalcast/services/hub/internal/mail"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
-	"github.com/signalcast/signalcast/services/hub/internal/postgres"
 	"github.com/signalcast/signalcast/services/hub/internal/profile"
-	"github.com/signalcast/signalcast/services/hub/internal/upstream"
 )
 
 // AccountConfig is what the routes about people are told.
@@ -69,8 +67,8 @@ func (c *AccountConfig) mail(env conf.Env) (*mail.Server, error) {
 	return mail.Parse(c.DigestServer.Reveal(), c.DigestFrom, c.DigestTo, !env.Production())
 }
 
-// accounts builds what the routes about people ask.
-func (a *App) accounts(store *postgres.Store, verifier *idp.Verifier) (edge.Accounts, error) {
+// accounts builds the services of follows, identity claims, payouts, profiles and the digest.
+func (a *App) accounts(verifier *idp.Verifier) (edge.Accounts, error) {
 	cfg := &a.cfg.Accounts
 	var sender digest.Sender = mail.Log{Log: a.log}
 	if cfg.DigestServer.IsSet() {
@@ -80,14 +78,14 @@ func (a *App) accounts(store *postgres.Store, verifier *idp.Verifier) (edge.Acco
 		}
 		sender = server
 	}
-	people := upstream.NewAccounts(a.ledger)
+	people := claim.Accounts{Ledger: a.api.Operators}
 	return edge.Accounts{
-		Follows: follow.NewService(upstream.NewOperators(a.ledger), store, a.now),
-		Claims:  claim.NewService(cfg.stations(), people, wallets{verifier}, store, a.now),
-		Payouts: claim.Payouts{Money: claim.Money{ChainID: cfg.ChainID, Label: cfg.ChainLabel, USDC: cfg.USDC}, Finder: people},
-		People:  people, Profiles: profile.NewService(upstream.NewOperators(a.ledger), newID, a.now),
-		Digests: digest.NewService(sender, store, a.now),
-		Beside:  beside(verifier),
+		Follows:  follow.NewService(operator.Directory{Ledger: a.api.Operators}, a.store, a.now),
+		Claims:   claim.NewService(cfg.stations(), people, wallets{verifier}, a.store, a.now),
+		Payouts:  claim.Payouts{Money: claim.Money{ChainID: cfg.ChainID, Label: cfg.ChainLabel, USDC: cfg.USDC}, Accounts: people},
+		Profiles: profile.NewService(a.api.OperatorWrites, newID, a.now),
+		Digests:  digest.NewService(sender, a.store, a.now),
+		Beside:   beside(verifier),
 	}, nil
 }
 

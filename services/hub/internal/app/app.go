@@ -29,9 +29,11 @@ import (
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/run"
 	"github.com/signalcast/signalcast/pkg/service"
+	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/proto/openapi"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/clip"
 	"github.com/signalcast/signalcast/services/hub/internal/creation"
@@ -43,6 +45,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/moderation"
 	"github.com/signalcast/signalcast/services/hub/internal/network"
 	"github.com/signalcast/signalcast/services/hub/internal/onair"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/origin"
 	"github.com/signalcast/signalcast/services/hub/internal/partner"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
@@ -67,6 +70,7 @@ type App struct {
 	health  *web.Health
 
 	pool   *pgxpool.Pool
+	store  *postgres.Store // uses pool
 	redis  *kv.Client
 	ledger *grpc.ClientConn
 	clock  *grpc.ClientConn     // nil without CLOCK_ADDR
@@ -118,6 +122,7 @@ func (a *App) connect(ctx context.Context) (err error) {
 	if a.pool, err = pg.Open(ctx, pg.Config{URL: a.cfg.Database.Reveal(), MaxConns: a.cfg.MaxConns}); err != nil {
 		return err
 	}
+	a.store = postgres.New(a.pool, a.cfg.ReadTime)
 	if a.redis, err = kv.Open(kv.Config{URL: a.cfg.Redis.Reveal(), Timeout: a.cfg.RedisTime, Now: a.now}); err != nil {
 		return err
 	}
@@ -138,39 +143,31 @@ func (a *App) connect(ctx context.Context) (err error) {
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// factLease is the advisory lock of the one hub that sends facts to the ledger.
-const factLease int64 = 7201022
-
-// sendFacts tells the ledger what this service has committed, while this hub holds
-// the lease.
-func (a *App) sendFacts(ctx context.Context) error {
-	lease.Lead(ctx, a.pool, factLease, a.facts.Run)
-	return ctx.Err()
-}
-
-// faces builds what listens.
+// faces builds the services, the HTTP servers and the routes.
 func (a *App) faces() error {
 	providers, err := idp.ParseConfig(a.cfg.Providers.Reveal())
 	if err != nil {
 		return err
 	}
-	store := postgres.New(a.pool)
 	a.health = web.NewHealth(a.cfg.Nonce, a.now,
-		web.Check{Name: "database", Test: once(store.Ready)},
+		web.Check{Name: "database", Test: once(a.store.Ready)},
 		web.Check{Name: "ledger", Test: once(serving(a.ledger))})
-	if a.grants, err = newGrants(a.cfg, a.pool, a.failures("client"), a.now); err != nil {
+	if err := a.newGrants(); err != nil {
 		return err
 	}
-	a.newIngest(store)
-	a.newOnAir(store)
-	if err := a.newMessages(store); err != nil {
+	a.ingest = ingest.NewService(a.provider(), a.store, newID, a.now)
+	a.onair = onair.NewService(onair.Config{
+		Store: a.store.OnAir(), Ingest: a.ingest, Redis: a.redis,
+		Records: a.api.Records, People: operator.Directory{Ledger: a.api.Operators}, Now: a.now, NewID: newID,
+	})
+	if err := a.newMessages(); err != nil {
 		return err
 	}
-	a.facts = outbox.Sender{Store: store, Send: upstream.Feed{Ledger: a.api.FeedWrites}.Publish, Log: a.log}
+	a.facts = outbox.Sender{Store: a.store, Send: upstream.Feed{Ledger: a.api.FeedWrites}.Publish, Log: a.log}
 	verifier := idp.NewVerifier(providers, a.now)
-	a.newNetwork(store)
-	d := a.deps(store, logins{verifier})
-	if d.Accounts, err = a.accounts(store, verifier); err != nil {
+	a.newNetwork()
+	d := a.deps(logins{verifier})
+	if d.Accounts, err = a.accounts(verifier); err != nil {
 		return err
 	}
 	secure := a.cfg.Env.SecureCookies()
@@ -183,16 +180,40 @@ func (a *App) faces() error {
 		return fmt.Errorf("make the guides: %w", err)
 	}
 	err = pages.Mount(a.edge.Edge(), pages.Deps{
-		HubURL: a.cfg.base(), Origin: a.cfg.origin(), APIURL: strings.TrimSuffix(a.cfg.APIURL, "/"), LoginURL: a.cfg.LoginURL, Secure: secure,
-		Ledger: a.api, Pins: d.Pins, Operators: d.Operators,
-		Network: d.Network, Heard: store, Keep: a.cfg.Network.Keep,
-		Messages: a.messages, Provider: providerWord(providers), People: pages.People{
-			Follows: d.Accounts.Follows, Claims: d.Accounts.Claims, Payouts: d.Accounts.Payouts, Accounts: d.Accounts.People, Profiles: d.Accounts.Profiles,
+		HubURL:   a.cfg.base(),
+		Origin:   a.cfg.origin(),
+		APIURL:   strings.TrimSuffix(a.cfg.APIURL, "/"),
+		LoginURL: a.cfg.LoginURL,
+		Secure:   secure,
+		Ledger:   a.api,
+		Pins:     d.Pins,
+		Network:  d.Network,
+		Keep:     a.cfg.Network.Keep,
+		Messages: a.messages,
+		Provider: providerWord(providers),
+		People: pages.People{
+			Follows:  d.Accounts.Follows,
+			Claims:   d.Accounts.Claims,
+			Payouts:  d.Accounts.Payouts,
+			Profiles: d.Accounts.Profiles,
 		},
-		Visitor: a.edge.Visitor, CountConsent: a.edge.CountConsent, StartSession: a.edge.StartSession, EndSession: a.edge.EndSession, RevokeKey: a.edge.RevokeKey,
-		OwnPage: a.edge.OwnPage, Grants: a.grants,
-		VenueA: a.cfg.VenueA, Videos: a.cfg.Videos, Programs: d.Programs, Air: a.air, OnScreen: a.onScreen, Provision: a.provisioner(),
-		Login: a.edge.Login, ReceiptJSON: a.edge.Receipt, Now: a.now, Log: a.log, Degraded: a.metrics.Degraded, Guides: guides,
+		Login:        a.edge.Login,
+		Visitor:      a.edge.Visitor,
+		CountConsent: a.edge.CountConsent,
+		StartSession: a.edge.StartSession,
+		EndSession:   a.edge.EndSession,
+		RevokeKey:    a.edge.RevokeKey,
+		OwnPage:      a.edge.OwnPage,
+		Grants:       a.grants,
+		ReceiptJSON:  a.edge.Receipt,
+		VenueA:       a.cfg.VenueA,
+		Videos:       a.cfg.Videos,
+		Programs:     d.Programs,
+		OnAir:        a.onair,
+		Ingest:       a.provisioner(),
+		Guides:       guides,
+		Now:          a.now,
+		Log:          a.log,
 	})
 	if err != nil {
 		return err
@@ -205,64 +226,91 @@ func (a *App) faces() error {
 	return nil
 }
 
-// deps builds the subjects over the links.
-func (a *App) deps(store *postgres.Store, verifier caller.Logins) edge.Deps {
-	operators := upstream.NewOperators(a.ledger)
+// deps builds the services that the HTTP server uses, on the connections that connect has opened.
+func (a *App) deps(verifier caller.Logins) edge.Deps {
 	var secrets []string
 	for _, s := range a.cfg.Sessions {
 		secrets = append(secrets, s.Reveal())
 	}
-	sessions := caller.NewSessions(secrets, store, a.cfg.Env.SecureCookies(), a.now)
+	sessions := caller.NewSessions(secrets, a.store, a.cfg.Env.SecureCookies(), a.now)
 	var director programv1.ProgramServiceClient
+	var programs programv1.ProgramReadServiceClient
 	if a.clock != nil {
 		director = programv1.NewProgramServiceClient(a.clock)
+		programs = programv1.NewProgramReadServiceClient(ledgerclient.WithDeadlines(a.clock))
 	}
+	a.newVideo()
 	return edge.Deps{
 		Ledger: a.api,
 		Callers: caller.New(caller.Deps{
-			Sessions: sessions, Logins: verifier, Tokens: tokens{a.grants}, Ledger: operators, Limiter: a.limits(),
-			Admin: caller.NewSecret(a.cfg.Admin.Reveal()), Cron: caller.NewSecret(a.cfg.Cron.Reveal()),
-			Failures: a.failures("secret"), Now: a.now,
+			Sessions: sessions, Logins: verifier, Tokens: a.delegate,
+			Directory: operator.Directory{Ledger: a.api.Operators}, Limits: caller.NewLimits(a.counters()),
+			Admin: syntax.NewSecret(a.cfg.Admin.Reveal()), Cron: syntax.NewSecret(a.cfg.Cron.Reveal()),
+			Failures: caller.NewFailures(a.counters(), "secret"), Now: a.now,
 		}),
-		Sessions: sessions, Operators: operators, Directory: operators, Grants: a.grants, Messages: a.messages, Creations: a.creations, Keys: a.messageLimit(), Signals: signal.NewService(a.api, newID),
-		Links: store, Programs: a.programs(), Director: director, Broadcast: a.broadcast(store), Audit: store,
-		Pins: store, Streams: store, Clips: store, OnAir: a.onair, Moderation: moderation.NewService(a.api.Moderation, store.Moderation(), a.onair, newID, a.now), Video: a.newVideo(store), Network: a.network, Viewers: a.viewers(),
-		Addresses: limit.NewLocal(serviceName, a.cfg.PerAddr, time.Minute, a.now),
-		Health:    a.health, Log: a.log, Now: a.now, NewID: newID, Carry: link.WithRequestID,
-		Observe: a.metrics.ObserveHTTP, Count: a.metrics.CountPage, Degraded: a.metrics.Degraded, Trace: a.tracing.HTTP,
+		Sessions:   sessions,
+		Grants:     a.grants,
+		Messages:   a.messages,
+		Creations:  a.creations,
+		Keys:       a.messageLimit(),
+		Signals:    signal.NewService(a.api, newID),
+		Links:      a.store,
+		Pins:       a.store,
+		Stations:   a.store,
+		OnAir:      a.onair,
+		Moderation: moderation.NewService(a.api.Moderation, a.store.Moderation(), a.onair, newID, a.now),
+		Ingest:     a.ingest,
+		Clips:      a.clips,
+		Network:    a.network,
+		Viewers:    a.viewers(),
+		Programs:   programs,
+		Director:   director,
+		Broadcast:  broadcast.New(broadcast.Deps{Ledger: a.api, Live: a.onair.Live, Store: a.store, Programs: programs, Now: a.now}),
+		Audit:      a.store,
+		Addresses:  limit.NewLocal(serviceName, a.cfg.PerAddr, time.Minute, a.now),
+		Health:     a.health,
+		Log:        a.log,
+		Now:        a.now,
+		NewID:      newID,
+		Observe:    a.metrics.ObserveHTTP,
+		Count:      a.metrics.CountPage,
+		Degraded:   a.metrics.Degraded,
+		Trace:      a.tracing.HTTP,
 	}
 }
 
-// limits builds the limits that all hubs share.
-func (a *App) limits() *limits {
-	one := func(name string, n int) *limit.Limiter {
-		return limit.New(a.redis, limit.Config{
-			Name: name, Limit: n, Window: time.Minute, Replicas: a.cfg.Replicas, Now: a.now,
-			OnFallback: a.fell(name),
-		})
-	}
-	return newLimits(map[caller.Kind]*limit.Limiter{
-		caller.Key:     one("hub-key", caller.KeyLimit),
-		caller.Session: one("hub-session", caller.SessionLimit),
-		caller.Login:   one("login", caller.LoginLimit),
-		caller.Token:   one("hub-token", caller.TokenLimit),
-		caller.Client:  one("hub-client", caller.ClientLimit),
-		caller.Consent: one("hub-consent", caller.ConsentLimit),
-	}, a.now)
+// counters is where all hubs count calls and failures.
+func (a *App) counters() caller.Counters {
+	return caller.Counters{Redis: a.redis, Replicas: a.cfg.Replicas, Now: a.now, OnFallback: a.fell}
 }
+
+// Advisory locks. For each, one hub at a time holds the lock and runs the loop.
+const (
+	grantLease   int64 = 7201020
+	messageLease int64 = 7201021
+	factLease    int64 = 7201022
+	networkLease int64 = 7201023
+	onairLease   int64 = 7201027
+)
 
 // Run serves until ctx ends, a signal comes or a part fails, and stops
 // everything again. An App runs once.
 func (a *App) Run(ctx context.Context) error {
+	lead := func(name string, lock int64, do func(context.Context) error) run.Part {
+		return run.Loop(name, func(ctx context.Context) error {
+			lease.Lead(ctx, a.pool, lock, do)
+			return ctx.Err()
+		})
+	}
 	parts := []run.Part{
 		{Name: "traces", Stop: a.tracing.Stop},
 		{Name: "stores", Stop: func(context.Context) error { return a.close() }},
 		{Name: "pages", Stop: func(context.Context) error { a.edge.Close(); return nil }},
-		run.Loop("grants", a.sweepGrants),
-		run.Loop("messages", a.sweepMessages),
-		run.Loop("facts", a.sendFacts),
-		run.Loop("partners", a.readPartners),
-		run.Loop("on air", a.watchAir),
+		lead("grants", grantLease, a.sweepGrants),
+		lead("messages", messageLease, a.sweepMessages),
+		lead("facts", factLease, a.facts.Run),
+		lead("partners", networkLease, a.readPartners),
+		lead("on air", onairLease, a.watchAir),
 		run.Of("http", a.http),
 	}
 	parts = append(parts, a.videoParts()...)

@@ -11,6 +11,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/obs"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
+	"github.com/signalcast/signalcast/services/hub/internal/network"
 )
 
 // Config of the hub, all from the environment.
@@ -19,11 +20,11 @@ type Config struct {
 	HTTP    string   `env:"HTTP_ADDR"    envDefault:"127.0.0.1:8080"`
 	Metrics string   `env:"METRICS_ADDR"` // empty: none
 
-	Database conf.Secret `env:"DATABASE_URL"` // as hub_rw
-	MaxConns int32       `env:"DB_MAX_CONNS" envDefault:"8"`
-	Redis    conf.Secret `env:"REDIS_URL"`
-	// RedisTime is how long one question to Redis may take before a hub
-	// counts on its own.
+	Database conf.Secret   `env:"DATABASE_URL"` // as hub_rw
+	MaxConns int32         `env:"DB_MAX_CONNS" envDefault:"8"`
+	ReadTime time.Duration `env:"DB_READ_TIMEOUT" envDefault:"300ms"` // time limit of a read, waiting for a connection included
+	Redis    conf.Secret   `env:"REDIS_URL"`
+	// RedisTime is the time limit of a Redis command. After it the hub counts locally.
 	RedisTime time.Duration `env:"REDIS_TIMEOUT" envDefault:"50ms"`
 
 	Link  conf.Secret `env:"LINK_SECRET"`
@@ -56,12 +57,12 @@ type Config struct {
 	PerAddr  int            `env:"RATE_LIMIT_ANON" envDefault:"600"` // 0: none
 	Replicas int            `env:"REPLICAS"        envDefault:"1"`
 	Trusted  []netip.Prefix `env:"TRUSTED_PROXIES"`
-	// AnyHost takes agents' requests under every host name: a proxy on this machine asks.
+	// AnyHost accepts requests of agents for every host name. It is for a hub that only a proxy on the same machine can reach.
 	AnyHost bool `env:"AGENT_ANY_HOST"`
 
 	LogLevel string        `env:"LOG_LEVEL"  envDefault:"info"`
 	Nonce    string        `env:"INSTANCE_NONCE"`
-	Linger   time.Duration `env:"DRAIN_WAIT" envDefault:"500ms"` // from "not ready" to closing the doors
+	Linger   time.Duration `env:"DRAIN_WAIT" envDefault:"500ms"` // from "not ready" to closing the listeners
 	Trace    obs.TraceConfig
 	Limits   web.Limits
 }
@@ -102,6 +103,9 @@ func (c *Config) Check(r *conf.Report) {
 	r.Between("RATE_LIMIT_ANON", c.PerAddr, 0, 1_000_000)
 	r.Between("REPLICAS", c.Replicas, 1, 1000)
 	r.Between("DB_MAX_CONNS", int(c.MaxConns), 2, 1000)
+	if c.ReadTime <= 0 || c.ReadTime > 30*time.Second {
+		r.Fail("DB_READ_TIMEOUT", "must be above 0s and at most 30s")
+	}
 	if !isWord(c.Social) {
 		r.Fail("SOCIAL_SOURCE", "must be 1 to 32 of a-z, 0-9 and -")
 	}
@@ -114,6 +118,26 @@ func (c *Config) Check(r *conf.Report) {
 	c.Video.check(r)
 	if c.Linger < 0 || c.Linger > 5*time.Second {
 		r.Fail("DRAIN_WAIT", "must be from 0s to 5s")
+	}
+}
+
+// NetworkConfig is the configuration of the reader of partner stations.
+type NetworkConfig struct {
+	Private bool          `env:"FEDERATION_ALLOW_PRIVATE"`                  // partners may be at http and private addresses
+	Every   time.Duration `env:"FEDERATION_EVERY"         envDefault:"60s"` // between two reads of a partner
+	Keep    time.Duration `env:"FEDERATION_KEEP"          envDefault:"10m"` // how long a partner that fails is still shown
+}
+
+// check is part of Config.Check.
+func (c *NetworkConfig) check(r *conf.Report) {
+	if c.Private && r.Env().Production() {
+		r.Fail("FEDERATION_ALLOW_PRIVATE", "must not be set in production")
+	}
+	if c.Every < time.Second || c.Every > 10*time.Minute {
+		r.Fail("FEDERATION_EVERY", "must be from 1s to 10m")
+	}
+	if c.Keep < c.Every || c.Keep > 24*time.Hour {
+		r.Fail("FEDERATION_KEEP", "must be from FEDERATION_EVERY to 24h")
 	}
 }
 
@@ -131,12 +155,12 @@ func (c *Config) checkProviders(r *conf.Report) {
 	}
 }
 
-// checkVideos wants each host as it stands in an address: in small letters, with
-// its port where that is not 443.
+// checkVideos requires each host in the form that it has in an address: in lower case, with its port unless that is 443.
 func (c *Config) checkVideos(r *conf.Report) {
 	for _, host := range c.Videos {
 		u, err := url.Parse("https://" + host)
-		if err != nil || u.Host != host || u.Hostname() == "" || host != strings.ToLower(host) || u.Port() == "443" || strings.ContainsAny(host, " *") {
+		if err != nil || u.Host != host || u.Hostname() == "" || host != strings.ToLower(host) || u.Port() == "443" ||
+			strings.ContainsAny(host, " *") {
 			r.Fail("VIDEO_HOSTS", "must be a comma list of hosts in small letters, each with its port where that is not 443")
 			return
 		}
@@ -152,20 +176,8 @@ func isWord(s string) bool {
 	return s != "" && len(s) <= 32
 }
 
-// base is the public address without a slash at the end.
+// base returns the public address without a slash at the end.
 func (c *Config) base() string { return strings.TrimSuffix(c.HubURL, "/") }
 
-// origin is the public address as a browser names it: a default port is left out.
-func (c *Config) origin() string {
-	u, err := url.Parse(c.base())
-	if err != nil { // Check has read it
-		return c.base()
-	}
-	host := strings.ToLower(u.Host)
-	if u.Scheme == "https" {
-		host = strings.TrimSuffix(host, ":443")
-	} else {
-		host = strings.TrimSuffix(host, ":80")
-	}
-	return u.Scheme + "://" + host
-}
+// origin returns the public address in the form of the Origin header, without a default port.
+func (c *Config) origin() string { return network.OriginOf(c.base()) }

@@ -31,24 +31,53 @@ func good() map[string]string {
 	}
 }
 
+// load reads the settings of good with changes.
+func load(changes map[string]string) (Config, error) {
+	environ := good()
+	maps.Copy(environ, changes)
+	return conf.LoadFrom[Config](environ)
+}
+
 func TestGoodConfig(t *testing.T) {
 	t.Parallel()
-	cfg, err := conf.LoadFrom[Config](good())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(cfg.Sessions) != 2 || cfg.PerAddr != 600 || cfg.Replicas != 1 || cfg.Social != "farcaster" {
+	cfg, err := load(nil)
+	must(t, err)
+	if len(cfg.Sessions) != 2 || cfg.PerAddr != 600 || cfg.Replicas != 1 || cfg.Social != "farcaster" || len(cfg.Videos) != 0 {
 		t.Errorf("%+v", cfg)
-	}
-	if len(cfg.Videos) != 0 {
-		t.Errorf("videos are allowed on %v alone", cfg.Videos)
 	}
 	if !cfg.Env.SecureCookies() {
 		t.Error("production cookies travel without https")
 	}
+	for name, changes := range map[string]map[string]string{
+		"payouts":        {"PAYOUT_CHAIN_ID": "8453", "PAYOUT_CHAIN_LABEL": "Base", "PAYOUT_USDC_ADDRESS": wallet},
+		"mail":           {"DIGEST_SMTP_URL": "smtps://u:p@mail.example", "DIGEST_FROM": "a@b.example", "DIGEST_TO": "c@d.example,e@f.example"},
+		"origin":         {"ORIGIN_LISTEN": "127.0.0.1:0", "ORIGIN_DIR": "/x", "HLS_URL": "https://video.example"},
+		"rtmp":           {"INGEST_PROVIDER": "rtmp", "RTMP_URL": "rtmp://ingest.example/live"},
+		"livepeer":       {"INGEST_PROVIDER": "livepeer", "LIVEPEER_API_KEY": providerKey},
+		"mux":            {"INGEST_PROVIDER": "mux", "MUX_TOKEN_ID": "x", "MUX_TOKEN_SECRET": providerKey},
+		"no video comes": {"INGEST_PROVIDER": "none"},
+	} {
+		if _, err := load(changes); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }
 
-// TestUnsafeConfigDoesNotStart: every refusal names its setting and shows no value.
+// TestUnsetEnvironmentMeansProduction checks that without ENV the hub refuses settings that only development may have.
+func TestUnsetEnvironmentMeansProduction(t *testing.T) {
+	t.Parallel()
+	environ := good()
+	delete(environ, "ENV")
+	environ["IDP_PROVIDERS"] = `[{"name":"m","issuer":"privy.io","audience":"signalcast-dev","jwksURL":"https://i/j"}]`
+	if _, err := conf.LoadFrom[Config](environ); err == nil || !strings.Contains(err.Error(), "IDP_PROVIDERS") {
+		t.Errorf("the development issuer without ENV: %v, want a refusal that names IDP_PROVIDERS", err)
+	}
+}
+
+const providerKey = "0123456789abcdef0123456789abcdef0123456789abcdef"
+
+// TestUnsafeConfigDoesNotStart checks that each invalid setting is refused with its name, and that the error does not contain its
+// value.
 func TestUnsafeConfigDoesNotStart(t *testing.T) {
 	t.Parallel()
 	short := "short-" + canary
@@ -57,64 +86,85 @@ func TestUnsafeConfigDoesNotStart(t *testing.T) {
 		setting, value string
 		more           map[string]string // other settings that the case needs
 	}{
-		"no hub keys":                     {"HUB_KEYS", "", nil},
-		"a hub key of another form":       {"HUB_KEYS", `[{"seed":"` + canary + `","notBefore":"2026-01-01T00:00:00Z"}]`, nil},
-		"a live feed over plain http":     {"API_URL", "http://" + canary + ".example", nil},
-		"no admin secret":                 {"ADMIN_SECRET", "", nil},
-		"no cron secret":                  {"CRON_SECRET", "", nil},
-		"no link secret":                  {"LINK_SECRET", "", nil},
-		"no session secret":               {"SESSION_SECRETS", "", nil},
-		"short admin secret":              {"ADMIN_SECRET", short, nil},
-		"short cron secret":               {"CRON_SECRET", short, nil},
-		"short link secret":               {"LINK_SECRET", short, nil},
-		"one short session secret":        {"SESSION_SECRETS", "Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv," + short, nil},
-		"an empty session secret":         {"SESSION_SECRETS", "Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv,", nil},
-		"no successor secret":             {"SUCCESSOR_SECRETS", "", nil},
-		"one short successor secret":      {"SUCCESSOR_SECRETS", "Hs4Kd9Lw2Qz7Xv1Bn6Mt3Rf8Yc5Pg0Ja," + short, nil},
-		"successor secret is session's":   {"SUCCESSOR_SECRETS", "Zy9Xw8Vu7Ts6Rq5Po4Nm3Lk2Ji1Hg0Fe", nil},
-		"a long refresh retry":            {"REFRESH_RETRY", "1h", nil},
-		"a refresh retry below none":      {"REFRESH_RETRY", "-1s", nil},
-		"simple secret":                   {"ADMIN_SECRET", strings.Repeat("ab", 20), nil},
-		"example secret":                  {"ADMIN_SECRET", "change-me-change-me-" + canary + "-change-me", nil},
-		"same secret twice":               {"CRON_SECRET", good()["ADMIN_SECRET"], nil},
-		"session secret is link's":        {"SESSION_SECRETS", good()["LINK_SECRET"], nil},
-		"session secrets are equal":       {"SESSION_SECRETS", "Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv,Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv", nil},
-		"plain http base":                 {"HUB_URL", "http://" + canary + ".example", nil},
-		"base with a path":                {"HUB_URL", "https://hub.example/" + canary, nil},
-		"no base":                         {"HUB_URL", "", nil},
-		"metrics for everybody":           {"METRICS_ADDR", "0.0.0.0:9100", nil},
-		"metrics on any interface":        {"METRICS_ADDR", ":9100", nil},
-		"unknown environment":             {"ENV", "staging-" + canary, nil},
-		"no database":                     {"DATABASE_URL", "", nil},
-		"database of another kind":        {"DATABASE_URL", "mysql://root:" + canary + "@db/x", nil},
-		"no redis":                        {"REDIS_URL", "", nil},
-		"no ledger":                       {"API_ADDR", "", nil},
-		"ledger without a port":           {"API_ADDR", canary, nil},
-		"no identity provider":            {"IDP_PROVIDERS", "[]", nil},
-		"provider over http":              {"IDP_PROVIDERS", `[{"name":"m","issuer":"privy.io","audience":"a","jwksURL":"http://` + canary + `/j"}]`, nil},
-		"the development issuer":          {"IDP_PROVIDERS", `[{"name":"` + canary + `","issuer":"privy.io","audience":"signalcast-dev","jwksURL":"https://i/j"}]`, nil},
-		"provider with a bad member":      {"IDP_PROVIDERS", `[{"name":"m","usersSecret":"` + canary + `","` + canary + `":1}]`, nil},
-		"sign-in page over http":          {"IDP_LOGIN_URL", "http://" + canary + ".example/login", nil},
-		"no mail address to write to":     {"DIGEST_SMTP_URL", "smtps://u:" + canary + "@mail.example", nil},
-		"negative limit":                  {"RATE_LIMIT_ANON", "-1", nil},
-		"no replicas":                     {"REPLICAS", "0", nil},
-		"everybody is a proxy":            {"TRUSTED_PROXIES", "10.0.0.0/8,0.0.0.0/0", nil},
-		"proxies that are no CIDR":        {"TRUSTED_PROXIES", canary, nil},
-		"partners at private addresses":   {"FEDERATION_ALLOW_PRIVATE", "true", nil},
-		"partner name with a space":       {"PARTNER_STATION", "A " + canary, nil},
-		"partner over plain http":         {"PARTNER_PROFILE_URL", "http://" + canary + ".example/u/", nil},
-		"chain below 0":                   {"PAYOUT_CHAIN_ID", "-8453", nil},
-		"chain without a name":            {"PAYOUT_CHAIN_ID", "8453", map[string]string{"PAYOUT_CHAIN_LABEL": ""}},
-		"token address of another form":   {"PAYOUT_USDC_ADDRESS", "0x" + canary, map[string]string{"PAYOUT_CHAIN_ID": "8453", "PAYOUT_CHAIN_LABEL": "Base"}},
-		"mail server of another kind":     {"DIGEST_SMTP_URL", "https://user:" + canary + "@mail.example", nil},
+		"no hub keys":                   {"HUB_KEYS", "", nil},
+		"a hub key of another form":     {"HUB_KEYS", `[{"seed":"` + canary + `","notBefore":"2026-01-01T00:00:00Z"}]`, nil},
+		"a live feed over plain http":   {"API_URL", "http://" + canary + ".example", nil},
+		"no admin secret":               {"ADMIN_SECRET", "", nil},
+		"no cron secret":                {"CRON_SECRET", "", nil},
+		"no link secret":                {"LINK_SECRET", "", nil},
+		"no session secret":             {"SESSION_SECRETS", "", nil},
+		"short admin secret":            {"ADMIN_SECRET", short, nil},
+		"short cron secret":             {"CRON_SECRET", short, nil},
+		"short link secret":             {"LINK_SECRET", short, nil},
+		"one short session secret":      {"SESSION_SECRETS", "Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv," + short, nil},
+		"an empty session secret":       {"SESSION_SECRETS", "Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv,", nil},
+		"no successor secret":           {"SUCCESSOR_SECRETS", "", nil},
+		"one short successor secret":    {"SUCCESSOR_SECRETS", "Hs4Kd9Lw2Qz7Xv1Bn6Mt3Rf8Yc5Pg0Ja," + short, nil},
+		"successor secret is session's": {"SUCCESSOR_SECRETS", "Zy9Xw8Vu7Ts6Rq5Po4Nm3Lk2Ji1Hg0Fe", nil},
+		"a long refresh retry":          {"REFRESH_RETRY", "1h", nil},
+		"a refresh retry below none":    {"REFRESH_RETRY", "-1s", nil},
+		"simple secret":                 {"ADMIN_SECRET", strings.Repeat("ab", 20), nil},
+		"example secret":                {"ADMIN_SECRET", "change-me-change-me-" + canary + "-change-me", nil},
+		"same secret twice":             {"CRON_SECRET", good()["ADMIN_SECRET"], nil},
+		"session secret is link's":      {"SESSION_SECRETS", good()["LINK_SECRET"], nil},
+		"session secrets are equal":     {"SESSION_SECRETS", "Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv,Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv", nil},
+		"plain http base":               {"HUB_URL", "http://" + canary + ".example", nil},
+		"base with a path":              {"HUB_URL", "https://hub.example/" + canary, nil},
+		"no base":                       {"HUB_URL", "", nil},
+		"base with a dot at its end":    {"HUB_URL", "https://" + canary + ".example.", nil},
+		"metrics on all interfaces":     {"METRICS_ADDR", "0.0.0.0:9100", nil},
+		"metrics on any interface":      {"METRICS_ADDR", ":9100", nil},
+		"unknown environment":           {"ENV", "staging-" + canary, nil},
+		"no database":                   {"DATABASE_URL", "", nil},
+		"no time for reads":             {"DB_READ_TIMEOUT", "0s", nil},
+		"database of another kind":      {"DATABASE_URL", "mysql://root:" + canary + "@db/x", nil},
+		"no redis":                      {"REDIS_URL", "", nil},
+		"no ledger":                     {"API_ADDR", "", nil},
+		"ledger without a port":         {"API_ADDR", canary, nil},
+		"no identity provider":          {"IDP_PROVIDERS", "[]", nil},
+		"provider over http":            {"IDP_PROVIDERS", `[{"name":"m","issuer":"privy.io","audience":"a","jwksURL":"http://` + canary + `/j"}]`, nil},
+		"the development issuer":        {"IDP_PROVIDERS", `[{"name":"` + canary + `","issuer":"privy.io","audience":"signalcast-dev","jwksURL":"https://i/j"}]`, nil},
+		"provider with a bad member":    {"IDP_PROVIDERS", `[{"name":"m","usersSecret":"` + canary + `","` + canary + `":1}]`, nil},
+		"sign-in page over http":        {"IDP_LOGIN_URL", "http://" + canary + ".example/login", nil},
+		"no mail address to write to":   {"DIGEST_SMTP_URL", "smtps://u:" + canary + "@mail.example", nil},
+		"negative limit":                {"RATE_LIMIT_ANON", "-1", nil},
+		"no replicas":                   {"REPLICAS", "0", nil},
+		"every address is a proxy":      {"TRUSTED_PROXIES", "10.0.0.0/8,0.0.0.0/0", nil},
+		"proxies that are no CIDR":      {"TRUSTED_PROXIES", canary, nil},
+		"partners at private addresses": {"FEDERATION_ALLOW_PRIVATE", "true", nil},
+		"partner name with a space":     {"PARTNER_STATION", "A " + canary, nil},
+		"partner over plain http":       {"PARTNER_PROFILE_URL", "http://" + canary + ".example/u/", nil},
+		"chain below 0":                 {"PAYOUT_CHAIN_ID", "-8453", nil},
+		"chain without a name":          {"PAYOUT_CHAIN_ID", "8453", map[string]string{"PAYOUT_CHAIN_LABEL": ""}},
+		"token address of another form": {"PAYOUT_USDC_ADDRESS", "0x" + canary, map[string]string{"PAYOUT_CHAIN_ID": "8453", "PAYOUT_CHAIN_LABEL": "Base"}},
+		"mail server of another kind":   {"DIGEST_SMTP_URL", "https://user:" + canary + "@mail.example", smtp},
+		"mail without a recipient":      {"DIGEST_SMTP_URL", "smtps://u:" + canary + "@mail.example", map[string]string{"DIGEST_FROM": "a@b.example"}},
+		"chain without a label":         {"PAYOUT_CHAIN_LABEL", "", map[string]string{"PAYOUT_CHAIN_ID": "8453", "PAYOUT_USDC_ADDRESS": wallet}},
+		"chain without a token":         {"PAYOUT_USDC_ADDRESS", "", map[string]string{"PAYOUT_CHAIN_ID": "8453", "PAYOUT_CHAIN_LABEL": "Base"}},
+		"unknown video provider":        {"INGEST_PROVIDER", "camera", nil},
+		"origin without a directory":    {"ORIGIN_DIR", "", map[string]string{"ORIGIN_LISTEN": "127.0.0.1:0"}},
+		"origin without a port":         {"ORIGIN_LISTEN", "here", map[string]string{"ORIGIN_DIR": "/x"}},
+		"video base with a path":        {"HLS_URL", "https://video.example/x", nil},
+		"short window of the origin":    {"ORIGIN_WINDOW", "89s", nil},
+		"little space for clips":        {"CLIP_DISK_BYTES", "1000", nil},
+		"little space for a stream":     {"ORIGIN_STREAM_BYTES", "1000", nil},
+		"rtmp without an address":       {"RTMP_URL", "", map[string]string{"INGEST_PROVIDER": "rtmp"}},
+		"livepeer without a key":        {"LIVEPEER_API_KEY", "", map[string]string{"INGEST_PROVIDER": "livepeer"}},
+		"mux without an id":             {"MUX_TOKEN_ID", "", map[string]string{"INGEST_PROVIDER": "mux", "MUX_TOKEN_SECRET": providerKey}},
+		"mux without a secret":          {"MUX_TOKEN_SECRET", "", map[string]string{"INGEST_PROVIDER": "mux", "MUX_TOKEN_ID": "x"}},
+		"mux of another kind": {"MUX_URL", "ftp://x", map[string]string{
+			"INGEST_PROVIDER": "mux", "MUX_TOKEN_ID": "x", "MUX_TOKEN_SECRET": providerKey,
+		}},
 		"sender of another form":          {"DIGEST_FROM", canary + "@", smtp},
 		"recipient of another form":       {"DIGEST_TO", "a@example.org," + canary, smtp},
 		"provider secret of another type": {"IDP_PROVIDERS", `[{"name":"main","usersSecret":` + canary + `}]`, nil},
 	} {
-		environ := maps.Clone(good())
-		maps.Copy(environ, change.more)
-		environ[change.setting] = change.value
-		_, err := conf.LoadFrom[Config](environ)
+		changes := maps.Clone(change.more)
+		if changes == nil {
+			changes = map[string]string{}
+		}
+		changes[change.setting] = change.value
+		_, err := load(changes)
 		switch {
 		case err == nil:
 			t.Errorf("%s: started", name)

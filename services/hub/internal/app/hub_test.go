@@ -11,21 +11,19 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math/big"
-	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
-
 	"github.com/signalcast/signalcast/pkg/conf"
-	"github.com/signalcast/signalcast/pkg/link"
 	"github.com/signalcast/signalcast/pkg/testkit"
-	"github.com/signalcast/signalcast/services/hub/internal/memledger"
+	"github.com/signalcast/signalcast/services/api/apitest"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
 )
 
@@ -33,31 +31,27 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 
 // town is what hubs share: one ledger, one Redis, one database, one issuer.
 type town struct {
-	t        *testing.T
-	ledger   *memledger.Ledger
-	addr     string // of the ledger
-	redis    string
-	database testkit.Database
-	issuer   *issuer
-	environ  map[string]string
-	client   *http.Client
+	t       *testing.T
+	ledger  *apitest.API
+	redis   string
+	issuer  *issuer
+	environ map[string]string
+	client  *http.Client
 }
 
 func newTown(t *testing.T) *town {
 	t.Helper()
 	w := &town{
-		t: t, ledger: memledger.New(time.Now), redis: testkit.Redis(t),
-		database: testkit.Postgres(t, postgres.Schema("")), issuer: newIssuer(t),
+		t: t, ledger: apitest.Start(t, time.Now, postgres.Schema("")), redis: testkit.Redis(t), issuer: newIssuer(t),
 	}
 	transport := &http.Transport{MaxIdleConnsPerHost: 64, MaxConnsPerHost: 128}
 	w.client = &http.Client{Transport: transport, Timeout: 30 * time.Second}
 	t.Cleanup(transport.CloseIdleConnections)
-	w.addr = w.serveLedger("127.0.0.1:0")
-	w.ledger.Markets["701122"] = &marketv1.Market{Id: "701122", Provider: "polymarket", Title: "Ostrava", Status: "open", VolumeUnit: "usd"}
+	w.ledger.AddMarket(apitest.Market{ID: "701122", Title: "Ostrava", Yes: 3100, YesPrice: 3150, NoPrice: 6900})
 	w.environ = map[string]string{
 		"ENV": "test", "HTTP_ADDR": "127.0.0.1:0", "METRICS_ADDR": "127.0.0.1:0",
-		"DATABASE_URL": w.database.URL("hub_rw"), "REDIS_URL": w.redis, "API_ADDR": w.addr,
-		"LINK_SECRET": good()["LINK_SECRET"], "SESSION_SECRETS": good()["SESSION_SECRETS"], "HUB_KEYS": good()["HUB_KEYS"],
+		"DATABASE_URL": w.ledger.Database.URL("hub_rw"), "DB_READ_TIMEOUT": "20s", "REDIS_URL": w.redis, "API_ADDR": w.ledger.Serve("127.0.0.1:0"),
+		"LINK_SECRET": apitest.Link, "SESSION_SECRETS": good()["SESSION_SECRETS"], "HUB_KEYS": good()["HUB_KEYS"],
 		"SUCCESSOR_SECRETS": good()["SUCCESSOR_SECRETS"],
 		"ADMIN_SECRET":      good()["ADMIN_SECRET"], "CRON_SECRET": good()["CRON_SECRET"],
 		"HUB_URL": "http://hub.test", "REPLICAS": "2", "RATE_LIMIT_ANON": "0", "DRAIN_WAIT": "0s", "INSTANCE_NONCE": "n-1",
@@ -66,33 +60,7 @@ func newTown(t *testing.T) *town {
 	return w
 }
 
-// serveLedger answers gRPC on a real address until the test ends.
-func (w *town) serveLedger(addr string) string {
-	w.t.Helper()
-	server, err := link.NewServer(link.ServerConfig{Secret: good()["LINK_SECRET"]})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.ledger.Register(server)
-	server.SetReady(true)
-	listener, err := net.Listen("tcp", addr)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
-	w.t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		server.Shutdown(ctx)
-		if err := <-served; err != nil {
-			w.t.Error(err)
-		}
-	})
-	return listener.Addr().String()
-}
-
-// hub is one running front door.
+// hub is one running hub.
 type hub struct {
 	*App
 	w    *town
@@ -108,17 +76,12 @@ func (w *town) hub(changes ...string) *hub {
 // config is the town's with some settings changed.
 func (w *town) config(changes ...string) Config {
 	w.t.Helper()
-	environ := map[string]string{}
-	for k, v := range w.environ {
-		environ[k] = v
-	}
+	environ := maps.Clone(w.environ)
 	for i := 0; i < len(changes); i += 2 {
 		environ[changes[i]] = changes[i+1]
 	}
 	cfg, err := conf.LoadFrom[Config](environ)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	return cfg
 }
 
@@ -140,6 +103,10 @@ func (w *town) run(cfg Config) *hub {
 	})
 	w.t.Cleanup(h.stop)
 	<-h.Up()
+	testkit.Eventually(w.t, 10*time.Second, func() bool {
+		status, _, _ := h.do("GET", "/readyz", "")
+		return status == http.StatusOK
+	})
 	return h
 }
 
@@ -147,14 +114,12 @@ func (w *town) run(cfg Config) *hub {
 func (h *hub) do(method, path, body string, headers ...string) (status int, head http.Header, text string) {
 	h.w.t.Helper()
 	r, err := http.NewRequestWithContext(h.w.t.Context(), method, "http://"+h.HTTPAddr()+path, strings.NewReader(body))
-	if err != nil {
-		h.w.t.Fatal(err)
-	}
-	if body != "" {
+	must(h.w.t, err)
+	if body != "" && !slices.Contains(headers, "Content-Type") {
 		r.Header.Set("Content-Type", "application/json")
 	}
 	for i := 0; i < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
+		r.Header.Add(headers[i], headers[i+1])
 	}
 	resp, err := h.w.client.Do(r)
 	if err != nil {
@@ -169,12 +134,20 @@ func (h *hub) do(method, path, body string, headers ...string) (status int, head
 	return resp.StatusCode, resp.Header, string(raw)
 }
 
-func (h *hub) ready() {
-	h.w.t.Helper()
-	testkit.Eventually(h.w.t, 10*time.Second, func() bool {
-		status, _, _ := h.do("GET", "/readyz", "")
-		return status == http.StatusOK
-	})
+// must ends the test if err is not nil.
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// equal checks that got equals want. about describes the test case in a failure.
+func equal[T comparable](t *testing.T, got, want T, about ...any) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%v: got %v, want %v", about, got, want)
+	}
 }
 
 // lines is a log that can be read while it is written.
@@ -204,13 +177,9 @@ type issuer struct {
 func newIssuer(t *testing.T) *issuer {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	point, err := key.PublicKey.Bytes() // 4, x, y
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	set := fmt.Sprintf(`{"keys":[{"kty":"EC","crv":"P-256","alg":"ES256","use":"sig","kid":"k1","x":%q,"y":%q}]}`,
 		b64(point[1:33]), b64(point[33:]))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -241,19 +210,13 @@ func (i *issuer) sign(t *testing.T, of map[string]any) string {
 func (i *issuer) signWith(t *testing.T, header, of map[string]any) string {
 	t.Helper()
 	head, err := json.Marshal(header)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	claims, err := json.Marshal(of)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	text := b64(head) + "." + b64(claims)
 	sum := sha256.Sum256([]byte(text))
 	r, s, err := ecdsa.Sign(rand.Reader, i.key, sum[:])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	sig := make([]byte, 64)
 	new(big.Int).Set(r).FillBytes(sig[:32])
 	new(big.Int).Set(s).FillBytes(sig[32:])

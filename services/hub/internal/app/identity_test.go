@@ -1,20 +1,25 @@
 package app
 
 import (
+	"encoding/base64"
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/conf"
 	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/hub/internal/caller"
 )
 
-// canaryHost counts who connects to it; nobody should.
+// canaryHost counts the connections to it. No hub may connect.
 type canaryHost struct {
 	addr string
 	hits atomic.Int32
@@ -23,9 +28,7 @@ type canaryHost struct {
 func newCanary(t *testing.T) *canaryHost {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := &canaryHost{addr: listener.Addr().String()}
 	done := make(chan struct{})
 	go func() {
@@ -43,29 +46,25 @@ func newCanary(t *testing.T) *canaryHost {
 	return c
 }
 
-// quiet says that nobody came, and that somebody could have.
+// quiet checks that there was no connection, and that the host counts the next one.
 func (c *canaryHost) quiet(t *testing.T) {
 	t.Helper()
 	if n := c.hits.Load(); n != 0 {
 		t.Errorf("%d connections to the canary", n)
 	}
 	conn, err := net.Dial("tcp", c.addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_ = conn.Close()
 	testkit.Eventually(t, 5*time.Second, func() bool { return c.hits.Load() > 0 })
 }
 
-// TestUnknownIssuersAreNotFetched (S31): at every route that takes a login, and in the
-// header of the identity token, a token that names a host of its own moves nobody to
-// go there.
+// TestUnknownIssuersAreNotFetched (S31) checks that a token whose issuer or key address names an unknown host is refused and that
+// the hub does not connect to that host. It tries every route that accepts a login, and the header of the identity token.
 func TestUnknownIssuersAreNotFetched(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
 	c := newCanary(t)
 	h := w.hub()
-	h.ready()
 	now := time.Now().Unix()
 	claims := func(changes map[string]any) map[string]any {
 		out := map[string]any{"iss": "privy.io", "aud": "app", "sub": "did:privy:x", "sid": "s1", "iat": now, "exp": now + 3600}
@@ -99,20 +98,20 @@ func TestUnknownIssuersAreNotFetched(t *testing.T) {
 		t.Errorf("only %d routes", routes)
 	}
 	login := w.issuer.token(t, "did:privy:x")
-	page := h.signIn(w, "did:privy:x")
+	page := h.signIn("did:privy:x")
 	for name, token := range tokens {
 		if status, _, body := h.do("POST", "/api/auth/privy", "", "Authorization", "Bearer "+login, "privy-id-token", token); status != http.StatusUnauthorized {
-			t.Errorf("%s beside a login: %d %s", name, status, body)
+			t.Errorf("%s as the identity token of a login: %d %s", name, status, body)
 		}
 		if status, _, body := h.do("POST", "/api/identity/claim", `{"address":"`+wallet+`"}`, append(page, "privy-id-token", token)...); status == http.StatusOK {
-			t.Errorf("%s beside a claim: %d %s", name, status, body)
+			t.Errorf("%s as the identity token of a claim: %d %s", name, status, body)
 		}
 	}
 	c.quiet(t)
 }
 
-// TestTwoProvidersAreTwoPeople (S32): one subject at two providers is two people, and
-// neither finds what is the other's.
+// TestTwoProvidersAreTwoPeople (S32) checks that the same subject at two providers is two operators, and that neither can use the
+// keys, apps and identity tokens of the other.
 func TestTwoProvidersAreTwoPeople(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
@@ -120,7 +119,6 @@ func TestTwoProvidersAreTwoPeople(t *testing.T) {
 	w.environ["IDP_PROVIDERS"] = fmt.Sprintf(`[{"name":"main","issuer":"privy.io","audience":"app","jwksURL":%q},
 		{"name":"second","issuer":"https://second.example","audience":"app","jwksURL":%q}]`, w.issuer.url, second.url)
 	h := w.hub()
-	h.ready()
 	const subject = "did:privy:mara"
 	now := time.Now().Unix()
 	claims := map[string]any{"iss": "https://second.example", "aud": "app", "sub": subject, "sid": "s1", "iat": now, "exp": now + 3600}
@@ -130,11 +128,11 @@ func TestTwoProvidersAreTwoPeople(t *testing.T) {
 	if me["denpaId"] == "" || me["denpaId"] == them["denpaId"] {
 		t.Fatalf("%v and %v", me, them)
 	}
-	h.json(401, "GET", "/api/dev/whoami", "", "Authorization", "Bearer "+w.issuer.sign(t, claims)) // the first one's key in the second's name
+	h.json(401, "GET", "/api/dev/whoami", "", "Authorization", "Bearer "+w.issuer.sign(t, claims)) // signed with the key of the first provider, issuer of the second
 	key := h.json(201, "POST", "/api/dev/keys", `{"label":"x"}`, "Authorization", first)
 	h.json(404, "DELETE", "/api/dev/keys?id="+key["id"].(string), "", "Authorization", other)
 	if keys := h.json(200, "GET", "/api/dev/keys", "", "Authorization", other)["keys"].([]any); len(keys) != 0 {
-		t.Errorf("the other one has %v", keys)
+		t.Errorf("the operator of the second provider has %v", keys)
 	}
 	app := h.json(201, "POST", "/api/dev/apps", `{"name":"Desk","type":"public","redirectUris":["https://app.example.com/cb"],"scopes":["profile:read"]}`, "Authorization", first)
 	h.json(404, "DELETE", "/api/dev/apps/"+app["appId"].(string), "", "Authorization", other)
@@ -142,8 +140,8 @@ func TestTwoProvidersAreTwoPeople(t *testing.T) {
 	h.json(401, "POST", "/api/auth/privy", "", "Authorization", first, "privy-id-token", token)
 }
 
-// TestCookiesOfEachEnvironment (S35): HttpOnly and Lax everywhere, Secure outside
-// development and test, and nothing in the pair can be changed.
+// TestCookiesOfEachEnvironment (S35) checks that the cookies of a session are HttpOnly and SameSite=Lax in every environment, and
+// Secure outside development and test.
 func TestCookiesOfEachEnvironment(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
@@ -151,10 +149,9 @@ func TestCookiesOfEachEnvironment(t *testing.T) {
 		cfg := w.config()
 		cfg.Env = env
 		h := w.run(cfg)
-		h.ready()
 		_, head, body := h.do("POST", "/api/auth/privy", "", "Authorization", "Bearer "+w.issuer.token(t, "did:privy:mara"))
 		lines := head["Set-Cookie"]
-		if want := map[bool]int{false: 2, true: 3}[secure]; len(lines) != want { // the third binds the pair to the browser
+		if want := map[bool]int{false: 2, true: 3}[secure]; len(lines) != want { // the third cookie binds the session to the browser
 			t.Errorf("%s: %v %s", env, lines, body)
 		}
 		for _, line := range lines {
@@ -167,93 +164,27 @@ func TestCookiesOfEachEnvironment(t *testing.T) {
 	}
 }
 
-// TestSessionsThatWereChanged (S35): user, time and version are all signed; a pair that
-// does not fit is nobody's. A new first secret ends no session, and a secret that is
-// gone ends its own.
-func TestSessionsThatWereChanged(t *testing.T) {
-	t.Parallel()
-	w := newTown(t)
-	old, _, _ := strings.Cut(good()["SESSION_SECRETS"], ",")
-	const newer = "Nw7Kd2Lx9Qz4Xv6Bn1Mt8Rf3Yc5Pg0Ja"
-	before := w.hub("SESSION_SECRETS", old)
-	before.ready()
-	pair := before.session("did:privy:mara")
-	_, uid, _ := strings.Cut(pair, "db_uid=")
-	uid, _, _ = strings.Cut(uid, ";")
-	parts := strings.Split(uid, ".")
-	_, others, _ := strings.Cut(before.session("did:privy:tide"), "db_uid=")
-	if len(parts) != 3 {
-		t.Fatalf("db_uid is %s", uid)
-	}
-	status := func(h *hub, pair string) int {
-		status, _, _ := h.do("GET", "/api/user/grants", "", "Cookie", pair)
-		return status
-	}
-	if got := status(before, pair); got != 200 {
-		t.Fatalf("the pair itself: %d", got)
-	}
-	changed := func(n int, to string) string {
-		other := slices.Clone(parts)
-		other[n] = to
-		return strings.Replace(pair, uid, strings.Join(other, "."), 1)
-	}
-	for name, bad := range map[string]string{
-		"another user":    changed(0, strings.Split(others, ".")[0]),
-		"a later time":    changed(1, fmt.Sprint(time.Now().Unix()+1)),
-		"another version": changed(2, "1"),
-		"a signature cut": pair[:len(pair)-1],
-		"no signature":    strings.Split(pair, "; ")[0],
-	} {
-		if got := status(before, bad); got != http.StatusUnauthorized {
-			t.Errorf("%s: %d", name, got)
-		}
-		if got, head, body := before.do("GET", "/api/m/701122/crowd", "", "Cookie", bad); got != 200 || head.Get("Cache-Control") != "public, s-maxage=10" {
-			t.Errorf("%s at a page for everybody: %d %v %s", name, got, head, body)
-		}
-	}
-	version := func(to int64) {
-		w.ledger.Lock()
-		defer w.ledger.Unlock()
-		for _, op := range w.ledger.Operators {
-			op.SessionVersion = to
-		}
-	}
-	if version(1); status(before, changed(2, "1")) != http.StatusUnauthorized {
-		t.Error("the version is not signed")
-	}
-	version(0)
-	if got := status(w.hub("SESSION_SECRETS", newer+","+old), pair); got != 200 {
-		t.Errorf("after a new first secret: %d", got)
-	}
-	if got := status(w.hub("SESSION_SECRETS", newer), pair); got != http.StatusUnauthorized {
-		t.Errorf("after the old secret went: %d", got)
-	}
-}
-
-// TestClientsAreNoDocuments (S39): client-id metadata documents are off, and say so. An
-// address in place of a client id, or anywhere else in a request of an app, is never
-// fetched.
+// TestClientsAreNoDocuments (S39) checks that the metadata declares client-id metadata documents as not supported, and that the
+// hub never fetches an address that a request of an app contains, also in place of a client id.
 func TestClientsAreNoDocuments(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
 	w.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	c := newCanary(t)
 	h := w.hub()
-	h.ready()
 	for _, path := range []string{protocol, "/.well-known/oauth-authorization-server" + protocol} {
 		if on, said := h.json(200, "GET", path, "")["client_id_metadata_document_supported"]; on != false || !said {
 			t.Errorf("%s says %v", path, on)
 		}
 	}
-	page := h.signIn(w, "did:privy:mara")
+	page := h.signIn("did:privy:mara")
 	for _, scheme := range []string{"https://", "http://"} {
 		id := scheme + c.addr + "/client.json"
 		query := "response_type=code&client_id=" + id + "&redirect_uri=" + scheme + c.addr + "/cb&state=s&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256"
 		for _, more := range []string{"", "&prompt=none", "&request_uri=" + id} {
 			status, head, body := h.do("GET", "/protocol/authorize?"+query+more, "", page...)
-			if status != http.StatusBadRequest || head.Get("Location") != "" {
-				t.Errorf("authorize %s: %d %v %.100s", more, status, head, body)
-			}
+			equal(t, status, http.StatusBadRequest, more, head, body)
+			equal(t, head.Get("Location"), "", more, status, head, body)
 		}
 		for _, path := range []string{"/oauth/token", "/oauth/revoke", "/oauth/introspect"} {
 			h.json(401, "POST", protocol+path, `{"client_id":"`+id+`","token":"x","grant_type":"refresh_token","refresh_token":"x"}`)
@@ -264,8 +195,287 @@ func TestClientsAreNoDocuments(t *testing.T) {
 		"homepage":"https://`+c.addr+`/","logoUrl":"https://`+c.addr+`/logo.png"}`, login...)
 	h.json(200, "GET", protocol+"/apps/"+app["appId"].(string), "")
 	query := "response_type=code&client_id=" + app["appId"].(string) + "&redirect_uri=https://" + c.addr + "/cb&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256"
-	if status, _, body := h.do("GET", "/protocol/authorize?"+query, "", page...); status != 200 {
-		t.Errorf("its page: %d %s", status, body)
-	}
+	h.json(200, "GET", "/protocol/authorize?"+query, "", page...)
 	c.quiet(t)
+}
+
+const wallet = "0x52908400098527886E0F7030069857D2E4169EE7"
+
+// linker is the users API of the identity provider.
+type linker struct {
+	answer atomic.Value // linked accounts as JSON; empty: the API answers 500
+	asked  atomic.Int32
+}
+
+func (l *linker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	l.asked.Add(1)
+	app, password, _ := r.BasicAuth()
+	text, _ := l.answer.Load().(string)
+	if text == "" || app != "app" || password != "pw" || r.Header.Get("privy-app-id") != "app" {
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	}
+	_, _ = fmt.Fprintf(w, `{"id":%q,"linked_accounts":%s}`, strings.TrimPrefix(r.URL.Path, "/v1/users/"), text)
+}
+
+// signIn signs a person in and returns the headers that a page of the hub sends then.
+func (h *hub) signIn(subject string) []string {
+	h.w.t.Helper()
+	return []string{"Cookie", h.session(subject), "Origin", "http://hub.test"}
+}
+
+// linkedTo returns the linked accounts of a person with one wallet.
+func linkedTo(address string) string {
+	return fmt.Sprintf(`[{"type":"wallet","address":%q,"chain_type":"ethereum","verified_at":1,"lv":1}]`, address)
+}
+
+// identity returns an identity token of a subject with linked accounts. It was issued age ago.
+func (w *town) identity(subject, accounts string, age time.Duration) string {
+	now := time.Now().Unix()
+	return w.issuer.sign(w.t, map[string]any{
+		"iss": "privy.io", "aud": "app", "sub": subject, "iat": now - int64(age/time.Second), "exp": now + 3600, "cr": "1", "linked_accounts": accounts,
+	})
+}
+
+// TestClaimsThroughTheProvider checks that a claim requires a wallet that a recent identity token or the users API of the provider
+// lists for the subject, that the public identity shows the claim, and that a second claimant gets the wallet.
+func TestClaimsThroughTheProvider(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	link := &linker{}
+	users := httptest.NewServer(link)
+	t.Cleanup(users.Close)
+	w.environ["IDP_PROVIDERS"] = fmt.Sprintf(
+		`[{"name":"main","issuer":"privy.io","audience":"app","jwksURL":%q,"walletsFrom":"identityToken","usersAPI":%q,"usersSecret":"pw"}]`, w.issuer.url, users.URL)
+	h := w.hub()
+	const mara, bob = "did:privy:mara_k", "did:privy:bob_ross"
+	page, other := h.signIn(mara), h.signIn(bob)
+	try := func(name string, wantStatus int, wantCode string, page []string, address string, more ...string) {
+		t.Helper()
+		status, _, body := h.do("POST", "/api/identity/claim", `{"address":"`+address+`"}`, append(more, page...)...)
+		if code := member(body, "error"); status != wantStatus || code != wantCode {
+			t.Errorf("%s: %d %s, want %d %s", name, status, code, wantStatus, wantCode)
+		}
+	}
+	fresh := w.identity(mara, linkedTo(wallet), 0)
+	try("provider unavailable, no token", 503, "identity_provider_unavailable", page, wallet)
+	try("a fresh token", 200, "", page, strings.ToLower(wallet), "privy-id-token", fresh)
+	asked := link.asked.Load()
+	try("a token of another subject", 401, "unauthenticated", other, wallet, "privy-id-token", fresh)
+	try("an access token in its place", 401, "unauthenticated", page, wallet, "privy-id-token", w.issuer.token(t, mara))
+	try("a forged token", 401, "unauthenticated", page, wallet, "privy-id-token", fresh[:len(fresh)-4]+"AAAA")
+	if n := link.asked.Load(); n != asked {
+		t.Errorf("the users interface was asked %d times about bad tokens", n-asked)
+	}
+	link.answer.Store(`[]`)
+	try("an old token", 403, "wallet_not_linked", other, wallet, "privy-id-token", w.identity(bob, linkedTo(wallet), 6*time.Minute))
+	try("not linked", 403, "wallet_not_linked", other, wallet)
+	link.answer.Store(linkedTo(strings.ToLower(wallet)))
+	try("linked by the users interface", 200, "", other, wallet) // the claim moves to this operator
+	for handle, claimed := range map[string]bool{"mara_k": false, "bob_ross": true} {
+		status, _, body := h.do("GET", "/api/network/identity/"+handle, "")
+		equal(t, status, 200, handle, body)
+		equal(t, strings.Contains(body, wallet), claimed, handle, status, body)
+	}
+	for _, secret := range []string{fresh, strings.Split(fresh, ".")[2], wallet, `"pw"`} {
+		if strings.Contains(h.logs.String(), secret) {
+			t.Error("the log contains a secret or a wallet")
+		}
+	}
+}
+
+// TestHandleOfTheIdentityToken checks that a login without a user name gets its handle from the identity token that is sent with
+// it, that an invalid identity token is refused, and that a user name in the login has precedence.
+func TestHandleOfTheIdentityToken(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	h := w.hub()
+	const subject = "did:privy:cm1"
+	now := time.Now().Unix()
+	login := w.issuer.sign(t, map[string]any{"iss": "privy.io", "aud": "app", "sub": subject, "sid": "s1", "iat": now, "exp": now + 3600})
+	token := w.identity(subject, `[{"type":"farcaster","fid":7,"username":"tidewatch","lv":1}]`, time.Hour)
+	other := w.identity("did:privy:cm2", `[{"type":"farcaster","fid":8,"username":"other","lv":1}]`, 0)
+	for name, bad := range map[string][]string{
+		"of another subject": {other}, "a login": {login}, "not a token": {"x.y.z"}, "empty": {""}, "two": {token, token},
+	} {
+		headers := []string{"Authorization", "Bearer " + login}
+		for _, one := range bad {
+			headers = append(headers, "privy-id-token", one)
+		}
+		status, _, body := h.do("POST", "/api/auth/privy", "", headers...)
+		equal(t, status, 401, name, body)
+	}
+	status, _, body := h.do("POST", "/api/auth/privy", "", "privy-id-token", token)
+	equal(t, status, 401, "an identity token without a login", body)
+	const named = "did:privy:named_one" // a login with a user name
+	_, _, body = h.do("POST", "/api/auth/privy", "", "Authorization", "Bearer "+w.issuer.token(t, named),
+		"privy-id-token", w.identity(named, `[{"type":"farcaster","fid":9,"username":"elsewhere","lv":1}]`, time.Hour))
+	equal(t, member(body, "handle"), "named_one", body)
+	h.json(401, "POST", "/api/auth/privy", "", "Authorization", "Bearer "+token)
+	status, _, body = h.do("POST", "/api/auth/privy", `{"handle":"admin"}`, "Authorization", "Bearer "+login, "privy-id-token", token)
+	if status != 200 || !strings.Contains(body, `"handle":"tidewatch"`) {
+		t.Errorf("%d %s", status, body)
+	}
+}
+
+func TestDigestGoesToTheLog(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	h := w.hub()
+	path := "/api/admin/daily-digest?secret=" + w.environ["CRON_SECRET"]
+	if status, _, body := h.do("POST", path, ""); status != 200 || !strings.Contains(body, `"sent":1`) {
+		t.Fatal(status, body)
+	}
+	if status, _, body := h.do("POST", path, ""); status != 200 || !strings.Contains(body, `"sent":0,"already":true`) {
+		t.Error(status, body)
+	}
+	day := time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly)
+	if logs := h.logs.String(); strings.Count(logs, "daily digest") != 1 || !strings.Contains(logs, day) || strings.Contains(logs, w.environ["CRON_SECRET"]) {
+		t.Error(logs)
+	}
+}
+
+// refused is the answer of a hub to a request with a secret.
+type refused struct {
+	status      int
+	head        http.Header
+	code, limit string
+}
+
+// introspect sends a request to the introspection endpoint as an app with this secret.
+func (h *hub) introspect(clientID, secret string) refused {
+	status, head, body := h.do("POST", protocol+"/oauth/introspect", "token=x", "Content-Type", "application/x-www-form-urlencoded",
+		"Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(clientID+":"+secret)))
+	return refused{status, head, member(body, "error"), member(body, "limit")}
+}
+
+// member returns a member of a flat JSON object as text, without quotes.
+func member(body, name string) string {
+	_, rest, _ := strings.Cut(body, `"`+name+`":`)
+	return strings.Trim(rest[:max(0, strings.IndexAny(rest, ",}"))], `"`)
+}
+
+// mustWait checks that a request was refused with 429 and a wait of 1 to 60 seconds. what describes the request.
+func (r refused) mustWait(t *testing.T, what string) {
+	t.Helper()
+	seconds, err := strconv.Atoi(r.head.Get("Retry-After"))
+	if r.status != http.StatusTooManyRequests || r.code != "rate_limited" || r.limit != "10" || err != nil || seconds < 1 || seconds > 60 {
+		t.Errorf("%s: %d %s, limit %s, Retry-After %q", what, r.status, r.code, r.limit, r.head.Get("Retry-After"))
+	}
+}
+
+// from returns the same hub for requests from another address of this machine.
+func (h *hub) from(address string) *hub {
+	w := *h.w
+	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}
+	transport := &http.Transport{DialContext: dialer.DialContext}
+	h.w.t.Cleanup(transport.CloseIdleConnections)
+	w.client = &http.Client{Transport: transport, Timeout: 30 * time.Second}
+	other := *h
+	other.w = &w
+	return &other
+}
+
+// confidential registers a confidential app.
+func (h *hub) confidential() (id, secret string) {
+	h.w.t.Helper()
+	app := h.json(201, "POST", "/api/dev/apps", `{"name":"Desk","type":"confidential","redirectUris":["https://app.example.com/cb"],"scopes":["profile:read"]}`,
+		"Authorization", "Bearer "+h.w.issuer.token(h.w.t, "did:privy:maker"))
+	return app["clientId"].(string), app["clientSecret"].(string)
+}
+
+// TestFailedClientsOverTwoHubs (S21) checks that after ten failures of a client from one address, counted over both hubs, each hub
+// refuses that client from that address without checking its secret. Other clients and addresses are not affected.
+func TestFailedClientsOverTwoHubs(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	w.environ["REDIS_TIMEOUT"] = "5s"
+	hubs := []*hub{w.hub(), w.hub()}
+	id, secret := hubs[0].confidential()
+	other, otherSecret := hubs[0].confidential()
+	for i := range caller.MaxFailures {
+		if r := hubs[i%2].introspect(id, "wrong"); r.status != 401 || r.code != "invalid_client" {
+			t.Fatalf("failure %d: %+v", i, r)
+		}
+		if r := hubs[(i+1)%2].introspect(id, secret); i == 4 && r.status != 200 {
+			t.Errorf("the right secret after five failures: %+v", r)
+		}
+	}
+	for i, h := range hubs {
+		h.introspect(id, secret).mustWait(t, "the right secret at hub "+strconv.Itoa(i))
+		if r := h.introspect(other, otherSecret); r.status != 200 {
+			t.Errorf("another client: %+v", r)
+		}
+		if r := h.from("127.0.0.2").introspect(id, secret); r.status != 200 {
+			t.Errorf("another address: %+v", r)
+		}
+	}
+}
+
+// TestFailuresAtOnceOverTwoHubs (S21) checks that of concurrent requests with a wrong secret to two hubs exactly ten are refused as
+// wrong and the others with 429.
+func TestFailuresAtOnceOverTwoHubs(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	w.environ["REDIS_TIMEOUT"] = "5s"
+	hubs := []*hub{w.hub(), w.hub()}
+	id, _ := hubs[0].confidential()
+	answers := map[string]func(h *hub) int{
+		"a client":         func(h *hub) int { return h.introspect(id, "wrong").status },
+		"the admin secret": func(h *hub) int { return h.admin("wrong").status },
+		"the cron secret":  func(h *hub) int { return h.from("127.0.0.3").cron("wrong").status },
+	}
+	for name, ask := range answers {
+		var mu sync.Mutex
+		var all sync.WaitGroup
+		got := map[int]int{}
+		for i := range 28 { // a client may ask thirty times a minute
+			all.Go(func() {
+				status := ask(hubs[i%2])
+				mu.Lock()
+				defer mu.Unlock()
+				got[status]++
+			})
+		}
+		all.Wait()
+		equal(t, got[401]+got[403], caller.MaxFailures, name)
+		equal(t, got[429], 28-caller.MaxFailures, name)
+	}
+}
+
+// admin sends a request with an admin secret.
+func (h *hub) admin(secret string) refused {
+	status, head, body := h.do("POST", "/api/admin/markets", "{}", "x-admin-secret", secret)
+	return refused{status, head, member(body, "error"), member(body, "limit")}
+}
+
+// cron sends a request with a cron secret.
+func (h *hub) cron(secret string) refused {
+	status, head, body := h.do("GET", "/api/admin/resolve-signals?secret="+secret, "")
+	return refused{status, head, member(body, "error"), member(body, "limit")}
+}
+
+// TestWrongSecretsOverTwoHubs checks that after ten wrong admin or cron secrets from one address, counted together over both hubs,
+// each hub refuses both secrets from that address.
+func TestWrongSecretsOverTwoHubs(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	w.environ["REDIS_TIMEOUT"] = "5s"
+	hubs := []*hub{w.hub(), w.hub()}
+	for i := range caller.MaxFailures {
+		ask := hubs[i%2].admin
+		if i >= 5 {
+			ask = hubs[i%2].cron
+		}
+		if r := ask("wrong"); r.status != 403 {
+			t.Fatalf("failure %d: %+v", i, r)
+		}
+	}
+	for _, h := range hubs {
+		h.admin(good()["ADMIN_SECRET"]).mustWait(t, "the right admin secret")
+		h.cron(good()["CRON_SECRET"]).mustWait(t, "the right cron secret")
+		if r := h.from("127.0.0.2").admin(good()["ADMIN_SECRET"]); r.status != 400 { // the secret is accepted, the market is missing
+			t.Errorf("another address: %+v", r)
+		}
+	}
 }

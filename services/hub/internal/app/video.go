@@ -6,20 +6,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/chrono"
 	"github.com/signalcast/signalcast/pkg/conf"
 	"github.com/signalcast/signalcast/pkg/run"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
-	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/clip"
-	"github.com/signalcast/signalcast/services/hub/internal/edge"
 	"github.com/signalcast/signalcast/services/hub/internal/hosting"
 	"github.com/signalcast/signalcast/services/hub/internal/ingest"
 	"github.com/signalcast/signalcast/services/hub/internal/onair"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/origin"
-	"github.com/signalcast/signalcast/services/hub/internal/postgres"
-	"github.com/signalcast/signalcast/services/hub/internal/upstream"
 )
 
 // VideoConfig is who takes the video of operators, and what our own origin may keep.
@@ -132,18 +129,19 @@ func (a *App) provider() ingest.Provider {
 	return ingest.None{}
 }
 
-// newIngest builds what gives out streams. What happens on the air asks it where they
-// play, so it comes first, and asks there itself who is approved.
-func (a *App) newIngest(store *postgres.Store) {
-	a.ingest = ingest.NewService(a.provider(), approvals{a}, store, newID, a.now)
+// provisioner returns the service that provisions streams; nil where none are provisioned.
+func (a *App) provisioner() *ingest.Service {
+	if c := &a.cfg.Video; c.Provider == "none" || !c.own() && (c.Provider == ingest.OriginName || c.Provider == ingest.RTMPName) {
+		return nil
+	}
+	return a.ingest
 }
 
-// newVideo builds what takes video and cuts it.
-func (a *App) newVideo(store *postgres.Store) edge.Video {
-	ledger := upstream.NewOperators(a.ledger)
+// newVideo builds the origin, if this hub is one, and the service that cuts clips.
+func (a *App) newVideo() {
 	failures := a.metrics.Counter("clip_failures_total", "Attempts to cut a clip that failed.")
 	d := clip.Deps{
-		Stage: stage{a.onair}, Directory: ledger, Stances: stances{a.api.Signals}, Store: store,
+		Air: a.onair, Directory: operator.Directory{Ledger: a.api.Operators}, Signals: a.api.Signals, Store: a.store,
 		Video: a.cfg.Video.own(), NewID: newID, Now: a.now, Failed: func(id string, err error) {
 			failures.WithLabelValues().Inc()
 			a.log.Warn("clip not cut", "clip", id, "error", err)
@@ -151,14 +149,20 @@ func (a *App) newVideo(store *postgres.Store) edge.Video {
 	}
 	if a.cfg.Video.Listen != "" {
 		a.origin = origin.New(origin.Options{
-			Dir: a.cfg.Video.Dir, Base: a.videoBase, Gate: a.ingest, Pulse: pulse{a.onair}, Withheld: store.OnAir(), Keep: a.cfg.Video.Window, StreamBytes: a.cfg.Video.StreamBytes,
+			Dir: a.cfg.Video.Dir, Base: a.videoBase, Admit: a.ingest.Admit, Beat: a.beat,
+			Withheld: a.store.OnAir().Withheld, Keep: a.cfg.Video.Window, StreamBytes: a.cfg.Video.StreamBytes,
 			ClipBytes: a.cfg.Video.ClipBytes, FFmpeg: a.cfg.Video.FFmpeg, Now: a.now, Log: a.log,
 		})
 		d.Maker = a.origin
 		a.film = web.NewServer(a.cfg.Video.Listen, web.Harden(a.origin, a.cfg.Env.Production()), filmLimits, a.log)
 	}
 	a.clips = clip.NewService(d)
-	return edge.Video{Ingest: a.ingest, Clips: a.clips}
+}
+
+// beat takes video that arrived for a heartbeat.
+func (a *App) beat(ctx context.Context, handle syntax.Handle) error {
+	_, err := a.onair.Beat(ctx, onair.Beat{Handle: handle})
+	return err
 }
 
 // filmLimits are of the origin's face: a segment is sent as slowly as it is filmed.
@@ -205,13 +209,9 @@ func (a *App) runOrigin(ctx context.Context) error {
 	if a.OriginAddr() == "" {
 		a.log.Info("another hub is the origin of video, this one stands by")
 	}
-	t := time.NewTicker(standBy)
-	defer t.Stop()
 	for a.OriginAddr() == "" {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-t.C:
+		if err := chrono.Sleep(ctx, standBy); err != nil {
+			return err
 		}
 		if _, err := a.openOrigin(ctx); err != nil && ctx.Err() == nil {
 			a.log.Warn("not the origin of video yet", "error", err)
@@ -248,54 +248,4 @@ func (a *App) OriginAddr() string {
 		return *at
 	}
 	return ""
-}
-
-// pulse makes heartbeats of pushes.
-type pulse struct{ air *onair.Service }
-
-// Beat implements origin.Pulse.
-func (p pulse) Beat(ctx context.Context, handle string) error {
-	_, err := p.air.Beat(ctx, onair.Beat{Handle: syntax.Handle(handle)})
-	return err
-}
-
-// approvals reads whom an admin has approved.
-type approvals struct{ a *App }
-
-// Approved implements ingest.Approval.
-func (p approvals) Approved(ctx context.Context, handle string) (bool, error) {
-	return p.a.onair.Approved(ctx, handle)
-}
-
-// stage reads who is live, and the market that is shown: that of the signal over the
-// picture, else the one that the heartbeats name.
-type stage struct{ air *onair.Service }
-
-// Current implements clip.Stage.
-func (s stage) Current(ctx context.Context, handle string) (showID, hlsURL, marketID string, live bool, err error) {
-	h := syntax.Handle(handle)
-	session, _, err := s.air.Current(ctx, h)
-	if err != nil || !session.Live() {
-		return "", "", "", false, err
-	}
-	marketID = string(session.MarketID)
-	over, there, err := s.air.Overlay(ctx, h)
-	if err == nil && there {
-		marketID = string(over.MarketID)
-	}
-	return session.ID, session.URL, marketID, true, err
-}
-
-// stances reads an operator's own call on a market.
-type stances struct {
-	signals signalv1.SignalReadServiceClient
-}
-
-// Stance implements clip.Stances.
-func (s stances) Stance(ctx context.Context, by operator.ID, market syntax.MarketID) (*string, error) {
-	crowd, err := s.signals.GetCrowd(ctx, &signalv1.GetCrowdRequest{MarketId: string(market), OperatorId: string(by)})
-	if err != nil || crowd.GetOwn() == nil {
-		return nil, err
-	}
-	return &crowd.GetOwn().Direction, nil
 }

@@ -29,7 +29,8 @@ type Entry struct {
 	Detail    []byte // a JSON object of what was asked
 }
 
-// Log keeps entries. Fault: db_unavailable.
-type Log interface {
+// Store stores entries. Fault: db_unavailable.
+type Store interface {
+	// Add adds an entry.
 	Add(ctx context.Context, e Entry) error
 }

@@ -1,3 +1,2 @@
-// Package board selects the broadcast-score board: it reads the question of a caller and makes
-// the request for the ledger, which ranks.
+// Package board reads the parameters of the leaderboard and makes the request for the ledger, which ranks the operators.
 package board

@@ -66,7 +66,7 @@ func (s *Service) nextUp(ctx context.Context) ([]Bumper, error) {
 		if g.GetKind() != "bumper" || !starts.After(now) || starts.Sub(now) > bumpersAhead {
 			continue
 		}
-		lane := ContentLane(g.GetCategory())
+		lane := program.ContentLane(g.GetCategory())
 		b := Bumper{
 			ID: g.GetSegmentId(), Kind: "next_up", Title: g.GetTitle(), Text: "Next on " + string(lane),
 			MarketID: syntax.MarketID(g.GetMarketId()), Lane: lane, ScheduledFor: starts, CreatedAt: ledgerclient.Time(g.GetPlannedAt()),
@@ -84,7 +84,7 @@ func degraded(p *programv1.Program) error {
 	if p.GetDegraded() == "" {
 		return nil
 	}
-	return program.ErrAway.With("source", p.GetDegraded())
+	return program.ErrUnavailable.With("source", p.GetDegraded())
 }
 
 func (s *Service) resolutions(ctx context.Context, verdict func(*feedv1.Event) string) ([]Bumper, error) {

@@ -161,7 +161,7 @@ func (s *Service) aired(ctx context.Context, events []Item) (map[string]bool, er
 	if len(handles) == 0 {
 		return nil, nil
 	}
-	return s.Streamers.Aired(ctx, handles)
+	return s.Store.Aired(ctx, handles)
 }
 
 // events reads what the numbered record has for a page, one more than fits. Everything

@@ -4,9 +4,12 @@ import (
 	"context"
 	"time"
 
+	"google.golang.org/protobuf/types/known/timestamppb"
+
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
+	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 )
 
 // MaxScheduled is how many markets the schedule lists.
@@ -15,37 +18,20 @@ const MaxScheduled = 100
 // Buckets of the schedule in order; all are always shown.
 var Buckets = [...]string{"ON AIR", "TODAY", "TOMORROW", "THIS WEEK", "THIS MONTH", "LATER"}
 
-// categories of the schedule, with their content lanes. The first is what anything else is.
-var categories = [...]struct {
-	name string
-	lane syntax.Lane
-}{
-	{"sport", syntax.LaneSport},
-	{"music", syntax.LaneMusic},
-	{"crypto", syntax.LaneCrypto},
-	{"politics", syntax.LanePolitics},
-	{"news", syntax.LaneWorld},
-	{"culture", syntax.LaneCulture},
-	{"science", syntax.LaneScience},
+// categories of the schedule, with their content lanes.
+var categories = map[string]syntax.Lane{
+	defaultCategory: syntax.LaneSport, "music": syntax.LaneMusic, "crypto": syntax.LaneCrypto, "politics": syntax.LanePolitics,
+	"news": syntax.LaneWorld, "culture": syntax.LaneCulture, "science": syntax.LaneScience,
 }
+
+const defaultCategory = "sport"
 
 // ParseCategory reads a category of the schedule; anything unknown is sport.
 func ParseCategory(raw string) string {
-	for _, c := range categories {
-		if c.name == raw {
-			return raw
-		}
+	if categories[raw] == "" {
+		return defaultCategory
 	}
-	return categories[0].name
-}
-
-func laneOf(category string) syntax.Lane {
-	for _, c := range categories {
-		if c.name == category {
-			return c.lane
-		}
-	}
-	return categories[0].lane
+	return raw
 }
 
 // Scheduled is a market of the schedule.
@@ -59,7 +45,9 @@ type Scheduled struct {
 // Schedule lists the airable markets of a category, the soonest end first, and tells
 // whether their tapes could not be counted. Fault: db_unavailable.
 func (s *Service) Schedule(ctx context.Context, category string) (list []Scheduled, failed, err error) {
-	r, err := s.Ledger.Markets.ListAirable(ctx, &marketv1.ListAirableRequest{Lane: string(laneOf(category)), Limit: MaxScheduled})
+	r, err := s.Ledger.Markets.ListAirable(ctx, &marketv1.ListAirableRequest{
+		Lane: string(categories[ParseCategory(category)]), Limit: MaxScheduled,
+	})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -67,7 +55,7 @@ func (s *Service) Schedule(ctx context.Context, category string) (list []Schedul
 	for _, m := range r.GetMarkets() {
 		ids = append(ids, syntax.MarketID(m.GetId()))
 	}
-	tapes, failed := s.Tapes.CountTapes(ctx, ids)
+	tapes, failed := s.Store.CountTapes(ctx, ids)
 	now := s.Now()
 	for _, m := range r.GetMarkets() {
 		end := ledgerclient.Time(m.GetEndDate())
@@ -96,4 +84,30 @@ func BucketOf(end, now time.Time) string {
 		return Buckets[4]
 	}
 	return Buckets[5]
+}
+
+// Numbers of airings in a list.
+const (
+	DefaultAirings = 50
+	MaxAirings     = 200
+)
+
+// Week is the window of seven days, which only airings have.
+const Week = "7d"
+
+// ParseSpan returns a window of airings: Week or one of syntax.ParseWindow, 24 hours for an unknown one.
+func ParseSpan(raw string) string {
+	if raw == Week {
+		return raw
+	}
+	return string(syntax.ParseWindow(raw))
+}
+
+// Influence returns the price moves of the markets that aired in a window and, for comparison, of markets that did
+// not. Without a clock the list is empty. Fault: db_unavailable.
+func (s *Service) Influence(ctx context.Context, window string, limit int) (*programv1.GetInfluenceResponse, error) {
+	if s.Programs == nil {
+		return &programv1.GetInfluenceResponse{UpdatedAt: timestamppb.New(s.Now())}, nil
+	}
+	return s.Programs.GetInfluence(ctx, &programv1.GetInfluenceRequest{Window: window, Limit: int32(limit)})
 }

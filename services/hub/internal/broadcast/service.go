@@ -7,29 +7,30 @@ import (
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/onair"
 	"github.com/signalcast/signalcast/services/hub/internal/program"
 )
 
-// Tapes counts clips that can be watched. Fault: db_unavailable.
-type Tapes interface {
+// Store stores the spotlight that all hubs share, and reads clips and streamers. Fault of all: db_unavailable.
+type Store interface {
+	// Spotlight returns the stored spotlight, also after its time.
+	Spotlight(ctx context.Context) (Held, error)
+	// HoldSpotlight replaces the spotlight of that version and returns what is stored then: s, or what another hub stored
+	// first.
+	HoldSpotlight(ctx context.Context, s Spotlight, version int64) (Held, error)
+	// CountTapes counts the clips of markets that can be watched.
 	CountTapes(ctx context.Context, ids []syntax.MarketID) (map[syntax.MarketID]int64, error)
-}
-
-// Streamers reads whose streams and clips are public. Fault: db_unavailable.
-type Streamers interface {
 	// Aired returns those among handles that are approved and neither suspended nor hidden.
 	Aired(ctx context.Context, handles []string) (map[string]bool, error)
 }
 
 // Deps are what a Service asks.
 type Deps struct {
-	Ledger     *ledgerclient.Client
-	Stage      Stage
-	Spotlights Spotlights
-	Programs   programv1.ProgramReadServiceClient // of the clock; nil: there is no clock
-	Tapes      Tapes
-	Streamers  Streamers
-	Now        func() time.Time
+	Ledger   *ledgerclient.Client
+	Live     func(context.Context) ([]onair.Show, error) // the operators who are live, in any order
+	Store    Store
+	Programs programv1.ProgramReadServiceClient // of the clock; nil: there is no clock
+	Now      func() time.Time
 }
 
 // Service answers the reads of the air.
@@ -39,21 +40,6 @@ type Service struct {
 
 // New returns a Service.
 func New(d Deps) *Service { return &Service{d} }
-
-// contentLanes are the content lanes of the lanes of the programme.
-var contentLanes = map[string]syntax.Lane{
-	"sports": syntax.LaneSport, "music": syntax.LaneMusic, "film": syntax.LaneEntertainment, "tv": syntax.LaneEntertainment,
-	"fashion": syntax.LaneCulture, "culture": syntax.LaneCulture, "crypto": syntax.LaneCrypto, "politics": syntax.LanePolitics,
-	"news": syntax.LaneWorld, "science": syntax.LaneScience, "tech": syntax.LaneTech, "economy": syntax.LaneEconomy,
-}
-
-// ContentLane is the content lane of a lane of the programme; OTHER for one that is none.
-func ContentLane(key string) syntax.Lane {
-	if l, ok := contentLanes[key]; ok {
-		return l
-	}
-	return syntax.LaneOther
-}
 
 // programme is the default programme, nil without a clock.
 func (s *Service) programme(ctx context.Context) (*programv1.Program, error) {

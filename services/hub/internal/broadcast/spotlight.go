@@ -12,6 +12,7 @@ import (
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/onair"
 	"github.com/signalcast/signalcast/services/hub/internal/program"
 )
 
@@ -64,15 +65,6 @@ type Held struct {
 	Version int64
 }
 
-// Spotlights keeps the one spotlight of all hubs. Fault: db_unavailable.
-type Spotlights interface {
-	// Spotlight gives what stands, whether its time is over or not.
-	Spotlight(ctx context.Context) (Held, error)
-	// HoldSpotlight puts s in the place of the version, and gives what stands then: s, or
-	// what another hub put there first.
-	HoldSpotlight(ctx context.Context, s Spotlight, version int64) (Held, error)
-}
-
 // Shown is the spotlight as of now.
 type Shown struct {
 	Spotlight *Spotlight // nil: there is nothing to show
@@ -83,12 +75,12 @@ type Shown struct {
 // anew, for all. A live operator is let go at once when the show is over. Fault:
 // db_unavailable; that of a source when nothing was found below it.
 func (s *Service) Spotlight(ctx context.Context) (Shown, error) {
-	held, err := s.Spotlights.Spotlight(ctx)
+	held, err := s.Store.Spotlight(ctx)
 	if err != nil {
 		return Shown{}, err
 	}
 	now := s.Now()
-	shows, failed := s.Stage.Live(ctx)
+	shows, failed := s.shows(ctx)
 	if held.Version != 0 && now.Before(held.ExpiresAt) && (failed != nil || stillOn(&held.Spotlight, shows)) {
 		return Shown{Spotlight: &held.Spotlight}, nil
 	}
@@ -107,20 +99,26 @@ func (s *Service) Spotlight(ctx context.Context) (Shown, error) {
 			best.StartedAt = held.StartedAt
 		}
 	}
-	if held, err = s.Spotlights.HoldSpotlight(ctx, *best, held.Version); err != nil {
+	if held, err = s.Store.HoldSpotlight(ctx, *best, held.Version); err != nil {
 		return Shown{}, err
 	}
 	return Shown{Spotlight: &held.Spotlight, Failed: failed}, nil
 }
 
+// shows lists the approved operators who are live with an overlay signal.
+func (s *Service) shows(ctx context.Context) ([]onair.Show, error) {
+	list, err := s.Live(ctx)
+	return slices.DeleteFunc(list, func(o onair.Show) bool { return o.Signal == nil || !o.Approved }), err
+}
+
 // stillOn reports that what is shown is not over: the id of a show is shown while it is
 // live and no longer.
-func stillOn(held *Spotlight, shows []Show) bool {
-	return held.Reason != LiveOperator || slices.ContainsFunc(shows, func(o Show) bool { return o.ShowID == held.ShowID })
+func stillOn(held *Spotlight, shows []onair.Show) bool {
+	return held.Reason != LiveOperator || slices.ContainsFunc(shows, func(o onair.Show) bool { return o.ShowID == held.ShowID })
 }
 
 // choose goes down the ladder. A rung that cannot be looked at is passed over.
-func (s *Service) choose(ctx context.Context, shows []Show, now time.Time) (*Spotlight, error) {
+func (s *Service) choose(ctx context.Context, shows []onair.Show, now time.Time) (*Spotlight, error) {
 	var failed []error
 	note := func(err error) {
 		if err != nil {
@@ -150,17 +148,16 @@ func (s *Service) choose(ctx context.Context, shows []Show, now time.Time) (*Spo
 	return best, errors.Join(failed...)
 }
 
-// live is the show with the most viewers, of equal ones the longest.
-func live(shows []Show) *Spotlight {
-	shows = slices.DeleteFunc(slices.Clone(shows), func(o Show) bool { return o.MarketID == "" })
+// live returns the show with the most viewers, of equal ones the longest.
+func live(shows []onair.Show) *Spotlight {
 	if len(shows) == 0 {
 		return nil
 	}
-	o := slices.MinFunc(shows, func(a, b Show) int {
+	o := slices.MinFunc(shows, func(a, b onair.Show) int {
 		return cmp.Or(cmp.Compare(b.Viewers, a.Viewers), a.StartedAt.Compare(b.StartedAt), cmp.Compare(a.ShowID, b.ShowID))
 	})
 	return &Spotlight{
-		Reason: LiveOperator, ShowID: o.ShowID, MarketID: o.MarketID, Handle: o.Handle, HLSURL: o.HLSURL,
+		Reason: LiveOperator, ShowID: o.ShowID, MarketID: o.Signal.MarketID, Handle: o.Handle, HLSURL: o.HLSURL,
 		Viewers: o.Viewers, StartedAt: o.StartedAt,
 	}
 }
@@ -210,7 +207,7 @@ func onAir(p *programv1.Program, now time.Time) *Spotlight {
 		return nil
 	}
 	return &Spotlight{
-		Reason: reason, MarketID: syntax.MarketID(g.GetMarketId()), Title: g.GetTitle(), Lane: ContentLane(g.GetCategory()),
+		Reason: reason, MarketID: syntax.MarketID(g.GetMarketId()), Title: g.GetTitle(), Lane: program.ContentLane(g.GetCategory()),
 		SegmentID: g.GetSegmentId(), StartedAt: ledgerclient.Time(g.GetStartsAt()), ExpiresAt: ledgerclient.Time(g.GetEndsAt()),
 	}
 }

@@ -3,35 +3,42 @@ package broadcast_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/testkit"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
+	"github.com/signalcast/signalcast/services/hub/internal/onair"
+	"github.com/signalcast/signalcast/services/hub/internal/postgres"
 )
+
+func TestMain(m *testing.M) { testkit.Main(m) }
 
 var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 
-// facts are everything that a spotlight is chosen from, and the row that holds it.
+// facts are everything that a spotlight is chosen from, and the database that stores it.
 type facts struct {
+	store *postgres.Store
 	wirev1.WireReadServiceClient
 	now     time.Time
-	shows   []broadcast.Show
+	shows   []onair.Show
 	taken   []syntax.MarketID
 	moves   []*wirev1.Move
 	program *programv1.Program
-	fail    error // of all but the row
-	held    broadcast.Held
+	fail    error // of all but the database
 }
 
-func (f *facts) Live(context.Context) ([]broadcast.Show, error) { return f.shows, f.fail }
+func (f *facts) Live(context.Context) ([]onair.Show, error) { return slices.Clone(f.shows), f.fail }
 func (f *facts) ListTaken(context.Context, *wirev1.ListTakenRequest, ...grpc.CallOption) (*wirev1.ListTakenResponse, error) {
 	out := &wirev1.ListTakenResponse{}
 	for _, id := range f.taken {
@@ -66,19 +73,17 @@ func (n noMarkets) ListMarkets(
 	return nil, n.f.fail
 }
 
-func (f *facts) Spotlight(context.Context) (broadcast.Held, error) { return f.held, nil }
-
-func (f *facts) HoldSpotlight(_ context.Context, s broadcast.Spotlight, version int64) (broadcast.Held, error) {
-	if version == f.held.Version {
-		f.held = broadcast.Held{Spotlight: s, Version: version + 1}
-	}
-	return f.held, nil
+// newStore returns an empty database, and its administrator.
+func newStore(t *testing.T) (*postgres.Store, *pgxpool.Pool) {
+	t.Helper()
+	db := testkit.Postgres(t, postgres.Schema(""))
+	return postgres.New(testkit.Pool(t, db.URL("hub_rw")), testkit.ReadTime), testkit.Pool(t, db.Admin)
 }
 
 func (f *facts) ask(t *testing.T) broadcast.Shown {
 	t.Helper()
 	s := broadcast.New(broadcast.Deps{
-		Ledger: &ledgerclient.Client{Wire: f, Markets: noMarkets{f: f}}, Stage: f, Spotlights: f, Programs: clock{f: f},
+		Ledger: &ledgerclient.Client{Wire: f, Markets: noMarkets{f: f}}, Live: f.Live, Store: f.store, Programs: clock{f: f},
 		Now: func() time.Time { return f.now },
 	})
 	shown, err := s.Spotlight(t.Context())
@@ -101,26 +106,33 @@ func segment(id string, from, to time.Duration, end time.Duration) *programv1.Se
 
 func TestLadder(t *testing.T) {
 	t.Parallel()
-	show := func(id string, viewers int64, since time.Duration, market syntax.MarketID) broadcast.Show {
-		return broadcast.Show{ShowID: id, Handle: "mara_k", Viewers: viewers, MarketID: market, StartedAt: noon.Add(-since)}
+	show := func(id string, viewers int64, since time.Duration, signal *onair.Signal) onair.Show {
+		return onair.Show{ShowID: id, Handle: "mara_k", Viewers: viewers, Signal: signal, Approved: true, StartedAt: noon.Add(-since)}
 	}
+	one := &onair.Signal{MarketID: "1"}
+	pending := show("c", 9, 9, one)
+	pending.Approved = false
 	minute := 60 * time.Second
+	store, admin := newStore(t)
 	for name, c := range map[string]struct {
 		change func(*facts)
 		reason broadcast.Reason
 		which  string // show, segment or market
 		lasts  time.Duration
 	}{
-		"most viewers":          {func(f *facts) { f.shows = []broadcast.Show{show("a", 3, 9, "1"), show("b", 4, 1, "1")} }, broadcast.LiveOperator, "b", minute},
-		"of equal the longest":  {func(f *facts) { f.shows = []broadcast.Show{show("a", 3, 1, "1"), show("b", 3, 9, "1")} }, broadcast.LiveOperator, "b", minute},
-		"no signal, no light":   {func(f *facts) { f.shows = []broadcast.Show{show("a", 3, 1, "")} }, broadcast.Takes, "7", minute},
+		"most viewers":          {func(f *facts) { f.shows = []onair.Show{show("a", 3, 9, one), show("b", 4, 1, one), pending} }, broadcast.LiveOperator, "b", minute},
+		"of equal the longest":  {func(f *facts) { f.shows = []onair.Show{show("a", 3, 1, one), show("b", 3, 9, one)} }, broadcast.LiveOperator, "b", minute},
+		"no signal, no light":   {func(f *facts) { f.shows = []onair.Show{show("a", 3, 1, nil)} }, broadcast.Takes, "7", minute},
 		"a move of five points": {func(f *facts) { f.taken = nil }, broadcast.WireMove, "8", minute},
 		"a fall is a move":      {func(f *facts) { f.taken = nil; f.moves[0].FromBps, f.moves[0].ToBps = 900, 400 }, broadcast.WireMove, "8", minute},
 		"less is none":          {func(f *facts) { f.taken = nil; f.moves[0].ToBps = 1499 }, broadcast.FinalStretch, "soonest", minute},
 		"the clock":             {func(f *facts) { f.taken, f.moves, f.program.Segments = nil, nil, f.program.Segments[:2] }, broadcast.OnClock, "now", 20 * time.Second},
 	} {
+		if _, err := admin.Exec(t.Context(), "DELETE FROM hub.spotlight"); err != nil {
+			t.Fatal(err)
+		}
 		f := &facts{
-			now: noon, taken: []syntax.MarketID{"7"}, moves: []*wirev1.Move{{MarketId: "8", FromBps: 1000, ToBps: 1500}},
+			store: store, now: noon, taken: []syntax.MarketID{"7"}, moves: []*wirev1.Move{{MarketId: "8", FromBps: 1000, ToBps: 1500}},
 			program: &programv1.Program{
 				Segments: []*programv1.Segment{
 					segment("over", -time.Hour, 0, 0), segment("now", -time.Minute, 20*time.Second, time.Hour+1),
@@ -148,15 +160,18 @@ func TestLadder(t *testing.T) {
 	}
 }
 
-// What goes on being shown began when it was first shown; a choice stands while a source
-// is away, and nothing is chosen out of nothing.
+// TestHold checks that a spotlight keeps its start when it is chosen again, that it stays while its source is unavailable, and that
+// there is none without a candidate.
 func TestHold(t *testing.T) {
 	t.Parallel()
-	f := &facts{now: noon, taken: []syntax.MarketID{"7"}}
+	store, _ := newStore(t)
+	f := &facts{store: store, now: noon, taken: []syntax.MarketID{"7"}}
 	f.ask(t)
 	f.now = noon.Add(61 * time.Second)
-	if got := f.ask(t).Spotlight; !got.StartedAt.Equal(noon) || !got.ExpiresAt.Equal(noon.Add(121*time.Second)) || f.held.Version != 2 {
-		t.Errorf("a minute later: %+v", f.held)
+	got := f.ask(t).Spotlight
+	held, err := store.Spotlight(t.Context())
+	if !got.StartedAt.Equal(noon) || !got.ExpiresAt.Equal(noon.Add(121*time.Second)) || held.Version != 2 || err != nil {
+		t.Errorf("a minute later: %+v, %v", held, err)
 	}
 	f.fail = errors.New("away")
 	if got := f.ask(t); got.Spotlight == nil || got.Failed != nil {
@@ -166,7 +181,7 @@ func TestHold(t *testing.T) {
 	if got := f.ask(t); got.Spotlight != nil {
 		t.Errorf("out of nothing: %+v", got.Spotlight)
 	}
-	f.fail, f.shows = nil, []broadcast.Show{{ShowID: "a", MarketID: "1", Handle: "mara_k", StartedAt: noon}}
+	f.fail, f.shows = nil, []onair.Show{{ShowID: "a", Signal: &onair.Signal{MarketID: "1"}, Approved: true, Handle: "mara_k", StartedAt: noon}}
 	if got := f.ask(t).Spotlight; got.ShowID != "a" || !got.StartedAt.Equal(noon) {
 		t.Errorf("live: %+v", got)
 	}

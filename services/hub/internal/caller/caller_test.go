@@ -10,13 +10,16 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
+	"google.golang.org/grpc"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/testkit"
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testkit.Main(m) }
 
 var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 
@@ -32,43 +35,43 @@ func keyText(n byte) string {
 	for i := range raw {
 		raw[i] = n + byte(i)
 	}
-	return keyPrefix + base64.RawURLEncoding.EncodeToString(raw)
+	return syntax.KeyPrefix + base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// world plays the ledger, the limiter and the provider, and counts.
+// world plays the ledger and the provider, and counts.
 type world struct {
+	operatorv1.OperatorReadServiceClient
 	mu      sync.Mutex
 	keys    map[KeyHash]bool // true: active
 	ops     map[operator.ID]operator.Operator
 	away    error
 	asked   int
-	counted []string
-	limit   map[string]int // by kind and whose
+	counted []string // names of limits
 	now     time.Time
 }
 
-func (w *world) VerifyKey(_ context.Context, h KeyHash) (Owned, error) {
+func (w *world) VerifyKey(_ context.Context, q *operatorv1.VerifyKeyRequest, _ ...grpc.CallOption) (*operatorv1.VerifyKeyResponse, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.asked++
 	if w.away != nil {
-		return Owned{}, w.away
+		return nil, w.away
 	}
-	if !w.keys[h] {
-		return Owned{}, ErrUnauthenticated
+	if !w.keys[KeyHash(q.GetKeyHash())] {
+		return nil, ErrUnauthenticated
 	}
-	return Owned{Operator: operator.Operator{ID: "op"}, Granted: Granted{Permissions: []string{"read"}}}, nil
+	return &operatorv1.VerifyKeyResponse{Operator: &operatorv1.Operator{Id: "op"}, Key: &operatorv1.Key{Permissions: []string{"read"}}}, nil
 }
 
-func (w *world) OperatorByID(_ context.Context, id operator.ID) (operator.Operator, error) {
+func (w *world) GetOperator(_ context.Context, q *operatorv1.GetOperatorRequest, _ ...grpc.CallOption) (*operatorv1.GetOperatorResponse, error) {
 	if w.away != nil {
-		return operator.Operator{}, w.away
+		return nil, w.away
 	}
-	op, ok := w.ops[id]
+	op, ok := w.ops[operator.ID(q.GetId())]
 	if !ok {
-		return operator.Operator{}, operator.ErrUnknown
+		return nil, operator.ErrUnknown
 	}
-	return op, nil
+	return &operatorv1.GetOperatorResponse{Operator: &operatorv1.Operator{Id: q.GetId(), SessionVersion: op.SessionVersion}}, nil
 }
 
 func (w *world) Verify(_ context.Context, raw string) (operator.Identity, error) {
@@ -78,31 +81,28 @@ func (w *world) Verify(_ context.Context, raw string) (operator.Identity, error)
 	return operator.Identity{}, ErrUnauthenticated
 }
 
-func (w *world) Count(_ context.Context, kind Kind, whose string) Standing {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	most := map[Kind]int{
-		Key: KeyLimit, Session: SessionLimit, Login: LoginLimit, Token: TokenLimit, Client: ClientLimit, Consent: ConsentLimit,
-	}[kind]
-	w.counted = append(w.counted, whose)
-	w.limit[whose]++
-	if w.limit[whose] > most {
-		return Standing{Limit: most, Retry: 1500 * time.Microsecond}
-	}
-	return Standing{Allowed: true, Limit: most, Remaining: most - w.limit[whose]}
+// counters count without Redis, by the time of the world, and append what they count.
+func (w *world) counters(t testing.TB) Counters {
+	return Counters{Redis: testkit.KV(t, "redis://127.0.0.1:1"), Replicas: 1, Now: w.Now, OnFallback: func(name string) func() {
+		return func() {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.counted = append(w.counted, name)
+		}
+	}}
 }
 
 func (w *world) Now() time.Time { return w.now }
 
-func newWorld() (*world, *Service, *Sessions) {
+func newWorld(t testing.TB) (*world, *Service, *Sessions) {
 	w := &world{
 		keys: map[KeyHash]bool{}, ops: map[operator.ID]operator.Operator{"u1": {ID: "u1", SessionVersion: 3}},
-		limit: map[string]int{}, now: noon,
+		now: noon,
 	}
 	sessions := NewSessions([]string{secretA, secretB}, &storedSessions{}, false, w.Now)
 	return w, New(Deps{
-		Sessions: sessions, Logins: w, Ledger: w, Limiter: w,
-		Admin: NewSecret(adminA), Cron: NewSecret(cronA), Now: w.Now,
+		Sessions: sessions, Logins: w, Directory: operator.Directory{Ledger: w}, Limits: NewLimits(w.counters(t)), Failures: NewFailures(w.counters(t), "secret"),
+		Admin: syntax.NewSecret(adminA), Cron: syntax.NewSecret(cronA), Now: w.Now,
 	}), sessions
 }
 
@@ -129,7 +129,7 @@ func TestKeyHashVector(t *testing.T) {
 
 func TestBearerForms(t *testing.T) {
 	t.Parallel()
-	key := strings.TrimPrefix(keyText(7), keyPrefix)
+	key := strings.TrimPrefix(keyText(7), syntax.KeyPrefix)
 	for value, want := range map[string]Kind{
 		"Bearer dk_" + key:      Key,
 		"bearer dk_" + key:      Key,
@@ -145,7 +145,7 @@ func TestBearerForms(t *testing.T) {
 		"", "Bearer", "Bearer ", "Bearer  dk_" + key, "Basic dXNlcjpwdw==", "dk_" + key,
 		"Bearer dk_" + key[1:], "Bearer dk_" + key + "A", "Bearer dk_" + key[:42] + "=", "Bearer dk_" + key + " x",
 		"Bearer DK_" + key, "Bearer sk_" + key, "Bearer a.b", "Bearer a..c", "Bearer a.b.c.d", "Bearer dat_", "Bearer dat_abc", "Bearer drt_" + key,
-		"Bearer a.b." + strings.Repeat("c", maxLogin),
+		"Bearer a.b." + strings.Repeat("c", 8<<10),
 	} {
 		if b, err := parseBearer([]string{value}); err == nil {
 			t.Errorf("%.60q is taken as kind %d", value, b.kind)
@@ -158,7 +158,7 @@ func TestBearerForms(t *testing.T) {
 
 func TestKeyIsCountedWhereItIsVerified(t *testing.T) {
 	t.Parallel()
-	w, s, _ := newWorld()
+	w, s, _ := newWorld(t)
 	good, random := keyText(1), keyText(2)
 	w.keys[hashOf(t, good)] = true
 	ask := func(text string, inCall bool) error {
@@ -187,7 +187,7 @@ func TestKeyIsCountedWhereItIsVerified(t *testing.T) {
 
 func TestRevokedKeyIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
-	w, s, _ := newWorld()
+	w, s, _ := newWorld(t)
 	text := keyText(3)
 	hash := hashOf(t, text)
 	w.keys[hash] = true
@@ -203,7 +203,7 @@ func TestRevokedKeyIsRefusedAtOnce(t *testing.T) {
 	if _, _, err := s.Resolve(t.Context(), r); !errors.Is(err, ErrUnauthenticated) || len(w.counted) != counted {
 		t.Errorf("refused key was counted again: %v", err)
 	}
-	// The act itself may be the first to hear of it.
+	// The call to the ledger may be the first to detect a revoked key.
 	text = keyText(4)
 	w.keys[hashOf(t, text)] = true
 	r = Request{Take: TakeKey, InCall: true, Authorization: []string{"Bearer " + text}}
@@ -221,7 +221,7 @@ func TestRevokedKeyIsRefusedAtOnce(t *testing.T) {
 // TestKnown: known is what was seen to be good and not refused since; nothing else is.
 func TestKnown(t *testing.T) {
 	t.Parallel()
-	w, s, sessions := newWorld()
+	w, s, sessions := newWorld(t)
 	seen, unseen, gone := "Bearer "+keyText(1), "Bearer "+keyText(2), "Bearer "+keyText(3)
 	for _, key := range []string{seen, unseen, gone} {
 		w.keys[hashOf(t, key[7:])] = true
@@ -267,7 +267,7 @@ func TestKnown(t *testing.T) {
 
 func TestRefusalRunsOut(t *testing.T) {
 	t.Parallel()
-	w, s, _ := newWorld()
+	w, s, _ := newWorld(t)
 	text := keyText(5)
 	r := Request{Take: TakeKey, Authorization: []string{"Bearer " + text}}
 	_, _, _ = s.Resolve(t.Context(), r)
@@ -283,7 +283,7 @@ func TestRefusalRunsOut(t *testing.T) {
 
 func TestLedgerAwayIsNoRefusal(t *testing.T) {
 	t.Parallel()
-	w, s, sessions := newWorld()
+	w, s, sessions := newWorld(t)
 	w.away = fault.New(fault.Unavailable, "signal_service_unavailable", "")
 	text := keyText(6)
 	w.keys[hashOf(t, text)] = true
@@ -306,18 +306,18 @@ func TestLedgerAwayIsNoRefusal(t *testing.T) {
 
 func TestGenerationsStayBounded(t *testing.T) {
 	t.Parallel()
-	h := newGenerations[KeyHash, time.Time]()
-	for i := range 3 * generationSize {
+	h := newGenerations[KeyHash, time.Time](maxKnown)
+	for i := range 3 * maxKnown {
 		h.put(KeyHash{byte(i), byte(i >> 8), byte(i >> 16)}, noon)
 	}
-	if n := len(h.cur) + len(h.old); n > 2*generationSize {
+	if n := len(h.cur) + len(h.old); n > 2*maxKnown {
 		t.Errorf("%d entries are stored", n)
 	}
 }
 
 func TestLogin(t *testing.T) {
 	t.Parallel()
-	w, s, _ := newWorld()
+	w, s, _ := newWorld(t)
 	ask := func(raw string, take Take) (Caller, *Standing, error) {
 		return s.Resolve(t.Context(), Request{Take: take, Authorization: []string{"Bearer " + raw}})
 	}
@@ -333,7 +333,7 @@ func TestLogin(t *testing.T) {
 		}
 	}
 	_, st, err := ask("good.jwt.sig", TakeLogin)
-	if !errors.Is(err, ErrLimited) || st == nil || fault.Of(err).Extra["retryAfterMs"] != int64(2) {
+	if !errors.Is(err, ErrLimited) || st == nil || fault.Of(err).Extra["retryAfterMs"] != int64(60_000) {
 		t.Errorf("beyond the limit: %v", err)
 	}
 }

@@ -6,19 +6,20 @@ import (
 )
 
 const (
-	generationSize = 1 << 16
-	refusalLife    = time.Minute
+	maxKnown    = 1 << 16 // keys and sessions, in each of two generations
+	refusalLife = time.Minute
 )
 
-// generations remembers values in two generations of bounded size, so that a flood of
-// random keys costs a fixed amount of memory.
+// generations is a cache of two maps of bounded size: when the current map is full, it replaces the old one. A flood of random
+// keys therefore needs a fixed amount of memory.
 type generations[K comparable, V any] struct {
+	size     int // of one generation
 	mu       sync.Mutex
 	cur, old map[K]V
 }
 
-func newGenerations[K comparable, V any]() *generations[K, V] {
-	return &generations[K, V]{cur: make(map[K]V)}
+func newGenerations[K comparable, V any](size int) *generations[K, V] {
+	return &generations[K, V]{size: size, cur: make(map[K]V)}
 }
 
 func (g *generations[K, V]) get(key K) (V, bool) {
@@ -34,7 +35,7 @@ func (g *generations[K, V]) get(key K) (V, bool) {
 func (g *generations[K, V]) put(key K, v V) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if len(g.cur) >= generationSize {
+	if len(g.cur) >= g.size {
 		g.old, g.cur = g.cur, make(map[K]V)
 	}
 	g.cur[key] = v
@@ -57,7 +58,7 @@ type keyring struct {
 }
 
 func newKeyring() keyring {
-	return keyring{existed: newGenerations[KeyHash, Granted](), refused: newGenerations[KeyHash, time.Time]()}
+	return keyring{existed: newGenerations[KeyHash, Granted](maxKnown), refused: newGenerations[KeyHash, time.Time](maxKnown)}
 }
 
 func (k keyring) isRefused(hash KeyHash, now time.Time) bool {

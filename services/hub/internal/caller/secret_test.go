@@ -1,7 +1,6 @@
 package caller
 
 import (
-	"context"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -9,11 +8,12 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
 func TestSecrets(t *testing.T) {
 	t.Parallel()
-	w, s, _ := newWorld()
+	w, s, _ := newWorld(t)
 	ask := func(take Take, admin, cron []string) (Caller, error) {
 		c, _, err := s.Resolve(t.Context(), Request{Take: take, AdminSecret: admin, CronSecret: cron, IP: "192.0.2.1"})
 		return c, err
@@ -44,7 +44,7 @@ func TestSecrets(t *testing.T) {
 		if _, err := ask(c.take, c.admin, c.cron); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
-		w.now = w.now.Add(failureWindow)
+		w.now = w.now.Add(window)
 	}
 	r := Request{Take: both, AdminSecret: []string{adminA}, Authorization: []string{"Bearer " + keyText(1)}}
 	if _, _, err := s.Resolve(t.Context(), r); !errors.Is(err, ErrUnauthenticated) {
@@ -54,8 +54,8 @@ func TestSecrets(t *testing.T) {
 
 func TestUnsetSecretClosesTheRoute(t *testing.T) {
 	t.Parallel()
-	w, _, sessions := newWorld()
-	s := New(Deps{Sessions: sessions, Logins: w, Ledger: w, Limiter: w, Now: w.Now})
+	w, _, sessions := newWorld(t)
+	s := New(Deps{Sessions: sessions, Logins: w, Directory: operator.Directory{Ledger: w}, Now: w.Now})
 	for _, given := range [][]string{nil, {""}, {"x"}} {
 		if _, _, err := s.Resolve(t.Context(), Request{Take: TakeAdmin, AdminSecret: given}); !errors.Is(err, ErrForbidden) {
 			t.Errorf("%v: %v", given, err)
@@ -65,7 +65,7 @@ func TestUnsetSecretClosesTheRoute(t *testing.T) {
 
 func TestTenWrongSecrets(t *testing.T) {
 	t.Parallel()
-	w, s, _ := newWorld()
+	w, s, _ := newWorld(t)
 	ask := func(ip, secret string) error {
 		_, _, err := s.Resolve(t.Context(), Request{Take: TakeAdmin, AdminSecret: []string{secret}, IP: ip})
 		return err
@@ -89,58 +89,13 @@ func TestTenWrongSecrets(t *testing.T) {
 	}
 }
 
-// The count stays small however many addresses there are, and loses no recent one to
-// that.
-func TestFailuresStayBounded(t *testing.T) {
-	t.Parallel()
-	f := NewLocalFailures(func() time.Time { return noon })
-	for i := range MaxFailures {
-		if wait := f.Failed(t.Context(), "last"); wait != 0 {
-			t.Errorf("failure %d: %v", i, wait)
-		}
-	}
-	if wait := f.Failed(t.Context(), "last"); wait != time.Minute {
-		t.Errorf("one too many: %v", wait)
-	}
-	for i := range maxFailing {
-		f.Failed(t.Context(), string(rune(i+1))+"x")
-	}
-	if f.Wait(t.Context(), "last") != time.Minute {
-		t.Error("forgotten too early")
-	}
-	for i := range 3 * maxFailing {
-		f.Failed(t.Context(), string(rune(i+1))+"y")
-	}
-	if n := len(f.cur) + len(f.old); n > 2*maxFailing {
-		t.Errorf("%d addresses are remembered", n)
-	}
-	if f.Wait(t.Context(), "last") != 0 {
-		t.Error("nothing is ever forgotten")
-	}
-}
-
-// together lets nobody know how long to wait before all have asked.
-type together struct {
-	*LocalFailures
-	all *sync.WaitGroup
-}
-
-func (f together) Wait(ctx context.Context, who string) time.Duration {
-	wait := f.LocalFailures.Wait(ctx, who)
-	f.all.Done()
-	f.all.Wait()
-	return wait
-}
-
 // However many wrong secrets race, ten are answered as wrong and the others have to
 // wait.
 func TestWrongSecretsAtOnce(t *testing.T) {
 	t.Parallel()
-	_, s, _ := newWorld()
+	_, s, _ := newWorld(t)
 	var wrong, waits atomic.Int32
-	var all, asked sync.WaitGroup
-	asked.Add(50)
-	s.failures = together{NewLocalFailures(s.now), &asked}
+	var all sync.WaitGroup
 	for range 50 {
 		all.Go(func() {
 			_, _, err := s.Resolve(t.Context(), Request{Take: TakeAdmin, AdminSecret: []string{"nope"}, IP: "192.0.2.1"})

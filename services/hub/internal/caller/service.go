@@ -2,7 +2,6 @@ package caller
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"slices"
@@ -10,33 +9,10 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/cache"
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
-
-// Limits in any minute, each over all front doors together.
-const (
-	KeyLimit     = 60
-	SessionLimit = 120
-	LoginLimit   = 120
-	TokenLimit   = 60 // of one grant, whatever its tokens are
-	ClientLimit  = 30 // of one app at one address
-	ConsentLimit = 30 // of one session before the page that asks for a grant
-)
-
-// Standing is where a caller stands in its limit.
-type Standing struct {
-	Allowed   bool
-	Limit     int
-	Remaining int
-	Retry     time.Duration // until a refused call would be taken
-	Reset     time.Duration // until the oldest call leaves the window
-}
-
-// Limiter counts calls by kind of credential and by whose it is, over all
-// processes. It never fails: without its store it allows this process's share.
-type Limiter interface {
-	Count(ctx context.Context, kind Kind, whose string) Standing
-}
 
 // Logins verifies identity-provider tokens. Faults: unauthenticated,
 // identity_provider_unavailable.
@@ -52,12 +28,9 @@ type Delegate struct {
 	Scopes  []string
 }
 
-// Tokens says what an app token stands for at a resource.
-type Tokens interface {
-	// Authenticate asks the store each time, so that a revocation holds for the next
-	// request. Fault: unauthenticated.
-	Authenticate(ctx context.Context, bearer, resource string) (Delegate, error)
-}
+// Tokens returns what an app token may act for at a resource. It reads the store for each call, so that a revocation
+// applies to the next request. Fault: unauthenticated.
+type Tokens func(ctx context.Context, bearer, resource string) (Delegate, error)
 
 // Granted is what a key may do. It never changes after the key was minted.
 type Granted struct {
@@ -73,14 +46,6 @@ func (g Granted) Allows(permission string) bool { return slices.Contains(g.Permi
 type Owned struct {
 	Operator operator.Operator
 	Granted
-}
-
-// Ledger says whom a credential speaks for.
-type Ledger interface {
-	// VerifyKey faults with unauthenticated when the key is unknown or revoked.
-	VerifyKey(ctx context.Context, hash KeyHash) (Owned, error)
-	// OperatorByID faults with not_found.
-	OperatorByID(ctx context.Context, id operator.ID) (operator.Operator, error)
 }
 
 // Request is what a request carries to be told apart by.
@@ -125,47 +90,39 @@ func (c Caller) Actor() operator.Actor {
 	return operator.Actor{ID: c.Operator.ID}
 }
 
-// Service resolves callers.
-type Service struct {
-	sessions *Sessions
-	logins   Logins
-	tokens   Tokens
-	ledger   Ledger
-	limiter  Limiter
-	admin    Secret
-	cron     Secret
-	keys     keyring
-	lookUps  cache.Flight[Granted]
-	failures Failures // wrong secrets by address
-	now      func() time.Time
+// UserID returns the id of the operator for whom the caller acts: of an app token the one who granted it.
+func (c Caller) UserID() string {
+	if c.Kind == Token {
+		return string(c.Delegate.UserID)
+	}
+	return string(c.Operator.ID)
 }
 
-// Deps is what a Service is made of.
+// Deps are the parts of a Service.
 type Deps struct {
-	Sessions *Sessions
-	Logins   Logins
-	Tokens   Tokens // nil: no route takes app tokens
-	Ledger   Ledger
-	Limiter  Limiter
-	Admin    Secret
-	Cron     Secret
-	Failures Failures // nil: counted in this process
-	Now      func() time.Time
+	Sessions  *Sessions
+	Logins    Logins
+	Tokens    Tokens // nil: no route takes app tokens
+	Directory operator.Directory
+	Limits    *Limits
+	Admin     syntax.Secret
+	Cron      syntax.Secret
+	Failures  Failures // wrong secrets by address
+	Now       func() time.Time
+}
+
+// Service resolves callers.
+type Service struct {
+	Deps
+	keys    keyring
+	lookUps cache.Flight[Granted]
 }
 
 // New builds a Service.
-func New(d Deps) *Service {
-	if d.Failures == nil {
-		d.Failures = NewLocalFailures(d.Now)
-	}
-	return &Service{
-		sessions: d.Sessions, logins: d.Logins, tokens: d.Tokens, ledger: d.Ledger, limiter: d.Limiter,
-		admin: d.Admin, cron: d.Cron, failures: d.Failures, now: d.Now, keys: newKeyring(),
-	}
-}
+func New(d Deps) *Service { return &Service{Deps: d, keys: newKeyring()} }
 
-// Resolve tells who asks, counts the call against whoever it is, and gives
-// where the caller stands (nil for callers without a limit of their own).
+// Resolve returns the caller of a request after it has charged the request to
+// the limit of the caller, and the state of that limit (nil for callers without one).
 // A credential that is there but wrong, or of a kind that the route does not
 // take, is refused; it never falls back to another one.
 // Faults: unauthenticated, forbidden, rate_limited, and those of the ports.
@@ -181,7 +138,7 @@ func (s *Service) Resolve(ctx context.Context, r Request) (Caller, *Standing, er
 		return s.key(ctx, r, b.hash)
 	case b.kind == Login && r.Take.Has(TakeLogin):
 		return s.login(ctx, b.raw)
-	case b.kind == Token && r.Take.Has(TakeToken) && s.tokens != nil:
+	case b.kind == Token && r.Take.Has(TakeToken) && s.Tokens != nil:
 		return s.token(ctx, b.raw, r.Resource)
 	case b.kind != Anonymous:
 		return Caller{}, nil, ErrUnauthenticated
@@ -205,10 +162,10 @@ func (s *Service) Known(r Request) Kind {
 	switch {
 	case err != nil || len(r.AdminSecret)+len(r.CronSecret) > 0:
 		return Anonymous
-	case b.kind == Key && s.keys.isGood(b.hash, s.now()):
+	case b.kind == Key && s.keys.isGood(b.hash, s.Now()):
 		return Key
 	case b.kind == Anonymous && r.UID != "" && r.Sig != "":
-		if _, signed := s.sessions.Read(r.UID, r.Sig); signed {
+		if _, signed := s.Sessions.Read(r.UID, r.Sig); signed {
 			return Session
 		}
 	}
@@ -219,7 +176,7 @@ func (s *Service) Known(r Request) Kind {
 // call, so that the next use is refused without one.
 func (s *Service) Refused(c Caller) {
 	if c.Kind == Key {
-		s.keys.refuse(c.KeyHash, s.now())
+		s.keys.refuse(c.KeyHash, s.Now())
 	}
 }
 
@@ -238,7 +195,7 @@ func (s *Service) Confirm(ctx context.Context, c Caller) error {
 // never heard of is looked up first, so that random keys leave nothing in the
 // shared counter; the count comes before the act either way.
 func (s *Service) key(ctx context.Context, r Request, hash KeyHash) (Caller, *Standing, error) {
-	if s.keys.isRefused(hash, s.now()) {
+	if s.keys.isRefused(hash, s.Now()) {
 		return Caller{}, nil, ErrUnauthenticated
 	}
 	granted, known := s.keys.existed.get(hash)
@@ -272,12 +229,15 @@ func (s *Service) lookUp(ctx context.Context, hash KeyHash) (Granted, error) {
 
 // verify asks the ledger, whose word is final, and keeps what it means.
 func (s *Service) verify(ctx context.Context, hash KeyHash) (Owned, error) {
-	owned, err := s.ledger.VerifyKey(ctx, hash)
+	r, err := s.Directory.Ledger.VerifyKey(ctx, &operatorv1.VerifyKeyRequest{KeyHash: hash[:]})
+	owned := Owned{Operator: operator.FromMessage(r.GetOperator()), Granted: Granted{
+		KeyID: r.GetKey().GetId(), Permissions: r.GetKey().GetPermissions(), Strict: r.GetKey().GetStrict(),
+	}}
 	switch {
 	case err == nil:
 		s.keys.accept(hash, owned.Granted)
 	case fault.Of(err).Kind == fault.Unauthenticated:
-		s.keys.refuse(hash, s.now())
+		s.keys.refuse(hash, s.Now())
 		err = ErrUnauthenticated
 	}
 	return owned, err
@@ -287,7 +247,7 @@ func (s *Service) verify(ctx context.Context, hash KeyHash) (Owned, error) {
 // version against the ledger's. On a public route a session that is void, or that cannot
 // be checked now, counts as none.
 func (s *Service) session(ctx context.Context, r Request) (Caller, *Standing, error) {
-	signed, ok := s.sessions.Read(r.UID, r.Sig)
+	signed, ok := s.Sessions.Read(r.UID, r.Sig)
 	if !ok {
 		if r.Take.Has(TakeNone) {
 			return Caller{}, nil, nil
@@ -301,10 +261,10 @@ func (s *Service) session(ctx context.Context, r Request) (Caller, *Standing, er
 	if err != nil {
 		return Caller{}, standing, err
 	}
-	stored, err := s.sessions.Find(ctx, signed, r.Bind)
+	stored, err := s.Sessions.Find(ctx, signed, r.Bind)
 	var op operator.Operator
 	if err == nil {
-		op, err = s.ledger.OperatorByID(ctx, signed.Operator)
+		op, err = s.Directory.ByID(ctx, signed.Operator)
 	}
 	gone := err != nil && fault.Of(err).Kind == fault.NotFound
 	if gone || err == nil && op.SessionVersion != signed.Version {
@@ -324,19 +284,18 @@ func (s *Service) session(ctx context.Context, r Request) (Caller, *Standing, er
 // login weighs an identity-provider token: verified first, so that only real
 // subjects are counted.
 func (s *Service) login(ctx context.Context, raw string) (Caller, *Standing, error) {
-	who, err := s.logins.Verify(ctx, raw)
+	who, err := s.Logins.Verify(ctx, raw)
 	if err != nil {
 		return Caller{}, nil, err
 	}
-	sum := sha256.Sum256([]byte(who.Issuer + "|" + who.Subject))
-	standing, err := s.count(ctx, Login, hex.EncodeToString(sum[:16]))
+	standing, err := s.count(ctx, Login, hashed(who.Issuer+"|"+who.Subject))
 	return Caller{Kind: Login, Identity: who}, standing, err
 }
 
 // token weighs an app token: verified first, so that random ones leave nothing in
 // the shared counter, and counted against its grant.
 func (s *Service) token(ctx context.Context, raw, resource string) (Caller, *Standing, error) {
-	d, err := s.tokens.Authenticate(ctx, raw, resource)
+	d, err := s.Tokens(ctx, raw, resource)
 	if err != nil {
 		return Caller{}, nil, err
 	}
@@ -347,35 +306,33 @@ func (s *Service) token(ctx context.Context, raw, resource string) (Caller, *Sta
 // CountClient counts a call of an app at an address, before anybody knows whether
 // the app is what it says. Fault: rate_limited.
 func (s *Service) CountClient(ctx context.Context, clientID, ip string) (*Standing, error) {
-	sum := sha256.Sum256([]byte(clientID + "|" + ip))
-	return s.count(ctx, Client, hex.EncodeToString(sum[:16]))
+	return s.count(ctx, Client, hashed(clientID+"|"+ip))
 }
 
 // CountConsent counts a look at the page that asks for a grant. The session is what
 // tells it from any other one. Fault: rate_limited.
 func (s *Service) CountConsent(ctx context.Context, session string) (*Standing, error) {
-	sum := sha256.Sum256([]byte(session))
-	return s.count(ctx, Consent, hex.EncodeToString(sum[:16]))
+	return s.count(ctx, Consent, hashed(session))
 }
 
 // secret weighs the admin and the cron secret. A route whose secrets are not
 // configured is closed to everybody.
 func (s *Service) secret(ctx context.Context, r Request) (Caller, error) {
-	kind, given, want := Admin, r.AdminSecret, s.admin
+	kind, given, want := Admin, r.AdminSecret, s.Admin
 	if !r.Take.Has(TakeAdmin) || len(given) == 0 && r.Take.Has(TakeCron) {
-		kind, given, want = Cron, r.CronSecret, s.cron
+		kind, given, want = Cron, r.CronSecret, s.Cron
 	}
-	if !want.set {
+	if !want.IsSet() {
 		return Caller{}, ErrForbidden
 	}
 	if len(given) == 0 {
 		return Caller{}, ErrUnauthenticated
 	}
-	if wait := s.failures.Wait(ctx, r.IP); wait > 0 {
+	if wait := s.Failures.Wait(ctx, r.IP); wait > 0 {
 		return Caller{}, Limited(MaxFailures, wait)
 	}
 	if len(given) > 1 || !want.Match(given[0]) {
-		if wait := s.failures.Failed(ctx, r.IP); wait > 0 {
+		if wait := s.Failures.Failed(ctx, r.IP); wait > 0 {
 			return Caller{}, Limited(MaxFailures, wait)
 		}
 		return Caller{}, ErrForbidden
@@ -384,7 +341,7 @@ func (s *Service) secret(ctx context.Context, r Request) (Caller, error) {
 }
 
 func (s *Service) count(ctx context.Context, kind Kind, whose string) (*Standing, error) {
-	st := s.limiter.Count(ctx, kind, whose)
+	st := s.Limits.Count(ctx, kind, whose)
 	if !st.Allowed {
 		return &st, Limited(st.Limit, st.Retry)
 	}
@@ -398,12 +355,12 @@ var (
 	ErrLimited         = fault.New(fault.Limited, "rate_limited", "")
 )
 
-// Limited is ErrLimited with what the caller needs to come back in time.
+// Limited returns ErrLimited with the limit and the time until the next request is allowed.
 func Limited(limit int, retry time.Duration) error {
 	return ErrLimited.With("limit", limit).With("retryAfterMs", ceilMillis(retry))
 }
 
-// ceilMillis rounds up, so that a caller who waits exactly that long is let in.
+// ceilMillis rounds up: a request after exactly that time is allowed.
 func ceilMillis(d time.Duration) int64 {
 	return int64((d + time.Millisecond - 1) / time.Millisecond)
 }

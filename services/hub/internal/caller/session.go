@@ -29,7 +29,7 @@ type Signed struct {
 // secret signs, all verify, so that a secret can be replaced without ending sessions.
 type Sessions struct {
 	secrets [][]byte
-	store   SessionStore
+	store   Store
 	bound   bool
 	active  *generations[sessionKey, cachedSession]
 	now     func() time.Time
@@ -37,8 +37,8 @@ type Sessions struct {
 
 // NewSessions requires at least one secret. A bound session is valid only together with
 // a third cookie, which needs https.
-func NewSessions(secrets []string, store SessionStore, bound bool, now func() time.Time) *Sessions {
-	s := &Sessions{store: store, bound: bound, active: newGenerations[sessionKey, cachedSession](), now: now}
+func NewSessions(secrets []string, store Store, bound bool, now func() time.Time) *Sessions {
+	s := &Sessions{store: store, bound: bound, active: newGenerations[sessionKey, cachedSession](maxKnown), now: now}
 	for _, secret := range secrets {
 		s.secrets = append(s.secrets, []byte(secret))
 	}

@@ -10,7 +10,7 @@ import (
 
 func TestSession(t *testing.T) {
 	t.Parallel()
-	w, s, sessions := newWorld()
+	w, s, sessions := newWorld(t)
 	uid, sig := start(t, sessions, "u1", 3)
 	ask := func(take Take, uid, sig string, unsafe, same bool) (Caller, error) {
 		c, _, err := s.Resolve(t.Context(), Request{Take: take, UID: uid, Sig: sig, Unsafe: unsafe, SameOrigin: same})
@@ -48,7 +48,7 @@ func TestSession(t *testing.T) {
 
 func TestForgedSessions(t *testing.T) {
 	t.Parallel()
-	_, _, sessions := newWorld()
+	_, _, sessions := newWorld(t)
 	uid, sig := start(t, sessions, "u1", 3)
 	forged := 0
 	flip := func(text string, bit int) string {

@@ -26,7 +26,7 @@ func TestTimeDoesNotFool(t *testing.T) {
 		}
 	})
 	testkit.Tricks(t, "wrong secrets", noon, func(t *testing.T, m *testkit.Machine) {
-		f := NewLocalFailures(m.Now)
+		f := NewFailures(Counters{Redis: testkit.KV(t, "redis://127.0.0.1:1"), Now: m.Now, OnFallback: func(string) func() { return nil }}, "secret")
 		for range MaxFailures {
 			f.Failed(t.Context(), "a")
 		}
@@ -38,6 +38,19 @@ func TestTimeDoesNotFool(t *testing.T) {
 		m.Pass(time.Second)
 		if wait := f.Wait(t.Context(), "a"); wait != 0 {
 			t.Errorf("after a minute: come back in %v", wait)
+		}
+	})
+	testkit.Tricks(t, "refused caller", noon, func(t *testing.T, m *testkit.Machine) {
+		l, who := &Limits{now: m.Now, refusals: newGenerations[whose, refusal](maxRefusals)}, whose{Key, "a"}
+		l.refusals.put(who, refusal{limit: 60, until: m.Now().Add(30 * time.Second)})
+		m.Pass(29 * time.Second)
+		m.Trick()
+		if st, refused := l.refused(who); !refused || st.Retry != time.Second {
+			t.Errorf("after 29 of 30 s: %+v %v", st, refused)
+		}
+		m.Pass(time.Second)
+		if _, refused := l.refused(who); refused {
+			t.Error("a refusal does not end")
 		}
 	})
 	testkit.Tricks(t, "refused key", noon, func(t *testing.T, m *testkit.Machine) {

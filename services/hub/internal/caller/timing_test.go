@@ -6,22 +6,9 @@ import (
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
-// TestConstantTime: how much of a wrong secret or signature is right cannot be told
-// from the time that its refusal takes. Both classes are wrong, one in the first
-// byte that is compared and one in the last.
+// TestConstantTime checks that the time to refuse a wrong signature does not depend on which of its bytes is wrong.
 func TestConstantTime(t *testing.T) {
-	for name, text := range map[string]string{"admin": adminA, "cron": cronA} {
-		s, accepted := NewSecret(text), false
-		want := s.sum
-		testkit.ConstantTime(t, name, func(class int) {
-			s.sum = want
-			s.sum[class*(len(s.sum)-1)]++
-		}, func() { accepted = s.Match(text) || accepted })
-		if accepted {
-			t.Errorf("%s: a wrong secret was accepted", name)
-		}
-	}
-	_, _, sessions := newWorld()
+	_, _, sessions := newWorld(t)
 	const uid = "dTE.1789732800.3"
 	want := sign([]byte(secretA), uid)
 	mac, accepted := make([]byte, len(want)), false

@@ -31,9 +31,9 @@ func (g *grants) Authenticate(_ context.Context, bearer, resource string) (Deleg
 // against the grant once it is known to be good.
 func TestAppTokens(t *testing.T) {
 	t.Parallel()
-	w, s, _ := newWorld()
+	w, s, _ := newWorld(t)
 	g := &grants{}
-	s.tokens = g
+	s.Tokens = g.Authenticate
 	good, bad := "dat_"+strings.Repeat("A", 43), "dat_"+strings.Repeat("A", 42)+"B"
 	ask := func(take Take, token string) (Caller, error) {
 		c, _, err := s.Resolve(t.Context(), Request{Take: take, Resource: "r", Authorization: []string{"Bearer " + token}})
@@ -61,7 +61,7 @@ func TestAppTokens(t *testing.T) {
 			t.Errorf("%+v %v", c, err)
 		}
 	}
-	if !slices.Equal(w.counted, []string{"g", "g"}) || g.asked[len(g.asked)-1] != good+" r" || len(g.asked) != 3 {
+	if !slices.Equal(w.counted, []string{"hub-token", "hub-token"}) || g.asked[len(g.asked)-1] != good+" r" || len(g.asked) != 3 {
 		t.Errorf("asked %v, counted %v", g.asked, w.counted)
 	}
 	for range TokenLimit - 2 {
@@ -81,7 +81,7 @@ func TestAppTokens(t *testing.T) {
 // TestClientsAreCounted: an app at an address, and a session before the consent page.
 func TestClientsAreCounted(t *testing.T) {
 	t.Parallel()
-	_, s, _ := newWorld()
+	_, s, _ := newWorld(t)
 	for range ClientLimit {
 		if _, err := s.CountClient(t.Context(), "a", "1.1.1.1"); err != nil {
 			t.Fatal(err)

@@ -1,8 +1,8 @@
 package card
 
 import (
+	"sort"
 	"strings"
-	"unicode/utf8"
 )
 
 // Size of every card.
@@ -103,17 +103,16 @@ func fit(f pen, s string, within int) string {
 	if width(f, string(runes)) <= within {
 		return string(runes)
 	}
-	low, high := 0, len(runes) // so many characters fit, so many do not
-	for high-low > 1 {
-		middle := (low + high) / 2
-		if width(f, strings.TrimRight(string(runes[:middle]), " ")+"…") <= within {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	return strings.TrimRight(string(runes[:low]), " ") + "…"
+	return begin(runes, fitting(f, runes, within, "…")) + "…"
 }
+
+// fitting returns how many characters of a text fit with a tail.
+func fitting(f pen, runes []rune, within int, tail string) int {
+	return sort.Search(len(runes), func(i int) bool { return width(f, begin(runes, i+1)+tail) > within })
+}
+
+// begin returns the first n characters of a text without blanks at their end.
+func begin(runes []rune, n int) string { return strings.TrimRight(string(runes[:n]), " ") }
 
 // wrap breaks a text into lines at its blanks, and a word that is too long inside; what
 // is left stands in the last line, to be shortened.
@@ -141,13 +140,6 @@ func wrap(f pen, s string, within, most int) []string {
 
 // cut is as much of a word as fits, at least one character.
 func cut(f pen, word string, within int) string {
-	end := 0
-	for i, r := range word {
-		next := i + utf8.RuneLen(r)
-		if end > 0 && width(f, word[:next]) > within {
-			break
-		}
-		end = next
-	}
-	return word[:end]
+	runes := []rune(word)
+	return string(runes[:max(1, fitting(f, runes, within, ""))])
 }

@@ -40,8 +40,7 @@ func TestNoBoxes(t *testing.T) {
 	}
 }
 
-// TestDirection: a line of a script that is written from the right says so, and stands
-// where the others do.
+// TestDirection checks that a line in a right-to-left script is marked so and has the position of other lines.
 func TestDirection(t *testing.T) {
 	t.Parallel()
 	for title, right := range map[string]bool{

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
@@ -36,9 +38,30 @@ type Account struct {
 	Links           []string
 }
 
-// Accounts finds accounts. Fault: not_found.
-type Accounts interface {
-	AccountByID(ctx context.Context, id operator.ID) (Account, error)
+// Accounts finds accounts in the ledger. Errors: not_found and those of the ledger.
+type Accounts struct {
+	Ledger operatorv1.OperatorReadServiceClient
+}
+
+// ByID returns the account with an id.
+func (a Accounts) ByID(ctx context.Context, id operator.ID) (Account, error) {
+	return a.read(ctx, &operatorv1.GetOperatorRequest{By: &operatorv1.GetOperatorRequest_Id{Id: string(id)}})
+}
+
+// ByHandle returns the account with a handle.
+func (a Accounts) ByHandle(ctx context.Context, handle syntax.Handle) (Account, error) {
+	return a.read(ctx, &operatorv1.GetOperatorRequest{By: &operatorv1.GetOperatorRequest_Handle{Handle: string(handle)}})
+}
+
+func (a Accounts) read(ctx context.Context, q *operatorv1.GetOperatorRequest) (Account, error) {
+	r, err := a.Ledger.GetOperator(ctx, q)
+	if err != nil {
+		return Account{}, err
+	}
+	o := r.GetOperator()
+	return Account{
+		Operator: operator.FromMessage(o), Issuer: o.GetIssuer(), Subject: o.GetProviderId(), PayoutAddress: o.GetPayoutAddress(), Links: o.GetLinks(),
+	}, nil
 }
 
 // Provider tells whether an identity provider has linked a wallet to a subject.
@@ -85,7 +108,7 @@ func (s *Service) Station(name string) (Station, error) {
 // Claim records that a wallet is the caller's, after the caller's identity
 // provider said so just now. Faults: ErrNotLinked, those of the ports.
 func (s *Service) Claim(ctx context.Context, me operator.ID, at Station, a Address, token string) (Claim, error) {
-	account, err := s.accounts.AccountByID(ctx, me)
+	account, err := s.accounts.ByID(ctx, me)
 	if err != nil {
 		return Claim{}, err
 	}

@@ -15,15 +15,10 @@ type Money struct {
 	USDC    string // address of the token
 }
 
-// Finder finds accounts by handle. Fault: not_found.
-type Finder interface {
-	AccountByHandle(ctx context.Context, handle syntax.Handle) (Account, error)
-}
-
 // Payouts tells who may be paid.
 type Payouts struct {
-	Money  Money
-	Finder Finder
+	Money    Money
+	Accounts Accounts
 }
 
 // Address is where an operator may be paid; empty for one that may not be, or that
@@ -33,7 +28,7 @@ func (p Payouts) Address(ctx context.Context, handle syntax.Handle) (string, err
 	if p.Money.ChainID == 0 {
 		return "", nil
 	}
-	a, err := p.Finder.AccountByHandle(ctx, handle)
+	a, err := p.Accounts.ByHandle(ctx, handle)
 	var f *fault.Fault
 	if errors.As(err, &f) && f.Kind == fault.NotFound {
 		return "", nil

@@ -72,22 +72,6 @@ type Film struct {
 // ErrNoFilm is what a Maker says when there is nothing to cut, and never will be.
 var ErrNoFilm = errors.New("there is no video of that moment")
 
-// Stage knows who is live. An empty market: the operator shows none.
-type Stage interface {
-	Current(ctx context.Context, handle string) (showID string, hlsURL string, marketID string, live bool, err error)
-}
-
-// Directory finds operators. Fault: not_found.
-type Directory interface {
-	OperatorByHandle(ctx context.Context, handle syntax.Handle) (operator.Operator, error)
-}
-
-// Stances knows the call of an operator on a market; nil: there is none. Faults:
-// market_not_found where the market has to exist, those of the ledger.
-type Stances interface {
-	Stance(ctx context.Context, by operator.ID, market syntax.MarketID) (*string, error)
-}
-
 // Store keeps clips. Fault of all: db_unavailable.
 type Store interface {
 	// AddClip takes a clip within the limits, exactly, however many come at once.

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/onair"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/station"
 )
 
@@ -18,9 +20,9 @@ type Service struct {
 
 // Deps are what a Service needs.
 type Deps struct {
-	Stage     Stage
-	Directory Directory
-	Stances   Stances
+	Air       *onair.Service
+	Directory operator.Directory
+	Signals   signalv1.SignalReadServiceClient // of the ledger
 	Store     Store
 	Maker     Maker // nil: another hub has the video, or nobody
 	Video     bool  // the station has video of its own
@@ -37,11 +39,11 @@ func NewService(d Deps) *Service { return &Service{d: d, wake: make(chan struct{
 // Faults: not_found for an unknown operator, ErrNotLive, ErrNoMarket, market_not_found,
 // ErrCooldown and ErrDaily with limit and retryAfterMs, those of the ports.
 func (s *Service) Make(ctx context.Context, a Ask) (station.Clip, error) {
-	op, err := s.d.Directory.OperatorByHandle(ctx, a.Handle)
+	op, err := s.d.Directory.ByHandle(ctx, a.Handle)
 	if err != nil {
 		return station.Clip{}, err
 	}
-	show, _, shown, live, err := s.d.Stage.Current(ctx, op.Handle.String())
+	show, live, err := s.d.Air.OnScreen(ctx, op.Handle)
 	switch {
 	case err != nil:
 		return station.Clip{}, err
@@ -51,18 +53,21 @@ func (s *Service) Make(ctx context.Context, a Ask) (station.Clip, error) {
 		return station.Clip{}, ErrNotLive.Say("no video of this operator comes in here")
 	}
 	if a.MarketID == "" {
-		a.MarketID = syntax.MarketID(shown)
+		a.MarketID = show.MarketID
 	}
 	if a.MarketID == "" {
 		return station.Clip{}, ErrNoMarket
 	}
-	stance, err := s.d.Stances.Stance(ctx, op.ID, a.MarketID)
+	crowd, err := s.d.Signals.GetCrowd(ctx, &signalv1.GetCrowdRequest{MarketId: string(a.MarketID), OperatorId: string(op.ID)})
 	if err != nil {
 		return station.Clip{}, err
 	}
 	d := Draft{
-		ID: s.d.NewID(), Handle: op.Handle, MarketID: a.MarketID, ShowID: show, Title: a.Title, Stance: stance,
+		ID: s.d.NewID(), Handle: op.Handle, MarketID: a.MarketID, ShowID: show.ID, Title: a.Title,
 		By: a.By.Handle, At: s.d.Now().UTC().Truncate(time.Millisecond),
+	}
+	if own := crowd.GetOwn(); own != nil {
+		d.Stance = &own.Direction
 	}
 	v, err := s.d.Store.AddClip(ctx, d)
 	if err != nil {

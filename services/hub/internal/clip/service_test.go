@@ -9,17 +9,24 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+	"google.golang.org/grpc"
+
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/testkit"
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/clip"
+	"github.com/signalcast/signalcast/services/hub/internal/onair"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
+	"github.com/signalcast/signalcast/services/hub/internal/station"
 )
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-// maker cuts as it is told.
+// maker is a source of video whose state and errors the test sets.
 type maker struct {
 	mu      sync.Mutex
 	live    bool
@@ -52,43 +59,58 @@ func (m *maker) set(err error) {
 	m.err = err
 }
 
-// town is everything else: everybody is live with market 7.
-type town struct{}
-
-func (town) OperatorByHandle(_ context.Context, h syntax.Handle) (operator.Operator, error) {
-	return operator.Operator{ID: operator.ID(h), Handle: h}, nil
+// town is a ledger in which all operators exist and none has a call.
+type town struct {
+	operatorv1.OperatorReadServiceClient
+	signalv1.SignalReadServiceClient
 }
 
-func (town) Current(_ context.Context, _ string) (string, string, string, bool, error) {
-	return "show", "https://video.example/live/x/index.m3u8", "7", true, nil
+func (town) GetOperator(_ context.Context, q *operatorv1.GetOperatorRequest, _ ...grpc.CallOption) (*operatorv1.GetOperatorResponse, error) {
+	return &operatorv1.GetOperatorResponse{Operator: &operatorv1.Operator{Id: q.GetHandle(), Handle: q.GetHandle()}}, nil
 }
 
-func (town) Stance(context.Context, operator.ID, syntax.MarketID) (*string, error) { return nil, nil }
+func (town) GetCrowd(context.Context, *signalv1.GetCrowdRequest, ...grpc.CallOption) (*signalv1.GetCrowdResponse, error) {
+	return &signalv1.GetCrowdResponse{}, nil
+}
 
-func setup(t *testing.T, m clip.Maker) (*clip.Service, *postgres.Store, *testkit.Clock, *[]string) {
+// bench is a Service whose operators are live with market 7 when a clip is requested.
+type bench struct {
+	*clip.Service
+	air *onair.Service
+}
+
+func setup(t *testing.T, m clip.Maker) (*bench, *postgres.Store, *testkit.Clock, *[]string) {
 	t.Helper()
-	store := postgres.New(testkit.Pool(t, testkit.Postgres(t, postgres.Schema("")).URL("hub_rw")))
+	store := postgres.New(testkit.Pool(t, testkit.Postgres(t, postgres.Schema("")).URL("hub_rw")), testkit.ReadTime)
 	clock := testkit.NewClock(time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC))
 	var said []string
-	n := 0
-	return clip.NewService(clip.Deps{
-		Stage: town{}, Directory: town{}, Stances: town{}, Store: store, Maker: m, Video: true, Now: clock.Now,
-		NewID:  func() string { n++; return fmt.Sprintf("0199f0c0-0000-7000-8000-%012d", n) },
-		Failed: func(_ string, err error) { said = append(said, err.Error()) },
-	}), store, clock, &said
+	air := onair.NewService(onair.Config{Store: store.OnAir(), Now: clock.Now, NewID: uuid.NewString})
+	return &bench{air: air, Service: clip.NewService(clip.Deps{
+		Air: air, Directory: operator.Directory{Ledger: town{}}, Signals: town{}, Store: store, Maker: m, Video: true, Now: clock.Now,
+		NewID: uuid.NewString, Failed: func(_ string, err error) { said = append(said, err.Error()) },
+	})}, store, clock, &said
+}
+
+// make requests a clip of an operator who is live.
+func (b *bench) make(t *testing.T, by, of syntax.Handle) (station.Clip, error) {
+	t.Helper()
+	if _, err := b.air.GoLive(t.Context(), onair.GoLive{Handle: of, MarketID: "7", URL: "https://v.example/x.m3u8"}); err != nil {
+		t.Fatal(err)
+	}
+	return b.Make(t.Context(), clip.Ask{By: operator.Operator{Handle: by}, Handle: of})
 }
 
 // work cuts what waits, and says how much it was.
-func work(t *testing.T, s *clip.Service, want int) {
+func work(t *testing.T, s *bench, want int) {
 	t.Helper()
 	if n, err := s.Work(t.Context()); err != nil || n != want {
 		t.Errorf("worked on %d, %v; want %d", n, err, want)
 	}
 }
 
-func ask(t *testing.T, s *clip.Service, by, of string) {
+func ask(t *testing.T, s *bench, by, of syntax.Handle) {
 	t.Helper()
-	c, err := s.Make(t.Context(), clip.Ask{By: operator.Operator{Handle: syntax.Handle(by)}, Handle: syntax.Handle(of)})
+	c, err := s.make(t, by, of)
 	if err != nil || c.Status != "processing" || c.MarketID != "7" {
 		t.Fatalf("%+v %v", c, err)
 	}
@@ -142,13 +164,13 @@ func TestWork(t *testing.T) {
 	}
 }
 
-// TestNoVideo: nobody spends a clip where there is nothing to cut.
+// TestNoVideo checks that a request without video is refused and does not count against the limit of clips.
 func TestNoVideo(t *testing.T) {
 	t.Parallel()
 	m := &maker{}
 	s, _, _, _ := setup(t, m)
 	make := func() error {
-		_, err := s.Make(t.Context(), clip.Ask{By: operator.Operator{Handle: "ann"}, Handle: "mara_k"})
+		_, err := s.make(t, "ann", "mara_k")
 		return err
 	}
 	for range 3 {

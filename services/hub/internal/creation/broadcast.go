@@ -2,7 +2,6 @@ package creation
 
 import (
 	"context"
-	"crypto/sha256"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
@@ -31,7 +30,7 @@ func (e *Effects) broadcast(ctx context.Context, a message.Act, p *message.Broad
 	if p.ScheduledFor != nil {
 		b.ScheduledFor = *p.ScheduledFor
 	}
-	if err := e.Air.Announce(ctx, b); err != nil {
+	if err := e.Air.Store.Announce(ctx, b); err != nil {
 		return nil, asPayload(err)
 	}
 	return message.Result{"broadcastId": b.ID}, nil
@@ -49,7 +48,7 @@ func (e *Effects) goLive(ctx context.Context, a message.Act, p *message.GoLive) 
 	if err != nil {
 		return nil, asPayload(err)
 	}
-	who, err := e.People.OperatorByID(ctx, operator.ID(a.DenpaID))
+	who, err := operator.Directory{Ledger: e.Ledger.Operators}.ByID(ctx, operator.ID(a.DenpaID))
 	if err != nil {
 		return nil, asPayload(err)
 	}
@@ -80,11 +79,5 @@ func marketOn(b onair.Broadcast, p *message.GoLive) syntax.MarketID {
 	return b.MarketID
 }
 
-// broadcastID is the id of the broadcast that a message announces: a uuid (version 8)
-// made of it, the same at every try.
-func broadcastID(a message.Act) string {
-	sum := sha256.Sum256([]byte("broadcast\n" + a.ID))
-	id := [16]byte(sum[:16])
-	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80
-	return uuidText(id)
-}
+// broadcastID returns the id of the broadcast that a message announces. It is the same for every attempt.
+func broadcastID(a message.Act) string { return idOf("broadcast\n" + string(a.ID)) }

@@ -3,9 +3,10 @@ package creation
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
@@ -16,21 +17,20 @@ import (
 	stationv1 "github.com/signalcast/signalcast/proto/station/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
+	"github.com/signalcast/signalcast/services/hub/internal/onair"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
 // Effects do in the ledger what signed messages ask for.
 type Effects struct {
-	Ledger   *ledgerclient.Client
-	Filer    *signal.Service
-	Profiles Profiles
-	Air      Air
-	People   People
-	Videos   []string // hosts that streams may be on; empty: any
+	Ledger *ledgerclient.Client
+	Filer  *signal.Service
+	Air    *onair.Service
+	Videos []string // hosts that streams may be on; empty: any
 }
 
-// Apply implements message.Effects.
+// Apply does the act of a message; see message.Config.
 func (e *Effects) Apply(ctx context.Context, a message.Act) (message.Result, error) {
 	switch p := a.Payload.(type) {
 	case *message.Call:
@@ -39,7 +39,8 @@ func (e *Effects) Apply(ctx context.Context, a message.Act) (message.Result, err
 		if p.PayoutAddress.Given { // a signer proves no recent sign-in
 			return nil, operator.ErrSession
 		}
-		return nil, asPayload(e.Profiles.UpdateProfile(ctx, operator.ID(a.DenpaID), string(a.ID), profileOf(p)))
+		_, err := e.Ledger.OperatorWrites.UpdateProfile(ctx, profileOf(p).UpdateRequest(operator.ID(a.DenpaID), string(a.ID)))
+		return nil, asPayload(err)
 	case *message.Market:
 		d := marketOf(a, p)
 		r, err := e.Ledger.MarketWrites.CreateNative(ctx, d.Request())
@@ -94,19 +95,14 @@ func (e *Effects) call(ctx context.Context, a message.Act, c *message.Call) (mes
 // the message was taken, the same at every try.
 func signalID(a message.Act) string {
 	sum := sha256.Sum256([]byte("signal\n" + a.ID))
-	var id [16]byte
+	var id uuid.UUID
 	copy(id[6:], sum[:])
 	ms := uint64(a.ReceivedAt.UnixMilli())
 	for i := range 6 {
 		id[i] = byte(ms >> (40 - 8*i))
 	}
 	id[6], id[8] = id[6]&0x0f|0x70, id[8]&0x3f|0x80
-	return uuidText(id)
-}
-
-func uuidText(id [16]byte) string {
-	h := hex.EncodeToString(id[:])
-	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
+	return id.String()
 }
 
 // errPrice refuses a call without a price where no snapshot is young enough.
@@ -115,15 +111,15 @@ var errPrice = message.ErrInvalid.With("field", "priceBps").Say("priceBps is nee
 // draftOf prices a call. Faults: market_not_found, errPrice.
 func draftOf(ctx context.Context, ledger *ledgerclient.Client, c *message.Call) (*signalv1.Draft, error) {
 	d := &signalv1.Draft{
-		MarketId: string(c.MarketID), Direction: string(c.Side), Source: string(syntax.SourceAPI),
+		MarketId: string(c.MarketID), Direction: string(c.Position), Source: string(syntax.SourceAPI),
 		TextTake: filled(c.Take), MarketTitle: filled(c.MarketTitle),
 	}
 	if c.Confidence != nil {
 		n := int32(*c.Confidence)
 		d.Confidence = &n
 	}
-	if c.Price != nil {
-		d.PriceBps = int32(*c.Price)
+	if c.PriceBps != nil {
+		d.PriceBps = int32(*c.PriceBps)
 		return d, nil
 	}
 	r, err := ledger.Markets.GetSnapshot(ctx, &marketv1.GetSnapshotRequest{MarketId: string(c.MarketID)})
@@ -133,7 +129,7 @@ func draftOf(ctx context.Context, ledger *ledgerclient.Client, c *message.Call) 
 	case r.YesBps == nil:
 		return d, errPrice
 	}
-	if d.PriceBps = r.GetYesBps(); c.Side == syntax.No {
+	if d.PriceBps = r.GetYesBps(); c.Position == syntax.No {
 		d.PriceBps = int32(syntax.MaxBps) - r.GetYesBps()
 	}
 	return d, nil
@@ -159,12 +155,12 @@ func (e *Effects) station(ctx context.Context, a message.Act, p *message.Station
 	for _, provider := range p.Providers {
 		draft.Providers = append(draft.Providers, string(provider))
 	}
-	var err error
+	by, id := a.DenpaID, string(a.ID)
 	if a.Type == message.StationUpdate {
-		_, err = e.Ledger.StationWrites.UpdateStation(ctx, &stationv1.UpdateStationRequest{OperatorId: a.DenpaID, MessageId: string(a.ID), Draft: draft})
-	} else {
-		_, err = e.Ledger.StationWrites.CreateStation(ctx, &stationv1.CreateStationRequest{OperatorId: a.DenpaID, MessageId: string(a.ID), Draft: draft})
+		_, err := e.Ledger.StationWrites.UpdateStation(ctx, &stationv1.UpdateStationRequest{OperatorId: by, MessageId: id, Draft: draft})
+		return err
 	}
+	_, err := e.Ledger.StationWrites.CreateStation(ctx, &stationv1.CreateStationRequest{OperatorId: by, MessageId: id, Draft: draft})
 	return err
 }
 
@@ -186,8 +182,8 @@ func marketOf(a message.Act, p *message.Market) market.Draft {
 	if p.ResolvesBy != nil {
 		d.ResolvesBy = *p.ResolvesBy
 	}
-	if p.InitialYes != nil {
-		d.InitialYes = *p.InitialYes
+	if p.InitialYesBps != nil {
+		d.InitialYes = *p.InitialYesBps
 	}
 	return d
 }
@@ -208,8 +204,6 @@ func asPayload(err error) error {
 	}
 	return out
 }
-
-var _ message.Effects = (*Effects)(nil)
 
 // Beats of the sweep: how long an attestation is given to come by itself, how many
 // are done at once, and how long one that cannot be made is kept.

@@ -43,7 +43,7 @@ func (s *Service) attestLive(ctx context.Context, l Live) error {
 	if err != nil {
 		return err
 	}
-	return s.Dues.DropDue(ctx, liveSubject+l.ShowID)
+	return s.Store.DropDue(ctx, liveSubject+l.ShowID)
 }
 
 func (s *Service) finishLive(ctx context.Context, d Due) error {

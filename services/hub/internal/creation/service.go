@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
@@ -32,8 +34,25 @@ type Config struct {
 	NewID    func() string // uuid v7
 	Ledger   *ledgerclient.Client
 	Filer    *signal.Service
-	Attester Attester
-	Dues     Dues
+	Attester *message.Service
+	Store    Store
+}
+
+// Due is an attestation to come.
+type Due struct {
+	Subject string
+	Body    []byte
+	At      time.Time
+}
+
+// Store stores attestations that are due. Fault of all: db_unavailable.
+type Store interface {
+	// AddDue adds an attestation unless its subject is stored.
+	AddDue(ctx context.Context, d Due) error
+	// ListDues lists what was added before that time, the oldest first.
+	ListDues(ctx context.Context, before time.Time, limit int) ([]Due, error)
+	// DropDue deletes the attestation of a subject.
+	DropDue(ctx context.Context, subject string) error
 }
 
 // Service files calls for callers who sign nothing, and attests what it did.
@@ -117,7 +136,7 @@ func (s *Service) File(ctx context.Context, by Caller, r Request) (Filed, error)
 	filed, err := s.Filer.File(ctx, by.Actor, draft)
 	if err != nil {
 		if f := fault.Of(err); f.Kind != fault.Internal && f.Kind != fault.Unavailable {
-			_ = s.Dues.DropDue(ctx, callSubject+draft.Id) // else the sweep finds that nothing came of it
+			_ = s.Store.DropDue(ctx, callSubject+draft.Id) // else the sweep finds that nothing came of it
 		}
 		return Filed{}, err
 	}
@@ -126,7 +145,7 @@ func (s *Service) File(ctx context.Context, by Caller, r Request) (Filed, error)
 	if err != nil {
 		return Filed{}, err
 	}
-	_ = s.Dues.DropDue(ctx, callSubject+draft.Id) // else the sweep attests it once more, which changes nothing
+	_ = s.Store.DropDue(ctx, callSubject+draft.Id) // else the sweep attests it once more, which changes nothing
 	return Filed{SignalID: filed.GetId(), MessageID: record.ID, URI: URI(by.DenpaID, filed.GetId()), Filing: filed.GetFiling()}, nil
 }
 
@@ -139,7 +158,7 @@ func (s *Service) note(ctx context.Context, subject string, due any) error {
 	if err != nil {
 		return fmt.Errorf("note %s: %w", subject, err)
 	}
-	return s.Dues.AddDue(ctx, Due{Subject: subject, Body: body, At: s.Now().UTC()})
+	return s.Store.AddDue(ctx, Due{Subject: subject, Body: body, At: s.Now().UTC()})
 }
 
 // attestCall attests a call as the ledger has it. Fault: not_found.
@@ -154,7 +173,7 @@ func (s *Service) attestCall(ctx context.Context, d dueCall) (message.Record, er
 		return message.Record{}, fmt.Errorf("read payload of %s: %w", d.SignalID, err)
 	}
 	payload["signalId"], payload["priceAtPrediction"] = filed.GetId(), int(filed.GetPriceBps())
-	payload["credential"], payload["filedAt"] = d.Credential, syntax.Stamp(ledgerclient.Time(filed.GetCreatedAt()))
+	payload["credential"], payload["filedAt"] = d.Credential, ledgerclient.Stamp(filed.GetCreatedAt())
 	return s.Attester.Attest(ctx, message.Attestation{
 		Type: d.Type, DenpaID: d.DenpaID, AppID: d.AppID, Subject: filed.GetId(), Payload: payload,
 		Result: message.Result{"signalId": filed.GetId()},
@@ -198,15 +217,18 @@ func (s *Service) AttestOutcome(ctx context.Context, id syntax.MarketID, reason 
 			return err
 		}
 	}
-	return s.Dues.DropDue(ctx, outcomeSubject+string(id))
+	return s.Store.DropDue(ctx, outcomeSubject+string(id))
 }
 
-// HubID is the hub's own denpaId: a uuid (version 8) made of its issuer.
-func HubID(issuer string) string {
-	sum := sha256.Sum256([]byte("hub\n" + issuer))
-	id := [16]byte(sum[:16])
+// HubID returns the denpaId of the hub: a UUID of version 8 derived from its issuer.
+func HubID(issuer string) string { return idOf("hub\n" + issuer) }
+
+// idOf returns a UUID of version 8 (RFC 9562 5.8) derived from a text.
+func idOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	id := uuid.UUID(sum[:16])
 	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80
-	return uuidText(id)
+	return id.String()
 }
 
 // Sweep attests what a crash or an outage left due and gives the number that it
@@ -214,14 +236,14 @@ func HubID(issuer string) string {
 // error is of the last such one. Several may run at once.
 func (s *Service) Sweep(ctx context.Context) (settled int, err error) {
 	now := s.Now().UTC()
-	list, err := s.Dues.ListDues(ctx, now.Add(-dueAfter), dueBatch)
+	list, err := s.Store.ListDues(ctx, now.Add(-dueAfter), dueBatch)
 	if err != nil {
 		return 0, err
 	}
 	for _, d := range list {
 		failed := s.finish(ctx, d)
 		if failed != nil && now.Sub(d.At) > dueLife {
-			failed = errors.Join(fmt.Errorf("given up after %s: %w", dueLife, failed), s.Dues.DropDue(ctx, d.Subject))
+			failed = errors.Join(fmt.Errorf("given up after %s: %w", dueLife, failed), s.Store.DropDue(ctx, d.Subject))
 		}
 		if failed != nil {
 			err = fmt.Errorf("attest %s: %w", d.Subject, failed)
@@ -252,5 +274,5 @@ func (s *Service) finish(ctx context.Context, d Due) error {
 	if _, err := s.attestCall(ctx, call); err != nil && !errors.Is(err, signal.ErrUnknown) {
 		return err
 	}
-	return s.Dues.DropDue(ctx, d.Subject)
+	return s.Store.DropDue(ctx, d.Subject)
 }

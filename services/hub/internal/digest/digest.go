@@ -47,27 +47,27 @@ type Sender interface {
 	Send(ctx context.Context, l Letter) (int, error)
 }
 
-// Sent remembers days. Fault: db_unavailable.
-type Sent interface {
-	// TakeDigest reserves a day: false when it was sent, or is being sent. A
-	// reservation that nobody ended runs out after a while.
+// Store stores which days were sent. Fault of all: db_unavailable.
+type Store interface {
+	// TakeDigest reserves a day. It returns false if the day was sent or is being sent. A reservation that was not ended
+	// expires.
 	TakeDigest(ctx context.Context, date string, now time.Time) (bool, error)
-	// EndDigest notes that a reserved day was sent.
+	// EndDigest stores that a reserved day was sent.
 	EndDigest(ctx context.Context, date string, now time.Time, recipients int) error
-	// FreeDigest gives a reserved day back.
+	// FreeDigest deletes the reservation of a day.
 	FreeDigest(ctx context.Context, date string) error
 }
 
 // Service sends.
 type Service struct {
 	sender Sender
-	sent   Sent
+	store  Store
 	now    func() time.Time
 }
 
 // NewService builds a Service.
-func NewService(sender Sender, sent Sent, now func() time.Time) *Service {
-	return &Service{sender: sender, sent: sent, now: now}
+func NewService(sender Sender, store Store, now func() time.Time) *Service {
+	return &Service{sender: sender, store: store, now: now}
 }
 
 // endTime bounds the note behind a letter, which is written even when the caller
@@ -78,7 +78,7 @@ const endTime = 2 * time.Second
 // when it is wanted. recipients is zero and already true when there was nothing to
 // do. Faults: ErrUnsent, those of write and of the port.
 func (s *Service) Once(ctx context.Context, date string, write func(context.Context) (Letter, error)) (recipients int, already bool, err error) {
-	taken, err := s.sent.TakeDigest(ctx, date, s.now())
+	taken, err := s.store.TakeDigest(ctx, date, s.now())
 	if err != nil || !taken {
 		return 0, err == nil, err
 	}
@@ -92,8 +92,8 @@ func (s *Service) Once(ctx context.Context, date string, write func(context.Cont
 	defer cancel()
 	if err != nil {
 		// A day that cannot be given back comes free by itself.
-		_ = s.sent.FreeDigest(after, date)
+		_ = s.store.FreeDigest(after, date)
 		return 0, false, err
 	}
-	return recipients, false, s.sent.EndDigest(after, date, s.now(), recipients)
+	return recipients, false, s.store.EndDigest(after, date, s.now(), recipients)
 }

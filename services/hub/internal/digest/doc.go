@@ -1,2 +1,2 @@
-// Package digest sends the letter about one day, once. It does not use HTTP, mail or storage itself.
+// Package digest sends the summary of a day once. Other packages deliver the mail and store which days are sent.
 package digest

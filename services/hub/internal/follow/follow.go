@@ -22,11 +22,6 @@ type Counts struct {
 	IsFollowing          bool
 }
 
-// Directory finds operators. Fault: not_found.
-type Directory interface {
-	OperatorByHandle(ctx context.Context, handle syntax.Handle) (operator.Operator, error)
-}
-
 // Store keeps follows and their totals. Fault: db_unavailable.
 type Store interface {
 	// Follow and Unfollow may come twice, also at once: the totals move once.
@@ -41,13 +36,13 @@ type Store interface {
 
 // Service follows.
 type Service struct {
-	directory Directory
+	directory operator.Directory
 	store     Store
 	now       func() time.Time
 }
 
 // NewService builds a Service.
-func NewService(directory Directory, store Store, now func() time.Time) *Service {
+func NewService(directory operator.Directory, store Store, now func() time.Time) *Service {
 	return &Service{directory: directory, store: store, now: now}
 }
 
@@ -71,7 +66,7 @@ func (s *Service) change(ctx context.Context, me operator.Operator, handle synta
 	if handle == me.Handle {
 		return Counts{}, ErrSelf
 	}
-	other, err := s.directory.OperatorByHandle(ctx, handle)
+	other, err := s.directory.ByHandle(ctx, handle)
 	if err != nil {
 		return Counts{}, err
 	}
@@ -87,7 +82,7 @@ func (s *Service) change(ctx context.Context, me operator.Operator, handle synta
 // Counts tells how many follow an operator; viewer may be empty.
 // Faults: not_found, those of the ports.
 func (s *Service) Counts(ctx context.Context, viewer operator.ID, handle syntax.Handle) (Counts, error) {
-	other, err := s.directory.OperatorByHandle(ctx, handle)
+	other, err := s.directory.ByHandle(ctx, handle)
 	if err != nil {
 		return Counts{}, err
 	}

@@ -6,16 +6,22 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/grpc"
+
 	"github.com/signalcast/signalcast/pkg/syntax"
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// renamed is a directory in which every handle belongs to one operator.
-type renamed operator.ID
+// renamed is a ledger in which every handle belongs to the operator id.
+type renamed struct {
+	operatorv1.OperatorReadServiceClient
+	id string
+}
 
-func (r renamed) OperatorByHandle(_ context.Context, h syntax.Handle) (operator.Operator, error) {
-	return operator.Operator{ID: operator.ID(r), Handle: h}, nil
+func (r renamed) GetOperator(_ context.Context, q *operatorv1.GetOperatorRequest, _ ...grpc.CallOption) (*operatorv1.GetOperatorResponse, error) {
+	return &operatorv1.GetOperatorResponse{Operator: &operatorv1.Operator{Id: r.id, Handle: q.GetHandle()}}, nil
 }
 
 type untouched struct{ follow.Store }
@@ -24,7 +30,7 @@ type untouched struct{ follow.Store }
 // theirs since the session was judged; nothing is stored.
 func TestNobodyFollowsThemselves(t *testing.T) {
 	t.Parallel()
-	s := follow.NewService(renamed("me"), untouched{}, time.Now)
+	s := follow.NewService(operator.Directory{Ledger: renamed{id: "me"}}, untouched{}, time.Now)
 	me := operator.Operator{ID: "me", Handle: "old_name"}
 	for _, handle := range []syntax.Handle{"old_name", "new_name"} {
 		if _, err := s.Follow(t.Context(), me, handle); !errors.Is(err, follow.ErrSelf) {

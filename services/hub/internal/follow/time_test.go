@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// noted keeps when somebody was followed.
+// noted stores the time of the last follow.
 type noted struct {
 	follow.Store
 	at time.Time
@@ -29,7 +29,7 @@ func TestTimeDoesNotFool(t *testing.T) {
 	at := time.Date(2026, 10, 25, 0, 59, 50, 0, time.UTC)
 	testkit.Tricks(t, "time of a follow", at, func(t *testing.T, m *testkit.Machine) {
 		n := &noted{}
-		s := follow.NewService(renamed("other"), n, m.Now)
+		s := follow.NewService(operator.Directory{Ledger: renamed{id: "other"}}, n, m.Now)
 		m.Pass(time.Minute)
 		m.Trick()
 		if _, err := s.Follow(t.Context(), operator.Operator{ID: "me", Handle: "me"}, "other"); err != nil {

@@ -78,9 +78,7 @@ func TestTwentyApps(t *testing.T) {
 	if err != nil || len(apps) != grant.MaxApps {
 		t.Fatalf("%d apps, %v", len(apps), err)
 	}
-	if err := r.DisableApp(t.Context(), r.owner, apps[3].ID); err != nil {
-		t.Fatal(err)
-	}
+	want(t, "disable", r.DisableApp(t.Context(), r.owner, apps[3].ID), "")
 	r.clock.Advance(time.Second)
 	made, _, err := r.Register(t.Context(), r.owner, draft(callback))
 	if err != nil {
@@ -136,15 +134,12 @@ func TestDisablingAnApp(t *testing.T) {
 	if !r.lives(mine.AccessToken) {
 		t.Fatal("a stranger disabled it")
 	}
-	if err := r.DisableApp(t.Context(), r.owner, c.ID); err != nil {
-		t.Fatal(err)
-	}
+	want(t, "disable", r.DisableApp(t.Context(), r.owner, c.ID), "")
 	for _, i := range []grant.Issued{mine, also} {
 		if r.lives(i.AccessToken) || r.revokedBy(i.GrantID) != grant.ByAppDisabled {
 			t.Errorf("revoked by %q", r.revokedBy(i.GrantID))
 		}
-		_, err := r.Token(t.Context(), c.refreshing(i.RefreshToken))
-		want(t, "refresh", err, "invalid_client")
+		r.token("refresh", c.refreshing(i.RefreshToken), "invalid_client")
 	}
 	if n := r.count("SELECT count(*) FROM hub.signers WHERE revoked_by = 'grant' AND app_id = $1", c.ID); n != 2 {
 		t.Errorf("%d signers ended", n)

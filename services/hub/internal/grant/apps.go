@@ -9,7 +9,7 @@ import (
 // here and never again. Faults: invalid_request, invalid_redirect_uri,
 // invalid_scope, limit_reached.
 func (s *Service) Register(ctx context.Context, ownerID string, d AppDraft) (App, string, error) {
-	a := App{ID: newID(), OwnerID: ownerID, Kind: d.Kind, CreatedAt: s.now()}
+	a := App{ID: newID(), OwnerID: ownerID, Kind: d.Kind, CreatedAt: s.Now()}
 	err := a.apply(AppChange{
 		Name: &d.Name, RedirectURIs: &d.RedirectURIs, Scopes: &d.Scopes,
 		Homepage: &d.Homepage, LogoURL: &d.LogoURL, AllowedResources: &d.AllowedResources,
@@ -23,7 +23,7 @@ func (s *Service) Register(ctx context.Context, ownerID string, d AppDraft) (App
 		secret, hash = mint(secretPrefix)
 		a.Secret = &hash
 	}
-	if err := s.apps.AddApp(ctx, a, MaxApps); err != nil {
+	if err := s.Store.AddApp(ctx, a, MaxApps); err != nil {
 		return App{}, "", err
 	}
 	return a, secret, nil
@@ -35,12 +35,12 @@ func (s *Service) Trust(ctx context.Context, id string, trusted bool) (App, erro
 	if !isID(id) {
 		return App{}, ErrNotFound
 	}
-	return s.apps.ChangeApp(ctx, "", id, func(a *App) error {
+	return s.Store.ChangeApp(ctx, "", id, func(a *App) error {
 		switch {
 		case !trusted:
 			a.TrustedAt = time.Time{}
 		case !a.Trusted():
-			a.TrustedAt = s.now()
+			a.TrustedAt = s.Now()
 		}
 		return nil
 	})
@@ -48,7 +48,7 @@ func (s *Service) Trust(ctx context.Context, id string, trusted bool) (App, erro
 
 // ListApps gives the owner's apps, newest first, disabled ones too.
 func (s *Service) ListApps(ctx context.Context, ownerID string) ([]App, error) {
-	return s.apps.ListApps(ctx, ownerID)
+	return s.Store.ListApps(ctx, ownerID)
 }
 
 // App gives what is public of an app; a disabled one too. Fault: not_found.
@@ -56,7 +56,7 @@ func (s *Service) App(ctx context.Context, id string) (App, error) {
 	if !isID(id) {
 		return App{}, ErrNotFound
 	}
-	a, err := s.apps.FindApp(ctx, id)
+	a, err := s.Store.FindApp(ctx, id)
 	if err != nil {
 		return App{}, err
 	}
@@ -73,7 +73,7 @@ func (s *Service) ChangeApp(ctx context.Context, ownerID, id string, c AppChange
 	if !isID(id) {
 		return App{}, ErrNotFound
 	}
-	return s.apps.ChangeApp(ctx, ownerID, id, func(a *App) error { return a.apply(c, s.Resources()) })
+	return s.Store.ChangeApp(ctx, ownerID, id, func(a *App) error { return a.apply(c, s.Resources()) })
 }
 
 // RenewSecret gives an app of the owner another secret, which is told here and
@@ -84,8 +84,8 @@ func (s *Service) RenewSecret(ctx context.Context, ownerID, id string, immediate
 		return "", ErrNotFound
 	}
 	secret, hash := mint(secretPrefix)
-	now := s.now()
-	_, err := s.apps.ChangeApp(ctx, ownerID, id, func(a *App) error {
+	now := s.Now()
+	_, err := s.Store.ChangeApp(ctx, ownerID, id, func(a *App) error {
 		if a.Kind != Confidential {
 			return ErrPublicClient
 		}
@@ -104,5 +104,5 @@ func (s *Service) DisableApp(ctx context.Context, ownerID, id string) error {
 	if !isID(id) {
 		return ErrNotFound
 	}
-	return s.apps.DisableApp(ctx, ownerID, id, s.now())
+	return s.Store.DisableApp(ctx, ownerID, id, s.Now())
 }

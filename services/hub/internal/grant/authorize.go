@@ -99,7 +99,7 @@ func (s *Service) destination(ctx context.Context, query url.Values) (asked, err
 	if len(id) != 1 || !isID(id[0]) {
 		return asked{}, invalid("client_id", "The app that sent you here is unknown.")
 	}
-	app, err := s.apps.FindApp(ctx, id[0])
+	app, err := s.Store.FindApp(ctx, id[0])
 	if err != nil {
 		return asked{}, err
 	}
@@ -191,7 +191,7 @@ func (s *Service) silently(ctx context.Context, a asked, who Visitor) (Answer, e
 		return s.refuse(a, refusal{"login_required", "no user is signed in"})
 	}
 	if a.app.Trusted() && (a.app.Kind == Confidential || isClaimed(a.redirectURI)) {
-		grants, err := s.grants.FindGrants(ctx, who.UserID, a.app.ID, s.now())
+		grants, err := s.Store.FindGrants(ctx, who.UserID, a.app.ID, s.Now())
 		if err != nil {
 			return Answer{}, err
 		}
@@ -209,7 +209,7 @@ func (s *Service) ask(ctx context.Context, a asked, who Visitor) (Answer, error)
 	token, hash := mint(requestPrefix)
 	r := s.request(a, who)
 	r.Hash = hash
-	if err := s.codes.AddRequest(ctx, r); err != nil {
+	if err := s.Store.AddRequest(ctx, r); err != nil {
 		return Answer{}, err
 	}
 	return Answer{Consent: &Consent{
@@ -218,7 +218,7 @@ func (s *Service) ask(ctx context.Context, a asked, who Visitor) (Answer, error)
 }
 
 func (s *Service) request(a asked, who Visitor) Request {
-	now := s.now()
+	now := s.Now()
 	return Request{
 		Session: hashOf(who.Session), UserID: who.UserID, AppID: a.app.ID, RedirectURI: a.redirectURI, Scopes: a.scopes,
 		State: []byte(a.state), Challenge: a.challenge, Resource: a.resource, Renew: a.prompt == "consent",
@@ -244,5 +244,5 @@ func (s *Service) signed(state string, answer ...[2]string) [][2]string {
 	if state != "" {
 		answer = append(answer, [2]string{"state", state})
 	}
-	return append(answer, [2]string{"iss", s.issuer})
+	return append(answer, [2]string{"iss", s.Settings.Issuer})
 }

@@ -93,8 +93,7 @@ func TestRepeatedParameters(t *testing.T) {
 	for _, name := range []string{"code", "grant_type", "client_id", "code_verifier"} {
 		f := c.redemption(r.code(c.query()))
 		f.Values.Add(name, f.Values.Get(name))
-		_, err := r.Token(t.Context(), f)
-		want(t, "token: "+name, err, "invalid_request")
+		r.token("token: "+name, f, "invalid_request")
 		f.Values.Set(name, f.Values.Get(name))
 		if _, err := r.Token(t.Context(), f); err != nil {
 			t.Errorf("%s once: %v", name, err)
@@ -189,11 +188,8 @@ func TestPromptNone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.RevokeGrant(t.Context(), r.user.UserID, first.GrantID, grant.ByUser); err != nil {
-		t.Fatal(err)
-	}
-	_, err = r.Token(t.Context(), c.redemption(answer(t, a.Redirect).Get("code")))
-	want(t, "a code of a grant that has ended", err, "invalid_grant")
+	want(t, "revoke", r.RevokeGrant(t.Context(), r.user.UserID, first.GrantID, grant.ByUser), "")
+	r.token("a code of a grant that has ended", c.redemption(answer(t, a.Redirect).Get("code")), "invalid_grant")
 	a, err = ask(r.user, c)
 	wantRefusal(t, "revoked", a, err, "consent_required")
 }
@@ -282,17 +278,13 @@ func TestAppChangesWhileThePageIsOpen(t *testing.T) {
 	moved := []string{callback + "/new"}
 	less := []string{"profile:read"}
 	token := r.consent(c.query("scope", "signal:create")).Token
-	if _, err := r.ChangeApp(t.Context(), r.owner, c.ID, grant.AppChange{Scopes: &less}); err != nil {
-		t.Fatal(err)
-	}
+	r.changed(c, grant.AppChange{Scopes: &less})
 	to, err := r.Decide(t.Context(), r.user, token, true)
 	if err != nil || answer(t, to).Get("error") != "invalid_scope" {
 		t.Errorf("scopes: %s, %v", to, err)
 	}
 	token = r.consent(c.query()).Token
-	if _, err := r.ChangeApp(t.Context(), r.owner, c.ID, grant.AppChange{RedirectURIs: &moved}); err != nil {
-		t.Fatal(err)
-	}
+	r.changed(c, grant.AppChange{RedirectURIs: &moved})
 	to, err = r.Decide(t.Context(), r.user, token, false)
 	if want(t, "redirect URI", err, "invalid_request"); to != "" {
 		t.Errorf("redirect URI: %s", to)
@@ -300,13 +292,10 @@ func TestAppChangesWhileThePageIsOpen(t *testing.T) {
 	c.RedirectURIs = moved
 	token = r.consent(c.query()).Token
 	code := r.code(c.query())
-	if err := r.DisableApp(t.Context(), r.owner, c.ID); err != nil {
-		t.Fatal(err)
-	}
+	want(t, "disable", r.DisableApp(t.Context(), r.owner, c.ID), "")
 	to, err = r.Decide(t.Context(), r.user, token, true)
 	if want(t, "disabled", err, "invalid_request"); to != "" {
 		t.Errorf("disabled: %s", to)
 	}
-	_, err = r.Token(t.Context(), c.redemption(code))
-	want(t, "a code of a disabled app", err, "invalid_client")
+	r.token("a code of a disabled app", c.redemption(code), "invalid_client")
 }

@@ -104,17 +104,17 @@ func (s *Service) client(ctx context.Context, f Form) (App, error) {
 	// What is counted is never longer than this, however long the id is.
 	sum := sha256.Sum256([]byte(c.id))
 	who := base64.RawURLEncoding.EncodeToString(sum[:]) + " " + f.IP
-	if wait := s.failures.Wait(ctx, who); wait > 0 {
+	if wait := s.Failures.Wait(ctx, who); wait > 0 {
 		return App{}, caller.Limited(MaxFailures, wait)
 	}
 	var app *App
 	if isID(c.id) {
-		if app, err = s.apps.FindApp(ctx, c.id); err != nil {
+		if app, err = s.Store.FindApp(ctx, c.id); err != nil {
 			return App{}, err
 		}
 	}
-	if app == nil || !app.Active() || !app.admits(c.secret, s.now()) {
-		if wait := s.failures.Failed(ctx, who); wait > 0 {
+	if app == nil || !app.Active() || !app.admits(c.secret, s.Now()) {
+		if wait := s.Failures.Failed(ctx, who); wait > 0 {
 			return App{}, caller.Limited(MaxFailures, wait)
 		}
 		return App{}, ErrInvalidClient

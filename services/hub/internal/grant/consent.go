@@ -13,14 +13,14 @@ func (s *Service) Decide(ctx context.Context, who Visitor, token string, approve
 	if who.UserID == "" || !wellFormed(requestPrefix, token) {
 		return "", ErrForbidden
 	}
-	r, err := s.codes.TakeRequest(ctx, hashOf(token), hashOf(who.Session), who.UserID)
+	r, err := s.Store.TakeRequest(ctx, hashOf(token), hashOf(who.Session), who.UserID)
 	if err != nil {
 		return "", err
 	}
-	if r == nil || !s.now().Before(r.ExpiresAt) {
+	if r == nil || !s.Now().Before(r.ExpiresAt) {
 		return "", ErrForbidden.Say("The page is too old or was used. Go back to the app and start again.")
 	}
-	app, err := s.apps.FindApp(ctx, r.AppID)
+	app, err := s.Store.FindApp(ctx, r.AppID)
 	if err != nil {
 		return "", err
 	}
@@ -47,7 +47,7 @@ func (s *Service) Decide(ctx context.Context, who Visitor, token string, approve
 
 // sameGrant finds the grant that the user has just given again.
 func (s *Service) sameGrant(ctx context.Context, r Request) (string, error) {
-	grants, err := s.grants.FindGrants(ctx, r.UserID, r.AppID, s.now())
+	grants, err := s.Store.FindGrants(ctx, r.UserID, r.AppID, s.Now())
 	if err != nil {
 		return "", err
 	}
@@ -64,9 +64,9 @@ func (s *Service) issue(ctx context.Context, c Code, r Request) (Answer, error) 
 	plaintext, hash := mint(codePrefix)
 	c.Hash, c.AppID, c.UserID, c.RedirectURI = hash, r.AppID, r.UserID, r.RedirectURI
 	c.Scopes, c.Challenge, c.Resource = r.Scopes, r.Challenge, r.Resource
-	c.CreatedAt = s.now()
+	c.CreatedAt = s.Now()
 	c.ExpiresAt = c.CreatedAt.Add(codeLife)
-	if err := s.codes.AddCode(ctx, c); err != nil {
+	if err := s.Store.AddCode(ctx, c); err != nil {
 		return Answer{}, err
 	}
 	return Answer{Redirect: withQuery(r.RedirectURI, s.signed(string(r.State), [2]string{"code", plaintext}))}, nil

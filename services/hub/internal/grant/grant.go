@@ -50,12 +50,12 @@ type Listed struct {
 // ListGrants gives a user's grants, active ones first, then newest first; ended
 // ones are among them as long as they are kept.
 func (s *Service) ListGrants(ctx context.Context, userID string) ([]Listed, error) {
-	return s.grants.ListGrants(ctx, userID, "", s.now())
+	return s.Store.ListGrants(ctx, userID, "", s.Now())
 }
 
 // OwnGrant gives the one grant that an app token may see.
 func (s *Service) OwnGrant(ctx context.Context, p Principal) ([]Listed, error) {
-	return s.grants.ListGrants(ctx, p.UserID, p.GrantID, s.now())
+	return s.Store.ListGrants(ctx, p.UserID, p.GrantID, s.Now())
 }
 
 // Live reports a grant that is neither revoked nor expired.
@@ -63,8 +63,8 @@ func (s *Service) Live(ctx context.Context, grantID string) (bool, error) {
 	if !isID(grantID) {
 		return false, nil
 	}
-	g, err := s.grants.GetGrant(ctx, grantID)
-	return err == nil && g != nil && g.Active(s.now()), err
+	g, err := s.Store.GetGrant(ctx, grantID)
+	return err == nil && g != nil && g.Active(s.Now()), err
 }
 
 // RevokeGrant ends a grant of the user with its tokens and signers, by ByUser or
@@ -73,7 +73,7 @@ func (s *Service) RevokeGrant(ctx context.Context, userID, grantID string, by Re
 	if !isID(grantID) {
 		return ErrNotFound
 	}
-	found, err := s.grants.RevokeGrant(ctx, userID, grantID, by, s.now())
+	found, err := s.Store.RevokeGrant(ctx, userID, grantID, by, s.Now())
 	if err == nil && !found {
 		return ErrNotFound
 	}

@@ -33,9 +33,7 @@ func TestListOfGrants(t *testing.T) {
 	r := newRig(t)
 	c := r.app(grant.Public)
 	logo := "https://example.com/logo.png"
-	if _, err := r.ChangeApp(t.Context(), r.owner, c.ID, grant.AppChange{LogoURL: &logo}); err != nil {
-		t.Fatal(err)
-	}
+	r.changed(c, grant.AppChange{LogoURL: &logo})
 	first := r.tokens(c)
 	r.clock.Advance(time.Minute)
 	second := r.tokens(c, "resource", mcp, "scope", "profile:read")
@@ -44,9 +42,7 @@ func TestListOfGrants(t *testing.T) {
 	if _, err := r.admin.Exec(t.Context(), "UPDATE hub.signers SET revoked_at = now(), revoked_by = 'user' WHERE public_key LIKE 'bb%'"); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.RevokeGrant(t.Context(), r.user.UserID, second.GrantID, grant.ByOwner); err != nil {
-		t.Fatal(err)
-	}
+	want(t, "revoke", r.RevokeGrant(t.Context(), r.user.UserID, second.GrantID, grant.ByOwner), "")
 	list, err := r.ListGrants(t.Context(), r.user.UserID)
 	if err != nil || len(list) != 2 || list[0].ID != first.GrantID {
 		t.Fatalf("the active one first: %+v, %v", list, err)
@@ -147,7 +143,7 @@ func TestLastUsed(t *testing.T) {
 	}
 }
 
-// Nobody waits to be let in: a grant that is held lets its bearers pass.
+// TestUseDoesNotWait checks that a token is authenticated without waiting for a lock on its grant.
 func TestUseDoesNotWait(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -167,8 +163,8 @@ func TestUseDoesNotWait(t *testing.T) {
 	}
 }
 
-// A grant takes its signers along in the same step, and none is registered past its
-// end, however closely the two race.
+// TestRevocationEndsSigners checks that the revocation of a grant revokes its signers in the same transaction, and that no
+// concurrent registration leaves an active signer.
 func TestRevocationEndsSigners(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -197,7 +193,7 @@ func TestRevocationEndsSigners(t *testing.T) {
 	}
 }
 
-// S19: whoever reads the whole database can sign in as nobody.
+// TestOnlyHashesAreStored (S19) checks that the database contains no secret with which a reader could authenticate.
 func TestOnlyHashesAreStored(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -215,20 +211,14 @@ func TestOnlyHashesAreStored(t *testing.T) {
 			t.Fatal(err)
 		}
 		code := answer(t, to).Get("code")
-		first, err := r.Token(t.Context(), c.redemption(code))
-		if err != nil {
-			t.Fatal(err)
-		}
-		next, err := r.Token(t.Context(), c.refreshing(first.RefreshToken))
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := r.issued(c.redemption(code))
+		next := r.issued(c.refreshing(first.RefreshToken))
 		secrets = append(secrets, consent.Token, code, first.AccessToken, first.RefreshToken, next.AccessToken, next.RefreshToken)
 	}
 	dump := r.dump()
 	for _, table := range []string{"apps", "auth_requests", "auth_codes", "grants", "access_tokens", "refresh_tokens"} {
 		if len(dump[table]) == 0 {
-			t.Errorf("table %s is empty: the search sees nothing", table)
+			t.Errorf("table %s is empty, so the search for secrets there finds nothing", table)
 		}
 	}
 	for table, text := range dump {
@@ -236,17 +226,17 @@ func TestOnlyHashesAreStored(t *testing.T) {
 			body := s[strings.IndexByte(s, '_')+1:]
 			for _, form := range []string{s, body, fmt.Sprintf("%x", s), fmt.Sprintf("%x", body)} {
 				if strings.Contains(text, form) {
-					t.Errorf("%s holds %q", table, s)
+					t.Errorf("table %s contains %q", table, s)
 				}
 			}
 		}
 	}
 	if !strings.Contains(dump["apps"], conf.ID) {
-		t.Error("the dump misses what is there")
+		t.Error("the dump lacks the id of an app")
 	}
 }
 
-// dump is every row of every table of the hub, as text.
+// dump returns the rows of every table of the hub, as text by table.
 func (r *rig) dump() map[string]string {
 	r.t.Helper()
 	rows, err := r.admin.Query(r.t.Context(), "SELECT tablename FROM pg_tables WHERE schemaname = 'hub'")
@@ -268,7 +258,8 @@ func (r *rig) dump() map[string]string {
 	return out
 }
 
-// What nothing can come of any more goes; what a replay is told by stays.
+// TestSweep checks that the sweep deletes expired requests, codes and tokens, and that it does not delete a redeemed code while
+// its replay must be detected.
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -276,13 +267,8 @@ func TestSweep(t *testing.T) {
 	r.consent(c.query())
 	r.code(c.query())
 	code := r.code(c.query("scope", c.Scopes.String()))
-	first, err := r.Token(t.Context(), c.redemption(code))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.Token(t.Context(), c.refreshing(first.RefreshToken)); err != nil {
-		t.Fatal(err)
-	}
+	first := r.issued(c.redemption(code))
+	r.issued(c.refreshing(first.RefreshToken))
 	sweep := func(at time.Duration, gone int64) {
 		t.Helper()
 		r.clock.Set(noon.Add(at))
@@ -291,20 +277,20 @@ func TestSweep(t *testing.T) {
 		}
 	}
 	sweep(time.Hour, 0)
-	sweep(time.Hour+10*time.Minute+time.Second, 2) // request, code that nobody redeemed
+	sweep(time.Hour+10*time.Minute+time.Second, 2) // the request and the code that was not redeemed
 	sweep(2*time.Hour, 2)                          // two access tokens
-	_, err = r.Token(t.Context(), c.redemption(code))
-	if want(t, "replay", err, "invalid_grant"); r.revokedBy(first.GrantID) != grant.ByCodeReplay {
+	r.token("replay", c.redemption(code), "invalid_grant")
+	if r.revokedBy(first.GrantID) != grant.ByCodeReplay {
 		t.Errorf("a replay after the sweep: %q", r.revokedBy(first.GrantID))
 	}
 	sweep(3*time.Hour, 1) // the redeemed code
 	sweep(31*24*time.Hour, 2)
 	if r.listed(first.GrantID).RevokedAt.IsZero() {
-		t.Error("a grant went")
+		t.Error("the sweep deleted a grant")
 	}
 }
 
-// Without its database the service lets nobody in and says why.
+// TestDatabaseAway checks that without the database every method fails with db_unavailable and no token is accepted.
 func TestDatabaseAway(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

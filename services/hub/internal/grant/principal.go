@@ -3,6 +3,8 @@ package grant
 import (
 	"context"
 	"time"
+
+	"github.com/signalcast/signalcast/services/hub/internal/caller"
 )
 
 // Token is an access or refresh token.
@@ -41,25 +43,15 @@ type Principal struct {
 	ExpiresAt time.Time
 }
 
-// Require faults with insufficient_scope when the scope was not given.
-func (p Principal) Require(scope Scope) error {
-	if p.Scopes.Has(scope) {
-		return nil
-	}
-	return ErrInsufficientScope.With("required", string(scope))
-}
-
-// Authenticate tells for whom a bearer (what follows "Bearer ") speaks at a resource.
-// A token that names no resource, or the issuer, is for the issuer's routes; any
-// other resource takes only the tokens that name it. It asks the store each time, so
-// that a revocation holds for the next request wherever that arrives.
-// Fault: unauthenticated.
+// Authenticate returns the principal of an app token (the text after "Bearer ") at a resource. A token that names no resource is
+// for the issuer; another resource accepts only tokens that name it. It reads the store for each request, so that a revocation
+// applies to the next request at every hub. Fault: unauthenticated.
 func (s *Service) Authenticate(ctx context.Context, bearer, resource string) (Principal, error) {
 	if !wellFormed(AccessPrefix, bearer) {
 		return Principal{}, ErrUnauthenticated
 	}
-	now := s.now()
-	t, err := s.tokens.UseAccess(ctx, hashOf(bearer), now)
+	now := s.Now()
+	t, err := s.Store.UseAccess(ctx, hashOf(bearer), now)
 	if err != nil {
 		return Principal{}, err
 	}
@@ -73,5 +65,31 @@ func (s *Service) Authenticate(ctx context.Context, bearer, resource string) (Pr
 }
 
 func (s *Service) isFor(named, wanted string) bool {
-	return named == wanted || named == "" && wanted == s.issuer
+	return named == wanted || named == "" && wanted == s.Settings.Issuer
+}
+
+// ScopesOf returns the scopes of a caller on the routes of the protocol.
+func ScopesOf(who caller.Caller) Scopes {
+	switch who.Kind {
+	case caller.Token:
+		scopes, _ := NewScopes(who.Delegate.Scopes) // made from scopes
+		return scopes
+	case caller.Key:
+		return ScopesOfPermissions(who.Permissions)
+	}
+	return nil
+}
+
+// Permit returns insufficient_scope unless the caller has the scope.
+func Permit(who caller.Caller, scope Scope) error {
+	if ScopesOf(who).Has(scope) {
+		return nil
+	}
+	return ErrInsufficientScope.With("required", string(scope))
+}
+
+// PrincipalOf returns the principal of a caller with an app token.
+func PrincipalOf(who caller.Caller) Principal {
+	d := who.Delegate
+	return Principal{UserID: string(d.UserID), AppID: d.AppID, GrantID: d.GrantID, Scopes: ScopesOf(who)}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 )
 
-// S1: the URI is the registered one, byte for byte, and always there. Anything
-// else gets a page of ours and never a redirect.
+// TestRedirectURIIsExact (S1) checks that the redirect URI is required and must equal a registered one byte for byte. With any other
+// URI the service does not redirect.
 func TestRedirectURIIsExact(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -57,9 +57,7 @@ func TestUnknownClientIsNeverRedirected(t *testing.T) {
 	r := newRig(t)
 	c := r.app(grant.Public)
 	off := r.app(grant.Public)
-	if err := r.DisableApp(t.Context(), r.owner, off.ID); err != nil {
-		t.Fatal(err)
-	}
+	want(t, "disable", r.DisableApp(t.Context(), r.owner, off.ID), "")
 	for _, id := range []string{"", "nobody", newUser(), off.ID, strings.ToUpper(c.ID), "{" + c.ID + "}", c.ID + "\x00"} {
 		a, err := r.Authorize(t.Context(), c.query("client_id", id), r.user)
 		want(t, id, err, "invalid_request")

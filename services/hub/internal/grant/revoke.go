@@ -37,10 +37,10 @@ func (s *Service) Revoke(ctx context.Context, f Form) error {
 	case t == nil || t.Grant.AppID != app.ID:
 		return nil
 	case refresh:
-		_, err = s.grants.RevokeGrant(ctx, "", t.Grant.ID, ByApp, s.now())
+		_, err = s.Store.RevokeGrant(ctx, "", t.Grant.ID, ByApp, s.Now())
 		return err
 	}
-	return s.tokens.RevokeAccess(ctx, t.Token.Hash, s.now())
+	return s.Store.RevokeAccess(ctx, t.Token.Hash, s.Now())
 }
 
 // Introspect answers RFC 7662 to a confidential client, about its own tokens.
@@ -57,15 +57,15 @@ func (s *Service) Introspect(ctx context.Context, f Form) (Introspection, error)
 		return Introspection{}, ErrInvalidRequest.Say("token is missing")
 	}
 	t, refresh, err := s.find(ctx, f.get("token"))
-	if err != nil || t == nil || t.Grant.AppID != app.ID || !t.good(s.now()) {
+	if err != nil || t == nil || t.Grant.AppID != app.ID || !t.good(s.Now()) {
 		return Introspection{}, err
 	}
 	i := Introspection{
 		Active: true, Scopes: t.scopes(), ClientID: app.ID, DenpaID: t.Grant.UserID, GrantID: t.Grant.ID,
-		ExpiresAt: t.Token.ExpiresAt, IssuedAt: t.Token.CreatedAt, Issuer: s.issuer, Audience: t.Grant.Resource,
+		ExpiresAt: t.Token.ExpiresAt, IssuedAt: t.Token.CreatedAt, Issuer: s.Settings.Issuer, Audience: t.Grant.Resource,
 	}
 	if i.Audience == "" {
-		i.Audience = s.issuer
+		i.Audience = s.Settings.Issuer
 	}
 	if !refresh {
 		i.TokenType = "Bearer"
@@ -78,9 +78,9 @@ func (s *Service) Introspect(ctx context.Context, f Form) (Introspection, error)
 func (s *Service) find(ctx context.Context, plaintext string) (t *TokenState, refresh bool, err error) {
 	switch {
 	case wellFormed(AccessPrefix, plaintext):
-		t, err = s.tokens.FindAccess(ctx, hashOf(plaintext))
+		t, err = s.Store.FindAccess(ctx, hashOf(plaintext))
 	case wellFormed(RefreshPrefix, plaintext):
-		t, err = s.tokens.FindRefresh(ctx, hashOf(plaintext))
+		t, err = s.Store.FindRefresh(ctx, hashOf(plaintext))
 		refresh = true
 	}
 	return t, refresh, err

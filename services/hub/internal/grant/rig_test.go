@@ -17,6 +17,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
 )
@@ -73,11 +74,17 @@ func (r *rig) server(store *postgres.Grants, retry *time.Duration, keys ...strin
 	for _, key := range keys {
 		settings.SuccessorKeys = append(settings.SuccessorKeys, []byte(key))
 	}
-	s, err := grant.New(grant.Deps{Apps: store, Codes: store, Tokens: store, Grants: store, Settings: settings, Now: r.clock.Now})
+	s, err := grant.New(grant.Deps{Store: store, Failures: failures(r.t, r.clock.Now), Settings: settings, Now: r.clock.Now})
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	return s
+}
+
+// failures counts without Redis.
+func failures(t testing.TB, now func() time.Time) caller.Failures {
+	redis := testkit.KV(t, "redis://127.0.0.1:1")
+	return caller.NewFailures(caller.Counters{Redis: redis, Now: now, OnFallback: func(string) func() { return nil }}, "client")
 }
 
 func newUser() string { return uuid.Must(uuid.NewV7()).String() }
@@ -182,11 +189,31 @@ func answer(t *testing.T, redirect string) url.Values {
 // tokens goes all the way.
 func (r *rig) tokens(c client, pairs ...string) grant.Issued {
 	r.t.Helper()
-	got, err := r.Token(r.t.Context(), c.redemption(r.code(c.query(append([]string{"scope", c.Scopes.String()}, pairs...)...))))
+	return r.issued(c.redemption(r.code(c.query(append([]string{"scope", c.Scopes.String()}, pairs...)...))))
+}
+
+// issued is a successful answer of the token endpoint.
+func (r *rig) issued(f grant.Form) grant.Issued {
+	r.t.Helper()
+	got, err := r.Token(r.t.Context(), f)
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	return got
+}
+
+// token sends a form to the token endpoint and checks the code of the fault; "" means success.
+func (r *rig) token(what string, f grant.Form, code string) {
+	r.t.Helper()
+	_, err := r.Token(r.t.Context(), f)
+	want(r.t, what, err, code)
+}
+
+// changed applies a change to an app of its owner.
+func (r *rig) changed(c client, change grant.AppChange) {
+	r.t.Helper()
+	_, err := r.ChangeApp(r.t.Context(), r.owner, c.ID, change)
+	want(r.t, "change", err, "")
 }
 
 func (r *rig) lives(access string) bool {

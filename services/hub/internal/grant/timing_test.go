@@ -7,9 +7,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
-// TestConstantTime: how much of a wrong client secret is right cannot be told from
-// the time that its refusal takes. Both classes are wrong, one in the first byte that
-// is compared and one in the last.
+// TestConstantTime checks that the time to refuse a wrong client secret does not depend on which byte is wrong. One class is wrong
+// in the first byte that is compared, the other in the last.
 func TestConstantTime(t *testing.T) {
 	secret, want := mint(secretPrefix)
 	kept, now, accepted := want, time.Unix(1_789_732_800, 0), false

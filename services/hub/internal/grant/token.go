@@ -49,10 +49,10 @@ func (s *Service) redeem(ctx context.Context, app App, f Form) (Issued, error) {
 	refresh, refreshHash := mint(RefreshPrefix)
 	r := Redemption{
 		AppID: app.ID, RedirectURI: f.get("redirect_uri"), Verifier: f.get("code_verifier"), Resource: resource, Bad: bad,
-		GrantID: newID(), Access: accessHash, Refresh: refreshHash, Now: s.now(),
+		GrantID: newID(), Access: accessHash, Refresh: refreshHash, Now: s.Now(),
 	}
 	var turn Turn
-	err := s.codes.Redeem(ctx, hashOf(code), r.Now, func(c CodeState) Turn {
+	err := s.Store.Redeem(ctx, hashOf(code), r.Now, func(c CodeState) Turn {
 		turn = c.Redeem(r)
 		return turn
 	})
@@ -79,15 +79,15 @@ func (s *Service) refresh(ctx context.Context, app App, f Form) (Issued, error) 
 		bad = badResource
 	}
 	access, accessHash := mint(AccessPrefix)
-	r := Refreshing{AppID: app.ID, Scopes: scopes, Resource: resource, Bad: bad, Access: accessHash, Retry: s.retry, Now: s.now()}
-	successors := make(map[Hash]string, len(s.keys))
-	for _, key := range s.keys {
+	r := Refreshing{AppID: app.ID, Scopes: scopes, Resource: resource, Bad: bad, Access: accessHash, Retry: s.retry, Now: s.Now()}
+	successors := make(map[Hash]string, len(s.Settings.SuccessorKeys))
+	for _, key := range s.Settings.SuccessorKeys {
 		next, hash := successorOf(key, token)
 		successors[hash] = next
 		r.Successors = append(r.Successors, hash)
 	}
 	var turn Turn
-	err := s.tokens.Refresh(ctx, hashOf(token), r.Now, func(st RefreshState) Turn {
+	err := s.Store.Refresh(ctx, hashOf(token), r.Now, func(st RefreshState) Turn {
 		turn = st.Turn(r)
 		return turn
 	})

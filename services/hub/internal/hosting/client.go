@@ -93,7 +93,18 @@ func away(host string, err error) error {
 	return ingest.ErrAway.Wrap(fmt.Errorf("%s: %w", host, err))
 }
 
-// word demands an id that can stand in a path.
+// withdraw deletes a stream at a host. It returns nil if the host does not have the stream.
+func (c client) withdraw(ctx context.Context, host, streams, id string) error {
+	if !word(id) {
+		return nil
+	}
+	if err := c.ask(ctx, http.MethodDelete, streams+"/"+id, nil, nil); err != nil && !gone(err) {
+		return away(host, err)
+	}
+	return nil
+}
+
+// word reports whether s is an id that can be part of a path.
 func word(s string) bool {
 	return s != "" && len(s) <= 200 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") == ""
 }

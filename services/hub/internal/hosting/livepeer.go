@@ -65,15 +65,9 @@ func (l Livepeer) Provision(ctx context.Context, w ingest.Want) (ingest.Offer, e
 	}, nil
 }
 
-// Withdraw implements ingest.Provider. A stream that is gone is as good as ended.
+// Withdraw implements ingest.Provider.
 func (l Livepeer) Withdraw(ctx context.Context, remoteID string) error {
-	if !word(remoteID) {
-		return nil
-	}
-	if err := l.c.ask(ctx, http.MethodDelete, "/api/stream/"+remoteID, nil, nil); err != nil && !gone(err) {
-		return away(LivepeerName, err)
-	}
-	return nil
+	return l.c.withdraw(ctx, LivepeerName, "/api/stream", remoteID)
 }
 
 // Playback implements ingest.Provider.

@@ -87,15 +87,9 @@ func (m Mux) offer(a muxAnswer) (ingest.Offer, error) {
 	return ingest.Offer{}, away(MuxName, errAnswer)
 }
 
-// Withdraw implements ingest.Provider. A stream that is gone is as good as ended.
+// Withdraw implements ingest.Provider.
 func (m Mux) Withdraw(ctx context.Context, remoteID string) error {
-	if !word(remoteID) {
-		return nil
-	}
-	if err := m.c.ask(ctx, http.MethodDelete, muxStreams+"/"+remoteID, nil, nil); err != nil && !gone(err) {
-		return away(MuxName, err)
-	}
-	return nil
+	return m.c.withdraw(ctx, MuxName, muxStreams, remoteID)
 }
 
 // Playback implements ingest.Provider.

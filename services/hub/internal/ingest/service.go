@@ -15,15 +15,14 @@ import (
 // Service gives out streams and judges who pushes.
 type Service struct {
 	provider Provider
-	approval Approval
 	store    Store
 	newID    func() string
 	now      func() time.Time
 }
 
 // NewService needs all of its parts.
-func NewService(p Provider, a Approval, s Store, newID func() string, now func() time.Time) *Service {
-	return &Service{provider: p, approval: a, store: s, newID: newID, now: now}
+func NewService(p Provider, s Store, newID func() string, now func() time.Time) *Service {
+	return &Service{provider: p, store: s, newID: newID, now: now}
 }
 
 // tries is how often somebody else may be quicker.
@@ -72,7 +71,7 @@ func (s *Service) Provision(ctx context.Context, handle syntax.Handle, label str
 }
 
 func (s *Service) approved(ctx context.Context, handle syntax.Handle) error {
-	ok, err := s.approval.Approved(ctx, handle.String())
+	ok, err := s.store.Approved(ctx, handle)
 	if err != nil {
 		return err
 	}
@@ -100,42 +99,36 @@ func (s *Service) Admit(ctx context.Context, handle syntax.Handle, key string) e
 	return s.approved(ctx, handle)
 }
 
-// Playback is where viewers find the stream that an operator was given; false: none
-// was. That it plays at this moment is not said. Fault: db_unavailable.
-func (s *Service) Playback(ctx context.Context, handle string) (hlsURL string, ok bool, err error) {
-	h, err := syntax.ParseHandle(handle)
-	if err != nil {
-		return "", false, nil // what is no handle has no stream
-	}
-	st, there, err := s.store.IngestStream(ctx, h)
+// Playback returns where viewers find the stream that was provisioned for an operator, whether it plays or not; empty:
+// there is none. Fault: db_unavailable.
+func (s *Service) Playback(ctx context.Context, handle syntax.Handle) (string, error) {
+	st, there, err := s.store.IngestStream(ctx, handle)
 	if err != nil || !there || st.Provider != s.provider.Name() {
-		return "", false, err
+		return "", err
 	}
-	hlsURL = s.provider.Playback(st)
-	return hlsURL, hlsURL != "", nil
+	return s.provider.Playback(st), nil
 }
 
-// keyPrefix begins every key of ours.
+// keyPrefix begins every stream key.
 const keyPrefix = "sk_"
 
-// keyBytes are as much as nobody can guess.
+// keyBytes is the number of random bytes of a key.
 const keyBytes = 24
 
-// newKey makes the key of a stream.
+// newKey returns a random stream key.
 func newKey() string {
 	raw := make([]byte, keyBytes)
 	_, _ = rand.Read(raw) // it never fails
 	return keyPrefix + base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// hashOf is what is kept of a key.
+// hashOf returns the SHA-256 of a key. Only the hash is stored.
 func hashOf(key string) []byte {
 	sum := sha256.Sum256([]byte(key))
 	return sum[:]
 }
 
-// IsKey tells whether a text has the form of a key of ours, so that nothing else is
-// ever looked up.
+// IsKey reports whether a text has the form of a stream key. Other texts are not looked up.
 func IsKey(s string) bool {
 	rest, ok := strings.CutPrefix(s, keyPrefix)
 	if !ok || len(rest) != base64.RawURLEncoding.EncodedLen(keyBytes) {

@@ -1,7 +1,6 @@
 package ingest_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/hub/internal/ingest"
+	"github.com/signalcast/signalcast/services/hub/internal/onair"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
 )
 
@@ -23,30 +23,17 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 
 var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 
-// admins approve people.
-type admins struct {
-	mu sync.Mutex
-	ok map[string]bool
-}
-
-func (a *admins) Approved(_ context.Context, handle string) (bool, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.ok[handle], nil
-}
-
-func (a *admins) set(handle string, ok bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.ok[handle] = ok
-}
-
-func setup(t *testing.T, p ingest.Provider) (*ingest.Service, *admins, *pgxpool.Pool) {
+func setup(t *testing.T, p ingest.Provider) (*ingest.Service, *postgres.Store, *pgxpool.Pool) {
 	t.Helper()
 	db := testkit.Postgres(t, postgres.Schema(""))
-	who := &admins{ok: map[string]bool{"mara_k": true, "tidewatch": true}}
-	store := postgres.New(testkit.Pool(t, db.URL("hub_rw")))
-	return ingest.NewService(p, who, store, func() string { return uuid.Must(uuid.NewV7()).String() }, func() time.Time { return noon }), who, testkit.Pool(t, db.Admin)
+	store := postgres.New(testkit.Pool(t, db.URL("hub_rw")), testkit.ReadTime)
+	for _, handle := range []syntax.Handle{"mara_k", "tidewatch"} {
+		if err := store.OnAir().Decide(t.Context(), handle, onair.Approved, noon); err != nil {
+			t.Fatal(err)
+		}
+	}
+	newID := func() string { return uuid.Must(uuid.NewV7()).String() }
+	return ingest.NewService(p, store, newID, func() time.Time { return noon }), store, testkit.Pool(t, db.Admin)
 }
 
 func own() ingest.Origin {
@@ -62,20 +49,20 @@ func code(err error) string {
 
 func TestProvision(t *testing.T) {
 	t.Parallel()
-	s, who, db := setup(t, own())
+	s, store, db := setup(t, own())
 	if _, _, err := s.Provision(t.Context(), "otto", "", ingest.Standard); !errors.Is(err, ingest.ErrNotApproved) {
 		t.Errorf("nobody approved: %v", err)
 	}
-	if url, ok, err := s.Playback(t.Context(), "mara_k"); url != "" || ok || err != nil {
-		t.Error(url, ok, err)
+	if url, err := s.Playback(t.Context(), "mara_k"); url != "" || err != nil {
+		t.Error(url, err)
 	}
 	first, a, err := s.Provision(t.Context(), "mara_k", "night desk", ingest.Low)
 	if err != nil || a.Protocol != "hls" || a.URL != "https://video.example/live/mara_k/index.m3u8" || a.HLSURL != a.URL || !ingest.IsKey(a.Key) ||
 		a.PushURL != "https://video.example/ingest/"+a.Key+"/mara_k/index.m3u8" || first.Label != "night desk" || first.Latency != ingest.Low || !first.CreatedAt.Equal(noon) {
 		t.Fatalf("%+v %+v %v", first, a, err)
 	}
-	if url, ok, err := s.Playback(t.Context(), "MARA_K"); url != a.URL || !ok || err != nil {
-		t.Error(url, ok, err)
+	if url, err := s.Playback(t.Context(), "mara_k"); url != a.URL || err != nil {
+		t.Error(url, err)
 	}
 	admit := func(handle syntax.Handle, key, want string) {
 		t.Helper()
@@ -93,7 +80,9 @@ func TestProvision(t *testing.T) {
 	}
 	admit("mara_k", a.Key, "unauthenticated") // at once
 	admit("mara_k", b.Key, "")
-	who.set("mara_k", false)
+	if err := store.OnAir().Decide(t.Context(), "mara_k", onair.Suspended, noon); err != nil {
+		t.Fatal(err)
+	}
 	admit("mara_k", b.Key, "not_approved") // at once, too
 	var kept string
 	if err := db.QueryRow(t.Context(), `SELECT string_agg(s::text, ' ') FROM hub.ingest_streams s`).Scan(&kept); err != nil || strings.Contains(kept, b.Key) || strings.Contains(kept, a.Key) || !strings.Contains(kept, "mara_k") {

@@ -30,10 +30,10 @@ var (
 	ErrAway = fault.New(fault.Unavailable, "ingest_unavailable", "video is not taken at this moment")
 )
 
-// Stream is where one operator sends video to.
+// Stream is where one operator sends video to. Its fields are the columns of its row, in their order.
 type Stream struct {
-	ID        string
 	Handle    syntax.Handle
+	ID        string
 	Provider  string // who takes the video
 	RemoteID  string // its name at a host of others; empty at ours
 	KeyHash   []byte // SHA-256 of the key
@@ -75,18 +75,10 @@ type Provider interface {
 	Playback(s Stream) string
 }
 
-// Approval knows whom an admin has approved. Fault: db_unavailable.
-type Approval interface {
-	Approved(ctx context.Context, handle string) (bool, error)
-}
-
-// Pulse hears that video of an operator has come, which is as good as a heartbeat.
-type Pulse interface {
-	Beat(ctx context.Context, handle string) error
-}
-
 // Store keeps streams. Fault of all: db_unavailable.
 type Store interface {
+	// Approved reports whether an administrator has approved the operator.
+	Approved(ctx context.Context, handle syntax.Handle) (bool, error)
 	// IngestStream tells whether the operator has one.
 	IngestStream(ctx context.Context, handle syntax.Handle) (Stream, bool, error)
 	// IngestByKey finds the stream of a key by its hash.

@@ -1,106 +1,35 @@
 package mail
 
 import (
-	"bufio"
 	"bytes"
-	"fmt"
 	"log/slog"
-	"net"
+	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/signalcast/signalcast/services/hub/internal/digest"
+	"github.com/signalcast/signalcast/services/hub/internal/mail/mailtest"
 )
 
 var letter = digest.Letter{Date: "2026-09-17", Subject: "Signalcast, 17 September", Text: "27 calls\n.\nžluť\n"}
 
-// server is a mail server on loopback without TLS.
-type server struct {
-	addr string
-
-	mu   sync.Mutex
-	seen []string // commands and lines
-	deny string   // a command that it refuses
-}
-
-func serve(t *testing.T, deny string) *server {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &server{addr: l.Addr().String(), deny: deny}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			s.talk(conn)
-		}
-	}()
-	t.Cleanup(func() { _ = l.Close(); <-done })
-	return s
-}
-
-func (s *server) talk(conn net.Conn) {
-	defer func() { _ = conn.Close() }()
-	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
-	say := func(text string) { _, _ = fmt.Fprintf(conn, "%s\r\n", text) }
-	say("220 mail.example ESMTP")
-	lines, data := bufio.NewScanner(conn), false
-	for lines.Scan() {
-		line := lines.Text()
-		s.mu.Lock()
-		s.seen = append(s.seen, line)
-		s.mu.Unlock()
-		verb, _, _ := strings.Cut(strings.ToUpper(line), " ")
-		switch {
-		case data && line == ".":
-			data = false
-			say("250 kept")
-		case data:
-		case s.deny != "" && strings.HasPrefix(strings.ToUpper(line), s.deny):
-			say("550 no")
-		case verb == "EHLO":
-			say("250-mail.example")
-			say("250 8BITMIME")
-		case verb == "DATA":
-			data = true
-			say("354 go on")
-		case verb == "QUIT":
-			say("221 bye")
-			return
-		default:
-			say("250 ok")
-		}
-	}
-}
-
-func (s *server) text() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return strings.Join(s.seen, "\n")
-}
-
 func TestSend(t *testing.T) {
 	t.Parallel()
-	s := serve(t, "")
-	post, err := Parse("smtp://"+s.addr, "Signalcast <desk@hub.example>", []string{"a@x.example", "b@x.example"}, true)
+	s := mailtest.Serve(t, "")
+	post, err := Parse("smtp://"+s.Addr, "Signalcast <desk@hub.example>", []string{"a@x.example", "b@x.example"}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if n, err := post.Send(t.Context(), letter); n != 2 || err != nil {
-		t.Fatal(n, err, s.text())
+		t.Fatal(n, err, s.Commands())
 	}
-	got := s.text()
-	for _, part := range []string{"MAIL FROM:<desk@hub.example>", "RCPT TO:<a@x.example>", "RCPT TO:<b@x.example>", "Subject: Signalcast, 17 September", "27 calls", "\n..\n"} {
-		if !strings.Contains(got, part) {
-			t.Errorf("no %q in\n%s", part, got)
+	got := s.Mails()
+	if len(got) != 1 || got[0].From != "desk@hub.example" || !slices.Equal(got[0].To, []string{"a@x.example", "b@x.example"}) {
+		t.Fatalf("%+v", got)
+	}
+	for _, part := range []string{"Subject: Signalcast, 17 September", "27 calls", "\n.\n"} {
+		if !strings.Contains(got[0].Text, part) {
+			t.Errorf("no %q in\n%s", part, got[0].Text)
 		}
 	}
 }
@@ -115,15 +44,15 @@ func TestWhatDoesNotSend(t *testing.T) {
 		"one recipient refused": {"RCPT TO:<B@", true},
 		"letter refused":        {"DATA", true},
 	} {
-		s := serve(t, c.deny)
-		post, err := Parse("smtp://"+s.addr, "desk@hub.example", []string{"a@x.example", "b@x.example"}, c.plain)
+		s := mailtest.Serve(t, c.deny)
+		post, err := Parse("smtp://"+s.Addr, "desk@hub.example", []string{"a@x.example", "b@x.example"}, c.plain)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if n, err := post.Send(t.Context(), letter); n != 0 || err == nil {
-			t.Errorf("%s: sent to %d: %s", name, n, s.text())
+			t.Errorf("%s: sent to %d: %s", name, n, s.Commands())
 		}
-		if strings.Contains(s.text(), "27 calls") {
+		if len(s.Mails()) > 0 || strings.Contains(s.Commands(), "27 calls") {
 			t.Errorf("%s: the text has left", name)
 		}
 	}

@@ -1,3 +1,3 @@
-// Package market reads what callers ask of markets, checks the draft of a native market, labels
-// sentiment and defines pins. The ledger stores markets; the hub stores pins.
+// Package market reads the parameters of market reads, checks the draft of a native market, labels sentiment and
+// defines pins. The ledger stores markets; the hub stores pins.
 package market

@@ -2,11 +2,13 @@ package market
 
 import (
 	"context"
+	"math"
 	"strings"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 )
 
@@ -62,26 +64,6 @@ func ParseMode(raw string) string {
 	return ""
 }
 
-// Interval is a stretch of price history.
-type Interval string
-
-// The intervals.
-const (
-	Hour Interval = "1H"
-	Day  Interval = "24H" // the default
-	Week Interval = "7D"
-	All  Interval = "ALL"
-)
-
-// ParseInterval reads an interval; anything unknown is Day.
-func ParseInterval(raw string) Interval {
-	switch i := Interval(raw); i {
-	case Hour, Week, All:
-		return i
-	}
-	return Day
-}
-
 // Sizes of the list of gaps.
 const (
 	DefaultGaps = 20
@@ -109,13 +91,66 @@ type Pin struct {
 	CreatedAt time.Time
 }
 
-// Pins keeps the pins. Fault: db_unavailable.
-type Pins interface {
+// Store stores the pins. Fault of all: db_unavailable.
+type Store interface {
 	// Pins lists the first pins in their order, limit at most.
 	Pins(ctx context.Context, limit int) ([]Pin, error)
-	// Pin puts a pin in the place of the one before on its market, which keeps its
-	// time of creation, and gives it back as it is kept.
+	// Pin replaces the pin of a market, except for its time of creation, and returns the stored pin.
 	Pin(ctx context.Context, p Pin) (Pin, error)
-	// Unpin tells whether there was a pin.
+	// Unpin reports whether there was a pin.
 	Unpin(ctx context.Context, id syntax.MarketID) (bool, error)
+}
+
+// ErrInvalidID is the error of a write with text that cannot be a market id.
+var ErrInvalidID = fault.New(fault.Invalid, "invalid_market_id", "marketId has no known form").With("field", "marketId")
+
+// WriteError returns the error of a write about a market: market_not_found for an unknown one.
+func WriteError(err error, id syntax.MarketID) error {
+	if fault.Of(err).Kind == fault.NotFound {
+		return ErrNotFound.With("marketId", string(id))
+	}
+	return err
+}
+
+// ReadError returns the error of a read of a market: not_found for an unknown one.
+func ReadError(err error) error {
+	if err != nil && fault.Of(err).Kind == fault.NotFound {
+		return ErrUnknown
+	}
+	return err
+}
+
+// Words for how those who called lean; below mixedFrom calls there is too little
+// to be mixed.
+const (
+	Bullish = "bullish"
+	Bearish = "bearish"
+	Mixed   = "mixed"
+	Neutral = "neutral"
+
+	clearScore = 20
+	mixedFrom  = 6
+)
+
+// Score returns the sentiment from -100, all NO, to 100, all YES, by weight; 0 without calls.
+func Score(m *cataloguev1.GetSentimentResponse) int {
+	yes, no := m.GetWeightYes(), m.GetWeightNo()
+	if yes+no <= 0 {
+		return 0
+	}
+	// A weight is not exact in binary: 19.5 must not become 19.
+	return int(math.Round(math.Round(1e8*(yes-no)/(yes+no)) / 1e6))
+}
+
+// Label returns the word for the score and the number of calls.
+func Label(m *cataloguev1.GetSentimentResponse) string {
+	switch score := Score(m); {
+	case score >= clearScore:
+		return Bullish
+	case score <= -clearScore:
+		return Bearish
+	case m.GetYes()+m.GetNo() >= mixedFrom:
+		return Mixed
+	}
+	return Neutral
 }

@@ -62,7 +62,7 @@ func (s *Service) Attest(ctx context.Context, a Attestation) (Record, error) {
 			return Record{}, fmt.Errorf("write result: %w", err)
 		}
 	}
-	return s.Messages.Attest(ctx, r)
+	return s.Store.AttestMessage(ctx, r)
 }
 
 // own hides a fault that no caller has caused.

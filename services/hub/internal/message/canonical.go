@@ -7,6 +7,9 @@ import (
 	"github.com/gowebpki/jcs"
 )
 
+// PerMinute is the number of messages that a public key may send in any minute.
+const PerMinute = 30
+
 // Bounds of a message as it arrives.
 const (
 	MaxSize  = 32 << 10

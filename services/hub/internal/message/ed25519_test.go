@@ -11,8 +11,7 @@ import (
 	"github.com/signalcast/signalcast/proto/testvectors"
 )
 
-// taken is what becomes of a signature whose key somebody wants to register first:
-// one of the two checks has to refuse what is wrong.
+// taken reports whether a key can be registered and a signature with it is valid. One of the two checks must refuse an invalid case.
 func taken(key, data, signature []byte) bool {
 	k, err := ParseKey(hex.EncodeToString(key))
 	return err == nil && k.Verify(data, signature)

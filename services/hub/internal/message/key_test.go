@@ -138,8 +138,8 @@ func TestWeakKeys(t *testing.T) {
 	}
 }
 
-// TestUniversalSignature: with a small-order key one constant signature fits
-// many messages of the standard library, and none of ours.
+// TestUniversalSignature checks that one constant signature with a small-order key, which the standard library accepts for many
+// messages, is never accepted.
 func TestUniversalSignature(t *testing.T) {
 	t.Parallel()
 	canonical, other := smallEncodings(t)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"regexp"
 	"slices"
 )
 
@@ -74,3 +75,8 @@ func isWord(s string, low, high int) bool {
 	}
 	return true
 }
+
+// stamps is the form of a time: RFC 3339 with a capital T and Z and a year from 1000 to 2999. syntax.ParseStamp checks that the
+// date exists.
+var stamps = regexp.MustCompile(`^[12][0-9]{3}-[0-9]{2}-[0-9]{2}` +
+	`T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`)

@@ -124,7 +124,7 @@ func TestRead(t *testing.T) {
 			t.Errorf("%s: %v, %v", text, err, again.ID)
 		}
 	}
-	// S41: a message for another hub, or under another prefix, is of nobody.
+	// S41: a signature for another hub or another prefix is not valid.
 	for _, other := range []string{issuer + "/", "https://hub.example", strings.ToUpper(issuer), ""} {
 		o, err := Read(other, raw)
 		if err != nil || o.Authentic() || o.ID == m.ID {
@@ -243,7 +243,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// TestJudgeOrder: the first thing that is wrong is told.
+// TestJudgeOrder checks the order in which the errors of a message are reported.
 func TestJudgeOrder(t *testing.T) {
 	t.Parallel()
 	m := Message{Type: SignalCreate, Timestamp: 0, Payload: []byte(`{}`)}

@@ -1,19 +1,31 @@
 package message
 
 import (
+	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 )
 
-// Payload is what one message type carries: *Profile, *Station, *Broadcast,
-// *GoLive, *Call, *Market or *Resolution. Members that were left out are nil.
-type Payload interface{ payload() }
+// Payload is the content of a message: *Profile, *Station, *Broadcast, *GoLive, *Call, *Market or *Resolution. Optional members
+// that a message lacks are nil.
+// Fields have the names of the members. encoding/json ignores the case of names, but the schema accepts only the exact ones.
+type Payload interface {
+	// normalize replaces CR LF with LF in texts, moves values under other names to the usual fields, and converts times to UTC.
+	normalize()
+}
 
 // Clearable is a text that may be left out, set, or cleared with null.
 type Clearable struct {
 	Given bool
 	Text  *string
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (c *Clearable) UnmarshalJSON(raw []byte) error {
+	c.Given = true
+	return json.Unmarshal(raw, &c.Text)
 }
 
 // Profile is the payload of profile.update.
@@ -58,20 +70,15 @@ type GoLive struct {
 // Call is the payload of signal.create and prediction.create.
 type Call struct {
 	MarketID    syntax.MarketID
-	Side        syntax.Side
-	Price       *syntax.Bps
+	Position    syntax.Side
+	PriceBps    *syntax.Bps
 	Confidence  *int
 	Take        *string
 	MarketTitle *string
-	Filed       *Filed // attested only
-}
 
-// Filed is what the hub adds when it attests a call.
-type Filed struct {
-	SignalID   string // a uuid
-	Price      syntax.Bps
-	Credential string // app_token or operator_key
-	At         time.Time
+	// Other names of MarketID and Position, empty after ReadPayload.
+	EventID syntax.MarketID
+	Signal  syntax.Side
 }
 
 // Market is the payload of market.create. The bounds of its times against now
@@ -83,7 +90,7 @@ type Market struct {
 	Description      *string
 	ResolvesBy       *time.Time
 	ResolutionSource *string
-	InitialYes       *syntax.Bps
+	InitialYesBps    *syntax.Bps
 }
 
 // Resolution is the payload of resolution.create.
@@ -92,149 +99,68 @@ type Resolution struct {
 	Verdict  string          // YES, NO or INVALID
 	ProofURL *string
 	Reason   *string
-	Final    *Final // attested only
 }
 
-// Final is what the hub adds when it attests an outcome.
-type Final struct {
-	Resolver string
-	Source   string
-}
-
-func (*Profile) payload()    {}
-func (*Station) payload()    {}
-func (*Broadcast) payload()  {}
-func (*GoLive) payload()     {}
-func (*Call) payload()       {}
-func (*Market) payload()     {}
-func (*Resolution) payload() {}
-
-// ReadPayload reads a canonical payload of a type. What the hub adds to it is
-// demanded when it is attested and refused when it is not. Every rule here
-// stands in the schema of the type too (see Schema). Fault: invalid_request with
-// reason payload and the field.
+// ReadPayload checks a canonical payload of a type against its Schema and reads it. Members that the hub adds are required if
+// attested and rejected if not; Payload has no fields for them. Fault: invalid_request with reason payload and the field.
 func ReadPayload(t Type, canonical []byte, attested bool) (Payload, error) {
-	f, err := newForm(canonical)
-	if err != nil {
-		return nil, err
-	}
 	var p Payload
 	switch t {
 	case ProfileUpdate:
-		p = readProfile(f)
+		p = &Profile{}
 	case StationCreate, StationUpdate:
-		p = readStation(f, t == StationUpdate)
+		p = &Station{}
 	case BroadcastCreate:
-		p = readBroadcast(f)
+		p = &Broadcast{}
 	case BroadcastGoLive:
-		p = readGoLive(f)
+		p = &GoLive{}
 	case SignalCreate, PredictionCreate:
-		p = readCall(f, attested)
+		p = &Call{}
 	case MarketCreate:
-		p = readMarket(f)
+		p = &Market{}
 	case ResolutionCreate:
-		p = readResolution(f, attested)
+		p = &Resolution{}
 	default:
 		return nil, badMember("type", "type is no message type")
 	}
-	if err := f.close(); err != nil {
+	s := payloadSchemas()[schemaKey{t, attested}]
+	if err := s.check(canonical); err != nil {
 		return nil, err
 	}
+	if err := json.Unmarshal(canonical, p); err != nil {
+		return nil, fmt.Errorf("read payload of %s: %w", t, err) // cannot happen: the schema has the same types as the fields
+	}
+	p.normalize()
 	return p, nil
 }
 
-func readProfile(f *form) *Profile {
-	f.atLeast(1)
-	return &Profile{
-		DisplayName:   f.may(name(1, 64), "displayName"),
-		Bio:           plain(f.may(prose(280), "bio")),
-		Avatar:        f.clearable(link, "avatar"),
-		Links:         list[string](f, "links", 5, false, link),
-		PayoutAddress: f.clearable(wallet, "payoutAddress"),
+func (p *Profile) normalize()    { plain(p.Bio) }
+func (p *Station) normalize()    { plain(p.Description) }
+func (p *Broadcast) normalize()  { utc(p.ScheduledFor) }
+func (*GoLive) normalize()       {}
+func (p *Resolution) normalize() { plain(p.Reason) }
+
+func (p *Market) normalize() {
+	plain(p.Description)
+	utc(&p.CutoffAt)
+	utc(p.ResolvesBy)
+}
+
+func (p *Call) normalize() {
+	plain(p.Take)
+	p.MarketID, p.EventID = p.MarketID+p.EventID, "" // one of both is empty
+	p.Position, p.Signal = p.Position+p.Signal, ""
+}
+
+// plain replaces CR LF with LF.
+func plain(text *string) {
+	if text != nil {
+		*text = syntax.PlainLines(*text)
 	}
 }
 
-func readStation(f *form, update bool) *Station {
-	s := &Station{StationID: f.must(stationID, "stationId")}
-	if update {
-		f.atLeast(2)
-		s.Name, s.URL = f.may(name(1, 64), "name"), f.may(link, "url")
-		s.Status = f.may(oneOf("active", "paused"), "status")
-	} else {
-		label, url := f.must(name(1, 64), "name"), f.must(link, "url")
-		s.Name, s.URL = &label, &url
-	}
-	s.Lanes = list[syntax.Lane](f, "lanes", len(syntax.Lanes), true, lane)
-	s.Providers = list[syntax.Provider](f, "providers", len(syntax.Providers), true, provider)
-	s.TapesURL, s.OperatorsURL = f.may(link, "tapesUrl"), f.may(link, "operatorsUrl")
-	s.Description = plain(f.may(prose(280), "description"))
-	return s
-}
-
-func readBroadcast(f *form) *Broadcast {
-	return &Broadcast{
-		Title:        f.must(line(1, 120), "title"),
-		MarketID:     as(f.may(market, "marketId"), toMarket),
-		StationID:    f.may(stationID, "stationId"),
-		ScheduledFor: f.mayTime("scheduledFor"),
-		Lane:         as(f.may(lane, "lane"), toLane),
+func utc(at *time.Time) {
+	if at != nil {
+		*at = at.UTC()
 	}
 }
-
-func readGoLive(f *form) *GoLive {
-	return &GoLive{
-		BroadcastID: f.must(isUUID, "broadcastId"),
-		URL:         f.must(playlist, "url"),
-		MarketID:    as(f.may(market, "marketId"), toMarket),
-		Label:       f.may(nameOrNone(80), "label"),
-	}
-}
-
-func readCall(f *form, attested bool) *Call {
-	c := &Call{
-		MarketID:    syntax.MarketID(f.must(market, "marketId", "eventId")),
-		Side:        syntax.Side(f.must(oneOf("YES", "NO"), "position", "signal")),
-		Price:       as(f.mayInt("priceBps", 0, int(syntax.MaxBps)), toBps),
-		Confidence:  f.mayInt("confidence", 1, 100),
-		Take:        plain(f.may(prose(500), "take")),
-		MarketTitle: f.may(line(0, 300), "marketTitle"),
-	}
-	if attested {
-		c.Filed = &Filed{
-			SignalID:   f.must(isUUID, "signalId"),
-			Price:      syntax.Bps(f.mustInt("priceAtPrediction", 0, int(syntax.MaxBps))),
-			Credential: f.must(oneOf("app_token", "operator_key"), "credential"),
-			At:         f.mustTime("filedAt"),
-		}
-	}
-	return c
-}
-
-func readMarket(f *form) *Market {
-	return &Market{
-		Question:         f.must(line(10, 200), "question"),
-		CutoffAt:         f.mustTime("cutoffAt"),
-		Lane:             syntax.Lane(f.must(lane, "lane")),
-		Description:      plain(f.may(prose(4000), "description")),
-		ResolvesBy:       f.mayTime("resolvesBy"),
-		ResolutionSource: f.may(link, "resolutionSource"),
-		InitialYes:       as(f.mayInt("initialYesBps", 100, 9900), toBps),
-	}
-}
-
-func readResolution(f *form, attested bool) *Resolution {
-	r := &Resolution{
-		MarketID: syntax.MarketID(f.must(native, "marketId")),
-		Verdict:  f.must(oneOf("YES", "NO", "INVALID"), "verdict"),
-		ProofURL: f.may(link, "proofUrl"),
-		Reason:   plain(f.may(prose(500), "reason")),
-	}
-	if attested {
-		r.Final = &Final{Resolver: f.must(name(1, 64), "resolver"), Source: f.must(name(1, 64), "source")}
-	}
-	return r
-}
-
-func toMarket(s string) syntax.MarketID { return syntax.MarketID(s) }
-func toLane(s string) syntax.Lane       { return syntax.Lane(s) }
-func toBps(n int) syntax.Bps            { return syntax.Bps(n) }

@@ -2,6 +2,7 @@ package message
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,16 +36,15 @@ func TestReadPayload(t *testing.T) {
 		{BroadcastGoLive, false, `{"broadcastId":"` + passport + `","label":"l","marketId":"1","url":"https://a.example/x.m3u8"}`, &GoLive{
 			BroadcastID: passport, URL: "https://a.example/x.m3u8", MarketID: p(syntax.MarketID("1")), Label: p("l"),
 		}},
-		{SignalCreate, false, `{"eventId":"lmt-x","signal":"NO"}`, &Call{MarketID: "lmt-x", Side: syntax.No}},
+		{SignalCreate, false, `{"eventId":"lmt-x","signal":"NO"}`, &Call{MarketID: "lmt-x", Position: syntax.No}},
 		{PredictionCreate, true, `{"confidence":7,"credential":"app_token","filedAt":"2026-11-30T23:00:00Z","marketId":"1","marketTitle":"m","position":"YES","priceAtPrediction":6850,"priceBps":0,"signalId":"` + passport + `","take":"t"}`, &Call{
-			MarketID: "1", Side: syntax.Yes, Price: p(syntax.Bps(0)), Confidence: p(7), Take: p("t"), MarketTitle: p("m"),
-			Filed: &Filed{SignalID: passport, Price: 6850, Credential: "app_token", At: at},
+			MarketID: "1", Position: syntax.Yes, PriceBps: p(syntax.Bps(0)), Confidence: p(7), Take: p("t"), MarketTitle: p("m"),
 		}},
 		{MarketCreate, false, `{"cutoffAt":"2026-11-30T23:00:00Z","description":"d","initialYesBps":100,"lane":"OTHER","question":"Does it rain?","resolutionSource":"https://s.example","resolvesBy":"2026-11-30T23:00:00Z"}`, &Market{
-			Question: "Does it rain?", CutoffAt: at, Lane: "OTHER", Description: p("d"), ResolvesBy: &at, ResolutionSource: p("https://s.example"), InitialYes: p(syntax.Bps(100)),
+			Question: "Does it rain?", CutoffAt: at, Lane: "OTHER", Description: p("d"), ResolvesBy: &at, ResolutionSource: p("https://s.example"), InitialYesBps: p(syntax.Bps(100)),
 		}},
 		{ResolutionCreate, true, `{"marketId":"native-x","proofUrl":"https://p.example","reason":"r","resolver":"admin","source":"manual","verdict":"NO"}`, &Resolution{
-			MarketID: "native-x", Verdict: "NO", ProofURL: p("https://p.example"), Reason: p("r"), Final: &Final{Resolver: "admin", Source: "manual"},
+			MarketID: "native-x", Verdict: "NO", ProofURL: p("https://p.example"), Reason: p("r"),
 		}},
 	} {
 		got, err := ReadPayload(c.of, []byte(c.payload), c.attested)
@@ -55,28 +55,38 @@ func TestReadPayload(t *testing.T) {
 	if _, err := ReadPayload("x", []byte("{}"), false); why(err) != "invalid_request schema" {
 		t.Error(err)
 	}
+	if _, err := ReadPayload(ProfileUpdate, []byte(`["bio"]`), false); why(err) != "invalid_request payload" {
+		t.Error(err)
+	}
 }
 
-// TestPayloadFaults: the fault names the member.
+// TestPayloadFaults checks that the fault names the first invalid member, in the order of the schema, and its bound.
 func TestPayloadFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		of             Type
 		payload, field string
+		text           string // of the message
 	}{
-		{SignalCreate, `{"marketId":"1"}`, "position"},
-		{SignalCreate, `{"position":"YES"}`, "marketId"},
-		{SignalCreate, `{"eventId":"1","marketId":"1","position":"YES"}`, "eventId"},
-		{SignalCreate, `{"marketId":"polymarket:1","position":"YES"}`, "marketId"},
-		{SignalCreate, `{"confidence":0,"marketId":"1","position":"YES"}`, "confidence"},
-		{SignalCreate, `{"marketId":"1","position":"YES","signalId":"x"}`, "signalId"},
-		{StationCreate, `{"stationId":"abc","status":"active"}`, "name"},
-		{MarketCreate, `{"lane":"TECH","question":"Does it rain?"}`, "cutoffAt"},
+		{SignalCreate, `{"marketId":"1"}`, "position", "is missing"},
+		{SignalCreate, `{"position":"YES"}`, "marketId", ""},
+		{SignalCreate, `{"eventId":"1","marketId":"1","position":"YES"}`, "eventId", "is another name of marketId"},
+		{SignalCreate, `{"marketId":"polymarket:1","position":"YES"}`, "marketId", ""},
+		{SignalCreate, `{"confidence":0,"marketId":"1","position":"YES"}`, "confidence", "is a whole number from 1 to 100"},
+		{SignalCreate, `{"marketId":"1","position":"YES","signalId":"x"}`, "signalId", ""},
+		{StationCreate, `{"stationId":"abc","status":"active"}`, "name", ""},
+		{MarketCreate, `{"lane":"TECH","question":"Does it rain?"}`, "cutoffAt", ""},
+		{SignalCreate, `{"position":"MAYBE"}`, "marketId", "is missing"},
+		{SignalCreate, `{"MarketId":"1","position":"YES"}`, "marketId", "is missing"},
+		{SignalCreate, `{"MarketId":"2","marketId":"1","position":"YES"}`, "MarketId", "no such member"},
+		{ProfileUpdate, `{"avatar":"http://x","displayName":"","other":1}`, "displayName", "has another form"},
+		{StationUpdate, `{"lanes":["TECH","TECH"],"stationId":"abc"}`, "lanes", "has an entry of another form"},
+		{StationUpdate, `{"lanes":1,"stationId":"abc"}`, "lanes", "is a list of at most 11"},
 	} {
 		_, err := ReadPayload(c.of, []byte(c.payload), false)
 		f, _ := asFault(err)
-		if f == nil || why(err) != "invalid_request payload" || f.Extra[memberField] != c.field {
-			t.Errorf("%s: %v", c.payload, err)
+		if f == nil || why(err) != "invalid_request payload" || f.Extra[memberField] != c.field || !strings.Contains(err.Error(), c.text) {
+			t.Errorf("%s: %v, want %s of %s", c.payload, err, c.text, c.field)
 		}
 	}
 }

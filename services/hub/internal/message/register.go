@@ -7,6 +7,8 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"time"
+
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 )
 
 const challengePrefix = "dch_"
@@ -24,7 +26,7 @@ func (s *Service) Challenge(ctx context.Context, owner Owner, publicKey string) 
 	challenge = challengePrefix + base64.RawURLEncoding.EncodeToString(secret)
 	now := s.now()
 	expiresAt = now.Add(ChallengeAge)
-	err = s.Signers.Challenge(ctx, Challenge{
+	err = s.Store.AddChallenge(ctx, Challenge{
 		Hash: hashOf(challenge), Key: key, DenpaID: owner.DenpaID, AppID: owner.AppID, ExpiresAt: expiresAt,
 	}, now)
 	return challenge, expiresAt, err
@@ -70,7 +72,7 @@ func (s *Service) RegisterSigner(ctx context.Context, owner Owner, d SignerDraft
 	if err != nil || !signer.Key.Verify(proof, signature) {
 		return Signer{}, ErrProof
 	}
-	if err := s.Signers.Register(ctx, signer, hashOf(d.Challenge), MaxSigners); err != nil {
+	if err := s.Store.AddSigner(ctx, signer, hashOf(d.Challenge), MaxSigners); err != nil {
 		return Signer{}, err
 	}
 	return signer, nil
@@ -82,7 +84,7 @@ func (s *Service) Signer(ctx context.Context, publicKey string) (Signer, error) 
 	if !isHex(publicKey, keyLetters) {
 		return Signer{}, ErrNotFound
 	}
-	signer, found, err := s.Signers.Find(ctx, Key(publicKey))
+	signer, found, err := s.Store.FindSigner(ctx, Key(publicKey))
 	if err == nil && !found {
 		err = ErrNotFound
 	}
@@ -95,13 +97,13 @@ func (s *Service) ListSigners(ctx context.Context, denpaID string) ([]Signer, er
 	if !isUUID(denpaID) {
 		return nil, badMember("denpaId", "denpaId is a uuid in lower case")
 	}
-	return s.Signers.List(ctx, denpaID)
+	return s.Store.ListSigners(ctx, denpaID)
 }
 
 // RevokeSignersOf revokes the signers that were made with an operator key and returns their
 // public keys; repeated it has the same answer. Fault: db_unavailable.
 func (s *Service) RevokeSignersOf(ctx context.Context, keyID string) ([]string, error) {
-	return s.Signers.RevokeOfKey(ctx, keyID, s.now())
+	return s.Store.RevokeSignersOfKey(ctx, keyID, s.now())
 }
 
 // keyPage is how many operator keys one request asks the ledger about.
@@ -113,11 +115,11 @@ const keyPage = 500
 func (s *Service) SweepKeys(ctx context.Context) (swept int, err error) {
 	after := "00000000-0000-0000-0000-000000000000"
 	for {
-		keys, err := s.Signers.KeysInUse(ctx, after, s.now(), keyPage)
+		keys, err := s.Store.ListKeysInUse(ctx, after, s.now(), keyPage)
 		if err != nil || len(keys) == 0 {
 			return swept, err
 		}
-		revoked, err := s.OperatorKeys.RevokedKeys(ctx, keys)
+		revoked, err := s.revokedKeys(ctx, keys)
 		if err != nil {
 			return swept, err
 		}
@@ -134,13 +136,19 @@ func (s *Service) SweepKeys(ctx context.Context) (swept int, err error) {
 	}
 }
 
+// revokedKeys returns which operator keys are revoked or unknown.
+func (s *Service) revokedKeys(ctx context.Context, ids []string) ([]string, error) {
+	r, err := s.Operators.ListRevokedKeys(ctx, &operatorv1.ListRevokedKeysRequest{KeyIds: ids})
+	return r.GetKeyIds(), err
+}
+
 // keyHolds faults with unauthenticated when the operator key that made the signer is
 // revoked, also when the revocation did not reach this service yet.
 func (s *Service) keyHolds(ctx context.Context, signer Signer) error {
 	if signer.KeyID == "" {
 		return nil
 	}
-	revoked, err := s.OperatorKeys.RevokedKeys(ctx, []string{signer.KeyID})
+	revoked, err := s.revokedKeys(ctx, []string{signer.KeyID})
 	if err != nil || len(revoked) == 0 {
 		return err
 	}
@@ -161,5 +169,5 @@ func (s *Service) RevokeSigner(ctx context.Context, owner Owner, publicKey strin
 	if owner.GrantID != "" {
 		by = "app"
 	}
-	return s.Signers.Revoke(ctx, Key(publicKey), owner.DenpaID, owner.GrantID, by, s.now())
+	return s.Store.RevokeSigner(ctx, Key(publicKey), owner.DenpaID, owner.GrantID, by, s.now())
 }

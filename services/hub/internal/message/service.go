@@ -8,19 +8,22 @@ import (
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	moderationv1 "github.com/signalcast/signalcast/proto/moderation/v1"
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 )
 
 // Config is what a service is made of.
 type Config struct {
-	Issuer   string // the base address of the protocol, as clients sign it
-	Now      func() time.Time
-	NewID    func() string // uuids
-	Keys     *HubKeys
-	Messages Messages
-	Signers  Signers
-	Effects  Effects
-	// OperatorKeys reads whether the key that made a signer is revoked.
-	OperatorKeys OperatorKeys
+	Issuer string // the base address of the protocol, as clients sign it
+	Now    func() time.Time
+	NewID  func() string // uuids
+	Keys   *HubKeys
+	Store  Store
+	// Apply does the act of a message at most once for its id and returns the same when it is called again. A fault that
+	// a sender can correct (400 to 429) refuses the message and means that nothing was done. After every other error the
+	// same act is applied again later.
+	Apply func(context.Context, Act) (Result, error)
+	// Operators reads whether the key that made a signer is revoked.
+	Operators operatorv1.OperatorReadServiceClient
 	// Moderation reads which text is hidden.
 	Moderation moderationv1.ModerationServiceClient
 }
@@ -59,7 +62,7 @@ func (s *Service) accepted(ctx context.Context, id string) (Record, error) {
 	if !ok {
 		return Record{}, ErrNotFound
 	}
-	r, found, err := s.Messages.Find(ctx, known, "", "")
+	r, found, err := s.Store.FindMessage(ctx, known, "", "")
 	if err == nil && (!found || r.Pending) {
 		err = ErrNotFound
 	}
@@ -87,7 +90,7 @@ func (s *Service) List(ctx context.Context, q Query) (Page, error) {
 	if _, ok := after.Time(0); !ok {
 		after = syntax.Cursor{}
 	}
-	page, err := s.Messages.List(ctx, q, after)
+	page, err := s.Store.ListMessages(ctx, q, after)
 	if err != nil {
 		return Page{}, err
 	}
@@ -130,7 +133,7 @@ func (s *Service) Verify(ctx context.Context, raw []byte) (Verdict, error) {
 
 // rehearse notes everything that Submit would refuse a client's message for.
 func (s *Service) rehearse(ctx context.Context, m Message, note func(string)) error {
-	signer, found, err := s.Signers.Find(ctx, m.Key)
+	signer, found, err := s.Store.FindSigner(ctx, m.Key)
 	if err != nil {
 		return err
 	}
@@ -144,7 +147,7 @@ func (s *Service) rehearse(ctx context.Context, m Message, note func(string)) er
 	if !known {
 		return nil
 	}
-	there, found, err := s.Messages.Find(ctx, m.ID, m.Key, m.Nonce)
+	there, found, err := s.Store.FindMessage(ctx, m.ID, m.Key, m.Nonce)
 	if err != nil || found && there.ID == m.ID && !there.Pending {
 		return err
 	}

@@ -138,7 +138,7 @@ func newSigner(owner Owner, d SignerDraft, now time.Time) (Signer, error) {
 			return Signer{}, ErrScope.With(memberScope, scope).Say("a signer has no scope that was not granted")
 		}
 	}
-	if !name(0, MaxLabel)(d.Label) {
+	if !syntax.IsName(d.Label, 0, MaxLabel) {
 		return Signer{}, badMember("label", "label has at most %d characters on one line, without format characters", MaxLabel)
 	}
 	s := Signer{
@@ -150,7 +150,7 @@ func newSigner(owner Owner, d SignerDraft, now time.Time) (Signer, error) {
 	}
 	if d.ExpiresAt != "" {
 		at, ok := syntax.ParseStamp(d.ExpiresAt)
-		if !ok || !stamp(d.ExpiresAt) || !at.After(now) {
+		if !ok || !stamps.MatchString(d.ExpiresAt) || !at.After(now) {
 			return Signer{}, badMember("expiresAt", "expiresAt is a time to come, in RFC 3339")
 		}
 		if owner.KeyID != "" && at.After(now.Add(MaxKeyedLife)) {

@@ -58,7 +58,7 @@ func (s *Service) submit(ctx context.Context, raw []byte, by *Bearer) (Submitted
 	if by != nil && (by.DenpaID != m.DenpaID || by.AppID != m.AppID) {
 		return Submitted{}, ErrBearer
 	}
-	switch kept, found, err := s.Messages.Find(ctx, m.ID, m.Key, m.Nonce); {
+	switch kept, found, err := s.Store.FindMessage(ctx, m.ID, m.Key, m.Nonce); {
 	case err != nil:
 		return Submitted{}, err
 	case found && kept.ID == m.ID: // a nonce that another one holds is told last
@@ -75,7 +75,7 @@ func (s *Service) signer(ctx context.Context, m Message) (signer Signer, own boo
 	if _, own = s.Keys.Find(m.Key); own {
 		return Signer{}, true, nil
 	}
-	signer, found, err := s.Signers.Find(ctx, m.Key)
+	signer, found, err := s.Store.FindSigner(ctx, m.Key)
 	if err != nil {
 		return Signer{}, false, err
 	}
@@ -94,7 +94,7 @@ func (s *Service) take(ctx context.Context, m Message, signer Signer) (Submitted
 	if err := s.keyHolds(ctx, signer); err != nil {
 		return Submitted{}, err
 	}
-	kept, _, err := s.Messages.Take(ctx, Record{
+	kept, _, err := s.Store.TakeMessage(ctx, Record{
 		ID: m.ID, Type: m.Type, DenpaID: m.DenpaID, AppID: m.AppID, Key: m.Key, Nonce: m.Nonce,
 		Body: m.Body, ReceivedAt: now, Pending: true, Attempt: s.NewID(),
 	})
@@ -114,13 +114,13 @@ func (s *Service) settle(ctx context.Context, r Record) (Submitted, error) {
 	if err != nil {
 		return Submitted{}, err
 	}
-	result, err := s.Effects.Apply(ctx, act)
+	result, err := s.Apply(ctx, act)
 	// What the effect did is done, whether or not its sender still waits.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleBudget)
 	defer cancel()
 	if err != nil {
 		if refused(err) {
-			if dropping := s.Messages.Drop(ctx, r.ID, r.Attempt); dropping != nil {
+			if dropping := s.Store.DropMessage(ctx, r.ID, r.Attempt); dropping != nil {
 				return Submitted{}, errors.Join(dropping, err)
 			}
 		}
@@ -131,7 +131,7 @@ func (s *Service) settle(ctx context.Context, r Record) (Submitted, error) {
 			return Submitted{}, fmt.Errorf("write result: %w", err)
 		}
 	}
-	first, err := s.Messages.Accept(ctx, r, s.now())
+	first, err := s.Store.AcceptMessage(ctx, r, s.now())
 	r.Pending = false
 	return Submitted{Record: r, Replayed: !first}, err
 }
@@ -178,7 +178,7 @@ const (
 // one.
 func (s *Service) Sweep(ctx context.Context) (settled int, err error) {
 	now := s.now()
-	left, err := s.Messages.Unsettled(ctx, now.Add(-settleAfter), now, sweepBatch)
+	left, err := s.Store.ListUnsettledMessages(ctx, now.Add(-settleAfter), now, sweepBatch)
 	if err != nil {
 		return 0, err
 	}

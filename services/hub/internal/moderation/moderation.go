@@ -78,8 +78,8 @@ type Service struct {
 	now    func() time.Time
 }
 
-// NewService returns a Service on the ledger and the store of this service. Decisions about profiles
-// apply to the sessions of air.
+// NewService returns a Service that decides about applications in store and about everything else in the ledger.
+// A hidden profile is also taken off the air.
 func NewService(
 	ledger moderationv1.ModerationServiceClient, store Store, air *onair.Service, newID func() string, now func() time.Time,
 ) *Service {

@@ -7,7 +7,11 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
+	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
+	stationv1 "github.com/signalcast/signalcast/proto/station/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
@@ -75,11 +79,6 @@ type Operator struct {
 	AlsoOn       []string // origins where this is the same operator
 }
 
-// Heard tells when the rows of partners were read last, by origin. Fault: db_unavailable.
-type Heard interface {
-	Heard(ctx context.Context) (map[string]time.Time, error)
-}
-
 // Reader reads what a partner shows: good rows alone, MaxRows at most. An error says
 // that the whole answer is none.
 type Reader interface {
@@ -87,37 +86,36 @@ type Reader interface {
 	Operators(ctx context.Context, p Partner) ([]Operator, error)
 }
 
-// Copies keeps what partners showed last. Fault of all: db_unavailable.
-type Copies interface {
+// Store stores what partners showed last, and reads the clips and claims of this station. Fault of all: db_unavailable.
+type Store interface {
+	// KeepTapes replaces the tapes of a partner.
 	KeepTapes(ctx context.Context, origin string, list []Tape, at time.Time) error
+	// KeepOperators replaces the operators of a partner.
 	KeepOperators(ctx context.Context, origin string, list []Operator, at time.Time) error
-	// DropOthers forgets all partners but these.
+	// DropOthers deletes the copies of all partners but these.
 	DropOthers(ctx context.Context, origins []string) error
-	// CopiedTapes and CopiedOperators give the rows of all copies since a time.
+	// CopiedTapes returns the tapes of all copies since a time.
 	CopiedTapes(ctx context.Context, since time.Time) ([]Tape, error)
+	// CopiedOperators returns the operators of all copies since a time.
 	CopiedOperators(ctx context.Context, since time.Time) ([]Operator, error)
-}
+	// Heard returns when partners were read last, by origin.
+	Heard(ctx context.Context) (map[string]time.Time, error)
 
-// Shelf is what this station itself shows, and what is watched of all. Fault of all:
-// db_unavailable.
-type Shelf interface {
-	// LocalTapes lists the clips that are ready, boosted ones first, then the newest.
+	// LocalTapes lists the clips of this station that are ready, boosted ones first, then the newest.
 	LocalTapes(ctx context.Context, limit int) ([]Tape, error)
 	// Views counts player starts of tapes here, in their order.
 	Views(ctx context.Context, list []Tape) ([]int64, error)
+	// AddView adds a player start.
 	AddView(ctx context.Context, origin, id string) error
+
+	// Owners returns the operators that have claimed one of these.
+	Owners(ctx context.Context, list []Proof) (map[Proof]operator.ID, error)
 }
 
 // Proof is a wallet at a station.
 type Proof struct {
 	Station  string
 	Identity string // as claim.Address spells it
-}
-
-// Links tells whose a wallet is. Fault: db_unavailable.
-type Links interface {
-	// Owners gives the operators that have proven to be one of these.
-	Owners(ctx context.Context, list []Proof) (map[Proof]operator.ID, error)
 }
 
 // Origins is a set of origins, by name or by address.
@@ -157,8 +155,8 @@ func (w Wanted) has(origin, originURL string) bool {
 	return (len(w.Only) == 0 || w.Only.has(origin, originURL)) && !w.Without.has(origin, originURL)
 }
 
-// OriginOf is scheme, host and port of an address as a browser names them, and empty
-// for what is no address.
+// OriginOf returns the origin of an http or https address: scheme, host without a final dot, and port unless it is the default.
+// It returns "" for anything else.
 func OriginOf(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil || u.Opaque != "" {
@@ -177,4 +175,49 @@ func OriginOf(raw string) string {
 // human tells whether a row is of a person.
 func (o *Operator) human() bool {
 	return o.OperatorType == string(syntax.Human) && (o.Tier == string(syntax.Independent) || o.Tier == string(syntax.House))
+}
+
+// partners returns the active stations of the ledger.
+func partners(ctx context.Context, ledger *ledgerclient.Client) ([]Partner, error) {
+	r, err := ledger.Stations.ListActiveStations(ctx, &stationv1.ListActiveStationsRequest{})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Partner, 0, len(r.GetStations()))
+	for _, st := range r.GetStations() {
+		out = append(out, Partner{
+			Origin: st.GetStationId(), OriginURL: st.GetOriginUrl(), TapesURL: st.GetTapesUrl(), OperatorsURL: st.GetOperatorsUrl(),
+		})
+	}
+	return out, nil
+}
+
+// ranked returns the people of this station who have a decided call, the best first.
+func ranked(ctx context.Context, ledger *ledgerclient.Client, limit int) ([]Operator, error) {
+	r, err := ledger.Records.ListOperators(ctx, &recordv1.ListOperatorsRequest{Limit: int32(limit)})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Operator, 0, len(r.GetOperators()))
+	for _, row := range r.GetOperators() {
+		out = append(out, operatorOf(row.GetOperator(), row.GetStats()))
+	}
+	return out, nil
+}
+
+func operatorOf(o *operatorv1.Operator, st *recordv1.Stats) Operator {
+	one := Operator{
+		ID: operator.ID(o.GetId()), Handle: o.GetHandle(), DisplayName: o.GetDisplayName(), Score: st.GetScore(),
+		Accuracy: int64(st.GetAccuracy()),
+		Total:    st.GetTotal(), Won: st.GetWon(), Lost: st.GetLost(),
+		Pending:  st.GetTotal() - st.GetWon() - st.GetLost() - st.GetVoid(),
+		Resolved: st.GetWon() + st.GetLost(), Streak: st.GetStreak(), Tier: o.GetTier(), OperatorType: o.GetOperatorType(),
+	}
+	if avatar := o.GetAvatarUrl(); avatar != "" {
+		one.AvatarURL = &avatar
+	}
+	if st != nil && st.AvgClvBps != nil {
+		one.AvgClv = new(int64(st.GetAvgClvBps()))
+	}
+	return one
 }

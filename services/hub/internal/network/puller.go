@@ -3,8 +3,9 @@ package network
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 )
@@ -17,15 +18,15 @@ const atOnce = 8
 type Puller struct {
 	ledger *ledgerclient.Client
 	reader Reader
-	copies Copies
+	store  Store
 	now    func() time.Time
 	// Failed hears of a partner whose answer was none; may be nil.
 	Failed func(origin string, err error)
 }
 
 // NewPuller wires it.
-func NewPuller(ledger *ledgerclient.Client, reader Reader, copies Copies, now func() time.Time) *Puller {
-	return &Puller{ledger: ledger, reader: reader, copies: copies, now: now}
+func NewPuller(ledger *ledgerclient.Client, reader Reader, store Store, now func() time.Time) *Puller {
+	return &Puller{ledger: ledger, reader: reader, store: store, now: now}
 }
 
 // Round reads every active partner once. One that fails keeps the copy before; who is
@@ -39,54 +40,33 @@ func (p *Puller) Round(ctx context.Context) error {
 	for i := range list {
 		origins[i] = list[i].Origin
 	}
-	if err := p.copies.DropOthers(ctx, origins); err != nil {
+	if err := p.store.DropOthers(ctx, origins); err != nil {
 		return fmt.Errorf("drop partners: %w", err)
 	}
-	var wg sync.WaitGroup
-	slots, failures := make(chan struct{}, atOnce), make(chan error, 2*len(list))
-	read := func(do func() error) {
-		slots <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			if err := do(); err != nil {
-				failures <- err
-			}
-		})
-	}
+	var work errgroup.Group // without a context, so that a failed write does not cancel the others
+	work.SetLimit(atOnce)
 	for _, one := range list {
 		if one.TapesURL != "" {
-			read(func() error { return p.tapes(ctx, one) })
+			work.Go(func() error { return pull(ctx, p, one, p.reader.Tapes, p.store.KeepTapes) })
 		}
 		if one.OperatorsURL != "" {
-			read(func() error { return p.operators(ctx, one) })
+			work.Go(func() error { return pull(ctx, p, one, p.reader.Operators, p.store.KeepOperators) })
 		}
 	}
-	wg.Wait()
-	close(failures)
-	return <-failures // nil: there is none
+	return work.Wait()
 }
 
-// tapes gives an error where the rows could not be kept; a partner that fails is none.
-func (p *Puller) tapes(ctx context.Context, from Partner) error {
-	list, err := p.reader.Tapes(ctx, from)
-	if err != nil {
-		p.failed(from, err)
-		return nil
+// pull reads one list of a partner and stores it. It returns an error of the store, and passes an error of the partner to Failed.
+func pull[T any](
+	ctx context.Context, p *Puller, from Partner,
+	read func(context.Context, Partner) ([]T, error), keep func(context.Context, string, []T, time.Time) error,
+) error {
+	list, err := read(ctx, from)
+	if err == nil {
+		return keep(ctx, from.Origin, list, p.now())
 	}
-	return p.copies.KeepTapes(ctx, from.Origin, list, p.now())
-}
-
-func (p *Puller) operators(ctx context.Context, from Partner) error {
-	list, err := p.reader.Operators(ctx, from)
-	if err != nil {
-		p.failed(from, err)
-		return nil
-	}
-	return p.copies.KeepOperators(ctx, from.Origin, list, p.now())
-}
-
-func (p *Puller) failed(from Partner, err error) {
 	if p.Failed != nil {
 		p.Failed(from.Origin, err)
 	}
+	return nil
 }

@@ -20,11 +20,12 @@ import (
 
 // world is the register, the partners and the copies of one test.
 type world struct {
+	network.Store
 	mu sync.Mutex
 	stationv1.UnimplementedStationReadServiceServer
 	partners []*stationv1.Station
 	register error
-	store    error
+	fail     error // of the store
 	kept     map[string]string
 	dropped  []string
 }
@@ -48,7 +49,7 @@ func (w *world) keep(key, what string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.kept[key] = what
-	return w.store
+	return w.fail
 }
 
 func (w *world) KeepTapes(_ context.Context, origin string, list []network.Tape, _ time.Time) error {
@@ -61,17 +62,11 @@ func (w *world) KeepOperators(_ context.Context, origin string, list []network.O
 
 func (w *world) DropOthers(_ context.Context, origins []string) error {
 	w.dropped = origins
-	return w.store
+	return w.fail
 }
 
-func (*world) CopiedTapes(context.Context, time.Time) ([]network.Tape, error) { return nil, nil }
-
-func (*world) CopiedOperators(context.Context, time.Time) ([]network.Operator, error) {
-	return nil, nil
-}
-
-// A round reads what partners have; one that fails is told of, and costs the others
-// nothing.
+// TestRound checks that a round reads the lists of all partners, and that a partner whose read fails is reported and does not affect
+// the others.
 func TestRound(t *testing.T) {
 	t.Parallel()
 	w := &world{kept: map[string]string{}}
@@ -98,14 +93,14 @@ func TestRound(t *testing.T) {
 			t.Errorf("%s of %s", key, origin)
 		}
 	}
-	// Without the register nobody is forgotten, and nobody is read.
+	// Without the list of partners no partner is deleted and none is read.
 	w.dropped, w.kept, w.register = nil, map[string]string{}, errors.New("away")
 	if err := p.Round(t.Context()); err == nil || w.dropped != nil || len(w.kept) != 0 {
 		t.Errorf("%v %v", err, w.kept)
 	}
-	w.register, w.store = nil, errors.New("away")
+	w.register, w.fail = nil, errors.New("away")
 	if err := p.Round(t.Context()); err == nil {
-		t.Error("what could not be kept is no mistake")
+		t.Error("a failed write is not reported")
 	}
 }
 

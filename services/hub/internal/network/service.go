@@ -12,36 +12,25 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// Service shows what the stations show together.
-type Service struct {
-	origin string // our own address
-	people string // what stands before a handle in the address of a page of ours
-	copies Copies
-	shelf  Shelf
-	ledger *ledgerclient.Client
-	links  Links
-	claims []claim.Station
-	keep   time.Duration
-	now    func() time.Time
-}
-
 // Config is what a Service is made of.
 type Config struct {
 	Origin string // our own address: scheme, host and port
 	People string // what stands before a handle in the address of a page of ours
-	Copies Copies
-	Shelf  Shelf
+	Store  Store
 	Ledger *ledgerclient.Client
-	Links  Links
 	Claims []claim.Station // that claims may name
 	Keep   time.Duration   // how long a copy is shown
 	Now    func() time.Time
 }
 
+// Service shows what the stations show together.
+type Service struct{ Config }
+
 // NewService needs all of the configuration.
-func NewService(c Config) *Service {
-	return &Service{origin: c.Origin, people: c.People, copies: c.Copies, shelf: c.Shelf, ledger: c.Ledger, links: c.Links, claims: c.Claims, keep: c.Keep, now: c.Now}
-}
+func NewService(c Config) *Service { return &Service{c} }
+
+// Heard returns when partners were read last, by origin. Fault: db_unavailable.
+func (s *Service) Heard(ctx context.Context) (map[string]time.Time, error) { return s.Store.Heard(ctx) }
 
 // Tapes merges our own clips with those of the partners: boosted ones first, then the
 // newest, never more than MaxInARow of one handle in a row. Fault: db_unavailable.
@@ -51,7 +40,7 @@ func (s *Service) Tapes(ctx context.Context, want Wanted, limit int) ([]Tape, er
 		return nil, err
 	}
 	all = spread(all, limit)
-	views, err := s.shelf.Views(ctx, all)
+	views, err := s.Store.Views(ctx, all)
 	if err != nil {
 		return nil, err
 	}
@@ -65,17 +54,17 @@ func (s *Service) Tapes(ctx context.Context, want Wanted, limit int) ([]Tape, er
 // partners, and partners in the order of their names.
 func (s *Service) tapes(ctx context.Context, want Wanted) ([]Tape, error) {
 	var all []Tape
-	if want.has(Hub, s.origin) {
-		own, err := s.shelf.LocalTapes(ctx, MaxRows)
+	if want.has(Hub, s.Origin) {
+		own, err := s.Store.LocalTapes(ctx, MaxRows)
 		if err != nil {
 			return nil, err
 		}
 		for _, t := range own {
-			t.Origin, t.OriginURL, t.Href = Hub, s.origin, s.people+t.Handle
+			t.Origin, t.OriginURL, t.Href = Hub, s.Origin, s.People+t.Handle
 			all = append(all, t)
 		}
 	}
-	theirs, err := s.copies.CopiedTapes(ctx, s.now().Add(-s.keep))
+	theirs, err := s.Store.CopiedTapes(ctx, s.Now().Add(-s.Keep))
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +124,7 @@ func spread(list []Tape, limit int) []Tape {
 
 // View counts a start of a tape. Fault: db_unavailable.
 func (s *Service) View(ctx context.Context, t Tape) error {
-	return s.shelf.AddView(ctx, t.Origin, t.ID)
+	return s.Store.AddView(ctx, t.Origin, t.ID)
 }
 
 // Find finds a tape that is shown. Faults: ErrTape, db_unavailable.
@@ -163,19 +152,19 @@ const ownRows = 2 * MaxOperators
 func (s *Service) Operators(ctx context.Context, want Wanted, limit int) ([]Operator, error) {
 	var own []Operator
 	full := false
-	if want.has(Hub, s.origin) {
-		list, err := ranked(ctx, s.ledger, ownRows)
+	if want.has(Hub, s.Origin) {
+		list, err := ranked(ctx, s.Ledger, ownRows)
 		if err != nil {
 			return nil, err
 		}
 		full = len(list) == ownRows
 		for _, o := range list {
-			if o.Origin, o.OriginURL, o.Href = Hub, s.origin, s.people+o.Handle; o.human() {
+			if o.Origin, o.OriginURL, o.Href = Hub, s.Origin, s.People+o.Handle; o.human() {
 				own = append(own, o)
 			}
 		}
 	}
-	theirs, err := s.copies.CopiedOperators(ctx, s.now().Add(-s.keep))
+	theirs, err := s.Store.CopiedOperators(ctx, s.Now().Add(-s.Keep))
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +205,7 @@ func (s *Service) link(ctx context.Context, own []Operator, full bool, theirs []
 	if len(own) == 0 || len(proofs) == 0 {
 		return theirs, nil
 	}
-	owners, err := s.links.Owners(ctx, proofs)
+	owners, err := s.Store.Owners(ctx, proofs)
 	if err != nil {
 		return nil, err
 	}
@@ -241,7 +230,7 @@ func (s *Service) link(ctx context.Context, own []Operator, full bool, theirs []
 // proof is the wallet that a partner's row is of: the one whose profile it leads to. A
 // handle proves nothing, anybody may have it elsewhere.
 func (s *Service) proof(o *Operator) (Proof, bool) {
-	for _, st := range s.claims {
+	for _, st := range s.Claims {
 		rest, ok := strings.CutPrefix(o.Href, st.Profile)
 		if !ok || st.Name != o.Origin {
 			continue

@@ -23,7 +23,7 @@ const wallet = "0x52908400098527886E0F7030069857D2E4169EE7"
 
 // fieldOf is a hub with its own people, the rows of its partners, and claims.
 type fieldOf struct {
-	network.Copies
+	network.Store
 	recordv1.UnimplementedRecordServiceServer
 	own, theirs []network.Operator
 	claims      map[network.Proof]operator.ID
@@ -60,7 +60,7 @@ func (f *fieldOf) shown(t *testing.T, want network.Wanted) string {
 	t.Helper()
 	conn := testkit.Link(t, func(r grpc.ServiceRegistrar) { recordv1.RegisterRecordServiceServer(r, f) })
 	s := network.NewService(network.Config{
-		Origin: "https://hub.example", People: "https://hub.example/u/", Copies: f, Ledger: ledgerclient.New(conn), Links: f, Keep: time.Minute, Now: time.Now,
+		Origin: "https://hub.example", People: "https://hub.example/u/", Store: f, Ledger: ledgerclient.New(conn), Keep: time.Minute, Now: time.Now,
 		Claims: []claim.Station{{Name: "river", Profile: "https://river.example/u/"}},
 	})
 	list, err := s.Operators(t.Context(), want, network.MaxOperators)
@@ -84,8 +84,8 @@ func person(id operator.ID, origin, handle, href string, score int64) network.Op
 	}
 }
 
-// A partner's row is ours where it leads to the profile of a wallet that was proven to
-// be ours at that very station. A handle that is the same proves nothing.
+// TestLink checks that an operator of a partner is merged with an operator of this hub if its link names a wallet that the latter has
+// claimed at that station. An equal handle is not sufficient.
 func TestLink(t *testing.T) {
 	t.Parallel()
 	const u = "https://river.example/u/"
@@ -123,8 +123,8 @@ func TestLink(t *testing.T) {
 	}
 }
 
-// Somebody of ours who stands below what is read of our own ranking is one row too. Who
-// has no row here keeps the one there.
+// TestLinkBehindTheList checks that an operator is merged too if its rank at this hub is below the part of the ranking that is read.
+// An operator without a row at this hub keeps the row of the partner.
 func TestLinkBehindTheList(t *testing.T) {
 	t.Parallel()
 	f := &fieldOf{
@@ -144,7 +144,7 @@ func TestLinkBehindTheList(t *testing.T) {
 	}
 }
 
-// Rows of others never take the place of ours for whoever asks for ours alone.
+// TestOwnRowsAlone checks that operators of partners do not displace those of this hub if only the latter are requested.
 func TestOwnRowsAlone(t *testing.T) {
 	t.Parallel()
 	f := &fieldOf{own: []network.Operator{person("1", "", "mara", "", 5)}}

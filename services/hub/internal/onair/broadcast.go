@@ -37,15 +37,10 @@ type GoLive struct {
 	Label       string
 }
 
-// Announce keeps a broadcast, once for its id. Fault: db_unavailable.
-func (s *Service) Announce(ctx context.Context, b Broadcast) error {
-	return s.store.Announce(ctx, b)
-}
-
 // Announced finds a broadcast of an owner. Faults: ErrNoBroadcast, ErrNotYours,
 // db_unavailable.
 func (s *Service) Announced(ctx context.Context, id, owner string) (Broadcast, error) {
-	b, found, err := s.store.Broadcast(ctx, id)
+	b, found, err := s.Store.Broadcast(ctx, id)
 	switch {
 	case err != nil:
 		return b, err

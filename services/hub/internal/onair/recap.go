@@ -10,7 +10,6 @@ import (
 	"github.com/signalcast/signalcast/pkg/syntax"
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
-	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
 // Bounds of what is read of somebody's calls.
@@ -22,11 +21,6 @@ const (
 
 // ErrNoShow is the answer for a session that is not there, or not of this operator.
 var ErrNoShow = fault.New(fault.NotFound, "not_found", "")
-
-// Directory finds operators. Fault: not_found.
-type Directory interface {
-	OperatorByHandle(ctx context.Context, handle syntax.Handle) (operator.Operator, error)
-}
 
 // Around is what happened around the sessions of an operator in some time.
 type Around struct {
@@ -80,7 +74,7 @@ func (s *Service) Recap(ctx context.Context, handle syntax.Handle, showID string
 	if err != nil || !found {
 		return nil, err
 	}
-	now := s.now()
+	now := s.Now()
 	out := &Recap{Session: session, Length: session.Length(now), Peak: session.Peak}
 	until := now
 	if !session.EndedAt.IsZero() {
@@ -89,15 +83,15 @@ func (s *Service) Recap(ctx context.Context, handle syntax.Handle, showID string
 	if out.Calls, err = s.calls(ctx, handle, session.StartedAt, until, MaxReceipts); err != nil {
 		return nil, err
 	}
-	who, err := s.directory.OperatorByHandle(ctx, handle)
+	who, err := s.People.ByHandle(ctx, handle)
 	if err != nil {
 		return nil, err
 	}
-	watched, err := s.store.SessionWatched(ctx, session.ID)
+	watched, err := s.Store.SessionWatched(ctx, session.ID)
 	if err != nil {
 		return nil, err
 	}
-	if out.Around, err = s.store.Around(ctx, handle, who.ID, session.StartedAt, until); err != nil {
+	if out.Around, err = s.Store.Around(ctx, handle, who.ID, session.StartedAt, until); err != nil {
 		return nil, err
 	}
 	out.Avg = watched.Average()
@@ -112,11 +106,11 @@ func (s *Service) session(ctx context.Context, handle syntax.Handle, showID stri
 	if showID == "" {
 		return s.Last(ctx, handle)
 	}
-	found, ok, err := s.store.Find(ctx, handle, showID)
+	found, ok, err := s.Store.Find(ctx, handle, showID)
 	if err == nil && !ok {
 		err = ErrNoShow
 	}
-	return found.At(s.now()), ok, err
+	return found.At(s.Now()), ok, err
 }
 
 // calls returns the calls that were filed from one time up to another, newest first.
@@ -124,7 +118,7 @@ func (s *Service) calls(ctx context.Context, handle syntax.Handle, from, to time
 	var out []*signalv1.Signal
 	cursor := syntax.NewCursor("ffffffff-ffff-ffff-ffff-ffffffffffff", syntax.TimeKey(to)).Encode()
 	for {
-		r, err := s.records.ListCalls(ctx, &recordv1.ListCallsRequest{Handle: string(handle), Limit: callPage, Cursor: cursor})
+		r, err := s.Records.ListCalls(ctx, &recordv1.ListCallsRequest{Handle: string(handle), Limit: callPage, Cursor: cursor})
 		if err != nil {
 			return nil, err
 		}
@@ -188,4 +182,84 @@ func (s *Service) spokenOf(ctx context.Context, session Session) (*Top, error) {
 		return nil, nil
 	}
 	return &Top{MarketID: session.Signal.MarketID}, nil
+}
+
+// MaxSteps is the largest number of steps in a series.
+const MaxSteps = 672
+
+// Window is a period that ends now, with the step of its series.
+type Window struct {
+	Name string
+	Span time.Duration
+	Step time.Duration
+}
+
+// windows are the windows that a request can name, the default first.
+var windows = [...]Window{
+	{"24h", 24 * time.Hour, time.Minute},
+	{"7d", 7 * 24 * time.Hour, 10 * time.Minute},
+	{"28d", 28 * 24 * time.Hour, time.Hour},
+}
+
+// ParseWindow returns the window with a name; 24 hours for an unknown name.
+func ParseWindow(raw string) Window {
+	for _, w := range windows {
+		if w.Name == raw {
+			return w
+		}
+	}
+	return windows[0]
+}
+
+// Step is the mean number of viewers in one step of a series, rounded.
+type Step struct {
+	At      time.Time
+	Viewers int64
+}
+
+// Stretch has the totals of the sessions and viewer samples of a period.
+type Stretch struct {
+	Sessions int64
+	Live     time.Duration
+	Peak     int64
+	Watched
+}
+
+// Analytics has the audience of the sessions of an operator in a window.
+type Analytics struct {
+	Window Window
+	Stretch
+	ViewerMinutes int64
+	Signals       int64 // MaxCounted at most
+	Around
+	OverlaySets int64
+	Series      []Step // oldest first: the newest MaxSteps steps that had a session
+}
+
+// Analytics returns the audience of the sessions of an operator. Faults: not_found, db_unavailable, those of the ledger.
+func (s *Service) Analytics(ctx context.Context, handle syntax.Handle, w Window) (Analytics, error) {
+	now := s.Now()
+	from, out := now.Add(-w.Span), Analytics{Window: w}
+	who, err := s.People.ByHandle(ctx, handle)
+	if err != nil {
+		return out, err
+	}
+	calls, err := s.calls(ctx, handle, from, now, MaxCounted)
+	if err != nil {
+		return out, err
+	}
+	out.Signals = int64(len(calls))
+	if out.Stretch, err = s.Store.Stretch(ctx, handle, from, now); err != nil {
+		return out, err
+	}
+	// Each sample counts for the whole interval between two samples.
+	out.ViewerMinutes = int64(time.Duration(out.Viewers) * SampleEvery / time.Minute)
+	if out.Around, err = s.Store.Around(ctx, handle, who.ID, from, now); err != nil {
+		return out, err
+	}
+	if out.OverlaySets, err = s.Store.OverlaySets(ctx, handle, from); err != nil {
+		return out, err
+	}
+	out.Series, err = s.Store.Series(ctx, handle, from, w.Step, MaxSteps)
+	return out, err
 }

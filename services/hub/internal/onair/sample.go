@@ -24,27 +24,27 @@ type Sample struct {
 	Viewers int64
 }
 
-// publishTime bounds the report of viewers to the ledger.
+// publishTime bounds one report of viewers to the ledger.
 const publishTime = 900 * time.Millisecond
 
 // Sampler counts the viewers of everybody who is live. One process does it at a time.
 type Sampler struct {
 	service *Service
 	ledger  feedv1.FeedServiceClient
-	told    map[syntax.Handle]bool // have viewers, as the ledger knows
+	watched map[syntax.Handle]bool // operators with viewers in the last report
 	swept   time.Time
 }
 
 // NewSampler returns a Sampler that counts for s and reports to the ledger.
 func NewSampler(s *Service, ledger feedv1.FeedServiceClient) *Sampler {
-	return &Sampler{service: s, ledger: ledger, told: map[syntax.Handle]bool{}}
+	return &Sampler{service: s, ledger: ledger, watched: map[syntax.Handle]bool{}}
 }
 
 // Round counts once, for the record and for the ledger. While nobody can be counted
 // the record has no sample. Fault: db_unavailable, those of the ledger.
 func (p *Sampler) Round(ctx context.Context) error {
-	s, now := p.service, p.service.now()
-	list, err := s.store.Live(ctx, now)
+	s, now := p.service, p.service.Now()
+	list, err := s.Store.Live(ctx, now)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (p *Sampler) Round(ctx context.Context) error {
 	}
 	var counts []int64
 	if len(handles) > 0 {
-		if counts, err = s.audience.Count(ctx, handles, now); err != nil {
+		if counts, err = s.countViewers(ctx, handles, now); err != nil {
 			return nil //nolint:nilerr // nobody is counted
 		}
 	}
@@ -62,21 +62,21 @@ func (p *Sampler) Round(ctx context.Context) error {
 	for i := range list {
 		samples[i] = Sample{ShowID: list[i].ShowID, Handle: list[i].Handle, Viewers: counts[i]}
 	}
-	if err := s.store.Sample(ctx, samples, now); err != nil {
+	if err := s.Store.Sample(ctx, samples, now); err != nil {
 		return err
 	}
 	if p.swept.IsZero() || now.Sub(p.swept) > time.Hour {
-		if err := s.store.Thin(ctx, now.Add(-keepSamples)); err != nil {
+		if err := s.Store.Thin(ctx, now.Add(-keepSamples)); err != nil {
 			return err
 		}
 		p.swept = now
 	}
-	return p.tell(ctx, samples, now)
+	return p.report(ctx, samples, now)
 }
 
-// tell reports to the ledger how many watch whom, and once those who have no viewers any more. The
-// ledger adds them up over the markets that their streams are bound to.
-func (p *Sampler) tell(ctx context.Context, samples []Sample, now time.Time) error {
+// report sends the ledger the number of viewers of each operator who has any, and once a zero for each whose last
+// viewer has left. The ledger adds the viewers of a market's streams.
+func (p *Sampler) report(ctx context.Context, samples []Sample, now time.Time) error {
 	r, at := &feedv1.PublishRequest{}, timestamppb.New(now)
 	add := func(handle syntax.Handle, viewers int64) {
 		r.Watching = append(r.Watching, &feedv1.Watching{Handle: string(handle), Viewers: viewers, At: at})
@@ -88,7 +88,7 @@ func (p *Sampler) tell(ctx context.Context, samples []Sample, now time.Time) err
 			add(one.Handle, one.Viewers)
 		}
 	}
-	for handle := range p.told {
+	for handle := range p.watched {
 		if !has[handle] {
 			add(handle, 0)
 		}
@@ -101,6 +101,6 @@ func (p *Sampler) tell(ctx context.Context, samples []Sample, now time.Time) err
 	if _, err := p.ledger.Publish(ctx, r); err != nil {
 		return err
 	}
-	p.told = has
+	p.watched = has
 	return nil
 }

@@ -2,12 +2,14 @@ package onair
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/kv"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/ingest"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
 // keepList is how long one reading of the live list serves who asks whether somebody
@@ -16,24 +18,18 @@ const keepList = time.Second
 
 // Config is what a Service is made of.
 type Config struct {
-	Store    Store
-	Streams  Streams // nil: nothing is provisioned
-	Audience Audience
-	Records  recordv1.RecordServiceClient // of the ledger
-	People   Directory
-	Now      func() time.Time
-	NewID    func() string // uuid v7
+	Store   Store
+	Ingest  *ingest.Service              // nil: no streams are provisioned
+	Redis   *kv.Client                   // counts viewers
+	Records recordv1.RecordServiceClient // of the ledger
+	People  operator.Directory
+	Now     func() time.Time
+	NewID   func() string // uuid v7
 }
 
-// Service is what happens on the air.
+// Service manages sessions, overlays and viewers of live operators.
 type Service struct {
-	store     Store
-	streams   Streams
-	audience  Audience
-	records   recordv1.RecordServiceClient
-	directory Directory
-	now       func() time.Time
-	newID     func() string
+	Config
 
 	mu   sync.Mutex
 	list []Show
@@ -41,13 +37,8 @@ type Service struct {
 	read time.Time // zero: not read
 }
 
-// NewService needs all of the configuration but the streams.
-func NewService(c Config) *Service {
-	if c.Streams == nil {
-		c.Streams = NoStreams{}
-	}
-	return &Service{store: c.Store, streams: c.Streams, audience: c.Audience, records: c.Records, directory: c.People, now: c.Now, newID: c.NewID}
-}
+// NewService returns a Service. All of the configuration except Ingest is required.
+func NewService(c Config) *Service { return &Service{Config: c} }
 
 // Beat takes a heartbeat: of a client, or of video that arrived. Faults:
 // ErrNotApproved, db_unavailable.
@@ -60,8 +51,8 @@ func (s *Service) beat(ctx context.Context, b Start) (Session, error) {
 	if err != nil {
 		return Session{}, err
 	}
-	b.At, b.NewID, b.Provisioned = s.now(), s.newID(), url
-	session, err := s.store.Beat(ctx, b)
+	b.At, b.NewID, b.Provisioned = s.Now(), s.NewID(), url
+	session, err := s.Store.Beat(ctx, b)
 	if session.StartedAt.Equal(session.LastBeat) { // it is new
 		s.forget()
 	}
@@ -72,7 +63,7 @@ func (s *Service) beat(ctx context.Context, b Start) (Session, error) {
 // Fault: db_unavailable.
 func (s *Service) Offline(ctx context.Context, handle syntax.Handle) (Session, bool, error) {
 	defer s.forget()
-	return s.store.End(ctx, handle, s.now())
+	return s.Store.End(ctx, handle, s.Now())
 }
 
 // StreamChanged looks again where the viewers of an operator are sent.
@@ -83,15 +74,14 @@ func (s *Service) StreamChanged(ctx context.Context, handle syntax.Handle) error
 	if err != nil {
 		return err
 	}
-	return s.store.Refresh(ctx, handle, url, s.now())
+	return s.Store.Refresh(ctx, handle, url, s.Now())
 }
 
 func (s *Service) provisioned(ctx context.Context, handle syntax.Handle) (string, error) {
-	url, ok, err := s.streams.Playback(ctx, string(handle))
-	if err != nil || !ok {
-		return "", err
+	if s.Ingest == nil {
+		return "", nil
 	}
-	return url, nil
+	return s.Ingest.Playback(ctx, handle)
 }
 
 // Current is the open session of an operator, live or not yet; false: there is none.
@@ -103,14 +93,27 @@ func (s *Service) Current(ctx context.Context, handle syntax.Handle) (Session, b
 
 // Last is the newest session of an operator as it stands now. Fault: db_unavailable.
 func (s *Service) Last(ctx context.Context, handle syntax.Handle) (Session, bool, error) {
-	last, found, err := s.store.Last(ctx, handle)
-	return last.At(s.now()), found, err
+	last, found, err := s.Store.Last(ctx, handle)
+	return last.At(s.Now()), found, err
+}
+
+// OnScreen returns the session of an operator that viewers can watch, with the market that is shown: that of the overlay
+// signal, else the one of the heartbeats. It returns false if the operator is not live. Fault: db_unavailable.
+func (s *Service) OnScreen(ctx context.Context, handle syntax.Handle) (Session, bool, error) {
+	session, _, err := s.Current(ctx, handle)
+	if err != nil || !session.Live() {
+		return Session{}, false, err
+	}
+	if over, set, err := s.Overlay(ctx, handle); err == nil && set {
+		session.MarketID = over.MarketID
+	}
+	return session, true, nil
 }
 
 // Live lists who can be watched now, the most watched first, MaxLive at most.
 // Fault: db_unavailable.
 func (s *Service) Live(ctx context.Context) ([]Show, error) {
-	list, err := s.store.Live(ctx, s.now())
+	list, err := s.Store.Live(ctx, s.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -121,12 +124,7 @@ func (s *Service) Live(ctx context.Context) ([]Show, error) {
 // Recent lists who went off the air in the last 24 hours, the newest first.
 // Fault: db_unavailable.
 func (s *Service) Recent(ctx context.Context) ([]Past, error) {
-	return s.store.Recent(ctx, s.now())
-}
-
-// Broadcasts is how many sessions an operator had. Fault: db_unavailable.
-func (s *Service) Broadcasts(ctx context.Context, handle syntax.Handle) (int64, error) {
-	return s.store.Count(ctx, handle)
+	return s.Store.Recent(ctx, s.Now())
 }
 
 // count puts the viewers of this moment into the list; while they cannot be counted,
@@ -139,7 +137,7 @@ func (s *Service) count(ctx context.Context, list []Show) {
 	if len(handles) == 0 {
 		return
 	}
-	counts, err := s.audience.Count(ctx, handles, s.now())
+	counts, err := s.countViewers(ctx, handles, s.Now())
 	if err != nil {
 		return
 	}
@@ -181,12 +179,12 @@ func (s *Service) OnAir(ctx context.Context) (map[syntax.Handle]Show, error) {
 func (s *Service) shown(ctx context.Context) ([]Show, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.now()
+	now := s.Now()
 	if !s.read.IsZero() && now.Sub(s.read) < keepList && !now.Before(s.read) {
 		return s.list, s.away
 	}
 	// What fails is not tried again by everybody who waits for it.
-	s.list, s.away = s.store.Live(ctx, now)
+	s.list, s.away = s.Store.Live(ctx, now)
 	s.read = now
 	if ctx.Err() != nil { // who asked has left, and says nothing about the list
 		s.read = time.Time{}
@@ -199,20 +197,4 @@ func (s *Service) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.read = time.Time{}
-}
-
-// errAway is why an audience of nobody counts nobody.
-var errAway = errors.New("nobody is counted")
-
-// NoAudience is where nobody is counted.
-type NoAudience struct{}
-
-// See implements Audience.
-func (NoAudience) See(context.Context, syntax.Handle, string, string, time.Time) (int64, error) {
-	return 0, errAway
-}
-
-// Count implements Audience.
-func (NoAudience) Count(context.Context, []syntax.Handle, time.Time) ([]int64, error) {
-	return nil, errAway
 }

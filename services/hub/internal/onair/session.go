@@ -1,6 +1,7 @@
 package onair
 
 import (
+	"context"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/fault"
@@ -100,4 +101,72 @@ type Past struct {
 	Peak               int64
 	Signal             *Signal // when it ended
 	Approved           bool    // by an administrator
+}
+
+// Values of State.Word.
+const (
+	StateIdle  = "idle"
+	StateLive  = "live"
+	StateEnded = "ended"
+)
+
+// State is what an operator broadcasts now.
+type State struct {
+	Word      string
+	Session   Session // the newest one; without an id there was none
+	Stream    string  // address of the stream, also while the operator is not live; empty: none
+	Viewers   int64
+	Approved  bool            // by an administrator
+	MarketID  syntax.MarketID // market on the air; empty: none
+	UpdatedAt time.Time
+}
+
+// State returns what an operator broadcasts: live, ended for 24 hours after a session that was live, otherwise idle. A suspended
+// operator is idle. Fault: db_unavailable.
+func (s *Service) State(ctx context.Context, handle syntax.Handle) (State, error) {
+	now := s.Now()
+	out := State{Word: StateIdle, UpdatedAt: now}
+	streamer, err := s.Store.Streamer(ctx, handle)
+	if err != nil || streamer.Status == Suspended {
+		return out, err
+	}
+	out.Approved = streamer.Status == Approved
+	last, found, err := s.Last(ctx, handle)
+	out.Session = last
+	if err != nil {
+		return out, err
+	}
+	if found {
+		out.UpdatedAt = last.LastBeat
+	}
+	switch {
+	case last.Live():
+		out.Word, out.Stream, out.Viewers = StateLive, last.URL, s.Viewers(ctx, handle)
+	case found && !last.Open():
+		out.UpdatedAt = last.EndedAt
+		if last.Aired && last.EndedAt.After(now.Add(-RecentSpan)) {
+			out.Word = StateEnded
+		}
+	}
+	if last.Open() {
+		out.MarketID = last.MarketID
+		if o, set, err := s.Overlay(ctx, handle); err != nil {
+			return out, err
+		} else if set && out.MarketID == "" {
+			out.MarketID = o.MarketID
+		}
+	}
+	if out.Stream == "" {
+		out.Stream, err = s.watchable(ctx, handle)
+	}
+	return out, err
+}
+
+// watchable returns the address of the stream of an operator who is not live: of the provisioned stream or the one bound last.
+func (s *Service) watchable(ctx context.Context, handle syntax.Handle) (string, error) {
+	url, err := s.provisioned(ctx, handle)
+	if err != nil || url != "" {
+		return url, err
+	}
+	return s.Store.BoundTo(ctx, handle)
 }

@@ -2,6 +2,7 @@ package onair
 
 import (
 	"context"
+	"time"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 )
@@ -9,7 +10,7 @@ import (
 // MaxLanes is how many lanes an operator may choose.
 const MaxLanes = 5
 
-// Status is where an operator stands as a streamer.
+// Status is the state of the registration of an operator as a streamer.
 type Status string
 
 // The statuses. Who never registered may be live as well; only who was suspended may
@@ -27,34 +28,22 @@ type Streamer struct {
 	Lanes  []string // keys of lanes of the programme
 }
 
-// Streamer reads where an operator stands. Fault: db_unavailable.
-func (s *Service) Streamer(ctx context.Context, handle syntax.Handle) (Streamer, error) {
-	return s.store.Streamer(ctx, handle)
-}
-
-// Approved tells whether streams may be provisioned for an operator.
-// Fault: db_unavailable.
-func (s *Service) Approved(ctx context.Context, handle string) (bool, error) {
-	one, err := s.store.Streamer(ctx, syntax.Handle(handle))
-	return one.Status == Approved, err
-}
-
 // Register asks an admin for approval; first is false where that was done before, and
 // then nothing changes. Nil lanes stay as they are. Fault: db_unavailable.
 func (s *Service) Register(ctx context.Context, handle syntax.Handle, lanes []string) (status Status, first bool, err error) {
-	return s.store.Register(ctx, handle, lanes, s.now())
+	return s.Store.Register(ctx, handle, lanes, s.Now())
 }
 
 // ChooseLanes keeps the lanes of an operator. Fault: db_unavailable.
 func (s *Service) ChooseLanes(ctx context.Context, handle syntax.Handle, lanes []string) error {
-	return s.store.ChooseLanes(ctx, handle, lanes, s.now())
+	return s.Store.ChooseLanes(ctx, handle, lanes, s.Now())
 }
 
 // Decide sets the status of an operator. A suspension ends the live session, clears the
 // overlay signal, and hides bindings and clips. Fault: db_unavailable.
 func (s *Service) Decide(ctx context.Context, handle syntax.Handle, status Status) error {
 	defer s.forget()
-	return s.store.Decide(ctx, handle, status, s.now())
+	return s.Store.Decide(ctx, handle, status, s.Now())
 }
 
 // Hide hides the streams, clips and overlay of an operator on pages, in API responses and in
@@ -69,7 +58,7 @@ func (s *Service) Hide(ctx context.Context, handle syntax.Handle, hidden bool) e
 			return err
 		}
 	}
-	return s.store.Hide(ctx, handle, hidden, url, s.now())
+	return s.Store.Hide(ctx, handle, hidden, url, s.Now())
 }
 
 // laneKeys are the lanes of the programme, and the names of content lanes that mean one.
@@ -93,4 +82,56 @@ func ParseLanes(list []string) (keys []string, ok bool) {
 		keys = append(keys, key)
 	}
 	return keys, len(keys) <= MaxLanes
+}
+
+// Bounds of an overlay signal.
+const (
+	MaxName       = 200
+	MaxSlug       = 120
+	MaxAnnotation = 180
+	// OverlayLife is the time after which a signal expires unless it is set again or a heartbeat arrives.
+	OverlayLife = 12 * time.Hour
+)
+
+// Overlay is the market that an operator shows over its video.
+type Overlay struct {
+	MarketID   syntax.MarketID
+	Name       string
+	YesPct     *float64 // 0 to 100; nil: unknown
+	Handle     syntax.Handle
+	Slug       *string // nil: none
+	UpdatedAt  time.Time
+	Annotation *string
+	ClosesAt   time.Time // zero: not stated
+}
+
+// IsSlug reports whether s has 1 to MaxSlug characters of a-z, 0-9 and -.
+func IsSlug(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
+			return false
+		}
+	}
+	return s != "" && len(s) <= MaxSlug
+}
+
+// Overlay returns the signal of an operator, or false without one. Fault: db_unavailable.
+func (s *Service) Overlay(ctx context.Context, handle syntax.Handle) (Overlay, bool, error) {
+	return s.Store.Overlay(ctx, handle, s.Now())
+}
+
+// SetOverlay replaces the signal of an operator and returns the stored one. Faults: ErrNotApproved, db_unavailable.
+func (s *Service) SetOverlay(ctx context.Context, o Overlay) (Overlay, error) {
+	defer s.forget()
+	now := s.Now()
+	o.UpdatedAt = now
+	at, err := s.Store.SetOverlay(ctx, o, now.Add(OverlayLife))
+	o.UpdatedAt = at
+	return o, err
+}
+
+// ClearOverlay deletes the signal of an operator, if there is one. Fault: db_unavailable.
+func (s *Service) ClearOverlay(ctx context.Context, handle syntax.Handle) error {
+	defer s.forget()
+	return s.Store.ClearOverlay(ctx, handle, s.Now())
 }

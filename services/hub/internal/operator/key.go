@@ -1,8 +1,6 @@
 package operator
 
 import (
-	"time"
-
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 )
@@ -21,18 +19,6 @@ var (
 	ErrPermissions = fault.New(fault.Invalid, "invalid_permissions",
 		"permissions are read, signal and broadcast, each at most once and at least one").With("field", "permissions")
 )
-
-// Key is an operator key without its plaintext, which nobody keeps.
-type Key struct {
-	ID          string
-	Label       string
-	Tier        string
-	Permissions []string
-	Strict      bool // held to its permissions on every route
-	Active      bool
-	LastUsedAt  time.Time // zero: never
-	CreatedAt   time.Time
-}
 
 // KeyDraft asks for a key.
 type KeyDraft struct {

@@ -1,7 +1,6 @@
 package operator
 
 import (
-	"context"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/fault"
@@ -54,31 +53,5 @@ type Class struct {
 	Actor  string
 }
 
-// Directory reads operators. Faults: not_found.
-type Directory interface {
-	OperatorByID(ctx context.Context, id ID) (Operator, error)
-	OperatorByHandle(ctx context.Context, handle syntax.Handle) (Operator, error)
-}
-
 // ErrUnknown is the answer for an operator or key that is not there.
 var ErrUnknown = fault.New(fault.NotFound, "not_found", "")
-
-// Ledger is the owner of operators and keys.
-type Ledger interface {
-	// SignIn finds or creates the operator of a verified identity; the
-	// boolean tells that it is new.
-	SignIn(ctx context.Context, who Identity) (Operator, bool, error)
-	// MintKey faults with invalid_permissions for a word that is none or comes
-	// twice, and with key_limit_reached beyond ten active keys.
-	MintKey(ctx context.Context, owner ID, draft KeyDraft) (plaintext string, key Key, err error)
-	// ListKeys gives the owner's keys, newest first.
-	ListKeys(ctx context.Context, owner ID) ([]Key, error)
-	// RevokeKey revokes a key, deactivates the webhooks that were made with it and returns
-	// their ids; repeated it has the same answer. It faults with not_found when the key is
-	// unknown or not the owner's.
-	RevokeKey(ctx context.Context, owner ID, keyID string) (k Key, webhooks []string, err error)
-	// EndSessions ends all sessions of an operator. Fault: not_found.
-	EndSessions(ctx context.Context, id ID) error
-	// Classify faults with not_found for an unknown handle.
-	Classify(ctx context.Context, class Class) (Operator, error)
-}

@@ -18,9 +18,7 @@ import (
 func (b *bench) drip(addr, name string, length int, body []byte) net.Conn {
 	b.t.Helper()
 	c, err := (&net.Dialer{}).DialContext(b.t.Context(), "tcp", addr)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	noError(b.t, err)
 	b.t.Cleanup(func() { _ = c.Close() })
 	_, err = fmt.Fprintf(c, "PUT /ingest/%s/mara_k/%s HTTP/1.1\r\nHost: video.example\r\nContent-Length: %d\r\n\r\n%s", key, name, length, body)
 	if err = errors.Join(err, c.SetReadDeadline(time.Now().Add(30*time.Second))); err != nil {
@@ -102,7 +100,7 @@ func TestOpenPushes(t *testing.T) {
 	}
 }
 
-// unread is a body that nobody may read.
+// unread is a body that fails the test when it is read.
 type unread struct{ t *testing.T }
 
 func (u unread) Read([]byte) (int, error) {
@@ -110,7 +108,7 @@ func (u unread) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// TestLengthBeforeBody: what says that it is too large is refused unread.
+// TestLengthBeforeBody checks that an upload with too large a Content-Length is refused before its body is read.
 func TestLengthBeforeBody(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

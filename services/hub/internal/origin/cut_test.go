@@ -22,10 +22,27 @@ func clipID(n int) string { return fmt.Sprintf("0199f0c0-0000-7000-8000-%012d", 
 func files(t *testing.T, dir string) []os.DirEntry {
 	t.Helper()
 	list, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return list
+}
+
+// film makes a stream in a folder with ffmpeg, pushes it, and returns its playlist.
+func (b *bench) film(dir string, args []string) (playlist []byte) {
+	b.t.Helper()
+	if out, err := exec.CommandContext(b.t.Context(), "ffmpeg", args...).CombinedOutput(); err != nil {
+		b.t.Fatalf("ffmpeg: %v %s", err, out)
+	}
+	for _, f := range files(b.t, dir) {
+		raw, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		noError(b.t, err)
+		if f.Name() == "index.m3u8" {
+			playlist = raw
+			continue
+		}
+		b.want(b.put(f.Name(), raw), 204, "")
+	}
+	b.want(b.put("index.m3u8", playlist), 204, "")
+	return playlist
 }
 
 func TestCut(t *testing.T) {
@@ -118,23 +135,7 @@ func TestStill(t *testing.T) {
 			"-v", "error", "-f", "lavfi", "-i", "color=red:size=320x180:rate=10:duration=4", "-c:v", "libx264", "-preset", "ultrafast", "-g", "20", "-pix_fmt", "yuv420p",
 			"-f", "hls", "-hls_time", "2", "-hls_list_size", "0",
 		}, append(flags, "-hls_segment_filename", filepath.Join(dir, "seg%d."+kind), filepath.Join(dir, "index.m3u8"))...)
-		if out, err := exec.CommandContext(t.Context(), "ffmpeg", args...).CombinedOutput(); err != nil {
-			t.Fatalf("ffmpeg: %v %s", err, out)
-		}
-		for _, f := range files(t, dir) {
-			raw, err := os.ReadFile(filepath.Join(dir, f.Name()))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if f.Name() != "index.m3u8" {
-				b.want(b.put(f.Name(), raw), 204, "")
-			}
-		}
-		raw, err := os.ReadFile(filepath.Join(dir, "index.m3u8"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.want(b.put("index.m3u8", raw), 204, "")
+		b.film(dir, args)
 		film, err := b.o.Cut(t.Context(), clipID(1), "mara_k", b.clock.Now(), clip.Length)
 		if err != nil || film.Thumbnail != "https://video.example/clips/"+clipID(1)+"/t.jpg" || film.Length < 3900*time.Millisecond || film.Length > 4100*time.Millisecond {
 			t.Fatalf("%s: %+v %v\n%s", kind, film, err, b.log)

@@ -3,8 +3,6 @@ package origin_test
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -90,23 +88,7 @@ func TestRealLengths(t *testing.T) {
 	for name, in := range map[string][]string{"picture": picture, "sound": sound, "both": append(append([]string{}, picture...), sound...)} {
 		b, dir := setup(t), t.TempDir()
 		args := append(append(append([]string{"-v", "error"}, in...), code...), "-f", "hls", "-hls_time", "2", "-hls_list_size", "0", filepath.Join(dir, "index.m3u8"))
-		if out, err := exec.CommandContext(t.Context(), "ffmpeg", args...).CombinedOutput(); err != nil {
-			t.Fatalf("ffmpeg: %v %s", err, out)
-		}
-		for _, f := range files(t, dir) {
-			raw, err := os.ReadFile(filepath.Join(dir, f.Name()))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if f.Name() != "index.m3u8" {
-				b.want(b.put(f.Name(), raw), 204, "")
-			}
-		}
-		said, err := os.ReadFile(filepath.Join(dir, "index.m3u8"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.want(b.put("index.m3u8", said), 204, "")
+		said := b.film(dir, args)
 		b.clock.Advance(time.Second)
 		want := strings.Join(lengthLine.FindAllString(string(said), -1), " ")
 		got := b.do("GET", "/live/mara_k/index.m3u8", nil).Body.String()

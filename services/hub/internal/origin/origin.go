@@ -12,33 +12,22 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/chrono"
 	"github.com/signalcast/signalcast/pkg/limit"
 	"github.com/signalcast/signalcast/pkg/syntax"
 )
 
-// Gate judges pushes. Faults: unauthenticated, not_approved, db_unavailable.
-type Gate interface {
-	Admit(ctx context.Context, handle syntax.Handle, key string) error
-}
-
-// Withheld lists the media that must not be served.
-type Withheld interface {
-	// Withheld returns the handles of suspended and hidden operators and the ids of their clips.
-	Withheld(ctx context.Context) (map[string]bool, error)
-}
-
-// Pulse hears that video of an operator has come.
-type Pulse interface {
-	Beat(ctx context.Context, handle string) error
-}
-
-// Options of an Origin. All but Base, Pulse, Withheld, FFmpeg and Idle must be set.
+// Options of an Origin. All but Base, Beat, Withheld, FFmpeg and Idle must be set.
 type Options struct {
-	Dir         string        // for this process alone
-	Base        func() string // where viewers find the origin, without a slash at the end
-	Gate        Gate
-	Pulse       Pulse         // nil: heartbeats are not sent
-	Withheld    Withheld      // nil: everything is served
+	Dir  string        // for this process alone
+	Base func() string // where viewers find the origin, without a slash at the end
+	// Admit decides about a push. Faults: unauthenticated, not_approved, db_unavailable.
+	Admit func(ctx context.Context, handle syntax.Handle, key string) error
+	// Beat reports that video of an operator arrived; nil: heartbeats are not sent.
+	Beat func(ctx context.Context, handle syntax.Handle) error
+	// Withheld returns the handles of suspended and hidden operators and the ids of their clips, which are not served;
+	// nil: everything is served.
+	Withheld    func(ctx context.Context) (map[string]bool, error)
 	Keep        time.Duration // how long a segment is kept
 	StreamBytes int64         // of one stream
 	ClipBytes   int64         // of all clips
@@ -139,18 +128,15 @@ const (
 // sweepEvery is how soon what is too old goes.
 const sweepEvery = 5 * time.Second
 
-// Run lets go of what is too old until ctx ends.
+// Run removes old segments and clips until ctx ends. It waits first, so that a publisher can continue after a restart.
 func (o *Origin) Run(ctx context.Context) error {
-	t := time.NewTicker(sweepEvery)
-	defer t.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-t.C:
-			o.Sweep()
-		}
+	if err := chrono.Sleep(ctx, sweepEvery); err != nil {
+		return err
 	}
+	return chrono.Every(ctx, sweepEvery, func() error {
+		o.Sweep()
+		return nil
+	})
 }
 
 // Close gives the directory back.

@@ -20,6 +20,14 @@ import (
 
 const key = "sk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 
+// noError ends the test if there is an error.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // gate lets the key in for mara_k alone, until it is replaced.
 type gate struct {
 	mu  sync.Mutex
@@ -27,7 +35,7 @@ type gate struct {
 	n   int
 	at  int // the call at which the key is replaced; 0: never
 
-	away int // calls for which nobody can judge
+	away int // calls that fail with db_unavailable
 }
 
 func (g *gate) Admit(ctx context.Context, h syntax.Handle, k string) error {
@@ -54,13 +62,13 @@ type pulse struct {
 	of []string
 }
 
-func (p *pulse) Beat(ctx context.Context, handle string) error {
+func (p *pulse) Beat(ctx context.Context, handle syntax.Handle) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.of = append(p.of, handle)
+	p.of = append(p.of, string(handle))
 	return nil
 }
 
@@ -80,7 +88,7 @@ func setup(t *testing.T, change ...func(*origin.Options)) *bench {
 		t: t, clock: testkit.NewClock(time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)), gate: &gate{key: key}, pulse: &pulse{}, log: &bytes.Buffer{},
 	}
 	b.opt = origin.Options{
-		Dir: t.TempDir(), Base: func() string { return "https://video.example" }, Gate: b.gate, Pulse: b.pulse, Keep: 2 * time.Minute,
+		Dir: t.TempDir(), Base: func() string { return "https://video.example" }, Admit: b.gate.Admit, Beat: b.pulse.Beat, Keep: 2 * time.Minute,
 		StreamBytes: 64 << 20, ClipBytes: 1 << 30, FFmpeg: "ffmpeg", Now: b.clock.Now,
 		Log: slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
@@ -103,9 +111,7 @@ func (b *bench) open() {
 // reopen is the next process.
 func (b *bench) reopen() {
 	b.t.Helper()
-	if err := b.o.Close(); err != nil {
-		b.t.Fatal(err)
-	}
+	noError(b.t, b.o.Close())
 	b.open()
 }
 
@@ -223,17 +229,14 @@ seg7`
 	}
 }
 
-// withheld is a fixed list of media that must not be served.
-type withheld map[string]bool
-
-func (w withheld) Withheld(context.Context) (map[string]bool, error) { return w, nil }
-
 // TestWithheldMediaIsNotServed: the stream of a suspended operator and a hidden clip are 404
 // within 10 s, and served again afterwards.
 func TestWithheldMediaIsNotServed(t *testing.T) {
 	t.Parallel()
-	list := withheld{}
-	b := setup(t, func(o *origin.Options) { o.Withheld = list })
+	list := map[string]bool{}
+	b := setup(t, func(o *origin.Options) {
+		o.Withheld = func(context.Context) (map[string]bool, error) { return list, nil }
+	})
 	b.run("seg", 1, 3)
 	b.want(b.do("GET", "/live/mara_k/index.m3u8", nil), 200, "")
 	list["mara_k"] = true
@@ -270,10 +273,10 @@ func TestKeys(t *testing.T) {
 		w = b.do("PUT", "/ingest/sk_b/mara_k/a.ts", body)
 	}
 	b.want(w, 429, "rate_limited")
-	b.want(b.put("d.ts", body), 204, "") // who has the key does not wait for those who guess
+	b.want(b.put("d.ts", body), 204, "") // wrong keys do not affect uploads with the right one
 }
 
-// TestKeyReplacedMidway: what is on its way when its key is replaced is not kept.
+// TestKeyReplacedMidway checks that an upload whose key is replaced before its end is refused and not stored.
 func TestKeyReplacedMidway(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -283,7 +286,7 @@ func TestKeyReplacedMidway(t *testing.T) {
 	b.want(b.put("index.m3u8", media("a", 0, 0)), 404, "not_found")
 }
 
-// TestDatabaseAway: a moment in which nobody can judge costs no segment.
+// TestDatabaseAway checks that an upload waits for a short outage of the database, and that a longer one is answered with 503.
 func TestDatabaseAway(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -363,9 +366,7 @@ func TestPlaylistOvertakesItsSegment(t *testing.T) {
 	}
 	listed := make(chan int)
 	go func() { listed <- b.put("index.m3u8", media("a", 1, 1)).Code }()
-	if err := out.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, out.Close())
 	if got := <-done; got != 204 {
 		t.Errorf("segment: %d", got)
 	}

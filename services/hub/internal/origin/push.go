@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/signalcast/signalcast/pkg/chrono"
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 )
@@ -181,16 +182,12 @@ func (o *Origin) judge(ctx context.Context, h syntax.Handle, key string) error {
 	ctx, cancel := context.WithTimeout(ctx, judgeWithin)
 	defer cancel()
 	for {
-		err := o.o.Gate.Admit(ctx, h, key)
+		err := o.o.Admit(ctx, h, key)
 		if err == nil || fault.Of(err).Kind != fault.Unavailable {
 			return err
 		}
-		again := time.NewTimer(judgeAgain)
-		select {
-		case <-ctx.Done():
-			again.Stop()
+		if chrono.Sleep(ctx, judgeAgain) != nil {
 			return err
-		case <-again.C:
 		}
 	}
 }
@@ -223,12 +220,12 @@ func (s *stream) due(now time.Time) bool {
 
 // beat says that the operator is there. A push that was kept stays kept without it.
 func (o *Origin) beat(ctx context.Context, handle string) {
-	if o.o.Pulse == nil {
+	if o.o.Beat == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, beatTime)
 	defer cancel()
-	if err := o.o.Pulse.Beat(ctx, handle); err != nil && ctx.Err() == nil {
+	if err := o.o.Beat(ctx, syntax.Handle(handle)); err != nil && ctx.Err() == nil {
 		o.o.Log.Warn("a push was not heard as a heartbeat", "handle", handle, "error", err)
 	}
 }

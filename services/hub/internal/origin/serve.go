@@ -205,17 +205,6 @@ func (o *Origin) file(w http.ResponseWriter, r *http.Request, name, cache string
 // fail answers with an error in the one shape of this service.
 func fail(w http.ResponseWriter, err error) {
 	f := fault.Of(err)
-	body := map[string]any{"error": f.Code}
-	if f.Kind != fault.Internal && f.Message != "" {
-		body["message"] = f.Message
-	}
-	for k, v := range f.Extra {
-		body[k] = v
-	}
-	raw, err := web.Marshal(body)
-	if err != nil {
-		raw = []byte(`{"error":"internal_error"}`)
-	}
 	h := w.Header()
 	h["Content-Type"], h["Cache-Control"] = []string{"application/json"}, []string{cacheNever}
 	switch f.Kind {
@@ -229,5 +218,5 @@ func fail(w http.ResponseWriter, err error) {
 		h["Retry-After"] = []string{strconv.FormatInt(seconds, 10)}
 	}
 	w.WriteHeader(web.Status(f.Kind))
-	_, _ = w.Write(raw) // a client that left needs no answer
+	_, _ = w.Write(web.ErrorBody(f)) // a client that left needs no answer
 }

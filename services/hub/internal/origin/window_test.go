@@ -66,8 +66,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// TestRoom: a stream whose last minutes take more than their room is refused, and what
-// is there stays.
+// TestRoom checks that an upload beyond the disk space of a stream is refused, and that earlier segments stay available.
 func TestRoom(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(o *origin.Options) { o.StreamBytes = 1000 })
@@ -104,7 +103,7 @@ func TestRenditions(t *testing.T) {
 	}
 }
 
-// TestHooks: an RTMP server asks in its own way, and is told yes for the key alone.
+// TestHooks checks that the hook of an RTMP server, in the form of each supported server, accepts a stream only with its key.
 func TestHooks(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -145,9 +144,7 @@ func TestOneProcess(t *testing.T) {
 			t.Fatal("two processes hold it", err)
 		}
 	}
-	if err := b.o.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, b.o.Close())
 	if held, err := next.Take(); !held || err != nil || !next.Ready() || !next.Live("mara_k") {
 		t.Error(held, err)
 	}

@@ -31,7 +31,7 @@ func (o *Origin) hidden(ctx context.Context, key string) bool {
 		w.read = now
 		w.mu.Unlock() // a database that hangs must not stop other requests
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withheldWithin)
-		keys, err := o.o.Withheld.Withheld(ctx)
+		keys, err := o.o.Withheld(ctx)
 		cancel()
 		w.mu.Lock()
 		if err != nil {

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -24,7 +23,7 @@ const sessionTries = 20
 
 var errManySessions = fault.New(fault.Limited, "rate_limited", "too many sign-ins of one account at once").With("retryAfterMs", 1000)
 
-// AddSession implements caller.SessionStore.
+// AddSession implements caller.Store.
 func (s *Store) AddSession(ctx context.Context, row caller.StoredSession) (time.Time, error) {
 	for range sessionTries {
 		issuedAt, err := s.write.InsertSession(ctx, db.InsertSessionParams{
@@ -34,106 +33,71 @@ func (s *Store) AddSession(ctx context.Context, row caller.StoredSession) (time.
 		case err == nil:
 			return issuedAt.UTC(), nil
 		case !errors.Is(err, pgx.ErrNoRows):
-			return time.Time{}, fmt.Errorf("insert session: %w", err)
+			return time.Time{}, err
 		}
 	}
 	return time.Time{}, errManySessions
 }
 
-// FindSession implements caller.SessionStore.
+// FindSession implements caller.Store.
 func (s *Store) FindSession(ctx context.Context, id operator.ID, issuedAt time.Time) (caller.StoredSession, bool, error) {
 	out := caller.StoredSession{Operator: id, IssuedAt: issuedAt}
 	if uuid.Validate(string(id)) != nil { // a signed cookie of another installation or of a test
 		return out, false, nil
 	}
 	row, ok, err := found(s.read.GetSession(ctx, db.GetSessionParams{UserID: id, IssuedAt: issuedAt}))
-	if err != nil {
-		return out, false, fmt.Errorf("read session: %w", err)
-	}
-	if ok {
-		out.SignedInAt, out.Bind, out.EndedAt = row.SignedInAt.UTC(), row.BindHash, utc(row.EndedAt)
-	}
-	return out, ok, nil
+	out.SignedInAt, out.Bind, out.EndedAt = row.SignedInAt.UTC(), row.BindHash, utc(row.EndedAt)
+	return out, ok, err
 }
 
-// EndSession implements caller.SessionStore.
+// EndSession implements caller.Store.
 func (s *Store) EndSession(ctx context.Context, id operator.ID, issuedAt, now time.Time) error {
-	if err := s.write.EndSession(ctx, db.EndSessionParams{UserID: id, IssuedAt: issuedAt, Now: now}); err != nil {
-		return fmt.Errorf("end session: %w", err)
-	}
-	return nil
+	return s.write.EndSession(ctx, db.EndSessionParams{UserID: id, IssuedAt: issuedAt, Now: now})
 }
 
-// EndSessions implements caller.SessionStore.
+// EndSessions implements caller.Store.
 func (s *Store) EndSessions(ctx context.Context, id operator.ID, now time.Time) error {
-	if err := s.write.EndSessions(ctx, db.EndSessionsParams{UserID: id, Now: now}); err != nil {
-		return fmt.Errorf("end sessions: %w", err)
-	}
-	return nil
+	return s.write.EndSessions(ctx, db.EndSessionsParams{UserID: id, Now: now})
 }
 
 // SweepSessions deletes sessions issued before a time and returns how many.
 func (s *Store) SweepSessions(ctx context.Context, before time.Time) (int64, error) {
-	n, err := s.write.DeleteOldSessions(ctx, before)
-	if err != nil {
-		return 0, fmt.Errorf("sweep sessions: %w", err)
-	}
-	return n, nil
+	return s.write.DeleteOldSessions(ctx, before)
 }
 
 // Follow implements follow.Store.
 func (s *Store) Follow(ctx context.Context, follower, followed operator.Operator, at time.Time) error {
-	err := s.write.InsertFollow(ctx, db.InsertFollowParams{
+	return s.write.InsertFollow(ctx, db.InsertFollowParams{
 		Follower: follower.ID, FollowerHandle: string(follower.Handle), Followed: followed.ID, FollowedHandle: string(followed.Handle), Now: at,
 	})
-	if err != nil {
-		return fmt.Errorf("add follow: %w", err)
-	}
-	return nil
 }
 
 // Unfollow implements follow.Store.
 func (s *Store) Unfollow(ctx context.Context, follower, followed operator.ID) error {
-	if err := s.write.DeleteFollow(ctx, db.DeleteFollowParams{Follower: follower, Followed: followed}); err != nil {
-		return fmt.Errorf("delete follow: %w", err)
-	}
-	return nil
+	return s.write.DeleteFollow(ctx, db.DeleteFollowParams{Follower: follower, Followed: followed})
 }
 
 // FollowCounts implements follow.Store.
 func (s *Store) FollowCounts(ctx context.Context, viewer, followed operator.ID) (follow.Counts, error) {
 	row, err := s.read.GetFollowCounts(ctx, db.GetFollowCountsParams{Viewer: pg.Null(string(viewer)), Followed: followed})
-	if err != nil {
-		return follow.Counts{}, fmt.Errorf("count follows: %w", err)
-	}
-	return follow.Counts(row), nil
+	return follow.Counts(row), err
 }
 
 // FollowTotals implements follow.Store.
 func (s *Store) FollowTotals(ctx context.Context, of operator.ID) (follow.Totals, error) {
 	row, _, err := found(s.read.GetFollowTotals(ctx, of))
-	if err != nil {
-		return follow.Totals{}, fmt.Errorf("read follow totals: %w", err)
-	}
-	return follow.Totals(row), nil
+	return follow.Totals(row), err
 }
 
 // Followers implements follow.Store.
 func (s *Store) Followers(ctx context.Context, of []operator.ID) (map[operator.ID]int64, error) {
 	rows, err := s.read.ListFollowers(ctx, words(of))
-	if err != nil {
-		return nil, fmt.Errorf("read followers: %w", err)
-	}
-	out := make(map[operator.ID]int64, len(rows))
-	for _, row := range rows {
-		out[row.UserID] = row.Followers
-	}
-	return out, nil
+	return mapOf(rows, err, func(row db.ListFollowersRow) (operator.ID, int64) { return row.UserID, row.Followers })
 }
 
 // KeepClaim implements claim.Store.
 func (s *Store) KeepClaim(ctx context.Context, owner operator.ID, c claim.Claim) error {
-	err := s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := q.LockClaims(ctx); err != nil {
 			return err
 		}
@@ -145,45 +109,30 @@ func (s *Store) KeepClaim(ctx context.Context, owner operator.ID, c claim.Claim)
 			UserID: owner, Station: c.Station, Identity: c.Identity, VerifiedAt: c.VerifiedAt,
 		})
 	})
-	if err != nil {
-		return fmt.Errorf("store claim: %w", err)
-	}
-	return nil
 }
 
 // ListClaims implements claim.Store.
 func (s *Store) ListClaims(ctx context.Context, owner operator.ID) ([]claim.Claim, error) {
 	rows, err := s.read.ListClaims(ctx, owner)
-	if err != nil {
-		return nil, fmt.Errorf("list claims: %w", err)
-	}
 	return pg.Collect(rows, func(row db.ListClaimsRow) claim.Claim {
 		return claim.Claim{Station: row.Station, Identity: row.Identity, VerifiedAt: row.VerifiedAt}
-	}), nil
+	}), err
 }
 
 // DropClaim implements claim.Store.
 func (s *Store) DropClaim(ctx context.Context, owner operator.ID, station string) (bool, error) {
 	n, err := s.write.DeleteClaim(ctx, db.DeleteClaimParams{UserID: owner, Station: station})
-	if err != nil {
-		return false, fmt.Errorf("delete claim: %w", err)
-	}
-	return n > 0, nil
+	return n > 0, err
 }
 
-// Owners implements network.Links.
+// Owners implements network.Store.
 func (s *Store) Owners(ctx context.Context, list []network.Proof) (map[network.Proof]operator.ID, error) {
 	var p db.ListClaimOwnersParams
 	for _, one := range list {
 		p.Stations, p.Identities = append(p.Stations, one.Station), append(p.Identities, one.Identity)
 	}
 	rows, err := s.read.ListClaimOwners(ctx, p)
-	if err != nil {
-		return nil, fmt.Errorf("find claims: %w", err)
-	}
-	out := make(map[network.Proof]operator.ID, len(rows))
-	for _, row := range rows {
-		out[network.Proof{Station: row.Station, Identity: row.Identity}] = row.UserID
-	}
-	return out, nil
+	return mapOf(rows, err, func(row db.ListClaimOwnersRow) (network.Proof, operator.ID) {
+		return network.Proof{Station: row.Station, Identity: row.Identity}, row.UserID
+	})
 }

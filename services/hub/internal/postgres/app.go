@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -16,72 +15,50 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/postgres/db"
 )
 
-// Grants stores apps, consents, grants and tokens. It implements the four ports of package grant.
-type Grants struct {
-	pool   *pgxpool.Pool
-	read   *db.Queries
-	budget time.Duration // of a transaction
-}
+// Grants stores apps, consents, grants and tokens. It implements grant.Store.
+type Grants struct{ *Store }
 
-// NewGrants returns the store of delegated sign-in over an open pool. Every step may take budget; 0 is writeBudget for a
-// write and pg.ReadBudget for a read.
-func NewGrants(pool *pgxpool.Pool, budget time.Duration) *Grants {
-	if budget > 0 {
-		return &Grants{pool: pool, read: db.New(pg.Bound(pool, budget)), budget: budget}
-	}
-	return &Grants{pool: pool, read: db.New(pg.Bound(pool, pg.ReadBudget)), budget: writeBudget}
-}
+// NewGrants returns the store of delegated sign-in over an open pool; read is as of New.
+func NewGrants(pool *pgxpool.Pool, read time.Duration) *Grants { return &Grants{New(pool, read)} }
 
 // wideBudget is how long a step may take that changes many rows: the end of an app with all of its grants, a sweep.
 const wideBudget = 10 * time.Second
 
-// inTx executes a business step in one transaction within the budget.
-func (g *Grants) inTx(ctx context.Context, do func(ctx context.Context, q *db.Queries) error) error {
-	return inTx(ctx, g.pool, g.budget, do)
-}
-
-// AddApp implements grant.Apps.
+// AddApp implements grant.Store.
 func (g *Grants) AddApp(ctx context.Context, a grant.App, limit int) error {
 	return g.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := q.LockAppsOfOwner(ctx, a.OwnerID); err != nil {
-			return fmt.Errorf("lock apps: %w", err)
+			return err
 		}
 		active, err := q.CountApps(ctx, a.OwnerID)
 		if err != nil {
-			return fmt.Errorf("count apps: %w", err)
+			return err
 		}
 		if active >= int64(limit) {
 			return grant.ErrAppLimit
 		}
-		err = q.InsertApp(ctx, db.InsertAppParams{
+		return q.InsertApp(ctx, db.InsertAppParams{
 			ID: a.ID, OwnerID: a.OwnerID, Kind: a.Kind, Name: a.Name, RedirectURIs: a.RedirectURIs, Scopes: a.Scopes, Homepage: a.Homepage,
 			LogoURL: a.LogoURL, AllowedResources: words(a.AllowedResources), SecretHash: hashBytes(a.Secret),
 			OldSecretHash: hashBytes(a.OldSecret), OldSecretUntil: pg.Null(a.OldSecretUntil), CreatedAt: a.CreatedAt,
 			DisabledAt: pg.Null(a.DisabledAt),
 		})
-		if err != nil {
-			return fmt.Errorf("insert app: %w", err)
-		}
-		return nil
 	})
 }
 
-// ListApps implements grant.Apps.
+// ListApps implements grant.Store.
 func (g *Grants) ListApps(ctx context.Context, ownerID string) ([]grant.App, error) {
 	rows, err := g.read.ListApps(ctx, ownerID)
-	if err != nil {
-		return nil, fmt.Errorf("list apps: %w", err)
-	}
-	return pg.Collect(rows, func(row db.ListAppsRow) grant.App { return app(row.App) }), nil
+	return pg.Collect(rows, func(row db.ListAppsRow) grant.App { return app(row.App) }), err
 }
 
-// FindApp implements grant.Apps.
+// FindApp implements grant.Store.
 func (g *Grants) FindApp(ctx context.Context, id string) (*grant.App, error) {
 	row, ok, err := found(g.read.GetApp(ctx, id))
 	return appOrNil(row.App, ok, err)
 }
 
-// ChangeApp implements grant.Apps.
+// ChangeApp implements grant.Store.
 func (g *Grants) ChangeApp(ctx context.Context, ownerID, id string, change func(*grant.App) error) (grant.App, error) {
 	var changed grant.App
 	err := g.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -96,20 +73,16 @@ func (g *Grants) ChangeApp(ctx context.Context, ownerID, id string, change func(
 			return err
 		}
 		changed = *a
-		err = q.UpdateApp(ctx, db.UpdateAppParams{
+		return q.UpdateApp(ctx, db.UpdateAppParams{
 			ID: a.ID, Name: a.Name, RedirectURIs: a.RedirectURIs, Scopes: a.Scopes, Homepage: a.Homepage, LogoURL: a.LogoURL,
 			AllowedResources: words(a.AllowedResources), SecretHash: hashBytes(a.Secret), OldSecretHash: hashBytes(a.OldSecret),
 			OldSecretUntil: pg.Null(a.OldSecretUntil), TrustedAt: pg.Null(a.TrustedAt),
 		})
-		if err != nil {
-			return fmt.Errorf("change app: %w", err)
-		}
-		return nil
 	})
 	return changed, err
 }
 
-// DisableApp implements grant.Apps.
+// DisableApp implements grant.Store.
 func (g *Grants) DisableApp(ctx context.Context, ownerID, id string, now time.Time) error {
 	return inTx(ctx, g.pool, max(g.budget, wideBudget), func(ctx context.Context, q *db.Queries) error {
 		a, err := lockApp(ctx, q, ownerID, id)
@@ -123,11 +96,11 @@ func (g *Grants) DisableApp(ctx context.Context, ownerID, id string, now time.Ti
 			return nil
 		}
 		if err := q.DisableApp(ctx, db.DisableAppParams{ID: id, Now: now}); err != nil {
-			return fmt.Errorf("disable app: %w", err)
+			return err
 		}
 		ended, err := q.RevokeGrantsOfApp(ctx, db.RevokeGrantsOfAppParams{AppID: id, Now: now})
 		if err != nil {
-			return fmt.Errorf("revoke the grants of an app: %w", err)
+			return err
 		}
 		return endSigners(ctx, q, ended, now)
 	})
@@ -140,11 +113,8 @@ func lockApp(ctx context.Context, q *db.Queries, ownerID, id string) (*grant.App
 }
 
 func appOrNil(row db.App, ok bool, err error) (*grant.App, error) {
-	if err != nil {
-		return nil, fmt.Errorf("read app: %w", err)
-	}
 	if !ok {
-		return nil, nil
+		return nil, err
 	}
 	a := app(row)
 	return &a, nil
@@ -198,10 +168,7 @@ func (s *Moderation) Decide(ctx context.Context, d moderation.Decision) (moderat
 		}
 		return q.UpdateAppText(ctx, db.UpdateAppTextParams{ID: d.ID, Original: original})
 	})
-	if err != nil {
-		return d, fmt.Errorf("moderate app: %w", err)
-	}
-	return d, nil
+	return d, err
 }
 
 // Find implements moderation.Store.
@@ -210,26 +177,20 @@ func (s *Moderation) Find(ctx context.Context, id string) error {
 		return moderation.ErrNotFound
 	}
 	_, ok, err := found(s.read.GetApp(ctx, id))
-	if err != nil {
-		return fmt.Errorf("find app: %w", err)
+	if err == nil && !ok {
+		err = moderation.ErrNotFound
 	}
-	if !ok {
-		return moderation.ErrNotFound
-	}
-	return nil
+	return err
 }
 
 // List implements moderation.Store.
 func (s *Moderation) List(ctx context.Context, limit int) ([]moderation.Decision, error) {
 	rows, err := s.read.ListModeratedApps(ctx, int32(limit))
-	if err != nil {
-		return nil, fmt.Errorf("list moderated apps: %w", err)
-	}
 	return pg.Collect(rows, func(row db.ListModeratedAppsRow) moderation.Decision {
 		return moderation.Decision{
 			Kind: "app", ID: row.ID, Hidden: row.Hidden, Reason: row.Reason, By: row.DecidedBy, At: row.DecidedAt,
 		}
-	}), nil
+	}), err
 }
 
 // AddReport implements moderation.Store.
@@ -244,8 +205,5 @@ func (s *Moderation) AddReport(ctx context.Context, r moderation.Report, since t
 		added = n == 1
 		return err
 	})
-	if err != nil {
-		return false, fmt.Errorf("add report: %w", err)
-	}
-	return added, nil
+	return added, err
 }

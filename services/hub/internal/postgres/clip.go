@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -22,14 +21,14 @@ func (s *Store) AddClip(ctx context.Context, d clip.Draft) (v clip.Verdict, err 
 		slices.Sort(locks)
 		for _, l := range locks {
 			if err := q.LockClips(ctx, l); err != nil {
-				return fmt.Errorf("lock clips: %w", err)
+				return err
 			}
 		}
 		at := d.At.UTC()
 		day := time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, time.UTC)
 		count, err := q.CountClipsOfDay(ctx, db.CountClipsOfDayParams{CreatedBy: d.By, Handle: d.Handle, Day: day})
 		if err != nil {
-			return fmt.Errorf("count clips: %w", err)
+			return err
 		}
 		switch {
 		case max(count.ByMaker, count.OfStream) >= clip.PerDay:
@@ -39,14 +38,10 @@ func (s *Store) AddClip(ctx context.Context, d clip.Draft) (v clip.Verdict, err 
 			v = clip.Verdict{Wait: count.Newest.Add(clip.Cooldown).Sub(at)}
 			return nil
 		}
-		err = q.InsertClip(ctx, db.InsertClipParams{
+		return q.InsertClip(ctx, db.InsertClipParams{
 			ID: d.ID, Handle: d.Handle, MarketID: d.MarketID, ShowID: pg.Null(d.ShowID), Title: pg.Null(d.Title), Stance: d.Stance,
 			CreatedBy: d.By, CreatedAt: d.At,
 		})
-		if err != nil {
-			return fmt.Errorf("add clip: %w", err)
-		}
-		return nil
 	})
 	return v, err
 }
@@ -54,63 +49,40 @@ func (s *Store) AddClip(ctx context.Context, d clip.Draft) (v clip.Verdict, err 
 // TakeClip implements clip.Store.
 func (s *Store) TakeClip(ctx context.Context, now, until time.Time) (clip.Job, bool, error) {
 	row, ok, err := found(s.write.ClaimClip(ctx, db.ClaimClipParams{Now: now, LeaseUntil: until}))
-	if err != nil {
-		return clip.Job{}, false, fmt.Errorf("take clip: %w", err)
-	}
-	return clip.Job{ID: row.ID, Handle: row.Handle, At: row.CreatedAt, Tries: int(row.Tries)}, ok, nil
+	return clip.Job{ID: row.ID, Handle: row.Handle, At: row.CreatedAt, Tries: int(row.Tries)}, ok, err
 }
 
 // ReadyClip implements clip.Store.
 func (s *Store) ReadyClip(ctx context.Context, id string, f clip.Film, now time.Time) error {
-	err := s.write.FinishClip(ctx, db.FinishClipParams{
+	return s.write.FinishClip(ctx, db.FinishClipParams{
 		ID: id, URL: f.URL, ThumbnailURL: f.Thumbnail, DurationS: int32(math.Round(f.Length.Seconds())), Now: now,
 	})
-	if err != nil {
-		return fmt.Errorf("finish clip: %w", err)
-	}
-	return nil
 }
 
 // FailClip implements clip.Store.
 func (s *Store) FailClip(ctx context.Context, id, reason string) error {
-	if err := s.write.FailClip(ctx, db.FailClipParams{ID: id, Reason: reason}); err != nil {
-		return fmt.Errorf("fail clip: %w", err)
-	}
-	return nil
+	return s.write.FailClip(ctx, db.FailClipParams{ID: id, Reason: reason})
 }
 
 // DropClip implements clip.Store.
 func (s *Store) DropClip(ctx context.Context, id string) error {
-	if err := s.write.DropClip(ctx, id); err != nil {
-		return fmt.Errorf("drop clip: %w", err)
-	}
-	return nil
+	return s.write.DropClip(ctx, id)
 }
 
-// Clips implements station.Clips.
+// Clips implements station.Store.
 func (s *Store) Clips(ctx context.Context, id syntax.MarketID, limit int) ([]station.Clip, error) {
 	rows, err := s.read.ListClips(ctx, db.ListClipsParams{MarketID: id, MaxRows: int32(limit)})
-	if err != nil {
-		return nil, fmt.Errorf("list clips: %w", err)
-	}
 	return pg.Collect(rows, func(row db.ListClipsRow) station.Clip {
 		return station.Clip{
 			ID: row.ID, Handle: row.Handle, MarketID: id, Title: row.Title, URL: pg.Value(row.URL), ThumbnailURL: row.ThumbnailURL,
 			Duration: row.DurationS, Status: row.Status, Stance: row.Stance, Views: row.Views, Boosted: row.Boosted,
 			CreatedBy: row.CreatedBy, CreatedAt: row.CreatedAt, ReadyAt: pg.Value(row.ReadyAt),
 		}
-	}), nil
+	}), err
 }
 
-// CountTapes implements broadcast.Tapes.
+// CountTapes implements broadcast.Store.
 func (s *Store) CountTapes(ctx context.Context, ids []syntax.MarketID) (map[syntax.MarketID]int64, error) {
 	rows, err := s.read.CountClips(ctx, words(ids))
-	if err != nil {
-		return nil, fmt.Errorf("count clips: %w", err)
-	}
-	out := make(map[syntax.MarketID]int64, len(rows))
-	for _, row := range rows {
-		out[row.MarketID] = row.Clips
-	}
-	return out, nil
+	return mapOf(rows, err, func(row db.CountClipsRow) (syntax.MarketID, int64) { return row.MarketID, row.Clips })
 }

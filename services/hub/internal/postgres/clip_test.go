@@ -64,8 +64,8 @@ func TestClipLimits(t *testing.T) {
 	step("by9", "mara_k", 4*time.Hour, "daily 8h0m0s")
 }
 
-// TestClipRace: of a hundred wishes at once one is taken, whoever they are of, and with
-// a clock that moves on ten are, in one day.
+// TestClipRace checks that of concurrent requests for clips one is accepted, and that with an advancing clock the limit of clips per
+// day holds.
 func TestClipRace(t *testing.T) {
 	t.Parallel()
 	store, _ := open(t)
@@ -114,8 +114,8 @@ func TestClipRace(t *testing.T) {
 	}
 }
 
-// TestClipLife: a clip is worked on by one at a time, taken up again after a crash,
-// finished once, and the feed hears of it once.
+// TestClipLife checks that one worker at a time processes a clip, that another takes it over after a crash, and that the clip is
+// finished and published once.
 func TestClipLife(t *testing.T) {
 	t.Parallel()
 	store, db := open(t)

@@ -13,7 +13,6 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/claim"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
-	"github.com/signalcast/signalcast/services/hub/internal/postgres"
 )
 
 func person(n int) operator.ID {
@@ -198,26 +197,5 @@ func TestClaimsCrosswise(t *testing.T) {
 	}
 	if len(wallets) == 0 {
 		t.Error("no wallet has an owner")
-	}
-}
-
-func TestAccountsAway(t *testing.T) {
-	t.Parallel()
-	store := postgres.New(testkit.Pool(t, "postgres://hub_rw:x@127.0.0.1:1/none"))
-	for name, do := range map[string]func() error{
-		"follow":   func() error { return store.Follow(t.Context(), somebody(1), somebody(2), noon) },
-		"unfollow": func() error { return store.Unfollow(t.Context(), person(1), person(2)) },
-		"counts":   func() error { _, err := store.FollowCounts(t.Context(), "", person(2)); return err },
-		"totals":   func() error { _, err := store.FollowTotals(t.Context(), person(2)); return err },
-		"keep":     func() error { return store.KeepClaim(t.Context(), person(1), claim.Claim{}) },
-		"list":     func() error { _, err := store.ListClaims(t.Context(), person(1)); return err },
-		"drop":     func() error { _, err := store.DropClaim(t.Context(), person(1), "x"); return err },
-		"take":     func() error { _, err := store.TakeDigest(t.Context(), "2026-09-17", noon); return err },
-		"end":      func() error { return store.EndDigest(t.Context(), "2026-09-17", noon, 1) },
-		"free":     func() error { return store.FreeDigest(t.Context(), "2026-09-17") },
-	} {
-		if err := do(); !errors.Is(err, pg.ErrUnavailable) {
-			t.Errorf("%s: %v", name, err)
-		}
 	}
 }

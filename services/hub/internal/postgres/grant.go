@@ -2,43 +2,26 @@ package postgres
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres/db"
 )
 
-// AddRequest implements grant.Codes.
+// AddRequest implements grant.Store.
 func (g *Grants) AddRequest(ctx context.Context, r grant.Request) error {
-	return g.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		err := q.InsertRequest(ctx, db.InsertRequestParams{
-			Hash: r.Hash[:], SessionHash: r.Session[:], UserID: r.UserID, AppID: r.AppID, RedirectURI: r.RedirectURI, Scopes: r.Scopes,
-			State: r.State, Challenge: r.Challenge, Resource: r.Resource, Renew: r.Renew, CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt,
-		})
-		if err != nil {
-			return fmt.Errorf("insert request: %w", err)
-		}
-		return nil
+	return g.write.InsertRequest(ctx, db.InsertRequestParams{
+		Hash: r.Hash[:], SessionHash: r.Session[:], UserID: r.UserID, AppID: r.AppID, RedirectURI: r.RedirectURI, Scopes: r.Scopes,
+		State: r.State, Challenge: r.Challenge, Resource: r.Resource, Renew: r.Renew, CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt,
 	})
 }
 
-// TakeRequest implements grant.Codes.
+// TakeRequest implements grant.Store.
 func (g *Grants) TakeRequest(ctx context.Context, hash, session grant.Hash, userID string) (*grant.Request, error) {
-	var row db.TakeRequestRow
-	err := g.inTx(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		row, err = q.TakeRequest(ctx, db.TakeRequestParams{Hash: hash[:], SessionHash: session[:], UserID: userID})
-		return err
-	})
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("take request: %w", err)
+	row, ok, err := found(g.write.TakeRequest(ctx, db.TakeRequestParams{Hash: hash[:], SessionHash: session[:], UserID: userID}))
+	if !ok {
+		return nil, err
 	}
 	return &grant.Request{
 		Hash: hash, Session: session, UserID: userID, AppID: row.AppID, RedirectURI: row.RedirectURI, Scopes: row.Scopes, State: row.State,
@@ -46,21 +29,15 @@ func (g *Grants) TakeRequest(ctx context.Context, hash, session grant.Hash, user
 	}, nil
 }
 
-// AddCode implements grant.Codes.
+// AddCode implements grant.Store.
 func (g *Grants) AddCode(ctx context.Context, c grant.Code) error {
-	return g.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		err := q.InsertCode(ctx, db.InsertCodeParams{
-			Hash: c.Hash[:], AppID: c.AppID, UserID: c.UserID, RedirectURI: c.RedirectURI, Scopes: c.Scopes, Challenge: c.Challenge,
-			Resource: c.Resource, GrantID: pg.Null(c.GrantID), Consented: c.Consented, CreatedAt: c.CreatedAt, ExpiresAt: c.ExpiresAt,
-		})
-		if err != nil {
-			return fmt.Errorf("insert code: %w", err)
-		}
-		return nil
+	return g.write.InsertCode(ctx, db.InsertCodeParams{
+		Hash: c.Hash[:], AppID: c.AppID, UserID: c.UserID, RedirectURI: c.RedirectURI, Scopes: c.Scopes, Challenge: c.Challenge,
+		Resource: c.Resource, GrantID: pg.Null(c.GrantID), Consented: c.Consented, CreatedAt: c.CreatedAt, ExpiresAt: c.ExpiresAt,
 	})
 }
 
-// Redeem implements grant.Codes. Locks are taken in the order code, app, grant.
+// Redeem implements grant.Store. Locks are taken in the order code, app, grant.
 func (g *Grants) Redeem(ctx context.Context, hash grant.Hash, now time.Time, rule func(grant.CodeState) grant.Turn) error {
 	var turn grant.Turn
 	err := g.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -94,20 +71,17 @@ func useCode(ctx context.Context, q *db.Queries, hash grant.Hash, turn grant.Tur
 			ExpiresAt: one.ExpiresAt,
 		})
 		if err != nil {
-			return fmt.Errorf("insert grant: %w", err)
+			return err
 		}
 	}
-	if err := q.UseCode(ctx, db.UseCodeParams{Hash: hash[:], Now: now, RedeemedGrant: redeemed}); err != nil {
-		return fmt.Errorf("use code: %w", err)
-	}
-	return nil
+	return q.UseCode(ctx, db.UseCodeParams{Hash: hash[:], Now: now, RedeemedGrant: redeemed})
 }
 
 // lockCode reads a code and, if it can still be redeemed, its app and grant.
 func lockCode(ctx context.Context, q *db.Queries, hash grant.Hash) (grant.CodeState, error) {
 	row, ok, err := found(q.LockCode(ctx, hash[:]))
 	if err != nil {
-		return grant.CodeState{}, fmt.Errorf("lock code: %w", err)
+		return grant.CodeState{}, err
 	}
 	if !ok {
 		return grant.CodeState{}, grant.ErrInvalidGrant
@@ -122,13 +96,13 @@ func lockCode(ctx context.Context, q *db.Queries, hash grant.Hash) (grant.CodeSt
 	}
 	owner, err := q.ShareApp(ctx, s.Code.AppID) // a foreign key of the code guards the app
 	if err != nil {
-		return s, fmt.Errorf("lock app: %w", err)
+		return s, err
 	}
 	s.App = app(owner.App)
 	if s.Code.GrantID != "" {
 		locked, err := q.LockGrant(ctx, s.Code.GrantID)
 		if err != nil {
-			return s, fmt.Errorf("lock grant: %w", err)
+			return s, err
 		}
 		one := grantOf(locked.Grant)
 		s.Grant = &one
@@ -136,39 +110,30 @@ func lockCode(ctx context.Context, q *db.Queries, hash grant.Hash) (grant.CodeSt
 	return s, nil
 }
 
-// FindGrants implements grant.Grants.
+// FindGrants implements grant.Store.
 func (g *Grants) FindGrants(ctx context.Context, userID, appID string, now time.Time) ([]grant.Grant, error) {
 	rows, err := g.read.FindGrants(ctx, db.FindGrantsParams{UserID: userID, AppID: appID, Now: now})
-	if err != nil {
-		return nil, fmt.Errorf("find grants: %w", err)
-	}
-	return pg.Collect(rows, func(row db.FindGrantsRow) grant.Grant { return grantOf(row.Grant) }), nil
+	return pg.Collect(rows, func(row db.FindGrantsRow) grant.Grant { return grantOf(row.Grant) }), err
 }
 
-// GetGrant implements grant.Grants.
+// GetGrant implements grant.Store.
 func (g *Grants) GetGrant(ctx context.Context, id string) (*grant.Grant, error) {
 	row, ok, err := found(g.read.GetGrant(ctx, id))
-	if err != nil {
-		return nil, fmt.Errorf("get grant: %w", err)
-	}
 	if !ok {
-		return nil, nil
+		return nil, err
 	}
 	one := grantOf(row.Grant)
 	return &one, nil
 }
 
-// ListGrants implements grant.Grants.
+// ListGrants implements grant.Store.
 func (g *Grants) ListGrants(ctx context.Context, userID, grantID string, now time.Time) ([]grant.Listed, error) {
 	rows, err := g.read.ListGrants(ctx, db.ListGrantsParams{UserID: userID, GrantID: pg.Null(grantID), Now: now})
-	if err != nil {
-		return nil, fmt.Errorf("list grants: %w", err)
-	}
 	return pg.Collect(rows, func(row db.ListGrantsRow) grant.Listed {
 		return grant.Listed{
 			Grant: grantOf(row.Grant), App: grant.App{ID: row.Grant.AppID, Name: row.Name, LogoURL: row.LogoURL}, Signers: row.Signers,
 		}
-	}), nil
+	}), err
 }
 
 func grantOf(row db.Grant) grant.Grant {
@@ -179,7 +144,7 @@ func grantOf(row db.Grant) grant.Grant {
 	}
 }
 
-// RevokeGrant implements grant.Grants.
+// RevokeGrant implements grant.Store.
 func (g *Grants) RevokeGrant(ctx context.Context, userID, grantID string, by grant.Reason, now time.Time) (found bool, err error) {
 	err = g.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		found, err = revoke(ctx, q, userID, grantID, by, now)
@@ -191,11 +156,8 @@ func (g *Grants) RevokeGrant(ctx context.Context, userID, grantID string, by gra
 // revoke ends a grant of a user, or of any user if none is given, and then its signers.
 func revoke(ctx context.Context, q *db.Queries, userID, grantID string, by grant.Reason, now time.Time) (bool, error) {
 	n, err := q.RevokeGrant(ctx, db.RevokeGrantParams{ID: grantID, UserID: pg.Null(userID), Now: now, RevokedBy: string(by)})
-	if err != nil {
-		return false, fmt.Errorf("revoke grant: %w", err)
-	}
-	if n == 0 {
-		return false, nil
+	if err != nil || n == 0 {
+		return false, err
 	}
 	return true, endSigners(ctx, q, []string{grantID}, now)
 }
@@ -204,7 +166,7 @@ func revoke(ctx context.Context, q *db.Queries, userID, grantID string, by grant
 func endSigners(ctx context.Context, q *db.Queries, grants []string, now time.Time) error {
 	with, err := q.ListGrantsWithSigners(ctx, grants)
 	if err != nil {
-		return fmt.Errorf("find grants with signers: %w", err)
+		return err
 	}
 	for _, id := range with {
 		if _, err := RevokeSignersOf(ctx, q, id, now); err != nil {
@@ -214,18 +176,12 @@ func endSigners(ctx context.Context, q *db.Queries, grants []string, now time.Ti
 	return nil
 }
 
-// Sweep implements grant.Grants.
-func (g *Grants) Sweep(ctx context.Context, now time.Time) (deleted int64, err error) {
-	err = inTx(ctx, g.pool, max(g.budget, wideBudget), func(ctx context.Context, q *db.Queries) error {
-		if deleted, err = q.DeleteExpired(ctx, now); err != nil {
-			return fmt.Errorf("sweep grants: %w", err)
-		}
-		return nil
-	})
-	return deleted, err
+// Sweep implements grant.Store.
+func (g *Grants) Sweep(ctx context.Context, now time.Time) (int64, error) {
+	return db.New(pg.Bound(g.pool, max(g.budget, wideBudget))).DeleteExpired(ctx, now)
 }
 
-// Refresh implements grant.Tokens. Locks are taken in the order token, grant.
+// Refresh implements grant.Store. Locks are taken in the order token, grant.
 func (g *Grants) Refresh(ctx context.Context, hash grant.Hash, now time.Time, rule func(grant.RefreshState) grant.Turn) error {
 	var turn grant.Turn
 	err := g.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -237,12 +193,12 @@ func (g *Grants) Refresh(ctx context.Context, hash grant.Hash, now time.Time, ru
 		if turn.Refresh != nil {
 			err := q.RotateRefreshToken(ctx, db.RotateRefreshTokenParams{Hash: hash[:], Now: now, SuccessorHash: turn.Rotate[:]})
 			if err != nil {
-				return fmt.Errorf("rotate refresh token: %w", err)
+				return err
 			}
 		}
 		if turn.Err == nil {
 			if err := q.TouchGrant(ctx, db.TouchGrantParams{ID: turn.GrantID, Now: now, Every: grant.UsedAtMost}); err != nil {
-				return fmt.Errorf("record use: %w", err)
+				return err
 			}
 		}
 		return write(ctx, q, turn, now)
@@ -256,14 +212,14 @@ func (g *Grants) Refresh(ctx context.Context, hash grant.Hash, now time.Time, ru
 func lockRefresh(ctx context.Context, q *db.Queries, hash grant.Hash) (s grant.RefreshState, err error) {
 	successor, ok, err := found(q.LockRefreshToken(ctx, hash[:]))
 	if err != nil {
-		return s, fmt.Errorf("lock refresh token: %w", err)
+		return s, err
 	}
 	if !ok {
 		return s, grant.ErrInvalidGrant
 	}
 	own, err := q.GetRefreshToken(ctx, hash[:])
 	if err != nil {
-		return s, fmt.Errorf("read refresh token: %w", err)
+		return s, err
 	}
 	state := tokenState(hash, db.GetAccessTokenRow(own))
 	s.Token, s.Grant, s.App = state.Token, state.Grant, state.App
@@ -273,7 +229,7 @@ func lockRefresh(ctx context.Context, q *db.Queries, hash grant.Hash) (s grant.R
 	}
 	row, ok, err := found(q.GetRefreshToken(ctx, next[:]))
 	if err != nil {
-		return s, fmt.Errorf("read refresh token: %w", err)
+		return s, err
 	}
 	if ok {
 		s.Successor = &tokenState(*next, db.GetAccessTokenRow(row)).Token
@@ -290,17 +246,17 @@ func write(ctx context.Context, q *db.Queries, turn grant.Turn, now time.Time) e
 	}
 	if !turn.Extend.IsZero() {
 		if err := q.ExtendGrant(ctx, db.ExtendGrantParams{ID: turn.GrantID, ExpiresAt: turn.Extend}); err != nil {
-			return fmt.Errorf("extend grant: %w", err)
+			return err
 		}
 	}
 	if turn.Access != nil {
 		if err := q.InsertAccessToken(ctx, tokenColumns(*turn.Access)); err != nil {
-			return fmt.Errorf("insert access token: %w", err)
+			return err
 		}
 	}
 	if turn.Refresh != nil {
 		if err := q.InsertRefreshToken(ctx, db.InsertRefreshTokenParams(tokenColumns(*turn.Refresh))); err != nil {
-			return fmt.Errorf("insert refresh token: %w", err)
+			return err
 		}
 	}
 	return nil
@@ -312,41 +268,33 @@ func tokenColumns(t grant.Token) db.InsertAccessTokenParams {
 	}
 }
 
-// UseAccess implements grant.Tokens.
+// UseAccess implements grant.Store.
 func (g *Grants) UseAccess(ctx context.Context, hash grant.Hash, now time.Time) (*grant.TokenState, error) {
 	row, ok, err := found(g.read.UseAccessToken(ctx, db.UseAccessTokenParams{Hash: hash[:], Now: now, Every: grant.UsedAtMost}))
 	return tokenOrNil(hash, db.GetAccessTokenRow(row), ok, err)
 }
 
-// FindAccess implements grant.Tokens.
+// FindAccess implements grant.Store.
 func (g *Grants) FindAccess(ctx context.Context, hash grant.Hash) (*grant.TokenState, error) {
 	row, ok, err := found(g.read.GetAccessToken(ctx, hash[:]))
 	return tokenOrNil(hash, row, ok, err)
 }
 
-// FindRefresh implements grant.Tokens.
+// FindRefresh implements grant.Store.
 func (g *Grants) FindRefresh(ctx context.Context, hash grant.Hash) (*grant.TokenState, error) {
 	row, ok, err := found(g.read.GetRefreshToken(ctx, hash[:]))
 	return tokenOrNil(hash, db.GetAccessTokenRow(row), ok, err)
 }
 
-// RevokeAccess implements grant.Tokens.
+// RevokeAccess implements grant.Store.
 func (g *Grants) RevokeAccess(ctx context.Context, hash grant.Hash, now time.Time) error {
-	return g.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		if err := q.RevokeAccessToken(ctx, db.RevokeAccessTokenParams{Hash: hash[:], Now: now}); err != nil {
-			return fmt.Errorf("revoke access token: %w", err)
-		}
-		return nil
-	})
+	return g.write.RevokeAccessToken(ctx, db.RevokeAccessTokenParams{Hash: hash[:], Now: now})
 }
 
 // tokenOrNil returns nil for an unknown token.
 func tokenOrNil(hash grant.Hash, row db.GetAccessTokenRow, ok bool, err error) (*grant.TokenState, error) {
-	if err != nil {
-		return nil, fmt.Errorf("read token: %w", err)
-	}
 	if !ok {
-		return nil, nil
+		return nil, err
 	}
 	return tokenState(hash, row), nil
 }

@@ -12,33 +12,27 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/postgres/db"
 )
 
-// Messages stores signed messages.
-type Messages struct{ s *Store }
-
-// Messages returns the store's part for signed messages.
-func (s *Store) Messages() Messages { return Messages{s} }
-
-// Find implements message.Messages.
-func (m Messages) Find(ctx context.Context, id message.ID, key message.Key, nonce string) (message.Record, bool, error) {
+// FindMessage implements message.Store.
+func (s *Store) FindMessage(ctx context.Context, id message.ID, key message.Key, nonce string) (message.Record, bool, error) {
 	if key != "" {
-		return findMessage(ctx, m.s.read, message.Record{ID: id, Key: key, Nonce: nonce})
+		return findMessage(ctx, s.read, message.Record{ID: id, Key: key, Nonce: nonce})
 	}
-	row, ok, err := found(m.s.read.GetMessage(ctx, id))
-	return recordIf(row.Message, ok, err)
+	row, ok, err := found(s.read.GetMessage(ctx, id))
+	return record(row.Message), ok, err
 }
 
 // findMessage returns the stored message, or else the one that uses its nonce.
 func findMessage(ctx context.Context, q *db.Queries, r message.Record) (message.Record, bool, error) {
 	row, ok, err := found(q.FindMessage(ctx, db.FindMessageParams{ID: r.ID, PublicKey: r.Key, Nonce: r.Nonce}))
-	return recordIf(row.Message, ok, err)
+	return record(row.Message), ok, err
 }
 
 // insertTries is how often a message is inserted while a conflicting one is being deleted.
 const insertTries = 3
 
-// Take implements message.Messages.
-func (m Messages) Take(ctx context.Context, r message.Record) (kept message.Record, taken bool, err error) {
-	err = m.s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
+// TakeMessage implements message.Store.
+func (s *Store) TakeMessage(ctx context.Context, r message.Record) (kept message.Record, taken bool, err error) {
+	err = s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := shareSigner(ctx, q, r); err != nil {
 			return err
 		}
@@ -48,7 +42,7 @@ func (m Messages) Take(ctx context.Context, r message.Record) (kept message.Reco
 				Attempt: r.Attempt, ReceivedAt: r.ReceivedAt,
 			})
 			if err != nil {
-				return fmt.Errorf("insert message: %w", err)
+				return err
 			}
 			if n == 1 {
 				kept, taken = r, true
@@ -75,7 +69,7 @@ func shareSigner(ctx context.Context, q *db.Queries, r message.Record) error {
 	row, err := q.ShareSigner(ctx, db.ShareSignerParams{PublicKey: r.Key, Now: r.ReceivedAt})
 	if err != nil {
 		// Signers are never deleted, so a missing one is no fault of a caller.
-		return fmt.Errorf("lock signer: %w", err)
+		return err
 	}
 	var s message.Signer
 	switch {
@@ -87,23 +81,23 @@ func shareSigner(ctx context.Context, q *db.Queries, r message.Record) error {
 	return s.Usable(r.ReceivedAt)
 }
 
-// Accept implements message.Messages.
-func (m Messages) Accept(ctx context.Context, r message.Record, at time.Time) (bool, error) {
+// AcceptMessage implements message.Store.
+func (s *Store) AcceptMessage(ctx context.Context, r message.Record, at time.Time) (bool, error) {
 	for range insertTries {
-		n, err := m.s.write.AcceptMessage(ctx, db.AcceptMessageParams{ID: r.ID, Now: at, Result: textOrNull(r.Result)})
+		n, err := s.write.AcceptMessage(ctx, db.AcceptMessageParams{ID: r.ID, Now: at, Result: textOrNull(r.Result)})
 		if err == nil && n == 0 {
-			n, err = m.s.write.InsertAcceptedMessage(ctx, db.InsertAcceptedMessageParams{
+			n, err = s.write.InsertAcceptedMessage(ctx, db.InsertAcceptedMessageParams{
 				ID: r.ID, Type: r.Type, DenpaID: r.DenpaID, AppID: r.AppID, PublicKey: r.Key, Nonce: r.Nonce, Body: string(r.Body),
 				Attempt: r.Attempt, ReceivedAt: r.ReceivedAt, Now: at, Result: textOrNull(r.Result),
 			})
 		}
 		if err != nil {
-			return false, fmt.Errorf("accept message: %w", err)
+			return false, err
 		}
 		if n == 1 {
 			return true, nil
 		}
-		there, ok, err := findMessage(ctx, m.s.write, r)
+		there, ok, err := findMessage(ctx, s.write, r)
 		switch {
 		case err != nil:
 			return false, err
@@ -116,36 +110,30 @@ func (m Messages) Accept(ctx context.Context, r message.Record, at time.Time) (b
 	return false, pg.ErrUnavailable.Wrap(errors.New("accept message: a conflicting message is stored and deleted again and again"))
 }
 
-// Drop implements message.Messages.
-func (m Messages) Drop(ctx context.Context, id message.ID, attempt string) error {
-	if err := m.s.write.DeletePendingMessage(ctx, db.DeletePendingMessageParams{ID: id, Attempt: attempt}); err != nil {
-		return fmt.Errorf("delete message: %w", err)
-	}
-	return nil
+// DropMessage implements message.Store.
+func (s *Store) DropMessage(ctx context.Context, id message.ID, attempt string) error {
+	return s.write.DeletePendingMessage(ctx, db.DeletePendingMessageParams{ID: id, Attempt: attempt})
 }
 
-// Unsettled implements message.Messages.
-func (m Messages) Unsettled(ctx context.Context, before, now time.Time, limit int) ([]message.Record, error) {
-	rows, err := m.s.write.ClaimPendingMessages(ctx, db.ClaimPendingMessagesParams{Before: before, Now: now, MaxRows: int32(limit)})
-	if err != nil {
-		return nil, fmt.Errorf("claim pending messages: %w", err)
-	}
-	return pg.Collect(rows, func(row db.ClaimPendingMessagesRow) message.Record { return record(row.Message) }), nil
+// ListUnsettledMessages implements message.Store.
+func (s *Store) ListUnsettledMessages(ctx context.Context, before, now time.Time, limit int) ([]message.Record, error) {
+	rows, err := s.write.ClaimPendingMessages(ctx, db.ClaimPendingMessagesParams{Before: before, Now: now, MaxRows: int32(limit)})
+	return pg.Collect(rows, func(row db.ClaimPendingMessagesRow) message.Record { return record(row.Message) }), err
 }
 
-// Attest implements message.Messages.
-func (m Messages) Attest(ctx context.Context, r message.Record) (message.Record, error) {
-	n, err := m.s.write.InsertAttestedMessage(ctx, db.InsertAttestedMessageParams{
+// AttestMessage implements message.Store.
+func (s *Store) AttestMessage(ctx context.Context, r message.Record) (message.Record, error) {
+	n, err := s.write.InsertAttestedMessage(ctx, db.InsertAttestedMessageParams{
 		ID: r.ID, Type: r.Type, DenpaID: r.DenpaID, AppID: r.AppID, PublicKey: r.Key, Nonce: r.Nonce, Body: string(r.Body),
 		Subject: r.Subject, Attempt: r.Attempt, ReceivedAt: r.ReceivedAt, Result: textOrNull(r.Result),
 	})
 	if err != nil {
-		return message.Record{}, fmt.Errorf("insert attested message: %w", err)
+		return message.Record{}, err
 	}
 	if n == 1 {
 		return r, nil
 	}
-	row, err := m.s.write.GetMessageBySubject(ctx, r.Subject)
+	row, err := s.write.GetMessageBySubject(ctx, r.Subject)
 	if err != nil {
 		return message.Record{}, fmt.Errorf("read attested message of %s: %w", r.Subject, err)
 	}
@@ -155,8 +143,8 @@ func (m Messages) Attest(ctx context.Context, r message.Record) (message.Record,
 // lastTime is later than every message.
 var lastTime = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// List implements message.Messages. It reads one row more than it returns, to find whether there is another page.
-func (m Messages) List(ctx context.Context, asked message.Query, after syntax.Cursor) (message.Page, error) {
+// ListMessages implements message.Store. It reads one row more than it returns, to find whether there is another page.
+func (s *Store) ListMessages(ctx context.Context, asked message.Query, after syntax.Cursor) (message.Page, error) {
 	p := db.ListMessagesParams{
 		AppID: pg.Null(asked.AppID), Type: pg.Null(string(asked.Type)), Since: asked.Since, BeforeTime: lastTime,
 		MaxRows: int32(asked.Limit + 1),
@@ -164,9 +152,9 @@ func (m Messages) List(ctx context.Context, asked message.Query, after syntax.Cu
 	if at, ok := after.Time(0); ok {
 		p.BeforeTime, p.BeforeID = at, after.ID
 	}
-	list, err := m.list(ctx, asked.DenpaID, p)
+	list, err := s.listMessages(ctx, asked.DenpaID, p)
 	if err != nil {
-		return message.Page{}, fmt.Errorf("list messages: %w", err)
+		return message.Page{}, err
 	}
 	page := message.Page{Messages: list}
 	if len(list) > asked.Limit {
@@ -177,25 +165,15 @@ func (m Messages) List(ctx context.Context, asked message.Query, after syntax.Cu
 	return page, nil
 }
 
-func (m Messages) list(ctx context.Context, denpaID string, p db.ListMessagesParams) ([]message.Record, error) {
+func (s *Store) listMessages(ctx context.Context, denpaID string, p db.ListMessagesParams) ([]message.Record, error) {
 	if denpaID == "" {
-		rows, err := m.s.read.ListMessages(ctx, p)
+		rows, err := s.read.ListMessages(ctx, p)
 		return pg.Collect(rows, func(row db.ListMessagesRow) message.Record { return record(row.Message) }), err
 	}
-	rows, err := m.s.read.ListMessagesOfPassport(ctx, db.ListMessagesOfPassportParams{
+	rows, err := s.read.ListMessagesOfPassport(ctx, db.ListMessagesOfPassportParams{
 		DenpaID: denpaID, AppID: p.AppID, Type: p.Type, Since: p.Since, BeforeTime: p.BeforeTime, BeforeID: p.BeforeID, MaxRows: p.MaxRows,
 	})
 	return pg.Collect(rows, func(row db.ListMessagesOfPassportRow) message.Record { return record(row.Message) }), err
-}
-
-func recordIf(row db.Message, ok bool, err error) (message.Record, bool, error) {
-	if err != nil {
-		return message.Record{}, false, fmt.Errorf("read message: %w", err)
-	}
-	if !ok {
-		return message.Record{}, false, nil
-	}
-	return record(row), true, nil
 }
 
 func record(row db.Message) message.Record {

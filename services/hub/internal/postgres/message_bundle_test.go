@@ -104,7 +104,7 @@ func newDesk(t *testing.T) *desk {
 	t.Helper()
 	db := testkit.Postgres(t, postgres.Schema(""))
 	d := &desk{
-		db: db, store: postgres.New(testkit.Pool(t, db.URL("hub_rw"))), clock: testkit.NewClock(midday),
+		db: db, store: postgres.New(testkit.Pool(t, db.URL("hub_rw")), testkit.ReadTime), clock: testkit.NewClock(midday),
 		ledger: &ledger{done: map[message.ID]int{}},
 		keys:   `[{"seed":"` + strings.Repeat("01", 32) + `","notBefore":"2026-01-01T00:00:00Z"}]`,
 	}
@@ -121,7 +121,7 @@ func (d *desk) serve(t *testing.T) {
 	}
 	d.Service = message.NewService(message.Config{
 		Issuer: issuer, Now: d.clock.Now, NewID: func() string { return uuid.Must(uuid.NewV7()).String() },
-		Keys: keys, Messages: d.store.Messages(), Signers: d.store.Signers(), Effects: d.ledger, Moderation: shownText{},
+		Keys: keys, Store: d.store, Apply: d.ledger.Apply, Moderation: shownText{},
 	})
 }
 
@@ -249,4 +249,18 @@ func must(t *testing.T, err error, want string) {
 	if why(err) != want {
 		t.Errorf("%q, want %q", why(err), want)
 	}
+}
+
+// newSignedDesk returns a desk and a signer of alice.
+func newSignedDesk(t *testing.T) (*desk, pen) {
+	t.Helper()
+	d, p := newDesk(t), newPen("alice", alice)
+	p.register(t, d)
+	return d, p
+}
+
+// refuses returns a check of the fault of a function that returns a value and an error.
+func refuses(t *testing.T, want string) func(any, error) {
+	t.Helper()
+	return func(_ any, err error) { t.Helper(); must(t, err, want) }
 }

@@ -71,12 +71,11 @@ func TestListMessages(t *testing.T) {
 		t.Errorf("a cursor that is none: %d rows, %v", len(page.Messages), err)
 	}
 	for _, bad := range []message.Query{{Type: "x"}, {DenpaID: "x"}, {AppID: "a b"}} {
-		_, err := d.List(t.Context(), bad)
-		must(t, err, "invalid_request schema")
+		refuses(t, "invalid_request schema")(d.List(t.Context(), bad))
 	}
 }
 
-// TestVerify: the dry run tells everything, in order, and keeps nothing.
+// TestVerify checks that a verification reports all errors of a message in a fixed order and stores nothing.
 func TestVerify(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -104,8 +103,7 @@ func TestVerify(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, v, err)
 		}
 	}
-	_, err := d.Verify(t.Context(), []byte("{"))
-	must(t, err, "invalid_request not_canonicalizable")
+	refuses(t, "invalid_request not_canonicalizable")(d.Verify(t.Context(), []byte("{")))
 	if d.count(t, "messages") != 0 || d.ledger.asked != 0 {
 		t.Error("a dry run left something")
 	}
@@ -135,8 +133,8 @@ func attested(signalID string) message.Attestation {
 	}
 }
 
-// TestAttest is S47 on this side: the hub's messages verify after its key was
-// replaced, are made once for what they are about, and nobody else makes them.
+// TestAttest (S47) checks that attested messages verify after the hub's key was replaced, that concurrent attestations of one
+// subject create one message, and that only the hub can attest.
 func TestAttest(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -181,8 +179,7 @@ func TestAttest(t *testing.T) {
 	}
 	// The hub's key cannot be borrowed: its messages are there, or were never made.
 	unstored := bytes.Replace(got.Body, []byte(a.Subject), []byte(uuid.NewString()), 1)
-	_, err = d.Submit(t.Context(), unstored, nil)
-	must(t, err, "unauthenticated bad_signature")
+	refuses(t, "unauthenticated bad_signature")(d.Submit(t.Context(), unstored, nil))
 	bad := a
 	bad.Payload = map[string]any{"marketId": "701122", "position": "NO"}
 	bad.Subject = "other"

@@ -19,14 +19,11 @@ var errClosed = fault.New(fault.Conflict, "market_closed", "closed")
 // TestRefusedEffect is S45: nothing is stored, and the nonce is free again.
 func TestRefusedEffect(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	p := newPen("alice", alice)
-	p.register(t, d)
+	d, p := newSignedDesk(t)
 	d.ledger.set(errClosed, nil, false)
 	raw := p.call(t, midday, func(m map[string]any) { m["nonce"] = "nonce-that-is-freed" })
 	for range 2 {
-		_, err := d.Submit(t.Context(), raw, nil)
-		must(t, err, "market_closed")
+		refuses(t, "market_closed")(d.Submit(t.Context(), raw, nil))
 	}
 	if d.count(t, "messages") != 0 {
 		t.Error("a refused message is kept")
@@ -38,13 +35,13 @@ func TestRefusedEffect(t *testing.T) {
 	}
 }
 
-// TestLeftPending: what an outage left open is settled by the same message or by
-// the sweep, once, and nobody reads it before.
+// TestLeftPending checks that a message that an outage left pending is settled once, by a repetition or by the sweep, and that it
+// cannot be read before.
 func TestLeftPending(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
-		reach  bool // the effect happened, only its answer was lost
+		reach  bool // the effect took place and its answer was lost
 		refuse error
 		by     string // who settles
 		rows   int
@@ -59,19 +56,15 @@ func TestLeftPending(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
-			p := newPen("alice", alice)
-			p.register(t, d)
+			d, p := newSignedDesk(t)
 			raw := p.call(t, midday, nil)
 			d.ledger.set(nil, errAway, c.reach)
-			_, err := d.Submit(t.Context(), raw, nil)
-			must(t, err, "signal_service_unavailable")
+			refuses(t, "signal_service_unavailable")(d.Submit(t.Context(), raw, nil))
 			m, err := message.Read(issuer, raw)
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = d.Get(t.Context(), string(m.ID))
-			must(t, err, "not_found")
+			refuses(t, "not_found")(d.Get(t.Context(), string(m.ID)))
 			if page, err := d.List(t.Context(), message.Query{}); err != nil || len(page.Messages) != 0 || d.count(t, "messages") != 1 {
 				t.Errorf("%+v, %v", page, err)
 			}
@@ -112,13 +105,10 @@ func settle(t *testing.T, d *desk, by string, raw []byte) {
 // TestSweepShares: sweeps at once do not hand out the same message.
 func TestSweepShares(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	p := newPen("alice", alice)
-	p.register(t, d)
+	d, p := newSignedDesk(t)
 	d.ledger.set(nil, errAway, false)
 	for range 20 {
-		_, err := d.Submit(t.Context(), p.call(t, midday, nil), nil)
-		must(t, err, "signal_service_unavailable")
+		refuses(t, "signal_service_unavailable")(d.Submit(t.Context(), p.call(t, midday, nil), nil))
 	}
 	d.ledger.set(nil, nil, false)
 	d.clock.Advance(time.Minute)
@@ -148,14 +138,12 @@ func TestSweepShares(t *testing.T) {
 	}
 }
 
-// TestDropAndAccept: a request drops only what it took itself, and a message
-// whose effect is done is kept though its row is gone.
+// TestDropAndAccept checks that a request deletes a pending message only if it stored the message itself, and that a message whose
+// effect took place is stored also if its row was deleted.
 func TestDropAndAccept(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	p := newPen("alice", alice)
-	p.register(t, d)
-	store := d.store.Messages()
+	d, p := newSignedDesk(t)
+	store := d.store
 	m, err := message.Read(issuer, p.call(t, midday, nil))
 	if err != nil {
 		t.Fatal(err)
@@ -163,41 +151,39 @@ func TestDropAndAccept(t *testing.T) {
 	r := message.Record{
 		ID: m.ID, Type: m.Type, DenpaID: m.DenpaID, Key: m.Key, Nonce: m.Nonce, Body: m.Body, ReceivedAt: midday, Pending: true, Attempt: uuid.NewString(),
 	}
-	if _, taken, err := store.Take(t.Context(), r); !taken || err != nil {
+	if _, taken, err := store.TakeMessage(t.Context(), r); !taken || err != nil {
 		t.Fatal(taken, err)
 	}
 	second := r
 	second.Attempt = uuid.NewString()
-	if kept, taken, err := store.Take(t.Context(), second); taken || err != nil || kept.Attempt != r.Attempt {
+	if kept, taken, err := store.TakeMessage(t.Context(), second); taken || err != nil || kept.Attempt != r.Attempt {
 		t.Errorf("%+v, %v, %v", kept, taken, err)
 	}
-	must(t, store.Drop(t.Context(), r.ID, second.Attempt), "")
+	must(t, store.DropMessage(t.Context(), r.ID, second.Attempt), "")
 	if d.count(t, "messages") != 1 {
 		t.Error("dropped by another request")
 	}
-	must(t, store.Drop(t.Context(), r.ID, r.Attempt), "")
+	must(t, store.DropMessage(t.Context(), r.ID, r.Attempt), "")
 	if d.count(t, "messages") != 0 {
 		t.Error("not dropped")
 	}
 	r.Result = []byte(`{"a":1}`)
 	for i, want := range []bool{true, false} {
-		if first, err := store.Accept(t.Context(), r, midday); first != want || err != nil {
+		if first, err := store.AcceptMessage(t.Context(), r, midday); first != want || err != nil {
 			t.Errorf("accept %d: %v, %v", i, first, err)
 		}
 	}
-	must(t, store.Drop(t.Context(), r.ID, r.Attempt), "")
-	if kept, found, err := store.Find(t.Context(), r.ID, "", ""); !found || err != nil || kept.Pending || string(kept.Result) != `{"a":1}` {
+	must(t, store.DropMessage(t.Context(), r.ID, r.Attempt), "")
+	if kept, found, err := store.FindMessage(t.Context(), r.ID, "", ""); !found || err != nil || kept.Pending || string(kept.Result) != `{"a":1}` {
 		t.Errorf("%+v, %v, %v", kept, found, err)
 	}
 }
 
-// TestAcceptRace: however many settle a message whose row is gone at once, one is the
-// first, and none fails on the other keys of the table.
+// TestAcceptRace checks that of concurrent settlements of a message whose row was deleted exactly one is the first, and that no
+// other fails on the unique keys of the table.
 func TestAcceptRace(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	p := newPen("alice", alice)
-	p.register(t, d)
+	d, p := newSignedDesk(t)
 	for round := range 20 {
 		m, err := message.Read(issuer, p.call(t, midday, nil))
 		if err != nil {
@@ -208,7 +194,7 @@ func TestAcceptRace(t *testing.T) {
 		var all sync.WaitGroup
 		for range 8 {
 			all.Go(func() {
-				first, err := d.store.Messages().Accept(t.Context(), r, midday)
+				first, err := d.store.AcceptMessage(t.Context(), r, midday)
 				if err != nil {
 					t.Errorf("round %d: %v", round, err)
 				}

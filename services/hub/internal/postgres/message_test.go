@@ -13,9 +13,7 @@ import (
 
 func TestSubmit(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	p := newPen("alice", alice)
-	p.register(t, d)
+	d, p := newSignedDesk(t)
 	raw := p.call(t, midday, nil)
 	got, err := d.Submit(t.Context(), raw, &message.Bearer{DenpaID: alice})
 	if err != nil || got.Replayed || string(got.Result) != `{"signalId":"s1"}` || got.URI() != "denpa:"+alice+"/signal.create/"+string(got.ID) {
@@ -38,8 +36,7 @@ func TestSubmit(t *testing.T) {
 		t.Errorf("the effect was asked for %d times", d.ledger.asked)
 	}
 	for _, id := range []string{"", "msg_", "msg_" + strings.Repeat("0", 64), strings.ToUpper(string(got.ID))} {
-		_, err := d.Get(t.Context(), id)
-		must(t, err, "not_found")
+		refuses(t, "not_found")(d.Get(t.Context(), id))
 	}
 }
 
@@ -87,9 +84,7 @@ func TestSubmitRefuses(t *testing.T) {
 // TestOnce is S43: 50 copies at once are one message with one effect.
 func TestOnce(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	p := newPen("alice", alice)
-	p.register(t, d)
+	d, p := newSignedDesk(t)
 	raw := p.call(t, midday, func(m map[string]any) { m["nonce"] = "nonce-of-fifty-copies" })
 	results := make([]message.Submitted, 50)
 	var doubt atomic.Bool // an answer was lost, perhaps the first one
@@ -125,8 +120,7 @@ func TestOnce(t *testing.T) {
 		m["nonce"], m["payload"] = "nonce-of-fifty-copies", map[string]any{"marketId": "1", "position": "YES"}
 	})
 	d.clock.Advance(time.Minute)
-	_, err := d.Submit(t.Context(), other, nil)
-	must(t, err, "nonce_reused nonce_reused")
+	refuses(t, "nonce_reused nonce_reused")(d.Submit(t.Context(), other, nil))
 	if d.ledger.acts() != 1 {
 		t.Error("a reused nonce had an effect")
 	}
@@ -141,9 +135,7 @@ func TestOnce(t *testing.T) {
 // TestOneNonce: of many messages with one nonce, one is taken.
 func TestOneNonce(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	p := newPen("alice", alice)
-	p.register(t, d)
+	d, p := newSignedDesk(t)
 	errs := make([]error, 20)
 	var wg sync.WaitGroup
 	for i := range errs {
@@ -173,15 +165,12 @@ func TestOneNonce(t *testing.T) {
 // one keeps what was signed.
 func TestMessagesStay(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	p := newPen("alice", alice)
-	p.register(t, d)
+	d, p := newSignedDesk(t)
 	if _, err := d.Submit(t.Context(), p.call(t, midday, nil), nil); err != nil {
 		t.Fatal(err)
 	}
 	d.ledger.set(nil, errAway, false)
-	_, err := d.Submit(t.Context(), p.call(t, midday, nil), nil)
-	must(t, err, "signal_service_unavailable")
+	refuses(t, "signal_service_unavailable")(d.Submit(t.Context(), p.call(t, midday, nil), nil))
 	attempts := []string{
 		"UPDATE messages SET result = NULL WHERE status = 'accepted'",
 		"UPDATE messages SET status = 'pending', accepted_at = NULL WHERE status = 'accepted'",

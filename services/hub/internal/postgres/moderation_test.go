@@ -16,7 +16,7 @@ import (
 func TestHiddenApp(t *testing.T) {
 	t.Parallel()
 	db := testkit.Postgres(t, Schema(""))
-	admin, s, ctx := testkit.Pool(t, db.Admin), New(testkit.Pool(t, db.URL("hub_rw"))).Moderation(), t.Context()
+	admin, s, ctx := testkit.Pool(t, db.Admin), New(testkit.Pool(t, db.URL("hub_rw")), testkit.ReadTime).Moderation(), t.Context()
 	id, now := uuid.NewString(), time.Now().UTC().Truncate(time.Millisecond)
 	exec := func(sql string, args ...any) {
 		t.Helper()
@@ -65,7 +65,7 @@ func TestHiddenApp(t *testing.T) {
 // Integrity P23: reports of one operator are bounded.
 func TestReportsAreBounded(t *testing.T) {
 	t.Parallel()
-	s := New(testkit.Pool(t, testkit.Postgres(t, Schema("")).URL("hub_rw"))).Moderation()
+	s := New(testkit.Pool(t, testkit.Postgres(t, Schema("")).URL("hub_rw")), testkit.ReadTime).Moderation()
 	now := time.Now().UTC()
 	r := moderation.Report{Reporter: "7b5a1d5e-0000-4000-8000-000000000001", Kind: "profile", Thing: "mara_k", Reason: "abuse", At: now}
 	for n := range 3 {

@@ -17,12 +17,12 @@ const (
 	copiedOperators = "operators"
 )
 
-// KeepTapes implements network.Copies.
+// KeepTapes implements network.Store.
 func (s *Store) KeepTapes(ctx context.Context, origin string, list []network.Tape, at time.Time) error {
 	return keepCopy(ctx, s, origin, copiedTapes, list, at)
 }
 
-// KeepOperators implements network.Copies.
+// KeepOperators implements network.Store.
 func (s *Store) KeepOperators(ctx context.Context, origin string, list []network.Operator, at time.Time) error {
 	return keepCopy(ctx, s, origin, copiedOperators, list, at)
 }
@@ -38,20 +38,17 @@ func keepCopy[T any](ctx context.Context, s *Store, origin, kind string, list []
 	return nil
 }
 
-// DropOthers implements network.Copies.
+// DropOthers implements network.Store.
 func (s *Store) DropOthers(ctx context.Context, origins []string) error {
-	if err := s.write.DeletePartnerCopies(ctx, words(origins)); err != nil {
-		return fmt.Errorf("delete copies: %w", err)
-	}
-	return nil
+	return s.write.DeletePartnerCopies(ctx, words(origins))
 }
 
-// CopiedTapes implements network.Copies.
+// CopiedTapes implements network.Store.
 func (s *Store) CopiedTapes(ctx context.Context, since time.Time) ([]network.Tape, error) {
 	return copies[network.Tape](ctx, s, copiedTapes, since)
 }
 
-// CopiedOperators implements network.Copies.
+// CopiedOperators implements network.Store.
 func (s *Store) CopiedOperators(ctx context.Context, since time.Time) ([]network.Operator, error) {
 	return copies[network.Operator](ctx, s, copiedOperators, since)
 }
@@ -72,26 +69,16 @@ func copies[T any](ctx context.Context, s *Store, kind string, since time.Time) 
 	return out, nil
 }
 
-// Heard implements network.Heard.
+// Heard implements network.Store.
 func (s *Store) Heard(ctx context.Context) (map[string]time.Time, error) {
 	rows, err := s.read.ListPartnerTimes(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read times of partners: %w", err)
-	}
-	out := make(map[string]time.Time, len(rows))
-	for _, row := range rows {
-		out[row.Origin] = row.At
-	}
-	return out, nil
+	return mapOf(rows, err, func(row db.ListPartnerTimesRow) (string, time.Time) { return row.Origin, row.At })
 }
 
-// LocalTapes implements network.Shelf.
+// LocalTapes implements network.Store.
 func (s *Store) LocalTapes(ctx context.Context, limit int) ([]network.Tape, error) {
 	rows, err := s.read.ListTapes(ctx, int32(limit))
-	if err != nil {
-		return nil, fmt.Errorf("list clips: %w", err)
-	}
-	return pg.Collect(rows, tape), nil
+	return pg.Collect(rows, tape), err
 }
 
 func tape(row db.ListTapesRow) network.Tape {
@@ -106,7 +93,7 @@ func tape(row db.ListTapesRow) network.Tape {
 	return t
 }
 
-// Views implements network.Shelf.
+// Views implements network.Store.
 func (s *Store) Views(ctx context.Context, list []network.Tape) ([]int64, error) {
 	if len(list) == 0 {
 		return nil, nil
@@ -115,17 +102,10 @@ func (s *Store) Views(ctx context.Context, list []network.Tape) ([]int64, error)
 	for _, t := range list {
 		p.Origins, p.TapeIDs = append(p.Origins, t.Origin), append(p.TapeIDs, t.ID)
 	}
-	out, err := s.read.ListTapeViews(ctx, p)
-	if err != nil {
-		return nil, fmt.Errorf("count views: %w", err)
-	}
-	return out, nil
+	return s.read.ListTapeViews(ctx, p)
 }
 
-// AddView implements network.Shelf.
+// AddView implements network.Store.
 func (s *Store) AddView(ctx context.Context, origin, id string) error {
-	if err := s.write.AddTapeView(ctx, db.AddTapeViewParams{Origin: origin, TapeID: id}); err != nil {
-		return fmt.Errorf("add view: %w", err)
-	}
-	return nil
+	return s.write.AddTapeView(ctx, db.AddTapeViewParams{Origin: origin, TapeID: id})
 }

@@ -21,7 +21,7 @@ import (
 func TestPartnerCopies(t *testing.T) {
 	t.Parallel()
 	db := testkit.Postgres(t, Schema(""))
-	s, ctx := New(testkit.Pool(t, db.URL("hub_rw"))), t.Context()
+	s, ctx := New(testkit.Pool(t, db.URL("hub_rw")), testkit.ReadTime), t.Context()
 	noon := time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 	n, stance := int64(30), "YES"
 	tape := network.Tape{
@@ -69,7 +69,7 @@ func TestPartnerCopies(t *testing.T) {
 func TestShelf(t *testing.T) {
 	t.Parallel()
 	db := testkit.Postgres(t, Schema(""))
-	s, ctx, admin := New(testkit.Pool(t, db.URL("hub_rw"))), t.Context(), testkit.Pool(t, db.Admin)
+	s, ctx, admin := New(testkit.Pool(t, db.URL("hub_rw")), testkit.ReadTime), t.Context(), testkit.Pool(t, db.Admin)
 	noon := time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 	for i, c := range []struct {
 		status  string
@@ -114,7 +114,7 @@ func TestShelf(t *testing.T) {
 func TestTapesOfWithheldOperators(t *testing.T) {
 	t.Parallel()
 	db := testkit.Postgres(t, Schema(""))
-	s, ctx := New(testkit.Pool(t, db.URL("hub_rw"))), t.Context()
+	s, ctx := New(testkit.Pool(t, db.URL("hub_rw")), testkit.ReadTime), t.Context()
 	id := uuid.NewString()
 	_, err := testkit.Pool(t, db.Admin).Exec(ctx, `INSERT INTO hub.clips (id, handle, market_id, url, duration_s, status, created_by, created_at, ready_at)
 		VALUES ($1, 'mara_k', '7', 'https://video.example/c.m3u8', 30, 'ready', 'otto', now(), now())`, id)
@@ -145,7 +145,7 @@ func TestTapesOfWithheldOperators(t *testing.T) {
 		if err != nil || withheld[id] != (c.tapes == 0) || withheld["mara_k"] != (c.tapes == 0) {
 			t.Errorf("%s: withheld %v, %v", c.status, withheld, err)
 		}
-		aired, err := s.OnAir().Aired(ctx, []string{"mara_k", "otto"})
+		aired, err := s.Aired(ctx, []string{"mara_k", "otto"})
 		if err != nil || aired["mara_k"] != c.approved || aired["otto"] {
 			t.Errorf("%s: aired %v, %v", c.status, aired, err)
 		}

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -22,16 +21,12 @@ func (s *Store) OnAir() *OnAir { return &OnAir{s} }
 
 // turn changes what one operator airs in a transaction; transactions of one operator run one after the other.
 func (s *OnAir) turn(ctx context.Context, handle syntax.Handle, do func(ctx context.Context, t stage) error) error {
-	err := s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := q.LockOperator(ctx, string(handle)); err != nil {
 			return err
 		}
 		return do(ctx, stage{q: q, handle: handle})
 	})
-	if err != nil {
-		return fmt.Errorf("change what is on the air: %w", err)
-	}
-	return nil
 }
 
 // stage is one operator whose lock the transaction holds.
@@ -146,17 +141,7 @@ func (t stage) named(ctx context.Context, b onair.Start) (*string, error) {
 // open returns the open session and locks it.
 func (t stage) open(ctx context.Context) (onair.Session, bool, error) {
 	row, ok, err := found(t.q.LockLiveSession(ctx, t.handle))
-	return sessionIf(row.LiveSession, ok, err)
-}
-
-func sessionIf(row db.LiveSession, ok bool, err error) (onair.Session, bool, error) {
-	if err != nil {
-		return onair.Session{}, false, fmt.Errorf("read session: %w", err)
-	}
-	if !ok {
-		return onair.Session{}, false, nil
-	}
-	return session(row), true, nil
+	return session(row.LiveSession), ok, err
 }
 
 func session(row db.LiveSession) onair.Session {
@@ -276,11 +261,11 @@ const maxSweep = 500
 func (s *OnAir) Sweep(ctx context.Context, now time.Time) (int, error) {
 	stale, err := s.read.ListStaleLiveSessions(ctx, db.ListStaleLiveSessionsParams{Stale: now.Add(-onair.Life), MaxRows: maxSweep})
 	if err != nil {
-		return 0, fmt.Errorf("list stale sessions: %w", err)
+		return 0, err
 	}
 	expired, err := s.read.ListExpiredOverlays(ctx, db.ListExpiredOverlaysParams{Now: now, MaxRows: maxSweep})
 	if err != nil {
-		return 0, fmt.Errorf("list expired signals: %w", err)
+		return 0, err
 	}
 	due := append(stale, expired...)
 	slices.Sort(due)
@@ -310,28 +295,25 @@ func (t stage) settle(ctx context.Context, now time.Time) error {
 // Last implements onair.Store.
 func (s *OnAir) Last(ctx context.Context, handle syntax.Handle) (onair.Session, bool, error) {
 	row, ok, err := found(s.read.GetNewestLiveSession(ctx, handle))
-	return sessionIf(row.LiveSession, ok, err)
+	return session(row.LiveSession), ok, err
 }
 
 // Find implements onair.Store.
 func (s *OnAir) Find(ctx context.Context, handle syntax.Handle, id string) (onair.Session, bool, error) {
 	row, ok, err := found(s.read.GetLiveSession(ctx, db.GetLiveSessionParams{Handle: handle, ID: id}))
-	return sessionIf(row.LiveSession, ok, err)
+	return session(row.LiveSession), ok, err
 }
 
 // Live implements onair.Store.
 func (s *OnAir) Live(ctx context.Context, now time.Time) ([]onair.Show, error) {
 	rows, err := s.read.ListLive(ctx, db.ListLiveParams{Now: now, Stale: now.Add(-onair.Life), MaxRows: onair.MaxLive})
-	if err != nil {
-		return nil, fmt.Errorf("list live sessions: %w", err)
-	}
 	return pg.Collect(rows, func(row db.ListLiveRow) onair.Show {
 		return onair.Show{
 			ShowID: row.ID, Handle: row.Handle, HLSURL: pg.Value(row.HLSURL), Viewers: int64(row.Viewers), StartedAt: row.StartedAt,
 			MarketID: syntax.MarketID(pg.Value(row.MarketID)), Signal: signalOf(row.SignalMarket, pg.Value(row.SignalName)),
 			Approved: row.Approved,
 		}
-	}), nil
+	}), err
 }
 
 // Recent implements onair.Store.
@@ -339,15 +321,12 @@ func (s *OnAir) Recent(ctx context.Context, now time.Time) ([]onair.Past, error)
 	rows, err := s.read.ListRecent(ctx, db.ListRecentParams{
 		Since: now.Add(-onair.RecentSpan), Stale: now.Add(-onair.Life), MaxRows: onair.MaxRecent,
 	})
-	if err != nil {
-		return nil, fmt.Errorf("list recent sessions: %w", err)
-	}
 	return pg.Collect(rows, func(row db.ListRecentRow) onair.Past {
 		return onair.Past{
 			ShowID: row.ID, Handle: row.Handle, StartedAt: row.StartedAt, EndedAt: row.Ended, Peak: int64(row.ViewersPeak),
 			Signal: signalOf(row.SignalMarket, row.SignalName), Approved: row.Approved,
 		}
-	}), nil
+	}), err
 }
 
 // signalOf returns nil without a market or a name.
@@ -367,64 +346,44 @@ func (s *OnAir) Sample(ctx context.Context, list []onair.Sample, now time.Time) 
 	for _, one := range list {
 		p.IDs, p.Viewers = append(p.IDs, one.ShowID), append(p.Viewers, int32(min(one.Viewers, 1<<31-1)))
 	}
-	err := s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		changed, err := q.InsertSamples(ctx, p)
 		if err != nil || changed == 0 {
 			return err
 		}
 		return publishLiveList(ctx, q, now)
 	})
-	if err != nil {
-		return fmt.Errorf("store samples: %w", err)
-	}
-	return nil
 }
 
 // Thin implements onair.Store.
 func (s *OnAir) Thin(ctx context.Context, before time.Time) error {
-	if err := s.write.DeleteOldSamples(ctx, before); err != nil {
-		return fmt.Errorf("delete samples: %w", err)
-	}
-	return nil
+	return s.write.DeleteOldSamples(ctx, before)
 }
 
 // Count implements onair.Store.
 func (s *OnAir) Count(ctx context.Context, handle syntax.Handle) (int64, error) {
-	n, err := s.read.CountLiveSessions(ctx, handle)
-	if err != nil {
-		return 0, fmt.Errorf("count sessions: %w", err)
-	}
-	return n, nil
+	return s.read.CountLiveSessions(ctx, handle)
 }
 
 // SessionWatched implements onair.Store.
 func (s *OnAir) SessionWatched(ctx context.Context, id string) (onair.Watched, error) {
 	row, err := s.read.GetSessionViewers(ctx, id)
-	if err != nil {
-		return onair.Watched{}, fmt.Errorf("add up samples: %w", err)
-	}
-	return onair.Watched(row), nil
+	return onair.Watched(row), err
 }
 
 // Around implements onair.Store.
 func (s *OnAir) Around(ctx context.Context, handle syntax.Handle, who operator.ID, from, to time.Time) (onair.Around, error) {
 	row, err := s.read.GetActivity(ctx, db.GetActivityParams{Handle: handle, Followed: who, First: from, Last: to})
-	if err != nil {
-		return onair.Around{}, fmt.Errorf("count activity: %w", err)
-	}
-	return onair.Around(row), nil
+	return onair.Around(row), err
 }
 
 // Stretch implements onair.Store.
 func (s *OnAir) Stretch(ctx context.Context, handle syntax.Handle, from, now time.Time) (onair.Stretch, error) {
 	row, err := s.read.GetAiredTime(ctx, db.GetAiredTimeParams{Handle: handle, Since: from, Now: now})
-	if err != nil {
-		return onair.Stretch{}, fmt.Errorf("add up sessions: %w", err)
-	}
 	return onair.Stretch{
 		Sessions: row.Sessions, Live: time.Duration(row.Seconds) * time.Second, Peak: int64(row.Peak),
 		Watched: onair.Watched{Viewers: row.Viewers, Samples: row.Samples},
-	}, nil
+	}, err
 }
 
 // Series implements onair.Store.
@@ -432,9 +391,6 @@ func (s *OnAir) Series(ctx context.Context, handle syntax.Handle, from time.Time
 	rows, err := s.read.ListViewers(ctx, db.ListViewersParams{
 		Handle: handle, Since: from, Seconds: int32(step / time.Second), MaxRows: int32(most),
 	})
-	if err != nil {
-		return nil, fmt.Errorf("read samples: %w", err)
-	}
 	slices.Reverse(rows)
-	return pg.Collect(rows, func(row db.ListViewersRow) onair.Step { return onair.Step{At: row.Step, Viewers: row.Viewers} }), nil
+	return pg.Collect(rows, func(row db.ListViewersRow) onair.Step { return onair.Step{At: row.Step, Viewers: row.Viewers} }), err
 }

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -23,7 +22,7 @@ func (s *OnAir) Streamer(ctx context.Context, handle syntax.Handle) (onair.Strea
 func streamer(ctx context.Context, q *db.Queries, handle syntax.Handle) (onair.Streamer, error) {
 	row, ok, err := found(q.GetStreamer(ctx, handle))
 	if err != nil {
-		return onair.Streamer{}, fmt.Errorf("read streamer: %w", err)
+		return onair.Streamer{}, err
 	}
 	if !ok {
 		return onair.Streamer{Status: onair.Unregistered}, nil
@@ -35,7 +34,7 @@ func streamer(ctx context.Context, q *db.Queries, handle syntax.Handle) (onair.S
 func (s *OnAir) BoundTo(ctx context.Context, handle syntax.Handle) (string, error) {
 	url, _, err := found(s.read.GetNewestStream(ctx, handle))
 	if err != nil {
-		return "", fmt.Errorf("read streams: %w", err)
+		return "", err
 	}
 	return url, nil
 }
@@ -56,10 +55,7 @@ func (s *OnAir) Register(ctx context.Context, handle syntax.Handle, lanes []stri
 
 // ChooseLanes implements onair.Store.
 func (s *OnAir) ChooseLanes(ctx context.Context, handle syntax.Handle, lanes []string, now time.Time) error {
-	if err := s.write.UpsertLanes(ctx, db.UpsertLanesParams{Handle: handle, Lanes: words(lanes), Now: now}); err != nil {
-		return fmt.Errorf("store lanes: %w", err)
-	}
-	return nil
+	return s.write.UpsertLanes(ctx, db.UpsertLanesParams{Handle: handle, Lanes: words(lanes), Now: now})
 }
 
 // Decide implements onair.Store.
@@ -108,76 +104,49 @@ func (s *OnAir) Hide(ctx context.Context, handle syntax.Handle, hidden bool, pro
 	})
 }
 
-// Aired implements broadcast.Streamers.
-func (s *OnAir) Aired(ctx context.Context, handles []string) (map[string]bool, error) {
+// Aired implements broadcast.Store.
+func (s *Store) Aired(ctx context.Context, handles []string) (map[string]bool, error) {
 	return setOf(s.read.ListShown(ctx, handles))
 }
 
-// Withheld implements origin.Withheld.
+// Withheld returns what origin.Options.Withheld does.
 func (s *OnAir) Withheld(ctx context.Context) (map[string]bool, error) {
 	return setOf(s.read.ListWithheldMedia(ctx))
 }
 
 func setOf(names []string, err error) (map[string]bool, error) {
-	if err != nil {
-		return nil, fmt.Errorf("list operators: %w", err)
-	}
-	out := make(map[string]bool, len(names))
-	for _, name := range names {
-		out[name] = true
-	}
-	return out, nil
+	return mapOf(names, err, func(name string) (string, bool) { return name, true })
 }
 
 // Announce implements onair.Store.
 func (s *OnAir) Announce(ctx context.Context, b onair.Broadcast) error {
-	err := s.write.InsertBroadcast(ctx, db.InsertBroadcastParams{
+	return s.write.InsertBroadcast(ctx, db.InsertBroadcastParams{
 		ID: b.ID, Owner: b.Owner, Title: b.Title, MarketID: pg.Null(string(b.MarketID)), StationID: pg.Null(b.StationID),
 		Lane: pg.Null(string(b.Lane)), ScheduledFor: pg.Null(b.ScheduledFor), CreatedAt: b.CreatedAt,
 	})
-	if err != nil {
-		return fmt.Errorf("store broadcast: %w", err)
-	}
-	return nil
 }
 
 // Broadcast implements onair.Store.
 func (s *OnAir) Broadcast(ctx context.Context, id string) (onair.Broadcast, bool, error) {
 	row, ok, err := found(s.read.GetBroadcast(ctx, id))
-	if err != nil {
-		return onair.Broadcast{}, false, fmt.Errorf("read broadcast: %w", err)
-	}
-	if !ok {
-		return onair.Broadcast{}, false, nil
-	}
 	return onair.Broadcast{
 		ID: id, Owner: row.Owner, Title: row.Title, MarketID: syntax.MarketID(row.MarketID), StationID: row.StationID,
 		Lane: syntax.Lane(row.Lane), ScheduledFor: pg.Value(row.ScheduledFor), CreatedAt: row.CreatedAt,
-	}, true, nil
+	}, ok, err
 }
 
 // Overlay implements onair.Store.
 func (s *OnAir) Overlay(ctx context.Context, handle syntax.Handle, now time.Time) (onair.Overlay, bool, error) {
 	row, ok, err := found(s.read.GetOverlay(ctx, db.GetOverlayParams{Handle: handle, Now: now}))
-	if err != nil {
-		return onair.Overlay{}, false, fmt.Errorf("read overlay signal: %w", err)
-	}
-	if !ok {
-		return onair.Overlay{}, false, nil
-	}
 	return onair.Overlay{
 		MarketID: syntax.MarketID(pg.Value(row.MarketID)), Name: pg.Value(row.Name), YesPct: row.YesPct, Handle: handle, Slug: row.Slug,
 		UpdatedAt: row.UpdatedAt, Annotation: row.Annotation, ClosesAt: pg.Value(row.ClosesAt),
-	}, true, nil
+	}, ok, err
 }
 
 // OverlaySets implements onair.Store.
 func (s *OnAir) OverlaySets(ctx context.Context, handle syntax.Handle, from time.Time) (int64, error) {
-	n, err := s.read.CountOverlaySets(ctx, db.CountOverlaySetsParams{Handle: handle, Since: from})
-	if err != nil {
-		return 0, fmt.Errorf("count signals: %w", err)
-	}
-	return n, nil
+	return s.read.CountOverlaySets(ctx, db.CountOverlaySetsParams{Handle: handle, Since: from})
 }
 
 // SetOverlay implements onair.Store.

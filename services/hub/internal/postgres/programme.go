@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/syntax"
@@ -12,42 +11,30 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/share"
 )
 
-// Pins implements market.Pins.
+// Pins implements market.Store.
 func (s *Store) Pins(ctx context.Context, limit int) ([]market.Pin, error) {
 	rows, err := s.read.ListPins(ctx, int32(limit))
-	if err != nil {
-		return nil, fmt.Errorf("list pins: %w", err)
-	}
-	return pg.Collect(rows, func(row db.Pin) market.Pin { return market.Pin(row) }), nil
+	return pg.Collect(rows, func(row db.Pin) market.Pin { return market.Pin(row) }), err
 }
 
-// Pin implements market.Pins.
+// Pin implements market.Store.
 func (s *Store) Pin(ctx context.Context, p market.Pin) (market.Pin, error) {
 	at, err := s.write.UpsertPin(ctx, db.UpsertPinParams(p))
-	if err != nil {
-		return market.Pin{}, fmt.Errorf("pin market: %w", err)
-	}
 	p.CreatedAt = at
-	return p, nil
+	return p, err
 }
 
-// Unpin implements market.Pins.
+// Unpin implements market.Store.
 func (s *Store) Unpin(ctx context.Context, id syntax.MarketID) (bool, error) {
 	n, err := s.write.DeletePin(ctx, id)
-	if err != nil {
-		return false, fmt.Errorf("unpin market: %w", err)
-	}
-	return n > 0, nil
+	return n > 0, err
 }
 
-// Spotlight implements broadcast.Spotlights.
+// Spotlight implements broadcast.Store.
 func (s *Store) Spotlight(ctx context.Context) (broadcast.Held, error) {
 	row, ok, err := found(s.read.GetSpotlight(ctx))
-	if err != nil {
-		return broadcast.Held{}, fmt.Errorf("read spotlight: %w", err)
-	}
-	if !ok {
-		return broadcast.Held{}, nil
+	if err != nil || !ok {
+		return broadcast.Held{}, err
 	}
 	return broadcast.Held{Version: row.Version, Spotlight: broadcast.Spotlight{
 		Reason: row.Reason, ShowID: row.ShowID, MarketID: row.MarketID, Title: row.Title, Yes: row.YesBps, Lane: row.Lane,
@@ -56,7 +43,7 @@ func (s *Store) Spotlight(ctx context.Context) (broadcast.Held, error) {
 	}}, nil
 }
 
-// HoldSpotlight implements broadcast.Spotlights.
+// HoldSpotlight implements broadcast.Store.
 func (s *Store) HoldSpotlight(ctx context.Context, one broadcast.Spotlight, version int64) (broadcast.Held, error) {
 	err := s.write.ReplaceSpotlight(ctx, db.ReplaceSpotlightParams{
 		Version: version, Reason: one.Reason, ShowID: one.ShowID, MarketID: one.MarketID, Title: one.Title, YesBps: one.Yes, Lane: one.Lane,
@@ -64,7 +51,7 @@ func (s *Store) HoldSpotlight(ctx context.Context, one broadcast.Spotlight, vers
 		StartedAt: one.StartedAt, ExpiresAt: one.ExpiresAt, ChosenAt: one.ChosenAt,
 	})
 	if err != nil {
-		return broadcast.Held{}, fmt.Errorf("replace spotlight: %w", err)
+		return broadcast.Held{}, err
 	}
 	return s.Spotlight(ctx)
 }
@@ -72,20 +59,14 @@ func (s *Store) HoldSpotlight(ctx context.Context, one broadcast.Spotlight, vers
 // KeepLink implements share.Store. The code is empty if it is taken, or if the thing gets another one at the same time.
 func (s *Store) KeepLink(ctx context.Context, l share.Link) (string, error) {
 	code, _, err := found(s.write.InsertShortLink(ctx, db.InsertShortLinkParams{Code: l.Code, Type: l.Kind, ID: l.ID}))
-	if err != nil {
-		return "", fmt.Errorf("store link: %w", err)
-	}
-	return code, nil
+	return code, err
 }
 
 // Link implements share.Store.
 func (s *Store) Link(ctx context.Context, code string) (share.Link, error) {
 	row, ok, err := found(s.read.GetShortLink(ctx, code))
-	if err != nil {
-		return share.Link{}, fmt.Errorf("read link: %w", err)
+	if err == nil && !ok {
+		err = share.ErrUnknown
 	}
-	if !ok {
-		return share.Link{}, share.ErrUnknown
-	}
-	return share.Link{Code: row.Code, Kind: row.Type, ID: row.ID}, nil
+	return share.Link{Code: row.Code, Kind: row.Type, ID: row.ID}, err
 }

@@ -16,7 +16,7 @@ import (
 func TestSessionsEndOneByOneAndTogether(t *testing.T) {
 	t.Parallel()
 	db := testkit.Postgres(t, postgres.Schema(""))
-	store := postgres.New(testkit.Pool(t, db.URL("hub_rw")))
+	store := postgres.New(testkit.Pool(t, db.URL("hub_rw")), testkit.ReadTime)
 	ctx, noon := t.Context(), time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 	me, other := operator.ID(uuid.NewString()), operator.ID(uuid.NewString())
 	bind := make([]byte, 32)
@@ -63,7 +63,7 @@ func TestSessionsEndOneByOneAndTogether(t *testing.T) {
 func TestConcurrentSignInsGetDistinctSeconds(t *testing.T) {
 	t.Parallel()
 	db := testkit.Postgres(t, postgres.Schema(""))
-	store := postgres.New(testkit.Pool(t, db.URL("hub_rw")))
+	store := postgres.New(testkit.Pool(t, db.URL("hub_rw")), testkit.ReadTime)
 	me, noon := operator.ID(uuid.NewString()), time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 	var wg sync.WaitGroup
 	var mu sync.Mutex

@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
 )
 
-// One row stands for all hubs: of fifty that choose at once, the first one's choice.
+// TestSpotlight checks that of fifty hubs that choose a spotlight concurrently all get the choice of the first.
 func TestSpotlight(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
@@ -47,7 +47,7 @@ func TestSpotlight(t *testing.T) {
 		}
 		wg.Wait()
 		if len(said) != 1 {
-			t.Errorf("several stand: %v", said)
+			t.Errorf("the hubs have different spotlights: %v", said)
 		}
 	}
 	if held, err := s.Spotlight(t.Context()); err != nil || held.Version != 4 {

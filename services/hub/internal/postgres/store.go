@@ -4,7 +4,6 @@ import (
 	"context"
 	"embed"
 	"errors"
-	"fmt"
 	"io/fs"
 	"time"
 
@@ -34,14 +33,16 @@ const writeBudget = time.Second
 
 // Store is the hub's database as the role hub_rw sees it.
 type Store struct {
-	pool  *pgxpool.Pool
-	write *db.Queries // within writeBudget each
-	read  *db.Queries // within pg.ReadBudget each
+	pool   *pgxpool.Pool
+	budget time.Duration // of a transaction
+	write  *db.Queries   // within budget each
+	read   *db.Queries
 }
 
-// New returns a store over an open pool.
-func New(pool *pgxpool.Pool) *Store {
-	return &Store{pool: pool, write: db.New(pg.Bound(pool, writeBudget)), read: db.New(pg.Bound(pool, pg.ReadBudget))}
+// New returns a store over an open pool. read is how long a read may take; a write may take writeBudget, or read if that is longer.
+func New(pool *pgxpool.Pool, read time.Duration) *Store {
+	write := max(writeBudget, read)
+	return &Store{pool: pool, budget: write, write: db.New(pg.Bound(pool, write)), read: db.New(pg.Bound(pool, read))}
 }
 
 // Ready returns an error unless the database has the tables that this program needs.
@@ -49,9 +50,9 @@ func (s *Store) Ready(ctx context.Context) error {
 	return pg.CheckSchema(ctx, pg.Bound(s.pool, writeBudget), Schema(""))
 }
 
-// inTx executes a business step in one transaction within writeBudget.
+// inTx executes a business step in one transaction within the budget.
 func (s *Store) inTx(ctx context.Context, do func(ctx context.Context, q *db.Queries) error) error {
-	return inTx(ctx, s.pool, writeBudget, do)
+	return inTx(ctx, s.pool, s.budget, do)
 }
 
 func inTx(ctx context.Context, pool *pgxpool.Pool, budget time.Duration, do func(ctx context.Context, q *db.Queries) error) error {
@@ -68,6 +69,16 @@ func found[T any](row T, err error) (T, bool, error) {
 	return row, err == nil, err
 }
 
+// mapOf returns a map with the key and value that entry returns for each row, and err. It is for the results of a statement.
+func mapOf[R any, K comparable, V any](rows []R, err error, entry func(R) (K, V)) (map[K]V, error) {
+	out := make(map[K]V, len(rows))
+	for _, row := range rows {
+		key, value := entry(row)
+		out[key] = value
+	}
+	return out, err
+}
+
 // utc returns a time in UTC; null is the zero time.
 func utc(t *time.Time) time.Time { return pg.Value(t).UTC() }
 
@@ -76,10 +87,7 @@ func words[T ~string](list []T) []string {
 	return pg.Collect(list, func(one T) string { return string(one) })
 }
 
-// Add implements audit.Log.
+// Add implements audit.Store.
 func (s *Store) Add(ctx context.Context, e audit.Entry) error {
-	if err := s.write.InsertAuditEntry(ctx, db.InsertAuditEntryParams(e)); err != nil {
-		return fmt.Errorf("insert audit entry: %w", err)
-	}
-	return nil
+	return s.write.InsertAuditEntry(ctx, db.InsertAuditEntryParams(e))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/hub/internal/audit"
+	"github.com/signalcast/signalcast/services/hub/internal/claim"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
 )
 
@@ -31,7 +32,7 @@ func TestAdd(t *testing.T) {
 	t.Parallel()
 	db := testkit.Postgres(t, postgres.Schema(""))
 	pool := testkit.Pool(t, db.URL("hub_rw"))
-	store := postgres.New(pool)
+	store := postgres.New(pool, testkit.ReadTime)
 	if err := store.Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +66,7 @@ func TestAdd(t *testing.T) {
 func TestAppendOnly(t *testing.T) {
 	t.Parallel()
 	db := testkit.Postgres(t, postgres.Schema(""))
-	if err := postgres.New(testkit.Pool(t, db.URL("hub_rw"))).Add(t.Context(), entry(audit.Asked, "")); err != nil {
+	if err := postgres.New(testkit.Pool(t, db.URL("hub_rw")), testkit.ReadTime).Add(t.Context(), entry(audit.Asked, "")); err != nil {
 		t.Fatal(err)
 	}
 	attempts := []string{
@@ -111,12 +112,18 @@ func refused(t *testing.T, url, sql string) {
 	}
 }
 
+// TestUnavailable checks that without the database a write, a read and a transaction return the same error.
 func TestUnavailable(t *testing.T) {
 	t.Parallel()
 	pool := testkit.Pool(t, "postgres://hub_rw:x@127.0.0.1:1/none")
-	store := postgres.New(pool)
-	if err := store.Add(t.Context(), entry(audit.Asked, "")); !errors.Is(err, pg.ErrUnavailable) {
-		t.Errorf("%v", err)
+	store := postgres.New(pool, testkit.ReadTime)
+	_, reading := store.Pins(t.Context(), 1)
+	for _, err := range []error{
+		store.Add(t.Context(), entry(audit.Asked, "")), reading, store.KeepClaim(t.Context(), person(1), claim.Claim{}),
+	} {
+		if !errors.Is(err, pg.ErrUnavailable) {
+			t.Errorf("%v", err)
+		}
 	}
 	if err := store.Ready(t.Context()); err == nil {
 		t.Error("ready without a database")

@@ -15,7 +15,7 @@ func TestTimeDoesNotFool(t *testing.T) {
 		d := newDesk(t)
 		d.Service = message.NewService(message.Config{
 			Issuer: issuer, Now: m.Now, NewID: func() string { return uuid.Must(uuid.NewV7()).String() },
-			Keys: d.Keys, Messages: d.store.Messages(), Signers: d.store.Signers(), Effects: d.ledger, Moderation: shownText{},
+			Keys: d.Keys, Store: d.store, Apply: d.ledger.Apply, Moderation: shownText{},
 		})
 		good, late := newPen("alice", alice), newPen("late", alice)
 		asked, tooLate := good.ask(t, d, nil), late.ask(t, d, nil)
@@ -25,7 +25,6 @@ func TestTimeDoesNotFool(t *testing.T) {
 			t.Errorf("a second before its end: %v", err)
 		}
 		m.Pass(time.Second)
-		_, err := d.RegisterSigner(t.Context(), late.owner, tooLate)
-		must(t, err, "challenge_expired")
+		refuses(t, "challenge_expired")(d.RegisterSigner(t.Context(), late.owner, tooLate))
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/claim"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
@@ -32,22 +33,16 @@ var ofMember = map[string]*fault.Fault{
 	"displayName": ErrDisplayName, "bio": ErrBio, "avatar": ErrAvatar, "links": ErrLinks, "payoutAddress": ErrPayout,
 }
 
-// Writer keeps profiles, once for a message. Faults: forbidden for an operator that
-// is not there, those of the ledger.
-type Writer interface {
-	UpdateProfile(ctx context.Context, who operator.ID, messageID string, p operator.Profile) error
-}
-
 // Service changes profiles.
 type Service struct {
-	writer Writer
+	ledger operatorv1.OperatorServiceClient
 	newID  func() string
 	now    func() time.Time
 }
 
 // NewService builds a Service; newID gives an id that was never given before.
-func NewService(writer Writer, newID func() string, now func() time.Time) *Service {
-	return &Service{writer: writer, newID: newID, now: now}
+func NewService(ledger operatorv1.OperatorServiceClient, newID func() string, now func() time.Time) *Service {
+	return &Service{ledger: ledger, newID: newID, now: now}
 }
 
 // Update changes what is given of the caller's own profile; nothing given changes
@@ -63,7 +58,8 @@ func (s *Service) Update(ctx context.Context, me operator.ID, signedInAt time.Ti
 	}
 	// No message stands behind this one, so its id is of another kind than any has.
 	sum := sha256.Sum256([]byte("profile\n" + s.newID()))
-	return s.writer.UpdateProfile(ctx, me, "msg_"+hex.EncodeToString(sum[:]), p)
+	_, err = s.ledger.UpdateProfile(ctx, p.UpdateRequest(me, "msg_"+hex.EncodeToString(sum[:])))
+	return err
 }
 
 // Check holds a profile to the rules of profile.update, with those of a payout address:

@@ -8,7 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/grpc"
+
 	"github.com/signalcast/signalcast/pkg/fault"
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/profile"
 )
@@ -61,20 +64,21 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// writer keeps what it was told.
+// writer stores the updates that it receives.
 type writer struct {
+	operatorv1.OperatorServiceClient
 	ids []string
-	got []operator.Profile
+	got []*operatorv1.UpdateProfileRequest
 }
 
-func (w *writer) UpdateProfile(_ context.Context, _ operator.ID, messageID string, p operator.Profile) error {
-	w.ids, w.got = append(w.ids, messageID), append(w.got, p)
-	return nil
+func (w *writer) UpdateProfile(_ context.Context, r *operatorv1.UpdateProfileRequest, _ ...grpc.CallOption) (*operatorv1.UpdateProfileResponse, error) {
+	w.ids, w.got = append(w.ids, r.GetMessageId()), append(w.got, r)
+	return &operatorv1.UpdateProfileResponse{}, nil
 }
 
 var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 
-// TestUpdate: each write is one of its own, and nothing is written for nothing.
+// TestUpdate checks that each update has a new message id, and that an empty or invalid update sends nothing.
 func TestUpdate(t *testing.T) {
 	t.Parallel()
 	w, n := &writer{}, 0

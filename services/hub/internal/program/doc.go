@@ -1,3 +1,3 @@
-// Package program holds the broadcast programme as the front door shows it:
-// what may be asked of the clock, and what it answered.
+// Package program reads queries for the broadcast programme and the entries of directors, and makes the requests
+// for the clock, which owns both.
 package program

@@ -32,13 +32,13 @@ func (d *Draft) Request() *programv1.CreatePreemptRequest {
 	}
 }
 
-// ErrAway: the clock does not answer, or there is none.
-var ErrAway = fault.New(fault.Unavailable, "signal_service_unavailable", "the clock does not answer").With("retryAfterMs", 1000)
+// ErrUnavailable is the error of a director's request while the clock does not answer, or without a clock.
+var ErrUnavailable = fault.New(fault.Unavailable, "signal_service_unavailable", "the clock does not answer").With("retryAfterMs", 1000)
 
-// Away returns ErrAway for the error of a clock that does not answer, and every other error unchanged.
-func Away(err error) error {
+// ClockError returns ErrUnavailable for the error of a clock that does not answer, and every other error unchanged.
+func ClockError(err error) error {
 	if f := fault.Of(err); f != nil && f.Kind == fault.Unavailable && f.Code != "db_unavailable" {
-		return ErrAway.Wrap(err)
+		return ErrUnavailable.Wrap(err)
 	}
 	return err
 }

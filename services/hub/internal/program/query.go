@@ -163,11 +163,28 @@ func parseProviders(raw string) string {
 	return strings.Join(kept, ",")
 }
 
-// lanes are the clock's lane keys and the content lanes, which it maps.
-var lanes = map[string]bool{
-	"sports": true, "music": true, "film": true, "tv": true, "fashion": true, "culture": true,
-	"crypto": true, "politics": true, "news": true, "science": true, "tech": true, "economy": true,
-	"sport": true, "world": true, "entertainment": true, "other": true,
+// contentLanes are the content lanes of the lanes of the programme.
+var contentLanes = map[string]syntax.Lane{
+	"sports": syntax.LaneSport, "music": syntax.LaneMusic, "film": syntax.LaneEntertainment, "tv": syntax.LaneEntertainment,
+	"fashion": syntax.LaneCulture, "culture": syntax.LaneCulture, "crypto": syntax.LaneCrypto, "politics": syntax.LanePolitics,
+	"news": syntax.LaneWorld, "science": syntax.LaneScience, "tech": syntax.LaneTech, "economy": syntax.LaneEconomy,
+}
+
+// ContentLane is the content lane of a lane of the programme; OTHER for one that is none.
+func ContentLane(key string) syntax.Lane {
+	if l, ok := contentLanes[key]; ok {
+		return l
+	}
+	return syntax.LaneOther
+}
+
+// isLane reports whether a word is the key of a lane of the programme.
+func isLane(word string) bool { return contentLanes[word] != "" }
+
+// isCategory reports whether the clock takes a word as a category: a lane of the programme, or a content lane in lower case.
+func isCategory(word string) bool {
+	lane := func(l syntax.Lane) bool { return word == strings.ToLower(string(l)) }
+	return isLane(word) || slices.ContainsFunc(syntax.Lanes[:], lane)
 }
 
 // categories keeps the words that are lanes; an unknown lane is no filter.
@@ -175,7 +192,7 @@ func categories(words []string) []string {
 	var kept []string
 	for _, word := range words {
 		word = strings.ToLower(strings.TrimSpace(word))
-		if lanes[word] && !slices.Contains(kept, word) {
+		if isCategory(word) && !slices.Contains(kept, word) {
 			kept = append(kept, word)
 		}
 	}

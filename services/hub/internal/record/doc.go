@@ -1,3 +1,3 @@
-// Package record has what the hub derives from the record of an operator: counts of its statistics
-// and its title. The ledger owns the record.
+// Package record requests the record of an operator and derives from it what the hub shows: counts, the title and
+// the statistics of skill. The ledger owns the record.
 package record

@@ -2,8 +2,17 @@ package record
 
 import (
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/skill"
+	"github.com/signalcast/signalcast/pkg/syntax"
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 )
+
+// Request returns the request for the record of a handle with the given numbers of newest calls and moments.
+func Request(handle syntax.Handle, recent, moments int32) *recordv1.GetOperatorRecordRequest {
+	return &recordv1.GetOperatorRecordRequest{
+		By: &recordv1.GetOperatorRecordRequest_Handle{Handle: string(handle)}, Recent: recent, Moments: moments,
+	}
+}
 
 // Resolved returns how many calls were won or lost.
 func Resolved(s *recordv1.Stats) int64 { return s.GetWon() + s.GetLost() }
@@ -36,3 +45,30 @@ func Title(resolved int64) string {
 
 // ErrPulse is the answer when the network cannot be counted.
 var ErrPulse = fault.New(fault.Unavailable, "pulse_unavailable", "the network cannot be counted now")
+
+// ReportOf converts a report of the ledger to the type that the statistics of an export have, so that one function shows
+// both. It returns nil for nil.
+func ReportOf(r *recordv1.Report) *skill.Report {
+	if r == nil {
+		return nil
+	}
+	out := &skill.Report{
+		Calls: r.GetCalls(), Wins: r.GetWins(), PriceBps: int(r.GetPriceBps()), EdgeBps: int(r.GetEdgeBps()), LowBps: int(r.GetLowBps()),
+		HighBps: int(r.GetHighBps()), Above: r.GetAbove(), Below: r.GetBelow(), TwoSided: r.GetTwoSided(), Needed: r.Needed, NeededSure: r.NeededSure,
+	}
+	c := r.GetCalibration()
+	if c == nil {
+		return out
+	}
+	out.Calibration = &skill.Calibration{
+		Calls: c.GetCalls(), BrierBps: int(c.GetBrierBps()), MarketBrierBps: int(c.GetMarketBrierBps()), ReliabilityBps: int(c.GetReliabilityBps()),
+		ResolutionBps: int(c.GetResolutionBps()), UncertaintyBps: int(c.GetUncertaintyBps()), WithinBps: int(c.GetWithinBps()),
+	}
+	for _, b := range c.GetBins() {
+		out.Calibration.Bins = append(out.Calibration.Bins, skill.Bin{
+			From: int(b.GetFrom()), To: int(b.GetTo()), Calls: b.GetCalls(), Wins: b.GetWins(), ConfidenceBps: int(b.GetConfidenceBps()),
+			HitBps: int(b.GetHitBps()), LowBps: int(b.GetLowBps()), HighBps: int(b.GetHighBps()),
+		})
+	}
+	return out
+}

@@ -3,6 +3,7 @@ package share
 import (
 	"context"
 	"crypto/rand"
+	"math/big"
 	"strings"
 
 	"github.com/signalcast/signalcast/pkg/fault"
@@ -61,16 +62,10 @@ func Mint(ctx context.Context, to Store, kind Kind, id string) (string, error) {
 
 // newCode draws a code, each as likely as any other.
 func newCode() string {
-	out := make([]byte, 0, length)
-	var raw [16]byte
-	for {
-		_, _ = rand.Read(raw[:]) // never fails
-		for _, b := range raw {
-			if n := int(b & 63); n < len(alphabet) {
-				if out = append(out, alphabet[n]); len(out) == length {
-					return string(out)
-				}
-			}
-		}
+	out := make([]byte, length)
+	for i := range out {
+		n, _ := rand.Int(rand.Reader, big.NewInt(int64(len(alphabet)))) // never fails
+		out[i] = alphabet[n.Int64()]
 	}
+	return string(out)
 }

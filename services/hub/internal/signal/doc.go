@@ -1,5 +1,3 @@
-// Package signal holds the locked call, its events and the reads around it,
-// as the front door sees them. The ledger owns them: this package knows what
-// a caller may say, asks the ledger, and asks once more when an answer was
-// lost. It knows no transport.
+// Package signal files calls and appends events in the ledger, which owns both: it assigns their ids and
+// sends a write once more when its answer was lost. It also derives the points that a call can bring.
 package signal

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/chrono"
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
@@ -111,11 +112,7 @@ func twice(ctx context.Context, write func(context.Context) error) error {
 	if !errors.Is(err, ErrAway) {
 		return err
 	}
-	wait := time.NewTimer(pause)
-	defer wait.Stop()
-	select {
-	case <-wait.C:
-	case <-ctx.Done():
+	if chrono.Sleep(ctx, pause) != nil {
 		return err
 	}
 	end, _ := first.Deadline()

@@ -3,15 +3,17 @@ package signal
 import (
 	"context"
 	"errors"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/fault"
-	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"google.golang.org/grpc"
 
+	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
@@ -19,11 +21,14 @@ import (
 type ledger struct {
 	grpc.ClientConnInterface
 	answers []func(context.Context) error
-	ids     []string
+
+	mu  sync.Mutex // a batch remains in flight when its caller has left
+	ids []string
 }
 
 // Invoke implements grpc.ClientConnInterface.
 func (l *ledger) Invoke(ctx context.Context, _ string, args, reply any, _ ...grpc.CallOption) error {
+	l.mu.Lock()
 	switch r := args.(type) {
 	case *signalv1.FileManyRequest:
 		id := r.GetCalls()[0].GetDraft().GetId()
@@ -32,7 +37,16 @@ func (l *ledger) Invoke(ctx context.Context, _ string, args, reply any, _ ...grp
 	case *signalv1.AppendEventRequest:
 		l.ids = append(l.ids, r.GetEventId())
 	}
-	return l.answers[len(l.ids)-1](ctx)
+	answer := l.answers[len(l.ids)-1]
+	l.mu.Unlock()
+	return answer(ctx)
+}
+
+// tried returns the ids of all attempts.
+func (l *ledger) tried() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.ids)
 }
 
 func lost(context.Context) error  { return ErrAway.Wrap(errors.New("reset by peer")) }
@@ -69,10 +83,10 @@ func TestWrites(t *testing.T) {
 			began := time.Now()
 			l := &ledger{answers: c.answers}
 			filed, err := NewService(ledgerclient.New(l), func() string { return "one" }).File(t.Context(), operator.Actor{}, &signalv1.Draft{})
-			if !errors.Is(err, c.want) || err == nil && filed.GetId() != "one" || len(l.ids) != c.tries {
-				t.Errorf("%s: %q, %v after %d tries", name, filed.GetId(), err, len(l.ids))
+			if !errors.Is(err, c.want) || err == nil && filed.GetId() != "one" || len(l.tried()) != c.tries {
+				t.Errorf("%s: %q, %v after %d tries", name, filed.GetId(), err, len(l.tried()))
 			}
-			for _, id := range l.ids {
+			for _, id := range l.tried() {
 				if id != "one" {
 					t.Errorf("%s: a try with id %q", name, id)
 				}
@@ -94,8 +108,8 @@ func TestCallerLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		l := &ledger{answers: []func(context.Context) error{func(context.Context) error { cancel(); return ErrAway }}}
-		if _, err := NewService(ledgerclient.New(l), func() string { return "one" }).File(ctx, operator.Actor{}, &signalv1.Draft{}); err == nil || len(l.ids) != 1 {
-			t.Errorf("%v after %d tries", err, len(l.ids))
+		if _, err := NewService(ledgerclient.New(l), func() string { return "one" }).File(ctx, operator.Actor{}, &signalv1.Draft{}); err == nil || len(l.tried()) != 1 {
+			t.Errorf("%v after %d tries", err, len(l.tried()))
 		}
 	})
 }

@@ -30,16 +30,17 @@ type Stream struct {
 	UpdatedAt time.Time
 }
 
-// Streams keeps one binding for each market and handle. Fault: db_unavailable.
-type Streams interface {
-	// Bind puts a binding in the place of the one before. Fault: not_approved for a
-	// suspended operator.
+// Store stores one binding for each market and handle, and clips. Fault of all: db_unavailable.
+type Store interface {
+	// Bind replaces the binding. Fault: not_approved for a suspended operator.
 	Bind(ctx context.Context, s Stream) error
-	// Unbind tells whether there was a binding.
+	// Unbind reports whether there was a binding.
 	Unbind(ctx context.Context, market syntax.MarketID, by syntax.Handle, at time.Time) (bool, error)
-	// Streams lists the bindings of a market, the newest first, MaxStreams at most, without
-	// those of suspended operators and hidden profiles.
+	// Streams lists the bindings of a market, the newest first, MaxStreams at most, without those of suspended operators
+	// and hidden profiles.
 	Streams(ctx context.Context, market syntax.MarketID) ([]Stream, error)
+	// Clips lists the ready clips of a market, the newest first.
+	Clips(ctx context.Context, market syntax.MarketID, limit int) ([]Clip, error)
 }
 
 // Playable reports an https address of a playlist that viewers may be sent to. With
@@ -66,4 +67,28 @@ func Playable(raw string, hosts []string) bool {
 // hostOf is the host as a setting writes it.
 func hostOf(u *url.URL) string {
 	return strings.TrimSuffix(strings.ToLower(u.Host), ":443")
+}
+
+// Sizes of the list of clips.
+const (
+	DefaultClips = 20
+	MaxClips     = 50
+)
+
+// Clip is a short piece of a stream that can be watched.
+type Clip struct {
+	ID           string
+	Handle       syntax.Handle // whose stream it was
+	MarketID     syntax.MarketID
+	Title        string // may be empty
+	URL          string
+	ThumbnailURL *string
+	Duration     *int32 // seconds
+	Status       string
+	Stance       *string // the operator's own call on the market
+	Views        int64
+	Boosted      bool
+	CreatedBy    syntax.Handle
+	CreatedAt    time.Time
+	ReadyAt      time.Time
 }

@@ -75,10 +75,10 @@ func start(t *testing.T, s *Sessions, id operator.ID, version int64) (uid, sig s
 
 func TestEndedSessionIsRefusedOnEveryReplica(t *testing.T) {
 	t.Parallel()
-	w, here, sessions := newWorld()
+	w, here, sessions := newWorld(t)
 	uid, sig := start(t, sessions, "u1", 3)
 	there := New(Deps{
-		Sessions: NewSessions([]string{secretA}, sessions.store, false, w.Now), Logins: w, Ledger: w, Limiter: w, Now: w.Now,
+		Sessions: NewSessions([]string{secretA}, sessions.store, false, w.Now), Logins: w, Directory: operator.Directory{Ledger: w}, Limits: NewLimits(w.counters(t)), Now: w.Now,
 	})
 	ask := func(s *Service) error {
 		_, _, err := s.Resolve(t.Context(), Request{Take: TakeSession, UID: uid, Sig: sig})
@@ -102,7 +102,7 @@ func TestEndedSessionIsRefusedOnEveryReplica(t *testing.T) {
 
 func TestActiveSessionIsReadOncePerFiveSeconds(t *testing.T) {
 	t.Parallel()
-	w, s, sessions := newWorld()
+	w, s, sessions := newWorld(t)
 	store := sessions.store.(*storedSessions)
 	uid, sig := start(t, sessions, "u1", 3)
 	for range 20 {
@@ -121,7 +121,7 @@ func TestActiveSessionIsReadOncePerFiveSeconds(t *testing.T) {
 
 func TestSessionWithoutRowIsRefused(t *testing.T) {
 	t.Parallel()
-	w, s, sessions := newWorld()
+	w, s, sessions := newWorld(t)
 	uid, sig := sessions.issue("u1", 3, w.now)
 	if _, _, err := s.Resolve(t.Context(), Request{Take: TakeSession, UID: uid, Sig: sig}); !errors.Is(err, ErrUnauthenticated) {
 		t.Errorf("signed but not stored: %v", err)
@@ -130,7 +130,7 @@ func TestSessionWithoutRowIsRefused(t *testing.T) {
 
 func TestSessionStoreFailureIsNotARefusal(t *testing.T) {
 	t.Parallel()
-	_, s, sessions := newWorld()
+	_, s, sessions := newWorld(t)
 	uid, sig := start(t, sessions, "u1", 3)
 	store := sessions.store.(*storedSessions)
 	store.fails = fault.New(fault.Unavailable, "db_unavailable", "")
@@ -145,7 +145,7 @@ func TestSessionStoreFailureIsNotARefusal(t *testing.T) {
 
 func TestSessionsOfOneSecondAreDistinct(t *testing.T) {
 	t.Parallel()
-	_, s, sessions := newWorld()
+	_, s, sessions := newWorld(t)
 	first, firstSig := start(t, sessions, "u1", 3)
 	second, secondSig := start(t, sessions, "u1", 3)
 	if first == second {
@@ -162,7 +162,7 @@ func TestSessionsOfOneSecondAreDistinct(t *testing.T) {
 
 func TestBoundSessionNeedsItsCookie(t *testing.T) {
 	t.Parallel()
-	w, _, _ := newWorld()
+	w, _, _ := newWorld(t)
 	store := &storedSessions{}
 	bound, unbound := NewSessions([]string{secretA}, store, true, w.Now), NewSessions([]string{secretA}, store, false, w.Now)
 	op := operator.Operator{ID: "u1", SessionVersion: 3}
@@ -191,7 +191,7 @@ func TestBoundSessionNeedsItsCookie(t *testing.T) {
 		"an unbound session where all are bound": {bound, without, "", ErrUnauthenticated},
 		"an unbound session":                     {unbound, without, "", nil},
 	} {
-		s := New(Deps{Sessions: c.sessions, Logins: w, Ledger: w, Limiter: w, Now: w.Now})
+		s := New(Deps{Sessions: c.sessions, Logins: w, Directory: operator.Directory{Ledger: w}, Limits: NewLimits(w.counters(t)), Now: w.Now})
 		_, _, err := s.Resolve(t.Context(), Request{Take: TakeSession, UID: c.cookies.UID, Sig: c.cookies.Sig, Bind: c.bind})
 		if !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)

@@ -24,8 +24,8 @@ type StoredSession struct {
 	EndedAt    time.Time // zero: active
 }
 
-// SessionStore stores sessions. Fault of all: db_unavailable.
-type SessionStore interface {
+// Store stores sessions. Fault of all: db_unavailable.
+type Store interface {
 	// AddSession stores a session under its second of issue, or under the closest
 	// earlier second that the operator has no session of, and returns that second.
 	AddSession(ctx context.Context, s StoredSession) (issuedAt time.Time, err error)

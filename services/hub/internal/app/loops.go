@@ -1,0 +1,74 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/chrono"
+	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/onair"
+)
+
+// sweepGrants deletes expired grants and sessions once a minute. It returns after an error, so that another hub can take over.
+func (a *App) sweepGrants(ctx context.Context) error {
+	return chrono.Every(ctx, time.Minute, func() error {
+		grants, err := a.grants.Sweep(ctx)
+		if err != nil {
+			return err
+		}
+		sessions, err := a.store.SweepSessions(ctx, a.now().Add(-caller.SessionLife-time.Hour))
+		if err == nil && grants+sessions > 0 {
+			a.log.InfoContext(ctx, "expired grants and sessions deleted", "rows", grants, "sessions", sessions)
+		}
+		return err
+	})
+}
+
+// sweepMessages completes messages, attestations and revocations that a crash has interrupted, every 30 s. It retries failed ones
+// in the next round.
+func (a *App) sweepMessages(ctx context.Context) error {
+	sweeps := map[string]func(context.Context) (int, error){
+		"messages": a.messages.Sweep, "attestations": a.creations.Sweep, "signers of revoked keys": a.messages.SweepKeys,
+	}
+	return chrono.Every(ctx, 30*time.Second, func() error {
+		for name, sweep := range sweeps {
+			n, err := sweep(ctx)
+			if err != nil && ctx.Err() == nil {
+				a.log.WarnContext(ctx, "interrupted work not completed", "what", name, "error", err)
+			}
+			if n > 0 {
+				a.log.InfoContext(ctx, "interrupted work completed", "what", name, "rows", n)
+			}
+		}
+		return nil
+	})
+}
+
+// readPartners reads all partner stations every FEDERATION_EVERY. It retries failed ones in the next round.
+func (a *App) readPartners(ctx context.Context) error {
+	return chrono.Every(ctx, a.cfg.Network.Every, func() error {
+		if err := a.puller.Round(ctx); err != nil && ctx.Err() == nil {
+			a.log.WarnContext(ctx, "reading partners failed", "error", err)
+		}
+		return nil
+	})
+}
+
+// watchAir ends sessions without a heartbeat every second and counts viewers every onair.SampleEvery. It retries after an error,
+// and logs only the first of consecutive errors.
+func (a *App) watchAir(ctx context.Context) error {
+	const pause = time.Second
+	sampler := onair.NewSampler(a.onair, a.api.FeedWrites)
+	round, failing := 0, false
+	return chrono.Every(ctx, pause, func() error {
+		_, err := a.onair.Sweep(ctx)
+		if err == nil && round%int(onair.SampleEvery/pause) == 0 {
+			err = sampler.Round(ctx)
+		}
+		if err != nil && !failing && ctx.Err() == nil {
+			a.log.WarnContext(ctx, "watching live sessions failed", "error", err)
+		}
+		round, failing = round+1, err != nil
+		return nil
+	})
+}

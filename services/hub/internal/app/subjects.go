@@ -1,0 +1,147 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/idp"
+	"github.com/signalcast/signalcast/pkg/limit"
+	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/creation"
+	"github.com/signalcast/signalcast/services/hub/internal/grant"
+	"github.com/signalcast/signalcast/services/hub/internal/message"
+	"github.com/signalcast/signalcast/services/hub/internal/network"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/partner"
+	"github.com/signalcast/signalcast/services/hub/internal/postgres"
+	"github.com/signalcast/signalcast/services/hub/internal/signal"
+)
+
+// issuer returns the identifier of the token issuer. It is also the resource of tokens that name no other one.
+func (c *Config) issuer() string { return c.base() + "/api/protocol/v1" }
+
+// newGrants builds the authorization server of apps.
+func (a *App) newGrants() (err error) {
+	settings := grant.Settings{
+		Issuer: a.cfg.issuer(), Resources: []string{a.cfg.issuer() + "/mcp"}, RetryWindow: &a.cfg.RefreshRetry,
+	}
+	for _, secret := range a.cfg.Successors {
+		settings.SuccessorKeys = append(settings.SuccessorKeys, []byte(secret.Reveal()))
+	}
+	a.grants, err = grant.New(grant.Deps{
+		Store: postgres.NewGrants(a.pool, a.cfg.ReadTime), Failures: caller.NewFailures(a.counters(), "client"), Settings: settings, Now: a.now,
+	})
+	return err
+}
+
+// delegate implements caller.Tokens.
+func (a *App) delegate(ctx context.Context, bearer, resource string) (caller.Delegate, error) {
+	p, err := a.grants.Authenticate(ctx, bearer, resource)
+	return caller.Delegate{
+		UserID: operator.ID(p.UserID), AppID: p.AppID, GrantID: p.GrantID, Scopes: p.Scopes.Words(),
+	}, err
+}
+
+// newMessages builds the services of signed messages and of calls that the hub attests. It returns an error if HUB_KEYS is
+// invalid.
+func (a *App) newMessages() error {
+	keys, err := message.ParseHubKeys(a.cfg.HubKeys.Reveal())
+	if err != nil {
+		return err
+	}
+	filer := signal.NewService(a.api, newID)
+	a.messages = message.NewService(message.Config{
+		Issuer: a.cfg.issuer(), Now: a.now, NewID: newID, Keys: keys, Store: a.store,
+		Operators: a.api.Operators, Moderation: a.api.Moderation,
+		Apply: (&creation.Effects{Ledger: a.api, Filer: filer, Air: a.onair, Videos: a.cfg.Videos}).Apply,
+	})
+	a.creations = creation.NewService(creation.Config{
+		Issuer: a.cfg.issuer(), Now: a.now, NewID: newID, Ledger: a.api, Filer: filer, Attester: a.messages, Store: a.store,
+	})
+	return nil
+}
+
+// messageLimit returns the limit of messages per public key, which all hubs share.
+func (a *App) messageLimit() *limit.Limiter {
+	fell := a.metrics.Counter("message_limiter_fallback_total", "Messages counted without Redis.")
+	return limit.New(a.redis, limit.Config{
+		Name: "hub-message", Limit: message.PerMinute, Window: time.Minute, Replicas: a.cfg.Replicas, Now: a.now,
+		OnFallback: fell.WithLabelValues().Inc,
+	})
+}
+
+// viewers returns the limit by which a tape counts one view per IP address and hour, which all hubs share.
+func (a *App) viewers() *limit.Limiter {
+	return limit.New(a.redis, limit.Config{
+		Name: "tape-view", Limit: 1, Window: time.Hour, Replicas: 1, Now: a.now, OnFallback: a.fell("tape-view"),
+	})
+}
+
+// newNetwork builds the reader of the partner stations and the service that shows them.
+func (a *App) newNetwork() {
+	a.network = network.NewService(network.Config{
+		Origin: a.cfg.origin(), People: a.cfg.base() + "/u/", Store: a.store, Claims: a.cfg.Accounts.stations(),
+		Ledger: a.api, Keep: a.cfg.Network.Keep, Now: a.now,
+	})
+	a.partners = partner.NewReader(partner.Options{
+		Private: a.cfg.Network.Private, Origin: a.cfg.origin(), Videos: a.cfg.Videos, Now: a.now,
+	})
+	a.puller = network.NewPuller(a.api, a.partners, a.store, a.now)
+	failed := a.metrics.Counter("partner_failures_total", "Answers of partner stations that were none.", "origin")
+	a.puller.Failed = func(origin string, err error) {
+		failed.WithLabelValues(origin).Inc()
+		a.log.Warn("reading partner failed", "origin", origin, "error", err)
+	}
+}
+
+// errClockAway is the error of a call to an unavailable clock. Clients never receive it: the programme is then off.
+var errClockAway = fault.New(fault.Unavailable, "clock_unavailable", "")
+
+// logins implements caller.Logins with the verifier of identity tokens.
+type logins struct{ verifier *idp.Verifier }
+
+// Verify implements caller.Logins.
+func (l logins) Verify(ctx context.Context, raw string) (operator.Identity, error) {
+	s, err := l.verifier.Verify(ctx, raw)
+	return operator.Identity{
+		Issuer: s.Issuer, Subject: s.Subject, Primary: s.Primary, Username: s.Username, Name: s.Name, SignedInAt: s.SignedInAt,
+	}, err
+}
+
+// once returns a readiness check that always succeeds after test has succeeded once. A running hub must stay ready when its
+// ledger fails, because it still answers reads from caches and rejects writes with a reason.
+func once(test func(context.Context) error) func(context.Context) error {
+	var seen atomic.Bool
+	return func(ctx context.Context) error {
+		if seen.Load() {
+			return nil
+		}
+		err := test(ctx)
+		if err == nil {
+			seen.Store(true)
+		}
+		return err
+	}
+}
+
+var errNotServing = errors.New("the service does not serve requests yet")
+
+// serving returns a check that calls the gRPC health service of a connection, within one second.
+func serving(conn grpc.ClientConnInterface) func(context.Context) error {
+	client := healthpb.NewHealthClient(conn)
+	return func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		r, err := client.Check(ctx, &healthpb.HealthCheckRequest{})
+		if err == nil && r.GetStatus() != healthpb.HealthCheckResponse_SERVING {
+			err = errNotServing
+		}
+		return err
+	}
+}

@@ -1,0 +1,2 @@
+// Package mailtest is a mail server for tests.
+package mailtest

@@ -1,0 +1,75 @@
+package operator
+
+import (
+	"context"
+
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
+)
+
+// FromMessage returns the operator of a message of the ledger.
+func FromMessage(m *operatorv1.Operator) Operator {
+	return Operator{
+		ID:             ID(m.GetId()),
+		PublicID:       syntax.PublicID(m.GetPublicId()),
+		Handle:         syntax.Handle(m.GetHandle()),
+		DisplayName:    m.GetDisplayName(),
+		AvatarURL:      m.GetAvatarUrl(),
+		Bio:            m.GetBio(),
+		Type:           syntax.OperatorType(m.GetOperatorType()),
+		Tier:           syntax.Tier(m.GetTier()),
+		CreatedAt:      ledgerclient.Time(m.GetCreatedAt()),
+		SessionVersion: m.GetSessionVersion(),
+	}
+}
+
+// Directory finds operators in the ledger. Errors: not_found and those of the ledger.
+type Directory struct {
+	Ledger operatorv1.OperatorReadServiceClient
+}
+
+// ByID returns the operator with an id.
+func (d Directory) ByID(ctx context.Context, id ID) (Operator, error) {
+	r, err := d.Ledger.GetOperator(ctx, &operatorv1.GetOperatorRequest{By: &operatorv1.GetOperatorRequest_Id{Id: string(id)}})
+	if err != nil {
+		return Operator{}, err
+	}
+	return FromMessage(r.GetOperator()), nil
+}
+
+// ByHandle returns the operator with a handle.
+func (d Directory) ByHandle(ctx context.Context, handle syntax.Handle) (Operator, error) {
+	r, err := d.Ledger.GetOperator(ctx, &operatorv1.GetOperatorRequest{By: &operatorv1.GetOperatorRequest_Handle{Handle: string(handle)}})
+	if err != nil {
+		return Operator{}, err
+	}
+	return FromMessage(r.GetOperator()), nil
+}
+
+// SignInRequest returns the message that finds or creates the operator of the identity.
+func (i Identity) SignInRequest() *operatorv1.SignInRequest {
+	return &operatorv1.SignInRequest{Issuer: i.Issuer, Subject: i.Subject, Primary: i.Primary, Username: i.Username, Name: i.Name}
+}
+
+// MintRequest returns the message that mints a key of the owner.
+func (d KeyDraft) MintRequest(owner ID) *operatorv1.MintKeyRequest {
+	return &operatorv1.MintKeyRequest{
+		OperatorId: string(owner), Label: d.Label, Permissions: d.Permissions, Strict: d.Strict, Prefix: d.Prefix,
+	}
+}
+
+// UpdateRequest returns the message that changes the profile of an operator, once for a message id.
+func (p Profile) UpdateRequest(who ID, messageID string) *operatorv1.UpdateProfileRequest {
+	return &operatorv1.UpdateProfileRequest{
+		MessageId: messageID, OperatorId: string(who), DisplayName: p.DisplayName, Bio: p.Bio,
+		Avatar: p.Avatar.message(), PayoutAddress: p.PayoutAddress.message(), HasLinks: p.Links != nil, Links: p.Links, Automated: p.Automated,
+	}
+}
+
+func (c Change) message() *operatorv1.Change {
+	if !c.Given {
+		return nil
+	}
+	return &operatorv1.Change{Text: c.Text}
+}
