@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -38,15 +37,4 @@ func repository(ctx context.Context) (string, error) {
 		return "", errors.New("run this inside the repository: there is no go.work above the current directory")
 	}
 	return filepath.Dir(work), nil
-}
-
-// ownEnv is our environment as a map.
-func ownEnv() map[string]string {
-	env := map[string]string{}
-	for _, pair := range os.Environ() {
-		if name, value, ok := strings.Cut(pair, "="); ok {
-			env[name] = value
-		}
-	}
-	return env
 }

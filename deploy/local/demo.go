@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/deploy/local/internal/history"
+	"github.com/signalcast/signalcast/pkg/chrono"
 )
 
 // demoCmd is up with a history of 90 days, and with bots that file calls until Ctrl-C.
@@ -72,7 +74,7 @@ func (c *demoCmd) seedHistory(ctx context.Context, l *launch, in inputs, bin, ad
 	say("storing a history of %d days", c.Days)
 	began := time.Now()
 	cmd := exec.CommandContext(ctx, filepath.Join(bin, "api"), "seed")
-	cmd.Env = environment(ownEnv(), map[string]string{"ENV": "development", "MIGRATE_DATABASE_URL": admin, "MASK_SECRET": l.secrets.Mask})
+	cmd.Env = environment(map[string]string{"ENV": "development", "MIGRATE_DATABASE_URL": admin, "MASK_SECRET": l.secrets.Mask})
 	cmd.Stdin = &input
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -97,7 +99,7 @@ func (c *demoCmd) act(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	decided, err := bestDecided(ctx, crew.bots[0].client, s)
+	decided, err := bestDecided(ctx, crew.bots[0])
 	if err != nil {
 		return err
 	}
@@ -112,9 +114,9 @@ func (c *demoCmd) started(ctx context.Context) (stack, error) {
 	for {
 		s, err := readStack(c.Dir)
 		if err == nil && s.PIDs["up"] == os.Getpid() {
-			return s, sleep(ctx, afterReady)
+			return s, chrono.Sleep(ctx, afterReady)
 		}
-		if err := sleep(ctx, 200*time.Millisecond); err != nil {
+		if err := chrono.Sleep(ctx, 200*time.Millisecond); err != nil {
 			return s, err
 		}
 	}
@@ -125,7 +127,7 @@ const afterReady = 300 * time.Millisecond
 
 // bestDecided returns the decided call with the highest score among the newest events;
 // empty when there is none.
-func bestDecided(ctx context.Context, c *client, s stack) (string, error) {
+func bestDecided(ctx context.Context, b *bot) (string, error) {
 	var feed struct {
 		Items []struct {
 			Data struct {
@@ -134,7 +136,7 @@ func bestDecided(ctx context.Context, c *client, s stack) (string, error) {
 			}
 		}
 	}
-	if err := c.get(ctx, s.API+"/api/v1/feed?types=signal.resolved&limit=200", &feed); err != nil {
+	if err := b.ask(ctx, http.MethodGet, b.stack.API+"/api/v1/feed?types=signal.resolved&limit=200", "", &feed); err != nil {
 		return "", err
 	}
 	id, best := "", 0

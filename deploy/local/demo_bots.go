@@ -2,23 +2,32 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
+	"net"
 	"net/http"
-	"net/url"
+	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/signalcast/signalcast/pkg/chrono"
+	"github.com/signalcast/signalcast/sdk/go/client"
+	"github.com/signalcast/signalcast/sdk/go/signalcast"
 )
 
 const (
-	botAddress  = 60_000 // of the loopback addresses of the bots
-	keyLabel    = "demo"
-	firstCalls  = 3
-	restAtLeast = 12 * time.Second
-	restAtMost  = 36 * time.Second
-	afterFault  = 15 * time.Second
+	keyLabel     = "demo"
+	firstCalls   = 3
+	restAtLeast  = 12 * time.Second
+	restAtMost   = 36 * time.Second
+	afterFault   = 15 * time.Second
+	answerWithin = 15 * time.Second
 )
 
 // botNames are the bots. The last one is marked as a machine, the others represent people.
@@ -28,17 +37,16 @@ var botNames = []string{"late-ferry", "slow-tram", "teletext-page", "rain-check"
 type crew struct {
 	stack stack
 	bots  []*bot
-	meets meets
 }
 
-// bot calls what the programme shows, slowly.
+// bot files calls on the markets of the programme, one every 12 to 36 seconds.
 type bot struct {
 	stack  stack
-	client *client
-	key    string
+	http   *http.Client
+	client *signalcast.Client // with the operator key of the bot
 	rand   *rand.Rand
 	called map[string]bool
-	own    []string // its own open calls
+	own    []uuid.UUID // its open calls
 }
 
 // opened is a call that a bot filed.
@@ -48,7 +56,7 @@ type opened struct{ id, market string }
 func openCrew(ctx context.Context, s stack) (*crew, error) {
 	out := &crew{stack: s}
 	for i, name := range botNames {
-		b := &bot{stack: s, client: newClient(botAddress+i, &out.meets), rand: rand.New(rand.NewPCG(uint64(i), 7)), called: map[string]bool{}}
+		b := &bot{stack: s, http: fromAddress(i), rand: rand.New(rand.NewPCG(uint64(i), 7)), called: map[string]bool{}}
 		out.bots = append(out.bots, b)
 		if err := b.enter(ctx, name, i == len(botNames)-1); err != nil {
 			out.close()
@@ -58,57 +66,110 @@ func openCrew(ctx context.Context, s stack) (*crew, error) {
 	return out, nil
 }
 
+// fromAddress returns an HTTP client that dials from 127.64.240.(n+1): the limit per address applies to each bot separately.
+// Where the machine has no such address, the client dials from the usual one.
+func fromAddress(n int) *http.Client {
+	dialer := &net.Dialer{Timeout: 5 * time.Second}
+	from := &net.TCPAddr{IP: net.IPv4(127, 64, 240, byte(1+n))}
+	if l, err := net.ListenTCP("tcp", from); err == nil {
+		_ = l.Close()
+		dialer.LocalAddr = from
+	}
+	return &http.Client{Timeout: answerWithin, Transport: &http.Transport{
+		DialContext: dialer.DialContext, MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute,
+	}}
+}
+
 func (s *crew) close() {
 	for _, b := range s.bots {
-		b.client.close()
+		b.http.CloseIdleConnections()
 	}
+}
+
+// open returns a client of the hub that sends the token. It waits for limits and tries again for two minutes.
+func (b *bot) open(token string) (*signalcast.Client, error) {
+	return signalcast.New(signalcast.Options{
+		Hub: b.stack.Hub, Token: signalcast.Key(token), HTTPClient: b.http, Retry: signalcast.Retry{Tries: 10, Longest: time.Minute},
+	})
+}
+
+// askFor is how long ask repeats a request: while the system starts, a service may not answer yet.
+const askFor = 2 * time.Minute
+
+// ask sends a request without a credential and decodes the JSON of its answer. It repeats the request every second, for at most
+// askFor, until the answer is 200. An empty body is not sent.
+func (b *bot) ask(ctx context.Context, method, url, body string, into any) error {
+	for end := time.Now().Add(askFor); ; {
+		err := b.askOnce(ctx, method, url, body, into)
+		if err == nil || time.Now().After(end) || chrono.Sleep(ctx, time.Second) != nil {
+			return err
+		}
+	}
+}
+
+func (b *bot) askOnce(ctx context.Context, method, url, body string, into any) error {
+	r, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	a, err := b.http.Do(r)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = a.Body.Close() }()
+	raw, err := io.ReadAll(a.Body)
+	if err == nil && a.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s %s answered %d: %.300s", method, url, a.StatusCode, raw)
+	}
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, into)
 }
 
 // enter signs in and mints one key. Keys of earlier demos are revoked first, because an
 // operator can have only ten.
 func (b *bot) enter(ctx context.Context, name string, machine bool) error {
-	var minted struct{ Token, Key string }
-	err := b.client.post(ctx, b.stack.IDP+"/mint", "", map[string]string{"user": name}, http.StatusOK, &minted)
+	var minted struct{ Token string }
+	if err := b.ask(ctx, http.MethodPost, b.stack.IDP+"/mint", fmt.Sprintf(`{"user":%q}`, name), &minted); err != nil {
+		return err
+	}
+	login, err := b.open(minted.Token)
 	if err != nil {
 		return err
 	}
-	login := minted.Token
-	var in struct{ User struct{ Handle string } }
-	if err := b.client.post(ctx, b.stack.Hub+"/api/auth/privy", login, nil, http.StatusOK, &in); err != nil {
-		return err
-	}
-	keys := b.stack.Hub + "/api/dev/keys"
-	reply, err := b.client.do(ctx, ask{method: http.MethodGet, url: keys, bearer: login})
+	in, err := login.People.SignIn(ctx)
 	if err != nil {
 		return err
 	}
-	var list struct {
-		Keys []struct {
-			ID, Label string
-			Active    bool
-		}
-	}
-	if err := reply.into(http.StatusOK, &list); err != nil {
+	list, err := login.Keys.List(ctx)
+	if err != nil {
 		return err
 	}
 	for _, k := range list.Keys {
 		if k.Active && k.Label == keyLabel {
-			if _, err := b.client.do(ctx, ask{method: http.MethodDelete, url: keys + "?id=" + url.QueryEscape(k.ID), bearer: login}); err != nil {
+			if _, err := login.Keys.Revoke(ctx, k.ID); err != nil {
 				return err
 			}
 		}
 	}
-	if err := b.client.post(ctx, keys, login, map[string]string{"label": keyLabel}, http.StatusCreated, &minted); err != nil {
+	key, err := login.Keys.Mint(ctx, client.KeyMint{Label: keyLabel})
+	if err != nil {
 		return err
 	}
-	b.key, b.client.pace = minted.Key, newPace()
-	if !machine {
-		return nil
+	if b.client, err = b.open(key.Key); err != nil || !machine {
+		return err
 	}
-	_, err = b.client.do(ctx, ask{
-		method: http.MethodPost, url: b.stack.Hub + "/api/admin/operators", body: map[string]any{"handle": in.User.Handle, "operatorType": "system_bot"},
-		header: map[string]string{"x-admin-secret": b.stack.AdminSecret},
-	})
+	bot := client.OperatorType("system_bot")
+	a, err := b.client.Hub.ClassifyOperatorWithResponse(ctx, client.Classify{Handle: string(in.User.Handle), OperatorType: &bot},
+		func(_ context.Context, r *http.Request) error {
+			r.Header.Set("x-admin-secret", b.stack.AdminSecret)
+			return nil
+		})
+	if err == nil && a.JSON200 == nil {
+		err = fmt.Errorf("POST /api/admin/operators answered %s", a.Status())
+	}
 	return err
 }
 
@@ -140,11 +201,11 @@ func (s *crew) run(ctx context.Context) error {
 	for _, b := range s.bots {
 		group.Go(func() error {
 			for {
-				if err := sleep(ctx, restAtLeast+time.Duration(b.rand.Int64N(int64(restAtMost-restAtLeast)))); err != nil {
+				if err := chrono.Sleep(ctx, restAtLeast+time.Duration(b.rand.Int64N(int64(restAtMost-restAtLeast)))); err != nil {
 					return err
 				}
 				if err := b.act(ctx); err != nil { // for example a restart of the hub
-					if err := sleep(ctx, afterFault); err != nil {
+					if err := chrono.Sleep(ctx, afterFault); err != nil {
 						return err
 					}
 				}
@@ -154,7 +215,7 @@ func (s *crew) run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// act is a new call, or a word on an old one.
+// act files a call, or adds an event to an earlier one.
 func (b *bot) act(ctx context.Context) error {
 	if len(b.own) > 0 && b.rand.IntN(3) == 0 {
 		return b.remark(ctx)
@@ -187,7 +248,7 @@ func (b *bot) aired(ctx context.Context) ([]offer, error) {
 			YesPrice   *float64
 		}
 	}
-	if err := b.client.get(ctx, b.stack.Hub+"/api/network/program?limit=400&lanes=0", &program); err != nil {
+	if err := b.ask(ctx, http.MethodGet, b.stack.Hub+"/api/network/program?limit=400&lanes=0", "", &program); err != nil {
 		return nil, err
 	}
 	var out []offer
@@ -207,7 +268,8 @@ func (b *bot) listed(ctx context.Context) ([]offer, error) {
 		BestAsk   *float64
 		Accepting bool `json:"acceptingOrders"`
 	}
-	if err := b.client.get(ctx, b.stack.Venues+"/gamma/markets?closed=false&order=volume24hr&ascending=false&limit=60", &markets); err != nil {
+	const path = "/gamma/markets?closed=false&order=volume24hr&ascending=false&limit=60"
+	if err := b.ask(ctx, http.MethodGet, b.stack.Venues+path, "", &markets); err != nil {
 		return nil, err
 	}
 	var out []offer
@@ -219,15 +281,6 @@ func (b *bot) listed(ctx context.Context) ([]offer, error) {
 	return out, nil
 }
 
-// callBody is the body of POST /api/predictions.
-type callBody struct {
-	MarketID   string `json:"marketId"`
-	Direction  string `json:"direction"`
-	Price      int    `json:"priceAtPrediction"`
-	Confidence int    `json:"confidence,omitempty"`
-	Take       string `json:"textTake,omitempty"`
-}
-
 // call files a call on one of the markets, if one of them is new to the bot.
 func (b *bot) call(ctx context.Context, offers []offer) (opened, error) {
 	b.rand.Shuffle(len(offers), func(i, j int) { offers[i], offers[j] = offers[j], offers[i] })
@@ -236,55 +289,47 @@ func (b *bot) call(ctx context.Context, offers []offer) (opened, error) {
 			continue
 		}
 		b.called[o.market] = true
-		r, err := b.client.do(ctx, ask{method: http.MethodPost, url: b.stack.Hub + "/api/predictions", bearer: b.key, body: b.body(o)})
+		filed, err := b.client.Signals.FileWith(ctx, b.draft(o), signalcast.FileOptions{AllowUnverified: true})
+		if e := (*signalcast.Error)(nil); errors.As(err, &e) && (e.Status == http.StatusConflict || e.Status == http.StatusNotFound) {
+			continue // the market has closed or its price moved meanwhile, or it was called in an earlier demo
+		}
 		if err != nil {
 			return opened{}, err
 		}
-		if r.status == http.StatusConflict || r.status == http.StatusNotFound {
-			continue // over meanwhile, or called in an earlier demo
-		}
-		var got struct{ ID string }
-		if err := r.into(http.StatusOK, &got); err != nil {
-			return opened{}, err
-		}
-		b.own = append(b.own, got.ID)
-		return opened{got.ID, o.market}, nil
+		b.own = append(b.own, filed.ID)
+		return opened{filed.ID.String(), o.market}, nil
 	}
 	return opened{}, nil
 }
 
-func (b *bot) body(o offer) callBody {
-	c := callBody{MarketID: o.market, Direction: "YES", Price: o.yes, Confidence: 35 + b.rand.IntN(60)}
+func (b *bot) draft(o offer) client.SignalDraft {
+	confidence := 35 + b.rand.IntN(60)
+	d := client.SignalDraft{MarketID: o.market, Direction: "YES", PriceAtPrediction: o.yes, Confidence: &confidence}
 	if b.rand.IntN(2) == 0 {
-		c.Direction, c.Price = "NO", 10000-c.Price
+		d.Direction, d.PriceAtPrediction = "NO", 10000-o.yes
 	}
 	if b.rand.IntN(2) == 0 {
-		c.Take = b.thought()
+		take := b.thought()
+		d.TextTake = &take
 	}
-	return c
+	return d
 }
 
 // remark appends to the history of one of the bot's own calls.
 func (b *bot) remark(ctx context.Context) error {
-	i := b.rand.IntN(len(b.own))
-	event := map[string]any{"type": "take", "payload": map[string]string{"text": b.thought()}}
+	event := signalcast.Event{Type: "take", Payload: map[string]any{"text": b.thought()}}
 	switch b.rand.IntN(4) {
 	case 0:
-		event = map[string]any{"type": "reaffirm"}
+		event = signalcast.Event{Type: "reaffirm"}
 	case 1:
-		event = map[string]any{"type": "confidence", "payload": map[string]int{"confidence": 20 + b.rand.IntN(80)}}
+		event = signalcast.Event{Type: "confidence", Payload: map[string]any{"confidence": 20 + b.rand.IntN(80)}}
 	}
-	r, err := b.client.do(ctx, ask{
-		method: http.MethodPost, url: b.stack.Hub + "/api/signals/" + b.own[i] + "/events", bearer: b.key, body: event, once: true,
-	})
-	if err != nil {
-		return err
-	}
-	return r.into(http.StatusCreated, nil)
+	_, err := b.client.Signals.AddEvent(ctx, b.own[b.rand.IntN(len(b.own))], event)
+	return err
 }
 
 var thoughts = []string{
-	"Holding this one; the price has not heard the news yet.", "Everybody looks at the favourite, nobody at the clock.",
+	"Holding this one; the price does not include the news yet.", "The favourite gets the attention, the deadline does not.",
 	"I would rather be early than loud.", "The move this morning was one large buyer, not a crowd.",
 	"Small price, short time: that is all there is to it.", "Ask again in an hour, but I doubt it changes.",
 	"The last three of this kind ended the other way.", "Too round a number to be a price.",

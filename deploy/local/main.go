@@ -32,8 +32,8 @@ func main() {
 	}
 }
 
-// orphaned ends the returned context when `go run`, which started us, is gone: it
-// passes on no signal, and without it nobody could stop the stack by hand.
+// orphaned ends the returned context when the `go run` that started this process has ended: it passes on no signal, and
+// the stack could not be stopped by hand.
 func orphaned(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	parent := os.Getppid()

@@ -16,7 +16,7 @@ type migrateCmd struct {
 	Dir string `default:".local" help:"State directory of the stack."`
 }
 
-// Run builds the programs anew and runs their migrations; what runs keeps running.
+// Run builds the programs and runs their migrations. Running programs are not restarted.
 func (c *migrateCmd) Run(ctx context.Context) error {
 	running, err := readStack(c.Dir)
 	if err != nil {
@@ -41,7 +41,7 @@ func (c *migrateCmd) Run(ctx context.Context) error {
 func migrateAll(ctx context.Context, bin, admin, password string, say func(string)) error {
 	for _, name := range schemas {
 		cmd := exec.CommandContext(ctx, filepath.Join(bin, name), "migrate")
-		cmd.Env = environment(ownEnv(), map[string]string{
+		cmd.Env = environment(map[string]string{
 			"ENV": "development", "MIGRATE_DATABASE_URL": admin, "DB_RW_PASSWORD": password,
 		})
 		out, err := cmd.CombinedOutput()

@@ -3,32 +3,26 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"strconv"
 )
 
-// program is one of our processes: what runs, where it answers, what it is told.
+// program is one process of the stack: its binary, address and environment.
 type program struct {
 	name   string // hub, hub-2, api, ...
 	binary string
 	http   string            // host:port
-	env    map[string]string // on top of our own environment
+	env    map[string]string // on top of the environment of the launcher
 	probe  string            // path that answers when it is ready
 }
 
 func (p program) base() string { return "http://" + p.http }
 
-// plan is everything that one stack runs, in the order of starting.
-type plan struct {
-	programs []program
-	hubs     int
-}
-
-// inputs are what the plan is made from.
+// inputs are the facts from which makePlan derives the programs.
 type inputs struct {
 	state    *state
 	secrets  secrets
 	ports    map[string]int
-	own      map[string]string // our own environment
 	hubs     int
 	nonce    string
 	redis    string
@@ -55,44 +49,43 @@ func hubName(i int) string {
 func (in inputs) addr(name string) string { return "127.0.0.1:" + strconv.Itoa(in.ports[name]) }
 func (in inputs) url(name string) string  { return "http://" + in.addr(name) }
 
-// or is a setting that our own environment may override.
+// or returns the value of the environment of the launcher, which the programs inherit, or else value.
 func (in inputs) or(name, value string) string {
-	if own, ok := in.own[name]; ok {
+	if own, ok := os.LookupEnv(name); ok {
 		return own
 	}
 	return value
 }
 
-func makePlan(in inputs) (plan, error) {
-	p := plan{hubs: in.hubs}
-	p.programs = append(p.programs,
-		program{name: "venues", binary: "venuesim", http: in.addr("venues"), probe: "/healthz", env: map[string]string{
-			"HTTP_ADDR": in.addr("venues"), "VENUE_SIM_DATA": in.or("VENUE_SIM_DATA", ""), "VENUE_SIM_SEED": in.or("VENUE_SIM_SEED", "1"),
-			"VENUE_SIM_MARKETS": in.or("VENUE_SIM_MARKETS", ""),
+// makePlan returns the programs of a stack in the order of starting.
+func makePlan(in inputs) ([]program, error) {
+	programs := []program{
+		{name: "venues", binary: "venuesim", http: in.addr("venues"), probe: "/healthz", env: map[string]string{
+			"HTTP_ADDR": in.addr("venues"), "ENV": "development",
 		}},
-		program{name: "idp", binary: "devidp", http: in.addr("idp"), probe: "/healthz", env: map[string]string{
+		{name: "idp", binary: "devidp", http: in.addr("idp"), probe: "/healthz", env: map[string]string{
 			"HTTP_ADDR": in.addr("idp"), "ENV": "development", "IDP_STATE_DIR": in.state.path("idp"),
 			"PUBLIC_URL": in.url("idp"), "RETURN_TO": in.url("hub"), "IDP_AUDIENCE": audience,
 		}},
-	)
+	}
 	for _, make := range []func() (program, error){in.api, in.clock} {
 		prog, err := make()
 		if err != nil {
-			return p, err
+			return nil, err
 		}
-		p.programs = append(p.programs, prog)
+		programs = append(programs, prog)
 	}
 	for i := 1; i <= in.hubs; i++ {
 		prog, err := in.hub(hubName(i))
 		if err != nil {
-			return p, err
+			return nil, err
 		}
-		p.programs = append(p.programs, prog)
+		programs = append(programs, prog)
 	}
-	return p, nil
+	return programs, nil
 }
 
-// service is what all three services are told.
+// service returns a program with the settings that all three services have.
 func (in inputs) service(name, schema string) (program, error) {
 	database, err := in.database(schema + "_rw")
 	if err != nil {
@@ -103,8 +96,7 @@ func (in inputs) service(name, schema string) (program, error) {
 		"HTTP_ADDR": in.addr(name), "METRICS_ADDR": in.addr(name + ".metrics"),
 		"DATABASE_URL": database, "REDIS_URL": in.redis, "LINK_SECRET": in.secrets.Link,
 		"HUB_URL": in.url("hub"), "API_URL": in.url("api"), "API_ADDR": in.addr("api.grpc"), "REPLICAS": "1", "INSTANCE_NONCE": in.nonce,
-		"RATE_LIMIT_ANON": in.or("RATE_LIMIT_ANON", "600"), "TRUSTED_PROXIES": in.or("TRUSTED_PROXIES", ""),
-		"LOG_LEVEL": in.or("LOG_LEVEL", "info"),
+		"RATE_LIMIT_ANON": in.or("RATE_LIMIT_ANON", "600"), "LOG_LEVEL": in.or("LOG_LEVEL", "info"),
 	}
 	return program{name: name, binary: schema, http: in.addr(name), env: env, probe: "/readyz"}, nil
 }
@@ -118,8 +110,8 @@ func (in inputs) api() (program, error) {
 	p.env["MASK_SECRET"] = in.secrets.Mask
 	p.env["WEBHOOK_SECRET_KEY"] = in.secrets.Hooks
 	p.env["CHECKPOINT_KEY"] = in.secrets.Checks
-	p.env["WEBHOOK_ALLOW_PRIVATE"] = in.or("WEBHOOK_ALLOW_PRIVATE", "true")       // a receiver that is tried out runs here
-	p.env["FEDERATION_ALLOW_PRIVATE"] = in.or("FEDERATION_ALLOW_PRIVATE", "true") // and so does a partner
+	p.env["WEBHOOK_ALLOW_PRIVATE"] = in.or("WEBHOOK_ALLOW_PRIVATE", "true")       // a receiver under test runs on this machine
+	p.env["FEDERATION_ALLOW_PRIVATE"] = in.or("FEDERATION_ALLOW_PRIVATE", "true") // so does a partner
 	p.env["ADMIN_SECRET"] = in.secrets.Admin
 	p.env["IDP_PROVIDERS"], err = in.providers()
 	p.env["VENUE_A_SLUG"] = "polymarket"
@@ -129,10 +121,10 @@ func (in inputs) api() (program, error) {
 	p.env["KALSHI_URL"] = in.url("venues") + "/kalshi/trade-api/v2"
 	p.env["LIMITLESS_URL"] = in.url("venues") + "/limitless"
 	p.env["MANIFOLD_URL"] = in.url("venues") + "/manifold/v0"
-	p.env["MANIFOLD_WAIT"] = in.or("MANIFOLD_WAIT", "1s") // nobody waits for the simulator's mind to change
+	p.env["MANIFOLD_WAIT"] = in.or("MANIFOLD_WAIT", "1s") // the simulator does not change an outcome
 	p.env["VENUE_RPS"] = in.or("VENUE_RPS", "2000")       // the simulator has no limit to respect
 	p.env["RESOLUTION_GRACE"] = in.or("RESOLUTION_GRACE", "0s")
-	p.env["MOVEMENT_EVERY"] = in.or("MOVEMENT_EVERY", "10s") // who tries it out wants to see something move
+	p.env["MOVEMENT_EVERY"] = in.or("MOVEMENT_EVERY", "10s") // short, so that a new stack soon shows movements
 	return p, err
 }
 
@@ -156,12 +148,11 @@ func (in inputs) hub(name string) (program, error) {
 	p.env["SUCCESSOR_SECRETS"] = in.secrets.Successor
 	p.env["HUB_KEYS"] = in.or("HUB_KEYS", `[{"seed":"`+in.secrets.HubSeed+`","notBefore":"2026-01-01T00:00:00Z"}]`)
 	p.env["FEDERATION_ALLOW_PRIVATE"] = in.or("FEDERATION_ALLOW_PRIVATE", "true")
-	p.env["FEDERATION_EVERY"] = in.or("FEDERATION_EVERY", "10s") // who tries it out wants to see something come
+	p.env["FEDERATION_EVERY"] = in.or("FEDERATION_EVERY", "10s") // short, so that calls of a new partner arrive soon
 	p.env["FEDERATION_KEEP"] = in.or("FEDERATION_KEEP", "10m")
 	p.env["INGEST_PROVIDER"] = in.or("INGEST_PROVIDER", "origin")
 	p.env["HLS_URL"] = in.or("HLS_URL", in.url("origin"))
-	p.env["RTMP_URL"] = in.or("RTMP_URL", "")
-	if name == hubName(1) { // one process holds the video
+	if name == hubName(1) { // one process stores the video
 		p.env["ORIGIN_LISTEN"] = in.addr("origin")
 		p.env["ORIGIN_DIR"] = in.state.path("video")
 	}
@@ -171,7 +162,7 @@ func (in inputs) hub(name string) (program, error) {
 	p.env["IDP_LOGIN_URL"] = in.url("idp") + "/login"
 	p.env["VENUE_A_SLUG"] = "polymarket"
 	p.env["SOCIAL_SOURCE"] = in.or("SOCIAL_SOURCE", "farcaster")
-	p.env["PAYOUT_CHAIN_ID"] = in.or("PAYOUT_CHAIN_ID", "31337") // a chain of nobody's, with a token of nobody's
+	p.env["PAYOUT_CHAIN_ID"] = in.or("PAYOUT_CHAIN_ID", "31337") // an invented chain with an invented token
 	p.env["PAYOUT_CHAIN_LABEL"] = in.or("PAYOUT_CHAIN_LABEL", "devnet")
 	p.env["PAYOUT_USDC_ADDRESS"] = in.or("PAYOUT_USDC_ADDRESS", "0x3333333333333333333333333333333333333333")
 	return p, err
@@ -189,15 +180,14 @@ type provider struct {
 	UsersSecret string   `json:"usersSecret,omitempty"`
 }
 
-// audience is our id at the development issuer.
+// audience is the id of this installation at the development issuer.
 const audience = "signalcast-dev"
 
-// usersSecret is what the development issuer takes for its users API when it is told
-// nothing else; it guards invented people alone.
+// usersSecret is the default password of the users API of the development issuer. It protects invented people only.
 const usersSecret = "signalcast-dev-secret"
 
-// providers is the development issuer in its two forms, plain first, unless our
-// own environment names others.
+// providers returns IDP_PROVIDERS: that of the launcher's environment, or else the development issuer with plain tokens and
+// with Privy tokens.
 func (in inputs) providers() (string, error) {
 	idp := in.url("idp")
 	raw, err := json.Marshal([]provider{

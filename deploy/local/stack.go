@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// stack is what stack.json tells other tools about a running stack.
+// stack is the content of stack.json: the addresses and secrets of a running stack, for other tools.
 type stack struct {
 	Hub         string         `json:"hub"`
-	Hubs        []string       `json:"hubs"` // further hubs, beside the first
+	Hubs        []string       `json:"hubs"` // further hubs, without the first
 	API         string         `json:"api"`
 	Clock       string         `json:"clock"`
 	Venues      string         `json:"venues"`
@@ -28,20 +28,20 @@ type stack struct {
 	Nonce       string         `json:"nonce"` // what /healthz of each service echoes
 }
 
-// published keeps stack.json in step with what runs.
+// published writes stack.json whenever a process changes.
 type published struct {
-	mu    sync.Mutex
-	path  string
-	stack stack
-	units map[string]unit
-	gone  bool
+	mu      sync.Mutex
+	path    string
+	stack   stack
+	units   map[string]unit
+	removed bool // the file must not be written again
 }
 
-// write replaces the file with the processes of this moment.
+// write replaces the file. It contains the current process ids.
 func (p *published) write() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.gone {
+	if p.removed {
 		return nil
 	}
 	p.stack.PIDs = map[string]int{"up": os.Getpid()}
@@ -51,15 +51,15 @@ func (p *published) write() error {
 	return writeJSON(p.path, p.stack)
 }
 
-// remove takes the file away: what it names is about to end.
+// remove deletes the file before the processes that it lists end.
 func (p *published) remove() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.gone = true
+	p.removed = true
 	_ = os.Remove(p.path)
 }
 
-// readStack is the stack that runs in dir.
+// readStack returns the running stack of the state directory dir.
 func readStack(dir string) (stack, error) {
 	var s stack
 	path := filepath.Join(dir, stackFile)

@@ -19,17 +19,17 @@ type unit interface {
 	PID() int
 	Done() <-chan struct{}
 	LogFile() string
+	Tail(lines int) string
 }
 
 // supervisor starts units again that end by themselves.
 type supervisor struct {
 	say     func(format string, args ...any)
-	changed func() // told when a unit has a new process
+	changed func() // called when a unit has a new process
 	wg      sync.WaitGroup
 }
 
-// watch looks after u until ctx ends. A unit that is not ours has no process and
-// needs no watching.
+// watch restarts u whenever it ends, until ctx ends. A unit that was not started here has no process and is not watched.
 func (s *supervisor) watch(ctx context.Context, name string, u unit) {
 	if u.PID() == 0 {
 		return
@@ -46,7 +46,7 @@ func (s *supervisor) watch(ctx context.Context, name string, u unit) {
 			if time.Since(began) > settled {
 				pause = firstPause
 			}
-			s.say("%s ended; it is started again. The end of %s:\n%s", name, u.LogFile(), tail(u.LogFile(), 5))
+			s.say("%s ended; it is started again. The end of %s:\n%s", name, u.LogFile(), u.Tail(5))
 			if !s.revive(ctx, name, u, &pause) {
 				return
 			}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -26,7 +28,8 @@ type upCmd struct {
 	Hubs    int      `default:"1" help:"How many hubs to run."`
 	Bin     string   `help:"Take the programs from this directory instead of building them." type:"existingdir"`
 	Preload []string `help:"Libraries for Postgres to preload, for example pg_stat_statements."`
-	Set     []string `help:"A setting of Postgres, name=value; may be repeated." sep:"none"`
+
+	Set map[string]string `help:"A setting of Postgres, name=value; may be repeated." mapsep:"none"`
 
 	// prepare runs after the migrations and before the services; nil: nothing to do.
 	prepare func(ctx context.Context, l *launch, in inputs, bin, admin string) error
@@ -118,7 +121,7 @@ func (l *launch) start(ctx context.Context) error {
 		return err
 	}
 	in := inputs{
-		state: l.state, secrets: l.secrets, ports: ports, own: ownEnv(), hubs: l.cmd.Hubs, nonce: randomHex(8), redis: l.redis.URL(),
+		state: l.state, secrets: l.secrets, ports: ports, hubs: l.cmd.Hubs, nonce: randomHex(8), redis: l.redis.URL(),
 		database: func(role string) (string, error) { return localdb.WithUser(admin, role, l.secrets.Database) },
 	}
 	if l.cmd.prepare != nil {
@@ -132,27 +135,23 @@ func (l *launch) start(ctx context.Context) error {
 func note(line string) { say("%s", line) }
 
 func (l *launch) startPostgres(ctx context.Context) (*localdb.Postgres, error) {
-	settings, err := pairs(l.cmd.Set)
-	if err != nil {
-		return nil, err
-	}
 	return localdb.StartPostgres(ctx, localdb.PostgresConfig{
 		URL: os.Getenv("DATABASE_URL"), Dir: l.state.path("pg"), Durable: true,
-		Preload: l.cmd.Preload, Settings: settings, Log: note,
+		Preload: l.cmd.Preload, Settings: l.cmd.Set, Log: note,
 	})
 }
 
 // run starts every program, waits until all answer and publishes stack.json.
 func (l *launch) run(ctx context.Context, in inputs, bin, admin string) error {
-	p, err := makePlan(in)
+	programs, err := makePlan(in)
 	if err != nil {
 		return err
 	}
 	ready, cancel := context.WithTimeout(ctx, readyWithin)
 	defer cancel()
 	group, ready := errgroup.WithContext(ready)
-	for _, prog := range p.programs {
-		proc := &process{program: prog, bin: bin, log: l.state.path("logs", prog.name+".log"), own: in.own}
+	for _, prog := range programs {
+		proc := &process{Process: localdb.NewProcess(l.state.path("logs", prog.name+".log")), program: prog, bin: bin}
 		if err := proc.Restart(ctx); err != nil {
 			return err
 		}
@@ -178,7 +177,7 @@ func (l *launch) run(ctx context.Context, in inputs, bin, admin string) error {
 	return l.info.write()
 }
 
-// watch begins to start again what ends.
+// watch starts the supervision of every unit.
 func (l *launch) watch(ctx context.Context) {
 	l.watcher.changed = func() {
 		if err := l.info.write(); err != nil {
@@ -192,8 +191,20 @@ func (l *launch) watch(ctx context.Context) {
 
 func (l *launch) greet() {
 	s := l.info.stack
-	fmt.Printf("ready\n\n  hub     %s        pages for developers: %s/dev\n  api     %s\n  clock   %s\n  venues  %s\n  sign-in %s/login\n  video   %s\n\n  %s tells tools where everything is, %s holds the logs. Ctrl-C stops it all.\n",
+	fmt.Printf("ready\n\n  hub     %s        pages for developers: %s/dev\n  api     %s\n  clock   %s\n  venues  %s\n  sign-in %s/login\n  video   %s\n\n  %s has the addresses for tools, %s has the logs. Ctrl-C stops it all.\n",
 		s.Hub, s.Hub, s.API, s.Clock, s.Venues, s.IDP, s.Origin, l.info.path, l.state.path("logs"))
+}
+
+// tiers are the programs that stop together. Callers stop before the programs that they call, and the hubs, which drain
+// connections, get the most time. The graces together leave two seconds for Postgres.
+var tiers = []struct {
+	binaries []string
+	grace    time.Duration
+}{
+	{[]string{"hub"}, 4 * time.Second},
+	{[]string{"clock"}, 1500 * time.Millisecond},
+	{[]string{"api"}, 1500 * time.Millisecond},
+	{[]string{"venuesim", "devidp"}, 500 * time.Millisecond},
 }
 
 // stop ends everything in the reverse order of starting, within ten seconds.
@@ -201,10 +212,12 @@ func (l *launch) stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
 	defer cancel()
 	l.info.remove()
-	for _, tier := range tiers(l.running) {
+	for _, tier := range tiers {
 		var group errgroup.Group
-		for _, p := range tier.members {
-			group.Go(func() error { p.stop(ctx, tier.grace); return nil })
+		for _, p := range l.running {
+			if slices.Contains(tier.binaries, p.binary) {
+				group.Go(func() error { p.Terminate(ctx, syscall.SIGTERM, tier.grace); return nil })
+			}
 		}
 		_ = group.Wait()
 	}

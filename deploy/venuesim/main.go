@@ -4,22 +4,20 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/server"
+	"github.com/signalcast/signalcast/pkg/conf"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	config, err := server.FromEnv(os.Getenv, time.Now)
+	config, err := conf.Load[server.Config]()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "venuesim:", err)
 		os.Exit(2)
 	}
-	if err := server.Run(ctx, config, os.Stdout); err != nil {
+	config.Now = time.Now
+	if err := server.Run(context.Background(), config, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "venuesim:", err)
 		os.Exit(1)
 	}

@@ -1,4 +1,3 @@
-// Package person keeps the people whom the development issuer knows and the
-// wallets linked to them. Everything is appended to one journal, so a restart
-// forgets nobody.
+// Package person stores the people who can sign in at the development issuer, and their linked wallets. Every change is
+// appended to a journal, which is read at the start.
 package person

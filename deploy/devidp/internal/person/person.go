@@ -19,7 +19,7 @@ const (
 	Solana   Chain = "solana"
 )
 
-// Person is somebody who can sign in.
+// Person is a user of the development issuer.
 type Person struct {
 	Name    string // what mint and login take
 	Display string

@@ -1,7 +1,7 @@
 package person
 
 import (
-	"bufio"
+	"bytes"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -28,18 +28,18 @@ type line struct {
 	At      time.Time `json:"at"`
 }
 
-// Registry is safe for concurrent use.
+// Registry holds all people and wallets in memory. It is safe for concurrent use.
 type Registry struct {
 	now func() time.Time
 
-	mu      sync.RWMutex
+	mu      sync.Mutex
 	people  map[string]*Person // by name
 	order   []string
 	wallets map[string]string // wallet key to name
 	journal *os.File
 }
 
-// Open seeds the known users, reads the journal and keeps it open for more.
+// Open returns a registry with the users of seed.json and of the journal at path.
 func Open(path string, now func() time.Time) (*Registry, error) {
 	r := &Registry{now: now, people: map[string]*Person{}, wallets: map[string]string{}}
 	if err := r.plant(); err != nil {
@@ -56,35 +56,26 @@ func Open(path string, now func() time.Time) (*Registry, error) {
 	return r, nil
 }
 
-// replay takes in what the journal holds. A line that a crash cut short counts
-// for nothing; the next one must not be glued to it.
+// replay applies the journal. It ignores a last line that a crash cut short, and ends that line for the next entry.
 func (r *Registry) replay() error {
-	whole := true
-	lines := bufio.NewReader(r.journal)
-	for {
-		text, err := lines.ReadString('\n')
-		if text != "" {
-			whole = strings.HasSuffix(text, "\n")
-			var l line
-			if json.Unmarshal([]byte(text), &l) == nil && nameForm.MatchString(l.User) {
-				r.add(l.User, l.User, l.At)
-				if l.Address != "" {
-					_ = r.link(l.User, Wallet{l.Address, l.Chain, l.At}) // what does not fit any more is left out
-				}
-			}
-		}
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if !whole {
-		_, err := r.journal.WriteString("\n")
+	raw, err := io.ReadAll(r.journal)
+	if err != nil {
 		return err
 	}
-	return nil
+	for text := range bytes.Lines(raw) {
+		var l line
+		if json.Unmarshal(text, &l) != nil || !nameForm.MatchString(l.User) {
+			continue
+		}
+		r.add(l.User, l.User, l.At)
+		if l.Address != "" {
+			_ = r.link(l.User, Wallet{l.Address, l.Chain, l.At}) // a wallet that can no longer be linked is ignored
+		}
+	}
+	if len(raw) > 0 && !bytes.HasSuffix(raw, []byte("\n")) {
+		_, err = r.journal.WriteString("\n")
+	}
+	return err
 }
 
 // Close closes the journal.
@@ -151,14 +142,11 @@ func (r *Registry) write(l line) error {
 	return nil
 }
 
-// Ensure finds a person by name or makes one on the spot.
-// Faults: ErrName, ErrFull.
+// Ensure returns the person with a name, and adds a person with a new name.
+// Errors: ErrName, ErrFull.
 func (r *Registry) Ensure(name string) (Person, error) {
 	if !nameForm.MatchString(name) {
 		return Person{}, ErrName
-	}
-	if p, ok := r.find(name); ok {
-		return p, nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -176,43 +164,32 @@ func (r *Registry) Ensure(name string) (Person, error) {
 	return *r.people[name], nil
 }
 
-func (r *Registry) find(name string) (Person, bool) {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	if p, ok := r.people[name]; ok {
-		return *p, true
-	}
-	return Person{}, false
-}
-
-// ByDID finds a person by subject. Fault: ErrUnknown.
+// ByDID finds a person by subject. Error: ErrUnknown.
 func (r *Registry) ByDID(did string) (Person, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	name, ok := strings.CutPrefix(did, DIDPrefix)
-	if p, known := r.find(name); ok && known {
-		return p, nil
+	if p, known := r.people[name]; ok && known {
+		return *p, nil
 	}
 	return Person{}, ErrUnknown
 }
 
-// ByWallet finds the person whom an address is linked to. Fault: ErrUnknown.
+// ByWallet finds the person to whom an address is linked. Error: ErrUnknown.
 func (r *Registry) ByWallet(address string) (Person, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for _, chain := range []Chain{Ethereum, Solana} {
 		key, err := Wallet{Address: address, Chain: chain}.key()
-		if err != nil {
-			continue
-		}
-		r.mu.RLock()
-		name, linked := r.wallets[key]
-		r.mu.RUnlock()
-		if p, ok := r.find(name); linked && ok {
-			return p, nil
+		if p, known := r.people[r.wallets[key]]; err == nil && known {
+			return *p, nil
 		}
 	}
 	return Person{}, ErrUnknown
 }
 
 // Link links a wallet; linking it again changes nothing.
-// Faults: ErrUnknown, ErrWallet, ErrTaken.
+// Errors: ErrUnknown, ErrWallet, ErrTaken.
 func (r *Registry) Link(did, address string, chain Chain) error {
 	p, err := r.ByDID(did)
 	if err != nil {
@@ -227,10 +204,10 @@ func (r *Registry) Link(did, address string, chain Chain) error {
 	return r.write(line{User: p.Name, Address: address, Chain: chain, At: w.Linked})
 }
 
-// List gives the first people, seeded ones first.
+// List returns at most limit people in the order of their creation, seeded ones first.
 func (r *Registry) List(limit int) []Person {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	out := make([]Person, 0, min(limit, len(r.order)))
 	for _, name := range r.order[:min(limit, len(r.order))] {
 		out = append(out, *r.people[name])

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/deploy/devidp/internal/server"
+	"github.com/signalcast/signalcast/pkg/conf"
 	"github.com/signalcast/signalcast/pkg/idp"
 )
 
@@ -38,12 +39,11 @@ type issuer struct {
 // start runs an issuer over a state folder until stop or the end of the test.
 func start(t *testing.T, dir, public string) *issuer {
 	t.Helper()
-	back, _ := url.Parse("http://hub.test:8080")
 	ctx, cancel := context.WithCancel(context.Background())
 	out, ended := &lines{}, make(chan error, 1)
 	go func() {
 		ended <- server.Run(ctx, server.Config{
-			Addr: "127.0.0.1:0", StateDir: dir, Issuer: public, Audience: "signalcast-dev", Secret: "pw", ReturnTo: back, Now: time.Now,
+			Addr: "127.0.0.1:0", StateDir: dir, Issuer: public, Audience: "signalcast-dev", Secret: "pw", ReturnTo: "http://hub.test:8080", Now: time.Now,
 		}, out)
 	}()
 	i := &issuer{t: t, stop: sync.OnceFunc(func() {
@@ -345,7 +345,7 @@ func TestGuards(t *testing.T) {
 		for k, v := range change {
 			env[k] = v
 		}
-		_, err := server.FromEnv(func(k string) string { return env[k] }, time.Now)
+		_, err := conf.LoadFrom[server.Config](env)
 		return err
 	}
 	for _, ok := range []map[string]string{nil, {"ENV": "development"}, {"RETURN_TO": ""}, {"PUBLIC_URL": "http://x/dev/idp"}} {

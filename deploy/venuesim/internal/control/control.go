@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -107,18 +108,18 @@ func decode(w http.ResponseWriter, r *http.Request, into any) error {
 
 // draft is the body of a new market.
 type draft struct {
-	Question    string   `json:"question"`
-	YesPrice    *float64 `json:"yesPrice"`
-	EndDate     string   `json:"endDate"`
-	StartDate   string   `json:"startDate"`
-	Outcomes    []string `json:"outcomes"`
-	Volume      *float64 `json:"volume"`
-	Tags        []string `json:"tags"`
-	Category    string   `json:"category"`
-	Description string   `json:"description"`
-	EventTitle  string   `json:"eventTitle"`
-	Kind        string   `json:"kind"`
-	Creator     string   `json:"creator"`
+	Question    string       `json:"question"`
+	YesPrice    *world.Price `json:"yesPrice"`
+	EndDate     time.Time    `json:"endDate"`
+	StartDate   time.Time    `json:"startDate"`
+	Outcomes    []string     `json:"outcomes"`
+	Volume      *float64     `json:"volume"`
+	Tags        []string     `json:"tags"`
+	Category    string       `json:"category"`
+	Description string       `json:"description"`
+	EventTitle  string       `json:"eventTitle"`
+	Kind        string       `json:"kind"`
+	Creator     string       `json:"creator"`
 	book
 }
 
@@ -139,7 +140,7 @@ func (in *draft) market(now time.Time, rules venue.Rules) (m world.Market, err e
 	m = world.Market{
 		Question: strings.TrimSpace(in.Question), Description: in.Description, Category: in.Category, Labels: in.Outcomes,
 		Event: world.Event{Title: in.EventTitle}, Kind: in.Kind, Creator: in.Creator, Volume: 25_000,
-		End: now.Add(30 * 24 * time.Hour).Truncate(time.Second),
+		Start: in.StartDate.UTC(), End: cmp.Or(in.EndDate, now.Add(30*24*time.Hour).Truncate(time.Second)).UTC(), Spread: in.Spread,
 	}
 	if in.Volume != nil {
 		m.Volume = *in.Volume
@@ -161,23 +162,11 @@ func (in *draft) market(now time.Time, rules venue.Rules) (m world.Market, err e
 		return m, invalid("kind must be one of: %s", strings.Join(rules.Kinds, ", "))
 	case in.Creator != "" && !rules.Creator:
 		return m, invalid("this venue has no creators")
+	case in.StartDate.After(now):
+		return m, invalid("startDate must not be in the future")
 	}
-	price, err := readShare("yesPrice", in.YesPrice)
-	if err != nil {
-		return m, err
-	}
-	m.Price = *price
-	if m.Book, m.Spread, err = in.read(rules); err != nil {
-		return m, err
-	}
-	if in.EndDate != "" {
-		if m.End, err = readTime("endDate", in.EndDate); err != nil {
-			return m, err
-		}
-	}
-	if in.StartDate != "" {
-		m.Start, err = readPast("startDate", in.StartDate, now)
-	}
+	m.Price = *in.YesPrice
+	m.Book, err = in.top(rules)
 	return m, err
 }
 

@@ -2,14 +2,16 @@ package server
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
-	"net/http"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/signalcast/signalcast/pkg/conf"
+	"github.com/signalcast/signalcast/pkg/run"
+	"github.com/signalcast/signalcast/pkg/web"
 )
 
 const (
@@ -19,75 +21,44 @@ const (
 
 // Config is the configuration of the simulator.
 type Config struct {
-	Addr string   // HTTP_ADDR
-	Data []string // VENUE_SIM_DATA: folders of recorded answers
-	Seed uint64   // VENUE_SIM_SEED
-	Size int      // VENUE_SIM_MARKETS: open invented markets of Polymarket; 0: the default
-	Now  func() time.Time
+	Addr string           `env:"HTTP_ADDR" envDefault:"127.0.0.1:8090"`
+	Data Folders          `env:"VENUE_SIM_DATA"`
+	Seed uint64           `env:"VENUE_SIM_SEED" envDefault:"1"`
+	Size int              `env:"VENUE_SIM_MARKETS" envDefault:"3000"` // open invented markets of Polymarket
+	Now  func() time.Time `env:"-"`
 }
 
-// FromEnv reads the configuration from the environment.
-func FromEnv(getenv func(string) string, now func() time.Time) (Config, error) {
-	c := Config{Addr: getenv("HTTP_ADDR"), Seed: 1, Now: now}
-	if c.Addr == "" {
-		c.Addr = "127.0.0.1:8090"
+// Check implements conf.Checker.
+func (c *Config) Check(r *conf.Report) {
+	if c.Size < 1 || c.Size > mostMarkets {
+		r.Fail("VENUE_SIM_MARKETS", fmt.Sprintf("must be a whole number from 1 to %d", mostMarkets))
 	}
-	for dir := range strings.SplitSeq(getenv("VENUE_SIM_DATA"), ":") {
-		if dir != "" {
-			c.Data = append(c.Data, dir)
-		}
-	}
-	if text := getenv("VENUE_SIM_SEED"); text != "" {
-		seed, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			return c, fmt.Errorf("VENUE_SIM_SEED must be a whole number from 0 up, not %q", text)
-		}
-		c.Seed = seed
-	}
-	if text := getenv("VENUE_SIM_MARKETS"); text != "" {
-		size, err := strconv.Atoi(text)
-		if err != nil || size < 1 || size > mostMarkets {
-			return c, fmt.Errorf("VENUE_SIM_MARKETS must be a whole number from 1 to %d, not %q", mostMarkets, text)
-		}
-		c.Size = size
-	}
-	return c, nil
 }
 
-// Run serves until ctx ends. It prints one line with its address to out.
+// Folders are the folders of recorded answers, with colons between them.
+type Folders []string
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (f *Folders) UnmarshalText(text []byte) error {
+	*f = strings.FieldsFunc(string(text), func(r rune) bool { return r == ':' })
+	return nil
+}
+
+// Run serves until ctx ends or a signal comes. It prints one line with its address to out.
 func Run(ctx context.Context, c Config, out io.Writer) error {
 	h, err := Handler(c)
 	if err != nil {
 		return err
 	}
-	ln, err := net.Listen("tcp", c.Addr)
-	if err != nil {
-		return fmt.Errorf("listen: %w", err)
-	}
 	base, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	srv := &http.Server{
-		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
-		BaseContext: func(net.Listener) context.Context { return base },
-	}
-	if _, err := fmt.Fprintf(out, "venuesim listening on http://%s\n", ln.Addr()); err != nil {
-		return err
-	}
-	served := make(chan error, 1)
-	go func() { served <- srv.Serve(ln) }()
-	select {
-	case err := <-served:
-		return err
-	case <-ctx.Done():
-	}
-	stop() // ends requests that hang on purpose
-	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
-	defer cancel()
-	if err := srv.Shutdown(end); err != nil {
-		_ = srv.Close()
-	}
-	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
+	log := slog.New(slog.DiscardHandler)
+	// A request that hangs on purpose is answered after the usual time of a write.
+	server := web.NewServer(c.Addr, h, web.Limits{ReadHeader: 5 * time.Second, Read: 30 * time.Second, Write: 24 * time.Hour, Idle: 2 * time.Minute}, log)
+	server.Join(func(l net.Listener) net.Listener { return l }, func(context.Context, net.Conn) context.Context { return base })
+	return run.Run(ctx, run.Options{
+		Log: log, Budget: shutdownTimeout,
+		Up:    func() { _, _ = fmt.Fprintf(out, "venuesim listening on http://%s\n", server.Addr()) },
+		Drain: stop, // ends requests that hang on purpose
+	}, run.Of("http", server))
 }

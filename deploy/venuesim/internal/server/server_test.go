@@ -16,13 +16,14 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/server"
+	"github.com/signalcast/signalcast/pkg/conf"
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
 // start runs a simulator and returns its address.
 func start(t *testing.T, data ...string) string {
 	t.Helper()
-	h, err := server.Handler(server.Config{Seed: 4, Data: data, Now: time.Now})
+	h, err := server.Handler(server.Config{Seed: 4, Size: 3000, Data: data, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -325,7 +326,9 @@ func TestRunPrintsItsAddressAndStops(t *testing.T) {
 	defer stop()
 	printed, out := io.Pipe()
 	ended := make(chan error, 1)
-	go func() { ended <- server.Run(ctx, server.Config{Addr: "127.0.0.1:0", Seed: 1, Now: time.Now}, out) }()
+	go func() {
+		ended <- server.Run(ctx, server.Config{Addr: "127.0.0.1:0", Seed: 1, Size: 70, Now: time.Now}, out)
+	}()
 	line, err := bufio.NewReader(printed).ReadString('\n')
 	_, addr, ok := strings.Cut(strings.TrimSpace(line), "venuesim listening on http://")
 	if err != nil || !ok {
@@ -351,15 +354,12 @@ func TestRunPrintsItsAddressAndStops(t *testing.T) {
 
 func TestSettings(t *testing.T) {
 	t.Parallel()
-	read := func(m map[string]string) (server.Config, error) {
-		return server.FromEnv(func(name string) string { return m[name] }, time.Now)
-	}
 	for _, wrong := range []map[string]string{{"VENUE_SIM_SEED": "x"}, {"VENUE_SIM_MARKETS": "0"}, {"VENUE_SIM_MARKETS": "100001"}} {
-		if _, err := read(wrong); err == nil {
+		if _, err := conf.LoadFrom[server.Config](wrong); err == nil {
 			t.Errorf("%v was accepted", wrong)
 		}
 	}
-	c, err := read(map[string]string{
+	c, err := conf.LoadFrom[server.Config](map[string]string{
 		"VENUE_SIM_SEED": "9", "VENUE_SIM_MARKETS": "70", "VENUE_SIM_DATA": "a::b", "HTTP_ADDR": "127.0.0.1:1",
 	})
 	if err != nil || c.Seed != 9 || c.Size != 70 || len(c.Data) != 2 || c.Addr != "127.0.0.1:1" {

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"io"
 	"net/http"
 
@@ -15,12 +14,11 @@ import (
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/world"
 )
 
-// Invented markets that are open at each venue. Manifold has more than one page of its search.
+// Invented markets that are open at the other venues. Manifold has more than one page of its search.
 const (
-	polymarketSize = 3000
-	kalshiSize     = 1200
-	limitlessSize  = 300
-	manifoldSize   = 1400
+	kalshiSize    = 1200
+	limitlessSize = 300
+	manifoldSize  = 1400
 )
 
 // Handler returns the routes of all venues and of their control. It fails if recorded answers cannot be read.
@@ -53,7 +51,7 @@ func Handler(c Config) (http.Handler, error) {
 		}
 		venues[name] = v
 	}
-	add("polymarket", 0, cmp.Or(c.Size, polymarketSize), answers.Polymarket,
+	add("polymarket", 0, c.Size, answers.Polymarket,
 		func(w *world.World) venue.Venue { return polymarket.New(w) }, "/gamma/", "/clob/")
 	add("kalshi", 'K', kalshiSize, answers.Kalshi, func(w *world.World) venue.Venue { return kalshi.New(w) }, "/kalshi/")
 	add("limitless", 'L', limitlessSize, nil, func(w *world.World) venue.Venue { return limitless.New(w) }, "/limitless/")

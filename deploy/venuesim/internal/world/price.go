@@ -13,12 +13,14 @@ type Price int64
 // One is the price of a certain outcome.
 const One Price = 1_000_000
 
-// NewPrice rounds a price from 0 to 1 to millionths. It fails outside that range.
-func NewPrice(p float64) (Price, error) {
-	if math.IsNaN(p) || p < 0 || p > 1 {
-		return 0, fmt.Errorf("price %v must be from 0 to 1", p)
+// UnmarshalJSON reads a price from 0 to 1 and rounds it to millionths.
+func (p *Price) UnmarshalJSON(raw []byte) error {
+	f, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil || f < 0 || f > 1 {
+		return fmt.Errorf("price %s must be a number from 0 to 1", raw)
 	}
-	return Price(math.Round(p * float64(One))), nil
+	*p = Price(math.Round(f * float64(One)))
+	return nil
 }
 
 // Float returns the price as a number from 0 to 1.

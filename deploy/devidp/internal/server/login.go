@@ -1,4 +1,4 @@
-package edge
+package server
 
 import (
 	_ "embed"
@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/deploy/devidp/internal/person"
-	"github.com/signalcast/signalcast/deploy/devidp/internal/token"
 )
 
 const (
@@ -31,7 +30,7 @@ var (
 // view is what a page shows.
 type view struct {
 	Return string // path at the hub to go on to
-	State  string // the hub's own mark of this sign-in, handed back untouched
+	State  string // state of the hub for this sign-in, returned unchanged
 	People []person.Person
 	Person person.Person
 	Action string
@@ -39,15 +38,15 @@ type view struct {
 	Fault  string
 }
 
-// destination holds return_to to the one origin that may be returned to and
-// gives its path. Empty means its front page.
-func (e edge) destination(text string) (path string, ok bool) {
+// destination returns the path of return_to, or "/" if it has none. It is false unless return_to is relative or has the
+// origin of ReturnTo.
+func (e *issuer) destination(text string) (path string, ok bool) {
 	u, err := url.Parse(text)
 	if err != nil || strings.ContainsAny(text, "\\\r\n\t") {
 		return "", false
 	}
 	if u.Scheme != "" || u.Host != "" || u.User != nil {
-		if u.Scheme != e.ReturnTo.Scheme || u.Host != e.ReturnTo.Host || u.User != nil {
+		if u.Scheme+"://"+u.Host != e.ReturnTo || u.User != nil {
 			return "", false
 		}
 		u.Scheme, u.Host = "", ""
@@ -61,14 +60,14 @@ func (e edge) destination(text string) (path string, ok bool) {
 	return path, true
 }
 
-// begin answers for a request that cannot go on; else it gives what goes back.
-func (e edge) begin(w http.ResponseWriter, r *http.Request) (v view, ok bool) {
-	if e.ReturnTo == nil {
+// begin reads return_to and state. If one of them is refused, begin writes the answer and returns false.
+func (e *issuer) begin(w http.ResponseWriter, r *http.Request) (v view, ok bool) {
+	if e.ReturnTo == "" {
 		e.page(w, http.StatusNotFound, "fault", view{Fault: "This issuer has no site to sign in to: RETURN_TO is not set."})
 		return v, false
 	}
 	if v.Return, ok = e.destination(r.FormValue("return_to")); !ok {
-		e.page(w, http.StatusBadRequest, "fault", view{Fault: "return_to leads to another site than " + e.ReturnTo.String() + "."})
+		e.page(w, http.StatusBadRequest, "fault", view{Fault: "return_to leads to another site than " + e.ReturnTo + "."})
 		return v, false
 	}
 	if v.State = r.FormValue("state"); len(v.State) > maxState {
@@ -78,41 +77,37 @@ func (e edge) begin(w http.ResponseWriter, r *http.Request) (v view, ok bool) {
 	return v, true
 }
 
-func (e edge) loginPage(w http.ResponseWriter, r *http.Request) {
+func (e *issuer) loginPage(w http.ResponseWriter, r *http.Request) {
 	if v, ok := e.begin(w, r); ok {
-		v.People = e.People.List(shown)
+		v.People = e.people.List(shown)
 		e.page(w, http.StatusOK, "choose", v)
 	}
 }
 
-// login mints a token for the person chosen and hands it over by a form: the
-// token never stands in an address.
-func (e edge) login(w http.ResponseWriter, r *http.Request) {
+// login issues a token for the chosen person and answers with a form that posts it: the token is never part of an address.
+func (e *issuer) login(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	v, ok := e.begin(w, r)
 	if !ok {
 		return
 	}
-	p, err := e.People.Ensure(strings.TrimSpace(r.FormValue("user")))
+	p, err := e.people.Ensure(strings.TrimSpace(r.FormValue("user")))
 	if err != nil {
-		v.People, v.Fault = e.People.List(shown), err.Error()
+		v.People, v.Fault = e.people.List(shown), err.Error()
 		e.page(w, http.StatusBadRequest, "choose", v)
 		return
 	}
-	t, err := e.Mint.Issue(token.Order{Person: p, Profile: token.OIDC, TTL: loginTTL})
+	t, err := e.issue(order{Person: p, Profile: oidc, TTL: loginTTL})
 	if err != nil {
 		refuse(w, err)
 		return
 	}
-	v.Person, v.Action, v.Token = p, e.ReturnTo.String()+sessionAt, t.Access
+	v.Person, v.Action, v.Token = p, e.ReturnTo+sessionAt, t.Access
 	e.page(w, http.StatusOK, "hand", v)
 }
 
-func (e edge) page(w http.ResponseWriter, status int, name string, v view) {
-	policy := "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
-	if e.ReturnTo != nil {
-		policy += " " + e.ReturnTo.String()
-	}
+func (e *issuer) page(w http.ResponseWriter, status int, name string, v view) {
+	policy := strings.TrimSpace("default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self' " + e.ReturnTo)
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", policy)

@@ -1,0 +1,19 @@
+package main
+
+import (
+	"bytes"
+	"os/exec"
+	"testing"
+)
+
+func TestEnvIsQuoted(t *testing.T) {
+	t.Parallel()
+	var line bytes.Buffer
+	if err := printEnv(&line, stack{Hub: "http://127.0.0.1:1", AdminSecret: `it's $HOME; "a" b`, CronSecret: "`x`"}); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("sh", "-c", "eval \"$1\"; printf '%s|%s|%s' \"$HUB\" \"$ADMIN_SECRET\" \"$CRON_SECRET\"", "sh", line.String()).Output()
+	if err != nil || string(out) != "http://127.0.0.1:1|it's $HOME; \"a\" b|`x`" {
+		t.Errorf("%s %v", out, err)
+	}
+}
