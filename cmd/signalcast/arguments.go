@@ -18,9 +18,8 @@ const mostTyped = 4096
 
 var negative = regexp.MustCompile(`^-[0-9.]`)
 
-// look goes through the arguments before they are read, and refuses what no command can
-// use: what is empty where a value has to stand, what is too long, and what cannot be seen.
-// A number below zero is the value of the flag before it, not a flag.
+// look checks the arguments before they are parsed. It refuses empty values, arguments that are too long, and control
+// characters. A number below zero is the value of the flag before it, not a flag.
 func look(app *kong.Application, args []string) (out []string, err error) {
 	valued, paths := flagsOf(app.Node)
 	flag, rest := "", false // the flag that waits for its value; nothing is a flag any more
@@ -60,8 +59,7 @@ func look(app *kong.Application, args []string) (out []string, err error) {
 	return out, nil
 }
 
-// flagsOf tells which flags take a value, and which of these the name of a file. No name
-// means one thing here and another one there.
+// flagsOf returns which flags take a value, and which of these the name of a file. A flag has one meaning in all commands.
 func flagsOf(n *kong.Node) (valued, paths map[string]bool) {
 	valued, paths = map[string]bool{}, map[string]bool{}
 	_ = kong.Visit(n, func(v kong.Visitable, next kong.Next) error {

@@ -7,7 +7,7 @@ import (
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/verbs"
 )
 
-// commands are all that the program can be told to do.
+// commands are the commands of the program.
 type commands struct {
 	Login      verbs.Login       `cmd:"" help:"Store a key, or mint one with an identity token; either comes on the standard input."`
 	Logout     verbs.Logout      `cmd:"" help:"Remove the stored key."`

@@ -37,8 +37,8 @@ func interruptible(parent context.Context) (ctx context.Context, stop func()) {
 	return ctx, func() { end(nil) }
 }
 
-// interruption is the exit code of a command that somebody ended before its end: 128 and
-// the number of the signal, as shells have it. False is that nobody did.
+// interruption returns the exit code of a command that a signal ended: 128 plus the number of the signal, as in shells. It is
+// false without a signal.
 func interruption(ctx context.Context) (code int, ok bool) {
 	var i *interrupted
 	if !errors.As(context.Cause(ctx), &i) {

@@ -285,5 +285,5 @@ func TestNotWhole(t *testing.T) {
 	hub := serve(t, says(200, `{"markets":[],"count":0,"next_cursor":null}`, "X-Degraded", "db"))
 	out, bad := d.run(away, "market", "search", "ostrava", "--json", "--hub", hub.URL)
 	d.has(out, `"count": 0`)
-	d.has(bad, "not whole", "db")
+	d.has(bad, "incomplete", "db")
 }

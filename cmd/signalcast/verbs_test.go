@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"os"
@@ -193,4 +194,18 @@ func TestLiveBeats(t *testing.T) {
 		t.Errorf("%v\n%s", d.waited, out)
 	}
 	d.run(usage, "live", "set", "701122", "--yes", "101", "--hub", hub.URL)
+}
+
+// TestLiveEndsAtAnInterrupt: an interrupted "live on" ends the session at the hub and exits without an error.
+func TestLiveEndsAtAnInterrupt(t *testing.T) {
+	d := sit(t)
+	t.Setenv("SIGNALCAST_KEY", key)
+	d.ctx, d.stop = context.WithCancel(t.Context())
+	const beat = `{"ok":true,"showId":null,"intervalS":15,"expiresInS":45,"viewers":3}`
+	hub := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		d.stop()
+		says(200, beat)(w, r)
+	}, says(200, beat))
+	d.run(done, "live", "on", "--hub", hub.URL)
+	d.has(hub.said[len(hub.said)-1], `"state":"offline"`)
 }

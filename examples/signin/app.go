@@ -51,11 +51,7 @@ func newApp(ctx context.Context, s settings) (*app, error) {
 		return nil, errors.New("CLIENT_ID is missing: register an app, as README.md says")
 	}
 	secure := strings.HasPrefix(s.Base, "https://")
-	begun, err := newBegun(secure)
-	if err != nil {
-		return nil, err
-	}
-	a := &app{settings: s, begun: begun, sessions: newSessions(secure)}
+	a := &app{settings: s, begun: newBegun(secure), sessions: newSessions(secure)}
 	var meta struct {
 		Issuer        string `json:"issuer"`
 		Authorization string `json:"authorization_endpoint"`

@@ -147,8 +147,9 @@ func (d *desk) kept() int {
 	return len(d.app.sessions.all)
 }
 
-// gets asks, with a form where there is one, and demands a status and words.
-func (d *desk) gets(status int, words, path string, form url.Values) *http.Response {
+// gets sends a GET, or a POST if there is a form, with pairs of a header and its value. It requires a status and a text of the page,
+// and that no text of the request is markup of the page.
+func (d *desk) gets(status int, words, path string, form url.Values, header ...string) *http.Response {
 	d.Helper()
 	r, err := http.NewRequest(http.MethodGet, d.url+path, nil)
 	if form != nil {
@@ -158,6 +159,9 @@ func (d *desk) gets(status int, words, path string, form url.Values) *http.Respo
 	if err != nil {
 		d.Fatal(err)
 	}
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
 	res, err := d.agent.Do(r)
 	if err != nil {
 		d.Fatal(err)
@@ -166,6 +170,9 @@ func (d *desk) gets(status int, words, path string, form url.Values) *http.Respo
 	raw, err := io.ReadAll(res.Body)
 	if err != nil {
 		d.Fatal(err)
+	}
+	if strings.Contains(string(raw), "<script>x") {
+		d.Errorf("%s: a text of the request is markup:\n%s", path, raw)
 	}
 	if d.page = html.UnescapeString(string(raw)); res.StatusCode != status || !strings.Contains(d.page, words) {
 		d.Fatalf("%s: %d, want %d with %q:\n%s", path, res.StatusCode, status, words, raw)

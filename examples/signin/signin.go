@@ -21,7 +21,11 @@ var (
 // begin sends the browser to the page where the person decides. It is a link and no form:
 // it changes nothing here, and the policy of forms would have to name every host on the way.
 func (a *app) begin(w http.ResponseWriter, r *http.Request) {
-	state, verifier := a.begun.start(w)
+	state, verifier, err := a.begun.start(w)
+	if err != nil {
+		a.tell(w, nil, explain(err), nil)
+		return
+	}
 	http.Redirect(w, r, a.oauth.AuthCodeURL(state, oauth2.S256ChallengeOption(verifier)), http.StatusSeeOther)
 }
 

@@ -14,47 +14,54 @@ import (
 // sealed by this program, and in no other case.
 func TestSealed(t *testing.T) {
 	t.Parallel()
-	now := time.Now()
-	b, err := newBegun(true)
-	if err != nil {
-		t.Fatal(err)
+	b, other := newBegun(true), newBegun(true)
+	seal := func() string {
+		sealed, err := b.box.Encode("state", "verifier")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sealed
 	}
-	other, err := newBegun(true)
-	if err != nil {
-		t.Fatal(err)
+	open := func(b *begun, sealed, state string) (verifier string, ok bool) {
+		err := b.box.Decode(state, sealed, &verifier)
+		return verifier, err == nil
 	}
-	sealed := b.seal("state", "verifier", now.Add(signInWithin))
-	if v, ok := b.open(sealed, "state", now); !ok || v != "verifier" {
+	sealed := seal()
+	if v, ok := open(b, sealed, "state"); !ok || v != "verifier" {
 		t.Fatalf("%q %v", v, ok)
 	}
-	if strings.Contains(sealed, "verifier") || b.seal("state", "verifier", now.Add(signInWithin)) == sealed {
+	if strings.Contains(sealed, "verifier") || seal() == sealed {
 		t.Error("it can be read, or is the same twice")
 	}
-	for at := range sealed { // one letter another
+	letters := len(strings.TrimRight(sealed, "="))
+	for at := range letters - 1 { // one letter another; the last bits of the last letter may be padding
 		letter := "A"
 		if sealed[at] == 'A' {
 			letter = "Q"
 		}
-		if at == len(sealed)-1 {
-			break // its last bits may be padding
-		}
-		if _, ok := b.open(sealed[:at]+letter+sealed[at+1:], "state", now); ok {
+		if _, ok := open(b, sealed[:at]+letter+sealed[at+1:], "state"); ok {
 			t.Errorf("changed at %d it opens", at)
 		}
 	}
-	for name, open := range map[string]func() (string, bool){
-		"another state":   func() (string, bool) { return b.open(sealed, "State", now) },
-		"no state":        func() (string, bool) { return b.open(sealed, "", now) },
-		"another program": func() (string, bool) { return other.open(sealed, "state", now) },
-		"too late":        func() (string, bool) { return b.open(sealed, "state", now.Add(signInWithin+time.Second)) },
-		"nothing":         func() (string, bool) { return b.open("", "state", now) },
-		"short":           func() (string, bool) { return b.open(sealed[:20], "state", now) },
-		"other letters":   func() (string, bool) { return b.open("<>"+sealed, "state", now) },
-		"huge":            func() (string, bool) { return b.open(strings.Repeat(sealed, 1000), "state", now) },
+	for name, c := range map[string]struct {
+		by            *begun
+		sealed, state string
+	}{
+		"another state":   {b, sealed, "State"},
+		"no state":        {b, sealed, ""},
+		"another program": {other, sealed, "state"},
+		"nothing":         {b, "", "state"},
+		"short":           {b, sealed[:20], "state"},
+		"other letters":   {b, "<>" + sealed, "state"},
+		"huge":            {b, strings.Repeat(sealed, 1000), "state"},
 	} {
-		if _, ok := open(); ok {
+		if _, ok := open(c.by, c.sealed, c.state); ok {
 			t.Errorf("%s: it opens", name)
 		}
+	}
+	b.box.MaxAge(-1) // what was sealed now is too old
+	if _, ok := open(b, sealed, "state"); ok {
+		t.Error("too late: it opens")
 	}
 }
 
@@ -95,6 +102,66 @@ func TestAnswersThatAreErrors(t *testing.T) {
 		}
 	}
 	d.gets(http.StatusOK, "@who_1", "/", nil)
+}
+
+// TestAnswersOfOtherSignIns: an answer is accepted once, in the browser that has begun the sign-in, from the hub that was asked.
+func TestAnswersOfOtherSignIns(t *testing.T) {
+	t.Parallel()
+	d := sit(t, newHub(t))
+	other := d.other()
+	const refusal = "does not belong to a sign-in that was begun in this browser"
+	d.gets(http.StatusBadRequest, refusal, "/callback?code=c&state=y&iss="+url.QueryEscape(d.app.issuer), nil)
+	state := d.begin()
+	answer := d.answer(state, url.Values{"code": {"c"}})
+	other.gets(http.StatusBadRequest, refusal, answer, nil)
+	other.begin()
+	other.gets(http.StatusBadRequest, refusal, answer, nil)
+	d.gets(http.StatusBadRequest, refusal, d.answer(state, url.Values{"code": {"c"}, "iss": {"https://evil.example"}}), nil)
+	d.gets(http.StatusBadRequest, refusal, d.answer(state, url.Values{"code": {"c"}, "iss": nil}), nil)
+	res := d.gets(http.StatusSeeOther, "", answer, nil)
+	sessions := slices.DeleteFunc(res.Cookies(), func(c *http.Cookie) bool { return c.Value == "" })
+	if len(sessions) != 1 || !sessions[0].HttpOnly || sessions[0].SameSite != http.SameSiteLaxMode ||
+		len(sessions[0].Value) != 26 {
+		t.Errorf("cookies %v; want one with 26 characters, HttpOnly and SameSite=Lax", sessions)
+	}
+	d.gets(http.StatusBadRequest, refusal, answer, nil)
+	d.begin() // a second sign-in that is not finished does not end the session
+	res = d.gets(http.StatusOK, "@who_1", "/", nil)
+	for name, part := range map[string]string{
+		"Content-Security-Policy": "frame-ancestors 'none'", "Cache-Control": "no-store", "Referrer-Policy": "no-referrer",
+		"X-Content-Type-Options": "nosniff",
+	} {
+		if !strings.Contains(res.Header.Get(name), part) {
+			t.Errorf("header %s is %q, want %q in it", name, res.Header.Get(name), part)
+		}
+	}
+}
+
+// TestForms: a form of another site is refused, and a call that cannot be filed is explained.
+func TestForms(t *testing.T) {
+	t.Parallel()
+	h := newHub(t)
+	d := sit(t, h)
+	d.signIn()
+	for _, from := range [][]string{
+		{"Origin", "https://evil.example"}, {"Origin", "null"}, {"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"},
+	} {
+		d.gets(http.StatusForbidden, "", "/call", oneCall, from...)
+		d.gets(http.StatusForbidden, "", "/signout", url.Values{}, from...)
+	}
+	d.gets(http.StatusBadRequest, "from 0 to 100", "/call",
+		url.Values{"market": {"1"}, "side": {"YES"}, "price": {"NaN"}, "take": {`"><script>x()</script>`}})
+	h.on("/api/signals/../../me", with(http.StatusNotFound, `{"error":"not_found"}`))
+	d.gets(http.StatusNotFound, "There is no such call.", "/receipt/..%2f..%2fme", nil)
+	for code, words := range map[string]string{
+		"market_not_found": "There is no such market.", "invalid_request": "The hub cannot read this call.",
+		"market_closed": "This market takes no calls any more.",
+	} {
+		h.on("/api/protocol/v1/signals", with(byCode[code].status, `{"error":"`+code+`"}`))
+		d.gets(byCode[code].status, words, "/call", oneCall)
+	}
+	h.on("/api/protocol/v1/signals", with(http.StatusConflict, `{"error":"already_predicted","id":"the-call"}`))
+	d.gets(http.StatusConflict, "/receipt/the-call", "/call", oneCall)
 }
 
 // TestSecondSignIn: the earlier session of the browser is replaced, and its permission

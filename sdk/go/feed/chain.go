@@ -77,7 +77,7 @@ func (l *line) hole(ctx context.Context, p *place, e *Event) error {
 	return err
 }
 
-// lost tells of a hole that the server does not fill, and goes on behind it.
+// lost passes on a Gap for a hole that the server does not fill, and then the event after it.
 func (l *line) lost(ctx context.Context, p *place, e *Event) error {
 	l.count(func(s *Stats) { s.Lost++ })
 	gap := &Gap{Channel: e.Channel, From: p.at, Oldest: e.Seq}
@@ -88,7 +88,7 @@ func (l *line) lost(ctx context.Context, p *place, e *Event) error {
 	return l.give(ctx, e)
 }
 
-// gap hands on that a stretch is gone. What is kept behind it follows.
+// gap passes on a Gap for events that the server no longer has. The stored events after it follow.
 func (l *line) gap(ctx context.Context, f frame) error {
 	p := l.places[f.Channel]
 	if p == nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// ahead is how many messages are read before somebody takes them.
+// ahead is the number of messages that are read before Next takes them.
 const ahead = 32
 
 // Client reads channels of the feed until it is closed. Its methods may be called
@@ -33,9 +33,8 @@ type Client struct {
 	frames   int               // sent, which names them
 }
 
-// Open begins to read. It does not wait for the connection; a server that is away
-// is no fault. The client lives until Close, until ctx ends or until its key is
-// refused.
+// Open begins to read. It does not wait for the connection, so an unavailable server is no error. The client reads until Close,
+// until ctx ends or until its key is refused.
 func Open(ctx context.Context, o Options) (*Client, error) {
 	o, err := o.settle()
 	if err != nil {

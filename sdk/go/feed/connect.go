@@ -161,7 +161,7 @@ func (l *line) take(ctx context.Context, f frame) error {
 // heard notes a number of the feed.
 func (l *line) heard(n int64) { l.count(func(s *Stats) { s.Head = max(s.Head, n) }) }
 
-// give hands a message on, and waits for as long as nobody takes it.
+// give passes a message to the program, and waits until the program takes it.
 func (l *line) give(ctx context.Context, m Message) error {
 	select {
 	case l.out <- m:

@@ -19,11 +19,11 @@ type Event struct {
 	Data    json.RawMessage
 }
 
-// Numbered tells whether the event is kept by the feed.
+// Numbered reports whether the feed stores the event.
 func (e *Event) Numbered() bool { return e.Seq > 0 }
 
-// Snapshot is the state with which a channel begins, after each connection anew.
-// Every event up to Seq is in it, later ones may be.
+// Snapshot is the state with which a channel begins after each connection. It contains every event up to Seq, and may contain
+// later ones.
 type Snapshot struct {
 	Channel string
 	Seq     int64
@@ -31,8 +31,8 @@ type Snapshot struct {
 	Data    json.RawMessage
 }
 
-// Gap tells that events of a channel cannot be had any more: those behind From and
-// before Oldest. What is kept follows; for what is gone read the routes again.
+// Gap says that the events of a channel between From and Oldest are no longer available. The stored events follow. Read the
+// routes again for the missing ones.
 type Gap struct {
 	Channel string
 	From    int64

@@ -25,9 +25,9 @@ type Options struct {
 	// never below 0. A channel without one begins with the newest, and numbers of
 	// channels that are not read are left out.
 	Since map[string]int64
-	// OnState hears of every change, one at a time. It must not wait for the client.
+	// OnState is called with every change, one at a time. It must not wait for the client.
 	OnState func(State)
-	// Logger hears of cuts and holes; nil: nobody.
+	// Logger logs lost connections and holes; nil: none.
 	Logger *slog.Logger
 	// HTTPClient makes the handshake; nil: the default one.
 	HTTPClient *http.Client

@@ -12,7 +12,7 @@ type place struct {
 	tries    int
 }
 
-// tries is how often a hole is asked for before it is told as a gap.
+// maxTries is how often a hole is requested before it becomes a Gap.
 const maxTries = 3
 
 // verdict is what an event is to a channel.
@@ -39,5 +39,5 @@ func (p *place) judge(seq, prev int64) verdict {
 // took notes an event that was handed on.
 func (p *place) took(seq int64) { *p = place{at: seq, known: true, exact: true} }
 
-// from begins anew behind a number that is no event of the channel.
+// from begins again after a number that is no event of the channel.
 func (p *place) from(at int64, known bool) { *p = place{at: at, known: known} }

@@ -7,10 +7,9 @@ import (
 )
 
 // Refresh asks for the snapshot of a channel again, as after a ServerError that named
-// it. Its events go on, each once. While the client is away nothing is sent: every
-// connection begins with the snapshots. It faults with ErrNotRead for a channel that
-// is not read, and when the connection does not take the frames. The server counts
-// both frames against its limit.
+// it. Its events continue, each once. While there is no connection nothing is sent: every connection begins with the
+// snapshots. Errors: ErrNotRead for a channel that is not read; that of the connection. The server counts both frames against
+// its limit.
 func (c *Client) Refresh(ctx context.Context, channel string) error {
 	name := fold(channel)
 	c.mu.Lock()

@@ -15,8 +15,8 @@ const (
 	Closed       Phase = "closed"
 )
 
-// State is told with every change, in order. Channel, After and Seq are of a hole:
-// behind After something is missing, Seq is the event that showed it.
+// State is the argument of OnState, which is called in the order of the changes. Channel, After and Seq describe a hole: events
+// after After are missing, and Seq is the event that showed it.
 type State struct {
 	Phase   Phase
 	Channel string
@@ -26,12 +26,12 @@ type State struct {
 	Err     error         // why the connection ended
 }
 
-// Stats counts what a client lived through.
+// Stats counts the events of a client since Open.
 type Stats struct {
 	Connections int64 // that the server greeted
 	Holes       int64 // events that were seen to be missing
 	Repaired    int64 // holes that were filled
-	Lost        int64 // holes that the server could not fill; told as a Gap
+	Lost        int64 // holes that the server could not fill; each is a Gap
 	Repeats     int64 // events that came again and were not handed on
-	Head        int64 // newest number of the whole feed that was heard of
+	Head        int64 // newest number of the whole feed that the server has sent
 }

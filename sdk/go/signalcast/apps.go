@@ -38,7 +38,7 @@ func (p Apps) Issuer(ctx context.Context) (client.Issuer, error) {
 	return read[client.Issuer](p.c.Hub.GetIssuer(ctx))
 }
 
-// Messages are acts that somebody has signed.
+// Messages submits, verifies and reads signed messages.
 type Messages struct{ c *Client }
 
 // Submit hands over a signed message. The signature is the credential, and the same bytes have
@@ -61,12 +61,10 @@ func (m Messages) Get(ctx context.Context, id string) (client.KeptMessage, error
 // All lists accepted messages, newest first, over all pages. Payload is nil for a message whose
 // text an administrator has hidden.
 func (m Messages) All(ctx context.Context, params *client.ListMessagesParams) iter.Seq2[client.KeptMessage, error] {
-	p := at(params)
-	return pages(func(cursor *string) (client.MessageList, error) {
-		q := p
-		if cursor != nil {
-			q.Cursor = cursor
-		}
+	q := at(params)
+	return pages(q.Cursor, func(cursor *string) (client.MessageList, error) {
+		q := q
+		q.Cursor = cursor
 		return read[client.MessageList](m.c.Hub.ListMessages(ctx, &q))
 	}, func(l client.MessageList) ([]client.KeptMessage, *string) { return l.Messages, l.NextCursor })
 }
@@ -96,7 +94,7 @@ func (m Messages) RegisterSigner(ctx context.Context, by Signer, scopes []string
 		at := challenge.ExpiresAt.Add(89 * 24 * time.Hour).UTC().Truncate(time.Second)
 		draft.ExpiresAt, expires = &at, at.Format(time.RFC3339)
 	}
-	draft.Proof, err = by.prove(issuer.Issuer, map[string]any{
+	draft.Proof, err = by.Prove(issuer.Issuer, map[string]any{
 		"appId": app, "challenge": challenge.Challenge, "denpaId": me.DenpaID, "expiresAt": expires, "publicKey": by.PublicKey(), "scopes": scopes,
 	})
 	if err != nil {

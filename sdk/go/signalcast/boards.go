@@ -50,7 +50,7 @@ func (o Operators) Record(ctx context.Context, handle string) iter.Seq2[json.Raw
 		}
 		defer func() { _ = a.Body.Close() }()
 		if a.StatusCode != 200 {
-			raw, _ := io.ReadAll(io.LimitReader(a.Body, maxAnswer)) // what came of it is told with the status
+			raw, _ := io.ReadAll(io.LimitReader(a.Body, maxAnswer)) // the error has what was read and the status
 			yield(nil, refusal(operationOf(a), a, raw))
 			return
 		}

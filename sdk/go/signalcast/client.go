@@ -17,7 +17,7 @@ type Options struct {
 	// Hub, API and Clock are addresses such as https://hub.example. Those that are not
 	// used can be left empty.
 	Hub, API, Clock string
-	// Token is sent where an operation wants a key or a token; nil: nobody asks.
+	// Token returns the key or token for operations that take one; nil: none is sent.
 	Token TokenSource
 	// HTTPClient sends; nil: one of the library's own. It should follow no redirect: no
 	// service here answers with one.
@@ -52,10 +52,10 @@ type Client struct {
 	atlas   *atlas
 
 	mu      sync.Mutex
-	session *session // nil: nobody has signed in
+	session session // nil before People.SignIn
 }
 
-// New gives a client. It asks nobody yet; an address that is none is an error.
+// New returns a client. It sends no request. An invalid address is an error.
 func New(o Options) (*Client, error) {
 	o.Retry = o.Retry.settled()
 	if o.UserAgent == "" {

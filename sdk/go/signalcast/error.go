@@ -70,8 +70,8 @@ func (e *Error) text(name string) string {
 	return s
 }
 
-// Degraded comes beside an answer that is less than whole, after it was asked for again:
-// lists do not fail when a part of the service is away.
+// Degraded is the error of an incomplete answer, after retries. It is returned with the answer: lists do not fail while a part
+// of the service is unavailable.
 type Degraded struct {
 	Part      string // what is missing
 	Operation string
@@ -79,10 +79,10 @@ type Degraded struct {
 
 // Error implements error.
 func (d *Degraded) Error() string {
-	return fmt.Sprintf("signalcast: %s: the answer is not whole, a part of the service is away: %s", d.Operation, d.Part)
+	return fmt.Sprintf("signalcast: %s: the answer is incomplete, a part of the service is unavailable: %s", d.Operation, d.Part)
 }
 
-// Unanswered is that no whole answer came. A write may have happened.
+// Unanswered is the error of a request without a complete answer. A write may have happened.
 type Unanswered struct {
 	Operation string
 	Err       error

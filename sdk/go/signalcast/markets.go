@@ -12,12 +12,10 @@ type Markets struct{ c *Client }
 
 // Search lists markets by words, lane and order.
 func (m Markets) Search(ctx context.Context, params *client.FindMarketsParams) iter.Seq2[client.MarketRow, error] {
-	p := at(params)
-	return pages(func(cursor *string) (client.MarketRows, error) {
-		q := p
-		if cursor != nil {
-			q.Cursor = cursor
-		}
+	q := at(params)
+	return pages(q.Cursor, func(cursor *string) (client.MarketRows, error) {
+		q := q
+		q.Cursor = cursor
 		return read[client.MarketRows](m.c.Hub.FindMarkets(ctx, &q))
 	}, func(r client.MarketRows) ([]client.MarketRow, *string) { return r.Markets, r.NextCursor })
 }
@@ -34,12 +32,10 @@ func (m Markets) Crowd(ctx context.Context, id string) (client.Crowd, error) {
 
 // Ledger lists the calls on a market, newest first. No such market is an empty list.
 func (m Markets) Ledger(ctx context.Context, id string, params *client.ListMarketSignalsParams) iter.Seq2[client.LedgerSignal, error] {
-	p := at(params)
-	return pages(func(cursor *string) (client.MarketLedger, error) {
-		q := p
-		if cursor != nil {
-			q.Cursor = cursor
-		}
+	q := at(params)
+	return pages(q.Cursor, func(cursor *string) (client.MarketLedger, error) {
+		q := q
+		q.Cursor = cursor
 		return read[client.MarketLedger](m.c.Hub.ListMarketSignals(ctx, id, &q))
 	}, func(l client.MarketLedger) ([]client.LedgerSignal, *string) { return l.Signals, l.NextCursor })
 }

@@ -5,16 +5,16 @@ import (
 	"iter"
 )
 
-// ErrCursor ends a list whose cursor leads back to where it was: a service that cannot read a
-// cursor begins anew, and the list would never end.
+// ErrCursor ends a list whose cursor repeats: a service that cannot read a cursor answers the first page again, and the list
+// would never end.
 var ErrCursor = errors.New("signalcast: the cursor of the list leads back to a page that was read")
 
-// pages reads a list page by page, each when the one before is used up. The loop may be left
+// pages reads a list page by page from a cursor on, each when the one before is used up. The loop may be left
 // at any time; it ends with the first error.
-func pages[P, T any](page func(cursor *string) (P, error), rows func(P) ([]T, *string)) iter.Seq2[T, error] {
+func pages[P, T any](from *string, page func(cursor *string) (P, error), rows func(P) ([]T, *string)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		seen := map[string]bool{}
-		for cursor := (*string)(nil); ; {
+		for cursor := from; ; {
 			p, err := page(cursor)
 			list, next := rows(p)
 			for _, row := range list {

@@ -10,7 +10,7 @@ import (
 // Retry says how often and after what pauses a request is sent again. Only what cannot do
 // anything twice is: reading, writes with an Idempotency-Key on the routes that honour one,
 // and writes of which the document says that a second one changes nothing. It is sent again
-// when no whole answer came, and after 429, 502, 503 and 504 and a list that is not whole.
+// when no complete answer came, after 429, 502, 503 and 504, and after an incomplete list.
 type Retry struct {
 	Tries   int           // of one request in all; 0: four, 1: it is never sent again
 	First   time.Duration // pause before the second try, doubled each time; 0: 250 ms

@@ -153,8 +153,8 @@ func peek(a *http.Response) []byte {
 	return raw
 }
 
-// account is what came of the tries of one request, for who has to know.
-type account struct{ lost bool } // a try may have been heard without an answer
+// account records the tries of one request.
+type account struct{ lost bool } // the service may have executed a try whose answer was lost
 
 type accountKey struct{}
 
@@ -170,7 +170,7 @@ func accountOf(ctx context.Context) *account {
 	return &account{}
 }
 
-// read gives the JSON of an answer. With a Degraded error it gives what came.
+// read decodes the JSON of an answer. With a Degraded error it returns the incomplete answer.
 func read[T any](a *http.Response, err error) (T, error) {
 	var v T
 	if err != nil {

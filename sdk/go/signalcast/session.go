@@ -5,13 +5,17 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// session is what the hub gives who signs in: for the operations that take no key, such as
-// following somebody.
-type session struct{ uid, sig, bind *http.Cookie } // bind: in production only
+// session is the cookies of a sign-in. Operations that take no key require them, for example following an operator.
+type session []*http.Cookie
+
+func (s session) has(name string) bool {
+	return slices.ContainsFunc(s, func(c *http.Cookie) bool { return c.Name == name })
+}
 
 // signed adds the cookies and reports whether there are any. The hub takes a write with
 // cookies from its own pages alone, so the request names the hub as where it comes from.
@@ -21,12 +25,10 @@ func (c *Client) signed(r *http.Request) bool {
 	if c.session == nil {
 		return false
 	}
-	uid, sig, bind := c.session.uid, c.session.sig, c.session.bind
-	cookies := uid.Name + "=" + uid.Value + "; " + sig.Name + "=" + sig.Value
-	if bind != nil {
-		cookies += "; " + bind.Name + "=" + bind.Value
+	r.Header.Del("Cookie") // of an earlier try
+	for _, cookie := range c.session {
+		r.AddCookie(&http.Cookie{Name: cookie.Name, Value: cookie.Value})
 	}
-	r.Header.Set("Cookie", cookies)
 	r.Header.Set("Origin", (&url.URL{Scheme: r.URL.Scheme, Host: r.URL.Host}).String())
 	return true
 }
@@ -39,18 +41,13 @@ func (p People) SignIn(ctx context.Context) (client.SignedIn, error) {
 	if err != nil {
 		return in, err
 	}
-	s := &session{}
+	var s session
 	for _, cookie := range a.Cookies() {
-		switch cookie.Name {
-		case "db_uid":
-			s.uid = cookie
-		case "db_sig":
-			s.sig = cookie
-		case "__Host-db_bind":
-			s.bind = cookie
+		if cookie.Name == "db_uid" || cookie.Name == "db_sig" || cookie.Name == "__Host-db_bind" { // the third in production only
+			s = append(s, cookie)
 		}
 	}
-	if s.uid == nil || s.sig == nil {
+	if !s.has("db_uid") || !s.has("db_sig") {
 		return in, errors.New("signalcast: the hub gave no session")
 	}
 	p.c.mu.Lock()

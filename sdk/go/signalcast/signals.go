@@ -59,12 +59,10 @@ func (s Signals) Recent(ctx context.Context, params *client.ListSignalFeedParams
 
 // All lists the calls that fit, newest first.
 func (s Signals) All(ctx context.Context, params *client.ListSignalsParams) iter.Seq2[client.ListedSignal, error] {
-	p := at(params)
-	return pages(func(cursor *string) (client.SignalList, error) {
-		q := p
-		if cursor != nil {
-			q.Cursor = cursor
-		}
+	q := at(params)
+	return pages(q.Cursor, func(cursor *string) (client.SignalList, error) {
+		q := q
+		q.Cursor = cursor
 		return read[client.SignalList](s.c.API.ListSignals(ctx, &q))
 	}, func(l client.SignalList) ([]client.ListedSignal, *string) { return l.Signals, l.NextCursor })
 }
@@ -72,12 +70,10 @@ func (s Signals) All(ctx context.Context, params *client.ListSignalsParams) iter
 // Feed lists the numbered events that are kept, newest first; with After oldest first.
 // Package feed follows them as they come.
 func (s Signals) Feed(ctx context.Context, params *client.ListFeedParams) iter.Seq2[client.FeedItem, error] {
-	p := at(params)
-	return pages(func(cursor *string) (client.Feed, error) {
-		q := p
-		if cursor != nil {
-			q.Cursor = cursor
-		}
+	q := at(params)
+	return pages(q.Cursor, func(cursor *string) (client.Feed, error) {
+		q := q
+		q.Cursor = cursor
 		return read[client.Feed](s.c.API.ListFeed(ctx, &q))
 	}, func(f client.Feed) ([]client.FeedItem, *string) { return f.Items, f.NextCursor })
 }

@@ -77,8 +77,9 @@ func (s Signer) Sign(issuer string, m Message) (Signed, error) {
 	return Signed{ID: "msg_" + hex.EncodeToString(sum[:]), Body: body}, nil
 }
 
-// prove is the signature that shows the hub who has the key.
-func (s Signer) prove(issuer string, members map[string]any) (string, error) {
+// Prove returns the signature over the members of a registration, which proves to the hub that the caller has the key.
+// Messages.RegisterSigner makes and sends it.
+func (s Signer) Prove(issuer string, members map[string]any) (string, error) {
 	covered, err := covered(signerPrefix, issuer, members)
 	if err != nil {
 		return "", err

@@ -67,7 +67,7 @@ func (s *refreshing) Token(ctx context.Context) (string, error) {
 	}
 	defer func() { <-s.turn }()
 	if t, ok := s.fresh(); ok {
-		return t, nil // somebody else has fetched it meanwhile
+		return t, nil // another goroutine has fetched it meanwhile
 	}
 	t, err := s.fetch(ctx)
 	if err != nil {

@@ -111,7 +111,7 @@ export class PriceMovedError extends ConflictError {
 export class RateLimitedError extends ApiError {
   override name = 'RateLimitedError';
 }
-/** 500 and above: a part of the service is away, or has made a mistake. */
+/** 500 and above: a part of the service is unavailable, or has failed. */
 export class UnavailableError extends ApiError {
   override name = 'UnavailableError';
 }
@@ -128,7 +128,7 @@ export class UnansweredError extends SignalcastError {
 export class DegradedError extends SignalcastError {
   override name = 'DegradedError';
   constructor(readonly operation: string, readonly part: string, readonly value: unknown) {
-    super(`${operation}: the answer is not whole, a part of the service is away: ${part}`);
+    super(`${operation}: the answer is incomplete, a part of the service is unavailable: ${part}`);
   }
 }
 

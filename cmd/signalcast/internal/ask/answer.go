@@ -1,28 +1,29 @@
 package ask
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 )
 
-// Away is that a service cannot be reached, or is there and cannot answer now.
+// Away says that a service is unavailable.
 type Away struct{ text string }
 
 // Error implements error.
 func (a *Away) Error() string { return a.text }
 
-// Cut is that an answer broke off.
+// Cut returns the error of an answer that ended early.
 func Cut(err error) *Away {
 	return &Away{"the answer was cut: " + err.Error() + ". Try again in a moment"}
 }
 
-// Lost is that nobody knows what came of a write: it was sent, and its answer was lost, or
-// tells of a fault of the service. It may have happened.
+// Lost says that the result of a write is unknown: its answer was lost, or the service failed. The write may have happened.
 type Lost struct {
 	because string
 	Do      string // how to find out, in words; set by the command
@@ -37,7 +38,7 @@ func (l *Lost) Error() string {
 	return l.because + ". What was asked may have happened all the same. " + do
 }
 
-// MayHave says how to find out whether a write has happened, where that is not known.
+// MayHave sets Do of a Lost: how to find out whether the write has happened.
 func MayHave(err error, do string) error {
 	if l := (*Lost)(nil); errors.As(err, &l) {
 		l.Do = do
@@ -45,7 +46,7 @@ func MayHave(err error, do string) error {
 	return err
 }
 
-// Harmless is the error of a question that changes nothing, though it is sent like a write.
+// Harmless returns the error of a request that changes nothing although its method is that of a write: a Lost becomes an Away.
 func Harmless(err error) error {
 	if l := (*Lost)(nil); errors.As(err, &l) {
 		return &Away{l.because + ". Try again in a moment"}
@@ -53,13 +54,13 @@ func Harmless(err error) error {
 	return err
 }
 
-// Refused is the no of a service.
+// Refused is the error of a request that a service refused.
 type Refused struct {
 	Status  int
 	Code    string // `error` of the answer
 	Message string
 	Field   string
-	ID      string // already_predicted: the call that stands
+	ID      string // already_predicted: the stored call
 	Receipt string // and its receipt
 	Reason  string
 	Limit   int
@@ -86,11 +87,18 @@ func (r *Refused) Error() string {
 	return text
 }
 
+// Advise sets what to do about a refusal, by its code or by its status.
+func Advise(err error, do map[string]string) error {
+	if r, ok := errors.AsType[*Refused](err); ok {
+		r.Do = cmp.Or(do[r.Code], do[strconv.Itoa(r.Status)], r.Do)
+	}
+	return err
+}
+
 // maxAnswer is more than any answer that the commands read has, in bytes.
 const maxAnswer = 16 << 20
 
-// Read reads an answer of the status wanted. What is less than whole comes with an
-// Away, beside the bytes that came.
+// Read returns the body of a successful answer. A degraded answer is returned with an Away.
 func Read(a *http.Response, err error) ([]byte, error) {
 	if err != nil {
 		return nil, unreached(err)
@@ -122,12 +130,12 @@ func Read(a *http.Response, err error) ([]byte, error) {
 		return nil, &Refused{Status: a.StatusCode, Code: "no_json", Do: "What answers there is no Signalcast service: look at --hub and --api"}
 	}
 	if part := a.Header.Get("X-Degraded"); part != "" {
-		return raw, &Away{fmt.Sprintf("the answer is not whole, a part of the service is away (%s). Try again in a moment", part)}
+		return raw, &Away{fmt.Sprintf("the answer is incomplete, a part of the service is unavailable (%s). Try again in a moment", part)}
 	}
 	return raw, nil
 }
 
-// reason is what the transport says, without the address.
+// reason returns the error of the transport without the address.
 func reason(err error) string {
 	if u := (*url.Error)(nil); errors.As(err, &u) {
 		err = u.Err
@@ -158,7 +166,7 @@ func gone(a *http.Response, raw []byte) error {
 	return &Away{failed(r) + ". " + again}
 }
 
-// failed names the fault of a service.
+// failed describes the error of a service.
 func failed(r *Refused) string {
 	text := fmt.Sprintf("%d %s", r.Status, r.Code)
 	if r.Message != "" {
@@ -185,7 +193,7 @@ func refusal(a *http.Response, raw []byte) *Refused {
 	return r
 }
 
-// advise says what to do about what any command can hear.
+// advise says what to do about a refusal that any command can get.
 func (r *Refused) advise() {
 	switch {
 	case r.Status == http.StatusUnauthorized:

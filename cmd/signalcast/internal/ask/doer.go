@@ -9,6 +9,8 @@ import (
 	"net/http/httptrace"
 	"strconv"
 	"time"
+
+	"github.com/signalcast/signalcast/pkg/chrono"
 )
 
 // Doer sends requests, again where that is safe. It follows no redirect, so that no
@@ -21,14 +23,14 @@ type Doer struct {
 const (
 	tries       = 4                      // of one request, in all
 	firstWait   = 250 * time.Millisecond // doubled each time
-	longestWait = 5 * time.Second        // what asks for more is told to the caller
+	longestWait = 5 * time.Second        // an answer that asks for more is returned
 	perTry      = 15 * time.Second
 )
 
 // NewDoer gives one; wait may be nil, and is then real time.
 func NewDoer(wait func(context.Context, time.Duration) error) *Doer {
 	if wait == nil {
-		wait = Sleep
+		wait = chrono.Sleep
 	}
 	return &Doer{wait: wait, client: http.Client{
 		Timeout:       perTry,
@@ -83,8 +85,8 @@ func Connecting(parent context.Context) (ctx context.Context, connected *bool) {
 	return httptrace.WithClientTrace(parent, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { *connected = true }}), connected
 }
 
-// settled is what came of all tries: where an answer was lost, one that tells of
-// the last try alone is none.
+// settled returns the result of all tries. If the answer to an earlier try was lost, an unavailable service at the last try
+// does not mean that the write did not happen.
 func settled(a *http.Response, err error, lost bool) (*http.Response, error) {
 	switch {
 	case !lost || err == nil && !passing(a):
@@ -120,16 +122,4 @@ func retryAfter(a *http.Response) time.Duration {
 		return 0
 	}
 	return time.Duration(n) * time.Second
-}
-
-// Sleep waits that long, or until ctx ends.
-func Sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }

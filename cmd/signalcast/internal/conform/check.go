@@ -29,14 +29,14 @@ const (
 	Skip Outcome = "skip"
 )
 
-// Finding is one thing that is not as it is due.
+// Finding is one difference from the specification.
 type Finding struct {
 	Asked string `json:"asked"`
 	Came  string `json:"came"`
 	Due   string `json:"due"`
 }
 
-// Result is what came of a check.
+// Result is the result of a check.
 type Result struct {
 	ID       string    `json:"id"`
 	Title    string    `json:"title"`
@@ -44,7 +44,7 @@ type Result struct {
 	Outcome  Outcome   `json:"outcome"`
 	Because  string    `json:"because,omitempty"` // why it was skipped
 	Note     string    `json:"note,omitempty"`    // what could not be checked
-	Limited  bool      `json:"limited,omitempty"` // it was not tried: a limit stood in the way
+	Limited  bool      `json:"limited,omitempty"` // it was not tried: a limit was reached
 	Away     bool      `json:"away,omitempty"`    // it was not tried: the service cannot be reached
 	Ended    bool      `json:"ended,omitempty"`   // the run was ended in it
 	Findings []Finding `json:"findings,omitempty"`
@@ -57,28 +57,28 @@ const maxFindings = 8
 // run is a run as its checks see it.
 type run struct {
 	*client
-	doc    *document
-	own    own
-	told   *Result
-	looked int // things that the check has looked at
+	doc     *document
+	own     own
+	current *Result
+	looked  int // things that the check has looked at
 }
 
-// due notes a finding unless ok; came is what came, else the answer in short. Where a
-// limit kept an answer away, or nobody was there, nothing follows from what did not come.
+// due adds a finding unless ok; came describes the answer, by default its status and error code. While an answer of the
+// check is missing because of a limit or an unavailable service, no finding is added: nothing follows from a missing answer.
 func (r *run) due(ok bool, a *answer, due string, came ...string) bool {
 	r.looked++
 	if ok || r.short != "" {
 		return ok
 	}
-	if len(r.told.Findings) == maxFindings {
-		r.told.More++
+	if len(r.current.Findings) == maxFindings {
+		r.current.More++
 		return false
 	}
 	what := a.came()
 	if len(came) > 0 {
 		what = came[0]
 	}
-	r.told.Findings = append(r.told.Findings, Finding{
+	r.current.Findings = append(r.current.Findings, Finding{
 		Asked: show.Short(a.asked(), 160), Came: show.Short(what, 240), Due: show.Short(due, 240),
 	})
 	return false
@@ -101,7 +101,7 @@ func (r *run) same(a *answer, path string, want any) bool {
 }
 
 // skip ends a check that has nothing to look at.
-func (r *run) skip(because string) { r.told.Because = show.Short(because, 160) }
+func (r *run) skip(because string) { r.current.Because = show.Short(because, 160) }
 
 // all runs the checks, one after the other.
 func (r *run) all(ctx context.Context, only []string, tell func(Result)) []Result {
@@ -110,13 +110,13 @@ func (r *run) all(ctx context.Context, only []string, tell func(Result)) []Resul
 		if len(only) > 0 && !slices.Contains(only, c.id) {
 			continue
 		}
-		r.told, r.looked, r.short, r.unreached = &Result{ID: c.id, Title: c.title, Source: c.source, Outcome: Pass}, 0, "", false
-		if r.told.Because = r.cannot(&c); r.told.Because == "" {
+		r.current, r.looked, r.short, r.unreached = &Result{ID: c.id, Title: c.title, Source: c.source, Outcome: Pass}, 0, "", false
+		if r.current.Because = r.cannot(&c); r.current.Because == "" {
 			c.run(ctx, r)
 		}
 		r.judge(ctx)
-		tell(*r.told)
-		out = append(out, *r.told)
+		tell(*r.current)
+		out = append(out, *r.current)
 		if ctx.Err() != nil {
 			break
 		}
@@ -124,22 +124,22 @@ func (r *run) all(ctx context.Context, only []string, tell func(Result)) []Resul
 	return out
 }
 
-// judge says how the check at hand ended. What came of one in which the run was ended is
-// not known: an answer that did not come may be the end's doing.
+// judge sets the outcome of the current check. A check during which the run was ended has no findings: its answers may be missing
+// because of the end.
 func (r *run) judge(ctx context.Context) {
 	switch {
 	case ctx.Err() != nil:
-		r.told.Outcome, r.told.Ended, r.told.Findings, r.told.More = Skip, true, nil, 0
+		r.current.Outcome, r.current.Ended, r.current.Findings, r.current.More = Skip, true, nil, 0
 		r.skip("the run was ended in it")
-	case len(r.told.Findings) > 0:
-		r.told.Outcome, r.told.Because = Fail, ""
+	case len(r.current.Findings) > 0:
+		r.current.Outcome, r.current.Because = Fail, ""
 	case r.short != "":
-		r.told.Outcome, r.told.Limited, r.told.Away = Skip, !r.unreached, r.unreached
+		r.current.Outcome, r.current.Limited, r.current.Away = Skip, !r.unreached, r.unreached
 		r.skip("not tried: " + r.short)
-	case r.told.Because != "":
-		r.told.Outcome = Skip
+	case r.current.Because != "":
+		r.current.Outcome = Skip
 	case r.looked == 0:
-		r.told.Outcome, r.told.Because = Skip, "there is nothing there to look at"
+		r.current.Outcome, r.current.Because = Skip, "there is nothing there to look at"
 	}
 }
 
@@ -162,10 +162,10 @@ func (r *run) cannot(c *check) string {
 	return ""
 }
 
-// later asks until something holds: answers of a server may be some seconds old.
+// later reads a path until holds returns true, at most 21 times: answers of a server may be some seconds old.
 func (r *run) later(ctx context.Context, h host, path string, holds func(*answer) bool) *answer {
 	for n := 0; ; n++ {
-		a := r.anew(ctx, h, path)
+		a := r.reread(ctx, h, path)
 		if holds(a) || n == 20 || a.err != nil || a.limited() || r.wait(ctx, 1500*time.Millisecond) != nil {
 			return a
 		}

@@ -12,9 +12,8 @@ import (
 // clearing is how long a run that was ended may still take for what it has made.
 const clearing = 5 * time.Second
 
-// clear ends what a run that was ended has made: disputes of its markets are cleared, and
-// each is claimed INVALID, so that a call on it is void. It names what cannot be ended.
-// Nobody waits for a limit here.
+// clear cleans up after an interrupted run: it clears the disputes of its markets and resolves each as INVALID, so that calls on
+// it are void. It returns what is left, and does not wait for limits.
 func (r *run) clear(ctx context.Context) (left []string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), clearing)
 	defer cancel()

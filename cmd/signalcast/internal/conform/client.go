@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,8 +22,8 @@ const (
 	maxHeader   = 64 << 10    // and of its head
 	maxRequests = 600         // of a run
 	maxKeyed    = 50          // of those with the key, in any minute: a key has sixty
-	maxWait     = time.Minute // for what is away
-	tries       = 4           // of what is away for a moment
+	maxWait     = time.Minute // for a service that is unavailable
+	tries       = 4           // of a request while the service is unavailable
 	silentAfter = 2           // answers in a row that did not come whole: the host is not asked again
 )
 
@@ -35,7 +36,7 @@ const (
 	clock host = "clock"
 )
 
-// Target is who is asked, and with what.
+// Target is the server to check, with the secrets to use.
 type Target struct {
 	Hub, API, Clock string // addresses without a slash at the end; API and Clock may be empty
 	Key, Admin      string // secrets; empty: only reading
@@ -94,7 +95,12 @@ func (q request) with(name, value string) request {
 	return q
 }
 
-// answer is what came. Without one err says why, and status is 0.
+// reachable returns the requests to services that have an address.
+func (t *Target) reachable(asks ...request) []request {
+	return slices.DeleteFunc(asks, func(q request) bool { return t.at(q.host) == "" })
+}
+
+// answer is the answer to a request. Without one, status is 0 and err says why.
 type answer struct {
 	method, path string
 	status       int
@@ -111,8 +117,8 @@ var (
 	errLong   = fmt.Errorf("the body has more than %d bytes", maxBody)
 )
 
-// get reads something without a credential; the same is asked once in a run, but for
-// what a limit kept from being answered.
+// get reads a path without a credential. A run reads each path once; an answer that is missing because of a limit is
+// requested again.
 func (c *client) get(ctx context.Context, h host, path string) *answer {
 	name := string(h) + path
 	if a := c.memo[name]; a != nil {
@@ -125,14 +131,14 @@ func (c *client) get(ctx context.Context, h host, path string) *answer {
 	return a
 }
 
-// anew reads something again.
-func (c *client) anew(ctx context.Context, h host, path string) *answer {
+// reread reads a path again.
+func (c *client) reread(ctx context.Context, h host, path string) *answer {
 	delete(c.memo, string(h)+path)
 	return c.get(ctx, h, path)
 }
 
-// send asks, and again for what is away for a moment or over a limit. An answer that a
-// limit kept away is told to the check.
+// send sends a request, again while the service is unavailable or a limit is reached. An answer that is missing because of
+// a limit is noted for the current check.
 func (c *client) send(ctx context.Context, q request) *answer {
 	for n := 1; ; n++ {
 		a := c.once(ctx, q)
@@ -146,8 +152,7 @@ func (c *client) send(ctx context.Context, q request) *answer {
 	}
 }
 
-// again tells whether the same question may be answered better, and waits until then.
-// For a limit once does the waiting.
+// again reports whether the same request may get a better answer, and waits until then. The wait for a limit is in once.
 func (c *client) again(ctx context.Context, a *answer) bool {
 	switch {
 	case a.err != nil:
@@ -161,7 +166,7 @@ func (c *client) again(ctx context.Context, a *answer) bool {
 	return false
 }
 
-// once asks one time, when it may.
+// once sends a request one time, as soon as the limits allow it.
 func (c *client) once(ctx context.Context, q request) *answer {
 	a := &answer{method: q.method, path: q.path}
 	switch {
@@ -178,7 +183,7 @@ func (c *client) once(ctx context.Context, q request) *answer {
 	return c.ask(ctx, q)
 }
 
-// ask sends, whatever is left of any limit.
+// ask sends a request without regard to limits.
 func (c *client) ask(ctx context.Context, q request) *answer {
 	a := &answer{method: q.method, path: q.path}
 	if q.key {
@@ -243,10 +248,10 @@ func (c *client) fill(ctx context.Context, q request, a *answer) error {
 	return nil
 }
 
-// asked is how a report names the question.
+// asked names the request in a report.
 func (a *answer) asked() string { return a.method + " " + a.path }
 
-// came is what came, in a few words.
+// came describes the answer in a few words.
 func (a *answer) came() string {
 	switch {
 	case a.err != nil && a.status == 0:

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/signalcast/signalcast/cmd/signalcast/internal/ask"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/settings"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/verbs"
+	"github.com/signalcast/signalcast/pkg/chrono"
 )
 
 // Command is `signalcast conform`.
@@ -31,10 +31,10 @@ type Command struct {
 // ErrNotConform says that a check failed.
 var ErrNotConform = errors.New("the server does not conform")
 
-// ErrNotTried says that none failed, and that limits kept some from being tried.
-var ErrNotTried = errors.New("limits stood in the way")
+// ErrNotTried says that no check failed and that some were not tried because of limits.
+var ErrNotTried = errors.New("a limit was reached")
 
-// ErrAway says that none failed, and that some were not tried as a service cannot be reached.
+// ErrAway says that no check failed and that some were not tried because a service cannot be reached.
 var ErrAway = errors.New("a service cannot be reached")
 
 // Run asks.
@@ -49,7 +49,7 @@ func (c *Command) Run(ctx context.Context, s *verbs.Streams) error {
 	}
 	wait := s.Wait
 	if wait == nil {
-		wait = ask.Sleep
+		wait = chrono.Sleep
 	}
 	tell := func(pause time.Duration, because string) {
 		if s.Err != nil {
@@ -80,21 +80,15 @@ func (c *Command) Run(ctx context.Context, s *verbs.Streams) error {
 	return errors.Join(failed, report.verdict(c.Only))
 }
 
-// due is how many checks a whole run has.
+// due is how many checks a complete run has.
 func (c *Command) due() int {
 	if len(c.Only) == 0 {
 		return len(checks())
 	}
-	n := 0
-	for _, one := range checks() {
-		if slices.Contains(c.Only, one.id) {
-			n++
-		}
-	}
-	return n
+	return len(slices.Compact(slices.Sorted(slices.Values(c.Only))))
 }
 
-// verdict is the error of a run that came to its end; nil is that nothing stands against it.
+// verdict returns the error of a complete run; nil: every check that was tried passed.
 func (p *Report) verdict(only []string) error {
 	switch {
 	case p.Failed > 0:
@@ -154,10 +148,5 @@ func (c *Command) target(s *verbs.Streams) (Target, error) {
 }
 
 func known(id string) bool {
-	for _, c := range checks() {
-		if c.id == id {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(checks(), func(c check) bool { return c.id == id })
 }

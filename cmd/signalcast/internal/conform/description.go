@@ -9,7 +9,7 @@ import (
 
 func reach(ctx context.Context, r *run) {
 	for range silentAfter {
-		if a := r.anew(ctx, hub, "/openapi.json"); r.due(a.err == nil, a, "an answer") {
+		if a := r.reread(ctx, hub, "/openapi.json"); r.due(a.err == nil, a, "an answer") {
 			return
 		}
 	}

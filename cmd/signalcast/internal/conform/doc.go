@@ -2,7 +2,7 @@
 // black-box checks, each with its source in the specification or the contract, and
 // nothing that only one implementation has.
 //
-// It believes nobody: time, bodies, headers and the number of requests are bounded,
+// It trusts no server: time, bodies, headers and the number of requests are bounded,
 // no redirect is followed, and what a server says is cleaned before it is shown.
 // Without a key it only reads.
 package conform

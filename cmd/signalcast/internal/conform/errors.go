@@ -25,22 +25,19 @@ func (r *run) wellFormed(a *answer) {
 }
 
 func errorForm(ctx context.Context, r *run) {
-	asks := []request{
-		{method: http.MethodGet, host: hub, path: "/api/nothing/of/conform"},
-		{method: http.MethodGet, host: hub, path: "/api/signals/" + noSignal},
-		{method: http.MethodGet, host: hub, path: "/api/operator/" + noHandle},
-		{method: http.MethodGet, host: hub, path: "/api/resolution/outcome"},
-		{method: http.MethodPost, host: hub, path: "/api/predictions", body: "{}"},
-		{method: http.MethodPut, host: hub, path: "/api/network/pulse"},
-		{method: http.MethodGet, host: hub, path: "/api/channels"},
-	}
-	if r.API != "" {
-		asks = append(asks, request{method: http.MethodGet, host: api, path: "/api/v1/nothing"}, request{method: http.MethodGet, host: api, path: "/api/aura/score"})
-	}
-	if r.Clock != "" {
-		asks = append(asks, request{method: http.MethodGet, host: clock, path: "/program/nothing"}, request{method: http.MethodGet, host: clock, path: "/program/channel?spec=[]"})
-	}
-	for _, q := range asks {
+	for _, q := range r.reachable(
+		request{method: http.MethodGet, host: hub, path: "/api/nothing/of/conform"},
+		request{method: http.MethodGet, host: hub, path: "/api/signals/" + noSignal},
+		request{method: http.MethodGet, host: hub, path: "/api/operator/" + noHandle},
+		request{method: http.MethodGet, host: hub, path: "/api/resolution/outcome"},
+		request{method: http.MethodPost, host: hub, path: "/api/predictions", body: "{}"},
+		request{method: http.MethodPut, host: hub, path: "/api/network/pulse"},
+		request{method: http.MethodGet, host: hub, path: "/api/channels"},
+		request{method: http.MethodGet, host: api, path: "/api/v1/nothing"},
+		request{method: http.MethodGet, host: api, path: "/api/aura/score"},
+		request{method: http.MethodGet, host: clock, path: "/program/nothing"},
+		request{method: http.MethodGet, host: clock, path: "/program/channel?spec=[]"},
+	) {
 		a := r.send(ctx, q)
 		if r.due(a.status >= 400 && a.status < 500, a, "an error") {
 			r.wellFormed(a)
@@ -66,15 +63,12 @@ func wrongMethod(ctx context.Context, r *run) {
 }
 
 func goneRoutes(ctx context.Context, r *run) {
-	asks := []request{
-		{method: http.MethodGet, host: hub, path: "/api/channels"},
-		{method: http.MethodGet, host: hub, path: "/api/channels/old"},
-		{method: http.MethodPost, host: hub, path: "/api/channel/old", body: "{}"},
-	}
-	if r.API != "" {
-		asks = append(asks, request{method: http.MethodGet, host: api, path: "/api/v1/channels"})
-	}
-	for _, q := range asks {
+	for _, q := range r.reachable(
+		request{method: http.MethodGet, host: hub, path: "/api/channels"},
+		request{method: http.MethodGet, host: hub, path: "/api/channels/old"},
+		request{method: http.MethodPost, host: hub, path: "/api/channel/old", body: "{}"},
+		request{method: http.MethodGet, host: api, path: "/api/v1/channels"},
+	) {
 		a := r.send(ctx, q)
 		r.refused(a, http.StatusGone, "gone")
 	}
@@ -100,5 +94,5 @@ func wrongCredentials(ctx context.Context, r *run) {
 	r.refused(r.send(ctx, request{method: http.MethodGet, host: hub, path: "/api/dev/keys"}), http.StatusUnauthorized, "unauthenticated")
 	claim := request{method: http.MethodPost, host: hub, path: "/api/resolution/finalize", body: object("marketId", "native-zzzzzzzzzzzzzzzz", "verdict", "YES")}
 	r.refused(r.send(ctx, claim), http.StatusUnauthorized, "unauthenticated")
-	r.refused(r.send(ctx, claim.with("x-admin-secret", "not the secret of anybody")), http.StatusForbidden, "forbidden")
+	r.refused(r.send(ctx, claim.with("x-admin-secret", "not the admin secret")), http.StatusForbidden, "forbidden")
 }

@@ -11,7 +11,7 @@ import (
 // newest are the numbers of the newest page of the whole feed, oldest first, with the
 // types of their events.
 func (r *run) newest(ctx context.Context) (a *answer, seqs []int, types map[int]string) {
-	a = r.anew(ctx, api, "/api/v1/feed?limit=100")
+	a = r.reread(ctx, api, "/api/v1/feed?limit=100")
 	types = map[int]string{}
 	for _, item := range list(a.value, "items") {
 		seq, ok := whole(item, "seq")
@@ -35,7 +35,7 @@ func feedSequence(ctx context.Context, r *run) {
 		r.due(seqs[i] == seqs[i-1]+1, a, fmt.Sprintf("seq %d behind %d", seqs[i-1]+1, seqs[i-1]), strconv.Itoa(seqs[i]))
 	}
 	before := seqs[0]
-	b := r.anew(ctx, api, "/api/v1/feed?limit=200&after="+strconv.Itoa(before))
+	b := r.reread(ctx, api, "/api/v1/feed?limit=200&after="+strconv.Itoa(before))
 	if !r.status(b, http.StatusOK) {
 		return
 	}
@@ -46,7 +46,7 @@ func feedSequence(ctx context.Context, r *run) {
 	}
 	last := seqs[len(seqs)-1]
 	r.due(before >= last, b, fmt.Sprintf("everything up to %d, which the newest page has", last), strconv.Itoa(before))
-	ahead := r.anew(ctx, api, "/api/v1/feed?after="+strconv.Itoa(before+1_000_000))
+	ahead := r.reread(ctx, api, "/api/v1/feed?after="+strconv.Itoa(before+1_000_000))
 	if r.status(ahead, http.StatusOK) {
 		n := len(list(ahead.value, "items"))
 		r.due(n == 0, ahead, "nothing behind the newest", fmt.Sprintf("%d items", n))

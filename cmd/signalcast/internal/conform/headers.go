@@ -26,27 +26,23 @@ func (r *run) anyOrigin(a *answer, methods ...string) {
 }
 
 func corsOpen(ctx context.Context, r *run) {
-	reads := []request{
-		{host: hub, path: "/api/network/pulse"},
-		{host: hub, path: "/api/network/operators"},
-		{host: hub, path: "/api/network/tapes"},
-		{host: hub, path: "/api/broadcast/program"},
-		{host: hub, path: "/api/oracle/featured"},
-		{host: hub, path: "/api/fashion/signals"},
-		{host: hub, path: "/api/situations"},
-		{host: hub, path: "/api/" + r.Venue + "/featured"},
-		{host: hub, path: "/api/" + r.Venue + "/markets"},
-		{host: hub, path: "/api/network/field-record/" + noHandle},
-		{host: hub, path: "/api/embed/operator/" + noHandle},
-		{host: hub, path: "/api/channels"},
-	}
-	if r.API != "" {
-		reads = append(reads, request{host: api, path: "/api/v1/signals/leaderboard"}, request{host: api, path: "/api/v1/feed"})
-	}
-	if r.Clock != "" {
-		reads = append(reads, request{host: clock, path: "/program/now"})
-	}
-	for _, q := range reads {
+	for _, q := range r.reachable(
+		request{host: hub, path: "/api/network/pulse"},
+		request{host: hub, path: "/api/network/operators"},
+		request{host: hub, path: "/api/network/tapes"},
+		request{host: hub, path: "/api/broadcast/program"},
+		request{host: hub, path: "/api/oracle/featured"},
+		request{host: hub, path: "/api/fashion/signals"},
+		request{host: hub, path: "/api/situations"},
+		request{host: hub, path: "/api/" + r.Venue + "/featured"},
+		request{host: hub, path: "/api/" + r.Venue + "/markets"},
+		request{host: hub, path: "/api/network/field-record/" + noHandle},
+		request{host: hub, path: "/api/embed/operator/" + noHandle},
+		request{host: hub, path: "/api/channels"},
+		request{host: api, path: "/api/v1/signals/leaderboard"},
+		request{host: api, path: "/api/v1/feed"},
+		request{host: clock, path: "/program/now"},
+	) {
 		q.method = http.MethodGet
 		r.anyOrigin(r.send(ctx, q.with("Origin", stranger)), "GET", "OPTIONS")
 	}
@@ -95,7 +91,7 @@ func entityTags(ctx context.Context, r *run) {
 		var a *answer
 		for range 5 { // the answer may change between the two
 			tag := ""
-			if a = r.anew(ctx, hub, path); a.err == nil {
+			if a = r.reread(ctx, hub, path); a.err == nil {
 				tag = a.header.Get("ETag")
 			}
 			if tag == "" {

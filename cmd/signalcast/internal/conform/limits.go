@@ -12,17 +12,16 @@ import (
 // keyRequests is how many a key has in any minute.
 const keyRequests = 60
 
-// limitChecks come last: the first uses up the limit of the key, and both look at what
-// the run met.
+// limitChecks returns the last checks of a run: the first uses up the limit of the key, and both read earlier refusals.
 func limitChecks() []check {
 	return []check{
 		{id: "limit.key", title: "a key has sixty requests in any minute, and more after the wait", source: "specification, Limits; contract 6", key: true, run: sixtyRequests},
-		{id: "limit.form", title: "who is over a limit is told how long to wait", source: "specification, Errors; contract 4.1, 5", run: limitForm},
+		{id: "limit.form", title: "an answer over a limit says how long to wait", source: "specification, Errors; contract 4.1, 5", run: limitForm},
 	}
 }
 
-// sixtyRequests asks with the key, at different routes, until it is refused, waits as it
-// is told, and asks once more.
+// sixtyRequests sends requests with the key to two routes until one is refused, waits as long as Retry-After says, and
+// sends one more.
 func sixtyRequests(ctx context.Context, r *run) {
 	record := request{method: http.MethodGet, host: hub, path: "/api/network/field-record/me", key: true}
 	routes := []request{record, {method: http.MethodPost, host: hub, path: "/api/predictions", key: true, body: "{}"}}
@@ -56,8 +55,7 @@ func sixtyRequests(ctx context.Context, r *run) {
 	r.due(b.err == nil && b.status != http.StatusTooManyRequests, b, fmt.Sprintf("an answer, as %v were waited", a.retryAfter()))
 }
 
-// enough demands that the key was not refused before it had its sixty; with a refusal of
-// its address nothing can be said.
+// enough requires that the key was not refused before its 60th request. After a refusal of the address it decides nothing.
 func (r *run) enough(ctx context.Context, a *answer) {
 	if limit, _ := whole(a.value, "limit"); limit == keyRequests {
 		used := 0
@@ -91,9 +89,9 @@ func limitForm(_ context.Context, r *run) {
 		r.due(isLimit && limit > 0, a, "limit is a whole number", "limit is "+say(at(a.value, "limit")))
 		ms, isTime := whole(a.value, "retryAfterMs")
 		r.due(isTime && ms > 0, a, "retryAfterMs is a whole number", "retryAfterMs is "+say(at(a.value, "retryAfterMs")))
-		told := a.header.Get("Retry-After")
-		if seconds, err := strconv.Atoi(told); r.due(err == nil && seconds > 0, a, "Retry-After in seconds", "Retry-After: "+told) && isTime {
-			r.due(seconds == (ms+999)/1000, a, fmt.Sprintf("Retry-After is %d ms in seconds, rounded up", ms), "Retry-After: "+told)
+		after := a.header.Get("Retry-After")
+		if seconds, err := strconv.Atoi(after); r.due(err == nil && seconds > 0, a, "Retry-After in seconds", "Retry-After: "+after) && isTime {
+			r.due(seconds == (ms+999)/1000, a, fmt.Sprintf("Retry-After is %d ms in seconds, rounded up", ms), "Retry-After: "+after)
 		}
 		if m := remaining.FindStringSubmatch(a.header.Get("RateLimit")); m != nil {
 			r.due(strings.Trim(m[1], "0") == "", a, "RateLimit has nothing left", "RateLimit: "+a.header.Get("RateLimit"))

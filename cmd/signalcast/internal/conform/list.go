@@ -44,7 +44,7 @@ func checks() []check {
 		check{id: "clock.spec", title: "a filter holds, a bad one is 400", source: "contract 4.9.4", host: clock, run: clockSpec},
 		check{id: "protocol.discovery", title: "the protocol tells where everything is", source: "specification, Protocol V0; identity 2.7", run: discovery},
 		check{id: "protocol.attested", title: "attested messages are signed by a key of the hub", source: "contract 4.13.5; identity 2.7", run: attestedMessages},
-		check{id: "protocol.vectors", title: "golden messages that nobody may take are refused", source: "identity 2.7; proto/testvectors", run: goldenMessages},
+		check{id: "protocol.vectors", title: "invalid golden messages are refused", source: "identity 2.7; proto/testvectors", run: goldenMessages},
 		check{id: "protocol.schemas", title: "payload schemas judge the golden payloads", source: "contract 4.13.4; proto/testvectors", run: goldenPayloads},
 		check{id: "mcp", title: "the agent endpoint has ten tools and asks for a key", source: "specification, Agent endpoint", run: agentEndpoint},
 	)

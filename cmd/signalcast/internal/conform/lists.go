@@ -3,7 +3,9 @@ package conform
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -13,7 +15,7 @@ var public = []struct {
 	path  string
 	rows  string
 	most  int
-	words []string // parameters with words that nobody knows
+	words []string // parameters with unknown values
 }{
 	{hub, "/api/signals/feed", "signals", 50, []string{"type=zz"}},
 	{hub, "/api/network/tapes", "tapes", 48, nil},
@@ -64,8 +66,7 @@ func pagesEnd(ctx context.Context, r *run) {
 	})
 }
 
-// cursors reads a page of two and the one behind it: nothing comes twice, and what the
-// larger page has comes.
+// cursors reads a page of two and the next one: no item is on both.
 func cursors(ctx context.Context, r *run) {
 	for _, l := range []struct {
 		host           host
@@ -85,8 +86,7 @@ func cursors(ctx context.Context, r *run) {
 	}
 }
 
-// goesOn reads two pages and tells whether the second goes on; what is wrong is told
-// when it is sure.
+// goesOn reads two pages and reports whether the second continues the first. Only with sure it adds a finding.
 func (r *run) goesOn(ctx context.Context, h host, path, rows, id string, sure bool) bool {
 	due := func(ok bool, a *answer, due, came string) bool {
 		if sure || ok {
@@ -94,12 +94,12 @@ func (r *run) goesOn(ctx context.Context, h host, path, rows, id string, sure bo
 		}
 		return ok
 	}
-	a := r.anew(ctx, h, path+"?limit=2")
+	a := r.reread(ctx, h, path+"?limit=2")
 	next := text(a.value, "next_cursor")
 	if next == "" || len(next) > 1024 || strings.ContainsAny(next, "&#? %\r\n") {
 		return due(next == "", a, "next_cursor is base64url", "next_cursor is "+say(next))
 	}
-	b := r.anew(ctx, h, path+"?limit=2&cursor="+next)
+	b := r.reread(ctx, h, path+"?limit=2&cursor="+next)
 	if !due(b.status == http.StatusOK, b, "200", b.came()) {
 		return false
 	}
@@ -116,7 +116,7 @@ func (r *run) goesOn(ctx context.Context, h host, path, rows, id string, sure bo
 const (
 	noSignal = "0199f0a4-0000-7000-8000-00000000ffff"
 	noMarket = "99999999999999999999"
-	noHandle = "nobody_of_conform"
+	noHandle = "unknown_of_conform"
 )
 
 // emptyStates asks for what is not there.
@@ -127,34 +127,39 @@ func emptyStates(ctx context.Context, r *run) {
 	} {
 		r.status(r.get(ctx, hub, path), http.StatusNotFound)
 	}
-	market := "native-zzzzzzzzzzzzzzzz"
-	for path, rows := range map[string]string{"/signals": "signals", "/streams": "streams", "/clips": "clips"} {
-		a := r.get(ctx, hub, "/api/m/"+market+path)
+	market := "/api/m/native-zzzzzzzzzzzzzzzz"
+	for _, c := range []struct{ path, rows string }{
+		{market + "/signals", "signals"},
+		{market + "/streams", "streams"},
+		{market + "/clips", "clips"},
+		{"/api/" + r.Venue + "/market-history?tokenId=1", "history"},
+	} {
+		a := r.get(ctx, hub, c.path)
 		if r.status(a, http.StatusOK) {
-			l, isList := at(a.value, rows).([]any)
-			r.due(isList && len(l) == 0, a, rows+" is []", rows+" is "+say(at(a.value, rows)))
+			l, isList := at(a.value, c.rows).([]any)
+			r.due(isList && len(l) == 0, a, c.rows+" is []", c.rows+" is "+say(at(a.value, c.rows)))
 		}
 	}
-	if a := r.get(ctx, hub, "/api/m/"+market+"/signals"); a.status == http.StatusOK {
+	if a := r.get(ctx, hub, market+"/signals"); a.status == http.StatusOK {
 		r.due(at(a.value, "yes") == nil && at(a.value, "no") == nil, a, "no yes and no no, as count is 0", "yes "+say(at(a.value, "yes")))
 	}
-	if a := r.get(ctx, hub, "/api/m/"+market+"/crowd"); r.status(a, http.StatusOK) {
-		r.same(a, "totalSignals", float64(0))
-		r.same(a, "yesPercent", nil)
-	}
-	if a := r.get(ctx, hub, "/api/resolution/outcome?market="+market); r.status(a, http.StatusOK) {
-		r.same(a, "outcome", nil)
+	for _, c := range []struct {
+		path    string
+		members map[string]any
+	}{
+		{market + "/crowd", map[string]any{"totalSignals": float64(0), "yesPercent": nil}},
+		{"/api/resolution/outcome?market=native-zzzzzzzzzzzzzzzz", map[string]any{"outcome": nil}},
+		{"/api/network/payout/" + noHandle, map[string]any{"eligible": false}},
+	} {
+		if a := r.get(ctx, hub, c.path); r.status(a, http.StatusOK) {
+			for _, name := range slices.Sorted(maps.Keys(c.members)) {
+				r.same(a, name, c.members[name])
+			}
+		}
 	}
 	if a := r.get(ctx, hub, "/api/streamer/signal?handle="+noHandle); r.status(a, http.StatusOK) {
 		o, isObject := a.value.(map[string]any)
-		_, told := o["marketId"]
-		r.due(isObject && told && o["marketId"] == nil, a, "marketId: null", say(a.value))
-	}
-	if a := r.get(ctx, hub, "/api/network/payout/"+noHandle); r.status(a, http.StatusOK) {
-		r.same(a, "eligible", false)
-	}
-	if a := r.get(ctx, hub, "/api/"+r.Venue+"/market-history?tokenId=1"); r.status(a, http.StatusOK) {
-		l, isList := at(a.value, "history").([]any)
-		r.due(isList && len(l) == 0, a, "history is []", "history is "+say(at(a.value, "history")))
+		_, present := o["marketId"]
+		r.due(isObject && present && o["marketId"] == nil, a, "marketId: null", say(a.value))
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// patience is what a run may wait for limits, and what it knows of them. A limit is no
-// fault of the server: a question that it kept from being answered was not asked.
+// patience is how long a run may wait for limits, and the state of the known limits. A limit is no fault of the server: a
+// request that a limit refused counts as not sent.
 type patience struct {
 	left   time.Duration // of what the run may wait altogether
 	waited time.Duration
@@ -21,11 +21,11 @@ type patience struct {
 	over   []*answer // 429s that came, the first maxOver of them
 	short  string    // why an answer of the check at hand was not given; empty: all were
 
-	unreached bool // short is that nobody was there, and no limit
+	unreached bool // short describes an unavailable service, not a limit
 }
 
-// budget is what a limit is counted on: each service counts for itself, and there keys,
-// wrong secrets and the keys of messages apart from the address.
+// budget identifies a limit: each service has its own, with separate ones for the key, for wrong secrets, for messages and for
+// the address.
 type budget struct {
 	host host
 	on   string
@@ -43,7 +43,7 @@ func (q request) budget() budget {
 	return budget{q.host, "address"}
 }
 
-// resting is until when a budget is used up.
+// resting is the time until which a budget is used up.
 type resting struct {
 	until time.Time
 	firm  bool // the server has refused: asking earlier is in vain
@@ -66,13 +66,12 @@ func (c *client) pause(ctx context.Context, d time.Duration, because string) err
 	return c.wait(ctx, d)
 }
 
-// limited tells whether an answer is missing because of a limit: the server's, or that
-// of the run.
+// limited reports whether an answer is missing because of a limit of the server or of the run.
 func (a *answer) limited() bool {
 	return a.status == http.StatusTooManyRequests || errors.Is(a.err, errLimited) || errors.Is(a.err, errBudget)
 }
 
-// miss notes that the check at hand does not have all its answers.
+// miss notes that the current check lacks an answer.
 func (c *client) miss(a *answer) {
 	switch {
 	case c.short != "":
@@ -85,14 +84,13 @@ func (c *client) miss(a *answer) {
 	}
 }
 
-// retryAfter is how long the server asks to wait. Retry-After is seconds or a time; one
-// that tells nothing is asked again in a second.
+// retryAfter is how long the server asks to wait: Retry-After in seconds or as a time, or retryAfterMs; 1 s without them.
 func (a *answer) retryAfter() time.Duration {
-	told := a.header.Get("Retry-After")
-	if n, err := strconv.Atoi(told); err == nil && n > 0 && n < 1<<20 {
+	after := a.header.Get("Retry-After")
+	if n, err := strconv.Atoi(after); err == nil && n > 0 && n < 1<<20 {
 		return time.Duration(n) * time.Second
 	}
-	if at, err := http.ParseTime(told); err == nil {
+	if at, err := http.ParseTime(after); err == nil {
 		return max(time.Second, time.Until(at).Round(time.Second))
 	}
 	if ms, ok := whole(a.value, "retryAfterMs"); ok && ms > 0 && ms < 1<<30 {
@@ -104,7 +102,7 @@ func (a *answer) retryAfter() time.Duration {
 // remaining reads what the server says is left (RateLimit).
 var remaining = regexp.MustCompile(`r=(\d{1,6}); ?t=(\d{1,6})`)
 
-// learn keeps what an answer says of the limit that it was counted on.
+// learn stores what an answer says about the limit that it was counted on.
 func (c *client) learn(q request, a *answer) {
 	at := q.budget()
 	if a.status == http.StatusTooManyRequests {
@@ -123,8 +121,8 @@ func (c *client) learn(q request, a *answer) {
 	}
 }
 
-// pace waits until the next question may be asked: a minute has so many with the key,
-// and the server may have said that its own limit is near, or reached.
+// pace waits until the next request may be sent: requests with the key are limited to maxKeyed in a minute, and the server
+// may have said that a limit is near or reached.
 func (c *client) pace(ctx context.Context, q request) error {
 	at := q.budget()
 	if known, there := c.rest[at]; there {

@@ -78,7 +78,7 @@ func attestedMessages(ctx context.Context, r *run) {
 			seen[id] = r.message(one, one.body, issuer, keys)
 		}
 	}
-	a := r.anew(ctx, hub, protocolBase+"/messages?limit=50")
+	a := r.reread(ctx, hub, protocolBase+"/messages?limit=50")
 	var page struct {
 		Messages []json.RawMessage `json:"messages"`
 	}
@@ -94,20 +94,20 @@ func attestedMessages(ctx context.Context, r *run) {
 		}
 	}
 	if hidden > 0 {
-		r.told.Note = fmt.Sprintf("%d of %d messages are hidden: their payloads, ids and signatures cannot be checked", hidden, len(seen))
+		r.current.Note = fmt.Sprintf("%d of %d messages are hidden: their payloads, ids and signatures cannot be checked", hidden, len(seen))
 	}
 }
 
 // message checks one stored message, and reports whether its payload is hidden, so that its id and
 // its signature could not be checked.
 func (r *run) message(a *answer, raw []byte, issuer string, keys map[string]bool) (hidden bool) {
-	var kept struct {
+	var stored struct {
 		ID       string                     `json:"id"`
 		Attested bool                       `json:"attested"`
 		Hidden   bool                       `json:"hidden"`
 		Message  map[string]json.RawMessage `json:"message"`
 	}
-	if !r.due(json.Unmarshal(raw, &kept) == nil && kept.Message != nil, a, "a message with its id") {
+	if !r.due(json.Unmarshal(raw, &stored) == nil && stored.Message != nil, a, "a message with its id") {
 		return false
 	}
 	whole := decode(raw)
@@ -115,22 +115,22 @@ func (r *run) message(a *answer, raw []byte, issuer string, keys map[string]bool
 	if !r.due(keyHex.MatchString(public) && signatureHex.MatchString(signature), a, "a key of 64 and a signature of 128 hex digits", say(at(whole, "message.signer"))) {
 		return false
 	}
-	r.due(!kept.Attested || keys[public], a, "a key of the list of keys", public)
-	if kept.Hidden {
+	r.due(!stored.Attested || keys[public], a, "a key of the list of keys", public)
+	if stored.Hidden {
 		// The bytes that were signed are incomplete without the payload: nothing says that they are forged.
-		r.due(string(kept.Message["payload"]) == "null", a, "a hidden message without its payload", kept.ID)
+		r.due(string(stored.Message["payload"]) == "null", a, "a hidden message without its payload", stored.ID)
 		return true
 	}
-	delete(kept.Message, "signature")
-	signed, err := signedBytes(issuer, kept.Message)
-	if !r.due(err == nil, a, "a message with a canonical form", kept.ID) {
+	delete(stored.Message, "signature")
+	signed, err := signedBytes(issuer, stored.Message)
+	if !r.due(err == nil, a, "a message with a canonical form", stored.ID) {
 		return false
 	}
 	key, _ := hex.DecodeString(public)
 	sig, _ := hex.DecodeString(signature)
-	r.due(ed25519.Verify(key, signed, sig), a, "a signature of "+public+" over the message", kept.ID+" is not signed so")
+	r.due(ed25519.Verify(key, signed, sig), a, "a signature of "+public+" over the message", stored.ID+" is not signed so")
 	sum := sha256.Sum256(signed)
-	r.due(kept.ID == "msg_"+hex.EncodeToString(sum[:]), a, "id is msg_ and the SHA-256 of what is signed", say(kept.ID))
+	r.due(stored.ID == "msg_"+hex.EncodeToString(sum[:]), a, "id is msg_ and the SHA-256 of what is signed", say(stored.ID))
 	return false
 }
 

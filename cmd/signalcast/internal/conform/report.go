@@ -10,13 +10,13 @@ import (
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/show"
 )
 
-// Report is a whole run.
+// Report is the result of a run.
 type Report struct {
 	Target   string   `json:"target"`
 	Passed   int      `json:"passed"`
 	Failed   int      `json:"failed"`
 	Skipped  int      `json:"skipped"`
-	NotTried int      `json:"notTried"` // of those skipped, because of a limit or as nobody was there
+	NotTried int      `json:"notTried"` // of those skipped, because of a limit or an unavailable service
 	Complete bool     `json:"complete"` // the run came to its end, and nothing was left untried
 	Requests int      `json:"requests"`
 	Waited   int      `json:"waitedSeconds"` // for limits
@@ -24,8 +24,8 @@ type Report struct {
 	Left     []string `json:"left,omitempty"` // on the server, by a run that was ended
 
 	due   int  // checks of a whole run
-	ended bool // the run was, before its end
-	away  bool // of those not tried, one at least because nobody was there
+	ended bool // the run was interrupted
+	away  bool // at least one check was not tried because a service cannot be reached
 }
 
 func (p *Report) count() {
@@ -90,7 +90,7 @@ func (p *Report) end(to io.Writer) error {
 	return err
 }
 
-// left tells what is still on the server.
+// left lists what the run has left on the server.
 func (p *Report) left() string {
 	if len(p.Left) == 0 {
 		return ""

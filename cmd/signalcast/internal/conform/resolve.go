@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/record"
 )
 
-// resolving are the checks that need the admin secret beside the key.
+// resolving are the checks that need the key and the admin secret.
 func resolving() []check {
 	return []check{
 		{id: "resolve.dispute", title: "a disputed market takes no call and no outcome", source: "specification, Market resolution; contract 4.3.2, 4.3.5", key: true, admin: true, run: resolveDispute},
@@ -59,7 +61,7 @@ func resolveDispute(ctx context.Context, r *run) {
 // resolveOnce claims an outcome, and then the same and the other.
 func resolveOnce(ctx context.Context, r *run) {
 	market := r.own.market
-	if market == "" || r.Market != "" { // somebody else's market is not ours to resolve
+	if market == "" || r.Market != "" { // the run resolves only markets that it made
 		if market = r.native(ctx, 5000); market == "" {
 			return
 		}
@@ -97,7 +99,7 @@ func resolveScore(ctx context.Context, r *run) {
 	done := func(a *answer) bool { return at(a.value, "status") != "pending" }
 	if r.own.claimed {
 		a := r.later(ctx, hub, "/api/signals/"+r.own.signal, done)
-		want := scoreOf("won", r.own.filed.price)
+		want := record.ScoreOf("won", r.own.filed.price)
 		r.same(a, "status", "won")
 		r.due(at(a.value, "score") == float64(want), a, fmt.Sprintf("score %d: won at %d", want, r.own.filed.price), "score "+say(at(a.value, "score")))
 		r.same(a, "outcome", "NO")

@@ -3,6 +3,7 @@ package conform
 import (
 	"context"
 	"regexp"
+	"slices"
 )
 
 // own is what the run made itself.
@@ -13,7 +14,7 @@ type own struct {
 	second                 second   // filed by the protocol route
 	disputed               string   // a market that was, and has no call
 	messages               []string // ids of attested messages
-	open                   []string // markets that the run made and nobody has claimed
+	open                   []string // markets that the run made and whose outcome is not claimed
 	asked                  string   // the question of a market whose making was not answered
 	calling                bool     // filed was sent and not answered
 }
@@ -31,66 +32,50 @@ var (
 	codeForm   = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
 )
 
-// handles are operators that can be asked for. What becomes part of a path has the form
-// of the protocol, whatever the server says.
-func (r *run) handles(ctx context.Context, most int) (out []string) {
-	seen := map[string]bool{}
-	add := func(h string) {
-		if handleForm.MatchString(h) && !seen[h] && len(out) < most {
-			seen[h] = true
-			out = append(out, h)
+// pick returns the first most candidates of a form, each once. What becomes part of a path has the form of the protocol,
+// whatever the server answers.
+func pick(form *regexp.Regexp, most int, candidates []string) (out []string) {
+	for _, c := range candidates {
+		if len(out) < most && form.MatchString(c) && !slices.Contains(out, c) {
+			out = append(out, c)
 		}
 	}
-	add(r.own.handle)
+	return out
+}
+
+// texts returns a member of each object of a list.
+func texts(items []any, member string) []string {
+	out := make([]string, 0, len(items))
+	for _, item := range items {
+		out = append(out, text(item, member))
+	}
+	return out
+}
+
+// handles returns handles of operators, that of the key first.
+func (r *run) handles(ctx context.Context, most int) []string {
+	all := []string{r.own.handle}
 	for _, kind := range []string{"beat_crowd", "recent"} {
-		for _, s := range r.signals(ctx, kind) {
-			add(text(s, "handle"))
-		}
+		all = append(all, texts(r.signals(ctx, kind), "handle")...)
 	}
-	for _, o := range list(r.get(ctx, hub, "/api/operator/leaderboard?operators=all").value, "leaderboard") {
-		add(text(o, "handle"))
-	}
-	return out
+	board := r.get(ctx, hub, "/api/operator/leaderboard?operators=all")
+	return pick(handleForm, most, append(all, texts(list(board.value, "leaderboard"), "handle")...))
 }
 
-// calls are ids of calls, the run's own first.
-func (r *run) calls(ctx context.Context, most int) (out []string) {
-	seen := map[string]bool{}
-	add := func(id string) {
-		if uuidForm.MatchString(id) && !seen[id] && len(out) < most {
-			seen[id] = true
-			out = append(out, id)
-		}
-	}
-	add(r.own.signal)
+// calls returns ids of calls, that of the run first.
+func (r *run) calls(ctx context.Context, most int) []string {
+	all := []string{r.own.signal}
 	for _, h := range r.handles(ctx, 4) {
-		for _, c := range list(r.get(ctx, hub, "/api/operator/"+h).value, "recentCalls") {
-			add(text(c, "signalId"))
-		}
+		all = append(all, texts(list(r.get(ctx, hub, "/api/operator/"+h).value, "recentCalls"), "signalId")...)
 	}
-	return out
+	return pick(uuidForm, most, all)
 }
 
-// markets are ids of markets that the server tells of.
-func (r *run) markets(ctx context.Context, most int) (out []string) {
-	seen := map[string]bool{}
-	add := func(id string) {
-		if marketForm.MatchString(id) && !seen[id] && len(out) < most {
-			seen[id] = true
-			out = append(out, id)
-		}
-	}
-	add(r.own.market)
-	for _, s := range r.signals(ctx, "recent") {
-		add(text(s, "marketId"))
-	}
-	for _, m := range list(r.get(ctx, hub, "/api/markets/airable").value, "markets") {
-		add(text(m, "marketId"))
-	}
-	for _, m := range list(r.get(ctx, hub, "/api/"+r.Venue+"/markets").value, "markets") {
-		add(text(m, "id"))
-	}
-	return out
+// markets returns ids of markets, that of the run first.
+func (r *run) markets(ctx context.Context, most int) []string {
+	all := append([]string{r.own.market}, texts(r.signals(ctx, "recent"), "marketId")...)
+	all = append(all, texts(list(r.get(ctx, hub, "/api/markets/airable").value, "markets"), "marketId")...)
+	return pick(marketForm, most, append(all, texts(list(r.get(ctx, hub, "/api/"+r.Venue+"/markets").value, "markets"), "id")...))
 }
 
 func first(of []string) string {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -13,12 +14,11 @@ import (
 	"github.com/signalcast/signalcast/proto/openapi"
 )
 
-// document is the description that the kit brings along. Its objects are open: a
-// server may add members.
+// document is the OpenAPI document of this program. Its objects are open: a server may add members.
 type document struct{ spec *openapi3.T }
 
-// additions are members of this service's own, by schema: they are in the document
-// and in no page of the protocol, so nobody has to have them.
+// additions are members that this service adds to a schema. They are in the document and on no page of the protocol, so
+// other servers may omit them.
 var additions = map[string][]string{
 	"Signal": facts, "Receipt": facts, "LedgerSignal": facts, "RecordCall": facts, "SessionReceipt": facts, "Crowd": facts,
 	"FeedSignal":    append([]string{"id", "receiptUrl"}, facts...),
@@ -34,7 +34,9 @@ var facts = []string{
 	"marketYesAtSignal", "closesAtSignal", "scoreBasisBps", "priceVerified", "rated", "counted", "reason", "quoteAt", "confirmedAt",
 }
 
-func loadDocument() (*document, error) {
+// loadDocument returns the OpenAPI document in which the members of additions are optional. It parses the document once, because
+// that takes longer than a run against a server on the same machine.
+var loadDocument = sync.OnceValues(func() (*document, error) {
 	all := decode(openapi.JSON)
 	for name, members := range additions {
 		schema, _ := at(all, "components.schemas."+name).(map[string]any)
@@ -47,7 +49,7 @@ func loadDocument() (*document, error) {
 			}
 		})
 	}
-	each(all, "", func(_ string, o map[string]any) { // the reader of schemas passes const over
+	each(all, "", func(_ string, o map[string]any) { // the validation of schemas ignores const
 		if value, is := o["const"]; is {
 			o["enum"] = []any{value}
 		}
@@ -61,7 +63,7 @@ func loadDocument() (*document, error) {
 		return nil, fmt.Errorf("the description of the kit: %w", err)
 	}
 	return &document{spec}, nil
-}
+})
 
 // calendar is the format date-time, which the reader of schemas leaves to its caller.
 var calendar = openapi3.NewCallbackValidator(func(s string) error {

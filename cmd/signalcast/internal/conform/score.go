@@ -11,29 +11,6 @@ import (
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/record"
 )
 
-// scoreOf is the formula of version 1.0 (contract 4.2.2).
-func scoreOf(status string, basis int) int {
-	p := min(max(basis, 1), 10000)
-	switch status {
-	case "won":
-		return (10000 - p) / 100
-	case "lost":
-		return -((p + 99) / 100)
-	}
-	return 0
-}
-
-// statusOf is what an outcome makes of a call (contract 4.2.1).
-func statusOf(outcome, direction string) string {
-	switch outcome {
-	case "INVALID":
-		return "void"
-	case direction:
-		return "won"
-	}
-	return "lost"
-}
-
 func scoreFormula(ctx context.Context, r *run) {
 	for _, kind := range []string{"recent", "beat_crowd"} {
 		a := r.get(ctx, hub, "/api/signals/feed?type="+kind+"&limit=50")
@@ -84,17 +61,17 @@ func (r *run) result(a, history *answer) {
 		return
 	}
 	outcome := text(payload, "outcome")
-	want := statusOf(outcome, direction)
+	want := record.StatusOf(outcome, direction)
 	r.due(status == want, a, direction+" with outcome "+outcome+" is "+want, status)
 	basis, ok := whole(payload, "scoreBasisBps")
 	if !r.due(ok && basis >= 0 && basis <= 10000, history, "scoreBasisBps", say(at(payload, "scoreBasisBps"))) {
 		return
 	}
-	score := scoreOf(want, basis)
+	score := record.ScoreOf(want, basis)
 	got, _ := whole(a.value, "score")
 	r.due(got == score, a, fmt.Sprintf("score %d: %s at %d", score, want, basis), "score "+say(at(a.value, "score")))
-	told, _ := whole(payload, "score")
-	r.due(told == score, history, fmt.Sprintf("score %d in the event", score), say(at(payload, "score")))
+	scored, _ := whole(payload, "score")
+	r.due(scored == score, history, fmt.Sprintf("score %d in the event", score), say(at(payload, "score")))
 	closed, known := whole(a.value, "closePrice")
 	if direction == "NO" {
 		closed = 10000 - closed

@@ -6,164 +6,114 @@ import (
 	"strings"
 )
 
-// read is one route whose answer has a shape.
-type read struct {
-	host     host
-	template string // in the description
-	query    string
-	needs    string // handle, signal, market or venue: without one it is left out
-}
-
 // shapes are checks of one area each.
 func shapes() []check {
 	areas := []struct {
 		id, title, source string
 		host              host
-		reads             []read
+		reads             []string // templates of the description; a query that ends in = is completed by a sample
 	}{
-		{"shape.signals", "calls, feeds and histories", "specification, Resources; contract 4.2.6", hub, []read{
-			{hub, "/api/signals/feed", "", ""},
-			{hub, "/api/signals/feed", "type=beat_crowd", ""},
-			{hub, "/api/signals/feed", "type=open", ""},
-			{hub, "/api/signals/{id}", "", "signal"},
-			{hub, "/api/signals/{id}/events", "", "signal"},
-			{hub, "/receipts/{id}", "", "signal"},
-			{hub, "/api/fashion/signals", "", ""},
+		{"shape.signals", "calls, feeds and histories", "specification, Resources; contract 4.2.6", hub, []string{
+			"/api/signals/feed", "/api/signals/feed?type=beat_crowd", "/api/signals/feed?type=open", "/api/signals/{id}",
+			"/api/signals/{id}/events", "/receipts/{id}", "/api/fashion/signals",
 		}},
-		{"shape.operators", "boards and operators", "specification, Signals and leaderboards; contract 4.7, 4.8", hub, []read{
-			{hub, "/api/operator/leaderboard", "operators=all", ""},
-			{hub, "/api/operator/{handle}", "", "handle"},
-			{hub, "/api/network/operators", "", ""},
-			{hub, "/api/network/field-record/{handle}", "", "handle"},
-			{hub, "/api/network/identity/{handle}", "", "handle"},
-			{hub, "/api/network/payout/{handle}", "", "handle"},
-			{hub, "/api/user/follow", "handle=", "handle"},
+		{"shape.operators", "boards and operators", "specification, Signals and leaderboards; contract 4.7, 4.8", hub, []string{
+			"/api/operator/leaderboard?operators=all", "/api/operator/{handle}", "/api/network/operators",
+			"/api/network/field-record/{handle}", "/api/network/identity/{handle}", "/api/network/payout/{handle}",
+			"/api/user/follow?handle=",
 		}},
-		{"shape.markets", "markets", "specification, Market context; contract 4.6", hub, []read{
-			{hub, "/api/polymarket/featured", "", ""},
-			{hub, "/api/polymarket/featured", "mode=resolving24h", ""},
-			{hub, "/api/polymarket/markets", "q=will", ""},
-			{hub, "/api/polymarket/resolved", "", ""},
-			{hub, "/api/polymarket/market", "id=", "venue"},
-			{hub, "/api/polymarket/market-history", "marketId=", "market"},
-			{hub, "/api/polymarket/history", "market_id=", "venue"},
-			{hub, "/api/m/{marketId}", "", "market"},
-			{hub, "/api/m/{marketId}/related", "", "market"},
-			{hub, "/api/m/{marketId}/signals", "", "market"},
-			{hub, "/api/m/{marketId}/crowd", "", "market"},
-			{hub, "/api/m/{marketId}/sentiment", "", "market"},
-			{hub, "/api/m/{marketId}/streams", "", "market"},
-			{hub, "/api/m/{marketId}/clips", "", "market"},
-			{hub, "/api/markets/airable", "", ""},
+		{"shape.markets", "markets", "specification, Market context; contract 4.6", hub, []string{
+			"/api/polymarket/featured", "/api/polymarket/featured?mode=resolving24h", "/api/polymarket/markets?q=will",
+			"/api/polymarket/resolved", "/api/polymarket/market?id=", "/api/polymarket/market-history?marketId=",
+			"/api/polymarket/history?market_id=", "/api/m/{marketId}", "/api/m/{marketId}/related",
+			"/api/m/{marketId}/signals", "/api/m/{marketId}/crowd", "/api/m/{marketId}/sentiment", "/api/m/{marketId}/streams",
+			"/api/m/{marketId}/clips", "/api/markets/airable",
 		}},
-		{"shape.resolution", "outcomes", "specification, Resolution record; contract 4.3.4, 4.3.8", hub, []read{
-			{hub, "/api/resolution/outcome", "market=", "market"},
-			{hub, "/api/resolution/markets", "status=all", ""},
-			{hub, "/api/resolution/markets", "status=open&due=1", ""},
+		{"shape.resolution", "outcomes", "specification, Resolution record; contract 4.3.4, 4.3.8", hub, []string{
+			"/api/resolution/outcome?market=", "/api/resolution/markets?status=all",
+			"/api/resolution/markets?status=open&due=1",
 		}},
-		{"shape.network", "federation", "specification, Federation; contract 4.2.5, 4.6.4, 4.7", hub, []read{
-			{hub, "/api/network/tapes", "", ""},
-			{hub, "/api/network/market/{marketId}", "", "market"},
-			{hub, "/api/network/crowd", "", ""},
-			{hub, "/api/network/pulse", "", ""},
-			{hub, "/api/network/program", "", ""},
-			{hub, "/api/wire", "", ""},
-			{hub, "/api/situations", "", ""},
-			{hub, "/api/oracle/featured", "", ""},
+		{"shape.network", "federation", "specification, Federation; contract 4.2.5, 4.6.4, 4.7", hub, []string{
+			"/api/network/tapes", "/api/network/market/{marketId}", "/api/network/crowd", "/api/network/pulse",
+			"/api/network/program", "/api/wire", "/api/situations", "/api/oracle/featured",
 		}},
-		{"shape.broadcast", "what is on the air", "specification, Broadcast; contract 4.9.6, 4.10", hub, []read{
-			{hub, "/api/broadcast/program", "preset=hot", ""},
-			{hub, "/api/broadcast/schedule", "", ""},
-			{hub, "/api/broadcast/spotlight", "", ""},
-			{hub, "/api/broadcast/feed", "", ""},
-			{hub, "/api/broadcast/bumpers", "", ""},
-			{hub, "/api/broadcast/influence", "", ""},
+		{"shape.broadcast", "what is on the air", "specification, Broadcast; contract 4.9.6, 4.10", hub, []string{
+			"/api/broadcast/program?preset=hot", "/api/broadcast/schedule", "/api/broadcast/spotlight", "/api/broadcast/feed",
+			"/api/broadcast/bumpers", "/api/broadcast/influence",
 		}},
-		{"shape.live", "operators live", "specification, Operator live; contract 4.11", hub, []read{
-			{hub, "/api/streamers/live", "", ""},
-			{hub, "/api/streamer/signal", "handle=", "handle"},
-			{hub, "/api/streamer/receipts", "handle=", "handle"},
-			{hub, "/api/streamer/recap", "handle=", "handle"},
-			{hub, "/api/streamer/profile", "handle=", "handle"},
-			{hub, "/api/streamer/stream/state", "handle=", "handle"},
+		{"shape.live", "operators live", "specification, Operator live; contract 4.11", hub, []string{
+			"/api/streamers/live", "/api/streamer/signal?handle=", "/api/streamer/receipts?handle=",
+			"/api/streamer/recap?handle=", "/api/streamer/profile?handle=", "/api/streamer/stream/state?handle=",
 		}},
-		{"shape.embeds", "embeds and cards", "contract 4.20", hub, []read{
-			{hub, "/api/embed/operator/{handle}", "", "handle"},
-			{hub, "/api/embed/market/{marketId}", "", "market"},
-			{hub, "/api/embed/signal/{id}", "", "signal"},
+		{"shape.embeds", "embeds and cards", "contract 4.20", hub, []string{
+			"/api/embed/operator/{handle}", "/api/embed/market/{marketId}", "/api/embed/signal/{id}",
 		}},
-		{"shape.protocol", "passports, keys and messages", "specification, Protocol identity records; identity 2.6, 2.7", hub, []read{
-			{hub, "/api/protocol/v1", "", ""},
-			{hub, "/api/protocol/v1/keys", "", ""},
-			{hub, "/api/protocol/v1/messages", "", ""},
-			{hub, "/api/protocol/v1/passports/{id}", "", "handle"},
+		{"shape.protocol", "passports, keys and messages", "specification, Protocol identity records; identity 2.6, 2.7", hub, []string{
+			"/api/protocol/v1", "/api/protocol/v1/keys", "/api/protocol/v1/messages", "/api/protocol/v1/passports/{id}",
 		}},
-		{"shape.api", "the api service", "specification, Signals and leaderboards; contract 4.8.4, 4.16", api, []read{
-			{api, "/api/v1/signals/leaderboard", "", ""},
-			{api, "/api/v1/signals", "", ""},
-			{api, "/api/v1/signals/categories", "", ""},
-			{api, "/api/v1/signals/external", "", ""},
-			{api, "/api/v1/feed", "", ""},
-			{api, "/api/v1/stations", "", ""},
-			{api, "/api/v1/oracle/markets/{marketId}", "", "market"},
-			{api, "/api/aura/top", "", ""},
-			{api, "/api/aura/history", "marketId=", "market"},
+		{"shape.api", "the api service", "specification, Signals and leaderboards; contract 4.8.4, 4.16", api, []string{
+			"/api/v1/signals/leaderboard", "/api/v1/signals", "/api/v1/signals/categories", "/api/v1/signals/external",
+			"/api/v1/feed", "/api/v1/stations", "/api/v1/oracle/markets/{marketId}", "/api/aura/top",
+			"/api/aura/history?marketId=",
 		}},
-		{"shape.clock", "the clock", "specification, Broadcast; contract 4.9.5", clock, []read{
-			{clock, "/program/timeline", "", ""},
-			{clock, "/program/channel", "preset=hot", ""},
-			{clock, "/program/now", "", ""},
-			{clock, "/program/next", "", ""},
+		{"shape.clock", "the clock", "specification, Broadcast; contract 4.9.5", clock, []string{
+			"/program/timeline", "/program/channel?preset=hot", "/program/now", "/program/next",
 		}},
 	}
 	out := make([]check, 0, len(areas))
 	for _, area := range areas {
 		out = append(out, check{id: area.id, title: "shapes: " + area.title, source: area.source, host: area.host, run: func(ctx context.Context, r *run) {
-			for _, q := range area.reads {
-				r.shape(ctx, q)
+			for _, read := range area.reads {
+				template, query, _ := strings.Cut(read, "?")
+				r.shape(ctx, area.host, template, query)
 			}
 		}})
 	}
 	return out
 }
 
-// shape holds one answer against the description of the kit.
-func (r *run) shape(ctx context.Context, q read) {
-	sample := ""
-	switch q.needs {
-	case "handle":
-		sample = first(r.handles(ctx, 1))
-	case "signal":
-		sample = first(r.calls(ctx, 1))
-	case "market":
-		sample = first(r.markets(ctx, 1))
-	case "venue":
-		sample = text(r.get(ctx, hub, "/api/"+r.Venue+"/markets").value, "markets.0.id")
-		if !marketForm.MatchString(sample) {
-			sample = ""
-		}
+// shape holds one answer against the description of the kit. A read that needs a sample is left out where there is none.
+func (r *run) shape(ctx context.Context, h host, template, query string) {
+	path := strings.Replace(template, "/polymarket/", "/"+r.Venue+"/", 1)
+	before, rest, inPath := strings.Cut(path, "{")
+	name, after, _ := strings.Cut(rest, "}")
+	if needs, is := strings.CutSuffix(query, "="); is {
+		name = needs
 	}
-	if q.needs != "" && sample == "" {
+	sample := r.sample(ctx, template, name)
+	if name != "" && sample == "" {
 		return
 	}
-	path := strings.Replace(q.template, "/polymarket/", "/"+r.Venue+"/", 1)
-	if strings.Contains(path, "{") {
-		i, j := strings.Index(path, "{"), strings.Index(path, "}")
-		path = path[:i] + sample + path[j+1:]
+	if inPath {
+		path = before + sample + after
+	} else if name != "" {
+		query += sample
 	}
-	if query := q.query; query != "" {
-		if strings.HasSuffix(query, "=") {
-			query += sample
-		}
+	if query != "" {
 		path += "?" + query
 	}
-	a := r.get(ctx, q.host, path)
+	a := r.get(ctx, h, path)
 	if !r.status(a, http.StatusOK) {
 		return
 	}
 	r.due(strings.HasPrefix(a.header.Get("Content-Type"), "application/json"), a, "Content-Type: application/json", "Content-Type: "+a.header.Get("Content-Type"))
 	if r.due(a.value != nil, a, "one JSON value") {
-		wrong := r.doc.differs(q.template, http.StatusOK, a.value)
-		r.due(wrong == "", a, "the shape of "+q.template, wrong)
+		wrong := r.doc.differs(template, http.StatusOK, a.value)
+		r.due(wrong == "", a, "the shape of "+template, wrong)
 	}
+}
+
+// sample returns a value of a parameter, from what the server has; empty: there is none.
+func (r *run) sample(ctx context.Context, template, name string) string {
+	switch {
+	case name == "handle", strings.Contains(template, "/passports/"):
+		return first(r.handles(ctx, 1))
+	case strings.HasPrefix(template, "/api/polymarket/") && name != "" && name != "marketId": // an id of the venue itself
+		return first(pick(marketForm, 1, []string{text(r.get(ctx, hub, "/api/"+r.Venue+"/markets").value, "markets.0.id")}))
+	case name == "id":
+		return first(r.calls(ctx, 1))
+	case name == "marketId", name == "market":
+		return first(r.markets(ctx, 1))
+	}
+	return ""
 }

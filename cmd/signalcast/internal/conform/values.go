@@ -41,8 +41,7 @@ func marketIDs(ctx context.Context, r *run) {
 	}
 }
 
-// maskedIDs looks at every read of the hub that tells of operators, but for the ledger
-// of a market, which gives the raw id.
+// maskedIDs checks the ids in every read of the hub with operators, except the ledger of a market, which has the raw id.
 func maskedIDs(ctx context.Context, r *run) {
 	paths := []string{
 		"/api/signals/feed?type=recent&limit=50", "/api/signals/feed?type=open&limit=50", "/api/operator/leaderboard?operators=all",
@@ -143,8 +142,8 @@ func priceSides(ctx context.Context, r *run) {
 		if text(s, "direction") == "NO" {
 			live = 10000 - live
 		}
-		move, told := whole(s, "moveBps")
-		r.due(told && move == live-price, a, fmt.Sprintf("moveBps is %d: the side called now, less its price", live-price), "moveBps is "+say(at(s, "moveBps")))
+		move, known := whole(s, "moveBps")
+		r.due(known && move == live-price, a, fmt.Sprintf("moveBps is %d: the side called now, less its price", live-price), "moveBps is "+say(at(s, "moveBps")))
 	}
 	for _, id := range r.calls(ctx, 5) {
 		a := r.get(ctx, hub, "/api/signals/"+id)

@@ -17,9 +17,8 @@ import (
 // byForm are reasons that every server finds, whatever signers it knows.
 var byForm = []string{"not_canonicalizable", "unknown_member", "schema"}
 
-// goldenMessages brings golden messages to the dry run of the server. Those that are
-// wrong in their form are refused for it. Those that are right are of signers that the
-// server cannot know, or of another issuer: it reads them and takes none.
+// goldenMessages sends golden messages to the dry run of the server. Malformed ones must be refused with their reason. The
+// signers of well-formed ones are unknown to the server, or have another issuer: the answer must be valid: false.
 func goldenMessages(ctx context.Context, r *run) {
 	var file struct {
 		Issuer  string
@@ -56,11 +55,11 @@ func goldenMessages(ctx context.Context, r *run) {
 			r.refused(a, http.StatusRequestEntityTooLarge, v.Error)
 		case slices.Contains(byForm, v.Reason):
 			a := verify(v.Name, raw)
-			told := text(a.value, "reason") == v.Reason && a.status == http.StatusBadRequest
+			refused := text(a.value, "reason") == v.Reason && a.status == http.StatusBadRequest
 			for _, reason := range list(a.value, "reasons") {
-				told = told || reason == v.Reason && a.status == http.StatusOK && at(a.value, "valid") == false
+				refused = refused || reason == v.Reason && a.status == http.StatusOK && at(a.value, "valid") == false
 			}
-			r.due(told, a, "refused, reason "+v.Reason, a.came()+" "+text(a.value, "reason")+say(at(a.value, "reasons")))
+			r.due(refused, a, "refused, reason "+v.Reason, a.came()+" "+text(a.value, "reason")+say(at(a.value, "reasons")))
 		}
 	}
 	for i, v := range file.Valid {
@@ -69,7 +68,7 @@ func goldenMessages(ctx context.Context, r *run) {
 		}
 		a := verify(v.Name, v.Raw)
 		if r.status(a, http.StatusOK) {
-			r.due(at(a.value, "valid") == false, a, "valid: false, as nobody here has this key", "valid: "+say(at(a.value, "valid")))
+			r.due(at(a.value, "valid") == false, a, "valid: false, as this key is not registered here", "valid: "+say(at(a.value, "valid")))
 		}
 	}
 }
@@ -123,9 +122,8 @@ func reachesOut(v any) (away string) {
 	return away
 }
 
-// weakKeys brings the keys of golden signatures that nobody may have to the server: of
-// small or mixed order, or in a second encoding. With such a key one signature fits
-// many messages.
+// weakKeys sends weak keys of the golden signatures to the server: of small or mixed order, or in a second encoding. With
+// such a key one signature fits many messages.
 func weakKeys(ctx context.Context, r *run) {
 	var file struct {
 		Cases []struct {

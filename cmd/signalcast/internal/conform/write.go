@@ -13,14 +13,14 @@ import (
 // writing are the checks that need a key. Each builds on the ones before it.
 func writing() []check {
 	return []check{
-		{id: "key.owner", title: "a key reads its owner's record, and nobody caches it", source: "specification, Federation; contract 4.7.3", key: true, run: keyOwner},
-		{id: "key.limit", title: "the limit of the key is the protocol's, where it is told", source: "specification, Limits", key: true, run: keyLimit},
+		{id: "key.owner", title: "a key reads its owner's record, which must not be cached", source: "specification, Federation; contract 4.7.3", key: true, run: keyOwner},
+		{id: "key.limit", title: "the limit of the key is the protocol's, where the server states it", source: "specification, Limits", key: true, run: keyLimit},
 		{id: "call.refused", title: "a wrong member is named", source: "specification, Errors; contract 4.1, 4.5.1", key: true, run: callRefused},
 		{id: "call.filed", title: "a call is filed and reads as it was sent", source: "specification, Protocol writes; contract 4.5.1", key: true, run: callFiled},
 		{id: "call.locked", title: "the first call is locked", source: "specification, States; contract 4.5.1", key: true, run: callLocked},
 		{id: "call.repeated", title: "an Idempotency-Key gives the first result", source: "contract 4.5.1", key: true, run: callRepeated},
 		{id: "call.events", title: "events join the history and change nothing", source: "specification, Signal event; contract 4.5.2", key: true, run: callEvents},
-		{id: "call.owner", title: "nobody adds to the history of somebody else", source: "specification, Protocol writes; contract 4.5.2", key: true, run: callOwner},
+		{id: "call.owner", title: "only the owner of a call adds to its history", source: "specification, Protocol writes; contract 4.5.2", key: true, run: callOwner},
 		{id: "key.weak", title: "a weak key cannot sign", source: "identity 2.6; proto/testvectors", key: true, run: weakKeys},
 		{id: "call.protocol", title: "a protocol call is repaired, filed and attested", source: "specification, Protocol V0, Write rules; contract 4.2.7, 4.13.5", key: true, admin: true, run: callProtocol},
 	}
@@ -39,17 +39,16 @@ func keyOwner(ctx context.Context, r *run) {
 
 var policyForm = regexp.MustCompile(`q=(\d+);w=(\d+)`)
 
-// keyLimit reads what the server says of the limit (RateLimit-Policy). Sixty and one
-// requests in a minute would be the other way to find out.
+// keyLimit reads the limit of the key from RateLimit-Policy, which saves 61 requests.
 func keyLimit(ctx context.Context, r *run) {
 	a := r.send(ctx, request{method: http.MethodGet, host: hub, path: "/api/network/field-record/me", key: true})
-	told := a.header.Get("RateLimit-Policy")
-	m := policyForm.FindStringSubmatch(told)
+	policy := a.header.Get("RateLimit-Policy")
+	m := policyForm.FindStringSubmatch(policy)
 	if m == nil {
 		r.skip("the server does not tell its limits in RateLimit-Policy")
 		return
 	}
-	r.due(m[1] == "60" && m[2] == "60", a, "60 in 60 seconds", told)
+	r.due(m[1] == "60" && m[2] == "60", a, "60 in 60 seconds", policy)
 }
 
 // calling is a draft of a call with the key.
@@ -60,7 +59,7 @@ func calling(pairs ...any) request {
 // callRefused sends drafts that no server may take, in the order of the table of the
 // specification: the first wrong member is named.
 func callRefused(ctx context.Context, r *run) {
-	const m = "native-zzzzzzzzzzzzzzzz" // well formed, and nobody's
+	const m = "native-zzzzzzzzzzzzzzzz" // well formed and unknown
 	good := func(more ...any) []any {
 		return append([]any{"marketId", m, "direction", "YES", "priceAtPrediction", 5000}, more...)
 	}
@@ -92,7 +91,7 @@ func callRefused(ctx context.Context, r *run) {
 	r.refused(r.send(ctx, q), http.StatusRequestEntityTooLarge, "payload_too_large")
 }
 
-// native makes a market of the service's own; empty, with a finding, is none.
+// native makes a native market and returns its id; empty, with a finding, if that fails.
 func (r *run) native(ctx context.Context, yesBps int) string {
 	r.own.asked = "Will the conformance kit's coin " + rand.Text()[:8] + " show heads?"
 	a := r.send(ctx, request{method: http.MethodPost, host: hub, path: "/api/admin/markets", admin: true, body: object(
@@ -173,7 +172,7 @@ func callFiled(ctx context.Context, r *run) {
 	r.due(ok && r.now().Sub(made).Abs() < 10*time.Minute, s, "createdAt is now", say(at(s.value, "createdAt")))
 }
 
-// filedBefore tells whether there is a call to go on with.
+// filedBefore reports whether the run has filed a call, and skips the check otherwise.
 func (r *run) filedBefore() bool {
 	if r.own.signal == "" {
 		r.skip("no call was filed")
@@ -191,7 +190,7 @@ func callLocked(ctx context.Context, r *run) {
 			r.same(a, "id", r.own.signal)
 		}
 	}
-	a := r.anew(ctx, hub, "/api/signals/"+r.own.signal)
+	a := r.reread(ctx, hub, "/api/signals/"+r.own.signal)
 	r.same(a, "direction", "NO")
 	r.same(a, "priceAtPrediction", float64(r.own.filed.price))
 }
@@ -215,7 +214,7 @@ func callEvents(ctx context.Context, r *run) {
 		return
 	}
 	path := "/api/signals/" + r.own.signal + "/events"
-	before := r.anew(ctx, hub, "/api/signals/"+r.own.signal)
+	before := r.reread(ctx, hub, "/api/signals/"+r.own.signal)
 	add := func(body string) *answer {
 		return r.send(ctx, request{method: http.MethodPost, host: hub, path: path, key: true, body: body})
 	}
@@ -243,13 +242,13 @@ func callEvents(ctx context.Context, r *run) {
 		last, types = made, types+text(e, "type")+" "
 	}
 	r.due(types == "note confidence reaffirm ", a, "note, confidence and reaffirm", types)
-	after := r.anew(ctx, hub, "/api/signals/"+r.own.signal)
+	after := r.reread(ctx, hub, "/api/signals/"+r.own.signal)
 	for _, member := range []string{"status", "score", "direction", "priceAtPrediction", "confidence", "textTake"} {
 		r.same(after, member, at(before.value, member))
 	}
 }
 
-// callOwner tries to join the history of somebody else's call.
+// callOwner tries to add an event to the call of another operator.
 func callOwner(ctx context.Context, r *run) {
 	for _, h := range r.handles(ctx, 5) {
 		if h == r.own.handle || r.own.handle == "" {
@@ -263,7 +262,7 @@ func callOwner(ctx context.Context, r *run) {
 		r.refused(a, http.StatusForbidden, "forbidden")
 		return
 	}
-	r.skip("nobody else has a call")
+	r.skip("no other operator has a call")
 }
 
 // callProtocol files a NO call that carries the price of YES, through the protocol
@@ -285,13 +284,13 @@ func callProtocol(ctx context.Context, r *run) {
 	r.same(s, "priceAtPrediction", float64(7000))
 	if message := text(a.value, "messageId"); r.due(messageForm.MatchString(message), a, "messageId is msg_ and 64 hex digits", say(message)) {
 		r.own.messages = append(r.own.messages, message)
-		kept := r.get(ctx, hub, protocolBase+"/messages/"+message)
-		if r.status(kept, http.StatusOK) {
-			r.same(kept, "message.type", "prediction.create")
-			r.same(kept, "message.payload.signalId", id)
-			r.same(kept, "message.payload.credential", "operator_key")
-			got, _ := whole(kept.value, "message.payload.priceAtPrediction")
-			r.due(got == 7000, kept, "payload.priceAtPrediction is 7000", fmt.Sprint(got))
+		stored := r.get(ctx, hub, protocolBase+"/messages/"+message)
+		if r.status(stored, http.StatusOK) {
+			r.same(stored, "message.type", "prediction.create")
+			r.same(stored, "message.payload.signalId", id)
+			r.same(stored, "message.payload.credential", "operator_key")
+			got, _ := whole(stored.value, "message.payload.priceAtPrediction")
+			r.due(got == 7000, stored, "payload.priceAtPrediction is 7000", fmt.Sprint(got))
 		}
 	}
 }

@@ -15,7 +15,7 @@ type Completion struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
 }
 
-// Run writes the script. It asks nobody when it is used: all words are in it.
+// Run writes the script. It sends no requests: all words are in it.
 func (c *Completion) Run(app *kong.Application, s *verbs.Streams) error {
 	at := places(app)
 	var text string

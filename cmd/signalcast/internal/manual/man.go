@@ -24,7 +24,7 @@ var codes = []struct{ code, means string }{
 	{"0", "Done."},
 	{"1", "A service said no, a record differs, or a server does not conform."},
 	{"2", "The command line or a setting is wrong, or a file cannot be read or written."},
-	{"3", "A service cannot be reached, or a part of it is away; for conform, limits kept checks from being tried."},
+	{"3", "A service cannot be reached, or a part of it is unavailable; for conform, limits kept checks from being tried."},
 }
 
 // environment are the variables that are read.

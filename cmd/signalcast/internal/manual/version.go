@@ -47,7 +47,7 @@ func build() (built, error) {
 	return b, err
 }
 
-// Run tells it.
+// Run shows the version.
 func (v *Version) Run(s *verbs.Streams) error {
 	b, err := build()
 	if err != nil {

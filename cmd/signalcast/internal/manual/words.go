@@ -7,7 +7,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// place is one node of the commands: what may stand behind the words that lead to it.
+// place is one node of the commands, with the words that may follow it.
 type place struct {
 	path  string // "market search"; empty is the program
 	help  string

@@ -36,7 +36,7 @@ func (c *call) check(confirm bool, d *differences) {
 // checkResult scores the call and decides whether it counts (docs/scores.md).
 func (c *call) checkResult(confirm bool, d *differences) {
 	r := c.Resolution
-	// A dispute stops scoring, and what was scored stands. A large claim is scored in
+	// A dispute stops scoring, and calls that were scored keep their result. A large claim is scored in
 	// chunks, and its calls wait meanwhile.
 	waits := r != nil && !r.Disputed && c.Scoring && c.Status == "pending"
 	d.same("scoring", c.Scoring, waits)
@@ -53,17 +53,16 @@ func (c *call) checkResult(confirm bool, d *differences) {
 		d.that(c.Reason == nil, "reason", deref(c.Reason), "null")
 		return
 	}
-	status, score, outcome := "void", 0, ""
-	var clv *int
-	price := max(c.Basis, 1)
+	status, outcome := "void", ""
 	late := c.late(d)
-	switch {
-	case late:
-	case r.Outcome == c.Direction:
-		status, score, outcome = "won", (10000-price)/100, r.Outcome
-	case r.Outcome == "YES" || r.Outcome == "NO":
-		status, score, outcome = "lost", -((price + 99) / 100), r.Outcome
+	if !late {
+		status = StatusOf(r.Outcome, c.Direction)
 	}
+	if status != "void" {
+		outcome = r.Outcome
+	}
+	score := ScoreOf(status, c.Basis)
+	var clv *int
 	if r.ClosePrice != nil && status != "void" {
 		side := *r.ClosePrice
 		if c.Direction == "NO" {
@@ -87,6 +86,29 @@ func (c *call) checkResult(confirm bool, d *differences) {
 	d.same("resolvedAt", stamp(c.ResolvedAt), stamp(&r.ResolvedAt))
 	d.same("scoringVersion", deref(c.ScoringVersion), formula)
 	d.that(c.ScoringVertical != nil, "scoringVertical", plain("null"), "one of the lanes")
+}
+
+// StatusOf returns the status of a call after an outcome (docs/scores.md).
+func StatusOf(outcome, direction string) string {
+	switch outcome {
+	case direction:
+		return "won"
+	case "YES", "NO":
+		return "lost"
+	}
+	return "void"
+}
+
+// ScoreOf returns the points of a call; price is its scoring price in bps (docs/scores.md).
+func ScoreOf(status string, price int) int {
+	price = min(max(price, 1), 10000)
+	switch status {
+	case "won":
+		return (10000 - price) / 100
+	case "lost":
+		return -((price + 99) / 100)
+	}
+	return 0
 }
 
 // late reports whether the call is void because it was not before the closing time. Times are

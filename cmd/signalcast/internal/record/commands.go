@@ -139,7 +139,7 @@ func (g *getCommand) Run(ctx context.Context) error {
 	}
 	from, err := fetch(ctx, hub+"/api/operator/"+url.PathEscape(g.Handle)+"/record?format="+g.Format)
 	if errors.Is(err, errNone) {
-		return fmt.Errorf("%w: nobody is called %s. Find a handle with `signalcast board`", err, g.Handle)
+		return fmt.Errorf("%w: no operator is called %s. Find a handle with `signalcast board`", err, g.Handle)
 	}
 	if err != nil {
 		return err
@@ -176,8 +176,7 @@ func open(ctx context.Context, from string) (io.ReadCloser, error) {
 // errNone is that there is no record at an address.
 var errNone = errors.New("no such record")
 
-// fetch opens an address. Faults: errNone; that of a service that is away; else what is no
-// record is told by its status.
+// fetch opens an address. Errors: errNone; that of an unavailable service; else one with the status.
 func fetch(ctx context.Context, address string) (io.ReadCloser, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -202,8 +201,7 @@ func fetch(ctx context.Context, address string) (io.ReadCloser, error) {
 	return unbroken{a.Body}, nil
 }
 
-// unbroken reads an answer; one that breaks off is a fault of the service, and not of whoever
-// writes it on.
+// unbroken reads an answer. An answer that ends early is an error of the service, not of the writer.
 type unbroken struct{ io.ReadCloser }
 
 // Read implements io.Reader.

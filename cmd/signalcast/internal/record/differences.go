@@ -8,21 +8,21 @@ import (
 )
 
 // differences writes one line for each number that is not what it should be. What the
-// record says is quoted: its text is anybody's, and a terminal obeys what it reads.
+// record says is quoted: its text is untrusted, and a terminal obeys control characters.
 type differences struct {
 	to   io.Writer
 	line int
 	n    int
 }
 
-// plain is text of our own, which is written as it is.
+// plain is trusted text, which is written as it is.
 type plain string
 
 func (d *differences) add(member string, says any, is plain) { d.report(member, says, is) }
 
 func (d *differences) report(member string, says, is any) {
 	d.n++
-	// A report that cannot be written is told by the exit code all the same.
+	// The exit code reports the difference even if it cannot be written.
 	_, _ = fmt.Fprintf(d.to, "line %d: %s: says %s, should be %s\n", d.line, member, safe(says), safe(is))
 }
 

@@ -26,7 +26,7 @@ func isMarketID(s string) bool { _, err := syntax.ParseMarketID(s); return err =
 
 func isLane(s string) bool { _, ok := syntax.ParseLane(s); return ok }
 
-// among tells whether a number that may be null is from low to high.
+// among reports whether a number is null or from low to high.
 func among(n *int, low, high int) bool { return n == nil || *n >= low && *n <= high }
 
 func (h *head) check(now time.Time, d *differences) {
@@ -93,7 +93,7 @@ func twice(text []byte) string {
 	for d := json.NewDecoder(bytes.NewReader(text)); ; {
 		t, err := d.Token()
 		if err != nil {
-			return "" // what is no JSON was told before
+			return "" // invalid JSON was reported before
 		}
 		var at *level
 		if len(open) > 0 {

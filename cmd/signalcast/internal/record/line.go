@@ -3,6 +3,8 @@ package record
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/signalcast/signalcast/proto/openapi"
 )
 
 // head is the first line.
@@ -122,43 +124,6 @@ type numbers struct {
 
 // edge is the report over the whole record, as GET /api/operator/{handle}/skill has it.
 type edge struct {
-	Version     string       `json:"version"`
-	Calls       int64        `json:"calls"`
-	Wins        int64        `json:"wins"`
-	PriceBps    int          `json:"priceBps"`
-	EdgeBps     int          `json:"edgeBps"`
-	LowBps      int          `json:"lowBps"`
-	HighBps     int          `json:"highBps"`
-	Chance      chance       `json:"chance"`
-	Needed      *int64       `json:"callsNeeded"`
-	NeededSure  *int64       `json:"callsNeededSure"`
-	Calibration *calibration `json:"calibration"`
-}
-
-type chance struct {
-	Above    float64 `json:"above"`
-	Below    float64 `json:"below"`
-	TwoSided float64 `json:"twoSided"`
-}
-
-type calibration struct {
-	Calls          int64 `json:"calls"`
-	BrierBps       int   `json:"brierBps"`
-	MarketBrierBps int   `json:"marketBrierBps"`
-	ReliabilityBps int   `json:"reliabilityBps"`
-	ResolutionBps  int   `json:"resolutionBps"`
-	UncertaintyBps int   `json:"uncertaintyBps"`
-	WithinBps      int   `json:"withinBps"`
-	Bins           []bin `json:"bins"`
-}
-
-type bin struct {
-	From          int   `json:"from"`
-	To            int   `json:"to"`
-	Calls         int64 `json:"calls"`
-	Wins          int64 `json:"wins"`
-	ConfidenceBps int   `json:"confidenceBps"`
-	HitBps        int   `json:"hitBps"`
-	LowBps        int   `json:"lowBps"`
-	HighBps       int   `json:"highBps"`
+	Version string `json:"version"`
+	openapi.SkillReport
 }

@@ -32,6 +32,12 @@ func absent(text []byte, shape reflect.Type) string {
 		}
 		for i := range shape.NumField() {
 			f := shape.Field(i)
+			if f.Anonymous {
+				if name := absent(text, f.Type); name != "" {
+					return name
+				}
+				continue
+			}
 			member, there := members[f.Tag.Get("json")]
 			if !there {
 				return f.Tag.Get("json")

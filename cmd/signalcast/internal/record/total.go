@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/skill"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/proto/openapi"
 )
 
 // totals adds up the calls: score, streak and moments of those that count, closing line and
@@ -138,15 +139,15 @@ func (t *totals) checkEdge(e *edge, d *differences) {
 	}
 	d.same("edge.calls", e.Calls, r.Calls)
 	d.same("edge.wins", e.Wins, r.Wins)
-	d.same("edge.priceBps", e.PriceBps, r.PriceBps)
-	d.same("edge.edgeBps", e.EdgeBps, r.EdgeBps)
-	d.same("edge.lowBps", e.LowBps, r.LowBps)
-	d.same("edge.highBps", e.HighBps, r.HighBps)
+	d.same("edge.priceBps", e.PriceBps, int64(r.PriceBps))
+	d.same("edge.edgeBps", e.EdgeBps, int64(r.EdgeBps))
+	d.same("edge.lowBps", e.LowBps, int64(r.LowBps))
+	d.same("edge.highBps", e.HighBps, int64(r.HighBps))
 	d.near("edge.chance.above", e.Chance.Above, r.Above)
 	d.near("edge.chance.below", e.Chance.Below, r.Below)
 	d.near("edge.chance.twoSided", e.Chance.TwoSided, r.TwoSided)
-	d.same("edge.callsNeeded", show(e.Needed), show(r.Needed))
-	d.same("edge.callsNeededSure", show(e.NeededSure), show(r.NeededSure))
+	d.same("edge.callsNeeded", show(e.CallsNeeded), show(r.Needed))
+	d.same("edge.callsNeededSure", show(e.CallsNeededSure), show(r.NeededSure))
 	c := r.Calibration
 	if (c != nil) != (e.Calibration != nil) {
 		d.same("edge.calibration", e.Calibration != nil, c != nil)
@@ -157,14 +158,18 @@ func (t *totals) checkEdge(e *edge, d *differences) {
 	}
 	s := e.Calibration
 	d.same("edge.calibration.calls", s.Calls, c.Calls)
-	d.same("edge.calibration.brierBps", s.BrierBps, c.BrierBps)
-	d.same("edge.calibration.marketBrierBps", s.MarketBrierBps, c.MarketBrierBps)
-	d.same("edge.calibration.reliabilityBps", s.ReliabilityBps, c.ReliabilityBps)
-	d.same("edge.calibration.resolutionBps", s.ResolutionBps, c.ResolutionBps)
-	d.same("edge.calibration.uncertaintyBps", s.UncertaintyBps, c.UncertaintyBps)
-	d.same("edge.calibration.withinBps", s.WithinBps, c.WithinBps)
+	d.same("edge.calibration.brierBps", s.BrierBps, int64(c.BrierBps))
+	d.same("edge.calibration.marketBrierBps", s.MarketBrierBps, int64(c.MarketBrierBps))
+	d.same("edge.calibration.reliabilityBps", s.ReliabilityBps, int64(c.ReliabilityBps))
+	d.same("edge.calibration.resolutionBps", s.ResolutionBps, int64(c.ResolutionBps))
+	d.same("edge.calibration.uncertaintyBps", s.UncertaintyBps, int64(c.UncertaintyBps))
+	d.same("edge.calibration.withinBps", s.WithinBps, int64(c.WithinBps))
 	d.same("edge.calibration.bins", len(s.Bins), len(c.Bins))
 	for i := range min(len(s.Bins), len(c.Bins)) {
-		d.same(fmt.Sprintf("edge.calibration.bins[%d]", i), s.Bins[i], bin(c.Bins[i]))
+		b := c.Bins[i]
+		d.same(fmt.Sprintf("edge.calibration.bins[%d]", i), s.Bins[i], openapi.Calibration_Bins{
+			From: int64(b.From), To: int64(b.To), Calls: b.Calls, Wins: b.Wins, ConfidenceBps: int64(b.ConfidenceBps),
+			HitBps: int64(b.HitBps), LowBps: int64(b.LowBps), HighBps: int64(b.HighBps),
+		})
 	}
 }

@@ -8,15 +8,12 @@ import (
 	"unicode"
 )
 
-// Service is the address of a service, without a slash at its end.
-func Service(name, text string) (string, error) { return address(name, text) }
-
 // Admin is for commands of the people who run a service.
 type Admin struct {
 	SecretFile string `name:"secret-file" help:"File with the admin secret, mode 0600. Without it SIGNALCAST_ADMIN_SECRET." placeholder:"FILE"`
 }
 
-// ErrNoAdmin is what a command hears that needs the admin secret and has none.
+// ErrNoAdmin is the error of a command that needs the admin secret and has none.
 var ErrNoAdmin = errors.New("no admin secret: set SIGNALCAST_ADMIN_SECRET, or give a file with --secret-file")
 
 // AdminSecret finds the secret, to be sent to a hub.
@@ -34,9 +31,9 @@ func (a *Admin) AdminSecret(f *Flags, hub string) (string, error) {
 	return secret, f.MaySend(hub)
 }
 
-// AdminFile reads the admin secret from a file that nobody else may read.
+// AdminFile reads the admin secret from a file that only its owner may read.
 func AdminFile(path string) (string, error) {
-	raw, err := readPrivate(path)
+	raw, err := Private(path)
 	if err != nil {
 		return "", fmt.Errorf("the file of the admin secret: %w", err)
 	}

@@ -30,14 +30,11 @@ func (c *Claimed) Keep(secret string) error {
 // Drop removes the file.
 func (c *Claimed) Drop() error { return errors.Join(c.f.Close(), os.Remove(c.f.Name())) }
 
-// Private reads a file that nobody else may read, as it was claimed.
-func Private(path string) ([]byte, error) { return readPrivate(path) }
-
 var appToken = regexp.MustCompile(`^dat_[A-Za-z0-9_-]{16,256}$`)
 
-// AppToken reads the access token of an app from a file that nobody else may read.
+// AppToken reads the access token of an app from a file that only its owner may read.
 func AppToken(path string) (string, error) {
-	raw, err := readPrivate(path)
+	raw, err := Private(path)
 	if err != nil {
 		return "", fmt.Errorf("--app-token: %w", err)
 	}

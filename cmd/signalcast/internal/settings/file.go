@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,8 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+
+	"github.com/natefinch/atomic"
 )
 
 // File is config.json: what the last login left.
@@ -20,7 +23,7 @@ type File struct {
 	Keys map[string]string `json:"keys,omitempty"` // by the address of the hub
 }
 
-// Path is where the file stands: under XDG_CONFIG_HOME, or ~/.config.
+// Path returns the path of the file: under XDG_CONFIG_HOME, or ~/.config.
 func Path() (string, error) {
 	dir := os.Getenv("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(dir) { // the XDG specification wants others ignored
@@ -39,7 +42,7 @@ func Load() (File, error) {
 	if err != nil {
 		return File{}, nil //nolint:nilerr // without a home nothing is stored
 	}
-	raw, err := readPrivate(path)
+	raw, err := Private(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return File{}, nil
 	}
@@ -47,7 +50,7 @@ func Load() (File, error) {
 		return File{}, err
 	}
 	var f File
-	if json.Unmarshal(raw, &f) != nil { // its error may show what stands there
+	if json.Unmarshal(raw, &f) != nil { // its error may show the content
 		return File{}, fmt.Errorf("%s is broken: remove it and log in again", path)
 	}
 	return f, nil
@@ -66,24 +69,14 @@ func (f File) Save() error {
 	if err != nil {
 		return err
 	}
-	part, err := os.CreateTemp(filepath.Dir(path), "config-*.part") // of mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = part.Write(append(raw, '\n'))
-	if err = errors.Join(err, part.Sync(), part.Close()); err == nil {
-		err = os.Rename(part.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(part.Name()))
-	}
-	return nil
+	return atomic.WriteFile(path, bytes.NewReader(append(raw, '\n')))
 }
 
 // maxSecret is more than a key, a token or the file of settings has, in bytes.
 const maxSecret = 64 << 10
 
-func readPrivate(path string) ([]byte, error) {
+// Private reads a file that only its owner may read.
+func Private(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -100,11 +93,11 @@ func readPrivate(path string) ([]byte, error) {
 }
 
 func keyFile(path string) (string, error) {
-	raw, err := readPrivate(path)
+	raw, err := Private(path)
 	if err != nil {
 		return "", fmt.Errorf("--key: %w", err)
 	}
-	return oneKey(strings.NewReader(string(raw)), path)
+	return oneKey(bytes.NewReader(raw), path)
 }
 
 var keyForm = regexp.MustCompile(`^(dk_|db_live_)[A-Za-z0-9_-]{43}$`)

@@ -36,13 +36,13 @@ func (h Home) Address() (string, error) {
 	if err != nil && h.Hub == "" {
 		return "", err
 	}
-	return address("--hub", h.Hub, f.Hub, defaultHub)
+	return Service("--hub", h.Hub, f.Hub, defaultHub)
 }
 
 // APIAddress is the api's. The one that was stored belongs to the stored hub.
 func (f *Flags) APIAddress() (string, error) {
 	if f.API != "" {
-		return address("--api", f.API)
+		return Service("--api", f.API)
 	}
 	hub, err := f.Address()
 	if err != nil {
@@ -58,17 +58,17 @@ func (f *Flags) APIAddress() (string, error) {
 		}
 		stored.API = ""
 	}
-	return address("--api", stored.API, defaultAPI)
+	return Service("--api", stored.API, defaultAPI)
 }
 
-// address takes the first that is given.
-func address(flag string, given ...string) (string, error) {
+// Service is the first address of a service that is given, without a slash at its end.
+func Service(flag string, given ...string) (string, error) {
 	for _, text := range given {
 		if text == "" {
 			continue
 		}
 		u, err := url.Parse(text)
-		// The text is not told: somebody may have put a key there.
+		// The text may be a key, so the error does not contain it.
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 			return "", errors.New(flag + " is no address of a service; write it like https://hub.example")
 		}
@@ -77,7 +77,7 @@ func address(flag string, given ...string) (string, error) {
 	return "", errors.New(flag + " is missing")
 }
 
-// ErrNoKey is what a command hears that needs a key and has none.
+// ErrNoKey is the error of a command that needs a key and has none.
 var ErrNoKey = errors.New("no key: run `signalcast login < FILE` with a key or an identity token in the file, or set SIGNALCAST_KEY or --key FILE")
 
 // Secret finds the key for a hub.

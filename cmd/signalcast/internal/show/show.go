@@ -2,6 +2,7 @@ package show
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -61,7 +62,7 @@ func Clean(text string) string {
 	}, text)), " ")
 }
 
-// Short cuts a text to so many characters.
+// Short limits a text to most characters.
 func Short(text string, most int) string {
 	runes := []rune(Clean(text))
 	if len(runes) <= most {
@@ -70,22 +71,20 @@ func Short(text string, most int) string {
 	return string(runes[:most-1]) + "…"
 }
 
-// Table writes rows under a head; without rows it says so.
-func Table(to io.Writer, none string, head []string, rows [][]string) error {
-	if len(rows) == 0 {
+// Table writes one line of cells for each item under a head, whose words are separated by commas; without items it writes none.
+func Table[T any](to io.Writer, none, head string, items []T, cells func(T) []string) error {
+	if len(items) == 0 {
 		_, err := fmt.Fprintln(to, none)
 		return err
 	}
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	for _, row := range append([][]string{head}, rows...) {
-		for i, cell := range row {
-			if row[i] = Clean(cell); row[i] == "" {
-				row[i] = "-"
-			}
+	_, _ = fmt.Fprintln(w, strings.ReplaceAll(head, ",", "\t")) // w reports its errors at Flush
+	for _, item := range items {
+		line := cells(item)
+		for i, cell := range line {
+			line[i] = cmp.Or(Clean(cell), "-")
 		}
-		if _, err := fmt.Fprintln(w, strings.Join(row, "\t")); err != nil {
-			return err
-		}
+		_, _ = fmt.Fprintln(w, strings.Join(line, "\t"))
 	}
 	return w.Flush()
 }

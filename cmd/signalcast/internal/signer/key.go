@@ -47,7 +47,7 @@ func Open(path string) (*Key, error) {
 		return nil, fmt.Errorf("--signer: %w", err)
 	}
 	k := &Key{}
-	if json.Unmarshal(raw, k) != nil { // its error may show what stands there
+	if json.Unmarshal(raw, k) != nil { // its error may show the content
 		return nil, fmt.Errorf("%s holds no signer: make one with `signalcast signer new`", path)
 	}
 	private, err := k.private()

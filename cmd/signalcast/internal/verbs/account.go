@@ -62,14 +62,10 @@ func (l *Logout) Run(s *Streams) error {
 }
 
 // WhoAmI is `signalcast whoami`.
-type WhoAmI struct{ settings.Flags }
+type WhoAmI struct{ keyed }
 
-// Run tells whose the key is.
-func (w *WhoAmI) Run(ctx context.Context, s *Streams) error {
-	at, err := writing(&w.Flags, s)
-	if err != nil {
-		return err
-	}
+// Run shows the owner of the key.
+func (w *WhoAmI) Run(ctx context.Context, at *session) error {
 	a, err := at.GetMe(ctx)
 	return finish(at, a, err, func(p *client.OwnPassport) error {
 		return show.Pairs(at.out, "Handle", text(p.Username), "Name", text(p.DisplayName), "Passport", p.DenpaID.String(),

@@ -25,17 +25,19 @@ type Admin struct {
 	Scan     adminScan     `cmd:"" help:"Ask the venues now, and resolve what can be resolved."`
 }
 
-// acting opens the hub with the admin secret.
-func acting(f *settings.Flags, by *settings.Admin, s *Streams) (*session, error) {
-	at, err := f.Address()
-	if err != nil {
-		return nil, err
-	}
-	secret, err := by.AdminSecret(f, at)
-	if err != nil {
-		return nil, err
-	}
-	c, err := open(f, s, at, "")
+// adminFlags are the flags of a command that sends the admin secret to the hub.
+type adminFlags struct {
+	settings.Flags
+	settings.Admin
+}
+
+// Provide opens the hub for Run.
+func (f *adminFlags) Provide(s *Streams) (*session, error) {
+	secret := ""
+	c, err := connect(&f.Flags, s, func(hub string) (_ string, err error) {
+		secret, err = f.AdminSecret(&f.Flags, hub)
+		return "", err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -46,29 +48,20 @@ func acting(f *settings.Flags, by *settings.Admin, s *Streams) (*session, error)
 	return c, nil
 }
 
-// decided says what to do about what an act of an admin can hear.
+// decided adds to a refusal of an administrative request what to do.
 func decided(err error) error {
 	err = ask.MayHave(err, "Look with `signalcast market search` or `signalcast market show ID` before you send it again")
-	r := (*ask.Refused)(nil)
-	if !errors.As(err, &r) {
-		return err
-	}
-	switch {
-	case r.Status == http.StatusUnauthorized || r.Status == http.StatusForbidden:
-		r.Do = "The admin secret is not this hub's: look at SIGNALCAST_ADMIN_SECRET or --secret-file"
-	case r.Code == "already_resolved":
-		r.Do = "The outcome that stands is in the answer; an outcome is never claimed twice"
-	case r.Code == "market_disputed":
-		r.Do = "Clear the dispute first: signalcast admin dispute MARKET --clear"
-	case r.Code == "market_not_found":
-		r.Do = "Find the id with `signalcast market search`"
-	}
-	return err
+	const wrongSecret = "The admin secret is not this hub's: look at SIGNALCAST_ADMIN_SECRET or --secret-file"
+	return ask.Advise(err, map[string]string{
+		"401": wrongSecret, "403": wrongSecret,
+		"already_resolved": "The outcome that stands is in the answer; an outcome is never claimed twice",
+		"market_disputed":  "Clear the dispute first: signalcast admin dispute MARKET --clear",
+		"market_not_found": "Find the id with `signalcast market search`",
+	})
 }
 
 type adminMarket struct {
-	settings.Flags
-	settings.Admin
+	adminFlags
 	Question    string        `arg:"" help:"10 to 200 characters."`
 	Cutoff      time.Time     `required:"" help:"When it closes, as 2027-06-01T00:00:00Z." placeholder:"TIME"`
 	Lane        string        `required:"" help:"One of the lanes, such as SCIENCE." enum:"${lanes}OTHER"`
@@ -79,11 +72,7 @@ type adminMarket struct {
 }
 
 // Run opens a market.
-func (m *adminMarket) Run(ctx context.Context, s *Streams) error {
-	at, err := acting(&m.Flags, &m.Admin, s)
-	if err != nil {
-		return err
-	}
+func (m *adminMarket) Run(ctx context.Context, at *session) error {
 	draft := client.NativeMarketDraft{
 		Question: m.Question, CutoffAt: m.Cutoff, Lane: client.Lane(m.Lane), Description: given(m.Description),
 		ResolutionSource: given(m.Source), InitialYesBps: (*int)(m.Yes),
@@ -112,8 +101,7 @@ func (v *Verdict) UnmarshalText(raw []byte) error {
 }
 
 type adminFinalize struct {
-	settings.Flags
-	settings.Admin
+	adminFlags
 	Market  string  `arg:"" help:"The market's id, native-…"`
 	Verdict Verdict `arg:"" help:"yes, no or invalid."`
 	Reason  string  `help:"Up to 500 characters."`
@@ -123,11 +111,7 @@ type adminFinalize struct {
 }
 
 // Run claims.
-func (f *adminFinalize) Run(ctx context.Context, s *Streams) error {
-	at, err := acting(&f.Flags, &f.Admin, s)
-	if err != nil {
-		return err
-	}
+func (f *adminFinalize) Run(ctx context.Context, at *session) error {
 	a, err := at.FinalizeMarket(ctx, client.Finalize{
 		MarketID: f.Market, Verdict: client.Verdict(f.Verdict), Reason: given(f.Reason), ProofURL: given(f.Proof), DecidedAt: f.DecidedAt,
 	})
@@ -141,8 +125,7 @@ func scored(all, won, lost, void int) string {
 }
 
 type adminForce struct {
-	settings.Flags
-	settings.Admin
+	adminFlags
 	Market  string  `arg:"" help:"The market's id."`
 	Outcome Verdict `arg:"" help:"yes, no or invalid."`
 
@@ -150,11 +133,7 @@ type adminForce struct {
 }
 
 // Run claims.
-func (f *adminForce) Run(ctx context.Context, s *Streams) error {
-	at, err := acting(&f.Flags, &f.Admin, s)
-	if err != nil {
-		return err
-	}
+func (f *adminForce) Run(ctx context.Context, at *session) error {
 	a, err := at.ResolveSignals(ctx, client.Force{MarketID: f.Market, Outcome: client.Verdict(f.Outcome), DecidedAt: f.DecidedAt})
 	return decided(finish(at, a, err, func(c *client.Forced) error {
 		return show.Pairs(at.out, "Claimed", text(c.Outcome.Outcome)+" on "+c.MarketID, "Scored", scored(c.Scored, c.Won, c.Lost, c.Void))
@@ -162,19 +141,14 @@ func (f *adminForce) Run(ctx context.Context, s *Streams) error {
 }
 
 type adminDispute struct {
-	settings.Flags
-	settings.Admin
+	adminFlags
 	Market string `arg:"" help:"The market's id."`
 	Clear  bool   `help:"Clear the flag; what waits is scored."`
 	Reason string `help:"Up to 500 characters."`
 }
 
 // Run flags or clears.
-func (d *adminDispute) Run(ctx context.Context, s *Streams) error {
-	at, err := acting(&d.Flags, &d.Admin, s)
-	if err != nil {
-		return err
-	}
+func (d *adminDispute) Run(ctx context.Context, at *session) error {
 	disputed := !d.Clear
 	a, err := at.DisputeMarket(ctx, client.Dispute{MarketID: d.Market, Disputed: &disputed, Reason: given(d.Reason)})
 	return decided(finish(at, a, err, func(c *client.Disputed) error {
@@ -186,17 +160,10 @@ func (d *adminDispute) Run(ctx context.Context, s *Streams) error {
 	}))
 }
 
-type adminScan struct {
-	settings.Flags
-	settings.Admin
-}
+type adminScan struct{ adminFlags }
 
 // Run scans.
-func (c *adminScan) Run(ctx context.Context, s *Streams) error {
-	at, err := acting(&c.Flags, &c.Admin, s)
-	if err != nil {
-		return err
-	}
+func (c *adminScan) Run(ctx context.Context, at *session) error {
 	a, err := at.ResolveSignalsWithBody(ctx, "", nil)
 	return decided(finish(at, a, err, func(r *client.Scanned) error {
 		if r.Busy != nil && *r.Busy {

@@ -26,46 +26,44 @@ func (b *Board) Run(ctx context.Context, s *Streams) error {
 	if b.Limit < 1 || b.Limit > 100 {
 		return errors.New("--limit is 1 to 100")
 	}
+	address := b.APIAddress
 	if b.By == "broadcast" {
-		return b.broadcast(ctx, s)
-	}
-	if b.Window != "" {
+		address = b.Address
+	} else if b.Window != "" {
 		return errors.New("--window goes with --by broadcast")
 	}
-	address, err := b.APIAddress()
+	hub, err := address()
 	if err != nil {
 		return err
 	}
-	at, err := open(&b.Flags, s, address, "")
+	at, err := open(&b.Flags, s, hub, "")
 	if err != nil {
 		return err
+	}
+	const none = "This board is empty."
+	if b.By == "broadcast" {
+		a, err := at.ListBroadcastBoard(ctx, &client.ListBroadcastBoardParams{
+			Operators: given(b.Operators), Window: given(b.Window), Lane: given(b.Lane), Order: &b.Order, Limit: &b.Limit,
+		})
+		return finish(at, a, err, func(l *client.BroadcastBoard) error {
+			head := "RANK,HANDLE,BROADCAST,SCORE,EDGE,WON,LOST,OPEN,FOLLOWERS"
+			return show.Table(at.out, none, head, l.Leaderboard, func(r client.BroadcastRow) []string {
+				return []string{
+					strconv.Itoa(r.Rank), r.Handle, strconv.Itoa(r.BroadcastScore), strconv.Itoa(r.Score), edge(r.Edge), strconv.Itoa(r.Won), strconv.Itoa(r.Lost), strconv.Itoa(r.Pending),
+					strconv.Itoa(r.Followers),
+				}
+			})
+		})
 	}
 	a, err := at.ListScoreBoard(ctx, &client.ListScoreBoardParams{
 		Operators: given(b.Operators), Lane: given(b.Lane), Order: &b.Order, Limit: &b.Limit,
 	})
 	return finish(at, a, err, func(l *client.ScoreBoard) error {
-		rows := make([][]string, 0, len(l.Leaderboard))
-		for _, r := range l.Leaderboard {
-			rows = append(rows, []string{strconv.Itoa(r.Rank), show.Short(text(r.Callsign), 40), strconv.Itoa(r.Score), edge(r.Edge), strconv.Itoa(r.Won), strconv.Itoa(r.Lost), strconv.Itoa(r.Pending)})
-		}
-		return show.Table(at.out, "Nobody is on this board.", []string{"RANK", "HANDLE", "SCORE", "EDGE", "WON", "LOST", "OPEN"}, rows)
-	})
-}
-
-func (b *Board) broadcast(ctx context.Context, s *Streams) error {
-	at, err := reading(&b.Flags, s)
-	if err != nil {
-		return err
-	}
-	a, err := at.ListBroadcastBoard(ctx, &client.ListBroadcastBoardParams{
-		Operators: given(b.Operators), Window: given(b.Window), Lane: given(b.Lane), Order: &b.Order, Limit: &b.Limit,
-	})
-	return finish(at, a, err, func(l *client.BroadcastBoard) error {
-		rows := make([][]string, 0, len(l.Leaderboard))
-		for _, r := range l.Leaderboard {
-			rows = append(rows, []string{strconv.Itoa(r.Rank), r.Handle, strconv.Itoa(r.BroadcastScore), strconv.Itoa(r.Score), edge(r.Edge), strconv.Itoa(r.Won), strconv.Itoa(r.Lost), strconv.Itoa(r.Pending), strconv.Itoa(r.Followers)})
-		}
-		return show.Table(at.out, "Nobody is on this board.", []string{"RANK", "HANDLE", "BROADCAST", "SCORE", "EDGE", "WON", "LOST", "OPEN", "FOLLOWERS"}, rows)
+		return show.Table(at.out, none, "RANK,HANDLE,SCORE,EDGE,WON,LOST,OPEN", l.Leaderboard, func(r client.ScoreRow) []string {
+			return []string{
+				strconv.Itoa(r.Rank), show.Short(text(r.Callsign), 40), strconv.Itoa(r.Score), edge(r.Edge), strconv.Itoa(r.Won), strconv.Itoa(r.Lost), strconv.Itoa(r.Pending),
+			}
+		})
 	})
 }
 

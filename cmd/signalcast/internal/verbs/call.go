@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -160,8 +159,7 @@ func (c *Call) try(ctx context.Context, at *session, word string) error {
 // ErrNotConfirmed is the answer no to the question of a command.
 var ErrNotConfirmed = errors.New("not filed")
 
-// confirm shows on the terminal what would be stored and asks. It writes beside the output of
-// the command.
+// confirm shows on the terminal what would be stored and asks. It does not write to the output of the command.
 func (c *Call) confirm(ctx context.Context, at *session, s *Streams) error {
 	beside := *at
 	beside.out, beside.json = s.beside(), false
@@ -236,12 +234,11 @@ func (c *Call) newest(ctx context.Context, s *Streams) error {
 	if err != nil {
 		return err
 	}
-	raw, err := ask.Read(hub.GetMarket(ctx, c.Market))
+	m, err := decoded[client.Market](hub.GetMarket(ctx, c.Market))
 	if err != nil {
 		return c.advise(err)
 	}
-	var m client.Market
-	if json.Unmarshal(raw, &m) != nil || m.YesBps == nil {
+	if m.YesBps == nil {
 		return errors.New("the market has no price of the last ten minutes: give one with --price")
 	}
 	p := Price(*m.YesBps)

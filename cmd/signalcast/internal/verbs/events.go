@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -36,53 +37,43 @@ type eventsAdd struct {
 	IdempotencyKey once      `help:"The same key is the same event. Without it a new one each time." placeholder:"KEY"`
 }
 
-// eventWrite is SignalEventWrite in one shape.
-type eventWrite struct {
-	Type    string         `json:"type"`
-	Payload map[string]any `json:"payload,omitempty"`
-	DryRun  bool           `json:"dryRun,omitempty"`
-}
-
 // members lists the flags of each type; the first of a note and of confidence are needed,
 // and one of a take.
 var members = map[string][]string{
 	"take": {"text", "url", "mediaAssetId"}, "reaffirm": {}, "confidence": {"confidence"}, "note": {"text"}, "share": {"channel"},
 }
 
-func (e *eventsAdd) body() (eventWrite, error) {
-	w := eventWrite{Type: e.Type, Payload: map[string]any{}, DryRun: e.DryRun}
+// body returns the JSON of a SignalEventWrite.
+func (e *eventsAdd) body() ([]byte, error) {
+	payload := map[string]any{}
 	for name, v := range map[string]string{"text": e.Text, "url": e.URL, "mediaAssetId": e.Media, "channel": e.Channel} {
 		if v != "" {
-			w.Payload[name] = v
+			payload[name] = v
 		}
 	}
 	if e.Confidence != 0 {
-		w.Payload["confidence"] = e.Confidence
+		payload["confidence"] = e.Confidence
 	}
-	for name := range w.Payload {
+	for name := range payload {
 		if !slices.Contains(members[e.Type], name) {
-			return w, errors.New("an event of type " + e.Type + " takes no " + name)
+			return nil, errors.New("an event of type " + e.Type + " takes no " + name)
 		}
 	}
-	if len(w.Payload) == 0 && e.Type != "reaffirm" && e.Type != "share" {
+	if len(payload) == 0 && e.Type != "reaffirm" && e.Type != "share" {
 		need := map[string]string{"take": "--text, --url or --media", "note": "--text", "confidence": "--confidence"}
-		return w, errors.New("an event of type " + e.Type + " needs " + need[e.Type])
+		return nil, errors.New("an event of type " + e.Type + " needs " + need[e.Type])
 	}
-	return w, nil
+	return json.Marshal(struct {
+		Type    string         `json:"type"`
+		Payload map[string]any `json:"payload,omitempty"`
+		DryRun  bool           `json:"dryRun,omitempty"`
+	}{e.Type, payload, e.DryRun})
 }
 
 // Run adds the event.
 func (e *eventsAdd) Run(ctx context.Context, s *Streams) error {
-	w, err := e.body()
+	body, err := e.body()
 	if err != nil {
-		return err
-	}
-	raw, err := json.Marshal(w)
-	if err != nil {
-		return err
-	}
-	var body client.SignalEventWrite
-	if err := body.UnmarshalJSON(raw); err != nil {
 		return err
 	}
 	at, err := writing(&e.Flags, s)
@@ -90,7 +81,7 @@ func (e *eventsAdd) Run(ctx context.Context, s *Streams) error {
 		return err
 	}
 	if e.DryRun {
-		a, err := at.AppendSignalEvent(ctx, e.Signal, nil, body)
+		a, err := at.AppendSignalEventWithBody(ctx, e.Signal, nil, "application/json", bytes.NewReader(body))
 		return e.advise(ask.Harmless(finish(at, a, err, func(d *client.DryEvent) error {
 			return eventTable(at, []client.SignalEvent{{
 				Type: client.SignalEventType(d.Event.Type), Payload: d.Event.Payload, Actor: d.Event.Actor, CreatedAt: d.Event.CreatedAt,
@@ -100,7 +91,8 @@ func (e *eventsAdd) Run(ctx context.Context, s *Streams) error {
 	if e.IdempotencyKey == "" {
 		e.IdempotencyKey = once(rand.Text())
 	}
-	a, err := at.AppendSignalEvent(ctx, e.Signal, &client.AppendSignalEventParams{IdempotencyKey: (*string)(&e.IdempotencyKey)}, body)
+	key := &client.AppendSignalEventParams{IdempotencyKey: (*string)(&e.IdempotencyKey)}
+	a, err := at.AppendSignalEventWithBody(ctx, e.Signal, key, "application/json", bytes.NewReader(body))
 	err = finish(at, a, err, func(a *client.AppendedEvent) error { return eventTable(at, []client.SignalEvent{a.Event}) })
 	return e.advise(ask.MayHave(err, fmt.Sprintf("Look with `signalcast events list %s`, or run the command again with --idempotency-key %s: it adds the event once", e.Signal, e.IdempotencyKey)))
 }
@@ -108,34 +100,25 @@ func (e *eventsAdd) Run(ctx context.Context, s *Streams) error {
 // advise adds to a refusal what to do.
 func (e *eventsAdd) advise(err error) error {
 	err = known(err, "Look at the id: it is in the receipt of the call")
-	if r := (*ask.Refused)(nil); errors.As(err, &r) && r.Code == "forbidden" {
-		r.Do = "Only who filed a call adds to it: log in with a key of theirs"
-	}
-	return err
+	return ask.Advise(err, map[string]string{"forbidden": "Only who filed a call adds to it: log in with a key of theirs"})
 }
 
 type eventsList struct {
-	settings.Flags
+	public
 	Signal uuid.UUID `arg:"" help:"The id of the call."`
 }
 
 // Run lists.
-func (e *eventsList) Run(ctx context.Context, s *Streams) error {
-	at, err := reading(&e.Flags, s)
-	if err != nil {
-		return err
-	}
+func (e *eventsList) Run(ctx context.Context, at *session) error {
 	a, err := at.ListSignalEvents(ctx, e.Signal)
 	return known(finish(at, a, err, func(l *client.SignalEvents) error { return eventTable(at, l.Events) }),
 		"Look at the id: it is in the receipt of the call")
 }
 
 func eventTable(s *session, events []client.SignalEvent) error {
-	rows := make([][]string, 0, len(events))
-	for _, e := range events {
-		rows = append(rows, []string{when(&e.CreatedAt), string(e.Type), text(e.Actor), said(e.Payload)})
-	}
-	return show.Table(s.out, "No events.", []string{"TIME", "TYPE", "BY", "WHAT"}, rows)
+	return show.Table(s.out, "No events.", "TIME,TYPE,BY,WHAT", events, func(e client.SignalEvent) []string {
+		return []string{when(&e.CreatedAt), string(e.Type), text(e.Actor), said(e.Payload)}
+	})
 }
 
 // said is a payload in a line.

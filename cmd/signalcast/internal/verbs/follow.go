@@ -10,25 +10,20 @@ import (
 	"strings"
 
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/ask"
-	"github.com/signalcast/signalcast/cmd/signalcast/internal/settings"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/show"
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
 // Follow is `signalcast follow`.
 type Follow struct {
-	settings.Flags
+	signedIn
 	Handle string `arg:"" help:"Whom."`
 	Undo   bool   `help:"No longer follow."`
 }
 
 // Run follows. The route takes the session of a browser alone, so one is begun with the
 // identity token, and forgotten.
-func (f *Follow) Run(ctx context.Context, s *Streams) error {
-	at, err := signedIn(&f.Flags, s)
-	if err != nil {
-		return err
-	}
+func (f *Follow) Run(ctx context.Context, at *session) error {
 	cookies, err := at.begin(ctx)
 	if err != nil {
 		return err

@@ -22,8 +22,11 @@ type Keys struct {
 	Revoke keysRevoke `cmd:"" help:"Revoke a key, at once. The identity token comes on the standard input."`
 }
 
-// signedIn opens the hub with the identity token on the standard input.
-func signedIn(f *settings.Flags, s *Streams) (*session, error) {
+// signedIn are the flags of a command that sends the identity token on the standard input to the hub.
+type signedIn struct{ settings.Flags }
+
+// Provide opens the hub for Run.
+func (f *signedIn) Provide(s *Streams) (*session, error) {
 	if f.Key != "" {
 		return nil, errors.New("this wants an identity token on the standard input, and no --key: a key cannot stand for its owner here")
 	}
@@ -37,35 +40,27 @@ func signedIn(f *settings.Flags, s *Streams) (*session, error) {
 	if settings.IsKey(token) {
 		return nil, errors.New("the standard input holds a key; this wants an identity token, which comes from signing in")
 	}
-	at, err := f.Address()
-	if err == nil {
-		err = f.MaySend(at)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return open(f, s, at, token)
+	return connect(&f.Flags, s, func(hub string) (string, error) { return token, f.MaySend(hub) })
 }
 
-type keysList struct{ settings.Flags }
+type keysList struct{ signedIn }
 
 // Run lists.
-func (k *keysList) Run(ctx context.Context, s *Streams) error {
-	at, err := signedIn(&k.Flags, s)
-	if err != nil {
-		return err
-	}
+func (k *keysList) Run(ctx context.Context, at *session) error {
 	a, err := at.ListKeys(ctx)
 	return finish(at, a, err, func(l *client.KeyList) error {
-		rows := make([][]string, 0, len(l.Keys))
-		for _, key := range l.Keys {
+		const none, head = "No keys. Mint one with `signalcast keys mint --out FILE`.", "ID,STATE,PERMISSIONS,LAST USED,MADE,LABEL"
+		var rows [][]string
+		for _, key := range l.Keys { // its type has no name
 			state := "revoked"
 			if key.Active {
 				state = "active"
 			}
-			rows = append(rows, []string{key.ID.String(), state, mayDo(key.Permissions, key.Strict), when(key.LastUsedAt), when(&key.CreatedAt), show.Short(key.Label, 64)})
+			rows = append(rows, []string{
+				key.ID.String(), state, mayDo(key.Permissions, key.Strict), when(key.LastUsedAt), when(&key.CreatedAt), show.Short(key.Label, 64),
+			})
 		}
-		return show.Table(at.out, "No keys. Mint one with `signalcast keys mint --out FILE`.", []string{"ID", "STATE", "PERMISSIONS", "LAST USED", "MADE", "LABEL"}, rows)
+		return show.Table(at.out, none, head, rows, func(row []string) []string { return row })
 	})
 }
 
@@ -83,18 +78,14 @@ func mayDo(permissions []client.Permission, strict bool) string {
 }
 
 type keysMint struct {
-	settings.Flags
+	signedIn
 	Out        string   `short:"o" required:"" help:"File for the key. It must not be there yet." type:"path" placeholder:"FILE"`
 	Label      string   `help:"Name of the key." default:"signalcast"`
 	Permission []string `help:"What the key may do: read, signal, broadcast." default:"read,signal" enum:"read,signal,broadcast"`
 }
 
 // Run mints. The file is made first, so that no key is minted that cannot be kept.
-func (k *keysMint) Run(ctx context.Context, s *Streams) error {
-	at, err := signedIn(&k.Flags, s)
-	if err != nil {
-		return err
-	}
+func (k *keysMint) Run(ctx context.Context, at *session) error {
 	file, err := settings.Claim(k.Out)
 	if err != nil {
 		return err
@@ -111,16 +102,12 @@ func (k *keysMint) Run(ctx context.Context, s *Streams) error {
 }
 
 type keysRevoke struct {
-	settings.Flags
+	signedIn
 	ID uuid.UUID `arg:"" name:"id" help:"The id of the key: signalcast keys list."`
 }
 
 // Run revokes.
-func (k *keysRevoke) Run(ctx context.Context, s *Streams) error {
-	at, err := signedIn(&k.Flags, s)
-	if err != nil {
-		return err
-	}
+func (k *keysRevoke) Run(ctx context.Context, at *session) error {
 	a, err := at.RevokeKey(ctx, &client.RevokeKeyParams{ID: k.ID})
 	err = finish(at, a, err, func(r *client.RevokedKey) error {
 		pairs := []string{"Revoked", r.ID.String()}
@@ -133,8 +120,5 @@ func (k *keysRevoke) Run(ctx context.Context, s *Streams) error {
 		return show.Pairs(at.out, pairs...)
 	})
 	err = ask.MayHave(err, "Look with `signalcast keys list`, and run the command again where the key is active still")
-	if r := (*ask.Refused)(nil); errors.As(err, &r) && r.Status == 404 {
-		r.Do = "Look at the id: `signalcast keys list`"
-	}
-	return err
+	return known(err, "Look at the id: `signalcast keys list`")
 }

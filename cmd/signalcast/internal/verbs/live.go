@@ -2,14 +2,13 @@ package verbs
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strconv"
 	"time"
 
-	"github.com/signalcast/signalcast/cmd/signalcast/internal/ask"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/settings"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/show"
+	"github.com/signalcast/signalcast/pkg/chrono"
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
@@ -55,25 +54,14 @@ func (l *liveSet) question(ctx context.Context, s *Streams) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	raw, err := ask.Read(hub.GetMarket(ctx, l.Market))
-	if err != nil {
-		return "", known(err, "Find the id with `signalcast market search`")
-	}
-	var m client.Market
-	if json.Unmarshal(raw, &m) != nil {
-		return "", errNotOurs
-	}
-	return show.Short(m.Question, 200), nil
+	m, err := decoded[client.Market](hub.GetMarket(ctx, l.Market))
+	return show.Short(m.Question, 200), known(err, "Find the id with `signalcast market search`")
 }
 
-type liveClear struct{ settings.Flags }
+type liveClear struct{ keyed }
 
 // Run clears.
-func (l *liveClear) Run(ctx context.Context, s *Streams) error {
-	at, err := writing(&l.Flags, s)
-	if err != nil {
-		return err
-	}
+func (l *liveClear) Run(ctx context.Context, at *session) error {
 	a, err := at.ClearOverlaySignal(ctx)
 	return finish(at, a, err, func(*client.OverlayCleared) error { return show.Pairs(at.out, "Shown", "nothing") })
 }
@@ -81,10 +69,10 @@ func (l *liveClear) Run(ctx context.Context, s *Streams) error {
 type liveOn struct {
 	settings.Flags
 	Market string `help:"The market that you speak of."`
-	Count  int    `help:"So many heartbeats, then it goes on by itself for 45 seconds at most. Without it until Ctrl-C." placeholder:"N"`
+	Count  int    `help:"End after this many heartbeats; the session stays live for 45 seconds at most. Without it until Ctrl-C." placeholder:"N"`
 }
 
-// farewell is how long the last word may take when somebody has pressed Ctrl-C.
+// farewell is the time limit of the last request after Ctrl-C.
 const farewell = 5 * time.Second
 
 // Run beats, as often as the hub says. Ctrl-C is no error.
@@ -98,7 +86,7 @@ func (l *liveOn) Run(ctx context.Context, s *Streams) error {
 	}
 	wait := s.Wait
 	if wait == nil {
-		wait = ask.Sleep
+		wait = chrono.Sleep
 	}
 	for n := 1; ; n++ {
 		every, err := l.beat(ctx, at)
@@ -116,11 +104,11 @@ func (l *liveOn) Run(ctx context.Context, s *Streams) error {
 // beat sends one heartbeat and gives the time to the next one.
 func (l *liveOn) beat(ctx context.Context, at *session) (time.Duration, error) {
 	a, err := at.SendHeartbeat(ctx, client.HeartbeatSend{MarketID: given(l.Market)})
-	var told struct{ IntervalS int }
+	var next struct{ IntervalS int }
 	err = finish(at, a, err, func(h *client.Heartbeat) error {
 		return show.Pairs(at.out, "Live", showOf(h.ShowID), "Watching", strconv.Itoa(h.Viewers))
-	}, &told)
-	return time.Duration(min(max(told.IntervalS, 1), 45)) * time.Second, err
+	}, &next)
+	return time.Duration(min(max(next.IntervalS, 1), 45)) * time.Second, err
 }
 
 func showOf[T interface{ String() string }](id *T) string {
@@ -136,25 +124,17 @@ func (s *session) offline(ctx context.Context) error {
 	return finish(s, a, err, func(*client.Heartbeat) error { return show.Pairs(s.out, "Live", "no more") })
 }
 
-type liveOff struct{ settings.Flags }
+type liveOff struct{ keyed }
 
 // Run ends the session.
-func (l *liveOff) Run(ctx context.Context, s *Streams) error {
-	at, err := writing(&l.Flags, s)
-	if err != nil {
-		return err
-	}
+func (l *liveOff) Run(ctx context.Context, at *session) error {
 	return at.offline(ctx)
 }
 
-type liveMe struct{ settings.Flags }
+type liveMe struct{ keyed }
 
-// Run tells.
-func (l *liveMe) Run(ctx context.Context, s *Streams) error {
-	at, err := writing(&l.Flags, s)
-	if err != nil {
-		return err
-	}
+// Run shows the state of the session.
+func (l *liveMe) Run(ctx context.Context, at *session) error {
 	a, err := at.GetOwnStreamer(ctx)
 	return finish(at, a, err, func(m *client.OwnStreamer) error {
 		live := "no"

@@ -2,14 +2,12 @@ package verbs
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/ask"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/settings"
-	"github.com/signalcast/signalcast/cmd/signalcast/internal/show"
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
@@ -89,12 +87,11 @@ func mint(ctx context.Context, c *session, label string, permissions []string, d
 		may[i] = client.Permission(p)
 	}
 	strict := true // held to its permissions on every route
-	raw, err := ask.Read(c.MintKey(ctx, client.KeyMint{Label: label, Permissions: &may, Strict: &strict}))
+	minted, err := decoded[client.MintedKey](c.MintKey(ctx, client.KeyMint{Label: label, Permissions: &may, Strict: &strict}))
 	if err != nil {
-		return "", ask.MayHave(err, "Look with `signalcast keys list`: a key that was minted is shown to nobody now, so revoke it with `signalcast keys revoke ID`")
+		return "", ask.MayHave(err, "Look with `signalcast keys list`: a key that was minted cannot be shown again, so revoke it with `signalcast keys revoke ID`")
 	}
-	var minted client.MintedKey
-	if json.Unmarshal(raw, &minted) != nil || !settings.IsKey(minted.Key) {
+	if !settings.IsKey(minted.Key) {
 		return "", errors.New("the hub's answer holds no key: look at --hub")
 	}
 	done.ID, done.Permissions = minted.ID.String(), permissions
@@ -120,9 +117,5 @@ func keep(c *session, stored settings.File, at, key string, done loggedIn) error
 }
 
 func (d *loggedIn) show(c *session) error {
-	if c.json {
-		raw, err := json.Marshal(d)
-		return errors.Join(err, show.JSON(c.out, raw))
-	}
-	return show.Pairs(c.out, "Hub", d.Hub, "Key stored in", d.Stored, "Key id", d.ID)
+	return c.answer(d, "Hub", d.Hub, "Key stored in", d.Stored, "Key id", d.ID)
 }

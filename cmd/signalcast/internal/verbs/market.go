@@ -3,7 +3,6 @@ package verbs
 import (
 	"context"
 	"errors"
-	"net/http"
 	"strconv"
 	"strings"
 
@@ -44,35 +43,28 @@ func (m *marketSearch) Run(ctx context.Context, s *Streams) error {
 		Q: given(strings.Join(m.Words, " ")), Lane: given(m.Lane), Closed: &closed, Sort: &m.Sort, Limit: &m.Limit, Cursor: given(m.Cursor),
 	})
 	return finish(at, a, err, func(l *client.MarketRows) error {
-		rows := make([][]string, 0, len(l.Markets))
-		for _, r := range l.Markets {
+		const none = "No market has these words. Use fewer, or --closed."
+		err := show.Table(at.out, none, "ID,YES,ENDS,LANE,NAME", l.Markets, func(r client.MarketRow) []string {
 			yes := ""
 			if r.YesPct != nil {
 				yes = strconv.FormatFloat(float64(*r.YesPct), 'f', -1, 32)
 			}
-			rows = append(rows, []string{r.ID, yes, when(r.ClosesAt), string(r.Lane), show.Short(r.Name, 70)})
-		}
-		if err := show.Table(at.out, "No market has these words. Use fewer, or --closed.", []string{"ID", "YES", "ENDS", "LANE", "NAME"}, rows); err != nil {
+			return []string{r.ID, yes, when(r.ClosesAt), string(r.Lane), show.Short(r.Name, 70)}
+		})
+		if err != nil || l.NextCursor == nil {
 			return err
-		}
-		if l.NextCursor == nil {
-			return nil
 		}
 		return show.Pairs(at.out, "More with", "--cursor "+*l.NextCursor)
 	})
 }
 
 type marketShow struct {
-	settings.Flags
+	public
 	Market string `arg:"" help:"The market's id."`
 }
 
 // Run shows.
-func (m *marketShow) Run(ctx context.Context, s *Streams) error {
-	at, err := reading(&m.Flags, s)
-	if err != nil {
-		return err
-	}
+func (m *marketShow) Run(ctx context.Context, at *session) error {
 	a, err := at.GetMarket(ctx, m.Market)
 	return known(finish(at, a, err, func(m *client.Market) error {
 		yes := "none of the last ten minutes"
@@ -85,16 +77,12 @@ func (m *marketShow) Run(ctx context.Context, s *Streams) error {
 }
 
 type marketCrowd struct {
-	settings.Flags
+	public
 	Market string `arg:"" help:"The market's id."`
 }
 
 // Run shows the crowd.
-func (m *marketCrowd) Run(ctx context.Context, s *Streams) error {
-	at, err := reading(&m.Flags, s)
-	if err != nil {
-		return err
-	}
+func (m *marketCrowd) Run(ctx context.Context, at *session) error {
 	a, err := at.GetCrowd(ctx, m.Market)
 	return known(finish(at, a, err, func(c *client.Crowd) error {
 		best := ""
@@ -114,9 +102,4 @@ func share(n int, percent *int) string {
 }
 
 // known says what to do when there is no such thing.
-func known(err error, do string) error {
-	if r := (*ask.Refused)(nil); errors.As(err, &r) && r.Status == http.StatusNotFound {
-		r.Do = do
-	}
-	return err
-}
+func known(err error, do string) error { return ask.Advise(err, map[string]string{"404": do}) }

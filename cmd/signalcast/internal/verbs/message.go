@@ -84,7 +84,7 @@ func (m *messageVerify) Run(ctx context.Context, s *Streams) error {
 		return err
 	}
 	a, err := at.VerifyMessageWithBody(ctx, "application/json", bytes.NewReader(raw))
-	var v verdict
+	var v client.MessageVerdict
 	err = finish(at, a, err, func(got *client.MessageVerdict) error {
 		word := "no"
 		if got.Valid {
@@ -96,12 +96,6 @@ func (m *messageVerify) Run(ctx context.Context, s *Streams) error {
 		return &ask.Refused{Status: http.StatusOK, Code: "not_valid", Message: strings.Join(v.Reasons, " "), Do: signedAdvice(v.Reasons...)}
 	}
 	return adviseSigned(ask.Harmless(err))
-}
-
-// verdict is what counts of a MessageVerdict.
-type verdict struct {
-	Valid   bool
-	Reasons []string
 }
 
 type messageSubmit struct {
@@ -139,9 +133,9 @@ func (s *session) submit(ctx context.Context, message []byte) error {
 }
 
 func adviseSigned(err error) error {
-	if r := (*ask.Refused)(nil); errors.As(err, &r) && r.Code == "insufficient_scope" {
-		r.Do = "The signer has not the scope of this type: register one that has, with `signalcast signer new` and `register --scope`"
-	}
+	err = ask.Advise(err, map[string]string{
+		"insufficient_scope": "The signer has not the scope of this type: register one that has, with `signalcast signer new` and `register --scope`",
+	})
 	if r := (*ask.Refused)(nil); errors.As(err, &r) && r.Reason != "" {
 		if do := signedAdvice(r.Reason); do != "" {
 			r.Do, r.Message = do, strings.TrimSpace(r.Reason+" "+r.Message)

@@ -19,14 +19,14 @@ import (
 // Streams is what the commands read and write.
 type Streams struct {
 	In         io.Reader
-	InTerminal bool // somebody would have to type
+	InTerminal bool // In is a terminal
 	Out        io.Writer
-	Err        io.Writer                                  // for what is told besides; nil is nobody
-	Terminal   bool                                       // Out is read by somebody
+	Err        io.Writer                                  // messages that are not the output; may be nil
+	Terminal   bool                                       // Out is a terminal
 	Wait       func(context.Context, time.Duration) error // between tries; nil is real time
 }
 
-// beside is where a command writes that belongs to no output.
+// beside returns the writer of messages that are not the output.
 func (s *Streams) beside() io.Writer {
 	if s.Err == nil {
 		return io.Discard
@@ -34,8 +34,7 @@ func (s *Streams) beside() io.Writer {
 	return s.Err
 }
 
-// agrees asks a question on the terminal and reports whether the answer is yes. The end of
-// ctx is a no.
+// agrees asks a question on the terminal and reports whether the answer is yes. It is false when ctx ends.
 func (s *Streams) agrees(ctx context.Context, question string) bool {
 	_, _ = fmt.Fprint(s.beside(), question+" [y/N] ")
 	answer := make(chan string, 1)
@@ -64,7 +63,7 @@ func (s *Streams) line() string {
 	return strings.ToLower(strings.TrimSpace(string(line)))
 }
 
-// session is one command at work.
+// session is a connection of one command to a service.
 type session struct {
 	*client.Client
 	at   string // address of the service
@@ -72,27 +71,40 @@ type session struct {
 	json bool
 }
 
-// reading opens the hub for what everybody may ask.
+// reading opens the hub without a credential.
 func reading(f *settings.Flags, s *Streams) (*session, error) {
-	at, err := f.Address()
-	if err != nil {
-		return nil, err
-	}
-	return open(f, s, at, "")
+	return connect(f, s, func(string) (string, error) { return "", nil })
 }
 
 // writing opens the hub with the key.
 func writing(f *settings.Flags, s *Streams) (*session, error) {
+	return connect(f, s, func(hub string) (string, error) { return f.Secret(hub, s.In) })
+}
+
+// connect opens the hub with the credential that secret returns for its address.
+func connect(f *settings.Flags, s *Streams, secret func(hub string) (string, error)) (*session, error) {
 	at, err := f.Address()
 	if err != nil {
 		return nil, err
 	}
-	key, err := f.Secret(at, s.In)
+	key, err := secret(at)
 	if err != nil {
 		return nil, err
 	}
 	return open(f, s, at, key)
 }
+
+// public are the flags of a command that reads the hub without a credential.
+type public struct{ settings.Flags }
+
+// Provide opens the hub for Run.
+func (f *public) Provide(s *Streams) (*session, error) { return reading(&f.Flags, s) }
+
+// keyed are the flags of a command that sends the operator key to the hub.
+type keyed struct{ settings.Flags }
+
+// Provide opens the hub for Run.
+func (f *keyed) Provide(s *Streams) (*session, error) { return writing(&f.Flags, s) }
 
 // open makes a session at an address; without a secret it sends none.
 func open(f *settings.Flags, s *Streams, at, secret string) (*session, error) {
@@ -108,14 +120,14 @@ func open(f *settings.Flags, s *Streams, at, secret string) (*session, error) {
 	return &session{Client: c, at: at, out: s.Out, json: f.JSON || !f.Table && !s.Terminal}, err
 }
 
-// finish shows an answer: as it came, or with table. A refusal is shown too where
-// programs read, and given as the error. What came is decoded into others, too.
+// finish shows an answer: as JSON if s.json is set, else with table. It returns a refusal as the error, and shows its body in the
+// JSON case. The answer is also decoded into the values of also.
 func finish[T any](s *session, a *http.Response, err error, table func(*T) error, also ...any) error {
 	raw, err := ask.Read(a, err)
 	return present(s, raw, err, table, also...)
 }
 
-// present is finish for an answer that was read.
+// present is finish for a body that Read returned.
 func present[T any](s *session, raw []byte, err error, table func(*T) error, also ...any) error {
 	if raw == nil {
 		if r := (*ask.Refused)(nil); s.json && errors.As(err, &r) && r.Body != nil {
@@ -125,7 +137,7 @@ func present[T any](s *session, raw []byte, err error, table func(*T) error, als
 	}
 	for _, v := range also {
 		if json.Unmarshal(raw, v) != nil {
-			return errNotOurs
+			return errProtocol
 		}
 	}
 	if s.json {
@@ -133,14 +145,32 @@ func present[T any](s *session, raw []byte, err error, table func(*T) error, als
 	}
 	var v T
 	if json.Unmarshal(raw, &v) != nil {
-		return errors.Join(err, errNotOurs)
+		return errors.Join(err, errProtocol)
 	}
 	return errors.Join(err, table(&v))
 }
 
-var errNotOurs = errors.New("the answer is not of this protocol: look at --hub and --api, or use --json")
+// answer shows what a command has made: as JSON if s.json is set, else as pairs.
+func (s *session) answer(v any, pairs ...string) error {
+	if s.json {
+		raw, err := json.Marshal(v)
+		return errors.Join(err, show.JSON(s.out, raw))
+	}
+	return show.Pairs(s.out, pairs...)
+}
 
-var errCount = errors.New("--count is 1 or more, or left away")
+// decoded reads the answer to a request whose answer the command uses and does not show.
+func decoded[T any](a *http.Response, err error) (v T, _ error) {
+	raw, err := ask.Read(a, err)
+	if err == nil && json.Unmarshal(raw, &v) != nil {
+		err = errProtocol
+	}
+	return v, err
+}
+
+var errProtocol = errors.New("the answer is not of this protocol: look at --hub and --api, or use --json")
+
+var errCount = errors.New("--count is 1 or more, or left out")
 
 // text gives what a pointer points to, or nothing.
 func text[T ~string](p *T) string {

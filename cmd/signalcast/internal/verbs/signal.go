@@ -2,14 +2,12 @@ package verbs
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
 
-	"github.com/signalcast/signalcast/cmd/signalcast/internal/settings"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/show"
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
@@ -20,16 +18,12 @@ type Signal struct {
 }
 
 type signalShow struct {
-	settings.Flags
+	public
 	Signal uuid.UUID `arg:"" help:"The id of the call."`
 }
 
 // Run shows.
-func (c *signalShow) Run(ctx context.Context, s *Streams) error {
-	at, err := reading(&c.Flags, s)
-	if err != nil {
-		return err
-	}
+func (c *signalShow) Run(ctx context.Context, at *session) error {
 	a, err := at.GetSignal(ctx, c.Signal)
 	return known(finish(at, a, err, func(v *client.Signal) error { return signalPairs(at, v) }), "Look at the id: it is in the receipt of the call")
 }
@@ -69,7 +63,7 @@ func signalPairs(s *session, v *client.Signal) error {
 
 // Receipt is `signalcast receipt`.
 type Receipt struct {
-	settings.Flags
+	public
 	Signal uuid.UUID `arg:"" help:"The id of the call."`
 }
 
@@ -80,26 +74,8 @@ type receipt struct {
 	Resolution *client.Outcome      `json:"resolution"`
 }
 
-// UnmarshalJSON reads both; the embedded one may have a reader of its own.
-func (r *receipt) UnmarshalJSON(raw []byte) error {
-	var rest struct {
-		Events     []client.SignalEvent `json:"events"`
-		Resolution *client.Outcome      `json:"resolution"`
-	}
-	if err := json.Unmarshal(raw, &r.Signal); err != nil {
-		return err
-	}
-	err := json.Unmarshal(raw, &rest)
-	r.Events, r.Resolution = rest.Events, rest.Resolution
-	return err
-}
-
 // Run shows.
-func (c *Receipt) Run(ctx context.Context, s *Streams) error {
-	at, err := reading(&c.Flags, s)
-	if err != nil {
-		return err
-	}
+func (c *Receipt) Run(ctx context.Context, at *session) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, receiptAt(at.at, c.Signal.String()), nil)
 	if err != nil {
 		return err

@@ -2,7 +2,6 @@ package verbs
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/url"
 	"strings"
@@ -22,32 +21,27 @@ type Signer struct {
 	Revoke   signerRevoke   `cmd:"" help:"Take that back, for ever. What it signed stays."`
 }
 
-// byApp lets an app act with what it was granted, in place of the operator key.
+// byApp are the flags of a command that sends the token of an app to the hub, or else the operator key.
 type byApp struct {
+	settings.Flags
 	AppToken string `name:"app-token" help:"File with the access token of an app (dat_…), mode 0600: the key is of its grant, and may have each scope of it. It is needed with new, register and revoke alike." placeholder:"FILE"`
 }
 
-// acting opens the hub with the app's token, or else with the operator key.
-func (b *byApp) acting(f *settings.Flags, s *Streams) (*session, error) {
+// Provide opens the hub for Run.
+func (b *byApp) Provide(s *Streams) (*session, error) {
 	if b.AppToken == "" {
-		return writing(f, s)
+		return writing(&b.Flags, s)
 	}
-	at, err := f.Address()
-	if err != nil {
-		return nil, err
-	}
-	token, err := settings.AppToken(b.AppToken)
-	if err == nil {
-		err = f.MaySend(at)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return open(f, s, at, token)
+	return connect(&b.Flags, s, func(hub string) (string, error) {
+		token, err := settings.AppToken(b.AppToken)
+		if err != nil {
+			return "", err
+		}
+		return token, b.MaySend(hub)
+	})
 }
 
 type signerNew struct {
-	settings.Flags
 	byApp
 	File   string `arg:"" help:"The file, which must not be there yet." type:"path"`
 	Issuer string `help:"Under whose name messages are signed; without it the hub's address and /api/protocol/v1." placeholder:"URL"`
@@ -62,23 +56,15 @@ type made struct {
 }
 
 // Run makes a key for the passport of the operator key.
-func (n *signerNew) Run(ctx context.Context, s *Streams) error {
-	at, err := n.acting(&n.Flags, s)
-	if err != nil {
-		return err
-	}
+func (n *signerNew) Run(ctx context.Context, at *session) error {
 	if n.Issuer == "" {
 		n.Issuer = at.at + "/api/protocol/v1"
 	} else if u, err := url.Parse(n.Issuer); err != nil || u.Host == "" || u.User != nil || strings.ContainsAny(n.Issuer, "\n\r") {
 		return errors.New("--issuer is no address; write it like https://hub.example/api/protocol/v1")
 	}
-	raw, err := ask.Read(at.GetMe(ctx))
+	me, err := decoded[client.OwnPassport](at.GetMe(ctx))
 	if err != nil {
 		return err
-	}
-	var me client.OwnPassport
-	if json.Unmarshal(raw, &me) != nil {
-		return errors.New("the hub's answer holds no passport: look at --hub")
 	}
 	draft := signer.Key{DenpaID: me.DenpaID.String(), Issuer: n.Issuer}
 	if me.Grant != nil {
@@ -90,16 +76,11 @@ func (n *signerNew) Run(ctx context.Context, s *Streams) error {
 		return err
 	}
 	out := made{key.PublicKey, key.DenpaID, key.Issuer, n.File}
-	if at.json {
-		raw, err := json.Marshal(out)
-		return errors.Join(err, show.JSON(at.out, raw))
-	}
-	return show.Pairs(at.out, "Public key", out.PublicKey, "Passport", out.DenpaID, "Issuer", out.Issuer, "Stored in", out.Stored,
+	return at.answer(out, "Public key", out.PublicKey, "Passport", out.DenpaID, "Issuer", out.Issuer, "Stored in", out.Stored,
 		"Next", "signalcast signer register "+out.Stored+" --scope signal:create")
 }
 
 type signerRegister struct {
-	settings.Flags
 	byApp
 	File  string   `arg:"" help:"The file of the key." type:"path"`
 	Scope []string `required:"" help:"What it may sign, as signal:create; one for each type of message. An operator key can give those of its permissions."`
@@ -116,16 +97,15 @@ func (r *signerRegister) Run(ctx context.Context, s *Streams) error {
 	if err != nil {
 		return err
 	}
-	at, err := r.acting(&r.Flags, s)
+	at, err := r.Provide(s)
 	if err != nil {
 		return err
 	}
-	raw, err := ask.Read(at.ChallengeSigner(ctx, client.SignerChallengeDraft{PublicKey: key.PublicKey}))
+	c, err := decoded[client.SignerChallenge](at.ChallengeSigner(ctx, client.SignerChallengeDraft{PublicKey: key.PublicKey}))
 	if err != nil {
 		return r.advise(ask.Harmless(err))
 	}
-	var c client.SignerChallenge
-	if json.Unmarshal(raw, &c) != nil || c.Challenge == "" {
+	if c.Challenge == "" {
 		return errors.New("the hub's answer holds no challenge: look at --hub")
 	}
 	expires := time.Now().UTC().AddDate(0, 0, r.Days).Truncate(time.Second)
@@ -145,28 +125,17 @@ func signerPairs(at *session) func(*client.Signer) error {
 }
 
 func (r *signerRegister) advise(err error) error {
-	err = ask.MayHave(err, "Run the command again: a key that is registered already is told")
-	no := (*ask.Refused)(nil)
-	if !errors.As(err, &no) {
-		return err
-	}
-	switch no.Code {
-	case "signer_exists":
-		no.Do = "It is registered already: sign with `signalcast message sign`"
-	case "signer_revoked":
-		no.Do = "A key that was revoked never comes back: make a new one with `signalcast signer new`"
-	case "invalid_proof":
-		no.Do = "The key was made under another issuer or passport: make one for this hub with `signalcast signer new`, and --issuer if the hub has another name"
-	case "insufficient_scope":
-		no.Do = "An operator key gives no more than signal:create, prediction:create and those of broadcasts and stations; for others take an app's token with --app-token"
-	case "limit_reached":
-		no.Do = "Revoke a signer that you do not use: signalcast signer revoke FILE"
-	}
-	return err
+	err = ask.MayHave(err, "Run the command again: the answer says whether the key is registered")
+	return ask.Advise(err, map[string]string{
+		"signer_exists":      "It is registered already: sign with `signalcast message sign`",
+		"signer_revoked":     "A key that was revoked never comes back: make a new one with `signalcast signer new`",
+		"invalid_proof":      "The key was made under another issuer or passport: make one for this hub with `signalcast signer new`, and --issuer if the hub has another name",
+		"insufficient_scope": "An operator key gives no more than signal:create, prediction:create and those of broadcasts and stations; for others take an app's token with --app-token",
+		"limit_reached":      "Revoke a signer that you do not use: signalcast signer revoke FILE",
+	})
 }
 
 type signerRevoke struct {
-	settings.Flags
 	byApp
 	File string `arg:"" help:"The file of the key." type:"path"`
 }
@@ -177,7 +146,7 @@ func (r *signerRevoke) Run(ctx context.Context, s *Streams) error {
 	if err != nil {
 		return err
 	}
-	at, err := r.acting(&r.Flags, s)
+	at, err := r.Provide(s)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ import (
 type Watch struct {
 	settings.Flags
 	Channels []string `arg:"" optional:"" help:"What to read, as signals, market:701122, operator:mara_k, resolutions, live, me. Without it signals."`
-	Count    int      `help:"End after so many events." placeholder:"N"`
+	Count    int      `help:"End after this many events." placeholder:"N"`
 	State    string   `help:"File that keeps how far was read, so that the next run goes on from there." type:"path" placeholder:"FILE"`
 }
 
@@ -34,8 +34,8 @@ type watched struct {
 	Prev    int64           `json:"prev,omitempty"`
 	Type    string          `json:"type,omitempty"`
 	At      *time.Time      `json:"at,omitempty"`
-	From    int64           `json:"from,omitempty"`   // of a gap: what lies behind it
-	Oldest  int64           `json:"oldest,omitempty"` // and before this is gone
+	From    int64           `json:"from,omitempty"`   // of a gap: the last event before it
+	Oldest  int64           `json:"oldest,omitempty"` // of a gap: the first event after it
 	Error   string          `json:"error,omitempty"`
 	Data    json.RawMessage `json:"data,omitempty"`
 }
