@@ -1,5 +1,4 @@
--- The table of the limits: a signal with the indexes that its reads need and no
--- more, in a schema of its own beside the product's.
+-- The table of the limits: a signal with only the indexes that its reads need, in another schema than the product's.
 SET client_min_messages = warning;
 DROP SCHEMA IF EXISTS bench_anchor CASCADE;
 CREATE SCHEMA bench_anchor;

@@ -1,29 +1,29 @@
 package main
 
 import (
-	"context"
-	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/signalcast/signalcast/test/system/stack"
 )
 
 const (
-	bookMarkets = 50_000 // of the primary venue, open and priced
+	bookMarkets = 50_000 // of the primary venue, open and with a price
 	perEvent    = 4
 	vocabulary  = 30_000
 	firstMarket = 90_000_000
 )
 
-// agos are the moments of which each market of the book has a snapshot.
-var agos = []time.Duration{25 * time.Hour, 7 * time.Hour, 2 * time.Hour, 20 * time.Minute, time.Second}
+// ofBook selects the markets of the book.
+const ofBook = " WHERE market_id BETWEEN '90000000' AND '90049999'"
 
-// book makes the titles of many markets, of words that are as often as words are.
+// ages are the ages of the snapshots of each market of the book; the last one has the current price.
+var ages = []time.Duration{25 * time.Hour, 7 * time.Hour, 2 * time.Hour, 20 * time.Minute, time.Second}
+
+// book makes the titles of many markets, of words with the frequencies of natural words.
 type book struct {
 	words []string
 	pick  *rand.Zipf
@@ -43,7 +43,7 @@ func newBook() *book {
 	return k
 }
 
-// often is a word by how often it is used, any is one of all.
+// often returns a word with the probability of its frequency; any returns each word with the same probability.
 func (k *book) often() string { return k.words[k.pick.Uint64()] }
 func (k *book) any() string   { return k.words[k.r.IntN(vocabulary)] }
 
@@ -55,15 +55,14 @@ func (k *book) title() string {
 	return "Will the " + strings.Join(words, " ") + "?"
 }
 
-// query is what somebody types: a word, its beginning, two, a typo, a whole phrase.
+// query returns a text to search for: a word, its beginning, two words, a typing error, or a phrase.
 func (k *book) query() string {
 	a, b := k.often(), k.any()
 	return []string{a, b[:3], a + " " + b, b[1:] + "x", "will the " + a + " " + k.often(), k.often() + " " + a}[k.r.IntN(6)]
 }
 
-// addBook stores the markets with their prices and, for the limit, their titles in
-// a table with Postgres's own index of words.
-func (d *seed) addBook(ctx context.Context) error {
+// addBook inserts the markets with their prices and, for the limit, their titles into a table with a Postgres index of words.
+func (s *system) addBook() {
 	k, now := newBook(), time.Now().UTC().Truncate(time.Millisecond)
 	lanes := []string{"POLITICS", "CRYPTO", "SPORT", "CULTURE", "MUSIC", "TECH", "ECONOMY", "SCIENCE", "WORLD", "ENTERTAINMENT"}
 	var markets, quotes, prices, docs [][]any
@@ -76,74 +75,54 @@ func (d *seed) addBook(ctx context.Context) error {
 		volume := k.r.ExpFloat64() * 20_000
 		markets = append(markets, []any{
 			id, "polymarket", title, strings.ReplaceAll(strings.ToLower(title[:len(title)-1]), " ", "-"), "open",
-			now.Add(time.Duration(1+k.r.IntN(200)) * 24 * time.Hour), lanes[k.r.IntN(len(lanes))], "", event, "About " + event, now, now, now,
+			now.Add(time.Duration(1+k.r.IntN(200)) * 24 * time.Hour), lanes[k.r.IntN(len(lanes))], "", event, "About " + event,
+			now, now, now,
 		})
 		yes := 500 + k.r.IntN(9000)
 		quotes = append(quotes, []any{id, yes, now, volume, volume, volume / 20, volume / 10})
-		for n, ago := range agos {
-			if n < len(agos)-1 {
-				prices = append(prices, []any{id, now.Add(-ago), min(max(yes+k.r.IntN(800)-400, 1), 9999)})
-			} else {
-				prices = append(prices, []any{id, now.Add(-ago), yes})
+		for n, age := range ages {
+			price := yes
+			if n < len(ages)-1 {
+				price = min(max(yes+k.r.IntN(800)-400, 1), 9999)
 			}
+			prices = append(prices, []any{id, now.Add(-age), price})
 		}
 		docs = append(docs, []any{id, title, volume})
 	}
-	if _, err := d.db.Exec(ctx, "CREATE TABLE bench.docs (id text PRIMARY KEY, title text, volume double precision)"); err != nil {
-		return err
-	}
+	s.exec("CREATE TABLE bench.docs (id text PRIMARY KEY, title text, volume double precision)")
 	for _, t := range []struct {
-		schema, name string
-		columns      []string
-		rows         [][]any
+		name, columns string
+		rows          [][]any
 	}{
-		{"api", "markets", []string{
-			"market_id", "provider", "title", "slug", "status", "end_date", "lane", "category", "event_key", "event_title",
-			"fetched_at", "created_at", "updated_at",
-		}, markets},
-		{"api", "market_quotes", []string{"market_id", "yes_bps", "at", "volume", "volume_usd", "volume24h", "liquidity"}, quotes},
-		{"api", "market_prices", []string{"market_id", "at", "yes_bps"}, prices},
-		{"bench", "docs", []string{"id", "title", "volume"}, docs},
+		{
+			"api.markets",
+			"market_id provider title slug status end_date lane category event_key event_title fetched_at created_at updated_at",
+			markets,
+		},
+		{"api.market_quotes", "market_id yes_bps at volume volume_usd volume24h liquidity", quotes},
+		{"api.market_prices", "market_id at yes_bps", prices},
+		{"bench.docs", "id title volume", docs},
 	} {
-		if _, err := d.db.CopyFrom(ctx, pgx.Identifier{t.schema, t.name}, t.columns, pgx.CopyFromRows(t.rows)); err != nil {
-			return fmt.Errorf("fill %s: %w", t.name, err)
-		}
+		s.copy(t.name, strings.Fields(t.columns), len(t.rows), func(i int) []any { return t.rows[i] })
 	}
-	_, err := d.db.Exec(ctx, "CREATE INDEX ON bench.docs USING gin (to_tsvector('simple', title))")
-	if err != nil {
-		return err
-	}
-	return d.settle(ctx, "api.markets", "api.market_quotes", "api.market_prices", "bench.docs")
+	s.exec("CREATE INDEX ON bench.docs USING gin (to_tsvector('simple', title))")
+	s.settle("api.markets", "api.market_quotes", "api.market_prices", "bench.docs")
 }
 
-// dropBook takes the book away, so that what follows it is measured without.
-func (d *seed) dropBook(ctx context.Context) error {
-	for _, t := range []string{"markets", "market_quotes", "market_prices"} {
-		if _, err := d.db.Exec(ctx, "DELETE FROM api."+t+" WHERE market_id BETWEEN '90000000' AND '90049999'"); err != nil {
-			return err
-		}
+// dropBook deletes the markets of the book, because the following sections are measured without them.
+func (s *system) dropBook() {
+	tables := []string{"api.markets", "api.market_quotes", "api.market_prices"}
+	for _, t := range tables {
+		s.exec("DELETE FROM " + t + ofBook)
 	}
-	return d.settle(ctx, "api.markets", "api.market_quotes", "api.market_prices")
+	s.settle(tables...)
 }
 
-// moved renews the prices of the book, as a sweep does, and waits until the wire
-// shows what moved.
-func (d *seed) moved(ctx context.Context, hub string) error {
-	if _, err := d.db.Exec(ctx, "UPDATE api.market_quotes SET at = now() WHERE market_id BETWEEN '90000000' AND '90049999'"); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
-	defer cancel()
-	for {
-		status, res, err := get(ctx, hub+"/api/wire?limit=200", nil)
-		if err == nil && status == http.StatusOK {
-			if body, err := io.ReadAll(res.Body); err == nil && len(body) > 20_000 {
-				return nil
-			}
-		}
-		if ctx.Err() != nil {
-			return fmt.Errorf("the wire stays empty: status %d, %w", status, err)
-		}
-		pause(ctx, 200*time.Millisecond)
-	}
+// refreshBook dates the quotes of the book now, as a sweep does, and waits until a page of the wire is full.
+func (s *system) refreshBook(hub string) {
+	s.exec("UPDATE api.market_quotes SET at = now()" + ofBook)
+	stack.Eventually(s.b, 3*time.Minute, "a full page of the wire", func() bool {
+		a := stack.Get(s.b, hub+"/api/wire?limit=200")
+		return a.Status == http.StatusOK && len(a.Body) > 20_000
+	})
 }

@@ -1,9 +1,7 @@
-// Command bench measures the running product against the limits beside it: the
-// same bytes served by nginx, one durable INSERT of pgbench, one raw UPDATE, a
-// bare gRPC call. Each limit is measured in the same run, in turn with ours, so
-// a number means the same on any machine.
+// Command bench measures the running product and, in the same run, a limit for each measurement: nginx with the same bytes, one
+// durable INSERT of pgbench, one raw UPDATE, a bare gRPC call. Product and limit alternate, so their ratio depends little on
+// the machine. With -against it compares this tree with an older one.
 //
-// It starts its own stack on 127.0.0.1 with a durable Postgres on disk, fills the
-// database, prints RATIO lines and writes bench.json. It ends only what it
-// started and never judges a build: a missed target is printed, not failed.
+// It starts systems of the harness test/system/stack on 127.0.0.1 with a durable Postgres on disk, fills the database, prints
+// RATIO lines and writes bench.json. A missed target is printed and is no error. Start reading at sections in main.go.
 package main

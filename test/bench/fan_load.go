@@ -1,241 +1,146 @@
-//go:build linux
-
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
-	"net/url"
+	"io"
+	"net"
+	"net/http"
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
+	"sync"
 	"time"
+
+	"github.com/gobwas/ws"
+
+	"github.com/signalcast/signalcast/test/system/stack"
 )
 
 const (
-	// fanMark begins the time at which a message was published, 16 hex digits of
-	// nanoseconds. Whatever a server puts around it, it comes back in the delivery.
+	// fanMark begins the time of a message, 16 hexadecimal digits of nanoseconds. Every server returns it in the delivery.
 	fanMark = "@@"
-	// settleTime is how long connections stand idle before memory is read.
+	// perAddress is the number of listeners of one address; the service allows more.
+	perAddress = 16
+	// settleTime is how long connections are idle before memory is read.
 	settleTime = 2 * time.Second
-	// lateTime is how long deliveries are waited for that are still missing.
+	// lateTime is how long missing deliveries are waited for.
 	lateTime = 10 * time.Second
+
+	fanSize   = 200 // bytes of one text on the wire
+	fanWindow = 8   // messages in flight in a burst
+	fanRate   = 3   // single messages a second
 )
 
-// fan is ten thousand listeners and what publishes to them, in one thread: nothing
-// of it waits for anything but the kernel, so that its own work stays small and alike
-// for every server.
+// fan has the listeners and publishes to them, on one core. Every message carries the time of its call.
 type fan struct {
-	o       fanOptions
-	pid     int
-	poll    int         // epoll
-	open    []*listener // by descriptor
-	count   int         // connected
-	lost    int
-	posters []*poster // that have nothing under way
-	busy    int       // posters that wait for an answer
-	pad     string
-	buf     []byte
-	fail    error
+	url, publish, hello string // of the socket; to post a message to; first text of each listener
+	conns, pid          int
+	length              time.Duration
+	http                *http.Client
+	open                []net.Conn
+	pad                 string
 
-	got    int
-	reads  int // that brought something
-	length int // of the last text that carried a mark
-	newest int64
+	mu     sync.Mutex
+	busy   int             // requests that publish
+	got    int             // deliveries
+	lost   int             // listeners
+	frame  int             // bytes of the last text with a mark
+	newest int64           // latest mark received
+	timed  bool            // deliveries add to first and waits
 	first  []time.Duration // until the first listener had a message
 	waits  []time.Duration // of all deliveries
-	timed  bool
+	fail   error
 }
 
-type fanOptions struct {
-	socket, publish *url.URL
-	hello           string
-	conns, size     int
-	window          int
-	rate            float64
-	length          time.Duration
-	gone            bool
-}
-
-// fanLoad connects, publishes single messages and bursts, and leaves.
-func fanLoad(ctx context.Context, args []string) error {
-	var o fanOptions
-	var socket, publish string
-	var pid int
+// fanLoad is the program that connects, publishes single messages and bursts, and disconnects.
+func fanLoad(ctx context.Context, args []string) {
+	f := &fan{http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: fanWindow}}}
 	fs := flag.NewFlagSet("fan-load", flag.ContinueOnError)
-	fs.StringVar(&socket, "url", "", "of the socket")
-	fs.StringVar(&publish, "publish", "", "where a message is posted")
-	fs.StringVar(&o.hello, "hello", "", "text frame that is sent first")
-	fs.IntVar(&o.conns, "conns", 0, "listeners")
-	fs.IntVar(&o.size, "size", 200, "bytes of one text on the wire")
-	fs.IntVar(&o.window, "window", 8, "messages in flight in a burst")
-	fs.Float64Var(&o.rate, "rate", 3, "single messages a second")
-	fs.DurationVar(&o.length, "for", 6*time.Second, "length of each phase")
-	fs.BoolVar(&o.gone, "gone", false, "wait for the memory when all have left")
-	fs.IntVar(&pid, "pid", 0, "the server")
-	if err := fs.Parse(args); err != nil {
-		return err
-	}
-	var err, err2 error
-	o.socket, err = url.Parse(socket)
-	o.publish, err2 = url.Parse(publish)
-	if err := errors.Join(err, err2); err != nil {
-		return err
-	}
-	f := &fan{o: o, pid: pid, buf: make([]byte, 64<<10)}
-	if f.poll, err = syscall.EpollCreate1(0); err != nil {
-		return err
-	}
-	found, err := f.measure(ctx)
-	if err != nil {
-		return err
-	}
-	return json.NewEncoder(os.Stdout).Encode(found)
-}
-
-func (f *fan) measure(ctx context.Context) (fanFound, error) {
+	fs.StringVar(&f.url, "url", "", "of the socket")
+	fs.StringVar(&f.publish, "publish", "", "URL to which a message is posted")
+	fs.StringVar(&f.hello, "hello", "", "text that each listener sends first")
+	fs.IntVar(&f.conns, "conns", 0, "listeners")
+	fs.DurationVar(&f.length, "for", 6*time.Second, "length of each phase")
+	gone := fs.Bool("gone", false, "wait for the memory after all have left")
+	fs.IntVar(&f.pid, "pid", 0, "process of the server")
+	check(fs.Parse(args))
 	found := fanFound{Base: resident(f.pid)}
 	cpu, began := procTime(f.pid), time.Now()
-	if err := f.connect(); err != nil {
-		return found, fmt.Errorf("connect: %w", err)
-	}
-	found.Connect = fanPhase{Deliveries: f.count, CPU: procTime(f.pid) - cpu, Took: time.Since(began)}
-	f.wait(ctx, settleTime, func() bool { return false })
+	f.connect(ctx)
+	found.Connect = fanPhase{Deliveries: f.conns, CPU: procTime(f.pid) - cpu, Took: time.Since(began)}
+	time.Sleep(settleTime)
 	found.Idle = resident(f.pid)
-	if err := f.warm(ctx); err != nil {
-		return found, err
-	}
-	found.Frame = f.length
-	f.timed = true
-	found.Steady = f.phase(ctx, f.single)
+	f.warm()
+	found.Frame, f.timed = f.frame, true
+	found.Steady = f.phase(f.single)
 	f.timed = false
 	found.P50, found.P99 = quantile(f.waits, 0.5), quantile(f.waits, 0.99)
 	found.First, found.Late = quantile(f.first, 0.5), quantile(f.first, 0.99)
-	found.Burst = f.phase(ctx, f.burst)
+	found.Burst = f.phase(f.burst)
 	found.Loaded, found.Lost = resident(f.pid), f.lost
-	f.leave()
-	if f.o.gone {
-		found.Gone, found.GoneAfter = f.settle(ctx, found.Base)
+	for _, conn := range f.open {
+		_ = conn.Close()
 	}
-	return found, errors.Join(f.fail, ctx.Err())
+	if *gone {
+		found.Gone, found.GoneAfter = f.settle(found.Base)
+	}
+	check(f.fail)
+	check(json.NewEncoder(os.Stdout).Encode(found))
 }
 
-// warm publishes until everybody hears, and finds how much has to be added to a
-// message for its size on the wire.
-func (f *fan) warm(ctx context.Context) error {
-	for range 2 {
-		f.post()
-		want := f.got + f.count
-		if !f.wait(ctx, lateTime, func() bool { return f.got >= want && f.busy == 0 }) {
-			return errors.Join(f.fail, fmt.Errorf("%d of %d listeners have the first message, %d were lost", f.count-(want-f.got), f.count, f.lost))
+// connect opens all listeners.
+func (f *fan) connect(ctx context.Context) {
+	var mu sync.Mutex
+	var fail error
+	stack.Each(f.conns, 16, func(i int) {
+		group := i / perAddress
+		from := &net.TCPAddr{IP: net.IPv4(127, byte(1+group>>16), byte(group>>8), byte(group))}
+		conn, in, _, err := ws.Dialer{Timeout: 20 * time.Second, NetDial: (&net.Dialer{LocalAddr: from}).DialContext}.
+			Dial(ctx, "ws"+strings.TrimPrefix(f.url, "http"))
+		if err == nil && f.hello != "" {
+			err = ws.WriteFrame(conn, ws.MaskFrameInPlace(ws.NewTextFrame([]byte(f.hello))))
 		}
-		f.pad += strings.Repeat("x", max(0, f.o.size-f.length))
-	}
-	return nil
+		mu.Lock()
+		defer mu.Unlock()
+		if err != nil {
+			fail = fmt.Errorf("listener %d: %w", i, err)
+			return
+		}
+		f.open = append(f.open, conn)
+		if in == nil { // no frame came with the handshake
+			in = bufio.NewReader(conn)
+		}
+		go f.listen(conn, in)
+	})
+	check(fail)
 }
 
-// phase runs a way of publishing and waits for the last deliveries.
-func (f *fan) phase(ctx context.Context, publish func(context.Context) int) fanPhase {
-	base, reads, cpu, began := f.got, f.reads, procTime(f.pid), time.Now()
-	sent := publish(ctx)
-	want := base + sent*f.o.conns
-	f.wait(ctx, lateTime, func() bool { return f.got >= want })
-	return fanPhase{
-		Sent: sent, Deliveries: f.got - base, Missing: want - f.got, Reads: f.reads - reads,
-		CPU: procTime(f.pid) - cpu, Took: time.Since(began),
-	}
-}
-
-// single publishes one message at a time.
-func (f *fan) single(ctx context.Context) (sent int) {
-	every := time.Duration(float64(time.Second) / f.o.rate)
-	end := time.Now().Add(f.o.length)
-	for next := time.Now(); next.Before(end) && ctx.Err() == nil && f.fail == nil; next = next.Add(every) {
-		f.wait(ctx, time.Until(next), func() bool { return false })
-		// A server that answers only when everybody has the message may be behind.
-		if f.wait(ctx, lateTime, func() bool { return len(f.posters) > 0 }) {
-			f.post()
-			sent++
+// listen reads a listener until its end.
+func (f *fan) listen(conn net.Conn, in *bufio.Reader) {
+	var text []byte
+	for {
+		h, err := ws.ReadHeader(in)
+		if err == nil {
+			text = append(text[:0], make([]byte, h.Length)...)
+			_, err = io.ReadFull(in, text)
 		}
-	}
-	return sent
-}
-
-// burst keeps messages in flight.
-func (f *fan) burst(ctx context.Context) (sent int) {
-	base, end := f.got, time.Now().Add(f.o.length)
-	for time.Now().Before(end) && ctx.Err() == nil && f.fail == nil {
-		f.wait(ctx, time.Until(end), func() bool {
-			return sent-(f.got-base)/f.o.conns < f.o.window && f.busy < f.o.window
-		})
-		if time.Now().Before(end) {
-			f.post()
-			sent++
+		if err == nil && h.OpCode == ws.OpPing {
+			err = ws.WriteFrame(conn, ws.MaskFrame(ws.NewPongFrame(text)))
 		}
-	}
-	return sent
-}
-
-// settle waits until the server has given back what the listeners took.
-func (f *fan) settle(ctx context.Context, base int64) (int64, time.Duration) {
-	began, least := time.Now(), int64(0)
-	for ctx.Err() == nil && time.Since(began) < 20*time.Second {
-		if now := resident(f.pid); least == 0 || now < least {
-			least = now
+		if err != nil {
+			f.mu.Lock()
+			f.lost++
+			f.mu.Unlock()
+			return
 		}
-		if least <= base+base/10 {
-			break
+		if h.OpCode == ws.OpText {
+			f.deliver(text)
 		}
-		pause(ctx, 100*time.Millisecond)
-	}
-	return least, time.Since(began)
-}
-
-// wait takes what comes until done, at most for a while; it tells whether it is done.
-func (f *fan) wait(ctx context.Context, most time.Duration, done func() bool) bool {
-	events := make([]syscall.EpollEvent, 512)
-	for end := time.Now().Add(most); ; {
-		if done() {
-			return true
-		}
-		left := time.Until(end)
-		if left <= 0 || ctx.Err() != nil || f.fail != nil {
-			return false
-		}
-		n, err := syscall.EpollWait(f.poll, events, int(min(left, time.Second).Milliseconds())+1)
-		if err != nil && !errors.Is(err, syscall.EINTR) {
-			f.fail = err
-			return false
-		}
-		for i := range max(n, 0) {
-			f.ready(int(events[i].Fd))
-		}
-	}
-}
-
-// ready takes what a descriptor has.
-func (f *fan) ready(fd int) {
-	l := f.open[fd]
-	n, err := syscall.Read(fd, f.buf)
-	switch {
-	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.EINTR):
-	case n <= 0 && l.poster != nil:
-		f.fail = fmt.Errorf("the publisher's connection ended: %w", err)
-	case n <= 0:
-		_ = syscall.Close(fd)
-		f.open[fd] = nil
-		f.count--
-		f.lost++
-	case l.poster != nil:
-		f.answered(l.poster, f.buf[:n])
-	default:
-		f.reads++
-		l.feed(f.buf[:n], f.deliver)
 	}
 }
 
@@ -245,19 +150,161 @@ func (f *fan) deliver(text []byte) {
 	if i < 0 || i+18 > len(text) {
 		return
 	}
-	ns, err := strconv.ParseInt(string(text[i+2:i+18]), 16, 64)
+	at, err := strconv.ParseInt(string(text[i+2:i+18]), 16, 64)
 	if err != nil {
 		return
 	}
+	took := time.Duration(time.Now().UnixNano() - at)
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.got++
-	f.length = len(text)
+	f.frame = len(text)
 	if !f.timed {
 		return
 	}
-	took := time.Duration(time.Now().UnixNano() - ns)
 	f.waits = append(f.waits, took)
-	if ns > f.newest {
-		f.newest = ns
+	if at > f.newest {
+		f.newest = at
 		f.first = append(f.first, took)
 	}
+}
+
+// until waits for at most the given time until done is true, and reports whether it is.
+func (f *fan) until(most time.Duration, done func() bool) bool {
+	for end := time.Now().Add(most); ; time.Sleep(500 * time.Microsecond) {
+		f.mu.Lock()
+		is, failed := done(), f.fail != nil
+		f.mu.Unlock()
+		if is || failed || time.Now().After(end) {
+			return is
+		}
+	}
+}
+
+// post publishes a message with its time.
+func (f *fan) post() {
+	f.mu.Lock()
+	f.busy++
+	f.mu.Unlock()
+	body := fmt.Sprintf(`{"m":"%s%016x","pad":"%s"}`, fanMark, time.Now().UnixNano(), f.pad)
+	go func() {
+		res, err := f.http.Post(f.publish, "application/json", strings.NewReader(body))
+		if err == nil {
+			if _ = res.Body.Close(); res.StatusCode != http.StatusNoContent {
+				err = fmt.Errorf("a message was answered %s", res.Status)
+			}
+		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.busy--
+		if err != nil {
+			f.fail = err
+		}
+	}()
+}
+
+// warm publishes twice and chooses the padding with which a text has its size on the wire.
+func (f *fan) warm() {
+	for range 2 {
+		want := f.got + f.conns
+		f.post()
+		if !f.until(lateTime, func() bool { return f.got >= want && f.busy == 0 }) {
+			check(f.fail)
+			check(fmt.Errorf("%d of %d listeners have the first message, %d were lost", f.conns-(want-f.got), f.conns, f.lost))
+		}
+		f.pad += strings.Repeat("x", max(0, fanSize-f.frame))
+	}
+}
+
+// phase runs a way of publishing and waits for the last deliveries.
+func (f *fan) phase(publish func() int) fanPhase {
+	base, cpu, began := f.got, procTime(f.pid), time.Now()
+	want := base + publish()*f.conns
+	f.until(lateTime, func() bool { return f.got >= want })
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return fanPhase{Deliveries: f.got - base, Missing: want - f.got, CPU: procTime(f.pid) - cpu, Took: time.Since(began)}
+}
+
+// single publishes one message at a time.
+func (f *fan) single() (sent int) {
+	end := time.Now().Add(f.length)
+	for next := time.Now(); next.Before(end); next = next.Add(time.Second / fanRate) {
+		time.Sleep(time.Until(next))
+		// A server that answers after the last write may be late.
+		if f.until(lateTime, func() bool { return f.busy < fanWindow }) {
+			f.post()
+			sent++
+		}
+	}
+	return sent
+}
+
+// burst has fanWindow messages in flight all the time.
+func (f *fan) burst() (sent int) {
+	base, end := f.got, time.Now().Add(f.length)
+	free := func() bool { return sent-(f.got-base)/f.conns < fanWindow && f.busy < fanWindow }
+	for f.until(time.Until(end), free) && time.Now().Before(end) {
+		f.post()
+		sent++
+	}
+	return sent
+}
+
+// settle waits up to 20 s until the server has released the memory of the listeners.
+func (f *fan) settle(base int64) (least int64, after time.Duration) {
+	began := time.Now()
+	for least = resident(f.pid); least > base+base/10 && time.Since(began) < 20*time.Second; time.Sleep(100 * time.Millisecond) {
+		least = min(least, resident(f.pid))
+	}
+	return least, time.Since(began)
+}
+
+// limitServer is the program of the limit where the references are missing. Its arguments are fanLimit or fanJoined, and an
+// address. It writes every body that is posted to /publish, in one frame, to all connections. All of them must be read.
+func limitServer(ctx context.Context, args []string) {
+	var mu sync.Mutex
+	var open []net.Conn
+	in := make(chan []byte, 1024)
+	go func() {
+		for frame := range in {
+			if args[0] == fanJoined {
+				time.Sleep(2 * time.Millisecond)
+				for len(in) > 0 {
+					frame = append(frame, <-in...)
+				}
+			}
+			mu.Lock()
+			for _, conn := range open {
+				_, _ = conn.Write(frame) // a listener that has left does not matter
+			}
+			mu.Unlock()
+		}
+	}()
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /ws", func(w http.ResponseWriter, r *http.Request) {
+		conn, _, _, err := ws.UpgradeHTTP(r, w)
+		if err != nil {
+			return // it has been answered
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		open = append(open, conn)
+	})
+	mux.HandleFunc("POST /publish", func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err == nil {
+			var frame []byte
+			frame, err = ws.CompileFrame(ws.NewTextFrame(body))
+			in <- frame
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		w.WriteHeader(http.StatusNoContent)
+	})
+	s := &http.Server{Addr: args[1], Handler: mux, ReadHeaderTimeout: time.Hour}
+	context.AfterFunc(ctx, func() { _ = s.Close() })
+	_ = s.ListenAndServe() // returns when ctx ends, or the caller finds no listener
 }

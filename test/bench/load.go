@@ -7,162 +7,103 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/url"
-	"strconv"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
 )
 
-// A client of net/http spends more on a request than the service does, on the
-// same two cores. This one writes bytes and reads the little that it needs.
+// client sends requests over one connection. A client of net/http spends more on a request than the services do, on the same
+// cores; this one writes bytes and reads the answer.
 type client struct {
-	conn net.Conn
+	net.Conn
 	in   *bufio.Reader
-	out  []byte
 	host string
 }
 
-// answer of one request.
-type answer struct {
-	status int
-	body   []byte // valid until the next request
+// dial connects to a service.
+func dial(base string) *client {
+	host := strings.TrimPrefix(base, "http://")
+	conn := must(net.Dial("tcp", host))
+	return &client{conn, bufio.NewReaderSize(conn, 8<<10), host}
 }
 
-func dial(ctx context.Context, base string) (*client, error) {
-	u, err := url.Parse(base)
+// post sends JSON with one header of authority and returns status and body of the answer.
+func (c *client) post(path, header, body string) (int, []byte, error) {
+	if err := c.SetDeadline(time.Now().Add(3 * time.Minute)); err != nil {
+		return 0, nil, err
+	}
+	_, err := fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\n%s\r\nContent-Length: %d\r\n\r\n%s",
+		path, c.host, header, len(body), body)
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, "tcp", u.Host)
+	res, err := http.ReadResponse(c.in, nil)
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
-	return &client{conn: conn, in: bufio.NewReaderSize(conn, 8<<10), host: u.Host}, nil
+	answer, err := io.ReadAll(res.Body)
+	return res.StatusCode, answer, err
 }
 
-func (c *client) close() { _ = c.conn.Close() }
-
-// post sends JSON with one header of authority and reads the answer.
-func (c *client) post(path, header string, body []byte) (answer, error) {
-	b := append(c.out[:0], "POST "...)
-	b = append(b, path...)
-	b = append(b, " HTTP/1.1\r\nHost: "...)
-	b = append(b, c.host...)
-	b = append(b, "\r\nContent-Type: application/json\r\n"...)
-	b = append(b, header...)
-	b = append(b, "\r\nContent-Length: "...)
-	b = strconv.AppendInt(b, int64(len(body)), 10)
-	b = append(b, "\r\n\r\n"...)
-	c.out = append(b, body...)
-	if err := c.conn.SetDeadline(time.Now().Add(3 * time.Minute)); err != nil {
-		return answer{}, err
-	}
-	if _, err := c.conn.Write(c.out); err != nil {
-		return answer{}, err
-	}
-	return c.read()
-}
-
-// read takes an answer with a Content-Length, as all answers to a post have.
-func (c *client) read() (answer, error) {
-	line, err := c.in.ReadSlice('\n')
-	if err != nil {
-		return answer{}, err
-	}
-	if len(line) < 12 {
-		return answer{}, fmt.Errorf("status line %q", line)
-	}
-	a := answer{}
-	if a.status, err = strconv.Atoi(string(line[9:12])); err != nil {
-		return a, err
-	}
-	length := -1
-	for {
-		line, err := c.in.ReadSlice('\n')
-		if err != nil {
-			return a, err
-		}
-		if len(line) <= 2 {
-			break
-		}
-		if name, value, ok := strings.Cut(string(line), ":"); ok && length < 0 && strings.EqualFold(name, "Content-Length") {
-			if length, err = strconv.Atoi(strings.TrimSpace(value)); err != nil {
-				return a, err
-			}
-		}
-	}
-	if length < 0 {
-		return a, errors.New("an answer without a length")
-	}
-	a.body = make([]byte, length)
-	_, err = io.ReadFull(c.in, a.body)
-	return a, err
-}
-
-// sent is what a stretch of load did.
+// sent is what load has sent.
 type sent struct {
 	n     int
-	away  int // answered 503: the machine was too busy with other work
+	shed  int // answered 503: the machine was too busy with other work
 	took  time.Duration
 	waits []time.Duration
 }
 
-// errAway is an answer that says "later"; it is counted and does not end a stretch.
-var errAway = errors.New("answered 503")
+// errShed is the error of a request that was answered 503; it is counted and does not end the load.
+var errShed = errors.New("answered 503")
+
+// errEnough ends a load without an error.
+var errEnough = errors.New("enough")
 
 func (s sent) rate() float64 { return float64(s.n) / s.took.Seconds() }
 
-// load keeps clients busy for a while. Each asks next for its request and tells
-// by an error that its answer is wrong, which ends the stretch.
-func load(ctx context.Context, base string, clients int, length time.Duration, one func(c *client) error) (sent, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
+// load sends requests from a number of clients for a time, or until one returns errEnough. Any other error ends the run.
+func (b *bench) load(base string, clients int, length time.Duration, one func(c *client) error) (all sent) {
+	ctx, cancel := context.WithCancelCause(b.ctx)
 	defer cancel(nil)
 	var (
-		wg  sync.WaitGroup
-		mu  sync.Mutex
-		all sent
+		wg sync.WaitGroup
+		mu sync.Mutex
 	)
 	conns := make([]*client, clients)
 	for i := range conns {
-		c, err := dial(ctx, base)
-		if err != nil {
-			return all, err
-		}
-		defer c.close()
-		conns[i] = c
+		conns[i] = dial(base)
+		defer func() { _ = conns[i].Close() }()
 	}
 	began := time.Now()
 	for _, c := range conns {
 		wg.Go(func() {
 			var waits []time.Duration
-			away := 0
-			for ctx.Err() == nil {
-				start := time.Now()
-				if start.Sub(began) >= length {
-					break
-				}
+			shed := 0
+			for start := time.Now(); ctx.Err() == nil && start.Sub(began) < length; start = time.Now() {
 				err := one(c)
-				if errors.Is(err, errAway) {
-					away++
-					pause(ctx, 100*time.Millisecond)
-					continue
-				}
-				if err != nil {
+				switch {
+				case err == nil:
+					waits = append(waits, time.Since(start))
+				case errors.Is(err, errShed):
+					shed++
+					time.Sleep(100 * time.Millisecond)
+				default:
 					cancel(err)
-					break
 				}
-				waits = append(waits, time.Since(start))
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			all.n += len(waits)
-			all.away += away
-			all.waits = append(all.waits, waits...)
+			all.n, all.shed, all.waits = all.n+len(waits), all.shed+shed, append(all.waits, waits...)
 		})
 	}
 	wg.Wait()
 	all.took = time.Since(began)
-	return all, context.Cause(ctx)
+	if err := context.Cause(ctx); !errors.Is(err, errEnough) {
+		check(err)
+	}
+	if all.shed > 0 {
+		b.report.note("%d requests were answered 503 and not counted", all.shed)
+	}
+	return all
 }

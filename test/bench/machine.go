@@ -4,191 +4,161 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
+
+	"github.com/prometheus/procfs"
+
+	"github.com/signalcast/signalcast/pkg/localdb"
+	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// The server under measure and what loads it each get a core of their own,
-// where a job asks for it.
+// Where a section asks for it, the measured server and its load have one core each.
 const (
 	serverCore = "0"
 	loadCore   = "1"
 )
 
-// tools looks for the foreign programs that the sections need.
-func tools(o options) error {
-	b := bench{options: o}
-	need := map[string]string{}
-	if b.wants("reads") {
-		need["nginx"], need["wrk"] = "nginx-light", "wrk"
-	}
-	if b.wants("reads") || b.wants("hop") || b.wants("fanout") || b.wants("clock") {
-		need["taskset"] = "util-linux"
-	}
-	var packages []string
-	for program, in := range need {
-		if _, err := exec.LookPath(program); err != nil {
-			packages = append(packages, in)
+// requirePrograms ends the run if a program is missing that the sections need.
+func (b *bench) requirePrograms() {
+	var missing []string
+	for _, need := range []struct{ section, program, in string }{
+		{"reads", "nginx", "nginx-light"},
+		{"reads", "wrk", "wrk"},
+		{"hop", "taskset", "util-linux"},
+		{"write", pgbench(), "postgresql"},
+	} {
+		if _, err := exec.LookPath(need.program); err != nil && b.wants(need.section) && b.against == "" {
+			missing = append(missing, need.in)
 		}
 	}
-	if b.wants("write") {
-		if _, err := pgbenchPath(); err != nil {
-			packages = append(packages, "postgresql")
-		}
+	if list := strings.Join(missing, " "); list != "" {
+		check(fmt.Errorf("%s missing, type: sudo apt-get update && sudo apt-get install -y --no-install-recommends %s", list, list))
 	}
-	if len(packages) == 0 {
-		return nil
-	}
-	list := strings.Join(packages, " ")
-	return fmt.Errorf("%s missing, type: sudo apt-get update && sudo apt-get install -y --no-install-recommends %s", list, list)
 }
 
-// pgbenchPath finds pgbench on PATH or where Debian keeps it.
-func pgbenchPath() (string, error) {
-	if path, err := exec.LookPath("pgbench"); err == nil {
-		return path, nil
+// pgbench returns the path of pgbench, which Debian does not put on PATH.
+func pgbench() string {
+	if found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/pgbench"); len(found) > 0 {
+		return found[len(found)-1]
 	}
-	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/pgbench")
-	if err == nil && len(found) == 0 {
-		err = errors.New("no pgbench")
+	return "pgbench"
+}
+
+// pinned returns a command on one core.
+func pinned(ctx context.Context, core, program string, args ...string) *exec.Cmd {
+	return exec.CommandContext(ctx, "taskset", append([]string{"-c", core, program}, args...)...)
+}
+
+// own returns the path of this program.
+func own() string { return must(os.Executable()) }
+
+// serve runs a server on the core of servers until the end of the scope.
+func (b *bench) serve(env []string, program string, args ...string) *localdb.Child {
+	cmd := pinned(context.Background(), serverCore, program, args...)
+	cmd.Env, cmd.Stderr = env, os.Stderr
+	child := must(localdb.StartChild(cmd, syscall.SIGKILL))
+	b.Cleanup(func() { child.Stop(context.Background(), syscall.SIGTERM, 10*time.Second) })
+	return child
+}
+
+// side starts a further process of a service on the core of servers.
+func (s *system) side(service string, changed map[string]string) *stack.Side {
+	changed["GOMAXPROCS"] = "1"
+	d := s.Side(s.b, service, changed)
+	output(exec.Command("taskset", "-a", "-c", "-p", serverCore, strconv.Itoa(d.PID())))
+	return d
+}
+
+// awaitListener returns when something listens on the address.
+func (b *bench) awaitListener(addr string) {
+	stack.Eventually(b, 10*time.Second, "a listener on "+addr, func() bool {
+		conn, err := net.Dial("tcp", addr)
+		if err != nil {
+			return false
+		}
+		return conn.Close() == nil
+	})
+}
+
+// output runs a command and returns its standard output; the error has its standard error.
+func output(cmd *exec.Cmd) []byte {
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		err = fmt.Errorf("%s: %w: %s%s", cmd.Args, err, out, exit.Stderr)
 	}
-	if err != nil {
-		return "", err
-	}
-	return found[len(found)-1], nil
+	return must(out, err)
 }
 
 // tick is the unit of /proc/PID/stat on every Linux that Go runs on.
 const tick = 10 * time.Millisecond
 
-// procTime is the CPU time of processes, without what they started.
-func procTime(pids ...int) time.Duration {
-	var sum time.Duration
+// procTime returns the CPU time of processes that run, without their children.
+func procTime(pids ...int) (sum time.Duration) {
 	for _, pid := range pids {
-		sum += statTime(pid, 11, 12)
+		now := stat(pid)
+		sum += time.Duration(now.UTime+now.STime) * tick
 	}
 	return sum
 }
 
-// treeTime is the CPU time of a process, of its living children and of those
-// that it has waited for: all of a Postgres. It is read again when a child came or
-// went meanwhile, because that one may be missing in both sums.
+// treeTime returns the CPU time of a process, of its descendants and of the children that have ended: of all of a Postgres.
+// It reads again when a child has started or ended meanwhile, because both sums may miss it.
 func treeTime(pid int) time.Duration {
 	for {
-		before := children(pid)
-		sum := statTime(pid, 11, 12, 13, 14)
-		for _, child := range before {
-			sum += statTime(child, 11, 12)
-		}
-		if slices.Equal(before, children(pid)) {
+		family, ended := localdb.Family(pid), stat(pid)
+		sum := procTime(family...) + time.Duration(ended.CUTime+ended.CSTime)*tick
+		if slices.Equal(family, localdb.Family(pid)) {
 			return sum
 		}
 	}
 }
 
-// statTime adds fields of /proc/PID/stat, counted behind the name; a process that
-// is gone counts nothing.
-func statTime(pid int, fields ...int) time.Duration {
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0
+// stat returns /proc/PID/stat; zeros for a process that has ended.
+func stat(pid int) (now procfs.ProcStat) {
+	if p, err := procfs.NewProc(pid); err == nil {
+		now, _ = p.Stat()
 	}
-	text := string(raw)
-	f := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
-	var sum time.Duration
-	for _, i := range fields {
-		n, err := strconv.ParseInt(f[i], 10, 64)
-		if err == nil {
-			sum += time.Duration(n) * tick
-		}
-	}
-	return sum
+	return now
 }
 
-func children(pid int) []int {
-	var out []int
-	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, path := range stats {
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			continue
-		}
-		text := string(raw)
-		f := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
-		if len(f) < 2 || f[1] != strconv.Itoa(pid) {
-			continue
-		}
-		if child, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
-			out = append(out, child)
-		}
-	}
-	return out
+// resident returns the memory of a process in bytes.
+func resident(pid int) int64 {
+	now := stat(pid)
+	return int64(now.ResidentMemory())
 }
 
-// busy is the share of all cores in use over half a second.
-func busy(ctx context.Context) float64 {
+// busy returns the share of all cores in use over half a second.
+func (b *bench) busy() float64 {
+	cores := func() (used, all float64) {
+		c := must(must(procfs.NewDefaultFS()).Stat()).CPUTotal
+		used = c.User + c.Nice + c.System + c.IRQ + c.SoftIRQ + c.Steal
+		return used, used + c.Idle + c.Iowait
+	}
 	used, all := cores()
-	pause(ctx, 500*time.Millisecond)
+	stack.Wait(b, 500*time.Millisecond)
 	used2, all2 := cores()
-	if all2 == all {
-		return 0
-	}
-	return float64(used2-used) / float64(all2-all)
+	return (used2 - used) / max(all2-all, 0.01)
 }
 
-// cores gives the time that all cores worked, and all their time.
-func cores() (used, all int64) {
-	raw, err := os.ReadFile("/proc/stat")
-	if err != nil {
-		return 0, 0
-	}
-	line, _, _ := strings.Cut(string(raw), "\n")
-	for i, s := range strings.Fields(line)[1:] {
-		n, err := strconv.ParseInt(s, 10, 64)
-		if err != nil {
-			break
-		}
-		if i > 7 { // guest time is in user time already
-			break
-		}
-		all += n
-		if i != 3 && i != 4 { // idle and waiting for the disk
-			used += n
-		}
-	}
-	return used, all
-}
-
-// calm waits until the machine does nothing else, or says that it did not stop.
-func (b *bench) calm(ctx context.Context) {
-	end := time.Now().Add(b.quiet)
+// calm waits until the machine does nothing else, and prints a note if it does not stop.
+func (b *bench) calm() {
 	share := 0.0
-	for time.Now().Before(end) && ctx.Err() == nil {
-		if share = busy(ctx); share < 0.20 {
+	for end := time.Now().Add(b.quiet); time.Now().Before(end); {
+		if share = b.busy(); share < 0.20 {
 			return
 		}
 	}
 	if b.quiet > 0 {
-		b.report.noise = max(b.report.noise, share)
+		b.report.Noise = max(b.report.Noise, share)
 		fmt.Printf("note: machine %.0f%% busy with other work\n", 100*share)
 	}
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
-	}
-}
-
-// pinned is a command on one core.
-func pinned(ctx context.Context, core, program string, args ...string) *exec.Cmd {
-	return exec.CommandContext(ctx, "taskset", append([]string{"-c", core, program}, args...)...)
 }

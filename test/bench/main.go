@@ -11,185 +11,169 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/signalcast/signalcast/test/system/stack"
 )
 
 // options of a run.
 type options struct {
 	only    []string
-	length  time.Duration // of one measured stretch
+	length  time.Duration // of one measurement
 	rounds  int
 	quiet   time.Duration // longest wait for other work to pause
 	clients []int
 	sizes   []int
-	ledgers []int    // sizes of the whole ledger
+	ledgers []int    // calls in the large ledgers
 	conns   int      // listeners of the fan-out
-	servers []string // that take turns in it
-	buffers string   // of the database under a large ledger
+	servers []string // of the fan-out
+	buffers string   // shared_buffers of the large ledgers
 	anchors string   // directory of the reference servers of the fan-out and of the bare programme
-	dir     string
+	against string   // revision of an older tree
 	out     string
-	logs    string // where the logs of the services are kept; empty: nowhere
+	logs    string // directory for the logs of the services; empty: they are deleted
 }
 
 // sections in the order in which they run.
 var sections = []struct {
-	name string
-	run  func(*bench, context.Context) error
+	name   string
+	shared bool // uses the system of shared sections
+	run    func(*bench)
 }{
-	{"reads", (*bench).reads},
-	{"search", (*bench).search},
-	{"write", (*bench).write},
-	{"resolve", (*bench).resolve},
-	{"hop", (*bench).hop},
-	{"fanout", (*bench).fanout},
-	{"clock", (*bench).clock},
-	{"catalogue", (*bench).catalogue},
-	{"scale", (*bench).scale},
+	{"reads", true, (*bench).reads},
+	{"search", true, (*bench).search},
+	{"write", true, (*bench).write},
+	{"resolve", true, (*bench).resolve},
+	{"hop", false, (*bench).hop},
+	{"fanout", false, (*bench).fanout},
+	{"clock", false, (*bench).clock},
+	{"catalogue", false, (*bench).catalogue},
+	{"scale", false, (*bench).scale},
+}
+
+// helpers are the programs that bench starts from its own executable, each with a function of its arguments.
+var helpers = map[string]func(ctx context.Context, args []string){
+	"hop-server":   hopServer,
+	"hop-load":     hopLoad,
+	"plain-server": plainServer,
+	"fan-load":     fanLoad,
+	"fan-limit":    limitServer,
 }
 
 func main() {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
-	run := func() error { return measure(ctx, os.Args[1:]) }
-	if len(os.Args) > 1 && helpers[os.Args[1]] != nil {
-		run = func() error { return helpers[os.Args[1]](ctx, os.Args[2:]) }
-	}
-	if err := run(); err != nil && !errors.Is(err, flag.ErrHelp) {
+	err := caught(func() {
+		if len(os.Args) > 1 && helpers[os.Args[1]] != nil {
+			helpers[os.Args[1]](ctx, os.Args[2:])
+		} else {
+			measure(ctx, os.Args[1:])
+		}
+	})
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-// helpers are the programs that this one starts from itself.
-var helpers = map[string]func(context.Context, []string) error{
-	"hop-server":   hopServer,
-	"plain-server": plainServer,
-	"hop-load":     hopLoad,
-	"fan-load":     fanLoad,
-	"fan-limit":    limitServer,
-}
-
-func readOptions(args []string) (options, error) {
-	var o options
-	var only, clients, sizes, ledgers, servers string
+func readOptions(args []string) (o options) {
+	var only, servers, names string
+	for _, s := range sections {
+		names += ", " + s.name
+	}
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
-	fs.StringVar(&only, "only", "", "sections to run: reads, search, write, resolve, hop, fanout, clock, catalogue, scale (comma list; empty: all)")
-	fs.DurationVar(&o.length, "for", 6*time.Second, "length of one measured stretch")
-	fs.IntVar(&o.rounds, "rounds", 3, "rounds; limit and product take turns")
+	fs.StringVar(&only, "only", "", "comma list of sections to run (empty: all): "+names[2:])
+	fs.DurationVar(&o.length, "for", 6*time.Second, "length of one measurement")
+	fs.IntVar(&o.rounds, "rounds", 3, "rounds, in which product and limit alternate; 5 with -against")
 	fs.DurationVar(&o.quiet, "quiet", 15*time.Second, "longest wait for other work on the machine to pause")
-	fs.StringVar(&clients, "clients", "8,64,256", "clients of the write")
-	fs.StringVar(&sizes, "sizes", "10000,100000", "signals on the resolved market")
-	fs.StringVar(&ledgers, "ledgers", "1000000", "calls of the ledgers that are held against one of 10,000")
+	clients := fs.String("clients", "8,64,256", "numbers of clients that file calls; 8,64 with -against")
+	sizes := fs.String("sizes", "10000,100000", "numbers of calls on the resolved market")
+	ledgers := fs.String("ledgers", "1000000", "numbers of calls in the ledgers that are compared with one of 10,000")
 	fs.StringVar(&o.buffers, "buffers", "2GB", "shared buffers of those ledgers; ten million calls have 10 GB of pages")
 	fs.IntVar(&o.conns, "conns", 10_000, "listeners of the fan-out")
-	fs.StringVar(&servers, "servers", "epoll,epoll-batch,ours,coder-raw-batch,coder-serial", "servers of the fan-out, which take turns")
-	fs.StringVar(&o.anchors, "anchors", "../shared/bench/perfkit", "directory of a program with the reference servers of the fan-out and the bare programme")
-	fs.StringVar(&o.dir, "dir", "", "directory on disk for the data (default: one in the temporary directory)")
-	fs.StringVar(&o.out, "out", "bench.json", "where the result goes")
-	fs.StringVar(&o.logs, "logs", "", "directory that keeps the logs of the services")
-	if err := fs.Parse(args); err != nil {
-		return o, err
-	}
+	fs.StringVar(&servers, "servers", "epoll,epoll-batch,ours,coder-raw-batch,coder-serial", "alternating servers of the fan-out")
+	fs.StringVar(&o.anchors, "anchors", "../shared/bench/perfkit", "directory of the program with references of fanout and clock")
+	fs.StringVar(&o.against, "against", "", "revision to compare with: filing, and the ratios of the sections of -only")
+	dir := fs.String("dir", "/var/tmp", "directory on disk for the data")
+	fs.StringVar(&o.out, "out", "bench.json", "file for the result")
+	fs.StringVar(&o.logs, "logs", "", "directory for the logs of the services")
+	check(fs.Parse(args))
 	if only != "" {
 		o.only = strings.Split(only, ",")
 	}
 	o.servers = strings.Split(servers, ",")
-	for _, list := range []struct {
-		text string
-		to   *[]int
-	}{{clients, &o.clients}, {sizes, &o.sizes}, {ledgers, &o.ledgers}} {
-		for s := range strings.SplitSeq(list.text, ",") {
-			var n int
-			if _, err := fmt.Sscan(s, &n); err != nil || n < 1 {
-				return o, fmt.Errorf("%q is not a list of numbers", list.text)
-			}
-			*list.to = append(*list.to, n)
+	given := map[string]bool{}
+	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	if o.against != "" && !given["clients"] {
+		*clients = "8,64" // with fewer, what the services do anyway is a large share
+	}
+	o.clients, o.sizes, o.ledgers = numbers(*clients), numbers(*sizes), numbers(*ledgers)
+	check(os.MkdirAll(*dir, 0o711))
+	check(os.Setenv("TMPDIR", *dir)) // of the harness, too: the default may be in memory
+	switch {
+	case !slices.Contains(o.servers, fanOurs):
+		check(fmt.Errorf("-servers must name %s", fanOurs))
+	case o.rounds < 1 || o.length < 100*time.Millisecond:
+		check(errors.New("at least one round of 100ms is needed"))
+	case o.against != "" && !given["rounds"]:
+		o.rounds = 5
+	}
+	return o
+}
+
+func numbers(list string) (out []int) {
+	for s := range strings.SplitSeq(list, ",") {
+		var n int
+		if _, err := fmt.Sscan(s, &n); err != nil || n < 1 {
+			check(fmt.Errorf("%q is not a list of numbers", list))
 		}
+		out = append(out, n)
 	}
-	if !slices.Contains(o.servers, fanOurs) {
-		return o, fmt.Errorf("-servers must name %s", fanOurs)
-	}
-	if o.rounds < 1 || o.length < 100*time.Millisecond {
-		return o, errors.New("at least one round of 100ms is needed")
-	}
-	return o, nil
+	return out
 }
 
-// bench is one run.
-type bench struct {
-	options
-	dir    string // of this run
-	stack  *stack
-	seed   *seed
-	report report
-}
-
-func measure(ctx context.Context, args []string) error {
-	o, err := readOptions(args)
-	if err != nil {
-		return err
-	}
-	if err := tools(o); err != nil {
-		return err
-	}
-	b := &bench{options: o, report: newReport(o)}
-	if b.dir, err = workDir(o.dir); err != nil {
-		return err
-	}
+func measure(ctx context.Context, args []string) {
+	o := readOptions(args)
+	b := &bench{options: o, ctx: ctx, report: newReport(o)}
+	b.requirePrograms()
+	b.dir = must(os.MkdirTemp("", "signalcast-bench-"))
 	defer func() { _ = os.RemoveAll(b.dir) }()
-	if slices.ContainsFunc([]string{"reads", "search", "write", "resolve"}, b.wants) {
-		// The markets are read for movement as often as in service.
-		if b.stack, err = startStack(ctx, b.dir, "stack", "MOVEMENT_EVERY=60s"); err != nil {
-			return err
-		}
-		defer func() { b.endStack() }()
-		if b.seed, err = fill(ctx, b.stack); err != nil {
-			return fmt.Errorf("fill the database: %w", err)
-		}
-		if b.wants("reads") || b.wants("search") {
-			if err := b.seed.addBook(ctx); err != nil {
-				return fmt.Errorf("fill the catalogue: %w", err)
+	check(os.Chmod(b.dir, 0o711)) // the database runs as another user
+	check(os.Setenv("TMPDIR", b.dir))
+	if o.against != "" {
+		b.scope(b.compareTrees)
+	} else {
+		b.scope(b.runShared)
+		for _, s := range sections {
+			if b.wants(s.name) && !s.shared {
+				fmt.Println("section", s.name)
+				b.scope(func() { s.run(b) })
 			}
-		}
-	}
-	for _, s := range sections {
-		if !b.wants(s.name) {
-			continue
-		}
-		if err := s.run(b, ctx); err != nil {
-			return fmt.Errorf("%s: %w", s.name, err)
 		}
 	}
 	b.report.summary()
-	return b.report.save(o.out)
+	b.report.save(o.out)
 }
 
-// endStack stops the stack that the first sections share, once.
-func (b *bench) endStack() {
-	if b.stack != nil {
-		b.seed.close()
-		b.stack.stop(b.logs)
-		b.stack = nil
+// runShared runs the sections that share one system.
+func (b *bench) runShared() {
+	for _, s := range sections {
+		if !b.wants(s.name) || !s.shared {
+			continue
+		}
+		if b.main == nil {
+			// The usual period of the movement reader.
+			b.main = b.start(nil, stack.Env("MOVEMENT_EVERY", "60s"))
+			b.main.fill()
+			if b.wants("reads") || b.wants("search") {
+				b.main.addBook()
+			}
+		}
+		fmt.Println("section", s.name)
+		b.scope(func() { s.run(b) })
 	}
 }
 
+// wants reports whether a section runs.
 func (b *bench) wants(section string) bool {
 	return len(b.only) == 0 || slices.Contains(b.only, section)
-}
-
-// workDir is where everything of one run lives.
-func workDir(parent string) (string, error) {
-	if parent == "" {
-		// Not os.TempDir: that may be in memory, and the data has to be on disk.
-		parent = "/var/tmp"
-	}
-	if err := os.MkdirAll(parent, 0o711); err != nil {
-		return "", err
-	}
-	dir, err := os.MkdirTemp(parent, "signalcast-bench-")
-	if err != nil {
-		return "", err
-	}
-	// The database runs as another user.
-	return dir, os.Chmod(dir, 0o711)
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// better says which way a figure should go.
+// better is the direction in which a figure improves.
 type better int
 
 const (
@@ -18,7 +18,7 @@ const (
 	higher
 )
 
-// result is one comparison of the product with its limit.
+// result is one comparison: of the product with its limit, or of this tree with an older one.
 type result struct {
 	Job    string    `json:"job"`
 	Unit   string    `json:"unit"`
@@ -30,27 +30,27 @@ type result struct {
 	OK     *bool     `json:"ok,omitempty"` // of the best rounds; absent without a target
 	Rounds []float64 `json:"rounds"`
 	Limits []float64 `json:"limitRounds"`
+	IQR    float64   `json:"iqr,omitempty"`      // interquartile range of the rounds; with -against
+	OldIQR float64   `json:"limitIQR,omitempty"` // of the older tree
 }
 
-// report collects what a run found.
+// report has the results of a run. Its JSON is written to the file of -out.
 type report struct {
 	Started time.Time `json:"started"`
 	CPUs    int       `json:"cpus"`
 	Go      string    `json:"go"`
 	Length  string    `json:"length"`
-	Noise   float64   `json:"otherWork"` // share of the machine that others used
+	Noise   float64   `json:"otherWork"` // largest share of the machine that other work used
 	Results []result  `json:"results"`
 	Notes   []string  `json:"notes,omitempty"`
-
-	noise float64
 }
 
 func newReport(o options) report {
 	return report{Started: time.Now().UTC(), CPUs: runtime.NumCPU(), Go: runtime.Version(), Length: o.length.String()}
 }
 
-// ratio adds a comparison; a target of 0 only informs. The target is judged on
-// the best rounds: noise makes both sides slower, and never by as much.
+// ratio adds a comparison; a target of 0 only informs. The target is compared with the best rounds, because other work makes
+// both sides slower, and never by the same share.
 func (r *report) ratio(job, unit string, way better, target float64, ours, limit []float64) {
 	best, sign := slices.Min[[]float64], "<="
 	if way == higher {
@@ -61,10 +61,11 @@ func (r *report) ratio(job, unit string, way better, target float64, ours, limit
 		return
 	}
 	res := result{
-		Job: job, Unit: unit, Ours: median(ours), Limit: median(limit),
-		Ratio: median(ours) / median(limit), Best: best(ours) / best(limit), Rounds: ours, Limits: limit,
+		Job: job, Unit: unit, Ours: quartile(ours, 2), Limit: quartile(limit, 2),
+		Ratio: quartile(ours, 2) / quartile(limit, 2), Best: best(ours) / best(limit), Rounds: ours, Limits: limit,
 	}
-	line := fmt.Sprintf("RATIO %s: %.3f (%s / %s %s), best rounds %.3f", job, res.Ratio, figure(res.Ours), figure(res.Limit), unit, res.Best)
+	line := fmt.Sprintf("RATIO %s: %.3f (%s / %s %s), best rounds %.3f",
+		job, res.Ratio, figure(res.Ours), figure(res.Limit), unit, res.Best)
 	if target > 0 {
 		ok := res.Best <= target
 		if way == higher {
@@ -75,6 +76,29 @@ func (r *report) ratio(job, unit string, way better, target float64, ours, limit
 	}
 	r.Results = append(r.Results, res)
 	fmt.Println(line)
+}
+
+// against adds a comparison of this tree with an older one. It is ok if the median is worse by at most the tolerance, a share of
+// the old median, or by the larger interquartile range of the two.
+func (r *report) against(job, unit string, way better, tolerance float64, now, old []float64) {
+	res := result{
+		Job: job, Unit: unit, Ours: quartile(now, 2), Limit: quartile(old, 2), Rounds: now, Limits: old,
+		IQR: quartile(now, 3) - quartile(now, 1), OldIQR: quartile(old, 3) - quartile(old, 1),
+	}
+	worse := res.Ours - res.Limit
+	res.Best = slices.Min(now) / max(slices.Min(old), 1e-9)
+	if way == higher {
+		worse = -worse
+		res.Best = slices.Max(now) / max(slices.Max(old), 1e-9)
+	}
+	if res.Limit != 0 {
+		res.Ratio = res.Ours / res.Limit
+	}
+	ok := worse <= max(tolerance*res.Limit, res.IQR, res.OldIQR)
+	res.OK, res.Target = &ok, fmt.Sprintf("%.0f %%", 100*tolerance)
+	r.Results = append(r.Results, res)
+	fmt.Printf("AGAINST %s: %.3f (%s now, interquartile range %s; %s before, %s %s), %s\n  now    %s\n  before %s\n", job, res.Ratio,
+		figure(res.Ours), figure(res.IQR), figure(res.Limit), figure(res.OldIQR), unit, verdict(ok), figures(now), figures(old))
 }
 
 func verdict(ok bool) string {
@@ -90,7 +114,7 @@ func (r *report) note(format string, args ...any) {
 	fmt.Println(text)
 }
 
-// summary repeats what has a target.
+// summary prints the results that have a target again.
 func (r *report) summary() {
 	short := 0
 	var b strings.Builder
@@ -106,21 +130,36 @@ func (r *report) summary() {
 	fmt.Printf("\n%s%d short\n", b.String(), short)
 }
 
-func (r *report) save(path string) error {
-	r.Noise = r.noise
-	raw, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(raw, '\n'), 0o644)
+func (r *report) save(path string) {
+	raw := must(json.MarshalIndent(r, "", "  "))
+	check(os.WriteFile(path, append(raw, '\n'), 0o644))
 }
 
-func median(list []float64) float64 {
+// quartile returns the quartile q of a list; the second is the median.
+func quartile(list []float64, q int) float64 {
 	if len(list) == 0 {
 		return 0
 	}
 	s := slices.Sorted(slices.Values(list))
-	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+	low, part := q*(len(s)-1)/4, float64(q*(len(s)-1)%4)/4
+	return s[low] + part*(s[min(low+1, len(s)-1)]-s[low])
+}
+
+func figures(list []float64) string {
+	var out []string
+	for _, v := range list {
+		out = append(out, figure(v))
+	}
+	return strings.Join(out, "  ")
+}
+
+// each returns a figure of each element.
+func each[T any](list []T, of func(T) float64) []float64 {
+	out := make([]float64, len(list))
+	for i, v := range list {
+		out[i] = of(v)
+	}
+	return out
 }
 
 // figure prints three digits or more.
@@ -134,7 +173,7 @@ func figure(v float64) string {
 	return fmt.Sprintf("%.3f", v)
 }
 
-// quantile of latencies; the list is sorted by it.
+// quantile returns the latency at quantile q, from 0 to 1. It sorts the list.
 func quantile(list []time.Duration, q float64) time.Duration {
 	if len(list) == 0 {
 		return 0
@@ -143,6 +182,9 @@ func quantile(list []time.Duration, q float64) time.Duration {
 	return list[min(len(list)-1, int(q*float64(len(list))))]
 }
 
+func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// micros returns the microseconds of d for each of n.
 func micros(d time.Duration, n float64) float64 {
 	if n <= 0 {
 		return 0

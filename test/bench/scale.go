@@ -1,63 +1,136 @@
 package main
 
 import (
-	"context"
 	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// scaleBase is the size that the larger ones are held against.
-const scaleBase = 10_000
+// Sizes of the small ledger, with which larger ones are compared, and the pages of a round.
+const (
+	scaleBase      = 10_000
+	scaleOperators = scaleBase / 50
+	scaleMarkets   = scaleBase / 200
+	pageSamples    = 60
+)
 
-// scale compares a large ledger with a small one: both run at once and take turns.
-func (b *bench) scale(ctx context.Context) error {
+// scale compares a large ledger with a small one: both run at the same time and are measured alternately.
+func (b *bench) scale() {
 	for _, size := range b.ledgers {
-		if err := b.scaleTo(ctx, size); err != nil {
-			return fmt.Errorf("%d calls: %w", size, err)
-		}
+		b.scope(func() { b.scaleTo(size) })
 	}
-	return nil
 }
 
-func (b *bench) scaleTo(ctx context.Context, size int) error {
-	small, err := startLedger(ctx, b.dir, b.buffers, scaleBase)
-	if err != nil {
-		return err
-	}
-	defer small.stop(b.logs)
-	large, err := startLedger(ctx, b.dir, b.buffers, size)
-	if err != nil {
-		return err
-	}
-	defer large.stop(b.logs)
-	for _, step := range []struct {
-		name string
-		do   func() error
-	}{
-		{"verify", func() error { return b.verify(ctx, small, large) }},
-		{"plans", func() error { return b.comparePlans(ctx, small, large) }},
-		{"doors", func() error { return b.compareDoors(ctx, small, large) }},
-		{"recount", func() error { return b.recount(ctx, large) }},
-		{"write", func() error { return b.compareWrites(ctx, small, large) }},
-		{"change", func() error { return b.compareChange(ctx, small, large) }},
-		{"export", func() error { return b.export(ctx, large) }},
-	} {
-		if err := step.do(); err != nil {
-			return fmt.Errorf("%s: %w", step.name, err)
+func (b *bench) scaleTo(size int) {
+	small, large := b.startLedger(scaleBase), b.startLedger(size)
+	for _, l := range []*ledger{small, large} {
+		if l.size <= 2_000_000 { // the counters of more calls are compared when recount is measured
+			l.command("boards", "verify")
 		}
 	}
-	return nil
+	b.comparePlans(small, large)
+	b.comparePages(small, large)
+	b.recount(large)
+	b.compareWrites(small, large)
+	b.compareChange(small, large)
+	b.export(large)
 }
 
-// verify lets the product itself say that what was filled in is right; of many millions
-// of calls only the counters, and those when they are timed.
-func (b *bench) verify(ctx context.Context, ledgers ...*archive) error {
-	for _, l := range ledgers {
-		if l.size > 2_000_000 {
+// scalePage is a page of the public API. Each sample reads another page; unless cached is true, none is in a cache.
+type scalePage struct {
+	name   string
+	cached bool // it has no target
+	url    func(l *ledger, k int) string
+}
+
+var scalePages = []scalePage{
+	{"feed, out of the cache", true, func(l *ledger, k int) string { return l.Hub + "/api/signals/feed?type=recent" }},
+	{"feed, deep page", false, func(l *ledger, k int) string {
+		at := l.filled.Add(-10*24*time.Hour - time.Duration(pick(k, l.size/2))*(1000*24*time.Hour/time.Duration(l.size)))
+		cursor := syntax.NewCursor("00000000-0000-0000-0000-000000000000", syntax.TimeKey(at))
+		return l.API + "/api/v1/signals?limit=50&cursor=" + cursor.Encode()
+	}},
+	{"market's ledger", false, func(l *ledger, k int) string {
+		// The small ledger has 50 markets: another length of the page is another page.
+		return fmt.Sprintf("%s/api/m/kalshi-SIZE-%d/signals?limit=%d", l.Hub, pick(k, l.markets), 48+k/scaleMarkets%5)
+	}},
+	{"crowd", true, func(l *ledger, k int) string {
+		return fmt.Sprintf("%s/api/m/kalshi-SIZE-%d/crowd", l.Hub, pick(k, l.markets))
+	}},
+	{"board by score", false, func(l *ledger, k int) string {
+		return fmt.Sprintf("%s/api/v1/signals/leaderboard?limit=%d", l.API, 200-k%150)
+	}},
+	{"board by edge", false, func(l *ledger, k int) string {
+		return fmt.Sprintf("%s/api/v1/signals/leaderboard?order=edge&limit=%d", l.API, 200-k%150)
+	}},
+	{"operator's page", false, func(l *ledger, k int) string { return l.Hub + "/api/operator/" + l.handle(k) }},
+	{"operator's skill", false, func(l *ledger, k int) string { return l.Hub + "/api/operator/" + l.handle(k) + "/skill" }},
+}
+
+// handle returns another operator for each sample of three rounds, in a ledger of 200 operators, too.
+func (l *ledger) handle(k int) string {
+	return fmt.Sprintf("operator%06d", (k*(l.operators/scaleOperators)+k/scaleOperators)%l.operators)
+}
+
+// comparePages reads the same pages of both ledgers alternately.
+func (b *bench) comparePages(small, large *ledger) {
+	for _, p := range scalePages {
+		figures := map[*ledger]*[2][]float64{small: {}, large: {}}
+		for round := range b.rounds {
+			b.calm()
+			for _, l := range []*ledger{small, large} {
+				p50, cpu := l.readPages(p, round*pageSamples)
+				to := figures[l]
+				to[0], to[1] = append(to[0], p50), append(to[1], cpu)
+			}
+		}
+		target := 1.6
+		if p.cached {
+			target = 0
+		}
+		job := fmt.Sprintf("%s through the public API, %s / %s, ", p.name, brief(large.size), brief(small.size))
+		b.report.ratio(job+"p50", "ms", lower, target, figures[large][0], figures[small][0])
+		b.report.ratio(job+"cpu", "us", lower, 0, figures[large][1], figures[small][1])
+	}
+}
+
+// readPages reads samples of a page one after the other. It returns the median latency in milliseconds and the CPU of one sample
+// in microseconds, of all parts of the product.
+func (l *ledger) readPages(p scalePage, first int) (p50, cpu float64) {
+	var waits []time.Duration
+	before := l.spent()
+	for k := range pageSamples {
+		began := time.Now()
+		a := stack.Get(l.b, p.url(l, first+k))
+		if a.Status == http.StatusServiceUnavailable {
+			l.b.report.note("%s was answered 503 and is not counted", p.name)
 			continue
 		}
-		if err := l.command(ctx, "boards", "verify"); err != nil {
-			return err
-		}
+		a.Require(http.StatusOK)
+		waits = append(waits, time.Since(began))
 	}
-	return nil
+	if len(waits) == 0 {
+		check(fmt.Errorf("%s: every page was answered 503", p.name))
+	}
+	return millis(quantile(waits, 0.5)), micros(l.spent()-before, float64(len(waits)))
+}
+
+// spent returns the CPU time of the product so far.
+func (s *system) spent() time.Duration {
+	parts := s.parts()
+	return parts[0] + parts[1] + parts[2] + parts[3]
+}
+
+// brief writes 10000 as 10k.
+func brief(n int) string {
+	switch {
+	case n >= 1_000_000:
+		return fmt.Sprintf("%dM", n/1_000_000)
+	case n >= 1000:
+		return fmt.Sprintf("%dk", n/1000)
+	}
+	return fmt.Sprint(n)
 }

@@ -1,16 +1,14 @@
--- A ledger of a given size, as it is after years: calls by time, claims, and every
--- counter and read model that the product would have kept with them. `api boards verify`
--- agrees with it.
+-- A ledger of a given size, as it is after years: calls by time, claims, and every counter and read model that the product
+-- would have. `api boards verify` confirms it.
 SET client_min_messages = warning;
 
 GRANT USAGE ON SCHEMA bench TO api_rw;
 
--- What was taken from tables for the time of filling.
-CREATE TABLE bench.kept (n serial, stmt text NOT NULL);
+-- The statements that create what drop_indexes has dropped.
+CREATE TABLE bench.dropped (n serial, stmt text NOT NULL);
 
--- Takes indexes and keys from tables; dress gives them back. Made at once they cost a
--- tenth of what row by row does.
-CREATE FUNCTION bench.strip(tables text[]) RETURNS void LANGUAGE plpgsql AS $$
+-- Drops the indexes and keys of tables until create_indexes: created at once they cost a tenth of what they cost row by row.
+CREATE FUNCTION bench.drop_indexes(tables text[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE r record;
 BEGIN
     FOR r IN
@@ -19,38 +17,37 @@ BEGIN
         FROM pg_constraint c WHERE c.conrelid::regclass::text = ANY (tables) AND c.contype IN ('f', 'p', 'u')
         ORDER BY c.contype
     LOOP
-        -- Foreign keys come last again.
-        INSERT INTO bench.kept (stmt) VALUES (r.on_again);
+        -- create_indexes creates foreign keys last.
+        INSERT INTO bench.dropped (stmt) VALUES (r.on_again);
         EXECUTE r.off || ' CASCADE';
     END LOOP;
     FOR r IN
         SELECT format('DROP INDEX %s', i.indexrelid::regclass) AS off, pg_get_indexdef(i.indexrelid) AS on_again
         FROM pg_index i WHERE i.indrelid::regclass::text = ANY (tables)
     LOOP
-        INSERT INTO bench.kept (stmt) VALUES (r.on_again);
+        INSERT INTO bench.dropped (stmt) VALUES (r.on_again);
         EXECUTE r.off;
     END LOOP;
 END $$;
 
-CREATE FUNCTION bench.dress() RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION bench.create_indexes() RETURNS void LANGUAGE plpgsql AS $$
 DECLARE r record;
 BEGIN
-    FOR r IN SELECT stmt FROM bench.kept ORDER BY stmt LIKE '%FOREIGN KEY%', n LOOP
+    FOR r IN SELECT stmt FROM bench.dropped ORDER BY stmt LIKE '%FOREIGN KEY%', n LOOP
         EXECUTE r.stmt;
     END LOOP;
-    DELETE FROM bench.kept;
+    DELETE FROM bench.dropped;
 END $$;
 
--- n calls by n/50 operators on n/200 markets, over 1,000 days in five stretches. The
--- calls of a stretch go round its markets, so those of one market lie far apart; each
--- market has 200 calls, each operator 50. Claims follow within nine days; half of the
--- last stretch is open.
+-- Adds n calls by n/50 operators on n/200 markets, over 1,000 days in five periods. The calls of a period alternate between its
+-- markets, so the calls of one market are far apart in the table. Each market has 200 calls, each operator 50. Resolutions follow
+-- within nine days after the period; half of the markets of the last period are open.
 CREATE FUNCTION bench.add_calls(n bigint) RETURNS void LANGUAGE plpgsql SET synchronous_commit = off SET search_path = api, bench AS $$
 DECLARE
     start timestamptz := date_trunc('second', now()) - interval '1010 days';
     operators bigint := n / 50;
     markets bigint := n / 200;
-    width bigint := n / 1000; -- markets of a stretch
+    width bigint := n / 1000; -- markets of a period
 BEGIN
     PERFORM bench.add_operators(operators::int);
     INSERT INTO markets (market_id, provider, title, status, resolution_value, end_date, closed_at, lane, category, fetched_at, created_at, updated_at)
@@ -69,8 +66,9 @@ BEGIN
     INSERT INTO market_resolutions (market_id, outcome, resolver, source, close_at, close_price, lane, resolved_at)
     SELECT market_id, resolution_value, 'oracle', 'kalshi', closed_at, 100 + hashtext(market_id) & 8191, lane, closed_at
     FROM markets WHERE status = 'resolved' ORDER BY closed_at;
-    INSERT INTO signals (id, market_id, user_id, yes, price_bps, score_basis_bps, price_verified, crowd_yes_bps, confidence, ttr, created_at, market_title, text_take, source)
-    SELECT bench.signal(i), 'kalshi-SIZE-' || m, bench.operator((m * 7919 + k * (operators / 200)) % operators), h & 256 = 0, price, price, true,
+    INSERT INTO signals (id, market_id, user_id, yes, price_bps, score_basis_bps, price_verified, rated, crowd_yes_bps, confidence,
+        ttr, created_at, market_title, text_take, source)
+    SELECT bench.signal(i), 'kalshi-SIZE-' || m, bench.operator((m * 7919 + k * (operators / 200)) % operators), h & 256 = 0, price, price, true, true,
         (h >> 3) % 10001, CASE WHEN h & 3 = 0 THEN 50 + 10 * ((h >> 5) % 5) END, 86400, start + i * (interval '1000 days' / n),
         'Will the central bank cut its rate by at least 25 bps in March?', CASE WHEN i % 2 = 0 THEN 'the order book leans early' END, 'web'
     FROM (
@@ -83,14 +81,15 @@ END $$;
 -- What claims have written, all but the counters.
 CREATE FUNCTION bench.add_results() RETURNS void LANGUAGE plpgsql SET synchronous_commit = off SET search_path = api, bench AS $$
 BEGIN
-    INSERT INTO signal_results (signal_id, event_id, user_id, status, score, clv_bps, close_price, outcome, beat_crowd, scoring_version, scoring_vertical, resolved_at)
+    INSERT INTO signal_results (signal_id, event_id, user_id, status, score, clv_bps, close_price, outcome, beat_crowd,
+        scoring_version, scoring_vertical, resolved_at, basis_bps, counted)
     SELECT s.id, ('0193' || right(s.id::text, 32))::uuid, s.user_id,
         CASE WHEN c.outcome = 'INVALID' THEN 'void' WHEN s.yes = (c.outcome = 'YES') THEN 'won' ELSE 'lost' END,
         CASE WHEN c.outcome = 'INVALID' THEN 0 WHEN s.yes = (c.outcome = 'YES') THEN (10000 - s.score_basis_bps) / 100 ELSE -((s.score_basis_bps + 99) / 100) END,
         CASE WHEN c.outcome <> 'INVALID' THEN CASE WHEN s.yes THEN c.close_price ELSE 10000 - c.close_price END - s.score_basis_bps END,
         c.close_price, nullif(c.outcome, 'INVALID'),
         c.outcome <> 'INVALID' AND s.yes = (c.outcome = 'YES') AND CASE WHEN s.yes THEN s.crowd_yes_bps < 5000 ELSE s.crowd_yes_bps > 5000 END,
-        '1.0', c.lane, c.resolved_at
+        '1.0', c.lane, c.resolved_at, s.score_basis_bps, c.outcome <> 'INVALID'
     FROM signals s JOIN market_resolutions c ON c.market_id = s.market_id
     ORDER BY c.resolved_at, c.market_id, s.user_id;
     INSERT INTO moments (signal_id, id, user_id, market_id, tier, odds_bps, score, minted_at)
@@ -143,9 +142,10 @@ BEGIN
     FROM signal_results r JOIN signals s ON s.id = r.signal_id;
     DELETE FROM operator_totals; DELETE FROM operator_scores;
     INSERT INTO operator_totals (user_id, total) SELECT u.id, coalesce(n, 0) FROM users u LEFT JOIN (SELECT user_id, count(*) AS n FROM signals GROUP BY 1) t ON t.user_id = u.id;
-    INSERT INTO operator_scores (user_id, won, lost, void, score, clv_sum, clv_count, beat_line, price_sum, best_bps, best_signal, streak, last_at)
+    INSERT INTO operator_scores (user_id, won, lost, void, score, clv_sum, clv_count, beat_line, price_sum, best_bps, best_signal,
+        streak, last_at, counted, counted_lines)
     SELECT u.id, coalesce(won, 0), coalesce(lost, 0), coalesce(void, 0), coalesce(score, 0), coalesce(clv_sum, 0), coalesce(clv_count, 0), coalesce(beat, 0),
-        coalesce(prices, 0), best_bps, best_signal, coalesce(streak, 0), last_at
+        coalesce(prices, 0), best_bps, best_signal, coalesce(streak, 0), last_at, coalesce(won + lost, 0), coalesce(won + lost, 0)
     FROM users u LEFT JOIN (
         SELECT user_id, count(*) FILTER (WHERE status = 'won') AS won, count(*) FILTER (WHERE status = 'lost') AS lost, count(*) FILTER (WHERE status = 'void') AS void,
             sum(score) AS score, sum(clv_bps) AS clv_sum, count(clv_bps) AS clv_count, count(*) FILTER (WHERE clv_bps > 0) AS beat,
@@ -157,9 +157,10 @@ BEGIN
     INSERT INTO operator_tallies (user_id, lane, price_bps, confidence, calls, wins)
     SELECT user_id, lane, within_price(basis), coalesce(confidence, 0), count(*), count(*) FILTER (WHERE status = 'won')
     FROM scored WHERE status <> 'void' GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4;
-    INSERT INTO operator_lane_scores (user_id, lane, won, lost, void, score, price_sum)
+    INSERT INTO operator_lane_scores (user_id, lane, won, lost, void, score, price_sum, counted, counted_lines)
     SELECT user_id, lane, count(*) FILTER (WHERE status = 'won'), count(*) FILTER (WHERE status = 'lost'), count(*) FILTER (WHERE status = 'void'), sum(score),
-        coalesce(sum(within_price(basis)) FILTER (WHERE status <> 'void'), 0)
+        coalesce(sum(within_price(basis)) FILTER (WHERE status <> 'void'), 0),
+        count(*) FILTER (WHERE status <> 'void'), count(*) FILTER (WHERE status <> 'void')
     FROM scored GROUP BY user_id, lane ORDER BY user_id, lane;
     INSERT INTO operator_aged (user_id, lane, calls, takes, score, done)
     SELECT user_id, lane, sum(calls), 0, sum(score), sum(done) FROM (
@@ -187,8 +188,9 @@ DECLARE
     base bigint := nextval('bench.signal_number');
 BEGIN
     PERFORM bench.add_markets('kalshi-LONG-', 'kalshi', n);
-    INSERT INTO signals (id, market_id, user_id, yes, price_bps, score_basis_bps, price_verified, crowd_yes_bps, ttr, created_at, market_title, text_take, source)
-    SELECT bench.signal(base + i), 'kalshi-LONG-' || i, who, i % 2 = 0, 5000 + i % 900, 5000 + i % 900, true, 5100, 86400, now() - interval '3 hours' + i * interval '1 millisecond',
+    INSERT INTO signals (id, market_id, user_id, yes, price_bps, score_basis_bps, price_verified, rated, crowd_yes_bps, ttr, created_at,
+        market_title, text_take, source)
+    SELECT bench.signal(base + i), 'kalshi-LONG-' || i, who, i % 2 = 0, 5000 + i % 900, 5000 + i % 900, true, true, 5100, 86400, now() - interval '3 hours' + i * interval '1 millisecond',
         'Will the central bank cut its rate by at least 25 bps in March?', 'the order book leans early', 'web'
     FROM generate_series(0, n - 1) i;
     INSERT INTO market_resolutions (market_id, outcome, resolver, source, close_at, close_price, lane, resolved_at)

@@ -1,61 +1,66 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// reading is a page of the product by the statements that make it.
+// reading is a page of the product with the statements that make it.
 type reading struct {
 	name       string
 	statements []statement
-	flat       bool // held to the targets; else read behind the back of readers
+	flat       bool // it has targets; the others are not on the path of a reader
 }
 
 // statement is one of the ledger's own, with the arguments of sample k as SQL.
 type statement struct {
 	name string
-	args func(l *archive, k int) []string
+	args func(l *ledger, k int) []string
 }
 
-// plan is what one run of a statement took.
+// plan is the cost of one run of a statement.
 type plan struct {
 	pages float64 // of 8 kB, touched
 	ms    float64
 }
 
-// Ids that nobody has: before all others of their time, and behind them.
+// Ids that no call has: the first and the last.
 const (
-	noone  = "'00000000-0000-0000-0000-000000000000'"
-	lastID = "'ffffffff-ffff-ffff-ffff-ffffffffffff'"
+	firstID = "'00000000-0000-0000-0000-000000000000'"
+	lastID  = "'ffffffff-ffff-ffff-ffff-ffffffffffff'"
 )
 
-func fixed(args ...string) func(*archive, int) []string {
-	return func(*archive, int) []string { return args }
+func fixed(args ...string) func(*ledger, int) []string {
+	return func(*ledger, int) []string { return args }
 }
 
-// pick spreads samples over a range, the same part of it at each size.
+// pick spreads samples over a range, in the same way at each size.
 func pick(k, n int) int { return int(float64(k)*0.6180339887*float64(n)) % n }
 
-func aMarket(l *archive, k int) string { return fmt.Sprintf("'kalshi-SIZE-%d'", pick(k, l.markets)) }
+func (l *ledger) aMarket(k int) string { return fmt.Sprintf("'kalshi-SIZE-%d'", pick(k, l.markets)) }
 
-func aUser(l *archive, k int) string { return fmt.Sprintf("bench.operator(%d)", pick(k, l.operators)) }
-
-// aPlace is a place in the feed, in its newer half: times follow from numbers, and an
-// id that nobody has stands before all others of its time.
-func aPlace(l *archive, k int) []string {
-	back := pick(k, l.size/2)
-	return []string{fmt.Sprintf("now() - interval '10 days' - %d * (interval '1000 days' / %d)", back, l.size), noone}
+func (l *ledger) anOperator(k int) string {
+	return fmt.Sprintf("bench.operator(%d)", pick(k, l.operators))
 }
 
-const month = "now() - interval '28 days'"
+// aPlace returns a place in the newer half of the feed. The time of a call follows from its number.
+func (l *ledger) aPlace(k int) []string {
+	back := pick(k, l.size/2)
+	return []string{fmt.Sprintf("now() - interval '10 days' - %d * (interval '1000 days' / %d)", back, l.size), firstID}
+}
 
-var people = "'{independent,house}'"
+const (
+	month  = "now() - interval '28 days'"
+	people = "'{independent,house}'"
+)
 
 // scaleReads are the pages that must not grow with the ledger. Arguments have the order of the generated parameters.
 var scaleReads = []reading{
@@ -63,17 +68,17 @@ var scaleReads = []reading{
 	{"feed, open calls", []statement{{"ListOpenSignals", fixed("now()", "50")}}, true},
 	{"feed, against the crowd", []statement{{"ListSignalsAgainstCrowd", fixed("50")}}, true},
 	{"feed, deep page", []statement{
-		{"ListSignals", func(l *archive, k int) []string {
-			return append(aPlace(l, k), "'0001-01-01'", noone, "''", "''", "''", "50")
+		{"ListSignals", func(l *ledger, k int) []string {
+			return append(l.aPlace(k), "'0001-01-01'", firstID, "''", "''", "''", "50")
 		}},
 	}, true},
 	{"market's ledger", []statement{
-		{"GetMarketTotals", func(l *archive, k int) []string { return []string{aMarket(l, k)} }},
-		{"ListSignalsOfMarket", func(l *archive, k int) []string { return []string{aMarket(l, k), "'9999-01-01'", lastID, "50"} }},
+		{"GetMarketTotals", func(l *ledger, k int) []string { return []string{l.aMarket(k)} }},
+		{"ListSignalsOfMarket", func(l *ledger, k int) []string { return []string{l.aMarket(k), "'9999-01-01'", lastID, "50"} }},
 	}, true},
 	{"crowd", []statement{
-		{"GetMarketTotals", func(l *archive, k int) []string { return []string{aMarket(l, k)} }},
-		{"CountTopCrowd", func(l *archive, k int) []string { return []string{"5.0", "40", noone, aMarket(l, k)} }},
+		{"GetMarketTotals", func(l *ledger, k int) []string { return []string{l.aMarket(k)} }},
+		{"CountTopCrowd", func(l *ledger, k int) []string { return []string{"5.0", "40", firstID, l.aMarket(k)} }},
 	}, true},
 	{"crowd, the cut of the best quarter", []statement{{"GetTopCut", fixed()}}, false},
 	{"board by score", []statement{{"ListBoard", fixed("''", month, people, "'scores'", "200")}}, true},
@@ -81,106 +86,106 @@ var scaleReads = []reading{
 	{"board by edge", []statement{{"ListEdgeBoard", fixed("''", people, "200")}}, true},
 	{"board by edge in a lane", []statement{{"ListEdgeBoard", fixed("'ECONOMY'", people, "200")}}, true},
 	{"operator's record", []statement{
-		{"GetRecord", func(l *archive, k int) []string { return []string{aUser(l, k)} }},
-		{"GetRank", func(l *archive, k int) []string { return []string{month, aUser(l, k)} }},
-		{"ListRecentSignalsOfOperator", func(l *archive, k int) []string { return []string{aUser(l, k), "20"} }},
-		{"ListMoments", func(l *archive, k int) []string { return []string{aUser(l, k), "20"} }},
+		{"GetRecord", func(l *ledger, k int) []string { return []string{l.anOperator(k)} }},
+		{"GetRank", func(l *ledger, k int) []string { return []string{month, l.anOperator(k)} }},
+		{"ListRecentSignalsOfOperator", func(l *ledger, k int) []string { return []string{l.anOperator(k), "20"} }},
+		{"ListMoments", func(l *ledger, k int) []string { return []string{l.anOperator(k), "20"} }},
 	}, true},
 	{"first places of the field", []statement{{"ListRanked", fixed(month, "100")}}, true},
-	{"operator's skill", []statement{{"ListTallies", func(l *archive, k int) []string { return []string{aUser(l, k)} }}}, true},
+	{"operator's skill", []statement{{"ListTallies", func(l *ledger, k int) []string { return []string{l.anOperator(k)} }}}, true},
 	{"operator's skill of 28 days", []statement{
-		{"ListTalliesSince", func(l *archive, k int) []string { return []string{aUser(l, k), month} }},
+		{"ListTalliesSince", func(l *ledger, k int) []string { return []string{l.anOperator(k), month} }},
 	}, true},
 	{"operator's calls to export, a page", []statement{
-		{"ListExportedCalls", func(l *archive, k int) []string { return []string{aUser(l, k), "'0001-01-01'", noone, "now()", "200"} }},
+		{"ListExportedCalls", func(l *ledger, k int) []string {
+			return []string{l.anOperator(k), "'0001-01-01'", firstID, "now()", "200"}
+		}},
 	}, true},
 }
 
 const planSamples = 15
 
-// plans runs a page's statements with many arguments and gives the medians.
-func (l *archive) plans(ctx context.Context, on *pgx.Conn, r reading) (plan, error) {
+// plans runs the statements of a page with many arguments and returns the medians.
+func (l *ledger) plans(on *pgx.Conn, r reading) plan {
 	var pages, ms []float64
 	for k := range planSamples + 2 {
-		var one plan
+		var sum plan
 		for _, s := range r.statements {
-			p, err := l.explain(ctx, on, s, k)
-			if err != nil {
-				return one, fmt.Errorf("%s: %w", s.name, err)
-			}
-			one.pages, one.ms = one.pages+p.pages, one.ms+p.ms
+			p := l.explain(on, s, k)
+			sum.pages, sum.ms = sum.pages+p.pages, sum.ms+p.ms
 		}
 		if k >= 2 { // the first ones fill the caches of the connection
-			pages, ms = append(pages, one.pages), append(ms, one.ms)
+			pages, ms = append(pages, sum.pages), append(ms, sum.ms)
 		}
 	}
-	return plan{median(pages), median(ms)}, nil
+	return plan{quartile(pages, 2), quartile(ms, 2)}
 }
 
-// explain runs one of the ledger's statements as it prepares them.
-func (l *archive) explain(ctx context.Context, on *pgx.Conn, s statement, k int) (plan, error) {
-	if err := prepare(ctx, on, s.name); err != nil {
-		return plan{}, err
+// explain runs one of the ledger's statements as the ledger prepares it.
+func (l *ledger) explain(on *pgx.Conn, s statement, k int) plan {
+	l.prepare(on, s.name)
+	return l.explained(on, execute(s.name, s.args(l, k)...))
+}
+
+func execute(name string, args ...string) string {
+	if len(args) == 0 {
+		return "EXECUTE " + name
 	}
-	args := ""
-	if list := s.args(l, k); len(list) > 0 {
-		args = "(" + strings.Join(list, ", ") + ")"
-	}
-	return explained(ctx, on, "EXECUTE "+s.name+args)
+	return "EXECUTE " + name + "(" + strings.Join(args, ", ") + ")"
 }
 
 // prepare prepares a statement under its name in lower case, which is how Postgres reads the name in EXECUTE.
-func prepare(ctx context.Context, on *pgx.Conn, name string) error {
+func (l *ledger) prepare(on *pgx.Conn, name string) {
 	var known bool
-	err := on.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_prepared_statements WHERE name = lower($1))", name).Scan(&known)
-	if err != nil || known {
-		return err
+	check(on.QueryRow(l.b.ctx, "SELECT EXISTS (SELECT FROM pg_prepared_statements WHERE name = lower($1))", name).Scan(&known))
+	if !known {
+		must(on.Exec(l.b.ctx, "PREPARE "+name+" AS "+statementText(name)))
 	}
-	text, err := statementText(name)
-	if err != nil {
-		return err
-	}
-	_, err = on.Exec(ctx, "PREPARE "+name+" AS "+text)
-	return err
 }
 
-func explained(ctx context.Context, on *pgx.Conn, sql string) (plan, error) {
-	var raw []byte
-	if err := on.QueryRow(ctx, "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) "+sql).Scan(&raw); err != nil {
-		return plan{}, err
+// statementText returns a statement of the ledger from the code that sqlc generated.
+func statementText(name string) string {
+	files := must(filepath.Glob(filepath.Join(must(stack.Root()), "services", "api", "internal", "postgres", "db", "*.sql.go")))
+	for _, file := range files {
+		if _, text, ok := strings.Cut(string(must(os.ReadFile(file))), "`-- name: "+name+" :"); ok {
+			_, text, _ = strings.Cut(text, "\n")
+			text, _, _ = strings.Cut(text, "`")
+			return text
+		}
 	}
-	var said []struct {
+	check(fmt.Errorf("no statement %s in %d files", name, len(files)))
+	return ""
+}
+
+func (l *ledger) explained(on *pgx.Conn, sql string) plan {
+	var raw []byte
+	check(on.QueryRow(l.b.ctx, "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) "+sql).Scan(&raw))
+	var found [1]struct {
 		Plan struct {
 			Hit  float64 `json:"Shared Hit Blocks"`
 			Read float64 `json:"Shared Read Blocks"`
 		}
 		Time float64 `json:"Execution Time"`
 	}
-	if err := json.Unmarshal(raw, &said); err != nil || len(said) != 1 {
-		return plan{}, fmt.Errorf("the plan %.200s: %w", raw, err)
-	}
-	return plan{said[0].Plan.Hit + said[0].Plan.Read, said[0].Time}, nil
+	check(json.Unmarshal(raw, &found))
+	return plan{found[0].Plan.Hit + found[0].Plan.Read, found[0].Time}
 }
 
-// comparePlans sets the statements of both ledgers side by side: pages against the small
-// ledger as it is planned, and as a large one is, which tells what grows with the rows
-// from what a small ledger saves by remembering its few operators and markets.
-func (b *bench) comparePlans(ctx context.Context, small, large *archive) error {
+// comparePlans compares the statements of both ledgers: with the small ledger as it is planned, and as a large one is planned.
+// The second separates what grows with the rows from what a small ledger saves because it has few operators and markets.
+func (b *bench) comparePlans(small, large *ledger) {
 	for _, r := range scaleReads {
 		var ours, base, byKey [2][]float64
 		for range b.rounds {
 			for _, side := range []struct {
-				l  *archive
+				l  *ledger
 				on *pgx.Conn
 				to *[2][]float64
 			}{{small, small.prepared, &base}, {small, small.byKey, &byKey}, {large, large.prepared, &ours}} {
-				p, err := side.l.plans(ctx, side.on, r)
-				if err != nil {
-					return err
-				}
+				p := side.l.plans(side.on, r)
 				side.to[0], side.to[1] = append(side.to[0], p.pages), append(side.to[1], p.ms)
 			}
-			pause(ctx, 100*time.Millisecond)
+			stack.Wait(b, 100*time.Millisecond)
 		}
 		job := fmt.Sprintf("%s at %s / %s, ", r.name, brief(large.size), brief(small.size))
 		pages, ms := 2.0, 1.6
@@ -192,16 +197,4 @@ func (b *bench) comparePlans(ctx context.Context, small, large *archive) error {
 		b.report.ratio(job+"time", "ms", lower, 0, ours[1], base[1])
 		b.report.ratio(job+"time, both by key", "ms", lower, ms, ours[1], byKey[1])
 	}
-	return nil
-}
-
-// brief is 10000 as 10k.
-func brief(n int) string {
-	switch {
-	case n >= 1_000_000:
-		return fmt.Sprintf("%dM", n/1_000_000)
-	case n >= 1000:
-		return fmt.Sprintf("%dk", n/1000)
-	}
-	return fmt.Sprint(n)
 }

@@ -1,39 +1,29 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/signalcast/signalcast/test/system/stack"
 )
 
 const (
 	searches     = 2_000
-	searchBudget = 50 * time.Millisecond // p99
+	searchBudget = 50 // ms, p99
 )
 
-// search asks the public door for words among all markets, one question at a time,
-// and compares it with a plain index of words over the same titles, which finds neither
-// typing errors nor beginnings of words.
-func (b *bench) search(ctx context.Context) error {
-	if err := b.indexed(ctx); err != nil {
-		return err
-	}
+// search measures searches among all markets through the public API, one at a time. It compares them with a plain index of
+// words over the same titles, which finds neither typing errors nor beginnings of words.
+func (b *bench) search() {
+	last := list[string](b.main, "SELECT title FROM bench.docs ORDER BY id DESC LIMIT 1")[0]
+	stack.Eventually(b, 2*time.Minute, "a search that finds the last market", func() bool { return b.find(last) > 0 })
 	var ours, limit, middle, limitMiddle []float64
 	for range b.rounds {
-		b.calm(ctx)
-		k := newBook()
-		took, found, err := timed(func() (int, error) { return b.find(ctx, k.query()) })
-		if err != nil {
-			return err
-		}
-		k = newBook()
-		theirs, theirFound, err := timed(func() (int, error) { return b.findByPostgres(ctx, k.query()) })
-		if err != nil {
-			return err
-		}
+		b.calm()
+		took, found := search(b.find)
+		theirs, theirFound := search(b.findByPostgres)
 		fmt.Printf("search p50=%s p99=%s found=%d; postgres p50=%s p99=%s found=%d\n",
 			quantile(took, .5), quantile(took, .99), found, quantile(theirs, .5), quantile(theirs, .99), theirFound)
 		ours, limit = append(ours, millis(quantile(took, .99))), append(limit, millis(quantile(theirs, .99)))
@@ -41,60 +31,27 @@ func (b *bench) search(ctx context.Context) error {
 	}
 	b.report.ratio("search / Postgres full text, p50", "ms", lower, 0, middle, limitMiddle)
 	b.report.ratio("search / Postgres full text, p99", "ms", lower, 0, ours, limit)
-	b.report.ratio("search p99 / 50 ms", "ms", lower, 1, ours, []float64{millis(searchBudget)})
-	return b.seed.dropBook(ctx)
+	b.report.ratio("search p99 / 50 ms", "ms", lower, 1, ours, []float64{searchBudget})
+	b.main.dropBook()
 }
 
-// timed runs a question many times; found counts the rows of all answers.
-func timed(ask func() (int, error)) (took []time.Duration, found int, err error) {
+// search searches for the same texts in each round. It returns the latencies and the number of hits.
+func search(find func(text string) int) (took []time.Duration, found int) {
+	k := newBook()
 	for range searches {
-		began := time.Now()
-		n, err := ask()
-		if err != nil {
-			return nil, 0, err
-		}
+		text, began := k.query(), time.Now()
+		n := find(text)
 		took, found = append(took, time.Since(began)), found+n
 	}
-	return took, found, nil
+	return took, found
 }
 
-func (b *bench) find(ctx context.Context, text string) (int, error) {
+func (b *bench) find(text string) int {
 	q := url.Values{"q": {text}, "limit": {"20"}}
-	status, res, err := get(ctx, b.stack.Hub+"/api/polymarket/markets?"+q.Encode(), nil)
-	if err != nil || status != http.StatusOK {
-		return 0, fmt.Errorf("search %q: status %d, %w", text, status, err)
-	}
-	var page struct {
-		Count int `json:"count"`
-	}
-	err = json.NewDecoder(res.Body).Decode(&page)
-	return page.Count, err
+	return stack.Get(b, b.main.Hub+"/api/polymarket/markets?"+q.Encode()).Require(http.StatusOK).Int("count")
 }
 
-func (b *bench) findByPostgres(ctx context.Context, text string) (int, error) {
-	ids, err := query[string](ctx, b.seed.db, `SELECT id FROM bench.docs
-		WHERE to_tsvector('simple', title) @@ plainto_tsquery('simple', $1) ORDER BY volume DESC LIMIT 20`, text)
-	return len(ids), err
+func (b *bench) findByPostgres(text string) int {
+	return len(list[string](b.main, `SELECT id FROM bench.docs
+		WHERE to_tsvector('simple', title) @@ plainto_tsquery('simple', $1) ORDER BY volume DESC LIMIT 20`, text))
 }
-
-// indexed waits until the ledger searches all of the book.
-func (b *bench) indexed(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
-	defer cancel()
-	last, err := query[string](ctx, b.seed.db, "SELECT title FROM bench.docs ORDER BY id DESC LIMIT 1")
-	if err != nil {
-		return err
-	}
-	for {
-		n, err := b.find(ctx, last[0])
-		if err == nil && n > 0 {
-			return nil
-		}
-		if ctx.Err() != nil {
-			return fmt.Errorf("the book is not found: %w", err)
-		}
-		pause(ctx, 100*time.Millisecond)
-	}
-}
-
-func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

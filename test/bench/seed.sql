@@ -45,8 +45,9 @@ CREATE FUNCTION bench.add_signals(prefix text, markets int, n int, first int) RE
 DECLARE
     base bigint := nextval('bench.signal_number');
 BEGIN
-    INSERT INTO api.signals (id, market_id, user_id, yes, price_bps, score_basis_bps, price_verified, crowd_yes_bps, ttr, created_at, market_title, text_take, source)
-    SELECT bench.signal(base + i), prefix || first + i % markets, bench.operator(i / markets), (i / markets) % 2 = 0, 5000 + i % 900, 5000 + i % 900, true, 5100, 86400,
+    INSERT INTO api.signals (id, market_id, user_id, yes, price_bps, score_basis_bps, price_verified, rated, crowd_yes_bps, ttr, created_at,
+        market_title, text_take, source)
+    SELECT bench.signal(base + i), prefix || first + i % markets, bench.operator(i / markets), (i / markets) % 2 = 0, 5000 + i % 900, 5000 + i % 900, true, true, 5100, 86400,
         now(), 'Will the central bank cut its rate by at least 25 bps in March?', CASE WHEN i % 2 = 0 THEN 'the order book leans early' END, 'web'
     FROM generate_series(0, n::bigint * markets - 1) i;
     INSERT INTO api.open_signals (signal_id, market_id, created_at)

@@ -33,40 +33,50 @@ func read(t *testing.T, path string, into any) {
 	}
 }
 
-// TestPins: every version is exact and locked by its hash, the lock names no server,
+// TestPins: every version of the clients and of the linters is exact and locked by its hash, the lock names no server,
 // and the page says what was run.
 func TestPins(t *testing.T) {
 	t.Parallel()
-	var wanted described
-	read(t, "package.json", &wanted)
+	page, err := os.ReadFile("../../docs/conformance.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, version := range pinned(t, ".").Dependencies {
+		if !strings.Contains(string(page), name+" "+version) {
+			t.Errorf("docs/conformance.md does not say that %s %s is run", name, version)
+		}
+	}
+	if linters := pinned(t, "../../tools/lint").Dependencies; len(linters) != 2 {
+		t.Errorf("the linters are %v, want two", linters)
+	}
+}
+
+// pinned returns the package.json of a folder after it has compared it with the lock.
+func pinned(t *testing.T, dir string) (wanted described) {
+	t.Helper()
+	read(t, filepath.Join(dir, "package.json"), &wanted)
 	var lock struct {
 		Version  int                  `json:"lockfileVersion"`
 		Packages map[string]described `json:"packages"`
 	}
-	read(t, "package-lock.json", &lock)
+	read(t, filepath.Join(dir, "package-lock.json"), &lock)
 	root := lock.Packages[""]
 	if lock.Version != 3 || !maps.Equal(root.Dependencies, wanted.Dependencies) || !maps.Equal(root.Optional, wanted.Optional) {
-		t.Error("the lock is not that of package.json: run npm install --package-lock-only")
+		t.Errorf("%s: the lock is not that of package.json: run npm install --package-lock-only", dir)
 	}
 	for path, p := range lock.Packages {
 		if p.Resolved != "" || path != "" && !strings.HasPrefix(p.Integrity, "sha512-") {
-			t.Errorf("%s: from %q with hash %q", path, p.Resolved, p.Integrity)
+			t.Errorf("%s: %s: from %q with hash %q", dir, path, p.Resolved, p.Integrity)
 		}
-	}
-	page, err := os.ReadFile("../../docs/architecture.md")
-	if err != nil {
-		t.Fatal(err)
 	}
 	all := maps.Clone(wanted.Dependencies)
 	maps.Copy(all, wanted.Optional)
 	for name, version := range all {
 		if !exact.MatchString(version) || lock.Packages["node_modules/"+name].Version != version {
-			t.Errorf("%s %s is not exact, or not what is locked", name, version)
-		}
-		if _, dependency := wanted.Dependencies[name]; dependency && !strings.Contains(string(page), name+" "+version) {
-			t.Errorf("docs/architecture.md does not say that %s %s is run", name, version)
+			t.Errorf("%s: %s %s is not exact, or not what is locked", dir, name, version)
 		}
 	}
+	return wanted
 }
 
 // TestScripts: what runs is there, and the least number of its checks is what it has.

@@ -6,37 +6,41 @@ import (
 	"strings"
 )
 
-// lintImports holds a file's imports against the plan.
+// lintImports returns the imports of a file that violate a rule.
 func lintImports(f file) []violation {
 	var found []violation
 	at := placeOf(f.dir())
-	for _, i := range f.imports() {
-		for _, text := range badImport(f, at, i.path) {
-			found = append(found, violation{f.path, i.line, "import", text})
+	for _, i := range f.syntax.Imports {
+		for _, text := range badImport(f, at, strings.Trim(i.Path.Value, "\"`")) {
+			found = append(found, violation{f.path, f.line(i.Pos()), "import", text})
 		}
 	}
 	return found
 }
 
-// badImport says what is wrong with one import; nothing, when all is well.
+// badImport returns the rules that one import violates.
 func badImport(f file, at place, imp string) []string {
 	var bad []string
 	say := func(format string, args ...any) { bad = append(bad, fmt.Sprintf(format, args...)) }
-	to, own := ours(imp)
-	if own && to.module == "pkg" && to.name == "testkit" && !f.isTest() && at.name != "testkit" && at.module != "test" {
+	to, own := placeOfImport(imp)
+	inTests := f.isTest() || at.module == "test" || at.layer == support || at.name == "testkit"
+	if own && to.module == "pkg" && to.name == "testkit" && !inTests {
 		say("pkg/testkit is for tests only")
 	}
-	if own && to.service != "" && to.service != at.service {
+	if own && to.service != "" && to.service != at.service && !(to.layer == support && f.isTest()) {
 		say("no module reaches into service %s; ask it over gRPC", to.service)
 	}
 	if own && to.layer == support && !f.isTest() && at.name != to.name {
 		say("%s is for tests only", to.name)
 	}
 	if at.module == "sdk" && own && !strings.HasPrefix(imp, prefix+"sdk/") {
-		say("the SDK imports nothing of ours")
+		say("the SDK imports no other package of this repository")
 	}
 	if !f.isTest() && at.layer != support && !(at.layer == app && below(imp, appSees)) {
-		bad = append(bad, worldly(at, imp)...)
+		bad = append(bad, badExternal(at, imp)...)
+	}
+	if text := badAudience(f, imp); text != "" {
+		say("%s", text)
 	}
 	switch {
 	case at.module == "pkg" && own:
@@ -51,11 +55,23 @@ func badImport(f file, at place, imp string) []string {
 	return bad
 }
 
-// worldly watches who sees what comes from outside: protobuf, rows, and for a
-// subject everything that is not plain thought.
-func worldly(at place, imp string) []string {
+// badAudience returns the violation of an import by a package of one audience of the hub (a package below its edge), which may
+// import neither the edge nor the package of another audience; empty if there is none.
+func badAudience(f file, imp string) string {
+	at, inside := strings.CutPrefix(f.dir(), hubEdge+"/")
+	to, toEdge := strings.CutPrefix(imp, prefix+hubEdge)
+	if !inside || !toEdge || f.isTest() || slices.Contains(sharedByAudiences, strings.TrimPrefix(to, "/")) {
+		return ""
+	}
+	return fmt.Sprintf("%s imports neither the edge nor another audience", at)
+}
+
+// badExternal returns the rules that an import from outside the repository violates: who may import protobuf and pgx, and that a
+// subject imports no package with input or output.
+func badExternal(at place, imp string) []string {
 	var bad []string
-	if at.layer == subject && below(imp, forbiddenForSubjects) && !(at.module == hubModule && below(imp, messages)) {
+	redis := strings.HasPrefix(imp, "github.com/redis/") && slices.Contains(subjectMay[at.name], redisClient)
+	if at.layer == subject && below(imp, forbiddenForSubjects) && !(at.module == hubModule && below(imp, messages)) && !redis {
 		bad = append(bad, "a subject knows nothing of "+imp)
 	}
 	inService := at.layer != outside
@@ -87,8 +103,8 @@ func badPkg(f file, at, to place) string {
 	return fmt.Sprintf("pkg/%s does not import pkg/%s", at.name, to.name)
 }
 
-// badService is the arrow of the plan:
-// main → app → adapters → subjects → pkg/syntax, pkg/fault.
+// badService returns the violation of an import within a service, in which imports have one direction:
+// main → app → adapters → subjects → pkg/syntax, pkg/fault. It returns "" if there is none.
 func badService(at, to place) string {
 	if to.service == at.service {
 		return badSibling(at, to)
@@ -98,7 +114,8 @@ func badService(at, to place) string {
 	}
 	switch at.layer {
 	case subject:
-		if !slices.Contains(subjectPkg, to.name) && !(at.module == hubModule && to.name == "ledgerclient") {
+		allowed := slices.Contains(subjectPkg, to.name) || slices.Contains(subjectMay[at.name], to.name)
+		if !allowed && !(at.module == hubModule && to.name == "ledgerclient") {
 			return fmt.Sprintf("a subject imports pkg/syntax and pkg/fault, not pkg/%s", to.name)
 		}
 	case adapter:

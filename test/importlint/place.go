@@ -2,10 +2,10 @@ package main
 
 import "strings"
 
-// prefix is how our own packages begin.
+// prefix is the beginning of the import paths of this repository.
 const prefix = "github.com/signalcast/signalcast/"
 
-// layer is the height of a package inside a service.
+// layer is the layer of a package inside a service. Imports go from a lower number to a higher one.
 type layer int
 
 const (
@@ -17,7 +17,7 @@ const (
 	support // for tests only
 )
 
-// place says where a folder stands in the plan.
+// place is the position of a folder in the architecture.
 type place struct {
 	module  string // pkg, proto, deploy, test, tools, cmd, sdk, or services/<name>
 	layer   layer
@@ -25,15 +25,17 @@ type place struct {
 	service string
 }
 
-// placeOf reads the place from a folder, given from the root of the tree.
+// placeOf returns the place of a folder, whose path begins at the root of the repository.
 func placeOf(dir string) place {
 	parts := strings.Split(dir, "/")
 	switch {
 	case parts[0] == "services" && len(parts) >= 2:
 		p := place{module: parts[0] + "/" + parts[1], service: parts[1], layer: root, name: "main"}
-		if len(parts) >= 4 && parts[2] == "internal" {
-			p.name = parts[3]
-			p.layer = layerOf(parts[3])
+		switch {
+		case len(parts) >= 4 && parts[2] == "internal":
+			p.name, p.layer = parts[3], layerOf(parts[3])
+		case len(parts) == 3 && testOnly[parts[2]]:
+			p.name, p.layer = parts[2], support
 		}
 		return p
 	case parts[0] == "pkg" && len(parts) >= 2:
@@ -49,14 +51,12 @@ func layerOf(name string) layer {
 		return app
 	case adapters[name] != nil:
 		return adapter
-	case testOnly[name]:
-		return support
 	}
 	return subject
 }
 
-// ours gives the place of an imported package, when it is one of ours.
-func ours(importPath string) (place, bool) {
+// placeOfImport returns the place of an imported package, and whether the package is in this repository.
+func placeOfImport(importPath string) (place, bool) {
 	dir, ok := strings.CutPrefix(importPath, prefix)
 	if !ok {
 		return place{}, false

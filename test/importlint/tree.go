@@ -9,7 +9,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strconv"
 	"strings"
 )
 
@@ -26,31 +25,12 @@ func (f file) name() string    { return path.Base(f.path) }
 func (f file) isTest() bool    { return strings.HasSuffix(f.path, "_test.go") }
 func (f file) generated() bool { return f.syntax != nil && ast.IsGenerated(f.syntax) }
 
-// imported is one import line of a file.
-type imported struct {
-	path string
-	line int
-}
-
-func (f file) imports() []imported {
-	if f.syntax == nil {
-		return nil
-	}
-	var all []imported
-	for _, s := range f.syntax.Imports {
-		if p, err := strconv.Unquote(s.Path.Value); err == nil {
-			all = append(all, imported{p, f.line(s.Pos())})
-		}
-	}
-	return all
-}
-
 func (f file) line(at token.Pos) int { return f.fset.Position(at).Line }
 
-// skipped are folders without source of ours.
+// skipped are the names of folders without source code of the project.
 var skipped = map[string]bool{".git": true, ".local": true, "node_modules": true, "testdata": true, "vendor": true}
 
-// sources are the endings of the files that are read.
+// sources are the extensions of the files that are read.
 var sources = map[string]bool{".go": true, ".sql": true, ".proto": true, ".sh": true, ".lua": true}
 
 func readTree(root string) ([]file, error) {

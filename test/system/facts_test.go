@@ -1,9 +1,7 @@
 package system
 
 import (
-	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -50,23 +48,6 @@ func TestFactsOfACallAreTheLedgers(t *testing.T) {
 	}
 }
 
-// P11: texts with control or direction characters are refused.
-func TestTextsRefuseControlCharacters(t *testing.T) {
-	t.Parallel()
-	s := ledgerStack(t)
-	market := s.NewNativeMarket(t, 5000, nil)
-	o := s.NewOperator(t)
-	for name, r := range map[string]rune{
-		"escape": 0x1b, "right-to-left override": 0x202e, "isolate": 0x2066, "private use": 0xe000, "noncharacter": 0xfffe, "delete": 0x7f,
-	} {
-		t.Run(name, func(t *testing.T) {
-			o.File(t, stack.Call(market, "YES", 5000).With("textTake", "sure"+string(r)+"thing")).RequireError(http.StatusBadRequest, "invalid_text_take")
-		})
-	}
-	id := o.File(t, stack.Call(market, "YES", 5000).With("textTake", "one line\r\nanother")).Require(http.StatusOK).Text("id")
-	s.Signal(t, id).Expect(stack.JSON{"textTake": "one line\nanother"})
-}
-
 // P12: the role of the api cannot insert a call of another time, or on a resolved market.
 func TestServiceRoleCannotInsertBackdatedCalls(t *testing.T) {
 	t.Parallel()
@@ -103,27 +84,4 @@ func TestServiceRoleCannotInsertBackdatedCalls(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-}
-
-// Members of a call that do not fit are refused before anything is stored.
-func TestHostileMembersOfACall(t *testing.T) {
-	t.Parallel()
-	s := ledgerStack(t)
-	market := s.NewNativeMarket(t, 5000, nil)
-	o := s.NewOperator(t)
-	for name, body := range map[string]any{
-		"price above 10000":   stack.Call(market, "YES", 10_001),
-		"price below 0":       stack.Call(market, "YES", -1),
-		"price with fraction": stack.Call(market, "YES", 0).With("priceAtPrediction", 0.3),
-		"price as text":       stack.Call(market, "YES", 0).With("priceAtPrediction", "3000"),
-		"unknown side":        stack.Call(market, "MAYBE", 5000),
-		"member twice":        fmt.Sprintf(`{"marketId":%q,"direction":"YES","direction":"NO","priceAtPrediction":5000}`, market),
-		"dryRun as text":      stack.Call(market, "YES", 5000).With("dryRun", "true"),
-		"too long a take":     stack.Call(market, "YES", 5000).With("textTake", strings.Repeat("a", 501)),
-	} {
-		t.Run(name, func(t *testing.T) {
-			o.Do(t, http.MethodPost, s.Hub+"/api/predictions", stack.Bearer(o.Key), stack.Body(body)).Require(http.StatusBadRequest)
-		})
-	}
-	o.File(t, stack.Call(market, "YES", 5000)).Require(http.StatusOK)
 }

@@ -14,10 +14,7 @@ import (
 func TestCallsAfterResolution(t *testing.T) {
 	t.Parallel()
 	s := ledgerStack(t)
-	delays := []time.Duration{0, time.Second, 5 * time.Second, 30 * time.Second, 120 * time.Second}
-	if testing.Short() {
-		delays = delays[:3]
-	}
+	delays := []time.Duration{0, time.Second, 5 * time.Second, 30 * time.Second, 120 * time.Second}[:stack.Size(t, 3, 4, 5)]
 	for _, venue := range stack.Venues {
 		for _, delay := range delays {
 			t.Run(fmt.Sprintf("%s %v", venue, delay), func(t *testing.T) {

@@ -9,10 +9,10 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// outageStack returns the system whose venues tests make fail. Its tests do not run at the same time on one venue.
+// outageStack returns the system whose venues tests make fail, to one test at a time.
 func outageStack(t *testing.T) *stack.Stack {
 	t.Helper()
-	return stack.Shared(t, stack.Env("MANIFOLD_RATED_CREATORS", "*"), stack.Env("RESOLUTION_GRACE", "0s"))
+	return stack.Exclusive(t, stack.Env("MANIFOLD_RATED_CREATORS", "*"))
 }
 
 // P2: while a venue does not answer, a call at any price is stored, within the time bound, and gains nothing.

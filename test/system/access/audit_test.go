@@ -16,7 +16,7 @@ import (
 func TestRequestsWithSecretsAreAudited(t *testing.T) {
 	t.Parallel()
 	s := accessStack(t)
-	b, crowd := &bodies{s: s, me: s.NewOwner(t)}, newCrowd()
+	b, crowd := &bodies{s: s, me: s.NewOwner(t)}, stack.NewCrowd(200)
 	requireEntries := func(op *openapi.Operation, as string, sets ...stack.Set) {
 		id := uuid.NewString()
 		path := strings.NewReplacer("{appId}", b.me.App.ID, "{marketId}", b.me.Market).Replace(op.Path)
@@ -29,7 +29,7 @@ func TestRequestsWithSecretsAreAudited(t *testing.T) {
 				sets = append(sets, query(p.Name, value))
 			}
 		}
-		a := crowd.do(t, op.Method, s.Hub+path, append(sets, stack.Header("X-Request-Id", id))...)
+		a := patient(t, crowd, op.Method, s.Hub+path, append(sets, stack.Header("X-Request-Id", id))...)
 		n := stack.Query[int](t, s, "SELECT count(*) FROM hub.audit_log WHERE request_id = $1", id)
 		if a.Status >= 300 || n != 2 {
 			t.Errorf("%s with the %s secret: %d with %d entries in the audit log, want a success with 2\n%.200s", op.Name(), as, a.Status, n, a.Body)

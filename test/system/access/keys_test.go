@@ -289,7 +289,7 @@ func TestRevokedKeysAreRefusedAtOnce(t *testing.T) {
 	for i := range markets {
 		markets[i] = s.NewNativeMarket(t, 5000, nil)
 	}
-	trials := stack.Size(t, 2, 20, 40)
+	trials := stack.Size(t, 2, 8, 40)
 	for _, tc := range []struct {
 		name  string
 		redis bool

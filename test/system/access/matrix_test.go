@@ -1,6 +1,7 @@
 package access
 
 import (
+	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -10,11 +11,6 @@ import (
 
 	"github.com/signalcast/signalcast/test/system/openapi"
 	"github.com/signalcast/signalcast/test/system/stack"
-)
-
-const (
-	noID  = "00000000-0000-7000-8000-000000000000"
-	noKey = "0000000000000000000000000000000000000000000000000000000000000000"
 )
 
 // G7: each route accepts the credentials of its description and no others.
@@ -85,18 +81,18 @@ func TestServedRoutesAreDescribed(t *testing.T) {
 // matrix sends credentials to routes.
 type matrix struct {
 	*credentials
-	crowd *crowd
+	crowd *stack.Crowd
 }
 
 func newMatrix(t *testing.T, s *stack.Stack) *matrix {
 	t.Helper()
-	return &matrix{credentials: newCredentials(t, s), crowd: newCrowd()}
+	return &matrix{credentials: newCredentials(t, s), crowd: stack.NewCrowd(200)}
 }
 
 // send sends a request from the next address.
 func (m *matrix) send(t testing.TB, method, address string, sets ...stack.Set) stack.Answer {
 	t.Helper()
-	return m.crowd.do(t, method, address, sets...)
+	return patient(t, m.crowd, method, address, sets...)
 }
 
 // check sends a request with a credential and reports an error if the answer is not the expected one.
@@ -113,7 +109,7 @@ func (m *matrix) check(t *testing.T, op *openapi.Operation, c credential) {
 // not exist, or members are missing.
 func (m *matrix) request(t *testing.T, op *openapi.Operation, c credential, want expectation) stack.Answer {
 	t.Helper()
-	hub := m.s.HubAt(m.crowd.count())
+	hub := m.s.HubAt(rand.IntN(2))
 	base := map[string]string{"hub": hub, "api": m.s.API, "clock": m.s.Clock}[op.Host]
 	path := m.path(op)
 	if c.handle != "" && op.Takes("operatorKey") {
@@ -153,9 +149,9 @@ func (m *matrix) form(t *testing.T, op *openapi.Operation, c credential, want ex
 	t.Helper()
 	switch op.Path {
 	case "/apps/revoke":
-		return url.Values{"grant": {noID}}
+		return url.Values{"grant": {openapi.NoID}}
 	case "/dev/keys/revoke":
-		return url.Values{"id": {noID}}
+		return url.Values{"id": {openapi.NoID}}
 	case "/dev/session":
 		return url.Values{"token": {"a.b.c"}, "state": {"x"}}
 	case "/protocol/authorize":
@@ -181,14 +177,14 @@ func (m *matrix) path(op *openapi.Operation) string {
 	case webhooks && op.Method == http.MethodGet:
 		id = m.Webhook
 	case webhooks:
-		id = noID
+		id = openapi.NoID
 	}
-	app := noID
+	app := openapi.NoID
 	if op.Method == http.MethodGet {
 		app = m.public.ID
 	}
 	path := strings.NewReplacer(
-		"{marketId}", m.Market, "{id}", id, "{handle}", m.Handle, "{appId}", app, "{grantId}", noID, "{publicKey}", noKey,
+		"{marketId}", m.Market, "{id}", id, "{handle}", m.Handle, "{appId}", app, "{grantId}", openapi.NoID, "{publicKey}", openapi.NoKey,
 		"{type}", "signal.create", "{eventKey}", "x", "{file}", "app.css", "{rest}", "x",
 	).Replace(op.Path)
 	switch op.Path {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -30,7 +31,7 @@ func TestBodiesSetOnlyTheirMembers(t *testing.T) {
 	s := accessStack(t)
 	began := stack.Query[time.Time](t, s, "SELECT now()")
 	b := &bodies{
-		s: s, crowd: newCrowd(), began: began, me: s.NewOwner(t), victim: s.NewOwner(t), fan: s.NewOperator(t), webhooks: s.SeedOperators(t, 10),
+		s: s, crowd: stack.NewCrowd(200), began: began, me: s.NewOwner(t), victim: s.NewOwner(t), fan: s.NewOperator(t), webhooks: s.SeedOperators(t, 10),
 	}
 	b.fanBrowser, b.friendBrowser = b.fan.Session(t), b.me.Friend.Session(t)
 	b.me.NewStation(t, b.ownStation())
@@ -51,7 +52,7 @@ func TestBodiesSetOnlyTheirMembers(t *testing.T) {
 // bodies sends bodies with planted members.
 type bodies struct {
 	s                         *stack.Stack
-	crowd                     *crowd
+	crowd                     *stack.Crowd
 	me, victim                *stack.Owner
 	fan                       *stack.Operator
 	fanBrowser, friendBrowser stack.Set
@@ -116,7 +117,7 @@ var mayRefuse = []string{
 	stack.ProtocolPath + "/messages", stack.ProtocolPath + "/messages/verify", stack.ProtocolPath + "/signers", "/api/live/{handle}/clip",
 }
 
-// send sends a valid request with further members.
+// send sends a valid request with further members, in its body and in its query.
 func (b *bodies) send(t *testing.T, op *openapi.Operation, planted stack.JSON) stack.Answer {
 	t.Helper()
 	b.n++
@@ -134,7 +135,11 @@ func (b *bodies) send(t *testing.T, op *openapi.Operation, planted stack.JSON) s
 		webhooksPath+"/{id}", webhooksPath+"/"+b.me.Webhook, "{marketId}", b.me.Market, "{id}", b.me.Call, "{appId}", b.me.App.ID,
 		"{stationId}", b.ownStation(), "{handle}", b.me.Handle,
 	).Replace(op.Path)
-	a := b.crowd.do(t, op.Method, base+path, both(set, stack.Body(body)))
+	values := url.Values{}
+	for name, value := range planted {
+		values.Set(name, fmt.Sprint(value))
+	}
+	a := patient(t, b.crowd, op.Method, base+path+"?"+values.Encode(), both(set, stack.Body(body)))
 	limited := a.Status == http.StatusTooManyRequests && op.Path != "/api/reports" // ten a day
 	shown := a.Status < 300 && (a.Contains(plantedText) || a.Contains(plantedDay) || a.Contains(plantedID))
 	if a.Status >= 500 || limited || shown {

@@ -13,13 +13,13 @@ import (
 // other messages with its nonce are refused.
 func TestMessagesAreAcceptedOnce(t *testing.T) {
 	s := stack.Exclusive(t, stack.Hubs(2), stack.ScoredAtOnce())
-	c, o := newCrowd(), s.NewOperator(t)
+	c, o := stack.NewCrowd(200), s.NewOperator(t)
 	signer := o.NewSigner(t)
 	signer.Register(t, stack.Bearer(o.Key), "signal:create")
-	submit := func(message stack.JSON) (a stack.Answer) {
-		for range 100 { // a busy hub does not say whether it has stored the message
+	submit := func(i int, message stack.JSON) (a stack.Answer) {
+		for n := range 100 { // a busy hub does not say whether it has stored the message
 			var err error
-			a, err = c.next().Try(t, http.MethodPost, s.HubAt(c.count())+stack.ProtocolPath+"/messages", stack.Body(message))
+			a, err = c.Try(t, http.MethodPost, s.HubAt(i+n)+stack.ProtocolPath+"/messages", stack.Body(message))
 			if err == nil && a.Status != http.StatusServiceUnavailable {
 				break
 			}
@@ -33,17 +33,17 @@ func TestMessagesAreAcceptedOnce(t *testing.T) {
 		payload := stack.JSON{"marketId": s.NewNativeMarket(t, 5000, nil), "position": "YES", "priceBps": 5000}
 		draft := signer.Draft("signal.create", payload)
 		messages[i], changed[i] = signer.Sign(draft), signer.Sign(draft.With("payload", payload.With("position", "NO")))
-		requireOneAccepted(t, stack.Size(t, 50, 500, 500), func() stack.Answer { return submit(messages[i]) })
+		requireOneAccepted(t, stack.Size(t, 50, 500, 500), func(copy int) stack.Answer { return submit(copy, messages[i]) })
 		if calls := stack.Query[int](t, s, "SELECT count(*) FROM api.signals WHERE market_id = $1", payload["marketId"]); calls != 1 {
 			t.Errorf("copies of one message made %d calls, want 1", calls)
 		}
 	}
 	repeat := func(t *testing.T) {
 		for i := range messages {
-			for range s.AllHubs() {
-				submit(messages[i]).Require(http.StatusOK)
+			for hub := range s.AllHubs() {
+				submit(hub, messages[i]).Require(http.StatusOK)
 			}
-			submit(changed[i]).RequireError(http.StatusConflict, "nonce_reused")
+			submit(i, changed[i]).RequireError(http.StatusConflict, "nonce_reused")
 		}
 	}
 	t.Run("later", repeat)
@@ -62,7 +62,7 @@ func TestMessagesAreAcceptedOnce(t *testing.T) {
 func TestOneMessagePerNonce(t *testing.T) {
 	t.Parallel()
 	s := accessStack(t)
-	c, o := newCrowd(), s.NewOperator(t)
+	c, o := stack.NewCrowd(200), s.NewOperator(t)
 	signer := o.NewSigner(t)
 	signer.Register(t, stack.Bearer(o.Key), "station:update")
 	station := "nonce-" + signer.PublicKey[:8]
@@ -70,9 +70,9 @@ func TestOneMessagePerNonce(t *testing.T) {
 	draft := signer.Draft("station.update", nil)
 	var mu sync.Mutex
 	accepted := 0
-	atOnce(20, func() { // a key sends 30 messages per minute
+	stack.AtOnce(20, func(i int) { // a key sends 30 messages per minute
 		message := signer.Sign(draft.With("payload", stack.JSON{"stationId": station, "description": time.Now().String()}))
-		a := c.do(t, http.MethodPost, s.HubAt(c.count())+stack.ProtocolPath+"/messages", stack.Body(message))
+		a := patient(t, c, http.MethodPost, s.HubAt(i)+stack.ProtocolPath+"/messages", stack.Body(message))
 		mu.Lock()
 		defer mu.Unlock()
 		if a.Status == http.StatusCreated {
@@ -86,27 +86,13 @@ func TestOneMessagePerNonce(t *testing.T) {
 	}
 }
 
-// atOnce calls do in n goroutines that begin together.
-func atOnce(n int, do func()) {
-	var wait sync.WaitGroup
-	begin := make(chan struct{})
-	for range n {
-		wait.Go(func() {
-			<-begin
-			do()
-		})
-	}
-	close(begin)
-	wait.Wait()
-}
-
 // requireOneAccepted sends copies of a message at once: one is accepted, the others get its result.
-func requireOneAccepted(t *testing.T, copies int, submit func() stack.Answer) {
+func requireOneAccepted(t *testing.T, copies int, submit func(copy int) stack.Answer) {
 	t.Helper()
 	var mu sync.Mutex
 	statuses, ids := map[int]int{}, map[string]bool{}
-	atOnce(copies, func() {
-		a := submit()
+	stack.AtOnce(copies, func(i int) {
+		a := submit(i)
 		mu.Lock()
 		defer mu.Unlock()
 		statuses[a.Status]++

@@ -34,7 +34,7 @@ type secret struct {
 // L1: no log, metric, statement of Postgres, refusal or webhook request shows a secret.
 func TestNoOutputShowsSecrets(t *testing.T) {
 	t.Parallel()
-	s, c := accessStack(t), newCrowd()
+	s, c := accessStack(t), stack.NewCrowd(200)
 	var sides []*stack.Side
 	bases, metricsAt := map[string]string{}, map[string]string{}
 	for _, service := range openapi.Hosts {
@@ -200,7 +200,7 @@ func (o *outputs) searchRefusal(what string, a stack.Answer) {
 }
 
 // send sends a secret to a route with an unreadable body; a malformed request has each header twice and a broken URL.
-func (o *outputs) send(t *testing.T, c *crowd, method, address string, s secret, malformed bool) {
+func (o *outputs) send(t *testing.T, c *stack.Crowd, method, address string, s secret, malformed bool) {
 	t.Helper()
 	sets := []stack.Set{s.set}
 	if malformed {
@@ -214,11 +214,11 @@ func (o *outputs) send(t *testing.T, c *crowd, method, address string, s secret,
 	if method != http.MethodGet {
 		sets = append(sets, stack.Body(`{"marketId": "701122", "client_secret": "`+s.text+`", "token": "`+s.text+`", "code": 1`))
 	}
-	o.searchRefusal(method+" "+address, c.try(t, method, address, sets...))
+	o.searchRefusal(method+" "+address, c.Do(t, method, address, sets...))
 }
 
 // sendForms sends each secret in each field of a form.
-func (o *outputs) sendForms(t *testing.T, c *crowd, address string) {
+func (o *outputs) sendForms(t *testing.T, c *stack.Crowd, address string) {
 	t.Helper()
 	for _, s := range o.secrets {
 		if s.set == nil {
@@ -228,7 +228,7 @@ func (o *outputs) sendForms(t *testing.T, c *crowd, address string) {
 		for _, field := range []string{"client_secret", "refresh_token", "token", "code", "code_verifier", "state", "request"} {
 			form.Set(field, s.text)
 		}
-		o.searchRefusal(address, c.try(t, http.MethodPost, address, stack.Form(form)))
+		o.searchRefusal(address, c.Do(t, http.MethodPost, address, stack.Form(form)))
 	}
 }
 

@@ -26,20 +26,20 @@ import (
 // Size is the size of a tab in CSS pixels.
 type Size struct{ Width, Height int64 }
 
-// The sizes.
+// The sizes of a phone, of a desktop and of a television.
 var (
 	Phone   = Size{390, 844}
 	Desktop = Size{1280, 900}
-	Screen  = Size{1920, 1080} // of television
+	Screen  = Size{1920, 1080}
 )
 
-// PhoneAndDesktop are the sizes at which people read pages.
+// PhoneAndDesktop are the sizes at which tests open the pages that people read.
 var PhoneAndDesktop = []Size{Phone, Desktop}
 
 // String returns the size as "390x844".
 func (s Size) String() string { return fmt.Sprintf("%dx%d", s.Width, s.Height) }
 
-// chromium is the browser that the tests of this binary share.
+// chromium returns the browser that the tests of this binary share. The first call starts it.
 var chromium = sync.OnceValues(start)
 
 // start runs a browser until stack.Main ends. Its requests reach this machine only, from many addresses.
@@ -83,8 +83,8 @@ func executable() (string, error) {
 	return "", fmt.Errorf("chromium is missing; type: sudo apt-get update && sudo apt-get install -y chromium")
 }
 
-// testCertificate returns the hash of the key of the certificate with which servers of httptest answer, so that pages can
-// load from them.
+// testCertificate returns the hash of the public key that TLS servers of httptest use, in base64. The browser accepts it, so
+// that pages can load videos from such servers.
 func testCertificate() string {
 	s := httptest.NewUnstartedServer(nil)
 	s.StartTLS()
@@ -122,8 +122,8 @@ func Open(t testing.TB, size Size) *Tab {
 	return b
 }
 
-// abandonedSocket is logged when a page gives a websocket up whose handshake takes more than two seconds, as on a loaded
-// machine. The page connects again, and shows an outage otherwise.
+// abandonedSocket is logged when a page closes a websocket whose handshake takes more than two seconds, as on a loaded
+// machine. It is not a problem: the page connects again, and shows an outage if it cannot.
 const abandonedSocket = "WebSocket is closed before the connection is established"
 
 // record adds an event of the browser to the problems or the requests.

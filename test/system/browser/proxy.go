@@ -21,7 +21,7 @@ type proxy struct {
 	addr   string
 	close  func()
 	next   atomic.Uint32
-	second byte // of the addresses
+	second byte // second byte of the addresses from which it connects
 }
 
 func newProxy() *proxy {

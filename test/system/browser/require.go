@@ -12,8 +12,8 @@ import (
 // unavailable is the beginning of the log entry for a resource that was answered 503; its address follows.
 const unavailable = "log network: Failed to load resource: the server responded with a status of 503 (Service Unavailable) "
 
-// Problems returns what was recorded since the last call: calls of the canary, violations of the policy, exceptions,
-// dialogs, and warnings and errors of the console.
+// Problems returns and removes the recorded problems: calls of the canary, violations of the content security policy,
+// exceptions, dialogs, and warnings and errors of the console.
 func (b *Tab) Problems() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -34,8 +34,8 @@ func (b *Tab) Forget(texts ...string) {
 // ForgetOutage removes the problems that the browser reports while a server is unavailable.
 func (b *Tab) ForgetOutage() { b.Forget("WebSocket connection to", "Failed to load resource") }
 
-// RequireNoProblems reports an error for each problem since the last call. A resource that was unavailable is requested
-// again: only one that is unavailable again is a problem.
+// RequireNoProblems reports an error for each recorded problem and removes it. A resource that was unavailable is requested
+// once more; it is a problem only if it is unavailable again.
 func (b *Tab) RequireNoProblems() {
 	b.t.Helper()
 	for _, problem := range b.Problems() {
@@ -57,8 +57,8 @@ func CanaryCalls(problems []string) int {
 	return n
 }
 
-// Requests returns the addresses that pages of the tab have requested, of hosts other than the given ones. Addresses with
-// the scheme data are not requests.
+// Requests returns the addresses that pages of the tab have requested, without those of the hosts in except. It leaves out
+// addresses with the scheme data, which cause no request.
 func (b *Tab) Requests(except ...string) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -85,8 +85,8 @@ func (b *Tab) RequireFits() {
 	}
 }
 
-// RequireAccessible requires texts with enough contrast in both color schemes, names of pictures, sections and links,
-// headings in order, a page that fits and no problems.
+// RequireAccessible requires texts with enough contrast in both color schemes, names of pictures, sections and links, and
+// headings in order. It includes RequireFits and RequireNoProblems.
 func (b *Tab) RequireAccessible() {
 	b.t.Helper()
 	for _, scheme := range []string{"light", "dark"} {
@@ -102,8 +102,8 @@ func (b *Tab) RequireAccessible() {
 	b.RequireNoProblems()
 }
 
-// RequireLinks requires that every address below base to which the page links answers without an error. Addresses in seen
-// are not requested again.
+// RequireLinks requires that every address below base to which the page links answers without an error. It adds the
+// addresses to seen and does not request those that are there.
 func (b *Tab) RequireLinks(base string, seen map[string]bool) {
 	b.t.Helper()
 	const links = `[...document.querySelectorAll('a[href], link[rel=stylesheet], link[rel=icon]')].map(e => e.href)`
@@ -119,7 +119,7 @@ func (b *Tab) RequireLinks(base string, seen map[string]bool) {
 	}
 }
 
-// lowContrast finds texts whose contrast with the ground is below WCAG 2.2, level AA.
+// lowContrast returns the texts whose contrast with their background is below WCAG 2.2, level AA (1.4.3).
 const lowContrast = `(() => {
 	const parse = s => {
 		let m = s.match(/^rgba?\(([^)]+)\)/);
@@ -151,8 +151,8 @@ const lowContrast = `(() => {
 	return bad;
 })()`
 
-// withoutName finds pictures, sections and links without an accessible name, empty headings, headings that skip a level,
-// and another number of first headings than one.
+// withoutName returns pictures, sections and links without an accessible name, empty headings, headings that skip a level,
+// and the number of h1 elements unless it is one.
 const withoutName = `(() => {
 	const bad = [], all = s => document.querySelectorAll(s), label = e => (e.getAttribute('aria-label') || '').trim();
 	for (const e of all('svg')) {

@@ -19,12 +19,13 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// Within is the time in which a step in a page must be done.
+// Within is the longest time that one step in a page may take.
 const Within = 30 * time.Second
 
+// canaryCalled is the beginning of the problem that records a call of the canary.
 const canaryCalled = "canary called"
 
-// Tab is a page of the browser. Its methods fail the test by themselves; only the goroutine of the test may call them.
+// Tab is a tab of the browser. Its methods fail the test by themselves; only the goroutine of the test may call them.
 type Tab struct {
 	t   testing.TB
 	ctx context.Context
@@ -99,7 +100,7 @@ func (b *Tab) URL() string {
 	return Eval[string](b, `location.href`)
 }
 
-// Press clicks what leads to another page and waits until that page shows an element.
+// Press clicks a link or a button that opens another page, and waits until that page shows an element.
 func (b *Tab) Press(selector, appears string) {
 	b.t.Helper()
 	Eval[bool](b, `window.previous = true`) // the element may be on this page, too
@@ -133,7 +134,8 @@ func (b *Tab) awaitVisible(selector string) {
 // navigationStatus is the status with which the page was answered.
 const navigationStatus = `performance.getEntriesByType("navigation")[0]?.responseStatus ?? 0`
 
-// Click clicks what changes the page. It waits until the element is visible, and then for those that the click shows.
+// Click clicks an element that stays on the page. It waits until the element is visible, and after the click until the
+// elements of appear are visible.
 func (b *Tab) Click(selector string, appear ...string) {
 	b.t.Helper()
 	b.awaitVisible(selector)
@@ -160,7 +162,8 @@ func (b *Tab) Fill(form string, fields map[string]string) {
 	}
 }
 
-// SignIn fills in the pages of the development issuer. appears is an element of the page to which the sign-in leads back.
+// SignIn completes the sign-in on the pages of the development issuer and waits until the page to which the sign-in returns
+// shows the element appears.
 func (b *Tab) SignIn(handle, appears string) {
 	b.t.Helper()
 	b.Type("#user", handle)

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -23,13 +24,20 @@ type commandLine struct {
 	secrets []string
 }
 
+// program is the path of the built command line, which the tests share.
+var program struct {
+	build sync.Once
+	path  string
+}
+
 func buildCommandLine(t *testing.T, s *stack.Stack) *commandLine {
 	t.Helper()
-	dir := t.TempDir()
-	p := &commandLine{t: t, path: filepath.Join(dir, "signalcast"), env: append(os.Environ(),
-		"XDG_CONFIG_HOME="+filepath.Join(dir, "home"), "SIGNALCAST_HUB="+s.Hub, "SIGNALCAST_API="+s.API, "SIGNALCAST_KEY=")}
-	run(t, repo, nil, "go", "build", "-o", p.path, "./cmd/signalcast")
-	return p
+	program.build.Do(func() {
+		program.path = filepath.Join(stack.TempDir(t), "signalcast")
+		run(t, repo, nil, "go", "build", "-o", program.path, "./cmd/signalcast")
+	})
+	return &commandLine{t: t, path: program.path, env: append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir(),
+		"SIGNALCAST_HUB="+s.Hub, "SIGNALCAST_API="+s.API, "SIGNALCAST_KEY=")}
 }
 
 // run runs the command, requires an exit code and returns its output.

@@ -1,20 +1,14 @@
 package clients
 
 import (
-	"bufio"
-	"bytes"
 	"crypto/rand"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
@@ -168,86 +162,7 @@ func seedOf(t *testing.T, file string) string {
 	return key.Seed
 }
 
-// Events are read once and in order, the next run continues after the last one, and Ctrl-C ends a reader without an error.
-func TestCommandLineWatches(t *testing.T) {
-	t.Parallel()
-	s := system(t)
-	p, _ := signedIn(t, s)
-	market := s.NewNativeMarket(t, 5000, nil)
-	channel, state := "market:"+market, filepath.Join(t.TempDir(), "state")
-	var filed struct{ ID string }
-	p.read(&filed, 0, "call", market, "no", "--price", "50")
-	p.run(0, "", "events", "add", filed.ID, "note", "--text", "Rain.")
-	if err := os.WriteFile(state, []byte(`{"`+channel+`":0}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	read := func(count int) (types []string) {
-		t.Helper()
-		out, _ := p.run(0, "", "watch", channel, "--count", strconv.Itoa(count), "--state", state)
-		for line := range strings.Lines(out) {
-			var m struct {
-				Kind, Type string
-				Seq        int64
-			}
-			if err := json.Unmarshal([]byte(line), &m); err != nil {
-				t.Fatalf("%v: %s", err, line)
-			}
-			if m.Kind == "event" && m.Seq > 0 {
-				types = append(types, m.Type)
-			}
-		}
-		return types
-	}
-	// The creation of the market and its prices are events, too.
-	var got []string
-	testkit.Eventually(t, 30*time.Second, func() bool {
-		got = append(got, read(1)...)
-		return len(got) > 0 && got[len(got)-1] == "signal.event"
-	})
-	if all := strings.Join(got, " "); strings.Count(all, "signal.created") != 1 || strings.Count(all, "signal.event") != 1 {
-		t.Errorf("read %q", all)
-	}
-	p.run(0, "", "admin", "finalize", market, "no")
-	got = nil
-	testkit.Eventually(t, 30*time.Second, func() bool {
-		got = append(got, read(1)...)
-		return len(got) > 0 && got[len(got)-1] == "signal.resolved"
-	})
-	if all := strings.Join(got, " "); strings.Contains(all, "signal.created") || !strings.Contains(all, "market.resolved") {
-		t.Errorf("then %q", all)
-	}
-	if _, bad := p.run(2, "", "watch", "no:such"); !strings.Contains(bad, "no such channel") {
-		t.Error(bad)
-	}
-	p.interrupted("watch", "me", channel)
-}
-
-// interrupted runs the command until it has written a line and sends SIGINT. The exit code must be 0.
-func (p *commandLine) interrupted(args ...string) {
-	p.t.Helper()
-	cmd := exec.Command(p.path, args...)
-	cmd.Env = p.env
-	var bad bytes.Buffer
-	cmd.Stderr = &bad
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		p.t.Fatal(err)
-	}
-	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
-		p.t.Errorf("signalcast %q writes nothing: %v", args, err)
-	}
-	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-		p.t.Error(err)
-	}
-	if err := cmd.Wait(); err != nil {
-		p.t.Errorf("signalcast %q: %v\n%s", args, err, &bad)
-	}
-}
-
-// An operator shows a market, goes live and ends it; Ctrl-C ends it too.
+// An operator shows a market, goes live and ends it.
 func TestCommandLineLive(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -260,13 +175,6 @@ func TestCommandLineLive(t *testing.T) {
 	get(t, s.Hub+"/api/streamer/signal?handle="+who.Handle).Require(200).
 		Expect(stack.JSON{"marketId": market, "yesPct": 31.5, "annotation": "rain"})
 	p.run(0, "", "live", "on", "--market", market, "--count", "1")
-	state := func() any {
-		return get(t, s.Hub+"/api/streamer/stream/state?handle="+who.Handle).Require(200).Value("showId")
-	}
-	p.interrupted("live", "on", "--market", market)
-	if got := state(); got != nil {
-		t.Errorf("after Ctrl-C the session %v is open", got)
-	}
 	p.run(0, "", "live", "off")
 	p.run(0, "", "live", "clear")
 	var me struct{ Live bool }

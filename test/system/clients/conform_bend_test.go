@@ -39,8 +39,10 @@ func bend(t *testing.T, at string, d deviation) string {
 		Transport: through,
 		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(to) },
 		ModifyResponse: func(a *http.Response) error {
-			isJSON := strings.HasPrefix(a.Header.Get("Content-Type")+";", "application/json;")
-			if isJSON && d.answer == nil || !isJSON && d.text == nil || a.StatusCode == http.StatusSwitchingProtocols {
+			kind, _, _ := strings.Cut(a.Header.Get("Content-Type"), ";")
+			isJSON := kind == "application/json"
+			endless := kind == "text/event-stream" || a.StatusCode == http.StatusSwitchingProtocols
+			if isJSON && d.answer == nil || !isJSON && d.text == nil || endless {
 				return nil
 			}
 			raw, err := io.ReadAll(a.Body)

@@ -89,8 +89,8 @@ func (p *commandLine) conform(t *testing.T, s *stack.Stack, hub, api, clock, wai
 func scoredBoard(t *testing.T, s *stack.Stack) {
 	t.Helper()
 	market := s.NewNativeMarket(t, 5000, nil)
-	call(t, s, s.NewOperator(t), market, "YES", 5000)
-	call(t, s, s.NewOperator(t), market, "NO", 5000)
+	s.NewOperator(t).NewCall(t, market, "YES", 5000, nil)
+	s.NewOperator(t).NewCall(t, market, "NO", 5000, nil)
 	s.Finalize(t, market, "YES")
 	testkit.Eventually(t, 90*time.Second, func() bool { // a board may be cached for a minute
 		rows := get(t, s.API+"/api/v1/signals/leaderboard?operators=all&limit=200").Require(http.StatusOK).List("leaderboard")

@@ -32,16 +32,6 @@ func post(t testing.TB, url string, sets ...stack.Set) stack.Answer {
 	return stack.Send(t, http.MethodPost, url, sets...)
 }
 
-// call files a call and returns its id. A refusal names the stored call after an answer that was lost under load.
-func call(t testing.TB, s *stack.Stack, o *stack.Operator, market, side string, price int) string {
-	t.Helper()
-	a := o.Retry(t, http.MethodPost, s.Hub+"/api/predictions", stack.Bearer(o.Key), stack.Body(stack.Call(market, side, price)))
-	if a.Code() != "already_predicted" {
-		a.Require(http.StatusOK)
-	}
-	return a.Text("id")
-}
-
 // closed returns a market with an outcome.
 func closed(t testing.TB, s *stack.Stack) string {
 	t.Helper()

@@ -91,7 +91,7 @@ func TestLibraryInPage(t *testing.T) {
 	p, market := s.NewOperator(t), s.NewNativeMarket(t, 5000, nil)
 	key, _ := p.Mint(t, stack.JSON{"label": "page"})
 	for range 4 {
-		call(t, s, s.NewOperator(t), market, "NO", 5000)
+		s.NewOperator(t).NewCall(t, market, "NO", 5000, nil)
 	}
 	files := httptest.NewServer(http.FileServer(http.Dir(filepath.Join(repo, "sdk/ts"))))
 	t.Cleanup(files.Close)

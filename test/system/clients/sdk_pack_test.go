@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/signalcast/signalcast/test/system/stack"
 )
 
 func put(t testing.TB, path, content string) {
@@ -17,15 +19,6 @@ func put(t testing.TB, path, content string) {
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
-}
-
-func contentOf(t testing.TB, path string) string {
-	t.Helper()
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(raw)
 }
 
 // typescript is the compiler version of tools/gen.sh.
@@ -40,7 +33,7 @@ func TestLibraryPacked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(contentOf(t, filepath.Join(repo, "tools/gen.sh")),
+	if !strings.Contains(stack.ReadFile(t, filepath.Join(repo, "tools/gen.sh")),
 		"\ntypescript="+strings.TrimPrefix(typescript, "typescript@")+"\n") {
 		t.Error("tools/gen.sh pins another compiler")
 	}
@@ -75,7 +68,7 @@ func TestLibraryPacked(t *testing.T) {
 			t.Errorf("%s is installed with it", e.Name())
 		}
 	}
-	put(t, filepath.Join(dir, "user.ts"), contentOf(t, filepath.Join(source, "test/user.ts")))
+	put(t, filepath.Join(dir, "user.ts"), stack.ReadFile(t, filepath.Join(source, "test/user.ts")))
 	for _, how := range []string{
 		`"module": "ES2022", "moduleResolution": "bundler"`,
 		`"module": "NodeNext", "moduleResolution": "NodeNext"`,
@@ -100,9 +93,9 @@ func TestLibraryGot(t *testing.T) {
 	user := filepath.Join(dir, "user")
 	put(t, filepath.Join(user, "go.mod"),
 		"module user.example/x\n\ngo 1.26.0\n\nrequire "+module+" v0.0.0\n\nreplace "+module+" => ../got\n")
-	put(t, filepath.Join(user, "main.go"), contentOf(t, filepath.Join(repo, "sdk/go/examples/file/main.go")))
-	put(t, filepath.Join(user, "live", "main.go"), contentOf(t, filepath.Join(repo, "sdk/go/examples/watch/main.go")))
-	env := []string{"GOWORK=off", "GOFLAGS=-mod=mod"}
+	put(t, filepath.Join(user, "main.go"), stack.ReadFile(t, filepath.Join(repo, "sdk/go/examples/file/main.go")))
+	put(t, filepath.Join(user, "live", "main.go"), stack.ReadFile(t, filepath.Join(repo, "sdk/go/examples/watch/main.go")))
+	env := []string{"GOWORK=off", "GOFLAGS=-mod=mod -trimpath"}
 	run(t, user, env, "go", "build", "-o", "x", ".")
 	run(t, user, env, "go", "vet", "./...")
 	for line := range strings.Lines(run(t, user, env, "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", "./...")) {

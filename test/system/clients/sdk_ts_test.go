@@ -46,7 +46,7 @@ func TestLibraryTS(t *testing.T) {
 	})).Require(http.StatusCreated).Text("key")
 	ledger := s.NewNativeMarket(t, 5000, nil)
 	for range 9 {
-		call(t, s, s.NewOperator(t), ledger, "NO", 5000)
+		s.NewOperator(t).NewCall(t, ledger, "NO", 5000, nil)
 	}
 	lossy := &between{to: s.Hub, lose: (&losing{seen: map[string]bool{}}).first}
 	stripped := &between{
@@ -59,7 +59,7 @@ func TestLibraryTS(t *testing.T) {
 		r.URL.RawQuery = q.Encode()
 	}}
 	known := s.NewOperator(t)
-	call(t, s, known, s.NewNativeMarket(t, 5000, nil), "NO", 5000)
+	known.NewCall(t, s.NewNativeMarket(t, 5000, nil), "NO", 5000, nil)
 	out := runNode(t, []string{
 		"HUB=" + s.Hub, "API=" + s.API, "CLOCK=" + s.Clock, "KEYS=" + strings.Join(keys, ","), "READER=" + reader,
 		"TOKEN=" + p.Login, "HANDLE=" + known.Handle,

@@ -4,6 +4,7 @@ package contract
 
 import (
 	"net/http"
+	"net/url"
 	"testing"
 
 	"github.com/signalcast/signalcast/test/system/openapi"
@@ -33,10 +34,14 @@ func post(t testing.TB, url string, sets ...stack.Set) stack.Answer {
 	return stack.Send(t, http.MethodPost, url, sets...)
 }
 
-// form sends members as the form of a page of the hub does.
-func form(members ...string) stack.Set {
+// form sends pairs of a name and a value as the form of a page of the hub does.
+func form(pairs ...string) stack.Set {
+	values := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		values.Add(pairs[i], pairs[i+1])
+	}
 	return func(r *http.Request) {
 		r.Header.Set("Sec-Fetch-Site", "same-origin")
-		stack.Form(values(members))(r)
+		stack.Form(values)(r)
 	}
 }

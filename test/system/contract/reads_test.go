@@ -1,7 +1,6 @@
 package contract
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
@@ -12,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// things are what the reads of the tests name.
+// things are the objects that the reads of the tests name in their addresses.
 type things struct {
 	*stack.Author
 	s       *stack.Stack
@@ -34,7 +33,7 @@ func newThings(t *testing.T, s *stack.Stack) *things {
 	return x
 }
 
-// address returns the address of a read of something that exists.
+// address returns the address of a read whose parameters name existing objects.
 func (x *things) address(t *testing.T, o *openapi.Operation) string {
 	t.Helper()
 	id := x.CallID
@@ -103,7 +102,7 @@ func scored(t *testing.T, s *stack.Stack) (id string) {
 	return id
 }
 
-// credential returns one that the operation accepts.
+// credential returns a credential that the operation accepts; if it accepts none, a Set that changes nothing.
 func (x *things) credential(o *openapi.Operation) stack.Set {
 	switch {
 	case o.Takes("adminSecret"):
@@ -114,16 +113,14 @@ func (x *things) credential(o *openapi.Operation) stack.Set {
 		return stack.Bearer(x.Login)
 	case o.Takes("developerToken"):
 		return stack.Header("Cookie", "db_dev="+x.Login)
-	case o.Takes("sessionId") && o.Tag() == "pages":
-		return x.session
-	case o.Takes("sessionId") && !o.Public():
+	case o.Takes("sessionId") && (o.Tag() == "pages" || !o.Public()):
 		return x.session
 	}
 	return func(*http.Request) {}
 }
 
-// Each read of something that exists gives a good answer. An answer with a validator has it in HEAD as well and is not sent
-// again to a client that has it.
+// Each read of an existing object gives a good answer. An operation with an ETag sends it in the answer to HEAD as well, and
+// answers 304 to a client that has the same version.
 func TestReadsAnswer(t *testing.T) {
 	t.Parallel()
 	s, doc := system(t), openapi.ForTest(t)
@@ -168,33 +165,10 @@ func TestReadsAnswer(t *testing.T) {
 	}
 }
 
-// written are reads that the tests of the writes send.
+// written are paths of reads that the tests in writes_test.go send.
 var written = map[string]bool{
 	"/s/{eventKey}": true, "/dev/session": true, "/api/v1/stations/{stationId}": true, "/api/v1/stations/{stationId}/program": true,
 	"/api/protocol/v1/signers/{publicKey}": true, "/api/admin/resolve-signals": true,
-}
-
-// An answer is compressed for clients that accept it, and Vary says so.
-func TestCompression(t *testing.T) {
-	t.Parallel()
-	s := system(t)
-	for name, url := range map[string]string{
-		"document": s.Hub + "/openapi.json",
-		"timeline": s.Clock + "/program/timeline", "programme": s.Hub + "/api/broadcast/program?preset=hot",
-	} {
-		for accept, packed := range map[string]bool{
-			"gzip": true, "br, gzip;q=0.5": true, "*": true, "identity": false,
-			"gzip;q=0": false, "br": false,
-		} {
-			t.Run(name+" "+accept, func(t *testing.T) {
-				a := get(t, url, stack.Header("Accept-Encoding", accept)).Require(http.StatusOK)
-				if (a.Header.Get("Content-Encoding") == "gzip") != packed || a.Header.Get("Vary") != "Accept-Encoding" ||
-					!packed && !json.Valid(a.Body) {
-					t.Errorf("headers %v; want compression: %v", a.Header, packed)
-				}
-			})
-		}
-	}
 }
 
 // No value of a parameter makes the read of a list fail.

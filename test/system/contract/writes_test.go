@@ -1,12 +1,9 @@
 package contract
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,41 +11,12 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-func has(list []string, value string) bool { return slices.Contains(list, value) }
-
-// values returns form values of pairs of name and value.
-func values(pairs []string) url.Values {
-	out := url.Values{}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		out.Add(pairs[i], pairs[i+1])
-	}
-	return out
-}
-
 // requireText fails the test unless the answer is 200 and contains the text.
 func requireText(t *testing.T, a stack.Answer, text string) {
 	t.Helper()
 	if !a.Require(http.StatusOK).Contains(text) {
 		t.Errorf("the answer does not contain %s: %.500s", text, a.Body)
 	}
-}
-
-// link links a new wallet to a person at the identity provider and returns its address.
-func link(t *testing.T, s *stack.Stack, p *stack.Operator) string {
-	t.Helper()
-	raw := make([]byte, 20)
-	_, _ = rand.Read(raw) // never fails
-	wallet := "0x" + hex.EncodeToString(raw)
-	body := stack.JSON{"address": wallet, "chainType": "ethereum"}
-	post(t, s.IDP+"/users/did:idp:"+p.Handle+"/wallets", stack.Body(body)).Require(http.StatusOK)
-	return wallet
-}
-
-// approve allows an operator to stream.
-func approve(t *testing.T, s *stack.Stack, p *stack.Operator) {
-	t.Helper()
-	body := stack.Body(stack.JSON{"handle": p.Handle, "status": "approved"})
-	post(t, s.Hub+"/api/admin/streamers", s.Admin(), body).Require(http.StatusOK)
 }
 
 func TestStations(t *testing.T) {
@@ -160,12 +128,13 @@ func TestSessionsAndPeople(t *testing.T) {
 	}
 	as(http.MethodPost, "/api/user/follow", stack.JSON{"handle": other.Handle}).Require(http.StatusOK)
 	as(http.MethodDelete, "/api/user/follow?handle="+other.Handle, nil).Require(http.StatusOK)
-	wallet := link(t, s, p)
+	wallet := stack.NewWallet()
+	p.LinkWallet(t, wallet)
 	as(http.MethodPost, "/api/identity/claim", stack.JSON{"address": wallet}).Require(http.StatusOK)
 	as(http.MethodDelete, "/api/identity/claim?station=partner", nil).Require(http.StatusOK)
 	as(http.MethodPost, "/api/streamer/profile", stack.JSON{"bio": "Rivers do not read polls."}).Require(http.StatusOK)
 	as(http.MethodPost, "/api/streamer/register", stack.JSON{"displayName": "Mara K"}).Require(http.StatusCreated)
-	approve(t, s, p)
+	p.SetStreamer(t, "approved")
 	post(t, s.Hub+"/api/streamer/stream", stack.Bearer(p.Login), stack.Body(stack.JSON{"label": "desk"})).Require(http.StatusCreated)
 	post(t, s.Hub+"/api/streamer/heartbeat", key, stack.Body(stack.JSON{"state": "live"})).Require(http.StatusOK)
 	market := s.NewNativeMarket(t, 5000, nil)
@@ -265,7 +234,8 @@ func TestForms(t *testing.T) {
 	as(session, "/u/"+other.Handle+"/follow", http.StatusSeeOther)
 	as(session, "/u/"+other.Handle+"/unfollow", http.StatusSeeOther)
 	as(session, "/profile", http.StatusSeeOther, "displayName", "Mara K", "bio", "", "avatar", "", "links", "", "payoutAddress", "")
-	wallet := link(t, s, p)
+	wallet := stack.NewWallet()
+	p.LinkWallet(t, wallet)
 	as(session, "/profile/claims", http.StatusSeeOther, "address", wallet)
 	as(session, "/profile/claims/drop", http.StatusSeeOther, "station", "partner")
 	app := p.NewApp(t, "public", "profile:read")
@@ -289,7 +259,7 @@ func TestForms(t *testing.T) {
 	signer.Register(t, stack.Bearer(p.Key), "signal:create")
 	as(developer, "/dev/signers/revoke", http.StatusSeeOther, "key", signer.PublicKey)
 	post(t, s.Hub+"/api/streamer/register", session, stack.Body(stack.JSON{"displayName": "Mara K"})).Require(http.StatusCreated)
-	approve(t, s, p)
+	p.SetStreamer(t, "approved")
 	as(developer, "/dev/stream", http.StatusOK, "label", "desk")
 	as(session, "/sign-out", http.StatusSeeOther)
 }

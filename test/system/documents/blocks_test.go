@@ -38,6 +38,7 @@ var checked = map[string]func(block) error{
 	"http":    checkHTTP,    // a request and its answer, or a `delivery` of a webhook
 	"console": checkConsole, // commands that do not end or take long: what they name exists
 	"text":    checkText,    // `output` of the block before (TestReadme compares), a `stream`, a `drawing`
+	"path":    checkPath,    // the files of a path; TestPathsOfArchitecture compares them with those that run
 }
 
 // blocksOf returns the fenced blocks of a page without their indentation.
@@ -107,6 +108,13 @@ func values(text string) (all []any, err error) {
 	}
 }
 
+func checkPath(b block) error {
+	if len(b.args) != 1 {
+		return errors.New("name the path after the word path")
+	}
+	return nil
+}
+
 func checkJSON(b block) error {
 	if len(b.args) != 1 {
 		return errors.New("name the schema behind the word json")
@@ -115,7 +123,7 @@ func checkJSON(b block) error {
 	if err != nil || len(all) == 0 {
 		return fmt.Errorf("%d values: %v", len(all), err)
 	}
-	doc, err := described()
+	doc, err := openapi.Shared()
 	if err != nil {
 		return err
 	}
@@ -213,7 +221,7 @@ func checkHTTP(b block) error {
 	if slices.Contains(b.args, "delivery") {
 		return checkDelivery(b)
 	}
-	doc, err := described()
+	doc, err := openapi.Shared()
 	if err != nil {
 		return err
 	}
@@ -230,24 +238,12 @@ func checkHTTP(b block) error {
 		if m[4] >= 0 {
 			host = b.text[m[4]:m[5]]
 		}
-		o := route(doc, b.text[m[2]:m[3]], b.text[m[6]:m[7]], host)
+		o := doc.Lookup(host, b.text[m[2]:m[3]], b.text[m[6]:m[7]])
 		if o == nil {
 			return fmt.Errorf("%s is no route of the %s", strings.TrimSpace(b.text[m[0]:m[1]]), host)
 		}
 		if err := fits(o, b.text[m[1]:end]); err != nil {
 			return fmt.Errorf("%s: %w", o.Name(), err)
-		}
-	}
-	return nil
-}
-
-// route returns the operation of an address as a page writes it; nil if there is none.
-func route(doc *openapi.Document, method, address, host string) *openapi.Operation {
-	path, _, _ := strings.Cut(address, "?")
-	for _, o := range doc.Operations {
-		pattern := regexp.MustCompile(`\\\{\w+\\\}`).ReplaceAllString(regexp.QuoteMeta(o.Path), `[^/]+`)
-		if o.Method == method && o.Host == host && regexp.MustCompile("^"+pattern+"$").MatchString(path) {
-			return o
 		}
 	}
 	return nil

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
 // innerCodes are sent between services only.
@@ -40,10 +42,7 @@ func pageOfErrors(t *testing.T) map[string]int {
 func TestErrorCodes(t *testing.T) {
 	t.Parallel()
 	page := pageOfErrors(t)
-	doc, err := described()
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := openapi.ForTest(t)
 	inDoc := map[string]map[string]bool{} // code to statuses
 	for _, o := range doc.Operations {
 		for status, res := range o.Spec().Responses.Map() {
@@ -101,8 +100,7 @@ func codesOfSource(t *testing.T) map[string]map[int]bool {
 	out := map[string]map[int]bool{}
 	for _, root := range []string{"services", "pkg"} {
 		err := filepath.WalkDir(filepath.Join(repo, root), func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") ||
-				strings.Contains(path, "/memledger/") || strings.Contains(path, "/testkit/") {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "/testkit/") {
 				return err
 			}
 			file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)

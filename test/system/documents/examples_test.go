@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/signalcast/signalcast/test/system/stack"
 )
 
 // part reports whether a block is a part of an example program, which is run as a whole.
@@ -31,7 +33,7 @@ func TestExamplesAreShown(t *testing.T) {
 				if b.kind != kind || !b.part() {
 					continue
 				}
-				at := slices.IndexFunc(paths, func(path string) bool { return strings.Contains(plain(contentOf(t, path)), plain(b.text)) })
+				at := slices.IndexFunc(paths, func(path string) bool { return strings.Contains(plain(stack.ReadFile(t, path)), plain(b.text)) })
 				if at < 0 {
 					t.Errorf("%s shows what no example does:\n%s", b, b.text)
 					continue

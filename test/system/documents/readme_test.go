@@ -72,7 +72,7 @@ func TestReadme(t *testing.T) {
 		return slices.Contains(strings.Split(out.String(), "\n"), "ready")
 	})
 	var info stack.Info
-	if err := json.Unmarshal([]byte(contentOf(t, filepath.Join(dir, ".local", "stack.json"))), &info); err != nil {
+	if err := json.Unmarshal([]byte(stack.ReadFile(t, filepath.Join(dir, ".local", "stack.json"))), &info); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), info.Hub) {

@@ -1,6 +1,6 @@
 Guarantee: A8
 Test: TestReadsFollowWrites
-Package: ./test/system/ledger
+Package: ./test/system/recovery
 Fault: a call is not in the answers of the first 300 ms
 
 DO $$ BEGIN EXECUTE 'CREATE OR REPLACE VIEW api.signal_records AS ' || rtrim(pg_get_viewdef('api.signal_records'), ';') ||

@@ -39,7 +39,7 @@ func TestConnectionsLeaveNothingBehind(t *testing.T) {
 	stopCalm := v.keepCalmClient(t)
 	before := v.warmUp(t)
 
-	n := stack.Size(t, 200, 10_000, 100_000)
+	n := stack.Size(t, 200, 5_000, 100_000)
 	began := time.Now()
 	v.run(t, n)
 	t.Logf("%d connections of %d kinds in %v", n, len(v.kinds()), time.Since(began))
@@ -86,7 +86,7 @@ func (v *visits) keepCalmClient(t *testing.T) (stop func()) {
 // itself. It returns the metrics of the process at rest, with the most memory that it had.
 func (v *visits) warmUp(t *testing.T) gauges {
 	t.Helper()
-	rounds, most, first := stack.Size(t, 1, 8, 8), 0., v.h.gauges(t)
+	rounds, most, first := stack.Size(t, 1, 4, 8), 0., v.h.gauges(t)
 	for i := 1; ; i++ {
 		v.run(t, stack.Size(t, 100, 1200, 1200))
 		now := v.rest(t)

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/signalcast/signalcast/test/system/feedclient"
 	"github.com/signalcast/signalcast/test/system/stack"
 )
@@ -102,9 +104,8 @@ func requireAll(t *testing.T, readers []*feedclient.Reader, events []storedEvent
 		for channel, after := range r.Channels {
 			want, got := due(channel, after), r.Received(channel)
 			deliveries += len(want)
-			if n := firstDifference(want, got); n >= 0 {
-				t.Errorf("reader %d (%s) on %s: received %d events, want %d; event %d is %v, want %v",
-					i, r.Kind, channel, len(got), len(want), n, at(got, n), at(want, n))
+			if !slices.Equal(want, got) {
+				t.Errorf("reader %d (%s) on %s (-want +got):\n%.2000s", i, r.Kind, channel, cmp.Diff(want, got))
 			}
 		}
 		c := r.Counts()
@@ -117,47 +118,6 @@ func requireAll(t *testing.T, readers []*feedclient.Reader, events []storedEvent
 		}
 	}
 	t.Logf("%d events, %d deliveries to %d readers in %d sessions", len(events), deliveries, len(readers), sessions)
-}
-
-// firstDifference returns the index of the first event that differs, or -1.
-func firstDifference(want, got []feedclient.Event) int {
-	for i := range max(len(want), len(got)) {
-		if i >= len(want) || i >= len(got) || want[i] != got[i] {
-			return i
-		}
-	}
-	return -1
-}
-
-func at(list []feedclient.Event, i int) any {
-	if i < len(list) {
-		return list[i].Seq
-	}
-	return "missing"
-}
-
-// The comparison finds missing, repeated, reordered, foreign and changed events.
-func TestFirstDifference(t *testing.T) {
-	t.Parallel()
-	list := func(numbers ...int64) (out []feedclient.Event) {
-		for _, n := range numbers {
-			out = append(out, feedclient.Event{Seq: n, Sum: uint64(10 * n)})
-		}
-		return out
-	}
-	changed := list(1, 2, 3)
-	changed[1].Sum++
-	for name, c := range map[string]struct {
-		got  []feedclient.Event
-		want int
-	}{
-		"equal": {list(1, 2, 3), -1}, "missing": {list(1, 3), 1}, "none": {nil, 0}, "last missing": {list(1, 2), 2},
-		"repeated": {list(1, 2, 2, 3), 2}, "reordered": {list(1, 3, 2), 1}, "foreign": {list(1, 2, 3, 4), 3}, "changed": {changed, 1},
-	} {
-		if got := firstDifference(list(1, 2, 3), c.got); got != c.want {
-			t.Errorf("%s: %d, want %d", name, got, c.want)
-		}
-	}
 }
 
 // Events are on the channels that docs/protocol/ws.md lists.

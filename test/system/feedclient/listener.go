@@ -10,14 +10,14 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/feed"
 )
 
-// listenWithin is the time in which a Listener must receive what a test waits for.
+// listenWithin is how long a Listener waits for a message before the test fails.
 const listenWithin = 15 * time.Second
 
-// Listener waits for single messages of channels. It reads with the Go library, which checks the chain of each channel.
+// Listener waits for single messages of channels. It reads with the Go library, which reports missing events of a channel.
 type Listener struct {
 	t      testing.TB
 	client *feed.Client
-	begun  map[string]string // data of the first snapshots by channel
+	begun  map[string]string // data of the first snapshot by channel
 }
 
 // Listen subscribes to channels until the test ends and reads their snapshots.
@@ -44,16 +44,16 @@ func Listen(t testing.TB, api string, channels ...string) *Listener {
 // Close ends the subscription before the end of the test.
 func (l *Listener) Close() { l.client.Close() }
 
-// Snapshot returns the data with which a channel began.
+// Snapshot returns the data of the first snapshot of a channel.
 func (l *Listener) Snapshot(channel string) string { return l.begun[channel] }
 
-// Event waits for an event of a type on a channel.
+// Event waits for an event of the type kind on a channel.
 func (l *Listener) Event(channel, kind string) *feed.Event {
 	l.t.Helper()
 	return l.EventThat(channel, kind, func(*feed.Event) bool { return true })
 }
 
-// EventThat waits for an event of a type on a channel that fits.
+// EventThat waits for an event of the type kind on a channel for which fits is true.
 func (l *Listener) EventThat(channel, kind string, fits func(*feed.Event) bool) (found *feed.Event) {
 	l.t.Helper()
 	l.Until(kind+" on "+channel, func(m feed.Message) bool {
@@ -66,7 +66,7 @@ func (l *Listener) EventThat(channel, kind string, fits func(*feed.Event) bool) 
 	return found
 }
 
-// Until reads messages until one fits.
+// Until reads messages until fits is true for one. what names it in the error.
 func (l *Listener) Until(what string, fits func(feed.Message) bool) {
 	l.t.Helper()
 	ctx, cancel := context.WithTimeout(l.t.Context(), listenWithin)

@@ -31,7 +31,7 @@ func TestFuzzTargets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	packages := map[string][]string{} // fuzz targets by directory
+	packages := map[string][]string{} // names of the fuzz targets by directory of the package
 	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -59,7 +59,7 @@ func TestFuzzTargets(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Run(name, func(t *testing.T) {
-			f := buildFuzzer(t, dir, name) // before the others run: go build uses all processors
+			f := buildFuzzer(t, dir, name) // builds run one at a time, before the parallel part: a build uses all processors
 			t.Parallel()
 			for _, target := range targets {
 				t.Run(target, func(t *testing.T) { f.run(t, target, executions) })
@@ -68,11 +68,17 @@ func TestFuzzTargets(t *testing.T) {
 	}
 }
 
-// fuzzer is the test binary of a package.
-type fuzzer struct{ dir, binary, corpus string }
+// fuzzer is the test binary of a package, compiled for fuzzing.
+type fuzzer struct {
+	dir    string // of the package
+	binary string // path of the test binary
+	corpus string // directory of the inputs that earlier runs found, as go test -fuzz uses it
+}
 
-// buildFuzzer compiles the tests of a package. The coverage of the package guides the inputs; with SYSTEM_SIZE=full it is that of
-// all code of the repository. go test -fuzz would compile all dependencies and the standard library for it, too.
+// buildFuzzer compiles the test binary of the package in dir, whose path below the module is name. The fuzzer chooses inputs by
+// the code that they reach, so that code is instrumented: the package and those below it, or with SYSTEM_SIZE=full all packages of
+// the repository.
+// go test -fuzz is not used: it also instruments all dependencies and the standard library, which takes minutes.
 func buildFuzzer(t *testing.T, dir, name string) fuzzer {
 	t.Helper()
 	cache, err := exec.Command("go", "env", "GOCACHE").Output()
@@ -83,8 +89,8 @@ func buildFuzzer(t *testing.T, dir, name string) fuzzer {
 		dir: dir, binary: filepath.Join(t.TempDir(), "fuzz.test"),
 		corpus: filepath.Join(strings.TrimSpace(string(cache)), "fuzz", module, name),
 	}
-	guides := []string{module + "/" + name, module + "/" + name, module + "/..."}[stack.Size(t, 0, 1, 2)]
-	cmd := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-o", f.binary, "-gcflags="+guides+"=-d=libfuzzer", ".")
+	instrumented := []string{module + "/" + name, module + "/" + name, module}[stack.Size(t, 0, 1, 2)]
+	cmd := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-o", f.binary, "-gcflags="+instrumented+"/...=-d=libfuzzer", ".")
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", cmd, err, out)
@@ -92,7 +98,7 @@ func buildFuzzer(t *testing.T, dir, name string) fuzzer {
 	return f
 }
 
-// run runs one target. A time instead of a number of executions can fail a good target (go.dev/issue/75804).
+// run runs one fuzz target a number of times. A duration instead can make a correct target fail (go.dev/issue/75804).
 func (f fuzzer) run(t *testing.T, target string, executions int) {
 	cmd := exec.CommandContext(t.Context(), f.binary, "-test.run=^$", "-test.fuzz=^"+target+"$",
 		fmt.Sprintf("-test.fuzztime=%dx", executions), "-test.parallel=1", "-test.fuzzcachedir="+f.corpus)

@@ -26,27 +26,21 @@ func TestSlowClientsAreDisconnected(t *testing.T) {
 	if n := c.established(t); n == 0 {
 		t.Fatal("the server has none of the slow connections; want most of them")
 	}
-	during := latencies(t, s)
+	readDuring(t, s)
 	// The server allows 2 s for a head, 4 s for a body and 5 s for writing an answer.
 	stack.Eventually(t, 20*time.Second, "the end of all slow connections", func() bool { return c.established(t) == 0 })
-	// Without an attack it is about 5 ms; the bound is for a loaded machine.
-	if during > 2*time.Second {
-		t.Errorf("the 99th percentile of other requests is %v during the attack; want at most 2 s", during)
-	}
 }
 
-// latencies sends reads at a rate of 50 per second and returns the 99th percentile of their latency.
-func latencies(t *testing.T, s *stack.Stack) time.Duration {
+// readDuring sends reads at a rate of 50 per second and requires that all are answered.
+func readDuring(t *testing.T, s *stack.Stack) {
 	t.Helper()
-	crowd, times := stack.NewCrowd(50), &stack.Times{}
+	crowd := stack.NewCrowd(50)
 	stack.Steady(t, 50, time.Duration(stack.Size(t, 1, 4, 4))*time.Second, func(i int) {
-		began, path := time.Now(), []string{"/api/signals/feed", "/api/operator/leaderboard"}[i%2]
+		path := []string{"/api/signals/feed", "/api/operator/leaderboard"}[i%2]
 		if a := crowd.Do(t, http.MethodGet, s.Hub+path); a.Status != http.StatusOK {
 			t.Errorf("GET %s: %d, want 200\n%.200s", path, a.Status, a.Body)
 		}
-		times.Add(time.Since(began))
 	})
-	return times.Quantile(0.99)
 }
 
 // slowClients are connections to one server from a network that no other client uses.

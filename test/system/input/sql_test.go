@@ -172,11 +172,11 @@ func (p *prober) do(t *testing.T, method, url string, sets ...stack.Set) {
 	}
 }
 
-// send sends every text in the parameters and paths of a third of the public reads, of all with SYSTEM_SIZE=full, and in every
+// send sends every text in the parameters and paths of a sixth of the public reads, of all with SYSTEM_SIZE=full, and in every
 // text of the writes.
 func (p *prober) send(t *testing.T, texts []string) {
 	var requests []func()
-	share := stack.Size(t, 3, 3, 1) // of the reads that get a text
+	share := stack.Size(t, 6, 6, 1) // of the reads that get a text
 	for i, text := range texts {
 		for n, o := range p.doc.Operations {
 			if o.Method == http.MethodGet && o.Public() && !o.Streams() && !o.Health() && (n+i)%share == 0 {

@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/getkin/kin-openapi/openapi3"
 )
 
 // answer is an answer of a service with its whole body, without compression.
@@ -146,13 +144,7 @@ func (o *Operation) mistakes(a answer) []string {
 	if err := o.Check(a.request.Context(), a.request.URL.String(), a.status, a.header, a.body); err != nil {
 		return []string{err.Error()}
 	}
-	kind := a.header.Get("Content-Type")
-	media := o.op.Responses.Status(a.status).Value.Content.Get(kind)
-	var value any
-	if media == nil || !strings.Contains(kind, "json") || json.Unmarshal(a.body, &value) != nil {
-		return nil // a text without members
-	}
-	return formatMistakes(media.Schema, value, "")
+	return nil
 }
 
 // sharedSeconds returns for how many seconds caches may store a good answer; empty if the document has no rule.
@@ -173,17 +165,24 @@ func (o *Operation) sharedSeconds() (seconds []int) {
 	return seconds
 }
 
+// mayBePrivate reports whether the answer may depend on the session of a request: a page names the person who is signed in, and
+// some reads have a member of that person.
+func (o *Operation) mayBePrivate(r *http.Request) bool {
+	_, err := r.Cookie("db_uid")
+	return err == nil && (o.Tag() == "pages" || o.Takes("sessionId"))
+}
+
 // cachingMistakes checks Cache-Control and ETag.
 func (o *Operation) cachingMistakes(a answer) (wrong []string) {
 	cache := a.header.Get("Cache-Control")
 	read := operationMethod(a.request.Method) == http.MethodGet
 	good := read && a.status == http.StatusOK && a.header.Get("X-Degraded") == ""
-	stored := cache != "no-store" && (cache != "private, no-store" || a.request.Header.Get("Cookie") == "")
-	if (!read || a.status >= 400 || !good && a.status == http.StatusOK) && stored {
+	private := cache == "private, no-store" && o.mayBePrivate(a.request)
+	if (!read || a.status >= 400 || !good && a.status == http.StatusOK) && cache != "no-store" && !private {
 		wrong = append(wrong, fmt.Sprintf("Cache-Control is %q, want no-store", cache))
 	}
 	seconds := o.sharedSeconds()
-	if !good || len(seconds) == 0 || cache == "private, no-store" && a.request.Header.Get("Cookie") != "" {
+	if !good || len(seconds) == 0 || private {
 		return wrong
 	}
 	if m := sharedAge.FindStringSubmatch(cache); m == nil {
@@ -297,49 +296,4 @@ func readBody(res *http.Response) ([]byte, error) {
 		body, err = gunzip(body)
 	}
 	return body, err
-}
-
-// formatMistakes returns the texts that do not have the format of their schema, which the validation ignores. Of several
-// schemas one must match.
-func formatMistakes(ref *openapi3.SchemaRef, value any, at string) (wrong []string) {
-	if ref == nil || ref.Value == nil {
-		return nil
-	}
-	s := ref.Value
-	for _, list := range []openapi3.SchemaRefs{s.OneOf, s.AnyOf} {
-		var first []string
-		for i, one := range list {
-			w := formatMistakes(one, value, at)
-			if len(w) == 0 {
-				first = nil
-				break
-			}
-			if i == 0 {
-				first = w
-			}
-		}
-		wrong = append(wrong, first...)
-	}
-	for _, one := range s.AllOf {
-		wrong = append(wrong, formatMistakes(one, value, at)...)
-	}
-	switch v := value.(type) {
-	case string:
-		if !hasFormat(s.Format, v) {
-			wrong = append(wrong, fmt.Sprintf("%s: %.80q is not of format %s", at, v, s.Format))
-		}
-	case []any:
-		for i, item := range v {
-			wrong = append(wrong, formatMistakes(s.Items, item, fmt.Sprintf("%s[%d]", at, i))...)
-		}
-	case map[string]any:
-		for name, member := range v {
-			schema := s.Properties[name]
-			if schema == nil {
-				schema = s.AdditionalProperties.Schema
-			}
-			wrong = append(wrong, formatMistakes(schema, member, at+"."+name)...)
-		}
-	}
-	return wrong
 }

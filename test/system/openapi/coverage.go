@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/getkin/kin-openapi/openapi3"
+
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
@@ -34,8 +36,8 @@ func complete() bool {
 	})
 }
 
-// inUse is the document that answers are checked with.
-var inUse = sync.OnceValues(func() (*Document, error) {
+// Shared returns the document of the repository. All tests of a binary share it and must not change it.
+var Shared = sync.OnceValues(func() (*Document, error) {
 	root, err := stack.Root()
 	if err != nil {
 		return nil, err
@@ -62,7 +64,7 @@ func observe(t testing.TB, service string, r *http.Request, res *http.Response) 
 		CheckHead(service, r.Method, r.URL, res.StatusCode, kind)
 		return
 	}
-	doc, err := inUse()
+	doc, err := Shared()
 	if err != nil {
 		seen.violated("%v", err)
 		return
@@ -88,7 +90,7 @@ func observe(t testing.TB, service string, r *http.Request, res *http.Response) 
 // CheckHead checks status and content type of an answer whose body is not available: of a websocket, of a stream or in a
 // browser. A mistake fails the run.
 func CheckHead(service, method string, u *url.URL, status int, kind string) {
-	doc, err := inUse()
+	doc, err := Shared()
 	if err != nil || method == http.MethodOptions {
 		return
 	}
@@ -153,7 +155,7 @@ const momentary = "GET hub/s/{eventKey}"
 
 // report prints what was received and returns an error if it is wrong or, of a complete run, not enough.
 func (c *coverage) report(claims func(*Operation) bool, complete bool) error {
-	doc, err := inUse()
+	doc, err := Shared()
 	if err != nil {
 		return err
 	}
@@ -197,19 +199,19 @@ func (o *Operation) documents(digits ...string) bool {
 
 var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
-func hasFormat(format, v string) bool {
-	switch format {
-	case "uuid":
-		return uuidForm.MatchString(v)
-	case "uri":
-		u, err := url.Parse(v)
-		return err == nil && u.IsAbs()
-	case "date-time":
-		_, err := time.Parse(time.RFC3339, v)
-		return err == nil
-	case "date":
-		_, err := time.Parse(time.DateOnly, v)
-		return err == nil
+// init defines the formats of texts in the document. The library checks formats that are defined only.
+func init() {
+	for format, valid := range map[string]func(text string) bool{
+		"uuid":      uuidForm.MatchString,
+		"uri":       func(text string) bool { u, err := url.Parse(text); return err == nil && u.IsAbs() },
+		"date-time": func(text string) bool { _, err := time.Parse(time.RFC3339, text); return err == nil },
+		"date":      func(text string) bool { _, err := time.Parse(time.DateOnly, text); return err == nil },
+	} {
+		openapi3.DefineStringFormatValidator(format, openapi3.NewCallbackValidator(func(text string) error {
+			if !valid(text) {
+				return fmt.Errorf("%.80q is not of format %s", text, format)
+			}
+			return nil
+		}))
 	}
-	return true
 }

@@ -4,8 +4,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/signalcast/signalcast/test/system/stack"
 )
 
 // Ids of things that do not exist.
@@ -15,14 +13,10 @@ const (
 	NoMarket = "native-ffffffffffffffffffffffffffffffff"
 )
 
-// ForTest reads the document of the repository.
+// ForTest is Shared for a test.
 func ForTest(t testing.TB) *Document {
 	t.Helper()
-	root, err := stack.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := Load(root)
+	d, err := Shared()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,16 +52,19 @@ func (o *Operation) Fill(values map[string]string) string {
 	})
 }
 
-// Find returns the operation that serves a path with values for its parameters, such as /api/signals/ID/events?limit=1.
+// Lookup returns the operation that serves a path with values for its parameters, such as /api/signals/ID/events?limit=1; nil if
+// there is none.
+func (d *Document) Lookup(host, method, path string) *Operation {
+	path, _, _ = strings.Cut(path, "?")
+	return d.at(host, path)[method]
+}
+
+// Find is Lookup for a path that must have an operation.
 func (d *Document) Find(t testing.TB, host, method, path string) *Operation {
 	t.Helper()
-	path, _, _ = strings.Cut(path, "?")
-	for _, o := range d.Operations {
-		pattern := "^" + pathParameter.ReplaceAllString(o.Path, `[^/]+`) + "$"
-		if o.Host == host && o.Method == method && regexp.MustCompile(pattern).MatchString(path) {
-			return o
-		}
+	o := d.Lookup(host, method, path)
+	if o == nil {
+		t.Fatalf("the OpenAPI document has no %s %s%s", method, host, path)
 	}
-	t.Fatalf("the OpenAPI document has no %s %s%s", method, host, path)
-	return nil
+	return o
 }

@@ -45,14 +45,7 @@ const (
 // outage all routes must be normal within two seconds.
 func TestReadsDuringOutages(t *testing.T) {
 	s := system(t)
-	root, err := stack.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := openapi.Load(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := openapi.ForTest(t)
 	requireProgramme(t, s)
 	all := outages()
 	m := &matrix{

@@ -1,8 +1,6 @@
 package pages
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -65,13 +63,13 @@ func requireURL(t *testing.T, b *browser.Tab, want string) {
 	}
 }
 
-// The own profile shows mistakes at their fields and what is saved; a wallet that the issuer links can be claimed and
-// released. Others see the profile.
+// The form of a person's profile reports mistakes at their fields and saves the profile, which others see. A wallet that the
+// issuer has linked to the person can be claimed and released.
 func TestProfilePage(t *testing.T) {
 	t.Parallel()
 	s := system(t)
 	atBothSizes(t, func(t *testing.T, size browser.Size) {
-		wallet, b, p := newWallet(), browser.Open(t, size), s.NewOperator(t)
+		wallet, b, p := stack.NewWallet(), browser.Open(t, size), s.NewOperator(t)
 		const form = `form[action="/profile"]`
 		b.Visit(s.Hub+"/sign-in", http.StatusOK)
 		b.Press(`a.button`, `#user`)
@@ -103,8 +101,7 @@ func TestProfilePage(t *testing.T) {
 		b.Press(claims+` button`, `#claims .mistake`)
 		b.Forget("status of 403")
 		b.Shows("#claims", "does not know this wallet")
-		linked := stack.Body(stack.JSON{"address": wallet, "chainType": "ethereum"})
-		stack.Post(t, s.IDP+"/users/did:idp:"+p.Handle+"/wallets", linked).Require(http.StatusOK)
+		p.LinkWallet(t, wallet)
 		b.Press(claims+` button`, `.claim`)
 		b.Shows(".claim", wallet, "partner")
 		b.RequireFits()
@@ -120,14 +117,8 @@ func TestProfilePage(t *testing.T) {
 	})
 }
 
-func newWallet() string {
-	raw := make([]byte, 20)
-	_, _ = rand.Read(raw) // never fails
-	return "0x" + hex.EncodeToString(raw)
-}
-
-// A person who finds another account on the consent page changes accounts and gets the same page; denial and approval have
-// buttons of equal size.
+// A person can change the account on the consent page of an application and returns to the same page. The buttons of denial
+// and approval look the same. A denial reaches the application with its state.
 func TestConsentOfAnotherAccount(t *testing.T) {
 	t.Parallel()
 	s := system(t)

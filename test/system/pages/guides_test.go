@@ -13,8 +13,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// The guides, at the hub and as files of any server, fit the screen, load nothing from other hosts, lead from one to the
-// next, and are searched.
+// The guides fit the screen, load nothing from other hosts, link to the next guide and can be searched: on the hub and as
+// files of another server.
 func TestGuides(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -93,7 +93,7 @@ func TestHeadersOfGuides(t *testing.T) {
 	requirePolicy(t, s, "/docs/guide/", "/docs/guide/quickstart.html")
 	for file, kind := range map[string]string{
 		"": "text/html; charset=utf-8", "search.html": "text/html; charset=utf-8", "app.css": "text/css; charset=utf-8",
-		"search.js": "text/javascript; charset=utf-8", "receipt.png": "image/png", "house.svg": "image/svg+xml",
+		"search.js": "text/javascript; charset=utf-8", "receipt.png": "image/png", "services.svg": "image/svg+xml",
 	} {
 		h := read(t, base+file).Header
 		for name, want := range map[string]string{

@@ -22,8 +22,8 @@ func system(t *testing.T) *stack.Stack {
 
 // atBothSizes runs a test on a phone and on a desktop.
 func atBothSizes(t *testing.T, test func(t *testing.T, size browser.Size)) {
-	for name, size := range map[string]browser.Size{"phone": browser.Phone, "desktop": browser.Desktop} {
-		t.Run(name, func(t *testing.T) {
+	for _, size := range browser.PhoneAndDesktop {
+		t.Run(size.String(), func(t *testing.T) {
 			t.Parallel()
 			test(t, size)
 		})
@@ -42,7 +42,8 @@ func admin(t testing.TB, s *stack.Stack, path string, body stack.JSON) {
 	stack.Send(t, http.MethodPost, s.Hub+path, s.Admin(), stack.Body(body)).Require(http.StatusOK)
 }
 
-// requirePolicy requires of pages without script a policy that permits none, and no script or style in the page.
+// requirePolicy requires that pages have a content security policy that permits no script, and contain no script and no
+// style attribute.
 func requirePolicy(t *testing.T, s *stack.Stack, paths ...string) {
 	t.Helper()
 	for _, path := range paths {

@@ -15,7 +15,7 @@ import (
 
 var updateImages = flag.Bool("update-images", false, "write the screenshots of docs/img")
 
-// resolved is a market of which the administrators have stated the outcome NO with a proof, and a call on it that won.
+// resolved is a market that an administrator has resolved NO with a proof, and a call on it that won.
 type resolved struct{ market, call, handle string }
 
 func newResolved(t *testing.T, s *stack.Stack) resolved {
@@ -46,7 +46,8 @@ func newResolved(t *testing.T, s *stack.Stack) resolved {
 	return resolved{market, call, p.Handle}
 }
 
-// The receipt of a call and the page of its market show the call, its history and the outcome with its proof.
+// The receipt of a call shows the call, its events and its result. The page of the market shows the outcome with a link to
+// its proof.
 func TestReceiptAndMarketPages(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -92,7 +93,7 @@ func writeImage(t *testing.T, name string, png []byte) {
 	}
 }
 
-// Long words, disputed markets and pages that do not exist fit a phone, too.
+// Pages with long words, pages of disputed markets and error pages are not wider than a phone or a desktop.
 func TestUnusualReceiptsAndMarkets(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -123,5 +124,6 @@ func TestUnusualReceiptsAndMarkets(t *testing.T) {
 	})
 }
 
-// styled matches an element with a style attribute. Texts of people in quoted attributes or between elements do not match.
+// styled matches an element with a style attribute. It does not match texts of people in quoted attributes or between
+// elements.
 var styled = regexp.MustCompile(`(?i)<[a-z][a-z0-9-]*(?:\s+[^\s=>"]+(?:="[^"]*")?)*?\s+style=`)

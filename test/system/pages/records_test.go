@@ -23,7 +23,7 @@ import (
 
 const hostileName = `"><img src=x onerror=canary(1)><b>Ann`
 
-// decided are the calls of newRecord that count.
+// decided is the number of calls of newRecord that count.
 const decided = 22
 
 // newRecord creates an operator with more calls than a page shows: won, lost, void and open ones. It returns the id of the
@@ -63,7 +63,7 @@ func newRecord(t *testing.T, s *stack.Stack) (p *stack.Operator, best string) {
 	return p, best
 }
 
-// The page of an operator shows the whole record, and every link leads somewhere.
+// The page of an operator shows the whole record, with and without scripts, and all of its links work.
 func TestRecordPage(t *testing.T) {
 	t.Parallel()
 	s := system(t)

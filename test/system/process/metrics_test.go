@@ -52,14 +52,7 @@ type flood struct {
 
 func newFlood(t *testing.T, s *stack.Stack) *flood {
 	t.Helper()
-	root, err := stack.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := openapi.Load(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := openapi.ForTest(t)
 	f := &flood{s: s, crowd: stack.NewCrowd(400), addresses: map[string]string{"hub": s.Hub, "api": s.API, "clock": s.Clock}}
 	for _, op := range doc.Operations {
 		// Connections stay open, and exports read everything.
@@ -176,8 +169,8 @@ var (
 	}
 )
 
-// hasKnownLabels reports whether a series is one of the services whose labels have known values alone: it is added when
-// something happens for the first time, such as a status of a route.
+// hasKnownLabels reports whether a series is of a metric of the services and all its labels have known values. Such a series may
+// be new: it is added when something happens for the first time, such as a status of a route or a result of a venue.
 func hasKnownLabels(name string, routes map[string]bool) bool {
 	labels := seriesLabel.FindAllStringSubmatch(name, -1)
 	for _, l := range labels {
@@ -188,5 +181,5 @@ func hasKnownLabels(name string, routes map[string]bool) bool {
 			return false
 		}
 	}
-	return len(labels) > 0 && (strings.HasPrefix(name, "sc_") || strings.HasPrefix(name, "venue_"))
+	return len(labels) > 0 && (strings.HasPrefix(name, "sc_") || strings.HasPrefix(name, "venue_request"))
 }

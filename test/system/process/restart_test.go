@@ -19,7 +19,7 @@ import (
 // restarted show how many answers the machine itself makes incomplete.
 func TestRollingRestartFailsNoRequest(t *testing.T) {
 	s := system(t)
-	restarts, d := stack.Size(t, 3, 10, 10), time.Duration(stack.Size(t, 6, 30, 30))*time.Second
+	restarts, d := stack.Size(t, 3, 5, 10), time.Duration(stack.Size(t, 6, 15, 30))*time.Second
 	r := &traffic{operators: s.SeedOperators(t, stack.Size(t, 100, 300, 300))}
 	for range 20 {
 		r.markets = append(r.markets, s.NewNativeMarket(t, 5000, nil))
@@ -56,7 +56,8 @@ func TestRollingRestartFailsNoRequest(t *testing.T) {
 	if failed > 0 {
 		t.Errorf("%d of %d requests had no answer of a hub; want 0", failed, sent)
 	}
-	if most := machineFactor * control.busy.Load() * sent / max(1, control.sent.Load()); busy > most {
+	// One answer more could be incomplete at the hub of the control, which gets fewer requests.
+	if most := (machineFactor*control.busy.Load() + 1) * sent / max(1, control.sent.Load()); busy > most {
 		t.Errorf("%d of %d requests were answered incompletely, and %d of %d at a hub that was not restarted",
 			busy, sent, control.busy.Load(), control.sent.Load())
 	}

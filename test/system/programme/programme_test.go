@@ -19,7 +19,7 @@ func TestMain(m *testing.M) { stack.Main(m) }
 const (
 	slotLength   = 610 * time.Second
 	bumperLength = 10 * time.Second
-	// maxPriceAge is how old the price of a market may be that airs, less the time that the test takes.
+	// maxPriceAge is the age up to which the price of a market airs, 10 minutes, less the time that the test takes.
 	maxPriceAge = 8 * time.Minute
 )
 
@@ -139,11 +139,12 @@ func requireMeasured(t *testing.T, s *stack.Stack, slot int64) {
 			MeasuredAt, EndedAt                time.Time
 		}
 	}
-	influence.Decode(&measured)
+	influence.Expect(stack.JSON{"window": "1h"}).Decode(&measured)
 	for _, m := range measured.Items {
 		late := m.MeasuredAt.Sub(m.EndedAt)
 		if m.MoveBps != m.YesBpsAfter-m.YesBpsBefore || m.SignalsDuring == nil || late < 10*time.Minute || late > 15*time.Minute {
-			t.Errorf("the measurement %+v, %v after the end; want a sum that is right, 10 to 15 minutes after the end", m, late)
+			t.Errorf("the measurement %+v, %v after the end; want the difference of its prices, signalsDuring, and 10 to 15 minutes",
+				m, late)
 		}
 	}
 }

@@ -62,7 +62,7 @@ func (r release) programs(t *testing.T, root string) string {
 	}
 	build := `set -o pipefail; git -C "$1" archive "$2" | tar x -C "$3" && cd "$3" && go build -o "$4/" ./services/api ./services/hub ./services/clock`
 	cmd := exec.CommandContext(t.Context(), "bash", "-c", build, "bash", root, r.commit, src, dir)
-	cmd.Env = append(os.Environ(), "GOWORK=", "GOFLAGS=")
+	cmd.Env = append(os.Environ(), "GOWORK=", "GOFLAGS=-trimpath")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("build the release: %v\n%s", err, out)
 	}

@@ -41,15 +41,6 @@ func sourcePath(t *testing.T, name string) string {
 	return filepath.Join(root(t), name)
 }
 
-func read(t *testing.T, path string) []byte {
-	t.Helper()
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return raw
-}
-
 // run runs a command in a directory with further environment variables and returns its output without that to stderr.
 func run(t *testing.T, dir string, env []string, name string, args ...string) string {
 	t.Helper()
@@ -88,7 +79,7 @@ func copyFile(t *testing.T, from, to string, mode fs.FileMode) {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(to, read(t, from), mode.Perm()); err != nil {
+	if err := os.WriteFile(to, []byte(stack.ReadFile(t, from)), mode.Perm()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -97,7 +88,7 @@ func copyFile(t *testing.T, from, to string, mode fs.FileMode) {
 func compileImages(t *testing.T, tree, out, flags string) {
 	t.Helper()
 	command := ""
-	for line := range strings.Lines(string(read(t, sourcePath(t, imageScript)))) {
+	for line := range strings.Lines(stack.ReadFile(t, sourcePath(t, imageScript))) {
 		if line = strings.TrimSpace(line); strings.Contains(line, "go build ") && !strings.HasPrefix(line, "#") {
 			command = line
 		}

@@ -3,7 +3,6 @@ package shipping
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -98,12 +97,6 @@ func (s service) volumes() (out []string) {
 		out = append(out, v.Target)
 	}
 	return out
-}
-
-func (s service) dropsAll() bool { return slices.Equal(s.CapDrop, []string{"ALL"}) }
-
-func (s service) noNewPrivileges() bool {
-	return slices.Contains(s.SecurityOpt, "no-new-privileges:true")
 }
 
 // container returns what an engine is asked for, on the network of this machine, where the database is.

@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -22,6 +25,12 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
+const (
+	imageUser = 65532 // the user id of the services in the images
+	// trusted is the file of Debian with the certificates that the images contain.
+	trusted = "/etc/ssl/certs/ca-certificates.crt"
+)
+
 // The images run in containers as compose.yaml says: minimal, healthy, with their limits, without rights, and they end in time.
 func TestServicesRunInContainers(t *testing.T) {
 	if reason := container.Unavailable(); reason != "" {
@@ -29,7 +38,12 @@ func TestServicesRunInContainers(t *testing.T) {
 	}
 	t.Parallel()
 	s, all := stack.Shared(t), readCompose(t)
-	engine, err := container.Start(t.Context(), filepath.Join(t.TempDir(), "engine"), container.Options{})
+	dir, err := os.MkdirTemp("/var/tmp", "signalcast-engine-") // t.TempDir would be too long for the paths of its sockets
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	engine, err := container.Start(t.Context(), filepath.Join(dir, "engine"), container.Options{})
 	if err != nil {
 		t.Skipf("the container engine does not start on this machine: %v", err)
 	}
@@ -57,7 +71,7 @@ func TestServicesRunInContainers(t *testing.T) {
 				t.Fatal(err)
 			}
 			requireHealthy(t, c)
-			requireHealth(t, "http://"+settings["HTTP_ADDR"], func() error { return nil })
+			requireHealth(t, "http://"+settings["HTTP_ADDR"])
 			requireConfigured(t, c, config, host)
 			requireLimits(t, c, service)
 			requireConfinedContainer(t, c, service)
@@ -70,6 +84,103 @@ func TestServicesRunInContainers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// furtherSettings returns the settings of the service of a stack for one more process, on free ports and with the video directory
+// of the image.
+func furtherSettings(t *testing.T, s *stack.Stack, name string) map[string]string {
+	t.Helper()
+	settings := s.Settings(t, name)
+	for _, address := range []string{"HTTP_ADDR", "GRPC_ADDR", "ORIGIN_LISTEN"} {
+		if settings[address] != "" {
+			settings[address] = stack.FreeAddr(t)
+		}
+	}
+	settings["METRICS_ADDR"] = ""
+	if settings["ORIGIN_DIR"] != "" {
+		settings["ORIGIN_DIR"] = "/video"
+	}
+	return settings
+}
+
+// requireHealth waits until /healthz of a service answers 200.
+func requireHealth(t *testing.T, base string) {
+	t.Helper()
+	client := &http.Client{Timeout: 2 * time.Second}
+	stack.Eventually(t, 30*time.Second, base+"/healthz answers", func() bool {
+		resp, err := client.Get(base + "/healthz")
+		if err != nil {
+			return false
+		}
+		_ = resp.Body.Close()
+		return resp.StatusCode == http.StatusOK
+	})
+}
+
+// requireNoRights requires that a process has the rights of its user only.
+func requireNoRights(t *testing.T, pid, uid, gid int, groups string) {
+	t.Helper()
+	raw := stack.ReadFile(t, fmt.Sprintf("/proc/%d/status", pid))
+	const none = "0000000000000000"
+	want := map[string]string{
+		"CapEff": none, "CapPrm": none, "CapInh": none, "CapBnd": none, "CapAmb": none, "NoNewPrivs": "1", "Groups": groups,
+		"Uid": fmt.Sprintf("%[1]d %[1]d %[1]d %[1]d", uid), "Gid": fmt.Sprintf("%[1]d %[1]d %[1]d %[1]d", gid),
+	}
+	got := map[string]string{}
+	for line := range strings.Lines(string(raw)) {
+		name, value, _ := strings.Cut(line, ":")
+		if _, ok := want[name]; ok {
+			got[name] = strings.Join(strings.Fields(value), " ")
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("rights of process %d (-want +got):\n%s", pid, diff)
+	}
+}
+
+// tryToWrite returns the number of paths below root and those that can be written, without the paths in except. It does not follow
+// links, because it tries their targets too. Devices are not counted as writable: they store nothing.
+func tryToWrite(root string, except []string) (tried int, writable []string, err error) {
+	err = filepath.WalkDir(root+"/", func(path string, d fs.DirEntry, err error) error {
+		inside := "/" + strings.TrimPrefix(strings.TrimPrefix(path, root), "/")
+		switch {
+		case slices.Contains(except, inside) && d.IsDir():
+			return filepath.SkipDir
+		case slices.Contains(except, inside), os.IsPermission(err), os.IsNotExist(err):
+			return nil
+		case err != nil:
+			return err
+		case d.Type() == fs.ModeSymlink:
+			return nil
+		}
+		tried++
+		can, err := canWrite(path, d.IsDir())
+		if can {
+			writable = append(writable, inside)
+		}
+		return err
+	})
+	return tried, writable, err
+}
+
+// canWrite reports whether a file can be opened for writing, or whether a file can be created in a directory.
+func canWrite(path string, isDir bool) (bool, error) {
+	flags := os.O_WRONLY | syscall.O_NONBLOCK // opening a pipe without a reader would block
+	if isDir {
+		path, flags = filepath.Join(path, "written-by-a-test"), os.O_WRONLY|os.O_CREATE|os.O_EXCL
+	}
+	f, err := os.OpenFile(path, flags, 0o600)
+	if err != nil {
+		return false, nil // the expected result
+	}
+	info, err := f.Stat()
+	if err := f.Close(); err != nil {
+		return true, err
+	}
+	if isDir {
+		return true, os.Remove(path)
+	}
+	return err != nil || info.Mode()&fs.ModeDevice == 0, err
 }
 
 func inspect(t *testing.T, c *container.Container) container.State {
@@ -165,7 +276,7 @@ func requireConfinedContainer(t *testing.T, c *container.Container, s service) {
 // mountsOf returns where a process has other mounts than its root.
 func mountsOf(t *testing.T, pid int) (out []string) {
 	t.Helper()
-	for line := range strings.Lines(string(read(t, fmt.Sprintf("/proc/%d/mountinfo", pid)))) {
+	for line := range strings.Lines(stack.ReadFile(t, fmt.Sprintf("/proc/%d/mountinfo", pid))) {
 		if fields := strings.Fields(line); fields[4] != "/" {
 			out = append(out, fields[4])
 		}
@@ -226,8 +337,8 @@ func requireMinimalImage(t *testing.T, e *container.Engine, image, program strin
 	}
 	empty := sha256.Sum256(nil)
 	want := map[string]entry{
-		"service":                        {tar.TypeReg, 0, 0, sha256.Sum256(read(t, program))},
-		strings.TrimPrefix(trusted, "/"): {tar.TypeReg, 0, 0, sha256.Sum256(read(t, trusted))},
+		"service":                        {tar.TypeReg, 0, 0, sha256.Sum256([]byte(stack.ReadFile(t, program)))},
+		strings.TrimPrefix(trusted, "/"): {tar.TypeReg, 0, 0, sha256.Sum256([]byte(stack.ReadFile(t, trusted)))},
 		"etc":                            {tar.TypeDir, 0, 0, empty},
 		"etc/ssl":                        {tar.TypeDir, 0, 0, empty},
 		"etc/ssl/certs":                  {tar.TypeDir, 0, 0, empty},

@@ -25,7 +25,7 @@ func TestHistoryAndImagesHaveNoSecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, service := range services(t) {
-		search.Program("the image of "+service, read(t, filepath.Join(compileOnce(t).programs, service)))
+		search.Program("the image of "+service, []byte(stack.ReadFile(t, filepath.Join(compileOnce(t).programs, service))))
 	}
 	if certificates, err := os.ReadFile(trusted); err == nil {
 		search.Program("the certificates of the images", certificates)
@@ -84,7 +84,7 @@ func TestImagesCopyKnownFiles(t *testing.T) {
 	}
 	n := 0
 	for _, file := range files {
-		for _, m := range copied.FindAllStringSubmatch(string(read(t, file)), -1) {
+		for _, m := range copied.FindAllStringSubmatch(stack.ReadFile(t, file), -1) {
 			if n++; !slices.Contains(known, m[1]) {
 				t.Errorf("%s copies %s; want one of %v", file, m[1], known)
 			}

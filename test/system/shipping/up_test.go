@@ -127,7 +127,7 @@ func TestComposeServesACall(t *testing.T) {
 	}
 	startIssuer(t, dir)
 	s := &stack.Stack{Info: stack.Info{Hub: composeHub, API: composeAPI, Clock: composeClock, IDP: "http://" + issuerAddr}}
-	for line := range strings.Lines(string(read(t, filepath.Join(dir, "env")))) {
+	for line := range strings.Lines(stack.ReadFile(t, filepath.Join(dir, "env"))) {
 		if value, ok := strings.CutPrefix(strings.TrimSpace(line), "ADMIN_SECRET="); ok {
 			s.AdminSecret = value
 		}

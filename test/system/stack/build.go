@@ -135,3 +135,13 @@ func TempDir(t testing.TB) string {
 	}
 	return dir
 }
+
+// ReadFile returns the content of a file.
+func ReadFile(t testing.TB, path string) string {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}

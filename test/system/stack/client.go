@@ -137,19 +137,19 @@ func (a Answer) unavailable() bool {
 	return a.Status == http.StatusServiceUnavailable || source == "db" || source == "timeout" || source == "signal_service"
 }
 
-// Send is Retry without a credential of its own.
+// Send is Retry without a credential.
 func Send(t testing.TB, method, url string, sets ...Set) Answer {
 	t.Helper()
 	return plain.Retry(t, method, url, sets...)
 }
 
-// Get sends GET without a credential of its own.
+// Get sends GET without a credential.
 func Get(t testing.TB, url string, sets ...Set) Answer {
 	t.Helper()
 	return plain.Do(t, http.MethodGet, url, sets...)
 }
 
-// Post sends POST without a credential of its own.
+// Post sends POST without a credential.
 func Post(t testing.TB, url string, sets ...Set) Answer {
 	t.Helper()
 	return plain.Do(t, http.MethodPost, url, sets...)

@@ -32,7 +32,7 @@ func (c *Crowd) Try(t testing.TB, method, url string, sets ...Set) (Answer, erro
 	return c.clients[c.next.Add(1)%uint64(len(c.clients))].Try(t, method, url, sets...)
 }
 
-// Retry is Do, and Do again while the answer is 503, up to three times: a loaded machine sheds requests.
+// Retry is Do, and Do again while the answer is 503 or degraded, up to five times: a loaded machine sheds requests.
 func (c *Crowd) Retry(t testing.TB, method, url string, sets ...Set) Answer {
 	t.Helper()
 	return retry(t, func() Answer { return c.Do(t, method, url, sets...) })

@@ -41,8 +41,8 @@ func (s *Stack) NewFeedWriters(t testing.TB, n int) *FeedWriters {
 	return w
 }
 
-// Write writes n facts in each of the given number of goroutines, with a pause after each, and returns when all are answered or stop is
-// closed; stop may be nil.
+// Write writes n facts in each of the given number of goroutines, with a pause after each. It returns when all are answered or
+// stop is closed; stop may be nil.
 func (w *FeedWriters) Write(t testing.TB, goroutines, n int, pause time.Duration, stop <-chan struct{}) {
 	var done sync.WaitGroup
 	for range goroutines {

@@ -41,30 +41,19 @@ func (m *VenueMarket) Resolve(t testing.TB, outcome string) {
 	m.Change(t, JSON{"state": "resolved", "outcome": outcome})
 }
 
-// Read reads the market through the hub, which makes the ledger know it.
+// Read reads the market through the hub, which stores it in the api.
 func (m *VenueMarket) Read(t testing.TB) Answer {
 	t.Helper()
 	return plain.Retry(t, http.MethodGet, m.s.Hub+"/api/m/"+m.ID).Require(http.StatusOK)
 }
 
-// VenueSockets are the connections for live prices of the simulated Polymarket.
-type VenueSockets struct {
-	Ever    int      // connections so far
-	Markets []string // that connections follow now
-}
-
-// VenueSockets returns the connections for live prices.
-func (s *Stack) VenueSockets(t testing.TB) (out VenueSockets) {
-	t.Helper()
-	Get(t, s.Venues+"/sim/polymarket/sockets").Require(http.StatusOK).Decode(&out)
-	return out
-}
-
-// AwaitFollowed waits until the live prices of the market are followed.
+// AwaitFollowed waits up to 30 s until the api is subscribed to the live prices of the market.
 func (m *VenueMarket) AwaitFollowed(t testing.TB) {
 	t.Helper()
-	Eventually(t, 30*time.Second, "a socket that follows market "+m.ID, func() bool {
-		return slices.Contains(m.s.VenueSockets(t).Markets, m.ID)
+	Eventually(t, 30*time.Second, "a subscription to the live prices of market "+m.ID, func() bool {
+		var sockets struct{ Markets []string }
+		Get(t, m.s.Venues+"/sim/polymarket/sockets").Require(http.StatusOK).Decode(&sockets)
+		return slices.Contains(sockets.Markets, m.ID)
 	})
 }
 
@@ -101,14 +90,14 @@ func (s *Stack) Scan(t testing.TB) Answer {
 // Signal reads a call.
 func (s *Stack) Signal(t testing.TB, id string) Answer {
 	t.Helper()
-	return Get(t, s.Hub+"/api/signals/"+id).Require(http.StatusOK)
+	return Send(t, http.MethodGet, s.Hub+"/api/signals/"+id).Require(http.StatusOK)
 }
 
-// RequireResult scans until the call has a result and returns the call.
+// RequireResult scans until the call has a result and returns the call. A venue that failed may rest for up to a minute.
 func (s *Stack) RequireResult(t testing.TB, id string) Answer {
 	t.Helper()
 	var a Answer
-	Eventually(t, 30*time.Second, "a result of call "+id, func() bool {
+	Eventually(t, 90*time.Second, "a result of call "+id, func() bool {
 		s.Scan(t)
 		a = s.Signal(t, id)
 		return a.Text("status") != "pending"

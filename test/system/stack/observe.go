@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Observer receives each answer of a service before its client does. It may read the body if it leaves one that can be read.
+// Observer receives each answer of a service before its client does. If it reads the body, it must replace it by an unread copy.
 // t is nil if the request was not sent by a method of Client.
 type Observer func(t testing.TB, service string, r *http.Request, res *http.Response)
 

@@ -76,13 +76,25 @@ func (o *Operator) NewStation(t testing.TB, id string) {
 // claimWallet links a wallet to the person at the identity provider and claims it.
 func (w *Owner) claimWallet(t testing.TB) {
 	t.Helper()
-	address := make([]byte, 20)
-	_, _ = rand.Read(address) // never fails
-	w.Wallet = "0x" + hex.EncodeToString(address)
-	Post(t, w.s.IDP+"/users/did:idp:"+w.Handle+"/wallets", Body(JSON{"address": w.Wallet, "chainType": "ethereum"})).Require(http.StatusOK)
+	w.Wallet = NewWallet()
+	w.LinkWallet(t, w.Wallet)
 	minted := Post(t, w.s.IDP+"/mint", Body(JSON{"user": w.Handle})).Require(http.StatusOK)
 	w.Login, w.IdentityToken = minted.Text("token"), minted.Text("identityToken")
 	w.ClaimIdentity(t, w.Wallet, w.Browser, Header("Privy-Id-Token", w.IdentityToken)).Require(http.StatusOK)
+}
+
+// NewWallet returns a random address of an Ethereum wallet.
+func NewWallet() string {
+	address := make([]byte, 20)
+	_, _ = rand.Read(address) // never fails
+	return "0x" + hex.EncodeToString(address)
+}
+
+// LinkWallet links a wallet to the person at the identity provider.
+func (o *Operator) LinkWallet(t testing.TB, address string) {
+	t.Helper()
+	body := Body(JSON{"address": address, "chainType": "ethereum"})
+	Post(t, o.s.IDP+"/users/did:idp:"+o.Handle+"/wallets", body).Require(http.StatusOK)
 }
 
 // ClaimIdentity claims a wallet.

@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	startWithin = 90 * time.Second
+	startWithin = 4 * time.Minute
 	stopWithin  = 20 * time.Second
 )
 
@@ -86,8 +86,8 @@ func Shared(t testing.TB, opts ...Option) *Stack {
 }
 
 // Exclusive returns a system that one test uses at a time and that is not the one of Shared: for tests that stop processes,
-// make venues fail or measure. When the test ends, all processes must be ready within 30 s. A test that uses it must not
-// call t.Parallel, because it would block others while it waits for the system.
+// make venues fail or measure. When the test ends, all processes must be ready within 30 s. A parallel test that waits for
+// the system counts as running.
 func Exclusive(t testing.TB, opts ...Option) *Stack {
 	t.Helper()
 	set := settle(opts)
@@ -173,18 +173,34 @@ func Main(m *testing.M, checks ...func() error) {
 			code = 1
 		}
 	}
-	for _, entry := range shared.byName {
-		if s, err := entry.start(); err == nil {
-			if err := s.stop(); err != nil {
-				fmt.Fprintln(os.Stderr, "stop the shared system:", err)
-				code = 1
-			}
-		}
+	if err := stopShared(); err != nil {
+		fmt.Fprintln(os.Stderr, "stop the shared systems:", err)
+		code = 1
 	}
 	if dir, err := tempRoot(); err == nil {
 		_ = os.RemoveAll(dir)
 	}
 	os.Exit(code)
+}
+
+// stopShared stops all shared systems at the same time.
+func stopShared() error {
+	var wait sync.WaitGroup
+	failed := make(chan error, len(shared.byName))
+	for _, entry := range shared.byName {
+		wait.Go(func() {
+			if s, err := entry.start(); err == nil { // tests fail otherwise
+				failed <- s.stop()
+			}
+		})
+	}
+	wait.Wait()
+	close(failed)
+	var all error
+	for err := range failed {
+		all = errors.Join(all, err)
+	}
+	return all
 }
 
 var started atomic.Int64
@@ -200,6 +216,9 @@ func launch(set settings) (s *Stack, err error) {
 	return s, err
 }
 
+// starting makes systems start one after another: a start uses all cores.
+var starting sync.Mutex
+
 func launchOnce(set settings) (*Stack, error) {
 	root, err := tempRoot()
 	if err != nil {
@@ -212,6 +231,8 @@ func launchOnce(set settings) (*Stack, error) {
 	if err != nil {
 		return nil, err
 	}
+	starting.Lock()
+	defer starting.Unlock()
 	s := &Stack{dir: filepath.Join(root, fmt.Sprintf("stack-%d", started.Add(1))), bin: bin}
 	log, err := os.Create(s.dir + ".log")
 	if err != nil {

@@ -1,6 +1,7 @@
 package video
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -106,14 +107,17 @@ func TestChannelsOfABroadcast(t *testing.T) {
 	t.Parallel()
 	s := system(t)
 	o, market := s.NewOperator(t), s.NewNativeMarket(t, 5000, nil)
-	operator, overlay, viewers := "operator:"+o.Handle, "overlay:"+o.Handle, "market:"+market
-	l := feedclient.Listen(t, s.API, operator, overlay, "live", viewers)
+	operator, overlay, ofMarket := "operator:"+o.Handle, "overlay:"+o.Handle, "market:"+market
+	l := feedclient.Listen(t, s.API, operator, overlay, "live", ofMarket)
 	requireSnapshot(t, l, operator, `{"live":false,"showId":null,"signal":null,"approved":false}`)
 	requireSnapshot(t, l, overlay, `{"marketId":null}`)
+	requireSnapshot(t, l, ofMarket, `"viewers":1`) // the reader itself
+	feedclient.Listen(t, s.API, ofMarket)
+	awaitViewers(l, ofMarket, 2)
 	o.SetStreamer(t, "approved")
 	as := stack.Bearer(o.Key)
 	o.Send(t, "/api/m/"+market+"/streams", http.StatusOK, as, stack.JSON{"url": "https://video.example/" + o.Handle + ".m3u8"})
-	l.Event(viewers, "stream.bound")
+	l.Event(ofMarket, "stream.bound")
 	show := o.Send(t, "/api/streamer/heartbeat", http.StatusOK, as, stack.JSON{}).Text("showId")
 	requireData(t, l.Event(operator, "operator.live"), true, show, `"handle":"`+o.Handle+`"`)
 	setOverlay(t, o, stack.JSON{"marketId": market, "name": "Ostrava <b>6 m</b>"})
@@ -122,7 +126,7 @@ func TestChannelsOfABroadcast(t *testing.T) {
 		view := stack.Body(stack.JSON{"viewerId": id})
 		stack.Send(t, http.MethodPost, s.Hub+"/api/live/"+o.Handle+"/view", view).Require(http.StatusOK)
 	}
-	l.EventThat(viewers, "viewers.updated", func(e *feed.Event) bool { return string(e.Data) == `{"viewers":3}` }) // and l
+	awaitViewers(l, ofMarket, 4) // two of the broadcast and two readers of the channel
 	call := o.NewCall(t, market, "YES", 5000, nil)
 	read(t, s.Hub+"/api/streamer/receipts?handle="+o.Handle).Expect(stack.JSON{
 		"showId": show, "receipts.0.signalId": call, "recap.topMarket.marketId": market,
@@ -152,6 +156,12 @@ func requireSnapshot(t *testing.T, l *feedclient.Listener, channel string, texts
 			t.Errorf("%s begins with %s, want %s", channel, data, text)
 		}
 	}
+}
+
+// awaitViewers waits until the channel of a market reports a number of viewers.
+func awaitViewers(l *feedclient.Listener, channel string, n int) {
+	want := fmt.Sprintf(`{"viewers":%d}`, n)
+	l.EventThat(channel, "viewers.updated", func(e *feed.Event) bool { return string(e.Data) == want })
 }
 
 // requireData requires that the data of an event contain texts, and whether the event is in the numbered feed.

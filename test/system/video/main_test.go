@@ -4,8 +4,6 @@ import (
 	"context"
 	"net/http"
 	"os/exec"
-	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -37,19 +35,19 @@ func admin(t *testing.T, s *stack.Stack, path string, body stack.JSON) {
 	stack.Send(t, http.MethodPost, s.Hub+path, s.Admin(), stack.Body(body)).Require(http.StatusOK)
 }
 
-// setOverlay shows a market over the stream of an operator.
+// setOverlay selects the market that the overlay of an operator shows.
 func setOverlay(t *testing.T, o *stack.Operator, body stack.JSON) {
 	t.Helper()
 	o.Send(t, "/api/streamer/signal", http.StatusOK, stack.Bearer(o.Key), body)
 }
 
-// beat extends a broadcast.
+// beat sends a heartbeat, which starts or extends the broadcast of an operator.
 func beat(t *testing.T, o *stack.Operator, market string) {
 	t.Helper()
 	o.Send(t, "/api/streamer/heartbeat", http.StatusOK, stack.Bearer(o.Key), stack.JSON{"state": "live", "marketId": market})
 }
 
-// broadcast approves an operator and starts a broadcast of a stream of another host.
+// broadcast approves an operator, binds the stream of another video host to the market, and starts a broadcast.
 func broadcast(t *testing.T, o *stack.Operator, market, stream string) {
 	t.Helper()
 	o.SetStreamer(t, "approved")
@@ -57,23 +55,10 @@ func broadcast(t *testing.T, o *stack.Operator, market, stream string) {
 	beat(t, o, market)
 }
 
-// output is what a program writes.
-type output struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-// Write implements io.Writer.
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(p)
-}
-
-// run starts a program until the test ends. A test that fails shows its errors.
+// run starts a program that ends with the test. If the test fails, it logs what the program wrote to stderr.
 func run(t *testing.T, name string, args ...string) *localdb.Child {
 	t.Helper()
-	var errors output
+	var errors stack.Output
 	cmd := exec.Command(name, args...)
 	cmd.Stderr = &errors
 	child, err := localdb.StartChild(cmd, syscall.SIGTERM)
@@ -82,10 +67,8 @@ func run(t *testing.T, name string, args ...string) *localdb.Child {
 	}
 	t.Cleanup(func() {
 		child.Stop(context.Background(), syscall.SIGTERM, 5*time.Second)
-		errors.mu.Lock()
-		defer errors.mu.Unlock()
-		if t.Failed() && errors.text.Len() > 0 {
-			t.Logf("%s: %s", name, errors.text.String())
+		if t.Failed() && errors.String() != "" {
+			t.Logf("%s: %s", name, errors.String())
 		}
 	})
 	return child

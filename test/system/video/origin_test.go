@@ -19,7 +19,7 @@ import (
 // onePicture is a packet of MPEG-TS with a picture at time 0.
 var onePicture = "G\x41\x00\x10\x00\x00\x01\xe0\x00\x00\x80\x80\x05\x21\x00\x01\x00\x01" + strings.Repeat(" ", 170)
 
-// The pictures of the tests are bars that spell the number of the frame, the lowest bit on the left.
+// Each frame of the test video shows its number in binary digits: one vertical bar for each bit, the lowest on the left.
 const (
 	bars      = 16
 	barWidth  = 10
@@ -28,7 +28,7 @@ const (
 	clipSize  = 30 * frameRate // frames
 )
 
-// streamer is an approved operator with a stream of the origin and a market over it.
+// streamer is an approved operator with a stream of the origin and a market on its overlay.
 type streamer struct {
 	*stack.Operator
 	s             *stack.Stack

@@ -66,7 +66,7 @@ func TestOverlay(t *testing.T) {
 	b.RequireNoProblems()
 }
 
-// An answer about a signal that is older than its removal does not bring it back.
+// The overlay ignores an answer with a signal that is older than the removal of the signal.
 func TestOverlayIgnoresSignalsOlderThanTheirRemoval(t *testing.T) {
 	t.Parallel()
 	b := openOverlay(t, system(t), system(t).NewOperator(t), browser.Screen, "", "none")
@@ -83,39 +83,38 @@ func TestOverlayIgnoresSignalsOlderThanTheirRemoval(t *testing.T) {
 	}
 }
 
-// The overlay keeps a signal that the feed does not know while the route that knows it does not answer.
+// The overlay still shows a signal that the feed no longer has, while the route of the signal does not answer.
 func TestOverlayKeepsASignalThatItCannotConfirm(t *testing.T) {
-	t.Parallel()
 	s := system(t)
 	o := s.NewOperator(t)
 	setOverlay(t, o, stack.JSON{"marketId": s.NewNativeMarket(t, 5000, nil), "name": "Is it there?"})
 	b := browser.Open(t, browser.Screen)
 	b.RunFirst(`{
-		window.sockets = []; window.reads = 0; window.away = false;
+		window.sockets = []; window.reads = 0; window.failing = false;
 		const { fetch, WebSocket } = window;
 		window.WebSocket = class extends WebSocket { constructor(...of) { super(...of); sockets.push(this); } };
 		window.fetch = (url, ...rest) => {
 			if (!String(url).includes('/api/streamer/signal')) return fetch(url, ...rest);
 			reads++;
-			return away ? Promise.reject(new Error('no answer')) : fetch(url, ...rest);
+			return failing ? Promise.reject(new Error('no answer')) : fetch(url, ...rest);
 		};
 	}`)
 	b.Visit(s.Hub+"/overlay/"+o.Handle, http.StatusOK)
 	b.Await("#overlay-box", "Is it there?")
 	awaitState(t, b, "live")
 
-	stack.Eventually(t, browser.Within, "a signal that the feed forgets", func() bool {
-		return stack.Query[int](t, s, `WITH gone AS (DELETE FROM api.channel_copies WHERE channel = $1 RETURNING 1)
-			SELECT count(*) FROM gone`, "overlay:"+o.Handle) == 1
+	stack.Eventually(t, browser.Within, "a signal that is deleted from the feed", func() bool {
+		return stack.Query[int](t, s, `WITH deleted AS (DELETE FROM api.channel_copies WHERE channel = $1 RETURNING 1)
+			SELECT count(*) FROM deleted`, "overlay:"+o.Handle) == 1
 	})
-	opened := browser.Eval[int](b, `(away = true, sockets.at(-1).close(), sockets.length)`)
+	opened := browser.Eval[int](b, `(failing = true, sockets.at(-1).close(), sockets.length)`)
 	stack.Eventually(t, browser.Within, "a new connection", func() bool {
 		return browser.Eval[int](b, `sockets.length`) > opened && browser.Eval[int](b, `sockets.at(-1).readyState`) == 1
 	})
 	asked := browser.Eval[int](b, `reads`)
 	stack.Eventually(t, browser.Within, "two more reads", func() bool { return browser.Eval[int](b, `reads`) > asked+1 })
 	b.Shows("#overlay-box", "Is it there?")
-	asked = browser.Eval[int](b, `(away = false, reads)`)
+	asked = browser.Eval[int](b, `(failing = false, reads)`)
 	stack.Eventually(t, browser.Within, "an answer of the route", func() bool { return browser.Eval[int](b, `reads`) > asked })
 	awaitState(t, b, "live")
 	b.Shows("#overlay-box", "Is it there?")

@@ -57,8 +57,8 @@ func TestScreen(t *testing.T) {
 	plain.Shows("main", lanes[1].Label)
 }
 
-// requireSchedule requires what the script of the screen computes as the current segment, the countdown in seconds and the
-// next segment, at seconds of a lane that has two markets with a bumper of 10 s before each.
+// requireSchedule requires the current segment, the countdown in seconds and the next segment that the script of the screen
+// computes. It lets the script compute them at several seconds of a lane with two markets and a bumper of 10 s before each.
 func requireSchedule(t *testing.T, b *browser.Tab) {
 	t.Helper()
 	const schedule = `(async () => {
@@ -121,8 +121,8 @@ func TestScreenOfUnknownStation(t *testing.T) {
 	}
 }
 
-// A screen that is open shows an operator whose broadcast begins, of a video host that the policy of the page did not name,
-// and then the programme again.
+// A screen that is open shows a broadcast that begins, although its video host is not in the content security policy of the
+// page that was opened.
 func TestScreenShowsBroadcasts(t *testing.T) {
 	t.Parallel()
 	s := system(t)

@@ -18,20 +18,21 @@ import (
 
 const (
 	segmentLength = 2 * time.Second
-	segments      = 40 // of the recording
-	listed        = 6  // segments of a playlist
+	segments      = 40 // in the recording
+	listed        = 6  // in a playlist at a time
 )
 
-// stream is a live stream of another video host, over https. It runs from the first request.
+// stream is a live HLS stream of a video host that does not belong to the system, over https. It starts with the first
+// request.
 type stream struct {
-	URL      string // of the playlist
-	missing  atomic.Bool
-	requests atomic.Int64 // of the playlist
-	start    atomic.Int64 // of the stream, in nanoseconds; 0: not requested yet
-	end      atomic.Int64 // number of the first segment of the last playlist, plus 1; 0: the stream runs
+	URL      string       // of the playlist
+	missing  atomic.Bool  // every request is answered 404
+	requests atomic.Int64 // number of requests for the playlist
+	start    atomic.Int64 // Unix time in nanoseconds; 0: not requested yet
+	end      atomic.Int64 // number of the first segment of the last playlist, plus 1; 0: the stream has not ended
 }
 
-// first returns the number of the first segment of the playlist.
+// first returns the number of the first segment in the playlist now.
 func (s *stream) first() int {
 	s.start.CompareAndSwap(0, time.Now().UnixNano())
 	if end := s.end.Load(); end > 0 {
@@ -40,22 +41,23 @@ func (s *stream) first() int {
 	return min(int(time.Since(time.Unix(0, s.start.Load()))/segmentLength), segments-listed)
 }
 
-// Stop ends the stream as an encoder does when it is stopped.
+// Stop ends the stream: from now on the playlist does not change and says that no segment follows (EXT-X-ENDLIST).
 func (s *stream) Stop() { s.end.Store(int64(s.first()) + 1) }
 
-// Restart begins the stream again with its first segment.
+// Restart starts the stream again with the first segment of the recording.
 func (s *stream) Restart() {
 	s.start.Store(time.Now().UnixNano())
 	s.end.Store(0)
 }
 
-// recording is a directory with segments, which all streams of this binary show.
+// recording is the directory of the segments that all streams of this test binary serve.
 var recording struct {
 	once sync.Once
 	dir  string
 	err  error
 }
 
+// record returns the directory of the recording. The first call encodes the segments.
 func record(t *testing.T) string {
 	t.Helper()
 	recording.once.Do(func() {
@@ -75,7 +77,7 @@ func record(t *testing.T) string {
 	return recording.dir
 }
 
-// newStream serves a stream until the test ends.
+// newStream starts the video host of a stream. It runs until the test ends.
 func newStream(t *testing.T) *stream {
 	t.Helper()
 	files := http.FileServer(http.Dir(record(t)))
@@ -110,7 +112,7 @@ func (s *stream) servePlaylist(w http.ResponseWriter) {
 	}
 }
 
-// requirePlaying waits until the video of a page moves.
+// requirePlaying waits until the position of the page's video advances.
 func requirePlaying(t *testing.T, b *browser.Tab) {
 	t.Helper()
 	first := 0.0

@@ -120,33 +120,3 @@ func mayBeShared(cacheControl string) bool {
 	return strings.Contains(cacheControl, "public") || strings.Contains(cacheControl, "s-maxage") ||
 		!strings.Contains(cacheControl, "no-store") && !strings.Contains(cacheControl, "private")
 }
-
-// Failures, and answers without all their parts, are not cached while the database does not answer.
-func TestDegradedAnswersAreNotCached(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it hangs the database")
-	}
-	s, doc, crowd := stack.Exclusive(t, stack.Hubs(2)), openapi.ForTest(t), stack.NewCrowd(100)
-	values := map[string]string{"marketId": s.NewNativeMarket(t, 5000, nil), "handle": s.NewOperator(t).Handle}
-	resume := s.Hang(t, "postgres")
-	defer resume()
-	var degraded atomic.Int64
-	stack.Each(len(doc.Operations), 3, func(i int) {
-		o := doc.Operations[i]
-		if o.Method != http.MethodGet || !o.Public() || o.Streams() || o.Health() {
-			return
-		}
-		a := crowd.Do(t, o.Method, s.Base(o.Host, i)+o.Fill(values), stack.Header("Accept", "application/json"))
-		if a.Status < 500 && a.Header.Get("X-Degraded") == "" {
-			return
-		}
-		degraded.Add(1)
-		if value := a.Header.Get("Cache-Control"); mayBeShared(value) {
-			t.Errorf("%s without the database: %d, X-Degraded %q, Cache-Control %q; want no-store or private",
-				o.Name(), a.Status, a.Header.Get("X-Degraded"), value)
-		}
-	})
-	if degraded.Load() == 0 {
-		t.Error("no answer was degraded while the database did not answer")
-	}
-}

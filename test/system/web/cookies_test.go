@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -40,6 +41,9 @@ func cookieJars(s *stack.Stack, o *stack.Owner) map[string]stack.Set {
 	}
 }
 
+// lastUse matches a member that any request with the same grant or key can change, once a minute.
+var lastUse = regexp.MustCompile(`"lastUsedAt": *("[^"]*"|null)`)
+
 // The routes of the protocol neither read nor set cookies: with cookies they answer as without.
 func TestProtocolRoutesIgnoreCookies(t *testing.T) {
 	s := webStack(t)
@@ -65,7 +69,8 @@ func TestProtocolRoutesIgnoreCookies(t *testing.T) {
 			return a
 		}
 		requireSame := func(what string, want, got stack.Answer) {
-			if got.Status != want.Status || want.Status < 400 && !bytes.Equal(got.Body, want.Body) {
+			same := bytes.Equal(lastUse.ReplaceAll(got.Body, nil), lastUse.ReplaceAll(want.Body, nil))
+			if got.Status != want.Status || want.Status < 400 && !same {
 				t.Errorf("%s with %s: %d %.200s; want as without, %d %.200s", o.Name(), what, got.Status, got.Body, want.Status, want.Body)
 			}
 		}

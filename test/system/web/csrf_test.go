@@ -190,17 +190,3 @@ func TestCrossSiteWritesAreRefused(t *testing.T) {
 		}
 	}
 }
-
-// A page of another site cannot sign a visitor in with a token of its own.
-func TestSignInOfAnotherSiteIsRefused(t *testing.T) {
-	t.Parallel()
-	s := webStack(t)
-	attacker := s.NewOperator(t).Login
-	cookies := stack.Header("Cookie", "db_dev_state=ours; db_dev_next="+attacker)
-	for _, state := range []string{"", "theirs"} {
-		if a := stack.Get(t, s.Hub+"/dev/session?state="+state, cookies).Require(http.StatusForbidden); len(a.Cookies()) > 0 {
-			t.Errorf("a sign-in with state %q sets cookies", state)
-		}
-	}
-	stack.Post(t, s.Hub+"/dev/session", stack.Form(url.Values{"token": {attacker}})).Require(http.StatusForbidden)
-}

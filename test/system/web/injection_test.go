@@ -93,21 +93,23 @@ type injector struct {
 	refused map[string]string // operation by the id of a refused request
 }
 
-// operation sends the texts in each parameter and each text of the body.
+// operation sends the texts in each parameter, and one in each text of the body. Of the line breaks it sends a third, with
+// SYSTEM_SIZE=full all, because all parameters share the code that writes headers and log lines. Links are made for each
+// parameter, so each gets every text that names a host.
 func (j *injector) operation(t *testing.T, o *openapi.Operation, n int) {
 	base := j.s.Base(o.Host, n)
 	if o.Method == http.MethodGet {
 		j.send(t, o, base+o.Fill(j.values))
 	}
-	texts := lineBreaks
-	if testing.Short() {
-		texts = []string{lineBreaks[n%len(lineBreaks)], lineBreaks[(n+5)%len(lineBreaks)]}
-	}
-	for _, p := range o.Parameters() {
+	share := stack.Size(t, 5, 3, 1) // of the line breaks
+	for i, p := range o.Parameters() {
 		if !p.Text || p.In == "header" {
 			continue
 		}
-		for _, text := range texts {
+		for k, text := range lineBreaks {
+			if k < withoutHost && (n+i+k)%share != 0 {
+				continue
+			}
 			if p.In == "path" {
 				values := maps.Clone(j.values)
 				values[p.Name] = url.PathEscape(text)

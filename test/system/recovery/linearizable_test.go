@@ -1,4 +1,4 @@
-package ledger
+package recovery
 
 import (
 	"math/rand/v2"
@@ -64,8 +64,7 @@ type history struct {
 
 // TestReadsFollowWrites requires that the answers of two hubs to 50 clients that file and read calls fit one ledger.
 func TestReadsFollowWrites(t *testing.T) {
-	t.Parallel()
-	s := stack.Shared(t, stack.Hubs(2), stack.ScoredAtOnce())
+	s := exclusive(t)
 	h := history{s: s, operators: s.SeedOperators(t, 25), start: time.Now(), inDoubt: map[stack.Pair]bool{}}
 	for range 20 {
 		h.markets = append(h.markets, s.NewNativeMarket(t, 5000, nil))

@@ -1,0 +1,284 @@
+package documents
+
+import (
+	"bufio"
+	"encoding/json"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/test/system/feedclient"
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+const (
+	modules = "github.com/signalcast/signalcast/"
+	repeats = 60 // requests of one measurement; a file runs for each request if one of its blocks runs at least as often
+)
+
+// counterSignals is compiled into the measured programs: SIGUSR1 sets the execution counters to zero, SIGUSR2 writes them.
+const counterSignals = `package service
+
+import (
+	"os"
+	"os/signal"
+	"runtime/coverage"
+	"syscall"
+)
+
+func init() {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGUSR1, syscall.SIGUSR2)
+	go func() {
+		for s := range signals {
+			dir, name := os.Getenv("GOCOVERDIR"), "cleared"
+			var err error
+			if s == syscall.SIGUSR1 {
+				err = coverage.ClearCounters()
+			} else {
+				name, err = "written", coverage.WriteCountersDir(dir)
+			}
+			if err != nil {
+				panic(err)
+			}
+			if err := os.WriteFile(dir+"/"+name+"."+os.Args[0][len(os.Args[0])-3:], nil, 0o600); err != nil {
+				panic(err)
+			}
+		}
+	}()
+}
+`
+
+// TestPathsOfArchitecture compares the files that docs/architecture.md lists for a call, a resolution and an event with the
+// files of hub and api that run for them.
+func TestPathsOfArchitecture(t *testing.T) {
+	p := pathCounter{dir: t.TempDir()}
+	p.Stack = stack.Start(t, stack.ProgramsIn(buildCounting(t)), stack.Env("GOCOVERDIR", p.dir),
+		stack.Env("RATE_LIMIT_ANON", "0"), stack.Env("MOVEMENT_EVERY", "10m"))
+	documented := pathsOf(t, stack.ReadFile(t, filepath.Join(repo, "docs/architecture.md")))
+
+	var markets, channels []string
+	for range 6 {
+		m := p.NewNativeMarket(t, 5000, nil)
+		markets, channels = append(markets, m), append(channels, "market:"+m)
+	}
+	stack.Eventually(t, time.Minute, "the end of the first reading of all markets", func() bool {
+		for file, n := range p.count(t, func() {}) {
+			if n >= repeats && strings.Contains(file, "/venue/") {
+				return false
+			}
+		}
+		return true
+	})
+	feedclient.Listen(t, p.API, channels...)
+	call := p.measure(t, func() func() {
+		operators := p.SeedOperators(t, repeats/len(markets))
+		return func() {
+			for _, o := range operators {
+				for _, m := range markets {
+					o.NewCall(t, m, "YES", 5000, nil)
+				}
+			}
+		}
+	})
+	p.require(t, "call", call, map[string]int{"call": repeats, "middleware": 1, "event": 1}, documented)
+	if n := len(documented["call"]); n > 15 {
+		t.Errorf("a call passes %d files, want at most 15", n)
+	}
+	resolution := p.measure(t, func() func() {
+		native := make([]string, repeats)
+		operators := p.SeedOperators(t, 2) // each within its limit
+		stack.Each(repeats, 4, func(i int) {
+			native[i] = p.NewNativeMarket(t, 5000, nil)
+			operators[i%2].NewCall(t, native[i], "YES", 5000, nil)
+		})
+		return func() {
+			for _, m := range native {
+				p.Finalize(t, m, "YES")
+			}
+		}
+	})
+	maps.DeleteFunc(resolution, func(file string, _ int) bool { return strings.HasPrefix(file, "hub/") })
+	p.require(t, "resolution", resolution, map[string]int{"resolution": repeats, "middleware": 0, "event": 0}, documented)
+}
+
+// pathCounter is a system whose hub and api count the executions of their blocks.
+type pathCounter struct {
+	*stack.Stack
+	dir string // for the counters that the services write
+}
+
+// settled reports whether the feed has every event and the journal every row of the record.
+const settled = `SELECT NOT EXISTS (SELECT FROM api.outbox) AND NOT EXISTS (SELECT FROM api.feed_drains)
+	AND (SELECT count(*) FROM api.journal_leaves) = (SELECT count(*) FROM api.signals) + (SELECT count(*) FROM api.signal_results)
+		+ (SELECT count(*) FROM api.signal_events) + (SELECT count(*) FROM api.market_resolutions)`
+
+// measure calls prepare and the function that it returns five times. For each file it returns the lowest of the five counts, because
+// periodic work runs during some of them only.
+func (p pathCounter) measure(t *testing.T, prepare func() (run func())) map[string]int {
+	t.Helper()
+	lowest := p.count(t, prepare())
+	for range 4 {
+		files := p.count(t, prepare())
+		for file, n := range lowest {
+			lowest[file] = min(n, files[file])
+		}
+	}
+	return lowest
+}
+
+// count returns how often the most executed block of each file runs during run and until its events are published and in the
+// journal.
+func (p pathCounter) count(t *testing.T, run func()) map[string]int {
+	t.Helper()
+	p.signal(t, syscall.SIGUSR1, "cleared")
+	run()
+	stack.Eventually(t, 30*time.Second, "a journal with every event", func() bool { return stack.Query[bool](t, p.Stack, settled) })
+	p.signal(t, syscall.SIGUSR2, "written")
+	return p.executed(t)
+}
+
+// signal sends a signal to hub and api and waits until both have handled it.
+func (p pathCounter) signal(t *testing.T, s syscall.Signal, handled string) {
+	t.Helper()
+	for _, service := range []string{"api", "hub"} {
+		mark := filepath.Join(p.dir, handled+"."+service)
+		if err := syscall.Kill(p.PID(t, service), s); err != nil {
+			t.Fatalf("signal %s: %v", service, err)
+		}
+		stack.Eventually(t, 10*time.Second, mark, func() bool { return os.Remove(mark) == nil })
+	}
+}
+
+// executed reads the counters, removes them, and returns the executions of the most executed block of each file.
+func (p pathCounter) executed(t *testing.T) map[string]int {
+	t.Helper()
+	text := filepath.Join(t.TempDir(), "blocks")
+	if out, err := exec.Command("go", "tool", "covdata", "textfmt", "-i="+p.dir, "-o="+text).CombinedOutput(); err != nil {
+		t.Fatalf("go tool covdata: %v\n%s", err, out)
+	}
+	files := map[string]int{}
+	for lines := bufio.NewScanner(strings.NewReader(stack.ReadFile(t, text))); lines.Scan(); {
+		block, counts, _ := strings.Cut(lines.Text(), " ") // file:from,to statements count
+		_, count, _ := strings.Cut(counts, " ")
+		n, _ := strconv.Atoi(count) // the first line names the mode and has no count
+		file, _, _ := strings.Cut(strings.TrimPrefix(block, modules+"services/"), ":")
+		files[file] = max(files[file], n)
+	}
+	counters, err := filepath.Glob(filepath.Join(p.dir, "covcounters.*"))
+	if err != nil || len(counters) == 0 {
+		t.Fatalf("no counters in %s: %v", p.dir, err)
+	}
+	for _, file := range counters {
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
+
+// require fails the test if a file of the lists in least ran less often than least says. It also fails the test if a file that is
+// not listed ran for each request, unless it runs as often without requests.
+func (p pathCounter) require(t *testing.T, name string, ran, least map[string]int, documented map[string][]string) {
+	t.Helper()
+	var listed []string
+	for list, n := range least {
+		for _, file := range documented[list] {
+			if ran[file] < n {
+				t.Errorf("docs/architecture.md lists %s for a %s, but it ran %d times for %d", file, name, ran[file], repeats)
+			}
+			listed = append(listed, file)
+		}
+	}
+	maps.DeleteFunc(ran, func(file string, n int) bool {
+		return n < repeats || slices.Contains(listed, file) || strings.Contains(file, "/internal/app/") ||
+			generated.MatchString(file)
+	})
+	if len(ran) == 0 {
+		return
+	}
+	background := p.count(t, func() { time.Sleep(12 * time.Second) }) // some work repeats every 10 s
+	for _, file := range slices.Sorted(maps.Keys(ran)) {
+		if background[file] < repeats {
+			t.Errorf("%s runs for a %s, but docs/architecture.md does not list it", file, name)
+		}
+	}
+}
+
+var generated = regexp.MustCompile(`\.(gen|sql|pb)\.go$|/db/`)
+
+// pathsOf returns the files of each path of docs/architecture.md, relative to services/. A path is a code block "path NAME"; each
+// line is a package without "internal/" and its files.
+func pathsOf(t *testing.T, page string) map[string][]string {
+	t.Helper()
+	out := map[string][]string{}
+	for _, block := range regexp.MustCompile("(?s)```path (\\w+)\n(.*?)```").FindAllStringSubmatch(page, -1) {
+		seen := map[string]bool{}
+		for line := range strings.Lines(block[2]) {
+			words := strings.Fields(line)
+			if len(words) < 2 {
+				t.Fatalf("path %s: %q names no package with files", block[1], line)
+			}
+			if seen[words[0]] {
+				t.Errorf("path %s enters %s twice", block[1], words[0])
+			}
+			seen[words[0]] = true
+			service, pkg, _ := strings.Cut(words[0], "/")
+			for _, file := range words[1:] {
+				file = service + "/internal/" + pkg + "/" + file
+				if _, err := os.Stat(filepath.Join(repo, "services", file)); err != nil {
+					t.Errorf("path %s: %v", block[1], err)
+				}
+				out[block[1]] = append(out[block[1]], file)
+			}
+		}
+	}
+	for _, name := range []string{"call", "resolution", "event", "middleware"} {
+		if len(out[name]) == 0 {
+			t.Fatalf("docs/architecture.md has no list of files of %s", name)
+		}
+	}
+	return out
+}
+
+// buildCounting builds hub and api so that they count the executions of each block, and returns the directory of all programs.
+func buildCounting(t *testing.T) string {
+	t.Helper()
+	root, err := stack.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := stack.TempDir(t)
+	source, overlay, bin := filepath.Join(dir, "signals.txt"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "bin")
+	added := filepath.Join(root, "pkg/service/counter_signals.go")
+	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{added: source}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, content := range map[string][]byte{source: []byte(counterSignals), overlay: replace} {
+		if err := os.WriteFile(file, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.CopyFS(bin, os.DirFS(stack.Bin(t))); err != nil {
+		t.Fatal(err)
+	}
+	for _, service := range []string{"api", "hub"} {
+		build := exec.Command("go", "build", "-ldflags=-s -w", "-cover", "-covermode=atomic",
+			"-coverpkg="+modules+"services/"+service+"/...",
+			"-overlay", overlay, "-o", filepath.Join(bin, service), "./services/"+service)
+		build.Dir = root
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("go build -cover ./services/%s: %v\n%s", service, err, out)
+		}
+	}
+	return bin
+}

@@ -1,9 +1,0 @@
-package ledger
-
-import (
-	"testing"
-
-	"github.com/signalcast/signalcast/test/system/stack"
-)
-
-func TestMain(m *testing.M) { stack.Main(m) }
