@@ -1,8 +1,8 @@
 package guide
 
 import (
-	"cmp"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -50,7 +50,7 @@ func ordered(files fs.FS) ([][]string, error) {
 			}
 		}
 	}
-	for _, name := range slices.SortedFunc(keys(left), cmp.Compare[string]) {
+	for _, name := range slices.Sorted(maps.Keys(left)) {
 		at := slices.IndexFunc(groups, func(g group) bool { return g.folder == path.Dir(name) })
 		if at < 0 {
 			at = slices.IndexFunc(groups, func(g group) bool { return g.folder == "." })
@@ -58,16 +58,6 @@ func ordered(files fs.FS) ([][]string, error) {
 		out[at] = append(out[at], name+".md")
 	}
 	return out, nil
-}
-
-func keys(m map[string]bool) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
 }
 
 // anchorOf is the anchor of a group on the index.

@@ -29,7 +29,7 @@ type page struct {
 	anchors  map[string]bool
 }
 
-// section is what stands under one heading.
+// section is the text under one heading.
 type section struct {
 	Anchor, Title string
 	Level         int
