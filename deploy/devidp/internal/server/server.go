@@ -18,8 +18,6 @@ import (
 	"github.com/signalcast/signalcast/pkg/web"
 )
 
-const grace = 3 * time.Second
-
 // Config is the configuration of the issuer.
 type Config struct {
 	Env      conf.Env         `env:"ENV"`
@@ -82,7 +80,7 @@ func Run(ctx context.Context, c Config, out io.Writer) error {
 		e.Issuer = cmp.Or(c.Issuer, "http://"+server.Addr())
 		return err
 	}
-	err = run.Run(ctx, run.Options{Log: log, Budget: grace, Up: func() {
+	err = run.Run(ctx, run.Options{Log: log, Up: func() {
 		_, _ = fmt.Fprintf(out, "devidp listening on http://%s as %s: signs in anybody, for development only\n", server.Addr(), e.Issuer)
 	}}, part)
 	return errors.Join(err, people.Close())

@@ -14,10 +14,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/web"
 )
 
-const (
-	shutdownTimeout = 3 * time.Second // for requests that are being answered
-	mostMarkets     = 100_000
-)
+const mostMarkets = 100_000
 
 // Config is the configuration of the simulator.
 type Config struct {
@@ -57,7 +54,7 @@ func Run(ctx context.Context, c Config, out io.Writer) error {
 	server := web.NewServer(c.Addr, h, web.Limits{ReadHeader: 5 * time.Second, Read: 30 * time.Second, Write: 24 * time.Hour, Idle: 2 * time.Minute}, log)
 	server.Join(func(l net.Listener) net.Listener { return l }, func(context.Context, net.Conn) context.Context { return base })
 	return run.Run(ctx, run.Options{
-		Log: log, Budget: shutdownTimeout,
+		Log:   log,
 		Up:    func() { _, _ = fmt.Fprintf(out, "venuesim listening on http://%s\n", server.Addr()) },
 		Drain: stop, // ends requests that hang on purpose
 	}, run.Of("http", server))
