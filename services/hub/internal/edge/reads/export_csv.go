@@ -2,7 +2,11 @@ package reads
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
+	"encoding/json"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,8 +14,8 @@ import (
 	exportv1 "github.com/signalcast/signalcast/proto/export/v1"
 )
 
-// csvColumns is the first row of a record as a table.
-var csvColumns = []string{
+// csvColumns is the first row of a record as a table. Each column shows the member of a call with its name, or that of csvMembers.
+var csvColumns = withNewMembers([]string{
 	"type", "n", "id", "marketId", "marketTitle", "lane", "direction", "priceAtPrediction", "filingBasisBps", "scoreBasisBps",
 	"priceVerified", "rated", "counted", "reason", "ownMarket", "marketYesAtSignal", "initialYesBps", "closesAtSignal",
 	"quoteAt", "quoteYesPriceBps", "quoteNoPriceBps", "quoteRule", "quoteSha256",
@@ -20,6 +24,60 @@ var csvColumns = []string{
 	"status", "score", "outcome", "closePrice", "clvBps", "resolvedAt", "scoringVersion", "scoringVertical", "moment",
 	"resolution", "resolver", "resolutionSource", "proofUrl", "closeAt", "marketResolvedAt", "disputed", "resolutionRated",
 	"decidedAt", "scoring", "events",
+})
+
+// csvMembers has the members of the objects of a call that are columns of the table.
+var csvMembers = map[string]string{
+	"quoteYesPriceBps": "quote.yesPriceBps", "quoteNoPriceBps": "quote.noPriceBps", "quoteRule": "quote.rule",
+	"quoteSha256": "quote.sha256", "secondYesPriceBps": "secondQuote.yesPriceBps",
+	"secondNoPriceBps": "secondQuote.noPriceBps", "secondRule": "secondQuote.rule", "secondSha256": "secondQuote.sha256",
+	"resolution": "resolution.outcome", "resolver": "resolution.resolver", "resolutionSource": "resolution.source",
+	"proofUrl": "resolution.proofUrl", "closeAt": "resolution.closeAt", "marketResolvedAt": "resolution.resolvedAt",
+	"disputed": "resolution.disputed", "resolutionRated": "resolution.rated", "decidedAt": "resolution.decidedAt",
+}
+
+// withNewMembers adds a column before the last one for each member of a call that is no object and has no column.
+func withNewMembers(columns []string) []string {
+	call, err := csvCells(recordCallJSON{})
+	if err != nil {
+		panic(err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(call)) {
+		if !slices.Contains(columns, name) {
+			columns = slices.Insert(columns, len(columns)-1, name)
+		}
+	}
+	return columns
+}
+
+// csvObjects has the members of a call that are objects, or null.
+var csvObjects = []string{"quote", "secondQuote", "resolution"}
+
+// csvCells returns the cells of the members of a call; those of an object have the name of the object and a point in front.
+func csvCells(call recordCallJSON) (map[string]string, error) {
+	text, err := web.Marshal(call)
+	if err != nil {
+		return nil, err
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(text, &members); err != nil {
+		return nil, err
+	}
+	cells := make(map[string]string, 2*len(members))
+	for name, value := range members {
+		if !slices.Contains(csvObjects, name) {
+			cells[name] = cell(value)
+			continue
+		}
+		var object map[string]json.RawMessage
+		if err := json.Unmarshal(value, &object); err != nil {
+			return nil, err
+		}
+		for member, value := range object {
+			cells[name+"."+member] = cell(value)
+		}
+	}
+	return cells, nil
 }
 
 // csvRecord writes a record as a table for spreadsheets: a row for each call, its
@@ -32,43 +90,15 @@ func (t *csvRecord) head(b *bytes.Buffer, _ *exportv1.RecordHead) error { return
 func (t *csvRecord) call(b *bytes.Buffer, c *exportv1.Call) error {
 	t.calls++
 	t.events += int64(len(c.GetEvents()))
-	s := showCall(t.calls, c)
-	events, err := web.Marshal(s.Events)
+	cells, err := csvCells(showCall(t.calls, c))
 	if err != nil {
 		return err
 	}
-	var r provenanceJSON
-	disputed, rated, counted := "", "", ""
-	if s.Resolution != nil {
-		r, disputed, rated = *s.Resolution, strconv.FormatBool(s.Resolution.Disputed), strconv.FormatBool(s.Resolution.Rated)
+	row := make([]string, len(csvColumns))
+	for i, name := range csvColumns {
+		row[i] = cells[cmp.Or(csvMembers[name], name)]
 	}
-	if s.Counted != nil {
-		counted = strconv.FormatBool(*s.Counted)
-	}
-	row := []string{
-		s.Type, strconv.FormatInt(s.N, 10), s.ID, cell(s.MarketID), cell(s.MarketTitle), s.Lane, s.Direction,
-		number(&s.PriceAtPrediction), number(&s.FilingBasisBps), number(&s.ScoreBasisBps),
-		strconv.FormatBool(s.PriceVerified), strconv.FormatBool(s.Rated), counted, text(s.Reason),
-		strconv.FormatBool(s.OwnMarket),
-		number(s.MarketYesAtSignal), number(s.InitialYesBps), text(s.ClosesAtSignal), text(s.QuoteAt),
-	}
-	row = append(append(row, quoteCells(s.Quote)...), text(s.ConfirmedAt))
-	row = append(append(row, quoteCells(s.SecondQuote)...),
-		number(s.CrowdYesAtSignal), number(s.Confidence), cell(text(s.TextTake)), cell(text(s.Source)),
-		number(s.TimeToResolution), s.CreatedAt, s.Status, number(s.Score), text(s.Outcome), number(s.ClosePrice),
-		number(s.ClvBps),
-		text(s.ResolvedAt), text(s.ScoringVersion), text(s.ScoringVertical), text(s.Moment), r.Outcome, r.Resolver,
-		cell(text(r.Source)), cell(text(r.ProofURL)), r.CloseAt, r.ResolvedAt, disputed, rated, text(r.DecidedAt),
-		strconv.FormatBool(s.Scoring), strings.TrimSpace(string(events)))
 	return csvRow(b, row)
-}
-
-// quoteCells are the prices, the rule and the digest of a quote, empty without one.
-func quoteCells(q *quoteJSON) []string {
-	if q == nil {
-		return make([]string, 4)
-	}
-	return []string{number(&q.YesPriceBps), number(&q.NoPriceBps), cell(q.Rule), text(q.SHA256)}
 }
 
 func (t *csvRecord) end(b *bytes.Buffer, _ *exportv1.RecordEnd) error {
@@ -87,32 +117,17 @@ func csvRow(b *bytes.Buffer, row []string) error {
 	return w.Error()
 }
 
-// cell keeps what somebody wrote a text: a spreadsheet takes cells that begin with one
-// of these for formulas, and a quote in front makes them words (OWASP, CSV injection).
-// Spaces in front are passed over, as some programs do.
-func cell(s string) string {
-	if strings.HasPrefix(s, "\t") || strings.HasPrefix(s, "\r") || strings.HasPrefix(s, "\n") {
-		return "'" + s
+// cell returns the text of a JSON value: empty for null, JSON for an array or an object. Programs run a text that begins
+// with one of certain characters as a formula; such a text gets a quote in front (OWASP, CSV injection). Spaces before that
+// character are ignored, as some programs do.
+func cell(value json.RawMessage) string {
+	var s string
+	if json.Unmarshal(value, &s) != nil {
+		return string(value)
 	}
-	switch first := strings.TrimLeft(s, " \u00a0\ufeff"); {
-	case first == "":
-		return s
-	case strings.ContainsRune("=+-@|%＝＋－＠", []rune(first)[0]):
+	first := strings.TrimLeft(s, " \u00a0\ufeff")
+	if first != "" && (strings.ContainsAny(s[:1], "\t\r\n") || strings.ContainsRune("=+-@|%＝＋－＠", []rune(first)[0])) {
 		return "'" + s
 	}
 	return s
-}
-
-func number[T int32 | int64](n *T) string {
-	if n == nil {
-		return ""
-	}
-	return strconv.FormatInt(int64(*n), 10)
-}
-
-func text(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }
