@@ -62,7 +62,7 @@ clients: ## Run clients of other projects against a stack (ARGS="-run TestClient
 
 system-test: ## Test each guarantee, page, client and document against a whole system (ARGS="-run TestX")
 	tools/setup.sh redis postgres chromium node video engine && tools/gen.sh script
-	go test -p 1 -count=1 -vet=off -timeout 30m $(ARGS) ./test/system/... # one package at a time: each starts several systems
+	go test -count=1 -vet=off -timeout 30m $(ARGS) ./test/system/...
 	SYSTEM_SIZE=$(or $(SYSTEM_SIZE),system) go test -count=1 -timeout 15m -run '^TestSimulation' ./services/api/internal/app
 
 fault-test: ## Require that the test of each guarantee fails on its fault (FAULTS="name": only these; FAULTS=i/n: a share)

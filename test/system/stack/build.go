@@ -62,14 +62,11 @@ var built = sync.OnceValues(func() (string, error) {
 	if err := os.MkdirAll(shared, 0o755); err != nil {
 		return "", err
 	}
-	lock, err := os.Create(shared + ".lock")
+	unlock, err := lock(shared + ".lock")
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = lock.Close() }() // which unlocks it
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return "", fmt.Errorf("lock %s: %w", lock.Name(), err)
-	}
+	defer unlock()
 	if err := Build(shared); err != nil {
 		return "", err
 	}
@@ -89,6 +86,21 @@ var built = sync.OnceValues(func() (string, error) {
 	}
 	return dir, nil
 })
+
+// lock waits until no other process holds the lock of a file.
+func lock(name string) (unlock func(), err error) {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return nil, err
+	}
+	file, err := os.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", name, err), file.Close())
+	}
+	return func() { _ = file.Close() }, nil // which unlocks it
+}
 
 // linkOrCopy makes a hard link, or a copy on another file system.
 func linkOrCopy(from, to string) error {

@@ -216,8 +216,14 @@ func launch(set settings) (s *Stack, err error) {
 	return s, err
 }
 
-// starting makes systems start one after another: a start uses all cores.
-var starting sync.Mutex
+// lockStarts makes the systems of all test binaries start one after another: a start uses all cores.
+func lockStarts() (unlock func(), err error) {
+	root, err := Root()
+	if err != nil {
+		return nil, err
+	}
+	return lock(filepath.Join(root, ".tools", "start.lock"))
+}
 
 func launchOnce(set settings) (*Stack, error) {
 	root, err := tempRoot()
@@ -231,8 +237,11 @@ func launchOnce(set settings) (*Stack, error) {
 	if err != nil {
 		return nil, err
 	}
-	starting.Lock()
-	defer starting.Unlock()
+	unlock, err := lockStarts()
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	s := &Stack{dir: filepath.Join(root, fmt.Sprintf("stack-%d", started.Add(1))), bin: bin}
 	log, err := os.Create(s.dir + ".log")
 	if err != nil {
