@@ -51,7 +51,6 @@ var known = []exception{
 	{"services/hub/internal/caller/caller_test.go", "bf059144f3f0f782", "the numbers from 0 as a key"},
 	{"services/hub/internal/claim/address_test.go", "025b68933739777f", "the address of a wallet"},
 	{"services/hub/internal/edge/bench_test.go", "30ecc6c617d7d0c2", "settings of a test"},
-	{"services/hub/internal/edge/catalogue_test.go", "a7bca165863bcb0e", "a cursor"},
 	{"services/hub/internal/edge/markets_test.go", "a7bca165863bcb0e", "a cursor"},
 	{"services/hub/internal/edge/protocol_test.go", "dc218363f078d3d0", "a path"},
 	{"services/hub/internal/edge/session_test.go", "2650748ff8aa4a87", "a key that a test makes of a fixed source"},
