@@ -16,10 +16,10 @@ import (
 )
 
 // Grants stores apps, consents, grants and tokens. It implements grant.Store.
-type Grants struct{ *Store }
+type Grants struct{ conn }
 
 // NewGrants returns the store of delegated sign-in over an open pool; read is as of New.
-func NewGrants(pool *pgxpool.Pool, read time.Duration) *Grants { return &Grants{New(pool, read)} }
+func NewGrants(pool *pgxpool.Pool, read time.Duration) *Grants { return &Grants{New(pool, read).conn} }
 
 // wideBudget is how long a step may take that changes many rows: the end of an app with all of its grants, a sweep.
 const wideBudget = 10 * time.Second
@@ -146,10 +146,10 @@ func hashBytes(h *grant.Hash) []byte {
 }
 
 // Moderation stores decisions about applications, and reports.
-type Moderation struct{ *Store }
+type Moderation struct{ conn }
 
 // Moderation returns the store of package moderation.
-func (s *Store) Moderation() *Moderation { return &Moderation{s} }
+func (s *Store) Moderation() *Moderation { return &Moderation{s.conn} }
 
 // Decide implements moderation.Store.
 func (s *Moderation) Decide(ctx context.Context, d moderation.Decision) (moderation.Decision, error) {

@@ -14,10 +14,10 @@ import (
 )
 
 // OnAir stores live sessions, overlay signals and streamers.
-type OnAir struct{ *Store }
+type OnAir struct{ conn }
 
 // OnAir returns the store of package onair.
-func (s *Store) OnAir() *OnAir { return &OnAir{s} }
+func (s *Store) OnAir() *OnAir { return &OnAir{s.conn} }
 
 // turn changes what one operator airs in a transaction; transactions of one operator run one after the other.
 func (s *OnAir) turn(ctx context.Context, handle syntax.Handle, do func(ctx context.Context, t stage) error) error {

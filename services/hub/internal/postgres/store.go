@@ -31,18 +31,21 @@ func Schema(password string) pg.Schema {
 // writeBudget is how long a write may take, an entry of the audit log too.
 const writeBudget = time.Second
 
-// Store is the hub's database as the role hub_rw sees it.
-type Store struct {
+// conn executes the statements and transactions of a store, each within its time.
+type conn struct {
 	pool   *pgxpool.Pool
 	budget time.Duration // of a transaction
 	write  *db.Queries   // within budget each
 	read   *db.Queries
 }
 
+// Store is the hub's database as the role hub_rw sees it.
+type Store struct{ conn }
+
 // New returns a store over an open pool. read is how long a read may take; a write may take writeBudget, or read if that is longer.
 func New(pool *pgxpool.Pool, read time.Duration) *Store {
 	write := max(writeBudget, read)
-	return &Store{pool: pool, budget: write, write: db.New(pg.Bound(pool, write)), read: db.New(pg.Bound(pool, read))}
+	return &Store{conn{pool: pool, budget: write, write: db.New(pg.Bound(pool, write)), read: db.New(pg.Bound(pool, read))}}
 }
 
 // Ready returns an error unless the database has the tables that this program needs.
@@ -51,8 +54,8 @@ func (s *Store) Ready(ctx context.Context) error {
 }
 
 // inTx executes a business step in one transaction within the budget.
-func (s *Store) inTx(ctx context.Context, do func(ctx context.Context, q *db.Queries) error) error {
-	return inTx(ctx, s.pool, s.budget, do)
+func (c conn) inTx(ctx context.Context, do func(ctx context.Context, q *db.Queries) error) error {
+	return inTx(ctx, c.pool, c.budget, do)
 }
 
 func inTx(ctx context.Context, pool *pgxpool.Pool, budget time.Duration, do func(ctx context.Context, q *db.Queries) error) error {
