@@ -113,7 +113,7 @@ func (r route) cached(rule string) route { r.cache = rule; return r }
 // orEmpty makes the route answer 200 with the value of empty, marked as degraded, while its source is unavailable.
 func (r route) orEmpty(empty func(echo.Context) any) route { r.empty = empty; return r }
 
-// empty returns the zero value of a model with empty lists.
+// empty returns the zero value of the model T, which must be a struct. Its slices are empty, not nil, so that JSON has [] for them.
 func empty[T any](echo.Context) any {
 	var v T
 	for _, member := range reflect.ValueOf(&v).Elem().Fields() {

@@ -207,7 +207,7 @@ func (s *Server) OwnStreamer(c echo.Context) error {
 }
 
 // StreamState is GET /api/streamer/stream/state?handle=: whether the operator is live, with the viewers and the playlist of its
-// session. Fault: not_found for an unknown operator.
+// session. An unknown operator is idle, which is no fault.
 func (s *Server) StreamState(c echo.Context, handle syntax.Handle) error {
 	st, err := s.OnAir.State(c.Request().Context(), handle)
 	if err != nil {

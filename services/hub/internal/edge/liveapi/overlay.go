@@ -75,7 +75,7 @@ func (s *Server) handleOf(ctx context.Context, who caller.Caller) (syntax.Handle
 	return op.Handle, err
 }
 
-// OverlaySignal is GET /api/streamer/signal?handle=. Fault: not_found for an unknown operator.
+// OverlaySignal is GET /api/streamer/signal?handle=. An unknown operator has no overlay, which is no fault.
 func (s *Server) OverlaySignal(c echo.Context, handle syntax.Handle) error {
 	o, set, err := s.OnAir.Overlay(c.Request().Context(), handle)
 	return view.Tagged(c, showOverlay(o, set), err)

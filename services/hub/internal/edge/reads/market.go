@@ -44,6 +44,7 @@ func (s *Server) MarketLedger(c echo.Context, id syntax.MarketID) error {
 	return view.Tagged(c, showLedger(id, page), err)
 }
 
+// EmptyLedger returns the answer without calls.
 func (s *Server) EmptyLedger(c echo.Context) any {
 	return showLedger(syntax.MarketID(c.Param("marketId")), nil)
 }
@@ -89,6 +90,7 @@ func (s *Server) Crowd(c echo.Context, id syntax.MarketID) error {
 	return web.TaggedBy(c, shown, undated)
 }
 
+// EmptyCrowd returns the answer without calls. Its time is that of the request.
 func (s *Server) EmptyCrowd(c echo.Context) any {
 	return showCrowd(syntax.MarketID(c.Param("marketId")), &signalv1.GetCrowdResponse{UpdatedAt: timestamppb.New(s.Now())})
 }

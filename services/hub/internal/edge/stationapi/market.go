@@ -115,6 +115,7 @@ func (s *Server) Gaps(c echo.Context) error {
 	return web.TaggedBy(c, shown, undated)
 }
 
+// EmptyGaps returns the answer without markets.
 func (s *Server) EmptyGaps(echo.Context) any {
 	return openapi.CrowdGaps{Markets: []openapi.CrowdGaps_Markets{}, FetchedAt: syntax.Stamp(s.Now())}
 }

@@ -39,7 +39,7 @@ func ShowAirable(list []*marketv1.Market, now time.Time) openapi.Airable {
 	return out
 }
 
-// Percent returns a price in bps as a number from 0 to 100.
+// Percent returns a price in bps as a number from 0 to 100; nil for nil.
 func Percent(bps *int32) *float64 {
 	if bps == nil {
 		return nil
