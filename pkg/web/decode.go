@@ -38,9 +38,8 @@ func Decode(c echo.Context, limit int64) (Object, error) {
 	return DecodeBytes(b)
 }
 
-// DecodeOptional is Decode for routes whose body may be missing: no body is
-// an object without members and needs no content type. The flag tells
-// whether there was a body.
+// DecodeOptional is Decode for routes whose body may be missing: no body is an object without members and needs no content
+// type. The flag reports whether there was a body.
 func DecodeOptional(c echo.Context, limit int64) (Object, bool, error) {
 	if c.Request().ContentLength == 0 {
 		return Object{first: new(*fault.Fault)}, false, nil

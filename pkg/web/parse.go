@@ -28,8 +28,8 @@ var (
 	errDepth     = ErrBody.Say("body is nested too deeply")
 )
 
-// scanner validates JSON in one pass. It keeps no tree: what a caller never
-// asks for costs no memory, so a small body cannot grow into a large one.
+// scanner validates JSON in one pass. It builds no tree: it stores the spans of the outermost members or items, and the names
+// of open objects to find duplicates, so its memory is proportional to the body.
 type scanner struct {
 	b     []byte
 	i     int
@@ -119,9 +119,9 @@ func (s *scanner) word(w string) error {
 	return nil
 }
 
-// parts validates an object or a list. It returns the spans of its members or items if it is the outermost one.
+// parts validates the object or list that begins at i. It returns the spans of its members or items if it is the outermost one.
 func (s *scanner) parts() ([]span, error) {
-	named, end := s.b[s.i] == '{', s.b[s.i]+2 // both closing brackets follow their opening one by two
+	named, end := s.b[s.i] == '{', s.b[s.i]+2 // in ASCII, } is two after { and ] is two after [
 	s.i++
 	if s.depth++; s.depth > maxDepth {
 		return nil, errDepth
