@@ -230,10 +230,13 @@ func Degrade(c echo.Context, source string) {
 	h["Cache-Control"], h[degradedHeader] = noStore, []string{source}
 }
 
-// Source names what failed, for X-Degraded: the extra `source`, or the code without its
-// ending, so db_unavailable is db, also when it was too slow. Where the time of the
-// route was over before anything could be blamed it is timeout.
+// Source returns the name of what failed, for X-Degraded: the extra `source`, or the code without its ending, so
+// db_unavailable is db, also when it was too slow. It is timeout if the time of the route was over before a source failed,
+// and empty for nil.
 func Source(err error) string {
+	if err == nil {
+		return ""
+	}
 	f := faultOf(err)
 	if s, ok := f.Extra["source"].(string); ok && s != "" {
 		return s

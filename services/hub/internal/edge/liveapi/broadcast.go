@@ -76,8 +76,8 @@ func (s *Server) NetworkProgram() view.Read[programQuery] { return s.programOf(n
 
 // programOf returns the read of the programme of the clock, or of ProgramOff if the hub has no clock. While the clock is
 // unavailable, the answer is the last programme of the same query if it is at most view.ProgramLast old, otherwise ProgramOff;
-// an answer while the clock is unavailable is not cached. A degraded or empty programme is answered but not cached. Parameters that are not in known
-// are ignored.
+// such an answer is not cached. A degraded or empty programme is answered but not cached. Parameters that are not in known are
+// ignored.
 func (s *Server) programOf(known []page.Param) view.Read[programQuery] {
 	return view.Read[programQuery]{
 		Pages: s.programPages,
@@ -91,16 +91,13 @@ func (s *Server) programOf(known []page.Param) view.Read[programQuery] {
 				return values[i]
 			})}
 		},
-		Build: func(ctx context.Context, q programQuery) (any, error, error) {
+		Build: func(ctx context.Context, q programQuery) (view.Answer, error) {
 			if s.Programs == nil {
-				return openapi.ProgramOff{}, nil, nil
+				return view.Answer{Value: openapi.ProgramOff{}}, nil
 			}
 			answer, err := s.Programs.GetProgram(ctx, q.Request())
 			p := answer.GetProgram()
-			if err != nil || p.GetDegraded() == "" && p.GetTotal() > 0 {
-				return showProgram(p, q.Lanes), nil, err
-			}
-			return showProgram(p, q.Lanes), view.Incomplete(p.GetDegraded()), nil
+			return view.Answer{Value: showProgram(p, q.Lanes), Missing: p.GetDegraded(), Empty: p.GetTotal() == 0}, err
 		},
 		Empty: func(programQuery) any { return openapi.ProgramOff{} },
 	}
@@ -145,9 +142,9 @@ func constant(name string) func(string) view.Words {
 func (s *Server) Spotlight() view.Read[view.Words] {
 	return view.Read[view.Words]{
 		Pages: s.airPages, Parse: constant("spotlight"),
-		Build: func(ctx context.Context, _ view.Words) (any, error, error) {
+		Build: func(ctx context.Context, _ view.Words) (view.Answer, error) {
 			shown, err := s.Broadcast.Spotlight(ctx)
-			return s.showSpotlight(shown.Spotlight), shown.Failed, err
+			return view.Answer{Value: s.showSpotlight(shown.Spotlight), Missing: web.Source(shown.Failed)}, err
 		},
 		Empty: func(view.Words) any { return s.showSpotlight(nil) },
 	}
@@ -174,9 +171,9 @@ func (s *Server) showSpotlight(o *broadcast.Spotlight) openapi.SpotlightAnswer {
 func (s *Server) Bumpers() view.Read[view.Words] {
 	return view.Read[view.Words]{
 		Pages: s.planPages, Parse: constant("bumpers"),
-		Build: func(ctx context.Context, _ view.Words) (any, error, error) {
+		Build: func(ctx context.Context, _ view.Words) (view.Answer, error) {
 			plan, err := s.Broadcast.Bumpers(ctx, outcomeOf)
-			return s.showBumpers(plan.Bumpers), plan.Failed, err
+			return view.Answer{Value: s.showBumpers(plan.Bumpers), Missing: web.Source(plan.Failed)}, err
 		},
 		Empty: func(view.Words) any { return s.showBumpers(nil) },
 	}
@@ -215,12 +212,12 @@ func (q influenceQuery) Key() string {
 func (s *Server) Influence() view.Read[influenceQuery] {
 	return view.Read[influenceQuery]{
 		Pages: s.planPages, Parse: readInfluence,
-		Build: func(ctx context.Context, q influenceQuery) (any, error, error) {
+		Build: func(ctx context.Context, q influenceQuery) (view.Answer, error) {
 			got, err := s.Broadcast.Influence(ctx, q.window, q.limit)
 			if err != nil {
-				return nil, nil, err
+				return view.Answer{}, err
 			}
-			return showInfluence(q, got), nil, nil
+			return view.Answer{Value: showInfluence(q, got)}, nil
 		},
 		Empty: func(q influenceQuery) any {
 			return showInfluence(q, &programv1.GetInfluenceResponse{UpdatedAt: timestamppb.New(s.Now())})
@@ -266,9 +263,9 @@ func readSchedule(rawQuery string) view.Words {
 func (s *Server) Schedule() view.Read[view.Words] {
 	return view.Read[view.Words]{
 		Pages: s.planPages, Parse: readSchedule,
-		Build: func(ctx context.Context, q view.Words) (any, error, error) {
+		Build: func(ctx context.Context, q view.Words) (view.Answer, error) {
 			list, failed, err := s.Broadcast.Schedule(ctx, q[1])
-			return s.showSchedule(q[1], list), failed, err
+			return view.Answer{Value: s.showSchedule(q[1], list), Missing: web.Source(failed)}, err
 		},
 		Empty: func(q view.Words) any { return s.showSchedule(q[1], nil) },
 	}

@@ -92,9 +92,9 @@ func (q airFeedQuery) Key() string {
 func (s *Server) BroadcastFeed() view.Read[airFeedQuery] {
 	return view.Read[airFeedQuery]{
 		Pages: s.airPages, Parse: readAirFeed, Uncopied: true,
-		Build: func(ctx context.Context, q airFeedQuery) (any, error, error) {
+		Build: func(ctx context.Context, q airFeedQuery) (view.Answer, error) {
 			p, err := s.Broadcast.FeedPage(ctx, q.Query, isTake)
-			return s.showAirFeed(p), p.Failed, err
+			return view.Answer{Value: s.showAirFeed(p), Missing: web.Source(p.Failed)}, err
 		},
 		Empty: func(airFeedQuery) any { return s.showAirFeed(broadcast.Page{}) },
 	}

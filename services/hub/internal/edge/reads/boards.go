@@ -40,17 +40,17 @@ func (q boardQuery) Key() string {
 func (s *Server) Board() view.Read[boardQuery] {
 	return view.Read[boardQuery]{
 		Pages: s.boardPages, Parse: readBoard,
-		Build: func(ctx context.Context, q boardQuery) (any, error, error) {
+		Build: func(ctx context.Context, q boardQuery) (view.Answer, error) {
 			b, err := s.Ledger.Boards.ListBroadcast(ctx, q.Request(q.limit))
 			if err != nil {
-				return nil, nil, err
+				return view.Answer{}, err
 			}
 			ids := view.List(b.GetRows(), func(r *boardv1.Row) operator.ID { return operator.ID(r.GetOperator().GetId()) })
 			brief, cancel := context.WithTimeout(ctx, request.FollowTime)
 			defer cancel()
 			followers, failed := s.Follows.Followers(brief, ids)
 			live, _ := s.OnAir.OnAir(brief) // the board is served without them
-			return s.showBoard(q, b, live, followers), view.WithoutFollows(failed), nil
+			return view.Answer{Value: s.showBoard(q, b, live, followers), Missing: view.WithoutFollows(failed)}, nil
 		},
 		Empty: func(q boardQuery) any {
 			return s.showBoard(q, &boardv1.ListBroadcastResponse{UpdatedAt: ledgerclient.Timestamp(s.Now())}, nil, nil)

@@ -38,9 +38,9 @@ func (q airableQuery) Key() string { return page.JoinKey(string(q.lane), strconv
 func (s *Server) Airable() view.Read[airableQuery] {
 	return view.Read[airableQuery]{
 		Pages: s.airingPages, Parse: readAirable,
-		Build: func(ctx context.Context, q airableQuery) (any, error, error) {
+		Build: func(ctx context.Context, q airableQuery) (view.Answer, error) {
 			r, err := s.Ledger.Markets.ListAirable(ctx, &marketv1.ListAirableRequest{Lane: string(q.lane), Limit: int32(q.limit)})
-			return view.ShowAirable(r.GetMarkets(), s.Now()), nil, err
+			return view.Answer{Value: view.ShowAirable(r.GetMarkets(), s.Now())}, err
 		},
 		Empty: func(airableQuery) any { return view.ShowAirable(nil, s.Now()) },
 	}

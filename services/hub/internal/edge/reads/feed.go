@@ -58,13 +58,13 @@ func (s *Server) Fashion() view.Read[feedQuery] { return s.feedOf(readFashion) }
 func (s *Server) feedOf(parse func(rawQuery string) feedQuery) view.Read[feedQuery] {
 	return view.Read[feedQuery]{
 		Pages: s.feedPages, Parse: parse,
-		Build: func(ctx context.Context, q feedQuery) (any, error, error) {
+		Build: func(ctx context.Context, q feedQuery) (view.Answer, error) {
 			ask := &signalv1.ListFeedRequest{Type: string(q.kind), Limit: int32(q.limit)}
 			if q.kind == fashion {
 				ask.Type, ask.Category = string(signal.FeedRecent), fashion
 			}
 			r, err := s.Ledger.Signals.ListFeed(ctx, ask)
-			return s.showFeed(q.kind, r.GetSignals()), nil, err
+			return view.Answer{Value: s.showFeed(q.kind, r.GetSignals())}, err
 		},
 		Empty: func(q feedQuery) any { return s.showFeed(q.kind, nil) },
 	}

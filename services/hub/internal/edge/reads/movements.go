@@ -42,11 +42,11 @@ func readWire(rawQuery string, def, most int) view.MovementQuery {
 func (s *Server) WireMoves() view.Read[view.MovementQuery] {
 	return view.Read[view.MovementQuery]{
 		Pages: s.movePages, Parse: readMoves,
-		Build: func(ctx context.Context, q view.MovementQuery) (any, error, error) {
+		Build: func(ctx context.Context, q view.MovementQuery) (view.Answer, error) {
 			m, err := s.Ledger.Wire.ListMoves(ctx, &wirev1.ListMovesRequest{
 				Window: string(q.Window), Lane: string(q.Lane), Limit: int32(q.Limit),
 			})
-			return s.showWire(q, m), nil, err
+			return view.Answer{Value: s.showWire(q, m)}, err
 		},
 		Empty: func(q view.MovementQuery) any {
 			return s.showWire(q, &wirev1.ListMovesResponse{GeneratedAt: timestamppb.New(s.Now())})
@@ -67,9 +67,9 @@ func (s *Server) showWire(q view.MovementQuery, m *wirev1.ListMovesResponse) ope
 func (s *Server) WireSituations() view.Read[view.MovementQuery] {
 	return view.Read[view.MovementQuery]{
 		Pages: s.situationPages, Parse: readSituations,
-		Build: func(ctx context.Context, q view.MovementQuery) (any, error, error) {
+		Build: func(ctx context.Context, q view.MovementQuery) (view.Answer, error) {
 			list, err := view.ListSituations(ctx, s.Ledger.Wire, q)
-			return s.showSituations(q, list), nil, err
+			return view.Answer{Value: s.showSituations(q, list)}, err
 		},
 		Empty: func(q view.MovementQuery) any {
 			return s.showSituations(q, &wirev1.ListSituationsResponse{GeneratedAt: timestamppb.New(s.Now())})

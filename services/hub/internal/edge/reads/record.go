@@ -46,7 +46,7 @@ func (s *Server) buildAtom(handle syntax.Handle) page.Build {
 		followers, failed := s.Follows.Followers(brief, []operator.ID{id})
 		atom := s.showAtom(r, followers[id])
 		s.airAtom(brief, &atom, handle)
-		return view.OrPassing(atom, view.WithoutFollows(failed), nil)
+		return view.OrPassing(view.Answer{Value: atom, Missing: view.WithoutFollows(failed)}, nil)
 	}
 }
 

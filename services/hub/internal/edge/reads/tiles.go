@@ -36,10 +36,10 @@ func readMode(rawQuery string) view.Words {
 func (s *Server) Featured() view.Read[view.Words] {
 	return view.Read[view.Words]{
 		Pages: s.TilePages, Parse: readMode, Uncopied: true,
-		Build: func(ctx context.Context, mode view.Words) (any, error, error) {
+		Build: func(ctx context.Context, mode view.Words) (view.Answer, error) {
 			h, err := view.ListTiles(ctx, s.Ledger.Catalogue, s.Pins, mode[0])
 			if err != nil {
-				return nil, nil, err
+				return view.Answer{}, err
 			}
 			out := openapi.Heatmap{Source: s.VenueA, UpdatedAt: ledgerclient.Stamp(h.GetUpdatedAt()), Tiles: showTiles(h)}
 			switch {
@@ -53,7 +53,7 @@ func (s *Server) Featured() view.Read[view.Words] {
 			if h.Failed != nil {
 				s.Log.WarnContext(ctx, "pins of a heatmap could not be read", "error", h.Failed)
 			}
-			return out, h.Failed, err
+			return view.Answer{Value: out, Missing: web.Source(h.Failed)}, err
 		},
 		Empty: func(view.Words) any {
 			return openapi.Heatmap{Source: fromNowhere, UpdatedAt: syntax.Stamp(s.Now()), Tiles: []openapi.Tile{}}
@@ -102,10 +102,10 @@ func (q oracleQuery) Key() string { return page.JoinKey(fromOracle, strconv.Itoa
 func (s *Server) OracleFeatured() view.Read[oracleQuery] {
 	return view.Read[oracleQuery]{
 		Pages: s.TilePages, Parse: readOracle, Uncopied: true,
-		Build: func(ctx context.Context, q oracleQuery) (any, error, error) {
+		Build: func(ctx context.Context, q oracleQuery) (view.Answer, error) {
 			h, err := s.Ledger.Catalogue.ListTiles(ctx, &cataloguev1.ListTilesRequest{})
 			if err != nil {
-				return nil, nil, err
+				return view.Answer{}, err
 			}
 			show := func(t *cataloguev1.Tile) openapi.OracleTile { return showOracle(t, h.GetUpdatedAt()) }
 			out := openapi.OracleTiles{
@@ -114,11 +114,11 @@ func (s *Server) OracleFeatured() view.Read[oracleQuery] {
 			}
 			if len(out.Featured) == 0 {
 				out.Source = fromNowhere
-				return out, nil, nil
+				return view.Answer{Value: out}, nil
 			}
 			shown := out
 			shown.Source = fromCopy
-			return out, nil, s.keepTiles(ctx, q.Key(), shown)
+			return view.Answer{Value: out}, s.keepTiles(ctx, q.Key(), shown)
 		},
 		Empty: func(oracleQuery) any {
 			return openapi.OracleTiles{

@@ -83,9 +83,9 @@ func (s *Server) NetworkTapes() view.Read[reelQuery] {
 	}
 	return view.Read[reelQuery]{
 		Pages: s.reelPages, Parse: reelOf("tapes", network.DefaultTapes, network.MaxTapes),
-		Build: func(ctx context.Context, q reelQuery) (any, error, error) {
+		Build: func(ctx context.Context, q reelQuery) (view.Answer, error) {
 			list, err := s.Network.Tapes(ctx, q.want, q.limit)
-			return show(list), nil, err
+			return view.Answer{Value: show(list)}, err
 		},
 		Empty: func(reelQuery) any { return show(nil) },
 	}
@@ -98,13 +98,13 @@ func (s *Server) NetworkOperators() view.Read[reelQuery] {
 	}
 	return view.Read[reelQuery]{
 		Pages: s.reelPages, Parse: reelOf("operators", network.MaxOperators, network.MaxOperators),
-		Build: func(ctx context.Context, q reelQuery) (any, error, error) {
+		Build: func(ctx context.Context, q reelQuery) (view.Answer, error) {
 			list, err := s.Network.Operators(ctx, q.want, q.limit)
 			if err != nil {
-				return nil, nil, err
+				return view.Answer{}, err
 			}
 			failed := s.countFollowers(ctx, list)
-			return show(list), view.WithoutFollows(failed), nil
+			return view.Answer{Value: show(list), Missing: view.WithoutFollows(failed)}, nil
 		},
 		Empty: func(reelQuery) any { return show(nil) },
 	}

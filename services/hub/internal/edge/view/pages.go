@@ -107,35 +107,31 @@ func (p *Passing) Error() string {
 	return "the page is degraded: " + p.Source
 }
 
-// Incomplete is the error of a source without which an answer is incomplete; empty: the answer is empty.
-type Incomplete string
-
-func (i Incomplete) Error() string { return "incomplete: " + string(i) }
-
-// WithoutFollows returns the error of an answer whose followers could not be counted; nil for nil.
-func WithoutFollows(err error) error {
-	if err == nil {
-		return nil
-	}
-	return Incomplete("follows")
+// Answer is the value of a query. An incomplete or empty one is answered but not cached.
+type Answer struct {
+	Value   any
+	Missing string // source without which the value is incomplete, as X-Degraded names it; empty: it is complete
+	Empty   bool   // the value is empty and must be read again soon
 }
 
-// OrPassing returns the page of an answer, or err if it is not nil. An answer without one of its sources passes and is not stored.
-func OrPassing(v any, failed, err error) ([]byte, error) {
+// WithoutFollows returns the source of an answer whose followers could not be counted with err; empty for nil.
+func WithoutFollows(err error) string {
+	if err == nil {
+		return ""
+	}
+	return "follows"
+}
+
+// OrPassing returns the page of an answer, or err if it is not nil. An incomplete or empty answer passes and is not stored.
+func OrPassing(a Answer, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := web.Marshal(v)
-	if err != nil {
-		return nil, err
+	body, err := web.Marshal(a.Value)
+	if err != nil || a.Missing == "" && !a.Empty {
+		return body, err
 	}
-	if part, ok := failed.(Incomplete); ok {
-		return nil, &Passing{Page: page.Make(body), Source: string(part)}
-	}
-	if failed != nil {
-		return nil, &Passing{Page: page.Make(body), Source: web.Source(failed)}
-	}
-	return body, nil
+	return nil, &Passing{Page: page.Make(body), Source: a.Missing}
 }
 
 // Serve answers with the page of a key, also with one that passes.
@@ -184,9 +180,8 @@ func (q Words) Key() string { return page.JoinKey(q...) }
 type Read[Q Query] struct {
 	Pages Covered
 	Parse func(rawQuery string) Q
-	// Build returns the value of a query, which is cached. failed is the error of a source without which the value is incomplete: it
-	// is then answered but not cached.
-	Build func(ctx context.Context, q Q) (v any, failed, err error)
+	// Build returns the answer to a query.
+	Build func(ctx context.Context, q Q) (Answer, error)
 	// Uncopied: Build makes the copies, or there are none. Otherwise pages are copied as they are.
 	Uncopied bool
 	// Empty returns the answer while Build fails and there is no copy.
