@@ -19,14 +19,12 @@ const Prefix = "sc:"
 // ErrDown is returned without a request while Redis is unavailable.
 var ErrDown = errors.New("redis is down")
 
-// Config is the part of a service's configuration that belongs to Redis.
+// Config describes a client.
 type Config struct {
-	URL      string        `env:"REDIS_URL"`
-	Timeout  time.Duration `env:"REDIS_TIMEOUT"   envDefault:"50ms"` // for one command, connecting included
-	PoolSize int           `env:"REDIS_POOL_SIZE" envDefault:"50"`
-
-	Now      func() time.Time `env:"-"` // time.Now when nil
-	OnChange func(down bool)  `env:"-"` // called when Redis becomes unavailable or available; may be nil
+	URL      string
+	Timeout  time.Duration    // of one command, connecting included; 50 ms when zero
+	Now      func() time.Time // time.Now when nil
+	OnChange func(down bool)  // called when Redis becomes unavailable or available; may be nil
 }
 
 // Client is a Redis client with a circuit breaker.
@@ -49,12 +47,9 @@ func Open(cfg Config) (*Client, error) {
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = 50 * time.Millisecond
 	}
-	if cfg.PoolSize <= 0 {
-		cfg.PoolSize = 50
-	}
 	quiet()
 	tune(opt, cfg.Timeout)
-	opt.PoolSize = cfg.PoolSize
+	opt.PoolSize = 50
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
