@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime/debug"
+	"time"
 
 	"github.com/signalcast/signalcast/pkg/chrono"
 	"github.com/signalcast/signalcast/pkg/conf"
@@ -119,6 +120,18 @@ func Serve[C any, P Process](
 			return err
 		}
 		return process.Run(ctx)
+	}
+}
+
+// Reads has the setting of reads of Postgres, which all services have.
+type Reads struct {
+	ReadTime time.Duration `env:"DB_READ_TIMEOUT" envDefault:"300ms"` // time limit of a read, waiting for a connection included
+}
+
+// Check implements conf.Checker.
+func (s *Reads) Check(r *conf.Report) {
+	if s.ReadTime <= 0 || s.ReadTime > 30*time.Second {
+		r.Fail("DB_READ_TIMEOUT", "must be above 0s and at most 30s")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/conf"
 	"github.com/signalcast/signalcast/pkg/idp"
 	"github.com/signalcast/signalcast/pkg/obs"
+	"github.com/signalcast/signalcast/pkg/service"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
 )
@@ -19,10 +20,10 @@ type Config struct {
 	GRPC    string   `env:"GRPC_ADDR"    envDefault:"127.0.0.1:9081"`
 	Metrics string   `env:"METRICS_ADDR"` // empty: none
 
-	Database conf.Secret   `env:"DATABASE_URL"` // as api_rw
-	MaxConns int32         `env:"DB_MAX_CONNS" envDefault:"24"`
-	ReadTime time.Duration `env:"DB_READ_TIMEOUT" envDefault:"300ms"` // time limit of a read, waiting for a connection included
-	Redis    conf.Secret   `env:"REDIS_URL"`
+	Database conf.Secret `env:"DATABASE_URL"` // as api_rw
+	MaxConns int32       `env:"DB_MAX_CONNS" envDefault:"24"`
+	service.Reads
+	Redis conf.Secret `env:"REDIS_URL"`
 	// RedisTime is the longest wait for an answer of Redis. After it, the process decides on limits by its own counters.
 	RedisTime time.Duration `env:"REDIS_TIMEOUT" envDefault:"50ms"`
 
@@ -102,9 +103,6 @@ func (c *Config) Check(r *conf.Report) {
 	c.Scoring.check(r)
 	r.Between("RESOLVE_CHUNK", c.Chunk, 1, 1_000_000)
 	r.Between("DB_MAX_CONNS", int(c.MaxConns), 8, 1000)
-	if c.ReadTime <= 0 || c.ReadTime > 30*time.Second {
-		r.Fail("DB_READ_TIMEOUT", "must be above 0s and at most 30s")
-	}
 	if c.VenueRPS <= 0 || c.VenueRPS > 10_000 {
 		r.Fail("VENUE_RPS", "must be above 0 and at most 10000")
 	}

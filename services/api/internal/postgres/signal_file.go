@@ -27,7 +27,7 @@ type Rules struct {
 	PastEndIsProvisional bool
 	ResolveChunk         int           // most signals that one claim transaction scores
 	HubURL               string        // the base address of receipts
-	ReadBudget           time.Duration // how long a read waits for a database that hangs; pg.ReadBudget when zero
+	ReadBudget           time.Duration // time limit of a read, waiting for a connection included; pg.ReadBudget when zero
 }
 
 // File puts a call into the queue and waits for its verdict.

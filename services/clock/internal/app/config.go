@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/conf"
 	"github.com/signalcast/signalcast/pkg/obs"
+	"github.com/signalcast/signalcast/pkg/service"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
@@ -18,11 +19,11 @@ type Config struct {
 	GRPC    string   `env:"GRPC_ADDR"    envDefault:"127.0.0.1:9082"`
 	Metrics string   `env:"METRICS_ADDR"` // empty: none
 
-	Database conf.Secret   `env:"DATABASE_URL"` // as clock_rw
-	MaxConns int32         `env:"DB_MAX_CONNS" envDefault:"8"`
-	ReadTime time.Duration `env:"DB_READ_TIMEOUT" envDefault:"300ms"` // time limit of a read, waiting for a connection included
-	Ledger   string        `env:"API_ADDR"`                           // the api service's gRPC host:port
-	Link     conf.Secret   `env:"LINK_SECRET"`
+	Database conf.Secret `env:"DATABASE_URL"` // as clock_rw
+	MaxConns int32       `env:"DB_MAX_CONNS" envDefault:"8"`
+	service.Reads
+	Ledger string      `env:"API_ADDR"` // the api service's gRPC host:port
+	Link   conf.Secret `env:"LINK_SECRET"`
 
 	Lanes   []program.Lane `env:"PROGRAM_LANES"` // of the default channel; empty: the usual six
 	PerAddr int            `env:"RATE_LIMIT_ANON" envDefault:"600"`
@@ -46,9 +47,6 @@ func (c *Config) Check(r *conf.Report) {
 	r.Proxies("TRUSTED_PROXIES", c.Trusted)
 	r.Between("RATE_LIMIT_ANON", c.PerAddr, 0, 1_000_000)
 	r.Between("DB_MAX_CONNS", int(c.MaxConns), 2, 1000)
-	if c.ReadTime <= 0 || c.ReadTime > 30*time.Second {
-		r.Fail("DB_READ_TIMEOUT", "must be above 0s and at most 30s")
-	}
 	if c.Linger < 0 || c.Linger > 5*time.Second {
 		r.Fail("DRAIN_WAIT", "must be from 0s to 5s")
 	}

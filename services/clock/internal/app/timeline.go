@@ -26,12 +26,12 @@ const maxMinutes = 7 * 24 * 60
 // timelineConfig is what the command `timeline` needs: the database for the
 // stored channel, the ledger for a computed one.
 type timelineConfig struct {
-	Env      conf.Env       `env:"ENV"`
-	Database conf.Secret    `env:"DATABASE_URL"`
-	ReadTime time.Duration  `env:"DB_READ_TIMEOUT" envDefault:"300ms"`
-	Ledger   string         `env:"API_ADDR"`
-	Link     conf.Secret    `env:"LINK_SECRET"`
-	Lanes    []program.Lane `env:"PROGRAM_LANES"`
+	Env      conf.Env    `env:"ENV"`
+	Database conf.Secret `env:"DATABASE_URL"`
+	service.Reads
+	Ledger string         `env:"API_ADDR"`
+	Link   conf.Secret    `env:"LINK_SECRET"`
+	Lanes  []program.Lane `env:"PROGRAM_LANES"`
 }
 
 type stretch struct {

@@ -9,6 +9,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/conf"
 	"github.com/signalcast/signalcast/pkg/idp"
 	"github.com/signalcast/signalcast/pkg/obs"
+	"github.com/signalcast/signalcast/pkg/service"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 	"github.com/signalcast/signalcast/services/hub/internal/network"
@@ -20,10 +21,10 @@ type Config struct {
 	HTTP    string   `env:"HTTP_ADDR"    envDefault:"127.0.0.1:8080"`
 	Metrics string   `env:"METRICS_ADDR"` // empty: none
 
-	Database conf.Secret   `env:"DATABASE_URL"` // as hub_rw
-	MaxConns int32         `env:"DB_MAX_CONNS" envDefault:"8"`
-	ReadTime time.Duration `env:"DB_READ_TIMEOUT" envDefault:"300ms"` // time limit of a read, waiting for a connection included
-	Redis    conf.Secret   `env:"REDIS_URL"`
+	Database conf.Secret `env:"DATABASE_URL"` // as hub_rw
+	MaxConns int32       `env:"DB_MAX_CONNS" envDefault:"8"`
+	service.Reads
+	Redis conf.Secret `env:"REDIS_URL"`
 	// RedisTime is the time limit of a Redis command. After it the hub counts locally.
 	RedisTime time.Duration `env:"REDIS_TIMEOUT" envDefault:"50ms"`
 
@@ -103,9 +104,6 @@ func (c *Config) Check(r *conf.Report) {
 	r.Between("RATE_LIMIT_ANON", c.PerAddr, 0, 1_000_000)
 	r.Between("REPLICAS", c.Replicas, 1, 1000)
 	r.Between("DB_MAX_CONNS", int(c.MaxConns), 2, 1000)
-	if c.ReadTime <= 0 || c.ReadTime > 30*time.Second {
-		r.Fail("DB_READ_TIMEOUT", "must be above 0s and at most 30s")
-	}
 	if !isWord(c.Social) {
 		r.Fail("SOCIAL_SOURCE", "must be 1 to 32 of a-z, 0-9 and -")
 	}
