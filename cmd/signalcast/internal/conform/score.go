@@ -61,6 +61,7 @@ func (r *run) result(a, history *answer) {
 		return
 	}
 	outcome := text(payload, "outcome")
+	r.due(outcome == "YES" || outcome == "NO" || outcome == "INVALID", history, "outcome YES, NO or INVALID", say(at(payload, "outcome")))
 	want := record.StatusOf(outcome, direction)
 	r.due(status == want, a, direction+" with outcome "+outcome+" is "+want, status)
 	basis, ok := whole(payload, "scoreBasisBps")

@@ -88,7 +88,7 @@ func (c *call) checkResult(confirm bool, d *differences) {
 	d.that(c.ScoringVertical != nil, "scoringVertical", plain("null"), "one of the lanes")
 }
 
-// StatusOf returns the status of a call after an outcome (docs/scores.md).
+// StatusOf returns the status of a call after an outcome (docs/scores.md). It is void for INVALID, and for a text that is no outcome.
 func StatusOf(outcome, direction string) string {
 	switch outcome {
 	case direction:
