@@ -21,7 +21,8 @@ import (
 )
 
 const (
-	// readTime bounds a read of stored facts; the api itself waits 300 ms for its database.
+	// readTime bounds a read of stored facts. It is as long as package web allows a GET request. The api waits for its database for
+	// DB_READ_TIMEOUT, 300 ms by default.
 	readTime = 900 * time.Millisecond
 	// dayTime bounds the summary of a whole day.
 	dayTime = 35 * time.Second
