@@ -141,7 +141,8 @@ func (s *Service) Took(d time.Duration) {
 // buildBudget bounds a build, which continues when its callers have left.
 const buildBudget = 5 * time.Second
 
-// Board returns the first limit rows of a board in an order. They are shared with other callers and must not be changed.
+// Board returns the first limit rows of a board, ordered by ByScore, ByEdge, ByBroadcast or ByBroadcast28. They are shared with other
+// callers and must not be changed. Fault: db_unavailable.
 func (s *Service) Board(ctx context.Context, by string, g Group, lane string, limit int) ([]Row, error) {
 	q := Query{g.Tiers(), lane, mostRows}
 	if by == ByBroadcast || by == ByBroadcast28 {
