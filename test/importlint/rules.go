@@ -35,7 +35,7 @@ const redisClient = "kv"
 // there is no cycle.
 var subjects = map[string]map[string][]string{
 	"api": {
-		"resolve": {"score", "signal", "market"},
+		"resolve": {"signal", "market"},
 		"board":   {"signal", "operator"},
 		"record":  {"board", "operator", "signal"}, // a record shows its owner, its calls and its rank
 		"oracle":  {"signal", "operator", "wire"},
@@ -45,7 +45,6 @@ var subjects = map[string]map[string][]string{
 		"lane":    {"oracle"},           // words of a title decide: oracle/categorise
 		"webhook": {"feed"},             // it sends events of the feed, too
 		"export":  {"signal", "market"}, // a record is made of signals and the quotes of their markets
-		"score":   {"market"},           // a scoring price is made of quotes
 	},
 	"hub": {
 		"creation":   {"message", "market", "onair", "operator", "signal", "station"}, // what is signed becomes each of them
