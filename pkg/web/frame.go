@@ -51,6 +51,9 @@ func (e *Edge) frame(next echo.HandlerFunc) echo.HandlerFunc {
 			status = statusGone
 		}
 		e.done(c, p, status, e.cfg.Now().Sub(began))
+		if gone {
+			panic(http.ErrAbortHandler) // otherwise the server sends an empty 200 to a client that closed only its side
+		}
 		return nil
 	}
 }

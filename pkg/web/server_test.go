@@ -72,6 +72,29 @@ func dial(t *testing.T, addr, first string) (string, time.Duration) {
 	return string(b), time.Since(began)
 }
 
+// TestClosedRequestHasNoAnswer checks that a client that closes its side of the connection during its request receives no success.
+func TestClosedRequestHasNoAnswer(t *testing.T) {
+	t.Parallel()
+	b := setup(t, web.Route{Method: "POST", Path: "/wait", Handler: func(c echo.Context) error {
+		<-c.Request().Context().Done()
+		return c.Request().Context().Err()
+	}})
+	s := web.NewServer("127.0.0.1:0", b, web.Limits{ReadHeader: 5 * time.Second}, quiet)
+	run(t, s)
+	c, err := net.Dial("tcp", s.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_, err = io.WriteString(c, "POST /wait HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n")
+	if err := errors.Join(err, c.(*net.TCPConn).CloseWrite()); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := io.ReadAll(c); len(got) > 0 {
+		t.Errorf("answered %q", got)
+	}
+}
+
 func TestServerCutsSlowClients(t *testing.T) {
 	t.Parallel()
 	b := setup(t, web.Route{Method: "POST", Path: "/body", Handler: func(c echo.Context) error {
