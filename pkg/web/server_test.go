@@ -253,6 +253,11 @@ func TestStopLetsRequestsEnd(t *testing.T) {
 	if err := <-served; err != nil {
 		t.Error(err)
 	}
+	select {
+	case err := <-stopped:
+		t.Fatalf("stopped with a running request: %v", err)
+	case <-time.After(100 * time.Millisecond):
+	}
 	close(release)
 	if got := <-answer; got != `"done"` {
 		t.Error(got)
