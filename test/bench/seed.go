@@ -100,9 +100,9 @@ func (s *system) backlog() int64 {
 	return stack.Query[int64](s.b, s.Stack, "SELECT (SELECT count(*) FROM api.outbox) + (SELECT count(*) FROM api.feed_drains)")
 }
 
-// walPosition returns the number of bytes that Postgres has written to its write-ahead log (WAL) so far.
+// walPosition returns the number of bytes of the write-ahead log (WAL) that Postgres has written to disk so far.
 func (s *system) walPosition() int64 {
-	return stack.Query[int64](s.b, s.Stack, "SELECT (pg_current_wal_lsn() - '0/0')::bigint")
+	return stack.Query[int64](s.b, s.Stack, "SELECT (pg_current_wal_flush_lsn() - '0/0')::bigint")
 }
 
 // pid returns the process of a part of the system.
