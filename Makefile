@@ -62,8 +62,8 @@ clients: ## Run clients of other projects against a stack (ARGS="-run TestClient
 
 system-test: ## Test each guarantee, page, client and document against a whole system (ARGS="-run TestX")
 	tools/setup.sh redis postgres chromium node video engine && tools/gen.sh script
-	go test -count=1 -vet=off -timeout 30m $(ARGS) ./test/system/...
-	SYSTEM_SIZE=$(or $(SYSTEM_SIZE),system) go test -count=1 -timeout 15m -run '^TestSimulation' ./services/api/internal/app
+	SYSTEM_SIZE=$(or $(SYSTEM_SIZE),system) nice go test -count=1 -timeout 60m -run '^TestSimulation' ./services/api/internal/app & failed=0; \
+	go test -count=1 -vet=off -timeout 30m $(ARGS) ./test/system/... || failed=$$?; wait $$! && exit $$failed
 
 fault-test: ## Require that the test of each guarantee fails on its fault (FAULTS="name": only these; FAULTS=i/n: a share)
 	tools/setup.sh redis postgres chromium engine
