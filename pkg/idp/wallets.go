@@ -40,7 +40,8 @@ func (v *Verifier) Linked(ctx context.Context, issuer, subject, identity string,
 	return slices.ContainsFunc(wallets, same), nil
 }
 
-// ask reads the wallets of a subject from the users API of the provider. An unknown subject has none.
+// ask requests the wallets of a user from the users API of an identity provider. subject is the id of the user at the provider.
+// The list is empty for an id that the provider does not know.
 func (v *Verifier) ask(ctx context.Context, p Provider, subject string) ([]Wallet, error) {
 	if strings.Trim(subject, ".") == "" { // dots would change the path of the request
 		return nil, nil

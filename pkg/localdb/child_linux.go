@@ -83,8 +83,9 @@ func statFields(pid int) [][]byte {
 	return bytes.Fields(rest)
 }
 
-// mapped returns an identity in a user namespace, in which the files of root belong to the user "nobody". It works below
-// directories that only root may enter. The user "nobody" is used because Postgres looks its user up in the password file.
+// mapped returns an identity for a process in a user namespace of its own. Outside the namespace the process is root, so it can
+// work below directories that only root may enter. Inside it is an ordinary user, because Postgres does not start as root. That
+// user must be in the password file, where Postgres looks it up; Debian has one without rights for this purpose.
 func mapped() (identity, bool) {
 	uid, gid := 65534, 65534
 	if id, ok := login("nobody"); ok {

@@ -216,7 +216,8 @@ func (f *fan) warm() {
 	}
 }
 
-// phase runs a way of publishing and waits for the last deliveries.
+// phase calls publish, which returns the number of messages that it published, and waits until all listeners have received them.
+// It returns the deliveries, and the processor time of the server.
 func (f *fan) phase(publish func() int) fanPhase {
 	base, cpu, began := f.got, procTime(f.pid), time.Now()
 	want := base + publish()*f.conns
@@ -226,7 +227,8 @@ func (f *fan) phase(publish func() int) fanPhase {
 	return fanPhase{Deliveries: f.got - base, Missing: want - f.got, CPU: procTime(f.pid) - cpu, Took: time.Since(began)}
 }
 
-// single publishes one message at a time.
+// single publishes fanRate messages per second for the length of a measurement and returns their number. It omits a message if
+// fanWindow requests to publish still wait for their answers.
 func (f *fan) single() (sent int) {
 	end := time.Now().Add(f.length)
 	for next := time.Now(); next.Before(end); next = next.Add(time.Second / fanRate) {
@@ -240,7 +242,8 @@ func (f *fan) single() (sent int) {
 	return sent
 }
 
-// burst has fanWindow messages in flight all the time.
+// burst publishes for the length of a measurement and returns the number of messages. It publishes the next one as soon as fewer
+// than fanWindow messages wait for their delivery.
 func (f *fan) burst() (sent int) {
 	base, end := f.got, time.Now().Add(f.length)
 	free := func() bool { return sent-(f.got-base)/f.conns < fanWindow && f.busy < fanWindow }

@@ -39,7 +39,8 @@ func (b *bench) scaleTo(size int) {
 	b.export(large)
 }
 
-// scalePage is a page of the public API. Each sample reads another page; unless cached is true, none is in a cache.
+// scalePage is a public GET request that is measured with a small and with a large ledger. url returns the address of sample k.
+// Each sample requests another answer, so that none comes from a cache. If cached is true, a cache may answer.
 type scalePage struct {
 	name   string
 	cached bool // it has no target

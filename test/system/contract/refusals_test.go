@@ -15,7 +15,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// Every operation except the health checks refuses a request with an invalid credential and with ids of no object.
+// TestUnknownCredentialIsRefused sends a request to every operation of the OpenAPI document except the health checks, with an
+// invalid credential and with ids that do not exist. Each answer must have a status from 400 to 499.
 func TestUnknownCredentialIsRefused(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -33,7 +34,8 @@ func TestUnknownCredentialIsRefused(t *testing.T) {
 	}
 }
 
-// A path answers a method that it does not have with 405 and its methods in Allow, which the check of all answers requires.
+// TestOtherMethodsAreRefused sends every path the methods that it does not support. Each answer must have the status 405. The
+// check that all answers of this package pass requires the supported methods in the header Allow.
 func TestOtherMethodsAreRefused(t *testing.T) {
 	t.Parallel()
 	s := system(t)

@@ -39,8 +39,8 @@ type Influence struct {
 // week is the longest window; the others are those of the wire.
 const week = "7d"
 
-// Influence returns the airings of a window with the largest moves. A window that is unknown is 24 hours; a limit
-// of zero or less is DefaultMoves. Fault: db_unavailable.
+// Influence returns the airings of a window after which the prices of their markets moved most, at most limit of them. An unknown
+// window means 24 hours. A limit of 0 or less means DefaultMoves. Fault: db_unavailable.
 func (s *Surveyor) Influence(ctx context.Context, window string, limit int) (Influence, error) {
 	length := syntax.ParseWindow(window).Duration()
 	if window == week {

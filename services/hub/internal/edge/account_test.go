@@ -102,7 +102,8 @@ func TestHeadOfPages(t *testing.T) {
 	want(t, b.send("GET", "/markets", "", b.bySession()), 200, "", "!mara_k", "Cache-Control: private, no-store")
 }
 
-// TestFormsOfPeople checks the forms that follow an operator and that change the profile.
+// TestFormsOfPeople submits two HTML forms with valid and invalid values: the button that follows an operator, and the form with
+// which operators edit their own profiles.
 func TestFormsOfPeople(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)

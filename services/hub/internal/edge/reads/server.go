@@ -23,7 +23,7 @@ const (
 	listKeys = 64  // of airable markets
 )
 
-// Server has the handlers of public reads.
+// Server handles the GET routes that need no credential: feeds, boards, markets, records and histories. It caches most answers.
 type Server struct {
 	HubURL  string
 	VenueA  string
