@@ -5,15 +5,9 @@ import (
 	"testing"
 
 	"github.com/signalcast/signalcast/test/system/openapi"
-	"github.com/signalcast/signalcast/test/system/stack"
 )
 
 func TestMain(m *testing.M) { openapi.Main(m, nil) }
 
 // repo is the root of the repository.
 const repo = "../../.."
-
-func system(t testing.TB) *stack.Stack {
-	t.Helper()
-	return stack.Shared(t, stack.Env("RATE_LIMIT_ANON", "0"))
-}

@@ -29,7 +29,6 @@ func open(p syntax.Provider, id string) string {
 // TestIDs checks the ids of each venue: an id of another form is no market, and no request is made for it.
 func TestIDs(t *testing.T) {
 	t.Parallel()
-	const mixed = "AbCdEfGh12InventedXY"
 	for _, c := range []struct {
 		kit        kit
 		sample     string

@@ -15,9 +15,8 @@ import (
 // market is neither aired nor refused.
 func TestDirectorRenewsMarkets(t *testing.T) {
 	b := setup(t)
-	d := b.director()
 	b.refresh = func(context.Context) error { return program.ErrNoProgram }
-	d = b.director()
+	d := b.director()
 	if _, err := d.Preempt(t.Context(), program.PreemptDraft{Market: "7"}); !errors.Is(err, program.ErrNoProgram) {
 		t.Errorf("without the ledger: %v", err)
 	}
