@@ -18,5 +18,5 @@ const recoverWithin = 12 * time.Second
 // system returns the system whose processes and dependencies the tests of this package stop, one test at a time.
 func system(t *testing.T) *stack.Stack {
 	t.Helper()
-	return stack.Exclusive(t, stack.ScoredAtOnce(), stack.Hubs(2))
+	return stack.Exclusive(t, stack.ScoredAtOnce(), stack.Hubs(2), stack.Env("DB_READ_TIMEOUT", "300ms")) // as in production
 }
