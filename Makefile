@@ -7,8 +7,10 @@ TOOL    := GOWORK=off go -C tools tool
 # The race detector requires a C compiler. Packages in PLAIN start no goroutine and would be ten times as slow with it.
 RACE    := $(shell command -v "$$(go env CC)" >/dev/null && echo -race)
 PLAIN   := ./pkg/skill ./cmd/signalcast/internal/record
+# The number of packages that are tested at the same time: one more than processors, because tests wait for other processes.
+JOBS    := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
-.PHONY: help up demo docs build check lint fmt gen tidy test clients system-test fault-test compose-test bench
+.PHONY: help up demo docs build lint fmt gen tidy test clients system-test fault-test compose-test bench
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,15 +29,13 @@ build: ## Compile every module; the services go to bin/
 	go build -o bin/ ./services/api ./services/hub ./services/clock ./deploy/local ./cmd/signalcast
 
 # Each package is compiled in two variants, with the race detector and as in images, so that all targets share the build cache.
-check lint test system-test: export CGO_ENABLED = 0
-check lint test system-test: export GOFLAGS = $(shell go env GOFLAGS) -trimpath
+lint test system-test: export CGO_ENABLED = 0
+lint test system-test: export GOFLAGS = $(shell go env GOFLAGS) -trimpath
 
-check:
+lint: ## Vet, format, import rules, staticcheck
 	CGO_ENABLED=$(words $(RACE)) GOGC=400 go vet $(RACE) work
 	@bad=$$($(TOOL) gofumpt -l $(addprefix $(CURDIR)/,$(MODULES))); test -z "$$bad" || { echo "not formatted, run make fmt:"; echo "$$bad"; exit 1; }
 	go run ./test/importlint
-
-lint: check ## Vet, format, import rules, staticcheck
 	GOWORK=off go -C tools build -o ../.tools/ honnef.co/go/tools/cmd/staticcheck && .tools/staticcheck $$(go list work)
 
 fmt: ## Format all Go code
@@ -47,9 +47,9 @@ gen: ## Generate code from protobuf, OpenAPI, SQL and TypeScript
 tidy: ## Tidy every module
 	@for m in $(MODULES) tools; do echo "$$m"; (cd $$m && GOWORK=off go mod tidy); done
 
-test: check ## Units, database tests, TypeScript, other people's clients, linters
+test: ## Units, database tests, TypeScript, other people's clients, the API document
 	tools/setup.sh redis postgres chromium node video && tools/gen.sh script
-	units=$$(go list $(UNITS) | grep -vxF "$$(go list $(PLAIN))"); CGO_ENABLED=$(words $(RACE)) go test $(RACE) -vet=off -timeout 15m $$units
+	units=$$(go list $(UNITS) | grep -vxF "$$(go list $(PLAIN))"); CGO_ENABLED=$(words $(RACE)) go test $(RACE) -p $(JOBS) -exec 'env CGO_ENABLED=0' -vet=off -timeout 15m $$units
 	for d in tools/openapi deploy/check; do GOWORK=off go -C $$d test -count=1 .; done
 	go test -count=1 -vet=off -timeout 25m $(PLAIN) ./test/...
 	node --test sdk/ts/test/*.test.mjs
