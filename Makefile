@@ -47,7 +47,7 @@ gen: ## Generate code from protobuf, OpenAPI, SQL and TypeScript
 tidy: ## Tidy every module
 	@for m in $(MODULES) tools; do echo "$$m"; (cd $$m && GOWORK=off go mod tidy); done
 
-test: ## Units, database tests, TypeScript, other people's clients, the API document
+test: ## Units, database tests, TypeScript, other people's clients, linters of the API document
 	tools/setup.sh redis postgres chromium node video && tools/gen.sh script
 	units=$$(go list $(UNITS) | grep -vxF "$$(go list $(PLAIN))"); CGO_ENABLED=$(words $(RACE)) go test $(RACE) -p $(JOBS) -exec 'env CGO_ENABLED=0' -vet=off -timeout 15m $$units
 	for d in tools/openapi deploy/check; do GOWORK=off go -C $$d test -count=1 .; done

@@ -85,7 +85,7 @@ func statFields(pid int) [][]byte {
 
 // mapped returns an identity for a process in a user namespace of its own. Outside the namespace the process is root, so it can
 // work below directories that only root may enter. Inside it is an ordinary user, because Postgres does not start as root. That
-// user must be in the password file, where Postgres looks it up; Debian has one without rights for this purpose.
+// user must have an entry in /etc/passwd, because Postgres reads its name there. On Debian user 65534 has one, and no rights.
 func mapped() (identity, bool) {
 	uid, gid := 65534, 65534
 	if id, ok := login("nobody"); ok {

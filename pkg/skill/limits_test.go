@@ -6,9 +6,10 @@ import (
 )
 
 // TestLimitsOfTheMethod checks two figures of "Limits" in docs/method.md. It simulates operators who guess: 200 calls each at a
-// price of 5000 bps. The method finds skill if the confidence interval begins above 0, here by error. The error rate is 2.5 % if
-// the calls are independent and the record is read once, at the end. It is 25 % if each ten calls share one outcome, and 11 % if
-// the record is read after every call from the 20th on and one reading that finds skill is enough.
+// price of 5000 bps. The method finds skill if the confidence interval begins above 0, here by error. The error rate is 2.5 %
+// when the calls are independent and the record is read once, after the last call. It is 25 % when every ten calls in sequence
+// share one outcome. It is 11 % when the record is read after each call from the 20th on and an operator counts as an error as
+// soon as one reading finds skill.
 func TestLimitsOfTheMethod(t *testing.T) {
 	t.Parallel()
 	const operators, calls, first = 1000, 200, 20

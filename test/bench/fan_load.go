@@ -242,8 +242,8 @@ func (f *fan) single() (sent int) {
 	return sent
 }
 
-// burst publishes for the length of a measurement and returns the number of messages. It publishes the next one as soon as fewer
-// than fanWindow messages wait for their delivery.
+// burst publishes as fast as the listeners receive, for the length of a measurement, and returns the number of messages. At most
+// fanWindow messages are on their way at a time.
 func (f *fan) burst() (sent int) {
 	base, end := f.got, time.Now().Add(f.length)
 	free := func() bool { return sent-(f.got-base)/f.conns < fanWindow && f.busy < fanWindow }

@@ -35,7 +35,7 @@ func TestUnknownCredentialIsRefused(t *testing.T) {
 }
 
 // TestOtherMethodsAreRefused sends every path the methods that it does not support. Each answer must have the status 405. The
-// check that all answers of this package pass requires the supported methods in the header Allow.
+// header Allow must list the supported methods; package openapi checks that for every answer that a test receives.
 func TestOtherMethodsAreRefused(t *testing.T) {
 	t.Parallel()
 	s := system(t)

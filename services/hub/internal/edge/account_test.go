@@ -102,8 +102,8 @@ func TestHeadOfPages(t *testing.T) {
 	want(t, b.send("GET", "/markets", "", b.bySession()), 200, "", "!mara_k", "Cache-Control: private, no-store")
 }
 
-// TestFormsOfPeople submits two HTML forms with valid and invalid values: the button that follows an operator, and the form with
-// which operators edit their own profiles.
+// TestFormsOfPeople submits two HTML forms with valid and invalid values: the follow button of an operator, and the form in which
+// operators edit their profiles.
 func TestFormsOfPeople(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
