@@ -18,6 +18,7 @@ const ReadBudget = 300 * time.Millisecond
 type Config struct {
 	URL              string
 	MaxConns         int32             // 20 when zero
+	ConnectTimeout   time.Duration     // time limit of a new connection; 1 s when zero
 	StatementTimeout time.Duration     // time limit of a statement in Postgres; 30 s when zero
 	Params           map[string]string // further settings of every session
 }
@@ -39,7 +40,7 @@ func Open(ctx context.Context, cfg Config) (*pgxpool.Pool, error) {
 	pc.MaxConnIdleTime = 5 * time.Minute
 	pc.HealthCheckPeriod = 5 * time.Second
 	pc.PingTimeout = ReadBudget
-	pc.ConnConfig.ConnectTimeout = time.Second
+	pc.ConnConfig.ConnectTimeout = cmp.Or(cfg.ConnectTimeout, time.Second)
 	params := pc.ConnConfig.RuntimeParams
 	params["statement_timeout"] = millis(cmp.Or(cfg.StatementTimeout, 30*time.Second))
 	// A process that hangs inside a transaction must not hold its row locks.

@@ -75,7 +75,7 @@ const ReadTime = 20 * time.Second
 // Pool opens a pool that closes with the test.
 func Pool(t testing.TB, url string) *pgxpool.Pool {
 	t.Helper()
-	pool, err := pg.Open(t.Context(), pg.Config{URL: url})
+	pool, err := pg.Open(t.Context(), pg.Config{URL: url, ConnectTimeout: ReadTime})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,8 @@ package testkit_test
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +16,35 @@ import (
 )
 
 func TestMain(m *testing.M) { testkit.Main(m) }
+
+func TestServeRepeatsSlowGetRequests(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		method string
+		time   time.Duration
+		status int // of the first answer
+		count  int
+	}{
+		"slow and unavailable":       {http.MethodGet, 300 * time.Millisecond, http.StatusServiceUnavailable, 2},
+		"unavailable":                {http.MethodGet, 0, http.StatusServiceUnavailable, 1},
+		"slow":                       {http.MethodGet, 300 * time.Millisecond, http.StatusNotFound, 1},
+		"a slow POST request failed": {http.MethodPost, 300 * time.Millisecond, http.StatusServiceUnavailable, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			count := 0
+			testkit.Serve(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				if count++; count == 1 {
+					time.Sleep(c.time)
+					w.WriteHeader(c.status)
+				}
+			}), httptest.NewRequest(c.method, "/", nil))
+			if count != c.count {
+				t.Errorf("%d requests, want %d", count, c.count)
+			}
+		})
+	}
+}
 
 func schema(sql string) pg.Schema {
 	return pg.Schema{Name: "kit", Files: fstest.MapFS{"0001_t.sql": {Data: []byte(sql)}}}

@@ -94,9 +94,7 @@ func (s *studio) send(t *testing.T, method, target string, header ...string) *ht
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
-	w := httptest.NewRecorder()
-	s.ServeHTTP(w, r)
-	return w.Result()
+	return testkit.Serve(s, r).Result()
 }
 
 func body(t *testing.T, r *http.Response) []byte {

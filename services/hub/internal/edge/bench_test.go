@@ -267,9 +267,7 @@ func (b *bench) send(method, target, body string, headers ...header) *answer {
 	for _, h := range headers {
 		h(r)
 	}
-	w := httptest.NewRecorder()
-	b.server.ServeHTTP(w, r)
-	return &answer{w, fmt.Sprintf("%s %.200s %.200s", method, target, body)}
+	return &answer{testkit.Serve(b.server, r), fmt.Sprintf("%s %.200s %.200s", method, target, body)}
 }
 
 // as adds the name of a test case to the failures of an answer.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/testkit"
 	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
-
 	"github.com/signalcast/signalcast/services/hub/internal/edge/pages"
 )
 
@@ -81,8 +81,7 @@ func (w *browser) step(foreign bool, method, target, form string) *answer {
 			r.AddCookie(&http.Cookie{Name: c.Name, Value: c.Value})
 		}
 	}
-	out := httptest.NewRecorder()
-	w.b.server.ServeHTTP(out, r)
+	out := testkit.Serve(w.b.server, r)
 	for _, c := range out.Result().Cookies() {
 		if session := c.Name == "db_uid" || c.Name == "db_sig" || c.Name == "__Host-db_bind"; !c.HttpOnly || !c.Secure || !session && !strings.HasPrefix(c.Path, "/dev") {
 			w.b.t.Errorf("cookie %v", c)

@@ -122,9 +122,7 @@ func (b *bench) fill() {
 }
 
 func (b *bench) get(target string) *httptest.ResponseRecorder {
-	w := httptest.NewRecorder()
-	b.edge.ServeHTTP(w, httptest.NewRequest("GET", target, nil))
-	return w
+	return testkit.Serve(b.edge, httptest.NewRequest("GET", target, nil))
 }
 
 // edit changes the calls, operators, markets and other parts of the ledger's answers. A nil function changes nothing.
