@@ -252,7 +252,9 @@ func TestPushBounds(t *testing.T) {
 	p := livetest.New()
 	r := h.NewReader(p)
 	p.Take(1)
-	for range live.MaxFrames + 1 {
+	r.Push([]byte("\x81\x01x"))
+	testkit.Eventually(t, 10*time.Second, func() bool { _, rest := p.Frames(); return rest == 1 }) // the writer has this frame alone
+	for range live.MaxFrames {
 		r.Push([]byte("\x81\x01x"))
 	}
 	if r.Closed() {
