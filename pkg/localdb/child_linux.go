@@ -83,9 +83,10 @@ func statFields(pid int) [][]byte {
 	return bytes.Fields(rest)
 }
 
-// mapped returns an identity for a process in a user namespace of its own. Outside the namespace the process is root, so it can
-// work below directories that only root may enter. Inside it is an ordinary user, because Postgres does not start as root. That
-// user must have an entry in /etc/passwd, because Postgres reads its name there. On Debian user 65534 has one, and no rights.
+// mapped returns an identity for a process in a new user namespace. Outside the namespace the process runs as root, so it can use
+// directories that only root may enter. Inside the namespace it runs as an unprivileged user, because Postgres refuses to run as
+// root. Postgres also requires an entry for its user in /etc/passwd. mapped uses the user nobody, which Debian has under the
+// id 65534.
 func mapped() (identity, bool) {
 	uid, gid := 65534, 65534
 	if id, ok := login("nobody"); ok {

@@ -18,7 +18,7 @@ const ReadBudget = 300 * time.Millisecond
 type Config struct {
 	URL              string
 	MaxConns         int32             // 20 when zero
-	ConnectTimeout   time.Duration     // time limit of a new connection; 1 s when zero
+	ConnectTimeout   time.Duration     // time limit to open a connection; 1 s when zero
 	StatementTimeout time.Duration     // time limit of a statement in Postgres; 30 s when zero
 	Params           map[string]string // further settings of every session
 }

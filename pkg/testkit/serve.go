@@ -7,19 +7,21 @@ import (
 )
 
 const (
-	// shortestLimit is the shortest time that a route waits for one of its sources.
-	shortestLimit = 300 * time.Millisecond
-	serveTries    = 5
+	// minTimeout is the shortest time limit that a route sets for one of its reads.
+	minTimeout = 300 * time.Millisecond
+	// maxAttempts is the largest number of requests that Serve sends.
+	maxAttempts = 5
 )
 
-// Serve returns the answer of a handler to a request. Routes limit the time of a GET request, which a loaded machine may exceed.
-// Serve repeats a GET request that took such a time and was answered 503 or without a part.
+// Serve sends a request to a handler and returns the answer. On a loaded machine a GET request may exceed the time limit of its
+// route. Its answer then has the status 503 or the header X-Degraded. Serve repeats a GET request with such an answer if it took
+// at least 300 ms, up to five requests in all. A failure that a test causes is usually faster and is not repeated.
 func Serve(h http.Handler, r *http.Request) *httptest.ResponseRecorder {
-	for try := 1; ; try++ {
-		w, began := httptest.NewRecorder(), time.Now()
+	for attempt := 1; ; attempt++ {
+		w, start := httptest.NewRecorder(), time.Now()
 		h.ServeHTTP(w, r.Clone(r.Context()))
-		partial := w.Code == http.StatusServiceUnavailable || w.Header().Get("X-Degraded") != ""
-		if r.Method != http.MethodGet || !partial || time.Since(began) < shortestLimit || try == serveTries {
+		failed := w.Code == http.StatusServiceUnavailable || w.Header().Get("X-Degraded") != ""
+		if r.Method != http.MethodGet || !failed || time.Since(start) < minTimeout || attempt == maxAttempts {
 			return w
 		}
 	}

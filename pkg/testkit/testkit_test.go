@@ -1,6 +1,7 @@
 package testkit_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -21,21 +22,23 @@ func TestServeRepeatsSlowGetRequests(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		method string
-		time   time.Duration
-		status int // of the first answer
+		limit  time.Duration // the first answer comes after it
+		status int           // of the first answer
 		count  int
 	}{
-		"slow and unavailable":       {http.MethodGet, 300 * time.Millisecond, http.StatusServiceUnavailable, 2},
-		"unavailable":                {http.MethodGet, 0, http.StatusServiceUnavailable, 1},
-		"slow":                       {http.MethodGet, 300 * time.Millisecond, http.StatusNotFound, 1},
-		"a slow POST request failed": {http.MethodPost, 300 * time.Millisecond, http.StatusServiceUnavailable, 1},
+		"slow and unavailable":   {http.MethodGet, 300 * time.Millisecond, http.StatusServiceUnavailable, 2},
+		"fast and unavailable":   {http.MethodGet, 0, http.StatusServiceUnavailable, 1},
+		"slow and not found":     {http.MethodGet, 300 * time.Millisecond, http.StatusNotFound, 1},
+		"slow POST, unavailable": {http.MethodPost, 300 * time.Millisecond, http.StatusServiceUnavailable, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			count := 0
-			testkit.Serve(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			testkit.Serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if count++; count == 1 {
-					time.Sleep(c.time)
+					ctx, cancel := context.WithTimeout(r.Context(), c.limit)
+					defer cancel()
+					<-ctx.Done()
 					w.WriteHeader(c.status)
 				}
 			}), httptest.NewRequest(c.method, "/", nil))

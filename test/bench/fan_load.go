@@ -242,8 +242,8 @@ func (f *fan) single() (sent int) {
 	return sent
 }
 
-// burst publishes as fast as the listeners receive, for the length of a measurement, and returns the number of messages. At most
-// fanWindow messages are on their way at a time.
+// burst publishes messages at the highest rate that all listeners can receive, until f.length has passed. It returns the number
+// of published messages. At most fanWindow messages are published and not yet received.
 func (f *fan) burst() (sent int) {
 	base, end := f.got, time.Now().Add(f.length)
 	free := func() bool { return sent-(f.got-base)/f.conns < fanWindow && f.busy < fanWindow }

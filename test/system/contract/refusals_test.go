@@ -34,8 +34,8 @@ func TestUnknownCredentialIsRefused(t *testing.T) {
 	}
 }
 
-// TestOtherMethodsAreRefused sends every path the methods that it does not support. Each answer must have the status 405. The
-// header Allow must list the supported methods; package openapi checks that for every answer that a test receives.
+// TestOtherMethodsAreRefused sends requests with unsupported methods to every path of the OpenAPI document and requires the
+// status 405. It does not check the header Allow, because package openapi checks it in every answer that a test receives.
 func TestOtherMethodsAreRefused(t *testing.T) {
 	t.Parallel()
 	s := system(t)

@@ -102,8 +102,8 @@ func TestHeadOfPages(t *testing.T) {
 	want(t, b.send("GET", "/markets", "", b.bySession()), 200, "", "!mara_k", "Cache-Control: private, no-store")
 }
 
-// TestFormsOfPeople submits two HTML forms with valid and invalid values: the follow button of an operator, and the form in which
-// operators edit their profiles.
+// TestFormsOfPeople submits two HTML forms with valid and invalid values: the form that follows an operator (/u/{handle}/follow),
+// and the form that edits the profile of the signed-in operator.
 func TestFormsOfPeople(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
