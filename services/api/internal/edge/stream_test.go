@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -240,8 +241,8 @@ func TestStreamEnds(t *testing.T) {
 	}
 }
 
-// Streams that are cut at random moments and come back by their last event id have
-// every event once and in order.
+// TestStreamResumes cuts streams at random moments. Each reader continues after its last event id and receives every event once,
+// in order. The last stream of a reader ends when it has as many events as were written, or after 30 s.
 func TestStreamResumes(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 40, sockets: edge.SocketLimits{PerAddress: 100}})
@@ -257,48 +258,47 @@ func TestStreamResumes(t *testing.T) {
 		writing.Go(func() { b.scribble(total / 4) })
 	}
 	got := make([]map[string][]int64, readers)
-	stop := make(chan struct{})
+	var want map[string][]int64
+	written := make(chan struct{})
 	for i := range readers {
 		got[i] = map[string][]int64{}
 		reading.Go(func() {
+			complete := func() bool {
+				return !slices.ContainsFunc(channels, func(c string) bool { return len(got[i][c]) < len(want[c]) })
+			}
 			last := "0"
-			for {
+			for final := false; !final; {
+				limit := time.Duration(rand.IntN(300)) * time.Millisecond
+				select {
+				case <-written:
+					final, limit = true, 30*time.Second
+				default:
+				}
 				s, code := b.events("?channels="+strings.Join(channels, ","), last)
 				if s == nil {
 					t.Error(code)
 					return
 				}
-				over := make(chan struct{})
-				go func() { // a cut at any moment
-					select {
-					case <-time.After(time.Duration(rand.IntN(300)) * time.Millisecond):
-					case <-over:
+				cut := time.AfterFunc(limit, func() { _ = s.body.Close() })
+				for !final || !complete() {
+					f := s.next()
+					if f == nil {
+						break
 					}
-					_ = s.body.Close()
-				}()
-				quiet := true
-				for f := s.next(); f != nil; f = s.next() {
 					if f["op"] == "event" {
-						quiet = false
 						c := f["channel"].(string)
 						got[i][c] = append(got[i][c], f.seq())
 					}
 				}
-				close(over)
+				cut.Stop()
+				_ = s.body.Close()
 				last = s.last
-				select {
-				case <-stop:
-					if quiet {
-						return
-					}
-				default:
-				}
 			}
 		})
 	}
 	writing.Wait()
-	want := b.numbers(total)
-	close(stop)
+	want = b.numbers(total)
+	close(written)
 	reading.Wait()
 	for i := range got {
 		for _, c := range channels {
