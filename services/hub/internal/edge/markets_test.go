@@ -137,6 +137,7 @@ func TestHeatmap(t *testing.T) {
 		golden(t, "tiles/"+name, w)
 		has(t, w, "Access-Control-Allow-Origin: *")
 	}
+	asked := b.ledger.Count("ListTiles")
 	for range 20 {
 		for _, mode := range []string{"", "?mode=nonsense", "?mode=%00", "?mode=" + strings.Repeat("x", 9000)} {
 			if w := b.send("GET", "/api/polymarket/featured"+mode, ""); w.Code != 200 || !strings.Contains(w.Body.String(), "ostrava-flood") {
@@ -144,7 +145,7 @@ func TestHeatmap(t *testing.T) {
 			}
 		}
 	}
-	equal(t, b.ledger.Count("ListTiles"), 2)
+	equal(t, b.ledger.Count("ListTiles"), asked)
 }
 
 // TestHeatmapWithoutLedger checks that without the ledger the hub answers its last heatmap, or an empty one if it has none or

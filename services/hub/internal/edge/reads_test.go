@@ -183,7 +183,8 @@ func TestProgramWhenTheClockIsAway(t *testing.T) {
 func TestCachedReadsMakeNoHop(t *testing.T) {
 	t.Parallel()
 	b, _, _ := published(t)
-	hops := b.ledger.Count("ListFeed")
+	want(t, b.send("GET", "/api/signals/feed", ""), 200, "")
+	asked := b.ledger.Count("ListFeed")
 	for range 50 {
 		for _, target := range []string{
 			"/api/signals/feed", "/api/signals/feed?limit=20&type=recent", "/api/signals/feed?x=1&type=nonsense&limit=-3",
@@ -193,10 +194,10 @@ func TestCachedReadsMakeNoHop(t *testing.T) {
 			}
 		}
 	}
-	equal(t, b.ledger.Count("ListFeed")-hops, 1)
+	equal(t, b.ledger.Count("ListFeed"), asked)
 	b.clock.Advance(1100 * time.Millisecond)
 	b.send("GET", "/api/signals/feed", "")
-	testkit.Eventually(t, 5*time.Second, func() bool { return b.ledger.Count("ListFeed")-hops == 2 })
+	testkit.Eventually(t, 5*time.Second, func() bool { return b.ledger.Count("ListFeed") > asked })
 }
 
 func TestUnknownThings(t *testing.T) {
