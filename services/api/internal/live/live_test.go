@@ -245,7 +245,8 @@ func TestPushAfterALargeBatch(t *testing.T) {
 	}
 }
 
-// What cannot come later is bounded; the first code stands, and is the last word.
+// TestPushBounds checks that a reader is a slow consumer when more than MaxFrames frames wait for it, and that its last frame has
+// the first code.
 func TestPushBounds(t *testing.T) {
 	t.Parallel()
 	h := hub(t, 8)
@@ -253,7 +254,9 @@ func TestPushBounds(t *testing.T) {
 	r := h.NewReader(p)
 	p.Take(1)
 	r.Push([]byte("\x81\x01x"))
-	testkit.Eventually(t, 10*time.Second, func() bool { _, rest := p.Frames(); return rest == 1 }) // the writer has this frame alone
+	// The second byte is written by the goroutine of the reader. It has taken this frame alone, and waits for the third byte.
+	p.Take(1)
+	testkit.Eventually(t, 10*time.Second, func() bool { _, rest := p.Frames(); return rest == 2 })
 	for range live.MaxFrames {
 		r.Push([]byte("\x81\x01x"))
 	}
