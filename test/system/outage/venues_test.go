@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -104,10 +105,10 @@ func (w *venueWard) newMarkets(t *testing.T) (ids []string) {
 	return ids
 }
 
-// price returns the price that the hub shows, and its time; nil without a price.
+// price returns the price of a market at the hub and the time of the price. yes is nil if the market has no price.
 func (w *venueWard) price(t *testing.T, id string) (yes *int, at time.Time, err error) {
 	t.Helper()
-	a, err := w.get(t, w.client, "/api/m/"+url.PathEscape(id), &stack.Times{})
+	a, err := w.get(t, w.client, "/api/m/"+url.PathEscape(id), &stack.Times{}, "db_unavailable")
 	if err != nil {
 		return nil, at, err
 	}
@@ -122,7 +123,7 @@ func (w *venueWard) price(t *testing.T, id string) (yes *int, at time.Time, err 
 	return yes, at, nil
 }
 
-// requireKnown waits until the hub shows the true price.
+// requireKnown waits until the hub answers a market with its true price or without a price.
 func (w *venueWard) requireKnown(t *testing.T, id string) {
 	t.Helper()
 	stack.Eventually(t, recoverWithin, "the price of "+id, func() bool {
@@ -131,8 +132,8 @@ func (w *venueWard) requireKnown(t *testing.T, id string) {
 	})
 }
 
-// fail makes the venues fail, reads, and ends the failure. Half of the venues are asked for a known market whose price has
-// become old, half for an unknown one, so that no breaker opens for all.
+// fail makes all venues fail, reads markets, and ends the failure. The price of a known market is old at one half of the venues,
+// and an unknown market is read at the other half. So each venue gets requests, but too few for its circuit breaker to open.
 func (w *venueWard) fail(t *testing.T, i int, f venueFailure) {
 	known, unknown := w.newMarkets(t), w.newMarkets(t)
 	for _, id := range known {
@@ -173,7 +174,7 @@ func (w *venueWard) fail(t *testing.T, i int, f venueFailure) {
 	}
 }
 
-// read reads pages and lists of known markets at a constant rate.
+// read reads pages and lists of known markets at a constant rate. Each answer must be 200 and complete.
 func (w *venueWard) read(t *testing.T, known []string, times *stack.Times) {
 	t.Helper()
 	clients := []*stack.Client{stack.NewClient(), stack.NewClient()}
@@ -184,7 +185,7 @@ func (w *venueWard) read(t *testing.T, known []string, times *stack.Times) {
 			"/api/m/" + id, "/api/network/market/" + id, "/api/m/" + id + "/crowd", "/m/" + id, "/api/polymarket/markets?limit=20",
 			"/api/m/" + id + "/signals", "/api/polymarket/featured", "/api/signals/feed",
 		}[i/len(known)%8]
-		a, err := w.get(t, clients[i%len(clients)], path, times)
+		a, err := w.get(t, clients[i%len(clients)], path, times, "db_unavailable", "db")
 		// A page has more than its market: it is degraded without the history.
 		if err != nil || a.Status != http.StatusOK || a.Header.Get("X-Degraded") != "" && !strings.HasPrefix(path, "/m/") {
 			t.Errorf("%s: %v %v; want 200 without X-Degraded", path, a, err)
@@ -192,30 +193,29 @@ func (w *venueWard) read(t *testing.T, known []string, times *stack.Times) {
 	})
 }
 
-// get reads a path of the hub and adds the duration of each request to times. On a loaded machine a read of the database may
-// exceed its time limit. get repeats a request that failed for this reason, up to four requests in all.
-func (w *venueWard) get(t *testing.T, client *stack.Client, path string, times *stack.Times) (stack.Answer, error) {
+// get sends a GET request to the hub and adds its duration to times. A loaded machine may exceed the time limit of the database
+// or of the api. If the error code or the X-Degraded header of the answer is in causes, get sends the request again, at most
+// three times. Client.Retry is not used here: it would also repeat answers that show a failure of a venue.
+func (w *venueWard) get(
+	t *testing.T, client *stack.Client, path string, times *stack.Times, causes ...string,
+) (stack.Answer, error) {
 	for n := 1; ; n++ {
 		began := time.Now()
 		a, err := client.Try(t, http.MethodGet, w.hub+path)
 		times.Add(time.Since(began))
-		if late := a.Code() == "db_unavailable" || a.Header.Get("X-Degraded") == "db"; err != nil || !late || n == 4 {
+		late := slices.Contains(causes, a.Code()) || slices.Contains(causes, a.Header.Get("X-Degraded"))
+		if err != nil || !late || n == 4 {
 			return a, err
 		}
-		stack.Wait(t, time.Duration(n)*100*time.Millisecond)
+		stack.Wait(t, time.Duration(n)*500*time.Millisecond)
 	}
 }
 
-// readUnknown reads a market that was never read: it is 503. If the answers of the venues are readable, it may have no price or
-// the true one instead.
+// readUnknown reads a market that was never read before. The answer is 503. If the answers of the venues are readable, it may be
+// 200 without a price or with the true price.
 func (w *venueWard) readUnknown(t *testing.T, id string, readable bool) {
-	client := stack.NewClient()
 	path := "/api/m/" + url.PathEscape(id)
-	a, err := w.get(t, client, path, &stack.Times{})
-	for n := 1; n < 4 && err == nil && a.Code() == "signal_service_unavailable"; n++ { // the api of a loaded machine is late
-		stack.Wait(t, time.Duration(n)*500*time.Millisecond)
-		a, err = w.get(t, client, path, &stack.Times{})
-	}
+	a, err := w.get(t, stack.NewClient(), path, &stack.Times{}, "db_unavailable", "signal_service_unavailable")
 	switch {
 	case err == nil && a.Status == http.StatusServiceUnavailable && a.Code() == "venue_unavailable":
 	case err == nil && readable && a.Status == http.StatusOK && (a.Value("yesBps") == nil || a.Int("yesBps") == truePrice):

@@ -20,7 +20,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/edge"
 )
 
-// stream reads server-sent events as the standard says.
+// stream is a client of server-sent events (WHATWG HTML, section 9.2).
 type stream struct {
 	t    *testing.T
 	body io.ReadCloser
@@ -29,7 +29,7 @@ type stream struct {
 	name string // of the last event
 }
 
-// events opens a stream; a status other than 200 gives its error code.
+// events opens a stream. If the status is not 200, it returns no stream, but the status and the error code.
 func (b *bundle) events(query, last string) (*stream, string) {
 	b.t.Helper()
 	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, "http://"+b.addr+"/api/v1/feed/stream"+query, nil)
@@ -54,7 +54,7 @@ func (b *bundle) events(query, last string) (*stream, string) {
 	return s, ""
 }
 
-// next reads one event; nil at the end of the stream.
+// next reads one event and returns nil at the end of the stream.
 func (s *stream) next() frame {
 	s.t.Helper()
 	var data string
@@ -173,8 +173,8 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// A place that is none any more, or none yet, is told, and the id of that message is a
-// place where it goes on: who is cut before the next event misses nothing.
+// TestStreamPlaces opens streams after an event that is deleted or does not exist yet. The stream sends a gap or an error with an
+// id. A second stream that starts after this id receives all later events.
 func TestStreamPlaces(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1})
@@ -223,7 +223,7 @@ func TestStreamPlaces(t *testing.T) {
 	}
 }
 
-// At a shutdown a stream says that it ends and why.
+// TestStreamEnds checks that a shutdown ends a stream with the event end, its code and its reason.
 func TestStreamEnds(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 8})
@@ -241,8 +241,9 @@ func TestStreamEnds(t *testing.T) {
 	}
 }
 
-// TestStreamResumes cuts streams at random moments. Each reader continues after its last event id and receives every event once,
-// in order. The last stream of a reader ends when it has as many events as were written, or after 30 s.
+// TestStreamResumes closes the streams of six readers at random times while events are written. Each reader opens the next stream
+// with the id of its last event. In all streams together, a reader must receive every event once and in order. Its last stream
+// stays open until the reader has received all events, for at most 30 s.
 func TestStreamResumes(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 40, sockets: edge.SocketLimits{PerAddress: 100}})

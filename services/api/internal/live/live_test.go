@@ -24,7 +24,7 @@ func message(seq int64, links ...feed.Link) feed.Message {
 	return feed.Message{Seq: seq, Type: feed.SignalCreated, At: time.UnixMilli(1760000000123), Data: []byte(`{"n":1}`), Links: links}
 }
 
-// deliver gives the hub the next n events of a channel.
+// deliver sends the next n events of a channel to the hub.
 func deliver(t testing.TB, h *live.Hub, c feed.Channel, n int) {
 	t.Helper()
 	for range n {
@@ -42,7 +42,7 @@ func hub(t testing.TB, memory int) *live.Hub {
 	return h
 }
 
-// listen subscribes and goes live.
+// listen creates a reader with a live subscription to a channel.
 func listen(t testing.TB, h *live.Hub, c feed.Channel) (*livetest.Pipe, *live.Reader, *live.Subscription) {
 	t.Helper()
 	p := livetest.New()
@@ -54,7 +54,7 @@ func listen(t testing.TB, h *live.Hub, c feed.Channel) (*livetest.Pipe, *live.Re
 	return p, r, s
 }
 
-// texts waits for n text frames and gives them.
+// texts waits for n text frames and returns them.
 func texts(t testing.TB, p *livetest.Pipe, n int) []string {
 	t.Helper()
 	testkit.Eventually(t, 10*time.Second, func() bool { return len(p.Texts()) >= n })
@@ -65,7 +65,7 @@ func texts(t testing.TB, p *livetest.Pipe, n int) []string {
 	return got
 }
 
-// inOrder wants the numbers from first on, each with the one before it.
+// inOrder checks that the frames have consecutive numbers that start at first.
 func inOrder(t testing.TB, frames []string, first int) {
 	t.Helper()
 	for i, f := range frames {
@@ -136,8 +136,8 @@ func TestUnsubscribed(t *testing.T) {
 	}
 }
 
-// A reader whose connection is full loses nothing while it stays within the memory,
-// and nobody waits for it.
+// TestLag checks that a reader whose connection is full receives all events that are still in the memory of the hub, and that it
+// does not delay other readers.
 func TestLag(t *testing.T) {
 	t.Parallel()
 	h := hub(t, 2000)
@@ -161,7 +161,7 @@ func TestLag(t *testing.T) {
 	}
 }
 
-// Forget ends replays and does not cut a subscription that is live and lags.
+// TestForget checks that Forget ends replays but not a live subscription that lags.
 func TestForget(t *testing.T) {
 	t.Parallel()
 	h := hub(t, 2000)
@@ -191,8 +191,8 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// A reader that falls behind the hub's memory is a slow consumer, and nobody
-// else hears of it.
+// TestSlowConsumer checks that a reader is closed as a slow consumer if the next event for it is no longer in the memory of the
+// hub, and that other readers receive all events.
 func TestSlowConsumer(t *testing.T) {
 	t.Parallel()
 	h := hub(t, 300)
@@ -212,7 +212,7 @@ func TestSlowConsumer(t *testing.T) {
 	inOrder(t, slow.Texts(), 1)
 }
 
-// A connection that takes nothing at all is cut, and it was a slow consumer.
+// TestStuck checks that a reader is closed as a slow consumer if its connection accepts no bytes.
 func TestStuck(t *testing.T) {
 	t.Parallel()
 	h := hub(t, 300)
@@ -220,14 +220,14 @@ func TestStuck(t *testing.T) {
 	p.Take(10)
 	deliver(t, h, feed.Signals, 1)
 	testkit.Eventually(t, 10*time.Second, func() bool { _, rest := p.Frames(); return rest == 10 })
-	p.Cut() // as its time being over does
+	p.Cut() // as after the time limit of a write
 	testkit.Eventually(t, 10*time.Second, r.Closed)
 	if r.Code() != live.SlowConsumer {
 		t.Errorf("ended with %v", r.Code())
 	}
 }
 
-// Events that wait for a full connection do not count as frames that cannot come later.
+// TestPushAfterALargeBatch checks that a large frame that is partly written does not count towards MaxBytes.
 func TestPushAfterALargeBatch(t *testing.T) {
 	t.Parallel()
 	h := hub(t, 8)
@@ -245,8 +245,8 @@ func TestPushAfterALargeBatch(t *testing.T) {
 	}
 }
 
-// TestPushBounds checks that a reader is a slow consumer when more than MaxFrames frames wait for it, and that its last frame has
-// the first code.
+// TestPushBounds pushes frames while the connection is full. MaxFrames frames may wait; one more closes the reader as a slow
+// consumer. A later Close does not change this code, and the last frame is the close frame.
 func TestPushBounds(t *testing.T) {
 	t.Parallel()
 	h := hub(t, 8)
@@ -254,7 +254,7 @@ func TestPushBounds(t *testing.T) {
 	r := h.NewReader(p)
 	p.Take(1)
 	r.Push([]byte("\x81\x01x"))
-	// The second byte is written by the goroutine of the reader. It has taken this frame alone, and waits for the third byte.
+	// Push itself wrote the first byte. The goroutine of the reader writes the second one after it has emptied the queue.
 	p.Take(1)
 	testkit.Eventually(t, 10*time.Second, func() bool { _, rest := p.Frames(); return rest == 2 })
 	for range live.MaxFrames {
@@ -274,8 +274,7 @@ func TestPushBounds(t *testing.T) {
 	}
 }
 
-// A control frame never comes between the two halves of another, and a close frame
-// is the last.
+// TestControl checks that a control frame is not written inside another frame, and that no frame follows a close frame.
 func TestControl(t *testing.T) {
 	t.Parallel()
 	h := hub(t, 8)
@@ -320,7 +319,7 @@ func TestNewestWins(t *testing.T) {
 	}
 }
 
-// Catch brings what memory holds and asks for the rest.
+// TestCatch checks that Catch sends the events in the memory of the hub and reports which older events must be read.
 func TestCatch(t *testing.T) {
 	t.Parallel()
 	h := hub(t, 100)
@@ -352,8 +351,8 @@ func TestCatch(t *testing.T) {
 	inOrder(t, texts(t, p, 2), 254)
 }
 
-// Room waits for a reader and ends with its context. synctest.Wait returns when the goroutine of the reader waits for the
-// connection: until then it may take what the test offers.
+// TestRoom checks that Room waits until a reader accepts more of a replay, or until its context ends. synctest.Wait returns when
+// the goroutine of the reader waits for the connection. Before that, it may still take a piece that the test offers.
 func TestRoom(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/apitest"
 )
 
-// moving is a bench whose ledger has seen some markets move.
+// moving creates a bench whose ledger has moves and situations.
 func moving(t *testing.T, options ...option) *bench {
 	t.Helper()
 	b := setup(t, options...)
@@ -59,8 +59,7 @@ func TestWire(t *testing.T) {
 	}
 }
 
-// TestWireAsksTheLedger: what cannot be read is the default, what is too much is
-// the maximum.
+// TestWireAsksTheLedger checks that the hub replaces invalid parameters by their defaults and reduces a limit to its maximum.
 func TestWireAsksTheLedger(t *testing.T) {
 	t.Parallel()
 	b := moving(t)
@@ -79,7 +78,8 @@ func TestWireAsksTheLedger(t *testing.T) {
 	}
 }
 
-// TestWireIsCached checks that the hub reads moves and situations once for all readers.
+// TestWireIsCached checks that repeated requests, and requests with invalid parameters, are answered without another call of the
+// api.
 func TestWireIsCached(t *testing.T) {
 	t.Parallel()
 	b := moving(t)
@@ -97,8 +97,8 @@ func TestWireIsCached(t *testing.T) {
 	equal(t, read(), first)
 }
 
-// TestWireWithoutLedger: a copy of ten minutes, then nothing; both say so, and no
-// cache keeps either.
+// TestWireWithoutLedger checks that without the ledger the hub answers its copy for ten minutes and then an empty list. Both have
+// X-Degraded and must not be cached.
 func TestWireWithoutLedger(t *testing.T) {
 	t.Parallel()
 	b := moving(t)
@@ -140,8 +140,7 @@ func TestWireWithoutLedger(t *testing.T) {
 	}
 }
 
-// TestStory: the link of a situation leads to the market that leads it, while it
-// moves in any window or lane.
+// TestStory checks that the link of a situation redirects to its first market, whatever the window and the lane of the situation.
 func TestStory(t *testing.T) {
 	t.Parallel()
 	b := moving(t)
