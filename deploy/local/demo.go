@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/deploy/local/internal/history"
-	"github.com/signalcast/signalcast/pkg/chrono"
+	"github.com/signalcast/signalcast/pkg/dbtime"
 )
 
 // demoCmd is up with a history of 90 days, and with bots that file calls until Ctrl-C.
@@ -114,9 +114,9 @@ func (c *demoCmd) started(ctx context.Context) (stack, error) {
 	for {
 		s, err := readStack(c.Dir)
 		if err == nil && s.PIDs["up"] == os.Getpid() {
-			return s, chrono.Sleep(ctx, afterReady)
+			return s, dbtime.Sleep(ctx, afterReady)
 		}
-		if err := chrono.Sleep(ctx, 200*time.Millisecond); err != nil {
+		if err := dbtime.Sleep(ctx, 200*time.Millisecond); err != nil {
 			return s, err
 		}
 	}

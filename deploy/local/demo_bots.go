@@ -16,7 +16,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/signalcast/signalcast/pkg/chrono"
+	"github.com/signalcast/signalcast/pkg/dbtime"
 	"github.com/signalcast/signalcast/sdk/go/client"
 	"github.com/signalcast/signalcast/sdk/go/signalcast"
 )
@@ -101,7 +101,7 @@ const askFor = 2 * time.Minute
 func (b *bot) ask(ctx context.Context, method, url, body string, into any) error {
 	for end := time.Now().Add(askFor); ; {
 		err := b.askOnce(ctx, method, url, body, into)
-		if err == nil || time.Now().After(end) || chrono.Sleep(ctx, time.Second) != nil {
+		if err == nil || time.Now().After(end) || dbtime.Sleep(ctx, time.Second) != nil {
 			return err
 		}
 	}
@@ -201,11 +201,11 @@ func (s *crew) run(ctx context.Context) error {
 	for _, b := range s.bots {
 		group.Go(func() error {
 			for {
-				if err := chrono.Sleep(ctx, restAtLeast+time.Duration(b.rand.Int64N(int64(restAtMost-restAtLeast)))); err != nil {
+				if err := dbtime.Sleep(ctx, restAtLeast+time.Duration(b.rand.Int64N(int64(restAtMost-restAtLeast)))); err != nil {
 					return err
 				}
 				if err := b.act(ctx); err != nil { // for example a restart of the hub
-					if err := chrono.Sleep(ctx, afterFault); err != nil {
+					if err := dbtime.Sleep(ctx, afterFault); err != nil {
 						return err
 					}
 				}

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/server"
-	"github.com/signalcast/signalcast/pkg/conf"
+	"github.com/signalcast/signalcast/pkg/config"
 )
 
 func main() {
-	config, err := conf.Load[server.Config]()
+	config, err := config.Load[server.Config]()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "venuesim:", err)
 		os.Exit(2)

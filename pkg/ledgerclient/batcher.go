@@ -6,10 +6,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/batch"
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/link"
-	"github.com/signalcast/signalcast/pkg/obs"
+	"github.com/signalcast/signalcast/pkg/grpcx"
+	"github.com/signalcast/signalcast/pkg/telemetry"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 )
 
@@ -24,7 +24,7 @@ const (
 	batchTimeout = 3 * time.Second
 )
 
-var errOverloaded = fault.New(fault.Unavailable, "db_unavailable", "too many calls wait to be written").With("retryAfterMs", 1000)
+var errOverloaded = apperr.New(apperr.Unavailable, "db_unavailable", "too many calls wait to be written").With("retryAfterMs", 1000)
 
 // File files one call and returns what is stored. Calls that wait at the same moment are sent in one batch. mayBeStored
 // states that an earlier attempt may have been stored; the call is then not rejected because of overload. Faults: those of
@@ -68,7 +68,7 @@ type pendingCall struct {
 // file files one call and returns what is stored. A call that may be stored is not rejected because of overload and is sent
 // before the others, because its caller must learn whether it is.
 func (b *batcher) file(ctx context.Context, call *signalv1.FileRequest, mayBeStored bool) (*signalv1.FileResponse, error) {
-	if obs.Sampled(ctx) { // a trace follows one call, not a batch
+	if telemetry.Sampled(ctx) { // a trace follows one call, not a batch
 		return b.ledger.File(ctx, call)
 	}
 	p := &pendingCall{ctx: ctx, call: call, arrived: b.now(), mayBeStored: mayBeStored, done: make(chan struct{})}
@@ -86,7 +86,7 @@ func (b *batcher) file(ctx context.Context, call *signalv1.FileRequest, mayBeSto
 	case p.answer.GetAlone(): // the call may wait for a venue, so no batch may wait for it
 		return b.ledger.File(ctx, call)
 	}
-	if err := link.Disclose(ctx, p.answer.GetRefusal()); err != nil {
+	if err := grpcx.Disclose(ctx, p.answer.GetRefusal()); err != nil {
 		return nil, err
 	}
 	return &signalv1.FileResponse{Id: p.answer.GetId(), Replayed: p.answer.GetReplayed(), Filing: p.answer.GetFiling()}, nil
@@ -115,7 +115,7 @@ func (b *batcher) contextError(p *pendingCall) error {
 	if !p.sent && !p.mayBeStored {
 		return errOverloaded
 	}
-	return link.ErrUnavailable.Wrap(p.ctx.Err())
+	return grpcx.ErrUnavailable.Wrap(p.ctx.Err())
 }
 
 // batchSize returns the most calls of the next batch.
@@ -146,7 +146,7 @@ func (b *batcher) wanted(p *pendingCall) bool {
 func (b *batcher) send(calls []*pendingCall) {
 	request := &signalv1.FileManyRequest{Calls: make([]*signalv1.FileRequest, len(calls))}
 	for i, p := range calls {
-		if id := obs.RequestID(p.ctx); p.call.GetRequestId() != id { // an earlier attempt may still read the call
+		if id := telemetry.RequestID(p.ctx); p.call.GetRequestId() != id { // an earlier attempt may still read the call
 			p.call.RequestId = id
 		}
 		request.Calls[i] = p.call
@@ -157,7 +157,7 @@ func (b *batcher) send(calls []*pendingCall) {
 	response, err := b.ledger.FileMany(ctx, request)
 	b.completed(len(calls), start)
 	if err == nil && len(response.GetAnswers()) != len(calls) {
-		err = fault.ErrInternal.Wrap(errors.New("the ledger did not answer every call"))
+		err = apperr.ErrInternal.Wrap(errors.New("the ledger did not answer every call"))
 	}
 	for i, p := range calls {
 		if p.err = err; err == nil {

@@ -12,7 +12,7 @@ import (
 	"go.uber.org/goleak"
 	"google.golang.org/grpc"
 
-	"github.com/signalcast/signalcast/pkg/link"
+	"github.com/signalcast/signalcast/pkg/grpcx"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 )
 
@@ -178,10 +178,10 @@ func TestHungLedger(t *testing.T) {
 			leave       bool // the caller leaves after 1 s, not at its deadline
 			want        error
 		}{
-			{"sent 1", false, false, link.ErrUnavailable},
-			{"sent 2", false, false, link.ErrUnavailable},
+			{"sent 1", false, false, grpcx.ErrUnavailable},
+			{"sent 2", false, false, grpcx.ErrUnavailable},
 			{"waiting", false, false, errOverloaded},
-			{"may be stored", true, false, link.ErrUnavailable},
+			{"may be stored", true, false, grpcx.ErrUnavailable},
 			{"left", false, true, context.Canceled},
 		} {
 			calls.Go(func() {

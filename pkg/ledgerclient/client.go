@@ -7,7 +7,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
 	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
 	digestv1 "github.com/signalcast/signalcast/proto/digest/v1"
@@ -79,13 +79,13 @@ func New(conn grpc.ClientConnInterface) *Client {
 }
 
 // Market returns the market with an id. Fault: market_not_found.
-func (c *Client) Market(ctx context.Context, id syntax.MarketID) (*marketv1.Market, error) {
+func (c *Client) Market(ctx context.Context, id protocol.MarketID) (*marketv1.Market, error) {
 	r, err := c.Markets.GetMarket(ctx, &marketv1.GetMarketRequest{Id: string(id)})
 	return r.GetMarket(), err
 }
 
 // Outcome returns the resolution of a market; nil when there is neither a claim nor a dispute.
-func (c *Client) Outcome(ctx context.Context, id syntax.MarketID) (*resolutionv1.Outcome, error) {
+func (c *Client) Outcome(ctx context.Context, id protocol.MarketID) (*resolutionv1.Outcome, error) {
 	r, err := c.Resolutions.GetOutcome(ctx, &resolutionv1.GetOutcomeRequest{MarketId: string(id)})
 	return r.GetOutcome(), err
 }
@@ -99,10 +99,10 @@ func Time(t *timestamppb.Timestamp) time.Time {
 }
 
 // Stamp formats a timestamp as answers do: RFC 3339, UTC, milliseconds.
-func Stamp(t *timestamppb.Timestamp) string { return syntax.Stamp(Time(t)) }
+func Stamp(t *timestamppb.Timestamp) string { return protocol.Stamp(Time(t)) }
 
 // StampOrNull formats a timestamp as Stamp does; nil for nil.
-func StampOrNull(t *timestamppb.Timestamp) *string { return syntax.StampOrNull(Time(t)) }
+func StampOrNull(t *timestamppb.Timestamp) *string { return protocol.StampOrNull(Time(t)) }
 
 // Timestamp returns the timestamp of a time; nil for the zero time.
 func Timestamp(t time.Time) *timestamppb.Timestamp {

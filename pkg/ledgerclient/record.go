@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/link"
+	"github.com/signalcast/signalcast/pkg/grpcx"
 	exportv1 "github.com/signalcast/signalcast/proto/export/v1"
 )
 
@@ -29,7 +29,7 @@ func (c *Client) ReadRecord(ctx context.Context, handle string, take func(*expor
 		r, err := stream.Recv()
 		switch {
 		case first && !late.Stop(), errors.Is(err, io.EOF):
-			return link.ErrUnavailable
+			return grpcx.ErrUnavailable
 		case err != nil:
 			return err
 		}

@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/chrono"
+	"github.com/signalcast/signalcast/pkg/dbtime"
 )
 
 const superuser = "postgres"
@@ -115,7 +115,7 @@ func (c cluster) waitForPredecessor(ctx context.Context) error {
 		if err != nil || !runsIn(pid, c.data) {
 			return nil
 		}
-		if err := chrono.Sleep(ctx, 20*time.Millisecond); err != nil {
+		if err := dbtime.Sleep(ctx, 20*time.Millisecond); err != nil {
 			return fmt.Errorf("another Postgres (process %d) uses %s", pid, c.data)
 		}
 	}

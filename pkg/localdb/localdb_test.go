@@ -17,7 +17,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"go.uber.org/goleak"
 
-	"github.com/signalcast/signalcast/pkg/chrono"
+	"github.com/signalcast/signalcast/pkg/dbtime"
 )
 
 const launcherEnv = "LOCALDB_TEST_LAUNCHER"
@@ -95,7 +95,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	for !ok() {
-		if chrono.Sleep(ctx, 5*time.Millisecond) != nil {
+		if dbtime.Sleep(ctx, 5*time.Millisecond) != nil {
 			t.Fatalf("not within 10 s: %s", what)
 		}
 	}

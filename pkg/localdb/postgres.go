@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/chrono"
+	"github.com/signalcast/signalcast/pkg/dbtime"
 )
 
 // Log receives progress lines; nil is silent.
@@ -103,7 +103,7 @@ func (p *Postgres) Restart(ctx context.Context) error {
 	defer cancel()
 	for began := time.Now(); ; {
 		err := p.startOnce(ctx)
-		if !errors.Is(err, errStillEnding) || chrono.Sleep(patience, 50*time.Millisecond) != nil {
+		if !errors.Is(err, errStillEnding) || dbtime.Sleep(patience, 50*time.Millisecond) != nil {
 			return err
 		}
 		if time.Since(began) > 2*time.Second {

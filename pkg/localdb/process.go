@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/chrono"
+	"github.com/signalcast/signalcast/pkg/dbtime"
 )
 
 // Process is a program that can be started again and that writes to a log file. It is safe for concurrent use.
@@ -76,7 +76,7 @@ func (p *Process) ready(ctx context.Context, child *Child, limit time.Duration, 
 			return fmt.Errorf("the server ended at its start: %w\n%s", child.Err(), p.Tail(5))
 		default:
 		}
-		if chrono.Sleep(ctx, 5*time.Millisecond) != nil {
+		if dbtime.Sleep(ctx, 5*time.Millisecond) != nil {
 			return fmt.Errorf("the server takes no connection: %w\n%s", err, p.Tail(5))
 		}
 	}

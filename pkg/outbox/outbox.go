@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/chrono"
+	"github.com/signalcast/signalcast/pkg/dbtime"
 )
 
 // Fact is an event that is to be published. Members that do not apply are empty.
@@ -68,7 +68,7 @@ func (s Sender) Run(ctx context.Context) error {
 		if n == pageSize {
 			continue
 		}
-		if err := chrono.Sleep(ctx, wait); err != nil {
+		if err := dbtime.Sleep(ctx, wait); err != nil {
 			return err
 		}
 	}

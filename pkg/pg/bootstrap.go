@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/signalcast/signalcast/pkg/chrono"
+	"github.com/signalcast/signalcast/pkg/dbtime"
 )
 
 func (s Schema) owner() string  { return s.Name + "_migrator" }
@@ -69,7 +69,7 @@ func execShared(ctx context.Context, conn *pgx.Conn, sql string) error {
 		}
 		switch pgErr.Code {
 		case "XX000", "40001", "55P03", "23505": // "tuple concurrently updated" has no code of its own
-			_ = chrono.Sleep(ctx, 10*time.Millisecond)
+			_ = dbtime.Sleep(ctx, 10*time.Millisecond)
 		default:
 			return err
 		}

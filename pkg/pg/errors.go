@@ -11,17 +11,17 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/puddle/v2"
 
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
 // ErrUnavailable is the fault of each lost, refused or late answer of Postgres.
-var ErrUnavailable = fault.New(fault.Unavailable, "db_unavailable", "The database cannot be reached, try again shortly.").
+var ErrUnavailable = apperr.New(apperr.Unavailable, "db_unavailable", "The database cannot be reached, try again shortly.").
 	With("retryAfterMs", 1000)
 
 // Fault returns ErrUnavailable for an error of the driver after which a retry can succeed. It returns all other errors unchanged:
 // faults, context.Canceled, pgx.ErrNoRows, and errors of statements, which the HTTP layer answers as internal errors.
 func Fault(err error) error {
-	var known *fault.Fault
+	var known *apperr.Fault
 	switch {
 	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, pgx.ErrNoRows), errors.As(err, &known):
 		return err

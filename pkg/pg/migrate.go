@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/tern/v2/migrate"
 
-	"github.com/signalcast/signalcast/pkg/chrono"
+	"github.com/signalcast/signalcast/pkg/dbtime"
 )
 
 const (
@@ -78,7 +78,7 @@ func lockMigrations(ctx context.Context, conn *pgx.Conn) error {
 		if got {
 			return nil
 		}
-		if err := chrono.Sleep(ctx, 20*time.Millisecond); err != nil {
+		if err := dbtime.Sleep(ctx, 20*time.Millisecond); err != nil {
 			return fmt.Errorf("lock migrations: %w", err)
 		}
 	}
@@ -165,7 +165,7 @@ func withLockRetries(ctx context.Context, run func(context.Context) error) error
 		if err == nil || n == lockRetries || !errors.As(err, &pgErr) || pgErr.Code != "55P03" {
 			return err
 		}
-		_ = chrono.Sleep(ctx, 100*time.Millisecond)
+		_ = dbtime.Sleep(ctx, 100*time.Millisecond)
 	}
 }
 

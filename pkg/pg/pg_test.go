@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
@@ -31,11 +31,11 @@ func TestInTx(t *testing.T) {
 	if err := add(1, nil); err != nil {
 		t.Fatal(err)
 	}
-	closed := fault.New(fault.Conflict, "market_closed", "")
+	closed := apperr.New(apperr.Conflict, "market_closed", "")
 	if err := add(2, closed); !errors.Is(err, closed) {
 		t.Fatal(err)
 	}
-	if err := add(1, nil); !pg.IsUnique(err, "notes_pkey") || fault.Of(err).Kind != fault.Internal {
+	if err := add(1, nil); !pg.IsUnique(err, "notes_pkey") || apperr.Of(err).Kind != apperr.Internal {
 		t.Fatal(err)
 	}
 	var n int
@@ -121,7 +121,7 @@ func TestFaults(t *testing.T) {
 		"unique":             {&pgconn.PgError{Code: "23505", SeverityUnlocalized: "ERROR"}, false},
 		"syntax":             {&pgconn.PgError{Code: "42601", SeverityUnlocalized: "ERROR"}, false},
 		"none":               {pgx.ErrNoRows, false},
-		"a fault of a store": {fault.New(fault.Conflict, "already_predicted", ""), false},
+		"a fault of a store": {apperr.New(apperr.Conflict, "already_predicted", ""), false},
 	} {
 		got := pg.Fault(c.err)
 		if errors.Is(got, pg.ErrUnavailable) != c.unavailable {

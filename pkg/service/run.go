@@ -5,21 +5,21 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/chrono"
-	"github.com/signalcast/signalcast/pkg/link"
+	"github.com/signalcast/signalcast/pkg/dbtime"
+	"github.com/signalcast/signalcast/pkg/grpcx"
+	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/run"
-	"github.com/signalcast/signalcast/pkg/web"
 )
 
 // Life is what every service has while it runs.
 type Life struct {
 	Log      *slog.Logger
-	Health   *web.Health
-	HTTP     *web.Server
-	Internal *web.Server   // the metrics; nil without METRICS_ADDR
-	GRPC     *link.Part    // nil: the service has none
-	Clock    *chrono.Clock // follows Time; nil when the time is set by hand
-	Time     chrono.Ask    // the time of the database
+	Health   *httpx.Health
+	HTTP     *httpx.Server
+	Internal *httpx.Server // the metrics; nil without METRICS_ADDR
+	GRPC     *grpcx.Part   // nil: the service has none
+	Clock    *dbtime.Clock // follows Time; nil when the time is set by hand
+	Time     dbtime.Ask    // the time of the database
 	Linger   time.Duration // time in which it still serves after it is no longer ready
 	Up       func()        // called once all parts serve
 }

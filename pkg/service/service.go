@@ -10,11 +10,11 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/chrono"
-	"github.com/signalcast/signalcast/pkg/conf"
-	"github.com/signalcast/signalcast/pkg/obs"
+	"github.com/signalcast/signalcast/pkg/config"
+	"github.com/signalcast/signalcast/pkg/dbtime"
+	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/pkg/telemetry"
 )
 
 // ErrUsage is the error of a command whose arguments are wrong. Main prints the usage for it.
@@ -59,7 +59,7 @@ func (p Program) Main(ctx context.Context, args []string, stdout, stderr io.Writ
 		name, args = args[0], args[1:]
 	}
 	err := p.execute(ctx, name, args, stdout, stderr)
-	var mistakes conf.Mistakes
+	var mistakes config.Mistakes
 	switch {
 	case err == nil:
 		return 0
@@ -106,16 +106,16 @@ type Process interface {
 
 // Serve returns the command that reads the settings C from the environment, builds a process and runs it.
 func Serve[C any, P Process](
-	build func(ctx context.Context, settings C, log io.Writer, clock *chrono.Clock) (P, error),
+	build func(ctx context.Context, settings C, log io.Writer, clock *dbtime.Clock) (P, error),
 ) func(ctx context.Context, stderr io.Writer) error {
 	return func(ctx context.Context, stderr io.Writer) error {
-		settings, err := conf.Load[C]()
+		settings, err := config.Load[C]()
 		if err != nil {
 			return err
 		}
-		log := obs.NewBuffered(stderr)
+		log := telemetry.NewBuffered(stderr)
 		defer func() { _ = log.Close() }()
-		process, err := build(ctx, settings, log, chrono.System())
+		process, err := build(ctx, settings, log, dbtime.System())
 		if err != nil {
 			return err
 		}
@@ -128,8 +128,8 @@ type Reads struct {
 	ReadTime time.Duration `env:"DB_READ_TIMEOUT" envDefault:"300ms"` // time limit of a read, waiting for a connection included
 }
 
-// Check implements conf.Checker.
-func (s *Reads) Check(r *conf.Report) {
+// Check implements config.Checker.
+func (s *Reads) Check(r *config.Report) {
 	if s.ReadTime <= 0 || s.ReadTime > 30*time.Second {
 		r.Fail("DB_READ_TIMEOUT", "must be above 0s and at most 30s")
 	}
@@ -137,13 +137,13 @@ func (s *Reads) Check(r *conf.Report) {
 
 // migrateSettings are the settings of the command migrate.
 type migrateSettings struct {
-	Env      conf.Env    `env:"ENV"`
-	Admin    conf.Secret `env:"MIGRATE_DATABASE_URL"`
-	Password conf.Secret `env:"DB_RW_PASSWORD"`
+	Env      config.Env    `env:"ENV"`
+	Admin    config.Secret `env:"MIGRATE_DATABASE_URL"`
+	Password config.Secret `env:"DB_RW_PASSWORD"`
 }
 
-// Check implements conf.Checker.
-func (s *migrateSettings) Check(r *conf.Report) {
+// Check implements config.Checker.
+func (s *migrateSettings) Check(r *config.Report) {
 	r.DSN("MIGRATE_DATABASE_URL", s.Admin, "postgres", "postgresql")
 	if !s.Password.IsSet() {
 		r.Fail("DB_RW_PASSWORD", "is not set")
@@ -151,7 +151,7 @@ func (s *migrateSettings) Check(r *conf.Report) {
 }
 
 func (p Program) migrate(ctx context.Context, stdout io.Writer) error {
-	settings, err := conf.Load[migrateSettings]()
+	settings, err := config.Load[migrateSettings]()
 	if err != nil {
 		return err
 	}
@@ -165,26 +165,26 @@ func (p Program) migrate(ctx context.Context, stdout io.Writer) error {
 
 // healthSettings are the settings of the command health.
 type healthSettings struct {
-	Env  conf.Env `env:"ENV"`
-	HTTP string   `env:"HTTP_ADDR"` // empty: the default of the program
+	Env  config.Env `env:"ENV"`
+	HTTP string     `env:"HTTP_ADDR"` // empty: the default of the program
 }
 
-// Check implements conf.Checker.
-func (s *healthSettings) Check(r *conf.Report) {
+// Check implements config.Checker.
+func (s *healthSettings) Check(r *config.Report) {
 	if s.HTTP != "" {
 		r.Addr("HTTP_ADDR", s.HTTP)
 	}
 }
 
 func (p Program) health(ctx context.Context) error {
-	settings, err := conf.Load[healthSettings]()
+	settings, err := config.Load[healthSettings]()
 	if err != nil {
 		return err
 	}
 	if settings.HTTP == "" {
 		settings.HTTP = p.HTTPAddr
 	}
-	return web.Probe(ctx, settings.HTTP)
+	return httpx.Probe(ctx, settings.HTTP)
 }
 
 // Version returns the version of the build as the toolchain recorded it, or unknown.

@@ -10,17 +10,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/signalcast/signalcast/pkg/chrono"
-	"github.com/signalcast/signalcast/pkg/conf"
+	"github.com/signalcast/signalcast/pkg/config"
+	"github.com/signalcast/signalcast/pkg/dbtime"
 	"github.com/signalcast/signalcast/pkg/service"
 )
 
 type settings struct {
-	Env  conf.Env `env:"ENV"`
-	Name string   `env:"SERVICE_TEST_NAME"`
+	Env  config.Env `env:"ENV"`
+	Name string     `env:"SERVICE_TEST_NAME"`
 }
 
-func (s *settings) Check(r *conf.Report) {
+func (s *settings) Check(r *config.Report) {
 	if s.Name == "" {
 		r.Fail("SERVICE_TEST_NAME", "is not set")
 	}
@@ -35,7 +35,7 @@ func TestMain(t *testing.T) {
 	defer ready.Close()
 	program := service.Program{
 		Name: "oven", Usage: "       oven bake         bake\n", HTTPAddr: strings.TrimPrefix(ready.URL, "http://"),
-		Serve: service.Serve(func(_ context.Context, s settings, _ io.Writer, _ *chrono.Clock) (process, error) {
+		Serve: service.Serve(func(_ context.Context, s settings, _ io.Writer, _ *dbtime.Clock) (process, error) {
 			if s.Name == "broken" {
 				return process{errors.New("the heating is broken")}, nil
 			}

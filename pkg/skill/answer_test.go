@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // vector is one record in testdata/vectors.json with what every implementation
@@ -18,10 +18,10 @@ type vector struct {
 }
 
 type tally struct {
-	PriceBps   syntax.Bps `json:"priceBps"`
-	Confidence int        `json:"confidence,omitempty"`
-	Calls      int64      `json:"calls"`
-	Wins       int64      `json:"wins"`
+	PriceBps   protocol.Bps `json:"priceBps"`
+	Confidence int          `json:"confidence,omitempty"`
+	Calls      int64        `json:"calls"`
+	Wins       int64        `json:"wins"`
 }
 
 // answerOf returns a report as JSON has it.

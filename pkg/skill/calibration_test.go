@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // naive is the Brier score and its parts straight from the definitions.
@@ -112,7 +112,7 @@ func TestWhoKnowsAndWhoBoasts(t *testing.T) {
 		chance := min(max(price/100+rng.IntN(31)-15, 1), 100)
 		won := rng.IntN(100) < chance
 		for s, says := range map[*Sample]int{knows: chance, boasts: 95, repeats: price / 100} {
-			if err := s.Add(Call{syntax.Bps(price), won, says}); err != nil {
+			if err := s.Add(Call{protocol.Bps(price), won, says}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -3,7 +3,7 @@ package skill
 import (
 	"errors"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // What Add refuses.
@@ -18,7 +18,7 @@ const MaxCalls = 1_000_000
 
 // Call is one decided call.
 type Call struct {
-	Price      syntax.Bps // of the side called, as it was scored: the basis
+	Price      protocol.Bps // of the side called, as it was scored: the basis
 	Won        bool
 	Confidence int // as filed with the call, 1 to 100; 0 where none was given
 }
@@ -26,7 +26,7 @@ type Call struct {
 // Tally is several calls at one price and confidence: a row of "group by price,
 // confidence" over the results.
 type Tally struct {
-	Price      syntax.Bps
+	Price      protocol.Bps
 	Confidence int
 	Calls      int64
 	Wins       int64
@@ -34,8 +34,8 @@ type Tally struct {
 
 // Decided makes a call of a signal; false when nothing was decided (pending or
 // void, contract 4.2.1).
-func Decided(status syntax.SignalStatus, price syntax.Bps, confidence int) (Call, bool) {
-	return Call{price, status == syntax.Won, confidence}, status == syntax.Won || status == syntax.Lost
+func Decided(status protocol.SignalStatus, price protocol.Bps, confidence int) (Call, bool) {
+	return Call{price, status == protocol.Won, confidence}, status == protocol.Won || status == protocol.Lost
 }
 
 func (c Call) tally() Tally {
@@ -60,4 +60,4 @@ func (t Tally) check() error {
 
 // Within keeps a price where both outcomes are possible. A side bought for
 // nothing or for everything counts as bought at 1 or 9999.
-func Within(price syntax.Bps) syntax.Bps { return min(max(price, 1), syntax.MaxBps-1) }
+func Within(price protocol.Bps) protocol.Bps { return min(max(price, 1), protocol.MaxBps-1) }

@@ -75,7 +75,7 @@ var exactlyRounded = map[string]bool{"Sqrt": true, "Floor": true, "Ceil": true}
 type little struct{}
 
 func (little) Import(path string) (*types.Package, error) {
-	if !strings.HasSuffix(path, "/pkg/syntax") {
+	if !strings.HasSuffix(path, "/pkg/protocol") {
 		return nil, errors.New("not needed")
 	}
 	p := types.NewPackage(path, "syntax")

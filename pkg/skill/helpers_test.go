@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // at is n calls at each of the prices.
@@ -33,7 +33,7 @@ func record(t testing.TB, list []odds, won int64) *Sample {
 	for _, o := range list {
 		w := min(won, o.calls)
 		won -= w
-		if err := s.AddTally(Tally{Price: syntax.Bps(o.win), Calls: o.calls, Wins: w}); err != nil {
+		if err := s.AddTally(Tally{Price: protocol.Bps(o.win), Calls: o.calls, Wins: w}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -63,7 +63,7 @@ func play(t testing.TB, rng *rand.Rand, prices []int, truth func(price int) int)
 	t.Helper()
 	s := new(Sample)
 	for _, p := range prices {
-		if err := s.Add(Call{Price: syntax.Bps(p), Won: rng.IntN(10000) < truth(p)}); err != nil {
+		if err := s.Add(Call{Price: protocol.Bps(p), Won: rng.IntN(10000) < truth(p)}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -6,13 +6,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 func someCalls(t *rapid.T) []Call {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Call {
 		return Call{
-			Price:      syntax.Bps(rapid.IntRange(0, 10000).Draw(t, "price")),
+			Price:      protocol.Bps(rapid.IntRange(0, 10000).Draw(t, "price")),
 			Won:        rapid.Bool().Draw(t, "won"),
 			Confidence: rapid.IntRange(0, 100).Draw(t, "confidence"),
 		}
@@ -56,7 +56,7 @@ func TestCountedCallsAreTheSame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		calls := someCalls(t)
 		type key struct {
-			price      syntax.Bps
+			price      protocol.Bps
 			confidence int
 		}
 		rows := map[key]Tally{}
@@ -102,7 +102,7 @@ func TestPropertiesOfAReport(t *testing.T) {
 		// Seen from the other side of every market it is the same record.
 		against := make([]Call, len(calls))
 		for i, c := range calls {
-			against[i] = Call{Price: syntax.MaxBps - c.Price, Won: !c.Won}
+			against[i] = Call{Price: protocol.MaxBps - c.Price, Won: !c.Won}
 		}
 		if m, _ := of(t, against...).Report(); m.LowBps != -r.HighBps || m.HighBps != -r.LowBps || !near(m.Above, r.Below, 1e-9) || m.EdgeBps != -r.EdgeBps {
 			t.Fatalf("%+v\n%+v", r, m)

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // Sample has the counts of a set of calls from which the statistics are computed: calls by price, calls won, and both by
@@ -13,7 +13,7 @@ import (
 type Sample struct {
 	calls, wins int64
 	prices      int64 // sum, bps
-	at          map[syntax.Bps]int64
+	at          map[protocol.Bps]int64
 	stated      [101]statement // by confidence; 0 is not used
 }
 
@@ -39,7 +39,7 @@ func (s *Sample) AddTally(t Tally) error {
 		return nil
 	}
 	if s.at == nil {
-		s.at = map[syntax.Bps]int64{}
+		s.at = map[protocol.Bps]int64{}
 	}
 	price := Within(t.Price)
 	s.calls += t.Calls
@@ -47,7 +47,7 @@ func (s *Sample) AddTally(t Tally) error {
 	s.prices += t.Calls * int64(price)
 	s.at[price] += t.Calls
 	if t.Confidence > 0 {
-		won, lost := int64(syntax.MaxBps-price), int64(price)
+		won, lost := int64(protocol.MaxBps-price), int64(price)
 		s.stated[t.Confidence].add(statement{t.Calls, t.Wins, t.Wins*won*won + (t.Calls-t.Wins)*lost*lost})
 	}
 	return nil
@@ -59,7 +59,7 @@ func (s *Sample) Merge(o *Sample) error {
 		return ErrCount
 	}
 	if s.at == nil {
-		s.at = make(map[syntax.Bps]int64, len(o.at))
+		s.at = make(map[protocol.Bps]int64, len(o.at))
 	}
 	s.calls += o.calls
 	s.wins += o.wins
@@ -86,7 +86,7 @@ func (s *statement) add(o statement) {
 func (s *Sample) odds() []odds {
 	list := make([]odds, 0, len(s.at))
 	for _, price := range slices.Sorted(maps.Keys(s.at)) {
-		list = append(list, odds{float64(price), float64(syntax.MaxBps - price), s.at[price]})
+		list = append(list, odds{float64(price), float64(protocol.MaxBps - price), s.at[price]})
 	}
 	return list
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 func TestWhatIsRefusedLeavesNoTrace(t *testing.T) {
@@ -44,8 +44,8 @@ func TestWhatIsRefusedLeavesNoTrace(t *testing.T) {
 
 func TestOnlyDecidedCallsCount(t *testing.T) {
 	t.Parallel()
-	for status, want := range map[syntax.SignalStatus]bool{syntax.Won: true, syntax.Lost: true, syntax.Void: false, syntax.Pending: false} {
-		if c, ok := Decided(status, 3100, 70); ok != want || ok && c != (Call{3100, status == syntax.Won, 70}) {
+	for status, want := range map[protocol.SignalStatus]bool{protocol.Won: true, protocol.Lost: true, protocol.Void: false, protocol.Pending: false} {
+		if c, ok := Decided(status, 3100, 70); ok != want || ok && c != (Call{3100, status == protocol.Won, 70}) {
 			t.Errorf("%s: %+v, %v", status, c, ok)
 		}
 	}

@@ -6,12 +6,12 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
 // each is one call at each of the prices, the first of them won.
-func each(won int, prices ...syntax.Bps) (calls []tally) {
+func each(won int, prices ...protocol.Bps) (calls []tally) {
 	for i, p := range prices {
 		t := tally{PriceBps: p, Calls: 1}
 		if i < won {
@@ -27,7 +27,7 @@ func each(won int, prices ...syntax.Bps) (calls []tally) {
 func drawn(seed uint64, prices int, calls int64, from, to int) (all []tally) {
 	rng := rand.New(rand.NewPCG(seed, seed))
 	for range prices {
-		t := tally{PriceBps: syntax.Bps(from + rng.IntN(to-from+1)), Calls: calls}
+		t := tally{PriceBps: protocol.Bps(from + rng.IntN(to-from+1)), Calls: calls}
 		if rng.IntN(3) > 0 {
 			t.Confidence = min(max(int(t.PriceBps)/100+rng.IntN(21)-5, 1), 100)
 		}

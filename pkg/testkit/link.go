@@ -9,15 +9,15 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/test/bufconn"
 
-	"github.com/signalcast/signalcast/pkg/link"
+	"github.com/signalcast/signalcast/pkg/grpcx"
 )
 
 // Link serves what register adds over an in-memory connection with all the rules
-// of pkg/link and returns the caller's end. Both close with the test.
+// of pkg/grpcx and returns the caller's end. Both close with the test.
 func Link(t testing.TB, register func(grpc.ServiceRegistrar), options ...grpc.ServerOption) *grpc.ClientConn {
 	t.Helper()
 	const secret = "testkit-link-secret-of-32-letters"
-	server, err := link.NewServer(link.ServerConfig{Secret: secret, Options: options})
+	server, err := grpcx.NewServer(grpcx.ServerConfig{Secret: secret, Options: options})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func Link(t testing.TB, register func(grpc.ServiceRegistrar), options ...grpc.Se
 	listener := bufconn.Listen(1 << 20)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
-	conn, err := link.Dial(link.DialConfig{
+	conn, err := grpcx.Dial(grpcx.DialConfig{
 		Addr: "passthrough:///memory", Secret: secret, Timeout: 10 * time.Second,
 		Options: []grpc.DialOption{grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
 			return listener.DialContext(ctx)

@@ -5,13 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/chrono"
+	"github.com/signalcast/signalcast/pkg/dbtime"
 )
 
 // Machine is a machine whose clock can be set while the time passes as it does: its
 // Now is that of a service which runs there.
 type Machine struct {
-	*chrono.Clock
+	*dbtime.Clock
 	trick func(*Machine)
 
 	mu     sync.Mutex
@@ -23,7 +23,7 @@ type Machine struct {
 func NewMachine(at time.Time) *Machine {
 	// In summer, somewhere.
 	m := &Machine{wall: at.In(time.FixedZone("summer", 2*60*60)), trick: func(*Machine) {}}
-	m.Clock = chrono.New(func() time.Time {
+	m.Clock = dbtime.New(func() time.Time {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		return m.wall

@@ -12,8 +12,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/signalcast/signalcast/pkg/kv"
 	"github.com/signalcast/signalcast/pkg/localdb"
+	"github.com/signalcast/signalcast/pkg/redisx"
 )
 
 // databases is how many tests of one process can hold a Redis database at once.
@@ -49,13 +49,13 @@ const patience = 5 * time.Second
 
 // KV opens a patient client on a Redis database; it closes with the test. Tests
 // of outages give the time after which the client is to give up.
-func KV(t testing.TB, url string, giveUp ...time.Duration) *kv.Client {
+func KV(t testing.TB, url string, giveUp ...time.Duration) *redisx.Client {
 	t.Helper()
-	cfg := kv.Config{URL: url, Timeout: patience}
+	cfg := redisx.Config{URL: url, Timeout: patience}
 	if len(giveUp) > 0 {
 		cfg.Timeout = giveUp[0]
 	}
-	client, err := kv.Open(cfg)
+	client, err := redisx.Open(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

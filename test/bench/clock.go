@@ -19,7 +19,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/signalcast/signalcast/pkg/link"
+	"github.com/signalcast/signalcast/pkg/grpcx"
 	"github.com/signalcast/signalcast/pkg/localdb"
 	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
@@ -62,7 +62,7 @@ var (
 // microseconds.
 func (b *bench) clockBuild() float64 {
 	tests := filepath.Join(b.dir, "clock-edge.test")
-	const tested = "github.com/signalcast/signalcast/services/clock/internal/edge"
+	const tested = "github.com/signalcast/signalcast/services/clock/internal/httpapi"
 	output(exec.CommandContext(b.ctx, "go", "test", "-c", "-o", tests, tested))
 	anchors := b.buildAnchors("clock", "so the build is measured without a limit")
 	var ours, bare []float64
@@ -177,7 +177,7 @@ func (l *marketLedger) Publish(context.Context, *feedv1.PublishRequest) (*feedv1
 
 // serveMarkets serves a marketLedger until the end of the scope and returns its address.
 func (b *bench) serveMarkets() string {
-	s := must(link.NewServer(link.ServerConfig{
+	s := must(grpcx.NewServer(grpcx.ServerConfig{
 		Secret: hopSecret, Log: silent(), Options: []grpc.ServerOption{grpc.MaxSendMsgSize(64 << 20)},
 	}))
 	ledger := &marketLedger{answer: &marketv1.ListAirableResponse{Markets: airableMarkets(clockMarkets)}}

@@ -18,8 +18,8 @@ import (
 	"github.com/google/uuid"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/signalcast/signalcast/pkg/link"
-	"github.com/signalcast/signalcast/pkg/obs"
+	"github.com/signalcast/signalcast/pkg/grpcx"
+	"github.com/signalcast/signalcast/pkg/telemetry"
 	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
 	"github.com/signalcast/signalcast/test/system/stack"
 )
@@ -101,7 +101,7 @@ func (b *bench) fanRound(s *system, name, anchors, publish string) (found fanFou
 func (s *system) servePublisher() string {
 	env := s.Environment(s.b, "api")
 	options := untraced(s.b.ctx).DialOptions()
-	cc := must(link.Dial(link.DialConfig{Addr: env["GRPC_ADDR"], Secret: env["LINK_SECRET"], Options: options}))
+	cc := must(grpcx.Dial(grpcx.DialConfig{Addr: env["GRPC_ADDR"], Secret: env["LINK_SECRET"], Options: options}))
 	feed := feedv1.NewFeedServiceClient(cc)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := publishFact(r.Context(), feed, r.Body); err != nil {
@@ -123,7 +123,7 @@ func publishFact(ctx context.Context, feed feedv1.FeedServiceClient, body io.Rea
 		return err
 	}
 	id := uuid.Must(uuid.NewV7()).String()
-	ctx, cancel := context.WithTimeout(obs.WithRequestID(ctx, id), 5*time.Second)
+	ctx, cancel := context.WithTimeout(telemetry.WithRequestID(ctx, id), 5*time.Second)
 	defer cancel()
 	_, err = feed.Publish(ctx, &feedv1.PublishRequest{Facts: []*feedv1.Fact{{
 		Id: id, Type: "operator.live", At: timestamppb.Now(), Handle: "bench", Data: strings.TrimSpace(string(data)),

@@ -18,8 +18,8 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
-	"github.com/signalcast/signalcast/pkg/link"
-	"github.com/signalcast/signalcast/pkg/obs"
+	"github.com/signalcast/signalcast/pkg/grpcx"
+	"github.com/signalcast/signalcast/pkg/telemetry"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/test/system/stack"
@@ -105,15 +105,15 @@ func hopServer(ctx context.Context, args []string) {
 		check(s.Serve(l))
 		return
 	}
-	s := must(link.NewServer(link.ServerConfig{Secret: hopSecret, Log: silent(), Options: untraced(ctx).ServerOptions()}))
+	s := must(grpcx.NewServer(grpcx.ServerConfig{Secret: hopSecret, Log: silent(), Options: untraced(ctx).ServerOptions()}))
 	signalv1.RegisterSignalServiceServer(s, instantLedger{})
 	context.AfterFunc(ctx, s.Stop)
 	check(s.Serve(l))
 }
 
 // untraced returns the tracing of a service without a collector, which most installations have.
-func untraced(ctx context.Context) *obs.Tracing {
-	return must(obs.NewTracing(ctx, obs.TraceConfig{}, "bench", "", silent()))
+func untraced(ctx context.Context) *telemetry.Tracing {
+	return must(telemetry.NewTracing(ctx, telemetry.TraceConfig{}, "bench", "", silent()))
 }
 
 func silent() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
@@ -160,11 +160,11 @@ func hopCall(ctx context.Context, kind, addr string) func(context.Context) error
 			return cc.Invoke(ctx, "/bench.Echo/Echo", wrapperspb.Bytes(payload), new(wrapperspb.BytesValue))
 		}
 	}
-	cc := must(link.Dial(link.DialConfig{Addr: addr, Secret: hopSecret, Options: untraced(ctx).DialOptions()}))
+	cc := must(grpcx.Dial(grpcx.DialConfig{Addr: addr, Secret: hopSecret, Options: untraced(ctx).DialOptions()}))
 	ledger := signalv1.NewSignalServiceClient(cc)
 	take, hash := "the order book leans early", make([]byte, 32)
 	return func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(obs.WithRequestID(ctx, "01990000-0000-7000-8000-000000000000"), 2*time.Second)
+		ctx, cancel := context.WithTimeout(telemetry.WithRequestID(ctx, "01990000-0000-7000-8000-000000000000"), 2*time.Second)
 		defer cancel()
 		_, err := ledger.File(ctx, &signalv1.FileRequest{
 			Caller: &operatorv1.Caller{Credential: &operatorv1.Caller_KeyHash{KeyHash: hash}},

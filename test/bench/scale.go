@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
@@ -51,7 +51,7 @@ var scalePages = []scalePage{
 	{"feed, out of the cache", true, func(l *ledger, k int) string { return l.Hub + "/api/signals/feed?type=recent" }},
 	{"feed, deep page", false, func(l *ledger, k int) string {
 		at := l.filled.Add(-10*24*time.Hour - time.Duration(pick(k, l.size/2))*(1000*24*time.Hour/time.Duration(l.size)))
-		cursor := syntax.NewCursor("00000000-0000-0000-0000-000000000000", syntax.TimeKey(at))
+		cursor := protocol.NewCursor("00000000-0000-0000-0000-000000000000", protocol.TimeKey(at))
 		return l.API + "/api/v1/signals?limit=50&cursor=" + cursor.Encode()
 	}},
 	{"market's ledger", false, func(l *ledger, k int) string {

@@ -56,14 +56,14 @@ func badImport(f file, at place, imp string) []string {
 }
 
 // badAudience returns the violation of an import by a package of one audience of the hub (a package below its edge), which may
-// import neither the edge nor the package of another audience; empty if there is none.
+// import neither the router nor the package of another audience; empty if there is none.
 func badAudience(f file, imp string) string {
 	at, inside := strings.CutPrefix(f.dir(), hubEdge+"/")
 	to, toEdge := strings.CutPrefix(imp, prefix+hubEdge)
 	if !inside || !toEdge || f.isTest() || slices.Contains(sharedByAudiences, strings.TrimPrefix(to, "/")) {
 		return ""
 	}
-	return fmt.Sprintf("%s imports neither the edge nor another audience", at)
+	return fmt.Sprintf("%s imports neither the router nor another audience", at)
 }
 
 // badExternal returns the rules that an import from outside the repository violates: who may import protobuf and pgx, and that a
@@ -76,7 +76,7 @@ func badExternal(at place, imp string) []string {
 	}
 	inService := at.layer != outside
 	if inService && at.module != hubModule && below(imp, protobuf) && !below(imp, notProtobuf) && !seesProtobuf[at.name] {
-		bad = append(bad, "only rpc, upstream and the hub use generated messages")
+		bad = append(bad, "only grpcapi, upstream and the hub use generated messages")
 	}
 	if strings.HasPrefix(imp, "github.com/jackc/") {
 		switch {
@@ -95,7 +95,7 @@ func badPkg(f file, at, to place) string {
 		return ""
 	case to.module != "pkg":
 		return "pkg imports nothing above it"
-	case to.name == at.name, to.name == "fault", slices.Contains(pkgMay[at.name], to.name):
+	case to.name == at.name, to.name == "apperr", slices.Contains(pkgMay[at.name], to.name):
 		return ""
 	case f.isTest() && to.name == "testkit":
 		return ""
@@ -104,7 +104,7 @@ func badPkg(f file, at, to place) string {
 }
 
 // badService returns the violation of an import within a service, in which imports have one direction:
-// main → app → adapters → subjects → pkg/syntax, pkg/fault. It returns "" if there is none.
+// main → app → adapters → subjects → pkg/protocol, pkg/apperr. It returns "" if there is none.
 func badService(at, to place) string {
 	if to.service == at.service {
 		return badSibling(at, to)
@@ -116,7 +116,7 @@ func badService(at, to place) string {
 	case subject:
 		allowed := slices.Contains(subjectPkg, to.name) || slices.Contains(subjectMay[at.name], to.name)
 		if !allowed && !(at.module == hubModule && to.name == "ledgerclient") {
-			return fmt.Sprintf("a subject imports pkg/syntax and pkg/fault, not pkg/%s", to.name)
+			return fmt.Sprintf("a subject imports pkg/protocol and pkg/apperr, not pkg/%s", to.name)
 		}
 	case adapter:
 		if !slices.Contains(everywhere, to.name) && !slices.Contains(adapters[at.name], to.name) {

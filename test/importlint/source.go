@@ -74,7 +74,7 @@ func lintSource(f file) []violation {
 		switch n := n.(type) {
 		case *ast.Field:
 			if tags && n.Tag != nil && strings.Contains(n.Tag.Value, `json:"`) {
-				found = append(found, violation{f.path, f.line(n.Pos()), "json", "only edge types carry JSON tags"})
+				found = append(found, violation{f.path, f.line(n.Pos()), "json", "only HTTP types carry JSON tags"})
 			}
 		case *ast.SelectorExpr:
 			if x, ok := n.X.(*ast.Ident); now && ok && x.Name == clock && readsTime[n.Sel.Name] {

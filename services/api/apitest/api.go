@@ -14,8 +14,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/grpc"
 
-	"github.com/signalcast/signalcast/pkg/conf"
-	"github.com/signalcast/signalcast/pkg/link"
+	"github.com/signalcast/signalcast/pkg/config"
+	"github.com/signalcast/signalcast/pkg/grpcx"
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/internal/app"
@@ -71,14 +71,14 @@ func Start(t testing.TB, now func() time.Time, more ...pg.Schema) *API {
 		"POLYMARKET_GAMMA_URL": venue.URL, "POLYMARKET_CLOB_URL": venue.URL, "VENUE_RPS": "10000", "QUOTE_MAX_AGE": "15m",
 		"QUOTE_CONFIRM_AFTER": "off",
 	}
-	cfg, err := conf.LoadFrom[app.Config](environ)
+	cfg, err := config.LoadFrom[app.Config](environ)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Mask = conf.NewSecret(Mask)
+	cfg.Mask = config.NewSecret(Mask)
 	a.Proxy.answer = a.answer
 	a.direct = sync.OnceValue(func() *grpc.ClientConn {
-		return testkit.Link(t, func(r grpc.ServiceRegistrar) { a.app.Register(r.(*link.Server)) })
+		return testkit.Link(t, func(r grpc.ServiceRegistrar) { a.app.Register(r.(*grpcx.Server)) })
 	})
 	if a.app, err = app.New(context.WithoutCancel(t.Context()), cfg, io.Discard, now); err != nil {
 		t.Fatal(err)
@@ -102,12 +102,12 @@ func (a *API) venue(w http.ResponseWriter, r *http.Request) {
 // FailVenue makes the primary venue answer every further request with 503.
 func (a *API) FailVenue() { a.venueFails.Store(true) }
 
-// Conn returns a new in-memory connection to the api with the rules of package link. Its calls pass the Proxy. The
+// Conn returns a new in-memory connection to the api with the rules of package grpcx. Its calls pass the Proxy. The
 // functions in more add services of the test to it, for example those of the clock. It closes with the test.
 func (a *API) Conn(more ...func(grpc.ServiceRegistrar)) *grpc.ClientConn {
 	a.t.Helper()
 	return testkit.Link(a.t, func(r grpc.ServiceRegistrar) {
-		a.app.Register(r.(*link.Server))
+		a.app.Register(r.(*grpcx.Server))
 		for _, register := range more {
 			register(r)
 		}
@@ -118,7 +118,7 @@ func (a *API) Conn(more ...func(grpc.ServiceRegistrar)) *grpc.ClientConn {
 // It is for tests of a whole hub, which dials the address in its settings.
 func (a *API) Serve(addr string) string {
 	a.t.Helper()
-	server, err := link.NewServer(link.ServerConfig{Secret: Link, Options: a.options()})
+	server, err := grpcx.NewServer(grpcx.ServerConfig{Secret: Link, Options: a.options()})
 	if err != nil {
 		a.t.Fatal(err)
 	}

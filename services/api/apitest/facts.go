@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
-	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 )
 
@@ -41,7 +41,7 @@ func (a *API) AddOperator(handle string) *operatorv1.Operator {
 	a.t.Helper()
 	o := &operatorv1.Operator{
 		Id: a.id(), Issuer: "https://issuer.example", ProviderId: "did:idp:" + handle, Handle: handle,
-		PublicId: string(syntax.NewPublicID(Mask, "did:idp:"+handle)), DisplayName: strings.ToUpper(handle),
+		PublicId: string(protocol.NewPublicID(Mask, "did:idp:"+handle)), DisplayName: strings.ToUpper(handle),
 		OperatorType: "human", Tier: "independent",
 	}
 	a.Exec(`WITH u AS (
@@ -84,28 +84,28 @@ type Market struct {
 // AddMarket stores a market with its newest price. The prefix of its id selects the provider.
 func (a *API) AddMarket(m Market) {
 	a.t.Helper()
-	provider := syntax.MarketID(m.ID).Provider()
+	provider := protocol.MarketID(m.ID).Provider()
 	figure := func(f float64) *float64 {
-		if provider == syntax.Manual {
+		if provider == protocol.Manual {
 			return &f
 		}
-		return web.OrNull(f)
+		return httpx.OrNull(f)
 	}
 	read, created := cmp.Or(m.Read, a.now()), cmp.Or(m.Created, a.now())
 	fetched, prior, creator := &read, (*int)(nil), (*string)(nil)
-	if provider == syntax.Manual {
+	if provider == protocol.Manual {
 		admin := "admin"
-		fetched, prior, creator = nil, web.OrNull(m.Yes), &admin
+		fetched, prior, creator = nil, httpx.OrNull(m.Yes), &admin
 	}
 	a.Exec(`INSERT INTO markets (market_id, provider, title, description, status, end_date, lane, category, slug,
 			event_key, clob_token_id, resolves_by, resolution_source, initial_yes_bps, created_by, fetched_at, created_at, updated_at,
 			url)
 		VALUES ($1, $2, $3, $4, $5, $6, coalesce($7, 'OTHER'), $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
-		m.ID, string(provider), m.Title, m.Description, cmp.Or(m.Status, "open"), web.OrNull(m.End), web.OrNull(m.Lane), m.Category,
-		m.Slug, m.EventKey, m.Token, web.OrNull(m.ResolvesBy), web.OrNull(m.Source), prior, creator, fetched, created, read, m.URL)
+		m.ID, string(provider), m.Title, m.Description, cmp.Or(m.Status, "open"), httpx.OrNull(m.End), httpx.OrNull(m.Lane), m.Category,
+		m.Slug, m.EventKey, m.Token, httpx.OrNull(m.ResolvesBy), httpx.OrNull(m.Source), prior, creator, fetched, created, read, m.URL)
 	a.Exec(`INSERT INTO market_quotes (market_id, yes_bps, at, volume, volume_usd, volume24h, liquidity)
 		VALUES ($1, $2, $3, $4, $4, $5, $6)`,
-		m.ID, web.OrNull(m.Yes), read, figure(m.Volume), figure(m.Volume24h), figure(m.Liquidity))
+		m.ID, httpx.OrNull(m.Yes), read, figure(m.Volume), figure(m.Volume24h), figure(m.Liquidity))
 	if m.Yes != 0 {
 		a.Exec(`INSERT INTO market_prices (market_id, at, yes_bps) VALUES ($1, $2, $3)`, m.ID, read, m.Yes)
 	}

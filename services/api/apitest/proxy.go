@@ -13,11 +13,11 @@ import (
 
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
 // ErrDB is the fault that the api returns while its database is unavailable.
-var ErrDB = fault.New(fault.Unavailable, "db_unavailable", "").With("retryAfterMs", 1000)
+var ErrDB = apperr.New(apperr.Unavailable, "db_unavailable", "").With("retryAfterMs", 1000)
 
 // Proxy records the calls that a test sends to the api, and lets the test fail, delay or change them. Its methods take the last
 // part of a method's name, for example "GetSignal". Count also takes it with the service: "FeedReadService/ListEvents". Each call

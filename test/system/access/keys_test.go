@@ -18,7 +18,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/signalcast/signalcast/pkg/kv"
+	"github.com/signalcast/signalcast/pkg/redisx"
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
@@ -254,9 +254,9 @@ func (h *keySearch) searchRedis(t *testing.T, s *stack.Stack) {
 	}
 }
 
-func openRedis(t *testing.T, s *stack.Stack) *kv.Client {
+func openRedis(t *testing.T, s *stack.Stack) *redisx.Client {
 	t.Helper()
-	db, err := kv.Open(kv.Config{URL: s.RedisURL, Timeout: 5 * time.Second})
+	db, err := redisx.Open(redisx.Config{URL: s.RedisURL, Timeout: 5 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

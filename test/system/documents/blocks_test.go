@@ -294,7 +294,7 @@ func checkDelivery(b block) error {
 		return fmt.Errorf("%d values of JSON: %v", len(all), err)
 	}
 	var source strings.Builder
-	files, err := filepath.Glob(filepath.Join(repo, "services/api/internal/hook/*.go"))
+	files, err := filepath.Glob(filepath.Join(repo, "services/api/internal/delivery/*.go"))
 	if err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func TestSettingsOfThePage(t *testing.T) {
 	for _, service := range openapi.Hosts {
 		known.settingsOf(t, service, "services/"+service+"/internal")
 	}
-	for _, shared := range []string{"pkg/web", "pkg/obs", "pkg/service"} {
+	for _, shared := range []string{"pkg/httpx", "pkg/telemetry", "pkg/service"} {
 		known.settingsOf(t, "every", shared)
 	}
 	raw, err := os.ReadFile(filepath.Join(repo, "docs/operations.md"))

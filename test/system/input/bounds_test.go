@@ -14,7 +14,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/test/system/openapi"
 	"github.com/signalcast/signalcast/test/system/stack"
 )
@@ -189,7 +189,7 @@ func (w *bodyWriter) special() map[string]map[string]any {
 	site := "https://" + id + ".example/"
 	station := map[string]any{
 		"url": site + "home", "tapesUrl": site + "tapes", "operatorsUrl": site + "operators",
-		"lanes": texts(syntax.Lanes[:]), "providers": texts(syntax.Providers[:]),
+		"lanes": texts(protocol.Lanes[:]), "providers": texts(protocol.Providers[:]),
 	}
 	newStation := maps.Clone(station)
 	newStation["stationId"] = id

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/chrono"
+	"github.com/signalcast/signalcast/pkg/dbtime"
 )
 
 // Doer sends requests, again where that is safe. It follows no redirect, so that no
@@ -30,7 +30,7 @@ const (
 // NewDoer gives one; wait may be nil, and is then real time.
 func NewDoer(wait func(context.Context, time.Duration) error) *Doer {
 	if wait == nil {
-		wait = chrono.Sleep
+		wait = dbtime.Sleep
 	}
 	return &Doer{wait: wait, client: http.Client{
 		Timeout:       perTry,

@@ -9,7 +9,7 @@ import (
 
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/settings"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/verbs"
-	"github.com/signalcast/signalcast/pkg/chrono"
+	"github.com/signalcast/signalcast/pkg/dbtime"
 )
 
 // Command is `signalcast conform`.
@@ -49,7 +49,7 @@ func (c *Command) Run(ctx context.Context, s *verbs.Streams) error {
 	}
 	wait := s.Wait
 	if wait == nil {
-		wait = chrono.Sleep
+		wait = dbtime.Sleep
 	}
 	tell := func(pause time.Duration, because string) {
 		if s.Err != nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // What the protocol's ids look like.
@@ -22,20 +22,20 @@ var (
 // eventTypes are the words for what happens to a call.
 var eventTypes = []string{"take", "reaffirm", "confidence", "note", "share", "resolved"}
 
-func isMarketID(s string) bool { _, err := syntax.ParseMarketID(s); return err == nil }
+func isMarketID(s string) bool { _, err := protocol.ParseMarketID(s); return err == nil }
 
-func isLane(s string) bool { _, ok := syntax.ParseLane(s); return ok }
+func isLane(s string) bool { _, ok := protocol.ParseLane(s); return ok }
 
 // among reports whether a number is null or from low to high.
 func among(n *int, low, high int) bool { return n == nil || *n >= low && *n <= high }
 
 func (h *head) check(now time.Time, d *differences) {
-	handle, err := syntax.ParseHandle(h.Handle)
+	handle, err := protocol.ParseHandle(h.Handle)
 	d.that(err == nil && string(handle) == h.Handle, "handle", h.Handle, "a handle")
 	d.that(publicIDForm.MatchString(h.OperatorID), "operatorPublicId", h.OperatorID, "op_ and 16 hex digits")
-	_, ok := syntax.ParseOperatorType(h.OperatorType)
+	_, ok := protocol.ParseOperatorType(h.OperatorType)
 	d.that(ok, "operatorType", h.OperatorType, "human, ai_agent or system_bot")
-	_, ok = syntax.ParseTier(h.Tier)
+	_, ok = protocol.ParseTier(h.Tier)
 	d.that(ok, "tier", h.Tier, "independent, house or automated")
 	d.that(!h.AsOf.After(now.Add(mostAhead)), "asOf", stamp(&h.AsOf), "not in the future")
 	checkTolerances(h.Tolerances, d)

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/skill"
-	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/proto/openapi"
 )
 
@@ -74,7 +74,7 @@ func (t *totals) add(c *call) error {
 	if c.Confidence != nil {
 		confidence = *c.Confidence
 	}
-	return t.sample.Add(skill.Call{Price: syntax.Bps(c.Basis), Won: c.Status == "won", Confidence: confidence})
+	return t.sample.Add(skill.Call{Price: protocol.Bps(c.Basis), Won: c.Status == "won", Confidence: confidence})
 }
 
 // close works out what is known at the end alone (contract 4.2.4).

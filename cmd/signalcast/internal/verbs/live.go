@@ -8,7 +8,7 @@ import (
 
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/settings"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/show"
-	"github.com/signalcast/signalcast/pkg/chrono"
+	"github.com/signalcast/signalcast/pkg/dbtime"
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
@@ -86,7 +86,7 @@ func (l *liveOn) Run(ctx context.Context, s *Streams) error {
 	}
 	wait := s.Wait
 	if wait == nil {
-		wait = chrono.Sleep
+		wait = dbtime.Sleep
 	}
 	for n := 1; ; n++ {
 		every, err := l.beat(ctx, at)

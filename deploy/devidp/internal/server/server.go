@@ -13,14 +13,14 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/deploy/devidp/internal/person"
-	"github.com/signalcast/signalcast/pkg/conf"
+	"github.com/signalcast/signalcast/pkg/config"
+	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/run"
-	"github.com/signalcast/signalcast/pkg/web"
 )
 
 // Config is the configuration of the issuer.
 type Config struct {
-	Env      conf.Env         `env:"ENV"`
+	Env      config.Env       `env:"ENV"`
 	Addr     string           `env:"HTTP_ADDR" envDefault:"127.0.0.1:8091"`
 	StateDir string           `env:"IDP_STATE_DIR"` // keys and users
 	Issuer   string           `env:"PUBLIC_URL"`    // empty: the address it listens on
@@ -35,8 +35,8 @@ type Config struct {
 	OIDCSecret  string `env:"OIDC_CLIENT_SECRET"`
 }
 
-// Check implements conf.Checker.
-func (c *Config) Check(r *conf.Report) {
+// Check implements config.Checker.
+func (c *Config) Check(r *config.Report) {
 	if c.Env.SecureCookies() {
 		r.Fail("ENV", "is not development or test: this issuer signs in anybody and runs nowhere else")
 	}
@@ -72,8 +72,8 @@ func Run(ctx context.Context, c Config, out io.Writer) error {
 	}
 	e := &issuer{Config: c, people: people, keys: keys}
 	log := slog.New(slog.DiscardHandler)
-	limits := web.Limits{ReadHeader: 5 * time.Second, Read: 15 * time.Second, Write: 15 * time.Second, Idle: 2 * time.Minute}
-	server := web.NewServer(c.Addr, e.handler(), limits, log)
+	limits := httpx.Limits{ReadHeader: 5 * time.Second, Read: 15 * time.Second, Write: 15 * time.Second, Idle: 2 * time.Minute}
+	server := httpx.NewServer(c.Addr, e.handler(), limits, log)
 	part := run.Of("http", server)
 	part.Start = func(ctx context.Context) error {
 		err := server.Start(ctx)

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/deploy/devidp/internal/server"
-	"github.com/signalcast/signalcast/pkg/conf"
-	"github.com/signalcast/signalcast/pkg/idp"
+	"github.com/signalcast/signalcast/pkg/config"
+	"github.com/signalcast/signalcast/pkg/oidc"
 )
 
 type lines struct {
@@ -102,8 +102,8 @@ func (i *issuer) mint(body string) (token, sub, identity string) {
 
 // verifier is our own verification, once by discovery and once with the
 // Privy form of the addresses.
-func (i *issuer) verifier() *idp.Verifier {
-	return idp.NewVerifier(idp.Config{Providers: []idp.Provider{
+func (i *issuer) verifier() *oidc.Verifier {
+	return oidc.NewVerifier(oidc.Config{Providers: []oidc.Provider{
 		{Name: "dev", Issuer: i.url, Audience: "signalcast-dev", Algs: []string{"ES256"}},
 		{Name: "privy", Issuer: "privy.io", Audience: "signalcast-dev", Algs: []string{"ES256"}, JWKSURL: i.url + "/dev/idp/v1/apps/signalcast-dev/jwks.json"},
 	}}, time.Now)
@@ -119,7 +119,7 @@ func TestTokensOfBothProfilesVerify(t *testing.T) {
 		if err != nil || s.Subject != sub || sub != "did:idp:alice" || s.Provider != name || s.Username != "alice" || s.Name != "Alice Quill" || s.SessionID == "" {
 			t.Errorf("%s: %+v %v", profile, s, err)
 		}
-		if _, err := v.Verify(t.Context(), identity); !errors.Is(err, idp.ErrUnauthenticated) {
+		if _, err := v.Verify(t.Context(), identity); !errors.Is(err, oidc.ErrUnauthenticated) {
 			t.Errorf("%s: identity token as credential: %v", profile, err)
 		}
 	}
@@ -213,7 +213,7 @@ func TestRotation(t *testing.T) {
 	if status, v := i.send("POST", "/rotate", `{"drop":true}`); status != 200 || v["keys"] != 1.0 {
 		t.Errorf("%d %v", status, v)
 	}
-	if _, err := i.verifier().Verify(t.Context(), token); !errors.Is(err, idp.ErrUnauthenticated) {
+	if _, err := i.verifier().Verify(t.Context(), token); !errors.Is(err, oidc.ErrUnauthenticated) {
 		t.Errorf("a token of a dropped key: %v", err)
 	}
 	fresh, _, _ := i.mint(`{"user":"alice"}`)
@@ -345,7 +345,7 @@ func TestGuards(t *testing.T) {
 		for k, v := range change {
 			env[k] = v
 		}
-		_, err := conf.LoadFrom[server.Config](env)
+		_, err := config.LoadFrom[server.Config](env)
 		return err
 	}
 	for _, ok := range []map[string]string{nil, {"ENV": "development"}, {"RETURN_TO": ""}, {"PUBLIC_URL": "http://x/dev/idp"}} {

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/conf"
-	"github.com/signalcast/signalcast/pkg/idp"
+	"github.com/signalcast/signalcast/pkg/config"
+	"github.com/signalcast/signalcast/pkg/oidc"
 )
 
 // TestWalletsAreVouchedFor: what the issuer has linked is what the services hear,
@@ -17,17 +17,17 @@ func TestWalletsAreVouchedFor(t *testing.T) {
 	i := start(t, t.TempDir(), "")
 	const wallet = "0x52908400098527886E0F7030069857D2E4169EE7"
 	for profile, issuer := range map[string]string{"oidc": i.url, "privy": "privy.io"} {
-		row := idp.Provider{
+		row := oidc.Provider{
 			Name: profile, Issuer: issuer, Audience: "signalcast-dev", Algs: []string{"ES256"}, JWKSURL: i.url + "/jwks.json",
-			WalletsFrom: idp.WalletsIdentityToken, UsersAPI: i.url + "/dev/idp", UsersSecret: conf.NewSecret("pw"),
+			WalletsFrom: oidc.WalletsIdentityToken, UsersAPI: i.url + "/dev/idp", UsersSecret: config.NewSecret("pw"),
 		}
 		wrong := row
-		wrong.UsersSecret = conf.NewSecret("guess")
+		wrong.UsersSecret = config.NewSecret("guess")
 		quiet := row
 		quiet.UsersAPI = ""
-		ask := func(row idp.Provider, subject, token string) (bool, error) {
-			v := idp.NewVerifier(idp.Config{Providers: []idp.Provider{row}}, time.Now)
-			return v.Linked(t.Context(), issuer, subject, token, func(w idp.Wallet) bool {
+		ask := func(row oidc.Provider, subject, token string) (bool, error) {
+			v := oidc.NewVerifier(oidc.Config{Providers: []oidc.Provider{row}}, time.Now)
+			return v.Linked(t.Context(), issuer, subject, token, func(w oidc.Wallet) bool {
 				return w.Chain == "ethereum" && strings.EqualFold(w.Address, wallet)
 			})
 		}
@@ -35,7 +35,7 @@ func TestWalletsAreVouchedFor(t *testing.T) {
 		_, _, old := i.mint(`{"user":"alice","age":301,"profile":"` + profile + `"}`)
 		_, bob, bobs := i.mint(`{"user":"bob","profile":"` + profile + `"}`)
 		for name, c := range map[string]struct {
-			row            idp.Provider
+			row            oidc.Provider
 			subject, token string
 			linked         bool
 			err            error
@@ -45,9 +45,9 @@ func TestWalletsAreVouchedFor(t *testing.T) {
 			"old, but linked":          {row, alice, old, true, nil},
 			"by the users interface":   {row, alice, "", true, nil},
 			"somebody else's wallet":   {row, bob, bobs, false, nil},
-			"somebody else's token":    {row, bob, token, false, idp.ErrUnauthenticated},
+			"somebody else's token":    {row, bob, token, false, oidc.ErrUnauthenticated},
 			"nobody":                   {row, "did:idp:nobody", "", false, nil},
-			"the wrong password":       {wrong, alice, "", false, idp.ErrUnavailable},
+			"the wrong password":       {wrong, alice, "", false, oidc.ErrUnavailable},
 			"nothing can be asked":     {quiet, alice, "", false, nil},
 			"no password, fresh token": {wrong, alice, token, true, nil},
 		} {
@@ -61,8 +61,8 @@ func TestWalletsAreVouchedFor(t *testing.T) {
 		t.Fatal(status, v)
 	}
 	_, _, token := i.mint(`{"user":"zoe","profile":"privy"}`)
-	who, err := idp.NewVerifier(idp.Config{Providers: []idp.Provider{{
-		Name: "p", Issuer: "privy.io", Audience: "signalcast-dev", Algs: []string{"ES256"}, JWKSURL: i.url + "/jwks.json", WalletsFrom: idp.WalletsIdentityToken,
+	who, err := oidc.NewVerifier(oidc.Config{Providers: []oidc.Provider{{
+		Name: "p", Issuer: "privy.io", Audience: "signalcast-dev", Algs: []string{"ES256"}, JWKSURL: i.url + "/jwks.json", WalletsFrom: oidc.WalletsIdentityToken,
 	}}}, time.Now).Beside(t.Context(), "privy.io", sub, token)
 	if err != nil || who.Username != "zoe" || len(who.Wallets) != 1 {
 		t.Errorf("%+v %v", who, err)

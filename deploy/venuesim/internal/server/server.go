@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/conf"
+	"github.com/signalcast/signalcast/pkg/config"
+	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/run"
-	"github.com/signalcast/signalcast/pkg/web"
 )
 
 const mostMarkets = 100_000
@@ -25,8 +25,8 @@ type Config struct {
 	Now  func() time.Time `env:"-"`
 }
 
-// Check implements conf.Checker.
-func (c *Config) Check(r *conf.Report) {
+// Check implements config.Checker.
+func (c *Config) Check(r *config.Report) {
 	if c.Size < 1 || c.Size > mostMarkets {
 		r.Fail("VENUE_SIM_MARKETS", fmt.Sprintf("must be a whole number from 1 to %d", mostMarkets))
 	}
@@ -51,7 +51,7 @@ func Run(ctx context.Context, c Config, out io.Writer) error {
 	defer stop()
 	log := slog.New(slog.DiscardHandler)
 	// A request that hangs on purpose is answered after the usual time of a write.
-	server := web.NewServer(c.Addr, h, web.Limits{ReadHeader: 5 * time.Second, Read: 30 * time.Second, Write: 24 * time.Hour, Idle: 2 * time.Minute}, log)
+	server := httpx.NewServer(c.Addr, h, httpx.Limits{ReadHeader: 5 * time.Second, Read: 30 * time.Second, Write: 24 * time.Hour, Idle: 2 * time.Minute}, log)
 	server.Join(func(l net.Listener) net.Listener { return l }, func(context.Context, net.Conn) context.Context { return base })
 	return run.Run(ctx, run.Options{
 		Log:   log,

@@ -16,7 +16,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/server"
-	"github.com/signalcast/signalcast/pkg/conf"
+	"github.com/signalcast/signalcast/pkg/config"
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
@@ -355,11 +355,11 @@ func TestRunPrintsItsAddressAndStops(t *testing.T) {
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	for _, wrong := range []map[string]string{{"VENUE_SIM_SEED": "x"}, {"VENUE_SIM_MARKETS": "0"}, {"VENUE_SIM_MARKETS": "100001"}} {
-		if _, err := conf.LoadFrom[server.Config](wrong); err == nil {
+		if _, err := config.LoadFrom[server.Config](wrong); err == nil {
 			t.Errorf("%v was accepted", wrong)
 		}
 	}
-	c, err := conf.LoadFrom[server.Config](map[string]string{
+	c, err := config.LoadFrom[server.Config](map[string]string{
 		"VENUE_SIM_SEED": "9", "VENUE_SIM_MARKETS": "70", "VENUE_SIM_DATA": "a::b", "HTTP_ADDR": "127.0.0.1:1",
 	})
 	if err != nil || c.Seed != 9 || c.Size != 70 || len(c.Data) != 2 || c.Addr != "127.0.0.1:1" {

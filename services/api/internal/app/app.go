@@ -10,33 +10,33 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/signalcast/signalcast/pkg/chrono"
-	"github.com/signalcast/signalcast/pkg/idp"
-	"github.com/signalcast/signalcast/pkg/kv"
+	"github.com/signalcast/signalcast/pkg/dbtime"
+	"github.com/signalcast/signalcast/pkg/grpcx"
+	"github.com/signalcast/signalcast/pkg/httpcache"
+	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/lease"
-	"github.com/signalcast/signalcast/pkg/limit"
-	"github.com/signalcast/signalcast/pkg/link"
-	"github.com/signalcast/signalcast/pkg/obs"
-	"github.com/signalcast/signalcast/pkg/page"
+	"github.com/signalcast/signalcast/pkg/oidc"
 	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/pkg/ratelimit"
+	"github.com/signalcast/signalcast/pkg/redisx"
 	"github.com/signalcast/signalcast/pkg/run"
 	"github.com/signalcast/signalcast/pkg/service"
-	"github.com/signalcast/signalcast/pkg/syntax"
-	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/pkg/telemetry"
+	"github.com/signalcast/signalcast/services/api/internal/attention"
 	"github.com/signalcast/signalcast/services/api/internal/board"
-	"github.com/signalcast/signalcast/services/api/internal/edge"
+	"github.com/signalcast/signalcast/services/api/internal/broker"
+	"github.com/signalcast/signalcast/services/api/internal/delivery"
 	"github.com/signalcast/signalcast/services/api/internal/history"
-	"github.com/signalcast/signalcast/services/api/internal/hook"
+	"github.com/signalcast/signalcast/services/api/internal/httpapi"
 	"github.com/signalcast/signalcast/services/api/internal/journal"
 	"github.com/signalcast/signalcast/services/api/internal/lane"
-	"github.com/signalcast/signalcast/services/api/internal/live"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
-	"github.com/signalcast/signalcast/services/api/internal/oracle"
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
 	"github.com/signalcast/signalcast/services/api/internal/record"
 	"github.com/signalcast/signalcast/services/api/internal/relay"
-	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/resolution"
 	"github.com/signalcast/signalcast/services/api/internal/search"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 	"github.com/signalcast/signalcast/services/api/internal/station"
@@ -55,43 +55,43 @@ type App struct {
 	cfg     Config
 	log     *slog.Logger
 	now     func() time.Time
-	time    *chrono.Clock // follows the database; nil when now is set by hand
-	health  *web.Health
-	tracing *obs.Tracing
-	metrics *obs.Metrics
+	time    *dbtime.Clock // follows the database; nil when now is set by hand
+	health  *httpx.Health
+	tracing *telemetry.Tracing
+	metrics *telemetry.Metrics
 
 	pool  *pgxpool.Pool
-	redis *kv.Client
+	redis *redisx.Client
 	store *postgres.Store
 
 	operators *operator.Service
 	markets   *market.Service
 	catalogue *market.Catalogue
 	signals   *signal.Service
-	resolves  *resolve.Service
-	scanner   *resolve.Scanner
+	resolves  *resolution.Service
+	scanner   *resolution.Scanner
 	boards    *board.Service
 	search    *search.Service
-	oracle    *oracle.Service
+	oracle    *attention.Service
 	histories *history.Service
 	primary   *polymarket.Adapter // the adapter of the primary venue
 
-	hub      *live.Hub
+	broker   *broker.Broker
 	ticker   *relay.Ticker
 	relay    *relay.Relay
 	follower *relay.Follower
 	news     *relay.News
 	sealer   *journal.Sealer
-	sender   *hook.Sender
+	sender   *delivery.Sender
 	webhooks *webhook.Service
-	hooks    *hook.Worker
+	hooks    *delivery.Worker
 	stations *station.Service
 	records  *record.Service
 
-	edge     *edge.Server
-	http     *web.Server
-	grpc     *link.Part
-	internal *web.Server // nil without METRICS_ADDR
+	edge     *httpapi.Server
+	http     *httpx.Server
+	grpc     *grpcx.Part
+	internal *httpx.Server // nil without METRICS_ADDR
 	up       chan struct{}
 }
 
@@ -99,11 +99,11 @@ type App struct {
 // order in which services start does not matter.
 func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time) (*App, error) {
 	a := &App{
-		cfg: cfg, now: now, log: obs.NewLogger(logTo, obs.Level(cfg.LogLevel), serviceName),
-		metrics: obs.NewMetrics(serviceName, service.Version()), up: make(chan struct{}),
+		cfg: cfg, now: now, log: telemetry.NewLogger(logTo, telemetry.Level(cfg.LogLevel), serviceName),
+		metrics: telemetry.NewMetrics(serviceName, service.Version()), up: make(chan struct{}),
 	}
 	var err error
-	if a.tracing, err = obs.NewTracing(ctx, cfg.Trace, serviceName, service.Version(), a.log); err != nil {
+	if a.tracing, err = telemetry.NewTracing(ctx, cfg.Trace, serviceName, service.Version(), a.log); err != nil {
 		return nil, err
 	}
 	a.pool, err = pg.Open(ctx, pg.Config{
@@ -114,7 +114,7 @@ func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time)
 	if err != nil {
 		return nil, err
 	}
-	if a.redis, err = kv.Open(kv.Config{URL: cfg.Redis.Reveal(), Timeout: cfg.RedisTime, Now: now}); err != nil {
+	if a.redis, err = redisx.Open(redisx.Config{URL: cfg.Redis.Reveal(), Timeout: cfg.RedisTime, Now: now}); err != nil {
 		a.pool.Close()
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time)
 	if err := a.subjects(); err != nil {
 		return nil, errors.Join(err, a.Close(ctx))
 	}
-	a.health = web.NewHealth(cfg.Nonce, now, web.Check{Name: "database", Test: a.store.Ping}, web.Check{Name: "feed", Test: a.caughtUp})
+	a.health = httpx.NewHealth(cfg.Nonce, now, httpx.Check{Name: "database", Test: a.store.Ping}, httpx.Check{Name: "feed", Test: a.caughtUp})
 	if err := a.faces(); err != nil {
 		return nil, errors.Join(err, a.Close(ctx))
 	}
@@ -137,7 +137,7 @@ var errBehind = errors.New("the feed was not read yet")
 // caughtUp tells whether readers of the feed can be taken: a process that has just begun
 // would send them away.
 func (a *App) caughtUp(context.Context) error {
-	if !a.hub.Ready() {
+	if !a.broker.Ready() {
 		return errBehind
 	}
 	return nil
@@ -158,16 +158,16 @@ func (a *App) subjects() error {
 		return err
 	}
 	a.signals = signal.NewService(a.store, a.markets, a.now)
-	a.resolves = resolve.NewService(a.store, a.now)
-	a.scanner = resolve.NewScanner(a.markets, a.resolves, providers(venues), a.cfg.Grace, a.now, a.log)
+	a.resolves = resolution.NewService(a.store, a.now)
+	a.scanner = resolution.NewScanner(a.markets, a.resolves, providers(venues), a.cfg.Grace, a.now, a.log)
 	a.boards = board.NewService(a.store, a.now)
 	a.records = record.NewService(a.store, a.boards, a.operators, a.now)
 	a.search = search.NewService(a.store, a.now)
-	a.oracle = oracle.NewService(a.store, a.now)
+	a.oracle = attention.NewService(a.store, a.now)
 	a.histories = history.NewService(pastPrices{a.markets}, a.primary, a.now)
-	a.hub = live.NewHub(hubMemory)
+	a.broker = broker.New(hubMemory)
 	a.relay = &relay.Relay{Store: a.store, Redis: a.redis, Now: a.now, Slog: a.log}
-	a.follower = relay.NewFollower(a.store, a.redis, a.hub, a.now, a.log)
+	a.follower = relay.NewFollower(a.store, a.redis, a.broker, a.now, a.log)
 	a.news = relay.NewNews(a.redis, a.hear)
 	key, err := journal.NewKey(a.cfg.CheckKey.Reveal())
 	if err != nil {
@@ -175,45 +175,45 @@ func (a *App) subjects() error {
 	}
 	a.sealer = journal.NewSealer(a.store, key, a.now)
 	a.callOut()
-	a.ticker = relay.NewTicker(a.store, a.redis, a.hub, a.now, a.log)
+	a.ticker = relay.NewTicker(a.store, a.redis, a.broker, a.now, a.log)
 	a.oracle.Watch(a.ticker.Everyone)
-	a.signals.Count(func(id syntax.MarketID) int { return a.ticker.Counted(string(id)) })
+	a.signals.Count(func(id protocol.MarketID) int { return a.ticker.Counted(string(id)) })
 	return nil
 }
 
 // faces builds what listens.
 func (a *App) faces() error {
-	providers, err := idp.ParseConfig(a.cfg.Providers.Reveal())
+	providers, err := oidc.ParseConfig(a.cfg.Providers.Reveal())
 	if err != nil {
 		return err
 	}
 	fell := a.metrics.Counter("limiter_fallback_total", "Calls decided without Redis.", "limit")
-	per := func(name string, n int) *limit.Limiter {
-		return limit.New(a.redis, limit.Config{
+	per := func(name string, n int) *ratelimit.Limiter {
+		return ratelimit.New(a.redis, ratelimit.Config{
 			Name: name, Limit: n, Window: time.Minute, Replicas: a.cfg.Replicas, Now: a.now,
 			OnFallback: fell.WithLabelValues(name).Inc,
 		})
 	}
 	closed := a.metrics.Counter("socket_closed_total", "Sockets that ended, by close code.", "code")
-	a.edge = edge.New(edge.Deps{
+	a.edge = httpapi.New(httpapi.Deps{
 		Trusted: a.cfg.Trusted, HubURL: a.cfg.HubURL,
 		Feed: a.store, Boards: a.boards, Oracle: a.oracle, Markets: a.markets, Outcomes: a.resolves, Operators: a.operators,
 		Webhooks: a.webhooks, Stations: a.stations, Signals: a.signals, Lanes: lane.NewService(a.store, a.now),
-		Records: a.records, Hub: a.hub, Login: login(idp.NewVerifier(providers, a.now)), Viewers: a.ticker.Viewers,
-		Addresses: limit.NewLocal(serviceName, a.cfg.PerAddr, time.Minute, a.now),
+		Records: a.records, Broker: a.broker, Login: login(oidc.NewVerifier(providers, a.now)), Viewers: a.ticker.Viewers,
+		Addresses: ratelimit.NewLocal(serviceName, a.cfg.PerAddr, time.Minute, a.now),
 		Keys:      per("api-key", a.cfg.PerKey), Sessions: per("login", loginLimit),
-		Admin: syntax.NewSecret(a.cfg.Admin.Reveal()), Failures: per("api-failed-secret", edge.MaxFailures),
+		Admin: protocol.NewSecret(a.cfg.Admin.Reveal()), Failures: per("api-failed-secret", httpapi.MaxFailures),
 		Health: a.health, Log: a.log, Now: a.now,
 		Observe: a.metrics.ObserveHTTP, Degraded: a.metrics.Degraded, Count: a.metrics.CountPage, Trace: a.tracing.HTTP,
 		Closed: func(code int) { closed.WithLabelValues(strconv.Itoa(code)).Inc() },
 	})
-	a.http = web.NewServer(a.cfg.HTTP, web.Harden(a.edge, a.cfg.Env.Production()), a.cfg.Limits, a.log)
-	a.http.Join(page.Join, page.JoinContext)
+	a.http = httpx.NewServer(a.cfg.HTTP, httpx.Harden(a.edge, a.cfg.Env.Production()), a.cfg.Limits, a.log)
+	a.http.Join(httpcache.Join, httpcache.JoinContext)
 	if a.grpc, err = a.serveCalls(); err != nil {
 		return err
 	}
 	if a.cfg.Metrics != "" {
-		a.internal = web.NewServer(a.cfg.Metrics, web.Internal(a.metrics.Handler(), a.health, a.edge.Table()), a.cfg.Limits, a.log)
+		a.internal = httpx.NewServer(a.cfg.Metrics, httpx.Internal(a.metrics.Handler(), a.health, a.edge.Table()), a.cfg.Limits, a.log)
 	}
 	return nil
 }
@@ -227,12 +227,12 @@ func (a *App) watch() {
 	sweeps := a.metrics.Counter("catalogue_sweeps_total", "Full sweeps of a venue that came to their end.", "provider")
 	answers := a.metrics.Counter("catalogue_answers_total", "Records that full sweeps read.", "provider")
 	seconds := a.metrics.Counter("catalogue_sweep_seconds_total", "Time that full sweeps took.", "provider")
-	a.catalogue.Swept = func(p syntax.Provider, n int, took time.Duration) {
+	a.catalogue.Swept = func(p protocol.Provider, n int, took time.Duration) {
 		sweeps.WithLabelValues(string(p)).Inc()
 		answers.WithLabelValues(string(p)).Add(float64(n))
 		seconds.WithLabelValues(string(p)).Add(took.Seconds())
 	}
-	a.metrics.GaugeFunc("feed_head", "Number of the newest event that this process has delivered.", func() float64 { return float64(a.hub.Head()) })
+	a.metrics.GaugeFunc("feed_head", "Number of the newest event that this process has delivered.", func() float64 { return float64(a.broker.Head()) })
 	a.metrics.GaugeFunc("sockets", "Open sockets.", func() float64 { return float64(a.edge.Sockets()) })
 	a.metrics.GaugeFunc("filings_waiting", "Calls that wait to be written.", func() float64 { return float64(a.store.Waiting()) })
 	a.metrics.GaugeFunc("movement_age_seconds", "Age of what attention and the wire are served from.", func() float64 { return a.oracle.Age().Seconds() })
@@ -264,7 +264,7 @@ func (a *App) Run(ctx context.Context) error {
 		run.Loop("follower", a.follower.Run),
 		run.Loop("news", a.news.Run),
 		lead("relay", relay.LeaseKey, a.relay.Run),
-		lead("webhooks", hook.LeaseKey, a.hooks.Run),
+		lead("webhooks", delivery.LeaseKey, a.hooks.Run),
 		lead("catalogue", catalogueLease, a.catalogue.Run),
 		lead("scan", scanLease, a.scanner.Run),
 		lead("sweep", sweepLease, a.sweep),
@@ -306,7 +306,7 @@ func (a *App) noteTolerance(ctx context.Context) error {
 			break
 		}
 		a.log.Warn("price tolerance not noted", "error", err)
-		if err := chrono.Sleep(ctx, time.Second); err != nil {
+		if err := dbtime.Sleep(ctx, time.Second); err != nil {
 			return err
 		}
 	}
@@ -320,7 +320,7 @@ const sweepEvery = time.Minute
 // sweep deletes what nothing counts any more: idempotency keys, ids of facts
 // and deliveries that have run out, and proposals that nobody has decided on.
 func (a *App) sweep(ctx context.Context) error {
-	return chrono.Every(ctx, sweepEvery, func() error {
+	return dbtime.Every(ctx, sweepEvery, func() error {
 		for _, sweep := range []func(context.Context) error{
 			a.store.SweepKeys, a.store.LapseProposals, a.store.SweepPublished, a.store.SweepDeliveries,
 		} {
@@ -352,7 +352,7 @@ func (a *App) Close(ctx context.Context) error {
 	if a.follower != nil {
 		errs = append(errs, a.follower.Close(), a.news.Close())
 		a.sender.Close()
-		a.hub.Close()
+		a.broker.Close()
 	}
 	a.pool.Close()
 	return errors.Join(append(errs, a.redis.Close())...)

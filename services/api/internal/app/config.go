@@ -5,41 +5,41 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/conf"
-	"github.com/signalcast/signalcast/pkg/idp"
-	"github.com/signalcast/signalcast/pkg/obs"
+	"github.com/signalcast/signalcast/pkg/config"
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/oidc"
 	"github.com/signalcast/signalcast/pkg/service"
-	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/pkg/telemetry"
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
 )
 
 // Config of the ledger, all from the environment.
 type Config struct {
-	Env     conf.Env `env:"ENV"`
-	HTTP    string   `env:"HTTP_ADDR"    envDefault:"127.0.0.1:8081"`
-	GRPC    string   `env:"GRPC_ADDR"    envDefault:"127.0.0.1:9081"`
-	Metrics string   `env:"METRICS_ADDR"` // empty: none
+	Env     config.Env `env:"ENV"`
+	HTTP    string     `env:"HTTP_ADDR"    envDefault:"127.0.0.1:8081"`
+	GRPC    string     `env:"GRPC_ADDR"    envDefault:"127.0.0.1:9081"`
+	Metrics string     `env:"METRICS_ADDR"` // empty: none
 
-	Database conf.Secret `env:"DATABASE_URL"` // as api_rw
-	MaxConns int32       `env:"DB_MAX_CONNS" envDefault:"24"`
+	Database config.Secret `env:"DATABASE_URL"` // as api_rw
+	MaxConns int32         `env:"DB_MAX_CONNS" envDefault:"24"`
 	service.Reads
-	Redis conf.Secret `env:"REDIS_URL"`
+	Redis config.Secret `env:"REDIS_URL"`
 	// RedisTime is the longest wait for an answer of Redis. After it, the process decides on limits by its own counters.
 	RedisTime time.Duration `env:"REDIS_TIMEOUT" envDefault:"50ms"`
 
-	Link conf.Secret `env:"LINK_SECRET"`
-	Mask conf.Secret `env:"MASK_SECRET"` // of the masked operator ids
+	Link config.Secret `env:"LINK_SECRET"`
+	Mask config.Secret `env:"MASK_SECRET"` // of the masked operator ids
 
-	HookKey     conf.Secret `env:"WEBHOOK_SECRET_KEY"` // under which webhooks' secrets lie in the database
-	HookPrivate bool        `env:"WEBHOOK_ALLOW_PRIVATE"`
+	HookKey     config.Secret `env:"WEBHOOK_SECRET_KEY"` // under which webhooks' secrets lie in the database
+	HookPrivate bool          `env:"WEBHOOK_ALLOW_PRIVATE"`
 
-	CheckKey conf.Secret `env:"CHECKPOINT_KEY"` // signs the roots of the journal
+	CheckKey config.Secret `env:"CHECKPOINT_KEY"` // signs the roots of the journal
 
-	Admin    conf.Secret `env:"ADMIN_SECRET"`             // empty: nobody approves stations here
-	Loopback bool        `env:"FEDERATION_ALLOW_PRIVATE"` // stations may be at http and private addresses
+	Admin    config.Secret `env:"ADMIN_SECRET"`             // empty: nobody approves stations here
+	Loopback bool          `env:"FEDERATION_ALLOW_PRIVATE"` // stations may be at http and private addresses
 
 	HubURL    string         `env:"HUB_URL"`
-	Providers conf.Secret    `env:"IDP_PROVIDERS"` // holds the secrets of their users interfaces
+	Providers config.Secret  `env:"IDP_PROVIDERS"` // holds the secrets of their users interfaces
 	PerAddr   int            `env:"RATE_LIMIT_ANON" envDefault:"600"`
 	PerKey    int            `env:"RATE_LIMIT_KEY"  envDefault:"120"`
 	Replicas  int            `env:"REPLICAS"        envDefault:"1"`
@@ -63,12 +63,12 @@ type Config struct {
 	LogLevel string        `env:"LOG_LEVEL"  envDefault:"info"`
 	Nonce    string        `env:"INSTANCE_NONCE"`
 	Linger   time.Duration `env:"DRAIN_WAIT" envDefault:"500ms"` // from "not ready" to closing the doors
-	Trace    obs.TraceConfig
-	Limits   web.Limits
+	Trace    telemetry.TraceConfig
+	Limits   httpx.Limits
 }
 
-// Check implements conf.Checker.
-func (c *Config) Check(r *conf.Report) {
+// Check implements config.Checker.
+func (c *Config) Check(r *config.Report) {
 	r.Addr("HTTP_ADDR", c.HTTP)
 	r.Addr("GRPC_ADDR", c.GRPC)
 	r.PrivateAddr("METRICS_ADDR", c.Metrics)
@@ -120,8 +120,8 @@ func (c *Config) Check(r *conf.Report) {
 	}
 }
 
-func (c *Config) checkProviders(r *conf.Report) {
-	switch list, err := idp.ParseConfig(c.Providers.Reveal()); {
+func (c *Config) checkProviders(r *config.Report) {
+	switch list, err := oidc.ParseConfig(c.Providers.Reveal()); {
 	case err != nil:
 		r.Fail("IDP_PROVIDERS", "cannot be read: "+err.Error())
 	case r.Env().Production() && list.Plain():
@@ -140,7 +140,7 @@ type scoringConfig struct {
 	RatedBy   []string      `env:"MANIFOLD_RATED_CREATORS"` // creator ids whose markets on Manifold are rated; *: all
 }
 
-func (c *scoringConfig) check(r *conf.Report) {
+func (c *scoringConfig) check(r *config.Report) {
 	r.Between("PRICE_TOLERANCE_BPS", c.Tolerance, 0, 10_000)
 	if c.Tolerance != 0 && r.Env().Production() {
 		r.Fail("PRICE_TOLERANCE_BPS", "must be 0 in production")

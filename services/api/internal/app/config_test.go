@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/signalcast/signalcast/pkg/conf"
+	"github.com/signalcast/signalcast/pkg/config"
 )
 
 const canary = "c4narY"
@@ -33,7 +33,7 @@ func TestUnsetEnvironmentMeansProduction(t *testing.T) {
 	environ := good()
 	delete(environ, "ENV")
 	environ["IDP_PROVIDERS"] = `[{"name":"m","issuer":"privy.io","audience":"signalcast-dev","jwksURL":"https://i/j"}]`
-	if _, err := conf.LoadFrom[Config](environ); err == nil || !strings.Contains(err.Error(), "IDP_PROVIDERS") {
+	if _, err := config.LoadFrom[Config](environ); err == nil || !strings.Contains(err.Error(), "IDP_PROVIDERS") {
 		t.Errorf("the development issuer without ENV: %v, want a refusal that names IDP_PROVIDERS", err)
 	}
 }
@@ -41,7 +41,7 @@ func TestUnsetEnvironmentMeansProduction(t *testing.T) {
 // TestUnsafeConfigDoesNotStart: every refusal names its setting and shows no value.
 func TestUnsafeConfigDoesNotStart(t *testing.T) {
 	t.Parallel()
-	if _, err := conf.LoadFrom[Config](good()); err != nil {
+	if _, err := config.LoadFrom[Config](good()); err != nil {
 		t.Fatal(err)
 	}
 	short := "short-" + canary
@@ -85,7 +85,7 @@ func TestUnsafeConfigDoesNotStart(t *testing.T) {
 	} {
 		environ := maps.Clone(good())
 		environ[change.setting] = change.value
-		_, err := conf.LoadFrom[Config](environ)
+		_, err := config.LoadFrom[Config](environ)
 		switch {
 		case err == nil:
 			t.Errorf("%s: started", name)

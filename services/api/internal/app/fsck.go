@@ -7,7 +7,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/signalcast/signalcast/pkg/conf"
+	"github.com/signalcast/signalcast/pkg/config"
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/services/api/internal/journal"
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
@@ -21,7 +21,7 @@ var errRecord = errors.New("the record differs from its journal or from its fact
 // number of a call that does not follow from its quotes and times, and fails if there is one.
 // The files hold signed roots that were stored elsewhere.
 func fsck(ctx context.Context, files []string, stdout io.Writer) error {
-	cfg, err := conf.Load[fsckConfig]()
+	cfg, err := config.Load[fsckConfig]()
 	if err != nil {
 		return err
 	}
@@ -79,14 +79,14 @@ func tellFindings(out io.Writer, found *journal.Findings, key journal.Key) error
 }
 
 type fsckConfig struct {
-	Env      conf.Env    `env:"ENV"`
-	Database conf.Secret `env:"DATABASE_URL"`
-	Key      conf.Secret `env:"CHECKPOINT_KEY"`
-	Confirm  string      `env:"QUOTE_CONFIRM_AFTER" envDefault:"5s"` // or off
+	Env      config.Env    `env:"ENV"`
+	Database config.Secret `env:"DATABASE_URL"`
+	Key      config.Secret `env:"CHECKPOINT_KEY"`
+	Confirm  string        `env:"QUOTE_CONFIRM_AFTER" envDefault:"5s"` // or off
 }
 
-// Check implements conf.Checker.
-func (c *fsckConfig) Check(r *conf.Report) {
+// Check implements config.Checker.
+func (c *fsckConfig) Check(r *config.Report) {
 	r.DSN("DATABASE_URL", c.Database, "postgres", "postgresql")
 	r.Secret("CHECKPOINT_KEY", c.Key)
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/history"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
@@ -14,7 +14,7 @@ import (
 type pastPrices struct{ markets *market.Service }
 
 // Book implements history.Markets.
-func (p pastPrices) Book(ctx context.Context, id syntax.MarketID) (history.Book, error) {
+func (p pastPrices) Book(ctx context.Context, id protocol.MarketID) (history.Book, error) {
 	m, err := p.markets.Get(ctx, id)
 	if errors.Is(err, market.ErrNotFound) {
 		return history.Book{}, history.ErrUnknown
@@ -23,14 +23,14 @@ func (p pastPrices) Book(ctx context.Context, id syntax.MarketID) (history.Book,
 		return history.Book{}, err
 	}
 	b := history.Book{Provider: m.Provider, TokenID: m.ClobTokenID, YesIndex: m.YesIndex}
-	if m.Status == syntax.MarketClosed || m.Status == syntax.MarketResolved {
+	if m.Status == protocol.MarketClosed || m.Status == protocol.MarketResolved {
 		b.ClosedAt = m.ClosedAt
 	}
 	return b, nil
 }
 
 // Snapshots implements history.Markets.
-func (p pastPrices) Snapshots(ctx context.Context, id syntax.MarketID, from time.Time) ([]history.Point, error) {
+func (p pastPrices) Snapshots(ctx context.Context, id protocol.MarketID, from time.Time) ([]history.Point, error) {
 	list, err := p.markets.ListPrices(ctx, id, from)
 	if err != nil {
 		return nil, err

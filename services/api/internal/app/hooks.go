@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/signalcast/signalcast/pkg/safedial"
-	"github.com/signalcast/signalcast/services/api/internal/hook"
+	"github.com/signalcast/signalcast/services/api/internal/delivery"
 	"github.com/signalcast/signalcast/services/api/internal/station"
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
@@ -13,11 +13,11 @@ import (
 // the hub reads.
 func (a *App) callOut() {
 	vault := webhook.NewVault(a.cfg.HookKey.Reveal())
-	a.sender = hook.NewSender(safedial.Options{Private: a.cfg.HookPrivate}, a.now)
-	a.webhooks = webhook.NewService(a.store, a.sender.Send, vault, hook.AllowedURL(a.cfg.HookPrivate), a.now)
-	a.hooks = &hook.Worker{
-		Feed: a.store, Hooks: a.store, Memory: a.hub, Send: a.sender.Send, Vault: vault,
+	a.sender = delivery.NewSender(safedial.Options{Private: a.cfg.HookPrivate}, a.now)
+	a.webhooks = webhook.NewService(a.store, a.sender.Send, vault, delivery.AllowedURL(a.cfg.HookPrivate), a.now)
+	a.hooks = &delivery.Worker{
+		Feed: a.store, Hooks: a.store, Memory: a.broker, Send: a.sender.Send, Vault: vault,
 		Now: a.now, Chance: rand.Float64, Log: a.log,
 	}
-	a.stations = station.NewService(a.store, a.cfg.HubURL, hook.AllowedURL(a.cfg.Loopback), a.now)
+	a.stations = station.NewService(a.store, a.cfg.HubURL, delivery.AllowedURL(a.cfg.Loopback), a.now)
 }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/signalcast/signalcast/pkg/chrono"
-	"github.com/signalcast/signalcast/pkg/conf"
+	"github.com/signalcast/signalcast/pkg/config"
+	"github.com/signalcast/signalcast/pkg/dbtime"
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/service"
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
@@ -46,7 +46,7 @@ func Program() service.Program {
 	}
 }
 
-func build(ctx context.Context, cfg Config, log io.Writer, clock *chrono.Clock) (*App, error) {
+func build(ctx context.Context, cfg Config, log io.Writer, clock *dbtime.Clock) (*App, error) {
 	a, err := New(ctx, cfg, log, clock.Now)
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func compare(ctx context.Context, stdout io.Writer, differ func(context.Context,
 const commandStatement = 6 * time.Hour
 
 func ownPool(ctx context.Context) (*pgxpool.Pool, error) {
-	cfg, err := conf.Load[recountConfig]()
+	cfg, err := config.Load[recountConfig]()
 	if err != nil {
 		return nil, err
 	}
@@ -120,11 +120,11 @@ func fill(ctx context.Context, stdout io.Writer) error {
 }
 
 type recountConfig struct {
-	Env      conf.Env    `env:"ENV"`
-	Database conf.Secret `env:"DATABASE_URL"`
+	Env      config.Env    `env:"ENV"`
+	Database config.Secret `env:"DATABASE_URL"`
 }
 
-// Check implements conf.Checker.
-func (c *recountConfig) Check(r *conf.Report) {
+// Check implements config.Checker.
+func (c *recountConfig) Check(r *config.Report) {
 	r.DSN("DATABASE_URL", c.Database, "postgres", "postgresql")
 }

@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/chrono"
+	"github.com/signalcast/signalcast/pkg/dbtime"
 	"github.com/signalcast/signalcast/services/api/internal/board"
-	"github.com/signalcast/signalcast/services/api/internal/edge"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
+	"github.com/signalcast/signalcast/services/api/internal/httpapi"
 )
 
 // pulseEvery is the shortest time between two publications of the pulse by all processes together.
@@ -29,7 +29,7 @@ func (p *pulse) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := chrono.Sleep(ctx, pause); err != nil {
+		if err := dbtime.Sleep(ctx, pause); err != nil {
 			return err
 		}
 	}
@@ -47,10 +47,10 @@ func (p *pulse) beat(ctx context.Context) (time.Duration, error) {
 		return min(left, pulseEvery), nil
 	}
 	totals, err := p.count(ctx)
-	if err != nil || known && edge.SamePulse(last.Data, &totals) {
+	if err != nil || known && httpapi.SamePulse(last.Data, &totals) {
 		return pulseEvery, err
 	}
-	data := edge.PulseData(&totals)
+	data := httpapi.PulseData(&totals)
 	if err := p.store.TakeFacts(ctx, nil, []feed.Copy{{Channel: feed.Pulse, At: now, Data: data}}); err != nil {
 		return 0, err
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/internal/board"
-	"github.com/signalcast/signalcast/services/api/internal/edge"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
+	"github.com/signalcast/signalcast/services/api/internal/httpapi"
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
 )
 
@@ -30,7 +30,7 @@ func TestPulse(t *testing.T) {
 			store: store, now: clock.Now, count: func(context.Context) (board.Totals, error) { return totals, fail },
 			tell: func(_ context.Context, e feed.Ephemeral) {
 				last, _, err := store.FindCopy(t.Context(), feed.Pulse)
-				same := err == nil && edge.SamePulse(e.Data, &totals) && edge.SamePulse(last.Data, &totals)
+				same := err == nil && httpapi.SamePulse(e.Data, &totals) && httpapi.SamePulse(last.Data, &totals)
 				told = append(told, fmt.Sprint(e.Type, e.Channel, same))
 			},
 		}

@@ -10,27 +10,27 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/signalcast/signalcast/pkg/conf"
+	"github.com/signalcast/signalcast/pkg/config"
 	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
-	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/resolution"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
 // seedConfig is the environment of `api seed`. It connects as the owner of the schema, who
 // alone may store calls of an earlier time.
 type seedConfig struct {
-	Env     conf.Env    `env:"ENV"`
-	Admin   conf.Secret `env:"MIGRATE_DATABASE_URL"`
-	Mask    conf.Secret `env:"MASK_SECRET"`
+	Env     config.Env    `env:"ENV"`
+	Admin   config.Secret `env:"MIGRATE_DATABASE_URL"`
+	Mask    config.Secret `env:"MASK_SECRET"`
 	Scoring scoringConfig
 }
 
-// Check implements conf.Checker.
-func (c *seedConfig) Check(r *conf.Report) {
+// Check implements config.Checker.
+func (c *seedConfig) Check(r *config.Report) {
 	if r.Env().Production() {
 		r.Fail("ENV", "seed is for development and test installations")
 	}
@@ -53,32 +53,32 @@ type seedOperator struct {
 	Issuer      string
 	Name        string
 	DisplayName string
-	Type        syntax.OperatorType // empty: human
+	Type        protocol.OperatorType // empty: human
 	House       bool
 }
 
 // seedMarket is an answer of a venue about an open market.
 type seedMarket struct {
-	ID        syntax.MarketID
+	ID        protocol.MarketID
 	Title     string
 	EndDate   time.Time
-	YesBps    syntax.Bps // the middle
-	SpreadBps syntax.Bps // between the best bid and the best ask
+	YesBps    protocol.Bps // the middle
+	SpreadBps protocol.Bps // between the best bid and the best ask
 	VolumeUSD float64
 }
 
 type seedCall struct {
 	Operator   string
-	MarketID   syntax.MarketID
-	Direction  syntax.Side
-	PriceBps   syntax.Bps
+	MarketID   protocol.MarketID
+	Direction  protocol.Side
+	PriceBps   protocol.Bps
 	Confidence *int
 	Take       *string
 }
 
 type seedOutcome struct {
-	MarketID syntax.MarketID
-	Verdict  syntax.Verdict
+	MarketID protocol.MarketID
+	Verdict  protocol.Verdict
 }
 
 // seeder stores a history with a clock that follows its steps.
@@ -87,9 +87,9 @@ type seeder struct {
 	operators *operator.Service
 	markets   *market.Service
 	signals   *signal.Service
-	resolves  *resolve.Service
+	resolves  *resolution.Service
 	ids       map[string]string // operator ids by name
-	records   map[syntax.MarketID]market.Record
+	records   map[protocol.MarketID]market.Record
 	calls     int
 }
 
@@ -97,7 +97,7 @@ type seeder struct {
 // that store live ones: the same rules decide prices, scores and points. The relay of the
 // running installation publishes the events afterwards.
 func seed(ctx context.Context, in io.Reader, stdout io.Writer) error {
-	cfg, err := conf.Load[seedConfig]()
+	cfg, err := config.Load[seedConfig]()
 	if err != nil {
 		return err
 	}
@@ -108,14 +108,14 @@ func seed(ctx context.Context, in io.Reader, stdout io.Writer) error {
 		return err
 	}
 	defer pool.Close()
-	s := &seeder{ids: map[string]string{}, records: map[syntax.MarketID]market.Record{}}
+	s := &seeder{ids: map[string]string{}, records: map[protocol.MarketID]market.Record{}}
 	now := func() time.Time { return s.now }
 	store := postgres.New(pool, cfg.Scoring.rules(true, 100_000), now)
 	defer store.Close()
 	s.operators = operator.NewService(store, cfg.Mask.Reveal(), now)
 	s.markets = market.NewService(store, market.Venues{}, classify(), true, now)
 	s.signals = signal.NewService(store, s.markets, now)
-	s.resolves = resolve.NewService(store, now)
+	s.resolves = resolution.NewService(store, now)
 	d := json.NewDecoder(in)
 	d.DisallowUnknownFields()
 	for n := 1; ; n++ {
@@ -162,7 +162,7 @@ func (s *seeder) signIn(ctx context.Context, o seedOperator) error {
 	if o.Type == "" && !o.House {
 		return nil
 	}
-	var kind *syntax.OperatorType
+	var kind *protocol.OperatorType
 	if o.Type != "" {
 		kind = &o.Type
 	}
@@ -174,9 +174,9 @@ func (s *seeder) signIn(ctx context.Context, o seedOperator) error {
 func (s *seeder) quote(ctx context.Context, m seedMarket) error {
 	half := m.SpreadBps / 2
 	r := market.Record{
-		ID: m.ID, Title: m.Title, EndDate: &m.EndDate, Status: syntax.MarketOpen, Yes: &m.YesBps,
+		ID: m.ID, Title: m.Title, EndDate: &m.EndDate, Status: protocol.MarketOpen, Yes: &m.YesBps,
 		Volume: &m.VolumeUSD, VolumeUSD: &m.VolumeUSD, VolumeUnit: "usd", FetchedAt: s.now,
-		Quote: &market.Quote{Yes: m.YesBps + half, No: syntax.MaxBps - m.YesBps + half, At: s.now, Rule: "seed"},
+		Quote: &market.Quote{Yes: m.YesBps + half, No: protocol.MaxBps - m.YesBps + half, At: s.now, Rule: "seed"},
 	}
 	s.records[m.ID] = r
 	_, err := s.markets.Apply(ctx, []market.Record{r}, true)
@@ -222,11 +222,11 @@ func (s *seeder) resolve(ctx context.Context, o seedOutcome) error {
 	if !ok {
 		return fmt.Errorf("market %s is not part of the history", o.MarketID)
 	}
-	r.Status, r.Provisional, r.Verdict, r.Quote, r.ClosedAt, r.FetchedAt = syntax.MarketResolved, true, &o.Verdict, nil, &s.now, s.now
+	r.Status, r.Provisional, r.Verdict, r.Quote, r.ClosedAt, r.FetchedAt = protocol.MarketResolved, true, &o.Verdict, nil, &s.now, s.now
 	if _, err := s.markets.Apply(ctx, []market.Record{r}, false); err != nil {
 		return err
 	}
-	_, err := s.resolves.Claim(ctx, resolve.Claim{
+	_, err := s.resolves.Claim(ctx, resolution.Claim{
 		MarketID: string(o.MarketID), Verdict: o.Verdict, Resolver: "oracle", Source: string(o.MarketID.Provider()),
 	})
 	return err

@@ -8,16 +8,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/skill"
-	"github.com/signalcast/signalcast/pkg/syntax"
 )
 
 // result is one stored call with its result.
 type result struct {
 	game    *game
 	by      string
-	side    syntax.Side
-	status  syntax.SignalStatus
+	side    protocol.Side
+	status  protocol.SignalStatus
 	counted bool
 	basis   int       // scoring price, bps
 	score   int       // points
@@ -36,7 +36,7 @@ func (rs results) counted() results {
 func (rs results) String() string {
 	void := 0
 	for _, r := range rs {
-		if r.status == syntax.Void {
+		if r.status == protocol.Void {
 			void++
 		}
 	}
@@ -50,7 +50,7 @@ func (rs results) mean() (mean, se float64) {
 	sums := map[*game]float64{} // what YES pays more than NO, in points
 	for _, r := range rs.counted() {
 		mean += float64(r.score)
-		sums[r.game] += map[syntax.Side]float64{syntax.Yes: 100, syntax.No: -100}[r.side]
+		sums[r.game] += map[protocol.Side]float64{protocol.Yes: 100, protocol.No: -100}[r.side]
 	}
 	variance := 0.0
 	for g, sum := range sums {
@@ -84,9 +84,9 @@ func (w *world) results(prefix string, games []*game) results {
 		if err := rows.Scan(&id, &r.by, &yes, &r.status, &r.counted, &r.score, &r.basis, &r.priced); err != nil {
 			w.t.Fatal(err)
 		}
-		r.game, r.side = byID[id], syntax.No
+		r.game, r.side = byID[id], protocol.No
 		if yes {
-			r.side = syntax.Yes
+			r.side = protocol.Yes
 		}
 		out = append(out, r)
 	}
@@ -135,7 +135,7 @@ func (rs results) lowerEnds(t *testing.T) map[string]int {
 		if samples[r.by] == nil {
 			samples[r.by] = &skill.Sample{}
 		}
-		if c, ok := skill.Decided(r.status, syntax.Bps(r.basis), 0); ok {
+		if c, ok := skill.Decided(r.status, protocol.Bps(r.basis), 0); ok {
 			if err := samples[r.by].Add(c); err != nil {
 				t.Fatal(err)
 			}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // strategy is a way of calling. The adversary of each knows every rule of the product and every public price at every
@@ -25,24 +25,24 @@ var (
 )
 
 var strategies = []strategy{
-	{id: "zero", counts: nearlyAll, knows: "nothing; states 0", play: priced(func(r *round, _ *game) (syntax.Side, int) {
+	{id: "zero", counts: nearlyAll, knows: "nothing; states 0", play: priced(func(r *round, _ *game) (protocol.Side, int) {
 		return r.anySide(), 0
 	})},
-	{id: "ten_under", counts: nearlyAll, knows: "the venue's price; states 10 cents less", play: priced(func(r *round, g *game) (syntax.Side, int) {
+	{id: "ten_under", counts: nearlyAll, knows: "the venue's price; states 10 cents less", play: priced(func(r *round, g *game) (protocol.Side, int) {
 		side := r.anySide()
 		return side, max(0, chance(side, g.yes())-1000)
 	})},
-	{id: "favourites", counts: nearlyAll, knows: "the venue's price; calls the likelier side", play: priced(func(_ *round, g *game) (syntax.Side, int) {
+	{id: "favourites", counts: nearlyAll, knows: "the venue's price; calls the likelier side", play: priced(func(_ *round, g *game) (protocol.Side, int) {
 		if g.yes() >= 5_000 {
-			return syntax.Yes, g.yes()
+			return protocol.Yes, g.yes()
 		}
-		return syntax.No, 10_000 - g.yes()
+		return protocol.No, 10_000 - g.yes()
 	})},
-	{id: "long_shots", counts: nearlyAll, knows: "the venue's price; calls the less likely side", play: priced(func(_ *round, g *game) (syntax.Side, int) {
+	{id: "long_shots", counts: nearlyAll, knows: "the venue's price; calls the less likely side", play: priced(func(_ *round, g *game) (protocol.Side, int) {
 		if g.yes() < 5_000 {
-			return syntax.Yes, g.yes()
+			return protocol.Yes, g.yes()
 		}
-		return syntax.No, 10_000 - g.yes()
+		return protocol.No, 10_000 - g.yes()
 	})},
 	{id: "alternate", counts: nearlyAll, knows: "the venue's price; calls the sides in turns", play: alternate()},
 	{id: "stale_quotes", counts: none, knows: "when the venue stops answering, and its price of today", play: staleQuotes},
@@ -54,11 +54,11 @@ var strategies = []strategy{
 	{id: "informed", counts: nearlyAll, knows: "a quarter of the outcomes", informed: true, play: informed},
 }
 
-func (r *round) anySide() syntax.Side {
+func (r *round) anySide() protocol.Side {
 	if r.rng.IntN(2) == 0 {
-		return syntax.Yes
+		return protocol.Yes
 	}
-	return syntax.No
+	return protocol.No
 }
 
 // open creates the venue markets of a round and lets their probabilities move once after the ledger has read them.
@@ -68,7 +68,7 @@ func (r *round) open(groups int) {
 }
 
 // priced plays a strategy that looks at one market at a time.
-func priced(choose func(r *round, g *game) (syntax.Side, int)) func(r *round, groups int) {
+func priced(choose func(r *round, g *game) (protocol.Side, int)) func(r *round, groups int) {
 	return func(r *round, groups int) {
 		r.open(groups)
 		r.move(r.games, 300)
@@ -95,9 +95,9 @@ func alternate() func(r *round, groups int) {
 		var calls []call
 		for i, callers := range r.callers(len(r.games)) {
 			for _, p := range callers {
-				side := syntax.Yes
+				side := protocol.Yes
 				if turn[p.id]++; turn[p.id]%2 == 0 {
-					side = syntax.No
+					side = protocol.No
 				}
 				calls = append(calls, call{p, r.games[i], side, chance(side, r.games[i].yes())})
 			}
@@ -129,9 +129,9 @@ func staleQuotes(r *round, groups int) {
 func (r *round) towards(old []int) []call {
 	var calls []call
 	for i, callers := range r.callers(len(r.games)) {
-		g, side := r.games[i], syntax.Yes
+		g, side := r.games[i], protocol.Yes
 		if g.yes() < old[i] {
-			side = syntax.No
+			side = protocol.No
 		}
 		for _, p := range callers {
 			calls = append(calls, call{p, g, side, chance(side, old[i])})
@@ -193,9 +193,9 @@ func moveNative(r *round, groups int) {
 	for k := range groupCallers {
 		var calls []call
 		for i, g := range r.games {
-			side, price := syntax.No, 10_000-g.yes()
+			side, price := protocol.No, 10_000-g.yes()
 			if k == groupCallers-1 {
-				side, price = syntax.Yes, 100
+				side, price = protocol.Yes, 100
 			}
 			calls = append(calls, call{callers[i][k], g, side, price})
 		}
@@ -218,7 +218,7 @@ func ownNative(r *round, groups int) {
 	var calls []call
 	for i, list := range callers {
 		for _, p := range list {
-			calls = append(calls, call{p, r.games[i], syntax.Yes, 100})
+			calls = append(calls, call{p, r.games[i], protocol.Yes, 100})
 		}
 	}
 	r.file(calls)

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
-	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
 // Sizes of the simulation. A group is ten markets with twenty calls each, in which each of 200 operators calls once.
@@ -144,7 +144,7 @@ const countPending = `SELECT (SELECT count(*) FROM api.signals) - (SELECT count(
 
 // score scans the venues until no call is open.
 func (w *world) score() {
-	var report resolve.Report
+	var report resolution.Report
 	for range 20 {
 		w.patiently("scan", func() (err error) {
 			report, err = w.app.scanner.Scan(w.t.Context())
@@ -169,7 +169,7 @@ func (w *world) count(sql string, args ...any) (n int) {
 func (r *round) finalize() {
 	r.advance(time.Minute)
 	each(len(r.games), func(i int) {
-		c := resolve.Claim{MarketID: string(r.games[i].id), Verdict: syntax.Verdict(r.games[i].outcome), Resolver: "admin", Source: "manual"}
+		c := resolution.Claim{MarketID: string(r.games[i].id), Verdict: protocol.Verdict(r.games[i].outcome), Resolver: "admin", Source: "manual"}
 		if _, err := r.app.resolves.Finalize(r.t.Context(), c); err != nil {
 			r.t.Errorf("finalize %s: %v", c.MarketID, err)
 		}

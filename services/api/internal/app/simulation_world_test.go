@@ -21,12 +21,12 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/signalcast/signalcast/pkg/conf"
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/config"
 	"github.com/signalcast/signalcast/pkg/localdb"
-	"github.com/signalcast/signalcast/pkg/obs"
 	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/pkg/telemetry"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
@@ -68,7 +68,7 @@ func newWorld(t *testing.T, simulator string, seed uint64) *world {
 	} {
 		env[name] = value
 	}
-	cfg, err := conf.LoadFrom[Config](env)
+	cfg, err := config.LoadFrom[Config](env)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func newWorld(t *testing.T, simulator string, seed uint64) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.ports, err = w.app.venues(venue.NewMeter(obs.NewMetrics(serviceName, "test").Registerer())); err != nil {
+	if w.ports, err = w.app.venues(venue.NewMeter(telemetry.NewMetrics(serviceName, "test").Registerer())); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -151,7 +151,7 @@ func (w *world) patiently(what string, do func() error) {
 		if err == nil {
 			return
 		}
-		if fault.Of(err).Code != "db_unavailable" || time.Now().After(end) {
+		if apperr.Of(err).Code != "db_unavailable" || time.Now().After(end) {
 			w.t.Errorf("%s: %v", what, err)
 			return
 		}
@@ -173,10 +173,10 @@ func each(n int, do func(i int)) {
 
 // game is one market whose true probability is known at every moment.
 type game struct {
-	id      syntax.MarketID
+	id      protocol.MarketID
 	venue   string // empty: native
 	path    []moment
-	outcome syntax.Side
+	outcome protocol.Side
 	creator string // operator of a native market; empty: an administrator
 }
 
@@ -201,8 +201,8 @@ func (g *game) yesAt(at time.Time) int {
 }
 
 // chance returns the true probability of a side in bps for a YES probability.
-func chance(side syntax.Side, yes int) int {
-	if side == syntax.No {
+func chance(side protocol.Side, yes int) int {
+	if side == protocol.No {
 		return 10_000 - yes
 	}
 	return yes
@@ -221,7 +221,7 @@ func (w *world) newGames(n int) []*game {
 	end := w.clock.Now().Add(30 * 24 * time.Hour).Format(time.RFC3339)
 	each(n, func(i int) {
 		g := games[i]
-		g.id = syntax.MarketID(w.control("/sim/"+g.venue+"/markets", map[string]any{
+		g.id = protocol.MarketID(w.control("/sim/"+g.venue+"/markets", map[string]any{
 			"question": "Will it rain at place " + uuid.NewString() + "?", "yesPrice": float64(g.yes()) / 10_000, "endDate": end, "volume": 50_000,
 		}))
 		w.patiently("read "+string(g.id), func() error {
@@ -236,7 +236,7 @@ func (w *world) newGames(n int) []*game {
 func (w *world) newNative(yes int, creator string) *game {
 	d := market.Draft{
 		Question: "Will it rain at place " + uuid.NewString() + "?", CutoffAt: w.clock.Now().Add(30 * 24 * time.Hour), Lane: "SCIENCE",
-		InitialYes: syntax.Bps(yes), CreatedBy: "admin",
+		InitialYes: protocol.Bps(yes), CreatedBy: "admin",
 	}
 	if creator != "" {
 		d.CreatedBy, d.MessageID = creator, "msg_"+strings.Repeat(strings.ReplaceAll(uuid.NewString(), "-", ""), 2)
@@ -269,9 +269,9 @@ func (w *world) quote(g *game) {
 // decide draws outcomes by the newest true probability.
 func (w *world) decide(games []*game) {
 	for _, g := range games {
-		g.outcome = syntax.No
+		g.outcome = protocol.No
 		if w.rng.IntN(10_000) < g.yes() {
-			g.outcome = syntax.Yes
+			g.outcome = protocol.Yes
 		}
 	}
 }
@@ -313,7 +313,7 @@ func (w *world) newPlayers(prefix string, n int) []player {
 type call struct {
 	by    player
 	game  *game
-	side  syntax.Side
+	side  protocol.Side
 	price int
 }
 
@@ -322,7 +322,7 @@ func (w *world) file(calls []call) (refused int) {
 	var mu sync.Mutex
 	each(len(calls), func(i int) {
 		c := calls[i]
-		draft := signal.Draft{ID: uuid.Must(uuid.NewV7()).String(), MarketID: c.game.id, Side: c.side, Price: syntax.Bps(min(max(c.price, 0), 10_000)), Source: "web"}
+		draft := signal.Draft{ID: uuid.Must(uuid.NewV7()).String(), MarketID: c.game.id, Side: c.side, Price: protocol.Bps(min(max(c.price, 0), 10_000)), Source: "web"}
 		if _, err := w.app.signals.File(w.t.Context(), signal.Caller{OperatorID: c.by.id}, draft); err != nil {
 			mu.Lock()
 			defer mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/conf"
-	"github.com/signalcast/signalcast/pkg/obs"
+	"github.com/signalcast/signalcast/pkg/config"
+	"github.com/signalcast/signalcast/pkg/telemetry"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 )
 
@@ -27,11 +27,11 @@ func TestAVenueWithoutAnAddressIsOff(t *testing.T) {
 	} {
 		environ := good()
 		maps.Copy(environ, c.set)
-		cfg, err := conf.LoadFrom[Config](environ)
+		cfg, err := config.LoadFrom[Config](environ)
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := &App{cfg: cfg, metrics: obs.NewMetrics(serviceName, "test"), now: time.Now}
+		a := &App{cfg: cfg, metrics: telemetry.NewMetrics(serviceName, "test"), now: time.Now}
 		list, err := a.venues(venue.NewMeter(a.metrics.Registerer()))
 		if got := fmt.Sprint(providers(list)); err != nil || got != c.want {
 			t.Errorf("%v: %s, want %s (%v)", c.set, got, c.want, err)

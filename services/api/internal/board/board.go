@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/cache"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/skill"
-	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 )
 
@@ -36,11 +36,11 @@ func ParseGroup(s string, fallback Group) Group {
 func (g Group) Tiers() []string {
 	switch g {
 	case Human:
-		return []string{string(syntax.Independent), string(syntax.House)}
+		return []string{string(protocol.Independent), string(protocol.House)}
 	case Independent, House, Automated:
 		return []string{string(g)}
 	}
-	return []string{string(syntax.Independent), string(syntax.House), string(syntax.Automated)}
+	return []string{string(protocol.Independent), string(protocol.House), string(protocol.Automated)}
 }
 
 // Row is one operator on a board.

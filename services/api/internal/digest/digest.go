@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // Bounds of a day.
@@ -16,7 +16,7 @@ const (
 )
 
 // ErrWindow is the answer to a window that is no day.
-var ErrWindow = fault.New(fault.Invalid, "invalid_window", "from must be before to, and at most 48 hours")
+var ErrWindow = apperr.New(apperr.Invalid, "invalid_window", "from must be before to, and at most 48 hours")
 
 // Window is from <= t < to, and what the pulse is measured over.
 type Window struct {
@@ -50,8 +50,8 @@ type Call struct {
 	SignalID    string
 	Handle      string
 	MarketTitle string
-	Side        syntax.Side
-	Odds        syntax.Bps // guarded price of the side called
+	Side        protocol.Side
+	Odds        protocol.Bps // guarded price of the side called
 	Score       int32
 }
 

@@ -4,14 +4,14 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
 // ErrUnknown is the answer for an operator that nobody knows.
-var ErrUnknown = fault.New(fault.NotFound, "not_found", "no such operator")
+var ErrUnknown = apperr.New(apperr.NotFound, "not_found", "no such operator")
 
 // pageSize is how many calls are read at a time: with their events well below what
 // one message of the link may carry.
@@ -24,7 +24,7 @@ type Owner struct {
 	Handle       string
 	DisplayName  string
 	OperatorType string
-	Tier         syntax.Tier
+	Tier         protocol.Tier
 }
 
 // Tolerance is how far below the market's price a call is scored at most, from a time
@@ -47,7 +47,7 @@ type Call struct {
 	signal.Record
 	Quote       *market.Quote // that the filing was compared with; nil: unverified, or a native market
 	SecondQuote *market.Quote // by which the result was scored; nil: none
-	InitialYes  *syntax.Bps   // native markets: the price before any call
+	InitialYes  *protocol.Bps // native markets: the price before any call
 	OwnMarket   bool          // the operator created the market
 	Version     string        // of the score; empty: none yet
 	Vertical    string
@@ -62,7 +62,7 @@ type Resolution struct {
 	Source     string
 	ProofURL   string
 	CloseAt    time.Time
-	ClosePrice *syntax.Bps
+	ClosePrice *protocol.Bps
 	ResolvedAt time.Time
 	Rated      bool       // the market was rated when it was resolved
 	DecidedAt  *time.Time // when the outcome was public, as the administrator stated it

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // Channel is a subscription topic in its one spelling.
@@ -63,13 +63,13 @@ func ParseChannel(s string) (Channel, bool) {
 	kind, rest, _ := strings.Cut(s, ":")
 	switch kind + ":" {
 	case marketPrefix:
-		_, err := syntax.ParseMarketID(rest)
+		_, err := protocol.ParseMarketID(rest)
 		return MarketChannel(rest), err == nil
 	case operatorPrefix:
-		h, err := syntax.ParseHandle(rest)
+		h, err := protocol.ParseHandle(rest)
 		return OperatorChannel(h.String()), err == nil
 	case overlayPrefix:
-		h, err := syntax.ParseHandle(rest)
+		h, err := protocol.ParseHandle(rest)
 		return OverlayChannel(h.String()), err == nil
 	case programPrefix:
 		preset, lane, some := strings.Cut(rest, ":")
@@ -84,7 +84,7 @@ func ParseChannel(s string) (Channel, bool) {
 // KnownChannel reads a channel as the services spell it among themselves.
 func KnownChannel(s string) (Channel, bool) {
 	if rest, ok := strings.CutPrefix(s, mePrefix); ok {
-		h, err := syntax.ParseHandle(rest)
+		h, err := protocol.ParseHandle(rest)
 		return MeChannel(h.String()), err == nil
 	}
 	if station, ok := strings.CutPrefix(s, stationPrefix); ok {
@@ -95,7 +95,7 @@ func KnownChannel(s string) (Channel, bool) {
 }
 
 func isLane(s string) bool {
-	l, known := syntax.ParseLane(s)
+	l, known := protocol.ParseLane(s)
 	return known && l.Filterable()
 }
 
@@ -177,7 +177,7 @@ func (e *Event) Channels() []Channel {
 		}
 	}
 	on(Signals, true, signalTypes)
-	on(LaneChannel(e.Lane), syntax.Lane(e.Lane).Filterable(), signalTypes)
+	on(LaneChannel(e.Lane), protocol.Lane(e.Lane).Filterable(), signalTypes)
 	on(MarketChannel(e.MarketID), e.MarketID != "", marketTypes)
 	on(OperatorChannel(e.Handle), e.Handle != "", operatorTypes)
 	on(MeChannel(e.Handle), e.Handle != "", ownTypes)

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 func TestParseChannel(t *testing.T) {
@@ -42,7 +42,7 @@ func TestChannelsAgreeWithTypes(t *testing.T) {
 		e := Event{
 			Type:     rapid.SampledFrom(Types[:]).Draw(t, "type"),
 			MarketID: rapid.SampledFrom([]string{"", "1", "kalshi-X"}).Draw(t, "market"),
-			Lane:     string(rapid.SampledFrom(syntax.Lanes[:]).Draw(t, "lane")),
+			Lane:     string(rapid.SampledFrom(protocol.Lanes[:]).Draw(t, "lane")),
 			Handle:   rapid.SampledFrom([]string{"", "mara", "tide"}).Draw(t, "handle"),
 			Topic:    rapid.SampledFrom([]string{"", "program:hot", "program:hot:SCIENCE"}).Draw(t, "topic"),
 		}
@@ -51,7 +51,7 @@ func TestChannelsAgreeWithTypes(t *testing.T) {
 			Signals, Resolutions, Live, Wire, Pulse, MarketChannel("1"), MarketChannel("kalshi-X"), OperatorChannel("mara"), OperatorChannel("tide"),
 			MeChannel("mara"), MeChannel("tide"), OverlayChannel("mara"), "program:hot", "program:hot:SCIENCE", "program:close",
 		}
-		for _, l := range syntax.Lanes {
+		for _, l := range protocol.Lanes {
 			if l.Filterable() {
 				all = append(all, LaneChannel(string(l)))
 			}

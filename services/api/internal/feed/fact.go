@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
 // Fact is a numbered event that another service has committed. The ledger takes it
@@ -51,7 +51,7 @@ const maxData = 16 << 10
 const maxLong = 256 << 10
 
 // ErrFact says that a service has sent what is no event.
-var ErrFact = fault.New(fault.Invalid, "invalid_request", "not an event of the feed")
+var ErrFact = apperr.New(apperr.Invalid, "invalid_request", "not an event of the feed")
 
 // senders may publish these types: what the ledger itself finds out is not among them.
 var senders = map[Type]bool{

@@ -6,13 +6,13 @@ import (
 	"math"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/cache"
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // ErrUnknown is what Markets answers for a market that nobody knows.
-var ErrUnknown = fault.New(fault.NotFound, "market_not_found", "no such market")
+var ErrUnknown = apperr.New(apperr.NotFound, "market_not_found", "no such market")
 
 // Point is one price of YES: Unix seconds, and 0 to 1 with at most four decimals.
 type Point struct {
@@ -21,13 +21,13 @@ type Point struct {
 }
 
 // keep returns how long a history of an interval is cached.
-func keep(i syntax.Interval) time.Duration {
+func keep(i protocol.Interval) time.Duration {
 	switch i {
-	case syntax.IntervalHour:
+	case protocol.IntervalHour:
 		return 30 * time.Second
-	case syntax.IntervalWeek:
+	case protocol.IntervalWeek:
 		return 5 * time.Minute
-	case syntax.IntervalAll:
+	case protocol.IntervalAll:
 		return 15 * time.Minute
 	}
 	return time.Minute
@@ -35,7 +35,7 @@ func keep(i syntax.Interval) time.Duration {
 
 // Book is what an order book has to be told of a market.
 type Book struct {
-	Provider syntax.Provider
+	Provider protocol.Provider
 	TokenID  string     // empty: it has none
 	YesIndex int        // which outcome counts as YES
 	ClosedAt *time.Time // nil: it trades
@@ -44,14 +44,14 @@ type Book struct {
 // Markets knows what is kept of markets.
 type Markets interface {
 	// Book reads a market. Fault: ErrUnknown.
-	Book(ctx context.Context, id syntax.MarketID) (Book, error)
+	Book(ctx context.Context, id protocol.MarketID) (Book, error)
 	// Snapshots reads our own prices since from, rising in time.
-	Snapshots(ctx context.Context, id syntax.MarketID, from time.Time) ([]Point, error)
+	Snapshots(ctx context.Context, id protocol.MarketID, from time.Time) ([]Point, error)
 }
 
 // Venue is the order book of the primary venue. An unknown token has no points.
 type Venue interface {
-	History(ctx context.Context, b Book, i syntax.Interval) ([]Point, error)
+	History(ctx context.Context, b Book, i protocol.Interval) ([]Point, error)
 }
 
 // Service reads histories.
@@ -78,7 +78,7 @@ const (
 )
 
 // errLate is returned to a caller whose time ends first, and by a service that closes.
-var errLate = fault.New(fault.Unavailable, "venue_unavailable", "the market's venue cannot be reached")
+var errLate = apperr.New(apperr.Unavailable, "venue_unavailable", "the market's venue cannot be reached")
 
 // NewService wires the subject.
 func NewService(markets Markets, venue Venue, now func() time.Time) *Service {
@@ -93,7 +93,7 @@ func NewService(markets Markets, venue Venue, now func() time.Time) *Service {
 func (s *Service) Close() { s.answers.Close() }
 
 // get returns the points of a key, which read reads if the cache has none. The read goes on when its caller leaves.
-func (s *Service) get(ctx context.Context, key string, i syntax.Interval, read func(context.Context) ([]Point, error)) ([]Point, error) {
+func (s *Service) get(ctx context.Context, key string, i protocol.Interval, read func(context.Context) ([]Point, error)) ([]Point, error) {
 	a, err := s.answers.Get(ctx, key+"\x00"+string(i), func(ctx context.Context, _ answer) (answer, error) {
 		points, err := read(ctx)
 		return answer{points: points, life: keep(i)}, err
@@ -108,7 +108,7 @@ func (s *Service) get(ctx context.Context, key string, i syntax.Interval, read f
 
 // ByMarket returns the history of a market, the oldest point first; nil for an unknown market. Faults: venue_unavailable, if no
 // snapshots are stored either; db_unavailable.
-func (s *Service) ByMarket(ctx context.Context, id syntax.MarketID, i syntax.Interval) ([]Point, error) {
+func (s *Service) ByMarket(ctx context.Context, id protocol.MarketID, i protocol.Interval) ([]Point, error) {
 	return s.get(ctx, "m\x00"+string(id), i, func(ctx context.Context) ([]Point, error) {
 		book, err := s.markets.Book(ctx, id)
 		if errors.Is(err, ErrUnknown) {
@@ -118,7 +118,7 @@ func (s *Service) ByMarket(ctx context.Context, id syntax.MarketID, i syntax.Int
 			return nil, err
 		}
 		var unavailable error
-		if book.Provider == syntax.Polymarket && book.TokenID != "" {
+		if book.Provider == protocol.Polymarket && book.TokenID != "" {
 			points, err := s.venue.History(ctx, book, i)
 			if err == nil {
 				return points, nil
@@ -137,12 +137,12 @@ func (s *Service) ByMarket(ctx context.Context, id syntax.MarketID, i syntax.Int
 const maxToken = 80
 
 // ByToken returns the history of an order book of the primary venue; empty for an unknown one. Fault: venue_unavailable.
-func (s *Service) ByToken(ctx context.Context, token string, i syntax.Interval) ([]Point, error) {
+func (s *Service) ByToken(ctx context.Context, token string, i protocol.Interval) ([]Point, error) {
 	if !isToken(token) {
 		return nil, nil
 	}
 	return s.get(ctx, "t\x00"+token, i, func(ctx context.Context) ([]Point, error) {
-		return s.venue.History(ctx, Book{Provider: syntax.Polymarket, TokenID: token}, i)
+		return s.venue.History(ctx, Book{Provider: protocol.Polymarket, TokenID: token}, i)
 	})
 }
 
@@ -156,4 +156,4 @@ func isToken(s string) bool {
 }
 
 // Probability is a price with four decimals and no more.
-func Probability(b syntax.Bps) float64 { return math.Round(b.Probability()*10_000) / 10_000 }
+func Probability(b protocol.Bps) float64 { return math.Round(b.Probability()*10_000) / 10_000 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/internal/history"
 )
@@ -18,7 +18,7 @@ var errAway = errors.New("away")
 
 // sources stand for what is kept and for the venue.
 type sources struct {
-	books   map[syntax.MarketID]history.Book
+	books   map[protocol.MarketID]history.Book
 	stored  []history.Point
 	failed  error // of the store
 	venue   error
@@ -27,7 +27,7 @@ type sources struct {
 	release chan struct{} // nil: the venue answers at once
 }
 
-func (s *sources) Book(_ context.Context, id syntax.MarketID) (history.Book, error) {
+func (s *sources) Book(_ context.Context, id protocol.MarketID) (history.Book, error) {
 	b, ok := s.books[id]
 	if !ok {
 		return b, history.ErrUnknown
@@ -35,12 +35,12 @@ func (s *sources) Book(_ context.Context, id syntax.MarketID) (history.Book, err
 	return b, nil
 }
 
-func (s *sources) Snapshots(_ context.Context, _ syntax.MarketID, from time.Time) ([]history.Point, error) {
+func (s *sources) Snapshots(_ context.Context, _ protocol.MarketID, from time.Time) ([]history.Point, error) {
 	s.from = from
 	return s.stored, s.failed
 }
 
-func (s *sources) History(ctx context.Context, b history.Book, i syntax.Interval) ([]history.Point, error) {
+func (s *sources) History(ctx context.Context, b history.Book, i protocol.Interval) ([]history.Point, error) {
 	n := s.asked.Add(1)
 	if s.release != nil {
 		select {
@@ -58,9 +58,9 @@ func (s *sources) History(ctx context.Context, b history.Book, i syntax.Interval
 func setup(t *testing.T) (*sources, *history.Service, *testkit.Clock) {
 	t.Helper()
 	s := &sources{
-		books: map[syntax.MarketID]history.Book{
-			"1": {Provider: syntax.Polymarket, TokenID: "77"}, "2": {Provider: syntax.Polymarket},
-			"native-aaaaaaaaaaaa": {Provider: syntax.Manual}, "lmt-x": {Provider: syntax.Limitless, TokenID: "5"},
+		books: map[protocol.MarketID]history.Book{
+			"1": {Provider: protocol.Polymarket, TokenID: "77"}, "2": {Provider: protocol.Polymarket},
+			"native-aaaaaaaaaaaa": {Provider: protocol.Manual}, "lmt-x": {Provider: protocol.Limitless, TokenID: "5"},
 		},
 		stored: []history.Point{{T: 1000, P: 0.5}},
 	}
@@ -73,7 +73,7 @@ func setup(t *testing.T) (*sources, *history.Service, *testkit.Clock) {
 func TestWhereAHistoryComesFrom(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		id            syntax.MarketID
+		id            protocol.MarketID
 		venue, failed error
 		empty         bool
 		want          string
@@ -92,7 +92,7 @@ func TestWhereAHistoryComesFrom(t *testing.T) {
 		if c.empty || c.failed != nil {
 			s.stored = nil
 		}
-		points, err := service.ByMarket(t.Context(), c.id, syntax.IntervalDay)
+		points, err := service.ByMarket(t.Context(), c.id, protocol.IntervalDay)
 		if got := fmt.Sprint(points, " ", err); got != c.want {
 			t.Errorf("%s: %s, want %s", c.id, got, c.want)
 		}
@@ -102,11 +102,11 @@ func TestWhereAHistoryComesFrom(t *testing.T) {
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	s, service, _ := setup(t)
-	if points, err := service.ByToken(t.Context(), "123", syntax.IntervalDay); err != nil || len(points) != 1 || points[0].P != 0.3 {
+	if points, err := service.ByToken(t.Context(), "123", protocol.IntervalDay); err != nil || len(points) != 1 || points[0].P != 0.3 {
 		t.Error(points, err)
 	}
 	for _, token := range []string{"", "abc", "../x", "1\x00", "１", string(make([]byte, 81))} {
-		if points, err := service.ByToken(t.Context(), token, syntax.IntervalDay); err != nil || len(points) != 0 {
+		if points, err := service.ByToken(t.Context(), token, protocol.IntervalDay); err != nil || len(points) != 0 {
 			t.Errorf("%q: %v %v", token, points, err)
 		}
 	}
@@ -118,8 +118,8 @@ func TestTokens(t *testing.T) {
 // An answer is kept for as long as its interval says, a failure for a moment.
 func TestAnswersAreKept(t *testing.T) {
 	t.Parallel()
-	for interval, keep := range map[syntax.Interval]time.Duration{
-		syntax.IntervalHour: 30 * time.Second, syntax.IntervalDay: time.Minute, syntax.IntervalWeek: 5 * time.Minute, syntax.IntervalAll: 15 * time.Minute,
+	for interval, keep := range map[protocol.Interval]time.Duration{
+		protocol.IntervalHour: 30 * time.Second, protocol.IntervalDay: time.Minute, protocol.IntervalWeek: 5 * time.Minute, protocol.IntervalAll: 15 * time.Minute,
 	} {
 		s, service, clock := setup(t)
 		ask := func() int64 {
@@ -150,7 +150,7 @@ func TestAnswersAreKept(t *testing.T) {
 		}
 	}
 	s, service, clock := setup(t)
-	for interval, back := range map[syntax.Interval]time.Duration{syntax.IntervalHour: time.Hour, syntax.IntervalDay: 24 * time.Hour, syntax.IntervalWeek: 168 * time.Hour} {
+	for interval, back := range map[protocol.Interval]time.Duration{protocol.IntervalHour: time.Hour, protocol.IntervalDay: 24 * time.Hour, protocol.IntervalWeek: 168 * time.Hour} {
 		if _, err := service.ByMarket(t.Context(), "2", interval); err != nil || clock.Now().Sub(s.from) != back {
 			t.Errorf("%s begins at %v, %v", interval, s.from, err)
 		}
@@ -165,13 +165,13 @@ func TestOneQuestion(t *testing.T) {
 	s.release = make(chan struct{})
 	gone, leave := context.WithCancel(t.Context())
 	leave()
-	if _, err := service.ByToken(gone, "7", syntax.IntervalDay); err == nil {
+	if _, err := service.ByToken(gone, "7", protocol.IntervalDay); err == nil {
 		t.Error("who left got an answer")
 	}
 	var wait sync.WaitGroup
 	for range 50 {
 		wait.Go(func() {
-			if points, err := service.ByToken(t.Context(), "7", syntax.IntervalDay); err != nil || len(points) != 1 {
+			if points, err := service.ByToken(t.Context(), "7", protocol.IntervalDay); err != nil || len(points) != 1 {
 				t.Error(points, err)
 			}
 		})
@@ -182,7 +182,7 @@ func TestOneQuestion(t *testing.T) {
 		t.Errorf("asked %d times", n)
 	}
 	for i := range 5000 {
-		if _, err := service.ByToken(t.Context(), fmt.Sprint(i+100), syntax.IntervalDay); err != nil {
+		if _, err := service.ByToken(t.Context(), fmt.Sprint(i+100), protocol.IntervalDay); err != nil {
 			t.Fatal(err)
 		}
 	}

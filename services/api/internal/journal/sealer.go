@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/chrono"
+	"github.com/signalcast/signalcast/pkg/dbtime"
 )
 
 // Kind is the table that a leaf is made of.
@@ -86,7 +86,7 @@ func NewSealer(store Store, key Key, now func() time.Time) *Sealer { return &Sea
 // Run seals until ctx ends or the store fails.
 func (s *Sealer) Run(ctx context.Context) error {
 	var head *Head
-	return chrono.Every(ctx, sealEvery, func() (err error) {
+	return dbtime.Every(ctx, sealEvery, func() (err error) {
 		head, err = s.Seal(ctx, head)
 		return err
 	})
@@ -125,7 +125,7 @@ func (s *Sealer) Seal(ctx context.Context, from *Head) (*Head, error) {
 }
 
 func (s *Sealer) append(ctx context.Context, head *Head, leaves []Leaf, next Head) (Head, error) {
-	tree, err := Restore(head.Tree.Size(), head.Tree.edge)
+	tree, err := Restore(head.Tree.Size(), head.Tree.frontier)
 	if err != nil {
 		return next, err
 	}

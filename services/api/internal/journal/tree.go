@@ -14,8 +14,8 @@ type Hash = tlog.Hash
 // Tree is what is needed of a tree to let it grow: its size and the roots of the full
 // trees that it is made of, largest first. The zero value is the empty tree.
 type Tree struct {
-	size int64
-	edge []Hash
+	size     int64
+	frontier []Hash
 }
 
 // ErrTree says that a size and an edge do not belong together.
@@ -32,17 +32,17 @@ func Restore(size int64, edge []Hash) (Tree, error) {
 // Size is the number of leaves.
 func (t *Tree) Size() int64 { return t.size }
 
-// Edge is what Restore takes.
-func (t *Tree) Edge() []Hash { return append([]Hash{}, t.edge...) }
+// Frontier is what Restore takes.
+func (t *Tree) Frontier() []Hash { return append([]Hash{}, t.frontier...) }
 
 // Add appends a leaf.
 func (t *Tree) Add(leaf Hash) {
 	for n := t.size; n&1 == 1; n >>= 1 {
-		last := len(t.edge) - 1
-		leaf = tlog.NodeHash(t.edge[last], leaf)
-		t.edge = t.edge[:last]
+		last := len(t.frontier) - 1
+		leaf = tlog.NodeHash(t.frontier[last], leaf)
+		t.frontier = t.frontier[:last]
 	}
-	t.edge = append(t.edge, leaf)
+	t.frontier = append(t.frontier, leaf)
 	t.size++
 }
 
@@ -51,9 +51,9 @@ func (t *Tree) Root() Hash {
 	if t.size == 0 {
 		return sha256.Sum256(nil)
 	}
-	root := t.edge[len(t.edge)-1]
-	for i := len(t.edge) - 2; i >= 0; i-- {
-		root = tlog.NodeHash(t.edge[i], root)
+	root := t.frontier[len(t.frontier)-1]
+	for i := len(t.frontier) - 2; i >= 0; i-- {
+		root = tlog.NodeHash(t.frontier[i], root)
 	}
 	return root
 }

@@ -35,12 +35,12 @@ func TestTreeIsTheStandardOne(t *testing.T) {
 		if tree.Root() != want {
 			t.Fatalf("%d leaves: another root", n+1)
 		}
-		again, err := Restore(tree.Size(), tree.Edge())
+		again, err := Restore(tree.Size(), tree.Frontier())
 		if err != nil || again.Root() != want {
 			t.Fatalf("%d leaves: restored: %v", n+1, err)
 		}
 	}
-	if _, err := Restore(3, tree.Edge()[:1]); err == nil {
+	if _, err := Restore(3, tree.Frontier()[:1]); err == nil {
 		t.Error("an edge that does not fit was taken")
 	}
 }

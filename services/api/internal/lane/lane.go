@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
-	"github.com/signalcast/signalcast/services/api/internal/oracle/categorise"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/services/api/internal/attention/categorise"
 )
 
 // Item is a market or a question to be placed. With an id that is known, an empty
@@ -25,14 +25,14 @@ type Place struct {
 // Known is what the ledger has of a market.
 type Known struct {
 	Title    string
-	Lane     syntax.Lane
+	Lane     protocol.Lane
 	Category string
 	Ruled    bool // by an admin
 }
 
 // Count is what was called in a lane.
 type Count struct {
-	Lane                   syntax.Lane
+	Lane                   protocol.Lane
 	Signals, Open, Markets int64
 }
 
@@ -42,7 +42,7 @@ type Store interface {
 	KnownLanes(ctx context.Context, ids []string) (map[string]Known, error)
 	// RuleLane writes an admin's word, and where it came from in the audit log. place
 	// gives the category for a title. Fault: market_not_found.
-	RuleLane(ctx context.Context, marketID string, lane syntax.Lane, place func(title string) (category string), now time.Time) (category string, err error)
+	RuleLane(ctx context.Context, marketID string, lane protocol.Lane, place func(title string) (category string), now time.Time) (category string, err error)
 	// LaneCounts counts calls by lane.
 	LaneCounts(ctx context.Context) ([]Count, error)
 }
@@ -59,7 +59,7 @@ var Categories = []string{
 }
 
 // ErrInvalid is a lane or a category that there is not.
-var ErrInvalid = fault.New(fault.Invalid, "invalid_request", "not a known value")
+var ErrInvalid = apperr.New(apperr.Invalid, "invalid_request", "not a known value")
 
 // Service places markets.
 type Service struct {
@@ -98,7 +98,7 @@ func (s *Service) Categorise(ctx context.Context, items []Item) ([]Place, error)
 		switch {
 		case ok && k.Ruled:
 			p = categorise.Result{Lane: k.Lane, Category: k.Category, Confidence: 100, Method: categorise.Override}
-		case ok && k.Lane != syntax.LaneOther && k.Lane != p.Lane: // its venue said more than the title
+		case ok && k.Lane != protocol.LaneOther && k.Lane != p.Lane: // its venue said more than the title
 			p = categorise.Result{Lane: k.Lane, Category: k.Category, Confidence: venueConfidence, Method: categorise.Keyword}
 		}
 		out[i] = Place{it.MarketID, p}
@@ -108,7 +108,7 @@ func (s *Service) Categorise(ctx context.Context, items []Item) ([]Place, error)
 
 // Rule writes an admin's word on a market; an empty category is the one of the lane.
 // Faults: market_not_found, db_unavailable.
-func (s *Service) Rule(ctx context.Context, marketID string, lane syntax.Lane, category string) (string, error) {
+func (s *Service) Rule(ctx context.Context, marketID string, lane protocol.Lane, category string) (string, error) {
 	return s.store.RuleLane(ctx, marketID, lane, func(title string) string {
 		if category != "" {
 			return category
@@ -123,8 +123,8 @@ func (s *Service) Counts(ctx context.Context) ([]Count, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Count, 0, len(syntax.Lanes))
-	for _, l := range syntax.Lanes {
+	out := make([]Count, 0, len(protocol.Lanes))
+	for _, l := range protocol.Lanes {
 		c := Count{Lane: l}
 		for _, f := range found {
 			if f.Lane == l {

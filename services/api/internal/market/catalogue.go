@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 const (
@@ -48,24 +48,24 @@ type Catalogue struct {
 	markets *Service
 	store   Store
 	log     *slog.Logger
-	streams map[syntax.Provider]Stream
+	streams map[protocol.Provider]Stream
 
 	// Swept hears of each full sweep that came to its end: how many answers it
 	// read and how long it took. Set before Run; may be nil.
-	Swept func(p syntax.Provider, answers int, took time.Duration)
+	Swept func(p protocol.Provider, answers int, took time.Duration)
 	// ConfirmAfter is the time from a call to its second quote; 0: none is requested. Set
 	// before Run.
 	ConfirmAfter time.Duration
 
 	mu        sync.Mutex
-	requested memory                        // markets whose second quote was requested less than confirmPause ago
-	confirmed map[syntax.Provider]time.Time // calls filed up to this time need no request for a second quote
+	requested memory                          // markets whose second quote was requested less than confirmPause ago
+	confirmed map[protocol.Provider]time.Time // calls filed up to this time need no request for a second quote
 }
 
 // NewCatalogue wires the loops.
 func NewCatalogue(markets *Service, log *slog.Logger) *Catalogue {
 	return &Catalogue{
-		markets: markets, store: markets.store, log: log, requested: make(memory), confirmed: make(map[syntax.Provider]time.Time),
+		markets: markets, store: markets.store, log: log, requested: make(memory), confirmed: make(map[protocol.Provider]time.Time),
 	}
 }
 
@@ -92,7 +92,7 @@ func (c *Catalogue) Run(ctx context.Context) error {
 	wait.Go(func() {
 		every(ctx, time.Second, func() {
 			_, err := c.store.CloseNative(ctx, c.markets.now())
-			c.logged(ctx, "close native", syntax.Manual, err)
+			c.logged(ctx, "close native", protocol.Manual, err)
 		})
 	})
 	wait.Go(func() {
@@ -108,7 +108,7 @@ func (c *Catalogue) Run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func (c *Catalogue) logged(ctx context.Context, what string, p syntax.Provider, err error) {
+func (c *Catalogue) logged(ctx context.Context, what string, p protocol.Provider, err error) {
 	if err != nil && ctx.Err() == nil {
 		c.log.WarnContext(ctx, "catalogue: "+what, "provider", string(p), "error", err)
 	}
@@ -131,7 +131,7 @@ func every(ctx context.Context, interval time.Duration, do func()) {
 
 // Sweep reads every open market of a venue, page by page, and then those that
 // should have been among them one by one.
-func (c *Catalogue) Sweep(ctx context.Context, p syntax.Provider, venue Venue) error {
+func (c *Catalogue) Sweep(ctx context.Context, p protocol.Provider, venue Venue) error {
 	ctx = WithPurpose(ctx, ForCatalogue)
 	start := c.markets.now().Truncate(time.Millisecond) // as answers are stamped
 	seen := make(map[string]bool)
@@ -163,7 +163,7 @@ func (c *Catalogue) Sweep(ctx context.Context, p syntax.Provider, venue Venue) e
 
 // RefreshHot prices the markets that are due: many in one call, and those that
 // are not open any more one by one.
-func (c *Catalogue) RefreshHot(ctx context.Context, p syntax.Provider, venue Venue) error {
+func (c *Catalogue) RefreshHot(ctx context.Context, p protocol.Provider, venue Venue) error {
 	ctx = WithPurpose(ctx, ForCatalogue)
 	now := c.markets.now()
 	due, err := c.store.ListHot(ctx, p, now, now.Add(-hotAge), now.Add(-pauseAfter), quoteBatch, newBatch)
@@ -177,11 +177,11 @@ func (c *Catalogue) RefreshHot(ctx context.Context, p syntax.Provider, venue Ven
 	if _, err := c.markets.Apply(ctx, records, true); err != nil {
 		return err
 	}
-	answered := make(map[syntax.MarketID]bool, len(records))
+	answered := make(map[protocol.MarketID]bool, len(records))
 	for i := range records {
 		answered[records[i].ID] = true
 	}
-	var rest []syntax.MarketID
+	var rest []protocol.MarketID
 	for _, id := range due {
 		if !answered[id] {
 			rest = append(rest, id)
@@ -193,13 +193,13 @@ func (c *Catalogue) RefreshHot(ctx context.Context, p syntax.Provider, venue Ven
 // readEach reads markets one by one, readers at a time, and returns the first error. It marks them as checked, so that a market
 // whose venue gave no answer is not read again at once. A market that was not requested, because the request limit of this
 // process is used up, is not marked.
-func (c *Catalogue) readEach(ctx context.Context, ids []syntax.MarketID) error {
+func (c *Catalogue) readEach(ctx context.Context, ids []protocol.MarketID) error {
 	if len(ids) == 0 {
 		return nil
 	}
 	began := c.markets.now() // before the answers, which must count as later
 	var mu sync.Mutex
-	var asked []syntax.MarketID
+	var asked []protocol.MarketID
 	var reads errgroup.Group
 	reads.SetLimit(readers)
 	for _, id := range ids {
@@ -229,10 +229,10 @@ func (c *Catalogue) readEach(ctx context.Context, ids []syntax.MarketID) error {
 // memory is a set of market ids that expire. It has at most maxMemory ids, because callers choose them: when it is full, put
 // deletes the expired ids, and all ids if more than half of maxMemory are left. An id that is deleted early costs one more
 // request to a venue or the database.
-type memory map[syntax.MarketID]time.Time
+type memory map[protocol.MarketID]time.Time
 
 // has reports whether id is in the set and has not expired. It deletes an expired id.
-func (m memory) has(id syntax.MarketID, now time.Time) bool {
+func (m memory) has(id protocol.MarketID, now time.Time) bool {
 	until, ok := m[id]
 	if ok && !now.Before(until) {
 		delete(m, id)
@@ -242,9 +242,9 @@ func (m memory) has(id syntax.MarketID, now time.Time) bool {
 }
 
 // put adds id, which expires at until.
-func (m memory) put(id syntax.MarketID, now, until time.Time) {
+func (m memory) put(id protocol.MarketID, now, until time.Time) {
 	if len(m) >= maxMemory {
-		maps.DeleteFunc(m, func(_ syntax.MarketID, end time.Time) bool { return !now.Before(end) })
+		maps.DeleteFunc(m, func(_ protocol.MarketID, end time.Time) bool { return !now.Before(end) })
 		if len(m) > maxMemory/2 { // else it would soon be full again, and each deletion reads all ids
 			clear(m)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/signalcast/signalcast/pkg/lease"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
@@ -25,7 +25,7 @@ func TestSweepKeepsEveryOpenMarket(t *testing.T) {
 	}
 	sweep := func() {
 		t.Helper()
-		if err := l.catalogue.Sweep(t.Context(), syntax.Polymarket, l.venue); err != nil {
+		if err := l.catalogue.Sweep(t.Context(), protocol.Polymarket, l.venue); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -47,7 +47,7 @@ func TestSweepKeepsEveryOpenMarket(t *testing.T) {
 		delete(l.venue.open, "100002")
 	})
 	sweep()
-	if asked := l.venue.takeAsked(); !slices.Equal(asked, []syntax.MarketID{"100000", "100001", "100002"}) {
+	if asked := l.venue.takeAsked(); !slices.Equal(asked, []protocol.MarketID{"100000", "100001", "100002"}) {
 		t.Errorf("asked one by one for %v", asked)
 	}
 	if n := l.count(`SELECT count(*) FROM api.markets WHERE status = 'closed'`); n != 2 {
@@ -66,11 +66,11 @@ func TestASweepEndsWhateverTheVenueSays(t *testing.T) {
 	t.Parallel()
 	l := setup(t)
 	v := endless{l.venue}
-	if err := l.catalogue.Sweep(t.Context(), syntax.Polymarket, v); err != nil {
+	if err := l.catalogue.Sweep(t.Context(), protocol.Polymarket, v); err != nil {
 		t.Fatal(err)
 	}
 	l.venue.set(func() { l.venue.down = true })
-	if err := l.catalogue.Sweep(t.Context(), syntax.Polymarket, l.venue); err == nil {
+	if err := l.catalogue.Sweep(t.Context(), protocol.Polymarket, l.venue); err == nil {
 		t.Error("a sweep of a venue that is down says nothing")
 	}
 }
@@ -98,7 +98,7 @@ func TestHotMarketsArePricedEachMinute(t *testing.T) {
 			r.EndDate = &end
 		}
 	})
-	if err := l.catalogue.Sweep(t.Context(), syntax.Polymarket, l.venue); err != nil {
+	if err := l.catalogue.Sweep(t.Context(), protocol.Polymarket, l.venue); err != nil {
 		t.Fatal(err)
 	}
 	l.call("250")
@@ -106,7 +106,7 @@ func TestHotMarketsArePricedEachMinute(t *testing.T) {
 	l.call("259")
 	refresh := func() {
 		t.Helper()
-		if err := l.catalogue.RefreshHot(t.Context(), syntax.Polymarket, l.venue); err != nil {
+		if err := l.catalogue.RefreshHot(t.Context(), protocol.Polymarket, l.venue); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -125,10 +125,10 @@ func TestHotMarketsArePricedEachMinute(t *testing.T) {
 	if n := priced(); l.venue.quotes != 1 || n != 24+2 {
 		t.Errorf("%d markets priced in %d calls", n, l.venue.quotes)
 	}
-	if asked := l.venue.takeAsked(); !slices.Equal(asked, []syntax.MarketID{"251", "259"}) {
+	if asked := l.venue.takeAsked(); !slices.Equal(asked, []protocol.MarketID{"251", "259"}) {
 		t.Errorf("asked one by one for %v", asked)
 	}
-	if m := l.get("251"); m.Status != syntax.MarketClosed {
+	if m := l.get("251"); m.Status != protocol.MarketClosed {
 		t.Errorf("a market that closed reads %s", m.Status)
 	}
 	if n := l.count(`SELECT count(*) FROM api.market_prices WHERE yes_bps = 4200`); n != 25 {
@@ -137,8 +137,8 @@ func TestHotMarketsArePricedEachMinute(t *testing.T) {
 	// What has had no answer for a minute rests for five, and comes back then.
 	for _, step := range []struct {
 		after time.Duration
-		want  []syntax.MarketID
-	}{{time.Minute, []syntax.MarketID{"259"}}, {time.Minute, nil}, {5 * time.Minute, []syntax.MarketID{"259"}}} {
+		want  []protocol.MarketID
+	}{{time.Minute, []protocol.MarketID{"259"}}, {time.Minute, nil}, {5 * time.Minute, []protocol.MarketID{"259"}}} {
 		l.clock.Advance(step.after)
 		refresh()
 		if asked := l.venue.takeAsked(); !slices.Equal(asked, step.want) {
@@ -157,7 +157,7 @@ func TestStubsDoNotStarveTheOthers(t *testing.T) {
 		ids = append(ids, fmt.Sprint(3000+i))
 	}
 	l.venue.list(ids...)
-	if err := l.catalogue.Sweep(t.Context(), syntax.Polymarket, l.venue); err != nil {
+	if err := l.catalogue.Sweep(t.Context(), protocol.Polymarket, l.venue); err != nil {
 		t.Fatal(err)
 	}
 	for _, id := range ids {
@@ -166,17 +166,17 @@ func TestStubsDoNotStarveTheOthers(t *testing.T) {
 	l.venue.set(func() { l.venue.down = true })
 	for i := range 500 { // their ids come first by name, too
 		id := fmt.Sprint(1000 + i)
-		if err := l.Ensure(t.Context(), syntax.MarketID(id), uuid.NewString(), time.Second); err != nil {
+		if err := l.Ensure(t.Context(), protocol.MarketID(id), uuid.NewString(), time.Second); err != nil {
 			t.Fatal(err)
 		}
 		l.call(id)
 	}
 	l.venue.set(func() { l.venue.down = false })
-	stubs := map[syntax.MarketID]bool{}
+	stubs := map[protocol.MarketID]bool{}
 	for range 40 { // rounds of ten seconds
 		l.clock.Advance(10 * time.Second)
 		l.venue.takeAsked()
-		if err := l.catalogue.RefreshHot(t.Context(), syntax.Polymarket, l.venue); err != nil {
+		if err := l.catalogue.RefreshHot(t.Context(), protocol.Polymarket, l.venue); err != nil {
 			t.Fatal(err)
 		}
 		if n := l.count(`SELECT count(*) FROM api.markets m JOIN api.market_quotes q USING (market_id)
@@ -206,15 +206,15 @@ func TestOurOwnLimitIsNoRest(t *testing.T) {
 	l.clock.Advance(2 * time.Minute)
 	l.venue.takeAsked()
 	l.venue.set(func() { l.venue.open["7"] = false; l.venue.busy = true })
-	if err := l.catalogue.RefreshHot(t.Context(), syntax.Polymarket, l.venue); !errors.Is(err, market.ErrBusy) {
+	if err := l.catalogue.RefreshHot(t.Context(), protocol.Polymarket, l.venue); !errors.Is(err, market.ErrBusy) {
 		t.Errorf("a round that could not ask: %v", err)
 	}
 	l.venue.set(func() { l.venue.busy = false })
 	l.clock.Advance(10 * time.Second)
-	if err := l.catalogue.RefreshHot(t.Context(), syntax.Polymarket, l.venue); err != nil {
+	if err := l.catalogue.RefreshHot(t.Context(), protocol.Polymarket, l.venue); err != nil {
 		t.Error(err)
 	}
-	if asked := l.venue.takeAsked(); !slices.Equal(asked, []syntax.MarketID{"7"}) {
+	if asked := l.venue.takeAsked(); !slices.Equal(asked, []protocol.MarketID{"7"}) {
 		t.Errorf("asked for %v", asked)
 	}
 }
@@ -230,7 +230,7 @@ func TestDroppedMarketsDoNotStarveTheMissed(t *testing.T) {
 	l.venue.list("9000")
 	sweep := func() {
 		t.Helper()
-		if err := l.catalogue.Sweep(t.Context(), syntax.Polymarket, l.venue); err != nil {
+		if err := l.catalogue.Sweep(t.Context(), protocol.Polymarket, l.venue); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -243,7 +243,7 @@ func TestDroppedMarketsDoNotStarveTheMissed(t *testing.T) {
 		l.clock.Advance(8 * time.Minute)
 		sweep()
 	}
-	if m := l.get("9000"); m.Status != syntax.MarketClosed {
+	if m := l.get("9000"); m.Status != protocol.MarketClosed {
 		t.Errorf("the market that closed reads %s", m.Status)
 	}
 }

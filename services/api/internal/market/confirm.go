@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 const (
@@ -33,7 +33,7 @@ const (
 // market, in as few requests as the venue allows. The calls are read from the store, so that a
 // restart loses none. A market whose answer has no quote is requested again after
 // confirmPause.
-func (c *Catalogue) Confirm(ctx context.Context, p syntax.Provider, venue Venue) error {
+func (c *Catalogue) Confirm(ctx context.Context, p protocol.Provider, venue Venue) error {
 	now := c.markets.now()
 	newest := now.Add(-c.ConfirmAfter - clockStep)
 	found, err := c.store.ListAwaitingQuote(ctx, p, c.awaitingSince(p, now), newest, c.ConfirmAfter, confirmRead)
@@ -60,7 +60,7 @@ func (c *Catalogue) Confirm(ctx context.Context, p syntax.Provider, venue Venue)
 }
 
 // awaitingSince returns the time after which a round at now reads calls.
-func (c *Catalogue) awaitingSince(p syntax.Provider, now time.Time) time.Time {
+func (c *Catalogue) awaitingSince(p protocol.Provider, now time.Time) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	since := now.Add(-c.ConfirmAfter - confirmFor)
@@ -72,10 +72,10 @@ func (c *Catalogue) awaitingSince(p syntax.Provider, now time.Time) time.Time {
 
 // unpaused returns at most confirmBatch of the markets, without those that were requested less
 // than confirmPause ago, and notes that they are requested now.
-func (c *Catalogue) unpaused(ids []syntax.MarketID, now time.Time) []syntax.MarketID {
+func (c *Catalogue) unpaused(ids []protocol.MarketID, now time.Time) []protocol.MarketID {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	due := make([]syntax.MarketID, 0, min(len(ids), confirmBatch))
+	due := make([]protocol.MarketID, 0, min(len(ids), confirmBatch))
 	for _, id := range ids {
 		if len(due) < confirmBatch && !c.requested.has(id, now) {
 			c.requested.put(id, now, now.Add(confirmPause))

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
@@ -22,7 +22,7 @@ func setupConfirming(t *testing.T, ids ...string) *confirming {
 	c.catalogue.ConfirmAfter = 5 * time.Second
 	c.venue.list(ids...)
 	c.venue.set(func() { c.venue.yes = 3000 })
-	if err := c.catalogue.Sweep(t.Context(), syntax.Polymarket, c.venue); err != nil {
+	if err := c.catalogue.Sweep(t.Context(), protocol.Polymarket, c.venue); err != nil {
 		t.Fatal(err)
 	}
 	return c
@@ -44,19 +44,19 @@ func (c *confirming) file(id string) {
 }
 
 // round runs one round and returns the markets of each request.
-func (c *confirming) round() [][]syntax.MarketID {
+func (c *confirming) round() [][]protocol.MarketID {
 	c.t.Helper()
-	if err := c.catalogue.Confirm(c.t.Context(), syntax.Polymarket, c.venue); err != nil {
+	if err := c.catalogue.Confirm(c.t.Context(), protocol.Polymarket, c.venue); err != nil {
 		c.t.Fatal(err)
 	}
-	var requests [][]syntax.MarketID
+	var requests [][]protocol.MarketID
 	c.venue.set(func() { requests, c.venue.confirmed = c.venue.confirmed, nil })
 	return requests
 }
 
-func (c *confirming) want(requests [][]syntax.MarketID, ids ...syntax.MarketID) {
+func (c *confirming) want(requests [][]protocol.MarketID, ids ...protocol.MarketID) {
 	c.t.Helper()
-	var got []syntax.MarketID
+	var got []protocol.MarketID
 	if len(requests) > 0 {
 		got = requests[0]
 	}
@@ -145,7 +145,7 @@ func TestSecondQuotesOfAVenueThatFails(t *testing.T) {
 	c.file("1")
 	c.clock.Advance(7 * time.Second)
 	c.venue.set(func() { c.venue.down = true })
-	if err := c.catalogue.Confirm(t.Context(), syntax.Polymarket, c.venue); err == nil {
+	if err := c.catalogue.Confirm(t.Context(), protocol.Polymarket, c.venue); err == nil {
 		t.Error("a failed request is not reported")
 	}
 	c.venue.set(func() { c.venue.down, c.venue.confirmed = false, nil })

@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
@@ -30,7 +30,7 @@ func (l *ledger) caller(name string) signal.Caller {
 
 func draft(id string, price int) signal.Draft {
 	return signal.Draft{
-		ID: uuid.Must(uuid.NewV7()).String(), MarketID: syntax.MarketID(id), Side: syntax.Yes, Price: syntax.Bps(price), Source: "web",
+		ID: uuid.Must(uuid.NewV7()).String(), MarketID: protocol.MarketID(id), Side: protocol.Yes, Price: protocol.Bps(price), Source: "web",
 	}
 }
 
@@ -114,11 +114,11 @@ func TestVenueWithoutAQuote(t *testing.T) {
 			l.venue.set(func() { spoil(l.venue) })
 			caller := l.caller("patient")
 			bounded := draft("7", 3000)
-			bounded.MaxSlippage = new(syntax.Bps(10_000))
+			bounded.MaxSlippage = new(protocol.Bps(10_000))
 			_, err := s.File(t.Context(), caller, bounded)
-			if f := fault.Of(err); !errors.Is(err, signal.ErrMoved) || f.Extra["reason"] != "unverified" || f.Extra["marketYesBps"] != 3000 ||
+			if f := apperr.Of(err); !errors.Is(err, signal.ErrMoved) || f.Extra["reason"] != "unverified" || f.Extra["marketYesBps"] != 3000 ||
 				f.Extra["yesPriceBps"] != nil || f.Extra["noPriceBps"] != nil || f.Extra["marketId"] != "7" {
-				t.Errorf("with a bound: %v, %v", err, fault.Of(err).Extra)
+				t.Errorf("with a bound: %v, %v", err, apperr.Of(err).Extra)
 			}
 			bounded.AllowUnverified = true
 			if f, err := s.File(t.Context(), l.caller("lenient"), bounded); err != nil || f.Prices.Verified || f.Prices.Basis != 3000 {
@@ -146,9 +146,9 @@ func TestAllowUnverifiedStillWaitsForAQuote(t *testing.T) {
 		moved bool
 	}{"7": {2900, false}, "8": {2899, true}} {
 		d := draft(id, c.price)
-		d.MaxSlippage, d.AllowUnverified = new(syntax.Bps(200)), true
+		d.MaxSlippage, d.AllowUnverified = new(protocol.Bps(200)), true
 		f, err := s.File(t.Context(), l.caller("op"+id), d)
-		if c.moved && (!errors.Is(err, signal.ErrMoved) || fault.Of(err).Extra["reason"] != "moved") {
+		if c.moved && (!errors.Is(err, signal.ErrMoved) || apperr.Of(err).Extra["reason"] != "moved") {
 			t.Errorf("%d stated: %+v, %v; want price_moved", c.price, f, err)
 		}
 		if !c.moved && (err != nil || !f.Prices.Verified || f.Prices.Basis != 3100) {
@@ -170,13 +170,13 @@ func TestVenueShowsTheMarketClosed(t *testing.T) {
 		delete(l.venue.open, "8")
 		l.venue.respond = func(r *market.Record) {
 			if r.ID == "9" {
-				r.Status, r.Verdict = syntax.MarketResolved, new(syntax.VerdictYes)
+				r.Status, r.Verdict = protocol.MarketResolved, new(protocol.VerdictYes)
 			}
 		}
 	})
 	for _, id := range []string{"7", "8", "9"} {
 		_, err := s.File(t.Context(), caller, draft(id, 3000))
-		if f := fault.Of(err); !errors.Is(err, signal.ErrProvisional) || f.Extra["reason"] != "provisional" || f.Extra["marketId"] != id {
+		if f := apperr.Of(err); !errors.Is(err, signal.ErrProvisional) || f.Extra["reason"] != "provisional" || f.Extra["marketId"] != id {
 			t.Errorf("%s: %v", id, err)
 		}
 	}
@@ -202,7 +202,7 @@ func TestRefusalsBeforeTheVenue(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.venue.takeAsked()
-	if _, err := s.File(t.Context(), caller, draft("7", 100)); !errors.Is(err, signal.ErrPredicted) || fault.Of(err).Extra["id"] != first.ID {
+	if _, err := s.File(t.Context(), caller, draft("7", 100)); !errors.Is(err, signal.ErrPredicted) || apperr.Of(err).Extra["id"] != first.ID {
 		t.Errorf("second call: %v", err)
 	}
 	if _, err := s.File(t.Context(), caller, draft("8", 100)); !errors.Is(err, signal.ErrProvisional) {
@@ -247,7 +247,7 @@ func TestDryRunAsksNoVenue(t *testing.T) {
 	caller := l.caller("dry")
 	for id, price := range map[string]string{"7": "Market 7", "404": "404"} {
 		d := draft(id, 3000)
-		d.MaxSlippage = new(syntax.Bps(0))
+		d.MaxSlippage = new(protocol.Bps(0))
 		f, would, err := s.RehearseFile(t.Context(), caller, d)
 		if err != nil || f.Prices.Verified || f.Prices.Basis != 3000 || would.MarketTitle != price || would.MarketID != id {
 			t.Errorf("%s: %+v, %+v, %v", id, f, would, err)

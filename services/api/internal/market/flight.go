@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // mostFlights bounds the questions about different markets that are under way at
@@ -24,12 +24,12 @@ type flight struct {
 }
 
 type flightKey struct {
-	id      syntax.MarketID
+	id      protocol.MarketID
 	purpose Purpose
 }
 
 type flightLine struct {
-	provider syntax.Provider
+	provider protocol.Provider
 	purpose  Purpose
 }
 
@@ -73,7 +73,7 @@ func (f *flights) begin(do func(closing context.Context)) bool {
 // join gives the flight of an id, which ask begins if there is none; nil where
 // as many are under way as may be. The question outlives a caller that goes
 // away: others may wait for it.
-func (f *flights) join(ctx context.Context, id syntax.MarketID, p Purpose, ask func(context.Context) (Market, error)) *flight {
+func (f *flights) join(ctx context.Context, id protocol.MarketID, p Purpose, ask func(context.Context) (Market, error)) *flight {
 	key, line := flightKey{id, p}, flightLine{id.Provider(), p}
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	venues "github.com/signalcast/signalcast/services/api/internal/venue"
@@ -26,18 +26,18 @@ import (
 // answerer is a venue whose answers about one market are a function.
 type answerer struct {
 	*venue
-	get func(ctx context.Context, id syntax.MarketID) (market.Record, error)
+	get func(ctx context.Context, id protocol.MarketID) (market.Record, error)
 }
 
-func (a answerer) Get(ctx context.Context, id syntax.MarketID) (market.Record, error) {
+func (a answerer) Get(ctx context.Context, id protocol.MarketID) (market.Record, error) {
 	return a.get(ctx, id)
 }
 
 // over is the ledger's market service over another venue.
 func (l *ledger) over(v market.Venue) *market.Service {
-	s := market.NewService(l.store, market.Venues{syntax.Polymarket: v}, market.Classify{
-		Lane:     func(string, []string) syntax.Lane { return syntax.LaneScience },
-		Category: func(syntax.Lane, string, []string) string { return "science" },
+	s := market.NewService(l.store, market.Venues{protocol.Polymarket: v}, market.Classify{
+		Lane:     func(string, []string) protocol.Lane { return protocol.LaneScience },
+		Category: func(protocol.Lane, string, []string) string { return "science" },
 	}, true, l.clock.Now)
 	l.t.Cleanup(s.Close)
 	return s
@@ -50,12 +50,12 @@ func TestOurOwnLimitLeavesNoStub(t *testing.T) {
 	l := setup(t)
 	l.venue.list("8")
 	l.get("8")
-	s := l.over(answerer{l.venue, func(context.Context, syntax.MarketID) (market.Record, error) {
+	s := l.over(answerer{l.venue, func(context.Context, protocol.MarketID) (market.Record, error) {
 		return market.Record{}, market.Busy()
 	}})
 	check := func(what, code string, err error) {
 		t.Helper()
-		if f := fault.Of(err); !errors.Is(err, market.ErrBusy) || f.Kind != fault.Unavailable || f.Code != code || f.Extra["retryAfterMs"] != 1000 {
+		if f := apperr.Of(err); !errors.Is(err, market.ErrBusy) || f.Kind != apperr.Unavailable || f.Code != code || f.Extra["retryAfterMs"] != 1000 {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -64,7 +64,7 @@ func TestOurOwnLimitLeavesNoStub(t *testing.T) {
 	check("reading", "venue_unavailable", err)
 	_, err = s.Refresh(t.Context(), "8")
 	check("scanning", "venue_unavailable", err)
-	if m, err := s.Get(t.Context(), "8"); err != nil || m.Status != syntax.MarketOpen {
+	if m, err := s.Get(t.Context(), "8"); err != nil || m.Status != protocol.MarketOpen {
 		t.Errorf("a kept market reads %s, %v", m.Status, err)
 	}
 	if n := l.count(`SELECT count(*) FROM api.markets`); n != 1 {
@@ -78,7 +78,7 @@ func TestAVenueIsAwayOnlyIfItHadItsTime(t *testing.T) {
 	l := setup(t)
 	for _, queued := range []bool{true, false} {
 		gate := make(chan struct{})
-		s := l.over(answerer{l.venue, func(ctx context.Context, _ syntax.MarketID) (market.Record, error) {
+		s := l.over(answerer{l.venue, func(ctx context.Context, _ protocol.MarketID) (market.Record, error) {
 			if queued {
 				market.NoteQueued(ctx)
 			}
@@ -100,7 +100,7 @@ func TestPurposesDoNotShareAQuestion(t *testing.T) {
 	l.venue.list("7")
 	reading, gate, read := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	defer func() { close(gate); <-read }()
-	s := l.over(answerer{l.venue, func(ctx context.Context, id syntax.MarketID) (market.Record, error) {
+	s := l.over(answerer{l.venue, func(ctx context.Context, id protocol.MarketID) (market.Record, error) {
 		if market.PurposeOf(ctx) == market.ForReader {
 			close(reading)
 			<-gate
@@ -128,7 +128,7 @@ func TestEveryQuestionHasItsPurpose(t *testing.T) {
 	l := setup(t)
 	l.venue.list("7", "8")
 	var purposes []market.Purpose
-	s := l.over(answerer{l.venue, func(ctx context.Context, id syntax.MarketID) (market.Record, error) {
+	s := l.over(answerer{l.venue, func(ctx context.Context, id protocol.MarketID) (market.Record, error) {
 		purposes = append(purposes, market.PurposeOf(ctx))
 		return l.venue.Get(ctx, id)
 	}})
@@ -157,11 +157,11 @@ type keeper struct {
 	stubs atomic.Int64
 }
 
-func (*keeper) FindMarket(context.Context, syntax.MarketID) (market.Market, bool, error) {
+func (*keeper) FindMarket(context.Context, protocol.MarketID) (market.Market, bool, error) {
 	return market.Market{}, false, nil
 }
 
-func (k *keeper) InsertStub(context.Context, syntax.MarketID, string, time.Time) (bool, error) {
+func (k *keeper) InsertStub(context.Context, protocol.MarketID, string, time.Time) (bool, error) {
 	k.stubs.Add(1)
 	return true, nil
 }
@@ -172,22 +172,22 @@ func TestQuestionsUnderWayAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var under, most, busy atomic.Int64
-		v := answerer{nil, func(ctx context.Context, _ syntax.MarketID) (market.Record, error) {
+		v := answerer{nil, func(ctx context.Context, _ protocol.MarketID) (market.Record, error) {
 			most.Store(max(most.Load(), under.Add(1)))
 			defer under.Add(-1)
 			<-ctx.Done()
 			return market.Record{}, ctx.Err()
 		}}
 		store := &keeper{}
-		s := market.NewService(store, market.Venues{syntax.Polymarket: v}, market.Classify{}, true, time.Now)
-		ask := func(p market.Purpose, one func(ctx context.Context, id syntax.MarketID) error) {
+		s := market.NewService(store, market.Venues{protocol.Polymarket: v}, market.Classify{}, true, time.Now)
+		ask := func(p market.Purpose, one func(ctx context.Context, id protocol.MarketID) error) {
 			var wait sync.WaitGroup
 			most.Store(0)
 			busy.Store(0)
 			ctx, cancel := context.WithCancel(t.Context())
 			for i := range 2000 {
 				wait.Go(func() {
-					if err := one(ctx, syntax.MarketID(fmt.Sprint(1+i))); errors.Is(err, market.ErrBusy) {
+					if err := one(ctx, protocol.MarketID(fmt.Sprint(1+i))); errors.Is(err, market.ErrBusy) {
 						busy.Add(1)
 					}
 				})
@@ -203,11 +203,11 @@ func TestQuestionsUnderWayAreBounded(t *testing.T) {
 				t.Errorf("purpose %d: %d questions never end", p, under.Load())
 			}
 		}
-		ask(market.ForReader, func(ctx context.Context, id syntax.MarketID) error {
+		ask(market.ForReader, func(ctx context.Context, id protocol.MarketID) error {
 			_, err := s.Get(ctx, id)
 			return err
 		})
-		ask(market.ForFiling, func(ctx context.Context, id syntax.MarketID) error {
+		ask(market.ForFiling, func(ctx context.Context, id protocol.MarketID) error {
 			return s.Ensure(ctx, id, uuid.NewString(), time.Second)
 		})
 	})
@@ -226,7 +226,7 @@ func TestAFloodOfReadersLeavesFilingsTheirCheck(t *testing.T) {
 		_, _ = w.Write([]byte(`{"error":"id not found"}`))
 	}))
 	t.Cleanup(host.Close)
-	client, err := venues.NewClient(syntax.Polymarket, host.URL, 5, venues.NewMeter(prometheus.NewRegistry()), time.Now)
+	client, err := venues.NewClient(protocol.Polymarket, host.URL, 5, venues.NewMeter(prometheus.NewRegistry()), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +237,7 @@ func TestAFloodOfReadersLeavesFilingsTheirCheck(t *testing.T) {
 	for range 8 {
 		wait.Go(func() {
 			for ctx.Err() == nil {
-				id := syntax.MarketID(fmt.Sprint(1000 + next.Add(1)))
+				id := protocol.MarketID(fmt.Sprint(1000 + next.Add(1)))
 				if _, err := s.Get(ctx, id); ctx.Err() == nil && !errors.Is(err, market.ErrNotFound) && !errors.Is(err, market.ErrBusy) {
 					t.Errorf("read: %v", err)
 				}
@@ -246,7 +246,7 @@ func TestAFloodOfReadersLeavesFilingsTheirCheck(t *testing.T) {
 	}
 	testkit.Eventually(t, 10*time.Second, func() bool { return next.Load() > 300 })
 	for i := range 6 { // as many as a second and the part of a filing allow
-		id := syntax.MarketID(fmt.Sprint(500 + i))
+		id := protocol.MarketID(fmt.Sprint(500 + i))
 		err := s.Ensure(t.Context(), id, anOperator, time.Second)
 		if errors.Is(err, market.ErrBusy) { // its turn was late on a slow machine: it has one now
 			err = s.Ensure(t.Context(), id, anOperator, time.Second)
@@ -271,7 +271,7 @@ func TestAnotherMarketForAnIDIsNone(t *testing.T) {
 	l := setup(t)
 	l.venue.list("7")
 	asked := 0
-	s := l.over(answerer{l.venue, func(ctx context.Context, _ syntax.MarketID) (market.Record, error) {
+	s := l.over(answerer{l.venue, func(ctx context.Context, _ protocol.MarketID) (market.Record, error) {
 		asked++
 		return l.venue.Get(ctx, "7")
 	}})
@@ -292,7 +292,7 @@ func TestAnotherMarketForAnIDIsNone(t *testing.T) {
 func TestCloseBreaksOff(t *testing.T) {
 	t.Parallel()
 	asked := make(chan struct{}, 2)
-	s := market.NewService(&keeper{}, market.Venues{syntax.Polymarket: answerer{nil, func(ctx context.Context, _ syntax.MarketID) (market.Record, error) {
+	s := market.NewService(&keeper{}, market.Venues{protocol.Polymarket: answerer{nil, func(ctx context.Context, _ protocol.MarketID) (market.Record, error) {
 		asked <- struct{}{}
 		<-ctx.Done()
 		return market.Record{}, ctx.Err()

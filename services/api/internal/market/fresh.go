@@ -8,9 +8,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/batch"
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 const (
@@ -37,17 +37,17 @@ const (
 )
 
 // errLimit refuses a read of a venue: its operator has as many as it may, or all have.
-var errLimit = fault.New(fault.Unavailable, "venue_unavailable", "too many reads of the market's venue, try again").
+var errLimit = apperr.New(apperr.Unavailable, "venue_unavailable", "too many reads of the market's venue, try again").
 	With("retryAfterMs", 1000)
 
 // Connected reports whether the venue of a market is connected.
-func (s *Service) Connected(id syntax.MarketID) bool { return s.venues[id.Provider()] != nil }
+func (s *Service) Connected(id protocol.MarketID) bool { return s.venues[id.Provider()] != nil }
 
 // Fresh reads a market at its venue and applies the answer, for a call without a fresh quote. All
 // calls on a market share one read. Reads of one venue that come while others are under way
 // share a request. It returns at the end of ctx without the answer; the read goes on. Faults:
 // market_not_found when the venue denies the market, venue_unavailable, db_unavailable.
-func (s *Service) Fresh(ctx context.Context, id syntax.MarketID, operator string) error {
+func (s *Service) Fresh(ctx context.Context, id protocol.MarketID, operator string) error {
 	v := s.fresh[id.Provider()]
 	if v == nil {
 		return ErrUnavailable
@@ -82,14 +82,14 @@ type venueReads struct {
 	queue   *batch.Queue[*venueRead]
 
 	mu      sync.Mutex
-	open    map[syntax.MarketID]*venueRead // queued or under way
-	hot     bool                           // a request that no call caused is under way
+	open    map[protocol.MarketID]*venueRead // queued or under way
+	hot     bool                             // a request that no call caused is under way
 	callers map[string]*callerReads
 }
 
 // venueRead is one read of one market. done is closed once err is set.
 type venueRead struct {
-	id   syntax.MarketID
+	id   protocol.MarketID
 	hot  bool // no call caused it
 	came time.Time
 	done chan struct{}
@@ -103,7 +103,7 @@ type callerReads struct {
 }
 
 func newVenueReads(s *Service, v Venue) *venueReads {
-	reads := &venueReads{service: s, venue: v, open: map[syntax.MarketID]*venueRead{}, callers: map[string]*callerReads{}}
+	reads := &venueReads{service: s, venue: v, open: map[protocol.MarketID]*venueRead{}, callers: map[string]*callerReads{}}
 	reads.queue = batch.New(batch.Config[*venueRead]{
 		Size: mostBatch, Bound: mostQueued, Flight: mostJoined, Wanted: reads.wanted, Send: reads.join,
 	})
@@ -112,7 +112,7 @@ func newVenueReads(s *Service, v Venue) *venueReads {
 
 // get returns the read of a market that is queued or under way, or starts one for the operator.
 // It returns nil when a limit is reached. leave must be called when the wait ends.
-func (v *venueReads) get(id syntax.MarketID, operator string) (r *venueRead, leave func()) {
+func (v *venueReads) get(id protocol.MarketID, operator string) (r *venueRead, leave func()) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if r := v.open[id]; r != nil {
@@ -233,9 +233,9 @@ func (v *venueReads) end(r *venueRead, err error) {
 // that it left out one by one. They are closed, or unknown.
 func (v *venueReads) read(ctx context.Context, batch []*venueRead) []error {
 	errs := make([]error, len(batch))
-	answered := make(map[syntax.MarketID]bool, len(batch))
+	answered := make(map[protocol.MarketID]bool, len(batch))
 	if len(batch) > 1 {
-		ids := make([]syntax.MarketID, len(batch))
+		ids := make([]protocol.MarketID, len(batch))
 		for i, r := range batch {
 			ids[i] = r.id
 		}
@@ -282,7 +282,7 @@ const (
 
 // Called notes a call on a market of a venue, so that Warm keeps its quote fresh. quoted is the
 // time of the quote that the call was compared with; nil: there was none.
-func (s *Service) Called(id syntax.MarketID, quoted *time.Time) {
+func (s *Service) Called(id protocol.MarketID, quoted *time.Time) {
 	if !s.Connected(id) {
 		return
 	}
@@ -311,9 +311,9 @@ func (s *Service) Warm(ctx context.Context, maxAge time.Duration) {
 }
 
 // due returns the markets whose quote is older than age, by venue, at most mostBatch of each.
-func (s *Service) due(age time.Duration) map[syntax.Provider][]syntax.MarketID {
+func (s *Service) due(age time.Duration) map[protocol.Provider][]protocol.MarketID {
 	now := s.now()
-	out := make(map[syntax.Provider][]syntax.MarketID)
+	out := make(map[protocol.Provider][]protocol.MarketID)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id, h := range s.hot {
@@ -331,14 +331,14 @@ func (s *Service) due(age time.Duration) map[syntax.Provider][]syntax.MarketID {
 }
 
 // refresh reads hot markets, one request of a venue at a time.
-func (v *venueReads) refresh(ids []syntax.MarketID) {
+func (v *venueReads) refresh(ids []protocol.MarketID) {
 	if reads := v.startHot(ids); len(reads) > 0 {
 		v.send(reads, ForWatch, hotTime, func() { v.hot = false })
 	}
 }
 
 // startHot returns reads of the markets that are not read, or none while a request for hot markets is under way.
-func (v *venueReads) startHot(ids []syntax.MarketID) (reads []*venueRead) {
+func (v *venueReads) startHot(ids []protocol.MarketID) (reads []*venueRead) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.hot {

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
@@ -45,14 +45,14 @@ func (a *applied) take() string {
 type slow struct {
 	market.Venue
 	takes                time.Duration
-	hang, closed, denied map[syntax.MarketID]bool
+	hang, closed, denied map[protocol.MarketID]bool
 	fails                error
 
 	mu       sync.Mutex
 	requests []string
 }
 
-func (v *slow) request(ctx context.Context, ids ...syntax.MarketID) error {
+func (v *slow) request(ctx context.Context, ids ...protocol.MarketID) error {
 	v.mu.Lock()
 	v.requests = append(v.requests, fmt.Sprint(ids))
 	v.mu.Unlock()
@@ -77,15 +77,15 @@ func (v *slow) take() []string {
 	return out
 }
 
-func (v *slow) record(id syntax.MarketID) market.Record {
-	r := market.Record{ID: id, Title: "x", Status: syntax.MarketOpen, FetchedAt: time.Now()}
+func (v *slow) record(id protocol.MarketID) market.Record {
+	r := market.Record{ID: id, Title: "x", Status: protocol.MarketOpen, FetchedAt: time.Now()}
 	if v.closed[id] {
-		r.Status = syntax.MarketClosed
+		r.Status = protocol.MarketClosed
 	}
 	return r
 }
 
-func (v *slow) Get(ctx context.Context, id syntax.MarketID) (market.Record, error) {
+func (v *slow) Get(ctx context.Context, id protocol.MarketID) (market.Record, error) {
 	if err := v.request(ctx, id); err != nil {
 		return market.Record{}, err
 	}
@@ -95,7 +95,7 @@ func (v *slow) Get(ctx context.Context, id syntax.MarketID) (market.Record, erro
 	return v.record(id), nil
 }
 
-func (v *slow) Quote(ctx context.Context, ids []syntax.MarketID) ([]market.Record, error) {
+func (v *slow) Quote(ctx context.Context, ids []protocol.MarketID) ([]market.Record, error) {
 	if err := v.request(ctx, ids...); err != nil {
 		return nil, err
 	}
@@ -115,10 +115,10 @@ func fresh(t *testing.T, test func(t *testing.T, s *market.Service, v *slow, sto
 	synctest.Test(t, func(t *testing.T) {
 		v, store := &slow{takes: 100 * time.Millisecond}, &applied{}
 		classify := market.Classify{
-			Lane:     func(string, []string) syntax.Lane { return syntax.LaneScience },
-			Category: func(syntax.Lane, string, []string) string { return "" },
+			Lane:     func(string, []string) protocol.Lane { return protocol.LaneScience },
+			Category: func(protocol.Lane, string, []string) string { return "" },
 		}
-		s := market.NewService(store, market.Venues{syntax.Polymarket: v, syntax.Kalshi: &slow{takes: time.Millisecond}}, classify, true, time.Now)
+		s := market.NewService(store, market.Venues{protocol.Polymarket: v, protocol.Kalshi: &slow{takes: time.Millisecond}}, classify, true, time.Now)
 		test(t, s, v, store)
 		s.Close()
 	})
@@ -146,12 +146,12 @@ func TestCallsOnOneMarketShareARead(t *testing.T) {
 // read by itself.
 func TestWaitingReadsAreJoined(t *testing.T) {
 	fresh(t, func(t *testing.T, s *market.Service, v *slow, store *applied) {
-		v.closed = map[syntax.MarketID]bool{"5": true}
-		v.denied = map[syntax.MarketID]bool{"6": true}
+		v.closed = map[protocol.MarketID]bool{"5": true}
+		v.denied = map[protocol.MarketID]bool{"6": true}
 		errs := make([]error, 8)
 		var wait sync.WaitGroup
 		for i := range errs {
-			wait.Go(func() { errs[i] = s.Fresh(t.Context(), syntax.MarketID(fmt.Sprint(1+i)), fmt.Sprint("op", i)) })
+			wait.Go(func() { errs[i] = s.Fresh(t.Context(), protocol.MarketID(fmt.Sprint(1+i)), fmt.Sprint("op", i)) })
 			synctest.Wait()
 		}
 		wait.Wait()
@@ -177,11 +177,11 @@ func TestWaitingReadsAreJoined(t *testing.T) {
 // second, and those of other venues not at all.
 func TestHangingMarketDelaysNoOther(t *testing.T) {
 	fresh(t, func(t *testing.T, s *market.Service, v *slow, _ *applied) {
-		v.hang = map[syntax.MarketID]bool{}
+		v.hang = map[protocol.MarketID]bool{}
 		var wait sync.WaitGroup
 		began := time.Now()
 		for i := range 10 {
-			id := syntax.MarketID(fmt.Sprint(100 + i))
+			id := protocol.MarketID(fmt.Sprint(100 + i))
 			v.hang[id] = true
 			wait.Go(func() {
 				ctx, cancel := context.WithTimeout(t.Context(), 1250*time.Millisecond)
@@ -210,7 +210,7 @@ func TestReadsOfOneOperatorAreBounded(t *testing.T) {
 	fresh(t, func(t *testing.T, s *market.Service, v *slow, _ *applied) {
 		var wait sync.WaitGroup
 		for i := range 2 {
-			wait.Go(func() { _ = s.Fresh(t.Context(), syntax.MarketID(fmt.Sprint(i)), "op") })
+			wait.Go(func() { _ = s.Fresh(t.Context(), protocol.MarketID(fmt.Sprint(i)), "op") })
 			synctest.Wait() // two that wait together are one request
 		}
 		began := time.Now()
@@ -222,7 +222,7 @@ func TestReadsOfOneOperatorAreBounded(t *testing.T) {
 		}
 		wait.Wait()
 		for i := range 30 {
-			if err := s.Fresh(t.Context(), syntax.MarketID(fmt.Sprint(10+i)), "op"); (err == nil) != (i < 18) {
+			if err := s.Fresh(t.Context(), protocol.MarketID(fmt.Sprint(10+i)), "op"); (err == nil) != (i < 18) {
 				t.Errorf("read %d of the minute: %v", i+3, err)
 			}
 		}
@@ -248,7 +248,7 @@ func TestFailedReads(t *testing.T) {
 		var wait sync.WaitGroup
 		for i := range 4 {
 			wait.Go(func() {
-				if err := s.Fresh(t.Context(), syntax.MarketID(fmt.Sprint(i)), fmt.Sprint(i)); err == nil || errors.Is(err, market.ErrNotFound) {
+				if err := s.Fresh(t.Context(), protocol.MarketID(fmt.Sprint(i)), fmt.Sprint(i)); err == nil || errors.Is(err, market.ErrNotFound) {
 					t.Errorf("market %d: %v", i, err)
 				}
 			})

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
@@ -22,13 +22,13 @@ func TestHangingVenueLeavesTimeToFile(t *testing.T) {
 	if err := l.Ensure(ctx, "7", anOperator, time.Second); err != nil {
 		t.Fatal(err)
 	}
-	if m, err := l.Get(ctx, "7"); ctx.Err() == nil && (err != nil || m.Status != syntax.MarketUnknown || m.Title != "7") {
+	if m, err := l.Get(ctx, "7"); ctx.Err() == nil && (err != nil || m.Status != protocol.MarketUnknown || m.Title != "7") {
 		t.Errorf("the stub reads %+v, %v", m, err)
 	}
 	began := time.Now()
-	if m := l.get("7"); m.Status != syntax.MarketUnknown || time.Since(began) > 1900*time.Millisecond {
+	if m := l.get("7"); m.Status != protocol.MarketUnknown || time.Since(began) > 1900*time.Millisecond {
 		t.Errorf("the stub reads %+v after %v", m, time.Since(began))
 	}
 	close(gate)
-	testkit.Eventually(t, 10*time.Second, func() bool { return l.get("7").Status == syntax.MarketOpen })
+	testkit.Eventually(t, 10*time.Second, func() bool { return l.get("7").Status == protocol.MarketOpen })
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
@@ -46,7 +46,7 @@ func setup(t *testing.T) *ledger {
 	if _, err := l.admin.Exec(t.Context(), `ALTER TABLE api.signals DISABLE TRIGGER check_new`); err != nil {
 		t.Fatal(err)
 	}
-	l.venue = &venue{now: l.clock.Now, open: map[syntax.MarketID]bool{}, gate: make(chan struct{})}
+	l.venue = &venue{now: l.clock.Now, open: map[protocol.MarketID]bool{}, gate: make(chan struct{})}
 	close(l.venue.gate)
 	l.store, l.Service, l.catalogue = l.replica()
 	return l
@@ -56,10 +56,10 @@ func setup(t *testing.T) *ledger {
 func (l *ledger) replica() (*postgres.Store, *market.Service, *market.Catalogue) {
 	store := postgres.New(l.rw, postgres.Rules{ResolveChunk: 1000, PastEndIsProvisional: true, QuoteMaxAge: 15 * time.Second, ReadBudget: 20 * time.Second}, l.clock.Now)
 	classify := market.Classify{
-		Lane:     func(string, []string) syntax.Lane { return syntax.LaneScience },
-		Category: func(lane syntax.Lane, _ string, _ []string) string { return strings.ToLower(string(lane)) },
+		Lane:     func(string, []string) protocol.Lane { return protocol.LaneScience },
+		Category: func(lane protocol.Lane, _ string, _ []string) string { return strings.ToLower(string(lane)) },
 	}
-	service := market.NewService(store, market.Venues{syntax.Polymarket: l.venue}, classify, true, l.clock.Now)
+	service := market.NewService(store, market.Venues{protocol.Polymarket: l.venue}, classify, true, l.clock.Now)
 	l.t.Cleanup(store.Close)
 	l.t.Cleanup(service.Close)
 	return store, service, market.NewCatalogue(service, slog.New(slog.DiscardHandler))
@@ -83,7 +83,7 @@ func (l *ledger) call(id string) {
 
 func (l *ledger) get(id string) market.Market {
 	l.t.Helper()
-	m, err := l.Get(l.t.Context(), syntax.MarketID(id))
+	m, err := l.Get(l.t.Context(), protocol.MarketID(id))
 	if err != nil {
 		l.t.Fatalf("get %s: %v", id, err)
 	}
@@ -96,15 +96,15 @@ type venue struct {
 	gate chan struct{} // a Get waits until it is closed
 
 	mu     sync.Mutex
-	open   map[syntax.MarketID]bool // false: exists, not open
+	open   map[protocol.MarketID]bool // false: exists, not open
 	down   bool
 	busy   bool // our own limit of questions about one market is used up
-	yes    syntax.Bps
+	yes    protocol.Bps
 	pages  int // list calls
 	quotes int // quote calls
-	asked  []syntax.MarketID
+	asked  []protocol.MarketID
 	// confirmed are the markets of each request of second quotes.
-	confirmed [][]syntax.MarketID
+	confirmed [][]protocol.MarketID
 	respond   func(*market.Record)
 }
 
@@ -119,12 +119,12 @@ func (v *venue) set(change func()) {
 func (v *venue) list(ids ...string) {
 	v.set(func() {
 		for _, id := range ids {
-			v.open[syntax.MarketID(id)] = true
+			v.open[protocol.MarketID(id)] = true
 		}
 	})
 }
 
-func (v *venue) takeAsked() []syntax.MarketID {
+func (v *venue) takeAsked() []protocol.MarketID {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	asked := v.asked
@@ -134,14 +134,14 @@ func (v *venue) takeAsked() []syntax.MarketID {
 }
 
 // record answers for a market; the lock is held.
-func (v *venue) record(id syntax.MarketID) market.Record {
+func (v *venue) record(id protocol.MarketID) market.Record {
 	end, volume, yes := v.now().Add(48*time.Hour), 5000.0, v.yes
 	r := market.Record{
-		ID: id, Title: "Market " + string(id), EndDate: &end, Status: syntax.MarketOpen,
+		ID: id, Title: "Market " + string(id), EndDate: &end, Status: protocol.MarketOpen,
 		Yes: &yes, Volume: &volume, VolumeUSD: &volume, FetchedAt: v.now(),
 	}
 	if !v.open[id] {
-		r.Status = syntax.MarketClosed
+		r.Status = protocol.MarketClosed
 	}
 	if v.respond != nil {
 		v.respond(&r)
@@ -149,7 +149,7 @@ func (v *venue) record(id syntax.MarketID) market.Record {
 	return r
 }
 
-func (v *venue) Get(ctx context.Context, id syntax.MarketID) (market.Record, error) {
+func (v *venue) Get(ctx context.Context, id protocol.MarketID) (market.Record, error) {
 	select {
 	case <-v.gate:
 	case <-ctx.Done():
@@ -180,7 +180,7 @@ func (v *venue) ListOpen(ctx context.Context, cursor string) ([]market.Record, s
 	if v.down {
 		return nil, "", fmt.Errorf("connection refused")
 	}
-	var ids []syntax.MarketID
+	var ids []protocol.MarketID
 	for id, open := range v.open {
 		if open && string(id) > cursor {
 			ids = append(ids, id)
@@ -195,7 +195,7 @@ func (v *venue) ListOpen(ctx context.Context, cursor string) ([]market.Record, s
 	return v.records(ids), next, nil
 }
 
-func (v *venue) Quote(ctx context.Context, ids []syntax.MarketID) ([]market.Record, error) {
+func (v *venue) Quote(ctx context.Context, ids []protocol.MarketID) ([]market.Record, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	switch p := market.PurposeOf(ctx); p {
@@ -209,10 +209,10 @@ func (v *venue) Quote(ctx context.Context, ids []syntax.MarketID) ([]market.Reco
 	if v.down {
 		return nil, fmt.Errorf("connection refused")
 	}
-	return v.records(slices.DeleteFunc(slices.Clone(ids), func(id syntax.MarketID) bool { return !v.open[id] })), nil
+	return v.records(slices.DeleteFunc(slices.Clone(ids), func(id protocol.MarketID) bool { return !v.open[id] })), nil
 }
 
-func (v *venue) records(ids []syntax.MarketID) []market.Record {
+func (v *venue) records(ids []protocol.MarketID) []market.Record {
 	out := make([]market.Record, len(ids))
 	for i, id := range ids {
 		out[i] = v.record(id)

@@ -4,15 +4,15 @@ import (
 	"slices"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // Expected failures.
 var (
-	ErrNotFound = fault.New(fault.NotFound, "market_not_found", "no such market")
+	ErrNotFound = apperr.New(apperr.NotFound, "market_not_found", "no such market")
 	// ErrUnavailable: the venue cannot be reached and nothing is kept of the market.
-	ErrUnavailable = fault.New(fault.Unavailable, "venue_unavailable", "the market's venue cannot be reached")
+	ErrUnavailable = apperr.New(apperr.Unavailable, "venue_unavailable", "the market's venue cannot be reached")
 )
 
 const (
@@ -26,22 +26,22 @@ const (
 
 // Market is one stored market. Nil members are unknown or do not apply.
 type Market struct {
-	ID            syntax.MarketID
-	Provider      syntax.Provider
+	ID            protocol.MarketID
+	Provider      protocol.Provider
 	Title         string
 	Description   string
 	EndDate       *time.Time
-	Status        syntax.MarketStatus
+	Status        protocol.MarketStatus
 	Provisional   bool // the venue shows a result, or a proposal waits
 	Disputed      bool // flagged here; a challenge at the venue is Provisional
 	ClosedAt      *time.Time
 	ProvisionalAt *time.Time
-	FinalVerdict  *syntax.Verdict // the venue's final word, not claimed yet
-	FinalAt       *time.Time      // since when it stands
+	FinalVerdict  *protocol.Verdict // the venue's final word, not claimed yet
+	FinalAt       *time.Time        // since when it stands
 	FinalPayout   *string
-	Verdict       *syntax.Verdict // the claimed outcome
-	ClosePrice    *syntax.Bps
-	Lane          syntax.Lane
+	Verdict       *protocol.Verdict // the claimed outcome
+	ClosePrice    *protocol.Bps
+	Lane          protocol.Lane
 	Category      string
 	Slug          string
 	EventKey      string
@@ -53,7 +53,7 @@ type Market struct {
 	ImageURL      string
 	URL           string
 	VolumeUnit    string
-	Yes           *syntax.Bps
+	Yes           *protocol.Bps
 	PricedAt      *time.Time
 	Volume        *float64 // in VolumeUnit
 	VolumeUSD     *float64
@@ -69,7 +69,7 @@ type Market struct {
 	// Members of a native market.
 	ResolvesBy       *time.Time
 	ResolutionSource *string
-	InitialYes       *syntax.Bps
+	InitialYes       *protocol.Bps
 	CreatedBy        *string
 
 	// Counters.
@@ -91,7 +91,7 @@ func (m *Market) RatedBy(minVolumeUSD float64, creators []string) bool {
 		return *m.RatedRuling
 	case m.IsNative():
 		return m.CreatedBy != nil && *m.CreatedBy == "admin"
-	case m.Provider == syntax.Manifold:
+	case m.Provider == protocol.Manifold:
 		return slices.Contains(creators, "*") || slices.Contains(creators, m.Creator)
 	case m.VolumeUSD == nil:
 		return minVolumeUSD <= 0
@@ -100,7 +100,7 @@ func (m *Market) RatedBy(minVolumeUSD float64, creators []string) bool {
 }
 
 // IsNative reports a market of the service's own.
-func (m *Market) IsNative() bool { return m.Provider == syntax.Manual }
+func (m *Market) IsNative() bool { return m.Provider == protocol.Manual }
 
 // Read turns the stored market into what is served at now: a native market is
 // priced from its crowd and closed past its cutoff, a venue's price older than
@@ -112,8 +112,8 @@ func (m Market) Read(now time.Time, pastEnd bool) Market {
 		if m.ProvisionalAt != nil && now.Sub(*m.ProvisionalAt) >= ProposalLife {
 			m.Provisional, m.ProvisionalAt = false, nil // its proposal has ended
 		}
-		if m.Status == syntax.MarketOpen && ended {
-			m.Status = syntax.MarketClosed
+		if m.Status == protocol.MarketOpen && ended {
+			m.Status = protocol.MarketClosed
 		}
 		if m.InitialYes != nil {
 			yes := NativePrice(*m.InitialYes, m.CrowdYes, m.CrowdNo)
@@ -122,8 +122,8 @@ func (m Market) Read(now time.Time, pastEnd bool) Market {
 	} else if m.PricedAt != nil && now.Sub(*m.PricedAt) > LiveFor {
 		m.Yes = nil
 	}
-	settled := m.Status == syntax.MarketResolved
-	m.Provisional = !settled && (m.Provisional || m.Disputed || m.Status == syntax.MarketClosed ||
+	settled := m.Status == protocol.MarketResolved
+	m.Provisional = !settled && (m.Provisional || m.Disputed || m.Status == protocol.MarketClosed ||
 		ended && (pastEnd || m.IsNative()))
 	if m.Yes == nil {
 		m.PricedAt = nil
@@ -136,12 +136,12 @@ func (m Market) Read(now time.Time, pastEnd bool) Market {
 // Airable reports a market that may be put on the air (contract 4.6.9); it
 // reads a market that went through Read.
 func (m *Market) Airable(now time.Time) bool {
-	return m.Status == syntax.MarketOpen && !m.Provisional && m.Yes != nil &&
+	return m.Status == protocol.MarketOpen && !m.Provisional && m.Yes != nil &&
 		m.EndDate != nil && m.EndDate.After(now.Add(AirAhead))
 }
 
 // Point is one stored snapshot.
 type Point struct {
 	At  time.Time
-	Yes syntax.Bps
+	Yes protocol.Bps
 }

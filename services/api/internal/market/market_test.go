@@ -9,8 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 var noon = time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
@@ -20,9 +20,9 @@ func ptr[T any](v T) *T { return &v }
 func TestNativePriceVectors(t *testing.T) {
 	t.Parallel()
 	for _, v := range []struct {
-		initial syntax.Bps
+		initial protocol.Bps
 		yes, no int64
-		want    syntax.Bps
+		want    protocol.Bps
 	}{
 		{5000, 0, 0, 5000},
 		{5000, 3, 1, 5833},
@@ -41,7 +41,7 @@ func TestNativePriceVectors(t *testing.T) {
 func TestNativePriceMovesWithTheCrowd(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		initial := syntax.Bps(rapid.IntRange(int(MinYes), int(MaxYes)).Draw(t, "initial"))
+		initial := protocol.Bps(rapid.IntRange(int(MinYes), int(MaxYes)).Draw(t, "initial"))
 		yes, no := rapid.Int64Range(0, 1e9).Draw(t, "yes"), rapid.Int64Range(0, 1e9).Draw(t, "no")
 		p := NativePrice(initial, yes, no)
 		if p < MinYes || p > MaxYes {
@@ -56,8 +56,8 @@ func TestNativePriceMovesWithTheCrowd(t *testing.T) {
 func TestReadVenueMarket(t *testing.T) {
 	t.Parallel()
 	base := Market{
-		ID: "1", Provider: syntax.Polymarket, Status: syntax.MarketOpen, EndDate: ptr(noon.Add(time.Hour)),
-		Yes: ptr(syntax.Bps(3000)), PricedAt: ptr(noon.Add(-LiveFor)), UpdatedAt: noon.Add(-time.Hour), FetchedAt: ptr(noon),
+		ID: "1", Provider: protocol.Polymarket, Status: protocol.MarketOpen, EndDate: ptr(noon.Add(time.Hour)),
+		Yes: ptr(protocol.Bps(3000)), PricedAt: ptr(noon.Add(-LiveFor)), UpdatedAt: noon.Add(-time.Hour), FetchedAt: ptr(noon),
 	}
 	for _, c := range []struct {
 		name        string
@@ -73,11 +73,11 @@ func TestReadVenueMarket(t *testing.T) {
 		{"no end", func(m *Market) { m.EndDate = nil }, true, false, true, false},
 		{"past its end", func(m *Market) { m.EndDate = ptr(noon) }, true, true, true, false},
 		{"past its end, allowed", func(m *Market) { m.EndDate = ptr(noon) }, false, false, true, false},
-		{"closed", func(m *Market) { m.Status = syntax.MarketClosed }, true, true, true, false},
+		{"closed", func(m *Market) { m.Status = protocol.MarketClosed }, true, true, true, false},
 		{"result shown", func(m *Market) { m.Provisional = true }, true, true, true, false},
 		{"disputed", func(m *Market) { m.Disputed = true }, true, true, true, false},
-		{"settled", func(m *Market) { m.Status, m.Disputed, m.EndDate = syntax.MarketResolved, true, ptr(noon) }, true, false, true, false},
-		{"unknown", func(m *Market) { m.Status = syntax.MarketUnknown }, true, false, true, false},
+		{"settled", func(m *Market) { m.Status, m.Disputed, m.EndDate = protocol.MarketResolved, true, ptr(noon) }, true, false, true, false},
+		{"unknown", func(m *Market) { m.Status = protocol.MarketUnknown }, true, false, true, false},
 	} {
 		m := base
 		c.change(&m)
@@ -97,26 +97,26 @@ func TestReadVenueMarket(t *testing.T) {
 func TestReadNativeMarket(t *testing.T) {
 	t.Parallel()
 	m := Market{
-		ID: "native-aaaaaaaaaaaa", Provider: syntax.Manual, Status: syntax.MarketOpen, EndDate: ptr(noon.Add(time.Hour)),
-		InitialYes: ptr(syntax.Bps(5000)), CrowdYes: 3, CrowdNo: 1, PricedAt: ptr(noon.Add(-240 * time.Hour)), Yes: ptr(syntax.Bps(5000)),
+		ID: "native-aaaaaaaaaaaa", Provider: protocol.Manual, Status: protocol.MarketOpen, EndDate: ptr(noon.Add(time.Hour)),
+		InitialYes: ptr(protocol.Bps(5000)), CrowdYes: 3, CrowdNo: 1, PricedAt: ptr(noon.Add(-240 * time.Hour)), Yes: ptr(protocol.Bps(5000)),
 	}
 	got := m.Read(noon, false)
-	if *got.Yes != 5833 || !got.PricedAt.Equal(noon) || got.Status != syntax.MarketOpen || got.Provisional || !got.Airable(noon) {
+	if *got.Yes != 5833 || !got.PricedAt.Equal(noon) || got.Status != protocol.MarketOpen || got.Provisional || !got.Airable(noon) {
 		t.Errorf("open native market reads %+v", got)
 	}
 	got = m.Read(noon.Add(time.Hour), false)
-	if got.Status != syntax.MarketClosed || !got.Provisional || got.Airable(noon) {
+	if got.Status != protocol.MarketClosed || !got.Provisional || got.Airable(noon) {
 		t.Errorf("native market past its cutoff reads %+v", got)
 	}
-	m.Status = syntax.MarketResolved
-	if got := m.Read(noon.Add(time.Hour), false); got.Status != syntax.MarketResolved || got.Provisional {
+	m.Status = protocol.MarketResolved
+	if got := m.Read(noon.Add(time.Hour), false); got.Status != protocol.MarketResolved || got.Provisional {
 		t.Errorf("settled native market reads %+v", got)
 	}
 }
 
 func TestDraftBounds(t *testing.T) {
 	t.Parallel()
-	good := Draft{Question: strings.Repeat("ä", MinQuestion), CutoffAt: noon.Add(minAhead), Lane: syntax.LaneOther, InitialYes: MinYes, CreatedBy: "admin"}
+	good := Draft{Question: strings.Repeat("ä", MinQuestion), CutoffAt: noon.Add(minAhead), Lane: protocol.LaneOther, InitialYes: MinYes, CreatedBy: "admin"}
 	for _, c := range []struct {
 		field  string // empty: accepted
 		change func(*Draft)
@@ -151,11 +151,11 @@ func TestDraftBounds(t *testing.T) {
 		d := good
 		c.change(&d)
 		err := d.validate(noon)
-		var f *fault.Fault
+		var f *apperr.Fault
 		switch {
 		case c.field == "" && err != nil:
 			t.Errorf("refused: %v", err)
-		case c.field != "" && (!errors.As(err, &f) || f.Kind != fault.Invalid || f.Extra["field"] != c.field || f.Code != "invalid_"+syntax.Snake(c.field)):
+		case c.field != "" && (!errors.As(err, &f) || f.Kind != apperr.Invalid || f.Extra["field"] != c.field || f.Code != "invalid_"+protocol.Snake(c.field)):
 			t.Errorf("%s: %v", c.field, err)
 		}
 	}
@@ -163,7 +163,7 @@ func TestDraftBounds(t *testing.T) {
 
 func TestNativeIDsAreWellFormedAndRise(t *testing.T) {
 	t.Parallel()
-	last := syntax.MarketID("")
+	last := protocol.MarketID("")
 	for range 1000 {
 		id, err := newNativeID()
 		if err != nil {
@@ -179,28 +179,28 @@ func TestNativeIDsAreWellFormedAndRise(t *testing.T) {
 
 func plainClassify() Classify {
 	return Classify{
-		Lane:     func(string, []string) syntax.Lane { return syntax.LaneCulture },
-		Category: func(l syntax.Lane, _ string, _ []string) string { return "of " + strings.ToLower(string(l)) },
+		Lane:     func(string, []string) protocol.Lane { return protocol.LaneCulture },
+		Category: func(l protocol.Lane, _ string, _ []string) string { return "of " + strings.ToLower(string(l)) },
 	}
 }
 
 func TestCleanRecords(t *testing.T) {
 	t.Parallel()
-	yes, half := syntax.VerdictYes, "0.5"
+	yes, half := protocol.VerdictYes, "0.5"
 	records := []Record{
 		{ID: "20", FetchedAt: noon, Title: "old"},
-		{ID: "20", FetchedAt: noon.Add(time.Second), Title: "new\x00 one\x1f", Description: "bad \xff text\n", Status: syntax.MarketOpen, Provisional: true, Verdict: &yes, Payout: &half},
-		{ID: "10", FetchedAt: noon.Add(time.Microsecond), Status: syntax.MarketResolved, Verdict: &yes, Payout: &half, Lane: syntax.LaneMusic, VolumeUnit: "mana"},
-		{ID: "11", FetchedAt: noon, Status: syntax.MarketClosed, Verdict: &yes, Yes: ptr(syntax.Bps(10001))},
+		{ID: "20", FetchedAt: noon.Add(time.Second), Title: "new\x00 one\x1f", Description: "bad \xff text\n", Status: protocol.MarketOpen, Provisional: true, Verdict: &yes, Payout: &half},
+		{ID: "10", FetchedAt: noon.Add(time.Microsecond), Status: protocol.MarketResolved, Verdict: &yes, Payout: &half, Lane: protocol.LaneMusic, VolumeUnit: "mana"},
+		{ID: "11", FetchedAt: noon, Status: protocol.MarketClosed, Verdict: &yes, Yes: ptr(protocol.Bps(10001))},
 		{ID: "12", FetchedAt: noon, Status: "strange", Provisional: true},
-		{ID: "13", FetchedAt: noon, Status: syntax.MarketResolved, Verdict: ptr(syntax.Verdict("MAYBE"))},
+		{ID: "13", FetchedAt: noon, Status: protocol.MarketResolved, Verdict: ptr(protocol.Verdict("MAYBE"))},
 		{ID: "14", FetchedAt: noon, EndDate: ptr(time.Date(12026, 1, 1, 0, 0, 0, 0, time.UTC)), Title: strings.Repeat("ä", maxTitle+5)},
 		{ID: "not ours", FetchedAt: noon},
 		{ID: "native-aaaaaaaaaaaa", FetchedAt: noon},
 		{ID: "15"}, // never asked
 	}
 	got := cleanRecords(records, plainClassify())
-	byID := map[syntax.MarketID]Record{}
+	byID := map[protocol.MarketID]Record{}
 	order := ""
 	for _, r := range got {
 		byID[r.ID] = r
@@ -209,7 +209,7 @@ func TestCleanRecords(t *testing.T) {
 	if order != "10 11 12 13 14 20 " {
 		t.Fatalf("kept %s", order)
 	}
-	check := func(id syntax.MarketID, what string, ok bool) {
+	check := func(id protocol.MarketID, what string, ok bool) {
 		t.Helper()
 		if !ok {
 			raw, _ := json.Marshal(byID[id])
@@ -218,18 +218,18 @@ func TestCleanRecords(t *testing.T) {
 	}
 	r := byID["20"]
 	check("20", "the newest answer, printable", r.Title == "new one" && r.Description == "bad \uFFFD text\n")
-	check("20", "an open market shows no result", r.Status == syntax.MarketOpen && !r.Provisional && r.Verdict == nil && r.Payout == nil)
-	check("20", "lane from its title", r.Lane == syntax.LaneCulture && r.Category == "of culture" && r.VolumeUnit == "usd")
+	check("20", "an open market shows no result", r.Status == protocol.MarketOpen && !r.Provisional && r.Verdict == nil && r.Payout == nil)
+	check("20", "lane from its title", r.Lane == protocol.LaneCulture && r.Category == "of culture" && r.VolumeUnit == "usd")
 	r = byID["10"]
-	check("10", "the final word is closed, provisional and kept", r.Status == syntax.MarketClosed && r.Provisional && *r.Verdict == yes && *r.Payout == half)
-	check("10", "lane of the venue", r.Lane == syntax.LaneMusic && r.Category == "of music" && r.VolumeUnit == "mana")
+	check("10", "the final word is closed, provisional and kept", r.Status == protocol.MarketClosed && r.Provisional && *r.Verdict == yes && *r.Payout == half)
+	check("10", "lane of the venue", r.Lane == protocol.LaneMusic && r.Category == "of music" && r.VolumeUnit == "mana")
 	check("10", "title and whole milliseconds", r.Title == "10" && r.FetchedAt.Equal(noon))
 	r = byID["11"]
-	check("11", "closed is no final word", r.Status == syntax.MarketClosed && !r.Provisional && r.Verdict == nil && r.Yes == nil)
+	check("11", "closed is no final word", r.Status == protocol.MarketClosed && !r.Provisional && r.Verdict == nil && r.Yes == nil)
 	r = byID["12"]
-	check("12", "a strange status is unknown", r.Status == syntax.MarketUnknown)
+	check("12", "a strange status is unknown", r.Status == protocol.MarketUnknown)
 	r = byID["13"]
-	check("13", "a strange verdict decides nothing", r.Status == syntax.MarketClosed && r.Provisional && r.Verdict == nil)
+	check("13", "a strange verdict decides nothing", r.Status == protocol.MarketClosed && r.Provisional && r.Verdict == nil)
 	r = byID["14"]
 	check("14", "bounds", r.EndDate == nil && strings.Count(r.Title, "ä") == maxTitle)
 }
@@ -242,7 +242,7 @@ func TestMemoryForgets(t *testing.T) {
 		t.Error("an id is not forgotten at its time")
 	}
 	for i := range maxMemory + 1 {
-		m.put(syntax.MarketID(strings.Repeat("1", 1+i%20)+string(rune('a'+i%26))+syntax.IntKey(int64(i))), noon.Add(-time.Second), noon)
+		m.put(protocol.MarketID(strings.Repeat("1", 1+i%20)+string(rune('a'+i%26))+protocol.IntKey(int64(i))), noon.Add(-time.Second), noon)
 	}
 	if len(m) > maxMemory {
 		t.Errorf("memory of %d ids", len(m))
@@ -254,10 +254,10 @@ func TestMemoryForgets(t *testing.T) {
 		if i%4 == 0 {
 			until = noon.Add(time.Minute)
 		}
-		m.put(syntax.MarketID(syntax.IntKey(int64(i))), noon.Add(-time.Second), until)
+		m.put(protocol.MarketID(protocol.IntKey(int64(i))), noon.Add(-time.Second), until)
 	}
 	m.put("new", noon, noon.Add(time.Minute))
-	if len(m) != maxMemory/4+1 || !m.has(syntax.MarketID(syntax.IntKey(0)), noon) {
+	if len(m) != maxMemory/4+1 || !m.has(protocol.MarketID(protocol.IntKey(0)), noon) {
 		t.Errorf("of a full memory %d ids are left", len(m))
 	}
 }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // Bounds of a native market (contract 4.3.7).
@@ -20,9 +20,9 @@ const (
 	MaxQuestion    = 200
 	MaxDescription = 4000
 	MaxSource      = 500
-	MinYes         = syntax.Bps(100)
-	MaxYes         = syntax.Bps(9900)
-	DefaultYes     = syntax.Bps(5000)
+	MinYes         = protocol.Bps(100)
+	MaxYes         = protocol.Bps(9900)
+	DefaultYes     = protocol.Bps(5000)
 	minAhead       = 5 * time.Minute
 	maxAheadYears  = 2
 	prior          = 8 // how many signals the initial price weighs
@@ -34,18 +34,18 @@ type Draft struct {
 	Description      string
 	CutoffAt         time.Time
 	ResolvesBy       *time.Time
-	Lane             syntax.Lane
+	Lane             protocol.Lane
 	ResolutionSource *string
-	InitialYes       syntax.Bps // 0: DefaultYes
-	CreatedBy        string     // operator id, or "admin"
-	MessageID        string     // of the signed message that asks for it; empty: an admin does
+	InitialYes       protocol.Bps // 0: DefaultYes
+	CreatedBy        string       // operator id, or "admin"
+	MessageID        string       // of the signed message that asks for it; empty: an admin does
 }
 
 // MaxDaily is how many native markets an operator may make in a day.
 const MaxDaily = 5
 
 // ErrTier refuses a market to operators that are no humans of their own.
-var ErrTier = fault.New(fault.Forbidden, "forbidden", "independent and house humans alone create markets")
+var ErrTier = apperr.New(apperr.Forbidden, "forbidden", "independent and house humans alone create markets")
 
 // Native is a native market with what its creator proposes for its outcome.
 type Native struct {
@@ -55,7 +55,7 @@ type Native struct {
 
 // Proposal is a proposed outcome; it decides nothing.
 type Proposal struct {
-	Verdict  syntax.Verdict
+	Verdict  protocol.Verdict
 	ProofURL *string
 	At       time.Time
 }
@@ -98,15 +98,15 @@ func (s *Service) ListNative(ctx context.Context, status string, due bool, limit
 }
 
 func invalid(field, message string) error {
-	return fault.New(fault.Invalid, "invalid_"+syntax.Snake(field), message).With("field", field)
+	return apperr.New(apperr.Invalid, "invalid_"+protocol.Snake(field), message).With("field", field)
 }
 
 // validate keeps out what the front door should have refused already.
 func (d *Draft) validate(now time.Time) error {
 	switch {
-	case !syntax.IsLine(d.Question, MinQuestion, MaxQuestion):
+	case !protocol.IsLine(d.Question, MinQuestion, MaxQuestion):
 		return invalid("question", fmt.Sprintf("question takes %d to %d characters", MinQuestion, MaxQuestion))
-	case utf8.RuneCountInString(d.Description) > MaxDescription || !syntax.IsText(d.Description, true):
+	case utf8.RuneCountInString(d.Description) > MaxDescription || !protocol.IsText(d.Description, true):
 		return invalid("description", fmt.Sprintf("description takes at most %d characters", MaxDescription))
 	case d.CutoffAt.Before(now.Add(minAhead)) || d.CutoffAt.After(now.AddDate(maxAheadYears, 0, 0)):
 		return invalid("cutoffAt", "cutoffAt must be 5 minutes to 2 years ahead")
@@ -118,17 +118,17 @@ func (d *Draft) validate(now time.Time) error {
 		return invalid("initialYesBps", "initialYesBps is 100 to 9900")
 	case d.ResolutionSource != nil && !isLink(*d.ResolutionSource):
 		return invalid("resolutionSource", "resolutionSource must be an http or https URL of at most 500 characters")
-	case d.CreatedBy == "" || len(d.CreatedBy) > 64 || !syntax.IsText(d.CreatedBy, false):
+	case d.CreatedBy == "" || len(d.CreatedBy) > 64 || !protocol.IsText(d.CreatedBy, false):
 		return invalid("createdBy", "createdBy names who creates the market")
 	}
-	if _, ok := syntax.ParseLane(string(d.Lane)); !ok {
+	if _, ok := protocol.ParseLane(string(d.Lane)); !ok {
 		return invalid("lane", "unknown lane")
 	}
 	return nil
 }
 
 func isLink(s string) bool {
-	if len(s) > MaxSource || !syntax.IsText(s, false) {
+	if len(s) > MaxSource || !protocol.IsText(s, false) {
 		return false
 	}
 	u, err := url.Parse(s)
@@ -140,17 +140,17 @@ func isLink(s string) bool {
 var idText = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
 
 // newNativeID writes a uuid v7 as native-<26 characters>.
-func newNativeID() (syntax.MarketID, error) {
+func newNativeID() (protocol.MarketID, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return "", fmt.Errorf("make a market id: %w", err)
 	}
-	return syntax.NewMarketID(syntax.Manual, idText.EncodeToString(id[:]))
+	return protocol.NewMarketID(protocol.Manual, idText.EncodeToString(id[:]))
 }
 
 // NativePrice is the YES price of a native market (contract 4.3.7): the crowd
 // smoothed by a prior of eight signals at the initial price, within 100..9900.
-func NativePrice(initial syntax.Bps, crowdYes, crowdNo int64) syntax.Bps {
-	sum, n := prior*int64(initial)+int64(syntax.MaxBps)*crowdYes, prior+crowdYes+crowdNo
-	return min(max(syntax.Bps((2*sum+n)/(2*n)), MinYes), MaxYes)
+func NativePrice(initial protocol.Bps, crowdYes, crowdNo int64) protocol.Bps {
+	sum, n := prior*int64(initial)+int64(protocol.MaxBps)*crowdYes, prior+crowdYes+crowdNo
+	return min(max(protocol.Bps((2*sum+n)/(2*n)), MinYes), MaxYes)
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // maxTitle and maxText bound what a venue may put into a row.
@@ -19,10 +19,10 @@ const (
 // forms that are none of ours are dropped, texts lose what no database takes,
 // lanes are found, and states are brought to the words of the stored row.
 func cleanRecords(records []Record, classify Classify) []Record {
-	newest := make(map[syntax.MarketID]int, len(records))
+	newest := make(map[protocol.MarketID]int, len(records))
 	for i := range records {
 		r := &records[i]
-		if _, err := syntax.ParseMarketID(string(r.ID)); err != nil || r.ID.IsNative() || r.FetchedAt.IsZero() {
+		if _, err := protocol.ParseMarketID(string(r.ID)); err != nil || r.ID.IsNative() || r.FetchedAt.IsZero() {
 			continue
 		}
 		if j, ok := newest[r.ID]; !ok || records[j].FetchedAt.Before(r.FetchedAt) {
@@ -44,17 +44,17 @@ func (r *Record) clean(classify Classify) {
 	// claimed. An open market is provisional only by its end date, which is read
 	// from the date itself: a venue may yet move it.
 	switch r.Status {
-	case syntax.MarketResolved:
-		r.Status, r.Provisional = syntax.MarketClosed, true
-	case syntax.MarketOpen:
+	case protocol.MarketResolved:
+		r.Status, r.Provisional = protocol.MarketClosed, true
+	case protocol.MarketOpen:
 		r.Provisional, r.Verdict = false, nil
-	case syntax.MarketClosed:
+	case protocol.MarketClosed:
 		r.Verdict = nil
 	default:
-		r.Status, r.Verdict = syntax.MarketUnknown, nil
+		r.Status, r.Verdict = protocol.MarketUnknown, nil
 	}
 	if r.Verdict != nil {
-		if _, known := syntax.ParseVerdict(string(*r.Verdict)); !known {
+		if _, known := protocol.ParseVerdict(string(*r.Verdict)); !known {
 			r.Verdict = nil
 		}
 	}
@@ -84,7 +84,7 @@ func (r *Record) clean(classify Classify) {
 	if r.Yes != nil && !r.Yes.Valid() {
 		r.Yes = nil
 	}
-	if _, known := syntax.ParseLane(string(r.Lane)); !known || r.Lane == syntax.LaneOther {
+	if _, known := protocol.ParseLane(string(r.Lane)); !known || r.Lane == protocol.LaneOther {
 		r.Guessed = r.Short
 		r.Lane = classify.Lane(r.Title, r.Tags)
 	}

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 const (
@@ -35,14 +35,14 @@ const (
 // Store keeps markets. Each method is one transaction.
 type Store interface {
 	// FindMarket reads a market as it is stored.
-	FindMarket(ctx context.Context, id syntax.MarketID) (Market, bool, error)
+	FindMarket(ctx context.Context, id protocol.MarketID) (Market, bool, error)
 	// ListMarkets reads the markets that exist, in no order.
 	ListMarkets(ctx context.Context, ids []string) ([]Market, error)
 	// ListAirable reads open priced markets by end date; no lane is every lane,
 	// limit 0 all of them.
-	ListAirable(ctx context.Context, now time.Time, lane syntax.Lane, limit int) ([]Market, error)
+	ListAirable(ctx context.Context, now time.Time, lane protocol.Lane, limit int) ([]Market, error)
 	// ListPrices reads snapshots oldest first, thinned to at most limit.
-	ListPrices(ctx context.Context, id syntax.MarketID, from time.Time, limit int) ([]Point, error)
+	ListPrices(ctx context.Context, id protocol.MarketID, from time.Time, limit int) ([]Point, error)
 	// ListNative reads native markets, newest first.
 	ListNative(ctx context.Context, status NativeStatus, due bool, limit int, now time.Time) ([]Native, error)
 
@@ -51,33 +51,33 @@ type Store interface {
 	// price of an open market becomes a snapshot.
 	ApplyRecords(ctx context.Context, records []Record, every bool, now time.Time) (int, error)
 	// SetRated sets whether calls on a market count. Faults: ErrNotFound, already_resolved.
-	SetRated(ctx context.Context, id syntax.MarketID, rated bool, reason string, now time.Time) error
+	SetRated(ctx context.Context, id protocol.MarketID, rated bool, reason string, now time.Time) error
 	// InsertStub stores a market that no venue has confirmed, once, for a call of an operator.
 	// stored is false where the operator has MaxUnconfirmed calls on such markets.
-	InsertStub(ctx context.Context, id syntax.MarketID, operator string, now time.Time) (stored bool, err error)
+	InsertStub(ctx context.Context, id protocol.MarketID, operator string, now time.Time) (stored bool, err error)
 	// InsertNative creates a native market with its first snapshot.
 	InsertNative(ctx context.Context, m Market) error
 	// FindSigned tells which market a signed message has made, if any.
-	FindSigned(ctx context.Context, messageID string) (syntax.MarketID, bool, error)
+	FindSigned(ctx context.Context, messageID string) (protocol.MarketID, bool, error)
 	// InsertSigned creates a native market for a signed message and gives the one
 	// that stands for it. Faults: ErrTier, rate_limited.
-	InsertSigned(ctx context.Context, m Market, messageID string) (syntax.MarketID, error)
+	InsertSigned(ctx context.Context, m Market, messageID string) (protocol.MarketID, error)
 
 	// The following methods are for the Catalogue.
 
 	// ListHot returns markets with open calls, or in a programme soon, whose price is older than before, at most limit, and then
 	// at most fresh markets with open calls that never had an answer. It leaves out those that were requested in vain since failed.
-	ListHot(ctx context.Context, p syntax.Provider, now, before, failed time.Time, limit, fresh int) ([]syntax.MarketID, error)
+	ListHot(ctx context.Context, p protocol.Provider, now, before, failed time.Time, limit, fresh int) ([]protocol.MarketID, error)
 	// ListMissed returns open markets without an answer since sweep, except those that were requested since failed.
-	ListMissed(ctx context.Context, p syntax.Provider, sweep, failed time.Time, limit int) ([]syntax.MarketID, error)
+	ListMissed(ctx context.Context, p protocol.Provider, sweep, failed time.Time, limit int) ([]protocol.MarketID, error)
 	// ListAwaitingQuote lists open markets with calls filed after from and not after to that have
 	// no quote dated at least confirmAfter after the newest of these calls.
-	ListAwaitingQuote(ctx context.Context, p syntax.Provider, from, to time.Time, confirmAfter time.Duration, limit int) ([]syntax.MarketID, error)
+	ListAwaitingQuote(ctx context.Context, p protocol.Provider, from, to time.Time, confirmAfter time.Duration, limit int) ([]protocol.MarketID, error)
 	// MarkChecked stores now as the time at which markets were requested.
-	MarkChecked(ctx context.Context, ids []syntax.MarketID, now time.Time) error
+	MarkChecked(ctx context.Context, ids []protocol.MarketID, now time.Time) error
 	// ListStreamed returns the open markets whose price is streamed: those with open calls, those in looked, and those in a
 	// programme soon.
-	ListStreamed(ctx context.Context, p syntax.Provider, now time.Time, looked []syntax.MarketID, limit int) ([]Streamed, error)
+	ListStreamed(ctx context.Context, p protocol.Provider, now time.Time, looked []protocol.MarketID, limit int) ([]Streamed, error)
 	// ApplyTicks stores streamed prices, one per market, if they are newer than the stored ones, and returns their number. They
 	// do not count as answers of the venue.
 	ApplyTicks(ctx context.Context, ticks []Tick) (int, error)
@@ -85,10 +85,10 @@ type Store interface {
 	CloseNative(ctx context.Context, now time.Time) (int, error)
 	// TakeUnconfirmed returns markets with unconfirmed calls that were not requested since
 	// before, the oldest requests first, and marks them as requested now.
-	TakeUnconfirmed(ctx context.Context, now, before time.Time, limit int) ([]syntax.MarketID, error)
+	TakeUnconfirmed(ctx context.Context, now, before time.Time, limit int) ([]protocol.MarketID, error)
 	// DenyUnconfirmed voids the unconfirmed calls on markets, and those filed before a time,
 	// empties their text and returns their number.
-	DenyUnconfirmed(ctx context.Context, ids []syntax.MarketID, before, now time.Time) (int64, error)
+	DenyUnconfirmed(ctx context.Context, ids []protocol.MarketID, before, now time.Time) (int64, error)
 	// ThinPrices thins snapshots before a time, at most limit rows.
 	ThinPrices(ctx context.Context, before time.Time, limit int) (int, error)
 }
@@ -102,12 +102,12 @@ type Service struct {
 	now      func() time.Time
 	flights  *flights
 
-	fresh  map[syntax.Provider]*venueReads
+	fresh  map[protocol.Provider]*venueReads
 	mu     sync.Mutex // guards what follows
 	absent memory
 	asked  memory
 	looked memory // those that are worth a live price
-	hot    map[syntax.MarketID]hotMarket
+	hot    map[protocol.MarketID]hotMarket
 }
 
 // NewService wires the subject. pastEnd is the setting PAST_END_IS_PROVISIONAL.
@@ -115,7 +115,7 @@ func NewService(store Store, venues Venues, classify Classify, pastEnd bool, now
 	s := &Service{
 		store: store, venues: venues, classify: classify, pastEnd: pastEnd, now: now,
 		flights: newFlights(), absent: make(memory), asked: make(memory), looked: make(memory),
-		fresh: make(map[syntax.Provider]*venueReads, len(venues)), hot: make(map[syntax.MarketID]hotMarket),
+		fresh: make(map[protocol.Provider]*venueReads, len(venues)), hot: make(map[protocol.MarketID]hotMarket),
 	}
 	for p, v := range venues {
 		s.fresh[p] = newVenueReads(s, v)
@@ -134,7 +134,7 @@ func (s *Service) Close() {
 // Get reads a market. One that is not kept is read from its venue and kept.
 // Faults: market_not_found, venue_unavailable (nothing is kept and the venue
 // does not answer, or too many ask: ErrBusy), db_unavailable.
-func (s *Service) Get(ctx context.Context, id syntax.MarketID) (Market, error) {
+func (s *Service) Get(ctx context.Context, id protocol.MarketID) (Market, error) {
 	m, found, err := s.store.FindMarket(ctx, id)
 	if err != nil {
 		return Market{}, err
@@ -170,20 +170,20 @@ func (s *Service) Get(ctx context.Context, id syntax.MarketID) (Market, error) {
 
 // stale tells whether a reader deserves a fresher price of a venue's market.
 func (s *Service) stale(m *Market, now time.Time) bool {
-	return s.venues[m.Provider] != nil && m.Status != syntax.MarketResolved &&
+	return s.venues[m.Provider] != nil && m.Status != protocol.MarketResolved &&
 		(m.PricedAt == nil || now.Sub(*m.PricedAt) > staleAfter)
 }
 
 // Refresh reads a market from its venue now and gives it as it is kept after,
 // for those who keep the catalogue. Faults: market_not_found, venue_unavailable,
 // db_unavailable.
-func (s *Service) Refresh(ctx context.Context, id syntax.MarketID) (Market, error) {
+func (s *Service) Refresh(ctx context.Context, id protocol.MarketID) (Market, error) {
 	return s.fetch(ctx, id, ForCatalogue)
 }
 
 // fetch is Refresh for any purpose. Who asks for one market at a time for one
 // purpose shares one question to its venue.
-func (s *Service) fetch(ctx context.Context, id syntax.MarketID, p Purpose) (Market, error) {
+func (s *Service) fetch(ctx context.Context, id protocol.MarketID, p Purpose) (Market, error) {
 	if s.venues[id.Provider()] == nil || s.isAbsent(id) {
 		return Market{}, ErrNotFound
 	}
@@ -195,12 +195,12 @@ func (s *Service) fetch(ctx context.Context, id syntax.MarketID, p Purpose) (Mar
 }
 
 // join returns the read of a market under way for a purpose, or starts one; nil if as many as possible are under way.
-func (s *Service) join(ctx context.Context, id syntax.MarketID, p Purpose) *flight {
+func (s *Service) join(ctx context.Context, id protocol.MarketID, p Purpose) *flight {
 	venue := s.venues[id.Provider()]
 	return s.flights.join(ctx, id, p, func(ctx context.Context) (Market, error) { return s.read(ctx, venue, id) })
 }
 
-func (s *Service) read(ctx context.Context, venue Venue, id syntax.MarketID) (Market, error) {
+func (s *Service) read(ctx context.Context, venue Venue, id protocol.MarketID) (Market, error) {
 	if err := s.apply(ctx, venue, id); err != nil {
 		return Market{}, err
 	}
@@ -215,7 +215,7 @@ func (s *Service) read(ctx context.Context, venue Venue, id syntax.MarketID) (Ma
 }
 
 // apply reads one market at its venue and applies the answer.
-func (s *Service) apply(ctx context.Context, venue Venue, id syntax.MarketID) error {
+func (s *Service) apply(ctx context.Context, venue Venue, id protocol.MarketID) error {
 	r, err := venue.Get(ctx, id)
 	switch {
 	case errors.Is(err, ErrNotFound), err == nil && r.ID != id:
@@ -246,7 +246,7 @@ func (s *Service) Apply(ctx context.Context, records []Record, every bool) (int,
 // refreshLater starts the read of a market of a connected venue without waiting for it. It does nothing
 // if the market was requested a moment ago or as many reads as possible are under way: the next reader
 // tries again.
-func (s *Service) refreshLater(ctx context.Context, id syntax.MarketID, now time.Time) {
+func (s *Service) refreshLater(ctx context.Context, id protocol.MarketID, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.looked.put(id, now, now.Add(lookedFor))
@@ -283,8 +283,8 @@ func (s *Service) CreateNative(ctx context.Context, d Draft) (Market, error) {
 	category := s.classify.Category(d.Lane, d.Question, nil)
 	end, zero := d.CutoffAt.UTC().Truncate(time.Millisecond), 0.0
 	m := Market{
-		ID: id, Provider: syntax.Manual, Title: d.Question, Description: d.Description, EndDate: &end,
-		Status: syntax.MarketOpen, Lane: d.Lane, Category: category, VolumeUnit: "usd",
+		ID: id, Provider: protocol.Manual, Title: d.Question, Description: d.Description, EndDate: &end,
+		Status: protocol.MarketOpen, Lane: d.Lane, Category: category, VolumeUnit: "usd",
 		Yes: &d.InitialYes, PricedAt: &now, Volume: &zero, VolumeUSD: &zero, Volume24h: &zero, Liquidity: &zero,
 		ResolvesBy: d.ResolvesBy, ResolutionSource: d.ResolutionSource, InitialYes: &d.InitialYes, CreatedBy: &d.CreatedBy,
 		CreatedAt: now, UpdatedAt: now,
@@ -304,7 +304,7 @@ func (s *Service) CreateNative(ctx context.Context, d Draft) (Market, error) {
 
 // SetRated sets whether calls on a market count. Later calls and the resolution take it; those
 // that are stored keep theirs. Faults: market_not_found, already_resolved.
-func (s *Service) SetRated(ctx context.Context, id syntax.MarketID, rated bool, reason string) (Market, error) {
+func (s *Service) SetRated(ctx context.Context, id protocol.MarketID, rated bool, reason string) (Market, error) {
 	if err := s.store.SetRated(ctx, id, rated, reason, s.now().UTC().Truncate(time.Millisecond)); err != nil {
 		return Market{}, err
 	}
@@ -312,7 +312,7 @@ func (s *Service) SetRated(ctx context.Context, id syntax.MarketID, rated bool, 
 }
 
 // Airable lists what may be put on the air, by end date; limit 0 is all of it.
-func (s *Service) Airable(ctx context.Context, limit int, lane syntax.Lane) ([]Market, error) {
+func (s *Service) Airable(ctx context.Context, limit int, lane protocol.Lane) ([]Market, error) {
 	now := s.now()
 	list, err := s.store.ListAirable(ctx, now, lane, max(limit, 0))
 	if err != nil {
@@ -336,7 +336,7 @@ func (s *Service) ListMarkets(ctx context.Context, ids []string) ([]Market, erro
 
 // ListPrices reads a market's snapshots since from, oldest first, at most
 // MaxPoints of them.
-func (s *Service) ListPrices(ctx context.Context, id syntax.MarketID, from time.Time) ([]Point, error) {
+func (s *Service) ListPrices(ctx context.Context, id protocol.MarketID, from time.Time) ([]Point, error) {
 	return s.store.ListPrices(ctx, id, from, MaxPoints)
 }
 
@@ -347,13 +347,13 @@ func (s *Service) readAll(list []Market, now time.Time) []Market {
 	return list
 }
 
-func (s *Service) isAbsent(id syntax.MarketID) bool {
+func (s *Service) isAbsent(id protocol.MarketID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.absent.has(id, s.now())
 }
 
-func (s *Service) setAbsent(id syntax.MarketID) {
+func (s *Service) setAbsent(id protocol.MarketID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
@@ -362,7 +362,7 @@ func (s *Service) setAbsent(id syntax.MarketID) {
 
 // Snapshot returns the YES price of a market's newest snapshot that is at most SnapshotAge old; nil if there is none. Faults:
 // market_not_found, db_unavailable.
-func (s *Service) Snapshot(ctx context.Context, id syntax.MarketID) (*syntax.Bps, error) {
+func (s *Service) Snapshot(ctx context.Context, id protocol.MarketID) (*protocol.Bps, error) {
 	m, err := s.Get(ctx, id)
 	switch {
 	case errors.Is(err, ErrUnavailable):

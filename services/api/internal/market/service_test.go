@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
@@ -20,7 +20,7 @@ func TestUnknownMarketIsReadOnceAndKept(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 50 {
 		wg.Go(func() {
-			if m, err := l.Get(t.Context(), "7"); err != nil || *m.Yes != 3100 || m.Lane != syntax.LaneScience {
+			if m, err := l.Get(t.Context(), "7"); err != nil || *m.Yes != 3100 || m.Lane != protocol.LaneScience {
 				t.Errorf("%+v, %v", m, err)
 			}
 		})
@@ -55,7 +55,7 @@ func TestAbsentMarkets(t *testing.T) {
 	l.venue.list("404")
 	l.clock.Advance(time.Minute)
 	l.get("404")
-	for _, id := range []syntax.MarketID{"native-aaaaaaaaaaaa", "kalshi-X", "manifold-x"} {
+	for _, id := range []protocol.MarketID{"native-aaaaaaaaaaaa", "kalshi-X", "manifold-x"} {
 		if _, err := l.Get(t.Context(), id); !errors.Is(err, market.ErrNotFound) {
 			t.Errorf("get %s: %v", id, err)
 		}
@@ -80,7 +80,7 @@ func TestVenueDown(t *testing.T) {
 	if n := l.count(`SELECT count(*) FROM api.markets WHERE market_id = '7'`); n != 0 {
 		t.Error("a reader left a stub")
 	}
-	if m := l.get("8"); m.Status != syntax.MarketOpen {
+	if m := l.get("8"); m.Status != protocol.MarketOpen {
 		t.Errorf("kept market reads %s", m.Status)
 	}
 	for range 2 {
@@ -91,11 +91,11 @@ func TestVenueDown(t *testing.T) {
 	if err := l.Ensure(t.Context(), "9", anOperator, time.Second); err != nil {
 		t.Fatal(err)
 	}
-	if m := l.get("7"); m.Status != syntax.MarketUnknown || m.Title != "7" || m.Yes != nil || m.FetchedAt != nil {
+	if m := l.get("7"); m.Status != protocol.MarketUnknown || m.Title != "7" || m.Yes != nil || m.FetchedAt != nil {
 		t.Errorf("stub reads %+v", m)
 	}
 	l.venue.set(func() { l.venue.down = false })
-	if m := l.get("7"); m.Status != syntax.MarketOpen || m.Title != "Market 7" {
+	if m := l.get("7"); m.Status != protocol.MarketOpen || m.Title != "Market 7" {
 		t.Errorf("stub was not filled: %+v", m)
 	}
 	if m, err := l.Get(t.Context(), "9"); !errors.Is(err, market.ErrNotFound) {
@@ -173,13 +173,13 @@ func TestCreateNative(t *testing.T) {
 	source := "https://records.example/gauge"
 	m, err := l.CreateNative(t.Context(), market.Draft{
 		Question: "Will the gauge read above 6 m?", Description: "At noon.", CutoffAt: noon.Add(24 * time.Hour), ResolvesBy: &by,
-		Lane: syntax.LaneSport, ResolutionSource: &source, CreatedBy: "admin",
+		Lane: protocol.LaneSport, ResolutionSource: &source, CreatedBy: "admin",
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := l.get(string(m.ID))
-	if got.Title != m.Title || *got.Yes != market.DefaultYes || got.Status != syntax.MarketOpen || got.Category != "sport" || got.Lane != syntax.LaneSport ||
+	if got.Title != m.Title || *got.Yes != market.DefaultYes || got.Status != protocol.MarketOpen || got.Category != "sport" || got.Lane != protocol.LaneSport ||
 		*got.ResolutionSource != source || !got.ResolvesBy.Equal(by) || !got.EndDate.Equal(noon.Add(24*time.Hour)) || *got.Volume != 0 || *got.CreatedBy != "admin" {
 		t.Errorf("created market reads %+v", got)
 	}
@@ -189,7 +189,7 @@ func TestCreateNative(t *testing.T) {
 	if list, err := l.ListNative(t.Context(), "nonsense", false, 10); err != nil || len(list) != 1 || list[0].Market.ID != m.ID {
 		t.Errorf("native list %v, %v", list, err)
 	}
-	if list, err := l.Airable(t.Context(), 0, syntax.LaneSport); err != nil || len(list) != 1 || *list[0].Yes != market.DefaultYes {
+	if list, err := l.Airable(t.Context(), 0, protocol.LaneSport); err != nil || len(list) != 1 || *list[0].Yes != market.DefaultYes {
 		t.Errorf("airable %v, %v", list, err)
 	}
 	if _, err := l.CreateNative(t.Context(), market.Draft{Question: "short"}); err == nil {

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 const (
@@ -21,15 +21,15 @@ const (
 
 // Streamed is a market whose prices a stream subscribes to.
 type Streamed struct {
-	ID       syntax.MarketID
+	ID       protocol.MarketID
 	Token    string // the venue's key of the prices
 	YesIndex int    // 1: the prices of Token are those of NO
 }
 
 // Tick is a price from a stream.
 type Tick struct {
-	ID  syntax.MarketID
-	Yes syntax.Bps
+	ID  protocol.MarketID
+	Yes protocol.Bps
 	// At is the venue's time of the market's last frame, and not after its receipt. A frame
 	// that does not change the price updates this time.
 	At    time.Time
@@ -45,17 +45,17 @@ type Stream interface {
 }
 
 // Follow makes Run store the prices of a stream. It must be called before Run.
-func (c *Catalogue) Follow(p syntax.Provider, s Stream) {
+func (c *Catalogue) Follow(p protocol.Provider, s Stream) {
 	if c.streams == nil {
-		c.streams = make(map[syntax.Provider]Stream)
+		c.streams = make(map[protocol.Provider]Stream)
 	}
 	c.streams[p] = s
 }
 
 // stream stores the last price of each market of one stream once a second.
-func (c *Catalogue) stream(ctx context.Context, p syntax.Provider, s Stream) {
+func (c *Catalogue) stream(ctx context.Context, p protocol.Provider, s Stream) {
 	var mu sync.Mutex
-	latest := make(map[syntax.MarketID]Tick)
+	latest := make(map[protocol.MarketID]Tick)
 	var wait sync.WaitGroup
 	wait.Go(func() {
 		every(ctx, flushEvery, func() {
@@ -88,10 +88,10 @@ func (c *Catalogue) stream(ctx context.Context, p syntax.Provider, s Stream) {
 }
 
 // lookedAt returns markets of a venue that readers asked for in the last lookedFor.
-func (s *Service) lookedAt(p syntax.Provider, now time.Time) []syntax.MarketID {
+func (s *Service) lookedAt(p protocol.Provider, now time.Time) []protocol.MarketID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := make([]syntax.MarketID, 0)
+	out := make([]protocol.MarketID, 0)
 	for id, until := range s.looked {
 		if len(out) < mostLooked && id.Provider() == p && now.Before(until) {
 			out = append(out, id)

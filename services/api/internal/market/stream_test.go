@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
@@ -51,7 +51,7 @@ func TestTheCatalogueKeepsWhatAStreamTells(t *testing.T) {
 	}
 	l.venue.set(func() { l.venue.down = true }) // so that nothing else tells a price
 	b := &band{wanted: make(chan []market.Streamed, 1), ticks: make(chan market.Tick)}
-	l.catalogue.Follow(syntax.Polymarket, b)
+	l.catalogue.Follow(protocol.Polymarket, b)
 	ctx, cancel := context.WithCancel(t.Context())
 	over := make(chan struct{})
 	go func() {
@@ -64,7 +64,7 @@ func TestTheCatalogueKeepsWhatAStreamTells(t *testing.T) {
 		t.Errorf("follows %v", got)
 	}
 	at := l.clock.Now().Add(time.Minute)
-	for i, yes := range []syntax.Bps{1100, 1200, 1300} {
+	for i, yes := range []protocol.Bps{1100, 1200, 1300} {
 		b.ticks <- market.Tick{ID: "1", Yes: yes, At: at.Add(time.Duration(-i) * time.Second)}
 	}
 	testkit.Eventually(t, 20*time.Second, func() bool {

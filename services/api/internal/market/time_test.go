@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
@@ -13,20 +13,20 @@ func TestTimeDoesNotFool(t *testing.T) {
 	at := time.Date(2026, 10, 25, 0, 59, 50, 0, time.UTC)
 	testkit.Tricks(t, "cutoff", at, func(t *testing.T, m *testkit.Machine) {
 		ends := at.Add(time.Hour)
-		native := market.Market{Provider: syntax.Manual, Status: syntax.MarketOpen, EndDate: &ends}
+		native := market.Market{Provider: protocol.Manual, Status: protocol.MarketOpen, EndDate: &ends}
 		m.Pass(time.Hour - time.Second)
 		m.Trick()
-		if native.Read(m.Now(), true).Status != syntax.MarketOpen {
+		if native.Read(m.Now(), true).Status != protocol.MarketOpen {
 			t.Error("a market closes early")
 		}
 		m.Pass(time.Second)
-		if native.Read(m.Now(), true).Status != syntax.MarketClosed {
+		if native.Read(m.Now(), true).Status != protocol.MarketClosed {
 			t.Error("a market does not close")
 		}
 	})
 	testkit.Tricks(t, "price", at, func(t *testing.T, m *testkit.Machine) {
-		yes, priced := syntax.Bps(4100), at
-		venue := market.Market{Provider: syntax.Polymarket, Status: syntax.MarketOpen, Yes: &yes, PricedAt: &priced}
+		yes, priced := protocol.Bps(4100), at
+		venue := market.Market{Provider: protocol.Polymarket, Status: protocol.MarketOpen, Yes: &yes, PricedAt: &priced}
 		m.Pass(market.LiveFor - time.Second)
 		m.Trick()
 		if venue.Read(m.Now(), true).Yes == nil {

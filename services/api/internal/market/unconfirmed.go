@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 const (
@@ -34,7 +34,7 @@ func (c *Catalogue) ReadUnconfirmed(ctx context.Context) error {
 		return err
 	}
 	var mu sync.Mutex
-	var denied []syntax.MarketID
+	var denied []protocol.MarketID
 	var reads errgroup.Group
 	reads.SetLimit(readers)
 	for _, id := range ids {
@@ -57,14 +57,14 @@ func (c *Catalogue) ReadUnconfirmed(ctx context.Context) error {
 }
 
 // errLater refuses a call on a market that is not known yet and whose venue cannot be asked.
-var errLater = fault.New(fault.Unavailable, "signal_service_unavailable", "the market is not known yet and its venue has no time, try again").
+var errLater = apperr.New(apperr.Unavailable, "signal_service_unavailable", "the market is not known yet and its venue has no time, try again").
 	With("retryAfterMs", 1000)
 
 // MaxUnconfirmed is how many calls of one operator wait for their venues to confirm the market.
 const MaxUnconfirmed = 20
 
 // errUnconfirmed refuses a call beyond MaxUnconfirmed.
-var errUnconfirmed = fault.New(fault.Limited, "rate_limited", fmt.Sprintf(
+var errUnconfirmed = apperr.New(apperr.Limited, "rate_limited", fmt.Sprintf(
 	"%d of your calls wait until their venues confirm the market; call on known markets, or try again later", MaxUnconfirmed)).
 	With("limit", MaxUnconfirmed).With("retryAfterMs", int64(60_000))
 
@@ -73,7 +73,7 @@ var errUnconfirmed = fault.New(fault.Limited, "rate_limited", fmt.Sprintf(
 // call is not lost, and so does an operator that has used up the reads of Fresh. A client
 // without a free request leaves nothing. Faults: market_not_found, errLater, errUnconfirmed,
 // db_unavailable.
-func (s *Service) Ensure(ctx context.Context, id syntax.MarketID, operator string, limit time.Duration) error {
+func (s *Service) Ensure(ctx context.Context, id protocol.MarketID, operator string, limit time.Duration) error {
 	v := s.fresh[id.Provider()]
 	if v == nil {
 		if _, found, err := s.store.FindMarket(ctx, id); err != nil || found {
@@ -98,7 +98,7 @@ func (s *Service) Ensure(ctx context.Context, id syntax.MarketID, operator strin
 	return s.insertStub(ctx, id, operator)
 }
 
-func (s *Service) insertStub(ctx context.Context, id syntax.MarketID, operator string) error {
+func (s *Service) insertStub(ctx context.Context, id protocol.MarketID, operator string) error {
 	stored, err := s.store.InsertStub(ctx, id, operator, s.now())
 	if err == nil && !stored {
 		err = errUnconfirmed

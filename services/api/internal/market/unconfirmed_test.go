@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 const anOperator = "0199f0a4-0000-7000-8000-000000000001"
@@ -16,7 +16,7 @@ func TestUnconfirmedMarketsAreAskedFor(t *testing.T) {
 	l := setup(t)
 	for _, id := range []string{"7", "8"} {
 		l.venue.set(func() { l.venue.down = true })
-		if err := l.Ensure(t.Context(), syntax.MarketID(id), anOperator, time.Second); err != nil {
+		if err := l.Ensure(t.Context(), protocol.MarketID(id), anOperator, time.Second); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := l.admin.Exec(t.Context(), `WITH who AS (

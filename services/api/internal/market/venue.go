@@ -4,22 +4,22 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // Record is one answer of a venue about one market. With status resolved, Verdict is the venue's final result. The ledger has an
 // outcome only after a claim. Nil and empty members are unknown or do not apply.
 type Record struct {
-	ID          syntax.MarketID
+	ID          protocol.MarketID
 	Title       string
 	Description string
 	EndDate     *time.Time
-	Status      syntax.MarketStatus
+	Status      protocol.MarketStatus
 	Provisional bool // a result is shown, proposed or challenged
 	Disputed    bool // the proposed result is challenged at the venue; Provisional, which decides, is then set too
-	Verdict     *syntax.Verdict
+	Verdict     *protocol.Verdict
 	Payout      *string
-	Lane        syntax.Lane // by the venue's tags; OTHER: they name no lane
+	Lane        protocol.Lane // by the venue's tags; OTHER: they name no lane
 	Tags        []string
 	Category    string // programme lane, found by Classify
 	Slug        string
@@ -32,7 +32,7 @@ type Record struct {
 	ImageURL    string
 	URL         string // market page; the proof once the market is final
 	VolumeUnit  string
-	Yes         *syntax.Bps
+	Yes         *protocol.Bps
 	Volume      *float64
 	VolumeUSD   *float64
 	Volume24h   *float64
@@ -54,15 +54,15 @@ type Record struct {
 // Quote is the price of each side in bps, rounded up, from 1 to 9999: the best ask of YES,
 // and 10000 minus the best bid of YES. Its age counts from At, a time of the venue's clock.
 type Quote struct {
-	Yes, No syntax.Bps
+	Yes, No protocol.Bps
 	At      time.Time
 	Rule    string // where it came from, for example polymarket.book or kalshi.market
 	SHA256  []byte // of the answer; nil for a stream frame
 }
 
 // Of returns the price of a side.
-func (q *Quote) Of(side syntax.Side) syntax.Bps {
-	if side == syntax.Yes {
+func (q *Quote) Of(side protocol.Side) protocol.Bps {
+	if side == protocol.Yes {
 		return q.Yes
 	}
 	return q.No
@@ -72,22 +72,22 @@ func (q *Quote) Of(side syntax.Side) syntax.Bps {
 // says that there is no such market, anything else counts as ErrUnavailable.
 type Venue interface {
 	// Get reads one market whatever its state, with its quote when it is open.
-	Get(ctx context.Context, id syntax.MarketID) (Record, error)
+	Get(ctx context.Context, id protocol.MarketID) (Record, error)
 	// ListOpen reads one page of the open markets; next is empty at the end.
 	ListOpen(ctx context.Context, cursor string) (records []Record, next string, err error)
 	// Quote reads many markets in few requests, with the quotes of those that are open. Markets
 	// that the answers show as not open are returned as such. A market that is left out is not
 	// open or does not exist; Get returns which.
-	Quote(ctx context.Context, ids []syntax.MarketID) ([]Record, error)
+	Quote(ctx context.Context, ids []protocol.MarketID) ([]Record, error)
 }
 
 // Venues are the venues that are connected, by provider.
-type Venues map[syntax.Provider]Venue
+type Venues map[protocol.Provider]Venue
 
 // Classify sorts markets into lanes (contract 4.16.3).
 type Classify struct {
 	// Lane returns the content lane of a market whose venue's tags name none.
-	Lane func(title string, tags []string) syntax.Lane
+	Lane func(title string, tags []string) protocol.Lane
 	// Category finds the programme lane of a market of a content lane.
-	Category func(lane syntax.Lane, title string, tags []string) string
+	Category func(lane protocol.Lane, title string, tags []string) string
 }

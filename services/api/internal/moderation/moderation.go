@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
 // Bounds.
@@ -14,7 +14,7 @@ const (
 )
 
 // ErrNotFound is the fault of a decision about a thing that does not exist.
-var ErrNotFound = fault.New(fault.NotFound, "not_found", "there is no such thing of this kind")
+var ErrNotFound = apperr.New(apperr.NotFound, "not_found", "there is no such thing of this kind")
 
 // Kinds are the kinds of things with text.
 var Kinds = [...]string{"signal", "event", "profile", "market", "station"}

@@ -6,19 +6,19 @@ import (
 	"encoding/base64"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // Expected failures.
 var (
-	ErrUnauthenticated = fault.New(fault.Unauthenticated, "unauthenticated", "a valid operator key is required")
-	ErrNotFound        = fault.New(fault.NotFound, "not_found", "no such operator")
-	ErrKeyNotFound     = fault.New(fault.NotFound, "not_found", "no such key")
-	ErrKeyLimit        = fault.New(fault.Conflict, "key_limit_reached", "an operator holds at most ten active keys").With("limit", MaxKeys)
-	ErrLabel           = fault.New(fault.Invalid, "invalid_label", "label must be 1 to 64 characters on one line").With("field", "label")
-	ErrPermissions     = fault.New(fault.Invalid, "invalid_permissions", "permissions are read, signal and broadcast").With("field", "permissions")
-	ErrType            = fault.New(fault.Invalid, "invalid_operator_type", "operatorType must be human, ai_agent or system_bot").With("field", "operatorType")
+	ErrUnauthenticated = apperr.New(apperr.Unauthenticated, "unauthenticated", "a valid operator key is required")
+	ErrNotFound        = apperr.New(apperr.NotFound, "not_found", "no such operator")
+	ErrKeyNotFound     = apperr.New(apperr.NotFound, "not_found", "no such key")
+	ErrKeyLimit        = apperr.New(apperr.Conflict, "key_limit_reached", "an operator holds at most ten active keys").With("limit", MaxKeys)
+	ErrLabel           = apperr.New(apperr.Invalid, "invalid_label", "label must be 1 to 64 characters on one line").With("field", "label")
+	ErrPermissions     = apperr.New(apperr.Invalid, "invalid_permissions", "permissions are read, signal and broadcast").With("field", "permissions")
+	ErrType            = apperr.New(apperr.Invalid, "invalid_operator_type", "operatorType must be human, ai_agent or system_bot").With("field", "operatorType")
 )
 
 // MaxKeys is the most active keys of one operator.
@@ -33,8 +33,8 @@ type Operator struct {
 	Handle         string
 	DisplayName    string
 	AvatarURL      *string
-	Type           syntax.OperatorType
-	Tier           syntax.Tier
+	Type           protocol.OperatorType
+	Tier           protocol.Tier
 	SessionVersion int64
 	CreatedAt      time.Time
 	Bio            *string
@@ -67,8 +67,8 @@ type Key struct {
 
 // Prefixes of the one key family.
 const (
-	PrefixKey   = syntax.KeyPrefix
-	PrefixAgent = syntax.AgentKeyPrefix
+	PrefixKey   = protocol.KeyPrefix
+	PrefixAgent = protocol.AgentKeyPrefix
 )
 
 // newKey returns a new plaintext key: the prefix and 32 random bytes in base64url.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // Store keeps operators and keys. Each method is one transaction.
@@ -26,7 +26,7 @@ type Store interface {
 	EndSessions(ctx context.Context, operatorID string, now time.Time) (version int64, err error)
 	ListKeys(ctx context.Context, operatorID string) ([]Key, error)
 	VerifyKey(ctx context.Context, hash []byte, now time.Time) (Operator, Key, error)
-	Classify(ctx context.Context, handle string, kind *syntax.OperatorType, house *bool, actor string, now time.Time) (Operator, error)
+	Classify(ctx context.Context, handle string, kind *protocol.OperatorType, house *bool, actor string, now time.Time) (Operator, error)
 	// UpdateProfile does nothing when the message was done. Fault: forbidden for
 	// an operator that is not there.
 	UpdateProfile(ctx context.Context, operatorID, messageID string, p Profile, now time.Time) error
@@ -62,7 +62,7 @@ func (s *Service) SignIn(ctx context.Context, id Identity) (o Operator, isNew bo
 		name := displayName(id, handle)
 		fresh := Operator{
 			ID: uuid.Must(uuid.NewV7()).String(), Issuer: id.Issuer, ProviderID: id.Subject,
-			PublicID: string(syntax.NewPublicID(s.secret, masked)), Handle: handle, DisplayName: name,
+			PublicID: string(protocol.NewPublicID(s.secret, masked)), Handle: handle, DisplayName: name,
 			CreatedAt: s.now().UTC().Truncate(time.Millisecond),
 		}
 		made, err := s.store.CreateOperator(ctx, fresh)
@@ -82,7 +82,7 @@ func displayName(id Identity, handle string) string {
 	}
 	r := []rune(id.Name)
 	name := string(r[:min(len(r), 64)])
-	if !syntax.IsName(name, 1, 64) {
+	if !protocol.IsName(name, 1, 64) {
 		return handle
 	}
 	return name
@@ -97,7 +97,7 @@ func (s *Service) Operator(ctx context.Context, handle, id string) (Operator, er
 // is in this answer and nowhere else. Faults: invalid_label, invalid_permissions,
 // key_limit_reached.
 func (s *Service) Mint(ctx context.Context, operatorID, label, prefix string, permissions []string, strict bool) (plaintext string, k Key, err error) {
-	if !syntax.IsName(label, 1, 64) {
+	if !protocol.IsName(label, 1, 64) {
 		return "", Key{}, ErrLabel
 	}
 	all := []string{"read", "signal", "broadcast"}
@@ -156,9 +156,9 @@ func (s *Service) Verify(ctx context.Context, hash []byte) (Operator, Key, error
 }
 
 // Classify sets what kind of operator this is. Faults: not_found, invalid_operator_type.
-func (s *Service) Classify(ctx context.Context, handle string, kind *syntax.OperatorType, house *bool, actor string) (Operator, error) {
+func (s *Service) Classify(ctx context.Context, handle string, kind *protocol.OperatorType, house *bool, actor string) (Operator, error) {
 	if kind != nil {
-		if _, ok := syntax.ParseOperatorType(string(*kind)); !ok {
+		if _, ok := protocol.ParseOperatorType(string(*kind)); !ok {
 			return Operator{}, ErrType
 		}
 	}

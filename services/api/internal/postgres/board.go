@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/skill"
-	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/board"
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
-	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
 // ListBoard implements board.Store.
@@ -29,7 +29,7 @@ func (s *Store) ListBoard(ctx context.Context, by string, q board.Query, month t
 func boardRowOf(r db.ListBoardRow) board.Row {
 	return board.Row{
 		Operator: operatorOf(r.User), Score: r.Score, Total: r.Total, Won: r.Won, Lost: r.Lost,
-		Pending: r.Total - r.Won - r.Lost - r.Void, Accuracy: resolve.Accuracy(r.Won, r.Lost),
+		Pending: r.Total - r.Won - r.Lost - r.Void, Accuracy: resolution.Accuracy(r.Won, r.Lost),
 		Edge: edgeOf(r.SkillCalls, r.EdgeBps, r.LowBps, r.HighBps),
 		Broadcast: board.Broadcast{
 			Score: int(r.Broadcast), Calls28: r.Calls, Takes28: r.Takes, WindowScore: r.WindowScore, WindowDone: r.WindowDone,
@@ -128,7 +128,7 @@ func readTallies(ctx context.Context, q *db.Queries, of []db.BoardDue) ([][]skil
 	}
 	out := make([][]skill.Tally, len(of))
 	for _, r := range rows {
-		t := skill.Tally{Price: syntax.Bps(r.PriceBps), Confidence: int(r.Confidence), Calls: r.Calls, Wins: r.Wins}
+		t := skill.Tally{Price: protocol.Bps(r.PriceBps), Confidence: int(r.Confidence), Calls: r.Calls, Wins: r.Wins}
 		out[r.N-1] = append(out[r.N-1], t)
 	}
 	return out, nil

@@ -9,8 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/skill"
-	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/board"
 )
 
@@ -84,15 +84,15 @@ func TestMomentsOfEveryPrice(t *testing.T) {
 	b.exec(`INSERT INTO api.market_totals (market_id, yes, no) VALUES ('native-unverified', 20002, 0)`)
 	b.exec(`UPDATE api.operator_totals SET total = 2`)
 	for _, id := range []string{"100", "native-unverified"} {
-		b.claim(id, syntax.VerdictYes)
+		b.claim(id, protocol.VerdictYes)
 	}
 	rows, err := b.admin.Query(t.Context(), `SELECT s.score_basis_bps, s.yes, s.price_verified, m.tier, m.score FROM api.signals s LEFT JOIN api.moments m ON m.signal_id = s.id AND m.odds_bps = s.score_basis_bps`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tier := func(basis syntax.Bps) string {
+	tier := func(basis protocol.Bps) string {
 		for _, t := range []struct {
-			to   syntax.Bps
+			to   protocol.Bps
 			name string
 		}{{500, "LEGENDARY"}, {1000, "EPIC"}, {2000, "RARE"}, {3500, "UNCOMMON"}, {5000, "COMMON"}} {
 			if basis <= t.to {
@@ -101,7 +101,7 @@ func TestMomentsOfEveryPrice(t *testing.T) {
 		}
 		return ""
 	}
-	var basis syntax.Bps
+	var basis protocol.Bps
 	var yes, verified bool
 	var minted *string
 	var points *int
@@ -111,7 +111,7 @@ func TestMomentsOfEveryPrice(t *testing.T) {
 		if !yes || !verified {
 			want = ""
 		}
-		if (minted == nil) != (want == "") || minted != nil && (*minted != want || *points != scoreOf(syntax.Yes, basis, syntax.VerdictYes, nil).Score) {
+		if (minted == nil) != (want == "") || minted != nil && (*minted != want || *points != scoreOf(protocol.Yes, basis, protocol.VerdictYes, nil).Score) {
 			return fmt.Errorf("at %d, yes %v, verified %v: %v, want %q", basis, yes, verified, minted, want)
 		}
 		n++
@@ -131,8 +131,8 @@ func TestVerifyFindsEveryDifference(t *testing.T) {
 		l.step(s)
 	}
 	l.venueMarket("900", 2500)
-	l.fileCounted(l.hashes[0], "900", syntax.Yes, 2500)
-	l.claim("900", syntax.VerdictYes)
+	l.fileCounted(l.hashes[0], "900", protocol.Yes, 2500)
+	l.claim("900", protocol.VerdictYes)
 	l.settle()
 	l.verify("before")
 	for name, sql := range map[string]string{
@@ -161,9 +161,9 @@ func TestAnEdgeOfTooManyCalls(t *testing.T) {
 	l.venueMarket("900", 2500)
 	l.markets = []string{"900"}
 	for _, hash := range l.hashes {
-		l.fileCounted(hash, "900", syntax.Yes, 2500)
+		l.fileCounted(hash, "900", protocol.Yes, 2500)
 	}
-	l.claim("900", syntax.VerdictYes)
+	l.claim("900", protocol.VerdictYes)
 	l.settle()
 	l.exec(`UPDATE api.operator_tallies SET calls = $1 WHERE user_id = (SELECT id FROM api.users WHERE handle = 'op0')`, skill.MaxCalls+1)
 	l.exec(`UPDATE api.board_rows SET edge_bps = 1`)

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/board"
-	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
 // naive is a board computed from the record alone.
@@ -45,7 +45,7 @@ func (l *ledger) naive(lane string) []naiveRow {
 		}
 		r.castAll = board.CastScore(r.score, r.counted, r.calls, r.takes)
 		r.castMonth = board.CastScore(r.mscore, r.mdone, r.calls, r.takes)
-		r.accuracy = resolve.Accuracy(r.won, r.lost)
+		r.accuracy = resolution.Accuracy(r.won, r.lost)
 		list = append(list, r)
 	}
 	if rows.Err() != nil {
@@ -111,7 +111,7 @@ func expected(all []naiveRow, g board.Group, kind string, limit int) (want []str
 		if kind != board.ByScore {
 			tail = fmt.Sprint(" ", cast(r), r.calls, r.takes)
 		}
-		want = append(want, fmt.Sprint(r.handle, " ", syntax.Tier(r.tier), r.score, r.total, r.won, r.lost, r.accuracy, tail))
+		want = append(want, fmt.Sprint(r.handle, " ", protocol.Tier(r.tier), r.score, r.total, r.won, r.lost, r.accuracy, tail))
 	}
 	return want
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/board"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
@@ -43,7 +43,7 @@ func newLedger(t *testing.T, seed uint64, operators int) *ledger {
 
 func (l *ledger) classify(s *operator.Service, name string) {
 	l.t.Helper()
-	kinds := []syntax.OperatorType{syntax.Human, syntax.Human, syntax.AIAgent}
+	kinds := []protocol.OperatorType{protocol.Human, protocol.Human, protocol.AIAgent}
 	kind, house := kinds[l.rnd.IntN(len(kinds))], l.rnd.IntN(3) == 0
 	if _, err := s.Classify(l.t.Context(), name, &kind, &house, "admin"); err != nil {
 		l.t.Fatal(err)
@@ -59,7 +59,7 @@ func (l *ledger) step(s *operator.Service) {
 		l.addMarket()
 	case n < 60 && len(l.markets) > 0:
 		market, who := l.markets[l.rnd.IntN(len(l.markets))], l.hashes[l.rnd.IntN(len(l.hashes))]
-		side := []syntax.Side{syntax.Yes, syntax.No}[l.rnd.IntN(2)]
+		side := []protocol.Side{protocol.Yes, protocol.No}[l.rnd.IntN(2)]
 		d := newDraft(market, side, []int{100, 1500, 4000, 5000, 9900}[l.rnd.IntN(5)]) // few prices: many ties
 		if confidence := 20 * l.rnd.IntN(4); confidence > 0 {
 			d.Confidence = &confidence
@@ -88,7 +88,7 @@ func (l *ledger) step(s *operator.Service) {
 				l.exec(`UPDATE api.markets SET status = 'closed', closed_at = $2 WHERE market_id = $1`, market,
 					l.clock.Now().Add(-time.Duration(l.rnd.Int64N(int64(20*24*time.Hour)))))
 			}
-			verdict := []syntax.Verdict{syntax.VerdictYes, syntax.VerdictNo, syntax.VerdictInvalid}[l.rnd.IntN(3)]
+			verdict := []protocol.Verdict{protocol.VerdictYes, protocol.VerdictNo, protocol.VerdictInvalid}[l.rnd.IntN(3)]
 			l.claim(market, verdict)
 		}
 	case n < 79:
@@ -221,9 +221,9 @@ func TestBoardsWaitForAnUnfinishedClaim(t *testing.T) {
 	l.venueMarket("900", 5000)
 	l.markets = []string{"900"}
 	for _, hash := range l.hashes {
-		l.file(hash, "900", syntax.Yes, 5000)
+		l.file(hash, "900", protocol.Yes, 5000)
 	}
-	l.claim("900", syntax.VerdictYes)
+	l.claim("900", protocol.VerdictYes)
 	l.clock.Advance(40 * 24 * time.Hour)
 	l.settle()
 	l.compare("unfinished")
@@ -249,7 +249,7 @@ func TestBoardsEqualAfterConcurrentWrites(t *testing.T) {
 	for i := range 5 {
 		l.venueMarket(fmt.Sprint(3000+i), 5000)
 		for _, hash := range l.hashes {
-			l.file(hash, fmt.Sprint(3000+i), syntax.Yes, 5000)
+			l.file(hash, fmt.Sprint(3000+i), protocol.Yes, 5000)
 		}
 		l.clock.Advance(time.Hour)
 	}
@@ -282,10 +282,10 @@ func TestBoardsEqualAfterConcurrentWrites(t *testing.T) {
 	}
 	for m := range 12 {
 		for _, hash := range l.hashes {
-			l.file(hash, fmt.Sprint(2000+m), syntax.Yes, 5000)
+			l.file(hash, fmt.Sprint(2000+m), protocol.Yes, 5000)
 		}
 		if m%2 == 0 {
-			l.claim(fmt.Sprint(2000+m), syntax.VerdictYes)
+			l.claim(fmt.Sprint(2000+m), protocol.VerdictYes)
 		}
 	}
 	for range 3 {

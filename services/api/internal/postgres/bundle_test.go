@@ -10,11 +10,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
-	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/resolution"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
@@ -121,15 +121,15 @@ func (b *bundle) signals(venues market.Venues) *signal.Service {
 	return signal.NewService(b.Store, market.NewService(b.Store, venues, lanes(), true, b.clock.Now), b.clock.Now)
 }
 
-func newDraft(market string, side syntax.Side, price int) signal.Draft {
+func newDraft(market string, side protocol.Side, price int) signal.Draft {
 	return signal.Draft{
-		ID: uuid.Must(uuid.NewV7()).String(), MarketID: syntax.MarketID(market), Side: side, Price: syntax.Bps(price), Source: "web",
+		ID: uuid.Must(uuid.NewV7()).String(), MarketID: protocol.MarketID(market), Side: side, Price: protocol.Bps(price), Source: "web",
 	}
 }
 
 // file files a call that must be accepted and returns its id. Without a fresh quote it is
 // unverified.
-func (b *bundle) file(hash []byte, market string, side syntax.Side, price int) string {
+func (b *bundle) file(hash []byte, market string, side protocol.Side, price int) string {
 	b.t.Helper()
 	d := newDraft(market, side, price)
 	d.Venue = signal.VenueAsked
@@ -145,9 +145,9 @@ func (b *bundle) try(c signal.Caller, d signal.Draft) signal.Filing {
 }
 
 // claim claims an outcome as the venue does.
-func (b *bundle) claim(market string, verdict syntax.Verdict) {
+func (b *bundle) claim(market string, verdict protocol.Verdict) {
 	b.t.Helper()
-	if _, err := b.Claim(b.t.Context(), resolve.Claim{MarketID: market, Verdict: verdict, Resolver: "oracle", Source: "polymarket"}, b.clock.Now); err != nil {
+	if _, err := b.Claim(b.t.Context(), resolution.Claim{MarketID: market, Verdict: verdict, Resolver: "oracle", Source: "polymarket"}, b.clock.Now); err != nil {
 		b.t.Fatal(err)
 	}
 }

@@ -3,7 +3,7 @@ package postgres
 import (
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // facts are what decides whether a call counts, apart from its operator and its market.
@@ -34,7 +34,7 @@ func (b *bundle) setFacts(id string, f facts) {
 
 // fileCounted files a call that counts when it is won or lost, and moves the clock past its
 // second quote.
-func (b *bundle) fileCounted(hash []byte, market string, side syntax.Side, price int) string {
+func (b *bundle) fileCounted(hash []byte, market string, side protocol.Side, price int) string {
 	b.t.Helper()
 	id := b.file(hash, market, side, price)
 	b.setFacts(id, countable)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/digest"
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
@@ -43,7 +43,7 @@ func (s *Store) topCalls(ctx context.Context, w digest.Window) ([]digest.Call, e
 	rows, err := s.q.ListTopCalls(ctx, db.ListTopCallsParams{Since: w.From, Until: w.To, Limit: digest.MaxCalls})
 	return pg.Collect(rows, func(r db.ListTopCallsRow) digest.Call {
 		return digest.Call{
-			SignalID: r.ID, Handle: r.Handle, MarketTitle: r.MarketTitle, Side: syntax.SideOf(r.Yes), Odds: syntax.Bps(r.Odds), Score: r.Score,
+			SignalID: r.ID, Handle: r.Handle, MarketTitle: r.MarketTitle, Side: protocol.SideOf(r.Yes), Odds: protocol.Bps(r.Odds), Score: r.Score,
 		}
 	}), err
 }

@@ -8,13 +8,13 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
-	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
 // effect is what one signed message does.
@@ -25,8 +25,8 @@ type effect struct {
 }
 
 var (
-	errNobody  = fault.New(fault.Forbidden, "forbidden", "no such operator")
-	errLimited = fault.New(fault.Limited, "rate_limited", "")
+	errNobody  = apperr.New(apperr.Forbidden, "forbidden", "no such operator")
+	errLimited = apperr.New(apperr.Limited, "rate_limited", "")
 )
 
 const day = 24 * time.Hour
@@ -34,7 +34,7 @@ const day = 24 * time.Hour
 // once runs act in one transaction unless the message was done; act gives what it
 // was done to. Messages of one operator run one after the other. Faults: forbidden
 // for an operator that is not there, rate_limited, and those of act.
-func (s *Store) once(ctx context.Context, e effect, act func(q *db.Queries, tier syntax.Tier) (subject string, err error)) (subject string, err error) {
+func (s *Store) once(ctx context.Context, e effect, act func(q *db.Queries, tier protocol.Tier) (subject string, err error)) (subject string, err error) {
 	err = inTx(ctx, s.pool, func(q *db.Queries) error {
 		tier, err := lockSender(ctx, q, e.user)
 		if err != nil {
@@ -56,7 +56,7 @@ func (s *Store) once(ctx context.Context, e effect, act func(q *db.Queries, tier
 }
 
 // lockSender locks an operator and returns its tier. Fault: forbidden if there is no such operator.
-func lockSender(ctx context.Context, q *db.Queries, operatorID string) (syntax.Tier, error) {
+func lockSender(ctx context.Context, q *db.Queries, operatorID string) (protocol.Tier, error) {
 	tier, err := q.LockSender(ctx, operatorID)
 	return tier, missing(err, errNobody, "lock operator")
 }
@@ -82,7 +82,7 @@ func (e effect) allow(ctx context.Context, q *db.Queries) error {
 // UpdateProfile implements operator.Store.
 func (s *Store) UpdateProfile(ctx context.Context, operatorID, messageID string, p operator.Profile, now time.Time) error {
 	e := effect{message: messageID, kind: "profile.update", user: operatorID, now: now}
-	_, err := s.once(ctx, e, func(q *db.Queries, _ syntax.Tier) (string, error) {
+	_, err := s.once(ctx, e, func(q *db.Queries, _ protocol.Tier) (string, error) {
 		return operatorID, q.UpdateProfile(ctx, db.UpdateProfileParams{
 			UserID: operatorID, DisplayName: p.DisplayName, Bio: p.Bio, SetAvatar: p.Avatar.Given, AvatarURL: p.Avatar.Text,
 			SetLinks: p.Links != nil, Links: p.Links, SetPayout: p.PayoutAddress.Given, PayoutAddress: p.PayoutAddress.Text,
@@ -93,39 +93,39 @@ func (s *Store) UpdateProfile(ctx context.Context, operatorID, messageID string,
 }
 
 // FindSigned implements market.Store.
-func (s *Store) FindSigned(ctx context.Context, messageID string) (id syntax.MarketID, found bool, err error) {
+func (s *Store) FindSigned(ctx context.Context, messageID string) (id protocol.MarketID, found bool, err error) {
 	subject, err := s.q.GetMessageSubject(ctx, messageID)
-	return syntax.MarketID(subject), err == nil, missing(err, nil, "find message")
+	return protocol.MarketID(subject), err == nil, missing(err, nil, "find message")
 }
 
 // InsertSigned implements market.Store.
-func (s *Store) InsertSigned(ctx context.Context, m market.Market, messageID string) (syntax.MarketID, error) {
+func (s *Store) InsertSigned(ctx context.Context, m market.Market, messageID string) (protocol.MarketID, error) {
 	e := effect{message: messageID, kind: "market.create", user: *m.CreatedBy, daily: market.MaxDaily, now: m.CreatedAt}
-	id, err := s.once(ctx, e, func(q *db.Queries, tier syntax.Tier) (string, error) {
-		if tier != syntax.Independent && tier != syntax.House {
+	id, err := s.once(ctx, e, func(q *db.Queries, tier protocol.Tier) (string, error) {
+		if tier != protocol.Independent && tier != protocol.House {
 			return "", market.ErrTier
 		}
 		return string(m.ID), insertNative(ctx, q, m)
 	})
-	return syntax.MarketID(id), err
+	return protocol.MarketID(id), err
 }
 
-// Propose implements resolve.Store.
-func (s *Store) Propose(ctx context.Context, p resolve.Proposal, now time.Time) error {
-	e := effect{message: p.MessageID, kind: "resolution.create", user: p.OperatorID, daily: resolve.MaxDaily, now: now}
-	_, err := s.once(ctx, e, func(q *db.Queries, _ syntax.Tier) (string, error) {
+// Propose implements resolution.Store.
+func (s *Store) Propose(ctx context.Context, p resolution.Proposal, now time.Time) error {
+	e := effect{message: p.MessageID, kind: "resolution.create", user: p.OperatorID, daily: resolution.MaxDaily, now: now}
+	_, err := s.once(ctx, e, func(q *db.Queries, _ protocol.Tier) (string, error) {
 		m, err := q.LockMarketForProposal(ctx, p.MarketID)
 		switch {
 		case err != nil:
-			return "", missing(err, resolve.ErrNotFound, "lock market")
-		case m.Provider != string(syntax.Manual):
-			return "", resolve.ErrNative
+			return "", missing(err, resolution.ErrNotFound, "lock market")
+		case m.Provider != string(protocol.Manual):
+			return "", resolution.ErrNative
 		case m.Creator != p.OperatorID:
-			return "", resolve.ErrCreator
+			return "", resolution.ErrCreator
 		case m.Disputed:
-			return "", resolve.ErrDisputed
-		case m.Status == string(syntax.MarketResolved):
-			return "", resolve.ErrResolved
+			return "", resolution.ErrDisputed
+		case m.Status == string(protocol.MarketResolved):
+			return "", resolution.ErrResolved
 		}
 		return p.MarketID, q.StoreProposal(ctx, db.StoreProposalParams{
 			MarketID: p.MarketID, Verdict: string(p.Verdict), ProofURL: p.ProofURL, Reason: p.Reason, ProposedBy: p.OperatorID, Now: now,

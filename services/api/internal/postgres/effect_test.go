@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
-	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/resolution"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
@@ -22,19 +22,19 @@ func messageID(n int) string { return fmt.Sprintf("msg_%064x", n) }
 // lanes puts every market into no category.
 func lanes() market.Classify {
 	return market.Classify{
-		Lane:     func(string, []string) syntax.Lane { return syntax.LaneOther },
-		Category: func(syntax.Lane, string, []string) string { return "" },
+		Lane:     func(string, []string) protocol.Lane { return protocol.LaneOther },
+		Category: func(protocol.Lane, string, []string) string { return "" },
 	}
 }
 
 func (b *bundle) draft(by string, message int) market.Draft {
 	return market.Draft{
-		Question: "Will the mill race be dry?", CutoffAt: b.clock.Now().Add(48 * time.Hour), Lane: syntax.LaneScience,
+		Question: "Will the mill race be dry?", CutoffAt: b.clock.Now().Add(48 * time.Hour), Lane: protocol.LaneScience,
 		CreatedBy: by, MessageID: messageID(message),
 	}
 }
 
-func limited(err error) bool { return fault.Of(err).Kind == fault.Limited }
+func limited(err error) bool { return apperr.Of(err).Kind == apperr.Limited }
 
 func TestOneMarketForAMessage(t *testing.T) {
 	t.Parallel()
@@ -42,7 +42,7 @@ func TestOneMarketForAMessage(t *testing.T) {
 	mara, _ := b.operator("mara_k")
 	s := market.NewService(b.Store, nil, lanes(), true, b.clock.Now)
 	var wg sync.WaitGroup
-	ids := make([]syntax.MarketID, 8)
+	ids := make([]protocol.MarketID, 8)
 	for i := range ids {
 		wg.Go(func() {
 			m, err := s.CreateNative(t.Context(), b.draft(mara, 1))
@@ -63,7 +63,7 @@ func TestOneMarketForAMessage(t *testing.T) {
 	}
 	late := b.draft(mara, 1)
 	b.clock.Advance(60 * time.Hour) // its dates would be refused now
-	if m, err := s.CreateNative(t.Context(), late); err != nil || m.ID != ids[0] || m.Status != syntax.MarketClosed {
+	if m, err := s.CreateNative(t.Context(), late); err != nil || m.ID != ids[0] || m.Status != protocol.MarketClosed {
 		t.Errorf("the same message later: %v, %v", m.ID, err)
 	}
 }
@@ -81,7 +81,7 @@ func TestFiveMarketsADay(t *testing.T) {
 		b.clock.Advance(time.Hour)
 	}
 	_, err := s.CreateNative(t.Context(), b.draft(mara, 100))
-	f := fault.Of(err)
+	f := apperr.Of(err)
 	if !limited(err) || f.Extra["limit"] != market.MaxDaily || f.Extra["retryAfterMs"] != (19*time.Hour).Milliseconds() {
 		t.Errorf("the sixth: %v %v", err, f.Extra)
 	}
@@ -122,7 +122,7 @@ func TestHumansOfTheirOwnMakeMarkets(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := s.CreateNative(t.Context(), b.draft("0199f0a4-0000-7000-8000-00000000dead", 99)); fault.Of(err).Kind != fault.Forbidden {
+	if _, err := s.CreateNative(t.Context(), b.draft("0199f0a4-0000-7000-8000-00000000dead", 99)); apperr.Of(err).Kind != apperr.Forbidden {
 		t.Errorf("nobody: %v", err)
 	}
 }
@@ -156,7 +156,7 @@ func TestProfileOfAMessage(t *testing.T) {
 	if o = update(1, first); *o.Bio != "lakes" || o.AvatarURL != nil {
 		t.Errorf("the first again undid the second: %+v", o)
 	}
-	if err := s.UpdateProfile(t.Context(), "0199f0a4-0000-7000-8000-00000000dead", messageID(3), first); fault.Of(err).Kind != fault.Forbidden {
+	if err := s.UpdateProfile(t.Context(), "0199f0a4-0000-7000-8000-00000000dead", messageID(3), first); apperr.Of(err).Kind != apperr.Forbidden {
 		t.Errorf("nobody: %v", err)
 	}
 }
@@ -166,7 +166,7 @@ func TestSnapshotOfFifteenMinutes(t *testing.T) {
 	b := setup(t)
 	b.venueMarket("1", 3150)
 	s := market.NewService(b.Store, nil, lanes(), true, b.clock.Now)
-	price := func() *syntax.Bps {
+	price := func() *protocol.Bps {
 		t.Helper()
 		return must(s.Snapshot(t.Context(), "1"))(t)
 	}
@@ -190,7 +190,7 @@ func TestSnapshotOfFifteenMinutes(t *testing.T) {
 func TestACallIsTheSameAfterTheClose(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
-	d := newDraft(s.market, syntax.Yes, 5000)
+	d := newDraft(s.market, protocol.Yes, 5000)
 	caller := signal.Caller{OperatorID: s.mara}
 	if f := s.try(caller, d); f.Verdict != signal.VerdictFiled {
 		t.Fatal(f)
@@ -200,16 +200,16 @@ func TestACallIsTheSameAfterTheClose(t *testing.T) {
 		if f := s.try(caller, d); f.Verdict != signal.VerdictReplay || f.FirstID != d.ID {
 			t.Errorf("%s: %+v", when, f)
 		}
-		if f := s.try(caller, newDraft(s.market, syntax.Yes, 5000)); f.Verdict != signal.VerdictDuplicate || f.FirstID != d.ID {
+		if f := s.try(caller, newDraft(s.market, protocol.Yes, 5000)); f.Verdict != signal.VerdictDuplicate || f.FirstID != d.ID {
 			t.Errorf("%s, another message: %+v", when, f)
 		}
 	}
 	again("open")
-	if err := s.propose(1, syntax.VerdictYes); err != nil {
+	if err := s.propose(1, protocol.VerdictYes); err != nil {
 		t.Fatal(err)
 	}
 	again("provisional")
-	if _, err := s.resolves.Finalize(t.Context(), resolve.Claim{MarketID: s.market, Verdict: syntax.VerdictNo}); err != nil {
+	if _, err := s.resolves.Finalize(t.Context(), resolution.Claim{MarketID: s.market, Verdict: protocol.VerdictNo}); err != nil {
 		t.Fatal(err)
 	}
 	again("resolved")

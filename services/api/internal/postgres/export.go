@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/export"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
@@ -51,18 +51,18 @@ func (s *Store) RecordPage(ctx context.Context, owner string, behind export.Plac
 func exportedOf(r db.ListExportedCallsRow) export.Call {
 	c := export.Call{
 		Record: recordOf(r.SignalRecord), Version: r.Version, Vertical: r.Vertical,
-		InitialYes: convertInt[syntax.Bps](r.InitialYesBps), OwnMarket: r.OwnMarket,
+		InitialYes: convertInt[protocol.Bps](r.InitialYesBps), OwnMarket: r.OwnMarket,
 		Quote:       quoteOf(r.QuoteYes, r.QuoteNo, r.SignalRecord.QuoteAt, r.QuoteRule, r.QuoteSha256),
 		SecondQuote: quoteOf(r.SecondYes, r.SecondNo, r.ConfirmedAt, r.SecondRule, r.SecondSha256),
 	}
-	c.Status, c.Score, c.ResolvedAt = syntax.SignalStatus(r.Status), convertInt[int](r.Score), r.ResolvedAt
-	c.Outcome, c.ClosePrice = (*syntax.Side)(r.Outcome), convertInt[syntax.Bps](r.ClosePrice)
-	c.CLVBps, c.ScoredBps, c.Counted = convertInt[int](r.CLVBps), syntax.Bps(r.ScoredBps), r.Counted
+	c.Status, c.Score, c.ResolvedAt = protocol.SignalStatus(r.Status), convertInt[int](r.Score), r.ResolvedAt
+	c.Outcome, c.ClosePrice = (*protocol.Side)(r.Outcome), convertInt[protocol.Bps](r.ClosePrice)
+	c.CLVBps, c.ScoredBps, c.Counted = convertInt[int](r.CLVBps), protocol.Bps(r.ScoredBps), r.Counted
 	c.ConfirmedAt, c.Reason, c.ProviderID = r.ConfirmedAt, r.Reason, "" // a record does not have the provider's id
 	if r.Claimed != nil {
 		c.Resolution = &export.Resolution{
 			Outcome: *r.Claimed, Resolver: pg.Value(r.Resolver), Source: pg.Value(r.ClaimSource), ProofURL: pg.Value(r.ProofURL),
-			CloseAt: pg.Value(r.CloseAt), ClosePrice: convertInt[syntax.Bps](r.ClaimClose), ResolvedAt: pg.Value(r.ClaimedAt),
+			CloseAt: pg.Value(r.CloseAt), ClosePrice: convertInt[protocol.Bps](r.ClaimClose), ResolvedAt: pg.Value(r.ClaimedAt),
 			Rated: pg.Value(r.ClaimRated), DecidedAt: r.DecidedAt, Disputed: r.Disputed,
 		}
 	}
@@ -74,7 +74,7 @@ func quoteOf(yes, no *int32, at *time.Time, rule *string, sha256 []byte) *market
 	if at == nil || yes == nil || no == nil {
 		return nil
 	}
-	return &market.Quote{Yes: syntax.Bps(*yes), No: syntax.Bps(*no), At: *at, Rule: pg.Value(rule), SHA256: sha256}
+	return &market.Quote{Yes: protocol.Bps(*yes), No: protocol.Bps(*no), At: *at, Rule: pg.Value(rule), SHA256: sha256}
 }
 
 // ConfirmAfter implements export.Store.

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/export"
-	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/resolution"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
@@ -46,12 +46,12 @@ func TestRecordIsWhole(t *testing.T) {
 			b.clock.Advance(time.Second)
 		}
 		b.exec(`UPDATE api.market_prices SET at = at - interval '1 minute' WHERE market_id = $1`, market)
-		b.file(mara, market, syntax.Yes, 4100)
+		b.file(mara, market, protocol.Yes, 4100)
 	}
-	b.file(other, "1000", syntax.No, 5900)
+	b.file(other, "1000", protocol.No, 5900)
 	b.nativeMarket("native-gauge", 2000)
 	b.clock.Advance(time.Hour)
-	last := b.file(mara, "native-gauge", syntax.Yes, 2000)
+	last := b.file(mara, "native-gauge", protocol.Yes, 2000)
 	if _, err := b.AppendEvent(t.Context(), signal.Caller{KeyHash: mara}, last, signal.Event{
 		ID: "0199f0a4-0000-7000-8000-000000000001", Type: "note", Payload: `{"text":"=1+1"}`, CreatedAt: b.clock.Now(),
 	}); err != nil {
@@ -63,10 +63,10 @@ func TestRecordIsWhole(t *testing.T) {
 		if k.pages == 1 {
 			b.clock.Advance(time.Second)
 			b.venueMarket("99999", 4000)
-			b.file(mara, "99999", syntax.Yes, 4000)
+			b.file(mara, "99999", protocol.Yes, 4000)
 		}
 	}
-	if _, err := resolve.NewService(b.Store, b.clock.Now).Finalize(t.Context(), resolve.Claim{MarketID: "native-gauge", Verdict: "YES", Source: "the gauge"}); err != nil {
+	if _, err := resolution.NewService(b.Store, b.clock.Now).Finalize(t.Context(), resolution.Claim{MarketID: "native-gauge", Verdict: "YES", Source: "the gauge"}); err != nil {
 		t.Fatal(err)
 	}
 	b.clock.Advance(time.Second)
@@ -87,7 +87,7 @@ func TestRecordIsWhole(t *testing.T) {
 	}
 	c := k.calls[calls]
 	if c.ID != last || len(c.Events) != 2 || c.Events[0].Type != "note" || c.Events[1].Type != "resolved" || c.Events[1].Actor == nil ||
-		c.Resolution == nil || c.Resolution.Source != "the gauge" || c.Status != syntax.Won || *c.Score != 80 || c.Version != "1.1" || c.Vertical != "SCIENCE" {
+		c.Resolution == nil || c.Resolution.Source != "the gauge" || c.Status != protocol.Won || *c.Score != 80 || c.Version != "1.1" || c.Vertical != "SCIENCE" {
 		t.Errorf("%+v %+v", c, c.Resolution)
 	}
 	if _, err := service.Record(t.Context(), "unknown", k.owner, k.take); !errors.Is(err, export.ErrUnknown) {

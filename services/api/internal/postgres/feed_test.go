@@ -15,9 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
-	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/resolution"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
@@ -122,7 +122,7 @@ func TestFeedData(t *testing.T) {
 	b := setup(t)
 	b.venueMarket("701122", 3150)
 	mara, hash := b.operator("mara_k")
-	draft := newDraft("701122", syntax.No, 6850)
+	draft := newDraft("701122", protocol.No, 6850)
 	take := `rain "band" <east>`
 	draft.TextTake = &take
 	if f := b.try(signal.Caller{KeyHash: hash}, draft); f.Verdict != signal.VerdictFiled {
@@ -143,7 +143,7 @@ func TestFeedData(t *testing.T) {
 		}
 		b.number()
 	}
-	_, err = b.Claim(t.Context(), resolve.Claim{MarketID: "701122", Verdict: syntax.VerdictNo, Resolver: "oracle", Source: "polymarket", ProofURL: &proof}, func() time.Time { return noon })
+	_, err = b.Claim(t.Context(), resolution.Claim{MarketID: "701122", Verdict: protocol.VerdictNo, Resolver: "oracle", Source: "polymarket", ProofURL: &proof}, func() time.Time { return noon })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestFeedDataOfEveryRead(t *testing.T) {
 	b := setupRules(t, Rules{PastEndIsProvisional: true, ResolveChunk: 1000, QuoteMaxAge: ageless})
 	b.venueMarket("7", 3000)
 	_, hash := b.operator("mara_k")
-	draft := newDraft("7", syntax.Yes, 3000)
+	draft := newDraft("7", protocol.Yes, 3000)
 	b.tried(hash, draft, signal.VerdictFiled)
 	actor := "owner"
 	event := signal.Event{ID: newUUID(), Type: "confidence", Payload: `{"confidence":80}`, Actor: &actor, CreatedAt: noon}
@@ -192,7 +192,7 @@ func TestFeedDataOfEveryRead(t *testing.T) {
 	b.exec(`INSERT INTO api.outbox (type, market_id, data, at) VALUES ('market.status', '7', '{"from":"open","to":"closed"}', $1)`, noon)
 	b.exec(`INSERT INTO api.outbox (type, market_id, at) VALUES ('market.disputed', '7', $1), ('market.dispute_cleared', '7', $1)`, noon)
 	b.number()
-	b.claim("7", syntax.VerdictYes)
+	b.claim("7", protocol.VerdictYes)
 	b.number()
 	for _, hidden := range []bool{false, true, false} {
 		b.moderate("market", "7", hidden)
@@ -283,7 +283,7 @@ func TestFeedDrainFollowsTheResults(t *testing.T) {
 	b.venueMarket("701122", 4000)
 	b.seedSignals(t.Context(), "701122", n)
 	b.exec(`INSERT INTO api.open_signals (signal_id, market_id, created_at) SELECT id, market_id, created_at FROM api.signals`)
-	if _, err := b.Claim(t.Context(), resolve.Claim{MarketID: "701122", Verdict: syntax.VerdictYes, Resolver: "admin", Source: "admin"}, func() time.Time { return noon }); err != nil {
+	if _, err := b.Claim(t.Context(), resolution.Claim{MarketID: "701122", Verdict: protocol.VerdictYes, Resolver: "admin", Source: "admin"}, func() time.Time { return noon }); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.NumberFeed(t.Context(), 500); err != nil {
@@ -304,7 +304,7 @@ func TestFeedDrainFollowsTheResults(t *testing.T) {
 		if other, err := b.DrainFeed(t.Context(), 300, []string{"701122"}); err != nil || other.MarketID != "" {
 			t.Fatalf("a market to pass over was drained: %+v, %v", other, err)
 		}
-		var tally resolve.Tally
+		var tally resolution.Tally
 		if tally, more, err = b.DrainOnce(t.Context(), "701122"); err != nil {
 			t.Fatal(err)
 		}

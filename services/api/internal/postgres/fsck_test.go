@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // storedCall is a call as it is stored, with the quote of its filing.
@@ -62,8 +62,8 @@ func fsckLedger(t *testing.T) (b *bundle, calls map[string]string) {
 	oren, _ := b.operator("oren")
 	calls["late"] = b.store(storedCall{"100", oren, true, 9000, 9000, false, nil})
 	b.clock.Advance(time.Second)
-	b.claim("100", syntax.VerdictYes)
-	b.claim("native-own", syntax.VerdictYes)
+	b.claim("100", protocol.VerdictYes)
+	b.claim("native-own", protocol.VerdictYes)
 	return b, calls
 }
 

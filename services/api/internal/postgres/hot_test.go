@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
-	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
 // TestPlansOfTheFilingStatements checks the plans that the comments of the filing statements describe, on a connection for
@@ -100,7 +100,7 @@ func TestPlanOfScoring(t *testing.T) {
 	b.exec(`INSERT INTO api.market_resolutions (market_id, outcome, resolver, source, close_at, close_price, lane, resolved_at)
 		VALUES ('1', 'YES', 'admin', 'admin', $1, 5000, 'SCIENCE', $1)`, noon.Add(time.Hour))
 	confirm := time.Minute
-	plan := b.explain("COSTS OFF", scoreSignals, "1", (*string)(nil), 500, resolve.ScoringVersion, &confirm)
+	plan := b.explain("COSTS OFF", scoreSignals, "1", (*string)(nil), 500, resolution.ScoringVersion, &confirm)
 	for _, want := range []string{"signals_market_id_user_id_key", "using quotes_pkey on quotes"} {
 		if !strings.Contains(plan, want) {
 			t.Errorf("%s is not used:\n%s", want, plan)

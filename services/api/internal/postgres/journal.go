@@ -113,7 +113,7 @@ func (s *Store) JournalAppend(ctx context.Context, behind int64, leaves []journa
 	for i := range leaves {
 		p.Kinds, p.Of, p.Hashes = append(p.Kinds, int16(leaves[i].Kind)), append(p.Of, leaves[i].Of), append(p.Hashes, leaves[i].Hash[:])
 	}
-	for _, h := range to.Tree.Edge() {
+	for _, h := range to.Tree.Frontier() {
 		p.Edge = append(p.Edge, h[:])
 	}
 	return pg.Fault(wrap("append to the journal", s.q.AppendLeaves(ctx, p)))

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/journal"
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
@@ -110,7 +110,7 @@ func TestFillingIsTakenUpAgain(t *testing.T) {
 	for i := range 6 {
 		market := fmt.Sprintf("native-%d", i)
 		b.nativeMarket(market, 4000)
-		b.file(mara, market, syntax.Yes, 4100)
+		b.file(mara, market, protocol.Yes, 4100)
 	}
 	for _, breaks := range []int{2, 3} {
 		// A call a step comes in while the journal is filled; then the sealer ends.
@@ -121,7 +121,7 @@ func TestFillingIsTakenUpAgain(t *testing.T) {
 			}
 			market := fmt.Sprintf("native-%d-%d", breaks, steps)
 			b.nativeMarket(market, 4000)
-			b.file(mara, market, syntax.No, 4100)
+			b.file(mara, market, protocol.No, 4100)
 			return nil
 		}}, key, b.clock.Now)
 		if _, err := w.sealer.Seal(t.Context(), nil); err == nil {

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/journal"
-	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/resolution"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
@@ -30,7 +30,7 @@ func writtenLedger(t *testing.T) *written {
 	for i := range 12 {
 		market := fmt.Sprintf("native-%d", i)
 		b.nativeMarket(market, 4000)
-		id := b.file(mara, market, syntax.Yes, 4100)
+		id := b.file(mara, market, protocol.Yes, 4100)
 		b.clock.Advance(time.Second)
 		if _, err := b.AppendEvent(t.Context(), signal.Caller{KeyHash: mara}, id, signal.Event{ID: newUUID(), Type: "note", Payload: `{"text":"a"}`, CreatedAt: b.clock.Now()}); err != nil {
 			t.Fatal(err)
@@ -39,7 +39,7 @@ func writtenLedger(t *testing.T) *written {
 			w.seal() // the journal begins in the middle of all this
 		}
 		if i%2 == 0 {
-			if _, err := resolve.NewService(b.Store, b.clock.Now).Force(t.Context(), market, syntax.VerdictYes, nil); err != nil {
+			if _, err := resolution.NewService(b.Store, b.clock.Now).Force(t.Context(), market, protocol.VerdictYes, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -166,8 +166,8 @@ func TestQuotesOfCallsAreSealed(t *testing.T) {
 	w.venueMarket("900", 4000)
 	_, hash := w.operator("quoted")
 	w.rules.ConfirmAfter = confirmAfter
-	w.fileCounted(hash, "900", syntax.Yes, 4100)
-	w.claim("900", syntax.VerdictYes)
+	w.fileCounted(hash, "900", protocol.Yes, 4100)
+	w.claim("900", protocol.VerdictYes)
 	w.seal()
 	if d := w.fsck(); len(d) != 0 {
 		t.Fatalf("%q", d)

@@ -6,16 +6,16 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/lane"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
-	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
 // FindMarket reads a market as it is stored.
-func (s *Store) FindMarket(ctx context.Context, id syntax.MarketID) (market.Market, bool, error) {
+func (s *Store) FindMarket(ctx context.Context, id protocol.MarketID) (market.Market, bool, error) {
 	row, err := s.rq.GetMarket(ctx, id)
 	if err != nil {
 		return market.Market{}, false, missing(err, nil, "read market")
@@ -33,7 +33,7 @@ func (s *Store) ListMarkets(ctx context.Context, ids []string) ([]market.Market,
 
 // ListAirable reads open priced markets by end date; an empty lane is every
 // lane, limit 0 all of them.
-func (s *Store) ListAirable(ctx context.Context, now time.Time, lane syntax.Lane, limit int) ([]market.Market, error) {
+func (s *Store) ListAirable(ctx context.Context, now time.Time, lane protocol.Lane, limit int) ([]market.Market, error) {
 	rows, err := s.q.ListAirableMarkets(ctx, db.ListAirableMarketsParams{Now: now, Lane: string(lane), Limit: int32(limit)})
 	return pg.Collect(rows, func(r db.ListAirableMarketsRow) market.Market {
 		return s.marketOf(r.MarketRecord)
@@ -41,10 +41,10 @@ func (s *Store) ListAirable(ctx context.Context, now time.Time, lane syntax.Lane
 }
 
 // ListPrices reads the snapshots since from, oldest first, thinned to at most limit.
-func (s *Store) ListPrices(ctx context.Context, id syntax.MarketID, from time.Time, limit int) ([]market.Point, error) {
+func (s *Store) ListPrices(ctx context.Context, id protocol.MarketID, from time.Time, limit int) ([]market.Point, error) {
 	rows, err := s.rq.ListPrices(ctx, db.ListPricesParams{MarketID: string(id), Since: from, Most: int32(limit)})
 	return pg.Collect(rows, func(r db.ListPricesRow) market.Point {
-		return market.Point{At: r.At, Yes: syntax.Bps(r.YesBps)}
+		return market.Point{At: r.At, Yes: protocol.Bps(r.YesBps)}
 	}), pg.Fault(wrap("list prices", err))
 }
 
@@ -57,7 +57,7 @@ func (s *Store) ListNative(ctx context.Context, status market.NativeStatus, due 
 		n := market.Native{Market: s.marketOf(r.MarketRecord)}
 		n.Market.Rated = false // native lists do not say it
 		if r.Verdict != nil && r.ProposedAt != nil {
-			n.Proposal = &market.Proposal{Verdict: syntax.Verdict(*r.Verdict), ProofURL: r.ProofURL, At: *r.ProposedAt}
+			n.Proposal = &market.Proposal{Verdict: protocol.Verdict(*r.Verdict), ProofURL: r.ProofURL, At: *r.ProposedAt}
 		}
 		return n
 	}), pg.Fault(wrap("list native markets", err))
@@ -73,7 +73,7 @@ func (s *Store) ListStandings(ctx context.Context, ids []string) ([]feed.Standin
 
 // SetRated sets whether calls on a market count, with an entry in the audit log. Fault:
 // market_not_found, already_resolved.
-func (s *Store) SetRated(ctx context.Context, id syntax.MarketID, rated bool, reason string, now time.Time) error {
+func (s *Store) SetRated(ctx context.Context, id protocol.MarketID, rated bool, reason string, now time.Time) error {
 	return inTx(ctx, s.pool, func(q *db.Queries) error {
 		was, err := q.SetMarketRated(ctx, db.SetMarketRatedParams{MarketID: string(id), Rated: rated, Now: now})
 		if err != nil {
@@ -85,7 +85,7 @@ func (s *Store) SetRated(ctx context.Context, id syntax.MarketID, rated bool, re
 		case err != nil:
 			return err
 		case found:
-			return resolve.ErrResolved.With("outcome", o.Members())
+			return resolution.ErrResolved.With("outcome", o.Members())
 		}
 		return audit(ctx, q, now, "market.rated", string(id), map[string]any{"from": was, "to": rated, "reason": reason})
 	})
@@ -112,12 +112,12 @@ func (s *Store) marketOf(r db.MarketRecord) market.Market {
 func (s *Store) KnownLanes(ctx context.Context, ids []string) (map[string]lane.Known, error) {
 	rows, err := s.rq.ListKnownLanes(ctx, ids)
 	return indexed(rows, func(r db.ListKnownLanesRow) (string, lane.Known) {
-		return r.MarketID, lane.Known{Title: r.Title, Lane: syntax.Lane(r.Lane), Category: r.Category, Ruled: r.LaneRuled}
+		return r.MarketID, lane.Known{Title: r.Title, Lane: protocol.Lane(r.Lane), Category: r.Category, Ruled: r.LaneRuled}
 	}), pg.Fault(wrap("list known lanes", err))
 }
 
 // RuleLane implements lane.Store.
-func (s *Store) RuleLane(ctx context.Context, id string, to syntax.Lane, place func(title string) string, now time.Time) (category string, err error) {
+func (s *Store) RuleLane(ctx context.Context, id string, to protocol.Lane, place func(title string) string, now time.Time) (category string, err error) {
 	err = inTx(ctx, s.pool, func(q *db.Queries) error {
 		was, err := q.LockMarketLane(ctx, id)
 		if err != nil {
@@ -138,22 +138,22 @@ func (s *Store) RuleLane(ctx context.Context, id string, to syntax.Lane, place f
 func (s *Store) LaneCounts(ctx context.Context) ([]lane.Count, error) {
 	rows, err := s.rq.CountLanes(ctx)
 	return pg.Collect(rows, func(r db.CountLanesRow) lane.Count {
-		return lane.Count{Lane: syntax.Lane(r.Lane), Signals: r.Signals, Open: r.Open, Markets: r.Markets}
+		return lane.Count{Lane: protocol.Lane(r.Lane), Signals: r.Signals, Open: r.Open, Markets: r.Markets}
 	}), pg.Fault(wrap("count lanes", err))
 }
 
 // TakeUnconfirmed implements market.Store.
-func (s *Store) TakeUnconfirmed(ctx context.Context, now, before time.Time, limit int) ([]syntax.MarketID, error) {
+func (s *Store) TakeUnconfirmed(ctx context.Context, now, before time.Time, limit int) ([]protocol.MarketID, error) {
 	ids, err := s.q.ClaimUnconfirmedMarkets(ctx, db.ClaimUnconfirmedMarketsParams{Now: now, Before: before, Limit: int32(limit)})
 	return marketIDs(ids), pg.Fault(wrap("list unconfirmed markets", err))
 }
 
 // DenyUnconfirmed implements market.Store.
-func (s *Store) DenyUnconfirmed(ctx context.Context, ids []syntax.MarketID, before, now time.Time) (int64, error) {
+func (s *Store) DenyUnconfirmed(ctx context.Context, ids []protocol.MarketID, before, now time.Time) (int64, error) {
 	n, err := s.q.DenyUnconfirmedSignals(ctx, db.DenyUnconfirmedSignalsParams{MarketIDs: neverNil(texts(ids)), Before: before, Now: now})
 	return n, pg.Fault(wrap("void unconfirmed calls", err))
 }
 
-func marketIDs(ids []string) []syntax.MarketID {
-	return pg.Collect(ids, func(id string) syntax.MarketID { return syntax.MarketID(id) })
+func marketIDs(ids []string) []protocol.MarketID {
+	return pg.Collect(ids, func(id string) protocol.MarketID { return protocol.MarketID(id) })
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
@@ -60,7 +60,7 @@ func storeMarkets(ctx context.Context, q *db.Queries, byID map[string]*market.Re
 	for _, id := range ids {
 		r := byID[id]
 		addMarket(&markets, r)
-		if r.Status == syntax.MarketOpen && r.Yes != nil {
+		if r.Status == protocol.MarketOpen && r.Yes != nil {
 			prices.MarketIDs, prices.At = append(prices.MarketIDs, id), append(prices.At, r.FetchedAt)
 			prices.YesBps = append(prices.YesBps, convertInt[int32](r.Yes))
 		}
@@ -81,7 +81,7 @@ func addQuote(p *db.StoreQuotesParams, r *market.Record, now time.Time) {
 	p.MarketIDs, p.At, p.YesBps = append(p.MarketIDs, string(r.ID)), append(p.At, r.FetchedAt), append(p.YesBps, convertInt[int32](r.Yes))
 	p.Volume, p.VolumeUsd = append(p.Volume, r.Volume), append(p.VolumeUsd, r.VolumeUSD)
 	p.Volume24h, p.Liquidity = append(p.Volume24h, r.Volume24h), append(p.Liquidity, r.Liquidity)
-	p.Open = append(p.Open, r.Status == syntax.MarketOpen)
+	p.Open = append(p.Open, r.Status == protocol.MarketOpen)
 	yes, no, at, rule, sha := sides(r.Quote, now)
 	p.YesPriceBps, p.NoPriceBps, p.QuotedAt = append(p.YesPriceBps, yes), append(p.NoPriceBps, no), append(p.QuotedAt, at)
 	p.QuoteRule, p.QuoteSha256 = append(p.QuoteRule, rule), append(p.QuoteSha256, sha)
@@ -130,7 +130,7 @@ func (s *Store) ApplyTicks(ctx context.Context, ticks []market.Tick) (int, error
 // InsertStub stores a market that no venue has confirmed, once, for a call of an operator. Its
 // title is its id. stored is false, and nothing is written, where market.MaxUnconfirmed calls
 // of the operator are on such markets.
-func (s *Store) InsertStub(ctx context.Context, id syntax.MarketID, operator string, now time.Time) (stored bool, err error) {
+func (s *Store) InsertStub(ctx context.Context, id protocol.MarketID, operator string, now time.Time) (stored bool, err error) {
 	waiting, err := s.q.CountUnconfirmedSignals(ctx, operator)
 	if err != nil {
 		return false, pg.Fault(fmt.Errorf("count unconfirmed calls: %w", err))
@@ -141,7 +141,7 @@ func (s *Store) InsertStub(ctx context.Context, id syntax.MarketID, operator str
 	return true, insertStub(ctx, s.q, id, now)
 }
 
-func insertStub(ctx context.Context, q *db.Queries, id syntax.MarketID, now time.Time) error {
+func insertStub(ctx context.Context, q *db.Queries, id protocol.MarketID, now time.Time) error {
 	err := q.InsertStub(ctx, db.InsertStubParams{MarketID: string(id), Provider: string(id.Provider()), Now: now})
 	return pg.Fault(wrap("insert stub", err))
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
@@ -15,7 +15,7 @@ func TestTakesAreCounted(t *testing.T) {
 	b := setup(t)
 	b.venueMarket("5", 5000)
 	_, hash := b.operator("talker")
-	id := b.file(hash, "5", syntax.No, 5000)
+	id := b.file(hash, "5", protocol.No, 5000)
 	for i, kind := range []string{"take", "note", "take"} {
 		e := signal.Event{ID: fmt.Sprintf("018f0000-0000-7000-8000-%012d", i), Type: kind, Payload: `{"text":"x"}`, CreatedAt: b.clock.Now()}
 		if _, err := b.AppendEvent(t.Context(), signal.Caller{KeyHash: hash}, id, e); err != nil {
@@ -36,10 +36,10 @@ func TestAirable(t *testing.T) {
 	b.apply(false, b.answer("1", 3000, ends(time.Hour)), b.answer("2", 3000, ends(30*time.Minute)),
 		b.answer("3", 3000, ends(10*time.Minute)), b.answer("4", 3000, ends(time.Hour), closed(false)),
 		b.answer("5", 3000, func(r *market.Record) { r.Yes = nil }), b.answer("6", 3000, func(r *market.Record) { r.EndDate = nil }),
-		b.answer("7", 3000, ends(2*time.Hour), func(r *market.Record) { r.Lane = syntax.LaneSport }), b.answer("8", 3000))
+		b.answer("7", 3000, ends(2*time.Hour), func(r *market.Record) { r.Lane = protocol.LaneSport }), b.answer("8", 3000))
 	b.exec(`UPDATE api.markets SET disputed = true WHERE market_id = '8'`)
 	b.nativeMarket("native-aaaaaaaaaaaa", 4000)
-	list := func(lane syntax.Lane, limit int) (ids []string) {
+	list := func(lane protocol.Lane, limit int) (ids []string) {
 		t.Helper()
 		rows := must(b.ListAirable(t.Context(), b.clock.Now(), lane, limit))(t)
 		for _, m := range rows {
@@ -59,7 +59,7 @@ func TestAirable(t *testing.T) {
 	}
 	same(list("", 0), "2", "1", "7", "native-aaaaaaaaaaaa")
 	same(list("", 2), "2", "1")
-	same(list(syntax.LaneSport, 0), "7")
+	same(list(protocol.LaneSport, 0), "7")
 	b.clock.Advance(10*time.Minute + time.Second)
 	same(list("", 0), "native-aaaaaaaaaaaa") // prices of venues have grown old
 }
@@ -112,7 +112,7 @@ func TestCutoffClosesNativeMarkets(t *testing.T) {
 			t.Errorf("closed %d, want %d (%v)", n, c.want, err)
 		}
 	}
-	if m := b.market("native-aaaaaaaaaaaa"); m.Status != syntax.MarketClosed || !m.ClosedAt.Equal(*m.EndDate) {
+	if m := b.market("native-aaaaaaaaaaaa"); m.Status != protocol.MarketClosed || !m.ClosedAt.Equal(*m.EndDate) {
 		t.Errorf("closed market reads %+v", m)
 	}
 	if n := b.count(`SELECT count(*) FROM api.outbox WHERE type = 'market.status' AND data = '{"from": "open", "to": "closed"}'`); n != 1 {

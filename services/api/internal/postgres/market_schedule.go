@@ -6,17 +6,17 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/lease"
 	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
-	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
 // ListHot lists markets that are to be priced each minute and were not since
 // before, the longest waiting first, at most limit; then at most fresh of those
 // that never had an answer. One that was asked for since failed in vain is left
 // out.
-func (s *Store) ListHot(ctx context.Context, p syntax.Provider, now, before, failed time.Time, limit, fresh int) ([]syntax.MarketID, error) {
+func (s *Store) ListHot(ctx context.Context, p protocol.Provider, now, before, failed time.Time, limit, fresh int) ([]protocol.MarketID, error) {
 	ids, err := s.q.ListHotMarkets(ctx, db.ListHotMarketsParams{
 		Provider: string(p), Now: now, PricedBefore: before, AskedBefore: failed, Most: int32(limit), MostNew: int32(fresh),
 	})
@@ -25,7 +25,7 @@ func (s *Store) ListHot(ctx context.Context, p syntax.Provider, now, before, fai
 
 // ListMissed lists open markets that no answer since sweep showed, but for
 // those that were asked for since failed.
-func (s *Store) ListMissed(ctx context.Context, p syntax.Provider, sweep, failed time.Time, limit int) ([]syntax.MarketID, error) {
+func (s *Store) ListMissed(ctx context.Context, p protocol.Provider, sweep, failed time.Time, limit int) ([]protocol.MarketID, error) {
 	ids, err := s.q.ListMissedMarkets(ctx, db.ListMissedMarketsParams{
 		Provider: string(p), SeenBefore: sweep, AskedBefore: failed, Limit: int32(limit),
 	})
@@ -34,19 +34,19 @@ func (s *Store) ListMissed(ctx context.Context, p syntax.Provider, sweep, failed
 
 // ListStreamed lists the open markets whose price is followed live: those with
 // open calls first, then looked, then those soon on the air; at most limit.
-func (s *Store) ListStreamed(ctx context.Context, p syntax.Provider, now time.Time, looked []syntax.MarketID, limit int) ([]market.Streamed, error) {
+func (s *Store) ListStreamed(ctx context.Context, p protocol.Provider, now time.Time, looked []protocol.MarketID, limit int) ([]market.Streamed, error) {
 	rows, err := s.q.ListStreamedMarkets(ctx, db.ListStreamedMarketsParams{
 		Provider: string(p), Now: now, Viewed: texts(looked), Limit: int32(limit),
 	})
 	return pg.Collect(rows, func(r db.ListStreamedMarketsRow) market.Streamed {
-		return market.Streamed{ID: syntax.MarketID(r.MarketID), Token: r.ClobTokenID, YesIndex: int(r.YesIndex)}
+		return market.Streamed{ID: protocol.MarketID(r.MarketID), Token: r.ClobTokenID, YesIndex: int(r.YesIndex)}
 	}), pg.Fault(wrap("list streamed markets", err))
 }
 
 // ListAwaitingQuote lists the open markets with calls filed after from and not after to that
 // have no quote dated at least confirmAfter after the newest of these calls, those with the
 // oldest call first, at most limit.
-func (s *Store) ListAwaitingQuote(ctx context.Context, p syntax.Provider, from, to time.Time, confirmAfter time.Duration, limit int) ([]syntax.MarketID, error) {
+func (s *Store) ListAwaitingQuote(ctx context.Context, p protocol.Provider, from, to time.Time, confirmAfter time.Duration, limit int) ([]protocol.MarketID, error) {
 	ids, err := s.q.ListMarketsAwaitingQuote(ctx, db.ListMarketsAwaitingQuoteParams{
 		Provider: string(p), FromTime: from, ToTime: to, ConfirmAfter: confirmAfter, Limit: int32(limit), Prefix: p.Prefix(),
 	})
@@ -54,7 +54,7 @@ func (s *Store) ListAwaitingQuote(ctx context.Context, p syntax.Provider, from, 
 }
 
 // MarkChecked notes that markets were asked for.
-func (s *Store) MarkChecked(ctx context.Context, ids []syntax.MarketID, now time.Time) error {
+func (s *Store) MarkChecked(ctx context.Context, ids []protocol.MarketID, now time.Time) error {
 	return pg.Fault(wrap("mark checks", s.q.MarkMarketsChecked(ctx, db.MarkMarketsCheckedParams{IDs: texts(ids), Now: now})))
 }
 
@@ -84,24 +84,24 @@ func (s *Store) LockScan(ctx context.Context, do func(ctx context.Context) error
 
 // ListPending lists markets with open calls and no outcome, the ones checked
 // longest ago first, and notes the check.
-func (s *Store) ListPending(ctx context.Context, providers []syntax.Provider, now time.Time, limit int) ([]resolve.Pending, error) {
+func (s *Store) ListPending(ctx context.Context, providers []protocol.Provider, now time.Time, limit int) ([]resolution.Pending, error) {
 	rows, err := s.q.ClaimPendingMarkets(ctx, db.ClaimPendingMarketsParams{Providers: texts(providers), Now: now, Limit: int32(limit)})
 	return pg.Collect(rows, pendingOf), pg.Fault(wrap("list pending markets", err))
 }
 
 // ListPendingDue is ListPending for the markets that the poll has to read.
-func (s *Store) ListPendingDue(ctx context.Context, providers []syntax.Provider,
+func (s *Store) ListPendingDue(ctx context.Context, providers []protocol.Provider,
 	now, edge, near, far, settled time.Time, limit int,
-) ([]resolve.Pending, error) {
+) ([]resolution.Pending, error) {
 	rows, err := s.q.ClaimDueMarkets(ctx, db.ClaimDueMarketsParams{
 		Providers: texts(providers), Now: now, EndingBefore: edge, NearBefore: near, FarBefore: far, FinalBefore: settled,
 		Limit: int32(limit),
 	})
-	return pg.Collect(rows, func(r db.ClaimDueMarketsRow) resolve.Pending {
+	return pg.Collect(rows, func(r db.ClaimDueMarketsRow) resolution.Pending {
 		return pendingOf(db.ClaimPendingMarketsRow(r))
 	}), pg.Fault(wrap("list due markets", err))
 }
 
-func pendingOf(r db.ClaimPendingMarketsRow) resolve.Pending {
-	return resolve.Pending{ID: syntax.MarketID(r.MarketID), Disputed: r.Disputed}
+func pendingOf(r db.ClaimPendingMarketsRow) resolution.Pending {
+	return resolution.Pending{ID: protocol.MarketID(r.MarketID), Disputed: r.Disputed}
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
@@ -14,19 +14,19 @@ func TestAShortAnswerTakesNothingAway(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	full := func(r *market.Record) {
-		r.Title, r.Description, r.Lane, r.Category = "Guild winner – Ada Quill", "The rules.", syntax.LaneMusic, "music"
+		r.Title, r.Description, r.Lane, r.Category = "Guild winner – Ada Quill", "The rules.", protocol.LaneMusic, "music"
 		r.Slug, r.EventKey, r.EventTitle, r.ConditionID, r.ClobTokenID = "ada", "guild", "Guild winner", "0x1", "77"
 		r.ImageURL, r.URL = "https://venue.example/ada.png", "https://venue.example/ada"
 	}
 	short := func(r *market.Record) {
-		r.Short, r.Guessed, r.Title, r.Lane, r.Category, r.URL = true, true, "Ada Quill", syntax.LaneSport, "sport", ""
+		r.Short, r.Guessed, r.Title, r.Lane, r.Category, r.URL = true, true, "Ada Quill", protocol.LaneSport, "sport", ""
 	}
 	b.stub("kalshi-STUB") // in the words of a caller, which no answer keeps
 	b.exec(`UPDATE api.markets SET title = 'Surely: Ada Quill', lane = 'WORLD' WHERE market_id = 'kalshi-STUB'`)
 	b.apply(false, b.answer("1", 3000, full), b.answer("kalshi-STUB", 3000, short), b.answer("kalshi-NEW", 3000, short))
 	before := b.market("1")
 	for id, want := range map[string]string{"1": "Guild winner – Ada Quill", "kalshi-STUB": "Ada Quill", "kalshi-NEW": "Ada Quill"} {
-		if m := b.market(id); m.Title != want || m.Lane == syntax.LaneOther || m.Lane == syntax.LaneWorld {
+		if m := b.market(id); m.Title != want || m.Lane == protocol.LaneOther || m.Lane == protocol.LaneWorld {
 			t.Errorf("%s reads %q in %s", id, m.Title, m.Lane)
 		}
 	}
@@ -42,11 +42,11 @@ func TestAShortAnswerTakesNothingAway(t *testing.T) {
 	}
 	b.clock.Advance(time.Second)
 	said := func(r *market.Record) {
-		r.Short, r.Title, r.Description, r.Lane, r.Category, r.Status = true, "Ada", "New rules.", syntax.LaneWorld, "news", syntax.MarketClosed
+		r.Short, r.Title, r.Description, r.Lane, r.Category, r.Status = true, "Ada", "New rules.", protocol.LaneWorld, "news", protocol.MarketClosed
 	}
 	b.apply(false, b.answer("1", 4000, said))
-	if m := b.market("1"); m.Title != "Ada" || m.Description != "New rules." || m.Lane != syntax.LaneWorld || m.Category != "news" ||
-		m.Status != syntax.MarketClosed || m.EventTitle != "Guild winner" {
+	if m := b.market("1"); m.Title != "Ada" || m.Description != "New rules." || m.Lane != protocol.LaneWorld || m.Category != "news" ||
+		m.Status != protocol.MarketClosed || m.EventTitle != "Guild winner" {
 		t.Errorf("what a short answer says is not kept: %+v", shown(m))
 	}
 	b.clock.Advance(time.Second)

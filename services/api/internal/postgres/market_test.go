@@ -9,18 +9,18 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
-	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/resolution"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
 // answer is a clean venue answer about an open market, made at the bundle's time.
 func (b *bundle) answer(id string, yes int, change ...func(*market.Record)) market.Record {
 	end := noon.Add(48 * time.Hour)
-	price, volume := syntax.Bps(yes), 5000.0
+	price, volume := protocol.Bps(yes), 5000.0
 	r := market.Record{
-		ID: syntax.MarketID(id), Title: "Will it hold?", EndDate: &end, Status: syntax.MarketOpen, Lane: syntax.LaneScience,
+		ID: protocol.MarketID(id), Title: "Will it hold?", EndDate: &end, Status: protocol.MarketOpen, Lane: protocol.LaneScience,
 		Category: "science", Outcomes: []string{"Yes", "No"}, VolumeUnit: "usd", Yes: &price, Volume: &volume, VolumeUSD: &volume,
 		URL: "https://venue.example/event/hold", FetchedAt: b.clock.Now(),
 	}
@@ -31,10 +31,10 @@ func (b *bundle) answer(id string, yes int, change ...func(*market.Record)) mark
 }
 
 func closed(provisional bool) func(*market.Record) {
-	return func(r *market.Record) { r.Status, r.Provisional = syntax.MarketClosed, provisional }
+	return func(r *market.Record) { r.Status, r.Provisional = protocol.MarketClosed, provisional }
 }
 
-func final(v syntax.Verdict) func(*market.Record) {
+func final(v protocol.Verdict) func(*market.Record) {
 	return func(r *market.Record) {
 		closed(true)(r)
 		r.Verdict = &v
@@ -48,7 +48,7 @@ func (b *bundle) apply(every bool, records ...market.Record) int {
 
 func (b *bundle) market(id string) market.Market {
 	b.t.Helper()
-	m, found, err := b.FindMarket(b.t.Context(), syntax.MarketID(id))
+	m, found, err := b.FindMarket(b.t.Context(), protocol.MarketID(id))
 	if err != nil || !found {
 		b.t.Fatalf("market %s: found %v, %v", id, found, err)
 	}
@@ -118,7 +118,7 @@ func TestStatusChangesAreToldOnce(t *testing.T) {
 	step("open>closed", closed(false))
 	step("open>closed", closed(true))
 	step("open>closed closed>open")
-	step("open>closed closed>open open>unknown", func(r *market.Record) { r.Status = syntax.MarketUnknown })
+	step("open>closed closed>open open>unknown", func(r *market.Record) { r.Status = protocol.MarketUnknown })
 	if n := b.count(`SELECT count(*) FROM api.outbox WHERE market_id <> '1'`); n != 0 {
 		t.Errorf("%d events of the quiet market", n)
 	}
@@ -129,7 +129,7 @@ func TestFirstSightsAndTheFinalWord(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	at := func(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
-	check := func(what string, closedAt, provisionalAt, finalAt *time.Time, verdict syntax.Verdict) {
+	check := func(what string, closedAt, provisionalAt, finalAt *time.Time, verdict protocol.Verdict) {
 		t.Helper()
 		m := b.market("1")
 		for _, p := range []struct {
@@ -140,7 +140,7 @@ func TestFirstSightsAndTheFinalWord(t *testing.T) {
 				t.Errorf("%s: first sight of %s %v, want %v", what, p.name, p.got, p.want)
 			}
 		}
-		if got := syntax.Verdict(""); m.FinalVerdict != nil && *m.FinalVerdict != verdict || m.FinalVerdict == nil && verdict != got {
+		if got := protocol.Verdict(""); m.FinalVerdict != nil && *m.FinalVerdict != verdict || m.FinalVerdict == nil && verdict != got {
 			t.Errorf("%s: final word %v, want %q", what, m.FinalVerdict, verdict)
 		}
 	}
@@ -161,18 +161,18 @@ func TestFirstSightsAndTheFinalWord(t *testing.T) {
 	check("closed again", again, nil, nil, "")
 	prov := say(4, closed(true))
 	check("proposed", again, prov, nil, "")
-	one := say(5, final(syntax.VerdictYes))
-	check("final", again, prov, one, syntax.VerdictYes)
-	say(6, final(syntax.VerdictYes))
-	check("final, read again", again, prov, one, syntax.VerdictYes)
-	two := say(7, final(syntax.VerdictNo))
-	check("amended", again, prov, two, syntax.VerdictNo)
+	one := say(5, final(protocol.VerdictYes))
+	check("final", again, prov, one, protocol.VerdictYes)
+	say(6, final(protocol.VerdictYes))
+	check("final, read again", again, prov, one, protocol.VerdictYes)
+	two := say(7, final(protocol.VerdictNo))
+	check("amended", again, prov, two, protocol.VerdictNo)
 	say(8, closed(true))
 	check("undone", again, prov, nil, "")
 	say(9, closed(false))
 	check("not proposed", again, prov, nil, "") // it was not open in between
-	three := say(10, final(syntax.VerdictNo))
-	check("final at last", again, prov, three, syntax.VerdictNo)
+	three := say(10, final(protocol.VerdictNo))
+	check("final at last", again, prov, three, protocol.VerdictNo)
 	say(11)
 	check("open again", nil, nil, nil, "")
 }
@@ -181,13 +181,13 @@ func TestAClaimIsTheEnd(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.apply(false, b.answer("1", 3000))
-	b.claim("1", syntax.VerdictYes)
+	b.claim("1", protocol.VerdictYes)
 	b.clock.Advance(time.Minute)
 	if n := b.apply(true, b.answer("1", 9900, func(r *market.Record) { r.Title = "changed" })); n != 0 {
 		t.Error("an answer about a settled market was kept")
 	}
 	m := b.market("1")
-	if m.Status != syntax.MarketResolved || m.Verdict == nil || *m.Verdict != syntax.VerdictYes || m.Title != "Will it hold?" || *m.Yes != 3000 {
+	if m.Status != protocol.MarketResolved || m.Verdict == nil || *m.Verdict != protocol.VerdictYes || m.Title != "Will it hold?" || *m.Yes != 3000 {
 		t.Errorf("settled market became %+v", m)
 	}
 }
@@ -207,7 +207,7 @@ func TestSnapshots(t *testing.T) {
 	b := setup(t)
 	_, hash := b.operator("watcher")
 	b.apply(false, b.answer("1", 3000), b.answer("2", 3000), b.answer("3", 3000))
-	b.file(hash, "2", syntax.Yes, 3000)
+	b.file(hash, "2", protocol.Yes, 3000)
 	for range 3 {
 		b.clock.Advance(time.Minute)
 		b.apply(false, b.answer("1", 3000), b.answer("2", 3000))
@@ -225,8 +225,8 @@ func TestSnapshots(t *testing.T) {
 	}
 	// What a result does to the price is no closing line.
 	b.clock.Advance(time.Minute)
-	b.apply(true, b.answer("3", 10000, final(syntax.VerdictYes)))
-	r, err := b.Claim(t.Context(), resolve.Claim{MarketID: "3", Verdict: syntax.VerdictYes, Resolver: "oracle", Source: "polymarket"}, b.clock.Now)
+	b.apply(true, b.answer("3", 10000, final(protocol.VerdictYes)))
+	r, err := b.Claim(t.Context(), resolution.Claim{MarketID: "3", Verdict: protocol.VerdictYes, Resolver: "oracle", Source: "polymarket"}, b.clock.Now)
 	if err != nil || r.Outcome.Verdict == nil {
 		t.Fatal(err)
 	}
@@ -242,21 +242,21 @@ func TestStub(t *testing.T) {
 		b.stub("41")
 	}
 	_, hash := b.operator("early")
-	d := newDraft("41", syntax.Yes, 6000)
+	d := newDraft("41", protocol.Yes, 6000)
 	d.Venue = signal.VenueAsked
 	if got := b.try(signal.Caller{KeyHash: hash}, d); got.Verdict != signal.VerdictFiled {
 		t.Fatal(got)
 	}
-	if m := b.market("41"); m.Status != syntax.MarketUnknown || m.FetchedAt != nil || m.Title != "41" || m.YesCount != 0 {
+	if m := b.market("41"); m.Status != protocol.MarketUnknown || m.FetchedAt != nil || m.Title != "41" || m.YesCount != 0 {
 		t.Errorf("stub reads %+v", m)
 	}
 	b.clock.Advance(time.Minute)
-	b.apply(false, b.answer("41", 2000, func(r *market.Record) { r.Title, r.Status = "a title", syntax.MarketUnknown }))
-	if got := b.try(signal.Caller{KeyHash: hash}, newDraft("41", syntax.Yes, 1)); got.Verdict != signal.VerdictDuplicate {
+	b.apply(false, b.answer("41", 2000, func(r *market.Record) { r.Title, r.Status = "a title", protocol.MarketUnknown }))
+	if got := b.try(signal.Caller{KeyHash: hash}, newDraft("41", protocol.Yes, 1)); got.Verdict != signal.VerdictDuplicate {
 		t.Errorf("second call: %s", got.Verdict)
 	}
 	_, other := b.operator("second")
-	if got := b.try(signal.Caller{KeyHash: other}, newDraft("41", syntax.Yes, 1)); got.Verdict != signal.VerdictProvisional {
+	if got := b.try(signal.Caller{KeyHash: other}, newDraft("41", protocol.Yes, 1)); got.Verdict != signal.VerdictProvisional {
 		t.Errorf("a market whose state its venue does not tell takes calls: %s", got.Verdict)
 	}
 }
@@ -316,7 +316,7 @@ func TestAnswersAmongFilingsAndClaims(t *testing.T) {
 	}
 	wg.Wait()
 	for _, id := range ids {
-		if m := b.market(id); m.Title != "title 49" || *m.Yes != 149 || m.Status != syntax.MarketOpen {
+		if m := b.market(id); m.Title != "title 49" || *m.Yes != 149 || m.Status != protocol.MarketOpen {
 			t.Errorf("market %s ended with %q at %d, %s: not the newest answer", id, m.Title, *m.Yes, m.Status)
 		}
 	}

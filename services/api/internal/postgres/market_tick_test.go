@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
@@ -13,7 +13,7 @@ import (
 // told keeps one streamed price and gives whether it was newer.
 func (b *bundle) told(id string, yes int, at time.Time) int {
 	b.t.Helper()
-	return must(b.ApplyTicks(b.t.Context(), []market.Tick{{ID: syntax.MarketID(id), Yes: syntax.Bps(yes), At: at}}))(b.t)
+	return must(b.ApplyTicks(b.t.Context(), []market.Tick{{ID: protocol.MarketID(id), Yes: protocol.Bps(yes), At: at}}))(b.t)
 }
 
 func TestAStreamedPriceIsNeverOlder(t *testing.T) {
@@ -25,7 +25,7 @@ func TestAStreamedPriceIsNeverOlder(t *testing.T) {
 		yes       int
 		after     time.Duration
 		newer     int
-		shown     syntax.Bps
+		shown     protocol.Bps
 		snapshots int
 	}{
 		{3100, 0, 0, 3000, 1},                // of the same moment
@@ -95,9 +95,9 @@ func TestAStreamIsNoAnswer(t *testing.T) {
 	b.priced(ago(20*time.Minute), "1")
 	b.called("1")
 	b.told("1", 5000, noon)
-	hot, err1 := b.ListHot(t.Context(), syntax.Polymarket, noon, ago(45*time.Second), ago(5*time.Minute), 500, 25)
-	missed, err2 := b.ListMissed(t.Context(), syntax.Polymarket, ago(8*time.Minute), ago(13*time.Minute), 300)
-	due, err3 := b.ListPendingDue(t.Context(), []syntax.Provider{syntax.Polymarket}, noon, noon.Add(time.Hour),
+	hot, err1 := b.ListHot(t.Context(), protocol.Polymarket, noon, ago(45*time.Second), ago(5*time.Minute), 500, 25)
+	missed, err2 := b.ListMissed(t.Context(), protocol.Polymarket, ago(8*time.Minute), ago(13*time.Minute), 300)
+	due, err3 := b.ListPendingDue(t.Context(), []protocol.Provider{protocol.Polymarket}, noon, noon.Add(time.Hour),
 		ago(30*time.Second), ago(5*time.Minute), ago(10*time.Minute), 4)
 	if err1 != nil || err2 != nil || err3 != nil || len(hot) != 1 || len(missed) != 1 || len(due) != 1 {
 		t.Errorf("hot %v, missed %v, due %v (%v %v %v)", hot, missed, due, err1, err2, err3)
@@ -117,7 +117,7 @@ func TestStreamedOrder(t *testing.T) {
 	for limit, want := range map[int]string{
 		10: "[{2 102 1} {3 103 1} {4 104 1} {1 101 1}]", 2: "[{2 102 1} {3 103 1}]",
 	} {
-		list, err := b.ListStreamed(t.Context(), syntax.Polymarket, noon, []syntax.MarketID{"4", "2", "404"}, limit)
+		list, err := b.ListStreamed(t.Context(), protocol.Polymarket, noon, []protocol.MarketID{"4", "2", "404"}, limit)
 		if err != nil || fmt.Sprint(list) != want {
 			t.Errorf("%d streamed %v, want %s (%v)", limit, list, want, err)
 		}
@@ -133,13 +133,13 @@ func TestQuotesOfOneTimeAreOne(t *testing.T) {
 	asked := func(yes int) market.Record {
 		b.clock.Advance(100 * time.Millisecond)
 		return b.answer("7", yes, func(r *market.Record) {
-			r.Quote = &market.Quote{Yes: syntax.Bps(yes + 100), No: syntax.Bps(10_100 - yes), At: at, Rule: "test", SHA256: []byte{1}}
+			r.Quote = &market.Quote{Yes: protocol.Bps(yes + 100), No: protocol.Bps(10_100 - yes), At: at, Rule: "test", SHA256: []byte{1}}
 		})
 	}
 	b.apply(true, asked(3000))
 	for i, yes := range []int{5000, 8000} {
 		_, hash := b.operator(fmt.Sprintf("second%d", i))
-		d := newDraft("7", syntax.Yes, 0)
+		d := newDraft("7", protocol.Yes, 0)
 		b.tried(hash, d, signal.VerdictFiled)
 		if got := b.pricesOf(d.ID); got.basis != 3100 {
 			t.Errorf("call %d: %+v, want the scoring price 3100", i, got)
@@ -150,7 +150,7 @@ func TestQuotesOfOneTimeAreOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, hash := b.operator("third")
-	d := newDraft("7", syntax.Yes, 0)
+	d := newDraft("7", protocol.Yes, 0)
 	b.tried(hash, d, signal.VerdictFiled)
 	if got := b.pricesOf(d.ID); got.basis != 3100 {
 		t.Errorf("after a frame: %+v, want the scoring price 3100", got)

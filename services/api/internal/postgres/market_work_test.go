@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // called puts a call on a market, as far as the market lists see one.
@@ -29,13 +29,13 @@ func (b *bundle) priced(at time.Time, ids ...string) {
 func (b *bundle) stub(ids ...string) {
 	b.t.Helper()
 	for _, id := range ids {
-		if _, err := b.InsertStub(b.t.Context(), syntax.MarketID(id), uuid.NewString(), b.clock.Now()); err != nil {
+		if _, err := b.InsertStub(b.t.Context(), protocol.MarketID(id), uuid.NewString(), b.clock.Now()); err != nil {
 			b.t.Fatal(err)
 		}
 	}
 }
 
-func (b *bundle) checked(at time.Time, ids ...syntax.MarketID) {
+func (b *bundle) checked(at time.Time, ids ...protocol.MarketID) {
 	b.t.Helper()
 	if err := b.MarkChecked(b.t.Context(), ids, at); err != nil {
 		b.t.Fatal(err)
@@ -64,7 +64,7 @@ func TestHotOrderAndRest(t *testing.T) {
 		{2, 25, "[14 12 3 4 2]"}, // the ones without an answer keep to their own places
 		{500, 1, "[14 12 10 11 16 3]"},
 	} {
-		ids, err := b.ListHot(t.Context(), syntax.Polymarket, noon, ago(45*time.Second), ago(5*time.Minute), c.limit, c.fresh)
+		ids, err := b.ListHot(t.Context(), protocol.Polymarket, noon, ago(45*time.Second), ago(5*time.Minute), c.limit, c.fresh)
 		if err != nil || fmt.Sprint(ids) != c.want {
 			t.Errorf("hot of %d and %d: %v, want %s (%v)", c.limit, c.fresh, ids, c.want, err)
 		}
@@ -105,7 +105,7 @@ func TestHotTakesTheNextOfEachLane(t *testing.T) {
 	put("3006", "film", time.Hour, `UPDATE api.markets SET provider = 'kalshi' WHERE market_id = $1`)
 	put("3007", "other", time.Hour, "")
 	put("3008", "", time.Hour, "")
-	ids, err := b.ListHot(t.Context(), syntax.Polymarket, noon, noon.Add(-45*time.Second), noon.Add(-5*time.Minute), 500, 25)
+	ids, err := b.ListHot(t.Context(), protocol.Polymarket, noon, noon.Add(-45*time.Second), noon.Add(-5*time.Minute), 500, 25)
 	if err != nil || len(ids) != len(want) {
 		t.Errorf("%d hot, want %d (%v)", len(ids), len(want), err)
 	}
@@ -125,7 +125,7 @@ func TestMissedOrder(t *testing.T) {
 	b.priced(noon, "6") // seen by the sweep
 	b.checked(ago(6*time.Minute), "1", "2")
 	b.checked(ago(time.Minute), "3")
-	ids, err := b.ListMissed(t.Context(), syntax.Polymarket, noon, ago(5*time.Minute), 3)
+	ids, err := b.ListMissed(t.Context(), protocol.Polymarket, noon, ago(5*time.Minute), 3)
 	if err != nil || fmt.Sprint(ids) != "[4 5 1]" {
 		t.Errorf("missed %v (%v)", ids, err)
 	}
@@ -145,7 +145,7 @@ func TestDueOrder(t *testing.T) {
 	b.called("10", "11", "12", "13", "1", "2")
 	b.checked(ago(6*time.Minute), "10")
 	for _, want := range []string{"[12 11 10 1]", "[12 2]"} {
-		list, err := b.ListPendingDue(t.Context(), []syntax.Provider{syntax.Polymarket}, noon, noon.Add(time.Hour),
+		list, err := b.ListPendingDue(t.Context(), []protocol.Provider{protocol.Polymarket}, noon, noon.Add(time.Hour),
 			ago(30*time.Second), ago(5*time.Minute), ago(10*time.Minute), 4)
 		ids := make([]string, len(list))
 		for i := range list {
@@ -162,8 +162,8 @@ func TestDueOrder(t *testing.T) {
 func TestListAwaitingQuote(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	ids := map[syntax.Provider]syntax.MarketID{
-		syntax.Polymarket: "7", syntax.Kalshi: "kalshi-KX-1", syntax.Limitless: "lmt-will-it-rain", syntax.Manifold: "manifold-abc",
+	ids := map[protocol.Provider]protocol.MarketID{
+		protocol.Polymarket: "7", protocol.Kalshi: "kalshi-KX-1", protocol.Limitless: "lmt-will-it-rain", protocol.Manifold: "manifold-abc",
 	}
 	for p, id := range ids {
 		if id.Provider() != p {
@@ -173,7 +173,7 @@ func TestListAwaitingQuote(t *testing.T) {
 		b.exec(`UPDATE api.markets SET provider = $2 WHERE market_id = $1`, id, string(p))
 		b.exec(`INSERT INTO api.open_signals (signal_id, market_id, created_at) VALUES (gen_random_uuid(), $1, $2)`, id, noon)
 	}
-	list := func(p syntax.Provider) []syntax.MarketID {
+	list := func(p protocol.Provider) []protocol.MarketID {
 		t.Helper()
 		return must(b.ListAwaitingQuote(t.Context(), p, noon.Add(-time.Second), noon, 5*time.Second, 10))(t)
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/moderation"
@@ -31,7 +31,7 @@ func TestHiddenTextIsNotServed(t *testing.T) {
 	b := setup(t)
 	b.venueMarket("7", 3000)
 	_, hash := b.operator("mara_k")
-	d := newDraft("7", syntax.Yes, 3000)
+	d := newDraft("7", protocol.Yes, 3000)
 	take := "secret take"
 	d.TextTake = &take
 	b.tried(hash, d, signal.VerdictFiled)
@@ -54,7 +54,7 @@ func TestHiddenTextIsNotServed(t *testing.T) {
 		for _, e := range events {
 			out.WriteString(e.Payload)
 		}
-		l, err := b.ListLedger(t.Context(), "7", 10, syntax.Cursor{})
+		l, err := b.ListLedger(t.Context(), "7", 10, protocol.Cursor{})
 		if err != nil || len(l.Signals) != 1 || l.Yes != 1 {
 			t.Fatal(l, err)
 		}
@@ -109,7 +109,7 @@ func TestHiddenThings(t *testing.T) {
 	b := setup(t)
 	b.venueMarket("7", 3000)
 	id, hash := b.operator("mara_k")
-	d := newDraft("7", syntax.Yes, 3000)
+	d := newDraft("7", protocol.Yes, 3000)
 	b.tried(hash, d, signal.VerdictFiled)
 	things := []moderation.Thing{
 		{Kind: "market", ID: "7"},

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
@@ -48,7 +48,7 @@ func getOperator(ctx context.Context, q *db.Queries, handle, id string) (operato
 }
 
 // Classify changes what an operator is. Fault: not_found.
-func (s *Store) Classify(ctx context.Context, handle string, kind *syntax.OperatorType, house *bool, actor string, now time.Time) (operator.Operator, error) {
+func (s *Store) Classify(ctx context.Context, handle string, kind *protocol.OperatorType, house *bool, actor string, now time.Time) (operator.Operator, error) {
 	var o operator.Operator
 	err := inTx(ctx, s.pool, func(q *db.Queries) error {
 		changed, err := q.ClassifyOperator(ctx, db.ClassifyOperatorParams{

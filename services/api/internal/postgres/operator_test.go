@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 )
 
@@ -64,7 +64,7 @@ func TestHandles(t *testing.T) {
 		if v.want != "" && o.Handle != v.want {
 			t.Errorf("%q %q: %s, want %s", v.username, v.name, o.Handle, v.want)
 		}
-		if _, err := syntax.ParseHandle(o.Handle); err != nil {
+		if _, err := protocol.ParseHandle(o.Handle); err != nil {
 			t.Errorf("%q is no handle", o.Handle)
 		}
 	}
@@ -80,7 +80,7 @@ func TestIdentityIsIssuerAndSubject(t *testing.T) {
 	if err := errors.Join(err1, err2); err != nil {
 		t.Fatal(err)
 	}
-	if first.ID == second.ID || first.PublicID == second.PublicID || first.PublicID != string(syntax.NewPublicID(maskSecret, "x")) {
+	if first.ID == second.ID || first.PublicID == second.PublicID || first.PublicID != string(protocol.NewPublicID(maskSecret, "x")) {
 		t.Errorf("%+v\n%+v", first, second)
 	}
 }
@@ -154,18 +154,18 @@ func TestClassifyMovesTheCrowd(t *testing.T) {
 	s := b.service()
 	b.venueMarket("90", 5000)
 	_, hash := b.operator("machine")
-	b.file(hash, "90", syntax.Yes, 5000)
+	b.file(hash, "90", protocol.Yes, 5000)
 	crowd := func() int { return b.count(`SELECT crowd_yes FROM api.market_totals WHERE market_id = '90'`) }
-	bot, agent := syntax.SystemBot, syntax.AIAgent
+	bot, agent := protocol.SystemBot, protocol.AIAgent
 	house := true
-	if o, err := s.Classify(t.Context(), "MACHINE", &bot, &house, "admin"); err != nil || o.Tier != syntax.Automated || crowd() != 0 {
+	if o, err := s.Classify(t.Context(), "MACHINE", &bot, &house, "admin"); err != nil || o.Tier != protocol.Automated || crowd() != 0 {
 		t.Errorf("%+v, %v, crowd %d", o, err, crowd())
 	}
-	if o, err := s.Classify(t.Context(), "machine", &agent, nil, "admin"); err != nil || o.Tier != syntax.Automated || crowd() != 1 {
+	if o, err := s.Classify(t.Context(), "machine", &agent, nil, "admin"); err != nil || o.Tier != protocol.Automated || crowd() != 1 {
 		t.Errorf("%+v, %v, crowd %d", o, err, crowd())
 	}
-	human := syntax.Human
-	if o, err := s.Classify(t.Context(), "machine", &human, nil, "admin"); err != nil || o.Tier != syntax.House {
+	human := protocol.Human
+	if o, err := s.Classify(t.Context(), "machine", &human, nil, "admin"); err != nil || o.Tier != protocol.House {
 		t.Errorf("%+v, %v", o, err)
 	}
 	if _, err := s.Classify(t.Context(), "nobody", &human, nil, "admin"); !errors.Is(err, operator.ErrNotFound) {

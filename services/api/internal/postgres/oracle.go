@@ -7,48 +7,48 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/services/api/internal/attention"
 	"github.com/signalcast/signalcast/services/api/internal/market"
-	"github.com/signalcast/signalcast/services/api/internal/oracle"
+	"github.com/signalcast/signalcast/services/api/internal/movement"
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
-	"github.com/signalcast/signalcast/services/api/internal/wire"
 )
 
 // ListFacts reads every open market as of now.
-func (s *Store) ListFacts(ctx context.Context, now time.Time) ([]oracle.Fact, error) {
+func (s *Store) ListFacts(ctx context.Context, now time.Time) ([]attention.Fact, error) {
 	rows, err := s.q.ListOpenFacts(ctx, now)
-	return pg.Collect(rows, func(r db.ListOpenFactsRow) oracle.Fact { return factOf(r, now) }), pg.Fault(wrap("list facts", err))
+	return pg.Collect(rows, func(r db.ListOpenFactsRow) attention.Fact { return factOf(r, now) }), pg.Fault(wrap("list facts", err))
 }
 
-func factOf(r db.ListOpenFactsRow, now time.Time) oracle.Fact {
-	f := oracle.Fact{
-		Market: wire.Market{
-			ID: syntax.MarketID(r.MarketID), Provider: syntax.Provider(r.Provider), Title: r.Title, Outcome: r.Outcome,
-			Lane: syntax.Lane(r.Lane), EventKey: r.EventKey, EventTitle: r.EventTitle, Yes: convertInt[syntax.Bps](r.YesBps),
+func factOf(r db.ListOpenFactsRow, now time.Time) attention.Fact {
+	f := attention.Fact{
+		Market: movement.Market{
+			ID: protocol.MarketID(r.MarketID), Provider: protocol.Provider(r.Provider), Title: r.Title, Outcome: r.Outcome,
+			Lane: protocol.Lane(r.Lane), EventKey: r.EventKey, EventTitle: r.EventTitle, Yes: convertInt[protocol.Bps](r.YesBps),
 			PricedAt: pg.Value(r.PricedAt), Volume: r.VolumeUsd, Volume24h: r.Volume24h, Signals: r.Signals,
 		},
 		Slug: r.Slug, ImageURL: r.ImageURL, EndDate: r.EndDate, Callable: r.Callable, Signals24h: r.Signals24h, Takes24h: r.Takes24h,
 	}
 	for i, from := range []*int32{r.From15m, r.From1h, r.From6h, r.From24h} {
-		f.From[i] = convertInt[syntax.Bps](from)
+		f.From[i] = convertInt[protocol.Bps](from)
 	}
 	if r.InitialYesBps != nil { // a native market, priced by its crowd at any time
-		yes := market.NativePrice(syntax.Bps(*r.InitialYesBps), r.CrowdYes, r.CrowdNo)
+		yes := market.NativePrice(protocol.Bps(*r.InitialYesBps), r.CrowdYes, r.CrowdNo)
 		f.Yes, f.PricedAt = &yes, now
 	}
 	return f
 }
 
 // ListSightings reads since when each thing that moved is seen.
-func (s *Store) ListSightings(ctx context.Context) (map[oracle.Sighting]time.Time, error) {
+func (s *Store) ListSightings(ctx context.Context) (map[attention.Sighting]time.Time, error) {
 	rows, err := s.q.ListSightings(ctx)
-	return indexed(rows, func(r db.MovementSighting) (oracle.Sighting, time.Time) {
-		return oracle.Sighting{Kind: oracle.Kind(r.Kind), Window: syntax.Window(r.Span), Key: r.Key}, r.SeenAt
+	return indexed(rows, func(r db.MovementSighting) (attention.Sighting, time.Time) {
+		return attention.Sighting{Kind: attention.Kind(r.Kind), Window: protocol.Window(r.Span), Key: r.Key}, r.SeenAt
 	}), pg.Fault(wrap("list sightings", err))
 }
 
 // KeepSightings adds sightings that are not stored yet and deletes others.
-func (s *Store) KeepSightings(ctx context.Context, seen map[oracle.Sighting]time.Time, gone []oracle.Sighting) error {
+func (s *Store) KeepSightings(ctx context.Context, seen map[attention.Sighting]time.Time, gone []attention.Sighting) error {
 	var p db.StoreSightingsParams
 	for one, at := range seen {
 		p.Kinds, p.Spans = append(p.Kinds, string(one.Kind)), append(p.Spans, string(one.Window))
@@ -62,26 +62,30 @@ func (s *Store) KeepSightings(ctx context.Context, seen map[oracle.Sighting]time
 }
 
 // ListAttention reads the score that each of these markets had at a time.
-func (s *Store) ListAttention(ctx context.Context, ids []syntax.MarketID, at time.Time) (map[syntax.MarketID]int, error) {
+func (s *Store) ListAttention(ctx context.Context, ids []protocol.MarketID, at time.Time) (map[protocol.MarketID]int, error) {
 	rows, err := s.q.ListAttention(ctx, db.ListAttentionParams{IDs: texts(ids), At: at})
-	return indexed(rows, func(r db.ListAttentionRow) (syntax.MarketID, int) { return syntax.MarketID(r.MarketID), int(r.Score) }),
+	return indexed(rows, func(r db.ListAttentionRow) (protocol.MarketID, int) {
+			return protocol.MarketID(r.MarketID), int(r.Score)
+		}),
 		pg.Fault(wrap("list scores", err))
 }
 
 // ListAttentionHistory reads a market's score at from and its changes since, oldest
 // first: the newest limit points.
-func (s *Store) ListAttentionHistory(ctx context.Context, id syntax.MarketID, from time.Time, limit int) ([]oracle.Point, error) {
+func (s *Store) ListAttentionHistory(ctx context.Context, id protocol.MarketID, from time.Time, limit int) ([]attention.Point, error) {
 	rows, err := s.rq.ListAttentionHistory(ctx, db.ListAttentionHistoryParams{MarketID: string(id), Since: from, Limit: int32(limit)})
 	if err != nil {
 		return nil, pg.Fault(fmt.Errorf("list attention: %w", err))
 	}
 	slices.Reverse(rows)
-	return pg.Collect(rows, func(r db.ListAttentionHistoryRow) oracle.Point { return oracle.Point{At: r.At, Score: int(r.Score)} }), nil
+	return pg.Collect(rows, func(r db.ListAttentionHistoryRow) attention.Point {
+		return attention.Point{At: r.At, Score: int(r.Score)}
+	}), nil
 }
 
 // KeepAttention adds to the history of markets whose score is not the last one in
 // it, and returns their number.
-func (s *Store) KeepAttention(ctx context.Context, scores map[syntax.MarketID]int, at time.Time) (int, error) {
+func (s *Store) KeepAttention(ctx context.Context, scores map[protocol.MarketID]int, at time.Time) (int, error) {
 	p := db.StoreAttentionParams{At: at}
 	for id, score := range scores {
 		p.IDs, p.Scores = append(p.IDs, string(id)), append(p.Scores, int32(score))

@@ -7,7 +7,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/testkit"
-	"github.com/signalcast/signalcast/services/api/internal/oracle"
+	"github.com/signalcast/signalcast/services/api/internal/attention"
 )
 
 // BenchmarkFacts reads 50,000 open markets with a snapshot every fifteen minutes
@@ -40,7 +40,7 @@ func BenchmarkFacts(b *testing.B) {
 	store := New(rw, Rules{ReadBudget: 20 * time.Second}, time.Now)
 	defer store.Close()
 	now := func() time.Time { return noon }
-	service := oracle.NewService(store, now)
+	service := attention.NewService(store, now)
 	for name, do := range map[string]func() error{
 		"statement": func() error { _, err := store.ListFacts(b.Context(), noon); return err },
 		"refresh":   func() error { return service.Refresh(b.Context()) },

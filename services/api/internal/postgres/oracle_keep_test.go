@@ -11,18 +11,18 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/lease"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/api/internal/attention"
 	"github.com/signalcast/signalcast/services/api/internal/market"
-	"github.com/signalcast/signalcast/services/api/internal/oracle"
 )
 
-func (b *bundle) keep(scores map[syntax.MarketID]int) int {
+func (b *bundle) keep(scores map[protocol.MarketID]int) int {
 	b.t.Helper()
 	return must(b.KeepAttention(b.t.Context(), scores, b.clock.Now()))(b.t)
 }
 
-func (b *bundle) points(id syntax.MarketID, span time.Duration, limit int) string {
+func (b *bundle) points(id protocol.MarketID, span time.Duration, limit int) string {
 	b.t.Helper()
 	list := must(b.ListAttentionHistory(b.t.Context(), id, b.clock.Now().Add(-span), limit))(b.t)
 	out := make([]string, len(list))
@@ -38,15 +38,15 @@ func TestHistoryOfWhatChanged(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for i, c := range []struct {
-		scores map[syntax.MarketID]int
+		scores map[protocol.MarketID]int
 		rows   int
 	}{
-		{map[syntax.MarketID]int{"1": 5, "2": 0}, 1},
-		{map[syntax.MarketID]int{"1": 5, "2": 0}, 0},
-		{map[syntax.MarketID]int{"1": 6, "2": 1}, 2},
-		{map[syntax.MarketID]int{"1": 0, "2": 1}, 1},
-		{map[syntax.MarketID]int{"1": 0}, 0},
-		{map[syntax.MarketID]int{"1": 5}, 1},
+		{map[protocol.MarketID]int{"1": 5, "2": 0}, 1},
+		{map[protocol.MarketID]int{"1": 5, "2": 0}, 0},
+		{map[protocol.MarketID]int{"1": 6, "2": 1}, 2},
+		{map[protocol.MarketID]int{"1": 0, "2": 1}, 1},
+		{map[protocol.MarketID]int{"1": 0}, 0},
+		{map[protocol.MarketID]int{"1": 5}, 1},
 		{nil, 0},
 	} {
 		if n := b.keep(c.scores); n != c.rows {
@@ -67,7 +67,7 @@ func TestHistoryOfWhatChanged(t *testing.T) {
 		}
 	}
 	for at, want := range map[time.Duration]string{-time.Second: "map[]", 0: "map[1:5]", 2 * time.Minute: "map[1:6 2:1]", time.Hour: "map[1:5 2:1]"} {
-		got, err := b.ListAttention(t.Context(), []syntax.MarketID{"1", "2", "9"}, noon.Add(at))
+		got, err := b.ListAttention(t.Context(), []protocol.MarketID{"1", "2", "9"}, noon.Add(at))
 		if err != nil || fmt.Sprint(got) != want {
 			t.Errorf("after %v: %v, want %s (%v)", at, got, want, err)
 		}
@@ -103,9 +103,9 @@ func TestThinAttention(t *testing.T) {
 func TestSightingsAreKept(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	one := oracle.Sighting{Kind: oracle.OfMove, Window: syntax.Window15m, Key: "1"}
-	two := oracle.Sighting{Kind: oracle.OfSituation, Window: syntax.Window24h, Key: "polymarket:event:flood"}
-	list := func() map[oracle.Sighting]time.Time {
+	one := attention.Sighting{Kind: attention.OfMove, Window: protocol.Window15m, Key: "1"}
+	two := attention.Sighting{Kind: attention.OfSituation, Window: protocol.Window24h, Key: "polymarket:event:flood"}
+	list := func() map[attention.Sighting]time.Time {
 		t.Helper()
 		got := must(b.ListSightings(t.Context()))(t)
 		for s, at := range got {
@@ -113,19 +113,19 @@ func TestSightingsAreKept(t *testing.T) {
 		}
 		return got
 	}
-	keep := func(seen map[oracle.Sighting]time.Time, gone ...oracle.Sighting) {
+	keep := func(seen map[attention.Sighting]time.Time, gone ...attention.Sighting) {
 		t.Helper()
 		if err := b.KeepSightings(t.Context(), seen, gone); err != nil {
 			t.Fatal(err)
 		}
 	}
-	keep(map[oracle.Sighting]time.Time{one: noon, two: noon})
-	keep(map[oracle.Sighting]time.Time{one: noon.Add(time.Hour)})
-	if got, want := list(), (map[oracle.Sighting]time.Time{one: noon, two: noon}); !maps.Equal(got, want) {
+	keep(map[attention.Sighting]time.Time{one: noon, two: noon})
+	keep(map[attention.Sighting]time.Time{one: noon.Add(time.Hour)})
+	if got, want := list(), (map[attention.Sighting]time.Time{one: noon, two: noon}); !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	keep(nil, one, oracle.Sighting{Kind: oracle.OfMove, Window: syntax.Window1h, Key: "1"})
-	if got, want := list(), (map[oracle.Sighting]time.Time{two: noon}); !maps.Equal(got, want) {
+	keep(nil, one, attention.Sighting{Kind: attention.OfMove, Window: protocol.Window1h, Key: "1"})
+	if got, want := list(), (map[attention.Sighting]time.Time{two: noon}); !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
@@ -141,12 +141,12 @@ func TestMovementOutlivesItsProcess(t *testing.T) {
 	priced(5000, 100)
 	b.clock.Advance(time.Hour)
 	priced(3600, 100)
-	read := func(s *oracle.Service) (string, int) {
+	read := func(s *attention.Service) (string, int) {
 		t.Helper()
 		if err := s.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		stories, _, err := s.Situations(t.Context(), syntax.Window1h, "", 10)
+		stories, _, err := s.Situations(t.Context(), protocol.Window1h, "", 10)
 		if err != nil || len(stories) != 1 {
 			t.Fatal(stories, err)
 		}
@@ -159,7 +159,7 @@ func TestMovementOutlivesItsProcess(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	over := make(chan error, 1)
-	first := oracle.NewService(b.Store, b.clock.Now)
+	first := attention.NewService(b.Store, b.clock.Now)
 	go func() {
 		over <- first.Keep(ctx, func(err error) { t.Error(err) })
 	}()
@@ -175,13 +175,13 @@ func TestMovementOutlivesItsProcess(t *testing.T) {
 
 	b.clock.Advance(time.Minute)
 	priced(3600, 100)
-	other := oracle.NewService(b.Store, b.clock.Now)
+	other := attention.NewService(b.Store, b.clock.Now)
 	if got, _ := read(other); got != want {
 		t.Errorf("in another process: %s", got)
 	}
 	b.clock.Advance(59 * time.Minute)
 	priced(6000, 1e6)
-	before, _ := b.ListAttention(t.Context(), []syntax.MarketID{"1"}, b.clock.Now())
+	before, _ := b.ListAttention(t.Context(), []protocol.MarketID{"1"}, b.clock.Now())
 	if _, score := read(other); score == before["1"] {
 		t.Error("the score did not change: the test shows nothing")
 	}
@@ -194,7 +194,7 @@ func TestMovementOutlivesItsProcess(t *testing.T) {
 	_, score := read(first)
 	testkit.Eventually(t, 20*time.Second, func() bool { return b.count(`SELECT count(*) FROM api.attention_scores`) == 2 })
 	points, err := other.History(t.Context(), "1", time.Hour+time.Minute)
-	if want := []oracle.Point{{At: noon.Add(time.Hour), Score: before["1"]}, {At: b.clock.Now(), Score: score}}; err != nil || !slices.EqualFunc(points, want, func(a, b oracle.Point) bool { return a.At.Equal(b.At) && a.Score == b.Score }) {
+	if want := []attention.Point{{At: noon.Add(time.Hour), Score: before["1"]}, {At: b.clock.Now(), Score: score}}; err != nil || !slices.EqualFunc(points, want, func(a, b attention.Point) bool { return a.At.Equal(b.At) && a.Score == b.Score }) {
 		t.Errorf("history %v, want %v (%v)", points, want, err)
 	}
 	b.clock.Advance(16 * time.Minute)
@@ -216,7 +216,7 @@ func TestOneKeeper(t *testing.T) {
 	const movementLock = 7201013
 	begun := make(chan string, 10)
 	lead := func(name string) (stop func()) {
-		s := oracle.NewService(b.Store, b.clock.Now)
+		s := attention.NewService(b.Store, b.clock.Now)
 		if err := s.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}

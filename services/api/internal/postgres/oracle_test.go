@@ -6,16 +6,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/services/api/internal/attention"
 	"github.com/signalcast/signalcast/services/api/internal/market"
-	"github.com/signalcast/signalcast/services/api/internal/oracle"
 )
 
 // facts reads the open markets as of the clock.
-func (b *bundle) facts() map[string]oracle.Fact {
+func (b *bundle) facts() map[string]attention.Fact {
 	b.t.Helper()
 	list := must(b.ListFacts(b.t.Context(), b.clock.Now()))(b.t)
-	out := make(map[string]oracle.Fact, len(list))
+	out := make(map[string]attention.Fact, len(list))
 	for _, f := range list {
 		if _, twice := out[string(f.ID)]; twice {
 			b.t.Errorf("%s is listed twice", f.ID)
@@ -33,7 +33,7 @@ func (b *bundle) snapshots(id string, prices map[time.Duration]int) {
 	}
 }
 
-func froms(f oracle.Fact) string {
+func froms(f attention.Fact) string {
 	out := ""
 	for _, p := range f.From {
 		if p == nil {
@@ -68,10 +68,10 @@ func TestFactsOfOpenMarkets(t *testing.T) {
 	b.exec(`UPDATE api.markets SET end_date = $1 WHERE market_id = 'native-aaaaaaaaaaaa'`, noon.Add(99*time.Hour))
 	b.exec(`UPDATE api.markets SET disputed = true WHERE market_id = '5'`)
 	b.exec(`INSERT INTO api.markets (market_id, provider, title, status, created_at, updated_at) VALUES ('6', 'polymarket', 'x', 'open', $1, $1), ('7', 'polymarket', 'x', 'unknown', $1, $1)`, noon)
-	early := b.file(keys[0], "1", syntax.Yes, 3000)
+	early := b.file(keys[0], "1", protocol.Yes, 3000)
 	b.clock.Advance(24 * time.Hour)
-	id := b.file(keys[1], "1", syntax.No, 7000)
-	b.file(keys[2], "native-aaaaaaaaaaaa", syntax.Yes, 2000)
+	id := b.file(keys[1], "1", protocol.No, 7000)
+	b.file(keys[2], "native-aaaaaaaaaaaa", protocol.Yes, 2000)
 	for i, at := range []time.Duration{0, time.Millisecond, time.Hour} {
 		b.exec(`INSERT INTO api.signal_events (id, signal_id, type, payload, created_at) VALUES (gen_random_uuid(), $1, $3, '{}', $2)`, early, noon.Add(at), []string{"take", "take", "note"}[i])
 	}
@@ -81,8 +81,8 @@ func TestFactsOfOpenMarkets(t *testing.T) {
 		t.Fatalf("%d facts: %v", len(facts), facts)
 	}
 	f := facts["1"]
-	if f.Provider != syntax.Polymarket || f.Title != "Gauge above 6 m?" || f.Slug != "gauge" || f.EventKey != "flood" || f.EventTitle != "River levels" ||
-		f.ImageURL != "https://i.example" || f.Lane != syntax.LaneScience || f.Outcome != "Yes" || !f.Callable || f.EndDate == nil || *f.Yes != 3000 || !f.PricedAt.Equal(noon) ||
+	if f.Provider != protocol.Polymarket || f.Title != "Gauge above 6 m?" || f.Slug != "gauge" || f.EventKey != "flood" || f.EventTitle != "River levels" ||
+		f.ImageURL != "https://i.example" || f.Lane != protocol.LaneScience || f.Outcome != "Yes" || !f.Callable || f.EndDate == nil || *f.Yes != 3000 || !f.PricedAt.Equal(noon) ||
 		*f.Volume != 5000 || *f.Volume24h != 9100 || f.Signals != 2 || f.Signals24h != 1 || f.Takes24h != 2 {
 		t.Errorf("%+v", f)
 	}
@@ -187,7 +187,7 @@ func TestStartsEqualTheDefinition(t *testing.T) {
 	}
 	for id, f := range b.facts() {
 		want := ""
-		for _, w := range syntax.Windows {
+		for _, w := range protocol.Windows {
 			var newest, oldest *point // at or before the start; inside
 			for _, p := range all[id] {
 				switch {
@@ -236,10 +236,10 @@ func TestTilesOfTheCatalogue(t *testing.T) {
 		v, end := 900.0, now.Add(12*time.Hour)
 		r.EventKey, r.EventTitle, r.Volume24h, r.EndDate, r.Slug = "flood", "River levels", &v, &end, "m2"
 	}))
-	id := b.file(keys[0], "2", syntax.Yes, 4500)
-	b.file(keys[1], "1", syntax.Yes, 3000)
+	id := b.file(keys[0], "2", protocol.Yes, 4500)
+	b.file(keys[1], "1", protocol.Yes, 3000)
 	b.exec(`INSERT INTO api.signal_events (id, signal_id, type, payload, created_at) VALUES (gen_random_uuid(), $1, 'take', '{}', $2)`, id, now)
-	s := oracle.NewService(b.Store, b.clock.Now)
+	s := attention.NewService(b.Store, b.clock.Now)
 	if err := s.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -7,26 +7,26 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
 // priceCase is a call with the facts that decide its price and score.
 type priceCase struct {
-	Side      syntax.Side
-	Price     syntax.Bps  // as the client sent it
-	Snapshot  *syntax.Bps // YES price of the market at the call
+	Side      protocol.Side
+	Price     protocol.Bps  // as the client sent it
+	Snapshot  *protocol.Bps // YES price of the market at the call
 	Tolerance int
-	Verdict   syntax.Verdict
-	Close     *syntax.Bps // YES price of the market at its close
+	Verdict   protocol.Verdict
+	Close     *protocol.Bps // YES price of the market at its close
 }
 
 // priceResult is the stored price, the scoring price and the result of a case.
 type priceResult struct {
-	Price, Basis syntax.Bps
-	Status       syntax.SignalStatus
+	Price, Basis protocol.Bps
+	Status       protocol.SignalStatus
 	Score        int
-	Outcome      *syntax.Side
+	Outcome      *protocol.Side
 	CLV          *int
 }
 
@@ -50,7 +50,7 @@ func TestPricesAndScoresAreExact(t *testing.T) {
 	for range n {
 		compare(randomCase(r))
 	}
-	for price := range syntax.Bps(10001) {
+	for price := range protocol.Bps(10001) {
 		for _, side := range callSides {
 			for _, verdict := range verdicts {
 				compare(priceCase{Side: side, Price: price, Verdict: verdict, Close: new(randomPrice(r))})
@@ -62,28 +62,28 @@ func TestPricesAndScoresAreExact(t *testing.T) {
 func TestClosingLineValues(t *testing.T) {
 	t.Parallel()
 	for _, v := range []struct {
-		side  syntax.Side
-		basis syntax.Bps
+		side  protocol.Side
+		basis protocol.Bps
 		want  int
-	}{{syntax.Yes, 6190, 910}, {syntax.No, 3810, -910}, {syntax.No, 2500, 400}} {
-		if got := scoreOf(v.side, v.basis, syntax.VerdictYes, new(syntax.Bps(7100))); got.CLV == nil || *got.CLV != v.want {
+	}{{protocol.Yes, 6190, 910}, {protocol.No, 3810, -910}, {protocol.No, 2500, 400}} {
+		if got := scoreOf(v.side, v.basis, protocol.VerdictYes, new(protocol.Bps(7100))); got.CLV == nil || *got.CLV != v.want {
 			t.Errorf("%s at %d: %v, want %d", v.side, v.basis, got.CLV, v.want)
 		}
 	}
-	void := scoredResult{Status: syntax.Void}
-	if diff := cmp.Diff(void, scoreOf(syntax.Yes, 6190, syntax.VerdictInvalid, new(syntax.Bps(7100)))); diff != "" {
+	void := scoredResult{Status: protocol.Void}
+	if diff := cmp.Diff(void, scoreOf(protocol.Yes, 6190, protocol.VerdictInvalid, new(protocol.Bps(7100)))); diff != "" {
 		t.Errorf("void (-want +got):\n%s", diff)
 	}
 }
 
 var (
-	callSides = []syntax.Side{syntax.Yes, syntax.No}
-	verdicts  = []syntax.Verdict{syntax.VerdictYes, syntax.VerdictNo, syntax.VerdictInvalid}
+	callSides = []protocol.Side{protocol.Yes, protocol.No}
+	verdicts  = []protocol.Verdict{protocol.VerdictYes, protocol.VerdictNo, protocol.VerdictInvalid}
 )
 
 // computed returns the result of a case as signal.Repair, signal.Basis and scoreOf compute it.
 func computed(c priceCase) priceResult {
-	var of *syntax.Bps
+	var of *protocol.Bps
 	if c.Snapshot != nil {
 		of = new(c.Snapshot.Of(c.Side))
 	}
@@ -96,28 +96,28 @@ func computed(c priceCase) priceResult {
 // exact returns the result of a case, computed in exact fractions of a dollar.
 func exact(c priceCase) priceResult {
 	paid := dollars(c.Price)
-	if c.Side == syntax.No && c.Snapshot != nil {
+	if c.Side == protocol.No && c.Snapshot != nil {
 		yes := dollars(*c.Snapshot)
-		if distance(paid, yes).Cmp(distance(paid, sidePrice(syntax.No, yes))) < 0 {
-			paid = sidePrice(syntax.No, paid) // the YES price was sent for a NO call
+		if distance(paid, yes).Cmp(distance(paid, sidePrice(protocol.No, yes))) < 0 {
+			paid = sidePrice(protocol.No, paid) // the YES price was sent for a NO call
 		}
 	}
 	basis := paid
 	if c.Snapshot != nil {
-		least := new(big.Rat).Sub(sidePrice(c.Side, dollars(*c.Snapshot)), dollars(syntax.Bps(c.Tolerance)))
+		least := new(big.Rat).Sub(sidePrice(c.Side, dollars(*c.Snapshot)), dollars(protocol.Bps(c.Tolerance)))
 		if least.Cmp(basis) > 0 {
 			basis = least
 		}
 	}
-	r := priceResult{Price: bpsOf(paid), Basis: bpsOf(basis), Status: syntax.Void}
-	if c.Verdict == syntax.VerdictInvalid {
+	r := priceResult{Price: bpsOf(paid), Basis: bpsOf(basis), Status: protocol.Void}
+	if c.Verdict == protocol.VerdictInvalid {
 		return r
 	}
-	outcome := syntax.Side(c.Verdict)
+	outcome := protocol.Side(c.Verdict)
 	r.Outcome = &outcome
 	stake := dollars(min(max(r.Basis, 1), 10000))
-	if r.Status = syntax.Lost; c.Side == outcome {
-		r.Status, r.Score = syntax.Won, centsBelow(new(big.Rat).Sub(dollars(10000), stake))
+	if r.Status = protocol.Lost; c.Side == outcome {
+		r.Status, r.Score = protocol.Won, centsBelow(new(big.Rat).Sub(dollars(10000), stake))
 	} else {
 		r.Score = centsBelow(new(big.Rat).Neg(stake))
 	}
@@ -128,17 +128,17 @@ func exact(c priceCase) priceResult {
 }
 
 // dollars returns a price as a fraction of a dollar.
-func dollars(bps syntax.Bps) *big.Rat { return big.NewRat(int64(bps), 10000) }
+func dollars(bps protocol.Bps) *big.Rat { return big.NewRat(int64(bps), 10000) }
 
 // bpsOf returns an amount of whole basis points in bps. It is the inverse of dollars.
-func bpsOf(d *big.Rat) syntax.Bps {
+func bpsOf(d *big.Rat) protocol.Bps {
 	n := new(big.Rat).Mul(d, big.NewRat(10000, 1))
-	return syntax.Bps(n.Num().Int64() / n.Denom().Int64())
+	return protocol.Bps(n.Num().Int64() / n.Denom().Int64())
 }
 
 // sidePrice returns the price of a side for a YES price.
-func sidePrice(side syntax.Side, yes *big.Rat) *big.Rat {
-	if side == syntax.Yes {
+func sidePrice(side protocol.Side, yes *big.Rat) *big.Rat {
+	if side == protocol.Yes {
 		return yes
 	}
 	return new(big.Rat).Sub(dollars(10000), yes)
@@ -173,15 +173,15 @@ func randomCase(r *rand.Rand) priceCase {
 	return c
 }
 
-func randomPrice(r *rand.Rand) syntax.Bps {
+func randomPrice(r *rand.Rand) protocol.Bps {
 	switch r.IntN(4) {
 	case 0:
-		return syntax.Bps(r.IntN(120))
+		return protocol.Bps(r.IntN(120))
 	case 1:
-		return syntax.Bps(10000 - r.IntN(120))
+		return protocol.Bps(10000 - r.IntN(120))
 	case 2:
-		return syntax.Bps(100 * r.IntN(101))
+		return protocol.Bps(100 * r.IntN(101))
 	default:
-		return syntax.Bps(r.IntN(10001))
+		return protocol.Bps(r.IntN(10001))
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
-	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/resolution"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
@@ -18,13 +18,13 @@ type stand struct {
 	*bundle
 	mara, market string
 	caller       []byte
-	resolves     *resolve.Service
+	resolves     *resolution.Service
 }
 
 func newStand(t *testing.T) *stand {
 	t.Helper()
 	b := setup(t)
-	st := &stand{bundle: b, market: "native-0000000001", resolves: resolve.NewService(b.Store, b.clock.Now)}
+	st := &stand{bundle: b, market: "native-0000000001", resolves: resolution.NewService(b.Store, b.clock.Now)}
 	st.mara, _ = b.operator("mara_k")
 	_, st.caller = b.operator("joe")
 	b.nativeMarket(st.market, 5000)
@@ -32,8 +32,8 @@ func newStand(t *testing.T) *stand {
 	return st
 }
 
-func (s *stand) propose(message int, verdict syntax.Verdict) error {
-	return s.resolves.Propose(s.t.Context(), resolve.Proposal{
+func (s *stand) propose(message int, verdict protocol.Verdict) error {
+	return s.resolves.Propose(s.t.Context(), resolution.Proposal{
 		MarketID: s.market, OperatorID: s.mara, MessageID: messageID(message), Verdict: verdict,
 	})
 }
@@ -42,7 +42,7 @@ func (s *stand) propose(message int, verdict syntax.Verdict) error {
 func (s *stand) takes(name string) bool {
 	s.t.Helper()
 	_, hash := s.operator(name)
-	f := s.try(signal.Caller{KeyHash: hash}, newDraft(s.market, syntax.Yes, 5000))
+	f := s.try(signal.Caller{KeyHash: hash}, newDraft(s.market, protocol.Yes, 5000))
 	if f.Verdict != signal.VerdictFiled && f.Verdict != signal.VerdictProvisional && f.Verdict != signal.VerdictSettled {
 		s.t.Fatalf("verdict %s", f.Verdict)
 	}
@@ -52,7 +52,7 @@ func (s *stand) takes(name string) bool {
 // read is the market as it is served.
 func (s *stand) read() market.Market {
 	s.t.Helper()
-	m := must(market.NewService(s.Store, nil, lanes(), true, s.clock.Now).Get(s.t.Context(), syntax.MarketID(s.market)))(s.t)
+	m := must(market.NewService(s.Store, nil, lanes(), true, s.clock.Now).Get(s.t.Context(), protocol.MarketID(s.market)))(s.t)
 	return m
 }
 
@@ -69,11 +69,11 @@ func TestLineAfterAProposalThatRanOut(t *testing.T) {
 	} {
 		s := newStand(t)
 		at := s.clock.Now()
-		if err := s.propose(1, syntax.VerdictYes); err != nil {
+		if err := s.propose(1, protocol.VerdictYes); err != nil {
 			t.Fatal(err)
 		}
 		s.clock.Advance(c.wait)
-		if _, err := s.resolves.Finalize(t.Context(), resolve.Claim{MarketID: s.market, Verdict: syntax.VerdictNo}); err != nil {
+		if _, err := s.resolves.Finalize(t.Context(), resolution.Claim{MarketID: s.market, Verdict: protocol.VerdictNo}); err != nil {
 			t.Fatal(err)
 		}
 		if n := s.count(`SELECT count(*) FROM api.market_resolutions WHERE close_at = $1`, at.Add(c.line)); n != 1 {
@@ -94,14 +94,14 @@ func TestProposalHoldsCallsUntilItEnds(t *testing.T) {
 			if !s.takes("at the end") { // nobody has cleared away yet
 				return true, errors.New("it goes on after seven days")
 			}
-			if m := s.read(); m.Provisional || m.ProvisionalAt != nil || m.Status != syntax.MarketOpen {
+			if m := s.read(); m.Provisional || m.ProvisionalAt != nil || m.Status != protocol.MarketOpen {
 				return true, fmt.Errorf("it is read as provisional: %+v", m)
 			}
 			return true, s.LapseProposals(s.t.Context())
 		},
 		"a newer one has seven days of its own": func(s *stand) (bool, error) {
 			s.clock.Advance(6 * 24 * time.Hour)
-			if err := s.propose(2, syntax.VerdictNo); err != nil {
+			if err := s.propose(2, protocol.VerdictNo); err != nil {
 				return true, err
 			}
 			s.clock.Advance(market.ProposalLife - time.Millisecond)
@@ -122,7 +122,7 @@ func TestProposalHoldsCallsUntilItEnds(t *testing.T) {
 			return true, err
 		},
 		"the market is finalized": func(s *stand) (bool, error) {
-			_, err := s.resolves.Finalize(s.t.Context(), resolve.Claim{MarketID: s.market, Verdict: syntax.VerdictNo})
+			_, err := s.resolves.Finalize(s.t.Context(), resolution.Claim{MarketID: s.market, Verdict: protocol.VerdictNo})
 			return false, err
 		},
 	} {
@@ -132,7 +132,7 @@ func TestProposalHoldsCallsUntilItEnds(t *testing.T) {
 			if !s.takes("first") {
 				t.Fatal("an open market takes no call")
 			}
-			if err := s.propose(1, syntax.VerdictYes); err != nil {
+			if err := s.propose(1, protocol.VerdictYes); err != nil {
 				t.Fatal(err)
 			}
 			if s.takes("second") {
@@ -148,7 +148,7 @@ func TestProposalHoldsCallsUntilItEnds(t *testing.T) {
 			if n := s.count(`SELECT count(*) FROM api.markets WHERE provisional_at IS NOT NULL`); open && n != 0 {
 				t.Error("the line stays closed at a proposal that came to nothing")
 			}
-			if err := s.propose(1, syntax.VerdictYes); err != nil || s.takes("fourth") != open {
+			if err := s.propose(1, protocol.VerdictYes); err != nil || s.takes("fourth") != open {
 				t.Errorf("the old message has an effect again: %v", err)
 			}
 		})
@@ -162,14 +162,14 @@ func TestWhoMayPropose(t *testing.T) {
 	joe, _ := s.operator("joe_x")
 	n := 0
 	for name, c := range map[string]struct {
-		p    resolve.Proposal
+		p    resolution.Proposal
 		want error
 	}{
-		"somebody else":  {resolve.Proposal{MarketID: s.market, OperatorID: joe, Verdict: syntax.VerdictYes}, resolve.ErrCreator},
-		"no market":      {resolve.Proposal{MarketID: "native-00000000zz", OperatorID: s.mara, Verdict: syntax.VerdictYes}, resolve.ErrNotFound},
-		"a venue's":      {resolve.Proposal{MarketID: "1", OperatorID: s.mara, Verdict: syntax.VerdictYes}, resolve.ErrNative},
-		"another word":   {resolve.Proposal{MarketID: s.market, OperatorID: s.mara, Verdict: "MAYBE"}, resolve.ErrVerdict},
-		"nobody's, then": {resolve.Proposal{MarketID: s.market, OperatorID: "0199f0a4-0000-7000-8000-00000000dead", Verdict: syntax.VerdictYes}, errNobody},
+		"somebody else":  {resolution.Proposal{MarketID: s.market, OperatorID: joe, Verdict: protocol.VerdictYes}, resolution.ErrCreator},
+		"no market":      {resolution.Proposal{MarketID: "native-00000000zz", OperatorID: s.mara, Verdict: protocol.VerdictYes}, resolution.ErrNotFound},
+		"a venue's":      {resolution.Proposal{MarketID: "1", OperatorID: s.mara, Verdict: protocol.VerdictYes}, resolution.ErrNative},
+		"another word":   {resolution.Proposal{MarketID: s.market, OperatorID: s.mara, Verdict: "MAYBE"}, resolution.ErrVerdict},
+		"nobody's, then": {resolution.Proposal{MarketID: s.market, OperatorID: "0199f0a4-0000-7000-8000-00000000dead", Verdict: protocol.VerdictYes}, errNobody},
 	} {
 		n++
 		c.p.MessageID = messageID(n)
@@ -180,24 +180,24 @@ func TestWhoMayPropose(t *testing.T) {
 	if n := s.count(`SELECT count(*) FROM api.message_effects`); n != 0 {
 		t.Errorf("%d refused proposals are kept as done", n)
 	}
-	for n := range resolve.MaxDaily {
-		if err := s.propose(100+n, syntax.VerdictYes); err != nil {
+	for n := range resolution.MaxDaily {
+		if err := s.propose(100+n, protocol.VerdictYes); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.propose(500, syntax.VerdictNo); !limited(err) {
+	if err := s.propose(500, protocol.VerdictNo); !limited(err) {
 		t.Errorf("the 21st of a day: %v", err)
 	}
 	s.exec(`UPDATE api.markets SET disputed = true WHERE market_id = $1`, s.market)
 	s.clock.Advance(25 * time.Hour)
-	if err := s.propose(501, syntax.VerdictNo); !errors.Is(err, resolve.ErrDisputed) {
+	if err := s.propose(501, protocol.VerdictNo); !errors.Is(err, resolution.ErrDisputed) {
 		t.Errorf("a disputed market: %v", err)
 	}
 	s.exec(`UPDATE api.markets SET disputed = false WHERE market_id = $1`, s.market)
-	if _, err := s.resolves.Finalize(t.Context(), resolve.Claim{MarketID: s.market, Verdict: syntax.VerdictNo}); err != nil {
+	if _, err := s.resolves.Finalize(t.Context(), resolution.Claim{MarketID: s.market, Verdict: protocol.VerdictNo}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.propose(502, syntax.VerdictNo); !errors.Is(err, resolve.ErrResolved) {
+	if err := s.propose(502, protocol.VerdictNo); !errors.Is(err, resolution.ErrResolved) {
 		t.Errorf("a resolved market: %v", err)
 	}
 }

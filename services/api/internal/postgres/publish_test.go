@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
@@ -137,7 +137,7 @@ func TestMarketStreams(t *testing.T) {
 		t.Fatal(list, err)
 	}
 	for _, m := range list {
-		if want := map[syntax.MarketID]int32{"7": 2, "8": 0}[m.ID]; m.Streams != want {
+		if want := map[protocol.MarketID]int32{"7": 2, "8": 0}[m.ID]; m.Streams != want {
 			t.Errorf("%s has %d streams, want %d", m.ID, m.Streams, want)
 		}
 	}

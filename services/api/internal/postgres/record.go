@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 	"github.com/signalcast/signalcast/services/api/internal/record"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
@@ -39,8 +39,8 @@ func (s *Store) ReadRecord(ctx context.Context, userID string, recent, moments i
 
 func momentOf(m db.ListMomentsRow) record.Moment {
 	return record.Moment{
-		ID: m.ID, Tier: m.Tier, SignalID: m.SignalID, MarketID: m.MarketID, MarketTitle: m.MarketTitle, Side: syntax.SideOf(m.Yes),
-		Odds: syntax.Bps(m.OddsBps), Score: int(m.Score), MintedAt: m.MintedAt,
+		ID: m.ID, Tier: m.Tier, SignalID: m.SignalID, MarketID: m.MarketID, MarketTitle: m.MarketTitle, Side: protocol.SideOf(m.Yes),
+		Odds: protocol.Bps(m.OddsBps), Score: int(m.Score), MintedAt: m.MintedAt,
 	}
 }
 
@@ -52,7 +52,7 @@ func (s *Store) readStats(ctx context.Context, userID string, r *record.Record) 
 	}
 	if c.BestBps != nil {
 		r.Best = &record.Best{
-			SignalID: pg.Value(c.BestSignal), MarketID: pg.Value(c.MarketID), MarketTitle: pg.Value(c.MarketTitle), Odds: syntax.Bps(*c.BestBps),
+			SignalID: pg.Value(c.BestSignal), MarketID: pg.Value(c.MarketID), MarketTitle: pg.Value(c.MarketTitle), Odds: protocol.Bps(*c.BestBps),
 		}
 	}
 	return err
@@ -81,7 +81,7 @@ func (s *Store) Tallies(ctx context.Context, userID string, since *time.Time) ([
 		rows = pg.Collect(recent, func(r db.ListTalliesSinceRow) db.ListTalliesRow { return db.ListTalliesRow(r) })
 	}
 	return pg.Collect(rows, func(r db.ListTalliesRow) (t record.Tally) {
-		t.Lane, t.Price, t.Confidence = r.Lane, syntax.Bps(r.PriceBps), int(r.Confidence)
+		t.Lane, t.Price, t.Confidence = r.Lane, protocol.Bps(r.PriceBps), int(r.Confidence)
 		t.Calls, t.Wins = r.Calls, r.Wins
 		return t
 	}), pg.Fault(wrap("list tallies", err))
@@ -113,7 +113,7 @@ func (s *Store) ListLaneStats(ctx context.Context, userID string) ([]signal.Lane
 	rows, err := s.rq.ListLaneStats(ctx, userID)
 	return pg.Collect(rows, func(r db.ListLaneStatsRow) signal.LaneStats {
 		return signal.LaneStats{
-			Lane: syntax.Lane(r.Lane), Total: r.Total, Won: r.Won, Lost: r.Lost, Void: r.Void, Score: r.Score, Streak: r.Streak,
+			Lane: protocol.Lane(r.Lane), Total: r.Total, Won: r.Won, Lost: r.Lost, Void: r.Void, Score: r.Score, Streak: r.Streak,
 			AvgCLV: record.Mean(r.ClvSum, r.ClvCount),
 		}
 	}), pg.Fault(wrap("list lane figures", err))

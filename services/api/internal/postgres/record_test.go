@@ -9,11 +9,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/board"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 	"github.com/signalcast/signalcast/services/api/internal/record"
-	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
 // plainRecord is a record that was worked out in Go from rows alone.
@@ -30,7 +30,7 @@ type plainRecord struct {
 // plainCall is a signal with its result, if it has one.
 type plainCall struct {
 	id, market, title, status string
-	basis                     syntax.Bps
+	basis                     protocol.Bps
 	counted, line             bool
 	score                     int64
 	clv                       *int64
@@ -166,7 +166,7 @@ func (l *ledger) compareRecords(when string) {
 		shown := func(s record.Stats, b *record.Best, rank *int64, more ...any) string {
 			clv := show(s.AvgCLV)
 			s.AvgCLV = nil
-			return fmt.Sprintf("%+v clv %s accuracy %d best %s rank %s %v", s, clv, resolve.Accuracy(s.Won, s.Lost), show(b), show(rank), more)
+			return fmt.Sprintf("%+v clv %s accuracy %d best %s rank %s %v", s, clv, resolution.Accuracy(s.Won, s.Lost), show(b), show(rank), more)
 		}
 		a, b := shown(got.Stats, got.Best, got.Rank, got.Field, got.Broadcast, recent, moments), shown(want.stats, want.best, want.rank, want.field, want.cast, want.recent, want.moments)
 		if a != b {
@@ -282,7 +282,7 @@ func (l *ledger) compareCourses() {
 
 func (l *ledger) comparePages(svc *record.Service, name string, calls []plainCall) {
 	l.t.Helper()
-	seen, after := map[string]bool{}, syntax.Cursor{}
+	seen, after := map[string]bool{}, protocol.Cursor{}
 	for {
 		p := must(svc.Calls(l.t.Context(), name, 4, after))(l.t)
 		if len(p.Signals) > 4 || len(p.Signals) == 0 && len(calls) > 0 {
@@ -291,7 +291,7 @@ func (l *ledger) comparePages(svc *record.Service, name string, calls []plainCal
 		for _, s := range p.Signals {
 			seen[s.ID] = true
 		}
-		next, ok := syntax.DecodeCursor(p.Next, 1)
+		next, ok := protocol.DecodeCursor(p.Next, 1)
 		if !ok {
 			break
 		}

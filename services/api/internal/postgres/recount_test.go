@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // TestRecountFindsEachCounter changes each stored counter alone and expects the recount to
@@ -15,9 +15,9 @@ func TestRecountFindsEachCounter(t *testing.T) {
 	id, mara := b.operator("mara")
 	for _, market := range []string{"native-1", "native-2"} {
 		b.nativeMarket(market, 4000)
-		b.fileCounted(mara, market, syntax.Yes, 4100)
+		b.fileCounted(mara, market, protocol.Yes, 4100)
 	}
-	b.claim("native-1", syntax.VerdictYes)
+	b.claim("native-1", protocol.VerdictYes)
 	b.number()
 	for done := false; !done; {
 		var err error

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/board"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
@@ -20,7 +20,7 @@ import (
 // question is a real one with the price of YES some time before it was decided.
 type question struct {
 	market   string
-	yes      syntax.Bps
+	yes      protocol.Bps
 	won      bool
 	resolved string
 }
@@ -46,28 +46,28 @@ func questions(t *testing.T) (list []question) {
 	}
 	for i, row := range rows[1:] {
 		yes := must(strconv.Atoi(row[column["yes_bps"]]))(t)
-		list = append(list, question{fmt.Sprint(10_000 + i), syntax.Bps(yes), row[column["outcome_yes"]] == "1", row[column["resolved_on"]]})
+		list = append(list, question{fmt.Sprint(10_000 + i), protocol.Bps(yes), row[column["outcome_yes"]] == "1", row[column["resolved_on"]]})
 	}
 	slices.SortStableFunc(list, func(a, b question) int { return strings.Compare(a.resolved, b.resolved) })
 	return list
 }
 
 // style is how somebody calls a question.
-type style func(rnd *rand.Rand, q question) syntax.Side
+type style func(rnd *rand.Rand, q question) protocol.Side
 
-func sideIf(yes bool) syntax.Side {
+func sideIf(yes bool) protocol.Side {
 	if yes {
-		return syntax.Yes
+		return protocol.Yes
 	}
-	return syntax.No
+	return protocol.No
 }
 
 var styles = map[string]style{
-	"favourite": func(_ *rand.Rand, q question) syntax.Side { return sideIf(q.yes >= 5000) },
-	"coin":      func(rnd *rand.Rand, _ question) syntax.Side { return sideIf(rnd.IntN(2) == 0) },
-	"longshot":  func(_ *rand.Rand, q question) syntax.Side { return sideIf(q.yes < 5000) },
+	"favourite": func(_ *rand.Rand, q question) protocol.Side { return sideIf(q.yes >= 5000) },
+	"coin":      func(rnd *rand.Rand, _ question) protocol.Side { return sideIf(rnd.IntN(2) == 0) },
+	"longshot":  func(_ *rand.Rand, q question) protocol.Side { return sideIf(q.yes < 5000) },
 	// Knows what comes of every fourth question, and flips a coin for the others.
-	"informed": func(rnd *rand.Rand, q question) syntax.Side {
+	"informed": func(rnd *rand.Rand, q question) protocol.Side {
 		if rnd.IntN(4) == 0 {
 			return sideIf(q.won)
 		}
@@ -115,9 +115,9 @@ func replay(t *testing.T, list []question) *ledger {
 	}
 	for _, q := range list {
 		l.clock.Advance(time.Minute)
-		verdict := syntax.VerdictNo
+		verdict := protocol.VerdictNo
 		if q.won {
-			verdict = syntax.VerdictYes
+			verdict = protocol.VerdictYes
 		}
 		l.claim(q.market, verdict)
 		for more := true; more; {

@@ -10,18 +10,18 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
-	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
 // Claim claims an outcome once and scores, in one transaction, up to the chunk
 // size; a larger market is left to DrainOnce. Faults, the first that holds:
 // market_not_found, market_disputed, already_resolved.
-func (s *Store) Claim(ctx context.Context, c resolve.Claim, clock func() time.Time) (resolve.Result, error) {
-	var out resolve.Result
+func (s *Store) Claim(ctx context.Context, c resolution.Claim, clock func() time.Time) (resolution.Result, error) {
+	var out resolution.Result
 	err := pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		out = resolve.Result{}
+		out = resolution.Result{}
 		m, err := lockMarket(ctx, tx, c.MarketID, c.DecidedAt, clock)
 		if err != nil {
 			return err
@@ -52,7 +52,7 @@ func lockMarket(ctx context.Context, tx pgx.Tx, marketID string, decidedAt *time
 	q := db.New(tx)
 	n, err := q.LockMarket(ctx, marketID)
 	if err == nil && n == 0 {
-		return db.GetLockedMarketRow{}, resolve.ErrNotFound
+		return db.GetLockedMarketRow{}, resolution.ErrNotFound
 	}
 	var m db.GetLockedMarketRow
 	if err == nil {
@@ -63,14 +63,14 @@ func lockMarket(ctx context.Context, tx pgx.Tx, marketID string, decidedAt *time
 }
 
 // claimMarket inserts the claim and returns the number of signals that it settles.
-func (s *Store) claimMarket(ctx context.Context, tx pgx.Tx, c resolve.Claim, m db.GetLockedMarketRow) (int64, error) {
+func (s *Store) claimMarket(ctx context.Context, tx pgx.Tx, c resolution.Claim, m db.GetLockedMarketRow) (int64, error) {
 	if m.Disputed { // also if the market has an outcome
-		return 0, resolve.ErrDisputed
+		return 0, resolution.ErrDisputed
 	}
 	q := db.New(tx)
 	if o, found, err := readClaimed(ctx, q, c.MarketID); err != nil || found {
 		if err == nil {
-			err = resolve.ErrResolved.With("outcome", o.Members())
+			err = resolution.ErrResolved.With("outcome", o.Members())
 		}
 		return 0, err
 	}
@@ -90,7 +90,7 @@ func (s *Store) claimMarket(ctx context.Context, tx pgx.Tx, c resolve.Claim, m d
 		return 0, fmt.Errorf("insert claim: %w", err)
 	}
 	if n == 0 {
-		return 0, resolve.ErrResolved
+		return 0, resolution.ErrResolved
 	}
 	total, err := q.CountClaimedSignals(ctx, c.MarketID)
 	return total, missing(err, nil, "count signals")
@@ -98,11 +98,11 @@ func (s *Store) claimMarket(ctx context.Context, tx pgx.Tx, c resolve.Claim, m d
 
 // scoreChunk scores up to one chunk of operators after the given one; last is
 // nil when nothing was left.
-func (s *Store) scoreChunk(ctx context.Context, tx pgx.Tx, marketID string, after *string) (t resolve.Tally, last *string, err error) {
+func (s *Store) scoreChunk(ctx context.Context, tx pgx.Tx, marketID string, after *string) (t resolution.Tally, last *string, err error) {
 	if err := db.New(tx).LockScores(ctx); err != nil {
 		return t, nil, fmt.Errorf("wait for other claims: %w", err)
 	}
-	p := scoreSignalsParams{MarketID: marketID, After: after, Most: s.rules.ResolveChunk, Version: resolve.ScoringVersion}
+	p := scoreSignalsParams{MarketID: marketID, After: after, Most: s.rules.ResolveChunk, Version: resolution.ScoringVersion}
 	if s.rules.ConfirmAfter > 0 {
 		p.ConfirmAfter = &s.rules.ConfirmAfter
 	}
@@ -110,7 +110,7 @@ func (s *Store) scoreChunk(ctx context.Context, tx pgx.Tx, marketID string, afte
 	if err != nil {
 		return t, nil, fmt.Errorf("score signals: %w", err)
 	}
-	t = resolve.Tally{Scored: row.Scored, Won: row.Won, Lost: row.Lost, Void: row.Void}
+	t = resolution.Tally{Scored: row.Scored, Won: row.Won, Lost: row.Lost, Void: row.Void}
 	if row.Moved != t.Scored {
 		return t, nil, fmt.Errorf("%d of %d operators of market %s have no score row", t.Scored-row.Moved, t.Scored, marketID)
 	}
@@ -145,7 +145,7 @@ func (p scoreSignalsParams) run(ctx context.Context, on db.DBTX) (scoreSignalsRo
 }
 
 // DrainOnce scores the next chunk of a claimed market.
-func (s *Store) DrainOnce(ctx context.Context, marketID string) (t resolve.Tally, more bool, err error) {
+func (s *Store) DrainOnce(ctx context.Context, marketID string) (t resolution.Tally, more bool, err error) {
 	err = pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		q := db.New(tx)
 		drain, err := q.LockDrain(ctx, marketID)
@@ -176,8 +176,8 @@ func (s *Store) ListDrains(ctx context.Context) ([]string, error) {
 }
 
 // Dispute flags or clears a market under its lock. Fault: market_not_found.
-func (s *Store) Dispute(ctx context.Context, marketID string, disputed bool, reason *string, clock func() time.Time) (resolve.Outcome, error) {
-	var out resolve.Outcome
+func (s *Store) Dispute(ctx context.Context, marketID string, disputed bool, reason *string, clock func() time.Time) (resolution.Outcome, error) {
+	var out resolution.Outcome
 	err := pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		m, err := lockMarket(ctx, tx, marketID, nil, clock)
 		if err != nil {
@@ -195,24 +195,24 @@ func (s *Store) Dispute(ctx context.Context, marketID string, disputed bool, rea
 }
 
 // GetOutcome reads the resolution record of a market.
-func (s *Store) GetOutcome(ctx context.Context, marketID string) (resolve.Outcome, bool, error) {
+func (s *Store) GetOutcome(ctx context.Context, marketID string) (resolution.Outcome, bool, error) {
 	o, found, err := readOutcome(ctx, s.rq, marketID)
 	return o, found, pg.Fault(err)
 }
 
-func readOutcome(ctx context.Context, q *db.Queries, marketID string) (resolve.Outcome, bool, error) {
+func readOutcome(ctx context.Context, q *db.Queries, marketID string) (resolution.Outcome, bool, error) {
 	r, err := q.GetOutcome(ctx, marketID)
 	if err != nil {
-		return resolve.Outcome{}, false, missing(err, nil, "read outcome")
+		return resolution.Outcome{}, false, missing(err, nil, "read outcome")
 	}
-	return resolve.Outcome{
-		Verdict: (*syntax.Verdict)(r.Outcome), Resolver: r.Resolver, Source: r.Source, ProofURL: r.ProofURL, ResolvedAt: r.ResolvedAt,
+	return resolution.Outcome{
+		Verdict: (*protocol.Verdict)(r.Outcome), Resolver: r.Resolver, Source: r.Source, ProofURL: r.ProofURL, ResolvedAt: r.ResolvedAt,
 		Disputed: r.Disputed, DisputeReason: r.DisputeReason, DisputedAt: r.DisputedAt,
 	}, true, nil
 }
 
 // readClaimed reports whether an outcome was claimed; a mere dispute is not one.
-func readClaimed(ctx context.Context, q *db.Queries, marketID string) (resolve.Outcome, bool, error) {
+func readClaimed(ctx context.Context, q *db.Queries, marketID string) (resolution.Outcome, bool, error) {
 	o, found, err := readOutcome(ctx, q, marketID)
 	return o, found && o.Verdict != nil, err
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
-	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
 // TestClosingTime checks which time closes a market, in minutes after noon. The claim is made
@@ -71,7 +71,7 @@ func TestClosingTime(t *testing.T) {
 		}
 		late := 0
 		for i, m := range callAt {
-			b.call(id, operators[i], scoredCall{Side: syntax.Yes, Basis: 4000, Verified: true, Rated: true, CreatedAt: minute(m)})
+			b.call(id, operators[i], scoredCall{Side: protocol.Yes, Basis: 4000, Verified: true, Rated: true, CreatedAt: minute(m)})
 			if m >= c.want {
 				late++
 			}
@@ -82,12 +82,12 @@ func TestClosingTime(t *testing.T) {
 			at := minute(c.decided)
 			decided = &at
 		}
-		verdict := []syntax.Verdict{syntax.VerdictYes, syntax.VerdictNo, syntax.VerdictInvalid}[n%3]
-		r, err := resolve.NewService(b.Store, b.clock.Now).Force(t.Context(), id, verdict, decided)
+		verdict := []protocol.Verdict{protocol.VerdictYes, protocol.VerdictNo, protocol.VerdictInvalid}[n%3]
+		r, err := resolution.NewService(b.Store, b.clock.Now).Force(t.Context(), id, verdict, decided)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if verdict != syntax.VerdictInvalid && r.Tally.Void != int64(late) {
+		if verdict != protocol.VerdictInvalid && r.Tally.Void != int64(late) {
 			t.Errorf("%s: %d calls are void, want %d", name, r.Tally.Void, late)
 		}
 		price := 5000
@@ -117,18 +117,18 @@ func TestDecidedAtInTheFuture(t *testing.T) {
 	b := setup(t)
 	b.venueMarket("1", 5000)
 	b.nativeMarket("native-0000000001", 5000)
-	s := resolve.NewService(b.Store, b.clock.Now)
+	s := resolution.NewService(b.Store, b.clock.Now)
 	future, now := noon.Add(time.Millisecond), noon
-	if _, err := s.Force(t.Context(), "1", syntax.VerdictYes, &future); !errors.Is(err, resolve.ErrDecided) {
+	if _, err := s.Force(t.Context(), "1", protocol.VerdictYes, &future); !errors.Is(err, resolution.ErrDecided) {
 		t.Errorf("forced: %v", err)
 	}
-	if _, err := s.Finalize(t.Context(), resolve.Claim{MarketID: "native-0000000001", Verdict: syntax.VerdictYes, DecidedAt: &future}); !errors.Is(err, resolve.ErrDecided) {
+	if _, err := s.Finalize(t.Context(), resolution.Claim{MarketID: "native-0000000001", Verdict: protocol.VerdictYes, DecidedAt: &future}); !errors.Is(err, resolution.ErrDecided) {
 		t.Errorf("finalized: %v", err)
 	}
 	if n := b.count(`SELECT count(*) FROM api.market_resolutions`); n != 0 {
 		t.Errorf("%d outcomes are stored", n)
 	}
-	if _, err := s.Force(t.Context(), "1", syntax.VerdictYes, &now); err != nil {
+	if _, err := s.Force(t.Context(), "1", protocol.VerdictYes, &now); err != nil {
 		t.Errorf("a time that is not in the future: %v", err)
 	}
 }

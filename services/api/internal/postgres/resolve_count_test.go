@@ -9,9 +9,9 @@ import (
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
-	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
 const (
@@ -34,7 +34,7 @@ func (b *bundle) call(marketID, operatorID string, c scoredCall) string {
 	id := uuid.Must(uuid.NewV7()).String()
 	b.exec(`INSERT INTO api.signals (id, market_id, user_id, yes, price_bps, score_basis_bps, price_verified, rated, market_yes_bps, created_at, quote_at, market_title, source)
 		VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $8, $9::timestamptz, CASE WHEN $6 THEN $9::timestamptz - interval '1.5 seconds' END, 'call', 'web')`,
-		id, marketID, operatorID, c.Side == syntax.Yes, c.Basis, c.Verified, c.Rated, c.MarketYes, c.CreatedAt)
+		id, marketID, operatorID, c.Side == protocol.Yes, c.Basis, c.Verified, c.Rated, c.MarketYes, c.CreatedAt)
 	b.exec(`INSERT INTO api.market_totals (market_id, yes) VALUES ($1, 1) ON CONFLICT (market_id) DO UPDATE SET yes = market_totals.yes + 1`, marketID)
 	b.exec(`INSERT INTO api.operator_totals (user_id, total) VALUES ($1, 1) ON CONFLICT (user_id) DO UPDATE SET total = operator_totals.total + 1`, operatorID)
 	return id
@@ -60,10 +60,10 @@ func TestScoringEqualsTheDefinitionForAnyCall(t *testing.T) {
 		second := func(label string, from, to int) time.Time {
 			return noon.Add(time.Duration(rapid.IntRange(from, to).Draw(rt, label)) * 500 * time.Millisecond)
 		}
-		bps := func(label string) syntax.Bps { return syntax.Bps(rapid.IntRange(1, 9999).Draw(rt, label)) }
+		bps := func(label string) protocol.Bps { return protocol.Bps(rapid.IntRange(1, 9999).Draw(rt, label)) }
 		id, created := fmt.Sprint(1000+n), ""
 		claim := scoredClaim{
-			Verdict:      rapid.SampledFrom([]syntax.Verdict{syntax.VerdictYes, syntax.VerdictNo, syntax.VerdictInvalid}).Draw(rt, "verdict"),
+			Verdict:      rapid.SampledFrom([]protocol.Verdict{protocol.VerdictYes, protocol.VerdictNo, protocol.VerdictInvalid}).Draw(rt, "verdict"),
 			CloseAt:      second("close", 0, 1300),
 			Native:       rapid.Bool().Draw(rt, "native"),
 			Rated:        rapid.Bool().Draw(rt, "rated"),
@@ -90,7 +90,7 @@ func TestScoringEqualsTheDefinitionForAnyCall(t *testing.T) {
 		}
 		for _, operator := range operators {
 			c := scoredCall{
-				Side: rapid.SampledFrom([]syntax.Side{syntax.Yes, syntax.No}).Draw(rt, "side"), Basis: syntax.Bps(rapid.IntRange(0, 10000).Draw(rt, "basis")),
+				Side: rapid.SampledFrom([]protocol.Side{protocol.Yes, protocol.No}).Draw(rt, "side"), Basis: protocol.Bps(rapid.IntRange(0, 10000).Draw(rt, "basis")),
 				Verified: rapid.IntRange(0, 4).Draw(rt, "verified") > 0, Rated: rapid.IntRange(0, 4).Draw(rt, "rated at the call") > 0,
 				CreatedAt: second("created", 0, 1300),
 			}
@@ -102,7 +102,7 @@ func TestScoringEqualsTheDefinitionForAnyCall(t *testing.T) {
 		}
 		b.clock.Set(noon.Add(20 * time.Minute))
 		decided := claim.CloseAt
-		if _, err := resolve.NewService(b.Store, b.clock.Now).Force(t.Context(), id, claim.Verdict, &decided); err != nil {
+		if _, err := resolution.NewService(b.Store, b.clock.Now).Force(t.Context(), id, claim.Verdict, &decided); err != nil {
 			rt.Fatal(err)
 		}
 		compared += b.compareScores(id, &claim)
@@ -127,38 +127,38 @@ func TestSecondQuote(t *testing.T) {
 		counted bool
 	}{
 		"a higher price is the basis": {
-			scoredCall{Side: syntax.Yes, Basis: 3100}, quotes(6*time.Second, 3500, 6700), confirmAfter, 3500, true,
+			scoredCall{Side: protocol.Yes, Basis: 3100}, quotes(6*time.Second, 3500, 6700), confirmAfter, 3500, true,
 		},
 		"a lower price is not": {
-			scoredCall{Side: syntax.Yes, Basis: 3100}, quotes(6*time.Second, 2000, 8200), confirmAfter, 3100, true,
+			scoredCall{Side: protocol.Yes, Basis: 3100}, quotes(6*time.Second, 2000, 8200), confirmAfter, 3100, true,
 		},
 		"the price of NO": {
-			scoredCall{Side: syntax.No, Basis: 7100}, quotes(6*time.Second, 2600, 7700), confirmAfter, 7700, true,
+			scoredCall{Side: protocol.No, Basis: 7100}, quotes(6*time.Second, 2600, 7700), confirmAfter, 7700, true,
 		},
 		"a quote that is too early": {
-			scoredCall{Side: syntax.Yes, Basis: 3100}, quotes(confirmAfter-time.Millisecond, 9000, 1100), confirmAfter, 3100, false,
+			scoredCall{Side: protocol.Yes, Basis: 3100}, quotes(confirmAfter-time.Millisecond, 9000, 1100), confirmAfter, 3100, false,
 		},
 		"a quote at the earliest time": {
-			scoredCall{Side: syntax.Yes, Basis: 3100}, quotes(confirmAfter, 3500, 6700), confirmAfter, 3500, true,
+			scoredCall{Side: protocol.Yes, Basis: 3100}, quotes(confirmAfter, 3500, 6700), confirmAfter, 3500, true,
 		},
 		"the first of several": {
-			scoredCall{Side: syntax.Yes, Basis: 3100},
+			scoredCall{Side: protocol.Yes, Basis: 3100},
 			append(quotes(5*time.Second, 3200, 7000), quotes(7*time.Second, 9000, 1100)...), confirmAfter, 3200, true,
 		},
 		"a quote at the latest time": {
-			scoredCall{Side: syntax.Yes, Basis: 3100}, quotes(confirmWithin, 3500, 6700), confirmAfter, 3500, true,
+			scoredCall{Side: protocol.Yes, Basis: 3100}, quotes(confirmWithin, 3500, 6700), confirmAfter, 3500, true,
 		},
 		"a quote that is too late": {
-			scoredCall{Side: syntax.Yes, Basis: 3100}, quotes(confirmWithin+time.Millisecond, 3500, 6700), confirmAfter, 3100, false,
+			scoredCall{Side: protocol.Yes, Basis: 3100}, quotes(confirmWithin+time.Millisecond, 3500, 6700), confirmAfter, 3100, false,
 		},
 		"a quote at the closing time": {
-			scoredCall{Side: syntax.Yes, Basis: 3100, CreatedAt: noon.Add(19 * time.Minute)}, quotes(20*time.Minute, 3500, 6700), confirmAfter, 3100, false,
+			scoredCall{Side: protocol.Yes, Basis: 3100, CreatedAt: noon.Add(19 * time.Minute)}, quotes(20*time.Minute, 3500, 6700), confirmAfter, 3100, false,
 		},
 		"no quote": {
-			scoredCall{Side: syntax.Yes, Basis: 3100}, nil, confirmAfter, 3100, false,
+			scoredCall{Side: protocol.Yes, Basis: 3100}, nil, confirmAfter, 3100, false,
 		},
 		"second quotes are off": {
-			scoredCall{Side: syntax.Yes, Basis: 3100}, quotes(6*time.Second, 3500, 6700), 0, 3100, true,
+			scoredCall{Side: protocol.Yes, Basis: 3100}, quotes(6*time.Second, 3500, 6700), 0, 3100, true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -179,7 +179,7 @@ func TestSecondQuote(t *testing.T) {
 				b.storeQuote("1", q)
 			}
 			b.clock.Set(noon.Add(20 * time.Minute))
-			b.claim("1", syntax.VerdictYes)
+			b.claim("1", protocol.VerdictYes)
 			if n := b.count(`SELECT count(*) FROM api.signal_results WHERE user_id = $1 AND basis_bps = $2 AND counted = $3 AND (confirmed_at IS NOT NULL) = ($3 AND $4)`,
 				id, c.basis, c.counted, c.after > 0); n != 1 {
 				t.Errorf("the result does not have basis %d, counted %v", c.basis, c.counted)
@@ -192,7 +192,7 @@ func TestSecondQuote(t *testing.T) {
 }
 
 func quotes(after time.Duration, yes, no int) []market.Quote {
-	return []market.Quote{{Yes: syntax.Bps(yes), No: syntax.Bps(no), At: noon.Add(after)}}
+	return []market.Quote{{Yes: protocol.Bps(yes), No: protocol.Bps(no), At: noon.Add(after)}}
 }
 
 // TestRatedAtResolution checks by which rule a market is rated when it is resolved.
@@ -230,7 +230,7 @@ func TestRatedAtResolution(t *testing.T) {
 			b.venueMarket(id, 5000)
 		}
 		b.exec(c.set, append([]any{id}, c.args...)...)
-		b.claim(id, syntax.VerdictYes)
+		b.claim(id, protocol.VerdictYes)
 		if got := b.count(`SELECT count(*) FROM api.market_resolutions WHERE market_id = $1 AND rated`, id) == 1; got != c.want {
 			t.Errorf("%s: rated is %v", name, got)
 		}
@@ -245,12 +245,12 @@ func TestResolvedEventShowsHowACallWasScored(t *testing.T) {
 	b.exec(`UPDATE api.markets SET rated_ruling = true`)
 	first, _ := b.operator("first")
 	second, _ := b.operator("second")
-	counted := b.call("1", first, scoredCall{Side: syntax.Yes, Basis: 3100, Verified: true, Rated: true, CreatedAt: noon})
+	counted := b.call("1", first, scoredCall{Side: protocol.Yes, Basis: 3100, Verified: true, Rated: true, CreatedAt: noon})
 	b.storeQuote("1", market.Quote{Yes: 3500, No: 6700, At: noon.Add(6500 * time.Millisecond)})
-	late := b.call("1", second, scoredCall{Side: syntax.Yes, Basis: 3100, Verified: true, Rated: true, CreatedAt: noon.Add(time.Minute)})
+	late := b.call("1", second, scoredCall{Side: protocol.Yes, Basis: 3100, Verified: true, Rated: true, CreatedAt: noon.Add(time.Minute)})
 	b.clock.Set(noon.Add(time.Hour))
 	decided := noon.Add(time.Minute)
-	if _, err := resolve.NewService(b.Store, b.clock.Now).Force(t.Context(), "1", syntax.VerdictYes, &decided); err != nil {
+	if _, err := resolution.NewService(b.Store, b.clock.Now).Force(t.Context(), "1", protocol.VerdictYes, &decided); err != nil {
 		t.Fatal(err)
 	}
 	for id, want := range map[string]map[string]any{

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
-	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
 // TestAnOutcomeIsNewerThanEveryCall checks that the clock is read under the lock, and that an
@@ -13,14 +13,14 @@ import (
 func TestAnOutcomeIsNewerThanEveryCall(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	s := resolve.NewService(b.Store, b.clock.Now)
+	s := resolution.NewService(b.Store, b.clock.Now)
 	hashes := b.operators(2)
 
 	b.venueMarket("80", 5000)
 	before := b.hold(`SELECT FROM api.markets WHERE market_id = '80' FOR UPDATE`)
 	done := make(chan error, 1)
 	go func() {
-		_, err := s.Force(t.Context(), "80", syntax.VerdictYes, nil)
+		_, err := s.Force(t.Context(), "80", protocol.VerdictYes, nil)
 		done <- err
 	}()
 	b.waiters(1)
@@ -35,12 +35,12 @@ func TestAnOutcomeIsNewerThanEveryCall(t *testing.T) {
 	}
 
 	b.venueMarket("81", 5000)
-	b.file(hashes[0], "81", syntax.Yes, 5000)
+	b.file(hashes[0], "81", protocol.Yes, 5000)
 	b.clock.Advance(time.Minute)
-	b.file(hashes[1], "81", syntax.No, 5000)
+	b.file(hashes[1], "81", protocol.No, 5000)
 	ahead := b.clock.Now()
 	b.clock.Set(noon)
-	if _, err := s.Force(t.Context(), "81", syntax.VerdictYes, nil); err != nil {
+	if _, err := s.Force(t.Context(), "81", protocol.VerdictYes, nil); err != nil {
 		t.Fatal(err)
 	}
 	o, _, err = s.Outcome(t.Context(), "81")

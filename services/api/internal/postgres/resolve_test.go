@@ -12,10 +12,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
-	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/resolution"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
@@ -24,13 +24,13 @@ import (
 func TestScoringEqualsTheDefinition(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	s := resolve.NewService(b.Store, b.clock.Now)
-	closing := syntax.Bps(7100)
-	for i, verdict := range []syntax.Verdict{syntax.VerdictYes, syntax.VerdictNo, syntax.VerdictInvalid} {
+	s := resolution.NewService(b.Store, b.clock.Now)
+	closing := protocol.Bps(7100)
+	for i, verdict := range []protocol.Verdict{protocol.VerdictYes, protocol.VerdictNo, protocol.VerdictInvalid} {
 		market := fmt.Sprint(100 + i)
 		b.venueMarket(market, int(closing))
 		calls := int64(20002)
-		if verdict == syntax.VerdictInvalid { // every call is void, whatever its price
+		if verdict == protocol.VerdictInvalid { // every call is void, whatever its price
 			calls = 2002
 		}
 		b.seedSignals(t.Context(), market, int(calls))
@@ -67,12 +67,12 @@ func (b *bundle) compareScores(marketID string, claim *scoredClaim) (n int) {
 		&got.Status, &got.Score, &got.CLV, &got.Outcome, &got.BeatCrowd, &got.Basis, &got.ConfirmedAt, &got.Reason, &got.Counted, &version, &vertical,
 	}, func() error {
 		n++
-		call.Side = syntax.SideOf(yes)
+		call.Side = protocol.SideOf(yes)
 		want := claim.score(call)
 		if got.Status != want.Status || got.Score != want.Score || !same(got.CLV, want.CLV) || !same(got.Outcome, want.Outcome) ||
 			got.BeatCrowd != want.BeatCrowd || got.Basis != want.Basis || got.Reason != want.Reason || got.Counted != want.Counted ||
 			(got.ConfirmedAt == nil) != (want.ConfirmedAt == nil) || got.ConfirmedAt != nil && !got.ConfirmedAt.Equal(*want.ConfirmedAt) ||
-			version != resolve.ScoringVersion || vertical != "SCIENCE" {
+			version != resolution.ScoringVersion || vertical != "SCIENCE" {
 			return fmt.Errorf("%+v under %+v: %+v, want %+v", call, claim, got, want)
 		}
 		return nil
@@ -121,16 +121,16 @@ func TestOneOutcomeUnderRaces(t *testing.T) {
 	b.venueMarket("60", 5000)
 	hashes := b.operators(10)
 	for _, h := range hashes {
-		b.file(h, "60", syntax.Yes, 5000)
+		b.file(h, "60", protocol.Yes, 5000)
 	}
 	b.clock.Advance(time.Second)
-	s := resolve.NewService(b.Store, b.clock.Now)
+	s := resolution.NewService(b.Store, b.clock.Now)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	claimed, outcomes := 0, map[string]int{}
 	for i := range 50 {
 		wg.Go(func() {
-			verdict := []syntax.Verdict{syntax.VerdictYes, syntax.VerdictNo, syntax.VerdictInvalid}[i%3]
+			verdict := []protocol.Verdict{protocol.VerdictYes, protocol.VerdictNo, protocol.VerdictInvalid}[i%3]
 			r, err := s.Force(context.Background(), "60", verdict, nil)
 			mu.Lock()
 			defer mu.Unlock()
@@ -141,8 +141,8 @@ func TestOneOutcomeUnderRaces(t *testing.T) {
 				if r.Tally.Scored != 10 {
 					t.Errorf("scored %d", r.Tally.Scored)
 				}
-			case errors.Is(err, resolve.ErrResolved):
-				o, _ := fault.Of(err).Extra["outcome"].(map[string]any)
+			case errors.Is(err, resolution.ErrResolved):
+				o, _ := apperr.Of(err).Extra["outcome"].(map[string]any)
 				outcomes[fmt.Sprint(o["outcome"])]++
 			default:
 				t.Error(err)
@@ -157,7 +157,7 @@ func TestOneOutcomeUnderRaces(t *testing.T) {
 	if err != nil || len(outcomes) != 1 || outcomes[string(*o.Verdict)] != 50 {
 		t.Errorf("answered outcomes %v; stored is %s, %v", outcomes, *o.Verdict, err)
 	}
-	b.compareScores("60", &scoredClaim{Verdict: *o.Verdict, CloseAt: b.clock.Now(), CloseYes: new(syntax.Bps(5000)), Rated: true})
+	b.compareScores("60", &scoredClaim{Verdict: *o.Verdict, CloseAt: b.clock.Now(), CloseYes: new(protocol.Bps(5000)), Rated: true})
 }
 
 // While a market is resolved, each call is either stored and scored, or refused and not stored; and the answers fit one
@@ -166,7 +166,7 @@ func TestFilingAgainstClaim(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	hashes := b.operators(60)
-	s := resolve.NewService(b.Store, b.clock.Now)
+	s := resolution.NewService(b.Store, b.clock.Now)
 	accepted, refused := 0, 0
 	for round := range 20 {
 		market := fmt.Sprint(900 + round)
@@ -190,7 +190,7 @@ func TestFilingAgainstClaim(t *testing.T) {
 		for i, h := range hashes {
 			wg.Go(func() {
 				time.Sleep(time.Duration(i/6) * time.Millisecond)
-				d, sent := newDraft(market, syntax.Yes, 5000), time.Now()
+				d, sent := newDraft(market, protocol.Yes, 5000), time.Now()
 				switch f := b.try(signal.Caller{KeyHash: h}, d); f.Verdict {
 				case signal.VerdictFiled:
 					bound(sent, time.Time{})
@@ -207,7 +207,7 @@ func TestFilingAgainstClaim(t *testing.T) {
 		wg.Go(func() {
 			time.Sleep(time.Duration(round%10) * time.Millisecond)
 			sent := time.Now()
-			if _, err := s.Force(context.Background(), market, syntax.VerdictYes, nil); err != nil {
+			if _, err := s.Force(context.Background(), market, protocol.VerdictYes, nil); err != nil {
 				t.Error(err)
 			}
 			bound(sent, time.Now())
@@ -233,7 +233,7 @@ func TestChunksAndDispute(t *testing.T) {
 	b := setupRules(t, Rules{PriceToleranceBps: 1000, PastEndIsProvisional: true, ResolveChunk: 100})
 	b.venueMarket("70", 7100)
 	b.seedSignals(t.Context(), "70", 1000)
-	r, err := b.Claim(t.Context(), resolve.Claim{MarketID: "70", Verdict: syntax.VerdictYes, Resolver: "oracle", Source: "polymarket"}, func() time.Time { return noon.Add(time.Second) })
+	r, err := b.Claim(t.Context(), resolution.Claim{MarketID: "70", Verdict: protocol.VerdictYes, Resolver: "oracle", Source: "polymarket"}, func() time.Time { return noon.Add(time.Second) })
 	if err != nil || !r.Rest || r.Tally.Scored != 0 {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -242,7 +242,7 @@ func TestChunksAndDispute(t *testing.T) {
 			t.Fatalf("%+v %v %v", tally, more, err)
 		}
 	}
-	s := resolve.NewService(b.Store, b.clock.Now)
+	s := resolution.NewService(b.Store, b.clock.Now)
 	reason := "the source is wrong"
 	o, _, err := s.Dispute(t.Context(), "70", true, &reason)
 	if err != nil || !o.Disputed || o.Verdict == nil || *o.DisputeReason != reason {
@@ -251,7 +251,7 @@ func TestChunksAndDispute(t *testing.T) {
 	if tally, more, err := b.DrainOnce(t.Context(), "70"); err != nil || more || tally.Scored != 0 {
 		t.Fatalf("while disputed: %+v %v %v", tally, more, err)
 	}
-	if _, err := s.Force(t.Context(), "70", syntax.VerdictNo, nil); !errors.Is(err, resolve.ErrDisputed) {
+	if _, err := s.Force(t.Context(), "70", protocol.VerdictNo, nil); !errors.Is(err, resolution.ErrDisputed) {
 		t.Errorf("claimed again: %v", err)
 	}
 	before := b.count(`SELECT count(*) FROM api.signal_results`)
@@ -272,7 +272,7 @@ func TestChunksAndDispute(t *testing.T) {
 func TestDisputeRacesClaim(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	s := resolve.NewService(b.Store, b.clock.Now)
+	s := resolution.NewService(b.Store, b.clock.Now)
 	const calls = 200
 	for i := range 20 {
 		market := fmt.Sprint(700 + i)
@@ -283,7 +283,7 @@ func TestDisputeRacesClaim(t *testing.T) {
 		}
 		claimed := make(chan error, 1)
 		go func() {
-			_, err := s.Force(context.Background(), market, syntax.VerdictNo, nil)
+			_, err := s.Force(context.Background(), market, protocol.VerdictNo, nil)
 			claimed <- err
 		}()
 		time.Sleep(time.Duration(i) * time.Millisecond / 2)
@@ -291,14 +291,14 @@ func TestDisputeRacesClaim(t *testing.T) {
 			t.Fatal(err)
 		}
 		atDispute, err := scored(), <-claimed
-		if after := scored(); after != atDispute || (err == nil) != (after == calls) || err != nil && (!errors.Is(err, resolve.ErrDisputed) || after != 0) {
+		if after := scored(); after != atDispute || (err == nil) != (after == calls) || err != nil && (!errors.Is(err, resolution.ErrDisputed) || after != 0) {
 			t.Errorf("market %s: %d calls scored at the dispute, %d after the claim, which returned %v; want 0 and a refusal, or %d", market, atDispute, after, err, calls)
 		}
 		if _, _, err := s.Dispute(t.Context(), market, false, nil); err != nil {
 			t.Fatal(err)
 		}
 		if err != nil {
-			if _, err := s.Force(t.Context(), market, syntax.VerdictNo, nil); err != nil {
+			if _, err := s.Force(t.Context(), market, protocol.VerdictNo, nil); err != nil {
 				t.Errorf("claim after clearing: %v", err)
 			}
 		}
@@ -319,15 +319,15 @@ func TestScoringSurvivesCrashes(t *testing.T) {
 			t.Parallel()
 			b := setupRules(t, Rules{PastEndIsProvisional: true, ResolveChunk: chunk, QuoteMaxAge: ageless})
 			b.clock.Advance(time.Second)
-			s := resolve.NewService(b.Store, b.clock.Now)
+			s := resolution.NewService(b.Store, b.clock.Now)
 			crashes := 0
-			for i, verdict := range []syntax.Verdict{syntax.VerdictYes, syntax.VerdictNo, syntax.VerdictInvalid} {
-				market, closing := fmt.Sprint(600+i), syntax.Bps(7100)
+			for i, verdict := range []protocol.Verdict{protocol.VerdictYes, protocol.VerdictNo, protocol.VerdictInvalid} {
+				market, closing := fmt.Sprint(600+i), protocol.Bps(7100)
 				b.venueMarket(market, int(closing))
 				b.seedSignals(t.Context(), market, calls)
 				resolveOnce := func() error {
 					_, err := s.Force(t.Context(), market, verdict, nil)
-					if errors.Is(err, resolve.ErrResolved) {
+					if errors.Is(err, resolution.ErrResolved) {
 						_, err = s.Drain(t.Context(), market)
 					}
 					return err
@@ -358,9 +358,9 @@ func TestDisputeBeforeClaim(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.venueMarket("71", 5000)
-	s := resolve.NewService(b.Store, b.clock.Now)
+	s := resolution.NewService(b.Store, b.clock.Now)
 	first, second := "first", "second"
-	if _, _, err := s.Dispute(t.Context(), "404", true, &first); !errors.Is(err, resolve.ErrNotFound) {
+	if _, _, err := s.Dispute(t.Context(), "404", true, &first); !errors.Is(err, resolution.ErrNotFound) {
 		t.Errorf("unknown market: %v", err)
 	}
 	o, _, err := s.Dispute(t.Context(), "71", true, &first)
@@ -372,7 +372,7 @@ func TestDisputeBeforeClaim(t *testing.T) {
 	if o, _, err = s.Dispute(t.Context(), "71", true, &second); err != nil || !o.DisputedAt.Equal(at) || *o.DisputeReason != second {
 		t.Errorf("repeat: %+v, %v", o, err)
 	}
-	if _, err := s.Force(t.Context(), "71", syntax.VerdictYes, nil); !errors.Is(err, resolve.ErrDisputed) {
+	if _, err := s.Force(t.Context(), "71", protocol.VerdictYes, nil); !errors.Is(err, resolution.ErrDisputed) {
 		t.Errorf("claim: %v", err)
 	}
 	if _, _, err := s.Dispute(t.Context(), "71", false, nil); err != nil {
@@ -381,23 +381,23 @@ func TestDisputeBeforeClaim(t *testing.T) {
 	if _, found, err := s.Outcome(t.Context(), "71"); found || err != nil {
 		t.Errorf("a cleared flag without claim is no record: %v %v", found, err)
 	}
-	if _, err := s.Force(t.Context(), "71", syntax.VerdictYes, nil); err != nil {
+	if _, err := s.Force(t.Context(), "71", protocol.VerdictYes, nil); err != nil {
 		t.Errorf("claim after clearing: %v", err)
 	}
 	// The flag speaks first, with an outcome as without one.
-	if _, err := s.Force(t.Context(), "71", syntax.VerdictNo, nil); !errors.Is(err, resolve.ErrResolved) {
+	if _, err := s.Force(t.Context(), "71", protocol.VerdictNo, nil); !errors.Is(err, resolution.ErrResolved) {
 		t.Errorf("second claim: %v", err)
 	}
-	if o, _, err := s.Dispute(t.Context(), "71", true, nil); err != nil || *o.Verdict != syntax.VerdictYes {
+	if o, _, err := s.Dispute(t.Context(), "71", true, nil); err != nil || *o.Verdict != protocol.VerdictYes {
 		t.Errorf("flag behind the claim: %+v, %v", o, err)
 	}
-	if _, err := s.Force(t.Context(), "71", syntax.VerdictNo, nil); !errors.Is(err, resolve.ErrDisputed) {
+	if _, err := s.Force(t.Context(), "71", protocol.VerdictNo, nil); !errors.Is(err, resolution.ErrDisputed) {
 		t.Errorf("second claim while disputed: %v", err)
 	}
 	if _, _, err := s.Dispute(t.Context(), "71", false, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Force(t.Context(), "71", syntax.VerdictNo, nil); !errors.Is(err, resolve.ErrResolved) {
+	if _, err := s.Force(t.Context(), "71", protocol.VerdictNo, nil); !errors.Is(err, resolution.ErrResolved) {
 		t.Errorf("second claim after clearing: %v", err)
 	}
 	if n := b.count(`SELECT count(*) FROM api.audit_log WHERE subject = '71'`); n != 5 {
@@ -411,10 +411,10 @@ func TestResolvedEventIsReadFromTheResult(t *testing.T) {
 	b.venueMarket("72", 7100)
 	b.quote("72", 6190, 3900)
 	_, hash := b.operator("caller")
-	id := b.file(hash, "72", syntax.Yes, 6190)
+	id := b.file(hash, "72", protocol.Yes, 6190)
 	b.clock.Advance(time.Minute)
-	s := resolve.NewService(b.Store, b.clock.Now)
-	if _, err := s.Claim(t.Context(), resolve.Claim{MarketID: "72", Verdict: syntax.VerdictYes, Resolver: "oracle", Source: "polymarket"}); err != nil {
+	s := resolution.NewService(b.Store, b.clock.Now)
+	if _, err := s.Claim(t.Context(), resolution.Claim{MarketID: "72", Verdict: protocol.VerdictYes, Resolver: "oracle", Source: "polymarket"}); err != nil {
 		t.Fatal(err)
 	}
 	list, err := b.ListEvents(t.Context(), id)
@@ -422,7 +422,7 @@ func TestResolvedEventIsReadFromTheResult(t *testing.T) {
 		t.Fatalf("%+v, %v", list, err)
 	}
 	r, err := b.GetSignal(t.Context(), id)
-	if err != nil || r.Status != syntax.Won || *r.Score != 38 || *r.CLVBps != 910 || *r.ClosePrice != 7100 || *r.Outcome != syntax.Yes {
+	if err != nil || r.Status != protocol.Won || *r.Score != 38 || *r.CLVBps != 910 || *r.ClosePrice != 7100 || *r.Outcome != protocol.Yes {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -434,12 +434,12 @@ func TestTheRecordIsAppendOnly(t *testing.T) {
 	b := setup(t)
 	b.venueMarket("80", 5000)
 	id, hash := b.operator("locked")
-	call := b.call("80", id, scoredCall{Side: syntax.Yes, Basis: 4500, Verified: true, Rated: true, CreatedAt: noon}) // a moment, once it is won
+	call := b.call("80", id, scoredCall{Side: protocol.Yes, Basis: 4500, Verified: true, Rated: true, CreatedAt: noon}) // a moment, once it is won
 	note := signal.Event{ID: newUUID(), Type: "note", Payload: `{"text":"a"}`, CreatedAt: noon}
 	if _, err := b.AppendEvent(t.Context(), signal.Caller{KeyHash: hash}, call, note); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := resolve.NewService(b.Store, b.clock.Now).Force(t.Context(), "80", syntax.VerdictYes, nil); err != nil {
+	if _, err := resolution.NewService(b.Store, b.clock.Now).Force(t.Context(), "80", protocol.VerdictYes, nil); err != nil {
 		t.Fatal(err)
 	}
 	refuse := func(role, sql string) {

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
-	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/resolution"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
@@ -24,9 +24,9 @@ const reasonLate = "late"
 
 // scoredCall has the facts of a filed call that its score depends on.
 type scoredCall struct {
-	Side      syntax.Side
-	Basis     syntax.Bps  // scoring price at filing
-	MarketYes *syntax.Bps // the ledger's YES price at the call
+	Side      protocol.Side
+	Basis     protocol.Bps  // scoring price at filing
+	MarketYes *protocol.Bps // the ledger's YES price at the call
 	Verified  bool
 	Rated     bool // the market was rated at the call
 	Creator   bool // the call's operator created the market
@@ -35,10 +35,10 @@ type scoredCall struct {
 
 // scoredClaim has the facts of a resolution and its market that the scores of calls depend on.
 type scoredClaim struct {
-	Verdict      syntax.Verdict
+	Verdict      protocol.Verdict
 	CloseAt      time.Time
-	CloseYes     *syntax.Bps // closing price
-	Rated        bool        // the market was rated when it was resolved
+	CloseYes     *protocol.Bps // closing price
+	Rated        bool          // the market was rated when it was resolved
 	Native       bool
 	ConfirmAfter time.Duration  // from a call to its second quote; 0: second quotes are off
 	Quotes       []market.Quote // of the market, oldest first
@@ -46,16 +46,16 @@ type scoredClaim struct {
 
 // scoredResult is the result of one call after a resolution.
 type scoredResult struct {
-	Status  syntax.SignalStatus
-	Score   int          // won 0..99, lost -100..-1, void 0
-	Outcome *syntax.Side // nil for a void
-	CLV     *int         // closing line value in bps, -10000..10000; nil without a closing price or for a void
+	Status  protocol.SignalStatus
+	Score   int            // won 0..99, lost -100..-1, void 0
+	Outcome *protocol.Side // nil for a void
+	CLV     *int           // closing line value in bps, -10000..10000; nil without a closing price or for a void
 
-	Basis       syntax.Bps // scoring price
-	ConfirmedAt *time.Time // time of the second quote
-	Reason      string     // reasonLate, or empty
-	Counted     bool       // part of points
-	BeatCrowd   bool       // won, verified, and called at a market price below 5000 bps of the side
+	Basis       protocol.Bps // scoring price
+	ConfirmedAt *time.Time   // time of the second quote
+	Reason      string       // reasonLate, or empty
+	Counted     bool         // part of points
+	BeatCrowd   bool         // won, verified, and called at a market price below 5000 bps of the side
 }
 
 // score returns the result of a call. A call at or after the closing time is void under every verdict.
@@ -63,7 +63,7 @@ func (c *scoredClaim) score(call scoredCall) scoredResult {
 	verdict, basis := c.Verdict, call.Basis
 	late := !call.CreatedAt.Before(c.CloseAt)
 	if late {
-		verdict = syntax.VerdictInvalid
+		verdict = protocol.VerdictInvalid
 	}
 	second := c.second(call)
 	if second != nil {
@@ -77,9 +77,9 @@ func (c *scoredClaim) score(call scoredCall) scoredResult {
 	if late {
 		r.Reason = reasonLate
 	}
-	r.Counted = r.Status != syntax.Void && call.Verified && call.Rated && c.Rated && !call.Creator &&
+	r.Counted = r.Status != protocol.Void && call.Verified && call.Rated && c.Rated && !call.Creator &&
 		(c.Native || c.ConfirmAfter == 0 || second != nil)
-	r.BeatCrowd = r.Status == syntax.Won && call.Verified && call.MarketYes != nil && call.MarketYes.Of(call.Side) < 5000
+	r.BeatCrowd = r.Status == protocol.Won && call.Verified && call.MarketYes != nil && call.MarketYes.Of(call.Side) < 5000
 	return r
 }
 
@@ -101,15 +101,15 @@ func (c *scoredClaim) second(call scoredCall) *market.Quote {
 // scoreOf returns the result of a call on a side at a scoring price in bps of that side. closeYes is the market's closing YES
 // price, or nil. The score is the profit of one contract in cents, rounded against the caller, so that a call at the true
 // probability never has a positive expectation.
-func scoreOf(side syntax.Side, basis syntax.Bps, verdict syntax.Verdict, closeYes *syntax.Bps) scoredResult {
+func scoreOf(side protocol.Side, basis protocol.Bps, verdict protocol.Verdict, closeYes *protocol.Bps) scoredResult {
 	outcome, decided := verdict.Side()
 	if !decided {
-		return scoredResult{Status: syntax.Void}
+		return scoredResult{Status: protocol.Void}
 	}
-	r := scoredResult{Status: syntax.Lost, Outcome: &outcome}
+	r := scoredResult{Status: protocol.Lost, Outcome: &outcome}
 	profit := -max(int(basis), 1)
 	if side == outcome {
-		r.Status, profit = syntax.Won, profit+10_000
+		r.Status, profit = protocol.Won, profit+10_000
 	}
 	r.Score = int(math.Floor(float64(profit) / 100))
 	if closeYes != nil {
@@ -119,23 +119,23 @@ func scoreOf(side syntax.Side, basis syntax.Bps, verdict syntax.Verdict, closeYe
 }
 
 // cellBps returns the price in a cell of a table, or nil if the cell is not a number, such as `none`.
-func cellBps(cell string) *syntax.Bps {
+func cellBps(cell string) *protocol.Bps {
 	n, err := strconv.Atoi(cell)
 	if err != nil {
 		return nil
 	}
-	return new(syntax.Bps(n))
+	return new(protocol.Bps(n))
 }
 
 // tables has the head of each table of docs/scores.md, and a function that computes the last cells of a row from the first ones.
 var tables = map[string]func(c []string) []string{
 	"called|at, bps|outcome|status|score": func(c []string) []string {
-		r := scoreOf(syntax.Side(c[0]), *cellBps(c[1]), syntax.Verdict(c[2]), nil)
+		r := scoreOf(protocol.Side(c[0]), *cellBps(c[1]), protocol.Verdict(c[2]), nil)
 		return []string{string(r.Status), strconv.Itoa(r.Score)}
 	},
 	"called|stated|price of YES|price of NO|second quote of the side|scoring price": func(c []string) []string {
-		side := syntax.Side(c[0])
-		price := map[syntax.Side]*syntax.Bps{syntax.Yes: cellBps(c[2]), syntax.No: cellBps(c[3])}[side]
+		side := protocol.Side(c[0])
+		price := map[protocol.Side]*protocol.Bps{protocol.Yes: cellBps(c[2]), protocol.No: cellBps(c[3])}[side]
 		basis := signal.Basis(*cellBps(c[1]), price, 0)
 		if second := cellBps(c[4]); second != nil {
 			basis = max(basis, *second)
@@ -144,10 +144,10 @@ var tables = map[string]func(c []string) []string{
 	},
 	"figure|made of": func([]string) []string { return nil }, // no numbers
 	"called|scoring price|close, YES|clvBps": func(c []string) []string {
-		return []string{strconv.Itoa(*scoreOf(syntax.Side(c[0]), *cellBps(c[1]), syntax.VerdictYes, cellBps(c[2])).CLV)}
+		return []string{strconv.Itoa(*scoreOf(protocol.Side(c[0]), *cellBps(c[1]), protocol.VerdictYes, cellBps(c[2])).CLV)}
 	},
 	"won|lost|accuracy": func(c []string) []string {
-		return []string{strconv.Itoa(resolve.Accuracy(int64(*cellBps(c[0])), int64(*cellBps(c[1]))))}
+		return []string{strconv.Itoa(resolution.Accuracy(int64(*cellBps(c[0])), int64(*cellBps(c[1]))))}
 	},
 }
 
@@ -206,15 +206,15 @@ func TestScoresOfPrices(t *testing.T) {
 		{9960, 0, -100},
 		{10000, 0, -100},
 	} {
-		won := scoreOf(syntax.Yes, syntax.Bps(v.basis), syntax.VerdictYes, nil)
-		lost := scoreOf(syntax.No, syntax.Bps(v.basis), syntax.VerdictYes, nil)
+		won := scoreOf(protocol.Yes, protocol.Bps(v.basis), protocol.VerdictYes, nil)
+		lost := scoreOf(protocol.No, protocol.Bps(v.basis), protocol.VerdictYes, nil)
 		if won.Score != v.won || lost.Score != v.lost {
 			t.Errorf("at %d: %+v, %+v, want %d and %d", v.basis, won, lost, v.won, v.lost)
 		}
 	}
 	for p := 1; p < 10000; p++ {
-		won := scoreOf(syntax.Yes, syntax.Bps(p), syntax.VerdictYes, nil).Score
-		lost := scoreOf(syntax.Yes, syntax.Bps(p), syntax.VerdictNo, nil).Score
+		won := scoreOf(protocol.Yes, protocol.Bps(p), protocol.VerdictYes, nil).Score
+		lost := scoreOf(protocol.Yes, protocol.Bps(p), protocol.VerdictNo, nil).Score
 		if p*won+(10000-p)*lost > 0 {
 			t.Fatalf("price %d: expectation of a call at the true price is positive", p)
 		}

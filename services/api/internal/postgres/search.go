@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 	"github.com/signalcast/signalcast/services/api/internal/search"
 )
@@ -52,7 +52,7 @@ func (s *Store) FindMarkets(ctx context.Context, m search.Match, o search.Order,
 	}
 	rows, err := s.rq.FindMarkets(ctx, p)
 	return pg.Collect(rows, func(r db.FindMarketsRow) search.Found {
-		return search.Found{ID: syntax.MarketID(r.MarketID), Value: r.Value}
+		return search.Found{ID: protocol.MarketID(r.MarketID), Value: r.Value}
 	}), pg.Fault(wrap("find markets", err))
 }
 
@@ -74,14 +74,14 @@ func (s *Store) ListRelated(ctx context.Context, d search.Doc, words []string, n
 	rows, err := s.rq.ListRelatedMarkets(ctx, p)
 	return pg.Collect(rows, func(r db.ListRelatedMarketsRow) search.Related {
 		return search.Related{
-			ID: syntax.MarketID(r.MarketID), Relation: search.Relation(r.Relation), Similarity: search.Similarity(words, r.Title),
+			ID: protocol.MarketID(r.MarketID), Relation: search.Relation(r.Relation), Similarity: search.Similarity(words, r.Title),
 		}
 	}), pg.Fault(wrap("list related markets", err))
 }
 
 // ListResolved reads the markets of a provider that have an outcome, the newest
 // first, after a place.
-func (s *Store) ListResolved(ctx context.Context, p syntax.Provider, after search.Place, limit int) ([]search.Resolved, error) {
+func (s *Store) ListResolved(ctx context.Context, p protocol.Provider, after search.Place, limit int) ([]search.Resolved, error) {
 	if after.At.IsZero() {
 		after = search.Place{At: endOfTime}
 	}
@@ -90,15 +90,15 @@ func (s *Store) ListResolved(ctx context.Context, p syntax.Provider, after searc
 	})
 	return pg.Collect(rows, func(r db.ListResolvedMarketsRow) search.Resolved {
 		return search.Resolved{
-			ID: syntax.MarketID(r.MarketID), Title: r.Title, Verdict: syntax.Verdict(r.Outcome), ResolvedAt: r.ResolvedAt,
-			ClosePrice: convertInt[syntax.Bps](r.ClosePrice), Volume: r.VolumeUsd, Signals: r.Signals,
+			ID: protocol.MarketID(r.MarketID), Title: r.Title, Verdict: protocol.Verdict(r.Outcome), ResolvedAt: r.ResolvedAt,
+			ClosePrice: convertInt[protocol.Bps](r.ClosePrice), Volume: r.VolumeUsd, Signals: r.Signals,
 		}
 	}), pg.Fault(wrap("list resolved", err))
 }
 
 // GetSentiment reads how the calls on a market lean; one without calls is all
 // zero.
-func (s *Store) GetSentiment(ctx context.Context, id syntax.MarketID, now time.Time) (search.Sentiment, error) {
+func (s *Store) GetSentiment(ctx context.Context, id protocol.MarketID, now time.Time) (search.Sentiment, error) {
 	r, err := s.rq.GetSentiment(ctx, db.GetSentimentParams{MarketID: string(id), Now: now})
 	if err != nil {
 		return search.Sentiment{}, pg.Fault(fmt.Errorf("read sentiment: %w", err))
@@ -106,15 +106,15 @@ func (s *Store) GetSentiment(ctx context.Context, id syntax.MarketID, now time.T
 	return search.Sentiment{
 		Yes: r.Yes, No: r.No, WeightYes: r.WeightYes, WeightNo: r.WeightNo, ConfidenceYes: r.ConfidenceYes,
 		ConfidenceNo: r.ConfidenceNo, TakesYes: r.TakesYes, TakesNo: r.TakesNo, Signals24h: r.Signals24h,
-		Before: convertInt[syntax.Bps](r.Before),
+		Before: convertInt[protocol.Bps](r.Before),
 	}, nil
 }
 
 // ListGaps lists open markets by how far the crowd is from the price; an empty id
 // is every market.
-func (s *Store) ListGaps(ctx context.Context, id syntax.MarketID, now time.Time, limit int) ([]search.Gap, error) {
+func (s *Store) ListGaps(ctx context.Context, id protocol.MarketID, now time.Time, limit int) ([]search.Gap, error) {
 	rows, err := s.rq.ListGaps(ctx, db.ListGapsParams{MarketID: string(id), Now: now, Limit: int32(limit)})
 	return pg.Collect(rows, func(r db.ListGapsRow) search.Gap {
-		return search.Gap{ID: syntax.MarketID(r.MarketID), Yes: r.Yes, No: r.No}
+		return search.Gap{ID: protocol.MarketID(r.MarketID), Yes: r.Yes, No: r.No}
 	}), pg.Fault(wrap("list gaps", err))
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/internal/search"
 )
@@ -110,7 +110,7 @@ func measureSearch(b *testing.B, admin, rw *pgxpool.Pool, clock func() time.Dura
 				for b.Loop() {
 					q := search.Query{Text: k.text(), Closed: closed, Sort: []search.Sort{search.ByVolume, search.ByEndDate}[r.IntN(2)]}
 					if r.IntN(4) == 0 {
-						q.Provider, q.Lane = syntax.Kalshi, syntax.LaneWorld
+						q.Provider, q.Lane = protocol.Kalshi, protocol.LaneWorld
 					}
 					start := clock()
 					if _, _, err := s.Find(b.Context(), q); err != nil {
@@ -127,7 +127,7 @@ func measureSearch(b *testing.B, admin, rw *pgxpool.Pool, clock func() time.Dura
 	b.Run("related", func(b *testing.B) {
 		var took []time.Duration
 		for b.Loop() {
-			d := search.Doc{ID: syntax.MarketID(fmt.Sprint(500_000 + r.IntN(50_000))), Provider: syntax.Polymarket, Lane: syntax.LaneScience}
+			d := search.Doc{ID: protocol.MarketID(fmt.Sprint(500_000 + r.IntN(50_000))), Provider: protocol.Polymarket, Lane: protocol.LaneScience}
 			if err := admin.QueryRow(b.Context(), `SELECT title, event_key FROM api.markets WHERE market_id = $1`, string(d.ID)).Scan(&d.Title, &d.EventKey); err != nil {
 				b.Fatal(err)
 			}

@@ -5,14 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/search"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
 // confident files a call with a confidence, or with none where it is 0.
-func (b *bundle) confident(hash []byte, id string, side syntax.Side, confidence int) string {
+func (b *bundle) confident(hash []byte, id string, side protocol.Side, confidence int) string {
 	b.t.Helper()
 	d := newDraft(id, side, 3000)
 	d.Venue = signal.VenueAsked
@@ -33,17 +33,17 @@ func TestSentiment(t *testing.T) {
 		end := noon.Add(400 * time.Hour)
 		r.EndDate = &end
 	}))
-	id := b.confident(keys[0], "1", syntax.Yes, 80)
-	b.confident(keys[1], "1", syntax.Yes, 0)
+	id := b.confident(keys[0], "1", protocol.Yes, 80)
+	b.confident(keys[1], "1", protocol.Yes, 0)
 	b.clock.Advance(25 * time.Hour)
-	no := b.confident(keys[2], "1", syntax.No, 70)
-	b.confident(keys[3], "1", syntax.No, 60)
+	no := b.confident(keys[2], "1", protocol.No, 70)
+	b.confident(keys[3], "1", protocol.No, 60)
 	for _, one := range []string{id, id, no} {
 		b.exec(`INSERT INTO api.signal_events (id, signal_id, type, payload, created_at) VALUES (gen_random_uuid(), $1, 'take', '{}', $2)`, one, noon)
 	}
 	b.exec(`INSERT INTO api.signal_events (id, signal_id, type, payload, created_at) VALUES (gen_random_uuid(), $1, 'note', '{}', $2)`, id, noon)
 	b.exec(`UPDATE api.users SET operator_type = 'system_bot' WHERE handle = 'op4'`)
-	b.confident(keys[4], "1", syntax.Yes, 100)
+	b.confident(keys[4], "1", protocol.Yes, 100)
 	s := search.NewService(b.Store, b.clock.Now)
 	got, err := s.Sentiment(t.Context(), "1")
 	if err != nil {
@@ -70,10 +70,10 @@ func TestListGaps(t *testing.T) {
 	} {
 		b.exec(`INSERT INTO api.market_totals (market_id, yes, no, crowd_yes, crowd_no) VALUES ($1, $2 + 5, $3, $2, $3)`, id, sides[0], sides[1])
 	}
-	b.claim("4", syntax.VerdictNo)
+	b.claim("4", protocol.VerdictNo)
 	b.exec(`UPDATE api.market_quotes SET at = $1 WHERE market_id = '5'`, noon.Add(-time.Hour))
 	s := search.NewService(b.Store, b.clock.Now)
-	list := func(id syntax.MarketID, limit int) string {
+	list := func(id protocol.MarketID, limit int) string {
 		t.Helper()
 		return fmt.Sprint(must(s.Gaps(t.Context(), id, limit))(t))
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/search"
 )
 
@@ -15,9 +15,9 @@ import (
 type listed struct {
 	id, title, slug string
 	volume          *float64
-	provider        syntax.Provider
-	status          syntax.MarketStatus
-	lane            syntax.Lane
+	provider        protocol.Provider
+	status          protocol.MarketStatus
+	lane            protocol.Lane
 	event           string
 	end             *time.Time
 }
@@ -25,7 +25,7 @@ type listed struct {
 // gauge returns an open market that ends at the same time as the others.
 func gauge(id, title, slug string, volume float64) listed {
 	end := noon.Add(24 * time.Hour)
-	return listed{id: id, title: title, slug: slug, volume: &volume, provider: syntax.Polymarket, status: syntax.MarketOpen, lane: syntax.LaneScience, end: &end}
+	return listed{id: id, title: title, slug: slug, volume: &volume, provider: protocol.Polymarket, status: protocol.MarketOpen, lane: protocol.LaneScience, end: &end}
 }
 
 // list stores markets. Their volume of a day falls as their volume rises.
@@ -33,10 +33,10 @@ func (b *bundle) list(markets ...listed) {
 	b.t.Helper()
 	for _, m := range markets {
 		var verdict, prior, day any
-		if m.status == syntax.MarketResolved {
+		if m.status == protocol.MarketResolved {
 			verdict = "YES"
 		}
-		if m.provider == syntax.Manual {
+		if m.provider == protocol.Manual {
 			prior = 5000
 		}
 		if m.volume != nil {
@@ -142,9 +142,9 @@ func TestFindMarketsFiltersAndOrders(t *testing.T) {
 	t.Parallel()
 	b := listGauges(t)
 	closed, settled, odd := gauge("18", "Gauge shut", "", 1), gauge("9", "Gauge settled", "", 2), gauge("10", "Gauge unknown", "", 3)
-	closed.status, settled.status, odd.status = syntax.MarketClosed, syntax.MarketResolved, syntax.MarketUnknown
+	closed.status, settled.status, odd.status = protocol.MarketClosed, protocol.MarketResolved, protocol.MarketUnknown
 	native := gauge("native-aaaaaaaaaaaa", "Gauge native", "", 4)
-	native.provider, native.lane = syntax.Manual, syntax.LaneWorld
+	native.provider, native.lane = protocol.Manual, protocol.LaneWorld
 	unpriced := gauge("11", "Gauge unpriced", "", 0)
 	unpriced.volume, unpriced.end = nil, nil
 	soon := gauge("12", "Gauge soon", "", 5)
@@ -156,12 +156,12 @@ func TestFindMarketsFiltersAndOrders(t *testing.T) {
 		want string
 	}{
 		{search.Query{Closed: true}, "9 18"},
-		{search.Query{Provider: syntax.Polymarket}, "1 12 11 2 7"},
+		{search.Query{Provider: protocol.Polymarket}, "1 12 11 2 7"},
 		{search.Query{}, "1 12 native-aaaaaaaaaaaa 11 2 7"},
-		{search.Query{Lane: syntax.LaneWorld}, "native-aaaaaaaaaaaa"},
+		{search.Query{Lane: protocol.LaneWorld}, "native-aaaaaaaaaaaa"},
 		{search.Query{Provider: "x' | '=OPEN"}, ""},
-		{search.Query{Sort: search.ByVolume24h, Provider: syntax.Polymarket}, "12 1 11 2 7"},
-		{search.Query{Sort: search.ByEndDate, Provider: syntax.Polymarket}, "12 1 11 2 7"},
+		{search.Query{Sort: search.ByVolume24h, Provider: protocol.Polymarket}, "12 1 11 2 7"},
+		{search.Query{Sort: search.ByEndDate, Provider: protocol.Polymarket}, "12 1 11 2 7"},
 		{search.Query{Sort: "nonsense", Limit: 2}, "1 12"},
 	} {
 		c.q.Text = "gauge"
@@ -173,7 +173,7 @@ func TestFindMarketsFiltersAndOrders(t *testing.T) {
 		q    search.Query
 		want string
 	}{
-		{search.Query{Lane: syntax.LaneWorld}, "native-aaaaaaaaaaaa"},
+		{search.Query{Lane: protocol.LaneWorld}, "native-aaaaaaaaaaaa"},
 		{search.Query{Closed: true, Sort: search.ByVolume24h}, "18 9"},
 		{search.Query{Sort: search.ByEndDate, Limit: 2}, "12 1"},
 	} {
@@ -198,7 +198,7 @@ func TestFindMarketsPages(t *testing.T) {
 	for _, order := range []search.Sort{search.ByVolume, search.ByVolume24h, search.ByEndDate} {
 		for text, want := range map[string]int{"": 257, "gauge": 257, "guage": 128} { // one exchange away from the word itself
 			for _, closed := range []bool{false, true} {
-				var all []syntax.MarketID
+				var all []protocol.MarketID
 				for cursor, pages := "", 0; ; pages++ {
 					ids, next, err := s.Find(t.Context(), search.Query{Text: text, Sort: order, Closed: closed, Limit: 10, Cursor: cursor})
 					if err != nil {
@@ -227,9 +227,9 @@ func TestFindMarketsPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, cursor := range []string{
-		"%%%", strings.Repeat("A", 5000), syntax.NewCursor("1", "1").Encode(), syntax.NewCursor("1", "endDate", "1", "0").Encode(),
-		syntax.NewCursor("1", "volume", "x", "0").Encode(), syntax.NewCursor("1", "volume", "1", "NaN").Encode(),
-		syntax.NewCursor("1", "volume", "99999999999", "1").Encode(),
+		"%%%", strings.Repeat("A", 5000), protocol.NewCursor("1", "1").Encode(), protocol.NewCursor("1", "endDate", "1", "0").Encode(),
+		protocol.NewCursor("1", "volume", "x", "0").Encode(), protocol.NewCursor("1", "volume", "1", "NaN").Encode(),
+		protocol.NewCursor("1", "volume", "99999999999", "1").Encode(),
 	} {
 		if ids, _, err := s.Find(t.Context(), search.Query{Limit: 10, Cursor: cursor}); err != nil || !slices.Equal(ids, first) {
 			t.Errorf("cursor %.30q leads to %v, %v", cursor, ids, err)
@@ -243,30 +243,30 @@ func TestFindMarketsPages(t *testing.T) {
 func TestRelatedMarkets(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	with := func(m listed, event string, status syntax.MarketStatus, lane syntax.Lane) listed {
+	with := func(m listed, event string, status protocol.MarketStatus, lane protocol.Lane) listed {
 		m.event, m.status, m.lane = event, status, lane
 		return m
 	}
-	const open, closed = syntax.MarketOpen, syntax.MarketClosed
-	other := with(gauge("lmt-x", "Something else", "", 1e9), "flood", open, syntax.LaneWorld)
-	other.provider = syntax.Limitless
-	blank := with(gauge("9", "Comets", "", 0), "", open, syntax.LaneScience)
+	const open, closed = protocol.MarketOpen, protocol.MarketClosed
+	other := with(gauge("lmt-x", "Something else", "", 1e9), "flood", open, protocol.LaneWorld)
+	other.provider = protocol.Limitless
+	blank := with(gauge("9", "Comets", "", 0), "", open, protocol.LaneScience)
 	blank.volume = nil
-	active := with(gauge("1", "Will the Ostrava gauge read above 6 m before 1 December?", "", 1), "flood", open, syntax.LaneScience)
+	active := with(gauge("1", "Will the Ostrava gauge read above 6 m before 1 December?", "", 1), "flood", open, protocol.LaneScience)
 	b.list(active, other, blank,
-		with(gauge("2", "Ostrava gauge above 5 m", "", 10), "flood", open, syntax.LaneScience),
-		with(gauge("3", "River closed", "", 999), "flood", closed, syntax.LaneOther),
-		with(gauge("4", "Morava", "", 20), "flood", open, syntax.LaneOther),
-		with(gauge("5", "Ostrava gauge in spring", "", 5), "", open, syntax.LaneWorld),
-		with(gauge("6", "Gauge of Ostrava, above or not", "", 500), "", closed, syntax.LaneWorld),
-		with(gauge("7", "Will the moon be seen before 1 December?", "ostrava-gauge-above-6", 70), "", syntax.MarketResolved, syntax.LaneScience),
-		with(gauge("8", "Stars", "", 3), "", open, syntax.LaneScience),
-		with(gauge("10", "Ostrava gauge", "", 3), "", syntax.MarketUnknown, syntax.LaneScience))
+		with(gauge("2", "Ostrava gauge above 5 m", "", 10), "flood", open, protocol.LaneScience),
+		with(gauge("3", "River closed", "", 999), "flood", closed, protocol.LaneOther),
+		with(gauge("4", "Morava", "", 20), "flood", open, protocol.LaneOther),
+		with(gauge("5", "Ostrava gauge in spring", "", 5), "", open, protocol.LaneWorld),
+		with(gauge("6", "Gauge of Ostrava, above or not", "", 500), "", closed, protocol.LaneWorld),
+		with(gauge("7", "Will the moon be seen before 1 December?", "ostrava-gauge-above-6", 70), "", protocol.MarketResolved, protocol.LaneScience),
+		with(gauge("8", "Stars", "", 3), "", open, protocol.LaneScience),
+		with(gauge("10", "Ostrava gauge", "", 3), "", protocol.MarketUnknown, protocol.LaneScience))
 	s := search.NewService(b.Store, b.clock.Now)
 	related := func(m listed) (list []search.Related, shown string) {
 		t.Helper()
 		list, err := s.Related(t.Context(), search.Doc{
-			ID: syntax.MarketID(m.id), Provider: m.provider, Title: m.title, Lane: m.lane, EventKey: m.event,
+			ID: protocol.MarketID(m.id), Provider: m.provider, Title: m.title, Lane: m.lane, EventKey: m.event,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -287,12 +287,12 @@ func TestRelatedMarkets(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	for i := range 50 {
-		b.list(with(gauge(fmt.Sprint(1000+i), "Ostrava", "", float64(i)), "flood", open, syntax.LaneOther))
+		b.list(with(gauge(fmt.Sprint(1000+i), "Ostrava", "", float64(i)), "flood", open, protocol.LaneOther))
 	}
 	if list, shown := related(active); len(list) != search.MostRelated || list[0].ID != "1049" || list[11].ID != "1038" {
 		t.Errorf("%d related, %s", len(list), shown)
 	}
-	lone := with(gauge("88", "zzz", "", 1), "", open, syntax.LaneOther)
+	lone := with(gauge("88", "zzz", "", 1), "", open, protocol.LaneOther)
 	if list, shown := related(lone); len(list) != 0 {
 		t.Errorf("OTHER is a lane: %s", shown)
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/search"
 )
@@ -27,18 +27,18 @@ func TestFindMarketsFollowsTheCatalogue(t *testing.T) {
 	}
 	b.clock.Advance(time.Minute)
 	b.apply(false, named("1", "Ostrava gauge", 21), named("3", "Odra gauge", 20.5))
-	if got := b.found(search.Query{Text: "gauge", Provider: syntax.Polymarket}); got != "1 3 2" {
+	if got := b.found(search.Query{Text: "gauge", Provider: protocol.Polymarket}); got != "1 3 2" {
 		t.Errorf("after a volume in the same step and a new market %s", got)
 	}
 	b.clock.Advance(time.Minute)
 	b.apply(false, named("2", "Morava gauge", 99))
-	if got := b.found(search.Query{Provider: syntax.Polymarket}); got != "2 1 3" {
+	if got := b.found(search.Query{Provider: protocol.Polymarket}); got != "2 1 3" {
 		t.Errorf("after a volume in another step %s", got)
 	}
 	b.clock.Advance(time.Minute)
 	b.apply(false, named("3", "Oder level", 30))
-	b.claim("2", syntax.VerdictNo)
-	if got := b.found(search.Query{Text: "gauge", Provider: syntax.Polymarket}); got != "1" {
+	b.claim("2", protocol.VerdictNo)
+	if got := b.found(search.Query{Text: "gauge", Provider: protocol.Polymarket}); got != "1" {
 		t.Errorf("after new words and a claim %s", got)
 	}
 	if got := b.found(search.Query{Text: "gauge", Closed: true}); got != "2" {
@@ -99,11 +99,11 @@ func TestListResolved(t *testing.T) {
 		b.venueMarket(fmt.Sprint(i+1), 3000)
 	}
 	b.nativeMarket("native-aaaaaaaaaaaa", 4000)
-	b.file(keys[0], "1", syntax.Yes, 3000)
-	b.file(keys[1], "1", syntax.No, 7000)
+	b.file(keys[0], "1", protocol.Yes, 3000)
+	b.file(keys[1], "1", protocol.No, 7000)
 	b.clock.Advance(time.Minute)
 	for _, id := range []string{"1", "2", "3", "4", "5", "6", "native-aaaaaaaaaaaa"} {
-		b.claim(id, syntax.VerdictNo)
+		b.claim(id, protocol.VerdictNo)
 		if id >= "4" { // the first four share a moment
 			b.clock.Advance(time.Millisecond)
 		}
@@ -112,7 +112,7 @@ func TestListResolved(t *testing.T) {
 	var all []string
 	var first search.Resolved
 	for cursor := ""; ; {
-		rows, next, err := s.Resolved(t.Context(), syntax.Polymarket, 2, cursor)
+		rows, next, err := s.Resolved(t.Context(), protocol.Polymarket, 2, cursor)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,14 +131,14 @@ func TestListResolved(t *testing.T) {
 	}
 	page := func(limit int, cursor string) string {
 		t.Helper()
-		rows, next, err := s.Resolved(t.Context(), syntax.Polymarket, limit, cursor)
+		rows, next, err := s.Resolved(t.Context(), protocol.Polymarket, limit, cursor)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return fmt.Sprintf("%d %s %t", len(rows), rows[0].ID, next != "")
 	}
 	for _, cursor := range []string{
-		"", "nonsense", syntax.NewCursor("1", "volume", "1", "1").Encode(), syntax.NewCursor("1", "x", "5").Encode(),
+		"", "nonsense", protocol.NewCursor("1", "volume", "1", "1").Encode(), protocol.NewCursor("1", "x", "5").Encode(),
 	} {
 		if got := page(2, cursor); got != "2 6 true" {
 			t.Errorf("the cursor %q of no or another list gives %s", cursor, got)
@@ -147,7 +147,7 @@ func TestListResolved(t *testing.T) {
 	if got := page(-1, ""); got != "6 6 false" {
 		t.Errorf("the default page is %s", got)
 	}
-	if first.Signals != 2 || first.Verdict != syntax.VerdictNo || first.ClosePrice == nil || *first.ClosePrice != 3000 || !first.ResolvedAt.Equal(noon.Add(time.Minute)) {
+	if first.Signals != 2 || first.Verdict != protocol.VerdictNo || first.ClosePrice == nil || *first.ClosePrice != 3000 || !first.ResolvedAt.Equal(noon.Add(time.Minute)) {
 		t.Errorf("row %+v", first)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
@@ -59,7 +59,7 @@ func TestFeedOfACategory(t *testing.T) {
 	b.exec(`INSERT INTO api.operator_totals (user_id) SELECT id FROM api.users ON CONFLICT DO NOTHING`)
 	_, hash := b.operator("mara")
 	b.clock.Advance(time.Hour)
-	b.file(hash, "4", syntax.Yes, 3000)
+	b.file(hash, "4", protocol.Yes, 3000)
 	if got := list(signal.Recent, "fashion", 3); got != "4@-1 2@10 2@11 " {
 		t.Errorf("with a new one: %s", got)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
@@ -152,9 +152,9 @@ func (s *Store) runFiling(ctx context.Context, on db.DBTX, batch []*filing, now 
 		f := batch[row.N-1]
 		f.answer = signal.Filing{
 			Verdict: signal.Verdict(row.Verdict), FirstID: pg.Value(row.FirstID), Actor: pg.Value(row.Actor), Prices: signal.Prices{
-				Stated: syntax.Bps(row.PriceBps), Basis: syntax.Bps(row.ScoreBasisBps), Verified: row.PriceVerified, Rated: row.Rated,
-				MarketYes: convertInt[syntax.Bps](row.MarketYesBps), Yes: convertInt[syntax.Bps](row.YesPriceBps),
-				No: convertInt[syntax.Bps](row.NoPriceBps), QuoteAt: row.QuoteAt,
+				Stated: protocol.Bps(row.PriceBps), Basis: protocol.Bps(row.ScoreBasisBps), Verified: row.PriceVerified, Rated: row.Rated,
+				MarketYes: convertInt[protocol.Bps](row.MarketYesBps), Yes: convertInt[protocol.Bps](row.YesPriceBps),
+				No: convertInt[protocol.Bps](row.NoPriceBps), QuoteAt: row.QuoteAt,
 			},
 		}
 		switch f.answer.Verdict {
@@ -204,8 +204,8 @@ func (s *Store) readReplayed(ctx context.Context, on db.DBTX, batch []*filing) e
 	}
 	stored := indexed(rows, func(r db.ListStoredPricesRow) (string, signal.Prices) {
 		return r.ID, signal.Prices{
-			Stated: syntax.Bps(r.PriceBps), Basis: syntax.Bps(r.ScoreBasisBps), Verified: r.PriceVerified, Rated: r.Rated,
-			MarketYes: convertInt[syntax.Bps](r.MarketYesBps), Yes: convertInt[syntax.Bps](r.YesPriceBps), No: convertInt[syntax.Bps](r.NoPriceBps),
+			Stated: protocol.Bps(r.PriceBps), Basis: protocol.Bps(r.ScoreBasisBps), Verified: r.PriceVerified, Rated: r.Rated,
+			MarketYes: convertInt[protocol.Bps](r.MarketYesBps), Yes: convertInt[protocol.Bps](r.YesPriceBps), No: convertInt[protocol.Bps](r.NoPriceBps),
 		}
 	})
 	for _, f := range batch {
@@ -265,7 +265,7 @@ func (s *Store) fileSignalsParams(batch []*filing, now time.Time) db.FileSignals
 		KeyHashes:         pg.Collect(batch, func(f *filing) []byte { return f.caller.KeyHash }),
 		UserIDs:           pg.Collect(batch, userOf),
 		MarketIDs:         column(batch, func(d *signal.Draft) string { return string(d.MarketID) }),
-		Yes:               column(batch, func(d *signal.Draft) bool { return d.Side == syntax.Yes }),
+		Yes:               column(batch, func(d *signal.Draft) bool { return d.Side == protocol.Yes }),
 		Prices:            column(batch, func(d *signal.Draft) int32 { return int32(d.Price) }),
 		Crowds:            column(batch, func(d *signal.Draft) *int32 { return convertInt[int32](d.CrowdYes) }),
 		Confidences:       column(batch, func(d *signal.Draft) *int16 { return convertInt[int16](d.Confidence) }),

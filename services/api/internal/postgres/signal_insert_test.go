@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
@@ -36,7 +36,7 @@ func TestInsertedCallsAreChecked(t *testing.T) {
 		}
 	}
 	// The clock of the test is not that of the database.
-	if _, err := b.File(t.Context(), signal.Caller{KeyHash: hash}, newDraft("7", syntax.Yes, 5000)); !errors.Is(err, signal.ErrRefused) {
+	if _, err := b.File(t.Context(), signal.Caller{KeyHash: hash}, newDraft("7", protocol.Yes, 5000)); !errors.Is(err, signal.ErrRefused) {
 		t.Errorf("a call of another time: %v", err)
 	}
 	if n := b.count(`SELECT count(*) FROM api.audit_log WHERE action = 'signals.inserted'`); n != 0 {
@@ -75,5 +75,5 @@ func TestFilingPassesTheCheck(t *testing.T) {
 	b := &bundle{Store: store, t: t, rw: pool, admin: testkit.Pool(t, db.Admin), clock: testkit.NewClock(time.Now().UTC())}
 	b.venueMarket("7", 5000)
 	_, hash := b.operator("now")
-	b.file(hash, "7", syntax.Yes, 5000)
+	b.file(hash, "7", protocol.Yes, 5000)
 }

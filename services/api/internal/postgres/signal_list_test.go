@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
@@ -32,7 +32,7 @@ func (b *bundle) walk(q signal.CallQuery) (ids []string, pages int) {
 		if p.Next == "" {
 			return ids, pages
 		}
-		c, ok := syntax.DecodeCursor(p.Next, 1)
+		c, ok := protocol.DecodeCursor(p.Next, 1)
 		if !ok {
 			b.t.Fatalf("cursor %q", p.Next)
 		}
@@ -66,7 +66,7 @@ func (b *bundle) plain(q signal.CallQuery) []string {
 func TestListCalls(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	for id, lane := range map[string]syntax.Lane{"1": "SPORT", "2": "CRYPTO", "3": "OTHER", "4": "CRYPTO"} {
+	for id, lane := range map[string]protocol.Lane{"1": "SPORT", "2": "CRYPTO", "3": "OTHER", "4": "CRYPTO"} {
 		b.apply(false, b.answer(id, 3000, func(r *market.Record) { r.Lane = lane }))
 	}
 	b.seedSignals(t.Context(), "1", 4500) // of one moment, so that ids decide
@@ -74,16 +74,16 @@ func TestListCalls(t *testing.T) {
 	for i, hash := range hashes {
 		for _, id := range []string{"1", "2", "3", "4"} {
 			b.clock.Advance(time.Duration(i%2) * time.Second)
-			b.file(hash, id, []syntax.Side{syntax.Yes, syntax.No}[i%2], 4000+i)
+			b.file(hash, id, []protocol.Side{protocol.Yes, protocol.No}[i%2], 4000+i)
 		}
 	}
-	b.claim("2", syntax.VerdictYes)
-	b.claim("3", syntax.VerdictInvalid)
+	b.claim("2", protocol.VerdictYes)
+	b.claim("3", protocol.VerdictInvalid)
 	rare := b.text(`SELECT handle FROM api.users u JOIN api.signals s ON s.user_id = u.id AND s.market_id = '4' LIMIT 1`)
 	for _, handle := range []string{"", rare, "seed7", "nobody"} {
 		for _, id := range []string{"", "1", "2", "404"} {
 			for _, lane := range []string{"", "CRYPTO", "SCIENCE"} {
-				for _, status := range []syntax.SignalStatus{"", syntax.Pending, syntax.Won, syntax.Void} {
+				for _, status := range []protocol.SignalStatus{"", protocol.Pending, protocol.Won, protocol.Void} {
 					q := signal.CallQuery{Handle: handle, MarketID: id, Lane: lane, Status: status, Limit: 200}
 					got, pages := b.walk(q)
 					want := b.plain(q)
@@ -120,17 +120,17 @@ func TestRuleLane(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.apply(false, b.answer("1", 3000, func(r *market.Record) { r.Lane = "SPORT" }))
-	b.file(b.operators(1)[0], "1", syntax.Yes, 3000)
+	b.file(b.operators(1)[0], "1", protocol.Yes, 3000)
 	place := func(title string) string { return "film" }
-	if _, err := b.RuleLane(t.Context(), "404", syntax.LaneMusic, place, noon); !errors.Is(err, market.ErrNotFound) {
+	if _, err := b.RuleLane(t.Context(), "404", protocol.LaneMusic, place, noon); !errors.Is(err, market.ErrNotFound) {
 		t.Errorf("an unknown market: %v", err)
 	}
-	if c, err := b.RuleLane(t.Context(), "1", syntax.LaneEntertainment, place, noon); err != nil || c != "film" {
+	if c, err := b.RuleLane(t.Context(), "1", protocol.LaneEntertainment, place, noon); err != nil || c != "film" {
 		t.Fatalf("%s, %v", c, err)
 	}
 	b.clock.Advance(time.Minute)
 	b.apply(false, b.answer("1", 3100, func(r *market.Record) { r.Lane, r.Title = "SPORT", "Another title?" }))
-	if m := b.market("1"); m.Lane != syntax.LaneEntertainment || m.Title != "Another title?" {
+	if m := b.market("1"); m.Lane != protocol.LaneEntertainment || m.Title != "Another title?" {
 		t.Errorf("%s, %s", m.Lane, m.Title)
 	}
 	known, err := b.KnownLanes(t.Context(), []string{"1", "404"})

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
-	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/resolution"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
@@ -49,7 +49,7 @@ func TestFilingPricesAsDefined(t *testing.T) {
 	b := setupRules(t, Rules{PriceToleranceBps: 150, PastEndIsProvisional: true, ResolveChunk: 1, QuoteMaxAge: ageless})
 	n := 0
 	for _, middle := range []int{1, 3000, 5000, 7777, 9999} {
-		for _, side := range []syntax.Side{syntax.Yes, syntax.No} {
+		for _, side := range []protocol.Side{protocol.Yes, protocol.No} {
 			for _, price := range []int{0, 1, 100, 3000, 5000, 6850, 9999, 10000} {
 				n++
 				market := fmt.Sprint(700000 + n)
@@ -58,11 +58,11 @@ func TestFilingPricesAsDefined(t *testing.T) {
 				b.quote(market, yes, no)
 				_, hash := b.operator(fmt.Sprintf("pricer%d", n))
 				id := b.file(hash, market, side, price)
-				snap, of := syntax.Bps(middle), syntax.Bps(yes)
-				if side == syntax.No {
-					of = syntax.Bps(no)
+				snap, of := protocol.Bps(middle), protocol.Bps(yes)
+				if side == protocol.No {
+					of = protocol.Bps(no)
 				}
-				stated := signal.Repair(side, syntax.Bps(price), &snap)
+				stated := signal.Repair(side, protocol.Bps(price), &snap)
 				basis := signal.Basis(stated, &of, 150)
 				if got := b.pricesOf(id); got.price != int(stated) || got.basis != int(basis) || !got.verified || *got.middle != middle {
 					t.Errorf("%s at %d, middle %d: stored %+v, want %d/%d", side, price, middle, got, stated, basis)
@@ -77,9 +77,9 @@ func TestVerifiedBasisIsNotBelowThePriceOfTheSide(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for i, c := range []struct {
-		side          syntax.Side
+		side          protocol.Side
 		stated, basis int
-	}{{syntax.Yes, 3000, 3100}, {syntax.No, 6850, 7100}, {syntax.Yes, 3400, 3400}, {syntax.Yes, 0, 3100}} {
+	}{{protocol.Yes, 3000, 3100}, {protocol.No, 6850, 7100}, {protocol.Yes, 3400, 3400}, {protocol.Yes, 0, 3100}} {
 		market := fmt.Sprint(900 + i)
 		b.venueMarket(market, 3000)
 		b.quote(market, 3100, 7100)
@@ -108,9 +108,9 @@ func TestNativeBasisIsNotBelowTheInitialPrice(t *testing.T) {
 	b.nativeMarket("native-aaaaaaaaaa", 5000)
 	b.exec(`UPDATE api.market_quotes SET yes_bps = 1429 WHERE market_id = 'native-aaaaaaaaaa'`)
 	for i, c := range []struct {
-		side          syntax.Side
+		side          protocol.Side
 		stated, basis int
-	}{{syntax.Yes, 1000, 5000}, {syntax.No, 8571, 8571}, {syntax.No, 7000, 8571}} {
+	}{{protocol.Yes, 1000, 5000}, {protocol.No, 8571, 8571}, {protocol.No, 7000, 8571}} {
 		market := fmt.Sprintf("native-bbbbbbbbb%d", i)
 		b.nativeMarket(market, 5000)
 		b.exec(`UPDATE api.market_quotes SET yes_bps = 1429 WHERE market_id = $1`, market)
@@ -136,9 +136,9 @@ func TestCallWithoutAYoungQuote(t *testing.T) {
 	_, hash := b.operator("old")
 	_, other := b.operator("young")
 	b.clock.Advance(15 * time.Second)
-	b.tried(other, newDraft("7", syntax.Yes, 2000), signal.VerdictFiled)
+	b.tried(other, newDraft("7", protocol.Yes, 2000), signal.VerdictFiled)
 	b.clock.Advance(time.Millisecond)
-	d := newDraft("7", syntax.No, 3000)
+	d := newDraft("7", protocol.No, 3000)
 	b.tried(hash, d, signal.VerdictQuote)
 	if n := b.count(`SELECT count(*) FROM api.signals`); n != 1 {
 		t.Fatalf("%d calls", n)
@@ -153,14 +153,14 @@ func TestCallWithoutAYoungQuote(t *testing.T) {
 		t.Errorf("answered %+v", p)
 	}
 	b.clock.Advance(15 * time.Minute)
-	d = newDraft("7", syntax.No, 3000)
+	d = newDraft("7", protocol.No, 3000)
 	d.Venue = signal.VenueAsked
 	_, third := b.operator("older")
 	b.tried(third, d, signal.VerdictFiled)
 	if got := b.pricesOf(d.ID); got.price != 3000 || got.basis != 3000 || got.middle != nil {
 		t.Errorf("stored %+v", got)
 	}
-	d = newDraft("7", syntax.No, 3000)
+	d = newDraft("7", protocol.No, 3000)
 	d.Venue = signal.VenueDenies
 	_, fourth := b.operator("denied")
 	b.tried(fourth, d, signal.VerdictProvisional)
@@ -173,10 +173,10 @@ func TestAlreadyPredictedWinsOverPrices(t *testing.T) {
 	b := setupRules(t, Rules{PastEndIsProvisional: true, ResolveChunk: 1, QuoteMaxAge: 15 * time.Second})
 	b.venueMarket("7", 3000)
 	_, hash := b.operator("twice")
-	first := b.file(hash, "7", syntax.Yes, 3000)
-	moved := newDraft("7", syntax.Yes, 100)
-	moved.MaxSlippage = new(syntax.Bps(0))
-	for _, d := range []signal.Draft{newDraft("7", syntax.Yes, 3000), moved} {
+	first := b.file(hash, "7", protocol.Yes, 3000)
+	moved := newDraft("7", protocol.Yes, 100)
+	moved.MaxSlippage = new(protocol.Bps(0))
+	for _, d := range []signal.Draft{newDraft("7", protocol.Yes, 3000), moved} {
 		if f := b.tried(hash, d, signal.VerdictDuplicate); f.FirstID != first {
 			t.Errorf("%+v", f)
 		}
@@ -221,11 +221,11 @@ func TestRatedAtTheCall(t *testing.T) {
 				b.nativeMarket(c.market, 3000)
 			}
 			b.exec(c.change)
-			if m, _, err := b.FindMarket(t.Context(), syntax.MarketID(c.market)); err != nil || m.Rated != c.want {
+			if m, _, err := b.FindMarket(t.Context(), protocol.MarketID(c.market)); err != nil || m.Rated != c.want {
 				t.Errorf("the market shows rated %v, %v", m.Rated, err)
 			}
 			_, hash := b.operator("rated")
-			d := newDraft(c.market, syntax.Yes, 3000)
+			d := newDraft(c.market, protocol.Yes, 3000)
 			f := b.tried(hash, d, signal.VerdictFiled)
 			if got := b.pricesOf(d.ID).rated; got != c.want || f.Prices.Rated != c.want || slices.Contains(f.Prices.Warnings(d), "market_unrated") == c.want {
 				t.Errorf("rated %v, answer %v", got, f.Prices.Rated)
@@ -245,7 +245,7 @@ func TestSetRated(t *testing.T) {
 		if err := b.SetRated(t.Context(), "7", rated, "thin book", b.clock.Now()); err != nil {
 			t.Fatal(err)
 		}
-		got = append(got, b.pricesOf(b.file(hashes[i], "7", syntax.Yes, 3000)).rated)
+		got = append(got, b.pricesOf(b.file(hashes[i], "7", protocol.Yes, 3000)).rated)
 	}
 	if fmt.Sprint(got) != "[true false true]" {
 		t.Errorf("calls are rated %v", got)
@@ -253,8 +253,8 @@ func TestSetRated(t *testing.T) {
 	if err := b.SetRated(t.Context(), "404", true, "x", b.clock.Now()); !errors.Is(err, market.ErrNotFound) {
 		t.Errorf("unknown: %v", err)
 	}
-	b.claim("7", syntax.VerdictYes)
-	if err := b.SetRated(t.Context(), "7", false, "too late", b.clock.Now()); !errors.Is(err, resolve.ErrResolved) || fault.Of(err).Extra["outcome"] == nil {
+	b.claim("7", protocol.VerdictYes)
+	if err := b.SetRated(t.Context(), "7", false, "too late", b.clock.Now()); !errors.Is(err, resolution.ErrResolved) || apperr.Of(err).Extra["outcome"] == nil {
 		t.Errorf("resolved: %v", err)
 	}
 	if m := b.market("7"); m.RatedRuling == nil || !*m.RatedRuling {
@@ -275,10 +275,10 @@ func TestFactsOfTheLedger(t *testing.T) {
 	b.exec(`UPDATE api.markets SET end_date = NULL WHERE market_id = '8'`)
 	b.stub("9")
 	_, hash := b.operator("facts")
-	crowd, ttr := syntax.Bps(9000), 5
+	crowd, ttr := protocol.Bps(9000), 5
 	for _, c := range []struct {
 		market string
-		crowd  *syntax.Bps
+		crowd  *protocol.Bps
 		ttr    *int
 		want   string
 	}{
@@ -286,7 +286,7 @@ func TestFactsOfTheLedger(t *testing.T) {
 		{"8", nil, nil, "Will it hold? 3000 - 3000 -"},
 		{"9", &crowd, nil, "9 - - 9000 -"},
 	} {
-		d := newDraft(c.market, syntax.Yes, 3000)
+		d := newDraft(c.market, protocol.Yes, 3000)
 		d.CrowdYes, d.TimeToResolution, d.Venue = c.crowd, c.ttr, signal.VenueAsked
 		b.tried(hash, d, signal.VerdictFiled)
 		var got string
@@ -314,12 +314,12 @@ func TestReplayAnswersTheStoredPrices(t *testing.T) {
 	_, hash := b.operator("again")
 	for _, market := range []string{"7", "8", "native-aaaaaaaaaa"} {
 		key, sum := "key-"+market, sha256.Sum256([]byte(market))
-		d := newDraft(market, syntax.No, 2000)
+		d := newDraft(market, protocol.No, 2000)
 		d.IdempotencyKey, d.BodyHash, d.Venue = &key, sum[:], signal.VenueAsked
 		filed := b.tried(hash, d, signal.VerdictFiled)
 		b.exec(`UPDATE api.market_quotes SET yes_bps = 9000, yes_price_bps = 9100, no_price_bps = 1100, quoted_at = $2, at = $2, volume_usd = 1e6
 			WHERE market_id = $1`, market, b.clock.Now())
-		again := newDraft(market, syntax.No, 2000)
+		again := newDraft(market, protocol.No, 2000)
 		again.IdempotencyKey, again.BodyHash = d.IdempotencyKey, d.BodyHash
 		for _, repeat := range []signal.Draft{again, d} {
 			f := b.tried(hash, repeat, signal.VerdictReplay)
@@ -334,7 +334,7 @@ func TestReplayAnswersTheStoredPrices(t *testing.T) {
 // numbers prints prices without their addresses.
 func numbers(p signal.Prices) string {
 	out := fmt.Sprint(p.Stated, p.Basis, p.Verified, p.Rated)
-	for _, n := range []*syntax.Bps{p.MarketYes, p.Yes, p.No} {
+	for _, n := range []*protocol.Bps{p.MarketYes, p.Yes, p.No} {
 		if n == nil {
 			out += " -"
 		} else {

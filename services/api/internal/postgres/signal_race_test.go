@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
@@ -80,15 +80,15 @@ func TestAHeldMarketHoldsNobodyElseUp(t *testing.T) {
 	claim := b.hold(`SELECT FROM api.markets WHERE market_id = '60' FOR UPDATE`)
 	var held []<-chan filed
 	for _, h := range hashes {
-		held = append(held, b.start(h, newDraft("60", syntax.Yes, 5000)))
+		held = append(held, b.start(h, newDraft("60", protocol.Yes, 5000)))
 	}
 	b.waiters(1)
 	for _, h := range hashes[1:] {
-		b.file(h, "61", syntax.No, 5000)
+		b.file(h, "61", protocol.No, 5000)
 	}
 	together := []signal.Call{
-		{Caller: signal.Caller{KeyHash: hashes[0]}, Draft: newDraft("60", syntax.Yes, 5000)},
-		{Caller: signal.Caller{KeyHash: hashes[0]}, Draft: newDraft("61", syntax.No, 5000)},
+		{Caller: signal.Caller{KeyHash: hashes[0]}, Draft: newDraft("60", protocol.Yes, 5000)},
+		{Caller: signal.Caller{KeyHash: hashes[0]}, Draft: newDraft("61", protocol.No, 5000)},
 	}
 	answers, errs := b.FileMany(t.Context(), together)
 	if answers[0].Verdict != signal.VerdictUnknown || answers[1].Verdict != signal.VerdictFiled || errs[0] != nil || errs[1] != nil {
@@ -112,8 +112,8 @@ func TestAWaitingCallHearsOfItsFirst(t *testing.T) {
 	b.venueMarket("62", 5000)
 	id, hash := b.operator("twice")
 	other := b.hold(`SELECT FROM api.markets WHERE market_id = '62' FOR UPDATE`)
-	again := newDraft("62", syntax.Yes, 5000)
-	waiting, replayed := b.start(hash, newDraft("62", syntax.No, 5000)), b.start(hash, again)
+	again := newDraft("62", protocol.Yes, 5000)
+	waiting, replayed := b.start(hash, newDraft("62", protocol.No, 5000)), b.start(hash, again)
 	b.waiters(1)
 	other.exec(`INSERT INTO api.signals (id, market_id, user_id, yes, price_bps, score_basis_bps, price_verified, created_at, market_title, source)
 		VALUES ($1, '62', $2, true, 5000, 5000, true, $3, 'seed', 'web')`, again.ID, id, noon)
@@ -134,7 +134,7 @@ func TestAKeyThatAnotherCallTakes(t *testing.T) {
 	b.venueMarket("63", 5000)
 	id, hash := b.operator("hasty")
 	key, body, other := "once", sha256.Sum256([]byte("a")), sha256.Sum256([]byte("b"))
-	d := newDraft("63", syntax.Yes, 5000)
+	d := newDraft("63", protocol.Yes, 5000)
 	d.IdempotencyKey, d.BodyHash = &key, body[:]
 	first := b.hold(`INSERT INTO api.idempotency_keys (user_id, key, body_hash, result_id, created_at) VALUES ($1, $2, $3, gen_random_uuid(), $4)`,
 		id, key, other[:], noon)
@@ -160,7 +160,7 @@ func TestOneKeyInOneBatch(t *testing.T) {
 	calls := make([]signal.Call, 2)
 	for i, market := range []string{"64", "65"} {
 		sum := sha256.Sum256([]byte(market))
-		d := newDraft(market, syntax.Yes, 5000)
+		d := newDraft(market, protocol.Yes, 5000)
 		d.IdempotencyKey, d.BodyHash = &key, sum[:]
 		calls[i] = signal.Call{Caller: signal.Caller{KeyHash: hash}, Draft: d}
 	}
@@ -180,7 +180,7 @@ func TestClassifyingBesideFilings(t *testing.T) {
 		b.venueMarket(fmt.Sprint(7000+i), 5000)
 	}
 	_, hash := b.operator("robot")
-	kinds := []syntax.OperatorType{syntax.SystemBot, syntax.Human}
+	kinds := []protocol.OperatorType{protocol.SystemBot, protocol.Human}
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for i := range rounds {
@@ -190,7 +190,7 @@ func TestClassifyingBesideFilings(t *testing.T) {
 		}
 	})
 	for i := range rounds {
-		wg.Go(func() { b.file(hash, fmt.Sprint(7000+i), syntax.Yes, 5000) })
+		wg.Go(func() { b.file(hash, fmt.Sprint(7000+i), protocol.Yes, 5000) })
 	}
 	wg.Wait()
 	if diff := b.count(`SELECT count(*) FROM api.market_totals WHERE crowd_yes <> 1`); diff != 0 {
@@ -212,7 +212,7 @@ func TestClassifyingBeforeAWaitingFiling(t *testing.T) {
 	b.venueMarket("66", 5000)
 	id, hash := b.operator("android")
 	first := b.hold(`SELECT FROM api.operator_totals WHERE user_id = $1 FOR UPDATE`, id)
-	waiting := b.start(hash, newDraft("66", syntax.Yes, 5000))
+	waiting := b.start(hash, newDraft("66", protocol.Yes, 5000))
 	b.waiters(1)
 	first.exec(`UPDATE api.users SET operator_type = 'system_bot' WHERE id = $1`, id)
 	first.exec(`UPDATE api.operator_totals SET crowd = false WHERE user_id = $1`, id)
@@ -231,10 +231,10 @@ func TestClassifyingMovesOurOwnPrice(t *testing.T) {
 	b.nativeMarket("native-bbbbbbbbbb", 5000)
 	b.nativeMarket("native-cccccccccc", 5000)
 	_, hash := b.operator("machine")
-	b.file(hash, "native-bbbbbbbbbb", syntax.Yes, 5000)
-	b.file(hash, "native-cccccccccc", syntax.Yes, 5000)
+	b.file(hash, "native-bbbbbbbbbb", protocol.Yes, 5000)
+	b.file(hash, "native-cccccccccc", protocol.Yes, 5000)
 	b.exec(`UPDATE api.markets SET status = 'resolved', resolution_value = 'YES' WHERE market_id = 'native-cccccccccc'`)
-	kind := syntax.SystemBot
+	kind := protocol.SystemBot
 	if _, err := b.Classify(t.Context(), "machine", &kind, nil, "admin", noon.Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
@@ -262,18 +262,18 @@ func TestFilingsAndEventsNoteTheKey(t *testing.T) {
 		}
 		return at.UTC()
 	}
-	id := b.file(hash, "67", syntax.Yes, 5000)
+	id := b.file(hash, "67", protocol.Yes, 5000)
 	if got := used(); !got.Equal(noon) {
 		t.Errorf("after a call: %s", got)
 	}
 	b.clock.Advance(30 * time.Second)
-	b.file(hash, "68", syntax.Yes, 5000)
+	b.file(hash, "68", protocol.Yes, 5000)
 	if got := used(); !got.Equal(noon) {
 		t.Errorf("half a minute later: %s", got)
 	}
 	b.clock.Advance(time.Minute)
 	owner := "owner"
-	e := signal.Event{ID: newDraft("67", syntax.Yes, 0).ID, Type: "note", Payload: `{"text":"x"}`, Actor: &owner, CreatedAt: b.clock.Now()}
+	e := signal.Event{ID: newDraft("67", protocol.Yes, 0).ID, Type: "note", Payload: `{"text":"x"}`, Actor: &owner, CreatedAt: b.clock.Now()}
 	if _, err := b.AppendEvent(t.Context(), signal.Caller{KeyHash: hash}, id, e); err != nil {
 		t.Fatal(err)
 	}

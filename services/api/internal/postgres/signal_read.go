@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
@@ -52,14 +52,14 @@ var (
 )
 
 // placeAt returns the place of a cursor; one that is empty or forged is before all calls.
-func placeAt(c syntax.Cursor) place {
+func placeAt(c protocol.Cursor) place {
 	if t, ok := c.Time(0); ok && isUUID(c.ID) {
 		return place{t, c.ID}
 	}
 	return newestPlace
 }
 
-func (p place) cursor() string { return syntax.NewCursor(p.id, syntax.TimeKey(p.at)).Encode() }
+func (p place) cursor() string { return protocol.NewCursor(p.id, protocol.TimeKey(p.at)).Encode() }
 
 // isUUID prevents that a forged cursor becomes a database error.
 func isUUID(s string) bool {
@@ -68,7 +68,7 @@ func isUUID(s string) bool {
 }
 
 // ListLedger lists a market's signals, newest first, with its totals.
-func (s *Store) ListLedger(ctx context.Context, marketID string, limit int, after syntax.Cursor) (signal.Ledger, error) {
+func (s *Store) ListLedger(ctx context.Context, marketID string, limit int, after protocol.Cursor) (signal.Ledger, error) {
 	totals, err := s.marketTotals(ctx, marketID)
 	if err != nil {
 		return signal.Ledger{}, err
@@ -223,14 +223,14 @@ func ownOf(v db.FiledRecord) signal.Record {
 // listedOf converts a row of listed_records, which has no lane. lane is that of the call's market.
 func listedOf(v db.ListedRecord, lane string) signal.Record {
 	r := recordOf(db.SignalRecord(v))
-	r.Lane = syntax.Lane(lane)
+	r.Lane = protocol.Lane(lane)
 	return r
 }
 
 // openOf converts a call on an open market, with the market's price and its move since the call.
 func openOf(v db.ListOpenSignalsRow) signal.Record {
 	r := listedOf(v.ListedRecord, v.MarketLane)
-	if r.LiveYes = convertInt[syntax.Bps](v.Live); r.LiveYes != nil {
+	if r.LiveYes = convertInt[protocol.Bps](v.Live); r.LiveYes != nil {
 		move := signal.Move(r.Side(), r.PriceBps, *r.LiveYes)
 		r.Move = &move
 	}

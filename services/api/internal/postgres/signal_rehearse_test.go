@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
@@ -33,7 +33,7 @@ func TestRehearsedCallIsTheFiledOne(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	s := b.signals(nil)
-	for n, side := range []syntax.Side{syntax.Yes, syntax.No} {
+	for n, side := range []protocol.Side{protocol.Yes, protocol.No} {
 		for m, market := range []string{fmt.Sprint(800 + n), "native-bbbbbbbbb" + fmt.Sprint(n)} {
 			if m == 0 {
 				b.venueMarket(market, 3000)
@@ -79,15 +79,15 @@ func TestRehearsalRefusals(t *testing.T) {
 	b.exec(`UPDATE api.markets SET status = 'resolved', resolution_value = 'YES' WHERE market_id = '811'`)
 	b.exec(`UPDATE api.markets SET provisional = true WHERE market_id = '812'`)
 	_, hash := b.operator("asker")
-	first := b.file(hash, "810", syntax.Yes, 5000)
+	first := b.file(hash, "810", protocol.Yes, 5000)
 	before := b.everyRow()
 	for market, want := range map[string]error{"810": signal.ErrPredicted, "811": signal.ErrSettled, "812": signal.ErrProvisional} {
-		_, _, err := s.RehearseFile(t.Context(), signal.Caller{KeyHash: hash}, newDraft(market, syntax.No, 5000))
-		if !errors.Is(err, want) || market == "810" && fault.Of(err).Extra["id"] != first {
+		_, _, err := s.RehearseFile(t.Context(), signal.Caller{KeyHash: hash}, newDraft(market, protocol.No, 5000))
+		if !errors.Is(err, want) || market == "810" && apperr.Of(err).Extra["id"] != first {
 			t.Errorf("%s: %v, want %v", market, err, want)
 		}
 	}
-	if _, _, err := s.RehearseFile(t.Context(), signal.Caller{KeyHash: make([]byte, 32)}, newDraft("810", syntax.No, 5000)); !errors.Is(err, signal.ErrUnauthenticated) {
+	if _, _, err := s.RehearseFile(t.Context(), signal.Caller{KeyHash: make([]byte, 32)}, newDraft("810", protocol.No, 5000)); !errors.Is(err, signal.ErrUnauthenticated) {
 		t.Errorf("unknown key: %v", err)
 	}
 	if after := b.everyRow(); after != before {
@@ -100,12 +100,12 @@ func TestRehearsalRefusals(t *testing.T) {
 func TestRehearsalOnAnUnconfirmedMarket(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	s := b.signals(market.Venues{syntax.Polymarket: unasked{}})
+	s := b.signals(market.Venues{protocol.Polymarket: unasked{}})
 	b.venueMarket("830", 5000)
 	b.exec(`UPDATE api.markets SET rated_ruling = false WHERE market_id = '830'`)
 	_, hash := b.operator("asker")
 	for market, unknown := range map[string]bool{"830": false, "831": true} {
-		filed, would, err := s.RehearseFile(t.Context(), signal.Caller{KeyHash: hash}, newDraft(market, syntax.Yes, 5000))
+		filed, would, err := s.RehearseFile(t.Context(), signal.Caller{KeyHash: hash}, newDraft(market, protocol.Yes, 5000))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,12 +125,12 @@ func TestRehearsalsDoNotDisturb(t *testing.T) {
 	s := b.signals(nil)
 	b.venueMarket("820", 5000)
 	_, hash := b.operator("busy")
-	real := newDraft("820", syntax.Yes, 5000)
+	real := newDraft("820", protocol.Yes, 5000)
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			_, _, err := s.RehearseFile(t.Context(), signal.Caller{KeyHash: hash}, newDraft("820", syntax.No, 5000))
-			if err != nil && (!errors.Is(err, signal.ErrPredicted) || fault.Of(err).Extra["id"] != real.ID) {
+			_, _, err := s.RehearseFile(t.Context(), signal.Caller{KeyHash: hash}, newDraft("820", protocol.No, 5000))
+			if err != nil && (!errors.Is(err, signal.ErrPredicted) || apperr.Of(err).Extra["id"] != real.ID) {
 				t.Errorf("a rehearsal beside a call: %v", err)
 			}
 		})
@@ -151,7 +151,7 @@ func TestRehearsedEvent(t *testing.T) {
 	b.venueMarket("830", 5000)
 	_, hash := b.operator("owner")
 	_, stranger := b.operator("stranger")
-	id := b.file(hash, "830", syntax.Yes, 5000)
+	id := b.file(hash, "830", protocol.Yes, 5000)
 	before := b.everyRow()
 	event := func() string { return uuid.Must(uuid.NewV7()).String() }
 	e, err := s.RehearseEvent(t.Context(), signal.Caller{KeyHash: hash}, id, event(), "note", `{"text":"steady"}`)

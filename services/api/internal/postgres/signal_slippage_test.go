@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
@@ -21,32 +21,32 @@ func TestMaxSlippage(t *testing.T) {
 	n := 0
 	for _, c := range []struct {
 		market        string
-		side          syntax.Side
+		side          protocol.Side
 		stated, limit int
 		venue         signal.VenueWord
 		later         time.Duration
 		want          signal.Verdict
 	}{
-		{"7", syntax.Yes, 3000, 100, 0, 0, signal.VerdictFiled},
-		{"7", syntax.Yes, 3000, 99, 0, 0, signal.VerdictMoved},
-		{"7", syntax.No, 7300, 0, 0, 0, signal.VerdictFiled},
-		{"7", syntax.No, 3000, 99, 0, 0, signal.VerdictMoved}, // converted to 7000
-		{"7", syntax.No, 3000, 100, 0, 0, signal.VerdictFiled},
-		{"7", syntax.No, 1, 0, 0, 0, signal.VerdictMoved}, // 9999 is no price of NO at 7100
-		{"7", syntax.No, 500, 200, 0, 0, signal.VerdictMoved},
-		{"native-aaaaaaaaaa", syntax.Yes, 4000, 200, 0, 0, signal.VerdictMoved},
-		{"8", syntax.Yes, 0, 0, 0, 0, signal.VerdictProvisional},
-		{"404", syntax.Yes, 0, 0, 0, 0, signal.VerdictUnknown},
-		{"7", syntax.Yes, 3000, 10_000, 0, time.Minute, signal.VerdictQuote},
-		{"7", syntax.Yes, 3000, 10_000, signal.VenueAsked, 0, signal.VerdictUnverified},
-		{"7", syntax.Yes, 3000, 10_000, signal.VenueSkipped, 0, signal.VerdictFiled},
+		{"7", protocol.Yes, 3000, 100, 0, 0, signal.VerdictFiled},
+		{"7", protocol.Yes, 3000, 99, 0, 0, signal.VerdictMoved},
+		{"7", protocol.No, 7300, 0, 0, 0, signal.VerdictFiled},
+		{"7", protocol.No, 3000, 99, 0, 0, signal.VerdictMoved}, // converted to 7000
+		{"7", protocol.No, 3000, 100, 0, 0, signal.VerdictFiled},
+		{"7", protocol.No, 1, 0, 0, 0, signal.VerdictMoved}, // 9999 is no price of NO at 7100
+		{"7", protocol.No, 500, 200, 0, 0, signal.VerdictMoved},
+		{"native-aaaaaaaaaa", protocol.Yes, 4000, 200, 0, 0, signal.VerdictMoved},
+		{"8", protocol.Yes, 0, 0, 0, 0, signal.VerdictProvisional},
+		{"404", protocol.Yes, 0, 0, 0, 0, signal.VerdictUnknown},
+		{"7", protocol.Yes, 3000, 10_000, 0, time.Minute, signal.VerdictQuote},
+		{"7", protocol.Yes, 3000, 10_000, signal.VenueAsked, 0, signal.VerdictUnverified},
+		{"7", protocol.Yes, 3000, 10_000, signal.VenueSkipped, 0, signal.VerdictFiled},
 	} {
 		n++
 		b.clock.Advance(c.later)
 		before := b.count(`SELECT count(*) FROM api.signals`)
 		_, hash := b.operator(fmt.Sprintf("slip%d", n))
 		d := newDraft(c.market, c.side, c.stated)
-		d.Venue, d.MaxSlippage = c.venue, new(syntax.Bps(c.limit))
+		d.Venue, d.MaxSlippage = c.venue, new(protocol.Bps(c.limit))
 		f := b.tried(hash, d, c.want)
 		if stored := b.count(`SELECT count(*) FROM api.signals`) - before; (stored == 1) != (c.want == signal.VerdictFiled) {
 			t.Errorf("%+v stored %d calls", c, stored)
@@ -91,8 +91,8 @@ func TestAllowUnverifiedKeepsTheBound(t *testing.T) {
 	} {
 		before := b.count(`SELECT (SELECT count(*) FROM api.signals) + (SELECT count(*) FROM api.unconfirmed_signals)`)
 		_, hash := b.operator(fmt.Sprintf("allow%d", i))
-		d := newDraft(c.market, syntax.Yes, c.stated)
-		d.Venue, d.MaxSlippage, d.AllowUnverified = c.venue, new(syntax.Bps(200)), true
+		d := newDraft(c.market, protocol.Yes, c.stated)
+		d.Venue, d.MaxSlippage, d.AllowUnverified = c.venue, new(protocol.Bps(200)), true
 		f := b.try(signal.Caller{KeyHash: hash}, d)
 		if f.Verdict != c.want || f.Prices.Verified != c.verified {
 			t.Errorf("%s: verdict %s, verified %v; want %s, %v", c.name, f.Verdict, f.Prices.Verified, c.want, c.verified)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
@@ -32,7 +32,7 @@ func TestFirstCallIsLockedUnderRaces(t *testing.T) {
 	results := make([]signal.Filing, 500)
 	drafts := make([]signal.Draft, len(results))
 	for i := range results {
-		drafts[i] = newDraft("8", []syntax.Side{syntax.Yes, syntax.No}[i%2], 5000)
+		drafts[i] = newDraft("8", []protocol.Side{protocol.Yes, protocol.No}[i%2], 5000)
 		wg.Go(func() {
 			caller := signal.Caller{KeyHash: hash}
 			if i%3 == 0 {
@@ -48,7 +48,7 @@ func TestFirstCallIsLockedUnderRaces(t *testing.T) {
 			if won != "" {
 				t.Error("two calls were accepted")
 			}
-			won, yes = drafts[i].ID, drafts[i].Side == syntax.Yes
+			won, yes = drafts[i].ID, drafts[i].Side == protocol.Yes
 		}
 	}
 	for i, r := range results {
@@ -75,7 +75,7 @@ func TestTheSameDraftIsTheSameCall(t *testing.T) {
 	b := setup(t)
 	b.venueMarket("9", 5000)
 	_, hash := b.operator("doubter")
-	d := newDraft("9", syntax.Yes, 5000)
+	d := newDraft("9", protocol.Yes, 5000)
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
@@ -99,7 +99,7 @@ func TestIdempotencyKey(t *testing.T) {
 	_, hash := b.operator("careful")
 	key, body, other := "once", sha256.Sum256([]byte("a")), sha256.Sum256([]byte("b"))
 	keyed := func(market string, sum [32]byte) signal.Draft {
-		d := newDraft(market, syntax.Yes, 5000)
+		d := newDraft(market, protocol.Yes, 5000)
 		d.IdempotencyKey, d.BodyHash = &key, sum[:]
 		return d
 	}
@@ -139,14 +139,14 @@ func TestFilingRefusals(t *testing.T) {
 		if market == "25" {
 			want = signal.VerdictSettled
 		}
-		if f := b.try(signal.Caller{KeyHash: hash}, newDraft(market, syntax.Yes, 5000)); f.Verdict != want {
+		if f := b.try(signal.Caller{KeyHash: hash}, newDraft(market, protocol.Yes, 5000)); f.Verdict != want {
 			t.Errorf("%s: %+v, want %s", market, f, want)
 		}
 	}
-	if f := b.try(signal.Caller{KeyHash: hash}, newDraft("404", syntax.Yes, 5000)); f.Verdict != signal.VerdictUnknown {
+	if f := b.try(signal.Caller{KeyHash: hash}, newDraft("404", protocol.Yes, 5000)); f.Verdict != signal.VerdictUnknown {
 		t.Errorf("%+v", f)
 	}
-	if f := b.try(signal.Caller{KeyHash: make([]byte, 32)}, newDraft("20", syntax.Yes, 5000)); f.Verdict != signal.VerdictUnauthenticated {
+	if f := b.try(signal.Caller{KeyHash: make([]byte, 32)}, newDraft("20", protocol.Yes, 5000)); f.Verdict != signal.VerdictUnauthenticated {
 		t.Errorf("%+v", f)
 	}
 	b.exec(`UPDATE api.markets SET status = 'unknown', fetched_at = NULL, end_date = NULL WHERE market_id = '24'`)
@@ -161,7 +161,7 @@ func TestFilingRefusals(t *testing.T) {
 		{signal.VenueDenies, signal.VerdictDuplicate},
 		{signal.VenueAsked, signal.VerdictDuplicate},
 	} {
-		d := newDraft("24", syntax.Yes, 5000)
+		d := newDraft("24", protocol.Yes, 5000)
 		d.Venue = c.venue
 		if f := b.try(signal.Caller{KeyHash: hash}, d); f.Verdict != c.want {
 			t.Errorf("nothing is kept of the market and its venue says %d: %+v, want %s", c.venue, f, c.want)
@@ -175,9 +175,9 @@ func TestAlreadyPredictedWinsOverMarketClosed(t *testing.T) {
 	b := setup(t)
 	b.venueMarket("30", 5000)
 	_, hash := b.operator("early")
-	id := b.file(hash, "30", syntax.Yes, 5000)
+	id := b.file(hash, "30", protocol.Yes, 5000)
 	b.exec(`UPDATE api.markets SET status = 'closed' WHERE market_id = '30'`)
-	if f := b.try(signal.Caller{KeyHash: hash}, newDraft("30", syntax.No, 5000)); f.Verdict != signal.VerdictDuplicate || f.FirstID != id {
+	if f := b.try(signal.Caller{KeyHash: hash}, newDraft("30", protocol.No, 5000)); f.Verdict != signal.VerdictDuplicate || f.FirstID != id {
 		t.Errorf("%+v", f)
 	}
 }
@@ -188,7 +188,7 @@ func TestARevokedKeyFilesNothing(t *testing.T) {
 	b.venueMarket("31", 5000)
 	_, hash := b.operator("gone")
 	b.exec(`UPDATE api.operator_keys SET revoked_at = $1`, b.clock.Now())
-	if f := b.try(signal.Caller{KeyHash: hash}, newDraft("31", syntax.Yes, 5000)); f.Verdict != signal.VerdictUnauthenticated {
+	if f := b.try(signal.Caller{KeyHash: hash}, newDraft("31", protocol.Yes, 5000)); f.Verdict != signal.VerdictUnauthenticated {
 		t.Errorf("%+v", f)
 	}
 }
@@ -197,7 +197,7 @@ func TestNativePriceFollowsTheCrowd(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.nativeMarket("native-aaaaaaaaaa", 5000)
-	for i, side := range []syntax.Side{syntax.Yes, syntax.Yes, syntax.Yes, syntax.No} {
+	for i, side := range []protocol.Side{protocol.Yes, protocol.Yes, protocol.Yes, protocol.No} {
 		_, hash := b.operator(fmt.Sprintf("voter%d", i))
 		b.clock.Advance(time.Second)
 		b.file(hash, "native-aaaaaaaaaa", side, 5000)
@@ -215,11 +215,11 @@ func TestOneBadRowFailsAlone(t *testing.T) {
 	b := setup(t)
 	b.venueMarket("40", 5000)
 	hashes := b.operators(6)
-	bad := newDraft("40", syntax.Yes, 5000)
+	bad := newDraft("40", protocol.Yes, 5000)
 	bad.ID = "not a uuid"
 	var wg sync.WaitGroup
 	for i, h := range hashes {
-		d := newDraft("40", syntax.Yes, 5000)
+		d := newDraft("40", protocol.Yes, 5000)
 		if i == 3 {
 			d = bad
 		}
@@ -239,7 +239,7 @@ func TestEvents(t *testing.T) {
 	b.venueMarket("50", 5000)
 	_, hash := b.operator("owner")
 	_, stranger := b.operator("stranger")
-	id := b.file(hash, "50", syntax.Yes, 5000)
+	id := b.file(hash, "50", protocol.Yes, 5000)
 	s := b.signals(nil)
 	event := func() string { return uuid.Must(uuid.NewV7()).String() }
 	if _, err := s.AppendEvent(t.Context(), signal.Caller{KeyHash: hash}, id, event(), "note", `{"text":"steady"}`); err != nil {
@@ -297,14 +297,14 @@ func TestReachIsCounted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	s := b.signals(nil)
-	s.Count(func(id syntax.MarketID) int { return map[syntax.MarketID]int{"7": 42}[id] })
+	s.Count(func(id protocol.MarketID) int { return map[protocol.MarketID]int{"7": 42}[id] })
 	stated := int64(9000)
 	for i, hash := range b.operators(2) {
 		for market, want := range map[string]int{"7": 42, "8": 9000} {
 			if i == 0 {
 				b.venueMarket(market, 5000)
 			}
-			d := newDraft(market, syntax.Yes, 5000)
+			d := newDraft(market, protocol.Yes, 5000)
 			d.Reach = &stated
 			c := signal.Call{Caller: signal.Caller{KeyHash: hash}, Draft: d}
 			var err error

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 	"github.com/signalcast/signalcast/services/api/internal/station"
 )
@@ -17,7 +17,7 @@ func (s *Store) signed(ctx context.Context, e effect, act func(q *db.Queries) er
 	if e.message == "" {
 		return inTx(ctx, s.pool, act)
 	}
-	_, err := s.once(ctx, e, func(q *db.Queries, _ syntax.Tier) (string, error) { return e.user, act(q) })
+	_, err := s.once(ctx, e, func(q *db.Queries, _ protocol.Tier) (string, error) { return e.user, act(q) })
 	return err
 }
 

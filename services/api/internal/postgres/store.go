@@ -12,7 +12,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/batch"
 	"github.com/signalcast/signalcast/pkg/cache"
-	"github.com/signalcast/signalcast/pkg/chrono"
+	"github.com/signalcast/signalcast/pkg/dbtime"
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
@@ -86,7 +86,7 @@ func (s *Store) notify(open context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(open), time.Second)
 	defer cancel()
 	_ = s.aq.NotifyRelay(ctx)
-	_ = chrono.Sleep(open, notifyEvery)
+	_ = dbtime.Sleep(open, notifyEvery)
 }
 
 // Ping tells whether the database answers.

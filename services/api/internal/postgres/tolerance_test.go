@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/export"
-	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
 // TestToleranceIsNoted: the first filing of a process stores its tolerance, the history is only
@@ -18,9 +18,9 @@ func TestToleranceIsNoted(t *testing.T) {
 	b.venueMarket("1000", 4000)
 	b.venueMarket("1001", 9000)
 	b.clock.Advance(time.Minute)
-	b.file(mara, "1000", syntax.Yes, 100) // scored at 3000
-	b.quote("1001", 9100, 1100)           // a streamed price that became no snapshot
-	b.file(mara, "1001", syntax.Yes, 100) // scored at 8100
+	b.file(mara, "1000", protocol.Yes, 100) // scored at 3000
+	b.quote("1001", 9100, 1100)             // a streamed price that became no snapshot
+	b.file(mara, "1001", protocol.Yes, 100) // scored at 8100
 	b.exec(`INSERT INTO api.market_prices (market_id, at, yes_bps) SELECT market_id, at + interval '1 second', 9700 FROM api.market_quotes WHERE market_id = '1001'`)
 	if err := b.NoteTolerance(t.Context()); err != nil {
 		t.Fatal(err)
@@ -58,19 +58,19 @@ func TestRecordEndsAtItsTime(t *testing.T) {
 	_, mara := b.operator("mara")
 	b.nativeMarket("native-gauge", 2000)
 	b.clock.Advance(time.Hour)
-	b.file(mara, "native-gauge", syntax.Yes, 2000)
+	b.file(mara, "native-gauge", protocol.Yes, 2000)
 	asOf := b.clock.Now()
 	b.clock.Advance(time.Second)
-	if _, err := resolve.NewService(b.Store, b.clock.Now).Finalize(t.Context(), resolve.Claim{MarketID: "native-gauge", Verdict: "YES", Source: "the gauge"}); err != nil {
+	if _, err := resolution.NewService(b.Store, b.clock.Now).Finalize(t.Context(), resolution.Claim{MarketID: "native-gauge", Verdict: "YES", Source: "the gauge"}); err != nil {
 		t.Fatal(err)
 	}
 	owner := must(b.RecordOwner(t.Context(), "mara"))(t)
-	for at, status := range map[time.Time]syntax.SignalStatus{asOf: syntax.Pending, b.clock.Now(): syntax.Won} {
+	for at, status := range map[time.Time]protocol.SignalStatus{asOf: protocol.Pending, b.clock.Now(): protocol.Won} {
 		calls, err := b.RecordPage(t.Context(), owner.ID, export.Place{}, at, 10)
 		if err != nil || len(calls) != 1 {
 			t.Fatalf("%v %d", err, len(calls))
 		}
-		c, done := &calls[0], status == syntax.Won
+		c, done := &calls[0], status == protocol.Won
 		if c.Status != status || (c.Resolution != nil) != done || (c.Score != nil) != done || (c.ResolvedAt != nil) != done || (len(c.Events) == 1) != done {
 			t.Errorf("at %v: %+v", at, c)
 		}

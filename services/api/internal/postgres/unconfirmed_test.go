@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
@@ -18,7 +18,7 @@ import (
 func (b *bundle) unconfirmed(hash []byte, id string) signal.Draft {
 	b.t.Helper()
 	b.stub(id)
-	d := newDraft(id, syntax.Yes, 3000)
+	d := newDraft(id, protocol.Yes, 3000)
 	take := "Will the mayor of Vantor be convicted?"
 	d.TextTake, d.Venue = &take, signal.VenueAsked
 	b.tried(hash, d, signal.VerdictFiled)
@@ -45,7 +45,7 @@ func TestUnconfirmedCallIsPublishedByItsVenue(t *testing.T) {
 		t.Fatalf("before the answer: %s", got)
 	}
 	r, err := b.GetSignal(t.Context(), d.ID)
-	if err != nil || r.MarketTitle != "7" || r.Status != syntax.Pending || r.PriceVerified || r.TextTake == nil || !r.Unconfirmed {
+	if err != nil || r.MarketTitle != "7" || r.Status != protocol.Pending || r.PriceVerified || r.TextTake == nil || !r.Unconfirmed {
 		t.Errorf("by its id: %+v, %v", r, err)
 	}
 	if c, err := b.GetCrowd(t.Context(), "7", owner, b.clock.Now()); err != nil || c.Own == nil || c.Own.ID != d.ID || c.Own.Unconfirmed || c.Yes != 0 {
@@ -59,7 +59,7 @@ func TestUnconfirmedCallIsPublishedByItsVenue(t *testing.T) {
 			t.Errorf("%+v lists %+v, %v", c.query, p.Signals, err)
 		}
 	}
-	second := newDraft("7", syntax.No, 5000)
+	second := newDraft("7", protocol.No, 5000)
 	second.Venue = signal.VenueAsked
 	if f := b.tried(hash, second, signal.VerdictDuplicate); f.FirstID != d.ID {
 		t.Errorf("the first call is %s, want %s", f.FirstID, d.ID)
@@ -89,11 +89,11 @@ func TestUnconfirmedCallOnAClosedMarketIsLate(t *testing.T) {
 	_, hash := b.operator("mara_k")
 	d := b.unconfirmed(hash, "7")
 	b.clock.Advance(time.Minute)
-	b.apply(true, b.answer("7", 9900, func(r *market.Record) { r.Status = syntax.MarketClosed }))
+	b.apply(true, b.answer("7", 9900, func(r *market.Record) { r.Status = protocol.MarketClosed }))
 	b.clock.Advance(time.Hour)
-	b.claim("7", syntax.VerdictYes)
+	b.claim("7", protocol.VerdictYes)
 	r, err := b.GetSignal(t.Context(), d.ID)
-	if err != nil || r.Status != syntax.Void || pg.Value(r.Reason) != "late" || r.Score == nil || *r.Score != 0 {
+	if err != nil || r.Status != protocol.Void || pg.Value(r.Reason) != "late" || r.Score == nil || *r.Score != 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -112,7 +112,7 @@ func TestDeniedCallIsVoid(t *testing.T) {
 	if ids, err := b.TakeUnconfirmed(t.Context(), now, now.Add(-time.Minute), 10); err != nil || len(ids) != 0 {
 		t.Errorf("asked again at once: %v, %v", ids, err)
 	}
-	if n, err := b.DenyUnconfirmed(t.Context(), []syntax.MarketID{"7"}, now.Add(-48*time.Hour), now); err != nil || n != 1 {
+	if n, err := b.DenyUnconfirmed(t.Context(), []protocol.MarketID{"7"}, now.Add(-48*time.Hour), now); err != nil || n != 1 {
 		t.Errorf("%d calls, %v", n, err)
 	}
 	if n, err := b.DenyUnconfirmed(t.Context(), nil, now.Add(time.Hour), now.Add(49*time.Hour)); err != nil || n != 1 {
@@ -120,7 +120,7 @@ func TestDeniedCallIsVoid(t *testing.T) {
 	}
 	for _, d := range []signal.Draft{denied, old} {
 		r, err := b.GetSignal(t.Context(), d.ID)
-		if err != nil || r.Status != syntax.Void || pg.Value(r.Reason) != "unknown_market" || r.TextTake != nil || r.ResolvedAt == nil {
+		if err != nil || r.Status != protocol.Void || pg.Value(r.Reason) != "unknown_market" || r.TextTake != nil || r.ResolvedAt == nil {
 			t.Errorf("%+v, %v", r, err)
 		}
 		events, err := b.ListEvents(t.Context(), d.ID)
@@ -145,7 +145,7 @@ func TestStubsOfAnOperatorAreBounded(t *testing.T) {
 	for i := range market.MaxUnconfirmed {
 		id := fmt.Sprint(500 + i)
 		b.stub(id)
-		d := newDraft(id, syntax.Yes, 3000)
+		d := newDraft(id, protocol.Yes, 3000)
 		d.Venue = signal.VenueAsked
 		b.tried(hash, d, signal.VerdictFiled)
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/skill"
-	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/board"
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
@@ -109,7 +109,7 @@ func verifyEdges(ctx context.Context, q *db.Queries) ([]Difference, error) {
 func readSamples(ctx context.Context, q *db.Queries) (map[boardKey][]skill.Tally, error) {
 	type bin struct {
 		boardKey
-		price      syntax.Bps
+		price      protocol.Bps
 		confidence int
 	}
 	rows, err := q.ListCountedTallies(ctx)
@@ -118,7 +118,7 @@ func readSamples(ctx context.Context, q *db.Queries) (map[boardKey][]skill.Tally
 	}
 	counted := map[bin]*skill.Tally{}
 	for _, r := range rows {
-		price := skill.Within(syntax.Bps(r.PriceBps))
+		price := skill.Within(protocol.Bps(r.PriceBps))
 		for _, lane := range []string{"", r.Lane} {
 			b := bin{boardKey{r.UserID, lane}, price, int(r.Confidence)}
 			t := counted[b]

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
@@ -36,7 +36,7 @@ const (
 
 // Calls is a page of an operator's calls, newest first. A page that has a next one is
 // not the last: it looks one call ahead. Fault: not_found.
-func (s *Service) Calls(ctx context.Context, handle string, limit int, after syntax.Cursor) (signal.CallPage, error) {
+func (s *Service) Calls(ctx context.Context, handle string, limit int, after protocol.Cursor) (signal.CallPage, error) {
 	o, err := s.operators.Operator(ctx, handle, "")
 	if err != nil {
 		return signal.CallPage{}, err
@@ -47,7 +47,7 @@ func (s *Service) Calls(ctx context.Context, handle string, limit int, after syn
 		return p, err
 	}
 	last := p.Signals[limit-1]
-	p.Signals, p.Next = p.Signals[:limit], syntax.NewCursor(last.ID, syntax.TimeKey(last.CreatedAt)).Encode()
+	p.Signals, p.Next = p.Signals[:limit], protocol.NewCursor(last.ID, protocol.TimeKey(last.CreatedAt)).Encode()
 	return p, nil
 }
 

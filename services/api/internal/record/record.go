@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/board"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
@@ -20,15 +20,15 @@ type Stats struct {
 // Best is the won call at the lowest price, as it was scored.
 type Best struct {
 	SignalID, MarketID, MarketTitle string
-	Odds                            syntax.Bps
+	Odds                            protocol.Bps
 }
 
 // Moment is a call that was won at long odds (contract 4.8.2).
 type Moment struct {
 	ID, Tier                        string
 	SignalID, MarketID, MarketTitle string
-	Side                            syntax.Side
-	Odds                            syntax.Bps
+	Side                            protocol.Side
+	Odds                            protocol.Bps
 	Score                           int
 	MintedAt                        time.Time
 }

@@ -14,12 +14,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/redis/go-redis/v9"
 
-	"github.com/signalcast/signalcast/pkg/kv"
 	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/redisx"
 	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/api/internal/broker"
+	"github.com/signalcast/signalcast/services/api/internal/broker/brokertest"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
-	"github.com/signalcast/signalcast/services/api/internal/live"
-	"github.com/signalcast/signalcast/services/api/internal/live/livetest"
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
 	"github.com/signalcast/signalcast/services/api/internal/relay"
 )
@@ -32,7 +32,7 @@ type bundle struct {
 	store *postgres.Store
 	admin *pgxpool.Pool
 	url   string // of Redis
-	redis *kv.Client
+	redis *redisx.Client
 }
 
 func setup(t *testing.T) *bundle {
@@ -102,22 +102,22 @@ func (b *bundle) start(run func(context.Context) error) (stop func()) {
 	return stop
 }
 
-func newHub(t *testing.T, memory int) *live.Hub {
+func newBroker(t *testing.T, memory int) *broker.Broker {
 	t.Helper()
-	h := live.NewHub(memory)
+	h := broker.New(memory)
 	t.Cleanup(h.Close)
 	return h
 }
 
 // follow starts a process that listens to everything.
-func (b *bundle) follow() *live.Hub {
+func (b *bundle) follow() *broker.Broker {
 	b.t.Helper()
-	hub := newHub(b.t, 4096)
-	f := relay.NewFollower(b.store, b.redis, hub, time.Now, slog.New(slog.DiscardHandler))
+	fanOut := newBroker(b.t, 4096)
+	f := relay.NewFollower(b.store, b.redis, fanOut, time.Now, slog.New(slog.DiscardHandler))
 	b.t.Cleanup(func() { _ = f.Close() })
 	b.start(f.Run)
-	testkit.Eventually(b.t, 10*time.Second, hub.Ready)
-	return hub
+	testkit.Eventually(b.t, 10*time.Second, fanOut.Ready)
+	return fanOut
 }
 
 // want waits until the feed has n events and gives them, linked.
@@ -163,15 +163,15 @@ func redisClient(t *testing.T, url string) *redis.Client {
 	return c
 }
 
-// reader takes frames from a hub as a socket would, without end.
-type reader struct{ *livetest.Pipe }
+// reader takes frames from a fanOut as a socket would, without end.
+type reader struct{ *brokertest.Pipe }
 
 // read subscribes and keeps reading until the test ends.
-func read(t *testing.T, hub *live.Hub, c feed.Channel) *reader {
+func read(t *testing.T, fanOut *broker.Broker, c feed.Channel) *reader {
 	t.Helper()
-	p := livetest.New()
-	sub := hub.Subscribe(hub.NewReader(p), c)
-	if step, _, _ := sub.Catch(); step != live.Live {
+	p := brokertest.New()
+	sub := fanOut.Subscribe(fanOut.NewReader(p), c)
+	if step, _, _ := sub.Catch(); step != broker.Live {
 		t.Fatalf("step %v", step)
 	}
 	t.Cleanup(sub.Close)
@@ -185,7 +185,7 @@ func framesOf(messages []feed.Message, c feed.Channel) (frames []string) {
 	for i := range messages {
 		for _, l := range messages[i].Links {
 			if l.Channel == c {
-				frames = append(frames, string(live.EventFrame(&messages[i], l)))
+				frames = append(frames, string(broker.EventFrame(&messages[i], l)))
 			}
 		}
 	}

@@ -9,10 +9,10 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/signalcast/signalcast/pkg/chrono"
-	"github.com/signalcast/signalcast/pkg/kv"
+	"github.com/signalcast/signalcast/pkg/dbtime"
+	"github.com/signalcast/signalcast/pkg/redisx"
+	"github.com/signalcast/signalcast/services/api/internal/broker"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
-	"github.com/signalcast/signalcast/services/api/internal/live"
 )
 
 const (
@@ -26,7 +26,7 @@ const (
 type Follower struct {
 	source feed.Store
 	redis  *redis.Client
-	hub    *live.Hub
+	broker *broker.Broker
 	now    func() time.Time
 	log    *slog.Logger
 	chain  *feed.Chain
@@ -37,8 +37,8 @@ type Follower struct {
 }
 
 // NewFollower makes a follower; Close ends its own connections.
-func NewFollower(source feed.Store, c *kv.Client, hub *live.Hub, now func() time.Time, log *slog.Logger) *Follower {
-	return &Follower{source: source, redis: c.Blocking(), hub: hub, now: now, log: log, chain: feed.NewChain(source)}
+func NewFollower(source feed.Store, c *redisx.Client, fanOut *broker.Broker, now func() time.Time, log *slog.Logger) *Follower {
+	return &Follower{source: source, redis: c.Blocking(), broker: fanOut, now: now, log: log, chain: feed.NewChain(source)}
 }
 
 // Close ends the connections to Redis; call it after Run has returned.
@@ -47,7 +47,7 @@ func (f *Follower) Close() error { return f.redis.Close() }
 // Run follows until ctx ends. It outlives the loss of Redis and of the database.
 func (f *Follower) Run(ctx context.Context) error {
 	for !f.start(ctx) {
-		if err := chrono.Sleep(ctx, pollEvery); err != nil {
+		if err := dbtime.Sleep(ctx, pollEvery); err != nil {
 			return err
 		}
 	}
@@ -56,10 +56,10 @@ func (f *Follower) Run(ctx context.Context) error {
 		f.forgetModerated(ctx)
 		if f.now().Before(redisAgain) {
 			f.poll(ctx)
-			_ = chrono.Sleep(ctx, pollEvery)
+			_ = dbtime.Sleep(ctx, pollEvery)
 			continue
 		}
-		messages, err := nextEvents(ctx, f.redis, f.hub.Head(), readWait)
+		messages, err := nextEvents(ctx, f.redis, f.broker.Head(), readWait)
 		switch {
 		case ctx.Err() != nil:
 		case err != nil:
@@ -82,13 +82,13 @@ func (f *Follower) start(ctx context.Context) bool {
 		f.log.WarnContext(ctx, "the feed cannot be read", "error", err)
 		return false
 	}
-	if f.hub.Head() == 0 {
-		f.hub.Start(begin)
+	if f.broker.Head() == 0 {
+		f.broker.Start(begin)
 	}
 	if !f.poll(ctx) {
 		return false
 	}
-	f.hub.SetReady()
+	f.broker.SetReady()
 	return true
 }
 
@@ -111,7 +111,7 @@ func (f *Follower) forgetModerated(ctx context.Context) {
 	}
 	if f.empties > 0 {
 		f.empties--
-		f.hub.Forget()
+		f.broker.Forget()
 	}
 }
 
@@ -125,7 +125,7 @@ func (f *Follower) begin(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	begin := max(0, head-f.hub.Memory())
+	begin := max(0, head-f.broker.Memory())
 	last := begin
 	for at := begin; at < head; at += pageSize {
 		events, err := f.source.ListFeedAfter(ctx, at, pageSize)
@@ -148,18 +148,18 @@ func (f *Follower) begin(ctx context.Context) (int64, error) {
 // deliver hands on messages of the stream and fills holes from the database.
 func (f *Follower) deliver(ctx context.Context, messages []feed.Message) {
 	for _, m := range messages {
-		err := f.hub.Deliver(m)
-		var hole *live.HoleError
+		err := f.broker.Deliver(m)
+		var hole *broker.HoleError
 		if errors.As(err, &hole) {
 			if !f.poll(ctx) {
-				_ = chrono.Sleep(ctx, pollEvery)
+				_ = dbtime.Sleep(ctx, pollEvery)
 				return // read again from where the hub is
 			}
-			err = f.hub.Deliver(m)
+			err = f.broker.Deliver(m)
 		}
 		if err != nil {
 			f.log.WarnContext(ctx, "an event was left for the next read", "seq", m.Seq, "error", err)
-			_ = chrono.Sleep(ctx, pollEvery)
+			_ = dbtime.Sleep(ctx, pollEvery)
 			return
 		}
 	}
@@ -184,12 +184,12 @@ func (f *Follower) poll(ctx context.Context) bool {
 func (f *Follower) page(ctx context.Context) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, stepBudget)
 	defer cancel()
-	messages, err := f.chain.Read(ctx, f.hub.Head(), pageSize)
+	messages, err := f.chain.Read(ctx, f.broker.Head(), pageSize)
 	if err != nil {
 		return 0, err
 	}
 	for _, m := range messages {
-		if err := f.hub.Deliver(m); err != nil {
+		if err := f.broker.Deliver(m); err != nil {
 			return 0, fmt.Errorf("deliver: %w", err)
 		}
 	}

@@ -45,22 +45,22 @@ func TestYoungerThanTheMemory(t *testing.T) {
 			if _, err := b.store.NumberFeed(t.Context(), 500); err != nil {
 				t.Fatal(err)
 			}
-			hub := b.follow()
-			if want := int64(c.old + c.kept); hub.Head() != want {
-				t.Fatalf("begins at %d, want %d", hub.Head(), want)
+			fanOut := b.follow()
+			if want := int64(c.old + c.kept); fanOut.Head() != want {
+				t.Fatalf("begins at %d, want %d", fanOut.Head(), want)
 			}
-			if _, ok := hub.Recent(int64(c.old), 100); !ok {
+			if _, ok := fanOut.Recent(int64(c.old), 100); !ok {
 				t.Error("what is kept is not remembered")
 			}
 			if c.old > 3 {
-				if _, ok := hub.Recent(1, 100); ok {
+				if _, ok := fanOut.Recent(1, 100); ok {
 					t.Error("what was dropped is said to be remembered")
 				}
 			}
-			r := read(t, hub, feed.MarketChannel("1"))
+			r := read(t, fanOut, feed.MarketChannel("1"))
 			b.start(b.relay().Run)
 			b.write(3)
-			testkit.Eventually(t, 20*time.Second, func() bool { return hub.Head() == int64(c.old+c.kept+3) })
+			testkit.Eventually(t, 20*time.Second, func() bool { return fanOut.Head() == int64(c.old+c.kept+3) })
 			testkit.Eventually(t, 20*time.Second, func() bool { // and the stream has it too
 				got := b.stream()
 				return len(got) > 0 && got[len(got)-1] == fmt.Sprintf("%d-0", c.old+c.kept+3)

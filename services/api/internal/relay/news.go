@@ -8,24 +8,24 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/signalcast/signalcast/pkg/chrono"
-	"github.com/signalcast/signalcast/pkg/kv"
+	"github.com/signalcast/signalcast/pkg/dbtime"
+	"github.com/signalcast/signalcast/pkg/redisx"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
-var newsKey = kv.Key("live")
+var newsKey = redisx.Key("live")
 
 // News carries what has no number to the readers of every process. It may be
 // lost; while Redis is away it reaches those of this process.
 type News struct {
-	redis  *kv.Client
+	redis  *redisx.Client
 	listen *redis.Client
 	hear   func(feed.Ephemeral)
 }
 
 // NewNews makes the carrier; hear is given what any process publishes. Close ends
 // its own connections.
-func NewNews(c *kv.Client, hear func(feed.Ephemeral)) *News {
+func NewNews(c *redisx.Client, hear func(feed.Ephemeral)) *News {
 	return &News{redis: c, listen: c.Blocking(), hear: hear}
 }
 
@@ -44,7 +44,7 @@ func (n *News) Publish(ctx context.Context, e feed.Ephemeral) {
 func (n *News) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		n.receive(ctx)
-		_ = chrono.Sleep(ctx, retryRedis)
+		_ = dbtime.Sleep(ctx, retryRedis)
 	}
 	return ctx.Err()
 }

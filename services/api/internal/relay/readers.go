@@ -9,16 +9,16 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/signalcast/signalcast/pkg/kv"
+	"github.com/signalcast/signalcast/pkg/redisx"
 )
 
 // readersLife is how long the numbers of a process that ended count.
 const readersLife = 3 * viewersEvery
 
 // processes is the sorted set of the processes that live. Each has a hash with its readers by market.
-var processes = kv.Key("readers")
+var processes = redisx.Key("readers")
 
-func readersOf(process string) string { return kv.Key("readers:" + process) }
+func readersOf(process string) string { return redisx.Key("readers:" + process) }
 
 // count stores the readers of this process by market and returns the sums over all processes for these markets.
 func (t *Ticker) count(ctx context.Context, own map[string]int) (map[string]int, error) {

@@ -5,8 +5,8 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/chrono"
-	"github.com/signalcast/signalcast/pkg/kv"
+	"github.com/signalcast/signalcast/pkg/dbtime"
+	"github.com/signalcast/signalcast/pkg/redisx"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
@@ -24,7 +24,7 @@ const LeaseKey int64 = 7201005
 // Relay numbers committed facts and publishes them. All fields are needed. Run it under the lease.
 type Relay struct {
 	Store feed.Store
-	Redis *kv.Client
+	Redis *redisx.Client
 	Now   func() time.Time
 	Slog  *slog.Logger
 }
@@ -71,6 +71,6 @@ func (r *Relay) listen(ctx context.Context, bell chan<- struct{}) {
 		if err := r.Store.ListenOutbox(ctx, ring); err != nil && ctx.Err() == nil {
 			r.Slog.WarnContext(ctx, "outbox listener ended", "error", err)
 		}
-		_ = chrono.Sleep(ctx, idleWait)
+		_ = dbtime.Sleep(ctx, idleWait)
 	}
 }

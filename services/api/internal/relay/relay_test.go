@@ -15,9 +15,9 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/api/internal/broker"
+	"github.com/signalcast/signalcast/services/api/internal/broker/brokertest"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
-	"github.com/signalcast/signalcast/services/api/internal/live"
-	"github.com/signalcast/signalcast/services/api/internal/live/livetest"
 	"github.com/signalcast/signalcast/services/api/internal/relay"
 )
 
@@ -79,8 +79,8 @@ func (d dying) DrainFeed(ctx context.Context, chunk int, skip []string) (feed.Dr
 func TestRelayDiesBetweenAnySteps(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	hub := b.follow()
-	r := read(t, hub, feed.Signals)
+	fanOut := b.follow()
+	r := read(t, fanOut, feed.Signals)
 	var writers sync.WaitGroup
 	for range 4 {
 		writers.Go(func() { b.write(100) })
@@ -111,10 +111,10 @@ func TestTwoRelays(t *testing.T) {
 	b := setup(t)
 	b.start(b.relay().Run)
 	b.start(b.relay().Run)
-	hub := b.follow()
+	fanOut := b.follow()
 	rs := map[feed.Channel]*reader{}
 	for _, c := range []feed.Channel{feed.Signals, feed.LaneChannel("MUSIC"), feed.MarketChannel("1"), feed.OperatorChannel("seed7"), feed.Resolutions} {
-		rs[c] = read(t, hub, c)
+		rs[c] = read(t, fanOut, c)
 	}
 	b.write(150)
 	b.resolve()
@@ -239,13 +239,13 @@ func TestFollowerStartsInTheMiddle(t *testing.T) {
 	b.start(b.relay().Run)
 	b.write(60)
 	messages := b.want(60)
-	hub := b.follow()
-	p := livetest.New()
-	sub := hub.Subscribe(hub.NewReader(p), feed.MarketChannel("3"))
+	fanOut := b.follow()
+	p := brokertest.New()
+	sub := fanOut.Subscribe(fanOut.NewReader(p), feed.MarketChannel("3"))
 	sub.Start(0)
-	testkit.Eventually(t, 10*time.Second, func() bool { step, _, _ := sub.Catch(); return step == live.Live })
+	testkit.Eventually(t, 10*time.Second, func() bool { step, _, _ := sub.Catch(); return step == broker.Live })
 	want := framesOf(messages, "market:3")
-	// A part of the hub that is behind it brings what it has not had yet as news.
+	// A part of the fanOut that is behind it brings what it has not had yet as news.
 	testkit.Eventually(t, 10*time.Second, func() bool { return len(p.Texts()) >= len(want) })
 	if diff := cmp.Diff(want, p.Texts()); diff != "" || len(want) == 0 {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -264,8 +264,8 @@ func TestNews(t *testing.T) {
 	ps := make([]process, 2)
 	b := &bundle{t: t}
 	for i := range ps {
-		hub := newHub(t, 1)
-		ps[i] = process{relay.NewNews(client, hub.Publish), read(t, hub, "market:1")}
+		fanOut := newBroker(t, 1)
+		ps[i] = process{relay.NewNews(client, fanOut.Publish), read(t, fanOut, "market:1")}
 		t.Cleanup(func() { _ = ps[i].news.Close() })
 		b.start(ps[i].news.Run)
 	}
@@ -294,18 +294,18 @@ func TestNews(t *testing.T) {
 func TestDecisionEmptiesTheMemory(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	hub := b.follow()
+	fanOut := b.follow()
 	b.start(b.relay().Run)
 	b.write(3)
-	testkit.Eventually(t, 20*time.Second, func() bool { return hub.Head() == 3 })
-	if _, ok := hub.Recent(0, 10); !ok {
+	testkit.Eventually(t, 20*time.Second, func() bool { return fanOut.Head() == 3 })
+	if _, ok := fanOut.Recent(0, 10); !ok {
 		t.Fatal("the memory does not have the first event")
 	}
 	b.exec(`INSERT INTO api.moderation (kind, id, hidden, reason, decided_by, decided_at) VALUES ('market', '1', true, 'abuse', 'mara', now())`)
-	testkit.Eventually(t, 20*time.Second, func() bool { _, ok := hub.Recent(0, 10); return !ok })
+	testkit.Eventually(t, 20*time.Second, func() bool { _, ok := fanOut.Recent(0, 10); return !ok })
 	b.write(2)
 	testkit.Eventually(t, 20*time.Second, func() bool {
-		got, ok := hub.Recent(3, 10)
+		got, ok := fanOut.Recent(3, 10)
 		return ok && len(got) == 2
 	})
 }

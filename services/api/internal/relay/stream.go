@@ -11,7 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/signalcast/signalcast/pkg/kv"
+	"github.com/signalcast/signalcast/pkg/redisx"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
@@ -24,11 +24,11 @@ const (
 	addSize = 100
 )
 
-var streamKey = kv.Key("feed")
+var streamKey = redisx.Key("feed")
 
 // addEvents appends messages under their own numbers. Redis refuses a number
 // that is not above the last one, so nothing can be added twice.
-func addEvents(ctx context.Context, c *kv.Client, messages []feed.Message) error {
+func addEvents(ctx context.Context, c *redisx.Client, messages []feed.Message) error {
 	for part := range slices.Chunk(messages, addSize) {
 		_, err := c.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for i := range part {
@@ -48,7 +48,7 @@ func addEvents(ctx context.Context, c *kv.Client, messages []feed.Message) error
 }
 
 // lastEvent is the newest message of the stream; zero when it is empty.
-func lastEvent(ctx context.Context, c *kv.Client) (feed.Message, error) {
+func lastEvent(ctx context.Context, c *redisx.Client) (feed.Message, error) {
 	found, err := c.XRevRangeN(ctx, streamKey, "+", "-", 1).Result()
 	if err != nil || len(found) == 0 {
 		return feed.Message{}, err

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
@@ -47,7 +47,7 @@ func (t *term) turn(ctx context.Context) (more bool, err error) {
 // default partition, so a failure stops nothing.
 func (t *term) keep(ctx context.Context) (bool, error) {
 	now := t.Now()
-	day := syntax.Day(now)
+	day := protocol.Day(now)
 	if day == t.kept || now.Before(t.keepAt) {
 		return false, nil
 	}

@@ -10,10 +10,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/signalcast/signalcast/pkg/kv"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/pkg/redisx"
+	"github.com/signalcast/signalcast/services/api/internal/broker"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
-	"github.com/signalcast/signalcast/services/api/internal/live"
 )
 
 const (
@@ -30,12 +30,12 @@ const (
 // asks for the markets of its own readers alone, so nothing has to be told between
 // processes but how many readers each has.
 type Ticker struct {
-	store feed.Store
-	redis *kv.Client
-	id    string // of this process
-	hub   *live.Hub
-	now   func() time.Time
-	log   *slog.Logger
+	store  feed.Store
+	redis  *redisx.Client
+	id     string // of this process
+	broker *broker.Broker
+	now    func() time.Time
+	log    *slog.Logger
 
 	told map[string]feed.Standing
 
@@ -45,8 +45,8 @@ type Ticker struct {
 }
 
 // NewTicker makes a Ticker.
-func NewTicker(store feed.Store, c *kv.Client, hub *live.Hub, now func() time.Time, log *slog.Logger) *Ticker {
-	return &Ticker{store: store, redis: c, id: uuid.NewString(), hub: hub, now: now, log: log}
+func NewTicker(store feed.Store, c *redisx.Client, fanOut *broker.Broker, now func() time.Time, log *slog.Logger) *Ticker {
+	return &Ticker{store: store, redis: c, id: uuid.NewString(), broker: fanOut, now: now, log: log}
 }
 
 // Viewers is how many look at a market, as readers over all processes or by watching a
@@ -64,12 +64,12 @@ func (t *Ticker) Viewers(ctx context.Context, marketID string) int {
 	if err != nil {
 		others = 0 // those of this process are known
 	}
-	return watched + others + t.hub.Readers(feed.MarketChannel(marketID))
+	return watched + others + t.broker.Readers(feed.MarketChannel(marketID))
 }
 
 // Everyone is how many look at each market; while Redis is away, the readers of this
 // process alone and those who watch.
-func (t *Ticker) Everyone(ctx context.Context) map[syntax.MarketID]int64 {
+func (t *Ticker) Everyone(ctx context.Context) map[protocol.MarketID]int64 {
 	others, err := t.others(ctx)
 	if err != nil {
 		others = nil
@@ -77,10 +77,10 @@ func (t *Ticker) Everyone(ctx context.Context) map[syntax.MarketID]int64 {
 	t.mu.Lock()
 	watched := t.watched
 	t.mu.Unlock()
-	sums := make(map[syntax.MarketID]int64)
-	for _, part := range []map[string]int{others, t.hub.Markets(), watched} {
+	sums := make(map[protocol.MarketID]int64)
+	for _, part := range []map[string]int{others, t.broker.Markets(), watched} {
 		for id, n := range part {
-			sums[syntax.MarketID(id)] += int64(n)
+			sums[protocol.MarketID(id)] += int64(n)
 		}
 	}
 	return sums
@@ -120,7 +120,7 @@ func (t *Ticker) Run(ctx context.Context) error {
 // Tell reads where the readers' markets stand and tells what has changed. Of a market
 // that is new here everything is told: its readers' snapshot may be older.
 func (t *Ticker) Tell(ctx context.Context) error {
-	readers := t.hub.Markets()
+	readers := t.broker.Markets()
 	ids := make([]string, 0, len(readers))
 	for id := range readers {
 		if len(ids) == MostMarkets {
@@ -154,7 +154,7 @@ func (t *Ticker) Tell(ctx context.Context) error {
 }
 
 func (t *Ticker) publish(marketID string, kind feed.Type, at time.Time, data []byte) {
-	t.hub.Publish(feed.Ephemeral{Channel: feed.MarketChannel(marketID), Type: kind, At: at, Data: data})
+	t.broker.Publish(feed.Ephemeral{Channel: feed.MarketChannel(marketID), Type: kind, At: at, Data: data})
 }
 
 // Market ids hold no letter that JSON would escape.
@@ -173,7 +173,7 @@ func crowdData(s feed.Standing) []byte {
 // Look counts readers over all processes and those who watch, and tells what has
 // changed. What cannot be read counts nobody.
 func (t *Ticker) Look(ctx context.Context) {
-	own := t.hub.Markets()
+	own := t.broker.Markets()
 	sums, err := t.count(ctx, own)
 	if err != nil {
 		sums = own

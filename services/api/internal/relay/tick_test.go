@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/internal/relay"
 )
@@ -21,9 +21,9 @@ func TestTicker(t *testing.T) {
 	b := setup(t)
 	server := testkit.RedisServer(t)
 	client := testkit.KV(t, server.URL())
-	hub := newHub(t, 8)
-	one, two := read(t, hub, "market:1"), read(t, hub, "market:2")
-	ticker := relay.NewTicker(b.store, client, hub, time.Now, slog.New(slog.DiscardHandler))
+	fanOut := newBroker(t, 8)
+	one, two := read(t, fanOut, "market:1"), read(t, fanOut, "market:2")
+	ticker := relay.NewTicker(b.store, client, fanOut, time.Now, slog.New(slog.DiscardHandler))
 	tell := func() {
 		t.Helper()
 		if err := ticker.Tell(t.Context()); err != nil {
@@ -40,7 +40,7 @@ func TestTicker(t *testing.T) {
 	want := []string{`{"marketId":"1","yesBps":3150}`, `{"marketId":"1","yesBps":3200}`, `{"yesPercent":67,"totalSignals":3}`}
 	testkit.Eventually(t, 10*time.Second, func() bool { return cmp.Equal(want, one.data()) })
 
-	other := newHub(t, 8)
+	other := newBroker(t, 8)
 	read(t, other, "market:1")
 	read(t, other, "market:1")
 	there := relay.NewTicker(b.store, client, other, time.Now, slog.New(slog.DiscardHandler))
@@ -59,7 +59,7 @@ func TestTicker(t *testing.T) {
 	if n := there.Viewers(t.Context(), "2"); n != 2 {
 		t.Errorf("%d viewers of the other market, with one more", n)
 	}
-	if diff := cmp.Diff(map[syntax.MarketID]int64{"1": 3, "2": 2}, there.Everyone(t.Context())); diff != "" {
+	if diff := cmp.Diff(map[protocol.MarketID]int64{"1": 3, "2": 2}, there.Everyone(t.Context())); diff != "" {
 		t.Errorf("everyone (-want +got):\n%s", diff)
 	}
 	testkit.Eventually(t, 10*time.Second, func() bool { return cmp.Equal(append(want, `{"viewers":3}`), one.data()) })
@@ -69,7 +69,7 @@ func TestTicker(t *testing.T) {
 	if n := ticker.Viewers(t.Context(), "1"); n != 1 {
 		t.Errorf("%d viewers without Redis", n)
 	}
-	if diff := cmp.Diff(map[syntax.MarketID]int64{"1": 1, "2": 1}, ticker.Everyone(context.Background())); diff != "" {
+	if diff := cmp.Diff(map[protocol.MarketID]int64{"1": 1, "2": 1}, ticker.Everyone(context.Background())); diff != "" {
 		t.Errorf("everyone without Redis (-want +got):\n%s", diff)
 	}
 }
@@ -79,9 +79,9 @@ func TestTickerCountsWhoWatches(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	client := testkit.KV(t, testkit.Redis(t))
-	hub := newHub(t, 8)
-	one := read(t, hub, "market:1")
-	ticker := relay.NewTicker(b.store, client, hub, time.Now, slog.New(slog.DiscardHandler))
+	fanOut := newBroker(t, 8)
+	one := read(t, fanOut, "market:1")
+	ticker := relay.NewTicker(b.store, client, fanOut, time.Now, slog.New(slog.DiscardHandler))
 	b.exec(`INSERT INTO api.market_live (market_id, handle, bound, at, viewers, viewers_at) VALUES
 		('1', 'mara_k', true, now(), 37, now()), ('1', 'tidewatch', true, now(), 4, now() - interval '1 minute'), ('3', 'mara_k', true, now(), 37, now())`)
 	ticker.Look(t.Context())
@@ -89,7 +89,7 @@ func TestTickerCountsWhoWatches(t *testing.T) {
 	if n, m := ticker.Viewers(t.Context(), "1"), ticker.Viewers(t.Context(), "3"); n != 38 || m != 37 {
 		t.Errorf("%d and %d viewers", n, m)
 	}
-	if diff := cmp.Diff(map[syntax.MarketID]int64{"1": 38, "3": 37}, ticker.Everyone(t.Context())); diff != "" {
+	if diff := cmp.Diff(map[protocol.MarketID]int64{"1": 38, "3": 37}, ticker.Everyone(t.Context())); diff != "" {
 		t.Errorf("everyone (-want +got):\n%s", diff)
 	}
 	if n, m := ticker.Counted("1"), ticker.Counted("2"); n != 38 || m != 0 {

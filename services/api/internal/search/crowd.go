@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // Sentiment is how those who called on a market lean: the calls of operators that
@@ -15,13 +15,13 @@ type Sentiment struct {
 	ConfidenceYes, ConfidenceNo *float64 // means of those given
 	TakesYes, TakesNo           int64
 	Signals24h                  int64
-	Before                      *syntax.Bps // price of YES a day ago
+	Before                      *protocol.Bps // price of YES a day ago
 	UpdatedAt                   time.Time
 }
 
 // Gap is an open market on which the crowd has called.
 type Gap struct {
-	ID      syntax.MarketID
+	ID      protocol.MarketID
 	Yes, No int64 // calls of operators that count as crowd
 }
 
@@ -34,7 +34,7 @@ const (
 
 // Sentiment returns the sides of the calls on a market as they were at most leanFor ago. Concurrent requests share one read.
 // Fault: db_unavailable.
-func (s *Service) Sentiment(ctx context.Context, id syntax.MarketID) (Sentiment, error) {
+func (s *Service) Sentiment(ctx context.Context, id protocol.MarketID) (Sentiment, error) {
 	return s.leans.Get(ctx, id, func(ctx context.Context, _ Sentiment) (Sentiment, error) {
 		now := s.now()
 		out, err := s.store.GetSentiment(ctx, id, now)
@@ -52,7 +52,7 @@ const (
 // Gaps lists open markets with a price and three calls or more by how far the
 // crowd is from the price, the widest first; id narrows it to one market. Fault:
 // db_unavailable.
-func (s *Service) Gaps(ctx context.Context, id syntax.MarketID, limit int) ([]Gap, error) {
+func (s *Service) Gaps(ctx context.Context, id protocol.MarketID, limit int) ([]Gap, error) {
 	if limit < 1 {
 		limit = DefaultGaps
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/internal/search"
 )
@@ -21,7 +21,7 @@ type counted struct {
 	reads atomic.Int64
 }
 
-func (c *counted) GetSentiment(context.Context, syntax.MarketID, time.Time) (search.Sentiment, error) {
+func (c *counted) GetSentiment(context.Context, protocol.MarketID, time.Time) (search.Sentiment, error) {
 	n := c.reads.Add(1)
 	return search.Sentiment{Yes: n}, <-c.open
 }
@@ -48,7 +48,7 @@ func TestSentimentIsReadOnce(t *testing.T) {
 	}
 	c.open <- nil
 	wait.Wait()
-	ask := func(id syntax.MarketID, want int64) {
+	ask := func(id protocol.MarketID, want int64) {
 		t.Helper()
 		if got, err := s.Sentiment(t.Context(), id); err != nil || got.Yes != want {
 			t.Errorf("%s: %d, %v; want %d", id, got.Yes, err, want)

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // Sort is the order of markets that match equally well.
@@ -36,9 +36,9 @@ const (
 // Query is a search. A blank Text is every market.
 type Query struct {
 	Text     string
-	Provider syntax.Provider // empty: every one
-	Lane     syntax.Lane     // empty: every lane
-	Closed   bool            // those that are closed or resolved; else the open ones
+	Provider protocol.Provider // empty: every one
+	Lane     protocol.Lane     // empty: every lane
+	Closed   bool              // those that are closed or resolved; else the open ones
 	Sort     Sort
 	Limit    int    // 1 to Most; outside of it Default and Most
 	Cursor   string // of a page before; one of another order starts from the beginning
@@ -72,14 +72,14 @@ type rank struct {
 const cursorKeys = 3
 
 func (q *Query) cursor(r rank) string {
-	return syntax.NewCursor(string(r.ID), string(q.Sort), strconv.Itoa(int(r.class)),
+	return protocol.NewCursor(string(r.ID), string(q.Sort), strconv.Itoa(int(r.class)),
 		strconv.FormatFloat(r.Value, 'g', -1, 64)).Encode()
 }
 
 // after returns the last market of the page before, which precedes all markets for the first page.
 func (q *Query) after() rank {
 	first := rank{class: whole, Found: Found{Value: math.Inf(-1)}}
-	c, ok := syntax.DecodeCursor(q.Cursor, cursorKeys)
+	c, ok := protocol.DecodeCursor(q.Cursor, cursorKeys)
 	if !ok || c.Keys[0] != string(q.Sort) {
 		return first
 	}
@@ -88,5 +88,5 @@ func (q *Query) after() rank {
 	if !ok || fit < int64(whole) || fit > int64(misspelled) || err != nil || math.IsNaN(value) {
 		return first
 	}
-	return rank{class(fit), Found{syntax.MarketID(c.ID), value}}
+	return rank{class(fit), Found{protocol.MarketID(c.ID), value}}
 }

@@ -4,15 +4,15 @@ import (
 	"context"
 	"math"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // Doc is what related markets have in common with a market.
 type Doc struct {
-	ID       syntax.MarketID
-	Provider syntax.Provider
+	ID       protocol.MarketID
+	Provider protocol.Provider
 	Title    string
-	Lane     syntax.Lane
+	Lane     protocol.Lane
 	EventKey string
 }
 
@@ -31,7 +31,7 @@ const MostRelated = 12
 
 // Related is one market that belongs with another one.
 type Related struct {
-	ID         syntax.MarketID
+	ID         protocol.MarketID
 	Relation   Relation
 	Similarity float64 // of the titles, 0 to 1, two decimals
 }

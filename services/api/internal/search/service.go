@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/cache"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // Store reads what is searched. Errors are db_unavailable.
@@ -25,11 +25,11 @@ type Store interface {
 	// ListRelated returns what belongs with a market; near is a tsquery for similar titles.
 	ListRelated(ctx context.Context, d Doc, words []string, near string, limit int) ([]Related, error)
 	// ListResolved returns the markets of a provider that have an outcome, the newest first, after a place, at most limit.
-	ListResolved(ctx context.Context, p syntax.Provider, after Place, limit int) ([]Resolved, error)
+	ListResolved(ctx context.Context, p protocol.Provider, after Place, limit int) ([]Resolved, error)
 	// GetSentiment returns how the calls on a market lean; zero without calls.
-	GetSentiment(ctx context.Context, id syntax.MarketID, now time.Time) (Sentiment, error)
+	GetSentiment(ctx context.Context, id protocol.MarketID, now time.Time) (Sentiment, error)
 	// ListGaps returns open markets by the distance of the crowd from the price; an empty id selects every market.
-	ListGaps(ctx context.Context, id syntax.MarketID, now time.Time, limit int) ([]Gap, error)
+	ListGaps(ctx context.Context, id protocol.MarketID, now time.Time, limit int) ([]Gap, error)
 }
 
 // Order is the part of an order that follows a market.
@@ -41,17 +41,17 @@ type Order struct {
 
 // Found is a market with its value in the order, which rises; an unknown value is +Inf.
 type Found struct {
-	ID    syntax.MarketID
+	ID    protocol.MarketID
 	Value float64
 }
 
 // Resolved is a market with its outcome.
 type Resolved struct {
-	ID         syntax.MarketID
+	ID         protocol.MarketID
 	Title      string
-	Verdict    syntax.Verdict
+	Verdict    protocol.Verdict
 	ResolvedAt time.Time
-	ClosePrice *syntax.Bps
+	ClosePrice *protocol.Bps
 	Volume     *float64
 	Signals    int64
 }
@@ -59,19 +59,19 @@ type Resolved struct {
 // Place is a position in the list of outcomes; the zero Place is before the first.
 type Place struct {
 	At time.Time
-	ID syntax.MarketID
+	ID protocol.MarketID
 }
 
 // Service searches markets.
 type Service struct {
 	store Store
 	now   func() time.Time
-	leans *cache.Cache[syntax.MarketID, Sentiment]
+	leans *cache.Cache[protocol.MarketID, Sentiment]
 }
 
 // NewService reads from a store.
 func NewService(store Store, now func() time.Time) *Service {
-	leans := cache.New(cache.Options[syntax.MarketID, Sentiment]{
+	leans := cache.New(cache.Options[protocol.MarketID, Sentiment]{
 		// The age of a sentiment counts from the start of its read. The cache itself counts from the end.
 		Life: func(s Sentiment) time.Duration { return leanFor - now().Sub(s.UpdatedAt) },
 		Hold: -1, MaxKeys: mostLeans, Values: true, Now: now,
@@ -85,7 +85,7 @@ func (s *Service) Close() { s.leans.Close() }
 // Find returns the markets whose title and slug have every word of the text: first those that have the words themselves, then those
 // with words that begin with them, then with words that contain them, last with words that are one typing error away. In each class
 // they are in the order of the query. next is empty after the last page. Error: db_unavailable.
-func (s *Service) Find(ctx context.Context, q Query) (ids []syntax.MarketID, next string, err error) {
+func (s *Service) Find(ctx context.Context, q Query) (ids []protocol.MarketID, next string, err error) {
 	q.Sort = ParseSort(string(q.Sort))
 	if q.Limit < 1 {
 		q.Limit = Default
@@ -105,7 +105,7 @@ func (s *Service) Find(ctx context.Context, q Query) (ids []syntax.MarketID, nex
 		ranks = ranks[:q.Limit]
 		next = q.cursor(ranks[q.Limit-1])
 	}
-	ids = make([]syntax.MarketID, len(ranks))
+	ids = make([]protocol.MarketID, len(ranks))
 	for i := range ranks {
 		ids[i] = ranks[i].ID
 	}
@@ -178,16 +178,16 @@ const (
 // Resolved lists the markets of a provider that have an outcome, the newest
 // first. A cursor that cannot be read starts from the beginning. Fault:
 // db_unavailable.
-func (s *Service) Resolved(ctx context.Context, p syntax.Provider, limit int, cursor string) ([]Resolved, string, error) {
+func (s *Service) Resolved(ctx context.Context, p protocol.Provider, limit int, cursor string) ([]Resolved, string, error) {
 	if limit < 1 {
 		limit = DefaultResolved
 	}
 	limit = min(limit, MostResolved)
 	var after Place
 	// The first key names the list: a cursor of another list starts from the beginning.
-	if c, ok := syntax.DecodeCursor(cursor, 2); ok && c.Keys[0] == resolvedKey {
+	if c, ok := protocol.DecodeCursor(cursor, 2); ok && c.Keys[0] == resolvedKey {
 		if at, ok := c.Time(1); ok {
-			after = Place{at, syntax.MarketID(c.ID)}
+			after = Place{at, protocol.MarketID(c.ID)}
 		}
 	}
 	rows, err := s.store.ListResolved(ctx, p, after, limit+1)
@@ -196,7 +196,7 @@ func (s *Service) Resolved(ctx context.Context, p syntax.Provider, limit int, cu
 	}
 	rows = rows[:limit]
 	last := rows[limit-1]
-	return rows, syntax.NewCursor(string(last.ID), resolvedKey, syntax.TimeKey(last.ResolvedAt)).Encode(), nil
+	return rows, protocol.NewCursor(string(last.ID), resolvedKey, protocol.TimeKey(last.ResolvedAt)).Encode(), nil
 }
 
 const resolvedKey = "resolved"

@@ -3,7 +3,7 @@ package signal
 import (
 	"context"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // CallQuery picks calls, newest first. What is empty does not filter.
@@ -11,9 +11,9 @@ type CallQuery struct {
 	Handle   string
 	MarketID string
 	Lane     string // of the market, today
-	Status   syntax.SignalStatus
+	Status   protocol.SignalStatus
 	Limit    int
-	After    syntax.Cursor
+	After    protocol.Cursor
 	Own      bool // of Handle, for its own operator: with unconfirmed calls
 }
 
@@ -29,7 +29,7 @@ const MaxLook = 2000
 
 // LaneStats is what one operator has called in one lane and what was decided.
 type LaneStats struct {
-	Lane                          syntax.Lane
+	Lane                          protocol.Lane
 	Total, Won, Lost, Void, Score int64
 	Streak                        int64
 	AvgCLV                        *int // bps; nil without a closing line
@@ -38,9 +38,9 @@ type LaneStats struct {
 // Repair returns the price to store for a call. snap is the market's YES price. A NO call whose
 // price is nearer to snap than to 10000 - snap is taken as a call that states the YES price, and
 // its price becomes 10000 - price. Other calls keep their price.
-func Repair(side syntax.Side, price syntax.Bps, snap *syntax.Bps) syntax.Bps {
-	if side == syntax.No && snap != nil && distance(price, *snap) < distance(price, snap.Of(syntax.No)) {
-		return syntax.MaxBps - price
+func Repair(side protocol.Side, price protocol.Bps, snap *protocol.Bps) protocol.Bps {
+	if side == protocol.No && snap != nil && distance(price, *snap) < distance(price, snap.Of(protocol.No)) {
+		return protocol.MaxBps - price
 	}
 	return price
 }
@@ -48,15 +48,15 @@ func Repair(side syntax.Side, price syntax.Bps, snap *syntax.Bps) syntax.Bps {
 // Basis returns the scoring price of a call at its filing: the larger of the stated price and
 // the price of the side minus the tolerance. It is the stated price if that of the side is not
 // known.
-func Basis(stated syntax.Bps, side *syntax.Bps, tolerance int) syntax.Bps {
+func Basis(stated protocol.Bps, side *protocol.Bps, tolerance int) protocol.Bps {
 	if side == nil {
 		return stated
 	}
-	return max(stated, *side-syntax.Bps(tolerance))
+	return max(stated, *side-protocol.Bps(tolerance))
 }
 
 // Move is the live mark of a call against the price paid, in bps (contract 4.2.6).
-func Move(side syntax.Side, price, live syntax.Bps) int {
+func Move(side protocol.Side, price, live protocol.Bps) int {
 	return int(live.Of(side)) - int(price)
 }
 

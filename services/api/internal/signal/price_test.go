@@ -5,27 +5,27 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-func bps(n int) *syntax.Bps { b := syntax.Bps(n); return &b }
+func bps(n int) *protocol.Bps { b := protocol.Bps(n); return &b }
 
 func TestRepairVectors(t *testing.T) {
 	t.Parallel()
 	for _, v := range []struct {
-		side  syntax.Side
+		side  protocol.Side
 		price int
-		snap  *syntax.Bps
+		snap  *protocol.Bps
 		want  int
 	}{
-		{syntax.No, 3000, bps(3000), 7000},
-		{syntax.No, 6900, bps(3000), 6900},
-		{syntax.No, 5000, bps(3000), 5000},
-		{syntax.Yes, 7000, bps(3000), 7000},
-		{syntax.No, 3000, nil, 3000},
+		{protocol.No, 3000, bps(3000), 7000},
+		{protocol.No, 6900, bps(3000), 6900},
+		{protocol.No, 5000, bps(3000), 5000},
+		{protocol.Yes, 7000, bps(3000), 7000},
+		{protocol.No, 3000, nil, 3000},
 	} {
-		if got := Repair(v.side, syntax.Bps(v.price), v.snap); int(got) != v.want {
+		if got := Repair(v.side, protocol.Bps(v.price), v.snap); int(got) != v.want {
 			t.Errorf("%s at %d: %d, want %d", v.side, v.price, got, v.want)
 		}
 	}
@@ -36,7 +36,7 @@ func TestBasisVectors(t *testing.T) {
 	t.Parallel()
 	for _, v := range []struct {
 		stated    int
-		side      *syntax.Bps
+		side      *protocol.Bps
 		tolerance int
 		want      int
 	}{
@@ -47,7 +47,7 @@ func TestBasisVectors(t *testing.T) {
 		{100, bps(3100), 1000, 2100},
 		{100, nil, 0, 100},
 	} {
-		if got := Basis(syntax.Bps(v.stated), v.side, v.tolerance); int(got) != v.want {
+		if got := Basis(protocol.Bps(v.stated), v.side, v.tolerance); int(got) != v.want {
 			t.Errorf("stated %d, side %v: %d, want %d", v.stated, v.side, got, v.want)
 		}
 	}
@@ -55,7 +55,7 @@ func TestBasisVectors(t *testing.T) {
 
 func TestWarnings(t *testing.T) {
 	t.Parallel()
-	draft := Draft{Side: syntax.No, Price: 3000}
+	draft := Draft{Side: protocol.No, Price: 3000}
 	for _, c := range []struct {
 		prices Prices
 		want   string
@@ -69,7 +69,7 @@ func TestWarnings(t *testing.T) {
 			t.Errorf("%+v: %s, want %s", c.prices, got, c.want)
 		}
 	}
-	middle, dry := syntax.Bps(4150), Draft{Side: syntax.Yes, Price: 68, Venue: VenueSkipped}
+	middle, dry := protocol.Bps(4150), Draft{Side: protocol.Yes, Price: 68, Venue: VenueSkipped}
 	if got := fmt.Sprint(Prices{Stated: 68, Rated: true, MarketYes: &middle}.Warnings(dry)); got != "[price_off_market price_unverified]" {
 		t.Errorf("dry run without a fresh quote: %s", got)
 	}
@@ -77,17 +77,17 @@ func TestWarnings(t *testing.T) {
 
 func TestMoveVectors(t *testing.T) {
 	t.Parallel()
-	if got := Move(syntax.Yes, 3150, 3600); got != 450 {
+	if got := Move(protocol.Yes, 3150, 3600); got != 450 {
 		t.Error(got)
 	}
-	if got := Move(syntax.No, 6850, 3600); got != -450 {
+	if got := Move(protocol.No, 6850, 3600); got != -450 {
 		t.Error(got)
 	}
 }
 
 func TestPriceMovedSaysThePricesAndWhatToDo(t *testing.T) {
 	t.Parallel()
-	draft := Draft{MarketID: "7", Side: syntax.No, Price: 3000, MaxSlippage: bps(99)} // converted to 7000
+	draft := Draft{MarketID: "7", Side: protocol.No, Price: 3000, MaxSlippage: bps(99)} // converted to 7000
 	prices := Prices{Stated: 7000, MarketYes: bps(3000), Yes: bps(3100), No: bps(7100)}
 	for verdict, want := range map[Verdict]struct {
 		prices Prices
@@ -98,7 +98,7 @@ func TestPriceMovedSaysThePricesAndWhatToDo(t *testing.T) {
 		VerdictUnverified: {Prices{Stated: 7000}, "no fresh quote of this market to check maxSlippageBps against; try again later, or set allowUnverified", nil},
 	} {
 		_, err := Filing{Verdict: verdict, Prices: want.prices}.answer(draft)
-		f := fault.Of(err)
+		f := apperr.Of(err)
 		if f.Code != "price_moved" || !strings.HasPrefix(f.Message, want.text) || f.Extra["reason"] != string(verdict) || f.Extra["marketId"] != "7" || f.Extra["noPriceBps"] != want.no {
 			t.Errorf("%s: %v %v", verdict, f, f.Extra)
 		}

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
@@ -56,7 +56,7 @@ type Store interface {
 	ListEvents(ctx context.Context, signalID string) ([]Event, error)
 	// ListSignalFeed lists a feed; a category narrows Recent to its markets.
 	ListSignalFeed(ctx context.Context, feed FeedType, category string, limit int, now time.Time) ([]Record, error)
-	ListLedger(ctx context.Context, marketID string, limit int, after syntax.Cursor) (Ledger, error)
+	ListLedger(ctx context.Context, marketID string, limit int, after protocol.Cursor) (Ledger, error)
 	GetCrowd(ctx context.Context, marketID, operatorID string, now time.Time) (Crowd, error)
 	ListCalls(ctx context.Context, q CallQuery) (CallPage, error)
 	// ListLaneStats counts an operator's calls by lane, in the order of the names: the lane of the claim, or of the market
@@ -69,7 +69,7 @@ type Service struct {
 	Store
 	markets *market.Service
 	now     func() time.Time
-	counted func(syntax.MarketID) int // nil: nobody is counted
+	counted func(protocol.MarketID) int // nil: nobody is counted
 }
 
 // NewService wires the subject.
@@ -79,7 +79,7 @@ func NewService(store Store, markets *market.Service, now func() time.Time) *Ser
 
 // Count has the service's own count of who looks at a market stand in a call, instead of
 // what its client says of its reach. counted asks nobody.
-func (s *Service) Count(counted func(syntax.MarketID) int) { s.counted = counted }
+func (s *Service) Count(counted func(protocol.MarketID) int) { s.counted = counted }
 
 // reach puts our own count in, where there is one.
 func (s *Service) reach(d *Draft) {
@@ -210,9 +210,9 @@ func (f Filing) answer(draft Draft) (Filed, error) {
 }
 
 // moved adds the known prices to a refusal; those that are not known are null.
-func (f Filing) moved(refusal *fault.Fault, draft Draft) error {
+func (f Filing) moved(refusal *apperr.Fault, draft Draft) error {
 	refusal = refusal.With("reason", string(f.Verdict)).With("marketId", string(draft.MarketID))
-	for member, price := range map[string]*syntax.Bps{
+	for member, price := range map[string]*protocol.Bps{
 		"marketYesBps": f.Prices.MarketYes, "yesPriceBps": f.Prices.Yes, "noPriceBps": f.Prices.No,
 	} {
 		refusal = refusal.With(member, nil)
@@ -243,16 +243,16 @@ func (s *Service) ownerEvent(id, kind, payload string) (Event, error) {
 	switch kind {
 	case "take", "reaffirm", "confidence", "note", "share":
 	default:
-		return Event{}, fault.New(fault.Invalid, "invalid_type", "unknown event type").With("field", "type")
+		return Event{}, apperr.New(apperr.Invalid, "invalid_type", "unknown event type").With("field", "type")
 	}
 	if !textsFit(payload) {
-		return Event{}, fault.New(fault.Invalid, "invalid_payload", "a text of the payload has control characters").With("field", "payload")
+		return Event{}, apperr.New(apperr.Invalid, "invalid_payload", "a text of the payload has control characters").With("field", "payload")
 	}
 	owner := "owner"
 	return Event{ID: id, Type: kind, Payload: payload, Actor: &owner, CreatedAt: s.now().UTC().Truncate(time.Millisecond)}, nil
 }
 
-// textsFit reports whether a payload is a JSON object whose texts are such, as syntax.IsText
+// textsFit reports whether a payload is a JSON object whose texts are such, as protocol.IsText
 // has it. Only its member text may have line feeds.
 func textsFit(payload string) bool {
 	var members map[string]any
@@ -260,7 +260,7 @@ func textsFit(payload string) bool {
 		return false
 	}
 	for name, v := range members {
-		if s, ok := v.(string); ok && !syntax.IsText(s, name == "text") {
+		if s, ok := v.(string); ok && !protocol.IsText(s, name == "text") {
 			return false
 		}
 	}

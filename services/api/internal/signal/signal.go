@@ -4,24 +4,24 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // Expected failures of a filing and of an event.
 var (
-	ErrUnauthenticated = fault.New(fault.Unauthenticated, "unauthenticated", "a valid operator key or session is required")
-	ErrSettled         = fault.New(fault.Conflict, "market_closed", "market is settled").With("reason", "settled")
-	ErrProvisional     = fault.New(fault.Conflict, "market_closed", "market is provisional").With("reason", "provisional")
-	ErrPredicted       = fault.New(fault.Conflict, "already_predicted", "first call is locked")
-	ErrKeyReused       = fault.New(fault.Conflict, "idempotency_key_reused", "this Idempotency-Key was used with another body")
-	ErrNotFound        = fault.New(fault.NotFound, "not_found", "no such signal")
-	ErrForbidden       = fault.New(fault.Forbidden, "forbidden", "only the owner of a signal may do this")
-	ErrEventLimit      = fault.New(fault.Conflict, "event_limit_reached", "a signal holds at most 200 events")
-	ErrInvalid         = fault.New(fault.Invalid, "invalid_body", "the call is out of bounds")
-	ErrMoved           = fault.New(fault.Conflict, "price_moved", "the market's price is worse than yours by more than maxSlippageBps")
-	ErrRefused         = fault.New(fault.Unavailable, "signal_service_unavailable", "the call could not be stored, try again").With("retryAfterMs", 1000)
-	ErrBusy            = fault.New(fault.Unavailable, "db_unavailable", "too many calls wait to be written").With("retryAfterMs", 1000)
+	ErrUnauthenticated = apperr.New(apperr.Unauthenticated, "unauthenticated", "a valid operator key or session is required")
+	ErrSettled         = apperr.New(apperr.Conflict, "market_closed", "market is settled").With("reason", "settled")
+	ErrProvisional     = apperr.New(apperr.Conflict, "market_closed", "market is provisional").With("reason", "provisional")
+	ErrPredicted       = apperr.New(apperr.Conflict, "already_predicted", "first call is locked")
+	ErrKeyReused       = apperr.New(apperr.Conflict, "idempotency_key_reused", "this Idempotency-Key was used with another body")
+	ErrNotFound        = apperr.New(apperr.NotFound, "not_found", "no such signal")
+	ErrForbidden       = apperr.New(apperr.Forbidden, "forbidden", "only the owner of a signal may do this")
+	ErrEventLimit      = apperr.New(apperr.Conflict, "event_limit_reached", "a signal holds at most 200 events")
+	ErrInvalid         = apperr.New(apperr.Invalid, "invalid_body", "the call is out of bounds")
+	ErrMoved           = apperr.New(apperr.Conflict, "price_moved", "the market's price is worse than yours by more than maxSlippageBps")
+	ErrRefused         = apperr.New(apperr.Unavailable, "signal_service_unavailable", "the call could not be stored, try again").With("retryAfterMs", 1000)
+	ErrBusy            = apperr.New(apperr.Unavailable, "db_unavailable", "too many calls wait to be written").With("retryAfterMs", 1000)
 )
 
 // MaxEvents is the most events that one signal holds.
@@ -37,29 +37,29 @@ type Caller struct {
 // Draft is a call to file. Price is the price of the side called.
 type Draft struct {
 	ID               string // uuid v7 made by the front door: a retry carries the same one
-	MarketID         syntax.MarketID
-	Side             syntax.Side
-	Price            syntax.Bps
+	MarketID         protocol.MarketID
+	Side             protocol.Side
+	Price            protocol.Bps
 	ChannelID        *string
 	Confidence       *int // 1-100
-	CrowdYes         *syntax.Bps
+	CrowdYes         *protocol.Bps
 	TimeToResolution *int // seconds
 	Source           string
 	MediaAssetID     *string
 	TextTake         *string
 	Reach            *int64
-	CrowdLean        *syntax.Bps // audit payload only
+	CrowdLean        *protocol.Bps // audit payload only
 	IdempotencyKey   *string
 	BodyHash         []byte
-	MaxSlippage      *syntax.Bps // most by which the price of the side may be worse than Price; nil: no limit
-	AllowUnverified  bool        // MaxSlippage does not refuse a call without a fresh quote; no effect without MaxSlippage
+	MaxSlippage      *protocol.Bps // most by which the price of the side may be worse than Price; nil: no limit
+	AllowUnverified  bool          // MaxSlippage does not refuse a call without a fresh quote; no effect without MaxSlippage
 	Venue            VenueWord
 }
 
 // validate returns invalid_body for a member that is out of bounds. The hub checks the same bounds before.
 func (d *Draft) validate() error {
 	switch {
-	case d.Side != syntax.Yes && d.Side != syntax.No:
+	case d.Side != protocol.Yes && d.Side != protocol.No:
 		return ErrInvalid.With("field", "direction")
 	case !d.Price.Valid():
 		return ErrInvalid.With("field", "priceAtPrediction")
@@ -67,14 +67,14 @@ func (d *Draft) validate() error {
 		return ErrInvalid.With("field", "crowdYesAtSignal")
 	case d.CrowdLean != nil && !d.CrowdLean.Valid():
 		return ErrInvalid.With("field", "crowdLeanBps")
-	case d.Confidence != nil && (*d.Confidence < syntax.MinConfidence || *d.Confidence > syntax.MaxConfidence):
+	case d.Confidence != nil && (*d.Confidence < protocol.MinConfidence || *d.Confidence > protocol.MaxConfidence):
 		return ErrInvalid.With("field", "confidence")
 	case d.MaxSlippage != nil && !d.MaxSlippage.Valid():
 		return ErrInvalid.With("field", "maxSlippageBps")
-	case d.TimeToResolution != nil && (*d.TimeToResolution < 0 || *d.TimeToResolution > syntax.MaxTimeToResolution):
+	case d.TimeToResolution != nil && (*d.TimeToResolution < 0 || *d.TimeToResolution > protocol.MaxTimeToResolution):
 		return ErrInvalid.With("field", "timeToResolution")
 	case d.IdempotencyKey != nil &&
-		(*d.IdempotencyKey == "" || len(*d.IdempotencyKey) > syntax.MaxIdempotencyKey || len(d.BodyHash) != 32):
+		(*d.IdempotencyKey == "" || len(*d.IdempotencyKey) > protocol.MaxIdempotencyKey || len(d.BodyHash) != 32):
 		return ErrInvalid.With("field", "idempotencyKey")
 	}
 	for _, t := range []struct {
@@ -83,12 +83,12 @@ func (d *Draft) validate() error {
 		limit int
 		lines bool
 	}{
-		{"channelId", d.ChannelID, syntax.MaxChannel, false},
-		{"textTake", d.TextTake, syntax.MaxTake, true},
-		{"mediaAssetId", d.MediaAssetID, syntax.MaxMediaAsset, false},
+		{"channelId", d.ChannelID, protocol.MaxChannel, false},
+		{"textTake", d.TextTake, protocol.MaxTake, true},
+		{"mediaAssetId", d.MediaAssetID, protocol.MaxMediaAsset, false},
 		{"source", &d.Source, 32, false},
 	} {
-		if t.text != nil && (utf8.RuneCountInString(*t.text) > t.limit || !syntax.IsText(*t.text, t.lines)) {
+		if t.text != nil && (utf8.RuneCountInString(*t.text) > t.limit || !protocol.IsText(*t.text, t.lines)) {
 			return ErrInvalid.With("field", t.field)
 		}
 	}
@@ -109,14 +109,14 @@ const (
 
 // Prices are the numbers of a call: those stored with it, or those of a refused one.
 type Prices struct {
-	Stated      syntax.Bps  // of the side called, after conversion
-	Basis       syntax.Bps  // the scoring price at filing
-	Verified    bool        // a fresh quote was known
-	Rated       bool        // calls on the market count
-	Unconfirmed bool        // of a dry run: no venue has confirmed the market, so Rated is not known
-	MarketYes   *syntax.Bps // the middle
-	Yes, No     *syntax.Bps // price of each side; nil without a fresh quote
-	QuoteAt     *time.Time  // time of the quote by the venue's clock; nil for a native market
+	Stated      protocol.Bps  // of the side called, after conversion
+	Basis       protocol.Bps  // the scoring price at filing
+	Verified    bool          // a fresh quote was known
+	Rated       bool          // calls on the market count
+	Unconfirmed bool          // of a dry run: no venue has confirmed the market, so Rated is not known
+	MarketYes   *protocol.Bps // the middle
+	Yes, No     *protocol.Bps // price of each side; nil without a fresh quote
+	QuoteAt     *time.Time    // time of the quote by the venue's clock; nil for a native market
 }
 
 // Warnings names what the caller of a draft should know about its prices.
@@ -144,23 +144,23 @@ func (p Prices) Warnings(d Draft) []string {
 // offMarket is the difference in bps from which a stated price has a warning.
 const offMarket = 1000
 
-func distance(a, b syntax.Bps) syntax.Bps {
+func distance(a, b protocol.Bps) protocol.Bps {
 	if a > b {
 		return a - b
 	}
 	return b - a
 }
 
-func (p Prices) of(side syntax.Side) *syntax.Bps {
-	if side == syntax.Yes {
+func (p Prices) of(side protocol.Side) *protocol.Bps {
+	if side == protocol.Yes {
 		return p.Yes
 	}
 	return p.No
 }
 
 // middle returns the middle of a side, nil where the ledger has no price.
-func (p Prices) middle(side syntax.Side) *syntax.Bps {
-	if p.MarketYes == nil || side == syntax.Yes {
+func (p Prices) middle(side protocol.Side) *protocol.Bps {
+	if p.MarketYes == nil || side == protocol.Yes {
 		return p.MarketYes
 	}
 	no := 10_000 - *p.MarketYes
@@ -200,45 +200,45 @@ type Row struct {
 	ProviderID    string // raw; shown by the market ledger only
 	Handle        string
 	DisplayName   string
-	Tier          syntax.Tier
+	Tier          protocol.Tier
 	MarketID      string
 	MarketTitle   string
-	Lane          syntax.Lane
+	Lane          protocol.Lane
 	Yes           bool // the side called
-	PriceBps      syntax.Bps
-	ScoreBasisBps syntax.Bps // scoring price of the filing
-	CrowdYesBps   *syntax.Bps
+	PriceBps      protocol.Bps
+	ScoreBasisBps protocol.Bps // scoring price of the filing
+	CrowdYesBps   *protocol.Bps
 	Confidence    *int
 	TextTake      *string
 	Source        string
 	TTR           *int // seconds to the resolution, as the caller stated them
 	CreatedAt     time.Time
-	Status        syntax.SignalStatus
+	Status        protocol.SignalStatus
 	Score         *int
 	ResolvedAt    *time.Time
-	Outcome       *syntax.Side
-	ClosePrice    *syntax.Bps
+	Outcome       *protocol.Side
+	ClosePrice    *protocol.Bps
 	CLVBps        *int
-	ScoredBps     syntax.Bps  // scoring price: of the result once there is one, else of the filing
-	PriceVerified bool        // a fresh quote was known at the call
-	Rated         bool        // the market was rated at the call
-	MarketYesBps  *syntax.Bps // the ledger's YES price at the call
-	ClosesAt      *time.Time  // the ledger's end date of the market at the call
-	QuoteAt       *time.Time  // time of the quote at filing, by the venue's clock
-	ConfirmedAt   *time.Time  // time of the second quote
-	Reason        *string     // of a void: late or unknown_market; else nil
-	Counted       *bool       // the call is part of points; nil while pending
-	Unconfirmed   bool        // no venue has confirmed the market: not public
+	ScoredBps     protocol.Bps  // scoring price: of the result once there is one, else of the filing
+	PriceVerified bool          // a fresh quote was known at the call
+	Rated         bool          // the market was rated at the call
+	MarketYesBps  *protocol.Bps // the ledger's YES price at the call
+	ClosesAt      *time.Time    // the ledger's end date of the market at the call
+	QuoteAt       *time.Time    // time of the quote at filing, by the venue's clock
+	ConfirmedAt   *time.Time    // time of the second quote
+	Reason        *string       // of a void: late or unknown_market; else nil
+	Counted       *bool         // the call is part of points; nil while pending
+	Unconfirmed   bool          // no venue has confirmed the market: not public
 }
 
 // Side returns the side called.
-func (r *Row) Side() syntax.Side { return syntax.SideOf(r.Yes) }
+func (r *Row) Side() protocol.Side { return protocol.SideOf(r.Yes) }
 
 // Record is a call as the API returns it.
 type Record struct {
 	Row
-	LiveYes *syntax.Bps // open feed only
-	Move    *int        // open feed only
+	LiveYes *protocol.Bps // open feed only
+	Move    *int          // open feed only
 }
 
 // Event is one entry of a signal's history. Payload is a JSON object.

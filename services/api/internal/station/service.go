@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // Store keeps stations. Each method is one transaction. Fault of all: db_unavailable.
@@ -35,9 +35,9 @@ type Store interface {
 
 // Query asks for active stations.
 type Query struct {
-	Lane     syntax.Lane     // empty: all
-	Provider syntax.Provider // empty: all
-	After    string          // id; empty: from the beginning
+	Lane     protocol.Lane     // empty: all
+	Provider protocol.Provider // empty: all
+	After    string            // id; empty: from the beginning
 	Limit    int
 }
 

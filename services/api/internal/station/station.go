@@ -7,8 +7,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // Bounds of what an operator may have.
@@ -26,19 +26,19 @@ const Hub = "hub"
 
 // Expected failures.
 var (
-	ErrNotFound    = fault.New(fault.NotFound, "not_found", "no such station")
-	ErrExists      = fault.New(fault.Conflict, "station_exists", "the id is taken")
-	ErrOrigin      = fault.New(fault.Conflict, "station_exists", "another active station has this address").With("field", "url")
-	ErrOurs        = fault.New(fault.Conflict, "station_exists", "this address is the hub's own").With("field", "url")
-	ErrLimit       = fault.New(fault.Conflict, "limit_reached", "an operator has at most ten stations").With("limit", MaxOwned)
-	ErrIDs         = fault.New(fault.Conflict, "limit_reached", "an operator takes at most thirty ids, those of ended stations counted").With("limit", MaxIDs)
-	ErrOwner       = fault.New(fault.Forbidden, "forbidden", "the station is somebody else's")
-	ErrNotApproved = fault.New(fault.Forbidden, "not_approved", "an admin has to approve the station first")
+	ErrNotFound    = apperr.New(apperr.NotFound, "not_found", "no such station")
+	ErrExists      = apperr.New(apperr.Conflict, "station_exists", "the id is taken")
+	ErrOrigin      = apperr.New(apperr.Conflict, "station_exists", "another active station has this address").With("field", "url")
+	ErrOurs        = apperr.New(apperr.Conflict, "station_exists", "this address is the hub's own").With("field", "url")
+	ErrLimit       = apperr.New(apperr.Conflict, "limit_reached", "an operator has at most ten stations").With("limit", MaxOwned)
+	ErrIDs         = apperr.New(apperr.Conflict, "limit_reached", "an operator takes at most thirty ids, those of ended stations counted").With("limit", MaxIDs)
+	ErrOwner       = apperr.New(apperr.Forbidden, "forbidden", "the station is somebody else's")
+	ErrNotApproved = apperr.New(apperr.Forbidden, "not_approved", "an admin has to approve the station first")
 	ErrStatus      = invalid("status", "status is active or paused")
 )
 
-func invalid(field, text string) *fault.Fault {
-	return fault.New(fault.Invalid, "invalid_"+syntax.Snake(field), text).With("field", field)
+func invalid(field, text string) *apperr.Fault {
+	return apperr.New(apperr.Invalid, "invalid_"+protocol.Snake(field), text).With("field", field)
 }
 
 // Status is what becomes of a station's rows: those of active ones are shown.
@@ -64,10 +64,10 @@ type Station struct {
 	URL          string
 	OriginURL    string // scheme, host and port of URL
 	Description  string
-	Lanes        []syntax.Lane     // none: all
-	Providers    []syntax.Provider // none: all
-	TapesURL     string            // empty: none
-	OperatorsURL string            // empty: none
+	Lanes        []protocol.Lane     // none: all
+	Providers    []protocol.Provider // none: all
+	TapesURL     string              // empty: none
+	OperatorsURL string              // empty: none
 	Status       Status
 	LastSeenAt   time.Time
 	CreatedAt    time.Time
@@ -80,8 +80,8 @@ type Draft struct {
 	Name         *string
 	URL          *string
 	Description  *string
-	Lanes        []syntax.Lane
-	Providers    []syntax.Provider
+	Lanes        []protocol.Lane
+	Providers    []protocol.Provider
 	TapesURL     *string // empty: none
 	OperatorsURL *string // empty: none
 	Status       *Status // active or paused, by the owner of an approved one
@@ -137,19 +137,19 @@ func (s *Station) check(allowed func(url string) bool) error {
 	switch {
 	case !IsID(s.ID):
 		return invalid("stationId", "stationId has 3 to 32 of a-z, 0-9 and -")
-	case !syntax.IsName(s.Name, 1, MaxName):
+	case !protocol.IsName(s.Name, 1, MaxName):
 		return invalid("name", "name has 1 to 64 characters on one line")
 	case !allowed(s.URL):
 		return invalid("url", "url must be an https address of a public host")
-	case utf8.RuneCountInString(s.Description) > MaxDescription || !syntax.IsText(s.Description, true):
+	case utf8.RuneCountInString(s.Description) > MaxDescription || !protocol.IsText(s.Description, true):
 		return invalid("description", "description has at most 280 characters, and no control characters but line feeds")
 	case s.TapesURL != "" && !allowed(s.TapesURL):
 		return invalid("tapesUrl", "tapesUrl must be an https address of a public host")
 	case s.OperatorsURL != "" && !allowed(s.OperatorsURL):
 		return invalid("operatorsUrl", "operatorsUrl must be an https address of a public host")
-	case len(s.Lanes) > len(syntax.Lanes) || twice(s.Lanes) || slices.ContainsFunc(s.Lanes, func(l syntax.Lane) bool { _, ok := syntax.ParseLane(string(l)); return !ok }):
+	case len(s.Lanes) > len(protocol.Lanes) || twice(s.Lanes) || slices.ContainsFunc(s.Lanes, func(l protocol.Lane) bool { _, ok := protocol.ParseLane(string(l)); return !ok }):
 		return invalid("lanes", "lanes are lanes, each once")
-	case len(s.Providers) > len(syntax.Providers) || twice(s.Providers) || slices.ContainsFunc(s.Providers, func(p syntax.Provider) bool { _, ok := syntax.ParseProvider(string(p)); return !ok }):
+	case len(s.Providers) > len(protocol.Providers) || twice(s.Providers) || slices.ContainsFunc(s.Providers, func(p protocol.Provider) bool { _, ok := protocol.ParseProvider(string(p)); return !ok }):
 		return invalid("providers", "providers are providers, each once")
 	}
 	return nil

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/breaker"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
@@ -51,7 +51,7 @@ type Client struct {
 // NewClient checks the base URL; it does not contact the host. perSecond is the polite rate for
 // the host, with twice as many at once; each market.Purpose has its part of both, and may have
 // one request at once whatever its part.
-func NewClient(provider syntax.Provider, base string, perSecond float64, meter *Meter, now func() time.Time) (*Client, error) {
+func NewClient(provider protocol.Provider, base string, perSecond float64, meter *Meter, now func() time.Time) (*Client, error) {
 	u, err := url.Parse(strings.TrimSuffix(base, "/"))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" {
 		return nil, fmt.Errorf("%s base URL %q is not an http or https address", provider, base)

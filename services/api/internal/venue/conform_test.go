@@ -11,15 +11,15 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
 
 // open is an open market of a venue with an id.
-func open(p syntax.Provider, id string) string {
-	return fmt.Sprintf(map[syntax.Provider]string{
+func open(p protocol.Provider, id string) string {
+	return fmt.Sprintf(map[protocol.Provider]string{
 		"kalshi":    `{"ticker":%q,"status":"active","close_time":"2027-01-01T00:00:00Z"}`,
 		"limitless": `{"slug":%q,"title":"t","status":"FUNDED"}`,
 		"manifold":  `{"id":%q,"question":"q","outcomeType":"BINARY","mechanism":"cpmm-1","isResolved":false}`,
@@ -79,20 +79,20 @@ func TestIDs(t *testing.T) {
 				answers[c.kit.path+other] = raw
 			}
 			b := c.kit.setup(t, answers)
-			m, err := b.Get(t.Context(), syntax.MarketID(c.kit.prefix+key))
+			m, err := b.Get(t.Context(), protocol.MarketID(c.kit.prefix+key))
 			if err != nil || string(m.ID) != c.kit.prefix+key || m.ID.NativeKey() != key {
 				t.Fatalf("%+v %v", m, err)
 			}
 			for i, other := range c.others {
-				_, err := b.Get(t.Context(), syntax.MarketID(c.kit.prefix+other))
+				_, err := b.Get(t.Context(), protocol.MarketID(c.kit.prefix+other))
 				if !errors.Is(err, market.ErrNotFound) || b.Counted("venue_dropped_records_total", "another_market") != float64(i+1) {
 					t.Errorf("another market for %q: %v", other, err)
 				}
 			}
 			before := len(b.Paths())
 			for _, id := range c.foreign {
-				_, get := b.Get(t.Context(), syntax.MarketID(id))
-				quotes, quote := b.Quote(t.Context(), []syntax.MarketID{syntax.MarketID(id)})
+				_, get := b.Get(t.Context(), protocol.MarketID(id))
+				quotes, quote := b.Quote(t.Context(), []protocol.MarketID{protocol.MarketID(id)})
 				if !errors.Is(get, market.ErrNotFound) || quote != nil || len(quotes) > 0 {
 					t.Errorf("%q: %v, quote %v %v", id, get, quotes, quote)
 				}
@@ -116,7 +116,7 @@ func TestErrorAnswersAreFaults(t *testing.T) {
 	t.Parallel()
 	const many, internal = `{"message":"Too many requests"}`, `{"statusCode":500,"message":"Internal server error"}`
 	for _, c := range []struct {
-		provider syntax.Provider
+		provider protocol.Provider
 		id       string
 		quote404 error // of many markets; nil: those that are missing are left out
 		answers  map[int][]string
@@ -150,14 +150,14 @@ func TestErrorAnswersAreFaults(t *testing.T) {
 					if status == 404 {
 						missing, quote = market.ErrNotFound, c.quote404
 					}
-					_, err := a.Get(t.Context(), syntax.MarketID(c.id))
+					_, err := a.Get(t.Context(), protocol.MarketID(c.id))
 					check(t, "get", err, missing)
 					if status == 429 || status == 503 { // each of these waits for two more tries
 						return
 					}
 					_, _, err = a.ListOpen(t.Context(), "")
 					check(t, "list", err, market.ErrUnavailable)
-					_, err = a.Quote(t.Context(), []syntax.MarketID{syntax.MarketID(c.id)})
+					_, err = a.Quote(t.Context(), []protocol.MarketID{protocol.MarketID(c.id)})
 					check(t, "quote", err, quote)
 				})
 			}
@@ -220,7 +220,7 @@ func TestNoIsNotTheSameAsNoAnswer(t *testing.T) {
 			t.Run(string(c.kit.provider)+" "+body, func(t *testing.T) {
 				t.Parallel()
 				b := c.kit.setup(t, map[string]string{c.kit.path + c.key: body})
-				_, err := b.Get(t.Context(), syntax.MarketID(c.kit.prefix+c.key))
+				_, err := b.Get(t.Context(), protocol.MarketID(c.kit.prefix+c.key))
 				check(t, "get", err, want)
 			})
 		}
@@ -239,7 +239,7 @@ func TestEveryWalkEnds(t *testing.T) {
 		return "[" + strings.Replace(open("manifold", "a"), "}", fmt.Sprintf(`,"createdTime":%d}`, at), 1) + "]"
 	}
 	for _, c := range []struct {
-		provider syntax.Provider
+		provider protocol.Provider
 		name     string
 		body     func(turn int64) string
 		want     int
@@ -295,7 +295,7 @@ func TestEveryWalkEnds(t *testing.T) {
 			}
 		})
 	}
-	for provider, cursors := range map[syntax.Provider][]string{
+	for provider, cursors := range map[protocol.Provider][]string{
 		"polymarket": {"x", "1", "0:c", "-1:c", "1000:c", "1:"},
 		"kalshi":     {"x", "1", "0:c", "-1:c", "1000:c", "1:"},
 		"limitless":  {"x", "2", "1:0", "0:5", "-2:5", "401:5", "2:", "2:x", "2:0", "2:-5"},

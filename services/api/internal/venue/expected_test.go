@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
@@ -56,7 +56,7 @@ func readTable(t *testing.T, file string) (out table) {
 // samples of a market have tests of their own or give no market.
 func TestEveryExpectedRecord(t *testing.T) {
 	t.Parallel()
-	for provider, want := range map[syntax.Provider]struct {
+	for provider, want := range map[protocol.Provider]struct {
 		records, samples int
 		unit             string
 	}{"polymarket": {21, 21, "usd"}, "kalshi": {17, 18, "contracts"}, "limitless": {13, 14, "usd"}, "manifold": {16, 19, "mana"}} {
@@ -72,7 +72,7 @@ func TestEveryExpectedRecord(t *testing.T) {
 				answer := k.sample(t, name)
 				key := k.member([]byte(answer), k.key)
 				b := k.setup(t, map[string]string{k.path + key: answer})
-				m, err := b.Get(t.Context(), syntax.MarketID(k.prefix+key))
+				m, err := b.Get(t.Context(), protocol.MarketID(k.prefix+key))
 				if members["skip"] != nil {
 					if !errors.Is(err, market.ErrNotFound) || b.Counted("venue_dropped_records_total", string(provider)) != 1 {
 						t.Errorf("not left out and counted: %v", err)
@@ -110,7 +110,7 @@ func membersOf(t *testing.T, m *market.Record) (out map[string]any) {
 	}
 	raw, err := json.Marshal(map[string]any{
 		"id": m.ID, "venue": m.ID.Provider(), "clobTokenId": text(m.ClobTokenID), "status": m.Status,
-		"settled": m.Status == syntax.MarketResolved, "provisional": m.Provisional, "disputed": m.Disputed, "outcome": m.Verdict,
+		"settled": m.Status == protocol.MarketResolved, "provisional": m.Provisional, "disputed": m.Disputed, "outcome": m.Verdict,
 		"yesBps": m.Yes, "endDate": end, "volume": m.Volume, "liquidity": m.Liquidity, "lane": m.Lane,
 	})
 	if err := errors.Join(err, json.Unmarshal(raw, &out)); err != nil {

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
@@ -70,7 +70,7 @@ func (k kit) fuzz(f *testing.F, book string) {
 			"/events/" + event: fmt.Sprintf(`{"event":{"event_ticker":%q,"title":"t","category":%s}}`, event, title),
 		})
 		list, _, _ := b.ListOpen(t.Context(), "") // that of Limitless puts the market into its group
-		if m, err := b.Get(t.Context(), syntax.MarketID(k.prefix+key)); err == nil {
+		if m, err := b.Get(t.Context(), protocol.MarketID(k.prefix+key)); err == nil {
 			list = append(list, m)
 		}
 		for _, m := range list {
@@ -85,12 +85,12 @@ func (k kit) fuzz(f *testing.F, book string) {
 }
 
 // problemOf returns what is wrong with a market by the rules of one venue alone; empty: nothing.
-func problemOf(p syntax.Provider, m *market.Record) string {
+func problemOf(p protocol.Provider, m *market.Record) string {
 	switch {
-	case p == syntax.Polymarket && m.Quote != nil && (m.Quote.At.After(venuetest.Noon) || *m.Yes > m.Quote.Yes):
+	case p == protocol.Polymarket && m.Quote != nil && (m.Quote.At.After(venuetest.Noon) || *m.Yes > m.Quote.Yes):
 		return "a quote that its price does not fit"
-	case p == syntax.Limitless && m.Verdict != nil && *m.Payout != map[syntax.Verdict]string{
-		syntax.VerdictYes: "1", syntax.VerdictNo: "0", syntax.VerdictInvalid: "0.5",
+	case p == protocol.Limitless && m.Verdict != nil && *m.Payout != map[protocol.Verdict]string{
+		protocol.VerdictYes: "1", protocol.VerdictNo: "0", protocol.VerdictInvalid: "0.5",
 	}[*m.Verdict]:
 		return "another payout than that of the verdict"
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
@@ -123,7 +123,7 @@ func TestKalshiEventAndSeriesTellTheLane(t *testing.T) {
 	event := func(category string) string {
 		return `{"event":{"event_ticker":"KXRIVER-26OCT31","series_ticker":"KXRIVER","title":"Gauge","category":"` + category + `"},"markets":[]}`
 	}
-	for category, want := range map[string]syntax.Lane{
+	for category, want := range map[string]protocol.Lane{
 		"Politics": "POLITICS", "Elections": "POLITICS", "World": "WORLD", "Crypto": "CRYPTO", "Sports": "SPORT", "Social": "CULTURE",
 		"Mentions": "CULTURE", "Science and Technology": "TECH", "Climate and Weather": "SCIENCE", "Health": "SCIENCE", "Economics": "ECONOMY",
 		"Financials": "ECONOMY", "Companies": "ECONOMY", "Commodities": "ECONOMY", "Transportation": "OTHER", "Exotics": "OTHER", "": "OTHER",
@@ -136,7 +136,7 @@ func TestKalshiEventAndSeriesTellTheLane(t *testing.T) {
 			t.Errorf("%q: %s %v, want %s", category, got.Lane, err, want)
 		}
 	}
-	for tags, want := range map[string]syntax.Lane{
+	for tags, want := range map[string]protocol.Lane{
 		`["Music","Awards"]`: "MUSIC", `["Awards"]`: "ENTERTAINMENT", `null`: "ENTERTAINMENT", `[7]`: "ENTERTAINMENT",
 	} {
 		b := kalshiKit.setup(t, map[string]string{
@@ -192,7 +192,7 @@ func TestKalshiAMarketDoesNotWaitForItsEvent(t *testing.T) {
 	b.Hang("/events/")
 	start := time.Now()
 	got, err := b.Get(t.Context(), "kalshi-"+river)
-	if took := time.Since(start); err != nil || got.Status != syntax.MarketOpen || took > 2*time.Second {
+	if took := time.Since(start); err != nil || got.Status != protocol.MarketOpen || took > 2*time.Second {
 		t.Errorf("%s after %v, %v", got.Status, took, err)
 	}
 }
@@ -293,34 +293,34 @@ func TestKalshiListWalksTheEvents(t *testing.T) {
 func TestKalshiQuoteReadsManyAtOnce(t *testing.T) {
 	t.Parallel()
 	b := kalshiKit.setup(t, map[string]string{"/markets": kalshiKit.sample(t, "markets_page2_last.json")})
-	got, err := b.Quote(t.Context(), []syntax.MarketID{
+	got, err := b.Quote(t.Context(), []protocol.MarketID{
 		"kalshi-KXLANTERN-27-ZN", "kalshi-KXGRAIN-26NOV-B2.5", "kalshi-KXRIVER-26OCT31-T5.0", "kalshi-KXLANTERN-27-ZN", "7100001", "lmt-x",
 	})
 	if err != nil || kalshiKit.ids(got) != "KXGRAIN-26NOV-B2.5 KXLANTERN-27-ZN KXRIVER-26OCT31-T5.0" {
 		t.Fatalf("%s, %v", kalshiKit.ids(got), err)
 	}
 	for _, m := range got {
-		if paused := m.ID == "kalshi-KXRIVER-26OCT31-T5.0"; paused != (m.Status == syntax.MarketClosed) || paused && m.Quote != nil {
+		if paused := m.ID == "kalshi-KXRIVER-26OCT31-T5.0"; paused != (m.Status == protocol.MarketClosed) || paused && m.Quote != nil {
 			t.Errorf("%s is %s with quote %+v", m.ID, m.Status, m.Quote)
 		}
 	}
 	if asked := b.Paths()[0]; asked != "/markets?limit=1000&tickers=KXLANTERN-27-ZN%2CKXGRAIN-26NOV-B2.5%2CKXRIVER-26OCT31-T5.0" {
 		t.Errorf("asked %s", asked)
 	}
-	if got, err = b.Quote(t.Context(), []syntax.MarketID{"kalshi-KXOTHER"}); err != nil || len(got) != 0 {
+	if got, err = b.Quote(t.Context(), []protocol.MarketID{"kalshi-KXOTHER"}); err != nil || len(got) != 0 {
 		t.Errorf("what was not asked for: %s %v", kalshiKit.ids(got), err)
 	}
 	for _, garbage := range []string{
 		`{}`, `{"markets":null}`, `{"markets":{"a":1}}`, `{"markets":[5]}`, `[]`, `{"markets":[`,
 		`{"markets":[{"event_ticker":"KXA","markets":[{"ticker":5}]}]}`,
 	} {
-		_, err := kalshiKit.setup(t, map[string]string{"/markets": garbage}).Quote(t.Context(), []syntax.MarketID{"kalshi-KXB"})
+		_, err := kalshiKit.setup(t, map[string]string{"/markets": garbage}).Quote(t.Context(), []protocol.MarketID{"kalshi-KXB"})
 		check(t, garbage, err, market.ErrUnavailable)
 	}
-	var cold []syntax.MarketID
+	var cold []protocol.MarketID
 	var records []string
 	for i := range 30 { // each of an event of its own
-		cold = append(cold, syntax.MarketID(fmt.Sprintf("kalshi-KX%d", i)))
+		cold = append(cold, protocol.MarketID(fmt.Sprintf("kalshi-KX%d", i)))
 		records = append(records, fmt.Sprintf(`{"ticker":"KX%d","event_ticker":"KXE%d","status":"active","close_time":"2027-01-01T00:00:00Z"}`, i, i))
 	}
 	b = kalshiKit.setup(t, map[string]string{"/markets": `{"markets":[` + strings.Join(records, ",") + `]}`})
@@ -328,9 +328,9 @@ func TestKalshiQuoteReadsManyAtOnce(t *testing.T) {
 		t.Errorf("%d markets after %d requests, %v", len(got), len(b.Paths()), err)
 	}
 	b = kalshiKit.setup(t, map[string]string{"/markets": `{"markets":[],"cursor":""}`})
-	many := make([]syntax.MarketID, 250)
+	many := make([]protocol.MarketID, 250)
 	for i := range many {
-		many[i] = syntax.MarketID(fmt.Sprintf("kalshi-KX%d", i))
+		many[i] = protocol.MarketID(fmt.Sprintf("kalshi-KX%d", i))
 	}
 	if got, err = b.Quote(t.Context(), many); err != nil || len(got) != 0 || len(b.Paths()) != 3 {
 		t.Errorf("250 markets in %d requests, %v", len(b.Paths()), err)
@@ -349,12 +349,12 @@ func TestKalshiWithoutItsEventAnAnswerIsShort(t *testing.T) {
 	if err != nil || !got.Short || got.EventTitle != "" {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	quoted, err := b.Quote(t.Context(), []syntax.MarketID{"kalshi-" + river})
+	quoted, err := b.Quote(t.Context(), []protocol.MarketID{"kalshi-" + river})
 	if err != nil || len(quoted) != 1 || !quoted[0].Short {
 		t.Errorf("quoted %+v, %v", quoted, err)
 	}
 	b.Set("/events/KXRIVER-26OCT31", event)
-	quoted, err = b.Quote(t.Context(), []syntax.MarketID{"kalshi-" + river})
+	quoted, err = b.Quote(t.Context(), []protocol.MarketID{"kalshi-" + river})
 	if err != nil || len(quoted) != 1 || quoted[0].Short || quoted[0].EventTitle == "" {
 		t.Errorf("quoted with its event %+v, %v", quoted, err)
 	}

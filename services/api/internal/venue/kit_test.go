@@ -12,16 +12,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
+	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
-	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
 )
 
 // kit is what tests need to know of a venue and its samples.
 type kit struct {
-	provider syntax.Provider
+	provider protocol.Provider
 	base     string // path of its API at a host
 	path     string // path of one market without its key
 	prefix   string // prefix of market ids
@@ -30,16 +30,16 @@ type kit struct {
 }
 
 var (
-	polymarketKit = kit{syntax.Polymarket, "", venuetest.Gamma + "/markets/", "", "id", "market_open.json"}
-	kalshiKit     = kit{syntax.Kalshi, venuetest.Kalshi, "/markets/", "kalshi-", "ticker", "market_open.json"}
-	limitlessKit  = kit{syntax.Limitless, venuetest.Limitless, "/markets/", "lmt-", "slug", "market_clob_open.json"}
-	manifoldKit   = kit{syntax.Manifold, venuetest.Manifold, "/market/", "manifold-", "id", "market_open_binary.json"}
+	polymarketKit = kit{protocol.Polymarket, "", venuetest.Gamma + "/markets/", "", "id", "market_open.json"}
+	kalshiKit     = kit{protocol.Kalshi, venuetest.Kalshi, "/markets/", "kalshi-", "ticker", "market_open.json"}
+	limitlessKit  = kit{protocol.Limitless, venuetest.Limitless, "/markets/", "lmt-", "slug", "market_clob_open.json"}
+	manifoldKit   = kit{protocol.Manifold, venuetest.Manifold, "/market/", "manifold-", "id", "market_open_binary.json"}
 
 	kits = []kit{polymarketKit, kalshiKit, limitlessKit, manifoldKit}
 )
 
 // kitOf returns the kit of a provider.
-func kitOf(p syntax.Provider) kit {
+func kitOf(p protocol.Provider) kit {
 	return kits[slices.IndexFunc(kits, func(k kit) bool { return k.provider == p })]
 }
 
@@ -61,7 +61,7 @@ func (k kit) setup(t *testing.T, answers map[string]string) *bundle {
 
 // answer returns the body with which the venue answers a request for the market of a record.
 func (k kit) answer(record []byte) string {
-	if k.provider == syntax.Kalshi {
+	if k.provider == protocol.Kalshi {
 		return `{"market":` + string(record) + `}`
 	}
 	return string(record)
@@ -71,7 +71,7 @@ func (k kit) answer(record []byte) string {
 func (k kit) member(answer []byte, name string) string {
 	var record m
 	_ = json.Unmarshal(answer, &record) // what is no object has no members
-	if k.provider == syntax.Kalshi {
+	if k.provider == protocol.Kalshi {
 		record, _ = record["market"].(m)
 	}
 	text, _ := record[name].(string)
@@ -86,7 +86,7 @@ func (k kit) one(t *testing.T, answer string, more ...map[string]string) (market
 	for _, m := range more {
 		maps.Copy(answers, m)
 	}
-	return k.setup(t, answers).Get(t.Context(), syntax.MarketID(k.prefix+key))
+	return k.setup(t, answers).Get(t.Context(), protocol.MarketID(k.prefix+key))
 }
 
 func (k kit) sample(t testing.TB, name string) string { return venuetest.Sample(t, k.provider, name) }
@@ -173,11 +173,11 @@ func hasSource(q *market.Quote, rule, answer string) bool {
 }
 
 // inconsistent returns an error for a market of a provider whose members contradict each other.
-func inconsistent(m *market.Record, p syntax.Provider, key string) error {
-	final := m.Status == syntax.MarketResolved
-	payout, readable := wire.Price(0), true
+func inconsistent(m *market.Record, p protocol.Provider, key string) error {
+	final := m.Status == protocol.MarketResolved
+	payout, readable := loosejson.Price(0), true
 	if m.Payout != nil {
-		payout, readable = wire.ParsePrice(*m.Payout)
+		payout, readable = loosejson.ParsePrice(*m.Payout)
 	}
 	got, ok := venue.NativeKey(p, m.ID)
 	for _, c := range []struct {
@@ -185,15 +185,15 @@ func inconsistent(m *market.Record, p syntax.Provider, key string) error {
 		bad  bool
 	}{
 		{"id", !ok || got != key},
-		{"quote", m.Quote != nil && (!validQuote(m.Quote) || m.Status != syntax.MarketOpen)},
+		{"quote", m.Quote != nil && (!validQuote(m.Quote) || m.Status != protocol.MarketOpen)},
 		{"price", m.Yes != nil && !m.Yes.Valid()},
 		{"verdict", final != (m.Verdict != nil) || final && !slices.Contains(
-			[]syntax.Verdict{syntax.VerdictYes, syntax.VerdictNo, syntax.VerdictInvalid}, *m.Verdict)},
+			[]protocol.Verdict{protocol.VerdictYes, protocol.VerdictNo, protocol.VerdictInvalid}, *m.Verdict)},
 		{"status", !slices.Contains(
-			[]syntax.MarketStatus{syntax.MarketOpen, syntax.MarketClosed, syntax.MarketResolved, syntax.MarketUnknown}, m.Status)},
+			[]protocol.MarketStatus{protocol.MarketOpen, protocol.MarketClosed, protocol.MarketResolved, protocol.MarketUnknown}, m.Status)},
 		{"provisional", final && m.Provisional || m.Disputed && !m.Provisional},
-		{"payout", m.Payout != nil && (!final || !readable || payout < 0 || payout > wire.One ||
-			p != syntax.Polymarket && payout.Bps() != *m.Yes)}, // of Polymarket, the price is what the venue shows
+		{"payout", m.Payout != nil && (!final || !readable || payout < 0 || payout > loosejson.One ||
+			p != protocol.Polymarket && payout.Bps() != *m.Yes)}, // of Polymarket, the price is what the venue shows
 	} {
 		if c.bad {
 			return fmt.Errorf("%s of %q: %s, price %s, quote %s, %+v", c.what, key, stateOf(m), priceOf(m), quoteOf(m), *m)

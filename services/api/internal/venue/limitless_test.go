@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
@@ -240,11 +240,11 @@ func TestLimitlessListPages(t *testing.T) {
 // The bounds of the walk along the list, which a quote of many markets takes.
 func TestLimitlessQuoteOfManyWalksTheList(t *testing.T) {
 	t.Parallel()
-	var all []syntax.MarketID
+	var all []protocol.MarketID
 	var children []string
 	for i := range 30 {
-		all = append(all, syntax.MarketID("lmt-c"+strconv.Itoa(i)))
-		children = append(children, open(syntax.Limitless, "c"+strconv.Itoa(i)))
+		all = append(all, protocol.MarketID("lmt-c"+strconv.Itoa(i)))
+		children = append(children, open(protocol.Limitless, "c"+strconv.Itoa(i)))
 	}
 	b := limitlessKit.setup(t, map[string]string{
 		"/markets/active": `{"totalMarketsCount":99,"data":[{"slug":"g","title":"t","status":"FUNDED","markets":[` + strings.Join(children, ",") + `]}]}`,

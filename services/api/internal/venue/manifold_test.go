@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 	"github.com/signalcast/signalcast/services/api/internal/venue/manifold"
@@ -86,10 +86,10 @@ func TestManifoldRulesOfOutcome(t *testing.T) {
 func TestManifoldTheWaitIsASetting(t *testing.T) {
 	t.Parallel()
 	h := manifoldKit.setup(t, map[string]string{"/market/q7invented18": manifoldKit.sample(t, "market_provisional_just_resolved.json")})
-	for wait, want := range map[time.Duration]syntax.MarketStatus{
-		10 * time.Minute: syntax.MarketResolved, 10*time.Minute + 1: syntax.MarketClosed,
+	for wait, want := range map[time.Duration]protocol.MarketStatus{
+		10 * time.Minute: protocol.MarketResolved, 10*time.Minute + 1: protocol.MarketClosed,
 	} {
-		client, err := venue.NewClient(syntax.Manifold, h.URL+venuetest.Manifold, 1000, h.Meter, venuetest.Now)
+		client, err := venue.NewClient(protocol.Manifold, h.URL+venuetest.Manifold, 1000, h.Meter, venuetest.Now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -282,8 +282,8 @@ func TestManifoldRealQuestionsSurvive(t *testing.T) {
 	}
 	b := manifoldKit.setup(t, answers)
 	for id, want := range wanted {
-		m, err := b.Get(t.Context(), syntax.MarketID("manifold-"+id))
-		if err != nil || inconsistent(&m, syntax.Manifold, id) != nil || string(*m.Verdict) != want[0] ||
+		m, err := b.Get(t.Context(), protocol.MarketID("manifold-"+id))
+		if err != nil || inconsistent(&m, protocol.Manifold, id) != nil || string(*m.Verdict) != want[0] ||
 			m.Title != want[1] || m.URL != want[2] || priceOf(&m) != map[string]string{"YES": "10000", "NO": "0"}[want[0]] {
 			t.Errorf("%s: %+v %v", id, m, err)
 		}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/history"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
@@ -36,7 +36,7 @@ func last(t *testing.T, b *bundle) url.Values {
 func TestPolymarketForeignIDsAreNotRequested(t *testing.T) {
 	t.Parallel()
 	b := polymarketKit.setup(t, nil)
-	for _, id := range []syntax.MarketID{"7", "", "07x", "٧", "../7", syntax.MarketID(strings.Repeat("7", 21))} {
+	for _, id := range []protocol.MarketID{"7", "", "07x", "٧", "../7", protocol.MarketID(strings.Repeat("7", 21))} {
 		if _, err := b.Get(t.Context(), id); !errors.Is(err, market.ErrNotFound) {
 			t.Errorf("%q: %v", id, err)
 		}
@@ -75,12 +75,12 @@ func TestPolymarketQuoteReadsMetadataAndBooksInTwoRequests(t *testing.T) {
 	const token = "75350934332311324234541427377712275198977982957664824366419065486241244037504"
 	b := polymarketKit.setup(t, map[string]string{"/gamma/markets/keyset": list, "/clob/books": fmt.Sprintf(
 		`[{"asset_id":%q,"timestamp":"1","bids":[{"price":"0.3","size":"1"},{"price":"0.41","size":"1"}],"asks":[{"price":"0.43","size":"2"}]}]`, token)})
-	got, err := b.Quote(t.Context(), []syntax.MarketID{"7100001", "7100005", "7100007", "7100001", "kalshi-X"})
+	got, err := b.Quote(t.Context(), []protocol.MarketID{"7100001", "7100005", "7100007", "7100001", "kalshi-X"})
 	if err != nil || len(got) != 3 {
 		t.Fatalf("%d markets, %v", len(got), err)
 	}
 	for _, m := range got {
-		want := map[syntax.MarketID]syntax.Bps{"7100001": 4200, "7100005": 105, "7100007": 9995}[m.ID]
+		want := map[protocol.MarketID]protocol.Bps{"7100001": 4200, "7100005": 105, "7100007": 9995}[m.ID]
 		if m.Yes == nil || *m.Yes != want {
 			t.Errorf("%s: %v, want %d", m.ID, m.Yes, want)
 		}
@@ -97,16 +97,16 @@ func TestPolymarketQuoteReadsMetadataAndBooksInTwoRequests(t *testing.T) {
 		t.Errorf("asked %v", first)
 	}
 	b.Unset("/clob/books")
-	if got, err = b.Quote(t.Context(), []syntax.MarketID{"7100001"}); err != nil || *got[0].Yes != 6150 || got[0].Quote != nil {
+	if got, err = b.Quote(t.Context(), []protocol.MarketID{"7100001"}); err != nil || *got[0].Yes != 6150 || got[0].Quote != nil {
 		t.Errorf("without the book: %+v, %v", got, err)
 	}
 	before := b.Paths()
 	if len(before) != len(first)+2 {
 		t.Errorf("%d requests for a market whose token is known", len(before)-len(first))
 	}
-	many := make([]syntax.MarketID, 250)
+	many := make([]protocol.MarketID, 250)
 	for i := range many {
-		many[i] = syntax.MarketID(strconv.Itoa(7_200_000 + i))
+		many[i] = protocol.MarketID(strconv.Itoa(7_200_000 + i))
 	}
 	if _, err := b.Quote(t.Context(), many); err != nil {
 		t.Fatal(err)
@@ -214,7 +214,7 @@ func level(price string) string {
 func TestPolymarketGetReadsTheBookOfAnOpenMarket(t *testing.T) {
 	t.Parallel()
 	open := polymarketKit.sample(t, "market_open.json")
-	swapped := venuetest.Edit(t, syntax.Polymarket, open, map[string]any{"outcomes": `["No", "Yes"]`})
+	swapped := venuetest.Edit(t, protocol.Polymarket, open, map[string]any{"outcomes": `["No", "Yes"]`})
 	for name, c := range map[string]struct {
 		record, bid, ask string
 		quote, middle    string // empty: no quote
@@ -289,7 +289,7 @@ func TestPolymarketClosingTime(t *testing.T) {
 	t.Parallel()
 	closed := polymarketKit.sample(t, "market_resolved_yes.json")
 	at := func(text string) string {
-		return venuetest.Edit(t, syntax.Polymarket, closed, map[string]any{"closedTime": text})
+		return venuetest.Edit(t, protocol.Polymarket, closed, map[string]any{"closedTime": text})
 	}
 	for text, want := range map[string]string{
 		"2026-10-01 10:11:12.345678+00": "2026-10-01T10:11:12.345Z", "2026-10-01": "", "": "", "soon": "",
@@ -326,7 +326,7 @@ func TestPolymarketHistorySamples(t *testing.T) {
 	} {
 		b := polymarketKit.setup(t, map[string]string{historyPath: polymarketKit.sample(t, c.file)})
 		c.market.TokenID = "77"
-		got, err := b.Venue.(history.Venue).History(t.Context(), c.market, syntax.IntervalDay)
+		got, err := b.Venue.(history.Venue).History(t.Context(), c.market, protocol.IntervalDay)
 		if err != nil || len(got) != c.n {
 			t.Errorf("%s: %d points, %v", c.file, len(got), err)
 			continue
@@ -348,15 +348,15 @@ func TestPolymarketHistoryRequests(t *testing.T) {
 	b := polymarketKit.setup(t, map[string]string{historyPath: `{"history":[]}`})
 	for _, c := range []struct {
 		m    history.Book
-		i    syntax.Interval
+		i    protocol.Interval
 		want string
 	}{
-		{history.Book{}, syntax.IntervalHour, "fidelity=1&interval=1h&market=77"},
-		{history.Book{}, syntax.IntervalDay, "fidelity=5&interval=1d&market=77"},
-		{history.Book{}, syntax.IntervalWeek, "fidelity=30&interval=1w&market=77"},
-		{history.Book{}, syntax.IntervalAll, "fidelity=720&interval=max&market=77"},
-		{history.Book{ClosedAt: &closed}, syntax.IntervalAll, "fidelity=720&interval=max&market=77"},
-		{history.Book{ClosedAt: &closed}, syntax.IntervalWeek, "endTs=1788177600&fidelity=30&market=77&startTs=1787572800"},
+		{history.Book{}, protocol.IntervalHour, "fidelity=1&interval=1h&market=77"},
+		{history.Book{}, protocol.IntervalDay, "fidelity=5&interval=1d&market=77"},
+		{history.Book{}, protocol.IntervalWeek, "fidelity=30&interval=1w&market=77"},
+		{history.Book{}, protocol.IntervalAll, "fidelity=720&interval=max&market=77"},
+		{history.Book{ClosedAt: &closed}, protocol.IntervalAll, "fidelity=720&interval=max&market=77"},
+		{history.Book{ClosedAt: &closed}, protocol.IntervalWeek, "endTs=1788177600&fidelity=30&market=77&startTs=1787572800"},
 	} {
 		c.m.TokenID = "77"
 		if _, err := b.Venue.(history.Venue).History(t.Context(), c.m, c.i); err != nil {
@@ -368,7 +368,7 @@ func TestPolymarketHistoryRequests(t *testing.T) {
 	}
 	asked := len(b.Paths())
 	for _, token := range []string{"", "abc", "../x", strings.Repeat("1", 81)} {
-		if got, err := b.Venue.(history.Venue).History(t.Context(), history.Book{TokenID: token}, syntax.IntervalDay); err != nil || len(got) != 0 {
+		if got, err := b.Venue.(history.Venue).History(t.Context(), history.Book{TokenID: token}, protocol.IntervalDay); err != nil || len(got) != 0 {
 			t.Errorf("token %q: %v %v", token, got, err)
 		}
 	}
@@ -381,12 +381,12 @@ func TestPolymarketHistoryGarbageIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{`{}`, `{"history":{"t":"x"}}`, `{"history":[{"t":1.5,"p":"x"}]}`, `[`, `null`} {
 		b := polymarketKit.setup(t, map[string]string{historyPath: body})
-		if got, err := b.Venue.(history.Venue).History(t.Context(), history.Book{TokenID: "77"}, syntax.IntervalDay); !errors.Is(err, market.ErrUnavailable) {
+		if got, err := b.Venue.(history.Venue).History(t.Context(), history.Book{TokenID: "77"}, protocol.IntervalDay); !errors.Is(err, market.ErrUnavailable) {
 			t.Errorf("%s: %v %v", body, got, err)
 		}
 	}
 	b := polymarketKit.setup(t, map[string]string{historyPath: `{"history":[{"t":1791547200,"p":-0.2},{"t":1791547201,"p":"NaN"},{"t":1791547202,"p":1.2},{"t":1791547203,"p":5e-05},{"t":99999999999,"p":0.5}]}`})
-	got, err := b.Venue.(history.Venue).History(t.Context(), history.Book{TokenID: "77"}, syntax.IntervalDay)
+	got, err := b.Venue.(history.Venue).History(t.Context(), history.Book{TokenID: "77"}, protocol.IntervalDay)
 	if err != nil || len(got) != 1 || got[0] != (history.Point{T: 1791547203, P: 0.0001}) {
 		t.Errorf("%v %v", got, err)
 	}
@@ -395,14 +395,14 @@ func TestPolymarketHistoryGarbageIsNoAnswer(t *testing.T) {
 // readSimulator returns an adapter with a rate and a breaker of its own.
 func readSimulator(t *testing.T, sim *venuetest.Simulator) *polymarket.Adapter {
 	t.Helper()
-	return venuetest.Adapters(t, sim.URL, venue.NewMeter(prometheus.NewRegistry()), time.Now)[syntax.Polymarket].(*polymarket.Adapter)
+	return venuetest.Adapters(t, sim.URL, venue.NewMeter(prometheus.NewRegistry()), time.Now)[protocol.Polymarket].(*polymarket.Adapter)
 }
 
 func TestPolymarketLifeOfASimulatedMarket(t *testing.T) {
 	t.Parallel()
 	sim := venuetest.StartSimulator(t, "")
 	a := readSimulator(t, sim)
-	id := sim.Create(syntax.Polymarket, "Will the invented canal be full?", `,"yesPrice":0.25,"tags":["Weather"]`)
+	id := sim.Create(protocol.Polymarket, "Will the invented canal be full?", `,"yesPrice":0.25,"tags":["Weather"]`)
 	change := func(body string) { sim.Post("polymarket/markets/"+string(id), body) }
 	read := func(step, state, price string) market.Record {
 		t.Helper()
@@ -417,11 +417,11 @@ func TestPolymarketLifeOfASimulatedMarket(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	change(`{"yesPrice":0.61505}`)
-	quoted, err := a.Quote(t.Context(), []syntax.MarketID{id})
+	quoted, err := a.Quote(t.Context(), []protocol.MarketID{id})
 	if err != nil || len(quoted) != 1 || *quoted[0].Yes != 6151 {
 		t.Errorf("quote: %+v %v", quoted, err)
 	}
-	points, err := a.History(t.Context(), history.Book{TokenID: m.ClobTokenID}, syntax.IntervalAll)
+	points, err := a.History(t.Context(), history.Book{TokenID: m.ClobTokenID}, protocol.IntervalAll)
 	if err != nil || len(points) > 1 {
 		t.Errorf("history: %v %v", points, err)
 	}
@@ -431,7 +431,7 @@ func TestPolymarketLifeOfASimulatedMarket(t *testing.T) {
 	read("disputed", "closed provisional disputed", "6151")
 	change(`{"state":"closed"}`)
 	read("closed", "closed provisional", "6151")
-	if quoted, err = a.Quote(t.Context(), []syntax.MarketID{id}); err != nil || len(quoted) != 0 {
+	if quoted, err = a.Quote(t.Context(), []protocol.MarketID{id}); err != nil || len(quoted) != 0 {
 		t.Errorf("quote of a closed market: %+v %v", quoted, err)
 	}
 	change(`{"state":"resolved","outcome":"INVALID"}`)
@@ -447,7 +447,7 @@ func TestPolymarketLifeOfASimulatedMarket(t *testing.T) {
 func TestPolymarketFaultsOfTheVenue(t *testing.T) {
 	t.Parallel()
 	sim := venuetest.StartSimulator(t, "")
-	id := sim.Create(syntax.Polymarket, "Will the invented canal be full?", `,"yesPrice":0.25`)
+	id := sim.Create(protocol.Polymarket, "Will the invented canal be full?", `,"yesPrice":0.25`)
 	m, err := readSimulator(t, sim).Get(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
@@ -464,7 +464,7 @@ func TestPolymarketFaultsOfTheVenue(t *testing.T) {
 			if _, _, err := a.ListOpen(ctx, ""); !errors.Is(err, market.ErrUnavailable) {
 				t.Errorf("%s: list: %v", mode, err)
 			}
-			if _, err := a.History(ctx, history.Book{TokenID: m.ClobTokenID}, syntax.IntervalDay); !errors.Is(err, market.ErrUnavailable) {
+			if _, err := a.History(ctx, history.Book{TokenID: m.ClobTokenID}, protocol.IntervalDay); !errors.Is(err, market.ErrUnavailable) {
 				t.Errorf("%s: history: %v", mode, err)
 			}
 			if took := time.Since(start); took > 3*time.Second {

@@ -7,37 +7,37 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
-	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
+	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
 // WidestSpread is the widest spread between bid and ask that is a quote.
-const WidestSpread = wire.One / 10
+const WidestSpread = loosejson.One / 10
 
 // NewQuote returns the quote of a book whose best bid and best ask of YES are given: YES
 // costs the ask, NO costs 1 minus the bid, both in bps and rounded up. It returns nil when
 // this is no quote: a side is empty (a bid of 0, an ask of 1), the book is crossed, the
 // spread is above WidestSpread, a side costs less than 1 or more than 9999 bps, or the
 // time is zero.
-func NewQuote(rule string, bid, ask wire.Price, at time.Time) *market.Quote {
-	if at.IsZero() || bid <= 0 || ask >= wire.One || bid > ask || ask-bid > WidestSpread {
+func NewQuote(rule string, bid, ask loosejson.Price, at time.Time) *market.Quote {
+	if at.IsZero() || bid <= 0 || ask >= loosejson.One || bid > ask || ask-bid > WidestSpread {
 		return nil
 	}
-	yes, no := ask.BpsUp(), (wire.One - bid).BpsUp()
+	yes, no := ask.BpsUp(), (loosejson.One - bid).BpsUp()
 	if yes < 1 || yes > 9999 || no < 1 || no > 9999 {
 		return nil
 	}
-	return &market.Quote{Yes: syntax.Bps(yes), No: syntax.Bps(no), At: at.UTC().Truncate(time.Millisecond), Rule: rule}
+	return &market.Quote{Yes: protocol.Bps(yes), No: protocol.Bps(no), At: at.UTC().Truncate(time.Millisecond), Rule: rule}
 }
 
 // Quote returns the quote of a book in the answer, dated At; see NewQuote.
-func (a *Answer) Quote(rule string, bid, ask wire.Price) *market.Quote {
+func (a *Answer) Quote(rule string, bid, ask loosejson.Price) *market.Quote {
 	return a.QuoteAt(rule, bid, ask, a.At)
 }
 
 // QuoteAt is Quote for an answer that dates the book itself.
-func (a *Answer) QuoteAt(rule string, bid, ask wire.Price, at time.Time) *market.Quote {
+func (a *Answer) QuoteAt(rule string, bid, ask loosejson.Price, at time.Time) *market.Quote {
 	q := NewQuote(rule, bid, ask, at)
 	if q != nil {
 		q.SHA256 = a.SHA256
@@ -67,10 +67,10 @@ const readers = 4
 // one, and more of them in the list of open markets. It reads second quotes one by one, because the list takes longer than they
 // may. It leaves out ids for which own returns false: they are of other venues.
 func QuoteOneByOne(
-	ctx context.Context, v market.Venue, ids []syntax.MarketID, own func(syntax.MarketID) (string, bool), few int,
+	ctx context.Context, v market.Venue, ids []protocol.MarketID, own func(protocol.MarketID) (string, bool), few int,
 ) ([]market.Record, error) {
-	wanted := make(map[syntax.MarketID]bool, len(ids))
-	list := make([]syntax.MarketID, 0, len(ids))
+	wanted := make(map[protocol.MarketID]bool, len(ids))
+	list := make([]protocol.MarketID, 0, len(ids))
 	for _, id := range ids {
 		if _, ok := own(id); ok && !wanted[id] {
 			wanted[id] = true
@@ -100,7 +100,7 @@ func QuoteOneByOne(
 
 // getEach reads markets one by one, readers at a time. It leaves out those that fail and returns an error only if the venue
 // answered for none.
-func getEach(ctx context.Context, v market.Venue, ids []syntax.MarketID) ([]market.Record, error) {
+func getEach(ctx context.Context, v market.Venue, ids []protocol.MarketID) ([]market.Record, error) {
 	found, errs := make([]market.Record, len(ids)), make([]error, len(ids))
 	var reads errgroup.Group
 	reads.SetLimit(readers)

@@ -10,11 +10,11 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
+	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
-	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
 )
 
 func TestAQuoteIsTheAskOfEachSideRoundedUp(t *testing.T) {
@@ -22,7 +22,7 @@ func TestAQuoteIsTheAskOfEachSideRoundedUp(t *testing.T) {
 	at := time.Date(2026, 10, 10, 12, 0, 0, 123_456_789, time.UTC)
 	for name, c := range map[string]struct {
 		bid, ask string
-		yes, no  syntax.Bps // 0: no quote
+		yes, no  protocol.Bps // 0: no quote
 	}{
 		"integrity vector, filing":       {"0.29", "0.31", 3100, 7100},
 		"integrity vector, second quote": {"0.33", "0.35", 3500, 6700},
@@ -43,14 +43,14 @@ func TestAQuoteIsTheAskOfEachSideRoundedUp(t *testing.T) {
 		"below zero":                     {"-0.1", "0.01", 0, 0},
 		"above one":                      {"0.99", "1.1", 0, 0},
 	} {
-		bid, ok1 := wire.ParsePrice(c.bid)
-		ask, ok2 := wire.ParsePrice(c.ask)
+		bid, ok1 := loosejson.ParsePrice(c.bid)
+		ask, ok2 := loosejson.ParsePrice(c.ask)
 		q := venue.NewQuote("rule", bid, ask, at)
 		if !ok1 || !ok2 || (q == nil) != (c.yes == 0) || q != nil && (q.Yes != c.yes || q.No != c.no || !q.At.Equal(at.Truncate(time.Millisecond)) || q.Rule != "rule") {
 			t.Errorf("%s: %+v, want %d and %d", name, q, c.yes, c.no)
 		}
 	}
-	if q := venue.NewQuote("rule", wire.One/2, wire.One/2, time.Time{}); q != nil {
+	if q := venue.NewQuote("rule", loosejson.One/2, loosejson.One/2, time.Time{}); q != nil {
 		t.Errorf("a quote without a time: %+v", q)
 	}
 }
@@ -125,23 +125,23 @@ func TestQuotesOfTheSimulator(t *testing.T) {
 	for name, a := range venuetest.Adapters(t, sim.URL, venue.NewMeter(prometheus.NewRegistry()), time.Now) {
 		t.Run(string(name), func(t *testing.T) {
 			t.Parallel()
-			rule := map[syntax.Provider]string{
+			rule := map[protocol.Provider]string{
 				"polymarket": "polymarket.book", "kalshi": "kalshi.market", "limitless": "limitless.prices", "manifold": "manifold.probability",
 			}[name]
 			kind := ""
 			if name == "limitless" {
 				kind = `,"kind":"clob"`
 			}
-			create := func(price float64) syntax.MarketID {
+			create := func(price float64) protocol.MarketID {
 				return sim.Create(name, "Will the invented canal be full?", fmt.Sprintf(`,"yesPrice":%v%s`, price, kind))
 			}
 			id, other := create(0.3), create(0.6)
 			change := func(body string) { sim.Post(string(name)+"/markets/"+string(id), body) }
-			check := func(step string, yes, no syntax.Bps) {
+			check := func(step string, yes, no protocol.Bps) {
 				t.Helper()
 				began := time.Now()
 				m, err := a.Get(t.Context(), id)
-				list, err2 := a.Quote(t.Context(), []syntax.MarketID{other, id})
+				list, err2 := a.Quote(t.Context(), []protocol.MarketID{other, id})
 				at := slices.IndexFunc(list, func(m market.Record) bool { return m.ID == id })
 				if err != nil || err2 != nil || len(list) != 2 || at < 0 {
 					t.Fatalf("%s: %v %v, %d markets", step, err, err2, len(list))
@@ -181,12 +181,12 @@ func TestQuotesOfTheSimulator(t *testing.T) {
 			} {
 				change(step)
 				m, err := a.Get(t.Context(), id)
-				if err != nil || m.Status == syntax.MarketOpen || m.Quote != nil || m.ClosedAt == nil || !m.ClosedAt.Equal(closed) {
+				if err != nil || m.Status == protocol.MarketOpen || m.Quote != nil || m.ClosedAt == nil || !m.ClosedAt.Equal(closed) {
 					t.Errorf("%s: %s with quote %+v closed at %v, want %v, %v", step, m.Status, m.Quote, m.ClosedAt, closed, err)
 				}
 			}
 			change(`{"state":"open"}`)
-			if m, err := a.Get(t.Context(), id); err != nil || m.Status != syntax.MarketOpen || m.Quote == nil || m.ClosedAt != nil {
+			if m, err := a.Get(t.Context(), id); err != nil || m.Status != protocol.MarketOpen || m.Quote == nil || m.ClosedAt != nil {
 				t.Errorf("open again: %s with quote %+v closed at %v, %v", m.Status, m.Quote, m.ClosedAt, err)
 			}
 		})
@@ -208,7 +208,7 @@ func TestAVenueWithoutItsBooksStillAnswers(t *testing.T) {
 		t.Errorf("%d requests for two reads", n)
 	}
 	b.Unset("/clob/book")
-	if m, err := b.Get(t.Context(), "7100001"); err != nil || m.Status != syntax.MarketOpen || m.Quote != nil {
+	if m, err := b.Get(t.Context(), "7100001"); err != nil || m.Status != protocol.MarketOpen || m.Quote != nil {
 		t.Errorf("%s %+v %v", m.Status, m.Quote, err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
@@ -47,7 +47,7 @@ func TestOneBadRecordDoesNotSpoilAPage(t *testing.T) {
 		},
 		{
 			kalshiKit, "/events", fmt.Sprintf(`{"events":[7,{"event_ticker":"../x"},{"event_ticker":"KXA","markets":[{"ticker":5},%s,%s]}]}`,
-				open(syntax.Kalshi, "KXB"), open(syntax.Kalshi, "KXMVE-1")), "KXB",
+				open(protocol.Kalshi, "KXB"), open(protocol.Kalshi, "KXMVE-1")), "KXB",
 			map[string]float64{"undecodable_event": 2, "undecodable": 1, "combination": 1},
 			[]string{
 				`{}`, `{"events":null}`, `{"events":{"a":1}}`, `{"events":[5]}`, `{"events":[{"event_ticker":"KXA","markets":[{"ticker":5}]}]}`, `[]`,
@@ -57,14 +57,14 @@ func TestOneBadRecordDoesNotSpoilAPage(t *testing.T) {
 		{
 			limitlessKit, "/markets/active", fmt.Sprintf(`{"data":[7,{"slug":5},%s,{"slug":"g","title":"t","status":"FUNDED","marketType":"group",
 				"markets":[{"slug":5},%s,{"slug":"inner","title":"t","status":"FUNDED","marketType":"group"}]}]}`,
-				open(syntax.Limitless, "good"), open(syntax.Limitless, "child")), "child good",
+				open(protocol.Limitless, "good"), open(protocol.Limitless, "child")), "child good",
 			map[string]float64{"undecodable": 4},
 			[]string{
 				`{}`, `{"data":null}`, `{"data":{"slug":1}}`, `{"data":[{"slug":5}]}`, `{"data":[],"totalMarketsCount":{}}`, `[]`, `{"data":[`,
 			},
 		},
 		{
-			manifoldKit, "/search-markets", `[7,{"id":5},` + open(syntax.Manifold, "good") + `,{"id":"x","question":"q","outcomeType":"BINARY"}]`, "good",
+			manifoldKit, "/search-markets", `[7,{"id":5},` + open(protocol.Manifold, "good") + `,{"id":"x","question":"q","outcomeType":"BINARY"}]`, "good",
 			map[string]float64{"undecodable": 3},
 			[]string{`{}`, `null`, `{"markets":[]}`, `[{"id":5}]`, `[`},
 		},
@@ -124,12 +124,12 @@ func TestReadsOfOneMarketAgree(t *testing.T) {
 			func(m *market.Record) bool { return m.Description != "" },
 		},
 	} {
-		b, id := c.kit.setup(t, c.answers), syntax.MarketID(c.kit.prefix+c.key)
+		b, id := c.kit.setup(t, c.answers), protocol.MarketID(c.kit.prefix+c.key)
 		if c.first {
 			_, _ = b.Get(t.Context(), id)
 		}
 		listed, _, err1 := b.ListOpen(t.Context(), "")
-		quoted, err2 := b.Quote(t.Context(), []syntax.MarketID{id})
+		quoted, err2 := b.Quote(t.Context(), []protocol.MarketID{id})
 		got, err3 := b.Get(t.Context(), id)
 		i := slices.IndexFunc(listed, func(m market.Record) bool { return m.ID == id })
 		if err := errors.Join(err1, err2, err3); err != nil || i < 0 || len(quoted) != 1 {
@@ -187,7 +187,7 @@ func TestUnknownWordsAreCounted(t *testing.T) {
 			answer := c.kit.edit(t, edit)
 			key := c.kit.member([]byte(answer), c.kit.key)
 			b.Set(c.kit.path+key, answer)
-			if _, err := b.Get(t.Context(), syntax.MarketID(c.kit.prefix+key)); err != nil && !errors.Is(err, market.ErrNotFound) {
+			if _, err := b.Get(t.Context(), protocol.MarketID(c.kit.prefix+key)); err != nil && !errors.Is(err, market.ErrNotFound) {
 				t.Fatal(err)
 			}
 		}
@@ -239,22 +239,22 @@ func TestQuoteReadsFewOneByOneAndManyByAWalk(t *testing.T) {
 	} {
 		b := c.kit.setup(t, c.answers)
 		keys := strings.Fields(c.few)
-		ids := []syntax.MarketID{"7", syntax.MarketID(c.kit.prefix + keys[0])}
+		ids := []protocol.MarketID{"7", protocol.MarketID(c.kit.prefix + keys[0])}
 		for _, key := range keys {
-			ids = append(ids, syntax.MarketID(c.kit.prefix+key))
+			ids = append(ids, protocol.MarketID(c.kit.prefix+key))
 		}
 		got, err := b.Quote(t.Context(), ids)
 		if err != nil || c.kit.ids(got) != c.found || len(b.Paths()) != len(keys) {
 			t.Errorf("%s after %v, %v", c.kit.ids(got), b.Paths(), err)
 		}
-		_, err = b.Quote(t.Context(), []syntax.MarketID{syntax.MarketID(c.kit.prefix + "broken")})
+		_, err = b.Quote(t.Context(), []protocol.MarketID{protocol.MarketID(c.kit.prefix + "broken")})
 		check(t, "none answered for", err, market.ErrUnavailable)
-		var many []syntax.MarketID
+		var many []protocol.MarketID
 		for i := range c.most {
-			many = append(many, syntax.MarketID(fmt.Sprint(c.kit.prefix, "m", i)))
+			many = append(many, protocol.MarketID(fmt.Sprint(c.kit.prefix, "m", i)))
 		}
 		for _, key := range c.many {
-			many = append(many, syntax.MarketID(c.kit.prefix+key))
+			many = append(many, protocol.MarketID(c.kit.prefix+key))
 		}
 		before := len(b.Paths())
 		got, err = b.Quote(t.Context(), many)

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
@@ -45,8 +45,8 @@ func Missing(err error, statuses ...int) bool {
 }
 
 // NativeKey returns the key that provider p has for a market; ok is false for an id of another provider.
-func NativeKey(p syntax.Provider, id syntax.MarketID) (key string, ok bool) {
-	parsed, err := syntax.ParseMarketID(string(id))
+func NativeKey(p protocol.Provider, id protocol.MarketID) (key string, ok bool) {
+	parsed, err := protocol.ParseMarketID(string(id))
 	if err != nil || parsed.Provider() != p {
 		return "", false
 	}
@@ -54,8 +54,8 @@ func NativeKey(p syntax.Provider, id syntax.MarketID) (key string, ok bool) {
 }
 
 // Settle sets the final result of a market. payout is what one YES share pays, as decimal text; empty: unknown.
-func Settle(m *market.Record, verdict syntax.Verdict, payout string) {
-	m.Status, m.Provisional, m.Verdict = syntax.MarketResolved, false, &verdict
+func Settle(m *market.Record, verdict protocol.Verdict, payout string) {
+	m.Status, m.Provisional, m.Verdict = protocol.MarketResolved, false, &verdict
 	if payout != "" {
 		m.Payout = &payout
 	}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/history"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/venue/polymarket"
@@ -41,7 +41,7 @@ func folders(t *testing.T) (out []string) {
 // load reads every file below a folder. The first record with a key counts.
 func load(t *testing.T, dir string) *collected {
 	t.Helper()
-	all, seen, files := &collected{books: map[string]json.RawMessage{}}, map[syntax.MarketID]bool{}, 0
+	all, seen, files := &collected{books: map[string]json.RawMessage{}}, map[protocol.MarketID]bool{}, 0
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".json") {
 			return err
@@ -82,7 +82,7 @@ func load(t *testing.T, dir string) *collected {
 // record whose market was not recorded gets one that has no word of the oracle.
 func (c *collected) answers(t *testing.T) map[string]string {
 	t.Helper()
-	out, known, lists := map[string]string{}, map[string]bool{}, map[syntax.Provider][]json.RawMessage{}
+	out, known, lists := map[string]string{}, map[string]bool{}, map[protocol.Provider][]json.RawMessage{}
 	for _, k := range kits {
 		lists[k.provider] = []json.RawMessage{}
 	}
@@ -183,8 +183,8 @@ func (r record) check(m *market.Record) (wrong []string) {
 	err := inconsistent(m, r.provider, r.id().NativeKey())
 	say(err != nil, "%v", err)
 	say(m.Title == "", "no title")
-	say(m.ClosedAt != nil && (m.Status == syntax.MarketOpen || m.ClosedAt.After(then)), "%s closed at %v", m.Status, m.ClosedAt)
-	if want, ok := r.price(); ok && m.Status != syntax.MarketResolved {
+	say(m.ClosedAt != nil && (m.Status == protocol.MarketOpen || m.ClosedAt.After(then)), "%s closed at %v", m.Status, m.ClosedAt)
+	if want, ok := r.price(); ok && m.Status != protocol.MarketResolved {
 		say(m.Yes == nil || int64(*m.Yes) != want, "%s bps, the record says %d", priceOf(m), want)
 	}
 	return wrong
@@ -202,8 +202,8 @@ func TestRecordedAnswersDecode(t *testing.T) {
 			c := load(t, dir)
 			v := venuetest.NewHost(t, "", c.answers(t))
 			all := venuetest.Adapters(t, v.URL, v.Meter, func() time.Time { return then })
-			alone, left := map[syntax.MarketID]market.Record{}, 0
-			tally := map[syntax.Provider]map[string]int{}
+			alone, left := map[protocol.MarketID]market.Record{}, 0
+			tally := map[protocol.Provider]map[string]int{}
 			for _, r := range c.records {
 				if tally[r.provider] == nil {
 					tally[r.provider] = map[string]int{}
@@ -245,7 +245,7 @@ func TestRecordedAnswersDecode(t *testing.T) {
 }
 
 // compareLists walks the lists and holds each market against what it was alone.
-func (c *collected) compareLists(t *testing.T, all market.Venues, alone map[syntax.MarketID]market.Record) {
+func (c *collected) compareLists(t *testing.T, all market.Venues, alone map[protocol.MarketID]market.Record) {
 	t.Helper()
 	for _, k := range kits {
 		name := k.provider
@@ -253,16 +253,16 @@ func (c *collected) compareLists(t *testing.T, all market.Venues, alone map[synt
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		listed := map[syntax.MarketID]bool{}
+		listed := map[protocol.MarketID]bool{}
 		for _, m := range list {
 			listed[m.ID] = true
 			one, ok := alone[m.ID] // its group stands before its name in the list only
-			if !ok || m.Status == syntax.MarketOpen && (one.Status != m.Status || priceOf(&one) != priceOf(&m) || !strings.Contains(m.Title, one.Title)) {
+			if !ok || m.Status == protocol.MarketOpen && (one.Status != m.Status || priceOf(&one) != priceOf(&m) || !strings.Contains(m.Title, one.Title)) {
 				t.Errorf("%s is %s at %s in the list, %s at %s alone: %s, %s", m.ID, m.Status, priceOf(&m), one.Status, priceOf(&one), m.Title, one.Title)
 			}
 		}
 		for _, r := range c.records {
-			if m, ok := alone[r.id()]; ok && r.provider == name && m.Status == syntax.MarketOpen && !listed[m.ID] {
+			if m, ok := alone[r.id()]; ok && r.provider == name && m.Status == protocol.MarketOpen && !listed[m.ID] {
 				t.Errorf("%s is open and not in the list", m.ID)
 			}
 		}
@@ -278,7 +278,7 @@ func (c *collected) readHistories(t *testing.T, v *venuetest.Host, a *polymarket
 			continue // of many tokens at once, which no adapter asks for
 		}
 		v.Set("/clob/prices-history", string(raw))
-		points, err := a.History(t.Context(), history.Book{TokenID: strings.Repeat("7", 70)}, syntax.IntervalAll)
+		points, err := a.History(t.Context(), history.Book{TokenID: strings.Repeat("7", 70)}, protocol.IntervalAll)
 		moments := map[string]bool{}
 		for _, p := range box.History {
 			// What lies after the request is left out; its own minute is not.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // record is one market as its venue wrote it.
@@ -126,7 +126,7 @@ func website(o, event map[string]any) map[string]any {
 }
 
 // id returns the market id.
-func (r record) id() syntax.MarketID { return syntax.MarketID(r.prefix + r.of) }
+func (r record) id() protocol.MarketID { return protocol.MarketID(r.prefix + r.of) }
 
 // number reads a number or its text exactly.
 func number(v any) (*big.Rat, bool) {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
@@ -33,21 +33,21 @@ func TestSweepOfAllVenues(t *testing.T) {
 			meter := venue.NewMeter(prometheus.NewRegistry())
 			for name, a := range venuetest.Adapters(t, sim.URL, meter, time.Now) {
 				made := sim.Create(name, "Will the invented canal be full?", `,"yesPrice":0.25`)
-				began, seen, pages, cursor := time.Now(), map[syntax.MarketID]market.Record{}, 0, ""
-				lanes, open := map[syntax.Lane]int{}, 0
+				began, seen, pages, cursor := time.Now(), map[protocol.MarketID]market.Record{}, 0, ""
+				lanes, open := map[protocol.Lane]int{}, 0
 				for {
 					page, next, err := a.ListOpen(t.Context(), cursor)
 					if err != nil {
 						t.Fatalf("%s: %v", name, err)
 					}
 					for _, m := range page {
-						id, err := syntax.ParseMarketID(string(m.ID))
+						id, err := protocol.ParseMarketID(string(m.ID))
 						if _, twice := seen[m.ID]; err != nil || id.Provider() != name || twice && name != "manifold" {
 							t.Errorf("%s lists %s: %v, twice %v", name, m.ID, err, twice)
 						}
 						seen[m.ID] = m
 						lanes[m.Lane]++
-						if m.Status == syntax.MarketOpen {
+						if m.Status == protocol.MarketOpen {
 							open++
 						}
 					}
@@ -58,19 +58,19 @@ func TestSweepOfAllVenues(t *testing.T) {
 						t.Fatalf("%s: the walk does not end", name)
 					}
 				}
-				ids := make([]syntax.MarketID, 0, len(seen))
+				ids := make([]protocol.MarketID, 0, len(seen))
 				for id := range seen {
 					ids = append(ids, id)
 				}
 				slices.Sort(ids)
 				for _, id := range ids[:min(len(ids), mostReads)] {
 					m, err := a.Get(t.Context(), id)
-					if err != nil || m.Title != seen[id].Title || m.Status == syntax.MarketResolved && m.Verdict == nil {
+					if err != nil || m.Title != seen[id].Title || m.Status == protocol.MarketResolved && m.Verdict == nil {
 						t.Errorf("%s: %+v %v", id, m, err)
 					}
 				}
 				_, listed := seen[made]
-				few := len(seen) < 3000 || open < 2500 || len(lanes) < 10 || lanes[syntax.LaneOther] > len(seen)/20
+				few := len(seen) < 3000 || open < 2500 || len(lanes) < 10 || lanes[protocol.LaneOther] > len(seen)/20
 				if !listed || data == "" && name == "polymarket" && few {
 					t.Errorf("%s: %d markets, %d open, in the lanes %v; a new one is listed: %v", name, len(seen), open, lanes, listed)
 				}
@@ -89,7 +89,7 @@ func TestEveryVenueCanBeBusy(t *testing.T) {
 		id := sim.Create(name, "Will the invented canal be full?", `,"yesPrice":0.25`)
 		sim.Post(string(name)+"/fault", `{"mode":"429","seconds":60}`)
 		for what, err := range map[string]error{
-			"get": second(a.Get(t.Context(), id)), "quote": second(a.Quote(t.Context(), []syntax.MarketID{id})), "list": third(a.ListOpen(t.Context(), "")),
+			"get": second(a.Get(t.Context(), id)), "quote": second(a.Quote(t.Context(), []protocol.MarketID{id})), "list": third(a.ListOpen(t.Context(), "")),
 		} {
 			if !errors.Is(err, market.ErrBusy) || !errors.Is(err, market.ErrUnavailable) {
 				t.Errorf("%s of %s: %v", what, name, err)
@@ -97,7 +97,7 @@ func TestEveryVenueCanBeBusy(t *testing.T) {
 		}
 		sim.Post(string(name)+"/fault", `{"mode":"none"}`)
 		ctx, cancel := context.WithTimeout(market.WithPurpose(t.Context(), market.ForFiling), time.Second)
-		if m, err := a.Get(ctx, id); err != nil || m.Status != syntax.MarketOpen {
+		if m, err := a.Get(ctx, id); err != nil || m.Status != protocol.MarketOpen {
 			t.Errorf("%s afterwards: %+v %v", name, m, err)
 		}
 		cancel()

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
@@ -122,7 +122,7 @@ func Types(names []string) ([]feed.Type, error) {
 }
 
 // ErrDescription refuses a long description.
-var ErrDescription = fault.New(fault.Invalid, "invalid_description", "description has at most 200 characters").With("field", "description")
+var ErrDescription = apperr.New(apperr.Invalid, "invalid_description", "description has at most 200 characters").With("field", "description")
 
 // Register makes a webhook. The secret is in this answer and nowhere else. Faults:
 // invalid_url, missing_channels, invalid_channels, unknown_channel, invalid_types,
@@ -244,7 +244,7 @@ func (s *Service) Test(ctx context.Context, o Owner, id string) (Delivery, error
 		return Delivery{}, ErrTooSoon.With("retryAfterMs", TestEvery.Milliseconds())
 	}
 	d := Delivery{HookID: id, ID: uuid.Must(uuid.NewV7()).String(), Attempt: 1, At: now.Truncate(time.Millisecond)}
-	body := Body(id, d.ID, 1, [][]byte{[]byte(`{"op":"test","at":"` + syntax.Stamp(now) + `"}`)})
+	body := Body(id, d.ID, 1, [][]byte{[]byte(`{"op":"test","at":"` + protocol.Stamp(now) + `"}`)})
 	signature, err := s.vault.Signature(&h, now, body)
 	if err != nil {
 		return Delivery{}, err

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
@@ -24,16 +24,16 @@ const (
 
 // Expected failures.
 var (
-	ErrNotFound  = fault.New(fault.NotFound, "not_found", "no such webhook")
-	ErrLimit     = fault.New(fault.Conflict, "limit_reached", "an operator has at most ten webhooks").With("limit", MaxHooks)
-	ErrURL       = fault.New(fault.Invalid, "invalid_url", "url must be an https address of a public host, without a user or a fragment").With("field", "url")
-	ErrChannels  = fault.New(fault.Invalid, "invalid_channels", "channels are 1 to 20 names, each once").With("field", "channels")
-	ErrNoChannel = fault.New(fault.Invalid, "missing_channels", "channels is required").With("field", "channels")
-	ErrChannel   = fault.New(fault.Invalid, "unknown_channel", "there is no such channel with numbered events")
-	ErrTypes     = fault.New(fault.Invalid, "invalid_types", "types are numbered event types, each once").With("field", "types")
-	ErrFuture    = fault.New(fault.Invalid, "future_cursor", "since is above the newest number").With("field", "since")
-	ErrFixedURL  = fault.New(fault.Invalid, "invalid_url", "url stays what it is: register another webhook").With("field", "url")
-	ErrTooSoon   = fault.New(fault.Limited, "rate_limited", "one test delivery in five seconds").With("limit", 1)
+	ErrNotFound  = apperr.New(apperr.NotFound, "not_found", "no such webhook")
+	ErrLimit     = apperr.New(apperr.Conflict, "limit_reached", "an operator has at most ten webhooks").With("limit", MaxHooks)
+	ErrURL       = apperr.New(apperr.Invalid, "invalid_url", "url must be an https address of a public host, without a user or a fragment").With("field", "url")
+	ErrChannels  = apperr.New(apperr.Invalid, "invalid_channels", "channels are 1 to 20 names, each once").With("field", "channels")
+	ErrNoChannel = apperr.New(apperr.Invalid, "missing_channels", "channels is required").With("field", "channels")
+	ErrChannel   = apperr.New(apperr.Invalid, "unknown_channel", "there is no such channel with numbered events")
+	ErrTypes     = apperr.New(apperr.Invalid, "invalid_types", "types are numbered event types, each once").With("field", "types")
+	ErrFuture    = apperr.New(apperr.Invalid, "future_cursor", "since is above the newest number").With("field", "since")
+	ErrFixedURL  = apperr.New(apperr.Invalid, "invalid_url", "url stays what it is: register another webhook").With("field", "url")
+	ErrTooSoon   = apperr.New(apperr.Limited, "rate_limited", "one test delivery in five seconds").With("limit", 1)
 )
 
 // Hook is one webhook.

@@ -12,22 +12,22 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/grpc"
 
-	"github.com/signalcast/signalcast/pkg/chrono"
-	"github.com/signalcast/signalcast/pkg/link"
-	"github.com/signalcast/signalcast/pkg/obs"
+	"github.com/signalcast/signalcast/pkg/dbtime"
+	"github.com/signalcast/signalcast/pkg/grpcx"
+	"github.com/signalcast/signalcast/pkg/httpcache"
+	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/outbox"
-	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/run"
 	"github.com/signalcast/signalcast/pkg/service"
-	"github.com/signalcast/signalcast/pkg/syntax"
-	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/pkg/telemetry"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
-	"github.com/signalcast/signalcast/services/clock/internal/edge"
+	"github.com/signalcast/signalcast/services/clock/internal/grpcapi"
+	"github.com/signalcast/signalcast/services/clock/internal/httpapi"
 	"github.com/signalcast/signalcast/services/clock/internal/postgres"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
-	"github.com/signalcast/signalcast/services/clock/internal/rpc"
 	"github.com/signalcast/signalcast/services/clock/internal/upstream"
 )
 
@@ -40,10 +40,10 @@ type App struct {
 	cfg     Config
 	log     *slog.Logger
 	now     func() time.Time
-	time    *chrono.Clock // follows the database; nil when now is set by hand
-	health  *web.Health
-	tracing *obs.Tracing
-	metrics *obs.Metrics
+	time    *dbtime.Clock // follows the database; nil when now is set by hand
+	health  *httpx.Health
+	tracing *telemetry.Tracing
+	metrics *telemetry.Metrics
 
 	pool    *pgxpool.Pool
 	ledger  *grpc.ClientConn
@@ -57,10 +57,10 @@ type App struct {
 	facts   outbox.Sender
 	changed chan struct{} // tells the filler that something is otherwise
 
-	edge     *edge.Edge
-	http     *web.Server
-	grpc     *link.Part
-	internal *web.Server // nil without METRICS_ADDR
+	api      *httpapi.Server
+	http     *httpx.Server
+	grpc     *grpcx.Part
+	internal *httpx.Server // nil without METRICS_ADDR
 	up       chan struct{}
 }
 
@@ -68,17 +68,17 @@ type App struct {
 // order in which services start does not matter.
 func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time) (*App, error) {
 	a := &App{
-		cfg: cfg, now: now, log: obs.NewLogger(logTo, obs.Level(cfg.LogLevel), serviceName),
-		metrics: obs.NewMetrics(serviceName, service.Version()), changed: make(chan struct{}, 1), up: make(chan struct{}),
+		cfg: cfg, now: now, log: telemetry.NewLogger(logTo, telemetry.Level(cfg.LogLevel), serviceName),
+		metrics: telemetry.NewMetrics(serviceName, service.Version()), changed: make(chan struct{}, 1), up: make(chan struct{}),
 	}
 	var err error
-	if a.tracing, err = obs.NewTracing(ctx, cfg.Trace, serviceName, service.Version(), a.log); err != nil {
+	if a.tracing, err = telemetry.NewTracing(ctx, cfg.Trace, serviceName, service.Version(), a.log); err != nil {
 		return nil, err
 	}
 	if a.pool, err = pg.Open(ctx, pg.Config{URL: cfg.Database.Reveal(), MaxConns: cfg.MaxConns}); err != nil {
 		return nil, err
 	}
-	a.ledger, err = link.Dial(link.DialConfig{Addr: cfg.Ledger, Secret: cfg.Link.Reveal(), Options: a.tracing.DialOptions()})
+	a.ledger, err = grpcx.Dial(grpcx.DialConfig{Addr: cfg.Ledger, Secret: cfg.Link.Reveal(), Options: a.tracing.DialOptions()})
 	if err != nil {
 		a.pool.Close()
 		return nil, err
@@ -89,21 +89,21 @@ func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time)
 	a.keeper = program.NewKeeper(a.store, &a.copies, cfg.lanes(), now)
 	a.survey = program.NewSurveyor(a.store, &a.copies, ledger.CountCalls, now)
 	a.network = program.NewStationDesk(program.StationDeps{
-		Store: a.store, Copies: &a.copies, Active: ledger.ActiveStations, Publish: ledger.PublishStation, Words: edge.Programme,
+		Store: a.store, Copies: &a.copies, Active: ledger.ActiveStations, Publish: ledger.PublishStation, Words: httpapi.Programme,
 		Lanes: cfg.lanes(), Now: now,
 	})
-	a.markets = upstream.New(marketv1.NewMarketReadServiceClient(a.ledger), &a.copies, func() []syntax.MarketID {
+	a.markets = upstream.New(marketv1.NewMarketReadServiceClient(a.ledger), &a.copies, func() []protocol.MarketID {
 		return slices.Concat(a.keeper.Needed(), a.survey.Needed(), a.network.Needed())
 	}, a.log, now)
 	a.desk = program.NewService(&a.copies, cfg.lanes(), now)
-	a.health = web.NewHealth(cfg.Nonce, now, web.Check{Name: "programme", Test: func(context.Context) error {
+	a.health = httpx.NewHealth(cfg.Nonce, now, httpx.Check{Name: "programme", Test: func(context.Context) error {
 		if !a.desk.Ready() {
 			return errNoProgramme
 		}
 		return nil
 	}})
 	if err := a.faces(); err != nil {
-		a.edge.Close()
+		a.api.Close()
 		a.pool.Close()
 		return nil, errors.Join(err, a.ledger.Close())
 	}
@@ -113,22 +113,22 @@ func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time)
 
 // faces builds what listens.
 func (a *App) faces() error {
-	a.edge = edge.New(edge.Config{
+	a.api = httpapi.New(httpapi.Config{
 		Desk: a.desk, Health: a.health, Log: a.log, Now: a.now, Trusted: a.cfg.Trusted, PerAddr: a.cfg.PerAddr,
 		Observe: a.metrics.ObserveHTTP, Degraded: a.metrics.Degraded, Count: a.metrics.CountPage, Trace: a.tracing.HTTP,
 	})
-	a.http = web.NewServer(a.cfg.HTTP, web.Harden(a.edge, a.cfg.Env.Production()), a.cfg.Limits, a.log)
-	a.http.Join(page.Join, page.JoinContext)
-	server, err := link.NewServer(link.ServerConfig{Secret: a.cfg.Link.Reveal(), Log: a.log, Options: a.tracing.ServerOptions()})
+	a.http = httpx.NewServer(a.cfg.HTTP, httpx.Harden(a.api, a.cfg.Env.Production()), a.cfg.Limits, a.log)
+	a.http.Join(httpcache.Join, httpcache.JoinContext)
+	server, err := grpcx.NewServer(grpcx.ServerConfig{Secret: a.cfg.Link.Reveal(), Log: a.log, Options: a.tracing.ServerOptions()})
 	if err != nil {
 		return err
 	}
-	programs := rpc.NewProgram(a.desk, a.direct(), a.survey, a.now)
+	programs := grpcapi.NewProgram(a.desk, a.direct(), a.survey, a.now)
 	programv1.RegisterProgramServiceServer(server, programs)
 	programv1.RegisterProgramReadServiceServer(server, programs)
 	a.grpc = server.At(a.cfg.GRPC)
 	if a.cfg.Metrics != "" {
-		a.internal = web.NewServer(a.cfg.Metrics, web.Internal(a.metrics.Handler(), a.health, a.edge.Table()), a.cfg.Limits, a.log)
+		a.internal = httpx.NewServer(a.cfg.Metrics, httpx.Internal(a.metrics.Handler(), a.health, a.api.Table()), a.cfg.Limits, a.log)
 	}
 	return nil
 }
@@ -136,7 +136,7 @@ func (a *App) faces() error {
 // direct builds what directors use.
 func (a *App) direct() *program.Director {
 	return &program.Director{
-		Store: a.store, Copies: &a.copies, Refresh: a.markets.Refresh, Lanes: a.cfg.lanes(), Words: edge.Words(), Now: a.now,
+		Store: a.store, Copies: &a.copies, Refresh: a.markets.Refresh, Lanes: a.cfg.lanes(), Words: httpapi.Words(), Now: a.now,
 		NewID: func() string { return uuid.Must(uuid.NewV7()).String() }, Changed: a.wake,
 	}
 }
@@ -169,7 +169,7 @@ func (a *App) Run(ctx context.Context) error {
 		run.Loop("filler", a.fillRundown),
 		run.Loop("facts", a.sendFacts),
 		run.Loop("programmes", a.buildProgrammes),
-		{Name: "pages", Stop: func(context.Context) error { a.edge.Close(); return nil }},
+		{Name: "pages", Stop: func(context.Context) error { a.api.Close(); return nil }},
 		run.Of("grpc", a.grpc),
 		run.Of("http", a.http),
 	}

@@ -18,9 +18,9 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/signalcast/signalcast/pkg/conf"
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/link"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/config"
+	"github.com/signalcast/signalcast/pkg/grpcx"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
@@ -58,7 +58,7 @@ func newLedger(t *testing.T, markets ...*marketv1.Market) *ledger {
 	for _, m := range markets {
 		l.markets[m.GetId()] = m
 	}
-	server, err := link.NewServer(link.ServerConfig{Secret: linkSecret})
+	server, err := grpcx.NewServer(grpcx.ServerConfig{Secret: linkSecret})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func (l *ledger) list(keep func(*marketv1.Market) bool) ([]*marketv1.Market, err
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.away {
-		return nil, fault.New(fault.Unavailable, "db_unavailable", "")
+		return nil, apperr.New(apperr.Unavailable, "db_unavailable", "")
 	}
 	var out []*marketv1.Market
 	for _, m := range l.markets {
@@ -138,7 +138,7 @@ func start(t *testing.T, db testkit.Database, ledgerAddr string) *station {
 
 func startAt(t *testing.T, db testkit.Database, ledgerAddr string, now func() time.Time) *station {
 	t.Helper()
-	cfg, err := conf.LoadFrom[Config](map[string]string{
+	cfg, err := config.LoadFrom[Config](map[string]string{
 		"ENV": "test", "HTTP_ADDR": "127.0.0.1:0", "GRPC_ADDR": "127.0.0.1:0", "METRICS_ADDR": "127.0.0.1:0",
 		"DATABASE_URL": db.URL("clock_rw"), "DB_READ_TIMEOUT": "20s", "API_ADDR": ledgerAddr, "LINK_SECRET": linkSecret,
 		"RATE_LIMIT_ANON": "0", "INSTANCE_NONCE": "nonce-1",
@@ -261,7 +261,7 @@ func TestWholeService(t *testing.T) {
 }
 
 func checkFaces(t *testing.T, s *station) {
-	conn, err := link.Dial(link.DialConfig{Addr: s.GRPCAddr(), Secret: linkSecret})
+	conn, err := grpcx.Dial(grpcx.DialConfig{Addr: s.GRPCAddr(), Secret: linkSecret})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +296,7 @@ func checkFaces(t *testing.T, s *station) {
 			t.Errorf("no metric %s", name)
 		}
 	}
-	unknown, err := link.Dial(link.DialConfig{Addr: s.GRPCAddr(), Secret: "m1Nc2Bv3Xz4Lk5Jh6Gf7Ds8Ap9Oi0UyT"})
+	unknown, err := grpcx.Dial(grpcx.DialConfig{Addr: s.GRPCAddr(), Secret: "m1Nc2Bv3Xz4Lk5Jh6Gf7Ds8Ap9Oi0UyT"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,25 +5,25 @@ import (
 	"slices"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/conf"
-	"github.com/signalcast/signalcast/pkg/obs"
+	"github.com/signalcast/signalcast/pkg/config"
+	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/service"
-	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/pkg/telemetry"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
 // Config of the clock, all from the environment.
 type Config struct {
-	Env     conf.Env `env:"ENV"`
-	HTTP    string   `env:"HTTP_ADDR"    envDefault:"127.0.0.1:8082"`
-	GRPC    string   `env:"GRPC_ADDR"    envDefault:"127.0.0.1:9082"`
-	Metrics string   `env:"METRICS_ADDR"` // empty: none
+	Env     config.Env `env:"ENV"`
+	HTTP    string     `env:"HTTP_ADDR"    envDefault:"127.0.0.1:8082"`
+	GRPC    string     `env:"GRPC_ADDR"    envDefault:"127.0.0.1:9082"`
+	Metrics string     `env:"METRICS_ADDR"` // empty: none
 
-	Database conf.Secret `env:"DATABASE_URL"` // as clock_rw
-	MaxConns int32       `env:"DB_MAX_CONNS" envDefault:"8"`
+	Database config.Secret `env:"DATABASE_URL"` // as clock_rw
+	MaxConns int32         `env:"DB_MAX_CONNS" envDefault:"8"`
 	service.Reads
-	Ledger string      `env:"API_ADDR"` // the api service's gRPC host:port
-	Link   conf.Secret `env:"LINK_SECRET"`
+	Ledger string        `env:"API_ADDR"` // the api service's gRPC host:port
+	Link   config.Secret `env:"LINK_SECRET"`
 
 	Lanes   []program.Lane `env:"PROGRAM_LANES"` // of the default channel; empty: the usual six
 	PerAddr int            `env:"RATE_LIMIT_ANON" envDefault:"600"`
@@ -32,12 +32,12 @@ type Config struct {
 	LogLevel string        `env:"LOG_LEVEL"  envDefault:"info"`
 	Nonce    string        `env:"INSTANCE_NONCE"`
 	Linger   time.Duration `env:"DRAIN_WAIT" envDefault:"500ms"` // from "not ready" to closing the doors
-	Trace    obs.TraceConfig
-	Limits   web.Limits
+	Trace    telemetry.TraceConfig
+	Limits   httpx.Limits
 }
 
-// Check implements conf.Checker.
-func (c *Config) Check(r *conf.Report) {
+// Check implements config.Checker.
+func (c *Config) Check(r *config.Report) {
 	r.Addr("HTTP_ADDR", c.HTTP)
 	r.Addr("GRPC_ADDR", c.GRPC)
 	r.PrivateAddr("METRICS_ADDR", c.Metrics)

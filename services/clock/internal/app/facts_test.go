@@ -12,8 +12,8 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/link"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/grpcx"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
@@ -38,7 +38,7 @@ func (n *newsroom) set(change func()) { n.mu.Lock(); defer n.mu.Unlock(); change
 func (n *newsroom) Publish(_ context.Context, r *feedv1.PublishRequest) (*feedv1.PublishResponse, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	gone := fault.New(fault.Unavailable, "db_unavailable", "")
+	gone := apperr.New(apperr.Unavailable, "db_unavailable", "")
 	if n.away {
 		return nil, gone
 	}
@@ -185,7 +185,7 @@ func TestPreempted(t *testing.T) {
 	clock.to(k.Content())
 	s := startAt(t, db, l.addr, clock.Now)
 	testkit.Eventually(t, within, func() bool { return len(l.feed.started(t, k)) == 6 })
-	conn, err := link.Dial(link.DialConfig{Addr: s.GRPCAddr(), Secret: linkSecret})
+	conn, err := grpcx.Dial(grpcx.DialConfig{Addr: s.GRPCAddr(), Secret: linkSecret})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func TestPreempted(t *testing.T) {
 		_, next, _ := strings.Cut(l.feed.copies["program:default:SPORT"], `"next":`)
 		return strings.Contains(next, `"id":"2"`)
 	})
-	if _, err := c.CreatePreempt(t.Context(), &programv1.CreatePreemptRequest{MarketId: "2", Lane: "sports"}); fault.Of(err).Code != "slot_taken" {
+	if _, err := c.CreatePreempt(t.Context(), &programv1.CreatePreemptRequest{MarketId: "2", Lane: "sports"}); apperr.Of(err).Code != "slot_taken" {
 		t.Errorf("the same slot: %v", err)
 	}
 	clock.to((k + 1).Content())
@@ -227,7 +227,7 @@ func TestPreempted(t *testing.T) {
 		t.Errorf("%v, %v", list, err)
 	}
 	for id, code := range map[string]string{"x": "not_found", "0199f0b0-0000-7000-8000-00000000ffff": "not_found"} {
-		if _, err := c.CancelPreempt(t.Context(), &programv1.CancelPreemptRequest{Id: id}); fault.Of(err).Code != code {
+		if _, err := c.CancelPreempt(t.Context(), &programv1.CancelPreemptRequest{Id: id}); apperr.Of(err).Code != code {
 			t.Errorf("cancel %s: %v", id, err)
 		}
 	}

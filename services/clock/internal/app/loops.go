@@ -6,9 +6,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/signalcast/signalcast/pkg/chrono"
+	"github.com/signalcast/signalcast/pkg/dbtime"
 	"github.com/signalcast/signalcast/pkg/lease"
-	"github.com/signalcast/signalcast/services/clock/internal/edge"
+	"github.com/signalcast/signalcast/services/clock/internal/httpapi"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
@@ -52,7 +52,7 @@ func (a *App) wake() {
 // loadRundown renews the copy of the stored rundown.
 func (a *App) loadRundown(ctx context.Context) error {
 	failing := false
-	return chrono.Every(ctx, loadEvery, func() error {
+	return dbtime.Every(ctx, loadEvery, func() error {
 		err := a.keeper.Load(ctx)
 		switch {
 		case err != nil && !failing:
@@ -80,7 +80,7 @@ func (a *App) fillRundown(ctx context.Context) error {
 }
 
 func (a *App) fillDefault(ctx context.Context) error {
-	herald := program.NewHerald(a.desk, a.store, edge.Words(), a.now)
+	herald := program.NewHerald(a.desk, a.store, httpapi.Words(), a.now)
 	t := time.NewTimer(0)
 	defer t.Stop()
 	for {
@@ -144,7 +144,7 @@ func (a *App) surveyAir(ctx context.Context) error {
 
 // buildProgrammes builds the presets before they are requested.
 func (a *App) buildProgrammes(ctx context.Context) error {
-	return chrono.Every(ctx, buildEvery, func() error {
+	return dbtime.Every(ctx, buildEvery, func() error {
 		a.desk.Refresh()
 		return nil
 	})
@@ -153,7 +153,7 @@ func (a *App) buildProgrammes(ctx context.Context) error {
 // paced calls do at once and again after each pause that do returns, until ctx ends.
 func paced(ctx context.Context, do func() time.Duration) error {
 	for {
-		if err := chrono.Sleep(ctx, do()); err != nil {
+		if err := dbtime.Sleep(ctx, do()); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"io"
 
-	"github.com/signalcast/signalcast/pkg/chrono"
+	"github.com/signalcast/signalcast/pkg/dbtime"
 	"github.com/signalcast/signalcast/pkg/service"
 	"github.com/signalcast/signalcast/services/clock/internal/postgres"
 )
@@ -21,7 +21,7 @@ func Program() service.Program {
 	}
 }
 
-func build(ctx context.Context, cfg Config, log io.Writer, clock *chrono.Clock) (*App, error) {
+func build(ctx context.Context, cfg Config, log io.Writer, clock *dbtime.Clock) (*App, error) {
 	a, err := New(ctx, cfg, log, clock.Now)
 	if err != nil {
 		return nil, err

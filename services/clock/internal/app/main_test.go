@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/conf"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/config"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/clock/internal/postgres"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
@@ -58,7 +58,7 @@ func TestUnsafeConfigDoesNotStart(t *testing.T) {
 	good := map[string]string{
 		"ENV": "production", "DATABASE_URL": "postgres://clock_rw@db.internal/signalcast", "API_ADDR": "api.internal:9081", "LINK_SECRET": secret,
 	}
-	if _, err := conf.LoadFrom[Config](good); err != nil {
+	if _, err := config.LoadFrom[Config](good); err != nil {
 		t.Fatal(err)
 	}
 	for setting, value := range map[string]string{
@@ -66,7 +66,7 @@ func TestUnsafeConfigDoesNotStart(t *testing.T) {
 	} {
 		environ := maps.Clone(good)
 		environ[setting] = value
-		_, err := conf.LoadFrom[Config](environ)
+		_, err := config.LoadFrom[Config](environ)
 		if err == nil || !strings.Contains(err.Error(), setting) || strings.Contains(err.Error(), canary) {
 			t.Errorf("%s=%s: error %v; want one that names the setting without its value", setting, value, err)
 		}
@@ -104,7 +104,7 @@ func TestTimeline(t *testing.T) {
 	}
 	twice := func(args ...string) string {
 		t.Helper()
-		args = append([]string{"timeline", "--at", syntax.Stamp(at), "--minutes", "10"}, args...)
+		args = append([]string{"timeline", "--at", protocol.Stamp(at), "--minutes", "10"}, args...)
 		code, out, errs := command(t, args...)
 		again, same, _ := command(t, args...)
 		if code != 0 || again != 0 || out != same {

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
-	"github.com/signalcast/signalcast/services/clock/internal/edge"
+	"github.com/signalcast/signalcast/services/clock/internal/httpapi"
 	"github.com/signalcast/signalcast/services/clock/internal/postgres"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
@@ -27,7 +27,7 @@ type trio struct {
 	clock    *testkit.Clock
 	replicas [3]*replica
 	markets  []program.Market
-	aired    map[string]syntax.MarketID // by lane and slot, of what has started
+	aired    map[string]protocol.MarketID // by lane and slot, of what has started
 	version  uint64
 }
 
@@ -35,7 +35,7 @@ func newTrio(t *testing.T) (*trio, *postgres.Store) {
 	db := testkit.Postgres(t, postgres.Schema(""))
 	store := postgres.New(testkit.Pool(t, db.URL("clock_rw")), testkit.ReadTime)
 	// Ahead of the database, whose own clock therefore has no say.
-	x := &trio{t: t, clock: testkit.NewClock((program.SlotAt(time.Now()) + 3).Start().Add(20 * time.Second)), aired: map[string]syntax.MarketID{}}
+	x := &trio{t: t, clock: testkit.NewClock((program.SlotAt(time.Now()) + 3).Start().Add(20 * time.Second)), aired: map[string]protocol.MarketID{}}
 	for i := range x.replicas {
 		r := &replica{}
 		r.keeper = program.NewKeeper(store, &r.copies, program.DefaultLanes(), x.clock.Now)
@@ -44,9 +44,9 @@ func newTrio(t *testing.T) (*trio, *postgres.Store) {
 	}
 	for i := range 24 {
 		x.markets = append(x.markets, program.Market{
-			ID: syntax.MarketID(fmt.Sprint(100 + i)), Provider: syntax.Polymarket, Title: fmt.Sprintf("Will %d happen?", i),
-			Lane: program.DefaultLanes()[i%6], End: x.clock.Now().Add(time.Duration(30+i) * time.Hour).UnixMilli(), Yes: syntax.Bps(4000 + 80*i),
-			Volume: 50000, DayVolume: float64(1000 * i), Status: syntax.MarketOpen,
+			ID: protocol.MarketID(fmt.Sprint(100 + i)), Provider: protocol.Polymarket, Title: fmt.Sprintf("Will %d happen?", i),
+			Lane: program.DefaultLanes()[i%6], End: x.clock.Now().Add(time.Duration(30+i) * time.Hour).UnixMilli(), Yes: protocol.Bps(4000 + 80*i),
+			Volume: 50000, DayVolume: float64(1000 * i), Status: protocol.MarketOpen,
 		})
 	}
 	return x, store
@@ -83,7 +83,7 @@ func (x *trio) minute(filler int) *program.Program {
 			if j == 0 {
 				stored = p
 			}
-			b, err := edge.Programme(p)
+			b, err := httpapi.Programme(p)
 			if err != nil {
 				x.t.Fatal(err)
 			}
@@ -123,7 +123,7 @@ func (x *trio) stands(p *program.Program) {
 	}
 }
 
-func market(p *program.Program, lane program.Lane, slot program.Slot) syntax.MarketID {
+func market(p *program.Program, lane program.Lane, slot program.Slot) protocol.MarketID {
 	for i := range p.Segments {
 		if s := &p.Segments[i]; s.Lane == lane && s.Slot == slot {
 			return s.Market
@@ -141,9 +141,9 @@ func TestReplicasAgree(t *testing.T) {
 	x, store := newTrio(t)
 	director := program.Director{
 		Store: store, Copies: &x.replicas[1].copies, Refresh: func(context.Context) error { return nil }, Lanes: program.DefaultLanes(),
-		Words: edge.Words(), Now: x.clock.Now, NewID: func() string { return "0199f0b0-0000-7000-8000-000000000001" }, Changed: func() {},
+		Words: httpapi.Words(), Now: x.clock.Now, NewID: func() string { return "0199f0b0-0000-7000-8000-000000000001" }, Changed: func() {},
 	}
-	var gone syntax.MarketID
+	var gone protocol.MarketID
 	var entry program.Preempt
 	for i := range 480 {
 		p := x.minute(i / 25 % 3)
@@ -153,7 +153,7 @@ func TestReplicasAgree(t *testing.T) {
 			gone = market(p, "sports", k)
 			for j := range x.markets {
 				if x.markets[j].ID == gone {
-					x.markets[j].Status = syntax.MarketClosed
+					x.markets[j].Status = protocol.MarketClosed
 				}
 			}
 		case i == 34:

@@ -9,11 +9,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/conf"
-	"github.com/signalcast/signalcast/pkg/link"
+	"github.com/signalcast/signalcast/pkg/config"
+	"github.com/signalcast/signalcast/pkg/grpcx"
 	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/service"
-	"github.com/signalcast/signalcast/pkg/syntax"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	"github.com/signalcast/signalcast/services/clock/internal/postgres"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
@@ -26,11 +26,11 @@ const maxMinutes = 7 * 24 * 60
 // timelineConfig is what the command `timeline` needs: the database for the
 // stored channel, the ledger for a computed one.
 type timelineConfig struct {
-	Env      conf.Env    `env:"ENV"`
-	Database conf.Secret `env:"DATABASE_URL"`
+	Env      config.Env    `env:"ENV"`
+	Database config.Secret `env:"DATABASE_URL"`
 	service.Reads
 	Ledger string         `env:"API_ADDR"`
-	Link   conf.Secret    `env:"LINK_SECRET"`
+	Link   config.Secret  `env:"LINK_SECRET"`
 	Lanes  []program.Lane `env:"PROGRAM_LANES"`
 }
 
@@ -51,7 +51,7 @@ func timeline(ctx context.Context, args []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	cfg, err := conf.Load[timelineConfig]()
+	cfg, err := config.Load[timelineConfig]()
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func timeline(ctx context.Context, args []string, stdout io.Writer) error {
 			continue
 		}
 		if _, err := fmt.Fprintf(stdout, "%s\t%s\t%s\t%s\t%s\n",
-			syntax.Stamp(s.StartsAt), syntax.Stamp(s.EndsAt), s.ID, s.Market, s.Title); err != nil {
+			protocol.Stamp(s.StartsAt), protocol.Stamp(s.EndsAt), s.ID, s.Market, s.Title); err != nil {
 			return err
 		}
 	}
@@ -89,7 +89,7 @@ func parseStretch(args []string) (stretch, error) {
 	if err := flags.Parse(args); err != nil || flags.NArg() > 0 {
 		return stretch{}, fmt.Errorf("%w: timeline: %v", service.ErrUsage, err)
 	}
-	t, ok := syntax.ParseStamp(*at)
+	t, ok := protocol.ParseStamp(*at)
 	if !ok || *minutes < 1 || *minutes > maxMinutes {
 		return stretch{}, fmt.Errorf("%w: timeline: --at must be RFC 3339, --minutes from 1 to %d", service.ErrUsage, maxMinutes)
 	}
@@ -128,13 +128,13 @@ func stored(ctx context.Context, cfg *timelineConfig, st stretch) ([]program.Seg
 }
 
 func computed(ctx context.Context, cfg *timelineConfig, st stretch) ([]program.Segment, error) {
-	conn, err := link.Dial(link.DialConfig{Addr: cfg.Ledger, Secret: cfg.Link.Reveal()})
+	conn, err := grpcx.Dial(grpcx.DialConfig{Addr: cfg.Ledger, Secret: cfg.Link.Reveal()})
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close()
 	var copies program.Copies
-	markets := upstream.New(marketv1.NewMarketReadServiceClient(conn), &copies, func() []syntax.MarketID { return nil },
+	markets := upstream.New(marketv1.NewMarketReadServiceClient(conn), &copies, func() []protocol.MarketID { return nil },
 		slog.New(slog.DiscardHandler), func() time.Time { return st.at })
 	if err := markets.Refresh(ctx); err != nil {
 		return nil, err

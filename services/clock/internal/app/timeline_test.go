@@ -12,7 +12,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/clock/internal/postgres"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
@@ -52,7 +52,7 @@ func TestTwoProcesses(t *testing.T) {
 		var changes []program.Change
 		for k := first; k <= last; k++ {
 			for i, lane := range program.DefaultLanes() {
-				changes = append(changes, program.Change{Entry: program.Entry{Lane: lane, Slot: k, Market: syntax.MarketID(fmt.Sprint(100 + (int(k)*7+i)%40)), Title: "Stored?"}})
+				changes = append(changes, program.Change{Entry: program.Entry{Lane: lane, Slot: k, Market: protocol.MarketID(fmt.Sprint(100 + (int(k)*7+i)%40)), Title: "Stored?"}})
 			}
 		}
 		for len(changes) > 0 {
@@ -76,7 +76,7 @@ func TestTwoProcesses(t *testing.T) {
 		{`--spec {"categories":["sports","music"],"topPerCategory":3}`, 2, func(k int) string { return fmt.Sprint([]int{100, 112, 124}[k%3]) }},
 		{"--preset close --lane sports", 0, nil},
 	} {
-		args := append([]string{"timeline", "--at", syntax.Stamp(at), "--minutes", fmt.Sprint(longMinutes)}, strings.Fields(c.args)...)
+		args := append([]string{"timeline", "--at", protocol.Stamp(at), "--minutes", fmt.Sprint(longMinutes)}, strings.Fields(c.args)...)
 		var out [2][]byte
 		var errs [2]error
 		var wg sync.WaitGroup
@@ -103,8 +103,8 @@ func checkStretch(t *testing.T, name, text string, lines int, at time.Time, of f
 	for line := range strings.Lines(text) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		id := strings.Split(f[2], ":")
-		from, _ := syntax.ParseStamp(f[0])
-		to, _ := syntax.ParseStamp(f[1])
+		from, _ := protocol.ParseStamp(f[0])
+		to, _ := protocol.ParseStamp(f[1])
 		var k int
 		if _, err := fmt.Sscan(id[2], &k); err != nil {
 			t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/clock/internal/postgres/db"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
@@ -20,11 +20,11 @@ func (s *Store) OpenAirings(ctx context.Context, limit int) ([]program.Pending, 
 
 func pending(row db.ListUnmeasuredAiringsRow) program.Pending {
 	p := program.Pending{
-		SegmentID: row.SegmentID, Market: syntax.MarketID(row.MarketID), StartedAt: row.StartedAt, EndedAt: row.EndedAt,
+		SegmentID: row.SegmentID, Market: protocol.MarketID(row.MarketID), StartedAt: row.StartedAt, EndedAt: row.EndedAt,
 		Before: program.NoPrice, Viewers: row.ViewersPeak,
 	}
 	if row.YesBpsStart != nil {
-		p.Before = syntax.Bps(*row.YesBpsStart)
+		p.Before = protocol.Bps(*row.YesBpsStart)
 	}
 	return p
 }
@@ -52,7 +52,7 @@ func (s *Store) Measure(ctx context.Context, list []program.Measured, at time.Ti
 	return s.writes.MeasureAirings(ctx, p)
 }
 
-func priceColumn(price syntax.Bps) int32 {
+func priceColumn(price protocol.Bps) int32 {
 	if !price.Valid() {
 		return unknown
 	}
@@ -68,17 +68,17 @@ func (s *Store) OpenSamples(ctx context.Context, with program.Slot) ([]program.S
 func sample(row db.ListUnmeasuredBaselinesRow) program.Sample {
 	return program.Sample{
 		Slot: program.Slot(row.Slot), Measured: row.Measured, Markets: pg.Collect(row.Markets, marketID),
-		Prices: pg.Collect(row.Prices, func(bps int32) syntax.Bps { return syntax.Bps(bps) }),
+		Prices: pg.Collect(row.Prices, func(bps int32) protocol.Bps { return protocol.Bps(bps) }),
 	}
 }
 
-func marketID(text string) syntax.MarketID { return syntax.MarketID(text) }
+func marketID(text string) protocol.MarketID { return protocol.MarketID(text) }
 
 // AddSample implements program.Store.
 func (s *Store) AddSample(ctx context.Context, one program.Sample) error {
 	return s.writes.InsertBaseline(ctx, db.InsertBaselineParams{
-		Slot: int64(one.Slot), StartedAt: one.Slot.Content(), Markets: pg.Collect(one.Markets, syntax.MarketID.String),
-		Prices: pg.Collect(one.Prices, func(price syntax.Bps) int32 { return int32(price) }),
+		Slot: int64(one.Slot), StartedAt: one.Slot.Content(), Markets: pg.Collect(one.Markets, protocol.MarketID.String),
+		Prices: pg.Collect(one.Prices, func(price protocol.Bps) int32 { return int32(price) }),
 	})
 }
 
@@ -88,7 +88,7 @@ func (s *Store) MeasureSample(ctx context.Context, slot program.Slot, markets in
 }
 
 // ListScheduledMarkets implements program.Store.
-func (s *Store) ListScheduledMarkets(ctx context.Context, from, to program.Slot) ([]syntax.MarketID, error) {
+func (s *Store) ListScheduledMarkets(ctx context.Context, from, to program.Slot) ([]protocol.MarketID, error) {
 	rows, err := s.reads.ListScheduledMarkets(ctx, db.ListScheduledMarketsParams{FirstSlot: int64(from), LastSlot: int64(to)})
 	return pg.Collect(rows, marketID), err
 }
@@ -137,8 +137,8 @@ func (s *Store) Influence(ctx context.Context, since time.Time, limit int) (prog
 
 func moved(row db.ListMovesRow) program.Moved {
 	return program.Moved{
-		SegmentID: row.SegmentID, Market: syntax.MarketID(row.MarketID), Title: row.Title, Lane: program.Lane(row.Lane),
-		AiredAt: row.StartedAt, EndedAt: row.EndedAt, Before: syntax.Bps(pg.Value(row.YesBpsStart)), After: syntax.Bps(pg.Value(row.YesBpsAfter)),
+		SegmentID: row.SegmentID, Market: protocol.MarketID(row.MarketID), Title: row.Title, Lane: program.Lane(row.Lane),
+		AiredAt: row.StartedAt, EndedAt: row.EndedAt, Before: protocol.Bps(pg.Value(row.YesBpsStart)), After: protocol.Bps(pg.Value(row.YesBpsAfter)),
 		Signals: row.SignalsDuring, ViewersPeak: row.ViewersPeak, MeasuredAt: pg.Value(row.MeasuredAt),
 	}
 }

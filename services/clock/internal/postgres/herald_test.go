@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
@@ -108,7 +108,7 @@ func TestHeraldTells(t *testing.T) {
 		!strings.Contains(got, `"next":`+id("c")) || !strings.Contains(got, `"generatedAt":"`) {
 		t.Errorf("in the bumper crypto begins with %s", got)
 	}
-	if len(c.copies) != 44 || c.copies["program:hot:TECH"] != `{"now":null,"next":null,"generatedAt":"`+syntax.Stamp(c.now)+`"}` {
+	if len(c.copies) != 44 || c.copies["program:hot:TECH"] != `{"now":null,"next":null,"generatedAt":"`+protocol.Stamp(c.now)+`"}` {
 		t.Errorf("%d copies, hot tech %s", len(c.copies), c.copies["program:hot:TECH"])
 	}
 	c.at(t, c.slot.Content())
@@ -180,7 +180,7 @@ func TestHeraldCopies(t *testing.T) {
 		t.Fatal("a step without the database succeeded")
 	}
 	c.tell(t, h, 6)
-	price := func(yes syntax.Bps, after time.Duration) int {
+	price := func(yes protocol.Bps, after time.Duration) int {
 		c.markets[2].Yes = yes
 		c.at(t, c.now.Add(after))
 		return c.tell(t, h, 0)
@@ -194,7 +194,7 @@ func TestHeraldCopies(t *testing.T) {
 	if !strings.Contains(crypto(), `"yes":3500`) {
 		t.Errorf("a minute later %s", crypto())
 	}
-	c.markets[2].Status = syntax.MarketResolved
+	c.markets[2].Status = protocol.MarketResolved
 	price(3600, time.Second)
 	if !strings.Contains(crypto(), `"yes":3600`) {
 		t.Errorf("resolved %s", crypto())

@@ -6,17 +6,17 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
 // market airs for the next days, counted from now.
 func market(n int, lane program.Lane, now time.Time) program.Market {
-	id := syntax.MarketID(fmt.Sprint(n))
+	id := protocol.MarketID(fmt.Sprint(n))
 	return program.Market{
-		ID: id, Provider: syntax.Polymarket, Title: "Will " + string(id) + "?", Lane: lane,
-		End: now.Add(time.Duration(100+n) * time.Hour).UnixMilli(), Yes: 3150, Volume: 5000, DayVolume: 50, Status: syntax.MarketOpen,
+		ID: id, Provider: protocol.Polymarket, Title: "Will " + string(id) + "?", Lane: lane,
+		End: now.Add(time.Duration(100+n) * time.Hour).UnixMilli(), Yes: 3150, Volume: 5000, DayVolume: 50, Status: protocol.MarketOpen,
 	}
 }
 
@@ -76,7 +76,7 @@ func TestKeeperFills(t *testing.T) {
 		t.Errorf("two replicas hold rundowns %d and %d", a.Version, o.Version)
 	}
 
-	list[0].Status = syntax.MarketClosed
+	list[0].Status = protocol.MarketClosed
 	others.Markets.Store(program.NewPool(list, clock.Now(), 2))
 	if done, err := other.Fill(t.Context()); err != nil || done.Changed < program.Ahead/2 {
 		t.Errorf("refill: %+v, %v", done, err)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/outbox"
 	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/clock/internal/postgres/db"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
@@ -30,7 +30,7 @@ func (s *Store) ListStarts(ctx context.Context, slot program.Slot) ([]program.St
 	rows, err := s.reads.ListStarts(ctx, int64(slot))
 	return pg.Collect(rows, func(row db.ProgramStart) program.Start {
 		return program.Start{
-			Channel: row.Channel, Slot: program.Slot(row.Slot), Lane: program.Lane(row.Lane), Market: syntax.MarketID(row.MarketID),
+			Channel: row.Channel, Slot: program.Slot(row.Slot), Lane: program.Lane(row.Lane), Market: protocol.MarketID(row.MarketID),
 			Data: []byte(row.Data),
 		}
 	}), err

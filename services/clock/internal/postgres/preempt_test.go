@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
@@ -82,7 +82,7 @@ func TestDirector(t *testing.T) {
 		t.Errorf("a second before: %+v, %v", p, err)
 	}
 	b.now = b.now.Add(31 * time.Second)
-	if _, err := d.Preempt(t.Context(), program.PreemptDraft{Market: "1"}); fault.Of(err).Code != "signal_service_unavailable" {
+	if _, err := d.Preempt(t.Context(), program.PreemptDraft{Market: "1"}); apperr.Of(err).Code != "signal_service_unavailable" {
 		t.Errorf("without markets: %v", err)
 	}
 }

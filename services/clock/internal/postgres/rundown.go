@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/clock/internal/postgres/db"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
@@ -23,7 +23,7 @@ func (s *Store) ListSlots(ctx context.Context, channel string, from, to program.
 	var out []program.Entry
 	for _, row := range rows {
 		e := program.Entry{
-			Lane: program.Lane(row.Lane), Slot: program.Slot(row.Slot), Market: syntax.MarketID(row.MarketID), Title: row.Title,
+			Lane: program.Lane(row.Lane), Slot: program.Slot(row.Slot), Market: protocol.MarketID(row.MarketID), Title: row.Title,
 			EventKey: pg.Value(row.EventKey), Filled: row.FilledAt.UnixMilli(),
 		}
 		if row.MarketEnd != nil {
@@ -100,7 +100,7 @@ func lockSlots(ctx context.Context, q *db.Queries, p db.LockSlotsParams) ([]prog
 			return nil, program.ErrSlotTaken
 		}
 		list[i] = program.Entry{
-			Lane: program.Lane(p.Lane), Slot: program.Slot(row.Slot), Market: syntax.MarketID(row.MarketID), Title: row.Title,
+			Lane: program.Lane(p.Lane), Slot: program.Slot(row.Slot), Market: protocol.MarketID(row.MarketID), Title: row.Title,
 		}
 	}
 	return list, nil
@@ -128,7 +128,7 @@ func (s *Store) ListPreempts(ctx context.Context, limit int) ([]program.Preempt,
 
 func preempt(row db.ListPreemptsRow) program.Preempt {
 	return program.Preempt{
-		ID: row.ID, Lane: program.Lane(row.Lane), Market: syntax.MarketID(row.MarketID), Slot: program.Slot(row.Slot),
+		ID: row.ID, Lane: program.Lane(row.Lane), Market: protocol.MarketID(row.MarketID), Slot: program.Slot(row.Slot),
 		Slots: int(row.Slots), Reason: row.Reason, CreatedAt: row.CreatedAt, CancelledAt: pg.Value(row.CancelledAt),
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
@@ -87,7 +87,7 @@ func TestStations(t *testing.T) {
 	n := newNetwork(t)
 	now := n.clock.Now()
 	native := market(3, "science", now)
-	native.ID, native.Provider = "native-03", syntax.Manual
+	native.ID, native.Provider = "native-03", protocol.Manual
 	n.stations = []program.Station{{ID: "off"}, {ID: "lab", Lanes: []string{"SCIENCE"}}, {ID: "own", Lanes: []string{"SCIENCE"}, Providers: []string{"manual"}}, {ID: "none", Lanes: []string{"MUSIC"}}}
 	n.away = "off"
 	d := n.desk()
@@ -137,7 +137,7 @@ func TestStationChanges(t *testing.T) {
 	n := newNetwork(t)
 	now := n.clock.Now()
 	native := market(3, "science", now)
-	native.ID, native.Provider = "native-03", syntax.Manual
+	native.ID, native.Provider = "native-03", protocol.Manual
 	n.stations = []program.Station{{ID: "lab", Lanes: []string{"SCIENCE"}}}
 	d := n.desk()
 	round := func() map[program.Slot]string {

@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
@@ -64,13 +64,13 @@ func (b *bundle) list(t *testing.T) []program.Entry {
 
 func put(lane program.Lane, slot program.Slot, market, old string) program.Change {
 	return program.Change{
-		Entry: program.Entry{Lane: lane, Slot: slot, Market: syntax.MarketID(market), Title: "Will " + market + "?", EventKey: "key-" + market, End: 1790000000123},
-		Old:   syntax.MarketID(old),
+		Entry: program.Entry{Lane: lane, Slot: slot, Market: protocol.MarketID(market), Title: "Will " + market + "?", EventKey: "key-" + market, End: 1790000000123},
+		Old:   protocol.MarketID(old),
 	}
 }
 
 func cleared(lane program.Lane, slot program.Slot, old string) program.Change {
-	return program.Change{Entry: program.Entry{Lane: lane, Slot: slot}, Old: syntax.MarketID(old)}
+	return program.Change{Entry: program.Entry{Lane: lane, Slot: slot}, Old: protocol.MarketID(old)}
 }
 
 func TestEveryStatementPrepares(t *testing.T) {
@@ -210,7 +210,7 @@ func TestUnavailableDatabase(t *testing.T) {
 		"cancel":      second(closed.CancelPreempt(t.Context(), "0199f0b0-0000-7000-8000-000000000001", 1, b.now)),
 		"ready":       closed.Ready(t.Context()),
 	} {
-		if f := fault.Of(err); f == nil || f.Kind != fault.Unavailable {
+		if f := apperr.Of(err); f == nil || f.Kind != apperr.Unavailable {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
@@ -21,7 +21,7 @@ type calls struct {
 	asked []string
 }
 
-func (c *calls) CountCalls(_ context.Context, id syntax.MarketID, from, to time.Time) (int64, error) {
+func (c *calls) CountCalls(_ context.Context, id protocol.MarketID, from, to time.Time) (int64, error) {
 	if c.away {
 		return 0, errors.New("away")
 	}
@@ -96,7 +96,7 @@ func TestSurvey(t *testing.T) {
 	s.beat(t)
 	s.list[0].Yes, s.list[1].Yes = 3400, 3050                      // +250, -100
 	s.list[2].Yes, s.list[3].Yes, s.list[4].Yes = 3151, 3120, 3150 // 1, 30, 0
-	s.list[3].Status = syntax.MarketClosed                         // may not be aired any more
+	s.list[3].Status = protocol.MarketClosed                       // may not be aired any more
 	s.clock.Advance((k + 1).End().Add(-20 * time.Second).Sub(s.clock.Now()))
 	s.beat(t) // half a minute too early
 	if got := s.influence(t, 24*time.Hour, 50); got.Airings != 0 || len(got.Items) != 0 || got.MeanMove != nil || got.BaselineMove != nil {
@@ -108,7 +108,7 @@ func TestSurvey(t *testing.T) {
 	s.clock.Advance(11 * time.Second)
 	s.beat(t)
 	seven := int64(7)
-	item := func(lane program.Lane, id syntax.MarketID, after syntax.Bps, viewers int32) program.Moved {
+	item := func(lane program.Lane, id protocol.MarketID, after protocol.Bps, viewers int32) program.Moved {
 		return program.Moved{
 			SegmentID: program.SegmentID("default", lane, k, program.Content), Market: id, Title: "Will " + string(id) + "?", Lane: lane,
 			AiredAt: k.Content(), EndedAt: k.End(), Before: 3150, After: after, Signals: &seven, ViewersPeak: viewers, MeasuredAt: s.clock.Now(),

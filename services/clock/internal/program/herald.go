@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 const (
@@ -31,7 +31,7 @@ type Start struct {
 	Channel string
 	Slot    Slot
 	Lane    Lane
-	Market  syntax.MarketID
+	Market  protocol.MarketID
 	Data    []byte // the segment as it was told
 }
 
@@ -228,7 +228,7 @@ func (h *Herald) picture(c *Channel, p *Program, start Start, now time.Time) (pi
 		}
 		b = append(append(b, `,"next":`...), write(next, timeless)...)
 		if !timeless {
-			b = append(append(append(b, `,"generatedAt":"`...), syntax.Stamp(p.GeneratedAt)...), '"')
+			b = append(append(append(b, `,"generatedAt":"`...), protocol.Stamp(p.GeneratedAt)...), '"')
 		}
 		return append(b, '}')
 	}

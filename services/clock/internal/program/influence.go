@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // Limits of a reading of what airings did.
@@ -17,12 +17,12 @@ const (
 // aired does not say that it moved because of it.
 type Moved struct {
 	SegmentID     string
-	Market        syntax.MarketID
+	Market        protocol.MarketID
 	Title         string
 	Lane          Lane
 	AiredAt       time.Time
 	EndedAt       time.Time
-	Before, After syntax.Bps
+	Before, After protocol.Bps
 	Signals       *int64 // filed while it aired; nil: nobody could count them
 	ViewersPeak   int32
 	MeasuredAt    time.Time
@@ -42,7 +42,7 @@ const week = "7d"
 // Influence returns the airings of a window after which the prices of their markets moved most, at most limit of them. An unknown
 // window means 24 hours. A limit of 0 or less means DefaultMoves. Fault: db_unavailable.
 func (s *Surveyor) Influence(ctx context.Context, window string, limit int) (Influence, error) {
-	length := syntax.ParseWindow(window).Duration()
+	length := protocol.ParseWindow(window).Duration()
 	if window == week {
 		length = 7 * 24 * time.Hour
 	}

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // planFresh is how young a copy of the markets must be to plan from it.
@@ -24,11 +24,11 @@ type Airing struct {
 	Channel   string
 	Lane      Lane
 	Slot      Slot
-	Market    syntax.MarketID
+	Market    protocol.MarketID
 	Title     string
 	StartedAt time.Time
 	EndedAt   time.Time
-	Yes       syntax.Bps // at the start, NoPrice: not seen in time
+	Yes       protocol.Bps // at the start, NoPrice: not seen in time
 }
 
 // Keeper holds a copy of a stored channel and, where it is the one that fills,
@@ -141,13 +141,13 @@ func airingsOf(channel string, entries []Entry, pool *Pool, now time.Time) []Air
 
 // Needed lists the markets of the running and coming slots of the copy, each
 // once: the ones whose state must be known even when they stop being airable.
-func (k *Keeper) Needed() []syntax.MarketID {
+func (k *Keeper) Needed() []protocol.MarketID {
 	r := k.rundown.Load()
 	if r == nil {
 		return nil
 	}
 	running := SlotAt(k.now())
-	var out []syntax.MarketID
+	var out []protocol.MarketID
 	for i := range r.Entries {
 		if e := &r.Entries[i]; e.Slot >= running {
 			out = append(out, e.Market)

@@ -3,7 +3,7 @@ package program
 import (
 	"strings"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // Lane is the key of a programme lane; a market's clock category is one.
@@ -14,20 +14,20 @@ type Lane string
 var laneTable = [...]struct {
 	lane    Lane
 	label   string
-	content syntax.Lane
+	content protocol.Lane
 }{
-	{"sports", "SPORTS", syntax.LaneSport},
-	{"music", "MUSIC", syntax.LaneMusic},
-	{"film", "FILM", syntax.LaneEntertainment},
-	{"tv", "TV", syntax.LaneEntertainment},
-	{"fashion", "FASHION", syntax.LaneCulture},
-	{"culture", "CULTURE", syntax.LaneCulture},
-	{"crypto", "CRYPTO", syntax.LaneCrypto},
-	{"politics", "POLITICS", syntax.LanePolitics},
-	{"news", "NEWS", syntax.LaneWorld},
-	{"science", "SCIENCE", syntax.LaneScience},
-	{"tech", "TECH", syntax.LaneTech},
-	{"economy", "ECONOMY", syntax.LaneEconomy},
+	{"sports", "SPORTS", protocol.LaneSport},
+	{"music", "MUSIC", protocol.LaneMusic},
+	{"film", "FILM", protocol.LaneEntertainment},
+	{"tv", "TV", protocol.LaneEntertainment},
+	{"fashion", "FASHION", protocol.LaneCulture},
+	{"culture", "CULTURE", protocol.LaneCulture},
+	{"crypto", "CRYPTO", protocol.LaneCrypto},
+	{"politics", "POLITICS", protocol.LanePolitics},
+	{"news", "NEWS", protocol.LaneWorld},
+	{"science", "SCIENCE", protocol.LaneScience},
+	{"tech", "TECH", protocol.LaneTech},
+	{"economy", "ECONOMY", protocol.LaneEconomy},
 }
 
 // Lanes lists every programme lane in the order in which they are shown.
@@ -57,10 +57,10 @@ func ParseLanes(s string) []Lane {
 	if l, ok := ParseLane(s); ok {
 		return []Lane{l}
 	}
-	if len(s) > len(syntax.LaneEntertainment) {
+	if len(s) > len(protocol.LaneEntertainment) {
 		return nil
 	}
-	content := syntax.Lane(strings.ToUpper(s))
+	content := protocol.Lane(strings.ToUpper(s))
 	var out []Lane
 	for _, row := range laneTable {
 		if row.content == content {

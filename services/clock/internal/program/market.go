@@ -3,11 +3,11 @@ package program
 import (
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // NoPrice marks a market whose price is not known.
-const NoPrice syntax.Bps = -1
+const NoPrice protocol.Bps = -1
 
 // Unknown marks a volume that is not known in dollars.
 const Unknown float64 = -1
@@ -22,13 +22,13 @@ const staleAfter = 10 * time.Minute
 // Market is what the programme needs of a market. It is kept small because
 // every pick walks all of them.
 type Market struct {
-	ID          syntax.MarketID
-	Provider    syntax.Provider
+	ID          protocol.MarketID
+	Provider    protocol.Provider
 	Title       string
 	EventKey    string // empty: none
 	Lane        Lane   // empty: in no programme lane
 	End         int64  // unix milliseconds, 0: none
-	Yes         syntax.Bps
+	Yes         protocol.Bps
 	Volume      float64 // dollars in all, or Unknown
 	DayVolume   float64 // dollars in 24 hours, or Unknown
 	Signals     int64
@@ -36,7 +36,7 @@ type Market struct {
 	Takes       int64
 	Streams     int32
 	Viewers     int32 // of the streams that stand on it, now
-	Status      syntax.MarketStatus
+	Status      protocol.MarketStatus
 	Provisional bool
 
 	lane int8 // place of Lane in the table, set by NewPool
@@ -45,7 +45,7 @@ type Market struct {
 // Airable reports a market that may be put on the air: open, priced, and
 // ending more than ten minutes after now.
 func (m *Market) Airable(now time.Time) bool {
-	return m.Status == syntax.MarketOpen && !m.Provisional && m.Yes.Valid() &&
+	return m.Status == protocol.MarketOpen && !m.Provisional && m.Yes.Valid() &&
 		m.End > now.Add(airableAhead).UnixMilli()
 }
 
@@ -69,14 +69,14 @@ type Pool struct {
 	FetchedAt time.Time // zero: never
 	Version   uint64    // differs whenever the markets differ
 
-	byID map[syntax.MarketID]int32
+	byID map[protocol.MarketID]int32
 }
 
 // NewPool indexes a copy of the markets; the caller gives the slice away.
 func NewPool(markets []Market, fetchedAt time.Time, version uint64) *Pool {
 	p := &Pool{
 		Markets: markets, FetchedAt: fetchedAt, Version: version,
-		byID: make(map[syntax.MarketID]int32, len(markets)),
+		byID: make(map[protocol.MarketID]int32, len(markets)),
 	}
 	for i := range markets {
 		m := &markets[i]
@@ -94,7 +94,7 @@ func (p *Pool) Confirmed(at time.Time) *Pool {
 }
 
 // Find gives a market of the pool, nil when the pool does not hold it.
-func (p *Pool) Find(id syntax.MarketID) *Market {
+func (p *Pool) Find(id protocol.MarketID) *Market {
 	if p == nil {
 		return nil
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // Picks are the markets chosen for each lane, best first; lanes without a
@@ -14,11 +14,11 @@ type Picks []LanePick
 // LanePick are the markets chosen for one lane.
 type LanePick struct {
 	Lane    Lane
-	Markets []syntax.MarketID
+	Markets []protocol.MarketID
 }
 
 // Lane gives the markets of a lane, none when it has none.
-func (p Picks) Lane(l Lane) []syntax.MarketID {
+func (p Picks) Lane(l Lane) []protocol.MarketID {
 	for i := range p {
 		if p[i].Lane == l {
 			return p[i].Markets
@@ -48,7 +48,7 @@ func (q *Query) Pick(pool *Pool, now time.Time) Picks {
 		if len(markets) == 0 {
 			continue
 		}
-		ids := make([]syntax.MarketID, len(markets))
+		ids := make([]protocol.MarketID, len(markets))
 		for j, m := range markets {
 			ids[j] = m.ID
 		}

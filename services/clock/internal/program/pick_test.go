@@ -9,14 +9,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // market is an airable market of the science lane; change alters it.
 func market(id string, change ...func(*Market)) Market {
 	m := Market{
-		ID: syntax.MarketID(id), Provider: syntax.MarketID(id).Provider(), Title: "Will " + id + " happen?", Lane: "science",
-		End: noon.Add(48 * time.Hour).UnixMilli(), Yes: 3150, Volume: 182000, DayVolume: 9100, Status: syntax.MarketOpen,
+		ID: protocol.MarketID(id), Provider: protocol.MarketID(id).Provider(), Title: "Will " + id + " happen?", Lane: "science",
+		End: noon.Add(48 * time.Hour).UnixMilli(), Yes: 3150, Volume: 182000, DayVolume: 9100, Status: protocol.MarketOpen,
 	}
 	for _, c := range change {
 		c(&m)
@@ -30,7 +30,7 @@ func ends(in time.Duration) func(*Market) {
 
 func volume(v float64) func(*Market) { return func(m *Market) { m.Volume, m.DayVolume = v, v } }
 
-func yes(b syntax.Bps) func(*Market) { return func(m *Market) { m.Yes = b } }
+func yes(b protocol.Bps) func(*Market) { return func(m *Market) { m.Yes = b } }
 
 func in(l Lane) func(*Market) { return func(m *Market) { m.Lane = l } }
 
@@ -58,7 +58,7 @@ func TestPickOrders(t *testing.T) {
 		market("6", ends(2*time.Hour), volume(500), yes(5000)),
 		market("7", ends(9*time.Minute), volume(90000), yes(5000)),
 		market("8", func(m *Market) { m.Yes = NoPrice }),
-		market("9", func(m *Market) { m.Status = syntax.MarketClosed }),
+		market("9", func(m *Market) { m.Status = protocol.MarketClosed }),
 		market("10", func(m *Market) { m.Provisional = true }),
 		market("11", in("")),
 		market("12", func(m *Market) { m.End = 0 }),
@@ -67,19 +67,19 @@ func TestPickOrders(t *testing.T) {
 		preset Preset
 		spec   string
 		prov   []string
-		want   []syntax.MarketID
+		want   []protocol.MarketID
 	}{
-		{Default, all, nil, []syntax.MarketID{"3", "4", "2", "1"}},
-		{Hot, `{}`, nil, []syntax.MarketID{"2", "4", "3", "1"}},
-		{Hot, `{"minVolume":0}`, nil, []syntax.MarketID{"2", "4", "3", "1", "6", "kalshi-5"}},
-		{Resolving, `{}`, nil, []syntax.MarketID{"6", "kalshi-5", "2", "1"}},
-		{Close, `{}`, nil, []syntax.MarketID{"4", "3", "1"}},
-		{Close, `{"minVolume":0}`, nil, []syntax.MarketID{"4", "6", "kalshi-5", "3", "1"}},
-		{Resolving, `{"topPerCategory":2}`, nil, []syntax.MarketID{"6", "kalshi-5"}},
-		{Resolving, `{"maxVolume":600}`, nil, []syntax.MarketID{"6", "kalshi-5"}},
-		{Resolving, `{}`, []string{"kalshi", "nobody"}, []syntax.MarketID{"kalshi-5"}},
-		{Resolving, `{}`, []string{"nobody"}, []syntax.MarketID{"6", "kalshi-5", "2", "1"}},
-		{Resolving, `{"maxResolveHours":3}`, nil, []syntax.MarketID{"6", "kalshi-5"}},
+		{Default, all, nil, []protocol.MarketID{"3", "4", "2", "1"}},
+		{Hot, `{}`, nil, []protocol.MarketID{"2", "4", "3", "1"}},
+		{Hot, `{"minVolume":0}`, nil, []protocol.MarketID{"2", "4", "3", "1", "6", "kalshi-5"}},
+		{Resolving, `{}`, nil, []protocol.MarketID{"6", "kalshi-5", "2", "1"}},
+		{Close, `{}`, nil, []protocol.MarketID{"4", "3", "1"}},
+		{Close, `{"minVolume":0}`, nil, []protocol.MarketID{"4", "6", "kalshi-5", "3", "1"}},
+		{Resolving, `{"topPerCategory":2}`, nil, []protocol.MarketID{"6", "kalshi-5"}},
+		{Resolving, `{"maxVolume":600}`, nil, []protocol.MarketID{"6", "kalshi-5"}},
+		{Resolving, `{}`, []string{"kalshi", "nobody"}, []protocol.MarketID{"kalshi-5"}},
+		{Resolving, `{}`, []string{"nobody"}, []protocol.MarketID{"6", "kalshi-5", "2", "1"}},
+		{Resolving, `{"maxResolveHours":3}`, nil, []protocol.MarketID{"6", "kalshi-5"}},
 		{Default, ``, nil, nil},
 	} {
 		got := query(t, c.preset, c.spec, c.prov...).Pick(pool, noon).Lane("science")
@@ -97,7 +97,7 @@ func drawPool(t *rapid.T) *Pool {
 			in(rapid.SampledFrom([]Lane{"sports", "crypto", "music", ""}).Draw(t, "lane")),
 			ends(time.Duration(rapid.IntRange(1, 900).Draw(t, "end"))*time.Minute),
 			volume(rapid.SampledFrom([]float64{Unknown, 0, 900, 1000, 5000, 20000}).Draw(t, "volume")),
-			yes(syntax.Bps(rapid.IntRange(-1, 10000).Draw(t, "yes"))),
+			yes(protocol.Bps(rapid.IntRange(-1, 10000).Draw(t, "yes"))),
 			func(m *Market) {
 				m.Streams = int32(rapid.IntRange(0, 1).Draw(t, "streams"))
 				m.Takes = int64(rapid.IntRange(0, 1).Draw(t, "takes"))
@@ -122,7 +122,7 @@ func TestPickEqualsSort(t *testing.T) {
 				}
 			}
 			slices.SortFunc(all, q.Preset.compare)
-			var want []syntax.MarketID
+			var want []protocol.MarketID
 			for _, m := range all[:min(len(all), q.Spec.top)] {
 				want = append(want, m.ID)
 			}

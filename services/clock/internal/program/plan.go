@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 const (
@@ -22,7 +22,7 @@ const (
 type Entry struct {
 	Lane     Lane
 	Slot     Slot
-	Market   syntax.MarketID
+	Market   protocol.MarketID
 	Title    string
 	EventKey string // empty: none
 	End      int64  // unix milliseconds, 0: none
@@ -33,7 +33,7 @@ type Entry struct {
 // that is not empty. An empty Entry.Market clears the slot.
 type Change struct {
 	Entry
-	Old syntax.MarketID
+	Old protocol.MarketID
 }
 
 // Plan returns the changes that fill the lanes of the query from the
@@ -143,7 +143,7 @@ func (p *planner) choose(k Slot) *Market {
 		}
 	}
 	back := Slot(min(len(fit)-1, lookBack))
-	var before, around []syntax.MarketID
+	var before, around []protocol.MarketID
 	for d := Slot(1); d <= back; d++ {
 		before = append(before, p.entries[k-d].Market)
 		around = append(around, p.entries[k-d].Market, p.entries[k+d].Market)
@@ -154,7 +154,7 @@ func (p *planner) choose(k Slot) *Market {
 	return firstUnused(fit, before)
 }
 
-func firstUnused(markets []*Market, used []syntax.MarketID) *Market {
+func firstUnused(markets []*Market, used []protocol.MarketID) *Market {
 	for _, m := range markets {
 		if !slices.Contains(used, m.ID) {
 			return m

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 func apply(entries []Entry, changes []Change) []Entry {
@@ -22,8 +22,8 @@ func apply(entries []Entry, changes []Change) []Entry {
 	return out
 }
 
-func bySlot(entries []Entry, lane Lane) map[Slot]syntax.MarketID {
-	out := make(map[Slot]syntax.MarketID)
+func bySlot(entries []Entry, lane Lane) map[Slot]protocol.MarketID {
+	out := make(map[Slot]protocol.MarketID)
 	for _, e := range entries {
 		if e.Lane == lane {
 			out[e.Slot] = e.Market
@@ -49,7 +49,7 @@ func TestPlanFillsSixHours(t *testing.T) {
 		t.Fatalf("%d changes, %d slots, want %d", len(changes), len(got), Ahead+1)
 	}
 	for d := range Slot(Ahead + 1) {
-		want := syntax.MarketID(fmt.Sprint(d%3 + 1)) // three markets take turns
+		want := protocol.MarketID(fmt.Sprint(d%3 + 1)) // three markets take turns
 		if got[SlotAt(noon)+d] != want {
 			t.Errorf("slot +%d airs %q, want %q", d, got[SlotAt(noon)+d], want)
 		}
@@ -65,7 +65,7 @@ func TestPlanLooksBackSixSlots(t *testing.T) {
 	t.Parallel()
 	got := bySlot(apply(nil, Plan(query(t, Default, ""), sportsPool(10, 100*time.Hour), nil, noon)), "sports")
 	for d := range Slot(Ahead + 1) {
-		if want := syntax.MarketID(fmt.Sprint(d%7 + 1)); got[SlotAt(noon)+d] != want {
+		if want := protocol.MarketID(fmt.Sprint(d%7 + 1)); got[SlotAt(noon)+d] != want {
 			t.Errorf("slot +%d airs %q, want %q", d, got[SlotAt(noon)+d], want)
 		}
 	}
@@ -94,7 +94,7 @@ func TestPlanRefillsFutureOnly(t *testing.T) {
 	running := SlotAt(noon)
 	pool := sportsPool(4, 100*time.Hour)
 	entries := apply(nil, Plan(q, pool, nil, noon))
-	pool.Markets[0].Status = syntax.MarketClosed // market 1, which is on the air
+	pool.Markets[0].Status = protocol.MarketClosed // market 1, which is on the air
 	changes := Plan(q, pool, entries, noon)
 	if len(changes) == 0 {
 		t.Fatal("nothing is refilled")

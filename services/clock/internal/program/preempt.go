@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // Bounds of what a director may ask for.
@@ -23,13 +23,13 @@ const (
 
 // Expected failures of a director's acts.
 var (
-	ErrLane       = fault.New(fault.Invalid, "invalid_lane", "lane is not one of the default channel").With("field", "lane")
-	ErrStartsAt   = fault.New(fault.Invalid, "invalid_starts_at", "startsAt is at most seven days ahead").With("field", "startsAt")
-	ErrSlots      = fault.New(fault.Invalid, "invalid_slots", "slots is a whole number from 1 to 6").With("field", "slots")
-	ErrReason     = fault.New(fault.Invalid, "invalid_reason", "reason has at most 180 characters").With("field", "reason")
-	ErrNotAirable = fault.New(fault.Conflict, "market_not_airable", "the market may not be aired in these slots")
-	ErrSlotTaken  = fault.New(fault.Conflict, "slot_taken", "another entry has one of these slots")
-	ErrNoPreempt  = fault.New(fault.NotFound, "not_found", "no such entry")
+	ErrLane       = apperr.New(apperr.Invalid, "invalid_lane", "lane is not one of the default channel").With("field", "lane")
+	ErrStartsAt   = apperr.New(apperr.Invalid, "invalid_starts_at", "startsAt is at most seven days ahead").With("field", "startsAt")
+	ErrSlots      = apperr.New(apperr.Invalid, "invalid_slots", "slots is a whole number from 1 to 6").With("field", "slots")
+	ErrReason     = apperr.New(apperr.Invalid, "invalid_reason", "reason has at most 180 characters").With("field", "reason")
+	ErrNotAirable = apperr.New(apperr.Conflict, "market_not_airable", "the market may not be aired in these slots")
+	ErrSlotTaken  = apperr.New(apperr.Conflict, "slot_taken", "another entry has one of these slots")
+	ErrNoPreempt  = apperr.New(apperr.NotFound, "not_found", "no such entry")
 )
 
 // Preempt is an entry of a director: a market takes slots of a lane of the stored
@@ -37,7 +37,7 @@ var (
 type Preempt struct {
 	ID          string
 	Lane        Lane
-	Market      syntax.MarketID
+	Market      protocol.MarketID
 	Slot        Slot // the first one
 	Slots       int
 	Reason      string // empty: none
@@ -60,7 +60,7 @@ func (p *Preempt) Status(now time.Time) string {
 
 // PreemptDraft is what a director asks for. Members that are zero are chosen.
 type PreemptDraft struct {
-	Market   syntax.MarketID
+	Market   protocol.MarketID
 	Lane     string    // empty: the market's own
 	StartsAt time.Time // rounded up to a slot; zero, or past: the next one
 	Slots    int       // zero: 1
@@ -72,7 +72,7 @@ type Fact struct {
 	Type    string
 	Channel string
 	Slot    Slot
-	Market  syntax.MarketID
+	Market  protocol.MarketID
 	At      time.Time
 	Data    []byte
 }

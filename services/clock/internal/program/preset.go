@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // Preset names a filter with an order.
@@ -69,8 +69,8 @@ func (p Preset) compare(a, b *Market) int {
 	return cmp.Or(cmp.Compare(a.End, b.End), cmp.Compare(a.ID, b.ID))
 }
 
-func fromMiddle(yes syntax.Bps) int {
-	d := int(yes) - int(syntax.MaxBps)/2
+func fromMiddle(yes protocol.Bps) int {
+	d := int(yes) - int(protocol.MaxBps)/2
 	return max(d, -d)
 }
 
@@ -89,7 +89,7 @@ func first(a, b bool) int {
 type Query struct {
 	Preset    Preset
 	Spec      Spec // complete
-	Providers []syntax.Provider
+	Providers []protocol.Provider
 
 	key     string
 	channel string
@@ -119,9 +119,9 @@ func NewQuery(preset Preset, spec Spec, providers []string, lanes []Lane) Query 
 	return q
 }
 
-func knownProviders(names []string) []syntax.Provider {
-	var out []syntax.Provider
-	for _, p := range syntax.Providers {
+func knownProviders(names []string) []protocol.Provider {
+	var out []protocol.Provider
+	for _, p := range protocol.Providers {
 		if slices.Contains(names, string(p)) {
 			out = append(out, p)
 		}
@@ -148,7 +148,7 @@ func (q *Query) lanes() laneSet {
 // limits is a Query in the units of Market, made once per pick.
 type limits struct {
 	lanes                laneSet
-	providers            []syntax.Provider
+	providers            []protocol.Provider
 	minVolume, maxVolume float64
 	minYes, maxYes       float64 // bps
 	latestEnd            int64   // unix milliseconds
@@ -158,7 +158,7 @@ func (q *Query) limits(nowMilli int64) limits {
 	s := q.Spec
 	l := limits{
 		lanes: q.lanes(), providers: q.Providers,
-		maxVolume: math.MaxFloat64, maxYes: float64(syntax.MaxBps), latestEnd: math.MaxInt64,
+		maxVolume: math.MaxFloat64, maxYes: float64(protocol.MaxBps), latestEnd: math.MaxInt64,
 	}
 	if s.minVolume.set {
 		l.minVolume = s.minVolume.value

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // Limits of a Program read.
@@ -166,7 +166,7 @@ func (e *Entry) market(old *Market) *Market {
 	}
 	m.ID, m.Provider, m.Lane, m.Yes = e.Market, e.Market.Provider(), e.Lane, NoPrice
 	if m.Status == "" {
-		m.Status = syntax.MarketUnknown
+		m.Status = protocol.MarketUnknown
 	}
 	return &m
 }

@@ -10,7 +10,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // TestSegmentExample is the example of the protocol, figure by figure.
@@ -33,7 +33,7 @@ func TestSegmentExample(t *testing.T) {
 		StartsAt: time.Date(2026, 9, 18, 11, 58, 10, 0, time.UTC), EndsAt: time.Date(2026, 9, 18, 12, 8, 10, 0, time.UTC),
 		MarketEnd: time.Date(2026, 11, 30, 23, 0, 0, 0, time.UTC), EndsIn: 6346800000 * time.Millisecond,
 		Yes: 3150, Volume: 182000, Bucket: BucketOnAir, Status: StatusLive, Signals: 42, Tapes: 3, Takes: 6, Streams: 1,
-		EventKey: "ostrava-flood", Provider: syntax.Polymarket, Slot: 2933988,
+		EventKey: "ostrava-flood", Provider: protocol.Polymarket, Slot: 2933988,
 	}
 	bumper := content
 	bumper.ID, bumper.Kind, bumper.Title = q.Channel()+":science:2933988:b", Bumper, "NEXT · "+content.Title
@@ -58,10 +58,10 @@ func TestStatusAndBucket(t *testing.T) {
 		{ends(60 * time.Minute), StatusResolving},
 		{ends(-time.Hour), StatusResolving},
 		{func(m *Market) { m.End = 0 }, StatusLive},
-		{func(m *Market) { m.Status = syntax.MarketClosed }, StatusResolving},
+		{func(m *Market) { m.Status = protocol.MarketClosed }, StatusResolving},
 		{func(m *Market) { m.Provisional = true }, StatusResolving},
-		{func(m *Market) { m.Status = syntax.MarketUnknown }, StatusLive},
-		{func(m *Market) { m.Status = syntax.MarketResolved }, StatusResolved},
+		{func(m *Market) { m.Status = protocol.MarketUnknown }, StatusLive},
+		{func(m *Market) { m.Status = protocol.MarketResolved }, StatusResolved},
 	} {
 		m := market("1", c.change)
 		if got := statusOf(&m, noon); got != c.want {
@@ -163,7 +163,7 @@ func TestShow(t *testing.T) {
 		entry("sports", k-1, "1"), entry("sports", k, "2"), entry("sports", k+1, "3"), entry("sports", k+2, "4"),
 		entry("sports", k+Ahead+1, "1"), entry("nowhere", k, "1"),
 	}
-	pool := poolOf(market("1"), market("2", func(m *Market) { m.Status = syntax.MarketResolved }),
+	pool := poolOf(market("1"), market("2", func(m *Market) { m.Status = protocol.MarketResolved }),
 		market("3", ends(5*time.Minute)), market("4"))
 	list := func(p *Program) (out []string) {
 		for _, s := range p.Segments {

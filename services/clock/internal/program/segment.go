@@ -3,7 +3,7 @@ package program
 import (
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // finalStretch is how long before its end a market counts as resolving.
@@ -34,15 +34,15 @@ const (
 type Segment struct {
 	ID        string
 	Kind      Kind
-	Market    syntax.MarketID
+	Market    protocol.MarketID
 	Lane      Lane
 	Title     string
 	StartsAt  time.Time
 	EndsAt    time.Time
 	MarketEnd time.Time // zero: the market has no end
 	EndsIn    time.Duration
-	Yes       syntax.Bps // NoPrice: not known
-	Volume    float64    // dollars, Unknown: not known
+	Yes       protocol.Bps // NoPrice: not known
+	Volume    float64      // dollars, Unknown: not known
 	Bucket    Bucket
 	Status    Status
 	Signals   int64
@@ -50,7 +50,7 @@ type Segment struct {
 	Takes     int64
 	Streams   int32
 	EventKey  string // empty: none
-	Provider  syntax.Provider
+	Provider  protocol.Provider
 	Slot      Slot
 	PlannedAt time.Time // when its slot was filled; zero: computed
 }
@@ -84,9 +84,9 @@ func newSegment(channel string, lane Lane, slot Slot, kind Kind, m *Market, now 
 // end is near or past, or when it stopped trading early; else live.
 func statusOf(m *Market, now time.Time) Status {
 	switch {
-	case m.Status == syntax.MarketResolved:
+	case m.Status == protocol.MarketResolved:
 		return StatusResolved
-	case m.Status == syntax.MarketClosed, m.Provisional,
+	case m.Status == protocol.MarketClosed, m.Provisional,
 		m.End != 0 && m.End-now.UnixMilli() <= finalStretch.Milliseconds():
 		return StatusResolving
 	}

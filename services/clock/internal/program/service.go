@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
 // DefaultChannel is the stored channel.
@@ -16,7 +16,7 @@ const maxSpecs = 256
 
 // ErrNoProgram answers a caller inside that there is no programme to show and
 // none can be made, so that it keeps the copy it has.
-var ErrNoProgram = fault.New(fault.Unavailable, "signal_service_unavailable", "the programme is not available")
+var ErrNoProgram = apperr.New(apperr.Unavailable, "signal_service_unavailable", "the programme is not available")
 
 // Copies are the newest copies of what the programme is built from. Each is nil before the first one.
 type Copies struct {

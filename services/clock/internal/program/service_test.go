@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
@@ -100,7 +100,7 @@ func TestPicksStand(t *testing.T) {
 		return []Market{market("1", volume(first)), market("2", volume(second))}
 	}
 	d.copies.Markets.Store(NewPool(hot(50000, 40000), noon, 1))
-	order := func() (out [2]syntax.MarketID) {
+	order := func() (out [2]protocol.MarketID) {
 		s := d.read(t, "hot", "").Segments
 		k := SlotAt(d.now())
 		for i := range s {
@@ -110,19 +110,19 @@ func TestPicksStand(t *testing.T) {
 		}
 		return out
 	}
-	if got := order(); got != [2]syntax.MarketID{"1", "2"} {
+	if got := order(); got != [2]protocol.MarketID{"1", "2"} {
 		t.Fatalf("order %v", got)
 	}
 	d.copies.Markets.Store(NewPool(hot(30000, 40000), noon, 2))
-	if got := order(); got != [2]syntax.MarketID{"1", "2"} {
+	if got := order(); got != [2]protocol.MarketID{"1", "2"} {
 		t.Errorf("order %v within the half minute", got)
 	}
 	d.clock.Set(noon.Add(pickEvery))
-	if got := order(); got != [2]syntax.MarketID{"2", "1"} {
+	if got := order(); got != [2]protocol.MarketID{"2", "1"} {
 		t.Errorf("order %v after it", got)
 	}
 	d.copies.Markets.Store(NewPool(hot(30000, 40000)[:1], noon, 3))
-	if got := order(); got != [2]syntax.MarketID{"1", "1"} {
+	if got := order(); got != [2]protocol.MarketID{"1", "1"} {
 		t.Errorf("order %v without the second market", got)
 	}
 }
@@ -142,7 +142,7 @@ func TestServiceSpecs(t *testing.T) {
 	if d.read(t, "hot", "") != d.read(t, "hot", `{"minVolume":10000}`) {
 		t.Error("a preset spelt out is built apart")
 	}
-	if p := d.read(t, "", "", "kalshi"); p.Channel == DefaultChannel || p.Segments[0].Provider != syntax.Kalshi || p.Total != 24 {
+	if p := d.read(t, "", "", "kalshi"); p.Channel == DefaultChannel || p.Segments[0].Provider != protocol.Kalshi || p.Total != 24 {
 		t.Errorf("providers: %s, %+v", p.Channel, p.Segments[0])
 	}
 	if p := d.read(t, "", "", "nobody"); p.Channel != DefaultChannel {
@@ -183,7 +183,7 @@ func TestChannels(t *testing.T) {
 
 func TestPreemptStatus(t *testing.T) {
 	t.Parallel()
-	p := Preempt{Slot: 100, Slots: 2, Market: syntax.MarketID("1")}
+	p := Preempt{Slot: 100, Slots: 2, Market: protocol.MarketID("1")}
 	for at, want := range map[Slot]string{99: "queued", 100: "airing", 101: "airing", 102: "done"} {
 		if got := p.Status(at.Start()); got != want {
 			t.Errorf("in slot %d: %s", at, got)

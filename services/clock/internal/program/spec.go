@@ -7,7 +7,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
 // Bounds of a FilterSpec.
@@ -22,7 +22,7 @@ const (
 // ErrSpec refuses a FilterSpec that is no JSON object, is longer than 2 KiB,
 // has a member of the wrong type or out of its range, or asks for a minimum
 // above its maximum.
-var ErrSpec = fault.New(fault.Invalid, "invalid_spec", "spec is not a valid FilterSpec")
+var ErrSpec = apperr.New(apperr.Invalid, "invalid_spec", "spec is not a valid FilterSpec")
 
 // bound is a number that may be missing.
 type bound struct {

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // stationSegments is how much of its programme a station's copy holds; with both
@@ -83,7 +83,7 @@ func (d *StationDesk) Round(ctx context.Context) error {
 		}
 	}
 	d.keepers = keepers
-	var all []syntax.MarketID
+	var all []protocol.MarketID
 	for _, k := range d.keepers {
 		all = append(all, k.Needed()...)
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // Store stores rundowns, what aired, and what was published on channels. All times come from the caller, but a slot that has
@@ -16,7 +16,7 @@ type Store interface {
 	// stored takes no effect.
 	ApplySlots(ctx context.Context, channel string, changes []Change, now time.Time) (int, error)
 	// ListScheduledMarkets lists the markets that have slots of any channel, both ends included.
-	ListScheduledMarkets(ctx context.Context, from, to Slot) ([]syntax.MarketID, error)
+	ListScheduledMarkets(ctx context.Context, from, to Slot) ([]protocol.MarketID, error)
 
 	// AddPreempt stores an entry, puts its market into its slots, and publishes the facts that tell makes of what these
 	// slots contained: all of it or nothing. Fault: ErrSlotTaken.

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 const (
@@ -33,30 +33,30 @@ const (
 // Pending is an airing whose price after its end is not measured yet.
 type Pending struct {
 	SegmentID string
-	Market    syntax.MarketID
+	Market    protocol.MarketID
 	StartedAt time.Time
 	EndedAt   time.Time
-	Before    syntax.Bps // NoPrice: the price at the start is unknown
-	Viewers   int32      // the largest number at a time
+	Before    protocol.Bps // NoPrice: the price at the start is unknown
+	Viewers   int32        // the largest number at a time
 }
 
 // Measured is the result of an airing.
 type Measured struct {
 	SegmentID string
-	After     syntax.Bps // NoPrice: there was no price in time
-	Signals   int64      // filed while it aired; negative: they could not be counted
+	After     protocol.Bps // NoPrice: there was no price in time
+	Signals   int64        // filed while it aired; negative: they could not be counted
 }
 
 // Sample has the markets with which the airings of a slot are compared: those that could have aired and did not.
 type Sample struct {
 	Slot     Slot
-	Markets  []syntax.MarketID
-	Prices   []syntax.Bps // at the start of the slot's content
+	Markets  []protocol.MarketID
+	Prices   []protocol.Bps // at the start of the slot's content
 	Measured bool
 }
 
 // CountCalls counts the calls on a market that were filed at or after from and before to.
-type CountCalls func(ctx context.Context, market syntax.MarketID, from, to time.Time) (int64, error)
+type CountCalls func(ctx context.Context, market protocol.MarketID, from, to time.Time) (int64, error)
 
 // Surveyor measures airings: their viewers, their calls, and their price ten minutes after the end, and the prices of markets
 // that did not air for comparison. Its state is stored, so that any replica continues where another one stopped. One goroutine
@@ -78,18 +78,18 @@ func NewSurveyor(store Store, copies *Copies, count CountCalls, now func() time.
 
 // wanted is a list of markets whose copies must be renewed even if they are not airable.
 type wanted struct {
-	list atomic.Pointer[[]syntax.MarketID]
+	list atomic.Pointer[[]protocol.MarketID]
 }
 
 // Needed returns the markets, each once. Concurrent callers may use it.
-func (w *wanted) Needed() []syntax.MarketID {
+func (w *wanted) Needed() []protocol.MarketID {
 	if list := w.list.Load(); list != nil {
 		return *list
 	}
 	return nil
 }
 
-func (w *wanted) set(all []syntax.MarketID) {
+func (w *wanted) set(all []protocol.MarketID) {
 	slices.Sort(all)
 	all = slices.Compact(all)
 	w.list.Store(&all)
@@ -127,7 +127,7 @@ func (s *Surveyor) Look(ctx context.Context) error {
 }
 
 func (s *Surveyor) need(open []Pending, samples []Sample) {
-	var all []syntax.MarketID
+	var all []protocol.MarketID
 	for i := range open {
 		all = append(all, open[i].Market)
 	}
@@ -174,7 +174,7 @@ func (s *Surveyor) watch(ctx context.Context, open []Pending, now time.Time) err
 func (s *Surveyor) measure(ctx context.Context, open []Pending, now time.Time) error {
 	pool := s.fresh(now)
 	type span struct {
-		market syntax.MarketID
+		market protocol.MarketID
 		start  time.Time
 	}
 	counted := make(map[span]int64) // several channels may air one market
@@ -216,7 +216,7 @@ func (s *Surveyor) measure(ctx context.Context, open []Pending, now time.Time) e
 	return nil
 }
 
-func priceIn(pool *Pool, id syntax.MarketID) syntax.Bps {
+func priceIn(pool *Pool, id protocol.MarketID) protocol.Bps {
 	if m := pool.Find(id); m != nil && m.Yes.Valid() {
 		return m.Yes
 	}
@@ -250,7 +250,7 @@ func (s *Surveyor) measureSamples(ctx context.Context, samples []Sample, now tim
 	return nil
 }
 
-func (s *Sample) moved(pool *Pool, aired []syntax.MarketID) (markets int, sum int64) {
+func (s *Sample) moved(pool *Pool, aired []protocol.MarketID) (markets int, sum int64) {
 	for i, id := range s.Markets {
 		after := priceIn(pool, id)
 		if after == NoPrice || slices.Contains(aired, id) {
@@ -283,7 +283,7 @@ func (s *Surveyor) sample(ctx context.Context, samples []Sample, now time.Time) 
 
 // takeSample draws from the airable markets by a hash of slot and id: the same for
 // whoever draws it, another one in each slot.
-func takeSample(pool *Pool, k Slot, standing []syntax.MarketID, now time.Time) Sample {
+func takeSample(pool *Pool, k Slot, standing []protocol.MarketID, now time.Time) Sample {
 	type ticket struct {
 		at   *Market
 		draw uint64

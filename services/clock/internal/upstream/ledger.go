@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/signalcast/signalcast/pkg/outbox"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	stationv1 "github.com/signalcast/signalcast/proto/station/v1"
@@ -38,7 +38,7 @@ func NewLedger(cc grpc.ClientConnInterface) *Ledger {
 }
 
 // CountCalls counts the calls on a market that were filed at or after from and before to.
-func (l *Ledger) CountCalls(ctx context.Context, market syntax.MarketID, from, to time.Time) (int64, error) {
+func (l *Ledger) CountCalls(ctx context.Context, market protocol.MarketID, from, to time.Time) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	var n int64

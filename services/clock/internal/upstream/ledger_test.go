@@ -9,7 +9,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 )
@@ -25,7 +25,7 @@ type book struct {
 func (b *book) ListLedger(_ context.Context, r *signalv1.ListLedgerRequest) (*signalv1.ListLedgerResponse, error) {
 	b.asked++
 	if b.away {
-		return nil, fault.New(fault.Unavailable, "db_unavailable", "")
+		return nil, apperr.New(apperr.Unavailable, "db_unavailable", "")
 	}
 	from, _ := strconv.Atoi(r.GetCursor())
 	out := &signalv1.ListLedgerResponse{}
@@ -62,7 +62,7 @@ func TestCountCalls(t *testing.T) {
 		}
 	}
 	b.away = true
-	if _, err := c.CountCalls(t.Context(), "1", bookNoon, bookNoon); fault.Of(err).Code != "db_unavailable" {
+	if _, err := c.CountCalls(t.Context(), "1", bookNoon, bookNoon); apperr.Of(err).Code != "db_unavailable" {
 		t.Errorf("without the ledger: %v", err)
 	}
 }

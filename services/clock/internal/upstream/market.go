@@ -5,14 +5,14 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
 // fromProto reads a market; one whose id has no known form is not one.
 func fromProto(m *marketv1.Market) (program.Market, bool) {
-	id, err := syntax.ParseMarketID(m.GetId())
+	id, err := protocol.ParseMarketID(m.GetId())
 	if err != nil {
 		return program.Market{}, false
 	}
@@ -20,19 +20,19 @@ func fromProto(m *marketv1.Market) (program.Market, bool) {
 		ID: id, Provider: id.Provider(), Title: m.GetTitle(), EventKey: m.GetEventKey(),
 		End: milli(m.GetEndDate()), Yes: program.NoPrice, Volume: program.Unknown, DayVolume: program.Unknown,
 		Signals: m.GetSignals(), Takes: m.GetTakes(), Streams: m.GetStreams(), Viewers: m.GetViewers(),
-		Status: syntax.MarketUnknown, Provisional: m.GetProvisional() || m.GetDisputed(),
+		Status: protocol.MarketUnknown, Provisional: m.GetProvisional() || m.GetDisputed(),
 	}
-	if p, ok := syntax.ParseProvider(m.GetProvider()); ok {
+	if p, ok := protocol.ParseProvider(m.GetProvider()); ok {
 		out.Provider = p
 	}
 	if l, ok := program.ParseLane(m.GetCategory()); ok {
 		out.Lane = l
 	}
-	if s, ok := syntax.ParseMarketStatus(m.GetStatus()); ok {
+	if s, ok := protocol.ParseMarketStatus(m.GetStatus()); ok {
 		out.Status = s
 	}
 	if m.YesBps != nil {
-		if yes, ok := syntax.NewBps(int64(m.GetYesBps())); ok {
+		if yes, ok := protocol.NewBps(int64(m.GetYesBps())); ok {
 			out.Yes = yes
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sync/singleflight"
 	"google.golang.org/grpc"
 
-	"github.com/signalcast/signalcast/pkg/chrono"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/dbtime"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
@@ -34,7 +34,7 @@ type Markets struct {
 	log    *slog.Logger
 	now    func() time.Time
 
-	needed func() []syntax.MarketID
+	needed func() []protocol.MarketID
 	copies *program.Copies
 	flight singleflight.Group
 }
@@ -42,7 +42,7 @@ type Markets struct {
 // New returns what renews copies.Markets. The copy contains the airable markets and those that needed names: the markets
 // of stored slots, whose state matters after they stop being airable.
 func New(
-	ledger marketv1.MarketReadServiceClient, copies *program.Copies, needed func() []syntax.MarketID, log *slog.Logger,
+	ledger marketv1.MarketReadServiceClient, copies *program.Copies, needed func() []protocol.MarketID, log *slog.Logger,
 	now func() time.Time,
 ) *Markets {
 	return &Markets{ledger: ledger, copies: copies, needed: needed, log: log, now: now}
@@ -70,7 +70,7 @@ func (m *Markets) Run(ctx context.Context, renewed func()) {
 		if pool := m.copies.Markets.Load(); pool == nil || len(pool.Markets) == 0 {
 			pause /= 10 // nothing can be aired before the first copy
 		}
-		if chrono.Sleep(ctx, pause) != nil {
+		if dbtime.Sleep(ctx, pause) != nil {
 			return
 		}
 	}
@@ -112,7 +112,7 @@ func (m *Markets) fetch(ctx context.Context) ([]program.Market, error) {
 		return nil, fmt.Errorf("list airable markets: %w", err)
 	}
 	markets := make([]program.Market, 0, len(answer.GetMarkets()))
-	held := make(map[syntax.MarketID]bool, len(answer.GetMarkets()))
+	held := make(map[protocol.MarketID]bool, len(answer.GetMarkets()))
 	add := func(list []*marketv1.Market) {
 		for _, raw := range list {
 			if one, ok := fromProto(raw); ok && !held[one.ID] {

@@ -15,8 +15,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
@@ -37,7 +37,7 @@ type ledger struct {
 	wait    chan struct{} // an answer waits for it when not nil
 	calls   int
 	asked   [][]string
-	needed  []syntax.MarketID // by the clock
+	needed  []protocol.MarketID // by the clock
 }
 
 func (l *ledger) ListAirable(context.Context, *marketv1.ListAirableRequest) (*marketv1.ListAirableResponse, error) {
@@ -75,7 +75,7 @@ func setup(t *testing.T) (*ledger, *Markets, *testkit.Clock) {
 	clock := testkit.NewClock(noon)
 	conn := testkit.Link(t, func(r grpc.ServiceRegistrar) { marketv1.RegisterMarketReadServiceServer(r, l) })
 	var copies program.Copies
-	needed := func() []syntax.MarketID { return l.needed }
+	needed := func() []protocol.MarketID { return l.needed }
 	return l, New(marketv1.NewMarketReadServiceClient(conn), &copies, needed, slog.New(slog.DiscardHandler), clock.Now), clock
 }
 
@@ -90,15 +90,15 @@ func TestFromProto(t *testing.T) {
 		Volume: proto.Float64(5), VolumeUsd: proto.Float64(182000), Volume24H: proto.Float64(9100), VolumeUnit: "usd", Category: "science",
 		EventKey: "flood", Signals: 42, Takes: 6, Streams: 1,
 	}
-	bare := program.Market{ID: "kalshi-A", Provider: syntax.Kalshi, Yes: program.NoPrice, Volume: program.Unknown, DayVolume: program.Unknown, Status: syntax.MarketUnknown}
+	bare := program.Market{ID: "kalshi-A", Provider: protocol.Kalshi, Yes: program.NoPrice, Volume: program.Unknown, DayVolume: program.Unknown, Status: protocol.MarketUnknown}
 	with := func(change func(*program.Market)) program.Market { m := bare; change(&m); return m }
 	for name, c := range map[string]struct {
 		in   *marketv1.Market
 		want program.Market
 	}{
 		"full": {full, program.Market{
-			ID: "701122", Provider: syntax.Polymarket, Title: "Will it?", EventKey: "flood", Lane: "science", End: noon.UnixMilli(),
-			Yes: 0, Volume: 182000, DayVolume: 9100, Signals: 42, Takes: 6, Streams: 1, Status: syntax.MarketOpen,
+			ID: "701122", Provider: protocol.Polymarket, Title: "Will it?", EventKey: "flood", Lane: "science", End: noon.UnixMilli(),
+			Yes: 0, Volume: 182000, DayVolume: 9100, Signals: 42, Takes: 6, Streams: 1, Status: protocol.MarketOpen,
 		}},
 		"bare":          {&marketv1.Market{Id: "kalshi-A"}, bare},
 		"bad words":     {&marketv1.Market{Id: "kalshi-A", Provider: "x", Status: "x", Category: "weather"}, bare},
@@ -148,8 +148,8 @@ func TestRefresh(t *testing.T) {
 	if changed.Version == first.Version || changed.Find("1").Yes != 3160 || first.Find("1").Yes != 3150 {
 		t.Errorf("version %d, price %d, first copy's %d", changed.Version, changed.Find("1").Yes, first.Find("1").Yes)
 	}
-	l.set(func() { l.fail = fault.New(fault.Unavailable, "db_unavailable", "") })
-	if err := m.Refresh(t.Context()); fault.Of(err).Kind != fault.Unavailable || m.copies.Markets.Load() != changed {
+	l.set(func() { l.fail = apperr.New(apperr.Unavailable, "db_unavailable", "") })
+	if err := m.Refresh(t.Context()); apperr.Of(err).Kind != apperr.Unavailable || m.copies.Markets.Load() != changed {
 		t.Errorf("a failed renewal: %v, same copy %v", err, m.copies.Markets.Load() == changed)
 	}
 }
@@ -157,7 +157,7 @@ func TestRefresh(t *testing.T) {
 func TestRefreshAsksForStoredMarkets(t *testing.T) {
 	l, m, _ := setup(t)
 	for i := range 1200 {
-		l.needed = append(l.needed, syntax.MarketID(fmt.Sprint(i)))
+		l.needed = append(l.needed, protocol.MarketID(fmt.Sprint(i)))
 	}
 	l.set(func() {
 		l.airable = []*marketv1.Market{raw("7")}
@@ -173,7 +173,7 @@ func TestRefreshAsksForStoredMarkets(t *testing.T) {
 	if diff := cmp.Diff([]int{500, 500, 199}, sizes); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
 	}
-	if p := m.copies.Markets.Load(); len(p.Markets) != 2 || p.Find("8").Status != syntax.MarketResolved || p.Find("9") != nil {
+	if p := m.copies.Markets.Load(); len(p.Markets) != 2 || p.Find("8").Status != protocol.MarketResolved || p.Find("9") != nil {
 		t.Errorf("pool %+v", p.Markets)
 	}
 }
@@ -203,7 +203,7 @@ func TestOneRenewalAtATime(t *testing.T) {
 
 func TestRun(t *testing.T) {
 	l, m, _ := setup(t)
-	l.set(func() { l.fail = fault.New(fault.Unavailable, "db_unavailable", "") })
+	l.set(func() { l.fail = apperr.New(apperr.Unavailable, "db_unavailable", "") })
 	ctx, cancel := context.WithCancel(t.Context())
 	renewed := make(chan struct{}, 1)
 	done := make(chan struct{})

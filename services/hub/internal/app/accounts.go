@@ -3,12 +3,12 @@ package app
 import (
 	"context"
 
-	"github.com/signalcast/signalcast/pkg/conf"
-	"github.com/signalcast/signalcast/pkg/idp"
-	"github.com/signalcast/signalcast/services/hub/internal/claim"
+	"github.com/signalcast/signalcast/pkg/config"
+	"github.com/signalcast/signalcast/pkg/oidc"
 	"github.com/signalcast/signalcast/services/hub/internal/digest"
-	"github.com/signalcast/signalcast/services/hub/internal/edge"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi"
+	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
 	"github.com/signalcast/signalcast/services/hub/internal/mail"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/profile"
@@ -27,13 +27,13 @@ type AccountConfig struct {
 	USDC       string `env:"PAYOUT_USDC_ADDRESS"`
 
 	// The daily digest goes through this mail server, else to the log.
-	DigestServer conf.Secret `env:"DIGEST_SMTP_URL"` // smtp:// or smtps://, with user and password
-	DigestFrom   string      `env:"DIGEST_FROM"`
-	DigestTo     []string    `env:"DIGEST_TO"`
+	DigestServer config.Secret `env:"DIGEST_SMTP_URL"` // smtp:// or smtps://, with user and password
+	DigestFrom   string        `env:"DIGEST_FROM"`
+	DigestTo     []string      `env:"DIGEST_TO"`
 }
 
 // check is part of Config.Check.
-func (c *AccountConfig) check(r *conf.Report) {
+func (c *AccountConfig) check(r *config.Report) {
 	if !isWord(c.Partner) {
 		r.Fail("PARTNER_STATION", "must be 1 to 32 of a-z, 0-9 and -")
 	}
@@ -45,7 +45,7 @@ func (c *AccountConfig) check(r *conf.Report) {
 		if c.ChainLabel == "" {
 			r.Fail("PAYOUT_CHAIN_LABEL", "is not set, and PAYOUT_CHAIN_ID is")
 		}
-		if a, err := claim.ParseAddress(c.USDC); err != nil || a.Chain() != claim.Ethereum {
+		if a, err := identityclaim.ParseAddress(c.USDC); err != nil || a.Chain() != identityclaim.Ethereum {
 			r.Fail("PAYOUT_USDC_ADDRESS", "must be the address of the token on that chain")
 		}
 	}
@@ -58,47 +58,47 @@ func (c *AccountConfig) check(r *conf.Report) {
 }
 
 // stations are those that identity claims may name.
-func (c *AccountConfig) stations() []claim.Station {
-	return []claim.Station{{Name: c.Partner, Profile: c.PartnerProfile}}
+func (c *AccountConfig) stations() []identityclaim.Station {
+	return []identityclaim.Station{{Name: c.Partner, Profile: c.PartnerProfile}}
 }
 
 // mail is the mail server; only development may do without TLS.
-func (c *AccountConfig) mail(env conf.Env) (*mail.Server, error) {
+func (c *AccountConfig) mail(env config.Env) (*mail.Server, error) {
 	return mail.Parse(c.DigestServer.Reveal(), c.DigestFrom, c.DigestTo, !env.Production())
 }
 
 // accounts builds the services of follows, identity claims, payouts, profiles and the digest.
-func (a *App) accounts(verifier *idp.Verifier) (edge.Accounts, error) {
+func (a *App) accounts(verifier *oidc.Verifier) (httpapi.Accounts, error) {
 	cfg := &a.cfg.Accounts
 	var sender digest.Sender = mail.Log{Log: a.log}
 	if cfg.DigestServer.IsSet() {
 		server, err := cfg.mail(a.cfg.Env)
 		if err != nil {
-			return edge.Accounts{}, err
+			return httpapi.Accounts{}, err
 		}
 		sender = server
 	}
-	people := claim.Accounts{Ledger: a.api.Operators}
-	return edge.Accounts{
+	people := identityclaim.Accounts{Ledger: a.api.Operators}
+	return httpapi.Accounts{
 		Follows:  follow.NewService(operator.Directory{Ledger: a.api.Operators}, a.store, a.now),
-		Claims:   claim.NewService(cfg.stations(), people, wallets{verifier}, a.store, a.now),
-		Payouts:  claim.Payouts{Money: claim.Money{ChainID: cfg.ChainID, Label: cfg.ChainLabel, USDC: cfg.USDC}, Accounts: people},
+		Claims:   identityclaim.NewService(cfg.stations(), people, wallets{verifier}, a.store, a.now),
+		Payouts:  identityclaim.Payouts{Money: identityclaim.Money{ChainID: cfg.ChainID, Label: cfg.ChainLabel, USDC: cfg.USDC}, Accounts: people},
 		Profiles: profile.NewService(a.api.OperatorWrites, newID, a.now),
 		Digests:  digest.NewService(sender, a.store, a.now),
 		Beside:   beside(verifier),
 	}, nil
 }
 
-// wallets gives the verifier the words of package claim.
-type wallets struct{ verifier *idp.Verifier }
+// wallets gives the verifier the words of package identityclaim.
+type wallets struct{ verifier *oidc.Verifier }
 
-// Linked implements claim.Provider.
-func (w wallets) Linked(ctx context.Context, issuer, subject, token string, a claim.Address) (bool, error) {
-	return w.verifier.Linked(ctx, issuer, subject, token, func(linked idp.Wallet) bool { return a.Is(linked.Address, linked.Chain) })
+// Linked implements identityclaim.Provider.
+func (w wallets) Linked(ctx context.Context, issuer, subject, token string, a identityclaim.Address) (bool, error) {
+	return w.verifier.Linked(ctx, issuer, subject, token, func(linked oidc.Wallet) bool { return a.Is(linked.Address, linked.Chain) })
 }
 
 // beside gives the verifier the words of the edge.
-func beside(verifier *idp.Verifier) func(context.Context, operator.Identity, string) (operator.Identity, error) {
+func beside(verifier *oidc.Verifier) func(context.Context, operator.Identity, string) (operator.Identity, error) {
 	return func(ctx context.Context, who operator.Identity, token string) (operator.Identity, error) {
 		said, err := verifier.Beside(ctx, who.Issuer, who.Subject, token)
 		return operator.Identity{
@@ -109,7 +109,7 @@ func beside(verifier *idp.Verifier) func(context.Context, operator.Identity, str
 
 // providerWord is what the pages call the first identity provider, the one that people
 // are sent to.
-func providerWord(providers idp.Config) string {
+func providerWord(providers oidc.Config) string {
 	switch {
 	case len(providers.Providers) == 0:
 		return ""

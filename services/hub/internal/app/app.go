@@ -16,37 +16,37 @@ import (
 
 	"github.com/signalcast/signalcast/docs"
 	"github.com/signalcast/signalcast/docs/guide"
-	"github.com/signalcast/signalcast/pkg/chrono"
-	"github.com/signalcast/signalcast/pkg/idp"
-	"github.com/signalcast/signalcast/pkg/kv"
+	"github.com/signalcast/signalcast/pkg/dbtime"
+	"github.com/signalcast/signalcast/pkg/grpcx"
+	"github.com/signalcast/signalcast/pkg/httpcache"
+	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/lease"
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
-	"github.com/signalcast/signalcast/pkg/limit"
-	"github.com/signalcast/signalcast/pkg/link"
-	"github.com/signalcast/signalcast/pkg/obs"
+	"github.com/signalcast/signalcast/pkg/oidc"
 	"github.com/signalcast/signalcast/pkg/outbox"
-	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/pkg/ratelimit"
+	"github.com/signalcast/signalcast/pkg/redisx"
 	"github.com/signalcast/signalcast/pkg/run"
 	"github.com/signalcast/signalcast/pkg/service"
-	"github.com/signalcast/signalcast/pkg/syntax"
-	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/pkg/telemetry"
 	"github.com/signalcast/signalcast/proto/openapi"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/clip"
-	"github.com/signalcast/signalcast/services/hub/internal/creation"
-	"github.com/signalcast/signalcast/services/hub/internal/edge"
-	"github.com/signalcast/signalcast/services/hub/internal/edge/pages"
+	"github.com/signalcast/signalcast/services/hub/internal/effect"
+	"github.com/signalcast/signalcast/services/hub/internal/federation"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
+	"github.com/signalcast/signalcast/services/hub/internal/hls"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages"
 	"github.com/signalcast/signalcast/services/hub/internal/ingest"
+	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 	"github.com/signalcast/signalcast/services/hub/internal/moderation"
-	"github.com/signalcast/signalcast/services/hub/internal/network"
-	"github.com/signalcast/signalcast/services/hub/internal/onair"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
-	"github.com/signalcast/signalcast/services/hub/internal/origin"
 	"github.com/signalcast/signalcast/services/hub/internal/partner"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
@@ -63,35 +63,35 @@ type App struct {
 	cfg     Config
 	log     *slog.Logger
 	now     func() time.Time
-	time    *chrono.Clock // follows the database; nil when now is set by hand
-	tracing *obs.Tracing
-	metrics *obs.Metrics
+	time    *dbtime.Clock // follows the database; nil when now is set by hand
+	tracing *telemetry.Tracing
+	metrics *telemetry.Metrics
 	fell    func(limit string) func() // told of a call that a limit decided without Redis
-	health  *web.Health
+	health  *httpx.Health
 
 	pool   *pgxpool.Pool
 	store  *postgres.Store // uses pool
-	redis  *kv.Client
+	redis  *redisx.Client
 	ledger *grpc.ClientConn
 	clock  *grpc.ClientConn     // nil without CLOCK_ADDR
 	api    *ledgerclient.Client // uses ledger
 
 	grants    *grant.Service
 	messages  *message.Service
-	creations *creation.Service
+	creations *effect.Service
 	facts     outbox.Sender
-	onair     *onair.Service
-	network   *network.Service
+	onair     *livestream.Service
+	network   *federation.Service
 	partners  *partner.Reader
-	puller    *network.Puller
+	puller    *federation.Puller
 	ingest    *ingest.Service
 	clips     *clip.Service
-	origin    *origin.Origin // nil where this hub is none
-	film      *web.Server    // the origin's face
+	origin    *hls.Origin   // nil where this hub is none
+	film      *httpx.Server // the origin's face
 	filmAddr  atomic.Pointer[string]
-	edge      *edge.Server
-	http      *web.Server
-	internal  *web.Server // nil without METRICS_ADDR
+	server    *httpapi.Server
+	http      *httpx.Server
+	internal  *httpx.Server // nil without METRICS_ADDR
 	up        chan struct{}
 }
 
@@ -99,13 +99,13 @@ type App struct {
 // start later, so the order in which services start does not matter.
 func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time) (*App, error) {
 	a := &App{
-		cfg: cfg, now: now, log: obs.NewLogger(logTo, obs.Level(cfg.LogLevel), serviceName),
-		metrics: obs.NewMetrics(serviceName, service.Version()), up: make(chan struct{}),
+		cfg: cfg, now: now, log: telemetry.NewLogger(logTo, telemetry.Level(cfg.LogLevel), serviceName),
+		metrics: telemetry.NewMetrics(serviceName, service.Version()), up: make(chan struct{}),
 	}
 	fell := a.metrics.Counter("limiter_fallback_total", "Calls decided without Redis.", "limit")
 	a.fell = func(limit string) func() { return fell.WithLabelValues(limit).Inc }
 	var err error
-	if a.tracing, err = obs.NewTracing(ctx, cfg.Trace, serviceName, service.Version(), a.log); err != nil {
+	if a.tracing, err = telemetry.NewTracing(ctx, cfg.Trace, serviceName, service.Version(), a.log); err != nil {
 		return nil, err
 	}
 	if err := a.connect(ctx); err != nil {
@@ -123,10 +123,10 @@ func (a *App) connect(ctx context.Context) (err error) {
 		return err
 	}
 	a.store = postgres.New(a.pool, a.cfg.ReadTime)
-	if a.redis, err = kv.Open(kv.Config{URL: a.cfg.Redis.Reveal(), Timeout: a.cfg.RedisTime, Now: a.now}); err != nil {
+	if a.redis, err = redisx.Open(redisx.Config{URL: a.cfg.Redis.Reveal(), Timeout: a.cfg.RedisTime, Now: a.now}); err != nil {
 		return err
 	}
-	if a.ledger, err = link.Dial(link.DialConfig{
+	if a.ledger, err = grpcx.Dial(grpcx.DialConfig{
 		Addr: a.cfg.API, Secret: a.cfg.Link.Reveal(), Options: a.tracing.DialOptions(),
 	}); err != nil {
 		return err
@@ -135,7 +135,7 @@ func (a *App) connect(ctx context.Context) (err error) {
 	if a.cfg.Clock == "" {
 		return nil
 	}
-	a.clock, err = link.Dial(link.DialConfig{
+	a.clock, err = grpcx.Dial(grpcx.DialConfig{
 		Addr: a.cfg.Clock, Secret: a.cfg.Link.Reveal(), Unavailable: errClockAway, Options: a.tracing.DialOptions(),
 	})
 	return err
@@ -145,18 +145,18 @@ func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
 // faces builds the services, the HTTP servers and the routes.
 func (a *App) faces() error {
-	providers, err := idp.ParseConfig(a.cfg.Providers.Reveal())
+	providers, err := oidc.ParseConfig(a.cfg.Providers.Reveal())
 	if err != nil {
 		return err
 	}
-	a.health = web.NewHealth(a.cfg.Nonce, a.now,
-		web.Check{Name: "database", Test: once(a.store.Ready)},
-		web.Check{Name: "ledger", Test: once(serving(a.ledger))})
+	a.health = httpx.NewHealth(a.cfg.Nonce, a.now,
+		httpx.Check{Name: "database", Test: once(a.store.Ready)},
+		httpx.Check{Name: "ledger", Test: once(serving(a.ledger))})
 	if err := a.newGrants(); err != nil {
 		return err
 	}
 	a.ingest = ingest.NewService(a.provider(), a.store, newID, a.now)
-	a.onair = onair.NewService(onair.Config{
+	a.onair = livestream.NewService(livestream.Config{
 		Store: a.store.OnAir(), Ingest: a.ingest, Redis: a.redis,
 		Records: a.api.Records, People: operator.Directory{Ledger: a.api.Operators}, Now: a.now, NewID: newID,
 	})
@@ -164,14 +164,14 @@ func (a *App) faces() error {
 		return err
 	}
 	a.facts = outbox.Sender{Store: a.store, Send: upstream.Feed{Ledger: a.api.FeedWrites}.Publish, Log: a.log}
-	verifier := idp.NewVerifier(providers, a.now)
+	verifier := oidc.NewVerifier(providers, a.now)
 	a.newNetwork()
 	d := a.deps(logins{verifier})
 	if d.Accounts, err = a.accounts(verifier); err != nil {
 		return err
 	}
 	secure := a.cfg.Env.SecureCookies()
-	a.edge = edge.New(edge.Config{
+	a.server = httpapi.New(httpapi.Config{
 		HubURL: a.cfg.base(), Origin: a.cfg.origin(), Secure: secure, Social: a.cfg.Social, VenueA: a.cfg.VenueA,
 		OpenAPI: openapi.JSON, Source: docs.OpenAPI, Trusted: a.cfg.Trusted, Videos: a.cfg.Videos, AnyHost: a.cfg.AnyHost,
 	}, d)
@@ -179,7 +179,7 @@ func (a *App) faces() error {
 	if err != nil {
 		return fmt.Errorf("make the guides: %w", err)
 	}
-	err = pages.Mount(a.edge.Edge(), pages.Deps{
+	err = pages.Mount(a.server.Router(), pages.Deps{
 		HubURL:   a.cfg.base(),
 		Origin:   a.cfg.origin(),
 		APIURL:   strings.TrimSuffix(a.cfg.APIURL, "/"),
@@ -197,15 +197,15 @@ func (a *App) faces() error {
 			Payouts:  d.Accounts.Payouts,
 			Profiles: d.Accounts.Profiles,
 		},
-		Login:        a.edge.Login,
-		Visitor:      a.edge.Visitor,
-		CountConsent: a.edge.CountConsent,
-		StartSession: a.edge.StartSession,
-		EndSession:   a.edge.EndSession,
-		RevokeKey:    a.edge.RevokeKey,
-		OwnPage:      a.edge.OwnPage,
+		Login:        a.server.Login,
+		Visitor:      a.server.Visitor,
+		CountConsent: a.server.CountConsent,
+		StartSession: a.server.StartSession,
+		EndSession:   a.server.EndSession,
+		RevokeKey:    a.server.RevokeKey,
+		OwnPage:      a.server.OwnPage,
 		Grants:       a.grants,
-		ReceiptJSON:  a.edge.Receipt,
+		ReceiptJSON:  a.server.Receipt,
 		VenueA:       a.cfg.VenueA,
 		Videos:       a.cfg.Videos,
 		Programs:     d.Programs,
@@ -218,16 +218,16 @@ func (a *App) faces() error {
 	if err != nil {
 		return err
 	}
-	a.http = web.NewServer(a.cfg.HTTP, web.Harden(a.edge, a.cfg.Env.Production()), a.cfg.Limits, a.log)
-	a.http.Join(page.Join, page.JoinContext)
+	a.http = httpx.NewServer(a.cfg.HTTP, httpx.Harden(a.server, a.cfg.Env.Production()), a.cfg.Limits, a.log)
+	a.http.Join(httpcache.Join, httpcache.JoinContext)
 	if a.cfg.Metrics != "" {
-		a.internal = web.NewServer(a.cfg.Metrics, web.Internal(a.metrics.Handler(), a.health, a.edge.Table()), a.cfg.Limits, a.log)
+		a.internal = httpx.NewServer(a.cfg.Metrics, httpx.Internal(a.metrics.Handler(), a.health, a.server.Table()), a.cfg.Limits, a.log)
 	}
 	return nil
 }
 
 // deps builds the services that the HTTP server uses, on the connections that connect has opened.
-func (a *App) deps(verifier caller.Logins) edge.Deps {
+func (a *App) deps(verifier caller.Logins) httpapi.Deps {
 	var secrets []string
 	for _, s := range a.cfg.Sessions {
 		secrets = append(secrets, s.Reveal())
@@ -240,12 +240,12 @@ func (a *App) deps(verifier caller.Logins) edge.Deps {
 		programs = programv1.NewProgramReadServiceClient(ledgerclient.WithDeadlines(a.clock))
 	}
 	a.newVideo()
-	return edge.Deps{
+	return httpapi.Deps{
 		Ledger: a.api,
 		Callers: caller.New(caller.Deps{
 			Sessions: sessions, Logins: verifier, Tokens: a.delegate,
 			Directory: operator.Directory{Ledger: a.api.Operators}, Limits: caller.NewLimits(a.counters()),
-			Admin: syntax.NewSecret(a.cfg.Admin.Reveal()), Cron: syntax.NewSecret(a.cfg.Cron.Reveal()),
+			Admin: protocol.NewSecret(a.cfg.Admin.Reveal()), Cron: protocol.NewSecret(a.cfg.Cron.Reveal()),
 			Failures: caller.NewFailures(a.counters(), "secret"), Now: a.now,
 		}),
 		Sessions:   sessions,
@@ -267,7 +267,7 @@ func (a *App) deps(verifier caller.Logins) edge.Deps {
 		Director:   director,
 		Broadcast:  broadcast.New(broadcast.Deps{Ledger: a.api, Live: a.onair.Live, Store: a.store, Programs: programs, Now: a.now}),
 		Audit:      a.store,
-		Addresses:  limit.NewLocal(serviceName, a.cfg.PerAddr, time.Minute, a.now),
+		Addresses:  ratelimit.NewLocal(serviceName, a.cfg.PerAddr, time.Minute, a.now),
 		Health:     a.health,
 		Log:        a.log,
 		Now:        a.now,
@@ -305,7 +305,7 @@ func (a *App) Run(ctx context.Context) error {
 	parts := []run.Part{
 		{Name: "traces", Stop: a.tracing.Stop},
 		{Name: "stores", Stop: func(context.Context) error { return a.close() }},
-		{Name: "pages", Stop: func(context.Context) error { a.edge.Close(); return nil }},
+		{Name: "pages", Stop: func(context.Context) error { a.server.Close(); return nil }},
 		lead("grants", grantLease, a.sweepGrants),
 		lead("messages", messageLease, a.sweepMessages),
 		lead("facts", factLease, a.facts.Run),

@@ -6,47 +6,47 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/conf"
-	"github.com/signalcast/signalcast/pkg/idp"
-	"github.com/signalcast/signalcast/pkg/obs"
+	"github.com/signalcast/signalcast/pkg/config"
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/oidc"
 	"github.com/signalcast/signalcast/pkg/service"
-	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/pkg/telemetry"
+	"github.com/signalcast/signalcast/services/hub/internal/federation"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
-	"github.com/signalcast/signalcast/services/hub/internal/network"
 )
 
 // Config of the hub, all from the environment.
 type Config struct {
-	Env     conf.Env `env:"ENV"`
-	HTTP    string   `env:"HTTP_ADDR"    envDefault:"127.0.0.1:8080"`
-	Metrics string   `env:"METRICS_ADDR"` // empty: none
+	Env     config.Env `env:"ENV"`
+	HTTP    string     `env:"HTTP_ADDR"    envDefault:"127.0.0.1:8080"`
+	Metrics string     `env:"METRICS_ADDR"` // empty: none
 
-	Database conf.Secret `env:"DATABASE_URL"` // as hub_rw
-	MaxConns int32       `env:"DB_MAX_CONNS" envDefault:"8"`
+	Database config.Secret `env:"DATABASE_URL"` // as hub_rw
+	MaxConns int32         `env:"DB_MAX_CONNS" envDefault:"8"`
 	service.Reads
-	Redis conf.Secret `env:"REDIS_URL"`
+	Redis config.Secret `env:"REDIS_URL"`
 	// RedisTime is the time limit of a Redis command. After it the hub counts locally.
 	RedisTime time.Duration `env:"REDIS_TIMEOUT" envDefault:"50ms"`
 
-	Link  conf.Secret `env:"LINK_SECRET"`
-	API   string      `env:"API_ADDR"`   // gRPC of the ledger
-	Clock string      `env:"CLOCK_ADDR"` // gRPC of the clock; empty: there is none
+	Link  config.Secret `env:"LINK_SECRET"`
+	API   string        `env:"API_ADDR"`   // gRPC of the ledger
+	Clock string        `env:"CLOCK_ADDR"` // gRPC of the clock; empty: there is none
 
-	HubURL   string        `env:"HUB_URL"`
-	APIURL   string        `env:"API_URL"`         // where browsers find the live feed; empty: pages show none
-	Sessions []conf.Secret `env:"SESSION_SECRETS"` // the first signs, all verify
+	HubURL   string          `env:"HUB_URL"`
+	APIURL   string          `env:"API_URL"`         // where browsers find the live feed; empty: pages show none
+	Sessions []config.Secret `env:"SESSION_SECRETS"` // the first signs, all verify
 	// Successors derive refresh tokens: the first makes them, all recognise them.
-	Successors []conf.Secret `env:"SUCCESSOR_SECRETS"`
+	Successors []config.Secret `env:"SUCCESSOR_SECRETS"`
 	// RefreshRetry is how long a used refresh token gives its successor again; 0: never.
 	RefreshRetry time.Duration `env:"REFRESH_RETRY" envDefault:"10s"`
 	// HubKeys are the keys that the hub attests with, as message.ParseHubKeys reads them.
-	HubKeys   conf.Secret `env:"HUB_KEYS"`
-	Admin     conf.Secret `env:"ADMIN_SECRET"`
-	Cron      conf.Secret `env:"CRON_SECRET"`
-	Providers conf.Secret `env:"IDP_PROVIDERS"` // holds the secrets of their users interfaces
-	LoginURL  string      `env:"IDP_LOGIN_URL"` // sign-in page of the provider; empty: none
-	Social    string      `env:"SOCIAL_SOURCE" envDefault:"farcaster"`
-	VenueA    string      `env:"VENUE_A_SLUG"  envDefault:"polymarket"` // the primary venue's word in paths
+	HubKeys   config.Secret `env:"HUB_KEYS"`
+	Admin     config.Secret `env:"ADMIN_SECRET"`
+	Cron      config.Secret `env:"CRON_SECRET"`
+	Providers config.Secret `env:"IDP_PROVIDERS"` // holds the secrets of their users interfaces
+	LoginURL  string        `env:"IDP_LOGIN_URL"` // sign-in page of the provider; empty: none
+	Social    string        `env:"SOCIAL_SOURCE" envDefault:"farcaster"`
+	VenueA    string        `env:"VENUE_A_SLUG"  envDefault:"polymarket"` // the primary venue's word in paths
 
 	// Videos are the hosts that streams may be bound to; empty: any.
 	Videos []string `env:"VIDEO_HOSTS"`
@@ -64,12 +64,12 @@ type Config struct {
 	LogLevel string        `env:"LOG_LEVEL"  envDefault:"info"`
 	Nonce    string        `env:"INSTANCE_NONCE"`
 	Linger   time.Duration `env:"DRAIN_WAIT" envDefault:"500ms"` // from "not ready" to closing the listeners
-	Trace    obs.TraceConfig
-	Limits   web.Limits
+	Trace    telemetry.TraceConfig
+	Limits   httpx.Limits
 }
 
-// Check implements conf.Checker.
-func (c *Config) Check(r *conf.Report) {
+// Check implements config.Checker.
+func (c *Config) Check(r *config.Report) {
 	r.Addr("HTTP_ADDR", c.HTTP)
 	r.PrivateAddr("METRICS_ADDR", c.Metrics)
 	r.DSN("DATABASE_URL", c.Database, "postgres", "postgresql")
@@ -127,7 +127,7 @@ type NetworkConfig struct {
 }
 
 // check is part of Config.Check.
-func (c *NetworkConfig) check(r *conf.Report) {
+func (c *NetworkConfig) check(r *config.Report) {
 	if c.Private && r.Env().Production() {
 		r.Fail("FEDERATION_ALLOW_PRIVATE", "must not be set in production")
 	}
@@ -139,8 +139,8 @@ func (c *NetworkConfig) check(r *conf.Report) {
 	}
 }
 
-func (c *Config) checkProviders(r *conf.Report) {
-	list, err := idp.ParseConfig(c.Providers.Reveal())
+func (c *Config) checkProviders(r *config.Report) {
+	list, err := oidc.ParseConfig(c.Providers.Reveal())
 	if err != nil {
 		r.Fail("IDP_PROVIDERS", "cannot be read: "+err.Error())
 		return
@@ -154,7 +154,7 @@ func (c *Config) checkProviders(r *conf.Report) {
 }
 
 // checkVideos requires each host in the form that it has in an address: in lower case, with its port unless that is 443.
-func (c *Config) checkVideos(r *conf.Report) {
+func (c *Config) checkVideos(r *config.Report) {
 	for _, host := range c.Videos {
 		u, err := url.Parse("https://" + host)
 		if err != nil || u.Host != host || u.Hostname() == "" || host != strings.ToLower(host) || u.Port() == "443" ||
@@ -178,4 +178,4 @@ func isWord(s string) bool {
 func (c *Config) base() string { return strings.TrimSuffix(c.HubURL, "/") }
 
 // origin returns the public address in the form of the Origin header, without a default port.
-func (c *Config) origin() string { return network.OriginOf(c.base()) }
+func (c *Config) origin() string { return federation.OriginOf(c.base()) }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/signalcast/signalcast/pkg/conf"
+	"github.com/signalcast/signalcast/pkg/config"
 )
 
 const canary = "c4narY"
@@ -35,7 +35,7 @@ func good() map[string]string {
 func load(changes map[string]string) (Config, error) {
 	environ := good()
 	maps.Copy(environ, changes)
-	return conf.LoadFrom[Config](environ)
+	return config.LoadFrom[Config](environ)
 }
 
 func TestGoodConfig(t *testing.T) {
@@ -69,7 +69,7 @@ func TestUnsetEnvironmentMeansProduction(t *testing.T) {
 	environ := good()
 	delete(environ, "ENV")
 	environ["IDP_PROVIDERS"] = `[{"name":"m","issuer":"privy.io","audience":"signalcast-dev","jwksURL":"https://i/j"}]`
-	if _, err := conf.LoadFrom[Config](environ); err == nil || !strings.Contains(err.Error(), "IDP_PROVIDERS") {
+	if _, err := config.LoadFrom[Config](environ); err == nil || !strings.Contains(err.Error(), "IDP_PROVIDERS") {
 		t.Errorf("the development issuer without ENV: %v, want a refusal that names IDP_PROVIDERS", err)
 	}
 }

@@ -21,7 +21,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/conf"
+	"github.com/signalcast/signalcast/pkg/config"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/apitest"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
@@ -80,7 +80,7 @@ func (w *town) config(changes ...string) Config {
 	for i := 0; i < len(changes); i += 2 {
 		environ[changes[i]] = changes[i+1]
 	}
-	cfg, err := conf.LoadFrom[Config](environ)
+	cfg, err := config.LoadFrom[Config](environ)
 	must(w.t, err)
 	return cfg
 }

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/conf"
+	"github.com/signalcast/signalcast/pkg/config"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 )
@@ -82,7 +82,7 @@ func TestUnknownIssuersAreNotFetched(t *testing.T) {
 		tokens[name] = w.issuer.signWith(t, map[string]any{"alg": "ES256", "typ": "JWT", "kid": "unknown", name: "http://" + c.addr + "/keys"}, claims(nil))
 	}
 	routes := 0
-	for _, r := range h.edge.Table() {
+	for _, r := range h.server.Table() {
 		if !slices.Contains(r.Who, "jwt") {
 			continue
 		}
@@ -145,7 +145,7 @@ func TestTwoProvidersAreTwoPeople(t *testing.T) {
 func TestCookiesOfEachEnvironment(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
-	for env, secure := range map[conf.Env]bool{conf.Development: false, conf.Test: false, conf.Production: true} {
+	for env, secure := range map[config.Env]bool{config.Development: false, config.Test: false, config.Production: true} {
 		cfg := w.config()
 		cfg.Env = env
 		h := w.run(cfg)
@@ -172,7 +172,7 @@ func TestClientsAreNoDocuments(t *testing.T) {
 	w.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	c := newCanary(t)
 	h := w.hub()
-	for _, path := range []string{protocol, "/.well-known/oauth-authorization-server" + protocol} {
+	for _, path := range []string{protocolPath, "/.well-known/oauth-authorization-server" + protocolPath} {
 		if on, said := h.json(200, "GET", path, "")["client_id_metadata_document_supported"]; on != false || !said {
 			t.Errorf("%s says %v", path, on)
 		}
@@ -187,13 +187,13 @@ func TestClientsAreNoDocuments(t *testing.T) {
 			equal(t, head.Get("Location"), "", more, status, head, body)
 		}
 		for _, path := range []string{"/oauth/token", "/oauth/revoke", "/oauth/introspect"} {
-			h.json(401, "POST", protocol+path, `{"client_id":"`+id+`","token":"x","grant_type":"refresh_token","refresh_token":"x"}`)
+			h.json(401, "POST", protocolPath+path, `{"client_id":"`+id+`","token":"x","grant_type":"refresh_token","refresh_token":"x"}`)
 		}
 	}
 	login := []string{"Authorization", "Bearer " + w.issuer.token(t, "did:privy:mara")}
 	app := h.json(201, "POST", "/api/dev/apps", `{"name":"Desk","type":"public","redirectUris":["https://`+c.addr+`/cb"],"scopes":["profile:read"],
 		"homepage":"https://`+c.addr+`/","logoUrl":"https://`+c.addr+`/logo.png"}`, login...)
-	h.json(200, "GET", protocol+"/apps/"+app["appId"].(string), "")
+	h.json(200, "GET", protocolPath+"/apps/"+app["appId"].(string), "")
 	query := "response_type=code&client_id=" + app["appId"].(string) + "&redirect_uri=https://" + c.addr + "/cb&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256"
 	h.json(200, "GET", "/protocol/authorize?"+query, "", page...)
 	c.quiet(t)
@@ -344,7 +344,7 @@ type refused struct {
 
 // introspect sends a request to the introspection endpoint as an app with this secret.
 func (h *hub) introspect(clientID, secret string) refused {
-	status, head, body := h.do("POST", protocol+"/oauth/introspect", "token=x", "Content-Type", "application/x-www-form-urlencoded",
+	status, head, body := h.do("POST", protocolPath+"/oauth/introspect", "token=x", "Content-Type", "application/x-www-form-urlencoded",
 		"Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(clientID+":"+secret)))
 	return refused{status, head, member(body, "error"), member(body, "limit")}
 }

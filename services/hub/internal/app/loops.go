@@ -4,14 +4,14 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/chrono"
+	"github.com/signalcast/signalcast/pkg/dbtime"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
-	"github.com/signalcast/signalcast/services/hub/internal/onair"
+	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 )
 
 // sweepGrants deletes expired grants and sessions once a minute. It returns after an error, so that another hub can take over.
 func (a *App) sweepGrants(ctx context.Context) error {
-	return chrono.Every(ctx, time.Minute, func() error {
+	return dbtime.Every(ctx, time.Minute, func() error {
 		grants, err := a.grants.Sweep(ctx)
 		if err != nil {
 			return err
@@ -30,7 +30,7 @@ func (a *App) sweepMessages(ctx context.Context) error {
 	sweeps := map[string]func(context.Context) (int, error){
 		"messages": a.messages.Sweep, "attestations": a.creations.Sweep, "signers of revoked keys": a.messages.SweepKeys,
 	}
-	return chrono.Every(ctx, 30*time.Second, func() error {
+	return dbtime.Every(ctx, 30*time.Second, func() error {
 		for name, sweep := range sweeps {
 			n, err := sweep(ctx)
 			if err != nil && ctx.Err() == nil {
@@ -46,7 +46,7 @@ func (a *App) sweepMessages(ctx context.Context) error {
 
 // readPartners reads all partner stations every FEDERATION_EVERY. It retries failed ones in the next round.
 func (a *App) readPartners(ctx context.Context) error {
-	return chrono.Every(ctx, a.cfg.Network.Every, func() error {
+	return dbtime.Every(ctx, a.cfg.Network.Every, func() error {
 		if err := a.puller.Round(ctx); err != nil && ctx.Err() == nil {
 			a.log.WarnContext(ctx, "reading partners failed", "error", err)
 		}
@@ -54,15 +54,15 @@ func (a *App) readPartners(ctx context.Context) error {
 	})
 }
 
-// watchAir ends sessions without a heartbeat every second and counts viewers every onair.SampleEvery. It retries after an error,
+// watchAir ends sessions without a heartbeat every second and counts viewers every livestream.SampleEvery. It retries after an error,
 // and logs only the first of consecutive errors.
 func (a *App) watchAir(ctx context.Context) error {
 	const pause = time.Second
-	sampler := onair.NewSampler(a.onair, a.api.FeedWrites)
+	sampler := livestream.NewSampler(a.onair, a.api.FeedWrites)
 	round, failing := 0, false
-	return chrono.Every(ctx, pause, func() error {
+	return dbtime.Every(ctx, pause, func() error {
 		_, err := a.onair.Sweep(ctx)
-		if err == nil && round%int(onair.SampleEvery/pause) == 0 {
+		if err == nil && round%int(livestream.SampleEvery/pause) == 0 {
 			err = sampler.Round(ctx)
 		}
 		if err != nil && !failing && ctx.Err() == nil {

@@ -17,7 +17,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/apitest"
-	"github.com/signalcast/signalcast/services/hub/internal/onair"
+	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 )
 
 // streamer creates an operator with a key and binds a stream. It returns the Authorization header of the key.
@@ -168,7 +168,7 @@ func TestFirstBeatsAtOnce(t *testing.T) {
 	}
 	all(50, func(_ int, h *hub) {
 		for {
-			session, err := h.onair.Beat(t.Context(), onair.Beat{Handle: "mara_k"})
+			session, err := h.onair.Beat(t.Context(), livestream.Beat{Handle: "mara_k"})
 			if err == nil {
 				shows <- session.ID
 				return
@@ -188,7 +188,7 @@ func TestFirstBeatsAtOnce(t *testing.T) {
 			_, _, _ = h.onair.Offline(context.WithoutCancel(t.Context()), "mara_k")
 			return
 		}
-		_, _ = h.onair.Beat(context.WithoutCancel(t.Context()), onair.Beat{Handle: "mara_k"})
+		_, _ = h.onair.Beat(context.WithoutCancel(t.Context()), livestream.Beat{Handle: "mara_k"})
 	})
 	if n := apitest.Get[int](w.ledger, `SELECT count(*) FROM hub.live_sessions WHERE ended_at IS NULL`); n > 1 {
 		t.Errorf("%d sessions are open", n)

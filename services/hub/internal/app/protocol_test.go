@@ -22,7 +22,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/apitest"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
@@ -151,7 +151,7 @@ func TestSweepOfSignIn(t *testing.T) {
 	})
 }
 
-const protocol = "/api/protocol/v1"
+const protocolPath = "/api/protocol/v1"
 
 // signerOf registers a signer for the owner of an operator key. The operator key determines the signing key.
 func signerOf(t *testing.T, h *hub, key, denpaID string) ed25519.PrivateKey {
@@ -160,18 +160,18 @@ func signerOf(t *testing.T, h *hub, key, denpaID string) ed25519.PrivateKey {
 	private := ed25519.NewKeyFromSeed(seed[:])
 	public := hex.EncodeToString(private[32:])
 	by := []string{"Authorization", "Bearer " + key}
-	status, _, body := h.do("POST", protocol+"/signers/challenge", fmt.Sprintf(`{"publicKey":%q}`, public), by...)
+	status, _, body := h.do("POST", protocolPath+"/signers/challenge", fmt.Sprintf(`{"publicKey":%q}`, public), by...)
 	var c struct{ Challenge string }
 	if err := json.Unmarshal([]byte(body), &c); err != nil || status != 200 {
 		t.Fatal(status, body)
 	}
-	d := message.SignerDraft{PublicKey: public, Scopes: []string{"signal:create", "broadcast:create"}, Challenge: c.Challenge, ExpiresAt: syntax.Stamp(time.Now().Add(24 * time.Hour))}
-	proof, err := message.SignerProof("http://hub.test"+protocol, message.Owner{DenpaID: denpaID}, d)
+	d := message.SignerDraft{PublicKey: public, Scopes: []string{"signal:create", "broadcast:create"}, Challenge: c.Challenge, ExpiresAt: protocol.Stamp(time.Now().Add(24 * time.Hour))}
+	proof, err := message.SignerProof("http://hub.test"+protocolPath, message.Owner{DenpaID: denpaID}, d)
 	must(t, err)
 	d.Proof = hex.EncodeToString(ed25519.Sign(private, proof))
 	raw, err := json.Marshal(map[string]any{"publicKey": public, "scopes": d.Scopes, "challenge": d.Challenge, "expiresAt": d.ExpiresAt, "proof": d.Proof})
 	must(t, err)
-	h.json(201, "POST", protocol+"/signers", string(raw), by...)
+	h.json(201, "POST", protocolPath+"/signers", string(raw), by...)
 	return private
 }
 
@@ -186,7 +186,7 @@ func signed(t *testing.T, private ed25519.PrivateKey, denpaID, kind, nonce strin
 	must(t, err)
 	canonical, err := message.Canonical(raw)
 	must(t, err)
-	m["signature"] = hex.EncodeToString(ed25519.Sign(private, []byte("denpa-message-v1\nhttp://hub.test"+protocol+"\n"+string(canonical))))
+	m["signature"] = hex.EncodeToString(ed25519.Sign(private, []byte("denpa-message-v1\nhttp://hub.test"+protocolPath+"\n"+string(canonical))))
 	if raw, err = json.Marshal(m); err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func TestMessageLimitOverTwoHubs(t *testing.T) {
 		wg.Go(func() {
 			turns <- struct{}{}
 			defer func() { <-turns }()
-			switch status, _, body := hubs[i%2].do("POST", protocol+"/messages", raw); status {
+			switch status, _, body := hubs[i%2].do("POST", protocolPath+"/messages", raw); status {
 			case 201:
 				taken.Add(1)
 			case 429:
@@ -285,14 +285,14 @@ func (h *hub) travel() journey {
 	j["code"] = to.Query().Get("code")
 	j["basic"] = base64.StdEncoding.EncodeToString([]byte(id + ":" + j["client secret"]))
 	basic := []string{"Authorization", "Basic " + j["basic"]}
-	_, body := h.formed(200, protocol+"/oauth/token", url.Values{"grant_type": {"authorization_code"}, "code": {j["code"]}, "code_verifier": {proof}}, basic...)
+	_, body := h.formed(200, protocolPath+"/oauth/token", url.Values{"grant_type": {"authorization_code"}, "code": {j["code"]}, "code_verifier": {proof}}, basic...)
 	j["access token"], j["refresh token"] = member(body, "access_token"), member(body, "refresh_token")
-	_, body = h.formed(200, protocol+"/oauth/token", url.Values{"grant_type": {"refresh_token"}, "refresh_token": {j["refresh token"]}}, basic...)
+	_, body = h.formed(200, protocolPath+"/oauth/token", url.Values{"grant_type": {"refresh_token"}, "refresh_token": {j["refresh token"]}}, basic...)
 	j["second access token"], j["second refresh token"] = member(body, "access_token"), member(body, "refresh_token")
-	h.formed(200, protocol+"/oauth/introspect", url.Values{"token": {j["refresh token"]}}, basic...)
+	h.formed(200, protocolPath+"/oauth/introspect", url.Values{"token": {j["refresh token"]}}, basic...)
 
 	j["key"] = h.json(201, "POST", "/api/dev/keys", `{"label":"x"}`, login...)["key"].(string)
-	h.json(200, "GET", protocol+"/me", "", "Authorization", "Bearer "+j["key"])
+	h.json(200, "GET", protocolPath+"/me", "", "Authorization", "Bearer "+j["key"])
 	private := sha256.Sum256([]byte("a signer"))
 	public := hex.EncodeToString(private[:])
 	j["challenge"], _ = h.challengeFor(j["access token"])
@@ -300,22 +300,22 @@ func (h *hub) travel() journey {
 	h.do("GET", "/api/admin/resolve-signals?secret="+j["cron secret"], "")
 	h.do("POST", "/api/admin/markets", "{}", "x-admin-secret", j["admin secret"])
 	h.mistakes(j, public)
-	h.formed(200, protocol+"/oauth/revoke", url.Values{"token": {j["second refresh token"]}}, basic...)
+	h.formed(200, protocolPath+"/oauth/revoke", url.Values{"token": {j["second refresh token"]}}, basic...)
 	return j
 }
 
 // challengeFor requests a challenge for a signer with an app token. It returns the challenge and the public key.
 func (h *hub) challengeFor(access string) (challenge, key string) {
 	key = hex.EncodeToString(seedKey("a signer of the journey"))
-	return h.json(200, "POST", protocol+"/signers/challenge", `{"publicKey":"`+key+`"}`, "Authorization", "Bearer "+access)["challenge"].(string), key
+	return h.json(200, "POST", protocolPath+"/signers/challenge", `{"publicKey":"`+key+`"}`, "Authorization", "Bearer "+access)["challenge"].(string), key
 }
 
 // mistakes sends each secret in queries, paths, headers and bodies where it does not belong.
 func (h *hub) mistakes(j journey, public string) {
 	for what, secret := range j {
 		for _, target := range []string{
-			protocol + "/me?access_token=" + url.QueryEscape(secret), protocol + "/oauth/token?code=" + url.QueryEscape(secret),
-			protocol + "/oauth/introspect?token=" + url.QueryEscape(secret) + "&client_secret=" + url.QueryEscape(secret),
+			protocolPath + "/me?access_token=" + url.QueryEscape(secret), protocolPath + "/oauth/token?code=" + url.QueryEscape(secret),
+			protocolPath + "/oauth/introspect?token=" + url.QueryEscape(secret) + "&client_secret=" + url.QueryEscape(secret),
 		} {
 			if status, _, body := h.do("GET", target, ""); status < 400 {
 				h.w.t.Errorf("the %s in a query: %d %s", what, status, body)
@@ -328,7 +328,7 @@ func (h *hub) mistakes(j journey, public string) {
 				h.do("DELETE", protocol+path+url.PathEscape(secret), "", "Authorization", "Bearer "+secret)
 			}
 		}
-		h.do("POST", protocol+"/oauth/token", `{"grant_type":"refresh_token","refresh_token":"`+secret+`","client_id":"`+secret+`","client_secret":"`+secret+`"}`)
+		h.do("POST", protocolPath+"/oauth/token", `{"grant_type":"refresh_token","refresh_token":"`+secret+`","client_id":"`+secret+`","client_secret":"`+secret+`"}`)
 	}
 }
 

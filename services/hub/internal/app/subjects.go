@@ -9,14 +9,14 @@ import (
 	"google.golang.org/grpc"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/idp"
-	"github.com/signalcast/signalcast/pkg/limit"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/oidc"
+	"github.com/signalcast/signalcast/pkg/ratelimit"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
-	"github.com/signalcast/signalcast/services/hub/internal/creation"
+	"github.com/signalcast/signalcast/services/hub/internal/effect"
+	"github.com/signalcast/signalcast/services/hub/internal/federation"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
-	"github.com/signalcast/signalcast/services/hub/internal/network"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/partner"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
@@ -59,40 +59,40 @@ func (a *App) newMessages() error {
 	a.messages = message.NewService(message.Config{
 		Issuer: a.cfg.issuer(), Now: a.now, NewID: newID, Keys: keys, Store: a.store,
 		Operators: a.api.Operators, Moderation: a.api.Moderation,
-		Apply: (&creation.Effects{Ledger: a.api, Filer: filer, Air: a.onair, Videos: a.cfg.Videos}).Apply,
+		Apply: (&effect.Effects{Ledger: a.api, Filer: filer, Air: a.onair, Videos: a.cfg.Videos}).Apply,
 	})
-	a.creations = creation.NewService(creation.Config{
+	a.creations = effect.NewService(effect.Config{
 		Issuer: a.cfg.issuer(), Now: a.now, NewID: newID, Ledger: a.api, Filer: filer, Attester: a.messages, Store: a.store,
 	})
 	return nil
 }
 
 // messageLimit returns the limit of messages per public key, which all hubs share.
-func (a *App) messageLimit() *limit.Limiter {
+func (a *App) messageLimit() *ratelimit.Limiter {
 	fell := a.metrics.Counter("message_limiter_fallback_total", "Messages counted without Redis.")
-	return limit.New(a.redis, limit.Config{
+	return ratelimit.New(a.redis, ratelimit.Config{
 		Name: "hub-message", Limit: message.PerMinute, Window: time.Minute, Replicas: a.cfg.Replicas, Now: a.now,
 		OnFallback: fell.WithLabelValues().Inc,
 	})
 }
 
 // viewers returns the limit by which a tape counts one view per IP address and hour, which all hubs share.
-func (a *App) viewers() *limit.Limiter {
-	return limit.New(a.redis, limit.Config{
+func (a *App) viewers() *ratelimit.Limiter {
+	return ratelimit.New(a.redis, ratelimit.Config{
 		Name: "tape-view", Limit: 1, Window: time.Hour, Replicas: 1, Now: a.now, OnFallback: a.fell("tape-view"),
 	})
 }
 
 // newNetwork builds the reader of the partner stations and the service that shows them.
 func (a *App) newNetwork() {
-	a.network = network.NewService(network.Config{
+	a.network = federation.NewService(federation.Config{
 		Origin: a.cfg.origin(), People: a.cfg.base() + "/u/", Store: a.store, Claims: a.cfg.Accounts.stations(),
 		Ledger: a.api, Keep: a.cfg.Network.Keep, Now: a.now,
 	})
 	a.partners = partner.NewReader(partner.Options{
 		Private: a.cfg.Network.Private, Origin: a.cfg.origin(), Videos: a.cfg.Videos, Now: a.now,
 	})
-	a.puller = network.NewPuller(a.api, a.partners, a.store, a.now)
+	a.puller = federation.NewPuller(a.api, a.partners, a.store, a.now)
 	failed := a.metrics.Counter("partner_failures_total", "Answers of partner stations that were none.", "origin")
 	a.puller.Failed = func(origin string, err error) {
 		failed.WithLabelValues(origin).Inc()
@@ -101,10 +101,10 @@ func (a *App) newNetwork() {
 }
 
 // errClockAway is the error of a call to an unavailable clock. Clients never receive it: the programme is then off.
-var errClockAway = fault.New(fault.Unavailable, "clock_unavailable", "")
+var errClockAway = apperr.New(apperr.Unavailable, "clock_unavailable", "")
 
 // logins implements caller.Logins with the verifier of identity tokens.
-type logins struct{ verifier *idp.Verifier }
+type logins struct{ verifier *oidc.Verifier }
 
 // Verify implements caller.Logins.
 func (l logins) Verify(ctx context.Context, raw string) (operator.Identity, error) {

@@ -6,17 +6,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/chrono"
-	"github.com/signalcast/signalcast/pkg/conf"
+	"github.com/signalcast/signalcast/pkg/config"
+	"github.com/signalcast/signalcast/pkg/dbtime"
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/run"
-	"github.com/signalcast/signalcast/pkg/syntax"
-	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/clip"
+	"github.com/signalcast/signalcast/services/hub/internal/hls"
 	"github.com/signalcast/signalcast/services/hub/internal/hosting"
 	"github.com/signalcast/signalcast/services/hub/internal/ingest"
-	"github.com/signalcast/signalcast/services/hub/internal/onair"
+	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
-	"github.com/signalcast/signalcast/services/hub/internal/origin"
 )
 
 // VideoConfig is who takes the video of operators, and what our own origin may keep.
@@ -32,20 +32,20 @@ type VideoConfig struct {
 	ClipBytes   int64         `env:"CLIP_DISK_BYTES"     envDefault:"10737418240"`
 	FFmpeg      string        `env:"FFMPEG"              envDefault:"ffmpeg"` // for the still pictures of clips
 
-	LivepeerKey      conf.Secret `env:"LIVEPEER_API_KEY"`
-	LivepeerURL      string      `env:"LIVEPEER_URL"      envDefault:"https://livepeer.studio"`
-	LivepeerIngest   string      `env:"LIVEPEER_INGEST"   envDefault:"rtmp://rtmp.livepeer.com/live"`
-	LivepeerPlayback string      `env:"LIVEPEER_PLAYBACK" envDefault:"https://livepeercdn.studio/hls"`
+	LivepeerKey      config.Secret `env:"LIVEPEER_API_KEY"`
+	LivepeerURL      string        `env:"LIVEPEER_URL"      envDefault:"https://livepeer.studio"`
+	LivepeerIngest   string        `env:"LIVEPEER_INGEST"   envDefault:"rtmp://rtmp.livepeer.com/live"`
+	LivepeerPlayback string        `env:"LIVEPEER_PLAYBACK" envDefault:"https://livepeercdn.studio/hls"`
 
-	MuxID       string      `env:"MUX_TOKEN_ID"`
-	MuxSecret   conf.Secret `env:"MUX_TOKEN_SECRET"`
-	MuxURL      string      `env:"MUX_URL"      envDefault:"https://api.mux.com"`
-	MuxIngest   string      `env:"MUX_INGEST"   envDefault:"rtmps://global-live.mux.com:443/app"`
-	MuxPlayback string      `env:"MUX_PLAYBACK" envDefault:"https://stream.mux.com"`
+	MuxID       string        `env:"MUX_TOKEN_ID"`
+	MuxSecret   config.Secret `env:"MUX_TOKEN_SECRET"`
+	MuxURL      string        `env:"MUX_URL"      envDefault:"https://api.mux.com"`
+	MuxIngest   string        `env:"MUX_INGEST"   envDefault:"rtmps://global-live.mux.com:443/app"`
+	MuxPlayback string        `env:"MUX_PLAYBACK" envDefault:"https://stream.mux.com"`
 }
 
 // check is part of Config.Check.
-func (c *VideoConfig) check(r *conf.Report) {
+func (c *VideoConfig) check(r *config.Report) {
 	r.OneOf("INGEST_PROVIDER", c.Provider, ingest.OriginName, ingest.RTMPName, hosting.LivepeerName, hosting.MuxName, "none")
 	r.OptAddr("ORIGIN_LISTEN", c.Listen)
 	if c.HLS != "" {
@@ -85,7 +85,7 @@ func (c *VideoConfig) check(r *conf.Report) {
 }
 
 // hostSchemes lets hosts be stood in for by local programs outside of production.
-func hostSchemes(r *conf.Report) []string {
+func hostSchemes(r *config.Report) []string {
 	if r.Env().Production() {
 		return []string{"https"}
 	}
@@ -148,25 +148,25 @@ func (a *App) newVideo() {
 		},
 	}
 	if a.cfg.Video.Listen != "" {
-		a.origin = origin.New(origin.Options{
+		a.origin = hls.New(hls.Options{
 			Dir: a.cfg.Video.Dir, Base: a.videoBase, Admit: a.ingest.Admit, Beat: a.beat,
 			Withheld: a.store.OnAir().Withheld, Keep: a.cfg.Video.Window, StreamBytes: a.cfg.Video.StreamBytes,
 			ClipBytes: a.cfg.Video.ClipBytes, FFmpeg: a.cfg.Video.FFmpeg, Now: a.now, Log: a.log,
 		})
 		d.Maker = a.origin
-		a.film = web.NewServer(a.cfg.Video.Listen, web.Harden(a.origin, a.cfg.Env.Production()), filmLimits, a.log)
+		a.film = httpx.NewServer(a.cfg.Video.Listen, httpx.Harden(a.origin, a.cfg.Env.Production()), filmLimits, a.log)
 	}
 	a.clips = clip.NewService(d)
 }
 
 // beat takes video that arrived for a heartbeat.
-func (a *App) beat(ctx context.Context, handle syntax.Handle) error {
-	_, err := a.onair.Beat(ctx, onair.Beat{Handle: handle})
+func (a *App) beat(ctx context.Context, handle protocol.Handle) error {
+	_, err := a.onair.Beat(ctx, livestream.Beat{Handle: handle})
 	return err
 }
 
 // filmLimits are of the origin's face: a segment is sent as slowly as it is filmed.
-var filmLimits = web.Limits{ReadHeader: 5 * time.Second, Read: 90 * time.Second, Write: 90 * time.Second, Idle: 75 * time.Second}
+var filmLimits = httpx.Limits{ReadHeader: 5 * time.Second, Read: 90 * time.Second, Write: 90 * time.Second, Idle: 75 * time.Second}
 
 // filmStop is how long what is on its way may take when stopping.
 const filmStop = 2 * time.Second
@@ -210,7 +210,7 @@ func (a *App) runOrigin(ctx context.Context) error {
 		a.log.Info("another hub is the origin of video, this one stands by")
 	}
 	for a.OriginAddr() == "" {
-		if err := chrono.Sleep(ctx, standBy); err != nil {
+		if err := dbtime.Sleep(ctx, standBy); err != nil {
 			return err
 		}
 		if _, err := a.openOrigin(ctx); err != nil && ctx.Err() == nil {

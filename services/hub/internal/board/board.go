@@ -1,7 +1,7 @@
 package board
 
 import (
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
 )
 
@@ -10,7 +10,7 @@ import (
 type Query struct {
 	Operators string // independent, house, automated, human, all
 	Window    string // all, 28d
-	Lane      syntax.Lane
+	Lane      protocol.Lane
 	Order     string // score, edge
 }
 
@@ -29,7 +29,7 @@ const (
 // ParseQuery reads the query parameters of a board; it never fails.
 // The edge is measured over all of life.
 func ParseQuery(operators, window, lane, order string) Query {
-	q := Query{Operators: "independent", Window: "all", Lane: syntax.LaneFilter(lane), Order: ByScore}
+	q := Query{Operators: "independent", Window: "all", Lane: protocol.LaneFilter(lane), Order: ByScore}
 	switch operators {
 	case "house", "automated", "human", "all":
 		q.Operators = operators

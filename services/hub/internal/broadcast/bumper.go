@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/program"
@@ -28,9 +28,9 @@ type Bumper struct {
 	Kind         string // next_up, resolution
 	Title        string
 	Text         string
-	MarketID     syntax.MarketID
-	Lane         syntax.Lane // empty: not known
-	ScheduledFor time.Time   // zero: whenever there is room
+	MarketID     protocol.MarketID
+	Lane         protocol.Lane // empty: not known
+	ScheduledFor time.Time     // zero: whenever there is room
 	CreatedAt    time.Time
 }
 
@@ -69,7 +69,7 @@ func (s *Service) nextUp(ctx context.Context) ([]Bumper, error) {
 		lane := program.ContentLane(g.GetCategory())
 		b := Bumper{
 			ID: g.GetSegmentId(), Kind: "next_up", Title: g.GetTitle(), Text: "Next on " + string(lane),
-			MarketID: syntax.MarketID(g.GetMarketId()), Lane: lane, ScheduledFor: starts, CreatedAt: ledgerclient.Time(g.GetPlannedAt()),
+			MarketID: protocol.MarketID(g.GetMarketId()), Lane: lane, ScheduledFor: starts, CreatedAt: ledgerclient.Time(g.GetPlannedAt()),
 		}
 		if b.CreatedAt.IsZero() {
 			b.CreatedAt = ledgerclient.Time(p.GetGeneratedAt())
@@ -107,7 +107,7 @@ func (s *Service) resolutions(ctx context.Context, verdict func(*feedv1.Event) s
 			ID: e.GetId(), Kind: "resolution", Text: "Resolved " + verdict(e), MarketID: id, Title: string(id), CreatedAt: items[i].At,
 		}
 		if m, ok := known[string(id)]; ok {
-			b.Title, b.Lane = m.Title, syntax.Lane(m.GetLane())
+			b.Title, b.Lane = m.Title, protocol.Lane(m.GetLane())
 		}
 		out = append(out, b)
 	}

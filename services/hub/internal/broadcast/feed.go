@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
@@ -77,13 +77,13 @@ type Item struct {
 }
 
 // marketID returns the market of an event; empty if it has none.
-func (i *Item) marketID() syntax.MarketID { return syntax.MarketID(i.Event.GetMarketId()) }
+func (i *Item) marketID() protocol.MarketID { return protocol.MarketID(i.Event.GetMarketId()) }
 
 // Place is where a page ends: everything above it was shown.
 type Place struct {
 	Event  int64 // only events with smaller numbers are below; 0: the beginning
 	MoveAt int64 // of the last move, unix microseconds; 0: the beginning
-	MoveID syntax.MarketID
+	MoveID protocol.MarketID
 }
 
 // Query selects a page.
@@ -124,7 +124,7 @@ func (s *Service) FeedPage(ctx context.Context, q Query, takes func(*feedv1.Even
 	for len(p.Items) < q.Limit && len(events)+len(moves) > 0 {
 		if len(events) == 0 || len(moves) > 0 && moves[0].At.After(events[0].At) {
 			p.Items = append(p.Items, moves[0])
-			next.MoveAt, next.MoveID = moves[0].At.UnixMicro(), syntax.MarketID(moves[0].Move.GetMarketId())
+			next.MoveAt, next.MoveID = moves[0].At.UnixMicro(), protocol.MarketID(moves[0].Move.GetMarketId())
 			moves = moves[1:]
 			continue
 		}
@@ -214,7 +214,7 @@ func (s *Service) moves(ctx context.Context, q Query) ([]Item, error) {
 	if !slices.Contains(q.Kinds, KindMove) {
 		return nil, nil
 	}
-	list, err := s.Ledger.Wire.ListMoves(ctx, &wirev1.ListMovesRequest{Window: string(syntax.Window1h), Limit: maxMoves})
+	list, err := s.Ledger.Wire.ListMoves(ctx, &wirev1.ListMovesRequest{Window: string(protocol.Window1h), Limit: maxMoves})
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 )
@@ -19,9 +19,9 @@ const MaxScheduled = 100
 var Buckets = [...]string{"ON AIR", "TODAY", "TOMORROW", "THIS WEEK", "THIS MONTH", "LATER"}
 
 // categories of the schedule, with their content lanes.
-var categories = map[string]syntax.Lane{
-	defaultCategory: syntax.LaneSport, "music": syntax.LaneMusic, "crypto": syntax.LaneCrypto, "politics": syntax.LanePolitics,
-	"news": syntax.LaneWorld, "culture": syntax.LaneCulture, "science": syntax.LaneScience,
+var categories = map[string]protocol.Lane{
+	defaultCategory: protocol.LaneSport, "music": protocol.LaneMusic, "crypto": protocol.LaneCrypto, "politics": protocol.LanePolitics,
+	"news": protocol.LaneWorld, "culture": protocol.LaneCulture, "science": protocol.LaneScience,
 }
 
 const defaultCategory = "sport"
@@ -51,16 +51,16 @@ func (s *Service) Schedule(ctx context.Context, category string) (list []Schedul
 	if err != nil {
 		return nil, nil, err
 	}
-	ids := make([]syntax.MarketID, 0, len(r.GetMarkets()))
+	ids := make([]protocol.MarketID, 0, len(r.GetMarkets()))
 	for _, m := range r.GetMarkets() {
-		ids = append(ids, syntax.MarketID(m.GetId()))
+		ids = append(ids, protocol.MarketID(m.GetId()))
 	}
 	tapes, failed := s.Store.CountTapes(ctx, ids)
 	now := s.Now()
 	for _, m := range r.GetMarkets() {
 		end := ledgerclient.Time(m.GetEndDate())
 		if left := end.Sub(now); left > 0 {
-			list = append(list, Scheduled{Market: m, Tapes: tapes[syntax.MarketID(m.GetId())], Bucket: BucketOf(end, now), Left: left})
+			list = append(list, Scheduled{Market: m, Tapes: tapes[protocol.MarketID(m.GetId())], Bucket: BucketOf(end, now), Left: left})
 		}
 	}
 	return list, failed, nil
@@ -95,12 +95,12 @@ const (
 // Week is the window of seven days, which only airings have.
 const Week = "7d"
 
-// ParseSpan returns a window of airings: Week or one of syntax.ParseWindow, 24 hours for an unknown one.
+// ParseSpan returns a window of airings: Week or one of protocol.ParseWindow, 24 hours for an unknown one.
 func ParseSpan(raw string) string {
 	if raw == Week {
 		return raw
 	}
-	return string(syntax.ParseWindow(raw))
+	return string(protocol.ParseWindow(raw))
 }
 
 // Influence returns the price moves of the markets that aired in a window and, for comparison, of markets that did

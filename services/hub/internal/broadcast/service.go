@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
-	"github.com/signalcast/signalcast/services/hub/internal/onair"
+	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 	"github.com/signalcast/signalcast/services/hub/internal/program"
 )
 
@@ -19,7 +19,7 @@ type Store interface {
 	// first.
 	HoldSpotlight(ctx context.Context, s Spotlight, version int64) (Held, error)
 	// CountTapes counts the clips of markets that can be watched.
-	CountTapes(ctx context.Context, ids []syntax.MarketID) (map[syntax.MarketID]int64, error)
+	CountTapes(ctx context.Context, ids []protocol.MarketID) (map[protocol.MarketID]int64, error)
 	// Aired returns those among handles that are approved and neither suspended nor hidden.
 	Aired(ctx context.Context, handles []string) (map[string]bool, error)
 }
@@ -27,7 +27,7 @@ type Store interface {
 // Deps are what a Service asks.
 type Deps struct {
 	Ledger   *ledgerclient.Client
-	Live     func(context.Context) ([]onair.Show, error) // the operators who are live, in any order
+	Live     func(context.Context) ([]livestream.Show, error) // the operators who are live, in any order
 	Store    Store
 	Programs programv1.ProgramReadServiceClient // of the clock; nil: there is no clock
 	Now      func() time.Time

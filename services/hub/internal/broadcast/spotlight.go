@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
-	"github.com/signalcast/signalcast/services/hub/internal/onair"
+	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 	"github.com/signalcast/signalcast/services/hub/internal/program"
 )
 
@@ -41,11 +41,11 @@ const (
 type Spotlight struct {
 	Reason    Reason
 	ShowID    string // of the live session
-	MarketID  syntax.MarketID
+	MarketID  protocol.MarketID
 	Title     string
 	Yes       *int32 // bps, when it was chosen
-	Lane      syntax.Lane
-	Handle    syntax.Handle
+	Lane      protocol.Lane
+	Handle    protocol.Handle
 	HLSURL    string
 	Viewers   int64
 	SegmentID string
@@ -106,19 +106,19 @@ func (s *Service) Spotlight(ctx context.Context) (Shown, error) {
 }
 
 // shows lists the approved operators who are live with an overlay signal.
-func (s *Service) shows(ctx context.Context) ([]onair.Show, error) {
+func (s *Service) shows(ctx context.Context) ([]livestream.Show, error) {
 	list, err := s.Live(ctx)
-	return slices.DeleteFunc(list, func(o onair.Show) bool { return o.Signal == nil || !o.Approved }), err
+	return slices.DeleteFunc(list, func(o livestream.Show) bool { return o.Signal == nil || !o.Approved }), err
 }
 
 // stillOn reports that what is shown is not over: the id of a show is shown while it is
 // live and no longer.
-func stillOn(held *Spotlight, shows []onair.Show) bool {
-	return held.Reason != LiveOperator || slices.ContainsFunc(shows, func(o onair.Show) bool { return o.ShowID == held.ShowID })
+func stillOn(held *Spotlight, shows []livestream.Show) bool {
+	return held.Reason != LiveOperator || slices.ContainsFunc(shows, func(o livestream.Show) bool { return o.ShowID == held.ShowID })
 }
 
 // choose goes down the ladder. A rung that cannot be looked at is passed over.
-func (s *Service) choose(ctx context.Context, shows []onair.Show, now time.Time) (*Spotlight, error) {
+func (s *Service) choose(ctx context.Context, shows []livestream.Show, now time.Time) (*Spotlight, error) {
 	var failed []error
 	note := func(err error) {
 		if err != nil {
@@ -129,11 +129,11 @@ func (s *Service) choose(ctx context.Context, shows []onair.Show, now time.Time)
 	if best == nil {
 		taken, err := s.Ledger.Wire.ListTaken(ctx, &wirev1.ListTakenRequest{Limit: 1})
 		if note(err); len(taken.GetMarkets()) > 0 {
-			best = &Spotlight{Reason: Takes, MarketID: syntax.MarketID(taken.GetMarkets()[0].GetMarketId())}
+			best = &Spotlight{Reason: Takes, MarketID: protocol.MarketID(taken.GetMarkets()[0].GetMarketId())}
 		}
 	}
 	if best == nil {
-		moves, err := s.Ledger.Wire.ListMoves(ctx, &wirev1.ListMovesRequest{Window: string(syntax.Window1h), Limit: 1})
+		moves, err := s.Ledger.Wire.ListMoves(ctx, &wirev1.ListMovesRequest{Window: string(protocol.Window1h), Limit: 1})
 		note(err)
 		best = moved(moves.GetMoves())
 	}
@@ -149,11 +149,11 @@ func (s *Service) choose(ctx context.Context, shows []onair.Show, now time.Time)
 }
 
 // live returns the show with the most viewers, of equal ones the longest.
-func live(shows []onair.Show) *Spotlight {
+func live(shows []livestream.Show) *Spotlight {
 	if len(shows) == 0 {
 		return nil
 	}
-	o := slices.MinFunc(shows, func(a, b onair.Show) int {
+	o := slices.MinFunc(shows, func(a, b livestream.Show) int {
 		return cmp.Or(cmp.Compare(b.Viewers, a.Viewers), a.StartedAt.Compare(b.StartedAt), cmp.Compare(a.ShowID, b.ShowID))
 	})
 	return &Spotlight{
@@ -170,7 +170,7 @@ func moved(moves []*wirev1.Move) *Spotlight {
 	m := moves[0]
 	yes := m.GetToBps()
 	return &Spotlight{
-		Reason: WireMove, MarketID: syntax.MarketID(m.GetMarketId()), Title: m.GetTitle(), Yes: &yes, Lane: syntax.Lane(m.GetLane()),
+		Reason: WireMove, MarketID: protocol.MarketID(m.GetMarketId()), Title: m.GetTitle(), Yes: &yes, Lane: protocol.Lane(m.GetLane()),
 	}
 }
 
@@ -207,7 +207,7 @@ func onAir(p *programv1.Program, now time.Time) *Spotlight {
 		return nil
 	}
 	return &Spotlight{
-		Reason: reason, MarketID: syntax.MarketID(g.GetMarketId()), Title: g.GetTitle(), Lane: program.ContentLane(g.GetCategory()),
+		Reason: reason, MarketID: protocol.MarketID(g.GetMarketId()), Title: g.GetTitle(), Lane: program.ContentLane(g.GetCategory()),
 		SegmentID: g.GetSegmentId(), StartedAt: ledgerclient.Time(g.GetStartsAt()), ExpiresAt: ledgerclient.Time(g.GetEndsAt()),
 	}
 }
@@ -216,7 +216,7 @@ func onAir(p *programv1.Program, now time.Time) *Spotlight {
 func (s *Service) describe(ctx context.Context, best *Spotlight) error {
 	r, err := s.Ledger.Markets.ListMarkets(ctx, &marketv1.ListMarketsRequest{Ids: []string{string(best.MarketID)}})
 	for _, m := range r.GetMarkets() {
-		best.Title, best.Lane = m.GetTitle(), syntax.Lane(m.GetLane())
+		best.Title, best.Lane = m.GetTitle(), protocol.Lane(m.GetLane())
 		if m.YesBps != nil {
 			best.Yes = m.YesBps
 		}

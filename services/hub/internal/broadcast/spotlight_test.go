@@ -12,13 +12,13 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
-	"github.com/signalcast/signalcast/services/hub/internal/onair"
+	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
 )
 
@@ -31,14 +31,17 @@ type facts struct {
 	store *postgres.Store
 	wirev1.WireReadServiceClient
 	now     time.Time
-	shows   []onair.Show
-	taken   []syntax.MarketID
+	shows   []livestream.Show
+	taken   []protocol.MarketID
 	moves   []*wirev1.Move
 	program *programv1.Program
 	fail    error // of all but the database
 }
 
-func (f *facts) Live(context.Context) ([]onair.Show, error) { return slices.Clone(f.shows), f.fail }
+func (f *facts) Live(context.Context) ([]livestream.Show, error) {
+	return slices.Clone(f.shows), f.fail
+}
+
 func (f *facts) ListTaken(context.Context, *wirev1.ListTakenRequest, ...grpc.CallOption) (*wirev1.ListTakenResponse, error) {
 	out := &wirev1.ListTakenResponse{}
 	for _, id := range f.taken {
@@ -106,10 +109,10 @@ func segment(id string, from, to time.Duration, end time.Duration) *programv1.Se
 
 func TestLadder(t *testing.T) {
 	t.Parallel()
-	show := func(id string, viewers int64, since time.Duration, signal *onair.Signal) onair.Show {
-		return onair.Show{ShowID: id, Handle: "mara_k", Viewers: viewers, Signal: signal, Approved: true, StartedAt: noon.Add(-since)}
+	show := func(id string, viewers int64, since time.Duration, signal *livestream.Signal) livestream.Show {
+		return livestream.Show{ShowID: id, Handle: "mara_k", Viewers: viewers, Signal: signal, Approved: true, StartedAt: noon.Add(-since)}
 	}
-	one := &onair.Signal{MarketID: "1"}
+	one := &livestream.Signal{MarketID: "1"}
 	pending := show("c", 9, 9, one)
 	pending.Approved = false
 	minute := 60 * time.Second
@@ -120,9 +123,9 @@ func TestLadder(t *testing.T) {
 		which  string // show, segment or market
 		lasts  time.Duration
 	}{
-		"most viewers":          {func(f *facts) { f.shows = []onair.Show{show("a", 3, 9, one), show("b", 4, 1, one), pending} }, broadcast.LiveOperator, "b", minute},
-		"of equal the longest":  {func(f *facts) { f.shows = []onair.Show{show("a", 3, 1, one), show("b", 3, 9, one)} }, broadcast.LiveOperator, "b", minute},
-		"no signal, no light":   {func(f *facts) { f.shows = []onair.Show{show("a", 3, 1, nil)} }, broadcast.Takes, "7", minute},
+		"most viewers":          {func(f *facts) { f.shows = []livestream.Show{show("a", 3, 9, one), show("b", 4, 1, one), pending} }, broadcast.LiveOperator, "b", minute},
+		"of equal the longest":  {func(f *facts) { f.shows = []livestream.Show{show("a", 3, 1, one), show("b", 3, 9, one)} }, broadcast.LiveOperator, "b", minute},
+		"no signal, no light":   {func(f *facts) { f.shows = []livestream.Show{show("a", 3, 1, nil)} }, broadcast.Takes, "7", minute},
 		"a move of five points": {func(f *facts) { f.taken = nil }, broadcast.WireMove, "8", minute},
 		"a fall is a move":      {func(f *facts) { f.taken = nil; f.moves[0].FromBps, f.moves[0].ToBps = 900, 400 }, broadcast.WireMove, "8", minute},
 		"less is none":          {func(f *facts) { f.taken = nil; f.moves[0].ToBps = 1499 }, broadcast.FinalStretch, "soonest", minute},
@@ -132,7 +135,7 @@ func TestLadder(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := &facts{
-			store: store, now: noon, taken: []syntax.MarketID{"7"}, moves: []*wirev1.Move{{MarketId: "8", FromBps: 1000, ToBps: 1500}},
+			store: store, now: noon, taken: []protocol.MarketID{"7"}, moves: []*wirev1.Move{{MarketId: "8", FromBps: 1000, ToBps: 1500}},
 			program: &programv1.Program{
 				Segments: []*programv1.Segment{
 					segment("over", -time.Hour, 0, 0), segment("now", -time.Minute, 20*time.Second, time.Hour+1),
@@ -165,7 +168,7 @@ func TestLadder(t *testing.T) {
 func TestHold(t *testing.T) {
 	t.Parallel()
 	store, _ := newStore(t)
-	f := &facts{store: store, now: noon, taken: []syntax.MarketID{"7"}}
+	f := &facts{store: store, now: noon, taken: []protocol.MarketID{"7"}}
 	f.ask(t)
 	f.now = noon.Add(61 * time.Second)
 	got := f.ask(t).Spotlight
@@ -181,7 +184,7 @@ func TestHold(t *testing.T) {
 	if got := f.ask(t); got.Spotlight != nil {
 		t.Errorf("out of nothing: %+v", got.Spotlight)
 	}
-	f.fail, f.shows = nil, []onair.Show{{ShowID: "a", Signal: &onair.Signal{MarketID: "1"}, Approved: true, Handle: "mara_k", StartedAt: noon}}
+	f.fail, f.shows = nil, []livestream.Show{{ShowID: "a", Signal: &livestream.Signal{MarketID: "1"}, Approved: true, Handle: "mara_k", StartedAt: noon}}
 	if got := f.ask(t).Spotlight; got.ShowID != "a" || !got.StartedAt.Equal(noon) {
 		t.Errorf("live: %+v", got)
 	}

@@ -12,8 +12,8 @@ import (
 
 	"google.golang.org/grpc"
 
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
@@ -35,7 +35,7 @@ func keyText(n byte) string {
 	for i := range raw {
 		raw[i] = n + byte(i)
 	}
-	return syntax.KeyPrefix + base64.RawURLEncoding.EncodeToString(raw)
+	return protocol.KeyPrefix + base64.RawURLEncoding.EncodeToString(raw)
 }
 
 // world plays the ledger and the provider, and counts.
@@ -102,7 +102,7 @@ func newWorld(t testing.TB) (*world, *Service, *Sessions) {
 	sessions := NewSessions([]string{secretA, secretB}, &storedSessions{}, false, w.Now)
 	return w, New(Deps{
 		Sessions: sessions, Logins: w, Directory: operator.Directory{Ledger: w}, Limits: NewLimits(w.counters(t)), Failures: NewFailures(w.counters(t), "secret"),
-		Admin: syntax.NewSecret(adminA), Cron: syntax.NewSecret(cronA), Now: w.Now,
+		Admin: protocol.NewSecret(adminA), Cron: protocol.NewSecret(cronA), Now: w.Now,
 	}), sessions
 }
 
@@ -129,7 +129,7 @@ func TestKeyHashVector(t *testing.T) {
 
 func TestBearerForms(t *testing.T) {
 	t.Parallel()
-	key := strings.TrimPrefix(keyText(7), syntax.KeyPrefix)
+	key := strings.TrimPrefix(keyText(7), protocol.KeyPrefix)
 	for value, want := range map[string]Kind{
 		"Bearer dk_" + key:      Key,
 		"bearer dk_" + key:      Key,
@@ -284,7 +284,7 @@ func TestRefusalRunsOut(t *testing.T) {
 func TestLedgerAwayIsNoRefusal(t *testing.T) {
 	t.Parallel()
 	w, s, sessions := newWorld(t)
-	w.away = fault.New(fault.Unavailable, "signal_service_unavailable", "")
+	w.away = apperr.New(apperr.Unavailable, "signal_service_unavailable", "")
 	text := keyText(6)
 	w.keys[hashOf(t, text)] = true
 	r := Request{Take: TakeKey, Authorization: []string{"Bearer " + text}}
@@ -333,7 +333,7 @@ func TestLogin(t *testing.T) {
 		}
 	}
 	_, st, err := ask("good.jwt.sig", TakeLogin)
-	if !errors.Is(err, ErrLimited) || st == nil || fault.Of(err).Extra["retryAfterMs"] != int64(60_000) {
+	if !errors.Is(err, ErrLimited) || st == nil || apperr.Of(err).Extra["retryAfterMs"] != int64(60_000) {
 		t.Errorf("beyond the limit: %v", err)
 	}
 }

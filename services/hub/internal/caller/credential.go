@@ -3,7 +3,7 @@ package caller
 import (
 	"crypto/sha256"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // Kind is a kind of credential.
@@ -57,14 +57,14 @@ func parseBearer(values []string) (bearer, error) {
 	if len(values) == 0 {
 		return bearer{}, nil
 	}
-	token, ok := syntax.Bearer(values)
+	token, ok := protocol.Bearer(values)
 	switch {
 	case !ok:
-	case syntax.IsKey(token):
+	case protocol.IsKey(token):
 		return bearer{kind: Key, hash: sha256.Sum256([]byte(token))}, nil
-	case syntax.IsAppToken(token):
+	case protocol.IsAppToken(token):
 		return bearer{kind: Token, raw: token}, nil
-	case syntax.IsJWT(token) && !syntax.HasCredentialPrefix(token):
+	case protocol.IsJWT(token) && !protocol.HasCredentialPrefix(token):
 		return bearer{kind: Login, raw: token}, nil
 	}
 	return bearer{}, ErrUnauthenticated

@@ -6,8 +6,8 @@ import (
 	"encoding/hex"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/kv"
-	"github.com/signalcast/signalcast/pkg/limit"
+	"github.com/signalcast/signalcast/pkg/ratelimit"
+	"github.com/signalcast/signalcast/pkg/redisx"
 )
 
 // Limits in any minute, each over all hubs together.
@@ -40,14 +40,14 @@ type Standing struct {
 
 // Counters is where calls and failures are counted. Without Redis a process allows its share of each limit.
 type Counters struct {
-	Redis      *kv.Client
+	Redis      *redisx.Client
 	Replicas   int
 	Now        func() time.Time
 	OnFallback func(limit string) func() // called for each call that a limit decided without Redis
 }
 
-func (c Counters) limit(name string, n int) *limit.Limiter {
-	return limit.New(c.Redis, limit.Config{
+func (c Counters) limit(name string, n int) *ratelimit.Limiter {
+	return ratelimit.New(c.Redis, ratelimit.Config{
 		Name: name, Limit: n, Window: window, Replicas: c.Replicas, Now: c.Now, OnFallback: c.OnFallback(name),
 	})
 }
@@ -55,7 +55,7 @@ func (c Counters) limit(name string, n int) *limit.Limiter {
 // Limits counts requests by kind of credential and by owner, over all hubs. It caches until when a caller is over its limit, so
 // that requests during this time are rejected without Redis.
 type Limits struct {
-	by       map[Kind]*limit.Limiter
+	by       map[Kind]*ratelimit.Limiter
 	now      func() time.Time
 	refusals *generations[whose, refusal]
 }
@@ -72,7 +72,7 @@ type refusal struct {
 
 // NewLimits returns the limits of all kinds of credentials.
 func NewLimits(c Counters) *Limits {
-	return &Limits{now: c.Now, refusals: newGenerations[whose, refusal](maxRefusals), by: map[Kind]*limit.Limiter{
+	return &Limits{now: c.Now, refusals: newGenerations[whose, refusal](maxRefusals), by: map[Kind]*ratelimit.Limiter{
 		Key:     c.limit("hub-key", KeyLimit),
 		Session: c.limit("hub-session", SessionLimit),
 		Login:   c.limit("login", LoginLimit),
@@ -102,7 +102,7 @@ func (l *Limits) refused(who whose) (Standing, bool) {
 }
 
 // Failures counts failed credentials of one kind by who sent them, over all hubs.
-type Failures struct{ log *limit.Limiter }
+type Failures struct{ log *ratelimit.Limiter }
 
 // NewFailures returns a counter for a kind of credential.
 func NewFailures(c Counters, kind string) Failures {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
@@ -77,8 +77,8 @@ func TestTenWrongSecrets(t *testing.T) {
 		w.now = w.now.Add(time.Second)
 	}
 	err := ask("192.0.2.1", adminA)
-	if !errors.Is(err, ErrLimited) || fault.Of(err).Extra["retryAfterMs"] != int64(50_000) {
-		t.Errorf("the right secret after ten wrong ones: %v %v", err, fault.Of(err).Extra)
+	if !errors.Is(err, ErrLimited) || apperr.Of(err).Extra["retryAfterMs"] != int64(50_000) {
+		t.Errorf("the right secret after ten wrong ones: %v %v", err, apperr.Of(err).Extra)
 	}
 	if err := ask("192.0.2.2", adminA); err != nil {
 		t.Errorf("another address: %v", err)

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/cache"
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
@@ -105,8 +105,8 @@ type Deps struct {
 	Tokens    Tokens // nil: no route takes app tokens
 	Directory operator.Directory
 	Limits    *Limits
-	Admin     syntax.Secret
-	Cron      syntax.Secret
+	Admin     protocol.Secret
+	Cron      protocol.Secret
 	Failures  Failures // wrong secrets by address
 	Now       func() time.Time
 }
@@ -236,7 +236,7 @@ func (s *Service) verify(ctx context.Context, hash KeyHash) (Owned, error) {
 	switch {
 	case err == nil:
 		s.keys.accept(hash, owned.Granted)
-	case fault.Of(err).Kind == fault.Unauthenticated:
+	case apperr.Of(err).Kind == apperr.Unauthenticated:
 		s.keys.refuse(hash, s.Now())
 		err = ErrUnauthenticated
 	}
@@ -266,7 +266,7 @@ func (s *Service) session(ctx context.Context, r Request) (Caller, *Standing, er
 	if err == nil {
 		op, err = s.Directory.ByID(ctx, signed.Operator)
 	}
-	gone := err != nil && fault.Of(err).Kind == fault.NotFound
+	gone := err != nil && apperr.Of(err).Kind == apperr.NotFound
 	if gone || err == nil && op.SessionVersion != signed.Version {
 		err = ErrUnauthenticated
 	}
@@ -350,9 +350,9 @@ func (s *Service) count(ctx context.Context, kind Kind, whose string) (*Standing
 
 // Faults of credentials and limits.
 var (
-	ErrUnauthenticated = fault.New(fault.Unauthenticated, "unauthenticated", "")
-	ErrForbidden       = fault.New(fault.Forbidden, "forbidden", "")
-	ErrLimited         = fault.New(fault.Limited, "rate_limited", "")
+	ErrUnauthenticated = apperr.New(apperr.Unauthenticated, "unauthenticated", "")
+	ErrForbidden       = apperr.New(apperr.Forbidden, "forbidden", "")
+	ErrLimited         = apperr.New(apperr.Limited, "rate_limited", "")
 )
 
 // Limited returns ErrLimited with the limit and the time until the next request is allowed.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
@@ -133,7 +133,7 @@ func TestSessionStoreFailureIsNotARefusal(t *testing.T) {
 	_, s, sessions := newWorld(t)
 	uid, sig := start(t, sessions, "u1", 3)
 	store := sessions.store.(*storedSessions)
-	store.fails = fault.New(fault.Unavailable, "db_unavailable", "")
+	store.fails = apperr.New(apperr.Unavailable, "db_unavailable", "")
 	if _, _, err := s.Resolve(t.Context(), Request{Take: TakeSession, UID: uid, Sig: sig}); !errors.Is(err, store.fails) {
 		t.Errorf("required session: %v", err)
 	}

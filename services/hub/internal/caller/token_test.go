@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
 // grants plays the store of app tokens.
@@ -69,11 +69,11 @@ func TestAppTokens(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := ask(TakeToken, good); fault.Of(err).Kind != fault.Limited {
+	if _, err := ask(TakeToken, good); apperr.Of(err).Kind != apperr.Limited {
 		t.Errorf("over the limit: %v", err)
 	}
-	g.away = fault.New(fault.Unavailable, "db_unavailable", "")
-	if _, err := ask(TakeToken|TakeNone, good); fault.Of(err).Code != "db_unavailable" {
+	g.away = apperr.New(apperr.Unavailable, "db_unavailable", "")
+	if _, err := ask(TakeToken|TakeNone, good); apperr.Of(err).Code != "db_unavailable" {
 		t.Errorf("nobody can tell: %v", err)
 	}
 }
@@ -87,7 +87,7 @@ func TestClientsAreCounted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := s.CountClient(t.Context(), "a", "1.1.1.1"); fault.Of(err).Kind != fault.Limited {
+	if _, err := s.CountClient(t.Context(), "a", "1.1.1.1"); apperr.Of(err).Kind != apperr.Limited {
 		t.Errorf("%v", err)
 	}
 	for _, other := range [][2]string{{"b", "1.1.1.1"}, {"a", "1.1.1.2"}} {
@@ -100,7 +100,7 @@ func TestClientsAreCounted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := s.CountConsent(t.Context(), "session"); fault.Of(err).Kind != fault.Limited {
+	if _, err := s.CountConsent(t.Context(), "session"); apperr.Of(err).Kind != apperr.Limited {
 		t.Errorf("%v", err)
 	}
 	c, _, err := s.Resolve(t.Context(), Request{Take: TakeClient, Authorization: []string{"Basic YTpi"}})

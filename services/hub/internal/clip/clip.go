@@ -5,10 +5,10 @@ import (
 	"errors"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
-	"github.com/signalcast/signalcast/services/hub/internal/station"
+	"github.com/signalcast/signalcast/services/hub/internal/stream"
 )
 
 // What a clip is, and how often one may be cut. Both limits hold for who asks and,
@@ -22,29 +22,29 @@ const (
 
 // Faults.
 var (
-	ErrNotLive  = fault.New(fault.Conflict, "not_live", "the operator is not live")
-	ErrCooldown = fault.New(fault.Limited, "clip_cooldown", "the last clip is too young")
-	ErrDaily    = fault.New(fault.Limited, "clip_daily_limit", "no more clips today")
-	ErrNoMarket = fault.New(fault.Invalid, "missing_market_id", "marketId is required: the operator shows no market").With("field", "marketId")
+	ErrNotLive  = apperr.New(apperr.Conflict, "not_live", "the operator is not live")
+	ErrCooldown = apperr.New(apperr.Limited, "clip_cooldown", "the last clip is too young")
+	ErrDaily    = apperr.New(apperr.Limited, "clip_daily_limit", "no more clips today")
+	ErrNoMarket = apperr.New(apperr.Invalid, "missing_market_id", "marketId is required: the operator shows no market").With("field", "marketId")
 )
 
 // Ask is what somebody wants.
 type Ask struct {
 	By       operator.Operator
-	Handle   syntax.Handle   // whose stream
-	MarketID syntax.MarketID // empty: the market that the operator shows
-	Title    string          // may be empty
+	Handle   protocol.Handle   // whose stream
+	MarketID protocol.MarketID // empty: the market that the operator shows
+	Title    string            // may be empty
 }
 
 // Draft is a clip that is about to be cut.
 type Draft struct {
 	ID       string
-	Handle   syntax.Handle
-	MarketID syntax.MarketID
+	Handle   protocol.Handle
+	MarketID protocol.MarketID
 	ShowID   string
 	Title    string
 	Stance   *string // the operator's own call on the market
-	By       syntax.Handle
+	By       protocol.Handle
 	At       time.Time
 }
 
@@ -57,7 +57,7 @@ type Verdict struct {
 // Job is a clip that waits to be cut.
 type Job struct {
 	ID     string
-	Handle syntax.Handle
+	Handle protocol.Handle
 	At     time.Time // when it was asked for: the end of the clip
 	Tries  int       // this one included
 }
@@ -99,8 +99,8 @@ type Maker interface {
 }
 
 // Shown is a clip that is about to be cut as its maker sees it.
-func (d *Draft) Shown() station.Clip {
-	return station.Clip{
+func (d *Draft) Shown() stream.Clip {
+	return stream.Clip{
 		ID: d.ID, Handle: d.Handle, MarketID: d.MarketID, Title: d.Title, Status: "processing", Stance: d.Stance, CreatedBy: d.By, CreatedAt: d.At,
 	}
 }

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/apperr"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
-	"github.com/signalcast/signalcast/services/hub/internal/onair"
+	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
-	"github.com/signalcast/signalcast/services/hub/internal/station"
+	"github.com/signalcast/signalcast/services/hub/internal/stream"
 )
 
 // Service takes wishes for clips.
@@ -20,7 +20,7 @@ type Service struct {
 
 // Deps are what a Service needs.
 type Deps struct {
-	Air       *onair.Service
+	Air       *livestream.Service
 	Directory operator.Directory
 	Signals   signalv1.SignalReadServiceClient // of the ledger
 	Store     Store
@@ -38,29 +38,29 @@ func NewService(d Deps) *Service { return &Service{d: d, wake: make(chan struct{
 // Make takes a clip of the last half minute. It is cut behind the answer.
 // Faults: not_found for an unknown operator, ErrNotLive, ErrNoMarket, market_not_found,
 // ErrCooldown and ErrDaily with limit and retryAfterMs, those of the ports.
-func (s *Service) Make(ctx context.Context, a Ask) (station.Clip, error) {
+func (s *Service) Make(ctx context.Context, a Ask) (stream.Clip, error) {
 	op, err := s.d.Directory.ByHandle(ctx, a.Handle)
 	if err != nil {
-		return station.Clip{}, err
+		return stream.Clip{}, err
 	}
 	show, live, err := s.d.Air.OnScreen(ctx, op.Handle)
 	switch {
 	case err != nil:
-		return station.Clip{}, err
+		return stream.Clip{}, err
 	case !live:
-		return station.Clip{}, ErrNotLive
+		return stream.Clip{}, ErrNotLive
 	case !s.d.Video, s.d.Maker != nil && s.d.Maker.Ready() && !s.d.Maker.Live(op.Handle.String()):
-		return station.Clip{}, ErrNotLive.Say("no video of this operator comes in here")
+		return stream.Clip{}, ErrNotLive.Say("no video of this operator comes in here")
 	}
 	if a.MarketID == "" {
 		a.MarketID = show.MarketID
 	}
 	if a.MarketID == "" {
-		return station.Clip{}, ErrNoMarket
+		return stream.Clip{}, ErrNoMarket
 	}
 	crowd, err := s.d.Signals.GetCrowd(ctx, &signalv1.GetCrowdRequest{MarketId: string(a.MarketID), OperatorId: string(op.ID)})
 	if err != nil {
-		return station.Clip{}, err
+		return stream.Clip{}, err
 	}
 	d := Draft{
 		ID: s.d.NewID(), Handle: op.Handle, MarketID: a.MarketID, ShowID: show.ID, Title: a.Title,
@@ -71,10 +71,10 @@ func (s *Service) Make(ctx context.Context, a Ask) (station.Clip, error) {
 	}
 	v, err := s.d.Store.AddClip(ctx, d)
 	if err != nil {
-		return station.Clip{}, err
+		return stream.Clip{}, err
 	}
 	if v.Wait > 0 {
-		return station.Clip{}, refusal(v)
+		return stream.Clip{}, refusal(v)
 	}
 	select {
 	case s.wake <- struct{}{}:
@@ -88,7 +88,7 @@ func refusal(v Verdict) error {
 	if v.Daily {
 		f, limit = ErrDaily, PerDay
 	}
-	return fault.Of(f).With("limit", limit).With("retryAfterMs", int64((v.Wait+time.Millisecond-1)/time.Millisecond))
+	return apperr.Of(f).With("limit", limit).With("retryAfterMs", int64((v.Wait+time.Millisecond-1)/time.Millisecond))
 }
 
 // Times of the work.

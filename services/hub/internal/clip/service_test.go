@@ -12,16 +12,16 @@ import (
 	"github.com/google/uuid"
 	"google.golang.org/grpc"
 
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/clip"
-	"github.com/signalcast/signalcast/services/hub/internal/onair"
+	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
-	"github.com/signalcast/signalcast/services/hub/internal/station"
+	"github.com/signalcast/signalcast/services/hub/internal/stream"
 )
 
 func TestMain(m *testing.M) { testkit.Main(m) }
@@ -76,7 +76,7 @@ func (town) GetCrowd(context.Context, *signalv1.GetCrowdRequest, ...grpc.CallOpt
 // bench is a Service whose operators are live with market 7 when a clip is requested.
 type bench struct {
 	*clip.Service
-	air *onair.Service
+	air *livestream.Service
 }
 
 func setup(t *testing.T, m clip.Maker) (*bench, *postgres.Store, *testkit.Clock, *[]string) {
@@ -84,7 +84,7 @@ func setup(t *testing.T, m clip.Maker) (*bench, *postgres.Store, *testkit.Clock,
 	store := postgres.New(testkit.Pool(t, testkit.Postgres(t, postgres.Schema("")).URL("hub_rw")), testkit.ReadTime)
 	clock := testkit.NewClock(time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC))
 	var said []string
-	air := onair.NewService(onair.Config{Store: store.OnAir(), Now: clock.Now, NewID: uuid.NewString})
+	air := livestream.NewService(livestream.Config{Store: store.OnAir(), Now: clock.Now, NewID: uuid.NewString})
 	return &bench{air: air, Service: clip.NewService(clip.Deps{
 		Air: air, Directory: operator.Directory{Ledger: town{}}, Signals: town{}, Store: store, Maker: m, Video: true, Now: clock.Now,
 		NewID: uuid.NewString, Failed: func(_ string, err error) { said = append(said, err.Error()) },
@@ -92,9 +92,9 @@ func setup(t *testing.T, m clip.Maker) (*bench, *postgres.Store, *testkit.Clock,
 }
 
 // make requests a clip of an operator who is live.
-func (b *bench) make(t *testing.T, by, of syntax.Handle) (station.Clip, error) {
+func (b *bench) make(t *testing.T, by, of protocol.Handle) (stream.Clip, error) {
 	t.Helper()
-	if _, err := b.air.GoLive(t.Context(), onair.GoLive{Handle: of, MarketID: "7", URL: "https://v.example/x.m3u8"}); err != nil {
+	if _, err := b.air.GoLive(t.Context(), livestream.GoLive{Handle: of, MarketID: "7", URL: "https://v.example/x.m3u8"}); err != nil {
 		t.Fatal(err)
 	}
 	return b.Make(t.Context(), clip.Ask{By: operator.Operator{Handle: by}, Handle: of})
@@ -108,7 +108,7 @@ func work(t *testing.T, s *bench, want int) {
 	}
 }
 
-func ask(t *testing.T, s *bench, by, of syntax.Handle) {
+func ask(t *testing.T, s *bench, by, of protocol.Handle) {
 	t.Helper()
 	c, err := s.make(t, by, of)
 	if err != nil || c.Status != "processing" || c.MarketID != "7" {
@@ -183,7 +183,7 @@ func TestNoVideo(t *testing.T) {
 		t.Error(err)
 	}
 	err := make()
-	if f := fault.Of(err); !errors.Is(err, clip.ErrCooldown) || f.Extra["limit"] != 1 || f.Extra["retryAfterMs"] != int64(120000) {
+	if f := apperr.Of(err); !errors.Is(err, clip.ErrCooldown) || f.Extra["limit"] != 1 || f.Extra["retryAfterMs"] != int64(120000) {
 		t.Errorf("%v %v", err, f.Extra)
 	}
 }

@@ -5,12 +5,12 @@ import (
 	"math"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
 // ErrUnsent is the answer when the letter could not be handed over; the day can be
 // tried again.
-var ErrUnsent = fault.New(fault.Unavailable, "digest_unavailable", "the digest could not be sent")
+var ErrUnsent = apperr.New(apperr.Unavailable, "digest_unavailable", "the digest could not be sent")
 
 // Window is one day, UTC.
 type Window struct {

@@ -8,8 +8,8 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/skill"
-	"github.com/signalcast/signalcast/pkg/syntax"
 	exportv1 "github.com/signalcast/signalcast/proto/export/v1"
 )
 
@@ -17,15 +17,15 @@ import (
 // highest price that it takes (contract 4.8.2).
 var Moments = [...]struct {
 	Tier string
-	Most syntax.Bps
+	Most protocol.Bps
 }{{"COMMON", 5000}, {"UNCOMMON", 3500}, {"RARE", 2000}, {"EPIC", 1000}, {"LEGENDARY", 500}}
 
 // Moment returns the tier that a call has earned; empty for none.
 func Moment(c *exportv1.Call) string {
 	tier := ""
-	if statusOf(c) == syntax.Won && counts(c) {
+	if statusOf(c) == protocol.Won && counts(c) {
 		for _, m := range Moments {
-			if syntax.Bps(c.GetSignal().GetScoreBasisBps()) <= m.Most {
+			if protocol.Bps(c.GetSignal().GetScoreBasisBps()) <= m.Most {
 				tier = m.Tier
 			}
 		}
@@ -77,18 +77,18 @@ func (t *Tally) Add(c *exportv1.Call) error {
 	}
 	at := place{shownTime(signal.GetResolvedAt()), shownTime(signal.GetCreatedAt()), signal.GetId()}
 	switch statusOf(c) {
-	case syntax.Won:
+	case protocol.Won:
 		t.Won++
 		if counts(c) && at.after(t.loss) {
 			t.wins = append(t.wins, at)
 		}
-	case syntax.Lost:
+	case protocol.Lost:
 		t.Lost++
 		if counts(c) && at.after(t.loss) {
 			t.loss = at
 			t.wins = slices.DeleteFunc(t.wins, func(w place) bool { return !w.after(at) })
 		}
-	case syntax.Void:
+	case protocol.Void:
 		t.Void++
 	default:
 		t.Pending++
@@ -107,7 +107,7 @@ func (t *Tally) weigh(c *exportv1.Call) error {
 		return nil
 	}
 	signal := c.GetSignal()
-	decided, ok := skill.Decided(statusOf(c), syntax.Bps(signal.GetScoreBasisBps()), int(signal.GetConfidence()))
+	decided, ok := skill.Decided(statusOf(c), protocol.Bps(signal.GetScoreBasisBps()), int(signal.GetConfidence()))
 	if !ok || t.many {
 		return nil
 	}

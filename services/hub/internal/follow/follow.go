@@ -4,13 +4,13 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
 // ErrSelf is the answer to following oneself.
-var ErrSelf = fault.New(fault.Invalid, "invalid_handle", "nobody follows themselves").With("field", "handle")
+var ErrSelf = apperr.New(apperr.Invalid, "invalid_handle", "nobody follows themselves").With("field", "handle")
 
 // Totals are how many follow an operator, and how many it follows.
 type Totals struct{ Followers, Following int64 }
@@ -48,7 +48,7 @@ func NewService(directory operator.Directory, store Store, now func() time.Time)
 
 // Follow makes me follow an operator; a second time changes nothing.
 // Faults: ErrSelf, not_found, those of the ports.
-func (s *Service) Follow(ctx context.Context, me operator.Operator, handle syntax.Handle) (Counts, error) {
+func (s *Service) Follow(ctx context.Context, me operator.Operator, handle protocol.Handle) (Counts, error) {
 	return s.change(ctx, me, handle, func(followed operator.Operator) error {
 		return s.store.Follow(ctx, me, followed, s.now())
 	})
@@ -56,13 +56,13 @@ func (s *Service) Follow(ctx context.Context, me operator.Operator, handle synta
 
 // Unfollow undoes Follow; where there is nothing to undo it changes nothing.
 // Faults: as Follow.
-func (s *Service) Unfollow(ctx context.Context, me operator.Operator, handle syntax.Handle) (Counts, error) {
+func (s *Service) Unfollow(ctx context.Context, me operator.Operator, handle protocol.Handle) (Counts, error) {
 	return s.change(ctx, me, handle, func(followed operator.Operator) error {
 		return s.store.Unfollow(ctx, me.ID, followed.ID)
 	})
 }
 
-func (s *Service) change(ctx context.Context, me operator.Operator, handle syntax.Handle, do func(operator.Operator) error) (Counts, error) {
+func (s *Service) change(ctx context.Context, me operator.Operator, handle protocol.Handle, do func(operator.Operator) error) (Counts, error) {
 	if handle == me.Handle {
 		return Counts{}, ErrSelf
 	}
@@ -81,7 +81,7 @@ func (s *Service) change(ctx context.Context, me operator.Operator, handle synta
 
 // Counts tells how many follow an operator; viewer may be empty.
 // Faults: not_found, those of the ports.
-func (s *Service) Counts(ctx context.Context, viewer operator.ID, handle syntax.Handle) (Counts, error) {
+func (s *Service) Counts(ctx context.Context, viewer operator.ID, handle protocol.Handle) (Counts, error) {
 	other, err := s.directory.ByHandle(ctx, handle)
 	if err != nil {
 		return Counts{}, err

@@ -8,7 +8,7 @@ import (
 
 	"google.golang.org/grpc"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
@@ -32,7 +32,7 @@ func TestNobodyFollowsThemselves(t *testing.T) {
 	t.Parallel()
 	s := follow.NewService(operator.Directory{Ledger: renamed{id: "me"}}, untouched{}, time.Now)
 	me := operator.Operator{ID: "me", Handle: "old_name"}
-	for _, handle := range []syntax.Handle{"old_name", "new_name"} {
+	for _, handle := range []protocol.Handle{"old_name", "new_name"} {
 		if _, err := s.Follow(t.Context(), me, handle); !errors.Is(err, follow.ErrSelf) {
 			t.Errorf("%s: %v", handle, err)
 		}

@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
 const maxState = 4096
@@ -56,7 +56,7 @@ type Request struct {
 type refusal struct{ code, say string }
 
 // refusals are the faults of refusals, for the error page.
-var refusals = map[string]*fault.Fault{
+var refusals = map[string]*apperr.Fault{
 	"invalid_request": ErrInvalidRequest, "invalid_scope": ErrInvalidScope, "invalid_target": ErrInvalidTarget,
 	"unsupported_response_type": ErrUnsupportedResponse, "login_required": ErrLoginRequired, "consent_required": ErrConsentRequired,
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 )
@@ -137,7 +137,7 @@ func TestFailedAuthenticationsAreCounted(t *testing.T) {
 	if want(t, "the right secret", err, "rate_limited"); !errors.Is(err, caller.ErrLimited) {
 		t.Error(err)
 	}
-	if got := fault.Of(err).Extra; got["retryAfterMs"] != int64(50_000) || got["limit"] != 10 {
+	if got := apperr.Of(err).Extra; got["retryAfterMs"] != int64(50_000) || got["limit"] != 10 {
 		t.Errorf("%v", got)
 	}
 	want(t, "another address", try(c, "192.0.2.2", c.secret), "")

@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 )
@@ -310,7 +310,7 @@ func TestDatabaseAway(t *testing.T) {
 	want(t, "register", err, "db_unavailable")
 	_, err = s.ListGrants(t.Context(), r.user.UserID)
 	want(t, "list", err, "db_unavailable")
-	if _, err := s.Sweep(t.Context()); fault.Of(err).Kind != fault.Unavailable {
+	if _, err := s.Sweep(t.Context()); apperr.Of(err).Kind != apperr.Unavailable {
 		t.Errorf("sweep: %v", err)
 	}
 }

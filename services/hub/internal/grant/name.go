@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // productName is the name of the product as foldName writes it.
@@ -16,7 +16,7 @@ var productName = foldName("signalcast")
 // consent page: invisible characters, changes of the direction of writing, spaces at the
 // ends, and the product's name in any spelling.
 func goodName(name string) bool {
-	if !syntax.IsName(name, 1, maxAppName) || strings.TrimSpace(name) != name {
+	if !protocol.IsName(name, 1, maxAppName) || strings.TrimSpace(name) != name {
 		return false
 	}
 	return !strings.Contains(foldName(name), productName)

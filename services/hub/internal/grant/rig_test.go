@@ -15,7 +15,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
@@ -258,7 +258,7 @@ func want(t *testing.T, what string, err error, code string) {
 	t.Helper()
 	got := ""
 	if err != nil {
-		got = fault.Of(err).Code
+		got = apperr.Of(err).Code
 	}
 	if got != code {
 		t.Errorf("%s: %q, want %q (%v)", what, got, code, err)
@@ -301,7 +301,7 @@ func codes(errs []error) map[string]int {
 			out["ok"]++
 			continue
 		}
-		out[fault.Of(err).Code]++
+		out[apperr.Of(err).Code]++
 	}
 	return out
 }

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/services/hub/internal/hosting"
 	"github.com/signalcast/signalcast/services/hub/internal/ingest"
 )
@@ -167,7 +167,7 @@ func TestHostsThatFail(t *testing.T) {
 		fails := func(what string, p ingest.Provider) {
 			t.Helper()
 			_, err := p.Provision(t.Context(), ingest.Want{Handle: "mara_k", Latency: ingest.Standard})
-			if err == nil || fault.Of(err).Code != "ingest_unavailable" || strings.Contains(err.Error(), "secret") {
+			if err == nil || apperr.Of(err).Code != "ingest_unavailable" || strings.Contains(err.Error(), "secret") {
 				t.Errorf("%s, %s: %v", name, what, err)
 			}
 		}

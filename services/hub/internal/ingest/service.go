@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // Service gives out streams and judges who pushes.
@@ -31,7 +31,7 @@ const tries = 3
 // Provision gives an approved operator a stream, or its stream a new key; the key
 // before opens nothing from then on. The key is in the offer alone.
 // Faults: ErrNotApproved, ErrAway, db_unavailable.
-func (s *Service) Provision(ctx context.Context, handle syntax.Handle, label string, latency Latency) (Stream, Offer, error) {
+func (s *Service) Provision(ctx context.Context, handle protocol.Handle, label string, latency Latency) (Stream, Offer, error) {
 	if err := s.approved(ctx, handle); err != nil {
 		return Stream{}, Offer{}, err
 	}
@@ -70,7 +70,7 @@ func (s *Service) Provision(ctx context.Context, handle syntax.Handle, label str
 	return Stream{}, Offer{}, ErrAway
 }
 
-func (s *Service) approved(ctx context.Context, handle syntax.Handle) error {
+func (s *Service) approved(ctx context.Context, handle protocol.Handle) error {
 	ok, err := s.store.Approved(ctx, handle)
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func (s *Service) approved(ctx context.Context, handle syntax.Handle) error {
 // operator approved now. Nothing is remembered, so a key that was replaced and an
 // operator who was suspended stop with the next request. Faults: ErrKey,
 // ErrNotApproved, db_unavailable.
-func (s *Service) Admit(ctx context.Context, handle syntax.Handle, key string) error {
+func (s *Service) Admit(ctx context.Context, handle protocol.Handle, key string) error {
 	if !IsKey(key) {
 		return ErrKey
 	}
@@ -101,7 +101,7 @@ func (s *Service) Admit(ctx context.Context, handle syntax.Handle, key string) e
 
 // Playback returns where viewers find the stream that was provisioned for an operator, whether it plays or not; empty:
 // there is none. Fault: db_unavailable.
-func (s *Service) Playback(ctx context.Context, handle syntax.Handle) (string, error) {
+func (s *Service) Playback(ctx context.Context, handle protocol.Handle) (string, error) {
 	st, there, err := s.store.IngestStream(ctx, handle)
 	if err != nil || !there || st.Provider != s.provider.Name() {
 		return "", err

@@ -11,11 +11,11 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/hub/internal/ingest"
-	"github.com/signalcast/signalcast/services/hub/internal/onair"
+	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
 )
 
@@ -27,8 +27,8 @@ func setup(t *testing.T, p ingest.Provider) (*ingest.Service, *postgres.Store, *
 	t.Helper()
 	db := testkit.Postgres(t, postgres.Schema(""))
 	store := postgres.New(testkit.Pool(t, db.URL("hub_rw")), testkit.ReadTime)
-	for _, handle := range []syntax.Handle{"mara_k", "tidewatch"} {
-		if err := store.OnAir().Decide(t.Context(), handle, onair.Approved, noon); err != nil {
+	for _, handle := range []protocol.Handle{"mara_k", "tidewatch"} {
+		if err := store.OnAir().Decide(t.Context(), handle, livestream.Approved, noon); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -44,7 +44,7 @@ func code(err error) string {
 	if err == nil {
 		return ""
 	}
-	return fault.Of(err).Code
+	return apperr.Of(err).Code
 }
 
 func TestProvision(t *testing.T) {
@@ -64,7 +64,7 @@ func TestProvision(t *testing.T) {
 	if url, err := s.Playback(t.Context(), "mara_k"); url != a.URL || err != nil {
 		t.Error(url, err)
 	}
-	admit := func(handle syntax.Handle, key, want string) {
+	admit := func(handle protocol.Handle, key, want string) {
 		t.Helper()
 		if got := code(s.Admit(t.Context(), handle, key)); got != want {
 			t.Errorf("%s: %q, want %q", handle, got, want)
@@ -80,7 +80,7 @@ func TestProvision(t *testing.T) {
 	}
 	admit("mara_k", a.Key, "unauthenticated") // at once
 	admit("mara_k", b.Key, "")
-	if err := store.OnAir().Decide(t.Context(), "mara_k", onair.Suspended, noon); err != nil {
+	if err := store.OnAir().Decide(t.Context(), "mara_k", livestream.Suspended, noon); err != nil {
 		t.Fatal(err)
 	}
 	admit("mara_k", b.Key, "not_approved") // at once, too

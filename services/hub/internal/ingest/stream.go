@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // MaxLabel is how many characters the label of a stream may have.
@@ -23,16 +23,16 @@ const (
 // Faults.
 var (
 	// ErrNotApproved is said to an operator whom no admin has approved.
-	ErrNotApproved = fault.New(fault.Forbidden, "not_approved", "an admin has to approve you first")
+	ErrNotApproved = apperr.New(apperr.Forbidden, "not_approved", "an admin has to approve you first")
 	// ErrKey is said to a push whose key is missing, wrong, of another stream or of old.
-	ErrKey = fault.New(fault.Unauthenticated, "unauthenticated", "no stream has this key")
+	ErrKey = apperr.New(apperr.Unauthenticated, "unauthenticated", "no stream has this key")
 	// ErrAway is said where no video is taken, or the host of it does not answer.
-	ErrAway = fault.New(fault.Unavailable, "ingest_unavailable", "video is not taken at this moment")
+	ErrAway = apperr.New(apperr.Unavailable, "ingest_unavailable", "video is not taken at this moment")
 )
 
 // Stream is where one operator sends video to. Its fields are the columns of its row, in their order.
 type Stream struct {
-	Handle    syntax.Handle
+	Handle    protocol.Handle
 	ID        string
 	Provider  string // who takes the video
 	RemoteID  string // its name at a host of others; empty at ours
@@ -58,7 +58,7 @@ type Offer struct {
 
 // Want is what a provider is asked for.
 type Want struct {
-	Handle  syntax.Handle
+	Handle  protocol.Handle
 	Label   string
 	Latency Latency
 	Before  *Stream // whose key the new one replaces; nil: there is none
@@ -78,9 +78,9 @@ type Provider interface {
 // Store keeps streams. Fault of all: db_unavailable.
 type Store interface {
 	// Approved reports whether an administrator has approved the operator.
-	Approved(ctx context.Context, handle syntax.Handle) (bool, error)
+	Approved(ctx context.Context, handle protocol.Handle) (bool, error)
 	// IngestStream tells whether the operator has one.
-	IngestStream(ctx context.Context, handle syntax.Handle) (Stream, bool, error)
+	IngestStream(ctx context.Context, handle protocol.Handle) (Stream, bool, error)
 	// IngestByKey finds the stream of a key by its hash.
 	IngestByKey(ctx context.Context, hash []byte) (Stream, bool, error)
 	// KeepIngest puts a stream in the place of the version before (0: none); false

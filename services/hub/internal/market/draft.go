@@ -3,9 +3,9 @@ package market
 import (
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 )
 
@@ -24,9 +24,9 @@ const (
 
 // Faults of the dates of a draft.
 var (
-	ErrCutoff = fault.New(fault.Invalid, "invalid_cutoff_at",
+	ErrCutoff = apperr.New(apperr.Invalid, "invalid_cutoff_at",
 		"cutoffAt must be 5 minutes to 2 years ahead").With("field", "cutoffAt")
-	ErrResolvesBy = fault.New(fault.Invalid, "invalid_resolves_by",
+	ErrResolvesBy = apperr.New(apperr.Invalid, "invalid_resolves_by",
 		"resolvesBy must not be before cutoffAt").With("field", "resolvesBy")
 )
 
@@ -36,9 +36,9 @@ type Draft struct {
 	Description      string
 	CutoffAt         time.Time
 	ResolvesBy       time.Time // zero: none
-	Lane             syntax.Lane
+	Lane             protocol.Lane
 	ResolutionSource *string
-	InitialYes       syntax.Bps
+	InitialYes       protocol.Bps
 	CreatedBy        string // operator id, or "admin"
 	MessageID        string // of the signed message that asks for it; empty: an admin does
 }

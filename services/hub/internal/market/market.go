@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 )
@@ -19,10 +19,10 @@ const (
 )
 
 // ErrNotFound is the error of a write about an unknown market.
-var ErrNotFound = fault.New(fault.NotFound, "market_not_found", "no such market")
+var ErrNotFound = apperr.New(apperr.NotFound, "market_not_found", "no such market")
 
 // ErrUnknown is the error of a read of an unknown market.
-var ErrUnknown = fault.New(fault.NotFound, "not_found", "")
+var ErrUnknown = apperr.New(apperr.NotFound, "not_found", "")
 
 // Labels returns the names of the two sides where they say more than Yes and No; else nil.
 func Labels(m *marketv1.Market) []string {
@@ -71,7 +71,7 @@ const (
 )
 
 // ErrMissingID: a history without a market.
-var ErrMissingID = fault.New(fault.Invalid, "missing_market_id", "a market is required")
+var ErrMissingID = apperr.New(apperr.Invalid, "missing_market_id", "a market is required")
 
 // Bounds of a pin.
 const (
@@ -84,7 +84,7 @@ const (
 
 // Pin puts a market in front of the heatmap, under words of its own where it has any.
 type Pin struct {
-	MarketID  syntax.MarketID
+	MarketID  protocol.MarketID
 	Label     *string
 	Tagline   *string
 	Position  int32 // the lowest first
@@ -98,15 +98,15 @@ type Store interface {
 	// Pin replaces the pin of a market, except for its time of creation, and returns the stored pin.
 	Pin(ctx context.Context, p Pin) (Pin, error)
 	// Unpin reports whether there was a pin.
-	Unpin(ctx context.Context, id syntax.MarketID) (bool, error)
+	Unpin(ctx context.Context, id protocol.MarketID) (bool, error)
 }
 
 // ErrInvalidID is the error of a write with text that cannot be a market id.
-var ErrInvalidID = fault.New(fault.Invalid, "invalid_market_id", "marketId has no known form").With("field", "marketId")
+var ErrInvalidID = apperr.New(apperr.Invalid, "invalid_market_id", "marketId has no known form").With("field", "marketId")
 
 // WriteError returns the error of a write about a market: market_not_found for an unknown one.
-func WriteError(err error, id syntax.MarketID) error {
-	if fault.Of(err).Kind == fault.NotFound {
+func WriteError(err error, id protocol.MarketID) error {
+	if apperr.Of(err).Kind == apperr.NotFound {
 		return ErrNotFound.With("marketId", string(id))
 	}
 	return err
@@ -114,7 +114,7 @@ func WriteError(err error, id syntax.MarketID) error {
 
 // ReadError returns the error of a read of a market: not_found for an unknown one.
 func ReadError(err error) error {
-	if err != nil && fault.Of(err).Kind == fault.NotFound {
+	if err != nil && apperr.Of(err).Kind == apperr.NotFound {
 		return ErrUnknown
 	}
 	return err

@@ -12,7 +12,7 @@ import (
 
 	"github.com/gowebpki/jcs"
 
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
 const (
@@ -23,8 +23,8 @@ const (
 
 var now = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 
-func asFault(err error) (*fault.Fault, bool) {
-	var f *fault.Fault
+func asFault(err error) (*apperr.Fault, bool) {
+	var f *apperr.Fault
 	ok := errors.As(err, &f)
 	return f, ok
 }

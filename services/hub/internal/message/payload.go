@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // Payload is the content of a message: *Profile, *Station, *Broadcast, *GoLive, *Call, *Market or *Resolution. Optional members
@@ -42,8 +42,8 @@ type Station struct {
 	StationID    string
 	Name         *string
 	URL          *string
-	Lanes        []syntax.Lane     // nil: left out
-	Providers    []syntax.Provider // nil: left out
+	Lanes        []protocol.Lane     // nil: left out
+	Providers    []protocol.Provider // nil: left out
 	TapesURL     *string
 	OperatorsURL *string
 	Description  *string
@@ -53,32 +53,32 @@ type Station struct {
 // Broadcast is the payload of broadcast.create.
 type Broadcast struct {
 	Title        string
-	MarketID     *syntax.MarketID
+	MarketID     *protocol.MarketID
 	StationID    *string
 	ScheduledFor *time.Time
-	Lane         *syntax.Lane
+	Lane         *protocol.Lane
 }
 
 // GoLive is the payload of broadcast.goLive.
 type GoLive struct {
 	BroadcastID string // a uuid
 	URL         string // of a playlist
-	MarketID    *syntax.MarketID
+	MarketID    *protocol.MarketID
 	Label       *string
 }
 
 // Call is the payload of signal.create and prediction.create.
 type Call struct {
-	MarketID    syntax.MarketID
-	Position    syntax.Side
-	PriceBps    *syntax.Bps
+	MarketID    protocol.MarketID
+	Position    protocol.Side
+	PriceBps    *protocol.Bps
 	Confidence  *int
 	Take        *string
 	MarketTitle *string
 
 	// Other names of MarketID and Position, empty after ReadPayload.
-	EventID syntax.MarketID
-	Signal  syntax.Side
+	EventID protocol.MarketID
+	Signal  protocol.Side
 }
 
 // Market is the payload of market.create. The bounds of its times against now
@@ -86,17 +86,17 @@ type Call struct {
 type Market struct {
 	Question         string
 	CutoffAt         time.Time
-	Lane             syntax.Lane
+	Lane             protocol.Lane
 	Description      *string
 	ResolvesBy       *time.Time
 	ResolutionSource *string
-	InitialYesBps    *syntax.Bps
+	InitialYesBps    *protocol.Bps
 }
 
 // Resolution is the payload of resolution.create.
 type Resolution struct {
-	MarketID syntax.MarketID // native
-	Verdict  string          // YES, NO or INVALID
+	MarketID protocol.MarketID // native
+	Verdict  string            // YES, NO or INVALID
 	ProofURL *string
 	Reason   *string
 }
@@ -155,7 +155,7 @@ func (p *Call) normalize() {
 // plain replaces CR LF with LF.
 func plain(text *string) {
 	if text != nil {
-		*text = syntax.PlainLines(*text)
+		*text = protocol.PlainLines(*text)
 	}
 }
 

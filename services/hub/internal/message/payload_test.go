@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 func p[T any](v T) *T { return &v }
@@ -26,22 +26,22 @@ func TestReadPayload(t *testing.T) {
 			PayoutAddress: Clearable{Given: true, Text: p("0x2222222222222222222222222222222222222222")},
 		}},
 		{StationCreate, false, `{"description":"d","lanes":["TECH"],"name":"n","operatorsUrl":"https://o.example","providers":["manual"],"stationId":"abc","tapesUrl":"https://t.example","url":"https://u.example"}`, &Station{
-			StationID: "abc", Name: p("n"), URL: p("https://u.example"), Lanes: []syntax.Lane{"TECH"}, Providers: []syntax.Provider{"manual"},
+			StationID: "abc", Name: p("n"), URL: p("https://u.example"), Lanes: []protocol.Lane{"TECH"}, Providers: []protocol.Provider{"manual"},
 			TapesURL: p("https://t.example"), OperatorsURL: p("https://o.example"), Description: p("d"),
 		}},
-		{StationUpdate, false, `{"lanes":[],"stationId":"abc","status":"paused"}`, &Station{StationID: "abc", Lanes: []syntax.Lane{}, Status: p("paused")}},
+		{StationUpdate, false, `{"lanes":[],"stationId":"abc","status":"paused"}`, &Station{StationID: "abc", Lanes: []protocol.Lane{}, Status: p("paused")}},
 		{BroadcastCreate, false, `{"lane":"TECH","marketId":"1","scheduledFor":"2026-12-01T00:00:00+01:00","stationId":"abc","title":"t"}`, &Broadcast{
-			Title: "t", MarketID: p(syntax.MarketID("1")), StationID: p("abc"), ScheduledFor: &at, Lane: p(syntax.LaneTech),
+			Title: "t", MarketID: p(protocol.MarketID("1")), StationID: p("abc"), ScheduledFor: &at, Lane: p(protocol.LaneTech),
 		}},
 		{BroadcastGoLive, false, `{"broadcastId":"` + passport + `","label":"l","marketId":"1","url":"https://a.example/x.m3u8"}`, &GoLive{
-			BroadcastID: passport, URL: "https://a.example/x.m3u8", MarketID: p(syntax.MarketID("1")), Label: p("l"),
+			BroadcastID: passport, URL: "https://a.example/x.m3u8", MarketID: p(protocol.MarketID("1")), Label: p("l"),
 		}},
-		{SignalCreate, false, `{"eventId":"lmt-x","signal":"NO"}`, &Call{MarketID: "lmt-x", Position: syntax.No}},
+		{SignalCreate, false, `{"eventId":"lmt-x","signal":"NO"}`, &Call{MarketID: "lmt-x", Position: protocol.No}},
 		{PredictionCreate, true, `{"confidence":7,"credential":"app_token","filedAt":"2026-11-30T23:00:00Z","marketId":"1","marketTitle":"m","position":"YES","priceAtPrediction":6850,"priceBps":0,"signalId":"` + passport + `","take":"t"}`, &Call{
-			MarketID: "1", Position: syntax.Yes, PriceBps: p(syntax.Bps(0)), Confidence: p(7), Take: p("t"), MarketTitle: p("m"),
+			MarketID: "1", Position: protocol.Yes, PriceBps: p(protocol.Bps(0)), Confidence: p(7), Take: p("t"), MarketTitle: p("m"),
 		}},
 		{MarketCreate, false, `{"cutoffAt":"2026-11-30T23:00:00Z","description":"d","initialYesBps":100,"lane":"OTHER","question":"Does it rain?","resolutionSource":"https://s.example","resolvesBy":"2026-11-30T23:00:00Z"}`, &Market{
-			Question: "Does it rain?", CutoffAt: at, Lane: "OTHER", Description: p("d"), ResolvesBy: &at, ResolutionSource: p("https://s.example"), InitialYesBps: p(syntax.Bps(100)),
+			Question: "Does it rain?", CutoffAt: at, Lane: "OTHER", Description: p("d"), ResolvesBy: &at, ResolutionSource: p("https://s.example"), InitialYesBps: p(protocol.Bps(100)),
 		}},
 		{ResolutionCreate, true, `{"marketId":"native-x","proofUrl":"https://p.example","reason":"r","resolver":"admin","source":"manual","verdict":"NO"}`, &Resolution{
 			MarketID: "native-x", Verdict: "NO", ProofURL: p("https://p.example"), Reason: p("r"),

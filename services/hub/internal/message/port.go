@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // Record is a message as it is kept.
@@ -47,7 +47,7 @@ const (
 // Page is one page of messages.
 type Page struct {
 	Messages []Record
-	Next     syntax.Cursor // zero: no next page
+	Next     protocol.Cursor // zero: no next page
 }
 
 // Store stores messages, signers and their challenges. Fault of all: db_unavailable.
@@ -71,7 +71,7 @@ type Store interface {
 	// one.
 	AttestMessage(ctx context.Context, r Record) (Record, error)
 	// ListMessages returns the page after the cursor. The zero cursor starts at the newest.
-	ListMessages(ctx context.Context, q Query, after syntax.Cursor) (Page, error)
+	ListMessages(ctx context.Context, q Query, after protocol.Cursor) (Page, error)
 
 	// FindSigner returns a signer by its key, revoked and expired ones too.
 	FindSigner(ctx context.Context, key Key) (s Signer, found bool, err error)

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/signalcast/signalcast/services/hub/internal/claim"
+	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
 )
 
 // The window around now in which a new message is taken, its edges included.
@@ -70,7 +70,7 @@ func checkPayload(m Message) error {
 	if !ok || p.PayoutAddress.Text == nil {
 		return nil
 	}
-	if _, err := claim.ParsePayout(*p.PayoutAddress.Text); err != nil {
+	if _, err := identityclaim.ParsePayout(*p.PayoutAddress.Text); err != nil {
 		return invalid(ReasonPayload, "payoutAddress is the zero address, or its checksum (EIP-55) does not fit").With(memberField, "payoutAddress")
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 //go:embed schemas/*.json
@@ -174,7 +174,7 @@ func (m *memberSchema) mistake(canonical []byte) string {
 	var v any
 	if err := json.Unmarshal(canonical, &v); err == nil && m.value.Validate(v) == nil {
 		text, isText := v.(string)
-		if _, ok := syntax.ParseStamp(text); ok || !isText || schema.Format != "date-time" {
+		if _, ok := protocol.ParseStamp(text); ok || !isText || schema.Format != "date-time" {
 			return ""
 		}
 	}

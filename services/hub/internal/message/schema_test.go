@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // shape is one payload schema.
@@ -153,11 +153,11 @@ func TestPatternsJudgeEveryCharacterAsTheRules(t *testing.T) {
 		file, member string
 		rule         func(string) bool
 	}{
-		{"signal.create", "take", func(s string) bool { return syntax.IsText(syntax.PlainLines(s), true) }},
-		{"signal.create", "marketTitle", func(s string) bool { return syntax.IsLine(s, 0, 300) }},
-		{"market.create", "question", func(s string) bool { return syntax.IsLine(s, 1, 200) }},
-		{"profile.update", "displayName", func(s string) bool { return syntax.IsName(s, 1, 64) }},
-		{"broadcast.goLive", "label", func(s string) bool { return s == "" || syntax.IsName(s, 1, 80) }},
+		{"signal.create", "take", func(s string) bool { return protocol.IsText(protocol.PlainLines(s), true) }},
+		{"signal.create", "marketTitle", func(s string) bool { return protocol.IsLine(s, 0, 300) }},
+		{"market.create", "question", func(s string) bool { return protocol.IsLine(s, 1, 200) }},
+		{"profile.update", "displayName", func(s string) bool { return protocol.IsName(s, 1, 64) }},
+		{"broadcast.goLive", "label", func(s string) bool { return s == "" || protocol.IsName(s, 1, 80) }},
 	} {
 		p := of(c.file, c.member)
 		for r := rune(0); r <= utf8.MaxRune; r++ {

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	moderationv1 "github.com/signalcast/signalcast/proto/moderation/v1"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 )
@@ -86,9 +86,9 @@ func (s *Service) List(ctx context.Context, q Query) (Page, error) {
 		q.Limit = DefaultPage
 	}
 	q.Limit = min(q.Limit, MaxPage)
-	after, _ := syntax.DecodeCursor(q.Cursor, 1)
+	after, _ := protocol.DecodeCursor(q.Cursor, 1)
 	if _, ok := after.Time(0); !ok {
-		after = syntax.Cursor{}
+		after = protocol.Cursor{}
 	}
 	page, err := s.Store.ListMessages(ctx, q, after)
 	if err != nil {
@@ -156,7 +156,7 @@ func (s *Service) rehearse(ctx context.Context, m Message, note func(string)) er
 		note(ReasonWindow)
 	}
 	if err := signer.Usable(now); err != nil {
-		note(fault.Of(err).Extra[memberReason].(string))
+		note(apperr.Of(err).Extra[memberReason].(string))
 	}
 	if checkScope(m, signer) != nil {
 		note(reasonScope)

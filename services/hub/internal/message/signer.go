@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // Bounds of signers.
@@ -138,7 +138,7 @@ func newSigner(owner Owner, d SignerDraft, now time.Time) (Signer, error) {
 			return Signer{}, ErrScope.With(memberScope, scope).Say("a signer has no scope that was not granted")
 		}
 	}
-	if !syntax.IsName(d.Label, 0, MaxLabel) {
+	if !protocol.IsName(d.Label, 0, MaxLabel) {
 		return Signer{}, badMember("label", "label has at most %d characters on one line, without format characters", MaxLabel)
 	}
 	s := Signer{
@@ -149,7 +149,7 @@ func newSigner(owner Owner, d SignerDraft, now time.Time) (Signer, error) {
 		return Signer{}, errKeyedLife
 	}
 	if d.ExpiresAt != "" {
-		at, ok := syntax.ParseStamp(d.ExpiresAt)
+		at, ok := protocol.ParseStamp(d.ExpiresAt)
 		if !ok || !stamps.MatchString(d.ExpiresAt) || !at.After(now) {
 			return Signer{}, badMember("expiresAt", "expiresAt is a time to come, in RFC 3339")
 		}

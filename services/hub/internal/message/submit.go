@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
 // settleBudget is how long the last step of a message may take after its sender
@@ -139,15 +139,15 @@ func (s *Service) settle(ctx context.Context, r Record) (Submitted, error) {
 // refused tells a refusal, after which nothing was done, from an error that
 // leaves it open.
 func refused(err error) bool {
-	var f *fault.Fault
+	var f *apperr.Fault
 	if !errors.As(err, &f) {
 		return false
 	}
 	switch f.Kind {
-	case fault.Invalid, fault.Unauthenticated, fault.Forbidden, fault.NotFound, fault.NotAllowed,
-		fault.Conflict, fault.Gone, fault.TooLarge, fault.Unsupported, fault.Limited:
+	case apperr.Invalid, apperr.Unauthenticated, apperr.Forbidden, apperr.NotFound, apperr.NotAllowed,
+		apperr.Conflict, apperr.Gone, apperr.TooLarge, apperr.Unsupported, apperr.Limited:
 		return true
-	case fault.Internal, fault.Unavailable:
+	case apperr.Internal, apperr.Unavailable:
 	}
 	return false
 }

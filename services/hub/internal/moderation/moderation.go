@@ -6,11 +6,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	moderationv1 "github.com/signalcast/signalcast/proto/moderation/v1"
-	"github.com/signalcast/signalcast/services/hub/internal/onair"
+	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
@@ -33,8 +33,8 @@ var Kinds = []string{"signal", "event", Profile, "market", "station", App}
 
 // Faults.
 var (
-	ErrNotFound = fault.New(fault.NotFound, "not_found", "there is no such thing of this kind")
-	ErrReports  = fault.New(fault.Limited, "rate_limited", "limit of 10 reports a day reached").With("limit", ReportsPerDay)
+	ErrNotFound = apperr.New(apperr.NotFound, "not_found", "there is no such thing of this kind")
+	ErrReports  = apperr.New(apperr.Limited, "rate_limited", "limit of 10 reports a day reached").With("limit", ReportsPerDay)
 )
 
 // Decision is the newest decision of an administrator about the text of a thing.
@@ -73,7 +73,7 @@ type Store interface {
 type Service struct {
 	ledger moderationv1.ModerationServiceClient
 	store  Store
-	air    *onair.Service
+	air    *livestream.Service
 	newID  func() string
 	now    func() time.Time
 }
@@ -81,7 +81,7 @@ type Service struct {
 // NewService returns a Service that decides about applications in store and about everything else in the ledger.
 // A hidden profile is also taken off the air.
 func NewService(
-	ledger moderationv1.ModerationServiceClient, store Store, air *onair.Service, newID func() string, now func() time.Time,
+	ledger moderationv1.ModerationServiceClient, store Store, air *livestream.Service, newID func() string, now func() time.Time,
 ) *Service {
 	return &Service{ledger: ledger, store: store, air: air, newID: newID, now: now}
 }
@@ -101,7 +101,7 @@ func (s *Service) Decide(ctx context.Context, d Decision) (Decision, error) {
 	}
 	d = decisionOf(r.GetDecision())
 	if d.Kind == Profile {
-		err = s.air.Hide(ctx, syntax.Handle(d.ID), d.Hidden)
+		err = s.air.Hide(ctx, protocol.Handle(d.ID), d.Hidden)
 	}
 	return d, err
 }
@@ -139,7 +139,7 @@ func (s *Service) Report(ctx context.Context, r Report) error {
 	r.ID, r.At = s.newID(), s.now().UTC().Truncate(time.Millisecond)
 	ok, err := s.store.AddReport(ctx, r, r.At.Add(-day), ReportsPerDay)
 	if err == nil && !ok {
-		err = fault.Of(ErrReports).With("retryAfterMs", day.Milliseconds())
+		err = apperr.Of(ErrReports).With("retryAfterMs", day.Milliseconds())
 	}
 	return err
 }

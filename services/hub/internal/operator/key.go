@@ -1,8 +1,8 @@
 package operator
 
 import (
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // KeyPrefix is what the front door's keys begin with.
@@ -15,8 +15,8 @@ const MaxPermissions = 3
 
 // Faults of a key request.
 var (
-	ErrLabel       = fault.New(fault.Invalid, "invalid_label", "label must be 1 to 64 characters on one line").With("field", "label")
-	ErrPermissions = fault.New(fault.Invalid, "invalid_permissions",
+	ErrLabel       = apperr.New(apperr.Invalid, "invalid_label", "label must be 1 to 64 characters on one line").With("field", "label")
+	ErrPermissions = apperr.New(apperr.Invalid, "invalid_permissions",
 		"permissions are read, signal and broadcast, each at most once and at least one").With("field", "permissions")
 )
 
@@ -33,7 +33,7 @@ type KeyDraft struct {
 // are, and that each comes once, is the ledger's rule, the same for every route that
 // mints. Faults: ErrLabel, ErrPermissions.
 func NewKeyDraft(label string, permissions []string, strict bool) (KeyDraft, error) {
-	if !syntax.IsName(label, 1, maxLabel) {
+	if !protocol.IsName(label, 1, maxLabel) {
 		return KeyDraft{}, ErrLabel
 	}
 	if permissions != nil && len(permissions) == 0 {

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 )
 
@@ -12,13 +12,13 @@ import (
 func FromMessage(m *operatorv1.Operator) Operator {
 	return Operator{
 		ID:             ID(m.GetId()),
-		PublicID:       syntax.PublicID(m.GetPublicId()),
-		Handle:         syntax.Handle(m.GetHandle()),
+		PublicID:       protocol.PublicID(m.GetPublicId()),
+		Handle:         protocol.Handle(m.GetHandle()),
 		DisplayName:    m.GetDisplayName(),
 		AvatarURL:      m.GetAvatarUrl(),
 		Bio:            m.GetBio(),
-		Type:           syntax.OperatorType(m.GetOperatorType()),
-		Tier:           syntax.Tier(m.GetTier()),
+		Type:           protocol.OperatorType(m.GetOperatorType()),
+		Tier:           protocol.Tier(m.GetTier()),
 		CreatedAt:      ledgerclient.Time(m.GetCreatedAt()),
 		SessionVersion: m.GetSessionVersion(),
 	}
@@ -39,7 +39,7 @@ func (d Directory) ByID(ctx context.Context, id ID) (Operator, error) {
 }
 
 // ByHandle returns the operator with a handle.
-func (d Directory) ByHandle(ctx context.Context, handle syntax.Handle) (Operator, error) {
+func (d Directory) ByHandle(ctx context.Context, handle protocol.Handle) (Operator, error) {
 	r, err := d.Ledger.GetOperator(ctx, &operatorv1.GetOperatorRequest{By: &operatorv1.GetOperatorRequest_Handle{Handle: string(handle)}})
 	if err != nil {
 		return Operator{}, err

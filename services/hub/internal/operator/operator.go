@@ -3,8 +3,8 @@ package operator
 import (
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // ID is an operator's id in the ledger, the denpaId: a uuid.
@@ -13,19 +13,19 @@ type ID string
 // Operator is who files calls.
 type Operator struct {
 	ID             ID
-	PublicID       syntax.PublicID
-	Handle         syntax.Handle
+	PublicID       protocol.PublicID
+	Handle         protocol.Handle
 	DisplayName    string
 	AvatarURL      string // empty: none
 	Bio            string // empty: none
-	Type           syntax.OperatorType
-	Tier           syntax.Tier
+	Type           protocol.OperatorType
+	Tier           protocol.Tier
 	CreatedAt      time.Time
 	SessionVersion int64 // a session of another version is void
 }
 
 // IsAI reports a machine that calls for itself.
-func (o Operator) IsAI() bool { return o.Type == syntax.AIAgent }
+func (o Operator) IsAI() bool { return o.Type == protocol.AIAgent }
 
 // Actor is for whom the ledger acts: the owner of a key, which the ledger
 // checks in the same statement, or an operator whose session was verified.
@@ -47,11 +47,11 @@ type Identity struct {
 
 // Class is what an admin may say about an operator; nil members stay.
 type Class struct {
-	Handle syntax.Handle
-	Type   *syntax.OperatorType
+	Handle protocol.Handle
+	Type   *protocol.OperatorType
 	House  *bool
 	Actor  string
 }
 
 // ErrUnknown is the answer for an operator or key that is not there.
-var ErrUnknown = fault.New(fault.NotFound, "not_found", "")
+var ErrUnknown = apperr.New(apperr.NotFound, "not_found", "")

@@ -1,10 +1,10 @@
 package operator
 
-import "github.com/signalcast/signalcast/pkg/fault"
+import "github.com/signalcast/signalcast/pkg/apperr"
 
 // ErrSession refuses a change of the payout address that does not come from a session with
 // a recent sign-in.
-var ErrSession = fault.New(fault.Forbidden, "session_required",
+var ErrSession = apperr.New(apperr.Forbidden, "session_required",
 	"payoutAddress is changed in a session only, at most 15 minutes after its sign-in: sign in again").With("field", "payoutAddress")
 
 // Change is a text that may be left out, set, or cleared.

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/safedial"
-	"github.com/signalcast/signalcast/services/hub/internal/network"
+	"github.com/signalcast/signalcast/services/hub/internal/federation"
 )
 
 // Bounds of one answer.
@@ -31,7 +31,7 @@ type Options struct {
 	Now     func() time.Time
 }
 
-// Reader implements network.Reader.
+// Reader implements federation.Reader.
 type Reader struct {
 	client *http.Client
 	o      Options
@@ -45,13 +45,13 @@ func NewReader(o Options) *Reader {
 // Close ends idle connections.
 func (r *Reader) Close() { r.client.CloseIdleConnections() }
 
-// Tapes implements network.Reader.
-func (r *Reader) Tapes(ctx context.Context, p network.Partner) ([]network.Tape, error) {
+// Tapes implements federation.Reader.
+func (r *Reader) Tapes(ctx context.Context, p federation.Partner) ([]federation.Tape, error) {
 	rules, seen := r.rules(), map[string]bool{}
-	var out []network.Tape
-	err := r.each(ctx, p.TapesURL, "tapes", network.MaxTapes, func(raw []byte) {
+	var out []federation.Tape
+	err := r.each(ctx, p.TapesURL, "tapes", federation.MaxTapes, func(raw []byte) {
 		t, ok := readTape(raw)
-		if !ok || len(out) == network.MaxRows {
+		if !ok || len(out) == federation.MaxRows {
 			return
 		}
 		if t, err := rules.TakeTape(p, t); err == nil && !seen[t.ID] {
@@ -62,13 +62,13 @@ func (r *Reader) Tapes(ctx context.Context, p network.Partner) ([]network.Tape, 
 	return out, err
 }
 
-// Operators implements network.Reader.
-func (r *Reader) Operators(ctx context.Context, p network.Partner) ([]network.Operator, error) {
+// Operators implements federation.Reader.
+func (r *Reader) Operators(ctx context.Context, p federation.Partner) ([]federation.Operator, error) {
 	rules, seen := r.rules(), map[string]bool{}
-	var out []network.Operator
-	err := r.each(ctx, p.OperatorsURL, "operators", network.MaxOperators, func(raw []byte) {
+	var out []federation.Operator
+	err := r.each(ctx, p.OperatorsURL, "operators", federation.MaxOperators, func(raw []byte) {
 		o, ok := readOperator(raw)
-		if !ok || len(out) == network.MaxRows {
+		if !ok || len(out) == federation.MaxRows {
 			return
 		}
 		if o, err := rules.TakeOperator(p, o); err == nil && !seen[o.Handle] {
@@ -79,8 +79,8 @@ func (r *Reader) Operators(ctx context.Context, p network.Partner) ([]network.Op
 	return out, err
 }
 
-func (r *Reader) rules() network.Rules {
-	return network.Rules{Now: r.o.Now(), Videos: r.o.Videos, Plain: r.o.Private}
+func (r *Reader) rules() federation.Rules {
+	return federation.Rules{Now: r.o.Now(), Videos: r.o.Videos, Plain: r.o.Private}
 }
 
 var (
@@ -128,7 +128,7 @@ func (r *Reader) get(ctx context.Context, address string, limit int) (*http.Resp
 	}
 	q := u.Query()
 	q.Set("exclude", r.o.Origin)
-	q.Set("origin", network.Hub) // as every station calls its own rows: no other is taken
+	q.Set("origin", federation.Hub) // as every station calls its own rows: no other is taken
 	q.Set("limit", strconv.Itoa(limit))
 	u.RawQuery = q.Encode()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)

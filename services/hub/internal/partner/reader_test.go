@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/services/hub/internal/network"
+	"github.com/signalcast/signalcast/services/hub/internal/federation"
 	"github.com/signalcast/signalcast/services/hub/internal/partner"
 )
 
@@ -44,8 +44,8 @@ func (s *station) text(body string) {
 	s.answer(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(body)) })
 }
 
-func (s *station) partner() network.Partner {
-	return network.Partner{Origin: "river", OriginURL: s.URL, TapesURL: s.URL + "/t?x=1", OperatorsURL: s.URL + "/o"}
+func (s *station) partner() federation.Partner {
+	return federation.Partner{Origin: "river", OriginURL: s.URL, TapesURL: s.URL + "/t?x=1", OperatorsURL: s.URL + "/o"}
 }
 
 func reader(t *testing.T, private bool) *partner.Reader {

@@ -5,8 +5,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
-	"github.com/signalcast/signalcast/services/hub/internal/network"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/services/hub/internal/federation"
 )
 
 // row reads the members of one object by their exact names; bad notes that one was
@@ -49,15 +49,15 @@ func or[T any](r *row, name string, other T) T {
 }
 
 func (r *row) time(name string) time.Time {
-	t, ok := syntax.ParseStamp(get[string](r, name))
+	t, ok := protocol.ParseStamp(get[string](r, name))
 	r.bad = r.bad || !ok
 	return t
 }
 
 // readTape reads a tape; all of its members are required.
-func readTape(raw []byte) (network.Tape, bool) {
+func readTape(raw []byte) (federation.Tape, bool) {
 	r := open(raw)
-	t := network.Tape{
+	t := federation.Tape{
 		ID: get[string](r, "id"), Origin: get[string](r, "origin"), OriginURL: get[string](r, "originUrl"), Handle: get[string](r, "handle"),
 		URL: get[string](r, "url"), MarketID: get[string](r, "marketId"), Href: get[string](r, "href"),
 		DurationS: orNull[int64](r, "durationS"), Views: get[int64](r, "views"), Stance: orNull[string](r, "stance"),
@@ -68,14 +68,14 @@ func readTape(raw []byte) (network.Tape, bool) {
 
 // readOperator reads an operator. What stands behind `followers` came later: a station
 // that does not say it speaks of people.
-func readOperator(raw []byte) (network.Operator, bool) {
+func readOperator(raw []byte) (federation.Operator, bool) {
 	r := open(raw)
-	o := network.Operator{
+	o := federation.Operator{
 		Origin: get[string](r, "origin"), OriginURL: get[string](r, "originUrl"), Handle: get[string](r, "handle"),
 		DisplayName: get[string](r, "displayName"), AvatarURL: orNull[string](r, "avatarUrl"), Score: get[int64](r, "score"),
 		Accuracy: get[int64](r, "accuracy"), Total: get[int64](r, "total"), Won: get[int64](r, "won"), Lost: get[int64](r, "lost"),
 		Pending: get[int64](r, "pending"), Followers: get[int64](r, "followers"), Href: get[string](r, "href"),
-		Tier: or(r, "tier", string(syntax.Independent)), OperatorType: or(r, "operatorType", string(syntax.Human)), Streak: or[int64](r, "streak", 0),
+		Tier: or(r, "tier", string(protocol.Independent)), OperatorType: or(r, "operatorType", string(protocol.Human)), Streak: or[int64](r, "streak", 0),
 	}
 	o.Resolved = or(r, "resolved", o.Won+o.Lost)
 	if or(r, "isAi", false) {

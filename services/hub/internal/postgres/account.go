@@ -8,12 +8,12 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
-	"github.com/signalcast/signalcast/services/hub/internal/claim"
+	"github.com/signalcast/signalcast/services/hub/internal/federation"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
-	"github.com/signalcast/signalcast/services/hub/internal/network"
+	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres/db"
 )
@@ -21,7 +21,7 @@ import (
 // sessionTries is how often a sign-in looks for a free second before it fails.
 const sessionTries = 20
 
-var errManySessions = fault.New(fault.Limited, "rate_limited", "too many sign-ins of one account at once").With("retryAfterMs", 1000)
+var errManySessions = apperr.New(apperr.Limited, "rate_limited", "too many sign-ins of one account at once").With("retryAfterMs", 1000)
 
 // AddSession implements caller.Store.
 func (s *Store) AddSession(ctx context.Context, row caller.StoredSession) (time.Time, error) {
@@ -95,8 +95,8 @@ func (s *Store) Followers(ctx context.Context, of []operator.ID) (map[operator.I
 	return mapOf(rows, err, func(row db.ListFollowersRow) (operator.ID, int64) { return row.UserID, row.Followers })
 }
 
-// KeepClaim implements claim.Store.
-func (s *Store) KeepClaim(ctx context.Context, owner operator.ID, c claim.Claim) error {
+// KeepClaim implements identityclaim.Store.
+func (s *Store) KeepClaim(ctx context.Context, owner operator.ID, c identityclaim.Claim) error {
 	return s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := q.LockClaims(ctx); err != nil {
 			return err
@@ -111,28 +111,28 @@ func (s *Store) KeepClaim(ctx context.Context, owner operator.ID, c claim.Claim)
 	})
 }
 
-// ListClaims implements claim.Store.
-func (s *Store) ListClaims(ctx context.Context, owner operator.ID) ([]claim.Claim, error) {
+// ListClaims implements identityclaim.Store.
+func (s *Store) ListClaims(ctx context.Context, owner operator.ID) ([]identityclaim.Claim, error) {
 	rows, err := s.read.ListClaims(ctx, owner)
-	return pg.Collect(rows, func(row db.ListClaimsRow) claim.Claim {
-		return claim.Claim{Station: row.Station, Identity: row.Identity, VerifiedAt: row.VerifiedAt}
+	return pg.Collect(rows, func(row db.ListClaimsRow) identityclaim.Claim {
+		return identityclaim.Claim{Station: row.Station, Identity: row.Identity, VerifiedAt: row.VerifiedAt}
 	}), err
 }
 
-// DropClaim implements claim.Store.
+// DropClaim implements identityclaim.Store.
 func (s *Store) DropClaim(ctx context.Context, owner operator.ID, station string) (bool, error) {
 	n, err := s.write.DeleteClaim(ctx, db.DeleteClaimParams{UserID: owner, Station: station})
 	return n > 0, err
 }
 
-// Owners implements network.Store.
-func (s *Store) Owners(ctx context.Context, list []network.Proof) (map[network.Proof]operator.ID, error) {
+// Owners implements federation.Store.
+func (s *Store) Owners(ctx context.Context, list []federation.Proof) (map[federation.Proof]operator.ID, error) {
 	var p db.ListClaimOwnersParams
 	for _, one := range list {
 		p.Stations, p.Identities = append(p.Stations, one.Station), append(p.Identities, one.Identity)
 	}
 	rows, err := s.read.ListClaimOwners(ctx, p)
-	return mapOf(rows, err, func(row db.ListClaimOwnersRow) (network.Proof, operator.ID) {
-		return network.Proof{Station: row.Station, Identity: row.Identity}, row.UserID
+	return mapOf(rows, err, func(row db.ListClaimOwnersRow) (federation.Proof, operator.ID) {
+		return federation.Proof{Station: row.Station, Identity: row.Identity}, row.UserID
 	})
 }

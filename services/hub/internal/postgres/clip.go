@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/hub/internal/clip"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres/db"
-	"github.com/signalcast/signalcast/services/hub/internal/station"
+	"github.com/signalcast/signalcast/services/hub/internal/stream"
 )
 
 // AddClip implements clip.Store. The maker and the stream are locked until the clip is stored, in the order of their names,
@@ -69,11 +69,11 @@ func (s *Store) DropClip(ctx context.Context, id string) error {
 	return s.write.DropClip(ctx, id)
 }
 
-// Clips implements station.Store.
-func (s *Store) Clips(ctx context.Context, id syntax.MarketID, limit int) ([]station.Clip, error) {
+// Clips implements stream.Store.
+func (s *Store) Clips(ctx context.Context, id protocol.MarketID, limit int) ([]stream.Clip, error) {
 	rows, err := s.read.ListClips(ctx, db.ListClipsParams{MarketID: id, MaxRows: int32(limit)})
-	return pg.Collect(rows, func(row db.ListClipsRow) station.Clip {
-		return station.Clip{
+	return pg.Collect(rows, func(row db.ListClipsRow) stream.Clip {
+		return stream.Clip{
 			ID: row.ID, Handle: row.Handle, MarketID: id, Title: row.Title, URL: pg.Value(row.URL), ThumbnailURL: row.ThumbnailURL,
 			Duration: row.DurationS, Status: row.Status, Stance: row.Stance, Views: row.Views, Boosted: row.Boosted,
 			CreatedBy: row.CreatedBy, CreatedAt: row.CreatedAt, ReadyAt: pg.Value(row.ReadyAt),
@@ -82,7 +82,7 @@ func (s *Store) Clips(ctx context.Context, id syntax.MarketID, limit int) ([]sta
 }
 
 // CountTapes implements broadcast.Store.
-func (s *Store) CountTapes(ctx context.Context, ids []syntax.MarketID) (map[syntax.MarketID]int64, error) {
+func (s *Store) CountTapes(ctx context.Context, ids []protocol.MarketID) (map[protocol.MarketID]int64, error) {
 	rows, err := s.read.CountClips(ctx, words(ids))
-	return mapOf(rows, err, func(row db.CountClipsRow) (syntax.MarketID, int64) { return row.MarketID, row.Clips })
+	return mapOf(rows, err, func(row db.CountClipsRow) (protocol.MarketID, int64) { return row.MarketID, row.Clips })
 }

@@ -10,14 +10,14 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	clips "github.com/signalcast/signalcast/services/hub/internal/clip"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
 )
 
 func draft(by, of string, at time.Time) clips.Draft {
-	return clips.Draft{ID: uuid.Must(uuid.NewV7()).String(), Handle: syntax.Handle(of), MarketID: "701122", By: syntax.Handle(by), At: at}
+	return clips.Draft{ID: uuid.Must(uuid.NewV7()).String(), Handle: protocol.Handle(of), MarketID: "701122", By: protocol.Handle(by), At: at}
 }
 
 // add says what became of a wish: ok, cooldown or daily, and the time to wait.
@@ -179,7 +179,7 @@ func TestClipLife(t *testing.T) {
 	}
 	for member, want := range map[string]any{
 		"id": d.ID, "handle": "mara_k", "marketId": "701122", "url": film.URL, "thumbnailUrl": film.Thumbnail, "durationS": 30.0, "status": "ready", "stance": "YES",
-		"views": 0.0, "boosted": false, "createdBy": "ann", "createdAt": syntax.Stamp(noon), "readyAt": syntax.Stamp(noon.Add(time.Minute)), "title": d.Title,
+		"views": 0.0, "boosted": false, "createdBy": "ann", "createdAt": protocol.Stamp(noon), "readyAt": protocol.Stamp(noon.Add(time.Minute)), "title": d.Title,
 	} {
 		if told[member] != want {
 			t.Errorf("%s: %v, want %v", member, told[member], want)

@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
-	"github.com/signalcast/signalcast/services/hub/internal/claim"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
+	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
@@ -20,7 +20,7 @@ func person(n int) operator.ID {
 }
 
 func somebody(n int) operator.Operator {
-	return operator.Operator{ID: person(n), Handle: syntax.Handle(fmt.Sprintf("op_%d", n))}
+	return operator.Operator{ID: person(n), Handle: protocol.Handle(fmt.Sprintf("op_%d", n))}
 }
 
 func TestFollows(t *testing.T) {
@@ -126,7 +126,7 @@ func TestClaims(t *testing.T) {
 	store, _ := open(t)
 	keep := func(owner int, station, identity string) {
 		t.Helper()
-		if err := store.KeepClaim(t.Context(), person(owner), claim.Claim{Station: station, Identity: identity, VerifiedAt: noon}); err != nil {
+		if err := store.KeepClaim(t.Context(), person(owner), identityclaim.Claim{Station: station, Identity: identity, VerifiedAt: noon}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -161,7 +161,7 @@ func TestClaims(t *testing.T) {
 			t.Errorf("removal %d: %v %v", i, removed, err)
 		}
 	}
-	if err := store.KeepClaim(t.Context(), person(1), claim.Claim{Station: "partner", Identity: "short", VerifiedAt: noon}); err == nil {
+	if err := store.KeepClaim(t.Context(), person(1), identityclaim.Claim{Station: "partner", Identity: "short", VerifiedAt: noon}); err == nil {
 		t.Error("a short identity was kept")
 	}
 }
@@ -176,7 +176,7 @@ func TestClaimsCrosswise(t *testing.T) {
 		group.Go(func() {
 			for round := range 10 {
 				identity := fmt.Sprintf("0x%040d", (owner+round)%3)
-				err := store.KeepClaim(t.Context(), person(owner), claim.Claim{Station: "partner", Identity: identity, VerifiedAt: noon})
+				err := store.KeepClaim(t.Context(), person(owner), identityclaim.Claim{Station: "partner", Identity: identity, VerifiedAt: noon})
 				tolerate(t, err)
 			}
 		})

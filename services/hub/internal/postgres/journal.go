@@ -6,7 +6,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/outbox"
 	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/services/hub/internal/creation"
+	"github.com/signalcast/signalcast/services/hub/internal/effect"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres/db"
 )
 
@@ -21,20 +21,20 @@ func (s *Store) Sent(ctx context.Context, places []int64) error {
 	return s.write.DeleteOutbox(ctx, places)
 }
 
-// AddDue implements creation.Store.
-func (s *Store) AddDue(ctx context.Context, d creation.Due) error {
+// AddDue implements effect.Store.
+func (s *Store) AddDue(ctx context.Context, d effect.Due) error {
 	return s.write.InsertAttestation(ctx, db.InsertAttestationParams{Subject: d.Subject, Body: string(d.Body), At: d.At})
 }
 
-// ListDues implements creation.Store.
-func (s *Store) ListDues(ctx context.Context, before time.Time, limit int) ([]creation.Due, error) {
+// ListDues implements effect.Store.
+func (s *Store) ListDues(ctx context.Context, before time.Time, limit int) ([]effect.Due, error) {
 	rows, err := s.write.ListAttestations(ctx, db.ListAttestationsParams{Before: before, MaxRows: int32(limit)})
-	return pg.Collect(rows, func(row db.AttestationsDue) creation.Due {
-		return creation.Due{Subject: row.Subject, Body: []byte(row.Body), At: row.At}
+	return pg.Collect(rows, func(row db.AttestationsDue) effect.Due {
+		return effect.Due{Subject: row.Subject, Body: []byte(row.Body), At: row.At}
 	}), err
 }
 
-// DropDue implements creation.Store.
+// DropDue implements effect.Store.
 func (s *Store) DropDue(ctx context.Context, subject string) error {
 	return s.write.DeleteAttestation(ctx, subject)
 }

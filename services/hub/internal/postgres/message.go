@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres/db"
 )
@@ -144,7 +144,7 @@ func (s *Store) AttestMessage(ctx context.Context, r message.Record) (message.Re
 var lastTime = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // ListMessages implements message.Store. It reads one row more than it returns, to find whether there is another page.
-func (s *Store) ListMessages(ctx context.Context, asked message.Query, after syntax.Cursor) (message.Page, error) {
+func (s *Store) ListMessages(ctx context.Context, asked message.Query, after protocol.Cursor) (message.Page, error) {
 	p := db.ListMessagesParams{
 		AppID: pg.Null(asked.AppID), Type: pg.Null(string(asked.Type)), Since: asked.Since, BeforeTime: lastTime,
 		MaxRows: int32(asked.Limit + 1),
@@ -160,7 +160,7 @@ func (s *Store) ListMessages(ctx context.Context, asked message.Query, after syn
 	if len(list) > asked.Limit {
 		page.Messages = list[:asked.Limit]
 		last := list[asked.Limit-1]
-		page.Next = syntax.NewCursor(string(last.ID), syntax.TimeKey(last.ReceivedAt))
+		page.Next = protocol.NewCursor(string(last.ID), protocol.TimeKey(last.ReceivedAt))
 	}
 	return page, nil
 }

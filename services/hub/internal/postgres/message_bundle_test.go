@@ -18,7 +18,7 @@ import (
 	"github.com/gowebpki/jcs"
 	"google.golang.org/grpc"
 
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	moderationv1 "github.com/signalcast/signalcast/proto/moderation/v1"
@@ -77,7 +77,7 @@ func (l *ledger) acts() int {
 	return len(l.done)
 }
 
-var errAway = fault.New(fault.Unavailable, "signal_service_unavailable", "away")
+var errAway = apperr.New(apperr.Unavailable, "signal_service_unavailable", "away")
 
 // desk is one test's own service of messages.
 type desk struct {
@@ -220,7 +220,7 @@ func (p pen) call(t *testing.T, at time.Time, edit func(m map[string]any)) []byt
 
 // why gives code and reason of a fault.
 func why(err error) string {
-	var f *fault.Fault
+	var f *apperr.Fault
 	switch {
 	case err == nil:
 		return ""

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 )
 
@@ -66,7 +66,7 @@ func TestListMessages(t *testing.T) {
 			t.Errorf("%s: %d messages, want %d", name, len(got), c.n)
 		}
 	}
-	page, err := d.List(t.Context(), message.Query{Cursor: syntax.NewCursor("x", "y").Encode()})
+	page, err := d.List(t.Context(), message.Query{Cursor: protocol.NewCursor("x", "y").Encode()})
 	if err != nil || len(page.Messages) != 12 || page.Messages[0].ID != want[11] {
 		t.Errorf("a cursor that is none: %d rows, %v", len(page.Messages), err)
 	}
@@ -128,7 +128,7 @@ func attested(signalID string) message.Attestation {
 	return message.Attestation{
 		Type: message.SignalCreate, DenpaID: alice, AppID: "app", Subject: signalID, Result: message.Result{"signalId": signalID},
 		Payload: map[string]any{
-			"marketId": "701122", "position": "NO", "signalId": signalID, "priceAtPrediction": 6850, "credential": "app_token", "filedAt": syntax.Stamp(midday),
+			"marketId": "701122", "position": "NO", "signalId": signalID, "priceAtPrediction": 6850, "credential": "app_token", "filedAt": protocol.Stamp(midday),
 		},
 	}
 }
@@ -183,7 +183,7 @@ func TestAttest(t *testing.T) {
 	bad := a
 	bad.Payload = map[string]any{"marketId": "701122", "position": "NO"}
 	bad.Subject = "other"
-	if _, err := d.Attest(t.Context(), bad); err == nil || strings.Contains(why(err), "invalid_request") && fault.Of(err).Kind != fault.Internal {
+	if _, err := d.Attest(t.Context(), bad); err == nil || strings.Contains(why(err), "invalid_request") && apperr.Of(err).Kind != apperr.Internal {
 		t.Errorf("attested without a signal: %v", err)
 	}
 	var body map[string]any

@@ -9,12 +9,12 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 )
 
-var errClosed = fault.New(fault.Conflict, "market_closed", "closed")
+var errClosed = apperr.New(apperr.Conflict, "market_closed", "closed")
 
 // TestRefusedEffect is S45: nothing is stored, and the nonce is free again.
 func TestRefusedEffect(t *testing.T) {

@@ -8,30 +8,30 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/pkg/syntax"
-	"github.com/signalcast/signalcast/services/hub/internal/onair"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres/db"
 )
 
-// Streamer implements onair.Store.
-func (s *OnAir) Streamer(ctx context.Context, handle syntax.Handle) (onair.Streamer, error) {
+// Streamer implements livestream.Store.
+func (s *OnAir) Streamer(ctx context.Context, handle protocol.Handle) (livestream.Streamer, error) {
 	return streamer(ctx, s.read, handle)
 }
 
 // streamer returns an operator as a streamer, unregistered if nothing is stored.
-func streamer(ctx context.Context, q *db.Queries, handle syntax.Handle) (onair.Streamer, error) {
+func streamer(ctx context.Context, q *db.Queries, handle protocol.Handle) (livestream.Streamer, error) {
 	row, ok, err := found(q.GetStreamer(ctx, handle))
 	if err != nil {
-		return onair.Streamer{}, err
+		return livestream.Streamer{}, err
 	}
 	if !ok {
-		return onair.Streamer{Status: onair.Unregistered}, nil
+		return livestream.Streamer{Status: livestream.Unregistered}, nil
 	}
-	return onair.Streamer(row), nil
+	return livestream.Streamer(row), nil
 }
 
-// BoundTo implements onair.Store.
-func (s *OnAir) BoundTo(ctx context.Context, handle syntax.Handle) (string, error) {
+// BoundTo implements livestream.Store.
+func (s *OnAir) BoundTo(ctx context.Context, handle protocol.Handle) (string, error) {
 	url, _, err := found(s.read.GetNewestStream(ctx, handle))
 	if err != nil {
 		return "", err
@@ -39,8 +39,8 @@ func (s *OnAir) BoundTo(ctx context.Context, handle syntax.Handle) (string, erro
 	return url, nil
 }
 
-// Register implements onair.Store.
-func (s *OnAir) Register(ctx context.Context, handle syntax.Handle, lanes []string, now time.Time) (status onair.Status, first bool, err error) {
+// Register implements livestream.Store.
+func (s *OnAir) Register(ctx context.Context, handle protocol.Handle, lanes []string, now time.Time) (status livestream.Status, first bool, err error) {
 	err = s.turn(ctx, handle, func(ctx context.Context, t stage) error {
 		status, first, err = found(t.q.RegisterStreamer(ctx, db.RegisterStreamerParams{Handle: handle, Lanes: lanes, Now: now}))
 		if err != nil || first {
@@ -53,13 +53,13 @@ func (s *OnAir) Register(ctx context.Context, handle syntax.Handle, lanes []stri
 	return status, first, err
 }
 
-// ChooseLanes implements onair.Store.
-func (s *OnAir) ChooseLanes(ctx context.Context, handle syntax.Handle, lanes []string, now time.Time) error {
+// ChooseLanes implements livestream.Store.
+func (s *OnAir) ChooseLanes(ctx context.Context, handle protocol.Handle, lanes []string, now time.Time) error {
 	return s.write.UpsertLanes(ctx, db.UpsertLanesParams{Handle: handle, Lanes: words(lanes), Now: now})
 }
 
-// Decide implements onair.Store.
-func (s *OnAir) Decide(ctx context.Context, handle syntax.Handle, status onair.Status, now time.Time) error {
+// Decide implements livestream.Store.
+func (s *OnAir) Decide(ctx context.Context, handle protocol.Handle, status livestream.Status, now time.Time) error {
 	return s.turn(ctx, handle, func(ctx context.Context, t stage) error {
 		before, err := streamer(ctx, t.q, handle)
 		if err != nil {
@@ -69,7 +69,7 @@ func (s *OnAir) Decide(ctx context.Context, handle syntax.Handle, status onair.S
 		if err != nil || status == before.Status {
 			return err
 		}
-		if status == onair.Suspended {
+		if status == livestream.Suspended {
 			if _, _, err := t.off(ctx, now); err != nil {
 				return err
 			}
@@ -84,8 +84,8 @@ func (s *OnAir) Decide(ctx context.Context, handle syntax.Handle, status onair.S
 	})
 }
 
-// Hide implements onair.Store.
-func (s *OnAir) Hide(ctx context.Context, handle syntax.Handle, hidden bool, provisioned string, now time.Time) error {
+// Hide implements livestream.Store.
+func (s *OnAir) Hide(ctx context.Context, handle protocol.Handle, hidden bool, provisioned string, now time.Time) error {
 	return s.turn(ctx, handle, func(ctx context.Context, t stage) error {
 		changed, err := t.q.HideStreamer(ctx, db.HideStreamerParams{Handle: handle, Hidden: hidden, Now: now})
 		if err != nil || changed == 0 {
@@ -118,39 +118,39 @@ func setOf(names []string, err error) (map[string]bool, error) {
 	return mapOf(names, err, func(name string) (string, bool) { return name, true })
 }
 
-// Announce implements onair.Store.
-func (s *OnAir) Announce(ctx context.Context, b onair.Broadcast) error {
+// Announce implements livestream.Store.
+func (s *OnAir) Announce(ctx context.Context, b livestream.Broadcast) error {
 	return s.write.InsertBroadcast(ctx, db.InsertBroadcastParams{
 		ID: b.ID, Owner: b.Owner, Title: b.Title, MarketID: pg.Null(string(b.MarketID)), StationID: pg.Null(b.StationID),
 		Lane: pg.Null(string(b.Lane)), ScheduledFor: pg.Null(b.ScheduledFor), CreatedAt: b.CreatedAt,
 	})
 }
 
-// Broadcast implements onair.Store.
-func (s *OnAir) Broadcast(ctx context.Context, id string) (onair.Broadcast, bool, error) {
+// Broadcast implements livestream.Store.
+func (s *OnAir) Broadcast(ctx context.Context, id string) (livestream.Broadcast, bool, error) {
 	row, ok, err := found(s.read.GetBroadcast(ctx, id))
-	return onair.Broadcast{
-		ID: id, Owner: row.Owner, Title: row.Title, MarketID: syntax.MarketID(row.MarketID), StationID: row.StationID,
-		Lane: syntax.Lane(row.Lane), ScheduledFor: pg.Value(row.ScheduledFor), CreatedAt: row.CreatedAt,
+	return livestream.Broadcast{
+		ID: id, Owner: row.Owner, Title: row.Title, MarketID: protocol.MarketID(row.MarketID), StationID: row.StationID,
+		Lane: protocol.Lane(row.Lane), ScheduledFor: pg.Value(row.ScheduledFor), CreatedAt: row.CreatedAt,
 	}, ok, err
 }
 
-// Overlay implements onair.Store.
-func (s *OnAir) Overlay(ctx context.Context, handle syntax.Handle, now time.Time) (onair.Overlay, bool, error) {
+// Overlay implements livestream.Store.
+func (s *OnAir) Overlay(ctx context.Context, handle protocol.Handle, now time.Time) (livestream.Overlay, bool, error) {
 	row, ok, err := found(s.read.GetOverlay(ctx, db.GetOverlayParams{Handle: handle, Now: now}))
-	return onair.Overlay{
-		MarketID: syntax.MarketID(pg.Value(row.MarketID)), Name: pg.Value(row.Name), YesPct: row.YesPct, Handle: handle, Slug: row.Slug,
+	return livestream.Overlay{
+		MarketID: protocol.MarketID(pg.Value(row.MarketID)), Name: pg.Value(row.Name), YesPct: row.YesPct, Handle: handle, Slug: row.Slug,
 		UpdatedAt: row.UpdatedAt, Annotation: row.Annotation, ClosesAt: pg.Value(row.ClosesAt),
 	}, ok, err
 }
 
-// OverlaySets implements onair.Store.
-func (s *OnAir) OverlaySets(ctx context.Context, handle syntax.Handle, from time.Time) (int64, error) {
+// OverlaySets implements livestream.Store.
+func (s *OnAir) OverlaySets(ctx context.Context, handle protocol.Handle, from time.Time) (int64, error) {
 	return s.read.CountOverlaySets(ctx, db.CountOverlaySetsParams{Handle: handle, Since: from})
 }
 
-// SetOverlay implements onair.Store.
-func (s *OnAir) SetOverlay(ctx context.Context, o onair.Overlay, until time.Time) (at time.Time, err error) {
+// SetOverlay implements livestream.Store.
+func (s *OnAir) SetOverlay(ctx context.Context, o livestream.Overlay, until time.Time) (at time.Time, err error) {
 	now := o.UpdatedAt
 	err = s.turn(ctx, o.Handle, func(ctx context.Context, t stage) error {
 		if err := t.allowed(ctx); err != nil {
@@ -172,8 +172,8 @@ func (s *OnAir) SetOverlay(ctx context.Context, o onair.Overlay, until time.Time
 	return at, err
 }
 
-// ClearOverlay implements onair.Store.
-func (s *OnAir) ClearOverlay(ctx context.Context, handle syntax.Handle, now time.Time) error {
+// ClearOverlay implements livestream.Store.
+func (s *OnAir) ClearOverlay(ctx context.Context, handle protocol.Handle, now time.Time) error {
 	return s.turn(ctx, handle, func(ctx context.Context, t stage) error { return t.clear(ctx, now, false) })
 }
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
@@ -82,7 +82,7 @@ func TestPinsThatNothingShows(t *testing.T) {
 		{MarketID: "7", Position: market.MaxPosition + 1},
 		{MarketID: "7", Position: 1, Label: &long},
 		{MarketID: "7", Position: 1, Tagline: &empty},
-		{MarketID: syntax.MarketID(strings.Repeat("1", 21)), Position: 1},
+		{MarketID: protocol.MarketID(strings.Repeat("1", 21)), Position: 1},
 	} {
 		if _, err := store.Pin(t.Context(), p); err == nil {
 			t.Errorf("kept: %+v", p)

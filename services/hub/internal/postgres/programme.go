@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres/db"
@@ -25,7 +25,7 @@ func (s *Store) Pin(ctx context.Context, p market.Pin) (market.Pin, error) {
 }
 
 // Unpin implements market.Store.
-func (s *Store) Unpin(ctx context.Context, id syntax.MarketID) (bool, error) {
+func (s *Store) Unpin(ctx context.Context, id protocol.MarketID) (bool, error) {
 	n, err := s.write.DeletePin(ctx, id)
 	return n > 0, err
 }
@@ -38,7 +38,7 @@ func (s *Store) Spotlight(ctx context.Context) (broadcast.Held, error) {
 	}
 	return broadcast.Held{Version: row.Version, Spotlight: broadcast.Spotlight{
 		Reason: row.Reason, ShowID: row.ShowID, MarketID: row.MarketID, Title: row.Title, Yes: row.YesBps, Lane: row.Lane,
-		Handle: syntax.Handle(row.Handle), HLSURL: row.HLSURL, Viewers: row.Viewers, SegmentID: row.SegmentID,
+		Handle: protocol.Handle(row.Handle), HLSURL: row.HLSURL, Viewers: row.Viewers, SegmentID: row.SegmentID,
 		StartedAt: row.StartedAt, ExpiresAt: row.ExpiresAt, ChosenAt: row.ChosenAt,
 	}}, nil
 }

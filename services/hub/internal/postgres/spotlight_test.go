@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
 )
 
@@ -22,7 +22,7 @@ func TestSpotlight(t *testing.T) {
 	yes := int32(3150)
 	now := noon
 	full := broadcast.Spotlight{
-		Reason: broadcast.LiveOperator, ShowID: "0199f0e0-0000-7000-8000-000000000001", MarketID: "701122", Title: "Gauge?", Yes: &yes, Lane: syntax.LaneScience,
+		Reason: broadcast.LiveOperator, ShowID: "0199f0e0-0000-7000-8000-000000000001", MarketID: "701122", Title: "Gauge?", Yes: &yes, Lane: protocol.LaneScience,
 		Handle: "mara_k", HLSURL: "https://video-a.example/x.m3u8", Viewers: 37, StartedAt: now.Add(-time.Hour), ExpiresAt: now.Add(time.Minute), ChosenAt: now,
 	}
 	held, err := s.HoldSpotlight(t.Context(), full, 0)
@@ -35,7 +35,7 @@ func TestSpotlight(t *testing.T) {
 		said := map[string]int{}
 		for i := range 50 {
 			wg.Go(func() {
-				one := broadcast.Spotlight{Reason: broadcast.OnClock, MarketID: syntax.MarketID(fmt.Sprint(i)), Title: "x", SegmentID: "y", StartedAt: now, ExpiresAt: now, ChosenAt: now}
+				one := broadcast.Spotlight{Reason: broadcast.OnClock, MarketID: protocol.MarketID(fmt.Sprint(i)), Title: "x", SegmentID: "y", StartedAt: now, ExpiresAt: now, ChosenAt: now}
 				held, err := s.HoldSpotlight(t.Context(), one, round+1)
 				if err != nil {
 					t.Error(err)

@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/hub/internal/audit"
-	"github.com/signalcast/signalcast/services/hub/internal/claim"
+	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
 )
 
@@ -119,7 +119,7 @@ func TestUnavailable(t *testing.T) {
 	store := postgres.New(pool, testkit.ReadTime)
 	_, reading := store.Pins(t.Context(), 1)
 	for _, err := range []error{
-		store.Add(t.Context(), entry(audit.Asked, "")), reading, store.KeepClaim(t.Context(), person(1), claim.Claim{}),
+		store.Add(t.Context(), entry(audit.Asked, "")), reading, store.KeepClaim(t.Context(), person(1), identityclaim.Claim{}),
 	} {
 		if !errors.Is(err, pg.ErrUnavailable) {
 			t.Errorf("%v", err)

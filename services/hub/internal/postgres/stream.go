@@ -5,15 +5,15 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/hub/internal/ingest"
-	"github.com/signalcast/signalcast/services/hub/internal/onair"
+	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres/db"
-	"github.com/signalcast/signalcast/services/hub/internal/station"
+	"github.com/signalcast/signalcast/services/hub/internal/stream"
 )
 
-// Bind implements station.Store.
-func (s *Store) Bind(ctx context.Context, b station.Stream) error {
+// Bind implements stream.Store.
+func (s *Store) Bind(ctx context.Context, b stream.Stream) error {
 	return s.OnAir().turn(ctx, b.Handle, func(ctx context.Context, t stage) error {
 		if err := t.allowed(ctx); err != nil {
 			return err
@@ -22,32 +22,32 @@ func (s *Store) Bind(ctx context.Context, b station.Stream) error {
 	})
 }
 
-func (t stage) bind(ctx context.Context, b station.Stream) error {
+func (t stage) bind(ctx context.Context, b stream.Stream) error {
 	return t.q.BindStream(ctx, db.BindStreamParams{
 		MarketID: string(b.MarketID), Handle: string(b.Handle), URL: b.URL, Label: b.Label, Now: b.UpdatedAt,
 	})
 }
 
-// Unbind implements station.Store.
-func (s *Store) Unbind(ctx context.Context, id syntax.MarketID, by syntax.Handle, at time.Time) (bool, error) {
+// Unbind implements stream.Store.
+func (s *Store) Unbind(ctx context.Context, id protocol.MarketID, by protocol.Handle, at time.Time) (bool, error) {
 	n, err := s.write.UnbindStream(ctx, db.UnbindStreamParams{MarketID: id, Handle: by, Now: at})
 	return n > 0, err
 }
 
-// Streams implements station.Store.
-func (s *Store) Streams(ctx context.Context, id syntax.MarketID) ([]station.Stream, error) {
-	rows, err := s.read.ListStreams(ctx, db.ListStreamsParams{MarketID: id, MaxRows: station.MaxStreams})
-	return pg.Collect(rows, func(row db.Stream) station.Stream { return station.Stream(row) }), err
+// Streams implements stream.Store.
+func (s *Store) Streams(ctx context.Context, id protocol.MarketID) ([]stream.Stream, error) {
+	rows, err := s.read.ListStreams(ctx, db.ListStreamsParams{MarketID: id, MaxRows: stream.MaxStreams})
+	return pg.Collect(rows, func(row db.Stream) stream.Stream { return stream.Stream(row) }), err
 }
 
 // Approved implements ingest.Store.
-func (s *Store) Approved(ctx context.Context, handle syntax.Handle) (bool, error) {
+func (s *Store) Approved(ctx context.Context, handle protocol.Handle) (bool, error) {
 	one, err := streamer(ctx, s.read, handle)
-	return one.Status == onair.Approved, err
+	return one.Status == livestream.Approved, err
 }
 
 // IngestStream implements ingest.Store.
-func (s *Store) IngestStream(ctx context.Context, handle syntax.Handle) (ingest.Stream, bool, error) {
+func (s *Store) IngestStream(ctx context.Context, handle protocol.Handle) (ingest.Stream, bool, error) {
 	row, ok, err := found(s.read.GetIngestStream(ctx, handle))
 	return ingest.Stream(row.IngestStream), ok, err
 }

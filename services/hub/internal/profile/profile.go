@@ -7,21 +7,21 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
-	"github.com/signalcast/signalcast/services/hub/internal/claim"
+	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
 // Faults of a profile, each with the member that is wrong.
 var (
-	ErrDisplayName = fault.New(fault.Invalid, "invalid_display_name", "displayName is 1 to 64 characters on one line").With("field", "displayName")
-	ErrBio         = fault.New(fault.Invalid, "invalid_bio", "bio has at most 280 characters").With("field", "bio")
-	ErrAvatar      = fault.New(fault.Invalid, "invalid_avatar_url", "avatarUrl is an https address of at most 500 characters, or null").With("field", "avatarUrl")
-	ErrLinks       = fault.New(fault.Invalid, "invalid_links", "links are at most 5 https addresses of at most 500 characters").With("field", "links")
-	ErrPayout      = fault.New(fault.Invalid, "invalid_payout_address",
+	ErrDisplayName = apperr.New(apperr.Invalid, "invalid_display_name", "displayName is 1 to 64 characters on one line").With("field", "displayName")
+	ErrBio         = apperr.New(apperr.Invalid, "invalid_bio", "bio has at most 280 characters").With("field", "bio")
+	ErrAvatar      = apperr.New(apperr.Invalid, "invalid_avatar_url", "avatarUrl is an https address of at most 500 characters, or null").With("field", "avatarUrl")
+	ErrLinks       = apperr.New(apperr.Invalid, "invalid_links", "links are at most 5 https addresses of at most 500 characters").With("field", "links")
+	ErrPayout      = apperr.New(apperr.Invalid, "invalid_payout_address",
 		"payoutAddress is 0x and 40 hex digits, with the checksum of EIP-55 where it has both cases, not all zeros, or null").With("field", "payoutAddress")
 )
 
@@ -29,7 +29,7 @@ var (
 const PayoutSignIn = 15 * time.Minute
 
 // ofMember is the fault of each member of a profile.update.
-var ofMember = map[string]*fault.Fault{
+var ofMember = map[string]*apperr.Fault{
 	"displayName": ErrDisplayName, "bio": ErrBio, "avatar": ErrAvatar, "links": ErrLinks, "payoutAddress": ErrPayout,
 }
 
@@ -74,20 +74,20 @@ func Check(p operator.Profile) (operator.Profile, error) {
 		return p, err
 	}
 	if _, err := message.ReadPayload(message.ProfileUpdate, payload, false); err != nil {
-		field, _ := fault.Of(err).Extra["field"].(string)
+		field, _ := apperr.Of(err).Extra["field"].(string)
 		if known, ok := ofMember[field]; ok {
 			return p, known
 		}
 		return p, err
 	}
 	if p.Bio != nil {
-		bio := syntax.PlainLines(*p.Bio)
+		bio := protocol.PlainLines(*p.Bio)
 		p.Bio = &bio
 	}
 	if p.PayoutAddress.Text == nil {
 		return p, nil
 	}
-	address, err := claim.ParsePayout(*p.PayoutAddress.Text)
+	address, err := identityclaim.ParsePayout(*p.PayoutAddress.Text)
 	if err != nil {
 		return p, ErrPayout
 	}

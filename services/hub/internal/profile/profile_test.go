@@ -10,7 +10,7 @@ import (
 
 	"google.golang.org/grpc"
 
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/apperr"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/profile"
@@ -25,7 +25,7 @@ func TestCheck(t *testing.T) {
 	link := "https://a.example/" + strings.Repeat("x", 482)
 	for name, c := range map[string]struct {
 		p    operator.Profile
-		want *fault.Fault
+		want *apperr.Fault
 	}{
 		"nothing":               {operator.Profile{}, nil},
 		"all":                   {operator.Profile{DisplayName: text("Mara K"), Bio: text("a\nb"), Avatar: set(link), Links: []string{link}, PayoutAddress: set("0x" + strings.Repeat("2", 40))}, nil},

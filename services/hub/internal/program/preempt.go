@@ -3,9 +3,9 @@ package program
 import (
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 )
 
@@ -18,7 +18,7 @@ const (
 // Draft is the entry that a director asks for: a market takes slots of a lane of the default
 // programme. The clock chooses members that are zero. The audit log stores it as JSON.
 type Draft struct {
-	MarketID syntax.MarketID
+	MarketID protocol.MarketID
 	Lane     string
 	StartsAt time.Time
 	Slots    int32
@@ -33,11 +33,11 @@ func (d *Draft) Request() *programv1.CreatePreemptRequest {
 }
 
 // ErrUnavailable is the error of a director's request while the clock does not answer, or without a clock.
-var ErrUnavailable = fault.New(fault.Unavailable, "signal_service_unavailable", "the clock does not answer").With("retryAfterMs", 1000)
+var ErrUnavailable = apperr.New(apperr.Unavailable, "signal_service_unavailable", "the clock does not answer").With("retryAfterMs", 1000)
 
 // ClockError returns ErrUnavailable for the error of a clock that does not answer, and every other error unchanged.
 func ClockError(err error) error {
-	if f := fault.Of(err); f != nil && f.Kind == fault.Unavailable && f.Code != "db_unavailable" {
+	if f := apperr.Of(err); f != nil && f.Kind == apperr.Unavailable && f.Code != "db_unavailable" {
 		return ErrUnavailable.Wrap(err)
 	}
 	return err

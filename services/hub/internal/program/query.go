@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 )
 
@@ -23,7 +23,7 @@ const (
 type Query struct {
 	Preset    string // default, hot, resolving, close
 	Spec      string // FilterSpec JSON; its members override the preset's; empty: none
-	Providers string // comma list in the order of syntax.Providers; empty: all
+	Providers string // comma list in the order of protocol.Providers; empty: all
 	Limit     int
 	Lanes     bool
 }
@@ -67,7 +67,7 @@ func ParseQuery(get func(name string) string) Query {
 	q := Query{
 		Preset:    parsePreset(get("preset")),
 		Providers: parseProviders(get("providers")),
-		Limit:     syntax.Limit(get("limit"), DefaultLimit, MaxLimit),
+		Limit:     protocol.Limit(get("limit"), DefaultLimit, MaxLimit),
 		Lanes:     get("lanes") != "0",
 	}
 	f := parseSpec(get("spec"))
@@ -155,7 +155,7 @@ func parsePreset(raw string) string {
 func parseProviders(raw string) string {
 	asked := strings.Split(raw, ",")
 	var kept []string
-	for _, p := range syntax.Providers {
+	for _, p := range protocol.Providers {
 		if slices.Contains(asked, string(p)) {
 			kept = append(kept, string(p))
 		}
@@ -164,18 +164,18 @@ func parseProviders(raw string) string {
 }
 
 // contentLanes are the content lanes of the lanes of the programme.
-var contentLanes = map[string]syntax.Lane{
-	"sports": syntax.LaneSport, "music": syntax.LaneMusic, "film": syntax.LaneEntertainment, "tv": syntax.LaneEntertainment,
-	"fashion": syntax.LaneCulture, "culture": syntax.LaneCulture, "crypto": syntax.LaneCrypto, "politics": syntax.LanePolitics,
-	"news": syntax.LaneWorld, "science": syntax.LaneScience, "tech": syntax.LaneTech, "economy": syntax.LaneEconomy,
+var contentLanes = map[string]protocol.Lane{
+	"sports": protocol.LaneSport, "music": protocol.LaneMusic, "film": protocol.LaneEntertainment, "tv": protocol.LaneEntertainment,
+	"fashion": protocol.LaneCulture, "culture": protocol.LaneCulture, "crypto": protocol.LaneCrypto, "politics": protocol.LanePolitics,
+	"news": protocol.LaneWorld, "science": protocol.LaneScience, "tech": protocol.LaneTech, "economy": protocol.LaneEconomy,
 }
 
 // ContentLane is the content lane of a lane of the programme; OTHER for one that is none.
-func ContentLane(key string) syntax.Lane {
+func ContentLane(key string) protocol.Lane {
 	if l, ok := contentLanes[key]; ok {
 		return l
 	}
-	return syntax.LaneOther
+	return protocol.LaneOther
 }
 
 // isLane reports whether a word is the key of a lane of the programme.
@@ -183,8 +183,8 @@ func isLane(word string) bool { return contentLanes[word] != "" }
 
 // isCategory reports whether the clock takes a word as a category: a lane of the programme, or a content lane in lower case.
 func isCategory(word string) bool {
-	lane := func(l syntax.Lane) bool { return word == strings.ToLower(string(l)) }
-	return isLane(word) || slices.ContainsFunc(syntax.Lanes[:], lane)
+	lane := func(l protocol.Lane) bool { return word == strings.ToLower(string(l)) }
+	return isLane(word) || slices.ContainsFunc(protocol.Lanes[:], lane)
 }
 
 // categories keeps the words that are lanes; an unknown lane is no filter.

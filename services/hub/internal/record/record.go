@@ -1,14 +1,14 @@
 package record
 
 import (
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/skill"
-	"github.com/signalcast/signalcast/pkg/syntax"
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 )
 
 // Request returns the request for the record of a handle with the given numbers of newest calls and moments.
-func Request(handle syntax.Handle, recent, moments int32) *recordv1.GetOperatorRecordRequest {
+func Request(handle protocol.Handle, recent, moments int32) *recordv1.GetOperatorRecordRequest {
 	return &recordv1.GetOperatorRecordRequest{
 		By: &recordv1.GetOperatorRecordRequest_Handle{Handle: string(handle)}, Recent: recent, Moments: moments,
 	}
@@ -44,7 +44,7 @@ func Title(resolved int64) string {
 }
 
 // ErrPulse is the answer when the network cannot be counted.
-var ErrPulse = fault.New(fault.Unavailable, "pulse_unavailable", "the network cannot be counted now")
+var ErrPulse = apperr.New(apperr.Unavailable, "pulse_unavailable", "the network cannot be counted now")
 
 // ReportOf converts a report of the ledger to the type that the statistics of an export have, so that one function shows
 // both. It returns nil for nil.

@@ -6,7 +6,7 @@ import (
 	"math/big"
 	"strings"
 
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
 // Kind is what a link leads to.
@@ -27,7 +27,7 @@ type Link struct {
 }
 
 // ErrUnknown is the answer for a code that was never given.
-var ErrUnknown = fault.New(fault.NotFound, "not_found", "")
+var ErrUnknown = apperr.New(apperr.NotFound, "not_found", "")
 
 // Store keeps links. One thing has one code, for good.
 type Store interface {

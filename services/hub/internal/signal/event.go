@@ -4,7 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
 // EventType is what an event says.
@@ -37,7 +37,7 @@ const (
 )
 
 // ErrPayload refuses a payload that does not fit its type.
-var ErrPayload = fault.New(fault.Invalid, "invalid_payload", "").With("field", "payload")
+var ErrPayload = apperr.New(apperr.Invalid, "invalid_payload", "").With("field", "payload")
 
 // eventID is the id of the event that an idempotency key stands for: a uuid v8, the same
 // at every try. A history is its owner's alone, so its id and the key are enough.

@@ -1,7 +1,7 @@
 package signal
 
 import (
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 )
 
@@ -9,16 +9,16 @@ import (
 // (docs/scores.md, The formula).
 func Points(s *signalv1.Signal) (won, lost int) {
 	p := max(int(s.GetScoreBasisBps()), 1)
-	return (int(syntax.MaxBps) - p) / 100, -((p + 99) / 100)
+	return (int(protocol.MaxBps) - p) / 100, -((p + 99) / 100)
 }
 
 // PriceFinal reports whether the scoring price is final. A second quote can still raise that
 // of an open call on a venue's market.
 func PriceFinal(s *signalv1.Signal) bool {
-	return syntax.SignalStatus(s.GetStatus()) != syntax.Pending || isNative(s) || !s.GetPriceVerified()
+	return protocol.SignalStatus(s.GetStatus()) != protocol.Pending || isNative(s) || !s.GetPriceVerified()
 }
 
-func isNative(s *signalv1.Signal) bool { return syntax.MarketID(s.GetMarketId()).IsNative() }
+func isNative(s *signalv1.Signal) bool { return protocol.MarketID(s.GetMarketId()).IsNative() }
 
 // NoPoints returns why a call is not part of points, or an empty text if it is or can be.
 func NoPoints(s *signalv1.Signal) string {
@@ -27,7 +27,7 @@ func NoPoints(s *signalv1.Signal) string {
 		return "filed after the market closed"
 	case s.GetReason() == "unknown_market":
 		return "the venue does not know the market"
-	case syntax.SignalStatus(s.GetStatus()) == syntax.Void:
+	case protocol.SignalStatus(s.GetStatus()) == protocol.Void:
 		return "the question had no answer"
 	case !s.GetPriceVerified():
 		return "no fresh quote at the call"

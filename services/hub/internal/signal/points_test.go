@@ -5,7 +5,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 )
 
@@ -28,13 +28,13 @@ func TestOpenVenueCallsHaveNoFinalPrice(t *testing.T) {
 		final bool
 		why   string
 	}{
-		"open at a venue":  {&signalv1.Signal{MarketId: "100", Status: string(syntax.Pending), PriceVerified: true, Rated: true}, false, ""},
-		"open, native":     {&signalv1.Signal{MarketId: "native-1", Status: string(syntax.Pending), PriceVerified: true, Rated: true}, true, ""},
-		"open, unverified": {&signalv1.Signal{MarketId: "100", Status: string(syntax.Pending), Rated: true}, true, "no fresh quote at the call"},
-		"open, unrated":    {&signalv1.Signal{MarketId: "100", Status: string(syntax.Pending), PriceVerified: true}, false, "the market is not rated"},
-		"won":              {&signalv1.Signal{MarketId: "100", Status: string(syntax.Won), PriceVerified: true, Rated: true, Counted: &yes, ConfirmedAt: at}, true, ""},
-		"won, one quote":   {&signalv1.Signal{MarketId: "100", Status: string(syntax.Won), PriceVerified: true, Rated: true, Counted: &no}, true, "no second quote"},
-		"late":             {&signalv1.Signal{MarketId: "100", Status: string(syntax.Void), Reason: "late", Counted: &no}, true, "filed after the market closed"},
+		"open at a venue":  {&signalv1.Signal{MarketId: "100", Status: string(protocol.Pending), PriceVerified: true, Rated: true}, false, ""},
+		"open, native":     {&signalv1.Signal{MarketId: "native-1", Status: string(protocol.Pending), PriceVerified: true, Rated: true}, true, ""},
+		"open, unverified": {&signalv1.Signal{MarketId: "100", Status: string(protocol.Pending), Rated: true}, true, "no fresh quote at the call"},
+		"open, unrated":    {&signalv1.Signal{MarketId: "100", Status: string(protocol.Pending), PriceVerified: true}, false, "the market is not rated"},
+		"won":              {&signalv1.Signal{MarketId: "100", Status: string(protocol.Won), PriceVerified: true, Rated: true, Counted: &yes, ConfirmedAt: at}, true, ""},
+		"won, one quote":   {&signalv1.Signal{MarketId: "100", Status: string(protocol.Won), PriceVerified: true, Rated: true, Counted: &no}, true, "no second quote"},
+		"late":             {&signalv1.Signal{MarketId: "100", Status: string(protocol.Void), Reason: "late", Counted: &no}, true, "filed after the market closed"},
 	} {
 		if got, why := PriceFinal(c.s), NoPoints(c.s); got != c.final || why != c.why {
 			t.Errorf("%s: final %t, %q; want %t, %q", name, got, why, c.final, c.why)

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/chrono"
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/dbtime"
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
@@ -14,7 +14,7 @@ import (
 )
 
 // ErrAway is what a ledger that cannot be reached answers a write with.
-var ErrAway = fault.New(fault.Unavailable, "signal_service_unavailable", "signal service is away, try again")
+var ErrAway = apperr.New(apperr.Unavailable, "signal_service_unavailable", "signal service is away, try again")
 
 // Budgets of a write, within the time of a request. The first try leaves
 // room for the second: a try that got no answer may have been written, and
@@ -112,7 +112,7 @@ func twice(ctx context.Context, write func(context.Context) error) error {
 	if !errors.Is(err, ErrAway) {
 		return err
 	}
-	if chrono.Sleep(ctx, pause) != nil {
+	if dbtime.Sleep(ctx, pause) != nil {
 		return err
 	}
 	end, _ := first.Deadline()

@@ -11,7 +11,7 @@ import (
 
 	"google.golang.org/grpc"
 
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
@@ -56,14 +56,14 @@ func hangs(ctx context.Context) error {
 	return ErrAway.Wrap(ctx.Err())
 }
 
-func refuses(f *fault.Fault) func(context.Context) error {
+func refuses(f *apperr.Fault) func(context.Context) error {
 	return func(context.Context) error { return f }
 }
 
 func TestWrites(t *testing.T) {
 	t.Parallel()
-	closed := fault.New(fault.Conflict, "market_closed", "")
-	db := fault.New(fault.Unavailable, "db_unavailable", "")
+	closed := apperr.New(apperr.Conflict, "market_closed", "")
+	db := apperr.New(apperr.Unavailable, "db_unavailable", "")
 	for name, c := range map[string]struct {
 		answers []func(context.Context) error
 		want    error

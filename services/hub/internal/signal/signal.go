@@ -1,7 +1,7 @@
 package signal
 
 import (
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
 // FeedType selects a feed.
@@ -30,4 +30,4 @@ func ParseFeedType(raw string) FeedType {
 }
 
 // ErrUnknown is the answer for a signal that is not there.
-var ErrUnknown = fault.New(fault.NotFound, "not_found", "")
+var ErrUnknown = apperr.New(apperr.NotFound, "not_found", "")

@@ -9,7 +9,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 const CountDay = `-- name: CountDay :one
@@ -107,8 +107,8 @@ type GetOwnerRow struct {
 	PublicID     string
 	Handle       string
 	DisplayName  string
-	OperatorType syntax.OperatorType
-	Tier         syntax.Tier
+	OperatorType protocol.OperatorType
+	Tier         protocol.Tier
 }
 
 // Returns the operator whose record is exported.

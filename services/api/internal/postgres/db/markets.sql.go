@@ -9,7 +9,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 const CountLanes = `-- name: CountLanes :many
@@ -62,7 +62,7 @@ type GetMarketRow struct {
 }
 
 // Returns a market with its quote and counters.
-func (q *Queries) GetMarket(ctx context.Context, marketID syntax.MarketID) (GetMarketRow, error) {
+func (q *Queries) GetMarket(ctx context.Context, marketID protocol.MarketID) (GetMarketRow, error) {
 	row := q.db.QueryRow(ctx, GetMarket, marketID)
 	var i GetMarketRow
 	err := row.Scan(

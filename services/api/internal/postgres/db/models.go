@@ -7,7 +7,7 @@ package db
 import (
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/station"
 )
@@ -24,29 +24,29 @@ type FiledRecord struct {
 	ProviderID    string
 	Handle        string
 	DisplayName   string
-	Tier          syntax.Tier
+	Tier          protocol.Tier
 	MarketID      string
 	MarketTitle   string
-	Lane          syntax.Lane
+	Lane          protocol.Lane
 	Yes           bool
-	PriceBps      syntax.Bps
-	ScoreBasisBps syntax.Bps
-	CrowdYesBps   *syntax.Bps
+	PriceBps      protocol.Bps
+	ScoreBasisBps protocol.Bps
+	CrowdYesBps   *protocol.Bps
 	Confidence    *int
 	TextTake      *string
 	Source        string
 	TTR           *int
 	CreatedAt     time.Time
-	Status        syntax.SignalStatus
+	Status        protocol.SignalStatus
 	Score         *int
 	ResolvedAt    *time.Time
-	Outcome       *syntax.Side
-	ClosePrice    *syntax.Bps
+	Outcome       *protocol.Side
+	ClosePrice    *protocol.Bps
 	CLVBps        *int
-	ScoredBps     syntax.Bps
+	ScoredBps     protocol.Bps
 	PriceVerified bool
 	Rated         bool
-	MarketYesBps  *syntax.Bps
+	MarketYesBps  *protocol.Bps
 	ClosesAt      *time.Time
 	QuoteAt       *time.Time
 	ConfirmedAt   *time.Time
@@ -62,29 +62,29 @@ type ListedRecord struct {
 	ProviderID    string
 	Handle        string
 	DisplayName   string
-	Tier          syntax.Tier
+	Tier          protocol.Tier
 	MarketID      string
 	MarketTitle   string
-	Lane          syntax.Lane
+	Lane          protocol.Lane
 	Yes           bool
-	PriceBps      syntax.Bps
-	ScoreBasisBps syntax.Bps
-	CrowdYesBps   *syntax.Bps
+	PriceBps      protocol.Bps
+	ScoreBasisBps protocol.Bps
+	CrowdYesBps   *protocol.Bps
 	Confidence    *int
 	TextTake      *string
 	Source        string
 	TTR           *int
 	CreatedAt     time.Time
-	Status        syntax.SignalStatus
+	Status        protocol.SignalStatus
 	Score         *int
 	ResolvedAt    *time.Time
-	Outcome       *syntax.Side
-	ClosePrice    *syntax.Bps
+	Outcome       *protocol.Side
+	ClosePrice    *protocol.Bps
 	CLVBps        *int
-	ScoredBps     syntax.Bps
+	ScoredBps     protocol.Bps
 	PriceVerified bool
 	Rated         bool
-	MarketYesBps  *syntax.Bps
+	MarketYesBps  *protocol.Bps
 	ClosesAt      *time.Time
 	QuoteAt       *time.Time
 	ConfirmedAt   *time.Time
@@ -94,22 +94,22 @@ type ListedRecord struct {
 }
 
 type MarketRecord struct {
-	MarketID         syntax.MarketID
-	Provider         syntax.Provider
+	MarketID         protocol.MarketID
+	Provider         protocol.Provider
 	Title            string
 	Description      string
 	EndDate          *time.Time
-	Status           syntax.MarketStatus
+	Status           protocol.MarketStatus
 	Provisional      bool
 	Disputed         bool
 	ClosedAt         *time.Time
 	ProvisionalAt    *time.Time
-	FinalVerdict     *syntax.Verdict
+	FinalVerdict     *protocol.Verdict
 	FinalAt          *time.Time
 	FinalPayout      *string
-	ResolutionValue  *syntax.Verdict
-	ClosePrice       *syntax.Bps
-	Lane             syntax.Lane
+	ResolutionValue  *protocol.Verdict
+	ClosePrice       *protocol.Bps
+	Lane             protocol.Lane
 	Category         string
 	Slug             string
 	EventKey         string
@@ -121,7 +121,7 @@ type MarketRecord struct {
 	ImageURL         string
 	URL              string
 	VolumeUnit       string
-	YesBps           *syntax.Bps
+	YesBps           *protocol.Bps
 	QuotedAt         *time.Time
 	Volume           *float64
 	VolumeUsd        *float64
@@ -132,7 +132,7 @@ type MarketRecord struct {
 	UpdatedAt        time.Time
 	ResolvesBy       *time.Time
 	ResolutionSource *string
-	InitialYesBps    *syntax.Bps
+	InitialYesBps    *protocol.Bps
 	CreatedBy        *string
 	Yes              int64
 	No               int64
@@ -192,29 +192,29 @@ type SignalRecord struct {
 	ProviderID    string
 	Handle        string
 	DisplayName   string
-	Tier          syntax.Tier
+	Tier          protocol.Tier
 	MarketID      string
 	MarketTitle   string
-	Lane          syntax.Lane
+	Lane          protocol.Lane
 	Yes           bool
-	PriceBps      syntax.Bps
-	ScoreBasisBps syntax.Bps
-	CrowdYesBps   *syntax.Bps
+	PriceBps      protocol.Bps
+	ScoreBasisBps protocol.Bps
+	CrowdYesBps   *protocol.Bps
 	Confidence    *int
 	TextTake      *string
 	Source        string
 	TTR           *int
 	CreatedAt     time.Time
-	Status        syntax.SignalStatus
+	Status        protocol.SignalStatus
 	Score         *int
 	ResolvedAt    *time.Time
-	Outcome       *syntax.Side
-	ClosePrice    *syntax.Bps
+	Outcome       *protocol.Side
+	ClosePrice    *protocol.Bps
 	CLVBps        *int
-	ScoredBps     syntax.Bps
+	ScoredBps     protocol.Bps
 	PriceVerified bool
 	Rated         bool
-	MarketYesBps  *syntax.Bps
+	MarketYesBps  *protocol.Bps
 	ClosesAt      *time.Time
 	QuoteAt       *time.Time
 	ConfirmedAt   *time.Time
@@ -230,8 +230,8 @@ type Station struct {
 	URL          string
 	OriginURL    string
 	Description  *string
-	Lanes        []syntax.Lane
-	Providers    []syntax.Provider
+	Lanes        []protocol.Lane
+	Providers    []protocol.Provider
 	TapesURL     *string
 	OperatorsURL *string
 	Status       station.Status
@@ -249,10 +249,10 @@ type User struct {
 	Handle         string
 	DisplayName    string
 	AvatarURL      *string
-	OperatorType   syntax.OperatorType
+	OperatorType   protocol.OperatorType
 	IsHouse        bool
 	Seeded         bool
-	Tier           syntax.Tier
+	Tier           protocol.Tier
 	Crowd          bool
 	SessionVersion int64
 	CreatedAt      time.Time

@@ -9,7 +9,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 const ClassifyOperator = `-- name: ClassifyOperator :one
@@ -424,9 +424,9 @@ SELECT tier FROM users WHERE id = $1 FOR NO KEY UPDATE
 `
 
 // Returns the tier of the operator who signed a message and locks the operator: messages of one operator run one after the other.
-func (q *Queries) LockSender(ctx context.Context, userID string) (syntax.Tier, error) {
+func (q *Queries) LockSender(ctx context.Context, userID string) (protocol.Tier, error) {
 	row := q.db.QueryRow(ctx, LockSender, userID)
-	var tier syntax.Tier
+	var tier protocol.Tier
 	err := row.Scan(&tier)
 	return tier, err
 }

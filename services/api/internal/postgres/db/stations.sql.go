@@ -9,7 +9,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/station"
 )
 
@@ -119,8 +119,8 @@ type InsertStationParams struct {
 	URL          string
 	OriginURL    string
 	Description  string
-	Lanes        []syntax.Lane
-	Providers    []syntax.Provider
+	Lanes        []protocol.Lane
+	Providers    []protocol.Provider
 	TapesURL     string
 	OperatorsURL string
 	Now          time.Time
@@ -281,8 +281,8 @@ type UpdateStationParams struct {
 	URL          string
 	OriginURL    string
 	Description  string
-	Lanes        []syntax.Lane
-	Providers    []syntax.Provider
+	Lanes        []protocol.Lane
+	Providers    []protocol.Provider
 	TapesURL     string
 	OperatorsURL string
 	Status       station.Status

@@ -3,10 +3,10 @@ package kalshi
 import (
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
-	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
+	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
 // rule names the source of the quotes: the best bid and ask of a market record.
@@ -14,17 +14,17 @@ const rule = "kalshi.market"
 
 // derive returns the market of a record and its event. asked is the time of the request.
 func (a *Adapter) derive(o *object, e event, asked time.Time) market.Record {
-	id, _ := syntax.NewMarketID(syntax.Kalshi, string(o.Ticker)) // decode checked the form
+	id, _ := protocol.NewMarketID(protocol.Kalshi, string(o.Ticker)) // decode checked the form
 	m := market.Record{
 		ID: id, Title: o.question(e.title), Description: o.description(), EndDate: o.CloseTime.Second(),
 		VolumeUnit: "contracts", Volume: o.Volume.Amount(), Volume24h: o.Volume24h.Amount(), VolumeUSD: o.Volume.Amount(),
 		Outcomes: []string{"Yes", "No"},
-		EventKey: wire.Plain(string(o.Event), wire.MaxWord), EventTitle: e.title, URL: e.page(), Tags: e.words(), FetchedAt: asked,
+		EventKey: loosejson.Plain(string(o.Event), loosejson.MaxWord), EventTitle: e.title, URL: e.page(), Tags: e.words(), FetchedAt: asked,
 		Short: e.unread,
 	}
 	a.standing(&m, o)
 	m.Yes = yesBps(o, m.Payout)
-	if m.Status != syntax.MarketOpen {
+	if m.Status != protocol.MarketOpen {
 		// The venue moves the close time back when trading ends early.
 		m.ClosedAt = venue.Ended(a.client.Now(), o.CloseTime.Exact(), o.SettledAt.Exact())
 	}
@@ -36,7 +36,7 @@ func (a *Adapter) derive(o *object, e event, asked time.Time) market.Record {
 func (o *object) quote(m *market.Record, answer *venue.Answer) *market.Quote {
 	bid, haveBid := side(o.Bid, o.BidCents, o.NoAsk, o.NoAskCents)
 	ask, haveAsk := side(o.Ask, o.AskCents, o.NoBid, o.NoBidCents)
-	if !haveBid || !haveAsk || m.Status != syntax.MarketOpen {
+	if !haveBid || !haveAsk || m.Status != protocol.MarketOpen {
 		return nil
 	}
 	return answer.Quote(rule, bid, ask)
@@ -44,15 +44,15 @@ func (o *object) quote(m *market.Record, answer *venue.Answer) *market.Quote {
 
 // side returns the first price that is given: in dollars, in cents, or as 1 minus that of
 // the opposite side.
-func side(dollars, cents, otherDollars, otherCents wire.Decimal) (wire.Price, bool) {
+func side(dollars, cents, otherDollars, otherCents loosejson.Decimal) (loosejson.Price, bool) {
 	if p, ok := dollarsOrCents(dollars, cents); ok {
 		return p, true
 	}
 	p, ok := dollarsOrCents(otherDollars, otherCents)
-	return wire.One - p, ok
+	return loosejson.One - p, ok
 }
 
-func dollarsOrCents(dollars, cents wire.Decimal) (wire.Price, bool) {
+func dollarsOrCents(dollars, cents loosejson.Decimal) (loosejson.Price, bool) {
 	if dollars != "" {
 		return dollars.Price()
 	}
@@ -64,27 +64,27 @@ func dollarsOrCents(dollars, cents wire.Decimal) (wire.Price, bool) {
 func (a *Adapter) standing(m *market.Record, o *object) {
 	switch word := o.Status.Normal(); word {
 	case "initialized":
-		m.Status = syntax.MarketUnknown
+		m.Status = protocol.MarketUnknown
 	case "active":
 		switch {
 		case m.EndDate == nil: // without an end, trading may be over or not
-			m.Status = syntax.MarketUnknown
+			m.Status = protocol.MarketUnknown
 		case m.EndDate.After(a.client.Now()):
-			m.Status = syntax.MarketOpen
+			m.Status = protocol.MarketOpen
 		default:
-			m.Status = syntax.MarketClosed
+			m.Status = protocol.MarketClosed
 		}
 	case "inactive", "closed": // both can open again
-		m.Status = syntax.MarketClosed
+		m.Status = protocol.MarketClosed
 	case "determined", "amended":
-		m.Status, m.Provisional = syntax.MarketClosed, true
+		m.Status, m.Provisional = protocol.MarketClosed, true
 	case "disputed":
-		m.Status, m.Provisional, m.Disputed = syntax.MarketClosed, true, true
+		m.Status, m.Provisional, m.Disputed = protocol.MarketClosed, true, true
 	case "finalized":
 		a.settle(m, o)
 	default:
 		a.client.UnknownWord("status", word)
-		m.Status = syntax.MarketUnknown
+		m.Status = protocol.MarketUnknown
 	}
 }
 
@@ -92,43 +92,43 @@ func (a *Adapter) standing(m *market.Record, o *object) {
 // paid for a YES contract. A value that cannot be read settles nothing.
 func (a *Adapter) settle(m *market.Record, o *object) {
 	value, readable := o.Settlement.Price()
-	readable = readable && value >= 0 && value <= wire.One
+	readable = readable && value >= 0 && value <= loosejson.One
 	switch result := o.Result.Normal(); {
 	case result == "yes":
-		venue.Settle(m, syntax.VerdictYes, "1")
+		venue.Settle(m, protocol.VerdictYes, "1")
 	case result == "no":
-		venue.Settle(m, syntax.VerdictNo, "0")
+		venue.Settle(m, protocol.VerdictNo, "0")
 	case result != "" && result != "scalar" && result != "void":
 		a.client.UnknownWord("result", result)
-		m.Status = syntax.MarketUnknown
+		m.Status = protocol.MarketUnknown
 	case o.Settlement == "": // called off, nothing paid out
-		venue.Settle(m, syntax.VerdictInvalid, "")
+		venue.Settle(m, protocol.VerdictInvalid, "")
 	case !readable:
-		m.Status, m.Provisional = syntax.MarketClosed, true
-	case result != "void" && value == wire.One:
-		venue.Settle(m, syntax.VerdictYes, "1")
+		m.Status, m.Provisional = protocol.MarketClosed, true
+	case result != "void" && value == loosejson.One:
+		venue.Settle(m, protocol.VerdictYes, "1")
 	case result != "void" && value == 0:
-		venue.Settle(m, syntax.VerdictNo, "0")
+		venue.Settle(m, protocol.VerdictNo, "0")
 	default:
-		venue.Settle(m, syntax.VerdictInvalid, value.Text())
+		venue.Settle(m, protocol.VerdictInvalid, value.Text())
 	}
 }
 
 // yesBps is the payout of a settled market, else the middle of a narrow book,
 // else the last trade, else nothing. An empty book shows a bid of 0 and an ask
 // of 1.
-func yesBps(o *object, payout *string) *syntax.Bps {
+func yesBps(o *object, payout *string) *protocol.Bps {
 	if payout != nil {
-		if p, ok := wire.ParsePrice(*payout); ok {
+		if p, ok := loosejson.ParsePrice(*payout); ok {
 			return new(p.Bps())
 		}
 	}
 	bid, haveBid := o.Bid.Price()
 	ask, haveAsk := o.Ask.Price()
-	if mid, ok := wire.Middle(bid, ask, venue.WidestSpread); ok && haveBid && haveAsk {
+	if mid, ok := loosejson.Middle(bid, ask, venue.WidestSpread); ok && haveBid && haveAsk {
 		return new(mid.Bps())
 	}
-	if last, ok := o.Last.Price(); ok && last > 0 && last <= wire.One {
+	if last, ok := o.Last.Price(); ok && last > 0 && last <= loosejson.One {
 		return new(last.Bps())
 	}
 	return nil

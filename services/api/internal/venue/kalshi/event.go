@@ -7,10 +7,10 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
-	"github.com/signalcast/signalcast/services/api/internal/oracle/categorise"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/services/api/internal/attention/categorise"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
-	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
+	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
 // event is what a market's record does not say itself.
@@ -30,15 +30,15 @@ type series struct {
 
 // eventObject is an event record.
 type eventObject struct {
-	Ticker   wire.Text         `json:"event_ticker"`
-	Series   wire.Text         `json:"series_ticker"`
-	Title    wire.Text         `json:"title"`
-	Category wire.Text         `json:"category"`
+	Ticker   loosejson.Text    `json:"event_ticker"`
+	Series   loosejson.Text    `json:"series_ticker"`
+	Title    loosejson.Text    `json:"title"`
+	Category loosejson.Text    `json:"category"`
 	Markets  []json.RawMessage `json:"markets"`
 }
 
 func (o *eventObject) event() event {
-	e := event{title: wire.Plain(string(o.Title), wire.MaxTitle), category: wire.Plain(string(o.Category), wire.MaxWord)}
+	e := event{title: loosejson.Plain(string(o.Title), loosejson.MaxTitle), category: loosejson.Plain(string(o.Category), loosejson.MaxWord)}
 	if isTicker(string(o.Series)) {
 		e.series = string(o.Series)
 	}
@@ -46,33 +46,33 @@ func (o *eventObject) event() event {
 }
 
 // categoryLane is the lane of each of the venue's categories.
-var categoryLane = map[string]syntax.Lane{
-	"politics": syntax.LanePolitics, "elections": syntax.LanePolitics, "world": syntax.LaneWorld, "crypto": syntax.LaneCrypto,
-	"sports": syntax.LaneSport, "entertainment": syntax.LaneEntertainment, "social": syntax.LaneCulture, "mentions": syntax.LaneCulture,
-	"science and technology": syntax.LaneTech, "climate and weather": syntax.LaneScience, "health": syntax.LaneScience,
-	"economics": syntax.LaneEconomy, "financials": syntax.LaneEconomy, "companies": syntax.LaneEconomy, "commodities": syntax.LaneEconomy,
-	"transportation": syntax.LaneOther, "exotics": syntax.LaneOther,
+var categoryLane = map[string]protocol.Lane{
+	"politics": protocol.LanePolitics, "elections": protocol.LanePolitics, "world": protocol.LaneWorld, "crypto": protocol.LaneCrypto,
+	"sports": protocol.LaneSport, "entertainment": protocol.LaneEntertainment, "social": protocol.LaneCulture, "mentions": protocol.LaneCulture,
+	"science and technology": protocol.LaneTech, "climate and weather": protocol.LaneScience, "health": protocol.LaneScience,
+	"economics": protocol.LaneEconomy, "financials": protocol.LaneEconomy, "companies": protocol.LaneEconomy, "commodities": protocol.LaneEconomy,
+	"transportation": protocol.LaneOther, "exotics": protocol.LaneOther,
 }
 
 // broad is the category in which the tags of the series decide.
 const broad = "entertainment"
 
 // lane is the lane that the venue's own words give.
-func (a *Adapter) lane(e event) syntax.Lane {
+func (a *Adapter) lane(e event) protocol.Lane {
 	category := strings.ToLower(e.category)
 	if category == "" {
-		return syntax.LaneOther
+		return protocol.LaneOther
 	}
 	if category == broad && e.unread {
-		return syntax.LaneOther // without the tags it is a guess
+		return protocol.LaneOther // without the tags it is a guess
 	}
 	lane, known := categoryLane[category]
 	if !known {
 		a.client.UnknownWord("category", category)
-		return syntax.LaneOther
+		return protocol.LaneOther
 	}
-	if category == broad && categorise.ByTags(e.tags) == syntax.LaneMusic {
-		return syntax.LaneMusic
+	if category == broad && categorise.ByTags(e.tags) == protocol.LaneMusic {
+		return protocol.LaneMusic
 	}
 	return lane
 }
@@ -141,9 +141,9 @@ func (a *Adapter) readSeries(ctx context.Context, ticker string) (series, error)
 	}
 	var box struct {
 		Series struct {
-			Tags    []wire.Text `json:"tags"`
+			Tags    []loosejson.Text `json:"tags"`
 			Sources []struct {
-				URL wire.Text `json:"url"`
+				URL loosejson.Text `json:"url"`
 			} `json:"settlement_sources"`
 		} `json:"series"`
 	}
@@ -152,7 +152,7 @@ func (a *Adapter) readSeries(ctx context.Context, ticker string) (series, error)
 			return series{}, fmt.Errorf("decode series %s: %w", ticker, err)
 		}
 	}
-	s := series{tags: wire.AppendWords(nil, box.Series.Tags...)}
+	s := series{tags: loosejson.AppendWords(nil, box.Series.Tags...)}
 	if len(box.Series.Sources) > 0 {
 		s.source = box.Series.Sources[0].URL.Link()
 	}

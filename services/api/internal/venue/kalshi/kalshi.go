@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 )
@@ -33,7 +33,7 @@ func New(client *venue.Client) *Adapter {
 
 // Get implements market.Venue. A market that settled long ago is read from the
 // archive.
-func (a *Adapter) Get(ctx context.Context, id syntax.MarketID) (market.Record, error) {
+func (a *Adapter) Get(ctx context.Context, id protocol.MarketID) (market.Record, error) {
 	ticker, ok := key(id)
 	if !ok {
 		return market.Record{}, market.ErrNotFound
@@ -61,7 +61,7 @@ func (a *Adapter) Get(ctx context.Context, id syntax.MarketID) (market.Record, e
 func (a *Adapter) complete(ctx context.Context, o *object, e event, answer *venue.Answer, asked time.Time) market.Record {
 	m := a.derive(o, e, asked)
 	m.Quote = o.quote(&m, answer)
-	if m.Status == syntax.MarketResolved {
+	if m.Status == protocol.MarketResolved {
 		if s, err := a.readSeries(ctx, e.series); err == nil && s.source != "" {
 			m.URL = s.source
 		}
@@ -70,7 +70,7 @@ func (a *Adapter) complete(ctx context.Context, o *object, e event, answer *venu
 }
 
 // Quote implements market.Venue, with one request for 100 markets.
-func (a *Adapter) Quote(ctx context.Context, ids []syntax.MarketID) ([]market.Record, error) {
+func (a *Adapter) Quote(ctx context.Context, ids []protocol.MarketID) ([]market.Record, error) {
 	wanted := make(map[string]bool, len(ids))
 	tickers := make([]string, 0, len(ids))
 	for _, id := range ids {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 )
@@ -66,7 +66,7 @@ func (a *Adapter) ListOpen(ctx context.Context, cursor string) ([]market.Record,
 			e = a.tagged(ctx, e)
 		}
 		for i := range list {
-			if m := a.derive(&list[i], e, asked); m.Status == syntax.MarketOpen {
+			if m := a.derive(&list[i], e, asked); m.Status == protocol.MarketOpen {
 				m.Quote = list[i].quote(&m, &answer)
 				out = append(out, m)
 			}

@@ -5,37 +5,37 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
-	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
+	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
 // object is a market record. The venue has retired the members in whole cents and sends 0 or leaves them out. A price in cents
 // counts only if the same price in dollars is missing.
 type object struct {
-	Ticker     wire.Text    `json:"ticker"`
-	Event      wire.Text    `json:"event_ticker"`
-	Title      wire.Text    `json:"title"`
-	YesTitle   wire.Text    `json:"yes_sub_title"`
-	Rules      wire.Text    `json:"rules_primary"`
-	MoreRules  wire.Text    `json:"rules_secondary"`
-	Status     wire.Text    `json:"status"`
-	Result     wire.Text    `json:"result"`
-	Settlement wire.Decimal `json:"settlement_value_dollars"`
-	Bid        wire.Decimal `json:"yes_bid_dollars"`
-	Ask        wire.Decimal `json:"yes_ask_dollars"`
-	NoBid      wire.Decimal `json:"no_bid_dollars"`
-	NoAsk      wire.Decimal `json:"no_ask_dollars"`
-	BidCents   wire.Decimal `json:"yes_bid"`
-	AskCents   wire.Decimal `json:"yes_ask"`
-	NoBidCents wire.Decimal `json:"no_bid"`
-	NoAskCents wire.Decimal `json:"no_ask"`
-	Last       wire.Decimal `json:"last_price_dollars"`
-	Volume     wire.Decimal `json:"volume_fp"`
-	Volume24h  wire.Decimal `json:"volume_24h_fp"`
-	CloseTime  wire.Instant `json:"close_time"`
-	SettledAt  wire.Instant `json:"settlement_ts"`
-	Collection wire.Text    `json:"mve_collection_ticker"`
+	Ticker     loosejson.Text    `json:"ticker"`
+	Event      loosejson.Text    `json:"event_ticker"`
+	Title      loosejson.Text    `json:"title"`
+	YesTitle   loosejson.Text    `json:"yes_sub_title"`
+	Rules      loosejson.Text    `json:"rules_primary"`
+	MoreRules  loosejson.Text    `json:"rules_secondary"`
+	Status     loosejson.Text    `json:"status"`
+	Result     loosejson.Text    `json:"result"`
+	Settlement loosejson.Decimal `json:"settlement_value_dollars"`
+	Bid        loosejson.Decimal `json:"yes_bid_dollars"`
+	Ask        loosejson.Decimal `json:"yes_ask_dollars"`
+	NoBid      loosejson.Decimal `json:"no_bid_dollars"`
+	NoAsk      loosejson.Decimal `json:"no_ask_dollars"`
+	BidCents   loosejson.Decimal `json:"yes_bid"`
+	AskCents   loosejson.Decimal `json:"yes_ask"`
+	NoBidCents loosejson.Decimal `json:"no_bid"`
+	NoAskCents loosejson.Decimal `json:"no_ask"`
+	Last       loosejson.Decimal `json:"last_price_dollars"`
+	Volume     loosejson.Decimal `json:"volume_fp"`
+	Volume24h  loosejson.Decimal `json:"volume_24h_fp"`
+	CloseTime  loosejson.Instant `json:"close_time"`
+	SettledAt  loosejson.Instant `json:"settlement_ts"`
+	Collection loosejson.Text    `json:"mve_collection_ticker"`
 }
 
 var errRecord = errors.New("the record has no valid ticker, or no state")
@@ -55,13 +55,13 @@ func decode(raw json.RawMessage) (object, error) {
 // isTicker reports whether s is a key of the venue that is safe in a path. It must be in upper case: a market then has one
 // spelling only, and no ticker equals a word of the venue's paths.
 func isTicker(s string) bool {
-	_, err := syntax.NewMarketID(syntax.Kalshi, s)
+	_, err := protocol.NewMarketID(protocol.Kalshi, s)
 	return err == nil && strings.ToUpper(s) == s
 }
 
 // key returns the ticker of a market id; ok is false if the id cannot be a market of Kalshi.
-func key(id syntax.MarketID) (ticker string, ok bool) {
-	ticker, ok = venue.NativeKey(syntax.Kalshi, id)
+func key(id protocol.MarketID) (ticker string, ok bool) {
+	ticker, ok = venue.NativeKey(protocol.Kalshi, id)
 	return ticker, ok && isTicker(ticker)
 }
 
@@ -77,7 +77,7 @@ func (o *object) unusable() string {
 // question returns the title. It appends the name of the candidate if the title does not have it, because the markets of an event
 // can have the same title.
 func (o *object) question(eventTitle string) string {
-	title, sub := wire.Plain(string(o.Title), wire.MaxTitle), wire.Plain(string(o.YesTitle), wire.MaxWord)
+	title, sub := loosejson.Plain(string(o.Title), loosejson.MaxTitle), loosejson.Plain(string(o.YesTitle), loosejson.MaxWord)
 	if title == "" {
 		title = eventTitle
 	}
@@ -87,10 +87,10 @@ func (o *object) question(eventTitle string) string {
 	case sub == "" || strings.Contains(strings.ToLower(title), strings.ToLower(sub)):
 		return title
 	}
-	return wire.Plain(title+" – "+sub, wire.MaxTitle)
+	return loosejson.Plain(title+" – "+sub, loosejson.MaxTitle)
 }
 
 // description returns the rules of the market.
 func (o *object) description() string {
-	return wire.Plain(strings.TrimSpace(string(o.Rules)+"\n\n"+string(o.MoreRules)), wire.MaxDescription)
+	return loosejson.Plain(strings.TrimSpace(string(o.Rules)+"\n\n"+string(o.MoreRules)), loosejson.MaxDescription)
 }

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
-	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
+	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
 // patience bounds the read of a book, which a market can do without.
@@ -23,34 +23,34 @@ const (
 
 // book is the YES side of an order book.
 type book struct {
-	Bids  []wire.Level `json:"bids"`
-	Asks  []wire.Level `json:"asks"`
-	Token wire.Text    `json:"tokenId"`
+	Bids  []loosejson.Level `json:"bids"`
+	Asks  []loosejson.Level `json:"asks"`
+	Token loosejson.Text    `json:"tokenId"`
 }
 
 // best returns the best bid and the best ask of the prices between 0 and 1; a side without orders has 0 or 1.
-func (b *book) best() (bid, ask wire.Price) {
-	outside := func(l wire.Level) bool {
+func (b *book) best() (bid, ask loosejson.Price) {
+	outside := func(l loosejson.Level) bool {
 		p, ok := l.Price.Price()
-		return !ok || p <= 0 || p >= wire.One
+		return !ok || p <= 0 || p >= loosejson.One
 	}
-	return wire.Best(slices.DeleteFunc(b.Bids, outside), slices.DeleteFunc(b.Asks, outside))
+	return loosejson.Best(slices.DeleteFunc(b.Bids, outside), slices.DeleteFunc(b.Asks, outside))
 }
 
 // quote returns the quote of an open market's record, or nil.
 func (o *object) quote(m *market.Record, answer *venue.Answer) *market.Quote {
 	yes, no, ok := pair(o.TradePrices.Buy.Market)
-	if !ok || m.Status != syntax.MarketOpen {
+	if !ok || m.Status != protocol.MarketOpen {
 		return nil
 	}
-	return answer.Quote(rulePrices, wire.One-no, yes)
+	return answer.Quote(rulePrices, loosejson.One-no, yes)
 }
 
 // readBook fills in what the record of an open order-book market lacks: its quote, and its
 // price as the middle of the book. Without an answer within patience both stay as they are.
 func (a *Adapter) readBook(ctx context.Context, m *market.Record, o *object) {
 	priced := m.Yes != nil && len(o.TradePrices.Buy.Market) > 0
-	if m.Status != syntax.MarketOpen || !o.orderBook() || priced {
+	if m.Status != protocol.MarketOpen || !o.orderBook() || priced {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -64,7 +64,7 @@ func (a *Adapter) readBook(ctx context.Context, m *market.Record, o *object) {
 	if m.Quote == nil {
 		m.Quote = raw.Quote(ruleBook, bid, ask)
 	}
-	if middle, ok := wire.Middle(bid, ask, venue.WidestSpread); ok && m.Yes == nil {
+	if middle, ok := loosejson.Middle(bid, ask, venue.WidestSpread); ok && m.Yes == nil {
 		m.Yes = new(middle.Bps())
 	}
 }

@@ -5,18 +5,18 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/services/api/internal/attention/categorise"
 	"github.com/signalcast/signalcast/services/api/internal/market"
-	"github.com/signalcast/signalcast/services/api/internal/oracle/categorise"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
-	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
+	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
 // percent divides prices of a pool, which run from 0 to 100. mostSum is above
 // what the two prices of a market can make together on the scale of 0 to 1.
 const (
 	percent = 100
-	mostSum = wire.One + wire.One/2
+	mostSum = loosejson.One + loosejson.One/2
 )
 
 // parent is what a market of a group does not say itself.
@@ -24,9 +24,9 @@ type parent struct{ slug, title string }
 
 // derive returns the market of a record and its group. asked is the time of the request.
 func (a *Adapter) derive(o *object, p parent, asked time.Time) market.Record {
-	id, _ := syntax.NewMarketID(syntax.Limitless, string(o.Slug)) // decode checked the form
+	id, _ := protocol.NewMarketID(protocol.Limitless, string(o.Slug)) // decode checked the form
 	m := market.Record{
-		ID: id, Title: question(o, p), Description: wire.Plain(string(o.Description), wire.MaxDescription),
+		ID: id, Title: question(o, p), Description: loosejson.Plain(string(o.Description), loosejson.MaxDescription),
 		EndDate: o.Expiration.Second(), VolumeUnit: "usd", Volume: o.Volume.Amount(), VolumeUSD: o.Volume.Amount(),
 		Outcomes: []string{"Yes", "No"},
 		Slug:     string(o.Slug), EventKey: p.slug, EventTitle: p.title, Tags: o.words(), ImageURL: o.Image.Link(),
@@ -42,14 +42,14 @@ func (a *Adapter) derive(o *object, p parent, asked time.Time) market.Record {
 	}
 	a.standing(&m, o)
 	if m.Yes = yesBps(o); m.Payout != nil {
-		if p, ok := wire.ParsePrice(*m.Payout); ok {
+		if p, ok := loosejson.ParsePrice(*m.Payout); ok {
 			m.Yes = new(p.Bps())
 		}
 	}
-	if m.Status != syntax.MarketOpen {
+	if m.Status != protocol.MarketOpen {
 		m.ClosedAt = venue.Ended(a.client.Now(), o.Expiration.Exact())
 	}
-	if m.Status == syntax.MarketResolved && isHex(string(o.Tx), hexHash) {
+	if m.Status == protocol.MarketResolved && isHex(string(o.Tx), hexHash) {
 		m.URL = "https://basescan.org/tx/" + string(o.Tx)
 	}
 	m.Lane = lane(o, m.Tags)
@@ -59,32 +59,32 @@ func (a *Adapter) derive(o *object, p parent, asked time.Time) market.Record {
 // question is the title, under that of the group: the title of a child is only
 // a name.
 func question(o *object, p parent) string {
-	title := wire.Plain(string(o.Title), wire.MaxTitle)
+	title := loosejson.Plain(string(o.Title), loosejson.MaxTitle)
 	if p.title == "" || strings.Contains(strings.ToLower(title), strings.ToLower(p.title)) {
 		return title
 	}
-	return wire.Plain(p.title+": "+title, wire.MaxTitle)
+	return loosejson.Plain(p.title+": "+title, loosejson.MaxTitle)
 }
 
 // lane is the lane that the venue's own words give. Its hourly and daily
 // series without another word are those of crypto prices.
-func lane(o *object, words []string) syntax.Lane {
-	if found := categorise.ByTags(words); found != syntax.LaneOther {
+func lane(o *object, words []string) protocol.Lane {
+	if found := categorise.ByTags(words); found != protocol.LaneOther {
 		return found
 	}
 	for _, c := range o.Categories {
 		if word := c.Normal(); word == "hourly" || word == "daily" {
-			return syntax.LaneCrypto
+			return protocol.LaneCrypto
 		}
 	}
-	return syntax.LaneOther
+	return protocol.LaneOther
 }
 
 // standing applies the rules of status and outcome.
 func (a *Adapter) standing(m *market.Record, o *object) {
 	if kind := o.MarketType.Normal(); kind != "" && kind != "single" {
 		a.client.UnknownWord("marketType", kind)
-		m.Status = syntax.MarketUnknown // the rules of other kinds of market are not known
+		m.Status = protocol.MarketUnknown // the rules of other kinds of market are not known
 		return
 	}
 	if kind := o.TradeType.Normal(); kind != "clob" && kind != "amm" {
@@ -92,21 +92,21 @@ func (a *Adapter) standing(m *market.Record, o *object) {
 	}
 	switch word := o.Status.Normal(); word {
 	case "funded", "funded_flagged":
-		m.Status = syntax.MarketOpen
+		m.Status = protocol.MarketOpen
 		if o.Expired != nil && *o.Expired || m.EndDate != nil && !m.EndDate.After(a.client.Now()) {
-			m.Status = syntax.MarketClosed
+			m.Status = protocol.MarketClosed
 		}
 	case "locked": // paused and deciding look the same
-		m.Status, m.Provisional = syntax.MarketClosed, true
+		m.Status, m.Provisional = protocol.MarketClosed, true
 	case "disputed":
-		m.Status, m.Provisional, m.Disputed = syntax.MarketClosed, true, true
+		m.Status, m.Provisional, m.Disputed = protocol.MarketClosed, true, true
 	case "resolved":
 		a.settle(m, o)
 	case "draft", "created":
-		m.Status = syntax.MarketUnknown
+		m.Status = protocol.MarketUnknown
 	default:
 		a.client.UnknownWord("status", word)
-		m.Status = syntax.MarketUnknown
+		m.Status = protocol.MarketUnknown
 	}
 }
 
@@ -115,17 +115,17 @@ func (a *Adapter) standing(m *market.Record, o *object) {
 func (a *Adapter) settle(m *market.Record, o *object) {
 	switch o.Winner {
 	case "0":
-		venue.Settle(m, syntax.VerdictYes, "1")
+		venue.Settle(m, protocol.VerdictYes, "1")
 	case "1":
-		venue.Settle(m, syntax.VerdictNo, "0")
+		venue.Settle(m, protocol.VerdictNo, "0")
 	case "":
-		m.Status, m.Provisional = syntax.MarketClosed, true
+		m.Status, m.Provisional = protocol.MarketClosed, true
 		if even(o.Payouts) {
-			venue.Settle(m, syntax.VerdictInvalid, "0.5")
+			venue.Settle(m, protocol.VerdictInvalid, "0.5")
 		}
 	default:
 		a.client.UnknownWord("winningOutcomeIndex", string(o.Winner))
-		m.Status, m.Provisional = syntax.MarketClosed, true
+		m.Status, m.Provisional = protocol.MarketClosed, true
 	}
 }
 
@@ -136,9 +136,9 @@ func even(payouts []string) bool {
 }
 
 // yesBps is the YES price of a record, nil without one.
-func yesBps(o *object) *syntax.Bps {
+func yesBps(o *object) *protocol.Bps {
 	yes, no, ok := pair(o.Prices)
-	if !ok || yes > wire.One || no > wire.One {
+	if !ok || yes > loosejson.One || no > loosejson.One {
 		return nil
 	}
 	return new(yes.Bps())
@@ -146,12 +146,12 @@ func yesBps(o *object) *syntax.Bps {
 
 // pair reads the prices of both sides. Their sum gives the scale, 0 to 1 or 0 to 100, because
 // the kind of the market alone does not.
-func pair(list wire.List) (yes, no wire.Price, ok bool) {
+func pair(list loosejson.List) (yes, no loosejson.Price, ok bool) {
 	if len(list) != 2 {
 		return 0, 0, false
 	}
-	yes, ok1 := wire.ParsePrice(list[0])
-	no, ok2 := wire.ParsePrice(list[1])
+	yes, ok1 := loosejson.ParsePrice(list[0])
+	no, ok2 := loosejson.ParsePrice(list[1])
 	if !ok1 || !ok2 || yes < 0 || no < 0 || yes+no == 0 {
 		return 0, 0, false
 	}

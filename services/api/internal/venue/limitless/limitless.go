@@ -3,7 +3,7 @@ package limitless
 import (
 	"context"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 )
@@ -26,7 +26,7 @@ func New(client *venue.Client) *Adapter {
 }
 
 // Get implements market.Venue. A group is no market; its children are.
-func (a *Adapter) Get(ctx context.Context, id syntax.MarketID) (market.Record, error) {
+func (a *Adapter) Get(ctx context.Context, id protocol.MarketID) (market.Record, error) {
 	slug, ok := key(id)
 	if !ok {
 		return market.Record{}, market.ErrNotFound
@@ -48,6 +48,6 @@ func (a *Adapter) Get(ctx context.Context, id syntax.MarketID) (market.Record, e
 // Quote implements market.Venue. The venue has no read of several slugs: up to 25 markets are
 // read one by one, more by a walk along the open ones. Second quotes are always read one by
 // one: a walk takes longer than they may.
-func (a *Adapter) Quote(ctx context.Context, ids []syntax.MarketID) ([]market.Record, error) {
+func (a *Adapter) Quote(ctx context.Context, ids []protocol.MarketID) ([]market.Record, error) {
 	return venue.QuoteOneByOne(ctx, a, ids, key, pageSize)
 }

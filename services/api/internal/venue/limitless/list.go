@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
-	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
+	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
 const (
@@ -28,7 +28,7 @@ func (a *Adapter) ListOpen(ctx context.Context, cursor string) ([]market.Record,
 	asked := a.client.Now()
 	var box struct {
 		Data  *[]json.RawMessage `json:"data"`
-		Total wire.Decimal       `json:"totalMarketsCount"`
+		Total loosejson.Decimal  `json:"totalMarketsCount"`
 	}
 	answer, list, err := a.read.List(ctx, "list", "/markets/active", url.Values{
 		"page": {strconv.Itoa(page)}, "limit": {strconv.Itoa(pageSize)},
@@ -39,7 +39,7 @@ func (a *Adapter) ListOpen(ctx context.Context, cursor string) ([]market.Record,
 	var out []market.Record
 	for i := range list {
 		for _, m := range a.family(&list[i], &answer, asked) {
-			if m.Status == syntax.MarketOpen {
+			if m.Status == protocol.MarketOpen {
 				out = append(out, m)
 			}
 		}
@@ -66,7 +66,7 @@ func (a *Adapter) family(o *object, answer *venue.Answer, asked time.Time) []mar
 		m.Quote = o.quote(&m, answer)
 		return []market.Record{m}
 	}
-	p := parent{slug: string(o.Slug), title: wire.Plain(string(o.Title), wire.MaxTitle)}
+	p := parent{slug: string(o.Slug), title: loosejson.Plain(string(o.Title), loosejson.MaxTitle)}
 	var out []market.Record
 	for _, r := range o.Markets {
 		child, err := decode(r)

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
-	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
+	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
 const (
@@ -19,34 +19,34 @@ const (
 // object is a market record. Its number is not decoded, because the slug is the public key. Amounts are read from their decimal
 // form, not from the one in millionths.
 type object struct {
-	Slug        wire.Text    `json:"slug"`
-	Title       wire.Text    `json:"title"`
-	Description wire.Text    `json:"description"`
-	Status      wire.Text    `json:"status"`
-	Expired     *bool        `json:"expired"`
-	Expiration  wire.Instant `json:"expirationTimestamp"`
-	TradeType   wire.Text    `json:"tradeType"`
-	MarketType  wire.Text    `json:"marketType"`
-	Prices      wire.List    `json:"prices"`
+	Slug        loosejson.Text    `json:"slug"`
+	Title       loosejson.Text    `json:"title"`
+	Description loosejson.Text    `json:"description"`
+	Status      loosejson.Text    `json:"status"`
+	Expired     *bool             `json:"expired"`
+	Expiration  loosejson.Instant `json:"expirationTimestamp"`
+	TradeType   loosejson.Text    `json:"tradeType"`
+	MarketType  loosejson.Text    `json:"marketType"`
+	Prices      loosejson.List    `json:"prices"`
 	TradePrices struct {
 		Buy struct {
-			Market wire.List `json:"market"` // what YES and NO cost now
+			Market loosejson.List `json:"market"` // what YES and NO cost now
 		} `json:"buy"`
 	} `json:"tradePrices"`
 	Tokens struct {
-		Yes wire.Text `json:"yes"`
+		Yes loosejson.Text `json:"yes"`
 	} `json:"tokens"`
-	ConditionID wire.Text    `json:"conditionId"`
-	Volume      wire.Decimal `json:"volumeFormatted"`
-	Liquidity   wire.Decimal `json:"liquidityFormatted"`
-	Winner      wire.Decimal `json:"winningOutcomeIndex"` // 0 is YES, empty is none
-	Payouts     wire.List    `json:"payoutNumerators"`
-	Tx          wire.Text    `json:"resolutionTxHash"`
-	Image       wire.Text    `json:"imageUrl"`
-	Categories  []wire.Text  `json:"categories"`
-	Tags        []wire.Text  `json:"tags"`
+	ConditionID loosejson.Text    `json:"conditionId"`
+	Volume      loosejson.Decimal `json:"volumeFormatted"`
+	Liquidity   loosejson.Decimal `json:"liquidityFormatted"`
+	Winner      loosejson.Decimal `json:"winningOutcomeIndex"` // 0 is YES, empty is none
+	Payouts     loosejson.List    `json:"payoutNumerators"`
+	Tx          loosejson.Text    `json:"resolutionTxHash"`
+	Image       loosejson.Text    `json:"imageUrl"`
+	Categories  []loosejson.Text  `json:"categories"`
+	Tags        []loosejson.Text  `json:"tags"`
 	Properties  []struct {
-		Value wire.Text `json:"value"`
+		Value loosejson.Text `json:"value"`
 	} `json:"properties"`
 	Markets []json.RawMessage `json:"markets"`
 }
@@ -68,7 +68,7 @@ func decode(raw json.RawMessage) (object, error) {
 // isSlug reports whether s is a key of the venue that is safe in a path. It refuses the words that name lists in the venue's
 // paths. It also refuses an address: the venue finds a market by its address too, which would give the market a second id.
 func isSlug(s string) bool {
-	if _, err := syntax.NewMarketID(syntax.Limitless, s); err != nil {
+	if _, err := protocol.NewMarketID(protocol.Limitless, s); err != nil {
 		return false
 	}
 	lower := strings.ToLower(s)
@@ -86,8 +86,8 @@ func isHex(s string, length int) bool {
 }
 
 // key returns the slug of a market id; ok is false if the id cannot be a market of Limitless.
-func key(id syntax.MarketID) (slug string, ok bool) {
-	slug, ok = venue.NativeKey(syntax.Limitless, id)
+func key(id protocol.MarketID) (slug string, ok bool) {
+	slug, ok = venue.NativeKey(protocol.Limitless, id)
 	return slug, ok && isSlug(slug)
 }
 
@@ -113,9 +113,9 @@ func (o *object) token() string {
 
 // words returns the topic words of a record.
 func (o *object) words() []string {
-	out := wire.AppendWords(nil, o.Categories...)
+	out := loosejson.AppendWords(nil, o.Categories...)
 	for _, p := range o.Properties {
-		out = wire.AppendWords(out, p.Value)
+		out = loosejson.AppendWords(out, p.Value)
 	}
-	return wire.AppendWords(out, o.Tags...)
+	return loosejson.AppendWords(out, o.Tags...)
 }

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/services/api/internal/attention/categorise"
 	"github.com/signalcast/signalcast/services/api/internal/market"
-	"github.com/signalcast/signalcast/services/api/internal/oracle/categorise"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
-	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
+	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
 // manaPerUSD is how much play money counts as a dollar in filters, sums and orders by volume.
@@ -18,11 +18,11 @@ const manaPerUSD = 100
 // derive returns the market of a record and its details. known is false if the details are missing, as in lists; the market is
 // then short. asked is the time of the request.
 func (a *Adapter) derive(o *object, d details, known bool, asked time.Time) market.Record {
-	id, _ := syntax.NewMarketID(syntax.Manifold, string(o.ID)) // decode checked the form
+	id, _ := protocol.NewMarketID(protocol.Manifold, string(o.ID)) // decode checked the form
 	m := market.Record{
-		ID: id, Title: wire.Plain(string(o.Question), wire.MaxTitle), Description: d.description,
-		VolumeUnit: "mana", Outcomes: []string{"Yes", "No"}, Tags: d.topics, Slug: wire.Plain(string(o.Slug), wire.MaxWord),
-		URL: o.page(), FetchedAt: asked, Short: !known, Creator: wire.Plain(string(o.Creator), wire.MaxWord),
+		ID: id, Title: loosejson.Plain(string(o.Question), loosejson.MaxTitle), Description: d.description,
+		VolumeUnit: "mana", Outcomes: []string{"Yes", "No"}, Tags: d.topics, Slug: loosejson.Plain(string(o.Slug), loosejson.MaxWord),
+		URL: o.page(), FetchedAt: asked, Short: !known, Creator: loosejson.Plain(string(o.Creator), loosejson.MaxWord),
 	}
 	switch token := string(o.Token); token {
 	case "MANA", "": // play money
@@ -54,13 +54,13 @@ func (a *Adapter) standing(m *market.Record, o *object) {
 	at, sign, ok := moment(o.CloseTime)
 	switch {
 	case o.CloseTime == "" || sign > 0:
-		m.Status = syntax.MarketOpen
+		m.Status = protocol.MarketOpen
 	case !ok: // without a readable end, trading may be over or not
-		m.Status = syntax.MarketUnknown
+		m.Status = protocol.MarketUnknown
 	case sign == 0 && at.After(a.client.Now()):
-		m.Status = syntax.MarketOpen
+		m.Status = protocol.MarketOpen
 	default:
-		m.Status, m.ClosedAt = syntax.MarketClosed, venue.Ended(a.client.Now(), at)
+		m.Status, m.ClosedAt = protocol.MarketClosed, venue.Ended(a.client.Now(), at)
 	}
 }
 
@@ -69,30 +69,30 @@ func (a *Adapter) standing(m *market.Record, o *object) {
 func (a *Adapter) settle(m *market.Record, o *object) {
 	at, _, ok := moment(o.ResolutionTime)
 	closes, _, _ := moment(o.CloseTime)
-	m.Status, m.Provisional, m.ClosedAt = syntax.MarketClosed, true, venue.Ended(a.client.Now(), at, closes)
+	m.Status, m.Provisional, m.ClosedAt = protocol.MarketClosed, true, venue.Ended(a.client.Now(), at, closes)
 	final := ok && !at.IsZero() && a.client.Now().Sub(at) >= a.wait
 	share, readable := o.ResolutionProbability.Price()
-	readable = readable && share >= 0 && share <= wire.One
+	readable = readable && share >= 0 && share <= loosejson.One
 	word := strings.ToUpper(strings.TrimSpace(string(o.Resolution)))
 	percentage := word == "MKT"
 	switch {
 	case !slices.Contains([]string{"YES", "NO", "CANCEL", "MKT", ""}, word):
 		a.client.UnknownWord("resolution", word)
-		m.Status, m.Provisional = syntax.MarketUnknown, false
+		m.Status, m.Provisional = protocol.MarketUnknown, false
 	case !final || word == "" || percentage && !readable: // nothing to be read yet
-	case word == "YES", percentage && share == wire.One:
-		venue.Settle(m, syntax.VerdictYes, "1")
+	case word == "YES", percentage && share == loosejson.One:
+		venue.Settle(m, protocol.VerdictYes, "1")
 	case word == "NO", percentage && isZero(o.ResolutionProbability):
-		venue.Settle(m, syntax.VerdictNo, "0")
+		venue.Settle(m, protocol.VerdictNo, "0")
 	case percentage:
-		venue.Settle(m, syntax.VerdictInvalid, share.Text())
+		venue.Settle(m, protocol.VerdictInvalid, share.Text())
 	default:
-		venue.Settle(m, syntax.VerdictInvalid, "")
+		venue.Settle(m, protocol.VerdictInvalid, "")
 	}
 }
 
 // isZero tells an exact zero from a figure that is only too small for a price.
-func isZero(d wire.Decimal) bool {
+func isZero(d loosejson.Decimal) bool {
 	mantissa, _, _ := strings.Cut(strings.ToLower(string(d)), "e")
 	return !strings.ContainsAny(mantissa, "123456789")
 }
@@ -103,19 +103,19 @@ const rule = "manifold.probability"
 // quote returns the quote of an open market's record, or nil.
 func (o *object) quote(m *market.Record, answer *venue.Answer) *market.Quote {
 	p, ok := o.Probability.Price()
-	if !ok || m.Status != syntax.MarketOpen {
+	if !ok || m.Status != protocol.MarketOpen {
 		return nil
 	}
 	return answer.Quote(rule, p, p)
 }
 
 // yesBps is the payout of a settled market, else the probability.
-func yesBps(o *object, payout *string) *syntax.Bps {
+func yesBps(o *object, payout *string) *protocol.Bps {
 	p, ok := o.Probability.Price()
 	if payout != nil {
-		p, ok = wire.ParsePrice(*payout)
+		p, ok = loosejson.ParsePrice(*payout)
 	}
-	if !ok || p < 0 || p > wire.One {
+	if !ok || p < 0 || p > loosejson.One {
 		return nil
 	}
 	return new(p.Bps())
@@ -123,13 +123,13 @@ func yesBps(o *object, payout *string) *syntax.Bps {
 
 // lane is the lane that the topics give, a narrow one before a broad one. Of the
 // two broadest the one that is listed first counts.
-func lane(topics []string) syntax.Lane {
+func lane(topics []string) protocol.Lane {
 	found := categorise.ByTags(topics)
-	if found != syntax.LaneWorld && found != syntax.LanePolitics {
+	if found != protocol.LaneWorld && found != protocol.LanePolitics {
 		return found
 	}
 	for _, t := range topics {
-		if first := categorise.ByTags([]string{t}); first != syntax.LaneOther {
+		if first := categorise.ByTags([]string{t}); first != protocol.LaneOther {
 			return first
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 )
@@ -50,7 +50,7 @@ func (a *Adapter) ListOpen(ctx context.Context, cursor string) ([]market.Record,
 		if !a.read.Usable(o) {
 			continue
 		}
-		if m := a.market(o, &answer, asked); m.Status == syntax.MarketOpen {
+		if m := a.market(o, &answer, asked); m.Status == protocol.MarketOpen {
 			out = append(out, m)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 )
@@ -32,7 +32,7 @@ func New(client *venue.Client, wait time.Duration) *Adapter {
 }
 
 // Get implements market.Venue.
-func (a *Adapter) Get(ctx context.Context, id syntax.MarketID) (market.Record, error) {
+func (a *Adapter) Get(ctx context.Context, id protocol.MarketID) (market.Record, error) {
 	contract, ok := key(id)
 	if !ok {
 		return market.Record{}, market.ErrNotFound
@@ -57,7 +57,7 @@ func (a *Adapter) market(o *object, answer *venue.Answer, asked time.Time) marke
 // Quote implements market.Venue. The venue's batch read of probabilities does not say which
 // markets are closed, so up to 40 markets are read one by one, and more by a walk along the
 // open ones. Second quotes are always read one by one: a walk takes longer than they may.
-func (a *Adapter) Quote(ctx context.Context, ids []syntax.MarketID) ([]market.Record, error) {
+func (a *Adapter) Quote(ctx context.Context, ids []protocol.MarketID) ([]market.Record, error) {
 	return venue.QuoteOneByOne(ctx, a, ids, key, fewReads)
 }
 

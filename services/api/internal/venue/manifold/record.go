@@ -9,34 +9,34 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
-	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
+	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
 // object is a market record. Lists give a short form, without description and
 // topics.
 type object struct {
-	ID                    wire.Text    `json:"id"`
-	Creator               wire.Text    `json:"creatorId"`
-	Question              wire.Text    `json:"question"`
-	Slug                  wire.Text    `json:"slug"`
-	URL                   wire.Text    `json:"url"`
-	Kind                  wire.Text    `json:"outcomeType"`
-	Mechanism             wire.Text    `json:"mechanism"`
-	Probability           wire.Decimal `json:"probability"` // stays at the last trade after the end
-	Resolved              *bool        `json:"isResolved"`
-	Resolution            wire.Text    `json:"resolution"`
-	ResolutionProbability wire.Decimal `json:"resolutionProbability"`
-	ResolutionTime        wire.Decimal `json:"resolutionTime"`
-	CreatedTime           wire.Decimal `json:"createdTime"`
-	CloseTime             wire.Decimal `json:"closeTime"`
-	Volume                wire.Decimal `json:"volume"`
-	Volume24h             wire.Decimal `json:"volume24Hours"`
-	Liquidity             wire.Decimal `json:"totalLiquidity"`
-	Token                 wire.Text    `json:"token"`
-	Description           *wire.Text   `json:"textDescription"`
-	Topics                []wire.Text  `json:"groupSlugs"`
+	ID                    loosejson.Text    `json:"id"`
+	Creator               loosejson.Text    `json:"creatorId"`
+	Question              loosejson.Text    `json:"question"`
+	Slug                  loosejson.Text    `json:"slug"`
+	URL                   loosejson.Text    `json:"url"`
+	Kind                  loosejson.Text    `json:"outcomeType"`
+	Mechanism             loosejson.Text    `json:"mechanism"`
+	Probability           loosejson.Decimal `json:"probability"` // stays at the last trade after the end
+	Resolved              *bool             `json:"isResolved"`
+	Resolution            loosejson.Text    `json:"resolution"`
+	ResolutionProbability loosejson.Decimal `json:"resolutionProbability"`
+	ResolutionTime        loosejson.Decimal `json:"resolutionTime"`
+	CreatedTime           loosejson.Decimal `json:"createdTime"`
+	CloseTime             loosejson.Decimal `json:"closeTime"`
+	Volume                loosejson.Decimal `json:"volume"`
+	Volume24h             loosejson.Decimal `json:"volume24Hours"`
+	Liquidity             loosejson.Decimal `json:"totalLiquidity"`
+	Token                 loosejson.Text    `json:"token"`
+	Description           *loosejson.Text   `json:"textDescription"`
+	Topics                []loosejson.Text  `json:"groupSlugs"`
 }
 
 var errRecord = errors.New("the record has no id of a valid form, no question, kind or state")
@@ -47,7 +47,7 @@ func decode(raw json.RawMessage) (object, error) {
 	if err := json.Unmarshal(raw, &o); err != nil {
 		return o, err
 	}
-	if _, err := syntax.NewMarketID(syntax.Manifold, string(o.ID)); err != nil || strings.TrimSpace(string(o.Question)) == "" ||
+	if _, err := protocol.NewMarketID(protocol.Manifold, string(o.ID)); err != nil || strings.TrimSpace(string(o.Question)) == "" ||
 		o.Kind == "" || o.Resolved == nil {
 		return o, errRecord
 	}
@@ -55,7 +55,9 @@ func decode(raw json.RawMessage) (object, error) {
 }
 
 // key returns the contract of an id, whose case matters; ok is false for an id of another venue.
-func key(id syntax.MarketID) (contract string, ok bool) { return venue.NativeKey(syntax.Manifold, id) }
+func key(id protocol.MarketID) (contract string, ok bool) {
+	return venue.NativeKey(protocol.Manifold, id)
+}
 
 // kinds has the venue's words for kinds of market; the value reports whether the kind has the sides YES and NO, which a call
 // needs.
@@ -89,7 +91,7 @@ var (
 
 // moment reads a time in milliseconds. at is zero for a time that JSON and the database cannot represent: sign is then -1 for an
 // earlier time and 1 for a later one. ok is false if there is no readable time.
-func moment(d wire.Decimal) (at time.Time, sign int, ok bool) {
+func moment(d loosejson.Decimal) (at time.Time, sign int, ok bool) {
 	ms, err := strconv.ParseFloat(string(d), 64)
 	switch {
 	case err != nil && !math.IsInf(ms, 0) || math.IsNaN(ms):
@@ -105,7 +107,7 @@ func moment(d wire.Decimal) (at time.Time, sign int, ok bool) {
 // page is the public address of the market.
 func (o *object) page() string {
 	u, err := url.Parse(string(o.URL))
-	if err != nil || u.Scheme != "https" || u.Host != "manifold.markets" || u.User != nil || len(o.URL) > wire.MaxTitle {
+	if err != nil || u.Scheme != "https" || u.Host != "manifold.markets" || u.User != nil || len(o.URL) > loosejson.MaxTitle {
 		return ""
 	}
 	return u.String()
@@ -123,11 +125,11 @@ func (o *object) details() (d details, ok bool) {
 		return d, false
 	}
 	if o.Description != nil {
-		d.description = wire.Plain(string(*o.Description), wire.MaxDescription)
+		d.description = loosejson.Plain(string(*o.Description), loosejson.MaxDescription)
 	}
 	for _, t := range o.Topics {
-		word := strings.TrimSuffix(wire.Plain(string(t), wire.MaxWord), "-default")
-		if word != "" && len(d.topics) < wire.MaxTags {
+		word := strings.TrimSuffix(loosejson.Plain(string(t), loosejson.MaxWord), "-default")
+		if word != "" && len(d.topics) < loosejson.MaxTags {
 			d.topics = append(d.topics, word)
 		}
 	}

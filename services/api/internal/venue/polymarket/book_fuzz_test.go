@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 )
@@ -26,7 +26,7 @@ func FuzzBook(f *testing.F) {
 		if json.Unmarshal(raw, &b) != nil || b.Token == "" {
 			return
 		}
-		m := market.Record{Status: syntax.MarketOpen, ClobTokenID: string(b.Token), YesIndex: yes & 1}
+		m := market.Record{Status: protocol.MarketOpen, ClobTokenID: string(b.Token), YesIndex: yes & 1}
 		b.price(&m, streamNoon)
 		q := m.Quote
 		if (q == nil) != (m.Yes == nil) {

@@ -5,16 +5,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/services/api/internal/attention/categorise"
 	"github.com/signalcast/signalcast/services/api/internal/market"
-	"github.com/signalcast/signalcast/services/api/internal/oracle/categorise"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
-	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
+	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
 const (
 	// tolerance is how near a final price must be to a payout.
-	tolerance = wire.One / 1000
+	tolerance = loosejson.One / 1000
 	// legacyRest is how long a market without a state of the oracle must have been closed before its prices count as the payout.
 	legacyRest = 7 * 24 * time.Hour
 )
@@ -22,9 +22,9 @@ const (
 // derived is a market, and whether the order-book service must be asked about it.
 type derived struct {
 	market.Record
-	prices   *[2]wire.Price // of both outcomes, nil when there are none
-	askBook  bool           // closed without an oracle word: the order-book record may know the winner
-	restedAt time.Time      // when trading ended, zero when unknown
+	prices   *[2]loosejson.Price // of both outcomes, nil when there are none
+	askBook  bool                // closed without an oracle word: the order-book record may know the winner
+	restedAt time.Time           // when trading ended, zero when unknown
 }
 
 // derive returns the market of a record with two outcomes. asked is the time of the request.
@@ -34,7 +34,7 @@ func (a *Adapter) derive(o *object, asked time.Time) (d derived) {
 	d.Yes = yesBps(o, d.prices, d.YesIndex)
 	d.restedAt = o.ClosedTime.Time
 	a.standing(&d, o)
-	if d.Status != syntax.MarketOpen {
+	if d.Status != protocol.MarketOpen {
 		d.ClosedAt = venue.Ended(asked, o.ClosedTime.Exact())
 	}
 	if d.ClobTokenID != "" {
@@ -48,31 +48,31 @@ func (a *Adapter) standing(d *derived, o *object) {
 	uma := o.UMA.Normal()
 	switch {
 	case on(o.Archived):
-		d.Status = syntax.MarketUnknown
+		d.Status = protocol.MarketUnknown
 	case uma == "disputed":
-		d.Status, d.Provisional, d.Disputed = syntax.MarketClosed, true, true
+		d.Status, d.Provisional, d.Disputed = protocol.MarketClosed, true, true
 	case uma != "" && uma != "resolved":
 		if uma != "proposed" {
 			a.gamma.UnknownWord("umaResolutionStatus", uma)
 		}
-		d.Status, d.Provisional = syntax.MarketClosed, true
+		d.Status, d.Provisional = protocol.MarketClosed, true
 	case uma == "resolved":
 		// The oracle's result counts only on a closed market whose prices show it. Without them the market is closed but has no
 		// result.
-		d.Status, d.Provisional = syntax.MarketClosed, true
+		d.Status, d.Provisional = protocol.MarketClosed, true
 		if on(o.Closed) {
 			d.resolveByPrice()
 		}
 	case on(o.Closed):
-		d.Status, d.Provisional, d.askBook = syntax.MarketClosed, true, true
+		d.Status, d.Provisional, d.askBook = protocol.MarketClosed, true, true
 	case !on(o.BookOn) || d.ClobTokenID == "":
 		// Polymarket lists outcomes that are not named yet as placeholder markets. They have no tokens, even if their order book
 		// is said to be on.
-		d.Status = syntax.MarketUnknown
+		d.Status = protocol.MarketUnknown
 	case o.Accepting != nil && !*o.Accepting:
-		d.Status = syntax.MarketClosed
+		d.Status = protocol.MarketClosed
 	default:
-		d.Status = syntax.MarketOpen
+		d.Status = protocol.MarketOpen
 		d.Provisional = a.pastEnd && d.EndDate != nil && !d.EndDate.After(a.gamma.Now())
 	}
 }
@@ -83,14 +83,14 @@ func (d *derived) resolveByPrice() {
 		return
 	}
 	yes, no := d.prices[d.YesIndex], d.prices[1-d.YesIndex]
-	near := func(a, b wire.Price) bool { return yes.Near(a, tolerance) && no.Near(b, tolerance) }
+	near := func(a, b loosejson.Price) bool { return yes.Near(a, tolerance) && no.Near(b, tolerance) }
 	switch {
-	case near(wire.One, 0):
-		venue.Settle(&d.Record, syntax.VerdictYes, "1")
-	case near(0, wire.One):
-		venue.Settle(&d.Record, syntax.VerdictNo, "0")
-	case near(wire.One/2, wire.One/2):
-		venue.Settle(&d.Record, syntax.VerdictInvalid, "0.5")
+	case near(loosejson.One, 0):
+		venue.Settle(&d.Record, protocol.VerdictYes, "1")
+	case near(0, loosejson.One):
+		venue.Settle(&d.Record, protocol.VerdictNo, "0")
+	case near(loosejson.One/2, loosejson.One/2):
+		venue.Settle(&d.Record, protocol.VerdictInvalid, "0.5")
 	}
 }
 
@@ -102,7 +102,7 @@ func (d *derived) resolveByRecord(record *bookRecord, now time.Time) {
 		// for legacyRest. Equal prices do not count, because a market without trades has them too.
 		if !d.restedAt.IsZero() && now.Sub(d.restedAt) > legacyRest {
 			before := *d
-			if d.resolveByPrice(); d.Verdict != nil && *d.Verdict == syntax.VerdictInvalid {
+			if d.resolveByPrice(); d.Verdict != nil && *d.Verdict == protocol.VerdictInvalid {
 				*d = before
 			}
 		}
@@ -113,25 +113,25 @@ func (d *derived) resolveByRecord(record *bookRecord, now time.Time) {
 	}
 	switch winner := record.winner(d.Outcomes); {
 	case winner == d.YesIndex:
-		venue.Settle(&d.Record, syntax.VerdictYes, "1")
+		venue.Settle(&d.Record, protocol.VerdictYes, "1")
 	case winner >= 0:
-		venue.Settle(&d.Record, syntax.VerdictNo, "0")
+		venue.Settle(&d.Record, protocol.VerdictNo, "0")
 	case record.Half && !record.anyWinner() && d.prices != nil &&
-		d.prices[0].Near(wire.One/2, tolerance) && d.prices[1].Near(wire.One/2, tolerance):
-		venue.Settle(&d.Record, syntax.VerdictInvalid, "0.5")
+		d.prices[0].Near(loosejson.One/2, tolerance) && d.prices[1].Near(loosejson.One/2, tolerance):
+		venue.Settle(&d.Record, protocol.VerdictInvalid, "0.5")
 	}
 }
 
 // readPrices gives the outcome prices when both can be read, lie within 0 and 1
 // and are not both zero, as they are on new and on very old markets.
-func readPrices(o *object) *[2]wire.Price {
+func readPrices(o *object) *[2]loosejson.Price {
 	if len(o.OutcomePrices) != 2 {
 		return nil
 	}
-	var out [2]wire.Price
+	var out [2]loosejson.Price
 	for i, text := range o.OutcomePrices {
-		p, ok := wire.ParsePrice(text)
-		if !ok || p < -tolerance || p > wire.One+tolerance {
+		p, ok := loosejson.ParsePrice(text)
+		if !ok || p < -tolerance || p > loosejson.One+tolerance {
 			return nil
 		}
 		out[i] = p
@@ -144,8 +144,8 @@ func readPrices(o *object) *[2]wire.Price {
 
 // yesBps is the outcome price, else the middle of the book while it is on, else
 // the last trade, else nothing.
-func yesBps(o *object, prices *[2]wire.Price, yes int) *syntax.Bps {
-	first, ok := wire.Price(0), false
+func yesBps(o *object, prices *[2]loosejson.Price, yes int) *protocol.Bps {
+	first, ok := loosejson.Price(0), false
 	switch bid, ask, quoted := quote(o); {
 	case prices != nil:
 		return new(prices[yes].Bps())
@@ -153,43 +153,43 @@ func yesBps(o *object, prices *[2]wire.Price, yes int) *syntax.Bps {
 		first, ok = (bid+ask)/2, true
 	default:
 		first, ok = o.LastTrade.Price()
-		ok = ok && first > 0 && first <= wire.One
+		ok = ok && first > 0 && first <= loosejson.One
 	}
 	if !ok {
 		return nil
 	}
 	if yes == 1 { // the book is that of the first outcome
-		first = wire.One - first
+		first = loosejson.One - first
 	}
 	return new(first.Bps())
 }
 
 // quote gives best bid and ask of a book that is on and not empty.
-func quote(o *object) (bid, ask wire.Price, ok bool) {
+func quote(o *object) (bid, ask loosejson.Price, ok bool) {
 	bid, haveBid := o.BestBid.Price()
 	ask, haveAsk := o.BestAsk.Price()
-	ok = on(o.BookOn) && haveBid && haveAsk && bid >= 0 && bid <= ask && ask <= wire.One && (bid > 0 || ask < wire.One)
+	ok = on(o.BookOn) && haveBid && haveAsk && bid >= 0 && bid <= ask && ask <= loosejson.One && (bid > 0 || ask < loosejson.One)
 	return bid, ask, ok
 }
 
 // describe returns the members of a market that are copied from the record.
 func (a *Adapter) describe(o *object, asked time.Time) market.Record {
 	m := market.Record{
-		ID: syntax.MarketID(o.ID), Title: wire.Plain(o.Question, wire.MaxTitle), Description: wire.Plain(string(o.Description), wire.MaxDescription),
+		ID: protocol.MarketID(o.ID), Title: loosejson.Plain(o.Question, loosejson.MaxTitle), Description: loosejson.Plain(string(o.Description), loosejson.MaxDescription),
 		EndDate: o.EndDate.Second(), VolumeUnit: "usd",
 		Volume: firstAmount(o.Volume, o.VolumeNum), Volume24h: o.Volume24hr.Amount(), Liquidity: firstAmount(o.Liquidity, o.LiquidityNum),
-		Tags: o.words(), Slug: wire.Plain(string(o.Slug), wire.MaxWord), ConditionID: condition(string(o.ConditionID)),
+		Tags: o.words(), Slug: loosejson.Plain(string(o.Slug), loosejson.MaxWord), ConditionID: condition(string(o.ConditionID)),
 		YesIndex: yesIndex(o.Outcomes), FetchedAt: asked,
 	}
 	m.Outcomes, m.VolumeUSD = make([]string, len(o.Outcomes)), m.Volume
 	for i, label := range o.Outcomes {
-		m.Outcomes[i] = wire.Plain(label, wire.MaxWord)
+		m.Outcomes[i] = loosejson.Plain(label, loosejson.MaxWord)
 	}
 	if len(o.ClobTokenIDs) == 2 && digits(o.ClobTokenIDs[0], maxToken) {
 		m.ClobTokenID = o.ClobTokenIDs[0]
 	}
 	if len(o.Events) > 0 {
-		m.EventKey, m.EventTitle = wire.Plain(string(o.Events[0].Slug), wire.MaxWord), wire.Plain(string(o.Events[0].Title), wire.MaxTitle)
+		m.EventKey, m.EventTitle = loosejson.Plain(string(o.Events[0].Slug), loosejson.MaxWord), loosejson.Plain(string(o.Events[0].Title), loosejson.MaxTitle)
 	}
 	if m.EventKey != "" {
 		m.URL = "https://polymarket.com/event/" + url.PathEscape(m.EventKey)
@@ -199,7 +199,7 @@ func (a *Adapter) describe(o *object, asked time.Time) market.Record {
 	return m
 }
 
-func firstAmount(exact, twin wire.Decimal) *float64 {
+func firstAmount(exact, twin loosejson.Decimal) *float64 {
 	if exact != "" {
 		return exact.Amount()
 	}

@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/history"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
-	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
+	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
 // mostPoints bounds one history; the venue gives about 4,300 at most.
@@ -24,15 +24,15 @@ type stretch struct {
 	seconds  int64
 }
 
-var stretches = map[syntax.Interval]stretch{
-	syntax.IntervalHour: {"1h", 1, 3600},
-	syntax.IntervalDay:  {"1d", 5, 86_400},
-	syntax.IntervalWeek: {"1w", 30, 7 * 86_400},
-	syntax.IntervalAll:  {"max", 720, 0},
+var stretches = map[protocol.Interval]stretch{
+	protocol.IntervalHour: {"1h", 1, 3600},
+	protocol.IntervalDay:  {"1d", 5, 86_400},
+	protocol.IntervalWeek: {"1w", 30, 7 * 86_400},
+	protocol.IntervalAll:  {"max", 720, 0},
 }
 
 // History implements history.Venue: the YES prices of an order book, rising in time, one per second.
-func (a *Adapter) History(ctx context.Context, b history.Book, interval syntax.Interval) ([]history.Point, error) {
+func (a *Adapter) History(ctx context.Context, b history.Book, interval protocol.Interval) ([]history.Point, error) {
 	s, known := stretches[interval]
 	if !known || !digits(b.TokenID, maxToken) {
 		return nil, nil
@@ -52,8 +52,8 @@ func (a *Adapter) History(ctx context.Context, b history.Book, interval syntax.I
 	}
 	var box struct {
 		History *[]struct {
-			T int64        `json:"t"`
-			P wire.Decimal `json:"p"`
+			T int64             `json:"t"`
+			P loosejson.Decimal `json:"p"`
 		} `json:"history"`
 	}
 	_, err := venue.ReadList(ctx, a.clob, "history", "/prices-history", query, &box, &box.History)
@@ -66,11 +66,11 @@ func (a *Adapter) History(ctx context.Context, b history.Book, interval syntax.I
 	points := make([]history.Point, 0, min(len(*box.History), mostPoints))
 	for _, h := range *box.History {
 		p, ok := h.P.Price()
-		if !ok || p < 0 || p > wire.One || h.T < from || h.T > to {
+		if !ok || p < 0 || p > loosejson.One || h.T < from || h.T > to {
 			continue // the last point carries the time of the request, also for a past window
 		}
 		if b.YesIndex == 1 {
-			p = wire.One - p
+			p = loosejson.One - p
 		}
 		points = append(points, history.Point{T: h.T, P: float64(p.Bps()) / 10_000})
 	}

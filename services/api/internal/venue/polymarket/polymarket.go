@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 )
@@ -36,7 +36,7 @@ func New(gamma, clob *venue.Client, pastEnd bool) *Adapter {
 
 // Get implements market.Venue: one read of the metadata and, for an open market, one of the
 // book, at the same time once the token of the market is known.
-func (a *Adapter) Get(ctx context.Context, id syntax.MarketID) (market.Record, error) {
+func (a *Adapter) Get(ctx context.Context, id protocol.MarketID) (market.Record, error) {
 	key := string(id)
 	if !digits(key, maxID) {
 		return market.Record{}, market.ErrNotFound
@@ -63,7 +63,7 @@ func (a *Adapter) Get(ctx context.Context, id syntax.MarketID) (market.Record, e
 			d.resolveByRecord(record, a.gamma.Now())
 		}
 	}
-	if d.Status == syntax.MarketOpen {
+	if d.Status == protocol.MarketOpen {
 		if wait == nil {
 			wait = inBackground(ctx, func(ctx context.Context) *orderBook { return a.readBook(ctx, d.ClobTokenID) })
 		}
@@ -119,8 +119,8 @@ func (a *Adapter) page(ctx context.Context, op string, query url.Values) (market
 
 // Quote implements market.Venue. 100 markets take one read of metadata and one of books, at
 // the same time; the books of markets whose token was not known take one more.
-func (a *Adapter) Quote(ctx context.Context, ids []syntax.MarketID) ([]market.Record, error) {
-	list := slices.DeleteFunc(slices.Clone(ids), func(id syntax.MarketID) bool { return !digits(string(id), maxID) })
+func (a *Adapter) Quote(ctx context.Context, ids []protocol.MarketID) ([]market.Record, error) {
+	list := slices.DeleteFunc(slices.Clone(ids), func(id protocol.MarketID) bool { return !digits(string(id), maxID) })
 	slices.Sort(list)
 	list = slices.Compact(list)
 	var out []market.Record
@@ -135,7 +135,7 @@ func (a *Adapter) Quote(ctx context.Context, ids []syntax.MarketID) ([]market.Re
 }
 
 // quotePage reads the open ones of up to 100 markets, with their books.
-func (a *Adapter) quotePage(ctx context.Context, ids []syntax.MarketID) ([]market.Record, error) {
+func (a *Adapter) quotePage(ctx context.Context, ids []protocol.MarketID) ([]market.Record, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var keys, known []string
@@ -156,7 +156,7 @@ func (a *Adapter) quotePage(ctx context.Context, ids []syntax.MarketID) ([]marke
 	markets = slices.DeleteFunc(markets, func(m market.Record) bool { return !slices.Contains(ids, m.ID) })
 	var missing []string
 	for i := range markets {
-		if m := &markets[i]; m.Status == syntax.MarketOpen && !asked[m.ClobTokenID] {
+		if m := &markets[i]; m.Status == protocol.MarketOpen && !asked[m.ClobTokenID] {
 			missing = append(missing, m.ClobTokenID)
 		}
 	}

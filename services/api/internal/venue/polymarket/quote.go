@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
-	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
+	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
 // The sources of quotes: a book that was read, and frames of the stream. Prices of the
@@ -25,17 +25,17 @@ const patience = time.Second
 
 // orderBook is the order book of one token.
 type orderBook struct {
-	Token     wire.Text    `json:"asset_id"`
-	Timestamp wire.Decimal `json:"timestamp"` // ms; when the book changed last
-	Bids      []wire.Level `json:"bids"`
-	Asks      []wire.Level `json:"asks"`
+	Token     loosejson.Text    `json:"asset_id"`
+	Timestamp loosejson.Decimal `json:"timestamp"` // ms; when the book changed last
+	Bids      []loosejson.Level `json:"bids"`
+	Asks      []loosejson.Level `json:"asks"`
 	answer    *venue.Answer
 }
 
 // sides returns bid and ask of YES from those of the first token, which is NO when yes is 1.
-func sides(bid, ask wire.Price, yes int) (yesBid, yesAsk wire.Price) {
+func sides(bid, ask loosejson.Price, yes int) (yesBid, yesAsk loosejson.Price) {
 	if yes == 1 {
-		return wire.One - ask, wire.One - bid
+		return loosejson.One - ask, loosejson.One - bid
 	}
 	return bid, ask
 }
@@ -56,10 +56,10 @@ func (b *orderBook) at(received time.Time) time.Time {
 // price sets the quote of an open market from the book of its first token, and its price to
 // the middle of that quote. A book that is no quote changes nothing.
 func (b *orderBook) price(m *market.Record, received time.Time) {
-	if b == nil || m.Status != syntax.MarketOpen || m.ClobTokenID == "" || string(b.Token) != m.ClobTokenID {
+	if b == nil || m.Status != protocol.MarketOpen || m.ClobTokenID == "" || string(b.Token) != m.ClobTokenID {
 		return
 	}
-	bid, ask := wire.Best(b.Bids, b.Asks)
+	bid, ask := loosejson.Best(b.Bids, b.Asks)
 	bid, ask = sides(bid, ask, m.YesIndex)
 	if m.Quote = b.answer.QuoteAt(ruleBook, bid, ask, b.at(received)); m.Quote != nil {
 		m.Yes = new(((bid + ask) / 2).Bps())

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
-	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
 const (
@@ -16,41 +16,41 @@ const (
 
 // object is a metadata record. A nil pointer is a missing flag, which is not false.
 type object struct {
-	ID            string       `json:"id"`
-	Question      string       `json:"question"`
-	Description   wire.Text    `json:"description"`
-	ConditionID   wire.Text    `json:"conditionId"`
-	Slug          wire.Text    `json:"slug"`
-	Image         wire.Text    `json:"image"`
-	Category      wire.Text    `json:"category"`
-	EndDate       wire.Instant `json:"endDate"`
-	ClosedTime    wire.Instant `json:"closedTime"`
-	Outcomes      wire.List    `json:"outcomes"`
-	OutcomePrices wire.List    `json:"outcomePrices"`
-	ClobTokenIDs  wire.List    `json:"clobTokenIds"`
-	UMA           wire.Text    `json:"umaResolutionStatus"`
-	Closed        *bool        `json:"closed"`
-	Archived      *bool        `json:"archived"`
-	Accepting     *bool        `json:"acceptingOrders"`
-	BookOn        *bool        `json:"enableOrderBook"`
-	BestBid       wire.Decimal `json:"bestBid"`
-	BestAsk       wire.Decimal `json:"bestAsk"`
-	LastTrade     wire.Decimal `json:"lastTradePrice"`
-	Volume        wire.Decimal `json:"volume"`
-	VolumeNum     wire.Decimal `json:"volumeNum"`
-	Volume24hr    wire.Decimal `json:"volume24hr"`
-	Liquidity     wire.Decimal `json:"liquidity"`
-	LiquidityNum  wire.Decimal `json:"liquidityNum"`
+	ID            string            `json:"id"`
+	Question      string            `json:"question"`
+	Description   loosejson.Text    `json:"description"`
+	ConditionID   loosejson.Text    `json:"conditionId"`
+	Slug          loosejson.Text    `json:"slug"`
+	Image         loosejson.Text    `json:"image"`
+	Category      loosejson.Text    `json:"category"`
+	EndDate       loosejson.Instant `json:"endDate"`
+	ClosedTime    loosejson.Instant `json:"closedTime"`
+	Outcomes      loosejson.List    `json:"outcomes"`
+	OutcomePrices loosejson.List    `json:"outcomePrices"`
+	ClobTokenIDs  loosejson.List    `json:"clobTokenIds"`
+	UMA           loosejson.Text    `json:"umaResolutionStatus"`
+	Closed        *bool             `json:"closed"`
+	Archived      *bool             `json:"archived"`
+	Accepting     *bool             `json:"acceptingOrders"`
+	BookOn        *bool             `json:"enableOrderBook"`
+	BestBid       loosejson.Decimal `json:"bestBid"`
+	BestAsk       loosejson.Decimal `json:"bestAsk"`
+	LastTrade     loosejson.Decimal `json:"lastTradePrice"`
+	Volume        loosejson.Decimal `json:"volume"`
+	VolumeNum     loosejson.Decimal `json:"volumeNum"`
+	Volume24hr    loosejson.Decimal `json:"volume24hr"`
+	Liquidity     loosejson.Decimal `json:"liquidity"`
+	LiquidityNum  loosejson.Decimal `json:"liquidityNum"`
 	Events        []struct {
-		Slug  wire.Text `json:"slug"`
-		Title wire.Text `json:"title"`
-		Tags  []tag     `json:"tags"`
+		Slug  loosejson.Text `json:"slug"`
+		Title loosejson.Text `json:"title"`
+		Tags  []tag          `json:"tags"`
 	} `json:"events"`
 	Tags []tag `json:"tags"`
 }
 
 type tag struct {
-	Slug wire.Text `json:"slug"`
+	Slug loosejson.Text `json:"slug"`
 }
 
 var errRecord = errors.New("the record has no number, question or state")
@@ -60,7 +60,7 @@ func decode(raw json.RawMessage) (object, error) {
 	if err := json.Unmarshal(raw, &o); err != nil {
 		return o, err
 	}
-	if _, err := syntax.NewMarketID(syntax.Polymarket, o.ID); err != nil || strings.TrimSpace(o.Question) == "" || o.Closed == nil {
+	if _, err := protocol.NewMarketID(protocol.Polymarket, o.ID); err != nil || strings.TrimSpace(o.Question) == "" || o.Closed == nil {
 		return o, errRecord
 	}
 	return o, nil
@@ -78,14 +78,14 @@ func (o *object) words() []string {
 	var out []string
 	add := func(list []tag) {
 		for _, t := range list {
-			out = wire.AppendWords(out, t.Slug)
+			out = loosejson.AppendWords(out, t.Slug)
 		}
 	}
 	add(o.Tags)
 	for _, e := range o.Events[:min(len(o.Events), 1)] {
 		add(e.Tags)
 	}
-	return wire.AppendWords(out, o.Category)
+	return loosejson.AppendWords(out, o.Category)
 }
 
 // unusable returns "not_two_outcomes" for a market on which no YES or NO call can be made, and "" for others.

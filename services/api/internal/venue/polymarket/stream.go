@@ -11,13 +11,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/chrono"
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/dbtime"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 )
 
-const provider = string(syntax.Polymarket)
+const provider = string(protocol.Polymarket)
 
 // mostTokens is how many tokens one connection follows: above 500 the venue sends
 // nothing and does not say so.
@@ -174,7 +174,7 @@ func (f *feed) run(ctx context.Context) {
 		if f.now().Sub(began) >= f.pace.steady {
 			wait = f.pace.retry
 		}
-		_ = chrono.Sleep(ctx, wait/2+rand.N(wait/2+1))
+		_ = dbtime.Sleep(ctx, wait/2+rand.N(wait/2+1))
 		wait = min(2*wait, f.pace.most)
 	}
 }

@@ -7,31 +7,31 @@ import (
 
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
-	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
+	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
 // message is one word of the venue; all its numbers are strings.
 type message struct {
-	Type      wire.Text    `json:"event_type"`
-	Asset     wire.Text    `json:"asset_id"`
-	Timestamp wire.Decimal `json:"timestamp"` // ms
-	Price     wire.Decimal `json:"price"`
-	Bids      []wire.Level `json:"bids"`
-	Asks      []wire.Level `json:"asks"`
-	BestBid   wire.Decimal `json:"best_bid"`
-	BestAsk   wire.Decimal `json:"best_ask"`
+	Type      loosejson.Text    `json:"event_type"`
+	Asset     loosejson.Text    `json:"asset_id"`
+	Timestamp loosejson.Decimal `json:"timestamp"` // ms
+	Price     loosejson.Decimal `json:"price"`
+	Bids      []loosejson.Level `json:"bids"`
+	Asks      []loosejson.Level `json:"asks"`
+	BestBid   loosejson.Decimal `json:"best_bid"`
+	BestAsk   loosejson.Decimal `json:"best_ask"`
 	Changes   []struct {
-		Asset wire.Text    `json:"asset_id"`
-		Bid   wire.Decimal `json:"best_bid"`
-		Ask   wire.Decimal `json:"best_ask"`
+		Asset loosejson.Text    `json:"asset_id"`
+		Bid   loosejson.Decimal `json:"best_bid"`
+		Ask   loosejson.Decimal `json:"best_ask"`
 	} `json:"price_changes"`
 }
 
 // top is the best bid and ask of a token.
-type top struct{ bid, ask wire.Price }
+type top struct{ bid, ask loosejson.Price }
 
 // twoSided reports whether the book has orders on both sides and is not crossed.
-func (t top) twoSided() bool { return t.bid > 0 && t.ask < wire.One && t.bid <= t.ask }
+func (t top) twoSided() bool { return t.bid > 0 && t.ask < loosejson.One && t.bid <= t.ask }
 
 // board holds the top of each book that one connection follows.
 type board struct {
@@ -50,7 +50,7 @@ func (b *board) take(m *message) bool {
 	}
 	switch m.Type {
 	case "book":
-		bid, ask := wire.Best(m.Bids, m.Asks)
+		bid, ask := loosejson.Best(m.Bids, m.Asks)
 		return b.set(string(m.Asset), top{bid, ask}, at)
 	case "price_change":
 		found := false
@@ -68,7 +68,7 @@ func (b *board) take(m *message) bool {
 		if t := b.tops[s.Token]; t.twoSided() {
 			return b.set(s.Token, t, at)
 		}
-		if p, ok := m.Price.Price(); ok && p > 0 && p < wire.One {
+		if p, ok := m.Price.Price(); ok && p > 0 && p < loosejson.One {
 			p, _ = sides(p, p, s.YesIndex)
 			b.tell(market.Tick{ID: s.ID, Yes: p.Bps(), At: at})
 		}
@@ -78,7 +78,7 @@ func (b *board) take(m *message) bool {
 }
 
 // change is set for prices that may be unreadable.
-func (b *board) change(token string, bid, ask wire.Decimal, at time.Time) bool {
+func (b *board) change(token string, bid, ask loosejson.Decimal, at time.Time) bool {
 	low, ok1 := bid.Price()
 	high, ok2 := ask.Price()
 	if !ok1 || !ok2 {
@@ -110,7 +110,7 @@ func (b *board) set(token string, t top, at time.Time) bool {
 
 // moment reads a time; one that has not come yet is now, because a price that is
 // ahead of its time would keep newer ones out.
-func (b *board) moment(ms wire.Decimal) (time.Time, bool) {
+func (b *board) moment(ms loosejson.Decimal) (time.Time, bool) {
 	n, err := strconv.ParseInt(string(ms), 10, 64)
 	if err != nil || n <= 0 || n > 1<<53 {
 		return time.Time{}, false

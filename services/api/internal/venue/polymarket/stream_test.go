@@ -17,7 +17,7 @@ import (
 	"github.com/coder/websocket"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
@@ -184,7 +184,7 @@ func TestStreamEmitsPricesAndQuotes(t *testing.T) {
 			s.hear(n, c)
 		})
 	s.until("the last price", func() bool { return len(s.ticks) >= 7 })
-	tick := func(id syntax.MarketID, yes, ask, no syntax.Bps, at time.Time) market.Tick {
+	tick := func(id protocol.MarketID, yes, ask, no protocol.Bps, at time.Time) market.Tick {
 		t := market.Tick{ID: id, Yes: yes, At: at.UTC()}
 		if ask > 0 {
 			t.Quote = &market.Quote{Yes: ask, No: no, At: at.UTC(), Rule: "polymarket.stream"}
@@ -335,7 +335,7 @@ func TestStreamFollowsWhatIsWanted(t *testing.T) {
 	t.Parallel()
 	many := make([]market.Streamed, 450)
 	for i := range many {
-		many[i] = market.Streamed{ID: syntax.MarketID(fmt.Sprint(i + 1)), Token: fmt.Sprint(1000 + i)}
+		many[i] = market.Streamed{ID: protocol.MarketID(fmt.Sprint(i + 1)), Token: fmt.Sprint(1000 + i)}
 	}
 	p := patient
 	p.ask = 10 * time.Millisecond

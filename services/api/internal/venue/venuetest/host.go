@@ -16,7 +16,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 	"github.com/signalcast/signalcast/services/api/internal/venue/kalshi"
@@ -44,16 +44,16 @@ const (
 func Adapters(t *testing.T, host string, meter *venue.Meter, now func() time.Time) market.Venues {
 	t.Helper()
 	var failed error
-	client := func(p syntax.Provider, base string) *venue.Client {
+	client := func(p protocol.Provider, base string) *venue.Client {
 		c, err := venue.NewClient(p, host+base, 1e5, meter, now)
 		failed = errors.Join(failed, err)
 		return c
 	}
 	venues := market.Venues{
-		syntax.Polymarket: polymarket.New(client(syntax.Polymarket, Gamma), client(syntax.Polymarket, Clob+"/"), true),
-		syntax.Kalshi:     kalshi.New(client(syntax.Kalshi, Kalshi)),
-		syntax.Limitless:  limitless.New(client(syntax.Limitless, Limitless)),
-		syntax.Manifold:   manifold.New(client(syntax.Manifold, Manifold), time.Hour),
+		protocol.Polymarket: polymarket.New(client(protocol.Polymarket, Gamma), client(protocol.Polymarket, Clob+"/"), true),
+		protocol.Kalshi:     kalshi.New(client(protocol.Kalshi, Kalshi)),
+		protocol.Limitless:  limitless.New(client(protocol.Limitless, Limitless)),
+		protocol.Manifold:   manifold.New(client(protocol.Manifold, Manifold), time.Hour),
 	}
 	if failed != nil {
 		t.Fatal(failed)
@@ -165,7 +165,7 @@ func (h *Host) Counted(name string, words ...string) (total float64) {
 
 // Sample returns a sample answer of a venue from venue/PROVIDER/testdata/samples. The path is relative to the folder of the test,
 // which must be a folder next to services/api/internal/venue, or that one.
-func Sample(t testing.TB, p syntax.Provider, name string) string {
+func Sample(t testing.TB, p protocol.Provider, name string) string {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("..", "venue", string(p), "testdata", "samples", name))
 	if err != nil {
@@ -175,14 +175,14 @@ func Sample(t testing.TB, p syntax.Provider, name string) string {
 }
 
 // Edit returns an answer of a provider whose market record has the changed members; a nil value deletes a member.
-func Edit(t *testing.T, p syntax.Provider, answer string, changes map[string]any) string {
+func Edit(t *testing.T, p protocol.Provider, answer string, changes map[string]any) string {
 	t.Helper()
 	var all map[string]any
 	if err := json.Unmarshal([]byte(answer), &all); err != nil {
 		t.Fatal(err)
 	}
 	record := all
-	if p == syntax.Kalshi {
+	if p == protocol.Kalshi {
 		record = all["market"].(map[string]any)
 	}
 	for key, value := range changes {

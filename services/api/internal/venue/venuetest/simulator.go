@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // Simulator is a running venue simulator.
@@ -78,7 +78,7 @@ func (s *Simulator) Post(path, body string) map[string]any {
 }
 
 // Create makes an open market of a provider. members are further members of the request, such as `,"yesPrice":0.25`.
-func (s *Simulator) Create(p syntax.Provider, question, members string) syntax.MarketID {
+func (s *Simulator) Create(p protocol.Provider, question, members string) protocol.MarketID {
 	s.t.Helper()
-	return syntax.MarketID(s.Post(string(p)+"/markets", `{"question":"`+question+`"`+members+`}`)["id"].(string))
+	return protocol.MarketID(s.Post(string(p)+"/markets", `{"question":"`+question+`"`+members+`}`)["id"].(string))
 }

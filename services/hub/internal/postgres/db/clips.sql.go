@@ -9,7 +9,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 const addTapeView = `-- name: AddTapeView :exec
@@ -45,7 +45,7 @@ type ClaimClipParams struct {
 
 type ClaimClipRow struct {
 	ID        string
-	Handle    syntax.Handle
+	Handle    protocol.Handle
 	CreatedAt time.Time
 	Tries     int32
 }
@@ -72,7 +72,7 @@ GROUP BY c.market_id
 `
 
 type CountClipsRow struct {
-	MarketID syntax.MarketID
+	MarketID protocol.MarketID
 	Clips    int64
 }
 
@@ -108,9 +108,9 @@ SELECT
 `
 
 type CountClipsOfDayParams struct {
-	CreatedBy syntax.Handle
+	CreatedBy protocol.Handle
 	Day       time.Time
-	Handle    syntax.Handle
+	Handle    protocol.Handle
 }
 
 type CountClipsOfDayRow struct {
@@ -210,12 +210,12 @@ VALUES ($1, $2, $3, $4, $5, $6, 'processing', $7, $8)
 
 type InsertClipParams struct {
 	ID        string
-	Handle    syntax.Handle
-	MarketID  syntax.MarketID
+	Handle    protocol.Handle
+	MarketID  protocol.MarketID
 	ShowID    *string
 	Title     *string
 	Stance    *string
-	CreatedBy syntax.Handle
+	CreatedBy protocol.Handle
 	CreatedAt time.Time
 }
 
@@ -246,13 +246,13 @@ LIMIT $2
 `
 
 type ListClipsParams struct {
-	MarketID syntax.MarketID
+	MarketID protocol.MarketID
 	MaxRows  int32
 }
 
 type ListClipsRow struct {
 	ID           string
-	Handle       syntax.Handle
+	Handle       protocol.Handle
 	URL          *string
 	ThumbnailURL *string
 	DurationS    *int32
@@ -260,7 +260,7 @@ type ListClipsRow struct {
 	Stance       *string
 	Views        int64
 	Boosted      bool
-	CreatedBy    syntax.Handle
+	CreatedBy    protocol.Handle
 	CreatedAt    time.Time
 	ReadyAt      *time.Time
 	Title        string
@@ -405,9 +405,9 @@ LIMIT $1
 
 type ListTapesRow struct {
 	ID        string
-	Handle    syntax.Handle
+	Handle    protocol.Handle
 	URL       *string
-	MarketID  syntax.MarketID
+	MarketID  protocol.MarketID
 	DurationS *int32
 	Views     int64
 	Stance    *string

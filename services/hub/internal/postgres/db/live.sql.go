@@ -9,7 +9,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
@@ -17,7 +17,7 @@ const countLiveSessions = `-- name: CountLiveSessions :one
 SELECT count(*) FROM live_sessions WHERE handle = $1
 `
 
-func (q *Queries) CountLiveSessions(ctx context.Context, handle syntax.Handle) (int64, error) {
+func (q *Queries) CountLiveSessions(ctx context.Context, handle protocol.Handle) (int64, error) {
 	row := q.db.QueryRow(ctx, countLiveSessions, handle)
 	var count int64
 	err := row.Scan(&count)
@@ -108,7 +108,7 @@ SELECT
 `
 
 type GetActivityParams struct {
-	Handle   syntax.Handle
+	Handle   protocol.Handle
 	First    time.Time
 	Last     time.Time
 	Followed operator.ID
@@ -153,7 +153,7 @@ FROM went
 type GetAiredTimeParams struct {
 	Since  time.Time
 	Now    time.Time
-	Handle syntax.Handle
+	Handle protocol.Handle
 }
 
 type GetAiredTimeRow struct {
@@ -183,7 +183,7 @@ SELECT l.id, l.handle, l.started_at, l.last_beat, l.ended_at, l.market_id, l.own
 `
 
 type GetLiveSessionParams struct {
-	Handle syntax.Handle
+	Handle protocol.Handle
 	ID     string
 }
 
@@ -256,7 +256,7 @@ type GetNewestLiveSessionRow struct {
 	LiveSession LiveSession
 }
 
-func (q *Queries) GetNewestLiveSession(ctx context.Context, handle syntax.Handle) (GetNewestLiveSessionRow, error) {
+func (q *Queries) GetNewestLiveSession(ctx context.Context, handle protocol.Handle) (GetNewestLiveSessionRow, error) {
 	row := q.db.QueryRow(ctx, getNewestLiveSession, handle)
 	var i GetNewestLiveSessionRow
 	err := row.Scan(
@@ -292,7 +292,7 @@ FROM live_sessions l WHERE l.id = $4
 `
 
 type GetSessionURLParams struct {
-	Handle      syntax.Handle
+	Handle      protocol.Handle
 	Now         time.Time
 	Provisioned string
 	ID          string
@@ -370,7 +370,7 @@ FROM (SELECT greatest($8::timestamptz, (
 
 type InsertLiveSessionParams struct {
 	ID              string
-	Handle          syntax.Handle
+	Handle          protocol.Handle
 	MarketID        *string
 	OwnURL          *string
 	BroadcastID     *string
@@ -451,7 +451,7 @@ type ListLiveParams struct {
 
 type ListLiveRow struct {
 	ID           string
-	Handle       syntax.Handle
+	Handle       protocol.Handle
 	HLSURL       *string
 	Viewers      int32
 	StartedAt    time.Time
@@ -514,7 +514,7 @@ type ListRecentParams struct {
 
 type ListRecentRow struct {
 	ID           string
-	Handle       syntax.Handle
+	Handle       protocol.Handle
 	StartedAt    time.Time
 	Ended        time.Time
 	ViewersPeak  int32
@@ -564,15 +564,15 @@ type ListStaleLiveSessionsParams struct {
 }
 
 // Returns operators whose open session has no heartbeat after a time.
-func (q *Queries) ListStaleLiveSessions(ctx context.Context, arg ListStaleLiveSessionsParams) ([]syntax.Handle, error) {
+func (q *Queries) ListStaleLiveSessions(ctx context.Context, arg ListStaleLiveSessionsParams) ([]protocol.Handle, error) {
 	rows, err := q.db.Query(ctx, listStaleLiveSessions, arg.Stale, arg.MaxRows)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []syntax.Handle
+	var items []protocol.Handle
 	for rows.Next() {
-		var handle syntax.Handle
+		var handle protocol.Handle
 		if err := rows.Scan(&handle); err != nil {
 			return nil, err
 		}
@@ -598,7 +598,7 @@ LIMIT $4
 
 type ListViewersParams struct {
 	Seconds int32
-	Handle  syntax.Handle
+	Handle  protocol.Handle
 	Since   time.Time
 	MaxRows int32
 }
@@ -642,7 +642,7 @@ type LockLiveSessionRow struct {
 	LiveSession LiveSession
 }
 
-func (q *Queries) LockLiveSession(ctx context.Context, handle syntax.Handle) (LockLiveSessionRow, error) {
+func (q *Queries) LockLiveSession(ctx context.Context, handle protocol.Handle) (LockLiveSessionRow, error) {
 	row := q.db.QueryRow(ctx, lockLiveSession, handle)
 	var i LockLiveSessionRow
 	err := row.Scan(

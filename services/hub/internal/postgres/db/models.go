@@ -7,7 +7,7 @@ package db
 import (
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/ingest"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
@@ -51,7 +51,7 @@ type Grant struct {
 }
 
 type IngestStream struct {
-	Handle    syntax.Handle
+	Handle    protocol.Handle
 	ID        string
 	Provider  string
 	RemoteID  string
@@ -66,7 +66,7 @@ type IngestStream struct {
 
 type LiveSession struct {
 	ID              string
-	Handle          syntax.Handle
+	Handle          protocol.Handle
 	StartedAt       time.Time
 	LastBeat        time.Time
 	EndedAt         *time.Time
@@ -102,7 +102,7 @@ type Message struct {
 }
 
 type Pin struct {
-	MarketID  syntax.MarketID
+	MarketID  protocol.MarketID
 	Label     *string
 	Tagline   *string
 	Position  int32
@@ -124,8 +124,8 @@ type Signer struct {
 }
 
 type Stream struct {
-	MarketID  syntax.MarketID
-	Handle    syntax.Handle
+	MarketID  protocol.MarketID
+	Handle    protocol.Handle
 	URL       string
 	Label     string
 	UpdatedAt time.Time

@@ -9,8 +9,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
-	"github.com/signalcast/signalcast/services/hub/internal/onair"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 )
 
 const countOverlaySets = `-- name: CountOverlaySets :one
@@ -18,7 +18,7 @@ SELECT count(*) FROM overlay_sets WHERE handle = $1 AND at >= $2
 `
 
 type CountOverlaySetsParams struct {
-	Handle syntax.Handle
+	Handle protocol.Handle
 	Since  time.Time
 }
 
@@ -36,7 +36,7 @@ WHERE handle = $2 AND market_id IS NOT NULL AND expires_at > $3
 
 type ExtendOverlayParams struct {
 	ExpiresAt time.Time
-	Handle    syntax.Handle
+	Handle    protocol.Handle
 	Now       time.Time
 }
 
@@ -84,7 +84,7 @@ FROM shown_overlays WHERE handle = $1 AND market_id IS NOT NULL AND expires_at >
 `
 
 type GetOverlayParams struct {
-	Handle syntax.Handle
+	Handle protocol.Handle
 	Now    time.Time
 }
 
@@ -118,11 +118,11 @@ SELECT status, lanes FROM streamer_profiles WHERE handle = $1
 `
 
 type GetStreamerRow struct {
-	Status onair.Status
+	Status livestream.Status
 	Lanes  []string
 }
 
-func (q *Queries) GetStreamer(ctx context.Context, handle syntax.Handle) (GetStreamerRow, error) {
+func (q *Queries) GetStreamer(ctx context.Context, handle protocol.Handle) (GetStreamerRow, error) {
 	row := q.db.QueryRow(ctx, getStreamer, handle)
 	var i GetStreamerRow
 	err := row.Scan(&i.Status, &i.Lanes)
@@ -139,7 +139,7 @@ WHERE streamer_profiles.hidden <> excluded.hidden
 `
 
 type HideStreamerParams struct {
-	Handle syntax.Handle
+	Handle protocol.Handle
 	Hidden bool
 	Now    time.Time
 }
@@ -190,7 +190,7 @@ INSERT INTO overlay_sets (handle, at) VALUES ($1, $2)
 `
 
 type InsertOverlaySetParams struct {
-	Handle syntax.Handle
+	Handle protocol.Handle
 	At     time.Time
 }
 
@@ -205,7 +205,7 @@ SELECT (expires_at <= $1)::boolean AS expired FROM overlay_signals WHERE handle 
 
 type IsOverlayExpiredParams struct {
 	Now    time.Time
-	Handle syntax.Handle
+	Handle protocol.Handle
 }
 
 // Reports whether the signal of an operator has expired. It returns no row without a signal.
@@ -226,15 +226,15 @@ type ListExpiredOverlaysParams struct {
 }
 
 // Returns operators whose signal has expired.
-func (q *Queries) ListExpiredOverlays(ctx context.Context, arg ListExpiredOverlaysParams) ([]syntax.Handle, error) {
+func (q *Queries) ListExpiredOverlays(ctx context.Context, arg ListExpiredOverlaysParams) ([]protocol.Handle, error) {
 	rows, err := q.db.Query(ctx, listExpiredOverlays, arg.Now, arg.MaxRows)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []syntax.Handle
+	var items []protocol.Handle
 	for rows.Next() {
-		var handle syntax.Handle
+		var handle protocol.Handle
 		if err := rows.Scan(&handle); err != nil {
 			return nil, err
 		}
@@ -314,7 +314,7 @@ FROM shown_overlays o WHERE o.handle = $2
 
 type PublishOverlayParams struct {
 	Now    time.Time
-	Handle syntax.Handle
+	Handle protocol.Handle
 }
 
 // Publishes the signal of an operator to the channels of its overlay and of the operator.
@@ -334,15 +334,15 @@ RETURNING status
 `
 
 type RegisterStreamerParams struct {
-	Handle syntax.Handle
+	Handle protocol.Handle
 	Lanes  []string
 	Now    time.Time
 }
 
 // Registers an operator as a streamer. Null leaves its lanes. It returns no row for one that was registered before.
-func (q *Queries) RegisterStreamer(ctx context.Context, arg RegisterStreamerParams) (onair.Status, error) {
+func (q *Queries) RegisterStreamer(ctx context.Context, arg RegisterStreamerParams) (livestream.Status, error) {
 	row := q.db.QueryRow(ctx, registerStreamer, arg.Handle, arg.Lanes, arg.Now)
-	var status onair.Status
+	var status livestream.Status
 	err := row.Scan(&status)
 	return status, err
 }
@@ -353,7 +353,7 @@ ON CONFLICT (handle) DO UPDATE SET lanes = excluded.lanes, updated_at = excluded
 `
 
 type UpsertLanesParams struct {
-	Handle syntax.Handle
+	Handle protocol.Handle
 	Lanes  []string
 	Now    time.Time
 }
@@ -374,7 +374,7 @@ RETURNING updated_at
 `
 
 type UpsertOverlayParams struct {
-	Handle     syntax.Handle
+	Handle     protocol.Handle
 	MarketID   *string
 	Name       *string
 	YesPct     *float64
@@ -410,8 +410,8 @@ ON CONFLICT (handle) DO UPDATE SET status = excluded.status, decided_at = exclud
 `
 
 type UpsertStreamerStatusParams struct {
-	Handle syntax.Handle
-	Status onair.Status
+	Handle protocol.Handle
+	Status livestream.Status
 	Now    time.Time
 }
 

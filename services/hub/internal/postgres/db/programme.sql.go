@@ -9,7 +9,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
 	"github.com/signalcast/signalcast/services/hub/internal/share"
 )
@@ -18,7 +18,7 @@ const deletePin = `-- name: DeletePin :execrows
 DELETE FROM pins WHERE market_id = $1
 `
 
-func (q *Queries) DeletePin(ctx context.Context, marketID syntax.MarketID) (int64, error) {
+func (q *Queries) DeletePin(ctx context.Context, marketID protocol.MarketID) (int64, error) {
 	result, err := q.db.Exec(ctx, deletePin, marketID)
 	if err != nil {
 		return 0, err
@@ -53,10 +53,10 @@ type GetSpotlightRow struct {
 	Version   int64
 	Reason    broadcast.Reason
 	ShowID    string
-	MarketID  syntax.MarketID
+	MarketID  protocol.MarketID
 	Title     string
 	YesBps    *int32
-	Lane      syntax.Lane
+	Lane      protocol.Lane
 	Handle    string
 	HLSURL    string
 	Viewers   int64
@@ -166,10 +166,10 @@ type ReplaceSpotlightParams struct {
 	Version   int64
 	Reason    broadcast.Reason
 	ShowID    string
-	MarketID  syntax.MarketID
+	MarketID  protocol.MarketID
 	Title     string
 	YesBps    *int32
-	Lane      syntax.Lane
+	Lane      protocol.Lane
 	Handle    string
 	HLSURL    string
 	Viewers   int64
@@ -208,7 +208,7 @@ RETURNING created_at
 `
 
 type UpsertPinParams struct {
-	MarketID  syntax.MarketID
+	MarketID  protocol.MarketID
 	Label     *string
 	Tagline   *string
 	Position  int32

@@ -9,7 +9,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/hub/internal/ingest"
 )
 
@@ -58,7 +58,7 @@ type GetIngestStreamRow struct {
 	IngestStream IngestStream
 }
 
-func (q *Queries) GetIngestStream(ctx context.Context, handle syntax.Handle) (GetIngestStreamRow, error) {
+func (q *Queries) GetIngestStream(ctx context.Context, handle protocol.Handle) (GetIngestStreamRow, error) {
 	row := q.db.QueryRow(ctx, getIngestStream, handle)
 	var i GetIngestStreamRow
 	err := row.Scan(
@@ -113,7 +113,7 @@ LIMIT 1
 `
 
 // Returns the stream that an operator bound last, unless the operator is withheld.
-func (q *Queries) GetNewestStream(ctx context.Context, handle syntax.Handle) (string, error) {
+func (q *Queries) GetNewestStream(ctx context.Context, handle protocol.Handle) (string, error) {
 	row := q.db.QueryRow(ctx, getNewestStream, handle)
 	var url string
 	err := row.Scan(&url)
@@ -127,7 +127,7 @@ ON CONFLICT DO NOTHING
 `
 
 type InsertIngestStreamParams struct {
-	Handle    syntax.Handle
+	Handle    protocol.Handle
 	ID        string
 	Provider  string
 	RemoteID  string
@@ -171,7 +171,7 @@ LIMIT $2
 `
 
 type ListStreamsParams struct {
-	MarketID syntax.MarketID
+	MarketID protocol.MarketID
 	MaxRows  int32
 }
 
@@ -216,7 +216,7 @@ ORDER BY s.market_id
 
 type PublishStreamsParams struct {
 	Now    time.Time
-	Handle syntax.Handle
+	Handle protocol.Handle
 }
 
 // Publishes the streams of an operator after a decision: as bound, or as unbound if the operator is withheld.
@@ -238,8 +238,8 @@ SELECT count(*) FROM deleted
 `
 
 type UnbindStreamParams struct {
-	MarketID syntax.MarketID
-	Handle   syntax.Handle
+	MarketID protocol.MarketID
+	Handle   protocol.Handle
 	Now      time.Time
 }
 
@@ -267,7 +267,7 @@ type UpdateIngestStreamParams struct {
 	Latency       ingest.Latency
 	RotatedAt     time.Time
 	Version       int64
-	Handle        syntax.Handle
+	Handle        protocol.Handle
 	VersionBefore int64
 }
 

@@ -1,0 +1,169 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/caarlos0/env/v11"
+)
+
+// Checker adds checks to a config struct; it runs when all fields were read.
+type Checker interface{ Check(*Report) }
+
+// Mistakes is the error of Load: one line a mistake, sorted.
+type Mistakes []string
+
+// Error joins the lines.
+func (m Mistakes) Error() string { return strings.Join(m, "\n") }
+
+// Load reads T from the environment of the process.
+func Load[T any]() (T, error) {
+	environ := make(map[string]string)
+	for _, pair := range os.Environ() {
+		name, value, _ := strings.Cut(pair, "=")
+		environ[name] = value
+	}
+	return LoadFrom[T](environ)
+}
+
+// LoadFrom reads T from a map. The error is Mistakes; T is then incomplete.
+func LoadFrom[T any](environ map[string]string) (T, error) {
+	var cfg T
+	r := &Report{}
+	// A setting of the caller's struct that the library cannot read is a
+	// mistake in the program, not in the environment.
+	params, err := env.GetFieldParamsWithOptions(&cfg, env.Options{Environment: map[string]string{}})
+	if err != nil {
+		return cfg, err
+	}
+	keys := make([]string, 0, len(params))
+	for _, p := range params {
+		keys = append(keys, p.Key)
+	}
+	values := withFiles(r, environ, keys)
+	r.env.set(r, values["ENV"])
+	if err := env.ParseWithOptions(&cfg, env.Options{Environment: values}); err != nil {
+		explain[T](r, err, values, keys)
+	}
+	check(r, reflect.ValueOf(&cfg).Elem())
+	r.distinct()
+	if len(r.mistakes) == 0 {
+		return cfg, nil
+	}
+	slices.Sort(r.mistakes)
+	return cfg, Mistakes(slices.Compact(r.mistakes))
+}
+
+// withFiles copies the environment and puts the content of NAME_FILE in place
+// of NAME.
+func withFiles(r *Report, environ map[string]string, keys []string) map[string]string {
+	values := make(map[string]string, len(environ))
+	for name, value := range environ {
+		values[name] = value
+	}
+	for _, key := range keys {
+		name := key + "_FILE"
+		path := environ[name]
+		if path == "" || slices.Contains(keys, name) {
+			continue
+		}
+		if environ[key] != "" {
+			r.Fail(key, "and "+name+" are both set")
+			continue
+		}
+		content, err := readFile(path)
+		if err != nil {
+			r.Fail(name, "names a file that cannot be read")
+			continue
+		}
+		values[key] = content
+	}
+	return values
+}
+
+// maxFile is more than any setting needs.
+const maxFile = 64 << 10
+
+func readFile(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return "", err
+	}
+	if len(b) > maxFile {
+		return "", errors.New("file is too large")
+	}
+	return string(bytes.TrimRight(b, "\r\n")), nil
+}
+
+// explain writes down which settings could not be read. The library's own
+// text repeats the value and knows only the Go field, so each setting is read
+// once more alone to find the ones to blame.
+func explain[T any](r *Report, err error, values map[string]string, keys []string) {
+	var all env.AggregateError
+	if errors.As(err, &all) {
+		for _, one := range all.Errors {
+			var unset env.VarIsNotSetError
+			var empty env.EmptyVarError
+			switch {
+			case errors.As(one, &unset):
+				r.Fail(unset.Key, "is not set")
+			case errors.As(one, &empty):
+				r.Fail(empty.Key, "is empty")
+			}
+		}
+	}
+	for _, key := range keys {
+		if values[key] == "" {
+			continue
+		}
+		var probe T
+		err := env.ParseWithOptions(&probe, env.Options{Environment: map[string]string{key: values[key]}})
+		var bad env.ParseError
+		if errors.As(err, &bad) {
+			r.Fail(key, "is not a valid "+kindOf(bad.Type))
+		}
+	}
+	if len(r.mistakes) == 0 { // nothing may pass unseen
+		r.Fail("environment", "cannot be read")
+	}
+}
+
+func kindOf(t reflect.Type) string {
+	switch name := t.String(); name {
+	case "time.Duration":
+		return "duration (like 30s)"
+	case "bool":
+		return "truth value (true or false)"
+	case "int", "int32", "int64", "uint16", "uint32":
+		return "number"
+	case "[]netip.Prefix":
+		return "list of CIDR ranges"
+	default:
+		return "value of type " + name
+	}
+}
+
+// check runs the checks of a struct's structs, then its own.
+func check(r *Report, v reflect.Value) {
+	if v.Kind() != reflect.Struct {
+		return
+	}
+	for i := range v.NumField() {
+		if v.Type().Field(i).IsExported() {
+			check(r, v.Field(i))
+		}
+	}
+	if c, ok := v.Addr().Interface().(Checker); ok {
+		c.Check(r)
+	}
+}

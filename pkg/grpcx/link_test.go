@@ -1,0 +1,368 @@
+package grpcx_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/wrapperspb"
+
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/grpcx"
+	"github.com/signalcast/signalcast/pkg/telemetry"
+	"github.com/signalcast/signalcast/pkg/testkit"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+const secret = "a-secret-that-both-ends-know-well"
+
+// echo is a service with one call whose behaviour each test sets.
+type echo struct {
+	do     func(ctx context.Context, in string) (string, error)
+	stream func(ss grpc.ServerStream) error
+}
+
+func (e *echo) register(r grpc.ServiceRegistrar) {
+	r.RegisterService(&grpc.ServiceDesc{
+		ServiceName: "test.Echo", HandlerType: (*any)(nil),
+		Methods: []grpc.MethodDesc{{MethodName: "Say", Handler: func(_ any, ctx context.Context, decode func(any) error, wrap grpc.UnaryServerInterceptor) (any, error) {
+			in := new(wrapperspb.StringValue)
+			if err := decode(in); err != nil {
+				return nil, err
+			}
+			return wrap(ctx, in, &grpc.UnaryServerInfo{FullMethod: "/test.Echo/Say"}, func(ctx context.Context, req any) (any, error) {
+				out, err := e.do(ctx, req.(*wrapperspb.StringValue).GetValue())
+				return wrapperspb.String(out), err
+			})
+		}}},
+		Streams: []grpc.StreamDesc{{StreamName: "Tell", ServerStreams: true, Handler: func(_ any, ss grpc.ServerStream) error {
+			return e.stream(ss)
+		}}},
+	}, e)
+}
+
+func say(ctx context.Context, conn *grpc.ClientConn, in string) (string, error) {
+	out := new(wrapperspb.StringValue)
+	err := conn.Invoke(ctx, "/test.Echo/Say", wrapperspb.String(in), out)
+	return out.GetValue(), err
+}
+
+// serve runs the service on a port of its own until stop.
+func serve(t *testing.T, e *echo, addr string, log io.Writer) (got string, stop func()) {
+	t.Helper()
+	s, err := grpcx.NewServer(grpcx.ServerConfig{Secret: secret, Log: slog.New(slog.NewTextHandler(log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.register(s)
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(l) }()
+	s.SetReady(true)
+	var once atomic.Bool
+	stop = func() {
+		if !once.CompareAndSwap(false, true) {
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+		defer cancel()
+		s.Shutdown(ctx)
+		if err := <-done; err != nil {
+			t.Errorf("serve: %v", err)
+		}
+	}
+	t.Cleanup(stop)
+	return l.Addr().String(), stop
+}
+
+func dial(t *testing.T, cfg grpcx.DialConfig) *grpc.ClientConn {
+	t.Helper()
+	if cfg.Secret == "" {
+		cfg.Secret = secret
+	}
+	conn, err := grpcx.Dial(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+func TestFaultsCrossUnchanged(t *testing.T) {
+	t.Parallel()
+	all := []apperr.Kind{
+		apperr.Invalid, apperr.Unauthenticated, apperr.Forbidden, apperr.NotFound, apperr.NotAllowed, apperr.Conflict,
+		apperr.Gone, apperr.TooLarge, apperr.Unsupported, apperr.Limited, apperr.Unavailable,
+	}
+	var next *apperr.Fault
+	e := &echo{do: func(context.Context, string) (string, error) { return "", next.Wrap(errors.New("private cause")) }}
+	conn := testkit.Link(t, e.register)
+	for _, kind := range all {
+		next = apperr.New(kind, "some_code", "Text for people.").
+			With("id", "01J").With("retryAfterMs", 1500).With("ratio", 0.5).With("list", []any{1, "a"})
+		_, err := say(t.Context(), conn, "")
+		if !errors.Is(err, next) {
+			t.Fatalf("kind %d became %v", kind, err)
+		}
+		got := apperr.Of(err)
+		want := map[string]any{"id": "01J", "retryAfterMs": int64(1500), "ratio": 0.5, "list": []any{int64(1), "a"}}
+		if diff := cmp.Diff(want, got.Extra); diff != "" || got.Message != "Text for people." {
+			t.Fatalf("kind %d: %q %s", kind, got.Message, diff)
+		}
+		if strings.Contains(err.Error(), "private cause") {
+			t.Fatal("the private cause crossed")
+		}
+	}
+}
+
+func TestInternalErrorsStayAtHome(t *testing.T) {
+	t.Parallel()
+	var logged strings.Builder
+	panics := false
+	e := &echo{do: func(context.Context, string) (string, error) {
+		if panics {
+			panic("column secret_hash")
+		}
+		return "", errors.New("relation secret_table does not exist")
+	}}
+	addr, stop := serve(t, e, "127.0.0.1:0", &logged)
+	conn := dial(t, grpcx.DialConfig{Addr: addr})
+	for _, panics = range []bool{false, true} {
+		_, err := say(t.Context(), conn, "")
+		if apperr.Of(err).Kind != apperr.Internal || strings.Contains(err.Error(), "secret") {
+			t.Fatal(err)
+		}
+	}
+	stop()
+	if !strings.Contains(logged.String(), "secret_table") || !strings.Contains(logged.String(), "secret_hash") {
+		t.Fatalf("not logged: %s", logged.String())
+	}
+}
+
+func TestSecretIsDemanded(t *testing.T) {
+	t.Parallel()
+	var ran atomic.Int32
+	e := &echo{
+		do:     func(context.Context, string) (string, error) { ran.Add(1); return "", nil },
+		stream: func(grpc.ServerStream) error { ran.Add(1); return nil },
+	}
+	addr, _ := serve(t, e, "127.0.0.1:0", io.Discard)
+	conn := dial(t, grpcx.DialConfig{Addr: addr, Secret: "another-secret-of-the-same-length!"})
+	_, err := say(t.Context(), conn, "")
+	if apperr.Of(err).Kind != apperr.Internal {
+		t.Fatal("a wrong secret must look like our own mistake, not the caller's:", err)
+	}
+	s, err := conn.NewStream(t.Context(), &grpc.StreamDesc{ServerStreams: true}, "/test.Echo/Tell")
+	if err == nil {
+		_ = s.CloseSend()
+		err = s.RecvMsg(new(wrapperspb.StringValue))
+	}
+	if apperr.Of(err).Kind != apperr.Internal || ran.Load() != 0 {
+		t.Fatal(err, ran.Load())
+	}
+	// Health checkers have no secret.
+	out, err := healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{})
+	if err != nil || out.GetStatus() != healthpb.HealthCheckResponse_SERVING {
+		t.Fatal(out, err)
+	}
+	if _, err := grpcx.NewServer(grpcx.ServerConfig{}); err == nil {
+		t.Error("a server without secret")
+	}
+	if _, err := grpcx.Dial(grpcx.DialConfig{Addr: addr}); err == nil {
+		t.Error("a caller without secret")
+	}
+}
+
+// C10: deadlines travel; what cannot be done in time is not begun.
+func TestDeadlinesTravel(t *testing.T) {
+	t.Parallel()
+	var left atomic.Int64
+	var ran atomic.Int32
+	gone := make(chan error, 1)
+	e := &echo{do: func(ctx context.Context, in string) (string, error) {
+		ran.Add(1)
+		deadline, _ := ctx.Deadline()
+		left.Store(int64(time.Until(deadline)))
+		if in == "wait" {
+			<-ctx.Done()
+			gone <- ctx.Err()
+			return "", ctx.Err()
+		}
+		return in, nil
+	}}
+	conn := testkit.Link(t, e.register)
+	call := func(d time.Duration, in string) error {
+		ctx, cancel := context.WithTimeout(t.Context(), d)
+		defer cancel()
+		_, err := say(ctx, conn, in)
+		return err
+	}
+	if err := call(time.Second, ""); err != nil {
+		t.Fatal(err)
+	}
+	if got := time.Duration(left.Load()); got > 980*time.Millisecond || got < 500*time.Millisecond {
+		t.Errorf("of a second %v were left", got)
+	}
+	if err := call(150*time.Millisecond, ""); err != nil {
+		t.Errorf("150 ms are enough: %v", err)
+	}
+	before := ran.Load()
+	err := call(80*time.Millisecond, "")
+	if !errors.Is(err, grpcx.ErrUnavailable) || ran.Load() != before {
+		t.Fatalf("a call with 80 ms left: error %v, %d runs; want it refused without a run", err, ran.Load()-before)
+	}
+	if err := call(200*time.Millisecond, "wait"); !errors.Is(err, grpcx.ErrUnavailable) {
+		t.Error(err)
+	}
+	<-gone
+	// A caller that leaves stops the work and gets its own error back.
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		for ran.Load() < before+2 {
+			select {
+			case <-t.Context().Done():
+			default:
+			}
+		}
+		cancel()
+	}()
+	if _, err := say(ctx, conn, "wait"); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if err := <-gone; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+func TestCallsWithoutDeadlineGetOne(t *testing.T) {
+	t.Parallel()
+	e := &echo{do: func(ctx context.Context, _ string) (string, error) { <-ctx.Done(); return "", ctx.Err() }}
+	addr, _ := serve(t, e, "127.0.0.1:0", io.Discard)
+	conn := dial(t, grpcx.DialConfig{Addr: addr, Timeout: 200 * time.Millisecond})
+	began := time.Now()
+	if _, err := say(t.Context(), conn, ""); !errors.Is(err, grpcx.ErrUnavailable) || time.Since(began) > 2*time.Second {
+		t.Fatal(err, time.Since(began))
+	}
+}
+
+func TestPeerAwayAndBack(t *testing.T) {
+	t.Parallel()
+	e := &echo{do: func(_ context.Context, in string) (string, error) { return in, nil }}
+	addr, stop := serve(t, e, "127.0.0.1:0", io.Discard)
+	pulse := apperr.New(apperr.Unavailable, "pulse_unavailable", "")
+	conn := dial(t, grpcx.DialConfig{Addr: addr, Unavailable: pulse})
+	if _, err := say(t.Context(), conn, "x"); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	testkit.Eventually(t, 5*time.Second, func() bool {
+		began := time.Now()
+		_, err := say(t.Context(), conn, "x")
+		if !errors.Is(err, pulse) {
+			t.Fatalf("want pulse_unavailable, got %v", err)
+		}
+		return time.Since(began) < 500*time.Millisecond
+	})
+	// Away for longer than any short back-off.
+	began := time.Now()
+	testkit.Eventually(t, 5*time.Second, func() bool { return time.Since(began) > 2*time.Second })
+	serve(t, e, addr, io.Discard)
+	began = time.Now()
+	testkit.Eventually(t, 5*time.Second, func() bool { _, err := say(t.Context(), conn, "x"); return err == nil })
+	t.Logf("found again after %v", time.Since(began))
+}
+
+func TestRequestIDTravels(t *testing.T) {
+	t.Parallel()
+	e := &echo{
+		do: func(ctx context.Context, _ string) (string, error) { return telemetry.RequestID(ctx), nil },
+		stream: func(ss grpc.ServerStream) error {
+			if err := ss.SendMsg(wrapperspb.String(telemetry.RequestID(ss.Context()))); err != nil {
+				return err
+			}
+			return apperr.New(apperr.Gone, "outdated_cursor", "").With("reload", true)
+		},
+	}
+	conn := testkit.Link(t, e.register)
+	ctx := telemetry.WithRequestID(t.Context(), "req-1")
+	if got, err := say(ctx, conn, ""); got != "req-1" || err != nil {
+		t.Fatal(got, err)
+	}
+	if got, err := say(t.Context(), conn, ""); got != "" || err != nil {
+		t.Fatal(got, err)
+	}
+	long := metadata.AppendToOutgoingContext(t.Context(), "x-request-id", strings.Repeat("x", 129))
+	if got, err := say(long, conn, ""); got != "" || err != nil {
+		t.Fatal(len(got), err)
+	}
+	s, err := conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true}, "/test.Echo/Tell")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = s.CloseSend()
+	out := new(wrapperspb.StringValue)
+	if err := s.RecvMsg(out); err != nil || out.GetValue() != "req-1" {
+		t.Fatal(out, err)
+	}
+	if err := s.RecvMsg(out); apperr.Of(err).Code != "outdated_cursor" || apperr.Of(err).Extra["reload"] != true {
+		t.Fatal(err)
+	}
+}
+
+// A stream whose connection breaks is an outage, not the departure of its caller.
+func TestBrokenStreamIsAnOutage(t *testing.T) {
+	t.Parallel()
+	e := &echo{stream: func(ss grpc.ServerStream) error {
+		<-ss.Context().Done()
+		return ss.Context().Err()
+	}}
+	addr, stop := serve(t, e, "127.0.0.1:0", io.Discard)
+	s, err := dial(t, grpcx.DialConfig{Addr: addr}).NewStream(t.Context(), &grpc.StreamDesc{ServerStreams: true}, "/test.Echo/Tell")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = s.CloseSend()
+	stop()
+	if err := s.RecvMsg(new(wrapperspb.StringValue)); apperr.Of(err).Kind != apperr.Unavailable {
+		t.Errorf("receive from a server that has ended: %v (%v); want an outage", err, apperr.Of(err).Kind)
+	}
+}
+
+func TestMessagesAreBounded(t *testing.T) {
+	t.Parallel()
+	e := &echo{do: func(_ context.Context, in string) (string, error) { return in, nil }}
+	conn := testkit.Link(t, e.register)
+	if _, err := say(t.Context(), conn, strings.Repeat("x", 7<<20)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := say(t.Context(), conn, strings.Repeat("x", 9<<20)); apperr.Of(err).Kind != apperr.Internal {
+		t.Fatal(err)
+	}
+}
+
+func TestStrangersFaultsAreNotOurs(t *testing.T) {
+	t.Parallel()
+	e := &echo{do: func(context.Context, string) (string, error) {
+		return "", status.Error(codes.NotFound, "a library said so")
+	}}
+	conn := testkit.Link(t, e.register)
+	if _, err := say(t.Context(), conn, ""); apperr.Of(err).Kind != apperr.Internal || strings.Contains(err.Error(), "library") {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,194 @@
+package grpcx
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/pkg/telemetry"
+)
+
+const (
+	// returnTrip is kept for the answer's way back to the caller.
+	returnTrip = 20 * time.Millisecond
+	// leastWork is the time below which starting is a waste: the caller would
+	// have left before the end.
+	leastWork = 100 * time.Millisecond
+)
+
+var errTooLate = apperr.New(apperr.Unavailable, tooLateCode, "Not enough time was left for this call.").With("retryAfterMs", 1000)
+
+// ServerConfig says who may call.
+type ServerConfig struct {
+	Secret  string
+	Timeout time.Duration // deadline of a call that brings none; 30 s when zero
+	Log     *slog.Logger  // internal errors and panics; slog.Default() when nil
+	Options []grpc.ServerOption
+}
+
+// Server is a gRPC server with our rules and a health service (which alone needs
+// no secret). Register services on it, then Serve.
+type Server struct {
+	*grpc.Server
+	health *health.Server
+	guard  guard
+}
+
+// NewServer prepares a server.
+func NewServer(cfg ServerConfig) (*Server, error) {
+	if cfg.Secret == "" {
+		return nil, errors.New("serve: a link secret is needed")
+	}
+	if cfg.Timeout <= 0 {
+		cfg.Timeout = 30 * time.Second
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.Default()
+	}
+	g := guard{secret: protocol.NewSecret(cfg.Secret), timeout: cfg.Timeout, log: cfg.Log}
+	options := append([]grpc.ServerOption{
+		grpc.MaxRecvMsgSize(maxMessage), grpc.MaxSendMsgSize(maxMessage),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 30 * time.Second, Timeout: 5 * time.Second}),
+		grpc.ConnectionTimeout(5 * time.Second),
+		grpc.ChainUnaryInterceptor(g.unary),
+		grpc.ChainStreamInterceptor(g.stream),
+	}, cfg.Options...)
+	s := &Server{Server: grpc.NewServer(options...), health: health.NewServer(), guard: g}
+	healthpb.RegisterHealthServer(s.Server, s.health)
+	return s, nil
+}
+
+// SetReady tells health checkers whether this server wants calls.
+func (s *Server) SetReady(ready bool) {
+	state := healthpb.HealthCheckResponse_NOT_SERVING
+	if ready {
+		state = healthpb.HealthCheckResponse_SERVING
+	}
+	s.health.SetServingStatus("", state)
+}
+
+// Shutdown lets running calls end, at most until ctx ends, then cuts the rest.
+func (s *Server) Shutdown(ctx context.Context) {
+	s.health.Shutdown()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.GracefulStop()
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		s.Server.Stop()
+		<-done
+	}
+}
+
+type guard struct {
+	secret  protocol.Secret
+	timeout time.Duration
+	log     *slog.Logger
+}
+
+func (g guard) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (resp any, err error) {
+	if err := g.admit(ctx, info.FullMethod); err != nil {
+		return nil, err
+	}
+	ctx = received(ctx)
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		deadline = time.Now().Add(g.timeout)
+	}
+	deadline = deadline.Add(-returnTrip)
+	if ok && time.Until(deadline) < leastWork {
+		return nil, toStatus(errTooLate)
+	}
+	ctx, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
+	defer func() {
+		if r := recover(); r != nil {
+			resp, err = nil, g.crashed(ctx, info.FullMethod, r)
+		}
+	}()
+	resp, err = handle(ctx, req)
+	return resp, g.answer(ctx, info.FullMethod, err)
+}
+
+func (g guard) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) (err error) {
+	ctx := ss.Context()
+	if err := g.admit(ctx, info.FullMethod); err != nil {
+		return err
+	}
+	ctx = received(ctx)
+	defer func() {
+		if r := recover(); r != nil {
+			err = g.crashed(ctx, info.FullMethod, r)
+		}
+	}()
+	return g.answer(ctx, info.FullMethod, handle(srv, &serverStream{ServerStream: ss, ctx: ctx}))
+}
+
+type serverStream struct {
+	grpc.ServerStream
+	ctx context.Context //nolint:containedctx // the interface of grpc asks for it
+}
+
+// Context carries the request id.
+func (s *serverStream) Context() context.Context { return s.ctx }
+
+// received returns a context with the request id in the metadata of a call.
+func received(ctx context.Context) context.Context {
+	ids := metadata.ValueFromIncomingContext(ctx, requestIDHeader)
+	if len(ids) == 0 || ids[0] == "" || len(ids[0]) > 128 {
+		return ctx
+	}
+	return telemetry.WithRequestID(ctx, ids[0])
+}
+
+// admit checks the shared secret in constant time.
+func (g guard) admit(ctx context.Context, method string) error {
+	if strings.HasPrefix(method, "/grpc.health.v1.Health/") {
+		return nil
+	}
+	given := metadata.ValueFromIncomingContext(ctx, secretHeader)
+	if len(given) != 1 {
+		return status.Error(codes.Unauthenticated, "link secret missing")
+	}
+	if !g.secret.Match(given[0]) {
+		return status.Error(codes.Unauthenticated, "link secret refused")
+	}
+	return nil
+}
+
+// answer logs what stays at home and returns what may leave.
+func (g guard) answer(ctx context.Context, method string, err error) error {
+	if err == nil {
+		return nil
+	}
+	st := toStatus(err)
+	switch f := apperr.Of(err); {
+	case status.Code(st) == codes.Internal:
+		g.log.ErrorContext(ctx, "call failed", "method", method, "request_id", telemetry.RequestID(ctx), "error", err)
+	case f.Kind == apperr.Unavailable:
+		g.log.WarnContext(ctx, "call failed", "method", method, "request_id", telemetry.RequestID(ctx), "error", err)
+	}
+	return st
+}
+
+func (g guard) crashed(ctx context.Context, method string, r any) error {
+	g.log.ErrorContext(ctx, "call panicked", "method", method, "request_id", telemetry.RequestID(ctx), "panic", r, "stack", string(debug.Stack()))
+	return status.Error(codes.Internal, apperr.ErrInternal.Code)
+}

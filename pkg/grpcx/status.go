@@ -1,0 +1,175 @@
+package grpcx
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/signalcast/signalcast/pkg/apperr"
+)
+
+const (
+	domain      = "signalcast"
+	kindKey     = "kind"
+	extraKey    = "extra"
+	tooLateCode = "deadline_too_short" // refused before any work was done
+)
+
+// kinds gives each kind its name on the wire and the status code that tools show.
+// The name is what counts at the other end; several kinds share a code.
+var kinds = map[apperr.Kind]struct {
+	name string
+	code codes.Code
+}{
+	apperr.Invalid:         {"invalid", codes.InvalidArgument},
+	apperr.Unauthenticated: {"unauthenticated", codes.Unauthenticated},
+	apperr.Forbidden:       {"forbidden", codes.PermissionDenied},
+	apperr.NotFound:        {"not_found", codes.NotFound},
+	apperr.NotAllowed:      {"not_allowed", codes.Unimplemented},
+	apperr.Conflict:        {"conflict", codes.AlreadyExists},
+	apperr.Gone:            {"gone", codes.NotFound},
+	apperr.TooLarge:        {"too_large", codes.InvalidArgument},
+	apperr.Unsupported:     {"unsupported", codes.InvalidArgument},
+	apperr.Limited:         {"limited", codes.ResourceExhausted},
+	apperr.NotImplemented:  {"not_implemented", codes.Unimplemented},
+	apperr.Unavailable:     {"unavailable", codes.Unavailable},
+}
+
+var kindNamed = func() map[string]apperr.Kind {
+	m := make(map[string]apperr.Kind, len(kinds))
+	for kind, k := range kinds {
+		m[k.name] = kind
+	}
+	return m
+}()
+
+// toStatus is the error that leaves a server. Only faults carry their text.
+func toStatus(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.Canceled):
+		return status.Error(codes.Canceled, "canceled")
+	}
+	var f *apperr.Fault
+	if !errors.As(err, &f) {
+		if errors.Is(err, context.DeadlineExceeded) {
+			return status.Error(codes.DeadlineExceeded, "deadline exceeded")
+		}
+		return status.Error(codes.Internal, apperr.ErrInternal.Code)
+	}
+	k, ok := kinds[f.Kind]
+	if !ok {
+		return status.Error(codes.Internal, apperr.ErrInternal.Code)
+	}
+	info := &errdetails.ErrorInfo{Reason: f.Code, Domain: domain, Metadata: map[string]string{kindKey: k.name}}
+	if len(f.Extra) > 0 {
+		extra, err := json.Marshal(f.Extra)
+		if err != nil {
+			return status.Error(codes.Internal, apperr.ErrInternal.Code)
+		}
+		info.Metadata[extraKey] = string(extra)
+	}
+	st, err := status.New(k.code, f.Message).WithDetails(info)
+	if err != nil {
+		return status.Error(codes.Internal, apperr.ErrInternal.Code)
+	}
+	return st.Err()
+}
+
+// fromStatus is the error that a caller gets. Ours come back as they were; what
+// the transport reports becomes unavailable; the rest is internal.
+func fromStatus(ctx context.Context, err error, unavailable *apperr.Fault) error {
+	if err == nil {
+		return nil
+	}
+	st, ok := status.FromError(err)
+	if !ok {
+		return err
+	}
+	if f := faultIn(st); f != nil {
+		if f.Code == tooLateCode {
+			return unavailable.Wrap(err)
+		}
+		return f.Wrap(err)
+	}
+	switch st.Code() {
+	case codes.Canceled:
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return unavailable.Wrap(err)
+	case codes.Unavailable, codes.DeadlineExceeded:
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return ctx.Err()
+		}
+		return unavailable.Wrap(err)
+	default:
+		return apperr.ErrInternal.Wrap(err)
+	}
+}
+
+// faultIn rebuilds the fault that the other end sent, or returns nil.
+func faultIn(st *status.Status) *apperr.Fault {
+	info := ours(st)
+	if info == nil {
+		return nil
+	}
+	kind, ok := kindNamed[info.GetMetadata()[kindKey]]
+	if !ok {
+		return nil
+	}
+	f := apperr.New(kind, info.GetReason(), st.Message())
+	if raw := info.GetMetadata()[extraKey]; raw != "" {
+		f.Extra = decodeExtra(raw)
+	}
+	return f
+}
+
+func ours(st *status.Status) *errdetails.ErrorInfo {
+	for _, d := range st.Details() {
+		if info, ok := d.(*errdetails.ErrorInfo); ok && info.GetDomain() == domain {
+			return info
+		}
+	}
+	return nil
+}
+
+// decodeExtra keeps whole numbers whole: a retryAfterMs must not become a float.
+func decodeExtra(raw string) map[string]any {
+	d := json.NewDecoder(bytes.NewReader([]byte(raw)))
+	d.UseNumber()
+	var extra map[string]any
+	if d.Decode(&extra) != nil {
+		return nil
+	}
+	for member, value := range extra {
+		extra[member] = whole(value)
+	}
+	return extra
+}
+
+func whole(value any) any {
+	switch v := value.(type) {
+	case json.Number:
+		if n, err := v.Int64(); err == nil {
+			return n
+		}
+		f, _ := v.Float64()
+		return f
+	case []any:
+		for i := range v {
+			v[i] = whole(v[i])
+		}
+	case map[string]any:
+		for member := range v {
+			v[member] = whole(v[member])
+		}
+	}
+	return value
+}

@@ -1,0 +1,54 @@
+package httpcache_test
+
+import (
+	"context"
+	"errors"
+	"net/http/httptest"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/signalcast/signalcast/pkg/httpcache"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestUnchangedPageIsNotMadeAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		book := httpcache.New(httpcache.Options{TTL: time.Second, Now: time.Now})
+		defer book.Close()
+		builds := 0
+		get := func() *httpcache.Page {
+			p, err := book.Get(t.Context(), "k", func(context.Context) ([]byte, error) { builds++; return feed(500), nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p
+		}
+		a := get()
+		time.Sleep(2 * time.Second)
+		if b := get(); a != b || builds != 2 {
+			t.Errorf("%d builds, the same page: %v; want 2 builds of one page", builds, a == b)
+		}
+	})
+}
+
+func TestServe(t *testing.T) {
+	t.Parallel()
+	book := httpcache.New(httpcache.Options{TTL: time.Second, Now: time.Now})
+	defer book.Close()
+	rec := httptest.NewRecorder()
+	r := httptest.NewRequest("GET", "/", nil)
+	if err := book.Serve(rec, r, "a", func(context.Context) ([]byte, error) { return []byte("1"), nil }); err != nil || rec.Body.String() != "1" {
+		t.Errorf("%v %s", err, rec.Body)
+	}
+	errDown := errors.New("source is down")
+	rec = httptest.NewRecorder()
+	err := book.Serve(rec, r, "b", func(context.Context) ([]byte, error) { return nil, errDown })
+	if !errors.Is(err, errDown) || rec.Body.Len() > 0 || len(rec.Header()) > 0 {
+		t.Errorf("%v %q %v", err, rec.Body, rec.Header())
+	}
+}

@@ -1,0 +1,69 @@
+package httpcache
+
+import (
+	"net/url"
+	"strings"
+)
+
+// Param is a query parameter on which a page depends. Clean maps each text, also the empty one of an absent parameter, to one of a
+// few values.
+type Param struct {
+	Name  string
+	Clean func(string) string
+}
+
+// maxQuery is the length of the longest query that is read, in bytes. A longer one counts as empty.
+const maxQuery = 4096
+
+// Query returns the cleaned values of params in a raw query, in the order of params. Of several values the first one counts. Unknown
+// parameters are ignored, and a parameter that cannot be decoded counts as absent.
+func Query(raw string, params []Param) []string {
+	out := make([]string, len(params))
+	seen := 0
+	if len(raw) > maxQuery {
+		raw = ""
+	}
+	plain := !strings.ContainsAny(raw, "%+")
+	for raw != "" {
+		var pair string
+		pair, raw, _ = strings.Cut(raw, "&")
+		name, value, _ := strings.Cut(pair, "=")
+		name, ok := unescape(name, plain)
+		if !ok {
+			continue
+		}
+		for i := range params {
+			if params[i].Name != name || seen&(1<<i) != 0 {
+				continue
+			}
+			if value, ok = unescape(value, plain); ok {
+				out[i] = value
+				seen |= 1 << i
+			}
+		}
+	}
+	for i := range params {
+		out[i] = params[i].Clean(out[i])
+	}
+	return out
+}
+
+func unescape(s string, plain bool) (string, bool) {
+	if plain {
+		return s, true
+	}
+	u, err := url.QueryUnescape(s)
+	return u, err == nil
+}
+
+// Params returns parameters whose values enter the key unchanged.
+func Params(names ...string) []Param {
+	out := make([]Param, len(names))
+	for i, name := range names {
+		out[i] = Param{Name: name, Clean: func(v string) string { return v }}
+	}
+	return out
+}
+
+// JoinKey returns a key that consists of the parts of a query.
+func JoinKey(parts ...string) string { return strings.Join(parts, "\x00") }

@@ -1,0 +1,159 @@
+package httpx
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/apperr"
+)
+
+// Faults of the edge itself.
+var (
+	ErrNotFound   = apperr.New(apperr.NotFound, "not_found", "no such resource")
+	ErrNotAllowed = apperr.New(apperr.NotAllowed, "method_not_allowed", "method is not allowed here")
+	ErrTimeout    = apperr.New(apperr.Unavailable, "signal_service_unavailable", "the answer took too long")
+)
+
+// statusGone is the status in metrics and logs of a request whose client left before the answer. It is not sent.
+const statusGone = 499
+
+// statuses are the HTTP statuses of the kinds of faults.
+var statuses = map[apperr.Kind]int{
+	apperr.Invalid:         http.StatusBadRequest,
+	apperr.Unauthenticated: http.StatusUnauthorized,
+	apperr.Forbidden:       http.StatusForbidden,
+	apperr.NotFound:        http.StatusNotFound,
+	apperr.NotAllowed:      http.StatusMethodNotAllowed,
+	apperr.Conflict:        http.StatusConflict,
+	apperr.Gone:            http.StatusGone,
+	apperr.TooLarge:        http.StatusRequestEntityTooLarge,
+	apperr.Unsupported:     http.StatusUnsupportedMediaType,
+	apperr.Limited:         http.StatusTooManyRequests,
+	apperr.NotImplemented:  http.StatusNotImplemented,
+	apperr.Unavailable:     http.StatusServiceUnavailable,
+}
+
+// Status returns the HTTP status of a kind; 500 for internal faults.
+func Status(k apperr.Kind) int { return cmp.Or(statuses[k], http.StatusInternalServerError) }
+
+// faultOf returns the fault of an error. Errors of Echo become the faults of this package.
+func faultOf(err error) *apperr.Fault {
+	var f *apperr.Fault
+	if errors.As(err, &f) {
+		return f
+	}
+	var he *echo.HTTPError
+	if errors.As(err, &he) {
+		switch he.Code {
+		case http.StatusNotFound:
+			return ErrNotFound
+		case http.StatusMethodNotAllowed:
+			return ErrNotAllowed
+		case http.StatusRequestEntityTooLarge:
+			return ErrTooLarge
+		case http.StatusUnsupportedMediaType:
+			return ErrMediaType
+		}
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return ErrTimeout.Wrap(err)
+	}
+	return apperr.Of(err)
+}
+
+// WriteError answers with an error as { error, message?, …extra }, with the headers of its status and Cache-Control: no-store. It
+// returns the status. If the answer has begun, it writes nothing.
+func WriteError(c echo.Context, err error) int {
+	f := faultOf(err)
+	status := Status(f.Kind)
+	if c.Response().Committed {
+		return status
+	}
+	h := c.Response().Header()
+	h["Cache-Control"] = noStore
+	h.Del("Etag")
+	h.Del("Content-Encoding")
+	switch f.Kind {
+	case apperr.Unauthenticated:
+		if h.Get("WWW-Authenticate") == "" { // a handler may have set a more precise one
+			h["Www-Authenticate"] = []string{"Bearer"}
+		}
+	case apperr.Limited, apperr.Unavailable:
+		if h.Get("Retry-After") == "" {
+			h["Retry-After"] = []string{strconv.FormatInt(retrySeconds(f), 10)}
+		}
+	}
+	body := buffers.Get().(*bytes.Buffer)
+	defer release(body)
+	writeFault(body, f)
+	// The status is recorded even if the client has left.
+	_ = Blob(c, status, body.Bytes())
+	return status
+}
+
+// ErrorBody is the body of the answer to an error, for answers that carry it inside.
+func ErrorBody(err error) []byte {
+	var b bytes.Buffer
+	writeFault(&b, faultOf(err))
+	return b.Bytes()
+}
+
+// retrySeconds returns the extra member retryAfterMs in seconds, rounded up, at least 1.
+func retrySeconds(f *apperr.Fault) int64 {
+	var ms int64
+	switch v := f.Extra["retryAfterMs"].(type) {
+	case int:
+		ms = int64(v)
+	case int32:
+		ms = int64(v)
+	case int64:
+		ms = v
+	case float64: // from another service
+		ms = int64(v)
+	}
+	return max(1, (ms+999)/1000)
+}
+
+// writeFault writes error, message and the extra members in the order of their names.
+func writeFault(b *bytes.Buffer, f *apperr.Fault) {
+	code := f.Code
+	message := f.Message
+	if f.Kind == apperr.Internal {
+		code, message = apperr.ErrInternal.Code, ""
+	}
+	b.WriteString(`{"error":`)
+	writeValue(b, code)
+	if message != "" {
+		b.WriteString(`,"message":`)
+		writeValue(b, message)
+	}
+	if f.Kind != apperr.Internal {
+		for _, name := range slices.Sorted(maps.Keys(f.Extra)) {
+			if name == "error" || name == "message" {
+				continue
+			}
+			b.WriteByte(',')
+			writeValue(b, name)
+			b.WriteByte(':')
+			writeValue(b, f.Extra[name])
+		}
+	}
+	b.WriteByte('}')
+}
+
+// writeValue writes a value as JSON, or null if it has no JSON form.
+func writeValue(b *bytes.Buffer, v any) {
+	before := b.Len()
+	if err := marshal(b, v); err != nil {
+		b.Truncate(before)
+		b.WriteString("null")
+	}
+}

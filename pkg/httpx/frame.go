@@ -1,0 +1,169 @@
+package httpx
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/telemetry"
+)
+
+var nosniff = []string{"nosniff"}
+
+// slowRead is when a successful read is worth a line.
+const slowRead = time.Second
+
+// frame is the outermost middleware: request id, fixed headers, CORS, time
+// limit, panics, the error answer, the access log and the metrics hook.
+func (e *Router) frame(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		began := e.cfg.Now()
+		r := c.Request()
+		id := r.Header.Get("X-Request-Id")
+		if !saneID(id) {
+			id = e.cfg.NewID()
+		}
+		p := e.paths[c.Path()]
+		h := c.Response().Header()
+		h["X-Request-Id"] = []string{id}
+		h["X-Content-Type-Options"] = nosniff
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			h["Cache-Control"] = noStore
+		}
+		p.cors(r.Method).set(h)
+		c.SetRequest(r.WithContext(telemetry.WithRequestID(r.Context(), id)))
+		run := next
+		if p != nil && p.bypass != nil {
+			run = p.bypass
+		}
+		gone := false
+		if err := safely(run, c); err != nil {
+			gone = e.fail(c, err) == statusGone
+		}
+		status := c.Response().Status
+		if gone {
+			status = statusGone
+		}
+		e.done(c, p, status, e.cfg.Now().Sub(began))
+		if gone {
+			panic(http.ErrAbortHandler) // otherwise the server sends an empty 200 to a client that closed only its side
+		}
+		return nil
+	}
+}
+
+// panicked is a recovered panic; its text and stack go to the log only.
+type panicked struct {
+	value any
+	stack []byte
+}
+
+func (p *panicked) Error() string { return fmt.Sprintf("panic: %v", p.value) }
+
+// safely runs a handler and turns a panic into an error. ErrAbortHandler goes
+// on: the server uses it to cut a connection.
+func safely(h echo.HandlerFunc, c echo.Context) (err error) {
+	defer func() {
+		switch v := recover(); {
+		case v == nil:
+		case v == http.ErrAbortHandler:
+			panic(v)
+		default:
+			err = &panicked{value: v, stack: debug.Stack()}
+		}
+	}()
+	return h(c)
+}
+
+// fail writes the error answer and, once, the line for what we did wrong.
+func (e *Router) fail(c echo.Context, err error) int {
+	ctx := c.Request().Context()
+	if errors.Is(err, context.Canceled) && errors.Is(ctx.Err(), context.Canceled) {
+		return statusGone
+	}
+	if errors.Is(err, echo.ErrMethodNotAllowed) {
+		if p := e.paths[c.Path()]; p != nil {
+			c.Response().Header()["Allow"] = []string{p.allow}
+		}
+	}
+	committed := c.Response().Committed
+	status := WriteError(c, err)
+	if status >= http.StatusInternalServerError || committed {
+		e.logFailure(c, "request failed", status, err)
+	}
+	return status
+}
+
+func (e *Router) logFailure(c echo.Context, msg string, status int, err error) {
+	ctx := c.Request().Context()
+	attrs := []slog.Attr{
+		slog.String("request_id", telemetry.RequestID(ctx)),
+		slog.String("method", c.Request().Method),
+		slog.String("route", c.Path()),
+		slog.Int("status", status),
+		slog.String("error", err.Error()),
+	}
+	var p *panicked
+	if errors.As(err, &p) {
+		attrs = append(attrs, slog.String("stack", string(p.stack)))
+	}
+	level := slog.LevelError
+	if status == http.StatusServiceUnavailable || status == http.StatusNotImplemented { // no fault of ours
+		level = slog.LevelWarn
+	}
+	e.cfg.Log.LogAttrs(ctx, level, msg, attrs...)
+}
+
+// done counts the answer and writes the access line. Successful quick reads
+// are debug lines: they are the bulk, and the metrics count them.
+func (e *Router) done(c echo.Context, p *path, status int, took time.Duration) {
+	r := c.Request()
+	if p != nil && p.bypass != nil {
+		return
+	}
+	if p == nil || !p.stream[r.Method] {
+		e.cfg.Observe(methodLabel(r.Method), c.Path(), status, took)
+	}
+	level := slog.LevelInfo
+	if (r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions) &&
+		status < http.StatusBadRequest && took < slowRead {
+		level = slog.LevelDebug
+	}
+	ctx := r.Context()
+	if !e.cfg.Log.Enabled(ctx, level) {
+		return
+	}
+	e.cfg.Log.LogAttrs(ctx, level, "request",
+		slog.String("request_id", telemetry.RequestID(ctx)),
+		slog.String("method", r.Method),
+		slog.String("route", c.Path()),
+		slog.String("path", cut(r.URL.EscapedPath(), 200)),
+		slog.String("query", safeQuery(r.URL.RawQuery)),
+		slog.Int("status", status),
+		slog.Int64("bytes", c.Response().Size),
+		slog.Float64("ms", float64(took.Microseconds())/1000),
+		slog.String("ip", c.RealIP()),
+	)
+}
+
+func cut(s string, n int) string {
+	if len(s) > n {
+		return s[:n]
+	}
+	return s
+}
+
+// methodLabel keeps invented methods from becoming label values.
+func methodLabel(m string) string {
+	switch m {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return m
+	}
+	return "OTHER"
+}

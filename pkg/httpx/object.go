@@ -1,0 +1,292 @@
+package httpx
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
+)
+
+// Object is a JSON object that passed the strict reader. Its accessors take
+// members by exact name and remember the first mistake in the order in which
+// they are called; Err gives it. After a mistake they return zero values, so
+// a handler reads everything and checks Err once. A null member counts as
+// absent. Objects made from one body share one memory of the first mistake.
+type Object struct {
+	src   []byte
+	spans []span
+	path  string // "payload." inside the member payload
+	first **apperr.Fault
+}
+
+// DecodeBytes runs the strict reader over a whole body.
+// Fault: ErrBody with the reason.
+func DecodeBytes(b []byte) (Object, error) {
+	spans, err := scanObject(b)
+	if err != nil {
+		return Object{}, err
+	}
+	return Object{src: b, spans: spans, first: new(*apperr.Fault)}, nil
+}
+
+// Err is the first mistake: missing_<member> or invalid_<member> with the
+// extra member `field`; nil when there was none.
+func (o Object) Err() error {
+	if o.first == nil || *o.first == nil {
+		return nil
+	}
+	return *o.first
+}
+
+// Missing records that a member is needed. For checks of the handler's own.
+func (o Object) Missing(name string) { o.record("missing_", name, name+" is required") }
+
+// Invalid records that a member is not acceptable and says why.
+func (o Object) Invalid(name, why string) { o.record("invalid_", name, name+" "+why) }
+
+func (o Object) record(prefix, name, text string) {
+	if o.first == nil || *o.first != nil {
+		return
+	}
+	*o.first = apperr.New(apperr.Invalid, prefix+protocol.Snake(name), text).With("field", o.path+name)
+}
+
+// Has reports a member that is present and not null.
+func (o Object) Has(name string) bool { return o.raw(name) != nil }
+
+// Names returns the names of all members, in the order of the text, with those whose value is null.
+func (o Object) Names() []string {
+	out := make([]string, len(o.spans))
+	for i, sp := range o.spans {
+		out[i] = sp.name
+	}
+	return out
+}
+
+// Raw returns the JSON text of a member, nil if it is absent or null. The caller must not change it.
+func (o Object) Raw(name string) []byte { return o.raw(name) }
+
+func (o Object) raw(name string) []byte {
+	for _, sp := range o.spans {
+		if sp.name == name {
+			if v := o.src[sp.start:sp.end:sp.end]; v[0] != 'n' {
+				return v
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+// need returns the JSON text of a required member, and records that it is missing if it is nil.
+func (o Object) need(name string) []byte {
+	v := o.raw(name)
+	if v == nil {
+		o.Missing(name)
+	}
+	return v
+}
+
+// String reads text of at most limit characters. When it is required, absent
+// and empty text is missing.
+func (o Object) String(name string, limit int, required bool) string {
+	v := o.raw(name)
+	if v == nil {
+		if required {
+			o.Missing(name)
+		}
+		return ""
+	}
+	s := o.str(name, v, limit)
+	if s == nil {
+		return ""
+	}
+	if *s == "" && required {
+		o.Missing(name)
+	}
+	return *s
+}
+
+// OptString reads optional text; nil when absent.
+func (o Object) OptString(name string, limit int) *string {
+	if v := o.raw(name); v != nil {
+		return o.str(name, v, limit)
+	}
+	return nil
+}
+
+func (o Object) str(name string, v []byte, limit int) *string {
+	if v[0] != '"' {
+		o.Invalid(name, "must be a string")
+		return nil
+	}
+	s := decodeText(v)
+	if len(s) > limit && utf8.RuneCountInString(s) > limit {
+		o.Invalid(name, "must have at most "+strconv.Itoa(limit)+" characters")
+		return nil
+	}
+	return &s
+}
+
+// OptText reads optional text of at most limit characters, as protocol.IsText has it; nil when
+// absent. With lines it may have line feeds, and each CR LF becomes one.
+func (o Object) OptText(name string, limit int, lines bool) *string {
+	s := o.OptString(name, BodyLimit)
+	if s == nil {
+		return nil
+	}
+	if lines {
+		*s = protocol.PlainLines(*s)
+	}
+	switch {
+	case utf8.RuneCountInString(*s) > limit:
+		o.Invalid(name, "must have at most "+strconv.Itoa(limit)+" characters")
+	case !protocol.IsText(*s, lines):
+		o.Invalid(name, "must have no control characters, marks of the writing direction, private use characters or noncharacters")
+	}
+	return s
+}
+
+// Text is OptText where absent text is empty; when it is required, that is missing.
+func (o Object) Text(name string, limit int, lines, required bool) string {
+	s := o.OptText(name, limit, lines)
+	if s == nil || *s == "" {
+		if required {
+			o.Missing(name)
+		}
+		return ""
+	}
+	return *s
+}
+
+// Name reads a name or a label of at most limit characters, as protocol.IsName has it. When it
+// is required, absent and empty text is missing.
+func (o Object) Name(name string, limit int, required bool) string {
+	s := o.String(name, limit, required)
+	if s != "" && !protocol.IsName(s, 1, limit) {
+		o.Invalid(name, "must be at most "+strconv.Itoa(limit)+" visible characters on one line, without format characters")
+	}
+	return s
+}
+
+// Line reads text of at most limit characters on one line, as protocol.IsLine has it. When it
+// is required, absent and empty text is missing.
+func (o Object) Line(name string, limit int, required bool) string {
+	s := o.String(name, limit, required)
+	o.checkLine(name, s, limit)
+	return s
+}
+
+// OptLine reads an optional line, which may be empty; nil when absent.
+func (o Object) OptLine(name string, limit int) *string {
+	s := o.OptString(name, limit)
+	if s != nil {
+		o.checkLine(name, *s, limit)
+	}
+	return s
+}
+
+func (o Object) checkLine(name, s string, limit int) {
+	if s != "" && !protocol.IsLine(s, 1, limit) {
+		o.Invalid(name, "must be at most "+strconv.Itoa(limit)+" characters on one line, at least one of them visible")
+	}
+}
+
+// Int reads a required whole number between low and high.
+func (o Object) Int(name string, low, high int64) int64 {
+	return required(o, name, o.OptInt(name, low, high))
+}
+
+// OptInt reads an optional whole number; nil when absent.
+func (o Object) OptInt(name string, low, high int64) *int64 {
+	v := o.raw(name)
+	if v == nil {
+		return nil
+	}
+	n, ok := whole(string(v))
+	if !ok || n < low || n > high {
+		o.Invalid(name, "must be an integer from "+strconv.FormatInt(low, 10)+" to "+strconv.FormatInt(high, 10))
+		n = 0
+	}
+	return &n
+}
+
+// Number reads a required number between low and high.
+func (o Object) Number(name string, low, high float64) float64 {
+	return required(o, name, o.OptNumber(name, low, high))
+}
+
+// OptNumber reads an optional number; nil when absent.
+func (o Object) OptNumber(name string, low, high float64) *float64 {
+	v := o.raw(name)
+	if v == nil {
+		return nil
+	}
+	n, err := strconv.ParseFloat(string(v), 64)
+	if err != nil || math.IsNaN(n) || n < low || n > high {
+		o.Invalid(name, "must be a number from "+strconv.FormatFloat(low, 'f', -1, 64)+" to "+strconv.FormatFloat(high, 'f', -1, 64))
+		n = 0
+	}
+	n += 0 // minus zero becomes zero
+	return &n
+}
+
+// Bool reads a required truth value.
+func (o Object) Bool(name string) bool { return required(o, name, o.OptBool(name)) }
+
+// OptBool reads an optional truth value; nil when absent.
+func (o Object) OptBool(name string) *bool {
+	v := o.raw(name)
+	if v == nil {
+		return nil
+	}
+	if v[0] != 't' && v[0] != 'f' {
+		o.Invalid(name, "must be true or false")
+	}
+	b := v[0] == 't'
+	return &b
+}
+
+// required returns the value of a required member, and records that it is missing if it is nil.
+func required[T any](o Object, name string, v *T) (value T) {
+	if v == nil {
+		o.Missing(name)
+		return value
+	}
+	return *v
+}
+
+// Enum reads one of the allowed words, exactly spelt.
+func (o Object) Enum(name string, allowed ...string) string {
+	if !o.Has(name) {
+		o.Missing(name)
+	}
+	return o.OptEnum(name, allowed...)
+}
+
+// OptEnum reads one of the allowed words; empty when absent.
+func (o Object) OptEnum(name string, allowed ...string) string {
+	v := o.raw(name)
+	if v == nil {
+		return ""
+	}
+	if v[0] == '"' {
+		if s := decodeText(v); slices.Contains(allowed, s) {
+			return s
+		}
+	}
+	o.Invalid(name, "must be "+orList(allowed))
+	return ""
+}
+
+func orList(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}

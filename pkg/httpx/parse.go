@@ -1,0 +1,271 @@
+package httpx
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/signalcast/signalcast/pkg/apperr"
+)
+
+// maxDepth bounds nesting; the reader recurses once per level.
+const maxDepth = 32
+
+// ErrBody refuses a body that is not one well-formed JSON object.
+var ErrBody = apperr.New(apperr.Invalid, "invalid_body", "body must be one JSON object")
+
+// The reasons for which a body is refused.
+var (
+	errSyntax    = ErrBody.Say("body is not valid JSON")
+	errTrailing  = ErrBody.Say("body has data after its object")
+	errDuplicate = ErrBody.Say("body has a duplicate member")
+	errUTF8      = ErrBody.Say("body is not valid UTF-8")
+	errNUL       = ErrBody.Say("body has a NUL character")
+	errSurrogate = ErrBody.Say("body has half a surrogate pair")
+	errDepth     = ErrBody.Say("body is nested too deeply")
+)
+
+// scanner validates JSON in one pass. It builds no tree: it stores the spans of the outermost members or items, and the names
+// of open objects to find duplicates, so its memory is proportional to the body.
+type scanner struct {
+	b     []byte
+	i     int
+	depth int
+}
+
+// span is one member of an object: its decoded name and where its value is.
+type span struct {
+	name       string
+	start, end int
+}
+
+// scanObject validates a whole document and lists the members of its object.
+func scanObject(b []byte) ([]span, error) {
+	s := scanner{b: b}
+	s.space()
+	if s.i >= len(b) || b[s.i] != '{' {
+		if !utf8.Valid(b) {
+			return nil, errUTF8
+		}
+		return nil, ErrBody
+	}
+	spans, err := s.parts()
+	if err != nil {
+		return nil, err
+	}
+	s.space()
+	if s.i != len(b) {
+		return nil, errTrailing
+	}
+	return spans, nil
+}
+
+func (s *scanner) space() {
+	for s.i < len(s.b) {
+		switch s.b[s.i] {
+		case ' ', '\t', '\n', '\r':
+			s.i++
+		default:
+			return
+		}
+	}
+}
+
+// take steps over one expected byte after white space.
+func (s *scanner) take(c byte) bool {
+	s.space()
+	if s.i < len(s.b) && s.b[s.i] == c {
+		s.i++
+		return true
+	}
+	return false
+}
+
+// value validates a value of any kind.
+func (s *scanner) value() error {
+	s.space()
+	if s.i >= len(s.b) {
+		return errSyntax
+	}
+	switch c := s.b[s.i]; {
+	case c == '{', c == '[':
+		_, err := s.parts()
+		return err
+	case c == '"':
+		_, err := s.text()
+		return err
+	case c == '-' || c >= '0' && c <= '9':
+		return s.number()
+	case c == 't':
+		return s.word("true")
+	case c == 'f':
+		return s.word("false")
+	case c == 'n':
+		return s.word("null")
+	case c >= utf8.RuneSelf && !utf8.Valid(s.b[s.i:]):
+		return errUTF8
+	}
+	return errSyntax
+}
+
+func (s *scanner) word(w string) error {
+	if !bytes.HasPrefix(s.b[s.i:], []byte(w)) {
+		return errSyntax
+	}
+	s.i += len(w)
+	return nil
+}
+
+// parts validates the object or list that begins at i. It returns the spans of its members or items if it is the outermost one.
+func (s *scanner) parts() ([]span, error) {
+	named, end := s.b[s.i] == '{', s.b[s.i]+2 // in ASCII, } is two after { and ] is two after [
+	s.i++
+	if s.depth++; s.depth > maxDepth {
+		return nil, errDepth
+	}
+	defer func() { s.depth-- }()
+	if s.take(end) {
+		return nil, nil
+	}
+	var spans []span
+	seen := map[string]bool{}
+	for {
+		s.space()
+		var name string
+		if named {
+			quoted, err := s.text()
+			if err != nil {
+				return nil, err
+			}
+			if name = decodeText(quoted); seen[name] {
+				return nil, errDuplicate
+			}
+			seen[name] = true
+			if !s.take(':') {
+				return nil, errSyntax
+			}
+			s.space()
+		}
+		start := s.i
+		if err := s.value(); err != nil {
+			return nil, err
+		}
+		if s.depth == 1 {
+			spans = append(spans, span{name, start, s.i})
+		}
+		if s.take(end) {
+			return spans, nil
+		}
+		if !s.take(',') {
+			return nil, errSyntax
+		}
+	}
+}
+
+// number validates the grammar of RFC 8259; the accessors check the value.
+func (s *scanner) number() error {
+	from := s.i
+	for s.i < len(s.b) && strings.IndexByte("+-.0123456789Ee", s.b[s.i]) >= 0 {
+		s.i++
+	}
+	if !json.Valid(s.b[from:s.i]) {
+		return errSyntax
+	}
+	return nil
+}
+
+// text validates a string and returns it with its quotes.
+func (s *scanner) text() ([]byte, error) {
+	if s.i >= len(s.b) || s.b[s.i] != '"' {
+		return nil, errSyntax
+	}
+	from := s.i
+	for s.i++; s.i < len(s.b); {
+		switch c := s.b[s.i]; {
+		case c == '"':
+			s.i++
+			return s.b[from:s.i], nil
+		case c == '\\':
+			if err := s.escape(); err != nil {
+				return nil, err
+			}
+		case c == 0:
+			return nil, errNUL
+		case c < ' ':
+			return nil, errSyntax
+		case c >= utf8.RuneSelf:
+			r, n := utf8.DecodeRune(s.b[s.i:])
+			if r == utf8.RuneError && n == 1 {
+				return nil, errUTF8
+			}
+			s.i += n
+		default:
+			s.i++
+		}
+	}
+	return nil, errSyntax
+}
+
+// decodeText returns the value of a string that text has validated.
+func decodeText(quoted []byte) string {
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return string(quoted[1 : len(quoted)-1])
+	}
+	var out string
+	if json.Unmarshal(quoted, &out) != nil { // text accepted it
+		return ""
+	}
+	return out
+}
+
+// escape validates one escape, which may be a surrogate pair.
+func (s *scanner) escape() error {
+	if s.i+1 >= len(s.b) {
+		return errSyntax
+	}
+	c := s.b[s.i+1]
+	s.i += 2
+	if c == 'u' {
+		return s.unicode()
+	}
+	if strings.IndexByte(`"\/bfnrt`, c) < 0 {
+		return errSyntax
+	}
+	return nil
+}
+
+func (s *scanner) unicode() error {
+	r, ok := s.hex4()
+	switch {
+	case !ok:
+		return errSyntax
+	case r == 0:
+		return errNUL
+	case !utf16.IsSurrogate(r):
+		return nil
+	}
+	if !bytes.HasPrefix(s.b[s.i:], []byte(`\u`)) {
+		return errSurrogate
+	}
+	s.i += 2
+	low, ok := s.hex4()
+	if !ok {
+		return errSyntax
+	}
+	if utf16.DecodeRune(r, low) == utf8.RuneError {
+		return errSurrogate
+	}
+	return nil
+}
+
+func (s *scanner) hex4() (rune, bool) {
+	if len(s.b)-s.i < 4 {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(s.b[s.i:s.i+4]), 16, 16)
+	s.i += 4
+	return rune(n), err == nil
+}

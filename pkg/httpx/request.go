@@ -1,0 +1,119 @@
+package httpx
+
+import (
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/apperr"
+)
+
+// saneID accepts what a caller may choose as request id: a UUID, or 32 hex digits (a trace id). Free text would let a caller
+// write into the logs.
+func saneID(s string) bool { return (len(s) == 36 || len(s) == 32) && uuid.Validate(s) == nil }
+
+// cleanParams decodes path parameters once. A parameter that holds a slash,
+// NUL or broken UTF-8 names nothing: not_found.
+func cleanParams(c echo.Context) error {
+	values := c.ParamValues()
+	if len(values) == 0 {
+		return nil
+	}
+	escaped := c.Request().URL.RawPath != ""
+	var out []string
+	names := c.ParamNames()
+	for i, v := range values {
+		if names[i] == "*" { // the rest of a path may hold anything
+			continue
+		}
+		s := v
+		if escaped && strings.IndexByte(v, '%') >= 0 {
+			var err error
+			if s, err = url.PathUnescape(v); err != nil {
+				return ErrNotFound
+			}
+		}
+		if strings.ContainsAny(s, "/\x00") || !utf8.ValidString(s) {
+			return ErrNotFound
+		}
+		if s != v {
+			if out == nil {
+				out = append(out, values...)
+			}
+			out[i] = s
+		}
+	}
+	if out != nil {
+		c.SetParamValues(out...)
+	}
+	return nil
+}
+
+// secretParams are query parameters whose values are never logged.
+var secretParams = map[string]bool{
+	"secret": true, "token": true, "code": true, "key": true, "state": true, "signature": true,
+	"access_token": true, "refresh_token": true, "id_token": true, "client_secret": true,
+	"code_verifier": true, "code_challenge": true, "return_to": true, "authorization": true, "cookie": true, "password": true,
+}
+
+// withoutQuery cuts an address that is a value itself where its own query begins:
+// that may hold secret parameters, too.
+func withoutQuery(value string) string {
+	for _, mark := range [...]string{"?", "%3F", "%3f"} {
+		if before, _, found := strings.Cut(value, mark); found {
+			value = before + mark + "-"
+		}
+	}
+	return value
+}
+
+// safeQuery is the query for the log: values of secret parameters are left
+// out, and what cannot be read is not shown.
+func safeQuery(raw string) string {
+	const most = 512
+	if raw == "" {
+		return ""
+	}
+	var b strings.Builder
+	for pair := range strings.SplitSeq(raw, "&") {
+		if b.Len() > 0 {
+			b.WriteByte('&')
+		}
+		name, value, _ := strings.Cut(pair, "=")
+		plain, err := url.QueryUnescape(name)
+		if err != nil {
+			b.WriteString("?")
+			continue
+		}
+		b.WriteString(name)
+		if plain = strings.ToLower(plain); secretParams[plain] || strings.Contains(plain, "secret") || strings.Contains(plain, "token") {
+			value = "-"
+		}
+		value = withoutQuery(value)
+		if value != "" {
+			b.WriteByte('=')
+			b.WriteString(value)
+		}
+		if b.Len() > most {
+			return b.String()[:most]
+		}
+	}
+	return b.String()
+}
+
+// ErrUnauthenticated refuses a credential that is missing, malformed, or of a kind that the route does not accept.
+var ErrUnauthenticated = apperr.New(apperr.Unauthenticated, "unauthenticated", "a valid credential is required")
+
+// Anonymous refuses requests with an Authorization header on a route that takes no credential. Otherwise a client with a wrong
+// or revoked credential would take the answer as proof that it is valid. Fault: ErrUnauthenticated.
+func Anonymous(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if len(c.Request().Header["Authorization"]) > 0 {
+			return ErrUnauthenticated
+		}
+		return next(c)
+	}
+}

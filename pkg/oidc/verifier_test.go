@@ -1,0 +1,427 @@
+package oidc_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/oidc"
+	"github.com/signalcast/signalcast/pkg/testkit"
+)
+
+type bundle struct {
+	*issuer
+	other    *issuer
+	clock    *testkit.Clock
+	verifier *oidc.Verifier
+}
+
+func setup(t *testing.T) *bundle {
+	t.Helper()
+	b := &bundle{issuer: newIssuer(t), other: newIssuer(t), clock: testkit.NewClock(noon)}
+	b.verifier = oidc.NewVerifier(oidc.Config{Providers: []oidc.Provider{b.provider("main"), b.other.provider("second")}}, b.clock.Now)
+	return b
+}
+
+func wantFault(t *testing.T, name string, err error, want *apperr.Fault) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("%s: %v, want %s", name, err, want.Code)
+	}
+}
+
+func TestGoodTokens(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.add(t, "key-2") // rotated in later
+	noKid := sign(t, jose.ES256, b.signer["key-1"], nil, good())
+	for name, token := range map[string]string{
+		"plain":               b.sign(t, "key-1", good()),
+		"second key":          b.sign(t, "key-2", good()),
+		"no kid":              noKid,
+		"audience list":       b.sign(t, "key-1", good(set{"aud": []string{"else", "app"}})),
+		"expired 59 s ago":    b.sign(t, "key-1", good(set{"exp": noon.Unix() - 59})),
+		"issued in 60 s":      b.sign(t, "key-1", good(set{"iat": noon.Unix() + 60})),
+		"valid from in 60 s":  b.sign(t, "key-1", good(set{"nbf": noon.Unix() + 60})),
+		"times with decimals": b.sign(t, "key-1", good(set{"exp": float64(noon.Unix()) + 10.5})),
+	} {
+		s, err := b.verifier.Verify(t.Context(), token)
+		if err != nil || s.Subject != "did:x:alice" || s.Issuer != "issuer-main" || s.Provider != "main" || !s.Primary ||
+			s.SessionID != "s-1" || s.Name != "Alice A" || s.Username != "alice" || s.ExpiresAt.IsZero() {
+			t.Errorf("%s: %+v %v", name, s, err)
+		}
+	}
+	if n := b.fetched(); n != 1 {
+		t.Errorf("%d fetches for keys that were all published at first", n)
+	}
+}
+
+// forgeries are tokens that must be refused, made around an honest one.
+func forgeries(t *testing.T, b *bundle, honest string) map[string]string {
+	t.Helper()
+	stranger, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := b.signer["key-1"]
+	der, err := x509.MarshalPKIXPublicKey(key.Public())
+	if err != nil {
+		t.Fatal(err)
+	}
+	public := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
+	parts := strings.Split(honest, ".")
+	kid := set{"kid": "key-1"}
+	mine := func(changes set) string { return b.sign(t, "key-1", good(changes)) }
+	return map[string]string{
+		"empty":                        "",
+		"two parts":                    parts[0] + "." + parts[1],
+		"four parts":                   honest + ".x",
+		"no JWT":                       "a.b.c",
+		"payload no object":            parts[0] + "." + b64(`[]`) + "." + parts[2],
+		"alg none":                     b64(set{"alg": "none"}) + "." + parts[1] + ".",
+		"alg None":                     b64(set{"alg": "None", "kid": "key-1"}) + "." + parts[1] + "." + parts[2],
+		"HS256 with the public key":    sign(t, jose.HS256, public, kid, good()),
+		"RS256, not configured":        sign(t, jose.RS256, rsaKey, kid, good()),
+		"foreign key":                  sign(t, jose.ES256, stranger, kid, good()),
+		"foreign key, unknown kid":     sign(t, jose.ES256, stranger, set{"kid": "key-9"}, good()),
+		"foreign key, no kid":          sign(t, jose.ES256, stranger, nil, good()),
+		"key in the header":            sign(t, jose.ES256, stranger, set{"kid": "key-1", "jwk": jose.JSONWebKey{Key: stranger.Public()}}, good()),
+		"keys address in the header":   sign(t, jose.ES256, stranger, set{"kid": "key-1", "jku": "http://127.0.0.1:1/"}, good()),
+		"HS256 with a secret of zeros": sign(t, jose.HS256, make([]byte, 32), kid, good()),
+		"unknown critical extension":   sign(t, jose.ES256, key, set{"kid": "key-1", "crit": []string{"x"}, "x": 1}, good()),
+		"certificate in the header":    sign(t, jose.ES256, stranger, set{"kid": "key-1", "x5c": []string{"AAAA"}}, good()),
+		"signature cut short":          honest[:len(honest)-2],
+		"tampered payload":             parts[0] + "." + b64(good(set{"sub": "did:x:bob"})) + "." + parts[2],
+		"signature removed":            parts[0] + "." + parts[1] + ".",
+		"other audience":               mine(set{"aud": "another"}),
+		"no audience":                  mine(set{"aud": nil}),
+		"unknown issuer":               mine(set{"iss": "issuer-x"}),
+		"no issuer":                    mine(set{"iss": nil}),
+		"key of the other provider":    mine(set{"iss": "issuer-second"}),
+		"expired":                      mine(set{"exp": noon.Unix() - 61}),
+		"no expiry":                    mine(set{"exp": nil}),
+		"expiry overflows":             mine(set{"exp": 1e300}),
+		"expiry is text":               mine(set{"exp": "tomorrow"}),
+		"negative expiry":              mine(set{"exp": -1}),
+		"not before in ten minutes":    mine(set{"nbf": noon.Unix() + 600}),
+		"not before is text":           mine(set{"nbf": "now"}),
+		"no subject":                   mine(set{"sub": nil}),
+		"empty subject":                mine(set{"sub": ""}),
+		"subject in another case":      mine(set{"sub": nil, "Sub": "did:x:alice"}),
+		"subject is a number":          mine(set{"sub": 7}),
+		"subject with a line break":    mine(set{"sub": "a\nb"}),
+		"subject too long":             mine(set{"sub": strings.Repeat("a", 256)}),
+		"issued in an hour":            mine(set{"iat": noon.Unix() + 3600}),
+		"issued in 61 s":               mine(set{"iat": noon.Unix() + 61}),
+		"no issue time":                mine(set{"iat": nil}),
+		"no session":                   mine(set{"sid": nil}),
+		"identity token":               mine(set{"linked_accounts": "[]"}),
+		"identity token, no session":   mine(set{"linked_accounts": "[]", "sid": nil, "cr": "1790000000"}),
+		"identity token, null member":  mine(set{"linked_accounts": jsonNull{}}),
+		"too long":                     mine(set{"pad": strings.Repeat("x", 17<<10)}),
+	}
+}
+
+func TestForgedTokens(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	honest := b.sign(t, "key-1", good())
+	for name, token := range forgeries(t, b, honest) {
+		_, err := b.verifier.Verify(t.Context(), token)
+		wantFault(t, name, err, oidc.ErrUnauthenticated)
+		if f := apperr.Of(err); f.Message != "" || f.Extra != nil {
+			t.Errorf("%s: the answer says why: %q", name, f.Message)
+		}
+	}
+	if _, err := b.verifier.Verify(t.Context(), honest); err != nil {
+		t.Errorf("the honest token: %v", err)
+	}
+}
+
+type jsonNull struct{}
+
+func (jsonNull) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
+
+func TestAnUnknownIssuerIsNeverContacted(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	var hits atomic.Int32
+	canary := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { hits.Add(1) }))
+	defer canary.Close()
+	for name, token := range map[string]string{
+		"issuer":      b.sign(t, "key-1", good(set{"iss": canary.URL})),
+		"jku":         sign(t, jose.ES256, b.signer["key-1"], set{"jku": canary.URL}, good(set{"iss": canary.URL})),
+		"certificate": sign(t, jose.ES256, b.signer["key-1"], set{"x5u": canary.URL}, good(set{"iss": canary.URL})),
+	} {
+		_, err := b.verifier.Verify(t.Context(), token)
+		wantFault(t, name, err, oidc.ErrUnauthenticated)
+	}
+	if hits.Load() != 0 || b.fetched() != 0 {
+		t.Errorf("%d requests to the canary, %d to the provider", hits.Load(), b.fetched())
+	}
+}
+
+func TestProvidersAreApart(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	s, err := b.verifier.Verify(t.Context(), b.other.sign(t, "key-1", good(set{"iss": "issuer-second"})))
+	if err != nil || s.Primary || s.Provider != "second" || s.Issuer != "issuer-second" {
+		t.Errorf("%+v %v", s, err)
+	}
+}
+
+func TestFiftyForgedTokensCauseOneFetch(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	if _, err := b.verifier.Verify(t.Context(), b.sign(t, "key-1", good())); err != nil {
+		t.Fatal(err)
+	}
+	stranger, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := b.fetched()
+	var group sync.WaitGroup
+	for i := range 50 {
+		token := sign(t, jose.ES256, stranger, set{"kid": "forged-" + string(rune('a'+i%26)) + string(rune('a'+i/26))}, good())
+		group.Go(func() {
+			_, err := b.verifier.Verify(context.Background(), token)
+			wantFault(t, "forged", err, oidc.ErrUnauthenticated)
+		})
+	}
+	group.Wait()
+	if n := b.fetched() - before; n > 1 {
+		t.Errorf("50 forged tokens caused %d fetches", n)
+	}
+	b.clock.Advance(61 * time.Second)
+	_, _ = b.verifier.Verify(t.Context(), sign(t, jose.ES256, stranger, set{"kid": "later"}, good()))
+	if n := b.fetched() - before; n > 2 {
+		t.Errorf("%d fetches a minute later", n)
+	}
+}
+
+func TestAKeyRotatedInIsFoundAtOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	if _, err := b.verifier.Verify(t.Context(), b.sign(t, "key-1", good())); err != nil {
+		t.Fatal(err)
+	}
+	b.add(t, "key-2")
+	if _, err := b.verifier.Verify(t.Context(), b.sign(t, "key-2", good())); err != nil {
+		t.Errorf("first rotation: %v", err)
+	}
+	b.add(t, "key-3")
+	_, err := b.verifier.Verify(t.Context(), b.sign(t, "key-3", good()))
+	wantFault(t, "second rotation within the minute", err, oidc.ErrUnauthenticated)
+	b.clock.Advance(time.Minute)
+	if _, err := b.verifier.Verify(t.Context(), b.sign(t, "key-3", good())); err != nil {
+		t.Errorf("second rotation after a minute: %v", err)
+	}
+}
+
+func TestAWithdrawnKeyDiesWithinMaxAge(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.add(t, "key-2")
+	token := b.sign(t, "key-1", good(set{"exp": noon.Unix() + 7200}))
+	if _, err := b.verifier.Verify(t.Context(), token); err != nil {
+		t.Fatal(err)
+	}
+	b.remove("key-1")
+	b.clock.Advance(time.Hour)
+	_, err := b.verifier.Verify(t.Context(), token)
+	wantFault(t, "withdrawn", err, oidc.ErrUnauthenticated)
+}
+
+func TestOldKeysServeADayWhileTheProviderIsAway(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	token := b.sign(t, "key-1", good(set{"exp": noon.Unix() + 7*86400}))
+	if _, err := b.verifier.Verify(t.Context(), token); err != nil {
+		t.Fatal(err)
+	}
+	b.set(http.StatusInternalServerError, []byte("down"))
+	before := b.fetched()
+	b.clock.Advance(2 * time.Hour)
+	for range 20 {
+		if _, err := b.verifier.Verify(t.Context(), token); err != nil {
+			t.Errorf("after two hours: %v", err)
+		}
+	}
+	if n := b.fetched() - before; n != 1 {
+		t.Errorf("%d fetches while the provider is away", n)
+	}
+	b.clock.Advance(21*time.Hour + 59*time.Minute)
+	if _, err := b.verifier.Verify(t.Context(), token); err != nil {
+		t.Errorf("just below a day: %v", err)
+	}
+	b.clock.Advance(time.Minute)
+	_, err := b.verifier.Verify(t.Context(), token)
+	wantFault(t, "after a day", err, oidc.ErrUnavailable)
+	b.set(0, nil)
+	b.clock.Advance(31 * time.Second)
+	if _, err := b.verifier.Verify(t.Context(), token); err != nil {
+		t.Errorf("back again: %v", err)
+	}
+}
+
+func TestNoKeysAtAll(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]string{
+		"500": "", "no JSON": "<html>", "empty": `{"keys":[]}`, "a secret": `{"keys":[{"kty":"oct","k":"AAAA","kid":"key-1"}]}`,
+		"for encryption": `{"keys":[{"kty":"EC","crv":"P-256","use":"enc","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU","y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"}]}`,
+		"too large":      `{"keys":[` + strings.Repeat(" ", 65<<10) + `]}`,
+	} {
+		b := setup(t)
+		status := 0
+		if name == "500" {
+			status = 500
+		}
+		b.set(status, []byte(body))
+		token := b.sign(t, "key-1", good())
+		for range 10 {
+			_, err := b.verifier.Verify(t.Context(), token)
+			wantFault(t, name, err, oidc.ErrUnavailable)
+		}
+		if n := b.fetched(); n != 1 {
+			t.Errorf("%s: %d fetches at one moment", name, n)
+		}
+		b.set(0, nil)
+		b.clock.Advance(2 * time.Second)
+		if _, err := b.verifier.Verify(t.Context(), token); err != nil {
+			t.Errorf("%s, then keys: %v", name, err)
+		}
+	}
+}
+
+func TestUnknownKeysBesideGoodOnesDoNoHarm(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	raw, err := b.keys[0].MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.set(0, []byte(`{"keys":[{"kty":"FUTURE","kid":"key-1"},7,`+string(raw)+`]}`))
+	if _, err := b.verifier.Verify(t.Context(), b.sign(t, "key-1", good())); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAHungProviderHoldsNobodyForLong(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.hang = make(chan struct{})
+	defer close(b.hang)
+	token := b.sign(t, "key-1", good())
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	_, err := b.verifier.Verify(ctx, token)
+	wantFault(t, "caller in a hurry", err, oidc.ErrUnavailable)
+	if took := time.Since(start); took > time.Second {
+		t.Errorf("50 ms became %v", took)
+	}
+	_, err = b.verifier.Verify(t.Context(), token)
+	wantFault(t, "patient caller", err, oidc.ErrUnavailable)
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("the limit of 3 s became %v", took)
+	}
+}
+
+// The keys of a provider are not read from where a redirect leads.
+func TestRedirectedKeysAreNotRead(t *testing.T) {
+	t.Parallel()
+	i := newIssuer(t)
+	redirects := httptest.NewServer(http.RedirectHandler(i.url+"/jwks.json", http.StatusFound))
+	defer redirects.Close()
+	provider := i.provider("main")
+	provider.JWKSURL = redirects.URL
+	v := oidc.NewVerifier(oidc.Config{Providers: []oidc.Provider{provider}}, testkit.NewClock(noon).Now)
+	_, err := v.Verify(t.Context(), i.sign(t, "key-1", good()))
+	wantFault(t, "redirected keys", err, oidc.ErrUnavailable)
+	if n := i.fetched(); n != 0 {
+		t.Errorf("the redirect was followed %d times; want 0", n)
+	}
+}
+
+func TestDiscovery(t *testing.T) {
+	t.Parallel()
+	i := newIssuer(t)
+	row := oidc.Provider{Name: "oidc", Issuer: i.url, Audience: "app", Algs: []string{"ES256"}}
+	v := oidc.NewVerifier(oidc.Config{Providers: []oidc.Provider{row}}, testkit.NewClock(noon).Now)
+	if _, err := v.Verify(t.Context(), i.sign(t, "key-1", good(set{"iss": i.url}))); err != nil {
+		t.Error(err)
+	}
+	row.Issuer = i.url + "/other" // its document names another issuer
+	v = oidc.NewVerifier(oidc.Config{Providers: []oidc.Provider{row}}, testkit.NewClock(noon).Now)
+	_, err := v.Verify(t.Context(), i.sign(t, "key-1", good(set{"iss": row.Issuer})))
+	wantFault(t, "document of another issuer", err, oidc.ErrUnavailable)
+}
+
+func TestManyAtOnceShareOneFetch(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	token := b.sign(t, "key-1", good())
+	var group sync.WaitGroup
+	for range 50 {
+		group.Go(func() {
+			if _, err := b.verifier.Verify(context.Background(), token); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if n := b.fetched(); n != 1 {
+		t.Errorf("%d fetches", n)
+	}
+}
+
+func TestConfig(t *testing.T) {
+	t.Parallel()
+	const fine = `{"name":"a","issuer":"privy.io","audience":"app","jwksURL":"https://x/jwks"}`
+	c, err := oidc.ParseConfig(`[` + fine + `,{"name":"b","issuer":"https://idp.example","audience":"app","algs":["RS256"],"walletsFrom":"claim:wallets.list"}]`)
+	if err != nil || len(c.Providers) != 2 || c.Providers[0].Algs[0] != "ES256" || c.Providers[0].WalletsFrom != oidc.WalletsNone {
+		t.Fatalf("%+v %v", c, err)
+	}
+	for _, bad := range []string{
+		``, `{}`, `[]`, `[` + fine + `] []`, `[` + fine + `,` + fine + `]`,
+		`[{"name":"a","issuer":"privy.io","audience":"app"}]`,
+		`[{"name":"","issuer":"https://i","audience":"app"}]`,
+		`[{"name":"a","issuer":"https://i","audience":""}]`,
+		`[{"name":"a","issuer":"https://i","audience":"app","algs":["HS256"]}]`,
+		`[{"name":"a","issuer":"https://i","audience":"app","algs":["none"]}]`,
+		`[{"name":"a","issuer":"https://i","audience":"app","jwksURL":"file:///keys"}]`,
+		`[{"name":"a","issuer":"https://i","audience":"app","walletsFrom":"usersAPI"}]`,
+		`[{"name":"a","issuer":"https://i","audience":"app","walletsFrom":"claim:"}]`,
+		`[{"name":"a","issuer":"https://i","audience":"app","jwksUrl2":"https://x"}]`,
+	} {
+		if _, err := oidc.ParseConfig(bad); err == nil {
+			t.Errorf("%s was accepted", bad)
+		}
+	}
+	_, err = oidc.ParseConfig(`[{"name":"","issuer":"x","audience":"app","algs":["none"]}]`)
+	for _, part := range []string{"name, issuer", "algorithm", "jwksURL"} {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("%v does not name %s", err, part)
+		}
+	}
+}

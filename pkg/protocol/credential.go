@@ -1,0 +1,86 @@
+package protocol
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"strings"
+)
+
+// Prefixes of the credentials that the service issues. Each is followed by 32 bytes in base64url.
+const (
+	KeyPrefix      = "dk_"      // operator key
+	AgentKeyPrefix = "db_live_" // operator key of the older route
+	AppPrefix      = "dat_"     // access token of an app
+	RefreshPrefix  = "drt_"     // refresh token of an app
+)
+
+const (
+	secretBody = 43 // base64url of 32 bytes
+	maxJWT     = 8 << 10
+)
+
+// Bearer returns the token of the Authorization lines of a request, and whether they are exactly one bearer credential.
+func Bearer(lines []string) (token string, ok bool) {
+	if len(lines) != 1 {
+		return "", false
+	}
+	scheme, token, ok := strings.Cut(lines[0], " ")
+	return token, ok && strings.EqualFold(scheme, "Bearer") && token != ""
+}
+
+// HasCredentialPrefix reports whether a text begins as a credential that the service issues.
+func HasCredentialPrefix(s string) bool {
+	for _, prefix := range [...]string{KeyPrefix, AgentKeyPrefix, AppPrefix, RefreshPrefix} {
+		if strings.HasPrefix(s, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// IsKey reports whether a text has the form of an operator key.
+func IsKey(s string) bool { return isSecret(s, KeyPrefix) || isSecret(s, AgentKeyPrefix) }
+
+// IsAppToken reports whether a text has the form of an access token of an app.
+func IsAppToken(s string) bool { return isSecret(s, AppPrefix) }
+
+// IsJWT reports whether a text has the form of a signed token (RFC 7515, 7.1) of at most 8 KiB.
+func IsJWT(s string) bool {
+	parts := strings.Split(s, ".")
+	return len(s) <= maxJWT && len(parts) == 3 && isBase64URL(parts[0]) && isBase64URL(parts[1]) && isBase64URL(parts[2])
+}
+
+func isSecret(s, prefix string) bool {
+	body, ok := strings.CutPrefix(s, prefix)
+	return ok && len(body) == secretBody && isBase64URL(body)
+}
+
+func isBase64URL(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; !isAlnum(c) && c != '-' && c != '_' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// Secret is a shared secret that can only be compared. The zero Secret is unset and matches nothing, not even the empty text.
+type Secret struct {
+	sum [sha256.Size]byte
+	set bool
+}
+
+// NewSecret returns the secret with a text; an unset one for the empty text.
+func NewSecret(text string) Secret {
+	return Secret{sum: sha256.Sum256([]byte(text)), set: text != ""}
+}
+
+// IsSet reports whether the secret has a text.
+func (s *Secret) IsSet() bool { return s.set }
+
+// Match reports whether text is the secret. Its time depends on the length of text only, not on the secret.
+func (s *Secret) Match(text string) bool {
+	sum := sha256.Sum256([]byte(text))
+	same := subtle.ConstantTimeCompare(s.sum[:], sum[:]) == 1
+	return same && s.set
+}

@@ -1,0 +1,43 @@
+package protocol_test
+
+import (
+	"bufio"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// rows reads a fixture file without its comment lines.
+func rows(t testing.TB, name string) []string {
+	t.Helper()
+	f, err := os.Open("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var out []string
+	for sc := bufio.NewScanner(f); sc.Scan(); {
+		if line := sc.Text(); line != "" && !strings.HasPrefix(line, "#") {
+			out = append(out, line)
+		}
+	}
+	if len(out) == 0 {
+		t.Fatalf("%s is empty", name)
+	}
+	return out
+}
+
+// literals reads a fixture file of Go string literals.
+func literals(t testing.TB, name string) []string {
+	t.Helper()
+	out := rows(t, name)
+	for i, line := range out {
+		s, err := strconv.Unquote(line)
+		if err != nil {
+			t.Fatalf("%s: %q: %v", name, line, err)
+		}
+		out[i] = s
+	}
+	return out
+}

@@ -1,0 +1,49 @@
+package protocol
+
+import "strings"
+
+// Lane is a content lane.
+type Lane string
+
+// The eleven lanes. LaneOther is for markets without a topic; lists cannot be filtered by it.
+const (
+	LanePolitics      Lane = "POLITICS"
+	LaneCrypto        Lane = "CRYPTO"
+	LaneSport         Lane = "SPORT"
+	LaneCulture       Lane = "CULTURE"
+	LaneMusic         Lane = "MUSIC"
+	LaneTech          Lane = "TECH"
+	LaneEconomy       Lane = "ECONOMY"
+	LaneScience       Lane = "SCIENCE"
+	LaneWorld         Lane = "WORLD"
+	LaneEntertainment Lane = "ENTERTAINMENT"
+	LaneOther         Lane = "OTHER"
+)
+
+// Lanes lists all lanes in the order of the protocol.
+var Lanes = [...]Lane{
+	LanePolitics, LaneCrypto, LaneSport, LaneCulture, LaneMusic, LaneTech,
+	LaneEconomy, LaneScience, LaneWorld, LaneEntertainment, LaneOther,
+}
+
+// ParseLane reads a lane exactly, OTHER too.
+func ParseLane(s string) (Lane, bool) { return oneOf(s, Lanes[:]...) }
+
+// LaneFilter reads a `lane` query parameter, in upper or lower case. For an unknown value and for OTHER it returns the empty lane,
+// which is no filter.
+func LaneFilter(raw string) Lane {
+	if len(raw) > len(LaneEntertainment) {
+		return ""
+	}
+	l, ok := ParseLane(strings.ToUpper(raw))
+	if !ok || !l.Filterable() {
+		return ""
+	}
+	return l
+}
+
+// Filterable reports whether lists can be filtered by the lane.
+func (l Lane) Filterable() bool { return l != "" && l != LaneOther }
+
+// String implements fmt.Stringer.
+func (l Lane) String() string { return string(l) }

@@ -1,0 +1,111 @@
+package protocol
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// IsText reports whether s is valid UTF-8 without code points that texts must not have:
+// control characters (with lines, line feeds are allowed), embeddings, overrides and isolates
+// of the writing direction (U+202A to U+202E, U+2066 to U+2069), private use and
+// noncharacters.
+func IsText(s string, lines bool) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return refused(r) && (!lines || r != '\n') })
+}
+
+func refused(r rune) bool {
+	switch {
+	case r < 0x7f:
+		return r < ' '
+	case unicode.IsControl(r), r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
+		return true
+	case unicode.Is(unicode.Co, r):
+		return true
+	}
+	return r >= 0xfdd0 && r <= 0xfdef || r&0xfffe == 0xfffe // noncharacters
+}
+
+// PlainLines returns s with each CR LF replaced by LF.
+func PlainLines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
+
+// IsLine reports whether s is text of low to high characters on one line and, unless low is 0,
+// has a visible character.
+func IsLine(s string, low, high int) bool {
+	if n := utf8.RuneCountInString(s); n < low || n > high || !IsText(s, false) || strings.ContainsAny(s, "\u2028\u2029") {
+		return false
+	}
+	return low == 0 || strings.ContainsFunc(s, visible)
+}
+
+// IsName reports whether s is a line, as IsLine has it, that can be a name or a label: without
+// format characters (category Cf), but for joiners between emoji.
+func IsName(s string, low, high int) bool {
+	if !IsLine(s, low, high) {
+		return false
+	}
+	for i, r := range s {
+		if unicode.Is(unicode.Cf, r) && (r != joiner || !joins(s[:i], s[i+len(string(joiner)):])) {
+			return false
+		}
+	}
+	return true
+}
+
+const (
+	joiner    = '\u200d'
+	variation = "\ufe0f" // asks for the emoji form of the character before it
+)
+
+// joins reports whether one text ends and the other begins with an emoji.
+func joins(before, after string) bool {
+	left, _ := utf8.DecodeLastRuneInString(strings.TrimSuffix(before, variation))
+	right, _ := utf8.DecodeRuneInString(after)
+	return isEmoji(left) && isEmoji(right)
+}
+
+// isEmoji reports whether a character is of a block that has emoji.
+func isEmoji(r rune) bool {
+	switch {
+	case r >= 0x2190 && r <= 0x23ff, r >= 0x25a0 && r <= 0x27bf, r >= 0x2900 && r <= 0x297f, r >= 0x2b00 && r <= 0x2bff:
+		return true
+	}
+	return r >= 0x1f000 && r <= 0x1faff
+}
+
+// visible reports whether a character leaves a mark by itself.
+func visible(r rune) bool {
+	switch {
+	case unicode.IsSpace(r), r >= 0x200b && r <= 0x200f, r >= 0x2060 && r <= 0x2064:
+		return false
+	}
+	switch r {
+	case 0xad, 0x115f, 0x1160, 0x180e, 0x2800, 0x3164, 0xfeff, 0xffa0: // soft hyphen, fillers, blanks
+		return false
+	}
+	return true
+}
+
+// oneOf returns s as a word, and whether it is one of words. It compares exactly.
+func oneOf[T ~string](s string, words ...T) (T, bool) {
+	if slices.Contains(words, T(s)) {
+		return T(s), true
+	}
+	return "", false
+}
+
+// Snake writes a camelCase member as error codes spell it:
+// priceAtPrediction is price_at_prediction, hlsURL is hls_url.
+func Snake(member string) string {
+	member = acronymEnd.ReplaceAllString(member, "${1}_${2}")
+	member = wordStart.ReplaceAllString(member, "${1}_${2}")
+	return strings.ToLower(notWord.ReplaceAllString(member, "_"))
+}
+
+var (
+	acronymEnd = regexp.MustCompile("([A-Z])([A-Z][a-z])")
+	wordStart  = regexp.MustCompile("([a-z0-9])([A-Z])")
+	notWord    = regexp.MustCompile("[^0-9A-Za-z]")
+)

@@ -1,0 +1,27 @@
+package ratelimit_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/ratelimit"
+	"github.com/signalcast/signalcast/pkg/testkit"
+)
+
+func TestTimeDoesNotFool(t *testing.T) {
+	testkit.Tricks(t, "limit", time.Date(2026, 10, 25, 0, 59, 50, 0, time.UTC), func(t *testing.T, m *testkit.Machine) {
+		l := ratelimit.NewLocal("x", 3, time.Minute, m.Now)
+		for range 3 {
+			l.Allow("a")
+		}
+		m.Pass(59 * time.Second)
+		m.Trick()
+		if d := l.Allow("a"); d.Allowed || d.RetryAfter != time.Second {
+			t.Errorf("a fourth call after 59 s: %+v", d)
+		}
+		m.Pass(time.Second)
+		if !l.Allow("a").Allowed {
+			t.Error("a minute later there is no room")
+		}
+	})
+}

@@ -1,0 +1,107 @@
+package ratelimit_test
+
+import (
+	"context"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/ratelimit"
+	"github.com/signalcast/signalcast/pkg/testkit"
+)
+
+// What Wait tells is what Allow does, over processes, and it counts nothing.
+func TestWaitCountsNothing(t *testing.T) {
+	t.Parallel()
+	url := testkit.Redis(t)
+	client := testkit.KV(t, url)
+	cfg := ratelimit.Config{Name: "hub", Limit: 10, Window: time.Minute, Replicas: 2, Now: time.Now}
+	a, b := ratelimit.New(client, cfg), ratelimit.New(testkit.KV(t, url), cfg)
+	for i := range 10 {
+		for _, l := range []*ratelimit.Limiter{a, b} {
+			if w := l.Wait(t.Context(), "key"); w != 0 {
+				t.Fatalf("after %d calls: wait %v", i, w)
+			}
+		}
+		if !a.Allow(t.Context(), "key").Allowed {
+			t.Fatalf("call %d refused", i)
+		}
+	}
+	for _, l := range []*ratelimit.Limiter{a, b} {
+		w, d := l.Wait(t.Context(), "key"), l.Allow(t.Context(), "key")
+		if d.Allowed || w < d.RetryAfter-time.Second || w > d.RetryAfter+time.Second {
+			t.Errorf("told to wait %v, refused for %v", w, d.RetryAfter)
+		}
+	}
+	if w := b.Wait(t.Context(), "other"); w != 0 {
+		t.Errorf("another key waits %v", w)
+	}
+	if err := client.FlushDB(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if a.Wait(t.Context(), "key") == 0 {
+		t.Error("an emptied Redis is believed")
+	}
+}
+
+// The edge of the window, and a clock that was set back, on logs filled by hand.
+func TestWaitAtTheEdge(t *testing.T) {
+	t.Parallel()
+	client := testkit.KV(t, testkit.Redis(t))
+	l := ratelimit.New(client, ratelimit.Config{Name: "hub", Limit: 2, Window: time.Minute, Replicas: 1, Now: time.Now})
+	for name, c := range map[string]struct {
+		ages     []time.Duration
+		min, max time.Duration
+	}{
+		"none":     {nil, 0, 0},
+		"one":      {[]time.Duration{time.Second}, 0, 0},
+		"two":      {[]time.Duration{50 * time.Second, time.Second}, 9 * time.Second, 10 * time.Second},
+		"old":      {[]time.Duration{2 * time.Minute, time.Second}, 0, 0},
+		"past":     {[]time.Duration{time.Minute, time.Second}, 0, 0},
+		"three":    {[]time.Duration{2 * time.Minute, 30 * time.Second, time.Second}, 29 * time.Second, 30 * time.Second},
+		"set back": {[]time.Duration{-time.Hour, -time.Hour - time.Second}, 58 * time.Second, 60 * time.Second},
+	} {
+		now := time.Now()
+		for i, age := range c.ages {
+			score := strconv.FormatInt(now.Add(-age).UnixMicro(), 10)
+			if err := client.Do(t.Context(), "ZADD", "sc:limit:hub:"+name, score, i).Err(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if w := l.Wait(t.Context(), name); w < c.min || w > c.max {
+			t.Errorf("%s: %v", name, w)
+		}
+		if n := client.ZCard(t.Context(), "sc:limit:hub:"+name).Val(); int(n) != len(c.ages) {
+			t.Errorf("%s: the log has %d calls now", name, n)
+		}
+	}
+}
+
+// Without Redis a process judges by its share; a caller that leaves is no outage.
+func TestWaitWithoutRedis(t *testing.T) {
+	t.Parallel()
+	server := testkit.RedisServer(t)
+	fell := 0
+	l := ratelimit.New(testkit.KV(t, server.URL(), 50*time.Millisecond), ratelimit.Config{
+		Name: "hub", Limit: 10, Window: time.Minute, Replicas: 2, Now: time.Now, OnFallback: func() { fell++ },
+	})
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if l.Wait(gone, "key"); fell != 0 {
+		t.Error("a caller that left is an outage")
+	}
+	for range 5 {
+		l.Allow(t.Context(), "key")
+	}
+	if w := l.Wait(t.Context(), "key"); w != 0 {
+		t.Errorf("half of the limit: %v", w)
+	}
+	testkit.Kill(t, server.PID())
+	<-server.Done()
+	if w := l.Wait(t.Context(), "key"); w <= 0 || w > time.Minute || fell == 0 {
+		t.Errorf("the share is used up: %v, %d fallbacks", w, fell)
+	}
+	if w := l.Wait(t.Context(), "other"); w != 0 {
+		t.Errorf("another key: %v", w)
+	}
+}

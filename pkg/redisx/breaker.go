@@ -1,0 +1,87 @@
+package redisx
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/signalcast/signalcast/pkg/breaker"
+)
+
+// probeEvery is how often one command is admitted while Redis is down.
+const probeEvery = time.Second
+
+// guard is a hook around every command: it bounds the time of the command, records its outcome and rejects it at once while
+// Redis is down.
+type guard struct {
+	*breaker.Breaker
+	timeout time.Duration
+}
+
+// DialHook returns next unchanged.
+func (g guard) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+// ProcessHook guards one command.
+func (g guard) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		err := g.run(ctx, func(ctx context.Context) error { return next(ctx, cmd) })
+		if errors.Is(err, ErrDown) {
+			cmd.SetErr(err)
+		}
+		return err
+	}
+}
+
+// ProcessPipelineHook guards a pipeline as one command.
+func (g guard) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		err := g.run(ctx, func(ctx context.Context) error { return next(ctx, cmds) })
+		if errors.Is(err, ErrDown) {
+			for _, cmd := range cmds {
+				cmd.SetErr(err)
+			}
+		}
+		return err
+	}
+}
+
+// guarded marks the context of an admitted command: the handshake of a new connection passes the hook again, inside of
+// that command.
+type guarded struct{}
+
+func (g guard) run(ctx context.Context, do func(context.Context) error) error {
+	if ctx.Value(guarded{}) != nil {
+		return do(ctx)
+	}
+	if !g.Enter() {
+		return ErrDown
+	}
+	capped, cancel := context.WithTimeout(context.WithValue(ctx, guarded{}, true), g.timeout)
+	defer cancel()
+	err := do(capped)
+	g.Leave(outcome(ctx, err))
+	return err
+}
+
+// outcome classifies the error of a command. An error that Redis answered counts as a success, unless it means that Redis
+// cannot serve yet. A caller that gave up says nothing about Redis.
+func outcome(ctx context.Context, err error) breaker.Outcome {
+	var answered redis.Error
+	switch {
+	case err == nil, errors.Is(err, redis.Nil):
+		return breaker.Success
+	case errors.As(err, &answered) && !starting(answered.Error()):
+		return breaker.Success
+	case ctx.Err() != nil, errors.Is(err, context.Canceled):
+		return breaker.Neither
+	}
+	return breaker.Failure
+}
+
+// starting reports whether the text of an error says that Redis answers but cannot serve yet.
+func starting(text string) bool {
+	return strings.HasPrefix(text, "LOADING") || strings.HasPrefix(text, "MASTERDOWN") || strings.HasPrefix(text, "READONLY")
+}

@@ -1,0 +1,94 @@
+package redisx
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"github.com/signalcast/signalcast/pkg/breaker"
+)
+
+// Prefix is the prefix of all keys of this project.
+const Prefix = "sc:"
+
+// ErrDown is returned without a request while Redis is unavailable.
+var ErrDown = errors.New("redis is down")
+
+// Config describes a client.
+type Config struct {
+	URL      string
+	Timeout  time.Duration    // of one command, connecting included; 50 ms when zero
+	Now      func() time.Time // time.Now when nil
+	OnChange func(down bool)  // called when Redis becomes unavailable or available; may be nil
+}
+
+// Client is a Redis client with a circuit breaker.
+type Client struct {
+	*redis.Client
+	breaker *breaker.Breaker
+	opt     redis.Options
+}
+
+// Open prepares a client without connecting, so that services and Redis may
+// start in any order. The error never repeats the URL, which may hold a password.
+func Open(cfg Config) (*Client, error) {
+	if cfg.URL == "" {
+		return nil, errors.New("REDIS_URL is not set")
+	}
+	opt, err := redis.ParseURL(cfg.URL)
+	if err != nil {
+		return nil, errors.New("REDIS_URL cannot be read as a Redis URL")
+	}
+	if cfg.Timeout <= 0 {
+		cfg.Timeout = 50 * time.Millisecond
+	}
+	quiet()
+	tune(opt, cfg.Timeout)
+	opt.PoolSize = 50
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	b := breaker.New(breaker.Config{Failures: 1, Rest: probeEvery, Now: cfg.Now, OnChange: cfg.OnChange})
+	c := &Client{Client: redis.NewClient(opt), breaker: b, opt: *opt}
+	c.AddHook(guard{Breaker: b, timeout: cfg.Timeout})
+	return c, nil
+}
+
+// tune replaces defaults under which one command on a dead Redis takes seconds.
+func tune(opt *redis.Options, timeout time.Duration) {
+	opt.DialTimeout, opt.ReadTimeout, opt.WriteTimeout, opt.PoolTimeout = timeout, timeout, timeout, timeout
+	opt.MaxRetries, opt.DialerRetries = -1, 1
+	opt.ContextTimeoutEnabled = true
+	opt.PipelinePoolSize = -1
+	opt.DisableIdentity = true
+	opt.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+}
+
+// Down reports whether the last command failed. It sends nothing.
+func (c *Client) Down() bool { return c.breaker.Open() }
+
+// Blocking is a second client for commands that wait on purpose, such as XREAD
+// with BLOCK: it has no breaker and no cap beyond the command's own wait. The
+// caller closes it and pauses after a failure.
+func (c *Client) Blocking() *redis.Client {
+	opt := c.opt
+	opt.PoolSize = 4
+	opt.DialTimeout, opt.ReadTimeout, opt.WriteTimeout, opt.PoolTimeout = time.Second, time.Second, time.Second, time.Second
+	return redis.NewClient(&opt)
+}
+
+// Key returns Prefix and the parts, separated by colons: Key("limit", "hub", "k1") is "sc:limit:hub:k1".
+func Key(parts ...string) string { return Prefix + strings.Join(parts, ":") }
+
+// quiet silences the library's own log: each service logs the change of state
+// once, not every refused connection.
+var quiet = sync.OnceFunc(func() { redis.SetLogger(silent{}) })
+
+type silent struct{}
+
+func (silent) Printf(context.Context, string, ...any) {}

@@ -1,0 +1,89 @@
+package telemetry
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Prefix of every metric of ours.
+const Prefix = "sc_"
+
+// Durations are the buckets for anything measured in seconds, from a cached
+// read to a request that ran into its limit.
+var Durations = []float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5}
+
+// Metrics is the registry of one service. Its constructors panic on a name
+// that is registered twice: a mistake in the program.
+type Metrics struct {
+	reg      *prometheus.Registry
+	requests *prometheus.HistogramVec
+	degraded *prometheus.CounterVec
+	pages    *prometheus.CounterVec
+}
+
+// NewMetrics makes a registry with the process, the Go runtime and HTTP.
+func NewMetrics(service, version string) *Metrics {
+	m := &Metrics{reg: prometheus.NewRegistry()}
+	m.reg.MustRegister(
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: Prefix + "build_info", Help: "Always 1; labels tell which build runs.",
+			ConstLabels: prometheus.Labels{"service": service, "version": version},
+		}, func() float64 { return 1 }),
+	)
+	m.requests = m.Histogram("http_request_seconds", "Time to answer HTTP requests.", Durations, "method", "route", "status")
+	m.degraded = m.Counter("http_degraded_total", "List reads answered empty because a source failed.", "route", "source")
+	m.pages = m.Counter("http_page_hits_total", "Requests answered from a ready page before the router.", "method", "route", "status")
+	return m
+}
+
+// CountPage gives what counts one kind of answer from a ready page; it fits
+// the hook of the page front.
+func (m *Metrics) CountPage(method, route string, status int) func() {
+	return m.pages.WithLabelValues(method, route, strconv.Itoa(status)).Inc
+}
+
+// Registerer takes collectors made elsewhere.
+func (m *Metrics) Registerer() prometheus.Registerer { return m.reg }
+
+// Handler serves the metrics.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.reg, promhttp.HandlerOpts{Registry: m.reg, MaxRequestsInFlight: 4, Timeout: 5 * time.Second})
+}
+
+// Counter registers sc_<name>.
+func (m *Metrics) Counter(name, help string, labels ...string) *prometheus.CounterVec {
+	c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: Prefix + name, Help: help}, labels)
+	m.reg.MustRegister(c)
+	return c
+}
+
+// GaugeFunc registers sc_<name>, read when it is scraped.
+func (m *Metrics) GaugeFunc(name, help string, read func() float64) {
+	m.reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: Prefix + name, Help: help}, read))
+}
+
+// Histogram registers sc_<name>.
+func (m *Metrics) Histogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+	h := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: Prefix + name, Help: help, Buckets: buckets}, labels)
+	m.reg.MustRegister(h)
+	return h
+}
+
+// ObserveHTTP counts one answer; it fits the hook of the HTTP edge. Route is
+// the pattern, empty for paths without a route.
+func (m *Metrics) ObserveHTTP(method, route string, status int, took time.Duration) {
+	if route == "" {
+		route = "none"
+	}
+	m.requests.WithLabelValues(method, route, strconv.Itoa(status)).Observe(took.Seconds())
+}
+
+// Degraded counts one graceful-empty answer; it fits the hook of the HTTP edge.
+func (m *Metrics) Degraded(route, source string) { m.degraded.WithLabelValues(route, source).Inc() }

@@ -1,0 +1,144 @@
+package telemetry
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc"
+	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
+	"google.golang.org/grpc"
+)
+
+// TraceConfig says where traces go. An empty Endpoint exports nothing, but a
+// caller's traceparent still travels on.
+type TraceConfig struct {
+	Endpoint string  `env:"OTEL_EXPORTER_OTLP_ENDPOINT"`
+	Ratio    float64 `env:"OTEL_TRACES_SAMPLER_ARG" envDefault:"0.05"` // of traces that are kept
+}
+
+// Tracing makes the traced forms of handlers, servers and clients.
+type Tracing struct {
+	provider trace.TracerProvider
+	prop     propagation.TextMapPropagator
+	export   bool
+	stop     func(context.Context) error
+}
+
+// NewTracing connects lazily: an absent collector delays and fails nothing.
+func NewTracing(ctx context.Context, c TraceConfig, service, version string, log *slog.Logger) (*Tracing, error) {
+	t := &Tracing{
+		provider: noop.NewTracerProvider(),
+		prop:     propagation.TraceContext{},
+		stop:     func(context.Context) error { return nil },
+	}
+	if c.Endpoint == "" {
+		return t, nil
+	}
+	exp, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(traceURL(c.Endpoint)))
+	if err != nil {
+		return nil, err
+	}
+	// Exporters report failures only through this handler, which would
+	// otherwise print to standard error in a form of its own.
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("traces", "error", err.Error()) }))
+	t.use(sdk.NewBatchSpanProcessor(exp), c.Ratio, service, version)
+	return t, nil
+}
+
+// traceURL follows the convention for OTEL_EXPORTER_OTLP_ENDPOINT: a base to
+// which the path of the signal is added.
+func traceURL(base string) string {
+	return strings.TrimRight(base, "/") + "/v1/traces"
+}
+
+func (t *Tracing) use(p sdk.SpanProcessor, ratio float64, service, version string) {
+	// The "sampled" flag of a request has no effect, because any client could fill the collector with it. The trace id decides, so
+	// that all services decide alike.
+	keep := sdk.TraceIDRatioBased(ratio)
+	provider := sdk.NewTracerProvider(
+		sdk.WithSpanProcessor(p),
+		sdk.WithSampler(sdk.ParentBased(keep, sdk.WithRemoteParentSampled(keep), sdk.WithRemoteParentNotSampled(sdk.NeverSample()))),
+		sdk.WithResource(resource.NewSchemaless(
+			attribute.String("service.name", service),
+			attribute.String("service.version", version),
+		)),
+	)
+	t.provider, t.export, t.stop = provider, true, provider.Shutdown
+}
+
+// Stop sends the spans that wait, until ctx ends.
+func (t *Tracing) Stop(ctx context.Context) error { return t.stop(ctx) }
+
+// HTTP traces a handler. Without an exporter it only reads traceparent.
+func (t *Tracing) HTTP(next http.Handler) http.Handler {
+	if !t.export {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Header["Traceparent"] != nil {
+				r = r.WithContext(t.prop.Extract(r.Context(), propagation.HeaderCarrier(r.Header)))
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+	return otelhttp.NewHandler(hidePath(next), "http",
+		otelhttp.WithTracerProvider(t.provider),
+		otelhttp.WithPropagators(t.prop),
+		otelhttp.WithSpanNameFormatter(func(_ string, r *http.Request) string { return r.Method }),
+		otelhttp.WithFilter(func(r *http.Request) bool { return r.URL.Path != "/healthz" && r.URL.Path != "/readyz" }),
+	)
+}
+
+// hidePath redacts the path in a span as in a log, because a client may have put a secret there.
+func hidePath(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if span := trace.SpanFromContext(r.Context()); span.IsRecording() {
+			if shown := Redact(r.URL.Path); shown != r.URL.Path {
+				span.SetAttributes(attribute.String("url.path", shown))
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// Sampled reports that the request of a context is traced.
+func Sampled(ctx context.Context) bool { return trace.SpanContextFromContext(ctx).IsSampled() }
+
+type requestIDKey struct{}
+
+// RequestID returns the id of the request that a context belongs to; empty outside of one. Outgoing gRPC calls carry it.
+func RequestID(ctx context.Context) string {
+	id, _ := ctx.Value(requestIDKey{}).(string)
+	return id
+}
+
+// WithRequestID returns a context of the request with an id.
+func WithRequestID(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, requestIDKey{}, id)
+}
+
+// ServerOptions trace a gRPC server.
+func (t *Tracing) ServerOptions() []grpc.ServerOption {
+	if t.export {
+		return []grpc.ServerOption{grpc.StatsHandler(otelgrpc.NewServerHandler(
+			otelgrpc.WithTracerProvider(t.provider), otelgrpc.WithPropagators(t.prop)))}
+	}
+	return []grpc.ServerOption{grpc.ChainUnaryInterceptor(t.unaryServer), grpc.ChainStreamInterceptor(t.streamServer)}
+}
+
+// DialOptions trace a gRPC client.
+func (t *Tracing) DialOptions() []grpc.DialOption {
+	if t.export {
+		return []grpc.DialOption{grpc.WithStatsHandler(otelgrpc.NewClientHandler(
+			otelgrpc.WithTracerProvider(t.provider), otelgrpc.WithPropagators(t.prop)))}
+	}
+	return []grpc.DialOption{grpc.WithChainUnaryInterceptor(t.unaryClient), grpc.WithChainStreamInterceptor(t.streamClient)}
+}

@@ -1,0 +1,128 @@
+package attention_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/api/internal/attention"
+)
+
+var (
+	noon    = time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
+	errAway = errors.New("away")
+)
+
+func ptr[T any](v T) *T { return &v }
+
+// shelf is a store in memory that notes what was kept. While err is set it fails.
+type shelf struct {
+	facts   []attention.Fact
+	kept    map[attention.Sighting]time.Time
+	before  map[protocol.MarketID]int // scores an hour ago
+	points  []attention.Point
+	err     error
+	notes   []string
+	written chan string
+}
+
+func (s *shelf) ListFacts(context.Context, time.Time) ([]attention.Fact, error) {
+	return slices.Clone(s.facts), s.err
+}
+
+func (s *shelf) ListSightings(context.Context) (map[attention.Sighting]time.Time, error) {
+	return s.kept, s.err
+}
+
+func (s *shelf) ListAttention(_ context.Context, ids []protocol.MarketID, at time.Time) (map[protocol.MarketID]int, error) {
+	s.notes = append(s.notes, fmt.Sprintf("%d scores of %s", len(ids), at.Format(time.TimeOnly)))
+	return s.before, s.err
+}
+
+func (s *shelf) ListAttentionHistory(_ context.Context, id protocol.MarketID, from time.Time, limit int) ([]attention.Point, error) {
+	s.notes = append(s.notes, fmt.Sprintf("%d points of %s since %s", limit, id, from.Format(time.TimeOnly)))
+	return slices.Clone(s.points), s.err
+}
+
+func (s *shelf) KeepAttention(_ context.Context, scores map[protocol.MarketID]int, at time.Time) (int, error) {
+	s.written <- fmt.Sprintf("scores %v at %s", scores, at.Format(time.TimeOnly))
+	return len(scores), s.err
+}
+
+func (s *shelf) ThinAttention(_ context.Context, now time.Time) error {
+	s.written <- "thin " + now.Format(time.TimeOnly)
+	return s.err
+}
+
+func (s *shelf) KeepSightings(_ context.Context, seen map[attention.Sighting]time.Time, gone []attention.Sighting) error {
+	s.written <- fmt.Sprintf("%d seen, %d gone", len(seen), len(gone))
+	return s.err
+}
+
+// fact is an open market of the primary venue at 50.00, as it was a day ago, that
+// ends in two days.
+func fact(id string, volume float64, change ...func(*attention.Fact)) attention.Fact {
+	var f attention.Fact
+	f.ID, f.Provider, f.Title, f.Outcome, f.Lane = protocol.MarketID(id), protocol.Polymarket, "Market "+id, "Yes", protocol.LaneScience
+	f.Yes, f.PricedAt, f.Volume, f.Volume24h = ptr(protocol.Bps(5000)), noon, &volume, &volume
+	for i := range f.From {
+		f.From[i] = ptr(protocol.Bps(5000))
+	}
+	f.Callable, f.EndDate = true, ptr(noon.Add(48*time.Hour))
+	for _, do := range change {
+		do(&f)
+	}
+	return f
+}
+
+func from(bps int) func(*attention.Fact) {
+	return func(f *attention.Fact) {
+		for i := range f.From {
+			f.From[i] = ptr(protocol.Bps(bps))
+		}
+	}
+}
+
+func inEvent(key string) func(*attention.Fact) {
+	return func(f *attention.Fact) { f.EventKey, f.EventTitle = key, "Event "+key }
+}
+
+func ends(after time.Duration) func(*attention.Fact) {
+	return func(f *attention.Fact) { f.EndDate = ptr(noon.Add(after)) }
+}
+
+func lane(l protocol.Lane) func(*attention.Fact) { return func(f *attention.Fact) { f.Lane = l } }
+
+// setup is a service that has read the facts at noon.
+func setup(t *testing.T, facts ...attention.Fact) (*attention.Service, *shelf, *testkit.Clock) {
+	t.Helper()
+	s, clock := &shelf{facts: facts, written: make(chan string)}, testkit.NewClock(noon)
+	o := attention.NewService(s, clock.Now)
+	refresh(t, o)
+	return o, s, clock
+}
+
+func refresh(t *testing.T, o *attention.Service) {
+	t.Helper()
+	if err := o.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func list[T any](t *testing.T, rows []T, at time.Time, err error, name func(*T) string) string {
+	t.Helper()
+	if err != nil || at.IsZero() {
+		t.Fatal(at, err)
+	}
+	var out []string
+	for i := range rows {
+		out = append(out, name(&rows[i]))
+	}
+	return strings.Join(out, " ")
+}

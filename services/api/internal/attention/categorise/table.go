@@ -1,0 +1,84 @@
+package categorise
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/signalcast/signalcast/pkg/protocol"
+)
+
+// entry is one lane's words. Tags are slugs of the venue; strong words decide
+// almost alone, plain ones and names add up, faint ones break a tie. A word may
+// stand in several lanes.
+type entry struct {
+	lane                              protocol.Lane
+	tags, strong, plain, names, faint string
+}
+
+// The weights of the columns.
+const (
+	strongWeight = 5
+	plainWeight  = 3
+	faintWeight  = 1
+)
+
+// lanes is in order of priority: narrow lanes before broad ones.
+var lanes = slices.Concat(narrow, broad)
+
+var categories = map[protocol.Lane]string{
+	protocol.LaneSport: Sports, protocol.LaneMusic: Music, protocol.LaneCrypto: Crypto, protocol.LanePolitics: Politics,
+	protocol.LaneWorld: News, protocol.LaneScience: Science, protocol.LaneTech: Tech, protocol.LaneEconomy: Economy,
+}
+
+var (
+	tvWords = set(`tv, television, series, season, episode, show, sitcom, netflix, hbo, hulu, emmy, emmys, reality show, tv show,
+		tv series, streaming, renewed, finale, late night, late show, talk show, survivor, big brother, love island, bachelor,
+		bachelorette, soap opera, snl, saturday night live, jeopardy, dancing with the stars, american idol, game of thrones,
+		stranger things, squid game, white lotus, miniseries, showrunner, broadcast, broadcasting, channel, colbert, kimmel, fallon`)
+	fashionWords = set(`fashion, runway, couture, met gala, vogue, designer, creative director, fashion week, fashion house, gala,
+		wear, wears, outfit, sneaker, handbag, stylist, supermodel, label, gucci, prada, chanel, dior, hermes, louis vuitton`)
+)
+
+type hit struct{ lane, weight int }
+
+// tagLane and wordLanes index the table by word.
+var (
+	tagLane   = map[string]int{}
+	wordLanes = map[string][]hit{}
+)
+
+func init() {
+	for i, e := range lanes {
+		for tag := range set(e.tags) {
+			if _, taken := tagLane[tag]; !taken {
+				tagLane[tag] = i
+			}
+		}
+		for _, column := range e.columns() {
+			for w := range set(column.words) {
+				wordLanes[w] = append(wordLanes[w], hit{i, column.weight})
+			}
+		}
+	}
+}
+
+// column is the words of one weight.
+type column struct {
+	words  string
+	weight int
+}
+
+func (e entry) columns() []column {
+	return []column{{e.strong, strongWeight}, {e.plain, plainWeight}, {e.names, plainWeight}, {e.faint, faintWeight}}
+}
+
+// set reads a list of words with commas between them.
+func set(list string) map[string]bool {
+	out := map[string]bool{}
+	for w := range strings.SplitSeq(list, ",") {
+		if w = strings.TrimSpace(w); w != "" {
+			out[w] = true
+		}
+	}
+	return out
+}

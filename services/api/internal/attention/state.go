@@ -1,0 +1,165 @@
+package attention
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/services/api/internal/movement"
+)
+
+// MostRows is the longest list of markets by attention.
+const MostRows = 100
+
+// Row is a market with its attention.
+type Row struct {
+	*Fact
+	Score      int
+	Rank       int // among all open markets, from 1
+	Percentile int // of them have a lower score
+	Delta      int // change of the score within an hour; 0 where it is not known
+	Parts      Components
+}
+
+// state is all that was worked out of one reading. It is never written again.
+type state struct {
+	at         time.Time
+	rows       []Row // by rank
+	places     map[protocol.MarketID]int
+	tops       map[protocol.Lane][]int // places of the first MostRows; the empty lane is all
+	taken      []Row                   // the first MostRows by takes of a day, those with none left out
+	heatmap    heatmap
+	moves      [len(protocol.Windows)][]movement.Move
+	situations [len(protocol.Windows)][]movement.Situation
+	seen       map[Sighting]time.Time // all of these moves and situations
+	kept       map[Sighting]time.Time // what the store knew
+}
+
+func newState(facts []Fact, kept map[Sighting]time.Time, before *state, now time.Time) *state {
+	st := &state{at: now, kept: kept}
+	st.rank(facts)
+	st.count()
+	st.heatmap = newHeatmap(st.rows, now)
+	st.move(before)
+	return st
+}
+
+// rank scores the markets and puts them in order.
+func (st *state) rank(facts []Fact) {
+	st.rows = make([]Row, len(facts))
+	lower := [101 + 1]int{} // lower[s+1]: markets of score s, then all up to it
+	for i := range facts {
+		f := &facts[i]
+		move, _ := f.Delta(protocol.Window24h, st.at)
+		parts := Weigh(volume24h(f), move, f.Signals24h, f.Viewers, f.Takes24h)
+		st.rows[i] = Row{Fact: f, Score: parts.Score(), Parts: parts}
+		lower[st.rows[i].Score+1]++
+	}
+	for s := 1; s < len(lower); s++ {
+		lower[s] += lower[s-1]
+	}
+	slices.SortFunc(st.rows, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(volume24h(b.Fact), volume24h(a.Fact)), strings.Compare(string(a.ID), string(b.ID)))
+	})
+	st.places = make(map[protocol.MarketID]int, len(st.rows))
+	st.tops = make(map[protocol.Lane][]int)
+	for i := range st.rows {
+		r := &st.rows[i]
+		r.Rank = i + 1
+		r.Percentile = int(math.Round(100 * float64(lower[r.Score]) / float64(len(st.rows))))
+		st.places[r.ID] = i
+		for _, lane := range [...]protocol.Lane{"", r.Lane} {
+			if top := st.tops[lane]; len(top) < MostRows {
+				st.tops[lane] = append(top, i)
+			}
+		}
+	}
+}
+
+// count finds what is talked about; of equal ones that with more attention comes first.
+func (st *state) count() {
+	for _, r := range st.rows {
+		if r.Takes24h > 0 {
+			st.taken = append(st.taken, r)
+		}
+	}
+	slices.SortStableFunc(st.taken, func(a, b Row) int { return cmp.Compare(b.Takes24h, a.Takes24h) })
+	st.taken = slices.Clip(st.taken[:min(len(st.taken), MostRows)])
+}
+
+// move finds what moves in each window and since when: as the store knows it, else
+// as this process saw it before, else now.
+func (st *state) move(before *state) {
+	st.seen = make(map[Sighting]time.Time)
+	since := func(s Sighting) time.Time {
+		at, known := st.kept[s]
+		if !known && before != nil {
+			at, known = before.seen[s]
+		}
+		if !known {
+			at = st.at
+		}
+		st.seen[s] = at
+		return at
+	}
+	list := make([]*movement.Market, len(st.rows))
+	for i := range st.rows {
+		list[i] = &st.rows[i].Market
+	}
+	for i, w := range protocol.Windows {
+		moves := movement.Moves(list, w, st.at)
+		for j := range moves {
+			moves[j].DetectedAt = since(Sighting{OfMove, w, string(moves[j].Market.ID)})
+		}
+		st.moves[i] = moves
+		st.situations[i] = movement.Situations(moves)
+		for j := range st.situations[i] {
+			s := &st.situations[i][j]
+			s.DetectedAt = since(Sighting{OfSituation, w, s.Key()})
+		}
+	}
+}
+
+// shown lists the markets of all lists by attention.
+func (st *state) shown() []protocol.MarketID {
+	places := make(map[int]bool)
+	var out []protocol.MarketID
+	for _, top := range st.tops {
+		for _, i := range top {
+			if !places[i] {
+				places[i] = true
+				out = append(out, st.rows[i].ID)
+			}
+		}
+	}
+	return out
+}
+
+// compare sets the change of score against what it was.
+func (st *state) compare(scores map[protocol.MarketID]int) {
+	for id, score := range scores {
+		if i, known := st.places[id]; known {
+			st.rows[i].Delta = st.rows[i].Score - score
+		}
+	}
+}
+
+// sightings lists what the store does not know yet, and what it knows that moves
+// no longer.
+func (st *state) sightings() (fresh map[Sighting]time.Time, gone []Sighting) {
+	fresh = make(map[Sighting]time.Time)
+	for s, at := range st.seen {
+		if _, known := st.kept[s]; !known {
+			fresh[s] = at
+		}
+	}
+	for s := range st.kept {
+		if _, moves := st.seen[s]; !moves {
+			gone = append(gone, s)
+		}
+	}
+	return fresh, gone
+}

@@ -1,0 +1,105 @@
+package broker_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/api/internal/broker"
+	"github.com/signalcast/signalcast/services/api/internal/broker/brokertest"
+	"github.com/signalcast/signalcast/services/api/internal/feed"
+)
+
+// Readers that come, resume, lag and leave while events run: each has every event
+// behind its start, once and in order, or was told that it is slow.
+func TestReadersUnderLoad(t *testing.T) {
+	t.Parallel()
+	h := newBroker(t, 1000)
+	const events, readers = 10_000, 9
+	channels := []feed.Channel{feed.Signals, "market:1", "market:2"}
+	pipes := make([]*brokertest.Pipe, readers)
+	ends := make([]*broker.Reader, readers)
+	started := make(chan struct{})
+	var wg sync.WaitGroup
+	for i := range readers {
+		wg.Go(func() {
+			<-started
+			ends[i] = begin(h, pipes, i, channels[i%3])
+			for n := 0; h.Head() < events; n++ {
+				if i%2 == 0 { // every other one stutters
+					pipes[i].Take(rand.N(4000))
+				}
+				runtime.Gosched()
+			}
+			pipes[i].TakeAll()
+		})
+	}
+	var last [3]int64
+	for seq := int64(1); seq <= events; seq++ {
+		links := []feed.Link{{Channel: channels[0], Prev: last[0]}}
+		other := 1 + rand.N(2)
+		links = append(links, feed.Link{Channel: channels[other], Prev: last[other]})
+		last[0], last[other] = seq, seq
+		if err := h.Deliver(message(seq, links...)); err != nil {
+			t.Fatal(err)
+		}
+		if seq == 100 {
+			close(started)
+		}
+		if seq%50 == 0 {
+			runtime.Gosched()
+		}
+	}
+	wg.Wait()
+	for i, p := range pipes {
+		final := last[i%3]
+		testkit.Eventually(t, 20*time.Second, func() bool {
+			got := p.Texts()
+			return p.Over() || len(got) > 0 && chained(t, got[len(got)-1:]) == final
+		})
+		if p.Over() && ends[i].Code() != broker.SlowConsumer {
+			t.Errorf("reader %d ended with %v", i, ends[i].Code())
+		}
+		chained(t, p.Texts())
+	}
+}
+
+// begin subscribes the i-th reader; one that was overtaken by the hub's memory before
+// it was live begins again.
+func begin(h *broker.Broker, pipes []*brokertest.Pipe, i int, c feed.Channel) *broker.Reader {
+	for {
+		pipes[i] = brokertest.New()
+		r := h.NewReader(pipes[i])
+		s := h.Subscribe(r, c)
+		step, _, _ := s.Catch()
+		for ; step == broker.Wait || step == broker.Ahead; step, _, _ = s.Catch() {
+			runtime.Gosched()
+		}
+		if step == broker.Live {
+			return r
+		}
+		s.Close()
+	}
+}
+
+// chained wants each event to follow the one before, and gives the last number.
+func chained(t *testing.T, frames []string) (last int64) {
+	t.Helper()
+	for i, text := range frames {
+		at := strings.Index(text, `"seq":`)
+		var seq, before int64
+		if _, err := fmt.Sscanf(strings.Replace(text[at:], "null", "0", 1), `"seq":%d,"prev":%d`, &seq, &before); err != nil {
+			t.Fatal(text, err)
+		}
+		if i > 0 && before != last {
+			t.Fatalf("%d says that %d was before it, it was %d", seq, before, last)
+		}
+		last = seq
+	}
+	return last
+}

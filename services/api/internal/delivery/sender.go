@@ -1,0 +1,78 @@
+package delivery
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/safedial"
+	"github.com/signalcast/signalcast/services/api/internal/webhook"
+)
+
+// maxAnswer is what is read of an answer, so that its connection can be used again.
+const maxAnswer = 4 << 10
+
+// Sender makes the requests. Its caller's context ends them early.
+type Sender struct {
+	client *http.Client
+	now    func() time.Time
+}
+
+// NewSender makes a sender; o says where it may connect to.
+func NewSender(o safedial.Options, now func() time.Time) *Sender {
+	if o.Timeout == 0 {
+		o.Timeout = webhook.AnswerWithin
+	}
+	return &Sender{client: safedial.Client(o), now: now}
+}
+
+// Close ends idle connections.
+func (s *Sender) Close() { s.client.CloseIdleConnections() }
+
+// Send makes one request to an endpoint; it is a webhook.Send.
+func (s *Sender) Send(ctx context.Context, p webhook.Post) webhook.Outcome {
+	began := s.now()
+	status, failed := s.post(ctx, p)
+	return webhook.Outcome{Status: status, Error: failed, Took: s.now().Sub(began)}
+}
+
+func (s *Sender) post(ctx context.Context, p webhook.Post) (status int, failed string) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.URL, bytes.NewReader(p.Body))
+	if err != nil {
+		return 0, webhook.FailedConnect
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("User-Agent", "signalcast-webhook")
+	r.Header.Set("Signalcast-Delivery", p.DeliveryID)
+	r.Header.Set("Signalcast-Signature", p.Signature)
+	resp, err := s.client.Do(r)
+	if err != nil {
+		return 0, reason(err)
+	}
+	defer resp.Body.Close()
+	// The answer is its status. What is longer costs the connection.
+	_, _ = io.CopyN(io.Discard, resp.Body, maxAnswer)
+	switch status = resp.StatusCode; {
+	case status >= 200 && status < 300:
+		return status, ""
+	case status >= 300 && status < 400:
+		return status, webhook.FailedRedirect
+	}
+	return status, webhook.FailedStatus
+}
+
+// reason returns the code of a failed request for the owner of the webhook. It has no part of the answer.
+func reason(err error) string {
+	var timeout net.Error
+	switch {
+	case errors.Is(err, safedial.ErrAddress):
+		return webhook.FailedAddress
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return webhook.FailedTime
+	}
+	return webhook.FailedConnect
+}

@@ -1,0 +1,58 @@
+package grpcapi
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
+	"github.com/signalcast/signalcast/services/api/internal/board"
+)
+
+// Boards serves BoardReadService.
+type Boards struct {
+	boardv1.UnimplementedBoardReadServiceServer
+	Service *board.Service
+	Now     func() time.Time
+}
+
+// ListBroadcast is the board of the hub.
+func (f *Boards) ListBroadcast(ctx context.Context, r *boardv1.ListBroadcastRequest) (*boardv1.ListBroadcastResponse, error) {
+	group, limit := board.ParseGroup(r.GetOperators(), board.Independent), bound(r.GetLimit(), 50, 100)
+	by := board.ByBroadcast
+	switch {
+	case r.GetOrder() == board.ByEdge:
+		by = board.ByEdge
+	case r.GetWindow() == "28d":
+		by = board.ByBroadcast28
+	}
+	rows, err := f.Service.Board(ctx, by, group, r.GetLane(), limit)
+	return &boardv1.ListBroadcastResponse{Rows: listOf(rows, rowTo), UpdatedAt: timestamppb.New(f.Now())}, err
+}
+
+// GetRecord counts one operator's calls.
+func (f *Boards) GetRecord(ctx context.Context, r *boardv1.GetRecordRequest) (*boardv1.GetRecordResponse, error) {
+	if err := uuids(r.GetOperatorId()); err != nil {
+		return nil, err
+	}
+	got, err := f.Service.Record(ctx, r.GetOperatorId())
+	return &boardv1.GetRecordResponse{Total: got.Total, Won: got.Won, Lost: got.Lost, Void: got.Void, Score: got.Score}, err
+}
+
+func bound(n int32, fallback, most int) int {
+	if n < 1 {
+		return fallback
+	}
+	return min(int(n), most)
+}
+
+func rowTo(r board.Row) *boardv1.Row {
+	b := r.Broadcast
+	return &boardv1.Row{
+		Rank: int32(r.Rank), Operator: operatorTo(r.Operator), Score: r.Score, Total: r.Total, Won: r.Won,
+		Lost: r.Lost, Pending: r.Pending, Accuracy: int32(r.Accuracy),
+		EdgeCalls: r.Edge.Calls, EdgeBps: int32(r.Edge.EdgeBps), EdgeLowBps: int32(r.Edge.LowBps), EdgeHighBps: int32(r.Edge.HighBps),
+		BroadcastScore: int32(b.Score), Skill: b.Skill, Activity: b.Activity, Reach: b.Reach,
+	}
+}

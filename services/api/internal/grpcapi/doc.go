@@ -1,0 +1,3 @@
+// Package grpcapi is the gRPC face of the ledger: it turns protobuf into the types
+// of the subjects and back, and decides nothing.
+package grpcapi

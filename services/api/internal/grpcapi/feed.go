@@ -1,0 +1,118 @@
+package grpcapi
+
+import (
+	"context"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/signalcast/signalcast/pkg/protocol"
+	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
+	"github.com/signalcast/signalcast/services/api/internal/feed"
+)
+
+// maxPublished is the most entries of each kind in one request.
+const maxPublished = 500
+
+// Feed serves FeedService and FeedReadService.
+type Feed struct {
+	feedv1.UnimplementedFeedServiceServer
+	feedv1.UnimplementedFeedReadServiceServer
+	Store feed.Store
+	News  Publish
+}
+
+// Publish passes an event without a number to the readers of all processes. It may be lost.
+type Publish func(ctx context.Context, e feed.Ephemeral)
+
+// Publish stores the facts, copies and viewers of a service and publishes its events without a number. Faults: invalid_request, db_unavailable.
+func (f *Feed) Publish(ctx context.Context, r *feedv1.PublishRequest) (*feedv1.PublishResponse, error) {
+	if max(len(r.GetFacts()), len(r.GetCopies()), len(r.GetNews()), len(r.GetWatching())) > maxPublished {
+		return nil, feed.ErrFact
+	}
+	facts := make([]feed.Fact, 0, len(r.GetFacts()))
+	for _, p := range r.GetFacts() {
+		if err := uuids(p.GetId()); err != nil {
+			return nil, err
+		}
+		fact := feed.Fact{
+			ID: p.GetId(), Type: feed.Type(p.GetType()), At: p.GetAt().AsTime(), MarketID: p.GetMarketId(),
+			Handle: p.GetHandle(), Topic: p.GetTopic(), Data: []byte(p.GetData()),
+		}
+		if err := fact.Check(); err != nil {
+			return nil, err
+		}
+		facts = append(facts, fact)
+	}
+	copies := make([]feed.Copy, 0, len(r.GetCopies()))
+	for _, p := range r.GetCopies() {
+		channel, _ := feed.KnownChannel(p.GetChannel())
+		c := feed.Copy{Channel: channel, At: p.GetAt().AsTime(), Data: []byte(p.GetData())}
+		if err := c.Check(); err != nil {
+			return nil, err
+		}
+		copies = append(copies, c)
+	}
+	news := make([]feed.Ephemeral, 0, len(r.GetNews()))
+	for _, p := range r.GetNews() {
+		channel, _ := feed.KnownChannel(p.GetChannel())
+		e := feed.Ephemeral{Channel: channel, Type: feed.Type(p.GetType()), Subject: p.GetSubject(), At: p.GetAt().AsTime(), Data: []byte(p.GetData())}
+		if err := e.Check(); err != nil {
+			return nil, err
+		}
+		news = append(news, e)
+	}
+	watching := make([]feed.Watching, 0, len(r.GetWatching()))
+	for _, p := range r.GetWatching() {
+		w := feed.Watching{Handle: p.GetHandle(), Viewers: p.GetViewers(), At: p.GetAt().AsTime()}
+		if err := w.Check(); err != nil {
+			return nil, err
+		}
+		watching = append(watching, w)
+	}
+	if len(watching) > 0 {
+		if err := f.Store.TakeViewers(ctx, watching); err != nil {
+			return nil, err
+		}
+	}
+	if len(facts)+len(copies) > 0 {
+		if err := f.Store.TakeFacts(ctx, facts, copies); err != nil {
+			return nil, err
+		}
+	}
+	for _, e := range news {
+		f.News(ctx, e)
+	}
+	return &feedv1.PublishResponse{}, nil
+}
+
+const maxEvents = 200
+
+// ListEvents lists the newest events, or those below a number. Faults: db_unavailable.
+func (f *Feed) ListEvents(ctx context.Context, r *feedv1.ListEventsRequest) (*feedv1.ListEventsResponse, error) {
+	q := feed.Query{
+		Lane: protocol.LaneFilter(r.GetLane()).String(), Limit: min(max(int(r.GetLimit()), 1), maxEvents),
+		From: max(r.GetBefore(), 0), Topic: feed.Channel(r.GetTopic()).Topic(),
+	}
+	for _, name := range r.GetTypes() {
+		if t, ok := feed.ParseType(name); ok {
+			q.Types = append(q.Types, t)
+		}
+	}
+	// The number is read first, so that the list has every event up to it.
+	head, err := f.Store.FeedHead(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(q.Types) == 0 && len(r.GetTypes()) > 0 {
+		return &feedv1.ListEventsResponse{Head: head}, nil
+	}
+	p, err := f.Store.ListFeedEvents(ctx, q)
+	return &feedv1.ListEventsResponse{Head: head, Events: listOf(p.Events, feedEventTo)}, err
+}
+
+func feedEventTo(e feed.Event) *feedv1.Event {
+	return &feedv1.Event{
+		Seq: e.Seq, Id: e.ID, Type: string(e.Type), At: timestamppb.New(e.At), Handle: e.Handle, MarketId: e.MarketID,
+		Data: string(e.Data),
+	}
+}

@@ -1,0 +1,101 @@
+package grpcapi
+
+import (
+	"context"
+	"math"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/signalcast/signalcast/pkg/protocol"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
+	"github.com/signalcast/signalcast/services/api/internal/market"
+)
+
+// Markets serves MarketService and MarketReadService.
+type Markets struct {
+	marketv1.UnimplementedMarketServiceServer
+	marketv1.UnimplementedMarketReadServiceServer
+	Service *market.Service
+	Counted func(marketID string) int // returns the number of viewers; must not wait
+}
+
+// watched converts a list of markets and sets their numbers of viewers.
+func (f *Markets) watched(list []market.Market) []*marketv1.Market {
+	return listOf(list, func(m market.Market) *marketv1.Market {
+		out := marketTo(m)
+		out.Viewers = int32(min(f.Counted(out.GetId()), math.MaxInt32))
+		return out
+	})
+}
+
+// CreateNative makes a native market. Faults: invalid_<member>, forbidden,
+// rate_limited, db_unavailable.
+func (f *Markets) CreateNative(ctx context.Context, r *marketv1.CreateNativeRequest) (*marketv1.CreateNativeResponse, error) {
+	d := market.Draft{
+		Question: r.GetQuestion(), Description: r.GetDescription(), Lane: protocol.Lane(r.GetLane()),
+		ResolutionSource: r.ResolutionSource, InitialYes: protocol.Bps(r.GetInitialYesBps()), CreatedBy: r.GetCreatedBy(),
+		MessageID: r.GetMessageId(), ResolvesBy: timeOf(r.ResolvesBy),
+	}
+	if r.CutoffAt != nil {
+		d.CutoffAt = r.CutoffAt.AsTime()
+	}
+	m, err := f.Service.CreateNative(ctx, d)
+	return &marketv1.CreateNativeResponse{Market: marketTo(m)}, err
+}
+
+// SetRated sets whether calls on a market count. Faults: market_not_found, already_resolved.
+func (f *Markets) SetRated(ctx context.Context, r *marketv1.SetRatedRequest) (*marketv1.SetRatedResponse, error) {
+	id, err := protocol.ParseMarketID(r.GetId())
+	if err != nil {
+		return nil, market.ErrNotFound
+	}
+	m, err := f.Service.SetRated(ctx, id, r.GetRated(), r.GetReason())
+	return &marketv1.SetRatedResponse{Market: marketTo(m)}, err
+}
+
+// GetMarket reads one market. Faults: market_not_found, venue_unavailable, db_unavailable.
+func (f *Markets) GetMarket(ctx context.Context, r *marketv1.GetMarketRequest) (*marketv1.GetMarketResponse, error) {
+	id, err := protocol.ParseMarketID(r.GetId())
+	if err != nil {
+		return nil, market.ErrNotFound
+	}
+	m, err := f.Service.Get(ctx, id)
+	return &marketv1.GetMarketResponse{Market: marketTo(m)}, err
+}
+
+// ListAirable lists what may be put on the air.
+func (f *Markets) ListAirable(ctx context.Context, r *marketv1.ListAirableRequest) (*marketv1.ListAirableResponse, error) {
+	list, err := f.Service.Airable(ctx, int(r.GetLimit()), protocol.LaneFilter(r.GetLane()))
+	return &marketv1.ListAirableResponse{Markets: f.watched(list)}, err
+}
+
+// ListMarkets reads many markets at once.
+func (f *Markets) ListMarkets(ctx context.Context, r *marketv1.ListMarketsRequest) (*marketv1.ListMarketsResponse, error) {
+	list, err := f.Service.ListMarkets(ctx, r.GetIds())
+	return &marketv1.ListMarketsResponse{Markets: f.watched(list)}, err
+}
+
+// GetSnapshot reads the price that a call without one is filed at.
+func (f *Markets) GetSnapshot(ctx context.Context, r *marketv1.GetSnapshotRequest) (*marketv1.GetSnapshotResponse, error) {
+	id, err := protocol.ParseMarketID(r.GetMarketId())
+	if err != nil {
+		return nil, market.ErrNotFound
+	}
+	yes, err := f.Service.Snapshot(ctx, id)
+	return &marketv1.GetSnapshotResponse{YesBps: int32Of(yes)}, err
+}
+
+func marketTo(m market.Market) *marketv1.Market {
+	return &marketv1.Market{
+		Id: string(m.ID), Provider: string(m.Provider), Title: m.Title, Description: m.Description,
+		EndDate: stampOf(m.EndDate), Status: string(m.Status), Provisional: m.Provisional, Disputed: m.Disputed,
+		ResolutionValue: (*string)(m.Verdict), YesBps: int32Of(m.Yes), PricedAt: stampOf(m.PricedAt),
+		Volume: m.Volume, VolumeUsd: m.VolumeUSD, Volume24H: m.Volume24h, Liquidity: m.Liquidity, VolumeUnit: m.VolumeUnit,
+		ClobTokenId: m.ClobTokenID, Lane: string(m.Lane), Category: m.Category, Slug: m.Slug,
+		EventKey: m.EventKey, EventTitle: m.EventTitle, Outcomes: m.Outcomes, ImageUrl: m.ImageURL, Url: m.URL,
+		UpdatedAt: timestamppb.New(m.UpdatedAt), CreatedAt: timestamppb.New(m.CreatedAt),
+		Signals: m.Signals(), Yes: m.YesCount, No: m.NoCount, Takes: m.Takes, Streams: m.Streams,
+		ClosePriceBps: int32Of(m.ClosePrice), ResolvesBy: stampOf(m.ResolvesBy), ResolutionSource: m.ResolutionSource,
+		Rated: m.Rated,
+	}
+}

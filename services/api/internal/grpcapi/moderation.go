@@ -1,0 +1,91 @@
+package grpcapi
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/signalcast/signalcast/pkg/apperr"
+	moderationv1 "github.com/signalcast/signalcast/proto/moderation/v1"
+	"github.com/signalcast/signalcast/services/api/internal/moderation"
+)
+
+// Moderation serves ModerationService.
+type Moderation struct {
+	moderationv1.UnimplementedModerationServiceServer
+	Store moderation.Store
+	Now   func() time.Time
+}
+
+var errManyThings = apperr.New(apperr.Invalid, "invalid_request", "at most 500 things in one request")
+
+// Decide stores and applies a decision. Faults: not_found, db_unavailable.
+func (f *Moderation) Decide(ctx context.Context, r *moderationv1.DecideRequest) (*moderationv1.DecideResponse, error) {
+	g := r.GetDecision()
+	d := moderation.Decision{
+		Kind: g.GetKind(), ID: g.GetId(), Hidden: g.GetHidden(), Reason: g.GetReason(), By: g.GetBy(),
+		At: f.Now().UTC().Truncate(time.Millisecond),
+	}
+	if err := checkThing(d.Kind, d.ID); err != nil {
+		return nil, err
+	}
+	if err := f.Store.Moderate(ctx, d); err != nil {
+		return nil, err
+	}
+	return &moderationv1.DecideResponse{Decision: decisionTo(d)}, nil
+}
+
+// Find returns not_found for a thing that does not exist.
+func (f *Moderation) Find(ctx context.Context, r *moderationv1.FindRequest) (*moderationv1.FindResponse, error) {
+	if err := checkThing(r.GetKind(), r.GetId()); err != nil {
+		return nil, err
+	}
+	return &moderationv1.FindResponse{}, f.Store.FindModerated(ctx, r.GetKind(), r.GetId())
+}
+
+// List returns the last decisions, newest first.
+func (f *Moderation) List(ctx context.Context, r *moderationv1.ListRequest) (*moderationv1.ListResponse, error) {
+	list, err := f.Store.ListModerated(ctx, bound(r.GetLimit(), moderation.MaxListed, moderation.MaxListed))
+	return &moderationv1.ListResponse{Decisions: listOf(list, decisionTo)}, err
+}
+
+// Hidden returns which things are hidden, in the order of the request. Faults: not_found for an
+// unknown kind or an operator id that is not a uuid, invalid_request for more than
+// moderation.MaxThings, db_unavailable.
+func (f *Moderation) Hidden(ctx context.Context, r *moderationv1.HiddenRequest) (*moderationv1.HiddenResponse, error) {
+	if len(r.GetThings()) > moderation.MaxThings {
+		return nil, errManyThings
+	}
+	things := make([]moderation.Thing, 0, len(r.GetThings()))
+	for _, t := range r.GetThings() {
+		err := checkThing(t.GetKind(), t.GetId())
+		if err == nil && t.GetKind() == "profile" {
+			err = uuids(t.GetId())
+		}
+		if err != nil {
+			return nil, err
+		}
+		things = append(things, moderation.Thing{Kind: t.GetKind(), ID: t.GetId()})
+	}
+	hidden, err := f.Store.HiddenThings(ctx, things)
+	return &moderationv1.HiddenResponse{Hidden: hidden}, err
+}
+
+// checkThing returns a fault for a kind or an id that does not exist.
+func checkThing(kind, id string) error {
+	if !slices.Contains(moderation.Kinds[:], kind) {
+		return moderation.ErrNotFound
+	}
+	if kind == "signal" || kind == "event" {
+		if uuids(id) != nil {
+			return moderation.ErrNotFound
+		}
+	}
+	return nil
+}
+
+func decisionTo(d moderation.Decision) *moderationv1.Decision {
+	return &moderationv1.Decision{Kind: d.Kind, Id: d.ID, Hidden: d.Hidden, Reason: d.Reason, By: d.By, At: timestamppb.New(d.At)}
+}

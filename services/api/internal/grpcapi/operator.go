@@ -1,0 +1,176 @@
+package grpcapi
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
+	"github.com/signalcast/signalcast/services/api/internal/feed"
+	"github.com/signalcast/signalcast/services/api/internal/operator"
+)
+
+// Operators serves OperatorService and OperatorReadService.
+type Operators struct {
+	operatorv1.UnimplementedOperatorServiceServer
+	operatorv1.UnimplementedOperatorReadServiceServer
+	Service *operator.Service
+	News    Publish // publishes events that are not stored
+	Now     func() time.Time
+}
+
+// maxKeyIDs bounds one request about revoked keys.
+const maxKeyIDs = 1000
+
+var errManyKeys = apperr.New(apperr.Invalid, "invalid_request", "at most 1,000 keys in one request")
+
+// SignIn finds or creates the operator of a verified identity.
+func (f *Operators) SignIn(ctx context.Context, r *operatorv1.SignInRequest) (*operatorv1.SignInResponse, error) {
+	if r.GetIssuer() == "" || r.GetSubject() == "" {
+		return nil, operator.ErrUnauthenticated
+	}
+	o, isNew, err := f.Service.SignIn(ctx, operator.Identity{
+		Issuer: r.GetIssuer(), Subject: r.GetSubject(), Primary: r.GetPrimary(), Username: r.GetUsername(), Name: r.GetName(),
+	})
+	return &operatorv1.SignInResponse{Operator: operatorTo(o), IsNew: isNew}, err
+}
+
+// MintKey makes a key.
+func (f *Operators) MintKey(ctx context.Context, r *operatorv1.MintKeyRequest) (*operatorv1.MintKeyResponse, error) {
+	if err := uuids(r.GetOperatorId()); err != nil {
+		return nil, err
+	}
+	plaintext, k, err := f.Service.Mint(ctx, r.GetOperatorId(), r.GetLabel(), r.GetPrefix(), r.GetPermissions(), r.GetStrict())
+	return &operatorv1.MintKeyResponse{Plaintext: plaintext, Key: keyTo(k)}, err
+}
+
+// RevokeKey revokes a key with its webhooks.
+func (f *Operators) RevokeKey(ctx context.Context, r *operatorv1.RevokeKeyRequest) (*operatorv1.RevokeKeyResponse, error) {
+	if err := uuids(r.GetOperatorId()); err != nil {
+		return nil, err
+	}
+	k, webhooks, err := f.Service.Revoke(ctx, r.GetOperatorId(), r.GetKeyId())
+	if err != nil {
+		return nil, err
+	}
+	// Open sockets check their key again within half a minute if the event is lost.
+	f.tell(ctx, r.GetOperatorId(), feed.KeyRevoked, k.ID, map[string]any{"id": k.ID, "label": k.Label})
+	return &operatorv1.RevokeKeyResponse{Key: keyTo(k), Webhooks: webhooks}, nil
+}
+
+// tell publishes an event on the channel of one operator. It may be lost.
+func (f *Operators) tell(ctx context.Context, operatorID string, kind feed.Type, subject string, data map[string]any) {
+	o, err := f.Service.Operator(ctx, "", operatorID)
+	if err != nil {
+		return
+	}
+	raw, err := json.Marshal(data)
+	if err != nil {
+		return
+	}
+	f.News(ctx, feed.Ephemeral{Channel: feed.MeChannel(o.Handle), Type: kind, Subject: subject, At: f.Now(), Data: raw})
+}
+
+// EndSessions ends all sessions of an operator.
+func (f *Operators) EndSessions(ctx context.Context, r *operatorv1.EndSessionsRequest) (*operatorv1.EndSessionsResponse, error) {
+	if err := uuids(r.GetOperatorId()); err != nil {
+		return nil, err
+	}
+	version, err := f.Service.EndSessions(ctx, r.GetOperatorId())
+	return &operatorv1.EndSessionsResponse{SessionVersion: version}, err
+}
+
+// ListRevokedKeys returns those of the requested key ids that are revoked or that no operator has.
+func (f *Operators) ListRevokedKeys(ctx context.Context, r *operatorv1.ListRevokedKeysRequest) (*operatorv1.ListRevokedKeysResponse, error) {
+	if len(r.GetKeyIds()) > maxKeyIDs {
+		return nil, errManyKeys
+	}
+	if err := uuids(r.GetKeyIds()...); err != nil {
+		return nil, err
+	}
+	revoked, err := f.Service.RevokedKeys(ctx, r.GetKeyIds())
+	return &operatorv1.ListRevokedKeysResponse{KeyIds: revoked}, err
+}
+
+// Classify sets what kind of operator this is.
+func (f *Operators) Classify(ctx context.Context, r *operatorv1.ClassifyRequest) (*operatorv1.ClassifyResponse, error) {
+	o, err := f.Service.Classify(ctx, r.GetHandle(), (*protocol.OperatorType)(r.OperatorType), r.House, r.GetActor())
+	return &operatorv1.ClassifyResponse{Operator: operatorTo(o)}, err
+}
+
+// UpdateProfile does what a signed message says.
+func (f *Operators) UpdateProfile(ctx context.Context, r *operatorv1.UpdateProfileRequest) (*operatorv1.UpdateProfileResponse, error) {
+	if err := uuids(r.GetOperatorId()); err != nil {
+		return nil, err
+	}
+	p := operator.Profile{
+		DisplayName: r.DisplayName, Bio: r.Bio, Avatar: changeOf(r.GetAvatar()), PayoutAddress: changeOf(r.GetPayoutAddress()),
+		Automated: r.GetAutomated(),
+	}
+	if r.GetHasLinks() {
+		p.Links = append([]string{}, r.GetLinks()...)
+	}
+	if err := f.Service.UpdateProfile(ctx, r.GetOperatorId(), r.GetMessageId(), p); err != nil {
+		return nil, err
+	}
+	if p.PayoutAddress.Given {
+		f.tell(ctx, r.GetOperatorId(), feed.PayoutChanged, r.GetOperatorId(), map[string]any{"payoutAddress": p.PayoutAddress.Text})
+	}
+	return &operatorv1.UpdateProfileResponse{}, nil
+}
+
+func changeOf(c *operatorv1.Change) operator.Change {
+	if c == nil {
+		return operator.Change{}
+	}
+	return operator.Change{Given: true, Text: c.Text}
+}
+
+// VerifyKey tells whose key this is.
+func (f *Operators) VerifyKey(ctx context.Context, r *operatorv1.VerifyKeyRequest) (*operatorv1.VerifyKeyResponse, error) {
+	if len(r.GetKeyHash()) != 32 {
+		return nil, operator.ErrUnauthenticated
+	}
+	o, k, err := f.Service.Verify(ctx, r.GetKeyHash())
+	return &operatorv1.VerifyKeyResponse{Operator: operatorTo(o), Key: keyTo(k)}, err
+}
+
+// ListKeys lists an operator's keys.
+func (f *Operators) ListKeys(ctx context.Context, r *operatorv1.ListKeysRequest) (*operatorv1.ListKeysResponse, error) {
+	if err := uuids(r.GetOperatorId()); err != nil {
+		return nil, err
+	}
+	keys, err := f.Service.Keys(ctx, r.GetOperatorId())
+	return &operatorv1.ListKeysResponse{Keys: listOf(keys, keyTo)}, err
+}
+
+// GetOperator reads one operator.
+func (f *Operators) GetOperator(ctx context.Context, r *operatorv1.GetOperatorRequest) (*operatorv1.GetOperatorResponse, error) {
+	if r.GetHandle() == "" {
+		if err := uuids(r.GetId()); err != nil {
+			return nil, err
+		}
+	}
+	o, err := f.Service.Operator(ctx, r.GetHandle(), r.GetId())
+	return &operatorv1.GetOperatorResponse{Operator: operatorTo(o)}, err
+}
+
+func operatorTo(o operator.Operator) *operatorv1.Operator {
+	return &operatorv1.Operator{
+		Id: o.ID, Issuer: o.Issuer, ProviderId: o.ProviderID, PublicId: o.PublicID, Handle: o.Handle,
+		DisplayName: o.DisplayName, AvatarUrl: o.AvatarURL, OperatorType: string(o.Type), Tier: string(o.Tier),
+		CreatedAt: timestamppb.New(o.CreatedAt), SessionVersion: o.SessionVersion,
+		Bio: o.Bio, Links: o.Links, PayoutAddress: o.PayoutAddress,
+	}
+}
+
+func keyTo(k operator.Key) *operatorv1.Key {
+	return &operatorv1.Key{
+		Id: k.ID, Label: k.Label, Tier: k.Tier, Permissions: k.Permissions, Active: k.Active,
+		LastUsedAt: stampOf(k.LastUsedAt), CreatedAt: timestamppb.New(k.CreatedAt), Prefix: k.Prefix, Last4: k.Last4, Strict: k.Strict,
+	}
+}

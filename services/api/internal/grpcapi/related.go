@@ -1,0 +1,79 @@
+package grpcapi
+
+import (
+	"context"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/signalcast/signalcast/pkg/protocol"
+	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
+	"github.com/signalcast/signalcast/services/api/internal/market"
+	"github.com/signalcast/signalcast/services/api/internal/search"
+)
+
+// GetRelated reads a market and what belongs with it. Faults: market_not_found,
+// venue_unavailable, db_unavailable.
+func (f *Catalogue) GetRelated(ctx context.Context, r *cataloguev1.GetRelatedRequest) (*cataloguev1.GetRelatedResponse, error) {
+	m, err := f.market(ctx, r.GetMarketId())
+	if err != nil {
+		return nil, err
+	}
+	found, err := f.Search.Related(ctx, search.Doc{
+		ID: m.ID, Provider: m.Provider, Title: m.Title, Lane: m.Lane, EventKey: m.EventKey,
+	})
+	if err != nil {
+		return nil, err
+	}
+	list, err := withMarkets(ctx, f.Markets, found, func(r search.Related) protocol.MarketID { return r.ID },
+		func(r search.Related, m *marketv1.Market) *cataloguev1.Relation {
+			return &cataloguev1.Relation{Market: m, Relation: string(r.Relation), Similarity: r.Similarity}
+		})
+	return &cataloguev1.GetRelatedResponse{Active: marketTo(m), Related: list}, err
+}
+
+// GetSentiment reads how those who called on a market lean. Faults:
+// market_not_found, venue_unavailable, db_unavailable.
+func (f *Catalogue) GetSentiment(ctx context.Context, r *cataloguev1.GetSentimentRequest) (*cataloguev1.GetSentimentResponse, error) {
+	m, err := f.market(ctx, r.GetMarketId())
+	if err != nil {
+		return nil, err
+	}
+	s, err := f.Search.Sentiment(ctx, m.ID)
+	return sentimentTo(m, s), err
+}
+
+func sentimentTo(m market.Market, s search.Sentiment) *cataloguev1.GetSentimentResponse {
+	out := &cataloguev1.GetSentimentResponse{
+		Market: marketTo(m), Yes: s.Yes, No: s.No, WeightYes: s.WeightYes, WeightNo: s.WeightNo,
+		ConfidenceYes: s.ConfidenceYes, ConfidenceNo: s.ConfidenceNo, TakesYes: s.TakesYes, TakesNo: s.TakesNo,
+		Signals24H: s.Signals24h, UpdatedAt: timestamppb.New(s.UpdatedAt),
+	}
+	if m.Yes != nil && s.Before != nil {
+		move := int32(*m.Yes - *s.Before)
+		out.Move24HBps = &move
+	}
+	return out
+}
+
+// ListGaps lists open markets where crowd and price differ. Fault: db_unavailable.
+func (f *Catalogue) ListGaps(ctx context.Context, r *cataloguev1.ListGapsRequest) (*cataloguev1.ListGapsResponse, error) {
+	gaps, err := f.Search.Gaps(ctx, protocol.MarketID(r.GetMarketId()), int(r.GetLimit()))
+	if err != nil {
+		return nil, err
+	}
+	list, err := withMarkets(ctx, f.Markets, gaps, func(g search.Gap) protocol.MarketID { return g.ID },
+		func(g search.Gap, m *marketv1.Market) *cataloguev1.Gap {
+			return &cataloguev1.Gap{Market: m, CrowdYes: g.Yes, CrowdNo: g.No}
+		})
+	return &cataloguev1.ListGapsResponse{Gaps: list}, err
+}
+
+// market reads one market; an id of no known form is no market.
+func (f *Catalogue) market(ctx context.Context, raw string) (market.Market, error) {
+	id, err := protocol.ParseMarketID(raw)
+	if err != nil {
+		return market.Market{}, market.ErrNotFound
+	}
+	return f.Markets.Get(ctx, id)
+}

@@ -1,0 +1,116 @@
+package grpcapi
+
+import (
+	"context"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/protocol"
+	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
+	"github.com/signalcast/signalcast/services/api/internal/market"
+	"github.com/signalcast/signalcast/services/api/internal/resolution"
+)
+
+// Resolutions serves ResolutionService and ResolutionReadService.
+type Resolutions struct {
+	resolutionv1.UnimplementedResolutionServiceServer
+	resolutionv1.UnimplementedResolutionReadServiceServer
+	Service *resolution.Service
+	Scanner *resolution.Scanner
+	Markets *market.Service
+}
+
+// Finalize claims the outcome of a native market.
+func (f *Resolutions) Finalize(ctx context.Context, r *resolutionv1.FinalizeRequest) (*resolutionv1.ClaimResponse, error) {
+	return claimTo(f.Service.Finalize(ctx, resolution.Claim{
+		MarketID: r.GetMarketId(), Verdict: protocol.Verdict(r.GetVerdict()), Resolver: r.GetResolver(), Source: r.GetSource(),
+		ProofURL: filled(r.GetProofUrl()), Reason: filled(r.GetReason()), FinalizedBy: filled(r.GetFinalizedBy()),
+		DecidedAt: timeOf(r.GetDecidedAt()),
+	}))
+}
+
+// Force claims the outcome of any market.
+func (f *Resolutions) Force(ctx context.Context, r *resolutionv1.ForceRequest) (*resolutionv1.ClaimResponse, error) {
+	return claimTo(f.Service.Force(ctx, r.GetMarketId(), protocol.Verdict(r.GetVerdict()), timeOf(r.GetDecidedAt())))
+}
+
+// Scan reads the venues and claims what they have settled.
+func (f *Resolutions) Scan(ctx context.Context, _ *resolutionv1.ScanRequest) (*resolutionv1.ScanResponse, error) {
+	r, err := f.Scanner.Scan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &resolutionv1.ScanResponse{
+		Busy: r.Busy, Scanned: int64(r.Scanned), Resolved: int64(r.Resolved), Scored: r.Scored,
+		Skipped: make(map[string]int64, len(r.Skipped)), TookMs: int64(r.Took / time.Millisecond),
+	}
+	for reason, n := range r.Skipped {
+		out.Skipped[reason] = int64(n)
+	}
+	out.Errors = listOf(r.Errors, func(e resolution.ScanError) *resolutionv1.ScanError {
+		return &resolutionv1.ScanError{MarketId: e.MarketID, Error: e.Code}
+	})
+	return out, nil
+}
+
+// Dispute flags a market or clears its flag.
+func (f *Resolutions) Dispute(ctx context.Context, r *resolutionv1.DisputeRequest) (*resolutionv1.DisputeResponse, error) {
+	o, t, err := f.Service.Dispute(ctx, r.GetMarketId(), r.GetDisputed(), r.Reason)
+	if err != nil {
+		return nil, err
+	}
+	out := &resolutionv1.DisputeResponse{Scored: t.Scored}
+	if o.Verdict != nil || o.Disputed { // without claim and flag there is no record
+		out.Outcome = outcomeTo(o)
+	}
+	return out, nil
+}
+
+// Propose keeps what a market's creator proposes.
+func (f *Resolutions) Propose(ctx context.Context, r *resolutionv1.ProposeRequest) (*resolutionv1.ProposeResponse, error) {
+	if err := uuids(r.GetOperatorId()); err != nil {
+		return nil, err
+	}
+	return &resolutionv1.ProposeResponse{}, f.Service.Propose(ctx, resolution.Proposal{
+		MarketID: r.GetMarketId(), OperatorID: r.GetOperatorId(), MessageID: r.GetMessageId(),
+		Verdict: protocol.Verdict(r.GetVerdict()), ProofURL: r.ProofUrl, Reason: r.Reason,
+	})
+}
+
+// GetOutcome reads the resolution record.
+func (f *Resolutions) GetOutcome(ctx context.Context, r *resolutionv1.GetOutcomeRequest) (*resolutionv1.GetOutcomeResponse, error) {
+	o, found, err := f.Service.Outcome(ctx, r.GetMarketId())
+	if err != nil || !found {
+		return &resolutionv1.GetOutcomeResponse{}, err
+	}
+	return &resolutionv1.GetOutcomeResponse{Outcome: outcomeTo(o)}, nil
+}
+
+// ListNative lists service-native markets.
+func (f *Resolutions) ListNative(ctx context.Context, r *resolutionv1.ListNativeRequest) (*resolutionv1.ListNativeResponse, error) {
+	list, err := f.Markets.ListNative(ctx, r.GetStatus(), r.GetDue(), bound(r.GetLimit(), 20, 100))
+	return &resolutionv1.ListNativeResponse{Markets: listOf(list, nativeTo)}, err
+}
+
+func nativeTo(n market.Native) *resolutionv1.NativeMarket {
+	out := &resolutionv1.NativeMarket{Market: marketTo(n.Market)}
+	if p := n.Proposal; p != nil {
+		out.ProposedVerdict, out.ProposedProofUrl, out.ProposedAt = (*string)(&p.Verdict), p.ProofURL, stampOf(&p.At)
+	}
+	return out
+}
+
+func claimTo(r resolution.Result, err error) (*resolutionv1.ClaimResponse, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &resolutionv1.ClaimResponse{Outcome: outcomeTo(r.Outcome), Tally: &resolutionv1.Tally{
+		Scored: r.Tally.Scored, Won: r.Tally.Won, Lost: r.Tally.Lost, Void: r.Tally.Void,
+	}}, nil
+}
+
+func outcomeTo(o resolution.Outcome) *resolutionv1.Outcome {
+	return &resolutionv1.Outcome{
+		Outcome: (*string)(o.Verdict), Resolver: o.Resolver, Source: o.Source, ProofUrl: o.ProofURL,
+		ResolvedAt: stampOf(o.ResolvedAt), Disputed: o.Disputed, DisputeReason: o.DisputeReason, DisputedAt: stampOf(o.DisputedAt),
+	}
+}

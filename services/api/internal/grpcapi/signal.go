@@ -1,0 +1,201 @@
+package grpcapi
+
+import (
+	"context"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+	"github.com/signalcast/signalcast/services/api/internal/signal"
+)
+
+// Signals serves SignalService and SignalReadService.
+type Signals struct {
+	signalv1.UnimplementedSignalServiceServer
+	signalv1.UnimplementedSignalReadServiceServer
+	Service *signal.Service
+	Enclose Enclose
+}
+
+// Enclose encodes the error of one of many calls for the answer; link.Server implements it.
+type Enclose func(ctx context.Context, method, requestID string, err error) []byte
+
+var errMarketID = apperr.New(apperr.Invalid, "invalid_market_id", "marketId is not a market id").With("field", "marketId")
+
+// File files one call.
+func (f *Signals) File(ctx context.Context, r *signalv1.FileRequest) (*signalv1.FileResponse, error) {
+	draft, err := draftOf(r.GetDraft())
+	if err != nil {
+		return nil, err
+	}
+	filed, err := f.Service.File(ctx, callerOf(r.GetCaller()), draft)
+	return &signalv1.FileResponse{Id: filed.ID, Replayed: filed.Replayed, Filing: filingTo(filed)}, err
+}
+
+// maxCalls is the most calls of one FileMany.
+const maxCalls = 128
+
+var errTooMany = apperr.New(apperr.Invalid, "invalid_body", "too many calls in one message")
+
+// FileMany files calls that waited together.
+func (f *Signals) FileMany(ctx context.Context, r *signalv1.FileManyRequest) (*signalv1.FileManyResponse, error) {
+	if len(r.GetCalls()) > maxCalls {
+		return nil, errTooMany
+	}
+	answers := make([]*signalv1.FileAnswer, len(r.GetCalls()))
+	calls, at := make([]signal.Call, 0, len(answers)), make([]int, 0, len(answers))
+	for i, c := range r.GetCalls() {
+		draft, err := draftOf(c.GetDraft())
+		if err != nil {
+			answers[i] = &signalv1.FileAnswer{Refusal: f.refusal(ctx, c, err)}
+			continue
+		}
+		calls, at = append(calls, signal.Call{Caller: callerOf(c.GetCaller()), Draft: draft}), append(at, i)
+	}
+	for k, a := range f.Service.FileMany(ctx, calls) {
+		i := at[k]
+		answers[i] = &signalv1.FileAnswer{
+			Id: a.Filed.ID, Replayed: a.Filed.Replayed, Alone: a.Alone, Refusal: f.refusal(ctx, r.GetCalls()[i], a.Err),
+		}
+		if a.Filed.ID != "" {
+			answers[i].Filing = filingTo(a.Filed)
+		}
+	}
+	return &signalv1.FileManyResponse{Answers: answers}, nil
+}
+
+func (f *Signals) refusal(ctx context.Context, c *signalv1.FileRequest, err error) []byte {
+	return f.Enclose(ctx, signalv1.SignalService_File_FullMethodName, c.GetRequestId(), err)
+}
+
+// AppendEvent adds to a signal's history.
+func (f *Signals) AppendEvent(ctx context.Context, r *signalv1.AppendEventRequest) (*signalv1.AppendEventResponse, error) {
+	if err := uuids(r.GetSignalId(), r.GetEventId()); err != nil {
+		return nil, err
+	}
+	e, err := f.Service.AppendEvent(ctx, callerOf(r.GetCaller()), r.GetSignalId(), r.GetEventId(), r.GetType(), r.GetPayload())
+	return &signalv1.AppendEventResponse{Event: eventTo(e)}, err
+}
+
+// RehearseFile returns a call as it would be filed.
+func (f *Signals) RehearseFile(ctx context.Context, r *signalv1.RehearseFileRequest) (*signalv1.RehearseFileResponse, error) {
+	draft, err := draftOf(r.GetDraft())
+	if err != nil {
+		return nil, err
+	}
+	filed, would, err := f.Service.RehearseFile(ctx, callerOf(r.GetCaller()), draft)
+	return &signalv1.RehearseFileResponse{Signal: recordTo(would), Filing: filingTo(filed)}, err
+}
+
+// RehearseEvent gives an event as it would be appended.
+func (f *Signals) RehearseEvent(ctx context.Context, r *signalv1.RehearseEventRequest) (*signalv1.RehearseEventResponse, error) {
+	if err := uuids(r.GetSignalId(), r.GetEventId()); err != nil {
+		return nil, err
+	}
+	e, err := f.Service.RehearseEvent(ctx, callerOf(r.GetCaller()), r.GetSignalId(), r.GetEventId(), r.GetType(), r.GetPayload())
+	return &signalv1.RehearseEventResponse{Event: eventTo(e)}, err
+}
+
+// GetSignal reads one signal.
+func (f *Signals) GetSignal(ctx context.Context, r *signalv1.GetSignalRequest) (*signalv1.GetSignalResponse, error) {
+	if err := uuids(r.GetId()); err != nil {
+		return nil, err
+	}
+	s, err := f.Service.GetSignal(ctx, r.GetId())
+	return &signalv1.GetSignalResponse{Signal: recordTo(s)}, err
+}
+
+// ListEvents reads a signal's history, oldest first.
+func (f *Signals) ListEvents(ctx context.Context, r *signalv1.ListEventsRequest) (*signalv1.ListEventsResponse, error) {
+	if err := uuids(r.GetSignalId()); err != nil {
+		return nil, err
+	}
+	events, err := f.Service.ListEvents(ctx, r.GetSignalId())
+	return &signalv1.ListEventsResponse{Events: listOf(events, eventTo)}, err
+}
+
+// ListFeed reads one of the three feeds.
+func (f *Signals) ListFeed(ctx context.Context, r *signalv1.ListFeedRequest) (*signalv1.ListFeedResponse, error) {
+	list, err := f.Service.Feed(ctx, signal.ParseFeedType(r.GetType()), r.GetCategory(), int(r.GetLimit()))
+	return &signalv1.ListFeedResponse{Signals: listOf(list, recordTo)}, err
+}
+
+// ListLedger reads a page of a market's signals.
+func (f *Signals) ListLedger(ctx context.Context, r *signalv1.ListLedgerRequest) (*signalv1.ListLedgerResponse, error) {
+	after, _ := protocol.DecodeCursor(r.GetCursor(), 1)
+	limit := int(r.GetLimit())
+	if limit < 1 {
+		limit = 100
+	}
+	l, err := f.Service.ListLedger(ctx, r.GetMarketId(), min(limit, 500), after)
+	return &signalv1.ListLedgerResponse{Yes: l.Yes, No: l.No, Signals: listOf(l.Signals, recordTo), NextCursor: l.Next}, err
+}
+
+// GetCrowd returns the crowd of a market.
+func (f *Signals) GetCrowd(ctx context.Context, r *signalv1.GetCrowdRequest) (*signalv1.GetCrowdResponse, error) {
+	c, err := f.Service.Crowd(ctx, r.GetMarketId(), r.GetOperatorId())
+	if err != nil {
+		return nil, err
+	}
+	out := &signalv1.GetCrowdResponse{
+		Yes: c.Yes, No: c.No, TopYesPercent: int32Of(c.TopYesPercent), TopSample: int32(c.TopSample),
+		UpdatedAt: timestamppb.New(c.UpdatedAt),
+	}
+	if c.Own != nil {
+		out.Own = recordTo(*c.Own)
+	}
+	return out, nil
+}
+
+func callerOf(c *operatorv1.Caller) signal.Caller {
+	return signal.Caller{KeyHash: c.GetKeyHash(), OperatorID: c.GetOperatorId()}
+}
+
+func draftOf(d *signalv1.Draft) (signal.Draft, error) {
+	id, err := protocol.ParseMarketID(d.GetMarketId())
+	if err != nil {
+		return signal.Draft{}, errMarketID
+	}
+	if err := uuids(d.GetId()); err != nil {
+		return signal.Draft{}, err
+	}
+	side, _ := protocol.ParseSide(d.GetDirection())
+	return signal.Draft{
+		ID: d.GetId(), MarketID: id, Side: side, Price: protocol.Bps(d.GetPriceBps()),
+		ChannelID: d.ChannelId, Confidence: wide[int](d.Confidence), CrowdYes: wide[protocol.Bps](d.CrowdYesBps),
+		TimeToResolution: wide[int](d.TimeToResolution), Source: d.GetSource(), MediaAssetID: d.MediaAssetId,
+		TextTake: d.TextTake, Reach: d.Reach, CrowdLean: wide[protocol.Bps](d.CrowdLeanBps),
+		IdempotencyKey: d.IdempotencyKey, BodyHash: d.GetBodyHash(), MaxSlippage: wide[protocol.Bps](d.MaxSlippageBps),
+		AllowUnverified: d.GetAllowUnverified(),
+	}, nil
+}
+
+func filingTo(f signal.Filed) *signalv1.Filing {
+	p := f.Prices
+	return &signalv1.Filing{
+		PriceBps: int32(p.Stated), ScoreBasisBps: int32(p.Basis), PriceVerified: p.Verified, Rated: p.Rated,
+		MarketYesBps: int32Of(p.MarketYes), YesPriceBps: int32Of(p.Yes), NoPriceBps: int32Of(p.No), Warnings: f.Warnings,
+	}
+}
+
+func recordTo(s signal.Record) *signalv1.Signal {
+	return &signalv1.Signal{
+		Id: s.ID, PublicId: s.PublicID, ProviderId: s.ProviderID, Handle: s.Handle, DisplayName: s.DisplayName,
+		Tier: string(s.Tier), MarketId: s.MarketID, MarketTitle: s.MarketTitle, Lane: string(s.Lane),
+		Direction: string(s.Side()), PriceBps: int32(s.PriceBps), CrowdYesBps: int32Of(s.CrowdYesBps),
+		Confidence: int32Of(s.Confidence), TextTake: s.TextTake, Source: filled(s.Source),
+		TimeToResolution: int32Of(s.TTR), CreatedAt: timestamppb.New(s.CreatedAt),
+		Status: string(s.Status), Score: int32Of(s.Score), ResolvedAt: stampOf(s.ResolvedAt), Outcome: (*string)(s.Outcome),
+		ClosePriceBps: int32Of(s.ClosePrice), ClvBps: int32Of(s.CLVBps), LiveYesBps: int32Of(s.LiveYes), MoveBps: int32Of(s.Move),
+		ScoreBasisBps: int32(s.ScoredBps), PriceVerified: s.PriceVerified, Rated: s.Rated, Counted: s.Counted,
+		MarketYesBps: int32Of(s.MarketYesBps),
+		ClosesAt:     stampOf(s.ClosesAt), QuoteAt: stampOf(s.QuoteAt), ConfirmedAt: stampOf(s.ConfirmedAt), Reason: textOf(s.Reason), Unconfirmed: s.Unconfirmed,
+	}
+}
+
+func eventTo(e signal.Event) *signalv1.Event {
+	return &signalv1.Event{Id: e.ID, Type: e.Type, Payload: e.Payload, Actor: e.Actor, CreatedAt: timestamppb.New(e.CreatedAt)}
+}

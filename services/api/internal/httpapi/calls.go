@@ -1,0 +1,95 @@
+package httpapi
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/httpcache"
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/proto/openapi"
+	"github.com/signalcast/signalcast/services/api/internal/signal"
+)
+
+// Page sizes of lists of calls: those of contract 6.
+const (
+	callsDefault = 20
+	callsMax     = 100
+)
+
+// callsQuery is the normal form of a question for calls. None: no call can fit.
+type callsQuery struct {
+	signal.CallQuery
+	none bool
+}
+
+var callsParams = httpcache.Params("lane", "status", "handle", "marketId", "limit", "cursor")
+
+// readCalls never fails: what is not known does not filter. A handle or a market that
+// cannot exist has no calls.
+func readCalls(rawQuery string) callsQuery {
+	v := httpcache.Query(rawQuery, callsParams)
+	q := callsQuery{CallQuery: signal.CallQuery{
+		Lane: protocol.LaneFilter(v[0]).String(), Status: readStatus(v[1]), Limit: protocol.Limit(v[4], callsDefault, callsMax),
+	}}
+	if v[2] != "" {
+		h, err := protocol.ParseHandle(v[2])
+		q.Handle, q.none = h.String(), err != nil
+	}
+	if v[3] != "" {
+		id, err := protocol.ParseMarketID(v[3])
+		q.MarketID, q.none = string(id), q.none || err != nil
+	}
+	if c, ok := protocol.DecodeCursor(v[5], 1); ok {
+		q.After = c
+	}
+	return q
+}
+
+func readStatus(raw string) protocol.SignalStatus {
+	switch s := protocol.SignalStatus(raw); s {
+	case protocol.Pending, protocol.Won, protocol.Lost, protocol.Void:
+		return s
+	}
+	return ""
+}
+
+func (q callsQuery) key() string {
+	return httpcache.JoinKey("calls", q.Lane, string(q.Status), q.Handle, q.MarketID, strconv.Itoa(q.Limit), q.After.Encode(), strconv.FormatBool(q.none))
+}
+
+// calls is GET /api/v1/signals.
+func (s *Server) calls(c echo.Context) error {
+	q := readCalls(c.Request().URL.RawQuery)
+	return serve(c, s.ranks, q.key(), func(ctx context.Context) (any, error) {
+		if q.none {
+			return emptyCalls(), nil
+		}
+		p, err := s.Signals.ListCalls(ctx, q.CallQuery)
+		return showCalls(p), err
+	})
+}
+
+func emptyCalls() any { return openapi.SignalList{Signals: []openapi.ListedSignal{}} }
+
+func showCalls(p signal.CallPage) openapi.SignalList {
+	n := len(p.Signals)
+	out := openapi.SignalList{Signals: make([]openapi.ListedSignal, 0, n), Count: int64(n), NextCursor: httpx.OrNull(p.Next)}
+	for i := range p.Signals {
+		r := &p.Signals[i]
+		call := openapi.ListedSignal{
+			ID: r.ID, Lane: string(r.Lane), OperatorPublicID: r.PublicID, MarketID: r.MarketID, MarketTitle: r.MarketTitle,
+			Direction: string(r.Side()), PriceAtPrediction: int64(r.PriceBps), Score: openapi.Int(r.Score), Status: string(r.Status),
+			CreatedAt: protocol.Stamp(r.CreatedAt), TextTake: r.TextTake, Handle: httpx.OrNull(r.Handle),
+			ScoreBasisBps: int64(r.ScoredBps), PriceVerified: r.PriceVerified, Rated: r.Rated, Counted: r.Counted,
+			Reason:     r.Reason,
+			ResolvedAt: stamp(r.ResolvedAt), ClosesAtSignal: stamp(r.ClosesAt), QuoteAt: stamp(r.QuoteAt),
+			ConfirmedAt:      stamp(r.ConfirmedAt),
+			CrowdYesAtSignal: openapi.Int(r.CrowdYesBps), MarketYesAtSignal: openapi.Int(r.MarketYesBps),
+		}
+		out.Signals = append(out.Signals, call)
+	}
+	return out
+}

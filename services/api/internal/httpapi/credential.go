@@ -1,0 +1,66 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/pkg/ratelimit"
+)
+
+// ErrUnauthenticated refuses a credential that is missing, broken, or of a kind
+// that the route does not take.
+var ErrUnauthenticated = httpx.ErrUnauthenticated
+
+// bearer returns the bearer credential of a request, which is empty if the request carries no credential. A request with a
+// malformed credential, or with several, is unauthenticated, never anonymous.
+func bearer(c echo.Context) (string, error) {
+	values := c.Request().Header["Authorization"]
+	if len(values) == 0 {
+		return "", nil
+	}
+	token, ok := protocol.Bearer(values)
+	if !ok {
+		return "", ErrUnauthenticated
+	}
+	return token, nil
+}
+
+// adminHeader carries the secret of administrators.
+const adminHeader = "X-Admin-Secret"
+
+var errForbidden = apperr.New(apperr.Forbidden, "forbidden", "")
+
+// MaxFailures is how many wrong secrets of one address are compared in a minute; more requests are refused.
+const MaxFailures = 10
+
+// admin admits a request with the admin secret and without another credential. Faults: unauthenticated, forbidden, rate_limited.
+func (s *Server) admin(c echo.Context) error {
+	h := c.Request().Header
+	given := h[adminHeader]
+	switch {
+	case len(h["Authorization"]) > 0:
+		return ErrUnauthenticated
+	case !s.Admin.IsSet():
+		return errForbidden
+	case len(given) == 0:
+		return ErrUnauthenticated
+	}
+	ctx, sum := c.Request().Context(), sha256.Sum256([]byte(addressKey(c.RealIP())))
+	address := hex.EncodeToString(sum[:16]) // addresses are not stored in Redis
+	if wait := s.Failures.Wait(ctx, address); wait > 0 {
+		return ratelimit.Decision{Limit: MaxFailures, RetryAfter: wait}.Fault()
+	}
+	if len(given) > 1 || !s.Admin.Match(given[0]) {
+		if err := s.Failures.Allow(context.WithoutCancel(ctx), address).Fault(); err != nil {
+			return err
+		}
+		return errForbidden
+	}
+	return nil
+}

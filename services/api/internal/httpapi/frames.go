@@ -1,0 +1,156 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/proto/openapi"
+)
+
+// The frames that a server sends, but for events, which are made once for all
+// their readers (package live).
+type helloJSON struct {
+	Op           string          `json:"op"`
+	Protocol     string          `json:"protocol"`
+	ConnectionID string          `json:"connectionId"`
+	HeartbeatS   int             `json:"heartbeatS"`
+	Limits       helloLimitsJSON `json:"limits"`
+	ServerTime   string          `json:"serverTime"`
+	Head         int64           `json:"head"` // newest number; what is asked for since then misses nothing from here on
+}
+
+type helloLimitsJSON struct {
+	Subscriptions   int `json:"subscriptions"`
+	FramesPerSecond int `json:"framesPerSecond"`
+	FrameBytes      int `json:"frameBytes"`
+}
+
+type ackJSON struct {
+	Op       string   `json:"op"`
+	ID       string   `json:"id,omitempty"`
+	Channels []string `json:"channels"`
+}
+
+type snapshotJSON struct {
+	Op      string `json:"op"`
+	Channel string `json:"channel"`
+	Seq     int64  `json:"seq"`
+	At      string `json:"at"`
+	Data    any    `json:"data"`
+}
+
+type marketSnapshotJSON struct {
+	YesBps  *int64 `json:"yesBps"`
+	Status  string `json:"status"`
+	Yes     int64  `json:"yes"`
+	No      int64  `json:"no"`
+	Viewers int64  `json:"viewers"`
+}
+
+// meSnapshotJSON is what an operator's own channel begins with.
+type meSnapshotJSON struct {
+	Handle      string   `json:"handle"`
+	Permissions []string `json:"permissions"`
+}
+
+// wireSnapshotJSON is what the wire begins with.
+type wireSnapshotJSON struct {
+	Items []openapi.Move `json:"items"`
+}
+
+// empty are the snapshots of channels of which nobody has told this host.
+var empty = map[string]json.RawMessage{
+	"operator": json.RawMessage(`{"live":false,"showId":null,"signal":null,"approved":false}`),
+	"overlay":  json.RawMessage(`{"marketId":null}`),
+	"live":     json.RawMessage(`{"live":[],"recent":[]}`),
+	"program":  json.RawMessage(`{"now":null,"next":null}`),
+}
+
+// endJSON is the last event of a stream: a close frame of a websocket.
+type endJSON struct {
+	Code   int    `json:"code"`
+	Reason string `json:"reason"`
+}
+
+type pongJSON struct {
+	Op string `json:"op"`
+	ID string `json:"id,omitempty"`
+}
+
+type beatJSON struct {
+	Op   string `json:"op"`
+	Head int64  `json:"head"`
+	At   string `json:"at"`
+}
+
+type errorFrameJSON struct {
+	Op string `json:"op"`
+	ID string `json:"id,omitempty"`
+	errorJSON
+	Channel string `json:"channel,omitempty"`
+}
+
+type errorJSON struct {
+	Error   string `json:"error"`
+	Message string `json:"message,omitempty"`
+}
+
+// Faults of client frames. They become error frames; the socket stays open.
+var (
+	errFrame   = apperr.New(apperr.Invalid, "invalid_frame", "a frame is one JSON object with a known op")
+	errChannel = apperr.New(apperr.Invalid, "unknown_channel", "there is no such channel")
+	errSince   = apperr.New(apperr.Invalid, "invalid_since", "since is the number of an event")
+	errOwn     = apperr.New(apperr.Unauthenticated, "unauthenticated", "this channel is for the holder of a key")
+	errAnother = apperr.New(apperr.Unauthenticated, "unauthenticated", "this channel was the other key's and has ended; subscribe again for your own")
+	errFuture  = apperr.New(apperr.Invalid, "future_cursor", "since is ahead of the feed; live from here")
+	errFull    = apperr.New(apperr.Conflict, "limit_reached", "too many subscriptions on this socket")
+)
+
+// encode never fails: the frames are made of plain values.
+func encode(v any) []byte {
+	b, err := httpx.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func errorFrame(id, channel string, err error) []byte {
+	f := apperr.Of(err)
+	message := f.Message
+	if f.Kind == apperr.Internal {
+		message = ""
+	}
+	return encode(errorFrameJSON{Op: "error", ID: id, errorJSON: errorJSON{Error: f.Code, Message: message}, Channel: channel})
+}
+
+func beatFrame(head int64, at time.Time) []byte {
+	return encode(beatJSON{Op: "beat", Head: head, At: protocol.Stamp(at)})
+}
+
+// tempo limits the frames of a client to twice the rate in any two seconds. Pings and fragments count as well, because reading
+// one costs as much as reading a message. The close frame does not count: nothing is read after it.
+type tempo struct {
+	now   func() time.Time
+	times []int64 // of the last frames, Unix nanoseconds; a ring buffer
+	next  int
+}
+
+func newTempo(rate int, now func() time.Time) *tempo {
+	return &tempo{now: now, times: make([]int64, 2*rate)}
+}
+
+// frame counts a frame and reports whether it is within the limit.
+func (t *tempo) frame() bool {
+	now, oldest := t.now().UnixNano(), t.times[t.next]
+	since := time.Duration(now - oldest) // negative where the clock was set back
+	if oldest != 0 && since >= 0 && since < 2*time.Second {
+		return false
+	}
+	t.times[t.next] = now
+	t.next = (t.next + 1) % len(t.times)
+	return true
+}

@@ -1,0 +1,62 @@
+package httpapi
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/proto/openapi"
+	"github.com/signalcast/signalcast/services/api/internal/operator"
+)
+
+// mintKey is POST /api/v1/agent/keys, the older route that mints operator keys. It
+// takes a token of the identity provider and nothing else.
+func (s *Server) mintKey(c echo.Context) error {
+	c.Response().Header().Set("Deprecation", "true")
+	ctx := c.Request().Context()
+	token, err := bearer(c)
+	if err != nil {
+		return err
+	}
+	if !protocol.IsJWT(token) {
+		return ErrUnauthenticated
+	}
+	identity, err := s.Login(ctx, token)
+	if err != nil {
+		return err
+	}
+	subject := sha256.Sum256([]byte(identity.Issuer + "|" + identity.Subject)) // as the hub counts: no raw id
+	standing := s.Sessions.Allow(ctx, hex.EncodeToString(subject[:16]))
+	standing.SetHeaders(c.Response().Header())
+	if err := standing.Fault(); err != nil {
+		return err
+	}
+	body, err := httpx.Decode(c, httpx.BodyLimit)
+	if err != nil {
+		return err
+	}
+	label := body.String("label", httpx.BodyLimit, true)
+	permissions := body.Strings("permissions", 3, httpx.BodyLimit)
+	strict := body.OptBool("strict")
+	if err := body.Err(); err != nil {
+		return err
+	}
+	if permissions != nil && len(permissions) == 0 {
+		return operator.ErrPermissions
+	}
+	owner, _, err := s.Operators.SignIn(ctx, identity)
+	if err != nil {
+		return err
+	}
+	plaintext, key, err := s.Operators.Mint(ctx, owner.ID, label, operator.PrefixAgent, permissions, strict != nil && *strict)
+	if err != nil {
+		return err
+	}
+	return httpx.JSON(c, http.StatusCreated, openapi.MintedKey{
+		Key: plaintext, ID: key.ID, Label: key.Label, Tier: key.Tier, Permissions: key.Permissions, Strict: key.Strict,
+	})
+}

@@ -1,0 +1,116 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/proto/openapi"
+	"github.com/signalcast/signalcast/services/api/internal/feed"
+	"github.com/signalcast/signalcast/services/api/internal/market"
+)
+
+// snapshot gives the frame with which a channel begins, and its number: every
+// event up to there is in it, later ones may be. Readers that come at once share
+// one frame for a second.
+func (s *sockets) snapshot(ctx context.Context, c feed.Channel) (frame []byte, seq int64, err error) {
+	p, err := s.snapshots.Get(ctx, string(c), func(ctx context.Context) ([]byte, error) {
+		var body []byte
+		err := s.lookup(ctx, s.states, func(ctx context.Context) error {
+			// The number first: what happens meanwhile comes as an event as well.
+			head := s.Broker.Head()
+			data, err := s.state(ctx, c)
+			if err != nil {
+				return err
+			}
+			body = strconv.AppendInt(nil, head, 10)
+			body = append(body, '\n')
+			body = append(body, encode(snapshotJSON{Op: "snapshot", Channel: string(c), Seq: head, At: protocol.Stamp(s.Now()), Data: data})...)
+			return nil
+		})
+		return body, err
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	number, frame, _ := bytes.Cut(p.Body(), []byte{'\n'})
+	seq, err = strconv.ParseInt(string(number), 10, 64)
+	return frame, seq, err
+}
+
+// state returns the data of a snapshot of a channel.
+func (s *sockets) state(ctx context.Context, c feed.Channel) (any, error) {
+	if id := c.MarketID(); id != "" {
+		return s.market(ctx, id)
+	}
+	if c == feed.Wire {
+		moves, _, err := s.Oracle.Moves(ctx, wireWindow, "", wireItems)
+		out := wireSnapshotJSON{Items: make([]openapi.Move, 0, len(moves))}
+		for i := range moves {
+			out.Items = append(out.Items, showMove(s.HubURL, &moves[i]))
+		}
+		return out, err
+	}
+	if c == feed.Pulse { // the copy is as old as the last that was told
+		t, err := s.Boards.Pulse(ctx)
+		return showPulse(&t), err
+	}
+	last, _, err := s.Feed.FindCopy(ctx, c)
+	if last.Data == nil {
+		kind, _, _ := strings.Cut(string(c), ":")
+		last.Data = empty[kind]
+	}
+	return json.RawMessage(last.Data), err
+}
+
+// market returns the state of a market; status unknown if the market does not exist or its venue is unavailable.
+func (s *sockets) market(ctx context.Context, raw string) (any, error) {
+	unknown := marketSnapshotJSON{Status: string(protocol.MarketUnknown)}
+	id, err := protocol.ParseMarketID(raw)
+	if err != nil {
+		return unknown, nil
+	}
+	m, err := s.Markets.Get(ctx, id)
+	if errors.Is(err, market.ErrNotFound) || errors.Is(err, market.ErrUnavailable) {
+		return unknown, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return marketSnapshotJSON{
+		YesBps: openapi.Int(m.Yes), Status: string(m.Status), Yes: m.YesCount, No: m.NoCount, Viewers: int64(s.Viewers(ctx, raw)),
+	}, nil
+}
+
+// snapshot is that of the host, or what the reader of this socket alone may see.
+func (k *socket) snapshot(ctx context.Context, c feed.Channel) (frame []byte, seq int64, err error) {
+	if c.Owner() == "" {
+		return k.all.snapshot(ctx, c)
+	}
+	k.mu.Lock()
+	me := k.me
+	k.mu.Unlock()
+	seq = k.all.Broker.Head()
+	return encode(snapshotJSON{
+		Op: "snapshot", Channel: c.Shown(), Seq: seq, At: protocol.Stamp(k.all.Now()),
+		Data: meSnapshotJSON{Handle: me.handle, Permissions: me.permissions},
+	}), seq, nil
+}
+
+// lookup asks while only a few other sockets do. Snapshots and history have slots
+// of their own: a snapshot may wait for a venue.
+func (s *sockets) lookup(ctx context.Context, slots chan struct{}, read func(context.Context) error) error {
+	select {
+	case slots <- struct{}{}:
+		defer func() { <-slots }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	return read(ctx)
+}

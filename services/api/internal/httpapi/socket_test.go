@@ -1,0 +1,441 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/signalcast/signalcast/pkg/telemetry"
+	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/api/internal/feed"
+	"github.com/signalcast/signalcast/services/api/internal/httpapi"
+)
+
+var anyTime = cmpopts.IgnoreMapEntries(func(k string, _ any) bool { return k == "at" || k == "serverTime" || k == "connectionId" })
+
+// want reads the next frames and compares them, but for their times.
+func (c *client) want(frames ...frame) {
+	c.t.Helper()
+	for _, w := range frames {
+		if diff := cmp.Diff(w, c.next(), anyTime); diff != "" {
+			c.t.Fatalf("frame (-want +got):\n%s", diff)
+		}
+	}
+}
+
+func marketState() map[string]any {
+	return map[string]any{"yesBps": 3150.0, "status": "open", "yes": 12.0, "no": 30.0, "viewers": 4.0}
+}
+
+// The conversation of contract 4.17.
+func TestConversation(t *testing.T) {
+	t.Parallel()
+	b := setup(t, options{memory: 100})
+	b.traded("701122", "SCIENCE")
+	c, resp, err := b.dial("127.0.0.1", http.Header{"Cookie": {"db_uid=x; db_sig=y"}, "Origin": {"https://evil.example"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := resp.Header.Get("Sec-WebSocket-Protocol"); got != "signal.v1" {
+		t.Errorf("subprotocol %q", got)
+	}
+	c.want(frame{"op": "hello", "protocol": "signal.v1", "heartbeatS": 30.0, "limits": map[string]any{"subscriptions": 50.0, "framesPerSecond": 10.0, "frameBytes": 8192.0}, "head": 0.0})
+	c.send(`{"op":"ping","id":"p1"}`)
+	c.want(frame{"op": "pong", "id": "p1"})
+	c.send(`{"op":"subscribe","id":"s1","channels":["market:701122","operator:Mara_K","overlay:mara k","market:???","resolutions","signals:lane:OTHER"]}`)
+	c.want(
+		frame{"op": "error", "id": "s1", "error": "unknown_channel", "message": "there is no such channel", "channel": "overlay:mara k"},
+		frame{"op": "error", "id": "s1", "error": "unknown_channel", "message": "there is no such channel", "channel": "market:???"},
+		frame{"op": "error", "id": "s1", "error": "unknown_channel", "message": "there is no such channel", "channel": "signals:lane:OTHER"},
+		frame{"op": "ack", "id": "s1", "channels": []any{"market:701122", "operator:mara_k", "resolutions"}},
+		frame{"op": "snapshot", "channel": "market:701122", "seq": 0.0, "data": marketState()},
+		frame{"op": "snapshot", "channel": "operator:mara_k", "seq": 0.0, "data": map[string]any{"live": false, "showId": nil, "signal": nil, "approved": false}},
+	)
+	b.exec(`INSERT INTO api.outbox (type, market_id, data, at) VALUES ('market.status', '701122', '{"from":"open","to":"closed"}', now())`)
+	b.fact("market.status", "701122", 1)
+	c.want(
+		frame{"op": "event", "channel": "market:701122", "seq": 1.0, "prev": nil, "type": "market.status", "data": map[string]any{"marketId": "701122", "marketTitle": "Ostrava gauge above 6 m?", "from": "open", "to": "closed"}},
+		frame{"op": "event", "channel": "market:701122", "seq": 2.0, "prev": 1.0, "type": "market.status", "data": map[string]any{"marketId": "701122", "marketTitle": "Ostrava gauge above 6 m?", "n": 1.0}},
+	)
+	b.broker.Publish(feed.Ephemeral{Channel: "market:701122", Type: feed.PriceTick, At: time.Now(), Data: []byte(`{"marketId":"701122","yesBps":3150}`)})
+	c.want(frame{"op": "event", "channel": "market:701122", "type": "price.tick", "data": map[string]any{"marketId": "701122", "yesBps": 3150.0}})
+	c.send(`{"op":"unsubscribe","id":"s2","channels":["market:701122","pulse:1"]}`)
+	c.want(
+		frame{"op": "error", "id": "s2", "error": "unknown_channel", "message": "there is no such channel", "channel": "pulse:1"},
+		frame{"op": "ack", "id": "s2", "channels": []any{"market:701122"}},
+	)
+	b.fact("market.status", "701122", 1)
+	b.fact("market.disputed", "701122", 1)
+	if f := c.next(); f["channel"] != "resolutions" || f.seq() != 4 || f["prev"] != nil {
+		t.Errorf("after unsubscribing: %v", f)
+	}
+	c.send(`{"op":"subscribe","id":"s3","channels":["market:404"]}`)
+	c.want(
+		frame{"op": "ack", "id": "s3", "channels": []any{"market:404"}},
+		frame{"op": "snapshot", "channel": "market:404", "seq": 4.0, "data": map[string]any{"yesBps": nil, "status": "unknown", "yes": 0.0, "no": 0.0, "viewers": 0.0}},
+	)
+	if err := c.conn.Close(websocket.StatusNormalClosure, ""); err != nil {
+		t.Errorf("close: %v", err)
+	}
+	testkit.Eventually(t, 10*time.Second, func() bool { return b.edge.Sockets() == 0 && b.broker.Count() == 0 })
+}
+
+// What a client gets wrong is told and costs it nothing more.
+func TestBadFrames(t *testing.T) {
+	t.Parallel()
+	b := setup(t, options{memory: 100, sockets: httpapi.SocketLimits{Subscriptions: 3, FrameRate: 1000}})
+	c := b.socket()
+	for text, code := range map[string]string{
+		`nonsense`:                         "invalid_frame",
+		`[]`:                               "invalid_frame",
+		`{"op":"subscribe","op":"ping"}`:   "invalid_frame",
+		`{"OP":"ping"}`:                    "invalid_frame",
+		`{"op":"shout"}`:                   "invalid_frame",
+		`{"op":7}`:                         "invalid_frame",
+		`{"op":"subscribe"}`:               "missing_channels",
+		`{"op":"subscribe","channels":[]}`: "missing_channels",
+		`{"op":"subscribe","channels":"signals"}`:          "invalid_channels",
+		`{"op":"subscribe","channels":[7]}`:                "invalid_channels",
+		`{"op":"subscribe","channels":[""]}`:               "unknown_channel",
+		`{"op":"subscribe","channels":["market:"]}`:        "unknown_channel",
+		`{"op":"subscribe","channels":["me"]}`:             "unauthenticated",
+		`{"op":"subscribe","channels":["me:mara"]}`:        "unknown_channel",
+		`{"op":"unsubscribe","channels":["alive"]}`:        "unknown_channel",
+		`{"op":"ping","id":7}`:                             "invalid_frame",
+		`{"op":"subscribe","channels":["a"],"since":7}`:    "invalid_since",
+		`{"op":"subscribe","channels":["market:\u0031x"]}`: "unknown_channel",
+	} {
+		c.send(text)
+		if f := c.next(); f["op"] != "error" || f["error"] != code {
+			t.Errorf("%s: %v, want %s", text, f, code)
+		}
+	}
+	for _, since := range []string{`-1`, `1.5`, `"1"`, `"x"`, `true`, `[1]`, `{}`, `9223372036854775808`, `"0199f0c0-0000-7000-8000-000000000001"`} {
+		c.send(`{"op":"subscribe","id":"x","channels":["signals"],"since":{"signals":` + since + `}}`)
+		if f := c.next(); f["error"] != "invalid_since" || f["channel"] != "signals" || f["id"] != "x" {
+			t.Errorf("since %s: %v", since, f)
+		}
+	}
+	c.send(`{"op":"subscribe","id":"s","channels":["signals","resolutions","signals:lane:TECH","signals:lane:MUSIC","signals"]}`)
+	c.want(
+		frame{"op": "error", "id": "s", "error": "limit_reached", "message": "too many subscriptions on this socket", "channel": "signals:lane:MUSIC"},
+		frame{"op": "ack", "id": "s", "channels": []any{"signals", "resolutions", "signals:lane:TECH", "signals"}},
+	)
+	c.send(`{"op":"unsubscribe","channels":["resolutions"]}`)
+	c.want(frame{"op": "ack", "channels": []any{"resolutions"}})
+}
+
+// A wrong auth frame ends the socket with 4001. Frames of the largest size and at the highest rate are accepted.
+// TestFramesOfAnyKind and TestTempo check larger and more frequent ones.
+func TestCloseCodes(t *testing.T) {
+	t.Parallel()
+	b := setup(t, options{memory: 100})
+	for name, text := range map[string]string{
+		"no such key":  `{"op":"auth","token":"dk_` + strings.Repeat("A", 43) + `"}`,
+		"no key":       `{"op":"auth"}`,
+		"another kind": `{"op":"auth","token":"a.b.c"}`,
+	} {
+		c := b.socket()
+		c.send(text)
+		if got := c.ends(); got != 4001 {
+			t.Errorf("%s: closed with %d, want 4001", name, got)
+		}
+	}
+	c := b.socket()
+	text := `{"op":"ping","pad":"` + strings.Repeat("x", 8<<10-22) + `"}`
+	c.send(text)
+	c.want(frame{"op": "pong"})
+	for range 19 {
+		c.send(`{"op":"ping"}`)
+		c.want(frame{"op": "pong"})
+	}
+	if len(text) != 8<<10 {
+		t.Errorf("the largest frame has %d bytes", len(text))
+	}
+}
+
+// Beats come, pings are answered, and who answers none is closed.
+func TestBeats(t *testing.T) {
+	t.Parallel()
+	b := setup(t, options{memory: 100, sockets: httpapi.SocketLimits{Beat: 60 * time.Millisecond, PongTimeout: 4 * time.Second, FrameRate: 1000}})
+	b.market("1", "OTHER")
+	b.fact("market.status", "1", 3)
+	b.head(3)
+	deaf := b.socket() // does not read, so it sends no pong
+	c := b.socket()
+	// The server says why it closed; the deaf end may have no time left to hear it.
+	// Whoever answers stays as long.
+	told := func() bool {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return slices.Contains(b.closed, 1008)
+	}
+	for range 2000 {
+		f := testkit.Must(c.read())(t)
+		if f["op"] != "beat" || number(f["head"]) != 3 {
+			t.Fatalf("frame %v", f)
+		}
+		if told() {
+			break
+		}
+	}
+	if !told() {
+		t.Fatal("who answers no ping stays")
+	}
+	if got := deaf.ends(); got != 1008 && got != -1 {
+		t.Errorf("without pongs: closed with %d", got)
+	}
+}
+
+// Keys come in the header or a frame; everything else is refused before the
+// upgrade, and the limits hold.
+func TestCredentials(t *testing.T) {
+	t.Parallel()
+	b := setup(t, options{memory: 100})
+	key, other := b.key("mara"), b.key("tide")
+	bearer := func(s string) http.Header { return http.Header{"Authorization": {"Bearer " + s}} }
+	refused := func(name string, want int, header http.Header) {
+		t.Helper()
+		c, resp, err := b.dial("127.0.0.9", header)
+		if err == nil {
+			_ = c.conn.CloseNow()
+			t.Errorf("%s: opened", name)
+		} else if resp == nil || resp.StatusCode != want {
+			t.Errorf("%s: %v %v, want %d", name, resp, err, want)
+		}
+	}
+	refused("unknown key", 401, bearer("dk_"+strings.Repeat("A", 43)))
+	refused("short key", 401, bearer("dk_short"))
+	refused("app token", 401, bearer("dat_"+strings.Repeat("A", 43)))
+	refused("identity token", 401, bearer("mara.b.c"))
+	refused("basic", 401, http.Header{"Authorization": {"Basic eDp5"}})
+	refused("two", 401, http.Header{"Authorization": {"Bearer " + key, "Bearer " + other}})
+	if a := b.do("GET", "/ws?since=3", ""); a.status != 426 || a.body["error"] != "upgrade_required" {
+		t.Errorf("no upgrade: %d %s", a.status, a.raw)
+	}
+	for name, headers := range map[string][]string{
+		"no version":  {"Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA=="},
+		"version 8":   {"Sec-WebSocket-Version", "8", "Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA=="},
+		"no key":      {"Sec-WebSocket-Version", "13"},
+		"a short key": {"Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "AAAA"},
+		"no base64":   {"Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "?"},
+	} {
+		a := b.do("GET", "/ws", "", append(headers, "Connection", "Upgrade", "Upgrade", "websocket")...)
+		if told := a.header.Get("Sec-WebSocket-Version"); a.status != 400 || a.body["error"] != "invalid_handshake" || (told == "13") != strings.Contains(name, "version") {
+			t.Errorf("%s: %d %s, told %q", name, a.status, a.raw, told)
+		}
+	}
+	if a := b.do("GET", "/ws", "", "Connection", "Upgrade", "Upgrade", "websocket", "Authorization", "Bearer dk_short"); a.status != 401 {
+		t.Errorf("a wrong handshake with a wrong key: %d %s", a.status, a.raw)
+	}
+	var open []*client
+	for i := range 5 {
+		c, _, err := b.dial(fmt.Sprintf("127.0.1.%d", i+1), bearer(key))
+		if err != nil {
+			t.Fatal(err)
+		}
+		open = append(open, c)
+	}
+	refused("sixth socket of a key", 429, bearer(key))
+	c := b.socket()
+	c.send(`{"op":"auth","id":"a1","token":"` + other + `"}`)
+	c.want(frame{"op": "ack", "id": "a1", "channels": []any{}})
+	c.send(`{"op":"auth","id":"a2","token":"` + key + `"}`)
+	if got := c.ends(); got != 4029 {
+		t.Errorf("sixth socket of a key by frame: %d", got)
+	}
+	_ = open[0].conn.CloseNow()
+	testkit.Eventually(t, 10*time.Second, func() bool { return b.edge.Sockets() == 4 })
+	c = b.socket()
+	c.send(`{"op":"auth","id":"a3","token":"` + key + `"}`)
+	c.want(frame{"op": "ack", "id": "a3", "channels": []any{}})
+	for _, c := range open[1:] {
+		_ = c.conn.CloseNow()
+	}
+}
+
+// Twenty sockets of one address, in the same moment too.
+func TestSocketsPerAddress(t *testing.T) {
+	t.Parallel()
+	b := setup(t, options{memory: 100})
+	type result struct {
+		c      *client
+		status int
+	}
+	results := make(chan result)
+	for range 60 {
+		go func() {
+			c, resp, err := b.dial("127.0.0.7", nil)
+			if err != nil {
+				results <- result{status: resp.StatusCode}
+				return
+			}
+			results <- result{c: c}
+		}()
+	}
+	opened := 0
+	for range 60 {
+		r := <-results
+		if r.c != nil {
+			opened++
+			t.Cleanup(func() { _ = r.c.conn.CloseNow() })
+		} else if r.status != 429 {
+			t.Errorf("status %d", r.status)
+		}
+	}
+	if opened != 20 {
+		t.Errorf("%d sockets opened, want 20", opened)
+	}
+	if c, _, err := b.dial("127.0.0.8", nil); err != nil {
+		t.Errorf("another address: %v", err)
+	} else {
+		_ = c.conn.CloseNow()
+	}
+}
+
+// A credential in the URL is refused on both feeds, also next to a valid header, and is not logged.
+func TestFeedsRefuseCredentialsInTheURL(t *testing.T) {
+	t.Parallel()
+	var log syncBuffer
+	b := setup(t, options{memory: 100, change: func(d *httpapi.Deps) { d.Log = telemetry.NewLogger(&log, slog.LevelDebug, "api") }})
+	key := b.key("mara")
+	const login = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJtYXJhIn0.c2lnbmF0dXJl"
+	queries := []string{
+		"token=x", "key=", "token=", "API_KEY=1", "access_token=mara.b.c", "%zz", key, "%64%6b_" + key[3:] + "=1", "x=%64%6b_" + key[3:], "since=" + key,
+		"token=Bearer+" + key,
+	}
+	for _, name := range []string{"token", "key", "api_key", "apikey", "access_token", "authorization", "auth", "secret", "jwt", "bearer", "x"} {
+		for _, value := range []string{key, login} {
+			queries = append(queries, name+"="+value, strings.ToUpper(name)+"="+value, "a=1&"+name+"="+value, name+"=no&"+name+"="+value)
+		}
+	}
+	upgrade := []string{
+		"Connection", "Upgrade", "Upgrade", "websocket", "Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA==",
+	}
+	for _, query := range queries {
+		for name, a := range map[string]answer{
+			"websocket":               b.do("GET", "/ws?"+query, "", upgrade...),
+			"websocket with a header": b.do("GET", "/ws?"+query, "", append(upgrade, "Authorization", "Bearer "+key)...),
+			"stream":                  b.do("GET", "/api/v1/feed/stream?channels=signals&"+query, ""),
+		} {
+			if a.status != 401 || a.body["error"] != "unauthenticated" || a.header.Get("Set-Cookie") != "" {
+				t.Errorf("%s, %s: %d %s", query, name, a.status, a.raw)
+			}
+		}
+	}
+	conn, resp, err := websocket.Dial(t.Context(), "ws://"+b.addr+"/ws", &websocket.DialOptions{Subprotocols: []string{"signal.v1", key}})
+	if err != nil || resp.Header.Get("Sec-WebSocket-Protocol") != "signal.v1" {
+		t.Fatalf("a key as a subprotocol: %v %v", resp, err)
+	}
+	defer func() { _ = conn.CloseNow() }()
+	(&client{t: t, conn: conn}).requireAnonymous()
+	if !strings.Contains(log.String(), "/api/v1/feed/stream") {
+		t.Error("the log has no requests")
+	}
+	for line := range strings.Lines(log.String()) {
+		if strings.Contains(line, key) || strings.Contains(line, login) {
+			t.Errorf("a credential is logged: %s", line)
+		}
+	}
+}
+
+// Any page may open a feed, and its cookies give it nothing: without a key the reader is anonymous.
+func TestFeedsIgnoreCookies(t *testing.T) {
+	t.Parallel()
+	b := setup(t, options{memory: 100, sockets: httpapi.SocketLimits{PerAddress: 100}})
+	b.market("1", "SCIENCE")
+	key, other := b.key("mara"), b.key("tide")
+	session := "db_uid=bWFyYQ.1790000000.0; db_sig=4Wb1lkYxYFCtkYxYFC"
+	clean := func(h http.Header) {
+		t.Helper()
+		if h.Get("Set-Cookie") != "" || h.Get("Access-Control-Allow-Credentials") != "" {
+			t.Errorf("the answer uses cookies: %v", h)
+		}
+	}
+	for _, origin := range []string{
+		"", "null", "http://" + b.addr, "https://hub.example", "https://evil.example", "http://evil.example:8080", "https://localhost", "http://127.0.0.1",
+		"file://", "chrome-extension://abcdefgh", "https://hub.example.evil.example", "https://xn--bcher-kva.example", "not an origin",
+		"https://" + strings.Repeat("a", 2000) + ".example",
+	} {
+		for _, cookie := range []string{
+			session, session + "; key=" + key + "; token=" + key + "; Authorization=Bearer " + key, "db_uid=bWFyYQ; db_sig=broken", ";;;=; a=b; \"",
+		} {
+			header := http.Header{"Cookie": {cookie}}
+			if origin != "" {
+				header.Set("Origin", origin)
+			}
+			c, resp, err := b.dial("127.0.0.1", header)
+			if err != nil {
+				t.Fatalf("origin %.40s, cookie %s: %v", origin, cookie, err)
+			}
+			clean(resp.Header)
+			c.requireAnonymous()
+			c.send(`{"op":"auth","id":"a","token":"` + other + `"}`)
+			c.want(frame{"op": "ack", "id": "a", "channels": []any{}})
+			c.send(`{"op":"subscribe","channels":["me"]}`)
+			c.next()
+			if f := c.next(); f["op"] != "snapshot" || f["data"].(map[string]any)["handle"] != "tide" {
+				t.Errorf("with a key: %v", f)
+			}
+			_ = c.conn.CloseNow()
+			a := b.do("GET", "/api/v1/feed/stream?channels=me", "", "Cookie", cookie, "Origin", origin)
+			clean(a.header)
+			if a.status != 401 {
+				t.Errorf("origin %.40s: the stream of a cookie: %d %s", origin, a.status, a.raw)
+			}
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+b.addr+"/api/v1/feed/stream?channels=signals", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header = header
+			res := testkit.Must(http.DefaultTransport.RoundTrip(r))(t)
+			_ = res.Body.Close()
+			clean(res.Header)
+			if res.StatusCode != 200 || res.Header.Get("Access-Control-Allow-Origin") != "*" {
+				t.Errorf("origin %.40s: stream %d, open to %q", origin, res.StatusCode, res.Header.Get("Access-Control-Allow-Origin"))
+			}
+		}
+	}
+}
+
+// requireAnonymous reads the hello and requires that the socket has public channels and none of a key.
+func (c *client) requireAnonymous() {
+	c.t.Helper()
+	if f := c.next(); f["op"] != "hello" {
+		c.t.Fatalf("first frame: %v", f)
+	}
+	c.send(`{"op":"subscribe","id":"1","channels":["me"]}`)
+	if f := c.next(); f["op"] != "error" || f["error"] != "unauthenticated" {
+		c.t.Errorf("channel me: %v", f)
+	}
+	c.send(`{"op":"subscribe","id":"2","channels":["signals"]}`)
+	c.want(frame{"op": "ack", "id": "2", "channels": []any{"signals"}})
+}
+
+// syncBuffer is a buffer that goroutines share.
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *syncBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *syncBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}

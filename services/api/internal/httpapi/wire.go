@@ -1,0 +1,54 @@
+package httpapi
+
+import (
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/proto/openapi"
+	"github.com/signalcast/signalcast/services/api/internal/feed"
+	"github.com/signalcast/signalcast/services/api/internal/movement"
+)
+
+const (
+	// wireWindow is the window whose moves travel on the channel.
+	wireWindow = protocol.Window24h
+	// wireItems is how many it begins with.
+	wireItems = 20
+)
+
+func showMove(hubURL string, m *movement.Move) openapi.Move {
+	id, direction := string(m.Market.Provider)+":"+string(m.Market.ID), "up"
+	if m.Delta() < 0 {
+		direction = "down"
+	}
+	return openapi.Move{
+		ID: "wire:" + string(wireWindow) + ":" + id, MarketID: id, Provider: string(m.Market.Provider), Title: m.Market.Title,
+		Outcome: m.Market.Outcome, Lane: string(m.Market.Lane), EventKey: httpx.OrNull(m.Market.EventKey),
+		FromProbability: probability(int(m.From)), ToProbability: probability(int(m.To)), Delta: probability(m.Delta()),
+		Volume: *m.Market.Volume, Volume24H: m.Market.Volume24h, Direction: direction, Signals: m.Market.Signals,
+		URL: hubURL + "/m/" + string(m.Market.ID), DetectedAt: protocol.Stamp(m.DetectedAt),
+	}
+}
+
+// probability is a price in bps, or a difference of two, as a number to 1.
+func probability(bps int) float64 { return float64(bps) / float64(protocol.MaxBps) }
+
+// WireNews makes the news of moves that are new or have changed since before.
+// Every process reads the markets itself and tells its own readers.
+func (s *Server) WireNews(before, after []movement.Move) []feed.Ephemeral {
+	known := make(map[protocol.MarketID]int, len(before))
+	for i := range before {
+		known[before[i].Market.ID] = before[i].Delta()
+	}
+	var out []feed.Ephemeral
+	for i := range after {
+		m := &after[i]
+		if delta, was := known[m.Market.ID]; was && delta == m.Delta() {
+			continue
+		}
+		out = append(out, feed.Ephemeral{
+			Channel: feed.Wire, Type: feed.WireMove, Subject: string(m.Market.ID), At: s.Now(),
+			Data: encode(showMove(s.HubURL, m)),
+		})
+	}
+	return out
+}

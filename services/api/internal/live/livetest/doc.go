@@ -1,2 +1,0 @@
-// Package livetest has a connection for tests of what the hub writes.
-package livetest

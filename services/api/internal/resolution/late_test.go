@@ -1,0 +1,144 @@
+package resolution_test
+
+import (
+	"fmt"
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/services/api/internal/signal"
+	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
+)
+
+// afterTheEnd are the times of calls after the end of a market, in seconds.
+var afterTheEnd = []int{0, 1, 5, 30, 120}
+
+// end is the end of trading on a market of a venue.
+type end struct {
+	at             time.Time
+	open, timeless map[string]any
+}
+
+// ends are markets of each venue: their sample after the end, what an open market has instead,
+// and what a venue leaves out that gives no time of the end (nil: it always gives one).
+var ends = map[protocol.MarketID]end{
+	"7100012": {
+		time.Date(2026, 9, 20, 6, 12, 29, 0, time.UTC),
+		map[string]any{"closed": false, "closedTime": nil, "umaResolutionStatus": nil, "acceptingOrders": true, "outcomePrices": `["0.5", "0.5"]`},
+		map[string]any{"closedTime": nil},
+	},
+	"kalshi-KXRIVER-26SEP30-T4.5": {
+		time.Date(2026, 9, 30, 18, 19, 39, 0, time.UTC),
+		map[string]any{"status": "active", "result": "", "close_time": "2026-12-01T00:00:00Z", "settlement_ts": nil, "settlement_value_dollars": nil},
+		map[string]any{"close_time": nil, "settlement_ts": nil},
+	},
+	"lmt-resolved-yes-1788000000000": {
+		time.UnixMilli(1790812740000),
+		map[string]any{"status": "FUNDED", "expired": false, "winningOutcomeIndex": nil, "payoutNumerators": nil, "expirationTimestamp": noon.AddDate(0, 1, 0).UnixMilli()},
+		map[string]any{"expirationTimestamp": nil},
+	},
+	"manifold-q7invented06": {
+		time.UnixMilli(1790812740000),
+		map[string]any{"isResolved": false, "resolution": nil, "resolutionTime": nil, "closeTime": noon.AddDate(0, 1, 0).UnixMilli()},
+		nil, // a result without a time is not final there
+	},
+}
+
+// fileLate files calls after the end of a market that the ledger has not seen.
+func (w *wireLedger) fileLate(id protocol.MarketID, end time.Time) {
+	w.t.Helper()
+	for _, seconds := range afterTheEnd {
+		w.clock.Set(end.Add(time.Duration(seconds) * time.Second))
+		if v := w.fileAs(id, fmt.Sprint("late ", seconds), protocol.Yes); v != signal.VerdictFiled {
+			w.t.Fatalf("%s: %s %d s after the end", id, v, seconds)
+		}
+	}
+}
+
+// settle claims what the venue has decided and returns the number of scored calls.
+func (w *wireLedger) settle() int64 {
+	w.t.Helper()
+	w.scan()
+	w.clock.Advance(grace)
+	return w.scan().Scored
+}
+
+// wantLate checks that the first call is won and the others are late.
+func (w *wireLedger) wantLate(id protocol.MarketID, late int) {
+	w.t.Helper()
+	const results = `SELECT count(*) FROM api.signals s JOIN api.signal_results r ON r.signal_id = s.id WHERE s.market_id = $1 AND `
+	if n := w.count(results+`r.status = 'won' AND r.reason IS NULL`, string(id)); n != 1 {
+		w.t.Errorf("%s: %d calls from before the end are won, want 1", id, n)
+	}
+	if n := w.count(results+`r.status = 'void' AND r.reason = 'late' AND r.score = 0 AND NOT r.counted`, string(id)); n != late {
+		w.t.Errorf("%s: %d calls are late, want %d", id, n, late)
+	}
+}
+
+// TestCallsAfterTheVenuesEndAreLate files calls that the ledger accepts because it has not seen
+// the end of the market.
+func TestCallsAfterTheVenuesEndAreLate(t *testing.T) {
+	t.Parallel()
+	w := setupWire(t, false)
+	for id, e := range ends {
+		w.clock.Set(e.at.Add(-time.Second))
+		w.venueMarket(string(id), noon.Add(time.Hour), false)
+		w.file(string(id), 1)
+		w.fileLate(id, e.at)
+		w.Set(home(id), venuetest.Sample(t, id.Provider(), "market_resolved_yes.json"))
+	}
+	w.clock.Set(noon)
+	if n := w.settle(); n != int64(len(ends)*(1+len(afterTheEnd))) {
+		t.Errorf("%d calls scored", n)
+	}
+	for id := range ends {
+		w.wantLate(id, len(afterTheEnd))
+	}
+}
+
+// TestCallsAfterTheLastOpenAnswerAreLate does the same on venues that give no time of the end:
+// what comes after the newest answer that showed the market open is late.
+func TestCallsAfterTheLastOpenAnswerAreLate(t *testing.T) {
+	t.Parallel()
+	w, ends := setupWire(t, false), maps.Clone(ends)
+	maps.DeleteFunc(ends, func(_ protocol.MarketID, e end) bool { return e.timeless == nil })
+	for id, e := range ends {
+		w.clock.Set(noon.Add(-time.Second))
+		w.venueMarket(string(id), noon.Add(time.Hour), false)
+		w.file(string(id), 1)
+		w.clock.Set(noon)
+		w.Set(home(id), edited(t, id.Provider(), "market_resolved_yes.json", e.open))
+		if m, err := w.markets.Refresh(t.Context(), id); err != nil || m.Status != protocol.MarketOpen {
+			t.Fatalf("%s reads %s, %v", id, m.Status, err)
+		}
+		w.fileLate(id, noon)
+		w.Set(home(id), edited(t, id.Provider(), "market_resolved_yes.json", e.timeless))
+	}
+	w.clock.Set(noon.Add(3 * time.Minute))
+	if n := w.settle(); n != int64(len(ends)*(1+len(afterTheEnd))) {
+		t.Errorf("%d calls scored", n)
+	}
+	for id := range ends {
+		w.wantLate(id, len(afterTheEnd))
+	}
+}
+
+// TestCallsAreRefusedOnceTheEndIsKnown files calls after an answer that shows the end.
+func TestCallsAreRefusedOnceTheEndIsKnown(t *testing.T) {
+	t.Parallel()
+	w := setupWire(t, false)
+	for id := range ends {
+		w.venueMarket(string(id), noon.Add(time.Hour), false)
+		w.Set(home(id), venuetest.Sample(t, id.Provider(), "market_resolved_yes.json"))
+		w.clock.Advance(time.Second)
+		if _, err := w.markets.Refresh(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+		for _, seconds := range afterTheEnd {
+			if v := w.fileAs(id, fmt.Sprint("late ", seconds), protocol.Yes); v != signal.VerdictProvisional {
+				t.Errorf("%s: %s", id, v)
+			}
+		}
+	}
+}

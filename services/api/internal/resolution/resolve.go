@@ -1,0 +1,96 @@
+package resolution
+
+import (
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
+)
+
+// Expected failures of a claim.
+var (
+	ErrNotFound = apperr.New(apperr.NotFound, "market_not_found", "no such market")
+	ErrResolved = apperr.New(apperr.Conflict, "already_resolved", "the market has an outcome")
+	ErrDisputed = apperr.New(apperr.Conflict, "market_disputed", "the market is disputed")
+	ErrNative   = apperr.New(apperr.Invalid, "invalid_market_id", "only a native market can be finalized").With("field", "marketId")
+	ErrVerdict  = apperr.New(apperr.Invalid, "invalid_verdict", "verdict must be YES, NO or INVALID").With("field", "verdict")
+	ErrDecided  = apperr.New(apperr.Invalid, "invalid_decided_at", "decidedAt must not be in the future").With("field", "decidedAt")
+)
+
+// Claim is what a resolver says of a market.
+type Claim struct {
+	MarketID    string
+	Verdict     protocol.Verdict
+	Resolver    string // admin, oracle, manual
+	Source      string
+	ProofURL    *string
+	Reason      *string
+	FinalizedBy *string
+	Payout      *string    // the venue's own number of an INVALID
+	DecidedAt   *time.Time // when the outcome was public; nil: not stated
+}
+
+// Outcome is the resolution record of a market (contract 4.3.4). Before a claim
+// only the dispute members are set.
+type Outcome struct {
+	Verdict       *protocol.Verdict
+	Resolver      *string
+	Source        *string
+	ProofURL      *string
+	ResolvedAt    *time.Time
+	Disputed      bool
+	DisputeReason *string
+	DisputedAt    *time.Time
+}
+
+// Members gives the record under its public names, for the body of a conflict.
+func (o Outcome) Members() map[string]any {
+	m := map[string]any{
+		"outcome": text(o.Verdict), "resolver": text(o.Resolver), "source": text(o.Source), "proofUrl": text(o.ProofURL),
+		"resolvedAt": stamp(o.ResolvedAt), "disputed": o.Disputed, "disputeReason": text(o.DisputeReason), "disputedAt": stamp(o.DisputedAt),
+	}
+	return m
+}
+
+func text[T ~string](s *T) any {
+	if s == nil {
+		return nil
+	}
+	return string(*s)
+}
+
+func stamp(t *time.Time) any {
+	if t == nil {
+		return nil
+	}
+	return protocol.Stamp(*t)
+}
+
+// ScoringVersion is stored with every result of docs/scores.md. Results of version 1.0 do not count.
+const ScoringVersion = "1.1"
+
+// Accuracy is 100*won/resolved rounded half up, 0 without a resolved call.
+func Accuracy(won, lost int64) int {
+	resolved := won + lost
+	if resolved == 0 {
+		return 0
+	}
+	return int((200*won + resolved) / (2 * resolved))
+}
+
+// Tally counts what one claim scored.
+type Tally struct {
+	Scored, Won, Lost, Void int64
+}
+
+// Add sums two tallies.
+func (t Tally) Add(u Tally) Tally {
+	return Tally{t.Scored + u.Scored, t.Won + u.Won, t.Lost + u.Lost, t.Void + u.Void}
+}
+
+// Result is a claim that was won. Rest tells that signals are left to Drain.
+type Result struct {
+	Outcome Outcome
+	Tally   Tally
+	Rest    bool
+}

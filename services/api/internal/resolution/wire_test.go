@@ -1,0 +1,109 @@
+package resolution_test
+
+import (
+	"encoding/json"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
+)
+
+// wireLedger is a ledger whose scan uses the real clients of the four venues.
+type wireLedger struct {
+	*ledger
+	*venuetest.Host
+	clock *testkit.Clock
+	taken int // requests that take has returned
+}
+
+// take returns how often each path was requested since the last call.
+func (w *wireLedger) take() map[string]int {
+	paths, counts := w.Paths(), map[string]int{}
+	for _, path := range paths[w.taken:] {
+		path, _, _ = strings.Cut(path, "?")
+		counts[path]++
+	}
+	w.taken = len(paths)
+	return counts
+}
+
+// setupWire returns a wireLedger whose clock moves only when the test sets it, or also with real time if running is set.
+func setupWire(t *testing.T, running bool) *wireLedger {
+	t.Helper()
+	w := &wireLedger{Host: venuetest.NewHost(t, "", nil), clock: testkit.NewClock(noon)}
+	now, start := w.clock.Now, time.Now()
+	if running {
+		now = func() time.Time { return w.clock.Now().Add(time.Since(start)) }
+	}
+	w.ledger = setup(t, grace, now, venuetest.Adapters(t, w.URL, w.Meter, now))
+	return w
+}
+
+// home is where a venue has the record of one market.
+func home(id protocol.MarketID) string {
+	dir := map[protocol.Provider]string{
+		protocol.Polymarket: venuetest.Gamma + "/markets", protocol.Kalshi: venuetest.Kalshi + "/markets",
+		protocol.Limitless: venuetest.Limitless + "/markets", protocol.Manifold: venuetest.Manifold + "/market",
+	}[id.Provider()]
+	return path.Join(dir, id.NativeKey())
+}
+
+// called puts an open market with n calls from before the end of every sample.
+func (w *wireLedger) called(id protocol.MarketID, n int) {
+	w.t.Helper()
+	now := w.clock.Now()
+	w.clock.Set(now.AddDate(-5, 0, 0))
+	w.venueMarket(string(id), noon.Add(time.Hour), false)
+	w.file(string(id), n)
+	w.clock.Set(now)
+}
+
+// edited is a sample with other members; nil deletes one.
+func edited(t *testing.T, p protocol.Provider, name string, changes map[string]any) string {
+	t.Helper()
+	return venuetest.Edit(t, p, venuetest.Sample(t, p, name), changes)
+}
+
+// expected is what a sample says, from the table that comes with the samples.
+type expected struct {
+	ID          protocol.MarketID
+	Status      string
+	Provisional bool
+	Outcome     *protocol.Verdict
+}
+
+func expectations(t *testing.T, p protocol.Provider) map[string]expected {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("..", "venue", string(p), "testdata", "expected.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table struct{ Records map[string]*expected }
+	if err := json.Unmarshal(raw, &table); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]expected{}
+	for name, e := range table.Records {
+		if e != nil && e.ID != "" && strings.HasPrefix(name, "market_") {
+			out[name] = *e
+		}
+	}
+	return out
+}
+
+// outcome is the claim on a market: verdict, source and payout, or nothing.
+func (w *wireLedger) outcome(id protocol.MarketID) (said string) {
+	w.t.Helper()
+	err := w.admin.QueryRow(w.t.Context(), `SELECT coalesce(string_agg(outcome || ' ' || source || ' ' || coalesce(payout, '-'), ', '), '')
+		FROM api.market_resolutions WHERE market_id = $1`, string(id)).Scan(&said)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return said
+}

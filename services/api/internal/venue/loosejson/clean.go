@@ -1,0 +1,70 @@
+package loosejson
+
+import (
+	"html"
+	"net/url"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// markup matches tags and comments. A "<" alone does not match, because questions compare figures.
+var markup = regexp.MustCompile(`(?s)<(script|style)\b.*?</(script|style)\s*>|</?[a-zA-Z][^<>]*>|<!--.*?-->`)
+
+// Plain returns the text of a venue without markup and control characters except line breaks and tabs, in composed Unicode
+// (NFC), cut to limit runes.
+func Plain(s string, limit int) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if strings.Contains(s, "<") {
+		s = markup.ReplaceAllString(s, "")
+	}
+	if strings.Contains(s, "&") {
+		s = html.UnescapeString(s)
+	}
+	s = strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' || !unicode.IsControl(r) {
+			return r
+		}
+		return -1
+	}, norm.NFC.String(s))
+	s = strings.TrimSpace(s)
+	n := 0
+	for i := range s {
+		if n++; n > limit {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// Bounds of the texts of one record. MaxTags is a number of words, the others are runes; Link counts bytes.
+const (
+	MaxTitle       = 500
+	MaxDescription = 20_000
+	MaxWord        = 200
+	MaxTags        = 24
+)
+
+// AppendWords appends texts as plain words to a list of at most MaxTags.
+func AppendWords(words []string, texts ...Text) []string {
+	for _, t := range texts {
+		if word := Plain(string(t), MaxWord); word != "" && len(words) < MaxTags {
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+// Link returns an https address of at most MaxTitle bytes, and an empty text for anything else.
+func (t Text) Link() string {
+	u, err := url.Parse(string(t))
+	if err != nil || u.Scheme != "https" || u.Host == "" || len(t) > MaxTitle {
+		return ""
+	}
+	return u.String()
+}
+
+// Normal returns a text in lower case without spaces around it.
+func (t Text) Normal() string { return strings.ToLower(strings.TrimSpace(string(t))) }

@@ -1,0 +1,124 @@
+package loosejson
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/signalcast/signalcast/pkg/protocol"
+)
+
+// Price is a number in units of 10^-12, read from decimal text without a
+// float. Digits beyond the twelfth decimal are cut, which cannot change how a
+// price rounds to basis points.
+type Price int64
+
+// Units of a price.
+const (
+	One       Price = 1_000_000_000_000
+	perBps          = One / 10_000
+	decimals        = 12
+	mostWhole       = 6 // digits before the point: prices are near 0 to 1
+	mostText        = 128
+	mostShift       = 64
+)
+
+// ParsePrice reads decimal text, with an exponent too.
+func ParsePrice(text string) (Price, bool) {
+	if text == "" || len(text) > mostText {
+		return 0, false
+	}
+	mantissa, shift := text, 0
+	if i := strings.IndexAny(text, "eE"); i >= 0 {
+		n, err := strconv.Atoi(text[i+1:])
+		if err != nil || n < -mostShift || n > mostShift {
+			return 0, false
+		}
+		mantissa, shift = text[:i], n
+	}
+	mantissa, negative := strings.CutPrefix(mantissa, "-")
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	digits := whole + fraction
+	if digits == "" || strings.Trim(digits, "0123456789") != "" {
+		return 0, false
+	}
+	point := len(whole) + shift // position of the decimal point in digits
+	if zeros := len(digits) - len(strings.TrimLeft(digits, "0")); point-zeros > mostWhole && zeros < len(digits) {
+		return 0, false
+	}
+	value := Price(0)
+	for i := range max(point+decimals, 0) {
+		value *= 10
+		if i < len(digits) {
+			value += Price(digits[i] - '0')
+		}
+	}
+	if negative {
+		value = -value
+	}
+	return value, true
+}
+
+// Bps returns the price in basis points, rounded half up and limited to the range 0 to 10000.
+func (p Price) Bps() protocol.Bps {
+	return protocol.Bps(min(max(p, 0)+perBps/2, One+perBps/2-1) / perBps)
+}
+
+// BpsUp scales to basis points and rounds up. Differences below 10^-9 do not count: venues
+// that compute with binary floats send 0.30000000000000004 for 0.3.
+func (p Price) BpsUp() int {
+	const noise = One / 1_000_000_000
+	p = (p + noise/2) / noise * noise
+	return int((p + perBps - 1) / perBps)
+}
+
+// Near reports whether p is within tolerance of q.
+func (p Price) Near(q, tolerance Price) bool {
+	d := p - q
+	return d <= tolerance && -d <= tolerance
+}
+
+// Text returns a price from 0 to 1 as decimal text without trailing zeros.
+func (p Price) Text() string {
+	whole, rest := p/One, p%One
+	if rest == 0 {
+		return strconv.FormatInt(int64(whole), 10)
+	}
+	return fmt.Sprintf("%d.%s", whole, strings.TrimRight(fmt.Sprintf("%012d", rest), "0"))
+}
+
+// Middle returns the price between a bid and an ask; ok is false unless both sides have orders and their difference is at most
+// most.
+func Middle(bid, ask, most Price) (p Price, ok bool) {
+	return (bid + ask) / 2, bid > 0 && ask < One && bid <= ask && ask-bid <= most
+}
+
+// Level is a price of an order book with its size.
+type Level struct {
+	Price Decimal `json:"price"`
+	Size  Decimal `json:"size"`
+}
+
+// price returns the price of a level with a size.
+func (l Level) price() (Price, bool) {
+	if size := l.Size.Amount(); size == nil || *size == 0 {
+		return 0, false
+	}
+	return l.Price.Price()
+}
+
+// Best returns the best bid and the best ask of a book; a side without orders has 0 or 1.
+func Best(bids, asks []Level) (bid, ask Price) {
+	ask = One
+	for _, l := range bids {
+		if p, ok := l.price(); ok {
+			bid = max(bid, p)
+		}
+	}
+	for _, l := range asks {
+		if p, ok := l.price(); ok {
+			ask = min(ask, p)
+		}
+	}
+	return bid, ask
+}

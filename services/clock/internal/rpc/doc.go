@@ -1,3 +1,0 @@
-// Package rpc is the gRPC face of the clock: the programme for the hub. It
-// turns protobuf into calls of package program and back, and knows nothing else.
-package rpc

@@ -1,4 +1,0 @@
-// Package filing files calls and appends events to them, for operators, apps and agents.
-//
-// Rules of calls are in the api; the bounds of members are in pkg/syntax. Start with calls.go.
-package filing

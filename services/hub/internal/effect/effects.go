@@ -1,0 +1,214 @@
+package effect
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
+	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+	stationv1 "github.com/signalcast/signalcast/proto/station/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/livestream"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
+	"github.com/signalcast/signalcast/services/hub/internal/message"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/signal"
+)
+
+// Effects do in the ledger what signed messages ask for.
+type Effects struct {
+	Ledger *ledgerclient.Client
+	Filer  *signal.Service
+	Air    *livestream.Service
+	Videos []string // hosts that streams may be on; empty: any
+}
+
+// Apply does the act of a message; see message.Config.
+func (e *Effects) Apply(ctx context.Context, a message.Act) (message.Result, error) {
+	switch p := a.Payload.(type) {
+	case *message.Call:
+		return e.call(ctx, a, p)
+	case *message.Profile:
+		if p.PayoutAddress.Given { // a signer proves no recent sign-in
+			return nil, operator.ErrSession
+		}
+		_, err := e.Ledger.OperatorWrites.UpdateProfile(ctx, profileOf(p).UpdateRequest(operator.ID(a.DenpaID), string(a.ID)))
+		return nil, asPayload(err)
+	case *message.Market:
+		d := marketOf(a, p)
+		r, err := e.Ledger.MarketWrites.CreateNative(ctx, d.Request())
+		if err != nil {
+			return nil, asPayload(err)
+		}
+		return message.Result{"marketId": r.GetMarket().GetId()}, nil
+	case *message.Resolution:
+		_, err := e.Ledger.ResolutionWrites.Propose(ctx, &resolutionv1.ProposeRequest{
+			MarketId: string(p.MarketID), OperatorId: a.DenpaID, MessageId: string(a.ID),
+			Verdict: p.Verdict, ProofUrl: p.ProofURL, Reason: p.Reason,
+		})
+		if err != nil {
+			return nil, asPayload(err)
+		}
+		return message.Result{"marketId": string(p.MarketID)}, nil
+	case *message.Station:
+		if err := e.station(ctx, a, p); err != nil {
+			return nil, asPayload(err)
+		}
+		return message.Result{"stationId": p.StationID}, nil
+	case *message.Broadcast:
+		return e.broadcast(ctx, a, p)
+	case *message.GoLive:
+		return e.goLive(ctx, a, p)
+	}
+	return nil, nil
+}
+
+// call files a signed call.
+func (e *Effects) call(ctx context.Context, a message.Act, c *message.Call) (message.Result, error) {
+	id := signalID(a)
+	draft, err := draftOf(ctx, e.Ledger, c)
+	if err == nil {
+		draft.Id = id
+		_, err = e.Filer.File(ctx, operator.Actor{ID: operator.ID(a.DenpaID)}, draft)
+	} else if f := apperr.Of(err); f.Kind == apperr.Invalid || f.Kind == apperr.NotFound {
+		// The price of an earlier try may be gone; what it has filed stands.
+		if _, missing := e.Ledger.Signals.GetSignal(ctx, &signalv1.GetSignalRequest{Id: id}); missing == nil {
+			err = nil
+		} else if !errors.Is(missing, signal.ErrUnknown) {
+			err = missing
+		}
+	}
+	if err != nil {
+		return nil, asPayload(err)
+	}
+	return message.Result{"signalId": id}, nil
+}
+
+// signalID is the id of the signal that a message files: a uuid v7 of the time when
+// the message was taken, the same at every try.
+func signalID(a message.Act) string {
+	sum := sha256.Sum256([]byte("signal\n" + a.ID))
+	var id uuid.UUID
+	copy(id[6:], sum[:])
+	ms := uint64(a.ReceivedAt.UnixMilli())
+	for i := range 6 {
+		id[i] = byte(ms >> (40 - 8*i))
+	}
+	id[6], id[8] = id[6]&0x0f|0x70, id[8]&0x3f|0x80
+	return id.String()
+}
+
+// errPrice refuses a call without a price where no snapshot is young enough.
+var errPrice = message.ErrInvalid.With("field", "priceBps").Say("priceBps is needed: the market has no price of the last 15 minutes")
+
+// draftOf prices a call. Faults: market_not_found, errPrice.
+func draftOf(ctx context.Context, ledger *ledgerclient.Client, c *message.Call) (*signalv1.Draft, error) {
+	d := &signalv1.Draft{
+		MarketId: string(c.MarketID), Direction: string(c.Position), Source: string(protocol.SourceAPI),
+		TextTake: filled(c.Take), MarketTitle: filled(c.MarketTitle),
+	}
+	if c.Confidence != nil {
+		n := int32(*c.Confidence)
+		d.Confidence = &n
+	}
+	if c.PriceBps != nil {
+		d.PriceBps = int32(*c.PriceBps)
+		return d, nil
+	}
+	r, err := ledger.Markets.GetSnapshot(ctx, &marketv1.GetSnapshotRequest{MarketId: string(c.MarketID)})
+	switch {
+	case err != nil:
+		return d, err
+	case r.YesBps == nil:
+		return d, errPrice
+	}
+	if d.PriceBps = r.GetYesBps(); c.Position == protocol.No {
+		d.PriceBps = int32(protocol.MaxBps) - r.GetYesBps()
+	}
+	return d, nil
+}
+
+// filled treats empty text as none.
+func filled(s *string) *string {
+	if s == nil || *s == "" {
+		return nil
+	}
+	return s
+}
+
+// station registers or changes a partner station, once for the message.
+func (e *Effects) station(ctx context.Context, a message.Act, p *message.Station) error {
+	draft := &stationv1.Draft{
+		StationId: p.StationID, Name: p.Name, Url: p.URL, Description: p.Description, TapesUrl: p.TapesURL, OperatorsUrl: p.OperatorsURL,
+		Status: p.Status, HasLanes: p.Lanes != nil, HasProviders: p.Providers != nil,
+	}
+	for _, lane := range p.Lanes {
+		draft.Lanes = append(draft.Lanes, string(lane))
+	}
+	for _, provider := range p.Providers {
+		draft.Providers = append(draft.Providers, string(provider))
+	}
+	by, id := a.DenpaID, string(a.ID)
+	if a.Type == message.StationUpdate {
+		_, err := e.Ledger.StationWrites.UpdateStation(ctx, &stationv1.UpdateStationRequest{OperatorId: by, MessageId: id, Draft: draft})
+		return err
+	}
+	_, err := e.Ledger.StationWrites.CreateStation(ctx, &stationv1.CreateStationRequest{OperatorId: by, MessageId: id, Draft: draft})
+	return err
+}
+
+func profileOf(p *message.Profile) operator.Profile {
+	return operator.Profile{
+		DisplayName: p.DisplayName, Bio: p.Bio, Links: p.Links,
+		Avatar: operator.Change(p.Avatar), PayoutAddress: operator.Change(p.PayoutAddress),
+	}
+}
+
+func marketOf(a message.Act, p *message.Market) market.Draft {
+	d := market.Draft{
+		Question: p.Question, CutoffAt: p.CutoffAt, Lane: p.Lane, ResolutionSource: p.ResolutionSource,
+		InitialYes: market.DefaultYes, CreatedBy: a.DenpaID, MessageID: string(a.ID),
+	}
+	if p.Description != nil {
+		d.Description = *p.Description
+	}
+	if p.ResolvesBy != nil {
+		d.ResolvesBy = *p.ResolvesBy
+	}
+	if p.InitialYesBps != nil {
+		d.InitialYes = *p.InitialYesBps
+	}
+	return d
+}
+
+// asPayload names what the ledger finds wrong with a payload as every other mistake
+// in one.
+func asPayload(err error) error {
+	if err == nil {
+		return nil
+	}
+	f := apperr.Of(err)
+	if f.Kind != apperr.Invalid {
+		return err
+	}
+	out := message.ErrInvalid.With("reason", message.ReasonPayload).Say("%s", f.Message)
+	if field, ok := f.Extra["field"]; ok {
+		out = out.With("field", field)
+	}
+	return out
+}
+
+// Beats of the sweep: how long an attestation is given to come by itself, how many
+// are done at once, and how long one that cannot be made is kept.
+const (
+	dueAfter = time.Minute
+	dueBatch = 50
+	dueLife  = 24 * time.Hour
+)

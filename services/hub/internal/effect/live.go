@@ -1,0 +1,55 @@
+package effect
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/services/hub/internal/message"
+	"github.com/signalcast/signalcast/services/hub/internal/stream"
+)
+
+// Live is a session that went on the air by an operator key.
+type Live struct {
+	DenpaID  string
+	ShowID   string
+	URL      string            // where it is watched
+	MarketID protocol.MarketID // that is spoken of; empty: none
+}
+
+const liveSubject = "live:"
+
+// AttestLive attests a go-live, once for its session, which stands for the broadcast. An
+// address that no message may carry is not attested. Fault: db_unavailable.
+func (s *Service) AttestLive(ctx context.Context, l Live) error {
+	if !stream.Playable(l.URL, nil) {
+		return nil
+	}
+	if err := s.note(ctx, liveSubject+l.ShowID, l); err != nil {
+		return err
+	}
+	return s.attestLive(ctx, l)
+}
+
+func (s *Service) attestLive(ctx context.Context, l Live) error {
+	payload := map[string]any{"broadcastId": l.ShowID, "url": l.URL}
+	if l.MarketID != "" {
+		payload["marketId"] = string(l.MarketID)
+	}
+	_, err := s.Attester.Attest(ctx, message.Attestation{
+		Type: message.BroadcastGoLive, DenpaID: l.DenpaID, Subject: l.ShowID, Payload: payload,
+		Result: message.Result{"showId": l.ShowID},
+	})
+	if err != nil {
+		return err
+	}
+	return s.Store.DropDue(ctx, liveSubject+l.ShowID)
+}
+
+func (s *Service) finishLive(ctx context.Context, d Due) error {
+	var l Live
+	if err := json.Unmarshal(d.Body, &l); err != nil {
+		return err
+	}
+	return s.attestLive(ctx, l)
+}

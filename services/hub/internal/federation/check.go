@@ -1,0 +1,108 @@
+package federation
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/services/hub/internal/stream"
+)
+
+// Bounds of a partner's row.
+const (
+	maxID       = 128
+	maxAddress  = 500
+	maxName     = 64
+	maxCount    = 1_000_000_000
+	maxDuration = 86_400
+	skew        = time.Minute // by which a partner's clock may be ahead
+	maxScore    = 100         // of one call, either way
+)
+
+// errRow says that a row is not shown; nobody is told why.
+var errRow = errors.New("the row is not as it has to be")
+
+// quotable is what stands in no address, and ends one in a page that forgot to quote it.
+const quotable = "\"'<>\\^`{|}"
+
+// Rules are what rows are held against.
+type Rules struct {
+	Now    time.Time
+	Videos []string // hosts that playlists may be on; empty: any
+	Plain  bool     // addresses of the partner may be http, in development
+}
+
+// TakeTape returns a partner's tape as it is shown: under the registered name and address of the partner. A tape with a
+// malformed member, or of another origin, is an error.
+func (r Rules) TakeTape(p Partner, t Tape) (Tape, error) {
+	handle, err := protocol.ParseHandle(t.Handle)
+	switch {
+	case err != nil || !isID(t.ID) || !r.own(p, t.OriginURL, t.Href):
+		return Tape{}, errRow
+	case !stream.Playable(t.URL, r.Videos) || strings.ContainsAny(t.URL, quotable):
+		return Tape{}, errRow
+	case t.Views < 0 || t.Views > maxCount || t.DurationS != nil && (*t.DurationS < 0 || *t.DurationS > maxDuration):
+		return Tape{}, errRow
+	case t.Stance != nil && *t.Stance != string(protocol.Yes) && *t.Stance != string(protocol.No):
+		return Tape{}, errRow
+	case t.CreatedAt.Year() < 2000 || t.CreatedAt.After(r.Now.Add(skew)):
+		return Tape{}, errRow
+	}
+	if _, err := protocol.ParseMarketID(t.MarketID); err != nil {
+		return Tape{}, errRow
+	}
+	t.Handle = handle.String()
+	t.Origin, t.OriginURL = p.Origin, p.OriginURL
+	return t, nil
+}
+
+// TakeOperator is TakeTape for an operator. Bots and agents of partners are refused.
+func (r Rules) TakeOperator(p Partner, o Operator) (Operator, error) {
+	handle, err := protocol.ParseHandle(o.Handle)
+	counts := [...]int64{o.Total, o.Won, o.Lost, o.Pending, o.Followers, o.Resolved}
+	switch {
+	case err != nil || !r.own(p, o.OriginURL, o.Href) || !o.human():
+		return Operator{}, errRow
+	case !protocol.IsName(o.DisplayName, 1, maxName):
+		return Operator{}, errRow
+	case o.AvatarURL != nil && !r.address(*o.AvatarURL):
+		return Operator{}, errRow
+	case o.Accuracy < 0 || o.Accuracy > 100 || o.AvgClv != nil && (*o.AvgClv < -10_000 || *o.AvgClv > 10_000):
+		return Operator{}, errRow
+	}
+	for _, n := range counts {
+		if n < 0 || n > maxCount {
+			return Operator{}, errRow
+		}
+	}
+	decided := o.Won + o.Lost
+	if decided+o.Pending > o.Total || o.Resolved != decided || max(o.Score, -o.Score) > maxScore*decided || max(o.Streak, -o.Streak) > decided || o.Score == math.MinInt64 {
+		return Operator{}, errRow
+	}
+	o.Handle, o.ID, o.AlsoOn = handle.String(), "", nil
+	o.Origin, o.OriginURL = p.Origin, p.OriginURL
+	return o, nil
+}
+
+// own reports whether both addresses of an entry have the registered origin of the partner.
+func (r Rules) own(p Partner, originURL, href string) bool {
+	return OriginOf(originURL) == p.OriginURL && r.address(href) && OriginOf(href) == p.OriginURL
+}
+
+// address tells whether readers may be sent there: no script, no user, nothing that
+// has to be quoted.
+func (r Rules) address(raw string) bool {
+	if len(raw) > maxAddress || strings.ContainsAny(raw, quotable) || strings.ContainsFunc(raw, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		return false
+	}
+	return OriginOf(raw) != "" && (strings.HasPrefix(raw, "https://") || r.Plain && strings.HasPrefix(raw, "http://"))
+}
+
+func isID(s string) bool {
+	if s == "" || len(s) > maxID {
+		return false
+	}
+	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:") == ""
+}

@@ -1,0 +1,263 @@
+package hls
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/signalcast/signalcast/pkg/apperr"
+)
+
+// Bounds of a playlist.
+const (
+	maxPlaylist = 256 << 10
+	maxEntries  = 1000
+	maxVariants = 16
+	maxSeconds  = 60 // of a segment
+	maxSequence = 1 << 53
+)
+
+// errPlaylist refuses what is no playlist of an encoder's own segments.
+var errPlaylist = apperr.New(apperr.Invalid, "invalid_request", "not a playlist of segments beside it")
+
+var (
+	playlistName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}\.m3u8$`)
+	segmentName  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}(\.[A-Za-z0-9_-]{1,32}){0,3}\.(ts|m4s|mp4)$`)
+)
+
+// entry is a segment as a playlist names it.
+type entry struct {
+	name    string
+	seq     int64 // the encoder's number, where it is known
+	seconds float64
+	cut     bool   // a discontinuity stands before it
+	init    string // what its player needs first; empty: nothing
+}
+
+// variant is a rendition as a master playlist names it.
+type variant struct {
+	name  string
+	attrs string // those that we know, as they are served
+}
+
+// playlist is what can be said in one here. Everything else in it is passed over.
+type playlist struct {
+	entries     []entry
+	target      int
+	sequence    int64 // the encoder's number of the first entry
+	independent bool
+	ended       bool
+	variants    []variant // of a master playlist, which has no entries
+}
+
+// refused are the tags that would make a playlist say what we cannot follow: keys,
+// parts of files, other renditions, text put in elsewhere.
+var refused = []string{"#EXT-X-BYTERANGE", "#EXT-X-DEFINE", "#EXT-X-MEDIA:", "#EXT-X-SKIP", "#EXT-X-I-FRAMES-ONLY"}
+
+// parsePlaylist reads what an encoder pushed. Fault: errPlaylist with the reason.
+func parsePlaylist(raw []byte) (playlist, error) {
+	if !utf8.Valid(raw) || bytes.IndexByte(raw, 0) >= 0 {
+		return playlist{}, errPlaylist
+	}
+	lines := strings.Split(string(raw), "\n")
+	if strings.TrimRight(lines[0], "\r ") != "#EXTM3U" {
+		return playlist{}, errPlaylist.Say("a playlist begins with #EXTM3U")
+	}
+	r := reader{}
+	for _, l := range lines[1:] {
+		if err := r.line(strings.TrimRight(l, "\r \t")); err != nil {
+			return playlist{}, err
+		}
+	}
+	if r.hasSeconds || r.streamInf != "" {
+		return playlist{}, errPlaylist.Say("a playlist ends in the middle")
+	}
+	if len(r.p.entries) > 0 && len(r.p.variants) > 0 || len(r.p.entries) == 0 && len(r.p.variants) == 0 {
+		return playlist{}, errPlaylist.Say("a playlist names segments or renditions")
+	}
+	return r.p, nil
+}
+
+// reader is where parsePlaylist is.
+type reader struct {
+	p          playlist
+	seconds    float64
+	hasSeconds bool
+	cut        bool
+	init       string
+	streamInf  string
+}
+
+func (r *reader) line(l string) error {
+	if l == "" {
+		return nil
+	}
+	if !strings.HasPrefix(l, "#") {
+		return r.uri(l)
+	}
+	tag, value, _ := strings.Cut(l, ":")
+	switch tag {
+	case "#EXTINF":
+		number, _, _ := strings.Cut(value, ",")
+		s, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+		if err != nil || math.IsNaN(s) || s <= 0 || s > maxSeconds {
+			return errPlaylist.Say("a segment is longer than nothing and at most %d seconds", maxSeconds)
+		}
+		r.seconds, r.hasSeconds = s, true
+	case "#EXT-X-TARGETDURATION":
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 1 || n > maxSeconds {
+			return errPlaylist.Say("a target duration is from 1 to %d seconds", maxSeconds)
+		}
+		r.p.target = n
+	case "#EXT-X-MEDIA-SEQUENCE":
+		n, err := strconv.ParseInt(value, 10, 64)
+		if err != nil || n < 0 || n > maxSequence {
+			return errPlaylist.Say("a media sequence is a number from 0")
+		}
+		r.p.sequence = n
+	case "#EXT-X-DISCONTINUITY":
+		r.cut = true
+	case "#EXT-X-INDEPENDENT-SEGMENTS":
+		r.p.independent = true
+	case "#EXT-X-ENDLIST":
+		r.p.ended = true
+	case "#EXT-X-MAP":
+		name, err := mapName(value)
+		r.init = name
+		return err
+	case "#EXT-X-KEY", "#EXT-X-SESSION-KEY":
+		if value != "METHOD=NONE" {
+			return errPlaylist.Say("segments are not encrypted")
+		}
+	case "#EXT-X-STREAM-INF":
+		r.streamInf = knownAttrs(value)
+		if r.streamInf == "" {
+			return errPlaylist.Say("a rendition says its bandwidth")
+		}
+	default:
+		for _, bad := range refused {
+			if strings.HasPrefix(l, bad) {
+				return errPlaylist.Say("%s cannot be used here", strings.TrimSuffix(bad, ":"))
+			}
+		}
+	}
+	return nil
+}
+
+func (r *reader) uri(l string) error {
+	switch {
+	case r.streamInf != "":
+		if !playlistName.MatchString(l) {
+			return errPlaylist.Say("a rendition is named by the plain name of a playlist beside it")
+		}
+		if len(r.p.variants) == maxVariants {
+			return errPlaylist.Say("at most %d renditions", maxVariants)
+		}
+		r.p.variants = append(r.p.variants, variant{name: l, attrs: r.streamInf})
+		r.streamInf = ""
+	case !r.hasSeconds:
+		return errPlaylist.Say("a segment has its length before it")
+	case !segmentName.MatchString(l):
+		return errPlaylist.Say("a segment is named by the plain name of a file beside the playlist")
+	case len(r.p.entries) == maxEntries:
+		return errPlaylist.Say("at most %d segments", maxEntries)
+	default:
+		r.p.entries = append(r.p.entries, entry{name: l, seconds: r.seconds, cut: r.cut, init: r.init})
+		r.hasSeconds, r.cut = false, false
+	}
+	return nil
+}
+
+var mapURI = regexp.MustCompile(`^URI="([^"]*)"$`)
+
+// mapName reads the value of EXT-X-MAP: a whole file beside the playlist.
+func mapName(value string) (string, error) {
+	m := mapURI.FindStringSubmatch(value)
+	if m == nil || !segmentName.MatchString(m[1]) {
+		return "", errPlaylist.Say("what a player needs first is a whole file beside the playlist")
+	}
+	return m[1], nil
+}
+
+// Attributes of a rendition that are kept, each in a form that cannot hold anything else.
+var attrs = []*regexp.Regexp{
+	regexp.MustCompile(`(?:^|,)(BANDWIDTH=[0-9]{1,12})(?:,|$)`),
+	regexp.MustCompile(`(?:^|,)(AVERAGE-BANDWIDTH=[0-9]{1,12})(?:,|$)`),
+	regexp.MustCompile(`(?:^|,)(RESOLUTION=[0-9]{1,5}x[0-9]{1,5})(?:,|$)`),
+	regexp.MustCompile(`(?:^|,)(FRAME-RATE=[0-9]{1,4}(?:\.[0-9]{1,3})?)(?:,|$)`),
+	regexp.MustCompile(`(?:^|,)(CODECS="[A-Za-z0-9.,_-]{1,100}")(?:,|$)`),
+}
+
+func knownAttrs(value string) string {
+	var out []string
+	for i, re := range attrs {
+		m := re.FindStringSubmatch(value)
+		if m == nil && i == 0 {
+			return ""
+		}
+		if m != nil {
+			out = append(out, m[1])
+		}
+	}
+	return strings.Join(out, ",")
+}
+
+// head is what stands before the segments of a playlist.
+type head struct {
+	target      int
+	sequence    int64
+	breaks      int64
+	independent bool
+	vod         bool // nothing comes any more, and all of it is here
+}
+
+// writePlaylist writes the playlist of segments as players read it.
+func writePlaylist(h head, list []segment) []byte {
+	var b bytes.Buffer
+	version, target := 3, h.target
+	for _, s := range list {
+		target = max(target, int(math.Ceil(s.Seconds-0.5)), 1) // rounded, as the protocol says
+		if s.Init != "" {
+			version = 7
+		}
+	}
+	fmt.Fprintf(&b, "#EXTM3U\n#EXT-X-VERSION:%d\n#EXT-X-TARGETDURATION:%d\n#EXT-X-MEDIA-SEQUENCE:%d\n", version, target, h.sequence)
+	if h.breaks > 0 {
+		fmt.Fprintf(&b, "#EXT-X-DISCONTINUITY-SEQUENCE:%d\n", h.breaks)
+	}
+	if h.vod {
+		b.WriteString("#EXT-X-PLAYLIST-TYPE:VOD\n")
+	}
+	if h.independent {
+		b.WriteString("#EXT-X-INDEPENDENT-SEGMENTS\n")
+	}
+	init := ""
+	for _, s := range list {
+		if s.Cut {
+			b.WriteString("#EXT-X-DISCONTINUITY\n")
+		}
+		if s.Init != init {
+			fmt.Fprintf(&b, "#EXT-X-MAP:URI=%q\n", s.Init)
+			init = s.Init
+		}
+		fmt.Fprintf(&b, "#EXTINF:%.6f,\n%s\n", s.Seconds, s.File)
+	}
+	if h.vod {
+		b.WriteString("#EXT-X-ENDLIST\n")
+	}
+	return b.Bytes()
+}
+
+func writeMaster(list []variant) []byte {
+	var b bytes.Buffer
+	b.WriteString("#EXTM3U\n#EXT-X-VERSION:3\n")
+	for _, v := range list {
+		fmt.Fprintf(&b, "#EXT-X-STREAM-INF:%s\n%s\n", v.attrs, v.name)
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,222 @@
+package hls
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"io/fs"
+	"net/http"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/protocol"
+)
+
+// How long caches keep what is served.
+const (
+	cacheLive    = "public, max-age=1"
+	cacheSegment = "public, max-age=86400, immutable" // its name never means anything else
+	cacheClip    = "public, max-age=10"               // a clip can be hidden
+	cacheNever   = "no-store"
+)
+
+var (
+	errNotFound   = apperr.New(apperr.NotFound, "not_found", "")
+	errNotAllowed = apperr.New(apperr.NotAllowed, "method_not_allowed", "method is not allowed here")
+)
+
+// kinds are the only types that are served.
+var kinds = map[string]string{
+	".m3u8": "application/vnd.apple.mpegurl", ".ts": "video/mp2t", ".m4s": "video/iso.segment", ".mp4": "video/mp4", ".jpg": "image/jpeg",
+}
+
+var (
+	fileName = regexp.MustCompile(`^[a-z0-9]{1,40}\.(ts|m4s|mp4)$`)
+	clipFile = regexp.MustCompile(`^(index\.m3u8|t\.jpg|[a-z0-9]{1,40}\.(ts|m4s|mp4))$`)
+	clipID   = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+)
+
+// ServeHTTP implements http.Handler. No path is ever logged: keys are in some.
+func (o *Origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header()["X-Content-Type-Options"] = []string{"nosniff"}
+	parts := strings.Split(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	if r.URL.RawPath != "" || len(parts) > 4 {
+		fail(w, errNotFound)
+		return
+	}
+	switch at := parts[0]; {
+	case at == "live" && len(parts) == 3:
+		o.live(w, r, parts[1], parts[2])
+	case at == "ingest" && len(parts) == 4:
+		o.answer(w, r, func() error { return o.push(r, parts[2], parts[3], parts[1]) }, http.MethodPut, http.MethodPost, http.MethodDelete)
+	case at == "clips" && len(parts) == 3:
+		o.watch(w, r, func() { o.clip(w, r, parts[1], parts[2]) })
+	case at == "hooks" && len(parts) == 2 && parts[1] == "publish":
+		o.answer(w, r, func() error { return o.publish(r) }, http.MethodPost)
+	case at == "healthz" && len(parts) == 1:
+		o.watch(w, r, func() { w.WriteHeader(http.StatusNoContent) })
+	default:
+		fail(w, errNotFound)
+	}
+}
+
+func (o *Origin) live(w http.ResponseWriter, r *http.Request, handle, name string) {
+	switch r.Method {
+	case http.MethodPut, http.MethodPost, http.MethodDelete:
+		o.answer(w, r, func() error { return o.push(r, handle, name, keyOf(r)) }, r.Method)
+	default:
+		o.watch(w, r, func() { o.serveLive(w, r, handle, name) })
+	}
+}
+
+// answer runs what changes something. Nothing of it is for browsers of other sites.
+func (o *Origin) answer(w http.ResponseWriter, r *http.Request, do func() error, methods ...string) {
+	for _, m := range methods {
+		if m != r.Method {
+			continue
+		}
+		w.Header()["Cache-Control"] = []string{cacheNever}
+		o.patience(w, r)
+		err := do()
+		if err != nil {
+			o.complain(r, err)
+			fail(w, err)
+			return
+		}
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	w.Header()["Allow"] = []string{strings.Join(methods, ", ")}
+	fail(w, errNotAllowed)
+}
+
+// complain logs what was refused, for the people who run the encoder's other end. Of the
+// request it says its method and no more; who guesses keys fills no log.
+func (o *Origin) complain(r *http.Request, err error) {
+	switch f := apperr.Of(err); {
+	case f.Kind == apperr.Unauthenticated, f.Kind == apperr.Limited:
+	case f.Kind == apperr.Internal, f.Kind == apperr.Unavailable:
+		o.o.Log.Error("push failed", "method", r.Method, "error", err)
+	default:
+		o.o.Log.Info("push refused", "method", r.Method, "error", err)
+	}
+}
+
+// watch lets every site play what is here.
+func (o *Origin) watch(w http.ResponseWriter, r *http.Request, do func()) {
+	h := w.Header()
+	h["Access-Control-Allow-Origin"] = []string{"*"}
+	h["Access-Control-Expose-Headers"] = []string{"Content-Length, Content-Range, Accept-Ranges"}
+	switch r.Method {
+	case http.MethodGet, http.MethodHead:
+		do()
+	case http.MethodOptions:
+		h["Access-Control-Allow-Methods"] = []string{"GET, HEAD, OPTIONS"}
+		h["Access-Control-Allow-Headers"] = []string{"Range"}
+		h["Access-Control-Max-Age"] = []string{"86400"}
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		h["Allow"] = []string{"GET, HEAD, OPTIONS"}
+		fail(w, errNotAllowed)
+	}
+}
+
+func (o *Origin) serveLive(w http.ResponseWriter, r *http.Request, handle, name string) {
+	if h, err := protocol.ParseHandle(handle); err != nil || h.String() != handle || o.hidden(r.Context(), handle) {
+		fail(w, errNotFound)
+		return
+	}
+	switch {
+	case playlistName.MatchString(name):
+		s, free := o.hold(handle, false)
+		defer free()
+		if s == nil || !s.shows(name, o.o.Now()) {
+			fail(w, errNotFound)
+			return
+		}
+		o.playlist(w, r, s.dir+"/"+name, cacheLive)
+	case fileName.MatchString(name):
+		o.file(w, r, liveDir+"/"+handle+"/"+name, cacheSegment)
+	default:
+		fail(w, errNotFound)
+	}
+}
+
+// shows tells whether a playlist is young enough, or a master whose renditions are.
+func (s *stream) shows(name string, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.k.Lists[name]
+	if l != nil && l.First != "" {
+		l = s.k.Lists[l.First]
+	}
+	return l != nil && now.Sub(l.At) < freshFor
+}
+
+func (o *Origin) clip(w http.ResponseWriter, r *http.Request, id, name string) {
+	switch full := clipDir + "/" + id + "/" + name; {
+	case !clipID.MatchString(id), !clipFile.MatchString(name), o.hidden(r.Context(), id):
+		fail(w, errNotFound)
+	case path.Ext(name) == ".m3u8":
+		o.playlist(w, r, full, cacheClip)
+	default:
+		o.file(w, r, full, cacheClip)
+	}
+}
+
+// playlist serves a small file that changes, by what is in it.
+func (o *Origin) playlist(w http.ResponseWriter, r *http.Request, name, cache string) {
+	raw, err := o.root.ReadFile(name)
+	if err != nil {
+		fail(w, errNotFound)
+		return
+	}
+	sum := sha256.Sum256(raw)
+	h := w.Header()
+	h["Etag"] = []string{`"` + hex.EncodeToString(sum[:8]) + `"`}
+	h["Content-Type"], h["Cache-Control"] = []string{kinds[".m3u8"]}, []string{cache}
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(raw))
+}
+
+// file serves a file that never changes, also in parts.
+func (o *Origin) file(w http.ResponseWriter, r *http.Request, name, cache string) {
+	f, err := o.root.Open(name)
+	if err != nil {
+		fail(w, errNotFound)
+		return
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	var info fs.FileInfo
+	if info, err = f.Stat(); err != nil || !info.Mode().IsRegular() {
+		fail(w, errNotFound)
+		return
+	}
+	h := w.Header()
+	h["Content-Type"], h["Cache-Control"] = []string{kinds[path.Ext(name)]}, []string{cache}
+	h["Etag"] = []string{`"` + strconv.FormatInt(info.Size(), 36) + "-" + strings.TrimSuffix(path.Base(name), path.Ext(name)) + `"`}
+	http.ServeContent(w, r, "", time.Time{}, f)
+}
+
+// fail answers with an error in the one shape of this service.
+func fail(w http.ResponseWriter, err error) {
+	f := apperr.Of(err)
+	h := w.Header()
+	h["Content-Type"], h["Cache-Control"] = []string{"application/json"}, []string{cacheNever}
+	switch f.Kind {
+	case apperr.Unauthenticated:
+		h["Www-Authenticate"] = []string{`Bearer`, `Basic realm="ingest"`}
+	case apperr.Limited, apperr.Unavailable:
+		seconds := int64(1)
+		if ms, ok := f.Extra["retryAfterMs"].(int64); ok {
+			seconds = (ms + 999) / 1000
+		}
+		h["Retry-After"] = []string{strconv.FormatInt(seconds, 10)}
+	}
+	w.WriteHeader(httpx.Status(f.Kind))
+	_, _ = w.Write(httpx.ErrorBody(f)) // a client that left needs no answer
+}

@@ -1,0 +1,193 @@
+package adminapi
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
+	"github.com/signalcast/signalcast/proto/openapi"
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
+	programv1 "github.com/signalcast/signalcast/proto/program/v1"
+	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/digest"
+	"github.com/signalcast/signalcast/services/hub/internal/effect"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
+	"github.com/signalcast/signalcast/services/hub/internal/livestream"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
+	"github.com/signalcast/signalcast/services/hub/internal/moderation"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+)
+
+// Server has the handlers of administrators.
+type Server struct {
+	HubURL     string
+	Ledger     *ledgerclient.Client
+	Creations  *effect.Service
+	Digests    *digest.Service
+	Moderation *moderation.Service
+	OnAir      *livestream.Service
+	Pins       market.Store
+	TilePages  view.Covered                       // pages that show pins
+	Programs   programv1.ProgramReadServiceClient // of the clock; nil: there is no clock
+	Director   programv1.ProgramServiceClient     // nil: there is no clock
+	Audits     request.Audit
+	Log        *slog.Logger
+	Now        func() time.Time
+}
+
+// ResolveSignals is POST /api/admin/resolve-signals: with a body a forced
+// claim, without one a scan.
+func (s *Server) ResolveSignals(c echo.Context) error {
+	o, given, err := httpx.DecodeOptional(c, httpx.BodyLimit)
+	if err != nil {
+		return err
+	}
+	if !given {
+		return s.Scan(c)
+	}
+	q := &resolutionv1.ForceRequest{MarketId: string(request.MarketID(o, "marketId")), Verdict: readVerdict(o, "outcome")}
+	decided := request.Time(o, "decidedAt", false)
+	if err := o.Err(); err != nil {
+		return err
+	}
+	detail := map[string]any{"verdict": q.Verdict}
+	if !decided.IsZero() {
+		detail["decidedAt"] = protocol.Stamp(decided)
+		q.DecidedAt = ledgerclient.Timestamp(decided)
+	}
+	act := request.Act{Target: q.MarketId, Detail: detail}
+	claim, err := request.AuditedCall(c, s.Audits, act, s.Ledger.ResolutionWrites.Force, q)
+	if err != nil {
+		return err
+	}
+	t := claim.GetTally()
+	return httpx.OK(c, openapi.Forced{
+		Ok: true, Mode: "force", MarketID: q.MarketId, Outcome: *view.ShowOutcome(claim.GetOutcome()),
+		Scored: t.GetScored(), Won: t.GetWon(), Lost: t.GetLost(), Void: t.GetVoid(),
+	})
+}
+
+// Scan is GET /api/admin/resolve-signals and POST without a body.
+func (s *Server) Scan(c echo.Context) error {
+	call := s.Ledger.ResolutionWrites.Scan
+	scan, err := request.AuditedCall(c, s.Audits, request.Act{}, call, &resolutionv1.ScanRequest{})
+	out := openapi.Scanned{
+		Ok: true, Mode: "scan", Busy: httpx.OrNull(scan.GetBusy()), Scanned: scan.GetScanned(), Resolved: scan.GetResolved(),
+		Scored: scan.GetScored(), Skipped: scan.GetSkipped(), TookMs: scan.GetTookMs(),
+		Errors: view.List(scan.GetErrors(), func(e *resolutionv1.ScanError) openapi.Scanned_Errors {
+			return openapi.Scanned_Errors{MarketID: e.GetMarketId(), Error: e.GetError()}
+		}),
+	}
+	if out.Skipped == nil {
+		out.Skipped = map[string]int64{}
+	}
+	return view.OK(c, out, err)
+}
+
+// CreateMarket is POST /api/admin/markets.
+func (s *Server) CreateMarket(c echo.Context, o httpx.Object) error {
+	d := readMarketDraft(o)
+	if err := o.Err(); err != nil {
+		return err
+	}
+	if err := d.CheckDates(s.Now()); err != nil {
+		return err
+	}
+	act := request.Act{Detail: d}
+	made, err := request.AuditedCall(c, s.Audits, act, s.Ledger.MarketWrites.CreateNative, d.Request())
+	return view.Created(c, openapi.NativeMarketCreated{Ok: true, MarketID: made.GetMarket().GetId()}, err)
+}
+
+// RateMarket is POST /api/admin/markets/{marketId}.
+func (s *Server) RateMarket(c echo.Context, o httpx.Object) error {
+	rated, reason := o.Bool("rated"), o.Text("reason", moderation.MaxReason, true, true)
+	if err := o.Err(); err != nil {
+		return err
+	}
+	id, err := protocol.ParseMarketID(c.Param("marketId"))
+	if err != nil {
+		return market.ErrNotFound
+	}
+	q := &marketv1.SetRatedRequest{Id: string(id), Rated: rated, Reason: reason}
+	act := request.Act{Target: q.Id, Detail: map[string]any{"rated": rated, "reason": reason}}
+	r, err := request.AuditedCall(c, s.Audits, act, s.Ledger.MarketWrites.SetRated, q)
+	return view.OK(c, openapi.MarketRated{Ok: true, MarketID: q.Id, Rated: r.GetMarket().GetRated()}, err)
+}
+
+func readMarketDraft(o httpx.Object) market.Draft {
+	d := market.Draft{Question: o.Line("question", market.MaxQuestion, true), CreatedBy: "admin"}
+	if d.Question != "" && len([]rune(d.Question)) < market.MinQuestion {
+		o.Invalid("question", "must have at least 10 characters")
+	}
+	d.CutoffAt = request.Time(o, "cutoffAt", true)
+	lanes := make([]string, 0, len(protocol.Lanes))
+	for _, l := range protocol.Lanes {
+		lanes = append(lanes, string(l))
+	}
+	d.Lane = protocol.Lane(o.Enum("lane", lanes...))
+	d.Description = o.Text("description", market.MaxDescription, true, false)
+	d.ResolvesBy = request.Time(o, "resolvesBy", false)
+	if source := readHTTPS(o, "resolutionSource", market.MaxSource); source != "" {
+		d.ResolutionSource = &source
+	}
+	d.InitialYes = market.DefaultYes
+	if yes := o.OptInt("initialYesBps", market.MinYes, market.MaxYes); yes != nil {
+		d.InitialYes = protocol.Bps(*yes)
+	}
+	return d
+}
+
+// readHTTPS reads an optional https address.
+func readHTTPS(o httpx.Object, name string, limit int) string {
+	raw := o.String(name, limit, false)
+	if raw != "" && !request.IsURL(raw, "https") {
+		o.Invalid(name, "must be an https address")
+	}
+	return raw
+}
+
+// Classify is POST /api/admin/operators.
+func (s *Server) Classify(c echo.Context, o httpx.Object) error {
+	class := operator.Class{Actor: request.ActorName(request.Caller(c).Kind), Handle: request.Handle(o, "handle")}
+	kind := protocol.OperatorType(o.OptEnum("operatorType", string(protocol.Human), string(protocol.AIAgent), string(protocol.SystemBot)))
+	if kind != "" {
+		class.Type = &kind
+	}
+	class.House = o.OptBool("house")
+	if err := o.Err(); err != nil {
+		return err
+	}
+	q := &operatorv1.ClassifyRequest{
+		Handle: string(class.Handle), OperatorType: (*string)(class.Type), House: class.House, Actor: class.Actor,
+	}
+	act := request.Act{Target: q.Handle, Detail: class}
+	r, err := request.AuditedCall(c, s.Audits, act, s.Ledger.OperatorWrites.Classify, q)
+	op := r.GetOperator()
+	return view.OK(c, openapi.Classified{Ok: true, Operator: openapi.Classified_Operator{
+		Handle: op.GetHandle(), OperatorType: op.GetOperatorType(), Tier: op.GetTier(),
+	}}, err)
+}
+
+// ApproveStreamer is POST /api/admin/streamers.
+func (s *Server) ApproveStreamer(c echo.Context, o httpx.Object) error {
+	handle := request.Handle(o, "handle")
+	status := livestream.Status(o.Enum("status", string(livestream.Pending), string(livestream.Approved), string(livestream.Suspended)))
+	if err := o.Err(); err != nil {
+		return err
+	}
+	a := request.Act{Target: string(handle), Detail: map[string]any{"status": status}}
+	err := s.Audits.Do(c, a, func(ctx context.Context) error {
+		if _, err := (operator.Directory{Ledger: s.Ledger.Operators}).ByHandle(ctx, handle); err != nil {
+			return err
+		}
+		return s.OnAir.Decide(ctx, handle, status)
+	})
+	return view.OK(c, openapi.StreamerApproved{Ok: true, Handle: string(handle), Status: string(status)}, err)
+}

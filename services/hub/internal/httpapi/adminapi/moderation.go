@@ -1,0 +1,79 @@
+package adminapi
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/proto/openapi"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
+	"github.com/signalcast/signalcast/services/hub/internal/moderation"
+)
+
+// maxThing is the longest id of a thing.
+const maxThing = 500
+
+// adminName returns the name of the administrator from the header X-Admin-Name, for the audit log; "admin" without one of 1 to
+// 64 characters.
+func adminName(r *http.Request) string {
+	name := strings.TrimSpace(r.Header.Get("X-Admin-Name"))
+	if !protocol.IsLine(name, 1, moderation.MaxName) {
+		return "admin"
+	}
+	return name
+}
+
+// Moderate is POST /api/admin/moderation.
+func (s *Server) Moderate(c echo.Context, o httpx.Object) error {
+	d := moderation.Decision{
+		Kind: o.Enum("kind", moderation.Kinds...), ID: o.String("id", maxThing, true), By: adminName(c.Request()),
+	}
+	d.Hidden = o.Enum("action", "hide", "show") == "hide"
+	d.Reason = o.Text("reason", moderation.MaxReason, true, true)
+	if err := o.Err(); err != nil {
+		return err
+	}
+	d.ID = thingID(d.Kind, d.ID)
+	a := request.Act{Target: d.Kind + " " + d.ID, Detail: map[string]any{"hidden": d.Hidden, "reason": d.Reason, "by": d.By}}
+	d, err := request.Audited(c, s.Audits, a, func(ctx context.Context) (moderation.Decision, error) {
+		return s.Moderation.Decide(ctx, d)
+	})
+	return view.OK(c, openapi.ModerationDecided{
+		Ok: true, Kind: d.Kind, ID: d.ID, Hidden: d.Hidden, Reason: d.Reason, By: d.By, At: protocol.Stamp(d.At),
+	}, err)
+}
+
+// Moderated is GET /api/admin/moderation.
+func (s *Server) Moderated(c echo.Context) error {
+	list, err := request.Audited(c, s.Audits, request.Act{}, s.Moderation.List)
+	show := func(d moderation.Decision) openapi.Moderation {
+		return openapi.Moderation{Kind: d.Kind, ID: d.ID, Hidden: d.Hidden, Reason: d.Reason, By: d.By, At: protocol.Stamp(d.At)}
+	}
+	return view.OK(c, openapi.ModerationList{Moderation: view.List(list, show)}, err)
+}
+
+// Report is POST /api/reports.
+func (s *Server) Report(c echo.Context, o httpx.Object) error {
+	r := moderation.Report{
+		Reporter: request.Caller(c).Operator.ID, Kind: o.Enum("kind", moderation.Kinds...), Thing: o.String("id", maxThing, true),
+		Reason: o.Text("reason", moderation.MaxReason, true, true),
+	}
+	if err := o.Err(); err != nil {
+		return err
+	}
+	r.Thing = thingID(r.Kind, r.Thing)
+	return view.Created(c, openapi.Reported{Ok: true}, s.Moderation.Report(c.Request().Context(), r))
+}
+
+// thingID returns an id as it is stored: handles and uuids are lower case.
+func thingID(kind, id string) string {
+	if kind == "market" {
+		return id
+	}
+	return strings.ToLower(id)
+}

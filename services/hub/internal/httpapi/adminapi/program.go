@@ -1,0 +1,157 @@
+package adminapi
+
+import (
+	"context"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/proto/openapi"
+	programv1 "github.com/signalcast/signalcast/proto/program/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
+	"github.com/signalcast/signalcast/services/hub/internal/program"
+)
+
+// Preempts is GET /api/broadcast/preempt.
+func (s *Server) Preempts(c echo.Context) error {
+	list, err := request.Audited(c, s.Audits, request.Act{}, func(ctx context.Context) ([]*programv1.Preempt, error) {
+		if s.Programs == nil {
+			return nil, program.ErrUnavailable
+		}
+		answer, err := s.Programs.ListPreempts(ctx, &programv1.ListPreemptsRequest{})
+		return answer.GetItems(), program.ClockError(err)
+	})
+	return view.OK(c, openapi.Preempts{Items: view.List(list, showPreempt), Count: int64(len(list))}, err)
+}
+
+// Preempt is POST /api/broadcast/preempt: it adds an entry or, with an action, cancels one.
+func (s *Server) Preempt(c echo.Context, o httpx.Object) error {
+	if o.Has("action") {
+		return s.cancelPreempt(c, o)
+	}
+	d := program.Draft{
+		MarketID: request.MarketID(o, "marketId"), Lane: o.String("lane", 32, false),
+		StartsAt: request.Time(o, "startsAt", false),
+		Reason:   o.Line("reason", program.MaxReason, false),
+	}
+	if n := request.Opt32(o, "slots", 1, program.MaxSlots); n != nil {
+		d.Slots = *n
+	}
+	preemptID(o, false) // not used, but an invalid one is a mistake
+	if err := o.Err(); err != nil {
+		return err
+	}
+	act := request.Act{Target: string(d.MarketID), Detail: d}
+	made, err := request.Audited(c, s.Audits, act, func(ctx context.Context) (*programv1.Preempt, error) {
+		if s.Director == nil {
+			return nil, program.ErrUnavailable
+		}
+		if _, err := s.Ledger.Market(ctx, d.MarketID); err != nil {
+			return nil, market.WriteError(err, d.MarketID)
+		}
+		answer, err := s.Director.CreatePreempt(ctx, d.Request())
+		return answer.GetItem(), program.ClockError(err)
+	})
+	return view.Created(c, openapi.Preempted{Ok: true, Item: showPreempt(made)}, err)
+}
+
+// cancelPreempt cancels the entry that the request names.
+func (s *Server) cancelPreempt(c echo.Context, o httpx.Object) error {
+	o.Enum("action", "cancel")
+	id := preemptID(o, true)
+	if err := o.Err(); err != nil {
+		return err
+	}
+	ended, err := request.Audited(c, s.Audits, request.Act{Target: id}, func(ctx context.Context) (*programv1.Preempt, error) {
+		if s.Director == nil {
+			return nil, program.ErrUnavailable
+		}
+		answer, err := s.Director.CancelPreempt(ctx, &programv1.CancelPreemptRequest{Id: id})
+		return answer.GetItem(), program.ClockError(err)
+	})
+	return view.OK(c, openapi.Preempted{Ok: true, Item: showPreempt(ended)}, err)
+}
+
+// preemptID returns the id of an entry. An invalid one is reported by o.Err.
+func preemptID(o httpx.Object, need bool) string {
+	raw := o.String("id", httpx.BodyLimit, need)
+	id, ok := request.ParseUUID(raw)
+	if !ok && (raw != "" || o.Has("id")) {
+		o.Invalid("id", "is no uuid")
+	}
+	return id
+}
+
+func showPreempt(p *programv1.Preempt) openapi.Preempt {
+	return openapi.Preempt{
+		ID: p.GetId(), Lane: p.GetLane(), MarketID: p.GetMarketId(), StartsAt: ledgerclient.Stamp(p.GetStartsAt()),
+		Slots: int64(p.GetSlots()), Reason: httpx.OrNull(p.GetReason()), Status: p.GetStatus(),
+		CreatedAt: ledgerclient.Stamp(p.GetCreatedAt()),
+	}
+}
+
+// ListPins is GET /api/admin/pins.
+func (s *Server) ListPins(c echo.Context) error {
+	pins, err := request.Audited(c, s.Audits, request.Act{}, func(ctx context.Context) ([]market.Pin, error) {
+		return s.Pins.Pins(ctx, market.MaxPins)
+	})
+	return view.OK(c, openapi.Pins{Pins: view.List(pins, showPin), Count: int64(len(pins))}, err)
+}
+
+// Pin is POST /api/admin/pins.
+func (s *Server) Pin(c echo.Context, o httpx.Object) error {
+	p := market.Pin{
+		MarketID: request.MarketID(o, "marketId"), Label: httpx.OrNull(o.Name("label", market.MaxPinText, false)),
+		Tagline: request.OptText(o, "tagline", market.MaxPinText), Position: market.MaxPosition, CreatedAt: s.Now(),
+	}
+	if p.MarketID != "" && p.MarketID.Provider() != protocol.Polymarket {
+		o.Invalid("marketId", "is not of the primary venue")
+	}
+	if n := request.Opt32(o, "position", market.MinPosition, market.MaxPosition); n != nil {
+		p.Position = *n
+	}
+	if err := o.Err(); err != nil {
+		return err
+	}
+	act := request.Act{Target: string(p.MarketID), Detail: p}
+	p, err := request.Audited(c, s.Audits, act, func(ctx context.Context) (market.Pin, error) {
+		if _, err := s.Ledger.Market(ctx, p.MarketID); err != nil {
+			return p, market.WriteError(err, p.MarketID)
+		}
+		return s.Pins.Pin(ctx, p)
+	})
+	if err == nil {
+		s.TilePages.Pages.Drop("")
+	}
+	return view.OK(c, openapi.PinKept{Ok: true, Pin: showPin(p)}, err)
+}
+
+// Unpin is DELETE /api/admin/pins.
+func (s *Server) Unpin(c echo.Context) error {
+	raw := c.QueryParam("marketId")
+	if raw == "" {
+		return market.ErrMissingID.With("field", "marketId")
+	}
+	id, err := protocol.ParseMarketID(raw)
+	if err != nil || id.Provider() != protocol.Polymarket {
+		return market.ErrInvalidID
+	}
+	removed, err := request.Audited(c, s.Audits, request.Act{Target: string(id)}, func(ctx context.Context) (bool, error) {
+		return s.Pins.Unpin(ctx, id)
+	})
+	if err == nil {
+		s.TilePages.Pages.Drop("")
+	}
+	return view.OK(c, openapi.Removed{Ok: true, Removed: removed}, err)
+}
+
+func showPin(p market.Pin) openapi.Pin {
+	return openapi.Pin{
+		MarketID: string(p.MarketID), Label: p.Label, Tagline: p.Tagline, Position: int64(p.Position),
+		CreatedAt: protocol.Stamp(p.CreatedAt),
+	}
+}

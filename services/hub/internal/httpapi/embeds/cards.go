@@ -1,0 +1,305 @@
+package embeds
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"golang.org/x/sync/semaphore"
+
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/cache"
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
+	"github.com/signalcast/signalcast/proto/openapi"
+	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/card"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/record"
+	"github.com/signalcast/signalcast/services/hub/internal/share"
+	"github.com/signalcast/signalcast/services/hub/internal/signal"
+)
+
+// Server has the handlers of cards, embeds and short links.
+type Server struct {
+	HubURL string
+	Ledger *ledgerclient.Client
+	Links  share.Store
+	Now    func() time.Time
+
+	pictures *cache.Cache[string, []byte] // by entity tag
+	drawing  *semaphore.Weighted
+}
+
+// Bounds of drawing. A picture takes about 20 ms of CPU time.
+const (
+	maxDrawing = 2                      // at the same time
+	maxCached  = 128                    // pictures
+	drawWithin = 900 * time.Millisecond // with the wait for a place
+)
+
+// New returns a server with its cache of pictures.
+func New(s *Server, b *view.Books) *Server {
+	s.pictures = cache.New(cache.Options[string, []byte]{
+		TTL: 24 * time.Hour, Hold: -1, Timeout: drawWithin, MaxKeys: maxCached, Now: s.Now,
+	})
+	b.OnClose(s.pictures.Close)
+	s.drawing = semaphore.NewWeighted(maxDrawing)
+	return s
+}
+
+// png returns the picture of a card with an entity tag. It draws at most maxDrawing pictures at the same time. Errors are not
+// cached.
+func (s *Server) png(ctx context.Context, tag string, c *card.Card) ([]byte, error) {
+	return s.pictures.Get(ctx, tag, func(ctx context.Context, _ []byte) ([]byte, error) {
+		if err := s.drawing.Acquire(ctx, 1); err != nil {
+			return nil, err
+		}
+		defer s.drawing.Release(1)
+		return c.PNG()
+	})
+}
+
+// thing is a call, a market or an operator that can be shared, with its card, its address and the message of the ledger.
+type thing struct {
+	card.Card
+	kind     share.Kind
+	id       string // normalized
+	url      string
+	signal   *signalv1.Signal                    // of a signal
+	market   *marketv1.Market                    // of a market
+	record   *recordv1.GetOperatorRecordResponse // of an operator
+	disputed bool                                // the outcome of the market is under review
+}
+
+var errNoThing = apperr.New(apperr.NotFound, "not_found", "")
+
+// thing returns the thing of that kind and id. Fault: not_found.
+func (s *Server) thing(ctx context.Context, kind, id string) (thing, error) {
+	switch share.Kind(kind) {
+	case share.Signal:
+		return s.signalThing(ctx, id)
+	case share.Market:
+		return s.marketThing(ctx, id)
+	case share.Operator:
+		return s.operatorThing(ctx, id)
+	}
+	return thing{}, errNoThing
+}
+
+// disputeWithin bounds the read of the market of a call. A card without it does not show a dispute.
+const disputeWithin = time.Second
+
+func (s *Server) signalThing(ctx context.Context, raw string) (thing, error) {
+	id, ok := request.ParseUUID(raw)
+	if !ok {
+		return thing{}, signal.ErrUnknown
+	}
+	r, err := s.Ledger.Signals.GetSignal(ctx, &signalv1.GetSignalRequest{Id: id})
+	if err != nil {
+		return thing{}, err
+	}
+	waiting, cancel := context.WithTimeout(ctx, disputeWithin)
+	defer cancel()
+	found := r.GetSignal()
+	t := thing{kind: share.Signal, id: id, url: s.HubURL + "/receipts/" + id, signal: found}
+	if m, err := s.Ledger.Market(waiting, protocol.MarketID(found.GetMarketId())); err == nil {
+		t.disputed = m.GetDisputed()
+	}
+	who := found.GetPublicId()
+	if found.GetHandle() != "" {
+		who = "@" + found.GetHandle()
+	}
+	t.Card = card.Card{
+		Kicker: "Call", Title: card.Clean(found.GetMarketTitle()), Name: "Market " + found.GetMarketId(),
+		Subtitle: who + " called " + found.GetDirection() + " at " + inCents(found.GetScoreBasisBps()), Accent: card.Plain,
+		Lines: []string{"Locked " + day(ledgerclient.Time(found.GetCreatedAt()))},
+	}
+	if found.GetPriceBps() != found.GetScoreBasisBps() {
+		t.Subtitle += ", stated " + inCents(found.GetPriceBps())
+	}
+	reason := signal.NoPoints(found)
+	if reason != "" {
+		reason = ", no points: " + reason
+	} else if found.Score != nil {
+		reason = ", " + points0(*found.Score)
+	}
+	switch protocol.SignalStatus(found.GetStatus()) {
+	case protocol.Won:
+		t.Accent, t.Lines = card.Good, append(t.Lines, "Won"+reason)
+	case protocol.Lost:
+		t.Accent, t.Lines = card.Bad, append(t.Lines, "Lost"+reason)
+	case protocol.Void:
+		t.Accent, t.Lines = card.Grey, append(t.Lines, "Void: "+signal.NoPoints(found))
+	default:
+		t.Lines = append(t.Lines, openLine(found)+reason)
+	}
+	if t.disputed {
+		t.Accent, t.Lines = card.Grey, append(t.Lines, underReview)
+	}
+	return t, nil
+}
+
+// underReview is the line of a disputed market, with or without a resolution.
+const underReview = "Disputed: the outcome is under review"
+
+func (s *Server) marketThing(ctx context.Context, raw string) (thing, error) {
+	id, err := protocol.ParseMarketID(raw)
+	if err != nil {
+		return thing{}, market.ErrUnknown
+	}
+	m, err := s.Ledger.Market(ctx, id)
+	if err != nil {
+		return thing{}, market.ReadError(err)
+	}
+	t := thing{kind: share.Market, id: m.GetId(), url: s.HubURL + "/m/" + m.GetId(), market: m, disputed: m.GetDisputed()}
+	t.Card = card.Card{Kicker: "Market", Title: card.Clean(m.GetTitle()), Name: "Market " + t.id, Accent: card.Plain}
+	switch {
+	case m.ResolutionValue != nil && t.disputed:
+		t.Subtitle = "Resolved: " + m.GetResolutionValue() + ", disputed"
+	case m.ResolutionValue != nil:
+		t.Subtitle = "Resolved: " + m.GetResolutionValue()
+	case m.YesBps != nil:
+		t.Subtitle = "YES " + inPercent(m.GetYesBps()) + " · NO " + inPercent(10000-m.GetYesBps())
+	}
+	calls := m.GetYes() + m.GetNo()
+	t.Lines = []string{strconv.FormatInt(calls, 10) + plural(calls, " call", " calls")}
+	if m.GetEndDate() != nil && m.ResolutionValue == nil {
+		t.Lines = append(t.Lines, "Ends "+day(m.GetEndDate().AsTime()))
+	}
+	if t.disputed {
+		t.Accent, t.Lines = card.Grey, append(t.Lines, underReview)
+	}
+	return t, nil
+}
+
+// recentCalls is how many of the newest calls an embed of an operator shows.
+const recentCalls = 10
+
+func (s *Server) operatorThing(ctx context.Context, raw string) (thing, error) {
+	handle, err := protocol.ParseHandle(raw)
+	if err != nil {
+		return thing{}, operator.ErrUnknown
+	}
+	r, err := s.Ledger.Records.GetOperatorRecord(ctx, record.Request(handle, recentCalls, 0))
+	if err != nil {
+		return thing{}, err
+	}
+	o, st := r.GetOperator(), r.GetStats()
+	total, resolved := st.GetTotal(), record.Resolved(st)
+	t := thing{kind: share.Operator, id: o.GetHandle(), url: s.HubURL + "/u/" + o.GetHandle(), record: r}
+	t.Card = card.Card{
+		Kicker: record.Title(resolved), Title: card.Clean(o.GetDisplayName()), Name: "@" + o.GetHandle(),
+		Subtitle: "@" + o.GetHandle(), Accent: card.Plain,
+		Lines: []string{
+			strconv.FormatInt(total, 10) + plural(total, " call, ", " calls, ") + strconv.FormatInt(resolved, 10) + " decided",
+		},
+	}
+	if t.Title == "" {
+		t.Title = "@" + o.GetHandle()
+	}
+	if resolved > 0 {
+		t.Lines = append(t.Lines, strconv.Itoa(int(st.GetAccuracy()))+" % right, "+points0(int32(st.GetScore())))
+	}
+	switch tier := protocol.Tier(o.GetTier()); {
+	case view.IsAI(o) || tier == protocol.Automated:
+		t.Subtitle += " · machine"
+	case tier == protocol.House:
+		t.Subtitle += " · house"
+	}
+	return t, nil
+}
+
+// Card is GET /api/card/{kind}/{id}.
+func (s *Server) Card(c echo.Context) error {
+	id, wantsPNG := strings.CutSuffix(c.Param("id"), ".png")
+	id, wantsSVG := strings.CutSuffix(id, ".svg")
+	c.Response().Header().Set("Vary", "Accept")
+	t, err := s.thing(c.Request().Context(), c.Param("kind"), id)
+	if err != nil {
+		return err
+	}
+	if c.QueryParam("format") == "json" {
+		return httpx.Tagged(c, openapi.Card{Title: t.Title, Subtitle: t.Subtitle, Lines: t.Lines, Accent: t.Accent, URL: t.url})
+	}
+	accept := c.Request().Header.Get("Accept")
+	wantsPNG = wantsPNG || !wantsSVG && strings.Contains(accept, "image/png") && !strings.Contains(accept, "image/svg+xml")
+	svg := t.SVG()
+	tag := httpx.TagOf(svg)
+	if wantsPNG { // each representation has its own tag
+		tag = httpx.TagOf(append([]byte("png "), svg...))
+	}
+	h := c.Response().Header()
+	// An SVG that is opened directly is a document: it must run no script.
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	h.Set("X-Content-Type-Options", "nosniff")
+	if httpx.Known(c, tag) {
+		return nil
+	}
+	if !wantsPNG {
+		return c.Blob(http.StatusOK, "image/svg+xml", svg)
+	}
+	png, err := s.png(c.Request().Context(), tag, &t.Card)
+	if err != nil {
+		return err
+	}
+	return c.Stream(http.StatusOK, "image/png", bytes.NewReader(png))
+}
+
+// Embedded returns the handler of GET /api/embed/{kind}/{id}. param names the id in the path.
+func (s *Server) Embedded(kind share.Kind, param string) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		t, err := s.thing(c.Request().Context(), string(kind), c.Param(param))
+		if err != nil {
+			return err
+		}
+		v, err := s.embedOf(c, &t)
+		return view.Tagged(c, v, err)
+	}
+}
+
+// openLine describes an open call by the points of either outcome.
+func openLine(call *signalv1.Signal) string {
+	if signal.NoPoints(call) != "" {
+		return "Open"
+	}
+	won, lost := signal.Points(call)
+	most := ""
+	if !signal.PriceFinal(call) {
+		most = "at most "
+	}
+	return "Open: " + most + points0(int32(won)) + " if right, " + most + points0(int32(lost)) + " if wrong"
+}
+
+func inCents(bps int32) string {
+	text := strconv.FormatFloat(float64(bps)/100, 'f', 2, 64)
+	return strings.TrimRight(strings.TrimRight(text, "0"), ".") + "¢"
+}
+
+func inPercent(bps int32) string { return strings.TrimSuffix(inCents(bps), "¢") + "%" }
+
+func points0(n int32) string {
+	if n > 0 {
+		return "+" + strconv.Itoa(int(n)) + " points"
+	}
+	return strconv.Itoa(int(n)) + " points"
+}
+
+func day(t time.Time) string { return t.UTC().Format("2 January 2006") }
+
+func plural(n int64, one, more string) string {
+	if n == 1 {
+		return one
+	}
+	return more
+}

@@ -1,0 +1,197 @@
+package embeds
+
+import (
+	"fmt"
+	"html"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/proto/openapi"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/card"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
+	"github.com/signalcast/signalcast/services/hub/internal/record"
+	"github.com/signalcast/signalcast/services/hub/internal/share"
+)
+
+// Sizes of embeds: a page in a frame, or a card half as large as it is drawn.
+const (
+	frameWidth, frameHeight     = 420, 220
+	pictureWidth, pictureHeight = 600, 315
+	oembedAge                   = 300
+)
+
+// errXML is the error of format=xml.
+var errXML = apperr.New(apperr.NotImplemented, "not_implemented", "only format=json")
+
+// embedOf returns the embed of a thing.
+func (s *Server) embedOf(c echo.Context, t *thing) (any, error) {
+	ctx := c.Request().Context()
+	f := s.frameOf(t, 0, 0)
+	var shortURL *string // null while the database is unavailable
+	if code, err := share.Mint(ctx, s.Links, t.kind, t.id); err != nil {
+		httpx.Degrade(c, httpx.Source(err))
+	} else {
+		short := s.HubURL + "/api/c/" + code
+		shortURL = &short
+	}
+	switch t.kind {
+	case share.Market:
+		m := t.market
+		row := openapi.EmbedMarket_Market{
+			ID: m.GetId(), Name: t.Title, Volume: m.Volume, Closed: m.GetStatus() != string(protocol.MarketOpen),
+			ClosesAt: ledgerclient.StampOrNull(m.GetEndDate()), ResolutionValue: m.ResolutionValue, Disputed: m.GetDisputed(),
+		}
+		if m.YesBps != nil {
+			pct := float64(m.GetYesBps()) / 100
+			row.YesPct = &pct
+		}
+		crowd, err := s.Ledger.Signals.GetCrowd(ctx, &signalv1.GetCrowdRequest{MarketId: m.GetId()})
+		if err != nil {
+			return nil, err
+		}
+		yes, no := crowd.GetYes(), crowd.GetNo()
+		calls := openapi.EmbedMarket_Crowd{YesCount: yes, NoCount: no, TotalSignals: yes + no}
+		return openapi.EmbedMarket{
+			Type: "market", Market: row, Crowd: calls,
+			HTML: f.html, EmbedURL: f.address, Width: f.width, Height: f.height, URL: t.url, ShortURL: shortURL,
+		}, nil
+	case share.Signal:
+		shown := view.ShowSignal(t.signal)
+		shown.MarketTitle = card.Clean(shown.MarketTitle)
+		if take := shown.TextTake; take != nil {
+			unturned := card.Unturned(*take)
+			shown.TextTake = &unturned
+		}
+		return openapi.EmbedSignal{
+			Type: "signal", Signal: shown, Disputed: t.disputed, ReceiptURL: t.url,
+			HTML: f.html, EmbedURL: f.address, Width: f.width, Height: f.height, URL: t.url, ShortURL: shortURL,
+		}, nil
+	}
+	o, st := t.record.GetOperator(), t.record.GetStats()
+	calls := view.ShowCalls(s.HubURL, t.record.GetRecent())
+	for i := range calls {
+		calls[i].MarketTitle = card.Clean(calls[i].MarketTitle)
+	}
+	return openapi.EmbedOperator{
+		Type: "operator", Handle: o.GetHandle(), DisplayName: card.Clean(o.GetDisplayName()),
+		Rank: record.Title(record.Resolved(st)), Score: st.GetScore(), Accuracy: int64(st.GetAccuracy()), RecentCalls: calls,
+		HTML: f.html, EmbedURL: f.address, Width: f.width, Height: f.height, URL: t.url, ShortURL: shortURL,
+	}, nil
+}
+
+// frame is the HTML that shows a thing on another site. Sizes are in pixels.
+type frame struct {
+	html, address string
+	width, height int64
+}
+
+// frameOf returns the frame of a thing. maxWidth and maxHeight are pixels; 0 is no bound.
+func (s *Server) frameOf(t *thing, maxWidth, maxHeight int64) frame {
+	if t.kind == share.Operator {
+		f := frame{address: s.HubURL + "/operator/" + t.id + "/embed", width: frameWidth, height: frameHeight}
+		if maxWidth > 0 {
+			f.width = min(f.width, maxWidth)
+		}
+		if maxHeight > 0 {
+			f.height = min(f.height, maxHeight)
+		}
+		f.html = fmt.Sprintf(`<iframe src="%s" width="%d" height="%d" title="@%s on Signalcast" loading="lazy"`+
+			` style="border:0" sandbox="allow-popups allow-popups-to-escape-sandbox"></iframe>`,
+			html.EscapeString(f.address), f.width, f.height, t.id)
+		return f
+	}
+	f := frame{address: s.cardURL(t) + ".svg", width: pictureWidth, height: pictureHeight}
+	if maxWidth > 0 && maxWidth < f.width {
+		f.width, f.height = maxWidth, max(1, maxWidth*pictureHeight/pictureWidth)
+	}
+	if maxHeight > 0 && maxHeight < f.height {
+		f.width, f.height = max(1, maxHeight*pictureWidth/pictureHeight), maxHeight
+	}
+	f.html = fmt.Sprintf(`<a href="%s"><img src="%s" alt="%s" width="%d" height="%d" loading="lazy"></a>`,
+		html.EscapeString(t.url), html.EscapeString(f.address), html.EscapeString(t.Title), f.width, f.height)
+	return f
+}
+
+func (s *Server) cardURL(t *thing) string {
+	return s.HubURL + "/api/card/" + string(t.kind) + "/" + url.PathEscape(t.id)
+}
+
+// Oembed is GET /api/embed/oembed.
+func (s *Server) Oembed(c echo.Context) error {
+	if f := c.QueryParam("format"); f != "" && f != "json" {
+		return errXML
+	}
+	kind, id, ok := s.ownAddress(c.QueryParam("url"))
+	if !ok {
+		return errNoThing
+	}
+	t, err := s.thing(c.Request().Context(), kind, id)
+	if err != nil {
+		return err
+	}
+	f := s.frameOf(&t, size(c.QueryParam("maxwidth")), size(c.QueryParam("maxheight")))
+	return httpx.Tagged(c, openapi.OEmbed{
+		Type: "rich", Version: "1.0", Title: t.Title, ProviderName: "Signalcast", ProviderURL: s.HubURL, CacheAge: oembedAge,
+		HTML: f.html, Width: f.width, Height: f.height,
+		ThumbnailURL: s.cardURL(&t) + ".png", ThumbnailWidth: 1200, ThumbnailHeight: 630,
+	})
+}
+
+func size(raw string) int64 {
+	n, err := strconv.ParseInt(raw, 10, 64)
+	if err != nil || n < 1 {
+		return 0
+	}
+	return n
+}
+
+// ownAddress returns the kind and id of the thing that an address of this hub shows; false for other addresses.
+func (s *Server) ownAddress(raw string) (kind, id string, ok bool) {
+	rest, ours := strings.CutPrefix(raw, s.HubURL+"/")
+	u, err := url.Parse(rest)
+	if !ours || err != nil || u.Scheme != "" || u.Host != "" || u.User != nil {
+		return "", "", false
+	}
+	parts := strings.Split(strings.TrimSuffix(u.Path, "/"), "/")
+	switch {
+	case len(parts) == 2 && (parts[0] == "u" || parts[0] == "live"),
+		len(parts) == 3 && parts[0] == "operator" && parts[2] == "embed":
+		return string(share.Operator), parts[1], true
+	case len(parts) == 2 && parts[0] == "receipts":
+		return string(share.Signal), parts[1], true
+	case len(parts) == 2 && parts[0] == "m":
+		return string(share.Market), parts[1], true
+	}
+	return "", "", false
+}
+
+// Short is GET /api/c/{code}.
+func (s *Server) Short(c echo.Context) error {
+	code := c.Param("code")
+	c.Response().Header().Set("Vary", "Accept")
+	if !share.IsCode(code) {
+		return share.ErrUnknown
+	}
+	l, err := s.Links.Link(c.Request().Context(), code)
+	if err != nil {
+		return err
+	}
+	to, ok := map[share.Kind]string{share.Signal: "/receipts/", share.Market: "/m/", share.Operator: "/u/"}[l.Kind]
+	if !ok { // a tape has no page here
+		return share.ErrUnknown
+	}
+	address := s.HubURL + to + url.PathEscape(l.ID)
+	if strings.Contains(c.Request().Header.Get("Accept"), "text/html") {
+		return c.Redirect(http.StatusFound, address)
+	}
+	return httpx.Tagged(c, openapi.ShortLink{Code: l.Code, Type: string(l.Kind), ID: l.ID, URL: address})
+}

@@ -1,0 +1,203 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"image/png"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// shared is a fixture with a database and a call whose words are hostile.
+func shared(t *testing.T) (b *fixture, id string) {
+	t.Helper()
+	b = setup(t)
+	b.rename(marketID, `</text><script>alert("1")</script>`)
+	w := b.send("POST", "/api/predictions", `{"marketId":"`+marketID+`","direction":"NO","priceAtPrediction":6850}`, b.byKey())
+	if w.Code != 200 {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	return b, field(w, "id")
+}
+
+func TestEmbeds(t *testing.T) {
+	t.Parallel()
+	b, id := shared(t)
+	codes := map[string]string{}
+	for path, leads := range map[string]string{
+		"/api/embed/operator/MARA_K": "/u/mara_k", "/api/embed/market/" + marketID: "/m/" + marketID, "/api/embed/signal/" + id: "/receipts/" + id,
+	} {
+		w := b.send("GET", path, "")
+		var got struct {
+			Type, HTML, EmbedURL, URL, ShortURL string
+			Width, Height                       int
+		}
+		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 200 {
+			t.Fatalf("%s: %d %s", path, w.Code, w.Body)
+		}
+		if got.URL != hubURL+leads || !strings.HasPrefix(got.ShortURL, hubURL+"/api/c/") || strings.Contains(got.HTML, "<script") || got.Width < 1 {
+			t.Errorf("%s: %s", path, w.Body)
+		}
+		has(t, b.send("GET", path, ""), "shortUrl="+got.ShortURL)
+		codes[strings.TrimPrefix(got.ShortURL, hubURL)] = hubURL + leads
+	}
+	for code, leads := range codes {
+		want(t, b.send("GET", code, ""), 200, "", "url="+leads)
+		want(t, b.send("GET", code, "", with("Accept", "text/html,*/*")), http.StatusFound, "", "Location: "+leads)
+	}
+	for _, path := range []string{
+		"/api/embed/operator/nobody", "/api/embed/market/kalshi-none", "/api/embed/signal/x", "/api/c/1111111", "/api/c/x", "/api/c/00000000",
+		"/api/card/signal/x.png", "/api/card/tape/x", "/api/card/operator/no-handle",
+	} {
+		want(t, b.send("GET", path, ""), 404, "not_found")
+	}
+}
+
+// Without a database there is no short link, and everything else is there.
+func TestEmbedWithoutALink(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.setDown(true)
+	w := b.send("GET", "/api/embed/operator/mara_k", "")
+	want(t, w, 200, "", `"shortUrl":null`, "X-Degraded: db", "Cache-Control: no-store")
+	want(t, b.send("GET", "/api/c/1111111", ""), 503, "db_unavailable")
+}
+
+func TestCards(t *testing.T) {
+	t.Parallel()
+	b, id := shared(t)
+	for _, path := range []string{"/api/card/signal/" + id, "/api/card/market/" + marketID, "/api/card/operator/mara_k"} {
+		w := b.send("GET", path, "")
+		if w.Code != 200 || w.Header().Get("Content-Type") != "image/svg+xml" || w.Header().Get("Content-Security-Policy") == "" {
+			t.Fatalf("%s: %d %v", path, w.Code, w.Header())
+		}
+		d := xml.NewDecoder(bytes.NewReader(w.Body.Bytes()))
+		for {
+			token, err := d.Token()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", path, err)
+			}
+			if e, ok := token.(xml.StartElement); ok && e.Name.Local == "script" {
+				t.Errorf("%s: a word became markup", path)
+			}
+		}
+		for _, accept := range []string{"*/*", "image/png"} {
+			want(t, b.send("GET", path, "", with("Accept", accept), with("If-None-Match", "*")), http.StatusNotModified, "", "=")
+		}
+		tag := w.Header().Get("ETag")
+		drawn := b.send("GET", path, "", with("Accept", "image/png"), with("If-None-Match", tag))
+		want(t, drawn, 200, "", "!Etag: "+tag, "!Etag: ")
+		want(t, b.send("GET", path+".png", "", with("If-None-Match", drawn.Header().Get("ETag"))), http.StatusNotModified, "")
+		want(t, b.send("GET", path, "", with("If-None-Match", tag)), http.StatusNotModified, "", "=")
+		for _, ask := range []struct {
+			path string
+			as   header
+		}{{path + ".png", with("Accept", "*/*")}, {path, with("Accept", "image/png")}} {
+			w := b.send("GET", ask.path, "", ask.as)
+			img, err := png.Decode(w.Body)
+			if err != nil || w.Header().Get("Content-Type") != "image/png" || img.Bounds().Dx() != 1200 || img.Bounds().Dy() != 630 {
+				t.Errorf("%s: %v %v", ask.path, err, w.Header())
+			}
+		}
+		has(t, b.send("GET", path+"?format=json", ""), "!title=", "!url=")
+	}
+}
+
+func TestOEmbed(t *testing.T) {
+	t.Parallel()
+	b, id := shared(t)
+	for address, size := range map[string][2]float64{
+		hubURL + "/u/mara_k": {420, 220}, hubURL + "/operator/mara_k/embed&maxwidth=300": {300, 220}, hubURL + "/receipts/" + id: {600, 315},
+		hubURL + "/m/" + marketID + "&maxwidth=200&maxheight=50": {95, 50}, hubURL + "/m/" + marketID + "/&maxwidth=x": {600, 315},
+	} {
+		w := b.send("GET", "/api/embed/oembed?format=json&url="+address, "")
+		var got struct {
+			Type, Version string
+			Width, Height float64
+		}
+		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || got.Type != "rich" || got.Version != "1.0" || [2]float64{got.Width, got.Height} != size {
+			t.Errorf("%s: %d %s", address, w.Code, w.Body)
+		}
+	}
+	for _, address := range []string{"", "https://evil.example/u/mara_k", hubURL + ".evil.example/u/mara_k", hubURL + "/dev", hubURL + "//evil.example/u/mara_k", hubURL + "/u/nobody"} {
+		want(t, b.send("GET", "/api/embed/oembed?url="+address, ""), 404, "not_found")
+	}
+	want(t, b.send("GET", "/api/embed/oembed?format=xml&url="+hubURL+"/u/mara_k", ""), 501, "not_implemented")
+}
+
+// TestDisputedShares checks that cards and embeds of a market are marked disputed while its outcome is under review, and only then.
+func TestDisputedShares(t *testing.T) {
+	t.Parallel()
+	b, id := shared(t)
+	flag := func(on bool) {
+		b.ledger.Exec(`UPDATE markets SET status = 'resolved', resolution_value = 'YES', disputed = $2 WHERE market_id = $1`, marketID, on)
+	}
+	cards := []string{"/api/card/market/" + marketID, "/api/card/signal/" + id}
+	embeds := []string{"/api/embed/market/" + marketID, "/api/embed/signal/" + id}
+	for _, on := range []bool{true, false} {
+		flag(on)
+		for _, path := range cards {
+			for _, form := range []string{"", "?format=json"} {
+				if w := b.send("GET", path+form, ""); w.Code != 200 || strings.Contains(w.Body.String(), "Disputed: the outcome is under review") != on {
+					t.Errorf("%s%s, disputed %v: %s", path, form, on, w.Body)
+				}
+			}
+		}
+		for _, path := range embeds {
+			if w := b.send("GET", path, ""); w.Code != 200 || strings.Contains(w.Body.String(), `"disputed":true`) != on {
+				t.Errorf("%s, disputed %v: %s", path, on, w.Body)
+			}
+		}
+		want := "Resolved: YES"
+		if on {
+			want += ", disputed"
+		}
+		has(t, b.send("GET", cards[0]+"?format=json", ""), "subtitle="+want)
+	}
+}
+
+// TestNothingTurns checks that embeds and cards contain no bidirectional control characters, which would change the direction of
+// the text after them on another site's page.
+func TestNothingTurns(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	turned := "\u202eabc\u202c \u2066d\u2069\u200e\u200f\u061c"
+	b.rename(marketID, turned)
+	body, err := json.Marshal(map[string]any{"marketId": marketID, "direction": "NO", "priceAtPrediction": 6850})
+	must(t, err)
+	w := b.send("POST", "/api/predictions", string(body), b.byKey())
+	if w.Code != 200 {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	id := field(w, "id")
+	for _, path := range []string{
+		"/api/embed/oembed?url=" + hubURL + "/m/" + marketID, "/api/embed/oembed?url=" + hubURL + "/receipts/" + id, "/api/embed/market/" + marketID,
+		"/api/embed/signal/" + id, "/api/embed/operator/mara_k", "/api/card/market/" + marketID + "?format=json", "/api/card/signal/" + id + "?format=json",
+		"/api/card/market/" + marketID, "/api/card/signal/" + id,
+	} {
+		w := b.send("GET", path, "")
+		if w.Code != 200 || strings.ContainsFunc(w.Body.String(), func(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }) {
+			t.Errorf("%s: %d %+q", path, w.Code, w.Body)
+		}
+		if !strings.Contains(w.Body.String(), "abc d") && !strings.Contains(path, "operator") {
+			t.Errorf("%s: %s", path, w.Body)
+		}
+	}
+}
+
+// TestALinkOfATape checks that a short link to a tape, which has no page, is answered with 404.
+func TestALinkOfATape(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.ledger.Exec("INSERT INTO hub.short_links (code, type, id) VALUES ('3yZe7dQ', 'tape', 'x')")
+	want(t, b.send("GET", "/api/c/3yZe7dQ", ""), 404, "not_found")
+	want(t, b.send("GET", "/api/c/3yZe7dQ", "", with("Accept", "text/html")), 404, "not_found")
+}

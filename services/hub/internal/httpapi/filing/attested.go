@@ -1,0 +1,136 @@
+package filing
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"hash"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/proto/openapi"
+	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/effect"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
+	"github.com/signalcast/signalcast/services/hub/internal/message"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+)
+
+// createdJSON is openapi.Created with the members in the order of openapi.Filed.
+type createdJSON struct {
+	openapi.Filed
+	URI       string `json:"uri"`
+	MessageID string `json:"messageId"`
+}
+
+// creationMembers are those of both creation bodies, with their other names.
+var creationMembers = [...]string{"marketId", "eventId", "position", "signal", "priceBps", "confidence", "take", "marketTitle"}
+
+// CreatePrediction is POST P/predictions.
+func (s *Server) CreatePrediction(c echo.Context) error { return s.create(c, message.PredictionCreate) }
+
+// CreateSignal is POST P/signals.
+func (s *Server) CreateSignal(c echo.Context) error { return s.create(c, message.SignalCreate) }
+
+// create files a call as the bearer's user and attests it.
+func (s *Server) create(c echo.Context, t message.Type) error {
+	key, err := idempotencyKey(c)
+	if err != nil {
+		return request.InvalidRequest(err)
+	}
+	var sum hash.Hash
+	if key != "" {
+		sum = hashBody(c)
+	}
+	o, err := httpx.Decode(c, httpx.BodyLimit)
+	if err != nil {
+		return err
+	}
+	r := effect.Request{
+		Type: t, MaxSlippage: request.Opt32(o, "maxSlippageBps", 0, int64(protocol.MaxBps)), AllowUnverified: view.AllowUnverified(o),
+		DryRun: dryRunOf(c, o),
+	}
+	if err := o.Err(); err != nil {
+		return request.InvalidRequest(err)
+	}
+	if r.Payload, err = creationPayload(o); err != nil {
+		return err
+	}
+	if key != "" {
+		r.IdempotencyKey, r.BodyHash = keyOnRoute(t, key), sum.Sum(nil)
+	}
+	filed, err := s.Creations.File(c.Request().Context(), creatorOf(request.Caller(c)), r)
+	if err != nil {
+		return s.refuseCreation(c, err)
+	}
+	if r.DryRun {
+		return httpx.OK(c, showDryFiled(filed.Filing, filed.Unconfirmed))
+	}
+	return httpx.OK(c, createdJSON{
+		Filed: s.showFiled(filed.SignalID, filed.Filing), URI: filed.URI, MessageID: string(filed.MessageID),
+	})
+}
+
+// keyOnRoute is what the ledger knows an Idempotency-Key of a creation route by: what
+// one route did is no answer of another. The space keeps it apart from the keys of
+// /api/predictions, which have none; the hash keeps it as short as the ledger takes.
+func keyOnRoute(t message.Type, key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return string(t) + " " + base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// creatorOf is for whom a call is filed. A key goes along, so that the ledger checks
+// it in the act.
+func creatorOf(who caller.Caller) effect.Caller {
+	by := effect.Caller{Actor: who.Actor(), DenpaID: who.UserID(), Credential: effect.ByKey}
+	if who.Kind == caller.Token {
+		by.Actor = operator.Actor{ID: who.Delegate.UserID}
+		by.AppID, by.Credential = who.Delegate.AppID, effect.ByToken
+	}
+	return by
+}
+
+// creationPayload makes the payload of a message of a creation body: null counts as
+// left out, two names of one member that say the same as one, and what the body has
+// besides is no part of it. Fault: invalid_request.
+func creationPayload(o httpx.Object) ([]byte, error) {
+	members := map[string]json.RawMessage{}
+	for _, name := range creationMembers {
+		if v := o.Raw(name); v != nil {
+			members[name] = v
+		}
+	}
+	for name, alias := range map[string]string{"marketId": "eventId", "position": "signal"} {
+		if v, there := members[alias]; there && string(members[name]) == string(v) {
+			delete(members, alias)
+		}
+	}
+	if take := o.OptString("take", httpx.BodyLimit); take != nil {
+		plain, err := json.Marshal(protocol.PlainLines(*take))
+		if err != nil {
+			return nil, err
+		}
+		members["take"] = plain
+	}
+	if err := o.Err(); err != nil {
+		return nil, request.InvalidRequest(err)
+	}
+	raw, err := json.Marshal(members)
+	if err != nil {
+		return nil, err
+	}
+	return message.Canonical(raw)
+}
+
+// refuseCreation adds to a refusal what a client needs to go on. A key that the
+// ledger has not accepted is remembered.
+func (s *Server) refuseCreation(c echo.Context, err error) error {
+	if apperr.Of(err).Kind == apperr.Unauthenticated {
+		s.Callers.Refused(request.Caller(c))
+	}
+	return view.WithReceipt(s.HubURL, err)
+}

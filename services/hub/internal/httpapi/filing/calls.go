@@ -1,0 +1,237 @@
+package filing
+
+import (
+	"context"
+	"crypto/sha256"
+	"hash"
+	"io"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/proto/openapi"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/effect"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
+	"github.com/signalcast/signalcast/services/hub/internal/signal"
+)
+
+// Server has the handlers that file calls.
+type Server struct {
+	HubURL    string
+	Social    string // name of the signal source of the social network
+	Signals   *signal.Service
+	Creations *effect.Service
+	Callers   *caller.Service
+}
+
+// showDryFiled returns what a dry run of a call would store. unconfirmed states that no venue has confirmed its market: rated is
+// then null, because it depends on the answer of the venue.
+func showDryFiled(f *signalv1.Filing, unconfirmed bool) openapi.DryFiled {
+	out := openapi.DryFiled{
+		Ok: true, DryRun: true, PriceAtPrediction: int64(f.GetPriceBps()), ScoreBasisBps: int64(f.GetScoreBasisBps()),
+		PriceVerified: f.GetPriceVerified(), Warnings: append([]string{}, f.GetWarnings()...),
+	}
+	if f != nil {
+		out.MarketYesBps, out.YesPriceBps = openapi.Int(f.MarketYesBps), openapi.Int(f.YesPriceBps)
+		out.NoPriceBps = openapi.Int(f.NoPriceBps)
+	}
+	if !unconfirmed {
+		out.Rated = new(f.GetRated())
+	}
+	return out
+}
+
+// showFiled returns the stored call with an id.
+func (s *Server) showFiled(id string, f *signalv1.Filing) openapi.Filed {
+	d := showDryFiled(f, false)
+	return openapi.Filed{
+		Ok: true, ID: id, ReceiptURL: view.ReceiptURL(s.HubURL, id), PriceAtPrediction: d.PriceAtPrediction,
+		ScoreBasisBps: d.ScoreBasisBps, PriceVerified: d.PriceVerified, Rated: f.GetRated(), MarketYesBps: d.MarketYesBps,
+		YesPriceBps: d.YesPriceBps, NoPriceBps: d.NoPriceBps, Warnings: d.Warnings,
+	}
+}
+
+var errIdempotencyKey = apperr.New(apperr.Invalid, "invalid_idempotency_key",
+	"Idempotency-Key must be 1 to 128 visible ASCII characters").With("field", "Idempotency-Key")
+
+// File is POST /api/predictions.
+func (s *Server) File(c echo.Context) error {
+	key, err := idempotencyKey(c)
+	if err != nil {
+		return err
+	}
+	var sum hash.Hash
+	if key != "" {
+		sum = hashBody(c)
+	}
+	o, err := httpx.Decode(c, httpx.BodyLimit)
+	if err != nil {
+		return err
+	}
+	draft := view.ReadDraft(o, s.Social)
+	dry := dryRunOf(c, o)
+	if err := o.Err(); err != nil {
+		return err
+	}
+	ctx, by := c.Request().Context(), request.Caller(c).Actor()
+	if dry {
+		would, err := s.Signals.RehearseFile(ctx, by, draft)
+		if err != nil {
+			return s.explain(err, draft)
+		}
+		return httpx.OK(c, showDryFiled(would.GetFiling(), would.GetSignal().GetUnconfirmed()))
+	}
+	if key != "" {
+		draft.IdempotencyKey, draft.BodyHash = &key, sum.Sum(nil)
+	}
+	filed, err := s.Signals.File(ctx, by, draft)
+	if err != nil {
+		return s.explain(err, draft)
+	}
+	return httpx.OK(c, s.showFiled(filed.GetId(), filed.GetFiling()))
+}
+
+// dryRunOf returns the member dryRun of a request. It refuses one in the query, where it would be
+// ignored.
+func dryRunOf(c echo.Context, o httpx.Object) bool {
+	for name := range c.QueryParams() {
+		if request.IsDryRun(name) {
+			o.Invalid("dryRun", "must be a member of the body")
+		}
+	}
+	return request.DryRun(o)
+}
+
+// explain adds the receipt of the locked call to already_predicted, and the market to
+// market_closed and market_not_found.
+func (s *Server) explain(err error, d *signalv1.Draft) error {
+	f := apperr.Of(err)
+	switch f.Code {
+	case "already_predicted":
+		return view.WithReceipt(s.HubURL, err)
+	case "market_closed", "market_not_found":
+		return f.With("marketId", d.GetMarketId())
+	}
+	return err
+}
+
+// idempotencyKey reads the optional header; empty when it is not there.
+func idempotencyKey(c echo.Context) (string, error) {
+	values, ok := c.Request().Header["Idempotency-Key"]
+	if !ok {
+		return "", nil
+	}
+	if len(values) != 1 || values[0] == "" || len(values[0]) > protocol.MaxIdempotencyKey {
+		return "", errIdempotencyKey
+	}
+	for i := range len(values[0]) {
+		if b := values[0][i]; b <= ' ' || b > '~' {
+			return "", errIdempotencyKey
+		}
+	}
+	return values[0], nil
+}
+
+// hashBody makes the body pass through a SHA-256 while it is read.
+func hashBody(c echo.Context) hash.Hash {
+	sum := sha256.New()
+	r := c.Request()
+	r.Body = hashed{io.TeeReader(r.Body, sum), r.Body}
+	return sum
+}
+
+type hashed struct {
+	io.Reader
+	io.Closer
+}
+
+// drySignalJSON is the call that a dry run of the tool would store, without an id.
+type drySignalJSON struct {
+	openapi.Signal
+	ID           *string  `json:"id"`
+	Rated        *bool    `json:"rated"`
+	OK           bool     `json:"ok"`
+	DryRun       bool     `json:"dryRun"`
+	MarketYesBps *int64   `json:"marketYesBps"`
+	YesPriceBps  *int64   `json:"yesPriceBps"`
+	NoPriceBps   *int64   `json:"noPriceBps"`
+	Warnings     []string `json:"warnings"`
+}
+
+// dryToolEventJSON is the event that a dry run of the tool would store, without an id.
+type dryToolEventJSON struct {
+	view.Event
+	ID     *string `json:"id"`
+	DryRun bool    `json:"dryRun"`
+}
+
+// defaultSlippage is the maxSlippageBps of a call of a tool that states none.
+const defaultSlippage int32 = 200
+
+// ToolFile is POST /api/predictions for tools. Without maxSlippageBps in the arguments it applies defaultSlippage.
+func (s *Server) ToolFile(ctx context.Context, who caller.Caller, o httpx.Object) (any, error) {
+	draft := view.ReadDraft(o, s.Social)
+	draft.Source = string(protocol.SourceAPI)
+	dry := request.DryRun(o)
+	if err := o.Err(); err != nil {
+		return nil, err
+	}
+	if draft.MaxSlippageBps == nil {
+		bound := defaultSlippage
+		draft.MaxSlippageBps = &bound
+	}
+	shown, err := s.fileOrRehearse(ctx, who, draft, dry)
+	if err != nil {
+		return nil, s.explain(err, draft)
+	}
+	return shown, nil
+}
+
+func (s *Server) fileOrRehearse(ctx context.Context, who caller.Caller, draft *signalv1.Draft, dry bool) (any, error) {
+	if !dry {
+		filed, err := s.Signals.File(ctx, who.Actor(), draft)
+		if err != nil {
+			return nil, err
+		}
+		return s.showFiled(filed.GetId(), filed.GetFiling()), nil
+	}
+	would, err := s.Signals.RehearseFile(ctx, who.Actor(), draft)
+	if err != nil {
+		return nil, err
+	}
+	return showDrySignal(would), nil
+}
+
+func showDrySignal(would *signalv1.RehearseFileResponse) drySignalJSON {
+	f := showDryFiled(would.GetFiling(), would.GetSignal().GetUnconfirmed())
+	return drySignalJSON{
+		Signal: view.ShowSignal(would.GetSignal()), Rated: f.Rated, OK: true, DryRun: true,
+		MarketYesBps: f.MarketYesBps, YesPriceBps: f.YesPriceBps, NoPriceBps: f.NoPriceBps, Warnings: f.Warnings,
+	}
+}
+
+// ToolEvent is POST /api/signals/{id}/events.
+func (s *Server) ToolEvent(ctx context.Context, who caller.Caller, o httpx.Object) (any, error) {
+	dry := request.DryRun(o)
+	draft, err := readEvent(o, o.String("signalId", httpx.BodyLimit, true))
+	if err != nil {
+		return nil, err
+	}
+	if dry {
+		would, err := s.Signals.RehearseEvent(ctx, who.Actor(), draft)
+		if err != nil {
+			return nil, err
+		}
+		return dryToolEventJSON{view.ShowEvent(would), nil, true}, nil
+	}
+	event, err := s.Signals.Append(ctx, who.Actor(), draft, "")
+	if err != nil {
+		return nil, err
+	}
+	return appendedJSON{Event: view.ShowEvent(event)}, nil
+}

@@ -1,0 +1,149 @@
+package filing
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
+	"github.com/signalcast/signalcast/services/hub/internal/signal"
+)
+
+type appendedJSON struct {
+	Event view.Event `json:"event"`
+}
+
+// dryEventJSON is an event that was not stored; it has no id.
+type dryEventJSON struct {
+	DryRun bool `json:"dryRun"`
+	Event  struct {
+		Type      string          `json:"type"`
+		Payload   json.RawMessage `json:"payload"`
+		Actor     *string         `json:"actor"`
+		CreatedAt string          `json:"createdAt"`
+	} `json:"event"`
+}
+
+// payloadJSON is what each event type keeps of its payload.
+type payloadJSON struct {
+	MediaAssetID *string `json:"mediaAssetId,omitempty"`
+	URL          *string `json:"url,omitempty"`
+	Text         *string `json:"text,omitempty"`
+	Confidence   *int64  `json:"confidence,omitempty"`
+	Channel      *string `json:"channel,omitempty"`
+}
+
+// AppendEvent is POST /api/signals/{id}/events.
+func (s *Server) AppendEvent(c echo.Context) error {
+	key, err := idempotencyKey(c)
+	if err != nil {
+		return err
+	}
+	o, err := httpx.Decode(c, httpx.BodyLimit)
+	if err != nil {
+		return err
+	}
+	dry := dryRunOf(c, o)
+	draft, err := readEvent(o, c.Param("id"))
+	if err != nil {
+		return err
+	}
+	ctx, by := c.Request().Context(), request.Caller(c).Actor()
+	if dry {
+		would, err := s.Signals.RehearseEvent(ctx, by, draft)
+		if err != nil {
+			return err
+		}
+		return httpx.OK(c, showDryEvent(would))
+	}
+	event, err := s.Signals.Append(ctx, by, draft, key)
+	if err != nil {
+		return err
+	}
+	return httpx.JSON(c, http.StatusCreated, appendedJSON{Event: view.ShowEvent(event)})
+}
+
+// readEvent reads what is to be appended to the signal of that id; an id that no
+// signal has is the last mistake to be named.
+func readEvent(o httpx.Object, signalID string) (*signalv1.AppendEventRequest, error) {
+	raw := o.String("type", httpx.BodyLimit, true)
+	kind, ok := signal.ParseEventType(raw)
+	if !ok {
+		o.Invalid("type", "must be take, reaffirm, confidence, note or share")
+	}
+	if err := o.Err(); err != nil {
+		return nil, err
+	}
+	payload, err := readPayload(o, kind)
+	if err != nil {
+		return nil, err
+	}
+	id, ok := request.ParseUUID(signalID)
+	if !ok {
+		return nil, signal.ErrUnknown
+	}
+	return &signalv1.AppendEventRequest{SignalId: id, Type: string(kind), Payload: string(payload)}, nil
+}
+
+// readPayload checks the payload against its type and keeps what the type
+// knows. Every mistake in it is invalid_payload; the text names the member.
+func readPayload(o httpx.Object, kind signal.EventType) ([]byte, error) {
+	body := o.Raw("payload")
+	if body == nil {
+		body = []byte("{}")
+	}
+	p, err := httpx.DecodeBytes(body)
+	if err != nil {
+		return nil, signal.ErrPayload.Say("payload must be an object")
+	}
+	var keep payloadJSON
+	switch kind {
+	case signal.Take:
+		keep = readTake(p)
+	case signal.Reaffirm:
+		if len(p.Names()) > 0 {
+			return nil, signal.ErrPayload.Say("reaffirm has no payload")
+		}
+	case signal.Confidence:
+		n := p.Int("confidence", protocol.MinConfidence, protocol.MaxConfidence)
+		keep.Confidence = &n
+	case signal.Note:
+		text := p.Text("text", signal.MaxEventText, true, true)
+		keep.Text = &text
+	case signal.Share:
+		keep.Channel = request.OptText(p, "channel", signal.MaxEventChannel)
+	}
+	if err := p.Err(); err != nil {
+		return nil, signal.ErrPayload.Say("payload: %s", apperr.Of(err).Message)
+	}
+	if kind == signal.Take && keep == (payloadJSON{}) {
+		return nil, signal.ErrPayload.Say("payload: one of mediaAssetId, url, text is required")
+	}
+	return httpx.Marshal(keep)
+}
+
+func readTake(p httpx.Object) payloadJSON {
+	keep := payloadJSON{
+		MediaAssetID: request.OptText(p, "mediaAssetId", protocol.MaxMediaAsset),
+		URL:          request.OptText(p, "url", signal.MaxEventURL),
+		Text:         request.OptProse(p, "text", signal.MaxEventText),
+	}
+	if keep.URL != nil && !request.IsURL(*keep.URL, "http", "https") {
+		p.Invalid("url", "must be an http or https address")
+	}
+	return keep
+}
+
+func showDryEvent(e *signalv1.Event) (out dryEventJSON) {
+	shown := view.ShowEvent(e)
+	out.DryRun = true
+	out.Event.Type, out.Event.Payload = shown.Type, shown.Payload
+	out.Event.Actor, out.Event.CreatedAt = shown.Actor, shown.CreatedAt
+	return out
+}

@@ -1,0 +1,185 @@
+package httpapi
+
+import (
+	"cmp"
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/grant"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/mcp"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/oauthapi"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
+)
+
+// guard returns a handler that admits the caller of a request before it runs the handler of the route. Routes of the protocol and
+// of agents answer a refusal with a challenge.
+func (s *Server) guard(r route) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		err := s.admit(c, r)
+		if err != nil && (r.cors == httpx.Protocol || r.agents) {
+			s.challenge(c, r, err)
+		}
+		return err
+	}
+}
+
+// admit resolves the caller, charges its limit, checks its permission and runs the handler of the route.
+func (s *Server) admit(c echo.Context, r route) error {
+	if r.agents {
+		if err := s.checkOrigin(c.Request(), r); err != nil {
+			return err
+		}
+	}
+	who, standing, err := s.Callers.Resolve(c.Request().Context(), s.credentials(c, r))
+	if standing != nil {
+		request.ShowStanding(c.Response().Header(), *standing)
+	}
+	if err := s.settle(c, who, standing, err); err != nil {
+		return err
+	}
+	if err := s.permitted(c, who, r); err != nil {
+		return err
+	}
+	request.SetCaller(c, who)
+	err = r.handler(c)
+	if r.inCall && err != nil {
+		return s.afterCredential(c, who, err)
+	}
+	return err
+}
+
+// permitted checks the scope of a route for app tokens and keys, and its permission for strict keys. Faults: insufficient_scope,
+// unauthenticated for a key that is revoked.
+func (s *Server) permitted(c echo.Context, who caller.Caller, r route) error {
+	if r.scope != "" {
+		return grant.Permit(who, r.scope)
+	}
+	if !who.Strict || r.agents || who.Allows(r.permission) {
+		return nil
+	}
+	if err := s.Callers.Confirm(c.Request().Context(), who); err != nil {
+		return err
+	}
+	return grant.ErrInsufficientScope.With("required", r.permission)
+}
+
+// afterCredential returns the error of a handler for a key that only the ledger checks, inside the act. When the handler refused
+// the request before it called the ledger, the key is checked now, so that an invalid key gets unauthenticated and not the
+// mistake in its request. A key that the ledger refused is remembered.
+func (s *Server) afterCredential(c echo.Context, who caller.Caller, err error) error {
+	switch apperr.Of(err).Kind {
+	case apperr.Unauthenticated:
+		s.Callers.Refused(who)
+	case apperr.Invalid, apperr.TooLarge, apperr.Unsupported, apperr.NotFound:
+		if refused := s.Callers.Confirm(c.Request().Context(), who); refused != nil {
+			return refused
+		}
+	}
+	return err
+}
+
+// credentials returns the credentials of a request that the route accepts.
+func (s *Server) credentials(c echo.Context, r route) caller.Request {
+	req := c.Request()
+	out := caller.Request{
+		Take:          r.who,
+		InCall:        r.inCall && r.scope == "", // a scope needs the permissions of the key before the call
+		Resource:      s.HubURL + oauthapi.Base,
+		Authorization: req.Header["Authorization"],
+		IP:            request.AddressKey(c.RealIP()),
+	}
+	if r.resource != "" {
+		out.Resource = r.resource
+	}
+	if r.who.Has(caller.TakeSession) {
+		out.UID, out.Sig = request.Cookie(req, request.CookieUID), request.Cookie(req, request.CookieSig)
+		out.Bind = request.Cookie(req, request.CookieBind)
+		out.Unsafe = req.Method != http.MethodGet && req.Method != http.MethodHead
+		out.SameOrigin = httpx.SameOrigin(req, s.Origin)
+	}
+	if r.who.Has(caller.TakeAdmin) {
+		out.AdminSecret = req.Header["X-Admin-Secret"]
+		if len(out.AdminSecret) == 0 && (r.who.Has(caller.TakeSession) || r.who.Has(caller.TakeKey)) {
+			out.Take &^= caller.TakeAdmin // without a secret the other credentials of the route count
+		}
+	}
+	if r.who.Has(caller.TakeCron) {
+		if req.ContentLength != 0 { // a body takes the admin secret
+			out.Take &^= caller.TakeCron
+		}
+		if out.CronSecret = req.Header["X-Cron-Secret"]; len(out.CronSecret) == 0 {
+			out.CronSecret = req.URL.Query()["secret"]
+		}
+	}
+	return out
+}
+
+// challenge sets the header WWW-Authenticate of a refusal: which credential the route needs and where to get one (RFC 6750,
+// RFC 9728).
+func (s *Server) challenge(c echo.Context, r route, err error) {
+	f := apperr.Of(err)
+	var words []string
+	var bare *mcp.Refusal
+	switch {
+	case errors.As(err, &bare):
+		words = append(words, `scope="`+bare.Needs+`"`)
+	case f.Kind == apperr.Unauthenticated && r.who.Has(caller.TakeClient):
+		c.Response().Header()["Www-Authenticate"] = []string{`Basic realm="signalcast"`}
+		return
+	case f.Kind == apperr.Unauthenticated && len(c.Request().Header["Authorization"]) > 0:
+		words = append(words, `error="invalid_token"`)
+	case f.Kind == apperr.Unauthenticated:
+	case f.Code == grant.ErrInsufficientScope.Code:
+		words = append(words, `error="insufficient_scope"`)
+		if scope, ok := f.Extra["required"].(string); ok {
+			words = append(words, `scope="`+scope+`"`)
+		}
+	default:
+		return
+	}
+	if path, ok := strings.CutPrefix(cmp.Or(r.resource, s.HubURL+oauthapi.Base), s.HubURL); ok && r.cors == httpx.Protocol {
+		words = append(words, `resource_metadata="`+s.HubURL+"/.well-known/oauth-protected-resource"+path+`"`)
+	}
+	c.Response().Header()["Www-Authenticate"] = []string{"Bearer " + strings.Join(words, ", ")}
+}
+
+// errElsewhere is the error of a request of a page of another origin, and of a request for another host name.
+var errElsewhere = caller.ErrForbidden.Say("this address is not for pages of other origins")
+
+// checkOrigin refuses requests that a browser sends for a page of another origin. Routes for app tokens accept any origin,
+// because a browser does not add the token by itself. A request that arrives at a loopback address must name a loopback host: a
+// page whose host name resolves to this machine (DNS rebinding) sends its own name. Fault: forbidden.
+func (s *Server) checkOrigin(r *http.Request, rt route) error {
+	if !s.AnyHost {
+		local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+		if ok && isLoopback(local.String()) && !isLoopback(r.Host) {
+			return errElsewhere
+		}
+	}
+	origins := r.Header["Origin"]
+	if rt.cors != httpx.Protocol && len(origins) > 0 && (len(origins) > 1 || origins[0] != s.Origin) {
+		return errElsewhere
+	}
+	return nil
+}
+
+// isLoopback reports whether an address or a host, with or without a port, is of this machine.
+func isLoopback(hostport string) bool {
+	host, _, err := net.SplitHostPort(hostport)
+	if err != nil {
+		host = strings.TrimSuffix(strings.TrimPrefix(hostport, "["), "]")
+	}
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.Unmap().IsLoopback()
+}

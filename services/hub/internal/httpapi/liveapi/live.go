@@ -1,0 +1,232 @@
+package liveapi
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"log/slog"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/proto/openapi"
+	programv1 "github.com/signalcast/signalcast/proto/program/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
+	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/clip"
+	"github.com/signalcast/signalcast/services/hub/internal/effect"
+	"github.com/signalcast/signalcast/services/hub/internal/follow"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
+	"github.com/signalcast/signalcast/services/hub/internal/ingest"
+	"github.com/signalcast/signalcast/services/hub/internal/livestream"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/stream"
+)
+
+// Largest numbers of answers in the caches.
+const (
+	programKeys = 512
+	castKeys    = 512 // pages of the feed
+	airKeys     = 64
+)
+
+// Server has the handlers about live operators and the programme.
+type Server struct {
+	HubURL    string
+	Videos    []string // hosts that streams may be on; empty: any
+	Ledger    *ledgerclient.Client
+	OnAir     *livestream.Service
+	Broadcast *broadcast.Service
+	Creations *effect.Service
+	Follows   *follow.Service
+	Ingest    *ingest.Service
+	Clips     *clip.Service
+	Stations  stream.Store
+	Programs  programv1.ProgramReadServiceClient // of the clock; nil: there is no clock
+	Audits    request.Audit
+	Log       *slog.Logger
+	Now       func() time.Time
+
+	programPages, airPages, planPages view.Covered
+}
+
+// New returns a server with its caches.
+func New(s *Server, b *view.Books) *Server {
+	s.programPages = b.Covered(
+		view.Every(view.ProgramTTL, view.ProgramStale, programKeys), view.ProgramLast, programKeys, "clock",
+	)
+	s.airPages = b.Covered(view.Every(view.QuickTTL, view.QuickTTL, castKeys), view.ProgramLast, airKeys, "")
+	s.planPages = b.Covered(view.Every(view.MovingTTL, view.MovingStale, airKeys), view.ProgramLast, airKeys, "")
+	return s
+}
+
+// Bounds of the figures in a heartbeat.
+const (
+	maxBitrate = 1_000_000
+	maxViewers = 1_000_000_000
+)
+
+// Heartbeat is POST /api/streamer/heartbeat.
+func (s *Server) Heartbeat(c echo.Context, o httpx.Object) error {
+	beat := livestream.Beat{Handle: request.Caller(c).Operator.Handle}
+	state := o.OptEnum("state", livestream.StateLive, "offline")
+	if o.Has("marketId") {
+		beat.MarketID = request.MarketID(o, "marketId")
+	}
+	beat.Bitrate, beat.Viewers = o.OptInt("bitrateKbps", 0, maxBitrate), o.OptInt("viewers", 0, maxViewers)
+	if err := o.Err(); err != nil {
+		return err
+	}
+	ctx := c.Request().Context()
+	out := openapi.Heartbeat{Ok: true, IntervalS: seconds(livestream.BeatEvery)}
+	if state == "offline" {
+		session, ended, err := s.OnAir.Offline(ctx, beat.Handle)
+		if ended {
+			out.ShowID = &session.ID
+		}
+		return view.OK(c, out, err)
+	}
+	session, err := s.OnAir.Beat(ctx, beat)
+	if err != nil {
+		return err
+	}
+	if who := request.Caller(c); who.Kind == caller.Key && session.WentLive {
+		s.attestLive(ctx, who.Operator.ID, &session)
+	}
+	out.ShowID, out.ExpiresInS, out.Viewers = &session.ID, seconds(livestream.Life), s.OnAir.Viewers(ctx, beat.Handle)
+	return httpx.OK(c, out)
+}
+
+// attestLive attests the start of a session with a key. When it fails, the session stays and the sweep of attestations repeats
+// it.
+func (s *Server) attestLive(ctx context.Context, who operator.ID, v *livestream.Session) {
+	live := effect.Live{DenpaID: string(who), ShowID: v.ID, URL: v.URL, MarketID: v.MarketID}
+	if err := s.Creations.AttestLive(ctx, live); err != nil {
+		s.Log.WarnContext(ctx, "go-live not attested yet", "show", v.ID, "error", err)
+	}
+}
+
+func seconds(d time.Duration) int64 { return int64(d / time.Second) }
+
+// Live is GET /api/streamers/live.
+func (s *Server) Live(c echo.Context) error {
+	ctx := c.Request().Context()
+	shows, err := s.OnAir.Live(ctx)
+	if err != nil {
+		return err
+	}
+	past, err := s.OnAir.Recent(ctx)
+	if err != nil {
+		return err
+	}
+	return httpx.Tagged(c, openapi.LiveList{
+		Live: view.List(shows, func(v livestream.Show) openapi.LiveShow {
+			return openapi.LiveShow{
+				Handle: string(v.Handle), HlsURL: v.HLSURL, Viewers: v.Viewers, Signal: showLiveSignal(v.Signal),
+				ShowID: v.ShowID, StartedAt: protocol.Stamp(v.StartedAt), Approved: v.Approved,
+			}
+		}),
+		Recent: view.List(past, func(p livestream.Past) openapi.PastShow {
+			return openapi.PastShow{
+				Handle: string(p.Handle), EndedAt: protocol.Stamp(p.EndedAt),
+				DurationS: seconds(p.EndedAt.Sub(p.StartedAt)), ViewersPeak: p.Peak, Signal: showLiveSignal(p.Signal),
+				ShowID: p.ShowID, StartedAt: protocol.Stamp(p.StartedAt), Approved: p.Approved,
+			}
+		}),
+	})
+}
+
+func showLiveSignal(s *livestream.Signal) *openapi.LiveSignal {
+	if s == nil {
+		return nil
+	}
+	return &openapi.LiveSignal{MarketID: string(s.MarketID), Name: s.Name}
+}
+
+// View is POST /api/live/{handle}/view, which a player sends while it plays.
+func (s *Server) View(c echo.Context, o httpx.Object) error {
+	viewer := o.String("viewerId", livestream.MaxViewerID, false)
+	if err := o.Err(); err != nil {
+		return err
+	}
+	handle, err := request.HandleParam(c)
+	if err != nil {
+		return err
+	}
+	address := request.AddressKey(c.RealIP())
+	if viewer == "" {
+		viewer = address + "\n" + c.Request().UserAgent()
+	} else {
+		viewer = "id\n" + viewer
+	}
+	n, err := s.OnAir.View(c.Request().Context(), handle, unnamed(handle, viewer), unnamed(handle, address))
+	return view.OK(c, openapi.Viewing{Ok: true, Viewers: n, IntervalS: seconds(livestream.ViewEvery)}, err)
+}
+
+// unnamed returns a hash of a viewer or IP address of an operator's stream, so that Redis stores no IP address.
+func unnamed(handle protocol.Handle, who string) string {
+	sum := sha256.Sum256([]byte(string(handle) + "\n" + who))
+	return hex.EncodeToString(sum[:16])
+}
+
+// OwnStreamer is GET /api/streamer/me: the registration, stream and overlay of the caller.
+func (s *Server) OwnStreamer(c echo.Context) error {
+	ctx, me := c.Request().Context(), request.Caller(c).Operator
+	standing, err := s.OnAir.Store.Streamer(ctx, me.Handle)
+	if err != nil {
+		return err
+	}
+	var state livestream.State
+	var overlay livestream.Overlay
+	var set bool
+	var follows follow.Totals
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) { state, err = s.OnAir.State(ctx, me.Handle); return err })
+	g.Go(func() (err error) { overlay, set, err = s.OnAir.Overlay(ctx, me.Handle); return err })
+	g.Go(func() (err error) { follows, err = s.Follows.Totals(ctx, me.ID); return err })
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	out := openapi.OwnStreamer{
+		Handle: string(me.Handle), DisplayName: me.DisplayName, Status: string(standing.Status),
+		Live:   state.Word == livestream.StateLive,
+		Signal: showOverlay(overlay, set), Followers: follows.Followers,
+	}
+	if state.Session.Open() {
+		out.ShowID = &state.Session.ID
+	}
+	if state.Stream != "" {
+		out.Stream = &openapi.OwnStreamer_Stream{State: state.Word, HlsURL: state.Stream}
+	}
+	return httpx.OK(c, out)
+}
+
+// StreamState is GET /api/streamer/stream/state?handle=: whether the operator is live, with the viewers and the playlist of its
+// session. An unknown operator is idle, which is no fault.
+func (s *Server) StreamState(c echo.Context, handle protocol.Handle) error {
+	st, err := s.OnAir.State(c.Request().Context(), handle)
+	if err != nil {
+		return err
+	}
+	out := openapi.StreamState{
+		Handle: string(handle), State: st.Word, Viewers: st.Viewers, MarketID: httpx.OrNull(string(st.MarketID)),
+		UpdatedAt: protocol.Stamp(st.UpdatedAt),
+		Approved:  st.Approved,
+	}
+	if st.Session.Open() || st.Word == livestream.StateEnded {
+		out.ShowID, out.StartedAt = &st.Session.ID, httpx.OrNull(protocol.Stamp(st.Session.StartedAt))
+	}
+	if st.Word == livestream.StateLive {
+		out.HlsURL = &st.Session.URL
+	}
+	part := out
+	if st.Session.ID == "" {
+		part.UpdatedAt = "" // it is the time of the request, which must not change the entity tag
+	}
+	return httpx.TaggedBy(c, out, part)
+}

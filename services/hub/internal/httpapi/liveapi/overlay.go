@@ -1,0 +1,159 @@
+package liveapi
+
+import (
+	"context"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/proto/openapi"
+	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
+	"github.com/signalcast/signalcast/services/hub/internal/livestream"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+)
+
+// dryOverlayJSON is the overlay that would be set.
+type dryOverlayJSON struct {
+	openapi.OverlaySignal
+	DryRun bool `json:"dryRun"`
+}
+
+// dryClearedJSON is the answer to a clear that would be done.
+type dryClearedJSON struct {
+	openapi.NoOverlay
+	DryRun bool `json:"dryRun"`
+}
+
+// ToolOverlay is POST and DELETE /api/streamer/signal.
+func (s *Server) ToolOverlay(ctx context.Context, who caller.Caller, o httpx.Object) (any, error) {
+	handle, err := s.handleOf(ctx, who)
+	if err != nil {
+		return nil, err
+	}
+	dry := request.DryRun(o)
+	if clear := o.OptBool("clear"); clear != nil && *clear {
+		return s.toolClear(ctx, handle, o, dry)
+	}
+	wanted, err := s.readOverlay(ctx, o, handle)
+	if err != nil {
+		return nil, err
+	}
+	if dry {
+		wanted.UpdatedAt = s.Now()
+		return dryOverlayJSON{overlaySignalOf(wanted), true}, nil
+	}
+	kept, err := s.OnAir.SetOverlay(ctx, wanted)
+	return openapi.OverlaySet{Ok: true, Signal: overlaySignalOf(kept)}, err
+}
+
+// toolClear removes the overlay. It refuses the arguments that set one.
+func (s *Server) toolClear(ctx context.Context, handle protocol.Handle, o httpx.Object, dry bool) (any, error) {
+	for _, name := range o.Names() {
+		if name != "clear" && name != "dryRun" && o.Has(name) {
+			o.Invalid("clear", "stands alone")
+		}
+	}
+	if err := o.Err(); err != nil {
+		return nil, err
+	}
+	if dry {
+		return dryClearedJSON{DryRun: true}, nil
+	}
+	return openapi.OverlayCleared{Ok: true}, s.OnAir.ClearOverlay(ctx, handle)
+}
+
+// handleOf returns the handle of a caller. For an app token it is that of the user who connected the app.
+func (s *Server) handleOf(ctx context.Context, who caller.Caller) (protocol.Handle, error) {
+	if who.Kind != caller.Token {
+		return who.Operator.Handle, nil
+	}
+	op, err := operator.Directory{Ledger: s.Ledger.Operators}.ByID(ctx, who.Delegate.UserID)
+	return op.Handle, err
+}
+
+// OverlaySignal is GET /api/streamer/signal?handle=. An unknown operator has no overlay, which is no fault.
+func (s *Server) OverlaySignal(c echo.Context, handle protocol.Handle) error {
+	o, set, err := s.OnAir.Overlay(c.Request().Context(), handle)
+	return view.Tagged(c, showOverlay(o, set), err)
+}
+
+// SetOverlay is POST /api/streamer/signal. A missing price or slug is taken from the market, if the ledger has it.
+func (s *Server) SetOverlay(c echo.Context, o httpx.Object) error {
+	ctx := c.Request().Context()
+	signal, err := s.readOverlay(ctx, o, request.Caller(c).Operator.Handle)
+	if err != nil {
+		return err
+	}
+	set, err := s.OnAir.SetOverlay(ctx, signal)
+	return view.OK(c, openapi.OverlaySet{Ok: true, Signal: overlaySignalOf(set)}, err)
+}
+
+// readOverlay reads an overlay from a body or from arguments, with the price and slug of its market when they are missing.
+func (s *Server) readOverlay(ctx context.Context, o httpx.Object, handle protocol.Handle) (livestream.Overlay, error) {
+	signal := livestream.Overlay{
+		Handle: handle, MarketID: request.MarketID(o, "marketId"), Name: o.Line("name", livestream.MaxName, true),
+		YesPct: o.OptNumber("yesPct", 0, 100),
+	}
+	if signal.Slug = o.OptString("slug", httpx.BodyLimit); signal.Slug != nil && !livestream.IsSlug(*signal.Slug) {
+		o.Invalid("slug", "must be 1 to 120 of a-z, 0-9 and -")
+	}
+	signal.Annotation = o.OptLine("annotation", livestream.MaxAnnotation)
+	signal.ClosesAt = request.Time(o, "closesAt", false)
+	if err := o.Err(); err != nil {
+		return livestream.Overlay{}, err
+	}
+	s.fillOverlay(ctx, &signal)
+	return signal, nil
+}
+
+// overlayTime bounds the read of the market of an overlay.
+const overlayTime = 500 * time.Millisecond
+
+// fillOverlay adds the price and the slug of the market where the caller has not stated them. When the market cannot be read, the
+// overlay is set without them.
+func (s *Server) fillOverlay(ctx context.Context, o *livestream.Overlay) {
+	if o.YesPct != nil && o.Slug != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, overlayTime)
+	defer cancel()
+	m, err := s.Ledger.Market(ctx, o.MarketID)
+	if err != nil {
+		return
+	}
+	if o.YesPct == nil && m.YesBps != nil {
+		pct := float64(m.GetYesBps()) / 100
+		o.YesPct = &pct
+	}
+	if o.Slug == nil && livestream.IsSlug(m.GetSlug()) {
+		o.Slug = httpx.OrNull(m.GetSlug())
+	}
+}
+
+// ClearOverlay is DELETE /api/streamer/signal.
+func (s *Server) ClearOverlay(c echo.Context) error {
+	err := s.OnAir.ClearOverlay(c.Request().Context(), request.Caller(c).Operator.Handle)
+	return view.OK(c, openapi.OverlayCleared{Ok: true}, err)
+}
+
+func showOverlay(o livestream.Overlay, set bool) any {
+	if !set {
+		return openapi.NoOverlay{}
+	}
+	return overlaySignalOf(o)
+}
+
+func overlaySignalOf(o livestream.Overlay) openapi.OverlaySignal {
+	out := openapi.OverlaySignal{
+		MarketID: string(o.MarketID), Name: o.Name, YesPct: o.YesPct, StreamerID: string(o.Handle), Slug: o.Slug,
+		UpdatedAt: protocol.Stamp(o.UpdatedAt), Annotation: o.Annotation,
+	}
+	if !o.ClosesAt.IsZero() {
+		out.ClosesAt = httpx.OrNull(protocol.Stamp(o.ClosesAt))
+	}
+	return out
+}

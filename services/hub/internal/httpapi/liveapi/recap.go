@@ -1,0 +1,141 @@
+package liveapi
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/proto/openapi"
+	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
+	"github.com/signalcast/signalcast/services/hub/internal/livestream"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+)
+
+// receiptsJSON is openapi.SessionReceipts with openapi.RecordCall for the calls.
+type receiptsJSON struct {
+	Handle    string               `json:"handle"`
+	ShowID    *string              `json:"showId"` // null: there was no session
+	StartedAt *string              `json:"startedAt"`
+	EndedAt   *string              `json:"endedAt"`
+	Receipts  []openapi.RecordCall `json:"receipts"`
+	Recap     *openapi.Recap       `json:"recap"`
+}
+
+// Receipts is GET /api/streamer/receipts?handle=: of the open session, else of the newest.
+func (s *Server) Receipts(c echo.Context, handle protocol.Handle) error {
+	r, err := s.recapOf(c, handle, "")
+	if err != nil {
+		return err
+	}
+	shown, calls := showRecap(handle, r), []openapi.RecordCall{}
+	if r != nil {
+		calls = view.ShowCalls(s.HubURL, r.Calls)
+	}
+	return httpx.Tagged(c, receiptsJSON{shown.Handle, shown.ShowID, shown.StartedAt, shown.EndedAt, calls, shown.Recap})
+}
+
+// EmptyReceipts returns the answer without a session.
+func EmptyReceipts(c echo.Context) any {
+	handle, _ := request.HandleQuery(c)
+	return receiptsJSON{Handle: string(handle), Receipts: []openapi.RecordCall{}}
+}
+
+// Recap is GET /api/streamer/recap?handle=&showId=.
+func (s *Server) Recap(c echo.Context, handle protocol.Handle) error {
+	showID := c.QueryParam("showId")
+	if showID != "" {
+		id, ok := request.ParseUUID(showID)
+		if !ok {
+			return livestream.ErrNoShow
+		}
+		showID = id
+	}
+	r, err := s.recapOf(c, handle, showID)
+	return view.Tagged(c, showRecap(handle, r), err)
+}
+
+// recapOf returns the recap of a session; if showID is empty, that of the open or newest one, and nil without a session or an
+// operator of that handle.
+func (s *Server) recapOf(c echo.Context, handle protocol.Handle, showID string) (*livestream.Recap, error) {
+	r, err := s.OnAir.Recap(c.Request().Context(), handle, showID)
+	if showID == "" && errors.Is(err, operator.ErrUnknown) {
+		return nil, nil
+	}
+	if err == nil && r != nil && r.Top != nil && r.Top.Title == "" {
+		err = s.titleTop(c.Request().Context(), r.Top)
+	}
+	return r, err
+}
+
+// titleTop fills in the ledger's title of the market that the operator showed; its id if the ledger
+// does not have the market. The name in the overlay is the operator's own text.
+func (s *Server) titleTop(ctx context.Context, t *livestream.Top) error {
+	m, err := s.Ledger.Market(ctx, t.MarketID)
+	if errors.Is(err, market.ErrNotFound) {
+		t.Title = string(t.MarketID)
+		return nil
+	}
+	t.Title = m.GetTitle()
+	return err
+}
+
+// showRecap returns the JSON model of a recap. Without a recap it has only the handle.
+func showRecap(handle protocol.Handle, r *livestream.Recap) openapi.SessionRecap {
+	if r == nil {
+		return openapi.SessionRecap{Handle: string(handle)}
+	}
+	out := openapi.Recap{
+		DurationS: seconds(r.Length), ViewersPeak: r.Peak, ViewersAvg: r.Avg, Calls: r.Count, Won: r.Won, Lost: r.Lost,
+		Void: r.Void, Pending: r.Pending, Score: r.Score, Clips: r.Clips, FollowersGained: r.Followers,
+		EndedAt: protocol.StampOrNull(r.Session.EndedAt),
+	}
+	if b := r.Best; b != nil {
+		out.BestCall = &openapi.Recap_BestCall{SignalID: b.SignalID, OddsBps: int64(b.Odds), Score: int64(b.Score)}
+	}
+	if t := r.Top; t != nil {
+		out.TopMarket = &openapi.Recap_TopMarket{MarketID: string(t.MarketID), Title: t.Title}
+	}
+	return openapi.SessionRecap{
+		Handle: string(handle), ShowID: &r.Session.ID, StartedAt: httpx.OrNull(protocol.Stamp(r.Session.StartedAt)),
+		EndedAt: out.EndedAt, Recap: &out,
+	}
+}
+
+// Analytics is GET /api/streamer/analytics. An administrator names the operator; other callers read their own figures.
+func (s *Server) Analytics(c echo.Context) error {
+	who := request.Caller(c)
+	handle, err := request.HandleQuery(c)
+	if who.Kind != caller.Admin {
+		if err == nil && handle != who.Operator.Handle {
+			return caller.ErrForbidden
+		}
+		handle, err = who.Operator.Handle, nil
+	}
+	if err != nil {
+		return err
+	}
+	read := func(ctx context.Context) (livestream.Analytics, error) {
+		return s.OnAir.Analytics(ctx, handle, livestream.ParseWindow(c.QueryParam("window")))
+	}
+	var a livestream.Analytics
+	if who.Kind == caller.Admin { // the audit log has each read of an administrator
+		a, err = request.Audited(c, s.Audits, request.Act{Target: string(handle)}, read)
+	} else {
+		a, err = read(c.Request().Context())
+	}
+	return view.OK(c, openapi.StreamerAnalytics{
+		Handle: string(handle), Window: a.Window.Name, Sessions: a.Sessions, MinutesLive: int64(a.Live / time.Minute),
+		ViewersPeak: a.Peak, ViewersAvg: a.Average(), ViewerMinutes: a.ViewerMinutes, Signals: a.Signals, Clips: a.Clips,
+		ClipViews: a.ClipViews, FollowersGained: a.Followers, OverlaySets: a.OverlaySets,
+		Series: view.List(a.Series, func(v livestream.Step) openapi.StreamerAnalytics_Series {
+			return openapi.StreamerAnalytics_Series{T: v.At.Unix(), Viewers: v.Viewers}
+		}),
+	}, err)
+}

@@ -1,0 +1,86 @@
+package mcp
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"slices"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/grant"
+)
+
+// toolSchemas has the JSON schemas of the arguments (<tool>.in.json) and the result (<tool>.out.json) of each tool.
+//
+//go:embed tools/*.json
+var toolSchemas embed.FS
+
+// Tool is a tool that agents call.
+type Tool struct {
+	Name, Title, About string
+	Permission         string      // of an operator key; empty: none is needed
+	Scope              grant.Scope // of an app token
+	Writes, Repeatable bool        // Repeatable: a second call changes nothing (idempotent)
+	Run                func(context.Context, caller.Caller, httpx.Object) (any, error)
+
+	takes   map[string]bool // names of the arguments
+	In, Out json.RawMessage // schemas of arguments and result
+}
+
+// Tools has the tools in the order of their names. The first one must need no permission: clients without a credential try it.
+type Tools []*Tool
+
+// find returns the tool of that name, or nil.
+func (all Tools) find(name string) *Tool {
+	if i := slices.IndexFunc(all, func(t *Tool) bool { return t.Name == name }); i >= 0 {
+		return all[i]
+	}
+	return nil
+}
+
+// allows reports whether a credential may call the tool.
+func (t *Tool) allows(who caller.Caller) bool {
+	switch who.Kind {
+	case caller.Key:
+		return slices.Contains(who.Permissions, t.Permission)
+	case caller.Token:
+		return grant.ScopesOf(who).Has(t.Scope)
+	}
+	return false
+}
+
+// readSchemas reads the schemas of the tool. It panics, at the start of the process, if one is missing or invalid.
+func (t *Tool) readSchemas() {
+	read := func(side string) json.RawMessage {
+		raw, err := toolSchemas.ReadFile("tools/" + t.Name + "." + side + ".json")
+		if err != nil {
+			panic(err)
+		}
+		return raw
+	}
+	t.In, t.Out = read("in"), read("out")
+	var shape struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	if err := json.Unmarshal(t.In, &shape); err != nil {
+		panic(err)
+	}
+	t.takes = make(map[string]bool, len(shape.Properties))
+	for name := range shape.Properties {
+		t.takes[name] = true
+	}
+}
+
+// described returns the tool in the form of the library's list.
+func (t *Tool) described() *mcp.Tool {
+	no := false
+	return &mcp.Tool{
+		Name: t.Name, Title: t.Title, Description: t.About, InputSchema: t.In, OutputSchema: t.Out,
+		Annotations: &mcp.ToolAnnotations{
+			ReadOnlyHint: !t.Writes, IdempotentHint: t.Repeatable || !t.Writes, DestructiveHint: &no, OpenWorldHint: &no,
+		},
+	}
+}

@@ -1,0 +1,131 @@
+package messageapi
+
+import (
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/proto/openapi"
+	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/grant"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
+	"github.com/signalcast/signalcast/services/hub/internal/message"
+)
+
+// maxScopes is more than a signer can hold: each message type once.
+const maxScopes = 32
+
+// ownerOf is for whom signers are made and removed.
+func (s *Server) ownerOf(c echo.Context) (message.Owner, error) {
+	who := request.Caller(c)
+	out := message.Owner{DenpaID: who.UserID(), KeyID: who.KeyID, Scopes: grant.ScopesOf(who).Words()}
+	if who.Kind != caller.Token {
+		return out, nil
+	}
+	out.AppID, out.GrantID = who.Delegate.AppID, who.Delegate.GrantID
+	grants, err := s.Grants.OwnGrant(c.Request().Context(), grant.PrincipalOf(who))
+	if err != nil {
+		return out, err
+	}
+	for _, g := range grants {
+		if g.ID == out.GrantID {
+			out.ExpiresAt = g.ExpiresAt
+			return out, nil
+		}
+	}
+	return out, grant.ErrUnauthenticated // it ended since the token was looked at
+}
+
+// ChallengeSigner is POST P/signers/challenge.
+func (s *Server) ChallengeSigner(c echo.Context) error {
+	by, err := s.ownerOf(c)
+	if err != nil {
+		return err
+	}
+	o, err := httpx.Decode(c, httpx.BodyLimit)
+	if err != nil {
+		return err
+	}
+	key := o.String("publicKey", httpx.BodyLimit, true)
+	if err := o.Err(); err != nil {
+		return request.InvalidRequest(err)
+	}
+	challenge, until, err := s.Messages.Challenge(c.Request().Context(), by, key)
+	return view.OK(c, openapi.SignerChallenge{Challenge: challenge, ExpiresAt: protocol.Stamp(until)}, err)
+}
+
+// RegisterSigner is POST P/signers.
+func (s *Server) RegisterSigner(c echo.Context) error {
+	by, err := s.ownerOf(c)
+	if err != nil {
+		return err
+	}
+	o, err := httpx.Decode(c, httpx.BodyLimit)
+	if err != nil {
+		return err
+	}
+	d := message.SignerDraft{
+		PublicKey: o.String("publicKey", httpx.BodyLimit, true),
+		Scopes:    o.Strings("scopes", maxScopes, httpx.BodyLimit),
+		Label:     request.Optional(o, "label"),
+		ExpiresAt: request.Optional(o, "expiresAt"),
+		Challenge: o.String("challenge", httpx.BodyLimit, true),
+		Proof:     o.String("proof", httpx.BodyLimit, true),
+	}
+	if err := o.Err(); err != nil {
+		return request.InvalidRequest(err)
+	}
+	made, err := s.Messages.RegisterSigner(c.Request().Context(), by, d)
+	return view.Created(c, showSigner(made, s.Now()), err)
+}
+
+// queryDenpaID takes a denpaId in any case; what is none is for the subject to refuse.
+func queryDenpaID(c echo.Context) string {
+	raw := c.QueryParam("denpaId")
+	if id, ok := request.ParseUUID(raw); ok {
+		return id
+	}
+	return raw
+}
+
+// ListSigners is GET P/signers?denpaId=.
+func (s *Server) ListSigners(c echo.Context) error {
+	list, err := s.Messages.ListSigners(c.Request().Context(), queryDenpaID(c))
+	show := func(one message.Signer) openapi.Signer { return showSigner(one, s.Now()) }
+	return view.OK(c, openapi.SignerList{Signers: view.List(list, show)}, err)
+}
+
+// Signer is GET P/signers/{publicKey}.
+func (s *Server) Signer(c echo.Context) error {
+	found, err := s.Messages.Signer(c.Request().Context(), c.Param("publicKey"))
+	return view.OK(c, showSigner(found, s.Now()), err)
+}
+
+// RevokeSigner is DELETE P/signers/{publicKey}, and /api/user/signers/{publicKey}
+// for a session. An app token removes signers of its own grant alone.
+func (s *Server) RevokeSigner(c echo.Context) error {
+	who := request.Caller(c)
+	if who.Kind == caller.Key {
+		if err := grant.Permit(who, grant.SignerCreate); err != nil { // the scope of the permission signal
+			return err
+		}
+	}
+	by := message.Owner{DenpaID: who.UserID()}
+	if who.Kind == caller.Token {
+		by.AppID, by.GrantID = who.Delegate.AppID, who.Delegate.GrantID
+	}
+	_, err := s.Messages.RevokeSigner(c.Request().Context(), by, c.Param("publicKey"))
+	return view.OK(c, openapi.Ok{Ok: true}, err)
+}
+
+func showSigner(s message.Signer, now time.Time) openapi.Signer {
+	return openapi.Signer{
+		PublicKey: string(s.Key), Kind: "ed25519", DenpaID: s.DenpaID, AppID: httpx.OrNull(s.AppID), GrantID: httpx.OrNull(s.GrantID),
+		Scopes: append([]string{}, s.Scopes...), Label: httpx.OrNull(s.Label), Status: string(s.Status(now)),
+		CreatedAt: protocol.Stamp(s.CreatedAt), ExpiresAt: protocol.StampOrNull(s.ExpiresAt),
+		RevokedAt: protocol.StampOrNull(s.RevokedAt),
+	}
+}

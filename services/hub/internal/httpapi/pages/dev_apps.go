@@ -1,0 +1,176 @@
+package pages
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/services/hub/internal/grant"
+	"github.com/signalcast/signalcast/services/hub/internal/message"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+)
+
+// appForm is what an owner says of an app, as a form has it.
+type appForm struct {
+	grant.AppDraft
+	Redirects string            // as they were typed
+	Errors    map[string]string // by field
+}
+
+type appRow struct {
+	grant.App
+	Form appForm
+	Open bool // its form has a mistake
+}
+
+// appMistakes says what is wrong with a field to who typed it.
+var appMistakes = map[string]string{
+	"name":         "A name has 1 to 64 characters, none of them invisible, and no space at its ends.",
+	"redirectUris": "1 to 10 different addresses: https, http on 127.0.0.1 or [::1], or a private scheme with a dot such as com.example.app:/cb.",
+	"scopes":       "Choose at least one.",
+	"homepage":     "An address that begins with https:// and has at most 500 characters, or nothing.",
+	"logoUrl":      "An address that begins with https:// and has at most 500 characters, or nothing.",
+	"type":         "Choose one of the two.",
+}
+
+func rowOfApp(a grant.App) appRow {
+	return appRow{App: a, Form: appForm{Redirects: strings.Join(a.RedirectURIs, "\n"), AppDraft: grant.AppDraft{
+		Name: a.Name, Kind: a.Kind, Scopes: a.Scopes.Words(), Homepage: a.Homepage, LogoURL: a.LogoURL,
+	}}}
+}
+
+// draftOf reads the form of an app, and keeps it as it was typed.
+func draftOf(form url.Values) appForm {
+	return appForm{Redirects: strings.TrimSpace(form.Get("redirectUris")), AppDraft: grant.AppDraft{
+		Name: strings.TrimSpace(form.Get("name")), Kind: grant.Kind(form.Get("type")),
+		RedirectURIs: strings.Fields(form.Get("redirectUris")),
+		Scopes:       append([]string{}, form["scope"]...), Homepage: strings.TrimSpace(form.Get("homepage")),
+		LogoURL: strings.TrimSpace(form.Get("logoUrl")),
+	}}
+}
+
+// mistake notes in the form what the fault is about; false: it is about no field.
+func (f *appForm) mistake(err error) bool {
+	field := fieldOf(err)
+	if field == "" && apperr.Of(err).Code == grant.ErrInvalidScope.Code {
+		field = "scopes"
+	}
+	said := appMistakes[field]
+	f.Errors = map[string]string{field: said}
+	return said != ""
+}
+
+// registerApp is POST /dev/apps: the one answer that shows a first secret.
+func (s *site) registerApp(c echo.Context, op operator.Operator, form url.Values) error {
+	typed := draftOf(form)
+	a, secret, err := s.Grants.Register(c.Request().Context(), string(op.ID), typed.AppDraft)
+	if err != nil {
+		if typed.mistake(err) {
+			return s.showDev(c, httpx.Status(apperr.Of(err).Kind), op, func(p *devPage) { p.NewApp, p.NewAppOpen = typed, true })
+		}
+		return s.refused(c, op, err)
+	}
+	return s.showDev(c, http.StatusOK, op, func(p *devPage) { p.FreshApp = freshApp{ID: a.ID, Name: a.Name, Secret: secret} })
+}
+
+// changeApp is POST /dev/apps/change: the whole form but for the kind, which is final.
+func (s *site) changeApp(c echo.Context, op operator.Operator, form url.Values) error {
+	typed, id := draftOf(form), form.Get("app")
+	_, err := s.Grants.ChangeApp(c.Request().Context(), string(op.ID), id, grant.AppChange{
+		Name: &typed.Name, RedirectURIs: &typed.RedirectURIs, Scopes: &typed.Scopes, Homepage: &typed.Homepage, LogoURL: &typed.LogoURL,
+	})
+	if err != nil && typed.mistake(err) {
+		return s.showDev(c, httpx.Status(apperr.Of(err).Kind), op, func(p *devPage) {
+			for i := range p.Apps {
+				if p.Apps[i].ID == id {
+					p.Apps[i].Form, p.Apps[i].Open = typed, true
+				}
+			}
+		})
+	}
+	if err != nil {
+		return err
+	}
+	return done(c, devPath+"#apps")
+}
+
+// renewSecret is POST /dev/apps/secret: the one answer that shows the new secret.
+func (s *site) renewSecret(c echo.Context, op operator.Operator, form url.Values) error {
+	id := form.Get("app")
+	secret, err := s.Grants.RenewSecret(c.Request().Context(), string(op.ID), id, form.Get("immediate") == "yes")
+	if err != nil {
+		return s.refused(c, op, err)
+	}
+	return s.showDev(c, http.StatusOK, op, func(p *devPage) {
+		p.FreshApp = freshApp{ID: id, Secret: secret, Renewed: true, AtOnce: form.Get("immediate") == "yes"}
+		for _, a := range p.Apps {
+			if a.ID == id {
+				p.FreshApp.Name = a.Name
+			}
+		}
+	})
+}
+
+// disableApp is POST /dev/apps/disable. It is for good, so a box has to be ticked.
+func (s *site) disableApp(c echo.Context, op operator.Operator, form url.Values) error {
+	if form.Get("sure") != "yes" {
+		return s.showDev(c, http.StatusBadRequest, op, func(p *devPage) { p.Notice = "Nothing was shut down: tick the box first. It is for good." })
+	}
+	if err := s.Grants.DisableApp(c.Request().Context(), string(op.ID), form.Get("app")); err != nil {
+		return err
+	}
+	return done(c, devPath+"#apps")
+}
+
+// signerRow is a signing key of a person with the name of the app that it belongs to.
+type signerRow struct {
+	message.Signer
+	App, State string
+}
+
+// statusWords are the texts of the states of a signer.
+var statusWords = map[message.Status]string{message.Active: "active", message.Revoked: "revoked", message.Expired: "run out"}
+
+// signersOf returns the signing keys of an operator, with the apps that they belong to.
+func (s *site) signersOf(ctx context.Context, op operator.Operator) ([]signerRow, error) {
+	list, err := s.Messages.ListSigners(ctx, string(op.ID))
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	grants, err := s.Grants.ListGrants(ctx, string(op.ID))
+	if err != nil {
+		return nil, err
+	}
+	apps := map[string]string{}
+	for _, g := range grants {
+		apps[g.App.ID] = g.App.Name
+	}
+	apps[""] = "your own"
+	rows := make([]signerRow, 0, len(list))
+	for _, one := range list {
+		rows = append(rows, signerRow{one, cmp.Or(apps[one.AppID], "an app of before"), statusWords[one.Status(s.Now())]})
+	}
+	return rows, nil
+}
+
+// shortKey is enough of a public key to tell it from the others.
+func shortKey(key message.Key) string {
+	if len(key) < 16 {
+		return string(key)
+	}
+	return string(key[:8] + "…" + key[len(key)-6:])
+}
+
+// revokeSigner is POST /dev/signers/revoke.
+func (s *site) revokeSigner(c echo.Context, op operator.Operator, form url.Values) error {
+	if _, err := s.Messages.RevokeSigner(c.Request().Context(), message.Owner{DenpaID: string(op.ID)}, form.Get("key")); err != nil {
+		return err
+	}
+	return done(c, devPath+"#signers")
+}

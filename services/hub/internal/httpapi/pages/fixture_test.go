@@ -1,0 +1,271 @@
+package pages_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"google.golang.org/protobuf/proto"
+
+	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
+	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
+	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/api/apitest"
+	"github.com/signalcast/signalcast/services/hub/internal/grant"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+const (
+	hubURL   = "https://hub.example"
+	gauge    = "701122"
+	callID   = "0199f0f0-0000-7000-8000-0000000000aa"
+	question = "Will the Ostrava gauge read above 6 m before 1 December?"
+)
+
+// bench serves the pages only, over a real ledger.
+type fixture struct {
+	t      testing.TB
+	ledger *apitest.API
+	mara   *operatorv1.Operator
+	router *httpx.Router
+	clock  *testkit.Clock
+	pins   *pins
+	feed   *record
+	store  *memoryStore
+
+	mu       sync.Mutex
+	began    time.Time // of the last request
+	degraded []string  // parts that the last answer lacks, as "route source"
+}
+
+// pins is a store of pins with a fixed list.
+type pins struct {
+	market.Store
+	list []market.Pin
+	err  error
+}
+
+func (p *pins) Pins(context.Context, int) ([]market.Pin, error) { return p.list, p.err }
+
+func setup(t testing.TB) *fixture {
+	t.Helper()
+	b := &fixture{t: t, clock: testkit.NewClock(time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC))}
+	b.ledger = apitest.Start(t, b.clock.Now)
+	conn := b.ledger.Conn()
+	log := slog.New(slog.DiscardHandler)
+	b.pins, b.feed = &pins{}, &record{}
+	b.router = httpx.New(httpx.Config{Log: log, Now: b.clock.Now, Degraded: func(path, source string) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.degraded = append(b.degraded, path+" "+source)
+	}})
+	ledger := ledgerclient.New(conn)
+	ledger.Feed = b.feed
+	deps := pages.Deps{
+		HubURL: hubURL, Origin: hubURL, APIURL: "https://api.example", Ledger: ledger,
+		Pins:    b.pins,
+		Visitor: func(echo.Context) (grant.Visitor, string, error) { return grant.Visitor{}, "", nil },
+		Now:     b.clock.Now, Log: log,
+	}
+	b.wirePeople(&deps, conn)
+	if err := pages.Mount(b.router, deps); err != nil {
+		t.Fatal(err)
+	}
+	b.fill()
+	return b
+}
+
+// fill stores a market with content for every part of its page.
+func (b *fixture) fill() {
+	now := b.clock.Now()
+	points := make([]*cataloguev1.HistoryPoint, 0, 61)
+	for i := range 61 {
+		points = append(points, &cataloguev1.HistoryPoint{T: now.Add(time.Duration(i-60) * time.Minute).Unix(), P: 0.30 + float64(i)/4000})
+	}
+	b.mara = b.ledger.AddOperator("mara_k")
+	b.ledger.AddMarket(apitest.Market{
+		ID: gauge, Title: question, Description: "The gauge of the Odra.", End: now.AddDate(0, 0, 73), Yes: 3150, Volume: 182000, Liquidity: 22000.5,
+		Volume24h: 9100, URL: "https://venue.example/event/gauge", Lane: "SCIENCE",
+	})
+	b.ledger.AddMarket(apitest.Market{ID: "kalshi-MILL", Title: "Will the mill race be dry on Sunday?", Yes: 500, Lane: "WORLD"})
+	b.addCalls(filedCall{
+		ID: callID, Owner: b.mara.GetId(), Market: gauge, Price: 6850, Take: "The dam opened at noon.", At: now.Add(-20 * time.Minute),
+	})
+	b.ledger.Lock()
+	defer b.ledger.Unlock()
+	b.ledger.Histories = map[string][]*cataloguev1.HistoryPoint{"24H " + gauge: points, "1H " + gauge: points[30:]}
+	b.ledger.Sentiments = map[string]*cataloguev1.GetSentimentResponse{gauge: {
+		No: 1, WeightNo: 0.7, ConfidenceNo: proto.Float64(70), TakesNo: 1, Signals24H: 1, Move24HBps: proto.Int32(-450),
+	}}
+	b.ledger.Relations = map[string][]*cataloguev1.Relation{gauge: {{Relation: "same_lane", Market: &marketv1.Market{
+		Id: "kalshi-MILL", Provider: "kalshi", Title: "Will the mill race be dry on Sunday?", Status: "open", YesBps: proto.Int32(500), Lane: "WORLD",
+	}}}}
+	b.ledger.Tiles = map[string][]*cataloguev1.Tile{"": {{
+		Id: "ostrava-flood", Label: "River levels", MarketId: gauge, Title: question, Lane: "SCIENCE", MarketCount: 3, Volume24H: 48210.5,
+		YesBps: proto.Int32(3150), Move24HBps: proto.Int32(-650),
+	}}}
+}
+
+func (b *fixture) get(target string) *httptest.ResponseRecorder {
+	return testkit.Serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b.mu.Lock()
+		b.began, b.degraded = time.Now(), nil
+		b.mu.Unlock()
+		b.router.ServeHTTP(w, r)
+	}), httptest.NewRequest("GET", target, nil))
+}
+
+// edit changes the calls, operators, markets and other parts of the ledger's answers. A nil function changes nothing.
+func (b *fixture) edit(call func(*signalv1.Signal), operator func(*operatorv1.Operator), market func(*marketv1.Market), more func(proto.Message)) {
+	b.ledger.Edit(func(answer proto.Message) {
+		var calls []*signalv1.Signal
+		switch a := answer.(type) {
+		case *signalv1.GetSignalResponse:
+			calls = append(calls, a.GetSignal())
+		case *signalv1.ListLedgerResponse:
+			calls = a.GetSignals()
+		case *recordv1.ListCallsResponse:
+			calls = a.GetSignals()
+		}
+		for _, c := range calls {
+			if call != nil {
+				call(c)
+			}
+		}
+		if a, ok := answer.(interface{ GetOperator() *operatorv1.Operator }); ok && operator != nil {
+			operator(a.GetOperator())
+		}
+		if a, ok := answer.(*marketv1.GetMarketResponse); ok && market != nil {
+			market(a.GetMarket())
+		}
+		if more != nil {
+			more(answer)
+		}
+	})
+}
+
+// has checks the status of a page, that it contains words, and that it has neither scripts nor inline styles. A word after "!" must
+// not be on the page.
+func has(t testing.TB, w *httptest.ResponseRecorder, status int, words ...string) {
+	t.Helper()
+	body := strings.ReplaceAll(w.Body.String(), "&#43;", "+")
+	if w.Code != status {
+		t.Fatalf("%d, want %d: %.400s", w.Code, status, body)
+	}
+	for _, word := range words {
+		if not, ok := strings.CutPrefix(word, "!"); ok && strings.Contains(body, not) {
+			t.Errorf("the page shows %q", not)
+		} else if !ok && !strings.Contains(body, word) {
+			t.Errorf("the page lacks %q", word)
+		}
+	}
+	if strings.Contains(strings.ToLower(body), "<script") || strings.Contains(body, " style=") || strings.Contains(body, "ZgotmplZ") {
+		t.Error("a script, a style or something unsafe is on the page")
+	}
+}
+
+// shared states the headers of a complete page for cached: shared caches may store it for 10 s, and no source is missing.
+const shared = "public, s-maxage=10|"
+
+// cached checks the Cache-Control and X-Degraded headers of a page. want has them in this order, separated by "|".
+func cached(t testing.TB, w *httptest.ResponseRecorder, want string) {
+	t.Helper()
+	if got := fmt.Sprint(w.Header().Get("Cache-Control"), "|", w.Header().Get("X-Degraded")); got != want {
+		t.Errorf("the page is cached as %q, want %q", got, want)
+	}
+}
+
+// checkParts makes each method of the ledger that a page calls fail alone, in three ways. The page must be answered within 3 s, show
+// that the part is missing, and have all other parts. parts has for each method the text that the page then shows and the text that
+// it then lacks, or "".
+func checkParts(t *testing.T, path, route string, parts map[string][2]string, fill func(*fixture)) {
+	t.Helper()
+	for _, c := range []struct {
+		name   string
+		err    error
+		source string
+	}{
+		{"unavailable", apitest.ErrDB, "db"},
+		{"broken", errors.New("broken"), "internal_error"},
+		{"silent", context.DeadlineExceeded, "signal_service"},
+	} {
+		for method := range parts {
+			t.Run(method+" "+c.name, func(t *testing.T) {
+				t.Parallel()
+				b := setup(t)
+				fill(b)
+				b.ledger.Fail(c.err, method)
+				w := b.get(path)
+				if took := time.Since(b.began); took > 3*time.Second {
+					t.Errorf("the page took %v, want at most 3 s", took)
+				}
+				cached(t, w, "no-store|"+c.source)
+				for m, part := range parts {
+					if m != method {
+						has(t, w, 200, "!"+part[0], part[1])
+						continue
+					}
+					has(t, w, 200, part[0])
+					if part[1] != "" {
+						has(t, w, 200, "!"+part[1])
+					}
+				}
+				if len(b.degraded) != 1 || b.degraded[0] != route+" "+c.source {
+					t.Errorf("counted as degraded: %v", b.degraded)
+				}
+			})
+		}
+	}
+}
+
+// filedCall is a call that was filed at a given time.
+type filedCall struct {
+	ID, Owner, Market, Title string
+	Yes                      bool
+	Price                    int // stated price and scoring price in bps; the call is verified
+	Take                     string
+	At                       time.Time
+	Status                   string // pending if empty
+	Score                    int
+}
+
+// addCalls stores calls and updates the counters of filed calls, but not those of results.
+func (b *fixture) addCalls(list ...filedCall) {
+	b.t.Helper()
+	for _, c := range list {
+		b.ledger.Exec(`INSERT INTO signals (id, market_id, user_id, yes, price_bps, score_basis_bps, price_verified, rated, created_at,
+				market_title, source, text_take)
+			VALUES ($1, $2, $3, $4, $5, $5, true, true, $6, $7, 'web', nullif($8, ''))`,
+			c.ID, c.Market, c.Owner, c.Yes, c.Price, c.At, c.Title, c.Take)
+		b.ledger.Exec(`INSERT INTO market_totals AS t (market_id, yes, no, crowd_yes, crowd_no) 
+			SELECT $1, y, 1 - y, y, 1 - y FROM (SELECT $2::boolean::integer AS y) AS s
+			ON CONFLICT (market_id) DO UPDATE SET yes = t.yes + excluded.yes, no = t.no + excluded.no,
+				crowd_yes = t.crowd_yes + excluded.yes, crowd_no = t.crowd_no + excluded.no`, c.Market, c.Yes)
+		b.ledger.Exec(`UPDATE operator_totals SET total = total + 1 WHERE user_id = $1`, c.Owner)
+		if c.Status == "" {
+			b.ledger.Exec(`INSERT INTO open_signals (signal_id, market_id, created_at) VALUES ($1, $2, $3)`, c.ID, c.Market, c.At)
+			continue
+		}
+		b.ledger.Exec(`INSERT INTO signal_results (signal_id, event_id, user_id, status, score, outcome, beat_crowd, scoring_version,
+				scoring_vertical, resolved_at, basis_bps, counted)
+			VALUES ($1, $1, $2, $3, $4, 'YES', false, '1.1', 'OTHER', $5, $6, true)`,
+			c.ID, c.Owner, c.Status, c.Score, c.At.Add(time.Hour), c.Price)
+	}
+}

@@ -1,0 +1,219 @@
+package pages
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/httpx"
+	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/board"
+	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+)
+
+const profilePath = "/profile"
+
+type profilePage struct {
+	frame
+	passport
+	Calls, Won, Lost int64
+	Accuracy, Score  string
+	Notice           string
+	Form             profileForm
+	Errors           map[string]string // by field
+	Address          string            // of the claim that was refused
+	Payout           payoutState
+	MaxBio           int
+}
+
+// profileForm is what somebody says of themselves, as the form has it.
+type profileForm struct {
+	DisplayName, Bio, Avatar, Links, Payout string
+}
+
+// payoutState states whether the operator can be paid, and the reason if not.
+type payoutState struct {
+	Word, Text string
+}
+
+// notices are what the page says after a form, by the word in its address.
+var notices = map[string]string{
+	"saved": "Your profile is saved.", "claimed": "The wallet is yours for everybody to see.", "dropped": "The claim is taken back.",
+}
+
+// profile is GET /profile.
+func (s *site) profile(c echo.Context) error {
+	v, ok, err := s.needed(c, profilePath)
+	if !ok {
+		return err
+	}
+	account, err := s.People.Payouts.Accounts.ByID(c.Request().Context(), operator.ID(v.who.UserID))
+	if err != nil {
+		return err
+	}
+	return s.showProfile(c, http.StatusOK, account, func(p *profilePage) { p.Notice = notices[c.QueryParam("done")] })
+}
+
+// showProfile is the page of an account; set changes it before it is shown.
+func (s *site) showProfile(c echo.Context, status int, a identityclaim.Account, set func(*profilePage)) error {
+	p := profilePage{
+		frame: s.frame(c, "Your profile", "", ""), Errors: map[string]string{}, MaxBio: 280,
+		Form: profileForm{
+			DisplayName: a.DisplayName, Bio: a.Bio, Avatar: a.AvatarURL, Links: strings.Join(a.Links, "\n"),
+			Payout: a.PayoutAddress,
+		},
+		Payout: s.payoutOf(a),
+	}
+	g := newGather(c.Request().Context(), partsWithin)
+	p.passport = s.passportOf(g, a)
+	r := askFor(g, "record", s.Ledger.Boards.GetRecord, &boardv1.GetRecordRequest{OperatorId: string(a.ID)})
+	p.Away, p.Unlisted = g.done(), true
+	won, lost := r.Value.GetWon(), r.Value.GetLost()
+	p.Calls, p.Won, p.Lost, p.Score = r.Value.GetTotal(), won, lost, signed(int(r.Value.GetScore()))
+	if won+lost > 0 {
+		p.Accuracy = digits(board.Accuracy(won, lost)) + "%"
+	}
+	set(&p)
+	return s.renderParts(c, g, status, "profile", p)
+}
+
+func (s *site) payoutOf(a identityclaim.Account) payoutState {
+	money := s.People.Payouts.Money
+	switch {
+	case money.ChainID == 0:
+		return payoutState{Word: "Not here", Text: "This hub pays nobody out. An address is kept for when it does."}
+	case !a.Tier.Ranked():
+		return payoutState{Word: "Not for machines", Text: "Payouts go to people."}
+	case a.PayoutAddress == "":
+		return payoutState{Word: "No address yet", Text: "Say below where you want to be paid on " + money.Label + "."}
+	}
+	text := "You are paid on " + money.Label + " at " + a.PayoutAddress + ". Everybody can read that."
+	return payoutState{Word: "Ready", Text: text}
+}
+
+// changeProfile is POST /profile. The form has all members, so an empty field deletes the member.
+func (s *site) changeProfile(c echo.Context, account identityclaim.Account, form url.Values) error {
+	said := profileForm{
+		DisplayName: strings.TrimSpace(form.Get("displayName")),
+		Bio:         strings.TrimSpace(strings.ReplaceAll(form.Get("bio"), "\r\n", "\n")),
+		Avatar:      strings.TrimSpace(form.Get("avatarUrl")), Links: strings.TrimSpace(form.Get("links")),
+		Payout: strings.TrimSpace(form.Get("payoutAddress")),
+	}
+	change := operator.Profile{
+		DisplayName: &said.DisplayName, Bio: &said.Bio, Avatar: changeTo(said.Avatar),
+		Links: append([]string{}, strings.Fields(said.Links)...),
+	}
+	if said.Payout != account.PayoutAddress { // a change needs a recent sign-in
+		change.PayoutAddress = changeTo(said.Payout)
+	}
+	err := s.People.Profiles.Update(c.Request().Context(), account.ID, s.visit(c).who.SignedInAt, change)
+	if errors.Is(err, operator.ErrSession) {
+		return s.showProfile(c, http.StatusForbidden, account, func(p *profilePage) {
+			p.Form, p.Errors["payoutAddress"] = said, "Nothing was saved. Sign out and sign in again, then save this within 15 minutes."
+		})
+	}
+	if field := fieldOf(err); field != "" {
+		return s.showProfile(c, http.StatusBadRequest, account, func(p *profilePage) {
+			p.Form, p.Errors[field] = said, profileMistakes[field]
+		})
+	}
+	if err != nil {
+		return err
+	}
+	return done(c, profilePath+"?done=saved")
+}
+
+// profileMistakes says what is wrong with a field to who typed it.
+var profileMistakes = map[string]string{
+	"displayName":   "A name has 1 to 64 characters on one line.",
+	"bio":           "This may have 280 characters.",
+	"avatarUrl":     "An address that begins with https:// and has at most 500 characters, or nothing.",
+	"links":         "At most 5 addresses that begin with https://, one on each line.",
+	"payoutAddress": "0x and 40 hex digits, spelled as your wallet shows it, or nothing.",
+}
+
+func changeTo(text string) operator.Change {
+	if text == "" {
+		return operator.Change{Given: true}
+	}
+	return operator.Change{Given: true, Text: &text}
+}
+
+// fieldOf is the field that a fault is about; empty: it is about none.
+func fieldOf(err error) string {
+	f := apperr.Of(err)
+	if f == nil || f.Kind != apperr.Invalid {
+		return ""
+	}
+	field, _ := f.Extra["field"].(string)
+	return field
+}
+
+// accountForm returns a handler that passes to do the account of the signed-in visitor and the form. It rejects forms of other
+// origins and visitors who are not signed in.
+func (s *site) accountForm(do func(echo.Context, identityclaim.Account, url.Values) error) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		v, form, err := s.posted(c)
+		if err != nil {
+			return err
+		}
+		account, err := s.People.Payouts.Accounts.ByID(c.Request().Context(), operator.ID(v.who.UserID))
+		if err != nil {
+			return err
+		}
+		return do(c, account, form)
+	}
+}
+
+// claimWallet is POST /profile/claims.
+func (s *site) claimWallet(c echo.Context, account identityclaim.Account, form url.Values) error {
+	raw := strings.TrimSpace(form.Get("address"))
+	address, err := identityclaim.ParseAddress(raw)
+	if err == nil {
+		var station identityclaim.Station
+		if station, err = s.People.Claims.Station(form.Get("station")); err != nil {
+			return err
+		}
+		_, err = s.People.Claims.Claim(c.Request().Context(), account.ID, station, address, "")
+	}
+	if said := claimMistake(apperr.Of(err)); said != "" {
+		return s.showProfile(c, httpx.Status(apperr.Of(err).Kind), account, func(p *profilePage) { p.Address, p.Errors["address"] = raw, said })
+	}
+	if err != nil {
+		return err
+	}
+	return done(c, profilePath+"?done=claimed")
+}
+
+// claimMistake says what is wrong with a claim to who made it; empty: nothing that
+// they could do something about.
+func claimMistake(f *apperr.Fault) string {
+	switch {
+	case f == nil:
+		return ""
+	case f.Code == identityclaim.ErrAddress.Code:
+		return "0x and 40 hex digits, spelled as your wallet shows it, or a Solana address."
+	case f.Code == identityclaim.ErrNotLinked.Code:
+		return "Your sign-in does not know this wallet. Link it there first."
+	case f.Code == "identity_provider_unavailable":
+		return "Your sign-in cannot be asked right now. Try again shortly."
+	}
+	return ""
+}
+
+// dropClaim is POST /profile/claims/drop.
+func (s *site) dropClaim(c echo.Context, account identityclaim.Account, form url.Values) error {
+	station, err := s.People.Claims.Station(form.Get("station"))
+	if err != nil {
+		return err
+	}
+	if _, err := s.People.Claims.Drop(c.Request().Context(), account.ID, station); err != nil {
+		return err
+	}
+	return done(c, profilePath+"?done=dropped")
+}

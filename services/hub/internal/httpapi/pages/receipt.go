@@ -1,0 +1,180 @@
+package pages
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
+	"github.com/signalcast/signalcast/services/hub/internal/signal"
+)
+
+type receiptPage struct {
+	frame
+	ID, MarketID, MarketTitle string
+	Side, SideClass, Price    string
+	Status, StatusWord        string
+	Settled                   bool
+	Score, ScoreWord          string
+	Upside, Downside          string // of an open call
+	AtMost                    string // before both, while the scoring price can still rise
+	Stated, NoPoints          string
+	Take                      string
+	Handle, PublicID          string
+	Filed, FiledISO           string
+	Crowd, Confidence         string
+	Close, CLV, Outcome       string
+	Resolved, Resolver        string
+	ProofURL, Disputed        string
+	Bars                      []bar
+	BarsWidth                 int
+	Events                    []receiptEvent
+}
+
+type receiptEvent struct {
+	Word, Text, Link string
+	At, AtISO        string
+}
+
+// receipt is GET /receipts/{id}.
+func (s *site) receipt(c echo.Context) error {
+	if wantsJSON(c.Request()) {
+		return s.ReceiptJSON(c)
+	}
+	id, ok := request.ParseUUID(c.Param("id"))
+	if !ok {
+		return signal.ErrUnknown
+	}
+	ctx := c.Request().Context()
+	found, err := s.Ledger.Signals.GetSignal(ctx, &signalv1.GetSignalRequest{Id: id})
+	if err != nil {
+		return err
+	}
+	events, err := s.Ledger.Signals.ListEvents(ctx, &signalv1.ListEventsRequest{SignalId: id})
+	if err != nil {
+		return err
+	}
+	sig := found.GetSignal()
+	p := s.receiptOf(c, sig)
+	p.Unlisted = sig.GetUnconfirmed()
+	outcome, _ := s.Ledger.Outcome(ctx, protocol.MarketID(sig.GetMarketId())) // the page is served without it
+	p.settle(sig, outcome)
+	for _, e := range events.GetEvents() {
+		if signal.EventType(e.GetType()) != signal.Resolved {
+			p.Events = append(p.Events, eventOf(e))
+		}
+	}
+	return s.render(c, http.StatusOK, "receipt", p)
+}
+
+func (s *site) receiptOf(c echo.Context, sig *signalv1.Signal) receiptPage {
+	id, side, status, title := sig.GetId(), sig.GetDirection(), sig.GetStatus(), sig.GetMarketTitle()
+	price, filed := cents(sig.GetScoreBasisBps()), ledgerclient.Time(sig.GetCreatedAt())
+	won, lost := signal.Points(sig)
+	p := receiptPage{
+		frame: s.frame(c, side+" at "+price+": "+title, callerOf(sig)+" called "+side+" at "+price+", locked "+when(filed)+".", "/receipts/"+id),
+		ID:    id, MarketID: sig.GetMarketId(), MarketTitle: title, Side: side, SideClass: sideClass(side), Price: price,
+		Status: status, StatusWord: statusWord(status), Settled: protocol.SignalStatus(status) != protocol.Pending,
+		Upside: signed(won), Downside: signed(lost), NoPoints: signal.NoPoints(sig),
+		Handle: sig.GetHandle(), PublicID: sig.GetPublicId(), Take: sig.GetTextTake(),
+		Filed: when(filed), FiledISO: protocol.Stamp(filed),
+	}
+	p.shared(s.HubURL, "signal", id)
+	p.Bars, p.BarsWidth = bars(id)
+	if sig.GetPriceBps() != sig.GetScoreBasisBps() {
+		p.Stated = cents(sig.GetPriceBps())
+	}
+	if !signal.PriceFinal(sig) {
+		p.AtMost = "at most "
+	}
+	if sig.MarketYesBps != nil {
+		p.Crowd = percent(sig.GetMarketYesBps())
+	}
+	if sig.Confidence != nil {
+		p.Confidence = strconv.Itoa(int(sig.GetConfidence()))
+	}
+	return p
+}
+
+// settle adds the result of the call.
+func (p *receiptPage) settle(sig *signalv1.Signal, o *resolutionv1.Outcome) {
+	if sig.Score != nil {
+		p.Score, p.ScoreWord = signed(int(sig.GetScore())), "points"
+	}
+	if sig.ClosePriceBps != nil {
+		p.Close = percent(sig.GetClosePriceBps())
+	}
+	if sig.ClvBps != nil {
+		p.CLV = signed(int(sig.GetClvBps())) + " bps for this call"
+	}
+	if at := sig.GetResolvedAt(); at != nil {
+		p.Resolved = when(at.AsTime())
+	}
+	if o == nil {
+		return
+	}
+	if o.Outcome != nil {
+		p.Outcome = *o.Outcome
+	}
+	p.Resolver, p.ProofURL, p.Disputed = by(o), proof(o), dispute(o)
+}
+
+// by names the resolver and where it read the outcome.
+func by(o *resolutionv1.Outcome) string {
+	if o.Resolver == nil {
+		return ""
+	}
+	if o.Source != nil && *o.Source != *o.Resolver {
+		return *o.Resolver + ", " + *o.Source
+	}
+	return *o.Resolver
+}
+
+// proof is a link only when it is an https address.
+func proof(o *resolutionv1.Outcome) string {
+	if address := link(o.GetProofUrl()); strings.HasPrefix(strings.ToLower(address), "https:") {
+		return address
+	}
+	return ""
+}
+
+func dispute(o *resolutionv1.Outcome) string {
+	switch {
+	case !o.GetDisputed():
+		return ""
+	case o.DisputeReason == nil:
+		return "the outcome is under review"
+	}
+	return *o.DisputeReason
+}
+
+var eventWords = map[signal.EventType]string{
+	signal.Take: "Take", signal.Reaffirm: "Stands by it", signal.Confidence: "Confidence", signal.Note: "Note", signal.Share: "Shared",
+}
+
+func eventOf(e *signalv1.Event) receiptEvent {
+	var payload struct {
+		Text       string `json:"text"`
+		URL        string `json:"url"`
+		Channel    string `json:"channel"`
+		Confidence *int   `json:"confidence"`
+	}
+	// A payload that cannot be read shows as the bare event.
+	_ = json.Unmarshal([]byte(e.GetPayload()), &payload)
+	kind, at := signal.EventType(e.GetType()), ledgerclient.Time(e.GetCreatedAt())
+	out := receiptEvent{Word: eventWords[kind], Text: payload.Text, Link: payload.URL, At: when(at), AtISO: protocol.Stamp(at)}
+	switch {
+	case kind == signal.Confidence && payload.Confidence != nil:
+		out.Text = strconv.Itoa(*payload.Confidence) + " of 100"
+	case kind == signal.Share && payload.Channel != "":
+		out.Text = payload.Channel
+	}
+	return out
+}

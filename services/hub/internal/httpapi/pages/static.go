@@ -1,0 +1,87 @@
+package pages
+
+import (
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"sync"
+
+	"github.com/labstack/echo/v4"
+	swagger "github.com/swaggest/swgui/v5/static"
+
+	"github.com/signalcast/signalcast/pkg/httpcache"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
+)
+
+//go:embed static/*
+var staticFiles embed.FS
+
+// readStatic returns the content of a file. Swagger UI comes from its module, where it is compressed.
+func readStatic(name string) ([]byte, error) {
+	body, err := staticFiles.ReadFile("static/" + name)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return body, err
+	}
+	packed, err := swagger.FS.Open(name + ".gz")
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	content, err := gzip.NewReader(packed)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	return io.ReadAll(content)
+}
+
+// contentTypes are the types of files by extension.
+var contentTypes = map[string]string{
+	".css": "text/css; charset=utf-8", ".js": aScript, ".mjs": aScript, ".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8",
+}
+
+const aScript = "text/javascript; charset=utf-8"
+
+func (s *site) static(c echo.Context) error {
+	file, ok := s.pages[c.Param("file")]
+	if !ok {
+		return market.ErrUnknown
+	}
+	c.Response().Header().Set("X-Content-Type-Options", "nosniff")
+	file().WriteTo(c.Response(), c.Request())
+	return nil
+}
+
+// files are the static files by name.
+type files struct {
+	addresses map[string]string                 // each contains a hash of the content
+	pages     map[string]func() *httpcache.Page // each is compressed when it is first requested
+}
+
+// readFiles returns the static files. It reads them once in a process.
+var readFiles = sync.OnceValues(func() (files, error) {
+	out := files{addresses: map[string]string{}, pages: map[string]func() *httpcache.Page{}}
+	own, err := fs.Glob(staticFiles, "static/*")
+	if err != nil {
+		return files{}, err
+	}
+	for _, name := range append(own, "swagger-ui-bundle.js", "swagger-ui.css") {
+		name = path.Base(name)
+		kind, known := contentTypes[path.Ext(name)]
+		if !known {
+			return files{}, fmt.Errorf("the static file %s has no content type", name)
+		}
+		body, err := readStatic(name)
+		if err != nil {
+			return files{}, err
+		}
+		sum := sha256.Sum256(body)
+		out.addresses[name] = "/static/" + name + "?v=" + hex.EncodeToString(sum[:6])
+		out.pages[name] = sync.OnceValue(func() *httpcache.Page { return httpcache.Make(body).As(kind) })
+	}
+	return out, nil
+})

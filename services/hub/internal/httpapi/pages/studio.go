@@ -1,0 +1,99 @@
+package pages
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/services/hub/internal/ingest"
+)
+
+const (
+	studioPath = "/studio"
+	// ingestPath lies below the developer page, where the provider's token is sent: a
+	// stream is provisioned with that token and with nothing else.
+	ingestPath = "/dev/stream"
+	maxLabel   = 80
+)
+
+type studioPage struct {
+	frame
+	Handle             string
+	VenueA, IngestPath string
+	CanProvision       bool
+	Fresh              *ingest.Offer // shown once
+	Notice, Again      string        // what went wrong; where to sign in again
+}
+
+// studio is GET /studio, where an operator controls its broadcast.
+func (s *site) studio(c echo.Context) error {
+	v, ok, err := s.needed(c, studioPath)
+	if !ok {
+		return err
+	}
+	return s.showStudio(c, http.StatusOK, v.handle, func(*studioPage) {})
+}
+
+func (s *site) showStudio(c echo.Context, status int, handle string, set func(*studioPage)) error {
+	p := studioPage{
+		frame: s.frame(c, "Studio", "", ""), Handle: handle, CanProvision: s.Ingest != nil, IngestPath: ingestPath,
+		VenueA: s.VenueA,
+	}
+	p.Unlisted, p.Wide = true, true
+	set(&p)
+	c.Response().Header().Set("Content-Security-Policy", policy+"; script-src 'self'; connect-src 'self'"+s.socketSource())
+	return s.render(c, status, "studio", p)
+}
+
+// provision is POST /dev/stream.
+func (s *site) provision(c echo.Context) error {
+	private(c)
+	if !s.OwnPage(c) {
+		return errForeign
+	}
+	if s.Ingest == nil {
+		return errNoIngest
+	}
+	form, err := s.form(c)
+	if err != nil {
+		return err
+	}
+	op, err := s.developer(c)
+	if err != nil && wantsJSON(c.Request()) {
+		return err
+	}
+	if f := apperr.Of(err); err != nil && f.Kind == apperr.Unauthenticated {
+		v := s.visit(c)
+		if v.err != nil || v.who.UserID == "" {
+			return err
+		}
+		return s.showStudio(c, http.StatusUnauthorized, v.handle, func(p *studioPage) { p.Again = signInAt(studioPath) })
+	}
+	if err != nil {
+		return err
+	}
+	label, latency := strings.TrimSpace(form.Get("label")), ingest.Standard
+	if form.Get("latency") == string(ingest.Low) {
+		latency = ingest.Low
+	}
+	if label != "" && !protocol.IsName(label, 1, maxLabel) {
+		return s.showStudio(c, http.StatusBadRequest, string(op.Handle), func(p *studioPage) {
+			p.Notice = "A label has at most 80 visible characters on one line."
+		})
+	}
+	_, offer, err := s.Ingest.Provision(c.Request().Context(), op.Handle, label, latency)
+	if err != nil && apperr.Of(err).Code == "not_approved" && !wantsJSON(c.Request()) {
+		return s.showStudio(c, http.StatusForbidden, string(op.Handle), func(p *studioPage) {
+			p.Notice = "Your registration is not approved yet. Streams are for operators who are."
+		})
+	}
+	if err != nil {
+		return err
+	}
+	return s.showStudio(c, http.StatusOK, string(op.Handle), func(p *studioPage) { p.Fresh = &offer })
+}
+
+var errNoIngest = apperr.New(apperr.NotFound, "not_found", "No streams are provisioned here.")

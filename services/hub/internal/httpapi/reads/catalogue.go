@@ -1,0 +1,127 @@
+package reads
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/httpcache"
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
+	"github.com/signalcast/signalcast/proto/openapi"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
+)
+
+// airableQuery is the normal form of a request for airable markets.
+type airableQuery struct {
+	lane  protocol.Lane
+	limit int
+}
+
+var airableParams = httpcache.Params("lane", "limit")
+
+func readAirable(rawQuery string) airableQuery {
+	v := httpcache.Query(rawQuery, airableParams)
+	return airableQuery{protocol.LaneFilter(v[0]), protocol.Limit(v[1], market.DefaultAirable, market.MaxAirable)}
+}
+
+// Key implements view.Query.
+func (q airableQuery) Key() string { return httpcache.JoinKey(string(q.lane), strconv.Itoa(q.limit)) }
+
+// Airable is GET /api/markets/airable.
+func (s *Server) Airable() view.Read[airableQuery] {
+	return view.Read[airableQuery]{
+		Pages: s.airingPages, Parse: readAirable,
+		Build: func(ctx context.Context, q airableQuery) (view.Answer, error) {
+			r, err := s.Ledger.Markets.ListAirable(ctx, &marketv1.ListAirableRequest{Lane: string(q.lane), Limit: int32(q.limit)})
+			return view.Answer{Value: view.ShowAirable(r.GetMarkets(), s.Now())}, err
+		},
+		Empty: func(airableQuery) any { return view.ShowAirable(nil, s.Now()) },
+	}
+}
+
+// FindMarkets is GET /api/{venue_a}/markets.
+func (s *Server) FindMarkets(c echo.Context) error {
+	out, err := s.findRows(c.Request().Context(), &cataloguev1.FindMarketsRequest{
+		Text: market.CutText(c.QueryParam("q")), Provider: string(protocol.Polymarket),
+		Lane:   string(protocol.LaneFilter(c.QueryParam("lane"))),
+		Closed: c.QueryParam("closed") == "true", Sort: sortParam(c),
+		Limit:  int32(protocol.Limit(c.QueryParam("limit"), market.DefaultRows, market.MaxRows)),
+		Cursor: cursorParam(c),
+	})
+	return view.Tagged(c, out, err)
+}
+
+func (s *Server) findRows(ctx context.Context, q *cataloguev1.FindMarketsRequest) (openapi.MarketRows, error) {
+	page, err := s.Ledger.Catalogue.FindMarkets(ctx, q)
+	return openapi.MarketRows{
+		Markets: view.List(page.GetMarkets(), showRow), Count: int64(len(page.GetMarkets())),
+		NextCursor: httpx.OrNull(page.GetNextCursor()),
+	}, err
+}
+
+// sortParam is the sort in the query; what no ledger would take is the default.
+func sortParam(c echo.Context) string {
+	switch raw := c.QueryParam("sort"); raw {
+	case "volume24h", "endDate":
+		return raw
+	}
+	return "volume"
+}
+
+// VenueMarket is GET /api/{venue_a}/market.
+func (s *Server) VenueMarket(c echo.Context) error {
+	id, err := protocol.ParseMarketID(c.QueryParam("id"))
+	if err != nil || id.Provider() != protocol.Polymarket {
+		return market.ErrUnknown
+	}
+	m, err := s.Ledger.Market(c.Request().Context(), id)
+	if err != nil {
+		return market.ReadError(err)
+	}
+	row := showRow(m)
+	return httpx.Tagged(c, openapi.VenueMarket{Market: openapi.VenueMarket_Market{
+		ID: row.ID, Name: row.Name, YesPct: row.YesPct, Volume: row.Volume, Closed: row.Closed, ClosesAt: row.ClosesAt,
+		Slug: row.Slug, Lane: row.Lane, Volume24H: row.Volume24H, Liquidity: row.Liquidity, ClobTokenID: row.ClobTokenID,
+		EventKey: row.EventKey, Description: httpx.OrNull(m.GetDescription()), EndDate: row.ClosesAt,
+		Status: m.GetStatus(), Resolved: m.GetStatus() == string(protocol.MarketResolved), ResolutionValue: m.ResolutionValue,
+	}})
+}
+
+func showRow(m *marketv1.Market) openapi.MarketRow {
+	status := protocol.MarketStatus(m.GetStatus())
+	return openapi.MarketRow{
+		ID: m.GetId(), Name: m.GetTitle(), YesPct: view.Percent(m.YesBps), Volume: m.VolumeUsd,
+		Closed:   status == protocol.MarketClosed || status == protocol.MarketResolved,
+		ClosesAt: ledgerclient.StampOrNull(m.GetEndDate()), Slug: httpx.OrNull(m.GetSlug()), Lane: m.GetLane(),
+		Volume24H: m.Volume24H,
+		Liquidity: m.Liquidity, ClobTokenID: httpx.OrNull(m.GetClobTokenId()), EventKey: httpx.OrNull(m.GetEventKey()),
+	}
+}
+
+// Resolved is GET /api/{venue_a}/resolved.
+func (s *Server) Resolved(c echo.Context) error {
+	limit := protocol.Limit(c.QueryParam("limit"), market.DefaultResolved, market.MaxRows)
+	page, err := s.Ledger.Catalogue.ListResolved(c.Request().Context(), &cataloguev1.ListResolvedRequest{
+		Provider: string(protocol.Polymarket), Limit: int32(limit), Cursor: cursorParam(c),
+	})
+	show := func(m *cataloguev1.ResolvedMarket) openapi.ResolvedRow {
+		return openapi.ResolvedRow{
+			ID: m.GetId(), Name: m.GetTitle(), Outcome: m.GetOutcome(), ResolvedAt: ledgerclient.Stamp(m.GetResolvedAt()),
+			ClosePrice: openapi.Int(m.ClosePriceBps), Volume: m.Volume, Signals: m.GetSignals(),
+		}
+	}
+	return view.Tagged(c, openapi.ResolvedRows{
+		Markets: view.List(page.GetMarkets(), show), Count: int64(len(page.GetMarkets())),
+		NextCursor: httpx.OrNull(page.GetNextCursor()),
+	}, err)
+}
+
+// cursorParam returns the cursor in the query.
+func cursorParam(c echo.Context) string { return request.Cursor(c.QueryParam("cursor")) }

@@ -1,0 +1,74 @@
+package reads
+
+import (
+	"math"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
+	"github.com/signalcast/signalcast/proto/openapi"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
+)
+
+// MarketHistory is GET /api/{venue_a}/market-history.
+func (s *Server) MarketHistory(c echo.Context) error {
+	token, raw := c.QueryParam("tokenId"), c.QueryParam("marketId")
+	if token == "" && raw == "" {
+		return market.ErrMissingID.With("field", "marketId")
+	}
+	interval := protocol.ParseInterval(c.QueryParam("interval"))
+	points, err := s.history(c, raw, token, interval)
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set("Cache-Control", CacheHistory[interval])
+	show := func(p *cataloguev1.HistoryPoint) openapi.History_History {
+		return openapi.History_History{T: p.GetT(), P: p.GetP()}
+	}
+	return httpx.Tagged(c, openapi.History{History: view.List(points, show)})
+}
+
+// OldHistory is GET /api/{venue_a}/history, for charts of an older age.
+func (s *Server) OldHistory(c echo.Context) error {
+	raw := c.QueryParam("market_id")
+	if raw == "" {
+		return market.ErrMissingID.With("field", "market_id")
+	}
+	points, err := s.history(c, raw, "", protocol.IntervalHour)
+	show := func(p *cataloguev1.HistoryPoint) openapi.OldHistory_Points {
+		return openapi.OldHistory_Points{TS: p.GetT() * 1000, P: math.Round(p.GetP()*10_000) / 100}
+	}
+	return view.Tagged(c, openapi.OldHistory{Points: view.List(points, show)}, err)
+}
+
+// maxToken is longer than any token of a venue.
+const maxToken = 80
+
+// history returns the prices of a token, or else of a market. A token or an id of no known form has
+// no prices.
+func (s *Server) history(c echo.Context, rawID, token string, i protocol.Interval) ([]*cataloguev1.HistoryPoint, error) {
+	q := &cataloguev1.ListHistoryRequest{TokenId: token, Interval: string(i)}
+	if token == "" {
+		id, err := protocol.ParseMarketID(rawID)
+		if err != nil {
+			return nil, nil
+		}
+		q.MarketId = string(id)
+	} else if len(token) > maxToken || strings.Trim(token, "0123456789") != "" {
+		return nil, nil
+	}
+	r, err := s.Ledger.Catalogue.ListHistory(c.Request().Context(), q)
+	return r.GetPoints(), err
+}
+
+// CacheHistory is how long caches keep a history, by its interval.
+var CacheHistory = map[protocol.Interval]string{
+	protocol.IntervalHour: "public, s-maxage=30",
+	protocol.IntervalDay:  "public, s-maxage=60",
+	protocol.IntervalWeek: "public, s-maxage=300",
+	protocol.IntervalAll:  "public, s-maxage=900",
+}

@@ -1,0 +1,173 @@
+package reads
+
+import (
+	"context"
+	"math"
+	"strconv"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/signalcast/signalcast/pkg/httpcache"
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
+	"github.com/signalcast/signalcast/proto/openapi"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
+)
+
+// The sources of tiles besides the venue.
+const (
+	fromOracle  = "oracle"
+	fromCopy    = "cache"
+	fromNowhere = "empty"
+)
+
+var modeParams = httpcache.Params("mode")
+
+func readMode(rawQuery string) view.Words {
+	return view.Words{market.ParseMode(httpcache.Query(rawQuery, modeParams)[0])}
+}
+
+// Featured is GET /api/{venue_a}/featured. While the ledger is unavailable, the answer is a copy of the last minutes, and after
+// them an empty list; clients do not cache either. A heatmap without its pins is not cached.
+func (s *Server) Featured() view.Read[view.Words] {
+	return view.Read[view.Words]{
+		Pages: s.TilePages, Parse: readMode, Uncopied: true,
+		Build: func(ctx context.Context, mode view.Words) (view.Answer, error) {
+			h, err := view.ListTiles(ctx, s.Ledger.Catalogue, s.Pins, mode[0])
+			if err != nil {
+				return view.Answer{}, err
+			}
+			out := openapi.Heatmap{Source: s.VenueA, UpdatedAt: ledgerclient.Stamp(h.GetUpdatedAt()), Tiles: showTiles(h)}
+			switch {
+			case len(out.Tiles) == 0:
+				out.Source = fromNowhere
+			case h.Failed == nil:
+				shown := out
+				shown.Source = fromCopy
+				err = s.keepTiles(ctx, mode.Key(), shown)
+			}
+			if h.Failed != nil {
+				s.Log.WarnContext(ctx, "pins of a heatmap could not be read", "error", h.Failed)
+			}
+			return view.Answer{Value: out, Missing: httpx.Source(h.Failed)}, err
+		},
+		Empty: func(view.Words) any {
+			return openapi.Heatmap{Source: fromNowhere, UpdatedAt: protocol.Stamp(s.Now()), Tiles: []openapi.Tile{}}
+		},
+	}
+}
+
+// keepTiles replaces the copy of a page with tiles.
+func (s *Server) keepTiles(ctx context.Context, key string, tiles any) error {
+	body, err := httpx.Marshal(tiles)
+	if err != nil {
+		return err
+	}
+	return s.TilePages.Keep(ctx, key, body)
+}
+
+func showTiles(h view.Tiles) []openapi.Tile {
+	return view.List(h.GetTiles(), func(t *cataloguev1.Tile) openapi.Tile {
+		tile := showTile(t, h.GetUpdatedAt())
+		if tagline := h.Pins[t.GetMarketId()].Tagline; tagline != nil {
+			tile.Tagline = *tagline
+		}
+		return tile
+	})
+}
+
+// Sizes of the oracle's list.
+const (
+	oracleDefault = 12
+	oracleMax     = market.MaxTiles
+)
+
+var oracleParams = httpcache.Params("limit")
+
+// oracleQuery is the length of the oracle's list.
+type oracleQuery int
+
+func readOracle(rawQuery string) oracleQuery {
+	return oracleQuery(protocol.Limit(httpcache.Query(rawQuery, oracleParams)[0], oracleDefault, oracleMax))
+}
+
+// Key implements view.Query. It differs from the modes of the heatmap.
+func (q oracleQuery) Key() string { return httpcache.JoinKey(fromOracle, strconv.Itoa(int(q))) }
+
+// OracleFeatured is GET /api/oracle/featured: the tiles by attention alone, with copies as the heatmap has them.
+func (s *Server) OracleFeatured() view.Read[oracleQuery] {
+	return view.Read[oracleQuery]{
+		Pages: s.TilePages, Parse: readOracle, Uncopied: true,
+		Build: func(ctx context.Context, q oracleQuery) (view.Answer, error) {
+			h, err := s.Ledger.Catalogue.ListTiles(ctx, &cataloguev1.ListTilesRequest{})
+			if err != nil {
+				return view.Answer{}, err
+			}
+			show := func(t *cataloguev1.Tile) openapi.OracleTile { return showOracle(t, h.GetUpdatedAt()) }
+			out := openapi.OracleTiles{
+				Source: fromOracle, UpdatedAt: ledgerclient.Stamp(h.GetUpdatedAt()),
+				Featured: view.List(h.GetTiles()[:min(int(q), len(h.GetTiles()))], show),
+			}
+			if len(out.Featured) == 0 {
+				out.Source = fromNowhere
+				return view.Answer{Value: out}, nil
+			}
+			shown := out
+			shown.Source = fromCopy
+			return view.Answer{Value: out}, s.keepTiles(ctx, q.Key(), shown)
+		},
+		Empty: func(oracleQuery) any {
+			return openapi.OracleTiles{
+				Source: fromNowhere, UpdatedAt: protocol.Stamp(s.Now()), Featured: []openapi.OracleTile{},
+			}
+		},
+	}
+}
+
+func showOracle(tile *cataloguev1.Tile, now *timestamppb.Timestamp) openapi.OracleTile {
+	t := showTile(tile, now)
+	return openapi.OracleTile{
+		ID: t.ID, Label: t.Label, Tagline: t.Tagline, Route: t.Route, TotalVol24H: t.TotalVol24H, TopMarket: t.TopMarket,
+		TopYesPct: t.TopYesPct, MarketID: t.MarketID, Lane: t.Lane, MarketCount: t.MarketCount, Move24HBps: t.Move24HBps,
+		ImageURL: t.ImageURL, EndsAt: t.EndsAt, Attention: int64(tile.GetAttention()),
+	}
+}
+
+func showTile(t *cataloguev1.Tile, now *timestamppb.Timestamp) openapi.Tile {
+	end := ledgerclient.Time(t.GetEndsAt())
+	return openapi.Tile{
+		ID: t.GetId(), Label: t.GetLabel(), Tagline: tagline(t.GetMarketCount(), end, ledgerclient.Time(now)),
+		Route: "/m/" + t.GetMarketId(), TotalVol24H: cents(t.GetVolume24H()), TopMarket: t.GetTitle(),
+		TopYesPct: view.Percent(t.YesBps),
+		MarketID:  t.GetMarketId(), Lane: t.GetLane(), MarketCount: int64(t.GetMarketCount()),
+		Move24HBps: openapi.Int(t.Move24HBps),
+		ImageURL:   httpx.OrNull(t.GetImageUrl()), EndsAt: protocol.StampOrNull(end),
+	}
+}
+
+// cents takes the noise out of a sum of dollars.
+func cents(usd float64) float64 { return math.Round(100*usd) / 100 }
+
+// tagline says in a few words how many markets there are and how long they last.
+func tagline(markets int32, ends, now time.Time) string {
+	text := "1 market"
+	if markets != 1 {
+		text = strconv.Itoa(int(markets)) + " markets"
+	}
+	if ends.IsZero() {
+		return text
+	}
+	left := ends.Sub(now)
+	n, unit := int(left/time.Minute), " min"
+	switch {
+	case left >= 24*time.Hour:
+		n, unit = int(left/(24*time.Hour)), " d"
+	case left >= time.Hour:
+		n, unit = int(left/time.Hour), " h"
+	}
+	return text + " · resolves in " + strconv.Itoa(max(n, 0)) + unit
+}

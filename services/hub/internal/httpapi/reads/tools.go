@@ -1,0 +1,84 @@
+package reads
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/board"
+	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/signal"
+)
+
+// toolBoard is the most rows of the leaderboard that a tool gives.
+const toolBoard = 40
+
+// ToolOperator is GET /api/operator/{handle}, or GET /api/operator/leaderboard.
+func (s *Server) ToolOperator(ctx context.Context, _ caller.Caller, o httpx.Object) (any, error) {
+	raw, limit := o.OptString("handle", httpx.BodyLimit), request.Limit(o, toolBoard, toolBoard)
+	if err := o.Err(); err != nil {
+		return nil, err
+	}
+	if raw == nil {
+		q := boardQuery{board.ParseQuery("", "", "", ""), limit}
+		return asRaw(s.Board().Body(ctx, q))
+	}
+	handle, err := protocol.ParseHandle(*raw)
+	if err != nil {
+		return nil, operator.ErrUnknown
+	}
+	return asRaw(view.BodyOf(ctx, s.recordPages, atomKey(handle), s.buildAtom(handle)))
+}
+
+// ToolSignal is GET /api/signals/{id} with GET /api/signals/{id}/events.
+func (s *Server) ToolSignal(ctx context.Context, _ caller.Caller, o httpx.Object) (any, error) {
+	raw := o.String("id", httpx.BodyLimit, true)
+	if err := o.Err(); err != nil {
+		return nil, err
+	}
+	id, ok := request.ParseUUID(raw)
+	if !ok {
+		return nil, signal.ErrUnknown
+	}
+	return s.withEvents(ctx, id)
+}
+
+// ToolSignals is GET /api/signals/feed.
+func (s *Server) ToolSignals(ctx context.Context, _ caller.Caller, o httpx.Object) (any, error) {
+	kind := o.OptEnum("type", string(signal.FeedRecent), string(signal.FeedBeatCrowd), string(signal.FeedOpen))
+	q := feedQuery{signal.ParseFeedType(kind), request.Limit(o, signal.FeedDefault, signal.FeedMax)}
+	if err := o.Err(); err != nil {
+		return nil, err
+	}
+	return asRaw(s.Feed().Body(ctx, q))
+}
+
+// ToolRecord is GET /api/network/field-record/me.
+func (s *Server) ToolRecord(ctx context.Context, who caller.Caller, _ httpx.Object) (any, error) {
+	return s.fieldRecordOf(ctx, operator.ID(who.UserID()))
+}
+
+// ToolSearch is GET /api/{venue_a}/markets.
+func (s *Server) ToolSearch(ctx context.Context, _ caller.Caller, o httpx.Object) (any, error) {
+	text, lane := request.Optional(o, "query"), request.Optional(o, "lane")
+	if lane != "" && protocol.LaneFilter(lane) == "" {
+		o.Invalid("lane", "is no lane")
+	}
+	q := &cataloguev1.FindMarketsRequest{
+		Text: market.CutText(text), Provider: string(protocol.Polymarket), Lane: string(protocol.LaneFilter(lane)), Sort: "volume",
+		Limit:  int32(request.Limit(o, market.DefaultRows, market.MaxRows)),
+		Cursor: request.Cursor(request.Optional(o, "cursor")),
+	}
+	if err := o.Err(); err != nil {
+		return nil, err
+	}
+	return s.findRows(ctx, q)
+}
+
+func asRaw(body []byte, err error) (any, error) { return json.RawMessage(body), err }

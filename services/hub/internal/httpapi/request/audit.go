@@ -1,0 +1,90 @@
+package request
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"google.golang.org/grpc"
+
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/telemetry"
+	"github.com/signalcast/signalcast/services/hub/internal/audit"
+	"github.com/signalcast/signalcast/services/hub/internal/caller"
+)
+
+// Act is an action of an administrator, as the audit log has it.
+type Act struct {
+	Target string // id of the thing that the action changes or reads; empty: none
+	Detail any    // stored as JSON; must not contain a secret
+}
+
+// answerTime is the time limit for writing the entry of the result, which is also written after the client has disconnected.
+const answerTime = 2 * time.Second
+
+// Audit writes the audit log: two entries for each action of an administrator or of cron, one before it and one with its result.
+type Audit struct {
+	Entries audit.Store
+	Log     *slog.Logger
+	Now     func() time.Time
+	NewID   func() string
+}
+
+// Do writes the first entry of a, calls do, and writes the entry of its result. It returns the error of do. If the first entry
+// cannot be written, it returns db_unavailable and does not call do.
+func (s Audit) Do(c echo.Context, a Act, do func(context.Context) error) error {
+	ctx := c.Request().Context()
+	detail, err := json.Marshal(a.Detail)
+	if err != nil {
+		return err
+	}
+	if a.Detail == nil {
+		detail = []byte("{}")
+	}
+	entry := audit.Entry{
+		ID: s.NewID(), At: s.Now(), Stage: audit.Asked, Actor: ActorName(Caller(c).Kind),
+		Action: c.Request().Method + " " + c.Path(), Target: a.Target,
+		RequestID: telemetry.RequestID(ctx), IP: c.RealIP(), Detail: detail,
+	}
+	if err := s.Entries.Add(ctx, entry); err != nil {
+		return err
+	}
+	done := do(ctx)
+	entry.ID, entry.At, entry.Stage, entry.Code = s.NewID(), s.Now(), audit.Answered, "ok"
+	if done != nil {
+		entry.Code = apperr.Of(done).Code
+	}
+	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerTime)
+	defer cancel()
+	if err := s.Entries.Add(after, entry); err != nil {
+		s.Log.ErrorContext(after, "audit entry lost", "action", entry.Action, "target", entry.Target,
+			"request_id", entry.RequestID, "code", entry.Code, "error", err)
+	}
+	return done
+}
+
+// Audited is Audit.Do for a function that returns a value. It returns what do returns.
+func Audited[R any](c echo.Context, s Audit, a Act, do func(context.Context) (R, error)) (result R, err error) {
+	err = s.Do(c, a, func(ctx context.Context) (err error) {
+		result, err = do(ctx)
+		return err
+	})
+	return result, err
+}
+
+// AuditedCall calls a method of a gRPC client with the request q, inside Audited, and returns the response.
+func AuditedCall[Q, R any](
+	c echo.Context, s Audit, a Act, call func(context.Context, Q, ...grpc.CallOption) (R, error), q Q,
+) (R, error) {
+	return Audited(c, s, a, func(ctx context.Context) (R, error) { return call(ctx, q) })
+}
+
+// ActorName returns the name of a kind of caller in the audit log: cron or admin.
+func ActorName(k caller.Kind) string {
+	if k == caller.Cron {
+		return "cron"
+	}
+	return "admin"
+}

@@ -1,0 +1,166 @@
+package request
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/services/hub/internal/grant"
+)
+
+// Body returns a handler that reads a JSON object from the body and passes it to handle. Faults: those of httpx.Decode.
+func Body(handle func(echo.Context, httpx.Object) error) echo.HandlerFunc {
+	return with(func(c echo.Context) (httpx.Object, error) { return httpx.Decode(c, httpx.BodyLimit) }, handle)
+}
+
+// OptBody is Body for a route whose body is optional. Without a body, handle receives an object without members.
+func OptBody(handle func(echo.Context, httpx.Object) error) echo.HandlerFunc {
+	return with(func(c echo.Context) (httpx.Object, error) {
+		o, _, err := httpx.DecodeOptional(c, httpx.BodyLimit)
+		return o, err
+	}, handle)
+}
+
+// with returns a handler that reads a part of a request and passes it to handle, unless read returns an error.
+func with[T any](read func(echo.Context) (T, error), handle func(echo.Context, T) error) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		v, err := read(c)
+		if err != nil {
+			return err
+		}
+		return handle(c, v)
+	}
+}
+
+// Time reads an RFC 3339 time; the zero time when it is absent.
+func Time(o httpx.Object, name string, required bool) time.Time {
+	raw := o.String(name, 64, required)
+	if raw == "" {
+		return time.Time{}
+	}
+	t, ok := protocol.ParseStamp(raw)
+	if !ok {
+		o.Invalid(name, "must be an RFC 3339 time")
+	}
+	return t
+}
+
+// IsURL reports whether text is an absolute address of one of the schemes, without user info, spaces and control characters.
+func IsURL(raw string, schemes ...string) bool {
+	if strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+		return false
+	}
+	u, err := url.Parse(raw)
+	return err == nil && u.Host != "" && u.User == nil && slices.Contains(schemes, u.Scheme)
+}
+
+// MarketID reads a required market id.
+func MarketID(o httpx.Object, name string) protocol.MarketID {
+	raw := o.String(name, httpx.BodyLimit, true)
+	if raw == "" {
+		return ""
+	}
+	id, err := protocol.ParseMarketID(raw)
+	if err != nil {
+		o.Invalid(name, "has no known form")
+	}
+	return id
+}
+
+// Handle returns the required member name as a handle. An invalid one is reported by o.Err.
+func Handle(o httpx.Object, name string) protocol.Handle {
+	raw := o.String(name, httpx.BodyLimit, true)
+	handle, err := protocol.ParseHandle(raw)
+	if err != nil && raw != "" {
+		o.Invalid(name, "must be 2 to 32 of a-z, 0-9 and _")
+	}
+	return handle
+}
+
+// OptText reads optional text on one line; nil where it is empty.
+func OptText(o httpx.Object, name string, limit int) *string {
+	return httpx.OrNull(o.Text(name, limit, false, false))
+}
+
+// OptProse reads optional text that may have line feeds; nil where it is empty.
+func OptProse(o httpx.Object, name string, limit int) *string {
+	return httpx.OrNull(o.Text(name, limit, true, false))
+}
+
+// Opt32 reads an optional number between the bounds; nil when it is absent.
+func Opt32(o httpx.Object, name string, low, high int64) *int32 {
+	n := o.OptInt(name, low, high)
+	if n == nil {
+		return nil
+	}
+	v := int32(*n)
+	return &v
+}
+
+// InvalidRequest returns the error of a member of a body as invalid_request, the code of the routes of the protocol. A body that
+// cannot be parsed stays invalid_body.
+func InvalidRequest(err error) error {
+	if err == nil {
+		return nil
+	}
+	f := apperr.Of(err)
+	if field := f.Extra["field"]; field != nil && f.Kind == apperr.Invalid {
+		return grant.ErrInvalidRequest.Say("%s", f.Message).With("field", field)
+	}
+	return err
+}
+
+// Optional reads an optional text; empty when it is absent.
+func Optional(o httpx.Object, name string) string {
+	if s := o.OptString(name, httpx.BodyLimit); s != nil {
+		return *s
+	}
+	return ""
+}
+
+// Bounds of any list in a body. The rule of each list has narrower ones.
+const (
+	MaxListed = 100
+	MaxWord   = 4096
+)
+
+// DryRun returns the member dryRun. It refuses null and other spellings of the name. Other members
+// ignore both, but here the call would be stored although the caller asked for a check.
+func DryRun(o httpx.Object) bool {
+	for _, name := range o.Names() {
+		switch {
+		case name == "dryRun" && !o.Has(name):
+			o.Invalid("dryRun", "must be true or false, not null")
+		case name != "dryRun" && IsDryRun(name):
+			o.Invalid("dryRun", "must be spelled dryRun")
+		}
+	}
+	return OptFlag(o, "dryRun")
+}
+
+// IsDryRun reports whether a name is dryRun in any spelling.
+func IsDryRun(name string) bool { return strings.EqualFold(wordMarks.Replace(name), "dryRun") }
+
+// wordMarks removes what separates words in the name of a member.
+var wordMarks = strings.NewReplacer("_", "", "-", "", " ", "")
+
+// OptFlag reads an optional boolean; false when it is absent or null.
+func OptFlag(o httpx.Object, name string) bool {
+	v := o.OptBool(name)
+	return v != nil && *v
+}
+
+// Limit reads the argument limit of a tool: 1 to most, preset when it is absent. Routes take the nearest valid number instead; a
+// tool refuses others, because its schema states the bounds.
+func Limit(o httpx.Object, preset, most int) int {
+	if n := o.OptInt("limit", 1, int64(most)); n != nil {
+		return int(*n)
+	}
+	return preset
+}

@@ -1,0 +1,107 @@
+package request
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/signal"
+)
+
+var (
+	errMissingHandle = apperr.New(apperr.Invalid, "missing_handle", "handle is required").With("field", "handle")
+	// ErrInvalidHandle is the error of text that cannot be a handle.
+	ErrInvalidHandle = apperr.New(apperr.Invalid, "invalid_handle", "must be 2 to 32 of a-z, 0-9 and _").With("field", "handle")
+)
+
+// HandleParam reads the handle in a path. Fault: not_found, also for text that cannot be a handle.
+func HandleParam(c echo.Context) (protocol.Handle, error) {
+	h, err := protocol.ParseHandle(c.Param("handle"))
+	if err != nil {
+		return "", operator.ErrUnknown
+	}
+	return h, nil
+}
+
+// HandleQuery reads ?handle=. Faults: missing_handle, invalid_handle.
+func HandleQuery(c echo.Context) (protocol.Handle, error) {
+	raw := c.QueryParam("handle")
+	if raw == "" {
+		return "", errMissingHandle
+	}
+	h, err := protocol.ParseHandle(raw)
+	if err != nil {
+		return "", ErrInvalidHandle
+	}
+	return h, nil
+}
+
+// ByHandle returns a handler that reads the handle in the path and passes it to handle. Fault: that of HandleParam.
+func ByHandle(handle func(echo.Context, protocol.Handle) error) echo.HandlerFunc {
+	return with(HandleParam, handle)
+}
+
+// ByHandleQuery returns the handler of a read that passes ?handle= to handle. Faults: missing_handle, and not_found for text that
+// cannot be a handle.
+func ByHandleQuery(handle func(echo.Context, protocol.Handle) error) echo.HandlerFunc {
+	return with(func(c echo.Context) (protocol.Handle, error) {
+		h, err := HandleQuery(c)
+		if errors.Is(err, ErrInvalidHandle) {
+			err = operator.ErrUnknown
+		}
+		return h, err
+	}, handle)
+}
+
+// maxCursor is the longest cursor that is sent to the ledger. The ledger makes shorter ones.
+const maxCursor = 1024
+
+// Cursor returns raw, or "" if it cannot be a cursor. A list then starts at its first page.
+func Cursor(raw string) string {
+	odd := func(r rune) bool {
+		return r != '-' && r != '_' && r != '=' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}
+	if len(raw) > maxCursor || strings.ContainsFunc(raw, odd) {
+		return ""
+	}
+	return raw
+}
+
+// ParseUUID reads the 36 characters of a uuid in any case and returns them in lower case.
+func ParseUUID(raw string) (string, bool) {
+	if len(raw) != 36 {
+		return "", false
+	}
+	id, err := uuid.Parse(raw)
+	return id.String(), err == nil
+}
+
+// ByMarket returns a handler that reads the market id in the path and passes it to handle. Fault: not_found for an id of no known
+// form.
+func ByMarket(handle func(echo.Context, protocol.MarketID) error) echo.HandlerFunc {
+	return with(func(c echo.Context) (protocol.MarketID, error) {
+		id, err := protocol.ParseMarketID(c.Param("marketId"))
+		if err != nil {
+			return "", market.ErrUnknown
+		}
+		return id, nil
+	}, handle)
+}
+
+// BySignal returns a handler that reads the id of a call in the path and passes it to handle. Fault: not_found for an id of no
+// known form.
+func BySignal(handle func(echo.Context, string) error) echo.HandlerFunc {
+	return with(func(c echo.Context) (string, error) {
+		id, ok := ParseUUID(c.Param("id"))
+		if !ok {
+			return "", signal.ErrUnknown
+		}
+		return id, nil
+	}, handle)
+}

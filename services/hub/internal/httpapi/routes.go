@@ -1,0 +1,441 @@
+package httpapi
+
+import (
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/httpcache"
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/proto/openapi"
+	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/grant"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/liveapi"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/mcp"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/oauthapi"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/reads"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
+	"github.com/signalcast/signalcast/services/hub/internal/share"
+)
+
+// Values of Cache-Control of successful reads.
+const (
+	cacheNow     = "public, s-maxage=5"
+	cacheShort   = "public, s-maxage=10"
+	cacheBoard   = "public, s-maxage=60, stale-while-revalidate=300"
+	cachePulse   = "public, s-maxage=300"
+	cacheProgram = "public, s-maxage=30, stale-while-revalidate=60"
+	cacheTapes   = "public, max-age=0, s-maxage=60, stale-while-revalidate=300"
+	cacheWire    = "public, s-maxage=30"
+	cacheCard    = "public, s-maxage=60"
+	cacheLive    = "public, s-maxage=5"
+	cacheSpec    = "public, max-age=300"
+	cacheNever   = view.CacheNever
+)
+
+// longAct is the time limit of requests that change many markets or calls.
+const longAct = 2 * time.Minute
+
+// Kinds of credentials that routes accept. A request with a credential of another kind is rejected.
+const (
+	public    = caller.TakeNone
+	reader    = caller.TakeNone | caller.TakeSession
+	author    = caller.TakeSession | caller.TakeKey
+	login     = caller.TakeLogin
+	admin     = caller.TakeAdmin
+	scheduler = caller.TakeAdmin | caller.TakeCron
+)
+
+// route describes one method of one path: who may call it, how caches and browsers of other origins may use it, and its handler.
+type route struct {
+	method, path string
+	who          caller.Take
+	cors         httpx.CORS
+	cache        string                 // Cache-Control of a successful GET; empty: no-store
+	empty        func(echo.Context) any // answer while the source is unavailable; nil: the error
+	handler      echo.HandlerFunc
+	timeout      time.Duration // zero: that of the edge; negative: none
+	inCall       bool          // the ledger checks the operator key together with the write
+	scope        grant.Scope   // required of app tokens and keys; empty: the handler checks it
+	permission   string        // required of strict keys if scope is empty
+	resource     string        // that an app token must be issued for; empty: the routes of the protocol
+	agents       bool          // messages of agents: each tool has its own permission
+	hot          cachedRead    // front answers from its cache; nil: none
+}
+
+// newRoute returns a route. Routes below oauthapi.Base belong to the protocol: they ignore cookies, and scripts of any origin may
+// call them.
+func newRoute(method string, who caller.Take, path string, h echo.HandlerFunc) route {
+	r := route{method: method, path: path, who: who, handler: h}
+	if strings.HasPrefix(path, oauthapi.Base) {
+		r.cors = httpx.Protocol
+	}
+	return r
+}
+
+// get returns a GET route that accepts the kinds of credentials of who. post, patch and del are the same for their methods.
+func get(who caller.Take, path string, h echo.HandlerFunc) route {
+	return newRoute(http.MethodGet, who, path, h)
+}
+
+func post(who caller.Take, path string, h echo.HandlerFunc) route {
+	return newRoute(http.MethodPost, who, path, h)
+}
+
+func patch(who caller.Take, path string, h echo.HandlerFunc) route {
+	return newRoute(http.MethodPatch, who, path, h)
+}
+
+func del(who caller.Take, path string, h echo.HandlerFunc) route {
+	return newRoute(http.MethodDelete, who, path, h)
+}
+
+// read returns a GET route that needs no credential. cache is the Cache-Control of its successful answers.
+func read(path, cache string, h echo.HandlerFunc) route { return get(public, path, h).cached(cache) }
+
+// open is read for a route that scripts of any origin may call (CORS).
+func open(path, cache string, h echo.HandlerFunc) route {
+	r := read(path, cache, h)
+	r.cors = httpx.Open
+	return r
+}
+
+// cached sets the Cache-Control of successful answers.
+func (r route) cached(rule string) route { r.cache = rule; return r }
+
+// orEmpty makes the route answer 200 with the value of empty, marked as degraded, while its source is unavailable.
+func (r route) orEmpty(empty func(echo.Context) any) route { r.empty = empty; return r }
+
+// empty returns the zero value of the model T, which must be a struct. Its slices are empty, not nil, so that JSON has [] for them.
+func empty[T any](echo.Context) any {
+	var v T
+	for _, member := range reflect.ValueOf(&v).Elem().Fields() {
+		if member.Kind() == reflect.Slice {
+			member.Set(reflect.MakeSlice(member.Type(), 0, 0))
+		}
+	}
+	return v
+}
+
+// cachedRead is a read whose answers are cached: view.Read.
+type cachedRead interface {
+	Handle(echo.Context) error
+	Key(rawQuery string) string
+	Book() *httpcache.Book
+	EmptyFor(echo.Context) any
+}
+
+// ready makes front answer the route from the cache of the read, without routing.
+func (r route) ready(from cachedRead) route { r.handler, r.hot = from.Handle, from; return r }
+
+// readyOrEmpty is ready and orEmpty.
+func (r route) readyOrEmpty(from cachedRead) route { return r.ready(from).orEmpty(from.EmptyFor) }
+
+// within sets the time limit of a request; negative: none.
+func (r route) within(d time.Duration) route { r.timeout = d; return r }
+
+// checkedInCall leaves the check of an operator key to the ledger, which checks it together with the write.
+func (r route) checkedInCall() route { r.inCall = true; return r }
+
+// permit sets the permission that a strict operator key needs.
+func (r route) permit(permission string) route { r.permission = permission; return r }
+
+// needs sets the scope that an app token or operator key needs.
+func (r route) needs(scope grant.Scope) route { r.scope = scope; return r }
+
+// routes returns all routes of the hub except its pages and the retired ones.
+func (s *Server) routes() []route {
+	venueA := "/api/" + s.VenueA
+	tapes, operators := s.stations.NetworkTapes(), s.stations.NetworkOperators()
+	return append(slices.Concat(
+		s.protocolRoutes(), s.messageRoutes(), s.accountRoutes(), s.agentRoutes(), s.onairRoutes(), s.videoRoutes(),
+		s.moderationRoutes(),
+	), []route{
+		post(login, "/api/auth/privy", s.settings.SignIn),
+		del(public, "/api/auth/privy", s.settings.SignOut),
+
+		post(login, "/api/dev/keys", request.Body(s.settings.MintKey)),
+		get(login, "/api/dev/keys", s.settings.ListKeys),
+		del(login, "/api/dev/keys", s.settings.RevokeKey),
+		get(login, "/api/dev/whoami", s.settings.WhoAmI),
+
+		post(author, "/api/predictions", s.filing.File).checkedInCall().permit(grant.Signal),
+		post(author, "/api/signals/:id/events", s.filing.AppendEvent).checkedInCall().permit(grant.Signal),
+
+		read("/api/signals/feed", cacheShort, nil).readyOrEmpty(s.reads.Feed()),
+		read("/api/signals/:id", cacheShort, request.BySignal(s.reads.Signal)),
+		read("/api/signals/:id/events", cacheShort, request.BySignal(s.reads.Events)),
+
+		read("/api/m/:marketId", cacheShort, request.ByMarket(s.reads.Market)),
+		read("/api/m/:marketId/signals", cacheShort, request.ByMarket(s.reads.MarketLedger)).orEmpty(s.reads.EmptyLedger),
+		get(reader, "/api/m/:marketId/crowd", request.ByMarket(s.reads.Crowd)).cached(cacheShort).orEmpty(s.reads.EmptyCrowd),
+
+		read("/api/m/:marketId/related", cacheShort, request.ByMarket(s.reads.Related)),
+		read("/api/m/:marketId/sentiment", cacheShort, request.ByMarket(s.reads.Sentiment)),
+		read("/api/m/:marketId/streams", cacheShort, request.ByMarket(s.live.MarketStreams)).orEmpty(empty[openapi.MarketStreams]),
+		post(author, "/api/m/:marketId/streams", request.Body(s.live.BindStream)).permit(grant.Broadcast),
+		del(author, "/api/m/:marketId/streams", s.live.UnbindStream).permit(grant.Broadcast),
+		read("/api/m/:marketId/clips", cacheShort, request.ByMarket(s.live.MarketClips)).orEmpty(liveapi.EmptyClips),
+		read("/api/markets/airable", cacheProgram, nil).readyOrEmpty(s.reads.Airable()),
+
+		read("/api/wire", cacheWire, nil).ready(s.reads.WireMoves()),
+		open("/api/situations", cacheWire, nil).ready(s.reads.WireSituations()),
+		read("/s/:eventKey", cacheWire, s.reads.Story),
+		open("/api/oracle/featured", cacheProgram, nil).ready(s.reads.OracleFeatured()),
+		open("/api/fashion/signals", cacheShort, nil).readyOrEmpty(s.reads.Fashion()),
+
+		open("/api/network/market/:marketId", cacheShort, request.ByMarket(s.stations.NetworkMarket)),
+		open("/api/network/tapes", cacheTapes, tapes.Handle).orEmpty(tapes.EmptyFor),
+		post(public, "/api/network/tapes/:id/view", s.stations.ViewTape),
+		open("/api/network/operators", cacheBoard, operators.Handle).orEmpty(operators.EmptyFor),
+		open("/api/network/crowd", cacheShort, s.stations.Gaps).orEmpty(s.stations.EmptyGaps),
+
+		open(venueA+"/featured", cacheProgram, nil).ready(s.reads.Featured()),
+		open(venueA+"/market-history", reads.CacheHistory[protocol.IntervalDay], s.reads.MarketHistory).
+			orEmpty(empty[openapi.History]),
+		open(venueA+"/history", reads.CacheHistory[protocol.IntervalHour], s.reads.OldHistory).
+			orEmpty(empty[openapi.OldHistory]),
+		open(venueA+"/markets", cacheShort, s.reads.FindMarkets).orEmpty(empty[openapi.MarketRows]),
+		open(venueA+"/market", cacheShort, s.reads.VenueMarket),
+		open(venueA+"/resolved", cacheShort, s.reads.Resolved).orEmpty(empty[openapi.ResolvedRows]),
+
+		read("/api/resolution/outcome", cacheShort, s.reads.Outcome),
+		read("/api/resolution/markets", cacheShort, s.reads.Natives).orEmpty(empty[openapi.NativeMarkets]),
+		post(admin, "/api/resolution/finalize", request.Body(s.admin.Finalize)).within(longAct),
+		post(admin, "/api/resolution/dispute", request.Body(s.admin.Dispute)).within(longAct),
+
+		get(scheduler, "/api/admin/resolve-signals", s.admin.Scan).within(longAct),
+		post(scheduler, "/api/admin/resolve-signals", s.admin.ResolveSignals).within(longAct),
+		post(admin, "/api/admin/markets", request.Body(s.admin.CreateMarket)),
+		post(admin, "/api/admin/markets/:marketId", request.Body(s.admin.RateMarket)),
+		get(admin, "/api/admin/pins", s.admin.ListPins),
+		post(admin, "/api/admin/pins", request.Body(s.admin.Pin)),
+		del(admin, "/api/admin/pins", s.admin.Unpin),
+		post(admin, "/api/admin/operators", request.Body(s.admin.Classify)),
+
+		open("/api/operator/:handle/record", cacheNever, request.ByHandle(s.reads.Record)).within(-1),
+		read("/api/operator/leaderboard", cacheBoard, nil).readyOrEmpty(s.reads.Board()),
+		read("/api/operator/:handle", cacheBoard, request.ByHandle(s.reads.Atom)),
+		open("/api/operator/:handle/skill", cacheBoard, request.ByHandle(s.reads.Skill)).within(reads.SkillTimeout + time.Second),
+		get(caller.TakeKey, "/api/network/field-record/me", s.reads.OwnFieldRecord).permit(grant.Read),
+		open("/api/network/field-record/:handle", cacheBoard, request.ByHandle(s.reads.FieldRecord)),
+		open("/api/network/pulse", cachePulse, s.reads.Pulse).within(reads.PulseTimeout + time.Second),
+
+		open("/api/broadcast/program", cacheProgram, nil).ready(s.live.BroadcastProgram()),
+		open("/api/broadcast/schedule", cacheProgram, nil).ready(s.live.Schedule()),
+		open("/api/broadcast/spotlight", cacheNow, nil).ready(s.live.Spotlight()),
+		open("/api/broadcast/feed", cacheShort, nil).ready(s.live.BroadcastFeed()),
+		open("/api/broadcast/bumpers", cacheProgram, nil).ready(s.live.Bumpers()),
+		open("/api/broadcast/influence", cacheBoard, nil).ready(s.live.Influence()),
+		get(admin, "/api/broadcast/preempt", s.admin.Preempts),
+		post(admin, "/api/broadcast/preempt", request.Body(s.admin.Preempt)),
+		open("/api/network/program", cacheProgram, nil).ready(s.live.NetworkProgram()),
+
+		open("/api/embed/operator/:handle", cacheShort, s.embeds.Embedded(share.Operator, "handle")),
+		open("/api/embed/market/:marketId", cacheShort, s.embeds.Embedded(share.Market, "marketId")),
+		open("/api/embed/signal/:id", cacheShort, s.embeds.Embedded(share.Signal, "id")),
+		open("/api/embed/oembed", cacheShort, s.embeds.Oembed),
+		open("/api/card/:kind/:id", cacheCard, s.embeds.Card),
+		open("/api/c/:code", view.CacheClaimed, s.embeds.Short),
+
+		read("/openapi.json", cacheSpec, readyMade(s.description)),
+		read("/docs/openapi.json", cacheSpec, readyMade(s.description)),
+		read("/docs/openapi.yaml", cacheSpec, readyMade(s.source)),
+		read("/llms.txt", cacheSpec, readyMade(s.overview)),
+	}...)
+}
+
+// retired returns the routes that answer 410 Gone for every method.
+func (s *Server) retired() []route {
+	var out []route
+	for _, path := range [...]string{"/api/channels", "/api/channels/*", "/api/channel/*"} {
+		for _, method := range [...]string{
+			http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+		} {
+			r := route{method: method, path: path, who: public, handler: gone}
+			if method == http.MethodGet {
+				r.cors = httpx.Open
+			}
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// permissionOf returns the permission that a strict key needs on a route.
+func permissionOf(r route) string {
+	if r.scope != "" {
+		return grant.PermissionFor(r.scope)
+	}
+	return r.permission
+}
+
+// words returns the names that the API description uses for the credentials of a route.
+func words(who caller.Take) []string {
+	var out []string
+	for _, w := range [...]struct {
+		take caller.Take
+		name string
+	}{
+		{caller.TakeNone, "public"},
+		{caller.TakeSession, "session"},
+		{caller.TakeKey, "key"},
+		{caller.TakeLogin, "jwt"},
+		{caller.TakeAdmin, "admin"},
+		{caller.TakeCron, "cron"},
+		{caller.TakeToken, "token"},
+		{caller.TakeClient, "client"},
+	} {
+		if who.Has(w.take) {
+			out = append(out, w.name)
+		}
+	}
+	return out
+}
+
+// Credentials of the routes of the protocol.
+const (
+	delegate = caller.TakeToken | caller.TakeKey
+	proven   = caller.TakeClient
+	client   = caller.TakeClient | caller.TakeNone // a public app has no secret
+)
+
+// protocolRoutes returns the routes of apps, sign-in, identity and grants.
+func (s *Server) protocolRoutes() []route {
+	const p = oauthapi.Base
+	const authorization, resource = "/.well-known/oauth-authorization-server", "/.well-known/oauth-protected-resource"
+	return []route{
+		read(p, cacheSpec, s.oauth.IssuerDocument()),
+		open(authorization+p, cacheSpec, s.oauth.IssuerDocument()),
+		open(resource+p, cacheSpec, s.oauth.ResourceDocument("")),
+		open(resource+p+"/mcp", cacheSpec, s.oauth.ResourceDocument("/mcp")),
+
+		post(login, "/api/dev/apps", request.Body(s.oauth.RegisterApp)),
+		get(login, "/api/dev/apps", s.oauth.ListApps),
+		patch(login, "/api/dev/apps/:appId", request.Body(s.oauth.ChangeApp)),
+		del(login, "/api/dev/apps/:appId", s.oauth.DisableApp),
+		post(login, "/api/dev/apps/:appId/secret", request.OptBody(s.oauth.RenewSecret)),
+		post(admin, "/api/admin/apps/:appId", request.Body(s.oauth.TrustApp)),
+		read(p+"/apps/:appId", cacheShort, s.oauth.PublicApp),
+
+		post(client, p+"/oauth/token", s.oauth.Oauth(s.oauth.Token)),
+		post(client, p+"/oauth/revoke", s.oauth.Oauth(s.oauth.RevokeToken)),
+		post(proven, p+"/oauth/introspect", s.oauth.Oauth(s.oauth.Introspect)),
+
+		get(delegate, p+"/me", s.oauth.Me).needs(grant.ProfileRead),
+		read(p+"/passports/:id", cacheShort, s.oauth.Passport),
+		get(delegate, p+"/grants", s.oauth.ListGrants).permit(grant.Read),
+		del(delegate, p+"/grants/:grantId", s.oauth.RevokeGrant).permit(grant.Signal),
+		get(session, "/api/user/grants", s.oauth.ListGrants),
+		del(session, "/api/user/grants/:grantId", s.oauth.RevokeGrant),
+	}
+}
+
+// sender accepts a signed message with or without a bearer credential.
+const sender = caller.TakeNone | delegate
+
+// messageRoutes returns the routes of signers, signed messages and the calls that the hub attests.
+func (s *Server) messageRoutes() []route {
+	const p = oauthapi.Base
+	return []route{
+		read(p+"/keys", cacheSpec, s.messages.HubKeys),
+		read(p+"/schemas/:type", cacheSpec, s.messages.PayloadSchema),
+
+		post(delegate, p+"/signers/challenge", s.messages.ChallengeSigner).needs(grant.SignerCreate),
+		post(delegate, p+"/signers", s.messages.RegisterSigner).needs(grant.SignerCreate),
+		get(public, p+"/signers", s.messages.ListSigners),
+		get(public, p+"/signers/:publicKey", s.messages.Signer),
+		del(delegate, p+"/signers/:publicKey", s.messages.RevokeSigner).permit(grant.Signal),
+		del(session, "/api/user/signers/:publicKey", s.messages.RevokeSigner),
+
+		post(sender, p+"/messages", s.messages.SubmitMessage).permit(grant.Signal),
+		post(public, p+"/messages/verify", s.messages.VerifyMessage),
+		read(p+"/messages", cacheShort, s.messages.ListMessages),
+		read(p+"/messages/:id", cacheShort, s.messages.Message),
+
+		post(delegate, p+"/predictions", s.filing.CreatePrediction).needs(grant.PredictionCreate),
+		post(delegate, p+"/signals", s.filing.CreateSignal).needs(grant.SignalCreate),
+	}
+}
+
+const session = caller.TakeSession
+
+// accountRoutes returns the routes of follows, identity claims, payouts, profiles and the daily digest.
+func (s *Server) accountRoutes() []route {
+	return []route{
+		get(reader, "/api/user/follow", request.ByHandleQuery(s.settings.FollowCounts)).cached(cacheBoard),
+		post(session, "/api/user/follow", request.Body(s.settings.Follow)),
+		del(session, "/api/user/follow", s.settings.Unfollow),
+
+		get(session, "/api/identity/claim", s.settings.ListClaims),
+		post(session, "/api/identity/claim", s.settings.ClaimIdentity),
+		del(session, "/api/identity/claim", s.settings.DropClaim),
+
+		open("/api/network/identity/:handle", cacheBoard, request.ByHandle(s.stations.NetworkIdentity)),
+		open("/api/network/payout/:handle", cacheBoard, s.stations.NetworkPayout),
+
+		read("/api/streamer/profile", cacheShort, request.ByHandleQuery(s.settings.Profile)),
+		post(author, "/api/streamer/profile", request.Body(s.settings.ChangeProfile)).permit(grant.Broadcast),
+
+		post(scheduler, "/api/admin/daily-digest", s.admin.DailyDigest).within(longAct),
+	}
+}
+
+// onairRoutes returns the routes of live operators.
+func (s *Server) onairRoutes() []route {
+	return []route{
+		read("/api/streamer/signal", cacheLive, request.ByHandleQuery(s.live.OverlaySignal)).orEmpty(empty[openapi.NoOverlay]),
+		post(author, "/api/streamer/signal", request.Body(s.live.SetOverlay)).permit(grant.Broadcast),
+		del(author, "/api/streamer/signal", s.live.ClearOverlay).permit(grant.Broadcast),
+
+		post(author, "/api/streamer/heartbeat", request.OptBody(s.live.Heartbeat)).permit(grant.Broadcast),
+		read("/api/streamers/live", cacheLive, s.live.Live).orEmpty(empty[openapi.LiveList]),
+		post(public, "/api/live/:handle/view", request.OptBody(s.live.View)),
+
+		post(session, "/api/streamer/register", request.OptBody(s.settings.RegisterStreamer)),
+		get(author, "/api/streamer/me", s.live.OwnStreamer).permit(grant.Read),
+		post(admin, "/api/admin/streamers", request.Body(s.admin.ApproveStreamer)),
+		read("/api/streamer/stream/state", cacheLive, request.ByHandleQuery(s.live.StreamState)),
+
+		read("/api/streamer/receipts", cacheShort, request.ByHandleQuery(s.live.Receipts)).orEmpty(liveapi.EmptyReceipts),
+		read("/api/streamer/recap", cacheShort, request.ByHandleQuery(s.live.Recap)),
+		get(author|admin, "/api/streamer/analytics", s.live.Analytics).permit(grant.Read),
+	}
+}
+
+// videoRoutes returns the routes of streams that operators send, and of clips.
+func (s *Server) videoRoutes() []route {
+	return []route{
+		post(login, "/api/streamer/stream", request.OptBody(s.live.ProvisionStream)),
+		post(session, "/api/live/:handle/clip", request.ByHandle(s.live.MakeClip)),
+	}
+}
+
+// moderationRoutes returns the routes of reports and of decisions about them.
+func (s *Server) moderationRoutes() []route {
+	return []route{
+		get(admin, "/api/admin/moderation", s.admin.Moderated),
+		post(admin, "/api/admin/moderation", request.Body(s.admin.Moderate)),
+		post(author, "/api/reports", request.Body(s.admin.Report)).permit(grant.Signal),
+	}
+}
+
+// agentRoutes returns the routes of agents, with operator keys and with app tokens for the resource of the tools.
+func (s *Server) agentRoutes() []route {
+	keys := post(caller.TakeNone|caller.TakeKey, mcp.Path, s.mcp.Message)
+	tokens := post(caller.TakeNone|caller.TakeToken, oauthapi.Base+mcp.Part, s.mcp.Message)
+	keys.agents, tokens.agents, tokens.resource = true, true, s.HubURL+oauthapi.Base+mcp.Part
+	return []route{keys, tokens}
+}
+
+// errGone is the error of every retired route.
+var errGone = apperr.New(apperr.Gone, "gone", "channels were replaced by stations").With("successor", "/api/v1/stations")
+
+func gone(echo.Context) error { return errGone }

@@ -1,0 +1,284 @@
+package httpapi
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/httpcache"
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
+	"github.com/signalcast/signalcast/pkg/ratelimit"
+	programv1 "github.com/signalcast/signalcast/proto/program/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/audit"
+	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
+	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/clip"
+	"github.com/signalcast/signalcast/services/hub/internal/digest"
+	"github.com/signalcast/signalcast/services/hub/internal/effect"
+	"github.com/signalcast/signalcast/services/hub/internal/federation"
+	"github.com/signalcast/signalcast/services/hub/internal/follow"
+	"github.com/signalcast/signalcast/services/hub/internal/grant"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/adminapi"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/embeds"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/filing"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/liveapi"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/mcp"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/messageapi"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/oauthapi"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/reads"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/settings"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/stationapi"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
+	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
+	"github.com/signalcast/signalcast/services/hub/internal/ingest"
+	"github.com/signalcast/signalcast/services/hub/internal/livestream"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
+	"github.com/signalcast/signalcast/services/hub/internal/message"
+	"github.com/signalcast/signalcast/services/hub/internal/moderation"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/profile"
+	"github.com/signalcast/signalcast/services/hub/internal/share"
+	"github.com/signalcast/signalcast/services/hub/internal/signal"
+	"github.com/signalcast/signalcast/services/hub/internal/stream"
+)
+
+// Config is the configuration of a Server.
+type Config struct {
+	HubURL  string   // public base of this host, without a slash at the end
+	Origin  string   // scheme and host of HubURL, as a browser sends it
+	Secure  bool     // cookies are sent over https only
+	Social  string   // name of the signal source of the social network
+	VenueA  string   // name of the primary venue in paths
+	Videos  []string // hosts that streams may be on; empty: any
+	OpenAPI []byte   // the machine-readable description
+	AnyHost bool     // requests of agents may name any host: a proxy on this machine sends them
+	Source  []byte   // the same description in YAML
+	Trusted []netip.Prefix
+}
+
+// Deps are the services, stores and clients that a Server uses.
+type Deps struct {
+	Ledger     *ledgerclient.Client
+	Callers    *caller.Service
+	Sessions   *caller.Sessions
+	Grants     *grant.Service
+	Messages   *message.Service
+	Creations  *effect.Service
+	Keys       request.KeyLimiter // messages of one public key
+	Accounts   Accounts
+	Signals    *signal.Service
+	Links      share.Store
+	Pins       market.Store
+	Stations   stream.Store
+	OnAir      *livestream.Service
+	Moderation *moderation.Service
+	Ingest     *ingest.Service
+	Clips      *clip.Service
+	Network    *federation.Service
+	Viewers    request.KeyLimiter                 // player starts of one address and tape
+	Programs   programv1.ProgramReadServiceClient // of the clock; nil: there is no clock
+	Director   programv1.ProgramServiceClient     // nil: there is no clock
+	Broadcast  *broadcast.Service
+	Audit      audit.Store
+	Addresses  *ratelimit.Local // requests of one address without a valid credential
+	Health     *httpx.Health
+	Log        *slog.Logger
+	Now        func() time.Time
+	NewID      func() string
+
+	// Metrics; all except Degraded may be nil.
+	Observe  func(method, route string, status int, took time.Duration)
+	Count    func(method, route string, status int) func() // answers from ready pages
+	Degraded func(route, source string)
+	// Trace wraps the router, but not the answers from ready pages; may be nil.
+	Trace func(http.Handler) http.Handler
+}
+
+// Accounts has the services of the routes about people.
+type Accounts struct {
+	Follows  *follow.Service
+	Claims   *identityclaim.Service
+	Payouts  identityclaim.Payouts
+	Profiles *profile.Service
+	Digests  *digest.Service
+	// Beside returns what the identity token of a request adds to the identity of its login. Faults: unauthenticated for a token
+	// of another person, identity_provider_unavailable.
+	Beside func(ctx context.Context, who operator.Identity, token string) (operator.Identity, error)
+}
+
+// Server is the HTTP face of the hub: the middleware, and the servers of all audiences.
+type Server struct {
+	Config
+	Deps
+
+	reads    *reads.Server
+	filing   *filing.Server
+	settings *settings.Server
+	oauth    *oauthapi.Server
+	messages *messageapi.Server
+	mcp      *mcp.Server
+	live     *liveapi.Server
+	stations *stationapi.Server
+	admin    *adminapi.Server
+	embeds   *embeds.Server
+
+	router  *httpx.Router
+	handler http.Handler
+	close   func()
+	takes   map[line]caller.Take // credentials that a route accepts
+
+	description, source, overview *httpcache.Page
+}
+
+// New returns a Server with all routes. Close stops its caches.
+func New(cfg Config, d Deps) *Server {
+	s := &Server{
+		Config: cfg, Deps: d,
+		description: httpcache.Make(cfg.OpenAPI), source: httpcache.Make(cfg.Source).As("application/yaml"),
+		overview: httpcache.Make(overview(cfg.HubURL, cfg.OpenAPI)).As("text/plain; charset=utf-8"),
+	}
+	books := &view.Books{Log: d.Log, Now: d.Now}
+	s.close = books.Close
+	audits := request.Audit{Entries: d.Audit, Log: d.Log, Now: d.Now, NewID: d.NewID}
+	s.reads = reads.New(&reads.Server{
+		HubURL: cfg.HubURL, VenueA: cfg.VenueA, Ledger: d.Ledger, Follows: d.Accounts.Follows, OnAir: d.OnAir, Pins: d.Pins,
+		Log: d.Log, Now: d.Now,
+	}, books)
+	s.stations = stationapi.New(&stationapi.Server{
+		HubURL: cfg.HubURL, Ledger: d.Ledger, Network: d.Network, Follows: d.Accounts.Follows, Claims: d.Accounts.Claims,
+		Payouts: d.Accounts.Payouts, Viewers: d.Viewers, Now: d.Now,
+	}, books)
+	s.live = liveapi.New(&liveapi.Server{
+		HubURL: cfg.HubURL, Videos: cfg.Videos, Ledger: d.Ledger, OnAir: d.OnAir, Broadcast: d.Broadcast, Creations: d.Creations,
+		Follows: d.Accounts.Follows, Ingest: d.Ingest, Clips: d.Clips, Stations: d.Stations,
+		Programs: d.Programs, Audits: audits, Log: d.Log, Now: d.Now,
+	}, books)
+	s.settings = &settings.Server{
+		HubURL: cfg.HubURL, Origin: cfg.Origin, Secure: cfg.Secure, Ledger: d.Ledger, Callers: d.Callers, Sessions: d.Sessions,
+		Messages: d.Messages, Follows: d.Accounts.Follows, Claims: d.Accounts.Claims,
+		Profiles: d.Accounts.Profiles, OnAir: d.OnAir, Log: d.Log, Beside: d.Accounts.Beside,
+	}
+	s.filing = &filing.Server{
+		HubURL: cfg.HubURL, Social: cfg.Social, Signals: d.Signals, Creations: d.Creations, Callers: d.Callers,
+	}
+	s.admin = &adminapi.Server{
+		HubURL: cfg.HubURL, Ledger: d.Ledger, Creations: d.Creations, Digests: d.Accounts.Digests, Moderation: d.Moderation,
+		OnAir: d.OnAir, Pins: d.Pins, TilePages: s.reads.TilePages, Programs: d.Programs, Director: d.Director, Audits: audits,
+		Log: d.Log, Now: d.Now,
+	}
+	s.messages = messageapi.New(&messageapi.Server{
+		HubURL: cfg.HubURL, Grants: d.Grants, Messages: d.Messages, Keys: d.Keys, Now: d.Now,
+	}, books)
+	s.oauth = &oauthapi.Server{
+		HubURL: cfg.HubURL, Ledger: d.Ledger, Callers: d.Callers, Grants: d.Grants, Follows: d.Accounts.Follows,
+		Claims: d.Accounts.Claims, OnAir: d.OnAir, Audits: audits,
+	}
+	s.embeds = embeds.New(&embeds.Server{HubURL: cfg.HubURL, Ledger: d.Ledger, Links: d.Links, Now: d.Now}, books)
+	s.mcp = mcp.New(&mcp.Server{Callers: d.Callers, Log: d.Log, Tools: s.tools()})
+	s.router = httpx.New(httpx.Config{
+		Log: d.Log, Now: d.Now, NewID: d.NewID, Trusted: cfg.Trusted, Health: d.Health,
+		Observe: d.Observe, Degraded: d.Degraded,
+	})
+	s.router.Use(s.perAddress, s.retiredFirst(), oauthapi.DescribedMethod)
+	routes := s.routes()
+	s.mount(routes)
+	var handler http.Handler = s.router
+	if d.Trace != nil {
+		handler = d.Trace(handler)
+	}
+	s.handler = s.front(handler, routes)
+	return s
+}
+
+// Router returns the router, to which the HTML pages are added. Its requests are charged to the limit of their address.
+func (s *Server) Router() *httpx.Router { return s.router }
+
+// Receipt is GET /receipts/{id} for clients that accept JSON.
+func (s *Server) Receipt(c echo.Context) error { return request.BySignal(s.reads.Receipt)(c) }
+
+// Login returns the identity of an identity token that was not sent as a bearer token. The rules and
+// the limit of bearer tokens apply. Faults: unauthenticated, rate_limited, identity_provider_unavailable.
+func (s *Server) Login(c echo.Context, token string) (operator.Identity, error) {
+	who, standing, err := s.Callers.Resolve(c.Request().Context(), caller.Request{
+		Take: caller.TakeLogin, Authorization: []string{"Bearer " + token}, IP: c.RealIP(),
+	})
+	if standing != nil {
+		request.ShowStanding(c.Response().Header(), *standing)
+	}
+	if err == nil {
+		request.Refund(c)
+	}
+	return who.Identity, err
+}
+
+// Table lists the mounted routes.
+func (s *Server) Table() []httpx.Route { return s.router.Table() }
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// Close ends the builds of pages and waits for them.
+func (s *Server) Close() { s.close() }
+
+// mount adds the routes to the router.
+func (s *Server) mount(routes []route) {
+	var table []httpx.Route
+	s.takes = make(map[line]caller.Take)
+	for _, r := range routes {
+		s.takes[line{r.method, r.path}] = r.who
+		table = append(table, httpx.Route{
+			Method: r.method, Path: r.path, Who: words(r.who), Permission: permissionOf(r), CORS: r.cors, Cache: r.cache,
+			Handler: s.guard(r), EmptyFor: r.empty, Timeout: r.timeout,
+		})
+	}
+	for _, r := range s.retired() { // without the guard: 410 also for invalid credentials
+		table = append(table, httpx.Route{
+			Method: r.method, Path: r.path, Who: words(r.who), CORS: r.cors, Handler: r.handler,
+		})
+	}
+	httpx.Mount(s.router, table)
+}
+
+// retiredFirst answers requests for retired routes, whatever follows their prefix. Their handlers cannot do it, because the router
+// answers 404 for a parameter with a slash.
+func (s *Server) retiredFirst() echo.MiddlewareFunc {
+	retired := map[string]bool{}
+	for _, r := range s.retired() {
+		retired[r.path] = true
+	}
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			if retired[c.Path()] && c.Request().Method != http.MethodOptions {
+				return errGone
+			}
+			return next(c)
+		}
+	}
+}
+
+// front returns a handler that answers cached reads without routing. It passes to next: requests that are not in the cache,
+// requests with a credential, and requests from an IP address that has reached its limit.
+func (s *Server) front(next http.Handler, routes []route) http.Handler {
+	allow := func(_ http.ResponseWriter, r *http.Request) bool {
+		return !carries(r) && s.Addresses.Allow(request.AddressKey(httpx.Peer(r, s.Trusted))).Allowed
+	}
+	var reads []httpcache.Hot
+	for _, r := range routes {
+		if r.hot == nil {
+			continue
+		}
+		header := r.cors.Headers()
+		header.Set("Cache-Control", r.cache)
+		reads = append(reads, httpcache.Hot{
+			Pattern: r.path, Book: r.hot.Book(), Header: header,
+			Key: func(_, rawQuery string) (string, bool) { return r.hot.Key(rawQuery), true },
+		})
+	}
+	return httpcache.NewFront(next, httpcache.FrontOptions{Allow: allow, Count: s.Count}, reads...)
+}

@@ -1,0 +1,169 @@
+package settings
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
+	"github.com/signalcast/signalcast/proto/openapi"
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/follow"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
+	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
+	"github.com/signalcast/signalcast/services/hub/internal/livestream"
+	"github.com/signalcast/signalcast/services/hub/internal/message"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/profile"
+)
+
+// Server has the handlers of sessions, keys, follows, claims and profiles.
+type Server struct {
+	HubURL   string
+	Origin   string // scheme and host of HubURL
+	Secure   bool   // cookies are sent over https only
+	Ledger   *ledgerclient.Client
+	Callers  *caller.Service
+	Sessions *caller.Sessions
+	Messages *message.Service
+	Follows  *follow.Service
+	Claims   *identityclaim.Service
+	Profiles *profile.Service
+	OnAir    *livestream.Service
+	Log      *slog.Logger
+	// Beside returns what the identity token of a request adds to the identity of its login. Faults: unauthenticated for a token
+	// of another person, identity_provider_unavailable.
+	Beside func(ctx context.Context, who operator.Identity, token string) (operator.Identity, error)
+}
+
+// SignIn is POST /api/auth/privy. A body may be there; nothing in it is used. An
+// identity token beside the login lends its names.
+func (s *Server) SignIn(c echo.Context) error {
+	if _, _, err := httpx.DecodeOptional(c, httpx.BodyLimit); err != nil {
+		return err
+	}
+	who, err := s.named(c, request.Caller(c).Identity)
+	if err != nil {
+		return err
+	}
+	r, err := s.Ledger.OperatorWrites.SignIn(c.Request().Context(), who.SignInRequest())
+	if err != nil {
+		return err
+	}
+	op := operator.FromMessage(r.GetOperator())
+	if err := s.StartSession(c, op, who.SignedInAt); err != nil {
+		return err
+	}
+	return httpx.OK(c, openapi.SignedIn{Ok: true, User: openapi.SignedIn_User{
+		DenpaID: string(op.ID), OperatorPublicID: string(op.PublicID), Handle: string(op.Handle),
+		DisplayName: op.DisplayName, IsNew: r.GetIsNew(),
+	}})
+}
+
+// StartSession stores a session and sets its cookies. Fault: db_unavailable.
+func (s *Server) StartSession(c echo.Context, op operator.Operator, signedInAt time.Time) error {
+	cookies, err := s.Sessions.Start(c.Request().Context(), op, signedInAt)
+	if err != nil {
+		return err
+	}
+	s.setCookie(c, request.CookieUID, cookies.UID, caller.SessionLife)
+	s.setCookie(c, request.CookieSig, cookies.Sig, caller.SessionLife)
+	if cookies.Bind != "" {
+		s.setCookie(c, request.CookieBind, cookies.Bind, caller.SessionLife)
+	}
+	return nil
+}
+
+var errAll = apperr.New(apperr.Invalid, "invalid_all", "all is true or left out").With("field", "all")
+
+// SignOut is DELETE /api/auth/privy: it ends the session on every replica within ten
+// seconds; with all=true it ends every session of the operator. The first works without a
+// session, too; a session must come from the hub's own origin.
+func (s *Server) SignOut(c echo.Context) error {
+	r := c.Request()
+	signed, ok := s.Sessions.Read(request.Cookie(r, request.CookieUID), request.Cookie(r, request.CookieSig))
+	if ok && !httpx.SameOrigin(r, s.Origin) {
+		return caller.ErrForbidden.Say("a session acts from its own origin only")
+	}
+	var err error
+	switch c.QueryParam("all") {
+	case "", "false":
+		err = s.EndSession(c, signed, ok)
+	case "true":
+		err = s.EndSessions(c, httpx.SameOrigin(r, s.Origin))
+	default:
+		err = errAll
+	}
+	return view.OK(c, openapi.Ok{Ok: true}, err)
+}
+
+// EndSession ends the session of the request, if it carries one. The cookies are removed
+// also when the store is unavailable: the browser may be shared. Fault: db_unavailable.
+func (s *Server) EndSession(c echo.Context, signed caller.Signed, ok bool) (err error) {
+	if ok {
+		err = s.Sessions.End(c.Request().Context(), signed)
+	}
+	s.clearSession(c)
+	return err
+}
+
+// EndSessions ends every session of the operator whose session the request carries.
+// Faults: unauthenticated, forbidden, rate_limited, and those of the stores.
+func (s *Server) EndSessions(c echo.Context, sameOrigin bool) error {
+	r := c.Request()
+	who, standing, err := s.Callers.Resolve(r.Context(), caller.Request{
+		Take: caller.TakeSession, UID: request.Cookie(r, request.CookieUID), Sig: request.Cookie(r, request.CookieSig),
+		Bind: request.Cookie(r, request.CookieBind),
+		IP:   c.RealIP(), Unsafe: true, SameOrigin: sameOrigin,
+	})
+	if standing != nil {
+		request.ShowStanding(c.Response().Header(), *standing)
+	}
+	if err != nil {
+		return err
+	}
+	request.Refund(c)
+	// The version in the ledger is what ends them; the rows are marked so that
+	// the table shows it.
+	q := &operatorv1.EndSessionsRequest{OperatorId: string(who.Operator.ID)}
+	if _, err := s.Ledger.OperatorWrites.EndSessions(r.Context(), q); err != nil {
+		return err
+	}
+	if err := s.Sessions.EndAll(r.Context(), who.Operator.ID); err != nil {
+		s.Log.WarnContext(r.Context(), "ended sessions not marked", "error", err)
+	}
+	s.clearSession(c)
+	return nil
+}
+
+// clearSession removes the cookies.
+func (s *Server) clearSession(c echo.Context) {
+	for _, name := range []string{request.CookieUID, request.CookieSig, request.CookieBind} {
+		if name != request.CookieBind || s.Secure {
+			s.setCookie(c, name, "", -time.Second)
+		}
+	}
+}
+
+// WhoAmI is GET /api/dev/whoami.
+func (s *Server) WhoAmI(c echo.Context) error {
+	op, err := request.Owner(c, s.Ledger)
+	return view.OK(c, openapi.WhoAmI{
+		DenpaID: string(op.ID), OperatorPublicID: string(op.PublicID), Handle: string(op.Handle),
+		DisplayName: op.DisplayName, OperatorType: string(op.Type), IsAi: op.IsAI(), Tier: string(op.Tier),
+	}, err)
+}
+
+func (s *Server) setCookie(c echo.Context, name, value string, life time.Duration) {
+	http.SetCookie(c.Response(), &http.Cookie{
+		Name: name, Value: value, Path: "/", MaxAge: int(life / time.Second),
+		HttpOnly: true, Secure: s.Secure, SameSite: http.SameSiteLaxMode,
+	})
+}

@@ -1,0 +1,202 @@
+package stationapi
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/httpcache"
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/proto/openapi"
+	"github.com/signalcast/signalcast/services/hub/internal/federation"
+	"github.com/signalcast/signalcast/services/hub/internal/follow"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
+	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+)
+
+// Pages of what partner stations show, which changes once a minute.
+const (
+	reelTTL   = 2 * time.Second
+	reelStale = 8 * time.Second
+	reelKeys  = 64
+)
+
+// Server has the handlers that stations of the network read.
+type Server struct {
+	HubURL  string
+	Ledger  *ledgerclient.Client
+	Network *federation.Service
+	Follows *follow.Service
+	Claims  *identityclaim.Service
+	Payouts identityclaim.Payouts
+	Viewers request.KeyLimiter // player starts of one address and tape
+	Now     func() time.Time
+
+	reelPages view.Covered // without copies
+}
+
+// New returns a server with its cache.
+func New(s *Server, b *view.Books) *Server {
+	s.reelPages.Pages = b.Open(view.Every(reelTTL, reelStale, reelKeys))
+	return s
+}
+
+// reelQuery is the normal form of a question for what all stations show.
+type reelQuery struct {
+	kind  string
+	want  federation.Wanted
+	limit int
+}
+
+var reelParams = httpcache.Params("limit", "exclude", "origin")
+
+// reelOf returns the parser of questions for things of a kind.
+func reelOf(kind string, def, most int) func(rawQuery string) reelQuery {
+	return func(rawQuery string) reelQuery {
+		v := httpcache.Query(rawQuery, reelParams)
+		want := federation.Wanted{Without: federation.ParseOrigins(v[1]), Only: federation.ParseOrigins(v[2])}
+		return reelQuery{kind, want, protocol.Limit(v[0], def, most)}
+	}
+}
+
+// Key implements view.Query.
+func (q reelQuery) Key() string {
+	list := func(o federation.Origins) string { return strings.Join(slices.Sorted(maps.Keys(o)), ",") }
+	return httpcache.JoinKey(q.kind, strconv.Itoa(q.limit), list(q.want.Without), list(q.want.Only))
+}
+
+// NetworkTapes is GET /api/network/tapes.
+func (s *Server) NetworkTapes() view.Read[reelQuery] {
+	show := func(list []federation.Tape) any {
+		return openapi.Tapes{Tapes: view.List(list, showTape), FetchedAt: protocol.Stamp(s.Now())}
+	}
+	return view.Read[reelQuery]{
+		Pages: s.reelPages, Parse: reelOf("tapes", federation.DefaultTapes, federation.MaxTapes),
+		Build: func(ctx context.Context, q reelQuery) (view.Answer, error) {
+			list, err := s.Network.Tapes(ctx, q.want, q.limit)
+			return view.Answer{Value: show(list)}, err
+		},
+		Empty: func(reelQuery) any { return show(nil) },
+	}
+}
+
+// NetworkOperators is GET /api/network/operators.
+func (s *Server) NetworkOperators() view.Read[reelQuery] {
+	show := func(list []federation.Operator) any {
+		return openapi.NetworkOperators{Operators: view.List(list, showNetworkOperator), FetchedAt: protocol.Stamp(s.Now())}
+	}
+	return view.Read[reelQuery]{
+		Pages: s.reelPages, Parse: reelOf("operators", federation.MaxOperators, federation.MaxOperators),
+		Build: func(ctx context.Context, q reelQuery) (view.Answer, error) {
+			list, err := s.Network.Operators(ctx, q.want, q.limit)
+			if err != nil {
+				return view.Answer{}, err
+			}
+			failed := s.countFollowers(ctx, list)
+			return view.Answer{Value: show(list), Missing: view.WithoutFollows(failed)}, nil
+		},
+		Empty: func(reelQuery) any { return show(nil) },
+	}
+}
+
+// countFollowers adds the followers of our own operators.
+func (s *Server) countFollowers(ctx context.Context, list []federation.Operator) error {
+	var ids []operator.ID
+	for i := range list {
+		if list[i].ID != "" {
+			ids = append(ids, list[i].ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, request.FollowTime)
+	defer cancel()
+	counts, err := s.Follows.Followers(ctx, ids)
+	for i := range list {
+		if n, there := counts[list[i].ID]; there && list[i].ID != "" {
+			list[i].Followers = n
+		}
+	}
+	return err
+}
+
+// ViewTape is POST /api/network/tapes/{id}/view: a player has started. An address counts
+// once an hour for a tape.
+func (s *Server) ViewTape(c echo.Context) error {
+	ctx, id := c.Request().Context(), c.Param("id")
+	t, err := s.Network.Find(ctx, id)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256([]byte(t.Origin + "\n" + id + "\n" + request.AddressKey(c.RealIP()))) // Redis learns no address
+	if !s.Viewers.Allow(ctx, hex.EncodeToString(sum[:16])).Allowed {
+		return httpx.OK(c, openapi.ViewTapeAnswer{Ok: true})
+	}
+	if err := s.Network.View(ctx, t); err != nil {
+		return err
+	}
+	return httpx.OK(c, openapi.ViewTapeAnswer{Ok: true, Counted: true})
+}
+
+func showTape(t federation.Tape) openapi.Tape {
+	return openapi.Tape{
+		ID: t.ID, Origin: t.Origin, OriginURL: t.OriginURL, Handle: t.Handle, URL: t.URL, MarketID: t.MarketID, Href: t.Href,
+		DurationS: t.DurationS, Views: t.Views, Stance: t.Stance, CreatedAt: protocol.Stamp(t.CreatedAt), Boosted: t.Boosted,
+		Approved: t.Approved,
+	}
+}
+
+func showNetworkOperator(o federation.Operator) openapi.NetworkOperator {
+	return openapi.NetworkOperator{
+		Origin: o.Origin, OriginURL: o.OriginURL, Handle: o.Handle, DisplayName: o.DisplayName, AvatarURL: o.AvatarURL,
+		Score:    o.Score,
+		Accuracy: o.Accuracy, Total: o.Total, Won: o.Won, Lost: o.Lost, Pending: o.Pending, Followers: o.Followers, Href: o.Href,
+		Tier: o.Tier, OperatorType: o.OperatorType, Resolved: o.Resolved, Streak: o.Streak, AvgClvBps: o.AvgClv, AlsoOn: o.AlsoOn,
+	}
+}
+
+// NetworkIdentity is GET /api/network/identity/{handle}.
+func (s *Server) NetworkIdentity(c echo.Context, handle protocol.Handle) error {
+	ctx := c.Request().Context()
+	account, err := s.Payouts.Accounts.ByHandle(ctx, handle)
+	if err != nil {
+		return err
+	}
+	claims, err := s.Claims.Claims(ctx, account.ID)
+	return view.Tagged(c, openapi.NetworkIdentity{
+		Handle: string(account.Handle), Origin: view.HubOrigin, Identities: view.List(claims, view.ShowIdentity),
+	}, err)
+}
+
+// NetworkPayout is GET /api/network/payout/{handle}. A text that cannot be a handle has no payout address.
+func (s *Server) NetworkPayout(c echo.Context) error {
+	handle, err := request.HandleParam(c)
+	if err != nil {
+		return httpx.Tagged(c, openapi.Payout{})
+	}
+	p := s.Payouts
+	address, err := p.Address(c.Request().Context(), handle)
+	if err != nil {
+		return err
+	}
+	if address == "" {
+		return httpx.Tagged(c, openapi.Payout{})
+	}
+	return httpx.Tagged(c, openapi.Payout{
+		Eligible: true, PayoutAddress: httpx.OrNull(address), ChainID: httpx.OrNull(p.Money.ChainID),
+		ChainLabel:  httpx.OrNull(p.Money.Label),
+		UsdcAddress: httpx.OrNull(p.Money.USDC), TipURL: httpx.OrNull(s.HubURL + "/tip/" + string(handle)),
+	})
+}

@@ -1,0 +1,61 @@
+package view
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+)
+
+// Viewer returns the operator of the session of a request, or an empty id without a session. It is for answers that have a part
+// about the viewer: it sets Vary, and with a session Cache-Control, so that no cache serves the answer to another viewer. If the
+// session could not be checked, it marks the answer as degraded, because that part is missing.
+func Viewer(c echo.Context) operator.ID {
+	who, header := request.Caller(c), c.Response().Header()
+	header.Set("Vary", "Cookie")
+	if who.Doubt != nil {
+		httpx.Degrade(c, httpx.Source(who.Doubt))
+	}
+	if who.Kind != caller.Session {
+		return ""
+	}
+	header.Set("Cache-Control", CachePrivate)
+	return who.Operator.ID
+}
+
+// List returns the forms of the elements of a list; empty, not nil, without one.
+func List[R, T any](list []R, show func(R) T) []T {
+	out := make([]T, len(list))
+	for i, one := range list {
+		out[i] = show(one)
+	}
+	return out
+}
+
+// OK answers 200 with v, or returns err if it is not nil.
+func OK(c echo.Context, v any, err error) error {
+	if err != nil {
+		return err
+	}
+	return httpx.OK(c, v)
+}
+
+// Created answers 201 with v, or returns err if it is not nil.
+func Created(c echo.Context, v any, err error) error {
+	if err != nil {
+		return err
+	}
+	return httpx.JSON(c, http.StatusCreated, v)
+}
+
+// Tagged answers 200 with v and its entity tag, or returns err if it is not nil.
+func Tagged(c echo.Context, v any, err error) error {
+	if err != nil {
+		return err
+	}
+	return httpx.Tagged(c, v)
+}

@@ -1,0 +1,111 @@
+package view
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
+	"github.com/signalcast/signalcast/proto/openapi"
+	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
+)
+
+// aheadOfAir is how long before its end a market can no longer be put on the air.
+const aheadOfAir = 10 * time.Minute
+
+// ShowAirable returns the list without markets that have no price or end within aheadOfAir: the ledger chose them a moment ago.
+func ShowAirable(list []*marketv1.Market, now time.Time) openapi.Airable {
+	out := openapi.Airable{Markets: make([]openapi.AirableMarket, 0, len(list)), UpdatedAt: protocol.Stamp(now)}
+	for _, m := range list {
+		left := ledgerclient.Time(m.GetEndDate()).Sub(now)
+		if m.YesBps == nil || m.GetStatus() != string(protocol.MarketOpen) || left <= aheadOfAir {
+			continue
+		}
+		out.Markets = append(out.Markets, openapi.AirableMarket{
+			MarketID: m.GetId(), Title: m.GetTitle(), YesBps: int64(m.GetYesBps()), Volume: m.VolumeUsd,
+			EndDate: ledgerclient.Stamp(m.GetEndDate()), EndsInMs: left.Milliseconds(), Lane: m.GetLane(),
+			Category: httpx.OrNull(m.GetCategory()), Provider: m.GetProvider(), Route: "/m/" + m.GetId(),
+			Streams: int64(m.GetStreams()),
+			Takes:   m.GetTakes(),
+		})
+	}
+	out.Count = int64(len(out.Markets))
+	return out
+}
+
+// Percent returns a price in bps as a number from 0 to 100; nil for nil.
+func Percent(bps *int32) *float64 {
+	if bps == nil {
+		return nil
+	}
+	n := protocol.Bps(*bps).Percent()
+	return &n
+}
+
+// Whole returns a number rounded to a whole one; nil for nil.
+func Whole(v *float64) *int64 {
+	if v == nil {
+		return nil
+	}
+	return new(int64(math.Round(*v)))
+}
+
+// HubOrigin names this hub among the stations.
+const HubOrigin = "hub"
+
+// ShowIdentity returns the form of a claim.
+func ShowIdentity(c identityclaim.Claim) openapi.IdentityClaim {
+	return openapi.IdentityClaim{
+		Station: c.Station, Identity: c.Identity, VerifiedAt: protocol.Stamp(c.VerifiedAt), ProfileURL: c.ProfileURL,
+	}
+}
+
+// SharePercent returns a part of a total above zero in percent, rounded half up.
+func SharePercent(part, total int64) int64 { return (200*part + total) / (2 * total) }
+
+// ShowOutcome returns the form of a resolution; nil for nil.
+func ShowOutcome(o *resolutionv1.Outcome) *openapi.Outcome {
+	if o == nil {
+		return nil
+	}
+	return &openapi.Outcome{
+		Outcome: o.Outcome, Resolver: o.Resolver, Source: o.Source, ProofURL: o.ProofUrl,
+		ResolvedAt: ledgerclient.StampOrNull(o.GetResolvedAt()), Disputed: o.GetDisputed(),
+		DisputeReason: o.DisputeReason, DisputedAt: ledgerclient.StampOrNull(o.GetDisputedAt()),
+	}
+}
+
+// Tiles are the tiles of a heatmap and the pins of markets.
+type Tiles struct {
+	*cataloguev1.ListTilesResponse
+	Pins   map[string]market.Pin // by market id
+	Failed error                 // of reading the pins; the tiles are then in the order of the ledger
+}
+
+// ListTiles returns the tiles of a mode. In the default mode "", pinned markets come first and have the labels of their pins.
+func ListTiles(
+	ctx context.Context, ledger cataloguev1.CatalogueReadServiceClient, pins market.Store, mode string,
+) (Tiles, error) {
+	out, q := Tiles{Pins: map[string]market.Pin{}}, &cataloguev1.ListTilesRequest{Mode: mode}
+	if mode == "" {
+		var list []market.Pin
+		list, out.Failed = pins.Pins(ctx, market.MaxTiles)
+		for _, p := range list {
+			q.Pinned, out.Pins[string(p.MarketID)] = append(q.Pinned, string(p.MarketID)), p
+		}
+	}
+	r, err := ledger.ListTiles(ctx, q)
+	for _, t := range r.GetTiles() {
+		if label := out.Pins[t.GetMarketId()].Label; label != nil {
+			t.Label = *label
+		}
+	}
+	out.ListTilesResponse = r
+	return out, err
+}

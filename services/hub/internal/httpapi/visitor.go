@@ -1,0 +1,83 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/grant"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+)
+
+// Visitor returns the operator of the session of a request, and its handle; both are empty without a session. A request that
+// changes something must come from a page of this hub. Faults: forbidden, rate_limited, and those of the ledger.
+func (s *Server) Visitor(c echo.Context) (who grant.Visitor, name string, err error) {
+	r := c.Request()
+	sig := request.Cookie(r, request.CookieSig)
+	found, standing, err := s.Callers.Resolve(r.Context(), caller.Request{
+		Take: caller.TakeSession | caller.TakeNone, UID: request.Cookie(r, request.CookieUID), Sig: sig,
+		Bind: request.Cookie(r, request.CookieBind), IP: c.RealIP(),
+		Unsafe: r.Method != http.MethodGet && r.Method != http.MethodHead, SameOrigin: ownPage(r, s.Origin),
+	})
+	if standing != nil {
+		request.ShowStanding(c.Response().Header(), *standing)
+	}
+	if err == nil {
+		err = found.Doubt
+	}
+	if found.Operator != nil {
+		request.Refund(c)
+	}
+	if err != nil || found.Operator == nil {
+		return grant.Visitor{}, "", err
+	}
+	return grant.Visitor{
+		UserID: string(found.Operator.ID), Session: sig, SignedInAt: found.SignedInAt,
+	}, string(found.Operator.Handle), nil
+}
+
+// ownPage reports whether a page of this hub sent the request. A page without a referrer sends its forms with the origin "null";
+// then Sec-Fetch-Site decides, which the browser sets and no page can change.
+func ownPage(r *http.Request, origin string) bool {
+	if origins := r.Header["Origin"]; len(origins) == 1 && origins[0] == "null" {
+		return r.Header.Get("Sec-Fetch-Site") == "same-origin"
+	}
+	return httpx.SameOrigin(r, origin)
+}
+
+// OwnPage reports whether a page of this hub sent the request.
+func (s *Server) OwnPage(c echo.Context) bool { return ownPage(c.Request(), s.Origin) }
+
+// CountConsent charges a request for the consent page to the limit of the session. Fault: rate_limited.
+func (s *Server) CountConsent(c echo.Context, who grant.Visitor) error {
+	standing, err := s.Callers.CountConsent(c.Request().Context(), who.Session)
+	request.ShowStanding(c.Response().Header(), *standing)
+	return err
+}
+
+// StartSession stores a session and sets its cookies. Fault: db_unavailable.
+func (s *Server) StartSession(c echo.Context, op operator.Operator, signedInAt time.Time) error {
+	return s.settings.StartSession(c, op, signedInAt)
+}
+
+// EndSession ends the session of the request, or with all every session of its operator, and removes the cookies. Faults:
+// unauthenticated for all without a session, and those of the stores.
+func (s *Server) EndSession(c echo.Context, all bool) error {
+	r := c.Request()
+	if all {
+		return s.settings.EndSessions(c, ownPage(r, s.Origin))
+	}
+	signed, ok := s.Sessions.Read(request.Cookie(r, request.CookieUID), request.Cookie(r, request.CookieSig))
+	return s.settings.EndSession(c, signed, ok)
+}
+
+// RevokeKey revokes an operator key with its signers and webhooks. Faults: not_found, and those of the stores.
+func (s *Server) RevokeKey(ctx context.Context, owner operator.ID, keyID string) error {
+	_, _, err := s.settings.Revoke(ctx, owner, keyID)
+	return err
+}

@@ -1,0 +1,129 @@
+package livestream_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/hub/internal/livestream"
+	"github.com/signalcast/signalcast/services/hub/internal/postgres"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+// bench is a Service whose operators a test makes live.
+type bench struct {
+	*livestream.Service
+	t     *testing.T
+	clock *testkit.Clock
+	store *postgres.OnAir
+}
+
+func setup(t *testing.T, redis string) *bench {
+	t.Helper()
+	b := &bench{
+		t: t, clock: testkit.NewClock(time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)),
+		store: postgres.New(testkit.Pool(t, testkit.Postgres(t, postgres.Schema("")).URL("hub_rw")), testkit.ReadTime).OnAir(),
+	}
+	b.Service = livestream.NewService(livestream.Config{Store: b.store, Redis: testkit.KV(t, redis), Now: b.clock.Now, NewID: uuid.NewString})
+	return b
+}
+
+func (b *bench) live(handle protocol.Handle) (showID string) {
+	b.t.Helper()
+	id, err := b.GoLive(b.t.Context(), livestream.GoLive{Handle: handle, URL: "https://v.example/" + string(handle) + ".m3u8"})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return id
+}
+
+func (b *bench) view(handle protocol.Handle, viewer, address string) int64 {
+	b.t.Helper()
+	n, err := b.View(b.t.Context(), handle, viewer, address)
+	if err != nil {
+		b.t.Error(err)
+	}
+	return n
+}
+
+// count checks the viewers of each operator.
+func (b *bench) count(want map[protocol.Handle]int64) {
+	b.t.Helper()
+	for handle, n := range want {
+		if got := b.Viewers(b.t.Context(), handle); got != n {
+			b.t.Errorf("%s: %s has %d viewers, want %d", b.clock.Now().Format(time.TimeOnly), handle, got, n)
+		}
+	}
+}
+
+// Concurrent viewers are each counted once, an address at most twenty times, and a viewer who does not ask again for 45 seconds
+// is not counted.
+func TestAudience(t *testing.T) {
+	t.Parallel()
+	b := setup(t, testkit.Redis(t))
+	noon := b.clock.Now()
+	b.live("mara_k")
+	b.live("tidewatch")
+	var group sync.WaitGroup
+	for i := range 60 {
+		group.Go(func() { b.view("mara_k", fmt.Sprint("v", i%30), fmt.Sprint("a", i%2)) })
+	}
+	group.Wait()
+	// There are fifteen at each of two addresses; only five more fit at one address.
+	for i := range 10 {
+		b.view("mara_k", fmt.Sprint("w", i), "a0")
+	}
+	b.view("tidewatch", "v0", "a0")
+	if n := b.view("otto", "v0", "a0"); n != 0 {
+		t.Errorf("%d watch an operator who is not live", n)
+	}
+	b.count(map[protocol.Handle]int64{"mara_k": 35, "otto": 0, "tidewatch": 1})
+	b.clock.Set(noon.Add(44 * time.Second))
+	if n := b.view("mara_k", "v1", "a1"); n != 35 {
+		t.Errorf("%d after 44 seconds", n)
+	}
+	b.clock.Set(noon.Add(45 * time.Second))
+	b.count(map[protocol.Handle]int64{"mara_k": 1, "tidewatch": 0})
+	b.live("mara_k")
+	if n := b.view("mara_k", "late", "a0"); n != 2 {
+		t.Errorf("%d with a new viewer", n)
+	}
+	// An older report does not shorten the time of a viewer.
+	b.clock.Set(noon.Add(10 * time.Second))
+	b.view("mara_k", "late", "a0")
+	b.clock.Set(noon.Add(80 * time.Second))
+	b.count(map[protocol.Handle]int64{"mara_k": 2})
+}
+
+// Without Redis viewers are not counted, nothing fails, and no sample is stored.
+func TestAudienceWithoutRedis(t *testing.T) {
+	t.Parallel()
+	server := testkit.RedisServer(t)
+	b := setup(t, server.URL())
+	show := b.live("mara_k")
+	if n := b.view("mara_k", "v", "a"); n != 1 {
+		t.Fatal(n)
+	}
+	testkit.Kill(t, server.PID())
+	<-server.Done()
+	if n := b.view("mara_k", "v", "a"); n != 0 {
+		t.Error(n)
+	}
+	b.count(map[protocol.Handle]int64{"mara_k": 0})
+	list, err := b.Live(t.Context())
+	if err != nil || len(list) != 1 || list[0].Viewers != 0 {
+		t.Error(list, err)
+	}
+	if err := livestream.NewSampler(b.Service, nil).Round(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if w, err := b.store.SessionWatched(t.Context(), show); err != nil || w.Samples != 0 {
+		t.Error(w, err)
+	}
+}

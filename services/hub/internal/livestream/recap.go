@@ -1,0 +1,265 @@
+package livestream
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+)
+
+// Bounds of what is read of somebody's calls.
+const (
+	MaxReceipts = 500
+	MaxCounted  = 5000
+	callPage    = 100
+)
+
+// ErrNoShow is the answer for a session that is not there, or not of this operator.
+var ErrNoShow = apperr.New(apperr.NotFound, "not_found", "")
+
+// Around is what happened around the sessions of an operator in some time.
+type Around struct {
+	Clips, ClipViews, Followers int64
+}
+
+// Watched adds up samples of viewers.
+type Watched struct{ Viewers, Samples int64 }
+
+// Average is how many watched at a moment, rounded.
+func (w Watched) Average() int64 {
+	if w.Samples == 0 {
+		return 0
+	}
+	return int64(math.Round(float64(w.Viewers) / float64(w.Samples)))
+}
+
+// Best is the won call with the highest score.
+type Best struct {
+	SignalID string
+	Odds     protocol.Bps
+	Score    int32
+}
+
+// Top is a market of a session.
+type Top struct {
+	MarketID protocol.MarketID
+	Title    string // the ledger's; empty for the market of an overlay
+}
+
+// Recap is what came of a session.
+type Recap struct {
+	Session   Session // as it stands now
+	Length    time.Duration
+	Peak, Avg int64
+	Calls     []*signalv1.Signal // newest first, at most MaxReceipts
+	Count     int64
+	Won, Lost int64
+	Void      int64
+	Pending   int64
+	Score     int64
+	Around
+	Best *Best
+	Top  *Top
+}
+
+// Recap is what came of a session of an operator: of the one that is named, else of the
+// newest. nil: there was none. Faults: ErrNoShow, db_unavailable, those of the ledger.
+func (s *Service) Recap(ctx context.Context, handle protocol.Handle, showID string) (*Recap, error) {
+	session, found, err := s.session(ctx, handle, showID)
+	if err != nil || !found {
+		return nil, err
+	}
+	now := s.Now()
+	out := &Recap{Session: session, Length: session.Length(now), Peak: session.Peak}
+	until := now
+	if !session.EndedAt.IsZero() {
+		until = session.EndedAt
+	}
+	if out.Calls, err = s.calls(ctx, handle, session.StartedAt, until, MaxReceipts); err != nil {
+		return nil, err
+	}
+	who, err := s.People.ByHandle(ctx, handle)
+	if err != nil {
+		return nil, err
+	}
+	watched, err := s.Store.SessionWatched(ctx, session.ID)
+	if err != nil {
+		return nil, err
+	}
+	if out.Around, err = s.Store.Around(ctx, handle, who.ID, session.StartedAt, until); err != nil {
+		return nil, err
+	}
+	out.Avg = watched.Average()
+	out.add()
+	if out.Top == nil {
+		out.Top, err = s.spokenOf(ctx, session)
+	}
+	return out, err
+}
+
+func (s *Service) session(ctx context.Context, handle protocol.Handle, showID string) (Session, bool, error) {
+	if showID == "" {
+		return s.Last(ctx, handle)
+	}
+	found, ok, err := s.Store.Find(ctx, handle, showID)
+	if err == nil && !ok {
+		err = ErrNoShow
+	}
+	return found.At(s.Now()), ok, err
+}
+
+// calls returns the calls that were filed from one time up to another, newest first.
+func (s *Service) calls(ctx context.Context, handle protocol.Handle, from, to time.Time, most int) ([]*signalv1.Signal, error) {
+	var out []*signalv1.Signal
+	cursor := protocol.NewCursor("ffffffff-ffff-ffff-ffff-ffffffffffff", protocol.TimeKey(to)).Encode()
+	for {
+		r, err := s.Records.ListCalls(ctx, &recordv1.ListCallsRequest{Handle: string(handle), Limit: callPage, Cursor: cursor})
+		if err != nil {
+			return nil, err
+		}
+		for _, call := range r.GetSignals() {
+			filed := ledgerclient.Time(call.GetCreatedAt())
+			if filed.Before(from) {
+				return out, nil
+			}
+			if !filed.After(to) {
+				out = append(out, call)
+			}
+			if len(out) == most {
+				return out, nil
+			}
+		}
+		if cursor = r.GetNextCursor(); cursor == "" {
+			return out, nil
+		}
+	}
+}
+
+// add counts the calls. Points and the best call are of those that count.
+func (r *Recap) add() {
+	markets := map[protocol.MarketID]int{}
+	r.Count = int64(len(r.Calls))
+	for _, c := range r.Calls {
+		status := protocol.SignalStatus(c.GetStatus())
+		switch status {
+		case protocol.Won:
+			r.Won++
+		case protocol.Lost:
+			r.Lost++
+		case protocol.Void:
+			r.Void++
+		default:
+			r.Pending++
+		}
+		if c.Score != nil && c.GetCounted() {
+			r.Score += int64(c.GetScore())
+			if status == protocol.Won && (r.Best == nil || c.GetScore() > r.Best.Score) {
+				r.Best = &Best{SignalID: c.GetId(), Odds: protocol.Bps(c.GetScoreBasisBps()), Score: c.GetScore()}
+			}
+		}
+		id := protocol.MarketID(c.GetMarketId())
+		if markets[id]++; r.Top == nil || markets[id] > markets[r.Top.MarketID] {
+			r.Top = &Top{MarketID: id, Title: c.GetMarketTitle()}
+		}
+	}
+}
+
+// spokenOf is the market of the signal over the picture: of this moment, or of the end.
+func (s *Service) spokenOf(ctx context.Context, session Session) (*Top, error) {
+	if session.EndedAt.IsZero() {
+		o, set, err := s.Overlay(ctx, session.Handle)
+		if err != nil || !set {
+			return nil, err
+		}
+		return &Top{MarketID: o.MarketID}, nil
+	}
+	if session.Signal == nil {
+		return nil, nil
+	}
+	return &Top{MarketID: session.Signal.MarketID}, nil
+}
+
+// MaxSteps is the largest number of steps in a series.
+const MaxSteps = 672
+
+// Window is a period that ends now, with the step of its series.
+type Window struct {
+	Name string
+	Span time.Duration
+	Step time.Duration
+}
+
+// windows are the windows that a request can name, the default first.
+var windows = [...]Window{
+	{"24h", 24 * time.Hour, time.Minute},
+	{"7d", 7 * 24 * time.Hour, 10 * time.Minute},
+	{"28d", 28 * 24 * time.Hour, time.Hour},
+}
+
+// ParseWindow returns the window with a name; 24 hours for an unknown name.
+func ParseWindow(raw string) Window {
+	for _, w := range windows {
+		if w.Name == raw {
+			return w
+		}
+	}
+	return windows[0]
+}
+
+// Step is the mean number of viewers in one step of a series, rounded.
+type Step struct {
+	At      time.Time
+	Viewers int64
+}
+
+// Stretch has the totals of the sessions and viewer samples of a period.
+type Stretch struct {
+	Sessions int64
+	Live     time.Duration
+	Peak     int64
+	Watched
+}
+
+// Analytics has the audience of the sessions of an operator in a window.
+type Analytics struct {
+	Window Window
+	Stretch
+	ViewerMinutes int64
+	Signals       int64 // MaxCounted at most
+	Around
+	OverlaySets int64
+	Series      []Step // oldest first: the newest MaxSteps steps that had a session
+}
+
+// Analytics returns the audience of the sessions of an operator. Faults: not_found, db_unavailable, those of the ledger.
+func (s *Service) Analytics(ctx context.Context, handle protocol.Handle, w Window) (Analytics, error) {
+	now := s.Now()
+	from, out := now.Add(-w.Span), Analytics{Window: w}
+	who, err := s.People.ByHandle(ctx, handle)
+	if err != nil {
+		return out, err
+	}
+	calls, err := s.calls(ctx, handle, from, now, MaxCounted)
+	if err != nil {
+		return out, err
+	}
+	out.Signals = int64(len(calls))
+	if out.Stretch, err = s.Store.Stretch(ctx, handle, from, now); err != nil {
+		return out, err
+	}
+	// Each sample counts for the whole interval between two samples.
+	out.ViewerMinutes = int64(time.Duration(out.Viewers) * SampleEvery / time.Minute)
+	if out.Around, err = s.Store.Around(ctx, handle, who.ID, from, now); err != nil {
+		return out, err
+	}
+	if out.OverlaySets, err = s.Store.OverlaySets(ctx, handle, from); err != nil {
+		return out, err
+	}
+	out.Series, err = s.Store.Series(ctx, handle, from, w.Step, MaxSteps)
+	return out, err
+}

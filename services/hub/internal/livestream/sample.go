@@ -1,0 +1,106 @@
+package livestream
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/signalcast/signalcast/pkg/protocol"
+	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
+)
+
+// SampleEvery is how often viewers are counted for the record.
+const SampleEvery = 5 * time.Second
+
+// keepSamples is how long samples and counts of signals are kept: the longest window
+// and a week.
+const keepSamples = 35 * 24 * time.Hour
+
+// Sample is how many watch a session at a moment.
+type Sample struct {
+	ShowID  string
+	Handle  protocol.Handle
+	Viewers int64
+}
+
+// publishTime bounds one report of viewers to the ledger.
+const publishTime = 900 * time.Millisecond
+
+// Sampler counts the viewers of everybody who is live. One process does it at a time.
+type Sampler struct {
+	service *Service
+	ledger  feedv1.FeedServiceClient
+	watched map[protocol.Handle]bool // operators with viewers in the last report
+	swept   time.Time
+}
+
+// NewSampler returns a Sampler that counts for s and reports to the ledger.
+func NewSampler(s *Service, ledger feedv1.FeedServiceClient) *Sampler {
+	return &Sampler{service: s, ledger: ledger, watched: map[protocol.Handle]bool{}}
+}
+
+// Round counts once, for the record and for the ledger. While nobody can be counted
+// the record has no sample. Fault: db_unavailable, those of the ledger.
+func (p *Sampler) Round(ctx context.Context) error {
+	s, now := p.service, p.service.Now()
+	list, err := s.Store.Live(ctx, now)
+	if err != nil {
+		return err
+	}
+	handles := make([]protocol.Handle, len(list))
+	for i := range list {
+		handles[i] = list[i].Handle
+	}
+	var counts []int64
+	if len(handles) > 0 {
+		if counts, err = s.countViewers(ctx, handles, now); err != nil {
+			return nil //nolint:nilerr // nobody is counted
+		}
+	}
+	samples := make([]Sample, len(list))
+	for i := range list {
+		samples[i] = Sample{ShowID: list[i].ShowID, Handle: list[i].Handle, Viewers: counts[i]}
+	}
+	if err := s.Store.Sample(ctx, samples, now); err != nil {
+		return err
+	}
+	if p.swept.IsZero() || now.Sub(p.swept) > time.Hour {
+		if err := s.Store.Thin(ctx, now.Add(-keepSamples)); err != nil {
+			return err
+		}
+		p.swept = now
+	}
+	return p.report(ctx, samples, now)
+}
+
+// report sends the ledger the number of viewers of each operator who has any, and once a zero for each whose last
+// viewer has left. The ledger adds the viewers of a market's streams.
+func (p *Sampler) report(ctx context.Context, samples []Sample, now time.Time) error {
+	r, at := &feedv1.PublishRequest{}, timestamppb.New(now)
+	add := func(handle protocol.Handle, viewers int64) {
+		r.Watching = append(r.Watching, &feedv1.Watching{Handle: string(handle), Viewers: viewers, At: at})
+	}
+	has := map[protocol.Handle]bool{}
+	for _, one := range samples {
+		if one.Viewers > 0 {
+			has[one.Handle] = true
+			add(one.Handle, one.Viewers)
+		}
+	}
+	for handle := range p.watched {
+		if !has[handle] {
+			add(handle, 0)
+		}
+	}
+	if len(r.GetWatching()) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, publishTime)
+	defer cancel()
+	if _, err := p.ledger.Publish(ctx, r); err != nil {
+		return err
+	}
+	p.watched = has
+	return nil
+}

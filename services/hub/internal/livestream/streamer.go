@@ -1,0 +1,137 @@
+package livestream
+
+import (
+	"context"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/protocol"
+)
+
+// MaxLanes is how many lanes an operator may choose.
+const MaxLanes = 5
+
+// Status is the state of the registration of an operator as a streamer.
+type Status string
+
+// The statuses. Who never registered may be live as well; only who was suspended may
+// not, and streams are provisioned for the approved alone.
+const (
+	Unregistered Status = "none"
+	Pending      Status = "pending"
+	Approved     Status = "approved"
+	Suspended    Status = "suspended"
+)
+
+// Streamer is what the hub keeps of an operator as a streamer.
+type Streamer struct {
+	Status Status
+	Lanes  []string // keys of lanes of the programme
+}
+
+// Register asks an admin for approval; first is false where that was done before, and
+// then nothing changes. Nil lanes stay as they are. Fault: db_unavailable.
+func (s *Service) Register(ctx context.Context, handle protocol.Handle, lanes []string) (status Status, first bool, err error) {
+	return s.Store.Register(ctx, handle, lanes, s.Now())
+}
+
+// ChooseLanes keeps the lanes of an operator. Fault: db_unavailable.
+func (s *Service) ChooseLanes(ctx context.Context, handle protocol.Handle, lanes []string) error {
+	return s.Store.ChooseLanes(ctx, handle, lanes, s.Now())
+}
+
+// Decide sets the status of an operator. A suspension ends the live session, clears the
+// overlay signal, and hides bindings and clips. Fault: db_unavailable.
+func (s *Service) Decide(ctx context.Context, handle protocol.Handle, status Status) error {
+	defer s.forget()
+	return s.Store.Decide(ctx, handle, status, s.Now())
+}
+
+// Hide hides the streams, clips and overlay of an operator on pages, in API responses and in
+// events, or shows them again. A session of a hidden operator is not listed as live. Stored
+// sessions and their figures do not change. Fault: db_unavailable.
+func (s *Service) Hide(ctx context.Context, handle protocol.Handle, hidden bool) error {
+	defer s.forget()
+	var url string
+	if !hidden {
+		var err error
+		if url, err = s.provisioned(ctx, handle); err != nil {
+			return err
+		}
+	}
+	return s.Store.Hide(ctx, handle, hidden, url, s.Now())
+}
+
+// laneKeys are the lanes of the programme, and the names of content lanes that mean one.
+var laneKeys = map[string]string{
+	"sports": "sports", "music": "music", "film": "film", "tv": "tv", "fashion": "fashion", "culture": "culture", "crypto": "crypto",
+	"politics": "politics", "news": "news", "science": "science", "tech": "tech", "economy": "economy",
+	"SPORT": "sports", "MUSIC": "music", "ENTERTAINMENT": "film", "CULTURE": "culture", "CRYPTO": "crypto",
+	"POLITICS": "politics", "WORLD": "news", "SCIENCE": "science", "TECH": "tech", "ECONOMY": "economy",
+}
+
+// ParseLanes reads lanes as they are kept: at most MaxLanes, each once.
+func ParseLanes(list []string) (keys []string, ok bool) {
+	keys = make([]string, 0, len(list))
+	seen := map[string]bool{}
+	for _, word := range list {
+		key := laneKeys[word]
+		if key == "" || seen[key] {
+			return nil, false
+		}
+		seen[key] = true
+		keys = append(keys, key)
+	}
+	return keys, len(keys) <= MaxLanes
+}
+
+// Bounds of an overlay signal.
+const (
+	MaxName       = 200
+	MaxSlug       = 120
+	MaxAnnotation = 180
+	// OverlayLife is the time after which a signal expires unless it is set again or a heartbeat arrives.
+	OverlayLife = 12 * time.Hour
+)
+
+// Overlay is the market that an operator shows over its video.
+type Overlay struct {
+	MarketID   protocol.MarketID
+	Name       string
+	YesPct     *float64 // 0 to 100; nil: unknown
+	Handle     protocol.Handle
+	Slug       *string // nil: none
+	UpdatedAt  time.Time
+	Annotation *string
+	ClosesAt   time.Time // zero: not stated
+}
+
+// IsSlug reports whether s has 1 to MaxSlug characters of a-z, 0-9 and -.
+func IsSlug(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
+			return false
+		}
+	}
+	return s != "" && len(s) <= MaxSlug
+}
+
+// Overlay returns the signal of an operator, or false without one. Fault: db_unavailable.
+func (s *Service) Overlay(ctx context.Context, handle protocol.Handle) (Overlay, bool, error) {
+	return s.Store.Overlay(ctx, handle, s.Now())
+}
+
+// SetOverlay replaces the signal of an operator and returns the stored one. Faults: ErrNotApproved, db_unavailable.
+func (s *Service) SetOverlay(ctx context.Context, o Overlay) (Overlay, error) {
+	defer s.forget()
+	now := s.Now()
+	o.UpdatedAt = now
+	at, err := s.Store.SetOverlay(ctx, o, now.Add(OverlayLife))
+	o.UpdatedAt = at
+	return o, err
+}
+
+// ClearOverlay deletes the signal of an operator, if there is one. Fault: db_unavailable.
+func (s *Service) ClearOverlay(ctx context.Context, handle protocol.Handle) error {
+	defer s.forget()
+	return s.Store.ClearOverlay(ctx, handle, s.Now())
+}

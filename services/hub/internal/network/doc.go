@@ -1,4 +1,0 @@
-// Package network is what this station and its partners show together: tapes and
-// operators. What a partner says is data: each row is checked by itself, and speaks for
-// the partner that sent it whatever it says.
-package network

@@ -1,0 +1,398 @@
+package postgres
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/services/hub/internal/livestream"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/postgres/db"
+	"github.com/signalcast/signalcast/services/hub/internal/stream"
+)
+
+// OnAir stores live sessions, overlay signals and streamers.
+type OnAir struct{ conn }
+
+// OnAir returns the store of package livestream.
+func (s *Store) OnAir() *OnAir { return &OnAir{s.conn} }
+
+// turn changes what one operator airs in a transaction; transactions of one operator run one after the other.
+func (s *OnAir) turn(ctx context.Context, handle protocol.Handle, do func(ctx context.Context, t stage) error) error {
+	return s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		if err := q.LockOperator(ctx, string(handle)); err != nil {
+			return err
+		}
+		return do(ctx, stage{q: q, handle: handle})
+	})
+}
+
+// stage is one operator whose lock the transaction holds.
+type stage struct {
+	q      *db.Queries
+	handle protocol.Handle
+}
+
+// Beat implements livestream.Store.
+func (s *OnAir) Beat(ctx context.Context, b livestream.Start) (out livestream.Session, err error) {
+	err = s.turn(ctx, b.Handle, func(ctx context.Context, t stage) error {
+		if b.MessageID != "" {
+			row, done, err := found(t.q.GetLiveSessionOfMessage(ctx, b.MessageID))
+			if err != nil {
+				return err
+			}
+			if done {
+				out = session(row.LiveSession)
+				return nil
+			}
+		}
+		if err := t.allowed(ctx); err != nil {
+			return err
+		}
+		out, err = t.beat(ctx, b)
+		return err
+	})
+	return out, err
+}
+
+// allowed fails for a suspended operator.
+func (t stage) allowed(ctx context.Context) error {
+	one, err := streamer(ctx, t.q, t.handle)
+	if err == nil && one.Status == livestream.Suspended {
+		return livestream.ErrNotApproved
+	}
+	return err
+}
+
+func (t stage) beat(ctx context.Context, b livestream.Start) (livestream.Session, error) {
+	open, ok, err := t.open(ctx)
+	if err != nil {
+		return livestream.Session{}, err
+	}
+	if over := open.At(b.At); ok && !over.Open() {
+		if err := t.end(ctx, open, over.EndedAt, b.At); err != nil {
+			return livestream.Session{}, err
+		}
+		ok = false
+	}
+	url, err := t.named(ctx, b)
+	if err != nil {
+		return livestream.Session{}, err
+	}
+	id := open.ID
+	if !ok {
+		id = b.NewID
+	}
+	if err := t.keep(ctx, b, id, url, ok); err != nil {
+		return livestream.Session{}, err
+	}
+	if _, err := t.air(ctx, id, b.Provisioned, b.At); err != nil {
+		return livestream.Session{}, err
+	}
+	now, _, err := t.open(ctx)
+	now.WentLive = now.URL != "" && (!ok || open.URL == "")
+	return now, err
+}
+
+// keep stores a heartbeat: it extends the open session or starts one.
+func (t stage) keep(ctx context.Context, b livestream.Start, id string, url *string, extend bool) error {
+	p := db.ExtendLiveSessionParams{
+		ID: id, Now: b.At, MarketID: pg.Null(string(b.MarketID)), OwnURL: url, BroadcastID: pg.Null(b.BroadcastID),
+		BitrateKbps: b.Bitrate, ReportedViewers: b.Viewers,
+	}
+	var err error
+	if extend {
+		err = t.q.ExtendLiveSession(ctx, p)
+	} else {
+		err = t.q.InsertLiveSession(ctx, db.InsertLiveSessionParams{
+			ID: id, Handle: b.Handle, Now: p.Now, MarketID: p.MarketID, OwnURL: p.OwnURL, BroadcastID: p.BroadcastID,
+			BitrateKbps: p.BitrateKbps, ReportedViewers: p.ReportedViewers,
+		})
+	}
+	if err != nil {
+		return err
+	}
+	err = t.q.ExtendOverlay(ctx, db.ExtendOverlayParams{Handle: b.Handle, Now: b.At, ExpiresAt: b.At.Add(livestream.OverlayLife)})
+	if err != nil || b.MessageID == "" {
+		return err
+	}
+	return t.q.InsertGoLive(ctx, db.InsertGoLiveParams{MessageID: b.MessageID, SessionID: id, Now: b.At, BroadcastID: b.BroadcastID})
+}
+
+// named returns the URL that a go-live names for the session itself, which is empty if the stream is bound to a market. It
+// returns nil for a heartbeat.
+func (t stage) named(ctx context.Context, b livestream.Start) (*string, error) {
+	if b.OwnURL == "" {
+		return nil, nil
+	}
+	url := b.OwnURL
+	if b.MarketID != "" {
+		url = ""
+		one := stream.Stream{MarketID: b.MarketID, Handle: b.Handle, URL: b.OwnURL, Label: b.Label, UpdatedAt: b.At}
+		if err := t.bind(ctx, one); err != nil {
+			return nil, err
+		}
+	}
+	return &url, nil
+}
+
+// open returns the open session and locks it.
+func (t stage) open(ctx context.Context) (livestream.Session, bool, error) {
+	row, ok, err := found(t.q.LockLiveSession(ctx, t.handle))
+	return session(row.LiveSession), ok, err
+}
+
+func session(row db.LiveSession) livestream.Session {
+	return livestream.Session{
+		ID: row.ID, Handle: row.Handle, StartedAt: row.StartedAt, LastBeat: row.LastBeat, EndedAt: pg.Value(row.EndedAt),
+		MarketID: protocol.MarketID(pg.Value(row.MarketID)), OwnURL: pg.Value(row.OwnURL), URL: pg.Value(row.HLSURL), Aired: row.Aired,
+		Viewers: int64(row.Viewers), Peak: int64(row.ViewersPeak), Signal: signalOf(row.SignalMarket, pg.Value(row.SignalName)),
+	}
+}
+
+// air finds where the viewers of an open session are sent. It publishes if the session went on or off the air by that,
+// and reports whether viewers are sent elsewhere.
+func (t stage) air(ctx context.Context, id, provisioned string, now time.Time) (changed bool, err error) {
+	s, _, err := t.open(ctx)
+	if err != nil {
+		return false, err
+	}
+	url, err := t.q.GetSessionURL(ctx, db.GetSessionURLParams{Handle: t.handle, ID: id, Provisioned: provisioned, Now: now})
+	if err != nil || url == s.URL {
+		return false, err
+	}
+	if err := t.q.SetSessionURL(ctx, db.SetSessionURLParams{ID: id, HLSURL: pg.Null(url)}); err != nil {
+		return false, err
+	}
+	switch {
+	case s.URL == "":
+		err = t.q.PublishLive(ctx, db.PublishLiveParams{ID: id, Now: now})
+	case url == "":
+		err = t.q.PublishOffline(ctx, db.PublishOfflineParams{ID: id, Now: now, EndedAt: now})
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, t.copies(ctx, now, true)
+}
+
+// end ends a session and publishes that.
+func (t stage) end(ctx context.Context, s livestream.Session, ended, now time.Time) error {
+	if err := t.q.EndLiveSession(ctx, db.EndLiveSessionParams{ID: s.ID, EndedAt: ended, Now: now}); err != nil {
+		return err
+	}
+	if s.URL == "" {
+		return t.copies(ctx, now, s.Aired)
+	}
+	if err := t.q.PublishOffline(ctx, db.PublishOfflineParams{ID: s.ID, Now: now, EndedAt: ended}); err != nil {
+		return err
+	}
+	return t.copies(ctx, now, true)
+}
+
+// copies publishes how the channel of the operator begins, and that of the live list if it changed. The live list comes
+// last, because all operators share its lock.
+func (t stage) copies(ctx context.Context, now time.Time, list bool) error {
+	handle := string(t.handle)
+	at, err := t.q.TakeChannelTime(ctx, db.TakeChannelTimeParams{Channel: "operator:" + handle, Now: now})
+	if err != nil {
+		return err
+	}
+	err = t.q.PublishOperator(ctx, db.PublishOperatorParams{Handle: handle, At: at, Now: now, Stale: now.Add(-livestream.Life)})
+	if err != nil || !list {
+		return err
+	}
+	return publishLiveList(ctx, t.q, now)
+}
+
+func publishLiveList(ctx context.Context, q *db.Queries, now time.Time) error {
+	at, err := q.TakeChannelTime(ctx, db.TakeChannelTimeParams{Channel: "live", Now: now})
+	if err != nil {
+		return err
+	}
+	return q.PublishLiveList(ctx, db.PublishLiveListParams{
+		At: at, Now: now, Stale: now.Add(-livestream.Life), Since: now.Add(-livestream.RecentSpan), MaxLive: livestream.MaxLive, MaxRecent: livestream.MaxRecent,
+	})
+}
+
+// End implements livestream.Store.
+func (s *OnAir) End(ctx context.Context, handle protocol.Handle, now time.Time) (out livestream.Session, ended bool, err error) {
+	err = s.turn(ctx, handle, func(ctx context.Context, t stage) (err error) {
+		out, ended, err = t.off(ctx, now)
+		return err
+	})
+	return out, ended, err
+}
+
+// off ends the open session now. It returns false if there was none, or if it was over before.
+func (t stage) off(ctx context.Context, now time.Time) (out livestream.Session, ended bool, err error) {
+	open, ok, err := t.open(ctx)
+	if err != nil || !ok {
+		return open, false, err
+	}
+	out = open.At(now)
+	if ended = out.Open(); ended {
+		out.EndedAt, out.Viewers = now, 0
+	}
+	return out, ended, t.end(ctx, open, out.EndedAt, now)
+}
+
+// Refresh implements livestream.Store.
+func (s *OnAir) Refresh(ctx context.Context, handle protocol.Handle, provisioned string, now time.Time) error {
+	return s.turn(ctx, handle, func(ctx context.Context, t stage) error { return t.refresh(ctx, provisioned, now) })
+}
+
+// refresh finds again where the viewers of the open session, if there is one, are sent.
+func (t stage) refresh(ctx context.Context, provisioned string, now time.Time) error {
+	open, ok, err := t.open(ctx)
+	if err != nil || !ok || !open.At(now).Open() {
+		return err
+	}
+	_, err = t.air(ctx, open.ID, provisioned, now)
+	return err
+}
+
+// maxSweep is the number of operators that one sweep examines of each kind.
+const maxSweep = 500
+
+// Sweep implements livestream.Store.
+func (s *OnAir) Sweep(ctx context.Context, now time.Time) (int, error) {
+	stale, err := s.read.ListStaleLiveSessions(ctx, db.ListStaleLiveSessionsParams{Stale: now.Add(-livestream.Life), MaxRows: maxSweep})
+	if err != nil {
+		return 0, err
+	}
+	expired, err := s.read.ListExpiredOverlays(ctx, db.ListExpiredOverlaysParams{Now: now, MaxRows: maxSweep})
+	if err != nil {
+		return 0, err
+	}
+	due := append(stale, expired...)
+	slices.Sort(due)
+	due = slices.Compact(due)
+	for n, handle := range due {
+		if err := s.turn(ctx, handle, func(ctx context.Context, t stage) error { return t.settle(ctx, now) }); err != nil {
+			return n, err
+		}
+	}
+	return len(due), nil
+}
+
+// settle ends what is over of one operator.
+func (t stage) settle(ctx context.Context, now time.Time) error {
+	open, ok, err := t.open(ctx)
+	if err != nil {
+		return err
+	}
+	if over := open.At(now); ok && !over.Open() {
+		if err := t.end(ctx, open, over.EndedAt, now); err != nil {
+			return err
+		}
+	}
+	return t.clear(ctx, now, true)
+}
+
+// Last implements livestream.Store.
+func (s *OnAir) Last(ctx context.Context, handle protocol.Handle) (livestream.Session, bool, error) {
+	row, ok, err := found(s.read.GetNewestLiveSession(ctx, handle))
+	return session(row.LiveSession), ok, err
+}
+
+// Find implements livestream.Store.
+func (s *OnAir) Find(ctx context.Context, handle protocol.Handle, id string) (livestream.Session, bool, error) {
+	row, ok, err := found(s.read.GetLiveSession(ctx, db.GetLiveSessionParams{Handle: handle, ID: id}))
+	return session(row.LiveSession), ok, err
+}
+
+// Live implements livestream.Store.
+func (s *OnAir) Live(ctx context.Context, now time.Time) ([]livestream.Show, error) {
+	rows, err := s.read.ListLive(ctx, db.ListLiveParams{Now: now, Stale: now.Add(-livestream.Life), MaxRows: livestream.MaxLive})
+	return pg.Collect(rows, func(row db.ListLiveRow) livestream.Show {
+		return livestream.Show{
+			ShowID: row.ID, Handle: row.Handle, HLSURL: pg.Value(row.HLSURL), Viewers: int64(row.Viewers), StartedAt: row.StartedAt,
+			MarketID: protocol.MarketID(pg.Value(row.MarketID)), Signal: signalOf(row.SignalMarket, pg.Value(row.SignalName)),
+			Approved: row.Approved,
+		}
+	}), err
+}
+
+// Recent implements livestream.Store.
+func (s *OnAir) Recent(ctx context.Context, now time.Time) ([]livestream.Past, error) {
+	rows, err := s.read.ListRecent(ctx, db.ListRecentParams{
+		Since: now.Add(-livestream.RecentSpan), Stale: now.Add(-livestream.Life), MaxRows: livestream.MaxRecent,
+	})
+	return pg.Collect(rows, func(row db.ListRecentRow) livestream.Past {
+		return livestream.Past{
+			ShowID: row.ID, Handle: row.Handle, StartedAt: row.StartedAt, EndedAt: row.Ended, Peak: int64(row.ViewersPeak),
+			Signal: signalOf(row.SignalMarket, row.SignalName), Approved: row.Approved,
+		}
+	}), err
+}
+
+// signalOf returns nil without a market or a name.
+func signalOf(market *string, name string) *livestream.Signal {
+	if market == nil || name == "" {
+		return nil
+	}
+	return &livestream.Signal{MarketID: protocol.MarketID(*market), Name: name}
+}
+
+// Sample implements livestream.Store.
+func (s *OnAir) Sample(ctx context.Context, list []livestream.Sample, now time.Time) error {
+	if len(list) == 0 {
+		return nil
+	}
+	p := db.InsertSamplesParams{Now: now}
+	for _, one := range list {
+		p.IDs, p.Viewers = append(p.IDs, one.ShowID), append(p.Viewers, int32(min(one.Viewers, 1<<31-1)))
+	}
+	return s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		changed, err := q.InsertSamples(ctx, p)
+		if err != nil || changed == 0 {
+			return err
+		}
+		return publishLiveList(ctx, q, now)
+	})
+}
+
+// Thin implements livestream.Store.
+func (s *OnAir) Thin(ctx context.Context, before time.Time) error {
+	return s.write.DeleteOldSamples(ctx, before)
+}
+
+// Count implements livestream.Store.
+func (s *OnAir) Count(ctx context.Context, handle protocol.Handle) (int64, error) {
+	return s.read.CountLiveSessions(ctx, handle)
+}
+
+// SessionWatched implements livestream.Store.
+func (s *OnAir) SessionWatched(ctx context.Context, id string) (livestream.Watched, error) {
+	row, err := s.read.GetSessionViewers(ctx, id)
+	return livestream.Watched(row), err
+}
+
+// Around implements livestream.Store.
+func (s *OnAir) Around(ctx context.Context, handle protocol.Handle, who operator.ID, from, to time.Time) (livestream.Around, error) {
+	row, err := s.read.GetActivity(ctx, db.GetActivityParams{Handle: handle, Followed: who, First: from, Last: to})
+	return livestream.Around(row), err
+}
+
+// Stretch implements livestream.Store.
+func (s *OnAir) Stretch(ctx context.Context, handle protocol.Handle, from, now time.Time) (livestream.Stretch, error) {
+	row, err := s.read.GetAiredTime(ctx, db.GetAiredTimeParams{Handle: handle, Since: from, Now: now})
+	return livestream.Stretch{
+		Sessions: row.Sessions, Live: time.Duration(row.Seconds) * time.Second, Peak: int64(row.Peak),
+		Watched: livestream.Watched{Viewers: row.Viewers, Samples: row.Samples},
+	}, err
+}
+
+// Series implements livestream.Store.
+func (s *OnAir) Series(ctx context.Context, handle protocol.Handle, from time.Time, step time.Duration, most int) ([]livestream.Step, error) {
+	rows, err := s.read.ListViewers(ctx, db.ListViewersParams{
+		Handle: handle, Since: from, Seconds: int32(step / time.Second), MaxRows: int32(most),
+	})
+	slices.Reverse(rows)
+	return pg.Collect(rows, func(row db.ListViewersRow) livestream.Step {
+		return livestream.Step{At: row.Step, Viewers: row.Viewers}
+	}), err
+}
