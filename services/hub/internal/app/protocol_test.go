@@ -324,8 +324,8 @@ func (h *hub) mistakes(j journey, public string) {
 		}
 		if _, prefixed := prefixOf(secret); prefixed { // the hub can remove a secret from a logged path only if its prefix is known
 			for _, path := range []string{"/passports/", "/grants/", "/apps/", "/signers/", "/messages/", "/" + public + "/"} {
-				h.do("GET", protocol+path+url.PathEscape(secret), "")
-				h.do("DELETE", protocol+path+url.PathEscape(secret), "", "Authorization", "Bearer "+secret)
+				h.do("GET", protocolPath+path+url.PathEscape(secret), "")
+				h.do("DELETE", protocolPath+path+url.PathEscape(secret), "", "Authorization", "Bearer "+secret)
 			}
 		}
 		h.do("POST", protocolPath+"/oauth/token", `{"grant_type":"refresh_token","refresh_token":"`+secret+`","client_id":"`+secret+`","client_secret":"`+secret+`"}`)
