@@ -1,3 +1,3 @@
-// Package docs holds the guides of this folder as bytes, so that the hub can show them
-// and `make docs` can write them. It knows nothing of how they look; that is package guide.
+// Package docs embeds the pages of this folder, so that the hub can serve them and `make docs` can write them.
+// Package guide renders them.
 package docs

@@ -2,13 +2,13 @@ package docs
 
 import "embed"
 
-// OpenAPI is the contract as it is written, YAML with its comments. Callers must not
-// change it.
+// OpenAPI is the OpenAPI document of the HTTP routes: YAML with comments, as it is in protocol/openapi.yaml. Callers must
+// not change it.
 //
 //go:embed protocol/openapi.yaml
 var OpenAPI []byte
 
-// Files are the pages, in Markdown, and their pictures.
+// Files contains the Markdown pages and their images, by their paths in this folder.
 //
 //go:embed *.md protocol/*.md decisions/*.md img/*
 var Files embed.FS

@@ -1,8 +1,6 @@
-// Package guide makes the pages of docs/ into HTML: one flat folder of files that need no
-// script, load nothing from anywhere else, and link to each other by their names alone, so
-// that they are the same on any host and in any folder.
+// Package guide renders the pages of docs/ as a static site: one flat folder of files that load nothing from other hosts.
+// Only the search page needs a script. Files link to each other by name, so the site works on any host and in any folder.
 //
-// HTML inside of the Markdown is left out. A link that leads nowhere is a mistake, and so
-// is an anchor that no heading has: New names them all. The package does no I/O but to
-// read the files that it is given, and knows no HTTP.
+// HTML in the Markdown is left out. New fails if a link has no target or an anchor has no heading, and lists all of them.
+// The package reads the given files only; it serves no HTTP.
 package guide

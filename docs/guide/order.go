@@ -8,33 +8,35 @@ import (
 	"strings"
 )
 
-// group is a part of the index. Its pages come in this order; those of its folder that
-// are not named follow.
+// group is one section of the index.
 type group struct {
 	title  string
-	folder string // whose other pages are here; "-": none
-	pages  []string
+	folder string   // folder whose pages that no group lists follow the listed ones; "-" for none
+	pages  []string // paths without .md, in reading order
 }
 
+// groups are the sections of the index in reading order: the four kinds of documentation, and the decisions.
 var groups = []group{
-	{"Start", "-", []string{"quickstart", "concepts", "scores"}},
-	{"Build on it", "-", []string{
-		"signin", "feed", "sdk", "cli", "agents", "overlay", "live", "video", "federation", "conformance",
+	{"Tutorial", "-", []string{"quickstart"}},
+	{"How-to guides", "-", []string{
+		"cli", "feed", "signin", "agents", "overlay", "live", "video", "federation", "conformance", "operations", "performance",
 	}},
-	{"The protocol", "protocol", []string{
-		"protocol/README", "protocol/messages", "protocol/errors", "protocol/events", "protocol/ws", "protocol/webhooks", "protocol/changelog",
+	{"Reference", "protocol", []string{
+		"glossary", "protocol/README", "protocol/errors", "protocol/events", "protocol/ws", "protocol/webhooks", "protocol/messages",
+		"protocol/changelog", "sdk", "guarantees",
 	}},
-	{"How it works", ".", []string{"method", "programme", "categorisation", "architecture", "security"}},
-	{"Run it", "-", []string{"operations", "performance"}},
+	{"Explanation", ".", []string{
+		"concepts", "scores", "method", "programme", "categorisation", "architecture", "internals", "security",
+	}},
 	{"Decisions", "decisions", nil},
 }
 
-// ordered lists the Markdown of the folder, group by group, in reading order.
-func ordered(files fs.FS) ([][]string, error) {
-	left := map[string]bool{}
+// orderPages returns the paths of all Markdown files, by group and in reading order.
+func orderPages(files fs.FS) ([][]string, error) {
+	remaining := map[string]bool{}
 	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && strings.HasSuffix(name, ".md") {
-			left[strings.TrimSuffix(name, ".md")] = true
+			remaining[strings.TrimSuffix(name, ".md")] = true
 		}
 		return err
 	})
@@ -44,13 +46,13 @@ func ordered(files fs.FS) ([][]string, error) {
 	out := make([][]string, len(groups))
 	for i, g := range groups {
 		for _, name := range g.pages {
-			if left[name] {
+			if remaining[name] {
 				out[i] = append(out[i], name+".md")
-				delete(left, name)
+				delete(remaining, name)
 			}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(left)) {
+	for _, name := range slices.Sorted(maps.Keys(remaining)) {
 		at := slices.IndexFunc(groups, func(g group) bool { return g.folder == path.Dir(name) })
 		if at < 0 {
 			at = slices.IndexFunc(groups, func(g group) bool { return g.folder == "." })
@@ -60,7 +62,7 @@ func ordered(files fs.FS) ([][]string, error) {
 	return out, nil
 }
 
-// anchorOf is the anchor of a group on the index.
+// anchorOf returns the anchor of a group on the index: its title in lower case with hyphens.
 func anchorOf(title string) string {
 	return strings.ReplaceAll(strings.ToLower(title), " ", "-")
 }

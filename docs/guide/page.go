@@ -16,88 +16,92 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// page is one document of the folder.
+// page is a rendered Markdown document.
 type page struct {
-	Source string // its path in the folder
-	Name   string // of its file in the site
-	Title  string
-	About  string // its first paragraph, as plain text
+	Source string // path of the document in the folder
+	Name   string // name of the file in the site
+	Title  string // text of the first heading
+	About  string // first paragraph as plain text
 	Body   template.HTML
 
 	Sections []section
-	links    []link
-	anchors  map[string]bool
+	links    []link          // links within the site, checked when all pages are rendered
+	anchors  map[string]bool // anchors of the headings
 }
 
-// section is the text under one heading.
+// section is a heading with the text up to the next heading.
 type section struct {
 	Anchor, Title string
 	Level         int
-	Words         string // what it can be found by
+	Words         string // words of the section for the search, each once
 }
 
-// link is where a page leads to inside of the site.
-type link struct{ written, file, anchor string }
+// link is a link of a page to a file of the site.
+type link struct {
+	written string // target in the Markdown
+	file    string
+	anchor  string
+}
 
-// markdown reads tables besides CommonMark. It leaves HTML out, and a cell is aligned by
-// an attribute: a style would need a policy that lets pages bring their own.
-func markdown() goldmark.Markdown {
+// newMarkdown returns a renderer of CommonMark with tables, without HTML. Cells are aligned by an attribute, because the
+// Content-Security-Policy of the site forbids inline styles.
+func newMarkdown() goldmark.Markdown {
 	return goldmark.New(
 		goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
 		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
 	)
 }
 
-// nameOf is the file of a document: the folders are part of its name.
+// nameOf returns the name of the file of a document: its path with hyphens for slashes.
 func nameOf(source string) string {
 	return strings.ReplaceAll(strings.TrimSuffix(source, ".md"), "/", "-") + ".html"
 }
 
-// read makes a page of a document. Its links are judged when all pages are there.
-func read(source string, raw []byte, o Options) (*page, error) {
+// renderPage renders a document. Links within the site are recorded and not checked, because other pages may be missing yet.
+func renderPage(source string, raw []byte, o Options) (*page, error) {
 	p := &page{Source: source, Name: nameOf(source), anchors: map[string]bool{}}
-	md := markdown()
+	md := newMarkdown()
 	doc := md.Parser().Parse(text.NewReader(raw))
-	var wrong error
+	var linkErr error
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
 		}
 		switch n := n.(type) {
 		case *ast.Heading:
-			p.open(n, raw)
+			p.addSection(n, raw)
 		case *ast.Link:
-			n.Destination, wrong = p.lead(string(n.Destination), o, wrong)
+			n.Destination, linkErr = p.resolveLink(string(n.Destination), o, linkErr)
 		case *ast.Image:
-			n.Destination, wrong = p.lead(string(n.Destination), o, wrong)
+			n.Destination, linkErr = p.resolveLink(string(n.Destination), o, linkErr)
 		case *ast.Paragraph:
 			if p.About == "" && n.Parent() == doc {
-				p.About = strings.Join(strings.Fields(plain(n, raw)), " ")
+				p.About = strings.Join(strings.Fields(plainText(n, raw)), " ")
 			}
 		}
-		p.note(n, raw)
+		p.addWords(n, raw)
 		return ast.WalkContinue, nil
 	})
-	if wrong != nil {
-		return nil, wrong
+	if linkErr != nil {
+		return nil, linkErr
 	}
 	if p.Title == "" {
-		return nil, fmt.Errorf("%s: no heading", source)
+		return nil, fmt.Errorf("%s: no heading; the first heading is the title of the page", source)
 	}
 	for i := range p.Sections {
-		p.Sections[i].Words = distinct(p.Sections[i].Title + " " + p.Sections[i].Words)
+		p.Sections[i].Words = uniqueWords(p.Sections[i].Title + " " + p.Sections[i].Words)
 	}
 	var b bytes.Buffer
 	if err := md.Renderer().Render(&b, raw, doc); err != nil {
 		return nil, fmt.Errorf("%s: %w", source, err)
 	}
-	p.Body = template.HTML(b.String()) // made by the renderer, which takes no HTML
+	p.Body = template.HTML(b.String()) // safe: the renderer leaves out HTML of the document
 	return p, nil
 }
 
-// open begins a section; the first one names the page.
-func (p *page) open(h *ast.Heading, raw []byte) {
-	title := plain(h, raw)
+// addSection starts a section at a heading. The first heading of a page is its title.
+func (p *page) addSection(h *ast.Heading, raw []byte) {
+	title := plainText(h, raw)
 	if p.Title == "" {
 		p.Title = title
 	}
@@ -109,8 +113,8 @@ func (p *page) open(h *ast.Heading, raw []byte) {
 	p.Sections = append(p.Sections, section{Anchor: anchor, Title: title, Level: h.Level})
 }
 
-// note keeps the words of a node for the search.
-func (p *page) note(n ast.Node, raw []byte) {
+// addWords adds the text of a node to the words of the current section.
+func (p *page) addWords(n ast.Node, raw []byte) {
 	if len(p.Sections) == 0 {
 		return
 	}
@@ -126,24 +130,25 @@ func (p *page) note(n ast.Node, raw []byte) {
 	p.Sections[len(p.Sections)-1].Words += " " + words
 }
 
-// lead turns what a document links to into what its page links to.
-func (p *page) lead(to string, o Options, before error) ([]byte, error) {
+// resolveLink returns the target in the site of a link in the document, and records links within the site. err is the error
+// of earlier links, which is returned unless this link has an error.
+func (p *page) resolveLink(to string, o Options, err error) ([]byte, error) {
 	target, anchor, _ := strings.Cut(to, "#")
 	switch {
 	case strings.Contains(target, "://"):
-		return []byte(to), before
+		return []byte(to), err
 	case strings.HasPrefix(target, "/"):
-		return []byte(to), fmt.Errorf("%s: %s is an address of one host", p.Source, to)
+		return []byte(to), fmt.Errorf("%s: %s is an absolute path; link a file of the repository or a full URL", p.Source, to)
 	case target == "":
 		p.links = append(p.links, link{to, p.Name, anchor})
-		return []byte(to), before
+		return []byte(to), err
 	}
 	at := path.Join(path.Dir(p.Source), target)
 	switch {
 	case at == "protocol/openapi.yaml":
-		return []byte(o.Reference), before
+		return []byte(o.Reference), err
 	case strings.HasPrefix(at, "../"):
-		return []byte(o.Repository + path.Join("docs", at)), before
+		return []byte(o.Repository + path.Join("docs", at)), err
 	}
 	file := path.Base(at)
 	switch {
@@ -156,11 +161,11 @@ func (p *page) lead(to string, o Options, before error) ([]byte, error) {
 	if anchor != "" {
 		file += "#" + anchor
 	}
-	return []byte(file), before
+	return []byte(file), err
 }
 
-// plain is the text of a node without its marks.
-func plain(n ast.Node, raw []byte) string {
+// plainText returns the text of a node without markup.
+func plainText(n ast.Node, raw []byte) string {
 	var b strings.Builder
 	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if t, ok := n.(*ast.Text); ok && entering {
@@ -174,8 +179,9 @@ func plain(n ast.Node, raw []byte) string {
 	return b.String()
 }
 
-// distinct lists the words of a text once each, in small letters.
-func distinct(s string) string {
+// uniqueWords returns the words of a text in lower case, each once, sorted. Words of fewer than 3 or more than 30 bytes are
+// left out.
+func uniqueWords(s string) string {
 	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_'
 	})

@@ -14,17 +14,19 @@ import (
 	"slices"
 )
 
+// assets are the templates, the style sheet, the script and the icon of the site.
+//
 //go:embed files/*
-var ours embed.FS
+var assets embed.FS
 
-// Options are where links lead that leave the site.
+// Options are the targets of links that leave the site.
 type Options struct {
-	Reference  string // the description of the HTTP routes
-	Repository string // where files of the project are shown, with a slash at the end
-	Home       string // of the service that shows the site; empty: none
+	Reference  string // address of the API reference
+	Repository string // address of the repository's files, with a slash at the end
+	Home       string // home page of the service that serves the site; empty for none
 }
 
-// Project is where the source of the project is shown.
+// Project is the address of the source files of this project.
 const Project = "https://github.com/signalcast/signalcast/blob/main/"
 
 const (
@@ -32,47 +34,48 @@ const (
 	searchFile = "search.html"
 )
 
-// Site is every file of the site; it does not change.
+// Site contains all files of the rendered site. It is immutable.
 type Site struct{ files map[string]File }
 
-// File is one file with everything that a server has to say of it.
+// File is one file of the site with the values of its HTTP headers.
 type File struct {
-	Type   string
-	Tag    string // changes with the bytes
-	Script bool   // the page runs a script of the site
+	Type   string // Content-Type
+	Tag    string // strong ETag: a hash of Body
+	Script bool   // the page loads a script of the site
 	Body   []byte
 }
 
+// types are the media types of the files by extension.
 var types = map[string]string{
 	".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
 	".svg": "image/svg+xml", ".png": "image/png",
 }
 
-// New renders the folder. The error names every link that leads nowhere.
+// New renders a folder of Markdown files and images. The error lists every link without a target.
 func New(files fs.FS, o Options) (*Site, error) {
-	order, err := ordered(files)
+	order, err := orderPages(files)
 	if err != nil {
 		return nil, err
 	}
 	b := &build{options: o, site: &Site{files: map[string]File{}}}
-	if err := b.read(files, order); err != nil {
+	if err := b.renderPages(files, order); err != nil {
 		return nil, err
 	}
-	for _, kept := range []struct {
+	for _, static := range []struct {
 		from    fs.FS
 		pattern string
-	}{{files, "img/*"}, {ours, "files/*.*s*"}} {
-		if err := b.copy(kept.from, kept.pattern); err != nil {
+	}{{files, "img/*"}, {assets, "files/*.*s*"}} { // the style sheet, the script and the icon, without the templates
+		if err := b.copyFiles(static.from, static.pattern); err != nil {
 			return nil, err
 		}
 	}
-	if err := b.render(); err != nil {
+	if err := b.writePages(); err != nil {
 		return nil, err
 	}
-	return b.site, b.judge()
+	return b.site, b.checkLinks()
 }
 
-// File gives a file by its name; an empty name is the index.
+// File returns a file by its name; the empty name is the index. The result is false if there is no such file.
 func (s *Site) File(name string) (File, bool) {
 	if name == "" {
 		name = indexFile
@@ -81,10 +84,10 @@ func (s *Site) File(name string) (File, bool) {
 	return f, ok
 }
 
-// Names lists the files.
+// Names returns the names of all files, sorted.
 func (s *Site) Names() []string { return slices.Sorted(maps.Keys(s.files)) }
 
-// build is a site that is being made.
+// build is the state of New.
 type build struct {
 	options Options
 	site    *Site
@@ -92,14 +95,15 @@ type build struct {
 	pages   []*page // in reading order
 }
 
-// part is a group with its pages.
+// part is a group of the index with its rendered pages.
 type part struct {
 	Title, Anchor string
 	Pages         []*page
 }
 
-func (b *build) read(files fs.FS, order [][]string) error {
-	var wrong []error
+// renderPages renders the documents of order. The error lists the errors of all documents.
+func (b *build) renderPages(files fs.FS, order [][]string) error {
+	var errs []error
 	for i, names := range order {
 		p := part{Title: groups[i].title, Anchor: anchorOf(groups[i].title)}
 		for _, name := range names {
@@ -107,21 +111,22 @@ func (b *build) read(files fs.FS, order [][]string) error {
 			if err != nil {
 				return err
 			}
-			one, err := read(name, raw, b.options)
+			rendered, err := renderPage(name, raw, b.options)
 			if err != nil {
-				wrong = append(wrong, err)
+				errs = append(errs, err)
 				continue
 			}
-			p.Pages = append(p.Pages, one)
+			p.Pages = append(p.Pages, rendered)
 		}
 		if len(p.Pages) > 0 {
 			b.parts, b.pages = append(b.parts, p), append(b.pages, p.Pages...)
 		}
 	}
-	return errors.Join(wrong...)
+	return errors.Join(errs...)
 }
 
-func (b *build) copy(from fs.FS, pattern string) error {
+// copyFiles adds the files that match pattern to the site, without their folders.
+func (b *build) copyFiles(from fs.FS, pattern string) error {
 	names, err := fs.Glob(from, pattern)
 	if err != nil {
 		return err
@@ -138,78 +143,85 @@ func (b *build) copy(from fs.FS, pattern string) error {
 	return nil
 }
 
-// add takes a file in. Folders are flattened, so two could have one name.
+// add adds a file to the site. It fails if the site has a file of that name, because folders are flattened, and if the
+// extension is not in types.
 func (b *build) add(name string, body []byte, script bool) error {
-	if _, twice := b.site.files[name]; twice {
-		return fmt.Errorf("%s: two files have this name", name)
+	if _, exists := b.site.files[name]; exists {
+		return fmt.Errorf("%s: two files have this name; rename one", name)
 	}
-	kind := types[path.Ext(name)]
-	if kind == "" {
-		return fmt.Errorf("%s: files of this kind are not shown", name)
+	mediaType := types[path.Ext(name)]
+	if mediaType == "" {
+		return fmt.Errorf("%s: the extension must be .html, .css, .js, .svg or .png", name)
 	}
 	sum := sha256.Sum256(body)
-	b.site.files[name] = File{Type: kind, Tag: `"` + hex.EncodeToString(sum[:12]) + `"`, Script: script, Body: body}
+	b.site.files[name] = File{Type: mediaType, Tag: `"` + hex.EncodeToString(sum[:12]) + `"`, Script: script, Body: body}
 	return nil
 }
 
-// sheet is what a template is given.
-type sheet struct {
+// templateData is the input of a template.
+type templateData struct {
 	Options
-	Title, About, File string
-	Parts              []part
-	Page, Before, Next *page
-	Script             bool
+	Title, About, File   string
+	Parts                []part
+	Page, Previous, Next *page
+	Script               bool
 }
 
-func (b *build) render() error {
-	t, err := template.ParseFS(ours, "files/*.html")
+// writePages executes the templates of the index, the search page and all documents.
+func (b *build) writePages() error {
+	t, err := template.ParseFS(assets, "files/*.html")
 	if err != nil {
 		return err
 	}
-	one := func(template string, s sheet) error {
-		s.Options, s.Parts = b.options, b.parts
+	execute := func(template string, data templateData) error {
+		data.Options, data.Parts = b.options, b.parts
 		var out bytes.Buffer
-		if err := t.ExecuteTemplate(&out, template, s); err != nil {
+		if err := t.ExecuteTemplate(&out, template, data); err != nil {
 			return err
 		}
-		return b.add(s.File, out.Bytes(), s.Script)
+		return b.add(data.File, out.Bytes(), data.Script)
 	}
-	if err := one("index", sheet{Title: "Guides", About: "Everything that is written about Signalcast, in the order to read it in.", File: indexFile}); err != nil {
+	index := templateData{
+		Title: "Guides", File: indexFile,
+		About: "All documentation of Signalcast: tutorial, how-to guides, reference and explanation.",
+	}
+	if err := execute("index", index); err != nil {
 		return err
 	}
-	if err := one("search", sheet{Title: "Search", About: "Every section of the guides.", File: searchFile, Script: true}); err != nil {
+	search := templateData{Title: "Search", About: "Every section of the guides.", File: searchFile, Script: true}
+	if err := execute("search", search); err != nil {
 		return err
 	}
 	for i, p := range b.pages {
-		s := sheet{Title: p.Title, About: p.About, File: p.Name, Page: p}
+		data := templateData{Title: p.Title, About: p.About, File: p.Name, Page: p}
 		if i > 0 {
-			s.Before = b.pages[i-1]
+			data.Previous = b.pages[i-1]
 		}
 		if i+1 < len(b.pages) {
-			s.Next = b.pages[i+1]
+			data.Next = b.pages[i+1]
 		}
-		if err := one("page", s); err != nil {
+		if err := execute("page", data); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// judge names the links that lead nowhere.
-func (b *build) judge() error {
+// checkLinks returns an error that lists each link within the site whose file or heading does not exist.
+func (b *build) checkLinks() error {
 	anchors := map[string]map[string]bool{}
 	for _, p := range b.pages {
 		anchors[p.Name] = p.anchors
 	}
-	var wrong []error
+	var errs []error
 	for _, p := range b.pages {
 		for _, l := range p.links {
-			if _, there := b.site.files[l.file]; !there {
-				wrong = append(wrong, fmt.Errorf("%s: %s leads nowhere", p.Source, l.written))
-			} else if known := anchors[l.file]; known != nil && l.anchor != "" && !known[l.anchor] {
-				wrong = append(wrong, fmt.Errorf("%s: %s names no heading", p.Source, l.written))
+			if _, exists := b.site.files[l.file]; !exists {
+				errs = append(errs, fmt.Errorf("%s: the target of the link %s does not exist", p.Source, l.written))
+			} else if headings := anchors[l.file]; headings != nil && l.anchor != "" && !headings[l.anchor] {
+				errs = append(errs, fmt.Errorf("%s: no heading has the anchor of the link %s", p.Source, l.written))
 			}
 		}
 	}
-	return errors.Join(wrong...)
+	return errors.Join(errs...)
 }

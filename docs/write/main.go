@@ -1,4 +1,4 @@
-// Command write puts the site of docs/ into a folder, as plain files:
+// Command write renders the pages of docs/ as a static site and writes its files to a folder:
 //
 //	go run ./docs/write DIR
 package main
@@ -14,7 +14,7 @@ import (
 
 func main() {
 	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "write: name one folder")
+		fmt.Fprintln(os.Stderr, "usage: go run ./docs/write DIR")
 		os.Exit(2)
 	}
 	if err := write(os.Args[1]); err != nil {
@@ -23,6 +23,7 @@ func main() {
 	}
 }
 
+// write renders the site and writes its files to dir, which it creates.
 func write(dir string) error {
 	s, err := guide.New(docs.Files, guide.Options{
 		Reference: guide.Project + "docs/protocol/openapi.yaml", Repository: guide.Project,
@@ -39,6 +40,6 @@ func write(dir string) error {
 			return err
 		}
 	}
-	fmt.Printf("%d files in %s\n", len(s.Names()), dir)
+	fmt.Printf("wrote %d files to %s\n", len(s.Names()), dir)
 	return nil
 }
