@@ -78,7 +78,7 @@ func (little) Import(path string) (*types.Package, error) {
 	if !strings.HasSuffix(path, "/pkg/protocol") {
 		return nil, errors.New("not needed")
 	}
-	p := types.NewPackage(path, "syntax")
+	p := types.NewPackage(path, "protocol")
 	name := types.NewTypeName(token.NoPos, p, "Bps", nil)
 	bps := types.NewNamed(name, types.Typ[types.Int], nil)
 	p.Scope().Insert(name)

@@ -94,7 +94,7 @@ var statusOfKind = map[string]int{
 	"Gone": 410, "TooLarge": 413, "Unsupported": 415, "Limited": 429, "NotImplemented": 501, "Unavailable": 503,
 }
 
-// codesOfSource returns every code of a fault.New call of the services and of pkg with its statuses.
+// codesOfSource returns every code of a apperr.New call of the services and of pkg with its statuses.
 func codesOfSource(t *testing.T) map[string]map[int]bool {
 	t.Helper()
 	out := map[string]map[int]bool{}
@@ -138,7 +138,7 @@ func newFault(n ast.Node, pkg string) (code, kind string, ok bool) {
 		name = pkg + "." + f.Name
 	}
 	lit, isText := call.Args[1].(*ast.BasicLit)
-	if name != "fault.New" || !isText {
+	if name != "apperr.New" || !isText {
 		return "", "", false
 	}
 	switch k := call.Args[0].(type) {
