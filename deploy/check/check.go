@@ -12,25 +12,25 @@ import (
 	"github.com/compose-spec/compose-go/v2/types"
 )
 
-// secret matches the names of settings that must never have a default.
+// secret matches the names of settings that must not have a default value.
 var secret = regexp.MustCompile(`(SECRET|PASSWORD|TOKEN|PRIVATE|IDP_PROVIDERS)`)
 
-// needed are the parts that the stack is made of.
+// needed are the names of the required services of compose.yaml.
 var needed = []string{"postgres", "redis", "migrate-api", "migrate-hub", "migrate-clock", "api", "hub", "clock"}
 
-// check lists what is wrong with a compose file, best reason first.
+// check returns the violations of a compose file: first those of its text, then those of the services by name.
 func check(ctx context.Context, text []byte) []string {
 	found := checkText(text)
 	project, err := load(ctx, text, "")
 	if err != nil {
 		return append(found, "does not load: "+err.Error())
 	}
-	for _, d := range demands(text) {
+	for _, d := range variables(text) {
 		if !d.required {
 			continue
 		}
 		if _, err := load(ctx, text, d.name); err == nil {
-			found = append(found, d.name+" is marked as required, yet the file loads without it")
+			found = append(found, d.name+" is marked as required, but the file loads without it")
 		}
 	}
 	for _, name := range needed {
@@ -49,69 +49,69 @@ func check(ctx context.Context, text []byte) []string {
 	return found
 }
 
-// checkText looks at what is gone once the file is loaded.
+// checkText checks lines and variables that the loaded project no longer contains.
 func checkText(text []byte) []string {
 	var found []string
 	for _, line := range bytes.Split(text, []byte("\n")) {
 		if bytes.HasPrefix(line, []byte("name:")) {
-			found = append(found, "a top-level name: older Compose refuses it")
+			found = append(found, "it has a top-level name:, which older versions of Compose refuse")
 		}
 		if bytes.HasPrefix(bytes.TrimSpace(line), []byte("# syntax=")) {
-			found = append(found, "a syntax line would pull a frontend image")
+			found = append(found, "it has a syntax line, which would pull a frontend image")
 		}
 	}
-	for _, d := range demands(text) {
+	for _, d := range variables(text) {
 		if secret.MatchString(d.name) && (!d.required || d.fallback) {
-			found = append(found, d.name+" is a secret and not required everywhere it is used")
+			found = append(found, d.name+" is a secret; every use must have the form ${NAME:?text}")
 		}
 	}
 	return found
 }
 
-// checkService lists what one part is missing.
+// checkService returns the violations of one service, sorted.
 func checkService(s types.ServiceConfig) []string {
-	var bad []string
-	say := func(wrong bool, format string, args ...any) {
+	var found []string
+	refuse := func(wrong bool, format string, args ...any) {
 		if wrong {
-			bad = append(bad, fmt.Sprintf(format, args...))
+			found = append(found, fmt.Sprintf(format, args...))
 		}
 	}
 	uid, _, _ := strings.Cut(s.User, ":")
-	say(!s.ReadOnly, "its file system can be written")
-	say(!slices.Contains(s.CapDrop, "ALL") || len(s.CapAdd) > 0, "it keeps capabilities")
-	say(!slices.Contains(s.SecurityOpt, "no-new-privileges:true"), "it can gain privileges")
-	say(s.Privileged, "it is privileged")
-	say(uid == "" || uid == "0" || uid == "root", "it runs as root")
-	say(s.MemLimit <= 0, "it has no memory limit")
-	say(s.PidsLimit <= 0, "it has no process limit")
-	say(!closed(s, "/dev/shm") && s.ShmSize == 0, "its /dev/shm can be written, and no size says why")
-	say(!closed(s, "/dev/mqueue"), "its /dev/mqueue can be written")
-	say(s.Image == "" || s.Build != nil, "it has no image of its own")
-	say(s.NetworkMode != "" || s.Pid != "" || s.Ipc != "", "it shares a namespace of the host")
-	say(len(s.Networks) == 0, "it is on the default network")
-	say(!healthy(s), "it has no health check")
+	refuse(!s.ReadOnly, "its file system is writable; set read_only")
+	refuse(!slices.Contains(s.CapDrop, "ALL") || len(s.CapAdd) > 0, "it has capabilities; drop ALL and add none")
+	refuse(!slices.Contains(s.SecurityOpt, "no-new-privileges:true"), "it can gain privileges; set no-new-privileges")
+	refuse(s.Privileged, "it is privileged")
+	refuse(uid == "" || uid == "0" || uid == "root", "it runs as root")
+	refuse(s.MemLimit <= 0, "it has no memory limit")
+	refuse(s.PidsLimit <= 0, "it has no process limit")
+	refuse(!readOnly(s, "/dev/shm") && s.ShmSize == 0, "its /dev/shm is writable; mount it read-only or set shm_size")
+	refuse(!readOnly(s, "/dev/mqueue"), "its /dev/mqueue is writable; mount it read-only")
+	refuse(s.Image == "" || s.Build != nil, "it must name an image instead of a build")
+	refuse(s.NetworkMode != "" || s.Pid != "" || s.Ipc != "", "it shares a namespace of the host")
+	refuse(len(s.Networks) == 0, "it uses the default network; list its networks")
+	refuse(!healthy(s), "it has no health check")
 	for _, p := range s.Ports {
-		say(p.HostIP != "127.0.0.1", "port %s is open to the world", p.Published)
+		refuse(p.HostIP != "127.0.0.1", "port %s is published on every address; publish it on 127.0.0.1", p.Published)
 	}
 	for _, v := range s.Volumes {
-		say(v.Type == types.VolumeTypeBind, "it mounts %s of the host", v.Source)
+		refuse(v.Type == types.VolumeTypeBind, "it mounts %s of the host; use a volume", v.Source)
 	}
 	for name, value := range s.Environment {
 		if secret.MatchString(name) && value != nil {
-			say(*value != filler, "%s has a value in the file", name)
+			refuse(*value != filler, "%s has a value in the file; use a variable", name)
 		}
 	}
-	slices.Sort(bad)
-	return bad
+	slices.Sort(found)
+	return found
 }
 
-// closed tells whether nothing can be written in a folder that an engine leaves open.
-func closed(s types.ServiceConfig, folder string) bool {
+// readOnly reports whether the service mounts a folder read-only that container engines leave writable.
+func readOnly(s types.ServiceConfig, folder string) bool {
 	return slices.Contains(s.Tmpfs, folder+":ro")
 }
 
-// healthy wants a health check of everything that stays; a migration ends,
-// and who needs it waits for its exit.
+// healthy reports whether a service has a health check. A migration has none, because it ends and the services wait for its exit;
+// it must restart on failure only.
 func healthy(s types.ServiceConfig) bool {
 	if strings.HasPrefix(s.Name, "migrate-") {
 		return s.Restart == types.RestartPolicyOnFailure

@@ -1,14 +1,11 @@
-// Command check reads compose.yaml as Docker Compose would and refuses a stack
-// that is not hardened: a part that may write its file system, keeps a
-// capability, runs as root, has no limit or no health check; a secret with a
-// default value; a port that is open to the world.
+// Command check loads compose.yaml with the library of Docker Compose and reports services that are not hardened: with a writable
+// file system, a capability, root, no limit or no health check. It also reports secrets with a default value and ports that are
+// published on every address. It exits with 1 if it reports something and with 2 if the file cannot be read.
 //
 //	GOWORK=off go -C deploy/check run . -file ../../compose.yaml
 //	GOWORK=off go -C deploy/check run . -file ../../compose.yaml -print
 //
-// The second line prints the file as Compose reads it, for those who run its parts in
-// another way.
+// The second command prints the file as Compose reads it, for tests that run its services without Compose.
 //
-// It is a module of its own, so that the Compose library stays out of
-// everything else. It starts nothing.
+// It is a separate module, so that no other module depends on the Compose library. It starts no container.
 package main

@@ -9,27 +9,27 @@ import (
 	"github.com/compose-spec/compose-go/v2/types"
 )
 
-// filler is long enough for every secret and harmless in every place.
+// filler is the value of every variable when the file is loaded. It is long enough for a secret.
 const filler = "0123456789abcdef0123456789abcdef"
 
 // variable matches ${NAME}, ${NAME:-default} and ${NAME:?text}.
 var variable = regexp.MustCompile(`\$\{([A-Z][A-Z0-9_]*)(:?[-?])?([^}]*)\}`)
 
-// demand is one variable of the file and how each place asks for it.
-type demand struct {
+// interpolation is a variable of the file with the forms of its uses.
+type interpolation struct {
 	name     string
-	required bool // every place stops without it
-	fallback bool // some place has a default text
+	required bool // every use has the form ${NAME:?text}
+	fallback bool // a use has a default value
 }
 
-// demands lists the variables of the file by name.
-func demands(text []byte) []demand {
-	var all []demand
+// variables returns the variables of the file in the order of their first use.
+func variables(text []byte) []interpolation {
+	var all []interpolation
 	for _, m := range variable.FindAllSubmatch(text, -1) {
 		name, kind, rest := string(m[1]), string(m[2]), string(m[3])
-		i := slices.IndexFunc(all, func(d demand) bool { return d.name == name })
+		i := slices.IndexFunc(all, func(d interpolation) bool { return d.name == name })
 		if i < 0 {
-			all = append(all, demand{name: name, required: true})
+			all = append(all, interpolation{name: name, required: true})
 			i = len(all) - 1
 		}
 		all[i].required = all[i].required && kind == ":?"
@@ -38,10 +38,10 @@ func demands(text []byte) []demand {
 	return all
 }
 
-// load reads the file with a value for every required variable but one.
+// load parses the file with a value for every required variable except without.
 func load(ctx context.Context, text []byte, without string) (*types.Project, error) {
 	env := types.Mapping{}
-	for _, d := range demands(text) {
+	for _, d := range variables(text) {
 		if d.required && d.name != without {
 			env[d.name] = filler
 		}

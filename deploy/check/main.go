@@ -9,12 +9,12 @@ import (
 )
 
 func main() {
-	name := flag.String("file", "compose.yaml", "the compose file")
-	show := flag.Bool("print", false, "print the file as Compose reads it, as JSON, and judge nothing")
+	name := flag.String("file", "compose.yaml", "path of the compose file")
+	show := flag.Bool("print", false, "print the file as Compose reads it, as JSON, instead of checking it")
 	flag.Parse()
 	text, err := os.ReadFile(*name)
 	if err == nil && *show {
-		err = printed(os.Stdout, text)
+		err = printProject(os.Stdout, text)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "check:", err)
@@ -32,8 +32,8 @@ func main() {
 	}
 }
 
-// printed writes the project with a value for every required variable.
-func printed(w io.Writer, text []byte) error {
+// printProject writes the project as JSON, with a value for every required variable.
+func printProject(w io.Writer, text []byte) error {
 	project, err := load(context.Background(), text, "")
 	if err != nil {
 		return err
