@@ -1,17 +1,17 @@
 #!/bin/sh
-# Writes everything that is generated; a second run changes nothing.
+# Writes all generated files. A second run changes nothing.
 #
 #   tools/gen.sh         write
-#   tools/gen.sh check   write, and fail when that changed a committed file
-#   tools/gen.sh script  the same for what the TypeScript compiler makes and the player alone
+#   tools/gen.sh check   write, and fail if that changes a committed file
+#   tools/gen.sh script  like check, only for the output of the TypeScript compiler and the video player
 #
 # Go generators are pinned in tools/go.mod. Protobuf, the TypeScript library and the scripts
-# of the pages also need npm, for buf, the generator of types, the TypeScript compiler and the
-# video player; without npm their files do not change, and a line says so.
+# of the pages also need npm for buf, openapi-typescript, the TypeScript compiler and the
+# video player. Without npm their files do not change, and a message names them.
 set -eu
 
 cd "$(dirname "$0")/.."
-export GOWORK=off # with a workspace active `go tool` sees no tools module
+export GOWORK=off # in a workspace `go tool` does not find the tools module
 
 buf=1.75.0
 typescript=5.9.3
@@ -44,10 +44,10 @@ openapi() {
 		cp "$tmp/client.gen.go" sdk/go/client/client.gen.go
 }
 
-# The types of the TypeScript library, from what the Go client is made of.
+# types writes the types of the TypeScript library, from the same document as the Go client.
 types() {
 	if ! command -v npx >/dev/null 2>&1; then
-		echo "gen: npm is missing, the TypeScript types are left as they are" >&2
+		echo "gen: npm is missing, the TypeScript types were not generated" >&2
 		return 0
 	fi
 	npx --yes -p "openapi-typescript@$openapi_typescript" -p "typescript@$typescript" \
@@ -57,16 +57,16 @@ types() {
 
 protobuf() {
 	if ! command -v npx >/dev/null 2>&1; then
-		echo "gen: npm is missing, protobuf files are left as they are" >&2
+		echo "gen: npm is missing, protobuf files were not generated" >&2
 		return 0
 	fi
 	npx --yes "@bufbuild/buf@$buf" generate
 }
 
-# The pages serve the library of the feed as it is: readable, one file, no bundler.
+# script compiles the TypeScript library. The pages serve its feed client as one readable file, without a bundler.
 script() {
 	if ! command -v npx >/dev/null 2>&1; then
-		echo "gen: npm is missing, the TypeScript library is left as it is" >&2
+		echo "gen: npm is missing, the TypeScript library was not compiled" >&2
 		return 0
 	fi
 	npx --yes -p "typescript@$typescript" tsc -p sdk/ts
@@ -74,15 +74,15 @@ script() {
 		cp sdk/ts/dist/feed.js services/hub/internal/httpapi/pages/static/signalcast-feed.js
 }
 
-# The player is that of its package, byte by byte; it is fetched only where the
-# committed file is another one.
+# player writes the video player, byte for byte from its npm package. It downloads the package only if the
+# committed file differs.
 player() {
 	static=services/hub/internal/httpapi/pages/static
 	if echo "$hls_sum  $static/hls.light.min.mjs" | sha256sum -c --status 2>/dev/null; then
 		return 0
 	fi
 	if ! command -v npm >/dev/null 2>&1; then
-		echo "gen: npm is missing, the video player is left as it is" >&2
+		echo "gen: npm is missing, the video player was not fetched" >&2
 		return 0
 	fi
 	(cd "$tmp" && npm pack --silent "hls.js@$hls" >/dev/null && tar xzf "hls.js-$hls.tgz")

@@ -1,13 +1,13 @@
 #!/bin/sh
-# Two linters of other people find nothing in the contract: no error, no warning.
-# They are those of tools/lint/package-lock.json, and npm fetches them once.
+# Checks the OpenAPI document with Redocly and Spectral, at the versions of tools/lint/package-lock.json, which npm
+# installs once. An error or a warning fails.
 set -eu
 
 cd "$(dirname "$0")/lint"
 document=../../docs/protocol/openapi.yaml
 export REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true
 
-# The Node that came with the clients comes first: that of the machine may be too old.
+# Prefer the Node of the test clients, because that of the machine may be too old.
 for bin in ../../test/clients/node_modules/node-linux-*/bin; do
 	[ -x "$bin/node" ] && PATH="$(cd "$bin" && pwd):$PATH"
 done
@@ -22,12 +22,12 @@ fi
 redocly() { node node_modules/@redocly/cli/bin/cli.js lint --config redocly.yaml --format json "$1" 2>/dev/null; }
 spectral() { node node_modules/@stoplight/spectral-cli/dist/index.js lint --ruleset spectral.yaml --fail-severity hint "$1"; }
 
-# silent wants a report of Redocly without a single problem; warnings alone do not fail it.
+# silent fails if a report of Redocly contains a problem. Redocly itself does not fail on warnings.
 silent() { node -e 'const found = JSON.parse(require("fs").readFileSync(0)).problems.filter((p) => !p.ignored)
 for (const p of found.slice(0, 20)) console.error(p.ruleId, p.location[0].pointer, p.message)
 process.exit(found.length ? 1 : 0)'; }
 
-# A linter that finds nothing in a bad document would find nothing in a good one.
+# Check first that both linters find errors in an invalid document.
 bad=$(mktemp -d)
 trap 'rm -rf "$bad"' EXIT
 sed 's/^      operationId: signIn$/      operationId: sign in/; s/^      summary: Sign in$//' "$document" >"$bad/openapi.yaml"

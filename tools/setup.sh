@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the tests need and this machine lacks, when run as root on Debian; otherwise prints the one line to type.
+# Installs missing programs that the tests need, as root on Debian. Otherwise it prints the command that installs them.
 #
 #   tools/setup.sh redis postgres chromium node video engine compose
 set -euo pipefail
@@ -11,15 +11,15 @@ missing=() optional=()
 for part in "$@"; do
 	case $part in
 	redis) has redis-server valkey-server || missing+=(redis-server) ;;
-	postgres) # pkg/localdb finds it outside PATH and can fetch it from npm
+	postgres) # pkg/localdb finds it outside PATH and can download it from npm
 		has postgres || ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || optional+=(postgresql) ;;
 	chromium) has chromium chromium-browser google-chrome google-chrome-stable || missing+=(chromium) ;;
 	node) has npm || missing+=(nodejs npm) ;;
-	video) # an encoder, and the RTMP server before our own origin
+	video) # an encoder, and the RTMP server in front of the video origin
 		has ffmpeg || missing+=(ffmpeg)
 		has nginx /usr/sbin/nginx || missing+=(nginx)
 		[ -e /usr/lib/nginx/modules/ngx_rtmp_module.so ] || missing+=(libnginx-mod-rtmp) ;;
-	engine) # tests of containers start a private engine and skip that part without one
+	engine) # container tests start a private engine and skip without one
 		has dockerd && has docker || optional+=(docker.io docker-cli) ;;
 	compose)
 		has docker-compose || missing+=(docker-compose)
@@ -30,8 +30,8 @@ done
 [ $((${#missing[@]} + ${#optional[@]})) -gt 0 ] || exit 0
 
 if [ "$(id -u)" != 0 ] || ! has apt-get; then
-	[ ${#optional[@]} = 0 ] || echo "setup: without ${optional[*]} some tests do less" >&2
-	[ ${#missing[@]} = 0 ] || { echo "setup: type: sudo apt-get update && sudo apt-get install -y ${missing[*]}" >&2 && exit 1; }
+	[ ${#optional[@]} = 0 ] || echo "setup: some tests are skipped or limited without ${optional[*]}" >&2
+	[ ${#missing[@]} = 0 ] || { echo "setup: run: sudo apt-get update && sudo apt-get install -y ${missing[*]}" >&2 && exit 1; }
 	exit 0
 fi
 echo "setup: installing ${missing[*]} ${optional[*]}"

@@ -33,7 +33,7 @@ func check(doc []byte, codes map[string]bool) error {
 	return errors.Join(found...)
 }
 
-// corsOpen are the prefixes of the routes of the hub that a page of any origin may read.
+// corsOpen are path prefixes of the hub. A page of any origin may read routes below them, except those in keyed.
 var corsOpen = []string{
 	"/api/polymarket/", "/api/broadcast/", "/api/oracle/featured", "/api/embed/", "/api/card/",
 	"/.well-known/oauth-", "/api/c/", "/api/fashion/signals", "/api/network/", "/api/situations", "/api/channels", "/api/channel/",
@@ -43,10 +43,11 @@ var corsOpen = []string{
 // protocol is the prefix of the routes for applications, which pages of any origin may call with a token.
 const protocol = "/api/protocol/v1"
 
-// keyed are routes that are not open although corsOpen has a prefix of them: they require a credential, which a page of another
-// origin does not have. measured is open, although no prefix matches it.
+// keyed are routes below a prefix of corsOpen that are not open to other origins: they require a credential, which a page of
+// another origin does not have.
 var keyed = []string{"/api/broadcast/preempt", "/api/network/field-record/me"}
 
+// measured is a route that is open to other origins although no prefix of corsOpen matches it.
 const measured = "/api/operator/{handle}/skill"
 
 // checkOperations requires that each operation has one tag, a server, its credentials, a success and the errors of its kind, and
@@ -67,7 +68,7 @@ func checkOperations(root map[string]any) []error {
 		}
 		open, _ := op.body["x-signalcast-cors-open"].(bool)
 		if want := isOpen(op); open != want {
-			say("x-signalcast-cors-open is %t, the rule says %t", open, want)
+			say("x-signalcast-cors-open is %t; isOpen in check.go requires %t", open, want)
 		}
 		if op.tag() == "retired" {
 			continue
@@ -135,7 +136,7 @@ func isOpen(op operation) bool {
 	return slices.ContainsFunc(corsOpen, func(p string) bool { return strings.HasPrefix(op.path, p) })
 }
 
-// mayBeAbsent are members that can be null and are not required, because only one of the lists has them.
+// mayBeAbsent are members that can be null and are not required, because only one of the lists with this schema has them.
 var mayBeAbsent = map[string]bool{"FeedSignal.liveYesBps": true, "FeedSignal.moveBps": true}
 
 // checkNullable requires that an answer always contains the members that can be null. Requests may omit them.
@@ -176,7 +177,7 @@ func sentSchemas(root map[string]any) map[string]bool {
 	return sent
 }
 
-// elsewhere are the codes of the page that no operation lists: those of each path, of frames of the websocket, and of X-Degraded.
+// elsewhere are error codes that no operation lists: those of all paths, of websocket frames, and of the header X-Degraded.
 var elsewhere = map[string]bool{"method_not_allowed": true, "invalid_frame": true, "internal": true, "timeout": true}
 
 // checkCodes requires that the document and the page of error codes have the same codes.
@@ -191,12 +192,12 @@ func checkCodes(root map[string]any, codes map[string]bool) []error {
 	})
 	for _, code := range slices.Sorted(maps.Keys(documented)) {
 		if !codes[code] {
-			found = append(found, fmt.Errorf("error code %s is not in the list of errors", code))
+			found = append(found, fmt.Errorf("error code %s is missing in docs/protocol/errors.md", code))
 		}
 	}
 	for _, code := range slices.Sorted(maps.Keys(codes)) {
 		if !documented[code] && !elsewhere[code] {
-			found = append(found, fmt.Errorf("error code %s is in the list of errors, and no operation answers it", code))
+			found = append(found, fmt.Errorf("error code %s is in docs/protocol/errors.md, and no operation answers it", code))
 		}
 	}
 	return found
@@ -217,19 +218,19 @@ func walk(v any, visit func(map[string]any)) {
 	}
 }
 
-// checkOpenness requires that each schema of an object lists its members or says that it is open.
+// checkOpenness requires that each schema of an object lists its members or allows additional ones explicitly.
 func checkOpenness(root map[string]any) []error {
 	var found []error
 	visitSchemas(root, "#", func(at string, s map[string]any) {
 		if s["type"] == "object" && s["properties"] == nil && s["additionalProperties"] == nil && s["maxProperties"] == nil {
-			found = append(found, fmt.Errorf("%s: an object without members does not say that it is open", at))
+			found = append(found, fmt.Errorf("%s: an object schema has neither properties nor additionalProperties", at))
 		}
 	})
 	return found
 }
 
-// visitSchemas calls visit for each JSON object of the document that may be a schema, with its place. Examples, defaults and
-// constants are data, not schemas.
+// visitSchemas calls visit with the JSON pointer and the value of each JSON object of the document that may be a schema.
+// Examples, defaults and constants are data, not schemas.
 func visitSchemas(v any, at string, visit func(string, map[string]any)) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -6,13 +6,11 @@ import (
 	"strings"
 )
 
-// errorSchema is the one form that every error fits.
+// errorSchema is the reference to the schema that fits every error. clientView adds it.
 const errorSchema = "#/components/schemas/Error"
 
-// clientView gives the same document with one `default` error per operation
-// in place of every status of its own. The document names each status and
-// code because a reader wants them; generated code would turn each into one
-// more type, while a caller wants one error type for all of them.
+// clientView returns the document with one `default` error for each operation instead of its error statuses. The document names
+// each status and code for readers. A generator would create a type for each of them, while a caller needs one error type.
 func clientView(doc []byte) ([]byte, error) {
 	var root map[string]any
 	if err := json.Unmarshal(doc, &root); err != nil {
@@ -24,7 +22,7 @@ func clientView(doc []byte) ([]byte, error) {
 		return nil, fmt.Errorf("components.schemas is missing")
 	}
 	if schemas["Error"] != nil {
-		return nil, fmt.Errorf("components.schemas.Error is what the client view adds")
+		return nil, fmt.Errorf("components.schemas.Error is reserved for the client view; rename the schema")
 	}
 	schemas["Error"] = map[string]any{
 		"type": "object", "description": "The form of every error; each one may carry further members.", "required": []any{"error"},
@@ -49,8 +47,8 @@ func clientView(doc []byte) ([]byte, error) {
 		responses, _ := op.body["responses"].(map[string]any)
 		for status, r := range responses {
 			if strings.HasPrefix(status, "2") {
-				delete(asMap(r), "headers")                            // read from http.Response
-				delete(asMap(asMap(r)["content"]), "application/yaml") // of which nothing is decoded
+				delete(asMap(r), "headers")                            // callers read headers from http.Response
+				delete(asMap(asMap(r)["content"]), "application/yaml") // the clients decode JSON only
 				continue
 			}
 			delete(responses, status)

@@ -13,11 +13,11 @@ const (
 
 func goCodes(codes []code) []byte {
 	var b bytes.Buffer
-	b.WriteString(goHead + "// Codes of docs/protocol/errors.md; errors.Is finds them in an Error.\nconst (\n")
+	b.WriteString(goHead + "// Error codes of docs/protocol/errors.md. errors.Is reports whether an Error has one of them.\nconst (\n")
 	for _, c := range codes {
 		fmt.Fprintf(&b, "\t// %[1]s is %[2]s: %[3]s.\n\t%[1]s Code = %[4]q\n", c.goName(), c.status, c.says(), c.name)
 	}
-	b.WriteString(")\n\n// Codes lists every code of the protocol that this library was made for.\nvar Codes = []Code{\n")
+	b.WriteString(")\n\n// Codes lists the error codes of the protocol at the version of this library.\nvar Codes = []Code{\n")
 	for _, c := range codes {
 		fmt.Fprintf(&b, "\t%s,\n", c.goName())
 	}
@@ -35,7 +35,7 @@ func goRoutes(ops []route) []byte {
 	return b.Bytes()
 }
 
-// flags returns the properties of a route in the order of the type route of the libraries.
+// flags returns the Boolean properties of a route as source text, in the order of the fields of the type route in the libraries.
 func flags(o route) string {
 	var all strings.Builder
 	for _, v := range []bool{o.Bearer, o.Session, o.Keyed, o.Again, o.Stream} {
@@ -46,7 +46,7 @@ func flags(o route) string {
 
 func tsCodes(codes []code) []byte {
 	var b bytes.Buffer
-	b.WriteString(tsHead + "/** The codes of docs/protocol/errors.md that this library was made for. */\nexport const errorCodes = [\n")
+	b.WriteString(tsHead + "/** Error codes of docs/protocol/errors.md at the version of this library. */\nexport const errorCodes = [\n")
 	for _, c := range codes {
 		fmt.Fprintf(&b, "  '%s',\n", c.name)
 	}
@@ -56,7 +56,8 @@ func tsCodes(codes []code) []byte {
 
 func tsRoutes(ops []route) []byte {
 	var b bytes.Buffer
-	b.WriteString(tsHead + "/** Who serves an operation, what it takes: bearer, session, Idempotency-Key, to be sent twice; and whether it answers no JSON. */\n" +
+	b.WriteString(tsHead + "/**\n * An operation: its host, whether it requires a bearer token, accepts a session, supports an Idempotency-Key, may be sent twice\n" +
+		" * without one, and returns something other than one JSON document.\n */\n" +
 		"export type Route = readonly [host: 'hub' | 'api' | 'clock', bearer: boolean, session: boolean, keyed: boolean, again: boolean, stream: boolean];\n\n" +
 		"export const routes: Readonly<Record<string, Route>> = {\n")
 	for _, o := range ops {

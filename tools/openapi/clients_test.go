@@ -23,7 +23,7 @@ func TestCodes(t *testing.T) {
 	for _, c := range codes {
 		got = append(got, c.goName()+" "+c.status+" "+c.says())
 	}
-	want := "ErrRateLimited 429 More than allowed, ErrInvalidURL 400 a required member or parameter is not there, ErrInvalidFrame frame Not one JSON object"
+	want := "ErrRateLimited 429 More than allowed, ErrInvalidURL 400 a required member or parameter is missing, ErrInvalidFrame frame Not one JSON object"
 	if s := strings.Join(got, ", "); s != want {
 		t.Errorf("%s, want %s", s, want)
 	}
@@ -34,7 +34,7 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// TestPage: no row of the page is missed, whatever its form.
+// TestPage checks that statusCodes reads every table row of docs/protocol/errors.md that has a code.
 func TestPage(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("../../docs/protocol/errors.md")

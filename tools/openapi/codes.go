@@ -31,7 +31,7 @@ func statusCodes(page []byte) ([]code, error) {
 	return all, nil
 }
 
-// initialisms are the parts of a code that Go spells in another way.
+// initialisms maps parts of a code to their spelling in Go names.
 var initialisms = map[string]string{"id": "ID", "url": "URL", "pct": "Percent"}
 
 // goName returns the name of the code in Go: ErrAlreadyPredicted for already_predicted.
@@ -51,7 +51,7 @@ func (c code) goName() string {
 func (c code) says() string {
 	text, _, _ := strings.Cut(strings.ReplaceAll(c.meaning, "`", ""), ". ")
 	if text == "" {
-		return "a required member or parameter is not there"
+		return "a required member or parameter is missing"
 	}
 	return strings.TrimSuffix(text, ".")
 }

@@ -15,13 +15,13 @@ import (
 
 func main() {
 	var f files
-	flag.StringVar(&f.in, "in", "", "the YAML document")
-	flag.StringVar(&f.errors, "errors", "", "the page that lists the error codes")
-	flag.StringVar(&f.out, "out", "", "the JSON file to write")
-	flag.StringVar(&f.client, "client", "", "the JSON file to write for the client generator")
-	flag.StringVar(&f.models, "models", "", "the JSON file to write for the generator of Go types")
-	flag.StringVar(&f.goDir, "go", "", "the folder of the Go library; empty: nothing is written for the libraries")
-	flag.StringVar(&f.tsDir, "ts", "", "the folder of the TypeScript library")
+	flag.StringVar(&f.in, "in", "", "path of the OpenAPI document in YAML")
+	flag.StringVar(&f.errors, "errors", "", "path of the Markdown page with the error codes")
+	flag.StringVar(&f.out, "out", "", "JSON file to write")
+	flag.StringVar(&f.client, "client", "", "JSON file to write for the client generator")
+	flag.StringVar(&f.models, "models", "", "JSON file to write for the generator of Go types")
+	flag.StringVar(&f.goDir, "go", "", "folder of the Go library; if empty, no files of the libraries are written")
+	flag.StringVar(&f.tsDir, "ts", "", "folder of the TypeScript library")
 	flag.Parse()
 	if err := run(f); err != nil {
 		fmt.Fprintln(os.Stderr, "openapi:", err)
@@ -29,7 +29,7 @@ func main() {
 	}
 }
 
-// files are what one run reads and writes.
+// files are the paths that one run reads and writes.
 type files struct{ in, errors, out, client, models, goDir, tsDir string }
 
 func run(f files) error {
@@ -84,7 +84,7 @@ func writeClients(f files, doc, page []byte) error {
 	)
 }
 
-// put writes a file only if its content changes. An unchanged file keeps its time, so nothing is rebuilt.
+// put writes a file only if its content changes. An unchanged file keeps its modification time, so make does not rebuild.
 func put(name string, content []byte) error {
 	if old, err := os.ReadFile(name); err == nil && bytes.Equal(old, content) {
 		return nil
@@ -113,7 +113,7 @@ func convert(src []byte) ([]byte, error) {
 		return nil, err
 	}
 	if len(root.Content) != 1 {
-		return nil, fmt.Errorf("want one document, have %d", len(root.Content))
+		return nil, fmt.Errorf("the file has %d YAML documents; 1 is required", len(root.Content))
 	}
 	var flat, nice bytes.Buffer
 	if err := write(&flat, root.Content[0]); err != nil {
@@ -147,7 +147,7 @@ func write(w *bytes.Buffer, n *yaml.Node) error {
 	case yaml.ScalarNode:
 		return writeScalar(w, n)
 	}
-	return fmt.Errorf("line %d: a node of kind %d has no JSON form", n.Line, n.Kind)
+	return fmt.Errorf("line %d: a YAML node of kind %d cannot be converted to JSON", n.Line, n.Kind)
 }
 
 func writeMap(w *bytes.Buffer, n *yaml.Node) error {
@@ -156,7 +156,7 @@ func writeMap(w *bytes.Buffer, n *yaml.Node) error {
 	for i := 0; i < len(n.Content); i += 2 {
 		key := n.Content[i]
 		if seen[key.Value] || key.Tag == "!!merge" {
-			return fmt.Errorf("line %d: member %q twice or merged", key.Line, key.Value)
+			return fmt.Errorf("line %d: member %q is repeated or a YAML merge key", key.Line, key.Value)
 		}
 		seen[key.Value] = true
 		if i > 0 {
@@ -177,8 +177,8 @@ func writeMap(w *bytes.Buffer, n *yaml.Node) error {
 func writeScalar(w *bytes.Buffer, n *yaml.Node) error {
 	switch n.Tag {
 	case "!!null":
-		if n.Value == "" { // a comma in unquoted text makes such a member
-			return fmt.Errorf("line %d: an empty value", n.Line)
+		if n.Value == "" { // for example an unquoted text with a comma
+			return fmt.Errorf("line %d: empty value; quote a text that contains a comma", n.Line)
 		}
 		w.WriteString("null")
 		return nil
@@ -188,10 +188,10 @@ func writeScalar(w *bytes.Buffer, n *yaml.Node) error {
 			return fmt.Errorf("line %d: %w", n.Line, err)
 		}
 		return writeJSON(w, v)
-	case "!!str", "!!timestamp": // a bare date is meant as text
+	case "!!str", "!!timestamp": // an unquoted date is a string
 		return writeJSON(w, n.Value)
 	}
-	return fmt.Errorf("line %d: tag %s has no JSON form", n.Line, n.Tag)
+	return fmt.Errorf("line %d: YAML tag %s cannot be converted to JSON", n.Line, n.Tag)
 }
 
 func writeJSON(w *bytes.Buffer, v any) error {

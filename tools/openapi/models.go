@@ -37,8 +37,8 @@ func modelsView(doc, client []byte) ([]byte, error) {
 	return json.MarshalIndent(root, "", "  ")
 }
 
-// setOrder gives each property of a schema its place, from the same schema in the source. Properties of the second part of an
-// allOf follow those of the first.
+// setOrder sets x-order of each property of a schema to its position in the same schema of the source. Properties of the second
+// part of an allOf follow those of the first.
 func setOrder(source *yaml.Node, v any, start int) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -62,7 +62,7 @@ func setOrder(source *yaml.Node, v any, start int) {
 	}
 }
 
-// simplify removes the fixed sets of values of schemas, and what says that a value has one of several shapes.
+// simplify removes enumerations and constants from schemas, and oneOf, anyOf and type if they have several alternatives.
 func simplify(v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -85,7 +85,7 @@ func simplify(v any) {
 	}
 }
 
-// shapes returns the alternatives besides null: schemas, or names of types.
+// shapes returns the alternatives except null. An alternative is a schema or the name of a type.
 func shapes(alternatives any) []any {
 	return slices.DeleteFunc(slices.Clone(asList(alternatives)), func(a any) bool { return a == "null" || asMap(a)["type"] == "null" })
 }

@@ -39,7 +39,7 @@ func TestCheckAcceptsAndRefuses(t *testing.T) {
 		"sound":                   {},
 		"no tag":                  {"      tags: [a]\n", "", "must have exactly one tag"},
 		"no success":              {"        \"200\": { description: d, cont", "        \"404\": { description: d, cont", "documents no success"},
-		"silent on openness":      {"properties: { error: { type: string, examples", "properties: { x: { type: object }, error: { type: string, examples", "does not say that it is open"},
+		"silent on openness":      {"properties: { error: { type: string, examples", "properties: { x: { type: object }, error: { type: string, examples", "neither properties nor additionalProperties"},
 		"no host":                 {"      servers: [{ url: \"https://hub.example\" }]\n", "", "has no servers"},
 		"no credentials said":     {"      security: []\n", "", "has no security"},
 		"two operations alike":    {"operationId: a\n", "operationId: health\n", "same operation id"},

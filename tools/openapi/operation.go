@@ -23,7 +23,7 @@ func (o operation) tag() string {
 	return ""
 }
 
-// operations lists every operation of a document by path and method.
+// operations returns every operation of a document, ordered by path and method.
 func operations(root map[string]any) []operation {
 	var all []operation
 	paths := asMap(root["paths"])
@@ -38,13 +38,13 @@ func operations(root map[string]any) []operation {
 	return all
 }
 
-// asMap and asList give an empty value for anything of another type, so that
-// a check can walk a broken document and say what is broken.
+// asMap returns v if it is a JSON object, otherwise nil. So a check can read an invalid document and report its errors.
 func asMap(v any) map[string]any {
 	m, _ := v.(map[string]any)
 	return m
 }
 
+// asList returns v if it is a JSON array, otherwise nil.
 func asList(v any) []any {
 	l, _ := v.([]any)
 	return l

@@ -16,12 +16,12 @@ var again = map[string]string{
 	"bindStream":            "replaces the value",
 	"follow":                "changes nothing",
 	"unfollow":              "changes nothing",
-	"changeStreamerProfile": "sets what it sets",
+	"changeStreamerProfile": "sets the same values",
 	"registerStreamer":      "changes nothing",
 	"setOverlaySignal":      "replaces the value",
 	"clearOverlaySignal":    "changes nothing",
-	"sendHeartbeat":         "keeps the session as one does",
-	"viewStream":            "is the same viewer",
+	"sendHeartbeat":         "extends the session like one heartbeat",
+	"viewStream":            "counts the same viewer once",
 	"revokeToken":           "answers the same",
 	"introspectToken":       "only reads",
 	"revokeGrant":           "answers the same",
@@ -31,26 +31,26 @@ var again = map[string]string{
 	"revokeUserSigner":      "answers the same",
 	"submitMessage":         "the same bytes answer the first result",
 	"verifyMessage":         "only reads",
-	"changeStation":         "sets what it sets",
-	"beatStation":           "keeps the station as one does",
+	"changeStation":         "sets the same values",
+	"beatStation":           "extends the station like one heartbeat",
 	"categorizeSignals":     "only reads",
 }
 
-// route is what a client library needs of an operation besides its schemas.
+// route has the properties of an operation that a client library needs in addition to its schemas.
 type route struct {
 	Method, Path string
-	Host         string // hub, api or clock: the first that serves it
-	Bearer       bool   // requires a key or a token; a route that takes none refuses one
-	Session      bool   // takes the cookies of a session
-	Keyed        bool   // the same Idempotency-Key answers the first result
-	Again        bool   // may be sent twice as it is
-	Stream       bool   // answers something else than one JSON document
+	Host         string // hub, api or clock: the first server of the operation
+	Bearer       bool   // requires a key or a token; other routes refuse one
+	Session      bool   // accepts the cookies of a session
+	Keyed        bool   // a repeated Idempotency-Key returns the first result
+	Again        bool   // may be sent twice without an Idempotency-Key
+	Stream       bool   // the answer is not one JSON document
 }
 
-// hidden are the tags that the clients leave out, as tools/oapi-client.yaml does.
+// hidden are the tags of operations that the client libraries do not have. tools/oapi-client.yaml excludes the same tags.
 var hidden = []any{"retired", "pages"}
 
-// routesOf returns the routes that the clients have, by path and method.
+// routesOf returns the routes of the client libraries, ordered by path and method. It fails if again names an unknown operation.
 func routesOf(root map[string]any) ([]route, error) {
 	var all []route
 	unknown := maps.Clone(again)
@@ -71,7 +71,7 @@ func routesOf(root map[string]any) ([]route, error) {
 		return nil, errors.New("no operations")
 	}
 	for _, id := range slices.Sorted(maps.Keys(unknown)) {
-		return nil, fmt.Errorf("%s may be sent twice and is no operation", id)
+		return nil, fmt.Errorf("%s in the list of repeatable writes is not an operation of the document", id)
 	}
 	return all, nil
 }
@@ -85,7 +85,7 @@ func routeOf(op operation, id, url string) route {
 		for scheme := range asMap(way) {
 			switch scheme {
 			case "operatorKey", "identityToken", "appToken":
-				o.Bearer = !open // with a signature, a bearer could only be refused
+				o.Bearer = !open // a route with optional credentials takes a signature instead of a bearer token
 			case "sessionId":
 				o.Session = true
 			}

@@ -2,7 +2,7 @@
 
 package signalcast
 
-// Codes of docs/protocol/errors.md; errors.Is finds them in an Error.
+// Error codes of docs/protocol/errors.md. errors.Is reports whether an Error has one of them.
 const (
 	// ErrInvalidBody is 400: The body is not one JSON object, or it is broken: not UTF-8, a member twice, nested deeper than 32, something behind the end.
 	ErrInvalidBody Code = "invalid_body"
@@ -122,19 +122,19 @@ const (
 	ErrIngestUnavailable Code = "ingest_unavailable"
 	// ErrInvalidIdempotencyKey is 400: 1 to 128 characters.
 	ErrInvalidIdempotencyKey Code = "invalid_idempotency_key"
-	// ErrMissingAction is 400: a required member or parameter is not there.
+	// ErrMissingAction is 400: a required member or parameter is missing.
 	ErrMissingAction Code = "missing_action"
-	// ErrMissingKind is 400: a required member or parameter is not there.
+	// ErrMissingKind is 400: a required member or parameter is missing.
 	ErrMissingKind Code = "missing_kind"
-	// ErrMissingReason is 400: a required member or parameter is not there.
+	// ErrMissingReason is 400: a required member or parameter is missing.
 	ErrMissingReason Code = "missing_reason"
-	// ErrMissingStationID is 400: a required member or parameter is not there.
+	// ErrMissingStationID is 400: a required member or parameter is missing.
 	ErrMissingStationID Code = "missing_station_id"
 	// ErrInvalidKind is 400: signal, event, profile, market, station or app.
 	ErrInvalidKind Code = "invalid_kind"
 	// ErrInvalidStationID is 400: 3 to 32 of a-z, 0-9 and -.
 	ErrInvalidStationID Code = "invalid_station_id"
-	// ErrMissingName is 400: a required member or parameter is not there.
+	// ErrMissingName is 400: a required member or parameter is missing.
 	ErrMissingName Code = "missing_name"
 	// ErrInvalidName is 400: 1 to 64 characters on one line: no control characters, breaks of lines or turned directions of writing, and something that can be seen; of a signal over a picture 1 to 200 such characters.
 	ErrInvalidName Code = "invalid_name"
@@ -144,11 +144,11 @@ const (
 	ErrInvalidOperatorsURL Code = "invalid_operators_url"
 	// ErrInvalidProviders is 400: Names of providers, each once.
 	ErrInvalidProviders Code = "invalid_providers"
-	// ErrMissingStatus is 400: a required member or parameter is not there.
+	// ErrMissingStatus is 400: a required member or parameter is missing.
 	ErrMissingStatus Code = "missing_status"
 	// ErrInvalidStatus is 400: active or paused; for an admin also pending and suspended; of a streamer pending, approved or suspended.
 	ErrInvalidStatus Code = "invalid_status"
-	// ErrMissingMarketID is 400: a required member or parameter is not there.
+	// ErrMissingMarketID is 400: a required member or parameter is missing.
 	ErrMissingMarketID Code = "missing_market_id"
 	// ErrInvalidMarketID is 400: Digits, or kalshi-, lmt-, manifold-, native- and a key; at most 128 characters.
 	ErrInvalidMarketID Code = "invalid_market_id"
@@ -164,11 +164,11 @@ const (
 	ErrInvalidStartsAt Code = "invalid_starts_at"
 	// ErrInvalidSlots is 400: Whole number, 1 to 6.
 	ErrInvalidSlots Code = "invalid_slots"
-	// ErrMissingDirection is 400: a required member or parameter is not there.
+	// ErrMissingDirection is 400: a required member or parameter is missing.
 	ErrMissingDirection Code = "missing_direction"
 	// ErrInvalidDirection is 400: YES or NO.
 	ErrInvalidDirection Code = "invalid_direction"
-	// ErrMissingPriceAtPrediction is 400: a required member or parameter is not there.
+	// ErrMissingPriceAtPrediction is 400: a required member or parameter is missing.
 	ErrMissingPriceAtPrediction Code = "missing_price_at_prediction"
 	// ErrInvalidPriceAtPrediction is 400: Whole number, 0 to 10000.
 	ErrInvalidPriceAtPrediction Code = "invalid_price_at_prediction"
@@ -200,19 +200,19 @@ const (
 	ErrInvalidAllowUnverified Code = "invalid_allow_unverified"
 	// ErrInvalidDryRun is 400: true or false.
 	ErrInvalidDryRun Code = "invalid_dry_run"
-	// ErrMissingType is 400: a required member or parameter is not there.
+	// ErrMissingType is 400: a required member or parameter is missing.
 	ErrMissingType Code = "missing_type"
 	// ErrInvalidType is 400: take, reaffirm, confidence, note or share.
 	ErrInvalidType Code = "invalid_type"
-	// ErrMissingLabel is 400: a required member or parameter is not there.
+	// ErrMissingLabel is 400: a required member or parameter is missing.
 	ErrMissingLabel Code = "missing_label"
 	// ErrInvalidLabel is 400: Of a key 1 to 64 characters on one line, as a display name; of a stream at most 80 of the same form, or none; of a pin at most 80.
 	ErrInvalidLabel Code = "invalid_label"
-	// ErrMissingURL is 400: a required member or parameter is not there.
+	// ErrMissingURL is 400: a required member or parameter is missing.
 	ErrMissingURL Code = "missing_url"
 	// ErrInvalidLatency is 400: standard or low.
 	ErrInvalidLatency Code = "invalid_latency"
-	// ErrMissingItems is 400: a required member or parameter is not there.
+	// ErrMissingItems is 400: a required member or parameter is missing.
 	ErrMissingItems Code = "missing_items"
 	// ErrMissingTitle is 400: Neither title nor marketId.
 	ErrMissingTitle Code = "missing_title"
@@ -240,19 +240,19 @@ const (
 	ErrInvalidPosition Code = "invalid_position"
 	// ErrInvalidPermissions is 400: read, signal and broadcast, each at most once, in any order; at least one when given.
 	ErrInvalidPermissions Code = "invalid_permissions"
-	// ErrMissingTrusted is 400: a required member or parameter is not there.
+	// ErrMissingTrusted is 400: a required member or parameter is missing.
 	ErrMissingTrusted Code = "missing_trusted"
 	// ErrInvalidTrusted is 400: true or false.
 	ErrInvalidTrusted Code = "invalid_trusted"
-	// ErrMissingVerdict is 400: a required member or parameter is not there.
+	// ErrMissingVerdict is 400: a required member or parameter is missing.
 	ErrMissingVerdict Code = "missing_verdict"
 	// ErrInvalidVerdict is 400: YES, NO or INVALID.
 	ErrInvalidVerdict Code = "invalid_verdict"
-	// ErrMissingOutcome is 400: a required member or parameter is not there.
+	// ErrMissingOutcome is 400: a required member or parameter is missing.
 	ErrMissingOutcome Code = "missing_outcome"
 	// ErrInvalidOutcome is 400: YES, NO or INVALID.
 	ErrInvalidOutcome Code = "invalid_outcome"
-	// ErrMissingRated is 400: a required member or parameter is not there.
+	// ErrMissingRated is 400: a required member or parameter is missing.
 	ErrMissingRated Code = "missing_rated"
 	// ErrInvalidRated is 400: true or false.
 	ErrInvalidRated Code = "invalid_rated"
@@ -268,15 +268,15 @@ const (
 	ErrInvalidDecidedAt Code = "invalid_decided_at"
 	// ErrInvalidDisputed is 400: true or false.
 	ErrInvalidDisputed Code = "invalid_disputed"
-	// ErrMissingQuestion is 400: a required member or parameter is not there.
+	// ErrMissingQuestion is 400: a required member or parameter is missing.
 	ErrMissingQuestion Code = "missing_question"
 	// ErrInvalidQuestion is 400: 10 to 200 characters.
 	ErrInvalidQuestion Code = "invalid_question"
-	// ErrMissingCutoffAt is 400: a required member or parameter is not there.
+	// ErrMissingCutoffAt is 400: a required member or parameter is missing.
 	ErrMissingCutoffAt Code = "missing_cutoff_at"
 	// ErrInvalidCutoffAt is 400: A time five minutes to two years ahead.
 	ErrInvalidCutoffAt Code = "invalid_cutoff_at"
-	// ErrMissingLane is 400: a required member or parameter is not there.
+	// ErrMissingLane is 400: a required member or parameter is missing.
 	ErrMissingLane Code = "missing_lane"
 	// ErrInvalidLane is 400: One of the eleven content lanes; of an entry of the programme, one lane of the default one.
 	ErrInvalidLane Code = "invalid_lane"
@@ -308,11 +308,11 @@ const (
 	ErrInvalidResolutionSource Code = "invalid_resolution_source"
 	// ErrInvalidInitialYesBps is 400: Whole number, 100 to 9900.
 	ErrInvalidInitialYesBps Code = "invalid_initial_yes_bps"
-	// ErrMissingHandle is 400: a required member or parameter is not there.
+	// ErrMissingHandle is 400: a required member or parameter is missing.
 	ErrMissingHandle Code = "missing_handle"
 	// ErrInvalidHandle is 400: 2 to 32 of a-z, 0-9 and _, in any case.
 	ErrInvalidHandle Code = "invalid_handle"
-	// ErrMissingAddress is 400: a required member or parameter is not there.
+	// ErrMissingAddress is 400: a required member or parameter is missing.
 	ErrMissingAddress Code = "missing_address"
 	// ErrInvalidDisplayName is 400: 1 to 64 characters on one line: no control characters, line separators or turned directions of writing, and something to see.
 	ErrInvalidDisplayName Code = "invalid_display_name"
@@ -348,7 +348,7 @@ const (
 	ErrInvalidFrame Code = "invalid_frame"
 )
 
-// Codes lists every code of the protocol that this library was made for.
+// Codes lists the error codes of the protocol at the version of this library.
 var Codes = []Code{
 	ErrInvalidBody,
 	ErrUnauthenticated,
