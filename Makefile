@@ -7,7 +7,7 @@ TOOL    := GOWORK=off go -C tools tool
 # The race detector requires a C compiler. Packages in PLAIN start no goroutine and would be ten times as slow with it.
 RACE    := $(shell command -v "$$(go env CC)" >/dev/null && echo -race)
 PLAIN   := ./pkg/skill ./cmd/signalcast/internal/record
-# The number of packages that are tested at the same time: one more than processors, because tests wait for other processes.
+# Number of packages that are tested at the same time: one more than processors, because tests wait for other processes.
 JOBS    := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
 .PHONY: help up demo docs build lint fmt gen tidy test clients system-test fault-test compose-test bench
@@ -15,10 +15,10 @@ JOBS    := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-up: ## Run everything on this machine until Ctrl-C (ARGS="--fresh --ports auto")
+up: ## Run the whole system on this machine until Ctrl-C (ARGS="--fresh --ports auto")
 	go run ./deploy/local up $(ARGS)
 
-demo: ## Run everything with example operators, calls and results
+demo: ## Run the whole system with example operators, calls and results
 	go run ./deploy/local demo $(ARGS)
 
 docs: ## Write the guides as a static site (OUT=bin/docs)
@@ -47,7 +47,7 @@ gen: ## Generate code from protobuf, OpenAPI, SQL and TypeScript
 tidy: ## Tidy every module
 	@for m in $(MODULES) tools; do echo "$$m"; (cd $$m && GOWORK=off go mod tidy); done
 
-test: ## Units, database tests, TypeScript, other people's clients, linters of the API document
+test: ## Run unit tests, database tests, TypeScript tests, clients of other projects, linters of the API document
 	tools/setup.sh redis postgres chromium node video && tools/gen.sh script
 	units=$$(go list $(UNITS) | grep -vxF "$$(go list $(PLAIN))"); CGO_ENABLED=$(words $(RACE)) go test $(RACE) -p $(JOBS) -exec 'env CGO_ENABLED=0' -vet=off -timeout 15m $$units
 	for d in tools/openapi deploy/check; do GOWORK=off go -C $$d test -count=1 .; done
@@ -55,7 +55,7 @@ test: ## Units, database tests, TypeScript, other people's clients, linters of t
 	node --test sdk/ts/test/*.test.mjs
 	tools/lint.sh
 
-clients: ## Run clients of other projects against a stack (ARGS="-run TestClients/oauth4webapi")
+clients: ## Run clients of other projects against a system (ARGS="-run TestClients/oauth4webapi")
 	tools/setup.sh redis postgres node
 	tools/gen.sh script
 	go test -count=1 $(ARGS) ./test/clients
@@ -69,9 +69,9 @@ fault-test: ## Require that the test of each guarantee fails on its fault (FAULT
 	tools/setup.sh redis postgres chromium engine
 	go run ./test/system/faults/run $(FAULTS)
 
-compose-test: ## Run all of compose.yaml in a private engine, as root (IMAGES=DIR: keep the images)
+compose-test: ## Run all of compose.yaml in a private container engine, as root (IMAGES=DIR: keep the images)
 	tools/setup.sh engine compose
 	COMPOSE_TEST=$(or $(IMAGES),1) go test ./test/system/shipping -count=1 -v -timeout 60m -run '^TestComposeRuns$$'
 
-bench: ## Measure; never a gate
+bench: ## Measure performance (docs/performance.md); no check depends on it
 	go run ./test/bench $(ARGS)

@@ -4,14 +4,14 @@
 #   deploy/images/build.sh            services and data
 #   deploy/images/build.sh services   the three services only; needs no network
 #   deploy/images/build.sh services hub
-#                                     only this one
-#   deploy/images/build.sh data       database and cache only
+#                                     only this service
+#   deploy/images/build.sh data       Postgres and Redis only
 #
-# Settings: TAG (local), BASE of the services (scratch), PROGRAMS (a folder with the
-# services, compiled as it is done here), DATA_BASE (a Debian 12 image; without one
-# signalcast/debian:12 is made with debootstrap, as root).
+# Settings: TAG (local), BASE of the services (scratch), PROGRAMS (a folder with compiled
+# services, built with the flags of this script), DATA_BASE (a Debian 12 image; if it is
+# not set, the script creates signalcast/debian:12 with debootstrap, as root).
 set -eu
-umask 022 # in the image another user reads what we write here
+umask 022 # another user reads these files in the image
 
 cd "$(dirname "$0")/../.."
 TAG=${TAG:-local}
@@ -20,14 +20,14 @@ what=${1:-all}
 ctx=$(mktemp -d)
 trap 'rm -rf "$ctx"' EXIT
 
-# The classic builder needs no frontend image and no second daemon.
+# The classic builder needs neither a frontend image nor a second daemon.
 export DOCKER_BUILDKIT=0
 
 certificates() {
 	for f in /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt /etc/ssl/cert.pem; do
 		[ -s "$f" ] && cp "$f" "$ctx/ca-certificates.crt" && return 0
 	done
-	echo "build: no certificate bundle on this machine; install ca-certificates" >&2
+	echo "build: this machine has no certificate bundle; install ca-certificates" >&2
 	return 1
 }
 
@@ -44,7 +44,7 @@ services() {
 		fi
 		docker build -f deploy/images/service.Dockerfile --build-arg "BASE=${BASE:-scratch}" \
 			--build-arg "BINARY=$s" -t "signalcast/$s:$TAG" "$ctx"
-		rm "$ctx/$s" # the next one needs it not
+		rm "$ctx/$s" # the next image does not need it
 	done
 }
 

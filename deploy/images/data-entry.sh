@@ -1,13 +1,12 @@
 #!/bin/sh
-# Starts the database or the cache. Durability of the database is never
-# switched off; the cache keeps nothing on disk.
+# Starts Postgres or Redis. Postgres is always durable. Redis stores nothing on disk.
 set -eu
 
 data=/var/lib/signalcast/pg
 
 make_cluster() {
-	: "${POSTGRES_PASSWORD:?is required to make the database}"
-	rm -rf "$data.new" # left by a first start that was cut off
+	: "${POSTGRES_PASSWORD:?is required to create the database}"
+	rm -rf "$data.new" # from an interrupted first start
 	umask 077
 	printf '%s' "$POSTGRES_PASSWORD" >/tmp/password
 	initdb -D "$data.new" -U postgres --pwfile=/tmp/password \
@@ -28,7 +27,7 @@ postgres)
 	;;
 redis)
 	: "${REDIS_PASSWORD:?is required}"
-	# No key is ever pushed out for another: that would forget a limit.
+	# noeviction: evicting a key would lose a rate limit.
 	exec redis-server - <<-END
 		requirepass $REDIS_PASSWORD
 		save ""

@@ -1,5 +1,5 @@
-# PostgreSQL 15 and Redis 7 from Debian's own packages, for machines that
-# cannot pull images. Both run as one user that owns nothing else.
+# Image with PostgreSQL 15 and Redis 7 from Debian packages, for machines that
+# cannot pull images. Both run as user 65531, who owns only the data directory.
 ARG BASE=signalcast/debian:12
 FROM ${BASE}
 RUN printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d && chmod +x /usr/sbin/policy-rc.d \
