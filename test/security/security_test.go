@@ -179,7 +179,7 @@ func TestMistakesAreFound(t *testing.T) {
 		"a rule stands twice":   {"| S8 |", "| S7 |", "S7 stands there 2 times"},
 		"a number too many":     {"| S1 |", "| S56 |", "S1 stands there 0 times"},
 		"a test was renamed":    {"grant.TestLoopbackPort", "grant.TestLoopbackPorts", "has no TestLoopbackPorts"},
-		"a test moved":          {"grant.TestLoopbackPort", "edge.TestLoopbackPort", "has no TestLoopbackPort"},
+		"a test moved":          {"grant.TestLoopbackPort", "httpapi.TestLoopbackPort", "has no TestLoopbackPort"},
 		"a helper as a test":    {"grant.TestLoopbackPort", "grant.newRig", "is no test of a folder above"},
 		"an unknown folder":     {"grant.TestLoopbackPort", "nowhere.TestLoopbackPort", "is no test of a folder above"},
 		"a folder moved":        {"`services/hub/internal/grant`", "`services/hub/internal/granted`", "granted has no"},

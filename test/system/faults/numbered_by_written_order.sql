@@ -1,7 +1,7 @@
 Guarantee: E4
 Test: TestResumedReadersReceiveEveryEventOnce
 Package: ./test/system/feed
-Fault: the feed reads facts after the last identity number, so that a fact that commits later with a smaller number is lost
+Fault: the relay reads only facts after the last identity number, so a fact with a smaller number that commits later is lost
 
 -- The relay sees and deletes only rows of the outbox with an id above the largest one that it has deleted.
 CREATE TABLE api.fault_seen (last bigint NOT NULL);

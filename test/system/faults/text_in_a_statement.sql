@@ -1,7 +1,7 @@
 Guarantee: I2
 Test: TestNoStatementsFromInput
 Package: ./test/system/input
-Fault: a trigger makes a statement of the text of a call
+Fault: a trigger inserts the text of a call into an SQL statement
 
 CREATE FUNCTION api.note_text() RETURNS trigger LANGUAGE plpgsql AS
     'BEGIN EXECUTE ''SELECT length('''''' || coalesce(NEW.text_take, '''') || '''''')''; RETURN NEW; END';
