@@ -1,5 +1,4 @@
-// Command devidp is the development identity provider: it signs in anybody who
-// picks a name, and mints tokens for tests. It speaks plain OpenID Connect and
-// the Privy form, so that production code needs no branch for it. It refuses to
-// run anywhere but in development and test.
+// Command devidp is the identity provider for development and tests. Its login page signs in under any name without a password, and
+// POST /mint issues tokens for tests. It supports OpenID Connect and the API of Privy, so that the services need no special code for
+// it. It exits with 2 unless ENV is development or test.
 package main

@@ -1,3 +1,3 @@
-// Package person stores the people who can sign in at the development issuer, and their linked wallets. Every change is
-// appended to a journal, which is read at the start.
+// Package person stores the users of the development issuer and their linked wallets, in memory. Every change is appended to a
+// journal file, which is read at the start.
 package person

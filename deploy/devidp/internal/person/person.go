@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// DIDPrefix begins every subject of this issuer.
+// DIDPrefix is the prefix of every token subject of this issuer.
 const DIDPrefix = "did:idp:"
 
-// Chain is the kind of a wallet.
+// Chain is the blockchain of a wallet.
 type Chain string
 
-// The chains.
+// Supported chains.
 const (
 	Ethereum Chain = "ethereum"
 	Solana   Chain = "solana"
@@ -21,30 +21,30 @@ const (
 
 // Person is a user of the development issuer.
 type Person struct {
-	Name    string // what mint and login take
-	Display string
+	Name    string // user name of POST /mint and of the login page
+	Display string // name that pages show
 	Created time.Time
-	Seeded  bool
+	Seeded  bool // from seed.json
 	Wallets []Wallet
 }
 
-// DID is the subject of the person's tokens: stable, made of the name.
+// DID returns the subject of the person's tokens. It depends only on the name.
 func (p Person) DID() string { return DIDPrefix + p.Name }
 
-// Wallet is a linked wallet.
+// Wallet is a wallet that is linked to a person.
 type Wallet struct {
 	Address string
 	Chain   Chain
 	Linked  time.Time
 }
 
-// Faults.
+// Errors of a Registry.
 var (
-	ErrName    = errors.New("a user name is 1 to 64 letters, digits, dots, dashes or underscores and begins with a letter or digit")
-	ErrWallet  = errors.New("the address does not fit its chainType, ethereum or solana")
+	ErrName    = errors.New("user must be 1 to 64 letters, digits, dots, dashes or underscores and start with a letter or digit")
+	ErrWallet  = errors.New("address must be a wallet address of chainType, which must be ethereum or solana")
 	ErrTaken   = errors.New("the wallet is linked to another user")
-	ErrUnknown = errors.New("no such user")
-	ErrFull    = errors.New("the issuer knows as many users as it may")
+	ErrUnknown = errors.New("user not found")
+	ErrFull    = errors.New("limit of 500000 users reached")
 )
 
 var (
@@ -53,7 +53,7 @@ var (
 	solanaForm   = regexp.MustCompile(`^[1-9A-HJ-NP-Za-km-z]{32,44}$`)
 )
 
-// key is how a wallet is compared: without case on Ethereum, exactly on Solana.
+// key returns the identity of a wallet. Ethereum addresses are compared without case, Solana addresses exactly. Error: ErrWallet.
 func (w Wallet) key() (string, error) {
 	switch {
 	case w.Chain == Ethereum && ethereumForm.MatchString(w.Address):

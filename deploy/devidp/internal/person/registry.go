@@ -14,13 +14,13 @@ import (
 	"time"
 )
 
-// maxPeople bounds memory; load tests make many users, not millions.
+// maxPeople is the maximum number of users. It bounds memory; load tests create fewer.
 const maxPeople = 500_000
 
 //go:embed seed.json
 var seed []byte
 
-// line is one entry of the journal.
+// line is one entry of the journal: a new user, or a wallet linked to a user.
 type line struct {
 	User    string    `json:"user"`
 	Address string    `json:"address,omitempty"`
@@ -34,15 +34,15 @@ type Registry struct {
 
 	mu      sync.Mutex
 	people  map[string]*Person // by name
-	order   []string
-	wallets map[string]string // wallet key to name
+	order   []string           // names in the order of creation
+	wallets map[string]string  // wallet key to name
 	journal *os.File
 }
 
 // Open returns a registry with the users of seed.json and of the journal at path.
 func Open(path string, now func() time.Time) (*Registry, error) {
 	r := &Registry{now: now, people: map[string]*Person{}, wallets: map[string]string{}}
-	if err := r.plant(); err != nil {
+	if err := r.addSeed(); err != nil {
 		return nil, fmt.Errorf("seed users: %w", err)
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
@@ -56,7 +56,7 @@ func Open(path string, now func() time.Time) (*Registry, error) {
 	return r, nil
 }
 
-// replay applies the journal. It ignores a last line that a crash cut short, and ends that line for the next entry.
+// replay applies the journal. It ignores an incomplete last line of a crash, and terminates that line before the next entry.
 func (r *Registry) replay() error {
 	raw, err := io.ReadAll(r.journal)
 	if err != nil {
@@ -81,7 +81,8 @@ func (r *Registry) replay() error {
 // Close closes the journal.
 func (r *Registry) Close() error { return r.journal.Close() }
 
-func (r *Registry) plant() error {
+// addSeed adds the users of seed.json.
+func (r *Registry) addSeed() error {
 	var people []struct {
 		User, Name string
 		Wallets    []struct {
@@ -142,7 +143,7 @@ func (r *Registry) write(l line) error {
 	return nil
 }
 
-// Ensure returns the person with a name, and adds a person with a new name.
+// Ensure returns the person with a name. It adds the person if the name is new.
 // Errors: ErrName, ErrFull.
 func (r *Registry) Ensure(name string) (Person, error) {
 	if !nameForm.MatchString(name) {
@@ -164,7 +165,7 @@ func (r *Registry) Ensure(name string) (Person, error) {
 	return *r.people[name], nil
 }
 
-// ByDID finds a person by subject. Error: ErrUnknown.
+// ByDID returns the person with a token subject. Error: ErrUnknown.
 func (r *Registry) ByDID(did string) (Person, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -175,7 +176,7 @@ func (r *Registry) ByDID(did string) (Person, error) {
 	return Person{}, ErrUnknown
 }
 
-// ByWallet finds the person to whom an address is linked. Error: ErrUnknown.
+// ByWallet returns the person to whom a wallet address is linked. Error: ErrUnknown.
 func (r *Registry) ByWallet(address string) (Person, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -188,7 +189,7 @@ func (r *Registry) ByWallet(address string) (Person, error) {
 	return Person{}, ErrUnknown
 }
 
-// Link links a wallet; linking it again changes nothing.
+// Link links a wallet to the person with a token subject. A repeated Link changes nothing.
 // Errors: ErrUnknown, ErrWallet, ErrTaken.
 func (r *Registry) Link(did, address string, chain Chain) error {
 	p, err := r.ByDID(did)

@@ -1,4 +1,4 @@
-// Package server is the development issuer: discovery and keys, tokens of the plain OpenID Connect form and of the Privy form, the
-// users interface in the Privy form, the login page, and the routes with which tests add users and tokens. It refuses to run
-// in production. Start reading at Run and handler.
+// Package server implements the development issuer: discovery, signing keys, tokens in the forms of OpenID Connect and of Privy, the
+// users API of Privy, the login page, and routes by which tests create users and tokens. Config.Check refuses production. Start
+// reading at Run and handler.
 package server

@@ -16,11 +16,11 @@ import (
 	"github.com/natefinch/atomic"
 )
 
-// maxKeys bounds the keys that stay published after rotations.
+// maxKeys is the maximum number of published keys after rotations.
 const maxKeys = 8
 
-// keyring is the keys of the issuer, stored in one file of mode 0600. The last key signs; the others stay published, so that
-// tokens remain valid. It is safe for concurrent use.
+// keyring contains the signing keys of the issuer, stored in one file with mode 0600. The last key signs. The others remain
+// published, so that their tokens remain valid. It is safe for concurrent use.
 type keyring struct {
 	path string
 
@@ -29,7 +29,7 @@ type keyring struct {
 	sign jose.Signer
 }
 
-// openKeys reads the key file, or writes one with a new key.
+// openKeys reads the key file. If there is none, openKeys writes one with a new key.
 func openKeys(path string) (*keyring, error) {
 	k := &keyring{path: path}
 	raw, err := os.ReadFile(path)
@@ -42,7 +42,7 @@ func openKeys(path string) (*keyring, error) {
 		err = errors.Join(os.Chmod(path, 0o600), json.Unmarshal(raw, &set))
 	}
 	if err == nil && len(set.Keys) == 0 {
-		err = errors.New("it holds no keys")
+		err = errors.New("it contains no keys")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("key file %s cannot be read; remove it to start with a new key: %w", path, err)
@@ -55,7 +55,7 @@ func openKeys(path string) (*keyring, error) {
 func (k *keyring) rotate(drop bool) (kid string, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return "", fmt.Errorf("make key: %w", err)
+		return "", fmt.Errorf("generate key: %w", err)
 	}
 	fresh := jose.JSONWebKey{Key: key, KeyID: rand.Text(), Algorithm: string(jose.ES256), Use: "sig"}
 	k.mu.Lock()
@@ -75,6 +75,7 @@ func (k *keyring) rotate(drop bool) (kid string, err error) {
 	return fresh.KeyID, k.use(keys)
 }
 
+// use makes keys the current keys. The caller holds the lock, except before the keyring is shared.
 func (k *keyring) use(keys []jose.JSONWebKey) error {
 	last := keys[len(keys)-1]
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: last}, (&jose.SignerOptions{}).WithType("JWT"))
@@ -85,7 +86,7 @@ func (k *keyring) use(keys []jose.JSONWebKey) error {
 	return nil
 }
 
-// published returns the public keys.
+// published returns the public parts of all keys.
 func (k *keyring) published() jose.JSONWebKeySet {
 	k.mu.RLock()
 	defer k.mu.RUnlock()

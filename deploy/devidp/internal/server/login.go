@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	shown     = 40 // people on the login page
-	maxState  = 512
+	maxShown  = 40  // maximum number of people on the login page
+	maxState  = 512 // bytes of the parameter state
 	loginTTL  = time.Hour
-	sessionAt = "/dev/session"
+	sessionAt = "/dev/session" // path of the hub that receives the token
 )
 
 var (
@@ -27,19 +27,19 @@ var (
 	templates = template.Must(template.New("").Parse(pages))
 )
 
-// view is what a page shows.
+// view is the data of the page templates.
 type view struct {
-	Return string // path at the hub to go on to
+	Return string // path of the hub to which the sign-in returns
 	State  string // state of the hub for this sign-in, returned unchanged
 	People []person.Person
 	Person person.Person
-	Action string
+	Action string // URL of the hub that receives the token
 	Token  string
-	Fault  string
+	Fault  string // error message
 }
 
-// destination returns the path of return_to, or "/" if it has none. It is false unless return_to is relative or has the
-// origin of ReturnTo.
+// destination returns the path of the URL return_to, or "/" if the URL has no path. ok is false if the URL is neither relative nor
+// of the origin ReturnTo.
 func (e *issuer) destination(text string) (path string, ok bool) {
 	u, err := url.Parse(text)
 	if err != nil || strings.ContainsAny(text, "\\\r\n\t") {
@@ -60,18 +60,18 @@ func (e *issuer) destination(text string) (path string, ok bool) {
 	return path, true
 }
 
-// begin reads return_to and state. If one of them is refused, begin writes the answer and returns false.
+// begin reads the parameters return_to and state. If one is invalid, begin writes the error page and returns false.
 func (e *issuer) begin(w http.ResponseWriter, r *http.Request) (v view, ok bool) {
 	if e.ReturnTo == "" {
-		e.page(w, http.StatusNotFound, "fault", view{Fault: "This issuer has no site to sign in to: RETURN_TO is not set."})
+		e.page(w, http.StatusNotFound, "fault", view{Fault: "Sign-in is disabled because RETURN_TO is not set."})
 		return v, false
 	}
 	if v.Return, ok = e.destination(r.FormValue("return_to")); !ok {
-		e.page(w, http.StatusBadRequest, "fault", view{Fault: "return_to leads to another site than " + e.ReturnTo + "."})
+		e.page(w, http.StatusBadRequest, "fault", view{Fault: "return_to must be a path or a URL of " + e.ReturnTo + "."})
 		return v, false
 	}
 	if v.State = r.FormValue("state"); len(v.State) > maxState {
-		e.page(w, http.StatusBadRequest, "fault", view{Fault: "state is too long."})
+		e.page(w, http.StatusBadRequest, "fault", view{Fault: "state must be at most 512 bytes."})
 		return v, false
 	}
 	return v, true
@@ -79,12 +79,12 @@ func (e *issuer) begin(w http.ResponseWriter, r *http.Request) (v view, ok bool)
 
 func (e *issuer) loginPage(w http.ResponseWriter, r *http.Request) {
 	if v, ok := e.begin(w, r); ok {
-		v.People = e.people.List(shown)
+		v.People = e.people.List(maxShown)
 		e.page(w, http.StatusOK, "choose", v)
 	}
 }
 
-// login issues a token for the chosen person and answers with a form that posts it: the token is never part of an address.
+// login issues a token for the chosen person. It answers with a form that posts the token to the hub, so that no URL contains it.
 func (e *issuer) login(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	v, ok := e.begin(w, r)
@@ -93,17 +93,17 @@ func (e *issuer) login(w http.ResponseWriter, r *http.Request) {
 	}
 	p, err := e.people.Ensure(strings.TrimSpace(r.FormValue("user")))
 	if err != nil {
-		v.People, v.Fault = e.people.List(shown), err.Error()
+		v.People, v.Fault = e.people.List(maxShown), err.Error()
 		e.page(w, http.StatusBadRequest, "choose", v)
 		return
 	}
-	t, err := e.issue(order{Person: p, Profile: oidc, TTL: loginTTL})
+	t, err := e.issue(tokenRequest{Person: p, Profile: oidc, TTL: loginTTL})
 	if err != nil {
 		refuse(w, err)
 		return
 	}
 	v.Person, v.Action, v.Token = p, e.ReturnTo+sessionAt, t.Access
-	e.page(w, http.StatusOK, "hand", v)
+	e.page(w, http.StatusOK, "signed-in", v)
 }
 
 func (e *issuer) page(w http.ResponseWriter, status int, name string, v view) {
@@ -112,7 +112,7 @@ func (e *issuer) page(w http.ResponseWriter, status int, name string, v view) {
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "origin") // the hub checks where a form comes from
+	h.Set("Referrer-Policy", "origin") // the hub checks the origin of a form
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	_ = templates.ExecuteTemplate(w, name, v)

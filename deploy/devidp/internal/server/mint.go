@@ -8,21 +8,21 @@ import (
 )
 
 const (
-	usualTTL   = 3600
-	mostSecond = 366 * 86400
+	defaultTTL = 3600        // seconds
+	maxSeconds = 366 * 86400 // maximum of ttl, age and signedIn in either direction
 )
 
-// mintBody is the body of a request for tokens.
+// mintBody is the body of POST /mint.
 type mintBody struct {
 	User    string  `json:"user"`
-	TTL     *int64  `json:"ttl"` // seconds; negative: a token that has expired
-	Age     int64   `json:"age"` // seconds since it was issued; negative: in the future
+	TTL     *int64  `json:"ttl"` // lifetime in seconds; negative: an expired token
+	Age     int64   `json:"age"` // seconds since the token was issued; negative: in the future
 	Profile profile `json:"profile"`
-	// SignedIn is the seconds between the sign-in and the token.
+	// SignedIn is the number of seconds from the sign-in to the issue of the token.
 	SignedIn int64 `json:"signedIn"`
 }
 
-// mint issues tokens for any user name, known or not.
+// mint issues tokens for a user name. It creates the user if the name is new.
 func (e *issuer) mint(_ *http.Request, in mintBody) (any, error) {
 	if in.Profile == "" {
 		in.Profile = oidc
@@ -30,18 +30,18 @@ func (e *issuer) mint(_ *http.Request, in mintBody) (any, error) {
 	if in.Profile != oidc && in.Profile != privy {
 		return nil, errProfile
 	}
-	ttl := int64(usualTTL)
+	ttl := int64(defaultTTL)
 	if in.TTL != nil {
 		ttl = *in.TTL
 	}
-	if max(ttl, -ttl, in.Age, -in.Age, in.SignedIn, -in.SignedIn) > mostSecond {
+	if max(ttl, -ttl, in.Age, -in.Age, in.SignedIn, -in.SignedIn) > maxSeconds {
 		return nil, errTTL
 	}
 	p, err := e.people.Ensure(in.User)
 	if err != nil {
 		return nil, err
 	}
-	t, err := e.issue(order{
+	t, err := e.issue(tokenRequest{
 		Person: p, Profile: in.Profile, TTL: time.Duration(ttl) * time.Second, Age: time.Duration(in.Age) * time.Second,
 		SignedIn: time.Duration(in.SignedIn) * time.Second,
 	})
@@ -53,7 +53,7 @@ func (e *issuer) addUser(_ *http.Request, in struct{ User string }) (any, error)
 	return map[string]string{"sub": p.DID()}, err
 }
 
-// walletBody is the body of a request that links a wallet.
+// walletBody is the body of POST /users/{did}/wallets.
 type walletBody struct {
 	Address   string       `json:"address"`
 	ChainType person.Chain `json:"chainType"`

@@ -10,29 +10,30 @@ import (
 	"github.com/signalcast/signalcast/deploy/devidp/internal/person"
 )
 
+// maxBody is the maximum size of a request body in bytes.
 const maxBody = 16 << 10
 
-// issuer answers the requests.
+// issuer serves the HTTP routes of the development issuer.
 type issuer struct {
 	Config
 	people *person.Registry
 	keys   *keyring
 }
 
-// none is the body of a request without one.
-type none struct{}
+// noBody is the body type of routes without a body.
+type noBody struct{}
 
 var ok = map[string]bool{"ok": true}
 
-// handler serves every route at the root and again under /dev/idp/.
+// handler returns the handler of all routes. They are served at the root and under /dev/idp/.
 func (e *issuer) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", handle(func(*http.Request, none) (any, error) { return ok, nil }))
+	mux.HandleFunc("GET /healthz", handle(func(*http.Request, noBody) (any, error) { return ok, nil }))
 	mux.HandleFunc("GET /.well-known/openid-configuration", handle(e.discovery))
 	mux.HandleFunc("GET /jwks.json", handle(e.jwks))
 	mux.HandleFunc("GET /v1/apps/{appId}/jwks.json", handle(e.jwks))
-	mux.HandleFunc("GET /v1/users/{did}", e.members(handle(e.userByDID)))
-	mux.HandleFunc("POST /v1/users/wallet/address", e.members(handle(e.userByWallet)))
+	mux.HandleFunc("GET /v1/users/{did}", e.requireApp(handle(e.userByDID)))
+	mux.HandleFunc("POST /v1/users/wallet/address", e.requireApp(handle(e.userByWallet)))
 	mux.HandleFunc("GET /login", e.loginPage)
 	mux.HandleFunc("POST /login", e.login)
 	mux.HandleFunc("GET /login.css", stylesheet)
@@ -47,7 +48,7 @@ func (e *issuer) handler() http.Handler {
 	return outer
 }
 
-func (e *issuer) discovery(*http.Request, none) (any, error) {
+func (e *issuer) discovery(*http.Request, noBody) (any, error) {
 	return map[string]any{
 		"issuer": e.Issuer, "jwks_uri": e.Issuer + "/jwks.json", "authorization_endpoint": e.Issuer + "/login",
 		"response_types_supported": []string{"token"}, "subject_types_supported": []string{"public"},
@@ -56,20 +57,20 @@ func (e *issuer) discovery(*http.Request, none) (any, error) {
 	}, nil
 }
 
-func (e *issuer) jwks(r *http.Request, _ none) (any, error) {
+func (e *issuer) jwks(r *http.Request, _ noBody) (any, error) {
 	if app := r.PathValue("appId"); app != "" && app != e.Audience {
 		return nil, errApp
 	}
 	return e.keys.published(), nil
 }
 
-// rotate makes a new key. With drop the older keys are no longer published.
+// rotate adds a signing key. With drop the older keys are no longer published.
 func (e *issuer) rotate(_ *http.Request, in struct{ Drop bool }) (any, error) {
 	kid, err := e.keys.rotate(in.Drop)
 	return map[string]any{"kid": kid, "keys": len(e.keys.published().Keys)}, err
 }
 
-// handle decodes the body of a request strictly and answers with the result of do; an empty body leaves T as it is.
+// handle decodes the JSON body, calls do and writes its result. Unknown members are refused. An empty body is the zero value of T.
 func handle[T any](do func(*http.Request, T) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var in T
@@ -93,34 +94,34 @@ func handle[T any](do func(*http.Request, T) (any, error)) http.HandlerFunc {
 	}
 }
 
-// Errors of requests, besides those of the registry.
+// Errors of requests. The errors of person.Registry are in problems, too.
 var (
-	errApp      = errors.New("no such app")
-	errBody     = errors.New("the body is not the JSON object expected")
-	errMember   = errors.New("app id and secret are required, and the app id in privy-app-id")
+	errApp      = errors.New("app not found")
+	errBody     = errors.New("body must be one JSON object with the members of the route")
+	errAppAuth  = errors.New("app id and secret are required as basic authentication, and the app id in the header privy-app-id")
 	errProfile  = errors.New("profile must be oidc or privy")
-	errRoute    = errors.New("no such route")
-	errTooLarge = errors.New("the body is larger than 16 KiB")
-	errTTL      = errors.New("ttl, age and signedIn are seconds, at most a year either way")
+	errRoute    = errors.New("route not found")
+	errTooLarge = errors.New("body must be at most 16 KiB")
+	errTTL      = errors.New("ttl, age and signedIn must be from -31622400 to 31622400 seconds")
 )
 
-// problem is the status and the code of an error.
+// problem is the HTTP status and the error code of an error.
 type problem struct {
 	status int
 	code   string
 }
 
-// problems are the statuses and codes of the errors.
+// problems maps errors to their HTTP status and error code.
 var problems = map[error]problem{
 	errApp: {http.StatusNotFound, "not_found"}, errBody: {http.StatusBadRequest, "invalid_body"},
-	errMember: {http.StatusUnauthorized, "unauthenticated"}, errProfile: {http.StatusBadRequest, "invalid_profile"},
+	errAppAuth: {http.StatusUnauthorized, "unauthenticated"}, errProfile: {http.StatusBadRequest, "invalid_profile"},
 	errRoute: {http.StatusNotFound, "not_found"}, errTooLarge: {http.StatusRequestEntityTooLarge, "body_too_large"},
 	errTTL: {http.StatusBadRequest, "invalid_ttl"}, person.ErrName: {http.StatusBadRequest, "invalid_user"},
 	person.ErrWallet: {http.StatusBadRequest, "invalid_wallet"}, person.ErrTaken: {http.StatusConflict, "wallet_taken"},
 	person.ErrUnknown: {http.StatusNotFound, "user_not_found"}, person.ErrFull: {http.StatusInsufficientStorage, "full"},
 }
 
-// refuse answers with an error.
+// refuse writes an error answer. Errors that are not in problems are 500 internal_error.
 func refuse(w http.ResponseWriter, err error) {
 	p := problem{http.StatusInternalServerError, "internal_error"}
 	for known, of := range problems {

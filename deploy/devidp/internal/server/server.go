@@ -22,14 +22,14 @@ import (
 type Config struct {
 	Env      config.Env       `env:"ENV"`
 	Addr     string           `env:"HTTP_ADDR" envDefault:"127.0.0.1:8091"`
-	StateDir string           `env:"IDP_STATE_DIR"` // keys and users
-	Issuer   string           `env:"PUBLIC_URL"`    // empty: the address it listens on
+	StateDir string           `env:"IDP_STATE_DIR"` // directory of keys and users
+	Issuer   string           `env:"PUBLIC_URL"`    // empty: the URL of the listener
 	Audience string           `env:"IDP_AUDIENCE" envDefault:"signalcast-dev"`
-	Secret   string           `env:"IDP_APP_SECRET" envDefault:"signalcast-dev-secret"` // password of the users interface
-	ReturnTo string           `env:"RETURN_TO"`                                         // origin of the site that logins go to
+	Secret   string           `env:"IDP_APP_SECRET" envDefault:"signalcast-dev-secret"` // password of the users API
+	ReturnTo string           `env:"RETURN_TO"`                                         // origin of the hub, to which the login page returns
 	Now      func() time.Time `env:"-"`
 
-	// Settings of real identity providers. If one is set, real users sign in, and this issuer must not run.
+	// Settings of real identity providers. This issuer must not run where one of them is set.
 	PrivySecret string `env:"PRIVY_APP_SECRET"`
 	PrivyKey    string `env:"PRIVY_AUTHORIZATION_KEY"`
 	OIDCSecret  string `env:"OIDC_CLIENT_SECRET"`
@@ -38,17 +38,17 @@ type Config struct {
 // Check implements config.Checker.
 func (c *Config) Check(r *config.Report) {
 	if c.Env.SecureCookies() {
-		r.Fail("ENV", "is not development or test: this issuer signs in anybody and runs nowhere else")
+		r.Fail("ENV", "must be development or test, because this issuer signs in any name without a password")
 	}
 	for name, value := range map[string]string{
 		"PRIVY_APP_SECRET": c.PrivySecret, "PRIVY_AUTHORIZATION_KEY": c.PrivyKey, "OIDC_CLIENT_SECRET": c.OIDCSecret,
 	} {
 		if value != "" {
-			r.Fail(name, "is set: this issuer does not run beside a real identity provider")
+			r.Fail(name, "must not be set: this issuer does not run together with a real identity provider")
 		}
 	}
 	if c.StateDir == "" {
-		r.Fail("IDP_STATE_DIR", "is required: the folder of keys and users")
+		r.Fail("IDP_STATE_DIR", "is required: the directory of keys and users")
 	}
 	r.OptURL("PUBLIC_URL", c.Issuer, "http", "https")
 	if c.ReturnTo != "" {
@@ -57,10 +57,10 @@ func (c *Config) Check(r *config.Report) {
 	c.Issuer, c.ReturnTo = strings.TrimSuffix(c.Issuer, "/"), strings.TrimSuffix(c.ReturnTo, "/")
 }
 
-// Run serves until ctx ends or a signal comes. It prints one line with its address to out.
+// Run serves until ctx ends or the process receives a signal. It prints one line with the URL of the listener to out.
 func Run(ctx context.Context, c Config, out io.Writer) error {
 	if err := os.MkdirAll(c.StateDir, 0o700); err != nil {
-		return fmt.Errorf("make state folder: %w", err)
+		return fmt.Errorf("create state directory: %w", err)
 	}
 	keys, err := openKeys(filepath.Join(c.StateDir, "keys.json"))
 	if err != nil {
@@ -81,7 +81,7 @@ func Run(ctx context.Context, c Config, out io.Writer) error {
 		return err
 	}
 	err = run.Run(ctx, run.Options{Log: log, Up: func() {
-		_, _ = fmt.Fprintf(out, "devidp listening on http://%s as %s: signs in anybody, for development only\n", server.Addr(), e.Issuer)
+		_, _ = fmt.Fprintf(out, "devidp listening on http://%s as issuer %s: no passwords, for development only\n", server.Addr(), e.Issuer)
 	}}, part)
 	return errors.Join(err, people.Close())
 }

@@ -36,7 +36,7 @@ type issuer struct {
 	stop func()
 }
 
-// start runs an issuer over a state folder until stop or the end of the test.
+// start runs an issuer with a state directory until stop or the end of the test.
 func start(t *testing.T, dir, public string) *issuer {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -100,8 +100,7 @@ func (i *issuer) mint(body string) (token, sub, identity string) {
 	return v["token"].(string), v["sub"].(string), v["identityToken"].(string)
 }
 
-// verifier is our own verification, once by discovery and once with the
-// Privy form of the addresses.
+// verifier returns the verifier of the services with two providers: one is found by discovery, one has the URLs of Privy.
 func (i *issuer) verifier() *oidc.Verifier {
 	return oidc.NewVerifier(oidc.Config{Providers: []oidc.Provider{
 		{Name: "dev", Issuer: i.url, Audience: "signalcast-dev", Algs: []string{"ES256"}},
@@ -181,7 +180,7 @@ func TestARestartKeepsKeysUsersAndWallets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _ = f.WriteString(`{"user":"cut-sho`) // as a crash would leave it
+	_, _ = f.WriteString(`{"user":"cut-sho`) // an incomplete line, as after a crash
 	f.Close()
 
 	i = start(t, dir, public)

@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/deploy/devidp/internal/person"
 )
 
-// profile is the form of a token.
+// profile is the format of a token.
 type profile string
 
 const (
@@ -18,29 +18,28 @@ const (
 	privy profile = "privy"
 )
 
-// privyIssuer is the issuer of tokens of the Privy form: a word, not an address.
+// privyIssuer is the issuer in tokens of the profile privy. It is not a URL.
 const privyIssuer = "privy.io"
 
-// order describes the tokens to issue.
-type order struct {
+// tokenRequest describes the tokens to issue.
+type tokenRequest struct {
 	Person  person.Person
 	Profile profile
-	TTL     time.Duration // may be negative: a token that has expired
-	Age     time.Duration // how long ago it was issued; negative: in the future
-	// SignedIn is how long before the token was issued the person signed in: auth_time of
-	// the OIDC profile.
+	TTL     time.Duration // lifetime; negative: an expired token
+	Age     time.Duration // time since the token was issued; negative: in the future
+	// SignedIn is the time from the sign-in to the issue of the token. It sets auth_time of the profile oidc.
 	SignedIn time.Duration
 }
 
 // tokens are an access token and an identity token of a person.
 type tokens struct{ Access, Identity string }
 
-// issue signs both tokens of a person.
-func (e *issuer) issue(o order) (t tokens, err error) {
+// issue returns signed tokens for a request.
+func (e *issuer) issue(o tokenRequest) (t tokens, err error) {
 	now := e.Now()
 	issued := now.Add(-o.Age)
 	if end := now.Add(o.TTL); o.Age == 0 && end.Before(now) {
-		issued = end.Add(-time.Minute) // a token that expired was issued before
+		issued = end.Add(-time.Minute) // an expired token was issued before its expiry
 	}
 	access := map[string]any{
 		"iss": e.Issuer, "aud": e.Audience, "sub": o.Person.DID(), "iat": issued.Unix(), "exp": now.Add(o.TTL).Unix(),
@@ -60,13 +59,13 @@ func (e *issuer) issue(o order) (t tokens, err error) {
 	if err != nil {
 		return t, err
 	}
-	// Seconds as text, and a list as JSON text.
+	// Privy encodes cr as seconds in a string and linked_accounts as JSON in a string.
 	identity["cr"], identity["linked_accounts"] = strconv.FormatInt(o.Person.Created.Unix(), 10), string(accounts)
 	t.Identity, err = e.keys.token(identity)
 	return t, err
 }
 
-// linked returns the linked accounts of a person in the compact form of identity tokens.
+// linked returns the linked accounts of a person in the short form of Privy's identity tokens.
 func linked(p person.Person) []map[string]any {
 	list := []map[string]any{{"type": "custom_auth", "subject": p.DID(), "username": p.Name, "lv": p.Created.Unix()}}
 	for _, w := range p.Wallets {

@@ -9,7 +9,7 @@ import (
 	"github.com/signalcast/signalcast/deploy/devidp/internal/person"
 )
 
-// userOf returns a person in the form of the users interface.
+// userOf returns a person in the form of Privy's users API.
 func userOf(p person.Person) map[string]any {
 	account := func(at time.Time, members map[string]any) map[string]any {
 		out := map[string]any{"verified_at": at.Unix(), "first_verified_at": at.Unix(), "latest_verified_at": at.Unix()}
@@ -28,21 +28,21 @@ func userOf(p person.Person) map[string]any {
 	}
 }
 
-// members requires the id and the secret of the app, and its id in the header privy-app-id.
-func (e *issuer) members(next http.HandlerFunc) http.HandlerFunc {
+// requireApp refuses requests without the id and secret of the app as basic authentication and the id in the header privy-app-id.
+func (e *issuer) requireApp(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		app, secret, given := r.BasicAuth()
 		same := subtle.ConstantTimeCompare([]byte(app), []byte(e.Audience)) & subtle.ConstantTimeCompare([]byte(secret), []byte(e.Secret))
 		if !given || same != 1 || r.Header.Get("privy-app-id") != e.Audience {
 			w.Header().Set("WWW-Authenticate", `Basic realm="users"`)
-			refuse(w, errMember)
+			refuse(w, errAppAuth)
 			return
 		}
 		next(w, r)
 	}
 }
 
-func (e *issuer) userByDID(r *http.Request, _ none) (any, error) {
+func (e *issuer) userByDID(r *http.Request, _ noBody) (any, error) {
 	p, err := e.people.ByDID(r.PathValue("did"))
 	return userOf(p), err
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/signalcast/signalcast/pkg/oidc"
 )
 
-// TestWalletsAreVouchedFor: what the issuer has linked is what the services hear,
-// by its identity tokens and by its users interface, in both profiles.
-func TestWalletsAreVouchedFor(t *testing.T) {
+// TestWalletsAreVerified checks that the services accept exactly the linked wallets, by identity tokens and by the users API, in both
+// profiles.
+func TestWalletsAreVerified(t *testing.T) {
 	t.Parallel()
 	i := start(t, t.TempDir(), "")
 	const wallet = "0x52908400098527886E0F7030069857D2E4169EE7"
@@ -40,16 +40,16 @@ func TestWalletsAreVouchedFor(t *testing.T) {
 			linked         bool
 			err            error
 		}{
-			"by the token alone":       {quiet, alice, token, true, nil},
-			"the token is old":         {quiet, alice, old, false, nil},
-			"old, but linked":          {row, alice, old, true, nil},
-			"by the users interface":   {row, alice, "", true, nil},
-			"somebody else's wallet":   {row, bob, bobs, false, nil},
-			"somebody else's token":    {row, bob, token, false, oidc.ErrUnauthenticated},
-			"nobody":                   {row, "did:idp:nobody", "", false, nil},
-			"the wrong password":       {wrong, alice, "", false, oidc.ErrUnavailable},
-			"nothing can be asked":     {quiet, alice, "", false, nil},
-			"no password, fresh token": {wrong, alice, token, true, nil},
+			"token only":                   {quiet, alice, token, true, nil},
+			"old token":                    {quiet, alice, old, false, nil},
+			"old token and users API":      {row, alice, old, true, nil},
+			"users API":                    {row, alice, "", true, nil},
+			"wallet of another person":     {row, bob, bobs, false, nil},
+			"token of another person":      {row, bob, token, false, oidc.ErrUnauthenticated},
+			"unknown person":               {row, "did:idp:nobody", "", false, nil},
+			"wrong password":               {wrong, alice, "", false, oidc.ErrUnavailable},
+			"no token and no users API":    {quiet, alice, "", false, nil},
+			"wrong password and new token": {wrong, alice, token, true, nil},
 		} {
 			if linked, err := ask(c.row, c.subject, c.token); linked != c.linked || !errors.Is(err, c.err) {
 				t.Errorf("%s, %s: %v %v", profile, name, linked, err)
