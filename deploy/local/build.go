@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// packages are built in one go, so that they share the compiler's work.
+// packages are compiled by one go build, so that common packages are compiled once.
 var packages = []string{"./services/api", "./services/hub", "./services/clock", "./deploy/venuesim", "./deploy/devidp"}
 
-// build compiles every program into dir.
+// build compiles all programs of a stack into dir.
 func build(ctx context.Context, dir string) error {
 	root, err := repository(ctx)
 	if err != nil {
@@ -26,7 +26,7 @@ func build(ctx context.Context, dir string) error {
 	return nil
 }
 
-// repository is the directory of go.work.
+// repository returns the root of the repository: the directory of go.work. It fails outside the repository.
 func repository(ctx context.Context) (string, error) {
 	out, err := exec.CommandContext(ctx, "go", "env", "GOWORK").Output()
 	if err != nil {
@@ -34,7 +34,7 @@ func repository(ctx context.Context) (string, error) {
 	}
 	work := strings.TrimSpace(string(out))
 	if work == "" || work == "off" {
-		return "", errors.New("run this inside the repository: there is no go.work above the current directory")
+		return "", errors.New("run this command inside the repository: no go.work in the current directory or above it")
 	}
 	return filepath.Dir(work), nil
 }

@@ -19,19 +19,19 @@ import (
 	"github.com/signalcast/signalcast/pkg/dbtime"
 )
 
-// demoCmd is up with a history of 90 days, and with bots that file calls until Ctrl-C.
+// demoCmd is the command demo: up with a generated history, and with bots that file calls until Ctrl-C.
 type demoCmd struct {
 	upCmd     `embed:""`
 	Days      int    `default:"90" help:"Length of the history; at least 20."`
 	Markets   int    `default:"600" help:"Number of markets in the history."`
 	Operators int    `default:"60" help:"Number of operators in the history; at least 10."`
-	Seed      uint64 `default:"246" help:"Decides who calls what."`
+	Seed      uint64 `default:"246" help:"Seed of the history; the same seed generates the same history."`
 }
 
-// historyFile marks a state directory whose ledger has its history.
+// historyFile is a file of the state directory. It exists if the ledger contains the history.
 const historyFile = "history"
 
-// Run starts the stack with its history and then the bots.
+// Run starts the stack with the history, then the bots.
 func (c *demoCmd) Run(ctx context.Context) error {
 	if c.Days < 20 || c.Days > 3650 || c.Markets < 1 || c.Markets > 20_000 || c.Operators < history.MinOperators || c.Operators > 5000 {
 		return fmt.Errorf("--days must be 20 to 3650, --markets 1 to 20000, --operators %d to 5000", history.MinOperators)
@@ -41,12 +41,12 @@ func (c *demoCmd) Run(ctx context.Context) error {
 	c.prepare = c.seedHistory
 	ended := make(chan error, 1)
 	go func() {
-		err := c.act(ctx, os.Stdout)
+		err := c.runBots(ctx, os.Stdout)
 		if ctx.Err() != nil {
-			err = nil // asked to stop
+			err = nil // stopped by the user
 		}
 		if err != nil {
-			say("the bots stopped, the stack stays up: %v", err)
+			say("the bots stopped; the stack continues: %v", err)
 		}
 		ended <- err
 	}()
@@ -55,7 +55,7 @@ func (c *demoCmd) Run(ctx context.Context) error {
 	return errors.Join(err, <-ended)
 }
 
-// seedHistory stores the history before the services start, once for a state directory.
+// seedHistory stores the history in the ledger before the services start, once for each state directory.
 func (c *demoCmd) seedHistory(ctx context.Context, l *launch, in inputs, bin, admin string) error {
 	mark := l.state.path(historyFile)
 	if fileExists(mark) {
@@ -78,15 +78,15 @@ func (c *demoCmd) seedHistory(ctx context.Context, l *launch, in inputs, bin, ad
 	cmd.Stdin = &input
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("api seed: %w\n%s\na history that was begun cannot be continued: start again with --fresh", err, bytes.TrimSpace(out))
+		return fmt.Errorf("api seed: %w\n%s\nan incomplete history cannot be continued; start again with --fresh", err, bytes.TrimSpace(out))
 	}
 	say("%s in %.1f s", strings.TrimSpace(string(out)), time.Since(began).Seconds())
 	return os.WriteFile(mark, []byte(end.Format(time.RFC3339)+"\n"), 0o600)
 }
 
-// act waits for the stack and runs the bots.
-func (c *demoCmd) act(ctx context.Context, out io.Writer) error {
-	s, err := c.started(ctx)
+// runBots waits for the stack, prints the addresses and runs the bots until ctx ends.
+func (c *demoCmd) runBots(ctx context.Context, out io.Writer) error {
+	s, err := c.waitForStack(ctx)
 	if err != nil {
 		return err
 	}
@@ -103,14 +103,14 @@ func (c *demoCmd) act(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := printPlaces(out, s, decided, call); err != nil {
+	if err := printAddresses(out, s, decided, call); err != nil {
 		return err
 	}
 	return crew.run(ctx)
 }
 
-// started waits until the stack that this process starts has published its addresses.
-func (c *demoCmd) started(ctx context.Context) (stack, error) {
+// waitForStack waits until this process has written stack.json, and returns its content.
+func (c *demoCmd) waitForStack(ctx context.Context) (stack, error) {
 	for {
 		s, err := readStack(c.Dir)
 		if err == nil && s.PIDs["up"] == os.Getpid() {
@@ -122,11 +122,10 @@ func (c *demoCmd) started(ctx context.Context) (stack, error) {
 	}
 }
 
-// afterReady lets up print that it is ready before the bots print anything.
+// afterReady is a delay that lets up print "ready" before the bots print anything.
 const afterReady = 300 * time.Millisecond
 
-// bestDecided returns the decided call with the highest score among the newest events;
-// empty when there is none.
+// bestDecided returns the id of the decided call with the highest score among the newest 200 results; empty if there is none.
 func bestDecided(ctx context.Context, b *bot) (string, error) {
 	var feed struct {
 		Items []struct {
@@ -148,11 +147,11 @@ func bestDecided(ctx context.Context, b *bot) (string, error) {
 	return id, nil
 }
 
-// printPlaces lists addresses that are worth a look.
-func printPlaces(out io.Writer, s stack, decided string, open opened) error {
+// printAddresses prints the URLs of pages and API routes that show the demo.
+func printAddresses(out io.Writer, s stack, decided string, open opened) error {
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	_, _ = fmt.Fprintf(w, "\nlook here\n\n")
-	show := func(what, where string) { _, _ = fmt.Fprintf(w, "  %s\t%s\n", what, where) }
+	_, _ = fmt.Fprintf(w, "\npages and API routes to open:\n\n")
+	show := func(label, url string) { _, _ = fmt.Fprintf(w, "  %s\t%s\n", label, url) }
 	show("front page", s.Hub+"/")
 	if decided != "" {
 		show("a decided call", s.Hub+"/receipts/"+decided)
@@ -168,6 +167,6 @@ func printPlaces(out io.Writer, s stack, decided string, open opened) error {
 	show("all events", s.API+"/api/v1/feed")
 	show("programme now", s.Clock+"/program/now")
 	show("sign in", s.IDP+"/login")
-	_, _ = fmt.Fprintf(w, "\nbots file calls; Ctrl-C stops everything\n")
+	_, _ = fmt.Fprintf(w, "\nthe bots file calls; Ctrl-C stops everything\n")
 	return w.Flush()
 }

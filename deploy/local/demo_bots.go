@@ -23,17 +23,17 @@ import (
 
 const (
 	keyLabel     = "demo"
-	firstCalls   = 3
+	firstCalls   = 3 // calls of each bot at the start
 	restAtLeast  = 12 * time.Second
 	restAtMost   = 36 * time.Second
 	afterFault   = 15 * time.Second
 	answerWithin = 15 * time.Second
 )
 
-// botNames are the bots. The last one is marked as a machine, the others represent people.
+// botNames are the user names of the bots. The last bot is an operator of type system_bot, the others represent people.
 var botNames = []string{"late-ferry", "slow-tram", "teletext-page", "rain-check", "second-cup", "auto-almanac"}
 
-// crew is the bots of a running demo.
+// crew contains the bots of a running demo.
 type crew struct {
 	stack stack
 	bots  []*bot
@@ -45,20 +45,20 @@ type bot struct {
 	http   *http.Client
 	client *signalcast.Client // with the operator key of the bot
 	rand   *rand.Rand
-	called map[string]bool
-	own    []uuid.UUID // its open calls
+	called map[string]bool // ids of markets that the bot tried to call
+	own    []uuid.UUID     // calls of the bot
 }
 
-// opened is a call that a bot filed.
+// opened has the ids of a call that a bot filed and of its market.
 type opened struct{ id, market string }
 
-// openCrew signs the bots in, each with one key.
+// openCrew signs in all bots and creates one key for each.
 func openCrew(ctx context.Context, s stack) (*crew, error) {
 	out := &crew{stack: s}
 	for i, name := range botNames {
 		b := &bot{stack: s, http: fromAddress(i), rand: rand.New(rand.NewPCG(uint64(i), 7)), called: map[string]bool{}}
 		out.bots = append(out.bots, b)
-		if err := b.enter(ctx, name, i == len(botNames)-1); err != nil {
+		if err := b.signIn(ctx, name, i == len(botNames)-1); err != nil {
 			out.close()
 			return nil, fmt.Errorf("bot %s: %w", name, err)
 		}
@@ -66,8 +66,8 @@ func openCrew(ctx context.Context, s stack) (*crew, error) {
 	return out, nil
 }
 
-// fromAddress returns an HTTP client that dials from 127.64.240.(n+1): the limit per address applies to each bot separately.
-// Where the machine has no such address, the client dials from the usual one.
+// fromAddress returns an HTTP client that dials from 127.64.240.(n+1), so that the limit of an IP address applies to each bot
+// separately. If the machine does not have that address, the client dials from the default one.
 func fromAddress(n int) *http.Client {
 	dialer := &net.Dialer{Timeout: 5 * time.Second}
 	from := &net.TCPAddr{IP: net.IPv4(127, 64, 240, byte(1+n))}
@@ -86,18 +86,18 @@ func (s *crew) close() {
 	}
 }
 
-// open returns a client of the hub that sends the token. It waits for limits and tries again for two minutes.
+// open returns a client of the hub that sends the token. The client waits for rate limits and retries up to ten times.
 func (b *bot) open(token string) (*signalcast.Client, error) {
 	return signalcast.New(signalcast.Options{
 		Hub: b.stack.Hub, Token: signalcast.Key(token), HTTPClient: b.http, Retry: signalcast.Retry{Tries: 10, Longest: time.Minute},
 	})
 }
 
-// askFor is how long ask repeats a request: while the system starts, a service may not answer yet.
+// askFor is the time for which ask repeats a request, because a service may not answer yet while the stack starts.
 const askFor = 2 * time.Minute
 
-// ask sends a request without a credential and decodes the JSON of its answer. It repeats the request every second, for at most
-// askFor, until the answer is 200. An empty body is not sent.
+// ask sends a request without a credential and decodes the JSON answer. It repeats the request every second until the answer is
+// 200, for at most askFor. If body is empty, the request has no body.
 func (b *bot) ask(ctx context.Context, method, url, body string, into any) error {
 	for end := time.Now().Add(askFor); ; {
 		err := b.askOnce(ctx, method, url, body, into)
@@ -128,9 +128,8 @@ func (b *bot) askOnce(ctx context.Context, method, url, body string, into any) e
 	return json.Unmarshal(raw, into)
 }
 
-// enter signs in and mints one key. Keys of earlier demos are revoked first, because an
-// operator can have only ten.
-func (b *bot) enter(ctx context.Context, name string, machine bool) error {
+// signIn signs the bot in and creates one key. It revokes the keys of earlier demos first, because an operator can have ten keys.
+func (b *bot) signIn(ctx context.Context, name string, machine bool) error {
 	var minted struct{ Token string }
 	if err := b.ask(ctx, http.MethodPost, b.stack.IDP+"/mint", fmt.Sprintf(`{"user":%q}`, name), &minted); err != nil {
 		return err
@@ -173,12 +172,12 @@ func (b *bot) enter(ctx context.Context, name string, machine bool) error {
 	return err
 }
 
-// begin files the first calls of every bot and returns the last one.
+// begin files the first calls of every bot and returns the last call.
 func (s *crew) begin(ctx context.Context) (opened, error) {
 	var last opened
 	for range firstCalls {
 		for _, b := range s.bots {
-			// The programme may still be empty, and asking would keep it so for a while.
+			// Not the programme: it may still be empty, and the hub would cache the empty answer.
 			offers, err := b.listed(ctx)
 			if err != nil {
 				return last, err
@@ -195,7 +194,7 @@ func (s *crew) begin(ctx context.Context) (opened, error) {
 	return last, nil
 }
 
-// run has the bots act until ctx ends.
+// run lets the bots act until ctx ends.
 func (s *crew) run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, b := range s.bots {
@@ -215,7 +214,7 @@ func (s *crew) run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// act files a call, or adds an event to an earlier one.
+// act files a call, or adds an event to an earlier call of the bot.
 func (b *bot) act(ctx context.Context) error {
 	if len(b.own) > 0 && b.rand.IntN(3) == 0 {
 		return b.remark(ctx)
@@ -240,7 +239,7 @@ type offer struct {
 	yes    int
 }
 
-// aired lists what the programme shows.
+// aired returns the unresolved markets of the programme.
 func (b *bot) aired(ctx context.Context) ([]offer, error) {
 	var program struct {
 		Segments []struct {
@@ -260,7 +259,7 @@ func (b *bot) aired(ctx context.Context) ([]offer, error) {
 	return out, nil
 }
 
-// listed lists what is traded most at the venue.
+// listed returns the open markets with the highest trading volume at the venue, at most 60.
 func (b *bot) listed(ctx context.Context) ([]offer, error) {
 	var markets []struct {
 		ID        string
@@ -281,7 +280,7 @@ func (b *bot) listed(ctx context.Context) ([]offer, error) {
 	return out, nil
 }
 
-// call files a call on one of the markets, if one of them is new to the bot.
+// call files a call on a random offer that the bot has not tried before. The result is empty if there is none.
 func (b *bot) call(ctx context.Context, offers []offer) (opened, error) {
 	b.rand.Shuffle(len(offers), func(i, j int) { offers[i], offers[j] = offers[j], offers[i] })
 	for _, o := range offers {
@@ -291,7 +290,7 @@ func (b *bot) call(ctx context.Context, offers []offer) (opened, error) {
 		b.called[o.market] = true
 		filed, err := b.client.Signals.FileWith(ctx, b.draft(o), signalcast.FileOptions{AllowUnverified: true})
 		if e := (*signalcast.Error)(nil); errors.As(err, &e) && (e.Status == http.StatusConflict || e.Status == http.StatusNotFound) {
-			continue // the market has closed or its price moved meanwhile, or it was called in an earlier demo
+			continue // the market closed, its price moved, or the bot called it in an earlier demo
 		}
 		if err != nil {
 			return opened{}, err
@@ -309,15 +308,15 @@ func (b *bot) draft(o offer) client.SignalDraft {
 		d.Direction, d.PriceAtPrediction = "NO", 10000-o.yes
 	}
 	if b.rand.IntN(2) == 0 {
-		take := b.thought()
+		take := b.randomTake()
 		d.TextTake = &take
 	}
 	return d
 }
 
-// remark appends to the history of one of the bot's own calls.
+// remark adds an event to a random call of the bot.
 func (b *bot) remark(ctx context.Context) error {
-	event := signalcast.Event{Type: "take", Payload: map[string]any{"text": b.thought()}}
+	event := signalcast.Event{Type: "take", Payload: map[string]any{"text": b.randomTake()}}
 	switch b.rand.IntN(4) {
 	case 0:
 		event = signalcast.Event{Type: "reaffirm"}
@@ -328,11 +327,11 @@ func (b *bot) remark(ctx context.Context) error {
 	return err
 }
 
-var thoughts = []string{
+var takes = []string{
 	"Holding this one; the price does not include the news yet.", "The favourite gets the attention, the deadline does not.",
 	"I would rather be early than loud.", "The move this morning was one large buyer, not a crowd.",
 	"Small price, short time: that is all there is to it.", "Ask again in an hour, but I doubt it changes.",
 	"The last three of this kind ended the other way.", "Too round a number to be a price.",
 }
 
-func (b *bot) thought() string { return thoughts[b.rand.IntN(len(thoughts))] }
+func (b *bot) randomTake() string { return takes[b.rand.IntN(len(takes))] }

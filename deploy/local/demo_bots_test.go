@@ -25,12 +25,12 @@ func TestBotsUseDifferentAddresses(t *testing.T) {
 	}
 	for _, want := range []string{"127.64.240.1", "127.64.240.6"} {
 		if !from[want] {
-			t.Errorf("no request came from %s: %v", want, from)
+			t.Errorf("no request from %s; the requests came from %v", want, from)
 		}
 	}
 }
 
-// A read has no body and is repeated until it succeeds.
+// TestReadsOfBots checks that ask sends no body if body is empty, and that it repeats the request until the answer is 200.
 func TestReadsOfBots(t *testing.T) {
 	t.Parallel()
 	var refused atomic.Bool

@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
-// TestDemo runs the real programs: a demo with its history and its bots.
+// TestDemo runs a demo of the real programs, with its history and its bots.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "stack")
@@ -36,32 +36,32 @@ func TestDemo(t *testing.T) {
 		if strings.Contains(out, "bots stopped") {
 			t.Fatal(out)
 		}
-		return strings.Contains(out, "bots file calls; Ctrl-C stops everything\n")
+		return strings.Contains(out, "the bots file calls; Ctrl-C stops everything\n")
 	})
 	out := r.out.String()
 	if !regexp.MustCompile(`stored 30 operators, 60 markets, \d{3} calls`).MatchString(out) {
 		t.Errorf("the history was not stored:\n%s", out)
 	}
-	_, places, _ := strings.Cut(out, "look here")
-	found := regexp.MustCompile(`http://\S+`).FindAllString(places, -1)
+	_, list, _ := strings.Cut(out, "pages and API routes to open:")
+	found := regexp.MustCompile(`http://\S+`).FindAllString(list, -1)
 	if len(found) != 11 {
-		t.Errorf("%d places to look at: %s", len(found), places)
+		t.Errorf("demo prints %d URLs; want 11: %s", len(found), list)
 	}
 	for _, url := range found {
 		if !answers(url) {
-			t.Errorf("nothing is at %s", url)
+			t.Errorf("%s does not answer 200", url)
 		}
 	}
 	s := r.stack()
 	var open struct{ Signals []struct{ Handle string } }
 	if get(t, s.Hub+"/api/signals/feed?type=open&limit=50", &open); len(open.Signals) < len(botNames) {
-		t.Errorf("%d open calls", len(open.Signals))
+		t.Errorf("%d open calls; want at least %d", len(open.Signals), len(botNames))
 	}
 	requirePoints(t, s)
 	newest := func() int {
 		var feed struct{ Items []struct{ Seq int } }
 		if get(t, s.API+"/api/v1/feed?types=signal.created,signal.event&limit=1", &feed); len(feed.Items) == 0 {
-			t.Fatal("nobody ever called")
+			t.Fatal("the feed has no call")
 		}
 		return feed.Items[0].Seq
 	}
@@ -69,11 +69,11 @@ func TestDemo(t *testing.T) {
 	testkit.Eventually(t, time.Minute, func() bool { return newest() > before })
 	r.terminate()
 	if left := living(s); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("processes after the stop: %v; want none", left)
 	}
 }
 
-// requirePoints waits until the boards show points of the history.
+// requirePoints waits until the board has 20 operators, and requires that the first one has points.
 func requirePoints(t *testing.T, s stack) {
 	t.Helper()
 	var board struct {
@@ -84,6 +84,6 @@ func requirePoints(t *testing.T, s stack) {
 		return len(board.Leaderboard) >= 20
 	})
 	if first := board.Leaderboard[0]; first.Score <= 0 || first.Won == 0 {
-		t.Errorf("the first of the board has %+v; want points", first)
+		t.Errorf("the first operator of the board has %+v; want points", first)
 	}
 }

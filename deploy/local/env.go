@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// envCmd prints where a running stack is, for a shell to take in:
+// envCmd is the command env. It prints the addresses and secrets of a running stack as shell variables:
 //
 //	eval "$(go run ./deploy/local env)"
 type envCmd struct {
 	Dir string `default:".local" help:"State directory of the stack."`
 }
 
-// Run prints one line.
+// Run prints one export statement.
 func (c *envCmd) Run() error {
 	s, err := readStack(c.Dir)
 	if err != nil {
@@ -41,5 +41,5 @@ func printEnv(out io.Writer, s stack) error {
 	return err
 }
 
-// quote makes a text one word of a shell, whatever is in it.
+// quote returns s as one quoted word of a POSIX shell.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -14,6 +14,6 @@ func TestEnvIsQuoted(t *testing.T) {
 	}
 	out, err := exec.Command("sh", "-c", "eval \"$1\"; printf '%s|%s|%s' \"$HUB\" \"$ADMIN_SECRET\" \"$CRON_SECRET\"", "sh", line.String()).Output()
 	if err != nil || string(out) != "http://127.0.0.1:1|it's $HOME; \"a\" b|`x`" {
-		t.Errorf("%s %v", out, err)
+		t.Errorf("the shell read %s, %v; want the values unchanged", out, err)
 	}
 }

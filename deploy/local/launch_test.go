@@ -21,7 +21,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
-// The launcher is built once and run as people run it; the programs are fakes.
+// launcher is the path of the compiled launcher, and fakes the directory with programs of testdata/fake under the names of a stack.
 var launcher, fakes string
 
 func TestMain(m *testing.M) {
@@ -53,7 +53,7 @@ func runTests(m *testing.M) int {
 	return m.Run()
 }
 
-// running is one launcher at work.
+// running is a launcher process of a test.
 type running struct {
 	t   *testing.T
 	cmd *exec.Cmd
@@ -94,7 +94,7 @@ func begin(t *testing.T, dir string, env []string, args ...string) *running {
 	return r
 }
 
-// up starts a stack and waits for the line that says it is ready.
+// up starts a stack of fake programs and waits until the launcher prints ready.
 func up(t *testing.T, dir string, args ...string) *running {
 	t.Helper()
 	return upWith(t, dir, nil, args...)
@@ -106,7 +106,7 @@ func upWith(t *testing.T, dir string, env []string, args ...string) *running {
 	testkit.Eventually(t, 60*time.Second, func() bool {
 		select {
 		case err := <-r.end:
-			t.Fatalf("ended: %v\n%s", err, r.out.String())
+			t.Fatalf("the launcher ended before it was ready: %v\n%s", err, r.out.String())
 		default:
 		}
 		return slices.Contains(strings.Split(r.out.String(), "\n"), "ready")
@@ -123,19 +123,20 @@ func (r *running) stack() stack {
 	return s
 }
 
-// terminate sends SIGTERM and expects a clean end within ten seconds.
+// terminate sends SIGTERM and requires exit code 0 within ten seconds.
 func (r *running) terminate() {
 	r.t.Helper()
 	began := time.Now()
 	_ = r.cmd.Process.Signal(syscall.SIGTERM)
 	if err := <-r.end; err != nil {
-		r.t.Fatalf("%v\n%s", err, r.out.String())
+		r.t.Fatalf("the launcher ended with %v\n%s", err, r.out.String())
 	}
 	if took := time.Since(began); took > 10*time.Second {
-		r.t.Fatalf("stopped after %v", took)
+		r.t.Fatalf("the launcher stopped after %v; want at most 10 s", took)
 	}
 }
 
+// living returns the names of the processes of a stack that still run, sorted.
 func living(s stack) (names []string) {
 	for name, pid := range s.PIDs {
 		raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -162,6 +163,7 @@ func get(t *testing.T, url string, v any) {
 	}
 }
 
+// answers reports whether url answers 200.
 func answers(url string) bool {
 	resp, err := http.Get(url)
 	if err != nil {
@@ -171,6 +173,7 @@ func answers(url string) bool {
 	return resp.StatusCode == http.StatusOK
 }
 
+// row returns the text that a query returns.
 func row(t *testing.T, url, sql string) (out string) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
@@ -184,6 +187,7 @@ func row(t *testing.T, url, sql string) (out string) {
 	return out
 }
 
+// environ returns the environment of a fake program.
 func environ(t *testing.T, base string) map[string]string {
 	t.Helper()
 	var pairs []string

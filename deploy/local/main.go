@@ -11,20 +11,20 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// cli has one field for each command; each command lives in its own file.
+// cli has a field for each command. Each command is in a separate file.
 type cli struct {
-	Up      upCmd      `cmd:"" help:"Start everything and keep it running until Ctrl-C."`
-	Stop    stopCmd    `cmd:"" help:"Stop a stack that runs elsewhere."`
-	Migrate migrateCmd `cmd:"" help:"Bring the database of a running stack up to date."`
-	Env     envCmd     `cmd:"" help:"Print where a running stack is, for a shell to take in."`
-	Demo    demoCmd    `cmd:"" help:"Start everything with a history of 90 days, and bots that file calls."`
+	Up      upCmd      `cmd:"" help:"Start a stack and run it until Ctrl-C."`
+	Stop    stopCmd    `cmd:"" help:"Stop a running stack from another terminal."`
+	Migrate migrateCmd `cmd:"" help:"Run pending migrations of a running stack."`
+	Env     envCmd     `cmd:"" help:"Print the addresses and secrets of a running stack as shell variables."`
+	Demo    demoCmd    `cmd:"" help:"Start a stack with a history of 90 days and bots that file calls."`
 }
 
 func main() {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
 	var c cli
-	k := kong.Parse(&c, kong.Name("local"), kong.Description("Signalcast on one machine."),
+	k := kong.Parse(&c, kong.Name("local"), kong.Description("Runs Signalcast on one machine."),
 		kong.UsageOnError(), kong.BindTo(ctx, (*context.Context)(nil)))
 	if err := k.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "local:", err)
@@ -32,8 +32,8 @@ func main() {
 	}
 }
 
-// orphaned ends the returned context when the `go run` that started this process has ended: it passes on no signal, and
-// the stack could not be stopped by hand.
+// orphaned returns a context that ends when the parent process `go run` ends. `go run` forwards no signals, so the
+// stack would continue after `go run` was stopped.
 func orphaned(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	parent := os.Getppid()

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// schemas are migrated in this order; each is the binary of its service.
+// schemas are the names of the services in the order of their migrations. Schema and binary of a service have its name.
 var schemas = []string{"api", "hub", "clock"}
 
-// migrateCmd brings the database of a running stack up to date.
+// migrateCmd is the command migrate. It runs pending migrations of a running stack.
 type migrateCmd struct {
 	Dir string `default:".local" help:"State directory of the stack."`
 }
 
-// Run builds the programs and runs their migrations. Running programs are not restarted.
+// Run compiles the programs and runs their migrations. It does not restart running programs.
 func (c *migrateCmd) Run(ctx context.Context) error {
 	running, err := readStack(c.Dir)
 	if err != nil {
@@ -37,7 +37,7 @@ func (c *migrateCmd) Run(ctx context.Context) error {
 	return migrateAll(ctx, s.path("bin"), running.DatabaseURL, keep.Database, func(line string) { fmt.Println(line) })
 }
 
-// migrateAll runs the migrate command of each service as the administrator.
+// migrateAll runs the migrate command of each service with the superuser URL admin. password becomes that of the service roles.
 func migrateAll(ctx context.Context, bin, admin, password string, say func(string)) error {
 	for _, name := range schemas {
 		cmd := exec.CommandContext(ctx, filepath.Join(bin, name), "migrate")

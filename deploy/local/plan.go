@@ -7,18 +7,18 @@ import (
 	"strconv"
 )
 
-// program is one process of the stack: its binary, address and environment.
+// program is the plan of one process of the stack.
 type program struct {
-	name   string // hub, hub-2, api, ...
-	binary string
+	name   string            // hub, hub-2, api, ...
+	binary string            // file name in the directory of the binaries
 	http   string            // host:port
-	env    map[string]string // on top of the environment of the launcher
-	probe  string            // path that answers when it is ready
+	env    map[string]string // added to the environment of the launcher
+	probe  string            // path that answers 200 when the program is ready
 }
 
 func (p program) base() string { return "http://" + p.http }
 
-// inputs are the facts from which makePlan derives the programs.
+// inputs are the data from which makePlan derives the programs.
 type inputs struct {
 	state    *state
 	secrets  secrets
@@ -26,10 +26,10 @@ type inputs struct {
 	hubs     int
 	nonce    string
 	redis    string
-	database func(role string) (string, error)
+	database func(role string) (string, error) // URL of the database with a role
 }
 
-// portNames lists what needs a port.
+// portNames returns the names of all listeners of a stack.
 func portNames(hubs int) []string {
 	names := []string{"hub", "api", "clock", "api.grpc", "clock.grpc", "hub.metrics", "api.metrics", "clock.metrics", "venues", "idp", "origin"}
 	for i := 2; i <= hubs; i++ {
@@ -38,7 +38,7 @@ func portNames(hubs int) []string {
 	return names
 }
 
-// hubName is hub for the first, hub-2 and so on for the others.
+// hubName returns the name of the i-th hub: hub, hub-2, hub-3 and so on.
 func hubName(i int) string {
 	if i == 1 {
 		return "hub"
@@ -49,15 +49,15 @@ func hubName(i int) string {
 func (in inputs) addr(name string) string { return "127.0.0.1:" + strconv.Itoa(in.ports[name]) }
 func (in inputs) url(name string) string  { return "http://" + in.addr(name) }
 
-// or returns the value of the environment of the launcher, which the programs inherit, or else value.
-func (in inputs) or(name, value string) string {
+// setting returns the value of an environment variable of the launcher, or value if it is not set.
+func (in inputs) setting(name, value string) string {
 	if own, ok := os.LookupEnv(name); ok {
 		return own
 	}
 	return value
 }
 
-// makePlan returns the programs of a stack in the order of starting.
+// makePlan returns the programs of a stack in the order in which they start.
 func makePlan(in inputs) ([]program, error) {
 	programs := []program{
 		{name: "venues", binary: "venuesim", http: in.addr("venues"), probe: "/healthz", env: map[string]string{
@@ -85,7 +85,7 @@ func makePlan(in inputs) ([]program, error) {
 	return programs, nil
 }
 
-// service returns a program with the settings that all three services have.
+// service returns a program with the common settings of the three services.
 func (in inputs) service(name, schema string) (program, error) {
 	database, err := in.database(schema + "_rw")
 	if err != nil {
@@ -96,7 +96,7 @@ func (in inputs) service(name, schema string) (program, error) {
 		"HTTP_ADDR": in.addr(name), "METRICS_ADDR": in.addr(name + ".metrics"),
 		"DATABASE_URL": database, "REDIS_URL": in.redis, "LINK_SECRET": in.secrets.Link,
 		"HUB_URL": in.url("hub"), "API_URL": in.url("api"), "API_ADDR": in.addr("api.grpc"), "REPLICAS": "1", "INSTANCE_NONCE": in.nonce,
-		"RATE_LIMIT_ANON": in.or("RATE_LIMIT_ANON", "600"), "LOG_LEVEL": in.or("LOG_LEVEL", "info"),
+		"RATE_LIMIT_ANON": in.setting("RATE_LIMIT_ANON", "600"), "LOG_LEVEL": in.setting("LOG_LEVEL", "info"),
 	}
 	return program{name: name, binary: schema, http: in.addr(name), env: env, probe: "/readyz"}, nil
 }
@@ -110,8 +110,8 @@ func (in inputs) api() (program, error) {
 	p.env["MASK_SECRET"] = in.secrets.Mask
 	p.env["WEBHOOK_SECRET_KEY"] = in.secrets.Hooks
 	p.env["CHECKPOINT_KEY"] = in.secrets.Checks
-	p.env["WEBHOOK_ALLOW_PRIVATE"] = in.or("WEBHOOK_ALLOW_PRIVATE", "true")       // a receiver under test runs on this machine
-	p.env["FEDERATION_ALLOW_PRIVATE"] = in.or("FEDERATION_ALLOW_PRIVATE", "true") // so does a partner
+	p.env["WEBHOOK_ALLOW_PRIVATE"] = in.setting("WEBHOOK_ALLOW_PRIVATE", "true")       // receivers of tests run on this machine
+	p.env["FEDERATION_ALLOW_PRIVATE"] = in.setting("FEDERATION_ALLOW_PRIVATE", "true") // partner stations of tests, too
 	p.env["ADMIN_SECRET"] = in.secrets.Admin
 	p.env["IDP_PROVIDERS"], err = in.providers()
 	p.env["VENUE_A_SLUG"] = "polymarket"
@@ -121,10 +121,10 @@ func (in inputs) api() (program, error) {
 	p.env["KALSHI_URL"] = in.url("venues") + "/kalshi/trade-api/v2"
 	p.env["LIMITLESS_URL"] = in.url("venues") + "/limitless"
 	p.env["MANIFOLD_URL"] = in.url("venues") + "/manifold/v0"
-	p.env["MANIFOLD_WAIT"] = in.or("MANIFOLD_WAIT", "1s") // the simulator does not change an outcome
-	p.env["VENUE_RPS"] = in.or("VENUE_RPS", "2000")       // the simulator has no limit to respect
-	p.env["RESOLUTION_GRACE"] = in.or("RESOLUTION_GRACE", "0s")
-	p.env["MOVEMENT_EVERY"] = in.or("MOVEMENT_EVERY", "10s") // short, so that a new stack soon shows movements
+	p.env["MANIFOLD_WAIT"] = in.setting("MANIFOLD_WAIT", "1s") // the simulator does not withdraw results
+	p.env["VENUE_RPS"] = in.setting("VENUE_RPS", "2000")       // the simulator has no rate limit
+	p.env["RESOLUTION_GRACE"] = in.setting("RESOLUTION_GRACE", "0s")
+	p.env["MOVEMENT_EVERY"] = in.setting("MOVEMENT_EVERY", "10s") // a short interval, so that a new stack shows movements early
 	return p, err
 }
 
@@ -146,12 +146,12 @@ func (in inputs) hub(name string) (program, error) {
 	p.env["CLOCK_ADDR"] = in.addr("clock.grpc")
 	p.env["SESSION_SECRETS"] = in.secrets.Session
 	p.env["SUCCESSOR_SECRETS"] = in.secrets.Successor
-	p.env["HUB_KEYS"] = in.or("HUB_KEYS", `[{"seed":"`+in.secrets.HubSeed+`","notBefore":"2026-01-01T00:00:00Z"}]`)
-	p.env["FEDERATION_ALLOW_PRIVATE"] = in.or("FEDERATION_ALLOW_PRIVATE", "true")
-	p.env["FEDERATION_EVERY"] = in.or("FEDERATION_EVERY", "10s") // short, so that calls of a new partner arrive soon
-	p.env["FEDERATION_KEEP"] = in.or("FEDERATION_KEEP", "10m")
-	p.env["INGEST_PROVIDER"] = in.or("INGEST_PROVIDER", "origin")
-	p.env["HLS_URL"] = in.or("HLS_URL", in.url("origin"))
+	p.env["HUB_KEYS"] = in.setting("HUB_KEYS", `[{"seed":"`+in.secrets.HubSeed+`","notBefore":"2026-01-01T00:00:00Z"}]`)
+	p.env["FEDERATION_ALLOW_PRIVATE"] = in.setting("FEDERATION_ALLOW_PRIVATE", "true")
+	p.env["FEDERATION_EVERY"] = in.setting("FEDERATION_EVERY", "10s") // a short interval, so that a new partner appears early
+	p.env["FEDERATION_KEEP"] = in.setting("FEDERATION_KEEP", "10m")
+	p.env["INGEST_PROVIDER"] = in.setting("INGEST_PROVIDER", "origin")
+	p.env["HLS_URL"] = in.setting("HLS_URL", in.url("origin"))
 	if name == hubName(1) { // one process stores the video
 		p.env["ORIGIN_LISTEN"] = in.addr("origin")
 		p.env["ORIGIN_DIR"] = in.state.path("video")
@@ -161,10 +161,10 @@ func (in inputs) hub(name string) (program, error) {
 	p.env["IDP_PROVIDERS"], err = in.providers()
 	p.env["IDP_LOGIN_URL"] = in.url("idp") + "/login"
 	p.env["VENUE_A_SLUG"] = "polymarket"
-	p.env["SOCIAL_SOURCE"] = in.or("SOCIAL_SOURCE", "farcaster")
-	p.env["PAYOUT_CHAIN_ID"] = in.or("PAYOUT_CHAIN_ID", "31337") // an invented chain with an invented token
-	p.env["PAYOUT_CHAIN_LABEL"] = in.or("PAYOUT_CHAIN_LABEL", "devnet")
-	p.env["PAYOUT_USDC_ADDRESS"] = in.or("PAYOUT_USDC_ADDRESS", "0x3333333333333333333333333333333333333333")
+	p.env["SOCIAL_SOURCE"] = in.setting("SOCIAL_SOURCE", "farcaster")
+	p.env["PAYOUT_CHAIN_ID"] = in.setting("PAYOUT_CHAIN_ID", "31337") // a chain and a token that do not exist
+	p.env["PAYOUT_CHAIN_LABEL"] = in.setting("PAYOUT_CHAIN_LABEL", "devnet")
+	p.env["PAYOUT_USDC_ADDRESS"] = in.setting("PAYOUT_USDC_ADDRESS", "0x3333333333333333333333333333333333333333")
 	return p, err
 }
 
@@ -183,11 +183,11 @@ type provider struct {
 // audience is the id of this installation at the development issuer.
 const audience = "signalcast-dev"
 
-// usersSecret is the default password of the users API of the development issuer. It protects invented people only.
+// usersSecret is the default password of the users API of the development issuer. It protects test data only.
 const usersSecret = "signalcast-dev-secret"
 
-// providers returns IDP_PROVIDERS: that of the launcher's environment, or else the development issuer with plain tokens and
-// with Privy tokens.
+// providers returns the setting IDP_PROVIDERS. The default is the development issuer twice, with OpenID Connect tokens and with Privy
+// tokens.
 func (in inputs) providers() (string, error) {
 	idp := in.url("idp")
 	raw, err := json.Marshal([]provider{
@@ -201,7 +201,7 @@ func (in inputs) providers() (string, error) {
 		},
 	})
 	if err != nil {
-		return "", fmt.Errorf("providers: %w", err)
+		return "", fmt.Errorf("encode IDP_PROVIDERS: %w", err)
 	}
-	return in.or("IDP_PROVIDERS", string(raw)), nil
+	return in.setting("IDP_PROVIDERS", string(raw)), nil
 }

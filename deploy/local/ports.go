@@ -8,11 +8,11 @@ import (
 	"github.com/signalcast/signalcast/pkg/localdb"
 )
 
-// fixedPorts are the addresses people type.
+// fixedPorts are the default ports of the addresses that developers use.
 var fixedPorts = map[string]int{"hub": 8080, "api": 8081, "clock": 8082, "origin": 8083}
 
-// choosePorts gives every name a free port, or its fixed one. Ports of the last run are taken again
-// when they are free: the issuer's address is part of who a user is.
+// choosePorts returns a port for every name: the fixed one, or a free one. Free ports of the last run are reused, because the
+// identities of users contain the URL of the issuer. A fixed port that is in use is an error.
 func choosePorts(s *state, names []string, fixed map[string]int) (map[string]int, error) {
 	last := map[string]int{}
 	if err := readJSON(s.path(portsFile), &last); err != nil {
@@ -25,7 +25,7 @@ func choosePorts(s *state, names []string, fixed map[string]int) (map[string]int
 		switch {
 		case isFixed:
 			if !localdb.PortFree(port) {
-				return nil, fmt.Errorf("port %d, where %s would listen, is taken; end what uses it, or start with --ports auto", port, name)
+				return nil, fmt.Errorf("port %d of %s is in use; stop the program that uses it, or start with --ports auto", port, name)
 			}
 		case last[name] != 0 && !taken[last[name]] && localdb.PortFree(last[name]):
 			port = last[name]

@@ -13,33 +13,34 @@ import (
 	"github.com/signalcast/signalcast/pkg/localdb"
 )
 
-// process is one program of the stack.
+// process is a program of the stack and its operating system process.
 type process struct {
 	*localdb.Process
 	program
 	bin string // directory of the binaries
 }
 
-// Restart starts the program, the first time too.
+// Restart starts the program. It is also used for the first start.
 func (p *process) Restart(context.Context) error {
 	cmd := exec.Command(filepath.Join(p.bin, p.binary))
 	cmd.Env = environment(p.env)
-	// SIGKILL: what a service has acknowledged is in Postgres, and a service that hangs must end with the launcher.
+	// SIGKILL ends the program when the launcher ends, also one that hangs. Acknowledged writes are in Postgres.
 	_, err := p.Start(cmd, syscall.SIGKILL)
 	return err
 }
 
-// ready waits until the program answers its probe. A program that ends before is not restarted; the error has the end of its log.
+// ready waits until the program answers its probe with 200. It fails if the program ends or ctx ends before. The error contains the
+// last lines of the log.
 func (p *process) ready(ctx context.Context) error {
 	client := &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 	url := p.base() + p.probe
-	last := "it never answered"
+	last := "no answer"
 	for {
 		select {
 		case <-p.Done():
-			return fmt.Errorf("%s ended before it was ready (%w); the end of %s:\n%s", p.name, p.Err(), p.LogFile(), p.Tail(30))
+			return fmt.Errorf("%s ended before it was ready (%w); last lines of %s:\n%s", p.name, p.Err(), p.LogFile(), p.Tail(30))
 		case <-ctx.Done():
-			return fmt.Errorf("%s is not ready: %s; the end of %s:\n%s", p.name, last, p.LogFile(), p.Tail(30))
+			return fmt.Errorf("%s is not ready: %s; last lines of %s:\n%s", p.name, last, p.LogFile(), p.Tail(30))
 		case <-time.After(20 * time.Millisecond):
 		}
 		resp, err := client.Get(url)
@@ -55,7 +56,7 @@ func (p *process) ready(ctx context.Context) error {
 	}
 }
 
-// environment returns the environment of the launcher with the settings of a program, which take precedence.
+// environment returns the environment of the launcher, overridden by the settings of a program.
 func environment(settings map[string]string) []string {
 	env := os.Environ()
 	for name, value := range settings {

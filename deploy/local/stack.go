@@ -14,30 +14,30 @@ import (
 // stack is the content of stack.json: the addresses and secrets of a running stack, for other tools.
 type stack struct {
 	Hub         string         `json:"hub"`
-	Hubs        []string       `json:"hubs"` // further hubs, without the first
+	Hubs        []string       `json:"hubs"` // additional hubs, without the first one
 	API         string         `json:"api"`
 	Clock       string         `json:"clock"`
 	Venues      string         `json:"venues"`
 	IDP         string         `json:"idp"`
-	Origin      string         `json:"origin"`      // where video is sent to and watched
-	DatabaseURL string         `json:"databaseUrl"` // the administrator's
+	Origin      string         `json:"origin"`      // URL of the video origin
+	DatabaseURL string         `json:"databaseUrl"` // with the superuser
 	RedisURL    string         `json:"redisUrl"`
 	AdminSecret string         `json:"adminSecret"`
 	CronSecret  string         `json:"cronSecret"`
 	PIDs        map[string]int `json:"pids"`
-	Nonce       string         `json:"nonce"` // what /healthz of each service echoes
+	Nonce       string         `json:"nonce"` // returned by /healthz of each service
 }
 
-// published writes stack.json whenever a process changes.
+// published is the current content of stack.json. write replaces the file whenever a process changes.
 type published struct {
 	mu      sync.Mutex
 	path    string
 	stack   stack
 	units   map[string]unit
-	removed bool // the file must not be written again
+	removed bool // stack.json was deleted and must not be written again
 }
 
-// write replaces the file. It contains the current process ids.
+// write replaces stack.json, with the current process ids.
 func (p *published) write() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -51,7 +51,7 @@ func (p *published) write() error {
 	return writeJSON(p.path, p.stack)
 }
 
-// remove deletes the file before the processes that it lists end.
+// remove deletes stack.json. It is called before the listed processes end.
 func (p *published) remove() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -59,7 +59,7 @@ func (p *published) remove() {
 	_ = os.Remove(p.path)
 }
 
-// readStack returns the running stack of the state directory dir.
+// readStack returns the content of stack.json of the state directory dir. It fails if no stack runs there.
 func readStack(dir string) (stack, error) {
 	var s stack
 	path := filepath.Join(dir, stackFile)
@@ -70,17 +70,17 @@ func readStack(dir string) (stack, error) {
 		return s, err
 	}
 	if err := syscall.Kill(s.PIDs["up"], 0); err != nil && !errors.Is(err, os.ErrPermission) {
-		return s, fmt.Errorf("no stack runs in %s, its last one was killed", dir)
+		return s, fmt.Errorf("no stack runs in %s; the last one was killed", dir)
 	}
 	return s, nil
 }
 
-// stopCmd ends a stack from another terminal.
+// stopCmd is the command stop. It stops a stack from another terminal.
 type stopCmd struct {
 	Dir string `default:".local" help:"State directory of the stack."`
 }
 
-// Run signals the launcher and waits until it has ended.
+// Run sends SIGTERM to the launcher and waits until it has ended, at most 15 s.
 func (c *stopCmd) Run(ctx context.Context) error {
 	s, err := readStack(c.Dir)
 	if err != nil {
@@ -95,7 +95,7 @@ func (c *stopCmd) Run(ctx context.Context) error {
 	for syscall.Kill(up, 0) == nil {
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("process %d still runs", up)
+			return fmt.Errorf("process %d still runs 15 s after SIGTERM", up)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}

@@ -22,20 +22,20 @@ const (
 	portsFile   = "ports.json"
 )
 
-// state is the directory that holds all of one stack.
+// state is the state directory with all files of one stack. Its lock is held while the stack runs.
 type state struct {
 	dir  string
 	lock *os.File
 }
 
-// openState takes dir for this process alone, and empties it when it is to be
-// fresh. A directory with other things in it is never touched.
+// openState creates and locks the state directory dir. fresh deletes its content. openState refuses a directory that is not empty
+// and was not created by openState, and one of a running stack.
 func openState(dir string, fresh bool) (*state, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
 	}
-	// Others pass through: the database may run as another user.
+	// 0711 gives other users access to subdirectories, because the database may run as another user.
 	if err := os.MkdirAll(dir, 0o711); err != nil {
 		return nil, err
 	}
@@ -45,22 +45,22 @@ func openState(dir string, fresh bool) (*state, error) {
 	}
 	s := &state{dir: dir}
 	if len(entries) > 0 && !fileExists(s.path(markerFile)) {
-		return nil, fmt.Errorf("%s is not empty and not the directory of a stack, it is left alone", dir)
+		return nil, fmt.Errorf("%s is not empty and not the state directory of a stack; choose another --dir", dir)
 	}
-	if err := s.take(); err != nil {
+	if err := s.acquireLock(); err != nil {
 		return nil, err
 	}
 	if fresh {
-		if err := s.wipe(); err != nil {
+		if err := s.clear(); err != nil {
 			s.close()
 			return nil, fmt.Errorf("empty %s: %w", dir, err)
 		}
 	}
-	if err := os.WriteFile(s.path(markerFile), []byte("The state of one Signalcast stack; `up --fresh` empties this directory.\n"), 0o600); err != nil {
+	if err := os.WriteFile(s.path(markerFile), []byte("State directory of a Signalcast stack. `up --fresh` deletes its content.\n"), 0o600); err != nil {
 		s.close()
 		return nil, err
 	}
-	_ = os.Remove(s.path(stackFile)) // of a launcher that was killed
+	_ = os.Remove(s.path(stackFile)) // from a killed launcher
 	for _, sub := range []string{"bin", "logs", "idp"} {
 		if err := os.MkdirAll(s.path(sub), 0o711); err != nil {
 			s.close()
@@ -74,22 +74,22 @@ func (s *state) path(parts ...string) string {
 	return filepath.Join(append([]string{s.dir}, parts...)...)
 }
 
-// take locks the directory; the kernel gives the lock up when this process ends.
-func (s *state) take() error {
+// acquireLock locks the directory. The kernel releases the lock when this process ends.
+func (s *state) acquireLock() error {
 	f, err := os.OpenFile(s.path(lockFile), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		_ = f.Close()
-		return fmt.Errorf("a stack is already running in %s; stop it first, or give another --dir", s.dir)
+		return fmt.Errorf("a stack is already running in %s; stop it first, or choose another --dir", s.dir)
 	}
 	s.lock = f
 	return nil
 }
 
-// wipe removes everything but the lock that is held.
-func (s *state) wipe() error {
+// clear deletes all files except the lock file.
+func (s *state) clear() error {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func (s *state) wipe() error {
 
 func (s *state) close() { _ = s.lock.Close() }
 
-// secrets are made once and kept with the data they protect.
+// secrets are the secrets of a stack. They are created once and stored in the state directory.
 type secrets struct {
 	Admin     string `json:"adminSecret"`
 	Cron      string `json:"cronSecret"`
@@ -117,10 +117,11 @@ type secrets struct {
 	Checks    string `json:"checkpointKey"`
 	Session   string `json:"sessionSecret"`
 	Successor string `json:"successorSecret"`
-	HubSeed   string `json:"hubSeed"` // of the key that the hub attests with
+	HubSeed   string `json:"hubSeed"` // of the key for attestations of the hub
 	Database  string `json:"databasePassword"`
 }
 
+// secrets returns the stored secrets. It creates and stores missing ones.
 func (s *state) secrets() (secrets, error) {
 	var out secrets
 	if err := readJSON(s.path(secretsFile), &out); err != nil {
@@ -145,7 +146,7 @@ func fileExists(path string) bool {
 	return err == nil
 }
 
-// readJSON leaves v as it is when there is no such file.
+// readJSON decodes a file into v. If the file does not exist, v does not change.
 func readJSON(path string, v any) error {
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -160,7 +161,7 @@ func readJSON(path string, v any) error {
 	return nil
 }
 
-// writeJSON replaces the file in one step: a reader sees the old or the new one.
+// writeJSON replaces the file atomically: a reader gets the old or the new content.
 func writeJSON(path string, v any) error {
 	raw, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {

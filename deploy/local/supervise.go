@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	firstPause = 200 * time.Millisecond
-	lastPause  = 5 * time.Second
-	// A process that ran this long starts over with a short pause.
-	settled = 10 * time.Second
+	firstPause = 200 * time.Millisecond // before the first restart; doubled with each further one
+	lastPause  = 5 * time.Second        // the longest pause
+	// stableAfter is the run time of a process after which its next restart has the first pause again.
+	stableAfter = 10 * time.Second
 )
 
-// unit is a server or program that can be started again at its address.
+// unit is a server or program that can be restarted at its address.
 type unit interface {
 	Restart(ctx context.Context) error
 	PID() int
@@ -22,14 +22,14 @@ type unit interface {
 	Tail(lines int) string
 }
 
-// supervisor starts units again that end by themselves.
+// supervisor restarts units that end.
 type supervisor struct {
 	say     func(format string, args ...any)
-	changed func() // called when a unit has a new process
+	changed func() // called after a unit was restarted
 	wg      sync.WaitGroup
 }
 
-// watch restarts u whenever it ends, until ctx ends. A unit that was not started here has no process and is not watched.
+// watch restarts u whenever it ends, until ctx ends. A unit of another launcher has no process id and is not watched.
 func (s *supervisor) watch(ctx context.Context, name string, u unit) {
 	if u.PID() == 0 {
 		return
@@ -43,19 +43,19 @@ func (s *supervisor) watch(ctx context.Context, name string, u unit) {
 				return
 			case <-u.Done():
 			}
-			if time.Since(began) > settled {
+			if time.Since(began) > stableAfter {
 				pause = firstPause
 			}
-			s.say("%s ended; it is started again. The end of %s:\n%s", name, u.LogFile(), u.Tail(5))
-			if !s.revive(ctx, name, u, &pause) {
+			s.say("%s ended and is restarted; last lines of %s:\n%s", name, u.LogFile(), u.Tail(5))
+			if !s.restart(ctx, name, u, &pause) {
 				return
 			}
 		}
 	})
 }
 
-// revive tries until u runs again or ctx ends.
-func (s *supervisor) revive(ctx context.Context, name string, u unit, pause *time.Duration) bool {
+// restart tries to start u until it runs or ctx ends. It reports whether u runs.
+func (s *supervisor) restart(ctx context.Context, name string, u unit, pause *time.Duration) bool {
 	for {
 		select {
 		case <-ctx.Done():
@@ -68,10 +68,10 @@ func (s *supervisor) revive(ctx context.Context, name string, u unit, pause *tim
 			return false
 		}
 		if err == nil {
-			s.say("%s runs again (process %d)", name, u.PID())
+			s.say("%s restarted (process %d)", name, u.PID())
 			s.changed()
 			return true
 		}
-		s.say("%s cannot be started: %v", name, err)
+		s.say("%s could not be started: %v", name, err)
 	}
 }

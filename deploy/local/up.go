@@ -16,26 +16,26 @@ import (
 
 const (
 	databaseName = "signalcast"
-	readyWithin  = 90 * time.Second
-	stopWithin   = 9500 * time.Millisecond
+	readyWithin  = 90 * time.Second        // from the start of the programs until all are ready
+	stopWithin   = 9500 * time.Millisecond // for all processes together
 )
 
-// upCmd starts everything and stays.
+// upCmd is the command up. It starts a stack and runs until it is stopped.
 type upCmd struct {
-	Dir     string   `default:".local" help:"State directory; one stack has one."`
-	Fresh   bool     `help:"Empty the state directory first."`
-	Ports   string   `default:"default" enum:"default,auto" help:"default: hub 8080, api 8081, clock 8082; auto: any free ones."`
-	Hubs    int      `default:"1" help:"How many hubs to run."`
-	Bin     string   `help:"Take the programs from this directory instead of building them." type:"existingdir"`
+	Dir     string   `default:".local" help:"State directory. Every stack needs a separate one."`
+	Fresh   bool     `help:"Delete the content of the state directory first."`
+	Ports   string   `default:"default" enum:"default,auto" help:"default: hub 8080, api 8081, clock 8082; auto: free ports."`
+	Hubs    int      `default:"1" help:"Number of hubs."`
+	Bin     string   `help:"Use the programs of this directory instead of compiling them." type:"existingdir"`
 	Preload []string `help:"Libraries for Postgres to preload, for example pg_stat_statements."`
 
-	Set map[string]string `help:"A setting of Postgres, name=value; may be repeated." mapsep:"none"`
+	Set map[string]string `help:"Setting of Postgres, name=value; may be repeated." mapsep:"none"`
 
-	// prepare runs after the migrations and before the services; nil: nothing to do.
+	// prepare runs after the migrations and before the services start; may be nil.
 	prepare func(ctx context.Context, l *launch, in inputs, bin, admin string) error
 }
 
-// launch is one run of up.
+// launch is one execution of the command up.
 type launch struct {
 	cmd      *upCmd
 	state    *state
@@ -52,7 +52,7 @@ func (c *upCmd) Run(ctx context.Context) error {
 	ctx, cancel := orphaned(ctx)
 	defer cancel()
 	if c.Hubs < 1 {
-		return errors.New("at least one hub is needed")
+		return errors.New("--hubs must be at least 1")
 	}
 	s, err := openState(c.Dir, c.Fresh)
 	if err != nil {
@@ -68,12 +68,12 @@ func (c *upCmd) Run(ctx context.Context) error {
 	}()
 	if err := l.start(ctx); err != nil {
 		if ctx.Err() != nil {
-			return nil // asked to stop before everything ran
+			return nil // stopped during the start
 		}
 		return err
 	}
 	l.watch(watching)
-	l.greet()
+	l.printReady()
 	<-ctx.Done()
 	say("stopping")
 	return nil
@@ -81,13 +81,13 @@ func (c *upCmd) Run(ctx context.Context) error {
 
 func say(format string, args ...any) { fmt.Printf(format+"\n", args...) }
 
-// start builds, starts the databases meanwhile, migrates, and runs the programs.
+// start compiles the programs, starts the databases at the same time, runs the migrations and starts the programs.
 func (l *launch) start(ctx context.Context) error {
 	var err error
 	if l.secrets, err = l.state.secrets(); err != nil {
 		return err
 	}
-	// Before anything is started: a taken port is the most likely mistake.
+	// Choose ports first, because a port in use is the most frequent error.
 	fixed := fixedPorts
 	if l.cmd.Ports == "auto" {
 		fixed = nil
@@ -102,7 +102,7 @@ func (l *launch) start(ctx context.Context) error {
 		bin = l.state.path("bin")
 		group.Go(func() error { return build(groupCtx, bin) })
 	}
-	// Not the group's context: a database that is starting is stopped in order.
+	// Not groupCtx: if the compilation fails, a starting database must be stopped in order.
 	group.Go(func() (err error) { l.postgres, err = l.startPostgres(ctx); return err })
 	group.Go(func() (err error) {
 		l.redis, err = localdb.StartRedis(ctx, localdb.RedisConfig{URL: os.Getenv("REDIS_URL"), InProcess: true, Log: note})
@@ -141,7 +141,7 @@ func (l *launch) startPostgres(ctx context.Context) (*localdb.Postgres, error) {
 	})
 }
 
-// run starts every program, waits until all answer and publishes stack.json.
+// run starts every program, waits until all are ready and writes stack.json.
 func (l *launch) run(ctx context.Context, in inputs, bin, admin string) error {
 	programs, err := makePlan(in)
 	if err != nil {
@@ -177,11 +177,11 @@ func (l *launch) run(ctx context.Context, in inputs, bin, admin string) error {
 	return l.info.write()
 }
 
-// watch starts the supervision of every unit.
+// watch starts the supervision of all databases and programs.
 func (l *launch) watch(ctx context.Context) {
 	l.watcher.changed = func() {
 		if err := l.info.write(); err != nil {
-			say("write %s: %v", l.info.path, err)
+			say("could not write %s: %v", l.info.path, err)
 		}
 	}
 	for name, u := range l.info.units {
@@ -189,14 +189,15 @@ func (l *launch) watch(ctx context.Context) {
 	}
 }
 
-func (l *launch) greet() {
+// printReady prints "ready" and the addresses of the stack.
+func (l *launch) printReady() {
 	s := l.info.stack
-	fmt.Printf("ready\n\n  hub     %s        pages for developers: %s/dev\n  api     %s\n  clock   %s\n  venues  %s\n  sign-in %s/login\n  video   %s\n\n  %s has the addresses for tools, %s has the logs. Ctrl-C stops it all.\n",
+	fmt.Printf("ready\n\n  hub     %s        developer page: %s/dev\n  api     %s\n  clock   %s\n  venues  %s\n  sign-in %s/login\n  video   %s\n\n  addresses for tools: %s; logs: %s. Ctrl-C stops everything.\n",
 		s.Hub, s.Hub, s.API, s.Clock, s.Venues, s.IDP, s.Origin, l.info.path, l.state.path("logs"))
 }
 
-// tiers are the programs that stop together. Callers stop before the programs that they call, and the hubs, which drain
-// connections, get the most time. The graces together leave two seconds for Postgres.
+// tiers are groups of programs that stop together, in this order: callers before the programs that they call. Hubs have the longest
+// grace period, because they drain connections. The grace periods leave two seconds of stopWithin for Postgres.
 var tiers = []struct {
 	binaries []string
 	grace    time.Duration
@@ -207,7 +208,7 @@ var tiers = []struct {
 	{[]string{"venuesim", "devidp"}, 500 * time.Millisecond},
 }
 
-// stop ends everything in the reverse order of starting, within ten seconds.
+// stop ends all processes in the reverse order of their start, within stopWithin.
 func (l *launch) stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
 	defer cancel()

@@ -32,38 +32,38 @@ func TestUpRunsEverything(t *testing.T) {
 			t.Errorf("%s: nonce %q, want %q", base, health["nonce"], s.Nonce)
 		}
 		if !strings.HasPrefix(base, "http://127.0.0.1:") {
-			t.Errorf("%s is not on the loopback", base)
+			t.Errorf("%s does not listen on 127.0.0.1", base)
 		}
 	}
 	if want := []string{"api", "clock", "hub", "hub-2", "idp", "postgres", "redis", "up", "venues"}; !slices.Equal(living(s), want) {
-		t.Errorf("running: %v", living(s))
+		t.Errorf("processes %v; want %v", living(s), want)
 	}
 	if info, err := os.Stat(filepath.Join(dir, stackFile)); err != nil || info.Mode().Perm() != 0o600 {
-		t.Error("stack.json is readable for others", err)
+		t.Error("stack.json must have mode 0600", err)
 	}
 	for name, want := range map[string]string{"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on", "work_mem": "9MB", "shared_preload_libraries": "pg_stat_statements"} {
 		if got := row(t, s.DatabaseURL, "SHOW "+name); got != want {
-			t.Errorf("%s is %s", name, got)
+			t.Errorf("setting %s of Postgres is %s; want %s", name, got, want)
 		}
 	}
 	checkEnvironments(t, s)
 	another := begin(t, dir, nil)
 	if err := <-another.end; err == nil || !strings.Contains(another.out.String(), "already running") {
-		t.Errorf("a second up: %v %s", err, another.out.String())
+		t.Errorf("a second up in the same directory: %v %s; want already running", err, another.out.String())
 	}
 	r.terminate()
 	if got := living(s); len(got) != 0 {
-		t.Errorf("left behind: %v", got)
+		t.Errorf("processes after the stop: %v; want none", got)
 	}
-	if log, err := os.ReadFile(filepath.Join(dir, "logs", "hub.log")); err != nil || !strings.Contains(string(log), "stopped in order") {
-		t.Errorf("the hub was not asked to stop: %s %v", log, err)
+	if log, err := os.ReadFile(filepath.Join(dir, "logs", "hub.log")); err != nil || !strings.Contains(string(log), "stopped by SIGTERM") {
+		t.Errorf("the hub received no SIGTERM: %s %v", log, err)
 	}
 	if fileExists(filepath.Join(dir, stackFile)) {
-		t.Error("stack.json is still there")
+		t.Error("stack.json was not deleted")
 	}
 }
 
-// checkEnvironments asks each program what it was told.
+// checkEnvironments compares the environments of the programs with the expected settings.
 func checkEnvironments(t *testing.T, s stack) {
 	t.Helper()
 	hub, second, api := environ(t, s.Hub), environ(t, s.Hubs[0]), environ(t, s.API)
@@ -77,7 +77,7 @@ func checkEnvironments(t *testing.T, s stack) {
 		}
 	}
 	if "http://"+hub["ORIGIN_LISTEN"] != s.Origin || second["ORIGIN_LISTEN"] != "" || !strings.HasSuffix(hub["ORIGIN_DIR"], "/video") {
-		t.Errorf("the video is one hub's: %q %q %q", hub["ORIGIN_LISTEN"], second["ORIGIN_LISTEN"], hub["ORIGIN_DIR"])
+		t.Errorf("only the first hub must be the video origin: %q %q %q", hub["ORIGIN_LISTEN"], second["ORIGIN_LISTEN"], hub["ORIGIN_DIR"])
 	}
 	if hub["SUCCESSOR_SECRETS"] != second["SUCCESSOR_SECRETS"] {
 		t.Error("two hubs derive different refresh tokens")
@@ -104,12 +104,12 @@ func checkEnvironments(t *testing.T, s stack) {
 	secrets := []string{hub["SESSION_SECRETS"], hub["SUCCESSOR_SECRETS"], api["MASK_SECRET"], api["WEBHOOK_SECRET_KEY"], api["CHECKPOINT_KEY"], api["LINK_SECRET"], s.AdminSecret, s.CronSecret}
 	for _, secret := range secrets {
 		if len(secret) < 32 || strings.Count(strings.Join(secrets, " "), secret) != 1 {
-			t.Error("a secret is short or used twice")
+			t.Error("a secret is shorter than 32 bytes or used twice")
 		}
 	}
 }
 
-func TestStateIsKeptAndFreshEmptiesIt(t *testing.T) {
+func TestRestartKeepsStateAndFreshDeletesIt(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "stack")
 	first := up(t, dir)
@@ -118,10 +118,10 @@ func TestStateIsKeptAndFreshEmptiesIt(t *testing.T) {
 	again := up(t, dir)
 	s := again.stack()
 	if s.AdminSecret != before.AdminSecret || s.IDP != before.IDP || s.Nonce == before.Nonce {
-		t.Error("secrets and the issuer's address stay, the nonce does not")
+		t.Error("a restart must keep secrets and the URL of the issuer, and change the nonce")
 	}
 	if got := row(t, s.DatabaseURL, "SELECT count(*)::text FROM api.runs"); got != "2" {
-		t.Errorf("%s runs in the database", got)
+		t.Errorf("%s rows after the second start; want 2", got)
 	}
 	again.terminate()
 	fresh := up(t, dir, "--fresh")
@@ -130,12 +130,12 @@ func TestStateIsKeptAndFreshEmptiesIt(t *testing.T) {
 		t.Error("a fresh stack has the old secrets")
 	}
 	if got := row(t, s.DatabaseURL, "SELECT count(*)::text FROM api.runs"); got != "1" {
-		t.Errorf("%s runs in a fresh database", got)
+		t.Errorf("%s rows after a start with --fresh; want 1", got)
 	}
 	fresh.terminate()
 }
 
-func TestForeignDirectoryIsLeftAlone(t *testing.T) {
+func TestForeignDirectoryIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	mine := filepath.Join(dir, "mine.txt")
@@ -144,8 +144,8 @@ func TestForeignDirectoryIsLeftAlone(t *testing.T) {
 	}
 	for _, args := range [][]string{nil, {"--fresh"}} {
 		r := begin(t, dir, nil, args...)
-		if err := <-r.end; err == nil || !strings.Contains(r.out.String(), "left alone") {
-			t.Errorf("%v: %v %s", args, err, r.out.String())
+		if err := <-r.end; err == nil || !strings.Contains(r.out.String(), "choose another --dir") {
+			t.Errorf("up %v in a foreign directory: %v %s; want a refusal", args, err, r.out.String())
 		}
 	}
 	entries, err := os.ReadDir(dir)
@@ -154,7 +154,7 @@ func TestForeignDirectoryIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestDeadProcessesComeBack(t *testing.T) {
+func TestDeadProcessesAreRestarted(t *testing.T) {
 	t.Parallel()
 	r := up(t, filepath.Join(t.TempDir(), "stack"))
 	s := r.stack()
@@ -179,12 +179,12 @@ func TestDeadProcessesComeBack(t *testing.T) {
 			now := r.stack().PIDs[name]
 			return now != old && now != 0 && check()
 		})
-		if !strings.Contains(r.out.String(), name+" runs again") {
-			t.Errorf("%s: not said: %s", name, r.out.String())
+		if !strings.Contains(r.out.String(), name+" restarted") {
+			t.Errorf("the restart of %s was not printed: %s", name, r.out.String())
 		}
 	}
 	if got := row(t, s.DatabaseURL, "SELECT count(*)::text FROM hub.runs"); got != "2" {
-		t.Errorf("%s rows after the crash", got)
+		t.Errorf("%s rows after the crash; want 2", got)
 	}
 	r.terminate()
 }
@@ -194,16 +194,16 @@ func TestKilledLauncherLeavesNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "stack")
 	r := up(t, dir)
 	s := r.stack()
-	_ = syscall.Kill(s.PIDs["hub"], syscall.SIGSTOP) // one that hangs goes as well
+	_ = syscall.Kill(s.PIDs["hub"], syscall.SIGSTOP) // a stopped process must end, too
 	_ = r.cmd.Process.Kill()
 	<-r.end
 	testkit.Eventually(t, 5*time.Second, func() bool { return len(living(s)) == 0 })
 	if _, err := readStack(dir); err == nil {
-		t.Error("a killed stack is taken for a running one")
+		t.Error("readStack returned a killed stack")
 	}
 	again := up(t, dir)
 	if got := row(t, again.stack().DatabaseURL, "SELECT count(*)::text FROM api.runs"); got != "2" {
-		t.Errorf("%s runs in the database", got)
+		t.Errorf("%s rows after the second start; want 2", got)
 	}
 	if out, err := exec.Command(launcher, "stop", "--dir", dir).CombinedOutput(); err != nil {
 		t.Errorf("stop: %v %s", err, out)
@@ -213,17 +213,17 @@ func TestKilledLauncherLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestTwoStacksDoNotMeet(t *testing.T) {
+func TestTwoStacksShareNothing(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
 	a, b := up(t, filepath.Join(base, "a")), up(t, filepath.Join(base, "b"))
 	one, two := a.stack(), b.stack()
 	if one.DatabaseURL == two.DatabaseURL || one.RedisURL == two.RedisURL || one.Hub == two.Hub || one.AdminSecret == two.AdminSecret || one.Nonce == two.Nonce {
-		t.Errorf("shared: %+v %+v", one, two)
+		t.Errorf("two stacks share an address or a secret: %+v %+v", one, two)
 	}
 	a.terminate()
 	if !answers(two.Hub+"/readyz") || len(living(two)) != 8 {
-		t.Error("the end of one stack touched the other")
+		t.Error("the end of one stack stopped processes of the other")
 	}
 	b.terminate()
 }
@@ -233,7 +233,7 @@ func TestProgramThatCannotStartIsShown(t *testing.T) {
 	r := begin(t, filepath.Join(t.TempDir(), "stack"), []string{"FAKE_FAILS=hub"})
 	err := <-r.end
 	if out := r.out.String(); err == nil || !strings.Contains(out, "hub ended before it was ready") || !strings.Contains(out, "HUB_URL is not set") {
-		t.Errorf("%v: %s", err, out)
+		t.Errorf("a hub that does not start: %v: %s", err, out)
 	}
 }
 
@@ -247,13 +247,13 @@ func TestPorts(t *testing.T) {
 	seen := map[int]bool{}
 	for name, port := range chosen {
 		if port == 0 || seen[port] {
-			t.Errorf("%s: port %d", name, port)
+			t.Errorf("%s has port %d; want one that is not 0 and not used twice", name, port)
 		}
 		seen[port] = true
 	}
 	again, err := choosePorts(s, portNames(1), nil)
 	if err != nil || again["idp"] != chosen["idp"] || again["hub"] != chosen["hub"] {
-		t.Error("ports of the last run were not taken again", err)
+		t.Error("ports of the last run were not reused", err)
 	}
 
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -263,7 +263,7 @@ func TestPorts(t *testing.T) {
 	defer func() { _ = l.Close() }()
 	taken := l.Addr().(*net.TCPAddr).Port
 	_, err = choosePorts(s, portNames(1), map[string]int{"hub": taken})
-	if err == nil || !strings.Contains(err.Error(), fmt.Sprint("port ", taken, ", where hub would listen, is taken")) {
-		t.Errorf("a taken port: %v", err)
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("port %d of hub is in use", taken)) {
+		t.Errorf("a port in use: %v", err)
 	}
 }

@@ -119,7 +119,7 @@ func TestTokensOfBothProfilesVerify(t *testing.T) {
 			t.Errorf("%s: %+v %v", profile, s, err)
 		}
 		if _, err := v.Verify(t.Context(), identity); !errors.Is(err, oidc.ErrUnauthenticated) {
-			t.Errorf("%s: identity token as credential: %v", profile, err)
+			t.Errorf("%s: an identity token was accepted as a login: %v", profile, err)
 		}
 	}
 	for body, want := range map[string]bool{
@@ -127,7 +127,7 @@ func TestTokensOfBothProfilesVerify(t *testing.T) {
 	} {
 		token, _, _ := i.mint(body)
 		if _, err := v.Verify(t.Context(), token); (err == nil) != want {
-			t.Errorf("%s: %v", body, err)
+			t.Errorf("token of %s: %v; want accepted %t", body, err, want)
 		}
 	}
 }
@@ -143,7 +143,7 @@ func TestIdentityTokenCarriesWallets(t *testing.T) {
 	}
 	last := linked[len(linked)-1]
 	if payload["iss"] != "privy.io" || payload["sid"] != nil || payload["cr"] == "" || last["type"] != "wallet" || last["chain_type"] != "ethereum" || last["lv"] == nil {
-		t.Errorf("%v %v", payload, linked)
+		t.Errorf("the identity token has claims %v and accounts %v", payload, linked)
 	}
 }
 
@@ -159,7 +159,7 @@ func claims(t *testing.T, token string) (c map[string]any) {
 	return c
 }
 
-func TestARestartKeepsKeysUsersAndWallets(t *testing.T) {
+func TestRestartKeepsKeysUsersAndWallets(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	const public = "http://issuer.test"
@@ -173,7 +173,7 @@ func TestARestartKeepsKeysUsersAndWallets(t *testing.T) {
 	for _, file := range []string{"keys.json", "users.jsonl"} {
 		info, err := os.Stat(filepath.Join(dir, file))
 		if err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("%s: %v %v", file, info.Mode(), err)
+			t.Errorf("%s has mode %v, %v; want 0600", file, info.Mode(), err)
 		}
 	}
 	f, err := os.OpenFile(filepath.Join(dir, "users.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
@@ -185,17 +185,17 @@ func TestARestartKeepsKeysUsersAndWallets(t *testing.T) {
 
 	i = start(t, dir, public)
 	if _, err := i.verifier().Verify(t.Context(), before); err != nil {
-		t.Errorf("a token from before the restart: %v", err)
+		t.Errorf("a token from before the restart was refused: %v", err)
 	}
 	i.mint(`{"user":"yan"}`)
 	status, v := i.send("POST", "/v1/users/wallet/address", `{"address":"0x00000000000000000000000000000000000000AA"}`, "privy-app-id", "signalcast-dev")
 	if status != 200 || v["id"] != sub {
-		t.Errorf("by wallet: %d %v", status, v)
+		t.Errorf("the user of a wallet is %d %v after a restart; want %s", status, v, sub)
 	}
 	i.stop()
 	i = start(t, dir, public)
 	if status, _ := i.send("GET", "/v1/users/did:idp:yan", "", "privy-app-id", "signalcast-dev"); status != 200 {
-		t.Errorf("a user made after the cut line: %d", status)
+		t.Errorf("a user after an incomplete line is %d; want 200", status)
 	}
 }
 
@@ -207,21 +207,21 @@ func TestRotation(t *testing.T) {
 		t.Errorf("%d %v", status, v)
 	}
 	if _, err := i.verifier().Verify(t.Context(), token); err != nil {
-		t.Errorf("a token of the key before: %v", err)
+		t.Errorf("a token of the previous key was refused: %v", err)
 	}
 	if status, v := i.send("POST", "/rotate", `{"drop":true}`); status != 200 || v["keys"] != 1.0 {
 		t.Errorf("%d %v", status, v)
 	}
 	if _, err := i.verifier().Verify(t.Context(), token); !errors.Is(err, oidc.ErrUnauthenticated) {
-		t.Errorf("a token of a dropped key: %v", err)
+		t.Errorf("a token of a dropped key: %v; want ErrUnauthenticated", err)
 	}
 	fresh, _, _ := i.mint(`{"user":"alice"}`)
 	if _, err := i.verifier().Verify(t.Context(), fresh); err != nil {
-		t.Errorf("a fresh token: %v", err)
+		t.Errorf("a token of the new key was refused: %v", err)
 	}
 }
 
-func TestUsersInterface(t *testing.T) {
+func TestUsersAPI(t *testing.T) {
 	t.Parallel()
 	i := start(t, t.TempDir(), "")
 	app := []string{"privy-app-id", "signalcast-dev"}
@@ -235,7 +235,7 @@ func TestUsersInterface(t *testing.T) {
 		{"GET", "/v1/users/did:idp:alice", "", nil, 401},
 		{"GET", "/v1/users/did:idp:alice", "", []string{"privy-app-id", "another"}, 401},
 		{"GET", "/v1/users/did:idp:alice", "", append([]string{"Authorization", "Basic eDp5"}, app...), 401},
-		{"GET", "/v1/users/did:idp:nobody", "", app, 404},
+		{"GET", "/v1/users/did:idp:unknown", "", app, 404},
 		{"GET", "/v1/users/alice", "", app, 404},
 		{"POST", "/v1/users/wallet/address", `{"address":"0x52908400098527886e0f7030069857d2e4169ee7"}`, app, 200},
 		{"POST", "/v1/users/wallet/address", `{"address":"0x1"}`, app, 404},
@@ -248,7 +248,7 @@ func TestUsersInterface(t *testing.T) {
 		{"POST", "/users/did:idp:bob/wallets", `{"address":"0x52908400098527886E0F7030069857D2E4169EE7","chainType":"ethereum"}`, nil, 409},
 		{"POST", "/users/did:idp:alice/wallets", `{"address":"0x52908400098527886E0F7030069857D2E4169EE7","chainType":"ethereum"}`, nil, 200},
 		{"POST", "/users/did:idp:alice/wallets", `{"address":"0x52908400098527886E0F7030069857D2E4169EE7","chainType":"solana"}`, nil, 400},
-		{"POST", "/users/did:idp:nobody/wallets", `{"address":"0x0000000000000000000000000000000000000001","chainType":"ethereum"}`, nil, 404},
+		{"POST", "/users/did:idp:unknown/wallets", `{"address":"0x0000000000000000000000000000000000000001","chainType":"ethereum"}`, nil, 404},
 		{"POST", "/mint", `{"user":"alice","profile":"saml"}`, nil, 400},
 		{"POST", "/mint", `{"user":"alice","ttl":99999999}`, nil, 400},
 		{"POST", "/mint", `{"user":""}`, nil, 400},
@@ -330,10 +330,10 @@ func TestLogin(t *testing.T) {
 		}
 	}
 	if status, _, _ = get("GET", "?state="+strings.Repeat("s", 513), nil); status != 400 {
-		t.Errorf("a state of 513 bytes: %d", status)
+		t.Errorf("a state of 513 bytes: %d; want 400", status)
 	}
 	if status, page, _ = get("POST", "", url.Values{"user": {"<b>x"}}); status != 400 || strings.Contains(page, "<b>x") {
-		t.Errorf("a name that is none: %d", status)
+		t.Errorf("an invalid name: %d; want 400", status)
 	}
 }
 

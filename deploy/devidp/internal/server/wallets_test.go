@@ -46,7 +46,7 @@ func TestWalletsAreVerified(t *testing.T) {
 			"users API":                    {row, alice, "", true, nil},
 			"wallet of another person":     {row, bob, bobs, false, nil},
 			"token of another person":      {row, bob, token, false, oidc.ErrUnauthenticated},
-			"unknown person":               {row, "did:idp:nobody", "", false, nil},
+			"unknown person":               {row, "did:idp:unknown", "", false, nil},
 			"wrong password":               {wrong, alice, "", false, oidc.ErrUnavailable},
 			"no token and no users API":    {quiet, alice, "", false, nil},
 			"wrong password and new token": {wrong, alice, token, true, nil},

@@ -1,6 +1,6 @@
-// Package history generates the past of a demo: markets with prices and outcomes, and
-// operators of known skill who call them at the price that the market asks.
+// Package history generates the history of a demo: markets with prices and outcomes, and calls of operators with a known skill at the
+// ask price of the market.
 //
-// The output is the input of `api seed`. It is a function of the settings alone; there is no
-// I/O and no clock. Start at Generate.
+// The output is the input of `api seed`. It depends on the settings only: the package does no I/O and reads no clock. Start reading at
+// Generate.
 package history

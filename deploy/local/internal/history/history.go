@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// Settings of a history.
+// Settings are the parameters of a history.
 type Settings struct {
 	Seed      uint64
 	Start     time.Time
-	End       time.Time // every market is resolved before
+	End       time.Time // every market is resolved before this time
 	Markets   int
 	Operators int    // at least MinOperators
-	Issuer    string // of the operators' identities
+	Issuer    string // identity provider of the operators
 }
 
-// MinOperators is the smallest number of operators: each market is called by several.
+// MinOperators is the minimum number of operators, because several operators call each market.
 const MinOperators = 10
 
-// Step is one line of the input of `api seed`: an operator, a quote, calls or an outcome.
+// Step is one line of the input of `api seed`. It has one of an operator, a quote, calls and an outcome.
 type Step struct {
 	At       time.Time `json:"at"`
 	Operator *Operator `json:"operator,omitempty"`
@@ -31,7 +31,7 @@ type Step struct {
 	Resolve  *Outcome  `json:"resolve,omitempty"`
 }
 
-// Market is a venue's answer about an open market. YesBps is the middle of the book.
+// Market is a venue's answer about an open market. YesBps is the middle between bid and ask of YES.
 type Market struct {
 	ID        string    `json:"id"`
 	Title     string    `json:"title"`
@@ -41,7 +41,7 @@ type Market struct {
 	VolumeUSD float64   `json:"volumeUsd"`
 }
 
-// Call is one call at the price of its side.
+// Call is one call. PriceBps is the price of the side called.
 type Call struct {
 	Operator   string `json:"operator"`
 	MarketID   string `json:"marketId"`
@@ -59,16 +59,15 @@ type Outcome struct {
 
 const (
 	fullBps = 10_000
-	// A price outside these bounds has no book on both sides within the largest spread.
+	// minBps and maxBps are bounds of prices. Outside them the largest spread would leave no order on one side.
 	minBps, maxBps = 250, 9_750
-	// invalidShare of the markets end without an answer.
+	// invalidShare is the share of the markets that end as INVALID.
 	invalidShare = 0.02
-	// confirmAfter is the time from a call to the quote that confirms its price.
+	// confirmAfter is the time from a call to its second quote.
 	confirmAfter = 7 * time.Second
 )
 
-// Streams separate the draws of one purpose from those of another: more operators do not
-// change the markets.
+// Streams of the random generator, one for each purpose, so that more operators do not change the markets.
 const (
 	streamMarket uint64 = iota + 1
 	streamOperator
@@ -79,7 +78,7 @@ func newRand(seed, stream uint64, n int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, stream<<32+uint64(n)))
 }
 
-// Generate returns the steps of a history in the order of time.
+// Generate returns the steps of a history, ordered by time.
 func Generate(s Settings) []Step {
 	cast := newCast(s.Seed, s.Operators)
 	var steps []Step
@@ -93,14 +92,15 @@ func Generate(s Settings) []Step {
 	return steps
 }
 
-// path is the price of a market that is right at every moment: with x + B(u) a Brownian
-// motion, Phi((x + B(u)) / sqrt(1-u)) is the probability that it ends above zero.
+// path generates the calibrated price of a market: x follows a Brownian motion, the market ends as YES if x is above zero at u = 1,
+// and the price at u is the probability of that, Phi(x / sqrt(1-u)).
 type path struct {
 	r *rand.Rand
 	x float64
-	u float64 // share of the market's life
+	u float64 // elapsed share of the market's life, from 0 to 1
 }
 
+// at advances the path to u and returns the YES price, from 0 to 1.
 func (p *path) at(u float64) float64 {
 	p.x += p.r.NormFloat64() * math.Sqrt(u-p.u)
 	p.u = u
@@ -167,8 +167,8 @@ func newMarket(s Settings, cast []member, i int) []Step {
 	return append(steps, Step{At: ended, Resolve: &Outcome{MarketID: m.ID, Verdict: verdict}})
 }
 
-// decide sets the side, the stated price and the text of the call c. It reads the middle of the bid
-// and ask of YES from c.PriceBps and replaces it with the stated price of the side that it chose.
+// decide sets the side, the stated price, the confidence and the take of the call c. c.PriceBps is the middle between bid and ask of
+// YES before and the ask price of the chosen side after.
 func decide(r *rand.Rand, cast []member, c *Call, spread int, verdict string) {
 	o := cast[slices.IndexFunc(cast, func(m member) bool { return m.name == c.Operator })]
 	middle := c.PriceBps
@@ -185,8 +185,7 @@ func decide(r *rand.Rand, cast []member, c *Call, spread int, verdict string) {
 	}
 }
 
-// marketID spreads the markets over three venues. The numbers are outside the range of the
-// simulated venues.
+// marketID returns the id of the i-th market. The markets have three venues. The numbers are outside those of the venue simulator.
 func marketID(i int) string {
 	switch i % 5 {
 	case 3:

@@ -10,13 +10,15 @@ func settings(seed uint64) Settings {
 	return Settings{Seed: seed, Start: end.AddDate(0, 0, -90), End: end, Markets: 400, Operators: 60, Issuer: "https://idp.example"}
 }
 
-func TestHistoryIsOrderedAndHonest(t *testing.T) {
+// TestHistoryIsOrdered checks the order of steps, and that every call is the first one of its operator on an open market, at the ask
+// price.
+func TestHistoryIsOrdered(t *testing.T) {
 	s := settings(1)
 	quotes, resolved, calls := map[string]*Market{}, map[string]bool{}, map[[2]string]bool{}
 	var last time.Time
 	for i, step := range Generate(s) {
 		if step.At.Before(last) || step.At.Before(s.Start) || step.At.After(s.End) {
-			t.Fatalf("step %d at %v: after %v, history is %v to %v", i, step.At, last, s.Start, s.End)
+			t.Fatalf("step %d is at %v; want it after %v and from %v to %v", i, step.At, last, s.Start, s.End)
 		}
 		last = step.At
 		if step.Market != nil {
@@ -42,11 +44,11 @@ func TestHistoryIsOrderedAndHonest(t *testing.T) {
 		}
 	}
 	if len(resolved) != s.Markets || len(calls) < 4*s.Markets {
-		t.Errorf("%d of %d markets resolved, %d calls", len(resolved), s.Markets, len(calls))
+		t.Errorf("%d of %d markets are resolved with %d calls; want all, and four calls for each", len(resolved), s.Markets, len(calls))
 	}
 }
 
-// Prices must be right on average: else the demo's boards would show points for nothing.
+// TestPricesAreCalibrated checks that prices equal outcomes on average. Otherwise operators without skill would gain points.
 func TestPricesAreCalibrated(t *testing.T) {
 	var sum, n float64
 	for seed := range uint64(10) {

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// Operator is one who files calls. Type is empty for a person.
+// Operator is an operator of the history. Type is empty for a person.
 type Operator struct {
 	Issuer string `json:"issuer"`
 	Name   string `json:"name"`
@@ -13,7 +13,7 @@ type Operator struct {
 	House  bool   `json:"house,omitempty"`
 }
 
-// member is an operator with a way of calling.
+// member is an operator with its behaviour.
 type member struct {
 	name     string
 	kind     string // operator type; empty: a person
@@ -23,17 +23,18 @@ type member struct {
 	activity float64 // relative number of calls
 }
 
+// habit is the rule by which an operator without knowledge of the outcome chooses a side.
 type habit int
 
 const (
-	byPrice    habit = iota // YES as often as the price says
-	favourites              // the dearer side
-	longShots               // the cheaper side
+	byPrice    habit = iota // YES with the probability of the price
+	favourites              // the side with the higher price
+	longShots               // the side with the lower price
 	alwaysNo
 )
 
-// newCast returns n operators. The first belongs to the service, one in twelve is a bot.
-// Skill is rare and small: most records should show none.
+// newCast returns n operators. The first one belongs to the house, one in twelve is a bot. Few operators have skill, so that most
+// records show none.
 func newCast(seed uint64, n int) []member {
 	out := make([]member, n)
 	for i := range out {
@@ -59,7 +60,7 @@ func newCast(seed uint64, n int) []member {
 	return out
 }
 
-// side is the side that an operator calls at a YES price p, from 0 to 1.
+// side returns the side that an operator calls at a YES price p, from 0 to 1.
 func (m member) side(r *rand.Rand, p float64, verdict string) string {
 	if r.Float64() < m.skill {
 		return verdict
@@ -79,7 +80,7 @@ func (m member) side(r *rand.Rand, p float64, verdict string) string {
 	return "NO"
 }
 
-// pick returns the index of a random operator; an operator with a higher activity is picked more often.
+// pick returns the index of a random operator. The probability of an operator is proportional to its activity.
 func pick(r *rand.Rand, cast []member) int {
 	sum := 0.0
 	for _, m := range cast {
@@ -105,7 +106,7 @@ var (
 	}
 )
 
-// name is unique for each number: all pairs of the two lists come before a number is added.
+// name returns the user name of the i-th operator: an adjective and a noun, with a number after all pairs are used.
 func name(i int) string {
 	s := adjectives[i%len(adjectives)] + "_" + nouns[(i%len(adjectives)*7+i/len(adjectives))%len(nouns)]
 	if round := i / (len(adjectives) * len(nouns)); round > 0 {

@@ -1,4 +1,4 @@
-// Command fake stands in for every program of the stack in the launcher's tests.
+// Command fake replaces the programs of a stack in tests of the launcher. It acts as the program whose name its file has.
 package main
 
 import (
@@ -45,13 +45,13 @@ func main() {
 	server := &http.Server{Addr: os.Getenv("HTTP_ADDR"), Handler: mux, ReadHeaderTimeout: time.Second}
 	go func() {
 		<-ctx.Done()
-		fmt.Println("stopped in order")
+		fmt.Println("stopped by SIGTERM")
 		_ = server.Close()
 	}()
 	fmt.Println(server.ListenAndServe())
 }
 
-// migrate keeps a row for each run, to show that the data stays.
+// migrate adds a row to the table runs of its schema. Tests count the rows to check that a restart keeps the data.
 func migrate(name string) {
 	admin := os.Getenv("MIGRATE_DATABASE_URL")
 	_, err := pg.Migrate(context.Background(), admin, pg.Schema{
