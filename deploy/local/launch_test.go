@@ -21,7 +21,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
-// launcher is the path of the compiled launcher, and fakes the directory with programs of testdata/fake under the names of a stack.
+// launcher is the path of the compiled launcher, and fakes the directory with programs of testdata/fake under the names of a
+// stack.
 var launcher, fakes string
 
 func TestMain(m *testing.M) {

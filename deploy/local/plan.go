@@ -186,8 +186,8 @@ const audience = "signalcast-dev"
 // usersSecret is the default password of the users API of the development issuer. It protects test data only.
 const usersSecret = "signalcast-dev-secret"
 
-// providers returns the setting IDP_PROVIDERS. The default is the development issuer twice, with OpenID Connect tokens and with Privy
-// tokens.
+// providers returns the setting IDP_PROVIDERS. The default is the development issuer twice, with OpenID Connect tokens and with
+// Privy tokens.
 func (in inputs) providers() (string, error) {
 	idp := in.url("idp")
 	raw, err := json.Marshal([]provider{

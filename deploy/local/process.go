@@ -29,8 +29,8 @@ func (p *process) Restart(context.Context) error {
 	return err
 }
 
-// ready waits until the program answers its probe with 200. It fails if the program ends or ctx ends before. The error contains the
-// last lines of the log.
+// ready waits until the program answers its probe with 200. It fails if the program ends or ctx ends before. The error contains
+// the last lines of the log.
 func (p *process) ready(ctx context.Context) error {
 	client := &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 	url := p.base() + p.probe

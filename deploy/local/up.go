@@ -196,8 +196,8 @@ func (l *launch) printReady() {
 		s.Hub, s.Hub, s.API, s.Clock, s.Venues, s.IDP, s.Origin, l.info.path, l.state.path("logs"))
 }
 
-// tiers are groups of programs that stop together, in this order: callers before the programs that they call. Hubs have the longest
-// grace period, because they drain connections. The grace periods leave two seconds of stopWithin for Postgres.
+// tiers are groups of programs that stop together, in this order: callers before the programs that they call. Hubs have the
+// longest grace period, because they drain connections. The grace periods leave two seconds of stopWithin for Postgres.
 var tiers = []struct {
 	binaries []string
 	grace    time.Duration

@@ -38,8 +38,8 @@ type view struct {
 	Fault  string // error message
 }
 
-// destination returns the path of the URL return_to, or "/" if the URL has no path. ok is false if the URL is neither relative nor
-// of the origin ReturnTo.
+// destination returns the path of the URL return_to, or "/" if the URL has no path. ok is false if the URL is neither relative
+// nor of the origin ReturnTo.
 func (e *issuer) destination(text string) (path string, ok bool) {
 	u, err := url.Parse(text)
 	if err != nil || strings.ContainsAny(text, "\\\r\n\t") {

@@ -20,15 +20,15 @@ type issuer struct {
 	keys   *keyring
 }
 
-// noBody is the body type of routes without a body.
-type noBody struct{}
+// empty is the body type of routes without a body.
+type empty struct{}
 
 var ok = map[string]bool{"ok": true}
 
 // handler returns the handler of all routes. They are served at the root and under /dev/idp/.
 func (e *issuer) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", handle(func(*http.Request, noBody) (any, error) { return ok, nil }))
+	mux.HandleFunc("GET /healthz", handle(func(*http.Request, empty) (any, error) { return ok, nil }))
 	mux.HandleFunc("GET /.well-known/openid-configuration", handle(e.discovery))
 	mux.HandleFunc("GET /jwks.json", handle(e.jwks))
 	mux.HandleFunc("GET /v1/apps/{appId}/jwks.json", handle(e.jwks))
@@ -48,7 +48,7 @@ func (e *issuer) handler() http.Handler {
 	return outer
 }
 
-func (e *issuer) discovery(*http.Request, noBody) (any, error) {
+func (e *issuer) discovery(*http.Request, empty) (any, error) {
 	return map[string]any{
 		"issuer": e.Issuer, "jwks_uri": e.Issuer + "/jwks.json", "authorization_endpoint": e.Issuer + "/login",
 		"response_types_supported": []string{"token"}, "subject_types_supported": []string{"public"},
@@ -57,7 +57,7 @@ func (e *issuer) discovery(*http.Request, noBody) (any, error) {
 	}, nil
 }
 
-func (e *issuer) jwks(r *http.Request, _ noBody) (any, error) {
+func (e *issuer) jwks(r *http.Request, _ empty) (any, error) {
 	if app := r.PathValue("appId"); app != "" && app != e.Audience {
 		return nil, errApp
 	}
@@ -70,7 +70,8 @@ func (e *issuer) rotate(_ *http.Request, in struct{ Drop bool }) (any, error) {
 	return map[string]any{"kid": kid, "keys": len(e.keys.published().Keys)}, err
 }
 
-// handle decodes the JSON body, calls do and writes its result. Unknown members are refused. An empty body is the zero value of T.
+// handle decodes the JSON body, calls do and writes its result. Unknown members are refused. An empty body is the zero value of
+// T.
 func handle[T any](do func(*http.Request, T) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var in T

@@ -42,7 +42,7 @@ func (e *issuer) requireApp(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-func (e *issuer) userByDID(r *http.Request, _ noBody) (any, error) {
+func (e *issuer) userByDID(r *http.Request, _ empty) (any, error) {
 	p, err := e.people.ByDID(r.PathValue("did"))
 	return userOf(p), err
 }

@@ -92,8 +92,8 @@ func Generate(s Settings) []Step {
 	return steps
 }
 
-// path generates the calibrated price of a market: x follows a Brownian motion, the market ends as YES if x is above zero at u = 1,
-// and the price at u is the probability of that, Phi(x / sqrt(1-u)).
+// path generates the calibrated price of a market: x follows a Brownian motion, the market ends as YES if x is above zero at u =
+// 1, and the price at u is the probability of that, Phi(x / sqrt(1-u)).
 type path struct {
 	r *rand.Rand
 	x float64
@@ -167,8 +167,8 @@ func newMarket(s Settings, cast []member, i int) []Step {
 	return append(steps, Step{At: ended, Resolve: &Outcome{MarketID: m.ID, Verdict: verdict}})
 }
 
-// decide sets the side, the stated price, the confidence and the take of the call c. c.PriceBps is the middle between bid and ask of
-// YES before and the ask price of the chosen side after.
+// decide sets the side, the stated price, the confidence and the take of the call c. c.PriceBps is the middle between bid and ask
+// of YES before and the ask price of the chosen side after.
 func decide(r *rand.Rand, cast []member, c *Call, spread int, verdict string) {
 	o := cast[slices.IndexFunc(cast, func(m member) bool { return m.name == c.Operator })]
 	middle := c.PriceBps
@@ -185,7 +185,8 @@ func decide(r *rand.Rand, cast []member, c *Call, spread int, verdict string) {
 	}
 }
 
-// marketID returns the id of the i-th market. The markets have three venues. The numbers are outside those of the venue simulator.
+// marketID returns the id of the i-th market. The markets have three venues. The numbers are outside those of the venue
+// simulator.
 func marketID(i int) string {
 	switch i % 5 {
 	case 3:

@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/world"
 )
 
-// change is the body of a change of a market. Times are RFC 3339.
+// change is the body of POST /sim/{venue}/markets/{id}. Times are RFC 3339.
 type change struct {
 	YesPrice       *world.Price  `json:"yesPrice"`
 	State          world.State   `json:"state"`
@@ -24,7 +24,7 @@ type change struct {
 	book
 }
 
-// book is the order book around a price.
+// book contains the members of a body that set the order book: best bid and ask of YES, or the spread around the price.
 type book struct {
 	YesBid *world.Price `json:"yesBid"`
 	YesAsk *world.Price `json:"yesAsk"`
@@ -33,7 +33,7 @@ type book struct {
 
 func (in *book) empty() bool { return in.YesBid == nil && in.YesAsk == nil && in.Spread == nil }
 
-// top returns the best bid and ask; nil without them.
+// top returns the best bid and ask of the body, or nil if it has none. It refuses members that contradict each other.
 func (in *book) top(rules venue.Rules) (*world.Top, error) {
 	switch {
 	case !in.empty() && rules.NoBook:
@@ -77,17 +77,17 @@ func (v *Venue) change(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// decided reports whether the new state has an outcome.
+// decided reports whether the new state requires an outcome.
 func (in *change) decided() bool {
 	return in.State == world.Proposed || in.State == world.Disputed || in.State == world.Resolved
 }
 
-// check applies the rules of the venue. It sets the state that belongs to venueState.
+// check validates the change by the rules of the venue. If venueState is set, check sets State to the state of it.
 func (in *change) check(now time.Time, rules venue.Rules) error {
 	if in.VenueState != "" {
 		state, known := rules.VenueStates[in.VenueState]
 		if !known || in.State != "" && in.State != state {
-			return invalid("venueState must be one of %s, with the state of the word", words(rules.VenueStates))
+			return invalid("venueState must be one of %s, without a different state", words(rules.VenueStates))
 		}
 		in.State = state
 	}
@@ -98,25 +98,26 @@ func (in *change) check(now time.Time, rules venue.Rules) error {
 	case in.Outcome != "" && !in.Outcome.Valid():
 		return invalid("outcome must be YES, NO or INVALID")
 	case in.YesPrice == nil && in.State == "" && in.Outcome == "" && in.empty():
-		return invalid("nothing to change: give yesPrice, yesBid and yesAsk, spread, state or outcome")
+		return invalid("the body changes nothing: give yesPrice, yesBid and yesAsk, spread, state or outcome")
 	case in.State == world.Disputed && rules.NoDispute:
 		return invalid("this venue has no disputes")
 	case !in.ResolutionTime.IsZero() && in.State != world.Resolved:
-		return invalid("resolutionTime belongs to state resolved")
+		return invalid("resolutionTime requires state resolved")
 	case !in.CloseTime.IsZero() && (in.State == "" || in.State == world.Open):
-		return invalid("closeTime belongs to state closed, proposed, disputed or resolved")
+		return invalid("closeTime requires state closed, proposed, disputed or resolved")
 	case in.CloseTime.After(now) || in.ResolutionTime.After(now):
 		return invalid("closeTime and resolutionTime must not be in the future")
 	case (in.Resolution != "" || in.Payout != nil) && !in.decided():
-		return invalid("resolution and payout belong to state proposed, disputed or resolved")
+		return invalid("resolution and payout require state proposed, disputed or resolved")
 	case in.Resolution != "" && (!known || !slices.Contains(outcomes, in.Outcome)):
-		return invalid("resolution must be one of %s, with an outcome that the word can express", words(rules.Resolutions))
+		return invalid("resolution must be one of %s, with an outcome that it can express", words(rules.Resolutions))
 	case in.Payout != nil && (!rules.Payout || in.Outcome != world.Invalid):
-		return invalid("payout belongs to outcome INVALID, at a venue that can pay a share")
+		return invalid("payout requires outcome INVALID and a venue with partial payouts")
 	}
 	return nil
 }
 
+// words returns the sorted keys of m for an error message.
 func words[T any](m map[string]T) string {
 	if len(m) == 0 {
 		return "(none at this venue)"

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Clock is the clock of all venues: the clock of the machine until a test sets it, then the time that was set.
+// Clock is the clock of all venues. It follows the clock of the machine until a test sets it, and then stays at the time that was
+// set.
 type Clock struct {
 	machine func() time.Time
 
@@ -17,7 +18,7 @@ type Clock struct {
 // NewClock returns a clock that follows machine until it is set.
 func NewClock(machine func() time.Time) *Clock { return &Clock{machine: machine} }
 
-// Now returns the time.
+// Now returns the time of the clock.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -27,7 +28,7 @@ func (c *Clock) Now() time.Time {
 	return c.set
 }
 
-// ServeHTTP sets the clock to the member at of the body, RFC 3339.
+// ServeHTTP sets the clock to the member "at" of the body, in RFC 3339.
 func (c *Clock) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		At time.Time `json:"at"`

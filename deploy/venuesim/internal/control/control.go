@@ -16,37 +16,37 @@ import (
 )
 
 const (
-	mostBody    = 64 << 10
-	mostSeconds = 86_400
-	mostDelay   = 60 // seconds
+	maxBody    = 64 << 10 // bytes of a request body
+	maxSeconds = 86_400   // duration of a fault
+	maxDelay   = 60       // seconds of mode slow
 )
 
-// Venue is one simulated venue with its switches.
+// Venue is a simulated venue with the switches that make it fail.
 type Venue struct {
 	World *world.World
 	Venue venue.Venue
 	Rules venue.Rules
 	Reads *Switch
-	// Stream is the switch of the websocket, and Sockets returns its connections now, its connections since the start and the
-	// markets that they follow; both are nil at a venue without websocket.
+	// Stream is the switch of the websocket. Sockets returns the number of open connections, the number of connections since the
+	// start, and the numbers of the markets that they follow. Both are nil at a venue without a websocket.
 	Stream  *Switch
 	Sockets func() (open, ever int, follows []int64)
 }
 
-// id returns the project's id of a market.
+// id returns the market id of Signalcast for the market with a number of the world.
 func (v *Venue) id(number int64) string {
 	m, _ := v.World.Get(number)
 	return v.Rules.Prefix + v.Venue.Key(&m)
 }
 
-// Handler serves /sim/{venue}/….
+// Handler returns the handler of the routes /sim/{venue}/….
 func Handler(venues map[string]*Venue) http.Handler {
 	mux := http.NewServeMux()
 	handle := func(pattern string, route func(*Venue, http.ResponseWriter, *http.Request) error) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			v, known := venues[r.PathValue("venue")]
 			if !known {
-				answerError(w, &refusal{http.StatusNotFound, "unknown_venue", "no venue " + strconv.Quote(r.PathValue("venue"))})
+				answerError(w, &refusal{http.StatusNotFound, "unknown_venue", "unknown venue " + strconv.Quote(r.PathValue("venue"))})
 			} else if err := route(v, w, r); err != nil {
 				answerError(w, err)
 			}
@@ -57,12 +57,12 @@ func Handler(venues map[string]*Venue) http.Handler {
 	handle("POST /sim/{venue}/fault", (*Venue).fault)
 	handle("GET /sim/{venue}/sockets", (*Venue).sockets)
 	mux.HandleFunc("/sim/", func(w http.ResponseWriter, _ *http.Request) {
-		answerError(w, &refusal{http.StatusNotFound, "not_found", "no such control route"})
+		answerError(w, &refusal{http.StatusNotFound, "not_found", "control route not found"})
 	})
 	return mux
 }
 
-// refusal is an error with its answer.
+// refusal is an error with the status, code and text of its answer.
 type refusal struct {
 	status     int
 	code, text string
@@ -88,25 +88,25 @@ func answerError(w http.ResponseWriter, err error) {
 
 func answer(w http.ResponseWriter, status int, body any) { venue.Answer(w, status, body) }
 
-// decode reads the body. It refuses unknown members, because a misspelt one would have no effect.
+// decode reads the JSON body. It refuses unknown members, because a misspelt member would have no effect.
 func decode(w http.ResponseWriter, r *http.Request, into any) error {
-	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, mostBody))
+	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
 	dec.DisallowUnknownFields()
 	err := dec.Decode(into)
 	if err == nil && dec.More() {
-		err = errors.New("more than one JSON value")
+		err = errors.New("it has more than one JSON value")
 	}
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return &refusal{http.StatusRequestEntityTooLarge, "body_too_large", "the body is larger than 64 KiB"}
+		return &refusal{http.StatusRequestEntityTooLarge, "body_too_large", "body must be at most 64 KiB"}
 	case err != nil:
-		return invalid("the body is not the expected JSON object: %v", err)
+		return invalid("body must be one JSON object with the members of the route: %v", err)
 	}
 	return nil
 }
 
-// draft is the body of a new market.
+// draft is the body of POST /sim/{venue}/markets.
 type draft struct {
 	Question    string       `json:"question"`
 	YesPrice    *world.Price `json:"yesPrice"`
@@ -136,6 +136,7 @@ func (v *Venue) create(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// market validates the body and returns the market. Omitted members get default values.
 func (in *draft) market(now time.Time, rules venue.Rules) (m world.Market, err error) {
 	m = world.Market{
 		Question: strings.TrimSpace(in.Question), Description: in.Description, Category: in.Category, Labels: in.Outcomes,
@@ -155,7 +156,7 @@ func (in *draft) market(now time.Time, rules venue.Rules) (m world.Market, err e
 	case m.Question == "" || in.YesPrice == nil:
 		return m, invalid("question and yesPrice are required")
 	case len(m.Labels) < 2 || in.Outcomes != nil && !rules.Labels:
-		return m, invalid("outcomes must be at least two labels, at a venue that has labels")
+		return m, invalid("outcomes must be at least two labels and requires a venue with labels")
 	case m.Volume < 0:
 		return m, invalid("volume must not be negative")
 	case in.Kind != "" && !slices.Contains(rules.Kinds, in.Kind):
@@ -170,7 +171,7 @@ func (in *draft) market(now time.Time, rules venue.Rules) (m world.Market, err e
 	return m, err
 }
 
-// fault makes the reads or the websocket of a venue fail, or both.
+// fault serves POST /sim/{venue}/fault. It makes the reads or the websocket of a venue fail, or both.
 func (v *Venue) fault(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
 		Mode    Mode    `json:"mode"`
@@ -185,11 +186,11 @@ func (v *Venue) fault(w http.ResponseWriter, r *http.Request) error {
 	case !in.Mode.valid():
 		return invalid("mode must be none, refuse, hang, slow, garbage or 429")
 	case in.On != "" && in.On != "reads" && (in.On != "sockets" || v.Stream == nil):
-		return invalid("on must be reads, or sockets at a venue that has them; without it both fail")
-	case in.Mode != None && (in.Seconds <= 0 || in.Seconds > mostSeconds):
-		return invalid("seconds must be above 0 and at most %d", mostSeconds)
-	case in.Delay != 0 && (in.Mode != Slow || in.Delay < 0 || in.Delay > mostDelay):
-		return invalid("delay belongs to mode slow and must be above 0 and at most %d seconds", mostDelay)
+		return invalid("on must be reads or sockets, and sockets requires a venue with a websocket; without on both fail")
+	case in.Mode != None && (in.Seconds <= 0 || in.Seconds > maxSeconds):
+		return invalid("seconds must be above 0 and at most %d", maxSeconds)
+	case in.Delay != 0 && (in.Mode != Slow || in.Delay < 0 || in.Delay > maxDelay):
+		return invalid("delay requires mode slow and must be above 0 and at most %d seconds", maxDelay)
 	}
 	duration, delay := time.Duration(in.Seconds*float64(time.Second)), time.Duration(in.Delay*float64(time.Second))
 	if in.On != "sockets" {
@@ -202,7 +203,7 @@ func (v *Venue) fault(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// sockets answers with the connections of the websocket.
+// sockets serves GET /sim/{venue}/sockets: the connections of the websocket.
 func (v *Venue) sockets(w http.ResponseWriter, _ *http.Request) error {
 	if v.Sockets == nil {
 		return &refusal{http.StatusNotFound, "not_found", "this venue has no websocket"}

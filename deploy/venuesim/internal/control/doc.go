@@ -1,5 +1,5 @@
-// Package control contains the routes by which tests steer the simulated venues: they create and change markets, set the clock
-// and make a venue fail.
+// Package control contains the routes with which tests control the simulated venues. They create and change markets, set the
+// clock and make a venue fail.
 //
-// It must not contain anything of one venue: what differs is in venue.Rules. Start reading at Handler.
+// The package must not contain code for one venue. Differences between venues are in venue.Rules. Start reading at Handler.
 package control

@@ -8,46 +8,47 @@ import (
 	"time"
 )
 
-// Mode is a way of failing.
+// Mode is the kind of failure of a venue.
 type Mode string
 
-// The modes of failing.
+// Modes of a Switch. None is no failure.
 const (
 	None        Mode = "none"
 	Refuse      Mode = "refuse"  // the connection is closed
-	Hang        Mode = "hang"    // no answer until the client leaves or the time is over
-	Slow        Mode = "slow"    // the right answer, late
-	Garbage     Mode = "garbage" // truncated JSON, HTML, and JSON of wrong types by turns
-	RateLimited Mode = "429"
+	Hang        Mode = "hang"    // no answer until the client disconnects or the time is over
+	Slow        Mode = "slow"    // the correct answer, late
+	Garbage     Mode = "garbage" // alternately truncated JSON, HTML, and JSON of wrong types
+	RateLimited Mode = "429"     // status 429
 )
 
-// defaultDelay is how late an answer is in mode slow.
+// defaultDelay is the default delay of an answer in mode slow.
 const defaultDelay = 5 * time.Second
 
 func (m Mode) valid() bool {
 	return slices.Contains([]Mode{None, Refuse, Hang, Slow, Garbage, RateLimited}, m)
 }
 
-// Switch makes one venue fail for a time.
+// Switch makes the reads or the websocket of one venue fail for a time. It is safe for concurrent use.
 type Switch struct {
 	now         func() time.Time
-	rateLimited string // JSON body of status 429; empty: plain text of the network
+	rateLimited string // JSON body of status 429; empty: plain text of a proxy
 
 	mu      sync.Mutex
 	mode    Mode
 	until   time.Time
 	delay   time.Duration // of mode slow
-	turn    int           // of mode garbage
+	turn    int           // number of answers in mode garbage
 	changed chan struct{} // closed when the mode changes
 }
 
-// NewSwitch returns a switch in mode none. rateLimited is the JSON body of status 429; without one the answer is that of the
-// network around the venue.
+// NewSwitch returns a switch in mode none. rateLimited is the JSON body of status 429. If it is empty, the answer is the plain
+// text of a proxy in front of the venue.
 func NewSwitch(now func() time.Time, rateLimited string) *Switch {
 	return &Switch{now: now, rateLimited: rateLimited, mode: None, changed: make(chan struct{})}
 }
 
-// Set starts a mode and ends the one before, also for requests that hang in it. delay is that of mode slow; 0 is the default.
+// Set starts a mode for the duration d and ends the previous one, also for requests that hang. delay is the delay of mode slow; 0
+// selects the default.
 func (s *Switch) Set(m Mode, d, delay time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,13 +60,13 @@ func (s *Switch) Set(m Mode, d, delay time.Duration) {
 	s.mode, s.until, s.turn, s.delay = m, s.now().Add(d), 0, delay
 }
 
-// Mode returns the present mode.
+// Mode returns the current mode.
 func (s *Switch) Mode() Mode {
 	mode, _, _ := s.state()
 	return mode
 }
 
-// Delay returns how late an answer is in mode slow.
+// Delay returns the delay of an answer in mode slow.
 func (s *Switch) Delay() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,7 +82,7 @@ func (s *Switch) state() (mode Mode, left time.Duration, changed <-chan struct{}
 	return s.mode, left, s.changed
 }
 
-// Wrap applies the switch to the reads of a venue.
+// Wrap returns a handler that applies the switch to the reads of a venue.
 func (s *Switch) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch mode, left, changed := s.state(); mode {
@@ -97,12 +98,13 @@ func (s *Switch) Wrap(next http.Handler) http.Handler {
 	})
 }
 
-// WrapUpgrade applies the switch to a websocket: with mode hang or garbage, connections are accepted first.
+// WrapUpgrade returns a handler that applies the switch to websocket upgrades. In modes hang and garbage connections are
+// accepted, and the server of the websocket applies the mode.
 func (s *Switch) WrapUpgrade(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.pass(w, r, next, s.Mode()) })
 }
 
-// pass applies the modes that are the same for reads and for websockets.
+// pass applies the modes that reads and websockets have in common.
 func (s *Switch) pass(w http.ResponseWriter, r *http.Request, next http.Handler, mode Mode) {
 	switch mode {
 	case Refuse:
@@ -124,7 +126,7 @@ func (s *Switch) pass(w http.ResponseWriter, r *http.Request, next http.Handler,
 	}
 }
 
-// pause waits for a time or a change. It returns false if the client has left.
+// pause waits for d or until changed is closed. It returns false if the client disconnects before.
 func pause(r *http.Request, d time.Duration, changed <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -144,7 +146,7 @@ const (
 		`"series":"s","cursor":{"c":1},"candlesticks":"none","data":{"d":1},"totalMarketsCount":[2],"prices":7}`
 )
 
-// nextTurn returns the form of garbage that is next: 1, 2, 0 and so on.
+// nextTurn returns the form of the next invalid answer: 1, 2, 0, 1 and so on.
 func (s *Switch) nextTurn() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -152,7 +154,7 @@ func (s *Switch) nextTurn() int {
 	return s.turn % 3
 }
 
-// GarbageMessage returns a message that is not the expected one, each time of another form.
+// GarbageMessage returns an invalid websocket message. Consecutive messages have different forms.
 func (s *Switch) GarbageMessage() string {
 	switch s.nextTurn() {
 	case 1:
@@ -163,7 +165,7 @@ func (s *Switch) GarbageMessage() string {
 	return wrongTypes
 }
 
-// answerGarbage answers with status 200 and half of the right answer, HTML, or JSON of wrong types.
+// answerGarbage answers with status 200 and, alternately, half of the correct answer, HTML, or JSON of wrong types.
 func (s *Switch) answerGarbage(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	switch s.nextTurn() {
 	case 1:

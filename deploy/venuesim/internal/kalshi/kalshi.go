@@ -19,12 +19,12 @@ var constants = venue.ParseConstants(constantsJSON)
 
 const (
 	base         = "/kalshi/trade-api/v2"
-	mostEvents   = 200
-	mostTickers  = 1000
+	maxEvents    = 200
+	maxTickers   = 1000
 	defaultLimit = 100
 )
 
-// The venue's words of a market's state.
+// Values of the member status of a market.
 const (
 	initialized = "initialized"
 	active      = "active"
@@ -36,7 +36,7 @@ const (
 	finalized   = "finalized"
 )
 
-// States are the venue's words of a state, with the state of each.
+// States maps values of the member status to states of the world.
 var States = map[string]world.State{
 	initialized: world.Open, active: world.Open, inactive: world.Open, closed: world.Closed,
 	determined: world.Proposed, amended: world.Proposed, disputed: world.Disputed, finalized: world.Resolved,
@@ -48,7 +48,7 @@ type Service struct {
 	lists venue.Lists
 }
 
-// New returns the venue of a world.
+// New returns the venue that serves a world.
 func New(w *world.World) *Service { return &Service{world: w} }
 
 // Rules implements venue.Venue.
@@ -61,7 +61,7 @@ func (s *Service) Rules() venue.Rules {
 	}
 }
 
-// Key implements venue.Venue: the ticker.
+// Key implements venue.Venue. The key is the ticker.
 func (s *Service) Key(m *world.Market) string {
 	if m.Key != "" {
 		return m.Key
@@ -94,13 +94,13 @@ func seriesTicker(m *world.Market) string {
 
 func base36(n int64) string { return strings.ToUpper(strconv.FormatInt(n, 36)) }
 
-// lastNumber returns the number at the end of a ticker; 0 without one.
+// lastNumber returns the number at the end of a ticker, or 0 if there is none.
 func lastNumber(s string) int64 {
 	n, _ := strconv.ParseInt(s[strings.LastIndexByte(s, '-')+1:], 36, 64)
 	return n
 }
 
-// members returns the markets of an event.
+// members returns the markets of the event with a ticker.
 func (s *Service) members(ticker string) []world.Market {
 	first := lastNumber(ticker)
 	if m, recorded := s.world.Find(ticker); recorded {
@@ -144,11 +144,11 @@ func (s *Service) oneMarket(w http.ResponseWriter, r *http.Request) {
 	venue.Answer(w, http.StatusOK, venue.Object{"market": s.market(&m)})
 }
 
-// listMarkets answers with the markets of the parameter tickers; unknown ones are left out.
+// listMarkets answers with the markets of the parameter tickers. Unknown tickers are left out.
 func (s *Service) listMarkets(w http.ResponseWriter, r *http.Request) {
 	tickers := strings.Split(r.URL.Query().Get("tickers"), ",")
-	if len(tickers) > mostTickers || tickers[0] == "" {
-		refuse(w, "tickers: 1 to "+strconv.Itoa(mostTickers))
+	if len(tickers) > maxTickers || tickers[0] == "" {
+		refuse(w, "tickers: 1 to "+strconv.Itoa(maxTickers))
 		return
 	}
 	out := []venue.Object{}
@@ -160,12 +160,12 @@ func (s *Service) listMarkets(w http.ResponseWriter, r *http.Request) {
 	venue.Answer(w, http.StatusOK, venue.Object{"markets": out, "cursor": ""})
 }
 
-// listEvents answers with the events that have an open market, the newest first.
+// listEvents answers with a page of the events that have an open market, the newest first.
 func (s *Service) listEvents(w http.ResponseWriter, r *http.Request) {
 	v, now := r.URL.Query(), s.world.Now()
 	limit, err := strconv.Atoi(cmp.Or(v.Get("limit"), strconv.Itoa(defaultLimit)))
-	if err != nil || limit < 1 || limit > mostEvents {
-		refuse(w, "limit: must be between 1 and "+strconv.Itoa(mostEvents))
+	if err != nil || limit < 1 || limit > maxEvents {
+		refuse(w, "limit: must be between 1 and "+strconv.Itoa(maxEvents))
 		return
 	}
 	if v.Get("status") != "open" {

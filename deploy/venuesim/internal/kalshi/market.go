@@ -14,11 +14,11 @@ import (
 
 const fineTime = "2006-01-02T15:04:05.999999Z"
 
-// series is a family of events. The list is searched in its order, and the last one takes what no other does.
+// series is a family of events. A market belongs to the first series with one of its topics, otherwise to the last series.
 type series struct {
 	Ticker, Title, Category string
 	Tags                    []string
-	Topics                  []string // tags of markets that belong here
+	Topics                  []string // tags of markets that belong to the series
 }
 
 //go:embed series.json
@@ -28,7 +28,7 @@ var allSeries = readSeries()
 
 func readSeries() (list []series) {
 	if err := json.Unmarshal(seriesJSON, &list); err != nil {
-		panic(err) // the file is part of the program
+		panic(err) // the file is embedded in the program
 	}
 	return list
 }
@@ -42,7 +42,7 @@ func seriesOf(m *world.Market) series {
 	return allSeries[len(allSeries)-1]
 }
 
-// status returns the venue's word of a market's state.
+// status returns the value of the member status of a market.
 func status(m *world.Market, now time.Time) string {
 	if m.VenueState != "" {
 		return m.VenueState
@@ -62,7 +62,7 @@ func status(m *world.Market, now time.Time) string {
 	return closed
 }
 
-// market returns the record of a market: prices are dollars in a string, and volumes are contracts in a string.
+// market returns the JSON object of a market. Prices are strings with dollars, volumes are strings with contracts.
 func (s *Service) market(m *world.Market) venue.Object {
 	now, word := s.world.Now(), status(m, s.world.Now())
 	answer, label := m.Question, m.Labels[m.YesIndex()]
@@ -93,7 +93,7 @@ func (s *Service) market(m *world.Market) venue.Object {
 	return o
 }
 
-// addPrices adds the book and the last trade. A side without orders shows a bid of 0 or an ask of 1.
+// addPrices adds the best bid and ask and the last trade. A side without orders has a bid of 0 or an ask of 1.
 func addPrices(o venue.Object, m *world.Market, word string, now time.Time) {
 	top, last := m.Top(), m.Price
 	before := m.Path(max(m.Start.Unix(), m.LastPriceAt(now).Unix()-86_400))
@@ -118,7 +118,7 @@ func addPrices(o venue.Object, m *world.Market, word string, now time.Time) {
 	}
 }
 
-// addResult adds the result and the value paid for YES, which is null if nothing is paid.
+// addResult adds the result and the payout of YES, which is null if there is none.
 func addResult(o venue.Object, m *world.Market, word string) {
 	result, value := "scalar", world.One/2
 	switch m.Outcome {

@@ -16,14 +16,14 @@ var constantsJSON []byte
 var constants = venue.ParseConstants(constantsJSON)
 
 const (
-	mostEntries    = 25 // of a page
+	maxEntries     = 25 // maximum number of entries on a page
 	defaultEntries = 10
-	levels         = 3 // of each side of a book
+	levels         = 3 // number of price levels on each side of a book
 	tick           = world.Price(1_000)
 	noMarket       = "Market not found"
 )
 
-// The venue's words of a market's state.
+// Values of the member status of a market.
 const (
 	draft    = "DRAFT"
 	created  = "CREATED"
@@ -34,7 +34,7 @@ const (
 	resolved = "RESOLVED"
 )
 
-// The kinds of a market: with a pool or with an order book.
+// Kinds of markets: with a pool (amm) or with an order book (clob).
 const (
 	pool = "amm"
 	clob = "clob"
@@ -46,7 +46,7 @@ type Service struct {
 	lists venue.Lists
 }
 
-// New returns the venue of a world.
+// New returns the venue that serves a world.
 func New(w *world.World) *Service { return &Service{world: w} }
 
 // Rules implements venue.Venue.
@@ -62,7 +62,7 @@ func (s *Service) Rules() venue.Rules {
 	}
 }
 
-// Key implements venue.Venue: the slug.
+// Key implements venue.Venue. The key is the slug.
 func (s *Service) Key(m *world.Market) string { return m.Slug }
 
 // Find implements venue.Venue.
@@ -75,7 +75,7 @@ func groupSlug(first *world.Market) string {
 	return world.Slug(first.Event.Title, 60) + "-g" + strconv.FormatInt(first.Event.First, 10)
 }
 
-// members returns the markets of a group.
+// members returns the markets of the group with a slug.
 func (s *Service) members(slug string) []world.Market {
 	first, _ := strconv.ParseInt(slug[strings.LastIndex(slug, "-g")+2:], 10, 64)
 	list := s.world.Members(first)
@@ -120,8 +120,8 @@ func (s *Service) listActive(w http.ResponseWriter, r *http.Request) {
 			*into = n
 		}
 	}
-	if limit > mostEntries {
-		refuse(w, "limit must not be greater than "+strconv.Itoa(mostEntries))
+	if limit > maxEntries {
+		refuse(w, "limit must not be greater than "+strconv.Itoa(maxEntries))
 		return
 	}
 	now := s.world.Now()
@@ -158,7 +158,7 @@ func (s *Service) one(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// orderbook answers with the YES side. A pool has no book.
+// orderbook answers with the order book of YES. A market with a pool has none.
 func (s *Service) orderbook(w http.ResponseWriter, r *http.Request) {
 	m, ok := s.Find(r.PathValue("slug"))
 	switch {

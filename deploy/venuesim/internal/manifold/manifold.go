@@ -19,7 +19,7 @@ var constants = venue.ParseConstants(constantsJSON)
 
 const (
 	base           = "/manifold/v0"
-	mostEntries    = 1000 // of one list
+	maxEntries     = 1000 // maximum number of entries of a list
 	defaultEntries = 100
 	keyPrefix      = "Inv"
 )
@@ -30,7 +30,7 @@ type Service struct {
 	lists venue.Lists
 }
 
-// New returns the venue of a world.
+// New returns the venue that serves a world.
 func New(w *world.World) *Service { return &Service{world: w} }
 
 // Rules implements venue.Venue.
@@ -41,10 +41,10 @@ func (s *Service) Rules() venue.Rules {
 	}
 }
 
-// Key implements venue.Venue: letters and the number of the market.
+// Key implements venue.Venue. The key is a prefix and the number of the market in base 36.
 func (s *Service) Key(m *world.Market) string { return keyPrefix + strconv.FormatInt(m.ID, 36) }
 
-// Find implements venue.Venue. Case matters.
+// Find implements venue.Venue. Keys are case-sensitive.
 func (s *Service) Find(key string) (world.Market, bool) {
 	number, _ := strings.CutPrefix(key, keyPrefix)
 	id, err := strconv.ParseInt(number, 36, 64)
@@ -66,14 +66,14 @@ func (s *Service) Handler() http.Handler {
 	return mux
 }
 
-// refuse answers that a request is not valid; field is nil if the whole request is wrong.
+// refuse answers with a validation error. field is nil if the error concerns the whole request.
 func refuse(w http.ResponseWriter, field any, text string) {
 	venue.Answer(w, http.StatusBadRequest, venue.Object{
 		"message": "Error validating request.", "details": []venue.Object{{"field": field, "error": text}},
 	})
 }
 
-// refuseUnknown reports whether a request has a parameter that the route does not have, which it refuses.
+// refuseUnknown refuses a request with a parameter that the route does not have. It reports whether it refused the request.
 func refuseUnknown(w http.ResponseWriter, v url.Values, known ...string) bool {
 	for name := range v {
 		if !slices.Contains(known, name) {
@@ -84,7 +84,8 @@ func refuseUnknown(w http.ResponseWriter, v url.Values, known ...string) bool {
 	return false
 }
 
-// readNumber reads a parameter from 0 to most. ok is false after it refused the request.
+// readNumber returns the value of a parameter from 0 to most, or usual if it is missing. If ok is false, it has refused the
+// request.
 func readNumber(w http.ResponseWriter, v url.Values, name string, usual, most int64) (n int64, ok bool) {
 	if !v.Has(name) {
 		return usual, true
@@ -101,7 +102,7 @@ func readNumber(w http.ResponseWriter, v url.Values, name string, usual, most in
 	return 0, false
 }
 
-// search answers with open binary markets, the newest first.
+// search answers with a page of the open binary markets, the newest first.
 func (s *Service) search(w http.ResponseWriter, r *http.Request) {
 	v := r.URL.Query()
 	if refuseUnknown(w, v, "term", "filter", "contractType", "sort", "limit", "beforeTime") {
@@ -113,7 +114,7 @@ func (s *Service) search(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	limit, ok1 := readNumber(w, v, "limit", defaultEntries, mostEntries)
+	limit, ok1 := readNumber(w, v, "limit", defaultEntries, maxEntries)
 	if !ok1 {
 		return
 	}

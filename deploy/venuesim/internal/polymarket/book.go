@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	mostTokens  = 500 // of one batch
+	maxTokens   = 500 // maximum number of tokens in one request
 	mostBody    = 256 << 10
 	tick        = world.Price(1_000)
-	levels      = 3 // of each side of a book
+	levels      = 3 // number of price levels on each side of a book
 	tokenDigits = 80
 )
 
@@ -31,7 +31,7 @@ type level struct {
 type book struct {
 	world.Top
 	token, hash string
-	bids, asks  []level // the worst price first
+	bids, asks  []level // worst price first
 }
 
 func newBook(token string, top world.Top) *book {
@@ -83,12 +83,12 @@ func (s *Service) oneBook(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// manyBooks leaves out tokens without a book.
+// manyBooks answers with the books of several tokens. Tokens without a book are left out.
 func (s *Service) manyBooks(w http.ResponseWriter, r *http.Request) {
 	var list []struct {
 		TokenID string `json:"token_id"`
 	}
-	if json.NewDecoder(http.MaxBytesReader(w, r.Body, mostBody)).Decode(&list) != nil || len(list) > mostTokens {
+	if json.NewDecoder(http.MaxBytesReader(w, r.Body, mostBody)).Decode(&list) != nil || len(list) > maxTokens {
 		clobError(w, http.StatusBadRequest, "Invalid payload")
 		return
 	}

@@ -22,7 +22,7 @@ const (
 	defaultLimit = 20
 )
 
-// sortKeys are the values of the parameter order.
+// sortKeys maps values of the parameter order to sort keys.
 var sortKeys = map[string]func(*world.Market) float64{
 	"":           func(m *world.Market) float64 { return float64(m.ID) },
 	"volumeNum":  func(m *world.Market) float64 { return m.Volume },
@@ -35,7 +35,7 @@ type Service struct {
 	lists venue.Lists
 }
 
-// New returns the venue of a world.
+// New returns the venue that serves a world.
 func New(w *world.World) *Service { return &Service{world: w} }
 
 // Rules implements venue.Venue.
@@ -104,7 +104,7 @@ func (s *Service) keyset(w http.ResponseWriter, r *http.Request) {
 	venue.Answer(w, http.StatusOK, out)
 }
 
-// legacy is the old list without cursors.
+// legacy answers with the old form of the list, without cursors.
 func (s *Service) legacy(w http.ResponseWriter, r *http.Request) {
 	objects, _, fault := s.list(r.URL.Query(), legacyLimit)
 	if fault != "" {
@@ -116,7 +116,8 @@ func (s *Service) legacy(w http.ResponseWriter, r *http.Request) {
 	venue.Answer(w, http.StatusOK, objects)
 }
 
-// list reads the parameters of a list, the highest first; finished markets are listed only with closed=true.
+// list returns the markets that the parameters of a list select, in descending order, and the cursor of the next page. Finished
+// markets are listed with closed=true only. fault is the reason for a refusal, otherwise empty.
 func (s *Service) list(v url.Values, most int) (objects []venue.Object, next, fault string) {
 	key, known := sortKeys[v.Get("order")]
 	if !known {

@@ -11,23 +11,23 @@ import (
 )
 
 const (
-	longestWindow = 1_296_000 // seconds
-	mostPoints    = 4300
+	longestWindow = 1_296_000 // maximum of endTs - startTs in seconds
+	maxPoints     = 4300
 	month         = 30 * 86_400
-	wholeLife     = 720 // minutes of fidelity from which max covers the whole life
+	wholeLife     = 720 // fidelity in minutes from which interval=max covers the whole life of a market
 )
 
 // span is one value of the parameter interval.
 type span struct {
-	seconds  int64 // 0: the whole life
-	fidelity int64 // least one, in minutes
+	seconds  int64 // 0: the whole life of the market
+	fidelity int64 // minimum fidelity in minutes
 }
 
 var spans = map[string]span{
 	"1h": {3600, 1}, "6h": {6 * 3600, 1}, "1d": {86_400, 1}, "1w": {7 * 86_400, 5}, "1m": {month, 10}, "max": {0, 1},
 }
 
-// window is the time that a request covers, in Unix seconds.
+// window is the period that a request covers, in Unix seconds.
 type window struct{ from, to, step int64 }
 
 func (s *Service) history(w http.ResponseWriter, r *http.Request) {
@@ -49,7 +49,7 @@ func (s *Service) history(w http.ResponseWriter, r *http.Request) {
 	venue.Answer(w, http.StatusOK, venue.Object{"history": points})
 }
 
-// readWindow reads the window of a request; fault is empty or the venue's reason for refusing it.
+// readWindow returns the window of a request. fault is the error text of the venue if the request is refused, otherwise empty.
 func readWindow(v url.Values, now int64) (win window, fault string) {
 	name := v.Get("interval")
 	s, known := spans[name]
@@ -89,12 +89,12 @@ func readWindow(v url.Values, now int64) (win window, fault string) {
 	return win, ""
 }
 
-// points returns the prices of an outcome. The time of the last point is that of the request, whatever the window, as the
-// venue does.
+// points returns the prices of an outcome in a window. As at the venue, the last point has the time of the request, whatever the
+// window.
 func (s *Service) points(m *world.Market, outcome int, win window, now int64) []venue.Object {
 	out := []venue.Object{}
 	last := min(win.to, m.LastPriceAt(s.world.Now()).Unix(), now)
-	first := max(win.from, m.Start.Unix(), last-mostPoints*win.step)
+	first := max(win.from, m.Start.Unix(), last-maxPoints*win.step)
 	add := func(stamp, at int64) {
 		p := m.Path(at)
 		if outcome != m.YesIndex() {
@@ -103,7 +103,7 @@ func (s *Service) points(m *world.Market, outcome int, win window, now int64) []
 		out = append(out, venue.Object{"t": stamp, "p": p.Float()})
 	}
 	for t := first - first%win.step + win.step; t <= last; t += win.step {
-		if stamp := t + (t/win.step*7919)%13; stamp <= last { // the venue's steps are uneven
+		if stamp := t + (t/win.step*7919)%13; stamp <= last { // the steps of the venue are uneven
 			add(stamp, stamp)
 		}
 	}

@@ -12,10 +12,10 @@ import (
 // stream is one connection of the market channel.
 type stream struct {
 	*Service
-	tokens  map[string]int64      // followed tokens, with their markets
-	sent    map[int64][]world.Top // by market, what was sent last
-	version uint64                // of the world at the last poll
-	second  int64                 // of the last poll
+	tokens  map[string]int64      // subscribed tokens to the numbers of their markets
+	sent    map[int64][]world.Top // last sent books by market
+	version uint64                // version of the world at the last poll
+	second  int64                 // Unix time of the last poll
 }
 
 // Open implements venue.Streamer.
@@ -26,7 +26,7 @@ func (s *Service) Open() venue.Session {
 // Follows implements venue.Session.
 func (st *stream) Follows() []int64 { return slices.Collect(maps.Keys(st.sent)) }
 
-// Receive implements venue.Session. Messages that it does not understand have no answer.
+// Receive implements venue.Session. Unknown messages get no answer.
 func (st *stream) Receive(message []byte) []any {
 	if string(message) == "PING" {
 		return []any{venue.Text("PONG")}
@@ -52,7 +52,7 @@ func (st *stream) Receive(message []byte) []any {
 	return nil
 }
 
-// follow adds tokens and returns the books of those that trade. Nothing is ever sent about the others.
+// follow subscribes to tokens and returns the books of those that trade. No event is sent for the others.
 func (st *stream) follow(tokens []string) []venue.Object {
 	books := []venue.Object{}
 	for _, t := range tokens {
@@ -90,7 +90,7 @@ func (st *stream) Poll() (out []any) {
 	return out
 }
 
-// moved returns the events of new books: every level that differs, and a trade for each followed token.
+// moved returns the events of changed books: every changed level, and a trade for each subscribed token.
 func (st *stream) moved(m *world.Market, from, to []world.Top) []any {
 	changes := []venue.Object{}
 	change := venue.Object{"event_type": "price_change", "market": m.ConditionID, "timestamp": st.stamp()}
@@ -118,7 +118,7 @@ func (st *stream) moved(m *world.Market, from, to []world.Top) []any {
 	return out
 }
 
-// differences returns the levels that turn one side of a book into another; size 0 removes a level.
+// differences returns the changes of levels from one side of a book to another. Size 0 removes a level.
 func differences(from, to []level) (out []level) {
 	for _, l := range from {
 		if !slices.ContainsFunc(to, func(n level) bool { return n.Price == l.Price }) {

@@ -1,8 +1,8 @@
-// Package recorded reads recorded answers as markets of a world: lists of metadata objects of Polymarket, and lists of events
-// with their markets of Kalshi's website.
+// Package recorded converts recorded answers of venues to markets of a world: lists of metadata objects of Polymarket, and lists
+// of events with their markets of Kalshi's website.
 //
-// A market has the recorded identifiers, texts, prices and results; what else an answer contains is invented. Answers of any
-// other form are ignored.
+// A market has the recorded identifiers, texts, prices and results. The other members of its answers are invented. Recordings in
+// any other form are ignored.
 package recorded
 
 import (
@@ -20,10 +20,10 @@ import (
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/world"
 )
 
-// Answers are the recorded markets by venue; nil where nothing was recorded.
+// Answers contains the recorded markets of each venue; nil if there are none.
 type Answers struct{ Polymarket, Kalshi []world.Market }
 
-// Load reads each JSON file below the folders. It fails if a folder cannot be read or contains no market.
+// Load reads all JSON files below the folders. It fails if a folder cannot be read or contains no market.
 func Load(folders []string) (a Answers, err error) {
 	for _, folder := range folders {
 		before := len(a.Polymarket) + len(a.Kalshi)
@@ -41,7 +41,7 @@ func Load(folders []string) (a Answers, err error) {
 			return a, fmt.Errorf("read recorded answers: %w", err)
 		}
 		if len(a.Polymarket)+len(a.Kalshi) == before {
-			return a, fmt.Errorf("read recorded answers: no market in %s", folder)
+			return a, fmt.Errorf("read recorded answers: %s contains no market", folder)
 		}
 	}
 	return a, nil
@@ -53,7 +53,7 @@ func (a *Answers) add(raw []byte) {
 		Markets []gammaMarket `json:"markets"`
 	}
 	if json.Unmarshal(raw, &box.Markets) != nil {
-		_ = json.Unmarshal(raw, &box) // what cannot be decoded is ignored
+		_ = json.Unmarshal(raw, &box) // invalid JSON is ignored
 	}
 	for i := range box.Markets {
 		if m, ok := box.Markets[i].market(); ok {
@@ -116,7 +116,7 @@ func (o *gammaMarket) market() (m world.Market, ok bool) {
 	}
 	if o.BestBid != nil && o.BestAsk != nil && len(m.Labels) == 2 {
 		m.Book = &world.Top{Bid: rounded(*o.BestBid), Ask: rounded(*o.BestAsk)}
-		if yes == 1 { // the object contains those of the first outcome
+		if yes == 1 { // the members of the object are those of the first outcome
 			m.Book.Bid, m.Book.Ask = world.One-m.Book.Ask, world.One-m.Book.Bid
 		}
 	}
@@ -134,7 +134,7 @@ func (o *gammaMarket) market() (m world.Market, ok bool) {
 	return m, true
 }
 
-// outcomeOf returns the outcome of a final price.
+// outcomeOf returns the outcome that a final price means.
 func outcomeOf(p world.Price) world.Outcome {
 	switch {
 	case p >= world.One-1000:
@@ -191,7 +191,7 @@ func (e *kalshiEvent) markets() (out []world.Market) {
 	return out
 }
 
-// listIn reads a list that is written as JSON text inside a string; it is empty and not nil without one.
+// listIn returns the list in a string that contains JSON. It is empty, not nil, if the string has no list.
 func listIn(s string) []string {
 	out := []string{}
 	_ = json.Unmarshal([]byte(s), &out)
@@ -202,7 +202,7 @@ func rounded(f float64) world.Price {
 	return world.Price(math.Round(min(max(f, 0), 1) * float64(world.One)))
 }
 
-// priceOf reads a price; 0 if it cannot be read.
+// priceOf returns the price in a string, or 0 if it is invalid.
 func priceOf(text string) world.Price {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(f) {
@@ -211,7 +211,7 @@ func priceOf(text string) world.Price {
 	return rounded(f)
 }
 
-// timeOf reads the forms of a time in recorded answers; the zero time if it is none of them.
+// timeOf returns the time in a string in any of the formats of recorded answers, or the zero time if it is invalid.
 func timeOf(text string) time.Time {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05.999999999Z07"} {
 		if t, err := time.Parse(layout, text); err == nil {

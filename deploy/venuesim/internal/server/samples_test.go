@@ -12,20 +12,20 @@ import (
 	"time"
 )
 
-// samples are the answers of the venues that the adapters are tested with.
+// samples is the folder of recorded answers with which the adapters of the api are tested.
 const samples = "../../../../services/api/internal/venue"
 
 // sampleCase compares an answer about a new market with a sample.
 type sampleCase struct {
 	sample string
-	change string // body of a change before the read
-	path   string // of the read; empty: the venue's usual one. Words in braces are replaced
-	create string // further members of the new market
+	change string // body of a change before the request
+	path   string // path of the request; empty: that of the venue. Words in braces are replaced
+	create string // additional members of the new market
 	status int    // 0: 200
-	equal  string // members that must have the value of the sample; "*": all
+	equal  string // names of members that must have the value of the sample; "*": all
 }
 
-// TestAnswersHaveTheFormOfTheSamples compares members, JSON types and the decisive values.
+// TestAnswersHaveTheFormOfTheSamples compares members, JSON types and the values of decisive members with recorded answers.
 func TestAnswersHaveTheFormOfTheSamples(t *testing.T) {
 	t.Parallel()
 	const (
@@ -46,7 +46,7 @@ func TestAnswersHaveTheFormOfTheSamples(t *testing.T) {
 	base := start(t)
 	for venue, v := range map[string]struct {
 		path     string
-		optional []string // members that depend on the subject of a market
+		optional []string // members that only some markets have
 		cases    []sampleCase
 	}{
 		"polymarket": {gamma, strings.Fields("gameStartTime sportsMarketType umaEndDate tags"), []sampleCase{
@@ -112,7 +112,7 @@ func TestAnswersHaveTheFormOfTheSamples(t *testing.T) {
 		}},
 	} {
 		for _, c := range v.cases {
-			t.Run(venue+"/"+c.sample, func(t *testing.T) { // one at a time: lists must begin with the new market
+			t.Run(venue+"/"+c.sample, func(t *testing.T) { // not parallel: lists must start with the new market
 				fill := strings.NewReplacer("{yesterday}", time.Now().Add(-30*time.Hour).UTC().Format(time.RFC3339))
 				m := create(t, base, venue, `,"tags":["Weather"]`+fill.Replace(c.create))
 				if c.change != "" {
@@ -151,7 +151,7 @@ func readSample(t *testing.T, venue, name string) (v any) {
 	return v
 }
 
-// member returns a member of an object, or of the member market of it; nil without one.
+// member returns a member of an object or of its member "market", or nil if there is none.
 func member(v any, name string) any {
 	object, _ := v.(map[string]any)
 	if inner, ok := object["market"].(map[string]any); ok {
@@ -160,8 +160,8 @@ func member(v any, name string) any {
 	return object[name]
 }
 
-// differences returns the members and JSON types in which an answer differs from a sample. Of lists it compares the first
-// elements.
+// differences returns the members and JSON types in which an answer differs from a sample. It compares the first element of
+// lists.
 func differences(path string, want, got any, optional []string) (out []string) {
 	w, isObject := want.(map[string]any)
 	g, ok := got.(map[string]any)

@@ -20,7 +20,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
-// start runs a simulator and returns its address.
+// start runs a simulator and returns its URL.
 func start(t *testing.T, data ...string) string {
 	t.Helper()
 	h, err := server.Handler(server.Config{Seed: 4, Size: 3000, Data: data, Now: time.Now})
@@ -32,7 +32,7 @@ func start(t *testing.T, data ...string) string {
 	return srv.URL
 }
 
-// do sends a request and returns its answer, which must be JSON with a status.
+// do sends a request, requires the status, and returns the JSON answer.
 func do(t *testing.T, url, body string, status int) (v any) {
 	t.Helper()
 	method := http.MethodGet
@@ -55,7 +55,7 @@ func do(t *testing.T, url, body string, status int) (v any) {
 	return v
 }
 
-// market is a created market.
+// market is a market that a test created.
 type market struct{ base, venue, id string }
 
 func create(t *testing.T, base, venue, more string) market {
@@ -80,7 +80,7 @@ func (m market) token(t *testing.T) string {
 	return tokens[0]
 }
 
-// read reads a path in which the words in braces are replaced.
+// read requests a path after replacing the words in braces, and returns the JSON answer.
 func (m market) read(t *testing.T, path string, status int) any {
 	t.Helper()
 	key := m.id
@@ -194,14 +194,14 @@ func TestFaultsOfReads(t *testing.T) {
 	if got := strings.Join(forms, ", "); got != "true false, false false, true true" {
 		t.Errorf("garbage is JSON by header and valid: %s; want a half answer, HTML and wrong types", got)
 	}
-	do(t, base+"/gamma/markets?limit=1", "", http.StatusOK) // other venues do not fail
+	do(t, base+"/gamma/markets?limit=1", "", http.StatusOK) // a fault affects one venue only
 	fault(`{"mode":"none"}`)
 	if resp, _, err := get(); err != nil || resp.StatusCode != http.StatusOK {
 		t.Errorf("after the fault: %v", err)
 	}
 }
 
-// connect opens the market channel. It fails the test unless the connection is accepted as expected.
+// connect opens the market channel. It fails the test if the connection is accepted or refused unexpectedly.
 func connect(t *testing.T, base string, accepted bool) (say func(string), next func() string) {
 	t.Helper()
 	conn, _, err := websocket.Dial(t.Context(), strings.Replace(base, "http", "ws", 1)+"/ws/market", nil)
@@ -275,7 +275,7 @@ func TestMarketChannel(t *testing.T) {
 	requireMessage(t, next, `"best_ask":"0.21"`)
 	fault(`{"mode":"429","seconds":60,"on":"sockets"}`)
 	connect(t, base, false)
-	m.read(t, "/gamma/markets/{key}", http.StatusOK) // reads do not fail
+	m.read(t, "/gamma/markets/{key}", http.StatusOK) // a fault of the websocket does not affect reads
 	fault(`{"mode":"refuse","seconds":60}`)
 	requireMessage(t, next, "last_trade_price")
 	requireMessage(t, next, "closed")
@@ -356,7 +356,7 @@ func TestSettings(t *testing.T) {
 	t.Parallel()
 	for _, wrong := range []map[string]string{{"VENUE_SIM_SEED": "x"}, {"VENUE_SIM_MARKETS": "0"}, {"VENUE_SIM_MARKETS": "100001"}} {
 		if _, err := config.LoadFrom[server.Config](wrong); err == nil {
-			t.Errorf("%v was accepted", wrong)
+			t.Errorf("settings %v were accepted", wrong)
 		}
 	}
 	c, err := config.LoadFrom[server.Config](map[string]string{

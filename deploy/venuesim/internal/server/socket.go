@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	pollInterval = 200 * time.Millisecond // the longest time until an event is sent
-	mostMessage  = 256 << 10              // bytes of a client's message
-	mostQueued   = 64                     // messages of a client that wait
-	writeTimeout = 5 * time.Second        // after it a subscriber that does not read is disconnected
+	pollInterval = 200 * time.Millisecond // maximum delay of an event
+	maxMessage   = 256 << 10              // bytes of a message of a client
+	maxQueued    = 64                     // queued messages of a client
+	writeTimeout = 5 * time.Second        // a subscriber that does not read is disconnected after it
 )
 
-// sockets serves the websocket of one venue. It is safe for concurrent use.
+// sockets is the websocket server of one venue. It is safe for concurrent use.
 type sockets struct {
 	stream *control.Switch
 	open   func() venue.Session
@@ -31,14 +31,15 @@ type sockets struct {
 	ever        int
 }
 
-// connection is one client. The mutex of sockets guards follows.
+// connection is a connection of one client. The mutex of sockets guards follows.
 type connection struct {
 	conn    *websocket.Conn
 	session venue.Session
 	follows []int64
 }
 
-// count returns the connections now, the connections since the start and the markets that they follow.
+// count returns the number of open connections, the number of connections since the start, and the numbers of the followed
+// markets.
 func (s *sockets) count() (open, ever int, follows []int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,12 +52,12 @@ func (s *sockets) count() (open, ever int, follows []int64) {
 
 // ServeHTTP serves one connection until either side ends it.
 func (s *sockets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true}) // every origin, as the venues
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true}) // every origin is accepted, as by the venues
 	if err != nil {
-		return // Accept has answered
+		return // Accept has sent the error
 	}
 	defer func() { _ = conn.CloseNow() }()
-	conn.SetReadLimit(mostMessage)
+	conn.SetReadLimit(maxMessage)
 	c := &connection{conn: conn, session: s.open()}
 	s.mu.Lock()
 	s.connections[c] = true
@@ -69,7 +70,7 @@ func (s *sockets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}()
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	messages := make(chan []byte, mostQueued)
+	messages := make(chan []byte, maxQueued)
 	go func() {
 		defer cancel()
 		for {
@@ -87,8 +88,8 @@ func (s *sockets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.serve(ctx, c, messages)
 }
 
-// serve sends answers and events until the connection ends. In mode hang nothing is read or sent; the events of that time are
-// sent after it.
+// serve sends answers and events until the connection ends. In mode hang it reads and sends nothing, and sends the events of that
+// time afterwards.
 func (s *sockets) serve(ctx context.Context, c *connection, messages <-chan []byte) {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
@@ -124,7 +125,7 @@ func (s *sockets) serve(ctx context.Context, c *connection, messages <-chan []by
 	}
 }
 
-// send writes messages. It returns false if the connection is over.
+// send writes messages. It returns false if the connection has ended.
 func (s *sockets) send(ctx context.Context, conn *websocket.Conn, messages []any) bool {
 	if len(messages) > 0 && s.stream.Mode() == control.Slow {
 		select {

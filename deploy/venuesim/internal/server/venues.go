@@ -14,14 +14,14 @@ import (
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/world"
 )
 
-// Invented markets that are open at the other venues. Manifold has more than one page of its search.
+// Numbers of open invented markets of the other venues. Manifold has more than one page of search results.
 const (
 	kalshiSize    = 1200
 	limitlessSize = 300
 	manifoldSize  = 1400
 )
 
-// Handler returns the routes of all venues and of their control. It fails if recorded answers cannot be read.
+// Handler returns the handler of all venues and of the control routes. It fails if recorded answers cannot be read.
 func Handler(c Config) (http.Handler, error) {
 	answers, err := recorded.Load(c.Data)
 	if err != nil {

@@ -9,17 +9,17 @@ import (
 	fastjson "github.com/segmentio/encoding/json"
 )
 
-// Object is a JSON object.
+// Object is a JSON object of an answer.
 type Object map[string]any
 
-// Constants are the members of a venue's objects that the simulator does not vary, by the name of the object.
+// Constants contains the constant members of a venue's JSON objects, by the name of the object.
 type Constants map[string]Object
 
 // ParseConstants reads an embedded file of constants.
 func ParseConstants(raw []byte) Constants {
 	var objects map[string]map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &objects); err != nil {
-		panic(err) // the file is part of the program
+		panic(err) // the file is embedded in the program
 	}
 	c := Constants{}
 	for name, members := range objects {
@@ -31,25 +31,25 @@ func ParseConstants(raw []byte) Constants {
 	return c
 }
 
-// With returns the object of a name with further members.
+// With returns a new object: the constant members of a name and the given ones.
 func (c Constants) With(name string, members Object) Object {
 	out := maps.Clone(c[name])
 	maps.Copy(out, members)
 	return out
 }
 
-// buffers are reused by answers: a page of Polymarket has 400 KB.
+// buffers contains buffers for reuse by Answer, because a page of Polymarket has 400 KB.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// Answer writes a JSON body. Members are not sorted: encoding/json, which sorts them, takes twice the time for a walk along
-// 50,000 markets of Polymarket.
+// Answer writes a JSON body. It does not sort members: encoding/json, which sorts them, takes twice the time for reading all
+// pages of 50,000 markets of Polymarket.
 func Answer(w http.ResponseWriter, status int, body any) {
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
 	raw, err := fastjson.Append((*buffer)[:0], body, fastjson.TrustRawMessage)
 	*buffer = raw
 	if err != nil {
-		panic(err) // a body is made of values that JSON has
+		panic(err) // bodies contain only values that JSON supports
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

@@ -1,5 +1,5 @@
-// Package venue contains what the simulated venues share: the interface that the server and the control routes use, the rules
-// of a venue, the JSON of its answers, and sorted lists of markets.
+// Package venue contains the common code of the simulated venues: the interface that the server and the control routes use, the
+// rules of a venue, JSON answers, and sorted lists of markets.
 //
-// It must not contain anything of one venue. Start reading at Venue.
+// The package must not contain code for one venue. Start reading at Venue.
 package venue

@@ -11,26 +11,26 @@ import (
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/world"
 )
 
-// listSeconds is how long a list is reused, as the caches of the venues do, unless the world changes.
+// listSeconds is the time in seconds for which a list is cached, as at the venues, unless the world changes.
 const listSeconds = 10
 
-// Entry is the place of a market in a sorted list.
+// Entry is a market of a sorted list with its sort key.
 type Entry struct {
-	Key float64 // descending; then ID, descending
+	Key float64 // lists are sorted by Key and then by ID, both descending
 	ID  int64
 }
 
 func compare(a, b Entry) int { return cmp.Or(cmp.Compare(b.Key, a.Key), cmp.Compare(b.ID, a.ID)) }
 
-// Lists caches sorted lists of markets by name: all pages of a walk read the same one. It is safe for concurrent use, and its
-// zero value is ready.
+// Lists caches sorted lists of markets by name, so that all pages come from the same list. It is safe for concurrent use. The
+// zero value is ready for use.
 type Lists struct {
 	mu    sync.Mutex
 	stamp string
 	lists map[string][]Entry
 }
 
-// Get returns the list of a name. entry returns the place of a market, and false for a market that is not in the list.
+// Get returns the list of a name. entry returns the entry of a market, and false for a market that is not in the list.
 func (l *Lists) Get(w *world.World, name string, entry func(*world.Market) (Entry, bool)) []Entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -52,8 +52,8 @@ func (l *Lists) Get(w *world.World, name string, entry func(*world.Market) (Entr
 	return list
 }
 
-// Page returns up to limit entries after a cursor, and the cursor of the next page, which is empty on the last one. ok is
-// false for a cursor that Page did not return.
+// Page returns up to limit entries after a cursor, and the cursor of the next page, which is empty on the last page. ok is false
+// for an invalid cursor.
 func Page(list []Entry, cursor string, limit int) (page []Entry, next string, ok bool) {
 	if cursor != "" {
 		key, id, _ := strings.Cut(cursor, "_")

@@ -5,11 +5,11 @@ import "math"
 // priceStep is the number of seconds for which a price stays the same.
 const priceStep = 10
 
-// wave is one slow swing of the log odds.
+// wave is a sine wave of the log odds. period is in seconds, phase in periods.
 type wave struct{ height, period, phase float64 }
 
-// course is the price of one invented market over time: swings of several lengths around a base, a little noise, and a pull
-// towards the outcome near the end.
+// course is the price of one invented market over time. The log odds are the sum of a base, waves of several periods, noise, and
+// a pull towards the outcome near the end.
 type course struct {
 	seed       uint64
 	base       float64 // log odds
@@ -18,6 +18,7 @@ type course struct {
 	waves      [5]wave
 }
 
+// swings are the mean heights and periods of the waves.
 var swings = [5]wave{{0.45, 9 * 86_400, 0}, {0.25, 31 * 3600, 0}, {0.12, 5 * 3600, 0}, {0.04, 53 * 60, 0}, {0.02, 11 * 60, 0}}
 
 func newCourse(seed uint64, p float64, start, end int64, pull float64) *course {
@@ -41,7 +42,7 @@ func (c *course) at(unix int64) Price {
 	return onGrid(1 / (1 + math.Exp(-x)))
 }
 
-// noise returns smooth noise from -1 to 1 with a knot each minute.
+// noise returns a piecewise linear random function of the time, from -1 to 1, with a knot each minute.
 func (c *course) noise(unix int64) float64 {
 	k := unix / 60
 	knot := func(i int64) float64 { return float64(mix(c.seed, uint64(i))>>11)/(1<<52) - 1 }
@@ -49,7 +50,8 @@ func (c *course) noise(unix int64) float64 {
 	return knot(k)*(1-f) + knot(k+1)*f
 }
 
-// onGrid rounds a price to half cents, or half tenths of a cent near 0 and 1. Then bid and ask are on whole ones.
+// onGrid rounds a price to odd multiples of half a cent, or of a twentieth of a cent near 0 and 1, so that bid and ask are on
+// whole ticks.
 func onGrid(p float64) Price {
 	step := 10_000.0
 	if p < 0.05 || p > 0.95 {

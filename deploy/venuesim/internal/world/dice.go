@@ -2,7 +2,7 @@ package world
 
 import "math/rand/v2"
 
-// mix returns a number that depends only on the parts.
+// mix returns a hash of the parts.
 func mix(parts ...uint64) uint64 {
 	h := uint64(0x9e3779b97f4a7c15)
 	for _, p := range parts {
@@ -14,7 +14,7 @@ func mix(parts ...uint64) uint64 {
 	return h
 }
 
-// mixText returns a number that depends only on the text.
+// mixText returns a hash of the text.
 func mixText(s string) uint64 {
 	h := uint64(len(s))
 	for _, b := range []byte(s) {
@@ -23,17 +23,17 @@ func mixText(s string) uint64 {
 	return h
 }
 
-// dice is a random sequence.
+// dice is a random generator.
 type dice struct{ *rand.Rand }
 
-// roll returns the sequence that depends only on the parts: every machine invents the same markets.
+// roll returns a generator that is seeded with the parts, so that every machine invents the same markets.
 func roll(parts ...uint64) *dice { return &dice{rand.New(rand.NewPCG(mix(parts...), 0))} }
 
 func (d *dice) between(lo, hi int) int { return lo + d.IntN(hi-lo+1) }
 
 func (d *dice) chance(p float64) bool { return d.Float64() < p }
 
-// some returns n different words.
+// some returns n distinct random words.
 func (d *dice) some(words []string, n int) []string {
 	out := make([]string, n)
 	for i, place := range d.Perm(len(words))[:n] {

@@ -1,6 +1,6 @@
-// Package world is the one invented world of the simulated venues: markets with a price path and an order book, their events,
-// and the changes that a test makes to them.
+// Package world contains the markets of a simulated venue: invented or recorded markets with a price path and an order book,
+// their events, and the changes that tests make.
 //
-// It contains no HTTP and no member name of a venue: the packages of the venues encode its markets. Start reading at Market
-// and World.
+// The package contains no HTTP and no JSON of a venue. The packages of the venues encode its markets. Start reading at Market and
+// World.
 package world

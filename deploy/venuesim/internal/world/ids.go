@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// hash returns 32 bytes that depend on the seed of the world, a purpose and numbers.
+// hash returns a hash of the seed of the world, a purpose and numbers, 32 bytes.
 func (w *World) hash(purpose string, numbers ...int64) []byte {
 	raw := binary.BigEndian.AppendUint64([]byte(purpose), w.seed)
 	for _, n := range numbers {
@@ -20,27 +20,29 @@ func (w *World) hash(purpose string, numbers ...int64) []byte {
 	return sum[:]
 }
 
-// condition returns 0x and 64 hexadecimal digits; the last 16 are the number of the market.
+// condition returns the condition id of a market: 0x and 64 hexadecimal digits, of which the last 16 are the number of the
+// market.
 func (w *World) condition(id int64) string {
 	return fmt.Sprintf("0x%s%016x", hex.EncodeToString(w.hash("condition", id)[:24]), id)
 }
 
-// questionID returns the oracle's number of the question.
+// questionID returns the id of the question at the outcome oracle.
 func (w *World) questionID(id int64) string { return "0x" + hex.EncodeToString(w.hash("question", id)) }
 
-// NegRiskID returns the number that joins the markets of an exclusive event at Polymarket.
+// NegRiskID returns the common id of the markets of an exclusive event at Polymarket.
 func (w *World) NegRiskID(event string) string {
 	return "0x" + hex.EncodeToString(w.hash("negrisk"+event))
 }
 
-// token returns a number of 76 digits; the last 20 are the number of the market and the outcome.
+// token returns the token id of an outcome: a number of 76 digits, of which the last 20 are the number of the market and the
+// outcome.
 func (w *World) token(id int64, outcome int) string {
 	h := w.hash("token", id, int64(outcome))
 	part := func(i int) uint64 { return binary.BigEndian.Uint64(h[i:]) % 1e18 }
 	return fmt.Sprintf("71%018d%018d%018d%019d%d", part(0), part(8), part(16), id, outcome)
 }
 
-// Find returns the market of a condition, a token, a slug or a recorded key.
+// Find returns the market with a condition id, a token id, a slug or a recorded key.
 func (w *World) Find(key string) (Market, bool) {
 	w.mu.RLock()
 	id, recorded := w.keys[key]
@@ -62,7 +64,7 @@ func (w *World) Find(key string) (Market, bool) {
 	return m, ok && (recorded || key == m.ConditionID || key == m.Slug || slices.Contains(m.Tokens, key))
 }
 
-// Slug returns the address form of a text: lower-case letters, digits and single dashes, at most limit bytes.
+// Slug returns the form of a text in URLs: lower-case letters, digits and single dashes, at most limit bytes.
 func Slug(text string, limit int) string {
 	parts := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
 	slug := strings.Join(parts, "-")

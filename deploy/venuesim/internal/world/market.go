@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// State is the stage of a market's life.
+// State is the state of a market in its life cycle.
 type State string
 
-// The states in the order of an undisturbed life.
+// States of a market, in their usual order.
 const (
 	Open     State = "open"
 	Closed   State = "closed"   // trading has ended and no outcome is proposed
@@ -22,10 +22,10 @@ func (s State) Valid() bool {
 	return s == Open || s == Closed || s == Proposed || s == Disputed || s == Resolved
 }
 
-// Outcome is the result of a market; empty while there is none.
+// Outcome is the result of a market; empty if there is none.
 type Outcome string
 
-// The three outcomes.
+// Outcomes of a market.
 const (
 	Yes     Outcome = "YES"
 	No      Outcome = "NO"
@@ -41,9 +41,9 @@ type Tag struct{ ID, Label, Slug string }
 // Event groups the markets of one question.
 type Event struct {
 	ID, Slug, Title string
-	Series          string // the venue's own key of the series; recorded events only
+	Series          string // key of the series at the venue; recorded events only
 	Exclusive       bool   // at most one of its markets ends YES
-	Group           bool   // it contains, or is meant to contain, several markets
+	Group           bool   // the event has, or can have, several markets
 	First           int64  // number of its first market
 }
 
@@ -51,43 +51,43 @@ type Event struct {
 type Status struct {
 	State      State
 	Outcome    Outcome
-	ChangedAt  time.Time // when State was reached; zero for a market that was always open
-	ClosedAt   time.Time // when trading ended; zero: at ChangedAt
-	VenueState string    // the venue's own word of the state; empty: the usual word
-	Resolution string    // the venue's own form of the result; empty: the usual form
-	Payout     *Price    // of YES, if Outcome is INVALID; nil: the venue's usual payout
+	ChangedAt  time.Time // time at which the market reached State; zero for a market that was always open
+	ClosedAt   time.Time // time at which trading ended; zero: ChangedAt
+	VenueState string    // state in the words of the venue; empty: derived from State
+	Resolution string    // form of the result at the venue; empty: the usual form
+	Payout     *Price    // payout of YES if Outcome is INVALID; nil: the usual payout of the venue
 }
 
-// Market is a copy of one market at one moment.
+// Market is a snapshot of one market.
 type Market struct {
 	ID                                    int64
-	Key                                   string // the venue's own key; empty: derived from ID
+	Key                                   string // key at the venue; empty: derived from ID
 	Event                                 Event
-	EventIndex                            int    // place among the markets of its event
+	EventIndex                            int    // index among the markets of its event
 	Candidate                             string // name of the market within its event
 	Question, Description, Slug, Category string
-	Labels                                []string // of the outcomes, Yes and No for most
+	Labels                                []string // labels of the outcomes, usually Yes and No
 	Tags                                  []Tag
-	Kind, Creator                         string // of the venue; empty: the usual ones
+	Kind, Creator                         string // kind and creator at the venue; empty: the usual ones
 	Start, End                            time.Time
 
 	Status
-	Price  Price // of YES, before the outcome is final
+	Price  Price // price of YES before the outcome is final
 	Spread *Price
-	Book   *Top // of YES; nil: derived from Price and Spread
+	Book   *Top // best bid and ask of YES; nil: derived from Price and Spread
 	// Path returns the YES price at a Unix time in seconds.
 	Path func(unix int64) Price
 
 	Volume, Volume24h, Liquidity float64
 	ConditionID, QuestionID      string
-	Tokens                       []string // one per outcome
-	Changed                      bool     // by a test
+	Tokens                       []string // token ids, one for each outcome
+	Changed                      bool     // a test changed the market
 }
 
 // Created reports whether a test created the market.
 func (m *Market) Created() bool { return m.ID >= firstCreated }
 
-// YesIndex returns the place of the label yes in any case, otherwise 0.
+// YesIndex returns the index of the label "yes" in upper or lower case, or 0 if there is none.
 func (m *Market) YesIndex() int {
 	for i, label := range m.Labels {
 		if strings.EqualFold(label, "yes") {
@@ -97,7 +97,7 @@ func (m *Market) YesIndex() int {
 	return 0
 }
 
-// YesQuestion returns the question with YES as the answer: a market between two names asks for the first.
+// YesQuestion returns the question to which YES is an answer. For a market between two names it asks whether the first one wins.
 func (m *Market) YesQuestion() string {
 	if label := m.Labels[m.YesIndex()]; !strings.EqualFold(label, "yes") {
 		return m.Question + " (" + label + ")"
@@ -151,10 +151,10 @@ func (m *Market) Tops() []Top {
 // Top returns the best bid and ask of YES.
 func (m *Market) Top() Top { return m.Tops()[m.YesIndex()] }
 
-// Finished reports whether trading has ended by the market's state.
+// Finished reports whether trading has ended because of the market's state.
 func (m *Market) Finished() bool { return m.State == Closed || m.State == Resolved }
 
-// Ended returns when trading ended in a market that is not open.
+// Ended returns the time at which trading ended. The market must not be open.
 func (m *Market) Ended() time.Time {
 	if m.ClosedAt.IsZero() {
 		return m.ChangedAt
@@ -162,7 +162,7 @@ func (m *Market) Ended() time.Time {
 	return m.ClosedAt
 }
 
-// EndOfTrading returns when trading ends: at End, or earlier in a market that is not open any more.
+// EndOfTrading returns the end of trading: End, or earlier if the market is no longer open.
 func (m *Market) EndOfTrading() time.Time {
 	if at := m.Ended(); m.State != Open && !at.IsZero() && at.Before(m.End) {
 		return at
@@ -170,7 +170,7 @@ func (m *Market) EndOfTrading() time.Time {
 	return m.End
 }
 
-// LastPriceAt returns the last moment up to now at which the price can have changed.
+// LastPriceAt returns the last time up to now at which the price can have changed.
 func (m *Market) LastPriceAt(now time.Time) time.Time {
 	if at := m.Ended(); m.Finished() && !at.IsZero() && at.Before(now) {
 		return at

@@ -10,7 +10,7 @@ import (
 // Price is a price in millionths of a dollar. Integers print exactly.
 type Price int64
 
-// One is the price of a certain outcome.
+// One is the price of a certain outcome: one dollar.
 const One Price = 1_000_000
 
 // UnmarshalJSON reads a price from 0 to 1 and rounds it to millionths.
@@ -26,7 +26,7 @@ func (p *Price) UnmarshalJSON(raw []byte) error {
 // Float returns the price as a number from 0 to 1.
 func (p Price) Float() float64 { return float64(p) / float64(One) }
 
-// String returns the shortest decimal text.
+// String returns the price as the shortest decimal text.
 func (p Price) String() string {
 	if p%One == 0 {
 		return strconv.FormatInt(int64(p/One), 10)
@@ -34,7 +34,7 @@ func (p Price) String() string {
 	return strings.TrimRight(fmt.Sprintf("%d.%06d", p/One, p%One), "0")
 }
 
-// Decimals returns the decimal text with at least n of six decimals.
+// Decimals returns the price as decimal text with n to six decimals.
 func (p Price) Decimals(n int) string {
 	s := fmt.Sprintf("%d.%06d", p/One, p%One)
 	for i := 0; i < 6-n && strings.HasSuffix(s, "0"); i++ {
@@ -43,10 +43,10 @@ func (p Price) Decimals(n int) string {
 	return s
 }
 
-// Top is the best bid and ask of one side. A bid of 0 and an ask of One mean that there are no orders.
+// Top is the best bid and ask of one outcome. A bid of 0 or an ask of One means that there are no orders on that side.
 type Top struct{ Bid, Ask Price }
 
-// opposite returns the top of the other side.
+// opposite returns the best bid and ask of the other outcome.
 func (t Top) opposite() Top { return Top{One - t.Ask, One - t.Bid} }
 
 // TopAround returns the best bid and ask around a price: one cent apart, and a tenth of a cent within five cents of 0 and One.

@@ -16,44 +16,44 @@ var storiesJSON []byte
 type library struct {
 	Lifetimes map[string][]int64 // seconds, by the lifetime of a kind
 	Kinds     []*kind
-	Words     map[string][]string // invented names, by the word in braces that draws from them
+	Words     map[string][]string // lists of invented names, by the word in braces that selects from the list
 }
 
 var stories = readLibrary()
 
 func readLibrary() (l library) {
 	if err := json.Unmarshal(storiesJSON, &l); err != nil {
-		panic(err) // the file is part of the program
+		panic(err) // the file is embedded in the program
 	}
 	return l
 }
 
-// kind is a sort of event. Its texts contain words in braces: the name of a list of words (a digit draws another one), year,
-// month, day, number, or name, the candidate or step of the market.
+// kind is a kind of event. Its texts contain words in braces: the name of a list of words (with a digit for a second word), year,
+// month, day, number, or name for the candidate or step of the market.
 type kind struct {
 	Weight int
-	// Form is how the markets depend on each other: single (one market), race (one for each of Names, of which one ends YES),
+	// Form is the relation of the markets: single (one market), race (one for each of Names, of which one ends YES),
 	// ladder (one for each step), match (the winner of a game, then totals) or upDown (whether a price rises within an hour).
 	Form            string
 	Tags            []string
 	Lifetime        string
-	Least, Most     int    // markets
+	Least, Most     int    // bounds of the number of markets
 	Names           string // list of the candidates of a race
 	Step            string // text of a ladder's steps with one number, which starts at up to Low and rises by Rise
 	Low, Rise       int
-	Title, Question string // of the event, and of each market
+	Title, Question string // title of the event, and question of each market
 }
 
-// story is the text of an event and of its markets.
+// story is an invented event with its markets.
 type story struct {
 	event       Event
 	tags        []Tag
 	description string
-	markets     []chapter
+	markets     []storyMarket
 }
 
-// chapter is one market of an event.
-type chapter struct {
+// storyMarket is one market of a story.
+type storyMarket struct {
 	question, candidate, slug string
 	labels                    []string
 	outcome                   Outcome
@@ -67,7 +67,7 @@ var yesNo = []string{"Yes", "No"}
 const rules = "This market resolves to Yes if the event named in the question takes place before the end date, otherwise to " +
 	"No.\n\nThe resolution source is the public record of the body concerned; a consensus of credible reporting may be used as well."
 
-// write returns the story of an event of a kind that ends at a time.
+// write returns a story of the kind with size markets that end at end.
 func (k *kind) write(d *dice, size int, end time.Time) *story {
 	drawn := map[string]string{
 		"year": end.Format("2006"), "month": end.Format("January 2006"), "day": end.Format("January 2, 2006"),
@@ -104,11 +104,11 @@ func (k *kind) write(d *dice, size int, end time.Time) *story {
 		names = []string{""}
 	case "upDown":
 		question := fill(k.Question) + end.Format("January 2, ") + end.Add(-time.Hour).Format("15:04-") + end.Format("15:04 UTC")
-		s.markets = []chapter{{question: question, labels: []string{"Up", "Down"}}}
+		s.markets = []storyMarket{{question: question, labels: []string{"Up", "Down"}}}
 	}
 	for _, name := range names {
 		drawn["name"] = name
-		s.markets = append(s.markets, chapter{question: fill(k.Question), candidate: name, labels: yesNo})
+		s.markets = append(s.markets, storyMarket{question: fill(k.Question), candidate: name, labels: yesNo})
 	}
 	if k.Title == "" {
 		s.event.Title = s.markets[0].question
@@ -118,10 +118,10 @@ func (k *kind) write(d *dice, size int, end time.Time) *story {
 
 // writeMatch adds the market of the winner of a game, then markets of totals.
 func (s *story) writeMatch(d *dice, home, away string, size int) {
-	s.markets = append(s.markets, chapter{question: s.event.Title, candidate: "Match Winner", labels: []string{home, away}})
+	s.markets = append(s.markets, storyMarket{question: s.event.Title, candidate: "Match Winner", labels: []string{home, away}})
 	for i := 1; i < size; i++ {
 		line := fmt.Sprintf("O/U %d.5", d.between(1, 3)+i)
-		s.markets = append(s.markets, chapter{
+		s.markets = append(s.markets, storyMarket{
 			question: home + " vs. " + away + ": " + line, candidate: line, labels: []string{"Over", "Under"},
 		})
 	}

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// firstInvented is the number below the invented markets.
+// firstInvented is the offset of the numbers of invented markets. All of them are larger.
 const firstInvented = 2_000_000
 
-// epoch is the start of the first events. Numbers grow from here and stay below firstCreated until after 2050.
+// epoch is the start of the first events. Numbers of markets increase with time and are below firstCreated until after 2050.
 var epoch = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
 
 // An invented market trades for overtime seconds after its end. Then its outcome is proposed, and it is final finalAfter
@@ -21,42 +21,42 @@ const (
 	finalAfterDispute = 3660
 )
 
-// place is a series of events: when the markets of one end, the next one begins.
-type place struct {
+// eventSeries is a series of events. When the markets of one event end, the next event starts.
+type eventSeries struct {
 	kind     *kind
-	first    int // index of its first market
-	size     int // markets of each event
-	lifetime int64
-	phase    int64
+	first    int   // index of its first market
+	size     int   // number of markets of each event
+	lifetime int64 // seconds of each event
+	phase    int64 // seconds from epoch to the start of an event
 }
 
-// universe invents markets from a seed and the time, and nothing else: simulators with one seed agree on every question, price
-// and outcome at every moment. A finished market can be read at any later time although none is stored.
+// universe derives invented markets from a seed and the time only. Simulators with one seed have the same questions, prices and
+// outcomes at any time. A finished market can be read at any later time although markets are not stored.
 type universe struct {
-	seed   uint64
-	places []place
-	seats  []int // index of a market to index of its place
+	seed     uint64
+	series   []eventSeries
+	seriesOf []int // index of the series by the index of a market
 
 	mu      sync.Mutex
-	stories map[storyKey]*story // of the present events; a cache
+	stories map[storyKey]*story // cache of the current events
 }
 
 type storyKey struct {
-	place      int
+	series     int
 	generation int64
 }
 
-// newUniverse returns a universe with at least size markets open at any moment, and fewer than ten more.
+// newUniverse returns a universe in which at least size and fewer than size+10 markets are open at any time.
 func newUniverse(seed uint64, size int) *universe {
 	total := 0
 	for _, k := range stories.Kinds {
 		total += k.Weight
 	}
 	u := &universe{seed: seed, stories: map[storyKey]*story{}}
-	for len(u.seats) < size {
-		i := len(u.places)
+	for len(u.seriesOf) < size {
+		i := len(u.series)
 		d := roll(seed, 1, uint64(i))
-		p := place{first: len(u.seats)}
+		p := eventSeries{first: len(u.seriesOf)}
 		n := d.IntN(total)
 		for _, k := range stories.Kinds {
 			if n -= k.Weight; n < 0 {
@@ -67,37 +67,37 @@ func newUniverse(seed uint64, size int) *universe {
 		lifetimes := stories.Lifetimes[p.kind.Lifetime]
 		p.size, p.lifetime = d.between(p.kind.Least, p.kind.Most), lifetimes[d.IntN(len(lifetimes))]
 		p.phase = d.Int64N(p.lifetime) / 300 * 300
-		u.places = append(u.places, p)
+		u.series = append(u.series, p)
 		for range p.size {
-			u.seats = append(u.seats, i)
+			u.seriesOf = append(u.seriesOf, i)
 		}
 	}
 	return u
 }
 
-// generation returns the number of the event that a place has at a Unix time.
-func (p *place) generation(unix int64) int64 { return (unix-epoch-p.phase)/p.lifetime + 1 }
+// generation returns the number of the current event of the series at a Unix time.
+func (p *eventSeries) generation(unix int64) int64 { return (unix-epoch-p.phase)/p.lifetime + 1 }
 
-// get returns a present or past market.
+// get returns a current or past market.
 func (u *universe) get(id int64, now time.Time) (Market, bool) {
-	n, total := id-firstInvented, int64(len(u.seats))
+	n, total := id-firstInvented, int64(len(u.seriesOf))
 	if n < 0 || id >= firstCreated {
 		return Market{}, false
 	}
-	key := storyKey{u.seats[n%total], n / total}
-	p := &u.places[key.place]
+	key := storyKey{u.seriesOf[n%total], n / total}
+	p := &u.series[key.series]
 	if key.generation > p.generation(now.Unix()) {
 		return Market{}, false
 	}
 	return u.market(key, int(n%total)-p.first, now), true
 }
 
-// each calls yield with the markets of the present events and of those before them, until yield returns false.
+// each calls yield with the markets of the current and the previous event of each series, until yield returns false.
 func (u *universe) each(now time.Time, yield func(Market) bool) {
-	for i := range u.places {
-		generation := u.places[i].generation(now.Unix())
+	for i := range u.series {
+		generation := u.series[i].generation(now.Unix())
 		for _, g := range []int64{generation, generation - 1} {
-			for index := range u.places[i].size {
+			for index := range u.series[i].size {
 				if g >= 0 && !yield(u.market(storyKey{i, g}, index, now)) {
 					return
 				}
@@ -127,8 +127,8 @@ func (u *universe) market(key storyKey, index int, now time.Time) Market {
 	return m
 }
 
-// status returns the status of a market some seconds after its end.
-func (c *chapter) status(end time.Time, past int64) Status {
+// status returns the status of a market past seconds after its end.
+func (c *storyMarket) status(end time.Time, past int64) Status {
 	final := int64(finalAfter)
 	if c.disputed {
 		final = finalAfterDispute
@@ -143,14 +143,14 @@ func (c *chapter) status(end time.Time, past int64) Status {
 	return s
 }
 
-// story returns the text of an event.
+// story returns the story of an event, from the cache if possible.
 func (u *universe) story(key storyKey) *story {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if s, ok := u.stories[key]; ok {
 		return s
 	}
-	if len(u.stories) > 4*len(u.places) {
+	if len(u.stories) > 4*len(u.series) {
 		clear(u.stories)
 	}
 	s := u.newStory(key)
@@ -159,13 +159,13 @@ func (u *universe) story(key storyKey) *story {
 }
 
 func (u *universe) newStory(key storyKey) *story {
-	p := &u.places[key.place]
+	p := &u.series[key.series]
 	start := epoch + p.phase + (key.generation-1)*p.lifetime
 	end := start + p.lifetime
-	d := roll(u.seed, 2, uint64(key.place), uint64(key.generation))
+	d := roll(u.seed, 2, uint64(key.series), uint64(key.generation))
 	s := p.kind.write(d, p.size, time.Unix(end, 0).UTC())
-	s.event.First = firstInvented + key.generation*int64(len(u.seats)) + int64(p.first)
-	s.event.ID = strconv.FormatInt(20_000+key.generation*int64(len(u.places))+int64(key.place), 10)
+	s.event.First = firstInvented + key.generation*int64(len(u.seriesOf)) + int64(p.first)
+	s.event.ID = strconv.FormatInt(20_000+key.generation*int64(len(u.series))+int64(key.series), 10)
 	s.event.Slug, s.event.Group = Slug(s.event.Title, 60)+"-"+s.event.ID, p.size > 1
 	odds, winner := s.odds(d)
 	volume := min(4000/math.Pow(1-d.Float64(), 4.0/3), 9e7) // most are small and a few are very large
@@ -187,7 +187,8 @@ func (u *universe) newStory(key storyKey) *story {
 	return s
 }
 
-// odds draws the odds of the markets. In an exclusive event they add up to about one, and at most one market wins.
+// odds returns random probabilities of the markets. In an exclusive event they add up to about one, and at most one market wins.
+// winner is the index of that market, or -1.
 func (s *story) odds(d *dice) (odds []float64, winner int) {
 	odds, winner = make([]float64, len(s.markets)), -1
 	left, drawn := 1.0, d.Float64()
@@ -205,5 +206,5 @@ func (s *story) odds(d *dice) (odds []float64, winner int) {
 	return odds, winner
 }
 
-// cents cuts an amount to whole cents.
+// cents truncates an amount to whole cents.
 func cents(v float64) float64 { return float64(int64(v*100)) / 100 }

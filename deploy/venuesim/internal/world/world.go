@@ -11,32 +11,32 @@ import (
 	"time"
 )
 
-// firstCreated is the lowest number of a created market.
+// firstCreated is the lowest number of a market that a test created.
 const firstCreated int64 = 1_000_000_000
 
-// mostMoves is how many changes of a market's price are remembered.
-const mostMoves = 64
+// maxMoves is the number of price changes by tests that a market keeps.
+const maxMoves = 64
 
 // Errors of a change.
 var (
-	ErrNotFound  = errors.New("no such market")
-	ErrNoOutcome = errors.New("a resolved market needs an outcome")
+	ErrNotFound  = errors.New("market not found")
+	ErrNoOutcome = errors.New("state resolved requires an outcome")
 )
 
-// Change is a change of a market; nil and empty members stay as they are.
+// Change is a change of a market. Nil and empty members change nothing.
 type Change struct {
-	Price  *Price // ends Book
-	Spread *Price // ends Book
+	Price  *Price // removes Book
+	Spread *Price // removes Book
 	Book   *Top   // its middle becomes the price if both sides have orders
-	// Status takes effect if its State is set. A zero ChangedAt is now. With a zero ClosedAt, EndsTrading makes ChangedAt the
-	// end of trading unless trading had ended before.
+	// Status is applied if its State is set. A zero ChangedAt means now. If ClosedAt is zero and EndsTrading is set, ChangedAt
+	// becomes the end of trading, unless trading has ended before.
 	Status
 	EndsTrading bool
 }
 
-// changes is what tests changed on one market.
+// changes are the changes of one market by tests.
 type changes struct {
-	prices []move // ascending in time; a price holds from its time on
+	prices []move // ascending by time; a price is valid from its time on
 	status *Status
 	spread *Price
 	book   *Top
@@ -47,24 +47,24 @@ type move struct {
 	price Price
 }
 
-// World contains the markets of one venue: those of an invented universe or recorded ones, and those that tests created, each
-// with the changes that tests made. It is safe for concurrent use.
+// World contains the markets of one venue: invented or recorded ones, and those that tests created, all with the changes by
+// tests. It is safe for concurrent use.
 type World struct {
 	seed     uint64
 	universe *universe // nil with recorded markets
 	now      func() time.Time
 
 	mu      sync.RWMutex
-	markets map[int64]Market // recorded and created ones
-	order   []int64          // of markets
+	markets map[int64]Market // recorded and created markets
+	order   []int64          // numbers of markets in the order of their creation
 	keys    map[string]int64 // recorded keys, conditions, tokens, slugs, and events' slugs to their first market
 	groups  map[string][]int64
 	changes map[int64]*changes
 	version uint64
 }
 
-// New returns a world of recorded markets or, without any, of at least size invented ones. seed fixes what is invented, and
-// now is the clock of all answers.
+// New returns a world of recorded markets or, if there are none, of at least size open invented markets. seed determines all
+// invented data. now is the clock of the world.
 func New(seed uint64, size int, recorded []Market, now func() time.Time) *World {
 	w := &World{
 		seed: seed, now: now,
@@ -79,7 +79,7 @@ func New(seed uint64, size int, recorded []Market, now func() time.Time) *World 
 	return w
 }
 
-// addRecorded adds a recorded market; the first one with a key counts.
+// addRecorded adds a recorded market. A market with the number or key of an earlier one is ignored.
 func (w *World) addRecorded(m Market) {
 	if m.ID == 0 {
 		m.ID = int64(len(w.order)) + 1
@@ -99,7 +99,7 @@ func (w *World) addRecorded(m Market) {
 	}
 }
 
-// addToGroup makes a market the next one of its event, which is that of its first market.
+// addToGroup adds a market to its event. The event of the first market replaces that of the new one.
 func (w *World) addToGroup(m *Market) {
 	members := w.groups[m.Event.Slug]
 	if len(members) > 0 {
@@ -112,15 +112,15 @@ func (w *World) addToGroup(m *Market) {
 // Now returns the time of the world.
 func (w *World) Now() time.Time { return w.now().UTC() }
 
-// Version returns a number that grows with every creation and change.
+// Version returns a number that increases with every created and changed market.
 func (w *World) Version() uint64 {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
 	return w.version
 }
 
-// Create adds a market and returns its number. Of the event only the title is read: markets with one title are one event,
-// and a market without a title is its own event.
+// Create adds a market and returns its number. Only the title of the event is used: markets with the same title belong to one
+// event, and a market without a title has an event without other markets.
 func (w *World) Create(m Market) int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -154,7 +154,7 @@ func (w *World) created() int64 {
 	return 0
 }
 
-// Change changes a market from now on.
+// Change changes a market from now on. Errors: ErrNotFound, ErrNoOutcome.
 func (w *World) Change(id int64, c Change) error {
 	now := w.Now()
 	w.mu.Lock()
@@ -180,7 +180,7 @@ func (w *World) Change(id int64, c Change) error {
 	return nil
 }
 
-// following returns the status after a change of the outcome or the state.
+// following returns the status of a market after the change.
 func (c *Change) following(before Status, now time.Time) Status {
 	if c.State == "" {
 		before.Outcome = c.Outcome
@@ -203,7 +203,7 @@ func (c *Change) following(before Status, now time.Time) Status {
 	return next
 }
 
-// quote applies a change of price and book.
+// quote applies a change of price, spread or book.
 func (o *changes) quote(c Change, now time.Time) {
 	if c.Price != nil || c.Spread != nil || c.Book != nil {
 		o.book = c.Book
@@ -216,11 +216,11 @@ func (o *changes) quote(c Change, now time.Time) {
 		c.Price = &middle
 	}
 	if c.Price != nil {
-		o.prices = append(slices.Clone(o.prices[max(len(o.prices)-mostMoves+1, 0):]), move{now.Unix(), *c.Price})
+		o.prices = append(slices.Clone(o.prices[max(len(o.prices)-maxMoves+1, 0):]), move{now.Unix(), *c.Price})
 	}
 }
 
-// Get returns a market by its number.
+// Get returns the market with a number.
 func (w *World) Get(id int64) (Market, bool) {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
@@ -251,7 +251,7 @@ func (w *World) find(id int64, now time.Time) (Market, bool) {
 	return m, ok
 }
 
-// Members returns the markets of the event whose first market has a number.
+// Members returns the markets of the event whose first market has the number first; nil if there is no such event.
 func (w *World) Members(first int64) (out []Market) {
 	m, ok := w.Get(first)
 	if !ok || m.Event.First != first {
@@ -274,8 +274,7 @@ func (w *World) Members(first int64) (out []Market) {
 	return out
 }
 
-// Each calls yield with the present markets and those that ended not long ago, without derived identifiers, until yield
-// returns false.
+// Each calls yield with the current and the recently ended markets, without derived identifiers, until yield returns false.
 func (w *World) Each(yield func(*Market) bool) {
 	now := w.Now()
 	w.mu.RLock()
@@ -297,7 +296,7 @@ func (w *World) Each(yield func(*Market) bool) {
 	}
 }
 
-// apply makes the changes of tests on a copy of a market.
+// apply applies the changes by tests to a copy of a market.
 func (o *changes) apply(m *Market, now time.Time) {
 	if m.Path == nil {
 		fixed := m.Price
@@ -333,7 +332,7 @@ func (o *changes) apply(m *Market, now time.Time) {
 	}
 }
 
-// expected returns the price at which a market trades once an outcome is proposed.
+// expected returns the price of YES of a market with a proposed outcome. p is the price before.
 func (o Outcome) expected(p Price) Price {
 	switch o {
 	case Yes:
