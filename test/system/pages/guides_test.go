@@ -23,7 +23,7 @@ func TestGuides(t *testing.T) {
 			atBothSizes(t, func(t *testing.T, size browser.Size) {
 				b := browser.Open(t, size)
 				b.Visit(base, http.StatusOK)
-				b.Shows("main", "Quick start", "How scores work", "Running it", "0032 The guides are a module")
+				b.Shows("main", "Quick start", "How scores work", "Operations", "0032 The guides are a module")
 				for _, page := range []string{
 					"", "quickstart.html", "operations.html", "protocol-errors.html", "method.html", "architecture.html", "search.html",
 				} {
