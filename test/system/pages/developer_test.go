@@ -88,8 +88,8 @@ func TestApplicationOfDeveloper(t *testing.T) {
 		signer.App, signer.Label = id, "night <b>desk</b>"
 		signer.Register(t, stack.Bearer(token), "signal:create")
 		u.Visit(s.Hub+"/apps", http.StatusOK)
-		u.Shows(".connection", "Tide & <b>Co</b>", "File calls as you", "Ends by itself", signer.PublicKey[:8], signer.Label,
-			"Disconnect", "its signing keys sign nothing more")
+		u.Shows(".connection", "Tide & <b>Co</b>", "File calls as you", "Expires", signer.PublicKey[:8], signer.Label,
+			"Disconnect", "its signing keys are revoked")
 		u.RequireFits()
 		revokeSigner(t, s, u, user, signer)
 
@@ -108,7 +108,7 @@ func TestApplicationOfDeveloper(t *testing.T) {
 		stack.Get(t, me, stack.Bearer(token)).RequireError(http.StatusUnauthorized, "unauthenticated")
 		u.Visit(s.Hub+"/apps", http.StatusOK)
 		u.Click("details:not(.me) summary")
-		u.Shows("main", "No app is connected", "the app was shut down")
+		u.Shows("main", "No connected apps", "the app was shut down")
 		u.RequireFits()
 		b.RequireNoProblems()
 		u.RequireNoProblems()
@@ -147,7 +147,7 @@ func connect(t *testing.T, b *browser.Tab, app *oauth2.Config, user *stack.Opera
 	verifier := oauth2.GenerateVerifier()
 	b.Visit(app.AuthCodeURL("s", oauth2.S256ChallengeOption(verifier)), http.StatusOK)
 	b.SignIn(user.Handle, `form.decide`)
-	b.Shows("main", "tide.example by its own word", "180 days", "A quarter of an hour at a time")
+	b.Shows("main", "gives its homepage as tide.example", "180 days", "While you use it")
 	b.Press(`form.decide button[value="approve"]`, `#done`)
 	answer := <-answers
 	token, err := app.Exchange(t.Context(), answer.Get("code"), oauth2.VerifierOption(verifier))
@@ -164,7 +164,7 @@ func replaceSecret(t *testing.T, b *browser.Tab, app *oauth2.Config) {
 	b.Click(`details:has(` + form + `) summary`)
 	b.Click(`input[name="immediate"]`)
 	b.Press(form+` button`, `.fresh pre`)
-	b.Shows(".fresh", "The new secret of Tide & <b>Co</b>", "The one before has ended")
+	b.Shows(".fresh", "The new secret of Tide & <b>Co</b>", "The old secret no longer works")
 	secret := strings.TrimSpace(b.Text(".fresh pre"))
 	if secret == app.ClientSecret {
 		t.Error("the new secret is the old one")
@@ -179,7 +179,7 @@ func revokeSigner(t *testing.T, s *stack.Stack, b *browser.Tab, user *stack.Oper
 	own.Label = "pocket"
 	own.Register(t, stack.Bearer(user.Key), "signal:create")
 	b.Visit(s.Hub+"/dev", http.StatusOK)
-	b.Shows("main", "a session alone makes none")
+	b.Shows("main", "sign in again to create API keys")
 	b.Press(`a.button`, `#user`)
 	b.SignIn(user.Handle, `#signers table`)
 	b.Shows("#signers", own.PublicKey[:8], "your own", own.Label, ofApp.PublicKey[:8], "Tide & <b>Co</b>", ofApp.Label,

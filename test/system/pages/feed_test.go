@@ -103,7 +103,7 @@ func requireFeedWithoutScript(t *testing.T, s *stack.Stack) {
 		return strings.Count(string(a.Body), "<li class=") == want
 	})
 	page := string(a.Body)
-	if !strings.Contains(page, "<noscript>") || !strings.Contains(page, "the server read at") {
+	if !strings.Contains(page, "<noscript>") || !strings.Contains(page, "events as of") {
 		t.Error("the page does not say when the server read the events")
 	}
 	permitted := "script-src 'self'; connect-src " + strings.Replace(s.API, "http", "ws", 1)

@@ -32,7 +32,7 @@ func TestMarketPage(t *testing.T) {
 			b.VisitWhole(page)
 			b.Shows("main", "winter ferry to Norrby", "Polymarket", "Open", "40%", "60%", "$51,000", "3 calls", "67%", "+27 points",
 				"no ice class", "Related markets")
-			b.Shows(".m-side", "No clear lean", "Mean confidence", "Last 24 hours: 3 calls")
+			b.Shows(".m-side", "No clear lean", "Average confidence", "Last 24 hours: 3 calls")
 			requireChart(t, b, 3)
 			b.RequireFits()
 			for _, interval := range []string{"1H", "7D", "ALL", "24H"} {
@@ -126,7 +126,7 @@ func TestMarketsPageSearches(t *testing.T) {
 		b.Shows(".lanes [aria-current]", "Music")
 		b.Press(`table.list a[href="/m/`+native+`"]`, "article.market")
 		b.VisitWhole(s.Hub + "/markets?closed=true&q=" + word)
-		b.Shows(".empty", "No market has these words", "Look among the open markets")
+		b.Shows(".empty", "No market has these words", "Search open markets")
 		b.RequireFits()
 		b.RequireNoProblems()
 	})

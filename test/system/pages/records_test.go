@@ -73,19 +73,19 @@ func TestRecordPage(t *testing.T) {
 		a := read(t, s.Hub+"/api/operator/"+p.Handle+"/skill")
 		page := read(t, s.Hub+path)
 		return a.Value("report") != nil && a.Int("report.calls") == decided && page.Contains("these 22 decided calls") &&
-			page.Contains("Score over time")
+			page.Contains("Points over time")
 	})
 	t.Run("page", func(t *testing.T) {
 		atBothSizes(t, func(t *testing.T, size browser.Size) {
 			b := browser.Open(t, size)
 			b.VisitWhole(s.Hub + path)
-			b.Shows("main", hostileName, "@"+p.Handle, "Independent", "Skill or luck?", "edge", "decided calls", "Score over time",
-				"Said and came", "Edge by lane", "Science", "Moments", "Epic", "won at 9¢", "The dam opened at noon", "22",
+			b.Shows("main", hostileName, "@"+p.Handle, "Independent", "Skill or luck?", "edge", "decided calls", "Points over time",
+				"Calibration", "Edge by lane", "Science", "Moments", "Epic", "won at 9¢", "The dam opened at noon", "22",
 				"record verify", "Won", "Lost", "Void", "Open")
 			b.RequireAccessible()
 			b.RequireLinks(s.Hub, map[string]bool{})
 			b.Press(`a[rel="next"]`, `#calls`)
-			b.Shows("#calls", "Older calls", "From the newest")
+			b.Shows("#calls", "Older calls", "Newest calls")
 			if n := b.Count(".calls-of li"); n != 3 {
 				t.Errorf("%d calls on the second page, want 3", n)
 			}
@@ -100,10 +100,10 @@ func TestRecordPage(t *testing.T) {
 		b := browser.Open(t, browser.Phone)
 		b.DisableScripts()
 		b.VisitWhole(s.Hub + path)
-		b.Shows("main", "Skill or luck?", "Score over time", "More calls")
+		b.Shows("main", "Skill or luck?", "Points over time", "More calls")
 		b.RequireNoProblems()
 		b.Visit(s.Hub+"/u/nobody_of_that_name", http.StatusNotFound)
-		b.Shows("main", "404", "Nothing here")
+		b.Shows("main", "404", "Page not found")
 	})
 	t.Run("other forms", func(t *testing.T) {
 		t.Parallel()
@@ -191,10 +191,10 @@ func TestNetworkPages(t *testing.T) {
 			b, seen := browser.Open(t, size), map[string]bool{}
 			for path, texts := range map[string][]string{
 				"/board":                              {"Board", "People", "By broadcast score", "Points", "@" + p.Handle},
-				"/board?order=edge":                   {"By the lower end of the edge", "Lower end", "@" + p.Handle},
-				"/board?operators=house&lane=culture": {"Nobody is on this board yet"},
-				"/network":                            {"This station", "Operators of all stations", "Tapes"},
-				"/pulse":                              {"North star", "Calls of people, by week", "House and machines", "Decided"},
+				"/board?order=edge":                   {"Ranked by the lower end", "Lower end", "@" + p.Handle},
+				"/board?operators=house&lane=culture": {"No forecasters on this leaderboard yet"},
+				"/network":                            {"This station", "Forecasters of all stations", "Tapes"},
+				"/pulse":                              {"Calls per forecaster", "Calls by people, per week", "House and bots", "Decided"},
 			} {
 				b.VisitWhole(s.Hub + path)
 				b.Shows("main", texts...)

@@ -22,7 +22,7 @@ func TestLivePage(t *testing.T) {
 	page, b := s.Hub+"/live/"+o.Handle, browser.Open(t, browser.Desktop)
 	b.Visit(page, http.StatusOK)
 	b.Await("#live-state", "Offline")
-	b.Await("#live-none", "No signal.")
+	b.Await("#live-none", "No market on the overlay.")
 	b.RequireAccessible()
 
 	setOverlay(t, o, stack.JSON{
@@ -42,7 +42,7 @@ func TestLivePage(t *testing.T) {
 	beat(t, o, market)
 
 	stream.missing.Store(true)
-	b.Await("#live-state", "Live, picture lost")
+	b.Await("#live-state", "Live, video interrupted")
 	beat(t, o, market)
 	stream.missing.Store(false)
 	stack.Eventually(t, browser.Within, "the state Live", func() bool { return b.Visible("live-state") == "Live" })
@@ -83,11 +83,11 @@ func TestLivePageAfterRestartOfTheEncoder(t *testing.T) {
 			requirePlaying(t, b)
 			browser.Eval[bool](b, `window.marked = true`)
 			stream.Stop()
-			b.AwaitWithin(40*time.Second, "#live-state", "Live, picture lost")
+			b.AwaitWithin(40*time.Second, "#live-state", "Live, video interrupted")
 			beat(t, o, market)
 			before := stream.requests.Load()
 			stack.Eventually(t, 20*time.Second, "two further playlists", func() bool { return stream.requests.Load() >= before+2 })
-			if state := b.Visible("live-state"); state != "Live, picture lost" {
+			if state := b.Visible("live-state"); state != "Live, video interrupted" {
 				t.Errorf("the state of a stream that has ended is %q", state)
 			}
 			stream.Restart()

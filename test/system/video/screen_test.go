@@ -101,7 +101,7 @@ func TestScreenOfUnknownStation(t *testing.T) {
 			b.RunFirst(`const every = window.setInterval; // ten times as fast once hurry is set
 				window.setInterval = (f, ms) => { let n = 0; return every(() => (window.hurry || ++n % 10 === 0) && f(), ms / 10); };`)
 			b.Visit(s.Hub+"/tv?station="+station, http.StatusOK)
-			b.Await("#tv-off", "There is no such station.")
+			b.Await("#tv-off", "Station not found.")
 			b.Await("#tv-say", "LIVE")
 			// Long enough for three requests of the programme, and for more than four of the spotlight.
 			browser.Eval[bool](b, `window.hurry = true`)
@@ -111,7 +111,7 @@ func TestScreenOfUnknownStation(t *testing.T) {
 			if got := [2]int{count("program"), count("spotlight")}; got != [2]int{programmes, 0} {
 				t.Errorf("%d requests of the programme and %d of the spotlight, want %d and 0", got[0], got[1], programmes)
 			}
-			if card, text := b.Visible("tv-card"), b.Visible("tv-off"); card != "" || text != "There is no such station." {
+			if card, text := b.Visible("tv-card"), b.Visible("tv-off"); card != "" || text != "Station not found." {
 				t.Errorf("the screen shows the card %q and %q", card, text)
 			}
 			b.RequireFits()

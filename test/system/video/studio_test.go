@@ -43,7 +43,7 @@ func TestStudio(t *testing.T) {
 	b.Forget("status of 400")
 	b.Fill("#bind-form", map[string]string{"url": stream.URL, "label": "night desk"})
 	b.Click("#bind-form button")
-	b.Await("#studio-said", "The stream is bound.")
+	b.Await("#studio-said", "Stream connected.")
 	b.Click("#go-live")
 	b.Await("#studio-state", "On the air")
 	requireBroadcast(t, s, o, b, market)
@@ -51,7 +51,7 @@ func TestStudio(t *testing.T) {
 	b.Click("#go-off")
 	b.Await("#studio-state", "Approved")
 	b.Click("#signal-clear")
-	b.Await("#signal-now", "Nothing is on your overlay.")
+	b.Await("#signal-now", "No market on your overlay.")
 	stack.Eventually(t, browser.Within, "the end of the broadcast", func() bool {
 		return read(t, s.Hub+"/api/streamer/stream/state?handle="+o.Handle).Text("state") == "ended"
 	})
@@ -100,7 +100,7 @@ func requireBroadcast(t *testing.T, s *stack.Stack, o *stack.Operator, b *browse
 	b.Await("#studio-beat", "s ago")
 	b.RequireAccessible()
 	b.Click("#cut")
-	b.Await("#studio-said", "There is no video here to cut from") // the video is on another host
+	b.Await("#studio-said", "Clips are only available") // the video is on another host
 	b.Forget("status of 409")
 }
 

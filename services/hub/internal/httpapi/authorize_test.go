@@ -19,7 +19,7 @@ func TestConsentPage(t *testing.T) {
 	w := b.send("GET", a.asking(), "", b.bySession())
 	page := w.Body.String()
 	for _, part := range []string{
-		"For at most 14 days, until 2 October 2026", "make or see your keys", "Neither the app nor you can take one back", "Not you?",
+		"For at most 14 days, until 2 October 2026", "create or see your keys", "Neither the app nor you can change or delete a call", "Not you?",
 		"&lt;script&gt;alert(1)&lt;/script&gt;</bdi>?", "@mara_k", "weather.example", "File calls as you", "See who you are", "Stay connected",
 		"You can end this at any time", "app.example.com",
 	} {
@@ -215,7 +215,7 @@ func TestConnectedApps(t *testing.T) {
 	want(t, b.send("GET", mePath, "", bearer(access)), 200, "")
 	want(t, b.post("/apps/revoke", form, b.bySession()), http.StatusSeeOther, "", "Location: /apps")
 	want(t, b.send("GET", mePath, "", bearer(access)), 401, "unauthenticated")
-	has(t, b.send("GET", "/apps", "", b.bySession()), "No app is connected.", "you disconnected it")
+	has(t, b.send("GET", "/apps", "", b.bySession()), "No connected apps.", "you disconnected it")
 }
 
 // TestConsentLimit checks that one session may open 30 consent pages a minute.

@@ -241,7 +241,7 @@ func TestReceiptShowsTheMarketsTitle(t *testing.T) {
 	if page := b.send("GET", receipt, "").Body.String(); strings.Count(page, title) < 3 {
 		t.Errorf("the stored title is not shown: %s", page)
 	}
-	if !strings.Contains(page, "<dt>Market then</dt><dd>31.5% YES</dd>") {
+	if !strings.Contains(page, "<dt>Market price</dt><dd>31.5% YES at the time</dd>") {
 		t.Errorf("the ledger's price at the call is not shown: %s", page)
 	}
 }
@@ -278,7 +278,7 @@ func TestSentimentOfPageAndRoute(t *testing.T) {
 				label := field(b.send("GET", "/api/m/701122/sentiment", ""), "label")
 				word := words[label]
 				if seen[label] = true; yes+no == 0 {
-					word = "No calls, no sentiment."
+					word = "Not enough calls."
 				}
 				if page := b.send("GET", "/m/701122", "").Body.String(); word == "" || !strings.Contains(page, word) {
 					t.Errorf("%d YES of %v and %d NO: the label of the route is %q, and the page lacks %q", yes, each, no, label, word)

@@ -185,7 +185,7 @@ func TestStoryWithoutLedger(t *testing.T) {
 	for _, key := range []string{"unknown", "ostrava-flood"} {
 		w := b.send("GET", "/s/"+key, "")
 		if w.Code != 503 || w.Header().Get("Retry-After") != "1" || w.Header().Get("Cache-Control") != "no-store" ||
-			!strings.Contains(w.Body.String(), "One moment") {
+			!strings.Contains(w.Body.String(), "Temporarily unavailable") {
 			t.Errorf("%s: %d %v", key, w.Code, w.Header())
 		}
 		want(t, b.send("GET", "/s/"+key, "", with("Accept", "application/json")), 503, "db_unavailable")

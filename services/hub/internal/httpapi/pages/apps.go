@@ -26,8 +26,8 @@ type connection struct {
 
 // endings says why a connection is over.
 var endings = map[grant.Reason]string{
-	grant.ByUser: "you disconnected it", grant.ByOwner: "ended with one of your keys", grant.ByApp: "the app disconnected itself",
-	grant.ByCodeReplay: "ended for safety: its code was used twice", grant.ByRefreshReuse: "ended for safety: its token was used twice",
+	grant.ByUser: "you disconnected it", grant.ByOwner: "ended because you revoked a key", grant.ByApp: "the app disconnected itself",
+	grant.ByCodeReplay: "ended for safety: its authorization code was used twice", grant.ByRefreshReuse: "ended for safety: its refresh token was used twice",
 	grant.ByAppDisabled: "the app was shut down",
 }
 
@@ -54,7 +54,7 @@ func (s *site) connected(c echo.Context) error {
 	p := appsPage{frame: s.frame(c, "Connected apps", "", ""), Handle: v.handle, Never: never}
 	p.Unlisted = true
 	for _, g := range list {
-		row := connection{Listed: g, Wants: wantsOf(g.Scopes), Signers: under[g.ID], By: cmp.Or(endings[g.RevokedBy], "it ran out")}
+		row := connection{Listed: g, Wants: wantsOf(g.Scopes), Signers: under[g.ID], By: cmp.Or(endings[g.RevokedBy], "expired")}
 		if g.Grant.Active(s.Now()) {
 			p.Active = append(p.Active, row)
 		} else {

@@ -32,7 +32,7 @@ func (s *site) authorize(c echo.Context) error {
 	private(c)
 	query, err := url.ParseQuery(c.Request().URL.RawQuery)
 	if err != nil {
-		return grant.ErrInvalidRequest.Say("The address that the app sent you to cannot be read.")
+		return grant.ErrInvalidRequest.Say("The app sent an invalid authorization request.")
 	}
 	v := s.visit(c)
 	who := v.who

@@ -41,11 +41,11 @@ type boardRow struct {
 
 // boardTiers are the boards that are told apart, and what is on each.
 var boardTiers = [...]struct{ value, label, text string }{
-	{"independent", "People", "People who are not of the house."},
-	{"house", "House", "Logins that the operator of this service runs."},
-	{"automated", "Machines", "AI agents and bots. No ranking of people counts them."},
-	{"human", "People and house", "Everybody who is no machine."},
-	{"all", "All", "People and machines on one board; machines are marked."},
+	{"independent", "People", "Independent forecasters, not run by the administrators of this service."},
+	{"house", "House", "Accounts that the administrators of this service run."},
+	{"automated", "Bots", "AI agents and bots. Rankings of people exclude them."},
+	{"human", "People and house", "All forecasters except bots."},
+	{"all", "All", "People, house accounts and bots; bots are marked."},
 }
 
 // boardURL is the address of a board; defaults are left out.
@@ -74,7 +74,7 @@ func (s *site) board(c echo.Context) error {
 	b := askFor(g, "board", s.Ledger.Boards.ListBroadcast, q.Request(board.Max))
 	away := g.done()
 	p := boardPage{
-		frame: s.frame(c, "Board", "Who calls prediction markets best, and how much of it can be luck.", boardURL(q)),
+		frame: s.frame(c, "Board", "The best forecasters on prediction markets, and how much of it could be luck.", boardURL(q)),
 		Query: q, ByEdge: q.Order == board.ByEdge,
 		JSON: "/api/operator/leaderboard" + strings.TrimPrefix(boardURL(q), boardPath),
 	}
@@ -95,7 +95,7 @@ func (p *boardPage) tabs() {
 		set(&q)
 		*list = append(*list, tab{Label: label, URL: boardURL(q), Here: q == p.Query})
 	}
-	one(&p.Orders, "By score", func(q *board.Query) { q.Order = board.ByScore })
+	one(&p.Orders, "By broadcast score", func(q *board.Query) { q.Order = board.ByScore })
 	one(&p.Orders, "By edge", func(q *board.Query) { q.Order, q.Window = board.ByEdge, "all" })
 	for _, t := range boardTiers {
 		one(&p.Who, t.label, func(q *board.Query) { q.Operators = t.value })
@@ -113,9 +113,9 @@ func (p *boardPage) tabs() {
 			one(&p.Lanes, capital(lane), func(q *board.Query) { q.Lane = lane })
 		}
 	}
-	p.OrderText = "By broadcast score, 0 to 1,000: half of it is points won against the prices, the rest is activity and reach."
+	p.OrderText = "Ranked by broadcast score, 0 to 1,000: half from points, half from activity and reach."
 	if p.ByEdge {
-		p.OrderText = "By the lower end of the edge: how much better than the prices somebody has called, luck left out. A few lucky calls lead nowhere here."
+		p.OrderText = "Ranked by the lower end of the 95% interval of the edge, so a few lucky calls do not rank high."
 	}
 }
 

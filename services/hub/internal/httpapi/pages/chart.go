@@ -318,8 +318,8 @@ func courseOf(c *recordv1.GetCourseResponse, now time.Time) coursePlot {
 		out.Zero = y.percent(0)
 	}
 	if !c.GetWhole() {
-		out.Note = "It begins at " + signed(int(c.GetBefore())) + ", with the newest 10,000 calls."
+		out.Note = "Starts at " + signed(int(c.GetBefore())) + ", with the newest 10,000 calls."
 	}
-	out.Label = "Score over time: lowest " + out.Low + ", highest " + out.High + ", now " + out.End
+	out.Label = "Points over time: lowest " + out.Low + ", highest " + out.High + ", now " + out.End
 	return out
 }

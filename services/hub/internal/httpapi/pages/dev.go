@@ -74,7 +74,7 @@ type freshApp struct {
 	Renewed, AtOnce  bool
 }
 
-var errForeign = apperr.New(apperr.Forbidden, "forbidden", "This form was not sent from this site. Open the page again.")
+var errForeign = apperr.New(apperr.Forbidden, "forbidden", "This form was not sent from this site. Reload the page and try again.")
 
 // dev is GET /dev.
 func (s *site) dev(c echo.Context) error {
@@ -106,7 +106,7 @@ func (s *site) otherName(r *http.Request) bool {
 
 func (s *site) devPage(c echo.Context) devPage {
 	p := devPage{
-		frame:  s.frame(c, "Developers", "Operator keys, apps and signing keys.", devPath),
+		frame:  s.frame(c, "Developers", "API keys, apps and signing keys.", devPath),
 		Key:    keyForm{Permissions: []string{"read", "signal", "broadcast"}},
 		NewApp: appForm{AppDraft: grant.AppDraft{Scopes: []string{string(grant.ProfileRead)}}},
 	}
@@ -246,7 +246,7 @@ func (s *site) mint(c echo.Context, op operator.Operator, form url.Values) error
 
 // keyMistakes says what is wrong with a field to who typed it.
 var keyMistakes = map[string]string{
-	"label": "A label has 1 to 64 characters on one line.", "permissions": "Choose at least one, each once.",
+	"label": "Enter 1 to 64 characters on one line.", "permissions": "Choose at least one permission.",
 }
 
 // revoke is POST /dev/keys/revoke.
@@ -278,7 +278,7 @@ func (s *site) developerForm(do func(echo.Context, operator.Operator, url.Values
 
 const maxForm = 16 << 10
 
-var errForm = apperr.New(apperr.Invalid, "invalid_body", "The form could not be read.")
+var errForm = apperr.New(apperr.Invalid, "invalid_body", "The form is invalid. Reload the page and try again.")
 
 func (s *site) form(c echo.Context) (url.Values, error) {
 	r := c.Request()

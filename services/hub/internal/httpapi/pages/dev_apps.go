@@ -31,12 +31,12 @@ type appRow struct {
 
 // appMistakes says what is wrong with a field to who typed it.
 var appMistakes = map[string]string{
-	"name":         "A name has 1 to 64 characters, none of them invisible, and no space at its ends.",
-	"redirectUris": "1 to 10 different addresses: https, http on 127.0.0.1 or [::1], or a private scheme with a dot such as com.example.app:/cb.",
-	"scopes":       "Choose at least one.",
-	"homepage":     "An address that begins with https:// and has at most 500 characters, or nothing.",
-	"logoUrl":      "An address that begins with https:// and has at most 500 characters, or nothing.",
-	"type":         "Choose one of the two.",
+	"name":         "Enter 1 to 64 visible characters, without spaces at the start or end.",
+	"redirectUris": "Enter 1 to 10 different URIs: https, http on 127.0.0.1 or [::1], or a private scheme with a dot such as com.example.app:/cb.",
+	"scopes":       "Choose at least one scope.",
+	"homepage":     "Enter a URL that starts with https:// and has at most 500 characters, or leave it empty.",
+	"logoUrl":      "Enter a URL that starts with https:// and has at most 500 characters, or leave it empty.",
+	"type":         "Choose public or confidential.",
 }
 
 func rowOfApp(a grant.App) appRow {
@@ -120,7 +120,7 @@ func (s *site) renewSecret(c echo.Context, op operator.Operator, form url.Values
 // disableApp is POST /dev/apps/disable. It is for good, so a box has to be ticked.
 func (s *site) disableApp(c echo.Context, op operator.Operator, form url.Values) error {
 	if form.Get("sure") != "yes" {
-		return s.showDev(c, http.StatusBadRequest, op, func(p *devPage) { p.Notice = "Nothing was shut down: tick the box first. It is for good." })
+		return s.showDev(c, http.StatusBadRequest, op, func(p *devPage) { p.Notice = "The app was not shut down. Tick the box to confirm; this cannot be undone." })
 	}
 	if err := s.Grants.DisableApp(c.Request().Context(), string(op.ID), form.Get("app")); err != nil {
 		return err
@@ -135,7 +135,7 @@ type signerRow struct {
 }
 
 // statusWords are the texts of the states of a signer.
-var statusWords = map[message.Status]string{message.Active: "active", message.Revoked: "revoked", message.Expired: "run out"}
+var statusWords = map[message.Status]string{message.Active: "active", message.Revoked: "revoked", message.Expired: "expired"}
 
 // signersOf returns the signing keys of an operator, with the apps that they belong to.
 func (s *site) signersOf(ctx context.Context, op operator.Operator) ([]signerRow, error) {
@@ -154,7 +154,7 @@ func (s *site) signersOf(ctx context.Context, op operator.Operator) ([]signerRow
 	apps[""] = "your own"
 	rows := make([]signerRow, 0, len(list))
 	for _, one := range list {
-		rows = append(rows, signerRow{one, cmp.Or(apps[one.AppID], "an app of before"), statusWords[one.Status(s.Now())]})
+		rows = append(rows, signerRow{one, cmp.Or(apps[one.AppID], "a removed app"), statusWords[one.Status(s.Now())]})
 	}
 	return rows, nil
 }

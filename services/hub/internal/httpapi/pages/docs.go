@@ -24,7 +24,7 @@ type docsPage struct {
 // docs is GET /docs: the reference, which Swagger UI renders from the API description.
 func (s *site) docs(c echo.Context) error {
 	p := docsPage{
-		frame:    s.frame(c, "Reference", "Every operation of the protocol.", docsPath),
+		frame:    s.frame(c, "Reference", "All operations of the API.", docsPath),
 		Document: "/docs/openapi.json",
 	}
 	p.Wide, p.Here, p.Kind, p.Look = true, "docs", "website", "swagger-ui.css"

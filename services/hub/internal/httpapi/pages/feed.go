@@ -90,7 +90,7 @@ func (s *site) feed(c echo.Context) error {
 	views := feedViews()
 	here := viewOf(c, views)
 	p := feedPage{
-		frame:   s.frame(c, "Live feed", "What happens on Signalcast, as it happens.", feedPath+here.query),
+		frame:   s.frame(c, "Live feed", "Live activity on Signalcast.", feedPath+here.query),
 		Channel: here.channel, Read: s.Now().UTC().Format("15:04:05 UTC"),
 	}
 	p.Wide, p.Here, p.Kind = true, "feed", "website"

@@ -59,7 +59,7 @@ func TestFeedPage(t *testing.T) {
 		}
 	}
 	b.feed.err = context.DeadlineExceeded
-	if w := b.get("/feed"); w.Code != http.StatusOK || w.Header().Get("X-Degraded") == "" || !strings.Contains(w.Body.String(), "cannot be read right now") {
+	if w := b.get("/feed"); w.Code != http.StatusOK || w.Header().Get("X-Degraded") == "" || !strings.Contains(w.Body.String(), "Activity is unavailable") {
 		t.Errorf("%d %v", w.Code, w.Header())
 	}
 	for name, kind := range map[string]string{"feed.js": "text/javascript", "signalcast-feed.js": "text/javascript"} {

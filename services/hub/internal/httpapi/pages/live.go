@@ -65,8 +65,8 @@ type livePage struct {
 
 // airWords are the word and the text of each state. The script of the page has the same.
 var airWords = map[string][2]string{
-	livestream.StateIdle:  {"Offline", "Nothing is on the air. This page goes on by itself when that changes."},
-	livestream.StateEnded: {"Ended", "The broadcast is over. The calls that were made in it stay."},
+	livestream.StateIdle:  {"Offline", "Offline. This page updates when the broadcast starts."},
+	livestream.StateEnded: {"Ended", "The broadcast has ended. Its calls stay on the record."},
 	livestream.StateLive:  {"Live", ""},
 }
 

@@ -112,7 +112,7 @@ func tabsOf(here protocol.Interval) []tab {
 		{Label: string(protocol.IntervalHour), Name: "last hour"},
 		{Label: string(protocol.IntervalDay), Name: "last 24 hours"},
 		{Label: string(protocol.IntervalWeek), Name: "last 7 days"},
-		{Label: string(protocol.IntervalAll), Name: "since the beginning"},
+		{Label: string(protocol.IntervalAll), Name: "all time"},
 	}
 	for i := range names {
 		names[i].URL = "?interval=" + names[i].Label + "#price"

@@ -66,7 +66,7 @@ func statusOf(m *marketv1.Market, o *resolutionv1.Outcome, now time.Time) badge 
 	case o != nil && o.GetDisputed():
 		return badge{"Disputed", "disputed", "The outcome is under review."}
 	case status == protocol.MarketResolved || o != nil && o.Outcome != nil:
-		return badge{resolvedWord(claimed), "resolved", "Calls are closed and scored."}
+		return badge{resolvedWord(claimed), "resolved", "The market is closed and its calls are scored."}
 	case status == protocol.MarketClosed:
 		return badge{"Closed, outcome pending", "provisional", "No more calls. The outcome is not final yet."}
 	case status == protocol.MarketOpen && !end.IsZero() && !end.After(now):
@@ -74,9 +74,9 @@ func statusOf(m *marketv1.Market, o *resolutionv1.Outcome, now time.Time) badge 
 	case status == protocol.MarketOpen && m.GetProvisional():
 		return badge{"Outcome proposed", "provisional", "No more calls. The outcome is not final yet."}
 	case status == protocol.MarketOpen:
-		return badge{"Open", "open", "Calls are taken."}
+		return badge{"Open", "open", "Open for calls."}
 	}
-	return badge{"Status unknown", "unknown", "The venue cannot be read right now."}
+	return badge{"Status unknown", "unknown", "The venue is unavailable."}
 }
 
 func resolvedWord(outcome *string) string {
@@ -137,9 +137,9 @@ func crowdOf(m *marketv1.Market, c *signalv1.GetCrowdResponse) (part *crowdPart,
 	part.Gap, part.Word = pointsOf(gap), "The crowd and the market agree."
 	switch {
 	case gap > near:
-		part.Word = "The crowd believes more in YES than the market does."
+		part.Word = "Forecasters are more confident in YES than the market."
 	case gap < -near:
-		part.Word = "The crowd believes less in YES than the market does."
+		part.Word = "Forecasters are less confident in YES than the market."
 	}
 	return part, top
 }
@@ -156,7 +156,7 @@ func moodOf(m *cataloguev1.GetSentimentResponse) *moodPart {
 	label := market.Label(m)
 	part := &moodPart{Word: leans[label], Class: label}
 	if m.ConfidenceYes != nil || m.ConfidenceNo != nil {
-		part.Lines = append(part.Lines, "Mean confidence: "+sides(m.ConfidenceYes, m.ConfidenceNo))
+		part.Lines = append(part.Lines, "Average confidence: "+sides(m.ConfidenceYes, m.ConfidenceNo))
 	}
 	if yes, no := m.GetTakesYes(), m.GetTakesNo(); yes+no > 0 {
 		part.Lines = append(part.Lines, many(yes+no, "take")+": "+digits(yes)+" for YES, "+digits(no)+" for NO")

@@ -27,28 +27,28 @@ func TestMarketPage(t *testing.T) {
 		"<b>31.5%</b><span>YES</span>", "<b>68.5%</b><span>NO</span>", "73 days left", "$182,000", "$9,100", "$22,000",
 		`<path class="line" d="M`, `<a class="mark side-no" href="/receipts/`+callID+`" tabindex="-1"><title>@mara_k: NO at 68.5¢, 18 Sep 2026, 11:40 UTC</title>`,
 		`<a href="?interval=24H#price" title="last 24 hours" aria-current="true">24H</a>`, `<a href="?interval=1H#price" title="last hour">1H</a>`,
-		"Crowd, 1 call", "<b>−31.5</b> points. The crowd believes less in YES than the market does.",
-		"Leans NO", "Mean confidence: NO 70", "1 take: 0 for YES, 1 for NO", "Last 24 hours: 1 call, price −4.5 points",
+		"Crowd, 1 call", "<b>−31.5</b> points. Forecasters are less confident in YES than the market.",
+		"Leans NO", "Average confidence: NO 70", "1 take: 0 for YES, 1 for NO", "Last 24 hours: 1 call, price −4.5 points",
 		"The dam opened at noon.", "68.5¢", "Kalshi · Same lane", `<a href="/m/kalshi-MILL">`,
 		`"marketId":"701122","direction":"YES","priceAtPrediction":3150}`, `<a href="/dev">developer page</a>`, `aria-current="page">Markets</a>`,
-		"!available right now", "!No outcome yet", "!Top forecasters")
+		"!unavailable", "!No outcome yet", "!Top forecasters")
 	cached(t, w, shared)
 	has(t, b.get("/m/"+gauge+"?interval=1H"), 200, `title="last hour" aria-current="true"`, `!title="last 24 hours" aria-current`)
-	has(t, b.get("/m/"+gauge+"?interval=ALL"), 200, "No price history in this stretch.", `class="mark side-no"`)
+	has(t, b.get("/m/"+gauge+"?interval=ALL"), 200, "No price history in this period.", `class="mark side-no"`)
 	has(t, b.get("/m/"+gauge+"?interval=%3Cb%3E"), 200, `title="last 24 hours" aria-current="true"`)
-	has(t, b.get("/m/kalshi-MILL"), 200, "No price history for the stretch 24H.", "No operator has called this market yet.", "No calls, no sentiment.", "No market belongs with this one.", "!Volume")
+	has(t, b.get("/m/kalshi-MILL"), 200, "No price history for the period 24H.", "No calls yet.", "Not enough calls.", "No related markets.", "!Volume")
 }
 
 // TestMarketPageParts checks that a page of a market is served without parts whose source fails or does not answer in time.
 func TestMarketPageParts(t *testing.T) {
 	t.Parallel()
 	checkParts(t, "/m/"+gauge, "/m/:marketId", map[string][2]string{
-		"ListHistory":  {"Price history is not available right now.", `class="line"`},
-		"ListLedger":   {"The calls are not available right now.", "The dam opened"},
-		"GetCrowd":     {"The crowd is not available right now.", "Crowd, 1 call"},
-		"GetOutcome":   {"The outcome is not available right now.", ""},
-		"GetSentiment": {"Sentiment is not available right now.", "Leans NO"},
-		"GetRelated":   {"Related markets are not available right now.", "Same lane"},
+		"ListHistory":  {"Price history is unavailable.", `class="line"`},
+		"ListLedger":   {"The calls are unavailable.", "The dam opened"},
+		"GetCrowd":     {"The crowd estimate is unavailable.", "Crowd, 1 call"},
+		"GetOutcome":   {"The outcome is unavailable.", ""},
+		"GetSentiment": {"Sentiment is unavailable.", "Leans NO"},
+		"GetRelated":   {"Related markets are unavailable.", "Same lane"},
 	}, func(*fixture) {})
 	t.Run("all of them", func(t *testing.T) {
 		t.Parallel()
@@ -56,7 +56,7 @@ func TestMarketPageParts(t *testing.T) {
 		b.ledger.Fail(apitest.ErrDB, "ListHistory", "ListLedger", "GetCrowd", "GetOutcome", "GetSentiment", "GetRelated")
 		w := b.get("/m/" + gauge)
 		has(t, w, 200, question, "31.5%")
-		if n := strings.Count(w.Body.String(), "not available right now"); n != 7 { // the calls count twice, because their number is missing too
+		if n := strings.Count(w.Body.String(), "unavailable"); n != 7 { // the calls count twice, because their number is missing too
 			t.Errorf("%d parts are missing", n)
 		}
 	})
@@ -66,11 +66,11 @@ func TestMarketPageWithoutMarket(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, id := range []string{"999", "nope", "native-0123456789abcdef", strings.Repeat("9", 200)} {
-		has(t, b.get("/m/"+id), 404, "Nothing here", `<a href="/markets">`)
+		has(t, b.get("/m/"+id), 404, "Page not found", `<a href="/markets">`)
 	}
 	b.ledger.Fail(apitest.ErrDB, "GetMarket")
 	w := b.get("/m/" + gauge)
-	has(t, w, 503, "One moment")
+	has(t, w, 503, "Temporarily unavailable")
 	if w.Header().Get("Cache-Control") != "no-store" || w.Header().Get("Retry-After") != "1" || b.ledger.Count("ListHistory") != 0 {
 		t.Error(w.Header())
 	}
@@ -96,14 +96,14 @@ func TestMarketStates(t *testing.T) {
 		outcome *resolutionv1.Outcome
 		words   []string
 	}{
-		"closed":  {func(m *marketv1.Market) { m.Status = "closed" }, nil, []string{"Closed, outcome pending", "!curl", "since the beginning\" aria-current"}},
+		"closed":  {func(m *marketv1.Market) { m.Status = "closed" }, nil, []string{"Closed, outcome pending", "!curl", "all time\" aria-current"}},
 		"ended":   {past, nil, []string{"Ended, outcome pending", "!curl", "!left<"}},
 		"unknown": {func(m *marketv1.Market) { m.Status, m.YesBps = "unknown", nil }, nil, []string{"Status unknown", "NO SIGNAL"}},
 		"resolved": {resolved, claim("NO", nil), []string{
 			`is-resolved">Resolved NO<`, `class="outcome no"`, "oracle, polymarket", "18 Sep 2026, 09:00 UTC", "!curl", "<b>71%</b><span>closing price of YES",
-			`<a href="https://records.example/gauge" rel="noopener nofollow ugc">Proof of the outcome</a>`, "<dt>Closing price</dt><dd>71% YES</dd>",
+			`<a href="https://records.example/gauge" rel="noopener nofollow ugc">Evidence of the outcome</a>`, "<dt>Closing price</dt><dd>71% YES</dd>",
 		}},
-		"void":      {resolved, claim("INVALID", func(o *resolutionv1.Outcome) { o.ProofUrl = nil }), []string{"Resolved void", "!Proof of the outcome"}},
+		"void":      {resolved, claim("INVALID", func(o *resolutionv1.Outcome) { o.ProofUrl = nil }), []string{"Resolved void", "!Evidence of the outcome"}},
 		"no link":   {resolved, claim("YES", func(o *resolutionv1.Outcome) { o.ProofUrl = proto.String("javascript:alert(1)") }), []string{"Resolved YES", "!javascript:"}},
 		"disputed":  {resolved, claim("YES", func(o *resolutionv1.Outcome) { o.Disputed, o.DisputeReason = true, proto.String("wrong <gauge>") }), []string{`is-disputed">Disputed<`, "Resolved YES", "Disputed: wrong &lt;gauge&gt;"}},
 		"flagged":   {nil, &resolutionv1.Outcome{Disputed: true}, []string{"No outcome yet", "Disputed: the outcome is under review", "!curl"}},
@@ -148,7 +148,7 @@ func TestSentimentWords(t *testing.T) {
 		{3, 3, 1.194, 0.806, "Split"},
 		{3, 2, 1.1, 1, "No clear lean"},
 		{1, 0, 0, 0, "No clear lean"},
-		{0, 0, 0, 0, "No calls, no sentiment."},
+		{0, 0, 0, 0, "Not enough calls."},
 	} {
 		b.ledger.Lock()
 		b.ledger.Sentiments[gauge] = &cataloguev1.GetSentimentResponse{Yes: c.yes, No: c.no, WeightYes: c.wy, WeightNo: c.wn}
@@ -171,7 +171,7 @@ func TestManyCalls(t *testing.T) {
 	b.ledger.Top = [2]int32{67, 3}
 	b.ledger.Unlock()
 	w := b.get("/m/" + gauge)
-	has(t, w, 200, "<summary>88 more</summary>", "op_0123456789abcdef", "<dt>Calls</dt><dd>151</dd>", "Top forecasters: <b>67% YES of 3 calls</b>", "Crowd, 151 calls", "The crowd believes more")
+	has(t, w, 200, "<summary>88 more</summary>", "op_0123456789abcdef", "<dt>Calls</dt><dd>151</dd>", "Top forecasters: <b>67% YES of 3 calls</b>", "Crowd, 151 calls", "Forecasters are more confident in YES")
 	if n := strings.Count(w.Body.String(), `class="mark `); n != 100 {
 		t.Errorf("%d marks", n)
 	}

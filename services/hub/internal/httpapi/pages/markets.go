@@ -126,7 +126,7 @@ func (s *site) markets(c echo.Context) error {
 	}
 	away := g.done()
 	p := marketsPage{
-		frame: s.frame(c, l.title(), "Prediction markets of four venues, what they cost and who called what.", l.canonical()),
+		frame: s.frame(c, l.title(), "Prediction markets of four venues, with prices and calls.", l.canonical()),
 		Query: l, Lanes: l.lanes(), States: l.states(), Sorts: l.sorts(),
 		Tiles: tilesOf(tiles.Value), Clear: l.with(func(l *listing) { l.Text = "" }), Advice: l.advice(),
 	}
@@ -198,15 +198,15 @@ func (l listing) sorts() []choice {
 func (l listing) advice() []string {
 	var list []string
 	if l.Text != "" {
-		list = append(list, "Try fewer words, or only the beginning of one. The order does not matter, and one wrong letter does no harm.")
+		list = append(list, "Try fewer words. Word order and small typos do not matter.")
 	}
 	if l.Lane != "" {
-		list = append(list, "Look in all lanes.")
+		list = append(list, "Search all lanes.")
 	}
 	if l.Closed {
-		return append(list, "Look among the open markets.")
+		return append(list, "Search open markets.")
 	}
-	return append(list, "Look among the closed markets.")
+	return append(list, "Search closed markets.")
 }
 
 func rowOf(m *marketv1.Market) marketRow {

@@ -29,11 +29,11 @@ func TestMarketsPage(t *testing.T) {
 	cached(t, w, shared)
 	read := b.ledger.Count("ListTiles")
 	has(t, b.get("/markets?q=GAUGE&sort=endDate&lane=science"), 200,
-		`value="GAUGE"`, "Found for “GAUGE”", question, "!River levels", "!mill race", "noindex", `<option value="endDate" selected>`,
+		`value="GAUGE"`, "Results for “GAUGE”", question, "!River levels", "!mill race", "noindex", `<option value="endDate" selected>`,
 		`<input type="hidden" name="lane" value="SCIENCE">`, `<a href="/markets?lane=music&amp;q=GAUGE&amp;sort=endDate">Music</a>`,
 		`<a href="/markets?closed=true&amp;lane=science&amp;q=GAUGE&amp;sort=endDate">Closed</a>`, `<link rel="canonical" href="https://hub.example/markets?lane=science">`)
-	has(t, b.get("/markets?q=zzz"), 200, "No market has these words.", "Try fewer words", "Look among the closed markets.", `<a href="/markets">Clear the search</a>`)
-	has(t, b.get("/markets?lane=music&closed=true"), 200, "No market here.", "Look in all lanes.", "Look among the open markets.", `<input type="hidden" name="closed" value="true">`)
+	has(t, b.get("/markets?q=zzz"), 200, "No markets match", "Try fewer words", "Search closed markets.", `<a href="/markets">Clear the search</a>`)
+	has(t, b.get("/markets?lane=music&closed=true"), 200, "No markets here.", "Search all lanes.", "Search open markets.", `<input type="hidden" name="closed" value="true">`)
 	if n := b.ledger.Count("ListTiles"); read == 0 || n != read {
 		t.Errorf("the heatmap was read %d times for the page that shows it, and %d times for pages without it", read, n-read)
 	}
@@ -83,8 +83,8 @@ func TestMarketsPaging(t *testing.T) {
 	_, link, _ := strings.Cut(first.Body.String(), `<a class="button" rel="next" href="`)
 	link, _, _ = strings.Cut(link, `"`)
 	next := b.get(html.UnescapeString(link))
-	has(t, first, 200, "!From the beginning")
-	has(t, next, 200, `<a href="/markets?lane=world&amp;q=harbour">From the beginning</a>`, "!More markets")
+	has(t, first, 200, "!First page")
+	has(t, next, 200, `<a href="/markets?lane=world&amp;q=harbour">First page</a>`, "!More markets")
 	for i := range 50 {
 		name := fmt.Sprint("Harbour ", 800_100+i)
 		if one, two := strings.Contains(first.Body.String(), name), strings.Contains(next.Body.String(), name); one == two {
@@ -104,13 +104,13 @@ func TestMarketsParts(t *testing.T) {
 		b.ledger.Run()
 		b.ledger.Fail(err, "FindMarkets")
 		w := b.get("/markets")
-		has(t, w, 200, "The list is not available right now.", "River levels", "!No market")
+		has(t, w, 200, "The list is unavailable.", "River levels", "!No market")
 		cached(t, w, "no-store|"+source)
 		b.ledger.Fail(err, "ListTiles")
 		w = b.get("/markets")
-		has(t, w, 200, "The heatmap is not available right now.", "mill race")
+		has(t, w, 200, "Trending markets are unavailable.", "mill race")
 		cached(t, w, "no-store|"+source)
-		has(t, b.get("/markets?q=mill"), 200, "!not available", "mill race")
+		has(t, b.get("/markets?q=mill"), 200, "!unavailable", "mill race")
 	}
 }
 
@@ -126,6 +126,6 @@ func TestMarketsPins(t *testing.T) {
 	}
 	b.pins.list, b.pins.err = nil, apitest.ErrDB
 	w := b.get("/markets")
-	has(t, w, 200, "River levels", "!available right now")
+	has(t, w, 200, "River levels", "!unavailable")
 	cached(t, w, "no-store|db")
 }

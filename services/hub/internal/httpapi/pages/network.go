@@ -72,7 +72,7 @@ func (s *site) network(c echo.Context) error {
 	})
 	away := g.done()
 	p := networkPage{
-		frame: s.frame(c, "Network", "The stations of this network, and what they show together.", networkPath),
+		frame: s.frame(c, "Network", "Partner stations with their forecasters and tapes.", networkPath),
 		Tapes: tapes.Value, Operators: operators.Value, names: map[string]string{federation.Hub: "This station"},
 	}
 	p.Away, p.Wide, p.Here, p.Kind = away, true, "network", "website"
@@ -91,12 +91,12 @@ func (p *networkPage) stations(s *site, list []*stationv1.Station, heard map[str
 		tapes[p.Tapes[i].Origin]++
 	}
 	add := func(origin string, one stationPart) {
-		one.Operators, one.Tapes = many(operators[origin], "operator"), many(tapes[origin], "tape")
+		one.Operators, one.Tapes = many(operators[origin], "forecaster"), many(tapes[origin], "tape")
 		p.Stations = append(p.Stations, one)
 	}
 	add(federation.Hub, stationPart{
 		Name: "This station", URL: "/", Host: hostOf(s.HubURL), Own: true, State: "Here", Class: "up",
-		About: "Where you are. Its operators and tapes are shown beside those of its partners.",
+		About: "Its forecasters and tapes are listed with those of its partners.",
 	})
 	for i, st := range list {
 		p.names[st.GetStationId()] = st.GetName()
@@ -113,15 +113,15 @@ func (p *networkPage) stations(s *site, list []*stationv1.Station, heard map[str
 		at, was := heard[st.GetStationId()]
 		switch {
 		case p.Away["heard"]:
-			one.State, one.Class, one.Note = "Active", "open", "When it was read last is not known right now."
+			one.State, one.Class, one.Note = "Active", "open", "The time of the last update is unknown."
 		case st.GetTapesUrl() == "" && st.GetOperatorsUrl() == "":
-			one.State, one.Class, one.Note = "Active", "open", "It offers no rows to read."
+			one.State, one.Class, one.Note = "Active", "open", "It publishes no data."
 		case !was:
-			one.State, one.Class, one.Note = "Not read yet", "open", "Nothing of it could be read so far."
+			one.State, one.Class, one.Note = "No data yet", "open", "No data has been received yet."
 		case s.Now().Sub(at) > s.Keep:
-			one.State, one.Class, one.Note = "Silent", "down", "Read last "+when(at)+"; its rows are not shown any more."
+			one.State, one.Class, one.Note = "Silent", "down", "Last update "+when(at)+"; its data is too old to show."
 		default:
-			one.State, one.Class, one.Note = "Active", "up", "Read last "+when(at)+"."
+			one.State, one.Class, one.Note = "Active", "up", "Last update "+when(at)+"."
 		}
 		add(st.GetStationId(), one)
 	}

@@ -16,8 +16,8 @@ func TestBoardPage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.ledger.Board = []*boardv1.Row{}
-	has(t, b.get("/board"), 200, "Nobody is on this board yet.", `<a href="/board?operators=all">`, "By broadcast score, 0 to 1,000", `aria-current="page">Board</a>`)
-	has(t, b.get("/board?operators=all"), 200, "Nobody is on this board yet.", "!See the board of everybody")
+	has(t, b.get("/board"), 200, "No forecasters on this leaderboard yet.", `<a href="/board?operators=all">`, "Ranked by broadcast score, 0 to 1,000", `aria-current="page">Board</a>`)
+	has(t, b.get("/board?operators=all"), 200, "No forecasters on this leaderboard yet.", "!See all forecasters")
 	b.ledger.Board = []*boardv1.Row{
 		b.ranked(1, "ann", reported(t, [4]int64{5000, 0, 400, 260})), b.ranked(2, "bob", reported(t, [4]int64{5000, 0, 10, 6})), b.ranked(3, "cy", nil), b.ranked(4, "dan", nil),
 	}
@@ -26,19 +26,19 @@ func TestBoardPage(t *testing.T) {
 	b.ledger.Board[3].Operator.DisplayName, b.ledger.Board[3].Won, b.ledger.Board[3].Lost, b.ledger.Board[3].Accuracy = "", 0, 0, 0
 	w := b.get("/board")
 	has(t, w, 200, `<a href="/u/ann"><b><bdi>ANN</bdi></b>`, "<b>599</b>", "57%", "8–6", `<span class="machine">AI</span>`, `<span class="badge">House</span>`,
-		"&lt;b&gt;Cy&lt;/b&gt;", "<bdi>@dan</bdi>", "As of 18 Sep 2026", `href="/api/operator/leaderboard"`, "!Nobody", "!By the lower end")
+		"&lt;b&gt;Cy&lt;/b&gt;", "<bdi>@dan</bdi>", "As of 18 Sep 2026", `href="/api/operator/leaderboard"`, "!No forecasters", "!Ranked by the lower end")
 	cached(t, w, shared)
-	has(t, b.get("/board?order=edge"), 200, "By the lower end of the edge", `class="span up"`, `class="span open"`, `aria-label="Edge +15 points`,
-		"Calls are taken as independent", "one of forty", "!28 days", `href="/api/operator/leaderboard?order=edge"`)
+	has(t, b.get("/board?order=edge"), 200, "Ranked by the lower end", `class="span up"`, `class="span open"`, `aria-label="Edge +15 points`,
+		"Calls are assumed to be independent", "1 in 40", "!28 days", `href="/api/operator/leaderboard?order=edge"`)
 	has(t, b.get("/board?order=edge&operators=automated&lane=Science&window=28d"), 200, "AI agents and bots",
-		`<a href="/board?lane=science&amp;operators=automated&amp;order=edge" aria-current="true">Machines</a>`)
+		`<a href="/board?lane=science&amp;operators=automated&amp;order=edge" aria-current="true">Bots</a>`)
 	if q := apitest.Last[*boardv1.ListBroadcastRequest](b.ledger); q.GetOperators() != "automated" || q.GetOrder() != "edge" || q.GetLane() != "SCIENCE" || q.GetWindow() != "all" || q.GetLimit() != 100 {
 		t.Errorf("asked for %v", q)
 	}
 	has(t, b.get("/board?operators=%3Cscript%3E&window=x&lane=y&order=z"), 200, `aria-current="true">People</a>`, `aria-current="true">All time</a>`, `href="https://hub.example/board"`)
 	b.ledger.Fail(apitest.ErrDB, "ListBroadcast")
 	w = b.get("/board")
-	has(t, w, 200, "The board cannot be read right now.", "!Nobody is on")
+	has(t, w, 200, "The leaderboard is unavailable.", "!No forecasters on")
 	cached(t, w, "no-store|db")
 	if len(b.degraded) != 1 {
 		t.Error(b.degraded)
@@ -48,15 +48,15 @@ func TestBoardPage(t *testing.T) {
 func TestNetworkPage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	has(t, b.get("/network"), 200, "This station", "No partner station is active.", "No call of anybody is decided yet.", "No station shows a tape right now.")
+	has(t, b.get("/network"), 200, "This station", "No active partner stations.", "No decided calls yet.", "No tapes.")
 	b.partnered()
 	w := b.get("/network")
 	has(t, w, 200,
 		`<a href="https://river.example/hello" rel="noopener noreferrer nofollow ugc"><bdi>Station river</bdi></a></h3><span class="verdict up">Active</span>`,
-		"All about &lt;b&gt;river&lt;/b&gt;.", "1 operator and 1 tape of those below. Lanes: Science, World. Read last 18 Sep 2026, 11:59 UTC.",
-		`<span class="verdict down">Silent</span>`, "its rows are not shown any more", `<span class="verdict open">Not read yet</span>`, "!Station paused",
+		"All about &lt;b&gt;river&lt;/b&gt;.", "Below: 1 forecaster and 1 tape. Lanes: Science, World. Last update 18 Sep 2026, 11:59 UTC.",
+		`<span class="verdict down">Silent</span>`, "its data is too old to show", `<span class="verdict open">No data yet</span>`, "!Station paused",
 		`<a href="/u/mara_k"><b><bdi>Mara K</bdi></b>`, `<span class="badge">House</span>`, "Otto &#34;O&#34; &lt;script&gt;", `<a href="https://river.example/u/otto" rel="noopener noreferrer nofollow ugc">`,
-		`<a class="t" href="/m/701122">`+question, "1:35", "1 view · boosted", "!No partner", "!right now")
+		`<a class="t" href="/m/701122">`+question, "1:35", "1 view · boosted", "!No active partner", "!unavailable")
 	if body := w.Body.String(); strings.Index(body, "Otto") > strings.Index(body, "Mara K") {
 		t.Error("an operator with fewer points is listed first")
 	}
@@ -69,10 +69,10 @@ func TestNetworkPage(t *testing.T) {
 
 func TestNetworkPageParts(t *testing.T) {
 	t.Parallel()
-	const stations, operators, tapes = "The partner stations cannot be read", "The operators cannot be read", "The tapes cannot be read"
+	const stations, operators, tapes = "Partner stations are unavailable", "Forecasters are unavailable", "Tapes are unavailable"
 	for method, words := range map[string][]string{
-		"ListActiveStations": {stations, "!" + operators, "!" + tapes, "Mara K", "!No partner"}, "ListOperators": {operators, "!" + stations, "Station river", "!No call of anybody"},
-		"": {tapes, operators, "Station river", "When it was read last is not known right now."},
+		"ListActiveStations": {stations, "!" + operators, "!" + tapes, "Mara K", "!No active partner"}, "ListOperators": {operators, "!" + stations, "Station river", "!No decided calls"},
+		"": {tapes, operators, "Station river", "The time of the last update is unknown."},
 	} {
 		b := setup(t)
 		b.partnered()
@@ -90,7 +90,7 @@ func TestPulsePage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.ledger.Pulse = &recordv1.GetPulseResponse{GeneratedAt: timestamppb.New(b.clock.Now())}
-	has(t, b.get("/pulse"), 200, "No operator has called yet.", "No person has called yet.")
+	has(t, b.get("/pulse"), 200, "No calls yet.", "No calls by people yet.")
 	b.clock.Advance(11e9)
 	weeks := make([]*recordv1.Week, 16)
 	for i := range weeks {
@@ -102,8 +102,8 @@ func TestPulsePage(t *testing.T) {
 		LastIndependentWeek: "2026-09-07", GeneratedAt: timestamppb.New(b.clock.Now()),
 	}
 	w := b.get("/pulse")
-	has(t, w, 200, "<b>2.8</b>", "14 calls of 5 people in the week of 7 Sep", `<b class="down">−5</b>`, "1,840", "52%", "that of 7 Sep",
-		`aria-label="Calls of people in 16 weeks: 14, at most 14 in one"`, `aria-label="Calls of the house and of machines in 16 weeks: 12,002, at most 1,502 in one"`,
+	has(t, w, 200, "<b>2.8</b>", "14 calls by 5 people in the week of 7 Sep", `<b class="down">−5</b>`, "1,840", "52%", "calls by people: 7 Sep",
+		`aria-label="Calls by people in 16 weeks: 14, at most 14 in one"`, `aria-label="Calls by house accounts and bots in 16 weeks: 12,002, at most 1,502 in one"`,
 		">1.5k</text>", `<time datetime="2026-09-14">14 Sep</time>`, `aria-current="page">Pulse</a>`)
 	if n := strings.Count(w.Body.String(), ">0</text>"); n != 16 { // 15 weeks without a person, one without a machine
 		t.Errorf("%d weeks have the label 0, want 16", n)
@@ -111,6 +111,6 @@ func TestPulsePage(t *testing.T) {
 	b.clock.Advance(11e9)
 	b.ledger.Fail(apitest.ErrDB, "GetPulse")
 	w = b.get("/pulse")
-	has(t, w, 200, "The network cannot be counted right now.")
+	has(t, w, 200, "Network statistics are unavailable.")
 	cached(t, w, "no-store|db")
 }

@@ -268,13 +268,13 @@ type errorPage struct {
 }
 
 func failure(f frame, reason *apperr.Fault) errorPage {
-	p := errorPage{frame: f, Code: httpx.Status(reason.Kind), Heading: "That did not work", Message: reason.Message}
+	p := errorPage{frame: f, Code: httpx.Status(reason.Kind), Heading: "Something went wrong", Message: reason.Message}
 	if p.Account.SignIn != "" { // there is nothing to come back to
 		p.Account.SignIn = signInPath
 	}
 	switch reason.Kind {
 	case apperr.NotFound:
-		p.Heading, p.Message = "Nothing here", "No record has this number."
+		p.Heading, p.Message = "Page not found", "We could not find that page."
 	case apperr.Unauthenticated:
 		p.Heading, p.Message = "Please sign in", "Open the page again and sign in."
 		if reason == errNoLogin {
@@ -287,7 +287,7 @@ func failure(f frame, reason *apperr.Fault) errorPage {
 	case apperr.Limited:
 		p.Heading, p.Message = "Too many requests", "Wait a moment and try again."
 	case apperr.Unavailable:
-		p.Heading, p.Message = "One moment", "The record cannot be read right now. Nothing is lost; try again shortly."
+		p.Heading, p.Message = "Temporarily unavailable", "This page is temporarily unavailable. Try again in a minute."
 	}
 	return p
 }

@@ -93,7 +93,7 @@ func (s *site) renderParts(c echo.Context, g *gather, status int, name string, d
 		source := ""
 		for part, err := range g.failed {
 			f := apperr.Of(err)
-			s.Log.WarnContext(c.Request().Context(), "a part of a page is missing", "part", part, "code", f.Code, "error", err)
+			s.Log.WarnContext(c.Request().Context(), "page part unavailable", "part", part, "code", f.Code, "error", err)
 			if one := strings.TrimSuffix(f.Code, "_unavailable"); source == "" || one < source {
 				source = one
 			}

@@ -88,7 +88,7 @@ func (s *site) person(c echo.Context) error {
 func (p *personPage) card() string {
 	text := "@" + p.Handle + " on Signalcast."
 	if p.Machine != "" {
-		text = "@" + p.Handle + " on Signalcast, a machine (" + p.Machine + ")."
+		text = "@" + p.Handle + " on Signalcast, a bot (" + p.Machine + ")."
 	}
 	if p.Sum.calls > 0 {
 		text += " " + many(p.Sum.calls, "call") + ", " + p.Sum.Won + " won, " + p.Sum.Lost + " lost, score " + p.Sum.Score + "."
@@ -254,7 +254,7 @@ var machineWords = map[protocol.OperatorType]string{protocol.AIAgent: "AI", prot
 
 // tierWords say what a tier means.
 var tierWords = map[protocol.Tier]struct{ word, text string }{
-	protocol.Independent: {"Independent", "A person outside the operator of this service."},
-	protocol.House:       {"House", "A login that the operator of this service runs."},
-	protocol.Automated:   {"Automated", "A machine, which no ranking of people counts."},
+	protocol.Independent: {"Independent", "Independent forecaster."},
+	protocol.House:       {"House", "An account that the administrators of this service run."},
+	protocol.Automated:   {"Automated", "A bot. Rankings of people exclude it."},
 }

@@ -26,18 +26,18 @@ func TestPersonPage(t *testing.T) {
 	has(t, w, 200,
 		"<title>Mara K (@mara_k) · Signalcast</title>", `<link rel="canonical" href="https://hub.example/u/mara_k">`,
 		`content="@mara_k on Signalcast. 24 calls, 12 won, 6 lost, score +48."`, `content="https://hub.example/api/card/operator/mara_k.png"`,
-		"<b>+48</b><span>score · Field operator · No. 4 of 41</span>", `aria-label="12 calls won, 6 lost, 1 void, 5 open"`,
-		"<dt>Right</dt><dd>67%</dd>", "<dt>Streak</dt><dd>2</dd>", "<dd>+1.15<small> points</small></dd>",
-		`<a href="/receipts/`+momentID+`">Will the dam hold?</a> <b>won at 12¢</b>`, "Independent.</b> A person outside",
-		"Could be luck", "so few calls cannot tell skill from luck. If it goes on like this, 10 more calls would show that it is skill.",
-		`aria-label="Edge +20 points, between −5.1 and +39.8"`, "it takes calls as independent of one another, and holds for one look",
-		`aria-label="Score over time: lowest −10, highest +140, now +88"`, "Stated confidence was closer to what came than the price.",
-		"Brier score 0.190, of the prices 0.228", `<td class="num">61–70%</td><td class="num n">12</td><td class="num n">75%</td>`,
+		"<b>+48</b><span>points · Field operator · No. 4 of 41</span>", `aria-label="12 calls won, 6 lost, 1 void, 5 open"`,
+		"<dt>Win rate</dt><dd>67%</dd>", "<dt>Streak</dt><dd>2</dd>", "<dd>+1.15<small> points</small></dd>",
+		`<a href="/receipts/`+momentID+`">Will the dam hold?</a> <b>won at 12¢</b>`, "Independent.</b> Independent forecaster",
+		"Could be luck", "too few are decided to tell skill from luck. At this rate, 10 more calls would show skill.",
+		`aria-label="Edge +20 points, 95% interval −5.1 to +39.8"`, "assumes independent calls and a single look at the record",
+		`aria-label="Points over time: lowest −10, highest +140, now +88"`, "Stated confidence was more accurate than the market price.",
+		"Brier score: 0.190; of the market prices: 0.228", `<td class="num">61–70%</td><td class="num n">12</td><td class="num n">75%</td>`,
 		"Edge by lane", ">Science<", "12 calls, 9 won", `<span class="tier-word">Rare</span><b>+88</b>`,
 		"The dam opened at noon.", "Recent calls", "#calls\">More calls</a>", `<a href="/api/operator/mara_k/record">`, "format=csv",
 		"go run ./cmd/signalcast record verify https://hub.example/api/operator/mara_k/record",
 		"&lt;iframe src=&#34;https://hub.example/operator/mara_k/embed&#34;", "0xabc", "<b>11</b> followers",
-		"!javascript:", "!cannot be read", "!This is a machine", "!From the newest")
+		"!javascript:", "!unavailable", "!This is a bot", "!Newest calls")
 	cached(t, w, shared)
 	for _, link := range []string{`href="/board"`, `href="/network"`, `href="/pulse"`} {
 		has(t, w, 200, link)
@@ -79,7 +79,7 @@ func TestPersonCalls(t *testing.T) {
 			seen[piece[:36]] = true
 		}
 		_, rest, more := strings.Cut(body, `rel="next" href="`)
-		if more != (page < 2) || strings.Contains(body, "From the newest") != (page > 0) {
+		if more != (page < 2) || strings.Contains(body, "Newest calls") != (page > 0) {
 			t.Fatalf("page %d: more %v", page, more)
 		}
 		if !more {
@@ -93,7 +93,7 @@ func TestPersonCalls(t *testing.T) {
 	}
 	has(t, b.get("/u/mara_k?before=%3Cscript%3E"), 200, "Recent calls", "The dam opened at noon.")
 	oldest := protocol.NewCursor("0199f0f0-0000-7000-8000-000000000000", protocol.TimeKey(b.clock.Now().Add(-90*time.Hour))).Encode()
-	has(t, b.get("/u/mara_k?before="+oldest), 200, "Older calls", "No call is older.", `name="robots" content="noindex"`)
+	has(t, b.get("/u/mara_k?before="+oldest), 200, "Older calls", "No older calls.", `name="robots" content="noindex"`)
 }
 
 // TestPersonStates checks the words of the page for operators without calls, with open calls only, for bots, for house operators,
@@ -117,42 +117,42 @@ func TestPersonStates(t *testing.T) {
 	b.ledger.Courses = map[string]*recordv1.GetCourseResponse{"long": {Before: 120, Steps: []*recordv1.Step{{At: timestamppb.New(b.clock.Now()), Score: 70, Calls: 90}}}}
 	b.ledger.Unlock()
 	for handle, words := range map[string][]string{
-		"quiet":   {"@quiet has not called anything yet.", "None yet.", "!Skill or luck", "!Score over time", "!Said and came", "!Moments", "<b>0</b><span>score · Recruit</span>"},
-		"waits":   {"No call of @waits is decided yet.", "!has not called", "<dt>Calls</dt><dd>3</dd>", "<dt>Right</dt><dd>–</dd>", "3 open"},
-		"robot":   {`<span class="machine">AI</span>`, "This is a machine.", "a machine (AI)", "!No. "},
-		"bot":     {`<span class="machine">Bot</span>`, "This is a machine."},
-		"seeded":  {"Automated.</b> A machine, which no ranking of people counts."},
-		"desk":    {"House.</b> A login that the operator of this service runs."},
-		"lucky":   {"Could be luck", "more calls would show", "25 of 100 would have"},
-		"unlucky": {"Below the prices", `class="span down"`, "!more calls would", "nearly everybody would have"},
-		"sure":    {"More than luck", `class="span up"`, "!more calls would", "fewer than 1 of a million would have"},
-		"long":    {"Could be luck", "No edge over the prices has shown so far.", "It begins at +120, with the newest 10,000 calls.", "now +70"},
+		"quiet":   {"@quiet has no calls yet.", "None yet.", "!Skill or luck", "!Points over time", "!Calibration", "!Long-shot wins", "<b>0</b><span>points · Recruit</span>"},
+		"waits":   {"@waits has no decided calls yet.", "!has no calls", "<dt>Calls</dt><dd>3</dd>", "<dt>Win rate</dt><dd>–</dd>", "3 open"},
+		"robot":   {`<span class="machine">AI</span>`, "This is a bot.", "a bot (AI)", "!No. "},
+		"bot":     {`<span class="machine">Bot</span>`, "This is a bot."},
+		"seeded":  {"Automated.</b> A bot. Rankings of people exclude it."},
+		"desk":    {"House.</b> An account that the administrators of this service run."},
+		"lucky":   {"Could be luck", "more calls would show", "25% would do"},
+		"unlucky": {"Below the prices", `class="span down"`, "!more calls would", "nearly everybody would do"},
+		"sure":    {"More than luck", `class="span up"`, "!more calls would", "fewer than 1 of a million would do"},
+		"long":    {"Could be luck", "No edge over the prices so far.", "Starts at +120, with the newest 10,000 calls.", "now +70"},
 	} {
 		has(t, b.get("/u/"+handle), 200, words...)
 	}
 	for _, handle := range []string{"nobody", "x", "no-handle", strings.Repeat("a", 60), "%3Cb%3E"} {
-		has(t, b.get("/u/"+handle), 404, "Nothing here")
+		has(t, b.get("/u/"+handle), 404, "Page not found")
 	}
 	b.ledger.Fail(apitest.ErrDB, "GetOperator")
-	has(t, b.get("/u/quiet"), 503, "One moment")
+	has(t, b.get("/u/quiet"), 503, "Temporarily unavailable")
 }
 
 // TestPersonParts checks that the page is served without parts whose source fails.
 func TestPersonParts(t *testing.T) {
 	t.Parallel()
 	checkParts(t, "/u/mara_k", "/u/:handle", map[string][2]string{
-		"GetOperatorRecord": {"The record cannot be read right now.", "<b>+48</b>"},
-		"ListCalls":         {"They cannot be read right now.", "The dam opened"},
-		"GetSkill":          {"The statistics cannot be read right now.", "Could be luck"},
-		"GetCourse":         {"The course of the score cannot be read right now.", `class="line up"`},
+		"GetOperatorRecord": {"The record is unavailable.", "<b>+48</b>"},
+		"ListCalls":         {"Calls are unavailable.", "The dam opened"},
+		"GetSkill":          {"Statistics are unavailable.", "Could be luck"},
+		"GetCourse":         {"The points over time are unavailable.", `class="line up"`},
 	}, (*fixture).recorded)
 	b := setup(t)
 	b.recorded()
 	b.ledger.Fail(apitest.ErrDB, "GetOperatorRecord", "ListCalls", "GetSkill", "GetCourse")
 	b.store.fail = apitest.ErrDB
 	w := b.get("/u/mara_k")
-	has(t, w, 200, "Mara K", "followers cannot be read", "identities cannot be read", "!not called anything")
-	if n := strings.Count(w.Body.String(), "cannot be read right now"); n != 6 {
+	has(t, w, 200, "Mara K", "Followers are unavailable", "Linked wallets are unavailable", "!no calls yet")
+	if n := strings.Count(w.Body.String(), "unavailable"); n != 6 {
 		t.Errorf("%d parts are missing", n)
 	}
 }
@@ -223,7 +223,7 @@ func TestLongRecordIsASmallPage(t *testing.T) {
 	b.ledger.Skills["mara_k  all"].Report = reported(t, tallies...)
 	b.ledger.Unlock()
 	w := b.get("/u/mara_k")
-	has(t, w, 200, "More calls", "Said and came")
+	has(t, w, 200, "More calls", "Calibration")
 	if n := w.Body.Len(); n > 64<<10 {
 		t.Errorf("%d bytes", n)
 	}

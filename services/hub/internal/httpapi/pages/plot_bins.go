@@ -40,10 +40,10 @@ func calibrationOf(c *skill.Calibration) *calibrationPlot {
 	}
 	p := &calibrationPlot{
 		Calls: many(c.Calls, "decided call"), Own: brier(c.BrierBps), Market: brier(c.MarketBrierBps),
-		Plain: "Stated confidence was no closer to what came than the price.",
+		Plain: "Stated confidence was no more accurate than the market price.",
 	}
 	if c.BrierBps < c.MarketBrierBps {
-		p.Plain = "Stated confidence was closer to what came than the price."
+		p.Plain = "Stated confidence was more accurate than the market price."
 	}
 	across, up := axis{0, wholePrice, wholePrice / 4}, axis{wholePrice, 0, wholePrice / 4}
 	p.Ticks, p.Rows = across.ticks(wholePercent), up.ticks(wholePercent)
@@ -60,7 +60,7 @@ func calibrationOf(c *skill.Calibration) *calibrationPlot {
 			})
 		}
 	}
-	p.Label = "Stated confidence beside what came, in " + many(int64(len(p.Bins)), "group") + " of calls; the table below has the numbers"
+	p.Label = "Calibration plot with " + many(int64(len(p.Bins)), "group") + " of calls; the table below has the numbers"
 	return p
 }
 

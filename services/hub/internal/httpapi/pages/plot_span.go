@@ -41,7 +41,7 @@ func spanOf(r *skill.Report, scale axis) span {
 		Left: share(low), Width: share(math.Max(high-low, 0.004)), Dot: share(at(r.EdgeBps)), Class: leaning(r),
 		Edge: pointsOf(tenth(r.EdgeBps)), Low: pointsOf(outward(r.LowBps, -1)), High: pointsOf(outward(r.HighBps, 1)),
 	}
-	out.Label = "Edge " + out.Edge + " points, between " + out.Low + " and " + out.High
+	out.Label = "Edge " + out.Edge + " points, 95% interval " + out.Low + " to " + out.High
 	return out
 }
 
@@ -92,21 +92,21 @@ func skillOf(r *skill.Report) *skillPart {
 	}
 	switch {
 	case p.Class == "up":
-		p.Verdict, p.Plain = "More than luck", "These calls won more often than their prices promised, and luck alone seldom does that."
+		p.Verdict, p.Plain = "More than luck", "These calls won more often than their prices implied, and luck alone rarely explains that."
 	case p.Class == "down":
-		p.Verdict, p.Plain = "Below the prices", "These calls won less often than their prices promised, by more than bad luck explains."
+		p.Verdict, p.Plain = "Below the prices", "These calls won less often than their prices implied, by more than bad luck explains."
 	case r.EdgeBps > 0:
-		p.Verdict, p.Plain = "Could be luck", "These calls won more often than their prices promised, but so few calls cannot tell skill from luck."
+		p.Verdict, p.Plain = "Could be luck", "These calls won more often than their prices implied, but too few are decided to tell skill from luck."
 	default:
-		p.Verdict, p.Plain = "Could be luck", "No edge over the prices has shown so far. It can be bad luck, too."
+		p.Verdict, p.Plain = "Could be luck", "No edge over the prices so far. This could also be bad luck."
 	}
 	if r.Needed != nil && *r.Needed > 0 {
-		p.Needed = "If it goes on like this, " + grouped(*r.Needed) + " more calls would show that it is skill."
+		p.Needed = "At this rate, " + grouped(*r.Needed) + " more calls would show skill."
 		switch {
 		case *r.Needed >= skill.MaxNeeded:
-			p.Needed = "If it goes on like this, it would take more than a million calls to show that it is skill."
+			p.Needed = "At this rate, it would take more than a million calls to show skill."
 		case *r.Needed == 1:
-			p.Needed = "If it goes on like this, one more call would show that it is skill."
+			p.Needed = "At this rate, one more call would show skill."
 		}
 	}
 	return p
@@ -122,7 +122,7 @@ func chanceOf(above float64) string {
 	case above >= 0.995:
 		return "nearly everybody"
 	case above >= 0.01:
-		return strconv.Itoa(int(math.Round(100*above))) + " of 100"
+		return strconv.Itoa(int(math.Round(100*above))) + "%"
 	case above >= 0.001:
 		return strconv.Itoa(int(math.Round(1000*above))) + " of 1,000"
 	case above >= 1e-6:

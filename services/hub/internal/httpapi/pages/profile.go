@@ -43,7 +43,7 @@ type payoutState struct {
 
 // notices are what the page says after a form, by the word in its address.
 var notices = map[string]string{
-	"saved": "Your profile is saved.", "claimed": "The wallet is yours for everybody to see.", "dropped": "The claim is taken back.",
+	"saved": "Profile saved.", "claimed": "Wallet linked. It is public.", "dropped": "Wallet removed.",
 }
 
 // profile is GET /profile.
@@ -86,13 +86,13 @@ func (s *site) payoutOf(a identityclaim.Account) payoutState {
 	money := s.People.Payouts.Money
 	switch {
 	case money.ChainID == 0:
-		return payoutState{Word: "Not here", Text: "This hub pays nobody out. An address is kept for when it does."}
+		return payoutState{Word: "Not available", Text: "This installation makes no payouts. The address is stored for later."}
 	case !a.Tier.Ranked():
-		return payoutState{Word: "Not for machines", Text: "Payouts go to people."}
+		return payoutState{Word: "Not for bots", Text: "Payouts go to people."}
 	case a.PayoutAddress == "":
-		return payoutState{Word: "No address yet", Text: "Say below where you want to be paid on " + money.Label + "."}
+		return payoutState{Word: "No address yet", Text: "Enter an address for payouts on " + money.Label + "."}
 	}
-	text := "You are paid on " + money.Label + " at " + a.PayoutAddress + ". Everybody can read that."
+	text := "You are paid on " + money.Label + " at " + a.PayoutAddress + ". This address is public."
 	return payoutState{Word: "Ready", Text: text}
 }
 
@@ -114,7 +114,7 @@ func (s *site) changeProfile(c echo.Context, account identityclaim.Account, form
 	err := s.People.Profiles.Update(c.Request().Context(), account.ID, s.visit(c).who.SignedInAt, change)
 	if errors.Is(err, operator.ErrSession) {
 		return s.showProfile(c, http.StatusForbidden, account, func(p *profilePage) {
-			p.Form, p.Errors["payoutAddress"] = said, "Nothing was saved. Sign out and sign in again, then save this within 15 minutes."
+			p.Form, p.Errors["payoutAddress"] = said, "Nothing was saved. Sign out, sign in again and save within 15 minutes."
 		})
 	}
 	if field := fieldOf(err); field != "" {
@@ -130,11 +130,11 @@ func (s *site) changeProfile(c echo.Context, account identityclaim.Account, form
 
 // profileMistakes says what is wrong with a field to who typed it.
 var profileMistakes = map[string]string{
-	"displayName":   "A name has 1 to 64 characters on one line.",
-	"bio":           "This may have 280 characters.",
-	"avatarUrl":     "An address that begins with https:// and has at most 500 characters, or nothing.",
-	"links":         "At most 5 addresses that begin with https://, one on each line.",
-	"payoutAddress": "0x and 40 hex digits, spelled as your wallet shows it, or nothing.",
+	"displayName":   "Enter 1 to 64 characters on one line.",
+	"bio":           "Enter at most 280 characters.",
+	"avatarUrl":     "Enter a URL that starts with https:// and has at most 500 characters, or leave it empty.",
+	"links":         "Enter at most 5 URLs that start with https://, one per line.",
+	"payoutAddress": "Enter 0x and 40 hex digits, as your wallet shows it, or leave it empty.",
 }
 
 func changeTo(text string) operator.Change {
@@ -197,11 +197,11 @@ func claimMistake(f *apperr.Fault) string {
 	case f == nil:
 		return ""
 	case f.Code == identityclaim.ErrAddress.Code:
-		return "0x and 40 hex digits, spelled as your wallet shows it, or a Solana address."
+		return "Enter 0x and 40 hex digits, as your wallet shows it, or a Solana address."
 	case f.Code == identityclaim.ErrNotLinked.Code:
-		return "Your sign-in does not know this wallet. Link it there first."
+		return "This wallet is not linked to your sign-in account. Link it there first."
 	case f.Code == "identity_provider_unavailable":
-		return "Your sign-in cannot be asked right now. Try again shortly."
+		return "The identity provider is unavailable. Try again in a minute."
 	}
 	return ""
 }

@@ -39,7 +39,7 @@ func (s *site) pulse(c echo.Context) error {
 	g := newGather(c.Request().Context(), partsWithin)
 	pulse := askCached(g, "pulse", s.pulses, "", s.Ledger.Records.GetPulse, &recordv1.GetPulseRequest{})
 	away := g.done()
-	p := pulsePage{frame: s.frame(c, "Pulse", "How much is called on Signalcast, week by week.", pulsePath)}
+	p := pulsePage{frame: s.frame(c, "Pulse", "Weekly activity on Signalcast.", pulsePath)}
 	p.Away, p.Wide, p.Here, p.Kind = away, true, "pulse", "website"
 	p.fill(pulse.Value)
 	return s.renderParts(c, g, http.StatusOK, "pulse", p)
@@ -57,8 +57,8 @@ func (p *pulsePage) fill(r *recordv1.GetPulseResponse) {
 			p.Star.Operators = digits(w.GetActiveIndependent()) + " people"
 		}
 	}
-	p.People = weeksOf(weeks, "Calls of people", layer{"people", func(w *recordv1.Week) int64 { return w.GetIndependent() }})
-	p.Others = weeksOf(weeks, "Calls of the house and of machines",
+	p.People = weeksOf(weeks, "Calls by people", layer{"people", func(w *recordv1.Week) int64 { return w.GetIndependent() }})
+	p.Others = weeksOf(weeks, "Calls by house accounts and bots",
 		layer{"house", func(w *recordv1.Week) int64 { return w.GetHouse() }}, layer{"machines", func(w *recordv1.Week) int64 { return w.GetAutomated() }})
 	for _, w := range slices.Backward(weeks) {
 		p.Weeks = append(p.Weeks, weekRow{
@@ -69,15 +69,15 @@ func (p *pulsePage) fill(r *recordv1.GetPulseResponse) {
 	p.Last7, p.Way, p.Turn = grouped(r.GetLast7()), wayOf(r.GetLast7()-r.GetPrev7()), signed(int(r.GetLast7()-r.GetPrev7()))
 	p.Figures = []figure{
 		{
-			"Calls", grouped(r.GetSignals()), grouped(r.GetIndependentSignals()) + " of people, " + grouped(r.GetHouseSignals()) +
-				" of the house, " + grouped(r.GetAutomatedSignals()) + " of machines",
+			"Calls", grouped(r.GetSignals()), grouped(r.GetIndependentSignals()) + " by people, " + grouped(r.GetHouseSignals()) +
+				" by house accounts, " + grouped(r.GetAutomatedSignals()) + " by bots",
 		},
-		{"People", grouped(r.GetIndependentOperators()), "who have called; " + grouped(r.GetIndependentActive28()) + " of them within 28 days"},
-		{"Registered", grouped(r.GetRegistered()), "logins, " + grouped(r.GetHouseOperators()) + " of them of the house"},
+		{"People", grouped(r.GetIndependentOperators()), "with a call; " + grouped(r.GetIndependentActive28()) + " within 28 days"},
+		{"Registered", grouped(r.GetRegistered()), "logins, " + grouped(r.GetHouseOperators()) + " of them house accounts"},
 		{"Markets", grouped(r.GetMarkets()), "with a call"},
 		{"Decided", grouped(r.GetWon() + r.GetLost()), grouped(r.GetWon()) + " won, " + grouped(r.GetLost()) + " lost"},
-		{"Open", grouped(r.GetOpen()), "calls that wait for an outcome"},
-		{"Outcomes", grouped(r.GetResolutions28()), "claimed within 28 days"},
+		{"Open", grouped(r.GetOpen()), "calls awaiting an outcome"},
+		{"Outcomes", grouped(r.GetResolutions28()), "resolved within 28 days"},
 	}
 	if r.GetClvCount() > 0 {
 		p.Beat = digits(view.SharePercent(r.GetBeatLine(), r.GetClvCount())) + "%"

@@ -112,7 +112,7 @@ func (p *receiptPage) settle(sig *signalv1.Signal, o *resolutionv1.Outcome) {
 		p.Close = percent(sig.GetClosePriceBps())
 	}
 	if sig.ClvBps != nil {
-		p.CLV = signed(int(sig.GetClvBps())) + " bps for this call"
+		p.CLV = signed(int(sig.GetClvBps())) + " bps in favour of this call"
 	}
 	if at := sig.GetResolvedAt(); at != nil {
 		p.Resolved = when(at.AsTime())
@@ -156,7 +156,7 @@ func dispute(o *resolutionv1.Outcome) string {
 }
 
 var eventWords = map[signal.EventType]string{
-	signal.Take: "Take", signal.Reaffirm: "Stands by it", signal.Confidence: "Confidence", signal.Note: "Note", signal.Share: "Shared",
+	signal.Take: "Take", signal.Reaffirm: "Reaffirmed", signal.Confidence: "Confidence", signal.Note: "Note", signal.Share: "Shared",
 }
 
 func eventOf(e *signalv1.Event) receiptEvent {
@@ -172,7 +172,7 @@ func eventOf(e *signalv1.Event) receiptEvent {
 	out := receiptEvent{Word: eventWords[kind], Text: payload.Text, Link: payload.URL, At: when(at), AtISO: protocol.Stamp(at)}
 	switch {
 	case kind == signal.Confidence && payload.Confidence != nil:
-		out.Text = strconv.Itoa(*payload.Confidence) + " of 100"
+		out.Text = strconv.Itoa(*payload.Confidence) + "%"
 	case kind == signal.Share && payload.Channel != "":
 		out.Text = payload.Channel
 	}

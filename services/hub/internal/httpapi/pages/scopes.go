@@ -18,57 +18,57 @@ type want struct {
 // who reads the page knows our words.
 var scopeWords = map[grant.Scope]want{
 	grant.ProfileRead: {
-		Word: "See who you are", Can: "It reads your handle, your name, your picture and your public record.",
-		Cannot: "It does not see your keys, your other apps or how you sign in.",
+		Word: "See who you are", Can: "It can read your handle, name, picture and public record.",
+		Cannot: "It cannot see your keys, other apps or sign-in details.",
 	},
 	grant.SignerCreate: {
-		Word: "Add a signing key", Can: "A key of its own signs messages for you, for the things that you allow on this page.", Acts: true,
-		Cannot: "It signs nothing else, and it ends with this connection.",
+		Word: "Add a signing key", Can: "It can sign messages for you, within the permissions on this page.", Acts: true,
+		Cannot: "The key expires with this connection.",
 	},
 	grant.OfflineAccess: {
-		Word: "Stay connected", Can: "It works while you are away.",
-		Cannot: "It does not outlive this connection.",
+		Word: "Stay connected", Can: "It can act while you are not using it.",
+		Cannot: "Access ends with this connection.",
 	},
 	grant.ProfileUpdate: {
-		Word: "Change your profile", Can: "It changes your name, your picture, what you say about yourself and your links.", Acts: true,
-		Cannot: "It cannot change your handle, your record or where you are paid.",
+		Word: "Change your profile", Can: "It can change your name, picture, bio and links.", Acts: true,
+		Cannot: "It cannot change your handle, record or payout address.",
 	},
 	grant.StationCreate: {
-		Word: "Open stations", Can: "It opens new stations in your name.", Acts: true,
-		Cannot: "It cannot change the stations that you have.",
+		Word: "Register stations", Can: "It can register new stations in your name.", Acts: true,
+		Cannot: "It cannot change your existing stations.",
 	},
 	grant.StationUpdate: {
-		Word: "Change your stations", Can: "It changes their names, pictures and programmes, and pauses them.", Acts: true,
-		Cannot: "It cannot touch the stations of others.",
+		Word: "Change your stations", Can: "It can change their names, pictures and programmes, and pause them.", Acts: true,
+		Cannot: "It cannot change stations of others.",
 	},
 	grant.BroadcastCreate: {
-		Word: "Create broadcasts", Can: "It announces new broadcasts in your name.", Acts: true,
+		Word: "Create broadcasts", Can: "It can announce new broadcasts in your name.", Acts: true,
 		Cannot: "It cannot start them.",
 	},
 	grant.BroadcastGoLive: {
-		Word: "Go live as you", Can: "It starts broadcasts in your name, with a stream of its choice.", Acts: true,
+		Word: "Go live as you", Can: "It can start broadcasts in your name, with a stream that it chooses.", Acts: true,
 		Cannot: "It cannot use your camera or microphone.",
 	},
 	grant.SignalCreate: {
-		Word: "File calls as you", Can: "A call is locked and scored on your record for ever.", Acts: true,
-		Cannot: "Neither the app nor you can take one back or change it.",
+		Word: "File calls as you", Can: "Each call is final and is scored on your public record.", Acts: true,
+		Cannot: "Neither the app nor you can change or delete a call.",
 	},
 	grant.PredictionCreate: {
-		Word: "File predictions as you", Can: "They are calls: locked, and scored on your record for ever.", Acts: true,
-		Cannot: "Neither the app nor you can take one back or change it.",
+		Word: "File predictions as you", Can: "Each prediction is a call: it is final and is scored on your public record.", Acts: true,
+		Cannot: "Neither the app nor you can change or delete a call.",
 	},
 	grant.MarketCreate: {
-		Word: "Open markets", Can: "It opens new markets in your name, a few a day.", Acts: true,
-		Cannot: "It cannot settle them.",
+		Word: "Open markets", Can: "It can open a few new markets a day in your name.", Acts: true,
+		Cannot: "It cannot resolve them.",
 	},
 	grant.ResolutionCreate: {
-		Word: "Propose outcomes", Can: "It says what your markets came to, in your name.", Acts: true,
-		Cannot: "It does not decide: the people who run the service do.",
+		Word: "Propose outcomes", Can: "It can propose the outcome of your markets.", Acts: true,
+		Cannot: "Administrators of the service decide.",
 	},
 }
 
 // never is what no scope lets an app do.
-const never = "No app can sign in as you, make or see your keys, or connect other apps."
+const never = "No app can sign in as you, create or see your keys, or connect other apps."
 
 func wantsOf(scopes grant.Scopes) []want {
 	var out []want
@@ -92,7 +92,7 @@ func duration(a grant.App, scopes grant.Scopes, now time.Time) string {
 	life := a.GrantLife()
 	most := strconv.Itoa(int(life/(24*time.Hour))) + " days, until " + now.Add(life).UTC().Format("2 January 2006")
 	if scopes.Has(grant.OfflineAccess) {
-		return "For at most " + most + ", also while you are away."
+		return "For at most " + most + ", also while you are not using it."
 	}
-	return "A quarter of an hour at a time, while you use it, and for at most " + most + "."
+	return "While you use it, and for at most " + most + "."
 }

@@ -81,13 +81,13 @@ func (s *site) provision(c echo.Context) error {
 	}
 	if label != "" && !protocol.IsName(label, 1, maxLabel) {
 		return s.showStudio(c, http.StatusBadRequest, string(op.Handle), func(p *studioPage) {
-			p.Notice = "A label has at most 80 visible characters on one line."
+			p.Notice = "Enter at most 80 visible characters on one line."
 		})
 	}
 	_, offer, err := s.Ingest.Provision(c.Request().Context(), op.Handle, label, latency)
 	if err != nil && apperr.Of(err).Code == "not_approved" && !wantsJSON(c.Request()) {
 		return s.showStudio(c, http.StatusForbidden, string(op.Handle), func(p *studioPage) {
-			p.Notice = "Your registration is not approved yet. Streams are for operators who are."
+			p.Notice = "Your application is not approved yet. Stream keys need approval."
 		})
 	}
 	if err != nil {
@@ -96,4 +96,4 @@ func (s *site) provision(c echo.Context) error {
 	return s.showStudio(c, http.StatusOK, string(op.Handle), func(p *studioPage) { p.Fresh = &offer })
 }
 
-var errNoIngest = apperr.New(apperr.NotFound, "not_found", "No streams are provisioned here.")
+var errNoIngest = apperr.New(apperr.NotFound, "not_found", "Stream keys are not available on this server.")

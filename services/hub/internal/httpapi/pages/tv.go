@@ -18,7 +18,7 @@ import (
 const (
 	tvPath     = "/tv"
 	tvSegments = 400
-	noStation  = "There is no such station."
+	noStation  = "Station not found."
 )
 
 type tvPage struct {
@@ -42,7 +42,7 @@ type tvRow struct {
 // tv is GET /tv: the programme for a screen without input devices.
 func (s *site) tv(c echo.Context) error {
 	p := tvPage{
-		Title: "Programme · Signalcast", Description: "What is on Signalcast now, and what is next.", URL: s.HubURL + tvPath,
+		Title: "Programme · Signalcast", Description: "Now and next on Signalcast.", URL: s.HubURL + tvPath,
 		Heading: "On now", Clock: s.Now().UTC().Format("15:04:05 UTC"), Off: "Nothing is on right now.",
 		Programme: "/api/broadcast/program?limit=400", Lane: laneWanted(c.QueryParam("lane")),
 	}

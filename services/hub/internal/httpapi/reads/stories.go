@@ -125,7 +125,7 @@ func (s *Server) Story(c echo.Context) error {
 	case apperr.Unavailable:
 		header.Set("Retry-After", "1")
 		return c.HTML(
-			http.StatusServiceUnavailable, note("One moment", "What moves cannot be read right now. Try again shortly."),
+			http.StatusServiceUnavailable, note("Temporarily unavailable", "Market movement is unavailable. Try again in a minute."),
 		)
 	}
 	return err // logged and written in the one shape

@@ -105,7 +105,7 @@ at('pause').addEventListener('click', () => {
 
 function say(state) {
   const text = {
-    connecting: 'connecting', live: 'live', closed: 'closed', hole: 'hole found, asking again', repaired: 'live, hole repaired',
+    connecting: 'connecting', live: 'live', closed: 'closed', hole: 'gap found, reloading', repaired: 'live, gap filled',
     reconnecting: `reconnecting in ${Math.max(1, Math.round((state.wait ?? 0) / 1000))} s`,
   };
   at('phase').textContent = text[state.phase];
@@ -150,6 +150,6 @@ for await (const m of feed) {
   try {
     take(m);
   } catch (err) {
-    console.error('an event cannot be shown', m, err); // the next one can
+    console.error('event not shown', m, err); // the next one can
   }
 }

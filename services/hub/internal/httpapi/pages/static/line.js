@@ -70,7 +70,7 @@ export function watch({ open, socket, take, poll, tell, every = 2000 }) {
         try {
           take(m);
         } catch (err) {
-          console.error('a message cannot be shown', m, err); // the next one can
+          console.error('message not shown', m, err); // the next one can
         }
       }
     } catch {

@@ -19,11 +19,11 @@ const origins = root.dataset.origins.split(' ').filter(Boolean);
 const screen = player(at('video'), { library: root.dataset.hls, origins, tell: show });
 
 const words = {
-  idle: ['Offline', 'Nothing is on the air. This page goes on by itself when that changes.'],
-  ended: ['Ended', 'The broadcast is over. The calls that were made in it stay.'],
-  starting: ['Starting', 'The broadcast begins; the picture is on its way.'],
+  idle: ['Offline', 'Offline. This page updates when the broadcast starts.'],
+  ended: ['Ended', 'The broadcast has ended. Its calls stay on the record.'],
+  starting: ['Starting', 'Starting. Video appears in a few seconds.'],
   live: ['Live', ''],
-  broken: ['Live, picture lost', 'The picture does not come through. It is tried again by itself.'],
+  broken: ['Live, video interrupted', 'The video is interrupted. Reconnecting.'],
 };
 
 // Only approved operators are shown: without an approval the page stays as if nothing is live.
@@ -64,15 +64,15 @@ function tick() {
   const end = Date.parse(signal?.closesAt ?? '');
   write(at('closes'), Number.isFinite(end) ? (end > line.now() ? `closes in ${lasts(end - line.now())}` : 'closed') : '');
   const began = Date.parse(air.startedAt ?? '');
-  write(at('since'), air.state === 'live' && Number.isFinite(began) ? `on the air for ${lasts(line.now() - began)}` : '');
+  write(at('since'), air.state === 'live' && Number.isFinite(began) ? `live for ${lasts(line.now() - began)}` : '');
 }
 
 // A stream of another host than the page may load from is one that began after the page
 // was made: the page is made again, once in a while at most.
 function another() {
-  const last = Number(sessionStorage.getItem('made again') ?? 0);
+  const last = Number(sessionStorage.getItem('recreated') ?? 0);
   if (screen.state() !== 'foreign' || Date.now() - last < 60000) return;
-  sessionStorage.setItem('made again', String(Date.now()));
+  sessionStorage.setItem('recreated', String(Date.now()));
   location.reload();
 }
 
@@ -189,8 +189,8 @@ async function view() {
 }
 
 const refusals = {
-  not_live: 'There is no video here to cut from: clips are of streams that come in with a key of this station.', clip_cooldown: 'A clip was just cut. Wait a moment.', clip_daily_limit: 'That was the last clip of today.',
-  unauthenticated: 'Your session has ended. Sign in again.',
+  not_live: 'Clips are only available for streams that use a stream key of this server.', clip_cooldown: 'A clip was just cut. Wait a minute.', clip_daily_limit: 'The daily limit of clips is reached.',
+  unauthenticated: 'Your session has expired. Sign in again.',
 };
 
 at('cut')?.addEventListener('click', async () => {
@@ -200,10 +200,10 @@ at('cut')?.addEventListener('click', async () => {
       method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}', credentials: 'same-origin', signal: AbortSignal.timeout(10000),
     });
     const said = await answer.json();
-    write(at('cut-said'), answer.ok ? 'Cut. It appears below when it is ready.' : (refusals[said.error] ?? said.message ?? 'That did not work.'));
+    write(at('cut-said'), answer.ok ? 'Cut. It appears below when it is ready.' : (refusals[said.error] ?? said.message ?? 'Something went wrong.'));
     if (answer.ok) setTimeout(() => quietly(clips), 2000);
   } catch {
-    write(at('cut-said'), 'The server does not answer. Try again shortly.');
+    write(at('cut-said'), 'The server does not respond. Try again in a minute.');
   }
   at('cut').disabled = false;
 });

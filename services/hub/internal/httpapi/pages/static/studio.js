@@ -14,11 +14,11 @@ let beat = 0;
 let every = 15000;
 
 const words = {
-  invalid_name: 'What the overlay says has 1 to 200 characters.', invalid_market_id: 'That is no id of a market.', market_not_found: 'No market has this id.',
-  invalid_url: 'An https address of an .m3u8 playlist, on a host that is known here.', invalid_display_name: 'A name has 1 to 64 characters on one line.',
-  invalid_links: 'At most 5 addresses that begin with https://.', invalid_lanes: 'At most 5 lanes, as they are called on the markets page.',
-  not_approved: 'Your registration is not approved yet.', not_live: 'There is no video here to cut from: clips are of streams that come in with a key of this station.', clip_cooldown: 'A clip was just cut. Wait a moment.',
-  clip_daily_limit: 'That was the last clip of today.', unauthenticated: 'Your session has ended. Sign in again.', rate_limited: 'Too many requests. Wait a moment.',
+  invalid_name: 'Enter an overlay title of 1 to 200 characters.', invalid_market_id: 'This is not a market id.', market_not_found: 'No market has this id.',
+  invalid_url: 'Enter an https URL of an .m3u8 playlist on an allowed host.', invalid_display_name: 'Enter 1 to 64 characters on one line.',
+  invalid_links: 'Enter at most 5 URLs that start with https://.', invalid_lanes: 'Enter at most 5 lanes, named as on the markets page.',
+  not_approved: 'Your application is not approved yet.', not_live: 'Clips are only available for streams that use a stream key of this server.', clip_cooldown: 'A clip was just cut. Wait a minute.',
+  clip_daily_limit: 'The daily limit of clips is reached.', unauthenticated: 'Your session has expired. Sign in again.', rate_limited: 'Too many requests. Wait a moment.',
 };
 
 // call asks a route as the person who is signed in; it gives null, and says why, when it
@@ -32,9 +32,9 @@ async function call(method, path, body) {
     });
     const said = await answer.json();
     if (answer.ok) return said;
-    say(words[said.error] ?? said.message ?? 'That did not work.');
+    say(words[said.error] ?? said.message ?? 'Something went wrong.');
   } catch {
-    say('The server does not answer. Try again shortly.');
+    say('The server does not respond. Try again in a minute.');
   }
   return null;
 }
@@ -50,7 +50,7 @@ const states = {
 
 function show() {
   const on = live || me.live;
-  write(at('studio-state'), on ? (me.live ? 'On the air' : 'On the air, without a stream') : (states[me.status] ?? ''));
+  write(at('studio-state'), on ? (me.live ? 'Live' : 'Live, without video') : (states[me.status] ?? ''));
   root.dataset.state = on ? 'live' : me.status;
   at('studio-register').hidden = me.status !== 'none';
   at('go-live').hidden = on;
@@ -58,7 +58,7 @@ function show() {
   at('go-off').hidden = !on;
   at('cut').disabled = !on;
   const s = me.signal;
-  write(at('signal-now'), s?.marketId ? `On your overlay: ${s.name}` : 'Nothing is on your overlay.');
+  write(at('signal-now'), s?.marketId ? `On your overlay: ${s.name}` : 'No market on your overlay.');
 }
 
 async function readMe() {
@@ -168,19 +168,19 @@ onSubmit('bind-form', async (f) => {
   if (!said) return;
   if (live) await heartbeat(); // who is on the air is so with this stream from now on
   await readMe();
-  say('The stream is bound.');
+  say('Stream connected.');
 });
 
 at('bind-drop').addEventListener('click', async () => {
   const id = market();
   if (!id) return;
   const said = await call('DELETE', `/api/m/${encodeURIComponent(id)}/streams`);
-  if (said) say(said.removed ? 'The stream is taken away.' : 'No stream of yours was bound to it.');
+  if (said) say(said.removed ? 'Stream disconnected.' : 'No stream was connected to this market.');
 });
 
 at('cut').addEventListener('click', async () => {
   say('');
-  if (await call('POST', `/api/live/${handle}/clip`, {})) say('Cut. It appears on the page of its market when it is ready.');
+  if (await call('POST', `/api/live/${handle}/clip`, {})) say('Clip created. It appears on the market page when it is ready.');
 });
 
 const results = { pending: 'Open', won: 'Won', lost: 'Lost', void: 'Void' };

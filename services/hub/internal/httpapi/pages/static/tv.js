@@ -59,9 +59,9 @@ async function readSpotlight() {
 // A stream of another host than the page may load from: the page is made again when the
 // server is there to make it, once a minute at most.
 async function another() {
-  const last = Number(sessionStorage.getItem('made again') ?? 0);
+  const last = Number(sessionStorage.getItem('recreated') ?? 0);
   if (screen.state() !== 'foreign' || Date.now() - last < 60000) return;
-  sessionStorage.setItem('made again', String(Date.now()));
+  sessionStorage.setItem('recreated', String(Date.now()));
   const there = await fetch(location.href, { credentials: 'omit', signal: AbortSignal.timeout(4000) });
   if (there.ok) location.reload();
 }
@@ -72,7 +72,7 @@ let shown = '';
 
 const price = (id) => (prices.has(id) ? cents(prices.get(id)) : '');
 
-const reasons = { live_operator: 'Live', takes: 'Most talked about', wire_move: 'On the move', final_stretch: 'Final stretch', clock: 'On now' };
+const reasons = { live_operator: 'Live', takes: 'Most discussed', wire_move: 'On the move', final_stretch: 'Final stretch', clock: 'On now' };
 
 // stage is what the large part shows: a live operator first, then the lanes in turn, the
 // market in the spotlight among them.
@@ -106,7 +106,7 @@ function show() {
   write(at('say'), stale ? 'STALE' : 'LIVE');
   root.dataset.state = stale ? 'stale' : 'live';
   at('off').hidden = now !== null;
-  write(at('off'), missing ? 'There is no such station.' : off ? 'There is no programme here.' : 'Nothing is on right now.');
+  write(at('off'), missing ? 'Station not found.' : off ? 'No programme.' : 'Nothing is on right now.');
   at('card').hidden = now === null;
   at('picture').hidden = !now?.picture;
   root.dataset.stage = now?.picture ? 'picture' : 'market';
@@ -120,7 +120,7 @@ function show() {
     write(at('yes'), price(now.market));
     write(at('no'), prices.has(now.market) ? cents(10000 - prices.get(now.market)) : '');
     write(at('next'), now.next ?? '');
-    write(at('by'), now.picture && screen.state() !== 'playing' ? 'The picture is on its way.' : '');
+    write(at('by'), now.picture && screen.state() !== 'playing' ? 'Video is loading.' : '');
     if (now.key !== shown) {
       shown = now.key;
       at('card').classList.remove('turn');
