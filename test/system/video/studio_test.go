@@ -45,7 +45,7 @@ func TestStudio(t *testing.T) {
 	b.Click("#bind-form button")
 	b.Await("#studio-said", "Stream connected.")
 	b.Click("#go-live")
-	b.Await("#studio-state", "On the air")
+	b.Await("#studio-state", "Live")
 	requireBroadcast(t, s, o, b, market)
 
 	b.Click("#go-off")
@@ -96,7 +96,7 @@ func requireBroadcast(t *testing.T, s *stack.Stack, o *stack.Operator, b *browse
 		t.Errorf("%d links to the receipt, want 1", n)
 	}
 	b.Visit(s.Hub+"/studio", http.StatusOK)
-	b.Await("#studio-state", "On the air")
+	b.Await("#studio-state", "Live")
 	b.Await("#studio-beat", "s ago")
 	b.RequireAccessible()
 	b.Click("#cut")

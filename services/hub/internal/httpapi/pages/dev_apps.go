@@ -120,7 +120,9 @@ func (s *site) renewSecret(c echo.Context, op operator.Operator, form url.Values
 // disableApp is POST /dev/apps/disable. It is for good, so a box has to be ticked.
 func (s *site) disableApp(c echo.Context, op operator.Operator, form url.Values) error {
 	if form.Get("sure") != "yes" {
-		return s.showDev(c, http.StatusBadRequest, op, func(p *devPage) { p.Notice = "The app was not shut down. Tick the box to confirm; this cannot be undone." })
+		return s.showDev(c, http.StatusBadRequest, op, func(p *devPage) {
+			p.Notice = "The app was not shut down. Tick the box to confirm; this cannot be undone."
+		})
 	}
 	if err := s.Grants.DisableApp(c.Request().Context(), string(op.ID), form.Get("app")); err != nil {
 		return err
