@@ -2583,7 +2583,7 @@ func (e GetStreamerAnalyticsParamsWindow) Valid() bool {
 	}
 }
 
-// AgentAnswer The result of a request, or an error of the protocol: -32601 no such method, -32602 no such tool.
+// AgentAnswer The result of a request, or a protocol error: -32601 unknown method, -32602 unknown tool.
 type AgentAnswer struct {
 	Error   *AgentFault         `json:"error,omitempty"`
 	ID      *AgentAnswer_ID     `json:"id,omitempty"`
@@ -2605,7 +2605,7 @@ type AgentAnswer_ID struct {
 // AgentAnswerJsonrpc defines model for AgentAnswer.Jsonrpc.
 type AgentAnswerJsonrpc string
 
-// AgentAnswerResult1 Of the other methods, as the protocol has it.
+// AgentAnswerResult1 Result of the other methods, as defined by the protocol.
 type AgentAnswerResult1 map[string]interface{}
 
 // AgentAnswer_Result defines model for AgentAnswer.Result.
@@ -2617,21 +2617,21 @@ type AgentAnswer_Result struct {
 type AgentFault struct {
 	Code int `json:"code"`
 
-	// Data -32022: `supported` lists the versions.
+	// Data -32022: `supported` lists the supported versions.
 	Data    *map[string]interface{} `json:"data,omitempty"`
 	Message string                  `json:"message"`
 }
 
-// AgentMessage One message of JSON-RPC 2.0: a request, or without `id` a notification.
+// AgentMessage One JSON-RPC 2.0 message: a request, or without `id` a notification.
 type AgentMessage struct {
-	// ID A number or a text; of a notification left out.
+	// ID A number or a text; absent in a notification.
 	ID      *AgentMessage_ID    `json:"id,omitempty"`
 	Jsonrpc AgentMessageJsonrpc `json:"jsonrpc"`
 
 	// Method Examples: initialize, ping, server/discover, tools/list, tools/call
 	Method string `json:"method"`
 
-	// Params Of `tools/call` the name of a tool and its arguments; from 2026-07-28 on with `_meta` as that version has it.
+	// Params For `tools/call`: the name of a tool and its arguments; from 2026-07-28 on also `_meta` of that version.
 	Params *AgentMessage_Params `json:"params,omitempty"`
 }
 
@@ -2641,7 +2641,7 @@ type AgentMessageID0 = int
 // AgentMessageID1 defines model for AgentMessage.ID.1.
 type AgentMessageID1 = string
 
-// AgentMessage_ID A number or a text; of a notification left out.
+// AgentMessage_ID A number or a text; absent in a notification.
 type AgentMessage_ID struct {
 	union json.RawMessage
 }
@@ -2652,7 +2652,7 @@ type AgentMessageJsonrpc string
 // AgentMessageParams10 defines model for AgentMessage.Params.10.
 type AgentMessageParams10 map[string]interface{}
 
-// AgentMessage_Params Of `tools/call` the name of a tool and its arguments; from 2026-07-28 on with `_meta` as that version has it.
+// AgentMessage_Params For `tools/call`: the name of a tool and its arguments; from 2026-07-28 on also `_meta` of that version.
 type AgentMessage_Params struct {
 	union json.RawMessage
 }
@@ -2668,13 +2668,13 @@ type Airable struct {
 
 // AirableMarket defines model for AirableMarket.
 type AirableMarket struct {
-	// Category Key of its lane in the programme.
+	// Category Lane key in the programme.
 	Category *string `json:"category"`
 
 	// EndDate Examples: 2026-09-18T12:00:00.000Z
 	EndDate Time `json:"endDate"`
 
-	// EndsInMs From `updatedAt` on.
+	// EndsInMs Milliseconds from `updatedAt` to the end.
 	EndsInMs int      `json:"endsInMs"`
 	Lane     Lane     `json:"lane"`
 	MarketID string   `json:"marketId"`
@@ -2684,7 +2684,7 @@ type AirableMarket struct {
 	Takes    int      `json:"takes"`
 	Title    string   `json:"title"`
 
-	// Volume USD.
+	// Volume Amount in USD.
 	Volume *float32 `json:"volume"`
 	YesBps Bps      `json:"yesBps"`
 }
@@ -2704,26 +2704,26 @@ type Airing struct {
 	MoveBps    int    `json:"moveBps"`
 	SegmentID  string `json:"segmentId"`
 
-	// SignalsDuring Calls on the market while it aired; null: nobody could count them.
+	// SignalsDuring Calls on the market while it aired; null if they could not be counted.
 	SignalsDuring *int   `json:"signalsDuring"`
 	Title         string `json:"title"`
 
-	// ViewersPeak 0 where it is not known.
+	// ViewersPeak Peak number of viewers; 0 if unknown.
 	ViewersPeak  int `json:"viewersPeak"`
 	YesBpsAfter  Bps `json:"yesBpsAfter"`
 	YesBpsBefore Bps `json:"yesBpsBefore"`
 }
 
-// App An app as its owner sees it.
+// App An app as shown to its owner.
 type App struct {
 	Active bool `json:"active"`
 
-	// AllowedResources Empty: every one.
+	// AllowedResources Empty: every resource is allowed.
 	AllowedResources []string           `json:"allowedResources"`
 	AppID            openapi_types.UUID `json:"appId"`
 	ClientID         openapi_types.UUID `json:"clientId"`
 
-	// ClientSecret Of a confidential app, in the answer that made it.
+	// ClientSecret Secret of a confidential app; only in the answer that created it.
 	ClientSecret *string `json:"clientSecret,omitempty"`
 
 	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
@@ -2775,7 +2775,7 @@ type AppendedEvent struct {
 
 // AtomSignal defines model for AtomSignal.
 type AtomSignal struct {
-	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
+	// MarketID Digits: a market of the primary venue. A prefix names another venue, or the service itself (`native-`). Case-sensitive.
 	//
 	// Examples: 701122
 	MarketID MarketID `json:"marketId"`
@@ -2859,7 +2859,7 @@ type BroadcastItem struct {
 	// At Examples: 2026-09-18T12:00:00.000Z
 	At Time `json:"at"`
 
-	// Data The object of the websocket event.
+	// Data Same object as in the corresponding websocket event.
 	Data     map[string]interface{} `json:"data"`
 	Handle   *Handle                `json:"handle"`
 	Href     string                 `json:"href"`
@@ -2867,11 +2867,11 @@ type BroadcastItem struct {
 	MarketID *string                `json:"marketId"`
 	Text     *string                `json:"text"`
 
-	// Title Of the market.
+	// Title Title of the market.
 	Title *string           `json:"title"`
 	Type  BroadcastItemType `json:"type"`
 
-	// YesBps As the event itself says it: of a call, a move, a segment.
+	// YesBps YES price of the event: of a call, a move or a segment.
 	YesBps *Bps `json:"yesBps"`
 }
 
@@ -2907,7 +2907,7 @@ type BroadcastRow struct {
 	Rank             int          `json:"rank"`
 	Score            int          `json:"score"`
 
-	// Tier independent: a person; house: a login of the service; automated: a machine or a seeded profile.
+	// Tier independent: a person; house: an account of the service; automated: a machine or a seeded profile.
 	Tier  OperatorTier `json:"tier"`
 	Total int          `json:"total"`
 	Won   int          `json:"won"`
@@ -2920,13 +2920,13 @@ type Bumper struct {
 	DurationMs BumperDurationMs `json:"durationMs"`
 	Handle     *Handle          `json:"handle"`
 
-	// ID The same as long as it is planned.
+	// ID Stays the same while the bumper is planned.
 	ID       string     `json:"id"`
 	Kind     BumperKind `json:"kind"`
 	Lane     *Lane      `json:"lane"`
 	MarketID *string    `json:"marketId"`
 
-	// ScheduledFor Null: whenever there is room.
+	// ScheduledFor Null: at any free time.
 	ScheduledFor *Time        `json:"scheduledFor"`
 	Status       BumperStatus `json:"status"`
 	Text         string       `json:"text"`
@@ -2950,7 +2950,7 @@ type Bumpers struct {
 	UpdatedAt Time `json:"updatedAt"`
 }
 
-// Calibration How stated confidence held; null where none was stated.
+// Calibration Calibration of stated confidence; null if no call states one.
 type Calibration struct {
 	Bins []struct {
 		Calls         int `json:"calls"`
@@ -2999,7 +2999,7 @@ type CategorizeQuestion struct {
 	Items []struct {
 		MarketID *string `json:"marketId,omitempty"`
 
-		// Title Wanted unless `marketId` is there.
+		// Title Required if `marketId` is absent.
 		Title *string `json:"title,omitempty"`
 	} `json:"items"`
 }
@@ -3007,14 +3007,14 @@ type CategorizeQuestion struct {
 // CategoryList defines model for CategoryList.
 type CategoryList struct {
 	Categories []struct {
-		// Filterable Only of OTHER.
+		// Filterable Present only for the lane OTHER.
 		Filterable *CategoryListCategoriesFilterable `json:"filterable,omitempty"`
 		Lane       Lane                              `json:"lane"`
 
-		// Markets With a call.
+		// Markets Markets with at least one call.
 		Markets int `json:"markets"`
 
-		// OpenSignals On markets that are open.
+		// OpenSignals Pending calls on open markets.
 		OpenSignals int `json:"openSignals"`
 		Signals     int `json:"signals"`
 	} `json:"categories"`
@@ -3023,7 +3023,7 @@ type CategoryList struct {
 	UpdatedAt Time `json:"updatedAt"`
 }
 
-// CategoryListCategoriesFilterable Only of OTHER.
+// CategoryListCategoriesFilterable Present only for the lane OTHER.
 type CategoryListCategoriesFilterable bool
 
 // Claimed defines model for Claimed.
@@ -3044,7 +3044,7 @@ type Classified struct {
 		Handle       Handle       `json:"handle"`
 		OperatorType OperatorType `json:"operatorType"`
 
-		// Tier independent: a person; house: a login of the service; automated: a machine or a seeded profile.
+		// Tier independent: a person; house: an account of the service; automated: a machine or a seeded profile.
 		Tier OperatorTier `json:"tier"`
 	} `json:"operator"`
 }
@@ -3069,15 +3069,15 @@ type Clip struct {
 	MarketID  string             `json:"marketId"`
 	ReadyAt   *time.Time         `json:"readyAt"`
 
-	// Stance The operator's own call on the market.
+	// Stance The operator's own call on the market, if any.
 	Stance       *Side      `json:"stance"`
 	Status       ClipStatus `json:"status"`
 	ThumbnailURL *string    `json:"thumbnailUrl"`
 
-	// Title Left out where nobody gave one.
+	// Title Absent if no title was given.
 	Title *string `json:"title,omitempty"`
 
-	// URL null until it is ready.
+	// URL Null until the clip is ready.
 	URL   *string `json:"url"`
 	Views int     `json:"views"`
 }
@@ -3096,10 +3096,10 @@ type ClipMadeOk bool
 
 // ClipWish defines model for ClipWish.
 type ClipWish struct {
-	// MarketID The market that the operator shows when it is left out.
+	// MarketID Defaults to the market that the operator shows.
 	MarketID *string `json:"marketId,omitempty"`
 
-	// Title Empty, or one line as a name is: no control characters, breaks of lines or turned directions of writing, and something that can be seen.
+	// Title Empty, or one line in the format of a name: no control characters, line breaks or direction overrides, and at least one visible character.
 	Title *string `json:"title,omitempty"`
 }
 
@@ -3110,7 +3110,7 @@ type ClockProgram struct {
 	Lanes       []ProgramLane `json:"lanes"`
 	Segments    []Segment     `json:"segments"`
 
-	// Total Segments before `limit`.
+	// Total Number of segments before `limit`.
 	Total int `json:"total"`
 }
 
@@ -3118,66 +3118,66 @@ type ClockProgram struct {
 type Created struct {
 	ID openapi_types.UUID `json:"id"`
 
-	// MarketYesBps The market's YES price: the middle of the quote.
+	// MarketYesBps YES price of the market: the midpoint of the quote, in bps.
 	MarketYesBps *int   `json:"marketYesBps"`
 	MessageID    string `json:"messageId"`
 
-	// NoPriceBps What NO costs; null without a quote.
+	// NoPriceBps Price to buy NO, in bps; null without a quote.
 	NoPriceBps *int `json:"noPriceBps"`
 	Ok         bool `json:"ok"`
 
-	// PriceAtPrediction Stored stated price of the side, after conversion.
+	// PriceAtPrediction Stated price of the side as stored, after conversion, in bps.
 	PriceAtPrediction int `json:"priceAtPrediction"`
 
-	// PriceVerified A fresh quote was known. An unverified call does not count in points.
+	// PriceVerified True if a fresh quote was available. An unverified call does not count in points.
 	PriceVerified bool `json:"priceVerified"`
 
-	// Rated The market is rated. A call on another one does not count in points.
+	// Rated True if the market is rated. A call on an unrated market does not count in points.
 	Rated      bool   `json:"rated"`
 	ReceiptURL string `json:"receiptUrl"`
 
-	// ScoreBasisBps Scoring price at filing: the stated price or the price of the side, whichever is larger.
+	// ScoreBasisBps Scoring price at filing: the larger of the stated price and the price of the side, in bps.
 	ScoreBasisBps int `json:"scoreBasisBps"`
 
 	// URI Examples: denpa:0199f0a4-0000-7000-8000-000000000001/signal/0199f0a4-2222-7000-8000-000000000002
 	URI string `json:"uri"`
 
-	// Warnings docs/protocol/errors.md, Warnings. More may come.
+	// Warnings Codes are listed in docs/protocol/errors.md, Warnings. New codes may be added.
 	Warnings []string `json:"warnings"`
 
-	// YesPriceBps What YES costs; null without a quote.
+	// YesPriceBps Price to buy YES, in bps; null without a quote.
 	YesPriceBps *int `json:"yesPriceBps"`
 }
 
 // CreationDraft defines model for CreationDraft.
 type CreationDraft struct {
-	// AllowUnverified With `maxSlippageBps`: when the market has no fresh quote, store the call unverified, without points, instead of refusing it. A price that moved is still refused. No effect without `maxSlippageBps`. Left out: false.
+	// AllowUnverified With `maxSlippageBps`: if the market has no fresh quote, store the call unverified, without points, instead of rejecting it. A moved price is still rejected. No effect without `maxSlippageBps`. Absent: false.
 	AllowUnverified *bool `json:"allowUnverified,omitempty"`
 	Confidence      *int  `json:"confidence,omitempty"`
 
-	// DryRun Check everything and store nothing; the answer is what would be stored. It uses no idempotency key. Null and other spellings of the name are refused.
+	// DryRun Validate everything and store nothing; the answer is what would be stored. Uses no idempotency key. Null and other spellings of the name are rejected.
 	DryRun *bool `json:"dryRun,omitempty"`
 
-	// EventID Another name of marketId.
+	// EventID Alias of marketId.
 	EventID *string `json:"eventId,omitempty"`
 
-	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
+	// MarketID Digits: a market of the primary venue. A prefix names another venue, or the service itself (`native-`). Case-sensitive.
 	//
 	// Examples: 701122
 	MarketID    *MarketID `json:"marketId,omitempty"`
 	MarketTitle *string   `json:"marketTitle,omitempty"`
 
-	// MaxSlippageBps Refuse the call with `price_moved` when the price of the side is worse than the stated price by more than this, or when there is no quote. Left out: no bound.
+	// MaxSlippageBps Reject the call with `price_moved` if the price of the side is worse than the stated price by more than this, in bps, or if there is no quote. Absent: no bound.
 	MaxSlippageBps *int  `json:"maxSlippageBps,omitempty"`
 	Position       *Side `json:"position,omitempty"`
 	PriceBps       *Bps  `json:"priceBps,omitempty"`
 
-	// Signal Another name of position.
+	// Signal Alias of position.
 	Signal *CreationDraftSignal `json:"signal,omitempty"`
 	Take   *string              `json:"take,omitempty"`
 }
 
-// CreationDraftSignal Another name of position.
+// CreationDraftSignal Alias of position.
 type CreationDraftSignal string
 
 // Crowd defines model for Crowd.
@@ -3186,10 +3186,10 @@ type Crowd struct {
 		// ClosesAtSignal End date of the market at the call, from the ledger.
 		ClosesAtSignal *time.Time `json:"closesAtSignal"`
 
-		// ConfirmedAt Time of the second quote.
+		// ConfirmedAt Time of the second quote, by which the result was scored.
 		ConfirmedAt *time.Time `json:"confirmedAt"`
 
-		// Counted The call is part of points; null while pending, false for a void.
+		// Counted True if the call is part of points; null while pending, false for a void call.
 		Counted *bool `json:"counted"`
 
 		// CreatedAt Examples: 2026-09-18T12:00:00.000Z
@@ -3197,23 +3197,23 @@ type Crowd struct {
 		Direction Side               `json:"direction"`
 		ID        openapi_types.UUID `json:"id"`
 
-		// MarketYesAtSignal YES price of the market at the call, from the ledger; null when it had none.
+		// MarketYesAtSignal YES price of the market at the call, from the ledger, in bps; null if there was none.
 		MarketYesAtSignal *int `json:"marketYesAtSignal"`
 		PriceAtPrediction Bps  `json:"priceAtPrediction"`
 
-		// PriceVerified A fresh quote was known at the call.
+		// PriceVerified True if a fresh quote was available at the call.
 		PriceVerified bool `json:"priceVerified"`
 
-		// QuoteAt Time of the quote at filing, by the venue's clock.
+		// QuoteAt Time of the quote at filing, by the clock of the venue.
 		QuoteAt *time.Time `json:"quoteAt"`
 
-		// Rated The market was rated at the call.
+		// Rated True if the market was rated at the call.
 		Rated bool `json:"rated"`
 
-		// Reason Of a void call: `late` or `unknown_market`; null for any other.
+		// Reason For a void call, `late` or `unknown_market`; otherwise null.
 		Reason *string `json:"reason"`
 
-		// ScoreBasisBps Scoring price of the side: of the filing while pending, then of the result.
+		// ScoreBasisBps Scoring price of the side, in bps: of the filing while pending, then of the result.
 		ScoreBasisBps int          `json:"scoreBasisBps"`
 		Status        SignalStatus `json:"status"`
 	} `json:"currentUserSignal"`
@@ -3221,7 +3221,7 @@ type Crowd struct {
 	NoCount   int    `json:"noCount"`
 	NoPercent *int   `json:"noPercent"`
 
-	// TopForecasters The best quarter of the operators with ten or more results; null below three calls of theirs.
+	// TopForecasters Crowd of the best quarter of the operators with ten or more results; null with fewer than three calls of these operators.
 	TopForecasters *struct {
 		SampleSize int `json:"sampleSize"`
 		YesPercent int `json:"yesPercent"`
@@ -3239,7 +3239,7 @@ type CrowdGaps struct {
 	// FetchedAt Examples: 2026-09-18T12:00:00.000Z
 	FetchedAt Time `json:"fetchedAt"`
 	Markets   []struct {
-		// GapBps The crowd's share of YES less the price of YES.
+		// GapBps YES share of the crowd minus the YES price.
 		GapBps       int    `json:"gapBps"`
 		MarketID     string `json:"marketId"`
 		MarketYesBps Bps    `json:"marketYesBps"`
@@ -3256,7 +3256,7 @@ type Delta = float32
 type Digest struct {
 	Date openapi_types.Date `json:"date"`
 
-	// Disputed Markets with a dispute that stands.
+	// Disputed Markets with a flagged dispute.
 	Disputed []string    `json:"disputed"`
 	Movers   []Situation `json:"movers"`
 	Pulse    struct {
@@ -3264,7 +3264,7 @@ type Digest struct {
 		Last7 int `json:"last7"`
 		Prev7 int `json:"prev7"`
 
-		// WssAo Calls for each active operator in the last complete week.
+		// WssAo Calls per active operator in the last complete week.
 		WssAo float32 `json:"wssAo"`
 	} `json:"pulse"`
 	ResolvingNext []AirableMarket `json:"resolvingNext"`
@@ -3281,10 +3281,10 @@ type Digest struct {
 		Lost         int `json:"lost"`
 		NewOperators int `json:"newOperators"`
 
-		// Resolved Won or lost in it.
+		// Resolved Calls won or lost on that day.
 		Resolved int `json:"resolved"`
 
-		// Signals Filed in the day.
+		// Signals Calls filed on that day.
 		Signals int `json:"signals"`
 		Void    int `json:"void"`
 		Won     int `json:"won"`
@@ -3305,7 +3305,7 @@ type DigestAnswer struct {
 	Ok      True    `json:"ok"`
 	Payload *Digest `json:"payload,omitempty"`
 
-	// Sent To how many it went.
+	// Sent Number of recipients.
 	Sent int `json:"sent"`
 }
 
@@ -3313,7 +3313,7 @@ type DigestAnswer struct {
 type Dispute struct {
 	Disputed *bool `json:"disputed,omitempty"`
 
-	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
+	// MarketID Digits: a market of the primary venue. A prefix names another venue, or the service itself (`native-`). Case-sensitive.
 	//
 	// Examples: 701122
 	MarketID MarketID `json:"marketId"`
@@ -3326,7 +3326,7 @@ type Disputed struct {
 	Ok       True     `json:"ok"`
 	Outcome  *Outcome `json:"outcome"`
 
-	// Scored Calls that clearing the flag scored.
+	// Scored Number of calls that clearing the flag scored.
 	Scored int `json:"scored"`
 }
 
@@ -3339,7 +3339,7 @@ type DryEvent struct {
 		// CreatedAt Examples: 2026-09-18T12:00:00.000Z
 		CreatedAt Time `json:"createdAt"`
 
-		// Payload By type; docs/protocol/events.md.
+		// Payload Members depend on the type; see docs/protocol/events.md.
 		Payload map[string]interface{} `json:"payload"`
 		Type    DryEventEventType      `json:"type"`
 	} `json:"event"`
@@ -3348,37 +3348,37 @@ type DryEvent struct {
 // DryEventEventType defines model for DryEvent.Event.Type.
 type DryEventEventType string
 
-// DryFiled What a dry run of a call would store. Without a known quote it is not verified.
+// DryFiled What a dry run of a call would store. Without a known quote, `priceVerified` is false.
 type DryFiled struct {
 	DryRun True `json:"dryRun"`
 
-	// MarketYesBps The market's YES price: the middle of the quote.
+	// MarketYesBps YES price of the market: the midpoint of the quote, in bps.
 	MarketYesBps *int `json:"marketYesBps"`
 
-	// NoPriceBps What NO costs; null without a quote.
+	// NoPriceBps Price to buy NO, in bps; null without a quote.
 	NoPriceBps *int `json:"noPriceBps"`
 	Ok         True `json:"ok"`
 
-	// PriceAtPrediction Stored stated price of the side, after conversion.
+	// PriceAtPrediction Stated price of the side as stored, after conversion, in bps.
 	PriceAtPrediction int `json:"priceAtPrediction"`
 
-	// PriceVerified A fresh quote was known. An unverified call does not count in points.
+	// PriceVerified True if a fresh quote was available. An unverified call does not count in points.
 	PriceVerified bool `json:"priceVerified"`
 
-	// Rated The market is rated. A call on another one does not count in points. Null while no venue has confirmed the market: a dry run asks none.
+	// Rated True if the market is rated. A call on an unrated market does not count in points. Null if no venue has confirmed the market: a dry run asks no venue.
 	Rated *bool `json:"rated"`
 
-	// ScoreBasisBps Scoring price at filing: the stated price or the price of the side, whichever is larger.
+	// ScoreBasisBps Scoring price at filing: the larger of the stated price and the price of the side, in bps.
 	ScoreBasisBps int `json:"scoreBasisBps"`
 
-	// Warnings docs/protocol/errors.md, Warnings. More may come.
+	// Warnings Codes are listed in docs/protocol/errors.md, Warnings. New codes may be added.
 	Warnings []string `json:"warnings"`
 
-	// YesPriceBps What YES costs; null without a quote.
+	// YesPriceBps Price to buy YES, in bps; null without a quote.
 	YesPriceBps *int `json:"yesPriceBps"`
 }
 
-// DryRun What a tool that writes would have stored: a call, an event or a signal over the picture, with a null where it would have its id.
+// DryRun The call, event or overlay signal that a writing tool would have stored; its id is null.
 type DryRun struct {
 	DryRun DryRunDryRun `json:"dryRun"`
 }
@@ -3386,9 +3386,9 @@ type DryRun struct {
 // DryRunDryRun defines model for DryRun.DryRun.
 type DryRunDryRun bool
 
-// Edge How much better than the prices somebody has called: the mean of won less price. The true number lies between low and high, as far as the calls can tell and are independent of each other (docs/method.md).
+// Edge Edge over the market price: the mean of outcome minus price. The bounds are a 95% confidence interval, under the assumption that the calls are independent (docs/method.md).
 type Edge struct {
-	// Calls Won and lost.
+	// Calls Number of won and lost calls.
 	Calls   int `json:"calls"`
 	EdgeBps int `json:"edgeBps"`
 	HighBps int `json:"highBps"`
@@ -3409,22 +3409,22 @@ type EmbedMarket struct {
 		Closed   bool       `json:"closed"`
 		ClosesAt *time.Time `json:"closesAt"`
 
-		// Disputed The outcome is under review.
+		// Disputed True while a dispute about the outcome is flagged.
 		Disputed bool `json:"disputed"`
 
-		// ID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
+		// ID Digits: a market of the primary venue. A prefix names another venue, or the service itself (`native-`). Case-sensitive.
 		//
 		// Examples: 701122
 		ID   MarketID `json:"id"`
 		Name string   `json:"name"`
 
-		// ResolutionValue The outcome; null while there is none.
+		// ResolutionValue The outcome; null if there is none.
 		ResolutionValue *string  `json:"resolutionValue"`
 		Volume          *float32 `json:"volume"`
 		YesPct          *float32 `json:"yesPct"`
 	} `json:"market"`
 
-	// ShortURL Null while none can be kept.
+	// ShortURL Null if no short link can be stored at the moment.
 	ShortURL *string         `json:"shortUrl"`
 	Type     EmbedMarketType `json:"type"`
 	URL      string          `json:"url"`
@@ -3448,21 +3448,21 @@ type EmbedOperator struct {
 	Live        bool        `json:"live"`
 	LiveSignal  *AtomSignal `json:"liveSignal"`
 
-	// Rank By resolved calls.
+	// Rank Title by the number of resolved calls.
 	Rank EmbedOperatorRank `json:"rank"`
 
-	// RecentCalls Its newest calls.
+	// RecentCalls The newest calls of the operator.
 	RecentCalls []RecordCall `json:"recentCalls"`
 	Score       int          `json:"score"`
 
-	// ShortURL Null while none can be kept.
+	// ShortURL Null if no short link can be stored at the moment.
 	ShortURL *string           `json:"shortUrl"`
 	Type     EmbedOperatorType `json:"type"`
 	URL      string            `json:"url"`
 	Width    int               `json:"width"`
 }
 
-// EmbedOperatorRank By resolved calls.
+// EmbedOperatorRank Title by the number of resolved calls.
 type EmbedOperatorRank string
 
 // EmbedOperatorType defines model for EmbedOperator.Type.
@@ -3470,14 +3470,14 @@ type EmbedOperatorType string
 
 // EmbedSignal defines model for EmbedSignal.
 type EmbedSignal struct {
-	// Disputed The outcome of the call's market is under review.
+	// Disputed True while a dispute about the outcome of the market is flagged.
 	Disputed   bool   `json:"disputed"`
 	EmbedURL   string `json:"embedUrl"`
 	Height     int    `json:"height"`
 	HTML       string `json:"html"`
 	ReceiptURL string `json:"receiptUrl"`
 
-	// ShortURL Null while none can be kept.
+	// ShortURL Null if no short link can be stored at the moment.
 	ShortURL *string         `json:"shortUrl"`
 	Signal   Signal          `json:"signal"`
 	Type     EmbedSignalType `json:"type"`
@@ -3504,7 +3504,7 @@ type ExternalSignals struct {
 	Signals []struct {
 		Attention int `json:"attention"`
 
-		// AttentionDelta Within the last hour; 0 where it is not known.
+		// AttentionDelta Change within the last hour; 0 if unknown.
 		AttentionDelta int      `json:"attentionDelta"`
 		Lane           Lane     `json:"lane"`
 		MarketID       string   `json:"marketId"`
@@ -3516,7 +3516,7 @@ type ExternalSignals struct {
 		UpdatedAt Time   `json:"updatedAt"`
 		URL       string `json:"url"`
 
-		// Volume24H USD.
+		// Volume24H Amount in USD.
 		Volume24H *float32 `json:"volume24h"`
 		YesPct    *float32 `json:"yesPct"`
 	} `json:"signals"`
@@ -3540,13 +3540,13 @@ type FashionFeedType string
 
 // Feed defines model for Feed.
 type Feed struct {
-	// Gap With `after`: some of the events behind `from` are no longer kept; what is kept begins at `oldest`.
+	// Gap With `after`: some events after `from` are no longer stored; the oldest stored event is `oldest`.
 	Gap *struct {
 		From   int `json:"from"`
 		Oldest int `json:"oldest"`
 	} `json:"gap,omitempty"`
 
-	// Head With `after`: the newest number. An `after` above it is no number of this feed. Not there in a degraded answer, nor for a handle that nobody can have.
+	// Head With `after`: the newest number. An `after` above it is not a number of this feed. Absent in a degraded answer, and for a handle of an impossible format.
 	Head       *int       `json:"head,omitempty"`
 	Items      []FeedItem `json:"items"`
 	NextCursor *string    `json:"next_cursor"`
@@ -3557,7 +3557,7 @@ type FeedItem struct {
 	// At Examples: 2026-09-18T12:00:00.000Z
 	At Time `json:"at"`
 
-	// Data By type; docs/protocol/events.md. Events of calls have `id`, `receiptUrl`, `handle`, `marketId` and `marketTitle`, events of markets `marketId` and `marketTitle`.
+	// Data Members depend on the type; see docs/protocol/events.md. Events of calls have `id`, `receiptUrl`, `handle`, `marketId` and `marketTitle`; events of markets have `marketId` and `marketTitle`.
 	Data             map[string]interface{} `json:"data"`
 	Handle           *string                `json:"handle"`
 	ID               openapi_types.UUID     `json:"id"`
@@ -3566,10 +3566,10 @@ type FeedItem struct {
 	OperatorPublicID *string                `json:"operatorPublicId"`
 	Provider         *string                `json:"provider"`
 
-	// Seq One more than the event before it, of the whole service.
+	// Seq Number of the event: one more than the previous event of the service.
 	Seq int `json:"seq"`
 
-	// Type docs/protocol/events.md lists them; readers skip what they do not know.
+	// Type docs/protocol/events.md lists the types; readers ignore unknown types.
 	//
 	// Examples: signal.created
 	Type string `json:"type"`
@@ -3580,10 +3580,10 @@ type FeedSignal struct {
 	// ClosesAtSignal End date of the market at the call, from the ledger.
 	ClosesAtSignal *time.Time `json:"closesAtSignal"`
 
-	// ConfirmedAt Time of the second quote.
+	// ConfirmedAt Time of the second quote, by which the result was scored.
 	ConfirmedAt *time.Time `json:"confirmedAt"`
 
-	// Counted The call is part of points; null while pending, false for a void.
+	// Counted True if the call is part of points; null while pending, false for a void call.
 	Counted *bool `json:"counted"`
 
 	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
@@ -3593,39 +3593,39 @@ type FeedSignal struct {
 	Handle           *string            `json:"handle"`
 	ID               openapi_types.UUID `json:"id"`
 
-	// LiveYesBps Only in `open`.
+	// LiveYesBps Only in the feed type `open`.
 	LiveYesBps  *int   `json:"liveYesBps,omitempty"`
 	MarketID    string `json:"marketId"`
 	MarketTitle string `json:"marketTitle"`
 
-	// MarketYesAtSignal YES price of the market at the call, from the ledger; null when it had none.
+	// MarketYesAtSignal YES price of the market at the call, from the ledger, in bps; null if there was none.
 	MarketYesAtSignal *int `json:"marketYesAtSignal"`
 
-	// MoveBps Only in `open`.
+	// MoveBps Only in the feed type `open`.
 	MoveBps *int `json:"moveBps,omitempty"`
 
 	// OperatorPublicID Masked operator id.
 	OperatorPublicID  PublicID `json:"operatorPublicId"`
 	PriceAtPrediction Bps      `json:"priceAtPrediction"`
 
-	// PriceVerified A fresh quote was known at the call.
+	// PriceVerified True if a fresh quote was available at the call.
 	PriceVerified bool `json:"priceVerified"`
 
-	// QuoteAt Time of the quote at filing, by the venue's clock.
+	// QuoteAt Time of the quote at filing, by the clock of the venue.
 	QuoteAt *time.Time `json:"quoteAt"`
 
-	// Rated The market was rated at the call.
+	// Rated True if the market was rated at the call.
 	Rated bool `json:"rated"`
 
-	// Reason Of a void call: `late` or `unknown_market`; null for any other.
+	// Reason For a void call, `late` or `unknown_market`; otherwise null.
 	Reason     *string    `json:"reason"`
 	ReceiptURL string     `json:"receiptUrl"`
 	ResolvedAt *time.Time `json:"resolvedAt"`
 
-	// Score null while pending; won 0 to 99, lost -100 to -1, void 0.
+	// Score Null while pending; won 0 to 99, lost -100 to -1, void 0.
 	Score *Score `json:"score"`
 
-	// ScoreBasisBps Scoring price of the side: of the filing while pending, then of the result.
+	// ScoreBasisBps Scoring price of the side, in bps: of the filing while pending, then of the result.
 	ScoreBasisBps int          `json:"scoreBasisBps"`
 	Status        SignalStatus `json:"status"`
 	TextTake      *string      `json:"textTake"`
@@ -3639,7 +3639,7 @@ type FieldRecord struct {
 	Correct   int    `json:"correct"`
 	Handle    Handle `json:"handle"`
 
-	// Operators How many are ranked.
+	// Operators Number of ranked operators.
 	Operators int `json:"operators"`
 
 	// Origin Examples: hub
@@ -3647,7 +3647,7 @@ type FieldRecord struct {
 	Pending    int    `json:"pending"`
 	ProfileURL string `json:"profileUrl"`
 
-	// Rank Among people with a decided call, by score, decided calls, accuracy and handle.
+	// Rank Rank among people with a decided call, by score, decided calls, accuracy and handle.
 	Rank     *int         `json:"rank"`
 	Recent   []RecordCall `json:"recent"`
 	Resolved int          `json:"resolved"`
@@ -3655,48 +3655,48 @@ type FieldRecord struct {
 	Streak   int          `json:"streak"`
 }
 
-// Filed A stored call. A repeated `Idempotency-Key` answers the numbers of the stored call.
+// Filed A stored call. A repeated `Idempotency-Key` returns the numbers of the stored call.
 type Filed struct {
 	ID openapi_types.UUID `json:"id"`
 
-	// MarketYesBps The market's YES price: the middle of the quote.
+	// MarketYesBps YES price of the market: the midpoint of the quote, in bps.
 	MarketYesBps *int `json:"marketYesBps"`
 
-	// NoPriceBps What NO costs; null without a quote.
+	// NoPriceBps Price to buy NO, in bps; null without a quote.
 	NoPriceBps *int `json:"noPriceBps"`
 	Ok         True `json:"ok"`
 
-	// PriceAtPrediction Stored stated price of the side, after conversion.
+	// PriceAtPrediction Stated price of the side as stored, after conversion, in bps.
 	PriceAtPrediction int `json:"priceAtPrediction"`
 
-	// PriceVerified A fresh quote was known. An unverified call does not count in points.
+	// PriceVerified True if a fresh quote was available. An unverified call does not count in points.
 	PriceVerified bool `json:"priceVerified"`
 
-	// Rated The market is rated. A call on another one does not count in points.
+	// Rated True if the market is rated. A call on an unrated market does not count in points.
 	Rated      bool   `json:"rated"`
 	ReceiptURL string `json:"receiptUrl"`
 
-	// ScoreBasisBps Scoring price at filing: the stated price or the price of the side, whichever is larger.
+	// ScoreBasisBps Scoring price at filing: the larger of the stated price and the price of the side, in bps.
 	ScoreBasisBps int `json:"scoreBasisBps"`
 
-	// Warnings docs/protocol/errors.md, Warnings. More may come.
+	// Warnings Codes are listed in docs/protocol/errors.md, Warnings. New codes may be added.
 	Warnings []string `json:"warnings"`
 
-	// YesPriceBps What YES costs; null without a quote.
+	// YesPriceBps Price to buy YES, in bps; null without a quote.
 	YesPriceBps *int `json:"yesPriceBps"`
 }
 
 // FilterSpec Which markets a channel airs. Unknown members are ignored.
 type FilterSpec struct {
-	// Categories Lane keys; names of content lanes are mapped.
+	// Categories Lane keys; names of content lanes are converted.
 	Categories      *[]string `json:"categories,omitempty"`
 	MaxResolveHours *float32  `json:"maxResolveHours,omitempty"`
 
-	// MaxVolume USD.
+	// MaxVolume Amount in USD.
 	MaxVolume *float32 `json:"maxVolume,omitempty"`
 	MaxYes    *float32 `json:"maxYes,omitempty"`
 
-	// MinVolume USD.
+	// MinVolume Amount in USD.
 	MinVolume      *float32 `json:"minVolume,omitempty"`
 	MinYes         *float32 `json:"minYes,omitempty"`
 	TopPerCategory *int     `json:"topPerCategory,omitempty"`
@@ -3704,14 +3704,14 @@ type FilterSpec struct {
 
 // Finalize defines model for Finalize.
 type Finalize struct {
-	// DecidedAt When the outcome was public, if that was before the claim; not in the future. Calls from then on are late.
+	// DecidedAt Time at which the outcome became public, if before the claim; not in the future. Calls from then on are late.
 	DecidedAt   *time.Time `json:"decidedAt,omitempty"`
 	FinalizedBy *string    `json:"finalizedBy,omitempty"`
 	MarketID    string     `json:"marketId"`
 	ProofURL    *string    `json:"proofUrl,omitempty"`
 	Reason      *string    `json:"reason,omitempty"`
 
-	// Resolver `manual` when left out.
+	// Resolver Defaults to `manual`.
 	Resolver *Resolver `json:"resolver,omitempty"`
 	Source   *string   `json:"source,omitempty"`
 	Verdict  Verdict   `json:"verdict"`
@@ -3726,10 +3726,10 @@ type FollowAsk struct {
 type FollowCounts struct {
 	Followers int `json:"followers"`
 
-	// Following How many the caller follows.
+	// Following Number of operators that the caller follows.
 	Following int `json:"following"`
 
-	// IsFollowing The caller follows this one.
+	// IsFollowing True if the caller follows this operator.
 	IsFollowing bool `json:"isFollowing"`
 }
 
@@ -3743,10 +3743,10 @@ type Followed struct {
 
 // Force defines model for Force.
 type Force struct {
-	// DecidedAt When the outcome was public, if that was before the claim; not in the future. Calls from then on are late.
+	// DecidedAt Time at which the outcome became public, if before the claim; not in the future. Calls from then on are late.
 	DecidedAt *time.Time `json:"decidedAt,omitempty"`
 
-	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
+	// MarketID Digits: a market of the primary venue. A prefix names another venue, or the service itself (`native-`). Case-sensitive.
 	//
 	// Examples: 701122
 	MarketID MarketID `json:"marketId"`
@@ -3856,20 +3856,20 @@ type Handle = string
 
 // Health defines model for Health.
 type Health struct {
-	// Failed Readiness only: what is missing.
+	// Failed Only for readiness: the unavailable dependencies.
 	Failed *[]string `json:"failed,omitempty"`
 
-	// Nonce Which process answered, as it was told at start; may be empty.
+	// Nonce Name of the process, as configured at its start; may be empty.
 	Nonce string `json:"nonce"`
 	Ok    bool   `json:"ok"`
 }
 
 // Heartbeat defines model for Heartbeat.
 type Heartbeat struct {
-	// ExpiresInS Seconds that the session has without one.
+	// ExpiresInS Seconds until the session ends without a heartbeat.
 	ExpiresInS int `json:"expiresInS"`
 
-	// IntervalS Seconds to the next one.
+	// IntervalS Seconds until the next heartbeat is due.
 	IntervalS int                 `json:"intervalS"`
 	Ok        True                `json:"ok"`
 	ShowID    *openapi_types.UUID `json:"showId"`
@@ -3880,15 +3880,15 @@ type Heartbeat struct {
 type HeartbeatSend struct {
 	BitrateKbps *int `json:"bitrateKbps,omitempty"`
 
-	// MarketID What the operator speaks of; left out, what was said before stands.
+	// MarketID Market of the broadcast. If absent, the previous value stays.
 	MarketID *MarketID `json:"marketId,omitempty"`
 
-	// State `live` when it is left out.
+	// State Defaults to `live`.
 	State   *HeartbeatSendState `json:"state,omitempty"`
 	Viewers *int                `json:"viewers,omitempty"`
 }
 
-// HeartbeatSendState `live` when it is left out.
+// HeartbeatSendState Defaults to `live`.
 type HeartbeatSendState string
 
 // Heatmap defines model for Heatmap.
@@ -3918,7 +3918,7 @@ type HubKey struct {
 	Kid  string     `json:"kid"`
 	Kind HubKeyKind `json:"kind"`
 
-	// NotAfter Of a key that was replaced.
+	// NotAfter Only for a replaced key.
 	NotAfter *time.Time `json:"notAfter,omitempty"`
 
 	// NotBefore Examples: 2026-09-18T12:00:00.000Z
@@ -3936,7 +3936,7 @@ type HubKeyList struct {
 
 // IdentityClaim defines model for IdentityClaim.
 type IdentityClaim struct {
-	// Identity The wallet, with the checksum of EIP-55 where its chain has one.
+	// Identity The wallet, with the EIP-55 checksum if its chain has one.
 	Identity   string `json:"identity"`
 	ProfileURL string `json:"profileUrl"`
 	Station    string `json:"station"`
@@ -3947,10 +3947,10 @@ type IdentityClaim struct {
 
 // IdentityClaimAsk defines model for IdentityClaimAsk.
 type IdentityClaimAsk struct {
-	// Address 0x and 40 hex digits, in one case or as EIP-55 spells them; or a Solana address.
+	// Address 0x and 40 hexadecimal digits, in one case or with the EIP-55 checksum; or a Solana address.
 	Address string `json:"address"`
 
-	// Station The one that takes claims is meant when none is named.
+	// Station Station of the claim. Defaults to the station that accepts claims.
 	Station *string `json:"station,omitempty"`
 }
 
@@ -3969,13 +3969,13 @@ type IdentityClaims struct {
 type Influence struct {
 	Items   []Airing `json:"items"`
 	Summary struct {
-		// Airings All of the window whose move is known; a market that aired in one slot on several channels counts once.
+		// Airings Number of airings in the window with a known move; a market that aired in one slot on several channels counts once.
 		Airings int `json:"airings"`
 
-		// BaselineAbsMoveBps Of markets that did not air; null: none was looked at.
+		// BaselineAbsMoveBps Mean absolute move of markets that did not air; null if none was sampled.
 		BaselineAbsMoveBps *int `json:"baselineAbsMoveBps"`
 
-		// MeanAbsMoveBps Of these; null: none.
+		// MeanAbsMoveBps Mean absolute move of these airings; null without airings.
 		MeanAbsMoveBps *int `json:"meanAbsMoveBps"`
 	} `json:"summary"`
 
@@ -4031,10 +4031,10 @@ type Issuer struct {
 
 // KeptMessage defines model for KeptMessage.
 type KeptMessage struct {
-	// Attested Signed by the hub itself.
+	// Attested True if the hub itself signed the message.
 	Attested bool `json:"attested"`
 
-	// Hidden An administrator hides the text: the payload is null. Its signature cannot be checked until the text is shown again.
+	// Hidden True if an administrator hides the text; the payload is null. The signature cannot be checked until the text is shown again.
 	Hidden  bool             `json:"hidden"`
 	ID      string           `json:"id"`
 	Message PublishedMessage `json:"message"`
@@ -4055,11 +4055,11 @@ type KeyList struct {
 		ID        openapi_types.UUID `json:"id"`
 		Label     string             `json:"label"`
 
-		// LastUsedAt Written at most once a minute.
+		// LastUsedAt Time of the last use; written at most once a minute.
 		LastUsedAt  *time.Time   `json:"lastUsedAt"`
 		Permissions []Permission `json:"permissions"`
 
-		// Strict Held to its permissions on every route.
+		// Strict The permissions are enforced on every route.
 		Strict bool    `json:"strict"`
 		Tier   KeyTier `json:"tier"`
 	} `json:"keys"`
@@ -4069,10 +4069,10 @@ type KeyList struct {
 type KeyMint struct {
 	Label string `json:"label"`
 
-	// Permissions Each at most once, in any order; all three when left out. They hold at /api/mcp and under /api/protocol/v1, for strict keys on every route; the older write routes only record them for other keys.
+	// Permissions Each at most once, in any order; all three if absent. Enforced at /api/mcp and under /api/protocol/v1, and for strict keys on every route. For other keys, the older write routes only record them.
 	Permissions *[]Permission `json:"permissions,omitempty"`
 
-	// Strict Hold the key to its permissions on every route; `x-signalcast-permission` of an operation names the one that it needs.
+	// Strict Enforce the permissions of the key on every route. `x-signalcast-permission` of an operation names the required permission.
 	Strict *bool `json:"strict,omitempty"`
 }
 
@@ -4082,7 +4082,7 @@ type KeyTier string
 // Lane defines model for Lane.
 type Lane string
 
-// LaneAsked The filter that applied; null: none.
+// LaneAsked The applied filter; null if there is none.
 type LaneAsked = Lane
 
 // LaneCategory defines model for LaneCategory.
@@ -4110,10 +4110,10 @@ type LedgerSignal struct {
 	ClosesAtSignal *time.Time `json:"closesAtSignal"`
 	Confidence     *int       `json:"confidence"`
 
-	// ConfirmedAt Time of the second quote.
+	// ConfirmedAt Time of the second quote, by which the result was scored.
 	ConfirmedAt *time.Time `json:"confirmedAt"`
 
-	// Counted The call is part of points; null while pending, false for a void.
+	// Counted True if the call is part of points; null while pending, false for a void call.
 	Counted *bool `json:"counted"`
 
 	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
@@ -4122,30 +4122,30 @@ type LedgerSignal struct {
 	Direction        Side               `json:"direction"`
 	ID               openapi_types.UUID `json:"id"`
 
-	// MarketYesAtSignal YES price of the market at the call, from the ledger; null when it had none.
+	// MarketYesAtSignal YES price of the market at the call, from the ledger, in bps; null if there was none.
 	MarketYesAtSignal *int `json:"marketYesAtSignal"`
 	PriceAtPrediction Bps  `json:"priceAtPrediction"`
 
-	// PriceVerified A fresh quote was known at the call.
+	// PriceVerified True if a fresh quote was available at the call.
 	PriceVerified bool `json:"priceVerified"`
 
-	// PrivyID The provider's raw subject, not masked.
+	// PrivyID Raw subject of the identity provider, not masked.
 	PrivyID string `json:"privyId"`
 
-	// QuoteAt Time of the quote at filing, by the venue's clock.
+	// QuoteAt Time of the quote at filing, by the clock of the venue.
 	QuoteAt *time.Time `json:"quoteAt"`
 
-	// Rated The market was rated at the call.
+	// Rated True if the market was rated at the call.
 	Rated bool `json:"rated"`
 
-	// Reason Of a void call: `late` or `unknown_market`; null for any other.
+	// Reason For a void call, `late` or `unknown_market`; otherwise null.
 	Reason     *string    `json:"reason"`
 	ResolvedAt *time.Time `json:"resolvedAt"`
 
-	// Score null while pending; won 0 to 99, lost -100 to -1, void 0.
+	// Score Null while pending; won 0 to 99, lost -100 to -1, void 0.
 	Score *Score `json:"score"`
 
-	// ScoreBasisBps Scoring price of the side: of the filing while pending, then of the result.
+	// ScoreBasisBps Scoring price of the side, in bps: of the filing while pending, then of the result.
 	ScoreBasisBps int          `json:"scoreBasisBps"`
 	Status        SignalStatus `json:"status"`
 	TextTake      *string      `json:"textTake"`
@@ -4174,10 +4174,10 @@ type ListedSignal struct {
 	// ClosesAtSignal End date of the market at the call, from the ledger.
 	ClosesAtSignal *time.Time `json:"closesAtSignal"`
 
-	// ConfirmedAt Time of the second quote.
+	// ConfirmedAt Time of the second quote, by which the result was scored.
 	ConfirmedAt *time.Time `json:"confirmedAt"`
 
-	// Counted The call is part of points; null while pending, false for a void.
+	// Counted True if the call is part of points; null while pending, false for a void call.
 	Counted *bool `json:"counted"`
 
 	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
@@ -4190,30 +4190,30 @@ type ListedSignal struct {
 	MarketID         string             `json:"marketId"`
 	MarketTitle      string             `json:"marketTitle"`
 
-	// MarketYesAtSignal YES price of the market at the call, from the ledger; null when it had none.
+	// MarketYesAtSignal YES price of the market at the call, from the ledger, in bps; null if there was none.
 	MarketYesAtSignal *int `json:"marketYesAtSignal"`
 
 	// OperatorPublicID Masked operator id.
 	OperatorPublicID  PublicID `json:"operatorPublicId"`
 	PriceAtPrediction Bps      `json:"priceAtPrediction"`
 
-	// PriceVerified A fresh quote was known at the call.
+	// PriceVerified True if a fresh quote was available at the call.
 	PriceVerified bool `json:"priceVerified"`
 
-	// QuoteAt Time of the quote at filing, by the venue's clock.
+	// QuoteAt Time of the quote at filing, by the clock of the venue.
 	QuoteAt *time.Time `json:"quoteAt"`
 
-	// Rated The market was rated at the call.
+	// Rated True if the market was rated at the call.
 	Rated bool `json:"rated"`
 
-	// Reason Of a void call: `late` or `unknown_market`; null for any other.
+	// Reason For a void call, `late` or `unknown_market`; otherwise null.
 	Reason     *string    `json:"reason"`
 	ResolvedAt *time.Time `json:"resolvedAt"`
 
-	// Score null while pending; won 0 to 99, lost -100 to -1, void 0.
+	// Score Null while pending; won 0 to 99, lost -100 to -1, void 0.
 	Score *Score `json:"score"`
 
-	// ScoreBasisBps Scoring price of the side: of the filing while pending, then of the result.
+	// ScoreBasisBps Scoring price of the side, in bps: of the filing while pending, then of the result.
 	ScoreBasisBps int          `json:"scoreBasisBps"`
 	Status        SignalStatus `json:"status"`
 	TextTake      *string      `json:"textTake"`
@@ -4239,7 +4239,7 @@ type LiveShow struct {
 
 // LiveSignal defines model for LiveSignal.
 type LiveSignal struct {
-	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
+	// MarketID Digits: a market of the primary venue. A prefix names another venue, or the service itself (`native-`). Case-sensitive.
 	//
 	// Examples: 701122
 	MarketID MarketID `json:"marketId"`
@@ -4256,12 +4256,12 @@ type Market struct {
 	Liquidity   *float32   `json:"liquidity"`
 	MarketID    string     `json:"marketId"`
 
-	// Outcomes Labels of YES and NO, when they are not Yes and No.
+	// Outcomes Labels of YES and NO if they are not Yes and No.
 	Outcomes *[]string `json:"outcomes,omitempty"`
 	Provider Provider  `json:"provider"`
 	Question string    `json:"question"`
 
-	// Rated Calls on it count.
+	// Rated True if calls on the market count in points.
 	Rated           bool         `json:"rated"`
 	ResolutionValue *Verdict     `json:"resolutionValue"`
 	Resolved        bool         `json:"resolved"`
@@ -4270,11 +4270,11 @@ type Market struct {
 	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
 	UpdatedAt Time `json:"updatedAt"`
 
-	// Volume In `volumeUnit`.
+	// Volume Volume in `volumeUnit`.
 	Volume     *float32         `json:"volume"`
 	VolumeUnit MarketVolumeUnit `json:"volumeUnit"`
 
-	// YesBps Newest price of YES; null when there is none of the last ten minutes.
+	// YesBps YES price in bps; null if there is none of the last ten minutes.
 	YesBps *int `json:"yesBps"`
 }
 
@@ -4288,14 +4288,14 @@ type MarketClips struct {
 	MarketID string `json:"marketId"`
 }
 
-// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
+// MarketID Digits: a market of the primary venue. A prefix names another venue, or the service itself (`native-`). Case-sensitive.
 //
 // Examples: 701122
 type MarketID = string
 
 // MarketLedger defines model for MarketLedger.
 type MarketLedger struct {
-	// Count All calls on the market.
+	// Count Number of calls on the market.
 	Count      int     `json:"count"`
 	MarketID   string  `json:"marketId"`
 	NextCursor *string `json:"next_cursor"`
@@ -4320,33 +4320,33 @@ type MarketRow struct {
 	// ClobTokenID First order-book token.
 	ClobTokenID *string `json:"clobTokenId"`
 
-	// Closed The venue has closed it, or it has an outcome. An end date that is past does not close a market.
+	// Closed True if the venue has closed the market, or if it has an outcome. A past end date does not close a market.
 	Closed   bool       `json:"closed"`
 	ClosesAt *time.Time `json:"closesAt"`
 
-	// EventKey Markets of one event share it.
+	// EventKey Key shared by all markets of one event.
 	EventKey *string `json:"eventKey"`
 	ID       string  `json:"id"`
 	Lane     Lane    `json:"lane"`
 
-	// Liquidity USD.
+	// Liquidity Amount in USD.
 	Liquidity *float32 `json:"liquidity"`
 	Name      string   `json:"name"`
 	Slug      *string  `json:"slug"`
 
-	// Volume USD.
+	// Volume Amount in USD.
 	Volume *float32 `json:"volume"`
 
-	// Volume24H USD.
+	// Volume24H Amount in USD.
 	Volume24H *float32 `json:"volume24h"`
 
-	// YesPct Newest price of YES; null when there is none of the last ten minutes.
+	// YesPct YES price in bps; null if there is none of the last ten minutes.
 	YesPct *float32 `json:"yesPct"`
 }
 
 // MarketRows defines model for MarketRows.
 type MarketRows struct {
-	// Count Rows in this answer.
+	// Count Number of items in this answer.
 	Count      int         `json:"count"`
 	Markets    []MarketRow `json:"markets"`
 	NextCursor *string     `json:"next_cursor"`
@@ -4380,12 +4380,12 @@ type MessageVerdict struct {
 type MintedKey struct {
 	ID openapi_types.UUID `json:"id"`
 
-	// Key The plaintext, shown this once.
+	// Key The plaintext key, shown only in this answer.
 	Key         string       `json:"key"`
 	Label       string       `json:"label"`
 	Permissions []Permission `json:"permissions"`
 
-	// Strict Held to its permissions on every route.
+	// Strict The permissions are enforced on every route.
 	Strict bool    `json:"strict"`
 	Tier   KeyTier `json:"tier"`
 }
@@ -4394,7 +4394,7 @@ type MintedKey struct {
 type Moderation struct {
 	At time.Time `json:"at"`
 
-	// By Name of the administrator, from `X-Admin-Name`; `admin` without one.
+	// By Name of the administrator, from `X-Admin-Name`; `admin` if absent.
 	By     string         `json:"by"`
 	Hidden bool           `json:"hidden"`
 	ID     string         `json:"id"`
@@ -4425,7 +4425,7 @@ type ModerationList struct {
 type ModerationWrite struct {
 	Action ModerationWriteAction `json:"action"`
 
-	// ID The id; of a profile its handle.
+	// ID Id of the target; for a profile, its handle.
 	ID     string         `json:"id"`
 	Kind   ModerationKind `json:"kind"`
 	Reason string         `json:"reason"`
@@ -4434,12 +4434,12 @@ type ModerationWrite struct {
 // ModerationWriteAction defines model for ModerationWrite.Action.
 type ModerationWriteAction string
 
-// Moment A call that was won at a price of 5000 or less that we knew ourselves. One per call, and it never changes.
+// Moment A won call that counts in points and whose scoring price was at most 5000 bps. One for each call; it never changes.
 type Moment struct {
 	Direction MomentDirection    `json:"direction"`
 	ID        openapi_types.UUID `json:"id"`
 
-	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
+	// MarketID Digits: a market of the primary venue. A prefix names another venue, or the service itself (`native-`). Case-sensitive.
 	//
 	// Examples: 701122
 	MarketID    MarketID `json:"marketId"`
@@ -4452,14 +4452,14 @@ type Moment struct {
 	Score      int                `json:"score"`
 	SignalID   openapi_types.UUID `json:"signalId"`
 
-	// Tier By oddsBps: above 3500, 2000, 1000, 500, and up to it.
+	// Tier By oddsBps: above 3500, above 2000, above 1000, above 500, and at most 500.
 	Tier MomentTier `json:"tier"`
 }
 
 // MomentDirection defines model for Moment.Direction.
 type MomentDirection string
 
-// MomentTier By oddsBps: above 3500, 2000, 1000, 500, and up to it.
+// MomentTier By oddsBps: above 3500, above 2000, above 1000, above 500, and at most 500.
 type MomentTier string
 
 // Move defines model for Move.
@@ -4479,7 +4479,7 @@ type Move struct {
 	// MarketID Examples: polymarket:701122
 	MarketID WireMarketID `json:"marketId"`
 
-	// Outcome The label of YES.
+	// Outcome Label of YES.
 	Outcome       string      `json:"outcome"`
 	Provider      Provider    `json:"provider"`
 	Signals       int         `json:"signals"`
@@ -4487,10 +4487,10 @@ type Move struct {
 	ToProbability Probability `json:"toProbability"`
 	URL           string      `json:"url"`
 
-	// Volume USD.
+	// Volume Amount in USD.
 	Volume float32 `json:"volume"`
 
-	// Volume24H USD.
+	// Volume24H Amount in USD.
 	Volume24H *float32 `json:"volume24h"`
 }
 
@@ -4595,10 +4595,10 @@ type NetworkMarket struct {
 	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
 	UpdatedAt Time `json:"updatedAt"`
 
-	// URL At its venue, or here.
+	// URL URL of the market at its venue, or at this service.
 	URL string `json:"url"`
 
-	// Volume USD.
+	// Volume Amount in USD.
 	Volume   *float32 `json:"volume"`
 	YesPrice *float32 `json:"yesPrice"`
 }
@@ -4616,7 +4616,7 @@ type NetworkMarketAnswer struct {
 type NetworkOperator struct {
 	Accuracy int `json:"accuracy"`
 
-	// AlsoOn Stations where this is the same operator; absent without one.
+	// AlsoOn Stations with the same operator; absent if there are none.
 	AlsoOn       *[]string                   `json:"alsoOn,omitempty"`
 	AvatarURL    *string                     `json:"avatarUrl"`
 	AvgClvBps    *int                        `json:"avgClvBps"`
@@ -4713,7 +4713,7 @@ type OperatorAtom struct {
 	IsAi        bool    `json:"isAi"`
 	Live        bool    `json:"live"`
 	LiveSignal  *struct {
-		// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
+		// MarketID Digits: a market of the primary venue. A prefix names another venue, or the service itself (`native-`). Case-sensitive.
 		//
 		// Examples: 701122
 		MarketID MarketID `json:"marketId"`
@@ -4728,51 +4728,51 @@ type OperatorAtom struct {
 	OperatorPublicID PublicID     `json:"operatorPublicId"`
 	OperatorType     OperatorType `json:"operatorType"`
 
-	// Rank A title by decided calls: from 0, 5, 15, 50, 200.
+	// Rank Title by the number of decided calls: from 0, 5, 15, 50 and 200.
 	Rank        OperatorAtomRank `json:"rank"`
 	RecentCalls []RecordCall     `json:"recentCalls"`
 	Stats       struct {
 		Accuracy  int  `json:"accuracy"`
 		AvgClvBps *int `json:"avgClvBps"`
 		BestCall  *struct {
-			// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
+			// MarketID Digits: a market of the primary venue. A prefix names another venue, or the service itself (`native-`). Case-sensitive.
 			//
 			// Examples: 701122
 			MarketID    MarketID `json:"marketId"`
 			MarketTitle string   `json:"marketTitle"`
 
-			// OddsBps The price that the call was scored with.
+			// OddsBps Scoring price of the call, in bps.
 			OddsBps  int                `json:"oddsBps"`
 			SignalID openapi_types.UUID `json:"signalId"`
 		} `json:"bestCall"`
 		BroadcastScore int `json:"broadcastScore"`
 		Followers      int `json:"followers"`
 
-		// ResolvedCalls Won and lost.
+		// ResolvedCalls Number of won and lost calls.
 		ResolvedCalls int `json:"resolvedCalls"`
 		Score         int `json:"score"`
 
-		// Streak Wins since the last loss.
+		// Streak Number of wins since the last loss.
 		Streak     int `json:"streak"`
 		TotalCalls int `json:"totalCalls"`
 	} `json:"stats"`
 
-	// Tier independent: a person; house: a login of the service; automated: a machine or a seeded profile.
+	// Tier independent: a person; house: an account of the service; automated: a machine or a seeded profile.
 	Tier OperatorTier `json:"tier"`
 }
 
-// OperatorAtomRank A title by decided calls: from 0, 5, 15, 50, 200.
+// OperatorAtomRank Title by the number of decided calls: from 0, 5, 15, 50 and 200.
 type OperatorAtomRank string
 
 // OperatorSkill defines model for OperatorSkill.
 type OperatorSkill struct {
-	// Caveats What the numbers take for granted. `calls_taken_as_independent`: ten calls that one event decides are hardly more than one. `holds_for_one_look`: who looks again after every call finds luck sooner or later.
+	// Caveats Assumptions of the figures. `calls_taken_as_independent`: ten calls decided by one event carry little more information than one. `holds_for_one_look`: a reader who checks after every call will eventually find a lucky result.
 	Caveats []string `json:"caveats"`
 	Handle  Handle   `json:"handle"`
 	IsAi    bool     `json:"isAi"`
 	Lane    *string  `json:"lane"`
 
-	// Lanes Lanes with a decided call, by name; empty when one was asked for.
+	// Lanes Lanes with a decided call, sorted by name; empty if the request names a lane.
 	Lanes []struct {
 		Lane   string      `json:"lane"`
 		Report SkillReport `json:"report"`
@@ -4782,13 +4782,13 @@ type OperatorSkill struct {
 	OperatorPublicID PublicID     `json:"operatorPublicId"`
 	Report           *SkillReport `json:"report"`
 
-	// Tier independent: a person; house: a login of the service; automated: a machine or a seeded profile.
+	// Tier independent: a person; house: an account of the service; automated: a machine or a seeded profile.
 	Tier OperatorTier `json:"tier"`
 
 	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
 	UpdatedAt Time `json:"updatedAt"`
 
-	// Version Of the method.
+	// Version Version of the method.
 	//
 	// Examples: 1.0
 	Version string              `json:"version"`
@@ -4798,7 +4798,7 @@ type OperatorSkill struct {
 // OperatorSkillWindow defines model for OperatorSkill.Window.
 type OperatorSkillWindow string
 
-// OperatorTier independent: a person; house: a login of the service; automated: a machine or a seeded profile.
+// OperatorTier independent: a person; house: an account of the service; automated: a machine or a seeded profile.
 type OperatorTier string
 
 // OperatorType defines model for OperatorType.
@@ -4817,7 +4817,7 @@ type OracleTile struct {
 	Attention int        `json:"attention"`
 	EndsAt    *time.Time `json:"endsAt"`
 
-	// ID Slug of the event; of the market where a tile is one market.
+	// ID Slug of the event, or of the market if a tile is one market.
 	ID          string  `json:"id"`
 	ImageURL    *string `json:"imageUrl"`
 	Label       string  `json:"label"`
@@ -4826,15 +4826,15 @@ type OracleTile struct {
 	MarketID    string  `json:"marketId"`
 	Move24HBps  *int    `json:"move24hBps"`
 
-	// Route `/m/<id>` of the market that stands for the tile.
+	// Route `/m/<id>` of the market that represents the tile.
 	Route   string `json:"route"`
 	Tagline string `json:"tagline"`
 
-	// TopMarket Title of that market.
+	// TopMarket Title of the market that represents the tile.
 	TopMarket string   `json:"topMarket"`
 	TopYesPct *float32 `json:"topYesPct"`
 
-	// TotalVol24H USD, of all its markets.
+	// TotalVol24H Volume of all its markets, in USD.
 	TotalVol24H float32 `json:"totalVol24h"`
 }
 
@@ -4890,7 +4890,7 @@ type OverlaySignal struct {
 	Annotation *string    `json:"annotation,omitempty"`
 	ClosesAt   *time.Time `json:"closesAt,omitempty"`
 
-	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
+	// MarketID Digits: a market of the primary venue. A prefix names another venue, or the service itself (`native-`). Case-sensitive.
 	//
 	// Examples: 701122
 	MarketID   MarketID  `json:"marketId"`
@@ -4899,22 +4899,22 @@ type OverlaySignal struct {
 	StreamerID Handle    `json:"streamerId"`
 	UpdatedAt  time.Time `json:"updatedAt"`
 
-	// YesPct As it was when the signal was set.
+	// YesPct YES price in percent when the signal was set.
 	YesPct *float32 `json:"yesPct"`
 }
 
 // OverlayWrite defines model for OverlayWrite.
 type OverlayWrite struct {
-	// Annotation Empty, or one line as a name is: no control characters, breaks of lines or turned directions of writing, and something that can be seen.
+	// Annotation Empty, or one line in the format of a name: no control characters, line breaks or direction overrides, and at least one visible character.
 	Annotation *string    `json:"annotation,omitempty"`
 	ClosesAt   *time.Time `json:"closesAt,omitempty"`
 
-	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
+	// MarketID Digits: a market of the primary venue. A prefix names another venue, or the service itself (`native-`). Case-sensitive.
 	//
 	// Examples: 701122
 	MarketID MarketID `json:"marketId"`
 
-	// Name One line: no control characters, breaks of lines or turned directions of writing, and something that can be seen.
+	// Name One line: no control characters, line breaks or direction overrides, and at least one visible character.
 	Name   string   `json:"name"`
 	Slug   *string  `json:"slug,omitempty"`
 	YesPct *float32 `json:"yesPct,omitempty"`
@@ -4978,7 +4978,7 @@ type OwnStreamer struct {
 	Handle      Handle `json:"handle"`
 	Live        bool   `json:"live"`
 
-	// ShowID The open session.
+	// ShowID Id of the open session.
 	ShowID *openapi_types.UUID `json:"showId"`
 	Signal OverlayRead         `json:"signal"`
 	Status StreamerStatus      `json:"status"`
@@ -5055,7 +5055,7 @@ type Payout struct {
 	ChainID    *int    `json:"chainId,omitempty"`
 	ChainLabel *string `json:"chainLabel,omitempty"`
 
-	// Eligible False stands alone; true brings all of the others.
+	// Eligible If false, all other members are absent; if true, all are present.
 	Eligible      bool    `json:"eligible"`
 	PayoutAddress *string `json:"payoutAddress,omitempty"`
 	TipURL        *string `json:"tipUrl,omitempty"`
@@ -5070,12 +5070,12 @@ type Pin struct {
 	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
 	CreatedAt Time `json:"createdAt"`
 
-	// Label null: the tile keeps its own.
+	// Label Null: the tile uses its default text.
 	Label    *string `json:"label"`
 	MarketID string  `json:"marketId"`
 	Position int     `json:"position"`
 
-	// Tagline null: the tile keeps its own.
+	// Tagline Null: the tile uses its default text.
 	Tagline *string `json:"tagline"`
 }
 
@@ -5094,7 +5094,7 @@ type PinSet struct {
 	// Examples: 701122
 	MarketID string `json:"marketId"`
 
-	// Position The lowest first; within one position the oldest.
+	// Position Lowest position first; equal positions, oldest first.
 	Position *int    `json:"position,omitempty"`
 	Tagline  *string `json:"tagline,omitempty"`
 }
@@ -5129,22 +5129,22 @@ type PreemptStatus string
 type PreemptRequest struct {
 	Action *PreemptRequestAction `json:"action,omitempty"`
 
-	// ID Of the entry that is cancelled.
+	// ID Id of the entry to cancel.
 	ID *openapi_types.UUID `json:"id,omitempty"`
 
-	// Lane A lane of the default programme; without it the market's own.
+	// Lane A lane of the default programme; defaults to the lane of the market.
 	Lane *string `json:"lane,omitempty"`
 
-	// MarketID Of a new entry.
+	// MarketID Market of a new entry.
 	//
 	// Examples: 701122
 	MarketID *string `json:"marketId,omitempty"`
 
-	// Reason Shown to directors alone. Empty, or one line as a name is: no control characters, breaks of lines or turned directions of writing, and something that can be seen.
+	// Reason Shown to directors only. Empty, or one line in the format of a name: no control characters, line breaks or direction overrides, and at least one visible character.
 	Reason *string `json:"reason,omitempty"`
 	Slots  *int    `json:"slots,omitempty"`
 
-	// StartsAt At most seven days ahead; without it, or past, the next slot.
+	// StartsAt At most seven days ahead. If absent or in the past, the next slot.
 	StartsAt *time.Time `json:"startsAt,omitempty"`
 }
 
@@ -5180,7 +5180,7 @@ type Program struct {
 	// Spec Which markets a channel airs. Unknown members are ignored.
 	Spec FilterSpec `json:"spec"`
 
-	// Total Segments before `limit`.
+	// Total Number of segments before `limit`.
 	Total int `json:"total"`
 }
 
@@ -5228,12 +5228,12 @@ type PublicID = string
 
 // PublishedMessage defines model for PublishedMessage.
 type PublishedMessage struct {
-	// AppID null: a signer of the passport's own.
+	// AppID Null: the signer belongs to the passport, not to an app.
 	AppID   *string            `json:"appId"`
 	DenpaID openapi_types.UUID `json:"denpaId"`
 	Nonce   string             `json:"nonce"`
 
-	// Payload By the schema of its type. null: hidden; the id and the signature cannot be checked.
+	// Payload Payload in the schema of its type. Null: hidden; the id and the signature cannot be checked.
 	Payload   *map[string]interface{} `json:"payload"`
 	Signature string                  `json:"signature"`
 	Signer    struct {
@@ -5258,12 +5258,12 @@ type Pulse struct {
 	// GeneratedAt Examples: 2026-09-18T12:00:00.000Z
 	GeneratedAt Time `json:"generatedAt"`
 	Hub         struct {
-		// Resolutions28 Claims in 28 days.
+		// Resolutions28 Number of claims in 28 days.
 		Resolutions28 int `json:"resolutions28"`
 	} `json:"hub"`
 	LastIndependentWeek *string `json:"lastIndependentWeek"`
 
-	// NorthStar The last complete week.
+	// NorthStar Figures of the last complete week.
 	NorthStar *struct {
 		ActiveOperators int                `json:"activeOperators"`
 		ScoredSignals   int                `json:"scoredSignals"`
@@ -5272,7 +5272,7 @@ type Pulse struct {
 	} `json:"northStar"`
 	Totals PulseTotals `json:"totals"`
 
-	// Weeks ISO weeks, UTC, oldest first; the last one is running.
+	// Weeks ISO weeks in UTC, oldest first; the last one is in progress.
 	Weeks []struct {
 		ActiveIndependent int                `json:"activeIndependent"`
 		Automated         int                `json:"automated"`
@@ -5328,9 +5328,9 @@ type Recap struct {
 	Pending         int        `json:"pending"`
 	Score           int        `json:"score"`
 
-	// TopMarket The market of most calls, of two the one called last; without calls what the operator spoke of.
+	// TopMarket The market with the most calls; if tied, the one of the latest call. Without calls, the market of the broadcast.
 	TopMarket *struct {
-		// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
+		// MarketID Digits: a market of the primary venue. A prefix names another venue, or the service itself (`native-`). Case-sensitive.
 		//
 		// Examples: 701122
 		MarketID MarketID `json:"marketId"`
@@ -5347,41 +5347,41 @@ type RecordCall struct {
 	// ClosesAtSignal End date of the market at the call, from the ledger.
 	ClosesAtSignal *time.Time `json:"closesAtSignal"`
 
-	// ConfirmedAt Time of the second quote.
+	// ConfirmedAt Time of the second quote, by which the result was scored.
 	ConfirmedAt *time.Time `json:"confirmedAt"`
 
-	// Counted The call is part of points; null while pending, false for a void.
+	// Counted True if the call is part of points; null while pending, false for a void call.
 	Counted *bool `json:"counted"`
 
 	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
 	CreatedAt Time                `json:"createdAt"`
 	Direction RecordCallDirection `json:"direction"`
 
-	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
+	// MarketID Digits: a market of the primary venue. A prefix names another venue, or the service itself (`native-`). Case-sensitive.
 	//
 	// Examples: 701122
 	MarketID    MarketID `json:"marketId"`
 	MarketTitle string   `json:"marketTitle"`
 
-	// MarketYesAtSignal YES price of the market at the call, from the ledger; null when it had none.
+	// MarketYesAtSignal YES price of the market at the call, from the ledger, in bps; null if there was none.
 	MarketYesAtSignal *int `json:"marketYesAtSignal"`
 	PriceAtPrediction int  `json:"priceAtPrediction"`
 
-	// PriceVerified A fresh quote was known at the call.
+	// PriceVerified True if a fresh quote was available at the call.
 	PriceVerified bool `json:"priceVerified"`
 
-	// QuoteAt Time of the quote at filing, by the venue's clock.
+	// QuoteAt Time of the quote at filing, by the clock of the venue.
 	QuoteAt *time.Time `json:"quoteAt"`
 
-	// Rated The market was rated at the call.
+	// Rated True if the market was rated at the call.
 	Rated bool `json:"rated"`
 
-	// Reason Of a void call: `late` or `unknown_market`; null for any other.
+	// Reason For a void call, `late` or `unknown_market`; otherwise null.
 	Reason     *string `json:"reason"`
 	ReceiptURL string  `json:"receiptUrl"`
 	Score      *int    `json:"score"`
 
-	// ScoreBasisBps Scoring price of the side: of the filing while pending, then of the result.
+	// ScoreBasisBps Scoring price of the side, in bps: of the filing while pending, then of the result.
 	ScoreBasisBps int                `json:"scoreBasisBps"`
 	SignalID      openapi_types.UUID `json:"signalId"`
 	Status        RecordCallStatus   `json:"status"`
@@ -5409,12 +5409,12 @@ type RelatedMarket struct {
 	Relation RelatedMarketRelation `json:"relation"`
 	Route    string                `json:"route"`
 
-	// Similarity Share of the words of both titles that both have.
+	// Similarity Share of words that both titles have in common, 0 to 1.
 	Similarity float32      `json:"similarity"`
 	Status     MarketStatus `json:"status"`
 	Title      string       `json:"title"`
 
-	// Volume USD.
+	// Volume Amount in USD.
 	Volume *float32 `json:"volume"`
 	YesBps *int     `json:"yesBps"`
 }
@@ -5426,13 +5426,13 @@ type RelatedMarketRelation string
 type Removed struct {
 	Ok True `json:"ok"`
 
-	// Removed There was something to remove.
+	// Removed True if there was a stream to remove.
 	Removed bool `json:"removed"`
 }
 
 // ReportWrite defines model for ReportWrite.
 type ReportWrite struct {
-	// ID The id; of a profile its handle.
+	// ID Id of the target; for a profile, its handle.
 	ID     string         `json:"id"`
 	Kind   ModerationKind `json:"kind"`
 	Reason string         `json:"reason"`
@@ -5445,7 +5445,7 @@ type Reported struct {
 
 // ResolvedRow defines model for ResolvedRow.
 type ResolvedRow struct {
-	// ClosePrice Last price of YES before the close.
+	// ClosePrice Last YES price before the close, in bps.
 	ClosePrice *int    `json:"closePrice"`
 	ID         string  `json:"id"`
 	Name       string  `json:"name"`
@@ -5454,16 +5454,16 @@ type ResolvedRow struct {
 	// ResolvedAt Examples: 2026-09-18T12:00:00.000Z
 	ResolvedAt Time `json:"resolvedAt"`
 
-	// Signals Calls on it.
+	// Signals Number of calls on the market.
 	Signals int `json:"signals"`
 
-	// Volume USD.
+	// Volume Amount in USD.
 	Volume *float32 `json:"volume"`
 }
 
 // ResolvedRows defines model for ResolvedRows.
 type ResolvedRows struct {
-	// Count Rows in this answer.
+	// Count Number of items in this answer.
 	Count      int           `json:"count"`
 	Markets    []ResolvedRow `json:"markets"`
 	NextCursor *string       `json:"next_cursor"`
@@ -5484,12 +5484,12 @@ type RevokedKey struct {
 	ID     openapi_types.UUID `json:"id"`
 	Ok     True               `json:"ok"`
 
-	// Revoked What ended with the key.
+	// Revoked Signers and webhooks that ended with the key.
 	Revoked struct {
-		// Grants Empty: a grant is given by a session only.
+		// Grants Empty: only a session can create a grant.
 		Grants []openapi_types.UUID `json:"grants"`
 
-		// Signers Public keys.
+		// Signers Public keys of the signers.
 		Signers  []string             `json:"signers"`
 		Webhooks []openapi_types.UUID `json:"webhooks"`
 	} `json:"revoked"`
@@ -5497,7 +5497,7 @@ type RevokedKey struct {
 
 // Scanned defines model for Scanned.
 type Scanned struct {
-	// Busy Another scan runs; this one did nothing.
+	// Busy Another scan is running; nothing was scanned.
 	Busy   *bool `json:"busy,omitempty"`
 	Errors []struct {
 		Error    string `json:"error"`
@@ -5509,7 +5509,7 @@ type Scanned struct {
 	Scanned  int         `json:"scanned"`
 	Scored   int         `json:"scored"`
 
-	// Skipped Markets left alone, by reason.
+	// Skipped Number of skipped markets by reason.
 	Skipped map[string]int `json:"skipped"`
 	TookMs  int            `json:"tookMs"`
 }
@@ -5543,7 +5543,7 @@ type ScheduledMarket struct {
 	// EndDate Examples: 2026-09-18T12:00:00.000Z
 	EndDate Time `json:"endDate"`
 
-	// EndsInMs From `updatedAt` on.
+	// EndsInMs Milliseconds from `updatedAt` to the end.
 	EndsInMs int                   `json:"endsInMs"`
 	EventKey *string               `json:"eventKey"`
 	ID       string                `json:"id"`
@@ -5551,11 +5551,11 @@ type ScheduledMarket struct {
 	Signals  int                   `json:"signals"`
 	Status   ScheduledMarketStatus `json:"status"`
 
-	// Tapes Clips that can be watched.
+	// Tapes Number of playable clips.
 	Tapes int    `json:"tapes"`
 	Title string `json:"title"`
 
-	// Volume USD.
+	// Volume Amount in USD.
 	Volume   *float32 `json:"volume"`
 	YesPrice *float32 `json:"yesPrice"`
 }
@@ -5569,7 +5569,7 @@ type ScheduledMarketStatus string
 // Scope defines model for Scope.
 type Scope string
 
-// Score null while pending; won 0 to 99, lost -100 to -1, void 0.
+// Score Null while pending; won 0 to 99, lost -100 to -1, void 0.
 type Score = int
 
 // ScoreBoard defines model for ScoreBoard.
@@ -5590,12 +5590,12 @@ type ScoreRow struct {
 	Lost        int     `json:"lost"`
 	Pending     int     `json:"pending"`
 
-	// PrivyID The provider's raw subject, not masked.
+	// PrivyID Raw subject of the identity provider, not masked.
 	PrivyID string `json:"privyId"`
 	Rank    int    `json:"rank"`
 	Score   int    `json:"score"`
 
-	// Tier independent: a person; house: a login of the service; automated: a machine or a seeded profile.
+	// Tier independent: a person; house: an account of the service; automated: a machine or a seeded profile.
 	Tier  OperatorTier `json:"tier"`
 	Total int          `json:"total"`
 	Won   int          `json:"won"`
@@ -5635,7 +5635,7 @@ type Segment struct {
 	// EndDate End of the segment.
 	EndDate time.Time `json:"endDate"`
 
-	// EndsInMs To the market's end, from `generatedAt`; may be negative.
+	// EndsInMs Milliseconds from `generatedAt` to the end of the market; may be negative.
 	EndsInMs *int    `json:"endsInMs"`
 	EventKey *string `json:"eventKey"`
 
@@ -5649,7 +5649,7 @@ type Segment struct {
 	// Route Examples: /m/701122
 	Route string `json:"route"`
 
-	// SegmentID `<channel>:<lane>:<slot>:b` or `:c`.
+	// SegmentID Id of the segment: `<channel>:<lane>:<slot>:b` for a bumper, `:c` for content.
 	//
 	// Examples: default:science:2933988:c
 	SegmentID string `json:"segmentId"`
@@ -5684,28 +5684,28 @@ type SegmentAnswer struct {
 
 // Sentiment defines model for Sentiment.
 type Sentiment struct {
-	// Confidence Means of what was given; null when nobody did.
+	// Confidence Mean stated confidence; null if no call states one.
 	Confidence struct {
 		NoMean  *int `json:"noMean"`
 		YesMean *int `json:"yesMean"`
 	} `json:"confidence"`
 	CrowdGapBps *int `json:"crowdGapBps"`
 
-	// Label bullish from 20, bearish to -20; between them mixed from six calls on.
+	// Label bullish from 20, bearish to -20; in between, mixed with six or more calls.
 	Label    SentimentLabel `json:"label"`
 	MarketID string         `json:"marketId"`
 	Momentum struct {
 		Signals int                     `json:"signals"`
 		Window  SentimentMomentumWindow `json:"window"`
 
-		// YesDeltaBps Change of the price of YES.
+		// YesDeltaBps Change of the YES price.
 		YesDeltaBps *int `json:"yesDeltaBps"`
 	} `json:"momentum"`
 
-	// Sample Calls that count.
+	// Sample Number of calls that count as crowd.
 	Sample int `json:"sample"`
 
-	// Score 0 without calls.
+	// Score 0 if there are no calls.
 	Score int `json:"score"`
 	Takes struct {
 		No    int `json:"no"`
@@ -5718,7 +5718,7 @@ type Sentiment struct {
 	YesPercent *int `json:"yesPercent"`
 }
 
-// SentimentLabel bullish from 20, bearish to -20; between them mixed from six calls on.
+// SentimentLabel bullish from 20, bearish to -20; in between, mixed with six or more calls.
 type SentimentLabel string
 
 // SentimentMomentumWindow defines model for Sentiment.Momentum.Window.
@@ -5738,39 +5738,39 @@ type SessionReceipt struct {
 	// ClosesAtSignal End date of the market at the call, from the ledger.
 	ClosesAtSignal *time.Time `json:"closesAtSignal"`
 
-	// ConfirmedAt Time of the second quote.
+	// ConfirmedAt Time of the second quote, by which the result was scored.
 	ConfirmedAt *time.Time `json:"confirmedAt"`
 
-	// Counted The call is part of points; null while pending, false for a void.
+	// Counted True if the call is part of points; null while pending, false for a void call.
 	Counted   *bool     `json:"counted"`
 	CreatedAt time.Time `json:"createdAt"`
 	Direction Side      `json:"direction"`
 
-	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
+	// MarketID Digits: a market of the primary venue. A prefix names another venue, or the service itself (`native-`). Case-sensitive.
 	//
 	// Examples: 701122
 	MarketID    MarketID `json:"marketId"`
 	MarketTitle string   `json:"marketTitle"`
 
-	// MarketYesAtSignal YES price of the market at the call, from the ledger; null when it had none.
+	// MarketYesAtSignal YES price of the market at the call, from the ledger, in bps; null if there was none.
 	MarketYesAtSignal *int `json:"marketYesAtSignal"`
 	PriceAtPrediction int  `json:"priceAtPrediction"`
 
-	// PriceVerified A fresh quote was known at the call.
+	// PriceVerified True if a fresh quote was available at the call.
 	PriceVerified bool `json:"priceVerified"`
 
-	// QuoteAt Time of the quote at filing, by the venue's clock.
+	// QuoteAt Time of the quote at filing, by the clock of the venue.
 	QuoteAt *time.Time `json:"quoteAt"`
 
-	// Rated The market was rated at the call.
+	// Rated True if the market was rated at the call.
 	Rated bool `json:"rated"`
 
-	// Reason Of a void call: `late` or `unknown_market`; null for any other.
+	// Reason For a void call, `late` or `unknown_market`; otherwise null.
 	Reason     *string `json:"reason"`
 	ReceiptURL string  `json:"receiptUrl"`
 	Score      *int    `json:"score"`
 
-	// ScoreBasisBps Scoring price of the side: of the filing while pending, then of the result.
+	// ScoreBasisBps Scoring price of the side, in bps: of the filing while pending, then of the result.
 	ScoreBasisBps int                  `json:"scoreBasisBps"`
 	SignalID      openapi_types.UUID   `json:"signalId"`
 	Status        SessionReceiptStatus `json:"status"`
@@ -5840,20 +5840,20 @@ type Side string
 type Signal struct {
 	Callsign *string `json:"callsign"`
 
-	// ClosePrice YES price at the close.
+	// ClosePrice YES price at the close, in bps.
 	ClosePrice *int `json:"closePrice"`
 
 	// ClosesAtSignal End date of the market at the call, from the ledger.
 	ClosesAtSignal *time.Time `json:"closesAtSignal"`
 
-	// ClvBps Closing line against the price paid; positive when the line moved toward the call.
+	// ClvBps Closing line value: the closing price compared with the price paid, in bps; positive if the price moved toward the call.
 	ClvBps     *int `json:"clvBps"`
 	Confidence *int `json:"confidence"`
 
-	// ConfirmedAt Time of the second quote.
+	// ConfirmedAt Time of the second quote, by which the result was scored.
 	ConfirmedAt *time.Time `json:"confirmedAt"`
 
-	// Counted The call is part of points; null while pending, false for a void.
+	// Counted True if the call is part of points; null while pending, false for a void call.
 	Counted *bool `json:"counted"`
 
 	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
@@ -5864,76 +5864,76 @@ type Signal struct {
 	MarketID         string             `json:"marketId"`
 	MarketTitle      string             `json:"marketTitle"`
 
-	// MarketYesAtSignal YES price of the market at the call, from the ledger; null when it had none.
+	// MarketYesAtSignal YES price of the market at the call, from the ledger, in bps; null if there was none.
 	MarketYesAtSignal *int `json:"marketYesAtSignal"`
 
-	// Outcome null while pending and for a void call.
+	// Outcome YES or NO; null while pending and for a void call.
 	Outcome           *Side `json:"outcome"`
 	PriceAtPrediction Bps   `json:"priceAtPrediction"`
 
-	// PriceVerified A fresh quote was known at the call.
+	// PriceVerified True if a fresh quote was available at the call.
 	PriceVerified bool `json:"priceVerified"`
 
 	// PrivyID Masked operator id.
 	PrivyID PublicID `json:"privyId"`
 
-	// QuoteAt Time of the quote at filing, by the venue's clock.
+	// QuoteAt Time of the quote at filing, by the clock of the venue.
 	QuoteAt *time.Time `json:"quoteAt"`
 
-	// Rated The market was rated at the call.
+	// Rated True if the market was rated at the call.
 	Rated bool `json:"rated"`
 
-	// Reason Of a void call: `late` or `unknown_market`; null for any other.
+	// Reason For a void call, `late` or `unknown_market`; otherwise null.
 	Reason     *string    `json:"reason"`
 	ResolvedAt *time.Time `json:"resolvedAt"`
 
-	// Score null while pending; won 0 to 99, lost -100 to -1, void 0.
+	// Score Null while pending; won 0 to 99, lost -100 to -1, void 0.
 	Score *Score `json:"score"`
 
-	// ScoreBasisBps Scoring price of the side: of the filing while pending, then of the result.
+	// ScoreBasisBps Scoring price of the side, in bps: of the filing while pending, then of the result.
 	ScoreBasisBps int          `json:"scoreBasisBps"`
 	Source        *string      `json:"source"`
 	Status        SignalStatus `json:"status"`
 	TextTake      *string      `json:"textTake"`
 
-	// TimeToResolution Seconds.
+	// TimeToResolution Seconds until the resolution.
 	TimeToResolution *int `json:"timeToResolution"`
 }
 
 // SignalDraft defines model for SignalDraft.
 type SignalDraft struct {
-	// AllowUnverified With `maxSlippageBps`: when the market has no fresh quote, store the call unverified, without points, instead of refusing it. A price that moved is still refused. No effect without `maxSlippageBps`. Left out: false.
+	// AllowUnverified With `maxSlippageBps`: if the market has no fresh quote, store the call unverified, without points, instead of rejecting it. A moved price is still rejected. No effect without `maxSlippageBps`. Absent: false.
 	AllowUnverified *bool   `json:"allowUnverified,omitempty"`
 	ChannelID       *string `json:"channelId,omitempty"`
 	ClobTokenID     *string `json:"clobTokenId,omitempty"`
 	Confidence      *int    `json:"confidence,omitempty"`
 
-	// CrowdLeanBps Kept for audit, never on the signal.
+	// CrowdLeanBps Stored for audit only, never shown on the call.
 	CrowdLeanBps *int `json:"crowdLeanBps,omitempty"`
 
-	// CrowdYesAtSignal YES price of the market as the caller saw it; captured here when left out. Pages and scores use `marketYesAtSignal`.
+	// CrowdYesAtSignal YES price of the market as seen by the caller; recorded by the service if absent. Pages and scores use `marketYesAtSignal`.
 	CrowdYesAtSignal *int `json:"crowdYesAtSignal,omitempty"`
 	Direction        Side `json:"direction"`
 
-	// DryRun Check everything and store nothing; the answer is what would be stored. It uses no idempotency key. Null and other spellings of the name are refused.
+	// DryRun Validate everything and store nothing; the answer is what would be stored. Uses no idempotency key. Null and other spellings of the name are rejected.
 	DryRun *bool `json:"dryRun,omitempty"`
 
-	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
+	// MarketID Digits: a market of the primary venue. A prefix names another venue, or the service itself (`native-`). Case-sensitive.
 	//
 	// Examples: 701122
 	MarketID MarketID `json:"marketId"`
 
-	// MarketTitle Stored while the ledger does not know the market; else the market's own title is stored.
+	// MarketTitle Stored if the ledger does not know the market; otherwise the title of the market is stored.
 	MarketTitle *string `json:"marketTitle,omitempty"`
 
-	// MaxSlippageBps Refuse the call with `price_moved` when the price of the side is worse than the stated price by more than this, or when there is no quote. Left out: no bound.
+	// MaxSlippageBps Reject the call with `price_moved` if the price of the side is worse than the stated price by more than this, in bps, or if there is no quote. Absent: no bound.
 	MaxSlippageBps *int    `json:"maxSlippageBps,omitempty"`
 	MediaAssetID   *string `json:"mediaAssetId,omitempty"`
 
-	// PriceAtPrediction Price of the side called.
+	// PriceAtPrediction Price of the side called, in bps.
 	PriceAtPrediction int `json:"priceAtPrediction"`
 
-	// Reach Not trusted; stored as at most 100000.
+	// Reach Reach stated by the caller, not verified; stored as at most 100000.
 	Reach *int `json:"reach,omitempty"`
 
 	// Source Any other value is stored as `web`.
@@ -5942,7 +5942,7 @@ type SignalDraft struct {
 	Source   *string `json:"source,omitempty"`
 	TextTake *string `json:"textTake,omitempty"`
 
-	// TimeToResolution Seconds; captured here when left out.
+	// TimeToResolution Seconds until the resolution; recorded by the service if absent.
 	TimeToResolution *int `json:"timeToResolution,omitempty"`
 }
 
@@ -5955,7 +5955,7 @@ type SignalEvent struct {
 	CreatedAt Time               `json:"createdAt"`
 	ID        openapi_types.UUID `json:"id"`
 
-	// Payload By type; docs/protocol/events.md.
+	// Payload Members depend on the type; see docs/protocol/events.md.
 	Payload map[string]interface{} `json:"payload"`
 	Type    SignalEventType        `json:"type"`
 }
@@ -5970,10 +5970,10 @@ type SignalEventWrite struct {
 
 // SignalEventWrite0 defines model for SignalEventWrite.0.
 type SignalEventWrite0 struct {
-	// DryRun Check everything and store nothing. Null and other spellings of the name are refused.
+	// DryRun Validate everything and store nothing. Null and other spellings of the name are rejected.
 	DryRun *bool `json:"dryRun,omitempty"`
 
-	// Payload At least one of the three; an empty text is as if it was left out.
+	// Payload At least one of the three members; an empty text counts as absent.
 	Payload struct {
 		MediaAssetID *string `json:"mediaAssetId,omitempty"`
 		Text         *string `json:"text,omitempty"`
@@ -5987,7 +5987,7 @@ type SignalEventWrite0Type string
 
 // SignalEventWrite1 defines model for SignalEventWrite.1.
 type SignalEventWrite1 struct {
-	// DryRun Check everything and store nothing. Null and other spellings of the name are refused.
+	// DryRun Validate everything and store nothing. Null and other spellings of the name are rejected.
 	DryRun  *bool                   `json:"dryRun,omitempty"`
 	Payload *map[string]interface{} `json:"payload,omitempty"`
 	Type    SignalEventWrite1Type   `json:"type"`
@@ -5998,7 +5998,7 @@ type SignalEventWrite1Type string
 
 // SignalEventWrite2 defines model for SignalEventWrite.2.
 type SignalEventWrite2 struct {
-	// DryRun Check everything and store nothing. Null and other spellings of the name are refused.
+	// DryRun Validate everything and store nothing. Null and other spellings of the name are rejected.
 	DryRun  *bool `json:"dryRun,omitempty"`
 	Payload struct {
 		Confidence int `json:"confidence"`
@@ -6011,7 +6011,7 @@ type SignalEventWrite2Type string
 
 // SignalEventWrite3 defines model for SignalEventWrite.3.
 type SignalEventWrite3 struct {
-	// DryRun Check everything and store nothing. Null and other spellings of the name are refused.
+	// DryRun Validate everything and store nothing. Null and other spellings of the name are rejected.
 	DryRun  *bool `json:"dryRun,omitempty"`
 	Payload struct {
 		Text string `json:"text"`
@@ -6024,7 +6024,7 @@ type SignalEventWrite3Type string
 
 // SignalEventWrite4 defines model for SignalEventWrite.4.
 type SignalEventWrite4 struct {
-	// DryRun Check everything and store nothing. Null and other spellings of the name are refused.
+	// DryRun Validate everything and store nothing. Null and other spellings of the name are rejected.
 	DryRun  *bool `json:"dryRun,omitempty"`
 	Payload *struct {
 		Channel *string `json:"channel,omitempty"`
@@ -6053,7 +6053,7 @@ type SignalFeedType string
 
 // SignalList defines model for SignalList.
 type SignalList struct {
-	// Count Calls in this answer.
+	// Count Number of calls in this answer.
 	Count      int            `json:"count"`
 	NextCursor *string        `json:"next_cursor"`
 	Signals    []ListedSignal `json:"signals"`
@@ -6066,20 +6066,20 @@ type SignalStatus string
 type SignalWithEvents struct {
 	Callsign *string `json:"callsign"`
 
-	// ClosePrice YES price at the close.
+	// ClosePrice YES price at the close, in bps.
 	ClosePrice *int `json:"closePrice"`
 
 	// ClosesAtSignal End date of the market at the call, from the ledger.
 	ClosesAtSignal *time.Time `json:"closesAtSignal"`
 
-	// ClvBps Closing line against the price paid; positive when the line moved toward the call.
+	// ClvBps Closing line value: the closing price compared with the price paid, in bps; positive if the price moved toward the call.
 	ClvBps     *int `json:"clvBps"`
 	Confidence *int `json:"confidence"`
 
-	// ConfirmedAt Time of the second quote.
+	// ConfirmedAt Time of the second quote, by which the result was scored.
 	ConfirmedAt *time.Time `json:"confirmedAt"`
 
-	// Counted The call is part of points; null while pending, false for a void.
+	// Counted True if the call is part of points; null while pending, false for a void call.
 	Counted *bool `json:"counted"`
 
 	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
@@ -6091,39 +6091,39 @@ type SignalWithEvents struct {
 	MarketID         string             `json:"marketId"`
 	MarketTitle      string             `json:"marketTitle"`
 
-	// MarketYesAtSignal YES price of the market at the call, from the ledger; null when it had none.
+	// MarketYesAtSignal YES price of the market at the call, from the ledger, in bps; null if there was none.
 	MarketYesAtSignal *int `json:"marketYesAtSignal"`
 
-	// Outcome null while pending and for a void call.
+	// Outcome YES or NO; null while pending and for a void call.
 	Outcome           *Side `json:"outcome"`
 	PriceAtPrediction Bps   `json:"priceAtPrediction"`
 
-	// PriceVerified A fresh quote was known at the call.
+	// PriceVerified True if a fresh quote was available at the call.
 	PriceVerified bool `json:"priceVerified"`
 
 	// PrivyID Masked operator id.
 	PrivyID PublicID `json:"privyId"`
 
-	// QuoteAt Time of the quote at filing, by the venue's clock.
+	// QuoteAt Time of the quote at filing, by the clock of the venue.
 	QuoteAt *time.Time `json:"quoteAt"`
 
-	// Rated The market was rated at the call.
+	// Rated True if the market was rated at the call.
 	Rated bool `json:"rated"`
 
-	// Reason Of a void call: `late` or `unknown_market`; null for any other.
+	// Reason For a void call, `late` or `unknown_market`; otherwise null.
 	Reason     *string    `json:"reason"`
 	ResolvedAt *time.Time `json:"resolvedAt"`
 
-	// Score null while pending; won 0 to 99, lost -100 to -1, void 0.
+	// Score Null while pending; won 0 to 99, lost -100 to -1, void 0.
 	Score *Score `json:"score"`
 
-	// ScoreBasisBps Scoring price of the side: of the filing while pending, then of the result.
+	// ScoreBasisBps Scoring price of the side, in bps: of the filing while pending, then of the result.
 	ScoreBasisBps int          `json:"scoreBasisBps"`
 	Source        *string      `json:"source"`
 	Status        SignalStatus `json:"status"`
 	TextTake      *string      `json:"textTake"`
 
-	// TimeToResolution Seconds.
+	// TimeToResolution Seconds until the resolution.
 	TimeToResolution *int `json:"timeToResolution"`
 }
 
@@ -6135,7 +6135,7 @@ type SignedIn struct {
 		DisplayName string             `json:"displayName"`
 		Handle      Handle             `json:"handle"`
 
-		// IsNew This was the first sign-in.
+		// IsNew True on the first sign-in of the operator.
 		IsNew bool `json:"isNew"`
 
 		// OperatorPublicID Masked operator id.
@@ -6145,14 +6145,14 @@ type SignedIn struct {
 
 // SignedMessage defines model for SignedMessage.
 type SignedMessage struct {
-	// AppID null: a signer of the passport's own.
+	// AppID Null: the signer belongs to the passport, not to an app.
 	AppID   *string            `json:"appId"`
 	DenpaID openapi_types.UUID `json:"denpaId"`
 
-	// Nonce One for each message of a key, for ever.
+	// Nonce Unique among all messages of a key.
 	Nonce string `json:"nonce"`
 
-	// Payload By the schema of its type.
+	// Payload Payload in the schema of its type.
 	Payload   map[string]interface{} `json:"payload"`
 	Signature string                 `json:"signature"`
 	Signer    struct {
@@ -6212,7 +6212,7 @@ type SignerChallengeDraft struct {
 type SignerDraft struct {
 	Challenge string `json:"challenge"`
 
-	// ExpiresAt As it is signed; a signer never outlives its grant.
+	// ExpiresAt Expiry in the signed text; a signer never outlives its grant.
 	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
 	Label     *string    `json:"label,omitempty"`
 	Proof     string     `json:"proof"`
@@ -6241,17 +6241,17 @@ type Situation struct {
 	// LeadMarketID Examples: polymarket:701122
 	LeadMarketID WireMarketID `json:"leadMarketId"`
 
-	// MarketCount All that moved.
+	// MarketCount Number of markets that moved.
 	MarketCount    int               `json:"marketCount"`
 	Markets        []SituationMarket `json:"markets"`
 	PeakDelta      Delta             `json:"peakDelta"`
 	Provider       Provider          `json:"provider"`
 	SituationScore int               `json:"situationScore"`
 
-	// URL Of the event, `/s/{eventKey}`; of the market where it has none.
+	// URL URL of the event, `/s/{eventKey}`; of the market if there is no event.
 	URL string `json:"url"`
 
-	// Volume USD, of all that moved.
+	// Volume Volume of all markets that moved, in USD.
 	Volume float32 `json:"volume"`
 }
 
@@ -6270,7 +6270,7 @@ type SituationMarket struct {
 	ToProbability Probability  `json:"toProbability"`
 	URL           string       `json:"url"`
 
-	// Volume USD.
+	// Volume Amount in USD.
 	Volume float32 `json:"volume"`
 }
 
@@ -6281,7 +6281,7 @@ type Situations struct {
 	// GeneratedAt Examples: 2026-09-18T12:00:00.000Z
 	GeneratedAt Time `json:"generatedAt"`
 
-	// Lane The filter that applied; null: none.
+	// Lane The applied filter; null if there is none.
 	Lane       *LaneAsked  `json:"lane"`
 	Situations []Situation `json:"situations"`
 	Window     WireWindow  `json:"window"`
@@ -6292,18 +6292,18 @@ type SkillReport struct {
 	Calibration *Calibration `json:"calibration"`
 	Calls       int          `json:"calls"`
 
-	// CallsNeeded If it goes on like this, calls until lowBps is above 0; null without an edge.
+	// CallsNeeded Estimated number of calls until lowBps is above 0 at the current edge; null without an edge.
 	CallsNeeded *int `json:"callsNeeded"`
 
-	// CallsNeededSure The same for four of five operators with such an edge.
+	// CallsNeededSure The same for four of five operators with this edge.
 	CallsNeededSure *int `json:"callsNeededSure"`
 
-	// Chance The exact chance of such a record if every price was right.
+	// Chance Exact probability of this number of wins if every price was right.
 	Chance struct {
-		// Above Of so many wins or more.
+		// Above Probability of this number of wins or more.
 		Above float32 `json:"above"`
 
-		// Below Of so many wins or fewer.
+		// Below Probability of this number of wins or fewer.
 		Below    float32 `json:"below"`
 		TwoSided float32 `json:"twoSided"`
 	} `json:"chance"`
@@ -6311,14 +6311,14 @@ type SkillReport struct {
 	HighBps int `json:"highBps"`
 	LowBps  int `json:"lowBps"`
 
-	// PriceBps The mean price: the share of wins that the market promised.
+	// PriceBps Mean price in bps: the share of wins that the market implies.
 	PriceBps int `json:"priceBps"`
 	Wins     int `json:"wins"`
 }
 
 // Spotlight defines model for Spotlight.
 type Spotlight struct {
-	// ExpiresAt Until then it stands.
+	// ExpiresAt End of the validity of this choice.
 	//
 	// Examples: 2026-09-18T12:00:00.000Z
 	ExpiresAt Time            `json:"expiresAt"`
@@ -6330,10 +6330,10 @@ type Spotlight struct {
 	Reason    SpotlightReason `json:"reason"`
 	SegmentID *string         `json:"segmentId"`
 
-	// ShowID Of the live session.
+	// ShowID Id of the live session.
 	ShowID *string `json:"showId"`
 
-	// StartedAt Of the session or the segment; else since it is shown.
+	// StartedAt Start of the session or the segment; otherwise the time since when it is shown.
 	//
 	// Examples: 2026-09-18T12:00:00.000Z
 	StartedAt Time   `json:"startedAt"`
@@ -6347,11 +6347,11 @@ type SpotlightReason string
 
 // SpotlightAnswer defines model for SpotlightAnswer.
 type SpotlightAnswer struct {
-	// ShowID Null when nobody who is live is shown.
+	// ShowID Null if no live operator is shown.
 	ShowID    *string    `json:"showId"`
 	Spotlight *Spotlight `json:"spotlight"`
 
-	// UpdatedAt When it was chosen.
+	// UpdatedAt Time of the choice.
 	//
 	// Examples: 2026-09-18T12:00:00.000Z
 	UpdatedAt Time `json:"updatedAt"`
@@ -6367,7 +6367,7 @@ type Station struct {
 	Name         string     `json:"name"`
 	OperatorsURL *string    `json:"operatorsUrl"`
 
-	// Origin The `origin` of its rows, once it is active.
+	// Origin `origin` of the station's rows, once it is active.
 	Origin      string        `json:"origin"`
 	OwnerHandle string        `json:"ownerHandle"`
 	Providers   []string      `json:"providers"`
@@ -6387,27 +6387,27 @@ type StationStatus string
 type StationChange struct {
 	Description *string `json:"description,omitempty"`
 
-	// Lanes None is all.
+	// Lanes An empty list selects all.
 	Lanes *[]string `json:"lanes,omitempty"`
 	Name  *string   `json:"name,omitempty"`
 
-	// OperatorsURL Where its operators are read.
+	// OperatorsURL URL from which the operators are read.
 	OperatorsURL *string `json:"operatorsUrl,omitempty"`
 
-	// Providers None is all.
+	// Providers An empty list selects all.
 	Providers *[]string `json:"providers,omitempty"`
 
-	// Status Of an approved station.
+	// Status Only for an approved station.
 	Status *StationChangeStatus `json:"status,omitempty"`
 
-	// TapesURL Where its tapes are read.
+	// TapesURL URL from which the tapes are read.
 	TapesURL *string `json:"tapesUrl,omitempty"`
 
-	// URL An https address of a public host; with its scheme, host and port the rows of the station begin.
+	// URL An https URL of a public host. The rows of the station must have URLs with the same scheme, host and port.
 	URL *string `json:"url,omitempty"`
 }
 
-// StationChangeStatus Of an approved station.
+// StationChangeStatus Only for an approved station.
 type StationChangeStatus string
 
 // StationDone defines model for StationDone.
@@ -6420,21 +6420,21 @@ type StationDone struct {
 type StationDraft struct {
 	Description *string `json:"description,omitempty"`
 
-	// Lanes None is all.
+	// Lanes An empty list selects all.
 	Lanes *[]string `json:"lanes,omitempty"`
 	Name  string    `json:"name"`
 
-	// OperatorsURL Where its operators are read.
+	// OperatorsURL URL from which the operators are read.
 	OperatorsURL *string `json:"operatorsUrl,omitempty"`
 
-	// Providers None is all.
+	// Providers An empty list selects all.
 	Providers *[]string `json:"providers,omitempty"`
 	StationID string    `json:"stationId"`
 
-	// TapesURL Where its tapes are read.
+	// TapesURL URL from which the tapes are read.
 	TapesURL *string `json:"tapesUrl,omitempty"`
 
-	// URL An https address of a public host; with its scheme, host and port the rows of the station begin.
+	// URL An https URL of a public host. The rows of the station must have URLs with the same scheme, host and port.
 	URL string `json:"url"`
 }
 
@@ -6457,7 +6457,7 @@ type StationRulingStatus string
 type Stream struct {
 	Handle Handle `json:"handle"`
 
-	// Label Empty when none was given.
+	// Label Empty if no label was given.
 	Label string `json:"label"`
 
 	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
@@ -6467,10 +6467,10 @@ type Stream struct {
 
 // StreamBind defines model for StreamBind.
 type StreamBind struct {
-	// Label Empty, or one line as a name is: no control characters, breaks of lines or turned directions of writing, and something that can be seen.
+	// Label Empty, or one line in the format of a name: no control characters, line breaks or direction overrides, and at least one visible character.
 	Label *string `json:"label,omitempty"`
 
-	// URL HLS playback: the path ends in `.m3u8`. No user, no fragment, ASCII. The operators of the service may allow some hosts only.
+	// URL URL for HLS playback, ASCII, without user or fragment; the path ends in `.m3u8`. The administrator of the service can restrict the hosts.
 	URL string `json:"url"`
 }
 
@@ -6490,13 +6490,13 @@ type StreamProvisioned struct {
 		Ingest    struct {
 			Protocol StreamProvisionedStreamIngestProtocol `json:"protocol"`
 
-			// PushURL The address with the key in it, for encoders that take nothing else. As secret as the key.
+			// PushURL URL that contains the key, for encoders with a single field. As secret as the key.
 			PushURL *string `json:"pushUrl"`
 
-			// StreamKey What its field for the stream key takes. Shown this once.
+			// StreamKey Stream key for the encoder. Only this answer contains it.
 			StreamKey string `json:"streamKey"`
 
-			// URL Where an encoder sends to.
+			// URL URL for the encoder.
 			URL string `json:"url"`
 		} `json:"ingest"`
 		Label    string                         `json:"label"`
@@ -6524,7 +6524,7 @@ type StreamState struct {
 	HlsURL   *string   `json:"hlsUrl"`
 	MarketID *MarketID `json:"marketId"`
 
-	// ShowID The open session, live or not, or the one that has ended.
+	// ShowID Id of the open session, live or not, or of the session that ended.
 	ShowID    *openapi_types.UUID `json:"showId"`
 	StartedAt *time.Time          `json:"startedAt"`
 	State     StreamStateState    `json:"state"`
@@ -6537,14 +6537,14 @@ type StreamStateState string
 
 // StreamWish defines model for StreamWish.
 type StreamWish struct {
-	// Label Empty, or one line as a name is: no control characters, breaks of lines or turned directions of writing, and something that can be seen.
+	// Label Empty, or one line in the format of a name: no control characters, line breaks or direction overrides, and at least one visible character.
 	Label *string `json:"label,omitempty"`
 
-	// Latency Of use at some hosts alone.
+	// Latency Only some video providers support it.
 	Latency *StreamWishLatency `json:"latency,omitempty"`
 }
 
-// StreamWishLatency Of use at some hosts alone.
+// StreamWishLatency Only some video providers support it.
 type StreamWishLatency string
 
 // StreamerAnalytics defines model for StreamerAnalytics.
@@ -6587,7 +6587,7 @@ type StreamerApproved struct {
 	Status StreamerStatus `json:"status"`
 }
 
-// StreamerLanes Lanes of the programme (`science`), each once; names of content lanes are taken, too.
+// StreamerLanes Lanes of the programme (`science`), each once; names of content lanes are accepted as well.
 type StreamerLanes = []string
 
 // StreamerProfile defines model for StreamerProfile.
@@ -6614,17 +6614,17 @@ type StreamerProfile struct {
 
 // StreamerProfileChange defines model for StreamerProfileChange.
 type StreamerProfileChange struct {
-	// Automated `true` declares the operator an `ai_agent`, for its past calls too. Only an administrator changes it back.
+	// Automated `true` declares the operator an `ai_agent`, also for its past calls. Only an administrator can change it back.
 	Automated   *bool   `json:"automated,omitempty"`
 	AvatarURL   *string `json:"avatarUrl,omitempty"`
 	Bio         *string `json:"bio,omitempty"`
 	DisplayName *string `json:"displayName,omitempty"`
 
-	// Lanes Lanes of the programme (`science`), each once; names of content lanes are taken, too.
+	// Lanes Lanes of the programme (`science`), each once; names of content lanes are accepted as well.
 	Lanes *StreamerLanes `json:"lanes,omitempty"`
 	Links *[]string      `json:"links,omitempty"`
 
-	// PayoutAddress Needs a session whose sign-in is at most 15 minutes old.
+	// PayoutAddress Requires a session whose sign-in is at most 15 minutes old.
 	PayoutAddress *string `json:"payoutAddress,omitempty"`
 }
 
@@ -6732,13 +6732,13 @@ type SubmitSignalEventCallName string
 
 // SubmittedMessage defines model for SubmittedMessage.
 type SubmittedMessage struct {
-	// Hidden An administrator hides the text of a message that was taken before: its payload is null.
+	// Hidden True if an administrator hides the text of a message that was accepted before; its payload is null.
 	Hidden   bool             `json:"hidden"`
 	ID       string           `json:"id"`
 	Message  PublishedMessage `json:"message"`
 	Replayed *bool            `json:"replayed,omitempty"`
 
-	// Result What it did: signalId of a call, marketId of a market or a proposal, stationId of a station, broadcastId of a broadcast, showId of a go-live.
+	// Result Effect of the message: signalId of a call, marketId of a market or a proposal, stationId of a station, broadcastId of a broadcast, showId of a go-live.
 	Result *map[string]interface{} `json:"result,omitempty"`
 	URI    string                  `json:"uri"`
 }
@@ -6754,7 +6754,7 @@ type Tape struct {
 	DurationS *int   `json:"durationS"`
 	Handle    string `json:"handle"`
 
-	// Href The operator on the site of the origin.
+	// Href URL of the operator at the origin.
 	Href     string `json:"href"`
 	ID       string `json:"id"`
 	MarketID string `json:"marketId"`
@@ -6764,7 +6764,7 @@ type Tape struct {
 	OriginURL string      `json:"originUrl"`
 	Stance    *TapeStance `json:"stance"`
 
-	// URL HLS playback.
+	// URL URL for HLS playback.
 	URL   string `json:"url"`
 	Views int    `json:"views"`
 }
@@ -6783,7 +6783,7 @@ type Tapes struct {
 type Tile struct {
 	EndsAt *time.Time `json:"endsAt"`
 
-	// ID Slug of the event; of the market where a tile is one market.
+	// ID Slug of the event, or of the market if a tile is one market.
 	ID          string  `json:"id"`
 	ImageURL    *string `json:"imageUrl"`
 	Label       string  `json:"label"`
@@ -6792,15 +6792,15 @@ type Tile struct {
 	MarketID    string  `json:"marketId"`
 	Move24HBps  *int    `json:"move24hBps"`
 
-	// Route `/m/<id>` of the market that stands for the tile.
+	// Route `/m/<id>` of the market that represents the tile.
 	Route   string `json:"route"`
 	Tagline string `json:"tagline"`
 
-	// TopMarket Title of that market.
+	// TopMarket Title of the market that represents the tile.
 	TopMarket string   `json:"topMarket"`
 	TopYesPct *float32 `json:"topYesPct"`
 
-	// TotalVol24H USD, of all its markets.
+	// TotalVol24H Volume of all its markets, in USD.
 	TotalVol24H float32 `json:"totalVol24h"`
 }
 
@@ -6852,7 +6852,7 @@ type TokenQuestion struct {
 	TokenTypeHint *string `json:"token_type_hint,omitempty"`
 }
 
-// TokenRequest The names of RFC 6749; in JSON also in camelCase (grantType).
+// TokenRequest Member names of RFC 6749; in JSON also in camelCase (grantType).
 type TokenRequest struct {
 	ClientID     *string                `json:"client_id,omitempty"`
 	ClientSecret *string                `json:"client_secret,omitempty"`
@@ -6870,7 +6870,7 @@ type TokenRequestGrantType string
 
 // ToolResult defines model for ToolResult.
 type ToolResult struct {
-	// Content One text: the JSON of `structuredContent`, or with `isError` the error.
+	// Content One text: the JSON of `structuredContent`, or the error if `isError` is set.
 	Content []struct {
 		Text string                `json:"text"`
 		Type ToolResultContentType `json:"type"`
@@ -6901,7 +6901,7 @@ type UserMe struct {
 	OperatorType     OperatorType `json:"operatorType"`
 	Permissions      []Permission `json:"permissions"`
 
-	// Tier independent: a person; house: a login of the service; automated: a machine or a seeded profile.
+	// Tier independent: a person; house: an account of the service; automated: a machine or a seeded profile.
 	Tier OperatorTier `json:"tier"`
 }
 
@@ -6928,7 +6928,7 @@ type UserStats struct {
 	// OperatorPublicID Masked operator id.
 	OperatorPublicID PublicID `json:"operatorPublicId"`
 
-	// Operators Operators that are ranked.
+	// Operators Number of ranked operators.
 	Operators int  `json:"operators"`
 	Pending   int  `json:"pending"`
 	Rank      *int `json:"rank"`
@@ -6949,18 +6949,18 @@ type VenueMarket struct {
 		// ClobTokenID First order-book token.
 		ClobTokenID *string `json:"clobTokenId"`
 
-		// Closed The venue has closed it, or it has an outcome. An end date that is past does not close a market.
+		// Closed True if the venue has closed the market, or if it has an outcome. A past end date does not close a market.
 		Closed      bool       `json:"closed"`
 		ClosesAt    *time.Time `json:"closesAt"`
 		Description *string    `json:"description"`
 		EndDate     *time.Time `json:"endDate"`
 
-		// EventKey Markets of one event share it.
+		// EventKey Key shared by all markets of one event.
 		EventKey *string `json:"eventKey"`
 		ID       string  `json:"id"`
 		Lane     Lane    `json:"lane"`
 
-		// Liquidity USD.
+		// Liquidity Amount in USD.
 		Liquidity       *float32     `json:"liquidity"`
 		Name            string       `json:"name"`
 		ResolutionValue *Verdict     `json:"resolutionValue"`
@@ -6968,13 +6968,13 @@ type VenueMarket struct {
 		Slug            *string      `json:"slug"`
 		Status          MarketStatus `json:"status"`
 
-		// Volume USD.
+		// Volume Amount in USD.
 		Volume *float32 `json:"volume"`
 
-		// Volume24H USD.
+		// Volume24H Amount in USD.
 		Volume24H *float32 `json:"volume24h"`
 
-		// YesPct Newest price of YES; null when there is none of the last ten minutes.
+		// YesPct YES price in bps; null if there is none of the last ten minutes.
 		YesPct *float32 `json:"yesPct"`
 	} `json:"market"`
 }
@@ -6989,7 +6989,7 @@ type View struct {
 
 // Viewing defines model for Viewing.
 type Viewing struct {
-	// IntervalS Seconds to the next one.
+	// IntervalS Seconds until the next heartbeat is due.
 	IntervalS int  `json:"intervalS"`
 	Ok        True `json:"ok"`
 	Viewers   int  `json:"viewers"`
@@ -6997,19 +6997,19 @@ type Viewing struct {
 
 // Webhook defines model for Webhook.
 type Webhook struct {
-	// Active False: nothing is sent. After three days of failures by itself.
+	// Active False: nothing is sent. Set to false automatically after three days of failures.
 	Active    bool      `json:"active"`
 	Channels  []string  `json:"channels"`
 	CreatedAt time.Time `json:"createdAt"`
 
-	// Cursor Number of the feed through which everything was taken.
+	// Cursor Event number up to which everything was delivered.
 	Cursor        int                `json:"cursor"`
 	Description   *string            `json:"description"`
 	FailingSince  *time.Time         `json:"failingSince"`
 	ID            openapi_types.UUID `json:"id"`
 	NextAttemptAt *time.Time         `json:"nextAttemptAt"`
 
-	// Reason Why the last delivery failed, like `status 500`.
+	// Reason Why the last delivery failed, for example `status 500`.
 	Reason *string  `json:"reason"`
 	Types  []string `json:"types"`
 	URL    string   `json:"url"`
@@ -7024,7 +7024,7 @@ type WebhookChange struct {
 	Description *string   `json:"description,omitempty"`
 	Types       *[]string `json:"types,omitempty"`
 
-	// URL Its own or none.
+	// URL Absent or unchanged; the URL of a webhook is final.
 	URL *string `json:"url,omitempty"`
 }
 
@@ -7039,33 +7039,33 @@ type WebhookDelivery struct {
 	At      time.Time `json:"at"`
 	Attempt int       `json:"attempt"`
 
-	// Error Null when it was taken; else `status`, `redirect`, `timeout`, `address_not_allowed`, `connect` or `secret`.
+	// Error Null if the delivery was accepted; otherwise `status`, `redirect`, `timeout`, `address_not_allowed`, `connect` or `secret`.
 	Error    *string `json:"error"`
 	Events   int     `json:"events"`
 	FirstSeq *int    `json:"firstSeq"`
 
-	// ID Id of the delivery, the same for all its attempts.
+	// ID Id of the delivery; all attempts of a delivery have the same id.
 	ID      openapi_types.UUID `json:"id"`
 	LastSeq *int               `json:"lastSeq"`
 
-	// Status Null without an answer.
+	// Status HTTP status; null without an answer.
 	Status *int `json:"status"`
 	TookMs int  `json:"tookMs"`
 }
 
 // WebhookDraft defines model for WebhookDraft.
 type WebhookDraft struct {
-	// Channels As on the websocket, `me` too; those with numbered events.
+	// Channels Channels of the websocket that have numbered events, including `me`.
 	Channels    []string `json:"channels"`
 	Description *string  `json:"description,omitempty"`
 
-	// Since Begin behind this number of the feed; left out is now.
+	// Since Start after this event number; if absent, start now.
 	Since *int `json:"since,omitempty"`
 
-	// Types Only these event types; none is all.
+	// Types Only these event types; an empty list selects all.
 	Types *[]string `json:"types,omitempty"`
 
-	// URL https, a public host, no user and no fragment.
+	// URL An https URL of a public host, without user and fragment.
 	URL string `json:"url"`
 }
 
@@ -7076,22 +7076,22 @@ type WebhookList struct {
 
 // WebhookWithSecret defines model for WebhookWithSecret.
 type WebhookWithSecret struct {
-	// Active False: nothing is sent. After three days of failures by itself.
+	// Active False: nothing is sent. Set to false automatically after three days of failures.
 	Active    bool      `json:"active"`
 	Channels  []string  `json:"channels"`
 	CreatedAt time.Time `json:"createdAt"`
 
-	// Cursor Number of the feed through which everything was taken.
+	// Cursor Event number up to which everything was delivered.
 	Cursor        int                `json:"cursor"`
 	Description   *string            `json:"description"`
 	FailingSince  *time.Time         `json:"failingSince"`
 	ID            openapi_types.UUID `json:"id"`
 	NextAttemptAt *time.Time         `json:"nextAttemptAt"`
 
-	// Reason Why the last delivery failed, like `status 500`.
+	// Reason Why the last delivery failed, for example `status 500`.
 	Reason *string `json:"reason"`
 
-	// Secret Shown here alone.
+	// Secret Shown only in this answer.
 	Secret string   `json:"secret"`
 	Types  []string `json:"types"`
 	URL    string   `json:"url"`
@@ -7108,7 +7108,7 @@ type WhoAmI struct {
 	OperatorPublicID PublicID     `json:"operatorPublicId"`
 	OperatorType     OperatorType `json:"operatorType"`
 
-	// Tier independent: a person; house: a login of the service; automated: a machine or a seeded profile.
+	// Tier independent: a person; house: an account of the service; automated: a machine or a seeded profile.
 	Tier OperatorTier `json:"tier"`
 }
 
@@ -7120,7 +7120,7 @@ type Wire struct {
 	GeneratedAt Time   `json:"generatedAt"`
 	Items       []Move `json:"items"`
 
-	// Lane The filter that applied; null: none.
+	// Lane The applied filter; null if there is none.
 	Lane   *LaneAsked `json:"lane"`
 	Window WireWindow `json:"window"`
 }
@@ -7149,7 +7149,7 @@ type IfNoneMatch = string
 // LaneFilter Examples: SCIENCE
 type LaneFilter = string
 
-// MarketPath Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
+// MarketPath Digits: a market of the primary venue. A prefix names another venue, or the service itself (`native-`). Case-sensitive.
 //
 // Examples: 701122
 type MarketPath = MarketID
@@ -7185,7 +7185,7 @@ type SendDailyDigestJSONBody map[string]interface{}
 
 // SendDailyDigestParams defines parameters for SendDailyDigest.
 type SendDailyDigestParams struct {
-	// Dry `1` only shows the letter; `0` sends it, as without this.
+	// Dry `1` only returns the digest; `0` or absent sends it.
 	Dry *SendDailyDigestParamsDry `form:"dry,omitempty" json:"dry,omitempty"`
 }
 
@@ -7208,7 +7208,7 @@ type ListAttentionHistoryParams struct {
 	// MarketID Market id.
 	MarketID MarketID `form:"marketId" json:"marketId"`
 
-	// Window How far back; an unknown value is `24h`.
+	// Window Length of the window; an unknown value selects `24h`.
 	Window *string `form:"window,omitempty" json:"window,omitempty"`
 }
 
@@ -7220,10 +7220,10 @@ type GetAttentionParams struct {
 
 // ListAttentionParams defines parameters for ListAttention.
 type ListAttentionParams struct {
-	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
+	// Lane A content lane in any case; an unknown value and OTHER mean no filter.
 	Lane *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
 
-	// Limit How many at most.
+	// Limit Maximum number of items.
 	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
@@ -7238,40 +7238,40 @@ type SignInJSONBody map[string]interface{}
 
 // SignInParams defines parameters for SignIn.
 type SignInParams struct {
-	// PrivyIDToken An identity token of the provider, of the same subject as the credential beside it. It is no credential itself.
+	// PrivyIDToken An identity token of the provider, with the same subject as the other credential of the request. It is not a credential itself.
 	PrivyIDToken *IdentityToken `json:"privy-id-token,omitempty"`
 }
 
 // ListBroadcastParams defines parameters for ListBroadcast.
 type ListBroadcastParams struct {
-	// Limit How many at most.
+	// Limit Maximum number of items.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Types A comma list; what is unknown is left out, and none left is all.
+	// Types Comma-separated list; unknown values are ignored. An empty result selects all.
 	Types *string `form:"types,omitempty" json:"types,omitempty"`
 }
 
 // GetInfluenceParams defines parameters for GetInfluence.
 type GetInfluenceParams struct {
-	// Window How far back; an unknown value is `24h`.
+	// Window Length of the window; an unknown value selects `24h`.
 	Window *string `form:"window,omitempty" json:"window,omitempty"`
 
-	// Limit How many at most.
+	// Limit Maximum number of items.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // GetBroadcastProgramParams defines parameters for GetBroadcastProgram.
 type GetBroadcastProgramParams struct {
-	// Preset An unknown value is `default`.
+	// Preset An unknown value selects `default`.
 	Preset *Preset `form:"preset,omitempty" json:"preset,omitempty"`
 
-	// Limit Segments in the answer.
+	// Limit Maximum number of segments in the answer.
 	Limit *ProgramLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Lanes `0` leaves the list of lanes out.
+	// Lanes `0` omits the list of lanes.
 	Lanes *WithLanes `form:"lanes,omitempty" json:"lanes,omitempty"`
 }
 
@@ -7282,13 +7282,13 @@ type GetBroadcastProgram200JSONResponseBody struct {
 
 // GetScheduleParams defines parameters for GetSchedule.
 type GetScheduleParams struct {
-	// Cat An unknown value is `sport`.
+	// Cat An unknown value selects `sport`.
 	Cat *string `form:"cat,omitempty" json:"cat,omitempty"`
 }
 
 // GetCardParams defines parameters for GetCard.
 type GetCardParams struct {
-	// Format `json` gives the words alone.
+	// Format `json` returns only the texts.
 	Format *string `form:"format,omitempty" json:"format,omitempty"`
 }
 
@@ -7305,70 +7305,70 @@ type RevokeKeyParams struct {
 
 // OembedParams defines parameters for Oembed.
 type OembedParams struct {
-	// URL A receipt, a market, an operator or its embed, on this host. Any other address is not found.
+	// URL URL of a receipt, a market, an operator or its embed on this host. Any other URL is 404.
 	URL string `form:"url" json:"url"`
 
-	// Maxwidth As wide as the frame may be.
+	// Maxwidth Maximum width of the frame, in pixels.
 	Maxwidth *int `form:"maxwidth,omitempty" json:"maxwidth,omitempty"`
 
-	// Maxheight As high as the frame may be.
+	// Maxheight Maximum height of the frame, in pixels.
 	Maxheight *int `form:"maxheight,omitempty" json:"maxheight,omitempty"`
 
-	// Format `json`; every other one is 501.
+	// Format `json`; any other format is 501.
 	Format *string `form:"format,omitempty" json:"format,omitempty"`
 }
 
 // ListFashionSignalsParams defines parameters for ListFashionSignals.
 type ListFashionSignalsParams struct {
-	// Limit How many at most.
+	// Limit Maximum number of items.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // DropIdentityClaimParams defines parameters for DropIdentityClaim.
 type DropIdentityClaimParams struct {
-	// Station The one that takes claims is meant when none is named.
+	// Station Station of the claim. Defaults to the station that accepts claims.
 	Station *string `form:"station,omitempty" json:"station,omitempty"`
 }
 
 // ClaimIdentityParams defines parameters for ClaimIdentity.
 type ClaimIdentityParams struct {
-	// PrivyIDToken An identity token of the provider, of the same subject as the credential beside it. It is no credential itself.
+	// PrivyIDToken An identity token of the provider, with the same subject as the other credential of the request. It is not a credential itself.
 	PrivyIDToken *IdentityToken `json:"privy-id-token,omitempty"`
 }
 
 // ListMarketClipsParams defines parameters for ListMarketClips.
 type ListMarketClipsParams struct {
-	// Limit How many at most.
+	// Limit Maximum number of items.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // ListMarketSignalsParams defines parameters for ListMarketSignals.
 type ListMarketSignalsParams struct {
-	// Limit How many at most.
+	// Limit Maximum number of items.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListAirableParams defines parameters for ListAirable.
 type ListAirableParams struct {
-	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
+	// Lane A content lane in any case; an unknown value and OTHER mean no filter.
 	Lane *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
 
-	// Limit How many at most.
+	// Limit Maximum number of items.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // CallAgentEndpointParams defines parameters for CallAgentEndpoint.
 type CallAgentEndpointParams struct {
-	// MCPProtocolVersion The version that the client speaks. From 2026-07-28 on it says the same as the message.
+	// MCPProtocolVersion Protocol version of the client. From 2026-07-28 on it must equal the version in the message.
 	MCPProtocolVersion *string `json:"MCP-Protocol-Version,omitempty"`
 
-	// McpMethod From 2026-07-28 on: the method of the message.
+	// McpMethod From 2026-07-28 on: method of the message.
 	McpMethod *string `json:"Mcp-Method,omitempty"`
 
-	// McpName From 2026-07-28 on: the name of the tool.
+	// McpName From 2026-07-28 on: name of the tool.
 	McpName *string `json:"Mcp-Name,omitempty"`
 }
 
@@ -7377,58 +7377,58 @@ type ListCrowdGapsParams struct {
 	// Market Only this market.
 	Market *string `form:"market,omitempty" json:"market,omitempty"`
 
-	// Limit How many at most.
+	// Limit Maximum number of items.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // ListNetworkOperatorsParams defines parameters for ListNetworkOperators.
 type ListNetworkOperatorsParams struct {
-	// Limit How many at most.
+	// Limit Maximum number of items.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Exclude Origins to leave out, with commas: names, or addresses. A partner names its own address, so that no row goes round.
+	// Exclude Comma-separated origins to exclude: names or URLs. A partner excludes its own URL, so that its items are not returned to it.
 	Exclude *string `form:"exclude,omitempty" json:"exclude,omitempty"`
 
-	// Origin Origins whose rows alone are shown, with commas: names, or addresses. A partner asks with `hub` for what is this station's own.
+	// Origin Comma-separated origins to include: names or URLs. A partner uses `hub` to get only the items of this station.
 	Origin *string `form:"origin,omitempty" json:"origin,omitempty"`
 }
 
 // GetNetworkProgramParams defines parameters for GetNetworkProgram.
 type GetNetworkProgramParams struct {
-	// Preset An unknown value is `default`.
+	// Preset An unknown value selects `default`.
 	Preset *Preset `form:"preset,omitempty" json:"preset,omitempty"`
 
 	// Spec A FilterSpec as JSON, at most 2048 bytes.
 	Spec *string `form:"spec,omitempty" json:"spec,omitempty"`
 
-	// Providers Comma list of providers.
+	// Providers Comma-separated list of providers.
 	Providers *string `form:"providers,omitempty" json:"providers,omitempty"`
 
-	// Categories Comma list of lane keys.
+	// Categories Comma-separated list of lane keys.
 	Categories *string `form:"categories,omitempty" json:"categories,omitempty"`
 
-	// MaxResolveHours Markets that end within so many hours.
+	// MaxResolveHours Maximum number of hours until the end of a market.
 	MaxResolveHours *float32 `form:"maxResolveHours,omitempty" json:"maxResolveHours,omitempty"`
 
-	// MinVolume Smallest volume in USD.
+	// MinVolume Minimum volume in USD.
 	MinVolume *float32 `form:"minVolume,omitempty" json:"minVolume,omitempty"`
 
-	// MaxVolume Largest volume in USD.
+	// MaxVolume Maximum volume in USD.
 	MaxVolume *float32 `form:"maxVolume,omitempty" json:"maxVolume,omitempty"`
 
-	// MinYes Lowest price of YES.
+	// MinYes Minimum price of YES.
 	MinYes *float32 `form:"minYes,omitempty" json:"minYes,omitempty"`
 
-	// MaxYes Highest price of YES.
+	// MaxYes Maximum price of YES.
 	MaxYes *float32 `form:"maxYes,omitempty" json:"maxYes,omitempty"`
 
-	// TopPerCategory Markets taken for one lane.
+	// TopPerCategory Maximum number of markets for one lane.
 	TopPerCategory *int `form:"topPerCategory,omitempty" json:"topPerCategory,omitempty"`
 
-	// Limit Segments in the answer.
+	// Limit Maximum number of segments in the answer.
 	Limit *ProgramLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Lanes `0` leaves the list of lanes out.
+	// Lanes `0` omits the list of lanes.
 	Lanes *WithLanes `form:"lanes,omitempty" json:"lanes,omitempty"`
 }
 
@@ -7439,58 +7439,58 @@ type GetNetworkProgram200JSONResponseBody struct {
 
 // ListTapesParams defines parameters for ListTapes.
 type ListTapesParams struct {
-	// Limit How many at most.
+	// Limit Maximum number of items.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Exclude Origins to leave out, with commas: names, or addresses. A partner names its own address, so that no row goes round.
+	// Exclude Comma-separated origins to exclude: names or URLs. A partner excludes its own URL, so that its items are not returned to it.
 	Exclude *string `form:"exclude,omitempty" json:"exclude,omitempty"`
 
-	// Origin Origins whose rows alone are shown, with commas: names, or addresses. A partner asks with `hub` for what is this station's own.
+	// Origin Comma-separated origins to include: names or URLs. A partner uses `hub` to get only the items of this station.
 	Origin *string `form:"origin,omitempty" json:"origin,omitempty"`
 }
 
 // ListBroadcastBoardParams defines parameters for ListBroadcastBoard.
 type ListBroadcastBoardParams struct {
-	// Operators `human` is independent and house. An unknown value is the default.
+	// Operators `human` selects the tiers independent and house. An unknown value selects the default.
 	Operators *string `form:"operators,omitempty" json:"operators,omitempty"`
 
-	// Window An unknown value is `all`.
+	// Window An unknown value selects `all`.
 	Window *string `form:"window,omitempty" json:"window,omitempty"`
 
-	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
+	// Lane A content lane in any case; an unknown value and OTHER mean no filter.
 	Lane *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
 
-	// Limit How many at most.
+	// Limit Maximum number of items.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Order `edge`: by the lower end of the edge, then edge, calls and handle, over all of life; only operators with a decided call. An unknown value is `score`.
+	// Order `edge`: sorted by the lower bound of the edge, then edge, calls and handle, over all time; only operators with a decided call. An unknown value selects `score`.
 	Order *BoardOrder `form:"order,omitempty" json:"order,omitempty"`
 }
 
 // GetOperatorRecordParams defines parameters for GetOperatorRecord.
 type GetOperatorRecordParams struct {
-	// Format `csv` is a table for spreadsheets, one row a call; what begins like a formula has a quote in front. Anything else is `jsonl`.
+	// Format `csv` is a table with one line for each call; a cell that starts like a formula gets a leading quote. Any other value selects `jsonl`.
 	Format *string `form:"format,omitempty" json:"format,omitempty"`
 }
 
 // GetOperatorSkillParams defines parameters for GetOperatorSkill.
 type GetOperatorSkillParams struct {
-	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
+	// Lane A content lane in any case; an unknown value and OTHER mean no filter.
 	Lane *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
 
-	// Window An unknown value is `all`.
+	// Window An unknown value selects `all`.
 	Window *string `form:"window,omitempty" json:"window,omitempty"`
 }
 
 // ListOracleTilesParams defines parameters for ListOracleTiles.
 type ListOracleTilesParams struct {
-	// Limit How many at most.
+	// Limit Maximum number of items.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // ListTilesParams defines parameters for ListTiles.
 type ListTilesParams struct {
-	// Mode An unknown value is no mode.
+	// Mode An unknown value is ignored.
 	Mode *string `form:"mode,omitempty" json:"mode,omitempty"`
 }
 
@@ -7511,46 +7511,46 @@ type ListMarketHistoryParams struct {
 	// MarketID Market id.
 	MarketID *string `form:"marketId,omitempty" json:"marketId,omitempty"`
 
-	// TokenID Order-book token of the primary venue; wins over `marketId`.
+	// TokenID Order-book token of the primary venue; takes precedence over `marketId`.
 	TokenID *string `form:"tokenId,omitempty" json:"tokenId,omitempty"`
 
-	// Interval An unknown value is `24H`.
+	// Interval An unknown value selects `24H`.
 	Interval *string `form:"interval,omitempty" json:"interval,omitempty"`
 }
 
 // FindMarketsParams defines parameters for FindMarkets.
 type FindMarketsParams struct {
-	// Q Words; without one every market.
+	// Q Search words; without them every market matches.
 	Q *string `form:"q,omitempty" json:"q,omitempty"`
 
-	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
+	// Lane A content lane in any case; an unknown value and OTHER mean no filter.
 	Lane *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
 
-	// Closed `true`: the markets that are closed or resolved. Anything else: the open ones.
+	// Closed `true`: closed or resolved markets. Any other value: open markets.
 	Closed *string `form:"closed,omitempty" json:"closed,omitempty"`
 
-	// Sort `endDate` is the soonest first, the others the largest. An unknown value is `volume`.
+	// Sort `endDate` sorts by soonest end, the others by largest value. An unknown value selects `volume`.
 	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
 
-	// Limit How many at most.
+	// Limit Maximum number of items.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListResolvedMarketsParams defines parameters for ListResolvedMarkets.
 type ListResolvedMarketsParams struct {
-	// Limit How many at most.
+	// Limit Maximum number of items.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // FileSignalParams defines parameters for FileSignal.
 type FileSignalParams struct {
-	// IdempotencyKey The same key with the same body within 24 hours answers the first result.
+	// IdempotencyKey Repeating the key with the same body within 24 hours returns the first result.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
@@ -7561,13 +7561,13 @@ type FileSignal200JSONResponseBody struct {
 
 // CallAgentEndpointAsAppParams defines parameters for CallAgentEndpointAsApp.
 type CallAgentEndpointAsAppParams struct {
-	// MCPProtocolVersion The version that the client speaks. From 2026-07-28 on it says the same as the message.
+	// MCPProtocolVersion Protocol version of the client. From 2026-07-28 on it must equal the version in the message.
 	MCPProtocolVersion *string `json:"MCP-Protocol-Version,omitempty"`
 
-	// McpMethod From 2026-07-28 on: the method of the message.
+	// McpMethod From 2026-07-28 on: method of the message.
 	McpMethod *string `json:"Mcp-Method,omitempty"`
 
-	// McpName From 2026-07-28 on: the name of the tool.
+	// McpName From 2026-07-28 on: name of the tool.
 	McpName *string `json:"Mcp-Name,omitempty"`
 }
 
@@ -7576,25 +7576,25 @@ type ListMessagesParams struct {
 	// DenpaID Id of a passport.
 	DenpaID *openapi_types.UUID `form:"denpaId,omitempty" json:"denpaId,omitempty"`
 
-	// Type Type of message.
+	// Type Message type.
 	Type *MessageType `form:"type,omitempty" json:"type,omitempty"`
 
-	// AppID Its id.
+	// AppID Id of the app.
 	AppID *string `form:"appId,omitempty" json:"appId,omitempty"`
 
-	// Since received then or later
+	// Since received at this time or later
 	Since *time.Time `form:"since,omitempty" json:"since,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Limit How many at most.
+	// Limit Maximum number of items.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // CreatePredictionParams defines parameters for CreatePrediction.
 type CreatePredictionParams struct {
-	// IdempotencyKey The same key with the same body on the same route within 24 hours answers the first result.
+	// IdempotencyKey Repeating the key with the same body on the same route within 24 hours returns the first result.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
@@ -7605,7 +7605,7 @@ type CreatePrediction200JSONResponseBody struct {
 
 // GetPayloadSchemaParams defines parameters for GetPayloadSchema.
 type GetPayloadSchemaParams struct {
-	// Attested 1: of what the hub itself signs
+	// Attested 1: the schema of messages that the hub signs
 	Attested *GetPayloadSchemaParamsAttested `form:"attested,omitempty" json:"attested,omitempty"`
 }
 
@@ -7614,7 +7614,7 @@ type GetPayloadSchemaParamsAttested string
 
 // CreateSignalParams defines parameters for CreateSignal.
 type CreateSignalParams struct {
-	// IdempotencyKey The same key with the same body on the same route within 24 hours answers the first result.
+	// IdempotencyKey Repeating the key with the same body on the same route within 24 hours returns the first result.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
@@ -7631,13 +7631,13 @@ type ListSignersParams struct {
 
 // ListNativeMarketsParams defines parameters for ListNativeMarkets.
 type ListNativeMarketsParams struct {
-	// Status `open` is every market without an outcome. An unknown value is `open`.
+	// Status `open` selects every market without an outcome. An unknown value selects `open`.
 	Status *string `form:"status,omitempty" json:"status,omitempty"`
 
 	// Due `1`: only markets whose cutoff has passed and that have no outcome.
 	Due *string `form:"due,omitempty" json:"due,omitempty"`
 
-	// Limit How many at most.
+	// Limit Maximum number of items.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
@@ -7649,37 +7649,37 @@ type GetOutcomeParams struct {
 
 // ListSignalFeedParams defines parameters for ListSignalFeed.
 type ListSignalFeedParams struct {
-	// Type An unknown value is `recent`.
+	// Type An unknown value selects `recent`.
 	Type *string `form:"type,omitempty" json:"type,omitempty"`
 
-	// Limit How many at most.
+	// Limit Maximum number of items.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // AppendSignalEventParams defines parameters for AppendSignalEvent.
 type AppendSignalEventParams struct {
-	// IdempotencyKey The same key on the same signal is the same event, for as long as the signal stands.
+	// IdempotencyKey Repeating the key on the same call returns the same event, without a time limit.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // ListSituationsParams defines parameters for ListSituations.
 type ListSituationsParams struct {
-	// Window How far back; an unknown value is `24h`.
+	// Window Length of the window; an unknown value selects `24h`.
 	Window *string `form:"window,omitempty" json:"window,omitempty"`
 
-	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
+	// Lane A content lane in any case; an unknown value and OTHER mean no filter.
 	Lane *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
 
-	// Limit How many at most.
+	// Limit Maximum number of items.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // GetStreamerAnalyticsParams defines parameters for GetStreamerAnalytics.
 type GetStreamerAnalyticsParams struct {
-	// Window How far back.
+	// Window Length of the window.
 	Window *GetStreamerAnalyticsParamsWindow `form:"window,omitempty" json:"window,omitempty"`
 
-	// Handle For an admin.
+	// Handle Handle of the operator; for administrators.
 	Handle *Handle `form:"handle,omitempty" json:"handle,omitempty"`
 }
 
@@ -7697,7 +7697,7 @@ type GetSessionRecapParams struct {
 	// Handle Handle of the operator.
 	Handle Handle `form:"handle" json:"handle"`
 
-	// ShowID A session of this operator.
+	// ShowID Id of a session of this operator.
 	ShowID *openapi_types.UUID `form:"showId,omitempty" json:"showId,omitempty"`
 }
 
@@ -7733,46 +7733,46 @@ type GetFollowCountsParams struct {
 
 // ListFeedParams defines parameters for ListFeed.
 type ListFeedParams struct {
-	// Types Comma list of event types; unknown ones are ignored.
+	// Types Comma-separated list of event types; unknown types are ignored.
 	Types *string `form:"types,omitempty" json:"types,omitempty"`
 
-	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
+	// Lane A content lane in any case; an unknown value and OTHER mean no filter.
 	Lane *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
 
-	// Providers Comma list of providers.
+	// Providers Comma-separated list of providers.
 	Providers *string `form:"providers,omitempty" json:"providers,omitempty"`
 
-	// Handle Only what this operator did.
+	// Handle Only events of this operator.
 	Handle *string `form:"handle,omitempty" json:"handle,omitempty"`
 
-	// After Events behind this number.
+	// After Events after this number.
 	After *int `form:"after,omitempty" json:"after,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Limit How many at most.
+	// Limit Maximum number of items.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // StreamFeedParams defines parameters for StreamFeed.
 type StreamFeedParams struct {
-	// Channels Comma list of channels, 50 at most; `me` is not among them.
+	// Channels Comma-separated list of channels, at most 50; `me` is not supported.
 	Channels string `form:"channels" json:"channels"`
 
-	// Since Where to go on: the number of an event, or an event id of this stream.
+	// Since Start position: the number of an event, or an event id of this stream.
 	Since *string `form:"since,omitempty" json:"since,omitempty"`
 
-	// LastEventID As `since`; it wins.
+	// LastEventID Same as `since`; takes precedence over it.
 	LastEventID *string `json:"Last-Event-ID,omitempty"`
 }
 
 // ListSignalsParams defines parameters for ListSignals.
 type ListSignalsParams struct {
-	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
+	// Lane A content lane in any case; an unknown value and OTHER mean no filter.
 	Lane *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
 
-	// Status An unknown one means no filter.
+	// Status An unknown value means no filter.
 	Status *string `form:"status,omitempty" json:"status,omitempty"`
 
 	// Handle Handle of the operator.
@@ -7781,34 +7781,34 @@ type ListSignalsParams struct {
 	// MarketID Only calls on this market.
 	MarketID *string `form:"marketId,omitempty" json:"marketId,omitempty"`
 
-	// Limit How many at most.
+	// Limit Maximum number of items.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListExternalSignalsParams defines parameters for ListExternalSignals.
 type ListExternalSignalsParams struct {
-	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
+	// Lane A content lane in any case; an unknown value and OTHER mean no filter.
 	Lane *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
 
-	// Limit How many at most.
+	// Limit Maximum number of items.
 	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // ListScoreBoardParams defines parameters for ListScoreBoard.
 type ListScoreBoardParams struct {
-	// Operators `human` leaves automated operators out. An unknown value is the default.
+	// Operators `human` excludes automated operators. An unknown value selects the default.
 	Operators *string `form:"operators,omitempty" json:"operators,omitempty"`
 
-	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
+	// Lane A content lane in any case; an unknown value and OTHER mean no filter.
 	Lane *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
 
-	// Limit How many at most.
+	// Limit Maximum number of items.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Order `edge`: by the lower end of the edge, then edge, calls and handle, over all of life; only operators with a decided call. An unknown value is `score`.
+	// Order `edge`: sorted by the lower bound of the edge, then edge, calls and handle, over all time; only operators with a decided call. An unknown value selects `score`.
 	Order *BoardOrder `form:"order,omitempty" json:"order,omitempty"`
 }
 
@@ -7820,109 +7820,109 @@ type ListStationsParams struct {
 	// Provider Only stations of this venue.
 	Provider *string `form:"provider,omitempty" json:"provider,omitempty"`
 
-	// Limit How many at most.
+	// Limit Maximum number of items.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListUserSignalsParams defines parameters for ListUserSignals.
 type ListUserSignalsParams struct {
-	// Status An unknown one means no filter.
+	// Status An unknown value means no filter.
 	Status *string `form:"status,omitempty" json:"status,omitempty"`
 
-	// Limit How many at most.
+	// Limit Maximum number of items.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListWebhookDeliveriesParams defines parameters for ListWebhookDeliveries.
 type ListWebhookDeliveriesParams struct {
-	// Limit How many at most.
+	// Limit Maximum number of items.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListMovesParams defines parameters for ListMoves.
 type ListMovesParams struct {
-	// Window How far back; an unknown value is `24h`.
+	// Window Length of the window; an unknown value selects `24h`.
 	Window *string `form:"window,omitempty" json:"window,omitempty"`
 
-	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
+	// Lane A content lane in any case; an unknown value and OTHER mean no filter.
 	Lane *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
 
-	// Limit How many at most.
+	// Limit Maximum number of items.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // GetDocsOpenapiParams defines parameters for GetDocsOpenapi.
 type GetDocsOpenapiParams struct {
-	// IfNoneMatch An `ETag` of before.
+	// IfNoneMatch An `ETag` of an earlier answer.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // GetDocsYamlParams defines parameters for GetDocsYaml.
 type GetDocsYamlParams struct {
-	// IfNoneMatch An `ETag` of before.
+	// IfNoneMatch An `ETag` of an earlier answer.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // GetOverviewParams defines parameters for GetOverview.
 type GetOverviewParams struct {
-	// IfNoneMatch An `ETag` of before.
+	// IfNoneMatch An `ETag` of an earlier answer.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // GetOpenapiParams defines parameters for GetOpenapi.
 type GetOpenapiParams struct {
-	// IfNoneMatch An `ETag` of before.
+	// IfNoneMatch An `ETag` of an earlier answer.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // GetChannelParams defines parameters for GetChannel.
 type GetChannelParams struct {
-	// Preset An unknown value is `default`.
+	// Preset An unknown value selects `default`.
 	Preset *Preset `form:"preset,omitempty" json:"preset,omitempty"`
 
 	// Spec A FilterSpec as JSON, at most 2048 bytes; its members override those of the preset.
 	Spec *FilterSpec `form:"spec,omitempty" json:"spec,omitempty"`
 
-	// Limit Segments in the answer.
+	// Limit Maximum number of segments in the answer.
 	Limit *ProgramLimit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // GetNextParams defines parameters for GetNext.
 type GetNextParams struct {
-	// Lane A lane key, as in `lanes[].key`, or a content lane. Without it the lane that airs first.
+	// Lane A lane key, as in `lanes[].key`, or a content lane. If absent, the lane with the highest priority.
 	Lane *string `form:"lane,omitempty" json:"lane,omitempty"`
 
-	// Preset An unknown value is `default`.
+	// Preset An unknown value selects `default`.
 	Preset *Preset `form:"preset,omitempty" json:"preset,omitempty"`
 }
 
 // GetNowParams defines parameters for GetNow.
 type GetNowParams struct {
-	// Lane A lane key, as in `lanes[].key`, or a content lane. Without it the lane that airs first.
+	// Lane A lane key, as in `lanes[].key`, or a content lane. If absent, the lane with the highest priority.
 	Lane *string `form:"lane,omitempty" json:"lane,omitempty"`
 
-	// Preset An unknown value is `default`.
+	// Preset An unknown value selects `default`.
 	Preset *Preset `form:"preset,omitempty" json:"preset,omitempty"`
 }
 
 // GetTimelineParams defines parameters for GetTimeline.
 type GetTimelineParams struct {
-	// Limit Segments in the answer.
+	// Limit Maximum number of segments in the answer.
 	Limit *ProgramLimit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // OpenSocketParams defines parameters for OpenSocket.
 type OpenSocketParams struct {
-	// SecWebSocketProtocol `signal.v1` is echoed.
+	// SecWebSocketProtocol `signal.v1` is echoed in the answer.
 	SecWebSocketProtocol *string `json:"Sec-WebSocket-Protocol,omitempty"`
 }
 
@@ -9669,32 +9669,32 @@ func WithRequestEditorFn(fn RequestEditorFn) ClientOption {
 // The interface specification for the client above.
 type ClientInterface interface {
 
-	// GetIssuerMetadata The same document where RFC 8414 looks for it
+	// GetIssuerMetadata Get the authorization server metadata at its well-known URL
 	//
-	// For clients that derive the address from the issuer.
+	// For clients that derive the URL from the issuer (RFC 8414).
 	//
 	// Corresponds with GET /.well-known/oauth-authorization-server/api/protocol/v1 (the `GetIssuerMetadata` operationId).
 	GetIssuerMetadata(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetResourceMetadata Which issuer the tokens for the protocol come from
+	// GetResourceMetadata Get the metadata of the protocol resource
 	//
-	// The metadata of RFC 9728. A 401 of the protocol names this address.
+	// RFC 9728 metadata, with the issuer of the tokens. A 401 under `/api/protocol/v1` names this URL.
 	//
 	// Corresponds with GET /.well-known/oauth-protected-resource/api/protocol/v1 (the `GetResourceMetadata` operationId).
 	GetResourceMetadata(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetAgentResourceMetadata Which issuer the tokens for the agent endpoint come from
+	// GetAgentResourceMetadata Get the metadata of the agent resource
 	//
-	// The metadata of RFC 9728 for that resource alone.
+	// RFC 9728 metadata of the agent endpoint only, with the issuer of its tokens.
 	//
 	// Corresponds with GET /.well-known/oauth-protected-resource/api/protocol/v1/mcp (the `GetAgentResourceMetadata` operationId).
 	GetAgentResourceMetadata(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ReviewAppWithBody Mark an application as reviewed
 	//
-	// The authorization endpoint answers a trusted application at its redirect URI also without a decision of the user:
-	// errors, and `prompt=none` for users who gave a grant. The consent page marks all others. A change of the name,
-	// the redirect URIs, the homepage or more scopes ends the review.
+	// For a trusted application the authorization endpoint answers at the redirect URI without a decision of the user in
+	// two cases: errors, and `prompt=none` for users who have given a grant. The consent page marks all other
+	// applications. Changing the name, the redirect URIs or the homepage, or adding scopes, ends the review.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9703,29 +9703,29 @@ type ClientInterface interface {
 
 	// ReviewApp Mark an application as reviewed
 	//
-	// The authorization endpoint answers a trusted application at its redirect URI also without a decision of the user:
-	// errors, and `prompt=none` for users who gave a grant. The consent page marks all others. A change of the name,
-	// the redirect URIs, the homepage or more scopes ends the review.
+	// For a trusted application the authorization endpoint answers at the redirect URI without a decision of the user in
+	// two cases: errors, and `prompt=none` for users who have given a grant. The consent page marks all other
+	// applications. Changing the name, the redirect URIs or the homepage, or adding scopes, ends the review.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/admin/apps/{appId} (the `ReviewApp` operationId).
 	ReviewApp(ctx context.Context, appID string, body ReviewAppJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// SendDailyDigestWithBody Send the letter about yesterday, once
+	// SendDailyDigestWithBody Send the daily digest
 	//
-	// Yesterday is the UTC day before this one. A day is sent once, however often this is asked; with `dry=1` nothing is
-	// sent and nothing noted. A body is not used, and one that is there takes the admin secret.
+	// The digest covers the previous UTC day. It is sent once for each day, also if the request is repeated; with
+	// `dry=1` nothing is sent or recorded. A body is not used; a request with a body requires the admin secret.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/admin/daily-digest (the `SendDailyDigest` operationId).
 	SendDailyDigestWithBody(ctx context.Context, params *SendDailyDigestParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// SendDailyDigest Send the letter about yesterday, once
+	// SendDailyDigest Send the daily digest
 	//
-	// Yesterday is the UTC day before this one. A day is sent once, however often this is asked; with `dry=1` nothing is
-	// sent and nothing noted. A body is not used, and one that is there takes the admin secret.
+	// The digest covers the previous UTC day. It is sent once for each day, also if the request is repeated; with
+	// `dry=1` nothing is sent or recorded. A body is not used; a request with a body requires the admin secret.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -9734,7 +9734,7 @@ type ClientInterface interface {
 
 	// CreateNativeMarketWithBody Open a native market
 	//
-	// A market that no venue has. Its outcome is claimed by an administrator.
+	// A market that exists at no venue. An administrator claims its outcome.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9743,7 +9743,7 @@ type ClientInterface interface {
 
 	// CreateNativeMarket Open a native market
 	//
-	// A market that no venue has. Its outcome is claimed by an administrator.
+	// A market that exists at no venue. An administrator claims its outcome.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -9752,7 +9752,7 @@ type ClientInterface interface {
 
 	// RateMarketWithBody Set whether calls on a market count
 	//
-	// Overrides the rule of its venue for later calls and for its resolution. Stored calls keep their value. A resolved market is refused.
+	// Overrides the rule of the venue for later calls and for the resolution. Stored calls keep their value. A resolved market is rejected.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9761,23 +9761,23 @@ type ClientInterface interface {
 
 	// RateMarket Set whether calls on a market count
 	//
-	// Overrides the rule of its venue for later calls and for its resolution. Stored calls keep their value. A resolved market is refused.
+	// Overrides the rule of the venue for later calls and for the resolution. Stored calls keep their value. A resolved market is rejected.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/admin/markets/{marketId} (the `RateMarket` operationId).
 	RateMarket(ctx context.Context, marketID MarketPath, body RateMarketJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListModeration List decisions about text
+	// ListModeration List moderation decisions
 	//
-	// The last decision about each thing, newest first, 500 at most.
+	// The last decision about each target, newest first, at most 500.
 	//
 	// Corresponds with GET /api/admin/moderation (the `ListModeration` operationId).
 	ListModeration(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ModerateWithBody Hide or show text and media
 	//
-	// Hides the text and media of a thing on all surfaces within 10 seconds, or shows them again; numbers stay. Of a call the take and the payloads of its events, of an event its payload, of a profile name, biography, picture, links, streams, clips and overlay, of a market title, description and picture, of a station name and description, of an application name, homepage and logo. Hidden takes read as null, payloads as `{}`, titles and names as `Removed by an administrator`, and the name of a profile as its handle. The header `X-Admin-Name` names the administrator in `by` and in the audit log.
+	// Hides the text and media of a target on all surfaces within 10 seconds, or shows them again; numbers stay. The hidden parts are, for each kind of target: the take and the event payloads of a call; the payload of an event; the name, biography, picture, links, streams, clips and overlay of a profile; the title, description and picture of a market; the name and description of a station; the name, homepage and logo of an application. Hidden takes are null, payloads are `{}`, titles and names are `Removed by an administrator`, and the name of a profile is its handle. The header `X-Admin-Name` sets `by` and the name in the audit log.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9786,57 +9786,57 @@ type ClientInterface interface {
 
 	// Moderate Hide or show text and media
 	//
-	// Hides the text and media of a thing on all surfaces within 10 seconds, or shows them again; numbers stay. Of a call the take and the payloads of its events, of an event its payload, of a profile name, biography, picture, links, streams, clips and overlay, of a market title, description and picture, of a station name and description, of an application name, homepage and logo. Hidden takes read as null, payloads as `{}`, titles and names as `Removed by an administrator`, and the name of a profile as its handle. The header `X-Admin-Name` names the administrator in `by` and in the audit log.
+	// Hides the text and media of a target on all surfaces within 10 seconds, or shows them again; numbers stay. The hidden parts are, for each kind of target: the take and the event payloads of a call; the payload of an event; the name, biography, picture, links, streams, clips and overlay of a profile; the title, description and picture of a market; the name and description of a station; the name, homepage and logo of an application. Hidden takes are null, payloads are `{}`, titles and names are `Removed by an administrator`, and the name of a profile is its handle. The header `X-Admin-Name` sets `by` and the name in the audit log.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/admin/moderation (the `Moderate` operationId).
 	Moderate(ctx context.Context, body ModerateJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ClassifyOperatorWithBody Say what kind of operator this is
+	// ClassifyOperatorWithBody Set the type of an operator
 	//
-	// A member that is left out keeps its value. The tier follows from both.
+	// Absent members keep their value. The tier follows from both members.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/admin/operators (the `ClassifyOperator` operationId).
 	ClassifyOperatorWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ClassifyOperator Say what kind of operator this is
+	// ClassifyOperator Set the type of an operator
 	//
-	// A member that is left out keeps its value. The tier follows from both.
+	// Absent members keep their value. The tier follows from both members.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/admin/operators (the `ClassifyOperator` operationId).
 	ClassifyOperator(ctx context.Context, body ClassifyOperatorJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// UnpinMarket Take a market from the front of the heatmap
+	// UnpinMarket Unpin a market
 	//
-	// A market without a pin is left as it is.
+	// A market without a pin is not changed.
 	//
 	// Corresponds with DELETE /api/admin/pins (the `UnpinMarket` operationId).
 	UnpinMarket(ctx context.Context, params *UnpinMarketParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListPins What stands in front of the heatmap
+	// ListPins List heatmap pins
 	//
-	// In the order in which they are shown.
+	// In display order.
 	//
 	// Corresponds with GET /api/admin/pins (the `ListPins` operationId).
 	ListPins(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// PinMarketWithBody Put a market in front of the heatmap
+	// PinMarketWithBody Pin a market in the heatmap
 	//
-	// A market has one pin: a second one takes the place of the first. What it leaves out is taken from the market.
+	// A market has one pin; a later one replaces it. Absent members are taken from the market.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/admin/pins (the `PinMarket` operationId).
 	PinMarketWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// PinMarket Put a market in front of the heatmap
+	// PinMarket Pin a market in the heatmap
 	//
-	// A market has one pin: a second one takes the place of the first. What it leaves out is taken from the market.
+	// A market has one pin; a later one replaces it. Absent members are taken from the market.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -9845,14 +9845,14 @@ type ClientInterface interface {
 
 	// ScanByCron Scan the venues (cron alias)
 	//
-	// The same as POST without a body.
+	// Same as POST without a body.
 	//
 	// Corresponds with GET /api/admin/resolve-signals (the `ScanByCron` operationId).
 	ScanByCron(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ResolveSignalsWithBody Scan the venues, or force one outcome
 	//
-	// Without a body a scan, by admin or cron secret. With a body a forced claim on any market with resolver `admin`; that takes the admin secret.
+	// Without a body the venues are scanned; this requires the admin or cron secret. With a body the outcome of any market is forced with resolver `admin`; this requires the admin secret.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9861,7 +9861,7 @@ type ClientInterface interface {
 
 	// ResolveSignals Scan the venues, or force one outcome
 	//
-	// Without a body a scan, by admin or cron secret. With a body a forced claim on any market with resolver `admin`; that takes the admin secret.
+	// Without a body the venues are scanned; this requires the admin or cron secret. With a body the outcome of any market is forced with resolver `admin`; this requires the admin secret.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -9870,7 +9870,7 @@ type ClientInterface interface {
 
 	// ApproveStreamerWithBody Approve or suspend a streamer
 	//
-	// Suspending ends an open session at once and refuses the next heartbeat.
+	// Suspending ends an open session at once and rejects the next heartbeat.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9879,49 +9879,49 @@ type ClientInterface interface {
 
 	// ApproveStreamer Approve or suspend a streamer
 	//
-	// Suspending ends an open session at once and refuses the next heartbeat.
+	// Suspending ends an open session at once and rejects the next heartbeat.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/admin/streamers (the `ApproveStreamer` operationId).
 	ApproveStreamer(ctx context.Context, body ApproveStreamerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListAttentionHistory The attention of one market over time
+	// ListAttentionHistory Get the attention history of a market
 	//
-	// An unknown market has no points; without one the answer is 400.
+	// An unknown market has no points. Without a market the answer is 400.
 	//
 	// Corresponds with GET /api/aura/history (the `ListAttentionHistory` operationId).
 	ListAttentionHistory(ctx context.Context, params *ListAttentionHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetAttention The attention of one market
+	// GetAttention Get the attention of a market
 	//
-	// `score` is 100 times the weighed sum of `components`: volume of the day .30, move of the day .25, calls of the day .20, viewers .15, takes of the day .10.
+	// `score` is 100 times the weighted sum of `components`: volume of the day .30, move of the day .25, calls of the day .20, viewers .15, takes of the day .10.
 	//
 	// Corresponds with GET /api/aura/score (the `GetAttention` operationId).
 	GetAttention(ctx context.Context, params *GetAttentionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListAttention Scores of the markets with the most attention
+	// ListAttention List the highest attention scores
 	//
-	// Highest first, as of the last reading.
+	// Highest score first, as of the last measurement.
 	//
 	// Corresponds with GET /api/aura/top (the `ListAttention` operationId).
 	ListAttention(ctx context.Context, params *ListAttentionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// SignOut Sign out
 	//
-	// Ends the session on the server and clears its cookies: a copied cookie is refused within 10 seconds, on every
-	// replica. With `all=true` every session of the operator ends, which requires a valid session. Operator keys and
-	// connected apps stay. With a session the request must come from the hub's own origin. On 503 the cookies are
-	// cleared and the session may still be valid.
+	// Ends the session on the server and clears its cookies. Every replica rejects a copied cookie within 10 seconds.
+	// With `all=true`, which requires a valid session, every session of the operator ends. Operator keys and connected
+	// apps stay valid. A request with a session must come from the hub's own origin. On 503 the cookies are cleared, but
+	// the session may still be valid.
 	//
 	// Corresponds with DELETE /api/auth/privy (the `SignOut` operationId).
 	SignOut(ctx context.Context, params *SignOutParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// SignInWithBody Sign in
 	//
-	// Verifies the identity token, finds or creates its operator and sets the session cookies for 30 days. The handle
-	// is made from the verified claims, never from a body; a body may be sent, and nothing in it is used. Where the login
-	// names nobody, the identity token in `privy-id-token` lends its names.
+	// Verifies the identity token, finds or creates its operator, and sets the session cookies for 30 days. The handle
+	// is derived from the verified claims. A body is accepted and ignored. If the access token contains no names, the
+	// names of the identity token in `privy-id-token` are used.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9930,113 +9930,114 @@ type ClientInterface interface {
 
 	// SignIn Sign in
 	//
-	// Verifies the identity token, finds or creates its operator and sets the session cookies for 30 days. The handle
-	// is made from the verified claims, never from a body; a body may be sent, and nothing in it is used. Where the login
-	// names nobody, the identity token in `privy-id-token` lends its names.
+	// Verifies the identity token, finds or creates its operator, and sets the session cookies for 30 days. The handle
+	// is derived from the verified claims. A body is accepted and ignored. If the access token contains no names, the
+	// names of the identity token in `privy-id-token` are used.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/auth/privy (the `SignIn` operationId).
 	SignIn(ctx context.Context, params *SignInParams, body SignInJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListBumpers Short pieces that are planned
+	// ListBumpers List planned bumpers
 	//
-	// The bumpers of the default programme for the coming hour, and one for each outcome of the last 24 hours, at most 50. Data
-	// only: nothing renders them.
+	// The bumpers of the default programme for the next hour, and one for each outcome of the last 24 hours, at most 50.
+	// Only data; the service does not render them.
 	//
 	// Corresponds with GET /api/broadcast/bumpers (the `ListBumpers` operationId).
 	ListBumpers(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListBroadcast What happens
+	// ListBroadcast List recent activity
 	//
-	// Calls, takes, outcomes, operators who went live, clips, moves of five points or more within an hour, and what began on the
-	// default programme: the newest first. `data` is the object of the websocket event of the same thing. A page is told apart by
-	// its cursor: two pages never show one thing twice and skip nothing, whatever happens between them. A page may be short, even
-	// empty, and have a next one.
+	// Calls, takes, outcomes, operators that went live, clips, moves of at least five points within one hour, and
+	// segments that began on the default programme, newest first. `data` is the object of the corresponding websocket
+	// event. Pages with cursors neither repeat nor skip items, even if new items arrive between requests. A page can be
+	// short or empty and still have a next page.
 	//
 	// Corresponds with GET /api/broadcast/feed (the `ListBroadcast` operationId).
 	ListBroadcast(ctx context.Context, params *ListBroadcastParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetInfluence What moved after it aired
+	// GetInfluence List price moves after airings
 	//
-	// Each segment that aired, with the price of YES at its start and ten minutes after its end, where both are known: the largest
-	// move first. The baseline is the mean move over equally long times of airable markets that did not air, from a sample of at
-	// most 200 in each slot. This is association, not causation: what moves is also what gets put on the air.
+	// Each aired segment with the YES price at its start and ten minutes after its end, if both are known, largest move
+	// first. The baseline is the mean move, over equally long times, of airable markets that did not air, from a sample
+	// of at most 200 in each slot. This is association, not causation: markets that move are also more likely to be
+	// aired.
 	//
 	// Corresponds with GET /api/broadcast/influence (the `GetInfluence` operationId).
 	GetInfluence(ctx context.Context, params *GetInfluenceParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListPreempts What directors put into the programme
+	// ListPreempts List programme entries of directors
 	//
-	// Newest first, with what each stands in front of.
+	// Newest first, with the markets that each entry replaced.
 	//
 	// Corresponds with GET /api/broadcast/preempt (the `ListPreempts` operationId).
 	ListPreempts(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// PreemptWithBody Put a market into the programme, or take an entry back
+	// PreemptWithBody Create or cancel a programme entry
 	//
-	// `marketId` makes an entry: the market takes slots of a lane of the default programme from the next slot boundary at
-	// or after `startsAt`. `action: cancel` with `id` ends one: what is on the air stays, what comes is filled anew; an
-	// entry that is over stays as it was.
+	// `marketId` creates an entry: the market takes slots of a lane of the default programme, from the next slot
+	// boundary at or after `startsAt`. `action: cancel` with `id` cancels an entry: the slot on the air stays, later
+	// slots are filled again. An entry that is over is not changed.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/broadcast/preempt (the `Preempt` operationId).
 	PreemptWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Preempt Put a market into the programme, or take an entry back
+	// Preempt Create or cancel a programme entry
 	//
-	// `marketId` makes an entry: the market takes slots of a lane of the default programme from the next slot boundary at
-	// or after `startsAt`. `action: cancel` with `id` ends one: what is on the air stays, what comes is filled anew; an
-	// entry that is over stays as it was.
+	// `marketId` creates an entry: the market takes slots of a lane of the default programme, from the next slot
+	// boundary at or after `startsAt`. `action: cancel` with `id` cancels an entry: the slot on the air stays, later
+	// slots are filled again. An entry that is over is not changed.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/broadcast/preempt (the `Preempt` operationId).
 	Preempt(ctx context.Context, body PreemptJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetBroadcastProgram The programme of a preset
+	// GetBroadcastProgram Get the programme of a preset
 	//
-	// What is on now and what comes next, as the clock has it for that preset.
+	// What airs now and next, as computed by the clock.
 	//
 	// Corresponds with GET /api/broadcast/program (the `GetBroadcastProgram` operationId).
 	GetBroadcastProgram(ctx context.Context, params *GetBroadcastProgramParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetSchedule What ends when
+	// GetSchedule List airable markets by end time
 	//
-	// The older list: airable markets of a category, at most 100, in buckets by the end of the market. All six buckets are always
-	// there. `ON AIR` ends within the hour; days are those of UTC.
+	// At most 100 airable markets of a category, in buckets by end time. All six buckets are always present. `ON AIR`
+	// contains markets that end within one hour; days are UTC days.
 	//
 	// Corresponds with GET /api/broadcast/schedule (the `GetSchedule` operationId).
 	GetSchedule(ctx context.Context, params *GetScheduleParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetSpotlight What is shown first
+	// GetSpotlight Get the spotlight
 	//
-	// The first that there is: a live operator with an overlay signal (most viewers), the market with the most takes of 24 hours,
-	// the largest move within an hour from five points on, a segment on the air whose market ends within the hour, the segment on
-	// the air. A choice stands for a minute, and is the same on every hub; a live operator is let go at once when the show is over,
-	// a segment when it is. Prices and viewers are those of the moment of the choice.
+	// The first available of: the live operator with an overlay signal and the most viewers; the market with the most
+	// takes in 24 hours; the largest move of at least five points within one hour; a segment on the air whose market
+	// ends within one hour; the segment on the air. A choice is used for one minute and is the same on every hub. It
+	// ends early when the broadcast or the segment ends. Prices and viewers are those of the moment of the choice.
 	//
 	// Corresponds with GET /api/broadcast/spotlight (the `GetSpotlight` operationId).
 	GetSpotlight(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetShortLink What a short link leads to
+	// GetShortLink Resolve a short link
 	//
 	// Calls, markets and operators have short links. Tapes have none.
 	//
 	// Corresponds with GET /api/c/{code} (the `GetShortLink` operationId).
 	GetShortLink(ctx context.Context, code string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetCard The picture of a call, a market or an operator, 1200 by 630
+	// GetCard Get the share card of a call, a market or an operator
 	//
-	// Drawn from what the JSON routes say. `?format=json` gives the words alone.
+	// An image of 1200 by 630 pixels, drawn from the data of the JSON routes. `?format=json` returns only the texts.
 	//
 	// Corresponds with GET /api/card/{kind}/{id} (the `GetCard` operationId).
 	GetCard(ctx context.Context, kind string, id string, params *GetCardParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListApps The caller's apps, newest first
+	// ListApps List the caller's apps
 	//
-	// Active and ended ones. A secret was shown once, when it was made.
+	// Active and ended apps, newest first. A secret is shown only when it is created.
 	//
 	// Corresponds with GET /api/dev/apps (the `ListApps` operationId).
 	ListApps(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -10059,16 +10060,16 @@ type ClientInterface interface {
 	// Corresponds with POST /api/dev/apps (the `RegisterApp` operationId).
 	RegisterApp(ctx context.Context, body RegisterAppJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// DisableApp End an app for good
+	// DisableApp End an app
 	//
-	// Its grants, tokens and signers end with it. It cannot be undone.
+	// Its grants, tokens and signers end with it. This is irreversible.
 	//
 	// Corresponds with DELETE /api/dev/apps/{appId} (the `DisableApp` operationId).
 	DisableApp(ctx context.Context, appID openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ChangeAppWithBody Change an app
 	//
-	// What is left out stays; an empty text takes a homepage or a logo away. The type is final. A scope that is taken away is gone from every grant with the next request.
+	// Absent members keep their value; an empty text removes a homepage or a logo. The type is final. A removed scope no longer applies to any grant from the next request on.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -10077,25 +10078,25 @@ type ClientInterface interface {
 
 	// ChangeApp Change an app
 	//
-	// What is left out stays; an empty text takes a homepage or a logo away. The type is final. A scope that is taken away is gone from every grant with the next request.
+	// Absent members keep their value; an empty text removes a homepage or a logo. The type is final. A removed scope no longer applies to any grant from the next request on.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /api/dev/apps/{appId} (the `ChangeApp` operationId).
 	ChangeApp(ctx context.Context, appID openapi_types.UUID, body ChangeAppJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RenewAppSecretWithBody Another secret for a confidential app
+	// RenewAppSecretWithBody Rotate the secret of a confidential app
 	//
-	// The one before works for 24 hours more, or not at all with `immediate`.
+	// The previous secret works for 24 more hours, or not at all with `immediate`.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/dev/apps/{appId}/secret (the `RenewAppSecret` operationId).
 	RenewAppSecretWithBody(ctx context.Context, appID openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RenewAppSecret Another secret for a confidential app
+	// RenewAppSecret Rotate the secret of a confidential app
 	//
-	// The one before works for 24 hours more, or not at all with `immediate`.
+	// The previous secret works for 24 more hours, or not at all with `immediate`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -10104,213 +10105,217 @@ type ClientInterface interface {
 
 	// RevokeKey Revoke a key
 	//
-	// From this answer on no request with the key is accepted anywhere. Signers and webhooks that were made with the key
-	// end with it; `revoked` lists them. A webhook that was changed with another key belongs to that one and stays; an
-	// ended webhook is reactivated with another key. Revoking twice has the same answer.
+	// After this answer every service rejects the key. Signers and webhooks created with the key end with it; `revoked`
+	// lists them. A webhook that was last changed with another key belongs to that key and stays active. An ended
+	// webhook can be reactivated with another key. Repeating the request returns the same answer.
 	//
 	// Corresponds with DELETE /api/dev/keys (the `RevokeKey` operationId).
 	RevokeKey(ctx context.Context, params *RevokeKeyParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListKeys The caller's keys, newest first
+	// ListKeys List the caller's keys
 	//
-	// Active and revoked ones. A plaintext was shown once, when its key was minted.
+	// Active and revoked keys, newest first. The plaintext is shown only when a key is created.
 	//
 	// Corresponds with GET /api/dev/keys (the `ListKeys` operationId).
 	ListKeys(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// MintKeyWithBody Mint an operator key
+	// MintKeyWithBody Create an operator key
 	//
-	// The plaintext is in this answer and nowhere else. An operator has at most ten active keys.
+	// Only this answer contains the plaintext key. An operator has at most ten active keys.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/dev/keys (the `MintKey` operationId).
 	MintKeyWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// MintKey Mint an operator key
+	// MintKey Create an operator key
 	//
-	// The plaintext is in this answer and nowhere else. An operator has at most ten active keys.
+	// Only this answer contains the plaintext key. An operator has at most ten active keys.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/dev/keys (the `MintKey` operationId).
 	MintKey(ctx context.Context, body MintKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// WhoAmI Whom the identity token speaks for
+	// WhoAmI Get the operator of an identity token
 	//
-	// Creates the operator when this is the first sight of the token's subject, exactly as signing in does, but sets no cookie.
+	// Creates the operator if the subject of the token is new, as signing in does. Sets no cookie.
 	//
 	// Corresponds with GET /api/dev/whoami (the `WhoAmI` operationId).
 	WhoAmI(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// EmbedMarket A market, to be shown elsewhere
+	// EmbedMarket Get the embed of a market
 	//
-	// The market with its crowd, the frame to put into a page, and the short link, which the first reader makes.
+	// Market, crowd, embed frame and short link. The first request creates the short link.
 	//
 	// Corresponds with GET /api/embed/market/{marketId} (the `EmbedMarket` operationId).
 	EmbedMarket(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Oembed oEmbed 1.0: what an address of ours is to be shown as
+	// Oembed Get the oEmbed 1.0 description of a URL
 	//
-	// Takes the addresses of receipts, markets and operators of this hub; any other address is not found.
+	// Accepts URLs of receipts, markets and operators of this hub; any other URL is 404.
 	//
 	// Corresponds with GET /api/embed/oembed (the `Oembed` operationId).
 	Oembed(ctx context.Context, params *OembedParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// EmbedOperator An operator, to be shown elsewhere
+	// EmbedOperator Get the embed of an operator
 	//
-	// The facts, the frame to put into a page, and the short link, which the first reader makes.
+	// Facts, embed frame and short link. The first request creates the short link.
 	//
 	// Corresponds with GET /api/embed/operator/{handle} (the `EmbedOperator` operationId).
 	EmbedOperator(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// EmbedSignal A call, to be shown elsewhere
+	// EmbedSignal Get the embed of a call
 	//
-	// The call with its receipt, the frame to put into a page, and the short link, which the first reader makes.
+	// Call, receipt, embed frame and short link. The first request creates the short link.
 	//
 	// Corresponds with GET /api/embed/signal/{id} (the `EmbedSignal` operationId).
 	EmbedSignal(ctx context.Context, id SignalPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListFashionSignals Calls on markets of the programme category fashion, newest first
+	// ListFashionSignals List calls of the programme category fashion
 	//
-	// The feed, for those markets alone.
+	// Calls on markets of this category, newest first.
 	//
 	// Corresponds with GET /api/fashion/signals (the `ListFashionSignals` operationId).
 	ListFashionSignals(ctx context.Context, params *ListFashionSignalsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// DropIdentityClaim Take a claim back
+	// DropIdentityClaim Remove a claim
 	//
-	// A second time it answers that there was nothing to remove.
+	// Repeating the request answers `removed: false`.
 	//
 	// Corresponds with DELETE /api/identity/claim (the `DropIdentityClaim` operationId).
 	DropIdentityClaim(ctx context.Context, params *DropIdentityClaimParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListIdentityClaims The caller's own claims
+	// ListIdentityClaims List the caller's identity claims
 	//
-	// Who the caller says to be on partner stations. Claims are words of their owner and not proved.
+	// Identities on partner stations that the caller claims. Claims are statements of their owner and are not verified.
 	//
 	// Corresponds with GET /api/identity/claim (the `ListIdentityClaims` operationId).
 	ListIdentityClaims(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ClaimIdentityWithBody Say that a wallet is one's own
+	// ClaimIdentityWithBody Claim a wallet
 	//
-	// Taken when the identity provider has linked the wallet to the caller: by the identity token in `privy-id-token`
-	// when it is younger than five minutes and names the wallet, else by asking the provider. A claim is made to be
-	// published. A later one at the same station takes its place, and a wallet belongs to who proved it last.
+	// Accepted if the identity provider has linked the wallet to the caller. This is verified with the identity token in
+	// `privy-id-token` if the token is younger than five minutes and names the wallet, otherwise by a request to the
+	// provider. Claims are public. A later claim at the same station replaces the earlier one. A wallet belongs to the
+	// operator that proved it last.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/identity/claim (the `ClaimIdentity` operationId).
 	ClaimIdentityWithBody(ctx context.Context, params *ClaimIdentityParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ClaimIdentity Say that a wallet is one's own
+	// ClaimIdentity Claim a wallet
 	//
-	// Taken when the identity provider has linked the wallet to the caller: by the identity token in `privy-id-token`
-	// when it is younger than five minutes and names the wallet, else by asking the provider. A claim is made to be
-	// published. A later one at the same station takes its place, and a wallet belongs to who proved it last.
+	// Accepted if the identity provider has linked the wallet to the caller. This is verified with the identity token in
+	// `privy-id-token` if the token is younger than five minutes and names the wallet, otherwise by a request to the
+	// provider. Claims are public. A later claim at the same station replaces the earlier one. A wallet belongs to the
+	// operator that proved it last.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/identity/claim (the `ClaimIdentity` operationId).
 	ClaimIdentity(ctx context.Context, params *ClaimIdentityParams, body ClaimIdentityJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// MakeClipWithBody Cut the last 30 seconds out of a live stream
+	// MakeClipWithBody Clip the last 30 seconds of a live stream
 	//
-	// The clip is cut behind this answer; the feed says `clip.ready`. Between two clips of one caller, and between two of one
-	// stream, there are 120 seconds, and in a day of UTC there are 10 of each. A clip that failed counts.
+	// The clip is cut after this answer; `clip.ready` in the feed reports the result. At least 120 seconds must pass
+	// between two clips of one caller and between two clips of one stream. Each may have 10 clips in one UTC day. A
+	// failed clip counts.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/live/{handle}/clip (the `MakeClip` operationId).
 	MakeClipWithBody(ctx context.Context, handle HandlePath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// MakeClip Cut the last 30 seconds out of a live stream
+	// MakeClip Clip the last 30 seconds of a live stream
 	//
-	// The clip is cut behind this answer; the feed says `clip.ready`. Between two clips of one caller, and between two of one
-	// stream, there are 120 seconds, and in a day of UTC there are 10 of each. A clip that failed counts.
+	// The clip is cut after this answer; `clip.ready` in the feed reports the result. At least 120 seconds must pass
+	// between two clips of one caller and between two clips of one stream. Each may have 10 clips in one UTC day. A
+	// failed clip counts.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/live/{handle}/clip (the `MakeClip` operationId).
 	MakeClip(ctx context.Context, handle HandlePath, body MakeClipJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ViewStreamWithBody A player runs
+	// ViewStreamWithBody Send a viewer heartbeat
 	//
-	// To be sent each 20 seconds; who does not ask for 45 seconds is gone. A viewer is a `viewerId`, or an address with its browser; an address is at most 20. Of an operator who is not live nobody is counted.
+	// A player sends it every 20 seconds; after 45 seconds without one, the viewer is not counted. A viewer is a `viewerId`, or an IP address with its browser; one IP address counts as at most 20 viewers. Viewers of an operator that is not live are not counted.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/live/{handle}/view (the `ViewStream` operationId).
 	ViewStreamWithBody(ctx context.Context, handle HandlePath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ViewStream A player runs
+	// ViewStream Send a viewer heartbeat
 	//
-	// To be sent each 20 seconds; who does not ask for 45 seconds is gone. A viewer is a `viewerId`, or an address with its browser; an address is at most 20. Of an operator who is not live nobody is counted.
+	// A player sends it every 20 seconds; after 45 seconds without one, the viewer is not counted. A viewer is a `viewerId`, or an IP address with its browser; one IP address counts as at most 20 viewers. Viewers of an operator that is not live are not counted.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/live/{handle}/view (the `ViewStream` operationId).
 	ViewStream(ctx context.Context, handle HandlePath, body ViewStreamJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetMarket One market
+	// GetMarket Get a market
 	//
-	// A market that is not held yet is read from its venue first.
+	// A market that is not stored yet is first read from its venue.
 	//
 	// Corresponds with GET /api/m/{marketId} (the `GetMarket` operationId).
 	GetMarket(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListMarketClips Clips of a market that can be watched, newest first
+	// ListMarketClips List the clips of a market
 	//
-	// Clips of broadcasts on this market; those that cannot be watched are left out.
+	// Playable clips of broadcasts on this market, newest first.
 	//
 	// Corresponds with GET /api/m/{marketId}/clips (the `ListMarketClips` operationId).
 	ListMarketClips(ctx context.Context, marketID MarketPath, params *ListMarketClipsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetCrowd What the crowd called
+	// GetCrowd Get the crowd of a market
 	//
-	// Counts operators of type `human` and `ai_agent`. With a session, `currentUserSignal` is the caller's own call and the answer is private.
+	// Counts calls of operators of type `human` and `ai_agent`. With a session, `currentUserSignal` is the caller's own call and the answer is private.
 	//
 	// Corresponds with GET /api/m/{marketId}/crowd (the `GetCrowd` operationId).
 	GetCrowd(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetRelated A market and what it belongs with
+	// GetRelated Get a market and related markets
 	//
-	// Markets of the same event first, then those with a similar title, then those of the same lane; within each the open ones first, then by volume. At most 12.
+	// Markets of the same event first, then those with a similar title, then those of the same lane. Within each group open markets come first, then the largest volume. At most 12.
 	//
 	// Corresponds with GET /api/m/{marketId}/related (the `GetRelated` operationId).
 	GetRelated(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetSentiment How those who called on a market lean
+	// GetSentiment Get the sentiment of a market
 	//
-	// Over the calls of operators that count as crowd, each weighed by its confidence; 50 where none was given. No text is read.
+	// Computed from the calls of operators that count as crowd, weighted by confidence (50 if not stated). Texts are not used.
 	//
 	// Corresponds with GET /api/m/{marketId}/sentiment (the `GetSentiment` operationId).
 	GetSentiment(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListMarketSignals Every call on a market, newest first
+	// ListMarketSignals List the calls on a market
 	//
-	// `count`, `yes` and `no` are totals of the market, not of this page. This route shows the provider's raw subject in `privyId`.
+	// Newest first. `count`, `yes` and `no` are totals of the market, not of this page. `privyId` is the raw subject of the identity provider.
 	//
 	// Corresponds with GET /api/m/{marketId}/signals (the `ListMarketSignals` operationId).
 	ListMarketSignals(ctx context.Context, marketID MarketPath, params *ListMarketSignalsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// UnbindStream Take the caller's stream from a market
+	// UnbindStream Remove the caller's stream from a market
 	//
-	// A second time it answers that there was nothing to remove.
+	// Repeating the request answers `removed: false`.
 	//
 	// Corresponds with DELETE /api/m/{marketId}/streams (the `UnbindStream` operationId).
 	UnbindStream(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListMarketStreams Streams that operators have bound to a market, newest first
+	// ListMarketStreams List the streams of a market
 	//
-	// At most 100. The addresses are those that the operators gave; this service never opens them.
+	// Streams that operators bound to the market, newest first, at most 100. The operators supplied the URLs; the service never opens them.
 	//
 	// Corresponds with GET /api/m/{marketId}/streams (the `ListMarketStreams` operationId).
 	ListMarketStreams(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// BindStreamWithBody Bind a stream to a market
 	//
-	// One binding for each operator and market; a later one takes the place of the one before. The handle is the caller's. The address is never opened here.
+	// An operator has one binding for each market; a later one replaces it. The handle is that of the caller. The service never opens the URL.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -10319,226 +10324,229 @@ type ClientInterface interface {
 
 	// BindStream Bind a stream to a market
 	//
-	// One binding for each operator and market; a later one takes the place of the one before. The handle is the caller's. The address is never opened here.
+	// An operator has one binding for each market; a later one replaces it. The handle is that of the caller. The service never opens the URL.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/m/{marketId}/streams (the `BindStream` operationId).
 	BindStream(ctx context.Context, marketID MarketPath, body BindStreamJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListAirable Markets that may be put on the air, the soonest end first
+	// ListAirable List markets that may air
 	//
-	// Open, with a price, and with more than ten minutes to go. A market whose end is past can still be `open` at its venue; none of those is here.
+	// Open markets with a price and more than ten minutes until their end, soonest end first. Excludes markets that are past their end but still `open` at their venue.
 	//
 	// Corresponds with GET /api/markets/airable (the `ListAirable` operationId).
 	ListAirable(ctx context.Context, params *ListAirableParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CallAgentEndpointWithBody Send one message of an agent
+	// CallAgentEndpointWithBody Send a message to the agent endpoint
 	//
-	// Ten tools over streamable HTTP, without sessions: every message stands alone, any hub answers it, and the answer is
-	// JSON. Versions 2024-11-05 to 2026-07-28 are spoken. `initialize`, `ping`, `server/discover`, `tools/list` and the
-	// tools for everybody need no key. A page of another origin is refused. `docs/agents.md` is the guide.
+	// Ten tools over streamable HTTP, without sessions. Every message is independent, any hub can answer it, and the
+	// answer is JSON. Protocol versions 2024-11-05 to 2026-07-28 are supported. `initialize`, `ping`, `server/discover`,
+	// `tools/list` and public tools need no key. Requests from pages of another origin are rejected. See docs/agents.md.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/mcp (the `CallAgentEndpoint` operationId).
 	CallAgentEndpointWithBody(ctx context.Context, params *CallAgentEndpointParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CallAgentEndpoint Send one message of an agent
+	// CallAgentEndpoint Send a message to the agent endpoint
 	//
-	// Ten tools over streamable HTTP, without sessions: every message stands alone, any hub answers it, and the answer is
-	// JSON. Versions 2024-11-05 to 2026-07-28 are spoken. `initialize`, `ping`, `server/discover`, `tools/list` and the
-	// tools for everybody need no key. A page of another origin is refused. `docs/agents.md` is the guide.
+	// Ten tools over streamable HTTP, without sessions. Every message is independent, any hub can answer it, and the
+	// answer is JSON. Protocol versions 2024-11-05 to 2026-07-28 are supported. `initialize`, `ping`, `server/discover`,
+	// `tools/list` and public tools need no key. Requests from pages of another origin are rejected. See docs/agents.md.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/mcp (the `CallAgentEndpoint` operationId).
 	CallAgentEndpoint(ctx context.Context, params *CallAgentEndpointParams, body CallAgentEndpointJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListCrowdGaps Where the crowd and the market differ
+	// ListCrowdGaps List gaps between crowd and price
 	//
-	// Open markets with a price and three calls or more of operators that count as crowd, the widest gap first.
+	// Open markets with a price and at least three calls of operators that count as crowd, widest gap first.
 	//
 	// Corresponds with GET /api/network/crowd (the `ListCrowdGaps` operationId).
 	ListCrowdGaps(ctx context.Context, params *ListCrowdGapsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetOwnFieldRecord The field record of the key's owner
+	// GetOwnFieldRecord Get the field record of the key's owner
 	//
-	// A key of any permission.
+	// A key with any permission.
 	//
 	// Corresponds with GET /api/network/field-record/me (the `GetOwnFieldRecord` operationId).
 	GetOwnFieldRecord(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetFieldRecord Where an operator stands in the field
+	// GetFieldRecord Get the field record of an operator
 	//
 	// Rank, score and newest calls, as partner stations show them.
 	//
 	// Corresponds with GET /api/network/field-record/{handle} (the `GetFieldRecord` operationId).
 	GetFieldRecord(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetNetworkIdentity What an operator has claimed on partner stations
+	// GetNetworkIdentity List the identity claims of an operator
 	//
-	// Claims are words of their owner and not proved.
+	// Claims are statements of their owner and are not verified.
 	//
 	// Corresponds with GET /api/network/identity/{handle} (the `GetNetworkIdentity` operationId).
 	GetNetworkIdentity(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetNetworkMarket A market for partner stations
+	// GetNetworkMarket Get a market for partner stations
 	//
-	// With its outcome and its crowd; closed and resolved markets too.
+	// With its outcome and crowd; includes closed and resolved markets.
 	//
 	// Corresponds with GET /api/network/market/{marketId} (the `GetNetworkMarket` operationId).
 	GetNetworkMarket(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListNetworkOperators The people of all stations by score
+	// ListNetworkOperators Rank the operators of all stations by score
 	//
-	// Each as their own station counts them. Somebody of ours who has claimed a wallet at a partner is one row with the
-	// partner's row that leads to the profile of that wallet, and has the partner in `alsoOn`.
+	// Each operator has the figures of its own station. If an operator of this service has claimed a wallet at a
+	// partner, its row is merged with the row of the partner that links to the profile of that wallet; `alsoOn` lists
+	// the partner.
 	//
 	// Corresponds with GET /api/network/operators (the `ListNetworkOperators` operationId).
 	ListNetworkOperators(ctx context.Context, params *ListNetworkOperatorsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetNetworkPayout Where an operator may be paid
+	// GetNetworkPayout Get the payout address of an operator
 	//
-	// People of their own and of the house who have set an address. For anybody else, and for nobody, `eligible` is false and stands alone.
+	// Eligible are operators of the tiers independent and house that have set an address. For all others, and for unknown operators, the answer is only `eligible: false`.
 	//
 	// Corresponds with GET /api/network/payout/{handle} (the `GetNetworkPayout` operationId).
 	GetNetworkPayout(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetNetworkProgram The programme for partner stations
+	// GetNetworkProgram Get the programme for partner stations
 	//
-	// Members of `spec` override those of the preset, single parameters override both. One of the wrong type or range counts as not given.
+	// Members of `spec` override those of the preset; single parameters override both. A parameter of the wrong type or out of range is ignored.
 	//
 	// Corresponds with GET /api/network/program (the `GetNetworkProgram` operationId).
 	GetNetworkProgram(ctx context.Context, params *GetNetworkProgramParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetPulse How the network stands, by week
+	// GetPulse Get weekly figures of the network
 	//
-	// Calls, operators and stations of the last weeks, counted.
+	// Calls, operators and stations of the last weeks.
 	//
 	// Corresponds with GET /api/network/pulse (the `GetPulse` operationId).
 	GetPulse(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListTapes The clips of all stations
+	// ListTapes List the clips of all stations
 	//
-	// Our own clips that are ready and those of active partners: boosted ones first, then the newest; never more than three
-	// of one handle in a row. A partner that does not answer is shown as it was for ten minutes, then it is missing.
+	// Ready clips of this service and of active partner stations: boosted clips first, then newest; never more than
+	// three of one handle in succession. If a partner is unavailable, its last answer is shown for ten minutes and then
+	// omitted.
 	//
 	// Corresponds with GET /api/network/tapes (the `ListTapes` operationId).
 	ListTapes(ctx context.Context, params *ListTapesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ViewTape A player has started
+	// ViewTape Count a view of a tape
 	//
-	// An address counts once an hour for a tape.
+	// An IP address counts once in an hour for a tape.
 	//
 	// Corresponds with POST /api/network/tapes/{id}/view (the `ViewTape` operationId).
 	ViewTape(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListBroadcastBoard Operators by broadcast score
+	// ListBroadcastBoard Rank operators by broadcast score
 	//
-	// Over a window and in a lane, in the order asked for.
+	// For a window and a lane, in the requested order.
 	//
 	// Corresponds with GET /api/operator/leaderboard (the `ListBroadcastBoard` operationId).
 	ListBroadcastBoard(ctx context.Context, params *ListBroadcastBoardParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetOperatorAtom One operator's record
+	// GetOperatorAtom Get the record of an operator
 	//
-	// Rank, statistics, newest calls and moments: all that one card of an operator shows.
+	// Rank, statistics, newest calls and moments.
 	//
 	// Corresponds with GET /api/operator/{handle} (the `GetOperatorAtom` operationId).
 	GetOperatorAtom(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetOperatorRecord The whole record of an operator, as a file
+	// GetOperatorRecord Download the record of an operator
 	//
-	// Every published call, oldest first, with its events, its result, the facts from which the scoring price and the count
-	// follow, and where the outcome came from. The number of rows has no limit: the answer is a stream that is as fast as
-	// its reader. The last line says that it is complete, with counts, the numbers that follow from the lines before it, and
-	// their SHA-256; an answer without it was cut. `signalcast record verify` recomputes all numbers. One address can read
-	// four records at once.
+	// Every published call, oldest first, with its events, its result, the facts that determine the scoring price and
+	// the count, and the source of the outcome. The number of calls is unlimited; the answer is a stream that adapts to
+	// the speed of its reader. The last line confirms completeness: it has counts, the figures computed from the lines
+	// before it, and their SHA-256. An answer without this line is incomplete. `signalcast record verify` recomputes all
+	// figures. One IP address can read four records at the same time.
 	//
-	// Events after `asOf` of the first line are not in it. Version 2. On a line of a call, `filingBasisBps` is the larger of
-	// `priceAtPrediction` and the price of the side: of `quote`, or on a native market of the larger of `marketYesAtSignal`
-	// and `initialYesBps` (NO: of the smaller). `priceTolerances` on the first line is a list of `{since, bps}`, oldest first,
-	// that is subtracted from the price of the side; 0 in production. An unverified call has its stated price. `scoreBasisBps`
-	// is final with the result: the larger of `filingBasisBps` and the price of the side in `secondQuote`, which is dated at
-	// least `quoteConfirmAfterMs` after `createdAt` (0: second quotes are off), at most 10 minutes after it, and before
-	// `closeAt`. A call that is not before `closeAt` is void, `reason` `late`. `counted` is true for a won or lost call that is
-	// verified, rated then and at the resolution, has its second quote (venue markets), and is not on an `ownMarket`.
-	// `scoring` is true where `resolution` exists and the result does not yet: a large claim is scored in chunks. The
-	// numbers at the end: totals and accuracy of all calls; score, streak and moments of counted calls; `avgClvBps` and
-	// `edge` of counted calls on venue markets.
+	// Events after `asOf` of the first line are excluded. The format is version 2. On the line of a call,
+	// `filingBasisBps` is the larger of `priceAtPrediction` and the price of the side. That price comes from `quote`; on
+	// a native market it comes from the larger of `marketYesAtSignal` and `initialYesBps` (for NO, the smaller).
+	// `priceTolerances` on the first line is a list of `{since, bps}`, oldest first; the tolerance is subtracted from
+	// the price of the side and is 0 in production. The scoring price of an unverified call is its stated price.
+	// `scoreBasisBps` is final with the result: the larger of `filingBasisBps` and the price of the side in
+	// `secondQuote`. The time of `secondQuote` is at least `quoteConfirmAfterMs` after `createdAt` (0: second quotes are
+	// off), at most 10 minutes after it, and before `closeAt`. A call that is not before `closeAt` is void with `reason`
+	// `late`. `counted` is true for a won or lost call that is verified, rated at the call and at the resolution, has
+	// its second quote (venue markets), and is not on an `ownMarket`. `scoring` is true if `resolution` exists but the
+	// result does not yet: a large claim is scored in chunks. The figures at the end: totals and accuracy of all calls;
+	// score, streak and moments of counted calls; `avgClvBps` and `edge` of counted calls on venue markets.
 	//
 	// Corresponds with GET /api/operator/{handle}/record (the `GetOperatorRecord` operationId).
 	GetOperatorRecord(ctx context.Context, handle string, params *GetOperatorRecordParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetOperatorSkill How much of a record is skill
+	// GetOperatorSkill Get the skill report of an operator
 	//
-	// docs/method.md has every formula. A call counts a few moments after its result. Over `28d` the feed's results count.
+	// docs/method.md has every formula. A call is included some moments after its result. Over `28d` the results in the feed are used.
 	//
 	// Corresponds with GET /api/operator/{handle}/skill (the `GetOperatorSkill` operationId).
 	GetOperatorSkill(ctx context.Context, handle HandlePath, params *GetOperatorSkillParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListOracleTiles The tiles of the heatmap by attention alone
+	// ListOracleTiles List heatmap tiles by attention
 	//
-	// Without pins, each with its attention.
+	// Tiles with their attention, without pins.
 	//
 	// Corresponds with GET /api/oracle/featured (the `ListOracleTiles` operationId).
 	ListOracleTiles(ctx context.Context, params *ListOracleTilesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListTiles The heatmap of the primary venue
+	// ListTiles Get the heatmap of the primary venue
 	//
-	// One tile for each event, by the attention that its busiest market has; that market stands for the tile. Pinned markets
-	// come first, under words of their own where they have any; a heatmap that could not read its pins says so in `X-Degraded`. With
-	// `mode=resolving24h` one for each market that ends within 24 hours, the soonest first. Markets that can be called on,
-	// at most 40 tiles.
+	// One tile for each event, ranked by the attention of its most active market, which represents the tile. Pinned
+	// markets come first, with their own label if set. If the pins cannot be read, `X-Degraded` is set. With
+	// `mode=resolving24h`: one tile for each market that ends within 24 hours, soonest first. Only markets that accept
+	// calls are included, at most 40 tiles.
 	//
 	// Corresponds with GET /api/polymarket/featured (the `ListTiles` operationId).
 	ListTiles(ctx context.Context, params *ListTilesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListOldHistory The last hour of a market, in the older form
+	// ListOldHistory Get the last hour of a market (older format)
 	//
-	// For older clients; `/api/polymarket/market-history` says more.
+	// For older clients; use `/api/polymarket/market-history` instead.
 	//
 	// Corresponds with GET /api/polymarket/history (the `ListOldHistory` operationId).
 	ListOldHistory(ctx context.Context, params *ListOldHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetVenueMarket One market of the primary venue
+	// GetVenueMarket Get a market of the primary venue
 	//
-	// A market that is not held yet is read from its venue first. An id that is missing or not of this venue is not found.
+	// A market that is not stored yet is first read from its venue. An id that is missing or of another venue is 404.
 	//
 	// Corresponds with GET /api/polymarket/market (the `GetVenueMarket` operationId).
 	GetVenueMarket(ctx context.Context, params *GetVenueMarketParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListMarketHistory The price of YES over time
+	// ListMarketHistory Get the price history of a market
 	//
-	// From the venue's order book for the primary venue, by the market's first token; from our own snapshots for every
-	// other market, and where the venue does not answer. An unknown market or token has no points.
+	// YES price from the order book of the primary venue, for the first token of the market. For other markets, and if
+	// the venue is unavailable, the history comes from stored snapshots. An unknown market or token has no points.
 	//
 	// Corresponds with GET /api/polymarket/market-history (the `ListMarketHistory` operationId).
 	ListMarketHistory(ctx context.Context, params *ListMarketHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// FindMarkets Markets of the primary venue, by words
+	// FindMarkets Search markets of the primary venue
 	//
-	// Every word of `q` is in the name or the slug, whatever the order, the case and the accents; the beginning of a word
-	// is enough, and from three characters on the inside of one. Those that have the words themselves come first, then those
-	// where they begin a word, then the others; within each by `sort`. Only where no market has them all, words of four
-	// letters or more may differ by one letter. The first 400 bytes and twelve words of `q` count.
+	// Each word of `q` must occur in the name or the slug; order, case and accents do not matter. A word matches the
+	// beginning of a word; from three characters on it also matches inside a word. Whole words rank first, then
+	// beginnings of words, then other matches; equal ranks are sorted by `sort`. Only if no market matches, words of
+	// four or more letters may differ by one letter. Only the first 400 bytes and twelve words of `q` are used.
 	//
 	// Corresponds with GET /api/polymarket/markets (the `FindMarkets` operationId).
 	FindMarkets(ctx context.Context, params *FindMarketsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListResolvedMarkets Markets of the primary venue that have an outcome, newest first
+	// ListResolvedMarkets List resolved markets of the primary venue
 	//
-	// Page by page, with `cursor`.
+	// Newest outcome first; paged with `cursor`.
 	//
 	// Corresponds with GET /api/polymarket/resolved (the `ListResolvedMarkets` operationId).
 	ListResolvedMarkets(ctx context.Context, params *ListResolvedMarketsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// FileSignalWithBody File a call
 	//
-	// The canonical write. One scored signal per operator and market; the first is locked. A key is checked in the
-	// same step that files. Failures name one field at a time, in the order of the table of members. A call by cookie must come
-	// from the hub's own origin. `already_predicted` wins over `market_closed`.
+	// Stores one scored call for each operator and market; the first call is final. The key is verified in the statement
+	// that stores the call. Validation reports one member at a time, in a fixed order. A request with a session cookie
+	// must come from the hub's own origin. `already_predicted` takes precedence over `market_closed`.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -10547,87 +10555,87 @@ type ClientInterface interface {
 
 	// FileSignal File a call
 	//
-	// The canonical write. One scored signal per operator and market; the first is locked. A key is checked in the
-	// same step that files. Failures name one field at a time, in the order of the table of members. A call by cookie must come
-	// from the hub's own origin. `already_predicted` wins over `market_closed`.
+	// Stores one scored call for each operator and market; the first call is final. The key is verified in the statement
+	// that stores the call. Validation reports one member at a time, in a fixed order. A request with a session cookie
+	// must come from the hub's own origin. `already_predicted` takes precedence over `market_closed`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/predictions (the `FileSignal` operationId).
 	FileSignal(ctx context.Context, params *FileSignalParams, body FileSignalJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetIssuer What this issuer of tokens is and takes
+	// GetIssuer Get the metadata of the authorization server
 	//
-	// The metadata of RFC 8414 with a member `protocol` for what is ours.
+	// RFC 8414 metadata, with a member `protocol` for extensions.
 	//
 	// Corresponds with GET /api/protocol/v1 (the `GetIssuer` operationId).
 	GetIssuer(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetApp What everybody may know of an app
+	// GetApp Get the public data of an app
 	//
-	// What the consent page shows of it.
+	// The data that the consent page shows.
 	//
 	// Corresponds with GET /api/protocol/v1/apps/{appId} (the `GetApp` operationId).
 	GetApp(ctx context.Context, appID openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListGrants Grants
+	// ListGrants List grants
 	//
-	// An app token sees its own grant; a key with the permission `read` all of its owner.
+	// An app token gets its own grant; a key with the permission `read` gets all grants of its owner.
 	//
 	// Corresponds with GET /api/protocol/v1/grants (the `ListGrants` operationId).
 	ListGrants(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RevokeGrant End a grant
 	//
-	// An app token ends its own grant; a key with the permission `signal` any of its owner.
+	// An app token can end its own grant; a key with the permission `signal` any grant of its owner.
 	//
 	// Corresponds with DELETE /api/protocol/v1/grants/{grantId} (the `RevokeGrant` operationId).
 	RevokeGrant(ctx context.Context, grantID openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListHubKeys The keys with which the hub attests
+	// ListHubKeys List the attestation keys of the hub
 	//
-	// With these anybody verifies what the hub attests; a replaced key stays, for what it signed.
+	// Public keys that verify what the hub attests. A replaced key stays in the list.
 	//
 	// Corresponds with GET /api/protocol/v1/keys (the `ListHubKeys` operationId).
 	ListHubKeys(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CallAgentEndpointAsAppWithBody Send one message of an agent with an app token
+	// CallAgentEndpointAsAppWithBody Send a message to the agent endpoint with an app token
 	//
-	// The tools of `/api/mcp` for tokens whose `resource` is exactly this address. `my_record` needs `profile:read`,
-	// `submit_signal` and `submit_signal_event` need `signal:create`, `set_live_signal` needs `broadcast:goLive`.
+	// The tools of `/api/mcp`, for tokens whose `resource` equals this URL. `my_record` requires `profile:read`;
+	// `submit_signal` and `submit_signal_event` require `signal:create`; `set_live_signal` requires `broadcast:goLive`.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/protocol/v1/mcp (the `CallAgentEndpointAsApp` operationId).
 	CallAgentEndpointAsAppWithBody(ctx context.Context, params *CallAgentEndpointAsAppParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CallAgentEndpointAsApp Send one message of an agent with an app token
+	// CallAgentEndpointAsApp Send a message to the agent endpoint with an app token
 	//
-	// The tools of `/api/mcp` for tokens whose `resource` is exactly this address. `my_record` needs `profile:read`,
-	// `submit_signal` and `submit_signal_event` need `signal:create`, `set_live_signal` needs `broadcast:goLive`.
+	// The tools of `/api/mcp`, for tokens whose `resource` equals this URL. `my_record` requires `profile:read`;
+	// `submit_signal` and `submit_signal_event` require `signal:create`; `set_live_signal` requires `broadcast:goLive`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/protocol/v1/mcp (the `CallAgentEndpointAsApp` operationId).
 	CallAgentEndpointAsApp(ctx context.Context, params *CallAgentEndpointAsAppParams, body CallAgentEndpointAsAppJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetMe Who the bearer speaks for
+	// GetMe Get the passport of the bearer
 	//
-	// Needs `profile:read`; of a key, the permission `read`.
+	// Requires `profile:read`; for a key, the permission `read`.
 	//
 	// Corresponds with GET /api/protocol/v1/me (the `GetMe` operationId).
 	GetMe(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListMessages Messages, newest first
+	// ListMessages List signed messages
 	//
-	// Accepted messages of all people, of one, or of one type, page by page. While an administrator hides the text of a message, its `hidden` is true and its payload is null.
+	// Accepted messages, newest first, optionally filtered by passport or type, page by page. While an administrator hides the text of a message, `hidden` is true and the payload is null.
 	//
 	// Corresponds with GET /api/protocol/v1/messages (the `ListMessages` operationId).
 	ListMessages(ctx context.Context, params *ListMessagesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// SubmitMessageWithBody Submit a signed message
 	//
-	// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free. The id is `msg_` and the SHA-256 of the bytes that the signature covers.
+	// The signature is the credential. It covers `denpa-message-v1`, the issuer (each followed by a line feed) and the canonical form (RFC 8785) of the message without `signature`. Limits: 32 KiB and 16 levels; a timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key; 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. Submitting the same message again is 200 with `replayed` and has no second effect. A rejected message is not stored, and its nonce can be used again. The id is `msg_` and the SHA-256 of the signed bytes.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -10636,129 +10644,129 @@ type ClientInterface interface {
 
 	// SubmitMessage Submit a signed message
 	//
-	// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free. The id is `msg_` and the SHA-256 of the bytes that the signature covers.
+	// The signature is the credential. It covers `denpa-message-v1`, the issuer (each followed by a line feed) and the canonical form (RFC 8785) of the message without `signature`. Limits: 32 KiB and 16 levels; a timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key; 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. Submitting the same message again is 200 with `replayed` and has no second effect. A rejected message is not stored, and its nonce can be used again. The id is `msg_` and the SHA-256 of the signed bytes.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/protocol/v1/messages (the `SubmitMessage` operationId).
 	SubmitMessage(ctx context.Context, body SubmitMessageJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// VerifyMessageWithBody Say whether a message would be taken
+	// VerifyMessageWithBody Verify a message without submitting it
 	//
-	// A dry run for who writes a client: nothing is kept, nothing takes effect, and every reason is named.
+	// A dry run for developers of clients: nothing is stored, nothing takes effect, and every reason for rejection is listed.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/protocol/v1/messages/verify (the `VerifyMessage` operationId).
 	VerifyMessageWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// VerifyMessage Say whether a message would be taken
+	// VerifyMessage Verify a message without submitting it
 	//
-	// A dry run for who writes a client: nothing is kept, nothing takes effect, and every reason is named.
+	// A dry run for developers of clients: nothing is stored, nothing takes effect, and every reason for rejection is listed.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/protocol/v1/messages/verify (the `VerifyMessage` operationId).
 	VerifyMessage(ctx context.Context, body VerifyMessageJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetMessage One message as it was signed
+	// GetMessage Get a message
 	//
-	// With the bytes that were signed, so that anybody can verify it. While an administrator hides its text, `hidden` is true and the payload is null; then the id and the signature cannot be checked.
+	// Includes the signed bytes, so that anyone can verify it. While an administrator hides its text, `hidden` is true and the payload is null; then the id and the signature cannot be checked.
 	//
 	// Corresponds with GET /api/protocol/v1/messages/{id} (the `GetMessage` operationId).
 	GetMessage(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// IntrospectTokenWithBody What a token is worth
+	// IntrospectTokenWithBody Introspect a token
 	//
-	// For confidential apps alone.
+	// For confidential apps only.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/protocol/v1/oauth/introspect (the `IntrospectToken` operationId).
 	IntrospectTokenWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// IntrospectToken What a token is worth
+	// IntrospectToken Introspect a token
 	//
-	// For confidential apps alone.
+	// For confidential apps only.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/protocol/v1/oauth/introspect (the `IntrospectToken` operationId).
 	IntrospectToken(ctx context.Context, body IntrospectTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// IntrospectTokenWithFormdataBody What a token is worth
+	// IntrospectTokenWithFormdataBody Introspect a token
 	//
-	// For confidential apps alone.
+	// For confidential apps only.
 	//
 	// Takes a body of the `application/x-www-form-urlencoded` content type.
 	//
 	// Corresponds with POST /api/protocol/v1/oauth/introspect (the `IntrospectToken` operationId).
 	IntrospectTokenWithFormdataBody(ctx context.Context, body IntrospectTokenFormdataRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RevokeTokenWithBody End a token
+	// RevokeTokenWithBody Revoke a token
 	//
-	// RFC 7009. A token that is unknown or of another app is answered like one that was ended.
+	// RFC 7009. A token that is unknown or of another app gets the same answer as a revoked one.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/protocol/v1/oauth/revoke (the `RevokeToken` operationId).
 	RevokeTokenWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RevokeToken End a token
+	// RevokeToken Revoke a token
 	//
-	// RFC 7009. A token that is unknown or of another app is answered like one that was ended.
+	// RFC 7009. A token that is unknown or of another app gets the same answer as a revoked one.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/protocol/v1/oauth/revoke (the `RevokeToken` operationId).
 	RevokeToken(ctx context.Context, body RevokeTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RevokeTokenWithFormdataBody End a token
+	// RevokeTokenWithFormdataBody Revoke a token
 	//
-	// RFC 7009. A token that is unknown or of another app is answered like one that was ended.
+	// RFC 7009. A token that is unknown or of another app gets the same answer as a revoked one.
 	//
 	// Takes a body of the `application/x-www-form-urlencoded` content type.
 	//
 	// Corresponds with POST /api/protocol/v1/oauth/revoke (the `RevokeToken` operationId).
 	RevokeTokenWithFormdataBody(ctx context.Context, body RevokeTokenFormdataRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// IssueTokenWithBody Turn a code or a refresh token into tokens
+	// IssueTokenWithBody Exchange a code or a refresh token for tokens
 	//
-	// A form with the names of RFC 6749 or JSON with either spelling, at most 16 KiB. A confidential app proves itself in the header or in the body; 30 requests a minute for each app and address.
+	// A form with the names of RFC 6749, or JSON with either spelling, at most 16 KiB. A confidential app authenticates in the header or in the body. 30 requests a minute for each app and IP address.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/protocol/v1/oauth/token (the `IssueToken` operationId).
 	IssueTokenWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// IssueToken Turn a code or a refresh token into tokens
+	// IssueToken Exchange a code or a refresh token for tokens
 	//
-	// A form with the names of RFC 6749 or JSON with either spelling, at most 16 KiB. A confidential app proves itself in the header or in the body; 30 requests a minute for each app and address.
+	// A form with the names of RFC 6749, or JSON with either spelling, at most 16 KiB. A confidential app authenticates in the header or in the body. 30 requests a minute for each app and IP address.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/protocol/v1/oauth/token (the `IssueToken` operationId).
 	IssueToken(ctx context.Context, body IssueTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// IssueTokenWithFormdataBody Turn a code or a refresh token into tokens
+	// IssueTokenWithFormdataBody Exchange a code or a refresh token for tokens
 	//
-	// A form with the names of RFC 6749 or JSON with either spelling, at most 16 KiB. A confidential app proves itself in the header or in the body; 30 requests a minute for each app and address.
+	// A form with the names of RFC 6749, or JSON with either spelling, at most 16 KiB. A confidential app authenticates in the header or in the body. 30 requests a minute for each app and IP address.
 	//
 	// Takes a body of the `application/x-www-form-urlencoded` content type.
 	//
 	// Corresponds with POST /api/protocol/v1/oauth/token (the `IssueToken` operationId).
 	IssueTokenWithFormdataBody(ctx context.Context, body IssueTokenFormdataRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetPassport Who somebody is
+	// GetPassport Get the passport of an operator
 	//
-	// Takes the id of a passport or a handle, and shows only what the owner shows.
+	// Accepts the id of a passport or a handle, and returns only what the owner shows.
 	//
 	// Corresponds with GET /api/protocol/v1/passports/{id} (the `GetPassport` operationId).
 	GetPassport(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreatePredictionWithBody File a call, recorded as prediction.create
 	//
-	// The canonical write with the source `api`, needs `prediction:create`; of a key, the permission `signal`. Without `priceBps` the call is filed at the side's price of the newest snapshot of at most 15 minutes. After a 503 the call may stand: asked again it is `already_predicted`, and its message follows.
+	// Files a call with the source `api`. Requires `prediction:create`; for a key, the permission `signal`. Without `priceBps` the call is filed at the price of its side in the newest snapshot that is at most 15 minutes old. After a 503 the call may be stored; a repeated request then answers `already_predicted`, and the message is created.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -10767,23 +10775,23 @@ type ClientInterface interface {
 
 	// CreatePrediction File a call, recorded as prediction.create
 	//
-	// The canonical write with the source `api`, needs `prediction:create`; of a key, the permission `signal`. Without `priceBps` the call is filed at the side's price of the newest snapshot of at most 15 minutes. After a 503 the call may stand: asked again it is `already_predicted`, and its message follows.
+	// Files a call with the source `api`. Requires `prediction:create`; for a key, the permission `signal`. Without `priceBps` the call is filed at the price of its side in the newest snapshot that is at most 15 minutes old. After a 503 the call may be stored; a repeated request then answers `already_predicted`, and the message is created.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/protocol/v1/predictions (the `CreatePrediction` operationId).
 	CreatePrediction(ctx context.Context, params *CreatePredictionParams, body CreatePredictionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetPayloadSchema The JSON Schema of a message's payload
+	// GetPayloadSchema Get the JSON Schema of a message payload
 	//
-	// What a message of that type may carry.
+	// The schema for one message type.
 	//
 	// Corresponds with GET /api/protocol/v1/schemas/{type} (the `GetPayloadSchema` operationId).
 	GetPayloadSchema(ctx context.Context, pType MessageType, params *GetPayloadSchemaParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateSignalWithBody File a call, recorded as signal.create
 	//
-	// The canonical write with the source `api`, needs `signal:create`; of a key, the permission `signal`. Without `priceBps` the call is filed at the side's price of the newest snapshot of at most 15 minutes. After a 503 the call may stand: asked again it is `already_predicted`, and its message follows.
+	// Files a call with the source `api`. Requires `signal:create`; for a key, the permission `signal`. Without `priceBps` the call is filed at the price of its side in the newest snapshot that is at most 15 minutes old. After a 503 the call may be stored; a repeated request then answers `already_predicted`, and the message is created.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -10792,23 +10800,23 @@ type ClientInterface interface {
 
 	// CreateSignal File a call, recorded as signal.create
 	//
-	// The canonical write with the source `api`, needs `signal:create`; of a key, the permission `signal`. Without `priceBps` the call is filed at the side's price of the newest snapshot of at most 15 minutes. After a 503 the call may stand: asked again it is `already_predicted`, and its message follows.
+	// Files a call with the source `api`. Requires `signal:create`; for a key, the permission `signal`. Without `priceBps` the call is filed at the price of its side in the newest snapshot that is at most 15 minutes old. After a 503 the call may be stored; a repeated request then answers `already_predicted`, and the message is created.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/protocol/v1/signals (the `CreateSignal` operationId).
 	CreateSignal(ctx context.Context, params *CreateSignalParams, body CreateSignalJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListSigners The signers of a passport
+	// ListSigners List the signers of a passport
 	//
-	// Active, revoked and expired ones: who verifies an old message needs them.
+	// Active, revoked and expired signers. Verifying an old message requires the expired ones.
 	//
 	// Corresponds with GET /api/protocol/v1/signers (the `ListSigners` operationId).
 	ListSigners(ctx context.Context, params *ListSignersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RegisterSignerWithBody Register a signer
 	//
-	// `proof` is the new key's signature over `denpa-signer-v1`, the issuer (each with a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`, where appId and expiresAt are null when there is none. With an operator key `expiresAt` is required and at most 90 days ahead, and the signer ends with the key. The scopes are within those of the bearer, message types alone. A key that was removed never comes back.
+	// `proof` is the signature of the new key over `denpa-signer-v1`, the issuer (each followed by a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`. appId and expiresAt are null if absent. With an operator key `expiresAt` is required and at most 90 days ahead, and the signer ends with the key. The scopes must be scopes of the bearer, and message types only. A removed key can never be registered again.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -10817,48 +10825,48 @@ type ClientInterface interface {
 
 	// RegisterSigner Register a signer
 	//
-	// `proof` is the new key's signature over `denpa-signer-v1`, the issuer (each with a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`, where appId and expiresAt are null when there is none. With an operator key `expiresAt` is required and at most 90 days ahead, and the signer ends with the key. The scopes are within those of the bearer, message types alone. A key that was removed never comes back.
+	// `proof` is the signature of the new key over `denpa-signer-v1`, the issuer (each followed by a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`. appId and expiresAt are null if absent. With an operator key `expiresAt` is required and at most 90 days ahead, and the signer ends with the key. The scopes must be scopes of the bearer, and message types only. A removed key can never be registered again.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/protocol/v1/signers (the `RegisterSigner` operationId).
 	RegisterSigner(ctx context.Context, body RegisterSignerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ChallengeSignerWithBody Ask for a challenge for a new signer
+	// ChallengeSignerWithBody Create a challenge for a new signer
 	//
-	// Needs `signer:create`; of a key, the permission `signal`.
+	// Requires `signer:create`; for a key, the permission `signal`.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/protocol/v1/signers/challenge (the `ChallengeSigner` operationId).
 	ChallengeSignerWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ChallengeSigner Ask for a challenge for a new signer
+	// ChallengeSigner Create a challenge for a new signer
 	//
-	// Needs `signer:create`; of a key, the permission `signal`.
+	// Requires `signer:create`; for a key, the permission `signal`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/protocol/v1/signers/challenge (the `ChallengeSigner` operationId).
 	ChallengeSigner(ctx context.Context, body ChallengeSignerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RevokeSigner Remove a signer for ever
+	// RevokeSigner Remove a signer permanently
 	//
-	// An app token removes signers of its own grant; a key with the permission `signal` any of its owner.
+	// An app token can remove signers of its own grant; a key with the permission `signal` any signer of its owner.
 	//
 	// Corresponds with DELETE /api/protocol/v1/signers/{publicKey} (the `RevokeSigner` operationId).
 	RevokeSigner(ctx context.Context, publicKey string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetSigner One signer
+	// GetSigner Get a signer
 	//
-	// Whose it is, what it may sign, and until when.
+	// Its owner, its scopes and its expiry.
 	//
 	// Corresponds with GET /api/protocol/v1/signers/{publicKey} (the `GetSigner` operationId).
 	GetSigner(ctx context.Context, publicKey string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ReportContentWithBody Report content
 	//
-	// Reports a thing to the administrators, 10 times in 24 hours at most.
+	// Reports a target to the administrators. At most 10 reports in 24 hours.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -10867,7 +10875,7 @@ type ClientInterface interface {
 
 	// ReportContent Report content
 	//
-	// Reports a thing to the administrators, 10 times in 24 hours at most.
+	// Reports a target to the administrators. At most 10 reports in 24 hours.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -10876,8 +10884,8 @@ type ClientInterface interface {
 
 	// DisputeMarketWithBody Flag or clear a dispute
 	//
-	// While the flag stands nothing further is scored on the market; scores already given stand. Clearing scores
-	// what a claim left pending. Repeating the flag changes the reason only.
+	// While the dispute is flagged, no further call on the market is scored; existing scores stay. Clearing the flag
+	// scores the calls that a claim left pending. Repeating the flag only changes the reason.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -10886,8 +10894,8 @@ type ClientInterface interface {
 
 	// DisputeMarket Flag or clear a dispute
 	//
-	// While the flag stands nothing further is scored on the market; scores already given stand. Clearing scores
-	// what a claim left pending. Repeating the flag changes the reason only.
+	// While the dispute is flagged, no further call on the market is scored; existing scores stay. Clearing the flag
+	// scores the calls that a claim left pending. Repeating the flag only changes the reason.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -10896,7 +10904,7 @@ type ClientInterface interface {
 
 	// FinalizeMarketWithBody Claim the outcome of a native market
 	//
-	// Once per market. Claims and scores every call in one step. Allowed before the cutoff too.
+	// Once for each market, also before the cutoff. The claim and the scores of all calls are one step.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -10905,255 +10913,258 @@ type ClientInterface interface {
 
 	// FinalizeMarket Claim the outcome of a native market
 	//
-	// Once per market. Claims and scores every call in one step. Allowed before the cutoff too.
+	// Once for each market, also before the cutoff. The claim and the scores of all calls are one step.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/resolution/finalize (the `FinalizeMarket` operationId).
 	FinalizeMarket(ctx context.Context, body FinalizeMarketJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListNativeMarkets The service's own markets
+	// ListNativeMarkets List native markets
 	//
-	// Those that the service opened itself and whose outcome an administrator claims.
+	// Markets that the service opened itself and whose outcome an administrator claims.
 	//
 	// Corresponds with GET /api/resolution/markets (the `ListNativeMarkets` operationId).
 	ListNativeMarkets(ctx context.Context, params *ListNativeMarketsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetOutcome The outcome of a market
+	// GetOutcome Get the outcome of a market
 	//
-	// `outcome` is null when nothing is claimed and nothing is disputed, for an unknown market too.
+	// `outcome` is null if there is no claim and no dispute, and for an unknown market.
 	//
 	// Corresponds with GET /api/resolution/outcome (the `GetOutcome` operationId).
 	GetOutcome(ctx context.Context, params *GetOutcomeParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListSignalFeed Signals of all markets
+	// ListSignalFeed List calls on all markets
 	//
-	// `recent`: all, newest first. `beat_crowd`: won against the side that most of the crowd held, newest result
-	// first. `open`: pending on open markets, newest first, with the live mark.
+	// `recent`: all calls, newest first. `beat_crowd`: won calls against the side of the majority, newest result first.
+	// `open`: pending calls on open markets, newest first, with the current price.
 	//
 	// Corresponds with GET /api/signals/feed (the `ListSignalFeed` operationId).
 	ListSignalFeed(ctx context.Context, params *ListSignalFeedParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetSignal One signal
+	// GetSignal Get a call
 	//
-	// What was called, at which price and when; once the market is resolved, what came of it as well.
+	// Side, price and time of the call and, after the market is resolved, its result.
 	//
 	// Corresponds with GET /api/signals/{id} (the `GetSignal` operationId).
 	GetSignal(ctx context.Context, id SignalPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListSignalEvents History of a signal, oldest first
+	// ListSignalEvents List the history of a call
 	//
-	// What the owner added behind the call, and its result. Nothing in a history is ever changed or removed.
+	// Events that the owner added, and the result, oldest first. Events are never changed or removed.
 	//
 	// Corresponds with GET /api/signals/{id}/events (the `ListSignalEvents` operationId).
 	ListSignalEvents(ctx context.Context, id SignalPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// AppendSignalEventWithBody Add to a signal's history
+	// AppendSignalEventWithBody Add an event to a call
 	//
-	// Only the owner, in every status, at most 200 events for one signal. An event never changes the signal.
-	// `resolved` is written by the resolution alone. Unknown members of a payload are dropped.
+	// Only the owner can add events, in every status of the call, at most 200 for one call. An event never changes the
+	// call. Only the resolution writes `resolved`. Unknown members of a payload are dropped.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/signals/{id}/events (the `AppendSignalEvent` operationId).
 	AppendSignalEventWithBody(ctx context.Context, id SignalPath, params *AppendSignalEventParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// AppendSignalEvent Add to a signal's history
+	// AppendSignalEvent Add an event to a call
 	//
-	// Only the owner, in every status, at most 200 events for one signal. An event never changes the signal.
-	// `resolved` is written by the resolution alone. Unknown members of a payload are dropped.
+	// Only the owner can add events, in every status of the call, at most 200 for one call. An event never changes the
+	// call. Only the resolution writes `resolved`. Unknown members of a payload are dropped.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/signals/{id}/events (the `AppendSignalEvent` operationId).
 	AppendSignalEvent(ctx context.Context, id SignalPath, params *AppendSignalEventParams, body AppendSignalEventJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListSituations The stories behind the moves
+	// ListSituations List situations
 	//
-	// One situation for each event with markets that moved; a market without an event stands alone. The highest score first,
-	// then the largest change. `markets` has at most 12, the lead first. Here `marketId` is `<provider>:<id>`.
+	// One situation for each event with moving markets; a market without an event is a situation by itself. Highest
+	// score first, then largest change. `markets` has at most 12 markets, the lead market first. Here `marketId` is
+	// `<provider>:<id>`.
 	//
 	// Corresponds with GET /api/situations (the `ListSituations` operationId).
 	ListSituations(ctx context.Context, params *ListSituationsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetStreamerAnalytics How one's sessions were watched
+	// GetStreamerAnalytics Get viewer statistics of broadcast sessions
 	//
-	// Of the caller; an admin names a `handle`. `series` has a step of a minute, ten minutes or an hour, those with a session alone, the newest 672 at most. `signals` counts up to 5,000.
+	// Sessions of the caller; an administrator names a `handle`. `series` has steps of one minute, ten minutes or one hour, only steps with a session, at most the newest 672. `signals` counts up to 5,000.
 	//
 	// Corresponds with GET /api/streamer/analytics (the `GetStreamerAnalytics` operationId).
 	GetStreamerAnalytics(ctx context.Context, params *GetStreamerAnalyticsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// SendHeartbeatWithBody Say that one is live
+	// SendHeartbeatWithBody Send a broadcast heartbeat
 	//
-	// The first opens a session, and each keeps it for 45 seconds. `state: offline` ends it at once; a session without a heartbeat ends 45 seconds behind the last. An operator is in the live list while its session is open and there is a stream: one that is bound to a market, or one that was provisioned. `viewers` of the body is kept for comparison; the answer says what the service counts.
+	// The first heartbeat opens a session; each one extends it by 45 seconds. `state: offline` ends the session at once; without heartbeats it ends 45 seconds after the last one. An operator is in the live list while its session is open and a stream exists, either bound to a market or provisioned. `viewers` in the body is stored for comparison; the answer has the number that the service counts.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/streamer/heartbeat (the `SendHeartbeat` operationId).
 	SendHeartbeatWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// SendHeartbeat Say that one is live
+	// SendHeartbeat Send a broadcast heartbeat
 	//
-	// The first opens a session, and each keeps it for 45 seconds. `state: offline` ends it at once; a session without a heartbeat ends 45 seconds behind the last. An operator is in the live list while its session is open and there is a stream: one that is bound to a market, or one that was provisioned. `viewers` of the body is kept for comparison; the answer says what the service counts.
+	// The first heartbeat opens a session; each one extends it by 45 seconds. `state: offline` ends the session at once; without heartbeats it ends 45 seconds after the last one. An operator is in the live list while its session is open and a stream exists, either bound to a market or provisioned. `viewers` in the body is stored for comparison; the answer has the number that the service counts.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/streamer/heartbeat (the `SendHeartbeat` operationId).
 	SendHeartbeat(ctx context.Context, body SendHeartbeatJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetOwnStreamer How one stands as a streamer
+	// GetOwnStreamer Get the caller's streamer status
 	//
-	// Whether the caller may go on the air, and whether a session is running.
+	// Whether the caller may go live, and whether a session is open.
 	//
 	// Corresponds with GET /api/streamer/me (the `GetOwnStreamer` operationId).
 	GetOwnStreamer(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetStreamerProfile What an operator says of itself
+	// GetStreamerProfile Get the profile of an operator
 	//
-	// Words of the owner, with the statistics that the record gives.
+	// Texts of the owner, with statistics of the record.
 	//
 	// Corresponds with GET /api/streamer/profile (the `GetStreamerProfile` operationId).
 	GetStreamerProfile(ctx context.Context, params *GetStreamerProfileParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ChangeStreamerProfileWithBody Change what one says of oneself
+	// ChangeStreamerProfileWithBody Change the caller's profile
 	//
-	// The write of a signed `profile.update`, without a message. What is left out stays; `null` or an empty text takes
-	// `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` are those of the programme.
-	// `payoutAddress` is changed with a session only, at most 15 minutes after its sign-in; otherwise 403 `session_required`, and
-	// nothing of the request is stored. The operator is notified by `payout.changed` on the channel `me`.
+	// Same effect as a signed `profile.update`, without a message. Absent members keep their value; `null` or an empty
+	// text removes `avatarUrl` or `payoutAddress`, and an empty list removes the links. A body without members changes
+	// nothing. `lanes` are lanes of the programme. Changing `payoutAddress` requires a session whose sign-in is at most
+	// 15 minutes old; otherwise the answer is 403 `session_required` and nothing of the request is stored. The operator
+	// receives `payout.changed` on the channel `me`.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/streamer/profile (the `ChangeStreamerProfile` operationId).
 	ChangeStreamerProfileWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ChangeStreamerProfile Change what one says of oneself
+	// ChangeStreamerProfile Change the caller's profile
 	//
-	// The write of a signed `profile.update`, without a message. What is left out stays; `null` or an empty text takes
-	// `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` are those of the programme.
-	// `payoutAddress` is changed with a session only, at most 15 minutes after its sign-in; otherwise 403 `session_required`, and
-	// nothing of the request is stored. The operator is notified by `payout.changed` on the channel `me`.
+	// Same effect as a signed `profile.update`, without a message. Absent members keep their value; `null` or an empty
+	// text removes `avatarUrl` or `payoutAddress`, and an empty list removes the links. A body without members changes
+	// nothing. `lanes` are lanes of the programme. Changing `payoutAddress` requires a session whose sign-in is at most
+	// 15 minutes old; otherwise the answer is 403 `session_required` and nothing of the request is stored. The operator
+	// receives `payout.changed` on the channel `me`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/streamer/profile (the `ChangeStreamerProfile` operationId).
 	ChangeStreamerProfile(ctx context.Context, body ChangeStreamerProfileJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetSessionRecap What came of a session
+	// GetSessionRecap Get the recap of a broadcast session
 	//
-	// Without `showId` of the open session, else of the newest; no session: `showId: null` and no recap.
+	// Without `showId`, of the open session, otherwise of the newest one. Without a session: `showId: null` and no recap.
 	//
 	// Corresponds with GET /api/streamer/recap (the `GetSessionRecap` operationId).
 	GetSessionRecap(ctx context.Context, params *GetSessionRecapParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListSessionReceipts The calls of a session
+	// ListSessionReceipts List the calls of a broadcast session
 	//
-	// Of the open session, else of the newest: what its operator called in it, newest first, at most 500, and what came of it. No session: `showId: null`, no receipts and no recap.
+	// Of the open session, otherwise of the newest one: the calls that the operator filed during it, newest first, at most 500, with their results. Without a session: `showId: null`, no receipts and no recap.
 	//
 	// Corresponds with GET /api/streamer/receipts (the `ListSessionReceipts` operationId).
 	ListSessionReceipts(ctx context.Context, params *ListSessionReceiptsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RegisterStreamerWithBody Ask to be a streamer
+	// RegisterStreamerWithBody Request approval as a streamer
 	//
-	// An admin approves it. A second time changes nothing and answers how it stands. What is said of oneself is kept as `POST /api/streamer/profile` keeps it.
+	// An administrator approves the request. Repeating it changes nothing and returns its status. Members of the profile are stored as by `POST /api/streamer/profile`.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/streamer/register (the `RegisterStreamer` operationId).
 	RegisterStreamerWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RegisterStreamer Ask to be a streamer
+	// RegisterStreamer Request approval as a streamer
 	//
-	// An admin approves it. A second time changes nothing and answers how it stands. What is said of oneself is kept as `POST /api/streamer/profile` keeps it.
+	// An administrator approves the request. Repeating it changes nothing and returns its status. Members of the profile are stored as by `POST /api/streamer/profile`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/streamer/register (the `RegisterStreamer` operationId).
 	RegisterStreamer(ctx context.Context, body RegisterStreamerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ClearOverlaySignal Take the signal away
+	// ClearOverlaySignal Clear the caller's overlay signal
 	//
-	// A second time changes nothing.
+	// Repeating the request changes nothing.
 	//
 	// Corresponds with DELETE /api/streamer/signal (the `ClearOverlaySignal` operationId).
 	ClearOverlaySignal(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetOverlaySignal The signal over somebody's picture
+	// GetOverlaySignal Get the overlay signal of an operator
 	//
-	// `marketId: null` and nothing else when none is set, and for a handle that nobody has.
+	// Only `marketId: null` if none is set, and for an unknown handle.
 	//
 	// Corresponds with GET /api/streamer/signal (the `GetOverlaySignal` operationId).
 	GetOverlaySignal(ctx context.Context, params *GetOverlaySignalParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// SetOverlaySignalWithBody Set the signal over one's picture
+	// SetOverlaySignalWithBody Set the caller's overlay signal
 	//
-	// It takes the place of the one before and stays 12 hours; heartbeats keep it. `yesPct` and `slug` that are left out are taken from the market where it is known. Listeners of `overlay:<handle>` hear it.
+	// Replaces the previous one and is kept for 12 hours; heartbeats extend it. If `yesPct` or `slug` is absent, the value of the market is used if it is known. Published on the channel `overlay:<handle>`.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/streamer/signal (the `SetOverlaySignal` operationId).
 	SetOverlaySignalWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// SetOverlaySignal Set the signal over one's picture
+	// SetOverlaySignal Set the caller's overlay signal
 	//
-	// It takes the place of the one before and stays 12 hours; heartbeats keep it. `yesPct` and `slug` that are left out are taken from the market where it is known. Listeners of `overlay:<handle>` hear it.
+	// Replaces the previous one and is kept for 12 hours; heartbeats extend it. If `yesPct` or `slug` is absent, the value of the market is used if it is known. Published on the channel `overlay:<handle>`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/streamer/signal (the `SetOverlaySignal` operationId).
 	SetOverlaySignal(ctx context.Context, body SetOverlaySignalJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ProvisionStreamWithBody Get a stream to send video to, or a new key for it
+	// ProvisionStreamWithBody Provision a video stream
 	//
-	// For operators whom an admin has approved. The key is in this answer and nowhere else. Asked for again, the stream gets
-	// another key, and the one before opens nothing from then on. docs/video.md says how encoders use it.
+	// For operators whom an administrator has approved. Only this answer contains the stream key. Repeating the request
+	// creates another key; the previous key stops working at once. See docs/video.md.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/streamer/stream (the `ProvisionStream` operationId).
 	ProvisionStreamWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ProvisionStream Get a stream to send video to, or a new key for it
+	// ProvisionStream Provision a video stream
 	//
-	// For operators whom an admin has approved. The key is in this answer and nowhere else. Asked for again, the stream gets
-	// another key, and the one before opens nothing from then on. docs/video.md says how encoders use it.
+	// For operators whom an administrator has approved. Only this answer contains the stream key. Repeating the request
+	// creates another key; the previous key stops working at once. See docs/video.md.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/streamer/stream (the `ProvisionStream` operationId).
 	ProvisionStream(ctx context.Context, body ProvisionStreamJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetStreamState Whether somebody is live
+	// GetStreamState Get the stream state of an operator
 	//
-	// `live` while the session is open and there is a stream; `ended` for 24 hours behind a session that was live; else `idle`. A handle that nobody has is idle.
+	// `live` while the session is open and a stream exists; `ended` for 24 hours after a session that was live; otherwise `idle`. An unknown handle is `idle`.
 	//
 	// Corresponds with GET /api/streamer/stream/state (the `GetStreamState` operationId).
 	GetStreamState(ctx context.Context, params *GetStreamStateParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListLive Who is live
+	// ListLive List live operators
 	//
-	// The most watched first, at most 100. `recent` are sessions that ended within 24 hours, the newest 12.
+	// Most viewers first, at most 100. `recent` has the newest 12 sessions that ended within 24 hours.
 	//
 	// Corresponds with GET /api/streamers/live (the `ListLive` operationId).
 	ListLive(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Unfollow Follow an operator no more
+	// Unfollow Unfollow an operator
 	//
-	// The handle stands in the body, as for POST, or in the query; with both the body counts. A second time changes nothing.
+	// The handle is in the body, as for POST, or in the query; the body takes precedence. Repeating the request changes nothing.
 	//
 	// Corresponds with DELETE /api/user/follow (the `Unfollow` operationId).
 	Unfollow(ctx context.Context, params *UnfollowParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetFollowCounts How many follow an operator
+	// GetFollowCounts Get the number of followers of an operator
 	//
-	// `following` is how many the caller follows: 0 without a session, as `isFollowing` is false.
+	// `following` is the number of operators that the caller follows. Without a session it is 0 and `isFollowing` is false.
 	//
 	// Corresponds with GET /api/user/follow (the `GetFollowCounts` operationId).
 	GetFollowCounts(ctx context.Context, params *GetFollowCountsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// FollowWithBody Follow an operator
 	//
-	// A second time changes nothing. Nobody follows themselves.
+	// Repeating the request changes nothing. Operators cannot follow themselves.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -11162,37 +11173,37 @@ type ClientInterface interface {
 
 	// Follow Follow an operator
 	//
-	// A second time changes nothing. Nobody follows themselves.
+	// Repeating the request changes nothing. Operators cannot follow themselves.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/user/follow (the `Follow` operationId).
 	Follow(ctx context.Context, body FollowJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListUserGrants The user's grants
+	// ListUserGrants List the user's grants
 	//
-	// What apps may do in the name of the user, active and ended.
+	// Active and ended permissions of apps to act for the user.
 	//
 	// Corresponds with GET /api/user/grants (the `ListUserGrants` operationId).
 	ListUserGrants(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RevokeUserGrant End one of the user's grants
 	//
-	// Its tokens and signers end with it, at once.
+	// Its tokens and signers end with it immediately.
 	//
 	// Corresponds with DELETE /api/user/grants/{grantId} (the `RevokeUserGrant` operationId).
 	RevokeUserGrant(ctx context.Context, grantID openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RevokeUserSigner Remove one of the user's signers for ever
+	// RevokeUserSigner Remove one of the user's signers permanently
 	//
-	// Messages that it signed before stay good.
+	// Messages that it signed before stay valid.
 	//
 	// Corresponds with DELETE /api/user/signers/{publicKey} (the `RevokeUserSigner` operationId).
 	RevokeUserSigner(ctx context.Context, publicKey string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// MintAgentKeyWithBody Mint a key with the older prefix
+	// MintAgentKeyWithBody Create a key with the older prefix
 	//
-	// The same family of keys as `/api/dev/keys`; kept for older clients.
+	// Creates the same kind of key as `/api/dev/keys`; for older clients.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -11201,9 +11212,9 @@ type ClientInterface interface {
 	// Deprecated: this operation has been marked as deprecated upstream, but no `x-deprecated-reason` was set
 	MintAgentKeyWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// MintAgentKey Mint a key with the older prefix
+	// MintAgentKey Create a key with the older prefix
 	//
-	// The same family of keys as `/api/dev/keys`; kept for older clients.
+	// Creates the same kind of key as `/api/dev/keys`; for older clients.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -11212,110 +11223,112 @@ type ClientInterface interface {
 	// Deprecated: this operation has been marked as deprecated upstream, but no `x-deprecated-reason` was set
 	MintAgentKey(ctx context.Context, body MintAgentKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListFeed Numbered events of the protocol
+	// ListFeed List numbered events
 	//
-	// Newest first and paged with `cursor`; with `after` forward in order from that number. The numbers have no gaps
-	// and follow the order of the commits, so a reader that saw 41 asks `after=41` and misses nothing. 90 days are kept:
-	// an answer to an older `after` carries `gap`, and one to a number above the newest is empty, with the newest as `head`.
-	// A degraded answer is empty and has neither: ask again behind the same number.
+	// Newest first, paged with `cursor`; with `after`, in order from that number. The numbers have no gaps and follow
+	// the order of the commits, so a reader that has read event 41 requests `after=41` and misses nothing. Events are
+	// stored for 90 days: an answer to an older `after` has `gap`. An `after` above the newest number has an empty
+	// answer, with the newest number as `head`. A degraded answer is empty and has neither member; repeat the request
+	// with the same number.
 	//
 	// Corresponds with GET /api/v1/feed (the `ListFeed` operationId).
 	ListFeed(ctx context.Context, params *ListFeedParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// StreamFeed The feed as server-sent events
+	// StreamFeed Stream the feed as server-sent events
 	//
-	// The channels of the websocket over plain HTTP, with the same frames and the same guarantees; docs/protocol/ws.md tells
-	// of it. The id of an event holds the place on every channel: a client that sends it back as `Last-Event-ID` goes on
-	// behind it, with no hole and no repeat. The stream lasts; its last event is `end`.
+	// The channels of the websocket over plain HTTP, with the same frames and the same guarantees; see
+	// docs/protocol/ws.md. The id of an event contains the position on every channel. A client that sends it as
+	// `Last-Event-ID` resumes after that event, without gaps or repeats. The stream stays open; its last event is `end`.
 	//
 	// Corresponds with GET /api/v1/feed/stream (the `StreamFeed` operationId).
 	StreamFeed(ctx context.Context, params *StreamFeedParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RuleLaneWithBody Say where a market belongs
+	// RuleLaneWithBody Set the lane of a market
 	//
-	// The act of an admin, which the audit log keeps. It beats tags and words, and stays. Calls that are scored keep their lane.
+	// Requires the admin secret and is written to the audit log. It takes precedence over tags and words, and does not expire. Scored calls keep their lane.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PUT /api/v1/markets/{marketId}/lane (the `RuleLane` operationId).
 	RuleLaneWithBody(ctx context.Context, marketID MarketPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RuleLane Say where a market belongs
+	// RuleLane Set the lane of a market
 	//
-	// The act of an admin, which the audit log keeps. It beats tags and words, and stays. Calls that are scored keep their lane.
+	// Requires the admin secret and is written to the audit log. It takes precedence over tags and words, and does not expire. Scored calls keep their lane.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PUT /api/v1/markets/{marketId}/lane (the `RuleLane` operationId).
 	RuleLane(ctx context.Context, marketID MarketPath, body RuleLaneJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetOracleMarket One market with its attention, its crowd and its outcome
+	// GetOracleMarket Get a market with attention, crowd and outcome
 	//
-	// `attention` is null where the market is not open or not measured yet.
+	// `attention` is null if the market is not open or not measured yet.
 	//
 	// Corresponds with GET /api/v1/oracle/markets/{marketId} (the `GetOracleMarket` operationId).
 	GetOracleMarket(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListSignals Calls, newest first
+	// ListSignals List calls
 	//
-	// With filters. A handle or a market that cannot exist has no calls; other unknown values mean no filter. One page looks at
-	// 2,000 calls at most: where few of them fit it has fewer than `limit`, and `next_cursor` goes on.
+	// Newest first, with filters. A handle or a market id of an impossible format has no calls; other unknown values
+	// mean no filter. One page examines at most 2,000 calls: if few of them match, the page has fewer than `limit`, and
+	// `next_cursor` continues the list.
 	//
 	// Corresponds with GET /api/v1/signals (the `ListSignals` operationId).
 	ListSignals(ctx context.Context, params *ListSignalsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListCategories Calls by content lane
+	// ListCategories Count calls by content lane
 	//
-	// Every lane, in the order of the protocol. No list takes OTHER as a filter.
+	// Every lane, in the order of the protocol. No list accepts OTHER as a filter.
 	//
 	// Corresponds with GET /api/v1/signals/categories (the `ListCategories` operationId).
 	ListCategories(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CategorizeSignalsWithBody Where questions belong
+	// CategorizeSignalsWithBody Assign questions to lanes
 	//
-	// The words of a title decide, and for a market that is known the tags of its venue and the word of an admin before them.
-	// The same question has the same answer always. Needs the permission `read`.
+	// The lane follows from the words of the title. For a known market, a lane set by an administrator and the tags of
+	// its venue take precedence. The same question always has the same answer. Requires the permission `read`.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/signals/categorize (the `CategorizeSignals` operationId).
 	CategorizeSignalsWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CategorizeSignals Where questions belong
+	// CategorizeSignals Assign questions to lanes
 	//
-	// The words of a title decide, and for a market that is known the tags of its venue and the word of an admin before them.
-	// The same question has the same answer always. Needs the permission `read`.
+	// The lane follows from the words of the title. For a known market, a lane set by an administrator and the tags of
+	// its venue take precedence. The same question always has the same answer. Requires the permission `read`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/signals/categorize (the `CategorizeSignals` operationId).
 	CategorizeSignals(ctx context.Context, body CategorizeSignalsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListExternalSignals Markets by attention
+	// ListExternalSignals List markets by attention
 	//
-	// Open markets only, measured every 60 seconds.
+	// Open markets only; measured every 60 seconds.
 	//
 	// Corresponds with GET /api/v1/signals/external (the `ListExternalSignals` operationId).
 	ListExternalSignals(ctx context.Context, params *ListExternalSignalsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListScoreBoard Operators by score
+	// ListScoreBoard Rank operators by score
 	//
-	// This route shows the provider's raw subject in `privyId`.
+	// `privyId` is the raw subject of the identity provider.
 	//
 	// Corresponds with GET /api/v1/signals/leaderboard (the `ListScoreBoard` operationId).
 	ListScoreBoard(ctx context.Context, params *ListScoreBoardParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListStations Active stations
+	// ListStations List active stations
 	//
-	// By id. A station that names no lanes or providers has all of them.
+	// Sorted by id. A station without lanes or providers covers all of them.
 	//
 	// Corresponds with GET /api/v1/stations (the `ListStations` operationId).
 	ListStations(ctx context.Context, params *ListStationsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateStationWithBody Register a station
 	//
-	// It waits for an admin. Needs the permission `broadcast`, as all that change a station. How to be a partner:
-	// docs/federation.md.
+	// The station needs the approval of an administrator. All operations that change a station require the permission
+	// `broadcast`. See docs/federation.md for the requirements of partners.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -11324,8 +11337,8 @@ type ClientInterface interface {
 
 	// CreateStation Register a station
 	//
-	// It waits for an admin. Needs the permission `broadcast`, as all that change a station. How to be a partner:
-	// docs/federation.md.
+	// The station needs the approval of an administrator. All operations that change a station require the permission
+	// `broadcast`. See docs/federation.md for the requirements of partners.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -11334,21 +11347,21 @@ type ClientInterface interface {
 
 	// DeleteStation End a station
 	//
-	// By its owner or an admin. Its id stays its owner's, who alone can register it again.
+	// By its owner or an administrator. The id stays reserved for its owner, who can register it again.
 	//
 	// Corresponds with DELETE /api/v1/stations/{stationId} (the `DeleteStation` operationId).
 	DeleteStation(ctx context.Context, stationID string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetStation One station
+	// GetStation Get a station
 	//
-	// Whatever its status.
+	// In any status.
 	//
 	// Corresponds with GET /api/v1/stations/{stationId} (the `GetStation` operationId).
 	GetStation(ctx context.Context, stationID string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ChangeStationWithBody Change a station
 	//
-	// Members that are left out stay. An approved station that moves to other addresses waits for an admin again.
+	// Absent members keep their value. An approved station whose URLs change needs approval again.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -11357,30 +11370,30 @@ type ClientInterface interface {
 
 	// ChangeStation Change a station
 	//
-	// Members that are left out stay. An approved station that moves to other addresses waits for an admin again.
+	// Absent members keep their value. An approved station whose URLs change needs approval again.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PUT /api/v1/stations/{stationId} (the `ChangeStation` operationId).
 	ChangeStation(ctx context.Context, stationID string, body ChangeStationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// BeatStation A sign of life
+	// BeatStation Send a station heartbeat
 	//
-	// Due every `intervalS` seconds; the last one is the `lastSeenAt` of the station.
+	// Due every `intervalS` seconds; the time of the last one is `lastSeenAt` of the station.
 	//
 	// Corresponds with POST /api/v1/stations/{stationId}/heartbeat (the `BeatStation` operationId).
 	BeatStation(ctx context.Context, stationID string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetStationProgram The programme of a station
+	// GetStationProgram Get the programme of a station
 	//
-	// For its lanes and providers, as the clock told it last; empty for a station that is not active.
+	// For its lanes and providers, as last received from the clock; empty for a station that is not active.
 	//
 	// Corresponds with GET /api/v1/stations/{stationId}/program (the `GetStationProgram` operationId).
 	GetStationProgram(ctx context.Context, stationID string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RuleStationWithBody Approve or suspend a station
 	//
-	// The act of an admin, which the audit log keeps. The rows of active stations are shown.
+	// Requires the admin secret and is written to the audit log. Rows of active stations are shown.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -11389,45 +11402,45 @@ type ClientInterface interface {
 
 	// RuleStation Approve or suspend a station
 	//
-	// The act of an admin, which the audit log keeps. The rows of active stations are shown.
+	// Requires the admin secret and is written to the audit log. Rows of active stations are shown.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/stations/{stationId}/status (the `RuleStation` operationId).
 	RuleStation(ctx context.Context, stationID string, body RuleStationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetUserMe Whose key this is
+	// GetUserMe Get the operator of a key
 	//
-	// Needs the permission `read`.
+	// Requires the permission `read`.
 	//
 	// Corresponds with GET /api/v1/users/me (the `GetUserMe` operationId).
 	GetUserMe(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListUserSignals The calls of an operator
+	// ListUserSignals List the calls of an operator
 	//
-	// By its own key or an admin. Newest first, in pages as `GET /api/v1/signals` has them.
+	// For the operator's own key or an administrator. Newest first, paged like `GET /api/v1/signals`.
 	//
 	// Corresponds with GET /api/v1/users/{handle}/signals (the `ListUserSignals` operationId).
 	ListUserSignals(ctx context.Context, handle HandlePath, params *ListUserSignalsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetUserStats The figures of an operator
+	// GetUserStats Get the statistics of an operator
 	//
-	// By its own key or an admin. A call counts in the lane of its claim, and of its market today where there is none.
+	// For the operator's own key or an administrator. A call counts in the lane of the claim that resolved it; without a claim, in the current lane of its market.
 	//
 	// Corresponds with GET /api/v1/users/{handle}/stats (the `GetUserStats` operationId).
 	GetUserStats(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListWebhooks Your webhooks
+	// ListWebhooks List the caller's webhooks
 	//
-	// Needs the permission `read`, as all of these. Oldest first; at most ten.
+	// All webhook operations require the permission `read`. Oldest first, at most ten.
 	//
 	// Corresponds with GET /api/v1/webhooks (the `ListWebhooks` operationId).
 	ListWebhooks(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RegisterWebhookWithBody Register a webhook
 	//
-	// The feed as signed requests to an address of yours: docs/protocol/webhooks.md. The secret is in this answer and
-	// nowhere else.
+	// The feed as signed requests to a URL of the operator; see docs/protocol/webhooks.md. Only this answer contains the
+	// secret.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -11436,8 +11449,8 @@ type ClientInterface interface {
 
 	// RegisterWebhook Register a webhook
 	//
-	// The feed as signed requests to an address of yours: docs/protocol/webhooks.md. The secret is in this answer and
-	// nowhere else.
+	// The feed as signed requests to a URL of the operator; see docs/protocol/webhooks.md. Only this answer contains the
+	// secret.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -11446,23 +11459,24 @@ type ClientInterface interface {
 
 	// DeleteWebhook Delete a webhook
 	//
-	// With its log. A request that is being made is not called back.
+	// Also deletes its log. A request in progress is not cancelled.
 	//
 	// Corresponds with DELETE /api/v1/webhooks/{id} (the `DeleteWebhook` operationId).
 	DeleteWebhook(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetWebhook One webhook
+	// GetWebhook Get a webhook
 	//
-	// Its settings, its place in the feed and how it is doing. The secret was shown once.
+	// Settings, position in the feed and delivery state. The secret is not included.
 	//
 	// Corresponds with GET /api/v1/webhooks/{id} (the `GetWebhook` operationId).
 	GetWebhook(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ChangeWebhookWithBody Change a webhook
 	//
-	// Members that are left out or null stay, but `description: null` clears it. The address stays: another `url` is
-	// refused, and so is `since`. `active: true` goes on where the webhook stopped, at once. New channels, new types
-	// and `active: true` end the delivery under way; what it held comes in a new one.
+	// Members that are absent or null keep their value, except that `description: null` clears the description. The URL
+	// cannot be changed: another `url`, and any `since`, is rejected. `active: true` resumes the webhook at its last
+	// position immediately. New channels, new types and `active: true` end the current delivery; its events follow in a
+	// new delivery.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -11471,130 +11485,132 @@ type ClientInterface interface {
 
 	// ChangeWebhook Change a webhook
 	//
-	// Members that are left out or null stay, but `description: null` clears it. The address stays: another `url` is
-	// refused, and so is `since`. `active: true` goes on where the webhook stopped, at once. New channels, new types
-	// and `active: true` end the delivery under way; what it held comes in a new one.
+	// Members that are absent or null keep their value, except that `description: null` clears the description. The URL
+	// cannot be changed: another `url`, and any `since`, is rejected. `active: true` resumes the webhook at its last
+	// position immediately. New channels, new types and `active: true` end the current delivery; its events follow in a
+	// new delivery.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /api/v1/webhooks/{id} (the `ChangeWebhook` operationId).
 	ChangeWebhook(ctx context.Context, id openapi_types.UUID, body ChangeWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListWebhookDeliveries The log of a webhook
+	// ListWebhookDeliveries List the deliveries of a webhook
 	//
-	// One line for each attempt of the last seven days that came to an end, newest first. One that our own end cut off is
-	// not there; it is made again.
+	// One entry for each completed attempt of the last seven days, newest first. An attempt that a restart of the
+	// service interrupted is not listed; it is repeated.
 	//
 	// Corresponds with GET /api/v1/webhooks/{id}/deliveries (the `ListWebhookDeliveries` operationId).
 	ListWebhookDeliveries(ctx context.Context, id openapi_types.UUID, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RenewWebhookSecret Renew the secret
+	// RenewWebhookSecret Renew the secret of a webhook
 	//
-	// The secret before it signs beside the new one for 24 hours, and so does the oldest of those before that one until
-	// its own 24 hours are over: at most three signatures. After an answer that was lost, ask again.
+	// For 24 hours the previous secret signs as well. The oldest earlier secret whose 24 hours are not over also signs,
+	// so there are at most three signatures. If the answer was lost, repeat the request.
 	//
 	// Corresponds with POST /api/v1/webhooks/{id}/secret (the `RenewWebhookSecret` operationId).
 	RenewWebhookSecret(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// TestWebhook Send a test delivery
 	//
-	// One request at once, signed like the others, whose one event is `{ "op": "test", "at": … }`. Once in five seconds;
-	// it moves no cursor and is in the log. An endpoint that fails is a 200 that says so.
+	// Sends one request immediately, signed like the others, with the single event `{ "op": "test", "at": … }`. Allowed
+	// once in five seconds. It does not move the cursor and is logged. If the endpoint fails, the answer is still 200
+	// and reports the failure.
 	//
 	// Corresponds with POST /api/v1/webhooks/{id}/test (the `TestWebhook` operationId).
 	TestWebhook(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListMoves Where belief moved
+	// ListMoves List market movements
 	//
-	// One row for each open market whose price of YES went at least one point within the window, with at least 1,000 USD of
-	// volume: the largest change first, then by volume. Here `marketId` is `<provider>:<id>`.
+	// One item for each open market whose YES price changed by at least one point within the window and whose volume is
+	// at least 1,000 USD. Sorted by the size of the change, then by volume. Here `marketId` is `<provider>:<id>`.
 	//
 	// Corresponds with GET /api/wire (the `ListMoves` operationId).
 	ListMoves(ctx context.Context, params *ListMovesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetDocsOpenapi This document, at its second address
+	// GetDocsOpenapi Get the OpenAPI document (second URL)
 	//
-	// The same bytes as `/openapi.json`.
+	// Same bytes as `/openapi.json`.
 	//
 	// Corresponds with GET /docs/openapi.json (the `GetDocsOpenapi` operationId).
 	GetDocsOpenapi(ctx context.Context, params *GetDocsOpenapiParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetDocsYaml This document as it is written
+	// GetDocsYaml Get the OpenAPI document as YAML
 	//
-	// The source of `/openapi.json`, in YAML and with its comments.
+	// The source of `/openapi.json`, with its comments.
 	//
 	// Corresponds with GET /docs/openapi.yaml (the `GetDocsYaml` operationId).
 	GetDocsYaml(ctx context.Context, params *GetDocsYamlParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetHealth The process runs
+	// GetHealth Check that the process runs
 	//
-	// Pages of any origin may read it on the api and clock hosts.
+	// On the api and clock hosts, pages of any origin may read it.
 	//
 	// Corresponds with GET /healthz (the `GetHealth` operationId).
 	GetHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetOverview What there is, for programs that read
+	// GetOverview Get an overview of the API for language models
 	//
-	// A page of plain text, made of this document, that says where everything is described.
+	// A plain-text page, generated from this document, with links to all parts of the documentation.
 	//
 	// Corresponds with GET /llms.txt (the `GetOverview` operationId).
 	GetOverview(ctx context.Context, params *GetOverviewParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetOpenapi This document
+	// GetOpenapi Get the OpenAPI document
 	//
-	// Made from docs/protocol/openapi.yaml and checked against every answer of the tests. Both addresses serve the same bytes.
+	// Generated from docs/protocol/openapi.yaml. `/docs/openapi.json` has the same bytes.
 	//
 	// Corresponds with GET /openapi.json (the `GetOpenapi` operationId).
 	GetOpenapi(ctx context.Context, params *GetOpenapiParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetChannel A computed channel
+	// GetChannel Get a computed channel
 	//
-	// The channel of a preset or of a filter. Nothing of it is stored; the same filter at the same time gives the same slots everywhere.
+	// The channel of a preset or of a filter. It is not stored; the same filter at the same time has the same slots on every replica.
 	//
 	// Corresponds with GET /program/channel (the `GetChannel` operationId).
 	GetChannel(ctx context.Context, params *GetChannelParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetNext The next content segment
+	// GetNext Get the next content segment
 	//
-	// Bumpers are passed over.
+	// Bumpers are skipped.
 	//
 	// Corresponds with GET /program/next (the `GetNext` operationId).
 	GetNext(ctx context.Context, params *GetNextParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetNow What is on the air
+	// GetNow Get the segment on the air
 	//
-	// The segment of one lane at this moment.
+	// The current segment of one lane.
 	//
 	// Corresponds with GET /program/now (the `GetNow` operationId).
 	GetNow(ctx context.Context, params *GetNowParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetTimeline The stored rundown
+	// GetTimeline Get the stored rundown
 	//
-	// The segments of all lanes as the clock has them, with their prices where they are known.
+	// The segments of all lanes, with prices if known.
 	//
 	// Corresponds with GET /program/timeline (the `GetTimeline` operationId).
 	GetTimeline(ctx context.Context, params *GetTimelineParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetReadiness The process can serve
+	// GetReadiness Check that the process is ready
 	//
-	// Pages of any origin may read it on the api and clock hosts.
+	// On the api and clock hosts, pages of any origin may read it.
 	//
 	// Corresponds with GET /readyz (the `GetReadiness` operationId).
 	GetReadiness(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// OpenSocket The websocket
+	// OpenSocket Open the websocket
 	//
-	// Opens a websocket; its frames are in docs/protocol/ws.md. Any origin may connect, cookies are not read, and a
-	// key never stands in the URL (401): it travels in `Authorization` or in an `auth` frame. Credential failures after the
-	// upgrade are close codes.
+	// The frames are described in docs/protocol/ws.md. Any origin may connect, and cookies are not read. A key in the
+	// URL is rejected (401); send it in `Authorization` or in an `auth` frame. Credential failures after the upgrade are
+	// close codes.
 	//
 	// Corresponds with GET /ws (the `OpenSocket` operationId).
 	OpenSocket(ctx context.Context, params *OpenSocketParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
-// GetIssuerMetadata The same document where RFC 8414 looks for it
+// GetIssuerMetadata Get the authorization server metadata at its well-known URL
 //
-// For clients that derive the address from the issuer.
+// For clients that derive the URL from the issuer (RFC 8414).
 //
 // Corresponds with GET /.well-known/oauth-authorization-server/api/protocol/v1 (the `GetIssuerMetadata` operationId).
 func (c *Client) GetIssuerMetadata(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -11609,9 +11625,9 @@ func (c *Client) GetIssuerMetadata(ctx context.Context, reqEditors ...RequestEdi
 	return c.Client.Do(req)
 }
 
-// GetResourceMetadata Which issuer the tokens for the protocol come from
+// GetResourceMetadata Get the metadata of the protocol resource
 //
-// The metadata of RFC 9728. A 401 of the protocol names this address.
+// RFC 9728 metadata, with the issuer of the tokens. A 401 under `/api/protocol/v1` names this URL.
 //
 // Corresponds with GET /.well-known/oauth-protected-resource/api/protocol/v1 (the `GetResourceMetadata` operationId).
 func (c *Client) GetResourceMetadata(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -11626,9 +11642,9 @@ func (c *Client) GetResourceMetadata(ctx context.Context, reqEditors ...RequestE
 	return c.Client.Do(req)
 }
 
-// GetAgentResourceMetadata Which issuer the tokens for the agent endpoint come from
+// GetAgentResourceMetadata Get the metadata of the agent resource
 //
-// The metadata of RFC 9728 for that resource alone.
+// RFC 9728 metadata of the agent endpoint only, with the issuer of its tokens.
 //
 // Corresponds with GET /.well-known/oauth-protected-resource/api/protocol/v1/mcp (the `GetAgentResourceMetadata` operationId).
 func (c *Client) GetAgentResourceMetadata(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -11645,9 +11661,9 @@ func (c *Client) GetAgentResourceMetadata(ctx context.Context, reqEditors ...Req
 
 // ReviewAppWithBody Mark an application as reviewed
 //
-// The authorization endpoint answers a trusted application at its redirect URI also without a decision of the user:
-// errors, and `prompt=none` for users who gave a grant. The consent page marks all others. A change of the name,
-// the redirect URIs, the homepage or more scopes ends the review.
+// For a trusted application the authorization endpoint answers at the redirect URI without a decision of the user in
+// two cases: errors, and `prompt=none` for users who have given a grant. The consent page marks all other
+// applications. Changing the name, the redirect URIs or the homepage, or adding scopes, ends the review.
 //
 // Takes any type of body and a specified content type.
 //
@@ -11666,9 +11682,9 @@ func (c *Client) ReviewAppWithBody(ctx context.Context, appID string, contentTyp
 
 // ReviewApp Mark an application as reviewed
 //
-// The authorization endpoint answers a trusted application at its redirect URI also without a decision of the user:
-// errors, and `prompt=none` for users who gave a grant. The consent page marks all others. A change of the name,
-// the redirect URIs, the homepage or more scopes ends the review.
+// For a trusted application the authorization endpoint answers at the redirect URI without a decision of the user in
+// two cases: errors, and `prompt=none` for users who have given a grant. The consent page marks all other
+// applications. Changing the name, the redirect URIs or the homepage, or adding scopes, ends the review.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -11685,10 +11701,10 @@ func (c *Client) ReviewApp(ctx context.Context, appID string, body ReviewAppJSON
 	return c.Client.Do(req)
 }
 
-// SendDailyDigestWithBody Send the letter about yesterday, once
+// SendDailyDigestWithBody Send the daily digest
 //
-// Yesterday is the UTC day before this one. A day is sent once, however often this is asked; with `dry=1` nothing is
-// sent and nothing noted. A body is not used, and one that is there takes the admin secret.
+// The digest covers the previous UTC day. It is sent once for each day, also if the request is repeated; with
+// `dry=1` nothing is sent or recorded. A body is not used; a request with a body requires the admin secret.
 //
 // Takes any type of body and a specified content type.
 //
@@ -11705,10 +11721,10 @@ func (c *Client) SendDailyDigestWithBody(ctx context.Context, params *SendDailyD
 	return c.Client.Do(req)
 }
 
-// SendDailyDigest Send the letter about yesterday, once
+// SendDailyDigest Send the daily digest
 //
-// Yesterday is the UTC day before this one. A day is sent once, however often this is asked; with `dry=1` nothing is
-// sent and nothing noted. A body is not used, and one that is there takes the admin secret.
+// The digest covers the previous UTC day. It is sent once for each day, also if the request is repeated; with
+// `dry=1` nothing is sent or recorded. A body is not used; a request with a body requires the admin secret.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -11727,7 +11743,7 @@ func (c *Client) SendDailyDigest(ctx context.Context, params *SendDailyDigestPar
 
 // CreateNativeMarketWithBody Open a native market
 //
-// A market that no venue has. Its outcome is claimed by an administrator.
+// A market that exists at no venue. An administrator claims its outcome.
 //
 // Takes any type of body and a specified content type.
 //
@@ -11746,7 +11762,7 @@ func (c *Client) CreateNativeMarketWithBody(ctx context.Context, contentType str
 
 // CreateNativeMarket Open a native market
 //
-// A market that no venue has. Its outcome is claimed by an administrator.
+// A market that exists at no venue. An administrator claims its outcome.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -11765,7 +11781,7 @@ func (c *Client) CreateNativeMarket(ctx context.Context, body CreateNativeMarket
 
 // RateMarketWithBody Set whether calls on a market count
 //
-// Overrides the rule of its venue for later calls and for its resolution. Stored calls keep their value. A resolved market is refused.
+// Overrides the rule of the venue for later calls and for the resolution. Stored calls keep their value. A resolved market is rejected.
 //
 // Takes any type of body and a specified content type.
 //
@@ -11784,7 +11800,7 @@ func (c *Client) RateMarketWithBody(ctx context.Context, marketID MarketPath, co
 
 // RateMarket Set whether calls on a market count
 //
-// Overrides the rule of its venue for later calls and for its resolution. Stored calls keep their value. A resolved market is refused.
+// Overrides the rule of the venue for later calls and for the resolution. Stored calls keep their value. A resolved market is rejected.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -11801,9 +11817,9 @@ func (c *Client) RateMarket(ctx context.Context, marketID MarketPath, body RateM
 	return c.Client.Do(req)
 }
 
-// ListModeration List decisions about text
+// ListModeration List moderation decisions
 //
-// The last decision about each thing, newest first, 500 at most.
+// The last decision about each target, newest first, at most 500.
 //
 // Corresponds with GET /api/admin/moderation (the `ListModeration` operationId).
 func (c *Client) ListModeration(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -11820,7 +11836,7 @@ func (c *Client) ListModeration(ctx context.Context, reqEditors ...RequestEditor
 
 // ModerateWithBody Hide or show text and media
 //
-// Hides the text and media of a thing on all surfaces within 10 seconds, or shows them again; numbers stay. Of a call the take and the payloads of its events, of an event its payload, of a profile name, biography, picture, links, streams, clips and overlay, of a market title, description and picture, of a station name and description, of an application name, homepage and logo. Hidden takes read as null, payloads as `{}`, titles and names as `Removed by an administrator`, and the name of a profile as its handle. The header `X-Admin-Name` names the administrator in `by` and in the audit log.
+// Hides the text and media of a target on all surfaces within 10 seconds, or shows them again; numbers stay. The hidden parts are, for each kind of target: the take and the event payloads of a call; the payload of an event; the name, biography, picture, links, streams, clips and overlay of a profile; the title, description and picture of a market; the name and description of a station; the name, homepage and logo of an application. Hidden takes are null, payloads are `{}`, titles and names are `Removed by an administrator`, and the name of a profile is its handle. The header `X-Admin-Name` sets `by` and the name in the audit log.
 //
 // Takes any type of body and a specified content type.
 //
@@ -11839,7 +11855,7 @@ func (c *Client) ModerateWithBody(ctx context.Context, contentType string, body 
 
 // Moderate Hide or show text and media
 //
-// Hides the text and media of a thing on all surfaces within 10 seconds, or shows them again; numbers stay. Of a call the take and the payloads of its events, of an event its payload, of a profile name, biography, picture, links, streams, clips and overlay, of a market title, description and picture, of a station name and description, of an application name, homepage and logo. Hidden takes read as null, payloads as `{}`, titles and names as `Removed by an administrator`, and the name of a profile as its handle. The header `X-Admin-Name` names the administrator in `by` and in the audit log.
+// Hides the text and media of a target on all surfaces within 10 seconds, or shows them again; numbers stay. The hidden parts are, for each kind of target: the take and the event payloads of a call; the payload of an event; the name, biography, picture, links, streams, clips and overlay of a profile; the title, description and picture of a market; the name and description of a station; the name, homepage and logo of an application. Hidden takes are null, payloads are `{}`, titles and names are `Removed by an administrator`, and the name of a profile is its handle. The header `X-Admin-Name` sets `by` and the name in the audit log.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -11856,9 +11872,9 @@ func (c *Client) Moderate(ctx context.Context, body ModerateJSONRequestBody, req
 	return c.Client.Do(req)
 }
 
-// ClassifyOperatorWithBody Say what kind of operator this is
+// ClassifyOperatorWithBody Set the type of an operator
 //
-// A member that is left out keeps its value. The tier follows from both.
+// Absent members keep their value. The tier follows from both members.
 //
 // Takes any type of body and a specified content type.
 //
@@ -11875,9 +11891,9 @@ func (c *Client) ClassifyOperatorWithBody(ctx context.Context, contentType strin
 	return c.Client.Do(req)
 }
 
-// ClassifyOperator Say what kind of operator this is
+// ClassifyOperator Set the type of an operator
 //
-// A member that is left out keeps its value. The tier follows from both.
+// Absent members keep their value. The tier follows from both members.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -11894,9 +11910,9 @@ func (c *Client) ClassifyOperator(ctx context.Context, body ClassifyOperatorJSON
 	return c.Client.Do(req)
 }
 
-// UnpinMarket Take a market from the front of the heatmap
+// UnpinMarket Unpin a market
 //
-// A market without a pin is left as it is.
+// A market without a pin is not changed.
 //
 // Corresponds with DELETE /api/admin/pins (the `UnpinMarket` operationId).
 func (c *Client) UnpinMarket(ctx context.Context, params *UnpinMarketParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -11911,9 +11927,9 @@ func (c *Client) UnpinMarket(ctx context.Context, params *UnpinMarketParams, req
 	return c.Client.Do(req)
 }
 
-// ListPins What stands in front of the heatmap
+// ListPins List heatmap pins
 //
-// In the order in which they are shown.
+// In display order.
 //
 // Corresponds with GET /api/admin/pins (the `ListPins` operationId).
 func (c *Client) ListPins(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -11928,9 +11944,9 @@ func (c *Client) ListPins(ctx context.Context, reqEditors ...RequestEditorFn) (*
 	return c.Client.Do(req)
 }
 
-// PinMarketWithBody Put a market in front of the heatmap
+// PinMarketWithBody Pin a market in the heatmap
 //
-// A market has one pin: a second one takes the place of the first. What it leaves out is taken from the market.
+// A market has one pin; a later one replaces it. Absent members are taken from the market.
 //
 // Takes any type of body and a specified content type.
 //
@@ -11947,9 +11963,9 @@ func (c *Client) PinMarketWithBody(ctx context.Context, contentType string, body
 	return c.Client.Do(req)
 }
 
-// PinMarket Put a market in front of the heatmap
+// PinMarket Pin a market in the heatmap
 //
-// A market has one pin: a second one takes the place of the first. What it leaves out is taken from the market.
+// A market has one pin; a later one replaces it. Absent members are taken from the market.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -11968,7 +11984,7 @@ func (c *Client) PinMarket(ctx context.Context, body PinMarketJSONRequestBody, r
 
 // ScanByCron Scan the venues (cron alias)
 //
-// The same as POST without a body.
+// Same as POST without a body.
 //
 // Corresponds with GET /api/admin/resolve-signals (the `ScanByCron` operationId).
 func (c *Client) ScanByCron(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -11985,7 +12001,7 @@ func (c *Client) ScanByCron(ctx context.Context, reqEditors ...RequestEditorFn) 
 
 // ResolveSignalsWithBody Scan the venues, or force one outcome
 //
-// Without a body a scan, by admin or cron secret. With a body a forced claim on any market with resolver `admin`; that takes the admin secret.
+// Without a body the venues are scanned; this requires the admin or cron secret. With a body the outcome of any market is forced with resolver `admin`; this requires the admin secret.
 //
 // Takes any type of body and a specified content type.
 //
@@ -12004,7 +12020,7 @@ func (c *Client) ResolveSignalsWithBody(ctx context.Context, contentType string,
 
 // ResolveSignals Scan the venues, or force one outcome
 //
-// Without a body a scan, by admin or cron secret. With a body a forced claim on any market with resolver `admin`; that takes the admin secret.
+// Without a body the venues are scanned; this requires the admin or cron secret. With a body the outcome of any market is forced with resolver `admin`; this requires the admin secret.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -12023,7 +12039,7 @@ func (c *Client) ResolveSignals(ctx context.Context, body ResolveSignalsJSONRequ
 
 // ApproveStreamerWithBody Approve or suspend a streamer
 //
-// Suspending ends an open session at once and refuses the next heartbeat.
+// Suspending ends an open session at once and rejects the next heartbeat.
 //
 // Takes any type of body and a specified content type.
 //
@@ -12042,7 +12058,7 @@ func (c *Client) ApproveStreamerWithBody(ctx context.Context, contentType string
 
 // ApproveStreamer Approve or suspend a streamer
 //
-// Suspending ends an open session at once and refuses the next heartbeat.
+// Suspending ends an open session at once and rejects the next heartbeat.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -12059,9 +12075,9 @@ func (c *Client) ApproveStreamer(ctx context.Context, body ApproveStreamerJSONRe
 	return c.Client.Do(req)
 }
 
-// ListAttentionHistory The attention of one market over time
+// ListAttentionHistory Get the attention history of a market
 //
-// An unknown market has no points; without one the answer is 400.
+// An unknown market has no points. Without a market the answer is 400.
 //
 // Corresponds with GET /api/aura/history (the `ListAttentionHistory` operationId).
 func (c *Client) ListAttentionHistory(ctx context.Context, params *ListAttentionHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12076,9 +12092,9 @@ func (c *Client) ListAttentionHistory(ctx context.Context, params *ListAttention
 	return c.Client.Do(req)
 }
 
-// GetAttention The attention of one market
+// GetAttention Get the attention of a market
 //
-// `score` is 100 times the weighed sum of `components`: volume of the day .30, move of the day .25, calls of the day .20, viewers .15, takes of the day .10.
+// `score` is 100 times the weighted sum of `components`: volume of the day .30, move of the day .25, calls of the day .20, viewers .15, takes of the day .10.
 //
 // Corresponds with GET /api/aura/score (the `GetAttention` operationId).
 func (c *Client) GetAttention(ctx context.Context, params *GetAttentionParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12093,9 +12109,9 @@ func (c *Client) GetAttention(ctx context.Context, params *GetAttentionParams, r
 	return c.Client.Do(req)
 }
 
-// ListAttention Scores of the markets with the most attention
+// ListAttention List the highest attention scores
 //
-// Highest first, as of the last reading.
+// Highest score first, as of the last measurement.
 //
 // Corresponds with GET /api/aura/top (the `ListAttention` operationId).
 func (c *Client) ListAttention(ctx context.Context, params *ListAttentionParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12112,10 +12128,10 @@ func (c *Client) ListAttention(ctx context.Context, params *ListAttentionParams,
 
 // SignOut Sign out
 //
-// Ends the session on the server and clears its cookies: a copied cookie is refused within 10 seconds, on every
-// replica. With `all=true` every session of the operator ends, which requires a valid session. Operator keys and
-// connected apps stay. With a session the request must come from the hub's own origin. On 503 the cookies are
-// cleared and the session may still be valid.
+// Ends the session on the server and clears its cookies. Every replica rejects a copied cookie within 10 seconds.
+// With `all=true`, which requires a valid session, every session of the operator ends. Operator keys and connected
+// apps stay valid. A request with a session must come from the hub's own origin. On 503 the cookies are cleared, but
+// the session may still be valid.
 //
 // Corresponds with DELETE /api/auth/privy (the `SignOut` operationId).
 func (c *Client) SignOut(ctx context.Context, params *SignOutParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12132,9 +12148,9 @@ func (c *Client) SignOut(ctx context.Context, params *SignOutParams, reqEditors 
 
 // SignInWithBody Sign in
 //
-// Verifies the identity token, finds or creates its operator and sets the session cookies for 30 days. The handle
-// is made from the verified claims, never from a body; a body may be sent, and nothing in it is used. Where the login
-// names nobody, the identity token in `privy-id-token` lends its names.
+// Verifies the identity token, finds or creates its operator, and sets the session cookies for 30 days. The handle
+// is derived from the verified claims. A body is accepted and ignored. If the access token contains no names, the
+// names of the identity token in `privy-id-token` are used.
 //
 // Takes any type of body and a specified content type.
 //
@@ -12153,9 +12169,9 @@ func (c *Client) SignInWithBody(ctx context.Context, params *SignInParams, conte
 
 // SignIn Sign in
 //
-// Verifies the identity token, finds or creates its operator and sets the session cookies for 30 days. The handle
-// is made from the verified claims, never from a body; a body may be sent, and nothing in it is used. Where the login
-// names nobody, the identity token in `privy-id-token` lends its names.
+// Verifies the identity token, finds or creates its operator, and sets the session cookies for 30 days. The handle
+// is derived from the verified claims. A body is accepted and ignored. If the access token contains no names, the
+// names of the identity token in `privy-id-token` are used.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -12172,10 +12188,10 @@ func (c *Client) SignIn(ctx context.Context, params *SignInParams, body SignInJS
 	return c.Client.Do(req)
 }
 
-// ListBumpers Short pieces that are planned
+// ListBumpers List planned bumpers
 //
-// The bumpers of the default programme for the coming hour, and one for each outcome of the last 24 hours, at most 50. Data
-// only: nothing renders them.
+// The bumpers of the default programme for the next hour, and one for each outcome of the last 24 hours, at most 50.
+// Only data; the service does not render them.
 //
 // Corresponds with GET /api/broadcast/bumpers (the `ListBumpers` operationId).
 func (c *Client) ListBumpers(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12190,12 +12206,12 @@ func (c *Client) ListBumpers(ctx context.Context, reqEditors ...RequestEditorFn)
 	return c.Client.Do(req)
 }
 
-// ListBroadcast What happens
+// ListBroadcast List recent activity
 //
-// Calls, takes, outcomes, operators who went live, clips, moves of five points or more within an hour, and what began on the
-// default programme: the newest first. `data` is the object of the websocket event of the same thing. A page is told apart by
-// its cursor: two pages never show one thing twice and skip nothing, whatever happens between them. A page may be short, even
-// empty, and have a next one.
+// Calls, takes, outcomes, operators that went live, clips, moves of at least five points within one hour, and
+// segments that began on the default programme, newest first. `data` is the object of the corresponding websocket
+// event. Pages with cursors neither repeat nor skip items, even if new items arrive between requests. A page can be
+// short or empty and still have a next page.
 //
 // Corresponds with GET /api/broadcast/feed (the `ListBroadcast` operationId).
 func (c *Client) ListBroadcast(ctx context.Context, params *ListBroadcastParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12210,11 +12226,12 @@ func (c *Client) ListBroadcast(ctx context.Context, params *ListBroadcastParams,
 	return c.Client.Do(req)
 }
 
-// GetInfluence What moved after it aired
+// GetInfluence List price moves after airings
 //
-// Each segment that aired, with the price of YES at its start and ten minutes after its end, where both are known: the largest
-// move first. The baseline is the mean move over equally long times of airable markets that did not air, from a sample of at
-// most 200 in each slot. This is association, not causation: what moves is also what gets put on the air.
+// Each aired segment with the YES price at its start and ten minutes after its end, if both are known, largest move
+// first. The baseline is the mean move, over equally long times, of airable markets that did not air, from a sample
+// of at most 200 in each slot. This is association, not causation: markets that move are also more likely to be
+// aired.
 //
 // Corresponds with GET /api/broadcast/influence (the `GetInfluence` operationId).
 func (c *Client) GetInfluence(ctx context.Context, params *GetInfluenceParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12229,9 +12246,9 @@ func (c *Client) GetInfluence(ctx context.Context, params *GetInfluenceParams, r
 	return c.Client.Do(req)
 }
 
-// ListPreempts What directors put into the programme
+// ListPreempts List programme entries of directors
 //
-// Newest first, with what each stands in front of.
+// Newest first, with the markets that each entry replaced.
 //
 // Corresponds with GET /api/broadcast/preempt (the `ListPreempts` operationId).
 func (c *Client) ListPreempts(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12246,11 +12263,11 @@ func (c *Client) ListPreempts(ctx context.Context, reqEditors ...RequestEditorFn
 	return c.Client.Do(req)
 }
 
-// PreemptWithBody Put a market into the programme, or take an entry back
+// PreemptWithBody Create or cancel a programme entry
 //
-// `marketId` makes an entry: the market takes slots of a lane of the default programme from the next slot boundary at
-// or after `startsAt`. `action: cancel` with `id` ends one: what is on the air stays, what comes is filled anew; an
-// entry that is over stays as it was.
+// `marketId` creates an entry: the market takes slots of a lane of the default programme, from the next slot
+// boundary at or after `startsAt`. `action: cancel` with `id` cancels an entry: the slot on the air stays, later
+// slots are filled again. An entry that is over is not changed.
 //
 // Takes any type of body and a specified content type.
 //
@@ -12267,11 +12284,11 @@ func (c *Client) PreemptWithBody(ctx context.Context, contentType string, body i
 	return c.Client.Do(req)
 }
 
-// Preempt Put a market into the programme, or take an entry back
+// Preempt Create or cancel a programme entry
 //
-// `marketId` makes an entry: the market takes slots of a lane of the default programme from the next slot boundary at
-// or after `startsAt`. `action: cancel` with `id` ends one: what is on the air stays, what comes is filled anew; an
-// entry that is over stays as it was.
+// `marketId` creates an entry: the market takes slots of a lane of the default programme, from the next slot
+// boundary at or after `startsAt`. `action: cancel` with `id` cancels an entry: the slot on the air stays, later
+// slots are filled again. An entry that is over is not changed.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -12288,9 +12305,9 @@ func (c *Client) Preempt(ctx context.Context, body PreemptJSONRequestBody, reqEd
 	return c.Client.Do(req)
 }
 
-// GetBroadcastProgram The programme of a preset
+// GetBroadcastProgram Get the programme of a preset
 //
-// What is on now and what comes next, as the clock has it for that preset.
+// What airs now and next, as computed by the clock.
 //
 // Corresponds with GET /api/broadcast/program (the `GetBroadcastProgram` operationId).
 func (c *Client) GetBroadcastProgram(ctx context.Context, params *GetBroadcastProgramParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12305,10 +12322,10 @@ func (c *Client) GetBroadcastProgram(ctx context.Context, params *GetBroadcastPr
 	return c.Client.Do(req)
 }
 
-// GetSchedule What ends when
+// GetSchedule List airable markets by end time
 //
-// The older list: airable markets of a category, at most 100, in buckets by the end of the market. All six buckets are always
-// there. `ON AIR` ends within the hour; days are those of UTC.
+// At most 100 airable markets of a category, in buckets by end time. All six buckets are always present. `ON AIR`
+// contains markets that end within one hour; days are UTC days.
 //
 // Corresponds with GET /api/broadcast/schedule (the `GetSchedule` operationId).
 func (c *Client) GetSchedule(ctx context.Context, params *GetScheduleParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12323,12 +12340,12 @@ func (c *Client) GetSchedule(ctx context.Context, params *GetScheduleParams, req
 	return c.Client.Do(req)
 }
 
-// GetSpotlight What is shown first
+// GetSpotlight Get the spotlight
 //
-// The first that there is: a live operator with an overlay signal (most viewers), the market with the most takes of 24 hours,
-// the largest move within an hour from five points on, a segment on the air whose market ends within the hour, the segment on
-// the air. A choice stands for a minute, and is the same on every hub; a live operator is let go at once when the show is over,
-// a segment when it is. Prices and viewers are those of the moment of the choice.
+// The first available of: the live operator with an overlay signal and the most viewers; the market with the most
+// takes in 24 hours; the largest move of at least five points within one hour; a segment on the air whose market
+// ends within one hour; the segment on the air. A choice is used for one minute and is the same on every hub. It
+// ends early when the broadcast or the segment ends. Prices and viewers are those of the moment of the choice.
 //
 // Corresponds with GET /api/broadcast/spotlight (the `GetSpotlight` operationId).
 func (c *Client) GetSpotlight(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12343,7 +12360,7 @@ func (c *Client) GetSpotlight(ctx context.Context, reqEditors ...RequestEditorFn
 	return c.Client.Do(req)
 }
 
-// GetShortLink What a short link leads to
+// GetShortLink Resolve a short link
 //
 // Calls, markets and operators have short links. Tapes have none.
 //
@@ -12360,9 +12377,9 @@ func (c *Client) GetShortLink(ctx context.Context, code string, reqEditors ...Re
 	return c.Client.Do(req)
 }
 
-// GetCard The picture of a call, a market or an operator, 1200 by 630
+// GetCard Get the share card of a call, a market or an operator
 //
-// Drawn from what the JSON routes say. `?format=json` gives the words alone.
+// An image of 1200 by 630 pixels, drawn from the data of the JSON routes. `?format=json` returns only the texts.
 //
 // Corresponds with GET /api/card/{kind}/{id} (the `GetCard` operationId).
 func (c *Client) GetCard(ctx context.Context, kind string, id string, params *GetCardParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12377,9 +12394,9 @@ func (c *Client) GetCard(ctx context.Context, kind string, id string, params *Ge
 	return c.Client.Do(req)
 }
 
-// ListApps The caller's apps, newest first
+// ListApps List the caller's apps
 //
-// Active and ended ones. A secret was shown once, when it was made.
+// Active and ended apps, newest first. A secret is shown only when it is created.
 //
 // Corresponds with GET /api/dev/apps (the `ListApps` operationId).
 func (c *Client) ListApps(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12432,9 +12449,9 @@ func (c *Client) RegisterApp(ctx context.Context, body RegisterAppJSONRequestBod
 	return c.Client.Do(req)
 }
 
-// DisableApp End an app for good
+// DisableApp End an app
 //
-// Its grants, tokens and signers end with it. It cannot be undone.
+// Its grants, tokens and signers end with it. This is irreversible.
 //
 // Corresponds with DELETE /api/dev/apps/{appId} (the `DisableApp` operationId).
 func (c *Client) DisableApp(ctx context.Context, appID openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12451,7 +12468,7 @@ func (c *Client) DisableApp(ctx context.Context, appID openapi_types.UUID, reqEd
 
 // ChangeAppWithBody Change an app
 //
-// What is left out stays; an empty text takes a homepage or a logo away. The type is final. A scope that is taken away is gone from every grant with the next request.
+// Absent members keep their value; an empty text removes a homepage or a logo. The type is final. A removed scope no longer applies to any grant from the next request on.
 //
 // Takes any type of body and a specified content type.
 //
@@ -12470,7 +12487,7 @@ func (c *Client) ChangeAppWithBody(ctx context.Context, appID openapi_types.UUID
 
 // ChangeApp Change an app
 //
-// What is left out stays; an empty text takes a homepage or a logo away. The type is final. A scope that is taken away is gone from every grant with the next request.
+// Absent members keep their value; an empty text removes a homepage or a logo. The type is final. A removed scope no longer applies to any grant from the next request on.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -12487,9 +12504,9 @@ func (c *Client) ChangeApp(ctx context.Context, appID openapi_types.UUID, body C
 	return c.Client.Do(req)
 }
 
-// RenewAppSecretWithBody Another secret for a confidential app
+// RenewAppSecretWithBody Rotate the secret of a confidential app
 //
-// The one before works for 24 hours more, or not at all with `immediate`.
+// The previous secret works for 24 more hours, or not at all with `immediate`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -12506,9 +12523,9 @@ func (c *Client) RenewAppSecretWithBody(ctx context.Context, appID openapi_types
 	return c.Client.Do(req)
 }
 
-// RenewAppSecret Another secret for a confidential app
+// RenewAppSecret Rotate the secret of a confidential app
 //
-// The one before works for 24 hours more, or not at all with `immediate`.
+// The previous secret works for 24 more hours, or not at all with `immediate`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -12527,9 +12544,9 @@ func (c *Client) RenewAppSecret(ctx context.Context, appID openapi_types.UUID, b
 
 // RevokeKey Revoke a key
 //
-// From this answer on no request with the key is accepted anywhere. Signers and webhooks that were made with the key
-// end with it; `revoked` lists them. A webhook that was changed with another key belongs to that one and stays; an
-// ended webhook is reactivated with another key. Revoking twice has the same answer.
+// After this answer every service rejects the key. Signers and webhooks created with the key end with it; `revoked`
+// lists them. A webhook that was last changed with another key belongs to that key and stays active. An ended
+// webhook can be reactivated with another key. Repeating the request returns the same answer.
 //
 // Corresponds with DELETE /api/dev/keys (the `RevokeKey` operationId).
 func (c *Client) RevokeKey(ctx context.Context, params *RevokeKeyParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12544,9 +12561,9 @@ func (c *Client) RevokeKey(ctx context.Context, params *RevokeKeyParams, reqEdit
 	return c.Client.Do(req)
 }
 
-// ListKeys The caller's keys, newest first
+// ListKeys List the caller's keys
 //
-// Active and revoked ones. A plaintext was shown once, when its key was minted.
+// Active and revoked keys, newest first. The plaintext is shown only when a key is created.
 //
 // Corresponds with GET /api/dev/keys (the `ListKeys` operationId).
 func (c *Client) ListKeys(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12561,9 +12578,9 @@ func (c *Client) ListKeys(ctx context.Context, reqEditors ...RequestEditorFn) (*
 	return c.Client.Do(req)
 }
 
-// MintKeyWithBody Mint an operator key
+// MintKeyWithBody Create an operator key
 //
-// The plaintext is in this answer and nowhere else. An operator has at most ten active keys.
+// Only this answer contains the plaintext key. An operator has at most ten active keys.
 //
 // Takes any type of body and a specified content type.
 //
@@ -12580,9 +12597,9 @@ func (c *Client) MintKeyWithBody(ctx context.Context, contentType string, body i
 	return c.Client.Do(req)
 }
 
-// MintKey Mint an operator key
+// MintKey Create an operator key
 //
-// The plaintext is in this answer and nowhere else. An operator has at most ten active keys.
+// Only this answer contains the plaintext key. An operator has at most ten active keys.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -12599,9 +12616,9 @@ func (c *Client) MintKey(ctx context.Context, body MintKeyJSONRequestBody, reqEd
 	return c.Client.Do(req)
 }
 
-// WhoAmI Whom the identity token speaks for
+// WhoAmI Get the operator of an identity token
 //
-// Creates the operator when this is the first sight of the token's subject, exactly as signing in does, but sets no cookie.
+// Creates the operator if the subject of the token is new, as signing in does. Sets no cookie.
 //
 // Corresponds with GET /api/dev/whoami (the `WhoAmI` operationId).
 func (c *Client) WhoAmI(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12616,9 +12633,9 @@ func (c *Client) WhoAmI(ctx context.Context, reqEditors ...RequestEditorFn) (*ht
 	return c.Client.Do(req)
 }
 
-// EmbedMarket A market, to be shown elsewhere
+// EmbedMarket Get the embed of a market
 //
-// The market with its crowd, the frame to put into a page, and the short link, which the first reader makes.
+// Market, crowd, embed frame and short link. The first request creates the short link.
 //
 // Corresponds with GET /api/embed/market/{marketId} (the `EmbedMarket` operationId).
 func (c *Client) EmbedMarket(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12633,9 +12650,9 @@ func (c *Client) EmbedMarket(ctx context.Context, marketID MarketPath, reqEditor
 	return c.Client.Do(req)
 }
 
-// Oembed oEmbed 1.0: what an address of ours is to be shown as
+// Oembed Get the oEmbed 1.0 description of a URL
 //
-// Takes the addresses of receipts, markets and operators of this hub; any other address is not found.
+// Accepts URLs of receipts, markets and operators of this hub; any other URL is 404.
 //
 // Corresponds with GET /api/embed/oembed (the `Oembed` operationId).
 func (c *Client) Oembed(ctx context.Context, params *OembedParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12650,9 +12667,9 @@ func (c *Client) Oembed(ctx context.Context, params *OembedParams, reqEditors ..
 	return c.Client.Do(req)
 }
 
-// EmbedOperator An operator, to be shown elsewhere
+// EmbedOperator Get the embed of an operator
 //
-// The facts, the frame to put into a page, and the short link, which the first reader makes.
+// Facts, embed frame and short link. The first request creates the short link.
 //
 // Corresponds with GET /api/embed/operator/{handle} (the `EmbedOperator` operationId).
 func (c *Client) EmbedOperator(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12667,9 +12684,9 @@ func (c *Client) EmbedOperator(ctx context.Context, handle HandlePath, reqEditor
 	return c.Client.Do(req)
 }
 
-// EmbedSignal A call, to be shown elsewhere
+// EmbedSignal Get the embed of a call
 //
-// The call with its receipt, the frame to put into a page, and the short link, which the first reader makes.
+// Call, receipt, embed frame and short link. The first request creates the short link.
 //
 // Corresponds with GET /api/embed/signal/{id} (the `EmbedSignal` operationId).
 func (c *Client) EmbedSignal(ctx context.Context, id SignalPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12684,9 +12701,9 @@ func (c *Client) EmbedSignal(ctx context.Context, id SignalPath, reqEditors ...R
 	return c.Client.Do(req)
 }
 
-// ListFashionSignals Calls on markets of the programme category fashion, newest first
+// ListFashionSignals List calls of the programme category fashion
 //
-// The feed, for those markets alone.
+// Calls on markets of this category, newest first.
 //
 // Corresponds with GET /api/fashion/signals (the `ListFashionSignals` operationId).
 func (c *Client) ListFashionSignals(ctx context.Context, params *ListFashionSignalsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12701,9 +12718,9 @@ func (c *Client) ListFashionSignals(ctx context.Context, params *ListFashionSign
 	return c.Client.Do(req)
 }
 
-// DropIdentityClaim Take a claim back
+// DropIdentityClaim Remove a claim
 //
-// A second time it answers that there was nothing to remove.
+// Repeating the request answers `removed: false`.
 //
 // Corresponds with DELETE /api/identity/claim (the `DropIdentityClaim` operationId).
 func (c *Client) DropIdentityClaim(ctx context.Context, params *DropIdentityClaimParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12718,9 +12735,9 @@ func (c *Client) DropIdentityClaim(ctx context.Context, params *DropIdentityClai
 	return c.Client.Do(req)
 }
 
-// ListIdentityClaims The caller's own claims
+// ListIdentityClaims List the caller's identity claims
 //
-// Who the caller says to be on partner stations. Claims are words of their owner and not proved.
+// Identities on partner stations that the caller claims. Claims are statements of their owner and are not verified.
 //
 // Corresponds with GET /api/identity/claim (the `ListIdentityClaims` operationId).
 func (c *Client) ListIdentityClaims(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12735,11 +12752,12 @@ func (c *Client) ListIdentityClaims(ctx context.Context, reqEditors ...RequestEd
 	return c.Client.Do(req)
 }
 
-// ClaimIdentityWithBody Say that a wallet is one's own
+// ClaimIdentityWithBody Claim a wallet
 //
-// Taken when the identity provider has linked the wallet to the caller: by the identity token in `privy-id-token`
-// when it is younger than five minutes and names the wallet, else by asking the provider. A claim is made to be
-// published. A later one at the same station takes its place, and a wallet belongs to who proved it last.
+// Accepted if the identity provider has linked the wallet to the caller. This is verified with the identity token in
+// `privy-id-token` if the token is younger than five minutes and names the wallet, otherwise by a request to the
+// provider. Claims are public. A later claim at the same station replaces the earlier one. A wallet belongs to the
+// operator that proved it last.
 //
 // Takes any type of body and a specified content type.
 //
@@ -12756,11 +12774,12 @@ func (c *Client) ClaimIdentityWithBody(ctx context.Context, params *ClaimIdentit
 	return c.Client.Do(req)
 }
 
-// ClaimIdentity Say that a wallet is one's own
+// ClaimIdentity Claim a wallet
 //
-// Taken when the identity provider has linked the wallet to the caller: by the identity token in `privy-id-token`
-// when it is younger than five minutes and names the wallet, else by asking the provider. A claim is made to be
-// published. A later one at the same station takes its place, and a wallet belongs to who proved it last.
+// Accepted if the identity provider has linked the wallet to the caller. This is verified with the identity token in
+// `privy-id-token` if the token is younger than five minutes and names the wallet, otherwise by a request to the
+// provider. Claims are public. A later claim at the same station replaces the earlier one. A wallet belongs to the
+// operator that proved it last.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -12777,10 +12796,11 @@ func (c *Client) ClaimIdentity(ctx context.Context, params *ClaimIdentityParams,
 	return c.Client.Do(req)
 }
 
-// MakeClipWithBody Cut the last 30 seconds out of a live stream
+// MakeClipWithBody Clip the last 30 seconds of a live stream
 //
-// The clip is cut behind this answer; the feed says `clip.ready`. Between two clips of one caller, and between two of one
-// stream, there are 120 seconds, and in a day of UTC there are 10 of each. A clip that failed counts.
+// The clip is cut after this answer; `clip.ready` in the feed reports the result. At least 120 seconds must pass
+// between two clips of one caller and between two clips of one stream. Each may have 10 clips in one UTC day. A
+// failed clip counts.
 //
 // Takes any type of body and a specified content type.
 //
@@ -12797,10 +12817,11 @@ func (c *Client) MakeClipWithBody(ctx context.Context, handle HandlePath, conten
 	return c.Client.Do(req)
 }
 
-// MakeClip Cut the last 30 seconds out of a live stream
+// MakeClip Clip the last 30 seconds of a live stream
 //
-// The clip is cut behind this answer; the feed says `clip.ready`. Between two clips of one caller, and between two of one
-// stream, there are 120 seconds, and in a day of UTC there are 10 of each. A clip that failed counts.
+// The clip is cut after this answer; `clip.ready` in the feed reports the result. At least 120 seconds must pass
+// between two clips of one caller and between two clips of one stream. Each may have 10 clips in one UTC day. A
+// failed clip counts.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -12817,9 +12838,9 @@ func (c *Client) MakeClip(ctx context.Context, handle HandlePath, body MakeClipJ
 	return c.Client.Do(req)
 }
 
-// ViewStreamWithBody A player runs
+// ViewStreamWithBody Send a viewer heartbeat
 //
-// To be sent each 20 seconds; who does not ask for 45 seconds is gone. A viewer is a `viewerId`, or an address with its browser; an address is at most 20. Of an operator who is not live nobody is counted.
+// A player sends it every 20 seconds; after 45 seconds without one, the viewer is not counted. A viewer is a `viewerId`, or an IP address with its browser; one IP address counts as at most 20 viewers. Viewers of an operator that is not live are not counted.
 //
 // Takes any type of body and a specified content type.
 //
@@ -12836,9 +12857,9 @@ func (c *Client) ViewStreamWithBody(ctx context.Context, handle HandlePath, cont
 	return c.Client.Do(req)
 }
 
-// ViewStream A player runs
+// ViewStream Send a viewer heartbeat
 //
-// To be sent each 20 seconds; who does not ask for 45 seconds is gone. A viewer is a `viewerId`, or an address with its browser; an address is at most 20. Of an operator who is not live nobody is counted.
+// A player sends it every 20 seconds; after 45 seconds without one, the viewer is not counted. A viewer is a `viewerId`, or an IP address with its browser; one IP address counts as at most 20 viewers. Viewers of an operator that is not live are not counted.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -12855,9 +12876,9 @@ func (c *Client) ViewStream(ctx context.Context, handle HandlePath, body ViewStr
 	return c.Client.Do(req)
 }
 
-// GetMarket One market
+// GetMarket Get a market
 //
-// A market that is not held yet is read from its venue first.
+// A market that is not stored yet is first read from its venue.
 //
 // Corresponds with GET /api/m/{marketId} (the `GetMarket` operationId).
 func (c *Client) GetMarket(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12872,9 +12893,9 @@ func (c *Client) GetMarket(ctx context.Context, marketID MarketPath, reqEditors 
 	return c.Client.Do(req)
 }
 
-// ListMarketClips Clips of a market that can be watched, newest first
+// ListMarketClips List the clips of a market
 //
-// Clips of broadcasts on this market; those that cannot be watched are left out.
+// Playable clips of broadcasts on this market, newest first.
 //
 // Corresponds with GET /api/m/{marketId}/clips (the `ListMarketClips` operationId).
 func (c *Client) ListMarketClips(ctx context.Context, marketID MarketPath, params *ListMarketClipsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12889,9 +12910,9 @@ func (c *Client) ListMarketClips(ctx context.Context, marketID MarketPath, param
 	return c.Client.Do(req)
 }
 
-// GetCrowd What the crowd called
+// GetCrowd Get the crowd of a market
 //
-// Counts operators of type `human` and `ai_agent`. With a session, `currentUserSignal` is the caller's own call and the answer is private.
+// Counts calls of operators of type `human` and `ai_agent`. With a session, `currentUserSignal` is the caller's own call and the answer is private.
 //
 // Corresponds with GET /api/m/{marketId}/crowd (the `GetCrowd` operationId).
 func (c *Client) GetCrowd(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12906,9 +12927,9 @@ func (c *Client) GetCrowd(ctx context.Context, marketID MarketPath, reqEditors .
 	return c.Client.Do(req)
 }
 
-// GetRelated A market and what it belongs with
+// GetRelated Get a market and related markets
 //
-// Markets of the same event first, then those with a similar title, then those of the same lane; within each the open ones first, then by volume. At most 12.
+// Markets of the same event first, then those with a similar title, then those of the same lane. Within each group open markets come first, then the largest volume. At most 12.
 //
 // Corresponds with GET /api/m/{marketId}/related (the `GetRelated` operationId).
 func (c *Client) GetRelated(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12923,9 +12944,9 @@ func (c *Client) GetRelated(ctx context.Context, marketID MarketPath, reqEditors
 	return c.Client.Do(req)
 }
 
-// GetSentiment How those who called on a market lean
+// GetSentiment Get the sentiment of a market
 //
-// Over the calls of operators that count as crowd, each weighed by its confidence; 50 where none was given. No text is read.
+// Computed from the calls of operators that count as crowd, weighted by confidence (50 if not stated). Texts are not used.
 //
 // Corresponds with GET /api/m/{marketId}/sentiment (the `GetSentiment` operationId).
 func (c *Client) GetSentiment(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12940,9 +12961,9 @@ func (c *Client) GetSentiment(ctx context.Context, marketID MarketPath, reqEdito
 	return c.Client.Do(req)
 }
 
-// ListMarketSignals Every call on a market, newest first
+// ListMarketSignals List the calls on a market
 //
-// `count`, `yes` and `no` are totals of the market, not of this page. This route shows the provider's raw subject in `privyId`.
+// Newest first. `count`, `yes` and `no` are totals of the market, not of this page. `privyId` is the raw subject of the identity provider.
 //
 // Corresponds with GET /api/m/{marketId}/signals (the `ListMarketSignals` operationId).
 func (c *Client) ListMarketSignals(ctx context.Context, marketID MarketPath, params *ListMarketSignalsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12957,9 +12978,9 @@ func (c *Client) ListMarketSignals(ctx context.Context, marketID MarketPath, par
 	return c.Client.Do(req)
 }
 
-// UnbindStream Take the caller's stream from a market
+// UnbindStream Remove the caller's stream from a market
 //
-// A second time it answers that there was nothing to remove.
+// Repeating the request answers `removed: false`.
 //
 // Corresponds with DELETE /api/m/{marketId}/streams (the `UnbindStream` operationId).
 func (c *Client) UnbindStream(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12974,9 +12995,9 @@ func (c *Client) UnbindStream(ctx context.Context, marketID MarketPath, reqEdito
 	return c.Client.Do(req)
 }
 
-// ListMarketStreams Streams that operators have bound to a market, newest first
+// ListMarketStreams List the streams of a market
 //
-// At most 100. The addresses are those that the operators gave; this service never opens them.
+// Streams that operators bound to the market, newest first, at most 100. The operators supplied the URLs; the service never opens them.
 //
 // Corresponds with GET /api/m/{marketId}/streams (the `ListMarketStreams` operationId).
 func (c *Client) ListMarketStreams(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12993,7 +13014,7 @@ func (c *Client) ListMarketStreams(ctx context.Context, marketID MarketPath, req
 
 // BindStreamWithBody Bind a stream to a market
 //
-// One binding for each operator and market; a later one takes the place of the one before. The handle is the caller's. The address is never opened here.
+// An operator has one binding for each market; a later one replaces it. The handle is that of the caller. The service never opens the URL.
 //
 // Takes any type of body and a specified content type.
 //
@@ -13012,7 +13033,7 @@ func (c *Client) BindStreamWithBody(ctx context.Context, marketID MarketPath, co
 
 // BindStream Bind a stream to a market
 //
-// One binding for each operator and market; a later one takes the place of the one before. The handle is the caller's. The address is never opened here.
+// An operator has one binding for each market; a later one replaces it. The handle is that of the caller. The service never opens the URL.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -13029,9 +13050,9 @@ func (c *Client) BindStream(ctx context.Context, marketID MarketPath, body BindS
 	return c.Client.Do(req)
 }
 
-// ListAirable Markets that may be put on the air, the soonest end first
+// ListAirable List markets that may air
 //
-// Open, with a price, and with more than ten minutes to go. A market whose end is past can still be `open` at its venue; none of those is here.
+// Open markets with a price and more than ten minutes until their end, soonest end first. Excludes markets that are past their end but still `open` at their venue.
 //
 // Corresponds with GET /api/markets/airable (the `ListAirable` operationId).
 func (c *Client) ListAirable(ctx context.Context, params *ListAirableParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13046,11 +13067,11 @@ func (c *Client) ListAirable(ctx context.Context, params *ListAirableParams, req
 	return c.Client.Do(req)
 }
 
-// CallAgentEndpointWithBody Send one message of an agent
+// CallAgentEndpointWithBody Send a message to the agent endpoint
 //
-// Ten tools over streamable HTTP, without sessions: every message stands alone, any hub answers it, and the answer is
-// JSON. Versions 2024-11-05 to 2026-07-28 are spoken. `initialize`, `ping`, `server/discover`, `tools/list` and the
-// tools for everybody need no key. A page of another origin is refused. `docs/agents.md` is the guide.
+// Ten tools over streamable HTTP, without sessions. Every message is independent, any hub can answer it, and the
+// answer is JSON. Protocol versions 2024-11-05 to 2026-07-28 are supported. `initialize`, `ping`, `server/discover`,
+// `tools/list` and public tools need no key. Requests from pages of another origin are rejected. See docs/agents.md.
 //
 // Takes any type of body and a specified content type.
 //
@@ -13067,11 +13088,11 @@ func (c *Client) CallAgentEndpointWithBody(ctx context.Context, params *CallAgen
 	return c.Client.Do(req)
 }
 
-// CallAgentEndpoint Send one message of an agent
+// CallAgentEndpoint Send a message to the agent endpoint
 //
-// Ten tools over streamable HTTP, without sessions: every message stands alone, any hub answers it, and the answer is
-// JSON. Versions 2024-11-05 to 2026-07-28 are spoken. `initialize`, `ping`, `server/discover`, `tools/list` and the
-// tools for everybody need no key. A page of another origin is refused. `docs/agents.md` is the guide.
+// Ten tools over streamable HTTP, without sessions. Every message is independent, any hub can answer it, and the
+// answer is JSON. Protocol versions 2024-11-05 to 2026-07-28 are supported. `initialize`, `ping`, `server/discover`,
+// `tools/list` and public tools need no key. Requests from pages of another origin are rejected. See docs/agents.md.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -13088,9 +13109,9 @@ func (c *Client) CallAgentEndpoint(ctx context.Context, params *CallAgentEndpoin
 	return c.Client.Do(req)
 }
 
-// ListCrowdGaps Where the crowd and the market differ
+// ListCrowdGaps List gaps between crowd and price
 //
-// Open markets with a price and three calls or more of operators that count as crowd, the widest gap first.
+// Open markets with a price and at least three calls of operators that count as crowd, widest gap first.
 //
 // Corresponds with GET /api/network/crowd (the `ListCrowdGaps` operationId).
 func (c *Client) ListCrowdGaps(ctx context.Context, params *ListCrowdGapsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13105,9 +13126,9 @@ func (c *Client) ListCrowdGaps(ctx context.Context, params *ListCrowdGapsParams,
 	return c.Client.Do(req)
 }
 
-// GetOwnFieldRecord The field record of the key's owner
+// GetOwnFieldRecord Get the field record of the key's owner
 //
-// A key of any permission.
+// A key with any permission.
 //
 // Corresponds with GET /api/network/field-record/me (the `GetOwnFieldRecord` operationId).
 func (c *Client) GetOwnFieldRecord(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13122,7 +13143,7 @@ func (c *Client) GetOwnFieldRecord(ctx context.Context, reqEditors ...RequestEdi
 	return c.Client.Do(req)
 }
 
-// GetFieldRecord Where an operator stands in the field
+// GetFieldRecord Get the field record of an operator
 //
 // Rank, score and newest calls, as partner stations show them.
 //
@@ -13139,9 +13160,9 @@ func (c *Client) GetFieldRecord(ctx context.Context, handle HandlePath, reqEdito
 	return c.Client.Do(req)
 }
 
-// GetNetworkIdentity What an operator has claimed on partner stations
+// GetNetworkIdentity List the identity claims of an operator
 //
-// Claims are words of their owner and not proved.
+// Claims are statements of their owner and are not verified.
 //
 // Corresponds with GET /api/network/identity/{handle} (the `GetNetworkIdentity` operationId).
 func (c *Client) GetNetworkIdentity(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13156,9 +13177,9 @@ func (c *Client) GetNetworkIdentity(ctx context.Context, handle HandlePath, reqE
 	return c.Client.Do(req)
 }
 
-// GetNetworkMarket A market for partner stations
+// GetNetworkMarket Get a market for partner stations
 //
-// With its outcome and its crowd; closed and resolved markets too.
+// With its outcome and crowd; includes closed and resolved markets.
 //
 // Corresponds with GET /api/network/market/{marketId} (the `GetNetworkMarket` operationId).
 func (c *Client) GetNetworkMarket(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13173,10 +13194,11 @@ func (c *Client) GetNetworkMarket(ctx context.Context, marketID MarketPath, reqE
 	return c.Client.Do(req)
 }
 
-// ListNetworkOperators The people of all stations by score
+// ListNetworkOperators Rank the operators of all stations by score
 //
-// Each as their own station counts them. Somebody of ours who has claimed a wallet at a partner is one row with the
-// partner's row that leads to the profile of that wallet, and has the partner in `alsoOn`.
+// Each operator has the figures of its own station. If an operator of this service has claimed a wallet at a
+// partner, its row is merged with the row of the partner that links to the profile of that wallet; `alsoOn` lists
+// the partner.
 //
 // Corresponds with GET /api/network/operators (the `ListNetworkOperators` operationId).
 func (c *Client) ListNetworkOperators(ctx context.Context, params *ListNetworkOperatorsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13191,9 +13213,9 @@ func (c *Client) ListNetworkOperators(ctx context.Context, params *ListNetworkOp
 	return c.Client.Do(req)
 }
 
-// GetNetworkPayout Where an operator may be paid
+// GetNetworkPayout Get the payout address of an operator
 //
-// People of their own and of the house who have set an address. For anybody else, and for nobody, `eligible` is false and stands alone.
+// Eligible are operators of the tiers independent and house that have set an address. For all others, and for unknown operators, the answer is only `eligible: false`.
 //
 // Corresponds with GET /api/network/payout/{handle} (the `GetNetworkPayout` operationId).
 func (c *Client) GetNetworkPayout(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13208,9 +13230,9 @@ func (c *Client) GetNetworkPayout(ctx context.Context, handle HandlePath, reqEdi
 	return c.Client.Do(req)
 }
 
-// GetNetworkProgram The programme for partner stations
+// GetNetworkProgram Get the programme for partner stations
 //
-// Members of `spec` override those of the preset, single parameters override both. One of the wrong type or range counts as not given.
+// Members of `spec` override those of the preset; single parameters override both. A parameter of the wrong type or out of range is ignored.
 //
 // Corresponds with GET /api/network/program (the `GetNetworkProgram` operationId).
 func (c *Client) GetNetworkProgram(ctx context.Context, params *GetNetworkProgramParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13225,9 +13247,9 @@ func (c *Client) GetNetworkProgram(ctx context.Context, params *GetNetworkProgra
 	return c.Client.Do(req)
 }
 
-// GetPulse How the network stands, by week
+// GetPulse Get weekly figures of the network
 //
-// Calls, operators and stations of the last weeks, counted.
+// Calls, operators and stations of the last weeks.
 //
 // Corresponds with GET /api/network/pulse (the `GetPulse` operationId).
 func (c *Client) GetPulse(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13242,10 +13264,11 @@ func (c *Client) GetPulse(ctx context.Context, reqEditors ...RequestEditorFn) (*
 	return c.Client.Do(req)
 }
 
-// ListTapes The clips of all stations
+// ListTapes List the clips of all stations
 //
-// Our own clips that are ready and those of active partners: boosted ones first, then the newest; never more than three
-// of one handle in a row. A partner that does not answer is shown as it was for ten minutes, then it is missing.
+// Ready clips of this service and of active partner stations: boosted clips first, then newest; never more than
+// three of one handle in succession. If a partner is unavailable, its last answer is shown for ten minutes and then
+// omitted.
 //
 // Corresponds with GET /api/network/tapes (the `ListTapes` operationId).
 func (c *Client) ListTapes(ctx context.Context, params *ListTapesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13260,9 +13283,9 @@ func (c *Client) ListTapes(ctx context.Context, params *ListTapesParams, reqEdit
 	return c.Client.Do(req)
 }
 
-// ViewTape A player has started
+// ViewTape Count a view of a tape
 //
-// An address counts once an hour for a tape.
+// An IP address counts once in an hour for a tape.
 //
 // Corresponds with POST /api/network/tapes/{id}/view (the `ViewTape` operationId).
 func (c *Client) ViewTape(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13277,9 +13300,9 @@ func (c *Client) ViewTape(ctx context.Context, id string, reqEditors ...RequestE
 	return c.Client.Do(req)
 }
 
-// ListBroadcastBoard Operators by broadcast score
+// ListBroadcastBoard Rank operators by broadcast score
 //
-// Over a window and in a lane, in the order asked for.
+// For a window and a lane, in the requested order.
 //
 // Corresponds with GET /api/operator/leaderboard (the `ListBroadcastBoard` operationId).
 func (c *Client) ListBroadcastBoard(ctx context.Context, params *ListBroadcastBoardParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13294,9 +13317,9 @@ func (c *Client) ListBroadcastBoard(ctx context.Context, params *ListBroadcastBo
 	return c.Client.Do(req)
 }
 
-// GetOperatorAtom One operator's record
+// GetOperatorAtom Get the record of an operator
 //
-// Rank, statistics, newest calls and moments: all that one card of an operator shows.
+// Rank, statistics, newest calls and moments.
 //
 // Corresponds with GET /api/operator/{handle} (the `GetOperatorAtom` operationId).
 func (c *Client) GetOperatorAtom(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13311,25 +13334,26 @@ func (c *Client) GetOperatorAtom(ctx context.Context, handle HandlePath, reqEdit
 	return c.Client.Do(req)
 }
 
-// GetOperatorRecord The whole record of an operator, as a file
+// GetOperatorRecord Download the record of an operator
 //
-// Every published call, oldest first, with its events, its result, the facts from which the scoring price and the count
-// follow, and where the outcome came from. The number of rows has no limit: the answer is a stream that is as fast as
-// its reader. The last line says that it is complete, with counts, the numbers that follow from the lines before it, and
-// their SHA-256; an answer without it was cut. `signalcast record verify` recomputes all numbers. One address can read
-// four records at once.
+// Every published call, oldest first, with its events, its result, the facts that determine the scoring price and
+// the count, and the source of the outcome. The number of calls is unlimited; the answer is a stream that adapts to
+// the speed of its reader. The last line confirms completeness: it has counts, the figures computed from the lines
+// before it, and their SHA-256. An answer without this line is incomplete. `signalcast record verify` recomputes all
+// figures. One IP address can read four records at the same time.
 //
-// Events after `asOf` of the first line are not in it. Version 2. On a line of a call, `filingBasisBps` is the larger of
-// `priceAtPrediction` and the price of the side: of `quote`, or on a native market of the larger of `marketYesAtSignal`
-// and `initialYesBps` (NO: of the smaller). `priceTolerances` on the first line is a list of `{since, bps}`, oldest first,
-// that is subtracted from the price of the side; 0 in production. An unverified call has its stated price. `scoreBasisBps`
-// is final with the result: the larger of `filingBasisBps` and the price of the side in `secondQuote`, which is dated at
-// least `quoteConfirmAfterMs` after `createdAt` (0: second quotes are off), at most 10 minutes after it, and before
-// `closeAt`. A call that is not before `closeAt` is void, `reason` `late`. `counted` is true for a won or lost call that is
-// verified, rated then and at the resolution, has its second quote (venue markets), and is not on an `ownMarket`.
-// `scoring` is true where `resolution` exists and the result does not yet: a large claim is scored in chunks. The
-// numbers at the end: totals and accuracy of all calls; score, streak and moments of counted calls; `avgClvBps` and
-// `edge` of counted calls on venue markets.
+// Events after `asOf` of the first line are excluded. The format is version 2. On the line of a call,
+// `filingBasisBps` is the larger of `priceAtPrediction` and the price of the side. That price comes from `quote`; on
+// a native market it comes from the larger of `marketYesAtSignal` and `initialYesBps` (for NO, the smaller).
+// `priceTolerances` on the first line is a list of `{since, bps}`, oldest first; the tolerance is subtracted from
+// the price of the side and is 0 in production. The scoring price of an unverified call is its stated price.
+// `scoreBasisBps` is final with the result: the larger of `filingBasisBps` and the price of the side in
+// `secondQuote`. The time of `secondQuote` is at least `quoteConfirmAfterMs` after `createdAt` (0: second quotes are
+// off), at most 10 minutes after it, and before `closeAt`. A call that is not before `closeAt` is void with `reason`
+// `late`. `counted` is true for a won or lost call that is verified, rated at the call and at the resolution, has
+// its second quote (venue markets), and is not on an `ownMarket`. `scoring` is true if `resolution` exists but the
+// result does not yet: a large claim is scored in chunks. The figures at the end: totals and accuracy of all calls;
+// score, streak and moments of counted calls; `avgClvBps` and `edge` of counted calls on venue markets.
 //
 // Corresponds with GET /api/operator/{handle}/record (the `GetOperatorRecord` operationId).
 func (c *Client) GetOperatorRecord(ctx context.Context, handle string, params *GetOperatorRecordParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13344,9 +13368,9 @@ func (c *Client) GetOperatorRecord(ctx context.Context, handle string, params *G
 	return c.Client.Do(req)
 }
 
-// GetOperatorSkill How much of a record is skill
+// GetOperatorSkill Get the skill report of an operator
 //
-// docs/method.md has every formula. A call counts a few moments after its result. Over `28d` the feed's results count.
+// docs/method.md has every formula. A call is included some moments after its result. Over `28d` the results in the feed are used.
 //
 // Corresponds with GET /api/operator/{handle}/skill (the `GetOperatorSkill` operationId).
 func (c *Client) GetOperatorSkill(ctx context.Context, handle HandlePath, params *GetOperatorSkillParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13361,9 +13385,9 @@ func (c *Client) GetOperatorSkill(ctx context.Context, handle HandlePath, params
 	return c.Client.Do(req)
 }
 
-// ListOracleTiles The tiles of the heatmap by attention alone
+// ListOracleTiles List heatmap tiles by attention
 //
-// Without pins, each with its attention.
+// Tiles with their attention, without pins.
 //
 // Corresponds with GET /api/oracle/featured (the `ListOracleTiles` operationId).
 func (c *Client) ListOracleTiles(ctx context.Context, params *ListOracleTilesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13378,12 +13402,12 @@ func (c *Client) ListOracleTiles(ctx context.Context, params *ListOracleTilesPar
 	return c.Client.Do(req)
 }
 
-// ListTiles The heatmap of the primary venue
+// ListTiles Get the heatmap of the primary venue
 //
-// One tile for each event, by the attention that its busiest market has; that market stands for the tile. Pinned markets
-// come first, under words of their own where they have any; a heatmap that could not read its pins says so in `X-Degraded`. With
-// `mode=resolving24h` one for each market that ends within 24 hours, the soonest first. Markets that can be called on,
-// at most 40 tiles.
+// One tile for each event, ranked by the attention of its most active market, which represents the tile. Pinned
+// markets come first, with their own label if set. If the pins cannot be read, `X-Degraded` is set. With
+// `mode=resolving24h`: one tile for each market that ends within 24 hours, soonest first. Only markets that accept
+// calls are included, at most 40 tiles.
 //
 // Corresponds with GET /api/polymarket/featured (the `ListTiles` operationId).
 func (c *Client) ListTiles(ctx context.Context, params *ListTilesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13398,9 +13422,9 @@ func (c *Client) ListTiles(ctx context.Context, params *ListTilesParams, reqEdit
 	return c.Client.Do(req)
 }
 
-// ListOldHistory The last hour of a market, in the older form
+// ListOldHistory Get the last hour of a market (older format)
 //
-// For older clients; `/api/polymarket/market-history` says more.
+// For older clients; use `/api/polymarket/market-history` instead.
 //
 // Corresponds with GET /api/polymarket/history (the `ListOldHistory` operationId).
 func (c *Client) ListOldHistory(ctx context.Context, params *ListOldHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13415,9 +13439,9 @@ func (c *Client) ListOldHistory(ctx context.Context, params *ListOldHistoryParam
 	return c.Client.Do(req)
 }
 
-// GetVenueMarket One market of the primary venue
+// GetVenueMarket Get a market of the primary venue
 //
-// A market that is not held yet is read from its venue first. An id that is missing or not of this venue is not found.
+// A market that is not stored yet is first read from its venue. An id that is missing or of another venue is 404.
 //
 // Corresponds with GET /api/polymarket/market (the `GetVenueMarket` operationId).
 func (c *Client) GetVenueMarket(ctx context.Context, params *GetVenueMarketParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13432,10 +13456,10 @@ func (c *Client) GetVenueMarket(ctx context.Context, params *GetVenueMarketParam
 	return c.Client.Do(req)
 }
 
-// ListMarketHistory The price of YES over time
+// ListMarketHistory Get the price history of a market
 //
-// From the venue's order book for the primary venue, by the market's first token; from our own snapshots for every
-// other market, and where the venue does not answer. An unknown market or token has no points.
+// YES price from the order book of the primary venue, for the first token of the market. For other markets, and if
+// the venue is unavailable, the history comes from stored snapshots. An unknown market or token has no points.
 //
 // Corresponds with GET /api/polymarket/market-history (the `ListMarketHistory` operationId).
 func (c *Client) ListMarketHistory(ctx context.Context, params *ListMarketHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13450,12 +13474,12 @@ func (c *Client) ListMarketHistory(ctx context.Context, params *ListMarketHistor
 	return c.Client.Do(req)
 }
 
-// FindMarkets Markets of the primary venue, by words
+// FindMarkets Search markets of the primary venue
 //
-// Every word of `q` is in the name or the slug, whatever the order, the case and the accents; the beginning of a word
-// is enough, and from three characters on the inside of one. Those that have the words themselves come first, then those
-// where they begin a word, then the others; within each by `sort`. Only where no market has them all, words of four
-// letters or more may differ by one letter. The first 400 bytes and twelve words of `q` count.
+// Each word of `q` must occur in the name or the slug; order, case and accents do not matter. A word matches the
+// beginning of a word; from three characters on it also matches inside a word. Whole words rank first, then
+// beginnings of words, then other matches; equal ranks are sorted by `sort`. Only if no market matches, words of
+// four or more letters may differ by one letter. Only the first 400 bytes and twelve words of `q` are used.
 //
 // Corresponds with GET /api/polymarket/markets (the `FindMarkets` operationId).
 func (c *Client) FindMarkets(ctx context.Context, params *FindMarketsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13470,9 +13494,9 @@ func (c *Client) FindMarkets(ctx context.Context, params *FindMarketsParams, req
 	return c.Client.Do(req)
 }
 
-// ListResolvedMarkets Markets of the primary venue that have an outcome, newest first
+// ListResolvedMarkets List resolved markets of the primary venue
 //
-// Page by page, with `cursor`.
+// Newest outcome first; paged with `cursor`.
 //
 // Corresponds with GET /api/polymarket/resolved (the `ListResolvedMarkets` operationId).
 func (c *Client) ListResolvedMarkets(ctx context.Context, params *ListResolvedMarketsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13489,9 +13513,9 @@ func (c *Client) ListResolvedMarkets(ctx context.Context, params *ListResolvedMa
 
 // FileSignalWithBody File a call
 //
-// The canonical write. One scored signal per operator and market; the first is locked. A key is checked in the
-// same step that files. Failures name one field at a time, in the order of the table of members. A call by cookie must come
-// from the hub's own origin. `already_predicted` wins over `market_closed`.
+// Stores one scored call for each operator and market; the first call is final. The key is verified in the statement
+// that stores the call. Validation reports one member at a time, in a fixed order. A request with a session cookie
+// must come from the hub's own origin. `already_predicted` takes precedence over `market_closed`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -13510,9 +13534,9 @@ func (c *Client) FileSignalWithBody(ctx context.Context, params *FileSignalParam
 
 // FileSignal File a call
 //
-// The canonical write. One scored signal per operator and market; the first is locked. A key is checked in the
-// same step that files. Failures name one field at a time, in the order of the table of members. A call by cookie must come
-// from the hub's own origin. `already_predicted` wins over `market_closed`.
+// Stores one scored call for each operator and market; the first call is final. The key is verified in the statement
+// that stores the call. Validation reports one member at a time, in a fixed order. A request with a session cookie
+// must come from the hub's own origin. `already_predicted` takes precedence over `market_closed`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -13529,9 +13553,9 @@ func (c *Client) FileSignal(ctx context.Context, params *FileSignalParams, body 
 	return c.Client.Do(req)
 }
 
-// GetIssuer What this issuer of tokens is and takes
+// GetIssuer Get the metadata of the authorization server
 //
-// The metadata of RFC 8414 with a member `protocol` for what is ours.
+// RFC 8414 metadata, with a member `protocol` for extensions.
 //
 // Corresponds with GET /api/protocol/v1 (the `GetIssuer` operationId).
 func (c *Client) GetIssuer(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13546,9 +13570,9 @@ func (c *Client) GetIssuer(ctx context.Context, reqEditors ...RequestEditorFn) (
 	return c.Client.Do(req)
 }
 
-// GetApp What everybody may know of an app
+// GetApp Get the public data of an app
 //
-// What the consent page shows of it.
+// The data that the consent page shows.
 //
 // Corresponds with GET /api/protocol/v1/apps/{appId} (the `GetApp` operationId).
 func (c *Client) GetApp(ctx context.Context, appID openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13563,9 +13587,9 @@ func (c *Client) GetApp(ctx context.Context, appID openapi_types.UUID, reqEditor
 	return c.Client.Do(req)
 }
 
-// ListGrants Grants
+// ListGrants List grants
 //
-// An app token sees its own grant; a key with the permission `read` all of its owner.
+// An app token gets its own grant; a key with the permission `read` gets all grants of its owner.
 //
 // Corresponds with GET /api/protocol/v1/grants (the `ListGrants` operationId).
 func (c *Client) ListGrants(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13582,7 +13606,7 @@ func (c *Client) ListGrants(ctx context.Context, reqEditors ...RequestEditorFn) 
 
 // RevokeGrant End a grant
 //
-// An app token ends its own grant; a key with the permission `signal` any of its owner.
+// An app token can end its own grant; a key with the permission `signal` any grant of its owner.
 //
 // Corresponds with DELETE /api/protocol/v1/grants/{grantId} (the `RevokeGrant` operationId).
 func (c *Client) RevokeGrant(ctx context.Context, grantID openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13597,9 +13621,9 @@ func (c *Client) RevokeGrant(ctx context.Context, grantID openapi_types.UUID, re
 	return c.Client.Do(req)
 }
 
-// ListHubKeys The keys with which the hub attests
+// ListHubKeys List the attestation keys of the hub
 //
-// With these anybody verifies what the hub attests; a replaced key stays, for what it signed.
+// Public keys that verify what the hub attests. A replaced key stays in the list.
 //
 // Corresponds with GET /api/protocol/v1/keys (the `ListHubKeys` operationId).
 func (c *Client) ListHubKeys(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13614,10 +13638,10 @@ func (c *Client) ListHubKeys(ctx context.Context, reqEditors ...RequestEditorFn)
 	return c.Client.Do(req)
 }
 
-// CallAgentEndpointAsAppWithBody Send one message of an agent with an app token
+// CallAgentEndpointAsAppWithBody Send a message to the agent endpoint with an app token
 //
-// The tools of `/api/mcp` for tokens whose `resource` is exactly this address. `my_record` needs `profile:read`,
-// `submit_signal` and `submit_signal_event` need `signal:create`, `set_live_signal` needs `broadcast:goLive`.
+// The tools of `/api/mcp`, for tokens whose `resource` equals this URL. `my_record` requires `profile:read`;
+// `submit_signal` and `submit_signal_event` require `signal:create`; `set_live_signal` requires `broadcast:goLive`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -13634,10 +13658,10 @@ func (c *Client) CallAgentEndpointAsAppWithBody(ctx context.Context, params *Cal
 	return c.Client.Do(req)
 }
 
-// CallAgentEndpointAsApp Send one message of an agent with an app token
+// CallAgentEndpointAsApp Send a message to the agent endpoint with an app token
 //
-// The tools of `/api/mcp` for tokens whose `resource` is exactly this address. `my_record` needs `profile:read`,
-// `submit_signal` and `submit_signal_event` need `signal:create`, `set_live_signal` needs `broadcast:goLive`.
+// The tools of `/api/mcp`, for tokens whose `resource` equals this URL. `my_record` requires `profile:read`;
+// `submit_signal` and `submit_signal_event` require `signal:create`; `set_live_signal` requires `broadcast:goLive`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -13654,9 +13678,9 @@ func (c *Client) CallAgentEndpointAsApp(ctx context.Context, params *CallAgentEn
 	return c.Client.Do(req)
 }
 
-// GetMe Who the bearer speaks for
+// GetMe Get the passport of the bearer
 //
-// Needs `profile:read`; of a key, the permission `read`.
+// Requires `profile:read`; for a key, the permission `read`.
 //
 // Corresponds with GET /api/protocol/v1/me (the `GetMe` operationId).
 func (c *Client) GetMe(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13671,9 +13695,9 @@ func (c *Client) GetMe(ctx context.Context, reqEditors ...RequestEditorFn) (*htt
 	return c.Client.Do(req)
 }
 
-// ListMessages Messages, newest first
+// ListMessages List signed messages
 //
-// Accepted messages of all people, of one, or of one type, page by page. While an administrator hides the text of a message, its `hidden` is true and its payload is null.
+// Accepted messages, newest first, optionally filtered by passport or type, page by page. While an administrator hides the text of a message, `hidden` is true and the payload is null.
 //
 // Corresponds with GET /api/protocol/v1/messages (the `ListMessages` operationId).
 func (c *Client) ListMessages(ctx context.Context, params *ListMessagesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13690,7 +13714,7 @@ func (c *Client) ListMessages(ctx context.Context, params *ListMessagesParams, r
 
 // SubmitMessageWithBody Submit a signed message
 //
-// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free. The id is `msg_` and the SHA-256 of the bytes that the signature covers.
+// The signature is the credential. It covers `denpa-message-v1`, the issuer (each followed by a line feed) and the canonical form (RFC 8785) of the message without `signature`. Limits: 32 KiB and 16 levels; a timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key; 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. Submitting the same message again is 200 with `replayed` and has no second effect. A rejected message is not stored, and its nonce can be used again. The id is `msg_` and the SHA-256 of the signed bytes.
 //
 // Takes any type of body and a specified content type.
 //
@@ -13709,7 +13733,7 @@ func (c *Client) SubmitMessageWithBody(ctx context.Context, contentType string, 
 
 // SubmitMessage Submit a signed message
 //
-// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free. The id is `msg_` and the SHA-256 of the bytes that the signature covers.
+// The signature is the credential. It covers `denpa-message-v1`, the issuer (each followed by a line feed) and the canonical form (RFC 8785) of the message without `signature`. Limits: 32 KiB and 16 levels; a timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key; 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. Submitting the same message again is 200 with `replayed` and has no second effect. A rejected message is not stored, and its nonce can be used again. The id is `msg_` and the SHA-256 of the signed bytes.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -13726,9 +13750,9 @@ func (c *Client) SubmitMessage(ctx context.Context, body SubmitMessageJSONReques
 	return c.Client.Do(req)
 }
 
-// VerifyMessageWithBody Say whether a message would be taken
+// VerifyMessageWithBody Verify a message without submitting it
 //
-// A dry run for who writes a client: nothing is kept, nothing takes effect, and every reason is named.
+// A dry run for developers of clients: nothing is stored, nothing takes effect, and every reason for rejection is listed.
 //
 // Takes any type of body and a specified content type.
 //
@@ -13745,9 +13769,9 @@ func (c *Client) VerifyMessageWithBody(ctx context.Context, contentType string, 
 	return c.Client.Do(req)
 }
 
-// VerifyMessage Say whether a message would be taken
+// VerifyMessage Verify a message without submitting it
 //
-// A dry run for who writes a client: nothing is kept, nothing takes effect, and every reason is named.
+// A dry run for developers of clients: nothing is stored, nothing takes effect, and every reason for rejection is listed.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -13764,9 +13788,9 @@ func (c *Client) VerifyMessage(ctx context.Context, body VerifyMessageJSONReques
 	return c.Client.Do(req)
 }
 
-// GetMessage One message as it was signed
+// GetMessage Get a message
 //
-// With the bytes that were signed, so that anybody can verify it. While an administrator hides its text, `hidden` is true and the payload is null; then the id and the signature cannot be checked.
+// Includes the signed bytes, so that anyone can verify it. While an administrator hides its text, `hidden` is true and the payload is null; then the id and the signature cannot be checked.
 //
 // Corresponds with GET /api/protocol/v1/messages/{id} (the `GetMessage` operationId).
 func (c *Client) GetMessage(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13781,9 +13805,9 @@ func (c *Client) GetMessage(ctx context.Context, id string, reqEditors ...Reques
 	return c.Client.Do(req)
 }
 
-// IntrospectTokenWithBody What a token is worth
+// IntrospectTokenWithBody Introspect a token
 //
-// For confidential apps alone.
+// For confidential apps only.
 //
 // Takes any type of body and a specified content type.
 //
@@ -13800,9 +13824,9 @@ func (c *Client) IntrospectTokenWithBody(ctx context.Context, contentType string
 	return c.Client.Do(req)
 }
 
-// IntrospectToken What a token is worth
+// IntrospectToken Introspect a token
 //
-// For confidential apps alone.
+// For confidential apps only.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -13819,9 +13843,9 @@ func (c *Client) IntrospectToken(ctx context.Context, body IntrospectTokenJSONRe
 	return c.Client.Do(req)
 }
 
-// IntrospectTokenWithFormdataBody What a token is worth
+// IntrospectTokenWithFormdataBody Introspect a token
 //
-// For confidential apps alone.
+// For confidential apps only.
 //
 // Takes a body of the `application/x-www-form-urlencoded` content type.
 //
@@ -13838,9 +13862,9 @@ func (c *Client) IntrospectTokenWithFormdataBody(ctx context.Context, body Intro
 	return c.Client.Do(req)
 }
 
-// RevokeTokenWithBody End a token
+// RevokeTokenWithBody Revoke a token
 //
-// RFC 7009. A token that is unknown or of another app is answered like one that was ended.
+// RFC 7009. A token that is unknown or of another app gets the same answer as a revoked one.
 //
 // Takes any type of body and a specified content type.
 //
@@ -13857,9 +13881,9 @@ func (c *Client) RevokeTokenWithBody(ctx context.Context, contentType string, bo
 	return c.Client.Do(req)
 }
 
-// RevokeToken End a token
+// RevokeToken Revoke a token
 //
-// RFC 7009. A token that is unknown or of another app is answered like one that was ended.
+// RFC 7009. A token that is unknown or of another app gets the same answer as a revoked one.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -13876,9 +13900,9 @@ func (c *Client) RevokeToken(ctx context.Context, body RevokeTokenJSONRequestBod
 	return c.Client.Do(req)
 }
 
-// RevokeTokenWithFormdataBody End a token
+// RevokeTokenWithFormdataBody Revoke a token
 //
-// RFC 7009. A token that is unknown or of another app is answered like one that was ended.
+// RFC 7009. A token that is unknown or of another app gets the same answer as a revoked one.
 //
 // Takes a body of the `application/x-www-form-urlencoded` content type.
 //
@@ -13895,9 +13919,9 @@ func (c *Client) RevokeTokenWithFormdataBody(ctx context.Context, body RevokeTok
 	return c.Client.Do(req)
 }
 
-// IssueTokenWithBody Turn a code or a refresh token into tokens
+// IssueTokenWithBody Exchange a code or a refresh token for tokens
 //
-// A form with the names of RFC 6749 or JSON with either spelling, at most 16 KiB. A confidential app proves itself in the header or in the body; 30 requests a minute for each app and address.
+// A form with the names of RFC 6749, or JSON with either spelling, at most 16 KiB. A confidential app authenticates in the header or in the body. 30 requests a minute for each app and IP address.
 //
 // Takes any type of body and a specified content type.
 //
@@ -13914,9 +13938,9 @@ func (c *Client) IssueTokenWithBody(ctx context.Context, contentType string, bod
 	return c.Client.Do(req)
 }
 
-// IssueToken Turn a code or a refresh token into tokens
+// IssueToken Exchange a code or a refresh token for tokens
 //
-// A form with the names of RFC 6749 or JSON with either spelling, at most 16 KiB. A confidential app proves itself in the header or in the body; 30 requests a minute for each app and address.
+// A form with the names of RFC 6749, or JSON with either spelling, at most 16 KiB. A confidential app authenticates in the header or in the body. 30 requests a minute for each app and IP address.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -13933,9 +13957,9 @@ func (c *Client) IssueToken(ctx context.Context, body IssueTokenJSONRequestBody,
 	return c.Client.Do(req)
 }
 
-// IssueTokenWithFormdataBody Turn a code or a refresh token into tokens
+// IssueTokenWithFormdataBody Exchange a code or a refresh token for tokens
 //
-// A form with the names of RFC 6749 or JSON with either spelling, at most 16 KiB. A confidential app proves itself in the header or in the body; 30 requests a minute for each app and address.
+// A form with the names of RFC 6749, or JSON with either spelling, at most 16 KiB. A confidential app authenticates in the header or in the body. 30 requests a minute for each app and IP address.
 //
 // Takes a body of the `application/x-www-form-urlencoded` content type.
 //
@@ -13952,9 +13976,9 @@ func (c *Client) IssueTokenWithFormdataBody(ctx context.Context, body IssueToken
 	return c.Client.Do(req)
 }
 
-// GetPassport Who somebody is
+// GetPassport Get the passport of an operator
 //
-// Takes the id of a passport or a handle, and shows only what the owner shows.
+// Accepts the id of a passport or a handle, and returns only what the owner shows.
 //
 // Corresponds with GET /api/protocol/v1/passports/{id} (the `GetPassport` operationId).
 func (c *Client) GetPassport(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13971,7 +13995,7 @@ func (c *Client) GetPassport(ctx context.Context, id string, reqEditors ...Reque
 
 // CreatePredictionWithBody File a call, recorded as prediction.create
 //
-// The canonical write with the source `api`, needs `prediction:create`; of a key, the permission `signal`. Without `priceBps` the call is filed at the side's price of the newest snapshot of at most 15 minutes. After a 503 the call may stand: asked again it is `already_predicted`, and its message follows.
+// Files a call with the source `api`. Requires `prediction:create`; for a key, the permission `signal`. Without `priceBps` the call is filed at the price of its side in the newest snapshot that is at most 15 minutes old. After a 503 the call may be stored; a repeated request then answers `already_predicted`, and the message is created.
 //
 // Takes any type of body and a specified content type.
 //
@@ -13990,7 +14014,7 @@ func (c *Client) CreatePredictionWithBody(ctx context.Context, params *CreatePre
 
 // CreatePrediction File a call, recorded as prediction.create
 //
-// The canonical write with the source `api`, needs `prediction:create`; of a key, the permission `signal`. Without `priceBps` the call is filed at the side's price of the newest snapshot of at most 15 minutes. After a 503 the call may stand: asked again it is `already_predicted`, and its message follows.
+// Files a call with the source `api`. Requires `prediction:create`; for a key, the permission `signal`. Without `priceBps` the call is filed at the price of its side in the newest snapshot that is at most 15 minutes old. After a 503 the call may be stored; a repeated request then answers `already_predicted`, and the message is created.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -14007,9 +14031,9 @@ func (c *Client) CreatePrediction(ctx context.Context, params *CreatePredictionP
 	return c.Client.Do(req)
 }
 
-// GetPayloadSchema The JSON Schema of a message's payload
+// GetPayloadSchema Get the JSON Schema of a message payload
 //
-// What a message of that type may carry.
+// The schema for one message type.
 //
 // Corresponds with GET /api/protocol/v1/schemas/{type} (the `GetPayloadSchema` operationId).
 func (c *Client) GetPayloadSchema(ctx context.Context, pType MessageType, params *GetPayloadSchemaParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -14026,7 +14050,7 @@ func (c *Client) GetPayloadSchema(ctx context.Context, pType MessageType, params
 
 // CreateSignalWithBody File a call, recorded as signal.create
 //
-// The canonical write with the source `api`, needs `signal:create`; of a key, the permission `signal`. Without `priceBps` the call is filed at the side's price of the newest snapshot of at most 15 minutes. After a 503 the call may stand: asked again it is `already_predicted`, and its message follows.
+// Files a call with the source `api`. Requires `signal:create`; for a key, the permission `signal`. Without `priceBps` the call is filed at the price of its side in the newest snapshot that is at most 15 minutes old. After a 503 the call may be stored; a repeated request then answers `already_predicted`, and the message is created.
 //
 // Takes any type of body and a specified content type.
 //
@@ -14045,7 +14069,7 @@ func (c *Client) CreateSignalWithBody(ctx context.Context, params *CreateSignalP
 
 // CreateSignal File a call, recorded as signal.create
 //
-// The canonical write with the source `api`, needs `signal:create`; of a key, the permission `signal`. Without `priceBps` the call is filed at the side's price of the newest snapshot of at most 15 minutes. After a 503 the call may stand: asked again it is `already_predicted`, and its message follows.
+// Files a call with the source `api`. Requires `signal:create`; for a key, the permission `signal`. Without `priceBps` the call is filed at the price of its side in the newest snapshot that is at most 15 minutes old. After a 503 the call may be stored; a repeated request then answers `already_predicted`, and the message is created.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -14062,9 +14086,9 @@ func (c *Client) CreateSignal(ctx context.Context, params *CreateSignalParams, b
 	return c.Client.Do(req)
 }
 
-// ListSigners The signers of a passport
+// ListSigners List the signers of a passport
 //
-// Active, revoked and expired ones: who verifies an old message needs them.
+// Active, revoked and expired signers. Verifying an old message requires the expired ones.
 //
 // Corresponds with GET /api/protocol/v1/signers (the `ListSigners` operationId).
 func (c *Client) ListSigners(ctx context.Context, params *ListSignersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -14081,7 +14105,7 @@ func (c *Client) ListSigners(ctx context.Context, params *ListSignersParams, req
 
 // RegisterSignerWithBody Register a signer
 //
-// `proof` is the new key's signature over `denpa-signer-v1`, the issuer (each with a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`, where appId and expiresAt are null when there is none. With an operator key `expiresAt` is required and at most 90 days ahead, and the signer ends with the key. The scopes are within those of the bearer, message types alone. A key that was removed never comes back.
+// `proof` is the signature of the new key over `denpa-signer-v1`, the issuer (each followed by a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`. appId and expiresAt are null if absent. With an operator key `expiresAt` is required and at most 90 days ahead, and the signer ends with the key. The scopes must be scopes of the bearer, and message types only. A removed key can never be registered again.
 //
 // Takes any type of body and a specified content type.
 //
@@ -14100,7 +14124,7 @@ func (c *Client) RegisterSignerWithBody(ctx context.Context, contentType string,
 
 // RegisterSigner Register a signer
 //
-// `proof` is the new key's signature over `denpa-signer-v1`, the issuer (each with a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`, where appId and expiresAt are null when there is none. With an operator key `expiresAt` is required and at most 90 days ahead, and the signer ends with the key. The scopes are within those of the bearer, message types alone. A key that was removed never comes back.
+// `proof` is the signature of the new key over `denpa-signer-v1`, the issuer (each followed by a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`. appId and expiresAt are null if absent. With an operator key `expiresAt` is required and at most 90 days ahead, and the signer ends with the key. The scopes must be scopes of the bearer, and message types only. A removed key can never be registered again.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -14117,9 +14141,9 @@ func (c *Client) RegisterSigner(ctx context.Context, body RegisterSignerJSONRequ
 	return c.Client.Do(req)
 }
 
-// ChallengeSignerWithBody Ask for a challenge for a new signer
+// ChallengeSignerWithBody Create a challenge for a new signer
 //
-// Needs `signer:create`; of a key, the permission `signal`.
+// Requires `signer:create`; for a key, the permission `signal`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -14136,9 +14160,9 @@ func (c *Client) ChallengeSignerWithBody(ctx context.Context, contentType string
 	return c.Client.Do(req)
 }
 
-// ChallengeSigner Ask for a challenge for a new signer
+// ChallengeSigner Create a challenge for a new signer
 //
-// Needs `signer:create`; of a key, the permission `signal`.
+// Requires `signer:create`; for a key, the permission `signal`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -14155,9 +14179,9 @@ func (c *Client) ChallengeSigner(ctx context.Context, body ChallengeSignerJSONRe
 	return c.Client.Do(req)
 }
 
-// RevokeSigner Remove a signer for ever
+// RevokeSigner Remove a signer permanently
 //
-// An app token removes signers of its own grant; a key with the permission `signal` any of its owner.
+// An app token can remove signers of its own grant; a key with the permission `signal` any signer of its owner.
 //
 // Corresponds with DELETE /api/protocol/v1/signers/{publicKey} (the `RevokeSigner` operationId).
 func (c *Client) RevokeSigner(ctx context.Context, publicKey string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -14172,9 +14196,9 @@ func (c *Client) RevokeSigner(ctx context.Context, publicKey string, reqEditors 
 	return c.Client.Do(req)
 }
 
-// GetSigner One signer
+// GetSigner Get a signer
 //
-// Whose it is, what it may sign, and until when.
+// Its owner, its scopes and its expiry.
 //
 // Corresponds with GET /api/protocol/v1/signers/{publicKey} (the `GetSigner` operationId).
 func (c *Client) GetSigner(ctx context.Context, publicKey string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -14191,7 +14215,7 @@ func (c *Client) GetSigner(ctx context.Context, publicKey string, reqEditors ...
 
 // ReportContentWithBody Report content
 //
-// Reports a thing to the administrators, 10 times in 24 hours at most.
+// Reports a target to the administrators. At most 10 reports in 24 hours.
 //
 // Takes any type of body and a specified content type.
 //
@@ -14210,7 +14234,7 @@ func (c *Client) ReportContentWithBody(ctx context.Context, contentType string, 
 
 // ReportContent Report content
 //
-// Reports a thing to the administrators, 10 times in 24 hours at most.
+// Reports a target to the administrators. At most 10 reports in 24 hours.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -14229,8 +14253,8 @@ func (c *Client) ReportContent(ctx context.Context, body ReportContentJSONReques
 
 // DisputeMarketWithBody Flag or clear a dispute
 //
-// While the flag stands nothing further is scored on the market; scores already given stand. Clearing scores
-// what a claim left pending. Repeating the flag changes the reason only.
+// While the dispute is flagged, no further call on the market is scored; existing scores stay. Clearing the flag
+// scores the calls that a claim left pending. Repeating the flag only changes the reason.
 //
 // Takes any type of body and a specified content type.
 //
@@ -14249,8 +14273,8 @@ func (c *Client) DisputeMarketWithBody(ctx context.Context, contentType string, 
 
 // DisputeMarket Flag or clear a dispute
 //
-// While the flag stands nothing further is scored on the market; scores already given stand. Clearing scores
-// what a claim left pending. Repeating the flag changes the reason only.
+// While the dispute is flagged, no further call on the market is scored; existing scores stay. Clearing the flag
+// scores the calls that a claim left pending. Repeating the flag only changes the reason.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -14269,7 +14293,7 @@ func (c *Client) DisputeMarket(ctx context.Context, body DisputeMarketJSONReques
 
 // FinalizeMarketWithBody Claim the outcome of a native market
 //
-// Once per market. Claims and scores every call in one step. Allowed before the cutoff too.
+// Once for each market, also before the cutoff. The claim and the scores of all calls are one step.
 //
 // Takes any type of body and a specified content type.
 //
@@ -14288,7 +14312,7 @@ func (c *Client) FinalizeMarketWithBody(ctx context.Context, contentType string,
 
 // FinalizeMarket Claim the outcome of a native market
 //
-// Once per market. Claims and scores every call in one step. Allowed before the cutoff too.
+// Once for each market, also before the cutoff. The claim and the scores of all calls are one step.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -14305,9 +14329,9 @@ func (c *Client) FinalizeMarket(ctx context.Context, body FinalizeMarketJSONRequ
 	return c.Client.Do(req)
 }
 
-// ListNativeMarkets The service's own markets
+// ListNativeMarkets List native markets
 //
-// Those that the service opened itself and whose outcome an administrator claims.
+// Markets that the service opened itself and whose outcome an administrator claims.
 //
 // Corresponds with GET /api/resolution/markets (the `ListNativeMarkets` operationId).
 func (c *Client) ListNativeMarkets(ctx context.Context, params *ListNativeMarketsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -14322,9 +14346,9 @@ func (c *Client) ListNativeMarkets(ctx context.Context, params *ListNativeMarket
 	return c.Client.Do(req)
 }
 
-// GetOutcome The outcome of a market
+// GetOutcome Get the outcome of a market
 //
-// `outcome` is null when nothing is claimed and nothing is disputed, for an unknown market too.
+// `outcome` is null if there is no claim and no dispute, and for an unknown market.
 //
 // Corresponds with GET /api/resolution/outcome (the `GetOutcome` operationId).
 func (c *Client) GetOutcome(ctx context.Context, params *GetOutcomeParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -14339,10 +14363,10 @@ func (c *Client) GetOutcome(ctx context.Context, params *GetOutcomeParams, reqEd
 	return c.Client.Do(req)
 }
 
-// ListSignalFeed Signals of all markets
+// ListSignalFeed List calls on all markets
 //
-// `recent`: all, newest first. `beat_crowd`: won against the side that most of the crowd held, newest result
-// first. `open`: pending on open markets, newest first, with the live mark.
+// `recent`: all calls, newest first. `beat_crowd`: won calls against the side of the majority, newest result first.
+// `open`: pending calls on open markets, newest first, with the current price.
 //
 // Corresponds with GET /api/signals/feed (the `ListSignalFeed` operationId).
 func (c *Client) ListSignalFeed(ctx context.Context, params *ListSignalFeedParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -14357,9 +14381,9 @@ func (c *Client) ListSignalFeed(ctx context.Context, params *ListSignalFeedParam
 	return c.Client.Do(req)
 }
 
-// GetSignal One signal
+// GetSignal Get a call
 //
-// What was called, at which price and when; once the market is resolved, what came of it as well.
+// Side, price and time of the call and, after the market is resolved, its result.
 //
 // Corresponds with GET /api/signals/{id} (the `GetSignal` operationId).
 func (c *Client) GetSignal(ctx context.Context, id SignalPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -14374,9 +14398,9 @@ func (c *Client) GetSignal(ctx context.Context, id SignalPath, reqEditors ...Req
 	return c.Client.Do(req)
 }
 
-// ListSignalEvents History of a signal, oldest first
+// ListSignalEvents List the history of a call
 //
-// What the owner added behind the call, and its result. Nothing in a history is ever changed or removed.
+// Events that the owner added, and the result, oldest first. Events are never changed or removed.
 //
 // Corresponds with GET /api/signals/{id}/events (the `ListSignalEvents` operationId).
 func (c *Client) ListSignalEvents(ctx context.Context, id SignalPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -14391,10 +14415,10 @@ func (c *Client) ListSignalEvents(ctx context.Context, id SignalPath, reqEditors
 	return c.Client.Do(req)
 }
 
-// AppendSignalEventWithBody Add to a signal's history
+// AppendSignalEventWithBody Add an event to a call
 //
-// Only the owner, in every status, at most 200 events for one signal. An event never changes the signal.
-// `resolved` is written by the resolution alone. Unknown members of a payload are dropped.
+// Only the owner can add events, in every status of the call, at most 200 for one call. An event never changes the
+// call. Only the resolution writes `resolved`. Unknown members of a payload are dropped.
 //
 // Takes any type of body and a specified content type.
 //
@@ -14411,10 +14435,10 @@ func (c *Client) AppendSignalEventWithBody(ctx context.Context, id SignalPath, p
 	return c.Client.Do(req)
 }
 
-// AppendSignalEvent Add to a signal's history
+// AppendSignalEvent Add an event to a call
 //
-// Only the owner, in every status, at most 200 events for one signal. An event never changes the signal.
-// `resolved` is written by the resolution alone. Unknown members of a payload are dropped.
+// Only the owner can add events, in every status of the call, at most 200 for one call. An event never changes the
+// call. Only the resolution writes `resolved`. Unknown members of a payload are dropped.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -14431,10 +14455,11 @@ func (c *Client) AppendSignalEvent(ctx context.Context, id SignalPath, params *A
 	return c.Client.Do(req)
 }
 
-// ListSituations The stories behind the moves
+// ListSituations List situations
 //
-// One situation for each event with markets that moved; a market without an event stands alone. The highest score first,
-// then the largest change. `markets` has at most 12, the lead first. Here `marketId` is `<provider>:<id>`.
+// One situation for each event with moving markets; a market without an event is a situation by itself. Highest
+// score first, then largest change. `markets` has at most 12 markets, the lead market first. Here `marketId` is
+// `<provider>:<id>`.
 //
 // Corresponds with GET /api/situations (the `ListSituations` operationId).
 func (c *Client) ListSituations(ctx context.Context, params *ListSituationsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -14449,9 +14474,9 @@ func (c *Client) ListSituations(ctx context.Context, params *ListSituationsParam
 	return c.Client.Do(req)
 }
 
-// GetStreamerAnalytics How one's sessions were watched
+// GetStreamerAnalytics Get viewer statistics of broadcast sessions
 //
-// Of the caller; an admin names a `handle`. `series` has a step of a minute, ten minutes or an hour, those with a session alone, the newest 672 at most. `signals` counts up to 5,000.
+// Sessions of the caller; an administrator names a `handle`. `series` has steps of one minute, ten minutes or one hour, only steps with a session, at most the newest 672. `signals` counts up to 5,000.
 //
 // Corresponds with GET /api/streamer/analytics (the `GetStreamerAnalytics` operationId).
 func (c *Client) GetStreamerAnalytics(ctx context.Context, params *GetStreamerAnalyticsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -14466,9 +14491,9 @@ func (c *Client) GetStreamerAnalytics(ctx context.Context, params *GetStreamerAn
 	return c.Client.Do(req)
 }
 
-// SendHeartbeatWithBody Say that one is live
+// SendHeartbeatWithBody Send a broadcast heartbeat
 //
-// The first opens a session, and each keeps it for 45 seconds. `state: offline` ends it at once; a session without a heartbeat ends 45 seconds behind the last. An operator is in the live list while its session is open and there is a stream: one that is bound to a market, or one that was provisioned. `viewers` of the body is kept for comparison; the answer says what the service counts.
+// The first heartbeat opens a session; each one extends it by 45 seconds. `state: offline` ends the session at once; without heartbeats it ends 45 seconds after the last one. An operator is in the live list while its session is open and a stream exists, either bound to a market or provisioned. `viewers` in the body is stored for comparison; the answer has the number that the service counts.
 //
 // Takes any type of body and a specified content type.
 //
@@ -14485,9 +14510,9 @@ func (c *Client) SendHeartbeatWithBody(ctx context.Context, contentType string, 
 	return c.Client.Do(req)
 }
 
-// SendHeartbeat Say that one is live
+// SendHeartbeat Send a broadcast heartbeat
 //
-// The first opens a session, and each keeps it for 45 seconds. `state: offline` ends it at once; a session without a heartbeat ends 45 seconds behind the last. An operator is in the live list while its session is open and there is a stream: one that is bound to a market, or one that was provisioned. `viewers` of the body is kept for comparison; the answer says what the service counts.
+// The first heartbeat opens a session; each one extends it by 45 seconds. `state: offline` ends the session at once; without heartbeats it ends 45 seconds after the last one. An operator is in the live list while its session is open and a stream exists, either bound to a market or provisioned. `viewers` in the body is stored for comparison; the answer has the number that the service counts.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -14504,9 +14529,9 @@ func (c *Client) SendHeartbeat(ctx context.Context, body SendHeartbeatJSONReques
 	return c.Client.Do(req)
 }
 
-// GetOwnStreamer How one stands as a streamer
+// GetOwnStreamer Get the caller's streamer status
 //
-// Whether the caller may go on the air, and whether a session is running.
+// Whether the caller may go live, and whether a session is open.
 //
 // Corresponds with GET /api/streamer/me (the `GetOwnStreamer` operationId).
 func (c *Client) GetOwnStreamer(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -14521,9 +14546,9 @@ func (c *Client) GetOwnStreamer(ctx context.Context, reqEditors ...RequestEditor
 	return c.Client.Do(req)
 }
 
-// GetStreamerProfile What an operator says of itself
+// GetStreamerProfile Get the profile of an operator
 //
-// Words of the owner, with the statistics that the record gives.
+// Texts of the owner, with statistics of the record.
 //
 // Corresponds with GET /api/streamer/profile (the `GetStreamerProfile` operationId).
 func (c *Client) GetStreamerProfile(ctx context.Context, params *GetStreamerProfileParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -14538,12 +14563,13 @@ func (c *Client) GetStreamerProfile(ctx context.Context, params *GetStreamerProf
 	return c.Client.Do(req)
 }
 
-// ChangeStreamerProfileWithBody Change what one says of oneself
+// ChangeStreamerProfileWithBody Change the caller's profile
 //
-// The write of a signed `profile.update`, without a message. What is left out stays; `null` or an empty text takes
-// `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` are those of the programme.
-// `payoutAddress` is changed with a session only, at most 15 minutes after its sign-in; otherwise 403 `session_required`, and
-// nothing of the request is stored. The operator is notified by `payout.changed` on the channel `me`.
+// Same effect as a signed `profile.update`, without a message. Absent members keep their value; `null` or an empty
+// text removes `avatarUrl` or `payoutAddress`, and an empty list removes the links. A body without members changes
+// nothing. `lanes` are lanes of the programme. Changing `payoutAddress` requires a session whose sign-in is at most
+// 15 minutes old; otherwise the answer is 403 `session_required` and nothing of the request is stored. The operator
+// receives `payout.changed` on the channel `me`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -14560,12 +14586,13 @@ func (c *Client) ChangeStreamerProfileWithBody(ctx context.Context, contentType 
 	return c.Client.Do(req)
 }
 
-// ChangeStreamerProfile Change what one says of oneself
+// ChangeStreamerProfile Change the caller's profile
 //
-// The write of a signed `profile.update`, without a message. What is left out stays; `null` or an empty text takes
-// `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` are those of the programme.
-// `payoutAddress` is changed with a session only, at most 15 minutes after its sign-in; otherwise 403 `session_required`, and
-// nothing of the request is stored. The operator is notified by `payout.changed` on the channel `me`.
+// Same effect as a signed `profile.update`, without a message. Absent members keep their value; `null` or an empty
+// text removes `avatarUrl` or `payoutAddress`, and an empty list removes the links. A body without members changes
+// nothing. `lanes` are lanes of the programme. Changing `payoutAddress` requires a session whose sign-in is at most
+// 15 minutes old; otherwise the answer is 403 `session_required` and nothing of the request is stored. The operator
+// receives `payout.changed` on the channel `me`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -14582,9 +14609,9 @@ func (c *Client) ChangeStreamerProfile(ctx context.Context, body ChangeStreamerP
 	return c.Client.Do(req)
 }
 
-// GetSessionRecap What came of a session
+// GetSessionRecap Get the recap of a broadcast session
 //
-// Without `showId` of the open session, else of the newest; no session: `showId: null` and no recap.
+// Without `showId`, of the open session, otherwise of the newest one. Without a session: `showId: null` and no recap.
 //
 // Corresponds with GET /api/streamer/recap (the `GetSessionRecap` operationId).
 func (c *Client) GetSessionRecap(ctx context.Context, params *GetSessionRecapParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -14599,9 +14626,9 @@ func (c *Client) GetSessionRecap(ctx context.Context, params *GetSessionRecapPar
 	return c.Client.Do(req)
 }
 
-// ListSessionReceipts The calls of a session
+// ListSessionReceipts List the calls of a broadcast session
 //
-// Of the open session, else of the newest: what its operator called in it, newest first, at most 500, and what came of it. No session: `showId: null`, no receipts and no recap.
+// Of the open session, otherwise of the newest one: the calls that the operator filed during it, newest first, at most 500, with their results. Without a session: `showId: null`, no receipts and no recap.
 //
 // Corresponds with GET /api/streamer/receipts (the `ListSessionReceipts` operationId).
 func (c *Client) ListSessionReceipts(ctx context.Context, params *ListSessionReceiptsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -14616,9 +14643,9 @@ func (c *Client) ListSessionReceipts(ctx context.Context, params *ListSessionRec
 	return c.Client.Do(req)
 }
 
-// RegisterStreamerWithBody Ask to be a streamer
+// RegisterStreamerWithBody Request approval as a streamer
 //
-// An admin approves it. A second time changes nothing and answers how it stands. What is said of oneself is kept as `POST /api/streamer/profile` keeps it.
+// An administrator approves the request. Repeating it changes nothing and returns its status. Members of the profile are stored as by `POST /api/streamer/profile`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -14635,9 +14662,9 @@ func (c *Client) RegisterStreamerWithBody(ctx context.Context, contentType strin
 	return c.Client.Do(req)
 }
 
-// RegisterStreamer Ask to be a streamer
+// RegisterStreamer Request approval as a streamer
 //
-// An admin approves it. A second time changes nothing and answers how it stands. What is said of oneself is kept as `POST /api/streamer/profile` keeps it.
+// An administrator approves the request. Repeating it changes nothing and returns its status. Members of the profile are stored as by `POST /api/streamer/profile`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -14654,9 +14681,9 @@ func (c *Client) RegisterStreamer(ctx context.Context, body RegisterStreamerJSON
 	return c.Client.Do(req)
 }
 
-// ClearOverlaySignal Take the signal away
+// ClearOverlaySignal Clear the caller's overlay signal
 //
-// A second time changes nothing.
+// Repeating the request changes nothing.
 //
 // Corresponds with DELETE /api/streamer/signal (the `ClearOverlaySignal` operationId).
 func (c *Client) ClearOverlaySignal(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -14671,9 +14698,9 @@ func (c *Client) ClearOverlaySignal(ctx context.Context, reqEditors ...RequestEd
 	return c.Client.Do(req)
 }
 
-// GetOverlaySignal The signal over somebody's picture
+// GetOverlaySignal Get the overlay signal of an operator
 //
-// `marketId: null` and nothing else when none is set, and for a handle that nobody has.
+// Only `marketId: null` if none is set, and for an unknown handle.
 //
 // Corresponds with GET /api/streamer/signal (the `GetOverlaySignal` operationId).
 func (c *Client) GetOverlaySignal(ctx context.Context, params *GetOverlaySignalParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -14688,9 +14715,9 @@ func (c *Client) GetOverlaySignal(ctx context.Context, params *GetOverlaySignalP
 	return c.Client.Do(req)
 }
 
-// SetOverlaySignalWithBody Set the signal over one's picture
+// SetOverlaySignalWithBody Set the caller's overlay signal
 //
-// It takes the place of the one before and stays 12 hours; heartbeats keep it. `yesPct` and `slug` that are left out are taken from the market where it is known. Listeners of `overlay:<handle>` hear it.
+// Replaces the previous one and is kept for 12 hours; heartbeats extend it. If `yesPct` or `slug` is absent, the value of the market is used if it is known. Published on the channel `overlay:<handle>`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -14707,9 +14734,9 @@ func (c *Client) SetOverlaySignalWithBody(ctx context.Context, contentType strin
 	return c.Client.Do(req)
 }
 
-// SetOverlaySignal Set the signal over one's picture
+// SetOverlaySignal Set the caller's overlay signal
 //
-// It takes the place of the one before and stays 12 hours; heartbeats keep it. `yesPct` and `slug` that are left out are taken from the market where it is known. Listeners of `overlay:<handle>` hear it.
+// Replaces the previous one and is kept for 12 hours; heartbeats extend it. If `yesPct` or `slug` is absent, the value of the market is used if it is known. Published on the channel `overlay:<handle>`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -14726,10 +14753,10 @@ func (c *Client) SetOverlaySignal(ctx context.Context, body SetOverlaySignalJSON
 	return c.Client.Do(req)
 }
 
-// ProvisionStreamWithBody Get a stream to send video to, or a new key for it
+// ProvisionStreamWithBody Provision a video stream
 //
-// For operators whom an admin has approved. The key is in this answer and nowhere else. Asked for again, the stream gets
-// another key, and the one before opens nothing from then on. docs/video.md says how encoders use it.
+// For operators whom an administrator has approved. Only this answer contains the stream key. Repeating the request
+// creates another key; the previous key stops working at once. See docs/video.md.
 //
 // Takes any type of body and a specified content type.
 //
@@ -14746,10 +14773,10 @@ func (c *Client) ProvisionStreamWithBody(ctx context.Context, contentType string
 	return c.Client.Do(req)
 }
 
-// ProvisionStream Get a stream to send video to, or a new key for it
+// ProvisionStream Provision a video stream
 //
-// For operators whom an admin has approved. The key is in this answer and nowhere else. Asked for again, the stream gets
-// another key, and the one before opens nothing from then on. docs/video.md says how encoders use it.
+// For operators whom an administrator has approved. Only this answer contains the stream key. Repeating the request
+// creates another key; the previous key stops working at once. See docs/video.md.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -14766,9 +14793,9 @@ func (c *Client) ProvisionStream(ctx context.Context, body ProvisionStreamJSONRe
 	return c.Client.Do(req)
 }
 
-// GetStreamState Whether somebody is live
+// GetStreamState Get the stream state of an operator
 //
-// `live` while the session is open and there is a stream; `ended` for 24 hours behind a session that was live; else `idle`. A handle that nobody has is idle.
+// `live` while the session is open and a stream exists; `ended` for 24 hours after a session that was live; otherwise `idle`. An unknown handle is `idle`.
 //
 // Corresponds with GET /api/streamer/stream/state (the `GetStreamState` operationId).
 func (c *Client) GetStreamState(ctx context.Context, params *GetStreamStateParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -14783,9 +14810,9 @@ func (c *Client) GetStreamState(ctx context.Context, params *GetStreamStateParam
 	return c.Client.Do(req)
 }
 
-// ListLive Who is live
+// ListLive List live operators
 //
-// The most watched first, at most 100. `recent` are sessions that ended within 24 hours, the newest 12.
+// Most viewers first, at most 100. `recent` has the newest 12 sessions that ended within 24 hours.
 //
 // Corresponds with GET /api/streamers/live (the `ListLive` operationId).
 func (c *Client) ListLive(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -14800,9 +14827,9 @@ func (c *Client) ListLive(ctx context.Context, reqEditors ...RequestEditorFn) (*
 	return c.Client.Do(req)
 }
 
-// Unfollow Follow an operator no more
+// Unfollow Unfollow an operator
 //
-// The handle stands in the body, as for POST, or in the query; with both the body counts. A second time changes nothing.
+// The handle is in the body, as for POST, or in the query; the body takes precedence. Repeating the request changes nothing.
 //
 // Corresponds with DELETE /api/user/follow (the `Unfollow` operationId).
 func (c *Client) Unfollow(ctx context.Context, params *UnfollowParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -14817,9 +14844,9 @@ func (c *Client) Unfollow(ctx context.Context, params *UnfollowParams, reqEditor
 	return c.Client.Do(req)
 }
 
-// GetFollowCounts How many follow an operator
+// GetFollowCounts Get the number of followers of an operator
 //
-// `following` is how many the caller follows: 0 without a session, as `isFollowing` is false.
+// `following` is the number of operators that the caller follows. Without a session it is 0 and `isFollowing` is false.
 //
 // Corresponds with GET /api/user/follow (the `GetFollowCounts` operationId).
 func (c *Client) GetFollowCounts(ctx context.Context, params *GetFollowCountsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -14836,7 +14863,7 @@ func (c *Client) GetFollowCounts(ctx context.Context, params *GetFollowCountsPar
 
 // FollowWithBody Follow an operator
 //
-// A second time changes nothing. Nobody follows themselves.
+// Repeating the request changes nothing. Operators cannot follow themselves.
 //
 // Takes any type of body and a specified content type.
 //
@@ -14855,7 +14882,7 @@ func (c *Client) FollowWithBody(ctx context.Context, contentType string, body io
 
 // Follow Follow an operator
 //
-// A second time changes nothing. Nobody follows themselves.
+// Repeating the request changes nothing. Operators cannot follow themselves.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -14872,9 +14899,9 @@ func (c *Client) Follow(ctx context.Context, body FollowJSONRequestBody, reqEdit
 	return c.Client.Do(req)
 }
 
-// ListUserGrants The user's grants
+// ListUserGrants List the user's grants
 //
-// What apps may do in the name of the user, active and ended.
+// Active and ended permissions of apps to act for the user.
 //
 // Corresponds with GET /api/user/grants (the `ListUserGrants` operationId).
 func (c *Client) ListUserGrants(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -14891,7 +14918,7 @@ func (c *Client) ListUserGrants(ctx context.Context, reqEditors ...RequestEditor
 
 // RevokeUserGrant End one of the user's grants
 //
-// Its tokens and signers end with it, at once.
+// Its tokens and signers end with it immediately.
 //
 // Corresponds with DELETE /api/user/grants/{grantId} (the `RevokeUserGrant` operationId).
 func (c *Client) RevokeUserGrant(ctx context.Context, grantID openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -14906,9 +14933,9 @@ func (c *Client) RevokeUserGrant(ctx context.Context, grantID openapi_types.UUID
 	return c.Client.Do(req)
 }
 
-// RevokeUserSigner Remove one of the user's signers for ever
+// RevokeUserSigner Remove one of the user's signers permanently
 //
-// Messages that it signed before stay good.
+// Messages that it signed before stay valid.
 //
 // Corresponds with DELETE /api/user/signers/{publicKey} (the `RevokeUserSigner` operationId).
 func (c *Client) RevokeUserSigner(ctx context.Context, publicKey string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -14923,9 +14950,9 @@ func (c *Client) RevokeUserSigner(ctx context.Context, publicKey string, reqEdit
 	return c.Client.Do(req)
 }
 
-// MintAgentKeyWithBody Mint a key with the older prefix
+// MintAgentKeyWithBody Create a key with the older prefix
 //
-// The same family of keys as `/api/dev/keys`; kept for older clients.
+// Creates the same kind of key as `/api/dev/keys`; for older clients.
 //
 // Takes any type of body and a specified content type.
 //
@@ -14943,9 +14970,9 @@ func (c *Client) MintAgentKeyWithBody(ctx context.Context, contentType string, b
 	return c.Client.Do(req)
 }
 
-// MintAgentKey Mint a key with the older prefix
+// MintAgentKey Create a key with the older prefix
 //
-// The same family of keys as `/api/dev/keys`; kept for older clients.
+// Creates the same kind of key as `/api/dev/keys`; for older clients.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -14963,12 +14990,13 @@ func (c *Client) MintAgentKey(ctx context.Context, body MintAgentKeyJSONRequestB
 	return c.Client.Do(req)
 }
 
-// ListFeed Numbered events of the protocol
+// ListFeed List numbered events
 //
-// Newest first and paged with `cursor`; with `after` forward in order from that number. The numbers have no gaps
-// and follow the order of the commits, so a reader that saw 41 asks `after=41` and misses nothing. 90 days are kept:
-// an answer to an older `after` carries `gap`, and one to a number above the newest is empty, with the newest as `head`.
-// A degraded answer is empty and has neither: ask again behind the same number.
+// Newest first, paged with `cursor`; with `after`, in order from that number. The numbers have no gaps and follow
+// the order of the commits, so a reader that has read event 41 requests `after=41` and misses nothing. Events are
+// stored for 90 days: an answer to an older `after` has `gap`. An `after` above the newest number has an empty
+// answer, with the newest number as `head`. A degraded answer is empty and has neither member; repeat the request
+// with the same number.
 //
 // Corresponds with GET /api/v1/feed (the `ListFeed` operationId).
 func (c *Client) ListFeed(ctx context.Context, params *ListFeedParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -14983,11 +15011,11 @@ func (c *Client) ListFeed(ctx context.Context, params *ListFeedParams, reqEditor
 	return c.Client.Do(req)
 }
 
-// StreamFeed The feed as server-sent events
+// StreamFeed Stream the feed as server-sent events
 //
-// The channels of the websocket over plain HTTP, with the same frames and the same guarantees; docs/protocol/ws.md tells
-// of it. The id of an event holds the place on every channel: a client that sends it back as `Last-Event-ID` goes on
-// behind it, with no hole and no repeat. The stream lasts; its last event is `end`.
+// The channels of the websocket over plain HTTP, with the same frames and the same guarantees; see
+// docs/protocol/ws.md. The id of an event contains the position on every channel. A client that sends it as
+// `Last-Event-ID` resumes after that event, without gaps or repeats. The stream stays open; its last event is `end`.
 //
 // Corresponds with GET /api/v1/feed/stream (the `StreamFeed` operationId).
 func (c *Client) StreamFeed(ctx context.Context, params *StreamFeedParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -15002,9 +15030,9 @@ func (c *Client) StreamFeed(ctx context.Context, params *StreamFeedParams, reqEd
 	return c.Client.Do(req)
 }
 
-// RuleLaneWithBody Say where a market belongs
+// RuleLaneWithBody Set the lane of a market
 //
-// The act of an admin, which the audit log keeps. It beats tags and words, and stays. Calls that are scored keep their lane.
+// Requires the admin secret and is written to the audit log. It takes precedence over tags and words, and does not expire. Scored calls keep their lane.
 //
 // Takes any type of body and a specified content type.
 //
@@ -15021,9 +15049,9 @@ func (c *Client) RuleLaneWithBody(ctx context.Context, marketID MarketPath, cont
 	return c.Client.Do(req)
 }
 
-// RuleLane Say where a market belongs
+// RuleLane Set the lane of a market
 //
-// The act of an admin, which the audit log keeps. It beats tags and words, and stays. Calls that are scored keep their lane.
+// Requires the admin secret and is written to the audit log. It takes precedence over tags and words, and does not expire. Scored calls keep their lane.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -15040,9 +15068,9 @@ func (c *Client) RuleLane(ctx context.Context, marketID MarketPath, body RuleLan
 	return c.Client.Do(req)
 }
 
-// GetOracleMarket One market with its attention, its crowd and its outcome
+// GetOracleMarket Get a market with attention, crowd and outcome
 //
-// `attention` is null where the market is not open or not measured yet.
+// `attention` is null if the market is not open or not measured yet.
 //
 // Corresponds with GET /api/v1/oracle/markets/{marketId} (the `GetOracleMarket` operationId).
 func (c *Client) GetOracleMarket(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -15057,10 +15085,11 @@ func (c *Client) GetOracleMarket(ctx context.Context, marketID MarketPath, reqEd
 	return c.Client.Do(req)
 }
 
-// ListSignals Calls, newest first
+// ListSignals List calls
 //
-// With filters. A handle or a market that cannot exist has no calls; other unknown values mean no filter. One page looks at
-// 2,000 calls at most: where few of them fit it has fewer than `limit`, and `next_cursor` goes on.
+// Newest first, with filters. A handle or a market id of an impossible format has no calls; other unknown values
+// mean no filter. One page examines at most 2,000 calls: if few of them match, the page has fewer than `limit`, and
+// `next_cursor` continues the list.
 //
 // Corresponds with GET /api/v1/signals (the `ListSignals` operationId).
 func (c *Client) ListSignals(ctx context.Context, params *ListSignalsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -15075,9 +15104,9 @@ func (c *Client) ListSignals(ctx context.Context, params *ListSignalsParams, req
 	return c.Client.Do(req)
 }
 
-// ListCategories Calls by content lane
+// ListCategories Count calls by content lane
 //
-// Every lane, in the order of the protocol. No list takes OTHER as a filter.
+// Every lane, in the order of the protocol. No list accepts OTHER as a filter.
 //
 // Corresponds with GET /api/v1/signals/categories (the `ListCategories` operationId).
 func (c *Client) ListCategories(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -15092,10 +15121,10 @@ func (c *Client) ListCategories(ctx context.Context, reqEditors ...RequestEditor
 	return c.Client.Do(req)
 }
 
-// CategorizeSignalsWithBody Where questions belong
+// CategorizeSignalsWithBody Assign questions to lanes
 //
-// The words of a title decide, and for a market that is known the tags of its venue and the word of an admin before them.
-// The same question has the same answer always. Needs the permission `read`.
+// The lane follows from the words of the title. For a known market, a lane set by an administrator and the tags of
+// its venue take precedence. The same question always has the same answer. Requires the permission `read`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -15112,10 +15141,10 @@ func (c *Client) CategorizeSignalsWithBody(ctx context.Context, contentType stri
 	return c.Client.Do(req)
 }
 
-// CategorizeSignals Where questions belong
+// CategorizeSignals Assign questions to lanes
 //
-// The words of a title decide, and for a market that is known the tags of its venue and the word of an admin before them.
-// The same question has the same answer always. Needs the permission `read`.
+// The lane follows from the words of the title. For a known market, a lane set by an administrator and the tags of
+// its venue take precedence. The same question always has the same answer. Requires the permission `read`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -15132,9 +15161,9 @@ func (c *Client) CategorizeSignals(ctx context.Context, body CategorizeSignalsJS
 	return c.Client.Do(req)
 }
 
-// ListExternalSignals Markets by attention
+// ListExternalSignals List markets by attention
 //
-// Open markets only, measured every 60 seconds.
+// Open markets only; measured every 60 seconds.
 //
 // Corresponds with GET /api/v1/signals/external (the `ListExternalSignals` operationId).
 func (c *Client) ListExternalSignals(ctx context.Context, params *ListExternalSignalsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -15149,9 +15178,9 @@ func (c *Client) ListExternalSignals(ctx context.Context, params *ListExternalSi
 	return c.Client.Do(req)
 }
 
-// ListScoreBoard Operators by score
+// ListScoreBoard Rank operators by score
 //
-// This route shows the provider's raw subject in `privyId`.
+// `privyId` is the raw subject of the identity provider.
 //
 // Corresponds with GET /api/v1/signals/leaderboard (the `ListScoreBoard` operationId).
 func (c *Client) ListScoreBoard(ctx context.Context, params *ListScoreBoardParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -15166,9 +15195,9 @@ func (c *Client) ListScoreBoard(ctx context.Context, params *ListScoreBoardParam
 	return c.Client.Do(req)
 }
 
-// ListStations Active stations
+// ListStations List active stations
 //
-// By id. A station that names no lanes or providers has all of them.
+// Sorted by id. A station without lanes or providers covers all of them.
 //
 // Corresponds with GET /api/v1/stations (the `ListStations` operationId).
 func (c *Client) ListStations(ctx context.Context, params *ListStationsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -15185,8 +15214,8 @@ func (c *Client) ListStations(ctx context.Context, params *ListStationsParams, r
 
 // CreateStationWithBody Register a station
 //
-// It waits for an admin. Needs the permission `broadcast`, as all that change a station. How to be a partner:
-// docs/federation.md.
+// The station needs the approval of an administrator. All operations that change a station require the permission
+// `broadcast`. See docs/federation.md for the requirements of partners.
 //
 // Takes any type of body and a specified content type.
 //
@@ -15205,8 +15234,8 @@ func (c *Client) CreateStationWithBody(ctx context.Context, contentType string, 
 
 // CreateStation Register a station
 //
-// It waits for an admin. Needs the permission `broadcast`, as all that change a station. How to be a partner:
-// docs/federation.md.
+// The station needs the approval of an administrator. All operations that change a station require the permission
+// `broadcast`. See docs/federation.md for the requirements of partners.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -15225,7 +15254,7 @@ func (c *Client) CreateStation(ctx context.Context, body CreateStationJSONReques
 
 // DeleteStation End a station
 //
-// By its owner or an admin. Its id stays its owner's, who alone can register it again.
+// By its owner or an administrator. The id stays reserved for its owner, who can register it again.
 //
 // Corresponds with DELETE /api/v1/stations/{stationId} (the `DeleteStation` operationId).
 func (c *Client) DeleteStation(ctx context.Context, stationID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -15240,9 +15269,9 @@ func (c *Client) DeleteStation(ctx context.Context, stationID string, reqEditors
 	return c.Client.Do(req)
 }
 
-// GetStation One station
+// GetStation Get a station
 //
-// Whatever its status.
+// In any status.
 //
 // Corresponds with GET /api/v1/stations/{stationId} (the `GetStation` operationId).
 func (c *Client) GetStation(ctx context.Context, stationID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -15259,7 +15288,7 @@ func (c *Client) GetStation(ctx context.Context, stationID string, reqEditors ..
 
 // ChangeStationWithBody Change a station
 //
-// Members that are left out stay. An approved station that moves to other addresses waits for an admin again.
+// Absent members keep their value. An approved station whose URLs change needs approval again.
 //
 // Takes any type of body and a specified content type.
 //
@@ -15278,7 +15307,7 @@ func (c *Client) ChangeStationWithBody(ctx context.Context, stationID string, co
 
 // ChangeStation Change a station
 //
-// Members that are left out stay. An approved station that moves to other addresses waits for an admin again.
+// Absent members keep their value. An approved station whose URLs change needs approval again.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -15295,9 +15324,9 @@ func (c *Client) ChangeStation(ctx context.Context, stationID string, body Chang
 	return c.Client.Do(req)
 }
 
-// BeatStation A sign of life
+// BeatStation Send a station heartbeat
 //
-// Due every `intervalS` seconds; the last one is the `lastSeenAt` of the station.
+// Due every `intervalS` seconds; the time of the last one is `lastSeenAt` of the station.
 //
 // Corresponds with POST /api/v1/stations/{stationId}/heartbeat (the `BeatStation` operationId).
 func (c *Client) BeatStation(ctx context.Context, stationID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -15312,9 +15341,9 @@ func (c *Client) BeatStation(ctx context.Context, stationID string, reqEditors .
 	return c.Client.Do(req)
 }
 
-// GetStationProgram The programme of a station
+// GetStationProgram Get the programme of a station
 //
-// For its lanes and providers, as the clock told it last; empty for a station that is not active.
+// For its lanes and providers, as last received from the clock; empty for a station that is not active.
 //
 // Corresponds with GET /api/v1/stations/{stationId}/program (the `GetStationProgram` operationId).
 func (c *Client) GetStationProgram(ctx context.Context, stationID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -15331,7 +15360,7 @@ func (c *Client) GetStationProgram(ctx context.Context, stationID string, reqEdi
 
 // RuleStationWithBody Approve or suspend a station
 //
-// The act of an admin, which the audit log keeps. The rows of active stations are shown.
+// Requires the admin secret and is written to the audit log. Rows of active stations are shown.
 //
 // Takes any type of body and a specified content type.
 //
@@ -15350,7 +15379,7 @@ func (c *Client) RuleStationWithBody(ctx context.Context, stationID string, cont
 
 // RuleStation Approve or suspend a station
 //
-// The act of an admin, which the audit log keeps. The rows of active stations are shown.
+// Requires the admin secret and is written to the audit log. Rows of active stations are shown.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -15367,9 +15396,9 @@ func (c *Client) RuleStation(ctx context.Context, stationID string, body RuleSta
 	return c.Client.Do(req)
 }
 
-// GetUserMe Whose key this is
+// GetUserMe Get the operator of a key
 //
-// Needs the permission `read`.
+// Requires the permission `read`.
 //
 // Corresponds with GET /api/v1/users/me (the `GetUserMe` operationId).
 func (c *Client) GetUserMe(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -15384,9 +15413,9 @@ func (c *Client) GetUserMe(ctx context.Context, reqEditors ...RequestEditorFn) (
 	return c.Client.Do(req)
 }
 
-// ListUserSignals The calls of an operator
+// ListUserSignals List the calls of an operator
 //
-// By its own key or an admin. Newest first, in pages as `GET /api/v1/signals` has them.
+// For the operator's own key or an administrator. Newest first, paged like `GET /api/v1/signals`.
 //
 // Corresponds with GET /api/v1/users/{handle}/signals (the `ListUserSignals` operationId).
 func (c *Client) ListUserSignals(ctx context.Context, handle HandlePath, params *ListUserSignalsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -15401,9 +15430,9 @@ func (c *Client) ListUserSignals(ctx context.Context, handle HandlePath, params 
 	return c.Client.Do(req)
 }
 
-// GetUserStats The figures of an operator
+// GetUserStats Get the statistics of an operator
 //
-// By its own key or an admin. A call counts in the lane of its claim, and of its market today where there is none.
+// For the operator's own key or an administrator. A call counts in the lane of the claim that resolved it; without a claim, in the current lane of its market.
 //
 // Corresponds with GET /api/v1/users/{handle}/stats (the `GetUserStats` operationId).
 func (c *Client) GetUserStats(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -15418,9 +15447,9 @@ func (c *Client) GetUserStats(ctx context.Context, handle HandlePath, reqEditors
 	return c.Client.Do(req)
 }
 
-// ListWebhooks Your webhooks
+// ListWebhooks List the caller's webhooks
 //
-// Needs the permission `read`, as all of these. Oldest first; at most ten.
+// All webhook operations require the permission `read`. Oldest first, at most ten.
 //
 // Corresponds with GET /api/v1/webhooks (the `ListWebhooks` operationId).
 func (c *Client) ListWebhooks(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -15437,8 +15466,8 @@ func (c *Client) ListWebhooks(ctx context.Context, reqEditors ...RequestEditorFn
 
 // RegisterWebhookWithBody Register a webhook
 //
-// The feed as signed requests to an address of yours: docs/protocol/webhooks.md. The secret is in this answer and
-// nowhere else.
+// The feed as signed requests to a URL of the operator; see docs/protocol/webhooks.md. Only this answer contains the
+// secret.
 //
 // Takes any type of body and a specified content type.
 //
@@ -15457,8 +15486,8 @@ func (c *Client) RegisterWebhookWithBody(ctx context.Context, contentType string
 
 // RegisterWebhook Register a webhook
 //
-// The feed as signed requests to an address of yours: docs/protocol/webhooks.md. The secret is in this answer and
-// nowhere else.
+// The feed as signed requests to a URL of the operator; see docs/protocol/webhooks.md. Only this answer contains the
+// secret.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -15477,7 +15506,7 @@ func (c *Client) RegisterWebhook(ctx context.Context, body RegisterWebhookJSONRe
 
 // DeleteWebhook Delete a webhook
 //
-// With its log. A request that is being made is not called back.
+// Also deletes its log. A request in progress is not cancelled.
 //
 // Corresponds with DELETE /api/v1/webhooks/{id} (the `DeleteWebhook` operationId).
 func (c *Client) DeleteWebhook(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -15492,9 +15521,9 @@ func (c *Client) DeleteWebhook(ctx context.Context, id openapi_types.UUID, reqEd
 	return c.Client.Do(req)
 }
 
-// GetWebhook One webhook
+// GetWebhook Get a webhook
 //
-// Its settings, its place in the feed and how it is doing. The secret was shown once.
+// Settings, position in the feed and delivery state. The secret is not included.
 //
 // Corresponds with GET /api/v1/webhooks/{id} (the `GetWebhook` operationId).
 func (c *Client) GetWebhook(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -15511,9 +15540,10 @@ func (c *Client) GetWebhook(ctx context.Context, id openapi_types.UUID, reqEdito
 
 // ChangeWebhookWithBody Change a webhook
 //
-// Members that are left out or null stay, but `description: null` clears it. The address stays: another `url` is
-// refused, and so is `since`. `active: true` goes on where the webhook stopped, at once. New channels, new types
-// and `active: true` end the delivery under way; what it held comes in a new one.
+// Members that are absent or null keep their value, except that `description: null` clears the description. The URL
+// cannot be changed: another `url`, and any `since`, is rejected. `active: true` resumes the webhook at its last
+// position immediately. New channels, new types and `active: true` end the current delivery; its events follow in a
+// new delivery.
 //
 // Takes any type of body and a specified content type.
 //
@@ -15532,9 +15562,10 @@ func (c *Client) ChangeWebhookWithBody(ctx context.Context, id openapi_types.UUI
 
 // ChangeWebhook Change a webhook
 //
-// Members that are left out or null stay, but `description: null` clears it. The address stays: another `url` is
-// refused, and so is `since`. `active: true` goes on where the webhook stopped, at once. New channels, new types
-// and `active: true` end the delivery under way; what it held comes in a new one.
+// Members that are absent or null keep their value, except that `description: null` clears the description. The URL
+// cannot be changed: another `url`, and any `since`, is rejected. `active: true` resumes the webhook at its last
+// position immediately. New channels, new types and `active: true` end the current delivery; its events follow in a
+// new delivery.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -15551,10 +15582,10 @@ func (c *Client) ChangeWebhook(ctx context.Context, id openapi_types.UUID, body 
 	return c.Client.Do(req)
 }
 
-// ListWebhookDeliveries The log of a webhook
+// ListWebhookDeliveries List the deliveries of a webhook
 //
-// One line for each attempt of the last seven days that came to an end, newest first. One that our own end cut off is
-// not there; it is made again.
+// One entry for each completed attempt of the last seven days, newest first. An attempt that a restart of the
+// service interrupted is not listed; it is repeated.
 //
 // Corresponds with GET /api/v1/webhooks/{id}/deliveries (the `ListWebhookDeliveries` operationId).
 func (c *Client) ListWebhookDeliveries(ctx context.Context, id openapi_types.UUID, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -15569,10 +15600,10 @@ func (c *Client) ListWebhookDeliveries(ctx context.Context, id openapi_types.UUI
 	return c.Client.Do(req)
 }
 
-// RenewWebhookSecret Renew the secret
+// RenewWebhookSecret Renew the secret of a webhook
 //
-// The secret before it signs beside the new one for 24 hours, and so does the oldest of those before that one until
-// its own 24 hours are over: at most three signatures. After an answer that was lost, ask again.
+// For 24 hours the previous secret signs as well. The oldest earlier secret whose 24 hours are not over also signs,
+// so there are at most three signatures. If the answer was lost, repeat the request.
 //
 // Corresponds with POST /api/v1/webhooks/{id}/secret (the `RenewWebhookSecret` operationId).
 func (c *Client) RenewWebhookSecret(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -15589,8 +15620,9 @@ func (c *Client) RenewWebhookSecret(ctx context.Context, id openapi_types.UUID, 
 
 // TestWebhook Send a test delivery
 //
-// One request at once, signed like the others, whose one event is `{ "op": "test", "at": … }`. Once in five seconds;
-// it moves no cursor and is in the log. An endpoint that fails is a 200 that says so.
+// Sends one request immediately, signed like the others, with the single event `{ "op": "test", "at": … }`. Allowed
+// once in five seconds. It does not move the cursor and is logged. If the endpoint fails, the answer is still 200
+// and reports the failure.
 //
 // Corresponds with POST /api/v1/webhooks/{id}/test (the `TestWebhook` operationId).
 func (c *Client) TestWebhook(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -15605,10 +15637,10 @@ func (c *Client) TestWebhook(ctx context.Context, id openapi_types.UUID, reqEdit
 	return c.Client.Do(req)
 }
 
-// ListMoves Where belief moved
+// ListMoves List market movements
 //
-// One row for each open market whose price of YES went at least one point within the window, with at least 1,000 USD of
-// volume: the largest change first, then by volume. Here `marketId` is `<provider>:<id>`.
+// One item for each open market whose YES price changed by at least one point within the window and whose volume is
+// at least 1,000 USD. Sorted by the size of the change, then by volume. Here `marketId` is `<provider>:<id>`.
 //
 // Corresponds with GET /api/wire (the `ListMoves` operationId).
 func (c *Client) ListMoves(ctx context.Context, params *ListMovesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -15623,9 +15655,9 @@ func (c *Client) ListMoves(ctx context.Context, params *ListMovesParams, reqEdit
 	return c.Client.Do(req)
 }
 
-// GetDocsOpenapi This document, at its second address
+// GetDocsOpenapi Get the OpenAPI document (second URL)
 //
-// The same bytes as `/openapi.json`.
+// Same bytes as `/openapi.json`.
 //
 // Corresponds with GET /docs/openapi.json (the `GetDocsOpenapi` operationId).
 func (c *Client) GetDocsOpenapi(ctx context.Context, params *GetDocsOpenapiParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -15640,9 +15672,9 @@ func (c *Client) GetDocsOpenapi(ctx context.Context, params *GetDocsOpenapiParam
 	return c.Client.Do(req)
 }
 
-// GetDocsYaml This document as it is written
+// GetDocsYaml Get the OpenAPI document as YAML
 //
-// The source of `/openapi.json`, in YAML and with its comments.
+// The source of `/openapi.json`, with its comments.
 //
 // Corresponds with GET /docs/openapi.yaml (the `GetDocsYaml` operationId).
 func (c *Client) GetDocsYaml(ctx context.Context, params *GetDocsYamlParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -15657,9 +15689,9 @@ func (c *Client) GetDocsYaml(ctx context.Context, params *GetDocsYamlParams, req
 	return c.Client.Do(req)
 }
 
-// GetHealth The process runs
+// GetHealth Check that the process runs
 //
-// Pages of any origin may read it on the api and clock hosts.
+// On the api and clock hosts, pages of any origin may read it.
 //
 // Corresponds with GET /healthz (the `GetHealth` operationId).
 func (c *Client) GetHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -15674,9 +15706,9 @@ func (c *Client) GetHealth(ctx context.Context, reqEditors ...RequestEditorFn) (
 	return c.Client.Do(req)
 }
 
-// GetOverview What there is, for programs that read
+// GetOverview Get an overview of the API for language models
 //
-// A page of plain text, made of this document, that says where everything is described.
+// A plain-text page, generated from this document, with links to all parts of the documentation.
 //
 // Corresponds with GET /llms.txt (the `GetOverview` operationId).
 func (c *Client) GetOverview(ctx context.Context, params *GetOverviewParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -15691,9 +15723,9 @@ func (c *Client) GetOverview(ctx context.Context, params *GetOverviewParams, req
 	return c.Client.Do(req)
 }
 
-// GetOpenapi This document
+// GetOpenapi Get the OpenAPI document
 //
-// Made from docs/protocol/openapi.yaml and checked against every answer of the tests. Both addresses serve the same bytes.
+// Generated from docs/protocol/openapi.yaml. `/docs/openapi.json` has the same bytes.
 //
 // Corresponds with GET /openapi.json (the `GetOpenapi` operationId).
 func (c *Client) GetOpenapi(ctx context.Context, params *GetOpenapiParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -15708,9 +15740,9 @@ func (c *Client) GetOpenapi(ctx context.Context, params *GetOpenapiParams, reqEd
 	return c.Client.Do(req)
 }
 
-// GetChannel A computed channel
+// GetChannel Get a computed channel
 //
-// The channel of a preset or of a filter. Nothing of it is stored; the same filter at the same time gives the same slots everywhere.
+// The channel of a preset or of a filter. It is not stored; the same filter at the same time has the same slots on every replica.
 //
 // Corresponds with GET /program/channel (the `GetChannel` operationId).
 func (c *Client) GetChannel(ctx context.Context, params *GetChannelParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -15725,9 +15757,9 @@ func (c *Client) GetChannel(ctx context.Context, params *GetChannelParams, reqEd
 	return c.Client.Do(req)
 }
 
-// GetNext The next content segment
+// GetNext Get the next content segment
 //
-// Bumpers are passed over.
+// Bumpers are skipped.
 //
 // Corresponds with GET /program/next (the `GetNext` operationId).
 func (c *Client) GetNext(ctx context.Context, params *GetNextParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -15742,9 +15774,9 @@ func (c *Client) GetNext(ctx context.Context, params *GetNextParams, reqEditors 
 	return c.Client.Do(req)
 }
 
-// GetNow What is on the air
+// GetNow Get the segment on the air
 //
-// The segment of one lane at this moment.
+// The current segment of one lane.
 //
 // Corresponds with GET /program/now (the `GetNow` operationId).
 func (c *Client) GetNow(ctx context.Context, params *GetNowParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -15759,9 +15791,9 @@ func (c *Client) GetNow(ctx context.Context, params *GetNowParams, reqEditors ..
 	return c.Client.Do(req)
 }
 
-// GetTimeline The stored rundown
+// GetTimeline Get the stored rundown
 //
-// The segments of all lanes as the clock has them, with their prices where they are known.
+// The segments of all lanes, with prices if known.
 //
 // Corresponds with GET /program/timeline (the `GetTimeline` operationId).
 func (c *Client) GetTimeline(ctx context.Context, params *GetTimelineParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -15776,9 +15808,9 @@ func (c *Client) GetTimeline(ctx context.Context, params *GetTimelineParams, req
 	return c.Client.Do(req)
 }
 
-// GetReadiness The process can serve
+// GetReadiness Check that the process is ready
 //
-// Pages of any origin may read it on the api and clock hosts.
+// On the api and clock hosts, pages of any origin may read it.
 //
 // Corresponds with GET /readyz (the `GetReadiness` operationId).
 func (c *Client) GetReadiness(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -15793,11 +15825,11 @@ func (c *Client) GetReadiness(ctx context.Context, reqEditors ...RequestEditorFn
 	return c.Client.Do(req)
 }
 
-// OpenSocket The websocket
+// OpenSocket Open the websocket
 //
-// Opens a websocket; its frames are in docs/protocol/ws.md. Any origin may connect, cookies are not read, and a
-// key never stands in the URL (401): it travels in `Authorization` or in an `auth` frame. Credential failures after the
-// upgrade are close codes.
+// The frames are described in docs/protocol/ws.md. Any origin may connect, and cookies are not read. A key in the
+// URL is rejected (401); send it in `Authorization` or in an `auth` frame. Credential failures after the upgrade are
+// close codes.
 //
 // Corresponds with GET /ws (the `OpenSocket` operationId).
 func (c *Client) OpenSocket(ctx context.Context, params *OpenSocketParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -24518,27 +24550,27 @@ func WithBaseURL(baseURL string) ClientOption {
 // ClientWithResponsesInterface is the interface specification for the client with responses above.
 type ClientWithResponsesInterface interface {
 
-	// GetIssuerMetadataWithResponse The same document where RFC 8414 looks for it
+	// GetIssuerMetadataWithResponse Get the authorization server metadata at its well-known URL
 	//
-	// For clients that derive the address from the issuer.
+	// For clients that derive the URL from the issuer (RFC 8414).
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /.well-known/oauth-authorization-server/api/protocol/v1 (the `GetIssuerMetadata` operationId).
 	GetIssuerMetadataWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetIssuerMetadataResponse, error)
 
-	// GetResourceMetadataWithResponse Which issuer the tokens for the protocol come from
+	// GetResourceMetadataWithResponse Get the metadata of the protocol resource
 	//
-	// The metadata of RFC 9728. A 401 of the protocol names this address.
+	// RFC 9728 metadata, with the issuer of the tokens. A 401 under `/api/protocol/v1` names this URL.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /.well-known/oauth-protected-resource/api/protocol/v1 (the `GetResourceMetadata` operationId).
 	GetResourceMetadataWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetResourceMetadataResponse, error)
 
-	// GetAgentResourceMetadataWithResponse Which issuer the tokens for the agent endpoint come from
+	// GetAgentResourceMetadataWithResponse Get the metadata of the agent resource
 	//
-	// The metadata of RFC 9728 for that resource alone.
+	// RFC 9728 metadata of the agent endpoint only, with the issuer of its tokens.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -24547,9 +24579,9 @@ type ClientWithResponsesInterface interface {
 
 	// ReviewAppWithBodyWithResponse Mark an application as reviewed
 	//
-	// The authorization endpoint answers a trusted application at its redirect URI also without a decision of the user:
-	// errors, and `prompt=none` for users who gave a grant. The consent page marks all others. A change of the name,
-	// the redirect URIs, the homepage or more scopes ends the review.
+	// For a trusted application the authorization endpoint answers at the redirect URI without a decision of the user in
+	// two cases: errors, and `prompt=none` for users who have given a grant. The consent page marks all other
+	// applications. Changing the name, the redirect URIs or the homepage, or adding scopes, ends the review.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -24558,29 +24590,29 @@ type ClientWithResponsesInterface interface {
 
 	// ReviewAppWithResponse Mark an application as reviewed
 	//
-	// The authorization endpoint answers a trusted application at its redirect URI also without a decision of the user:
-	// errors, and `prompt=none` for users who gave a grant. The consent page marks all others. A change of the name,
-	// the redirect URIs, the homepage or more scopes ends the review.
+	// For a trusted application the authorization endpoint answers at the redirect URI without a decision of the user in
+	// two cases: errors, and `prompt=none` for users who have given a grant. The consent page marks all other
+	// applications. Changing the name, the redirect URIs or the homepage, or adding scopes, ends the review.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/admin/apps/{appId} (the `ReviewApp` operationId).
 	ReviewAppWithResponse(ctx context.Context, appID string, body ReviewAppJSONRequestBody, reqEditors ...RequestEditorFn) (*ReviewAppResponse, error)
 
-	// SendDailyDigestWithBodyWithResponse Send the letter about yesterday, once
+	// SendDailyDigestWithBodyWithResponse Send the daily digest
 	//
-	// Yesterday is the UTC day before this one. A day is sent once, however often this is asked; with `dry=1` nothing is
-	// sent and nothing noted. A body is not used, and one that is there takes the admin secret.
+	// The digest covers the previous UTC day. It is sent once for each day, also if the request is repeated; with
+	// `dry=1` nothing is sent or recorded. A body is not used; a request with a body requires the admin secret.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/admin/daily-digest (the `SendDailyDigest` operationId).
 	SendDailyDigestWithBodyWithResponse(ctx context.Context, params *SendDailyDigestParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SendDailyDigestResponse, error)
 
-	// SendDailyDigestWithResponse Send the letter about yesterday, once
+	// SendDailyDigestWithResponse Send the daily digest
 	//
-	// Yesterday is the UTC day before this one. A day is sent once, however often this is asked; with `dry=1` nothing is
-	// sent and nothing noted. A body is not used, and one that is there takes the admin secret.
+	// The digest covers the previous UTC day. It is sent once for each day, also if the request is repeated; with
+	// `dry=1` nothing is sent or recorded. A body is not used; a request with a body requires the admin secret.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -24589,7 +24621,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateNativeMarketWithBodyWithResponse Open a native market
 	//
-	// A market that no venue has. Its outcome is claimed by an administrator.
+	// A market that exists at no venue. An administrator claims its outcome.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -24598,7 +24630,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateNativeMarketWithResponse Open a native market
 	//
-	// A market that no venue has. Its outcome is claimed by an administrator.
+	// A market that exists at no venue. An administrator claims its outcome.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -24607,7 +24639,7 @@ type ClientWithResponsesInterface interface {
 
 	// RateMarketWithBodyWithResponse Set whether calls on a market count
 	//
-	// Overrides the rule of its venue for later calls and for its resolution. Stored calls keep their value. A resolved market is refused.
+	// Overrides the rule of the venue for later calls and for the resolution. Stored calls keep their value. A resolved market is rejected.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -24616,16 +24648,16 @@ type ClientWithResponsesInterface interface {
 
 	// RateMarketWithResponse Set whether calls on a market count
 	//
-	// Overrides the rule of its venue for later calls and for its resolution. Stored calls keep their value. A resolved market is refused.
+	// Overrides the rule of the venue for later calls and for the resolution. Stored calls keep their value. A resolved market is rejected.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/admin/markets/{marketId} (the `RateMarket` operationId).
 	RateMarketWithResponse(ctx context.Context, marketID MarketPath, body RateMarketJSONRequestBody, reqEditors ...RequestEditorFn) (*RateMarketResponse, error)
 
-	// ListModerationWithResponse List decisions about text
+	// ListModerationWithResponse List moderation decisions
 	//
-	// The last decision about each thing, newest first, 500 at most.
+	// The last decision about each target, newest first, at most 500.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -24634,7 +24666,7 @@ type ClientWithResponsesInterface interface {
 
 	// ModerateWithBodyWithResponse Hide or show text and media
 	//
-	// Hides the text and media of a thing on all surfaces within 10 seconds, or shows them again; numbers stay. Of a call the take and the payloads of its events, of an event its payload, of a profile name, biography, picture, links, streams, clips and overlay, of a market title, description and picture, of a station name and description, of an application name, homepage and logo. Hidden takes read as null, payloads as `{}`, titles and names as `Removed by an administrator`, and the name of a profile as its handle. The header `X-Admin-Name` names the administrator in `by` and in the audit log.
+	// Hides the text and media of a target on all surfaces within 10 seconds, or shows them again; numbers stay. The hidden parts are, for each kind of target: the take and the event payloads of a call; the payload of an event; the name, biography, picture, links, streams, clips and overlay of a profile; the title, description and picture of a market; the name and description of a station; the name, homepage and logo of an application. Hidden takes are null, payloads are `{}`, titles and names are `Removed by an administrator`, and the name of a profile is its handle. The header `X-Admin-Name` sets `by` and the name in the audit log.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -24643,61 +24675,61 @@ type ClientWithResponsesInterface interface {
 
 	// ModerateWithResponse Hide or show text and media
 	//
-	// Hides the text and media of a thing on all surfaces within 10 seconds, or shows them again; numbers stay. Of a call the take and the payloads of its events, of an event its payload, of a profile name, biography, picture, links, streams, clips and overlay, of a market title, description and picture, of a station name and description, of an application name, homepage and logo. Hidden takes read as null, payloads as `{}`, titles and names as `Removed by an administrator`, and the name of a profile as its handle. The header `X-Admin-Name` names the administrator in `by` and in the audit log.
+	// Hides the text and media of a target on all surfaces within 10 seconds, or shows them again; numbers stay. The hidden parts are, for each kind of target: the take and the event payloads of a call; the payload of an event; the name, biography, picture, links, streams, clips and overlay of a profile; the title, description and picture of a market; the name and description of a station; the name, homepage and logo of an application. Hidden takes are null, payloads are `{}`, titles and names are `Removed by an administrator`, and the name of a profile is its handle. The header `X-Admin-Name` sets `by` and the name in the audit log.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/admin/moderation (the `Moderate` operationId).
 	ModerateWithResponse(ctx context.Context, body ModerateJSONRequestBody, reqEditors ...RequestEditorFn) (*ModerateResponse, error)
 
-	// ClassifyOperatorWithBodyWithResponse Say what kind of operator this is
+	// ClassifyOperatorWithBodyWithResponse Set the type of an operator
 	//
-	// A member that is left out keeps its value. The tier follows from both.
+	// Absent members keep their value. The tier follows from both members.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/admin/operators (the `ClassifyOperator` operationId).
 	ClassifyOperatorWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ClassifyOperatorResponse, error)
 
-	// ClassifyOperatorWithResponse Say what kind of operator this is
+	// ClassifyOperatorWithResponse Set the type of an operator
 	//
-	// A member that is left out keeps its value. The tier follows from both.
+	// Absent members keep their value. The tier follows from both members.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/admin/operators (the `ClassifyOperator` operationId).
 	ClassifyOperatorWithResponse(ctx context.Context, body ClassifyOperatorJSONRequestBody, reqEditors ...RequestEditorFn) (*ClassifyOperatorResponse, error)
 
-	// UnpinMarketWithResponse Take a market from the front of the heatmap
+	// UnpinMarketWithResponse Unpin a market
 	//
-	// A market without a pin is left as it is.
+	// A market without a pin is not changed.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/admin/pins (the `UnpinMarket` operationId).
 	UnpinMarketWithResponse(ctx context.Context, params *UnpinMarketParams, reqEditors ...RequestEditorFn) (*UnpinMarketResponse, error)
 
-	// ListPinsWithResponse What stands in front of the heatmap
+	// ListPinsWithResponse List heatmap pins
 	//
-	// In the order in which they are shown.
+	// In display order.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/admin/pins (the `ListPins` operationId).
 	ListPinsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListPinsResponse, error)
 
-	// PinMarketWithBodyWithResponse Put a market in front of the heatmap
+	// PinMarketWithBodyWithResponse Pin a market in the heatmap
 	//
-	// A market has one pin: a second one takes the place of the first. What it leaves out is taken from the market.
+	// A market has one pin; a later one replaces it. Absent members are taken from the market.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/admin/pins (the `PinMarket` operationId).
 	PinMarketWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PinMarketResponse, error)
 
-	// PinMarketWithResponse Put a market in front of the heatmap
+	// PinMarketWithResponse Pin a market in the heatmap
 	//
-	// A market has one pin: a second one takes the place of the first. What it leaves out is taken from the market.
+	// A market has one pin; a later one replaces it. Absent members are taken from the market.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -24706,7 +24738,7 @@ type ClientWithResponsesInterface interface {
 
 	// ScanByCronWithResponse Scan the venues (cron alias)
 	//
-	// The same as POST without a body.
+	// Same as POST without a body.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -24715,7 +24747,7 @@ type ClientWithResponsesInterface interface {
 
 	// ResolveSignalsWithBodyWithResponse Scan the venues, or force one outcome
 	//
-	// Without a body a scan, by admin or cron secret. With a body a forced claim on any market with resolver `admin`; that takes the admin secret.
+	// Without a body the venues are scanned; this requires the admin or cron secret. With a body the outcome of any market is forced with resolver `admin`; this requires the admin secret.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -24724,7 +24756,7 @@ type ClientWithResponsesInterface interface {
 
 	// ResolveSignalsWithResponse Scan the venues, or force one outcome
 	//
-	// Without a body a scan, by admin or cron secret. With a body a forced claim on any market with resolver `admin`; that takes the admin secret.
+	// Without a body the venues are scanned; this requires the admin or cron secret. With a body the outcome of any market is forced with resolver `admin`; this requires the admin secret.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -24733,7 +24765,7 @@ type ClientWithResponsesInterface interface {
 
 	// ApproveStreamerWithBodyWithResponse Approve or suspend a streamer
 	//
-	// Suspending ends an open session at once and refuses the next heartbeat.
+	// Suspending ends an open session at once and rejects the next heartbeat.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -24742,34 +24774,34 @@ type ClientWithResponsesInterface interface {
 
 	// ApproveStreamerWithResponse Approve or suspend a streamer
 	//
-	// Suspending ends an open session at once and refuses the next heartbeat.
+	// Suspending ends an open session at once and rejects the next heartbeat.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/admin/streamers (the `ApproveStreamer` operationId).
 	ApproveStreamerWithResponse(ctx context.Context, body ApproveStreamerJSONRequestBody, reqEditors ...RequestEditorFn) (*ApproveStreamerResponse, error)
 
-	// ListAttentionHistoryWithResponse The attention of one market over time
+	// ListAttentionHistoryWithResponse Get the attention history of a market
 	//
-	// An unknown market has no points; without one the answer is 400.
+	// An unknown market has no points. Without a market the answer is 400.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/aura/history (the `ListAttentionHistory` operationId).
 	ListAttentionHistoryWithResponse(ctx context.Context, params *ListAttentionHistoryParams, reqEditors ...RequestEditorFn) (*ListAttentionHistoryResponse, error)
 
-	// GetAttentionWithResponse The attention of one market
+	// GetAttentionWithResponse Get the attention of a market
 	//
-	// `score` is 100 times the weighed sum of `components`: volume of the day .30, move of the day .25, calls of the day .20, viewers .15, takes of the day .10.
+	// `score` is 100 times the weighted sum of `components`: volume of the day .30, move of the day .25, calls of the day .20, viewers .15, takes of the day .10.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/aura/score (the `GetAttention` operationId).
 	GetAttentionWithResponse(ctx context.Context, params *GetAttentionParams, reqEditors ...RequestEditorFn) (*GetAttentionResponse, error)
 
-	// ListAttentionWithResponse Scores of the markets with the most attention
+	// ListAttentionWithResponse List the highest attention scores
 	//
-	// Highest first, as of the last reading.
+	// Highest score first, as of the last measurement.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -24778,10 +24810,10 @@ type ClientWithResponsesInterface interface {
 
 	// SignOutWithResponse Sign out
 	//
-	// Ends the session on the server and clears its cookies: a copied cookie is refused within 10 seconds, on every
-	// replica. With `all=true` every session of the operator ends, which requires a valid session. Operator keys and
-	// connected apps stay. With a session the request must come from the hub's own origin. On 503 the cookies are
-	// cleared and the session may still be valid.
+	// Ends the session on the server and clears its cookies. Every replica rejects a copied cookie within 10 seconds.
+	// With `all=true`, which requires a valid session, every session of the operator ends. Operator keys and connected
+	// apps stay valid. A request with a session must come from the hub's own origin. On 503 the cookies are cleared, but
+	// the session may still be valid.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -24790,9 +24822,9 @@ type ClientWithResponsesInterface interface {
 
 	// SignInWithBodyWithResponse Sign in
 	//
-	// Verifies the identity token, finds or creates its operator and sets the session cookies for 30 days. The handle
-	// is made from the verified claims, never from a body; a body may be sent, and nothing in it is used. Where the login
-	// names nobody, the identity token in `privy-id-token` lends its names.
+	// Verifies the identity token, finds or creates its operator, and sets the session cookies for 30 days. The handle
+	// is derived from the verified claims. A body is accepted and ignored. If the access token contains no names, the
+	// names of the identity token in `privy-id-token` are used.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -24801,111 +24833,112 @@ type ClientWithResponsesInterface interface {
 
 	// SignInWithResponse Sign in
 	//
-	// Verifies the identity token, finds or creates its operator and sets the session cookies for 30 days. The handle
-	// is made from the verified claims, never from a body; a body may be sent, and nothing in it is used. Where the login
-	// names nobody, the identity token in `privy-id-token` lends its names.
+	// Verifies the identity token, finds or creates its operator, and sets the session cookies for 30 days. The handle
+	// is derived from the verified claims. A body is accepted and ignored. If the access token contains no names, the
+	// names of the identity token in `privy-id-token` are used.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/auth/privy (the `SignIn` operationId).
 	SignInWithResponse(ctx context.Context, params *SignInParams, body SignInJSONRequestBody, reqEditors ...RequestEditorFn) (*SignInResponse, error)
 
-	// ListBumpersWithResponse Short pieces that are planned
+	// ListBumpersWithResponse List planned bumpers
 	//
-	// The bumpers of the default programme for the coming hour, and one for each outcome of the last 24 hours, at most 50. Data
-	// only: nothing renders them.
+	// The bumpers of the default programme for the next hour, and one for each outcome of the last 24 hours, at most 50.
+	// Only data; the service does not render them.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/broadcast/bumpers (the `ListBumpers` operationId).
 	ListBumpersWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListBumpersResponse, error)
 
-	// ListBroadcastWithResponse What happens
+	// ListBroadcastWithResponse List recent activity
 	//
-	// Calls, takes, outcomes, operators who went live, clips, moves of five points or more within an hour, and what began on the
-	// default programme: the newest first. `data` is the object of the websocket event of the same thing. A page is told apart by
-	// its cursor: two pages never show one thing twice and skip nothing, whatever happens between them. A page may be short, even
-	// empty, and have a next one.
+	// Calls, takes, outcomes, operators that went live, clips, moves of at least five points within one hour, and
+	// segments that began on the default programme, newest first. `data` is the object of the corresponding websocket
+	// event. Pages with cursors neither repeat nor skip items, even if new items arrive between requests. A page can be
+	// short or empty and still have a next page.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/broadcast/feed (the `ListBroadcast` operationId).
 	ListBroadcastWithResponse(ctx context.Context, params *ListBroadcastParams, reqEditors ...RequestEditorFn) (*ListBroadcastResponse, error)
 
-	// GetInfluenceWithResponse What moved after it aired
+	// GetInfluenceWithResponse List price moves after airings
 	//
-	// Each segment that aired, with the price of YES at its start and ten minutes after its end, where both are known: the largest
-	// move first. The baseline is the mean move over equally long times of airable markets that did not air, from a sample of at
-	// most 200 in each slot. This is association, not causation: what moves is also what gets put on the air.
+	// Each aired segment with the YES price at its start and ten minutes after its end, if both are known, largest move
+	// first. The baseline is the mean move, over equally long times, of airable markets that did not air, from a sample
+	// of at most 200 in each slot. This is association, not causation: markets that move are also more likely to be
+	// aired.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/broadcast/influence (the `GetInfluence` operationId).
 	GetInfluenceWithResponse(ctx context.Context, params *GetInfluenceParams, reqEditors ...RequestEditorFn) (*GetInfluenceResponse, error)
 
-	// ListPreemptsWithResponse What directors put into the programme
+	// ListPreemptsWithResponse List programme entries of directors
 	//
-	// Newest first, with what each stands in front of.
+	// Newest first, with the markets that each entry replaced.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/broadcast/preempt (the `ListPreempts` operationId).
 	ListPreemptsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListPreemptsResponse, error)
 
-	// PreemptWithBodyWithResponse Put a market into the programme, or take an entry back
+	// PreemptWithBodyWithResponse Create or cancel a programme entry
 	//
-	// `marketId` makes an entry: the market takes slots of a lane of the default programme from the next slot boundary at
-	// or after `startsAt`. `action: cancel` with `id` ends one: what is on the air stays, what comes is filled anew; an
-	// entry that is over stays as it was.
+	// `marketId` creates an entry: the market takes slots of a lane of the default programme, from the next slot
+	// boundary at or after `startsAt`. `action: cancel` with `id` cancels an entry: the slot on the air stays, later
+	// slots are filled again. An entry that is over is not changed.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/broadcast/preempt (the `Preempt` operationId).
 	PreemptWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PreemptResponse, error)
 
-	// PreemptWithResponse Put a market into the programme, or take an entry back
+	// PreemptWithResponse Create or cancel a programme entry
 	//
-	// `marketId` makes an entry: the market takes slots of a lane of the default programme from the next slot boundary at
-	// or after `startsAt`. `action: cancel` with `id` ends one: what is on the air stays, what comes is filled anew; an
-	// entry that is over stays as it was.
+	// `marketId` creates an entry: the market takes slots of a lane of the default programme, from the next slot
+	// boundary at or after `startsAt`. `action: cancel` with `id` cancels an entry: the slot on the air stays, later
+	// slots are filled again. An entry that is over is not changed.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/broadcast/preempt (the `Preempt` operationId).
 	PreemptWithResponse(ctx context.Context, body PreemptJSONRequestBody, reqEditors ...RequestEditorFn) (*PreemptResponse, error)
 
-	// GetBroadcastProgramWithResponse The programme of a preset
+	// GetBroadcastProgramWithResponse Get the programme of a preset
 	//
-	// What is on now and what comes next, as the clock has it for that preset.
+	// What airs now and next, as computed by the clock.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/broadcast/program (the `GetBroadcastProgram` operationId).
 	GetBroadcastProgramWithResponse(ctx context.Context, params *GetBroadcastProgramParams, reqEditors ...RequestEditorFn) (*GetBroadcastProgramResponse, error)
 
-	// GetScheduleWithResponse What ends when
+	// GetScheduleWithResponse List airable markets by end time
 	//
-	// The older list: airable markets of a category, at most 100, in buckets by the end of the market. All six buckets are always
-	// there. `ON AIR` ends within the hour; days are those of UTC.
+	// At most 100 airable markets of a category, in buckets by end time. All six buckets are always present. `ON AIR`
+	// contains markets that end within one hour; days are UTC days.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/broadcast/schedule (the `GetSchedule` operationId).
 	GetScheduleWithResponse(ctx context.Context, params *GetScheduleParams, reqEditors ...RequestEditorFn) (*GetScheduleResponse, error)
 
-	// GetSpotlightWithResponse What is shown first
+	// GetSpotlightWithResponse Get the spotlight
 	//
-	// The first that there is: a live operator with an overlay signal (most viewers), the market with the most takes of 24 hours,
-	// the largest move within an hour from five points on, a segment on the air whose market ends within the hour, the segment on
-	// the air. A choice stands for a minute, and is the same on every hub; a live operator is let go at once when the show is over,
-	// a segment when it is. Prices and viewers are those of the moment of the choice.
+	// The first available of: the live operator with an overlay signal and the most viewers; the market with the most
+	// takes in 24 hours; the largest move of at least five points within one hour; a segment on the air whose market
+	// ends within one hour; the segment on the air. A choice is used for one minute and is the same on every hub. It
+	// ends early when the broadcast or the segment ends. Prices and viewers are those of the moment of the choice.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/broadcast/spotlight (the `GetSpotlight` operationId).
 	GetSpotlightWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetSpotlightResponse, error)
 
-	// GetShortLinkWithResponse What a short link leads to
+	// GetShortLinkWithResponse Resolve a short link
 	//
 	// Calls, markets and operators have short links. Tapes have none.
 	//
@@ -24914,18 +24947,18 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/c/{code} (the `GetShortLink` operationId).
 	GetShortLinkWithResponse(ctx context.Context, code string, reqEditors ...RequestEditorFn) (*GetShortLinkResponse, error)
 
-	// GetCardWithResponse The picture of a call, a market or an operator, 1200 by 630
+	// GetCardWithResponse Get the share card of a call, a market or an operator
 	//
-	// Drawn from what the JSON routes say. `?format=json` gives the words alone.
+	// An image of 1200 by 630 pixels, drawn from the data of the JSON routes. `?format=json` returns only the texts.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/card/{kind}/{id} (the `GetCard` operationId).
 	GetCardWithResponse(ctx context.Context, kind string, id string, params *GetCardParams, reqEditors ...RequestEditorFn) (*GetCardResponse, error)
 
-	// ListAppsWithResponse The caller's apps, newest first
+	// ListAppsWithResponse List the caller's apps
 	//
-	// Active and ended ones. A secret was shown once, when it was made.
+	// Active and ended apps, newest first. A secret is shown only when it is created.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -24950,9 +24983,9 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/dev/apps (the `RegisterApp` operationId).
 	RegisterAppWithResponse(ctx context.Context, body RegisterAppJSONRequestBody, reqEditors ...RequestEditorFn) (*RegisterAppResponse, error)
 
-	// DisableAppWithResponse End an app for good
+	// DisableAppWithResponse End an app
 	//
-	// Its grants, tokens and signers end with it. It cannot be undone.
+	// Its grants, tokens and signers end with it. This is irreversible.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -24961,7 +24994,7 @@ type ClientWithResponsesInterface interface {
 
 	// ChangeAppWithBodyWithResponse Change an app
 	//
-	// What is left out stays; an empty text takes a homepage or a logo away. The type is final. A scope that is taken away is gone from every grant with the next request.
+	// Absent members keep their value; an empty text removes a homepage or a logo. The type is final. A removed scope no longer applies to any grant from the next request on.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -24970,25 +25003,25 @@ type ClientWithResponsesInterface interface {
 
 	// ChangeAppWithResponse Change an app
 	//
-	// What is left out stays; an empty text takes a homepage or a logo away. The type is final. A scope that is taken away is gone from every grant with the next request.
+	// Absent members keep their value; an empty text removes a homepage or a logo. The type is final. A removed scope no longer applies to any grant from the next request on.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/dev/apps/{appId} (the `ChangeApp` operationId).
 	ChangeAppWithResponse(ctx context.Context, appID openapi_types.UUID, body ChangeAppJSONRequestBody, reqEditors ...RequestEditorFn) (*ChangeAppResponse, error)
 
-	// RenewAppSecretWithBodyWithResponse Another secret for a confidential app
+	// RenewAppSecretWithBodyWithResponse Rotate the secret of a confidential app
 	//
-	// The one before works for 24 hours more, or not at all with `immediate`.
+	// The previous secret works for 24 more hours, or not at all with `immediate`.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/dev/apps/{appId}/secret (the `RenewAppSecret` operationId).
 	RenewAppSecretWithBodyWithResponse(ctx context.Context, appID openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RenewAppSecretResponse, error)
 
-	// RenewAppSecretWithResponse Another secret for a confidential app
+	// RenewAppSecretWithResponse Rotate the secret of a confidential app
 	//
-	// The one before works for 24 hours more, or not at all with `immediate`.
+	// The previous secret works for 24 more hours, or not at all with `immediate`.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -24997,240 +25030,244 @@ type ClientWithResponsesInterface interface {
 
 	// RevokeKeyWithResponse Revoke a key
 	//
-	// From this answer on no request with the key is accepted anywhere. Signers and webhooks that were made with the key
-	// end with it; `revoked` lists them. A webhook that was changed with another key belongs to that one and stays; an
-	// ended webhook is reactivated with another key. Revoking twice has the same answer.
+	// After this answer every service rejects the key. Signers and webhooks created with the key end with it; `revoked`
+	// lists them. A webhook that was last changed with another key belongs to that key and stays active. An ended
+	// webhook can be reactivated with another key. Repeating the request returns the same answer.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/dev/keys (the `RevokeKey` operationId).
 	RevokeKeyWithResponse(ctx context.Context, params *RevokeKeyParams, reqEditors ...RequestEditorFn) (*RevokeKeyResponse, error)
 
-	// ListKeysWithResponse The caller's keys, newest first
+	// ListKeysWithResponse List the caller's keys
 	//
-	// Active and revoked ones. A plaintext was shown once, when its key was minted.
+	// Active and revoked keys, newest first. The plaintext is shown only when a key is created.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/dev/keys (the `ListKeys` operationId).
 	ListKeysWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListKeysResponse, error)
 
-	// MintKeyWithBodyWithResponse Mint an operator key
+	// MintKeyWithBodyWithResponse Create an operator key
 	//
-	// The plaintext is in this answer and nowhere else. An operator has at most ten active keys.
+	// Only this answer contains the plaintext key. An operator has at most ten active keys.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/dev/keys (the `MintKey` operationId).
 	MintKeyWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*MintKeyResponse, error)
 
-	// MintKeyWithResponse Mint an operator key
+	// MintKeyWithResponse Create an operator key
 	//
-	// The plaintext is in this answer and nowhere else. An operator has at most ten active keys.
+	// Only this answer contains the plaintext key. An operator has at most ten active keys.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/dev/keys (the `MintKey` operationId).
 	MintKeyWithResponse(ctx context.Context, body MintKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*MintKeyResponse, error)
 
-	// WhoAmIWithResponse Whom the identity token speaks for
+	// WhoAmIWithResponse Get the operator of an identity token
 	//
-	// Creates the operator when this is the first sight of the token's subject, exactly as signing in does, but sets no cookie.
+	// Creates the operator if the subject of the token is new, as signing in does. Sets no cookie.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/dev/whoami (the `WhoAmI` operationId).
 	WhoAmIWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*WhoAmIResponse, error)
 
-	// EmbedMarketWithResponse A market, to be shown elsewhere
+	// EmbedMarketWithResponse Get the embed of a market
 	//
-	// The market with its crowd, the frame to put into a page, and the short link, which the first reader makes.
+	// Market, crowd, embed frame and short link. The first request creates the short link.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/embed/market/{marketId} (the `EmbedMarket` operationId).
 	EmbedMarketWithResponse(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*EmbedMarketResponse, error)
 
-	// OembedWithResponse oEmbed 1.0: what an address of ours is to be shown as
+	// OembedWithResponse Get the oEmbed 1.0 description of a URL
 	//
-	// Takes the addresses of receipts, markets and operators of this hub; any other address is not found.
+	// Accepts URLs of receipts, markets and operators of this hub; any other URL is 404.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/embed/oembed (the `Oembed` operationId).
 	OembedWithResponse(ctx context.Context, params *OembedParams, reqEditors ...RequestEditorFn) (*OembedResponse, error)
 
-	// EmbedOperatorWithResponse An operator, to be shown elsewhere
+	// EmbedOperatorWithResponse Get the embed of an operator
 	//
-	// The facts, the frame to put into a page, and the short link, which the first reader makes.
+	// Facts, embed frame and short link. The first request creates the short link.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/embed/operator/{handle} (the `EmbedOperator` operationId).
 	EmbedOperatorWithResponse(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*EmbedOperatorResponse, error)
 
-	// EmbedSignalWithResponse A call, to be shown elsewhere
+	// EmbedSignalWithResponse Get the embed of a call
 	//
-	// The call with its receipt, the frame to put into a page, and the short link, which the first reader makes.
+	// Call, receipt, embed frame and short link. The first request creates the short link.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/embed/signal/{id} (the `EmbedSignal` operationId).
 	EmbedSignalWithResponse(ctx context.Context, id SignalPath, reqEditors ...RequestEditorFn) (*EmbedSignalResponse, error)
 
-	// ListFashionSignalsWithResponse Calls on markets of the programme category fashion, newest first
+	// ListFashionSignalsWithResponse List calls of the programme category fashion
 	//
-	// The feed, for those markets alone.
+	// Calls on markets of this category, newest first.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/fashion/signals (the `ListFashionSignals` operationId).
 	ListFashionSignalsWithResponse(ctx context.Context, params *ListFashionSignalsParams, reqEditors ...RequestEditorFn) (*ListFashionSignalsResponse, error)
 
-	// DropIdentityClaimWithResponse Take a claim back
+	// DropIdentityClaimWithResponse Remove a claim
 	//
-	// A second time it answers that there was nothing to remove.
+	// Repeating the request answers `removed: false`.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/identity/claim (the `DropIdentityClaim` operationId).
 	DropIdentityClaimWithResponse(ctx context.Context, params *DropIdentityClaimParams, reqEditors ...RequestEditorFn) (*DropIdentityClaimResponse, error)
 
-	// ListIdentityClaimsWithResponse The caller's own claims
+	// ListIdentityClaimsWithResponse List the caller's identity claims
 	//
-	// Who the caller says to be on partner stations. Claims are words of their owner and not proved.
+	// Identities on partner stations that the caller claims. Claims are statements of their owner and are not verified.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/identity/claim (the `ListIdentityClaims` operationId).
 	ListIdentityClaimsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListIdentityClaimsResponse, error)
 
-	// ClaimIdentityWithBodyWithResponse Say that a wallet is one's own
+	// ClaimIdentityWithBodyWithResponse Claim a wallet
 	//
-	// Taken when the identity provider has linked the wallet to the caller: by the identity token in `privy-id-token`
-	// when it is younger than five minutes and names the wallet, else by asking the provider. A claim is made to be
-	// published. A later one at the same station takes its place, and a wallet belongs to who proved it last.
+	// Accepted if the identity provider has linked the wallet to the caller. This is verified with the identity token in
+	// `privy-id-token` if the token is younger than five minutes and names the wallet, otherwise by a request to the
+	// provider. Claims are public. A later claim at the same station replaces the earlier one. A wallet belongs to the
+	// operator that proved it last.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/identity/claim (the `ClaimIdentity` operationId).
 	ClaimIdentityWithBodyWithResponse(ctx context.Context, params *ClaimIdentityParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ClaimIdentityResponse, error)
 
-	// ClaimIdentityWithResponse Say that a wallet is one's own
+	// ClaimIdentityWithResponse Claim a wallet
 	//
-	// Taken when the identity provider has linked the wallet to the caller: by the identity token in `privy-id-token`
-	// when it is younger than five minutes and names the wallet, else by asking the provider. A claim is made to be
-	// published. A later one at the same station takes its place, and a wallet belongs to who proved it last.
+	// Accepted if the identity provider has linked the wallet to the caller. This is verified with the identity token in
+	// `privy-id-token` if the token is younger than five minutes and names the wallet, otherwise by a request to the
+	// provider. Claims are public. A later claim at the same station replaces the earlier one. A wallet belongs to the
+	// operator that proved it last.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/identity/claim (the `ClaimIdentity` operationId).
 	ClaimIdentityWithResponse(ctx context.Context, params *ClaimIdentityParams, body ClaimIdentityJSONRequestBody, reqEditors ...RequestEditorFn) (*ClaimIdentityResponse, error)
 
-	// MakeClipWithBodyWithResponse Cut the last 30 seconds out of a live stream
+	// MakeClipWithBodyWithResponse Clip the last 30 seconds of a live stream
 	//
-	// The clip is cut behind this answer; the feed says `clip.ready`. Between two clips of one caller, and between two of one
-	// stream, there are 120 seconds, and in a day of UTC there are 10 of each. A clip that failed counts.
+	// The clip is cut after this answer; `clip.ready` in the feed reports the result. At least 120 seconds must pass
+	// between two clips of one caller and between two clips of one stream. Each may have 10 clips in one UTC day. A
+	// failed clip counts.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/live/{handle}/clip (the `MakeClip` operationId).
 	MakeClipWithBodyWithResponse(ctx context.Context, handle HandlePath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*MakeClipResponse, error)
 
-	// MakeClipWithResponse Cut the last 30 seconds out of a live stream
+	// MakeClipWithResponse Clip the last 30 seconds of a live stream
 	//
-	// The clip is cut behind this answer; the feed says `clip.ready`. Between two clips of one caller, and between two of one
-	// stream, there are 120 seconds, and in a day of UTC there are 10 of each. A clip that failed counts.
+	// The clip is cut after this answer; `clip.ready` in the feed reports the result. At least 120 seconds must pass
+	// between two clips of one caller and between two clips of one stream. Each may have 10 clips in one UTC day. A
+	// failed clip counts.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/live/{handle}/clip (the `MakeClip` operationId).
 	MakeClipWithResponse(ctx context.Context, handle HandlePath, body MakeClipJSONRequestBody, reqEditors ...RequestEditorFn) (*MakeClipResponse, error)
 
-	// ViewStreamWithBodyWithResponse A player runs
+	// ViewStreamWithBodyWithResponse Send a viewer heartbeat
 	//
-	// To be sent each 20 seconds; who does not ask for 45 seconds is gone. A viewer is a `viewerId`, or an address with its browser; an address is at most 20. Of an operator who is not live nobody is counted.
+	// A player sends it every 20 seconds; after 45 seconds without one, the viewer is not counted. A viewer is a `viewerId`, or an IP address with its browser; one IP address counts as at most 20 viewers. Viewers of an operator that is not live are not counted.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/live/{handle}/view (the `ViewStream` operationId).
 	ViewStreamWithBodyWithResponse(ctx context.Context, handle HandlePath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ViewStreamResponse, error)
 
-	// ViewStreamWithResponse A player runs
+	// ViewStreamWithResponse Send a viewer heartbeat
 	//
-	// To be sent each 20 seconds; who does not ask for 45 seconds is gone. A viewer is a `viewerId`, or an address with its browser; an address is at most 20. Of an operator who is not live nobody is counted.
+	// A player sends it every 20 seconds; after 45 seconds without one, the viewer is not counted. A viewer is a `viewerId`, or an IP address with its browser; one IP address counts as at most 20 viewers. Viewers of an operator that is not live are not counted.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/live/{handle}/view (the `ViewStream` operationId).
 	ViewStreamWithResponse(ctx context.Context, handle HandlePath, body ViewStreamJSONRequestBody, reqEditors ...RequestEditorFn) (*ViewStreamResponse, error)
 
-	// GetMarketWithResponse One market
+	// GetMarketWithResponse Get a market
 	//
-	// A market that is not held yet is read from its venue first.
+	// A market that is not stored yet is first read from its venue.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/m/{marketId} (the `GetMarket` operationId).
 	GetMarketWithResponse(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*GetMarketResponse, error)
 
-	// ListMarketClipsWithResponse Clips of a market that can be watched, newest first
+	// ListMarketClipsWithResponse List the clips of a market
 	//
-	// Clips of broadcasts on this market; those that cannot be watched are left out.
+	// Playable clips of broadcasts on this market, newest first.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/m/{marketId}/clips (the `ListMarketClips` operationId).
 	ListMarketClipsWithResponse(ctx context.Context, marketID MarketPath, params *ListMarketClipsParams, reqEditors ...RequestEditorFn) (*ListMarketClipsResponse, error)
 
-	// GetCrowdWithResponse What the crowd called
+	// GetCrowdWithResponse Get the crowd of a market
 	//
-	// Counts operators of type `human` and `ai_agent`. With a session, `currentUserSignal` is the caller's own call and the answer is private.
+	// Counts calls of operators of type `human` and `ai_agent`. With a session, `currentUserSignal` is the caller's own call and the answer is private.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/m/{marketId}/crowd (the `GetCrowd` operationId).
 	GetCrowdWithResponse(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*GetCrowdResponse, error)
 
-	// GetRelatedWithResponse A market and what it belongs with
+	// GetRelatedWithResponse Get a market and related markets
 	//
-	// Markets of the same event first, then those with a similar title, then those of the same lane; within each the open ones first, then by volume. At most 12.
+	// Markets of the same event first, then those with a similar title, then those of the same lane. Within each group open markets come first, then the largest volume. At most 12.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/m/{marketId}/related (the `GetRelated` operationId).
 	GetRelatedWithResponse(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*GetRelatedResponse, error)
 
-	// GetSentimentWithResponse How those who called on a market lean
+	// GetSentimentWithResponse Get the sentiment of a market
 	//
-	// Over the calls of operators that count as crowd, each weighed by its confidence; 50 where none was given. No text is read.
+	// Computed from the calls of operators that count as crowd, weighted by confidence (50 if not stated). Texts are not used.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/m/{marketId}/sentiment (the `GetSentiment` operationId).
 	GetSentimentWithResponse(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*GetSentimentResponse, error)
 
-	// ListMarketSignalsWithResponse Every call on a market, newest first
+	// ListMarketSignalsWithResponse List the calls on a market
 	//
-	// `count`, `yes` and `no` are totals of the market, not of this page. This route shows the provider's raw subject in `privyId`.
+	// Newest first. `count`, `yes` and `no` are totals of the market, not of this page. `privyId` is the raw subject of the identity provider.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/m/{marketId}/signals (the `ListMarketSignals` operationId).
 	ListMarketSignalsWithResponse(ctx context.Context, marketID MarketPath, params *ListMarketSignalsParams, reqEditors ...RequestEditorFn) (*ListMarketSignalsResponse, error)
 
-	// UnbindStreamWithResponse Take the caller's stream from a market
+	// UnbindStreamWithResponse Remove the caller's stream from a market
 	//
-	// A second time it answers that there was nothing to remove.
+	// Repeating the request answers `removed: false`.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/m/{marketId}/streams (the `UnbindStream` operationId).
 	UnbindStreamWithResponse(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*UnbindStreamResponse, error)
 
-	// ListMarketStreamsWithResponse Streams that operators have bound to a market, newest first
+	// ListMarketStreamsWithResponse List the streams of a market
 	//
-	// At most 100. The addresses are those that the operators gave; this service never opens them.
+	// Streams that operators bound to the market, newest first, at most 100. The operators supplied the URLs; the service never opens them.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -25239,7 +25276,7 @@ type ClientWithResponsesInterface interface {
 
 	// BindStreamWithBodyWithResponse Bind a stream to a market
 	//
-	// One binding for each operator and market; a later one takes the place of the one before. The handle is the caller's. The address is never opened here.
+	// An operator has one binding for each market; a later one replaces it. The handle is that of the caller. The service never opens the URL.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -25248,63 +25285,63 @@ type ClientWithResponsesInterface interface {
 
 	// BindStreamWithResponse Bind a stream to a market
 	//
-	// One binding for each operator and market; a later one takes the place of the one before. The handle is the caller's. The address is never opened here.
+	// An operator has one binding for each market; a later one replaces it. The handle is that of the caller. The service never opens the URL.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/m/{marketId}/streams (the `BindStream` operationId).
 	BindStreamWithResponse(ctx context.Context, marketID MarketPath, body BindStreamJSONRequestBody, reqEditors ...RequestEditorFn) (*BindStreamResponse, error)
 
-	// ListAirableWithResponse Markets that may be put on the air, the soonest end first
+	// ListAirableWithResponse List markets that may air
 	//
-	// Open, with a price, and with more than ten minutes to go. A market whose end is past can still be `open` at its venue; none of those is here.
+	// Open markets with a price and more than ten minutes until their end, soonest end first. Excludes markets that are past their end but still `open` at their venue.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/markets/airable (the `ListAirable` operationId).
 	ListAirableWithResponse(ctx context.Context, params *ListAirableParams, reqEditors ...RequestEditorFn) (*ListAirableResponse, error)
 
-	// CallAgentEndpointWithBodyWithResponse Send one message of an agent
+	// CallAgentEndpointWithBodyWithResponse Send a message to the agent endpoint
 	//
-	// Ten tools over streamable HTTP, without sessions: every message stands alone, any hub answers it, and the answer is
-	// JSON. Versions 2024-11-05 to 2026-07-28 are spoken. `initialize`, `ping`, `server/discover`, `tools/list` and the
-	// tools for everybody need no key. A page of another origin is refused. `docs/agents.md` is the guide.
+	// Ten tools over streamable HTTP, without sessions. Every message is independent, any hub can answer it, and the
+	// answer is JSON. Protocol versions 2024-11-05 to 2026-07-28 are supported. `initialize`, `ping`, `server/discover`,
+	// `tools/list` and public tools need no key. Requests from pages of another origin are rejected. See docs/agents.md.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/mcp (the `CallAgentEndpoint` operationId).
 	CallAgentEndpointWithBodyWithResponse(ctx context.Context, params *CallAgentEndpointParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CallAgentEndpointResponse, error)
 
-	// CallAgentEndpointWithResponse Send one message of an agent
+	// CallAgentEndpointWithResponse Send a message to the agent endpoint
 	//
-	// Ten tools over streamable HTTP, without sessions: every message stands alone, any hub answers it, and the answer is
-	// JSON. Versions 2024-11-05 to 2026-07-28 are spoken. `initialize`, `ping`, `server/discover`, `tools/list` and the
-	// tools for everybody need no key. A page of another origin is refused. `docs/agents.md` is the guide.
+	// Ten tools over streamable HTTP, without sessions. Every message is independent, any hub can answer it, and the
+	// answer is JSON. Protocol versions 2024-11-05 to 2026-07-28 are supported. `initialize`, `ping`, `server/discover`,
+	// `tools/list` and public tools need no key. Requests from pages of another origin are rejected. See docs/agents.md.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/mcp (the `CallAgentEndpoint` operationId).
 	CallAgentEndpointWithResponse(ctx context.Context, params *CallAgentEndpointParams, body CallAgentEndpointJSONRequestBody, reqEditors ...RequestEditorFn) (*CallAgentEndpointResponse, error)
 
-	// ListCrowdGapsWithResponse Where the crowd and the market differ
+	// ListCrowdGapsWithResponse List gaps between crowd and price
 	//
-	// Open markets with a price and three calls or more of operators that count as crowd, the widest gap first.
+	// Open markets with a price and at least three calls of operators that count as crowd, widest gap first.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/network/crowd (the `ListCrowdGaps` operationId).
 	ListCrowdGapsWithResponse(ctx context.Context, params *ListCrowdGapsParams, reqEditors ...RequestEditorFn) (*ListCrowdGapsResponse, error)
 
-	// GetOwnFieldRecordWithResponse The field record of the key's owner
+	// GetOwnFieldRecordWithResponse Get the field record of the key's owner
 	//
-	// A key of any permission.
+	// A key with any permission.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/network/field-record/me (the `GetOwnFieldRecord` operationId).
 	GetOwnFieldRecordWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetOwnFieldRecordResponse, error)
 
-	// GetFieldRecordWithResponse Where an operator stands in the field
+	// GetFieldRecordWithResponse Get the field record of an operator
 	//
 	// Rank, score and newest calls, as partner stations show them.
 	//
@@ -25313,196 +25350,199 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/network/field-record/{handle} (the `GetFieldRecord` operationId).
 	GetFieldRecordWithResponse(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*GetFieldRecordResponse, error)
 
-	// GetNetworkIdentityWithResponse What an operator has claimed on partner stations
+	// GetNetworkIdentityWithResponse List the identity claims of an operator
 	//
-	// Claims are words of their owner and not proved.
+	// Claims are statements of their owner and are not verified.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/network/identity/{handle} (the `GetNetworkIdentity` operationId).
 	GetNetworkIdentityWithResponse(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*GetNetworkIdentityResponse, error)
 
-	// GetNetworkMarketWithResponse A market for partner stations
+	// GetNetworkMarketWithResponse Get a market for partner stations
 	//
-	// With its outcome and its crowd; closed and resolved markets too.
+	// With its outcome and crowd; includes closed and resolved markets.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/network/market/{marketId} (the `GetNetworkMarket` operationId).
 	GetNetworkMarketWithResponse(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*GetNetworkMarketResponse, error)
 
-	// ListNetworkOperatorsWithResponse The people of all stations by score
+	// ListNetworkOperatorsWithResponse Rank the operators of all stations by score
 	//
-	// Each as their own station counts them. Somebody of ours who has claimed a wallet at a partner is one row with the
-	// partner's row that leads to the profile of that wallet, and has the partner in `alsoOn`.
+	// Each operator has the figures of its own station. If an operator of this service has claimed a wallet at a
+	// partner, its row is merged with the row of the partner that links to the profile of that wallet; `alsoOn` lists
+	// the partner.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/network/operators (the `ListNetworkOperators` operationId).
 	ListNetworkOperatorsWithResponse(ctx context.Context, params *ListNetworkOperatorsParams, reqEditors ...RequestEditorFn) (*ListNetworkOperatorsResponse, error)
 
-	// GetNetworkPayoutWithResponse Where an operator may be paid
+	// GetNetworkPayoutWithResponse Get the payout address of an operator
 	//
-	// People of their own and of the house who have set an address. For anybody else, and for nobody, `eligible` is false and stands alone.
+	// Eligible are operators of the tiers independent and house that have set an address. For all others, and for unknown operators, the answer is only `eligible: false`.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/network/payout/{handle} (the `GetNetworkPayout` operationId).
 	GetNetworkPayoutWithResponse(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*GetNetworkPayoutResponse, error)
 
-	// GetNetworkProgramWithResponse The programme for partner stations
+	// GetNetworkProgramWithResponse Get the programme for partner stations
 	//
-	// Members of `spec` override those of the preset, single parameters override both. One of the wrong type or range counts as not given.
+	// Members of `spec` override those of the preset; single parameters override both. A parameter of the wrong type or out of range is ignored.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/network/program (the `GetNetworkProgram` operationId).
 	GetNetworkProgramWithResponse(ctx context.Context, params *GetNetworkProgramParams, reqEditors ...RequestEditorFn) (*GetNetworkProgramResponse, error)
 
-	// GetPulseWithResponse How the network stands, by week
+	// GetPulseWithResponse Get weekly figures of the network
 	//
-	// Calls, operators and stations of the last weeks, counted.
+	// Calls, operators and stations of the last weeks.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/network/pulse (the `GetPulse` operationId).
 	GetPulseWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetPulseResponse, error)
 
-	// ListTapesWithResponse The clips of all stations
+	// ListTapesWithResponse List the clips of all stations
 	//
-	// Our own clips that are ready and those of active partners: boosted ones first, then the newest; never more than three
-	// of one handle in a row. A partner that does not answer is shown as it was for ten minutes, then it is missing.
+	// Ready clips of this service and of active partner stations: boosted clips first, then newest; never more than
+	// three of one handle in succession. If a partner is unavailable, its last answer is shown for ten minutes and then
+	// omitted.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/network/tapes (the `ListTapes` operationId).
 	ListTapesWithResponse(ctx context.Context, params *ListTapesParams, reqEditors ...RequestEditorFn) (*ListTapesResponse, error)
 
-	// ViewTapeWithResponse A player has started
+	// ViewTapeWithResponse Count a view of a tape
 	//
-	// An address counts once an hour for a tape.
+	// An IP address counts once in an hour for a tape.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/network/tapes/{id}/view (the `ViewTape` operationId).
 	ViewTapeWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*ViewTapeResponse, error)
 
-	// ListBroadcastBoardWithResponse Operators by broadcast score
+	// ListBroadcastBoardWithResponse Rank operators by broadcast score
 	//
-	// Over a window and in a lane, in the order asked for.
+	// For a window and a lane, in the requested order.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/operator/leaderboard (the `ListBroadcastBoard` operationId).
 	ListBroadcastBoardWithResponse(ctx context.Context, params *ListBroadcastBoardParams, reqEditors ...RequestEditorFn) (*ListBroadcastBoardResponse, error)
 
-	// GetOperatorAtomWithResponse One operator's record
+	// GetOperatorAtomWithResponse Get the record of an operator
 	//
-	// Rank, statistics, newest calls and moments: all that one card of an operator shows.
+	// Rank, statistics, newest calls and moments.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/operator/{handle} (the `GetOperatorAtom` operationId).
 	GetOperatorAtomWithResponse(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*GetOperatorAtomResponse, error)
 
-	// GetOperatorRecordWithResponse The whole record of an operator, as a file
+	// GetOperatorRecordWithResponse Download the record of an operator
 	//
-	// Every published call, oldest first, with its events, its result, the facts from which the scoring price and the count
-	// follow, and where the outcome came from. The number of rows has no limit: the answer is a stream that is as fast as
-	// its reader. The last line says that it is complete, with counts, the numbers that follow from the lines before it, and
-	// their SHA-256; an answer without it was cut. `signalcast record verify` recomputes all numbers. One address can read
-	// four records at once.
+	// Every published call, oldest first, with its events, its result, the facts that determine the scoring price and
+	// the count, and the source of the outcome. The number of calls is unlimited; the answer is a stream that adapts to
+	// the speed of its reader. The last line confirms completeness: it has counts, the figures computed from the lines
+	// before it, and their SHA-256. An answer without this line is incomplete. `signalcast record verify` recomputes all
+	// figures. One IP address can read four records at the same time.
 	//
-	// Events after `asOf` of the first line are not in it. Version 2. On a line of a call, `filingBasisBps` is the larger of
-	// `priceAtPrediction` and the price of the side: of `quote`, or on a native market of the larger of `marketYesAtSignal`
-	// and `initialYesBps` (NO: of the smaller). `priceTolerances` on the first line is a list of `{since, bps}`, oldest first,
-	// that is subtracted from the price of the side; 0 in production. An unverified call has its stated price. `scoreBasisBps`
-	// is final with the result: the larger of `filingBasisBps` and the price of the side in `secondQuote`, which is dated at
-	// least `quoteConfirmAfterMs` after `createdAt` (0: second quotes are off), at most 10 minutes after it, and before
-	// `closeAt`. A call that is not before `closeAt` is void, `reason` `late`. `counted` is true for a won or lost call that is
-	// verified, rated then and at the resolution, has its second quote (venue markets), and is not on an `ownMarket`.
-	// `scoring` is true where `resolution` exists and the result does not yet: a large claim is scored in chunks. The
-	// numbers at the end: totals and accuracy of all calls; score, streak and moments of counted calls; `avgClvBps` and
-	// `edge` of counted calls on venue markets.
+	// Events after `asOf` of the first line are excluded. The format is version 2. On the line of a call,
+	// `filingBasisBps` is the larger of `priceAtPrediction` and the price of the side. That price comes from `quote`; on
+	// a native market it comes from the larger of `marketYesAtSignal` and `initialYesBps` (for NO, the smaller).
+	// `priceTolerances` on the first line is a list of `{since, bps}`, oldest first; the tolerance is subtracted from
+	// the price of the side and is 0 in production. The scoring price of an unverified call is its stated price.
+	// `scoreBasisBps` is final with the result: the larger of `filingBasisBps` and the price of the side in
+	// `secondQuote`. The time of `secondQuote` is at least `quoteConfirmAfterMs` after `createdAt` (0: second quotes are
+	// off), at most 10 minutes after it, and before `closeAt`. A call that is not before `closeAt` is void with `reason`
+	// `late`. `counted` is true for a won or lost call that is verified, rated at the call and at the resolution, has
+	// its second quote (venue markets), and is not on an `ownMarket`. `scoring` is true if `resolution` exists but the
+	// result does not yet: a large claim is scored in chunks. The figures at the end: totals and accuracy of all calls;
+	// score, streak and moments of counted calls; `avgClvBps` and `edge` of counted calls on venue markets.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/operator/{handle}/record (the `GetOperatorRecord` operationId).
 	GetOperatorRecordWithResponse(ctx context.Context, handle string, params *GetOperatorRecordParams, reqEditors ...RequestEditorFn) (*GetOperatorRecordResponse, error)
 
-	// GetOperatorSkillWithResponse How much of a record is skill
+	// GetOperatorSkillWithResponse Get the skill report of an operator
 	//
-	// docs/method.md has every formula. A call counts a few moments after its result. Over `28d` the feed's results count.
+	// docs/method.md has every formula. A call is included some moments after its result. Over `28d` the results in the feed are used.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/operator/{handle}/skill (the `GetOperatorSkill` operationId).
 	GetOperatorSkillWithResponse(ctx context.Context, handle HandlePath, params *GetOperatorSkillParams, reqEditors ...RequestEditorFn) (*GetOperatorSkillResponse, error)
 
-	// ListOracleTilesWithResponse The tiles of the heatmap by attention alone
+	// ListOracleTilesWithResponse List heatmap tiles by attention
 	//
-	// Without pins, each with its attention.
+	// Tiles with their attention, without pins.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/oracle/featured (the `ListOracleTiles` operationId).
 	ListOracleTilesWithResponse(ctx context.Context, params *ListOracleTilesParams, reqEditors ...RequestEditorFn) (*ListOracleTilesResponse, error)
 
-	// ListTilesWithResponse The heatmap of the primary venue
+	// ListTilesWithResponse Get the heatmap of the primary venue
 	//
-	// One tile for each event, by the attention that its busiest market has; that market stands for the tile. Pinned markets
-	// come first, under words of their own where they have any; a heatmap that could not read its pins says so in `X-Degraded`. With
-	// `mode=resolving24h` one for each market that ends within 24 hours, the soonest first. Markets that can be called on,
-	// at most 40 tiles.
+	// One tile for each event, ranked by the attention of its most active market, which represents the tile. Pinned
+	// markets come first, with their own label if set. If the pins cannot be read, `X-Degraded` is set. With
+	// `mode=resolving24h`: one tile for each market that ends within 24 hours, soonest first. Only markets that accept
+	// calls are included, at most 40 tiles.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/polymarket/featured (the `ListTiles` operationId).
 	ListTilesWithResponse(ctx context.Context, params *ListTilesParams, reqEditors ...RequestEditorFn) (*ListTilesResponse, error)
 
-	// ListOldHistoryWithResponse The last hour of a market, in the older form
+	// ListOldHistoryWithResponse Get the last hour of a market (older format)
 	//
-	// For older clients; `/api/polymarket/market-history` says more.
+	// For older clients; use `/api/polymarket/market-history` instead.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/polymarket/history (the `ListOldHistory` operationId).
 	ListOldHistoryWithResponse(ctx context.Context, params *ListOldHistoryParams, reqEditors ...RequestEditorFn) (*ListOldHistoryResponse, error)
 
-	// GetVenueMarketWithResponse One market of the primary venue
+	// GetVenueMarketWithResponse Get a market of the primary venue
 	//
-	// A market that is not held yet is read from its venue first. An id that is missing or not of this venue is not found.
+	// A market that is not stored yet is first read from its venue. An id that is missing or of another venue is 404.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/polymarket/market (the `GetVenueMarket` operationId).
 	GetVenueMarketWithResponse(ctx context.Context, params *GetVenueMarketParams, reqEditors ...RequestEditorFn) (*GetVenueMarketResponse, error)
 
-	// ListMarketHistoryWithResponse The price of YES over time
+	// ListMarketHistoryWithResponse Get the price history of a market
 	//
-	// From the venue's order book for the primary venue, by the market's first token; from our own snapshots for every
-	// other market, and where the venue does not answer. An unknown market or token has no points.
+	// YES price from the order book of the primary venue, for the first token of the market. For other markets, and if
+	// the venue is unavailable, the history comes from stored snapshots. An unknown market or token has no points.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/polymarket/market-history (the `ListMarketHistory` operationId).
 	ListMarketHistoryWithResponse(ctx context.Context, params *ListMarketHistoryParams, reqEditors ...RequestEditorFn) (*ListMarketHistoryResponse, error)
 
-	// FindMarketsWithResponse Markets of the primary venue, by words
+	// FindMarketsWithResponse Search markets of the primary venue
 	//
-	// Every word of `q` is in the name or the slug, whatever the order, the case and the accents; the beginning of a word
-	// is enough, and from three characters on the inside of one. Those that have the words themselves come first, then those
-	// where they begin a word, then the others; within each by `sort`. Only where no market has them all, words of four
-	// letters or more may differ by one letter. The first 400 bytes and twelve words of `q` count.
+	// Each word of `q` must occur in the name or the slug; order, case and accents do not matter. A word matches the
+	// beginning of a word; from three characters on it also matches inside a word. Whole words rank first, then
+	// beginnings of words, then other matches; equal ranks are sorted by `sort`. Only if no market matches, words of
+	// four or more letters may differ by one letter. Only the first 400 bytes and twelve words of `q` are used.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/polymarket/markets (the `FindMarkets` operationId).
 	FindMarketsWithResponse(ctx context.Context, params *FindMarketsParams, reqEditors ...RequestEditorFn) (*FindMarketsResponse, error)
 
-	// ListResolvedMarketsWithResponse Markets of the primary venue that have an outcome, newest first
+	// ListResolvedMarketsWithResponse List resolved markets of the primary venue
 	//
-	// Page by page, with `cursor`.
+	// Newest outcome first; paged with `cursor`.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -25511,9 +25551,9 @@ type ClientWithResponsesInterface interface {
 
 	// FileSignalWithBodyWithResponse File a call
 	//
-	// The canonical write. One scored signal per operator and market; the first is locked. A key is checked in the
-	// same step that files. Failures name one field at a time, in the order of the table of members. A call by cookie must come
-	// from the hub's own origin. `already_predicted` wins over `market_closed`.
+	// Stores one scored call for each operator and market; the first call is final. The key is verified in the statement
+	// that stores the call. Validation reports one member at a time, in a fixed order. A request with a session cookie
+	// must come from the hub's own origin. `already_predicted` takes precedence over `market_closed`.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -25522,36 +25562,36 @@ type ClientWithResponsesInterface interface {
 
 	// FileSignalWithResponse File a call
 	//
-	// The canonical write. One scored signal per operator and market; the first is locked. A key is checked in the
-	// same step that files. Failures name one field at a time, in the order of the table of members. A call by cookie must come
-	// from the hub's own origin. `already_predicted` wins over `market_closed`.
+	// Stores one scored call for each operator and market; the first call is final. The key is verified in the statement
+	// that stores the call. Validation reports one member at a time, in a fixed order. A request with a session cookie
+	// must come from the hub's own origin. `already_predicted` takes precedence over `market_closed`.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/predictions (the `FileSignal` operationId).
 	FileSignalWithResponse(ctx context.Context, params *FileSignalParams, body FileSignalJSONRequestBody, reqEditors ...RequestEditorFn) (*FileSignalResponse, error)
 
-	// GetIssuerWithResponse What this issuer of tokens is and takes
+	// GetIssuerWithResponse Get the metadata of the authorization server
 	//
-	// The metadata of RFC 8414 with a member `protocol` for what is ours.
+	// RFC 8414 metadata, with a member `protocol` for extensions.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/protocol/v1 (the `GetIssuer` operationId).
 	GetIssuerWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetIssuerResponse, error)
 
-	// GetAppWithResponse What everybody may know of an app
+	// GetAppWithResponse Get the public data of an app
 	//
-	// What the consent page shows of it.
+	// The data that the consent page shows.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/protocol/v1/apps/{appId} (the `GetApp` operationId).
 	GetAppWithResponse(ctx context.Context, appID openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetAppResponse, error)
 
-	// ListGrantsWithResponse Grants
+	// ListGrantsWithResponse List grants
 	//
-	// An app token sees its own grant; a key with the permission `read` all of its owner.
+	// An app token gets its own grant; a key with the permission `read` gets all grants of its owner.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -25560,54 +25600,54 @@ type ClientWithResponsesInterface interface {
 
 	// RevokeGrantWithResponse End a grant
 	//
-	// An app token ends its own grant; a key with the permission `signal` any of its owner.
+	// An app token can end its own grant; a key with the permission `signal` any grant of its owner.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/protocol/v1/grants/{grantId} (the `RevokeGrant` operationId).
 	RevokeGrantWithResponse(ctx context.Context, grantID openapi_types.UUID, reqEditors ...RequestEditorFn) (*RevokeGrantResponse, error)
 
-	// ListHubKeysWithResponse The keys with which the hub attests
+	// ListHubKeysWithResponse List the attestation keys of the hub
 	//
-	// With these anybody verifies what the hub attests; a replaced key stays, for what it signed.
+	// Public keys that verify what the hub attests. A replaced key stays in the list.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/protocol/v1/keys (the `ListHubKeys` operationId).
 	ListHubKeysWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListHubKeysResponse, error)
 
-	// CallAgentEndpointAsAppWithBodyWithResponse Send one message of an agent with an app token
+	// CallAgentEndpointAsAppWithBodyWithResponse Send a message to the agent endpoint with an app token
 	//
-	// The tools of `/api/mcp` for tokens whose `resource` is exactly this address. `my_record` needs `profile:read`,
-	// `submit_signal` and `submit_signal_event` need `signal:create`, `set_live_signal` needs `broadcast:goLive`.
+	// The tools of `/api/mcp`, for tokens whose `resource` equals this URL. `my_record` requires `profile:read`;
+	// `submit_signal` and `submit_signal_event` require `signal:create`; `set_live_signal` requires `broadcast:goLive`.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/protocol/v1/mcp (the `CallAgentEndpointAsApp` operationId).
 	CallAgentEndpointAsAppWithBodyWithResponse(ctx context.Context, params *CallAgentEndpointAsAppParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CallAgentEndpointAsAppResponse, error)
 
-	// CallAgentEndpointAsAppWithResponse Send one message of an agent with an app token
+	// CallAgentEndpointAsAppWithResponse Send a message to the agent endpoint with an app token
 	//
-	// The tools of `/api/mcp` for tokens whose `resource` is exactly this address. `my_record` needs `profile:read`,
-	// `submit_signal` and `submit_signal_event` need `signal:create`, `set_live_signal` needs `broadcast:goLive`.
+	// The tools of `/api/mcp`, for tokens whose `resource` equals this URL. `my_record` requires `profile:read`;
+	// `submit_signal` and `submit_signal_event` require `signal:create`; `set_live_signal` requires `broadcast:goLive`.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/protocol/v1/mcp (the `CallAgentEndpointAsApp` operationId).
 	CallAgentEndpointAsAppWithResponse(ctx context.Context, params *CallAgentEndpointAsAppParams, body CallAgentEndpointAsAppJSONRequestBody, reqEditors ...RequestEditorFn) (*CallAgentEndpointAsAppResponse, error)
 
-	// GetMeWithResponse Who the bearer speaks for
+	// GetMeWithResponse Get the passport of the bearer
 	//
-	// Needs `profile:read`; of a key, the permission `read`.
+	// Requires `profile:read`; for a key, the permission `read`.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/protocol/v1/me (the `GetMe` operationId).
 	GetMeWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetMeResponse, error)
 
-	// ListMessagesWithResponse Messages, newest first
+	// ListMessagesWithResponse List signed messages
 	//
-	// Accepted messages of all people, of one, or of one type, page by page. While an administrator hides the text of a message, its `hidden` is true and its payload is null.
+	// Accepted messages, newest first, optionally filtered by passport or type, page by page. While an administrator hides the text of a message, `hidden` is true and the payload is null.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -25616,7 +25656,7 @@ type ClientWithResponsesInterface interface {
 
 	// SubmitMessageWithBodyWithResponse Submit a signed message
 	//
-	// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free. The id is `msg_` and the SHA-256 of the bytes that the signature covers.
+	// The signature is the credential. It covers `denpa-message-v1`, the issuer (each followed by a line feed) and the canonical form (RFC 8785) of the message without `signature`. Limits: 32 KiB and 16 levels; a timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key; 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. Submitting the same message again is 200 with `replayed` and has no second effect. A rejected message is not stored, and its nonce can be used again. The id is `msg_` and the SHA-256 of the signed bytes.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -25625,124 +25665,124 @@ type ClientWithResponsesInterface interface {
 
 	// SubmitMessageWithResponse Submit a signed message
 	//
-	// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free. The id is `msg_` and the SHA-256 of the bytes that the signature covers.
+	// The signature is the credential. It covers `denpa-message-v1`, the issuer (each followed by a line feed) and the canonical form (RFC 8785) of the message without `signature`. Limits: 32 KiB and 16 levels; a timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key; 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. Submitting the same message again is 200 with `replayed` and has no second effect. A rejected message is not stored, and its nonce can be used again. The id is `msg_` and the SHA-256 of the signed bytes.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/protocol/v1/messages (the `SubmitMessage` operationId).
 	SubmitMessageWithResponse(ctx context.Context, body SubmitMessageJSONRequestBody, reqEditors ...RequestEditorFn) (*SubmitMessageResponse, error)
 
-	// VerifyMessageWithBodyWithResponse Say whether a message would be taken
+	// VerifyMessageWithBodyWithResponse Verify a message without submitting it
 	//
-	// A dry run for who writes a client: nothing is kept, nothing takes effect, and every reason is named.
+	// A dry run for developers of clients: nothing is stored, nothing takes effect, and every reason for rejection is listed.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/protocol/v1/messages/verify (the `VerifyMessage` operationId).
 	VerifyMessageWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*VerifyMessageResponse, error)
 
-	// VerifyMessageWithResponse Say whether a message would be taken
+	// VerifyMessageWithResponse Verify a message without submitting it
 	//
-	// A dry run for who writes a client: nothing is kept, nothing takes effect, and every reason is named.
+	// A dry run for developers of clients: nothing is stored, nothing takes effect, and every reason for rejection is listed.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/protocol/v1/messages/verify (the `VerifyMessage` operationId).
 	VerifyMessageWithResponse(ctx context.Context, body VerifyMessageJSONRequestBody, reqEditors ...RequestEditorFn) (*VerifyMessageResponse, error)
 
-	// GetMessageWithResponse One message as it was signed
+	// GetMessageWithResponse Get a message
 	//
-	// With the bytes that were signed, so that anybody can verify it. While an administrator hides its text, `hidden` is true and the payload is null; then the id and the signature cannot be checked.
+	// Includes the signed bytes, so that anyone can verify it. While an administrator hides its text, `hidden` is true and the payload is null; then the id and the signature cannot be checked.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/protocol/v1/messages/{id} (the `GetMessage` operationId).
 	GetMessageWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetMessageResponse, error)
 
-	// IntrospectTokenWithBodyWithResponse What a token is worth
+	// IntrospectTokenWithBodyWithResponse Introspect a token
 	//
-	// For confidential apps alone.
+	// For confidential apps only.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/protocol/v1/oauth/introspect (the `IntrospectToken` operationId).
 	IntrospectTokenWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*IntrospectTokenResponse, error)
 
-	// IntrospectTokenWithResponse What a token is worth
+	// IntrospectTokenWithResponse Introspect a token
 	//
-	// For confidential apps alone.
+	// For confidential apps only.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/protocol/v1/oauth/introspect (the `IntrospectToken` operationId).
 	IntrospectTokenWithResponse(ctx context.Context, body IntrospectTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*IntrospectTokenResponse, error)
 
-	// IntrospectTokenWithFormdataBodyWithResponse What a token is worth
+	// IntrospectTokenWithFormdataBodyWithResponse Introspect a token
 	//
-	// For confidential apps alone.
+	// For confidential apps only.
 	//
 	// Takes a body of the `application/x-www-form-urlencoded` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/protocol/v1/oauth/introspect (the `IntrospectToken` operationId).
 	IntrospectTokenWithFormdataBodyWithResponse(ctx context.Context, body IntrospectTokenFormdataRequestBody, reqEditors ...RequestEditorFn) (*IntrospectTokenResponse, error)
 
-	// RevokeTokenWithBodyWithResponse End a token
+	// RevokeTokenWithBodyWithResponse Revoke a token
 	//
-	// RFC 7009. A token that is unknown or of another app is answered like one that was ended.
+	// RFC 7009. A token that is unknown or of another app gets the same answer as a revoked one.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/protocol/v1/oauth/revoke (the `RevokeToken` operationId).
 	RevokeTokenWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RevokeTokenResponse, error)
 
-	// RevokeTokenWithResponse End a token
+	// RevokeTokenWithResponse Revoke a token
 	//
-	// RFC 7009. A token that is unknown or of another app is answered like one that was ended.
+	// RFC 7009. A token that is unknown or of another app gets the same answer as a revoked one.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/protocol/v1/oauth/revoke (the `RevokeToken` operationId).
 	RevokeTokenWithResponse(ctx context.Context, body RevokeTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*RevokeTokenResponse, error)
 
-	// RevokeTokenWithFormdataBodyWithResponse End a token
+	// RevokeTokenWithFormdataBodyWithResponse Revoke a token
 	//
-	// RFC 7009. A token that is unknown or of another app is answered like one that was ended.
+	// RFC 7009. A token that is unknown or of another app gets the same answer as a revoked one.
 	//
 	// Takes a body of the `application/x-www-form-urlencoded` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/protocol/v1/oauth/revoke (the `RevokeToken` operationId).
 	RevokeTokenWithFormdataBodyWithResponse(ctx context.Context, body RevokeTokenFormdataRequestBody, reqEditors ...RequestEditorFn) (*RevokeTokenResponse, error)
 
-	// IssueTokenWithBodyWithResponse Turn a code or a refresh token into tokens
+	// IssueTokenWithBodyWithResponse Exchange a code or a refresh token for tokens
 	//
-	// A form with the names of RFC 6749 or JSON with either spelling, at most 16 KiB. A confidential app proves itself in the header or in the body; 30 requests a minute for each app and address.
+	// A form with the names of RFC 6749, or JSON with either spelling, at most 16 KiB. A confidential app authenticates in the header or in the body. 30 requests a minute for each app and IP address.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/protocol/v1/oauth/token (the `IssueToken` operationId).
 	IssueTokenWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*IssueTokenResponse, error)
 
-	// IssueTokenWithResponse Turn a code or a refresh token into tokens
+	// IssueTokenWithResponse Exchange a code or a refresh token for tokens
 	//
-	// A form with the names of RFC 6749 or JSON with either spelling, at most 16 KiB. A confidential app proves itself in the header or in the body; 30 requests a minute for each app and address.
+	// A form with the names of RFC 6749, or JSON with either spelling, at most 16 KiB. A confidential app authenticates in the header or in the body. 30 requests a minute for each app and IP address.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/protocol/v1/oauth/token (the `IssueToken` operationId).
 	IssueTokenWithResponse(ctx context.Context, body IssueTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*IssueTokenResponse, error)
 
-	// IssueTokenWithFormdataBodyWithResponse Turn a code or a refresh token into tokens
+	// IssueTokenWithFormdataBodyWithResponse Exchange a code or a refresh token for tokens
 	//
-	// A form with the names of RFC 6749 or JSON with either spelling, at most 16 KiB. A confidential app proves itself in the header or in the body; 30 requests a minute for each app and address.
+	// A form with the names of RFC 6749, or JSON with either spelling, at most 16 KiB. A confidential app authenticates in the header or in the body. 30 requests a minute for each app and IP address.
 	//
 	// Takes a body of the `application/x-www-form-urlencoded` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/protocol/v1/oauth/token (the `IssueToken` operationId).
 	IssueTokenWithFormdataBodyWithResponse(ctx context.Context, body IssueTokenFormdataRequestBody, reqEditors ...RequestEditorFn) (*IssueTokenResponse, error)
 
-	// GetPassportWithResponse Who somebody is
+	// GetPassportWithResponse Get the passport of an operator
 	//
-	// Takes the id of a passport or a handle, and shows only what the owner shows.
+	// Accepts the id of a passport or a handle, and returns only what the owner shows.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -25751,7 +25791,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreatePredictionWithBodyWithResponse File a call, recorded as prediction.create
 	//
-	// The canonical write with the source `api`, needs `prediction:create`; of a key, the permission `signal`. Without `priceBps` the call is filed at the side's price of the newest snapshot of at most 15 minutes. After a 503 the call may stand: asked again it is `already_predicted`, and its message follows.
+	// Files a call with the source `api`. Requires `prediction:create`; for a key, the permission `signal`. Without `priceBps` the call is filed at the price of its side in the newest snapshot that is at most 15 minutes old. After a 503 the call may be stored; a repeated request then answers `already_predicted`, and the message is created.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -25760,16 +25800,16 @@ type ClientWithResponsesInterface interface {
 
 	// CreatePredictionWithResponse File a call, recorded as prediction.create
 	//
-	// The canonical write with the source `api`, needs `prediction:create`; of a key, the permission `signal`. Without `priceBps` the call is filed at the side's price of the newest snapshot of at most 15 minutes. After a 503 the call may stand: asked again it is `already_predicted`, and its message follows.
+	// Files a call with the source `api`. Requires `prediction:create`; for a key, the permission `signal`. Without `priceBps` the call is filed at the price of its side in the newest snapshot that is at most 15 minutes old. After a 503 the call may be stored; a repeated request then answers `already_predicted`, and the message is created.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/protocol/v1/predictions (the `CreatePrediction` operationId).
 	CreatePredictionWithResponse(ctx context.Context, params *CreatePredictionParams, body CreatePredictionJSONRequestBody, reqEditors ...RequestEditorFn) (*CreatePredictionResponse, error)
 
-	// GetPayloadSchemaWithResponse The JSON Schema of a message's payload
+	// GetPayloadSchemaWithResponse Get the JSON Schema of a message payload
 	//
-	// What a message of that type may carry.
+	// The schema for one message type.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -25778,7 +25818,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateSignalWithBodyWithResponse File a call, recorded as signal.create
 	//
-	// The canonical write with the source `api`, needs `signal:create`; of a key, the permission `signal`. Without `priceBps` the call is filed at the side's price of the newest snapshot of at most 15 minutes. After a 503 the call may stand: asked again it is `already_predicted`, and its message follows.
+	// Files a call with the source `api`. Requires `signal:create`; for a key, the permission `signal`. Without `priceBps` the call is filed at the price of its side in the newest snapshot that is at most 15 minutes old. After a 503 the call may be stored; a repeated request then answers `already_predicted`, and the message is created.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -25787,16 +25827,16 @@ type ClientWithResponsesInterface interface {
 
 	// CreateSignalWithResponse File a call, recorded as signal.create
 	//
-	// The canonical write with the source `api`, needs `signal:create`; of a key, the permission `signal`. Without `priceBps` the call is filed at the side's price of the newest snapshot of at most 15 minutes. After a 503 the call may stand: asked again it is `already_predicted`, and its message follows.
+	// Files a call with the source `api`. Requires `signal:create`; for a key, the permission `signal`. Without `priceBps` the call is filed at the price of its side in the newest snapshot that is at most 15 minutes old. After a 503 the call may be stored; a repeated request then answers `already_predicted`, and the message is created.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/protocol/v1/signals (the `CreateSignal` operationId).
 	CreateSignalWithResponse(ctx context.Context, params *CreateSignalParams, body CreateSignalJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateSignalResponse, error)
 
-	// ListSignersWithResponse The signers of a passport
+	// ListSignersWithResponse List the signers of a passport
 	//
-	// Active, revoked and expired ones: who verifies an old message needs them.
+	// Active, revoked and expired signers. Verifying an old message requires the expired ones.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -25805,7 +25845,7 @@ type ClientWithResponsesInterface interface {
 
 	// RegisterSignerWithBodyWithResponse Register a signer
 	//
-	// `proof` is the new key's signature over `denpa-signer-v1`, the issuer (each with a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`, where appId and expiresAt are null when there is none. With an operator key `expiresAt` is required and at most 90 days ahead, and the signer ends with the key. The scopes are within those of the bearer, message types alone. A key that was removed never comes back.
+	// `proof` is the signature of the new key over `denpa-signer-v1`, the issuer (each followed by a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`. appId and expiresAt are null if absent. With an operator key `expiresAt` is required and at most 90 days ahead, and the signer ends with the key. The scopes must be scopes of the bearer, and message types only. A removed key can never be registered again.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -25814,43 +25854,43 @@ type ClientWithResponsesInterface interface {
 
 	// RegisterSignerWithResponse Register a signer
 	//
-	// `proof` is the new key's signature over `denpa-signer-v1`, the issuer (each with a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`, where appId and expiresAt are null when there is none. With an operator key `expiresAt` is required and at most 90 days ahead, and the signer ends with the key. The scopes are within those of the bearer, message types alone. A key that was removed never comes back.
+	// `proof` is the signature of the new key over `denpa-signer-v1`, the issuer (each followed by a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`. appId and expiresAt are null if absent. With an operator key `expiresAt` is required and at most 90 days ahead, and the signer ends with the key. The scopes must be scopes of the bearer, and message types only. A removed key can never be registered again.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/protocol/v1/signers (the `RegisterSigner` operationId).
 	RegisterSignerWithResponse(ctx context.Context, body RegisterSignerJSONRequestBody, reqEditors ...RequestEditorFn) (*RegisterSignerResponse, error)
 
-	// ChallengeSignerWithBodyWithResponse Ask for a challenge for a new signer
+	// ChallengeSignerWithBodyWithResponse Create a challenge for a new signer
 	//
-	// Needs `signer:create`; of a key, the permission `signal`.
+	// Requires `signer:create`; for a key, the permission `signal`.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/protocol/v1/signers/challenge (the `ChallengeSigner` operationId).
 	ChallengeSignerWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ChallengeSignerResponse, error)
 
-	// ChallengeSignerWithResponse Ask for a challenge for a new signer
+	// ChallengeSignerWithResponse Create a challenge for a new signer
 	//
-	// Needs `signer:create`; of a key, the permission `signal`.
+	// Requires `signer:create`; for a key, the permission `signal`.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/protocol/v1/signers/challenge (the `ChallengeSigner` operationId).
 	ChallengeSignerWithResponse(ctx context.Context, body ChallengeSignerJSONRequestBody, reqEditors ...RequestEditorFn) (*ChallengeSignerResponse, error)
 
-	// RevokeSignerWithResponse Remove a signer for ever
+	// RevokeSignerWithResponse Remove a signer permanently
 	//
-	// An app token removes signers of its own grant; a key with the permission `signal` any of its owner.
+	// An app token can remove signers of its own grant; a key with the permission `signal` any signer of its owner.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/protocol/v1/signers/{publicKey} (the `RevokeSigner` operationId).
 	RevokeSignerWithResponse(ctx context.Context, publicKey string, reqEditors ...RequestEditorFn) (*RevokeSignerResponse, error)
 
-	// GetSignerWithResponse One signer
+	// GetSignerWithResponse Get a signer
 	//
-	// Whose it is, what it may sign, and until when.
+	// Its owner, its scopes and its expiry.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -25859,7 +25899,7 @@ type ClientWithResponsesInterface interface {
 
 	// ReportContentWithBodyWithResponse Report content
 	//
-	// Reports a thing to the administrators, 10 times in 24 hours at most.
+	// Reports a target to the administrators. At most 10 reports in 24 hours.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -25868,7 +25908,7 @@ type ClientWithResponsesInterface interface {
 
 	// ReportContentWithResponse Report content
 	//
-	// Reports a thing to the administrators, 10 times in 24 hours at most.
+	// Reports a target to the administrators. At most 10 reports in 24 hours.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -25877,8 +25917,8 @@ type ClientWithResponsesInterface interface {
 
 	// DisputeMarketWithBodyWithResponse Flag or clear a dispute
 	//
-	// While the flag stands nothing further is scored on the market; scores already given stand. Clearing scores
-	// what a claim left pending. Repeating the flag changes the reason only.
+	// While the dispute is flagged, no further call on the market is scored; existing scores stay. Clearing the flag
+	// scores the calls that a claim left pending. Repeating the flag only changes the reason.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -25887,8 +25927,8 @@ type ClientWithResponsesInterface interface {
 
 	// DisputeMarketWithResponse Flag or clear a dispute
 	//
-	// While the flag stands nothing further is scored on the market; scores already given stand. Clearing scores
-	// what a claim left pending. Repeating the flag changes the reason only.
+	// While the dispute is flagged, no further call on the market is scored; existing scores stay. Clearing the flag
+	// scores the calls that a claim left pending. Repeating the flag only changes the reason.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -25897,7 +25937,7 @@ type ClientWithResponsesInterface interface {
 
 	// FinalizeMarketWithBodyWithResponse Claim the outcome of a native market
 	//
-	// Once per market. Claims and scores every call in one step. Allowed before the cutoff too.
+	// Once for each market, also before the cutoff. The claim and the scores of all calls are one step.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -25906,280 +25946,283 @@ type ClientWithResponsesInterface interface {
 
 	// FinalizeMarketWithResponse Claim the outcome of a native market
 	//
-	// Once per market. Claims and scores every call in one step. Allowed before the cutoff too.
+	// Once for each market, also before the cutoff. The claim and the scores of all calls are one step.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/resolution/finalize (the `FinalizeMarket` operationId).
 	FinalizeMarketWithResponse(ctx context.Context, body FinalizeMarketJSONRequestBody, reqEditors ...RequestEditorFn) (*FinalizeMarketResponse, error)
 
-	// ListNativeMarketsWithResponse The service's own markets
+	// ListNativeMarketsWithResponse List native markets
 	//
-	// Those that the service opened itself and whose outcome an administrator claims.
+	// Markets that the service opened itself and whose outcome an administrator claims.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/resolution/markets (the `ListNativeMarkets` operationId).
 	ListNativeMarketsWithResponse(ctx context.Context, params *ListNativeMarketsParams, reqEditors ...RequestEditorFn) (*ListNativeMarketsResponse, error)
 
-	// GetOutcomeWithResponse The outcome of a market
+	// GetOutcomeWithResponse Get the outcome of a market
 	//
-	// `outcome` is null when nothing is claimed and nothing is disputed, for an unknown market too.
+	// `outcome` is null if there is no claim and no dispute, and for an unknown market.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/resolution/outcome (the `GetOutcome` operationId).
 	GetOutcomeWithResponse(ctx context.Context, params *GetOutcomeParams, reqEditors ...RequestEditorFn) (*GetOutcomeResponse, error)
 
-	// ListSignalFeedWithResponse Signals of all markets
+	// ListSignalFeedWithResponse List calls on all markets
 	//
-	// `recent`: all, newest first. `beat_crowd`: won against the side that most of the crowd held, newest result
-	// first. `open`: pending on open markets, newest first, with the live mark.
+	// `recent`: all calls, newest first. `beat_crowd`: won calls against the side of the majority, newest result first.
+	// `open`: pending calls on open markets, newest first, with the current price.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/signals/feed (the `ListSignalFeed` operationId).
 	ListSignalFeedWithResponse(ctx context.Context, params *ListSignalFeedParams, reqEditors ...RequestEditorFn) (*ListSignalFeedResponse, error)
 
-	// GetSignalWithResponse One signal
+	// GetSignalWithResponse Get a call
 	//
-	// What was called, at which price and when; once the market is resolved, what came of it as well.
+	// Side, price and time of the call and, after the market is resolved, its result.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/signals/{id} (the `GetSignal` operationId).
 	GetSignalWithResponse(ctx context.Context, id SignalPath, reqEditors ...RequestEditorFn) (*GetSignalResponse, error)
 
-	// ListSignalEventsWithResponse History of a signal, oldest first
+	// ListSignalEventsWithResponse List the history of a call
 	//
-	// What the owner added behind the call, and its result. Nothing in a history is ever changed or removed.
+	// Events that the owner added, and the result, oldest first. Events are never changed or removed.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/signals/{id}/events (the `ListSignalEvents` operationId).
 	ListSignalEventsWithResponse(ctx context.Context, id SignalPath, reqEditors ...RequestEditorFn) (*ListSignalEventsResponse, error)
 
-	// AppendSignalEventWithBodyWithResponse Add to a signal's history
+	// AppendSignalEventWithBodyWithResponse Add an event to a call
 	//
-	// Only the owner, in every status, at most 200 events for one signal. An event never changes the signal.
-	// `resolved` is written by the resolution alone. Unknown members of a payload are dropped.
+	// Only the owner can add events, in every status of the call, at most 200 for one call. An event never changes the
+	// call. Only the resolution writes `resolved`. Unknown members of a payload are dropped.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/signals/{id}/events (the `AppendSignalEvent` operationId).
 	AppendSignalEventWithBodyWithResponse(ctx context.Context, id SignalPath, params *AppendSignalEventParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AppendSignalEventResponse, error)
 
-	// AppendSignalEventWithResponse Add to a signal's history
+	// AppendSignalEventWithResponse Add an event to a call
 	//
-	// Only the owner, in every status, at most 200 events for one signal. An event never changes the signal.
-	// `resolved` is written by the resolution alone. Unknown members of a payload are dropped.
+	// Only the owner can add events, in every status of the call, at most 200 for one call. An event never changes the
+	// call. Only the resolution writes `resolved`. Unknown members of a payload are dropped.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/signals/{id}/events (the `AppendSignalEvent` operationId).
 	AppendSignalEventWithResponse(ctx context.Context, id SignalPath, params *AppendSignalEventParams, body AppendSignalEventJSONRequestBody, reqEditors ...RequestEditorFn) (*AppendSignalEventResponse, error)
 
-	// ListSituationsWithResponse The stories behind the moves
+	// ListSituationsWithResponse List situations
 	//
-	// One situation for each event with markets that moved; a market without an event stands alone. The highest score first,
-	// then the largest change. `markets` has at most 12, the lead first. Here `marketId` is `<provider>:<id>`.
+	// One situation for each event with moving markets; a market without an event is a situation by itself. Highest
+	// score first, then largest change. `markets` has at most 12 markets, the lead market first. Here `marketId` is
+	// `<provider>:<id>`.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/situations (the `ListSituations` operationId).
 	ListSituationsWithResponse(ctx context.Context, params *ListSituationsParams, reqEditors ...RequestEditorFn) (*ListSituationsResponse, error)
 
-	// GetStreamerAnalyticsWithResponse How one's sessions were watched
+	// GetStreamerAnalyticsWithResponse Get viewer statistics of broadcast sessions
 	//
-	// Of the caller; an admin names a `handle`. `series` has a step of a minute, ten minutes or an hour, those with a session alone, the newest 672 at most. `signals` counts up to 5,000.
+	// Sessions of the caller; an administrator names a `handle`. `series` has steps of one minute, ten minutes or one hour, only steps with a session, at most the newest 672. `signals` counts up to 5,000.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/streamer/analytics (the `GetStreamerAnalytics` operationId).
 	GetStreamerAnalyticsWithResponse(ctx context.Context, params *GetStreamerAnalyticsParams, reqEditors ...RequestEditorFn) (*GetStreamerAnalyticsResponse, error)
 
-	// SendHeartbeatWithBodyWithResponse Say that one is live
+	// SendHeartbeatWithBodyWithResponse Send a broadcast heartbeat
 	//
-	// The first opens a session, and each keeps it for 45 seconds. `state: offline` ends it at once; a session without a heartbeat ends 45 seconds behind the last. An operator is in the live list while its session is open and there is a stream: one that is bound to a market, or one that was provisioned. `viewers` of the body is kept for comparison; the answer says what the service counts.
+	// The first heartbeat opens a session; each one extends it by 45 seconds. `state: offline` ends the session at once; without heartbeats it ends 45 seconds after the last one. An operator is in the live list while its session is open and a stream exists, either bound to a market or provisioned. `viewers` in the body is stored for comparison; the answer has the number that the service counts.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/streamer/heartbeat (the `SendHeartbeat` operationId).
 	SendHeartbeatWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SendHeartbeatResponse, error)
 
-	// SendHeartbeatWithResponse Say that one is live
+	// SendHeartbeatWithResponse Send a broadcast heartbeat
 	//
-	// The first opens a session, and each keeps it for 45 seconds. `state: offline` ends it at once; a session without a heartbeat ends 45 seconds behind the last. An operator is in the live list while its session is open and there is a stream: one that is bound to a market, or one that was provisioned. `viewers` of the body is kept for comparison; the answer says what the service counts.
+	// The first heartbeat opens a session; each one extends it by 45 seconds. `state: offline` ends the session at once; without heartbeats it ends 45 seconds after the last one. An operator is in the live list while its session is open and a stream exists, either bound to a market or provisioned. `viewers` in the body is stored for comparison; the answer has the number that the service counts.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/streamer/heartbeat (the `SendHeartbeat` operationId).
 	SendHeartbeatWithResponse(ctx context.Context, body SendHeartbeatJSONRequestBody, reqEditors ...RequestEditorFn) (*SendHeartbeatResponse, error)
 
-	// GetOwnStreamerWithResponse How one stands as a streamer
+	// GetOwnStreamerWithResponse Get the caller's streamer status
 	//
-	// Whether the caller may go on the air, and whether a session is running.
+	// Whether the caller may go live, and whether a session is open.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/streamer/me (the `GetOwnStreamer` operationId).
 	GetOwnStreamerWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetOwnStreamerResponse, error)
 
-	// GetStreamerProfileWithResponse What an operator says of itself
+	// GetStreamerProfileWithResponse Get the profile of an operator
 	//
-	// Words of the owner, with the statistics that the record gives.
+	// Texts of the owner, with statistics of the record.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/streamer/profile (the `GetStreamerProfile` operationId).
 	GetStreamerProfileWithResponse(ctx context.Context, params *GetStreamerProfileParams, reqEditors ...RequestEditorFn) (*GetStreamerProfileResponse, error)
 
-	// ChangeStreamerProfileWithBodyWithResponse Change what one says of oneself
+	// ChangeStreamerProfileWithBodyWithResponse Change the caller's profile
 	//
-	// The write of a signed `profile.update`, without a message. What is left out stays; `null` or an empty text takes
-	// `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` are those of the programme.
-	// `payoutAddress` is changed with a session only, at most 15 minutes after its sign-in; otherwise 403 `session_required`, and
-	// nothing of the request is stored. The operator is notified by `payout.changed` on the channel `me`.
+	// Same effect as a signed `profile.update`, without a message. Absent members keep their value; `null` or an empty
+	// text removes `avatarUrl` or `payoutAddress`, and an empty list removes the links. A body without members changes
+	// nothing. `lanes` are lanes of the programme. Changing `payoutAddress` requires a session whose sign-in is at most
+	// 15 minutes old; otherwise the answer is 403 `session_required` and nothing of the request is stored. The operator
+	// receives `payout.changed` on the channel `me`.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/streamer/profile (the `ChangeStreamerProfile` operationId).
 	ChangeStreamerProfileWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ChangeStreamerProfileResponse, error)
 
-	// ChangeStreamerProfileWithResponse Change what one says of oneself
+	// ChangeStreamerProfileWithResponse Change the caller's profile
 	//
-	// The write of a signed `profile.update`, without a message. What is left out stays; `null` or an empty text takes
-	// `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` are those of the programme.
-	// `payoutAddress` is changed with a session only, at most 15 minutes after its sign-in; otherwise 403 `session_required`, and
-	// nothing of the request is stored. The operator is notified by `payout.changed` on the channel `me`.
+	// Same effect as a signed `profile.update`, without a message. Absent members keep their value; `null` or an empty
+	// text removes `avatarUrl` or `payoutAddress`, and an empty list removes the links. A body without members changes
+	// nothing. `lanes` are lanes of the programme. Changing `payoutAddress` requires a session whose sign-in is at most
+	// 15 minutes old; otherwise the answer is 403 `session_required` and nothing of the request is stored. The operator
+	// receives `payout.changed` on the channel `me`.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/streamer/profile (the `ChangeStreamerProfile` operationId).
 	ChangeStreamerProfileWithResponse(ctx context.Context, body ChangeStreamerProfileJSONRequestBody, reqEditors ...RequestEditorFn) (*ChangeStreamerProfileResponse, error)
 
-	// GetSessionRecapWithResponse What came of a session
+	// GetSessionRecapWithResponse Get the recap of a broadcast session
 	//
-	// Without `showId` of the open session, else of the newest; no session: `showId: null` and no recap.
+	// Without `showId`, of the open session, otherwise of the newest one. Without a session: `showId: null` and no recap.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/streamer/recap (the `GetSessionRecap` operationId).
 	GetSessionRecapWithResponse(ctx context.Context, params *GetSessionRecapParams, reqEditors ...RequestEditorFn) (*GetSessionRecapResponse, error)
 
-	// ListSessionReceiptsWithResponse The calls of a session
+	// ListSessionReceiptsWithResponse List the calls of a broadcast session
 	//
-	// Of the open session, else of the newest: what its operator called in it, newest first, at most 500, and what came of it. No session: `showId: null`, no receipts and no recap.
+	// Of the open session, otherwise of the newest one: the calls that the operator filed during it, newest first, at most 500, with their results. Without a session: `showId: null`, no receipts and no recap.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/streamer/receipts (the `ListSessionReceipts` operationId).
 	ListSessionReceiptsWithResponse(ctx context.Context, params *ListSessionReceiptsParams, reqEditors ...RequestEditorFn) (*ListSessionReceiptsResponse, error)
 
-	// RegisterStreamerWithBodyWithResponse Ask to be a streamer
+	// RegisterStreamerWithBodyWithResponse Request approval as a streamer
 	//
-	// An admin approves it. A second time changes nothing and answers how it stands. What is said of oneself is kept as `POST /api/streamer/profile` keeps it.
+	// An administrator approves the request. Repeating it changes nothing and returns its status. Members of the profile are stored as by `POST /api/streamer/profile`.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/streamer/register (the `RegisterStreamer` operationId).
 	RegisterStreamerWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RegisterStreamerResponse, error)
 
-	// RegisterStreamerWithResponse Ask to be a streamer
+	// RegisterStreamerWithResponse Request approval as a streamer
 	//
-	// An admin approves it. A second time changes nothing and answers how it stands. What is said of oneself is kept as `POST /api/streamer/profile` keeps it.
+	// An administrator approves the request. Repeating it changes nothing and returns its status. Members of the profile are stored as by `POST /api/streamer/profile`.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/streamer/register (the `RegisterStreamer` operationId).
 	RegisterStreamerWithResponse(ctx context.Context, body RegisterStreamerJSONRequestBody, reqEditors ...RequestEditorFn) (*RegisterStreamerResponse, error)
 
-	// ClearOverlaySignalWithResponse Take the signal away
+	// ClearOverlaySignalWithResponse Clear the caller's overlay signal
 	//
-	// A second time changes nothing.
+	// Repeating the request changes nothing.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/streamer/signal (the `ClearOverlaySignal` operationId).
 	ClearOverlaySignalWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ClearOverlaySignalResponse, error)
 
-	// GetOverlaySignalWithResponse The signal over somebody's picture
+	// GetOverlaySignalWithResponse Get the overlay signal of an operator
 	//
-	// `marketId: null` and nothing else when none is set, and for a handle that nobody has.
+	// Only `marketId: null` if none is set, and for an unknown handle.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/streamer/signal (the `GetOverlaySignal` operationId).
 	GetOverlaySignalWithResponse(ctx context.Context, params *GetOverlaySignalParams, reqEditors ...RequestEditorFn) (*GetOverlaySignalResponse, error)
 
-	// SetOverlaySignalWithBodyWithResponse Set the signal over one's picture
+	// SetOverlaySignalWithBodyWithResponse Set the caller's overlay signal
 	//
-	// It takes the place of the one before and stays 12 hours; heartbeats keep it. `yesPct` and `slug` that are left out are taken from the market where it is known. Listeners of `overlay:<handle>` hear it.
+	// Replaces the previous one and is kept for 12 hours; heartbeats extend it. If `yesPct` or `slug` is absent, the value of the market is used if it is known. Published on the channel `overlay:<handle>`.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/streamer/signal (the `SetOverlaySignal` operationId).
 	SetOverlaySignalWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SetOverlaySignalResponse, error)
 
-	// SetOverlaySignalWithResponse Set the signal over one's picture
+	// SetOverlaySignalWithResponse Set the caller's overlay signal
 	//
-	// It takes the place of the one before and stays 12 hours; heartbeats keep it. `yesPct` and `slug` that are left out are taken from the market where it is known. Listeners of `overlay:<handle>` hear it.
+	// Replaces the previous one and is kept for 12 hours; heartbeats extend it. If `yesPct` or `slug` is absent, the value of the market is used if it is known. Published on the channel `overlay:<handle>`.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/streamer/signal (the `SetOverlaySignal` operationId).
 	SetOverlaySignalWithResponse(ctx context.Context, body SetOverlaySignalJSONRequestBody, reqEditors ...RequestEditorFn) (*SetOverlaySignalResponse, error)
 
-	// ProvisionStreamWithBodyWithResponse Get a stream to send video to, or a new key for it
+	// ProvisionStreamWithBodyWithResponse Provision a video stream
 	//
-	// For operators whom an admin has approved. The key is in this answer and nowhere else. Asked for again, the stream gets
-	// another key, and the one before opens nothing from then on. docs/video.md says how encoders use it.
+	// For operators whom an administrator has approved. Only this answer contains the stream key. Repeating the request
+	// creates another key; the previous key stops working at once. See docs/video.md.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/streamer/stream (the `ProvisionStream` operationId).
 	ProvisionStreamWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ProvisionStreamResponse, error)
 
-	// ProvisionStreamWithResponse Get a stream to send video to, or a new key for it
+	// ProvisionStreamWithResponse Provision a video stream
 	//
-	// For operators whom an admin has approved. The key is in this answer and nowhere else. Asked for again, the stream gets
-	// another key, and the one before opens nothing from then on. docs/video.md says how encoders use it.
+	// For operators whom an administrator has approved. Only this answer contains the stream key. Repeating the request
+	// creates another key; the previous key stops working at once. See docs/video.md.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/streamer/stream (the `ProvisionStream` operationId).
 	ProvisionStreamWithResponse(ctx context.Context, body ProvisionStreamJSONRequestBody, reqEditors ...RequestEditorFn) (*ProvisionStreamResponse, error)
 
-	// GetStreamStateWithResponse Whether somebody is live
+	// GetStreamStateWithResponse Get the stream state of an operator
 	//
-	// `live` while the session is open and there is a stream; `ended` for 24 hours behind a session that was live; else `idle`. A handle that nobody has is idle.
+	// `live` while the session is open and a stream exists; `ended` for 24 hours after a session that was live; otherwise `idle`. An unknown handle is `idle`.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/streamer/stream/state (the `GetStreamState` operationId).
 	GetStreamStateWithResponse(ctx context.Context, params *GetStreamStateParams, reqEditors ...RequestEditorFn) (*GetStreamStateResponse, error)
 
-	// ListLiveWithResponse Who is live
+	// ListLiveWithResponse List live operators
 	//
-	// The most watched first, at most 100. `recent` are sessions that ended within 24 hours, the newest 12.
+	// Most viewers first, at most 100. `recent` has the newest 12 sessions that ended within 24 hours.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/streamers/live (the `ListLive` operationId).
 	ListLiveWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListLiveResponse, error)
 
-	// UnfollowWithResponse Follow an operator no more
+	// UnfollowWithResponse Unfollow an operator
 	//
-	// The handle stands in the body, as for POST, or in the query; with both the body counts. A second time changes nothing.
+	// The handle is in the body, as for POST, or in the query; the body takes precedence. Repeating the request changes nothing.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/user/follow (the `Unfollow` operationId).
 	UnfollowWithResponse(ctx context.Context, params *UnfollowParams, reqEditors ...RequestEditorFn) (*UnfollowResponse, error)
 
-	// GetFollowCountsWithResponse How many follow an operator
+	// GetFollowCountsWithResponse Get the number of followers of an operator
 	//
-	// `following` is how many the caller follows: 0 without a session, as `isFollowing` is false.
+	// `following` is the number of operators that the caller follows. Without a session it is 0 and `isFollowing` is false.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -26188,7 +26231,7 @@ type ClientWithResponsesInterface interface {
 
 	// FollowWithBodyWithResponse Follow an operator
 	//
-	// A second time changes nothing. Nobody follows themselves.
+	// Repeating the request changes nothing. Operators cannot follow themselves.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -26197,16 +26240,16 @@ type ClientWithResponsesInterface interface {
 
 	// FollowWithResponse Follow an operator
 	//
-	// A second time changes nothing. Nobody follows themselves.
+	// Repeating the request changes nothing. Operators cannot follow themselves.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/user/follow (the `Follow` operationId).
 	FollowWithResponse(ctx context.Context, body FollowJSONRequestBody, reqEditors ...RequestEditorFn) (*FollowResponse, error)
 
-	// ListUserGrantsWithResponse The user's grants
+	// ListUserGrantsWithResponse List the user's grants
 	//
-	// What apps may do in the name of the user, active and ended.
+	// Active and ended permissions of apps to act for the user.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -26215,25 +26258,25 @@ type ClientWithResponsesInterface interface {
 
 	// RevokeUserGrantWithResponse End one of the user's grants
 	//
-	// Its tokens and signers end with it, at once.
+	// Its tokens and signers end with it immediately.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/user/grants/{grantId} (the `RevokeUserGrant` operationId).
 	RevokeUserGrantWithResponse(ctx context.Context, grantID openapi_types.UUID, reqEditors ...RequestEditorFn) (*RevokeUserGrantResponse, error)
 
-	// RevokeUserSignerWithResponse Remove one of the user's signers for ever
+	// RevokeUserSignerWithResponse Remove one of the user's signers permanently
 	//
-	// Messages that it signed before stay good.
+	// Messages that it signed before stay valid.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/user/signers/{publicKey} (the `RevokeUserSigner` operationId).
 	RevokeUserSignerWithResponse(ctx context.Context, publicKey string, reqEditors ...RequestEditorFn) (*RevokeUserSignerResponse, error)
 
-	// MintAgentKeyWithBodyWithResponse Mint a key with the older prefix
+	// MintAgentKeyWithBodyWithResponse Create a key with the older prefix
 	//
-	// The same family of keys as `/api/dev/keys`; kept for older clients.
+	// Creates the same kind of key as `/api/dev/keys`; for older clients.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -26242,9 +26285,9 @@ type ClientWithResponsesInterface interface {
 	// Deprecated: this operation has been marked as deprecated upstream, but no `x-deprecated-reason` was set
 	MintAgentKeyWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*MintAgentKeyResponse, error)
 
-	// MintAgentKeyWithResponse Mint a key with the older prefix
+	// MintAgentKeyWithResponse Create a key with the older prefix
 	//
-	// The same family of keys as `/api/dev/keys`; kept for older clients.
+	// Creates the same kind of key as `/api/dev/keys`; for older clients.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -26253,116 +26296,118 @@ type ClientWithResponsesInterface interface {
 	// Deprecated: this operation has been marked as deprecated upstream, but no `x-deprecated-reason` was set
 	MintAgentKeyWithResponse(ctx context.Context, body MintAgentKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*MintAgentKeyResponse, error)
 
-	// ListFeedWithResponse Numbered events of the protocol
+	// ListFeedWithResponse List numbered events
 	//
-	// Newest first and paged with `cursor`; with `after` forward in order from that number. The numbers have no gaps
-	// and follow the order of the commits, so a reader that saw 41 asks `after=41` and misses nothing. 90 days are kept:
-	// an answer to an older `after` carries `gap`, and one to a number above the newest is empty, with the newest as `head`.
-	// A degraded answer is empty and has neither: ask again behind the same number.
+	// Newest first, paged with `cursor`; with `after`, in order from that number. The numbers have no gaps and follow
+	// the order of the commits, so a reader that has read event 41 requests `after=41` and misses nothing. Events are
+	// stored for 90 days: an answer to an older `after` has `gap`. An `after` above the newest number has an empty
+	// answer, with the newest number as `head`. A degraded answer is empty and has neither member; repeat the request
+	// with the same number.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/feed (the `ListFeed` operationId).
 	ListFeedWithResponse(ctx context.Context, params *ListFeedParams, reqEditors ...RequestEditorFn) (*ListFeedResponse, error)
 
-	// StreamFeedWithResponse The feed as server-sent events
+	// StreamFeedWithResponse Stream the feed as server-sent events
 	//
-	// The channels of the websocket over plain HTTP, with the same frames and the same guarantees; docs/protocol/ws.md tells
-	// of it. The id of an event holds the place on every channel: a client that sends it back as `Last-Event-ID` goes on
-	// behind it, with no hole and no repeat. The stream lasts; its last event is `end`.
+	// The channels of the websocket over plain HTTP, with the same frames and the same guarantees; see
+	// docs/protocol/ws.md. The id of an event contains the position on every channel. A client that sends it as
+	// `Last-Event-ID` resumes after that event, without gaps or repeats. The stream stays open; its last event is `end`.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/feed/stream (the `StreamFeed` operationId).
 	StreamFeedWithResponse(ctx context.Context, params *StreamFeedParams, reqEditors ...RequestEditorFn) (*StreamFeedResponse, error)
 
-	// RuleLaneWithBodyWithResponse Say where a market belongs
+	// RuleLaneWithBodyWithResponse Set the lane of a market
 	//
-	// The act of an admin, which the audit log keeps. It beats tags and words, and stays. Calls that are scored keep their lane.
+	// Requires the admin secret and is written to the audit log. It takes precedence over tags and words, and does not expire. Scored calls keep their lane.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PUT /api/v1/markets/{marketId}/lane (the `RuleLane` operationId).
 	RuleLaneWithBodyWithResponse(ctx context.Context, marketID MarketPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RuleLaneResponse, error)
 
-	// RuleLaneWithResponse Say where a market belongs
+	// RuleLaneWithResponse Set the lane of a market
 	//
-	// The act of an admin, which the audit log keeps. It beats tags and words, and stays. Calls that are scored keep their lane.
+	// Requires the admin secret and is written to the audit log. It takes precedence over tags and words, and does not expire. Scored calls keep their lane.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PUT /api/v1/markets/{marketId}/lane (the `RuleLane` operationId).
 	RuleLaneWithResponse(ctx context.Context, marketID MarketPath, body RuleLaneJSONRequestBody, reqEditors ...RequestEditorFn) (*RuleLaneResponse, error)
 
-	// GetOracleMarketWithResponse One market with its attention, its crowd and its outcome
+	// GetOracleMarketWithResponse Get a market with attention, crowd and outcome
 	//
-	// `attention` is null where the market is not open or not measured yet.
+	// `attention` is null if the market is not open or not measured yet.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/oracle/markets/{marketId} (the `GetOracleMarket` operationId).
 	GetOracleMarketWithResponse(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*GetOracleMarketResponse, error)
 
-	// ListSignalsWithResponse Calls, newest first
+	// ListSignalsWithResponse List calls
 	//
-	// With filters. A handle or a market that cannot exist has no calls; other unknown values mean no filter. One page looks at
-	// 2,000 calls at most: where few of them fit it has fewer than `limit`, and `next_cursor` goes on.
+	// Newest first, with filters. A handle or a market id of an impossible format has no calls; other unknown values
+	// mean no filter. One page examines at most 2,000 calls: if few of them match, the page has fewer than `limit`, and
+	// `next_cursor` continues the list.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/signals (the `ListSignals` operationId).
 	ListSignalsWithResponse(ctx context.Context, params *ListSignalsParams, reqEditors ...RequestEditorFn) (*ListSignalsResponse, error)
 
-	// ListCategoriesWithResponse Calls by content lane
+	// ListCategoriesWithResponse Count calls by content lane
 	//
-	// Every lane, in the order of the protocol. No list takes OTHER as a filter.
+	// Every lane, in the order of the protocol. No list accepts OTHER as a filter.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/signals/categories (the `ListCategories` operationId).
 	ListCategoriesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListCategoriesResponse, error)
 
-	// CategorizeSignalsWithBodyWithResponse Where questions belong
+	// CategorizeSignalsWithBodyWithResponse Assign questions to lanes
 	//
-	// The words of a title decide, and for a market that is known the tags of its venue and the word of an admin before them.
-	// The same question has the same answer always. Needs the permission `read`.
+	// The lane follows from the words of the title. For a known market, a lane set by an administrator and the tags of
+	// its venue take precedence. The same question always has the same answer. Requires the permission `read`.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/signals/categorize (the `CategorizeSignals` operationId).
 	CategorizeSignalsWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CategorizeSignalsResponse, error)
 
-	// CategorizeSignalsWithResponse Where questions belong
+	// CategorizeSignalsWithResponse Assign questions to lanes
 	//
-	// The words of a title decide, and for a market that is known the tags of its venue and the word of an admin before them.
-	// The same question has the same answer always. Needs the permission `read`.
+	// The lane follows from the words of the title. For a known market, a lane set by an administrator and the tags of
+	// its venue take precedence. The same question always has the same answer. Requires the permission `read`.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/signals/categorize (the `CategorizeSignals` operationId).
 	CategorizeSignalsWithResponse(ctx context.Context, body CategorizeSignalsJSONRequestBody, reqEditors ...RequestEditorFn) (*CategorizeSignalsResponse, error)
 
-	// ListExternalSignalsWithResponse Markets by attention
+	// ListExternalSignalsWithResponse List markets by attention
 	//
-	// Open markets only, measured every 60 seconds.
+	// Open markets only; measured every 60 seconds.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/signals/external (the `ListExternalSignals` operationId).
 	ListExternalSignalsWithResponse(ctx context.Context, params *ListExternalSignalsParams, reqEditors ...RequestEditorFn) (*ListExternalSignalsResponse, error)
 
-	// ListScoreBoardWithResponse Operators by score
+	// ListScoreBoardWithResponse Rank operators by score
 	//
-	// This route shows the provider's raw subject in `privyId`.
+	// `privyId` is the raw subject of the identity provider.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/signals/leaderboard (the `ListScoreBoard` operationId).
 	ListScoreBoardWithResponse(ctx context.Context, params *ListScoreBoardParams, reqEditors ...RequestEditorFn) (*ListScoreBoardResponse, error)
 
-	// ListStationsWithResponse Active stations
+	// ListStationsWithResponse List active stations
 	//
-	// By id. A station that names no lanes or providers has all of them.
+	// Sorted by id. A station without lanes or providers covers all of them.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -26371,8 +26416,8 @@ type ClientWithResponsesInterface interface {
 
 	// CreateStationWithBodyWithResponse Register a station
 	//
-	// It waits for an admin. Needs the permission `broadcast`, as all that change a station. How to be a partner:
-	// docs/federation.md.
+	// The station needs the approval of an administrator. All operations that change a station require the permission
+	// `broadcast`. See docs/federation.md for the requirements of partners.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -26381,8 +26426,8 @@ type ClientWithResponsesInterface interface {
 
 	// CreateStationWithResponse Register a station
 	//
-	// It waits for an admin. Needs the permission `broadcast`, as all that change a station. How to be a partner:
-	// docs/federation.md.
+	// The station needs the approval of an administrator. All operations that change a station require the permission
+	// `broadcast`. See docs/federation.md for the requirements of partners.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -26391,16 +26436,16 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteStationWithResponse End a station
 	//
-	// By its owner or an admin. Its id stays its owner's, who alone can register it again.
+	// By its owner or an administrator. The id stays reserved for its owner, who can register it again.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/stations/{stationId} (the `DeleteStation` operationId).
 	DeleteStationWithResponse(ctx context.Context, stationID string, reqEditors ...RequestEditorFn) (*DeleteStationResponse, error)
 
-	// GetStationWithResponse One station
+	// GetStationWithResponse Get a station
 	//
-	// Whatever its status.
+	// In any status.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -26409,7 +26454,7 @@ type ClientWithResponsesInterface interface {
 
 	// ChangeStationWithBodyWithResponse Change a station
 	//
-	// Members that are left out stay. An approved station that moves to other addresses waits for an admin again.
+	// Absent members keep their value. An approved station whose URLs change needs approval again.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -26418,25 +26463,25 @@ type ClientWithResponsesInterface interface {
 
 	// ChangeStationWithResponse Change a station
 	//
-	// Members that are left out stay. An approved station that moves to other addresses waits for an admin again.
+	// Absent members keep their value. An approved station whose URLs change needs approval again.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PUT /api/v1/stations/{stationId} (the `ChangeStation` operationId).
 	ChangeStationWithResponse(ctx context.Context, stationID string, body ChangeStationJSONRequestBody, reqEditors ...RequestEditorFn) (*ChangeStationResponse, error)
 
-	// BeatStationWithResponse A sign of life
+	// BeatStationWithResponse Send a station heartbeat
 	//
-	// Due every `intervalS` seconds; the last one is the `lastSeenAt` of the station.
+	// Due every `intervalS` seconds; the time of the last one is `lastSeenAt` of the station.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/stations/{stationId}/heartbeat (the `BeatStation` operationId).
 	BeatStationWithResponse(ctx context.Context, stationID string, reqEditors ...RequestEditorFn) (*BeatStationResponse, error)
 
-	// GetStationProgramWithResponse The programme of a station
+	// GetStationProgramWithResponse Get the programme of a station
 	//
-	// For its lanes and providers, as the clock told it last; empty for a station that is not active.
+	// For its lanes and providers, as last received from the clock; empty for a station that is not active.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -26445,7 +26490,7 @@ type ClientWithResponsesInterface interface {
 
 	// RuleStationWithBodyWithResponse Approve or suspend a station
 	//
-	// The act of an admin, which the audit log keeps. The rows of active stations are shown.
+	// Requires the admin secret and is written to the audit log. Rows of active stations are shown.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -26454,43 +26499,43 @@ type ClientWithResponsesInterface interface {
 
 	// RuleStationWithResponse Approve or suspend a station
 	//
-	// The act of an admin, which the audit log keeps. The rows of active stations are shown.
+	// Requires the admin secret and is written to the audit log. Rows of active stations are shown.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/stations/{stationId}/status (the `RuleStation` operationId).
 	RuleStationWithResponse(ctx context.Context, stationID string, body RuleStationJSONRequestBody, reqEditors ...RequestEditorFn) (*RuleStationResponse, error)
 
-	// GetUserMeWithResponse Whose key this is
+	// GetUserMeWithResponse Get the operator of a key
 	//
-	// Needs the permission `read`.
+	// Requires the permission `read`.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/users/me (the `GetUserMe` operationId).
 	GetUserMeWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetUserMeResponse, error)
 
-	// ListUserSignalsWithResponse The calls of an operator
+	// ListUserSignalsWithResponse List the calls of an operator
 	//
-	// By its own key or an admin. Newest first, in pages as `GET /api/v1/signals` has them.
+	// For the operator's own key or an administrator. Newest first, paged like `GET /api/v1/signals`.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/users/{handle}/signals (the `ListUserSignals` operationId).
 	ListUserSignalsWithResponse(ctx context.Context, handle HandlePath, params *ListUserSignalsParams, reqEditors ...RequestEditorFn) (*ListUserSignalsResponse, error)
 
-	// GetUserStatsWithResponse The figures of an operator
+	// GetUserStatsWithResponse Get the statistics of an operator
 	//
-	// By its own key or an admin. A call counts in the lane of its claim, and of its market today where there is none.
+	// For the operator's own key or an administrator. A call counts in the lane of the claim that resolved it; without a claim, in the current lane of its market.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/users/{handle}/stats (the `GetUserStats` operationId).
 	GetUserStatsWithResponse(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*GetUserStatsResponse, error)
 
-	// ListWebhooksWithResponse Your webhooks
+	// ListWebhooksWithResponse List the caller's webhooks
 	//
-	// Needs the permission `read`, as all of these. Oldest first; at most ten.
+	// All webhook operations require the permission `read`. Oldest first, at most ten.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -26499,8 +26544,8 @@ type ClientWithResponsesInterface interface {
 
 	// RegisterWebhookWithBodyWithResponse Register a webhook
 	//
-	// The feed as signed requests to an address of yours: docs/protocol/webhooks.md. The secret is in this answer and
-	// nowhere else.
+	// The feed as signed requests to a URL of the operator; see docs/protocol/webhooks.md. Only this answer contains the
+	// secret.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -26509,8 +26554,8 @@ type ClientWithResponsesInterface interface {
 
 	// RegisterWebhookWithResponse Register a webhook
 	//
-	// The feed as signed requests to an address of yours: docs/protocol/webhooks.md. The secret is in this answer and
-	// nowhere else.
+	// The feed as signed requests to a URL of the operator; see docs/protocol/webhooks.md. Only this answer contains the
+	// secret.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -26519,16 +26564,16 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteWebhookWithResponse Delete a webhook
 	//
-	// With its log. A request that is being made is not called back.
+	// Also deletes its log. A request in progress is not cancelled.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/webhooks/{id} (the `DeleteWebhook` operationId).
 	DeleteWebhookWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteWebhookResponse, error)
 
-	// GetWebhookWithResponse One webhook
+	// GetWebhookWithResponse Get a webhook
 	//
-	// Its settings, its place in the feed and how it is doing. The secret was shown once.
+	// Settings, position in the feed and delivery state. The secret is not included.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -26537,9 +26582,10 @@ type ClientWithResponsesInterface interface {
 
 	// ChangeWebhookWithBodyWithResponse Change a webhook
 	//
-	// Members that are left out or null stay, but `description: null` clears it. The address stays: another `url` is
-	// refused, and so is `since`. `active: true` goes on where the webhook stopped, at once. New channels, new types
-	// and `active: true` end the delivery under way; what it held comes in a new one.
+	// Members that are absent or null keep their value, except that `description: null` clears the description. The URL
+	// cannot be changed: another `url`, and any `since`, is rejected. `active: true` resumes the webhook at its last
+	// position immediately. New channels, new types and `active: true` end the current delivery; its events follow in a
+	// new delivery.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -26548,29 +26594,30 @@ type ClientWithResponsesInterface interface {
 
 	// ChangeWebhookWithResponse Change a webhook
 	//
-	// Members that are left out or null stay, but `description: null` clears it. The address stays: another `url` is
-	// refused, and so is `since`. `active: true` goes on where the webhook stopped, at once. New channels, new types
-	// and `active: true` end the delivery under way; what it held comes in a new one.
+	// Members that are absent or null keep their value, except that `description: null` clears the description. The URL
+	// cannot be changed: another `url`, and any `since`, is rejected. `active: true` resumes the webhook at its last
+	// position immediately. New channels, new types and `active: true` end the current delivery; its events follow in a
+	// new delivery.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/webhooks/{id} (the `ChangeWebhook` operationId).
 	ChangeWebhookWithResponse(ctx context.Context, id openapi_types.UUID, body ChangeWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*ChangeWebhookResponse, error)
 
-	// ListWebhookDeliveriesWithResponse The log of a webhook
+	// ListWebhookDeliveriesWithResponse List the deliveries of a webhook
 	//
-	// One line for each attempt of the last seven days that came to an end, newest first. One that our own end cut off is
-	// not there; it is made again.
+	// One entry for each completed attempt of the last seven days, newest first. An attempt that a restart of the
+	// service interrupted is not listed; it is repeated.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/webhooks/{id}/deliveries (the `ListWebhookDeliveries` operationId).
 	ListWebhookDeliveriesWithResponse(ctx context.Context, id openapi_types.UUID, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*ListWebhookDeliveriesResponse, error)
 
-	// RenewWebhookSecretWithResponse Renew the secret
+	// RenewWebhookSecretWithResponse Renew the secret of a webhook
 	//
-	// The secret before it signs beside the new one for 24 hours, and so does the oldest of those before that one until
-	// its own 24 hours are over: at most three signatures. After an answer that was lost, ask again.
+	// For 24 hours the previous secret signs as well. The oldest earlier secret whose 24 hours are not over also signs,
+	// so there are at most three signatures. If the answer was lost, repeat the request.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -26579,119 +26626,120 @@ type ClientWithResponsesInterface interface {
 
 	// TestWebhookWithResponse Send a test delivery
 	//
-	// One request at once, signed like the others, whose one event is `{ "op": "test", "at": … }`. Once in five seconds;
-	// it moves no cursor and is in the log. An endpoint that fails is a 200 that says so.
+	// Sends one request immediately, signed like the others, with the single event `{ "op": "test", "at": … }`. Allowed
+	// once in five seconds. It does not move the cursor and is logged. If the endpoint fails, the answer is still 200
+	// and reports the failure.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/webhooks/{id}/test (the `TestWebhook` operationId).
 	TestWebhookWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*TestWebhookResponse, error)
 
-	// ListMovesWithResponse Where belief moved
+	// ListMovesWithResponse List market movements
 	//
-	// One row for each open market whose price of YES went at least one point within the window, with at least 1,000 USD of
-	// volume: the largest change first, then by volume. Here `marketId` is `<provider>:<id>`.
+	// One item for each open market whose YES price changed by at least one point within the window and whose volume is
+	// at least 1,000 USD. Sorted by the size of the change, then by volume. Here `marketId` is `<provider>:<id>`.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/wire (the `ListMoves` operationId).
 	ListMovesWithResponse(ctx context.Context, params *ListMovesParams, reqEditors ...RequestEditorFn) (*ListMovesResponse, error)
 
-	// GetDocsOpenapiWithResponse This document, at its second address
+	// GetDocsOpenapiWithResponse Get the OpenAPI document (second URL)
 	//
-	// The same bytes as `/openapi.json`.
+	// Same bytes as `/openapi.json`.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /docs/openapi.json (the `GetDocsOpenapi` operationId).
 	GetDocsOpenapiWithResponse(ctx context.Context, params *GetDocsOpenapiParams, reqEditors ...RequestEditorFn) (*GetDocsOpenapiResponse, error)
 
-	// GetDocsYamlWithResponse This document as it is written
+	// GetDocsYamlWithResponse Get the OpenAPI document as YAML
 	//
-	// The source of `/openapi.json`, in YAML and with its comments.
+	// The source of `/openapi.json`, with its comments.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /docs/openapi.yaml (the `GetDocsYaml` operationId).
 	GetDocsYamlWithResponse(ctx context.Context, params *GetDocsYamlParams, reqEditors ...RequestEditorFn) (*GetDocsYamlResponse, error)
 
-	// GetHealthWithResponse The process runs
+	// GetHealthWithResponse Check that the process runs
 	//
-	// Pages of any origin may read it on the api and clock hosts.
+	// On the api and clock hosts, pages of any origin may read it.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /healthz (the `GetHealth` operationId).
 	GetHealthWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetHealthResponse, error)
 
-	// GetOverviewWithResponse What there is, for programs that read
+	// GetOverviewWithResponse Get an overview of the API for language models
 	//
-	// A page of plain text, made of this document, that says where everything is described.
+	// A plain-text page, generated from this document, with links to all parts of the documentation.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /llms.txt (the `GetOverview` operationId).
 	GetOverviewWithResponse(ctx context.Context, params *GetOverviewParams, reqEditors ...RequestEditorFn) (*GetOverviewResponse, error)
 
-	// GetOpenapiWithResponse This document
+	// GetOpenapiWithResponse Get the OpenAPI document
 	//
-	// Made from docs/protocol/openapi.yaml and checked against every answer of the tests. Both addresses serve the same bytes.
+	// Generated from docs/protocol/openapi.yaml. `/docs/openapi.json` has the same bytes.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /openapi.json (the `GetOpenapi` operationId).
 	GetOpenapiWithResponse(ctx context.Context, params *GetOpenapiParams, reqEditors ...RequestEditorFn) (*GetOpenapiResponse, error)
 
-	// GetChannelWithResponse A computed channel
+	// GetChannelWithResponse Get a computed channel
 	//
-	// The channel of a preset or of a filter. Nothing of it is stored; the same filter at the same time gives the same slots everywhere.
+	// The channel of a preset or of a filter. It is not stored; the same filter at the same time has the same slots on every replica.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /program/channel (the `GetChannel` operationId).
 	GetChannelWithResponse(ctx context.Context, params *GetChannelParams, reqEditors ...RequestEditorFn) (*GetChannelResponse, error)
 
-	// GetNextWithResponse The next content segment
+	// GetNextWithResponse Get the next content segment
 	//
-	// Bumpers are passed over.
+	// Bumpers are skipped.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /program/next (the `GetNext` operationId).
 	GetNextWithResponse(ctx context.Context, params *GetNextParams, reqEditors ...RequestEditorFn) (*GetNextResponse, error)
 
-	// GetNowWithResponse What is on the air
+	// GetNowWithResponse Get the segment on the air
 	//
-	// The segment of one lane at this moment.
+	// The current segment of one lane.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /program/now (the `GetNow` operationId).
 	GetNowWithResponse(ctx context.Context, params *GetNowParams, reqEditors ...RequestEditorFn) (*GetNowResponse, error)
 
-	// GetTimelineWithResponse The stored rundown
+	// GetTimelineWithResponse Get the stored rundown
 	//
-	// The segments of all lanes as the clock has them, with their prices where they are known.
+	// The segments of all lanes, with prices if known.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /program/timeline (the `GetTimeline` operationId).
 	GetTimelineWithResponse(ctx context.Context, params *GetTimelineParams, reqEditors ...RequestEditorFn) (*GetTimelineResponse, error)
 
-	// GetReadinessWithResponse The process can serve
+	// GetReadinessWithResponse Check that the process is ready
 	//
-	// Pages of any origin may read it on the api and clock hosts.
+	// On the api and clock hosts, pages of any origin may read it.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /readyz (the `GetReadiness` operationId).
 	GetReadinessWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetReadinessResponse, error)
 
-	// OpenSocketWithResponse The websocket
+	// OpenSocketWithResponse Open the websocket
 	//
-	// Opens a websocket; its frames are in docs/protocol/ws.md. Any origin may connect, cookies are not read, and a
-	// key never stands in the URL (401): it travels in `Authorization` or in an `auth` frame. Credential failures after the
-	// upgrade are close codes.
+	// The frames are described in docs/protocol/ws.md. Any origin may connect, and cookies are not read. A key in the
+	// URL is rejected (401); send it in `Authorization` or in an `auth` frame. Credential failures after the upgrade are
+	// close codes.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -35247,9 +35295,9 @@ func (r OpenSocketResponse) ContentType() string {
 	return ""
 }
 
-// GetIssuerMetadataWithResponse The same document where RFC 8414 looks for it
+// GetIssuerMetadataWithResponse Get the authorization server metadata at its well-known URL
 //
-// For clients that derive the address from the issuer.
+// For clients that derive the URL from the issuer (RFC 8414).
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -35262,9 +35310,9 @@ func (c *ClientWithResponses) GetIssuerMetadataWithResponse(ctx context.Context,
 	return ParseGetIssuerMetadataResponse(rsp)
 }
 
-// GetResourceMetadataWithResponse Which issuer the tokens for the protocol come from
+// GetResourceMetadataWithResponse Get the metadata of the protocol resource
 //
-// The metadata of RFC 9728. A 401 of the protocol names this address.
+// RFC 9728 metadata, with the issuer of the tokens. A 401 under `/api/protocol/v1` names this URL.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -35277,9 +35325,9 @@ func (c *ClientWithResponses) GetResourceMetadataWithResponse(ctx context.Contex
 	return ParseGetResourceMetadataResponse(rsp)
 }
 
-// GetAgentResourceMetadataWithResponse Which issuer the tokens for the agent endpoint come from
+// GetAgentResourceMetadataWithResponse Get the metadata of the agent resource
 //
-// The metadata of RFC 9728 for that resource alone.
+// RFC 9728 metadata of the agent endpoint only, with the issuer of its tokens.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -35294,9 +35342,9 @@ func (c *ClientWithResponses) GetAgentResourceMetadataWithResponse(ctx context.C
 
 // ReviewAppWithBodyWithResponse Mark an application as reviewed
 //
-// The authorization endpoint answers a trusted application at its redirect URI also without a decision of the user:
-// errors, and `prompt=none` for users who gave a grant. The consent page marks all others. A change of the name,
-// the redirect URIs, the homepage or more scopes ends the review.
+// For a trusted application the authorization endpoint answers at the redirect URI without a decision of the user in
+// two cases: errors, and `prompt=none` for users who have given a grant. The consent page marks all other
+// applications. Changing the name, the redirect URIs or the homepage, or adding scopes, ends the review.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35311,9 +35359,9 @@ func (c *ClientWithResponses) ReviewAppWithBodyWithResponse(ctx context.Context,
 
 // ReviewAppWithResponse Mark an application as reviewed
 //
-// The authorization endpoint answers a trusted application at its redirect URI also without a decision of the user:
-// errors, and `prompt=none` for users who gave a grant. The consent page marks all others. A change of the name,
-// the redirect URIs, the homepage or more scopes ends the review.
+// For a trusted application the authorization endpoint answers at the redirect URI without a decision of the user in
+// two cases: errors, and `prompt=none` for users who have given a grant. The consent page marks all other
+// applications. Changing the name, the redirect URIs or the homepage, or adding scopes, ends the review.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35326,10 +35374,10 @@ func (c *ClientWithResponses) ReviewAppWithResponse(ctx context.Context, appID s
 	return ParseReviewAppResponse(rsp)
 }
 
-// SendDailyDigestWithBodyWithResponse Send the letter about yesterday, once
+// SendDailyDigestWithBodyWithResponse Send the daily digest
 //
-// Yesterday is the UTC day before this one. A day is sent once, however often this is asked; with `dry=1` nothing is
-// sent and nothing noted. A body is not used, and one that is there takes the admin secret.
+// The digest covers the previous UTC day. It is sent once for each day, also if the request is repeated; with
+// `dry=1` nothing is sent or recorded. A body is not used; a request with a body requires the admin secret.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35342,10 +35390,10 @@ func (c *ClientWithResponses) SendDailyDigestWithBodyWithResponse(ctx context.Co
 	return ParseSendDailyDigestResponse(rsp)
 }
 
-// SendDailyDigestWithResponse Send the letter about yesterday, once
+// SendDailyDigestWithResponse Send the daily digest
 //
-// Yesterday is the UTC day before this one. A day is sent once, however often this is asked; with `dry=1` nothing is
-// sent and nothing noted. A body is not used, and one that is there takes the admin secret.
+// The digest covers the previous UTC day. It is sent once for each day, also if the request is repeated; with
+// `dry=1` nothing is sent or recorded. A body is not used; a request with a body requires the admin secret.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35360,7 +35408,7 @@ func (c *ClientWithResponses) SendDailyDigestWithResponse(ctx context.Context, p
 
 // CreateNativeMarketWithBodyWithResponse Open a native market
 //
-// A market that no venue has. Its outcome is claimed by an administrator.
+// A market that exists at no venue. An administrator claims its outcome.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35375,7 +35423,7 @@ func (c *ClientWithResponses) CreateNativeMarketWithBodyWithResponse(ctx context
 
 // CreateNativeMarketWithResponse Open a native market
 //
-// A market that no venue has. Its outcome is claimed by an administrator.
+// A market that exists at no venue. An administrator claims its outcome.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35390,7 +35438,7 @@ func (c *ClientWithResponses) CreateNativeMarketWithResponse(ctx context.Context
 
 // RateMarketWithBodyWithResponse Set whether calls on a market count
 //
-// Overrides the rule of its venue for later calls and for its resolution. Stored calls keep their value. A resolved market is refused.
+// Overrides the rule of the venue for later calls and for the resolution. Stored calls keep their value. A resolved market is rejected.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35405,7 +35453,7 @@ func (c *ClientWithResponses) RateMarketWithBodyWithResponse(ctx context.Context
 
 // RateMarketWithResponse Set whether calls on a market count
 //
-// Overrides the rule of its venue for later calls and for its resolution. Stored calls keep their value. A resolved market is refused.
+// Overrides the rule of the venue for later calls and for the resolution. Stored calls keep their value. A resolved market is rejected.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35418,9 +35466,9 @@ func (c *ClientWithResponses) RateMarketWithResponse(ctx context.Context, market
 	return ParseRateMarketResponse(rsp)
 }
 
-// ListModerationWithResponse List decisions about text
+// ListModerationWithResponse List moderation decisions
 //
-// The last decision about each thing, newest first, 500 at most.
+// The last decision about each target, newest first, at most 500.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -35435,7 +35483,7 @@ func (c *ClientWithResponses) ListModerationWithResponse(ctx context.Context, re
 
 // ModerateWithBodyWithResponse Hide or show text and media
 //
-// Hides the text and media of a thing on all surfaces within 10 seconds, or shows them again; numbers stay. Of a call the take and the payloads of its events, of an event its payload, of a profile name, biography, picture, links, streams, clips and overlay, of a market title, description and picture, of a station name and description, of an application name, homepage and logo. Hidden takes read as null, payloads as `{}`, titles and names as `Removed by an administrator`, and the name of a profile as its handle. The header `X-Admin-Name` names the administrator in `by` and in the audit log.
+// Hides the text and media of a target on all surfaces within 10 seconds, or shows them again; numbers stay. The hidden parts are, for each kind of target: the take and the event payloads of a call; the payload of an event; the name, biography, picture, links, streams, clips and overlay of a profile; the title, description and picture of a market; the name and description of a station; the name, homepage and logo of an application. Hidden takes are null, payloads are `{}`, titles and names are `Removed by an administrator`, and the name of a profile is its handle. The header `X-Admin-Name` sets `by` and the name in the audit log.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35450,7 +35498,7 @@ func (c *ClientWithResponses) ModerateWithBodyWithResponse(ctx context.Context, 
 
 // ModerateWithResponse Hide or show text and media
 //
-// Hides the text and media of a thing on all surfaces within 10 seconds, or shows them again; numbers stay. Of a call the take and the payloads of its events, of an event its payload, of a profile name, biography, picture, links, streams, clips and overlay, of a market title, description and picture, of a station name and description, of an application name, homepage and logo. Hidden takes read as null, payloads as `{}`, titles and names as `Removed by an administrator`, and the name of a profile as its handle. The header `X-Admin-Name` names the administrator in `by` and in the audit log.
+// Hides the text and media of a target on all surfaces within 10 seconds, or shows them again; numbers stay. The hidden parts are, for each kind of target: the take and the event payloads of a call; the payload of an event; the name, biography, picture, links, streams, clips and overlay of a profile; the title, description and picture of a market; the name and description of a station; the name, homepage and logo of an application. Hidden takes are null, payloads are `{}`, titles and names are `Removed by an administrator`, and the name of a profile is its handle. The header `X-Admin-Name` sets `by` and the name in the audit log.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35463,9 +35511,9 @@ func (c *ClientWithResponses) ModerateWithResponse(ctx context.Context, body Mod
 	return ParseModerateResponse(rsp)
 }
 
-// ClassifyOperatorWithBodyWithResponse Say what kind of operator this is
+// ClassifyOperatorWithBodyWithResponse Set the type of an operator
 //
-// A member that is left out keeps its value. The tier follows from both.
+// Absent members keep their value. The tier follows from both members.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35478,9 +35526,9 @@ func (c *ClientWithResponses) ClassifyOperatorWithBodyWithResponse(ctx context.C
 	return ParseClassifyOperatorResponse(rsp)
 }
 
-// ClassifyOperatorWithResponse Say what kind of operator this is
+// ClassifyOperatorWithResponse Set the type of an operator
 //
-// A member that is left out keeps its value. The tier follows from both.
+// Absent members keep their value. The tier follows from both members.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35493,9 +35541,9 @@ func (c *ClientWithResponses) ClassifyOperatorWithResponse(ctx context.Context, 
 	return ParseClassifyOperatorResponse(rsp)
 }
 
-// UnpinMarketWithResponse Take a market from the front of the heatmap
+// UnpinMarketWithResponse Unpin a market
 //
-// A market without a pin is left as it is.
+// A market without a pin is not changed.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -35508,9 +35556,9 @@ func (c *ClientWithResponses) UnpinMarketWithResponse(ctx context.Context, param
 	return ParseUnpinMarketResponse(rsp)
 }
 
-// ListPinsWithResponse What stands in front of the heatmap
+// ListPinsWithResponse List heatmap pins
 //
-// In the order in which they are shown.
+// In display order.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -35523,9 +35571,9 @@ func (c *ClientWithResponses) ListPinsWithResponse(ctx context.Context, reqEdito
 	return ParseListPinsResponse(rsp)
 }
 
-// PinMarketWithBodyWithResponse Put a market in front of the heatmap
+// PinMarketWithBodyWithResponse Pin a market in the heatmap
 //
-// A market has one pin: a second one takes the place of the first. What it leaves out is taken from the market.
+// A market has one pin; a later one replaces it. Absent members are taken from the market.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35538,9 +35586,9 @@ func (c *ClientWithResponses) PinMarketWithBodyWithResponse(ctx context.Context,
 	return ParsePinMarketResponse(rsp)
 }
 
-// PinMarketWithResponse Put a market in front of the heatmap
+// PinMarketWithResponse Pin a market in the heatmap
 //
-// A market has one pin: a second one takes the place of the first. What it leaves out is taken from the market.
+// A market has one pin; a later one replaces it. Absent members are taken from the market.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35555,7 +35603,7 @@ func (c *ClientWithResponses) PinMarketWithResponse(ctx context.Context, body Pi
 
 // ScanByCronWithResponse Scan the venues (cron alias)
 //
-// The same as POST without a body.
+// Same as POST without a body.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -35570,7 +35618,7 @@ func (c *ClientWithResponses) ScanByCronWithResponse(ctx context.Context, reqEdi
 
 // ResolveSignalsWithBodyWithResponse Scan the venues, or force one outcome
 //
-// Without a body a scan, by admin or cron secret. With a body a forced claim on any market with resolver `admin`; that takes the admin secret.
+// Without a body the venues are scanned; this requires the admin or cron secret. With a body the outcome of any market is forced with resolver `admin`; this requires the admin secret.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35585,7 +35633,7 @@ func (c *ClientWithResponses) ResolveSignalsWithBodyWithResponse(ctx context.Con
 
 // ResolveSignalsWithResponse Scan the venues, or force one outcome
 //
-// Without a body a scan, by admin or cron secret. With a body a forced claim on any market with resolver `admin`; that takes the admin secret.
+// Without a body the venues are scanned; this requires the admin or cron secret. With a body the outcome of any market is forced with resolver `admin`; this requires the admin secret.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35600,7 +35648,7 @@ func (c *ClientWithResponses) ResolveSignalsWithResponse(ctx context.Context, bo
 
 // ApproveStreamerWithBodyWithResponse Approve or suspend a streamer
 //
-// Suspending ends an open session at once and refuses the next heartbeat.
+// Suspending ends an open session at once and rejects the next heartbeat.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35615,7 +35663,7 @@ func (c *ClientWithResponses) ApproveStreamerWithBodyWithResponse(ctx context.Co
 
 // ApproveStreamerWithResponse Approve or suspend a streamer
 //
-// Suspending ends an open session at once and refuses the next heartbeat.
+// Suspending ends an open session at once and rejects the next heartbeat.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35628,9 +35676,9 @@ func (c *ClientWithResponses) ApproveStreamerWithResponse(ctx context.Context, b
 	return ParseApproveStreamerResponse(rsp)
 }
 
-// ListAttentionHistoryWithResponse The attention of one market over time
+// ListAttentionHistoryWithResponse Get the attention history of a market
 //
-// An unknown market has no points; without one the answer is 400.
+// An unknown market has no points. Without a market the answer is 400.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -35643,9 +35691,9 @@ func (c *ClientWithResponses) ListAttentionHistoryWithResponse(ctx context.Conte
 	return ParseListAttentionHistoryResponse(rsp)
 }
 
-// GetAttentionWithResponse The attention of one market
+// GetAttentionWithResponse Get the attention of a market
 //
-// `score` is 100 times the weighed sum of `components`: volume of the day .30, move of the day .25, calls of the day .20, viewers .15, takes of the day .10.
+// `score` is 100 times the weighted sum of `components`: volume of the day .30, move of the day .25, calls of the day .20, viewers .15, takes of the day .10.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -35658,9 +35706,9 @@ func (c *ClientWithResponses) GetAttentionWithResponse(ctx context.Context, para
 	return ParseGetAttentionResponse(rsp)
 }
 
-// ListAttentionWithResponse Scores of the markets with the most attention
+// ListAttentionWithResponse List the highest attention scores
 //
-// Highest first, as of the last reading.
+// Highest score first, as of the last measurement.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -35675,10 +35723,10 @@ func (c *ClientWithResponses) ListAttentionWithResponse(ctx context.Context, par
 
 // SignOutWithResponse Sign out
 //
-// Ends the session on the server and clears its cookies: a copied cookie is refused within 10 seconds, on every
-// replica. With `all=true` every session of the operator ends, which requires a valid session. Operator keys and
-// connected apps stay. With a session the request must come from the hub's own origin. On 503 the cookies are
-// cleared and the session may still be valid.
+// Ends the session on the server and clears its cookies. Every replica rejects a copied cookie within 10 seconds.
+// With `all=true`, which requires a valid session, every session of the operator ends. Operator keys and connected
+// apps stay valid. A request with a session must come from the hub's own origin. On 503 the cookies are cleared, but
+// the session may still be valid.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -35693,9 +35741,9 @@ func (c *ClientWithResponses) SignOutWithResponse(ctx context.Context, params *S
 
 // SignInWithBodyWithResponse Sign in
 //
-// Verifies the identity token, finds or creates its operator and sets the session cookies for 30 days. The handle
-// is made from the verified claims, never from a body; a body may be sent, and nothing in it is used. Where the login
-// names nobody, the identity token in `privy-id-token` lends its names.
+// Verifies the identity token, finds or creates its operator, and sets the session cookies for 30 days. The handle
+// is derived from the verified claims. A body is accepted and ignored. If the access token contains no names, the
+// names of the identity token in `privy-id-token` are used.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35710,9 +35758,9 @@ func (c *ClientWithResponses) SignInWithBodyWithResponse(ctx context.Context, pa
 
 // SignInWithResponse Sign in
 //
-// Verifies the identity token, finds or creates its operator and sets the session cookies for 30 days. The handle
-// is made from the verified claims, never from a body; a body may be sent, and nothing in it is used. Where the login
-// names nobody, the identity token in `privy-id-token` lends its names.
+// Verifies the identity token, finds or creates its operator, and sets the session cookies for 30 days. The handle
+// is derived from the verified claims. A body is accepted and ignored. If the access token contains no names, the
+// names of the identity token in `privy-id-token` are used.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35725,10 +35773,10 @@ func (c *ClientWithResponses) SignInWithResponse(ctx context.Context, params *Si
 	return ParseSignInResponse(rsp)
 }
 
-// ListBumpersWithResponse Short pieces that are planned
+// ListBumpersWithResponse List planned bumpers
 //
-// The bumpers of the default programme for the coming hour, and one for each outcome of the last 24 hours, at most 50. Data
-// only: nothing renders them.
+// The bumpers of the default programme for the next hour, and one for each outcome of the last 24 hours, at most 50.
+// Only data; the service does not render them.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -35741,12 +35789,12 @@ func (c *ClientWithResponses) ListBumpersWithResponse(ctx context.Context, reqEd
 	return ParseListBumpersResponse(rsp)
 }
 
-// ListBroadcastWithResponse What happens
+// ListBroadcastWithResponse List recent activity
 //
-// Calls, takes, outcomes, operators who went live, clips, moves of five points or more within an hour, and what began on the
-// default programme: the newest first. `data` is the object of the websocket event of the same thing. A page is told apart by
-// its cursor: two pages never show one thing twice and skip nothing, whatever happens between them. A page may be short, even
-// empty, and have a next one.
+// Calls, takes, outcomes, operators that went live, clips, moves of at least five points within one hour, and
+// segments that began on the default programme, newest first. `data` is the object of the corresponding websocket
+// event. Pages with cursors neither repeat nor skip items, even if new items arrive between requests. A page can be
+// short or empty and still have a next page.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -35759,11 +35807,12 @@ func (c *ClientWithResponses) ListBroadcastWithResponse(ctx context.Context, par
 	return ParseListBroadcastResponse(rsp)
 }
 
-// GetInfluenceWithResponse What moved after it aired
+// GetInfluenceWithResponse List price moves after airings
 //
-// Each segment that aired, with the price of YES at its start and ten minutes after its end, where both are known: the largest
-// move first. The baseline is the mean move over equally long times of airable markets that did not air, from a sample of at
-// most 200 in each slot. This is association, not causation: what moves is also what gets put on the air.
+// Each aired segment with the YES price at its start and ten minutes after its end, if both are known, largest move
+// first. The baseline is the mean move, over equally long times, of airable markets that did not air, from a sample
+// of at most 200 in each slot. This is association, not causation: markets that move are also more likely to be
+// aired.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -35776,9 +35825,9 @@ func (c *ClientWithResponses) GetInfluenceWithResponse(ctx context.Context, para
 	return ParseGetInfluenceResponse(rsp)
 }
 
-// ListPreemptsWithResponse What directors put into the programme
+// ListPreemptsWithResponse List programme entries of directors
 //
-// Newest first, with what each stands in front of.
+// Newest first, with the markets that each entry replaced.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -35791,11 +35840,11 @@ func (c *ClientWithResponses) ListPreemptsWithResponse(ctx context.Context, reqE
 	return ParseListPreemptsResponse(rsp)
 }
 
-// PreemptWithBodyWithResponse Put a market into the programme, or take an entry back
+// PreemptWithBodyWithResponse Create or cancel a programme entry
 //
-// `marketId` makes an entry: the market takes slots of a lane of the default programme from the next slot boundary at
-// or after `startsAt`. `action: cancel` with `id` ends one: what is on the air stays, what comes is filled anew; an
-// entry that is over stays as it was.
+// `marketId` creates an entry: the market takes slots of a lane of the default programme, from the next slot
+// boundary at or after `startsAt`. `action: cancel` with `id` cancels an entry: the slot on the air stays, later
+// slots are filled again. An entry that is over is not changed.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35808,11 +35857,11 @@ func (c *ClientWithResponses) PreemptWithBodyWithResponse(ctx context.Context, c
 	return ParsePreemptResponse(rsp)
 }
 
-// PreemptWithResponse Put a market into the programme, or take an entry back
+// PreemptWithResponse Create or cancel a programme entry
 //
-// `marketId` makes an entry: the market takes slots of a lane of the default programme from the next slot boundary at
-// or after `startsAt`. `action: cancel` with `id` ends one: what is on the air stays, what comes is filled anew; an
-// entry that is over stays as it was.
+// `marketId` creates an entry: the market takes slots of a lane of the default programme, from the next slot
+// boundary at or after `startsAt`. `action: cancel` with `id` cancels an entry: the slot on the air stays, later
+// slots are filled again. An entry that is over is not changed.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35825,9 +35874,9 @@ func (c *ClientWithResponses) PreemptWithResponse(ctx context.Context, body Pree
 	return ParsePreemptResponse(rsp)
 }
 
-// GetBroadcastProgramWithResponse The programme of a preset
+// GetBroadcastProgramWithResponse Get the programme of a preset
 //
-// What is on now and what comes next, as the clock has it for that preset.
+// What airs now and next, as computed by the clock.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -35840,10 +35889,10 @@ func (c *ClientWithResponses) GetBroadcastProgramWithResponse(ctx context.Contex
 	return ParseGetBroadcastProgramResponse(rsp)
 }
 
-// GetScheduleWithResponse What ends when
+// GetScheduleWithResponse List airable markets by end time
 //
-// The older list: airable markets of a category, at most 100, in buckets by the end of the market. All six buckets are always
-// there. `ON AIR` ends within the hour; days are those of UTC.
+// At most 100 airable markets of a category, in buckets by end time. All six buckets are always present. `ON AIR`
+// contains markets that end within one hour; days are UTC days.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -35856,12 +35905,12 @@ func (c *ClientWithResponses) GetScheduleWithResponse(ctx context.Context, param
 	return ParseGetScheduleResponse(rsp)
 }
 
-// GetSpotlightWithResponse What is shown first
+// GetSpotlightWithResponse Get the spotlight
 //
-// The first that there is: a live operator with an overlay signal (most viewers), the market with the most takes of 24 hours,
-// the largest move within an hour from five points on, a segment on the air whose market ends within the hour, the segment on
-// the air. A choice stands for a minute, and is the same on every hub; a live operator is let go at once when the show is over,
-// a segment when it is. Prices and viewers are those of the moment of the choice.
+// The first available of: the live operator with an overlay signal and the most viewers; the market with the most
+// takes in 24 hours; the largest move of at least five points within one hour; a segment on the air whose market
+// ends within one hour; the segment on the air. A choice is used for one minute and is the same on every hub. It
+// ends early when the broadcast or the segment ends. Prices and viewers are those of the moment of the choice.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -35874,7 +35923,7 @@ func (c *ClientWithResponses) GetSpotlightWithResponse(ctx context.Context, reqE
 	return ParseGetSpotlightResponse(rsp)
 }
 
-// GetShortLinkWithResponse What a short link leads to
+// GetShortLinkWithResponse Resolve a short link
 //
 // Calls, markets and operators have short links. Tapes have none.
 //
@@ -35889,9 +35938,9 @@ func (c *ClientWithResponses) GetShortLinkWithResponse(ctx context.Context, code
 	return ParseGetShortLinkResponse(rsp)
 }
 
-// GetCardWithResponse The picture of a call, a market or an operator, 1200 by 630
+// GetCardWithResponse Get the share card of a call, a market or an operator
 //
-// Drawn from what the JSON routes say. `?format=json` gives the words alone.
+// An image of 1200 by 630 pixels, drawn from the data of the JSON routes. `?format=json` returns only the texts.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -35904,9 +35953,9 @@ func (c *ClientWithResponses) GetCardWithResponse(ctx context.Context, kind stri
 	return ParseGetCardResponse(rsp)
 }
 
-// ListAppsWithResponse The caller's apps, newest first
+// ListAppsWithResponse List the caller's apps
 //
-// Active and ended ones. A secret was shown once, when it was made.
+// Active and ended apps, newest first. A secret is shown only when it is created.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -35949,9 +35998,9 @@ func (c *ClientWithResponses) RegisterAppWithResponse(ctx context.Context, body 
 	return ParseRegisterAppResponse(rsp)
 }
 
-// DisableAppWithResponse End an app for good
+// DisableAppWithResponse End an app
 //
-// Its grants, tokens and signers end with it. It cannot be undone.
+// Its grants, tokens and signers end with it. This is irreversible.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -35966,7 +36015,7 @@ func (c *ClientWithResponses) DisableAppWithResponse(ctx context.Context, appID 
 
 // ChangeAppWithBodyWithResponse Change an app
 //
-// What is left out stays; an empty text takes a homepage or a logo away. The type is final. A scope that is taken away is gone from every grant with the next request.
+// Absent members keep their value; an empty text removes a homepage or a logo. The type is final. A removed scope no longer applies to any grant from the next request on.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35981,7 +36030,7 @@ func (c *ClientWithResponses) ChangeAppWithBodyWithResponse(ctx context.Context,
 
 // ChangeAppWithResponse Change an app
 //
-// What is left out stays; an empty text takes a homepage or a logo away. The type is final. A scope that is taken away is gone from every grant with the next request.
+// Absent members keep their value; an empty text removes a homepage or a logo. The type is final. A removed scope no longer applies to any grant from the next request on.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35994,9 +36043,9 @@ func (c *ClientWithResponses) ChangeAppWithResponse(ctx context.Context, appID o
 	return ParseChangeAppResponse(rsp)
 }
 
-// RenewAppSecretWithBodyWithResponse Another secret for a confidential app
+// RenewAppSecretWithBodyWithResponse Rotate the secret of a confidential app
 //
-// The one before works for 24 hours more, or not at all with `immediate`.
+// The previous secret works for 24 more hours, or not at all with `immediate`.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -36009,9 +36058,9 @@ func (c *ClientWithResponses) RenewAppSecretWithBodyWithResponse(ctx context.Con
 	return ParseRenewAppSecretResponse(rsp)
 }
 
-// RenewAppSecretWithResponse Another secret for a confidential app
+// RenewAppSecretWithResponse Rotate the secret of a confidential app
 //
-// The one before works for 24 hours more, or not at all with `immediate`.
+// The previous secret works for 24 more hours, or not at all with `immediate`.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -36026,9 +36075,9 @@ func (c *ClientWithResponses) RenewAppSecretWithResponse(ctx context.Context, ap
 
 // RevokeKeyWithResponse Revoke a key
 //
-// From this answer on no request with the key is accepted anywhere. Signers and webhooks that were made with the key
-// end with it; `revoked` lists them. A webhook that was changed with another key belongs to that one and stays; an
-// ended webhook is reactivated with another key. Revoking twice has the same answer.
+// After this answer every service rejects the key. Signers and webhooks created with the key end with it; `revoked`
+// lists them. A webhook that was last changed with another key belongs to that key and stays active. An ended
+// webhook can be reactivated with another key. Repeating the request returns the same answer.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36041,9 +36090,9 @@ func (c *ClientWithResponses) RevokeKeyWithResponse(ctx context.Context, params 
 	return ParseRevokeKeyResponse(rsp)
 }
 
-// ListKeysWithResponse The caller's keys, newest first
+// ListKeysWithResponse List the caller's keys
 //
-// Active and revoked ones. A plaintext was shown once, when its key was minted.
+// Active and revoked keys, newest first. The plaintext is shown only when a key is created.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36056,9 +36105,9 @@ func (c *ClientWithResponses) ListKeysWithResponse(ctx context.Context, reqEdito
 	return ParseListKeysResponse(rsp)
 }
 
-// MintKeyWithBodyWithResponse Mint an operator key
+// MintKeyWithBodyWithResponse Create an operator key
 //
-// The plaintext is in this answer and nowhere else. An operator has at most ten active keys.
+// Only this answer contains the plaintext key. An operator has at most ten active keys.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -36071,9 +36120,9 @@ func (c *ClientWithResponses) MintKeyWithBodyWithResponse(ctx context.Context, c
 	return ParseMintKeyResponse(rsp)
 }
 
-// MintKeyWithResponse Mint an operator key
+// MintKeyWithResponse Create an operator key
 //
-// The plaintext is in this answer and nowhere else. An operator has at most ten active keys.
+// Only this answer contains the plaintext key. An operator has at most ten active keys.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -36086,9 +36135,9 @@ func (c *ClientWithResponses) MintKeyWithResponse(ctx context.Context, body Mint
 	return ParseMintKeyResponse(rsp)
 }
 
-// WhoAmIWithResponse Whom the identity token speaks for
+// WhoAmIWithResponse Get the operator of an identity token
 //
-// Creates the operator when this is the first sight of the token's subject, exactly as signing in does, but sets no cookie.
+// Creates the operator if the subject of the token is new, as signing in does. Sets no cookie.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36101,9 +36150,9 @@ func (c *ClientWithResponses) WhoAmIWithResponse(ctx context.Context, reqEditors
 	return ParseWhoAmIResponse(rsp)
 }
 
-// EmbedMarketWithResponse A market, to be shown elsewhere
+// EmbedMarketWithResponse Get the embed of a market
 //
-// The market with its crowd, the frame to put into a page, and the short link, which the first reader makes.
+// Market, crowd, embed frame and short link. The first request creates the short link.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36116,9 +36165,9 @@ func (c *ClientWithResponses) EmbedMarketWithResponse(ctx context.Context, marke
 	return ParseEmbedMarketResponse(rsp)
 }
 
-// OembedWithResponse oEmbed 1.0: what an address of ours is to be shown as
+// OembedWithResponse Get the oEmbed 1.0 description of a URL
 //
-// Takes the addresses of receipts, markets and operators of this hub; any other address is not found.
+// Accepts URLs of receipts, markets and operators of this hub; any other URL is 404.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36131,9 +36180,9 @@ func (c *ClientWithResponses) OembedWithResponse(ctx context.Context, params *Oe
 	return ParseOembedResponse(rsp)
 }
 
-// EmbedOperatorWithResponse An operator, to be shown elsewhere
+// EmbedOperatorWithResponse Get the embed of an operator
 //
-// The facts, the frame to put into a page, and the short link, which the first reader makes.
+// Facts, embed frame and short link. The first request creates the short link.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36146,9 +36195,9 @@ func (c *ClientWithResponses) EmbedOperatorWithResponse(ctx context.Context, han
 	return ParseEmbedOperatorResponse(rsp)
 }
 
-// EmbedSignalWithResponse A call, to be shown elsewhere
+// EmbedSignalWithResponse Get the embed of a call
 //
-// The call with its receipt, the frame to put into a page, and the short link, which the first reader makes.
+// Call, receipt, embed frame and short link. The first request creates the short link.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36161,9 +36210,9 @@ func (c *ClientWithResponses) EmbedSignalWithResponse(ctx context.Context, id Si
 	return ParseEmbedSignalResponse(rsp)
 }
 
-// ListFashionSignalsWithResponse Calls on markets of the programme category fashion, newest first
+// ListFashionSignalsWithResponse List calls of the programme category fashion
 //
-// The feed, for those markets alone.
+// Calls on markets of this category, newest first.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36176,9 +36225,9 @@ func (c *ClientWithResponses) ListFashionSignalsWithResponse(ctx context.Context
 	return ParseListFashionSignalsResponse(rsp)
 }
 
-// DropIdentityClaimWithResponse Take a claim back
+// DropIdentityClaimWithResponse Remove a claim
 //
-// A second time it answers that there was nothing to remove.
+// Repeating the request answers `removed: false`.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36191,9 +36240,9 @@ func (c *ClientWithResponses) DropIdentityClaimWithResponse(ctx context.Context,
 	return ParseDropIdentityClaimResponse(rsp)
 }
 
-// ListIdentityClaimsWithResponse The caller's own claims
+// ListIdentityClaimsWithResponse List the caller's identity claims
 //
-// Who the caller says to be on partner stations. Claims are words of their owner and not proved.
+// Identities on partner stations that the caller claims. Claims are statements of their owner and are not verified.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36206,11 +36255,12 @@ func (c *ClientWithResponses) ListIdentityClaimsWithResponse(ctx context.Context
 	return ParseListIdentityClaimsResponse(rsp)
 }
 
-// ClaimIdentityWithBodyWithResponse Say that a wallet is one's own
+// ClaimIdentityWithBodyWithResponse Claim a wallet
 //
-// Taken when the identity provider has linked the wallet to the caller: by the identity token in `privy-id-token`
-// when it is younger than five minutes and names the wallet, else by asking the provider. A claim is made to be
-// published. A later one at the same station takes its place, and a wallet belongs to who proved it last.
+// Accepted if the identity provider has linked the wallet to the caller. This is verified with the identity token in
+// `privy-id-token` if the token is younger than five minutes and names the wallet, otherwise by a request to the
+// provider. Claims are public. A later claim at the same station replaces the earlier one. A wallet belongs to the
+// operator that proved it last.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -36223,11 +36273,12 @@ func (c *ClientWithResponses) ClaimIdentityWithBodyWithResponse(ctx context.Cont
 	return ParseClaimIdentityResponse(rsp)
 }
 
-// ClaimIdentityWithResponse Say that a wallet is one's own
+// ClaimIdentityWithResponse Claim a wallet
 //
-// Taken when the identity provider has linked the wallet to the caller: by the identity token in `privy-id-token`
-// when it is younger than five minutes and names the wallet, else by asking the provider. A claim is made to be
-// published. A later one at the same station takes its place, and a wallet belongs to who proved it last.
+// Accepted if the identity provider has linked the wallet to the caller. This is verified with the identity token in
+// `privy-id-token` if the token is younger than five minutes and names the wallet, otherwise by a request to the
+// provider. Claims are public. A later claim at the same station replaces the earlier one. A wallet belongs to the
+// operator that proved it last.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -36240,10 +36291,11 @@ func (c *ClientWithResponses) ClaimIdentityWithResponse(ctx context.Context, par
 	return ParseClaimIdentityResponse(rsp)
 }
 
-// MakeClipWithBodyWithResponse Cut the last 30 seconds out of a live stream
+// MakeClipWithBodyWithResponse Clip the last 30 seconds of a live stream
 //
-// The clip is cut behind this answer; the feed says `clip.ready`. Between two clips of one caller, and between two of one
-// stream, there are 120 seconds, and in a day of UTC there are 10 of each. A clip that failed counts.
+// The clip is cut after this answer; `clip.ready` in the feed reports the result. At least 120 seconds must pass
+// between two clips of one caller and between two clips of one stream. Each may have 10 clips in one UTC day. A
+// failed clip counts.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -36256,10 +36308,11 @@ func (c *ClientWithResponses) MakeClipWithBodyWithResponse(ctx context.Context, 
 	return ParseMakeClipResponse(rsp)
 }
 
-// MakeClipWithResponse Cut the last 30 seconds out of a live stream
+// MakeClipWithResponse Clip the last 30 seconds of a live stream
 //
-// The clip is cut behind this answer; the feed says `clip.ready`. Between two clips of one caller, and between two of one
-// stream, there are 120 seconds, and in a day of UTC there are 10 of each. A clip that failed counts.
+// The clip is cut after this answer; `clip.ready` in the feed reports the result. At least 120 seconds must pass
+// between two clips of one caller and between two clips of one stream. Each may have 10 clips in one UTC day. A
+// failed clip counts.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -36272,9 +36325,9 @@ func (c *ClientWithResponses) MakeClipWithResponse(ctx context.Context, handle H
 	return ParseMakeClipResponse(rsp)
 }
 
-// ViewStreamWithBodyWithResponse A player runs
+// ViewStreamWithBodyWithResponse Send a viewer heartbeat
 //
-// To be sent each 20 seconds; who does not ask for 45 seconds is gone. A viewer is a `viewerId`, or an address with its browser; an address is at most 20. Of an operator who is not live nobody is counted.
+// A player sends it every 20 seconds; after 45 seconds without one, the viewer is not counted. A viewer is a `viewerId`, or an IP address with its browser; one IP address counts as at most 20 viewers. Viewers of an operator that is not live are not counted.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -36287,9 +36340,9 @@ func (c *ClientWithResponses) ViewStreamWithBodyWithResponse(ctx context.Context
 	return ParseViewStreamResponse(rsp)
 }
 
-// ViewStreamWithResponse A player runs
+// ViewStreamWithResponse Send a viewer heartbeat
 //
-// To be sent each 20 seconds; who does not ask for 45 seconds is gone. A viewer is a `viewerId`, or an address with its browser; an address is at most 20. Of an operator who is not live nobody is counted.
+// A player sends it every 20 seconds; after 45 seconds without one, the viewer is not counted. A viewer is a `viewerId`, or an IP address with its browser; one IP address counts as at most 20 viewers. Viewers of an operator that is not live are not counted.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -36302,9 +36355,9 @@ func (c *ClientWithResponses) ViewStreamWithResponse(ctx context.Context, handle
 	return ParseViewStreamResponse(rsp)
 }
 
-// GetMarketWithResponse One market
+// GetMarketWithResponse Get a market
 //
-// A market that is not held yet is read from its venue first.
+// A market that is not stored yet is first read from its venue.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36317,9 +36370,9 @@ func (c *ClientWithResponses) GetMarketWithResponse(ctx context.Context, marketI
 	return ParseGetMarketResponse(rsp)
 }
 
-// ListMarketClipsWithResponse Clips of a market that can be watched, newest first
+// ListMarketClipsWithResponse List the clips of a market
 //
-// Clips of broadcasts on this market; those that cannot be watched are left out.
+// Playable clips of broadcasts on this market, newest first.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36332,9 +36385,9 @@ func (c *ClientWithResponses) ListMarketClipsWithResponse(ctx context.Context, m
 	return ParseListMarketClipsResponse(rsp)
 }
 
-// GetCrowdWithResponse What the crowd called
+// GetCrowdWithResponse Get the crowd of a market
 //
-// Counts operators of type `human` and `ai_agent`. With a session, `currentUserSignal` is the caller's own call and the answer is private.
+// Counts calls of operators of type `human` and `ai_agent`. With a session, `currentUserSignal` is the caller's own call and the answer is private.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36347,9 +36400,9 @@ func (c *ClientWithResponses) GetCrowdWithResponse(ctx context.Context, marketID
 	return ParseGetCrowdResponse(rsp)
 }
 
-// GetRelatedWithResponse A market and what it belongs with
+// GetRelatedWithResponse Get a market and related markets
 //
-// Markets of the same event first, then those with a similar title, then those of the same lane; within each the open ones first, then by volume. At most 12.
+// Markets of the same event first, then those with a similar title, then those of the same lane. Within each group open markets come first, then the largest volume. At most 12.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36362,9 +36415,9 @@ func (c *ClientWithResponses) GetRelatedWithResponse(ctx context.Context, market
 	return ParseGetRelatedResponse(rsp)
 }
 
-// GetSentimentWithResponse How those who called on a market lean
+// GetSentimentWithResponse Get the sentiment of a market
 //
-// Over the calls of operators that count as crowd, each weighed by its confidence; 50 where none was given. No text is read.
+// Computed from the calls of operators that count as crowd, weighted by confidence (50 if not stated). Texts are not used.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36377,9 +36430,9 @@ func (c *ClientWithResponses) GetSentimentWithResponse(ctx context.Context, mark
 	return ParseGetSentimentResponse(rsp)
 }
 
-// ListMarketSignalsWithResponse Every call on a market, newest first
+// ListMarketSignalsWithResponse List the calls on a market
 //
-// `count`, `yes` and `no` are totals of the market, not of this page. This route shows the provider's raw subject in `privyId`.
+// Newest first. `count`, `yes` and `no` are totals of the market, not of this page. `privyId` is the raw subject of the identity provider.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36392,9 +36445,9 @@ func (c *ClientWithResponses) ListMarketSignalsWithResponse(ctx context.Context,
 	return ParseListMarketSignalsResponse(rsp)
 }
 
-// UnbindStreamWithResponse Take the caller's stream from a market
+// UnbindStreamWithResponse Remove the caller's stream from a market
 //
-// A second time it answers that there was nothing to remove.
+// Repeating the request answers `removed: false`.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36407,9 +36460,9 @@ func (c *ClientWithResponses) UnbindStreamWithResponse(ctx context.Context, mark
 	return ParseUnbindStreamResponse(rsp)
 }
 
-// ListMarketStreamsWithResponse Streams that operators have bound to a market, newest first
+// ListMarketStreamsWithResponse List the streams of a market
 //
-// At most 100. The addresses are those that the operators gave; this service never opens them.
+// Streams that operators bound to the market, newest first, at most 100. The operators supplied the URLs; the service never opens them.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36424,7 +36477,7 @@ func (c *ClientWithResponses) ListMarketStreamsWithResponse(ctx context.Context,
 
 // BindStreamWithBodyWithResponse Bind a stream to a market
 //
-// One binding for each operator and market; a later one takes the place of the one before. The handle is the caller's. The address is never opened here.
+// An operator has one binding for each market; a later one replaces it. The handle is that of the caller. The service never opens the URL.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -36439,7 +36492,7 @@ func (c *ClientWithResponses) BindStreamWithBodyWithResponse(ctx context.Context
 
 // BindStreamWithResponse Bind a stream to a market
 //
-// One binding for each operator and market; a later one takes the place of the one before. The handle is the caller's. The address is never opened here.
+// An operator has one binding for each market; a later one replaces it. The handle is that of the caller. The service never opens the URL.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -36452,9 +36505,9 @@ func (c *ClientWithResponses) BindStreamWithResponse(ctx context.Context, market
 	return ParseBindStreamResponse(rsp)
 }
 
-// ListAirableWithResponse Markets that may be put on the air, the soonest end first
+// ListAirableWithResponse List markets that may air
 //
-// Open, with a price, and with more than ten minutes to go. A market whose end is past can still be `open` at its venue; none of those is here.
+// Open markets with a price and more than ten minutes until their end, soonest end first. Excludes markets that are past their end but still `open` at their venue.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36467,11 +36520,11 @@ func (c *ClientWithResponses) ListAirableWithResponse(ctx context.Context, param
 	return ParseListAirableResponse(rsp)
 }
 
-// CallAgentEndpointWithBodyWithResponse Send one message of an agent
+// CallAgentEndpointWithBodyWithResponse Send a message to the agent endpoint
 //
-// Ten tools over streamable HTTP, without sessions: every message stands alone, any hub answers it, and the answer is
-// JSON. Versions 2024-11-05 to 2026-07-28 are spoken. `initialize`, `ping`, `server/discover`, `tools/list` and the
-// tools for everybody need no key. A page of another origin is refused. `docs/agents.md` is the guide.
+// Ten tools over streamable HTTP, without sessions. Every message is independent, any hub can answer it, and the
+// answer is JSON. Protocol versions 2024-11-05 to 2026-07-28 are supported. `initialize`, `ping`, `server/discover`,
+// `tools/list` and public tools need no key. Requests from pages of another origin are rejected. See docs/agents.md.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -36484,11 +36537,11 @@ func (c *ClientWithResponses) CallAgentEndpointWithBodyWithResponse(ctx context.
 	return ParseCallAgentEndpointResponse(rsp)
 }
 
-// CallAgentEndpointWithResponse Send one message of an agent
+// CallAgentEndpointWithResponse Send a message to the agent endpoint
 //
-// Ten tools over streamable HTTP, without sessions: every message stands alone, any hub answers it, and the answer is
-// JSON. Versions 2024-11-05 to 2026-07-28 are spoken. `initialize`, `ping`, `server/discover`, `tools/list` and the
-// tools for everybody need no key. A page of another origin is refused. `docs/agents.md` is the guide.
+// Ten tools over streamable HTTP, without sessions. Every message is independent, any hub can answer it, and the
+// answer is JSON. Protocol versions 2024-11-05 to 2026-07-28 are supported. `initialize`, `ping`, `server/discover`,
+// `tools/list` and public tools need no key. Requests from pages of another origin are rejected. See docs/agents.md.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -36501,9 +36554,9 @@ func (c *ClientWithResponses) CallAgentEndpointWithResponse(ctx context.Context,
 	return ParseCallAgentEndpointResponse(rsp)
 }
 
-// ListCrowdGapsWithResponse Where the crowd and the market differ
+// ListCrowdGapsWithResponse List gaps between crowd and price
 //
-// Open markets with a price and three calls or more of operators that count as crowd, the widest gap first.
+// Open markets with a price and at least three calls of operators that count as crowd, widest gap first.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36516,9 +36569,9 @@ func (c *ClientWithResponses) ListCrowdGapsWithResponse(ctx context.Context, par
 	return ParseListCrowdGapsResponse(rsp)
 }
 
-// GetOwnFieldRecordWithResponse The field record of the key's owner
+// GetOwnFieldRecordWithResponse Get the field record of the key's owner
 //
-// A key of any permission.
+// A key with any permission.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36531,7 +36584,7 @@ func (c *ClientWithResponses) GetOwnFieldRecordWithResponse(ctx context.Context,
 	return ParseGetOwnFieldRecordResponse(rsp)
 }
 
-// GetFieldRecordWithResponse Where an operator stands in the field
+// GetFieldRecordWithResponse Get the field record of an operator
 //
 // Rank, score and newest calls, as partner stations show them.
 //
@@ -36546,9 +36599,9 @@ func (c *ClientWithResponses) GetFieldRecordWithResponse(ctx context.Context, ha
 	return ParseGetFieldRecordResponse(rsp)
 }
 
-// GetNetworkIdentityWithResponse What an operator has claimed on partner stations
+// GetNetworkIdentityWithResponse List the identity claims of an operator
 //
-// Claims are words of their owner and not proved.
+// Claims are statements of their owner and are not verified.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36561,9 +36614,9 @@ func (c *ClientWithResponses) GetNetworkIdentityWithResponse(ctx context.Context
 	return ParseGetNetworkIdentityResponse(rsp)
 }
 
-// GetNetworkMarketWithResponse A market for partner stations
+// GetNetworkMarketWithResponse Get a market for partner stations
 //
-// With its outcome and its crowd; closed and resolved markets too.
+// With its outcome and crowd; includes closed and resolved markets.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36576,10 +36629,11 @@ func (c *ClientWithResponses) GetNetworkMarketWithResponse(ctx context.Context, 
 	return ParseGetNetworkMarketResponse(rsp)
 }
 
-// ListNetworkOperatorsWithResponse The people of all stations by score
+// ListNetworkOperatorsWithResponse Rank the operators of all stations by score
 //
-// Each as their own station counts them. Somebody of ours who has claimed a wallet at a partner is one row with the
-// partner's row that leads to the profile of that wallet, and has the partner in `alsoOn`.
+// Each operator has the figures of its own station. If an operator of this service has claimed a wallet at a
+// partner, its row is merged with the row of the partner that links to the profile of that wallet; `alsoOn` lists
+// the partner.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36592,9 +36646,9 @@ func (c *ClientWithResponses) ListNetworkOperatorsWithResponse(ctx context.Conte
 	return ParseListNetworkOperatorsResponse(rsp)
 }
 
-// GetNetworkPayoutWithResponse Where an operator may be paid
+// GetNetworkPayoutWithResponse Get the payout address of an operator
 //
-// People of their own and of the house who have set an address. For anybody else, and for nobody, `eligible` is false and stands alone.
+// Eligible are operators of the tiers independent and house that have set an address. For all others, and for unknown operators, the answer is only `eligible: false`.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36607,9 +36661,9 @@ func (c *ClientWithResponses) GetNetworkPayoutWithResponse(ctx context.Context, 
 	return ParseGetNetworkPayoutResponse(rsp)
 }
 
-// GetNetworkProgramWithResponse The programme for partner stations
+// GetNetworkProgramWithResponse Get the programme for partner stations
 //
-// Members of `spec` override those of the preset, single parameters override both. One of the wrong type or range counts as not given.
+// Members of `spec` override those of the preset; single parameters override both. A parameter of the wrong type or out of range is ignored.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36622,9 +36676,9 @@ func (c *ClientWithResponses) GetNetworkProgramWithResponse(ctx context.Context,
 	return ParseGetNetworkProgramResponse(rsp)
 }
 
-// GetPulseWithResponse How the network stands, by week
+// GetPulseWithResponse Get weekly figures of the network
 //
-// Calls, operators and stations of the last weeks, counted.
+// Calls, operators and stations of the last weeks.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36637,10 +36691,11 @@ func (c *ClientWithResponses) GetPulseWithResponse(ctx context.Context, reqEdito
 	return ParseGetPulseResponse(rsp)
 }
 
-// ListTapesWithResponse The clips of all stations
+// ListTapesWithResponse List the clips of all stations
 //
-// Our own clips that are ready and those of active partners: boosted ones first, then the newest; never more than three
-// of one handle in a row. A partner that does not answer is shown as it was for ten minutes, then it is missing.
+// Ready clips of this service and of active partner stations: boosted clips first, then newest; never more than
+// three of one handle in succession. If a partner is unavailable, its last answer is shown for ten minutes and then
+// omitted.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36653,9 +36708,9 @@ func (c *ClientWithResponses) ListTapesWithResponse(ctx context.Context, params 
 	return ParseListTapesResponse(rsp)
 }
 
-// ViewTapeWithResponse A player has started
+// ViewTapeWithResponse Count a view of a tape
 //
-// An address counts once an hour for a tape.
+// An IP address counts once in an hour for a tape.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36668,9 +36723,9 @@ func (c *ClientWithResponses) ViewTapeWithResponse(ctx context.Context, id strin
 	return ParseViewTapeResponse(rsp)
 }
 
-// ListBroadcastBoardWithResponse Operators by broadcast score
+// ListBroadcastBoardWithResponse Rank operators by broadcast score
 //
-// Over a window and in a lane, in the order asked for.
+// For a window and a lane, in the requested order.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36683,9 +36738,9 @@ func (c *ClientWithResponses) ListBroadcastBoardWithResponse(ctx context.Context
 	return ParseListBroadcastBoardResponse(rsp)
 }
 
-// GetOperatorAtomWithResponse One operator's record
+// GetOperatorAtomWithResponse Get the record of an operator
 //
-// Rank, statistics, newest calls and moments: all that one card of an operator shows.
+// Rank, statistics, newest calls and moments.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36698,25 +36753,26 @@ func (c *ClientWithResponses) GetOperatorAtomWithResponse(ctx context.Context, h
 	return ParseGetOperatorAtomResponse(rsp)
 }
 
-// GetOperatorRecordWithResponse The whole record of an operator, as a file
+// GetOperatorRecordWithResponse Download the record of an operator
 //
-// Every published call, oldest first, with its events, its result, the facts from which the scoring price and the count
-// follow, and where the outcome came from. The number of rows has no limit: the answer is a stream that is as fast as
-// its reader. The last line says that it is complete, with counts, the numbers that follow from the lines before it, and
-// their SHA-256; an answer without it was cut. `signalcast record verify` recomputes all numbers. One address can read
-// four records at once.
+// Every published call, oldest first, with its events, its result, the facts that determine the scoring price and
+// the count, and the source of the outcome. The number of calls is unlimited; the answer is a stream that adapts to
+// the speed of its reader. The last line confirms completeness: it has counts, the figures computed from the lines
+// before it, and their SHA-256. An answer without this line is incomplete. `signalcast record verify` recomputes all
+// figures. One IP address can read four records at the same time.
 //
-// Events after `asOf` of the first line are not in it. Version 2. On a line of a call, `filingBasisBps` is the larger of
-// `priceAtPrediction` and the price of the side: of `quote`, or on a native market of the larger of `marketYesAtSignal`
-// and `initialYesBps` (NO: of the smaller). `priceTolerances` on the first line is a list of `{since, bps}`, oldest first,
-// that is subtracted from the price of the side; 0 in production. An unverified call has its stated price. `scoreBasisBps`
-// is final with the result: the larger of `filingBasisBps` and the price of the side in `secondQuote`, which is dated at
-// least `quoteConfirmAfterMs` after `createdAt` (0: second quotes are off), at most 10 minutes after it, and before
-// `closeAt`. A call that is not before `closeAt` is void, `reason` `late`. `counted` is true for a won or lost call that is
-// verified, rated then and at the resolution, has its second quote (venue markets), and is not on an `ownMarket`.
-// `scoring` is true where `resolution` exists and the result does not yet: a large claim is scored in chunks. The
-// numbers at the end: totals and accuracy of all calls; score, streak and moments of counted calls; `avgClvBps` and
-// `edge` of counted calls on venue markets.
+// Events after `asOf` of the first line are excluded. The format is version 2. On the line of a call,
+// `filingBasisBps` is the larger of `priceAtPrediction` and the price of the side. That price comes from `quote`; on
+// a native market it comes from the larger of `marketYesAtSignal` and `initialYesBps` (for NO, the smaller).
+// `priceTolerances` on the first line is a list of `{since, bps}`, oldest first; the tolerance is subtracted from
+// the price of the side and is 0 in production. The scoring price of an unverified call is its stated price.
+// `scoreBasisBps` is final with the result: the larger of `filingBasisBps` and the price of the side in
+// `secondQuote`. The time of `secondQuote` is at least `quoteConfirmAfterMs` after `createdAt` (0: second quotes are
+// off), at most 10 minutes after it, and before `closeAt`. A call that is not before `closeAt` is void with `reason`
+// `late`. `counted` is true for a won or lost call that is verified, rated at the call and at the resolution, has
+// its second quote (venue markets), and is not on an `ownMarket`. `scoring` is true if `resolution` exists but the
+// result does not yet: a large claim is scored in chunks. The figures at the end: totals and accuracy of all calls;
+// score, streak and moments of counted calls; `avgClvBps` and `edge` of counted calls on venue markets.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36729,9 +36785,9 @@ func (c *ClientWithResponses) GetOperatorRecordWithResponse(ctx context.Context,
 	return ParseGetOperatorRecordResponse(rsp)
 }
 
-// GetOperatorSkillWithResponse How much of a record is skill
+// GetOperatorSkillWithResponse Get the skill report of an operator
 //
-// docs/method.md has every formula. A call counts a few moments after its result. Over `28d` the feed's results count.
+// docs/method.md has every formula. A call is included some moments after its result. Over `28d` the results in the feed are used.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36744,9 +36800,9 @@ func (c *ClientWithResponses) GetOperatorSkillWithResponse(ctx context.Context, 
 	return ParseGetOperatorSkillResponse(rsp)
 }
 
-// ListOracleTilesWithResponse The tiles of the heatmap by attention alone
+// ListOracleTilesWithResponse List heatmap tiles by attention
 //
-// Without pins, each with its attention.
+// Tiles with their attention, without pins.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36759,12 +36815,12 @@ func (c *ClientWithResponses) ListOracleTilesWithResponse(ctx context.Context, p
 	return ParseListOracleTilesResponse(rsp)
 }
 
-// ListTilesWithResponse The heatmap of the primary venue
+// ListTilesWithResponse Get the heatmap of the primary venue
 //
-// One tile for each event, by the attention that its busiest market has; that market stands for the tile. Pinned markets
-// come first, under words of their own where they have any; a heatmap that could not read its pins says so in `X-Degraded`. With
-// `mode=resolving24h` one for each market that ends within 24 hours, the soonest first. Markets that can be called on,
-// at most 40 tiles.
+// One tile for each event, ranked by the attention of its most active market, which represents the tile. Pinned
+// markets come first, with their own label if set. If the pins cannot be read, `X-Degraded` is set. With
+// `mode=resolving24h`: one tile for each market that ends within 24 hours, soonest first. Only markets that accept
+// calls are included, at most 40 tiles.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36777,9 +36833,9 @@ func (c *ClientWithResponses) ListTilesWithResponse(ctx context.Context, params 
 	return ParseListTilesResponse(rsp)
 }
 
-// ListOldHistoryWithResponse The last hour of a market, in the older form
+// ListOldHistoryWithResponse Get the last hour of a market (older format)
 //
-// For older clients; `/api/polymarket/market-history` says more.
+// For older clients; use `/api/polymarket/market-history` instead.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36792,9 +36848,9 @@ func (c *ClientWithResponses) ListOldHistoryWithResponse(ctx context.Context, pa
 	return ParseListOldHistoryResponse(rsp)
 }
 
-// GetVenueMarketWithResponse One market of the primary venue
+// GetVenueMarketWithResponse Get a market of the primary venue
 //
-// A market that is not held yet is read from its venue first. An id that is missing or not of this venue is not found.
+// A market that is not stored yet is first read from its venue. An id that is missing or of another venue is 404.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36807,10 +36863,10 @@ func (c *ClientWithResponses) GetVenueMarketWithResponse(ctx context.Context, pa
 	return ParseGetVenueMarketResponse(rsp)
 }
 
-// ListMarketHistoryWithResponse The price of YES over time
+// ListMarketHistoryWithResponse Get the price history of a market
 //
-// From the venue's order book for the primary venue, by the market's first token; from our own snapshots for every
-// other market, and where the venue does not answer. An unknown market or token has no points.
+// YES price from the order book of the primary venue, for the first token of the market. For other markets, and if
+// the venue is unavailable, the history comes from stored snapshots. An unknown market or token has no points.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36823,12 +36879,12 @@ func (c *ClientWithResponses) ListMarketHistoryWithResponse(ctx context.Context,
 	return ParseListMarketHistoryResponse(rsp)
 }
 
-// FindMarketsWithResponse Markets of the primary venue, by words
+// FindMarketsWithResponse Search markets of the primary venue
 //
-// Every word of `q` is in the name or the slug, whatever the order, the case and the accents; the beginning of a word
-// is enough, and from three characters on the inside of one. Those that have the words themselves come first, then those
-// where they begin a word, then the others; within each by `sort`. Only where no market has them all, words of four
-// letters or more may differ by one letter. The first 400 bytes and twelve words of `q` count.
+// Each word of `q` must occur in the name or the slug; order, case and accents do not matter. A word matches the
+// beginning of a word; from three characters on it also matches inside a word. Whole words rank first, then
+// beginnings of words, then other matches; equal ranks are sorted by `sort`. Only if no market matches, words of
+// four or more letters may differ by one letter. Only the first 400 bytes and twelve words of `q` are used.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36841,9 +36897,9 @@ func (c *ClientWithResponses) FindMarketsWithResponse(ctx context.Context, param
 	return ParseFindMarketsResponse(rsp)
 }
 
-// ListResolvedMarketsWithResponse Markets of the primary venue that have an outcome, newest first
+// ListResolvedMarketsWithResponse List resolved markets of the primary venue
 //
-// Page by page, with `cursor`.
+// Newest outcome first; paged with `cursor`.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36858,9 +36914,9 @@ func (c *ClientWithResponses) ListResolvedMarketsWithResponse(ctx context.Contex
 
 // FileSignalWithBodyWithResponse File a call
 //
-// The canonical write. One scored signal per operator and market; the first is locked. A key is checked in the
-// same step that files. Failures name one field at a time, in the order of the table of members. A call by cookie must come
-// from the hub's own origin. `already_predicted` wins over `market_closed`.
+// Stores one scored call for each operator and market; the first call is final. The key is verified in the statement
+// that stores the call. Validation reports one member at a time, in a fixed order. A request with a session cookie
+// must come from the hub's own origin. `already_predicted` takes precedence over `market_closed`.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -36875,9 +36931,9 @@ func (c *ClientWithResponses) FileSignalWithBodyWithResponse(ctx context.Context
 
 // FileSignalWithResponse File a call
 //
-// The canonical write. One scored signal per operator and market; the first is locked. A key is checked in the
-// same step that files. Failures name one field at a time, in the order of the table of members. A call by cookie must come
-// from the hub's own origin. `already_predicted` wins over `market_closed`.
+// Stores one scored call for each operator and market; the first call is final. The key is verified in the statement
+// that stores the call. Validation reports one member at a time, in a fixed order. A request with a session cookie
+// must come from the hub's own origin. `already_predicted` takes precedence over `market_closed`.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -36890,9 +36946,9 @@ func (c *ClientWithResponses) FileSignalWithResponse(ctx context.Context, params
 	return ParseFileSignalResponse(rsp)
 }
 
-// GetIssuerWithResponse What this issuer of tokens is and takes
+// GetIssuerWithResponse Get the metadata of the authorization server
 //
-// The metadata of RFC 8414 with a member `protocol` for what is ours.
+// RFC 8414 metadata, with a member `protocol` for extensions.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36905,9 +36961,9 @@ func (c *ClientWithResponses) GetIssuerWithResponse(ctx context.Context, reqEdit
 	return ParseGetIssuerResponse(rsp)
 }
 
-// GetAppWithResponse What everybody may know of an app
+// GetAppWithResponse Get the public data of an app
 //
-// What the consent page shows of it.
+// The data that the consent page shows.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36920,9 +36976,9 @@ func (c *ClientWithResponses) GetAppWithResponse(ctx context.Context, appID open
 	return ParseGetAppResponse(rsp)
 }
 
-// ListGrantsWithResponse Grants
+// ListGrantsWithResponse List grants
 //
-// An app token sees its own grant; a key with the permission `read` all of its owner.
+// An app token gets its own grant; a key with the permission `read` gets all grants of its owner.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36937,7 +36993,7 @@ func (c *ClientWithResponses) ListGrantsWithResponse(ctx context.Context, reqEdi
 
 // RevokeGrantWithResponse End a grant
 //
-// An app token ends its own grant; a key with the permission `signal` any of its owner.
+// An app token can end its own grant; a key with the permission `signal` any grant of its owner.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36950,9 +37006,9 @@ func (c *ClientWithResponses) RevokeGrantWithResponse(ctx context.Context, grant
 	return ParseRevokeGrantResponse(rsp)
 }
 
-// ListHubKeysWithResponse The keys with which the hub attests
+// ListHubKeysWithResponse List the attestation keys of the hub
 //
-// With these anybody verifies what the hub attests; a replaced key stays, for what it signed.
+// Public keys that verify what the hub attests. A replaced key stays in the list.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36965,10 +37021,10 @@ func (c *ClientWithResponses) ListHubKeysWithResponse(ctx context.Context, reqEd
 	return ParseListHubKeysResponse(rsp)
 }
 
-// CallAgentEndpointAsAppWithBodyWithResponse Send one message of an agent with an app token
+// CallAgentEndpointAsAppWithBodyWithResponse Send a message to the agent endpoint with an app token
 //
-// The tools of `/api/mcp` for tokens whose `resource` is exactly this address. `my_record` needs `profile:read`,
-// `submit_signal` and `submit_signal_event` need `signal:create`, `set_live_signal` needs `broadcast:goLive`.
+// The tools of `/api/mcp`, for tokens whose `resource` equals this URL. `my_record` requires `profile:read`;
+// `submit_signal` and `submit_signal_event` require `signal:create`; `set_live_signal` requires `broadcast:goLive`.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -36981,10 +37037,10 @@ func (c *ClientWithResponses) CallAgentEndpointAsAppWithBodyWithResponse(ctx con
 	return ParseCallAgentEndpointAsAppResponse(rsp)
 }
 
-// CallAgentEndpointAsAppWithResponse Send one message of an agent with an app token
+// CallAgentEndpointAsAppWithResponse Send a message to the agent endpoint with an app token
 //
-// The tools of `/api/mcp` for tokens whose `resource` is exactly this address. `my_record` needs `profile:read`,
-// `submit_signal` and `submit_signal_event` need `signal:create`, `set_live_signal` needs `broadcast:goLive`.
+// The tools of `/api/mcp`, for tokens whose `resource` equals this URL. `my_record` requires `profile:read`;
+// `submit_signal` and `submit_signal_event` require `signal:create`; `set_live_signal` requires `broadcast:goLive`.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -36997,9 +37053,9 @@ func (c *ClientWithResponses) CallAgentEndpointAsAppWithResponse(ctx context.Con
 	return ParseCallAgentEndpointAsAppResponse(rsp)
 }
 
-// GetMeWithResponse Who the bearer speaks for
+// GetMeWithResponse Get the passport of the bearer
 //
-// Needs `profile:read`; of a key, the permission `read`.
+// Requires `profile:read`; for a key, the permission `read`.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -37012,9 +37068,9 @@ func (c *ClientWithResponses) GetMeWithResponse(ctx context.Context, reqEditors 
 	return ParseGetMeResponse(rsp)
 }
 
-// ListMessagesWithResponse Messages, newest first
+// ListMessagesWithResponse List signed messages
 //
-// Accepted messages of all people, of one, or of one type, page by page. While an administrator hides the text of a message, its `hidden` is true and its payload is null.
+// Accepted messages, newest first, optionally filtered by passport or type, page by page. While an administrator hides the text of a message, `hidden` is true and the payload is null.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -37029,7 +37085,7 @@ func (c *ClientWithResponses) ListMessagesWithResponse(ctx context.Context, para
 
 // SubmitMessageWithBodyWithResponse Submit a signed message
 //
-// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free. The id is `msg_` and the SHA-256 of the bytes that the signature covers.
+// The signature is the credential. It covers `denpa-message-v1`, the issuer (each followed by a line feed) and the canonical form (RFC 8785) of the message without `signature`. Limits: 32 KiB and 16 levels; a timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key; 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. Submitting the same message again is 200 with `replayed` and has no second effect. A rejected message is not stored, and its nonce can be used again. The id is `msg_` and the SHA-256 of the signed bytes.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37044,7 +37100,7 @@ func (c *ClientWithResponses) SubmitMessageWithBodyWithResponse(ctx context.Cont
 
 // SubmitMessageWithResponse Submit a signed message
 //
-// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free. The id is `msg_` and the SHA-256 of the bytes that the signature covers.
+// The signature is the credential. It covers `denpa-message-v1`, the issuer (each followed by a line feed) and the canonical form (RFC 8785) of the message without `signature`. Limits: 32 KiB and 16 levels; a timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key; 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. Submitting the same message again is 200 with `replayed` and has no second effect. A rejected message is not stored, and its nonce can be used again. The id is `msg_` and the SHA-256 of the signed bytes.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37057,9 +37113,9 @@ func (c *ClientWithResponses) SubmitMessageWithResponse(ctx context.Context, bod
 	return ParseSubmitMessageResponse(rsp)
 }
 
-// VerifyMessageWithBodyWithResponse Say whether a message would be taken
+// VerifyMessageWithBodyWithResponse Verify a message without submitting it
 //
-// A dry run for who writes a client: nothing is kept, nothing takes effect, and every reason is named.
+// A dry run for developers of clients: nothing is stored, nothing takes effect, and every reason for rejection is listed.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37072,9 +37128,9 @@ func (c *ClientWithResponses) VerifyMessageWithBodyWithResponse(ctx context.Cont
 	return ParseVerifyMessageResponse(rsp)
 }
 
-// VerifyMessageWithResponse Say whether a message would be taken
+// VerifyMessageWithResponse Verify a message without submitting it
 //
-// A dry run for who writes a client: nothing is kept, nothing takes effect, and every reason is named.
+// A dry run for developers of clients: nothing is stored, nothing takes effect, and every reason for rejection is listed.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37087,9 +37143,9 @@ func (c *ClientWithResponses) VerifyMessageWithResponse(ctx context.Context, bod
 	return ParseVerifyMessageResponse(rsp)
 }
 
-// GetMessageWithResponse One message as it was signed
+// GetMessageWithResponse Get a message
 //
-// With the bytes that were signed, so that anybody can verify it. While an administrator hides its text, `hidden` is true and the payload is null; then the id and the signature cannot be checked.
+// Includes the signed bytes, so that anyone can verify it. While an administrator hides its text, `hidden` is true and the payload is null; then the id and the signature cannot be checked.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -37102,9 +37158,9 @@ func (c *ClientWithResponses) GetMessageWithResponse(ctx context.Context, id str
 	return ParseGetMessageResponse(rsp)
 }
 
-// IntrospectTokenWithBodyWithResponse What a token is worth
+// IntrospectTokenWithBodyWithResponse Introspect a token
 //
-// For confidential apps alone.
+// For confidential apps only.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37117,9 +37173,9 @@ func (c *ClientWithResponses) IntrospectTokenWithBodyWithResponse(ctx context.Co
 	return ParseIntrospectTokenResponse(rsp)
 }
 
-// IntrospectTokenWithResponse What a token is worth
+// IntrospectTokenWithResponse Introspect a token
 //
-// For confidential apps alone.
+// For confidential apps only.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37132,9 +37188,9 @@ func (c *ClientWithResponses) IntrospectTokenWithResponse(ctx context.Context, b
 	return ParseIntrospectTokenResponse(rsp)
 }
 
-// IntrospectTokenWithFormdataBodyWithResponse What a token is worth
+// IntrospectTokenWithFormdataBodyWithResponse Introspect a token
 //
-// For confidential apps alone.
+// For confidential apps only.
 //
 // Takes a body of the `application/x-www-form-urlencoded` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37147,9 +37203,9 @@ func (c *ClientWithResponses) IntrospectTokenWithFormdataBodyWithResponse(ctx co
 	return ParseIntrospectTokenResponse(rsp)
 }
 
-// RevokeTokenWithBodyWithResponse End a token
+// RevokeTokenWithBodyWithResponse Revoke a token
 //
-// RFC 7009. A token that is unknown or of another app is answered like one that was ended.
+// RFC 7009. A token that is unknown or of another app gets the same answer as a revoked one.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37162,9 +37218,9 @@ func (c *ClientWithResponses) RevokeTokenWithBodyWithResponse(ctx context.Contex
 	return ParseRevokeTokenResponse(rsp)
 }
 
-// RevokeTokenWithResponse End a token
+// RevokeTokenWithResponse Revoke a token
 //
-// RFC 7009. A token that is unknown or of another app is answered like one that was ended.
+// RFC 7009. A token that is unknown or of another app gets the same answer as a revoked one.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37177,9 +37233,9 @@ func (c *ClientWithResponses) RevokeTokenWithResponse(ctx context.Context, body 
 	return ParseRevokeTokenResponse(rsp)
 }
 
-// RevokeTokenWithFormdataBodyWithResponse End a token
+// RevokeTokenWithFormdataBodyWithResponse Revoke a token
 //
-// RFC 7009. A token that is unknown or of another app is answered like one that was ended.
+// RFC 7009. A token that is unknown or of another app gets the same answer as a revoked one.
 //
 // Takes a body of the `application/x-www-form-urlencoded` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37192,9 +37248,9 @@ func (c *ClientWithResponses) RevokeTokenWithFormdataBodyWithResponse(ctx contex
 	return ParseRevokeTokenResponse(rsp)
 }
 
-// IssueTokenWithBodyWithResponse Turn a code or a refresh token into tokens
+// IssueTokenWithBodyWithResponse Exchange a code or a refresh token for tokens
 //
-// A form with the names of RFC 6749 or JSON with either spelling, at most 16 KiB. A confidential app proves itself in the header or in the body; 30 requests a minute for each app and address.
+// A form with the names of RFC 6749, or JSON with either spelling, at most 16 KiB. A confidential app authenticates in the header or in the body. 30 requests a minute for each app and IP address.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37207,9 +37263,9 @@ func (c *ClientWithResponses) IssueTokenWithBodyWithResponse(ctx context.Context
 	return ParseIssueTokenResponse(rsp)
 }
 
-// IssueTokenWithResponse Turn a code or a refresh token into tokens
+// IssueTokenWithResponse Exchange a code or a refresh token for tokens
 //
-// A form with the names of RFC 6749 or JSON with either spelling, at most 16 KiB. A confidential app proves itself in the header or in the body; 30 requests a minute for each app and address.
+// A form with the names of RFC 6749, or JSON with either spelling, at most 16 KiB. A confidential app authenticates in the header or in the body. 30 requests a minute for each app and IP address.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37222,9 +37278,9 @@ func (c *ClientWithResponses) IssueTokenWithResponse(ctx context.Context, body I
 	return ParseIssueTokenResponse(rsp)
 }
 
-// IssueTokenWithFormdataBodyWithResponse Turn a code or a refresh token into tokens
+// IssueTokenWithFormdataBodyWithResponse Exchange a code or a refresh token for tokens
 //
-// A form with the names of RFC 6749 or JSON with either spelling, at most 16 KiB. A confidential app proves itself in the header or in the body; 30 requests a minute for each app and address.
+// A form with the names of RFC 6749, or JSON with either spelling, at most 16 KiB. A confidential app authenticates in the header or in the body. 30 requests a minute for each app and IP address.
 //
 // Takes a body of the `application/x-www-form-urlencoded` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37237,9 +37293,9 @@ func (c *ClientWithResponses) IssueTokenWithFormdataBodyWithResponse(ctx context
 	return ParseIssueTokenResponse(rsp)
 }
 
-// GetPassportWithResponse Who somebody is
+// GetPassportWithResponse Get the passport of an operator
 //
-// Takes the id of a passport or a handle, and shows only what the owner shows.
+// Accepts the id of a passport or a handle, and returns only what the owner shows.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -37254,7 +37310,7 @@ func (c *ClientWithResponses) GetPassportWithResponse(ctx context.Context, id st
 
 // CreatePredictionWithBodyWithResponse File a call, recorded as prediction.create
 //
-// The canonical write with the source `api`, needs `prediction:create`; of a key, the permission `signal`. Without `priceBps` the call is filed at the side's price of the newest snapshot of at most 15 minutes. After a 503 the call may stand: asked again it is `already_predicted`, and its message follows.
+// Files a call with the source `api`. Requires `prediction:create`; for a key, the permission `signal`. Without `priceBps` the call is filed at the price of its side in the newest snapshot that is at most 15 minutes old. After a 503 the call may be stored; a repeated request then answers `already_predicted`, and the message is created.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37269,7 +37325,7 @@ func (c *ClientWithResponses) CreatePredictionWithBodyWithResponse(ctx context.C
 
 // CreatePredictionWithResponse File a call, recorded as prediction.create
 //
-// The canonical write with the source `api`, needs `prediction:create`; of a key, the permission `signal`. Without `priceBps` the call is filed at the side's price of the newest snapshot of at most 15 minutes. After a 503 the call may stand: asked again it is `already_predicted`, and its message follows.
+// Files a call with the source `api`. Requires `prediction:create`; for a key, the permission `signal`. Without `priceBps` the call is filed at the price of its side in the newest snapshot that is at most 15 minutes old. After a 503 the call may be stored; a repeated request then answers `already_predicted`, and the message is created.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37282,9 +37338,9 @@ func (c *ClientWithResponses) CreatePredictionWithResponse(ctx context.Context, 
 	return ParseCreatePredictionResponse(rsp)
 }
 
-// GetPayloadSchemaWithResponse The JSON Schema of a message's payload
+// GetPayloadSchemaWithResponse Get the JSON Schema of a message payload
 //
-// What a message of that type may carry.
+// The schema for one message type.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -37299,7 +37355,7 @@ func (c *ClientWithResponses) GetPayloadSchemaWithResponse(ctx context.Context, 
 
 // CreateSignalWithBodyWithResponse File a call, recorded as signal.create
 //
-// The canonical write with the source `api`, needs `signal:create`; of a key, the permission `signal`. Without `priceBps` the call is filed at the side's price of the newest snapshot of at most 15 minutes. After a 503 the call may stand: asked again it is `already_predicted`, and its message follows.
+// Files a call with the source `api`. Requires `signal:create`; for a key, the permission `signal`. Without `priceBps` the call is filed at the price of its side in the newest snapshot that is at most 15 minutes old. After a 503 the call may be stored; a repeated request then answers `already_predicted`, and the message is created.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37314,7 +37370,7 @@ func (c *ClientWithResponses) CreateSignalWithBodyWithResponse(ctx context.Conte
 
 // CreateSignalWithResponse File a call, recorded as signal.create
 //
-// The canonical write with the source `api`, needs `signal:create`; of a key, the permission `signal`. Without `priceBps` the call is filed at the side's price of the newest snapshot of at most 15 minutes. After a 503 the call may stand: asked again it is `already_predicted`, and its message follows.
+// Files a call with the source `api`. Requires `signal:create`; for a key, the permission `signal`. Without `priceBps` the call is filed at the price of its side in the newest snapshot that is at most 15 minutes old. After a 503 the call may be stored; a repeated request then answers `already_predicted`, and the message is created.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37327,9 +37383,9 @@ func (c *ClientWithResponses) CreateSignalWithResponse(ctx context.Context, para
 	return ParseCreateSignalResponse(rsp)
 }
 
-// ListSignersWithResponse The signers of a passport
+// ListSignersWithResponse List the signers of a passport
 //
-// Active, revoked and expired ones: who verifies an old message needs them.
+// Active, revoked and expired signers. Verifying an old message requires the expired ones.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -37344,7 +37400,7 @@ func (c *ClientWithResponses) ListSignersWithResponse(ctx context.Context, param
 
 // RegisterSignerWithBodyWithResponse Register a signer
 //
-// `proof` is the new key's signature over `denpa-signer-v1`, the issuer (each with a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`, where appId and expiresAt are null when there is none. With an operator key `expiresAt` is required and at most 90 days ahead, and the signer ends with the key. The scopes are within those of the bearer, message types alone. A key that was removed never comes back.
+// `proof` is the signature of the new key over `denpa-signer-v1`, the issuer (each followed by a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`. appId and expiresAt are null if absent. With an operator key `expiresAt` is required and at most 90 days ahead, and the signer ends with the key. The scopes must be scopes of the bearer, and message types only. A removed key can never be registered again.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37359,7 +37415,7 @@ func (c *ClientWithResponses) RegisterSignerWithBodyWithResponse(ctx context.Con
 
 // RegisterSignerWithResponse Register a signer
 //
-// `proof` is the new key's signature over `denpa-signer-v1`, the issuer (each with a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`, where appId and expiresAt are null when there is none. With an operator key `expiresAt` is required and at most 90 days ahead, and the signer ends with the key. The scopes are within those of the bearer, message types alone. A key that was removed never comes back.
+// `proof` is the signature of the new key over `denpa-signer-v1`, the issuer (each followed by a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`. appId and expiresAt are null if absent. With an operator key `expiresAt` is required and at most 90 days ahead, and the signer ends with the key. The scopes must be scopes of the bearer, and message types only. A removed key can never be registered again.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37372,9 +37428,9 @@ func (c *ClientWithResponses) RegisterSignerWithResponse(ctx context.Context, bo
 	return ParseRegisterSignerResponse(rsp)
 }
 
-// ChallengeSignerWithBodyWithResponse Ask for a challenge for a new signer
+// ChallengeSignerWithBodyWithResponse Create a challenge for a new signer
 //
-// Needs `signer:create`; of a key, the permission `signal`.
+// Requires `signer:create`; for a key, the permission `signal`.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37387,9 +37443,9 @@ func (c *ClientWithResponses) ChallengeSignerWithBodyWithResponse(ctx context.Co
 	return ParseChallengeSignerResponse(rsp)
 }
 
-// ChallengeSignerWithResponse Ask for a challenge for a new signer
+// ChallengeSignerWithResponse Create a challenge for a new signer
 //
-// Needs `signer:create`; of a key, the permission `signal`.
+// Requires `signer:create`; for a key, the permission `signal`.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37402,9 +37458,9 @@ func (c *ClientWithResponses) ChallengeSignerWithResponse(ctx context.Context, b
 	return ParseChallengeSignerResponse(rsp)
 }
 
-// RevokeSignerWithResponse Remove a signer for ever
+// RevokeSignerWithResponse Remove a signer permanently
 //
-// An app token removes signers of its own grant; a key with the permission `signal` any of its owner.
+// An app token can remove signers of its own grant; a key with the permission `signal` any signer of its owner.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -37417,9 +37473,9 @@ func (c *ClientWithResponses) RevokeSignerWithResponse(ctx context.Context, publ
 	return ParseRevokeSignerResponse(rsp)
 }
 
-// GetSignerWithResponse One signer
+// GetSignerWithResponse Get a signer
 //
-// Whose it is, what it may sign, and until when.
+// Its owner, its scopes and its expiry.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -37434,7 +37490,7 @@ func (c *ClientWithResponses) GetSignerWithResponse(ctx context.Context, publicK
 
 // ReportContentWithBodyWithResponse Report content
 //
-// Reports a thing to the administrators, 10 times in 24 hours at most.
+// Reports a target to the administrators. At most 10 reports in 24 hours.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37449,7 +37505,7 @@ func (c *ClientWithResponses) ReportContentWithBodyWithResponse(ctx context.Cont
 
 // ReportContentWithResponse Report content
 //
-// Reports a thing to the administrators, 10 times in 24 hours at most.
+// Reports a target to the administrators. At most 10 reports in 24 hours.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37464,8 +37520,8 @@ func (c *ClientWithResponses) ReportContentWithResponse(ctx context.Context, bod
 
 // DisputeMarketWithBodyWithResponse Flag or clear a dispute
 //
-// While the flag stands nothing further is scored on the market; scores already given stand. Clearing scores
-// what a claim left pending. Repeating the flag changes the reason only.
+// While the dispute is flagged, no further call on the market is scored; existing scores stay. Clearing the flag
+// scores the calls that a claim left pending. Repeating the flag only changes the reason.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37480,8 +37536,8 @@ func (c *ClientWithResponses) DisputeMarketWithBodyWithResponse(ctx context.Cont
 
 // DisputeMarketWithResponse Flag or clear a dispute
 //
-// While the flag stands nothing further is scored on the market; scores already given stand. Clearing scores
-// what a claim left pending. Repeating the flag changes the reason only.
+// While the dispute is flagged, no further call on the market is scored; existing scores stay. Clearing the flag
+// scores the calls that a claim left pending. Repeating the flag only changes the reason.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37496,7 +37552,7 @@ func (c *ClientWithResponses) DisputeMarketWithResponse(ctx context.Context, bod
 
 // FinalizeMarketWithBodyWithResponse Claim the outcome of a native market
 //
-// Once per market. Claims and scores every call in one step. Allowed before the cutoff too.
+// Once for each market, also before the cutoff. The claim and the scores of all calls are one step.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37511,7 +37567,7 @@ func (c *ClientWithResponses) FinalizeMarketWithBodyWithResponse(ctx context.Con
 
 // FinalizeMarketWithResponse Claim the outcome of a native market
 //
-// Once per market. Claims and scores every call in one step. Allowed before the cutoff too.
+// Once for each market, also before the cutoff. The claim and the scores of all calls are one step.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37524,9 +37580,9 @@ func (c *ClientWithResponses) FinalizeMarketWithResponse(ctx context.Context, bo
 	return ParseFinalizeMarketResponse(rsp)
 }
 
-// ListNativeMarketsWithResponse The service's own markets
+// ListNativeMarketsWithResponse List native markets
 //
-// Those that the service opened itself and whose outcome an administrator claims.
+// Markets that the service opened itself and whose outcome an administrator claims.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -37539,9 +37595,9 @@ func (c *ClientWithResponses) ListNativeMarketsWithResponse(ctx context.Context,
 	return ParseListNativeMarketsResponse(rsp)
 }
 
-// GetOutcomeWithResponse The outcome of a market
+// GetOutcomeWithResponse Get the outcome of a market
 //
-// `outcome` is null when nothing is claimed and nothing is disputed, for an unknown market too.
+// `outcome` is null if there is no claim and no dispute, and for an unknown market.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -37554,10 +37610,10 @@ func (c *ClientWithResponses) GetOutcomeWithResponse(ctx context.Context, params
 	return ParseGetOutcomeResponse(rsp)
 }
 
-// ListSignalFeedWithResponse Signals of all markets
+// ListSignalFeedWithResponse List calls on all markets
 //
-// `recent`: all, newest first. `beat_crowd`: won against the side that most of the crowd held, newest result
-// first. `open`: pending on open markets, newest first, with the live mark.
+// `recent`: all calls, newest first. `beat_crowd`: won calls against the side of the majority, newest result first.
+// `open`: pending calls on open markets, newest first, with the current price.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -37570,9 +37626,9 @@ func (c *ClientWithResponses) ListSignalFeedWithResponse(ctx context.Context, pa
 	return ParseListSignalFeedResponse(rsp)
 }
 
-// GetSignalWithResponse One signal
+// GetSignalWithResponse Get a call
 //
-// What was called, at which price and when; once the market is resolved, what came of it as well.
+// Side, price and time of the call and, after the market is resolved, its result.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -37585,9 +37641,9 @@ func (c *ClientWithResponses) GetSignalWithResponse(ctx context.Context, id Sign
 	return ParseGetSignalResponse(rsp)
 }
 
-// ListSignalEventsWithResponse History of a signal, oldest first
+// ListSignalEventsWithResponse List the history of a call
 //
-// What the owner added behind the call, and its result. Nothing in a history is ever changed or removed.
+// Events that the owner added, and the result, oldest first. Events are never changed or removed.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -37600,10 +37656,10 @@ func (c *ClientWithResponses) ListSignalEventsWithResponse(ctx context.Context, 
 	return ParseListSignalEventsResponse(rsp)
 }
 
-// AppendSignalEventWithBodyWithResponse Add to a signal's history
+// AppendSignalEventWithBodyWithResponse Add an event to a call
 //
-// Only the owner, in every status, at most 200 events for one signal. An event never changes the signal.
-// `resolved` is written by the resolution alone. Unknown members of a payload are dropped.
+// Only the owner can add events, in every status of the call, at most 200 for one call. An event never changes the
+// call. Only the resolution writes `resolved`. Unknown members of a payload are dropped.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37616,10 +37672,10 @@ func (c *ClientWithResponses) AppendSignalEventWithBodyWithResponse(ctx context.
 	return ParseAppendSignalEventResponse(rsp)
 }
 
-// AppendSignalEventWithResponse Add to a signal's history
+// AppendSignalEventWithResponse Add an event to a call
 //
-// Only the owner, in every status, at most 200 events for one signal. An event never changes the signal.
-// `resolved` is written by the resolution alone. Unknown members of a payload are dropped.
+// Only the owner can add events, in every status of the call, at most 200 for one call. An event never changes the
+// call. Only the resolution writes `resolved`. Unknown members of a payload are dropped.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37632,10 +37688,11 @@ func (c *ClientWithResponses) AppendSignalEventWithResponse(ctx context.Context,
 	return ParseAppendSignalEventResponse(rsp)
 }
 
-// ListSituationsWithResponse The stories behind the moves
+// ListSituationsWithResponse List situations
 //
-// One situation for each event with markets that moved; a market without an event stands alone. The highest score first,
-// then the largest change. `markets` has at most 12, the lead first. Here `marketId` is `<provider>:<id>`.
+// One situation for each event with moving markets; a market without an event is a situation by itself. Highest
+// score first, then largest change. `markets` has at most 12 markets, the lead market first. Here `marketId` is
+// `<provider>:<id>`.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -37648,9 +37705,9 @@ func (c *ClientWithResponses) ListSituationsWithResponse(ctx context.Context, pa
 	return ParseListSituationsResponse(rsp)
 }
 
-// GetStreamerAnalyticsWithResponse How one's sessions were watched
+// GetStreamerAnalyticsWithResponse Get viewer statistics of broadcast sessions
 //
-// Of the caller; an admin names a `handle`. `series` has a step of a minute, ten minutes or an hour, those with a session alone, the newest 672 at most. `signals` counts up to 5,000.
+// Sessions of the caller; an administrator names a `handle`. `series` has steps of one minute, ten minutes or one hour, only steps with a session, at most the newest 672. `signals` counts up to 5,000.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -37663,9 +37720,9 @@ func (c *ClientWithResponses) GetStreamerAnalyticsWithResponse(ctx context.Conte
 	return ParseGetStreamerAnalyticsResponse(rsp)
 }
 
-// SendHeartbeatWithBodyWithResponse Say that one is live
+// SendHeartbeatWithBodyWithResponse Send a broadcast heartbeat
 //
-// The first opens a session, and each keeps it for 45 seconds. `state: offline` ends it at once; a session without a heartbeat ends 45 seconds behind the last. An operator is in the live list while its session is open and there is a stream: one that is bound to a market, or one that was provisioned. `viewers` of the body is kept for comparison; the answer says what the service counts.
+// The first heartbeat opens a session; each one extends it by 45 seconds. `state: offline` ends the session at once; without heartbeats it ends 45 seconds after the last one. An operator is in the live list while its session is open and a stream exists, either bound to a market or provisioned. `viewers` in the body is stored for comparison; the answer has the number that the service counts.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37678,9 +37735,9 @@ func (c *ClientWithResponses) SendHeartbeatWithBodyWithResponse(ctx context.Cont
 	return ParseSendHeartbeatResponse(rsp)
 }
 
-// SendHeartbeatWithResponse Say that one is live
+// SendHeartbeatWithResponse Send a broadcast heartbeat
 //
-// The first opens a session, and each keeps it for 45 seconds. `state: offline` ends it at once; a session without a heartbeat ends 45 seconds behind the last. An operator is in the live list while its session is open and there is a stream: one that is bound to a market, or one that was provisioned. `viewers` of the body is kept for comparison; the answer says what the service counts.
+// The first heartbeat opens a session; each one extends it by 45 seconds. `state: offline` ends the session at once; without heartbeats it ends 45 seconds after the last one. An operator is in the live list while its session is open and a stream exists, either bound to a market or provisioned. `viewers` in the body is stored for comparison; the answer has the number that the service counts.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37693,9 +37750,9 @@ func (c *ClientWithResponses) SendHeartbeatWithResponse(ctx context.Context, bod
 	return ParseSendHeartbeatResponse(rsp)
 }
 
-// GetOwnStreamerWithResponse How one stands as a streamer
+// GetOwnStreamerWithResponse Get the caller's streamer status
 //
-// Whether the caller may go on the air, and whether a session is running.
+// Whether the caller may go live, and whether a session is open.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -37708,9 +37765,9 @@ func (c *ClientWithResponses) GetOwnStreamerWithResponse(ctx context.Context, re
 	return ParseGetOwnStreamerResponse(rsp)
 }
 
-// GetStreamerProfileWithResponse What an operator says of itself
+// GetStreamerProfileWithResponse Get the profile of an operator
 //
-// Words of the owner, with the statistics that the record gives.
+// Texts of the owner, with statistics of the record.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -37723,12 +37780,13 @@ func (c *ClientWithResponses) GetStreamerProfileWithResponse(ctx context.Context
 	return ParseGetStreamerProfileResponse(rsp)
 }
 
-// ChangeStreamerProfileWithBodyWithResponse Change what one says of oneself
+// ChangeStreamerProfileWithBodyWithResponse Change the caller's profile
 //
-// The write of a signed `profile.update`, without a message. What is left out stays; `null` or an empty text takes
-// `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` are those of the programme.
-// `payoutAddress` is changed with a session only, at most 15 minutes after its sign-in; otherwise 403 `session_required`, and
-// nothing of the request is stored. The operator is notified by `payout.changed` on the channel `me`.
+// Same effect as a signed `profile.update`, without a message. Absent members keep their value; `null` or an empty
+// text removes `avatarUrl` or `payoutAddress`, and an empty list removes the links. A body without members changes
+// nothing. `lanes` are lanes of the programme. Changing `payoutAddress` requires a session whose sign-in is at most
+// 15 minutes old; otherwise the answer is 403 `session_required` and nothing of the request is stored. The operator
+// receives `payout.changed` on the channel `me`.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37741,12 +37799,13 @@ func (c *ClientWithResponses) ChangeStreamerProfileWithBodyWithResponse(ctx cont
 	return ParseChangeStreamerProfileResponse(rsp)
 }
 
-// ChangeStreamerProfileWithResponse Change what one says of oneself
+// ChangeStreamerProfileWithResponse Change the caller's profile
 //
-// The write of a signed `profile.update`, without a message. What is left out stays; `null` or an empty text takes
-// `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` are those of the programme.
-// `payoutAddress` is changed with a session only, at most 15 minutes after its sign-in; otherwise 403 `session_required`, and
-// nothing of the request is stored. The operator is notified by `payout.changed` on the channel `me`.
+// Same effect as a signed `profile.update`, without a message. Absent members keep their value; `null` or an empty
+// text removes `avatarUrl` or `payoutAddress`, and an empty list removes the links. A body without members changes
+// nothing. `lanes` are lanes of the programme. Changing `payoutAddress` requires a session whose sign-in is at most
+// 15 minutes old; otherwise the answer is 403 `session_required` and nothing of the request is stored. The operator
+// receives `payout.changed` on the channel `me`.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37759,9 +37818,9 @@ func (c *ClientWithResponses) ChangeStreamerProfileWithResponse(ctx context.Cont
 	return ParseChangeStreamerProfileResponse(rsp)
 }
 
-// GetSessionRecapWithResponse What came of a session
+// GetSessionRecapWithResponse Get the recap of a broadcast session
 //
-// Without `showId` of the open session, else of the newest; no session: `showId: null` and no recap.
+// Without `showId`, of the open session, otherwise of the newest one. Without a session: `showId: null` and no recap.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -37774,9 +37833,9 @@ func (c *ClientWithResponses) GetSessionRecapWithResponse(ctx context.Context, p
 	return ParseGetSessionRecapResponse(rsp)
 }
 
-// ListSessionReceiptsWithResponse The calls of a session
+// ListSessionReceiptsWithResponse List the calls of a broadcast session
 //
-// Of the open session, else of the newest: what its operator called in it, newest first, at most 500, and what came of it. No session: `showId: null`, no receipts and no recap.
+// Of the open session, otherwise of the newest one: the calls that the operator filed during it, newest first, at most 500, with their results. Without a session: `showId: null`, no receipts and no recap.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -37789,9 +37848,9 @@ func (c *ClientWithResponses) ListSessionReceiptsWithResponse(ctx context.Contex
 	return ParseListSessionReceiptsResponse(rsp)
 }
 
-// RegisterStreamerWithBodyWithResponse Ask to be a streamer
+// RegisterStreamerWithBodyWithResponse Request approval as a streamer
 //
-// An admin approves it. A second time changes nothing and answers how it stands. What is said of oneself is kept as `POST /api/streamer/profile` keeps it.
+// An administrator approves the request. Repeating it changes nothing and returns its status. Members of the profile are stored as by `POST /api/streamer/profile`.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37804,9 +37863,9 @@ func (c *ClientWithResponses) RegisterStreamerWithBodyWithResponse(ctx context.C
 	return ParseRegisterStreamerResponse(rsp)
 }
 
-// RegisterStreamerWithResponse Ask to be a streamer
+// RegisterStreamerWithResponse Request approval as a streamer
 //
-// An admin approves it. A second time changes nothing and answers how it stands. What is said of oneself is kept as `POST /api/streamer/profile` keeps it.
+// An administrator approves the request. Repeating it changes nothing and returns its status. Members of the profile are stored as by `POST /api/streamer/profile`.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37819,9 +37878,9 @@ func (c *ClientWithResponses) RegisterStreamerWithResponse(ctx context.Context, 
 	return ParseRegisterStreamerResponse(rsp)
 }
 
-// ClearOverlaySignalWithResponse Take the signal away
+// ClearOverlaySignalWithResponse Clear the caller's overlay signal
 //
-// A second time changes nothing.
+// Repeating the request changes nothing.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -37834,9 +37893,9 @@ func (c *ClientWithResponses) ClearOverlaySignalWithResponse(ctx context.Context
 	return ParseClearOverlaySignalResponse(rsp)
 }
 
-// GetOverlaySignalWithResponse The signal over somebody's picture
+// GetOverlaySignalWithResponse Get the overlay signal of an operator
 //
-// `marketId: null` and nothing else when none is set, and for a handle that nobody has.
+// Only `marketId: null` if none is set, and for an unknown handle.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -37849,9 +37908,9 @@ func (c *ClientWithResponses) GetOverlaySignalWithResponse(ctx context.Context, 
 	return ParseGetOverlaySignalResponse(rsp)
 }
 
-// SetOverlaySignalWithBodyWithResponse Set the signal over one's picture
+// SetOverlaySignalWithBodyWithResponse Set the caller's overlay signal
 //
-// It takes the place of the one before and stays 12 hours; heartbeats keep it. `yesPct` and `slug` that are left out are taken from the market where it is known. Listeners of `overlay:<handle>` hear it.
+// Replaces the previous one and is kept for 12 hours; heartbeats extend it. If `yesPct` or `slug` is absent, the value of the market is used if it is known. Published on the channel `overlay:<handle>`.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37864,9 +37923,9 @@ func (c *ClientWithResponses) SetOverlaySignalWithBodyWithResponse(ctx context.C
 	return ParseSetOverlaySignalResponse(rsp)
 }
 
-// SetOverlaySignalWithResponse Set the signal over one's picture
+// SetOverlaySignalWithResponse Set the caller's overlay signal
 //
-// It takes the place of the one before and stays 12 hours; heartbeats keep it. `yesPct` and `slug` that are left out are taken from the market where it is known. Listeners of `overlay:<handle>` hear it.
+// Replaces the previous one and is kept for 12 hours; heartbeats extend it. If `yesPct` or `slug` is absent, the value of the market is used if it is known. Published on the channel `overlay:<handle>`.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37879,10 +37938,10 @@ func (c *ClientWithResponses) SetOverlaySignalWithResponse(ctx context.Context, 
 	return ParseSetOverlaySignalResponse(rsp)
 }
 
-// ProvisionStreamWithBodyWithResponse Get a stream to send video to, or a new key for it
+// ProvisionStreamWithBodyWithResponse Provision a video stream
 //
-// For operators whom an admin has approved. The key is in this answer and nowhere else. Asked for again, the stream gets
-// another key, and the one before opens nothing from then on. docs/video.md says how encoders use it.
+// For operators whom an administrator has approved. Only this answer contains the stream key. Repeating the request
+// creates another key; the previous key stops working at once. See docs/video.md.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37895,10 +37954,10 @@ func (c *ClientWithResponses) ProvisionStreamWithBodyWithResponse(ctx context.Co
 	return ParseProvisionStreamResponse(rsp)
 }
 
-// ProvisionStreamWithResponse Get a stream to send video to, or a new key for it
+// ProvisionStreamWithResponse Provision a video stream
 //
-// For operators whom an admin has approved. The key is in this answer and nowhere else. Asked for again, the stream gets
-// another key, and the one before opens nothing from then on. docs/video.md says how encoders use it.
+// For operators whom an administrator has approved. Only this answer contains the stream key. Repeating the request
+// creates another key; the previous key stops working at once. See docs/video.md.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37911,9 +37970,9 @@ func (c *ClientWithResponses) ProvisionStreamWithResponse(ctx context.Context, b
 	return ParseProvisionStreamResponse(rsp)
 }
 
-// GetStreamStateWithResponse Whether somebody is live
+// GetStreamStateWithResponse Get the stream state of an operator
 //
-// `live` while the session is open and there is a stream; `ended` for 24 hours behind a session that was live; else `idle`. A handle that nobody has is idle.
+// `live` while the session is open and a stream exists; `ended` for 24 hours after a session that was live; otherwise `idle`. An unknown handle is `idle`.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -37926,9 +37985,9 @@ func (c *ClientWithResponses) GetStreamStateWithResponse(ctx context.Context, pa
 	return ParseGetStreamStateResponse(rsp)
 }
 
-// ListLiveWithResponse Who is live
+// ListLiveWithResponse List live operators
 //
-// The most watched first, at most 100. `recent` are sessions that ended within 24 hours, the newest 12.
+// Most viewers first, at most 100. `recent` has the newest 12 sessions that ended within 24 hours.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -37941,9 +38000,9 @@ func (c *ClientWithResponses) ListLiveWithResponse(ctx context.Context, reqEdito
 	return ParseListLiveResponse(rsp)
 }
 
-// UnfollowWithResponse Follow an operator no more
+// UnfollowWithResponse Unfollow an operator
 //
-// The handle stands in the body, as for POST, or in the query; with both the body counts. A second time changes nothing.
+// The handle is in the body, as for POST, or in the query; the body takes precedence. Repeating the request changes nothing.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -37956,9 +38015,9 @@ func (c *ClientWithResponses) UnfollowWithResponse(ctx context.Context, params *
 	return ParseUnfollowResponse(rsp)
 }
 
-// GetFollowCountsWithResponse How many follow an operator
+// GetFollowCountsWithResponse Get the number of followers of an operator
 //
-// `following` is how many the caller follows: 0 without a session, as `isFollowing` is false.
+// `following` is the number of operators that the caller follows. Without a session it is 0 and `isFollowing` is false.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -37973,7 +38032,7 @@ func (c *ClientWithResponses) GetFollowCountsWithResponse(ctx context.Context, p
 
 // FollowWithBodyWithResponse Follow an operator
 //
-// A second time changes nothing. Nobody follows themselves.
+// Repeating the request changes nothing. Operators cannot follow themselves.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37988,7 +38047,7 @@ func (c *ClientWithResponses) FollowWithBodyWithResponse(ctx context.Context, co
 
 // FollowWithResponse Follow an operator
 //
-// A second time changes nothing. Nobody follows themselves.
+// Repeating the request changes nothing. Operators cannot follow themselves.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -38001,9 +38060,9 @@ func (c *ClientWithResponses) FollowWithResponse(ctx context.Context, body Follo
 	return ParseFollowResponse(rsp)
 }
 
-// ListUserGrantsWithResponse The user's grants
+// ListUserGrantsWithResponse List the user's grants
 //
-// What apps may do in the name of the user, active and ended.
+// Active and ended permissions of apps to act for the user.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38018,7 +38077,7 @@ func (c *ClientWithResponses) ListUserGrantsWithResponse(ctx context.Context, re
 
 // RevokeUserGrantWithResponse End one of the user's grants
 //
-// Its tokens and signers end with it, at once.
+// Its tokens and signers end with it immediately.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38031,9 +38090,9 @@ func (c *ClientWithResponses) RevokeUserGrantWithResponse(ctx context.Context, g
 	return ParseRevokeUserGrantResponse(rsp)
 }
 
-// RevokeUserSignerWithResponse Remove one of the user's signers for ever
+// RevokeUserSignerWithResponse Remove one of the user's signers permanently
 //
-// Messages that it signed before stay good.
+// Messages that it signed before stay valid.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38046,9 +38105,9 @@ func (c *ClientWithResponses) RevokeUserSignerWithResponse(ctx context.Context, 
 	return ParseRevokeUserSignerResponse(rsp)
 }
 
-// MintAgentKeyWithBodyWithResponse Mint a key with the older prefix
+// MintAgentKeyWithBodyWithResponse Create a key with the older prefix
 //
-// The same family of keys as `/api/dev/keys`; kept for older clients.
+// Creates the same kind of key as `/api/dev/keys`; for older clients.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -38063,9 +38122,9 @@ func (c *ClientWithResponses) MintAgentKeyWithBodyWithResponse(ctx context.Conte
 	return ParseMintAgentKeyResponse(rsp)
 }
 
-// MintAgentKeyWithResponse Mint a key with the older prefix
+// MintAgentKeyWithResponse Create a key with the older prefix
 //
-// The same family of keys as `/api/dev/keys`; kept for older clients.
+// Creates the same kind of key as `/api/dev/keys`; for older clients.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -38079,12 +38138,13 @@ func (c *ClientWithResponses) MintAgentKeyWithResponse(ctx context.Context, body
 	return ParseMintAgentKeyResponse(rsp)
 }
 
-// ListFeedWithResponse Numbered events of the protocol
+// ListFeedWithResponse List numbered events
 //
-// Newest first and paged with `cursor`; with `after` forward in order from that number. The numbers have no gaps
-// and follow the order of the commits, so a reader that saw 41 asks `after=41` and misses nothing. 90 days are kept:
-// an answer to an older `after` carries `gap`, and one to a number above the newest is empty, with the newest as `head`.
-// A degraded answer is empty and has neither: ask again behind the same number.
+// Newest first, paged with `cursor`; with `after`, in order from that number. The numbers have no gaps and follow
+// the order of the commits, so a reader that has read event 41 requests `after=41` and misses nothing. Events are
+// stored for 90 days: an answer to an older `after` has `gap`. An `after` above the newest number has an empty
+// answer, with the newest number as `head`. A degraded answer is empty and has neither member; repeat the request
+// with the same number.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38097,11 +38157,11 @@ func (c *ClientWithResponses) ListFeedWithResponse(ctx context.Context, params *
 	return ParseListFeedResponse(rsp)
 }
 
-// StreamFeedWithResponse The feed as server-sent events
+// StreamFeedWithResponse Stream the feed as server-sent events
 //
-// The channels of the websocket over plain HTTP, with the same frames and the same guarantees; docs/protocol/ws.md tells
-// of it. The id of an event holds the place on every channel: a client that sends it back as `Last-Event-ID` goes on
-// behind it, with no hole and no repeat. The stream lasts; its last event is `end`.
+// The channels of the websocket over plain HTTP, with the same frames and the same guarantees; see
+// docs/protocol/ws.md. The id of an event contains the position on every channel. A client that sends it as
+// `Last-Event-ID` resumes after that event, without gaps or repeats. The stream stays open; its last event is `end`.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38114,9 +38174,9 @@ func (c *ClientWithResponses) StreamFeedWithResponse(ctx context.Context, params
 	return ParseStreamFeedResponse(rsp)
 }
 
-// RuleLaneWithBodyWithResponse Say where a market belongs
+// RuleLaneWithBodyWithResponse Set the lane of a market
 //
-// The act of an admin, which the audit log keeps. It beats tags and words, and stays. Calls that are scored keep their lane.
+// Requires the admin secret and is written to the audit log. It takes precedence over tags and words, and does not expire. Scored calls keep their lane.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -38129,9 +38189,9 @@ func (c *ClientWithResponses) RuleLaneWithBodyWithResponse(ctx context.Context, 
 	return ParseRuleLaneResponse(rsp)
 }
 
-// RuleLaneWithResponse Say where a market belongs
+// RuleLaneWithResponse Set the lane of a market
 //
-// The act of an admin, which the audit log keeps. It beats tags and words, and stays. Calls that are scored keep their lane.
+// Requires the admin secret and is written to the audit log. It takes precedence over tags and words, and does not expire. Scored calls keep their lane.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -38144,9 +38204,9 @@ func (c *ClientWithResponses) RuleLaneWithResponse(ctx context.Context, marketID
 	return ParseRuleLaneResponse(rsp)
 }
 
-// GetOracleMarketWithResponse One market with its attention, its crowd and its outcome
+// GetOracleMarketWithResponse Get a market with attention, crowd and outcome
 //
-// `attention` is null where the market is not open or not measured yet.
+// `attention` is null if the market is not open or not measured yet.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38159,10 +38219,11 @@ func (c *ClientWithResponses) GetOracleMarketWithResponse(ctx context.Context, m
 	return ParseGetOracleMarketResponse(rsp)
 }
 
-// ListSignalsWithResponse Calls, newest first
+// ListSignalsWithResponse List calls
 //
-// With filters. A handle or a market that cannot exist has no calls; other unknown values mean no filter. One page looks at
-// 2,000 calls at most: where few of them fit it has fewer than `limit`, and `next_cursor` goes on.
+// Newest first, with filters. A handle or a market id of an impossible format has no calls; other unknown values
+// mean no filter. One page examines at most 2,000 calls: if few of them match, the page has fewer than `limit`, and
+// `next_cursor` continues the list.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38175,9 +38236,9 @@ func (c *ClientWithResponses) ListSignalsWithResponse(ctx context.Context, param
 	return ParseListSignalsResponse(rsp)
 }
 
-// ListCategoriesWithResponse Calls by content lane
+// ListCategoriesWithResponse Count calls by content lane
 //
-// Every lane, in the order of the protocol. No list takes OTHER as a filter.
+// Every lane, in the order of the protocol. No list accepts OTHER as a filter.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38190,10 +38251,10 @@ func (c *ClientWithResponses) ListCategoriesWithResponse(ctx context.Context, re
 	return ParseListCategoriesResponse(rsp)
 }
 
-// CategorizeSignalsWithBodyWithResponse Where questions belong
+// CategorizeSignalsWithBodyWithResponse Assign questions to lanes
 //
-// The words of a title decide, and for a market that is known the tags of its venue and the word of an admin before them.
-// The same question has the same answer always. Needs the permission `read`.
+// The lane follows from the words of the title. For a known market, a lane set by an administrator and the tags of
+// its venue take precedence. The same question always has the same answer. Requires the permission `read`.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -38206,10 +38267,10 @@ func (c *ClientWithResponses) CategorizeSignalsWithBodyWithResponse(ctx context.
 	return ParseCategorizeSignalsResponse(rsp)
 }
 
-// CategorizeSignalsWithResponse Where questions belong
+// CategorizeSignalsWithResponse Assign questions to lanes
 //
-// The words of a title decide, and for a market that is known the tags of its venue and the word of an admin before them.
-// The same question has the same answer always. Needs the permission `read`.
+// The lane follows from the words of the title. For a known market, a lane set by an administrator and the tags of
+// its venue take precedence. The same question always has the same answer. Requires the permission `read`.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -38222,9 +38283,9 @@ func (c *ClientWithResponses) CategorizeSignalsWithResponse(ctx context.Context,
 	return ParseCategorizeSignalsResponse(rsp)
 }
 
-// ListExternalSignalsWithResponse Markets by attention
+// ListExternalSignalsWithResponse List markets by attention
 //
-// Open markets only, measured every 60 seconds.
+// Open markets only; measured every 60 seconds.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38237,9 +38298,9 @@ func (c *ClientWithResponses) ListExternalSignalsWithResponse(ctx context.Contex
 	return ParseListExternalSignalsResponse(rsp)
 }
 
-// ListScoreBoardWithResponse Operators by score
+// ListScoreBoardWithResponse Rank operators by score
 //
-// This route shows the provider's raw subject in `privyId`.
+// `privyId` is the raw subject of the identity provider.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38252,9 +38313,9 @@ func (c *ClientWithResponses) ListScoreBoardWithResponse(ctx context.Context, pa
 	return ParseListScoreBoardResponse(rsp)
 }
 
-// ListStationsWithResponse Active stations
+// ListStationsWithResponse List active stations
 //
-// By id. A station that names no lanes or providers has all of them.
+// Sorted by id. A station without lanes or providers covers all of them.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38269,8 +38330,8 @@ func (c *ClientWithResponses) ListStationsWithResponse(ctx context.Context, para
 
 // CreateStationWithBodyWithResponse Register a station
 //
-// It waits for an admin. Needs the permission `broadcast`, as all that change a station. How to be a partner:
-// docs/federation.md.
+// The station needs the approval of an administrator. All operations that change a station require the permission
+// `broadcast`. See docs/federation.md for the requirements of partners.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -38285,8 +38346,8 @@ func (c *ClientWithResponses) CreateStationWithBodyWithResponse(ctx context.Cont
 
 // CreateStationWithResponse Register a station
 //
-// It waits for an admin. Needs the permission `broadcast`, as all that change a station. How to be a partner:
-// docs/federation.md.
+// The station needs the approval of an administrator. All operations that change a station require the permission
+// `broadcast`. See docs/federation.md for the requirements of partners.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -38301,7 +38362,7 @@ func (c *ClientWithResponses) CreateStationWithResponse(ctx context.Context, bod
 
 // DeleteStationWithResponse End a station
 //
-// By its owner or an admin. Its id stays its owner's, who alone can register it again.
+// By its owner or an administrator. The id stays reserved for its owner, who can register it again.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38314,9 +38375,9 @@ func (c *ClientWithResponses) DeleteStationWithResponse(ctx context.Context, sta
 	return ParseDeleteStationResponse(rsp)
 }
 
-// GetStationWithResponse One station
+// GetStationWithResponse Get a station
 //
-// Whatever its status.
+// In any status.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38331,7 +38392,7 @@ func (c *ClientWithResponses) GetStationWithResponse(ctx context.Context, statio
 
 // ChangeStationWithBodyWithResponse Change a station
 //
-// Members that are left out stay. An approved station that moves to other addresses waits for an admin again.
+// Absent members keep their value. An approved station whose URLs change needs approval again.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -38346,7 +38407,7 @@ func (c *ClientWithResponses) ChangeStationWithBodyWithResponse(ctx context.Cont
 
 // ChangeStationWithResponse Change a station
 //
-// Members that are left out stay. An approved station that moves to other addresses waits for an admin again.
+// Absent members keep their value. An approved station whose URLs change needs approval again.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -38359,9 +38420,9 @@ func (c *ClientWithResponses) ChangeStationWithResponse(ctx context.Context, sta
 	return ParseChangeStationResponse(rsp)
 }
 
-// BeatStationWithResponse A sign of life
+// BeatStationWithResponse Send a station heartbeat
 //
-// Due every `intervalS` seconds; the last one is the `lastSeenAt` of the station.
+// Due every `intervalS` seconds; the time of the last one is `lastSeenAt` of the station.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38374,9 +38435,9 @@ func (c *ClientWithResponses) BeatStationWithResponse(ctx context.Context, stati
 	return ParseBeatStationResponse(rsp)
 }
 
-// GetStationProgramWithResponse The programme of a station
+// GetStationProgramWithResponse Get the programme of a station
 //
-// For its lanes and providers, as the clock told it last; empty for a station that is not active.
+// For its lanes and providers, as last received from the clock; empty for a station that is not active.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38391,7 +38452,7 @@ func (c *ClientWithResponses) GetStationProgramWithResponse(ctx context.Context,
 
 // RuleStationWithBodyWithResponse Approve or suspend a station
 //
-// The act of an admin, which the audit log keeps. The rows of active stations are shown.
+// Requires the admin secret and is written to the audit log. Rows of active stations are shown.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -38406,7 +38467,7 @@ func (c *ClientWithResponses) RuleStationWithBodyWithResponse(ctx context.Contex
 
 // RuleStationWithResponse Approve or suspend a station
 //
-// The act of an admin, which the audit log keeps. The rows of active stations are shown.
+// Requires the admin secret and is written to the audit log. Rows of active stations are shown.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -38419,9 +38480,9 @@ func (c *ClientWithResponses) RuleStationWithResponse(ctx context.Context, stati
 	return ParseRuleStationResponse(rsp)
 }
 
-// GetUserMeWithResponse Whose key this is
+// GetUserMeWithResponse Get the operator of a key
 //
-// Needs the permission `read`.
+// Requires the permission `read`.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38434,9 +38495,9 @@ func (c *ClientWithResponses) GetUserMeWithResponse(ctx context.Context, reqEdit
 	return ParseGetUserMeResponse(rsp)
 }
 
-// ListUserSignalsWithResponse The calls of an operator
+// ListUserSignalsWithResponse List the calls of an operator
 //
-// By its own key or an admin. Newest first, in pages as `GET /api/v1/signals` has them.
+// For the operator's own key or an administrator. Newest first, paged like `GET /api/v1/signals`.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38449,9 +38510,9 @@ func (c *ClientWithResponses) ListUserSignalsWithResponse(ctx context.Context, h
 	return ParseListUserSignalsResponse(rsp)
 }
 
-// GetUserStatsWithResponse The figures of an operator
+// GetUserStatsWithResponse Get the statistics of an operator
 //
-// By its own key or an admin. A call counts in the lane of its claim, and of its market today where there is none.
+// For the operator's own key or an administrator. A call counts in the lane of the claim that resolved it; without a claim, in the current lane of its market.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38464,9 +38525,9 @@ func (c *ClientWithResponses) GetUserStatsWithResponse(ctx context.Context, hand
 	return ParseGetUserStatsResponse(rsp)
 }
 
-// ListWebhooksWithResponse Your webhooks
+// ListWebhooksWithResponse List the caller's webhooks
 //
-// Needs the permission `read`, as all of these. Oldest first; at most ten.
+// All webhook operations require the permission `read`. Oldest first, at most ten.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38481,8 +38542,8 @@ func (c *ClientWithResponses) ListWebhooksWithResponse(ctx context.Context, reqE
 
 // RegisterWebhookWithBodyWithResponse Register a webhook
 //
-// The feed as signed requests to an address of yours: docs/protocol/webhooks.md. The secret is in this answer and
-// nowhere else.
+// The feed as signed requests to a URL of the operator; see docs/protocol/webhooks.md. Only this answer contains the
+// secret.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -38497,8 +38558,8 @@ func (c *ClientWithResponses) RegisterWebhookWithBodyWithResponse(ctx context.Co
 
 // RegisterWebhookWithResponse Register a webhook
 //
-// The feed as signed requests to an address of yours: docs/protocol/webhooks.md. The secret is in this answer and
-// nowhere else.
+// The feed as signed requests to a URL of the operator; see docs/protocol/webhooks.md. Only this answer contains the
+// secret.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -38513,7 +38574,7 @@ func (c *ClientWithResponses) RegisterWebhookWithResponse(ctx context.Context, b
 
 // DeleteWebhookWithResponse Delete a webhook
 //
-// With its log. A request that is being made is not called back.
+// Also deletes its log. A request in progress is not cancelled.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38526,9 +38587,9 @@ func (c *ClientWithResponses) DeleteWebhookWithResponse(ctx context.Context, id 
 	return ParseDeleteWebhookResponse(rsp)
 }
 
-// GetWebhookWithResponse One webhook
+// GetWebhookWithResponse Get a webhook
 //
-// Its settings, its place in the feed and how it is doing. The secret was shown once.
+// Settings, position in the feed and delivery state. The secret is not included.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38543,9 +38604,10 @@ func (c *ClientWithResponses) GetWebhookWithResponse(ctx context.Context, id ope
 
 // ChangeWebhookWithBodyWithResponse Change a webhook
 //
-// Members that are left out or null stay, but `description: null` clears it. The address stays: another `url` is
-// refused, and so is `since`. `active: true` goes on where the webhook stopped, at once. New channels, new types
-// and `active: true` end the delivery under way; what it held comes in a new one.
+// Members that are absent or null keep their value, except that `description: null` clears the description. The URL
+// cannot be changed: another `url`, and any `since`, is rejected. `active: true` resumes the webhook at its last
+// position immediately. New channels, new types and `active: true` end the current delivery; its events follow in a
+// new delivery.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -38560,9 +38622,10 @@ func (c *ClientWithResponses) ChangeWebhookWithBodyWithResponse(ctx context.Cont
 
 // ChangeWebhookWithResponse Change a webhook
 //
-// Members that are left out or null stay, but `description: null` clears it. The address stays: another `url` is
-// refused, and so is `since`. `active: true` goes on where the webhook stopped, at once. New channels, new types
-// and `active: true` end the delivery under way; what it held comes in a new one.
+// Members that are absent or null keep their value, except that `description: null` clears the description. The URL
+// cannot be changed: another `url`, and any `since`, is rejected. `active: true` resumes the webhook at its last
+// position immediately. New channels, new types and `active: true` end the current delivery; its events follow in a
+// new delivery.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -38575,10 +38638,10 @@ func (c *ClientWithResponses) ChangeWebhookWithResponse(ctx context.Context, id 
 	return ParseChangeWebhookResponse(rsp)
 }
 
-// ListWebhookDeliveriesWithResponse The log of a webhook
+// ListWebhookDeliveriesWithResponse List the deliveries of a webhook
 //
-// One line for each attempt of the last seven days that came to an end, newest first. One that our own end cut off is
-// not there; it is made again.
+// One entry for each completed attempt of the last seven days, newest first. An attempt that a restart of the
+// service interrupted is not listed; it is repeated.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38591,10 +38654,10 @@ func (c *ClientWithResponses) ListWebhookDeliveriesWithResponse(ctx context.Cont
 	return ParseListWebhookDeliveriesResponse(rsp)
 }
 
-// RenewWebhookSecretWithResponse Renew the secret
+// RenewWebhookSecretWithResponse Renew the secret of a webhook
 //
-// The secret before it signs beside the new one for 24 hours, and so does the oldest of those before that one until
-// its own 24 hours are over: at most three signatures. After an answer that was lost, ask again.
+// For 24 hours the previous secret signs as well. The oldest earlier secret whose 24 hours are not over also signs,
+// so there are at most three signatures. If the answer was lost, repeat the request.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38609,8 +38672,9 @@ func (c *ClientWithResponses) RenewWebhookSecretWithResponse(ctx context.Context
 
 // TestWebhookWithResponse Send a test delivery
 //
-// One request at once, signed like the others, whose one event is `{ "op": "test", "at": … }`. Once in five seconds;
-// it moves no cursor and is in the log. An endpoint that fails is a 200 that says so.
+// Sends one request immediately, signed like the others, with the single event `{ "op": "test", "at": … }`. Allowed
+// once in five seconds. It does not move the cursor and is logged. If the endpoint fails, the answer is still 200
+// and reports the failure.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38623,10 +38687,10 @@ func (c *ClientWithResponses) TestWebhookWithResponse(ctx context.Context, id op
 	return ParseTestWebhookResponse(rsp)
 }
 
-// ListMovesWithResponse Where belief moved
+// ListMovesWithResponse List market movements
 //
-// One row for each open market whose price of YES went at least one point within the window, with at least 1,000 USD of
-// volume: the largest change first, then by volume. Here `marketId` is `<provider>:<id>`.
+// One item for each open market whose YES price changed by at least one point within the window and whose volume is
+// at least 1,000 USD. Sorted by the size of the change, then by volume. Here `marketId` is `<provider>:<id>`.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38639,9 +38703,9 @@ func (c *ClientWithResponses) ListMovesWithResponse(ctx context.Context, params 
 	return ParseListMovesResponse(rsp)
 }
 
-// GetDocsOpenapiWithResponse This document, at its second address
+// GetDocsOpenapiWithResponse Get the OpenAPI document (second URL)
 //
-// The same bytes as `/openapi.json`.
+// Same bytes as `/openapi.json`.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38654,9 +38718,9 @@ func (c *ClientWithResponses) GetDocsOpenapiWithResponse(ctx context.Context, pa
 	return ParseGetDocsOpenapiResponse(rsp)
 }
 
-// GetDocsYamlWithResponse This document as it is written
+// GetDocsYamlWithResponse Get the OpenAPI document as YAML
 //
-// The source of `/openapi.json`, in YAML and with its comments.
+// The source of `/openapi.json`, with its comments.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38669,9 +38733,9 @@ func (c *ClientWithResponses) GetDocsYamlWithResponse(ctx context.Context, param
 	return ParseGetDocsYamlResponse(rsp)
 }
 
-// GetHealthWithResponse The process runs
+// GetHealthWithResponse Check that the process runs
 //
-// Pages of any origin may read it on the api and clock hosts.
+// On the api and clock hosts, pages of any origin may read it.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38684,9 +38748,9 @@ func (c *ClientWithResponses) GetHealthWithResponse(ctx context.Context, reqEdit
 	return ParseGetHealthResponse(rsp)
 }
 
-// GetOverviewWithResponse What there is, for programs that read
+// GetOverviewWithResponse Get an overview of the API for language models
 //
-// A page of plain text, made of this document, that says where everything is described.
+// A plain-text page, generated from this document, with links to all parts of the documentation.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38699,9 +38763,9 @@ func (c *ClientWithResponses) GetOverviewWithResponse(ctx context.Context, param
 	return ParseGetOverviewResponse(rsp)
 }
 
-// GetOpenapiWithResponse This document
+// GetOpenapiWithResponse Get the OpenAPI document
 //
-// Made from docs/protocol/openapi.yaml and checked against every answer of the tests. Both addresses serve the same bytes.
+// Generated from docs/protocol/openapi.yaml. `/docs/openapi.json` has the same bytes.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38714,9 +38778,9 @@ func (c *ClientWithResponses) GetOpenapiWithResponse(ctx context.Context, params
 	return ParseGetOpenapiResponse(rsp)
 }
 
-// GetChannelWithResponse A computed channel
+// GetChannelWithResponse Get a computed channel
 //
-// The channel of a preset or of a filter. Nothing of it is stored; the same filter at the same time gives the same slots everywhere.
+// The channel of a preset or of a filter. It is not stored; the same filter at the same time has the same slots on every replica.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38729,9 +38793,9 @@ func (c *ClientWithResponses) GetChannelWithResponse(ctx context.Context, params
 	return ParseGetChannelResponse(rsp)
 }
 
-// GetNextWithResponse The next content segment
+// GetNextWithResponse Get the next content segment
 //
-// Bumpers are passed over.
+// Bumpers are skipped.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38744,9 +38808,9 @@ func (c *ClientWithResponses) GetNextWithResponse(ctx context.Context, params *G
 	return ParseGetNextResponse(rsp)
 }
 
-// GetNowWithResponse What is on the air
+// GetNowWithResponse Get the segment on the air
 //
-// The segment of one lane at this moment.
+// The current segment of one lane.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38759,9 +38823,9 @@ func (c *ClientWithResponses) GetNowWithResponse(ctx context.Context, params *Ge
 	return ParseGetNowResponse(rsp)
 }
 
-// GetTimelineWithResponse The stored rundown
+// GetTimelineWithResponse Get the stored rundown
 //
-// The segments of all lanes as the clock has them, with their prices where they are known.
+// The segments of all lanes, with prices if known.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38774,9 +38838,9 @@ func (c *ClientWithResponses) GetTimelineWithResponse(ctx context.Context, param
 	return ParseGetTimelineResponse(rsp)
 }
 
-// GetReadinessWithResponse The process can serve
+// GetReadinessWithResponse Check that the process is ready
 //
-// Pages of any origin may read it on the api and clock hosts.
+// On the api and clock hosts, pages of any origin may read it.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38789,11 +38853,11 @@ func (c *ClientWithResponses) GetReadinessWithResponse(ctx context.Context, reqE
 	return ParseGetReadinessResponse(rsp)
 }
 
-// OpenSocketWithResponse The websocket
+// OpenSocketWithResponse Open the websocket
 //
-// Opens a websocket; its frames are in docs/protocol/ws.md. Any origin may connect, cookies are not read, and a
-// key never stands in the URL (401): it travels in `Authorization` or in an `auth` frame. Credential failures after the
-// upgrade are close codes.
+// The frames are described in docs/protocol/ws.md. Any origin may connect, and cookies are not read. A key in the
+// URL is rejected (401); send it in `Authorization` or in an `auth` frame. Credential failures after the upgrade are
+// close codes.
 //
 // Returns a wrapper object for the known response body format(s).
 //

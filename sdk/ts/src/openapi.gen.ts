@@ -12,8 +12,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Leads to the developer page
-         * @description There is no page at the root itself.
+         * Redirect to the developer page
+         * @description The root has no page.
          */
         get: operations["getFront"];
         put?: never;
@@ -32,8 +32,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The same document where RFC 8414 looks for it
-         * @description For clients that derive the address from the issuer.
+         * Get the authorization server metadata at its well-known URL
+         * @description For clients that derive the URL from the issuer (RFC 8414).
          */
         get: operations["getIssuerMetadata"];
         put?: never;
@@ -52,8 +52,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Which issuer the tokens for the protocol come from
-         * @description The metadata of RFC 9728. A 401 of the protocol names this address.
+         * Get the metadata of the protocol resource
+         * @description RFC 9728 metadata, with the issuer of the tokens. A 401 under `/api/protocol/v1` names this URL.
          */
         get: operations["getResourceMetadata"];
         put?: never;
@@ -72,8 +72,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Which issuer the tokens for the agent endpoint come from
-         * @description The metadata of RFC 9728 for that resource alone.
+         * Get the metadata of the agent resource
+         * @description RFC 9728 metadata of the agent endpoint only, with the issuer of its tokens.
          */
         get: operations["getAgentResourceMetadata"];
         put?: never;
@@ -95,9 +95,9 @@ export interface paths {
         put?: never;
         /**
          * Mark an application as reviewed
-         * @description The authorization endpoint answers a trusted application at its redirect URI also without a decision of the user:
-         *     errors, and `prompt=none` for users who gave a grant. The consent page marks all others. A change of the name,
-         *     the redirect URIs, the homepage or more scopes ends the review.
+         * @description For a trusted application the authorization endpoint answers at the redirect URI without a decision of the user in
+         *     two cases: errors, and `prompt=none` for users who have given a grant. The consent page marks all other
+         *     applications. Changing the name, the redirect URIs or the homepage, or adding scopes, ends the review.
          */
         post: operations["reviewApp"];
         delete?: never;
@@ -116,9 +116,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send the letter about yesterday, once
-         * @description Yesterday is the UTC day before this one. A day is sent once, however often this is asked; with `dry=1` nothing is
-         *     sent and nothing noted. A body is not used, and one that is there takes the admin secret.
+         * Send the daily digest
+         * @description The digest covers the previous UTC day. It is sent once for each day, also if the request is repeated; with
+         *     `dry=1` nothing is sent or recorded. A body is not used; a request with a body requires the admin secret.
          */
         post: operations["sendDailyDigest"];
         delete?: never;
@@ -138,7 +138,7 @@ export interface paths {
         put?: never;
         /**
          * Open a native market
-         * @description A market that no venue has. Its outcome is claimed by an administrator.
+         * @description A market that exists at no venue. An administrator claims its outcome.
          */
         post: operations["createNativeMarket"];
         delete?: never;
@@ -158,7 +158,7 @@ export interface paths {
         put?: never;
         /**
          * Set whether calls on a market count
-         * @description Overrides the rule of its venue for later calls and for its resolution. Stored calls keep their value. A resolved market is refused.
+         * @description Overrides the rule of the venue for later calls and for the resolution. Stored calls keep their value. A resolved market is rejected.
          */
         post: operations["rateMarket"];
         delete?: never;
@@ -175,14 +175,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List decisions about text
-         * @description The last decision about each thing, newest first, 500 at most.
+         * List moderation decisions
+         * @description The last decision about each target, newest first, at most 500.
          */
         get: operations["listModeration"];
         put?: never;
         /**
          * Hide or show text and media
-         * @description Hides the text and media of a thing on all surfaces within 10 seconds, or shows them again; numbers stay. Of a call the take and the payloads of its events, of an event its payload, of a profile name, biography, picture, links, streams, clips and overlay, of a market title, description and picture, of a station name and description, of an application name, homepage and logo. Hidden takes read as null, payloads as `{}`, titles and names as `Removed by an administrator`, and the name of a profile as its handle. The header `X-Admin-Name` names the administrator in `by` and in the audit log.
+         * @description Hides the text and media of a target on all surfaces within 10 seconds, or shows them again; numbers stay. The hidden parts are, for each kind of target: the take and the event payloads of a call; the payload of an event; the name, biography, picture, links, streams, clips and overlay of a profile; the title, description and picture of a market; the name and description of a station; the name, homepage and logo of an application. Hidden takes are null, payloads are `{}`, titles and names are `Removed by an administrator`, and the name of a profile is its handle. The header `X-Admin-Name` sets `by` and the name in the audit log.
          */
         post: operations["moderate"];
         delete?: never;
@@ -201,8 +201,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Say what kind of operator this is
-         * @description A member that is left out keeps its value. The tier follows from both.
+         * Set the type of an operator
+         * @description Absent members keep their value. The tier follows from both members.
          */
         post: operations["classifyOperator"];
         delete?: never;
@@ -219,19 +219,19 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What stands in front of the heatmap
-         * @description In the order in which they are shown.
+         * List heatmap pins
+         * @description In display order.
          */
         get: operations["listPins"];
         put?: never;
         /**
-         * Put a market in front of the heatmap
-         * @description A market has one pin: a second one takes the place of the first. What it leaves out is taken from the market.
+         * Pin a market in the heatmap
+         * @description A market has one pin; a later one replaces it. Absent members are taken from the market.
          */
         post: operations["pinMarket"];
         /**
-         * Take a market from the front of the heatmap
-         * @description A market without a pin is left as it is.
+         * Unpin a market
+         * @description A market without a pin is not changed.
          */
         delete: operations["unpinMarket"];
         options?: never;
@@ -248,13 +248,13 @@ export interface paths {
         };
         /**
          * Scan the venues (cron alias)
-         * @description The same as POST without a body.
+         * @description Same as POST without a body.
          */
         get: operations["scanByCron"];
         put?: never;
         /**
          * Scan the venues, or force one outcome
-         * @description Without a body a scan, by admin or cron secret. With a body a forced claim on any market with resolver `admin`; that takes the admin secret.
+         * @description Without a body the venues are scanned; this requires the admin or cron secret. With a body the outcome of any market is forced with resolver `admin`; this requires the admin secret.
          */
         post: operations["resolveSignals"];
         delete?: never;
@@ -274,7 +274,7 @@ export interface paths {
         put?: never;
         /**
          * Approve or suspend a streamer
-         * @description Suspending ends an open session at once and refuses the next heartbeat.
+         * @description Suspending ends an open session at once and rejects the next heartbeat.
          */
         post: operations["approveStreamer"];
         delete?: never;
@@ -291,8 +291,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The attention of one market over time
-         * @description An unknown market has no points; without one the answer is 400.
+         * Get the attention history of a market
+         * @description An unknown market has no points. Without a market the answer is 400.
          */
         get: operations["listAttentionHistory"];
         put?: never;
@@ -311,8 +311,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The attention of one market
-         * @description `score` is 100 times the weighed sum of `components`: volume of the day .30, move of the day .25, calls of the day .20, viewers .15, takes of the day .10.
+         * Get the attention of a market
+         * @description `score` is 100 times the weighted sum of `components`: volume of the day .30, move of the day .25, calls of the day .20, viewers .15, takes of the day .10.
          */
         get: operations["getAttention"];
         put?: never;
@@ -331,8 +331,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Scores of the markets with the most attention
-         * @description Highest first, as of the last reading.
+         * List the highest attention scores
+         * @description Highest score first, as of the last measurement.
          */
         get: operations["listAttention"];
         put?: never;
@@ -354,17 +354,17 @@ export interface paths {
         put?: never;
         /**
          * Sign in
-         * @description Verifies the identity token, finds or creates its operator and sets the session cookies for 30 days. The handle
-         *     is made from the verified claims, never from a body; a body may be sent, and nothing in it is used. Where the login
-         *     names nobody, the identity token in `privy-id-token` lends its names.
+         * @description Verifies the identity token, finds or creates its operator, and sets the session cookies for 30 days. The handle
+         *     is derived from the verified claims. A body is accepted and ignored. If the access token contains no names, the
+         *     names of the identity token in `privy-id-token` are used.
          */
         post: operations["signIn"];
         /**
          * Sign out
-         * @description Ends the session on the server and clears its cookies: a copied cookie is refused within 10 seconds, on every
-         *     replica. With `all=true` every session of the operator ends, which requires a valid session. Operator keys and
-         *     connected apps stay. With a session the request must come from the hub's own origin. On 503 the cookies are
-         *     cleared and the session may still be valid.
+         * @description Ends the session on the server and clears its cookies. Every replica rejects a copied cookie within 10 seconds.
+         *     With `all=true`, which requires a valid session, every session of the operator ends. Operator keys and connected
+         *     apps stay valid. A request with a session must come from the hub's own origin. On 503 the cookies are cleared, but
+         *     the session may still be valid.
          */
         delete: operations["signOut"];
         options?: never;
@@ -380,9 +380,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Short pieces that are planned
-         * @description The bumpers of the default programme for the coming hour, and one for each outcome of the last 24 hours, at most 50. Data
-         *     only: nothing renders them.
+         * List planned bumpers
+         * @description The bumpers of the default programme for the next hour, and one for each outcome of the last 24 hours, at most 50.
+         *     Only data; the service does not render them.
          */
         get: operations["listBumpers"];
         put?: never;
@@ -401,11 +401,11 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What happens
-         * @description Calls, takes, outcomes, operators who went live, clips, moves of five points or more within an hour, and what began on the
-         *     default programme: the newest first. `data` is the object of the websocket event of the same thing. A page is told apart by
-         *     its cursor: two pages never show one thing twice and skip nothing, whatever happens between them. A page may be short, even
-         *     empty, and have a next one.
+         * List recent activity
+         * @description Calls, takes, outcomes, operators that went live, clips, moves of at least five points within one hour, and
+         *     segments that began on the default programme, newest first. `data` is the object of the corresponding websocket
+         *     event. Pages with cursors neither repeat nor skip items, even if new items arrive between requests. A page can be
+         *     short or empty and still have a next page.
          */
         get: operations["listBroadcast"];
         put?: never;
@@ -424,10 +424,11 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What moved after it aired
-         * @description Each segment that aired, with the price of YES at its start and ten minutes after its end, where both are known: the largest
-         *     move first. The baseline is the mean move over equally long times of airable markets that did not air, from a sample of at
-         *     most 200 in each slot. This is association, not causation: what moves is also what gets put on the air.
+         * List price moves after airings
+         * @description Each aired segment with the YES price at its start and ten minutes after its end, if both are known, largest move
+         *     first. The baseline is the mean move, over equally long times, of airable markets that did not air, from a sample
+         *     of at most 200 in each slot. This is association, not causation: markets that move are also more likely to be
+         *     aired.
          */
         get: operations["getInfluence"];
         put?: never;
@@ -446,16 +447,16 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What directors put into the programme
-         * @description Newest first, with what each stands in front of.
+         * List programme entries of directors
+         * @description Newest first, with the markets that each entry replaced.
          */
         get: operations["listPreempts"];
         put?: never;
         /**
-         * Put a market into the programme, or take an entry back
-         * @description `marketId` makes an entry: the market takes slots of a lane of the default programme from the next slot boundary at
-         *     or after `startsAt`. `action: cancel` with `id` ends one: what is on the air stays, what comes is filled anew; an
-         *     entry that is over stays as it was.
+         * Create or cancel a programme entry
+         * @description `marketId` creates an entry: the market takes slots of a lane of the default programme, from the next slot
+         *     boundary at or after `startsAt`. `action: cancel` with `id` cancels an entry: the slot on the air stays, later
+         *     slots are filled again. An entry that is over is not changed.
          */
         post: operations["preempt"];
         delete?: never;
@@ -472,8 +473,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The programme of a preset
-         * @description What is on now and what comes next, as the clock has it for that preset.
+         * Get the programme of a preset
+         * @description What airs now and next, as computed by the clock.
          */
         get: operations["getBroadcastProgram"];
         put?: never;
@@ -492,9 +493,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What ends when
-         * @description The older list: airable markets of a category, at most 100, in buckets by the end of the market. All six buckets are always
-         *     there. `ON AIR` ends within the hour; days are those of UTC.
+         * List airable markets by end time
+         * @description At most 100 airable markets of a category, in buckets by end time. All six buckets are always present. `ON AIR`
+         *     contains markets that end within one hour; days are UTC days.
          */
         get: operations["getSchedule"];
         put?: never;
@@ -513,11 +514,11 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What is shown first
-         * @description The first that there is: a live operator with an overlay signal (most viewers), the market with the most takes of 24 hours,
-         *     the largest move within an hour from five points on, a segment on the air whose market ends within the hour, the segment on
-         *     the air. A choice stands for a minute, and is the same on every hub; a live operator is let go at once when the show is over,
-         *     a segment when it is. Prices and viewers are those of the moment of the choice.
+         * Get the spotlight
+         * @description The first available of: the live operator with an overlay signal and the most viewers; the market with the most
+         *     takes in 24 hours; the largest move of at least five points within one hour; a segment on the air whose market
+         *     ends within one hour; the segment on the air. A choice is used for one minute and is the same on every hub. It
+         *     ends early when the broadcast or the segment ends. Prices and viewers are those of the moment of the choice.
          */
         get: operations["getSpotlight"];
         put?: never;
@@ -536,7 +537,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What a short link leads to
+         * Resolve a short link
          * @description Calls, markets and operators have short links. Tapes have none.
          */
         get: operations["getShortLink"];
@@ -556,8 +557,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The picture of a call, a market or an operator, 1200 by 630
-         * @description Drawn from what the JSON routes say. `?format=json` gives the words alone.
+         * Get the share card of a call, a market or an operator
+         * @description An image of 1200 by 630 pixels, drawn from the data of the JSON routes. `?format=json` returns only the texts.
          */
         get: operations["getCard"];
         put?: never;
@@ -573,41 +574,41 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description The rest of the path, slashes included. */
+                /** @description The rest of the path, including slashes. */
                 rest: components["parameters"]["Rest"];
             };
             cookie?: never;
         };
         /**
-         * Channels became stations
+         * Retired route of channels
          * @deprecated
-         * @description Answers 410 and names `/api/v1/stations`.
+         * @description Answers 410 and names the successor `/api/v1/stations`.
          */
         get: operations["getOldChannelBelow"];
         /**
-         * Channels became stations
+         * Retired route of channels
          * @deprecated
-         * @description Answers 410 and names `/api/v1/stations`.
+         * @description Answers 410 and names the successor `/api/v1/stations`.
          */
         put: operations["putOldChannelBelow"];
         /**
-         * Channels became stations
+         * Retired route of channels
          * @deprecated
-         * @description Answers 410 and names `/api/v1/stations`.
+         * @description Answers 410 and names the successor `/api/v1/stations`.
          */
         post: operations["postOldChannelBelow"];
         /**
-         * Channels became stations
+         * Retired route of channels
          * @deprecated
-         * @description Answers 410 and names `/api/v1/stations`.
+         * @description Answers 410 and names the successor `/api/v1/stations`.
          */
         delete: operations["deleteOldChannelBelow"];
         options?: never;
         head?: never;
         /**
-         * Channels became stations
+         * Retired route of channels
          * @deprecated
-         * @description Answers 410 and names `/api/v1/stations`.
+         * @description Answers 410 and names the successor `/api/v1/stations`.
          */
         patch: operations["patchOldChannelBelow"];
         trace?: never;
@@ -620,35 +621,35 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Channels became stations
+         * Retired route of channels
          * @deprecated
-         * @description Answers 410 and names `/api/v1/stations`.
+         * @description Answers 410 and names the successor `/api/v1/stations`.
          */
         get: operations["getOldChannels"];
         /**
-         * Channels became stations
+         * Retired route of channels
          * @deprecated
-         * @description Answers 410 and names `/api/v1/stations`.
+         * @description Answers 410 and names the successor `/api/v1/stations`.
          */
         put: operations["putOldChannels"];
         /**
-         * Channels became stations
+         * Retired route of channels
          * @deprecated
-         * @description Answers 410 and names `/api/v1/stations`.
+         * @description Answers 410 and names the successor `/api/v1/stations`.
          */
         post: operations["postOldChannels"];
         /**
-         * Channels became stations
+         * Retired route of channels
          * @deprecated
-         * @description Answers 410 and names `/api/v1/stations`.
+         * @description Answers 410 and names the successor `/api/v1/stations`.
          */
         delete: operations["deleteOldChannels"];
         options?: never;
         head?: never;
         /**
-         * Channels became stations
+         * Retired route of channels
          * @deprecated
-         * @description Answers 410 and names `/api/v1/stations`.
+         * @description Answers 410 and names the successor `/api/v1/stations`.
          */
         patch: operations["patchOldChannels"];
         trace?: never;
@@ -658,41 +659,41 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description The rest of the path, slashes included. */
+                /** @description The rest of the path, including slashes. */
                 rest: components["parameters"]["Rest"];
             };
             cookie?: never;
         };
         /**
-         * Channels became stations
+         * Retired route of channels
          * @deprecated
-         * @description Answers 410 and names `/api/v1/stations`.
+         * @description Answers 410 and names the successor `/api/v1/stations`.
          */
         get: operations["getOldChannelsBelow"];
         /**
-         * Channels became stations
+         * Retired route of channels
          * @deprecated
-         * @description Answers 410 and names `/api/v1/stations`.
+         * @description Answers 410 and names the successor `/api/v1/stations`.
          */
         put: operations["putOldChannelsBelow"];
         /**
-         * Channels became stations
+         * Retired route of channels
          * @deprecated
-         * @description Answers 410 and names `/api/v1/stations`.
+         * @description Answers 410 and names the successor `/api/v1/stations`.
          */
         post: operations["postOldChannelsBelow"];
         /**
-         * Channels became stations
+         * Retired route of channels
          * @deprecated
-         * @description Answers 410 and names `/api/v1/stations`.
+         * @description Answers 410 and names the successor `/api/v1/stations`.
          */
         delete: operations["deleteOldChannelsBelow"];
         options?: never;
         head?: never;
         /**
-         * Channels became stations
+         * Retired route of channels
          * @deprecated
-         * @description Answers 410 and names `/api/v1/stations`.
+         * @description Answers 410 and names the successor `/api/v1/stations`.
          */
         patch: operations["patchOldChannelsBelow"];
         trace?: never;
@@ -705,8 +706,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The caller's apps, newest first
-         * @description Active and ended ones. A secret was shown once, when it was made.
+         * List the caller's apps
+         * @description Active and ended apps, newest first. A secret is shown only when it is created.
          */
         get: operations["listApps"];
         put?: never;
@@ -732,15 +733,15 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * End an app for good
-         * @description Its grants, tokens and signers end with it. It cannot be undone.
+         * End an app
+         * @description Its grants, tokens and signers end with it. This is irreversible.
          */
         delete: operations["disableApp"];
         options?: never;
         head?: never;
         /**
          * Change an app
-         * @description What is left out stays; an empty text takes a homepage or a logo away. The type is final. A scope that is taken away is gone from every grant with the next request.
+         * @description Absent members keep their value; an empty text removes a homepage or a logo. The type is final. A removed scope no longer applies to any grant from the next request on.
          */
         patch: operations["changeApp"];
         trace?: never;
@@ -755,8 +756,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Another secret for a confidential app
-         * @description The one before works for 24 hours more, or not at all with `immediate`.
+         * Rotate the secret of a confidential app
+         * @description The previous secret works for 24 more hours, or not at all with `immediate`.
          */
         post: operations["renewAppSecret"];
         delete?: never;
@@ -773,21 +774,21 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The caller's keys, newest first
-         * @description Active and revoked ones. A plaintext was shown once, when its key was minted.
+         * List the caller's keys
+         * @description Active and revoked keys, newest first. The plaintext is shown only when a key is created.
          */
         get: operations["listKeys"];
         put?: never;
         /**
-         * Mint an operator key
-         * @description The plaintext is in this answer and nowhere else. An operator has at most ten active keys.
+         * Create an operator key
+         * @description Only this answer contains the plaintext key. An operator has at most ten active keys.
          */
         post: operations["mintKey"];
         /**
          * Revoke a key
-         * @description From this answer on no request with the key is accepted anywhere. Signers and webhooks that were made with the key
-         *     end with it; `revoked` lists them. A webhook that was changed with another key belongs to that one and stays; an
-         *     ended webhook is reactivated with another key. Revoking twice has the same answer.
+         * @description After this answer every service rejects the key. Signers and webhooks created with the key end with it; `revoked`
+         *     lists them. A webhook that was last changed with another key belongs to that key and stays active. An ended
+         *     webhook can be reactivated with another key. Repeating the request returns the same answer.
          */
         delete: operations["revokeKey"];
         options?: never;
@@ -803,8 +804,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whom the identity token speaks for
-         * @description Creates the operator when this is the first sight of the token's subject, exactly as signing in does, but sets no cookie.
+         * Get the operator of an identity token
+         * @description Creates the operator if the subject of the token is new, as signing in does. Sets no cookie.
          */
         get: operations["whoAmI"];
         put?: never;
@@ -823,8 +824,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A market, to be shown elsewhere
-         * @description The market with its crowd, the frame to put into a page, and the short link, which the first reader makes.
+         * Get the embed of a market
+         * @description Market, crowd, embed frame and short link. The first request creates the short link.
          */
         get: operations["embedMarket"];
         put?: never;
@@ -843,8 +844,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * oEmbed 1.0: what an address of ours is to be shown as
-         * @description Takes the addresses of receipts, markets and operators of this hub; any other address is not found.
+         * Get the oEmbed 1.0 description of a URL
+         * @description Accepts URLs of receipts, markets and operators of this hub; any other URL is 404.
          */
         get: operations["oembed"];
         put?: never;
@@ -863,8 +864,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * An operator, to be shown elsewhere
-         * @description The facts, the frame to put into a page, and the short link, which the first reader makes.
+         * Get the embed of an operator
+         * @description Facts, embed frame and short link. The first request creates the short link.
          */
         get: operations["embedOperator"];
         put?: never;
@@ -883,8 +884,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A call, to be shown elsewhere
-         * @description The call with its receipt, the frame to put into a page, and the short link, which the first reader makes.
+         * Get the embed of a call
+         * @description Call, receipt, embed frame and short link. The first request creates the short link.
          */
         get: operations["embedSignal"];
         put?: never;
@@ -903,8 +904,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Calls on markets of the programme category fashion, newest first
-         * @description The feed, for those markets alone.
+         * List calls of the programme category fashion
+         * @description Calls on markets of this category, newest first.
          */
         get: operations["listFashionSignals"];
         put?: never;
@@ -923,21 +924,22 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The caller's own claims
-         * @description Who the caller says to be on partner stations. Claims are words of their owner and not proved.
+         * List the caller's identity claims
+         * @description Identities on partner stations that the caller claims. Claims are statements of their owner and are not verified.
          */
         get: operations["listIdentityClaims"];
         put?: never;
         /**
-         * Say that a wallet is one's own
-         * @description Taken when the identity provider has linked the wallet to the caller: by the identity token in `privy-id-token`
-         *     when it is younger than five minutes and names the wallet, else by asking the provider. A claim is made to be
-         *     published. A later one at the same station takes its place, and a wallet belongs to who proved it last.
+         * Claim a wallet
+         * @description Accepted if the identity provider has linked the wallet to the caller. This is verified with the identity token in
+         *     `privy-id-token` if the token is younger than five minutes and names the wallet, otherwise by a request to the
+         *     provider. Claims are public. A later claim at the same station replaces the earlier one. A wallet belongs to the
+         *     operator that proved it last.
          */
         post: operations["claimIdentity"];
         /**
-         * Take a claim back
-         * @description A second time it answers that there was nothing to remove.
+         * Remove a claim
+         * @description Repeating the request answers `removed: false`.
          */
         delete: operations["dropIdentityClaim"];
         options?: never;
@@ -955,9 +957,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Cut the last 30 seconds out of a live stream
-         * @description The clip is cut behind this answer; the feed says `clip.ready`. Between two clips of one caller, and between two of one
-         *     stream, there are 120 seconds, and in a day of UTC there are 10 of each. A clip that failed counts.
+         * Clip the last 30 seconds of a live stream
+         * @description The clip is cut after this answer; `clip.ready` in the feed reports the result. At least 120 seconds must pass
+         *     between two clips of one caller and between two clips of one stream. Each may have 10 clips in one UTC day. A
+         *     failed clip counts.
          */
         post: operations["makeClip"];
         delete?: never;
@@ -976,8 +979,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * A player runs
-         * @description To be sent each 20 seconds; who does not ask for 45 seconds is gone. A viewer is a `viewerId`, or an address with its browser; an address is at most 20. Of an operator who is not live nobody is counted.
+         * Send a viewer heartbeat
+         * @description A player sends it every 20 seconds; after 45 seconds without one, the viewer is not counted. A viewer is a `viewerId`, or an IP address with its browser; one IP address counts as at most 20 viewers. Viewers of an operator that is not live are not counted.
          */
         post: operations["viewStream"];
         delete?: never;
@@ -994,8 +997,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One market
-         * @description A market that is not held yet is read from its venue first.
+         * Get a market
+         * @description A market that is not stored yet is first read from its venue.
          */
         get: operations["getMarket"];
         put?: never;
@@ -1014,8 +1017,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Clips of a market that can be watched, newest first
-         * @description Clips of broadcasts on this market; those that cannot be watched are left out.
+         * List the clips of a market
+         * @description Playable clips of broadcasts on this market, newest first.
          */
         get: operations["listMarketClips"];
         put?: never;
@@ -1034,8 +1037,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What the crowd called
-         * @description Counts operators of type `human` and `ai_agent`. With a session, `currentUserSignal` is the caller's own call and the answer is private.
+         * Get the crowd of a market
+         * @description Counts calls of operators of type `human` and `ai_agent`. With a session, `currentUserSignal` is the caller's own call and the answer is private.
          */
         get: operations["getCrowd"];
         put?: never;
@@ -1054,8 +1057,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A market and what it belongs with
-         * @description Markets of the same event first, then those with a similar title, then those of the same lane; within each the open ones first, then by volume. At most 12.
+         * Get a market and related markets
+         * @description Markets of the same event first, then those with a similar title, then those of the same lane. Within each group open markets come first, then the largest volume. At most 12.
          */
         get: operations["getRelated"];
         put?: never;
@@ -1074,8 +1077,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How those who called on a market lean
-         * @description Over the calls of operators that count as crowd, each weighed by its confidence; 50 where none was given. No text is read.
+         * Get the sentiment of a market
+         * @description Computed from the calls of operators that count as crowd, weighted by confidence (50 if not stated). Texts are not used.
          */
         get: operations["getSentiment"];
         put?: never;
@@ -1094,8 +1097,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Every call on a market, newest first
-         * @description `count`, `yes` and `no` are totals of the market, not of this page. This route shows the provider's raw subject in `privyId`.
+         * List the calls on a market
+         * @description Newest first. `count`, `yes` and `no` are totals of the market, not of this page. `privyId` is the raw subject of the identity provider.
          */
         get: operations["listMarketSignals"];
         put?: never;
@@ -1114,19 +1117,19 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Streams that operators have bound to a market, newest first
-         * @description At most 100. The addresses are those that the operators gave; this service never opens them.
+         * List the streams of a market
+         * @description Streams that operators bound to the market, newest first, at most 100. The operators supplied the URLs; the service never opens them.
          */
         get: operations["listMarketStreams"];
         put?: never;
         /**
          * Bind a stream to a market
-         * @description One binding for each operator and market; a later one takes the place of the one before. The handle is the caller's. The address is never opened here.
+         * @description An operator has one binding for each market; a later one replaces it. The handle is that of the caller. The service never opens the URL.
          */
         post: operations["bindStream"];
         /**
-         * Take the caller's stream from a market
-         * @description A second time it answers that there was nothing to remove.
+         * Remove the caller's stream from a market
+         * @description Repeating the request answers `removed: false`.
          */
         delete: operations["unbindStream"];
         options?: never;
@@ -1142,8 +1145,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Markets that may be put on the air, the soonest end first
-         * @description Open, with a price, and with more than ten minutes to go. A market whose end is past can still be `open` at its venue; none of those is here.
+         * List markets that may air
+         * @description Open markets with a price and more than ten minutes until their end, soonest end first. Excludes markets that are past their end but still `open` at their venue.
          */
         get: operations["listAirable"];
         put?: never;
@@ -1164,10 +1167,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send one message of an agent
-         * @description Ten tools over streamable HTTP, without sessions: every message stands alone, any hub answers it, and the answer is
-         *     JSON. Versions 2024-11-05 to 2026-07-28 are spoken. `initialize`, `ping`, `server/discover`, `tools/list` and the
-         *     tools for everybody need no key. A page of another origin is refused. `docs/agents.md` is the guide.
+         * Send a message to the agent endpoint
+         * @description Ten tools over streamable HTTP, without sessions. Every message is independent, any hub can answer it, and the
+         *     answer is JSON. Protocol versions 2024-11-05 to 2026-07-28 are supported. `initialize`, `ping`, `server/discover`,
+         *     `tools/list` and public tools need no key. Requests from pages of another origin are rejected. See docs/agents.md.
          */
         post: operations["callAgentEndpoint"];
         delete?: never;
@@ -1184,8 +1187,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Where the crowd and the market differ
-         * @description Open markets with a price and three calls or more of operators that count as crowd, the widest gap first.
+         * List gaps between crowd and price
+         * @description Open markets with a price and at least three calls of operators that count as crowd, widest gap first.
          */
         get: operations["listCrowdGaps"];
         put?: never;
@@ -1204,8 +1207,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The field record of the key's owner
-         * @description A key of any permission.
+         * Get the field record of the key's owner
+         * @description A key with any permission.
          */
         get: operations["getOwnFieldRecord"];
         put?: never;
@@ -1224,7 +1227,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Where an operator stands in the field
+         * Get the field record of an operator
          * @description Rank, score and newest calls, as partner stations show them.
          */
         get: operations["getFieldRecord"];
@@ -1244,8 +1247,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What an operator has claimed on partner stations
-         * @description Claims are words of their owner and not proved.
+         * List the identity claims of an operator
+         * @description Claims are statements of their owner and are not verified.
          */
         get: operations["getNetworkIdentity"];
         put?: never;
@@ -1264,8 +1267,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A market for partner stations
-         * @description With its outcome and its crowd; closed and resolved markets too.
+         * Get a market for partner stations
+         * @description With its outcome and crowd; includes closed and resolved markets.
          */
         get: operations["getNetworkMarket"];
         put?: never;
@@ -1284,9 +1287,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The people of all stations by score
-         * @description Each as their own station counts them. Somebody of ours who has claimed a wallet at a partner is one row with the
-         *     partner's row that leads to the profile of that wallet, and has the partner in `alsoOn`.
+         * Rank the operators of all stations by score
+         * @description Each operator has the figures of its own station. If an operator of this service has claimed a wallet at a
+         *     partner, its row is merged with the row of the partner that links to the profile of that wallet; `alsoOn` lists
+         *     the partner.
          */
         get: operations["listNetworkOperators"];
         put?: never;
@@ -1305,8 +1309,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Where an operator may be paid
-         * @description People of their own and of the house who have set an address. For anybody else, and for nobody, `eligible` is false and stands alone.
+         * Get the payout address of an operator
+         * @description Eligible are operators of the tiers independent and house that have set an address. For all others, and for unknown operators, the answer is only `eligible: false`.
          */
         get: operations["getNetworkPayout"];
         put?: never;
@@ -1325,8 +1329,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The programme for partner stations
-         * @description Members of `spec` override those of the preset, single parameters override both. One of the wrong type or range counts as not given.
+         * Get the programme for partner stations
+         * @description Members of `spec` override those of the preset; single parameters override both. A parameter of the wrong type or out of range is ignored.
          */
         get: operations["getNetworkProgram"];
         put?: never;
@@ -1345,8 +1349,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How the network stands, by week
-         * @description Calls, operators and stations of the last weeks, counted.
+         * Get weekly figures of the network
+         * @description Calls, operators and stations of the last weeks.
          */
         get: operations["getPulse"];
         put?: never;
@@ -1365,9 +1369,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The clips of all stations
-         * @description Our own clips that are ready and those of active partners: boosted ones first, then the newest; never more than three
-         *     of one handle in a row. A partner that does not answer is shown as it was for ten minutes, then it is missing.
+         * List the clips of all stations
+         * @description Ready clips of this service and of active partner stations: boosted clips first, then newest; never more than
+         *     three of one handle in succession. If a partner is unavailable, its last answer is shown for ten minutes and then
+         *     omitted.
          */
         get: operations["listTapes"];
         put?: never;
@@ -1388,8 +1393,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * A player has started
-         * @description An address counts once an hour for a tape.
+         * Count a view of a tape
+         * @description An IP address counts once in an hour for a tape.
          */
         post: operations["viewTape"];
         delete?: never;
@@ -1406,8 +1411,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Operators by broadcast score
-         * @description Over a window and in a lane, in the order asked for.
+         * Rank operators by broadcast score
+         * @description For a window and a lane, in the requested order.
          */
         get: operations["listBroadcastBoard"];
         put?: never;
@@ -1426,8 +1431,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One operator's record
-         * @description Rank, statistics, newest calls and moments: all that one card of an operator shows.
+         * Get the record of an operator
+         * @description Rank, statistics, newest calls and moments.
          */
         get: operations["getOperatorAtom"];
         put?: never;
@@ -1446,24 +1451,25 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The whole record of an operator, as a file
-         * @description Every published call, oldest first, with its events, its result, the facts from which the scoring price and the count
-         *     follow, and where the outcome came from. The number of rows has no limit: the answer is a stream that is as fast as
-         *     its reader. The last line says that it is complete, with counts, the numbers that follow from the lines before it, and
-         *     their SHA-256; an answer without it was cut. `signalcast record verify` recomputes all numbers. One address can read
-         *     four records at once.
+         * Download the record of an operator
+         * @description Every published call, oldest first, with its events, its result, the facts that determine the scoring price and
+         *     the count, and the source of the outcome. The number of calls is unlimited; the answer is a stream that adapts to
+         *     the speed of its reader. The last line confirms completeness: it has counts, the figures computed from the lines
+         *     before it, and their SHA-256. An answer without this line is incomplete. `signalcast record verify` recomputes all
+         *     figures. One IP address can read four records at the same time.
          *
-         *     Events after `asOf` of the first line are not in it. Version 2. On a line of a call, `filingBasisBps` is the larger of
-         *     `priceAtPrediction` and the price of the side: of `quote`, or on a native market of the larger of `marketYesAtSignal`
-         *     and `initialYesBps` (NO: of the smaller). `priceTolerances` on the first line is a list of `{since, bps}`, oldest first,
-         *     that is subtracted from the price of the side; 0 in production. An unverified call has its stated price. `scoreBasisBps`
-         *     is final with the result: the larger of `filingBasisBps` and the price of the side in `secondQuote`, which is dated at
-         *     least `quoteConfirmAfterMs` after `createdAt` (0: second quotes are off), at most 10 minutes after it, and before
-         *     `closeAt`. A call that is not before `closeAt` is void, `reason` `late`. `counted` is true for a won or lost call that is
-         *     verified, rated then and at the resolution, has its second quote (venue markets), and is not on an `ownMarket`.
-         *     `scoring` is true where `resolution` exists and the result does not yet: a large claim is scored in chunks. The
-         *     numbers at the end: totals and accuracy of all calls; score, streak and moments of counted calls; `avgClvBps` and
-         *     `edge` of counted calls on venue markets.
+         *     Events after `asOf` of the first line are excluded. The format is version 2. On the line of a call,
+         *     `filingBasisBps` is the larger of `priceAtPrediction` and the price of the side. That price comes from `quote`; on
+         *     a native market it comes from the larger of `marketYesAtSignal` and `initialYesBps` (for NO, the smaller).
+         *     `priceTolerances` on the first line is a list of `{since, bps}`, oldest first; the tolerance is subtracted from
+         *     the price of the side and is 0 in production. The scoring price of an unverified call is its stated price.
+         *     `scoreBasisBps` is final with the result: the larger of `filingBasisBps` and the price of the side in
+         *     `secondQuote`. The time of `secondQuote` is at least `quoteConfirmAfterMs` after `createdAt` (0: second quotes are
+         *     off), at most 10 minutes after it, and before `closeAt`. A call that is not before `closeAt` is void with `reason`
+         *     `late`. `counted` is true for a won or lost call that is verified, rated at the call and at the resolution, has
+         *     its second quote (venue markets), and is not on an `ownMarket`. `scoring` is true if `resolution` exists but the
+         *     result does not yet: a large claim is scored in chunks. The figures at the end: totals and accuracy of all calls;
+         *     score, streak and moments of counted calls; `avgClvBps` and `edge` of counted calls on venue markets.
          */
         get: operations["getOperatorRecord"];
         put?: never;
@@ -1482,8 +1488,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How much of a record is skill
-         * @description docs/method.md has every formula. A call counts a few moments after its result. Over `28d` the feed's results count.
+         * Get the skill report of an operator
+         * @description docs/method.md has every formula. A call is included some moments after its result. Over `28d` the results in the feed are used.
          */
         get: operations["getOperatorSkill"];
         put?: never;
@@ -1502,8 +1508,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The tiles of the heatmap by attention alone
-         * @description Without pins, each with its attention.
+         * List heatmap tiles by attention
+         * @description Tiles with their attention, without pins.
          */
         get: operations["listOracleTiles"];
         put?: never;
@@ -1522,11 +1528,11 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The heatmap of the primary venue
-         * @description One tile for each event, by the attention that its busiest market has; that market stands for the tile. Pinned markets
-         *     come first, under words of their own where they have any; a heatmap that could not read its pins says so in `X-Degraded`. With
-         *     `mode=resolving24h` one for each market that ends within 24 hours, the soonest first. Markets that can be called on,
-         *     at most 40 tiles.
+         * Get the heatmap of the primary venue
+         * @description One tile for each event, ranked by the attention of its most active market, which represents the tile. Pinned
+         *     markets come first, with their own label if set. If the pins cannot be read, `X-Degraded` is set. With
+         *     `mode=resolving24h`: one tile for each market that ends within 24 hours, soonest first. Only markets that accept
+         *     calls are included, at most 40 tiles.
          */
         get: operations["listTiles"];
         put?: never;
@@ -1545,8 +1551,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The last hour of a market, in the older form
-         * @description For older clients; `/api/polymarket/market-history` says more.
+         * Get the last hour of a market (older format)
+         * @description For older clients; use `/api/polymarket/market-history` instead.
          */
         get: operations["listOldHistory"];
         put?: never;
@@ -1565,8 +1571,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One market of the primary venue
-         * @description A market that is not held yet is read from its venue first. An id that is missing or not of this venue is not found.
+         * Get a market of the primary venue
+         * @description A market that is not stored yet is first read from its venue. An id that is missing or of another venue is 404.
          */
         get: operations["getVenueMarket"];
         put?: never;
@@ -1585,9 +1591,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The price of YES over time
-         * @description From the venue's order book for the primary venue, by the market's first token; from our own snapshots for every
-         *     other market, and where the venue does not answer. An unknown market or token has no points.
+         * Get the price history of a market
+         * @description YES price from the order book of the primary venue, for the first token of the market. For other markets, and if
+         *     the venue is unavailable, the history comes from stored snapshots. An unknown market or token has no points.
          */
         get: operations["listMarketHistory"];
         put?: never;
@@ -1606,11 +1612,11 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Markets of the primary venue, by words
-         * @description Every word of `q` is in the name or the slug, whatever the order, the case and the accents; the beginning of a word
-         *     is enough, and from three characters on the inside of one. Those that have the words themselves come first, then those
-         *     where they begin a word, then the others; within each by `sort`. Only where no market has them all, words of four
-         *     letters or more may differ by one letter. The first 400 bytes and twelve words of `q` count.
+         * Search markets of the primary venue
+         * @description Each word of `q` must occur in the name or the slug; order, case and accents do not matter. A word matches the
+         *     beginning of a word; from three characters on it also matches inside a word. Whole words rank first, then
+         *     beginnings of words, then other matches; equal ranks are sorted by `sort`. Only if no market matches, words of
+         *     four or more letters may differ by one letter. Only the first 400 bytes and twelve words of `q` are used.
          */
         get: operations["findMarkets"];
         put?: never;
@@ -1629,8 +1635,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Markets of the primary venue that have an outcome, newest first
-         * @description Page by page, with `cursor`.
+         * List resolved markets of the primary venue
+         * @description Newest outcome first; paged with `cursor`.
          */
         get: operations["listResolvedMarkets"];
         put?: never;
@@ -1652,9 +1658,9 @@ export interface paths {
         put?: never;
         /**
          * File a call
-         * @description The canonical write. One scored signal per operator and market; the first is locked. A key is checked in the
-         *     same step that files. Failures name one field at a time, in the order of the table of members. A call by cookie must come
-         *     from the hub's own origin. `already_predicted` wins over `market_closed`.
+         * @description Stores one scored call for each operator and market; the first call is final. The key is verified in the statement
+         *     that stores the call. Validation reports one member at a time, in a fixed order. A request with a session cookie
+         *     must come from the hub's own origin. `already_predicted` takes precedence over `market_closed`.
          */
         post: operations["fileSignal"];
         delete?: never;
@@ -1671,8 +1677,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What this issuer of tokens is and takes
-         * @description The metadata of RFC 8414 with a member `protocol` for what is ours.
+         * Get the metadata of the authorization server
+         * @description RFC 8414 metadata, with a member `protocol` for extensions.
          */
         get: operations["getIssuer"];
         put?: never;
@@ -1691,8 +1697,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What everybody may know of an app
-         * @description What the consent page shows of it.
+         * Get the public data of an app
+         * @description The data that the consent page shows.
          */
         get: operations["getApp"];
         put?: never;
@@ -1711,8 +1717,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Grants
-         * @description An app token sees its own grant; a key with the permission `read` all of its owner.
+         * List grants
+         * @description An app token gets its own grant; a key with the permission `read` gets all grants of its owner.
          */
         get: operations["listGrants"];
         put?: never;
@@ -1735,7 +1741,7 @@ export interface paths {
         post?: never;
         /**
          * End a grant
-         * @description An app token ends its own grant; a key with the permission `signal` any of its owner.
+         * @description An app token can end its own grant; a key with the permission `signal` any grant of its owner.
          */
         delete: operations["revokeGrant"];
         options?: never;
@@ -1751,8 +1757,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The keys with which the hub attests
-         * @description With these anybody verifies what the hub attests; a replaced key stays, for what it signed.
+         * List the attestation keys of the hub
+         * @description Public keys that verify what the hub attests. A replaced key stays in the list.
          */
         get: operations["listHubKeys"];
         put?: never;
@@ -1773,9 +1779,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send one message of an agent with an app token
-         * @description The tools of `/api/mcp` for tokens whose `resource` is exactly this address. `my_record` needs `profile:read`,
-         *     `submit_signal` and `submit_signal_event` need `signal:create`, `set_live_signal` needs `broadcast:goLive`.
+         * Send a message to the agent endpoint with an app token
+         * @description The tools of `/api/mcp`, for tokens whose `resource` equals this URL. `my_record` requires `profile:read`;
+         *     `submit_signal` and `submit_signal_event` require `signal:create`; `set_live_signal` requires `broadcast:goLive`.
          */
         post: operations["callAgentEndpointAsApp"];
         delete?: never;
@@ -1792,8 +1798,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Who the bearer speaks for
-         * @description Needs `profile:read`; of a key, the permission `read`.
+         * Get the passport of the bearer
+         * @description Requires `profile:read`; for a key, the permission `read`.
          */
         get: operations["getMe"];
         put?: never;
@@ -1812,14 +1818,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Messages, newest first
-         * @description Accepted messages of all people, of one, or of one type, page by page. While an administrator hides the text of a message, its `hidden` is true and its payload is null.
+         * List signed messages
+         * @description Accepted messages, newest first, optionally filtered by passport or type, page by page. While an administrator hides the text of a message, `hidden` is true and the payload is null.
          */
         get: operations["listMessages"];
         put?: never;
         /**
          * Submit a signed message
-         * @description The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free. The id is `msg_` and the SHA-256 of the bytes that the signature covers.
+         * @description The signature is the credential. It covers `denpa-message-v1`, the issuer (each followed by a line feed) and the canonical form (RFC 8785) of the message without `signature`. Limits: 32 KiB and 16 levels; a timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key; 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. Submitting the same message again is 200 with `replayed` and has no second effect. A rejected message is not stored, and its nonce can be used again. The id is `msg_` and the SHA-256 of the signed bytes.
          */
         post: operations["submitMessage"];
         delete?: never;
@@ -1838,8 +1844,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Say whether a message would be taken
-         * @description A dry run for who writes a client: nothing is kept, nothing takes effect, and every reason is named.
+         * Verify a message without submitting it
+         * @description A dry run for developers of clients: nothing is stored, nothing takes effect, and every reason for rejection is listed.
          */
         post: operations["verifyMessage"];
         delete?: never;
@@ -1856,8 +1862,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One message as it was signed
-         * @description With the bytes that were signed, so that anybody can verify it. While an administrator hides its text, `hidden` is true and the payload is null; then the id and the signature cannot be checked.
+         * Get a message
+         * @description Includes the signed bytes, so that anyone can verify it. While an administrator hides its text, `hidden` is true and the payload is null; then the id and the signature cannot be checked.
          */
         get: operations["getMessage"];
         put?: never;
@@ -1878,8 +1884,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * What a token is worth
-         * @description For confidential apps alone.
+         * Introspect a token
+         * @description For confidential apps only.
          */
         post: operations["introspectToken"];
         delete?: never;
@@ -1898,8 +1904,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * End a token
-         * @description RFC 7009. A token that is unknown or of another app is answered like one that was ended.
+         * Revoke a token
+         * @description RFC 7009. A token that is unknown or of another app gets the same answer as a revoked one.
          */
         post: operations["revokeToken"];
         delete?: never;
@@ -1918,8 +1924,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Turn a code or a refresh token into tokens
-         * @description A form with the names of RFC 6749 or JSON with either spelling, at most 16 KiB. A confidential app proves itself in the header or in the body; 30 requests a minute for each app and address.
+         * Exchange a code or a refresh token for tokens
+         * @description A form with the names of RFC 6749, or JSON with either spelling, at most 16 KiB. A confidential app authenticates in the header or in the body. 30 requests a minute for each app and IP address.
          */
         post: operations["issueToken"];
         delete?: never;
@@ -1936,8 +1942,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Who somebody is
-         * @description Takes the id of a passport or a handle, and shows only what the owner shows.
+         * Get the passport of an operator
+         * @description Accepts the id of a passport or a handle, and returns only what the owner shows.
          */
         get: operations["getPassport"];
         put?: never;
@@ -1959,7 +1965,7 @@ export interface paths {
         put?: never;
         /**
          * File a call, recorded as prediction.create
-         * @description The canonical write with the source `api`, needs `prediction:create`; of a key, the permission `signal`. Without `priceBps` the call is filed at the side's price of the newest snapshot of at most 15 minutes. After a 503 the call may stand: asked again it is `already_predicted`, and its message follows.
+         * @description Files a call with the source `api`. Requires `prediction:create`; for a key, the permission `signal`. Without `priceBps` the call is filed at the price of its side in the newest snapshot that is at most 15 minutes old. After a 503 the call may be stored; a repeated request then answers `already_predicted`, and the message is created.
          */
         post: operations["createPrediction"];
         delete?: never;
@@ -1976,8 +1982,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The JSON Schema of a message's payload
-         * @description What a message of that type may carry.
+         * Get the JSON Schema of a message payload
+         * @description The schema for one message type.
          */
         get: operations["getPayloadSchema"];
         put?: never;
@@ -1999,7 +2005,7 @@ export interface paths {
         put?: never;
         /**
          * File a call, recorded as signal.create
-         * @description The canonical write with the source `api`, needs `signal:create`; of a key, the permission `signal`. Without `priceBps` the call is filed at the side's price of the newest snapshot of at most 15 minutes. After a 503 the call may stand: asked again it is `already_predicted`, and its message follows.
+         * @description Files a call with the source `api`. Requires `signal:create`; for a key, the permission `signal`. Without `priceBps` the call is filed at the price of its side in the newest snapshot that is at most 15 minutes old. After a 503 the call may be stored; a repeated request then answers `already_predicted`, and the message is created.
          */
         post: operations["createSignal"];
         delete?: never;
@@ -2016,14 +2022,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The signers of a passport
-         * @description Active, revoked and expired ones: who verifies an old message needs them.
+         * List the signers of a passport
+         * @description Active, revoked and expired signers. Verifying an old message requires the expired ones.
          */
         get: operations["listSigners"];
         put?: never;
         /**
          * Register a signer
-         * @description `proof` is the new key's signature over `denpa-signer-v1`, the issuer (each with a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`, where appId and expiresAt are null when there is none. With an operator key `expiresAt` is required and at most 90 days ahead, and the signer ends with the key. The scopes are within those of the bearer, message types alone. A key that was removed never comes back.
+         * @description `proof` is the signature of the new key over `denpa-signer-v1`, the issuer (each followed by a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`. appId and expiresAt are null if absent. With an operator key `expiresAt` is required and at most 90 days ahead, and the signer ends with the key. The scopes must be scopes of the bearer, and message types only. A removed key can never be registered again.
          */
         post: operations["registerSigner"];
         delete?: never;
@@ -2042,8 +2048,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ask for a challenge for a new signer
-         * @description Needs `signer:create`; of a key, the permission `signal`.
+         * Create a challenge for a new signer
+         * @description Requires `signer:create`; for a key, the permission `signal`.
          */
         post: operations["challengeSigner"];
         delete?: never;
@@ -2060,15 +2066,15 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One signer
-         * @description Whose it is, what it may sign, and until when.
+         * Get a signer
+         * @description Its owner, its scopes and its expiry.
          */
         get: operations["getSigner"];
         put?: never;
         post?: never;
         /**
-         * Remove a signer for ever
-         * @description An app token removes signers of its own grant; a key with the permission `signal` any of its owner.
+         * Remove a signer permanently
+         * @description An app token can remove signers of its own grant; a key with the permission `signal` any signer of its owner.
          */
         delete: operations["revokeSigner"];
         options?: never;
@@ -2087,7 +2093,7 @@ export interface paths {
         put?: never;
         /**
          * Report content
-         * @description Reports a thing to the administrators, 10 times in 24 hours at most.
+         * @description Reports a target to the administrators. At most 10 reports in 24 hours.
          */
         post: operations["reportContent"];
         delete?: never;
@@ -2107,8 +2113,8 @@ export interface paths {
         put?: never;
         /**
          * Flag or clear a dispute
-         * @description While the flag stands nothing further is scored on the market; scores already given stand. Clearing scores
-         *     what a claim left pending. Repeating the flag changes the reason only.
+         * @description While the dispute is flagged, no further call on the market is scored; existing scores stay. Clearing the flag
+         *     scores the calls that a claim left pending. Repeating the flag only changes the reason.
          */
         post: operations["disputeMarket"];
         delete?: never;
@@ -2128,7 +2134,7 @@ export interface paths {
         put?: never;
         /**
          * Claim the outcome of a native market
-         * @description Once per market. Claims and scores every call in one step. Allowed before the cutoff too.
+         * @description Once for each market, also before the cutoff. The claim and the scores of all calls are one step.
          */
         post: operations["finalizeMarket"];
         delete?: never;
@@ -2145,8 +2151,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The service's own markets
-         * @description Those that the service opened itself and whose outcome an administrator claims.
+         * List native markets
+         * @description Markets that the service opened itself and whose outcome an administrator claims.
          */
         get: operations["listNativeMarkets"];
         put?: never;
@@ -2165,8 +2171,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The outcome of a market
-         * @description `outcome` is null when nothing is claimed and nothing is disputed, for an unknown market too.
+         * Get the outcome of a market
+         * @description `outcome` is null if there is no claim and no dispute, and for an unknown market.
          */
         get: operations["getOutcome"];
         put?: never;
@@ -2185,9 +2191,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Signals of all markets
-         * @description `recent`: all, newest first. `beat_crowd`: won against the side that most of the crowd held, newest result
-         *     first. `open`: pending on open markets, newest first, with the live mark.
+         * List calls on all markets
+         * @description `recent`: all calls, newest first. `beat_crowd`: won calls against the side of the majority, newest result first.
+         *     `open`: pending calls on open markets, newest first, with the current price.
          */
         get: operations["listSignalFeed"];
         put?: never;
@@ -2206,8 +2212,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One signal
-         * @description What was called, at which price and when; once the market is resolved, what came of it as well.
+         * Get a call
+         * @description Side, price and time of the call and, after the market is resolved, its result.
          */
         get: operations["getSignal"];
         put?: never;
@@ -2226,15 +2232,15 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * History of a signal, oldest first
-         * @description What the owner added behind the call, and its result. Nothing in a history is ever changed or removed.
+         * List the history of a call
+         * @description Events that the owner added, and the result, oldest first. Events are never changed or removed.
          */
         get: operations["listSignalEvents"];
         put?: never;
         /**
-         * Add to a signal's history
-         * @description Only the owner, in every status, at most 200 events for one signal. An event never changes the signal.
-         *     `resolved` is written by the resolution alone. Unknown members of a payload are dropped.
+         * Add an event to a call
+         * @description Only the owner can add events, in every status of the call, at most 200 for one call. An event never changes the
+         *     call. Only the resolution writes `resolved`. Unknown members of a payload are dropped.
          */
         post: operations["appendSignalEvent"];
         delete?: never;
@@ -2251,9 +2257,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The stories behind the moves
-         * @description One situation for each event with markets that moved; a market without an event stands alone. The highest score first,
-         *     then the largest change. `markets` has at most 12, the lead first. Here `marketId` is `<provider>:<id>`.
+         * List situations
+         * @description One situation for each event with moving markets; a market without an event is a situation by itself. Highest
+         *     score first, then largest change. `markets` has at most 12 markets, the lead market first. Here `marketId` is
+         *     `<provider>:<id>`.
          */
         get: operations["listSituations"];
         put?: never;
@@ -2272,8 +2279,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How one's sessions were watched
-         * @description Of the caller; an admin names a `handle`. `series` has a step of a minute, ten minutes or an hour, those with a session alone, the newest 672 at most. `signals` counts up to 5,000.
+         * Get viewer statistics of broadcast sessions
+         * @description Sessions of the caller; an administrator names a `handle`. `series` has steps of one minute, ten minutes or one hour, only steps with a session, at most the newest 672. `signals` counts up to 5,000.
          */
         get: operations["getStreamerAnalytics"];
         put?: never;
@@ -2294,8 +2301,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Say that one is live
-         * @description The first opens a session, and each keeps it for 45 seconds. `state: offline` ends it at once; a session without a heartbeat ends 45 seconds behind the last. An operator is in the live list while its session is open and there is a stream: one that is bound to a market, or one that was provisioned. `viewers` of the body is kept for comparison; the answer says what the service counts.
+         * Send a broadcast heartbeat
+         * @description The first heartbeat opens a session; each one extends it by 45 seconds. `state: offline` ends the session at once; without heartbeats it ends 45 seconds after the last one. An operator is in the live list while its session is open and a stream exists, either bound to a market or provisioned. `viewers` in the body is stored for comparison; the answer has the number that the service counts.
          */
         post: operations["sendHeartbeat"];
         delete?: never;
@@ -2312,8 +2319,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How one stands as a streamer
-         * @description Whether the caller may go on the air, and whether a session is running.
+         * Get the caller's streamer status
+         * @description Whether the caller may go live, and whether a session is open.
          */
         get: operations["getOwnStreamer"];
         put?: never;
@@ -2332,17 +2339,18 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What an operator says of itself
-         * @description Words of the owner, with the statistics that the record gives.
+         * Get the profile of an operator
+         * @description Texts of the owner, with statistics of the record.
          */
         get: operations["getStreamerProfile"];
         put?: never;
         /**
-         * Change what one says of oneself
-         * @description The write of a signed `profile.update`, without a message. What is left out stays; `null` or an empty text takes
-         *     `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` are those of the programme.
-         *     `payoutAddress` is changed with a session only, at most 15 minutes after its sign-in; otherwise 403 `session_required`, and
-         *     nothing of the request is stored. The operator is notified by `payout.changed` on the channel `me`.
+         * Change the caller's profile
+         * @description Same effect as a signed `profile.update`, without a message. Absent members keep their value; `null` or an empty
+         *     text removes `avatarUrl` or `payoutAddress`, and an empty list removes the links. A body without members changes
+         *     nothing. `lanes` are lanes of the programme. Changing `payoutAddress` requires a session whose sign-in is at most
+         *     15 minutes old; otherwise the answer is 403 `session_required` and nothing of the request is stored. The operator
+         *     receives `payout.changed` on the channel `me`.
          */
         post: operations["changeStreamerProfile"];
         delete?: never;
@@ -2359,8 +2367,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What came of a session
-         * @description Without `showId` of the open session, else of the newest; no session: `showId: null` and no recap.
+         * Get the recap of a broadcast session
+         * @description Without `showId`, of the open session, otherwise of the newest one. Without a session: `showId: null` and no recap.
          */
         get: operations["getSessionRecap"];
         put?: never;
@@ -2379,8 +2387,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The calls of a session
-         * @description Of the open session, else of the newest: what its operator called in it, newest first, at most 500, and what came of it. No session: `showId: null`, no receipts and no recap.
+         * List the calls of a broadcast session
+         * @description Of the open session, otherwise of the newest one: the calls that the operator filed during it, newest first, at most 500, with their results. Without a session: `showId: null`, no receipts and no recap.
          */
         get: operations["listSessionReceipts"];
         put?: never;
@@ -2401,8 +2409,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ask to be a streamer
-         * @description An admin approves it. A second time changes nothing and answers how it stands. What is said of oneself is kept as `POST /api/streamer/profile` keeps it.
+         * Request approval as a streamer
+         * @description An administrator approves the request. Repeating it changes nothing and returns its status. Members of the profile are stored as by `POST /api/streamer/profile`.
          */
         post: operations["registerStreamer"];
         delete?: never;
@@ -2419,19 +2427,19 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The signal over somebody's picture
-         * @description `marketId: null` and nothing else when none is set, and for a handle that nobody has.
+         * Get the overlay signal of an operator
+         * @description Only `marketId: null` if none is set, and for an unknown handle.
          */
         get: operations["getOverlaySignal"];
         put?: never;
         /**
-         * Set the signal over one's picture
-         * @description It takes the place of the one before and stays 12 hours; heartbeats keep it. `yesPct` and `slug` that are left out are taken from the market where it is known. Listeners of `overlay:<handle>` hear it.
+         * Set the caller's overlay signal
+         * @description Replaces the previous one and is kept for 12 hours; heartbeats extend it. If `yesPct` or `slug` is absent, the value of the market is used if it is known. Published on the channel `overlay:<handle>`.
          */
         post: operations["setOverlaySignal"];
         /**
-         * Take the signal away
-         * @description A second time changes nothing.
+         * Clear the caller's overlay signal
+         * @description Repeating the request changes nothing.
          */
         delete: operations["clearOverlaySignal"];
         options?: never;
@@ -2449,9 +2457,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Get a stream to send video to, or a new key for it
-         * @description For operators whom an admin has approved. The key is in this answer and nowhere else. Asked for again, the stream gets
-         *     another key, and the one before opens nothing from then on. docs/video.md says how encoders use it.
+         * Provision a video stream
+         * @description For operators whom an administrator has approved. Only this answer contains the stream key. Repeating the request
+         *     creates another key; the previous key stops working at once. See docs/video.md.
          */
         post: operations["provisionStream"];
         delete?: never;
@@ -2468,8 +2476,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whether somebody is live
-         * @description `live` while the session is open and there is a stream; `ended` for 24 hours behind a session that was live; else `idle`. A handle that nobody has is idle.
+         * Get the stream state of an operator
+         * @description `live` while the session is open and a stream exists; `ended` for 24 hours after a session that was live; otherwise `idle`. An unknown handle is `idle`.
          */
         get: operations["getStreamState"];
         put?: never;
@@ -2488,8 +2496,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Who is live
-         * @description The most watched first, at most 100. `recent` are sessions that ended within 24 hours, the newest 12.
+         * List live operators
+         * @description Most viewers first, at most 100. `recent` has the newest 12 sessions that ended within 24 hours.
          */
         get: operations["listLive"];
         put?: never;
@@ -2508,19 +2516,19 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How many follow an operator
-         * @description `following` is how many the caller follows: 0 without a session, as `isFollowing` is false.
+         * Get the number of followers of an operator
+         * @description `following` is the number of operators that the caller follows. Without a session it is 0 and `isFollowing` is false.
          */
         get: operations["getFollowCounts"];
         put?: never;
         /**
          * Follow an operator
-         * @description A second time changes nothing. Nobody follows themselves.
+         * @description Repeating the request changes nothing. Operators cannot follow themselves.
          */
         post: operations["follow"];
         /**
-         * Follow an operator no more
-         * @description The handle stands in the body, as for POST, or in the query; with both the body counts. A second time changes nothing.
+         * Unfollow an operator
+         * @description The handle is in the body, as for POST, or in the query; the body takes precedence. Repeating the request changes nothing.
          */
         delete: operations["unfollow"];
         options?: never;
@@ -2536,8 +2544,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The user's grants
-         * @description What apps may do in the name of the user, active and ended.
+         * List the user's grants
+         * @description Active and ended permissions of apps to act for the user.
          */
         get: operations["listUserGrants"];
         put?: never;
@@ -2560,7 +2568,7 @@ export interface paths {
         post?: never;
         /**
          * End one of the user's grants
-         * @description Its tokens and signers end with it, at once.
+         * @description Its tokens and signers end with it immediately.
          */
         delete: operations["revokeUserGrant"];
         options?: never;
@@ -2579,8 +2587,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Remove one of the user's signers for ever
-         * @description Messages that it signed before stay good.
+         * Remove one of the user's signers permanently
+         * @description Messages that it signed before stay valid.
          */
         delete: operations["revokeUserSigner"];
         options?: never;
@@ -2598,9 +2606,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Mint a key with the older prefix
+         * Create a key with the older prefix
          * @deprecated
-         * @description The same family of keys as `/api/dev/keys`; kept for older clients.
+         * @description Creates the same kind of key as `/api/dev/keys`; for older clients.
          */
         post: operations["mintAgentKey"];
         delete?: never;
@@ -2617,35 +2625,35 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Channels became stations
+         * Retired route of channels
          * @deprecated
-         * @description Answers 410 and names `/api/v1/stations`.
+         * @description Answers 410 and names the successor `/api/v1/stations`.
          */
         get: operations["getOldLedgerChannels"];
         /**
-         * Channels became stations
+         * Retired route of channels
          * @deprecated
-         * @description Answers 410 and names `/api/v1/stations`.
+         * @description Answers 410 and names the successor `/api/v1/stations`.
          */
         put: operations["putOldLedgerChannels"];
         /**
-         * Channels became stations
+         * Retired route of channels
          * @deprecated
-         * @description Answers 410 and names `/api/v1/stations`.
+         * @description Answers 410 and names the successor `/api/v1/stations`.
          */
         post: operations["postOldLedgerChannels"];
         /**
-         * Channels became stations
+         * Retired route of channels
          * @deprecated
-         * @description Answers 410 and names `/api/v1/stations`.
+         * @description Answers 410 and names the successor `/api/v1/stations`.
          */
         delete: operations["deleteOldLedgerChannels"];
         options?: never;
         head?: never;
         /**
-         * Channels became stations
+         * Retired route of channels
          * @deprecated
-         * @description Answers 410 and names `/api/v1/stations`.
+         * @description Answers 410 and names the successor `/api/v1/stations`.
          */
         patch: operations["patchOldLedgerChannels"];
         trace?: never;
@@ -2655,41 +2663,41 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description The rest of the path, slashes included. */
+                /** @description The rest of the path, including slashes. */
                 rest: components["parameters"]["Rest"];
             };
             cookie?: never;
         };
         /**
-         * Channels became stations
+         * Retired route of channels
          * @deprecated
-         * @description Answers 410 and names `/api/v1/stations`.
+         * @description Answers 410 and names the successor `/api/v1/stations`.
          */
         get: operations["getOldLedgerChannelsBelow"];
         /**
-         * Channels became stations
+         * Retired route of channels
          * @deprecated
-         * @description Answers 410 and names `/api/v1/stations`.
+         * @description Answers 410 and names the successor `/api/v1/stations`.
          */
         put: operations["putOldLedgerChannelsBelow"];
         /**
-         * Channels became stations
+         * Retired route of channels
          * @deprecated
-         * @description Answers 410 and names `/api/v1/stations`.
+         * @description Answers 410 and names the successor `/api/v1/stations`.
          */
         post: operations["postOldLedgerChannelsBelow"];
         /**
-         * Channels became stations
+         * Retired route of channels
          * @deprecated
-         * @description Answers 410 and names `/api/v1/stations`.
+         * @description Answers 410 and names the successor `/api/v1/stations`.
          */
         delete: operations["deleteOldLedgerChannelsBelow"];
         options?: never;
         head?: never;
         /**
-         * Channels became stations
+         * Retired route of channels
          * @deprecated
-         * @description Answers 410 and names `/api/v1/stations`.
+         * @description Answers 410 and names the successor `/api/v1/stations`.
          */
         patch: operations["patchOldLedgerChannelsBelow"];
         trace?: never;
@@ -2702,11 +2710,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Numbered events of the protocol
-         * @description Newest first and paged with `cursor`; with `after` forward in order from that number. The numbers have no gaps
-         *     and follow the order of the commits, so a reader that saw 41 asks `after=41` and misses nothing. 90 days are kept:
-         *     an answer to an older `after` carries `gap`, and one to a number above the newest is empty, with the newest as `head`.
-         *     A degraded answer is empty and has neither: ask again behind the same number.
+         * List numbered events
+         * @description Newest first, paged with `cursor`; with `after`, in order from that number. The numbers have no gaps and follow
+         *     the order of the commits, so a reader that has read event 41 requests `after=41` and misses nothing. Events are
+         *     stored for 90 days: an answer to an older `after` has `gap`. An `after` above the newest number has an empty
+         *     answer, with the newest number as `head`. A degraded answer is empty and has neither member; repeat the request
+         *     with the same number.
          */
         get: operations["listFeed"];
         put?: never;
@@ -2725,10 +2734,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The feed as server-sent events
-         * @description The channels of the websocket over plain HTTP, with the same frames and the same guarantees; docs/protocol/ws.md tells
-         *     of it. The id of an event holds the place on every channel: a client that sends it back as `Last-Event-ID` goes on
-         *     behind it, with no hole and no repeat. The stream lasts; its last event is `end`.
+         * Stream the feed as server-sent events
+         * @description The channels of the websocket over plain HTTP, with the same frames and the same guarantees; see
+         *     docs/protocol/ws.md. The id of an event contains the position on every channel. A client that sends it as
+         *     `Last-Event-ID` resumes after that event, without gaps or repeats. The stream stays open; its last event is `end`.
          */
         get: operations["streamFeed"];
         put?: never;
@@ -2748,8 +2757,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Say where a market belongs
-         * @description The act of an admin, which the audit log keeps. It beats tags and words, and stays. Calls that are scored keep their lane.
+         * Set the lane of a market
+         * @description Requires the admin secret and is written to the audit log. It takes precedence over tags and words, and does not expire. Scored calls keep their lane.
          */
         put: operations["ruleLane"];
         post?: never;
@@ -2767,8 +2776,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One market with its attention, its crowd and its outcome
-         * @description `attention` is null where the market is not open or not measured yet.
+         * Get a market with attention, crowd and outcome
+         * @description `attention` is null if the market is not open or not measured yet.
          */
         get: operations["getOracleMarket"];
         put?: never;
@@ -2787,9 +2796,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Calls, newest first
-         * @description With filters. A handle or a market that cannot exist has no calls; other unknown values mean no filter. One page looks at
-         *     2,000 calls at most: where few of them fit it has fewer than `limit`, and `next_cursor` goes on.
+         * List calls
+         * @description Newest first, with filters. A handle or a market id of an impossible format has no calls; other unknown values
+         *     mean no filter. One page examines at most 2,000 calls: if few of them match, the page has fewer than `limit`, and
+         *     `next_cursor` continues the list.
          */
         get: operations["listSignals"];
         put?: never;
@@ -2808,8 +2818,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Calls by content lane
-         * @description Every lane, in the order of the protocol. No list takes OTHER as a filter.
+         * Count calls by content lane
+         * @description Every lane, in the order of the protocol. No list accepts OTHER as a filter.
          */
         get: operations["listCategories"];
         put?: never;
@@ -2830,9 +2840,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Where questions belong
-         * @description The words of a title decide, and for a market that is known the tags of its venue and the word of an admin before them.
-         *     The same question has the same answer always. Needs the permission `read`.
+         * Assign questions to lanes
+         * @description The lane follows from the words of the title. For a known market, a lane set by an administrator and the tags of
+         *     its venue take precedence. The same question always has the same answer. Requires the permission `read`.
          */
         post: operations["categorizeSignals"];
         delete?: never;
@@ -2849,8 +2859,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Markets by attention
-         * @description Open markets only, measured every 60 seconds.
+         * List markets by attention
+         * @description Open markets only; measured every 60 seconds.
          */
         get: operations["listExternalSignals"];
         put?: never;
@@ -2869,8 +2879,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Operators by score
-         * @description This route shows the provider's raw subject in `privyId`.
+         * Rank operators by score
+         * @description `privyId` is the raw subject of the identity provider.
          */
         get: operations["listScoreBoard"];
         put?: never;
@@ -2889,15 +2899,15 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Active stations
-         * @description By id. A station that names no lanes or providers has all of them.
+         * List active stations
+         * @description Sorted by id. A station without lanes or providers covers all of them.
          */
         get: operations["listStations"];
         put?: never;
         /**
          * Register a station
-         * @description It waits for an admin. Needs the permission `broadcast`, as all that change a station. How to be a partner:
-         *     docs/federation.md.
+         * @description The station needs the approval of an administrator. All operations that change a station require the permission
+         *     `broadcast`. See docs/federation.md for the requirements of partners.
          */
         post: operations["createStation"];
         delete?: never;
@@ -2914,19 +2924,19 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One station
-         * @description Whatever its status.
+         * Get a station
+         * @description In any status.
          */
         get: operations["getStation"];
         /**
          * Change a station
-         * @description Members that are left out stay. An approved station that moves to other addresses waits for an admin again.
+         * @description Absent members keep their value. An approved station whose URLs change needs approval again.
          */
         put: operations["changeStation"];
         post?: never;
         /**
          * End a station
-         * @description By its owner or an admin. Its id stays its owner's, who alone can register it again.
+         * @description By its owner or an administrator. The id stays reserved for its owner, who can register it again.
          */
         delete: operations["deleteStation"];
         options?: never;
@@ -2944,8 +2954,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * A sign of life
-         * @description Due every `intervalS` seconds; the last one is the `lastSeenAt` of the station.
+         * Send a station heartbeat
+         * @description Due every `intervalS` seconds; the time of the last one is `lastSeenAt` of the station.
          */
         post: operations["beatStation"];
         delete?: never;
@@ -2962,8 +2972,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The programme of a station
-         * @description For its lanes and providers, as the clock told it last; empty for a station that is not active.
+         * Get the programme of a station
+         * @description For its lanes and providers, as last received from the clock; empty for a station that is not active.
          */
         get: operations["getStationProgram"];
         put?: never;
@@ -2985,7 +2995,7 @@ export interface paths {
         put?: never;
         /**
          * Approve or suspend a station
-         * @description The act of an admin, which the audit log keeps. The rows of active stations are shown.
+         * @description Requires the admin secret and is written to the audit log. Rows of active stations are shown.
          */
         post: operations["ruleStation"];
         delete?: never;
@@ -3002,8 +3012,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whose key this is
-         * @description Needs the permission `read`.
+         * Get the operator of a key
+         * @description Requires the permission `read`.
          */
         get: operations["getUserMe"];
         put?: never;
@@ -3022,8 +3032,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The calls of an operator
-         * @description By its own key or an admin. Newest first, in pages as `GET /api/v1/signals` has them.
+         * List the calls of an operator
+         * @description For the operator's own key or an administrator. Newest first, paged like `GET /api/v1/signals`.
          */
         get: operations["listUserSignals"];
         put?: never;
@@ -3042,8 +3052,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The figures of an operator
-         * @description By its own key or an admin. A call counts in the lane of its claim, and of its market today where there is none.
+         * Get the statistics of an operator
+         * @description For the operator's own key or an administrator. A call counts in the lane of the claim that resolved it; without a claim, in the current lane of its market.
          */
         get: operations["getUserStats"];
         put?: never;
@@ -3062,15 +3072,15 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Your webhooks
-         * @description Needs the permission `read`, as all of these. Oldest first; at most ten.
+         * List the caller's webhooks
+         * @description All webhook operations require the permission `read`. Oldest first, at most ten.
          */
         get: operations["listWebhooks"];
         put?: never;
         /**
          * Register a webhook
-         * @description The feed as signed requests to an address of yours: docs/protocol/webhooks.md. The secret is in this answer and
-         *     nowhere else.
+         * @description The feed as signed requests to a URL of the operator; see docs/protocol/webhooks.md. Only this answer contains the
+         *     secret.
          */
         post: operations["registerWebhook"];
         delete?: never;
@@ -3087,24 +3097,25 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One webhook
-         * @description Its settings, its place in the feed and how it is doing. The secret was shown once.
+         * Get a webhook
+         * @description Settings, position in the feed and delivery state. The secret is not included.
          */
         get: operations["getWebhook"];
         put?: never;
         post?: never;
         /**
          * Delete a webhook
-         * @description With its log. A request that is being made is not called back.
+         * @description Also deletes its log. A request in progress is not cancelled.
          */
         delete: operations["deleteWebhook"];
         options?: never;
         head?: never;
         /**
          * Change a webhook
-         * @description Members that are left out or null stay, but `description: null` clears it. The address stays: another `url` is
-         *     refused, and so is `since`. `active: true` goes on where the webhook stopped, at once. New channels, new types
-         *     and `active: true` end the delivery under way; what it held comes in a new one.
+         * @description Members that are absent or null keep their value, except that `description: null` clears the description. The URL
+         *     cannot be changed: another `url`, and any `since`, is rejected. `active: true` resumes the webhook at its last
+         *     position immediately. New channels, new types and `active: true` end the current delivery; its events follow in a
+         *     new delivery.
          */
         patch: operations["changeWebhook"];
         trace?: never;
@@ -3117,9 +3128,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The log of a webhook
-         * @description One line for each attempt of the last seven days that came to an end, newest first. One that our own end cut off is
-         *     not there; it is made again.
+         * List the deliveries of a webhook
+         * @description One entry for each completed attempt of the last seven days, newest first. An attempt that a restart of the
+         *     service interrupted is not listed; it is repeated.
          */
         get: operations["listWebhookDeliveries"];
         put?: never;
@@ -3140,9 +3151,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Renew the secret
-         * @description The secret before it signs beside the new one for 24 hours, and so does the oldest of those before that one until
-         *     its own 24 hours are over: at most three signatures. After an answer that was lost, ask again.
+         * Renew the secret of a webhook
+         * @description For 24 hours the previous secret signs as well. The oldest earlier secret whose 24 hours are not over also signs,
+         *     so there are at most three signatures. If the answer was lost, repeat the request.
          */
         post: operations["renewWebhookSecret"];
         delete?: never;
@@ -3162,8 +3173,9 @@ export interface paths {
         put?: never;
         /**
          * Send a test delivery
-         * @description One request at once, signed like the others, whose one event is `{ "op": "test", "at": … }`. Once in five seconds;
-         *     it moves no cursor and is in the log. An endpoint that fails is a 200 that says so.
+         * @description Sends one request immediately, signed like the others, with the single event `{ "op": "test", "at": … }`. Allowed
+         *     once in five seconds. It does not move the cursor and is logged. If the endpoint fails, the answer is still 200
+         *     and reports the failure.
          */
         post: operations["testWebhook"];
         delete?: never;
@@ -3180,9 +3192,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Where belief moved
-         * @description One row for each open market whose price of YES went at least one point within the window, with at least 1,000 USD of
-         *     volume: the largest change first, then by volume. Here `marketId` is `<provider>:<id>`.
+         * List market movements
+         * @description One item for each open market whose YES price changed by at least one point within the window and whose volume is
+         *     at least 1,000 USD. Sorted by the size of the change, then by volume. Here `marketId` is `<provider>:<id>`.
          */
         get: operations["listMoves"];
         put?: never;
@@ -3201,8 +3213,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The page of connected apps
-         * @description What each app may do in the name of the user, with a button that ends it.
+         * Get the page of connected apps
+         * @description Permissions of each connected app, with a button that ends its grant.
          */
         get: operations["getConnectedAppsPage"];
         put?: never;
@@ -3224,7 +3236,7 @@ export interface paths {
         put?: never;
         /**
          * Disconnect an app
-         * @description The form of the page of connected apps: ends a grant with its tokens and signers.
+         * @description The form of the page of connected apps. Ends a grant with its tokens and signers.
          */
         post: operations["disconnectApp"];
         delete?: never;
@@ -3241,8 +3253,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The page of the boards
-         * @description The first 100 places of the board that `/api/operator/leaderboard` answers for the same words.
+         * Get the page of the leaderboards
+         * @description The first 100 places of the board that `/api/operator/leaderboard` returns for the same parameters.
          */
         get: operations["getBoardPage"];
         put?: never;
@@ -3261,8 +3273,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The developer page with keys, apps and signing keys
-         * @description Without a sign-in it shows the form that signs in.
+         * Get the developer page
+         * @description Keys, apps and signing keys. Without a sign-in it shows the sign-in form.
          */
         get: operations["getDeveloperPage"];
         put?: never;
@@ -3283,8 +3295,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * The form of the developer page: register an app
-         * @description The answer shows the secret of a confidential app, once.
+         * Register an app on the developer page
+         * @description The page shows the secret of a confidential app once.
          */
         post: operations["registerAppByForm"];
         delete?: never;
@@ -3303,8 +3315,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * The form of the developer page: change an app
-         * @description Name, addresses and homepage of an app of the developer.
+         * Change an app on the developer page
+         * @description Name, URIs and homepage of an app of the developer.
          */
         post: operations["changeAppByForm"];
         delete?: never;
@@ -3323,8 +3335,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * The form of the developer page: shut an app down
-         * @description As `DELETE /api/dev/apps/{appId}`.
+         * End an app on the developer page
+         * @description Same effect as `DELETE /api/dev/apps/{appId}`.
          */
         post: operations["disableAppByForm"];
         delete?: never;
@@ -3343,8 +3355,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * The form of the developer page: another secret
-         * @description The answer shows the secret, once.
+         * Rotate an app secret on the developer page
+         * @description The page shows the secret once.
          */
         post: operations["renewSecretByForm"];
         delete?: never;
@@ -3363,8 +3375,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * The form of the developer page: mint a key
-         * @description Shows the key on the page, once.
+         * Create a key on the developer page
+         * @description The page shows the key once.
          */
         post: operations["mintKeyByForm"];
         delete?: never;
@@ -3383,8 +3395,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * The form of the developer page: revoke a key
-         * @description The key is refused from then on.
+         * Revoke a key on the developer page
+         * @description The key is rejected from then on.
          */
         post: operations["revokeKeyByForm"];
         delete?: never;
@@ -3401,15 +3413,16 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Where the sign-in at the identity provider ends
-         * @description `state` has to be the one of the sign-in that this browser began; then the token that waits signs it in.
+         * Complete the sign-in of the developer page
+         * @description `state` must match the sign-in that this browser started; then the stored token signs the browser in.
          */
         get: operations["startDeveloperSession"];
         put?: never;
         /**
-         * The sign-in page of the identity provider sends its token here
-         * @description The provider is another site, so no cookie comes along and nothing is believed yet. The token waits for a minute in
-         *     a cookie of its own, and the answer leads to the same address with `state`.
+         * Receive the token of the identity provider
+         * @description The sign-in page of the provider sends the form. It is another site, so the request has no cookies and the token
+         *     is not trusted yet. The token is stored in a separate cookie for one minute, and the answer redirects to the same
+         *     URL with `state`.
          */
         post: operations["handOverDeveloperToken"];
         delete?: never;
@@ -3428,8 +3441,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * The form of the developer page: revoke a signing key
-         * @description As `DELETE /api/user/signers/{publicKey}`.
+         * Revoke a signing key on the developer page
+         * @description Same effect as `DELETE /api/user/signers/{publicKey}`.
          */
         post: operations["revokeSignerByForm"];
         delete?: never;
@@ -3448,8 +3461,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * The form of the studio: provision a stream
-         * @description The answer shows the stream key, once. A second one takes its place.
+         * Provision a stream in the studio
+         * @description The page shows the stream key once. Provisioning again replaces the key.
          */
         post: operations["provisionStreamByForm"];
         delete?: never;
@@ -3466,8 +3479,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The page of this document
-         * @description Every operation, to read. Its script reads `/docs/openapi.json` and asks nothing of any other host.
+         * Get the API reference page
+         * @description Every operation of this document. The script reads `/docs/openapi.json` and loads nothing from another host.
          */
         get: operations["getReferencePage"];
         put?: never;
@@ -3486,8 +3499,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Leads to the reference
-         * @description Leads to `/docs`, with the query that came. `/docs/guide/` and the files of the description lie beside it, so it is an address that people type.
+         * Redirect to the API reference
+         * @description Redirects to `/docs` and keeps the query. The reference has no trailing slash, unlike `/docs/guide/`.
          */
         get: operations["getDocsFolder"];
         put?: never;
@@ -3506,8 +3519,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Leads to the guides
-         * @description Leads to `/docs/guide/`, the guides in reading order.
+         * Redirect to the guides
+         * @description The target is `/docs/guide/`.
          */
         get: operations["getGuides"];
         put?: never;
@@ -3526,8 +3539,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The guides, in reading order
-         * @description Every page of the folder docs, in groups, each with its first words.
+         * List the guides
+         * @description Every page of the folder docs in reading order, in groups, with its first words.
          */
         get: operations["getGuideIndex"];
         put?: never;
@@ -3546,8 +3559,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One guide
-         * @description Or their search (`search.html`), style, script and pictures. The pages are those of the folder docs.
+         * Get a guide
+         * @description Also serves the search page (`search.html`), styles, scripts and pictures of the guides.
          */
         get: operations["getGuide"];
         put?: never;
@@ -3566,8 +3579,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * This document, at its second address
-         * @description The same bytes as `/openapi.json`.
+         * Get the OpenAPI document (second URL)
+         * @description Same bytes as `/openapi.json`.
          */
         get: operations["getDocsOpenapi"];
         put?: never;
@@ -3586,8 +3599,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * This document as it is written
-         * @description The source of `/openapi.json`, in YAML and with its comments.
+         * Get the OpenAPI document as YAML
+         * @description The source of `/openapi.json`, with its comments.
          */
         get: operations["getDocsYaml"];
         put?: never;
@@ -3606,8 +3619,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The page of the live feed
-         * @description The newest 50 events as the server read them, and a script that goes on behind them over the websocket of the api.
+         * Get the page of the live feed
+         * @description The newest 50 events, rendered by the server, and a script that continues over the websocket of the api.
          */
         get: operations["getFeedPage"];
         put?: never;
@@ -3626,8 +3639,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The process runs
-         * @description Pages of any origin may read it on the api and clock hosts.
+         * Check that the process runs
+         * @description On the api and clock hosts, pages of any origin may read it.
          */
         get: operations["getHealth"];
         put?: never;
@@ -3646,8 +3659,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The broadcast of an operator
-         * @description The picture, what is on the overlay, the calls of the broadcast and the clips of its market.
+         * Get the broadcast page of an operator
+         * @description The video, the overlay signal, the calls of the broadcast and the clips of its market.
          */
         get: operations["getLivePage"];
         put?: never;
@@ -3666,8 +3679,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What there is, for programs that read
-         * @description A page of plain text, made of this document, that says where everything is described.
+         * Get an overview of the API for language models
+         * @description A plain-text page, generated from this document, with links to all parts of the documentation.
          */
         get: operations["getOverview"];
         put?: never;
@@ -3686,9 +3699,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The page of a market
-         * @description Question, price with its history and the calls on it, crowd, sentiment, outcome and related markets. Each of these parts
-         *     may be missing for a moment: the page says so, no cache keeps it, and `X-Degraded` names why.
+         * Get the page of a market
+         * @description Question, price with its history, calls, crowd, sentiment, outcome and related markets. If one of these parts is
+         *     temporarily missing, the page says so, it is not cached, and `X-Degraded` names the cause.
          */
         get: operations["getMarketPage"];
         put?: never;
@@ -3707,8 +3720,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The page of the markets
-         * @description Takes what `/api/polymarket/markets` takes, but for `limit`.
+         * Get the page of the markets
+         * @description Accepts the parameters of `/api/polymarket/markets`, except `limit`.
          */
         get: operations["getMarketsPage"];
         put?: never;
@@ -3727,8 +3740,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The page of the network
-         * @description The active stations and how they are, and the tapes and operators of all of them.
+         * Get the page of the network
+         * @description Active stations and their state, with the tapes and operators of all of them.
          */
         get: operations["getNetworkPage"];
         put?: never;
@@ -3747,8 +3760,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * This document
-         * @description Made from docs/protocol/openapi.yaml and checked against every answer of the tests. Both addresses serve the same bytes.
+         * Get the OpenAPI document
+         * @description Generated from docs/protocol/openapi.yaml. `/docs/openapi.json` has the same bytes.
          */
         get: operations["getOpenapi"];
         put?: never;
@@ -3767,8 +3780,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * An operator in a frame of 420 by 220
-         * @description A page that others may frame. It has no form, no script and nothing of who looks at it.
+         * Get the embed page of an operator
+         * @description A page of 420 by 220 pixels that other sites may frame. It has no form, no script and no data about the viewer.
          */
         get: operations["getOperatorEmbedPage"];
         put?: never;
@@ -3787,10 +3800,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What an operator has on the air, for an OBS browser source
-         * @description Transparent, and safe at 1920 by 1080. It reads no cookie and no database, holds nothing that could be pressed, and may be framed.
-         *     Its script follows `overlay:<handle>` and the market's price; without the live feed it asks the routes. An unknown member of the
-         *     query, or one out of its range, is the default. See `docs/overlay.md`.
+         * Get the overlay of an operator for OBS
+         * @description Transparent, with a safe area for 1920 by 1080. It reads no cookie and no database, has no controls, and may be
+         *     framed. Its script follows `overlay:<handle>` and the price of the market; without the live feed it polls the
+         *     routes. An unknown parameter value, or one out of range, selects the default. See docs/overlay.md.
          */
         get: operations["getOverlayPage"];
         put?: never;
@@ -3809,14 +3822,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The page of one's own profile
-         * @description A form with what the user says of themselves, and their claims.
+         * Get the page of the caller's profile
+         * @description A form with the texts of the user, and the user's claims.
          */
         get: operations["getOwnProfilePage"];
         put?: never;
         /**
-         * Change one's profile
-         * @description The whole form: what is empty is taken away.
+         * Change the profile on the profile page
+         * @description Replaces the whole profile: an empty field is removed.
          */
         post: operations["changeProfileByForm"];
         delete?: never;
@@ -3835,8 +3848,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Claim a wallet
-         * @description The form of the profile page. A claim is a word of its owner and not proved.
+         * Claim a wallet on the profile page
+         * @description A claim is a statement of its owner and is not verified.
          */
         post: operations["claimWalletByForm"];
         delete?: never;
@@ -3855,8 +3868,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take a claim back
-         * @description The form of the profile page.
+         * Remove a claim on the profile page
+         * @description The user no longer claims the wallet.
          */
         post: operations["dropClaimByForm"];
         delete?: never;
@@ -3873,8 +3886,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A computed channel
-         * @description The channel of a preset or of a filter. Nothing of it is stored; the same filter at the same time gives the same slots everywhere.
+         * Get a computed channel
+         * @description The channel of a preset or of a filter. It is not stored; the same filter at the same time has the same slots on every replica.
          */
         get: operations["getChannel"];
         put?: never;
@@ -3893,8 +3906,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The next content segment
-         * @description Bumpers are passed over.
+         * Get the next content segment
+         * @description Bumpers are skipped.
          */
         get: operations["getNext"];
         put?: never;
@@ -3913,8 +3926,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What is on the air
-         * @description The segment of one lane at this moment.
+         * Get the segment on the air
+         * @description The current segment of one lane.
          */
         get: operations["getNow"];
         put?: never;
@@ -3933,8 +3946,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The stored rundown
-         * @description The segments of all lanes as the clock has them, with their prices where they are known.
+         * Get the stored rundown
+         * @description The segments of all lanes, with prices if known.
          */
         get: operations["getTimeline"];
         put?: never;
@@ -3953,14 +3966,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The page on which a user lets an app act
-         * @description The authorization endpoint of RFC 6749 with PKCE (S256 only) and `iss` (RFC 9207). Only the decision of the user redirects to the app. Every other answer is an error page with status 400 that names the OAuth code, `prompt=none` included, unless an administrator has reviewed the app: then errors and `prompt=none` answer at its redirect URI. Without a session the way leads over the sign-in and back.
+         * Get the consent page of an app
+         * @description The authorization endpoint of RFC 6749 with PKCE (S256 only) and `iss` (RFC 9207). Only the decision of the user redirects to the app. Every other answer, including `prompt=none`, is an error page with status 400 that names the OAuth code. Exception: for an app that an administrator has reviewed, errors and `prompt=none` redirect to its redirect URI. Without a session the request is redirected to the sign-in, which returns to this page.
          */
         get: operations["authorize"];
         put?: never;
         /**
-         * The user's decision
-         * @description The form of the page: `request` belongs to one session and one request, and serves once.
+         * Submit the decision of the user
+         * @description The form of the consent page. `request` belongs to one session and one request, and can be used once.
          */
         post: operations["decideAuthorization"];
         delete?: never;
@@ -3977,8 +3990,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The page of the pulse
-         * @description What `/api/network/pulse` answers, as plots.
+         * Get the page of the weekly figures
+         * @description The data of `/api/network/pulse` as plots.
          */
         get: operations["getPulsePage"];
         put?: never;
@@ -3997,8 +4010,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The process can serve
-         * @description Pages of any origin may read it on the api and clock hosts.
+         * Check that the process is ready
+         * @description On the api and clock hosts, pages of any origin may read it.
          */
         get: operations["getReadiness"];
         put?: never;
@@ -4017,10 +4030,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The receipt of a signal
-         * @description A page; with `Accept` that prefers `application/json` the signal with its history and the outcome of its market. The
-         *     headline of the page and of its card is the catalogue's title of the market where there is one; `marketTitle` in the
-         *     JSON is the one on the record, which the caller may have written. The JSON has an `ETag`, the page has none.
+         * Get the receipt of a call
+         * @description A page; with an `Accept` that prefers `application/json`, the call with its history and the outcome of its market.
+         *     The headline of the page and of its card is the title of the market in the catalogue, if it exists. `marketTitle`
+         *     in the JSON is the recorded title, which the caller may have written. The JSON has an `ETag`; the page has none.
          */
         get: operations["getReceipt"];
         put?: never;
@@ -4039,8 +4052,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The situation of an event
-         * @description Leads to the page of the market that leads it.
+         * Redirect to the lead market of an event
+         * @description The target is the page of the market that leads the situation.
          */
         get: operations["getStory"];
         put?: never;
@@ -4059,8 +4072,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The page that leads to the identity provider
-         * @description `return_to` is a page of the hub; anything else leads to `/profile`.
+         * Redirect to the identity provider
+         * @description `return_to` is a page of the hub; any other value selects `/profile`.
          */
         get: operations["getSignInPage"];
         put?: never;
@@ -4081,7 +4094,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Sign out
+         * Sign out on the pages
          * @description Ends the session, or with `everywhere=yes` every session of the operator, and clears the cookies of the session and of the developer page in this browser. The first works without a session.
          */
         post: operations["signOutByForm"];
@@ -4099,8 +4112,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Style, pictures and scripts of the pages
-         * @description The files that the pages name. Nothing else is there.
+         * Get a static file of the pages
+         * @description Styles, pictures and scripts that the pages name.
          */
         get: operations["getStatic"];
         put?: never;
@@ -4119,7 +4132,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Where an operator goes on the air
+         * Get the studio page
          * @description A form for the session, with the state of the stream.
          */
         get: operations["getStudioPage"];
@@ -4139,8 +4152,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The programme on a screen that nobody touches
-         * @description It goes on by its own clock while the server is away, and says STALE then.
+         * Get the programme page for unattended screens
+         * @description It continues by its own clock while the server is unavailable, and then shows STALE.
          */
         get: operations["getProgrammePage"];
         put?: never;
@@ -4159,8 +4172,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The page of an operator
-         * @description Who it is, and its whole record: what it called and what came, how much of it can be luck, its moments, and 25 calls a page. With a session never for a shared cache.
+         * Get the page of an operator
+         * @description Profile and whole record: calls with their results, skill report, moments, and 25 calls a page. With a session the page is private.
          */
         get: operations["getPersonPage"];
         put?: never;
@@ -4181,8 +4194,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Follow an operator
-         * @description The form of the page of an operator. Following somebody twice changes nothing.
+         * Follow an operator on the pages
+         * @description The form on the page of an operator. Repeating it changes nothing.
          */
         post: operations["followByForm"];
         delete?: never;
@@ -4201,8 +4214,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Follow an operator no more
-         * @description The form of the page of an operator. Who does not follow changes nothing.
+         * Unfollow an operator on the pages
+         * @description The form on the page of an operator. If the caller does not follow the operator, nothing changes.
          */
         post: operations["unfollowByForm"];
         delete?: never;
@@ -4219,10 +4232,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The websocket
-         * @description Opens a websocket; its frames are in docs/protocol/ws.md. Any origin may connect, cookies are not read, and a
-         *     key never stands in the URL (401): it travels in `Authorization` or in an `auth` frame. Credential failures after the
-         *     upgrade are close codes.
+         * Open the websocket
+         * @description The frames are described in docs/protocol/ws.md. Any origin may connect, and cookies are not read. A key in the
+         *     URL is rejected (401); send it in `Authorization` or in an `auth` frame. Credential failures after the upgrade are
+         *     close codes.
          */
         get: operations["openSocket"];
         put?: never;
@@ -4237,7 +4250,7 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description The result of a request, or an error of the protocol: -32601 no such method, -32602 no such tool. */
+        /** @description The result of a request, or a protocol error: -32601 unknown method, -32602 unknown tool. */
         AgentAnswer: {
             error?: components["schemas"]["AgentFault"];
             id?: number | string;
@@ -4249,22 +4262,22 @@ export interface components {
         };
         AgentError: {
             error: components["schemas"]["AgentFault"];
-            /** @description That of the request; null where it could not be read. */
+            /** @description Id of the request; null if it could not be read. */
             id: number | string | null;
             /** @enum {string} */
             jsonrpc: "2.0";
         };
         AgentFault: {
             code: number;
-            /** @description -32022: `supported` lists the versions. */
+            /** @description -32022: `supported` lists the supported versions. */
             data?: {
                 [key: string]: unknown;
             };
             message: string;
         };
-        /** @description One message of JSON-RPC 2.0: a request, or without `id` a notification. */
+        /** @description One JSON-RPC 2.0 message: a request, or without `id` a notification. */
         AgentMessage: {
-            /** @description A number or a text; of a notification left out. */
+            /** @description A number or a text; absent in a notification. */
             id?: number | string;
             /** @enum {string} */
             jsonrpc: "2.0";
@@ -4276,7 +4289,7 @@ export interface components {
              * @example tools/call
              */
             method: string;
-            /** @description Of `tools/call` the name of a tool and its arguments; from 2026-07-28 on with `_meta` as that version has it. */
+            /** @description For `tools/call`: the name of a tool and its arguments; from 2026-07-28 on also `_meta` of that version. */
             params?: components["schemas"]["GetMarketCall"] | components["schemas"]["GetOperatorCall"] | components["schemas"]["GetProgramCall"] | components["schemas"]["GetSignalCall"] | components["schemas"]["ListSignalsCall"] | components["schemas"]["MyRecordCall"] | components["schemas"]["SearchMarketsCall"] | components["schemas"]["SetLiveSignalCall"] | components["schemas"]["SubmitSignalCall"] | components["schemas"]["SubmitSignalEventCall"] | {
                 [key: string]: unknown;
             };
@@ -4287,10 +4300,10 @@ export interface components {
             updatedAt: components["schemas"]["Time"];
         };
         AirableMarket: {
-            /** @description Key of its lane in the programme. */
+            /** @description Lane key in the programme. */
             category: string | null;
             endDate: components["schemas"]["Time"];
-            /** @description From `updatedAt` on. */
+            /** @description Milliseconds from `updatedAt` to the end. */
             endsInMs: number;
             lane: components["schemas"]["Lane"];
             marketId: string;
@@ -4299,7 +4312,7 @@ export interface components {
             streams: number;
             takes: number;
             title: string;
-            /** @description USD. */
+            /** @description Amount in USD. */
             volume: number | null;
             yesBps: components["schemas"]["Bps"];
         };
@@ -4311,24 +4324,24 @@ export interface components {
             measuredAt: components["schemas"]["Time"];
             moveBps: number;
             segmentId: string;
-            /** @description Calls on the market while it aired; null: nobody could count them. */
+            /** @description Calls on the market while it aired; null if they could not be counted. */
             signalsDuring: number | null;
             title: string;
-            /** @description 0 where it is not known. */
+            /** @description Peak number of viewers; 0 if unknown. */
             viewersPeak: number;
             yesBpsAfter: components["schemas"]["Bps"];
             yesBpsBefore: components["schemas"]["Bps"];
         };
-        /** @description An app as its owner sees it. */
+        /** @description An app as shown to its owner. */
         App: {
             active: boolean;
-            /** @description Empty: every one. */
+            /** @description Empty: every resource is allowed. */
             allowedResources: string[];
             /** Format: uuid */
             appId: string;
             /** Format: uuid */
             clientId: string;
-            /** @description Of a confidential app, in the answer that made it. */
+            /** @description Secret of a confidential app; only in the answer that created it. */
             clientSecret?: string;
             createdAt: components["schemas"]["Time"];
             homepage: string | null;
@@ -4414,7 +4427,7 @@ export interface components {
         };
         BroadcastItem: {
             at: components["schemas"]["Time"];
-            /** @description The object of the websocket event. */
+            /** @description Same object as in the corresponding websocket event. */
             data: {
                 [key: string]: unknown;
             };
@@ -4423,11 +4436,11 @@ export interface components {
             id: string;
             marketId: string | null;
             text: string | null;
-            /** @description Of the market. */
+            /** @description Title of the market. */
             title: string | null;
             /** @enum {string} */
             type: "signal" | "take" | "resolved" | "live" | "tape" | "move" | "segment";
-            /** @description As the event itself says it: of a call, a move, a segment. */
+            /** @description YES price of the event: of a call, a move or a segment. */
             yesBps: components["schemas"]["Bps"] | null;
         };
         BroadcastRow: {
@@ -4464,13 +4477,13 @@ export interface components {
             /** @enum {integer} */
             durationMs: 10000;
             handle: components["schemas"]["Handle"] | null;
-            /** @description The same as long as it is planned. */
+            /** @description Stays the same while the bumper is planned. */
             id: string;
             /** @enum {string} */
             kind: "next_up" | "resolution" | "record" | "ident";
             lane: components["schemas"]["Lane"] | null;
             marketId: string | null;
-            /** @description Null: whenever there is room. */
+            /** @description Null: at any free time. */
             scheduledFor: components["schemas"]["Time"] | null;
             /** @enum {string} */
             status: "planned";
@@ -4481,7 +4494,7 @@ export interface components {
             bumpers: components["schemas"]["Bumper"][];
             updatedAt: components["schemas"]["Time"];
         };
-        /** @description How stated confidence held; null where none was stated. */
+        /** @description Calibration of stated confidence; null if no call states one. */
         Calibration: {
             bins: {
                 calls: number;
@@ -4522,21 +4535,21 @@ export interface components {
         CategorizeQuestion: {
             items: {
                 marketId?: string;
-                /** @description Wanted unless `marketId` is there. */
+                /** @description Required if `marketId` is absent. */
                 title?: string;
             }[];
         };
         CategoryList: {
             categories: {
                 /**
-                 * @description Only of OTHER.
+                 * @description Present only for the lane OTHER.
                  * @constant
                  */
                 filterable?: false;
                 lane: components["schemas"]["Lane"];
-                /** @description With a call. */
+                /** @description Markets with at least one call. */
                 markets: number;
-                /** @description On markets that are open. */
+                /** @description Pending calls on open markets. */
                 openSignals: number;
                 signals: number;
             }[];
@@ -4575,17 +4588,17 @@ export interface components {
             marketId: string;
             /** Format: date-time */
             readyAt: string | null;
-            /** @description The operator's own call on the market. */
+            /** @description The operator's own call on the market, if any. */
             stance: components["schemas"]["Side"] | null;
             /** @enum {string} */
             status: "processing" | "ready" | "failed";
             /** Format: uri */
             thumbnailUrl: string | null;
-            /** @description Left out where nobody gave one. */
+            /** @description Absent if no title was given. */
             title?: string;
             /**
              * Format: uri
-             * @description null until it is ready.
+             * @description Null until the clip is ready.
              */
             url: string | null;
             views: number;
@@ -4596,60 +4609,60 @@ export interface components {
             ok: true;
         };
         ClipWish: {
-            /** @description The market that the operator shows when it is left out. */
+            /** @description Defaults to the market that the operator shows. */
             marketId?: string;
-            /** @description Empty, or one line as a name is: no control characters, breaks of lines or turned directions of writing, and something that can be seen. */
+            /** @description Empty, or one line in the format of a name: no control characters, line breaks or direction overrides, and at least one visible character. */
             title?: string;
         };
         ClockProgram: {
             generatedAt: components["schemas"]["Time"];
             lanes: components["schemas"]["ProgramLane"][];
             segments: components["schemas"]["Segment"][];
-            /** @description Segments before `limit`. */
+            /** @description Number of segments before `limit`. */
             total: number;
         };
         Created: {
             /** Format: uuid */
             id: string;
-            /** @description The market's YES price: the middle of the quote. */
+            /** @description YES price of the market: the midpoint of the quote, in bps. */
             marketYesBps: number | null;
             messageId: string;
-            /** @description What NO costs; null without a quote. */
+            /** @description Price to buy NO, in bps; null without a quote. */
             noPriceBps: number | null;
             ok: boolean;
-            /** @description Stored stated price of the side, after conversion. */
+            /** @description Stated price of the side as stored, after conversion, in bps. */
             priceAtPrediction: number;
-            /** @description A fresh quote was known. An unverified call does not count in points. */
+            /** @description True if a fresh quote was available. An unverified call does not count in points. */
             priceVerified: boolean;
-            /** @description The market is rated. A call on another one does not count in points. */
+            /** @description True if the market is rated. A call on an unrated market does not count in points. */
             rated: boolean;
             /** Format: uri */
             receiptUrl: string;
-            /** @description Scoring price at filing: the stated price or the price of the side, whichever is larger. */
+            /** @description Scoring price at filing: the larger of the stated price and the price of the side, in bps. */
             scoreBasisBps: number;
             /** @example denpa:0199f0a4-0000-7000-8000-000000000001/signal/0199f0a4-2222-7000-8000-000000000002 */
             uri: string;
-            /** @description docs/protocol/errors.md, Warnings. More may come. */
+            /** @description Codes are listed in docs/protocol/errors.md, Warnings. New codes may be added. */
             warnings: string[];
-            /** @description What YES costs; null without a quote. */
+            /** @description Price to buy YES, in bps; null without a quote. */
             yesPriceBps: number | null;
         };
         CreationDraft: {
-            /** @description With `maxSlippageBps`: when the market has no fresh quote, store the call unverified, without points, instead of refusing it. A price that moved is still refused. No effect without `maxSlippageBps`. Left out: false. */
+            /** @description With `maxSlippageBps`: if the market has no fresh quote, store the call unverified, without points, instead of rejecting it. A moved price is still rejected. No effect without `maxSlippageBps`. Absent: false. */
             allowUnverified?: boolean | null;
             confidence?: number;
-            /** @description Check everything and store nothing; the answer is what would be stored. It uses no idempotency key. Null and other spellings of the name are refused. */
+            /** @description Validate everything and store nothing; the answer is what would be stored. Uses no idempotency key. Null and other spellings of the name are rejected. */
             dryRun?: boolean;
-            /** @description Another name of marketId. */
+            /** @description Alias of marketId. */
             eventId?: string;
             marketId?: components["schemas"]["MarketId"];
             marketTitle?: string;
-            /** @description Refuse the call with `price_moved` when the price of the side is worse than the stated price by more than this, or when there is no quote. Left out: no bound. */
+            /** @description Reject the call with `price_moved` if the price of the side is worse than the stated price by more than this, in bps, or if there is no quote. Absent: no bound. */
             maxSlippageBps?: number | null;
             position?: components["schemas"]["Side"];
             priceBps?: components["schemas"]["Bps"];
             /**
-             * @description Another name of position.
+             * @description Alias of position.
              * @enum {string}
              */
             signal?: "YES" | "NO";
@@ -4664,37 +4677,37 @@ export interface components {
                 closesAtSignal: string | null;
                 /**
                  * Format: date-time
-                 * @description Time of the second quote.
+                 * @description Time of the second quote, by which the result was scored.
                  */
                 confirmedAt: string | null;
-                /** @description The call is part of points; null while pending, false for a void. */
+                /** @description True if the call is part of points; null while pending, false for a void call. */
                 counted: boolean | null;
                 createdAt: components["schemas"]["Time"];
                 direction: components["schemas"]["Side"];
                 /** Format: uuid */
                 id: string;
-                /** @description YES price of the market at the call, from the ledger; null when it had none. */
+                /** @description YES price of the market at the call, from the ledger, in bps; null if there was none. */
                 marketYesAtSignal: number | null;
                 priceAtPrediction: components["schemas"]["Bps"];
-                /** @description A fresh quote was known at the call. */
+                /** @description True if a fresh quote was available at the call. */
                 priceVerified: boolean;
                 /**
                  * Format: date-time
-                 * @description Time of the quote at filing, by the venue's clock.
+                 * @description Time of the quote at filing, by the clock of the venue.
                  */
                 quoteAt: string | null;
-                /** @description The market was rated at the call. */
+                /** @description True if the market was rated at the call. */
                 rated: boolean;
-                /** @description Of a void call: `late` or `unknown_market`; null for any other. */
+                /** @description For a void call, `late` or `unknown_market`; otherwise null. */
                 reason: string | null;
-                /** @description Scoring price of the side: of the filing while pending, then of the result. */
+                /** @description Scoring price of the side, in bps: of the filing while pending, then of the result. */
                 scoreBasisBps: number;
                 status: components["schemas"]["SignalStatus"];
             } | null;
             marketId: string;
             noCount: number;
             noPercent: number | null;
-            /** @description The best quarter of the operators with ten or more results; null below three calls of theirs. */
+            /** @description Crowd of the best quarter of the operators with ten or more results; null with fewer than three calls of these operators. */
             topForecasters: {
                 sampleSize: number;
                 yesPercent: number;
@@ -4707,7 +4720,7 @@ export interface components {
         CrowdGaps: {
             fetchedAt: components["schemas"]["Time"];
             markets: {
-                /** @description The crowd's share of YES less the price of YES. */
+                /** @description YES share of the crowd minus the YES price. */
                 gapBps: number;
                 marketId: string;
                 marketYesBps: components["schemas"]["Bps"];
@@ -4720,14 +4733,14 @@ export interface components {
         Digest: {
             /** Format: date */
             date: string;
-            /** @description Markets with a dispute that stands. */
+            /** @description Markets with a flagged dispute. */
             disputed: string[];
             movers: components["schemas"]["Situation"][];
             pulse: {
                 /** @description Calls of independent operators in the 7 times 24 hours before the end of the day. */
                 last7: number;
                 prev7: number;
-                /** @description Calls for each active operator in the last complete week. */
+                /** @description Calls per active operator in the last complete week. */
                 wssAo: number;
             };
             resolvingNext: components["schemas"]["AirableMarket"][];
@@ -4745,9 +4758,9 @@ export interface components {
             totals: {
                 lost: number;
                 newOperators: number;
-                /** @description Won or lost in it. */
+                /** @description Calls won or lost on that day. */
                 resolved: number;
-                /** @description Filed in the day. */
+                /** @description Calls filed on that day. */
                 signals: number;
                 void: number;
                 won: number;
@@ -4762,7 +4775,7 @@ export interface components {
             dry?: components["schemas"]["True"];
             ok: components["schemas"]["True"];
             payload?: components["schemas"]["Digest"];
-            /** @description To how many it went. */
+            /** @description Number of recipients. */
             sent: number;
         };
         Dispute: {
@@ -4775,7 +4788,7 @@ export interface components {
             marketId: string;
             ok: components["schemas"]["True"];
             outcome: components["schemas"]["Outcome"] | null;
-            /** @description Calls that clearing the flag scored. */
+            /** @description Number of calls that clearing the flag scored. */
             scored: number;
         };
         /** @description The event that a dry run would store. */
@@ -4784,7 +4797,7 @@ export interface components {
             event: {
                 actor: string | null;
                 createdAt: components["schemas"]["Time"];
-                /** @description By type; docs/protocol/events.md. */
+                /** @description Members depend on the type; see docs/protocol/events.md. */
                 payload: {
                     [key: string]: unknown;
                 };
@@ -4792,35 +4805,35 @@ export interface components {
                 type: "take" | "reaffirm" | "confidence" | "note" | "share";
             };
         };
-        /** @description What a dry run of a call would store. Without a known quote it is not verified. */
+        /** @description What a dry run of a call would store. Without a known quote, `priceVerified` is false. */
         DryFiled: {
             dryRun: components["schemas"]["True"];
-            /** @description The market's YES price: the middle of the quote. */
+            /** @description YES price of the market: the midpoint of the quote, in bps. */
             marketYesBps: number | null;
-            /** @description What NO costs; null without a quote. */
+            /** @description Price to buy NO, in bps; null without a quote. */
             noPriceBps: number | null;
             ok: components["schemas"]["True"];
-            /** @description Stored stated price of the side, after conversion. */
+            /** @description Stated price of the side as stored, after conversion, in bps. */
             priceAtPrediction: number;
-            /** @description A fresh quote was known. An unverified call does not count in points. */
+            /** @description True if a fresh quote was available. An unverified call does not count in points. */
             priceVerified: boolean;
-            /** @description The market is rated. A call on another one does not count in points. Null while no venue has confirmed the market: a dry run asks none. */
+            /** @description True if the market is rated. A call on an unrated market does not count in points. Null if no venue has confirmed the market: a dry run asks no venue. */
             rated: boolean | null;
-            /** @description Scoring price at filing: the stated price or the price of the side, whichever is larger. */
+            /** @description Scoring price at filing: the larger of the stated price and the price of the side, in bps. */
             scoreBasisBps: number;
-            /** @description docs/protocol/errors.md, Warnings. More may come. */
+            /** @description Codes are listed in docs/protocol/errors.md, Warnings. New codes may be added. */
             warnings: string[];
-            /** @description What YES costs; null without a quote. */
+            /** @description Price to buy YES, in bps; null without a quote. */
             yesPriceBps: number | null;
         };
-        /** @description What a tool that writes would have stored: a call, an event or a signal over the picture, with a null where it would have its id. */
+        /** @description The call, event or overlay signal that a writing tool would have stored; its id is null. */
         DryRun: {
             /** @enum {boolean} */
             dryRun: true;
         };
-        /** @description How much better than the prices somebody has called: the mean of won less price. The true number lies between low and high, as far as the calls can tell and are independent of each other (docs/method.md). */
+        /** @description Edge over the market price: the mean of outcome minus price. The bounds are a 95% confidence interval, under the assumption that the calls are independent (docs/method.md). */
         Edge: {
-            /** @description Won and lost. */
+            /** @description Number of won and lost calls. */
             calls: number;
             edgeBps: number;
             highBps: number;
@@ -4840,18 +4853,18 @@ export interface components {
                 closed: boolean;
                 /** Format: date-time */
                 closesAt: string | null;
-                /** @description The outcome is under review. */
+                /** @description True while a dispute about the outcome is flagged. */
                 disputed: boolean;
                 id: components["schemas"]["MarketId"];
                 name: string;
-                /** @description The outcome; null while there is none. */
+                /** @description The outcome; null if there is none. */
                 resolutionValue: string | null;
                 volume: number | null;
                 yesPct: number | null;
             };
             /**
              * Format: uri
-             * @description Null while none can be kept.
+             * @description Null if no short link can be stored at the moment.
              */
             shortUrl: string | null;
             /** @constant */
@@ -4873,16 +4886,16 @@ export interface components {
             live: boolean;
             liveSignal: components["schemas"]["AtomSignal"] | null;
             /**
-             * @description By resolved calls.
+             * @description Title by the number of resolved calls.
              * @enum {string}
              */
             rank: "RECRUIT" | "OPERATOR" | "FIELD OPERATOR" | "SENIOR OPERATOR" | "STATION CHIEF";
-            /** @description Its newest calls. */
+            /** @description The newest calls of the operator. */
             recentCalls: components["schemas"]["RecordCall"][];
             score: number;
             /**
              * Format: uri
-             * @description Null while none can be kept.
+             * @description Null if no short link can be stored at the moment.
              */
             shortUrl: string | null;
             /** @constant */
@@ -4892,7 +4905,7 @@ export interface components {
             width: number;
         };
         EmbedSignal: {
-            /** @description The outcome of the call's market is under review. */
+            /** @description True while a dispute about the outcome of the market is flagged. */
             disputed: boolean;
             /** Format: uri */
             embedUrl: string;
@@ -4902,7 +4915,7 @@ export interface components {
             receiptUrl: string;
             /**
              * Format: uri
-             * @description Null while none can be kept.
+             * @description Null if no short link can be stored at the moment.
              */
             shortUrl: string | null;
             signal: components["schemas"]["Signal"];
@@ -4925,7 +4938,7 @@ export interface components {
             count: number;
             signals: {
                 attention: number;
-                /** @description Within the last hour; 0 where it is not known. */
+                /** @description Change within the last hour; 0 if unknown. */
                 attentionDelta: number;
                 lane: components["schemas"]["Lane"];
                 marketId: string;
@@ -4935,7 +4948,7 @@ export interface components {
                 updatedAt: components["schemas"]["Time"];
                 /** Format: uri */
                 url: string;
-                /** @description USD. */
+                /** @description Amount in USD. */
                 volume24h: number | null;
                 yesPct: number | null;
             }[];
@@ -4950,19 +4963,19 @@ export interface components {
             type: "fashion";
         };
         Feed: {
-            /** @description With `after`: some of the events behind `from` are no longer kept; what is kept begins at `oldest`. */
+            /** @description With `after`: some events after `from` are no longer stored; the oldest stored event is `oldest`. */
             gap?: {
                 from: number;
                 oldest: number;
             };
-            /** @description With `after`: the newest number. An `after` above it is no number of this feed. Not there in a degraded answer, nor for a handle that nobody can have. */
+            /** @description With `after`: the newest number. An `after` above it is not a number of this feed. Absent in a degraded answer, and for a handle of an impossible format. */
             head?: number;
             items: components["schemas"]["FeedItem"][];
             next_cursor: string | null;
         };
         FeedItem: {
             at: components["schemas"]["Time"];
-            /** @description By type; docs/protocol/events.md. Events of calls have `id`, `receiptUrl`, `handle`, `marketId` and `marketTitle`, events of markets `marketId` and `marketTitle`. */
+            /** @description Members depend on the type; see docs/protocol/events.md. Events of calls have `id`, `receiptUrl`, `handle`, `marketId` and `marketTitle`; events of markets have `marketId` and `marketTitle`. */
             data: {
                 [key: string]: unknown;
             };
@@ -4973,10 +4986,10 @@ export interface components {
             marketId: string | null;
             operatorPublicId: string | null;
             provider: string | null;
-            /** @description One more than the event before it, of the whole service. */
+            /** @description Number of the event: one more than the previous event of the service. */
             seq: number;
             /**
-             * @description docs/protocol/events.md lists them; readers skip what they do not know.
+             * @description docs/protocol/events.md lists the types; readers ignore unknown types.
              * @example signal.created
              */
             type: string;
@@ -4989,10 +5002,10 @@ export interface components {
             closesAtSignal: string | null;
             /**
              * Format: date-time
-             * @description Time of the second quote.
+             * @description Time of the second quote, by which the result was scored.
              */
             confirmedAt: string | null;
-            /** @description The call is part of points; null while pending, false for a void. */
+            /** @description True if the call is part of points; null while pending, false for a void call. */
             counted: boolean | null;
             createdAt: components["schemas"]["Time"];
             crowdYesAtSignal: number | null;
@@ -5000,33 +5013,33 @@ export interface components {
             handle: string | null;
             /** Format: uuid */
             id: string;
-            /** @description Only in `open`. */
+            /** @description Only in the feed type `open`. */
             liveYesBps?: number | null;
             marketId: string;
             marketTitle: string;
-            /** @description YES price of the market at the call, from the ledger; null when it had none. */
+            /** @description YES price of the market at the call, from the ledger, in bps; null if there was none. */
             marketYesAtSignal: number | null;
-            /** @description Only in `open`. */
+            /** @description Only in the feed type `open`. */
             moveBps?: number | null;
             operatorPublicId: components["schemas"]["PublicId"];
             priceAtPrediction: components["schemas"]["Bps"];
-            /** @description A fresh quote was known at the call. */
+            /** @description True if a fresh quote was available at the call. */
             priceVerified: boolean;
             /**
              * Format: date-time
-             * @description Time of the quote at filing, by the venue's clock.
+             * @description Time of the quote at filing, by the clock of the venue.
              */
             quoteAt: string | null;
-            /** @description The market was rated at the call. */
+            /** @description True if the market was rated at the call. */
             rated: boolean;
-            /** @description Of a void call: `late` or `unknown_market`; null for any other. */
+            /** @description For a void call, `late` or `unknown_market`; otherwise null. */
             reason: string | null;
             /** Format: uri */
             receiptUrl: string;
             /** Format: date-time */
             resolvedAt: string | null;
             score: components["schemas"]["Score"];
-            /** @description Scoring price of the side: of the filing while pending, then of the result. */
+            /** @description Scoring price of the side, in bps: of the filing while pending, then of the result. */
             scoreBasisBps: number;
             status: components["schemas"]["SignalStatus"];
             textTake: string | null;
@@ -5037,53 +5050,53 @@ export interface components {
             calls: number;
             correct: number;
             handle: components["schemas"]["Handle"];
-            /** @description How many are ranked. */
+            /** @description Number of ranked operators. */
             operators: number;
             /** @example hub */
             origin: string;
             pending: number;
             /** Format: uri */
             profileUrl: string;
-            /** @description Among people with a decided call, by score, decided calls, accuracy and handle. */
+            /** @description Rank among people with a decided call, by score, decided calls, accuracy and handle. */
             rank: number | null;
             recent: components["schemas"]["RecordCall"][];
             resolved: number;
             score: number;
             streak: number;
         };
-        /** @description A stored call. A repeated `Idempotency-Key` answers the numbers of the stored call. */
+        /** @description A stored call. A repeated `Idempotency-Key` returns the numbers of the stored call. */
         Filed: {
             /** Format: uuid */
             id: string;
-            /** @description The market's YES price: the middle of the quote. */
+            /** @description YES price of the market: the midpoint of the quote, in bps. */
             marketYesBps: number | null;
-            /** @description What NO costs; null without a quote. */
+            /** @description Price to buy NO, in bps; null without a quote. */
             noPriceBps: number | null;
             ok: components["schemas"]["True"];
-            /** @description Stored stated price of the side, after conversion. */
+            /** @description Stated price of the side as stored, after conversion, in bps. */
             priceAtPrediction: number;
-            /** @description A fresh quote was known. An unverified call does not count in points. */
+            /** @description True if a fresh quote was available. An unverified call does not count in points. */
             priceVerified: boolean;
-            /** @description The market is rated. A call on another one does not count in points. */
+            /** @description True if the market is rated. A call on an unrated market does not count in points. */
             rated: boolean;
             /** Format: uri */
             receiptUrl: string;
-            /** @description Scoring price at filing: the stated price or the price of the side, whichever is larger. */
+            /** @description Scoring price at filing: the larger of the stated price and the price of the side, in bps. */
             scoreBasisBps: number;
-            /** @description docs/protocol/errors.md, Warnings. More may come. */
+            /** @description Codes are listed in docs/protocol/errors.md, Warnings. New codes may be added. */
             warnings: string[];
-            /** @description What YES costs; null without a quote. */
+            /** @description Price to buy YES, in bps; null without a quote. */
             yesPriceBps: number | null;
         };
         /** @description Which markets a channel airs. Unknown members are ignored. */
         FilterSpec: {
-            /** @description Lane keys; names of content lanes are mapped. */
+            /** @description Lane keys; names of content lanes are converted. */
             categories?: string[];
             maxResolveHours?: number;
-            /** @description USD. */
+            /** @description Amount in USD. */
             maxVolume?: number;
             maxYes?: number;
-            /** @description USD. */
+            /** @description Amount in USD. */
             minVolume?: number;
             minYes?: number;
             topPerCategory?: number;
@@ -5091,7 +5104,7 @@ export interface components {
         Finalize: {
             /**
              * Format: date-time
-             * @description When the outcome was public, if that was before the claim; not in the future. Calls from then on are late.
+             * @description Time at which the outcome became public, if before the claim; not in the future. Calls from then on are late.
              */
             decidedAt?: string;
             finalizedBy?: string;
@@ -5099,7 +5112,7 @@ export interface components {
             /** Format: uri */
             proofUrl?: string;
             reason?: string;
-            /** @description `manual` when left out. */
+            /** @description Defaults to `manual`. */
             resolver?: components["schemas"]["Resolver"];
             /** @default native */
             source?: string;
@@ -5110,9 +5123,9 @@ export interface components {
         };
         FollowCounts: {
             followers: number;
-            /** @description How many the caller follows. */
+            /** @description Number of operators that the caller follows. */
             following: number;
-            /** @description The caller follows this one. */
+            /** @description True if the caller follows this operator. */
             isFollowing: boolean;
         };
         Followed: {
@@ -5124,7 +5137,7 @@ export interface components {
         Force: {
             /**
              * Format: date-time
-             * @description When the outcome was public, if that was before the claim; not in the future. Calls from then on are late.
+             * @description Time at which the outcome became public, if before the claim; not in the future. Calls from then on are late.
              */
             decidedAt?: string;
             marketId: components["schemas"]["MarketId"];
@@ -5202,16 +5215,16 @@ export interface components {
         };
         Handle: string;
         Health: {
-            /** @description Readiness only: what is missing. */
+            /** @description Only for readiness: the unavailable dependencies. */
             failed?: string[];
-            /** @description Which process answered, as it was told at start; may be empty. */
+            /** @description Name of the process, as configured at its start; may be empty. */
             nonce: string;
             ok: boolean;
         };
         Heartbeat: {
-            /** @description Seconds that the session has without one. */
+            /** @description Seconds until the session ends without a heartbeat. */
             expiresInS: number;
-            /** @description Seconds to the next one. */
+            /** @description Seconds until the next heartbeat is due. */
             intervalS: number;
             ok: components["schemas"]["True"];
             /** Format: uuid */
@@ -5220,10 +5233,10 @@ export interface components {
         };
         HeartbeatSend: {
             bitrateKbps?: number | null;
-            /** @description What the operator speaks of; left out, what was said before stands. */
+            /** @description Market of the broadcast. If absent, the previous value stays. */
             marketId?: components["schemas"]["MarketId"] | null;
             /**
-             * @description `live` when it is left out.
+             * @description Defaults to `live`.
              * @enum {string}
              */
             state?: "live" | "offline";
@@ -5248,7 +5261,7 @@ export interface components {
             kind: "ed25519";
             /**
              * Format: date-time
-             * @description Of a key that was replaced.
+             * @description Only for a replaced key.
              */
             notAfter?: string;
             notBefore: components["schemas"]["Time"];
@@ -5258,7 +5271,7 @@ export interface components {
             keys: components["schemas"]["HubKey"][];
         };
         IdentityClaim: {
-            /** @description The wallet, with the checksum of EIP-55 where its chain has one. */
+            /** @description The wallet, with the EIP-55 checksum if its chain has one. */
             identity: string;
             /** Format: uri */
             profileUrl: string;
@@ -5266,9 +5279,9 @@ export interface components {
             verifiedAt: components["schemas"]["Time"];
         };
         IdentityClaimAsk: {
-            /** @description 0x and 40 hex digits, in one case or as EIP-55 spells them; or a Solana address. */
+            /** @description 0x and 40 hexadecimal digits, in one case or with the EIP-55 checksum; or a Solana address. */
             address: string;
-            /** @description The one that takes claims is meant when none is named. */
+            /** @description Station of the claim. Defaults to the station that accepts claims. */
             station?: string;
         };
         IdentityClaimed: {
@@ -5281,11 +5294,11 @@ export interface components {
         Influence: {
             items: components["schemas"]["Airing"][];
             summary: {
-                /** @description All of the window whose move is known; a market that aired in one slot on several channels counts once. */
+                /** @description Number of airings in the window with a known move; a market that aired in one slot on several channels counts once. */
                 airings: number;
-                /** @description Of markets that did not air; null: none was looked at. */
+                /** @description Mean absolute move of markets that did not air; null if none was sampled. */
                 baselineAbsMoveBps: number | null;
-                /** @description Of these; null: none. */
+                /** @description Mean absolute move of these airings; null without airings. */
                 meanAbsMoveBps: number | null;
             };
             updatedAt: components["schemas"]["Time"];
@@ -5340,9 +5353,9 @@ export interface components {
             token_endpoint_auth_methods_supported: string[];
         };
         KeptMessage: {
-            /** @description Signed by the hub itself. */
+            /** @description True if the hub itself signed the message. */
             attested: boolean;
-            /** @description An administrator hides the text: the payload is null. Its signature cannot be checked until the text is shown again. */
+            /** @description True if an administrator hides the text; the payload is null. The signature cannot be checked until the text is shown again. */
             hidden: boolean;
             id: string;
             message: components["schemas"]["PublishedMessage"];
@@ -5361,21 +5374,21 @@ export interface components {
                 label: string;
                 /**
                  * Format: date-time
-                 * @description Written at most once a minute.
+                 * @description Time of the last use; written at most once a minute.
                  */
                 lastUsedAt: string | null;
                 permissions: components["schemas"]["Permission"][];
-                /** @description Held to its permissions on every route. */
+                /** @description The permissions are enforced on every route. */
                 strict: boolean;
                 tier: components["schemas"]["KeyTier"];
             }[];
         };
         KeyMint: {
             label: string;
-            /** @description Each at most once, in any order; all three when left out. They hold at /api/mcp and under /api/protocol/v1, for strict keys on every route; the older write routes only record them for other keys. */
+            /** @description Each at most once, in any order; all three if absent. Enforced at /api/mcp and under /api/protocol/v1, and for strict keys on every route. For other keys, the older write routes only record them. */
             permissions?: components["schemas"]["Permission"][];
             /**
-             * @description Hold the key to its permissions on every route; `x-signalcast-permission` of an operation names the one that it needs.
+             * @description Enforce the permissions of the key on every route. `x-signalcast-permission` of an operation names the required permission.
              * @default false
              */
             strict?: boolean;
@@ -5384,7 +5397,7 @@ export interface components {
         KeyTier: "free" | "builder" | "pro" | "enterprise";
         /** @enum {string} */
         Lane: "POLITICS" | "CRYPTO" | "SPORT" | "CULTURE" | "MUSIC" | "TECH" | "ECONOMY" | "SCIENCE" | "WORLD" | "ENTERTAINMENT" | "OTHER";
-        /** @description The filter that applied; null: none. */
+        /** @description The applied filter; null if there is none. */
         LaneAsked: components["schemas"]["Lane"] | null;
         /** @enum {string} */
         LaneCategory: "sports" | "music" | "film" | "tv" | "fashion" | "culture" | "crypto" | "politics" | "news" | "science" | "tech" | "economy" | "other";
@@ -5408,36 +5421,36 @@ export interface components {
             confidence: number | null;
             /**
              * Format: date-time
-             * @description Time of the second quote.
+             * @description Time of the second quote, by which the result was scored.
              */
             confirmedAt: string | null;
-            /** @description The call is part of points; null while pending, false for a void. */
+            /** @description True if the call is part of points; null while pending, false for a void call. */
             counted: boolean | null;
             createdAt: components["schemas"]["Time"];
             crowdYesAtSignal: number | null;
             direction: components["schemas"]["Side"];
             /** Format: uuid */
             id: string;
-            /** @description YES price of the market at the call, from the ledger; null when it had none. */
+            /** @description YES price of the market at the call, from the ledger, in bps; null if there was none. */
             marketYesAtSignal: number | null;
             priceAtPrediction: components["schemas"]["Bps"];
-            /** @description A fresh quote was known at the call. */
+            /** @description True if a fresh quote was available at the call. */
             priceVerified: boolean;
-            /** @description The provider's raw subject, not masked. */
+            /** @description Raw subject of the identity provider, not masked. */
             privyId: string;
             /**
              * Format: date-time
-             * @description Time of the quote at filing, by the venue's clock.
+             * @description Time of the quote at filing, by the clock of the venue.
              */
             quoteAt: string | null;
-            /** @description The market was rated at the call. */
+            /** @description True if the market was rated at the call. */
             rated: boolean;
-            /** @description Of a void call: `late` or `unknown_market`; null for any other. */
+            /** @description For a void call, `late` or `unknown_market`; otherwise null. */
             reason: string | null;
             /** Format: date-time */
             resolvedAt: string | null;
             score: components["schemas"]["Score"];
-            /** @description Scoring price of the side: of the filing while pending, then of the result. */
+            /** @description Scoring price of the side, in bps: of the filing while pending, then of the result. */
             scoreBasisBps: number;
             status: components["schemas"]["SignalStatus"];
             textTake: string | null;
@@ -5463,10 +5476,10 @@ export interface components {
             closesAtSignal: string | null;
             /**
              * Format: date-time
-             * @description Time of the second quote.
+             * @description Time of the second quote, by which the result was scored.
              */
             confirmedAt: string | null;
-            /** @description The call is part of points; null while pending, false for a void. */
+            /** @description True if the call is part of points; null while pending, false for a void call. */
             counted: boolean | null;
             createdAt: components["schemas"]["Time"];
             crowdYesAtSignal: number | null;
@@ -5477,25 +5490,25 @@ export interface components {
             lane: components["schemas"]["Lane"];
             marketId: string;
             marketTitle: string;
-            /** @description YES price of the market at the call, from the ledger; null when it had none. */
+            /** @description YES price of the market at the call, from the ledger, in bps; null if there was none. */
             marketYesAtSignal: number | null;
             operatorPublicId: components["schemas"]["PublicId"];
             priceAtPrediction: components["schemas"]["Bps"];
-            /** @description A fresh quote was known at the call. */
+            /** @description True if a fresh quote was available at the call. */
             priceVerified: boolean;
             /**
              * Format: date-time
-             * @description Time of the quote at filing, by the venue's clock.
+             * @description Time of the quote at filing, by the clock of the venue.
              */
             quoteAt: string | null;
-            /** @description The market was rated at the call. */
+            /** @description True if the market was rated at the call. */
             rated: boolean;
-            /** @description Of a void call: `late` or `unknown_market`; null for any other. */
+            /** @description For a void call, `late` or `unknown_market`; otherwise null. */
             reason: string | null;
             /** Format: date-time */
             resolvedAt: string | null;
             score: components["schemas"]["Score"];
-            /** @description Scoring price of the side: of the filing while pending, then of the result. */
+            /** @description Scoring price of the side, in bps: of the filing while pending, then of the result. */
             scoreBasisBps: number;
             status: components["schemas"]["SignalStatus"];
             textTake: string | null;
@@ -5530,21 +5543,21 @@ export interface components {
             lane: components["schemas"]["Lane"];
             liquidity: number | null;
             marketId: string;
-            /** @description Labels of YES and NO, when they are not Yes and No. */
+            /** @description Labels of YES and NO if they are not Yes and No. */
             outcomes?: string[];
             provider: components["schemas"]["Provider"];
             question: string;
-            /** @description Calls on it count. */
+            /** @description True if calls on the market count in points. */
             rated: boolean;
             resolutionValue: components["schemas"]["Verdict"] | null;
             resolved: boolean;
             status: components["schemas"]["MarketStatus"];
             updatedAt: components["schemas"]["Time"];
-            /** @description In `volumeUnit`. */
+            /** @description Volume in `volumeUnit`. */
             volume: number | null;
             /** @enum {string} */
             volumeUnit: "usd" | "contracts" | "mana";
-            /** @description Newest price of YES; null when there is none of the last ten minutes. */
+            /** @description YES price in bps; null if there is none of the last ten minutes. */
             yesBps: number | null;
         };
         MarketClips: {
@@ -5553,12 +5566,12 @@ export interface components {
             marketId: string;
         };
         /**
-         * @description Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
+         * @description Digits: a market of the primary venue. A prefix names another venue, or the service itself (`native-`). Case-sensitive.
          * @example 701122
          */
         MarketId: string;
         MarketLedger: {
-            /** @description All calls on the market. */
+            /** @description Number of calls on the market. */
             count: number;
             marketId: string;
             next_cursor: string | null;
@@ -5576,27 +5589,27 @@ export interface components {
         MarketRow: {
             /** @description First order-book token. */
             clobTokenId: string | null;
-            /** @description The venue has closed it, or it has an outcome. An end date that is past does not close a market. */
+            /** @description True if the venue has closed the market, or if it has an outcome. A past end date does not close a market. */
             closed: boolean;
             /** Format: date-time */
             closesAt: string | null;
-            /** @description Markets of one event share it. */
+            /** @description Key shared by all markets of one event. */
             eventKey: string | null;
             id: string;
             lane: components["schemas"]["Lane"];
-            /** @description USD. */
+            /** @description Amount in USD. */
             liquidity: number | null;
             name: string;
             slug: string | null;
-            /** @description USD. */
+            /** @description Amount in USD. */
             volume: number | null;
-            /** @description USD. */
+            /** @description Amount in USD. */
             volume24h: number | null;
-            /** @description Newest price of YES; null when there is none of the last ten minutes. */
+            /** @description YES price in bps; null if there is none of the last ten minutes. */
             yesPct: number | null;
         };
         MarketRows: {
-            /** @description Rows in this answer. */
+            /** @description Number of items in this answer. */
             count: number;
             markets: components["schemas"]["MarketRow"][];
             next_cursor: string | null;
@@ -5620,18 +5633,18 @@ export interface components {
         MintedKey: {
             /** Format: uuid */
             id: string;
-            /** @description The plaintext, shown this once. */
+            /** @description The plaintext key, shown only in this answer. */
             key: string;
             label: string;
             permissions: components["schemas"]["Permission"][];
-            /** @description Held to its permissions on every route. */
+            /** @description The permissions are enforced on every route. */
             strict: boolean;
             tier: components["schemas"]["KeyTier"];
         };
         Moderation: {
             /** Format: date-time */
             at: string;
-            /** @description Name of the administrator, from `X-Admin-Name`; `admin` without one. */
+            /** @description Name of the administrator, from `X-Admin-Name`; `admin` if absent. */
             by: string;
             hidden: boolean;
             id: string;
@@ -5656,12 +5669,12 @@ export interface components {
         ModerationWrite: {
             /** @enum {string} */
             action: "hide" | "show";
-            /** @description The id; of a profile its handle. */
+            /** @description Id of the target; for a profile, its handle. */
             id: string;
             kind: components["schemas"]["ModerationKind"];
             reason: string;
         };
-        /** @description A call that was won at a price of 5000 or less that we knew ourselves. One per call, and it never changes. */
+        /** @description A won call that counts in points and whose scoring price was at most 5000 bps. One for each call; it never changes. */
         Moment: {
             /** @enum {string} */
             direction: "YES" | "NO";
@@ -5677,7 +5690,7 @@ export interface components {
             /** Format: uuid */
             signalId: string;
             /**
-             * @description By oddsBps: above 3500, 2000, 1000, 500, and up to it.
+             * @description By oddsBps: above 3500, above 2000, above 1000, above 500, and at most 500.
              * @enum {string}
              */
             tier: "COMMON" | "UNCOMMON" | "RARE" | "EPIC" | "LEGENDARY";
@@ -5693,7 +5706,7 @@ export interface components {
             id: string;
             lane: components["schemas"]["Lane"];
             marketId: components["schemas"]["WireMarketId"];
-            /** @description The label of YES. */
+            /** @description Label of YES. */
             outcome: string;
             provider: components["schemas"]["Provider"];
             signals: number;
@@ -5701,9 +5714,9 @@ export interface components {
             toProbability: components["schemas"]["Probability"];
             /** Format: uri */
             url: string;
-            /** @description USD. */
+            /** @description Amount in USD. */
             volume: number;
-            /** @description USD. */
+            /** @description Amount in USD. */
             volume24h: number | null;
         };
         MyRecordCall: {
@@ -5788,10 +5801,10 @@ export interface components {
             updatedAt: components["schemas"]["Time"];
             /**
              * Format: uri
-             * @description At its venue, or here.
+             * @description URL of the market at its venue, or at this service.
              */
             url: string;
-            /** @description USD. */
+            /** @description Amount in USD. */
             volume: number | null;
             yesPrice: number | null;
         };
@@ -5802,7 +5815,7 @@ export interface components {
         };
         NetworkOperator: {
             accuracy: number;
-            /** @description Stations where this is the same operator; absent without one. */
+            /** @description Stations with the same operator; absent if there are none. */
             alsoOn?: string[];
             avatarUrl: string | null;
             avgClvBps: number | null;
@@ -5888,7 +5901,7 @@ export interface components {
             operatorPublicId: components["schemas"]["PublicId"];
             operatorType: components["schemas"]["OperatorType"];
             /**
-             * @description A title by decided calls: from 0, 5, 15, 50, 200.
+             * @description Title by the number of decided calls: from 0, 5, 15, 50 and 200.
              * @enum {string}
              */
             rank: "RECRUIT" | "OPERATOR" | "FIELD OPERATOR" | "SENIOR OPERATOR" | "STATION CHIEF";
@@ -5899,29 +5912,29 @@ export interface components {
                 bestCall: {
                     marketId: components["schemas"]["MarketId"];
                     marketTitle: string;
-                    /** @description The price that the call was scored with. */
+                    /** @description Scoring price of the call, in bps. */
                     oddsBps: number;
                     /** Format: uuid */
                     signalId: string;
                 } | null;
                 broadcastScore: number;
                 followers: number;
-                /** @description Won and lost. */
+                /** @description Number of won and lost calls. */
                 resolvedCalls: number;
                 score: number;
-                /** @description Wins since the last loss. */
+                /** @description Number of wins since the last loss. */
                 streak: number;
                 totalCalls: number;
             };
             tier: components["schemas"]["OperatorTier"];
         };
         OperatorSkill: {
-            /** @description What the numbers take for granted. `calls_taken_as_independent`: ten calls that one event decides are hardly more than one. `holds_for_one_look`: who looks again after every call finds luck sooner or later. */
+            /** @description Assumptions of the figures. `calls_taken_as_independent`: ten calls decided by one event carry little more information than one. `holds_for_one_look`: a reader who checks after every call will eventually find a lucky result. */
             caveats: string[];
             handle: components["schemas"]["Handle"];
             isAi: boolean;
             lane: string | null;
-            /** @description Lanes with a decided call, by name; empty when one was asked for. */
+            /** @description Lanes with a decided call, sorted by name; empty if the request names a lane. */
             lanes: {
                 lane: string;
                 report: components["schemas"]["SkillReport"];
@@ -5931,7 +5944,7 @@ export interface components {
             tier: components["schemas"]["OperatorTier"];
             updatedAt: components["schemas"]["Time"];
             /**
-             * @description Of the method.
+             * @description Version of the method.
              * @example 1.0
              */
             version: string;
@@ -5939,7 +5952,7 @@ export interface components {
             window: "all" | "28d";
         };
         /**
-         * @description independent: a person; house: a login of the service; automated: a machine or a seeded profile.
+         * @description independent: a person; house: an account of the service; automated: a machine or a seeded profile.
          * @enum {string}
          */
         OperatorTier: "independent" | "house" | "automated";
@@ -5955,7 +5968,7 @@ export interface components {
             attention: number;
             /** Format: date-time */
             endsAt: string | null;
-            /** @description Slug of the event; of the market where a tile is one market. */
+            /** @description Slug of the event, or of the market if a tile is one market. */
             id: string;
             imageUrl: string | null;
             label: string;
@@ -5963,13 +5976,13 @@ export interface components {
             marketCount: number;
             marketId: string;
             move24hBps: number | null;
-            /** @description `/m/<id>` of the market that stands for the tile. */
+            /** @description `/m/<id>` of the market that represents the tile. */
             route: string;
             tagline: string;
-            /** @description Title of that market. */
+            /** @description Title of the market that represents the tile. */
             topMarket: string;
             topYesPct: number | null;
-            /** @description USD, of all its markets. */
+            /** @description Volume of all its markets, in USD. */
             totalVol24h: number;
         };
         OracleTiles: {
@@ -6014,16 +6027,16 @@ export interface components {
             streamerId: components["schemas"]["Handle"];
             /** Format: date-time */
             updatedAt: string;
-            /** @description As it was when the signal was set. */
+            /** @description YES price in percent when the signal was set. */
             yesPct: number | null;
         };
         OverlayWrite: {
-            /** @description Empty, or one line as a name is: no control characters, breaks of lines or turned directions of writing, and something that can be seen. */
+            /** @description Empty, or one line in the format of a name: no control characters, line breaks or direction overrides, and at least one visible character. */
             annotation?: string | null;
             /** Format: date-time */
             closesAt?: string | null;
             marketId: components["schemas"]["MarketId"];
-            /** @description One line: no control characters, breaks of lines or turned directions of writing, and something that can be seen. */
+            /** @description One line: no control characters, line breaks or direction overrides, and at least one visible character. */
             name: string;
             slug?: string | null;
             yesPct?: number | null;
@@ -6079,7 +6092,7 @@ export interface components {
             live: boolean;
             /**
              * Format: uuid
-             * @description The open session.
+             * @description Id of the open session.
              */
             showId: string | null;
             signal: components["schemas"]["OverlayRead"];
@@ -6145,7 +6158,7 @@ export interface components {
         Payout: {
             chainId?: number;
             chainLabel?: string;
-            /** @description False stands alone; true brings all of the others. */
+            /** @description If false, all other members are absent; if true, all are present. */
             eligible: boolean;
             payoutAddress?: string;
             /** Format: uri */
@@ -6156,11 +6169,11 @@ export interface components {
         Permission: "read" | "signal" | "broadcast";
         Pin: {
             createdAt: components["schemas"]["Time"];
-            /** @description null: the tile keeps its own. */
+            /** @description Null: the tile uses its default text. */
             label: string | null;
             marketId: string;
             position: number;
-            /** @description null: the tile keeps its own. */
+            /** @description Null: the tile uses its default text. */
             tagline: string | null;
         };
         PinKept: {
@@ -6175,7 +6188,7 @@ export interface components {
              */
             marketId: string;
             /**
-             * @description The lowest first; within one position the oldest.
+             * @description Lowest position first; equal positions, oldest first.
              * @default 100
              */
             position?: number | null;
@@ -6203,23 +6216,23 @@ export interface components {
             action?: "cancel" | null;
             /**
              * Format: uuid
-             * @description Of the entry that is cancelled.
+             * @description Id of the entry to cancel.
              */
             id?: string | null;
-            /** @description A lane of the default programme; without it the market's own. */
+            /** @description A lane of the default programme; defaults to the lane of the market. */
             lane?: string | null;
             /**
-             * @description Of a new entry.
+             * @description Market of a new entry.
              * @example 701122
              */
             marketId?: string;
-            /** @description Shown to directors alone. Empty, or one line as a name is: no control characters, breaks of lines or turned directions of writing, and something that can be seen. */
+            /** @description Shown to directors only. Empty, or one line in the format of a name: no control characters, line breaks or direction overrides, and at least one visible character. */
             reason?: string | null;
             /** @default 1 */
             slots?: number | null;
             /**
              * Format: date-time
-             * @description At most seven days ahead; without it, or past, the next slot.
+             * @description At most seven days ahead. If absent or in the past, the next slot.
              */
             startsAt?: string | null;
         };
@@ -6239,7 +6252,7 @@ export interface components {
             lanes?: components["schemas"]["ProgramLane"][];
             segments: components["schemas"]["Segment"][];
             spec: components["schemas"]["FilterSpec"];
-            /** @description Segments before `limit`. */
+            /** @description Number of segments before `limit`. */
             total: number;
         };
         ProgramLane: {
@@ -6273,12 +6286,12 @@ export interface components {
         /** @description Masked operator id. */
         PublicId: string;
         PublishedMessage: {
-            /** @description null: a signer of the passport's own. */
+            /** @description Null: the signer belongs to the passport, not to an app. */
             appId: string | null;
             /** Format: uuid */
             denpaId: string;
             nonce: string;
-            /** @description By the schema of its type. null: hidden; the id and the signature cannot be checked. */
+            /** @description Payload in the schema of its type. Null: hidden; the id and the signature cannot be checked. */
             payload: {
                 [key: string]: unknown;
             } | null;
@@ -6297,11 +6310,11 @@ export interface components {
         Pulse: {
             generatedAt: components["schemas"]["Time"];
             hub: {
-                /** @description Claims in 28 days. */
+                /** @description Number of claims in 28 days. */
                 resolutions28: number;
             };
             lastIndependentWeek: string | null;
-            /** @description The last complete week. */
+            /** @description Figures of the last complete week. */
             northStar: {
                 activeOperators: number;
                 scoredSignals: number;
@@ -6310,7 +6323,7 @@ export interface components {
                 wssAo: number;
             } | null;
             totals: components["schemas"]["PulseTotals"];
-            /** @description ISO weeks, UTC, oldest first; the last one is running. */
+            /** @description ISO weeks in UTC, oldest first; the last one is in progress. */
             weeks: {
                 activeIndependent: number;
                 automated: number;
@@ -6342,7 +6355,7 @@ export interface components {
         RateLimitError: {
             /** @enum {string} */
             error: "rate_limited";
-            /** @description Requests in any 60 seconds. */
+            /** @description Allowed requests in any 60 seconds. */
             limit: number;
             message?: string;
             retryAfterMs: number;
@@ -6369,7 +6382,7 @@ export interface components {
             lost: number;
             pending: number;
             score: number;
-            /** @description The market of most calls, of two the one called last; without calls what the operator spoke of. */
+            /** @description The market with the most calls; if tied, the one of the latest call. Without calls, the market of the broadcast. */
             topMarket: null | {
                 marketId: components["schemas"]["MarketId"];
                 title: string;
@@ -6391,10 +6404,10 @@ export interface components {
             confidence: number | null;
             /**
              * Format: date-time
-             * @description Time of the second quote.
+             * @description Time of the second quote, by which the result was scored.
              */
             confirmedAt: string | null;
-            /** @description The call is part of points; null while pending, false for a void. */
+            /** @description True if the call is part of points; null while pending, false for a void call. */
             counted: boolean | null;
             createdAt: components["schemas"]["Time"];
             crowdYesAtSignal: number | null;
@@ -6404,27 +6417,27 @@ export interface components {
             id: string;
             marketId: string;
             marketTitle: string;
-            /** @description YES price of the market at the call, from the ledger; null when it had none. */
+            /** @description YES price of the market at the call, from the ledger, in bps; null if there was none. */
             marketYesAtSignal: number | null;
             outcome: components["schemas"]["Side"] | null;
             priceAtPrediction: components["schemas"]["Bps"];
-            /** @description A fresh quote was known at the call. */
+            /** @description True if a fresh quote was available at the call. */
             priceVerified: boolean;
             privyId: components["schemas"]["PublicId"];
             /**
              * Format: date-time
-             * @description Time of the quote at filing, by the venue's clock.
+             * @description Time of the quote at filing, by the clock of the venue.
              */
             quoteAt: string | null;
-            /** @description The market was rated at the call. */
+            /** @description True if the market was rated at the call. */
             rated: boolean;
-            /** @description Of a void call: `late` or `unknown_market`; null for any other. */
+            /** @description For a void call, `late` or `unknown_market`; otherwise null. */
             reason: string | null;
             resolution: components["schemas"]["Outcome"] | null;
             /** Format: date-time */
             resolvedAt: string | null;
             score: components["schemas"]["Score"];
-            /** @description Scoring price of the side: of the filing while pending, then of the result. */
+            /** @description Scoring price of the side, in bps: of the filing while pending, then of the result. */
             scoreBasisBps: number;
             source: string | null;
             status: components["schemas"]["SignalStatus"];
@@ -6439,34 +6452,34 @@ export interface components {
             closesAtSignal: string | null;
             /**
              * Format: date-time
-             * @description Time of the second quote.
+             * @description Time of the second quote, by which the result was scored.
              */
             confirmedAt: string | null;
-            /** @description The call is part of points; null while pending, false for a void. */
+            /** @description True if the call is part of points; null while pending, false for a void call. */
             counted: boolean | null;
             createdAt: components["schemas"]["Time"];
             /** @enum {string} */
             direction: "YES" | "NO";
             marketId: components["schemas"]["MarketId"];
             marketTitle: string;
-            /** @description YES price of the market at the call, from the ledger; null when it had none. */
+            /** @description YES price of the market at the call, from the ledger, in bps; null if there was none. */
             marketYesAtSignal: number | null;
             priceAtPrediction: number;
-            /** @description A fresh quote was known at the call. */
+            /** @description True if a fresh quote was available at the call. */
             priceVerified: boolean;
             /**
              * Format: date-time
-             * @description Time of the quote at filing, by the venue's clock.
+             * @description Time of the quote at filing, by the clock of the venue.
              */
             quoteAt: string | null;
-            /** @description The market was rated at the call. */
+            /** @description True if the market was rated at the call. */
             rated: boolean;
-            /** @description Of a void call: `late` or `unknown_market`; null for any other. */
+            /** @description For a void call, `late` or `unknown_market`; otherwise null. */
             reason: string | null;
             /** Format: uri */
             receiptUrl: string;
             score: number | null;
-            /** @description Scoring price of the side: of the filing while pending, then of the result. */
+            /** @description Scoring price of the side, in bps: of the filing while pending, then of the result. */
             scoreBasisBps: number;
             /** Format: uuid */
             signalId: string;
@@ -6487,21 +6500,21 @@ export interface components {
             /** @enum {string} */
             relation: "self" | "same_event" | "similar" | "same_lane";
             route: string;
-            /** @description Share of the words of both titles that both have. */
+            /** @description Share of words that both titles have in common, 0 to 1. */
             similarity: number;
             status: components["schemas"]["MarketStatus"];
             title: string;
-            /** @description USD. */
+            /** @description Amount in USD. */
             volume: number | null;
             yesBps: number | null;
         };
         Removed: {
             ok: components["schemas"]["True"];
-            /** @description There was something to remove. */
+            /** @description True if there was a stream to remove. */
             removed: boolean;
         };
         ReportWrite: {
-            /** @description The id; of a profile its handle. */
+            /** @description Id of the target; for a profile, its handle. */
             id: string;
             kind: components["schemas"]["ModerationKind"];
             reason: string;
@@ -6510,19 +6523,19 @@ export interface components {
             ok: components["schemas"]["True"];
         };
         ResolvedRow: {
-            /** @description Last price of YES before the close. */
+            /** @description Last YES price before the close, in bps. */
             closePrice: number | null;
             id: string;
             name: string;
             outcome: components["schemas"]["Verdict"];
             resolvedAt: components["schemas"]["Time"];
-            /** @description Calls on it. */
+            /** @description Number of calls on the market. */
             signals: number;
-            /** @description USD. */
+            /** @description Amount in USD. */
             volume: number | null;
         };
         ResolvedRows: {
-            /** @description Rows in this answer. */
+            /** @description Number of items in this answer. */
             count: number;
             markets: components["schemas"]["ResolvedRow"][];
             next_cursor: string | null;
@@ -6538,17 +6551,17 @@ export interface components {
             /** Format: uuid */
             id: string;
             ok: components["schemas"]["True"];
-            /** @description What ended with the key. */
+            /** @description Signers and webhooks that ended with the key. */
             revoked: {
-                /** @description Empty: a grant is given by a session only. */
+                /** @description Empty: only a session can create a grant. */
                 grants: string[];
-                /** @description Public keys. */
+                /** @description Public keys of the signers. */
                 signers: string[];
                 webhooks: string[];
             };
         };
         Scanned: {
-            /** @description Another scan runs; this one did nothing. */
+            /** @description Another scan is running; nothing was scanned. */
             busy?: boolean;
             errors: {
                 error: string;
@@ -6560,7 +6573,7 @@ export interface components {
             resolved: number;
             scanned: number;
             scored: number;
-            /** @description Markets left alone, by reason. */
+            /** @description Number of skipped markets by reason. */
             skipped: {
                 [key: string]: number;
             };
@@ -6583,7 +6596,7 @@ export interface components {
             /** @enum {string} */
             bucket: "ON AIR" | "TODAY" | "TOMORROW" | "THIS WEEK" | "THIS MONTH" | "LATER";
             endDate: components["schemas"]["Time"];
-            /** @description From `updatedAt` on. */
+            /** @description Milliseconds from `updatedAt` to the end. */
             endsInMs: number;
             eventKey: string | null;
             id: string;
@@ -6591,16 +6604,16 @@ export interface components {
             signals: number;
             /** @enum {string} */
             status: "live" | "resolving" | "resolved";
-            /** @description Clips that can be watched. */
+            /** @description Number of playable clips. */
             tapes: number;
             title: string;
-            /** @description USD. */
+            /** @description Amount in USD. */
             volume: number | null;
             yesPrice: number | null;
         };
         /** @enum {string} */
         Scope: "profile:read" | "signer:create" | "offline_access" | "profile:update" | "station:create" | "station:update" | "broadcast:create" | "broadcast:goLive" | "signal:create" | "prediction:create" | "market:create" | "resolution:create";
-        /** @description null while pending; won 0 to 99, lost -100 to -1, void 0. */
+        /** @description Null while pending; won 0 to 99, lost -100 to -1, void 0. */
         Score: number | null;
         ScoreBoard: {
             leaderboard: components["schemas"]["ScoreRow"][];
@@ -6614,7 +6627,7 @@ export interface components {
             isAi: boolean;
             lost: number;
             pending: number;
-            /** @description The provider's raw subject, not masked. */
+            /** @description Raw subject of the identity provider, not masked. */
             privyId: string;
             rank: number;
             score: number;
@@ -6649,7 +6662,7 @@ export interface components {
              * @description End of the segment.
              */
             endDate: string;
-            /** @description To the market's end, from `generatedAt`; may be negative. */
+            /** @description Milliseconds from `generatedAt` to the end of the market; may be negative. */
             endsInMs: number | null;
             eventKey: string | null;
             /** @description Market id. */
@@ -6663,7 +6676,7 @@ export interface components {
             /** @example /m/701122 */
             route: string;
             /**
-             * @description `<channel>:<lane>:<slot>:b` or `:c`.
+             * @description Id of the segment: `<channel>:<lane>:<slot>:b` for a bumper, `:c` for content.
              * @example default:science:2933988:c
              */
             segmentId: string;
@@ -6683,14 +6696,14 @@ export interface components {
             segment: components["schemas"]["Segment"] | null;
         };
         Sentiment: {
-            /** @description Means of what was given; null when nobody did. */
+            /** @description Mean stated confidence; null if no call states one. */
             confidence: {
                 noMean: number | null;
                 yesMean: number | null;
             };
             crowdGapBps: number | null;
             /**
-             * @description bullish from 20, bearish to -20; between them mixed from six calls on.
+             * @description bullish from 20, bearish to -20; in between, mixed with six or more calls.
              * @enum {string}
              */
             label: "bullish" | "bearish" | "mixed" | "neutral";
@@ -6699,12 +6712,12 @@ export interface components {
                 signals: number;
                 /** @enum {string} */
                 window: "24h";
-                /** @description Change of the price of YES. */
+                /** @description Change of the YES price. */
                 yesDeltaBps: number | null;
             };
-            /** @description Calls that count. */
+            /** @description Number of calls that count as crowd. */
             sample: number;
-            /** @description 0 without calls. */
+            /** @description 0 if there are no calls. */
             score: number;
             takes: {
                 no: number;
@@ -6732,33 +6745,33 @@ export interface components {
             closesAtSignal: string | null;
             /**
              * Format: date-time
-             * @description Time of the second quote.
+             * @description Time of the second quote, by which the result was scored.
              */
             confirmedAt: string | null;
-            /** @description The call is part of points; null while pending, false for a void. */
+            /** @description True if the call is part of points; null while pending, false for a void call. */
             counted: boolean | null;
             /** Format: date-time */
             createdAt: string;
             direction: components["schemas"]["Side"];
             marketId: components["schemas"]["MarketId"];
             marketTitle: string;
-            /** @description YES price of the market at the call, from the ledger; null when it had none. */
+            /** @description YES price of the market at the call, from the ledger, in bps; null if there was none. */
             marketYesAtSignal: number | null;
             priceAtPrediction: number;
-            /** @description A fresh quote was known at the call. */
+            /** @description True if a fresh quote was available at the call. */
             priceVerified: boolean;
             /**
              * Format: date-time
-             * @description Time of the quote at filing, by the venue's clock.
+             * @description Time of the quote at filing, by the clock of the venue.
              */
             quoteAt: string | null;
-            /** @description The market was rated at the call. */
+            /** @description True if the market was rated at the call. */
             rated: boolean;
-            /** @description Of a void call: `late` or `unknown_market`; null for any other. */
+            /** @description For a void call, `late` or `unknown_market`; otherwise null. */
             reason: string | null;
             receiptUrl: string;
             score: number | null;
-            /** @description Scoring price of the side: of the filing while pending, then of the result. */
+            /** @description Scoring price of the side, in bps: of the filing while pending, then of the result. */
             scoreBasisBps: number;
             /** Format: uuid */
             signalId: string;
@@ -6810,22 +6823,22 @@ export interface components {
         Side: "YES" | "NO";
         Signal: {
             callsign: string | null;
-            /** @description YES price at the close. */
+            /** @description YES price at the close, in bps. */
             closePrice: number | null;
             /**
              * Format: date-time
              * @description End date of the market at the call, from the ledger.
              */
             closesAtSignal: string | null;
-            /** @description Closing line against the price paid; positive when the line moved toward the call. */
+            /** @description Closing line value: the closing price compared with the price paid, in bps; positive if the price moved toward the call. */
             clvBps: number | null;
             confidence: number | null;
             /**
              * Format: date-time
-             * @description Time of the second quote.
+             * @description Time of the second quote, by which the result was scored.
              */
             confirmedAt: string | null;
-            /** @description The call is part of points; null while pending, false for a void. */
+            /** @description True if the call is part of points; null while pending, false for a void call. */
             counted: boolean | null;
             createdAt: components["schemas"]["Time"];
             crowdYesAtSignal: number | null;
@@ -6834,56 +6847,56 @@ export interface components {
             id: string;
             marketId: string;
             marketTitle: string;
-            /** @description YES price of the market at the call, from the ledger; null when it had none. */
+            /** @description YES price of the market at the call, from the ledger, in bps; null if there was none. */
             marketYesAtSignal: number | null;
-            /** @description null while pending and for a void call. */
+            /** @description YES or NO; null while pending and for a void call. */
             outcome: components["schemas"]["Side"] | null;
             priceAtPrediction: components["schemas"]["Bps"];
-            /** @description A fresh quote was known at the call. */
+            /** @description True if a fresh quote was available at the call. */
             priceVerified: boolean;
             privyId: components["schemas"]["PublicId"];
             /**
              * Format: date-time
-             * @description Time of the quote at filing, by the venue's clock.
+             * @description Time of the quote at filing, by the clock of the venue.
              */
             quoteAt: string | null;
-            /** @description The market was rated at the call. */
+            /** @description True if the market was rated at the call. */
             rated: boolean;
-            /** @description Of a void call: `late` or `unknown_market`; null for any other. */
+            /** @description For a void call, `late` or `unknown_market`; otherwise null. */
             reason: string | null;
             /** Format: date-time */
             resolvedAt: string | null;
             score: components["schemas"]["Score"];
-            /** @description Scoring price of the side: of the filing while pending, then of the result. */
+            /** @description Scoring price of the side, in bps: of the filing while pending, then of the result. */
             scoreBasisBps: number;
             source: string | null;
             status: components["schemas"]["SignalStatus"];
             textTake: string | null;
-            /** @description Seconds. */
+            /** @description Seconds until the resolution. */
             timeToResolution: number | null;
         };
         SignalDraft: {
-            /** @description With `maxSlippageBps`: when the market has no fresh quote, store the call unverified, without points, instead of refusing it. A price that moved is still refused. No effect without `maxSlippageBps`. Left out: false. */
+            /** @description With `maxSlippageBps`: if the market has no fresh quote, store the call unverified, without points, instead of rejecting it. A moved price is still rejected. No effect without `maxSlippageBps`. Absent: false. */
             allowUnverified?: boolean | null;
             channelId?: string | null;
             clobTokenId?: string | null;
             confidence?: number | null;
-            /** @description Kept for audit, never on the signal. */
+            /** @description Stored for audit only, never shown on the call. */
             crowdLeanBps?: number | null;
-            /** @description YES price of the market as the caller saw it; captured here when left out. Pages and scores use `marketYesAtSignal`. */
+            /** @description YES price of the market as seen by the caller; recorded by the service if absent. Pages and scores use `marketYesAtSignal`. */
             crowdYesAtSignal?: number | null;
             direction: components["schemas"]["Side"];
-            /** @description Check everything and store nothing; the answer is what would be stored. It uses no idempotency key. Null and other spellings of the name are refused. */
+            /** @description Validate everything and store nothing; the answer is what would be stored. Uses no idempotency key. Null and other spellings of the name are rejected. */
             dryRun?: boolean;
             marketId: components["schemas"]["MarketId"];
-            /** @description Stored while the ledger does not know the market; else the market's own title is stored. */
+            /** @description Stored if the ledger does not know the market; otherwise the title of the market is stored. */
             marketTitle?: string;
-            /** @description Refuse the call with `price_moved` when the price of the side is worse than the stated price by more than this, or when there is no quote. Left out: no bound. */
+            /** @description Reject the call with `price_moved` if the price of the side is worse than the stated price by more than this, in bps, or if there is no quote. Absent: no bound. */
             maxSlippageBps?: number | null;
             mediaAssetId?: string | null;
-            /** @description Price of the side called. */
+            /** @description Price of the side called, in bps. */
             priceAtPrediction: number;
-            /** @description Not trusted; stored as at most 100000. */
+            /** @description Reach stated by the caller, not verified; stored as at most 100000. */
             reach?: number | null;
             /**
              * @description Any other value is stored as `web`.
@@ -6895,7 +6908,7 @@ export interface components {
              */
             source?: string;
             textTake?: string | null;
-            /** @description Seconds; captured here when left out. */
+            /** @description Seconds until the resolution; recorded by the service if absent. */
             timeToResolution?: number | null;
         };
         SignalEvent: {
@@ -6904,7 +6917,7 @@ export interface components {
             createdAt: components["schemas"]["Time"];
             /** Format: uuid */
             id: string;
-            /** @description By type; docs/protocol/events.md. */
+            /** @description Members depend on the type; see docs/protocol/events.md. */
             payload: {
                 [key: string]: unknown;
             };
@@ -6912,9 +6925,9 @@ export interface components {
             type: "take" | "reaffirm" | "confidence" | "note" | "share" | "resolved";
         };
         SignalEventWrite: {
-            /** @description Check everything and store nothing. Null and other spellings of the name are refused. */
+            /** @description Validate everything and store nothing. Null and other spellings of the name are rejected. */
             dryRun?: boolean;
-            /** @description At least one of the three; an empty text is as if it was left out. */
+            /** @description At least one of the three members; an empty text counts as absent. */
             payload: {
                 mediaAssetId?: string;
                 text?: string;
@@ -6924,13 +6937,13 @@ export interface components {
             /** @enum {string} */
             type: "take";
         } | {
-            /** @description Check everything and store nothing. Null and other spellings of the name are refused. */
+            /** @description Validate everything and store nothing. Null and other spellings of the name are rejected. */
             dryRun?: boolean;
             payload?: Record<string, never>;
             /** @enum {string} */
             type: "reaffirm";
         } | {
-            /** @description Check everything and store nothing. Null and other spellings of the name are refused. */
+            /** @description Validate everything and store nothing. Null and other spellings of the name are rejected. */
             dryRun?: boolean;
             payload: {
                 confidence: number;
@@ -6938,7 +6951,7 @@ export interface components {
             /** @enum {string} */
             type: "confidence";
         } | {
-            /** @description Check everything and store nothing. Null and other spellings of the name are refused. */
+            /** @description Validate everything and store nothing. Null and other spellings of the name are rejected. */
             dryRun?: boolean;
             payload: {
                 text: string;
@@ -6946,7 +6959,7 @@ export interface components {
             /** @enum {string} */
             type: "note";
         } | {
-            /** @description Check everything and store nothing. Null and other spellings of the name are refused. */
+            /** @description Validate everything and store nothing. Null and other spellings of the name are rejected. */
             dryRun?: boolean;
             payload?: {
                 channel?: string;
@@ -6966,7 +6979,7 @@ export interface components {
             type: "recent" | "beat_crowd" | "open";
         };
         SignalList: {
-            /** @description Calls in this answer. */
+            /** @description Number of calls in this answer. */
             count: number;
             next_cursor: string | null;
             signals: components["schemas"]["ListedSignal"][];
@@ -6983,19 +6996,19 @@ export interface components {
                 denpaId: string;
                 displayName: string;
                 handle: components["schemas"]["Handle"];
-                /** @description This was the first sign-in. */
+                /** @description True on the first sign-in of the operator. */
                 isNew: boolean;
                 operatorPublicId: components["schemas"]["PublicId"];
             };
         };
         SignedMessage: {
-            /** @description null: a signer of the passport's own. */
+            /** @description Null: the signer belongs to the passport, not to an app. */
             appId: string | null;
             /** Format: uuid */
             denpaId: string;
-            /** @description One for each message of a key, for ever. */
+            /** @description Unique among all messages of a key. */
             nonce: string;
-            /** @description By the schema of its type. */
+            /** @description Payload in the schema of its type. */
             payload: {
                 [key: string]: unknown;
             };
@@ -7038,7 +7051,7 @@ export interface components {
             challenge: string;
             /**
              * Format: date-time
-             * @description As it is signed; a signer never outlives its grant.
+             * @description Expiry in the signed text; a signer never outlives its grant.
              */
             expiresAt?: string;
             label?: string;
@@ -7059,7 +7072,7 @@ export interface components {
             id: string;
             lane: components["schemas"]["Lane"];
             leadMarketId: components["schemas"]["WireMarketId"];
-            /** @description All that moved. */
+            /** @description Number of markets that moved. */
             marketCount: number;
             markets: components["schemas"]["SituationMarket"][];
             peakDelta: components["schemas"]["Delta"];
@@ -7067,10 +7080,10 @@ export interface components {
             situationScore: number;
             /**
              * Format: uri
-             * @description Of the event, `/s/{eventKey}`; of the market where it has none.
+             * @description URL of the event, `/s/{eventKey}`; of the market if there is no event.
              */
             url: string;
-            /** @description USD, of all that moved. */
+            /** @description Volume of all markets that moved, in USD. */
             volume: number;
         };
         SituationMarket: {
@@ -7082,7 +7095,7 @@ export interface components {
             toProbability: components["schemas"]["Probability"];
             /** Format: uri */
             url: string;
-            /** @description USD. */
+            /** @description Amount in USD. */
             volume: number;
         };
         Situations: {
@@ -7095,27 +7108,27 @@ export interface components {
         SkillReport: {
             calibration: components["schemas"]["Calibration"] | null;
             calls: number;
-            /** @description If it goes on like this, calls until lowBps is above 0; null without an edge. */
+            /** @description Estimated number of calls until lowBps is above 0 at the current edge; null without an edge. */
             callsNeeded: number | null;
-            /** @description The same for four of five operators with such an edge. */
+            /** @description The same for four of five operators with this edge. */
             callsNeededSure: number | null;
-            /** @description The exact chance of such a record if every price was right. */
+            /** @description Exact probability of this number of wins if every price was right. */
             chance: {
-                /** @description Of so many wins or more. */
+                /** @description Probability of this number of wins or more. */
                 above: number;
-                /** @description Of so many wins or fewer. */
+                /** @description Probability of this number of wins or fewer. */
                 below: number;
                 twoSided: number;
             };
             edgeBps: number;
             highBps: number;
             lowBps: number;
-            /** @description The mean price: the share of wins that the market promised. */
+            /** @description Mean price in bps: the share of wins that the market implies. */
             priceBps: number;
             wins: number;
         };
         Spotlight: {
-            /** @description Until then it stands. */
+            /** @description End of the validity of this choice. */
             expiresAt: components["schemas"]["Time"];
             handle: components["schemas"]["Handle"] | null;
             hlsUrl: string | null;
@@ -7125,19 +7138,19 @@ export interface components {
             /** @enum {string} */
             reason: "live_operator" | "takes" | "wire_move" | "final_stretch" | "clock";
             segmentId: string | null;
-            /** @description Of the live session. */
+            /** @description Id of the live session. */
             showId: string | null;
-            /** @description Of the session or the segment; else since it is shown. */
+            /** @description Start of the session or the segment; otherwise the time since when it is shown. */
             startedAt: components["schemas"]["Time"];
             title: string;
             viewers: number;
             yesBps: components["schemas"]["Bps"] | null;
         };
         SpotlightAnswer: {
-            /** @description Null when nobody who is live is shown. */
+            /** @description Null if no live operator is shown. */
             showId: string | null;
             spotlight: components["schemas"]["Spotlight"] | null;
-            /** @description When it was chosen. */
+            /** @description Time of the choice. */
             updatedAt: components["schemas"]["Time"];
         };
         Station: {
@@ -7148,7 +7161,7 @@ export interface components {
             lastSeenAt: string | null;
             name: string;
             operatorsUrl: string | null;
-            /** @description The `origin` of its rows, once it is active. */
+            /** @description `origin` of the station's rows, once it is active. */
             origin: string;
             ownerHandle: string;
             providers: string[];
@@ -7161,21 +7174,21 @@ export interface components {
         };
         StationChange: {
             description?: string;
-            /** @description None is all. */
+            /** @description An empty list selects all. */
             lanes?: string[];
             name?: string;
-            /** @description Where its operators are read. */
+            /** @description URL from which the operators are read. */
             operatorsUrl?: string;
-            /** @description None is all. */
+            /** @description An empty list selects all. */
             providers?: string[];
             /**
-             * @description Of an approved station.
+             * @description Only for an approved station.
              * @enum {string}
              */
             status?: "active" | "paused";
-            /** @description Where its tapes are read. */
+            /** @description URL from which the tapes are read. */
             tapesUrl?: string;
-            /** @description An https address of a public host; with its scheme, host and port the rows of the station begin. */
+            /** @description An https URL of a public host. The rows of the station must have URLs with the same scheme, host and port. */
             url?: string;
         };
         StationDone: {
@@ -7184,17 +7197,17 @@ export interface components {
         };
         StationDraft: {
             description?: string;
-            /** @description None is all. */
+            /** @description An empty list selects all. */
             lanes?: string[];
             name: string;
-            /** @description Where its operators are read. */
+            /** @description URL from which the operators are read. */
             operatorsUrl?: string;
-            /** @description None is all. */
+            /** @description An empty list selects all. */
             providers?: string[];
             stationId: string;
-            /** @description Where its tapes are read. */
+            /** @description URL from which the tapes are read. */
             tapesUrl?: string;
-            /** @description An https address of a public host; with its scheme, host and port the rows of the station begin. */
+            /** @description An https URL of a public host. The rows of the station must have URLs with the same scheme, host and port. */
             url: string;
         };
         StationList: {
@@ -7208,18 +7221,18 @@ export interface components {
         };
         Stream: {
             handle: components["schemas"]["Handle"];
-            /** @description Empty when none was given. */
+            /** @description Empty if no label was given. */
             label: string;
             updatedAt: components["schemas"]["Time"];
             /** Format: uri */
             url: string;
         };
         StreamBind: {
-            /** @description Empty, or one line as a name is: no control characters, breaks of lines or turned directions of writing, and something that can be seen. */
+            /** @description Empty, or one line in the format of a name: no control characters, line breaks or direction overrides, and at least one visible character. */
             label?: string | null;
             /**
              * Format: uri
-             * @description HLS playback: the path ends in `.m3u8`. No user, no fragment, ASCII. The operators of the service may allow some hosts only.
+             * @description URL for HLS playback, ASCII, without user or fragment; the path ends in `.m3u8`. The administrator of the service can restrict the hosts.
              */
             url: string;
         };
@@ -7237,13 +7250,13 @@ export interface components {
                 ingest: {
                     /** @enum {string} */
                     protocol: "hls" | "rtmp" | "rtmps";
-                    /** @description The address with the key in it, for encoders that take nothing else. As secret as the key. */
+                    /** @description URL that contains the key, for encoders with a single field. As secret as the key. */
                     pushUrl: string | null;
-                    /** @description What its field for the stream key takes. Shown this once. */
+                    /** @description Stream key for the encoder. Only this answer contains it. */
                     streamKey: string;
                     /**
                      * Format: uri
-                     * @description Where an encoder sends to.
+                     * @description URL for the encoder.
                      */
                     url: string;
                 };
@@ -7265,7 +7278,7 @@ export interface components {
             marketId: components["schemas"]["MarketId"] | null;
             /**
              * Format: uuid
-             * @description The open session, live or not, or the one that has ended.
+             * @description Id of the open session, live or not, or of the session that ended.
              */
             showId: string | null;
             /** Format: date-time */
@@ -7277,10 +7290,10 @@ export interface components {
             viewers: number;
         };
         StreamWish: {
-            /** @description Empty, or one line as a name is: no control characters, breaks of lines or turned directions of writing, and something that can be seen. */
+            /** @description Empty, or one line in the format of a name: no control characters, line breaks or direction overrides, and at least one visible character. */
             label?: string;
             /**
-             * @description Of use at some hosts alone.
+             * @description Only some video providers support it.
              * @default standard
              * @enum {string}
              */
@@ -7316,7 +7329,7 @@ export interface components {
             ok: components["schemas"]["True"];
             status: components["schemas"]["StreamerStatus"];
         };
-        /** @description Lanes of the programme (`science`), each once; names of content lanes are taken, too. */
+        /** @description Lanes of the programme (`science`), each once; names of content lanes are accepted as well. */
         StreamerLanes: string[];
         StreamerProfile: {
             /** @description `live`, and an administrator approved the operator as a streamer. */
@@ -7339,7 +7352,7 @@ export interface components {
             };
         };
         StreamerProfileChange: {
-            /** @description `true` declares the operator an `ai_agent`, for its past calls too. Only an administrator changes it back. */
+            /** @description `true` declares the operator an `ai_agent`, also for its past calls. Only an administrator can change it back. */
             automated?: boolean;
             /** Format: uri */
             avatarUrl?: string | null;
@@ -7347,7 +7360,7 @@ export interface components {
             displayName?: string;
             lanes?: components["schemas"]["StreamerLanes"];
             links?: string[];
-            /** @description Needs a session whose sign-in is at most 15 minutes old. */
+            /** @description Requires a session whose sign-in is at most 15 minutes old. */
             payoutAddress?: string | null;
         };
         StreamerProfileChanged: {
@@ -7423,12 +7436,12 @@ export interface components {
             name: "submit_signal_event";
         };
         SubmittedMessage: {
-            /** @description An administrator hides the text of a message that was taken before: its payload is null. */
+            /** @description True if an administrator hides the text of a message that was accepted before; its payload is null. */
             hidden: boolean;
             id: string;
             message: components["schemas"]["PublishedMessage"];
             replayed?: boolean;
-            /** @description What it did: signalId of a call, marketId of a market or a proposal, stationId of a station, broadcastId of a broadcast, showId of a go-live. */
+            /** @description Effect of the message: signalId of a call, marketId of a market or a proposal, stationId of a station, broadcastId of a broadcast, showId of a go-live. */
             result?: {
                 [key: string]: unknown;
             };
@@ -7441,7 +7454,7 @@ export interface components {
             createdAt: components["schemas"]["Time"];
             durationS: number | null;
             handle: string;
-            /** @description The operator on the site of the origin. */
+            /** @description URL of the operator at the origin. */
             href: string;
             id: string;
             marketId: string;
@@ -7450,7 +7463,7 @@ export interface components {
             originUrl: string;
             /** @enum {string|null} */
             stance: "YES" | "NO" | null;
-            /** @description HLS playback. */
+            /** @description URL for HLS playback. */
             url: string;
             views: number;
         };
@@ -7461,7 +7474,7 @@ export interface components {
         Tile: {
             /** Format: date-time */
             endsAt: string | null;
-            /** @description Slug of the event; of the market where a tile is one market. */
+            /** @description Slug of the event, or of the market if a tile is one market. */
             id: string;
             imageUrl: string | null;
             label: string;
@@ -7469,13 +7482,13 @@ export interface components {
             marketCount: number;
             marketId: string;
             move24hBps: number | null;
-            /** @description `/m/<id>` of the market that stands for the tile. */
+            /** @description `/m/<id>` of the market that represents the tile. */
             route: string;
             tagline: string;
-            /** @description Title of that market. */
+            /** @description Title of the market that represents the tile. */
             topMarket: string;
             topYesPct: number | null;
-            /** @description USD, of all its markets. */
+            /** @description Volume of all its markets, in USD. */
             totalVol24h: number;
         };
         /**
@@ -7521,7 +7534,7 @@ export interface components {
             token: string;
             token_type_hint?: string;
         };
-        /** @description The names of RFC 6749; in JSON also in camelCase (grantType). */
+        /** @description Member names of RFC 6749; in JSON also in camelCase (grantType). */
         TokenRequest: {
             client_id?: string;
             client_secret?: string;
@@ -7535,7 +7548,7 @@ export interface components {
             scope?: string;
         };
         ToolResult: {
-            /** @description One text: the JSON of `structuredContent`, or with `isError` the error. */
+            /** @description One text: the JSON of `structuredContent`, or the error if `isError` is set. */
             content: {
                 text: string;
                 /** @enum {string} */
@@ -7574,7 +7587,7 @@ export interface components {
             }[];
             lost: number;
             operatorPublicId: components["schemas"]["PublicId"];
-            /** @description Operators that are ranked. */
+            /** @description Number of ranked operators. */
             operators: number;
             pending: number;
             rank: number | null;
@@ -7590,29 +7603,29 @@ export interface components {
             market: {
                 /** @description First order-book token. */
                 clobTokenId: string | null;
-                /** @description The venue has closed it, or it has an outcome. An end date that is past does not close a market. */
+                /** @description True if the venue has closed the market, or if it has an outcome. A past end date does not close a market. */
                 closed: boolean;
                 /** Format: date-time */
                 closesAt: string | null;
                 description: string | null;
                 /** Format: date-time */
                 endDate: string | null;
-                /** @description Markets of one event share it. */
+                /** @description Key shared by all markets of one event. */
                 eventKey: string | null;
                 id: string;
                 lane: components["schemas"]["Lane"];
-                /** @description USD. */
+                /** @description Amount in USD. */
                 liquidity: number | null;
                 name: string;
                 resolutionValue: components["schemas"]["Verdict"] | null;
                 resolved: boolean;
                 slug: string | null;
                 status: components["schemas"]["MarketStatus"];
-                /** @description USD. */
+                /** @description Amount in USD. */
                 volume: number | null;
-                /** @description USD. */
+                /** @description Amount in USD. */
                 volume24h: number | null;
-                /** @description Newest price of YES; null when there is none of the last ten minutes. */
+                /** @description YES price in bps; null if there is none of the last ten minutes. */
                 yesPct: number | null;
             };
         };
@@ -7622,18 +7635,18 @@ export interface components {
             viewerId?: string | null;
         };
         Viewing: {
-            /** @description Seconds to the next one. */
+            /** @description Seconds until the next heartbeat is due. */
             intervalS: number;
             ok: components["schemas"]["True"];
             viewers: number;
         };
         Webhook: {
-            /** @description False: nothing is sent. After three days of failures by itself. */
+            /** @description False: nothing is sent. Set to false automatically after three days of failures. */
             active: boolean;
             channels: string[];
             /** Format: date-time */
             createdAt: string;
-            /** @description Number of the feed through which everything was taken. */
+            /** @description Event number up to which everything was delivered. */
             cursor: number;
             description: string | null;
             /** Format: date-time */
@@ -7642,7 +7655,7 @@ export interface components {
             id: string;
             /** Format: date-time */
             nextAttemptAt: string | null;
-            /** @description Why the last delivery failed, like `status 500`. */
+            /** @description Why the last delivery failed, for example `status 500`. */
             reason: string | null;
             types: string[];
             url: string;
@@ -7653,7 +7666,7 @@ export interface components {
             /** @description Null clears it. */
             description?: string | null;
             types?: string[];
-            /** @description Its own or none. */
+            /** @description Absent or unchanged; the URL of a webhook is final. */
             url?: string;
         };
         WebhookDeliveries: {
@@ -7664,31 +7677,31 @@ export interface components {
             /** Format: date-time */
             at: string;
             attempt: number;
-            /** @description Null when it was taken; else `status`, `redirect`, `timeout`, `address_not_allowed`, `connect` or `secret`. */
+            /** @description Null if the delivery was accepted; otherwise `status`, `redirect`, `timeout`, `address_not_allowed`, `connect` or `secret`. */
             error: string | null;
             events: number;
             firstSeq: number | null;
             /**
              * Format: uuid
-             * @description Id of the delivery, the same for all its attempts.
+             * @description Id of the delivery; all attempts of a delivery have the same id.
              */
             id: string;
             lastSeq: number | null;
-            /** @description Null without an answer. */
+            /** @description HTTP status; null without an answer. */
             status: number | null;
             tookMs: number;
         };
         WebhookDraft: {
-            /** @description As on the websocket, `me` too; those with numbered events. */
+            /** @description Channels of the websocket that have numbered events, including `me`. */
             channels: string[];
             description?: string;
-            /** @description Begin behind this number of the feed; left out is now. */
+            /** @description Start after this event number; if absent, start now. */
             since?: number;
-            /** @description Only these event types; none is all. */
+            /** @description Only these event types; an empty list selects all. */
             types?: string[];
             /**
              * Format: uri
-             * @description https, a public host, no user and no fragment.
+             * @description An https URL of a public host, without user and fragment.
              */
             url: string;
         };
@@ -7696,12 +7709,12 @@ export interface components {
             webhooks: components["schemas"]["Webhook"][];
         };
         WebhookWithSecret: {
-            /** @description False: nothing is sent. After three days of failures by itself. */
+            /** @description False: nothing is sent. Set to false automatically after three days of failures. */
             active: boolean;
             channels: string[];
             /** Format: date-time */
             createdAt: string;
-            /** @description Number of the feed through which everything was taken. */
+            /** @description Event number up to which everything was delivered. */
             cursor: number;
             description: string | null;
             /** Format: date-time */
@@ -7710,9 +7723,9 @@ export interface components {
             id: string;
             /** Format: date-time */
             nextAttemptAt: string | null;
-            /** @description Why the last delivery failed, like `status 500`. */
+            /** @description Why the last delivery failed, for example `status 500`. */
             reason: string | null;
-            /** @description Shown here alone. */
+            /** @description Shown only in this answer. */
             secret: string;
             types: string[];
             url: string;
@@ -7740,7 +7753,7 @@ export interface components {
         WireWindow: "15m" | "1h" | "6h" | "24h";
     };
     responses: {
-        /** @description A dispute stands, with an outcome as without one; else the market has its outcome, which the answer shows. */
+        /** @description The market has a flagged dispute, with or without an outcome; otherwise the market already has the outcome in the answer. */
         ClaimRefused: {
             headers: {
                 [name: string]: unknown;
@@ -7754,7 +7767,7 @@ export interface components {
                 };
             };
         };
-        /** @description The clock or a database does not answer; try again. */
+        /** @description The clock or a database is unavailable; try again. */
         ClockUnavailable: {
             headers: {
                 "Retry-After": components["headers"]["Retry-After"];
@@ -7778,7 +7791,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The caller is known and may not: a wrong secret, a foreign origin, not the owner. */
+        /** @description The caller is not allowed to do this: a wrong secret, a foreign origin, or not the owner. */
         Forbidden: {
             headers: {
                 [name: string]: unknown;
@@ -7791,7 +7804,7 @@ export interface components {
                 };
             };
         };
-        /** @description Retired for good. */
+        /** @description The route is retired. */
         Gone: {
             headers: {
                 [name: string]: unknown;
@@ -7809,7 +7822,7 @@ export interface components {
         /** @description The file. */
         Guide: {
             headers: {
-                /** @description Changes with the bytes. */
+                /** @description Entity tag of the document; it changes with the bytes. */
                 ETag?: string;
                 [name: string]: unknown;
             };
@@ -7821,7 +7834,7 @@ export interface components {
                 "text/javascript": string;
             };
         };
-        /** @description The identity provider, the ledger or its database does not answer; try again. */
+        /** @description The identity provider, the ledger or its database is unavailable; try again. */
         IdentityUnavailable: {
             headers: {
                 "Retry-After": components["headers"]["Retry-After"];
@@ -7836,7 +7849,7 @@ export interface components {
                 };
             };
         };
-        /** @description The credential is good and was not given this scope. */
+        /** @description The credential is valid but lacks the required scope. */
         InsufficientScope: {
             headers: {
                 "WWW-Authenticate"?: string;
@@ -7851,7 +7864,7 @@ export interface components {
                 };
             };
         };
-        /** @description Our mistake. `X-Request-Id` finds it in the log. */
+        /** @description Internal error. `X-Request-Id` identifies the log line. */
         InternalError: {
             headers: {
                 "X-Request-Id"?: string;
@@ -7865,7 +7878,7 @@ export interface components {
                 };
             };
         };
-        /** @description The body is no JSON object. */
+        /** @description The body is not a JSON object. */
         InvalidBody: {
             headers: {
                 [name: string]: unknown;
@@ -7878,7 +7891,7 @@ export interface components {
                 };
             };
         };
-        /** @description The app is unknown or did not prove who it is. */
+        /** @description The app is unknown or its authentication failed. */
         InvalidClient: {
             headers: {
                 "WWW-Authenticate"?: string;
@@ -7893,7 +7906,7 @@ export interface components {
                 };
             };
         };
-        /** @description The caller is known and may not: a strict key without the permission, a foreign origin, not the owner, or `session_required`. */
+        /** @description The caller is not allowed to do this: a strict key without the permission, a foreign origin, not the owner, or `session_required`. */
         KeyForbidden: {
             headers: {
                 [name: string]: unknown;
@@ -7904,12 +7917,12 @@ export interface components {
                     error: "forbidden" | "insufficient_scope" | "session_required";
                     field?: string;
                     message?: string;
-                    /** @description insufficient_scope: the permission. */
+                    /** @description insufficient_scope: the required permission. */
                     required?: string;
                 };
             };
         };
-        /** @description Neither the ledger nor the venue knows the market. */
+        /** @description The market is unknown to the ledger and to its venue. */
         MarketNotFound: {
             headers: {
                 [name: string]: unknown;
@@ -7923,7 +7936,7 @@ export interface components {
                 };
             };
         };
-        /** @description The ledger, its database or, for a market that is not held yet, its venue does not answer; try again. */
+        /** @description The ledger, its database or, for a market that is not stored yet, its venue is unavailable; try again. */
         MarketUnavailable: {
             headers: {
                 "Retry-After": components["headers"]["Retry-After"];
@@ -7938,7 +7951,7 @@ export interface components {
                 };
             };
         };
-        /** @description No market is named. */
+        /** @description The parameter that names the market is missing. */
         MissingMarketId: {
             headers: {
                 [name: string]: unknown;
@@ -7952,7 +7965,7 @@ export interface components {
                 };
             };
         };
-        /** @description No such thing. */
+        /** @description The resource does not exist. */
         NotFound: {
             headers: {
                 [name: string]: unknown;
@@ -7965,7 +7978,7 @@ export interface components {
                 };
             };
         };
-        /** @description The copy that the caller named in `If-None-Match` is current. */
+        /** @description The copy named in `If-None-Match` is current. */
         NotModified: {
             headers: {
                 [name: string]: unknown;
@@ -8009,7 +8022,7 @@ export interface components {
                 "text/html": string;
             };
         };
-        /** @description The app, or the address that it named, is not known, the request cannot be answered, or the form cannot be read: a page that names the code, or JSON for a client that accepts JSON. */
+        /** @description The app or its redirect URI is unknown, the request cannot be answered, or the form cannot be read. An error page that names the code, or JSON for a client that accepts JSON. */
         PageBadRequest: {
             headers: {
                 [name: string]: unknown;
@@ -8024,7 +8037,7 @@ export interface components {
                 "text/html": string;
             };
         };
-        /** @description The page, whole or with parts that say that they are missing. */
+        /** @description The page. Parts that are missing are marked on the page. */
         PageInParts: {
             headers: {
                 "X-Degraded": components["headers"]["X-Degraded"];
@@ -8034,7 +8047,7 @@ export interface components {
                 "text/html": string;
             };
         };
-        /** @description No such thing: a page, or JSON for who asked for JSON. */
+        /** @description The resource does not exist. An error page, or JSON if `Accept` asks for it. */
         PageNotFound: {
             headers: {
                 [name: string]: unknown;
@@ -8048,7 +8061,7 @@ export interface components {
                 "text/html": string;
             };
         };
-        /** @description The form does not fit, or was not sent from this site: a page that says so, or JSON for who asked for JSON. */
+        /** @description The form is invalid or was not sent from this site. An error page, or JSON if `Accept` asks for it. */
         PageRefused: {
             headers: {
                 [name: string]: unknown;
@@ -8062,7 +8075,7 @@ export interface components {
                 "text/html": string;
             };
         };
-        /** @description Nobody can tell now: a page, or JSON for who asked for JSON. */
+        /** @description A dependency is unavailable. An error page, or JSON if `Accept` asks for it. */
         PageUnavailable: {
             headers: {
                 "Retry-After": components["headers"]["Retry-After"];
@@ -8078,7 +8091,7 @@ export interface components {
                 "text/html": string;
             };
         };
-        /** @description Over the limit of the key, the caller or the address. */
+        /** @description The limit of the key, the caller or the IP address is exceeded. */
         RateLimited: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -8117,7 +8130,7 @@ export interface components {
                 };
             };
         };
-        /** @description The ledger or its database does not answer; try again. */
+        /** @description The ledger or its database is unavailable; try again. */
         Unavailable: {
             headers: {
                 "Retry-After": components["headers"]["Retry-After"];
@@ -8147,42 +8160,42 @@ export interface components {
         };
     };
     parameters: {
-        /** @description `edge`: by the lower end of the edge, then edge, calls and handle, over all of life; only operators with a decided call. An unknown value is `score`. */
+        /** @description `edge`: sorted by the lower bound of the edge, then edge, calls and handle, over all time; only operators with a decided call. An unknown value selects `score`. */
         BoardOrder: string;
-        /** @description `next_cursor` of the page before. */
+        /** @description `next_cursor` of the previous page. */
         Cursor: string;
-        /** @description In any case. What cannot be a handle is nobody's. */
+        /** @description Handle in any case. An impossible format is treated as an unknown handle. */
         HandlePath: components["schemas"]["Handle"];
-        /** @description An identity token of the provider, of the same subject as the credential beside it. It is no credential itself. */
+        /** @description An identity token of the provider, with the same subject as the other credential of the request. It is not a credential itself. */
         IdentityToken: string;
-        /** @description An `ETag` of before. */
+        /** @description An `ETag` of an earlier answer. */
         IfNoneMatch: string;
-        /** @description A content lane in any case; an unknown one and OTHER mean no filter. */
+        /** @description A content lane in any case; an unknown value and OTHER mean no filter. */
         LaneFilter: string;
-        /** @description Id of the market. Anything of another form is not found. */
+        /** @description Id of the market. A value of another format is 404. */
         MarketPath: components["schemas"]["MarketId"];
-        /** @description How many at most. */
+        /** @description Maximum number of items. */
         PageLimit: number;
-        /** @description An unknown value is `default`. */
+        /** @description An unknown value selects `default`. */
         Preset: string;
-        /** @description Segments in the answer. */
+        /** @description Maximum number of segments in the answer. */
         ProgramLimit: number;
-        /** @description The rest of the path, slashes included. */
+        /** @description The rest of the path, including slashes. */
         Rest: string;
-        /** @description Id of the signal. Anything that is no uuid is not found. */
+        /** @description Id of the call. A value that is not a uuid is 404. */
         SignalPath: string;
-        /** @description `0` leaves the list of lanes out. */
+        /** @description `0` omits the list of lanes. */
         WithLanes: string;
     };
     requestBodies: never;
     headers: {
-        /** @description What is left: `"<name>";r=<calls>;t=<seconds>`. */
+        /** @description The remaining requests: `"<name>";r=<calls>;t=<seconds>`. */
         RateLimit: string;
         /** @description The limit that applied: `"<name>";q=<calls>;w=<seconds>`. */
         "RateLimit-Policy": string;
         /** @description Whole seconds, rounded up. */
         "Retry-After": number;
-        /** @description Names the source that did not answer; `timeout` where it is not known which was too slow. Absent in a full answer. The names are in docs/protocol/errors.md. */
+        /** @description Name of the source that did not answer; `timeout` if the slow source is not known. Absent in a complete answer. docs/protocol/errors.md lists the names. */
         "X-Degraded": string;
     };
     pathItems: never;
@@ -8210,7 +8223,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The document. */
+            /** @description The metadata. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8231,7 +8244,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The document of RFC 9728. */
+            /** @description The RFC 9728 metadata. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8252,7 +8265,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The document of RFC 9728. */
+            /** @description The RFC 9728 metadata. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8282,7 +8295,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The app as everybody sees it. */
+            /** @description The public view of the app. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8297,7 +8310,7 @@ export interface operations {
     sendDailyDigest: {
         parameters: {
             query?: {
-                /** @description `1` only shows the letter; `0` sends it, as without this. */
+                /** @description `1` only returns the digest; `0` or absent sends it. */
                 dry?: "0" | "1";
             };
             header?: never;
@@ -8312,7 +8325,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Sent, shown, or sent before (`already`). */
+            /** @description The digest was sent, shown, or sent before (`already`). */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8337,7 +8350,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Opened. */
+            /** @description The market was opened. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -8354,7 +8367,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the market. Anything of another form is not found. */
+                /** @description Id of the market. A value of another format is 404. */
                 marketId: components["parameters"]["MarketPath"];
             };
             cookie?: never;
@@ -8365,7 +8378,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Stored. */
+            /** @description The value was stored. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8386,7 +8399,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The decisions. */
+            /** @description The moderation decisions. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8411,7 +8424,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The decision as stored. */
+            /** @description The stored decision. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8436,7 +8449,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The operator as it stands now. */
+            /** @description The operator after the change. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8457,7 +8470,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The first 200 pins, in their order. */
+            /** @description The first 200 pins, in display order. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8482,7 +8495,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Pinned. */
+            /** @description The market is pinned. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8506,7 +8519,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It has no pin now. */
+            /** @description The market has no pin now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8527,7 +8540,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What the scan did. A scan that finds another one running says `busy` and does nothing. */
+            /** @description Result of the scan. If another scan is running, the answer has `busy` and nothing is scanned. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8552,7 +8565,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description `mode` tells which of the two was done. */
+            /** @description `mode` names which of the two was done. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8577,7 +8590,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description As it stands now. */
+            /** @description The status after the change. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8594,7 +8607,7 @@ export interface operations {
             query: {
                 /** @description Market id. */
                 marketId: components["schemas"]["MarketId"];
-                /** @description How far back; an unknown value is `24h`. */
+                /** @description Length of the window; an unknown value selects `24h`. */
                 window?: string;
             };
             header?: never;
@@ -8603,7 +8616,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The points, rising in time; none when the database is away. */
+            /** @description The points, oldest first; empty if the database is unavailable. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8642,9 +8655,9 @@ export interface operations {
     listAttention: {
         parameters: {
             query?: {
-                /** @description A content lane in any case; an unknown one and OTHER mean no filter. */
+                /** @description A content lane in any case; an unknown value and OTHER mean no filter. */
                 lane?: components["parameters"]["LaneFilter"];
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: components["parameters"]["PageLimit"];
             };
             header?: never;
@@ -8653,7 +8666,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The scores; none when the database is away. */
+            /** @description The scores; empty if the database is unavailable. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8669,7 +8682,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An identity token of the provider, of the same subject as the credential beside it. It is no credential itself. */
+                /** @description An identity token of the provider, with the same subject as the other credential of the request. It is not a credential itself. */
                 "privy-id-token"?: components["parameters"]["IdentityToken"];
             };
             path?: never;
@@ -8683,7 +8696,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Signed in. */
+            /** @description The operator is signed in. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8707,7 +8720,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Signed out. */
+            /** @description The operator is signed out. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8728,7 +8741,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What is planned. When both clock and ledger are away a copy of the last five minutes; without one nothing. */
+            /** @description The bumpers. If clock and ledger are unavailable, a copy at most five minutes old, or an empty list. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8743,11 +8756,11 @@ export interface operations {
     listBroadcast: {
         parameters: {
             query?: {
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description A comma list; what is unknown is left out, and none left is all. */
+                /** @description Comma-separated list; unknown values are ignored. An empty result selects all. */
                 types?: string;
             };
             header?: never;
@@ -8756,7 +8769,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page. Marked when moves or titles are missing; none when the ledger is away. */
+            /** @description A page. Marked with `X-Degraded` if moves or titles are missing; empty if the ledger is unavailable. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8771,9 +8784,9 @@ export interface operations {
     getInfluence: {
         parameters: {
             query?: {
-                /** @description How far back; an unknown value is `24h`. */
+                /** @description Length of the window; an unknown value selects `24h`. */
                 window?: string;
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
             };
             header?: never;
@@ -8782,7 +8795,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The airings. When the clock is away a copy of the last five minutes; without one none. */
+            /** @description The airings. If the clock is unavailable, a copy at most five minutes old, or an empty list. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8803,7 +8816,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The 100 newest entries, the latest slot first. */
+            /** @description The 100 newest entries, latest slot first. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8828,7 +8841,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The entry that was taken back. */
+            /** @description The cancelled entry. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8852,11 +8865,11 @@ export interface operations {
     getBroadcastProgram: {
         parameters: {
             query?: {
-                /** @description An unknown value is `default`. */
+                /** @description An unknown value selects `default`. */
                 preset?: components["parameters"]["Preset"];
-                /** @description Segments in the answer. */
+                /** @description Maximum number of segments in the answer. */
                 limit?: components["parameters"]["ProgramLimit"];
-                /** @description `0` leaves the list of lanes out. */
+                /** @description `0` omits the list of lanes. */
                 lanes?: components["parameters"]["WithLanes"];
             };
             header?: never;
@@ -8866,9 +8879,9 @@ export interface operations {
         requestBody?: never;
         responses: {
             /**
-             * @description The programme; `{ "enabled": false }` when there is no clock or it does not answer and no copy of the last five
-             *     minutes is held. `X-Degraded` names the source that failed the clock, or `clock`; nothing keeps such an answer, and
-             *     caches keep an empty one for a second.
+             * @description The programme; `{ "enabled": false }` if no clock is configured, or if the clock is unavailable and no copy of
+             *     the last five minutes exists. `X-Degraded` names the source that the clock could not reach, or `clock`; such
+             *     an answer is not cached. An empty programme is cached for one second.
              */
             200: {
                 headers: {
@@ -8884,7 +8897,7 @@ export interface operations {
     getSchedule: {
         parameters: {
             query?: {
-                /** @description An unknown value is `sport`. */
+                /** @description An unknown value selects `sport`. */
                 cat?: string;
             };
             header?: never;
@@ -8893,7 +8906,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The buckets. When the ledger is away a copy of the last five minutes; without one all are empty. */
+            /** @description The buckets. If the ledger is unavailable, a copy at most five minutes old; without one, all buckets are empty. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8914,7 +8927,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The spotlight, or null when there is nothing to show. When the database is away a copy of the last five minutes; without one null. */
+            /** @description The spotlight, or null if there is nothing to show. If the database is unavailable, a copy at most five minutes old, or null. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8931,14 +8944,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Seven characters of base58. Anything else is not found. */
+                /** @description Seven characters of base58. Any other code is 404. */
                 code: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description What it is and where. */
+            /** @description Kind and URL of the target. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8953,14 +8966,14 @@ export interface operations {
     getCard: {
         parameters: {
             query?: {
-                /** @description `json` gives the words alone. */
+                /** @description `json` returns only the texts. */
                 format?: string;
             };
             header?: never;
             path: {
-                /** @description What the picture shows. */
+                /** @description Kind of card. */
                 kind: string;
-                /** @description Its id or handle. With `.png` behind it the picture is a PNG, with `.svg` an SVG. */
+                /** @description Id or handle. With the suffix `.png` the image is a PNG, with `.svg` an SVG. */
                 id: string;
             };
             cookie?: never;
@@ -8968,9 +8981,9 @@ export interface operations {
         requestBody?: never;
         responses: {
             /**
-             * @description The picture. Without an ending it is an SVG, or a PNG where `Accept` has image/png and not image/svg+xml; the two have
-             *     entity tags of their own. The PNG has Latin, Greek and Cyrillic letters: a title in others gives way to the market's id
-             *     or the operator's handle.
+             * @description The image. Without a suffix it is an SVG, or a PNG if `Accept` has image/png and not image/svg+xml. The two
+             *     forms have different entity tags. The PNG supports Latin, Greek and Cyrillic letters; other titles are
+             *     replaced by the market id or the operator's handle.
              */
             200: {
                 headers: {
@@ -8990,7 +9003,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The rest of the path, slashes included. */
+                /** @description The rest of the path, including slashes. */
                 rest: components["parameters"]["Rest"];
             };
             cookie?: never;
@@ -9005,7 +9018,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The rest of the path, slashes included. */
+                /** @description The rest of the path, including slashes. */
                 rest: components["parameters"]["Rest"];
             };
             cookie?: never;
@@ -9020,7 +9033,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The rest of the path, slashes included. */
+                /** @description The rest of the path, including slashes. */
                 rest: components["parameters"]["Rest"];
             };
             cookie?: never;
@@ -9035,7 +9048,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The rest of the path, slashes included. */
+                /** @description The rest of the path, including slashes. */
                 rest: components["parameters"]["Rest"];
             };
             cookie?: never;
@@ -9050,7 +9063,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The rest of the path, slashes included. */
+                /** @description The rest of the path, including slashes. */
                 rest: components["parameters"]["Rest"];
             };
             cookie?: never;
@@ -9125,7 +9138,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The rest of the path, slashes included. */
+                /** @description The rest of the path, including slashes. */
                 rest: components["parameters"]["Rest"];
             };
             cookie?: never;
@@ -9140,7 +9153,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The rest of the path, slashes included. */
+                /** @description The rest of the path, including slashes. */
                 rest: components["parameters"]["Rest"];
             };
             cookie?: never;
@@ -9155,7 +9168,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The rest of the path, slashes included. */
+                /** @description The rest of the path, including slashes. */
                 rest: components["parameters"]["Rest"];
             };
             cookie?: never;
@@ -9170,7 +9183,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The rest of the path, slashes included. */
+                /** @description The rest of the path, including slashes. */
                 rest: components["parameters"]["Rest"];
             };
             cookie?: never;
@@ -9185,7 +9198,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The rest of the path, slashes included. */
+                /** @description The rest of the path, including slashes. */
                 rest: components["parameters"]["Rest"];
             };
             cookie?: never;
@@ -9204,7 +9217,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Active and ended apps, without their secrets. */
+            /** @description Active and ended apps, without secrets. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9229,7 +9242,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Registered. A confidential app has its secret in this answer and nowhere else. */
+            /** @description The app was registered. Only this answer contains the secret of a confidential app. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -9246,14 +9259,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Its id. */
+                /** @description Id of the app. */
                 appId: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Ended, with its grants and their signers. */
+            /** @description The app ended, with its grants and their signers. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9270,7 +9283,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Its id. */
+                /** @description Id of the app. */
                 appId: string;
             };
             cookie?: never;
@@ -9281,7 +9294,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The app as it is now. */
+            /** @description The app after the change. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9298,7 +9311,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Its id. */
+                /** @description Id of the app. */
                 appId: string;
             };
             cookie?: never;
@@ -9311,7 +9324,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The secret, told here and never again. */
+            /** @description The new secret. Only this answer contains it. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9334,7 +9347,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Active and revoked keys, without their plaintext. */
+            /** @description Active and revoked keys, without plaintext. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9359,7 +9372,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Minted. */
+            /** @description The key was created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -9383,7 +9396,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Revoked. */
+            /** @description The key was revoked. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9421,14 +9434,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the market. Anything of another form is not found. */
+                /** @description Id of the market. A value of another format is 404. */
                 marketId: components["parameters"]["MarketPath"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description What to put into a page. The first time makes the short link. */
+            /** @description Data for the embed. The first request creates the short link. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9443,13 +9456,13 @@ export interface operations {
     oembed: {
         parameters: {
             query: {
-                /** @description A receipt, a market, an operator or its embed, on this host. Any other address is not found. */
+                /** @description URL of a receipt, a market, an operator or its embed on this host. Any other URL is 404. */
                 url: string;
-                /** @description As wide as the frame may be. */
+                /** @description Maximum width of the frame, in pixels. */
                 maxwidth?: number;
-                /** @description As high as the frame may be. */
+                /** @description Maximum height of the frame, in pixels. */
                 maxheight?: number;
-                /** @description `json`; every other one is 501. */
+                /** @description `json`; any other format is 501. */
                 format?: string;
             };
             header?: never;
@@ -9458,7 +9471,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The embed, as wide as it may be. */
+            /** @description The oEmbed description. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9475,14 +9488,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description In any case. What cannot be a handle is nobody's. */
+                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
                 handle: components["parameters"]["HandlePath"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description What to put into a page. The first time makes the short link. */
+            /** @description Data for the embed. The first request creates the short link. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9499,14 +9512,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the signal. Anything that is no uuid is not found. */
+                /** @description Id of the call. A value that is not a uuid is 404. */
                 id: components["parameters"]["SignalPath"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description What to put into a page. The first time makes the short link. */
+            /** @description Data for the embed. The first request creates the short link. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9521,7 +9534,7 @@ export interface operations {
     listFashionSignals: {
         parameters: {
             query?: {
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
             };
             header?: never;
@@ -9530,7 +9543,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The calls; none when the ledger is away. */
+            /** @description The calls; empty if the ledger is unavailable. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9551,7 +9564,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The claims, by station. */
+            /** @description The claims, one for each station. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9567,7 +9580,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An identity token of the provider, of the same subject as the credential beside it. It is no credential itself. */
+                /** @description An identity token of the provider, with the same subject as the other credential of the request. It is not a credential itself. */
                 "privy-id-token"?: components["parameters"]["IdentityToken"];
             };
             path?: never;
@@ -9579,7 +9592,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Claimed. */
+            /** @description The wallet was claimed. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9594,7 +9607,7 @@ export interface operations {
     dropIdentityClaim: {
         parameters: {
             query?: {
-                /** @description The one that takes claims is meant when none is named. */
+                /** @description Station of the claim. Defaults to the station that accepts claims. */
                 station?: string;
             };
             header?: never;
@@ -9603,7 +9616,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description There is no claim at the station now. */
+            /** @description The caller has no claim at the station now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9620,7 +9633,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description In any case. What cannot be a handle is nobody's. */
+                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
                 handle: components["parameters"]["HandlePath"];
             };
             cookie?: never;
@@ -9631,7 +9644,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The clip, not cut yet. */
+            /** @description The clip, not ready yet. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -9648,7 +9661,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description In any case. What cannot be a handle is nobody's. */
+                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
                 handle: components["parameters"]["HandlePath"];
             };
             cookie?: never;
@@ -9659,7 +9672,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description How many watch. */
+            /** @description The number of viewers. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9676,7 +9689,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the market. Anything of another form is not found. */
+                /** @description Id of the market. A value of another format is 404. */
                 marketId: components["parameters"]["MarketPath"];
             };
             cookie?: never;
@@ -9698,19 +9711,19 @@ export interface operations {
     listMarketClips: {
         parameters: {
             query?: {
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
             };
             header?: never;
             path: {
-                /** @description Id of the market. Anything of another form is not found. */
+                /** @description Id of the market. A value of another format is 404. */
                 marketId: components["parameters"]["MarketPath"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The clips; none for a well-formed id that nobody clipped. */
+            /** @description The clips; empty for a well-formed id without clips. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9727,14 +9740,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the market. Anything of another form is not found. */
+                /** @description Id of the market. A value of another format is 404. */
                 marketId: components["parameters"]["MarketPath"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The crowd; zeros for a well-formed id that nobody called. */
+            /** @description The crowd; zeros for a well-formed id without calls. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9751,14 +9764,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the market. Anything of another form is not found. */
+                /** @description Id of the market. A value of another format is 404. */
                 marketId: components["parameters"]["MarketPath"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The market and its relations. */
+            /** @description The market and its related markets. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9775,7 +9788,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the market. Anything of another form is not found. */
+                /** @description Id of the market. A value of another format is 404. */
                 marketId: components["parameters"]["MarketPath"];
             };
             cookie?: never;
@@ -9797,21 +9810,21 @@ export interface operations {
     listMarketSignals: {
         parameters: {
             query?: {
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
             path: {
-                /** @description Id of the market. Anything of another form is not found. */
+                /** @description Id of the market. A value of another format is 404. */
                 marketId: components["parameters"]["MarketPath"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The ledger of the market; empty for a well-formed id that nobody called. */
+            /** @description The calls and totals; empty for a well-formed id without calls. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9828,14 +9841,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the market. Anything of another form is not found. */
+                /** @description Id of the market. A value of another format is 404. */
                 marketId: components["parameters"]["MarketPath"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The bindings; none for a well-formed id that nobody bound to. */
+            /** @description The bindings; empty for a well-formed id without bindings. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9852,7 +9865,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the market. Anything of another form is not found. */
+                /** @description Id of the market. A value of another format is 404. */
                 marketId: components["parameters"]["MarketPath"];
             };
             cookie?: never;
@@ -9863,7 +9876,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Bound. */
+            /** @description The stream was bound. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9880,14 +9893,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the market. Anything of another form is not found. */
+                /** @description Id of the market. A value of another format is 404. */
                 marketId: components["parameters"]["MarketPath"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Nothing of the caller is bound here now. */
+            /** @description The caller has no stream on this market now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9902,9 +9915,9 @@ export interface operations {
     listAirable: {
         parameters: {
             query?: {
-                /** @description A content lane in any case; an unknown one and OTHER mean no filter. */
+                /** @description A content lane in any case; an unknown value and OTHER mean no filter. */
                 lane?: components["parameters"]["LaneFilter"];
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
             };
             header?: never;
@@ -9913,7 +9926,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The markets; none when the ledger is away. */
+            /** @description The markets; empty if the ledger is unavailable. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9929,11 +9942,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The version that the client speaks. From 2026-07-28 on it says the same as the message. */
+                /** @description Protocol version of the client. From 2026-07-28 on it must equal the version in the message. */
                 "MCP-Protocol-Version"?: string;
-                /** @description From 2026-07-28 on: the method of the message. */
+                /** @description From 2026-07-28 on: method of the message. */
                 "Mcp-Method"?: string;
-                /** @description From 2026-07-28 on: the name of the tool. */
+                /** @description From 2026-07-28 on: name of the tool. */
                 "Mcp-Name"?: string;
             };
             path?: never;
@@ -9945,7 +9958,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer to the message. A tool that fails says so in its result: `isError`, with the body that the route of the tool would have sent. */
+            /** @description The answer to the message. A tool that fails sets `isError` in its result, with the body of the corresponding route. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9954,7 +9967,7 @@ export interface operations {
                     "application/json": components["schemas"]["AgentAnswer"];
                 };
             };
-            /** @description A notification, taken. */
+            /** @description The notification was accepted. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -9969,7 +9982,7 @@ export interface operations {
             query?: {
                 /** @description Only this market. */
                 market?: string;
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
             };
             header?: never;
@@ -9978,7 +9991,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The markets; empty when the ledger is away. */
+            /** @description The markets; empty if the ledger is unavailable. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10016,7 +10029,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description In any case. What cannot be a handle is nobody's. */
+                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
                 handle: components["parameters"]["HandlePath"];
             };
             cookie?: never;
@@ -10040,14 +10053,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description In any case. What cannot be a handle is nobody's. */
+                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
                 handle: components["parameters"]["HandlePath"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The claims; none is an empty list. */
+            /** @description The claims; an empty list if there are none. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10064,7 +10077,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the market. Anything of another form is not found. */
+                /** @description Id of the market. A value of another format is 404. */
                 marketId: components["parameters"]["MarketPath"];
             };
             cookie?: never;
@@ -10086,11 +10099,11 @@ export interface operations {
     listNetworkOperators: {
         parameters: {
             query?: {
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description Origins to leave out, with commas: names, or addresses. A partner names its own address, so that no row goes round. */
+                /** @description Comma-separated origins to exclude: names or URLs. A partner excludes its own URL, so that its items are not returned to it. */
                 exclude?: string;
-                /** @description Origins whose rows alone are shown, with commas: names, or addresses. A partner asks with `hub` for what is this station's own. */
+                /** @description Comma-separated origins to include: names or URLs. A partner uses `hub` to get only the items of this station. */
                 origin?: string;
             };
             header?: never;
@@ -10099,7 +10112,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The operators; empty when their source is away. */
+            /** @description The operators; empty if their source is unavailable. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10116,14 +10129,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description In any case. What cannot be a handle is nobody's. */
+                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
                 handle: components["parameters"]["HandlePath"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Whether and where. */
+            /** @description Eligibility and address. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10138,29 +10151,29 @@ export interface operations {
     getNetworkProgram: {
         parameters: {
             query?: {
-                /** @description An unknown value is `default`. */
+                /** @description An unknown value selects `default`. */
                 preset?: components["parameters"]["Preset"];
                 /** @description A FilterSpec as JSON, at most 2048 bytes. */
                 spec?: string;
-                /** @description Comma list of providers. */
+                /** @description Comma-separated list of providers. */
                 providers?: string;
-                /** @description Comma list of lane keys. */
+                /** @description Comma-separated list of lane keys. */
                 categories?: string;
-                /** @description Markets that end within so many hours. */
+                /** @description Maximum number of hours until the end of a market. */
                 maxResolveHours?: number;
-                /** @description Smallest volume in USD. */
+                /** @description Minimum volume in USD. */
                 minVolume?: number;
-                /** @description Largest volume in USD. */
+                /** @description Maximum volume in USD. */
                 maxVolume?: number;
-                /** @description Lowest price of YES. */
+                /** @description Minimum price of YES. */
                 minYes?: number;
-                /** @description Highest price of YES. */
+                /** @description Maximum price of YES. */
                 maxYes?: number;
-                /** @description Markets taken for one lane. */
+                /** @description Maximum number of markets for one lane. */
                 topPerCategory?: number;
-                /** @description Segments in the answer. */
+                /** @description Maximum number of segments in the answer. */
                 limit?: components["parameters"]["ProgramLimit"];
-                /** @description `0` leaves the list of lanes out. */
+                /** @description `0` omits the list of lanes. */
                 lanes?: components["parameters"]["WithLanes"];
             };
             header?: never;
@@ -10170,9 +10183,9 @@ export interface operations {
         requestBody?: never;
         responses: {
             /**
-             * @description The programme; `{ "enabled": false }` when there is no clock or it does not answer and no copy of the last five
-             *     minutes is held. `X-Degraded` names the source that failed the clock, or `clock`; nothing keeps such an answer, and
-             *     caches keep an empty one for a second.
+             * @description The programme; `{ "enabled": false }` if no clock is configured, or if the clock is unavailable and no copy of
+             *     the last five minutes exists. `X-Degraded` names the source that the clock could not reach, or `clock`; such
+             *     an answer is not cached. An empty programme is cached for one second.
              */
             200: {
                 headers: {
@@ -10194,7 +10207,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The pulse; `northStar` is null when no signal was ever filed. */
+            /** @description The figures; `northStar` is null if no call was ever filed. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10209,11 +10222,11 @@ export interface operations {
     listTapes: {
         parameters: {
             query?: {
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description Origins to leave out, with commas: names, or addresses. A partner names its own address, so that no row goes round. */
+                /** @description Comma-separated origins to exclude: names or URLs. A partner excludes its own URL, so that its items are not returned to it. */
                 exclude?: string;
-                /** @description Origins whose rows alone are shown, with commas: names, or addresses. A partner asks with `hub` for what is this station's own. */
+                /** @description Comma-separated origins to include: names or URLs. A partner uses `hub` to get only the items of this station. */
                 origin?: string;
             };
             header?: never;
@@ -10222,7 +10235,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The tapes; empty when their source is away. */
+            /** @description The tapes; empty if their source is unavailable. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10246,7 +10259,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Heard. */
+            /** @description The view was received. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10264,15 +10277,15 @@ export interface operations {
     listBroadcastBoard: {
         parameters: {
             query?: {
-                /** @description `human` is independent and house. An unknown value is the default. */
+                /** @description `human` selects the tiers independent and house. An unknown value selects the default. */
                 operators?: string;
-                /** @description An unknown value is `all`. */
+                /** @description An unknown value selects `all`. */
                 window?: string;
-                /** @description A content lane in any case; an unknown one and OTHER mean no filter. */
+                /** @description A content lane in any case; an unknown value and OTHER mean no filter. */
                 lane?: components["parameters"]["LaneFilter"];
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `edge`: by the lower end of the edge, then edge, calls and handle, over all of life; only operators with a decided call. An unknown value is `score`. */
+                /** @description `edge`: sorted by the lower bound of the edge, then edge, calls and handle, over all time; only operators with a decided call. An unknown value selects `score`. */
                 order?: components["parameters"]["BoardOrder"];
             };
             header?: never;
@@ -10281,7 +10294,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The board; empty when the ledger is away. */
+            /** @description The board; empty if the ledger is unavailable. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10298,14 +10311,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description In any case. What cannot be a handle is nobody's. */
+                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
                 handle: components["parameters"]["HandlePath"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The record. It is shown without followers, and marked, when they cannot be counted. */
+            /** @description The record. If followers cannot be counted, `followers` is 0 and `X-Degraded` is set. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10320,7 +10333,7 @@ export interface operations {
     getOperatorRecord: {
         parameters: {
             query?: {
-                /** @description `csv` is a table for spreadsheets, one row a call; what begins like a formula has a quote in front. Anything else is `jsonl`. */
+                /** @description `csv` is a table with one line for each call; a cell that starts like a formula gets a leading quote. Any other value selects `jsonl`. */
                 format?: string;
             };
             header?: never;
@@ -10332,7 +10345,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The record. Its first line is of `type` record, then one line of `type` call for each, then one of `type` end. */
+            /** @description The record. The first line has `type` record, each call has one line with `type` call, and the last line has `type` end. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10348,14 +10361,14 @@ export interface operations {
     getOperatorSkill: {
         parameters: {
             query?: {
-                /** @description A content lane in any case; an unknown one and OTHER mean no filter. */
+                /** @description A content lane in any case; an unknown value and OTHER mean no filter. */
                 lane?: components["parameters"]["LaneFilter"];
-                /** @description An unknown value is `all`. */
+                /** @description An unknown value selects `all`. */
                 window?: string;
             };
             header?: never;
             path: {
-                /** @description In any case. What cannot be a handle is nobody's. */
+                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
                 handle: components["parameters"]["HandlePath"];
             };
             cookie?: never;
@@ -10377,7 +10390,7 @@ export interface operations {
     listOracleTiles: {
         parameters: {
             query?: {
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
             };
             header?: never;
@@ -10386,7 +10399,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The tiles. When the ledger is away a copy of the last five minutes, `source` is `cache`; without one none, `source` is `empty`. */
+            /** @description The tiles. If the ledger is unavailable, a copy at most five minutes old (`source` is `cache`), or none (`source` is `empty`). */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10401,7 +10414,7 @@ export interface operations {
     listTiles: {
         parameters: {
             query?: {
-                /** @description An unknown value is no mode. */
+                /** @description An unknown value is ignored. */
                 mode?: string;
             };
             header?: never;
@@ -10410,7 +10423,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The tiles. When the ledger is away a copy of the last five minutes, `source` is `cache`; without one none, `source` is `empty`. */
+            /** @description The tiles. If the ledger is unavailable, a copy at most five minutes old (`source` is `cache`), or none (`source` is `empty`). */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10434,7 +10447,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A point a minute; none when nobody can tell. */
+            /** @description One point for each minute; empty if no source is available. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10475,9 +10488,9 @@ export interface operations {
             query?: {
                 /** @description Market id. */
                 marketId?: string;
-                /** @description Order-book token of the primary venue; wins over `marketId`. */
+                /** @description Order-book token of the primary venue; takes precedence over `marketId`. */
                 tokenId?: string;
-                /** @description An unknown value is `24H`. */
+                /** @description An unknown value selects `24H`. */
                 interval?: string;
             };
             header?: never;
@@ -10486,7 +10499,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The points, rising in time; none when nobody can tell. */
+            /** @description The points, oldest first; empty if no source is available. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10501,17 +10514,17 @@ export interface operations {
     findMarkets: {
         parameters: {
             query?: {
-                /** @description Words; without one every market. */
+                /** @description Search words; without them every market matches. */
                 q?: string;
-                /** @description A content lane in any case; an unknown one and OTHER mean no filter. */
+                /** @description A content lane in any case; an unknown value and OTHER mean no filter. */
                 lane?: components["parameters"]["LaneFilter"];
-                /** @description `true`: the markets that are closed or resolved. Anything else: the open ones. */
+                /** @description `true`: closed or resolved markets. Any other value: open markets. */
                 closed?: string;
-                /** @description `endDate` is the soonest first, the others the largest. An unknown value is `volume`. */
+                /** @description `endDate` sorts by soonest end, the others by largest value. An unknown value selects `volume`. */
                 sort?: string;
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -10520,7 +10533,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page; empty when the ledger is away. */
+            /** @description One page; empty if the ledger is unavailable. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10535,9 +10548,9 @@ export interface operations {
     listResolvedMarkets: {
         parameters: {
             query?: {
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -10546,7 +10559,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page; empty when the ledger is away. */
+            /** @description One page; empty if the ledger is unavailable. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10562,7 +10575,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key with the same body within 24 hours answers the first result. */
+                /** @description Repeating the key with the same body within 24 hours returns the first result. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -10574,7 +10587,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Filed and durable, with the numbers that were stored; or, with `dryRun`, what would be stored. */
+            /** @description The call is stored durably; the answer has the stored numbers. With `dryRun`: what would be stored. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10595,7 +10608,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The document of RFC 8414, and what belongs to the protocol. */
+            /** @description The RFC 8414 metadata and the extensions of the protocol. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10612,7 +10625,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Its id. */
+                /** @description Id of the app. */
                 appId: string;
             };
             cookie?: never;
@@ -10640,7 +10653,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Active ones first, then newest first. */
+            /** @description Active grants first, then newest first. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10664,7 +10677,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Ended, with its tokens and signers; doing it again answers the same. */
+            /** @description The grant ended, with its tokens and signers. Repeating the request returns the same answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10685,7 +10698,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Newest first; replaced keys stay. */
+            /** @description Newest first, including replaced keys. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10701,11 +10714,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The version that the client speaks. From 2026-07-28 on it says the same as the message. */
+                /** @description Protocol version of the client. From 2026-07-28 on it must equal the version in the message. */
                 "MCP-Protocol-Version"?: string;
-                /** @description From 2026-07-28 on: the method of the message. */
+                /** @description From 2026-07-28 on: method of the message. */
                 "Mcp-Method"?: string;
-                /** @description From 2026-07-28 on: the name of the tool. */
+                /** @description From 2026-07-28 on: name of the tool. */
                 "Mcp-Name"?: string;
             };
             path?: never;
@@ -10717,7 +10730,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer to the message. A tool that fails says so in its result: `isError`, with the body that the route of the tool would have sent. */
+            /** @description The answer to the message. A tool that fails sets `isError` in its result, with the body of the corresponding route. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10726,7 +10739,7 @@ export interface operations {
                     "application/json": components["schemas"]["AgentAnswer"];
                 };
             };
-            /** @description A notification, taken. */
+            /** @description The notification was accepted. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -10745,7 +10758,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The passport; for an app token with its grant. */
+            /** @description The passport; for an app token, with its grant. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10762,15 +10775,15 @@ export interface operations {
             query?: {
                 /** @description Id of a passport. */
                 denpaId?: string;
-                /** @description Type of message. */
+                /** @description Message type. */
                 type?: components["schemas"]["MessageType"];
-                /** @description Its id. */
+                /** @description Id of the app. */
                 appId?: string;
-                /** @description received then or later */
+                /** @description received at this time or later */
                 since?: string;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string;
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
             };
             header?: never;
@@ -10779,7 +10792,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page. */
+            /** @description One page of messages. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10804,7 +10817,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The message was taken before; nothing happened now. */
+            /** @description The message was accepted before; this request had no effect. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10813,7 +10826,7 @@ export interface operations {
                     "application/json": components["schemas"]["SubmittedMessage"];
                 };
             };
-            /** @description Taken; what it asks for is done. */
+            /** @description The message was accepted and its effect applied. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -10838,7 +10851,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A dry run: nothing is kept. */
+            /** @description The result of the dry run. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10888,7 +10901,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description About a token of the app that asks; `active: false` and nothing else for any other one. */
+            /** @description Data of a token of the requesting app; only `active: false` for any other token. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10914,7 +10927,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done, also for a token that is unknown or of another app. A refresh token takes its whole grant along. */
+            /** @description Revoked, or the token is unknown or of another app. Revoking a refresh token ends its whole grant. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10938,7 +10951,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Tokens, each member in both spellings. There is a refresh token with `offline_access` alone. */
+            /** @description The tokens, each member in both spellings. A refresh token is included only with `offline_access`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10955,14 +10968,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A denpaId or a handle in any case. */
+                /** @description A denpaId, or a handle in any case. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The passport: only what its owner shows. */
+            /** @description The passport, with the data that its owner shows. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10978,7 +10991,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key with the same body on the same route within 24 hours answers the first result. */
+                /** @description Repeating the key with the same body on the same route within 24 hours returns the first result. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -10990,7 +11003,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Filed, and attested by the hub; or, with `dryRun`, what would be stored. */
+            /** @description The call was filed and attested by the hub; or, with `dryRun`, what would be stored. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11005,12 +11018,12 @@ export interface operations {
     getPayloadSchema: {
         parameters: {
             query?: {
-                /** @description 1: of what the hub itself signs */
+                /** @description 1: the schema of messages that the hub signs */
                 attested?: "1";
             };
             header?: never;
             path: {
-                /** @description Type of message. */
+                /** @description Message type. */
                 type: components["schemas"]["MessageType"];
             };
             cookie?: never;
@@ -11035,7 +11048,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key with the same body on the same route within 24 hours answers the first result. */
+                /** @description Repeating the key with the same body on the same route within 24 hours returns the first result. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -11047,7 +11060,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Filed, and attested by the hub; or, with `dryRun`, what would be stored. */
+            /** @description The call was filed and attested by the hub; or, with `dryRun`, what would be stored. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11071,7 +11084,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Newest first, revoked and expired ones too. */
+            /** @description Newest first, including revoked and expired signers. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11096,7 +11109,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The signer. */
+            /** @description The registered signer. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -11121,7 +11134,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It serves once, for this key, within five minutes. */
+            /** @description The challenge. It can be used once, for this key, within five minutes. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11138,14 +11151,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The Ed25519 key in hexadecimal. */
+                /** @description The Ed25519 public key in hexadecimal. */
                 publicKey: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description All of it is public: a verifier needs it. */
+            /** @description The signer. All of its data is public, because verifiers need it. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11162,14 +11175,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The Ed25519 key in hexadecimal. */
+                /** @description The Ed25519 public key in hexadecimal. */
                 publicKey: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Removed; doing it again answers the same. Its messages stay. */
+            /** @description The signer was removed. Repeating the request returns the same answer. Its messages stay. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11194,7 +11207,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Stored. */
+            /** @description The report was stored. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -11219,7 +11232,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The record as it stands now. */
+            /** @description The record after the change. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11244,7 +11257,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Claimed and scored. */
+            /** @description The outcome was claimed and the calls were scored. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11259,11 +11272,11 @@ export interface operations {
     listNativeMarkets: {
         parameters: {
             query?: {
-                /** @description `open` is every market without an outcome. An unknown value is `open`. */
+                /** @description `open` selects every market without an outcome. An unknown value selects `open`. */
                 status?: string;
                 /** @description `1`: only markets whose cutoff has passed and that have no outcome. */
                 due?: string;
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
             };
             header?: never;
@@ -11272,7 +11285,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The markets; empty when the ledger is away. */
+            /** @description The markets; empty if the ledger is unavailable. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11296,7 +11309,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The record. */
+            /** @description The resolution record. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11311,9 +11324,9 @@ export interface operations {
     listSignalFeed: {
         parameters: {
             query?: {
-                /** @description An unknown value is `recent`. */
+                /** @description An unknown value selects `recent`. */
                 type?: string;
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
             };
             header?: never;
@@ -11322,7 +11335,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The feed; empty when the ledger is away. */
+            /** @description The calls; empty if the ledger is unavailable. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11339,7 +11352,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the signal. Anything that is no uuid is not found. */
+                /** @description Id of the call. A value that is not a uuid is 404. */
                 id: components["parameters"]["SignalPath"];
             };
             cookie?: never;
@@ -11363,14 +11376,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the signal. Anything that is no uuid is not found. */
+                /** @description Id of the call. A value that is not a uuid is 404. */
                 id: components["parameters"]["SignalPath"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description What the owner added, and the result. */
+            /** @description The events of the owner and the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11386,11 +11399,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key on the same signal is the same event, for as long as the signal stands. */
+                /** @description Repeating the key on the same call returns the same event, without a time limit. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description Id of the signal. Anything that is no uuid is not found. */
+                /** @description Id of the call. A value that is not a uuid is 404. */
                 id: components["parameters"]["SignalPath"];
             };
             cookie?: never;
@@ -11401,7 +11414,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A dry run: what would be added. */
+            /** @description Dry run: the event that would be added. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11410,7 +11423,7 @@ export interface operations {
                     "application/json": components["schemas"]["DryEvent"];
                 };
             };
-            /** @description Added. */
+            /** @description The event was added. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -11425,11 +11438,11 @@ export interface operations {
     listSituations: {
         parameters: {
             query?: {
-                /** @description How far back; an unknown value is `24h`. */
+                /** @description Length of the window; an unknown value selects `24h`. */
                 window?: string;
-                /** @description A content lane in any case; an unknown one and OTHER mean no filter. */
+                /** @description A content lane in any case; an unknown value and OTHER mean no filter. */
                 lane?: components["parameters"]["LaneFilter"];
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
             };
             header?: never;
@@ -11438,7 +11451,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The situations. When the ledger is away a copy of the last ten minutes; without one none. */
+            /** @description The situations. If the ledger is unavailable, a copy at most ten minutes old, or an empty list. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11453,9 +11466,9 @@ export interface operations {
     getStreamerAnalytics: {
         parameters: {
             query?: {
-                /** @description How far back. */
+                /** @description Length of the window. */
                 window?: "24h" | "7d" | "28d";
-                /** @description For an admin. */
+                /** @description Handle of the operator; for administrators. */
                 handle?: components["schemas"]["Handle"];
             };
             header?: never;
@@ -11464,7 +11477,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The figures. */
+            /** @description The statistics. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11489,7 +11502,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description `showId` is the session; null where `offline` found none to end. */
+            /** @description `showId` is the id of the session; null if `offline` found no open session. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11510,7 +11523,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The caller. */
+            /** @description The status of the caller. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11534,7 +11547,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The profile. */
+            /** @description The profile of the operator. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11559,7 +11572,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Changed. */
+            /** @description The profile was changed. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11576,7 +11589,7 @@ export interface operations {
             query: {
                 /** @description Handle of the operator. */
                 handle: components["schemas"]["Handle"];
-                /** @description A session of this operator. */
+                /** @description Id of a session of this operator. */
                 showId?: string;
             };
             header?: never;
@@ -11585,7 +11598,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The recap. */
+            /** @description The recap of the session. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11609,7 +11622,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The receipts. */
+            /** @description The calls of the session. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11634,7 +11647,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Asked before. */
+            /** @description The request existed already. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11643,7 +11656,7 @@ export interface operations {
                     "application/json": components["schemas"]["StreamerRegistered"];
                 };
             };
-            /** @description Asked. */
+            /** @description The request was stored. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -11667,7 +11680,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The signal, or none. */
+            /** @description The overlay signal, or none. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11692,7 +11705,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Set. */
+            /** @description The overlay signal was set. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11713,7 +11726,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description None is set. */
+            /** @description No overlay signal is set. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11762,7 +11775,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The state. */
+            /** @description The state of the stream. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11783,7 +11796,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The live list. */
+            /** @description The live operators and the recent sessions. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11807,7 +11820,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The numbers. With a session never for a shared cache. */
+            /** @description The numbers. With a session the answer is private. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11832,7 +11845,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Followed. */
+            /** @description The caller follows the operator. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11856,7 +11869,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Not followed. */
+            /** @description The caller does not follow the operator. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11877,7 +11890,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Active ones first, then newest first. */
+            /** @description Active grants first, then newest first. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11901,7 +11914,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Ended, with its tokens and signers; doing it again answers the same. */
+            /** @description The grant ended, with its tokens and signers. Repeating the request returns the same answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11918,14 +11931,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The Ed25519 key in hexadecimal. */
+                /** @description The Ed25519 public key in hexadecimal. */
                 publicKey: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Removed; doing it again answers the same. */
+            /** @description The signer was removed. Repeating the request returns the same answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11950,7 +11963,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Minted, with the prefix `db_live_`. */
+            /** @description The key was created, with the prefix `db_live_`. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -12027,7 +12040,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The rest of the path, slashes included. */
+                /** @description The rest of the path, including slashes. */
                 rest: components["parameters"]["Rest"];
             };
             cookie?: never;
@@ -12042,7 +12055,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The rest of the path, slashes included. */
+                /** @description The rest of the path, including slashes. */
                 rest: components["parameters"]["Rest"];
             };
             cookie?: never;
@@ -12057,7 +12070,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The rest of the path, slashes included. */
+                /** @description The rest of the path, including slashes. */
                 rest: components["parameters"]["Rest"];
             };
             cookie?: never;
@@ -12072,7 +12085,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The rest of the path, slashes included. */
+                /** @description The rest of the path, including slashes. */
                 rest: components["parameters"]["Rest"];
             };
             cookie?: never;
@@ -12087,7 +12100,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The rest of the path, slashes included. */
+                /** @description The rest of the path, including slashes. */
                 rest: components["parameters"]["Rest"];
             };
             cookie?: never;
@@ -12100,19 +12113,19 @@ export interface operations {
     listFeed: {
         parameters: {
             query?: {
-                /** @description Comma list of event types; unknown ones are ignored. */
+                /** @description Comma-separated list of event types; unknown types are ignored. */
                 types?: string;
-                /** @description A content lane in any case; an unknown one and OTHER mean no filter. */
+                /** @description A content lane in any case; an unknown value and OTHER mean no filter. */
                 lane?: components["parameters"]["LaneFilter"];
-                /** @description Comma list of providers. */
+                /** @description Comma-separated list of providers. */
                 providers?: string;
-                /** @description Only what this operator did. */
+                /** @description Only events of this operator. */
                 handle?: string;
-                /** @description Events behind this number. */
+                /** @description Events after this number. */
                 after?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
             };
             header?: never;
@@ -12121,7 +12134,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The events; empty when the database is away. */
+            /** @description The events; empty if the database is unavailable. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12136,13 +12149,13 @@ export interface operations {
     streamFeed: {
         parameters: {
             query: {
-                /** @description Comma list of channels, 50 at most; `me` is not among them. */
+                /** @description Comma-separated list of channels, at most 50; `me` is not supported. */
                 channels: string;
-                /** @description Where to go on: the number of an event, or an event id of this stream. */
+                /** @description Start position: the number of an event, or an event id of this stream. */
                 since?: string;
             };
             header?: {
-                /** @description As `since`; it wins. */
+                /** @description Same as `since`; takes precedence over it. */
                 "Last-Event-ID"?: string;
             };
             path?: never;
@@ -12167,7 +12180,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the market. Anything of another form is not found. */
+                /** @description Id of the market. A value of another format is 404. */
                 marketId: components["parameters"]["MarketPath"];
             };
             cookie?: never;
@@ -12178,7 +12191,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description The status was changed. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12195,7 +12208,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the market. Anything of another form is not found. */
+                /** @description Id of the market. A value of another format is 404. */
                 marketId: components["parameters"]["MarketPath"];
             };
             cookie?: never;
@@ -12217,17 +12230,17 @@ export interface operations {
     listSignals: {
         parameters: {
             query?: {
-                /** @description A content lane in any case; an unknown one and OTHER mean no filter. */
+                /** @description A content lane in any case; an unknown value and OTHER mean no filter. */
                 lane?: components["parameters"]["LaneFilter"];
-                /** @description An unknown one means no filter. */
+                /** @description An unknown value means no filter. */
                 status?: string;
                 /** @description Handle of the operator. */
                 handle?: string;
                 /** @description Only calls on this market. */
                 marketId?: string;
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -12236,7 +12249,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The calls; empty when the database is away. */
+            /** @description The calls; empty if the database is unavailable. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12257,7 +12270,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The lanes; none when the database is away. */
+            /** @description The lanes; empty if the database is unavailable. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12282,7 +12295,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description One answer for each item, in their order. */
+            /** @description One answer for each item, in the same order. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12297,9 +12310,9 @@ export interface operations {
     listExternalSignals: {
         parameters: {
             query?: {
-                /** @description A content lane in any case; an unknown one and OTHER mean no filter. */
+                /** @description A content lane in any case; an unknown value and OTHER mean no filter. */
                 lane?: components["parameters"]["LaneFilter"];
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: components["parameters"]["PageLimit"];
             };
             header?: never;
@@ -12308,7 +12321,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The markets; none when the database is away. */
+            /** @description The markets; empty if the database is unavailable. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12323,13 +12336,13 @@ export interface operations {
     listScoreBoard: {
         parameters: {
             query?: {
-                /** @description `human` leaves automated operators out. An unknown value is the default. */
+                /** @description `human` excludes automated operators. An unknown value selects the default. */
                 operators?: string;
-                /** @description A content lane in any case; an unknown one and OTHER mean no filter. */
+                /** @description A content lane in any case; an unknown value and OTHER mean no filter. */
                 lane?: components["parameters"]["LaneFilter"];
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `edge`: by the lower end of the edge, then edge, calls and handle, over all of life; only operators with a decided call. An unknown value is `score`. */
+                /** @description `edge`: sorted by the lower bound of the edge, then edge, calls and handle, over all time; only operators with a decided call. An unknown value selects `score`. */
                 order?: components["parameters"]["BoardOrder"];
             };
             header?: never;
@@ -12338,7 +12351,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The board; empty when the database is away. */
+            /** @description The board; empty if the database is unavailable. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12357,9 +12370,9 @@ export interface operations {
                 lane?: string;
                 /** @description Only stations of this venue. */
                 provider?: string;
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -12368,7 +12381,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The stations; empty when the source does not answer. */
+            /** @description The stations; empty if the source is unavailable. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12393,7 +12406,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Registered. */
+            /** @description The webhook was registered. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -12445,7 +12458,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Changed. */
+            /** @description The profile was changed. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12469,7 +12482,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Ended. */
+            /** @description The station ended. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12493,7 +12506,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Noted. */
+            /** @description The heartbeat was recorded. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12549,7 +12562,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description The status was changed. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12585,16 +12598,16 @@ export interface operations {
     listUserSignals: {
         parameters: {
             query?: {
-                /** @description An unknown one means no filter. */
+                /** @description An unknown value means no filter. */
                 status?: string;
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
             path: {
-                /** @description In any case. What cannot be a handle is nobody's. */
+                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
                 handle: components["parameters"]["HandlePath"];
             };
             cookie?: never;
@@ -12618,14 +12631,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description In any case. What cannot be a handle is nobody's. */
+                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
                 handle: components["parameters"]["HandlePath"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The figures. */
+            /** @description The statistics. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12646,7 +12659,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The webhooks. */
+            /** @description The webhooks of the caller. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12671,7 +12684,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Registered. */
+            /** @description The webhook was registered. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -12719,7 +12732,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Deleted. */
+            /** @description The webhook was deleted. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12747,7 +12760,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The webhook as it is now. */
+            /** @description The webhook after the change. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12762,9 +12775,9 @@ export interface operations {
     listWebhookDeliveries: {
         parameters: {
             query?: {
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -12776,7 +12789,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of the log. */
+            /** @description One page of the log. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12824,7 +12837,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What came of it. */
+            /** @description The result of the test delivery. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12839,11 +12852,11 @@ export interface operations {
     listMoves: {
         parameters: {
             query?: {
-                /** @description How far back; an unknown value is `24h`. */
+                /** @description Length of the window; an unknown value selects `24h`. */
                 window?: string;
-                /** @description A content lane in any case; an unknown one and OTHER mean no filter. */
+                /** @description A content lane in any case; an unknown value and OTHER mean no filter. */
                 lane?: components["parameters"]["LaneFilter"];
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
             };
             header?: never;
@@ -12852,7 +12865,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The moves. When the ledger is away a copy of the last ten minutes; without one none. */
+            /** @description The movements. If the ledger is unavailable, a copy at most ten minutes old, or an empty list. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12898,13 +12911,13 @@ export interface operations {
     getBoardPage: {
         parameters: {
             query?: {
-                /** @description An unknown value is `independent`. */
+                /** @description An unknown value selects `independent`. */
                 operators?: string;
-                /** @description `score` or `edge`; anything else is `score`. */
+                /** @description `score` or `edge`; any other value selects `score`. */
                 order?: string;
-                /** @description `all` or `28d`; by edge always `all`. */
+                /** @description `all` or `28d`; the order `edge` always uses `all`. */
                 window?: string;
-                /** @description A content lane in any case; an unknown one and OTHER mean no filter. */
+                /** @description A content lane in any case; an unknown value and OTHER mean no filter. */
                 lane?: components["parameters"]["LaneFilter"];
             };
             header?: never;
@@ -13063,9 +13076,9 @@ export interface operations {
     startDeveloperSession: {
         parameters: {
             query: {
-                /** @description Comes back unchanged. */
+                /** @description Returned unchanged. */
                 state: string;
-                /** @description Where to go afterwards; an address of this hub alone. */
+                /** @description Target URL after the sign-in; only a URL of this hub. */
                 return_to?: string;
             };
             header?: never;
@@ -13124,7 +13137,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/x-www-form-urlencoded": {
-                    /** @description Empty, or one line as a name is: no control characters, breaks of lines or turned directions of writing, and something that can be seen. */
+                    /** @description Empty, or one line in the format of a name: no control characters, line breaks or direction overrides, and at least one visible character. */
                     label?: string;
                     /** @enum {string} */
                     latency?: "standard" | "low";
@@ -13177,7 +13190,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An `ETag` of before. */
+                /** @description An `ETag` of an earlier answer. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -13193,11 +13206,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An `ETag` of before. */
+                /** @description An `ETag` of an earlier answer. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description Its name. */
+                /** @description Name of the file. */
                 file: string;
             };
             cookie?: never;
@@ -13212,7 +13225,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An `ETag` of before. */
+                /** @description An `ETag` of an earlier answer. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -13220,7 +13233,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The document; both paths serve the same bytes. */
+            /** @description The OpenAPI document; both URLs have the same bytes. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13238,7 +13251,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An `ETag` of before. */
+                /** @description An `ETag` of an earlier answer. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -13246,7 +13259,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The document. */
+            /** @description The OpenAPI document in YAML. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13259,9 +13272,9 @@ export interface operations {
     getFeedPage: {
         parameters: {
             query?: {
-                /** @description `signals`, `resolutions` or `wire`; anything else is `signals`. */
+                /** @description `signals`, `resolutions` or `wire`; any other value selects `signals`. */
                 of?: string;
-                /** @description A content lane in any case; an unknown one and OTHER mean no filter. */
+                /** @description A content lane in any case; an unknown value and OTHER mean no filter. */
                 lane?: components["parameters"]["LaneFilter"];
             };
             header?: never;
@@ -13283,7 +13296,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It runs. Not counted against any limit. */
+            /** @description The process runs. This request counts against no limit. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13300,7 +13313,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description In any case. What cannot be a handle is nobody's. */
+                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
                 handle: components["parameters"]["HandlePath"];
             };
             cookie?: never;
@@ -13315,7 +13328,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An `ETag` of before. */
+                /** @description An `ETag` of an earlier answer. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -13323,7 +13336,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The overview. */
+            /** @description The overview, as plain text. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13338,12 +13351,12 @@ export interface operations {
     getMarketPage: {
         parameters: {
             query?: {
-                /** @description Stretch of the chart. Without one `24H`, and `ALL` for a market that no longer trades; an unknown value is `24H`. */
+                /** @description Interval of the chart. Defaults to `24H`, and to `ALL` for a market that no longer trades; an unknown value selects `24H`. */
                 interval?: string;
             };
             header?: never;
             path: {
-                /** @description Id of the market. Anything of another form is not found. */
+                /** @description Id of the market. A value of another format is 404. */
                 marketId: components["parameters"]["MarketPath"];
             };
             cookie?: never;
@@ -13357,15 +13370,15 @@ export interface operations {
     getMarketsPage: {
         parameters: {
             query?: {
-                /** @description Words; without one every market. */
+                /** @description Search words; without them every market matches. */
                 q?: string;
-                /** @description A content lane in any case; an unknown one and OTHER mean no filter. */
+                /** @description A content lane in any case; an unknown value and OTHER mean no filter. */
                 lane?: components["parameters"]["LaneFilter"];
-                /** @description `true`: the markets that are closed or resolved. */
+                /** @description `true`: closed or resolved markets. */
                 closed?: string;
-                /** @description An unknown value is `volume`. */
+                /** @description An unknown value selects `volume`. */
                 sort?: string;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -13395,7 +13408,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An `ETag` of before. */
+                /** @description An `ETag` of an earlier answer. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -13403,7 +13416,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The document; both paths serve the same bytes. */
+            /** @description The OpenAPI document; both URLs have the same bytes. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13422,7 +13435,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description In any case. What cannot be a handle is nobody's. */
+                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
                 handle: components["parameters"]["HandlePath"];
             };
             cookie?: never;
@@ -13436,18 +13449,18 @@ export interface operations {
     getOverlayPage: {
         parameters: {
             query?: {
-                /** @description An unknown value is `dark`. */
+                /** @description An unknown value selects `dark`. */
                 theme?: string;
-                /** @description 0.5 to 3. */
+                /** @description Scale factor, 0.5 to 3. */
                 scale?: string;
-                /** @description The corner. */
+                /** @description Corner of the screen. */
                 pos?: string;
-                /** @description `clock`, `price` or both, with a comma between. */
+                /** @description `clock`, `price` or both, separated by a comma. */
                 hide?: string;
             };
             header?: never;
             path: {
-                /** @description In any case. What cannot be a handle is nobody's. */
+                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
                 handle: components["parameters"]["HandlePath"];
             };
             cookie?: never;
@@ -13461,7 +13474,7 @@ export interface operations {
     getOwnProfilePage: {
         parameters: {
             query?: {
-                /** @description The form that was sent. */
+                /** @description The form that was submitted. */
                 done?: string;
             };
             header?: never;
@@ -13537,11 +13550,11 @@ export interface operations {
     getChannel: {
         parameters: {
             query?: {
-                /** @description An unknown value is `default`. */
+                /** @description An unknown value selects `default`. */
                 preset?: components["parameters"]["Preset"];
                 /** @description A FilterSpec as JSON, at most 2048 bytes; its members override those of the preset. */
                 spec?: string;
-                /** @description Segments in the answer. */
+                /** @description Maximum number of segments in the answer. */
                 limit?: components["parameters"]["ProgramLimit"];
             };
             header?: never;
@@ -13550,7 +13563,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The channel. Caches keep an empty one for a second. */
+            /** @description The channel. An empty channel may be cached for one second. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13565,9 +13578,9 @@ export interface operations {
     getNext: {
         parameters: {
             query?: {
-                /** @description A lane key, as in `lanes[].key`, or a content lane. Without it the lane that airs first. */
+                /** @description A lane key, as in `lanes[].key`, or a content lane. If absent, the lane with the highest priority. */
                 lane?: string;
-                /** @description An unknown value is `default`. */
+                /** @description An unknown value selects `default`. */
                 preset?: components["parameters"]["Preset"];
             };
             header?: never;
@@ -13576,7 +13589,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A bumper counts as airing. `segment` is null when there is nothing. */
+            /** @description The segment, content or bumper. `segment` is null if there is none. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13591,9 +13604,9 @@ export interface operations {
     getNow: {
         parameters: {
             query?: {
-                /** @description A lane key, as in `lanes[].key`, or a content lane. Without it the lane that airs first. */
+                /** @description A lane key, as in `lanes[].key`, or a content lane. If absent, the lane with the highest priority. */
                 lane?: string;
-                /** @description An unknown value is `default`. */
+                /** @description An unknown value selects `default`. */
                 preset?: components["parameters"]["Preset"];
             };
             header?: never;
@@ -13602,7 +13615,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A bumper counts as airing. `segment` is null when there is nothing. */
+            /** @description The segment, content or bumper. `segment` is null if there is none. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13617,7 +13630,7 @@ export interface operations {
     getTimeline: {
         parameters: {
             query?: {
-                /** @description Segments in the answer. */
+                /** @description Maximum number of segments in the answer. */
                 limit?: components["parameters"]["ProgramLimit"];
             };
             header?: never;
@@ -13626,7 +13639,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The rundown; empty when its source does not answer. Caches keep an empty one that is whole for a second. */
+            /** @description The rundown; empty if its source is unavailable. An empty rundown that is complete may be cached for one second. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13645,17 +13658,17 @@ export interface operations {
                 response_type: "code";
                 /** @description Id of the app. */
                 client_id: string;
-                /** @description One of the addresses that the app registered, exactly. */
+                /** @description Exactly one of the URIs that the app registered. */
                 redirect_uri: string;
-                /** @description As in RFC 7636; a code without one is not given. */
+                /** @description As in RFC 7636; required for a code. */
                 code_challenge: string;
                 /** @description As in RFC 7636. */
                 code_challenge_method: "S256";
-                /** @description Words with a space between them; `profile:read` when left out. */
+                /** @description Scopes separated by spaces; `profile:read` if absent. */
                 scope?: string;
-                /** @description Comes back unchanged. */
+                /** @description Returned unchanged. */
                 state?: string;
-                /** @description What the token is for; left out, the routes under /api/protocol/v1. */
+                /** @description Resource of the token; if absent, the routes under /api/protocol/v1. */
                 resource?: string;
                 /** @description `none` never shows the page; `consent` always does. */
                 prompt?: "none" | "consent";
@@ -13712,7 +13725,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It can serve. Not counted against any limit. */
+            /** @description The process is ready. This request counts against no limit. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13729,14 +13742,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the signal. Anything that is no uuid is not found. */
+                /** @description Id of the call. A value that is not a uuid is 404. */
                 id: components["parameters"]["SignalPath"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The receipt. */
+            /** @description The receipt of the call. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13767,7 +13780,7 @@ export interface operations {
     getSignInPage: {
         parameters: {
             query?: {
-                /** @description Where to go afterwards; an address of this hub alone. */
+                /** @description Target URL after the sign-in; only a URL of this hub. */
                 return_to?: string;
             };
             header?: never;
@@ -13842,7 +13855,7 @@ export interface operations {
     getProgrammePage: {
         parameters: {
             query?: {
-                /** @description One lane alone; an unknown one is all. */
+                /** @description Only this lane; an unknown value selects all lanes. */
                 lane?: string;
                 /** @description The programme of a partner station. */
                 station?: string;
@@ -13860,12 +13873,12 @@ export interface operations {
     getPersonPage: {
         parameters: {
             query?: {
-                /** @description A place in the list of calls; a bad one begins at the newest. */
+                /** @description Cursor of the list of calls; an invalid one starts at the newest call. */
                 before?: string;
             };
             header?: never;
             path: {
-                /** @description In any case. What cannot be a handle is nobody's. */
+                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
                 handle: components["parameters"]["HandlePath"];
             };
             cookie?: never;
@@ -13881,7 +13894,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description In any case. What cannot be a handle is nobody's. */
+                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
                 handle: components["parameters"]["HandlePath"];
             };
             cookie?: never;
@@ -13896,7 +13909,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description In any case. What cannot be a handle is nobody's. */
+                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
                 handle: components["parameters"]["HandlePath"];
             };
             cookie?: never;
@@ -13910,7 +13923,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `signal.v1` is echoed. */
+                /** @description `signal.v1` is echoed in the answer. */
                 "Sec-WebSocket-Protocol"?: string;
             };
             path?: never;
