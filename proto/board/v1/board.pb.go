@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: board/v1/board.proto
 
-// Boards: operators ranked from counters.
+// Leaderboards: operators ranked by stored counters.
 
 package boardv1
 
@@ -25,22 +25,23 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// Row is one operator of a board.
 type Row struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	Rank           int32                  `protobuf:"varint,1,opt,name=rank,proto3" json:"rank,omitempty"`
 	Operator       *v1.Operator           `protobuf:"bytes,2,opt,name=operator,proto3" json:"operator,omitempty"`
-	Score          int64                  `protobuf:"varint,3,opt,name=score,proto3" json:"score,omitempty"`
-	Total          int64                  `protobuf:"varint,4,opt,name=total,proto3" json:"total,omitempty"`
+	Score          int64                  `protobuf:"varint,3,opt,name=score,proto3" json:"score,omitempty"` // points: sum of the scores of counted calls
+	Total          int64                  `protobuf:"varint,4,opt,name=total,proto3" json:"total,omitempty"` // number of calls
 	Won            int64                  `protobuf:"varint,5,opt,name=won,proto3" json:"won,omitempty"`
 	Lost           int64                  `protobuf:"varint,6,opt,name=lost,proto3" json:"lost,omitempty"`
 	Pending        int64                  `protobuf:"varint,7,opt,name=pending,proto3" json:"pending,omitempty"`
-	Accuracy       int32                  `protobuf:"varint,8,opt,name=accuracy,proto3" json:"accuracy,omitempty"`                                   // 0-100
-	BroadcastScore int32                  `protobuf:"varint,9,opt,name=broadcast_score,json=broadcastScore,proto3" json:"broadcast_score,omitempty"` // 0-1000, broadcast board only
+	Accuracy       int32                  `protobuf:"varint,8,opt,name=accuracy,proto3" json:"accuracy,omitempty"`                                   // percent, 0 to 100
+	BroadcastScore int32                  `protobuf:"varint,9,opt,name=broadcast_score,json=broadcastScore,proto3" json:"broadcast_score,omitempty"` // 0 to 1000, only on the broadcast board
 	Skill          float64                `protobuf:"fixed64,10,opt,name=skill,proto3" json:"skill,omitempty"`
 	Activity       float64                `protobuf:"fixed64,11,opt,name=activity,proto3" json:"activity,omitempty"`
 	Reach          float64                `protobuf:"fixed64,12,opt,name=reach,proto3" json:"reach,omitempty"`
-	Live           bool                   `protobuf:"varint,14,opt,name=live,proto3" json:"live,omitempty"`
-	// The edge over the prices, as it was measured last (docs/method.md); no calls: none.
+	Live           bool                   `protobuf:"varint,14,opt,name=live,proto3" json:"live,omitempty"` // the operator is broadcasting
+	// Edge over the market price, as last measured (docs/method.md). edge_calls is 0 if there is none.
 	EdgeCalls     int64 `protobuf:"varint,15,opt,name=edge_calls,json=edgeCalls,proto3" json:"edge_calls,omitempty"`
 	EdgeBps       int32 `protobuf:"varint,16,opt,name=edge_bps,json=edgeBps,proto3" json:"edge_bps,omitempty"`
 	EdgeLowBps    int32 `protobuf:"varint,17,opt,name=edge_low_bps,json=edgeLowBps,proto3" json:"edge_low_bps,omitempty"`
@@ -199,12 +200,13 @@ func (x *Row) GetEdgeHighBps() int32 {
 }
 
 type ListBroadcastRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Operators     string                 `protobuf:"bytes,1,opt,name=operators,proto3" json:"operators,omitempty"`
-	Lane          string                 `protobuf:"bytes,2,opt,name=lane,proto3" json:"lane,omitempty"`
-	Window        string                 `protobuf:"bytes,3,opt,name=window,proto3" json:"window,omitempty"` // all, 28d
-	Limit         int32                  `protobuf:"varint,4,opt,name=limit,proto3" json:"limit,omitempty"`
-	Order         string                 `protobuf:"bytes,5,opt,name=order,proto3" json:"order,omitempty"` // edge: by its lower end, edge, calls, handle, of all of life; else by broadcast score
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Operators string                 `protobuf:"bytes,1,opt,name=operators,proto3" json:"operators,omitempty"` // independent, house, automated, human, all
+	Lane      string                 `protobuf:"bytes,2,opt,name=lane,proto3" json:"lane,omitempty"`           // empty: every lane
+	Window    string                 `protobuf:"bytes,3,opt,name=window,proto3" json:"window,omitempty"`       // all, 28d
+	Limit     int32                  `protobuf:"varint,4,opt,name=limit,proto3" json:"limit,omitempty"`
+	// edge: by lower bound of the edge, edge, calls and handle, over all time. Any other value: by broadcast score.
+	Order         string `protobuf:"bytes,5,opt,name=order,proto3" json:"order,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }

@@ -4,7 +4,7 @@
 // - protoc             (unknown)
 // source: board/v1/board.proto
 
-// Boards: operators ranked from counters.
+// Leaderboards: operators ranked by stored counters.
 
 package boardv1
 
@@ -28,10 +28,12 @@ const (
 // BoardReadServiceClient is the client API for BoardReadService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+//
+// BoardReadService reads boards and counters of operators.
 type BoardReadServiceClient interface {
-	// Order: broadcast score (contract 4.8.3).
+	// Ranks operators by broadcast score, or by edge (operation listBroadcastBoard in docs/protocol/openapi.yaml).
 	ListBroadcast(ctx context.Context, in *ListBroadcastRequest, opts ...grpc.CallOption) (*ListBroadcastResponse, error)
-	// What one operator has called; zeros for one without a call.
+	// Returns the counters of one operator; zeros for an operator without calls.
 	GetRecord(ctx context.Context, in *GetRecordRequest, opts ...grpc.CallOption) (*GetRecordResponse, error)
 }
 
@@ -66,10 +68,12 @@ func (c *boardReadServiceClient) GetRecord(ctx context.Context, in *GetRecordReq
 // BoardReadServiceServer is the server API for BoardReadService service.
 // All implementations must embed UnimplementedBoardReadServiceServer
 // for forward compatibility.
+//
+// BoardReadService reads boards and counters of operators.
 type BoardReadServiceServer interface {
-	// Order: broadcast score (contract 4.8.3).
+	// Ranks operators by broadcast score, or by edge (operation listBroadcastBoard in docs/protocol/openapi.yaml).
 	ListBroadcast(context.Context, *ListBroadcastRequest) (*ListBroadcastResponse, error)
-	// What one operator has called; zeros for one without a call.
+	// Returns the counters of one operator; zeros for an operator without calls.
 	GetRecord(context.Context, *GetRecordRequest) (*GetRecordResponse, error)
 	mustEmbedUnimplementedBoardReadServiceServer()
 }

@@ -4,8 +4,7 @@
 // 	protoc        (unknown)
 // source: catalogue/v1/catalogue.proto
 
-// The catalogue of markets as readers look through it: search, outcomes, tiles
-// and price histories.
+// Reads of the market catalogue: search, outcomes, heatmap tiles and price histories.
 
 package cataloguev1
 
@@ -28,11 +27,11 @@ const (
 
 type FindMarketsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Text          string                 `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`         // blank: every market
+	Text          string                 `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`         // search words; blank: every market
 	Provider      string                 `protobuf:"bytes,2,opt,name=provider,proto3" json:"provider,omitempty"` // empty: every provider
 	Lane          string                 `protobuf:"bytes,3,opt,name=lane,proto3" json:"lane,omitempty"`         // empty: every lane
-	Closed        bool                   `protobuf:"varint,4,opt,name=closed,proto3" json:"closed,omitempty"`    // closed and resolved ones instead of the open ones
-	Sort          string                 `protobuf:"bytes,5,opt,name=sort,proto3" json:"sort,omitempty"`         // volume, volume24h, endDate; anything else is volume
+	Closed        bool                   `protobuf:"varint,4,opt,name=closed,proto3" json:"closed,omitempty"`    // true: closed and resolved markets; false: open markets
+	Sort          string                 `protobuf:"bytes,5,opt,name=sort,proto3" json:"sort,omitempty"`         // volume, volume24h, endDate; any other value: volume
 	Limit         int32                  `protobuf:"varint,6,opt,name=limit,proto3" json:"limit,omitempty"`      // at most 100
 	Cursor        string                 `protobuf:"bytes,7,opt,name=cursor,proto3" json:"cursor,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -376,8 +375,8 @@ func (x *ResolvedMarket) GetSignals() int64 {
 
 type ListTilesRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Mode          string                 `protobuf:"bytes,1,opt,name=mode,proto3" json:"mode,omitempty"`     // resolving24h: a tile for each market that ends within a day; else one for each event
-	Pinned        []string               `protobuf:"bytes,2,rep,name=pinned,proto3" json:"pinned,omitempty"` // markets whose tiles come first, in this order; not with resolving24h
+	Mode          string                 `protobuf:"bytes,1,opt,name=mode,proto3" json:"mode,omitempty"`     // resolving24h: one tile for each market that ends within 24 hours; any other value: one for each event
+	Pinned        []string               `protobuf:"bytes,2,rep,name=pinned,proto3" json:"pinned,omitempty"` // ids of markets whose tiles come first, in this order; ignored with resolving24h
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -478,20 +477,21 @@ func (x *ListTilesResponse) GetUpdatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+// Tile is one tile of the heatmap.
 type Tile struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Label         string                 `protobuf:"bytes,2,opt,name=label,proto3" json:"label,omitempty"`
-	MarketId      string                 `protobuf:"bytes,3,opt,name=market_id,json=marketId,proto3" json:"market_id,omitempty"` // of the market that stands for it
-	Title         string                 `protobuf:"bytes,4,opt,name=title,proto3" json:"title,omitempty"`                       // of that market
+	MarketId      string                 `protobuf:"bytes,3,opt,name=market_id,json=marketId,proto3" json:"market_id,omitempty"` // id of the market that represents the tile
+	Title         string                 `protobuf:"bytes,4,opt,name=title,proto3" json:"title,omitempty"`                       // title of that market
 	Lane          string                 `protobuf:"bytes,5,opt,name=lane,proto3" json:"lane,omitempty"`
 	MarketCount   int32                  `protobuf:"varint,6,opt,name=market_count,json=marketCount,proto3" json:"market_count,omitempty"`
-	Volume24H     float64                `protobuf:"fixed64,7,opt,name=volume24h,proto3" json:"volume24h,omitempty"` // of all its markets, USD
+	Volume24H     float64                `protobuf:"fixed64,7,opt,name=volume24h,proto3" json:"volume24h,omitempty"` // USD, all markets of the tile
 	YesBps        *int32                 `protobuf:"varint,8,opt,name=yes_bps,json=yesBps,proto3,oneof" json:"yes_bps,omitempty"`
 	Move24HBps    *int32                 `protobuf:"varint,9,opt,name=move24h_bps,json=move24hBps,proto3,oneof" json:"move24h_bps,omitempty"`
 	ImageUrl      string                 `protobuf:"bytes,10,opt,name=image_url,json=imageUrl,proto3" json:"image_url,omitempty"` // empty: none
 	EndsAt        *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=ends_at,json=endsAt,proto3,oneof" json:"ends_at,omitempty"`
-	Attention     int32                  `protobuf:"varint,12,opt,name=attention,proto3" json:"attention,omitempty"` // 0-100
+	Attention     int32                  `protobuf:"varint,12,opt,name=attention,proto3" json:"attention,omitempty"` // 0 to 100
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -613,8 +613,8 @@ func (x *Tile) GetAttention() int32 {
 type ListHistoryRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	MarketId      string                 `protobuf:"bytes,1,opt,name=market_id,json=marketId,proto3" json:"market_id,omitempty"`
-	TokenId       string                 `protobuf:"bytes,2,opt,name=token_id,json=tokenId,proto3" json:"token_id,omitempty"` // wins over market_id
-	Interval      string                 `protobuf:"bytes,3,opt,name=interval,proto3" json:"interval,omitempty"`              // 1H, 24H, 7D, ALL; anything else is 24H
+	TokenId       string                 `protobuf:"bytes,2,opt,name=token_id,json=tokenId,proto3" json:"token_id,omitempty"` // order-book token; takes precedence over market_id
+	Interval      string                 `protobuf:"bytes,3,opt,name=interval,proto3" json:"interval,omitempty"`              // 1H, 24H, 7D, ALL; any other value: 24H
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -714,10 +714,11 @@ func (x *ListHistoryResponse) GetPoints() []*HistoryPoint {
 	return nil
 }
 
+// HistoryPoint is the YES price at one time.
 type HistoryPoint struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	T             int64                  `protobuf:"varint,1,opt,name=t,proto3" json:"t,omitempty"`  // unix seconds
-	P             float64                `protobuf:"fixed64,2,opt,name=p,proto3" json:"p,omitempty"` // 0-1, at most four decimals
+	T             int64                  `protobuf:"varint,1,opt,name=t,proto3" json:"t,omitempty"`  // Unix seconds
+	P             float64                `protobuf:"fixed64,2,opt,name=p,proto3" json:"p,omitempty"` // YES price, 0 to 1, at most four decimals
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -862,11 +863,12 @@ func (x *GetRelatedResponse) GetRelated() []*Relation {
 	return nil
 }
 
+// Relation is a related market.
 type Relation struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Market        *v1.Market             `protobuf:"bytes,1,opt,name=market,proto3" json:"market,omitempty"`
 	Relation      string                 `protobuf:"bytes,2,opt,name=relation,proto3" json:"relation,omitempty"`       // same_event, similar, same_lane
-	Similarity    float64                `protobuf:"fixed64,3,opt,name=similarity,proto3" json:"similarity,omitempty"` // 0-1
+	Similarity    float64                `protobuf:"fixed64,3,opt,name=similarity,proto3" json:"similarity,omitempty"` // share of common words in the titles, 0 to 1
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -969,11 +971,11 @@ func (x *GetSentimentRequest) GetMarketId() string {
 type GetSentimentResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Market        *v1.Market             `protobuf:"bytes,1,opt,name=market,proto3" json:"market,omitempty"`
-	Yes           int64                  `protobuf:"varint,2,opt,name=yes,proto3" json:"yes,omitempty"` // calls of operators that count as crowd
+	Yes           int64                  `protobuf:"varint,2,opt,name=yes,proto3" json:"yes,omitempty"` // YES calls of operators that count as crowd
 	No            int64                  `protobuf:"varint,3,opt,name=no,proto3" json:"no,omitempty"`
-	WeightYes     float64                `protobuf:"fixed64,4,opt,name=weight_yes,json=weightYes,proto3" json:"weight_yes,omitempty"` // their weights, by confidence
+	WeightYes     float64                `protobuf:"fixed64,4,opt,name=weight_yes,json=weightYes,proto3" json:"weight_yes,omitempty"` // sum of the weights of the YES calls; the weight is the confidence
 	WeightNo      float64                `protobuf:"fixed64,5,opt,name=weight_no,json=weightNo,proto3" json:"weight_no,omitempty"`
-	ConfidenceYes *float64               `protobuf:"fixed64,6,opt,name=confidence_yes,json=confidenceYes,proto3,oneof" json:"confidence_yes,omitempty"` // means, 1-100; absent: nobody said
+	ConfidenceYes *float64               `protobuf:"fixed64,6,opt,name=confidence_yes,json=confidenceYes,proto3,oneof" json:"confidence_yes,omitempty"` // mean confidence of the YES calls, 1 to 100; absent: no call states one
 	ConfidenceNo  *float64               `protobuf:"fixed64,7,opt,name=confidence_no,json=confidenceNo,proto3,oneof" json:"confidence_no,omitempty"`
 	TakesYes      int64                  `protobuf:"varint,8,opt,name=takes_yes,json=takesYes,proto3" json:"takes_yes,omitempty"`
 	TakesNo       int64                  `protobuf:"varint,9,opt,name=takes_no,json=takesNo,proto3" json:"takes_no,omitempty"`
@@ -1194,6 +1196,7 @@ func (x *ListGapsResponse) GetGaps() []*Gap {
 	return nil
 }
 
+// Gap is an open market with the counts of its crowd.
 type Gap struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Market        *v1.Market             `protobuf:"bytes,1,opt,name=market,proto3" json:"market,omitempty"`

@@ -4,8 +4,7 @@
 // - protoc             (unknown)
 // source: catalogue/v1/catalogue.proto
 
-// The catalogue of markets as readers look through it: search, outcomes, tiles
-// and price histories.
+// Reads of the market catalogue: search, outcomes, heatmap tiles and price histories.
 
 package cataloguev1
 
@@ -34,20 +33,22 @@ const (
 // CatalogueReadServiceClient is the client API for CatalogueReadService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+//
+// CatalogueReadService reads the market catalogue.
 type CatalogueReadServiceClient interface {
-	// Markets that have every word of a text in name or slug.
+	// Returns the markets whose name or slug contains every word of a text.
 	FindMarkets(ctx context.Context, in *FindMarketsRequest, opts ...grpc.CallOption) (*FindMarketsResponse, error)
-	// Markets with an outcome, the newest first.
+	// Returns the markets with an outcome, newest first.
 	ListResolved(ctx context.Context, in *ListResolvedRequest, opts ...grpc.CallOption) (*ListResolvedResponse, error)
-	// Tiles of the heatmap, in the order in which they are shown.
+	// Returns the tiles of the heatmap, in display order.
 	ListTiles(ctx context.Context, in *ListTilesRequest, opts ...grpc.CallOption) (*ListTilesResponse, error)
-	// The price of YES over time, rising in time.
+	// Returns the history of the YES price, oldest first.
 	ListHistory(ctx context.Context, in *ListHistoryRequest, opts ...grpc.CallOption) (*ListHistoryResponse, error)
-	// A market and what it belongs with; market_not_found when nobody knows it.
+	// Returns a market and related markets. Fault: market_not_found.
 	GetRelated(ctx context.Context, in *GetRelatedRequest, opts ...grpc.CallOption) (*GetRelatedResponse, error)
-	// How those who called on a market lean; market_not_found when nobody knows it.
+	// Returns the sentiment of the calls on a market. Fault: market_not_found.
 	GetSentiment(ctx context.Context, in *GetSentimentRequest, opts ...grpc.CallOption) (*GetSentimentResponse, error)
-	// Open markets where the crowd and the price differ, the widest gap first.
+	// Returns the open markets where crowd and price differ, widest gap first.
 	ListGaps(ctx context.Context, in *ListGapsRequest, opts ...grpc.CallOption) (*ListGapsResponse, error)
 }
 
@@ -132,20 +133,22 @@ func (c *catalogueReadServiceClient) ListGaps(ctx context.Context, in *ListGapsR
 // CatalogueReadServiceServer is the server API for CatalogueReadService service.
 // All implementations must embed UnimplementedCatalogueReadServiceServer
 // for forward compatibility.
+//
+// CatalogueReadService reads the market catalogue.
 type CatalogueReadServiceServer interface {
-	// Markets that have every word of a text in name or slug.
+	// Returns the markets whose name or slug contains every word of a text.
 	FindMarkets(context.Context, *FindMarketsRequest) (*FindMarketsResponse, error)
-	// Markets with an outcome, the newest first.
+	// Returns the markets with an outcome, newest first.
 	ListResolved(context.Context, *ListResolvedRequest) (*ListResolvedResponse, error)
-	// Tiles of the heatmap, in the order in which they are shown.
+	// Returns the tiles of the heatmap, in display order.
 	ListTiles(context.Context, *ListTilesRequest) (*ListTilesResponse, error)
-	// The price of YES over time, rising in time.
+	// Returns the history of the YES price, oldest first.
 	ListHistory(context.Context, *ListHistoryRequest) (*ListHistoryResponse, error)
-	// A market and what it belongs with; market_not_found when nobody knows it.
+	// Returns a market and related markets. Fault: market_not_found.
 	GetRelated(context.Context, *GetRelatedRequest) (*GetRelatedResponse, error)
-	// How those who called on a market lean; market_not_found when nobody knows it.
+	// Returns the sentiment of the calls on a market. Fault: market_not_found.
 	GetSentiment(context.Context, *GetSentimentRequest) (*GetSentimentResponse, error)
-	// Open markets where the crowd and the price differ, the widest gap first.
+	// Returns the open markets where crowd and price differ, widest gap first.
 	ListGaps(context.Context, *ListGapsRequest) (*ListGapsResponse, error)
 	mustEmbedUnimplementedCatalogueReadServiceServer()
 }

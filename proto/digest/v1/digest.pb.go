@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: digest/v1/digest.proto
 
-// What the ledger recorded in one day, for the letter about it.
+// What the ledger recorded in one day, for the daily digest.
 
 package digestv1
 
@@ -24,7 +24,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// From and to bound the day: from <= t < to, at most 48 hours.
+// GetDayRequest bounds the day: from <= t < to, at most 48 hours.
 type GetDayRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	From          *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=from,proto3" json:"from,omitempty"`
@@ -79,13 +79,13 @@ func (x *GetDayRequest) GetTo() *timestamppb.Timestamp {
 
 type GetDayResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Signals       int64                  `protobuf:"varint,1,opt,name=signals,proto3" json:"signals,omitempty"` // canonical, filed in the day
-	Won           int64                  `protobuf:"varint,2,opt,name=won,proto3" json:"won,omitempty"`         // scored in the day, as the two below
+	Signals       int64                  `protobuf:"varint,1,opt,name=signals,proto3" json:"signals,omitempty"` // calls filed in the day
+	Won           int64                  `protobuf:"varint,2,opt,name=won,proto3" json:"won,omitempty"`         // calls scored as won in the day; lost and void likewise
 	Lost          int64                  `protobuf:"varint,3,opt,name=lost,proto3" json:"lost,omitempty"`
 	Void          int64                  `protobuf:"varint,4,opt,name=void,proto3" json:"void,omitempty"`
 	NewOperators  int64                  `protobuf:"varint,5,opt,name=new_operators,json=newOperators,proto3" json:"new_operators,omitempty"`
-	TopCalls      []*TopCall             `protobuf:"bytes,6,rep,name=top_calls,json=topCalls,proto3" json:"top_calls,omitempty"` // of ranked operators, the best score first, at most 5
-	Disputed      []string               `protobuf:"bytes,7,rep,name=disputed,proto3" json:"disputed,omitempty"`                 // markets with a dispute that stands, newest first, at most 50
+	TopCalls      []*TopCall             `protobuf:"bytes,6,rep,name=top_calls,json=topCalls,proto3" json:"top_calls,omitempty"` // calls of ranked operators, best score first, at most 5
+	Disputed      []string               `protobuf:"bytes,7,rep,name=disputed,proto3" json:"disputed,omitempty"`                 // ids of markets with a flagged dispute, newest first, at most 50
 	Pulse         *Pulse                 `protobuf:"bytes,8,opt,name=pulse,proto3" json:"pulse,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -177,13 +177,14 @@ func (x *GetDayResponse) GetPulse() *Pulse {
 	return nil
 }
 
+// TopCall is one of the best calls of the day.
 type TopCall struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	SignalId      string                 `protobuf:"bytes,1,opt,name=signal_id,json=signalId,proto3" json:"signal_id,omitempty"`
 	Handle        string                 `protobuf:"bytes,2,opt,name=handle,proto3" json:"handle,omitempty"`
 	MarketTitle   string                 `protobuf:"bytes,3,opt,name=market_title,json=marketTitle,proto3" json:"market_title,omitempty"`
 	Direction     string                 `protobuf:"bytes,4,opt,name=direction,proto3" json:"direction,omitempty"`             // YES, NO
-	OddsBps       int32                  `protobuf:"varint,5,opt,name=odds_bps,json=oddsBps,proto3" json:"odds_bps,omitempty"` // guarded price of the side called
+	OddsBps       int32                  `protobuf:"varint,5,opt,name=odds_bps,json=oddsBps,proto3" json:"odds_bps,omitempty"` // scoring price of the side called
 	Score         int32                  `protobuf:"varint,6,opt,name=score,proto3" json:"score,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -261,13 +262,13 @@ func (x *TopCall) GetScore() int32 {
 	return 0
 }
 
-// Signals of independent operators, measured back from `to` of the request.
+// Pulse counts the calls of independent operators before `to` of the request.
 type Pulse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Last7         int64                  `protobuf:"varint,1,opt,name=last7,proto3" json:"last7,omitempty"`                                      // in 7 times 24 hours
-	Prev7         int64                  `protobuf:"varint,2,opt,name=prev7,proto3" json:"prev7,omitempty"`                                      // in those before
-	WeekSignals   int64                  `protobuf:"varint,3,opt,name=week_signals,json=weekSignals,proto3" json:"week_signals,omitempty"`       // in the last complete ISO week
-	WeekOperators int64                  `protobuf:"varint,4,opt,name=week_operators,json=weekOperators,proto3" json:"week_operators,omitempty"` // who filed them
+	Last7         int64                  `protobuf:"varint,1,opt,name=last7,proto3" json:"last7,omitempty"`                                      // calls in the last 7 times 24 hours
+	Prev7         int64                  `protobuf:"varint,2,opt,name=prev7,proto3" json:"prev7,omitempty"`                                      // calls in the 7 times 24 hours before them
+	WeekSignals   int64                  `protobuf:"varint,3,opt,name=week_signals,json=weekSignals,proto3" json:"week_signals,omitempty"`       // calls in the last complete ISO week
+	WeekOperators int64                  `protobuf:"varint,4,opt,name=week_operators,json=weekOperators,proto3" json:"week_operators,omitempty"` // number of operators that filed them
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }

@@ -4,7 +4,7 @@
 // - protoc             (unknown)
 // source: digest/v1/digest.proto
 
-// What the ledger recorded in one day, for the letter about it.
+// What the ledger recorded in one day, for the daily digest.
 
 package digestv1
 
@@ -27,8 +27,10 @@ const (
 // DigestReadServiceClient is the client API for DigestReadService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+//
+// DigestReadService reads the data of the daily digest.
 type DigestReadServiceClient interface {
-	// A read of the whole day: once in a while, not for each request.
+	// Returns the figures of one day. The read scans the whole day, so it must not run for each public request.
 	GetDay(ctx context.Context, in *GetDayRequest, opts ...grpc.CallOption) (*GetDayResponse, error)
 }
 
@@ -53,8 +55,10 @@ func (c *digestReadServiceClient) GetDay(ctx context.Context, in *GetDayRequest,
 // DigestReadServiceServer is the server API for DigestReadService service.
 // All implementations must embed UnimplementedDigestReadServiceServer
 // for forward compatibility.
+//
+// DigestReadService reads the data of the daily digest.
 type DigestReadServiceServer interface {
-	// A read of the whole day: once in a while, not for each request.
+	// Returns the figures of one day. The read scans the whole day, so it must not run for each public request.
 	GetDay(context.Context, *GetDayRequest) (*GetDayResponse, error)
 	mustEmbedUnimplementedDigestReadServiceServer()
 }

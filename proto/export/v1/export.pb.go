@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: export/v1/export.proto
 
-// What leaves the ledger whole: the record of one operator, call by call.
+// Export of complete records: all calls of one operator.
 
 package exportv1
 
@@ -129,16 +129,17 @@ func (x *RecordResponse) GetEnd() *RecordEnd {
 	return nil
 }
 
+// RecordHead describes the operator and the time of the export.
 type RecordHead struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
-	PublicId        string                 `protobuf:"bytes,1,opt,name=public_id,json=publicId,proto3" json:"public_id,omitempty"` // op_<hmac16>
+	PublicId        string                 `protobuf:"bytes,1,opt,name=public_id,json=publicId,proto3" json:"public_id,omitempty"` // op_ and 16 hexadecimal digits
 	Handle          string                 `protobuf:"bytes,2,opt,name=handle,proto3" json:"handle,omitempty"`
 	DisplayName     string                 `protobuf:"bytes,3,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
 	OperatorType    string                 `protobuf:"bytes,4,opt,name=operator_type,json=operatorType,proto3" json:"operator_type,omitempty"` // human, ai_agent, system_bot
 	Tier            string                 `protobuf:"bytes,5,opt,name=tier,proto3" json:"tier,omitempty"`
-	AsOf            *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=as_of,json=asOf,proto3" json:"as_of,omitempty"`                                  // what happened up to here is in the record
+	AsOf            *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=as_of,json=asOf,proto3" json:"as_of,omitempty"`                                  // later changes are not in the record
 	PriceTolerances []*PriceTolerance      `protobuf:"bytes,7,rep,name=price_tolerances,json=priceTolerances,proto3" json:"price_tolerances,omitempty"` // oldest first
-	ConfirmAfterMs  int64                  `protobuf:"varint,8,opt,name=confirm_after_ms,json=confirmAfterMs,proto3" json:"confirm_after_ms,omitempty"` // from a call to its second quote; 0: second quotes are off
+	ConfirmAfterMs  int64                  `protobuf:"varint,8,opt,name=confirm_after_ms,json=confirmAfterMs,proto3" json:"confirm_after_ms,omitempty"` // milliseconds from a call to its second quote; 0: second quotes are off
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -229,10 +230,10 @@ func (x *RecordHead) GetConfirmAfterMs() int64 {
 	return 0
 }
 
-// How far below the market a call is scored at most, from a time on.
+// PriceTolerance is the setting PRICE_TOLERANCE_BPS from a time on: a call is scored at most this far below the market price.
 type PriceTolerance struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Since         *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=since,proto3" json:"since,omitempty"` // the first one holds for what was before, too
+	Since         *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=since,proto3" json:"since,omitempty"` // the first value also applies to earlier calls
 	Bps           int32                  `protobuf:"varint,2,opt,name=bps,proto3" json:"bps,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -282,20 +283,20 @@ func (x *PriceTolerance) GetBps() int32 {
 	return 0
 }
 
-// A call with everything that is known of it.
+// Call is a call with its quotes, events and result.
 type Call struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
 	Signal          *v1.Signal             `protobuf:"bytes,1,opt,name=signal,proto3" json:"signal,omitempty"`                                       // without the raw provider id
-	BasisBps        int32                  `protobuf:"varint,2,opt,name=basis_bps,json=basisBps,proto3" json:"basis_bps,omitempty"`                  // scoring price: of the result once there is one, else of the filing
-	PriceVerified   bool                   `protobuf:"varint,3,opt,name=price_verified,json=priceVerified,proto3" json:"price_verified,omitempty"`   // a fresh quote was known at the call
-	ScoringVersion  string                 `protobuf:"bytes,6,opt,name=scoring_version,json=scoringVersion,proto3" json:"scoring_version,omitempty"` // with a result
+	BasisBps        int32                  `protobuf:"varint,2,opt,name=basis_bps,json=basisBps,proto3" json:"basis_bps,omitempty"`                  // scoring price of the result, or of the filing while there is no result
+	PriceVerified   bool                   `protobuf:"varint,3,opt,name=price_verified,json=priceVerified,proto3" json:"price_verified,omitempty"`   // a fresh quote was available at the call
+	ScoringVersion  string                 `protobuf:"bytes,6,opt,name=scoring_version,json=scoringVersion,proto3" json:"scoring_version,omitempty"` // set with a result
 	ScoringVertical string                 `protobuf:"bytes,7,opt,name=scoring_vertical,json=scoringVertical,proto3" json:"scoring_vertical,omitempty"`
-	Resolution      *Resolution            `protobuf:"bytes,8,opt,name=resolution,proto3" json:"resolution,omitempty"`                                      // the claim on the market, when there is one
+	Resolution      *Resolution            `protobuf:"bytes,8,opt,name=resolution,proto3" json:"resolution,omitempty"`                                      // the claim on the market, if any
 	Events          []*v1.Event            `protobuf:"bytes,9,rep,name=events,proto3" json:"events,omitempty"`                                              // oldest first
 	FilingBasisBps  int32                  `protobuf:"varint,10,opt,name=filing_basis_bps,json=filingBasisBps,proto3" json:"filing_basis_bps,omitempty"`    // scoring price at the filing
-	Quote           *Quote                 `protobuf:"bytes,11,opt,name=quote,proto3" json:"quote,omitempty"`                                               // that the filing was compared with; none: unverified, or a native market
-	SecondQuote     *Quote                 `protobuf:"bytes,12,opt,name=second_quote,json=secondQuote,proto3" json:"second_quote,omitempty"`                // by which the result was scored; none: there was none
-	InitialYesBps   *int32                 `protobuf:"varint,13,opt,name=initial_yes_bps,json=initialYesBps,proto3,oneof" json:"initial_yes_bps,omitempty"` // native markets: the price before any call
+	Quote           *Quote                 `protobuf:"bytes,11,opt,name=quote,proto3" json:"quote,omitempty"`                                               // quote at filing; absent: the call is unverified, or the market is native
+	SecondQuote     *Quote                 `protobuf:"bytes,12,opt,name=second_quote,json=secondQuote,proto3" json:"second_quote,omitempty"`                // second quote, used to score the result; absent: none
+	InitialYesBps   *int32                 `protobuf:"varint,13,opt,name=initial_yes_bps,json=initialYesBps,proto3,oneof" json:"initial_yes_bps,omitempty"` // native markets: YES price before any call
 	OwnMarket       bool                   `protobuf:"varint,14,opt,name=own_market,json=ownMarket,proto3" json:"own_market,omitempty"`                     // the operator created the market
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -415,14 +416,14 @@ func (x *Call) GetOwnMarket() bool {
 	return false
 }
 
-// The price of each side in bps, rounded up.
+// Quote has the price of each side in bps, rounded up.
 type Quote struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	YesPriceBps   int32                  `protobuf:"varint,1,opt,name=yes_price_bps,json=yesPriceBps,proto3" json:"yes_price_bps,omitempty"`
 	NoPriceBps    int32                  `protobuf:"varint,2,opt,name=no_price_bps,json=noPriceBps,proto3" json:"no_price_bps,omitempty"`
-	At            *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=at,proto3" json:"at,omitempty"`         // by the venue's clock
-	Rule          string                 `protobuf:"bytes,4,opt,name=rule,proto3" json:"rule,omitempty"`     // where it came from, for example polymarket.book
-	Sha256        []byte                 `protobuf:"bytes,5,opt,name=sha256,proto3" json:"sha256,omitempty"` // of the venue's answer; empty for a stream frame
+	At            *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=at,proto3" json:"at,omitempty"`         // by the clock of the venue
+	Rule          string                 `protobuf:"bytes,4,opt,name=rule,proto3" json:"rule,omitempty"`     // source of the quote, for example polymarket.book
+	Sha256        []byte                 `protobuf:"bytes,5,opt,name=sha256,proto3" json:"sha256,omitempty"` // hash of the answer of the venue; empty for a frame of its stream
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -492,6 +493,7 @@ func (x *Quote) GetSha256() []byte {
 	return nil
 }
 
+// Resolution is the claim of the outcome of a market.
 type Resolution struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Outcome       string                 `protobuf:"bytes,1,opt,name=outcome,proto3" json:"outcome,omitempty"`   // YES, NO, INVALID
@@ -503,7 +505,7 @@ type Resolution struct {
 	ResolvedAt    *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=resolved_at,json=resolvedAt,proto3" json:"resolved_at,omitempty"`
 	Disputed      bool                   `protobuf:"varint,8,opt,name=disputed,proto3" json:"disputed,omitempty"`
 	Rated         bool                   `protobuf:"varint,9,opt,name=rated,proto3" json:"rated,omitempty"`                                // the market was rated when it was resolved
-	DecidedAt     *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=decided_at,json=decidedAt,proto3,oneof" json:"decided_at,omitempty"` // when the outcome was public, as the administrator stated it
+	DecidedAt     *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=decided_at,json=decidedAt,proto3,oneof" json:"decided_at,omitempty"` // time at which the outcome became public, as stated by the administrator
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -608,11 +610,12 @@ func (x *Resolution) GetDecidedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+// RecordEnd confirms that the stream is complete.
 type RecordEnd struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Calls         int64                  `protobuf:"varint,1,opt,name=calls,proto3" json:"calls,omitempty"`
 	Events        int64                  `protobuf:"varint,2,opt,name=events,proto3" json:"events,omitempty"`
-	Checkpoint    string                 `protobuf:"bytes,3,opt,name=checkpoint,proto3" json:"checkpoint,omitempty"` // newest signed head of the ledger's log; empty: none yet
+	Checkpoint    string                 `protobuf:"bytes,3,opt,name=checkpoint,proto3" json:"checkpoint,omitempty"` // newest signed checkpoint of the ledger's log; empty: none yet
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }

@@ -4,7 +4,7 @@
 // - protoc             (unknown)
 // source: export/v1/export.proto
 
-// What leaves the ledger whole: the record of one operator, call by call.
+// Export of complete records: all calls of one operator.
 
 package exportv1
 
@@ -27,11 +27,12 @@ const (
 // ExportServiceClient is the client API for ExportService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+//
+// ExportService streams complete records.
 type ExportServiceClient interface {
-	// Every call that the operator had filed when it was asked, oldest first, with
-	// what belongs to each. The first message holds the head, the last one the
-	// counts; a stream without counts is not whole. There is no limit of rows: the
-	// ledger reads on when the reader has taken what was sent. Fault: not_found.
+	// Streams every call that the operator had filed at the time of the request, oldest first, with its events and its result.
+	// The first message has the head, the last one the counts; a stream without counts is incomplete. The number of calls is
+	// unlimited: the ledger reads more when the client has received what was sent. Fault: not_found.
 	Record(ctx context.Context, in *RecordRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[RecordResponse], error)
 }
 
@@ -65,11 +66,12 @@ type ExportService_RecordClient = grpc.ServerStreamingClient[RecordResponse]
 // ExportServiceServer is the server API for ExportService service.
 // All implementations must embed UnimplementedExportServiceServer
 // for forward compatibility.
+//
+// ExportService streams complete records.
 type ExportServiceServer interface {
-	// Every call that the operator had filed when it was asked, oldest first, with
-	// what belongs to each. The first message holds the head, the last one the
-	// counts; a stream without counts is not whole. There is no limit of rows: the
-	// ledger reads on when the reader has taken what was sent. Fault: not_found.
+	// Streams every call that the operator had filed at the time of the request, oldest first, with its events and its result.
+	// The first message has the head, the last one the counts; a stream without counts is incomplete. The number of calls is
+	// unlimited: the ledger reads more when the client has received what was sent. Fault: not_found.
 	Record(*RecordRequest, grpc.ServerStreamingServer[RecordResponse]) error
 	mustEmbedUnimplementedExportServiceServer()
 }

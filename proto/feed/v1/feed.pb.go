@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: feed/v1/feed.proto
 
-// What other services tell the feed.
+// Events that other services publish to the feed, and reads of the feed.
 
 package feedv1
 
@@ -26,11 +26,11 @@ const (
 
 type ListEventsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Types         []string               `protobuf:"bytes,1,rep,name=types,proto3" json:"types,omitempty"`    // empty: every type; one that does not exist finds nothing
+	Types         []string               `protobuf:"bytes,1,rep,name=types,proto3" json:"types,omitempty"`    // empty: every type; an unknown type matches nothing
 	Lane          string                 `protobuf:"bytes,2,opt,name=lane,proto3" json:"lane,omitempty"`      // empty: every lane
 	Limit         int32                  `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`   // 1 to 200
-	Before        int64                  `protobuf:"varint,4,opt,name=before,proto3" json:"before,omitempty"` // only older ones than this number; 0: from the newest
-	Topic         string                 `protobuf:"bytes,5,opt,name=topic,proto3" json:"topic,omitempty"`    // of segment events, only those of this channel of a programme; empty: all
+	Before        int64                  `protobuf:"varint,4,opt,name=before,proto3" json:"before,omitempty"` // only events with a smaller number; 0: from the newest
+	Topic         string                 `protobuf:"bytes,5,opt,name=topic,proto3" json:"topic,omitempty"`    // only segment events of this programme channel; empty: all
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -152,7 +152,7 @@ func (x *ListEventsResponse) GetHead() int64 {
 	return 0
 }
 
-// One numbered event.
+// Event is one numbered event.
 type Event struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Seq           int64                  `protobuf:"varint,1,opt,name=seq,proto3" json:"seq,omitempty"`
@@ -313,8 +313,8 @@ func (x *PublishRequest) GetWatching() []*Watching {
 	return nil
 }
 
-// How many watch the stream of an operator now. It holds for half a minute, on every
-// market that the stream is bound to.
+// Watching is the number of viewers of the stream of an operator. It is valid for 30 seconds, on every market that the
+// stream is bound to.
 type Watching struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Handle        string                 `protobuf:"bytes,1,opt,name=handle,proto3" json:"handle,omitempty"`
@@ -411,15 +411,15 @@ func (*PublishResponse) Descriptor() ([]byte, []int) {
 	return file_feed_v1_feed_proto_rawDescGZIP(), []int{5}
 }
 
-// A numbered event.
+// Fact is an event that receives a number.
 type Fact struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`     // uuid, the sender's own
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`     // uuid, assigned by the sender
 	Type          string                 `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"` // stream.bound, operator.live, …
 	At            *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=at,proto3" json:"at,omitempty"`
 	MarketId      string                 `protobuf:"bytes,4,opt,name=market_id,json=marketId,proto3" json:"market_id,omitempty"` // empty: none
 	Handle        string                 `protobuf:"bytes,5,opt,name=handle,proto3" json:"handle,omitempty"`                     // empty: none
-	Topic         string                 `protobuf:"bytes,6,opt,name=topic,proto3" json:"topic,omitempty"`                       // channel of a programme, of segment events alone
+	Topic         string                 `protobuf:"bytes,6,opt,name=topic,proto3" json:"topic,omitempty"`                       // programme channel; only for segment events
 	Data          string                 `protobuf:"bytes,7,opt,name=data,proto3" json:"data,omitempty"`                         // one JSON object on one line
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -504,7 +504,7 @@ func (x *Fact) GetData() string {
 	return ""
 }
 
-// What a channel begins with; the newest stands.
+// Copy is the snapshot of a channel. The newest replaces the earlier ones.
 type Copy struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Channel       string                 `protobuf:"bytes,1,opt,name=channel,proto3" json:"channel,omitempty"`
@@ -565,13 +565,12 @@ func (x *Copy) GetData() string {
 	return ""
 }
 
-// An event without a number: it may be lost, the newest of a type and subject
-// replaces those before it.
+// News is an event without a number. It can be lost, and the newest of a type and subject replaces the earlier ones.
 type News struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Channel       string                 `protobuf:"bytes,1,opt,name=channel,proto3" json:"channel,omitempty"` // me:<handle> is what one operator alone hears
+	Channel       string                 `protobuf:"bytes,1,opt,name=channel,proto3" json:"channel,omitempty"` // me:<handle>: only for this operator
 	Type          string                 `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
-	Subject       string                 `protobuf:"bytes,5,opt,name=subject,proto3" json:"subject,omitempty"` // what it is about, where a channel tells of several
+	Subject       string                 `protobuf:"bytes,5,opt,name=subject,proto3" json:"subject,omitempty"` // subject of the event, for channels with several subjects
 	At            *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=at,proto3" json:"at,omitempty"`
 	Data          string                 `protobuf:"bytes,4,opt,name=data,proto3" json:"data,omitempty"`
 	unknownFields protoimpl.UnknownFields

@@ -4,7 +4,7 @@
 // - protoc             (unknown)
 // source: feed/v1/feed.proto
 
-// What other services tell the feed.
+// Events that other services publish to the feed, and reads of the feed.
 
 package feedv1
 
@@ -27,10 +27,11 @@ const (
 // FeedServiceClient is the client API for FeedService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+//
+// FeedService receives events of other services.
 type FeedServiceClient interface {
-	// Takes facts that a service has committed, copies of what its channels begin
-	// with, and news. Facts are taken once each, by their id, in the order given; a
-	// call that failed is repeated. Facts and copies are kept all or none.
+	// Stores facts that a service has committed and snapshots of its channels, and distributes news. Each fact is stored once,
+	// by its id, in the given order. The caller repeats a failed request. Facts and copies are stored in one transaction.
 	Publish(ctx context.Context, in *PublishRequest, opts ...grpc.CallOption) (*PublishResponse, error)
 }
 
@@ -55,10 +56,11 @@ func (c *feedServiceClient) Publish(ctx context.Context, in *PublishRequest, opt
 // FeedServiceServer is the server API for FeedService service.
 // All implementations must embed UnimplementedFeedServiceServer
 // for forward compatibility.
+//
+// FeedService receives events of other services.
 type FeedServiceServer interface {
-	// Takes facts that a service has committed, copies of what its channels begin
-	// with, and news. Facts are taken once each, by their id, in the order given; a
-	// call that failed is repeated. Facts and copies are kept all or none.
+	// Stores facts that a service has committed and snapshots of its channels, and distributes news. Each fact is stored once,
+	// by its id, in the given order. The caller repeats a failed request. Facts and copies are stored in one transaction.
 	Publish(context.Context, *PublishRequest) (*PublishResponse, error)
 	mustEmbedUnimplementedFeedServiceServer()
 }
@@ -136,10 +138,10 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Reads of the feed.
+// FeedReadService reads numbered events.
 type FeedReadServiceClient interface {
-	// Lists numbered events, newest first, and the newest number: every event up to there
-	// that fits is in the list, or older than all of it. Faults: db_unavailable.
+	// Lists numbered events, newest first, and the newest number. Every matching event up to that number is in the list, or
+	// older than all events of the list. Fault: db_unavailable.
 	ListEvents(ctx context.Context, in *ListEventsRequest, opts ...grpc.CallOption) (*ListEventsResponse, error)
 }
 
@@ -165,10 +167,10 @@ func (c *feedReadServiceClient) ListEvents(ctx context.Context, in *ListEventsRe
 // All implementations must embed UnimplementedFeedReadServiceServer
 // for forward compatibility.
 //
-// Reads of the feed.
+// FeedReadService reads numbered events.
 type FeedReadServiceServer interface {
-	// Lists numbered events, newest first, and the newest number: every event up to there
-	// that fits is in the list, or older than all of it. Faults: db_unavailable.
+	// Lists numbered events, newest first, and the newest number. Every matching event up to that number is in the list, or
+	// older than all events of the list. Fault: db_unavailable.
 	ListEvents(context.Context, *ListEventsRequest) (*ListEventsResponse, error)
 	mustEmbedUnimplementedFeedReadServiceServer()
 }

@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: market/v1/market.proto
 
-// Markets of the venues and of the service itself.
+// Markets of the venues, and native markets of the service.
 
 package marketv1
 
@@ -24,6 +24,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// Market is a market with its price, its state and its counters.
 type Market struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
 	Id              string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -31,11 +32,11 @@ type Market struct {
 	Title           string                 `protobuf:"bytes,3,opt,name=title,proto3" json:"title,omitempty"`
 	Description     string                 `protobuf:"bytes,4,opt,name=description,proto3" json:"description,omitempty"`
 	EndDate         *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=end_date,json=endDate,proto3,oneof" json:"end_date,omitempty"`
-	Status          string                 `protobuf:"bytes,6,opt,name=status,proto3" json:"status,omitempty"` // open, closed, resolved, unknown
-	Provisional     bool                   `protobuf:"varint,7,opt,name=provisional,proto3" json:"provisional,omitempty"`
-	Disputed        bool                   `protobuf:"varint,8,opt,name=disputed,proto3" json:"disputed,omitempty"`
+	Status          string                 `protobuf:"bytes,6,opt,name=status,proto3" json:"status,omitempty"`                                                // open, closed, resolved, unknown
+	Provisional     bool                   `protobuf:"varint,7,opt,name=provisional,proto3" json:"provisional,omitempty"`                                     // accepts no calls: closed, past its end, disputed, or its outcome is being decided
+	Disputed        bool                   `protobuf:"varint,8,opt,name=disputed,proto3" json:"disputed,omitempty"`                                           // a dispute is flagged
 	ResolutionValue *string                `protobuf:"bytes,9,opt,name=resolution_value,json=resolutionValue,proto3,oneof" json:"resolution_value,omitempty"` // YES, NO, INVALID
-	YesBps          *int32                 `protobuf:"varint,10,opt,name=yes_bps,json=yesBps,proto3,oneof" json:"yes_bps,omitempty"`                          // newest snapshot at most ten minutes old
+	YesBps          *int32                 `protobuf:"varint,10,opt,name=yes_bps,json=yesBps,proto3,oneof" json:"yes_bps,omitempty"`                          // YES price of the newest snapshot, at most ten minutes old
 	PricedAt        *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=priced_at,json=pricedAt,proto3,oneof" json:"priced_at,omitempty"`
 	Volume          *float64               `protobuf:"fixed64,12,opt,name=volume,proto3,oneof" json:"volume,omitempty"` // in volume_unit
 	VolumeUsd       *float64               `protobuf:"fixed64,13,opt,name=volume_usd,json=volumeUsd,proto3,oneof" json:"volume_usd,omitempty"`
@@ -48,22 +49,22 @@ type Market struct {
 	Slug            string                 `protobuf:"bytes,20,opt,name=slug,proto3" json:"slug,omitempty"`
 	EventKey        string                 `protobuf:"bytes,21,opt,name=event_key,json=eventKey,proto3" json:"event_key,omitempty"`
 	EventTitle      string                 `protobuf:"bytes,22,opt,name=event_title,json=eventTitle,proto3" json:"event_title,omitempty"`
-	Outcomes        []string               `protobuf:"bytes,23,rep,name=outcomes,proto3" json:"outcomes,omitempty"` // two labels, empty: Yes and No
+	Outcomes        []string               `protobuf:"bytes,23,rep,name=outcomes,proto3" json:"outcomes,omitempty"` // labels of YES and NO; empty: Yes and No
 	ImageUrl        string                 `protobuf:"bytes,24,opt,name=image_url,json=imageUrl,proto3" json:"image_url,omitempty"`
-	Url             string                 `protobuf:"bytes,25,opt,name=url,proto3" json:"url,omitempty"` // at the venue, empty: none
+	Url             string                 `protobuf:"bytes,25,opt,name=url,proto3" json:"url,omitempty"` // URL at the venue; empty: none
 	UpdatedAt       *timestamppb.Timestamp `protobuf:"bytes,26,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
-	Signals         int64                  `protobuf:"varint,27,opt,name=signals,proto3" json:"signals,omitempty"` // canonical signals, all operators
+	Signals         int64                  `protobuf:"varint,27,opt,name=signals,proto3" json:"signals,omitempty"` // calls of all operators
 	Takes           int64                  `protobuf:"varint,28,opt,name=takes,proto3" json:"takes,omitempty"`
 	Streams         int32                  `protobuf:"varint,29,opt,name=streams,proto3" json:"streams,omitempty"`
 	ClosePriceBps   *int32                 `protobuf:"varint,30,opt,name=close_price_bps,json=closePriceBps,proto3,oneof" json:"close_price_bps,omitempty"`
-	// Native members.
+	// Members of native markets.
 	ResolvesBy       *timestamppb.Timestamp `protobuf:"bytes,31,opt,name=resolves_by,json=resolvesBy,proto3,oneof" json:"resolves_by,omitempty"`
 	ResolutionSource *string                `protobuf:"bytes,32,opt,name=resolution_source,json=resolutionSource,proto3,oneof" json:"resolution_source,omitempty"`
 	CreatedAt        *timestamppb.Timestamp `protobuf:"bytes,33,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	Yes              int64                  `protobuf:"varint,34,opt,name=yes,proto3" json:"yes,omitempty"` // canonical signals by side, all operators
+	Yes              int64                  `protobuf:"varint,34,opt,name=yes,proto3" json:"yes,omitempty"` // calls by side, of all operators
 	No               int64                  `protobuf:"varint,35,opt,name=no,proto3" json:"no,omitempty"`
-	Viewers          int32                  `protobuf:"varint,36,opt,name=viewers,proto3" json:"viewers,omitempty"` // readers, and those who watch a stream on it; in lists alone, 0 where it is not known
-	Rated            bool                   `protobuf:"varint,37,opt,name=rated,proto3" json:"rated,omitempty"`     // calls on it count
+	Viewers          int32                  `protobuf:"varint,36,opt,name=viewers,proto3" json:"viewers,omitempty"` // readers of the market plus viewers of its streams; only in lists; 0: not known
+	Rated            bool                   `protobuf:"varint,37,opt,name=rated,proto3" json:"rated,omitempty"`     // calls on the market count in points
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
 }
@@ -367,7 +368,7 @@ type CreateNativeRequest struct {
 	ResolutionSource *string                `protobuf:"bytes,6,opt,name=resolution_source,json=resolutionSource,proto3,oneof" json:"resolution_source,omitempty"`
 	InitialYesBps    int32                  `protobuf:"varint,7,opt,name=initial_yes_bps,json=initialYesBps,proto3" json:"initial_yes_bps,omitempty"`
 	CreatedBy        string                 `protobuf:"bytes,8,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"` // operator id, or "admin"
-	MessageId        string                 `protobuf:"bytes,9,opt,name=message_id,json=messageId,proto3" json:"message_id,omitempty"` // of the signed message that asks for it; empty: an admin does
+	MessageId        string                 `protobuf:"bytes,9,opt,name=message_id,json=messageId,proto3" json:"message_id,omitempty"` // id of the signed message that requests it; empty: an administrator creates the market
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
 }
@@ -703,7 +704,7 @@ func (x *GetMarketResponse) GetMarket() *Market {
 
 type ListAirableRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Limit         int32                  `protobuf:"varint,1,opt,name=limit,proto3" json:"limit,omitempty"` // 0: all of them
+	Limit         int32                  `protobuf:"varint,1,opt,name=limit,proto3" json:"limit,omitempty"` // 0: all
 	Lane          string                 `protobuf:"bytes,2,opt,name=lane,proto3" json:"lane,omitempty"`    // empty: every lane
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -4,7 +4,7 @@
 // - protoc             (unknown)
 // source: market/v1/market.proto
 
-// Markets of the venues and of the service itself.
+// Markets of the venues, and native markets of the service.
 
 package marketv1
 
@@ -28,10 +28,11 @@ const (
 // MarketServiceClient is the client API for MarketService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+//
+// MarketService creates native markets and sets their rating.
 type MarketServiceClient interface {
-	// With a message id the same market again for the same message. Faults:
-	// invalid_<member>; for a message also forbidden (independent and house humans
-	// only) and rate_limited (five in a day).
+	// Creates a native market. Repeating a message id returns the same market. Faults: invalid_<member>; with a message id also
+	// forbidden (only humans of the tiers independent and house) and rate_limited (five in 24 hours).
 	CreateNative(ctx context.Context, in *CreateNativeRequest, opts ...grpc.CallOption) (*CreateNativeResponse, error)
 	// Sets whether calls on a market count, with an audit entry. Fault: market_not_found.
 	SetRated(ctx context.Context, in *SetRatedRequest, opts ...grpc.CallOption) (*SetRatedResponse, error)
@@ -68,10 +69,11 @@ func (c *marketServiceClient) SetRated(ctx context.Context, in *SetRatedRequest,
 // MarketServiceServer is the server API for MarketService service.
 // All implementations must embed UnimplementedMarketServiceServer
 // for forward compatibility.
+//
+// MarketService creates native markets and sets their rating.
 type MarketServiceServer interface {
-	// With a message id the same market again for the same message. Faults:
-	// invalid_<member>; for a message also forbidden (independent and house humans
-	// only) and rate_limited (five in a day).
+	// Creates a native market. Repeating a message id returns the same market. Faults: invalid_<member>; with a message id also
+	// forbidden (only humans of the tiers independent and house) and rate_limited (five in 24 hours).
 	CreateNative(context.Context, *CreateNativeRequest) (*CreateNativeResponse, error)
 	// Sets whether calls on a market count, with an audit entry. Fault: market_not_found.
 	SetRated(context.Context, *SetRatedRequest) (*SetRatedResponse, error)
@@ -178,16 +180,16 @@ const (
 // MarketReadServiceClient is the client API for MarketReadService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+//
+// MarketReadService reads markets.
 type MarketReadServiceClient interface {
-	// Reads a market; one that is not held yet is read from its venue and kept.
-	// market_not_found when nobody knows it.
+	// Returns a market. A market that is not stored yet is read from its venue and stored. Fault: market_not_found.
 	GetMarket(ctx context.Context, in *GetMarketRequest, opts ...grpc.CallOption) (*GetMarketResponse, error)
-	// Open, priced, ending more than ten minutes ahead, by end date.
+	// Returns open markets with a price that end more than ten minutes ahead, by end date.
 	ListAirable(ctx context.Context, in *ListAirableRequest, opts ...grpc.CallOption) (*ListAirableResponse, error)
-	// Status and price of many markets at once; unknown ids are left out.
+	// Returns many markets at once; unknown ids are omitted.
 	ListMarkets(ctx context.Context, in *ListMarketsRequest, opts ...grpc.CallOption) (*ListMarketsResponse, error)
-	// The newest snapshot of at most fifteen minutes. market_not_found when nobody
-	// knows the market.
+	// Returns the newest price snapshot that is at most fifteen minutes old. Fault: market_not_found.
 	GetSnapshot(ctx context.Context, in *GetSnapshotRequest, opts ...grpc.CallOption) (*GetSnapshotResponse, error)
 }
 
@@ -242,16 +244,16 @@ func (c *marketReadServiceClient) GetSnapshot(ctx context.Context, in *GetSnapsh
 // MarketReadServiceServer is the server API for MarketReadService service.
 // All implementations must embed UnimplementedMarketReadServiceServer
 // for forward compatibility.
+//
+// MarketReadService reads markets.
 type MarketReadServiceServer interface {
-	// Reads a market; one that is not held yet is read from its venue and kept.
-	// market_not_found when nobody knows it.
+	// Returns a market. A market that is not stored yet is read from its venue and stored. Fault: market_not_found.
 	GetMarket(context.Context, *GetMarketRequest) (*GetMarketResponse, error)
-	// Open, priced, ending more than ten minutes ahead, by end date.
+	// Returns open markets with a price that end more than ten minutes ahead, by end date.
 	ListAirable(context.Context, *ListAirableRequest) (*ListAirableResponse, error)
-	// Status and price of many markets at once; unknown ids are left out.
+	// Returns many markets at once; unknown ids are omitted.
 	ListMarkets(context.Context, *ListMarketsRequest) (*ListMarketsResponse, error)
-	// The newest snapshot of at most fifteen minutes. market_not_found when nobody
-	// knows the market.
+	// Returns the newest price snapshot that is at most fifteen minutes old. Fault: market_not_found.
 	GetSnapshot(context.Context, *GetSnapshotRequest) (*GetSnapshotResponse, error)
 	mustEmbedUnimplementedMarketReadServiceServer()
 }

@@ -30,17 +30,19 @@ const (
 // ModerationServiceClient is the client API for ModerationService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+//
+// ModerationService stores and reads moderation decisions.
 type ModerationServiceClient interface {
-	// Hides the text of a thing, or shows it again; the last decision applies.
+	// Hides the text of a target, or shows it again; the last decision applies.
 	// Faults: not_found, db_unavailable.
 	Decide(ctx context.Context, in *DecideRequest, opts ...grpc.CallOption) (*DecideResponse, error)
-	// Finds a thing. Faults: not_found, db_unavailable.
+	// Checks that a target exists. Faults: not_found, db_unavailable.
 	Find(ctx context.Context, in *FindRequest, opts ...grpc.CallOption) (*FindResponse, error)
 	// Lists the last decisions, newest first. Fault: db_unavailable.
 	List(ctx context.Context, in *ListRequest, opts ...grpc.CallOption) (*ListResponse, error)
-	// Returns which things are hidden. A thing that does not exist is not hidden.
+	// Returns which targets are hidden. A target that does not exist is not hidden.
 	// Faults: not_found for an unknown kind or an operator id that is not a uuid,
-	// invalid_request for more than 500 things, db_unavailable.
+	// invalid_request for more than 500 targets, db_unavailable.
 	Hidden(ctx context.Context, in *HiddenRequest, opts ...grpc.CallOption) (*HiddenResponse, error)
 }
 
@@ -95,17 +97,19 @@ func (c *moderationServiceClient) Hidden(ctx context.Context, in *HiddenRequest,
 // ModerationServiceServer is the server API for ModerationService service.
 // All implementations must embed UnimplementedModerationServiceServer
 // for forward compatibility.
+//
+// ModerationService stores and reads moderation decisions.
 type ModerationServiceServer interface {
-	// Hides the text of a thing, or shows it again; the last decision applies.
+	// Hides the text of a target, or shows it again; the last decision applies.
 	// Faults: not_found, db_unavailable.
 	Decide(context.Context, *DecideRequest) (*DecideResponse, error)
-	// Finds a thing. Faults: not_found, db_unavailable.
+	// Checks that a target exists. Faults: not_found, db_unavailable.
 	Find(context.Context, *FindRequest) (*FindResponse, error)
 	// Lists the last decisions, newest first. Fault: db_unavailable.
 	List(context.Context, *ListRequest) (*ListResponse, error)
-	// Returns which things are hidden. A thing that does not exist is not hidden.
+	// Returns which targets are hidden. A target that does not exist is not hidden.
 	// Faults: not_found for an unknown kind or an operator id that is not a uuid,
-	// invalid_request for more than 500 things, db_unavailable.
+	// invalid_request for more than 500 targets, db_unavailable.
 	Hidden(context.Context, *HiddenRequest) (*HiddenResponse, error)
 	mustEmbedUnimplementedModerationServiceServer()
 }

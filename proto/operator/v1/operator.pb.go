@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: operator/v1/operator.proto
 
-// Operators, their keys and who a credential speaks for.
+// Operators, their keys, and the operator of a credential.
 
 package operatorv1
 
@@ -24,8 +24,8 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Who acts. The ledger checks a key in the same statement that acts on it;
-// an operator id is sent only for a session or a token that the hub verified.
+// Caller identifies the operator of a request. The ledger verifies a key in the same statement that writes.
+// operator_id is sent only for a session or a token that the hub verified.
 type Caller struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Credential:
@@ -108,19 +108,20 @@ func (*Caller_KeyHash) isCaller_Credential() {}
 
 func (*Caller_OperatorId) isCaller_Credential() {}
 
+// Operator is an account that files calls.
 type Operator struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	Id             string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"` // uuid, the denpaId
 	Issuer         string                 `protobuf:"bytes,2,opt,name=issuer,proto3" json:"issuer,omitempty"`
 	ProviderId     string                 `protobuf:"bytes,3,opt,name=provider_id,json=providerId,proto3" json:"provider_id,omitempty"` // raw subject at the identity provider
-	PublicId       string                 `protobuf:"bytes,4,opt,name=public_id,json=publicId,proto3" json:"public_id,omitempty"`       // op_<hmac16>
+	PublicId       string                 `protobuf:"bytes,4,opt,name=public_id,json=publicId,proto3" json:"public_id,omitempty"`       // op_ and 16 hexadecimal digits
 	Handle         string                 `protobuf:"bytes,5,opt,name=handle,proto3" json:"handle,omitempty"`
 	DisplayName    string                 `protobuf:"bytes,6,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
 	AvatarUrl      *string                `protobuf:"bytes,7,opt,name=avatar_url,json=avatarUrl,proto3,oneof" json:"avatar_url,omitempty"`
 	OperatorType   string                 `protobuf:"bytes,8,opt,name=operator_type,json=operatorType,proto3" json:"operator_type,omitempty"` // human, ai_agent, system_bot
 	Tier           string                 `protobuf:"bytes,9,opt,name=tier,proto3" json:"tier,omitempty"`                                     // independent, house, automated
 	CreatedAt      *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	SessionVersion int64                  `protobuf:"varint,11,opt,name=session_version,json=sessionVersion,proto3" json:"session_version,omitempty"` // a session of an older version is void
+	SessionVersion int64                  `protobuf:"varint,11,opt,name=session_version,json=sessionVersion,proto3" json:"session_version,omitempty"` // a session of an older version is invalid
 	Bio            *string                `protobuf:"bytes,12,opt,name=bio,proto3,oneof" json:"bio,omitempty"`
 	Links          []string               `protobuf:"bytes,13,rep,name=links,proto3" json:"links,omitempty"`
 	PayoutAddress  *string                `protobuf:"bytes,14,opt,name=payout_address,json=payoutAddress,proto3,oneof" json:"payout_address,omitempty"`
@@ -256,6 +257,7 @@ func (x *Operator) GetPayoutAddress() string {
 	return ""
 }
 
+// Key is an operator key, without its plaintext.
 type Key struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -267,7 +269,7 @@ type Key struct {
 	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	Prefix        string                 `protobuf:"bytes,8,opt,name=prefix,proto3" json:"prefix,omitempty"` // dk_ or db_live_
 	Last4         string                 `protobuf:"bytes,9,opt,name=last4,proto3" json:"last4,omitempty"`
-	Strict        bool                   `protobuf:"varint,10,opt,name=strict,proto3" json:"strict,omitempty"` // held to its permissions on every route
+	Strict        bool                   `protobuf:"varint,10,opt,name=strict,proto3" json:"strict,omitempty"` // the permissions are enforced on every route
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -376,8 +378,8 @@ type SignInRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Issuer        string                 `protobuf:"bytes,1,opt,name=issuer,proto3" json:"issuer,omitempty"`
 	Subject       string                 `protobuf:"bytes,2,opt,name=subject,proto3" json:"subject,omitempty"`
-	Primary       bool                   `protobuf:"varint,3,opt,name=primary,proto3" json:"primary,omitempty"`  // issuer is the primary provider
-	Username      string                 `protobuf:"bytes,4,opt,name=username,proto3" json:"username,omitempty"` // verified claims, may be empty
+	Primary       bool                   `protobuf:"varint,3,opt,name=primary,proto3" json:"primary,omitempty"`  // the issuer is the primary provider
+	Username      string                 `protobuf:"bytes,4,opt,name=username,proto3" json:"username,omitempty"` // from the verified claims; may be empty
 	Name          string                 `protobuf:"bytes,5,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -578,7 +580,7 @@ func (x *MintKeyRequest) GetStrict() bool {
 
 type MintKeyResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Plaintext     string                 `protobuf:"bytes,1,opt,name=plaintext,proto3" json:"plaintext,omitempty"` // travels once, is never stored
+	Plaintext     string                 `protobuf:"bytes,1,opt,name=plaintext,proto3" json:"plaintext,omitempty"` // only in this response; never stored
 	Key           *Key                   `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -683,7 +685,7 @@ func (x *RevokeKeyRequest) GetKeyId() string {
 type RevokeKeyResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Key           *Key                   `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	Webhooks      []string               `protobuf:"bytes,2,rep,name=webhooks,proto3" json:"webhooks,omitempty"` // ids of those made with the key
+	Webhooks      []string               `protobuf:"bytes,2,rep,name=webhooks,proto3" json:"webhooks,omitempty"` // ids of the webhooks created with the key
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -778,7 +780,7 @@ func (x *EndSessionsRequest) GetOperatorId() string {
 
 type EndSessionsResponse struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
-	SessionVersion int64                  `protobuf:"varint,1,opt,name=session_version,json=sessionVersion,proto3" json:"session_version,omitempty"` // the new one
+	SessionVersion int64                  `protobuf:"varint,1,opt,name=session_version,json=sessionVersion,proto3" json:"session_version,omitempty"` // the new version
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -913,7 +915,7 @@ type ClassifyRequest struct {
 	Handle        string                 `protobuf:"bytes,1,opt,name=handle,proto3" json:"handle,omitempty"`
 	OperatorType  *string                `protobuf:"bytes,2,opt,name=operator_type,json=operatorType,proto3,oneof" json:"operator_type,omitempty"`
 	House         *bool                  `protobuf:"varint,3,opt,name=house,proto3,oneof" json:"house,omitempty"`
-	Actor         string                 `protobuf:"bytes,4,opt,name=actor,proto3" json:"actor,omitempty"` // for the audit log
+	Actor         string                 `protobuf:"bytes,4,opt,name=actor,proto3" json:"actor,omitempty"` // name in the audit log
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1020,7 +1022,7 @@ func (x *ClassifyResponse) GetOperator() *Operator {
 	return nil
 }
 
-// A text that may be left out (no Change), set, or cleared (no text).
+// Change sets a text, or clears it if text is absent. An absent Change keeps the stored text.
 type Change struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Text          *string                `protobuf:"bytes,1,opt,name=text,proto3,oneof" json:"text,omitempty"`
@@ -1075,7 +1077,7 @@ type UpdateProfileRequest struct {
 	PayoutAddress *Change                `protobuf:"bytes,6,opt,name=payout_address,json=payoutAddress,proto3" json:"payout_address,omitempty"`
 	HasLinks      bool                   `protobuf:"varint,7,opt,name=has_links,json=hasLinks,proto3" json:"has_links,omitempty"`
 	Links         []string               `protobuf:"bytes,8,rep,name=links,proto3" json:"links,omitempty"`
-	Automated     bool                   `protobuf:"varint,9,opt,name=automated,proto3" json:"automated,omitempty"` // a human declares itself an ai_agent
+	Automated     bool                   `protobuf:"varint,9,opt,name=automated,proto3" json:"automated,omitempty"` // a human operator declares itself an ai_agent
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }

@@ -4,7 +4,7 @@
 // - protoc             (unknown)
 // source: operator/v1/operator.proto
 
-// Operators, their keys and who a credential speaks for.
+// Operators, their keys, and the operator of a credential.
 
 package operatorv1
 
@@ -32,21 +32,21 @@ const (
 // OperatorServiceClient is the client API for OperatorService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+//
+// OperatorService changes operators, keys and sessions.
 type OperatorServiceClient interface {
 	// Finds or creates the operator of a verified (issuer, subject).
 	SignIn(ctx context.Context, in *SignInRequest, opts ...grpc.CallOption) (*SignInResponse, error)
-	// key_limit_reached beyond ten active keys.
+	// Creates a key. Fault: key_limit_reached for an operator with ten active keys.
 	MintKey(ctx context.Context, in *MintKeyRequest, opts ...grpc.CallOption) (*MintKeyResponse, error)
-	// Revokes a key and deactivates the webhooks that were made with it. Repeating it has
-	// the same answer. not_found when the key is unknown or not the operator's.
+	// Revokes a key and deactivates the webhooks created with it. Repeating the request returns the same answer.
+	// Fault: not_found if the key is unknown or belongs to another operator.
 	RevokeKey(ctx context.Context, in *RevokeKeyRequest, opts ...grpc.CallOption) (*RevokeKeyResponse, error)
-	// Ends all sessions of an operator by raising its session version. not_found for an
-	// unknown id.
+	// Ends all sessions of an operator by incrementing its session version. Fault: not_found for an unknown id.
 	EndSessions(ctx context.Context, in *EndSessionsRequest, opts ...grpc.CallOption) (*EndSessionsResponse, error)
-	// Admin: what kind of operator this is. not_found for an unknown handle.
+	// Sets the type of an operator, for administrators. Fault: not_found for an unknown handle.
 	Classify(ctx context.Context, in *ClassifyRequest, opts ...grpc.CallOption) (*ClassifyResponse, error)
-	// Does what a signed profile.update says, once for its message. Fault:
-	// forbidden for an operator that is not there.
+	// Applies a signed profile.update, once for its message. Fault: forbidden for an unknown operator.
 	UpdateProfile(ctx context.Context, in *UpdateProfileRequest, opts ...grpc.CallOption) (*UpdateProfileResponse, error)
 }
 
@@ -121,21 +121,21 @@ func (c *operatorServiceClient) UpdateProfile(ctx context.Context, in *UpdatePro
 // OperatorServiceServer is the server API for OperatorService service.
 // All implementations must embed UnimplementedOperatorServiceServer
 // for forward compatibility.
+//
+// OperatorService changes operators, keys and sessions.
 type OperatorServiceServer interface {
 	// Finds or creates the operator of a verified (issuer, subject).
 	SignIn(context.Context, *SignInRequest) (*SignInResponse, error)
-	// key_limit_reached beyond ten active keys.
+	// Creates a key. Fault: key_limit_reached for an operator with ten active keys.
 	MintKey(context.Context, *MintKeyRequest) (*MintKeyResponse, error)
-	// Revokes a key and deactivates the webhooks that were made with it. Repeating it has
-	// the same answer. not_found when the key is unknown or not the operator's.
+	// Revokes a key and deactivates the webhooks created with it. Repeating the request returns the same answer.
+	// Fault: not_found if the key is unknown or belongs to another operator.
 	RevokeKey(context.Context, *RevokeKeyRequest) (*RevokeKeyResponse, error)
-	// Ends all sessions of an operator by raising its session version. not_found for an
-	// unknown id.
+	// Ends all sessions of an operator by incrementing its session version. Fault: not_found for an unknown id.
 	EndSessions(context.Context, *EndSessionsRequest) (*EndSessionsResponse, error)
-	// Admin: what kind of operator this is. not_found for an unknown handle.
+	// Sets the type of an operator, for administrators. Fault: not_found for an unknown handle.
 	Classify(context.Context, *ClassifyRequest) (*ClassifyResponse, error)
-	// Does what a signed profile.update says, once for its message. Fault:
-	// forbidden for an operator that is not there.
+	// Applies a signed profile.update, once for its message. Fault: forbidden for an unknown operator.
 	UpdateProfile(context.Context, *UpdateProfileRequest) (*UpdateProfileResponse, error)
 	mustEmbedUnimplementedOperatorServiceServer()
 }
@@ -340,13 +340,16 @@ const (
 // OperatorReadServiceClient is the client API for OperatorReadService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+//
+// OperatorReadService reads operators and keys.
 type OperatorReadServiceClient interface {
-	// unauthenticated when the key is unknown or revoked.
+	// Returns the operator of a key. Fault: unauthenticated if the key is unknown or revoked.
 	VerifyKey(ctx context.Context, in *VerifyKeyRequest, opts ...grpc.CallOption) (*VerifyKeyResponse, error)
-	// Returns which of these keys are revoked or unknown.
+	// Returns which of the given keys are revoked or unknown.
 	ListRevokedKeys(ctx context.Context, in *ListRevokedKeysRequest, opts ...grpc.CallOption) (*ListRevokedKeysResponse, error)
+	// Returns the keys of an operator, newest first.
 	ListKeys(ctx context.Context, in *ListKeysRequest, opts ...grpc.CallOption) (*ListKeysResponse, error)
-	// not_found for an unknown handle or id.
+	// Returns an operator. Fault: not_found for an unknown handle or id.
 	GetOperator(ctx context.Context, in *GetOperatorRequest, opts ...grpc.CallOption) (*GetOperatorResponse, error)
 }
 
@@ -401,13 +404,16 @@ func (c *operatorReadServiceClient) GetOperator(ctx context.Context, in *GetOper
 // OperatorReadServiceServer is the server API for OperatorReadService service.
 // All implementations must embed UnimplementedOperatorReadServiceServer
 // for forward compatibility.
+//
+// OperatorReadService reads operators and keys.
 type OperatorReadServiceServer interface {
-	// unauthenticated when the key is unknown or revoked.
+	// Returns the operator of a key. Fault: unauthenticated if the key is unknown or revoked.
 	VerifyKey(context.Context, *VerifyKeyRequest) (*VerifyKeyResponse, error)
-	// Returns which of these keys are revoked or unknown.
+	// Returns which of the given keys are revoked or unknown.
 	ListRevokedKeys(context.Context, *ListRevokedKeysRequest) (*ListRevokedKeysResponse, error)
+	// Returns the keys of an operator, newest first.
 	ListKeys(context.Context, *ListKeysRequest) (*ListKeysResponse, error)
-	// not_found for an unknown handle or id.
+	// Returns an operator. Fault: not_found for an unknown handle or id.
 	GetOperator(context.Context, *GetOperatorRequest) (*GetOperatorResponse, error)
 	mustEmbedUnimplementedOperatorReadServiceServer()
 }

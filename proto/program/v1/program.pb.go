@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: program/v1/program.proto
 
-// The programme clock: what is on the air and what comes next.
+// The programme: what airs now and what airs next.
 
 package programv1
 
@@ -24,6 +24,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// Segment is one segment of a programme.
 type Segment struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	SegmentId     string                 `protobuf:"bytes,1,opt,name=segment_id,json=segmentId,proto3" json:"segment_id,omitempty"`
@@ -34,8 +35,8 @@ type Segment struct {
 	StartsAt      *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=starts_at,json=startsAt,proto3" json:"starts_at,omitempty"`
 	EndsAt        *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=ends_at,json=endsAt,proto3" json:"ends_at,omitempty"`
 	MarketEndDate *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=market_end_date,json=marketEndDate,proto3,oneof" json:"market_end_date,omitempty"`
-	YesPrice      *float64               `protobuf:"fixed64,9,opt,name=yes_price,json=yesPrice,proto3,oneof" json:"yes_price,omitempty"` // 0-100
-	NoPrice       *float64               `protobuf:"fixed64,10,opt,name=no_price,json=noPrice,proto3,oneof" json:"no_price,omitempty"`   // 0-100
+	YesPrice      *float64               `protobuf:"fixed64,9,opt,name=yes_price,json=yesPrice,proto3,oneof" json:"yes_price,omitempty"` // percent, 0 to 100
+	NoPrice       *float64               `protobuf:"fixed64,10,opt,name=no_price,json=noPrice,proto3,oneof" json:"no_price,omitempty"`   // percent, 0 to 100
 	Volume        *float64               `protobuf:"fixed64,11,opt,name=volume,proto3,oneof" json:"volume,omitempty"`
 	Bucket        string                 `protobuf:"bytes,12,opt,name=bucket,proto3" json:"bucket,omitempty"`
 	Status        string                 `protobuf:"bytes,13,opt,name=status,proto3" json:"status,omitempty"` // live, resolving, resolved
@@ -46,8 +47,8 @@ type Segment struct {
 	EventKey      string                 `protobuf:"bytes,18,opt,name=event_key,json=eventKey,proto3" json:"event_key,omitempty"`
 	Provider      string                 `protobuf:"bytes,19,opt,name=provider,proto3" json:"provider,omitempty"`
 	Route         string                 `protobuf:"bytes,20,opt,name=route,proto3" json:"route,omitempty"`
-	EndsInMs      *int64                 `protobuf:"varint,21,opt,name=ends_in_ms,json=endsInMs,proto3,oneof" json:"ends_in_ms,omitempty"` // to the market's end, from generated_at
-	PlannedAt     *timestamppb.Timestamp `protobuf:"bytes,22,opt,name=planned_at,json=plannedAt,proto3,oneof" json:"planned_at,omitempty"` // when its slot was filled; absent: computed
+	EndsInMs      *int64                 `protobuf:"varint,21,opt,name=ends_in_ms,json=endsInMs,proto3,oneof" json:"ends_in_ms,omitempty"` // milliseconds from generated_at to the end of the market
+	PlannedAt     *timestamppb.Timestamp `protobuf:"bytes,22,opt,name=planned_at,json=plannedAt,proto3,oneof" json:"planned_at,omitempty"` // time at which the slot was filled; absent: the segment is computed
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -236,6 +237,7 @@ func (x *Segment) GetPlannedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+// Lane is one lane of a programme.
 type Lane struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Key           string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
@@ -296,14 +298,15 @@ func (x *Lane) GetSegments() []int32 {
 	return nil
 }
 
+// Program is the current and the next segments of a channel.
 type Program struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	GeneratedAt   *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=generated_at,json=generatedAt,proto3" json:"generated_at,omitempty"`
-	Total         int32                  `protobuf:"varint,2,opt,name=total,proto3" json:"total,omitempty"`
+	Total         int32                  `protobuf:"varint,2,opt,name=total,proto3" json:"total,omitempty"` // number of segments before the limit
 	Segments      []*Segment             `protobuf:"bytes,3,rep,name=segments,proto3" json:"segments,omitempty"`
 	Lanes         []*Lane                `protobuf:"bytes,4,rep,name=lanes,proto3" json:"lanes,omitempty"`
-	Spec          string                 `protobuf:"bytes,5,opt,name=spec,proto3" json:"spec,omitempty"`         // canonical FilterSpec JSON, empty: the stored default
-	Degraded      string                 `protobuf:"bytes,6,opt,name=degraded,proto3" json:"degraded,omitempty"` // the source that failed and makes this less than whole, empty: none
+	Spec          string                 `protobuf:"bytes,5,opt,name=spec,proto3" json:"spec,omitempty"`         // canonical FilterSpec JSON; empty: the stored default programme
+	Degraded      string                 `protobuf:"bytes,6,opt,name=degraded,proto3" json:"degraded,omitempty"` // name of the unavailable source that makes the programme incomplete; empty: none
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -380,7 +383,7 @@ func (x *Program) GetDegraded() string {
 	return ""
 }
 
-// An entry of a director: a market takes slots of a lane of the stored channel.
+// Preempt is an entry of a director: a market takes slots of a lane of the stored channel.
 type Preempt struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -484,8 +487,8 @@ func (x *Preempt) GetCreatedAt() *timestamppb.Timestamp {
 type CreatePreemptRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	MarketId      string                 `protobuf:"bytes,1,opt,name=market_id,json=marketId,proto3" json:"market_id,omitempty"`
-	Lane          string                 `protobuf:"bytes,2,opt,name=lane,proto3" json:"lane,omitempty"`                               // empty: the market's own
-	StartsAt      *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=starts_at,json=startsAt,proto3,oneof" json:"starts_at,omitempty"` // rounded up to a slot; absent, or past: the next one
+	Lane          string                 `protobuf:"bytes,2,opt,name=lane,proto3" json:"lane,omitempty"`                               // empty: the lane of the market
+	StartsAt      *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=starts_at,json=startsAt,proto3,oneof" json:"starts_at,omitempty"` // rounded up to a slot; absent or in the past: the next slot
 	Slots         int32                  `protobuf:"varint,4,opt,name=slots,proto3" json:"slots,omitempty"`                            // 0: 1
 	Reason        string                 `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`                           // empty: none
 	unknownFields protoimpl.UnknownFields
@@ -692,7 +695,7 @@ func (x *CancelPreemptResponse) GetItem() *Preempt {
 type GetProgramRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Preset        string                 `protobuf:"bytes,1,opt,name=preset,proto3" json:"preset,omitempty"` // default, hot, resolving, close; unknown: default
-	Spec          string                 `protobuf:"bytes,2,opt,name=spec,proto3" json:"spec,omitempty"`     // FilterSpec JSON; its members override the preset's
+	Spec          string                 `protobuf:"bytes,2,opt,name=spec,proto3" json:"spec,omitempty"`     // FilterSpec JSON; its members override those of the preset
 	Providers     []string               `protobuf:"bytes,3,rep,name=providers,proto3" json:"providers,omitempty"`
 	Limit         int32                  `protobuf:"varint,4,opt,name=limit,proto3" json:"limit,omitempty"` // 0: 200
 	unknownFields protoimpl.UnknownFields
@@ -883,7 +886,7 @@ func (x *ListPreemptsResponse) GetItems() []*Preempt {
 
 type GetInfluenceRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Window        string                 `protobuf:"bytes,1,opt,name=window,proto3" json:"window,omitempty"` // 15m, 1h, 6h, 24h, 7d; anything else is 24h
+	Window        string                 `protobuf:"bytes,1,opt,name=window,proto3" json:"window,omitempty"` // 15m, 1h, 6h, 24h, 7d; any other value: 24h
 	Limit         int32                  `protobuf:"varint,2,opt,name=limit,proto3" json:"limit,omitempty"`  // 0: 50; at most 200
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -933,7 +936,7 @@ func (x *GetInfluenceRequest) GetLimit() int32 {
 	return 0
 }
 
-// An airing whose market's price is known at its start and ten minutes after its end.
+// Moved is an airing with the price of its market at its start and ten minutes after its end.
 type Moved struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	SegmentId     string                 `protobuf:"bytes,1,opt,name=segment_id,json=segmentId,proto3" json:"segment_id,omitempty"`
@@ -944,7 +947,7 @@ type Moved struct {
 	EndedAt       *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=ended_at,json=endedAt,proto3" json:"ended_at,omitempty"`
 	YesBpsBefore  int32                  `protobuf:"varint,7,opt,name=yes_bps_before,json=yesBpsBefore,proto3" json:"yes_bps_before,omitempty"`
 	YesBpsAfter   int32                  `protobuf:"varint,8,opt,name=yes_bps_after,json=yesBpsAfter,proto3" json:"yes_bps_after,omitempty"`
-	SignalsDuring *int64                 `protobuf:"varint,9,opt,name=signals_during,json=signalsDuring,proto3,oneof" json:"signals_during,omitempty"` // absent: nobody could count them
+	SignalsDuring *int64                 `protobuf:"varint,9,opt,name=signals_during,json=signalsDuring,proto3,oneof" json:"signals_during,omitempty"` // absent: the calls could not be counted
 	ViewersPeak   int32                  `protobuf:"varint,10,opt,name=viewers_peak,json=viewersPeak,proto3" json:"viewers_peak,omitempty"`
 	MeasuredAt    *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=measured_at,json=measuredAt,proto3" json:"measured_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1061,9 +1064,9 @@ func (x *Moved) GetMeasuredAt() *timestamppb.Timestamp {
 type GetInfluenceResponse struct {
 	state              protoimpl.MessageState `protogen:"open.v1"`
 	Items              []*Moved               `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
-	Airings            int64                  `protobuf:"varint,2,opt,name=airings,proto3" json:"airings,omitempty"`                                                            // all of the window
-	MeanAbsMoveBps     *float64               `protobuf:"fixed64,3,opt,name=mean_abs_move_bps,json=meanAbsMoveBps,proto3,oneof" json:"mean_abs_move_bps,omitempty"`             // of these; absent: none
-	BaselineAbsMoveBps *float64               `protobuf:"fixed64,4,opt,name=baseline_abs_move_bps,json=baselineAbsMoveBps,proto3,oneof" json:"baseline_abs_move_bps,omitempty"` // of markets that did not air; absent: none was looked at
+	Airings            int64                  `protobuf:"varint,2,opt,name=airings,proto3" json:"airings,omitempty"`                                                            // number of airings in the window
+	MeanAbsMoveBps     *float64               `protobuf:"fixed64,3,opt,name=mean_abs_move_bps,json=meanAbsMoveBps,proto3,oneof" json:"mean_abs_move_bps,omitempty"`             // mean absolute move of these airings; absent: no airings
+	BaselineAbsMoveBps *float64               `protobuf:"fixed64,4,opt,name=baseline_abs_move_bps,json=baselineAbsMoveBps,proto3,oneof" json:"baseline_abs_move_bps,omitempty"` // mean absolute move of markets that did not air; absent: none was sampled
 	UpdatedAt          *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache

@@ -4,7 +4,7 @@
 // - protoc             (unknown)
 // source: program/v1/program.proto
 
-// The programme clock: what is on the air and what comes next.
+// The programme: what airs now and what airs next.
 
 package programv1
 
@@ -28,12 +28,14 @@ const (
 // ProgramServiceClient is the client API for ProgramService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+//
+// ProgramService changes the programme, for directors.
 type ProgramServiceClient interface {
-	// Faults: invalid_lane, invalid_starts_at, invalid_slots, invalid_reason,
-	// market_not_airable, slot_taken, db_unavailable; signal_service_unavailable while it
-	// is not known what may be aired.
+	// Creates an entry. Faults: invalid_lane, invalid_starts_at, invalid_slots, invalid_reason,
+	// market_not_airable, slot_taken, db_unavailable; signal_service_unavailable while the list of
+	// airable markets is not known.
 	CreatePreempt(ctx context.Context, in *CreatePreemptRequest, opts ...grpc.CallOption) (*CreatePreemptResponse, error)
-	// Ends an entry; one that is over stays as it was. Faults: not_found, db_unavailable.
+	// Cancels an entry; an entry that is over is not changed. Faults: not_found, db_unavailable.
 	CancelPreempt(ctx context.Context, in *CancelPreemptRequest, opts ...grpc.CallOption) (*CancelPreemptResponse, error)
 }
 
@@ -68,12 +70,14 @@ func (c *programServiceClient) CancelPreempt(ctx context.Context, in *CancelPree
 // ProgramServiceServer is the server API for ProgramService service.
 // All implementations must embed UnimplementedProgramServiceServer
 // for forward compatibility.
+//
+// ProgramService changes the programme, for directors.
 type ProgramServiceServer interface {
-	// Faults: invalid_lane, invalid_starts_at, invalid_slots, invalid_reason,
-	// market_not_airable, slot_taken, db_unavailable; signal_service_unavailable while it
-	// is not known what may be aired.
+	// Creates an entry. Faults: invalid_lane, invalid_starts_at, invalid_slots, invalid_reason,
+	// market_not_airable, slot_taken, db_unavailable; signal_service_unavailable while the list of
+	// airable markets is not known.
 	CreatePreempt(context.Context, *CreatePreemptRequest) (*CreatePreemptResponse, error)
-	// Ends an entry; one that is over stays as it was. Faults: not_found, db_unavailable.
+	// Cancels an entry; an entry that is over is not changed. Faults: not_found, db_unavailable.
 	CancelPreempt(context.Context, *CancelPreemptRequest) (*CancelPreemptResponse, error)
 	mustEmbedUnimplementedProgramServiceServer()
 }
@@ -177,13 +181,15 @@ const (
 // ProgramReadServiceClient is the client API for ProgramReadService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+//
+// ProgramReadService reads the programme.
 type ProgramReadServiceClient interface {
-	// invalid_spec for a spec that does not fit.
+	// Returns the programme of a preset or spec. Fault: invalid_spec.
 	GetProgram(ctx context.Context, in *GetProgramRequest, opts ...grpc.CallOption) (*GetProgramResponse, error)
-	// The newest 100 entries of directors, the latest slot first. Fault: db_unavailable.
+	// Returns the newest 100 entries of directors, latest slot first. Fault: db_unavailable.
 	ListPreempts(ctx context.Context, in *ListPreemptsRequest, opts ...grpc.CallOption) (*ListPreemptsResponse, error)
-	// What airings of a window did, the largest move first, beside what else moved. Fault:
-	// db_unavailable.
+	// Returns the price moves after the airings of a window, largest move first, with a baseline of markets that did not air.
+	// Fault: db_unavailable.
 	GetInfluence(ctx context.Context, in *GetInfluenceRequest, opts ...grpc.CallOption) (*GetInfluenceResponse, error)
 }
 
@@ -228,13 +234,15 @@ func (c *programReadServiceClient) GetInfluence(ctx context.Context, in *GetInfl
 // ProgramReadServiceServer is the server API for ProgramReadService service.
 // All implementations must embed UnimplementedProgramReadServiceServer
 // for forward compatibility.
+//
+// ProgramReadService reads the programme.
 type ProgramReadServiceServer interface {
-	// invalid_spec for a spec that does not fit.
+	// Returns the programme of a preset or spec. Fault: invalid_spec.
 	GetProgram(context.Context, *GetProgramRequest) (*GetProgramResponse, error)
-	// The newest 100 entries of directors, the latest slot first. Fault: db_unavailable.
+	// Returns the newest 100 entries of directors, latest slot first. Fault: db_unavailable.
 	ListPreempts(context.Context, *ListPreemptsRequest) (*ListPreemptsResponse, error)
-	// What airings of a window did, the largest move first, beside what else moved. Fault:
-	// db_unavailable.
+	// Returns the price moves after the airings of a window, largest move first, with a baseline of markets that did not air.
+	// Fault: db_unavailable.
 	GetInfluence(context.Context, *GetInfluenceRequest) (*GetInfluenceResponse, error)
 	mustEmbedUnimplementedProgramReadServiceServer()
 }

@@ -4,8 +4,8 @@
 // 	protoc        (unknown)
 // source: record/v1/record.proto
 
-// What operators have on record: counters, ranks, moments, skill, and how the whole
-// network stands. Everything follows from signals and their results.
+// Records of operators: counters, ranks, moments, skill, and figures of the whole network. All values are derived from calls
+// and their results.
 
 package recordv1
 
@@ -27,17 +27,17 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Counters of one operator (contract 4.2.4).
+// Stats has the counters of one operator.
 type Stats struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Total         int64                  `protobuf:"varint,1,opt,name=total,proto3" json:"total,omitempty"`
 	Won           int64                  `protobuf:"varint,2,opt,name=won,proto3" json:"won,omitempty"`
 	Lost          int64                  `protobuf:"varint,3,opt,name=lost,proto3" json:"lost,omitempty"`
 	Void          int64                  `protobuf:"varint,4,opt,name=void,proto3" json:"void,omitempty"`
-	Score         int64                  `protobuf:"varint,5,opt,name=score,proto3" json:"score,omitempty"`
-	Accuracy      int32                  `protobuf:"varint,6,opt,name=accuracy,proto3" json:"accuracy,omitempty"` // 0-100
-	Streak        int64                  `protobuf:"varint,7,opt,name=streak,proto3" json:"streak,omitempty"`
-	AvgClvBps     *int32                 `protobuf:"varint,8,opt,name=avg_clv_bps,json=avgClvBps,proto3,oneof" json:"avg_clv_bps,omitempty"`
+	Score         int64                  `protobuf:"varint,5,opt,name=score,proto3" json:"score,omitempty"`                                  // points: sum of the scores of counted calls
+	Accuracy      int32                  `protobuf:"varint,6,opt,name=accuracy,proto3" json:"accuracy,omitempty"`                            // percent, 0 to 100
+	Streak        int64                  `protobuf:"varint,7,opt,name=streak,proto3" json:"streak,omitempty"`                                // wins since the last loss
+	AvgClvBps     *int32                 `protobuf:"varint,8,opt,name=avg_clv_bps,json=avgClvBps,proto3,oneof" json:"avg_clv_bps,omitempty"` // mean closing line value
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -128,7 +128,7 @@ func (x *Stats) GetAvgClvBps() int32 {
 	return 0
 }
 
-// The won call at the lowest price, as it was scored.
+// Best is the won call with the lowest scoring price.
 type Best struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	SignalId      string                 `protobuf:"bytes,1,opt,name=signal_id,json=signalId,proto3" json:"signal_id,omitempty"`
@@ -197,6 +197,7 @@ func (x *Best) GetOddsBps() int32 {
 	return 0
 }
 
+// Moment marks a call that was won at long odds.
 type Moment struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -312,8 +313,8 @@ type GetOperatorRecordRequest struct {
 	//	*GetOperatorRecordRequest_Handle
 	//	*GetOperatorRecordRequest_Id
 	By            isGetOperatorRecordRequest_By `protobuf_oneof:"by"`
-	Recent        int32                         `protobuf:"varint,3,opt,name=recent,proto3" json:"recent,omitempty"`   // how many of the newest calls, at most 100
-	Moments       int32                         `protobuf:"varint,4,opt,name=moments,proto3" json:"moments,omitempty"` // how many of the newest moments, at most 100
+	Recent        int32                         `protobuf:"varint,3,opt,name=recent,proto3" json:"recent,omitempty"`   // maximum number of newest calls, at most 100
+	Moments       int32                         `protobuf:"varint,4,opt,name=moments,proto3" json:"moments,omitempty"` // maximum number of newest moments, at most 100
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -407,10 +408,10 @@ type GetOperatorRecordResponse struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	Operator       *v1.Operator           `protobuf:"bytes,1,opt,name=operator,proto3" json:"operator,omitempty"`
 	Stats          *Stats                 `protobuf:"bytes,2,opt,name=stats,proto3" json:"stats,omitempty"`
-	Rank           *int64                 `protobuf:"varint,3,opt,name=rank,proto3,oneof" json:"rank,omitempty"` // none without a decided call, and of machines
-	Field          int64                  `protobuf:"varint,4,opt,name=field,proto3" json:"field,omitempty"`     // how many are ranked
+	Rank           *int64                 `protobuf:"varint,3,opt,name=rank,proto3,oneof" json:"rank,omitempty"` // absent without a decided call, and for automated operators
+	Field          int64                  `protobuf:"varint,4,opt,name=field,proto3" json:"field,omitempty"`     // number of ranked operators
 	BroadcastScore int32                  `protobuf:"varint,5,opt,name=broadcast_score,json=broadcastScore,proto3" json:"broadcast_score,omitempty"`
-	Best           *Best                  `protobuf:"bytes,6,opt,name=best,proto3" json:"best,omitempty"`       // none: nothing was won
+	Best           *Best                  `protobuf:"bytes,6,opt,name=best,proto3" json:"best,omitempty"`       // absent: no call was won
 	Recent         []*v11.Signal          `protobuf:"bytes,7,rep,name=recent,proto3" json:"recent,omitempty"`   // newest first
 	Moments        []*Moment              `protobuf:"bytes,8,rep,name=moments,proto3" json:"moments,omitempty"` // newest first
 	unknownFields  protoimpl.UnknownFields
@@ -547,6 +548,7 @@ func (x *ListOperatorsRequest) GetLimit() int32 {
 	return 0
 }
 
+// Ranked is one ranked operator.
 type Ranked struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Rank          int64                  `protobuf:"varint,1,opt,name=rank,proto3" json:"rank,omitempty"`
@@ -719,7 +721,7 @@ func (x *GetSkillRequest) GetWindow() string {
 	return ""
 }
 
-// Calls with a confidence of so many percent.
+// Bin counts the calls with a stated confidence between from and to percent.
 type Bin struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	From          int32                  `protobuf:"varint,1,opt,name=from,proto3" json:"from,omitempty"`
@@ -820,6 +822,7 @@ func (x *Bin) GetHighBps() int32 {
 	return 0
 }
 
+// Calibration compares stated confidence with results (docs/method.md).
 type Calibration struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	Calls          int64                  `protobuf:"varint,1,opt,name=calls,proto3" json:"calls,omitempty"`
@@ -920,7 +923,7 @@ func (x *Calibration) GetBins() []*Bin {
 	return nil
 }
 
-// What a sample of calls says (docs/method.md).
+// Report is the skill report of a set of calls (docs/method.md).
 type Report struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Calls         int64                  `protobuf:"varint,1,opt,name=calls,proto3" json:"calls,omitempty"`
@@ -934,7 +937,7 @@ type Report struct {
 	TwoSided      float64                `protobuf:"fixed64,9,opt,name=two_sided,json=twoSided,proto3" json:"two_sided,omitempty"`
 	Needed        *int64                 `protobuf:"varint,10,opt,name=needed,proto3,oneof" json:"needed,omitempty"`
 	NeededSure    *int64                 `protobuf:"varint,11,opt,name=needed_sure,json=neededSure,proto3,oneof" json:"needed_sure,omitempty"`
-	Calibration   *Calibration           `protobuf:"bytes,12,opt,name=calibration,proto3" json:"calibration,omitempty"` // none: no confidence was stated
+	Calibration   *Calibration           `protobuf:"bytes,12,opt,name=calibration,proto3" json:"calibration,omitempty"` // absent: no call states a confidence
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1053,6 +1056,7 @@ func (x *Report) GetCalibration() *Calibration {
 	return nil
 }
 
+// LaneReport is the skill report of one lane.
 type LaneReport struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Lane          string                 `protobuf:"bytes,1,opt,name=lane,proto3" json:"lane,omitempty"`
@@ -1108,9 +1112,9 @@ func (x *LaneReport) GetReport() *Report {
 type GetSkillResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Operator      *v1.Operator           `protobuf:"bytes,1,opt,name=operator,proto3" json:"operator,omitempty"`
-	Report        *Report                `protobuf:"bytes,2,opt,name=report,proto3" json:"report,omitempty"`   // none: nothing was decided
-	Lanes         []*LaneReport          `protobuf:"bytes,3,rep,name=lanes,proto3" json:"lanes,omitempty"`     // those with a decided call, by name; none when one was asked for
-	Version       string                 `protobuf:"bytes,4,opt,name=version,proto3" json:"version,omitempty"` // of the method
+	Report        *Report                `protobuf:"bytes,2,opt,name=report,proto3" json:"report,omitempty"`   // absent: no call is decided
+	Lanes         []*LaneReport          `protobuf:"bytes,3,rep,name=lanes,proto3" json:"lanes,omitempty"`     // lanes with a decided call, by name; empty if the request names a lane
+	Version       string                 `protobuf:"bytes,4,opt,name=version,proto3" json:"version,omitempty"` // version of the method
 	UpdatedAt     *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1185,7 +1189,7 @@ type ListCallsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Handle        string                 `protobuf:"bytes,1,opt,name=handle,proto3" json:"handle,omitempty"`
 	Limit         int32                  `protobuf:"varint,2,opt,name=limit,proto3" json:"limit,omitempty"`  // at most 100
-	Cursor        string                 `protobuf:"bytes,3,opt,name=cursor,proto3" json:"cursor,omitempty"` // of the page before; empty or bad: from the newest
+	Cursor        string                 `protobuf:"bytes,3,opt,name=cursor,proto3" json:"cursor,omitempty"` // next_cursor of the previous page; empty or invalid: from the newest
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1244,7 +1248,7 @@ func (x *ListCallsRequest) GetCursor() string {
 type ListCallsResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Signals       []*v11.Signal          `protobuf:"bytes,1,rep,name=signals,proto3" json:"signals,omitempty"`
-	NextCursor    string                 `protobuf:"bytes,2,opt,name=next_cursor,json=nextCursor,proto3" json:"next_cursor,omitempty"` // empty at the end
+	NextCursor    string                 `protobuf:"bytes,2,opt,name=next_cursor,json=nextCursor,proto3" json:"next_cursor,omitempty"` // empty: the last page
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1337,12 +1341,12 @@ func (x *GetCourseRequest) GetHandle() string {
 	return ""
 }
 
-// Where the score stood when so many calls more were decided.
+// Step has the points after a group of decided calls.
 type Step struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	At            *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=at,proto3" json:"at,omitempty"`
 	Score         int64                  `protobuf:"varint,2,opt,name=score,proto3" json:"score,omitempty"`
-	Calls         int64                  `protobuf:"varint,3,opt,name=calls,proto3" json:"calls,omitempty"` // of this step
+	Calls         int64                  `protobuf:"varint,3,opt,name=calls,proto3" json:"calls,omitempty"` // number of calls in this step
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1401,8 +1405,8 @@ func (x *Step) GetCalls() int64 {
 type GetCourseResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Steps         []*Step                `protobuf:"bytes,1,rep,name=steps,proto3" json:"steps,omitempty"`    // oldest first, at most 120
-	Before        int64                  `protobuf:"varint,2,opt,name=before,proto3" json:"before,omitempty"` // the score ahead of the first step; 0 where the course is whole
-	Whole         bool                   `protobuf:"varint,3,opt,name=whole,proto3" json:"whole,omitempty"`   // no call is older than those that were looked at
+	Before        int64                  `protobuf:"varint,2,opt,name=before,proto3" json:"before,omitempty"` // points before the first step; 0 if the course is complete
+	Whole         bool                   `protobuf:"varint,3,opt,name=whole,proto3" json:"whole,omitempty"`   // true: the steps include all decided calls
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1494,13 +1498,14 @@ func (*GetPulseRequest) Descriptor() ([]byte, []int) {
 	return file_record_v1_record_proto_rawDescGZIP(), []int{19}
 }
 
+// Week has the number of calls of one week by tier.
 type Week struct {
 	state             protoimpl.MessageState `protogen:"open.v1"`
 	Start             string                 `protobuf:"bytes,1,opt,name=start,proto3" json:"start,omitempty"` // YYYY-MM-DD, a Monday
 	Independent       int64                  `protobuf:"varint,2,opt,name=independent,proto3" json:"independent,omitempty"`
 	House             int64                  `protobuf:"varint,3,opt,name=house,proto3" json:"house,omitempty"`
 	Automated         int64                  `protobuf:"varint,4,opt,name=automated,proto3" json:"automated,omitempty"`
-	ActiveIndependent int64                  `protobuf:"varint,5,opt,name=active_independent,json=activeIndependent,proto3" json:"active_independent,omitempty"`
+	ActiveIndependent int64                  `protobuf:"varint,5,opt,name=active_independent,json=activeIndependent,proto3" json:"active_independent,omitempty"` // independent operators with a call
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
 }
@@ -1572,7 +1577,7 @@ func (x *Week) GetActiveIndependent() int64 {
 
 type GetPulseResponse struct {
 	state                protoimpl.MessageState `protogen:"open.v1"`
-	Weeks                []*Week                `protobuf:"bytes,1,rep,name=weeks,proto3" json:"weeks,omitempty"` // 16, oldest first, the last is running
+	Weeks                []*Week                `protobuf:"bytes,1,rep,name=weeks,proto3" json:"weeks,omitempty"` // 16 weeks, oldest first; the last one is in progress
 	Signals              int64                  `protobuf:"varint,2,opt,name=signals,proto3" json:"signals,omitempty"`
 	IndependentSignals   int64                  `protobuf:"varint,3,opt,name=independent_signals,json=independentSignals,proto3" json:"independent_signals,omitempty"`
 	HouseSignals         int64                  `protobuf:"varint,4,opt,name=house_signals,json=houseSignals,proto3" json:"house_signals,omitempty"`

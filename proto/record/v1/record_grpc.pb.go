@@ -4,8 +4,8 @@
 // - protoc             (unknown)
 // source: record/v1/record.proto
 
-// What operators have on record: counters, ranks, moments, skill, and how the whole
-// network stands. Everything follows from signals and their results.
+// Records of operators: counters, ranks, moments, skill, and figures of the whole network. All values are derived from calls
+// and their results.
 
 package recordv1
 
@@ -33,18 +33,20 @@ const (
 // RecordServiceClient is the client API for RecordService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+//
+// RecordService reads records of operators and figures of the network.
 type RecordServiceClient interface {
-	// One operator's record. not_found for an unknown handle or id.
+	// Returns the record of one operator. Fault: not_found for an unknown handle or id.
 	GetOperatorRecord(ctx context.Context, in *GetOperatorRecordRequest, opts ...grpc.CallOption) (*GetOperatorRecordResponse, error)
-	// The ranked field: people with a decided call, in the order of their ranks.
+	// Returns the ranked operators: people with a decided call, by rank.
 	ListOperators(ctx context.Context, in *ListOperatorsRequest, opts ...grpc.CallOption) (*ListOperatorsResponse, error)
-	// How much of a record is skill. not_found for an unknown handle.
+	// Returns the skill report of one operator. Fault: not_found for an unknown handle.
 	GetSkill(ctx context.Context, in *GetSkillRequest, opts ...grpc.CallOption) (*GetSkillResponse, error)
-	// The calls of one operator, newest first, page by page. not_found for an unknown handle.
+	// Returns the calls of one operator, newest first, page by page. Fault: not_found for an unknown handle.
 	ListCalls(ctx context.Context, in *ListCallsRequest, opts ...grpc.CallOption) (*ListCallsResponse, error)
-	// How the score of one operator went. not_found for an unknown handle.
+	// Returns the points of one operator over time. Fault: not_found for an unknown handle.
 	GetCourse(ctx context.Context, in *GetCourseRequest, opts ...grpc.CallOption) (*GetCourseResponse, error)
-	// How the network stands. db_unavailable when it cannot be counted.
+	// Returns the figures of the network. Fault: db_unavailable if they cannot be computed.
 	GetPulse(ctx context.Context, in *GetPulseRequest, opts ...grpc.CallOption) (*GetPulseResponse, error)
 }
 
@@ -119,18 +121,20 @@ func (c *recordServiceClient) GetPulse(ctx context.Context, in *GetPulseRequest,
 // RecordServiceServer is the server API for RecordService service.
 // All implementations must embed UnimplementedRecordServiceServer
 // for forward compatibility.
+//
+// RecordService reads records of operators and figures of the network.
 type RecordServiceServer interface {
-	// One operator's record. not_found for an unknown handle or id.
+	// Returns the record of one operator. Fault: not_found for an unknown handle or id.
 	GetOperatorRecord(context.Context, *GetOperatorRecordRequest) (*GetOperatorRecordResponse, error)
-	// The ranked field: people with a decided call, in the order of their ranks.
+	// Returns the ranked operators: people with a decided call, by rank.
 	ListOperators(context.Context, *ListOperatorsRequest) (*ListOperatorsResponse, error)
-	// How much of a record is skill. not_found for an unknown handle.
+	// Returns the skill report of one operator. Fault: not_found for an unknown handle.
 	GetSkill(context.Context, *GetSkillRequest) (*GetSkillResponse, error)
-	// The calls of one operator, newest first, page by page. not_found for an unknown handle.
+	// Returns the calls of one operator, newest first, page by page. Fault: not_found for an unknown handle.
 	ListCalls(context.Context, *ListCallsRequest) (*ListCallsResponse, error)
-	// How the score of one operator went. not_found for an unknown handle.
+	// Returns the points of one operator over time. Fault: not_found for an unknown handle.
 	GetCourse(context.Context, *GetCourseRequest) (*GetCourseResponse, error)
-	// How the network stands. db_unavailable when it cannot be counted.
+	// Returns the figures of the network. Fault: db_unavailable if they cannot be computed.
 	GetPulse(context.Context, *GetPulseRequest) (*GetPulseResponse, error)
 	mustEmbedUnimplementedRecordServiceServer()
 }

@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: resolution/v1/resolution.proto
 
-// The one claim of an outcome, disputes and the venue scan.
+// Claims of outcomes, disputes and the venue scan.
 
 package resolutionv1
 
@@ -25,6 +25,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// Outcome is the resolution record of a market. A market has at most one claim.
 type Outcome struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Outcome       *string                `protobuf:"bytes,1,opt,name=outcome,proto3,oneof" json:"outcome,omitempty"`   // YES, NO, INVALID
@@ -125,6 +126,7 @@ func (x *Outcome) GetDisputedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+// Tally counts the calls that a claim scored.
 type Tally struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Scored        int64                  `protobuf:"varint,1,opt,name=scored,proto3" json:"scored,omitempty"`
@@ -202,7 +204,7 @@ type FinalizeRequest struct {
 	Resolver      string                 `protobuf:"bytes,5,opt,name=resolver,proto3" json:"resolver,omitempty"`
 	Source        string                 `protobuf:"bytes,6,opt,name=source,proto3" json:"source,omitempty"`
 	ProofUrl      string                 `protobuf:"bytes,7,opt,name=proof_url,json=proofUrl,proto3" json:"proof_url,omitempty"`
-	DecidedAt     *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=decided_at,json=decidedAt,proto3" json:"decided_at,omitempty"` // when the outcome was public, not in the future; absent: not stated
+	DecidedAt     *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=decided_at,json=decidedAt,proto3" json:"decided_at,omitempty"` // time at which the outcome became public; not in the future; absent: not stated
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -441,6 +443,7 @@ func (*ScanRequest) Descriptor() ([]byte, []int) {
 	return file_resolution_v1_resolution_proto_rawDescGZIP(), []int{5}
 }
 
+// ScanError is a market that a scan could not process.
 type ScanError struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	MarketId      string                 `protobuf:"bytes,1,opt,name=market_id,json=marketId,proto3" json:"market_id,omitempty"`
@@ -499,7 +502,7 @@ type ScanResponse struct {
 	Scanned       int64                  `protobuf:"varint,2,opt,name=scanned,proto3" json:"scanned,omitempty"`
 	Resolved      int64                  `protobuf:"varint,3,opt,name=resolved,proto3" json:"resolved,omitempty"`
 	Scored        int64                  `protobuf:"varint,4,opt,name=scored,proto3" json:"scored,omitempty"`
-	Skipped       map[string]int64       `protobuf:"bytes,5,rep,name=skipped,proto3" json:"skipped,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	Skipped       map[string]int64       `protobuf:"bytes,5,rep,name=skipped,proto3" json:"skipped,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"` // number of skipped markets by reason
 	Errors        []*ScanError           `protobuf:"bytes,6,rep,name=errors,proto3" json:"errors,omitempty"`
 	TookMs        int64                  `protobuf:"varint,7,opt,name=took_ms,json=tookMs,proto3" json:"took_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -648,7 +651,7 @@ func (x *DisputeRequest) GetReason() string {
 type DisputeResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Outcome       *Outcome               `protobuf:"bytes,1,opt,name=outcome,proto3" json:"outcome,omitempty"`
-	Scored        int64                  `protobuf:"varint,2,opt,name=scored,proto3" json:"scored,omitempty"`
+	Scored        int64                  `protobuf:"varint,2,opt,name=scored,proto3" json:"scored,omitempty"` // number of calls scored by clearing the flag
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -863,7 +866,7 @@ func (x *GetOutcomeRequest) GetMarketId() string {
 
 type GetOutcomeResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Outcome       *Outcome               `protobuf:"bytes,1,opt,name=outcome,proto3" json:"outcome,omitempty"` // absent: no claim and no flag
+	Outcome       *Outcome               `protobuf:"bytes,1,opt,name=outcome,proto3" json:"outcome,omitempty"` // absent: no claim and no dispute
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -908,7 +911,7 @@ func (x *GetOutcomeResponse) GetOutcome() *Outcome {
 type ListNativeRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Status        string                 `protobuf:"bytes,1,opt,name=status,proto3" json:"status,omitempty"` // open (not resolved), closed, resolved, all
-	Due           bool                   `protobuf:"varint,2,opt,name=due,proto3" json:"due,omitempty"`
+	Due           bool                   `protobuf:"varint,2,opt,name=due,proto3" json:"due,omitempty"`      // only markets past their cutoff without an outcome
 	Limit         int32                  `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -965,6 +968,7 @@ func (x *ListNativeRequest) GetLimit() int32 {
 	return 0
 }
 
+// NativeMarket is a native market with the pending proposal of its outcome, if any.
 type NativeMarket struct {
 	state            protoimpl.MessageState `protogen:"open.v1"`
 	Market           *v1.Market             `protobuf:"bytes,1,opt,name=market,proto3" json:"market,omitempty"`

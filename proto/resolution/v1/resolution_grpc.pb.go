@@ -4,7 +4,7 @@
 // - protoc             (unknown)
 // source: resolution/v1/resolution.proto
 
-// The one claim of an outcome, disputes and the venue scan.
+// Claims of outcomes, disputes and the venue scan.
 
 package resolutionv1
 
@@ -31,17 +31,20 @@ const (
 // ResolutionServiceClient is the client API for ResolutionService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+//
+// ResolutionService claims outcomes and flags disputes.
 type ResolutionServiceClient interface {
-	// Native markets only. Faults: invalid_decided_at, market_not_found, already_resolved, market_disputed.
+	// Claims the outcome of a native market. Faults: invalid_decided_at, market_not_found, already_resolved, market_disputed.
 	Finalize(ctx context.Context, in *FinalizeRequest, opts ...grpc.CallOption) (*ClaimResponse, error)
-	// Any market. Same faults.
+	// Claims the outcome of any market. Same faults as Finalize.
 	Force(ctx context.Context, in *ForceRequest, opts ...grpc.CallOption) (*ClaimResponse, error)
+	// Reads outcomes from the venues and claims them. If another scan runs, the response has busy.
 	Scan(ctx context.Context, in *ScanRequest, opts ...grpc.CallOption) (*ScanResponse, error)
+	// Flags or clears a dispute. Clearing scores the calls that the claim left pending.
 	Dispute(ctx context.Context, in *DisputeRequest, opts ...grpc.CallOption) (*DisputeResponse, error)
-	// Does what a signed resolution.create says, once for its message: the market is
-	// provisional until the proposal ends. Faults: invalid_market_id,
-	// market_not_found, forbidden (the market's creator only), already_resolved,
-	// market_disputed, rate_limited (20 in a day).
+	// Applies a signed resolution.create, once for its message: the market is provisional until the proposal ends. Faults:
+	// invalid_market_id, market_not_found, forbidden (only the creator of the market may propose), already_resolved,
+	// market_disputed, rate_limited (20 in 24 hours).
 	Propose(ctx context.Context, in *ProposeRequest, opts ...grpc.CallOption) (*ProposeResponse, error)
 }
 
@@ -106,17 +109,20 @@ func (c *resolutionServiceClient) Propose(ctx context.Context, in *ProposeReques
 // ResolutionServiceServer is the server API for ResolutionService service.
 // All implementations must embed UnimplementedResolutionServiceServer
 // for forward compatibility.
+//
+// ResolutionService claims outcomes and flags disputes.
 type ResolutionServiceServer interface {
-	// Native markets only. Faults: invalid_decided_at, market_not_found, already_resolved, market_disputed.
+	// Claims the outcome of a native market. Faults: invalid_decided_at, market_not_found, already_resolved, market_disputed.
 	Finalize(context.Context, *FinalizeRequest) (*ClaimResponse, error)
-	// Any market. Same faults.
+	// Claims the outcome of any market. Same faults as Finalize.
 	Force(context.Context, *ForceRequest) (*ClaimResponse, error)
+	// Reads outcomes from the venues and claims them. If another scan runs, the response has busy.
 	Scan(context.Context, *ScanRequest) (*ScanResponse, error)
+	// Flags or clears a dispute. Clearing scores the calls that the claim left pending.
 	Dispute(context.Context, *DisputeRequest) (*DisputeResponse, error)
-	// Does what a signed resolution.create says, once for its message: the market is
-	// provisional until the proposal ends. Faults: invalid_market_id,
-	// market_not_found, forbidden (the market's creator only), already_resolved,
-	// market_disputed, rate_limited (20 in a day).
+	// Applies a signed resolution.create, once for its message: the market is provisional until the proposal ends. Faults:
+	// invalid_market_id, market_not_found, forbidden (only the creator of the market may propose), already_resolved,
+	// market_disputed, rate_limited (20 in 24 hours).
 	Propose(context.Context, *ProposeRequest) (*ProposeResponse, error)
 	mustEmbedUnimplementedResolutionServiceServer()
 }
@@ -294,8 +300,12 @@ const (
 // ResolutionReadServiceClient is the client API for ResolutionReadService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+//
+// ResolutionReadService reads outcomes and native markets.
 type ResolutionReadServiceClient interface {
+	// Returns the resolution record of a market.
 	GetOutcome(ctx context.Context, in *GetOutcomeRequest, opts ...grpc.CallOption) (*GetOutcomeResponse, error)
+	// Returns native markets with their proposals.
 	ListNative(ctx context.Context, in *ListNativeRequest, opts ...grpc.CallOption) (*ListNativeResponse, error)
 }
 
@@ -330,8 +340,12 @@ func (c *resolutionReadServiceClient) ListNative(ctx context.Context, in *ListNa
 // ResolutionReadServiceServer is the server API for ResolutionReadService service.
 // All implementations must embed UnimplementedResolutionReadServiceServer
 // for forward compatibility.
+//
+// ResolutionReadService reads outcomes and native markets.
 type ResolutionReadServiceServer interface {
+	// Returns the resolution record of a market.
 	GetOutcome(context.Context, *GetOutcomeRequest) (*GetOutcomeResponse, error)
+	// Returns native markets with their proposals.
 	ListNative(context.Context, *ListNativeRequest) (*ListNativeResponse, error)
 	mustEmbedUnimplementedResolutionReadServiceServer()
 }

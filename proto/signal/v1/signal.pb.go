@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: signal/v1/signal.proto
 
-// The locked call, its events, and the reads around it.
+// Calls, their events, and reads of calls. In the API and in code a call is a signal.
 
 package signalv1
 
@@ -25,29 +25,29 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// What a caller wants to file. Bounds were checked by the edge that read it.
+// Draft is a call to be filed. The hub has validated the bounds of its members.
 type Draft struct {
 	state            protoimpl.MessageState `protogen:"open.v1"`
-	Id               string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"` // uuid v7 made by the edge: a retry carries the same one
+	Id               string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"` // UUIDv7 assigned by the hub; a retry has the same id
 	MarketId         string                 `protobuf:"bytes,2,opt,name=market_id,json=marketId,proto3" json:"market_id,omitempty"`
 	Direction        string                 `protobuf:"bytes,3,opt,name=direction,proto3" json:"direction,omitempty"`                // YES or NO
-	PriceBps         int32                  `protobuf:"varint,4,opt,name=price_bps,json=priceBps,proto3" json:"price_bps,omitempty"` // of the side called
+	PriceBps         int32                  `protobuf:"varint,4,opt,name=price_bps,json=priceBps,proto3" json:"price_bps,omitempty"` // stated price of the side called
 	MarketTitle      *string                `protobuf:"bytes,5,opt,name=market_title,json=marketTitle,proto3,oneof" json:"market_title,omitempty"`
 	ChannelId        *string                `protobuf:"bytes,6,opt,name=channel_id,json=channelId,proto3,oneof" json:"channel_id,omitempty"`
-	Confidence       *int32                 `protobuf:"varint,7,opt,name=confidence,proto3,oneof" json:"confidence,omitempty"` // 1-100
+	Confidence       *int32                 `protobuf:"varint,7,opt,name=confidence,proto3,oneof" json:"confidence,omitempty"` // percent, 1 to 100
 	CrowdYesBps      *int32                 `protobuf:"varint,8,opt,name=crowd_yes_bps,json=crowdYesBps,proto3,oneof" json:"crowd_yes_bps,omitempty"`
 	TimeToResolution *int32                 `protobuf:"varint,9,opt,name=time_to_resolution,json=timeToResolution,proto3,oneof" json:"time_to_resolution,omitempty"` // seconds
-	Source           string                 `protobuf:"bytes,10,opt,name=source,proto3" json:"source,omitempty"`                                                     // web, mobile, embed, the social value, api
+	Source           string                 `protobuf:"bytes,10,opt,name=source,proto3" json:"source,omitempty"`                                                     // web, mobile, embed, api, or the value of SOCIAL_SOURCE
 	MediaAssetId     *string                `protobuf:"bytes,11,opt,name=media_asset_id,json=mediaAssetId,proto3,oneof" json:"media_asset_id,omitempty"`
 	TextTake         *string                `protobuf:"bytes,12,opt,name=text_take,json=textTake,proto3,oneof" json:"text_take,omitempty"`
 	Reach            *int64                 `protobuf:"varint,13,opt,name=reach,proto3,oneof" json:"reach,omitempty"`
 	ClobTokenId      *string                `protobuf:"bytes,14,opt,name=clob_token_id,json=clobTokenId,proto3,oneof" json:"clob_token_id,omitempty"`
-	CrowdLeanBps     *int32                 `protobuf:"varint,15,opt,name=crowd_lean_bps,json=crowdLeanBps,proto3,oneof" json:"crowd_lean_bps,omitempty"` // audit payload only
+	CrowdLeanBps     *int32                 `protobuf:"varint,15,opt,name=crowd_lean_bps,json=crowdLeanBps,proto3,oneof" json:"crowd_lean_bps,omitempty"` // stored in the audit payload only
 	IdempotencyKey   *string                `protobuf:"bytes,16,opt,name=idempotency_key,json=idempotencyKey,proto3,oneof" json:"idempotency_key,omitempty"`
-	BodyHash         []byte                 `protobuf:"bytes,17,opt,name=body_hash,json=bodyHash,proto3" json:"body_hash,omitempty"` // SHA-256 of the body, set with idempotency_key
-	// Largest amount in bps, 0 to 10000, by which the price of the side may be worse than price_bps; absent: no limit.
+	BodyHash         []byte                 `protobuf:"bytes,17,opt,name=body_hash,json=bodyHash,proto3" json:"body_hash,omitempty"` // SHA-256 of the request body; set with idempotency_key
+	// Maximum amount in bps, 0 to 10000, by which the price of the side may be worse than price_bps; absent: no limit.
 	MaxSlippageBps *int32 `protobuf:"varint,18,opt,name=max_slippage_bps,json=maxSlippageBps,proto3,oneof" json:"max_slippage_bps,omitempty"`
-	// With max_slippage_bps, a call without a fresh quote is stored unverified instead of refused.
+	// With max_slippage_bps, a call without a fresh quote is stored unverified instead of rejected.
 	AllowUnverified bool `protobuf:"varint,19,opt,name=allow_unverified,json=allowUnverified,proto3" json:"allow_unverified,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -216,10 +216,11 @@ func (x *Draft) GetAllowUnverified() bool {
 	return false
 }
 
+// Signal is a stored call with its result.
 type Signal struct {
 	state            protoimpl.MessageState `protogen:"open.v1"`
 	Id               string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	PublicId         string                 `protobuf:"bytes,2,opt,name=public_id,json=publicId,proto3" json:"public_id,omitempty"` // op_<hmac16>
+	PublicId         string                 `protobuf:"bytes,2,opt,name=public_id,json=publicId,proto3" json:"public_id,omitempty"` // op_ and 16 hexadecimal digits
 	Handle           string                 `protobuf:"bytes,3,opt,name=handle,proto3" json:"handle,omitempty"`
 	MarketId         string                 `protobuf:"bytes,4,opt,name=market_id,json=marketId,proto3" json:"market_id,omitempty"`
 	MarketTitle      string                 `protobuf:"bytes,5,opt,name=market_title,json=marketTitle,proto3" json:"market_title,omitempty"`
@@ -237,21 +238,21 @@ type Signal struct {
 	Outcome          *string                `protobuf:"bytes,17,opt,name=outcome,proto3,oneof" json:"outcome,omitempty"` // YES, NO
 	ClosePriceBps    *int32                 `protobuf:"varint,18,opt,name=close_price_bps,json=closePriceBps,proto3,oneof" json:"close_price_bps,omitempty"`
 	ClvBps           *int32                 `protobuf:"varint,19,opt,name=clv_bps,json=clvBps,proto3,oneof" json:"clv_bps,omitempty"`
-	ProviderId       string                 `protobuf:"bytes,20,opt,name=provider_id,json=providerId,proto3" json:"provider_id,omitempty"`          // raw; shown by the market ledger only
-	LiveYesBps       *int32                 `protobuf:"varint,21,opt,name=live_yes_bps,json=liveYesBps,proto3,oneof" json:"live_yes_bps,omitempty"` // feed of type open only
-	MoveBps          *int32                 `protobuf:"varint,22,opt,name=move_bps,json=moveBps,proto3,oneof" json:"move_bps,omitempty"`            // feed of type open only
+	ProviderId       string                 `protobuf:"bytes,20,opt,name=provider_id,json=providerId,proto3" json:"provider_id,omitempty"`          // raw subject at the identity provider; shown only in the list of calls on a market
+	LiveYesBps       *int32                 `protobuf:"varint,21,opt,name=live_yes_bps,json=liveYesBps,proto3,oneof" json:"live_yes_bps,omitempty"` // only in the feed of type open
+	MoveBps          *int32                 `protobuf:"varint,22,opt,name=move_bps,json=moveBps,proto3,oneof" json:"move_bps,omitempty"`            // only in the feed of type open
 	DisplayName      string                 `protobuf:"bytes,23,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
 	Tier             string                 `protobuf:"bytes,24,opt,name=tier,proto3" json:"tier,omitempty"`
 	Lane             string                 `protobuf:"bytes,25,opt,name=lane,proto3" json:"lane,omitempty"`
-	ScoreBasisBps    int32                  `protobuf:"varint,26,opt,name=score_basis_bps,json=scoreBasisBps,proto3" json:"score_basis_bps,omitempty"`    // scoring price: of the result once there is one, else of the filing
-	PriceVerified    bool                   `protobuf:"varint,27,opt,name=price_verified,json=priceVerified,proto3" json:"price_verified,omitempty"`      // a fresh quote was known at the call
+	ScoreBasisBps    int32                  `protobuf:"varint,26,opt,name=score_basis_bps,json=scoreBasisBps,proto3" json:"score_basis_bps,omitempty"`    // scoring price of the result, or of the filing while there is no result
+	PriceVerified    bool                   `protobuf:"varint,27,opt,name=price_verified,json=priceVerified,proto3" json:"price_verified,omitempty"`      // a fresh quote was available at the call
 	Rated            bool                   `protobuf:"varint,28,opt,name=rated,proto3" json:"rated,omitempty"`                                           // the market was rated at the call
-	Counted          *bool                  `protobuf:"varint,29,opt,name=counted,proto3,oneof" json:"counted,omitempty"`                                 // the call is part of points; absent while pending, false for a void
-	MarketYesBps     *int32                 `protobuf:"varint,30,opt,name=market_yes_bps,json=marketYesBps,proto3,oneof" json:"market_yes_bps,omitempty"` // the ledger's YES price at the call
-	ClosesAt         *timestamppb.Timestamp `protobuf:"bytes,31,opt,name=closes_at,json=closesAt,proto3,oneof" json:"closes_at,omitempty"`                // the ledger's end date of the market at the call
-	QuoteAt          *timestamppb.Timestamp `protobuf:"bytes,32,opt,name=quote_at,json=quoteAt,proto3,oneof" json:"quote_at,omitempty"`                   // time of the quote at filing, by the venue's clock
+	Counted          *bool                  `protobuf:"varint,29,opt,name=counted,proto3,oneof" json:"counted,omitempty"`                                 // the call is part of points; absent while pending, false for a void call
+	MarketYesBps     *int32                 `protobuf:"varint,30,opt,name=market_yes_bps,json=marketYesBps,proto3,oneof" json:"market_yes_bps,omitempty"` // YES price of the ledger at the call
+	ClosesAt         *timestamppb.Timestamp `protobuf:"bytes,31,opt,name=closes_at,json=closesAt,proto3,oneof" json:"closes_at,omitempty"`                // end date of the market in the ledger at the call
+	QuoteAt          *timestamppb.Timestamp `protobuf:"bytes,32,opt,name=quote_at,json=quoteAt,proto3,oneof" json:"quote_at,omitempty"`                   // time of the quote at filing, by the clock of the venue
 	ConfirmedAt      *timestamppb.Timestamp `protobuf:"bytes,33,opt,name=confirmed_at,json=confirmedAt,proto3,oneof" json:"confirmed_at,omitempty"`       // time of the second quote
-	Reason           string                 `protobuf:"bytes,34,opt,name=reason,proto3" json:"reason,omitempty"`                                          // late or unknown_market, of a void; else empty
+	Reason           string                 `protobuf:"bytes,34,opt,name=reason,proto3" json:"reason,omitempty"`                                          // for a void call, late or unknown_market; otherwise empty
 	Unconfirmed      bool                   `protobuf:"varint,40,opt,name=unconfirmed,proto3" json:"unconfirmed,omitempty"`                               // no venue has confirmed the market: the call is not public; set by reads of one call
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -532,17 +533,17 @@ func (x *Signal) GetUnconfirmed() bool {
 	return false
 }
 
-// The stored numbers of a filed call, or those that a dry run would store.
+// Filing has the stored numbers of a call, or those that a dry run would store.
 type Filing struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	PriceBps      int32                  `protobuf:"varint,1,opt,name=price_bps,json=priceBps,proto3" json:"price_bps,omitempty"` // the stated price, after conversion
 	ScoreBasisBps int32                  `protobuf:"varint,2,opt,name=score_basis_bps,json=scoreBasisBps,proto3" json:"score_basis_bps,omitempty"`
 	PriceVerified bool                   `protobuf:"varint,3,opt,name=price_verified,json=priceVerified,proto3" json:"price_verified,omitempty"`
 	Rated         bool                   `protobuf:"varint,4,opt,name=rated,proto3" json:"rated,omitempty"`
-	MarketYesBps  *int32                 `protobuf:"varint,5,opt,name=market_yes_bps,json=marketYesBps,proto3,oneof" json:"market_yes_bps,omitempty"` // the middle
-	YesPriceBps   *int32                 `protobuf:"varint,6,opt,name=yes_price_bps,json=yesPriceBps,proto3,oneof" json:"yes_price_bps,omitempty"`    // price of YES, rounded up
-	NoPriceBps    *int32                 `protobuf:"varint,7,opt,name=no_price_bps,json=noPriceBps,proto3,oneof" json:"no_price_bps,omitempty"`
-	Warnings      []string               `protobuf:"bytes,8,rep,name=warnings,proto3" json:"warnings,omitempty"` // price_converted, price_off_market, price_unverified, market_unrated
+	MarketYesBps  *int32                 `protobuf:"varint,5,opt,name=market_yes_bps,json=marketYesBps,proto3,oneof" json:"market_yes_bps,omitempty"` // midpoint of the quote
+	YesPriceBps   *int32                 `protobuf:"varint,6,opt,name=yes_price_bps,json=yesPriceBps,proto3,oneof" json:"yes_price_bps,omitempty"`    // price to buy YES, rounded up
+	NoPriceBps    *int32                 `protobuf:"varint,7,opt,name=no_price_bps,json=noPriceBps,proto3,oneof" json:"no_price_bps,omitempty"`       // price to buy NO, rounded up
+	Warnings      []string               `protobuf:"bytes,8,rep,name=warnings,proto3" json:"warnings,omitempty"`                                      // price_converted, price_off_market, price_unverified, market_unrated
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -633,6 +634,7 @@ func (x *Filing) GetWarnings() []string {
 	return nil
 }
 
+// Event is one event in the history of a call.
 type Event struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -713,7 +715,7 @@ type FileRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Caller        *v1.Caller             `protobuf:"bytes,1,opt,name=caller,proto3" json:"caller,omitempty"`
 	Draft         *Draft                 `protobuf:"bytes,2,opt,name=draft,proto3" json:"draft,omitempty"`
-	RequestId     string                 `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"` // inside FileMany; a call of its own has it in its metadata
+	RequestId     string                 `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"` // only in FileMany; File has it in its metadata
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -815,7 +817,7 @@ func (x *FileManyRequest) GetCalls() []*FileRequest {
 
 type FileManyResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Answers       []*FileAnswer          `protobuf:"bytes,1,rep,name=answers,proto3" json:"answers,omitempty"` // one a call, in their order
+	Answers       []*FileAnswer          `protobuf:"bytes,1,rep,name=answers,proto3" json:"answers,omitempty"` // one for each call, in the same order
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -857,12 +859,13 @@ func (x *FileManyResponse) GetAnswers() []*FileAnswer {
 	return nil
 }
 
+// FileAnswer is the result of one call of a batch.
 type FileAnswer struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Replayed      bool                   `protobuf:"varint,2,opt,name=replayed,proto3" json:"replayed,omitempty"`
-	Refusal       []byte                 `protobuf:"bytes,3,opt,name=refusal,proto3" json:"refusal,omitempty"` // google.rpc.Status, as a call of its own would have ended
-	Alone         bool                   `protobuf:"varint,4,opt,name=alone,proto3" json:"alone,omitempty"`    // nothing was done: file it alone
+	Refusal       []byte                 `protobuf:"bytes,3,opt,name=refusal,proto3" json:"refusal,omitempty"` // google.rpc.Status that File would have returned
+	Alone         bool                   `protobuf:"varint,4,opt,name=alone,proto3" json:"alone,omitempty"`    // the call was not processed; file it with File
 	Filing        *Filing                `protobuf:"bytes,5,opt,name=filing,proto3" json:"filing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -936,7 +939,7 @@ func (x *FileAnswer) GetFiling() *Filing {
 type FileResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Replayed      bool                   `protobuf:"varint,2,opt,name=replayed,proto3" json:"replayed,omitempty"` // the first result of an idempotency key or draft id
+	Replayed      bool                   `protobuf:"varint,2,opt,name=replayed,proto3" json:"replayed,omitempty"` // true: the first result of a repeated idempotency key or draft id
 	Filing        *Filing                `protobuf:"bytes,3,opt,name=filing,proto3" json:"filing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -999,7 +1002,7 @@ type AppendEventRequest struct {
 	SignalId      string                 `protobuf:"bytes,2,opt,name=signal_id,json=signalId,proto3" json:"signal_id,omitempty"`
 	Type          string                 `protobuf:"bytes,3,opt,name=type,proto3" json:"type,omitempty"`
 	Payload       string                 `protobuf:"bytes,4,opt,name=payload,proto3" json:"payload,omitempty"`                // JSON object
-	EventId       string                 `protobuf:"bytes,5,opt,name=event_id,json=eventId,proto3" json:"event_id,omitempty"` // uuid v7 made by the edge
+	EventId       string                 `protobuf:"bytes,5,opt,name=event_id,json=eventId,proto3" json:"event_id,omitempty"` // UUIDv7 assigned by the hub
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1223,7 +1226,7 @@ type RehearseEventRequest struct {
 	SignalId      string                 `protobuf:"bytes,2,opt,name=signal_id,json=signalId,proto3" json:"signal_id,omitempty"`
 	Type          string                 `protobuf:"bytes,3,opt,name=type,proto3" json:"type,omitempty"`
 	Payload       string                 `protobuf:"bytes,4,opt,name=payload,proto3" json:"payload,omitempty"`                // JSON object
-	EventId       string                 `protobuf:"bytes,5,opt,name=event_id,json=eventId,proto3" json:"event_id,omitempty"` // uuid v7 made by the edge
+	EventId       string                 `protobuf:"bytes,5,opt,name=event_id,json=eventId,proto3" json:"event_id,omitempty"` // UUIDv7 assigned by the hub
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1517,7 +1520,7 @@ type ListFeedRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Type          string                 `protobuf:"bytes,1,opt,name=type,proto3" json:"type,omitempty"` // recent, beat_crowd, open
 	Limit         int32                  `protobuf:"varint,2,opt,name=limit,proto3" json:"limit,omitempty"`
-	Category      string                 `protobuf:"bytes,3,opt,name=category,proto3" json:"category,omitempty"` // programme category of the market; empty: all, used with recent alone
+	Category      string                 `protobuf:"bytes,3,opt,name=category,proto3" json:"category,omitempty"` // programme category of the market; empty: all; only used with the type recent
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1682,7 +1685,7 @@ type ListLedgerResponse struct {
 	Yes           int64                  `protobuf:"varint,1,opt,name=yes,proto3" json:"yes,omitempty"`
 	No            int64                  `protobuf:"varint,2,opt,name=no,proto3" json:"no,omitempty"`
 	Signals       []*Signal              `protobuf:"bytes,3,rep,name=signals,proto3" json:"signals,omitempty"`                         // newest first
-	NextCursor    string                 `protobuf:"bytes,4,opt,name=next_cursor,json=nextCursor,proto3" json:"next_cursor,omitempty"` // empty: the end
+	NextCursor    string                 `protobuf:"bytes,4,opt,name=next_cursor,json=nextCursor,proto3" json:"next_cursor,omitempty"` // empty: the last page
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1799,11 +1802,11 @@ func (x *GetCrowdRequest) GetOperatorId() string {
 
 type GetCrowdResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Yes           int64                  `protobuf:"varint,1,opt,name=yes,proto3" json:"yes,omitempty"` // operators that count as crowd
+	Yes           int64                  `protobuf:"varint,1,opt,name=yes,proto3" json:"yes,omitempty"` // YES calls of operators that count as crowd
 	No            int64                  `protobuf:"varint,2,opt,name=no,proto3" json:"no,omitempty"`
 	TopYesPercent *int32                 `protobuf:"varint,3,opt,name=top_yes_percent,json=topYesPercent,proto3,oneof" json:"top_yes_percent,omitempty"` // set with top_sample
 	TopSample     int32                  `protobuf:"varint,4,opt,name=top_sample,json=topSample,proto3" json:"top_sample,omitempty"`
-	Own           *Signal                `protobuf:"bytes,5,opt,name=own,proto3" json:"own,omitempty"` // the caller's call, when there is one
+	Own           *Signal                `protobuf:"bytes,5,opt,name=own,proto3" json:"own,omitempty"` // the call of the operator, if any
 	UpdatedAt     *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -4,7 +4,7 @@
 // - protoc             (unknown)
 // source: signal/v1/signal.proto
 
-// The locked call, its events, and the reads around it.
+// Calls, their events, and reads of calls. In the API and in code a call is a signal.
 
 package signalv1
 
@@ -31,19 +31,21 @@ const (
 // SignalServiceClient is the client API for SignalService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+//
+// SignalService files calls and adds events to them.
 type SignalServiceClient interface {
 	// Files one call. Faults: unauthenticated, market_not_found, market_closed,
 	// already_predicted (extra id), idempotency_key_reused, price_moved (extra reason moved or
 	// unverified, marketYesBps, yesPriceBps, noPriceBps), db_unavailable.
-	// The same draft id twice is the same call: it answers the first result.
+	// Repeating a draft id returns the first result.
 	File(ctx context.Context, in *FileRequest, opts ...grpc.CallOption) (*FileResponse, error)
-	// Files what waited at a front door at one moment, each call as File does but
-	// for those that need a venue first: they are to be filed alone.
+	// Files a batch of calls, each like File. A call that requires a request to a venue is not filed; its answer has alone, and
+	// the caller files it with File.
 	FileMany(ctx context.Context, in *FileManyRequest, opts ...grpc.CallOption) (*FileManyResponse, error)
-	// Faults: unauthenticated, not_found, forbidden, event_limit_reached, db_unavailable.
+	// Adds an event to a call. Faults: unauthenticated, not_found, forbidden, event_limit_reached, db_unavailable.
 	AppendEvent(ctx context.Context, in *AppendEventRequest, opts ...grpc.CallOption) (*AppendEventResponse, error)
-	// File and AppendEvent, taken back before they are done: every check is made, and
-	// the answer is what would stand. Nothing is kept, nobody hears of it.
+	// RehearseFile and RehearseEvent are dry runs of File and AppendEvent: every check runs, and the response has what would be
+	// stored. Nothing is stored or published.
 	RehearseFile(ctx context.Context, in *RehearseFileRequest, opts ...grpc.CallOption) (*RehearseFileResponse, error)
 	RehearseEvent(ctx context.Context, in *RehearseEventRequest, opts ...grpc.CallOption) (*RehearseEventResponse, error)
 }
@@ -109,19 +111,21 @@ func (c *signalServiceClient) RehearseEvent(ctx context.Context, in *RehearseEve
 // SignalServiceServer is the server API for SignalService service.
 // All implementations must embed UnimplementedSignalServiceServer
 // for forward compatibility.
+//
+// SignalService files calls and adds events to them.
 type SignalServiceServer interface {
 	// Files one call. Faults: unauthenticated, market_not_found, market_closed,
 	// already_predicted (extra id), idempotency_key_reused, price_moved (extra reason moved or
 	// unverified, marketYesBps, yesPriceBps, noPriceBps), db_unavailable.
-	// The same draft id twice is the same call: it answers the first result.
+	// Repeating a draft id returns the first result.
 	File(context.Context, *FileRequest) (*FileResponse, error)
-	// Files what waited at a front door at one moment, each call as File does but
-	// for those that need a venue first: they are to be filed alone.
+	// Files a batch of calls, each like File. A call that requires a request to a venue is not filed; its answer has alone, and
+	// the caller files it with File.
 	FileMany(context.Context, *FileManyRequest) (*FileManyResponse, error)
-	// Faults: unauthenticated, not_found, forbidden, event_limit_reached, db_unavailable.
+	// Adds an event to a call. Faults: unauthenticated, not_found, forbidden, event_limit_reached, db_unavailable.
 	AppendEvent(context.Context, *AppendEventRequest) (*AppendEventResponse, error)
-	// File and AppendEvent, taken back before they are done: every check is made, and
-	// the answer is what would stand. Nothing is kept, nobody hears of it.
+	// RehearseFile and RehearseEvent are dry runs of File and AppendEvent: every check runs, and the response has what would be
+	// stored. Nothing is stored or published.
 	RehearseFile(context.Context, *RehearseFileRequest) (*RehearseFileResponse, error)
 	RehearseEvent(context.Context, *RehearseEventRequest) (*RehearseEventResponse, error)
 	mustEmbedUnimplementedSignalServiceServer()
@@ -303,12 +307,18 @@ const (
 // SignalReadServiceClient is the client API for SignalReadService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+//
+// SignalReadService reads calls.
 type SignalReadServiceClient interface {
+	// Returns a call. Fault: not_found.
 	GetSignal(ctx context.Context, in *GetSignalRequest, opts ...grpc.CallOption) (*GetSignalResponse, error)
-	// not_found for an unknown signal.
+	// Returns the events of a call, oldest first. Fault: not_found for an unknown call.
 	ListEvents(ctx context.Context, in *ListEventsRequest, opts ...grpc.CallOption) (*ListEventsResponse, error)
+	// Returns a feed of calls on all markets.
 	ListFeed(ctx context.Context, in *ListFeedRequest, opts ...grpc.CallOption) (*ListFeedResponse, error)
+	// Returns the calls on a market, newest first, and their totals.
 	ListLedger(ctx context.Context, in *ListLedgerRequest, opts ...grpc.CallOption) (*ListLedgerResponse, error)
+	// Returns the crowd of a market and, for an operator, its own call.
 	GetCrowd(ctx context.Context, in *GetCrowdRequest, opts ...grpc.CallOption) (*GetCrowdResponse, error)
 }
 
@@ -373,12 +383,18 @@ func (c *signalReadServiceClient) GetCrowd(ctx context.Context, in *GetCrowdRequ
 // SignalReadServiceServer is the server API for SignalReadService service.
 // All implementations must embed UnimplementedSignalReadServiceServer
 // for forward compatibility.
+//
+// SignalReadService reads calls.
 type SignalReadServiceServer interface {
+	// Returns a call. Fault: not_found.
 	GetSignal(context.Context, *GetSignalRequest) (*GetSignalResponse, error)
-	// not_found for an unknown signal.
+	// Returns the events of a call, oldest first. Fault: not_found for an unknown call.
 	ListEvents(context.Context, *ListEventsRequest) (*ListEventsResponse, error)
+	// Returns a feed of calls on all markets.
 	ListFeed(context.Context, *ListFeedRequest) (*ListFeedResponse, error)
+	// Returns the calls on a market, newest first, and their totals.
 	ListLedger(context.Context, *ListLedgerRequest) (*ListLedgerResponse, error)
+	// Returns the crowd of a market and, for an operator, its own call.
 	GetCrowd(context.Context, *GetCrowdRequest) (*GetCrowdResponse, error)
 	mustEmbedUnimplementedSignalReadServiceServer()
 }

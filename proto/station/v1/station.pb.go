@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: station/v1/station.proto
 
-// Partner stations: who they are and where their rows are read.
+// Partner stations: their data and the URLs from which their tapes and operators are read.
 
 package stationv1
 
@@ -24,6 +24,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// Station is a partner station.
 type Station struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	StationId     string                 `protobuf:"bytes,1,opt,name=station_id,json=stationId,proto3" json:"station_id,omitempty"`
@@ -156,7 +157,7 @@ func (x *Station) GetCreatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
-// What a signed message says of a station; members that are absent stay.
+// Draft is the station data of a signed message. Absent members keep their stored value.
 type Draft struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	StationId     string                 `protobuf:"bytes,1,opt,name=station_id,json=stationId,proto3" json:"station_id,omitempty"`

@@ -4,7 +4,7 @@
 // - protoc             (unknown)
 // source: station/v1/station.proto
 
-// Partner stations: who they are and where their rows are read.
+// Partner stations: their data and the URLs from which their tapes and operators are read.
 
 package stationv1
 
@@ -28,10 +28,13 @@ const (
 // StationServiceClient is the client API for StationService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+//
+// StationService changes stations by signed messages.
 type StationServiceClient interface {
-	// Once for a message. Faults: forbidden, station_exists, limit_reached, invalid_*, db_unavailable.
+	// Creates a station, once for its message. Faults: forbidden, station_exists, limit_reached, invalid_*, db_unavailable.
 	CreateStation(ctx context.Context, in *CreateStationRequest, opts ...grpc.CallOption) (*CreateStationResponse, error)
-	// Once for a message, by the owner. Faults: not_found, forbidden, not_approved, station_exists, invalid_*, db_unavailable.
+	// Changes a station of the operator, once for its message. Faults: not_found, forbidden, not_approved, station_exists,
+	// invalid_*, db_unavailable.
 	UpdateStation(ctx context.Context, in *UpdateStationRequest, opts ...grpc.CallOption) (*UpdateStationResponse, error)
 }
 
@@ -66,10 +69,13 @@ func (c *stationServiceClient) UpdateStation(ctx context.Context, in *UpdateStat
 // StationServiceServer is the server API for StationService service.
 // All implementations must embed UnimplementedStationServiceServer
 // for forward compatibility.
+//
+// StationService changes stations by signed messages.
 type StationServiceServer interface {
-	// Once for a message. Faults: forbidden, station_exists, limit_reached, invalid_*, db_unavailable.
+	// Creates a station, once for its message. Faults: forbidden, station_exists, limit_reached, invalid_*, db_unavailable.
 	CreateStation(context.Context, *CreateStationRequest) (*CreateStationResponse, error)
-	// Once for a message, by the owner. Faults: not_found, forbidden, not_approved, station_exists, invalid_*, db_unavailable.
+	// Changes a station of the operator, once for its message. Faults: not_found, forbidden, not_approved, station_exists,
+	// invalid_*, db_unavailable.
 	UpdateStation(context.Context, *UpdateStationRequest) (*UpdateStationResponse, error)
 	mustEmbedUnimplementedStationServiceServer()
 }
@@ -172,10 +178,12 @@ const (
 // StationReadServiceClient is the client API for StationReadService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+//
+// StationReadService reads stations.
 type StationReadServiceClient interface {
-	// All active stations, by id. Fault: db_unavailable.
+	// Returns all active stations, by id. Fault: db_unavailable.
 	ListActiveStations(ctx context.Context, in *ListActiveStationsRequest, opts ...grpc.CallOption) (*ListActiveStationsResponse, error)
-	// How many stations somebody owns. Fault: db_unavailable.
+	// Returns the number of stations of an operator. Fault: db_unavailable.
 	CountStations(ctx context.Context, in *CountStationsRequest, opts ...grpc.CallOption) (*CountStationsResponse, error)
 }
 
@@ -210,10 +218,12 @@ func (c *stationReadServiceClient) CountStations(ctx context.Context, in *CountS
 // StationReadServiceServer is the server API for StationReadService service.
 // All implementations must embed UnimplementedStationReadServiceServer
 // for forward compatibility.
+//
+// StationReadService reads stations.
 type StationReadServiceServer interface {
-	// All active stations, by id. Fault: db_unavailable.
+	// Returns all active stations, by id. Fault: db_unavailable.
 	ListActiveStations(context.Context, *ListActiveStationsRequest) (*ListActiveStationsResponse, error)
-	// How many stations somebody owns. Fault: db_unavailable.
+	// Returns the number of stations of an operator. Fault: db_unavailable.
 	CountStations(context.Context, *CountStationsRequest) (*CountStationsResponse, error)
 	mustEmbedUnimplementedStationReadServiceServer()
 }

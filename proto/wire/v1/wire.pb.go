@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: wire/v1/wire.proto
 
-// Belief movement: which markets moved, and the stories that they make together.
+// Market movement: price moves of markets, and situations, which group the moves of one event.
 
 package wirev1
 
@@ -26,7 +26,7 @@ const (
 
 type ListMovesRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Window        string                 `protobuf:"bytes,1,opt,name=window,proto3" json:"window,omitempty"` // 15m, 1h, 6h, 24h; anything else is 24h
+	Window        string                 `protobuf:"bytes,1,opt,name=window,proto3" json:"window,omitempty"` // 15m, 1h, 6h, 24h; any other value: 24h
 	Lane          string                 `protobuf:"bytes,2,opt,name=lane,proto3" json:"lane,omitempty"`     // empty: every lane
 	Limit         int32                  `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`  // at most 200
 	unknownFields protoimpl.UnknownFields
@@ -136,6 +136,7 @@ func (x *ListMovesResponse) GetGeneratedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+// Move is the price move of one market within a window.
 type Move struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	MarketId      string                 `protobuf:"bytes,1,opt,name=market_id,json=marketId,proto3" json:"market_id,omitempty"`
@@ -143,13 +144,13 @@ type Move struct {
 	Title         string                 `protobuf:"bytes,3,opt,name=title,proto3" json:"title,omitempty"`
 	Outcome       string                 `protobuf:"bytes,4,opt,name=outcome,proto3" json:"outcome,omitempty"` // label of YES
 	Lane          string                 `protobuf:"bytes,5,opt,name=lane,proto3" json:"lane,omitempty"`
-	EventKey      string                 `protobuf:"bytes,6,opt,name=event_key,json=eventKey,proto3" json:"event_key,omitempty"` // empty: none
-	FromBps       int32                  `protobuf:"varint,7,opt,name=from_bps,json=fromBps,proto3" json:"from_bps,omitempty"`   // of YES
-	ToBps         int32                  `protobuf:"varint,8,opt,name=to_bps,json=toBps,proto3" json:"to_bps,omitempty"`
+	EventKey      string                 `protobuf:"bytes,6,opt,name=event_key,json=eventKey,proto3" json:"event_key,omitempty"`        // empty: none
+	FromBps       int32                  `protobuf:"varint,7,opt,name=from_bps,json=fromBps,proto3" json:"from_bps,omitempty"`          // YES price at the start of the window
+	ToBps         int32                  `protobuf:"varint,8,opt,name=to_bps,json=toBps,proto3" json:"to_bps,omitempty"`                // YES price now
 	Volume        float64                `protobuf:"fixed64,9,opt,name=volume,proto3" json:"volume,omitempty"`                          // USD
 	Volume24H     *float64               `protobuf:"fixed64,10,opt,name=volume24h,proto3,oneof" json:"volume24h,omitempty"`             // USD
-	Signals       int64                  `protobuf:"varint,11,opt,name=signals,proto3" json:"signals,omitempty"`                        // canonical signals, all operators
-	DetectedAt    *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=detected_at,json=detectedAt,proto3" json:"detected_at,omitempty"` // first seen moving in this window
+	Signals       int64                  `protobuf:"varint,11,opt,name=signals,proto3" json:"signals,omitempty"`                        // calls of all operators
+	DetectedAt    *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=detected_at,json=detectedAt,proto3" json:"detected_at,omitempty"` // first time the move was detected in this window
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -380,16 +381,17 @@ func (x *ListSituationsResponse) GetGeneratedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+// Situation groups the moving markets of one event.
 type Situation struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	EventKey      string                 `protobuf:"bytes,1,opt,name=event_key,json=eventKey,proto3" json:"event_key,omitempty"` // empty: its one market has no event
+	EventKey      string                 `protobuf:"bytes,1,opt,name=event_key,json=eventKey,proto3" json:"event_key,omitempty"` // empty: its only market has no event
 	Provider      string                 `protobuf:"bytes,2,opt,name=provider,proto3" json:"provider,omitempty"`
 	Headline      string                 `protobuf:"bytes,3,opt,name=headline,proto3" json:"headline,omitempty"`
-	Lane          string                 `protobuf:"bytes,4,opt,name=lane,proto3" json:"lane,omitempty"`                                   // of the lead market
-	Markets       []*Move                `protobuf:"bytes,5,rep,name=markets,proto3" json:"markets,omitempty"`                             // at most 12, the largest change first: the lead
-	MarketCount   int32                  `protobuf:"varint,6,opt,name=market_count,json=marketCount,proto3" json:"market_count,omitempty"` // all that move
-	Volume        float64                `protobuf:"fixed64,7,opt,name=volume,proto3" json:"volume,omitempty"`                             // of all that move, USD
-	Score         int32                  `protobuf:"varint,8,opt,name=score,proto3" json:"score,omitempty"`                                // 0-100
+	Lane          string                 `protobuf:"bytes,4,opt,name=lane,proto3" json:"lane,omitempty"`                                   // lane of the lead market
+	Markets       []*Move                `protobuf:"bytes,5,rep,name=markets,proto3" json:"markets,omitempty"`                             // at most 12, largest change first; the first one is the lead market
+	MarketCount   int32                  `protobuf:"varint,6,opt,name=market_count,json=marketCount,proto3" json:"market_count,omitempty"` // number of moving markets
+	Volume        float64                `protobuf:"fixed64,7,opt,name=volume,proto3" json:"volume,omitempty"`                             // USD, all moving markets
+	Score         int32                  `protobuf:"varint,8,opt,name=score,proto3" json:"score,omitempty"`                                // 0 to 100
 	Criticality   string                 `protobuf:"bytes,9,opt,name=criticality,proto3" json:"criticality,omitempty"`                     // Critical, Elevated, Routine
 	DetectedAt    *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=detected_at,json=detectedAt,proto3" json:"detected_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -592,10 +594,11 @@ func (x *ListTakenResponse) GetGeneratedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+// Taken is a market with its number of takes.
 type Taken struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	MarketId      string                 `protobuf:"bytes,1,opt,name=market_id,json=marketId,proto3" json:"market_id,omitempty"`
-	Takes         int64                  `protobuf:"varint,2,opt,name=takes,proto3" json:"takes,omitempty"` // above zero
+	Takes         int64                  `protobuf:"varint,2,opt,name=takes,proto3" json:"takes,omitempty"` // at least 1
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }

@@ -4,7 +4,7 @@
 // - protoc             (unknown)
 // source: wire/v1/wire.proto
 
-// Belief movement: which markets moved, and the stories that they make together.
+// Market movement: price moves of markets, and situations, which group the moves of one event.
 
 package wirev1
 
@@ -29,12 +29,14 @@ const (
 // WireReadServiceClient is the client API for WireReadService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+//
+// WireReadService reads market movement.
 type WireReadServiceClient interface {
-	// Markets that moved within a window, the largest change first.
+	// Returns the markets that moved within a window, largest change first.
 	ListMoves(ctx context.Context, in *ListMovesRequest, opts ...grpc.CallOption) (*ListMovesResponse, error)
-	// The moving markets of one event each, the highest score first.
+	// Returns the situations, highest score first. A situation has the moving markets of one event.
 	ListSituations(ctx context.Context, in *ListSituationsRequest, opts ...grpc.CallOption) (*ListSituationsResponse, error)
-	// Open markets with the most takes of the last 24 hours, the most first.
+	// Returns the open markets with takes in the last 24 hours, most takes first.
 	ListTaken(ctx context.Context, in *ListTakenRequest, opts ...grpc.CallOption) (*ListTakenResponse, error)
 }
 
@@ -79,12 +81,14 @@ func (c *wireReadServiceClient) ListTaken(ctx context.Context, in *ListTakenRequ
 // WireReadServiceServer is the server API for WireReadService service.
 // All implementations must embed UnimplementedWireReadServiceServer
 // for forward compatibility.
+//
+// WireReadService reads market movement.
 type WireReadServiceServer interface {
-	// Markets that moved within a window, the largest change first.
+	// Returns the markets that moved within a window, largest change first.
 	ListMoves(context.Context, *ListMovesRequest) (*ListMovesResponse, error)
-	// The moving markets of one event each, the highest score first.
+	// Returns the situations, highest score first. A situation has the moving markets of one event.
 	ListSituations(context.Context, *ListSituationsRequest) (*ListSituationsResponse, error)
-	// Open markets with the most takes of the last 24 hours, the most first.
+	// Returns the open markets with takes in the last 24 hours, most takes first.
 	ListTaken(context.Context, *ListTakenRequest) (*ListTakenResponse, error)
 	mustEmbedUnimplementedWireReadServiceServer()
 }

@@ -4,121 +4,121 @@ package signalcast
 
 // Error codes of docs/protocol/errors.md. errors.Is reports whether an Error has one of them.
 const (
-	// ErrInvalidBody is 400: The body is not one JSON object, or it is broken: not UTF-8, a member twice, nested deeper than 32, something behind the end.
+	// ErrInvalidBody is 400: The body is not one JSON object, or it is malformed: not UTF-8, a duplicate member, more than 32 levels, data after the end.
 	ErrInvalidBody Code = "invalid_body"
-	// ErrUnauthenticated is 401: The credential is missing, of a kind that this route does not take, malformed, unknown, expired or revoked; said before anything about the body.
+	// ErrUnauthenticated is 401: The credential is missing, of a kind that this route does not accept, malformed, unknown, expired or revoked.
 	ErrUnauthenticated Code = "unauthenticated"
-	// ErrForbidden is 403: We know who asks, and the answer is no: a wrong admin or cron secret, a cookie write from a foreign origin, somebody else's signal or station.
+	// ErrForbidden is 403: The caller is known but not allowed: a wrong admin or cron secret, a cookie write from a foreign origin, another operator's call or station.
 	ErrForbidden Code = "forbidden"
-	// ErrNotFound is 404: There is no such thing, or the id cannot belong to one.
+	// ErrNotFound is 404: The resource does not exist, or the id has an impossible format.
 	ErrNotFound Code = "not_found"
-	// ErrMethodNotAllowed is 405: The path exists, the method does not.
+	// ErrMethodNotAllowed is 405: The path does not support the method.
 	ErrMethodNotAllowed Code = "method_not_allowed"
-	// ErrNotImplemented is 501: oEmbed in another form than JSON.
+	// ErrNotImplemented is 501: oEmbed in a format other than JSON.
 	ErrNotImplemented Code = "not_implemented"
-	// ErrGone is 410: A route of an older age.
+	// ErrGone is 410: The route is retired.
 	ErrGone Code = "gone"
-	// ErrPayloadTooLarge is 413: The body is over 64 KiB, a signed message over 32, one to /api/protocol/v1/oauth over 16.
+	// ErrPayloadTooLarge is 413: The body exceeds 64 KiB; for a signed message 32 KiB, for /api/protocol/v1/oauth 16 KiB.
 	ErrPayloadTooLarge Code = "payload_too_large"
-	// ErrUnsupportedMediaType is 415: The body is not declared as application/json; under /api/protocol/v1/oauth, neither so nor as a form.
+	// ErrUnsupportedMediaType is 415: The body is not declared as application/json; under /api/protocol/v1/oauth a form is accepted as well.
 	ErrUnsupportedMediaType Code = "unsupported_media_type"
-	// ErrRateLimited is 429: More requests in the last 60 seconds than allowed, or more messages of one kind in the last 24 hours.
+	// ErrRateLimited is 429: Too many requests in the last 60 seconds, or too many messages of one kind in the last 24 hours.
 	ErrRateLimited Code = "rate_limited"
-	// ErrInternalError is 500: Our mistake.
+	// ErrInternalError is 500: An internal error, without details.
 	ErrInternalError Code = "internal_error"
-	// ErrSignalServiceUnavailable is 503: The hub cannot reach the ledger; for what changes the programme, the clock.
+	// ErrSignalServiceUnavailable is 503: The hub cannot reach the ledger or, for changes of the programme, the clock.
 	ErrSignalServiceUnavailable Code = "signal_service_unavailable"
-	// ErrDbUnavailable is 503: The database does not answer, or more writes wait than can be taken.
+	// ErrDbUnavailable is 503: The database does not answer, or too many writes are waiting.
 	ErrDbUnavailable Code = "db_unavailable"
-	// ErrVenueUnavailable is 503: A market that is not held here yet has to be read from its venue, and the venue does not answer, or more such markets are asked for than it may be asked about.
+	// ErrVenueUnavailable is 503: The market is not stored yet and must be read from its venue, but the venue is unavailable or the request limit for it is used up.
 	ErrVenueUnavailable Code = "venue_unavailable"
-	// ErrPulseUnavailable is 503: The network cannot be counted.
+	// ErrPulseUnavailable is 503: The figures of the network cannot be computed.
 	ErrPulseUnavailable Code = "pulse_unavailable"
-	// ErrIdentityProviderUnavailable is 503: The identity provider's keys, or its word on a wallet, are needed and cannot be had.
+	// ErrIdentityProviderUnavailable is 503: The keys of the identity provider, or its answer about a wallet, are required and unavailable.
 	ErrIdentityProviderUnavailable Code = "identity_provider_unavailable"
-	// ErrAlreadyPredicted is 409: The caller's first call on this market is locked.
+	// ErrAlreadyPredicted is 409: The caller's first call on this market is final.
 	ErrAlreadyPredicted Code = "already_predicted"
-	// ErrMarketClosed is 409: The market takes no calls.
+	// ErrMarketClosed is 409: The market accepts no calls.
 	ErrMarketClosed Code = "market_closed"
-	// ErrPriceMoved is 409: The call came with maxSlippageBps.
+	// ErrPriceMoved is 409: The call has maxSlippageBps.
 	ErrPriceMoved Code = "price_moved"
-	// ErrMarketNotFound is 404: Neither the ledger nor the venue knows the market.
+	// ErrMarketNotFound is 404: The market is unknown to the ledger and to its venue.
 	ErrMarketNotFound Code = "market_not_found"
-	// ErrIdempotencyKeyReused is 409: This Idempotency-Key was used on this route within 24 hours with another body, or, on an event, ever on this signal.
+	// ErrIdempotencyKeyReused is 409: This Idempotency-Key was used with another body: on this route within 24 hours or, for an event, at any time on this call.
 	ErrIdempotencyKeyReused Code = "idempotency_key_reused"
-	// ErrEventLimitReached is 409: The signal has 200 events.
+	// ErrEventLimitReached is 409: The call has 200 events.
 	ErrEventLimitReached Code = "event_limit_reached"
-	// ErrInvalidPayload is 400: The payload of a signal event does not fit its type.
+	// ErrInvalidPayload is 400: The payload of a signal event is invalid for its type.
 	ErrInvalidPayload Code = "invalid_payload"
-	// ErrKeyLimitReached is 409: Ten keys are active.
+	// ErrKeyLimitReached is 409: The operator has ten active keys.
 	ErrKeyLimitReached Code = "key_limit_reached"
-	// ErrSessionRequired is 403: The payout address is changed in a session only, at most 15 minutes after its sign-in.
+	// ErrSessionRequired is 403: Changing the payout address requires a session whose sign-in is at most 15 minutes old.
 	ErrSessionRequired Code = "session_required"
-	// ErrWalletNotLinked is 403: The caller's identity provider has not linked this wallet to the caller.
+	// ErrWalletNotLinked is 403: The identity provider has not linked this wallet to the caller.
 	ErrWalletNotLinked Code = "wallet_not_linked"
-	// ErrDigestUnavailable is 503: The daily digest could not be handed over; the day can be tried again.
+	// ErrDigestUnavailable is 503: The daily digest could not be delivered; send the request again.
 	ErrDigestUnavailable Code = "digest_unavailable"
-	// ErrAlreadyResolved is 409: The outcome is claimed, whatever this request would have said, and no dispute stands.
+	// ErrAlreadyResolved is 409: The outcome is claimed, and no dispute is flagged.
 	ErrAlreadyResolved Code = "already_resolved"
-	// ErrMarketDisputed is 409: A dispute stands; nothing is claimed until it is cleared.
+	// ErrMarketDisputed is 409: A dispute is flagged; no outcome can be claimed until it is cleared.
 	ErrMarketDisputed Code = "market_disputed"
-	// ErrInvalidRequest is 400: Something in the request is missing, twice, or does not fit.
+	// ErrInvalidRequest is 400: A parameter is missing, duplicated or invalid.
 	ErrInvalidRequest Code = "invalid_request"
 	// ErrInvalidGrant is 400: The code or refresh token is unknown, used up, expired or revoked.
 	ErrInvalidGrant Code = "invalid_grant"
-	// ErrInvalidScope is 400: The scope is unknown, or more than may be asked for.
+	// ErrInvalidScope is 400: The scope is unknown, or not allowed for this app.
 	ErrInvalidScope Code = "invalid_scope"
-	// ErrUnsupportedResponseType is 400: On the error page of the authorization endpoint: response_type is code.
+	// ErrUnsupportedResponseType is 400: On the error page of the authorization endpoint: response_type must be code.
 	ErrUnsupportedResponseType Code = "unsupported_response_type"
 	// ErrLoginRequired is 400: On that page: prompt=none without a session.
 	ErrLoginRequired Code = "login_required"
-	// ErrConsentRequired is 400: On that page: prompt=none, and the user must be asked.
+	// ErrConsentRequired is 400: On that page: prompt=none, but the decision of the user is required.
 	ErrConsentRequired Code = "consent_required"
-	// ErrInvalidTarget is 400: The resource is unknown, or not the one that was approved.
+	// ErrInvalidTarget is 400: The resource is unknown, or not the approved one.
 	ErrInvalidTarget Code = "invalid_target"
-	// ErrUnsupportedGrantType is 400: grant_type is authorization_code or refresh_token.
+	// ErrUnsupportedGrantType is 400: grant_type must be authorization_code or refresh_token.
 	ErrUnsupportedGrantType Code = "unsupported_grant_type"
 	// ErrUnauthorizedClient is 400: This app may not use this grant type.
 	ErrUnauthorizedClient Code = "unauthorized_client"
-	// ErrInvalidClient is 401: The client is unknown, or did not prove who it is.
+	// ErrInvalidClient is 401: The client is unknown, or its authentication failed.
 	ErrInvalidClient Code = "invalid_client"
-	// ErrInvalidRedirectUri is 400: 1 to 10 different absolute addresses: https, http on the loopback, or a private scheme with a dot.
+	// ErrInvalidRedirectUri is 400: 1 to 10 different absolute URIs: https, http on the loopback, or a private scheme with a dot.
 	ErrInvalidRedirectUri Code = "invalid_redirect_uri"
-	// ErrLimitReached is 409: There are as many as there may be: 20 active apps of an owner, 10 active signers of a user and an app, 50 channels of a stream, 10 webhooks of an operator, 10 stations of an operator, 30 ids of stations that an operator ever took.
+	// ErrLimitReached is 409: A limit is reached: 20 active apps of an owner, 10 active signers of a user and an app, 50 channels of a stream, 10 webhooks of an operator, 10 stations of an operator, 30 station ids that an operator ever used.
 	ErrLimitReached Code = "limit_reached"
 	// ErrPublicClient is 409: A public app has no secret.
 	ErrPublicClient Code = "public_client"
-	// ErrInsufficientScope is 403: The key or token is valid and was not given this scope; a strict key needs the permission on every route.
+	// ErrInsufficientScope is 403: The key or token is valid but lacks this scope.
 	ErrInsufficientScope Code = "insufficient_scope"
 	// ErrNonceReused is 409: The key has signed another message with this nonce.
 	ErrNonceReused Code = "nonce_reused"
-	// ErrWeakKey is 400: The public key is no point of the prime-order group in its one encoding.
+	// ErrWeakKey is 400: The public key is not a canonically encoded point of the prime-order group.
 	ErrWeakKey Code = "weak_key"
-	// ErrInvalidProof is 400: The proof does not fit the key and what is registered.
+	// ErrInvalidProof is 400: The proof does not match the key and the registered data.
 	ErrInvalidProof Code = "invalid_proof"
 	// ErrChallengeExpired is 400: The challenge is unknown, used, or older than five minutes.
 	ErrChallengeExpired Code = "challenge_expired"
-	// ErrSignerExists is 409: The public key is registered.
+	// ErrSignerExists is 409: The public key is already registered.
 	ErrSignerExists Code = "signer_exists"
-	// ErrSignerRevoked is 409: The public key was removed, and never comes back.
+	// ErrSignerRevoked is 409: The public key was removed and cannot be registered again.
 	ErrSignerRevoked Code = "signer_revoked"
-	// ErrInvalidSpec is 400: The filter is not JSON, is over 2 KiB, has a wrong type, or a lower bound above its upper bound.
+	// ErrInvalidSpec is 400: The filter is not JSON, exceeds 2 KiB, has a wrong type, or has a lower bound above its upper bound.
 	ErrInvalidSpec Code = "invalid_spec"
-	// ErrMarketNotAirable is 409: The market is not open, has no price, or ends within ten minutes of the start of a slot that it is to have.
+	// ErrMarketNotAirable is 409: The market is not open, has no price, or ends within ten minutes of the start of a requested slot.
 	ErrMarketNotAirable Code = "market_not_airable"
 	// ErrSlotTaken is 409: Another entry has one of the slots.
 	ErrSlotTaken Code = "slot_taken"
-	// ErrStationExists is 409: The id is taken, or was somebody else's who ended it; or another active station has this address, or it is the hub's own.
+	// ErrStationExists is 409: The id is in use or was used by another operator; or another active station has this URL, or it is the URL of the hub.
 	ErrStationExists Code = "station_exists"
-	// ErrNotApproved is 403: No admin has approved the station or the operator, or one has suspended it: a suspended operator cannot be live, bind a stream or set an overlay.
+	// ErrNotApproved is 403: No administrator has approved the station or the operator, or it is suspended.
 	ErrNotApproved Code = "not_approved"
-	// ErrNotLive is 409: The operator is not live, or no video of it comes in here, so there is nothing to cut.
+	// ErrNotLive is 409: The operator is not live, or this service receives no video of the operator, so there is nothing to clip.
 	ErrNotLive Code = "not_live"
 	// ErrClipCooldown is 429: The last clip of the caller, or of this stream, is less than 120 seconds old.
 	ErrClipCooldown Code = "clip_cooldown"
-	// ErrClipDailyLimit is 429: The caller, or this stream, has 10 clips today, by UTC.
+	// ErrClipDailyLimit is 429: The caller, or this stream, has 10 clips on this UTC day.
 	ErrClipDailyLimit Code = "clip_daily_limit"
-	// ErrIngestUnavailable is 503: This station takes no video, or the host that takes it does not answer.
+	// ErrIngestUnavailable is 503: This service accepts no video, or the host that receives it is unavailable.
 	ErrIngestUnavailable Code = "ingest_unavailable"
 	// ErrInvalidIdempotencyKey is 400: 1 to 128 characters.
 	ErrInvalidIdempotencyKey Code = "invalid_idempotency_key"
@@ -136,17 +136,17 @@ const (
 	ErrInvalidStationID Code = "invalid_station_id"
 	// ErrMissingName is 400: a required member or parameter is missing.
 	ErrMissingName Code = "missing_name"
-	// ErrInvalidName is 400: 1 to 64 characters on one line: no control characters, breaks of lines or turned directions of writing, and something that can be seen; of a signal over a picture 1 to 200 such characters.
+	// ErrInvalidName is 400: 1 to 64 characters on one line: no control characters, line breaks or direction overrides, and at least one visible character; for an overlay signal 1 to 200 such characters.
 	ErrInvalidName Code = "invalid_name"
-	// ErrInvalidTapesURL is 400: An https address of a public host, or empty for none.
+	// ErrInvalidTapesURL is 400: An https URL of a public host, or empty for none.
 	ErrInvalidTapesURL Code = "invalid_tapes_url"
-	// ErrInvalidOperatorsURL is 400: An https address of a public host, or empty for none.
+	// ErrInvalidOperatorsURL is 400: An https URL of a public host, or empty for none.
 	ErrInvalidOperatorsURL Code = "invalid_operators_url"
 	// ErrInvalidProviders is 400: Names of providers, each once.
 	ErrInvalidProviders Code = "invalid_providers"
 	// ErrMissingStatus is 400: a required member or parameter is missing.
 	ErrMissingStatus Code = "missing_status"
-	// ErrInvalidStatus is 400: active or paused; for an admin also pending and suspended; of a streamer pending, approved or suspended.
+	// ErrInvalidStatus is 400: active or paused; for an administrator also pending and suspended; for a streamer pending, approved or suspended.
 	ErrInvalidStatus Code = "invalid_status"
 	// ErrMissingMarketID is 400: a required member or parameter is missing.
 	ErrMissingMarketID Code = "missing_market_id"
@@ -154,15 +154,15 @@ const (
 	ErrInvalidMarketID Code = "invalid_market_id"
 	// ErrMissingMarket is 400: The query parameter market; on the api host marketId.
 	ErrMissingMarket Code = "missing_market"
-	// ErrMissingID is 400: The query parameter id; of an entry of the programme, the member.
+	// ErrMissingID is 400: The query parameter id; for a programme entry, the member.
 	ErrMissingID Code = "missing_id"
 	// ErrInvalidID is 400: A uuid.
 	ErrInvalidID Code = "invalid_id"
-	// ErrInvalidAction is 400: cancel; of a decision about text hide or show.
+	// ErrInvalidAction is 400: cancel; for a moderation decision hide or show.
 	ErrInvalidAction Code = "invalid_action"
 	// ErrInvalidStartsAt is 400: A time at most seven days ahead.
 	ErrInvalidStartsAt Code = "invalid_starts_at"
-	// ErrInvalidSlots is 400: Whole number, 1 to 6.
+	// ErrInvalidSlots is 400: Integer, 1 to 6.
 	ErrInvalidSlots Code = "invalid_slots"
 	// ErrMissingDirection is 400: a required member or parameter is missing.
 	ErrMissingDirection Code = "missing_direction"
@@ -170,17 +170,17 @@ const (
 	ErrInvalidDirection Code = "invalid_direction"
 	// ErrMissingPriceAtPrediction is 400: a required member or parameter is missing.
 	ErrMissingPriceAtPrediction Code = "missing_price_at_prediction"
-	// ErrInvalidPriceAtPrediction is 400: Whole number, 0 to 10000.
+	// ErrInvalidPriceAtPrediction is 400: Integer, 0 to 10000.
 	ErrInvalidPriceAtPrediction Code = "invalid_price_at_prediction"
 	// ErrInvalidMarketTitle is 400: At most 300 characters.
 	ErrInvalidMarketTitle Code = "invalid_market_title"
 	// ErrInvalidChannelID is 400: At most 64 characters, or null.
 	ErrInvalidChannelID Code = "invalid_channel_id"
-	// ErrInvalidConfidence is 400: Whole number, 1 to 100, or null.
+	// ErrInvalidConfidence is 400: Integer, 1 to 100, or null.
 	ErrInvalidConfidence Code = "invalid_confidence"
-	// ErrInvalidCrowdYesAtSignal is 400: Whole number, 0 to 10000, or null.
+	// ErrInvalidCrowdYesAtSignal is 400: Integer, 0 to 10000, or null.
 	ErrInvalidCrowdYesAtSignal Code = "invalid_crowd_yes_at_signal"
-	// ErrInvalidTimeToResolution is 400: Whole seconds, 0 to 315360000, or null.
+	// ErrInvalidTimeToResolution is 400: Integer, seconds, 0 to 315360000, or null.
 	ErrInvalidTimeToResolution Code = "invalid_time_to_resolution"
 	// ErrInvalidSource is 400: Text.
 	ErrInvalidSource Code = "invalid_source"
@@ -188,13 +188,13 @@ const (
 	ErrInvalidMediaAssetID Code = "invalid_media_asset_id"
 	// ErrInvalidTextTake is 400: At most 500 characters, or null.
 	ErrInvalidTextTake Code = "invalid_text_take"
-	// ErrInvalidReach is 400: Whole number, 0 to 1000000000, or null.
+	// ErrInvalidReach is 400: Integer, 0 to 1000000000, or null.
 	ErrInvalidReach Code = "invalid_reach"
 	// ErrInvalidClobTokenID is 400: At most 128 characters, or null.
 	ErrInvalidClobTokenID Code = "invalid_clob_token_id"
-	// ErrInvalidCrowdLeanBps is 400: Whole number, 0 to 10000, or null.
+	// ErrInvalidCrowdLeanBps is 400: Integer, 0 to 10000, or null.
 	ErrInvalidCrowdLeanBps Code = "invalid_crowd_lean_bps"
-	// ErrInvalidMaxSlippageBps is 400: Whole number, 0 to 10000, or null.
+	// ErrInvalidMaxSlippageBps is 400: Integer, 0 to 10000, or null.
 	ErrInvalidMaxSlippageBps Code = "invalid_max_slippage_bps"
 	// ErrInvalidAllowUnverified is 400: true, false or null.
 	ErrInvalidAllowUnverified Code = "invalid_allow_unverified"
@@ -206,7 +206,7 @@ const (
 	ErrInvalidType Code = "invalid_type"
 	// ErrMissingLabel is 400: a required member or parameter is missing.
 	ErrMissingLabel Code = "missing_label"
-	// ErrInvalidLabel is 400: Of a key 1 to 64 characters on one line, as a display name; of a stream at most 80 of the same form, or none; of a pin at most 80.
+	// ErrInvalidLabel is 400: For a key, 1 to 64 characters on one line, as a display name; for a stream, at most 80 in the same format, or absent; for a pin, at most 80.
 	ErrInvalidLabel Code = "invalid_label"
 	// ErrMissingURL is 400: a required member or parameter is missing.
 	ErrMissingURL Code = "missing_url"
@@ -214,31 +214,31 @@ const (
 	ErrInvalidLatency Code = "invalid_latency"
 	// ErrMissingItems is 400: a required member or parameter is missing.
 	ErrMissingItems Code = "missing_items"
-	// ErrMissingTitle is 400: Neither title nor marketId.
+	// ErrMissingTitle is 400: title and marketId are both absent.
 	ErrMissingTitle Code = "missing_title"
-	// ErrInvalidURL is 400: The https address of a playlist: the path ends in .m3u8, at most 500 characters of ASCII, no user, no fragment, on a host that this service allows.
+	// ErrInvalidURL is 400: For a stream: the https URL of a playlist; the path ends in .m3u8, at most 500 ASCII characters, no user, no fragment, on a host that this service allows.
 	ErrInvalidURL Code = "invalid_url"
 	// ErrInvalidYesPercent is 400: A number, 0 to 100.
 	ErrInvalidYesPercent Code = "invalid_yes_pct"
 	// ErrInvalidSlug is 400: 1 to 120 of a-z, 0-9 and -.
 	ErrInvalidSlug Code = "invalid_slug"
-	// ErrInvalidAnnotation is 400: At most 180 characters on one line, of the form of invalid_name; it may be empty.
+	// ErrInvalidAnnotation is 400: At most 180 characters on one line, in the format of invalid_name; it may be empty.
 	ErrInvalidAnnotation Code = "invalid_annotation"
 	// ErrInvalidClosesAt is 400: An RFC 3339 time.
 	ErrInvalidClosesAt Code = "invalid_closes_at"
 	// ErrInvalidState is 400: live or offline.
 	ErrInvalidState Code = "invalid_state"
-	// ErrInvalidBitrateKbps is 400: Whole number, 0 to 1000000.
+	// ErrInvalidBitrateKbps is 400: Integer, 0 to 1000000.
 	ErrInvalidBitrateKbps Code = "invalid_bitrate_kbps"
-	// ErrInvalidViewers is 400: Whole number, 0 to 1000000000.
+	// ErrInvalidViewers is 400: Integer, 0 to 1000000000.
 	ErrInvalidViewers Code = "invalid_viewers"
 	// ErrInvalidViewerID is 400: Text of at most 64 characters.
 	ErrInvalidViewerID Code = "invalid_viewer_id"
 	// ErrInvalidTagline is 400: At most 80 characters.
 	ErrInvalidTagline Code = "invalid_tagline"
-	// ErrInvalidPosition is 400: Whole number, 1 to 100.
+	// ErrInvalidPosition is 400: Integer, 1 to 100.
 	ErrInvalidPosition Code = "invalid_position"
-	// ErrInvalidPermissions is 400: read, signal and broadcast, each at most once, in any order; at least one when given.
+	// ErrInvalidPermissions is 400: read, signal and broadcast, each at most once, in any order; at least one if present.
 	ErrInvalidPermissions Code = "invalid_permissions"
 	// ErrMissingTrusted is 400: a required member or parameter is missing.
 	ErrMissingTrusted Code = "missing_trusted"
@@ -256,13 +256,13 @@ const (
 	ErrMissingRated Code = "missing_rated"
 	// ErrInvalidRated is 400: true or false.
 	ErrInvalidRated Code = "invalid_rated"
-	// ErrInvalidReason is 400: At most 500 characters, without control characters other than line feeds; of an entry of the programme 180 on one line, of the form of invalid_name, or none.
+	// ErrInvalidReason is 400: At most 500 characters, without control characters except line feeds; for a programme entry, 180 on one line in the format of invalid_name, or absent.
 	ErrInvalidReason Code = "invalid_reason"
 	// ErrInvalidFinalizedBy is 400: At most 64 characters.
 	ErrInvalidFinalizedBy Code = "invalid_finalized_by"
 	// ErrInvalidResolver is 400: admin, oracle or manual.
 	ErrInvalidResolver Code = "invalid_resolver"
-	// ErrInvalidProofURL is 400: An https address, at most 500 characters.
+	// ErrInvalidProofURL is 400: An https URL, at most 500 characters.
 	ErrInvalidProofURL Code = "invalid_proof_url"
 	// ErrInvalidDecidedAt is 400: An RFC 3339 time, not in the future.
 	ErrInvalidDecidedAt Code = "invalid_decided_at"
@@ -278,25 +278,25 @@ const (
 	ErrInvalidCutoffAt Code = "invalid_cutoff_at"
 	// ErrMissingLane is 400: a required member or parameter is missing.
 	ErrMissingLane Code = "missing_lane"
-	// ErrInvalidLane is 400: One of the eleven content lanes; of an entry of the programme, one lane of the default one.
+	// ErrInvalidLane is 400: One of the eleven content lanes; for a programme entry, a lane of the default programme.
 	ErrInvalidLane Code = "invalid_lane"
-	// ErrInvalidDescription is 400: At most 4000 characters; of a webhook 200.
+	// ErrInvalidDescription is 400: At most 4000 characters; for a webhook, 200.
 	ErrInvalidDescription Code = "invalid_description"
-	// ErrMissingChannels is 400: channels is empty or not there: in a frame, in the address of the stream, of a webhook.
+	// ErrMissingChannels is 400: channels is empty or absent: in a frame, in the URL of the stream, or of a webhook.
 	ErrMissingChannels Code = "missing_channels"
 	// ErrInvalidItems is 400: 1 to 100 questions.
 	ErrInvalidItems Code = "invalid_items"
-	// ErrInvalidTitle is 400: Of a clip at most 120 characters on one line, of the form of invalid_name, or none.
+	// ErrInvalidTitle is 400: For a clip, at most 120 characters on one line in the format of invalid_name, or absent.
 	ErrInvalidTitle Code = "invalid_title"
-	// ErrInvalidCategory is 400: None of the programme.
+	// ErrInvalidCategory is 400: Not a category of the programme.
 	ErrInvalidCategory Code = "invalid_category"
 	// ErrInvalidChannels is 400: channels is not a list of names.
 	ErrInvalidChannels Code = "invalid_channels"
-	// ErrUnknownChannel is 400: There is no such channel; channel names it.
+	// ErrUnknownChannel is 400: The channel does not exist; channel names it.
 	ErrUnknownChannel Code = "unknown_channel"
 	// ErrInvalidTypes is 400: Numbered event types, each once.
 	ErrInvalidTypes Code = "invalid_types"
-	// ErrInvalidSince is 400: since or Last-Event-ID holds something that is no number of an event, or no place of this stream.
+	// ErrInvalidSince is 400: since or Last-Event-ID is neither an event number nor a position of this stream.
 	ErrInvalidSince Code = "invalid_since"
 	// ErrFutureCursor is 400: since is above the newest number.
 	ErrFutureCursor Code = "future_cursor"
@@ -304,9 +304,9 @@ const (
 	ErrInvalidActive Code = "invalid_active"
 	// ErrInvalidResolvesBy is 400: A time not before cutoffAt, or null.
 	ErrInvalidResolvesBy Code = "invalid_resolves_by"
-	// ErrInvalidResolutionSource is 400: An https address, at most 500 characters, or null.
+	// ErrInvalidResolutionSource is 400: An https URL, at most 500 characters, or null.
 	ErrInvalidResolutionSource Code = "invalid_resolution_source"
-	// ErrInvalidInitialYesBps is 400: Whole number, 100 to 9900.
+	// ErrInvalidInitialYesBps is 400: Integer, 100 to 9900.
 	ErrInvalidInitialYesBps Code = "invalid_initial_yes_bps"
 	// ErrMissingHandle is 400: a required member or parameter is missing.
 	ErrMissingHandle Code = "missing_handle"
@@ -314,21 +314,21 @@ const (
 	ErrInvalidHandle Code = "invalid_handle"
 	// ErrMissingAddress is 400: a required member or parameter is missing.
 	ErrMissingAddress Code = "missing_address"
-	// ErrInvalidDisplayName is 400: 1 to 64 characters on one line: no control characters, line separators or turned directions of writing, and something to see.
+	// ErrInvalidDisplayName is 400: 1 to 64 characters on one line: no control characters, line separators or direction overrides, and at least one visible character.
 	ErrInvalidDisplayName Code = "invalid_display_name"
 	// ErrInvalidBio is 400: At most 280 characters.
 	ErrInvalidBio Code = "invalid_bio"
-	// ErrInvalidAvatarURL is 400: An https address of at most 500 characters, or null.
+	// ErrInvalidAvatarURL is 400: An https URL of at most 500 characters, or null.
 	ErrInvalidAvatarURL Code = "invalid_avatar_url"
-	// ErrInvalidLinks is 400: At most 5 https addresses of at most 500 characters.
+	// ErrInvalidLinks is 400: At most 5 https URLs of at most 500 characters.
 	ErrInvalidLinks Code = "invalid_links"
-	// ErrInvalidLanes is 400: At most 5 lanes of the programme, or content lanes that mean one, each once.
+	// ErrInvalidLanes is 400: At most 5 lanes of the programme, or content lanes that map to one, each once.
 	ErrInvalidLanes Code = "invalid_lanes"
-	// ErrInvalidPayoutAddress is 400: 0x and 40 hex digits, with the checksum of EIP-55 where it has both cases, not all zeros, or null.
+	// ErrInvalidPayoutAddress is 400: 0x and 40 hexadecimal digits, with the EIP-55 checksum if they have both cases, not all zeros, or null.
 	ErrInvalidPayoutAddress Code = "invalid_payout_address"
-	// ErrInvalidAddress is 400: 0x and 40 hex digits, all small, all large or with the checksum of EIP-55; or a Solana address.
+	// ErrInvalidAddress is 400: 0x and 40 hexadecimal digits, all lower case, all upper case or with the EIP-55 checksum; or a Solana address.
 	ErrInvalidAddress Code = "invalid_address"
-	// ErrInvalidStation is 400: The partner station that takes claims.
+	// ErrInvalidStation is 400: The partner station that accepts claims.
 	ErrInvalidStation Code = "invalid_station"
 	// ErrInvalidOperatorType is 400: human, ai_agent or system_bot.
 	ErrInvalidOperatorType Code = "invalid_operator_type"
@@ -338,13 +338,13 @@ const (
 	ErrInvalidStrict Code = "invalid_strict"
 	// ErrInvalidAutomated is 400: true or false.
 	ErrInvalidAutomated Code = "invalid_automated"
-	// ErrInvalidAll is 400: true, false or left out.
+	// ErrInvalidAll is 400: true, false or absent.
 	ErrInvalidAll Code = "invalid_all"
 	// ErrUpgradeRequired is 426: This route is a websocket.
 	ErrUpgradeRequired Code = "upgrade_required"
-	// ErrInvalidHandshake is 400: Sec-WebSocket-Version is not 13, or Sec-WebSocket-Key is not there once with 16 bytes.
+	// ErrInvalidHandshake is 400: Sec-WebSocket-Version is not 13, or there is not exactly one Sec-WebSocket-Key with 16 bytes.
 	ErrInvalidHandshake Code = "invalid_handshake"
-	// ErrInvalidFrame is frame: Not one JSON object, or op is not known.
+	// ErrInvalidFrame is frame: Not one JSON object, or op is unknown.
 	ErrInvalidFrame Code = "invalid_frame"
 )
 
