@@ -1,26 +1,26 @@
 import { Apps, Boards, Keys, Live, Markets, Messages, Operators, People, Programme, Signals } from './subjects.js';
-import { type Retry, usual } from './retry.js';
-import { Sender, type Wanted } from './send.js';
+import { type Retry, defaultRetry } from './retry.js';
+import { Sender, type RequestOptions } from './send.js';
 import type { TokenSource } from './token.js';
 import type { Answer, Ask, Method, PathOf } from './types.js';
 
 export interface Options {
-  /** Addresses such as https://hub.example; those that are not used can be left out. */
+  /** Base URLs of the services, for example https://hub.example. URLs of unused services can be omitted. */
   hub?: string | undefined;
   api?: string | undefined;
   clock?: string | undefined;
-  /** Sent where an operation wants a key or a token, and nowhere else. */
+  /** Operator key or token. Sent only to operations that require one. */
   token?: string | TokenSource | undefined;
-  /** Left out: that of the machine. */
+  /** Defaults to the global fetch. */
   fetch?: typeof fetch;
-  /** Names the program; browsers name themselves. */
+  /** Value of the User-Agent header. Ignored in browsers. */
   userAgent?: string;
   retry?: Partial<Retry>;
-  /** Lets a credential go over http to a machine that is not this one. */
+  /** Allows sending a credential over http to another machine. */
   plainHttp?: boolean;
 }
 
-/** Asks the hub, the api and the clock. */
+/** Client of the hub, the api and the clock. */
 export class Signalcast {
   readonly signals: Signals;
   readonly markets: Markets;
@@ -37,13 +37,13 @@ export class Signalcast {
   constructor(options: Options) {
     const { token } = options;
     if (token === '') throw new TypeError('the token is empty');
-    const at = (name: 'hub' | 'api' | 'clock') => address(name, options);
+    const at = (name: 'hub' | 'api' | 'clock') => baseURL(name, options);
     const sender = new Sender({
       at: { hub: at('hub'), api: at('api'), clock: at('clock') },
       token: typeof token === 'string' ? { token: () => Promise.resolve(token) } : token,
-      fetch: options.fetch ?? ((...ask) => fetch(...ask)),
+      fetch: options.fetch ?? ((...args) => fetch(...args)),
       userAgent: 'document' in globalThis ? undefined : (options.userAgent ?? 'signalcast-ts'),
-      retry: { ...usual, ...options.retry },
+      retry: { ...defaultRetry, ...options.retry },
     });
     this.#sender = sender;
     this.signals = new Signals(sender);
@@ -58,33 +58,36 @@ export class Signalcast {
     this.messages = new Messages(sender);
   }
 
-  /** Any operation of the document, typed by its method and path. Throws what errors.ts lists. */
+  /** Sends a request to any operation of the OpenAPI document, typed by its method and path. Throws the errors of errors.ts. */
   async request<M extends Method, P extends PathOf<M>>(method: M, path: P, ask?: Ask<M, P>): Promise<Answer<M, P>> {
-    return (await this.#sender.json(method, path, (ask ?? {}) as Wanted)).value as Answer<M, P>;
+    return (await this.#sender.json(method, path, (ask ?? {}) as RequestOptions)).value as Answer<M, P>;
   }
 
-  /** The same for an operation that answers something else than JSON: the answer, to be read as it comes. */
+  /** Sends a request to an operation whose answer is not JSON and returns the response unread. */
   stream<M extends Method, P extends PathOf<M>>(method: M, path: P, ask?: Ask<M, P>): Promise<Response> {
-    return this.#sender.stream(method, path, (ask ?? {}) as Wanted);
+    return this.#sender.stream(method, path, (ask ?? {}) as RequestOptions);
   }
 }
 
-/** address reads one, and refuses what would show a credential to the network. Its error names no text: there may be a secret in it. */
-function address(name: 'hub' | 'api' | 'clock', options: Options): string | undefined {
+/**
+ * baseURL returns the URL of a service without trailing slashes. It throws if a credential would be sent unencrypted. The errors do not contain the
+ * URL, because it can contain a secret.
+ */
+function baseURL(name: 'hub' | 'api' | 'clock', options: Options): string | undefined {
   const text = options[name];
   if (!text) return undefined;
   let url: URL;
   try {
     url = new URL(text);
   } catch {
-    throw new TypeError(`the option ${name} is no address; write it like https://hub.example`);
+    throw new TypeError(`the option ${name} is not a URL; expected a URL like https://hub.example`);
   }
   if (!['http:', 'https:'].includes(url.protocol) || url.username || url.password || url.search || url.hash) {
-    throw new TypeError(`the option ${name} is no address of a service; write it like https://hub.example`);
+    throw new TypeError(`the option ${name} is not the URL of a service; expected a URL like https://hub.example`);
   }
-  const here = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
-  if (options.token && url.protocol === 'http:' && !here && !options.plainHttp) {
-    throw new TypeError(`the option ${name} is not encrypted, and a credential would be seen on the way: use https, or plainHttp if you trust the network`);
+  const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
+  if (options.token && url.protocol === 'http:' && !loopback && !options.plainHttp) {
+    throw new TypeError(`the option ${name} would send the credential unencrypted; use https, or plainHttp if you trust the network`);
   }
   return text.replace(/\/+$/, '');
 }

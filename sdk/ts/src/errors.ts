@@ -1,15 +1,15 @@
-// What can go wrong, as classes: `instanceof` tells them apart, and `code` names each refusal.
+// Error classes. Distinguish them with `instanceof`; `code` is the error code of the service.
 import type { ErrorCode } from './codes.gen.js';
 
-/** Every error of this library is one of these, but for the reason of an AbortSignal. */
+/** Base class of all errors of this library, except the reason of an AbortSignal. */
 export class SignalcastError extends Error {
   override name = 'SignalcastError';
 }
 
-/** What the services say beside the code; unknown members are kept. */
+/** Members of an error body other than the code and the message. Unknown members are included. */
 export type Extra = Readonly<Record<string, unknown>>;
 
-/** What a refusal is made of. */
+/** Data of an ApiError. */
 export interface Refusal {
   operation: string;
   status: number;
@@ -20,19 +20,19 @@ export interface Refusal {
   requestId: string;
 }
 
-/** The no of a service. A write that ended with a status of 500 or more may have happened all the same. */
+/** Error answer of a service. A write with a status of 500 or more may have been stored. */
 export class ApiError extends SignalcastError {
   override name = 'ApiError';
-  /** Such as `POST /api/predictions`. */
+  /** Method and path, for example `POST /api/predictions`. */
   readonly operation: string;
   readonly status: number;
-  /** Stable; empty where what answered is no Signalcast service. Newer services may have others. */
+  /** Stable error code; empty if the answer is not from a Signalcast service. Newer services can send codes that are not listed. */
   readonly code: ErrorCode | (string & {});
-  /** The other members of the answer. */
+  /** Other members of the error body. */
   readonly extra: Extra;
-  /** 0: nothing was said. */
+  /** Wait that the service requests, in milliseconds; 0 if it requests none. */
   readonly retryAfterMs: number;
-  /** Finds the log line of the service. */
+  /** Value of X-Request-Id, which identifies the log line of the service. */
   readonly requestId: string;
 
   constructor(r: Refusal) {
@@ -45,7 +45,7 @@ export class ApiError extends SignalcastError {
     this.requestId = r.requestId;
   }
 
-  /** The member or parameter that does not fit. */
+  /** Name of the invalid member or parameter; empty if the service names none. */
   get field(): string {
     return text(this.extra['field']);
   }
@@ -54,7 +54,7 @@ export class ApiError extends SignalcastError {
 const text = (v: unknown) => (typeof v === 'string' ? v : '');
 const bps = (v: unknown) => (typeof v === 'number' ? v : null);
 
-/** 400, 413, 415: the request does not fit; `field` says where. */
+/** 400, 413, 415: the request is invalid; `field` names the member. */
 export class InvalidError extends ApiError {
   override name = 'InvalidError';
 }
@@ -62,26 +62,26 @@ export class InvalidError extends ApiError {
 export class UnauthenticatedError extends ApiError {
   override name = 'UnauthenticatedError';
 }
-/** 403: the credential is good, and the answer is no. */
+/** 403: the credential is valid but does not allow the request. */
 export class ForbiddenError extends ApiError {
   override name = 'ForbiddenError';
 }
-/** 404 and 410. */
+/** 404 and 410: the resource does not exist, or the route is retired. */
 export class NotFoundError extends ApiError {
   override name = 'NotFoundError';
 }
-/** 409: something stands in the way. */
+/** 409: the request conflicts with the current state. */
 export class ConflictError extends ApiError {
   override name = 'ConflictError';
 }
-/** 409 `already_predicted`: the first call is locked; `id` is its id. */
+/** 409 `already_predicted`: the operator already has a call on the market, and the first call is final. `id` is its id. */
 export class AlreadyPredictedError extends ConflictError {
   override name = 'AlreadyPredictedError';
   get id(): string {
     return text(this.extra['id']);
   }
 }
-/** 409 `market_closed`; `reason` is `settled` or `provisional`. */
+/** 409 `market_closed`: the market accepts no calls. `reason` is `settled` or `provisional`. */
 export class MarketClosedError extends ConflictError {
   override name = 'MarketClosedError';
   get reason(): string {
@@ -107,16 +107,16 @@ export class PriceMovedError extends ConflictError {
     return bps(this.extra['noPriceBps']);
   }
 }
-/** 429; `retryAfterMs` says when to come again. */
+/** 429: a rate limit is exceeded. `retryAfterMs` is the wait in milliseconds. */
 export class RateLimitedError extends ApiError {
   override name = 'RateLimitedError';
 }
-/** 500 and above: a part of the service is unavailable, or has failed. */
+/** 500 and above: a part of the service is unavailable or failed. */
 export class UnavailableError extends ApiError {
   override name = 'UnavailableError';
 }
 
-/** No whole answer came; `cause` says why. A write may have happened. */
+/** No complete answer was received; `cause` is the reason. A write may have been stored. */
 export class UnansweredError extends SignalcastError {
   override name = 'UnansweredError';
   constructor(readonly operation: string, cause: unknown) {
@@ -124,7 +124,7 @@ export class UnansweredError extends SignalcastError {
   }
 }
 
-/** The answer is less than whole, after it was asked for again: `part` is away, `value` is what came. */
+/** The answer is incomplete, also after retries: `part` is the unavailable source, `value` is the incomplete answer. */
 export class DegradedError extends SignalcastError {
   override name = 'DegradedError';
   constructor(readonly operation: string, readonly part: string, readonly value: unknown) {
@@ -132,7 +132,7 @@ export class DegradedError extends SignalcastError {
   }
 }
 
-/** The cursor of a list leads back to a page that was read: it would never end. */
+/** The cursor of a list points to a page that was already read, so the list would never end. */
 export class CursorError extends SignalcastError {
   override name = 'CursorError';
 }
@@ -143,26 +143,26 @@ const byStatus: Readonly<Record<number, typeof ApiError>> = {
   413: InvalidError, 415: InvalidError, 429: RateLimitedError,
 };
 
-/** refusal makes the error of an answer. */
+/** refusal returns the error for an error answer. */
 export function refusal(operation: string, status: number, headers: Headers, body: string): ApiError {
-  let said: Record<string, unknown> = {};
+  let members: Record<string, unknown> = {};
   try {
     const parsed: unknown = JSON.parse(body);
-    if (parsed !== null && typeof parsed === 'object' && !Array.isArray(parsed)) said = parsed as Record<string, unknown>;
+    if (parsed !== null && typeof parsed === 'object' && !Array.isArray(parsed)) members = parsed as Record<string, unknown>;
   } catch {
-    // what answers there is no Signalcast service: the status alone is known
+    // The answer is not from a Signalcast service: only the status is known.
   }
-  const { error, message, ...extra } = said;
+  const { error, message, ...extra } = members;
   const code = text(error);
   const kind = (Object.hasOwn(byCode, code) ? byCode[code] : undefined) ?? byStatus[status] ?? (status >= 500 ? UnavailableError : ApiError);
   return new kind({
     operation, status, code, message: text(message), extra,
-    retryAfterMs: asked(headers, extra), requestId: headers.get('x-request-id') ?? '',
+    retryAfterMs: retryAfter(headers, extra), requestId: headers.get('x-request-id') ?? '',
   });
 }
 
-/** asked is how long an answer wants its reader to wait: the body is more exact than the header. */
-function asked(headers: Headers, extra: Extra): number {
+/** retryAfter returns the wait that an answer requests, in milliseconds. The body is more precise than the header. */
+function retryAfter(headers: Headers, extra: Extra): number {
   const ms = extra['retryAfterMs'];
   if (typeof ms === 'number' && ms > 0) return ms;
   const header = headers.get('retry-after') ?? '';

@@ -1,9 +1,9 @@
-// The client of the protocol: typed by the document, with repeats that are safe and lists that go on page by page.
+// Client of the Signalcast protocol, typed by the OpenAPI document. It retries safe requests and reads lists page by page.
 //
 //   const signalcast = new Signalcast({ hub: 'https://hub.example', api: 'https://api.example', token: key });
 //   const { id } = await signalcast.signals.file({ marketId: '701122', direction: 'YES', priceAtPrediction: 6850 });
 //
-// The live feed is `signalcast/feed`.
+// The module `signalcast/feed` is the client of the live feed.
 export { Signalcast, type Options } from './client.js';
 export { type ErrorCode, errorCodes } from './codes.gen.js';
 export {

@@ -1,8 +1,8 @@
 import { CursorError, DegradedError } from './errors.js';
 
 /**
- * pages reads a list page by page, each when the one before is used up. A service that cannot read a cursor begins anew, so
- * a cursor that was seen before ends the list with an error.
+ * pages yields the items of a list and requests each page when the previous one is consumed. A service starts at the first page if it cannot
+ * read a cursor, so a repeated cursor ends the list with a CursorError. An incomplete page is yielded before its DegradedError is thrown.
  */
 export async function* pages<P, T>(
   page: (cursor: string | undefined) => Promise<P>,
@@ -10,20 +10,20 @@ export async function* pages<P, T>(
 ): AsyncGenerator<T, void, undefined> {
   const seen = new Set<string>();
   for (let cursor: string | undefined; ; ) {
-    let got: P;
-    let late: DegradedError | undefined;
+    let result: P;
+    let degraded: DegradedError | undefined;
     try {
-      got = await page(cursor);
+      result = await page(cursor);
     } catch (e) {
       if (!(e instanceof DegradedError)) throw e;
-      late = e;
-      got = e.value as P;
+      degraded = e;
+      result = e.value as P;
     }
-    const [list, next] = rows(got);
+    const [list, next] = rows(result);
     yield* list;
-    if (late) throw late;
+    if (degraded) throw degraded;
     if (!next) return;
-    if (seen.has(next)) throw new CursorError('the cursor of the list leads back to a page that was read');
+    if (seen.has(next)) throw new CursorError('the cursor of the list points to a page that was already read');
     seen.add(next);
     cursor = next;
   }

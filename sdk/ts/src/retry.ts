@@ -1,32 +1,35 @@
 /**
- * How often and after what pauses a request is sent again. Only what cannot do anything twice is: reading, writes with an
- * idempotency key on the routes that honour one, and writes of which the document says that a second one changes nothing.
+ * Retries of a request. Only requests that are safe to repeat are retried: reads, writes with an idempotency key on routes that support
+ * one, and writes that the OpenAPI document marks as repeatable.
  */
 export interface Retry {
-  /** Of one request in all; 1: it is never sent again. */
+  /** Maximum number of attempts for one request; 1 disables retries. */
   tries: number;
-  /** Pause before the second try in ms, doubled each time. */
+  /** Wait before the second attempt in milliseconds, doubled for each further attempt. */
   first: number;
-  /** The longest pause in ms. A service that asks for more is obeyed by giving up. */
+  /** Maximum wait in milliseconds. If the service requests a longer one, the request fails. */
   longest: number;
-  /** How long one try may last in ms, but for streams. */
+  /** Timeout of one attempt in milliseconds. Does not apply to streams. */
   each: number;
 }
 
-export const usual: Readonly<Retry> = { tries: 4, first: 250, longest: 10_000, each: 30_000 };
+export const defaultRetry: Readonly<Retry> = { tries: 4, first: 250, longest: 10_000, each: 30_000 };
 
-/** passing tells whether the same request may soon be answered better. */
-export const passing = (status: number, headers: Headers): boolean =>
+/** isTransient reports whether a later attempt of the same request can succeed. */
+export const isTransient = (status: number, headers: Headers): boolean =>
   [429, 502, 503, 504].includes(status) || (status < 300 && headers.has('x-degraded'));
 
-/** pause is how long to wait before try n+1, by chance, so that many do not come at once; undefined: too long to wait. */
-export function pause(p: Retry, n: number, wants: number, chance = Math.random()): number | undefined {
-  if (wants > p.longest) return undefined;
+/**
+ * retryDelay returns the random wait before attempt n+1 in milliseconds, so that many clients do not retry at the same time. It returns undefined
+ * if requested, the wait that the service requests, exceeds the maximum.
+ */
+export function retryDelay(p: Retry, n: number, requested: number, chance = Math.random()): number | undefined {
+  if (requested > p.longest) return undefined;
   const most = Math.min(p.first * 2 ** (n - 1), p.longest);
-  return wants > 0 ? wants + chance * Math.min(most, p.longest - wants) : most / 2 + (chance * most) / 2;
+  return requested > 0 ? requested + chance * Math.min(most, p.longest - requested) : most / 2 + (chance * most) / 2;
 }
 
-/** sleep waits, or throws the reason of the signal. */
+/** sleep waits ms milliseconds. It rejects with the reason of the signal if the signal aborts. */
 export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = () => {

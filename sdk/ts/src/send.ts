@@ -1,15 +1,16 @@
-// How a request goes out: with the credential where one is taken, again where that is safe, and with a bounded answer.
+// Sends requests: adds the credential, retries safe requests and limits the size of answers.
 import { DegradedError, SignalcastError, UnansweredError, refusal } from './errors.js';
-import { type Retry, pause, passing, sleep } from './retry.js';
+import { type Retry, isTransient, retryDelay, sleep } from './retry.js';
 import { type Route, routes } from './routes.gen.js';
 import { Signed } from './sign.js';
 import type { TokenSource } from './token.js';
 import type { Sending } from './types.js';
 
-/** More than any JSON answer of the document has, in bytes. */
+/** Maximum size of a JSON answer in bytes; larger than every documented answer. */
 const maxAnswer = 16 << 20;
 
-export interface Settled {
+/** Options of a Sender. */
+export interface SenderOptions {
   at: Readonly<Record<Route[0], string | undefined>>;
   token: TokenSource | undefined;
   fetch: typeof fetch;
@@ -17,139 +18,144 @@ export interface Settled {
   retry: Retry;
 }
 
-/** A request, before it is known who asks. */
-export interface Wanted extends Sending {
+/** Parameters and body of a request. */
+export interface RequestOptions extends Sending {
   path?: Readonly<Record<string, unknown>> | undefined;
   query?: Readonly<Record<string, unknown>> | undefined;
   body?: unknown;
 }
 
-/** One request at work. */
-interface Going {
+/** A request with its URL and headers. */
+interface Prepared {
   operation: string;
   url: string;
   route: Route;
   init: RequestInit & { headers: Record<string, string> };
   signal: AbortSignal | undefined;
-  own: boolean; // the caller has set a credential
+  own: boolean; // the caller has set the header authorization
 }
 
-interface Heard {
+/** A completely read answer. */
+interface Received {
   status: number;
   headers: Headers;
   body: string;
 }
 
+/** The answer exceeds maxAnswer. */
 class TooLarge extends Error {}
 
-/** The cookies of a session; a page of a browser cannot send them. */
+/** Cookies of a session. Scripts in a browser cannot send them. */
 export interface Session {
   cookie: string;
 }
 
+/** Sends the requests of a client. */
 export class Sender {
   session: Session | undefined;
 
-  constructor(readonly options: Settled) {}
+  constructor(readonly options: SenderOptions) {}
 
-  /** json gives what an operation answers. `tries.lost` tells afterwards whether a try may have been heard without an answer. */
-  async json(method: string, path: string, ask: Wanted, tries = { lost: false }): Promise<{ value: unknown; headers: Headers }> {
-    const going = this.#prepare(method, path, ask);
-    const { status, headers, body } = await this.#insist(going, tries);
-    if (status < 200 || status >= 300) throw refusal(going.operation, status, headers, body);
+  /** json sends a request and returns the parsed answer. It sets `tries.lost` if an attempt without a known result may have been processed. */
+  async json(method: string, path: string, ask: RequestOptions, tries = { lost: false }): Promise<{ value: unknown; headers: Headers }> {
+    const prepared = this.#prepare(method, path, ask);
+    const { status, headers, body } = await this.#sendWithRetries(prepared, tries);
+    if (status < 200 || status >= 300) throw refusal(prepared.operation, status, headers, body);
     let value: unknown;
     try {
       value = body === '' ? undefined : JSON.parse(body);
     } catch (cause) {
-      throw new SignalcastError(`${going.operation}: the answer is not of this protocol`, { cause });
+      throw new SignalcastError(`${prepared.operation}: the answer is not JSON`, { cause });
     }
     const part = headers.get('x-degraded');
-    if (part) throw new DegradedError(going.operation, part, value);
+    if (part) throw new DegradedError(prepared.operation, part, value);
     return { value, headers };
   }
 
-  /** stream gives an answer whose body is read by the caller. It is sent once. */
-  async stream(method: string, path: string, ask: Wanted): Promise<Response> {
-    const going = this.#prepare(method, path, ask);
-    await this.#sign(going);
+  /** stream sends a request once and returns the answer with an unread body. */
+  async stream(method: string, path: string, ask: RequestOptions): Promise<Response> {
+    const prepared = this.#prepare(method, path, ask);
+    await this.#authorize(prepared);
     let answer: Response;
     try {
-      answer = await this.options.fetch(going.url, { ...going.init, signal: going.signal ?? null });
+      answer = await this.options.fetch(prepared.url, { ...prepared.init, signal: prepared.signal ?? null });
     } catch (cause) {
-      going.signal?.throwIfAborted();
-      throw new UnansweredError(going.operation, cause);
+      prepared.signal?.throwIfAborted();
+      throw new UnansweredError(prepared.operation, cause);
     }
     if (answer.ok) return answer;
-    throw refusal(going.operation, answer.status, answer.headers, await bounded(answer));
+    throw refusal(prepared.operation, answer.status, answer.headers, await readBody(answer));
   }
 
-  #prepare(method: string, path: string, ask: Wanted): Going {
+  /** Builds the URL and the headers of a request. */
+  #prepare(method: string, path: string, ask: RequestOptions): Prepared {
     const operation = `${method} ${path}`;
     const route = Object.hasOwn(routes, operation) ? routes[operation] : undefined;
-    if (!route) throw new TypeError(`${operation} is no operation of the document`);
+    if (!route) throw new TypeError(`${operation} is not an operation of the OpenAPI document`);
     const at = this.options.at[route[0]];
     if (!at) throw new TypeError(`the option ${route[0]} is missing`);
     const headers: Record<string, string> = { accept: 'application/json', ...ask.headers };
     if (this.options.userAgent) headers['user-agent'] = this.options.userAgent;
     if (ask.idempotencyKey !== undefined) headers['idempotency-key'] = ask.idempotencyKey;
-    const init: Going['init'] = { method, headers, redirect: 'manual', credentials: 'omit' };
+    const init: Prepared['init'] = { method, headers, redirect: 'manual', credentials: 'omit' };
     if (ask.body !== undefined) {
       headers['content-type'] = 'application/json';
       init.body = ask.body instanceof Signed ? ask.body.text : JSON.stringify(ask.body);
     }
-    return { operation, url: at + address(path, ask), route, init, signal: ask.signal, own: 'authorization' in headers };
+    return { operation, url: at + pathAndQuery(path, ask), route, init, signal: ask.signal, own: 'authorization' in headers };
   }
 
-  async #insist(g: Going, tries: { lost: boolean }): Promise<Heard> {
+  /** Sends a request until it succeeds, fails permanently or has no attempts left. */
+  async #sendWithRetries(g: Prepared, tries: { lost: boolean }): Promise<Received> {
     const source = this.options.token;
     let renewed = false;
     for (let n = 1; ; n++) {
       g.signal?.throwIfAborted();
-      const token = await this.#sign(g);
-      let heard: Heard | undefined;
+      const token = await this.#authorize(g);
+      let received: Received | undefined;
       let fault: unknown;
       try {
-        heard = await this.#once(g);
+        received = await this.#attempt(g);
       } catch (cause) {
         g.signal?.throwIfAborted();
         fault = new UnansweredError(g.operation, cause);
       }
-      if (heard?.status === 401 && token && source?.refused && !renewed) {
-        renewed = true; // a refusal of the credential comes before anything is done
+      if (received?.status === 401 && token && source?.refused && !renewed) {
+        renewed = true; // a 401 is sent before the request is processed
         source.refused(token);
         n--;
         continue;
       }
-      if (!heard || heard.status >= 500) tries.lost = true;
-      const wait = this.#again(g, n, heard, fault);
+      if (!received || received.status >= 500) tries.lost = true;
+      const wait = this.#nextDelay(g, n, received, fault);
       if (wait === undefined) {
-        if (heard) return heard;
+        if (received) return received;
         throw fault;
       }
       await sleep(wait, g.signal);
     }
   }
 
-  /** again is the pause before a request is sent once more; undefined: it is not. */
-  #again(g: Going, n: number, heard: Heard | undefined, fault: unknown): number | undefined {
-    const [, , , keyed, again] = g.route;
-    const safe = again || (keyed && g.init.headers['idempotency-key'] !== undefined);
+  /** Returns the wait before the next attempt in milliseconds, or undefined if the request must not be retried. */
+  #nextDelay(g: Prepared, n: number, received: Received | undefined, fault: unknown): number | undefined {
+    const [, , , keyed, repeatable] = g.route;
+    const safe = repeatable || (keyed && g.init.headers['idempotency-key'] !== undefined);
     const large = fault instanceof UnansweredError && fault.cause instanceof TooLarge;
-    if (n >= this.options.retry.tries || !safe || large || (heard && !passing(heard.status, heard.headers))) return undefined;
-    const wants = heard ? refusal(g.operation, heard.status, heard.headers, heard.body).retryAfterMs : 0;
-    return pause(this.options.retry, n, wants);
+    if (n >= this.options.retry.tries || !safe || large || (received && !isTransient(received.status, received.headers))) return undefined;
+    const requested = received ? refusal(g.operation, received.status, received.headers, received.body).retryAfterMs : 0;
+    return retryDelay(this.options.retry, n, requested);
   }
 
-  /** once sends a request and reads the whole answer, so that one that is cut counts as none. */
-  async #once(g: Going): Promise<Heard> {
-    const late = AbortSignal.timeout(this.options.retry.each);
-    const signal = g.signal ? AbortSignal.any([g.signal, late]) : late;
+  /** Sends a request once and reads the whole answer. An interrupted answer is an error. */
+  async #attempt(g: Prepared): Promise<Received> {
+    const timeout = AbortSignal.timeout(this.options.retry.each);
+    const signal = g.signal ? AbortSignal.any([g.signal, timeout]) : timeout;
     const answer = await this.options.fetch(g.url, { ...g.init, signal });
-    return { status: answer.status, headers: answer.headers, body: await bounded(answer) };
+    return { status: answer.status, headers: answer.headers, body: await readBody(answer) };
   }
 
-  /** sign adds the credential that the route takes. Who has signed in has no key, so the session goes first. */
-  async #sign(g: Going): Promise<string | undefined> {
+  /** Adds the credential of the route and returns the token. A session takes precedence over a token. */
+  async #authorize(g: Prepared): Promise<string | undefined> {
     const [, bearer, session] = g.route;
     if (g.own) return undefined;
     if (session && this.session) {
@@ -159,29 +165,29 @@ export class Sender {
     }
     if (!bearer || !this.options.token) return undefined;
     const token = await this.options.token.token();
-    // What a header cannot hold would be shown in the error of who is asked to send it.
-    if (!/^[\x21-\x7e]+$/.test(token)) throw new SignalcastError(`${g.operation}: the credential is empty or holds what a header cannot`);
+    // Otherwise fetch would throw an error that contains the credential.
+    if (!/^[\x21-\x7e]+$/.test(token)) throw new SignalcastError(`${g.operation}: the credential is empty or contains a character that is not allowed in a header`);
     g.init.headers['authorization'] = `Bearer ${token}`;
     return token;
   }
 }
 
-/** address fills the path and writes the query; what is undefined or null is left out. */
-function address(path: string, { path: parts = {}, query = {} }: Wanted): string {
+/** pathAndQuery fills the parameters of a path and appends the query. Undefined and null query parameters are omitted. */
+function pathAndQuery(path: string, { path: parts = {}, query = {} }: RequestOptions): string {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = parts[name];
     if (value === undefined || value === null || value === '') throw new TypeError(`${path}: ${name} is missing`);
     return encodeURIComponent(String(value));
   });
-  const asked = new URLSearchParams();
+  const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined && value !== null) asked.set(name, String(value));
+    if (value !== undefined && value !== null) search.set(name, String(value));
   }
-  return asked.size > 0 ? `${filled}?${asked}` : filled;
+  return search.size > 0 ? `${filled}?${search}` : filled;
 }
 
-/** bounded reads a body to its end, unless that is too far. */
-async function bounded(answer: Response): Promise<string> {
+/** readBody reads a whole body. It throws TooLarge if the body exceeds maxAnswer. */
+async function readBody(answer: Response): Promise<string> {
   if (!answer.body) return '';
   const reader = answer.body.getReader();
   const decoder = new TextDecoder();

@@ -1,31 +1,32 @@
-// Signed messages: the canonical form of RFC 8785 and Ed25519, with what Node and browsers bring.
+// Signed messages: canonical form of RFC 8785 and Ed25519, with the Web Crypto API of Node and browsers.
 import { SignalcastError } from './errors.js';
 
 const messagePrefix = 'denpa-message-v1';
 const signerPrefix = 'denpa-signer-v1';
-/** What stands before the seed of an Ed25519 key in PKCS #8. */
+/** PKCS #8 prefix of an Ed25519 seed. */
 const pkcs8 = [0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20];
 
-/** An act before it is signed. */
+/** A message before it is signed. */
 export interface Draft {
-  /** Such as signal.create; the hub's schemas say what each carries. */
+  /** Message type, for example signal.create. The hub publishes the payload schema of each type. */
   type: string;
-  /** Of the passport. */
+  /** Id of the passport. */
   denpaId: string;
-  /** Left out: the signer is the passport's own. */
+  /** App of the signer; absent if the signer belongs to the passport. */
   appId?: string | null;
   payload: object;
-  /** When it is signed, in Unix ms; left out: now. */
+  /** Time of the signature in Unix milliseconds; defaults to now. */
   timestamp?: number;
-  /** One for each message of a key, for ever; left out: by chance. */
+  /** Must be unique among all messages of a key; defaults to a random value. */
   nonce?: string;
 }
 
-/** A message with its signature, as it goes out to the byte. */
+/** A signed message with the exact bytes to send. */
 export class Signed {
   constructor(
-    /** What the hub calls it, known before it is sent. */
+    /** Id of the message; the hub computes the same one. */
     readonly id: string,
+    /** JSON to send. */
     readonly text: string,
   ) {}
 }
@@ -33,7 +34,7 @@ export class Signed {
 /** Signs messages with an Ed25519 key. */
 export class Signer {
   readonly #key: CryptoKey;
-  /** How the protocol writes the public key. */
+  /** Public key as 64 hexadecimal digits. */
   readonly publicKey: string;
 
   private constructor(key: CryptoKey, publicKey: string) {
@@ -41,9 +42,9 @@ export class Signer {
     this.publicKey = publicKey;
   }
 
-  /** A signer of a key: its 32 bytes of seed, which stay secret. */
+  /** Returns the signer of a key, given by its secret seed of 32 bytes. */
   static async of(seed: Uint8Array): Promise<Signer> {
-    if (seed.length !== 32) throw new TypeError('the seed of a key has 32 bytes');
+    if (seed.length !== 32) throw new TypeError('the seed of a key must have 32 bytes');
     const form = new Uint8Array([...pkcs8, ...seed]);
     const key = await crypto.subtle.importKey('pkcs8', form, 'Ed25519', true, ['sign']);
     const { x } = await crypto.subtle.exportKey('jwk', key);
@@ -51,37 +52,38 @@ export class Signer {
     return new Signer(key, hex(Uint8Array.from(raw, (c) => c.charCodeAt(0))));
   }
 
-  /** Signs for one issuer: `apps.issuer` tells which the hub is. */
+  /** Signs a message for one issuer. `apps.issuer` returns the issuer of the hub. */
   async sign(issuer: string, draft: Draft): Promise<Signed> {
     const message = {
       version: 1, type: draft.type, denpaId: draft.denpaId, appId: draft.appId ?? null, timestamp: draft.timestamp ?? Date.now(),
       nonce: draft.nonce ?? nonce(), payload: draft.payload, signer: { kind: 'ed25519', publicKey: this.publicKey },
     };
-    const covered = cover(messagePrefix, issuer, message);
-    const id = hex(new Uint8Array(await crypto.subtle.digest('SHA-256', covered)));
-    return new Signed(`msg_${id}`, canonical({ ...message, signature: await this.#seal(covered) }));
+    const signedBytes = bytesToSign(messagePrefix, issuer, message);
+    const id = hex(new Uint8Array(await crypto.subtle.digest('SHA-256', signedBytes)));
+    return new Signed(`msg_${id}`, canonical({ ...message, signature: await this.#signBytes(signedBytes) }));
   }
 
-  /** The signature that shows the hub who has the key. */
+  /** Returns the signature of a registration claim, which proves possession of the key. */
   prove(issuer: string, claim: object): Promise<string> {
-    return this.#seal(cover(signerPrefix, issuer, claim));
+    return this.#signBytes(bytesToSign(signerPrefix, issuer, claim));
   }
 
-  async #seal(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  async #signBytes(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
     return hex(new Uint8Array(await crypto.subtle.sign('Ed25519', this.#key, bytes)));
   }
 }
 
-/** nonce is 32 hex digits by chance. */
+/** nonce returns 32 random hexadecimal digits. */
 export const nonce = (): string => hex(crypto.getRandomValues(new Uint8Array(16)));
 
-const cover = (prefix: string, issuer: string, value: object) => new Uint8Array(new TextEncoder().encode(`${prefix}\n${issuer}\n${canonical(value)}`));
+/** bytesToSign returns the bytes that a signature covers. */
+const bytesToSign = (prefix: string, issuer: string, value: object) => new Uint8Array(new TextEncoder().encode(`${prefix}\n${issuer}\n${canonical(value)}`));
 
 const hex = (bytes: Uint8Array) => Array.from(bytes, (b) => b.toString(16).padStart(2, '0')).join('');
 
 /**
- * canonical is the form of RFC 8785, which takes numbers and text as JSON.stringify writes them and sorts members by their
- * UTF-16 units, as sort does. What has no such form is refused.
+ * canonical returns the canonical form of RFC 8785: numbers and texts as written by JSON.stringify, members sorted by UTF-16 code units. It throws
+ * for a value without a canonical form.
  */
 export function canonical(value: unknown): string {
   if (value === null || typeof value === 'boolean') return JSON.stringify(value);

@@ -1,26 +1,27 @@
-// What users need, by subject. Everything else is `request` of the client.
+// Methods for frequent operations, grouped by subject. `request` of the client supports all other operations.
 import { AlreadyPredictedError } from './errors.js';
 import { type FeedClient, type Options as FeedOptions, open } from './feed.js';
 import { SignalcastError } from './errors.js';
 import { pages } from './pages.js';
-import type { Sender, Wanted } from './send.js';
+import type { Sender, RequestOptions } from './send.js';
 import { type Signed, type Signer, nonce } from './sign.js';
 import type { Answer, Ask, Method, PathOf, Query, Schemas, Sending } from './types.js';
 
-/** How a method may be told to end. */
+/** Options that abort a request. */
 export type Ending = Pick<Sending, 'signal'>;
 
-/** The query of a list and how it may end; the cursor is the library's affair. */
+/** Query of a list without the cursor, which the library sets. */
 export type List<P extends PathOf<'GET'>> = Omit<NonNullable<Query<'GET', P>>, 'cursor'> & Ending;
 
+/** Base class of the subjects. */
 class Subject {
   constructor(protected readonly sender: Sender) {}
 
   protected async ask<M extends Method, P extends PathOf<M>>(method: M, path: P, ask: Ask<M, P>): Promise<Answer<M, P>> {
-    return (await this.sender.json(method, path, ask as Wanted)).value as Answer<M, P>;
+    return (await this.sender.json(method, path, ask as RequestOptions)).value as Answer<M, P>;
   }
 
-  /** paged lists what is behind a path that has cursors. */
+  /** Yields the items of a list with cursors. */
   protected paged<P extends PathOf<'GET'>, T>(
     path: P, { signal, ...query }: Ending & object, rows: (p: Answer<'GET', P>) => readonly [readonly T[], string | null | undefined], parts?: object,
   ): AsyncGenerator<T, void, undefined> {
@@ -28,39 +29,39 @@ class Subject {
   }
 }
 
-/** The bound that `file` and `create` send where the draft has none: the side costs at most this much more than the stated price. */
+/** Default of `maxSlippageBps` for `file` and `create`: the price of the side may exceed the stated price by at most this many basis points. */
 export const defaultMaxSlippageBps = 200;
 
-/** What the ledger stores with a call, or what a dry run would store. */
+/** Numbers that are stored with a call, or that a dry run would store. */
 export type Numbers = Omit<Schemas['DryFiled'], 'ok' | 'dryRun'>;
 
 /** A stored call. */
 export interface Filed extends Numbers {
   id: string;
-  /** An answer was lost, and the same call was found when it was filed again. */
+  /** True if an answer was lost and a retry found the stored call. */
   found: boolean;
 }
 
-/** How a call is filed. */
+/** Options of filing a call. */
 export interface Filing extends Ending {
-  /** Under the same key the same call is the same call for 24 hours, also in another run; left out, a new one. */
+  /** Repeating the key with the same call within 24 hours returns the stored call, also in another run. Defaults to a new key. */
   idempotencyKey?: string | undefined;
   /**
-   * File a call without points where the market has no fresh quote, instead of PriceMovedError with the reason `unverified`. A price
-   * that moved is still refused. Left out: `allowUnverified` of the draft.
+   * If the market has no fresh quote, file the call without points instead of throwing PriceMovedError with the reason `unverified`. A price
+   * that moved is still rejected. Defaults to `allowUnverified` of the draft.
    */
   allowUnverified?: boolean | undefined;
 }
 
 type Bound = { maxSlippageBps?: number | null | undefined; allowUnverified?: boolean | null | undefined };
 
-/** withBound returns a draft with a bound of the slippage, defaultMaxSlippageBps where it has none, and with `allowUnverified`. */
+/** withBound returns the draft with `allowUnverified`, and with defaultMaxSlippageBps if it has no bound. */
 const withBound = <D extends Bound>(draft: D, allowUnverified = draft.allowUnverified): D =>
   ({ ...draft, maxSlippageBps: draft.maxSlippageBps ?? defaultMaxSlippageBps, allowUnverified });
 
-/** Calls, their history and the feeds around them. */
+/** Calls, their history and the feeds of calls. */
 export class Signals extends Subject {
-  /** Files a call. Throws AlreadyPredictedError, whose `id` is the locked call, PriceMovedError, MarketClosedError and others. */
+  /** Files a call. Throws AlreadyPredictedError, whose `id` is the stored call, PriceMovedError, MarketClosedError and other errors. */
   async file(draft: Schemas['SignalDraft'], { idempotencyKey = nonce(), allowUnverified, signal }: Filing = {}): Promise<Filed> {
     const tries = { lost: false };
     try {
@@ -69,85 +70,86 @@ export class Signals extends Subject {
       return { ...filed, found: false };
     } catch (e) {
       if (!tries.lost || !(e instanceof AlreadyPredictedError) || !e.id) throw e;
-      // The locked call is the caller's own. With the same side and price it is this one.
-      const stands = await this.get(e.id, { signal });
-      if (stands.marketId !== draft.marketId || stands.direction !== draft.direction || stands.priceAtPrediction !== draft.priceAtPrediction) throw e;
-      const { id, priceAtPrediction, scoreBasisBps, priceVerified, rated, marketYesAtSignal: marketYesBps } = stands;
+      // The stored call belongs to the caller. If side and price are the same, an earlier attempt stored it.
+      const stored = await this.get(e.id, { signal });
+      if (stored.marketId !== draft.marketId || stored.direction !== draft.direction || stored.priceAtPrediction !== draft.priceAtPrediction) throw e;
+      const { id, priceAtPrediction, scoreBasisBps, priceVerified, rated, marketYesAtSignal: marketYesBps } = stored;
       return { id, found: true, priceAtPrediction, scoreBasisBps, priceVerified, rated, marketYesBps, yesPriceBps: null, noPriceBps: null, warnings: [] };
     }
   }
 
-  /** Checks a call as `file` does and stores nothing. No venue is asked, so a call without a known quote is not verified. */
+  /** Validates a call like `file` and stores nothing. It sends no request to a venue, so a call without a known quote is not verified. */
   async dryRun(draft: Schemas['SignalDraft'], { signal }: Ending = {}): Promise<Numbers> {
     const { value } = await this.sender.json('POST', '/api/predictions', { body: { ...withBound(draft), dryRun: true }, signal });
     const { ok: _, dryRun: __, ...numbers } = value as Schemas['DryFiled'];
     return numbers;
   }
 
-  /** Files a call with a key or a token of an app; the hub attests it. */
+  /** Files a call with an operator key or an app token. The hub attests it. */
   create = (draft: Schemas['CreationDraft'], { idempotencyKey = nonce(), allowUnverified, signal }: Filing = {}) =>
     this.ask('POST', '/api/protocol/v1/signals', { body: withBound(draft, allowUnverified), idempotencyKey, signal }) as Promise<Schemas['Created']>;
 
-  /** Checks a call as `create` does and stores nothing. */
+  /** Validates a call like `create` and stores nothing. */
   dryRunCreate = (draft: Schemas['CreationDraft'], { signal }: Ending = {}) =>
     this.ask('POST', '/api/protocol/v1/signals', { body: { ...withBound(draft), dryRun: true }, signal }) as Promise<Schemas['DryFiled']>;
 
   get = (id: string, e: Ending = {}) => this.ask('GET', '/api/signals/{id}', { path: { id }, ...e });
 
-  /** Adds to the history of a call of one's own. That never changes the call. */
+  /** Adds an event to the history of the caller's own call. The call does not change. */
   addEvent = (id: string, body: Schemas['SignalEventWrite'], e: Ending = {}) =>
     this.ask('POST', '/api/signals/{id}/events', { path: { id }, body, idempotencyKey: nonce(), ...e }) as Promise<Schemas['AppendedEvent']>;
 
-  /** Checks an event as `addEvent` does and stores nothing. */
+  /** Validates an event like `addEvent` and stores nothing. */
   dryRunEvent = (id: string, body: Schemas['SignalEventWrite'], e: Ending = {}) =>
     this.ask('POST', '/api/signals/{id}/events', { path: { id }, body: { ...body, dryRun: true }, ...e }) as Promise<Schemas['DryEvent']>;
 
   events = (id: string, e: Ending = {}) => this.ask('GET', '/api/signals/{id}/events', { path: { id }, ...e });
 
-  /** One of the three feeds of calls: recent, beat_crowd or open. */
+  /** Returns one of the three feeds of calls: recent, beat_crowd or open. */
   recent = ({ signal, ...query }: List<'/api/signals/feed'> = {}) => this.ask('GET', '/api/signals/feed', { query, signal });
 
-  /** The calls that fit, newest first. */
+  /** Yields the calls that match, newest first. */
   all = (l: List<'/api/v1/signals'> = {}) => this.paged('/api/v1/signals', l, (p) => [p.signals, p.next_cursor]);
 
-  /** The numbered events that are kept, newest first; with `after` oldest first. */
+  /** Yields the stored numbered events, newest first; with `after`, oldest first. */
   feed = (l: List<'/api/v1/feed'> = {}) => this.paged('/api/v1/feed', l, (p) => [p.items, p.next_cursor]);
 }
 
-/** Markets of the venues and of the service itself, seen through their calls. */
+/** Markets of the venues and native markets, with the calls on them. */
 export class Markets extends Subject {
   search = (l: List<'/api/polymarket/markets'> = {}) => this.paged('/api/polymarket/markets', l, (p) => [p.markets, p.next_cursor]);
   get = (marketId: string, e: Ending = {}) => this.ask('GET', '/api/m/{marketId}', { path: { marketId }, ...e });
   crowd = (marketId: string, e: Ending = {}) => this.ask('GET', '/api/m/{marketId}/crowd', { path: { marketId }, ...e });
-  /** The calls on a market, newest first. No such market is an empty list. */
+  /** Yields the calls on a market, newest first; nothing for an unknown market. */
   ledger = (marketId: string, l: List<'/api/m/{marketId}/signals'> = {}) =>
     this.paged('/api/m/{marketId}/signals', l, (p) => [p.signals, p.next_cursor], { marketId });
-  /** What was claimed; its `outcome` is null while nothing is. */
+  /** Returns the outcome of a market; `outcome` is null without a claim. */
   outcome = (market: string, e: Ending = {}) => this.ask('GET', '/api/resolution/outcome', { query: { market }, ...e });
 }
 
-/** Operators ranked by what they called. */
+/** Leaderboards of operators. */
 export class Boards extends Subject {
   score = ({ signal, ...query }: List<'/api/v1/signals/leaderboard'> = {}) => this.ask('GET', '/api/v1/signals/leaderboard', { query, signal });
   broadcast = ({ signal, ...query }: List<'/api/operator/leaderboard'> = {}) => this.ask('GET', '/api/operator/leaderboard', { query, signal });
 }
 
-/** Who calls. */
+/** Operators and their records. */
 export class Operators extends Subject {
   get = (handle: string, e: Ending = {}) => this.ask('GET', '/api/operator/{handle}', { path: { handle }, ...e });
   skill = (handle: string, { signal, ...query }: List<'/api/operator/{handle}/skill'> = {}) =>
     this.ask('GET', '/api/operator/{handle}/skill', { path: { handle }, query, signal });
 
-  /** A whole record, line by line as it comes. One that is cut ends with an error. */
+  /** Yields the lines of a whole record as they arrive. Throws if the answer is interrupted. */
   async *record(handle: string, e: Ending = {}): AsyncGenerator<Record<string, unknown>, void, undefined> {
     const answer = await this.sender.stream('GET', '/api/operator/{handle}/record', { path: { handle }, ...e });
     for await (const line of lines(answer)) yield JSON.parse(line) as Record<string, unknown>;
   }
 }
 
-/** More than a line of a record has, in characters. */
+/** Maximum length of a line of a record in characters. */
 const maxLine = 1 << 20;
 
+/** lines yields the lines of an answer. */
 async function* lines(answer: Response): AsyncGenerator<string, void, undefined> {
   if (!answer.body) return;
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -163,11 +165,11 @@ async function* lines(answer: Response): AsyncGenerator<string, void, undefined>
     }
     if (rest !== '') yield rest;
   } finally {
-    await reader.cancel().catch(() => undefined); // it may have ended by itself
+    await reader.cancel().catch(() => undefined); // the stream may have ended already
   }
 }
 
-/** What is on the air and what comes next. */
+/** The programme: what airs now and next. */
 export class Programme extends Subject {
   now = ({ signal, ...query }: List<'/program/now'> = {}) => this.ask('GET', '/program/now', { query, signal });
   next = ({ signal, ...query }: List<'/program/next'> = {}) => this.ask('GET', '/program/next', { query, signal });
@@ -175,13 +177,13 @@ export class Programme extends Subject {
   channel = ({ signal, ...query }: List<'/program/channel'> = {}) => this.ask('GET', '/program/channel', { query, signal });
 }
 
-/** Who follows whom. To follow takes a session, which no page of a browser can send: there the hub's own pages do it. */
+/** Follows and passports. Following requires a session, which scripts in a browser cannot send; the pages of the hub do it there. */
 export class People extends Subject {
-  /** Opens a session with the identity token that the client has; the client keeps it. */
+  /** Opens a session with the identity token of the client. The client stores the session. */
   async signIn(e: Ending = {}): Promise<Schemas['SignedIn']> {
     const { value, headers } = await this.sender.json('POST', '/api/auth/privy', e);
     const cookies = headers.getSetCookie().map((c) => c.split(';')[0] ?? '').filter((c) => /^db_(uid|sig)=/.test(c));
-    if (cookies.length !== 2) throw new SignalcastError('the hub gave no session');
+    if (cookies.length !== 2) throw new SignalcastError('the hub returned no session cookies');
     this.sender.session = { cookie: cookies.join('; ') };
     return value as Schemas['SignedIn'];
   }
@@ -189,21 +191,21 @@ export class People extends Subject {
   follows = (handle: string, e: Ending = {}) => this.ask('GET', '/api/user/follow', { query: { handle }, ...e });
   follow = (handle: string, e: Ending = {}) => this.ask('POST', '/api/user/follow', { body: { handle }, ...e });
   unfollow = (handle: string, e: Ending = {}) => this.ask('DELETE', '/api/user/follow', { query: { handle }, ...e });
-  /** The passport of who has the key or the token. */
+  /** Returns the passport of the owner of the key or the token. */
   me = (e: Ending = {}) => this.ask('GET', '/api/protocol/v1/me', e);
 }
 
-/** Operator keys. They are minted with an identity token, never with a key. */
+/** Operator keys. Creating one requires an identity token; a key cannot create keys. */
 export class Keys extends Subject {
-  /** The plaintext is in this answer and nowhere else; it is never sent twice. The key is strict, held to its permissions on every route, unless the body says otherwise. */
+  /** Creates a key. Only this answer contains the plaintext, and the request is never retried. The key is strict by default: its permissions are enforced on every route. */
   mint = (body: Schemas['KeyMint'], e: Ending = {}) => this.ask('POST', '/api/dev/keys', { body: { ...body, strict: body.strict ?? true }, ...e });
   list = (e: Ending = {}) => this.ask('GET', '/api/dev/keys', e);
   revoke = (id: string, e: Ending = {}) => this.ask('DELETE', '/api/dev/keys', { query: { id }, ...e });
 }
 
-/** Being on the air: sessions, streams of markets, the signal over a picture. */
+/** Broadcasts: sessions, streams of markets and the overlay signal. */
 export class Live extends Subject {
-  /** Opens a session or keeps it. */
+  /** Sends a heartbeat, which opens or extends a session. */
   beat = (body: Schemas['HeartbeatSend'], e: Ending = {}) => this.ask('POST', '/api/streamer/heartbeat', { body, ...e });
   list = (e: Ending = {}) => this.ask('GET', '/api/streamers/live', e);
   setSignal = (body: Schemas['OverlayWrite'], e: Ending = {}) => this.ask('POST', '/api/streamer/signal', { body, ...e });
@@ -214,7 +216,7 @@ export class Live extends Subject {
   unbind = (marketId: string, e: Ending = {}) => this.ask('DELETE', '/api/m/{marketId}/streams', { path: { marketId }, ...e });
   streams = (marketId: string, e: Ending = {}) => this.ask('GET', '/api/m/{marketId}/streams', { path: { marketId }, ...e });
 
-  /** Follows the live feed; the address comes from the client. The channel `me` takes `key`. */
+  /** Opens a client of the live feed at the api URL of this client. The channel `me` requires `key`. */
   feed(options: Omit<FeedOptions, 'url'>): FeedClient {
     const at = this.sender.options.at.api;
     if (!at) throw new TypeError('the option api is missing');
@@ -222,35 +224,35 @@ export class Live extends Subject {
   }
 }
 
-/** Apps act for people who let them. They are registered with an identity token. */
+/** Apps, which act for users. Registering one requires an identity token. */
 export class Apps extends Subject {
   register = (body: Schemas['AppDraft'], e: Ending = {}) => this.ask('POST', '/api/dev/apps', { body, ...e });
   list = (e: Ending = {}) => this.ask('GET', '/api/dev/apps', e);
   get = (appId: string, e: Ending = {}) => this.ask('GET', '/api/protocol/v1/apps/{appId}', { path: { appId }, ...e });
-  /** Asks for tokens: with a code, or with a refresh token. */
+  /** Exchanges a code or a refresh token for tokens. */
   exchange = (body: Schemas['TokenRequest'], e: Ending = {}) => this.ask('POST', '/api/protocol/v1/oauth/token', { body, ...e });
-  /** What the hub says of its delegated sign-in and its signed messages. */
+  /** Returns the metadata of delegated sign-in and signed messages. */
   issuer = (e: Ending = {}) => this.ask('GET', '/api/protocol/v1', e);
 }
 
-/** Acts that somebody has signed. */
+/** Signed messages and signers. */
 export class Messages extends Subject {
-  /** The same bytes have their effect once, so that they are sent again when an answer is lost. */
+  /** Submits a message. The same bytes take effect once, so the request is retried if an answer is lost. */
   submit = (body: Signed, e: Ending = {}) => this.ask('POST', '/api/protocol/v1/messages', { body, ...e });
-  /** What is wrong with a message; nothing is stored. */
+  /** Returns what is wrong with a message; nothing is stored. */
   verify = (body: Signed, e: Ending = {}) => this.ask('POST', '/api/protocol/v1/messages/verify', { body, ...e });
-  /** An accepted message. A hidden message has no payload, so its id and its signature cannot be checked. */
+  /** Returns an accepted message. A hidden message has no payload, so its id and its signature cannot be checked. */
   get = (id: string, e: Ending = {}) => this.ask('GET', '/api/protocol/v1/messages/{id}', { path: { id }, ...e });
-  /** Accepted messages, newest first; hidden ones have no payload. */
+  /** Yields accepted messages, newest first; hidden ones have no payload. */
   list = (l: List<'/api/protocol/v1/messages'> = {}) => this.paged('/api/protocol/v1/messages', l, (p) => [p.messages, p.next_cursor]);
 
-  /** Makes a key known as a signer of the caller's: of the grant with a token of an app, of the operator with a key. */
+  /** Registers a key as a signer: of the grant for an app token, of the operator for an operator key. */
   async registerSigner(by: Signer, scopes: string[], label: string, e: Ending = {}): Promise<Schemas['Signer']> {
     const { issuer } = await this.ask('GET', '/api/protocol/v1', e);
     const me = await this.ask('GET', '/api/protocol/v1/me', e);
     const { challenge } = await this.ask('POST', '/api/protocol/v1/signers/challenge', { body: { publicKey: by.publicKey }, ...e });
     const { publicKey } = by;
-    // A signer of an operator key needs an end within 90 days; one of an app ends with its grant.
+    // A signer of an operator key must expire within 90 days; a signer of an app ends with its grant.
     const expiresAt = me.grant ? null : new Date(Date.now() + 89 * 86_400_000).toISOString();
     const proof = await by.prove(issuer, { appId: me.grant?.appId ?? null, challenge, denpaId: me.denpaId, expiresAt, publicKey, scopes });
     return this.ask('POST', '/api/protocol/v1/signers', { body: { publicKey, scopes, label, challenge, proof, ...(expiresAt && { expiresAt }) }, ...e });

@@ -1,47 +1,47 @@
 import { SignalcastError } from './errors.js';
 
-/** Gives the credential of a request; it is asked for each one that takes a credential, and for no other. */
+/** Source of credentials. It is called for each request that requires a credential, and for no other. */
 export interface TokenSource {
   token(): Promise<string>;
-  /** The token was refused. A source that has this is asked for another one, once. */
+  /** Called when a service rejects the token. If defined, the request is sent once more with a new token. */
   refused?(token: string): void;
 }
 
-/** A credential and how long it lasts in ms; left out: until it is refused. */
+/** A credential and its lifetime in milliseconds; without a lifetime it is used until it is rejected. */
 export interface Token {
   value: string;
   lasts?: number;
 }
 
-/** How long before its end a token is not used any more. */
+/** Milliseconds before its expiry from which a token is no longer used. */
 const early = 30_000;
 
-/** A source that keeps a token until shortly before its end, or until it is refused; one asks for the next, all wait for it. */
+/** A source that caches a token until shortly before its expiry or until it is rejected. Concurrent requests share one fetch. */
 export class Refreshing implements TokenSource {
   #fetch: () => Promise<Token>;
-  #kept: { value: string; end: number } | undefined;
-  #coming: Promise<string> | undefined;
+  #cached: { value: string; end: number } | undefined;
+  #pending: Promise<string> | undefined;
 
   constructor(fetch: () => Promise<Token>) {
     this.#fetch = fetch;
   }
 
   async token(): Promise<string> {
-    if (this.#kept && Date.now() < this.#kept.end) return this.#kept.value;
-    this.#coming ??= this.#next().finally(() => {
-      this.#coming = undefined;
+    if (this.#cached && Date.now() < this.#cached.end) return this.#cached.value;
+    this.#pending ??= this.#refresh().finally(() => {
+      this.#pending = undefined;
     });
-    return this.#coming;
+    return this.#pending;
   }
 
   refused(token: string): void {
-    if (this.#kept?.value === token) this.#kept = undefined;
+    if (this.#cached?.value === token) this.#cached = undefined;
   }
 
-  async #next(): Promise<string> {
+  async #refresh(): Promise<string> {
     const { value, lasts } = await this.#fetch();
-    if (!value) throw new SignalcastError('the token that was fetched is empty');
-    this.#kept = { value, end: lasts === undefined ? Infinity : Date.now() + lasts - early };
+    if (!value) throw new SignalcastError('the fetched token is empty');
+    this.#cached = { value, end: lasts === undefined ? Infinity : Date.now() + lasts - early };
     return value;
   }
 }

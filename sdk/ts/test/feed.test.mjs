@@ -6,13 +6,13 @@ import { Server } from './server.mjs';
 
 const pace = { least: 1, most: 10, refused: 40, handshake: 5000, second: 20 };
 
-// begin gives a client of a server of its own, with what it was told of its states.
-function begin(t, options = {}, set = () => {}) {
+// start returns a client of a new server, and the counts of its states.
+function start(t, options = {}, set = () => {}) {
   const server = new Server();
   set(server);
-  const by = {};
+  const states = {};
   const client = open({
-    url: 'ws://feed.example/ws', channels: ['signals'], WebSocket: server.WebSocket, onState: (s) => (by[s.phase] = (by[s.phase] ?? 0) + 1), ...options,
+    url: 'ws://feed.example/ws', channels: ['signals'], WebSocket: server.WebSocket, onState: (s) => (states[s.phase] = (states[s.phase] ?? 0) + 1), ...options,
     pace: { ...pace, ...options.pace },
   });
   t.after(() => {
@@ -34,12 +34,12 @@ function begin(t, options = {}, set = () => {}) {
       await new Promise((done) => setTimeout(done, 2));
     }
   };
-  return { server, client, by, next, want, until, live: () => until(() => by.live) };
+  return { server, client, states, next, want, until, live: () => until(() => states.live) };
 }
 
 for (const code of [1000, 1001, 1006, 1008, 1009, 1011, 4008, 4029]) {
-  test(`after a close with ${code} everything comes once and in order`, async (t) => {
-    const { server, client, want, live } = begin(t, {}, (s) => s.file('signals', 3));
+  test(`after a close with ${code} every event is delivered once and in order`, async (t) => {
+    const { server, client, want, live } = start(t, {}, (s) => s.file('signals', 3));
     await live();
     server.cut(code); // before the first event of the channel
     server.file('signals');
@@ -54,8 +54,8 @@ for (const code of [1000, 1001, 1006, 1008, 1009, 1011, 4008, 4029]) {
   });
 }
 
-test('an event that was not sent is asked for, comes in its place, and is told', async (t) => {
-  const { server, client, by, want, live } = begin(t);
+test('a missing event is requested, delivered in order, and reported', async (t) => {
+  const { server, client, states, want, live } = start(t);
   await live();
   server.file('signals');
   await want(1);
@@ -64,11 +64,11 @@ test('an event that was not sent is asked for, comes in its place, and is told',
   await want(2, 3, 4, 5, 6);
   const { holes, repaired, lost, connections } = client.stats();
   assert.deepEqual({ holes, repaired, lost, connections }, { holes: 1, repaired: 1, lost: 0, connections: 1 });
-  assert.deepEqual([by.hole, by.repaired], [1, 1]);
+  assert.deepEqual([states.hole, states.repaired], [1, 1]);
 });
 
-test('an event missing before the first of a channel is seen', async (t) => {
-  const { server, client, want, live } = begin(t, {}, (s) => s.file('signals', 2));
+test('a missing event before the first one of a channel is detected', async (t) => {
+  const { server, client, want, live } = start(t, {}, (s) => s.file('signals', 2));
   await live();
   server.drop = 1;
   server.file('signals', 2);
@@ -76,8 +76,8 @@ test('an event missing before the first of a channel is seen', async (t) => {
   assert.equal(client.stats().holes, 1);
 });
 
-test('what the server does not have is told as a gap', async (t) => {
-  const { server, client, next, want, live } = begin(t);
+test('events that the server does not have are delivered as a gap', async (t) => {
+  const { server, client, next, want, live } = start(t);
   await live();
   server.file('signals');
   await want(1);
@@ -89,9 +89,9 @@ test('what the server does not have is told as a gap', async (t) => {
   assert.equal(client.stats().lost, 1);
 });
 
-test('more holes than may be asked for one by one are asked for together', async (t) => {
+test('too many holes cause one reconnection that fills all of them', async (t) => {
   const channels = [...'abcdefghijklmnopqrstuvwxyz'].map((c) => `operator:${c}`);
-  const { server, next, live } = begin(t, { channels });
+  const { server, next, live } = start(t, { channels });
   await live();
   server.drop = channels.length;
   for (const c of [...channels, ...channels]) server.file(c);
@@ -103,8 +103,8 @@ test('more holes than may be asked for one by one are asked for together', async
   channels.forEach((c, i) => assert.deepEqual(seen[c], [i + 1, i + 1 + channels.length]));
 });
 
-test('repeats are not handed on', async (t) => {
-  const { server, client, want, live, until } = begin(t);
+test('repeated events are not delivered', async (t) => {
+  const { server, client, want, live, until } = start(t);
   await live();
   server.repeats = true;
   server.file('signals', 3);
@@ -113,7 +113,7 @@ test('repeats are not handed on', async (t) => {
 });
 
 test('a silent connection is replaced', async (t) => {
-  const { server, client, want, live } = begin(t);
+  const { server, client, want, live } = start(t);
   await live();
   server.mute = true;
   server.file('signals', 2);
@@ -121,28 +121,28 @@ test('a silent connection is replaced', async (t) => {
   assert.ok(client.stats().connections > 1);
 });
 
-test('a connection on which a frame is not answered is replaced', async (t) => {
-  const { server, client, live, until } = begin(t, {}, (s) => (s.deaf = true));
+test('a connection without an acknowledgement is replaced', async (t) => {
+  const { server, client, live, until } = start(t, {}, (s) => (s.noAcks = true));
   await until(() => client.stats().connections > 1);
-  server.deaf = false;
+  server.noAcks = false;
   await live();
 });
 
-test('who takes nothing for long loses nothing, and little waits for it', async (t) => {
-  const { server, client, by, want, live, until } = begin(t, { pace: { queue: 50 } });
+test('a slow reader misses no event, and the queue stays bounded', async (t) => {
+  const { server, client, states, want, live, until } = start(t, { pace: { queue: 50 } });
   await live();
   server.file('signals', 1000);
-  await until(() => by.reconnecting > 0);
+  await until(() => states.reconnecting > 0);
   assert.equal(server.conns.size, 0);
   for (let seq = 1; seq <= 1000; seq++) await want(seq);
   assert.equal(client.stats().holes, 0);
   assert.ok(client.stats().connections > 5);
 });
 
-test('it does not come back with a key that is refused', async (t) => {
-  const { server, client, live } = begin(t, { channels: ['me'], key: 'dk_x' });
+test('the client does not reconnect with a rejected key', async (t) => {
+  const { server, client, live } = start(t, { channels: ['me'], key: 'dk_x' });
   await live();
-  assert.deepEqual(server.heard[0], { op: 'auth', id: 'a', token: 'dk_x' });
+  assert.deepEqual(server.received[0], { op: 'auth', id: 'a', token: 'dk_x' });
   server.cut(4001);
   await assert.rejects(async () => {
     for await (const m of client) assert.equal(m.op, 'beat');
@@ -150,8 +150,8 @@ test('it does not come back with a key that is refused', async (t) => {
   assert.equal(server.opened, 1);
 });
 
-test('a server that refuses is tried again, less and less often', async (t) => {
-  const { server, want, live } = begin(t, {}, (s) => (s.refuse = 4));
+test('the wait grows with the number of rejected connections', async (t) => {
+  const { server, want, live } = start(t, {}, (s) => (s.refuse = 4));
   await live();
   server.file('signals');
   await want(1);
@@ -159,8 +159,8 @@ test('a server that refuses is tried again, less and less often', async (t) => {
   assert.deepEqual([0, 99].map((n) => waitFor(n, undefined, 0)), [500, 500]);
 });
 
-test('what is older than the feed keeps is told, and the newer is not lost', async (t) => {
-  const { server, next, want } = begin(t, { since: { signals: 2 } }, (s) => {
+test('a gap is delivered for old events, and the stored events follow', async (t) => {
+  const { server, next, want } = start(t, { since: { signals: 2 } }, (s) => {
     s.file('signals', 9);
     s.oldest = 5;
   });
@@ -171,15 +171,15 @@ test('what is older than the feed keeps is told, and the newer is not lost', asy
   await want(10);
 });
 
-test('a number above the newest is told, and then it is live', async (t) => {
-  const { server, next, want } = begin(t, { since: { signals: 700 } });
+test('a number above the newest is an error, and the live events follow', async (t) => {
+  const { server, next, want } = start(t, { since: { signals: 700 } });
   assert.equal((await next()).error, 'future_cursor');
   server.file('signals', 2);
   await want(1, 2);
 });
 
-test('snapshots, spelling and channels that do not exist', async (t) => {
-  const { server, client, next, want, live } = begin(t, { channels: ['live', 'nowhere', 'operator:Mara_K'] });
+test('snapshots, spelling and unknown channels', async (t) => {
+  const { server, client, next, want, live } = start(t, { channels: ['live', 'nowhere', 'operator:Mara_K'] });
   assert.equal((await next()).channel, 'nowhere');
   assert.equal((await next()).op, 'snapshot');
   await live();
@@ -189,8 +189,8 @@ test('snapshots, spelling and channels that do not exist', async (t) => {
   assert.equal(client.last()['operator:Mara_K'], undefined);
 });
 
-test('a place is found again however the handle is written', async (t) => {
-  const { server, client, want, live } = begin(t, { channels: ['operator:UP25144', 'operator:up25144'] }, (s) => s.file('operator:up25144', 2));
+test('a position is found for every spelling of the handle', async (t) => {
+  const { server, client, want, live } = start(t, { channels: ['operator:UP25144', 'operator:up25144'] }, (s) => s.file('operator:up25144', 2));
   await live();
   server.file('operator:up25144');
   await want(3);
@@ -200,29 +200,29 @@ test('a place is found again however the handle is written', async (t) => {
     ['operator:Up25144', { 'operator:UP25144': 3, 'overlay:other': 9 }],
     ['operator:up25144', { 'operator:UP25144': 3, 'operator:up25144': 4 }],
   ]) {
-    const again = begin(t, { channels: [name], since }, (s) => s.file('operator:up25144', 5));
+    const again = start(t, { channels: [name], since }, (s) => s.file('operator:up25144', 5));
     await again.want(4, 5);
     assert.deepEqual(again.client.last(), { 'operator:up25144': 5 });
   }
 });
 
-test('a channel that does not exist is forgotten, and the client stays connected', async (t) => {
-  const { server, client, by, next, live, until } = begin(t, { channels: ['nowhere'], since: { nowhere: 3 } });
+test('an unknown channel is removed, and the client stays connected', async (t) => {
+  const { server, client, states, next, live, until } = start(t, { channels: ['nowhere'], since: { nowhere: 3 } });
   assert.equal((await next()).error, 'unknown_channel');
   await live();
   server.cut(1006);
-  await until(() => by.live === 2);
+  await until(() => states.live === 2);
   assert.deepEqual(client.last(), {});
   assert.throws(() => client.refresh('nowhere'), /not read/);
 });
 
-test('a snapshot comes late, and again when it is asked for', async (t) => {
-  const { server, client, next, want, live } = begin(t, { channels: ['live', 'signals'] }, (s) => (s.sick = true));
+test('a snapshot can be delayed, and refresh requests it again', async (t) => {
+  const { server, client, next, want, live } = start(t, { channels: ['live', 'signals'] }, (s) => (s.noSnapshots = true));
   assert.equal((await next()).error, 'db_unavailable');
   await live();
   server.file('live', 2);
   await want(1, 2);
-  server.sick = false;
+  server.noSnapshots = false;
   server.all({ op: 'snapshot', channel: 'live', seq: 2, data: { live: [] } });
   assert.equal((await next()).op, 'snapshot');
   client.refresh('live');
@@ -231,10 +231,10 @@ test('a snapshot comes late, and again when it is asked for', async (t) => {
   await want(3);
   assert.deepEqual([client.stats().connections, client.stats().holes], [1, 0]);
   client.close();
-  client.refresh('live'); // of no use, and no fault
+  client.refresh('live'); // has no effect on a closed client
 });
 
-test('options of which no client can be made are refused by open', (t) => {
+test('open rejects invalid options', (t) => {
   const good = { url: 'ws://feed.example/ws', channels: ['signals'], WebSocket: class {} };
   for (const bad of [
     { url: 'nonsense' }, { url: undefined }, { url: '' }, { url: 'ftp://feed.example/ws' }, { url: 'ws://' }, { channels: [] }, { channels: undefined },
@@ -246,8 +246,8 @@ test('options of which no client can be made are refused by open', (t) => {
   assert.throws(() => open({ ...good, WebSocket: undefined }), /option WebSocket/);
 });
 
-test('a WebSocket that cannot be made ends the client, and whoever waits hears of it', async () => {
-  const told = [];
+test('an error of the WebSocket constructor ends the client and rejects pending reads', async () => {
+  const states = [];
   const urls = [];
   class Refuses {
     constructor(url) {
@@ -255,16 +255,16 @@ test('a WebSocket that cannot be made ends the client, and whoever waits hears o
       throw new Error('not on this page');
     }
   }
-  const client = open({ url: 'https://feed.example/ws#x', channels: ['signals'], WebSocket: Refuses, onState: (s) => told.push(s) });
+  const client = open({ url: 'https://feed.example/ws#x', channels: ['signals'], WebSocket: Refuses, onState: (s) => states.push(s) });
   await assert.rejects(client.next(), { code: 'unusable', message: /not on this page/ });
   await assert.rejects(client[Symbol.asyncIterator]().next(), { code: 'unusable' });
-  assert.deepEqual(told.map((s) => s.phase), ['connecting', 'closed']);
-  assert.match(told[1].reason, /not on this page/);
+  assert.deepEqual(states.map((s) => s.phase), ['connecting', 'closed']);
+  assert.match(states[1].reason, /not on this page/);
   assert.deepEqual(urls, ['wss://feed.example/ws']);
 });
 
-test('an older server, without the number in hello', async (t) => {
-  const { server, want, live } = begin(t, {}, (s) => {
+test('a server without head in hello', async (t) => {
+  const { server, want, live } = start(t, {}, (s) => {
     s.old = true;
     s.file('signals', 2);
   });
@@ -276,8 +276,8 @@ test('an older server, without the number in hello', async (t) => {
   await want(4);
 });
 
-test('a closed client ends, and nothing connects again', async (t) => {
-  const { server, client, by, live } = begin(t);
+test('a closed client ends and does not reconnect', async (t) => {
+  const { server, client, states, live } = start(t);
   await live();
   const reading = (async () => {
     for await (const m of client) assert.equal(m.op, 'beat');
@@ -285,30 +285,30 @@ test('a closed client ends, and nothing connects again', async (t) => {
   client.close();
   await reading;
   await assert.rejects(client.next(), { code: 'closed' });
-  assert.equal(by.closed, 1);
+  assert.equal(states.closed, 1);
   assert.equal(server.conns.size, 0);
 });
 
-test('a day of beats is no fault, and two that do not come are', async (t) => {
+test('a day of beats causes no reconnection, and two missing beats cause one', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'Date'] });
-  const { server, client, by, next, settle } = beginDay(t);
+  const { server, client, states, next, settle } = startWithMockedTime(t);
   await settle();
   for (let n = 0; n < 2880; n++) {
     t.mock.timers.tick(30000);
     await settle();
   }
   const { connections, holes, repeats } = client.stats();
-  assert.deepEqual({ connections, holes, repeats, live: by.live, reconnecting: by.reconnecting }, { connections: 1, holes: 0, repeats: 0, live: 1, reconnecting: undefined });
+  assert.deepEqual({ connections, holes, repeats, live: states.live, reconnecting: states.reconnecting }, { connections: 1, holes: 0, repeats: 0, live: 1, reconnecting: undefined });
   server.file('signals');
   assert.equal((await next()).seq, 1);
   server.mute = true;
   server.file('signals');
   t.mock.timers.tick(74000);
   await settle();
-  assert.equal(by.reconnecting, undefined);
+  assert.equal(states.reconnecting, undefined);
   t.mock.timers.tick(2000);
   await settle();
-  assert.equal(by.reconnecting, 1);
+  assert.equal(states.reconnecting, 1);
   server.mute = false;
   t.mock.timers.tick(5000);
   await settle();
@@ -316,47 +316,47 @@ test('a day of beats is no fault, and two that do not come are', async (t) => {
   assert.deepEqual([client.stats().connections, client.stats().holes], [2, 0]);
 });
 
-test('who asks whether the server is there knows of its silence sooner', async (t) => {
+test('pings detect a silent server sooner', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'Date'] });
-  const { server, client, by, settle } = beginDay(t, { ping: 1200, least: 900, most: 1100, refused: 1100 });
+  const { server, client, states, settle } = startWithMockedTime(t, { ping: 1200, least: 900, most: 1100, refused: 1100 });
   await settle();
   for (let n = 0; n < 50; n++) {
     t.mock.timers.tick(1200);
     await settle();
   }
-  assert.deepEqual([client.stats().connections, by.reconnecting, server.pings], [1, undefined, 50]);
+  assert.deepEqual([client.stats().connections, states.reconnecting, server.pings], [1, undefined, 50]);
   server.mute = true;
   t.mock.timers.tick(3100);
   await settle();
-  assert.equal(by.reconnecting, 1);
+  assert.equal(states.reconnecting, 1);
   server.mute = false;
   t.mock.timers.tick(1100);
   await settle();
   assert.equal(client.stats().connections, 2);
 });
 
-// beginDay is begin with the times of the service, on a clock that is set by hand.
-function beginDay(t, pace = {}) {
+// startWithMockedTime is like start, but with the default times and a mocked clock.
+function startWithMockedTime(t, pace = {}) {
   const server = new Server({ every: 30000, heartbeatS: 30 });
-  const by = {};
-  const client = open({ url: 'ws://feed.example/ws', channels: ['signals'], pace, WebSocket: server.WebSocket, onState: (s) => (by[s.phase] = (by[s.phase] ?? 0) + 1) });
+  const states = {};
+  const client = open({ url: 'ws://feed.example/ws', channels: ['signals'], pace, WebSocket: server.WebSocket, onState: (s) => (states[s.phase] = (states[s.phase] ?? 0) + 1) });
   t.after(() => {
     client.close();
     server.end();
   });
-  const heard = [];
+  const received = [];
   const reading = (async () => {
-    for await (const m of client) if (m.op !== 'beat') heard.push(m);
+    for await (const m of client) if (m.op !== 'beat') received.push(m);
   })();
   t.after(() => reading);
-  // settle lets what waits for no timer happen, the first connection included.
+  // settle runs pending microtasks, including those of the first connection.
   const settle = async () => {
     t.mock.timers.tick(0);
     for (let n = 0; n < 20; n++) await null;
   };
   const next = async () => {
     await settle();
-    return heard.shift();
+    return received.shift();
   };
-  return { server, client, by, next, settle };
+  return { server, client, states, next, settle };
 }

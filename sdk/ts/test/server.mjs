@@ -1,22 +1,22 @@
-// A feed in memory that misbehaves as it is told, and the WebSocket that leads to it.
+// In-memory feed server with configurable faults, and a WebSocket class that connects to it.
 
 export class Server {
   log = [];
   newest = new Map();
   seq = 0;
-  oldest = 0; // what is older is gone
+  oldest = 0; // number of the oldest stored event
   conns = new Set();
-  opened = 0;
-  heard = []; // frames of clients
+  opened = 0; // number of accepted connections
+  received = []; // frames of clients, without pings
   pings = 0;
-  refuse = 0; // the next connections
-  drop = 0; // the next events are not sent
-  forget = false; // and are not sent again either
-  repeats = false; // every event comes twice
-  mute = false; // nothing comes
-  deaf = false; // no acks
-  old = false; // no head in hello
-  sick = false; // no snapshots
+  refuse = 0; // number of next connections to reject
+  drop = 0; // number of next events that are not sent
+  forget = false; // dropped events are not sent by a replay either
+  repeats = false; // every event is sent twice
+  mute = false; // no events, beats and pongs
+  noAcks = false; // no acknowledgements
+  old = false; // hello has no head
+  noSnapshots = false; // snapshots fail with db_unavailable
 
   constructor({ every = 20, heartbeatS = 4 } = {}) {
     this.heartbeatS = heartbeatS;
@@ -33,7 +33,7 @@ export class Server {
       close() {
         server.conns.delete(this);
       }
-      hear(frame) {
+      receive(frame) {
         const data = JSON.stringify(frame);
         queueMicrotask(() => this.onmessage?.({ data }));
       }
@@ -43,12 +43,14 @@ export class Server {
     }, every);
   }
 
+  // end stops the beats.
   end() {
     clearInterval(this.beating);
   }
 
+  // all sends a frame to every connection.
   all(frame) {
-    for (const c of this.conns) c.hear(frame);
+    for (const c of this.conns) c.receive(frame);
   }
 
   accept(c) {
@@ -61,45 +63,48 @@ export class Server {
     this.opened++;
     const hello = { op: 'hello', protocol: 'signal.v1', heartbeatS: this.heartbeatS, serverTime: new Date().toISOString() };
     if (!this.old) hello.head = this.seq;
-    c.hear(hello);
+    c.receive(hello);
   }
 
+  // take handles a frame of a client.
   take(c, f) {
     if (f.op === 'ping') {
       this.pings++;
-      if (!this.mute) c.hear({ op: 'pong', id: f.id });
+      if (!this.mute) c.receive({ op: 'pong', id: f.id });
       return;
     }
-    this.heard.push(f);
-    c.said = (c.said ?? 0) + 1;
-    if (c.said > 20) throw new Error("too many frames"); // more than the limit of the service, at once
-    if (f.op === 'auth') return c.hear({ op: 'ack', id: f.id, channels: [] });
+    this.received.push(f);
+    c.frames = (c.frames ?? 0) + 1;
+    if (c.frames > 20) throw new Error("too many frames"); // the limit of the service
+    if (f.op === 'auth') return c.receive({ op: 'ack', id: f.id, channels: [] });
     const acked = [];
     for (const name of f.channels) {
-      if (name === 'nowhere') c.hear({ op: 'error', id: f.id, error: 'unknown_channel', channel: name });
+      if (name === 'nowhere') c.receive({ op: 'error', id: f.id, error: 'unknown_channel', channel: name });
       else acked.push(name.toLowerCase());
     }
-    if (this.deaf) return;
-    c.hear({ op: 'ack', id: f.id, channels: acked });
+    if (this.noAcks) return;
+    c.receive({ op: 'ack', id: f.id, channels: acked });
     if (f.op === 'unsubscribe') return acked.forEach((name) => c.subs.delete(name));
     for (const name of f.channels) if (name !== 'nowhere') this.replay(c, name.toLowerCase(), f.since?.[name]);
   }
 
+  // replay subscribes a connection to a channel and sends the events after since.
   replay(c, channel, since) {
     c.subs.add(channel);
-    if (channel === 'live' && this.sick) c.hear({ op: 'error', id: 's', error: 'db_unavailable', channel });
-    else if (channel === 'live') c.hear({ op: 'snapshot', channel, seq: this.seq, data: { live: [] } });
+    if (channel === 'live' && this.noSnapshots) c.receive({ op: 'error', id: 's', error: 'db_unavailable', channel });
+    else if (channel === 'live') c.receive({ op: 'snapshot', channel, seq: this.seq, data: { live: [] } });
     if (since === undefined) return;
-    if (since > this.seq) return c.hear({ op: 'error', error: 'future_cursor', channel });
+    if (since > this.seq) return c.receive({ op: 'error', error: 'future_cursor', channel });
     if (since < this.oldest - 1) {
-      c.hear({ op: 'gap', channel, from: since, oldest: this.oldest });
-      since = this.oldest - 1; // what is kept follows
+      c.receive({ op: 'gap', channel, from: since, oldest: this.oldest });
+      since = this.oldest - 1; // the stored events follow
     }
     for (const { lost, ...e } of this.log) {
-      if (e.channel === channel && e.seq > since && !(this.forget && lost)) c.hear(e);
+      if (e.channel === channel && e.seq > since && !(this.forget && lost)) c.receive(e);
     }
   }
 
+  // file publishes n events on a channel.
   file(channel, n = 1) {
     for (; n > 0; n--) {
       const e = { op: 'event', channel, seq: ++this.seq, prev: this.newest.get(channel) ?? null, type: 'signal.created', at: '2026-09-18T12:00:00.000Z', data: {} };
@@ -109,13 +114,13 @@ export class Server {
       if (lost || this.mute) continue;
       for (const c of this.conns) {
         if (!c.subs.has(channel)) continue;
-        c.hear(e);
-        if (this.repeats) c.hear(e);
+        c.receive(e);
+        if (this.repeats) c.receive(e);
       }
     }
   }
 
-  // cut ends every connection with a code.
+  // cut closes every connection with a code.
   cut(code) {
     const conns = [...this.conns];
     this.conns.clear();

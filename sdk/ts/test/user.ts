@@ -1,4 +1,4 @@
-// What a user of the package writes, checked by a strict compiler in a folder that has nothing but the package.
+// Code of a user of the package, compiled in strict mode in a folder that contains only the package.
 import { AlreadyPredictedError, type Answer, type ErrorCode, Refreshing, type Schemas, Signalcast, Signer } from 'signalcast';
 import { type Message, open } from 'signalcast/feed';
 
@@ -6,31 +6,31 @@ const signalcast = new Signalcast({ hub: 'http://127.0.0.1:1', token: new Refres
 
 export async function use(signal: AbortSignal): Promise<string> {
   const { id } = await signalcast.signals.file({ marketId: '7', direction: 'YES', priceAtPrediction: 6850 }, { signal });
-  const stands: Schemas['Signal'] = await signalcast.request('GET', '/api/signals/{id}', { path: { id }, signal });
-  const price: number = stands.priceAtPrediction;
+  const stored: Schemas['Signal'] = await signalcast.request('GET', '/api/signals/{id}', { path: { id }, signal });
+  const price: number = stored.priceAtPrediction;
   const crowd: Answer<'GET', '/api/m/{marketId}/crowd'> = await signalcast.markets.crowd('7');
   const count: number = crowd.totalSignals;
   for await (const row of signalcast.signals.all({ handle: 'mara_k' })) if (row.direction === 'NO') break;
-  // @ts-expect-error no such side
+  // @ts-expect-error the side does not exist
   await signalcast.signals.file({ marketId: '7', direction: 'PERHAPS', priceAtPrediction: 1 });
-  // @ts-expect-error a member is missing
+  // @ts-expect-error a required member is missing
   await signalcast.signals.file({ marketId: '7', direction: 'YES' });
-  // @ts-expect-error no such path
+  // @ts-expect-error the path does not exist
   await signalcast.request('GET', '/api/nothing');
-  // @ts-expect-error the path has no such method
+  // @ts-expect-error the path does not support the method
   await signalcast.request('DELETE', '/api/signals/{id}', { path: { id } });
-  // @ts-expect-error the path has a part that is missing
+  // @ts-expect-error a path parameter is missing
   await signalcast.request('GET', '/api/signals/{id}', { path: {} });
-  // @ts-expect-error a number is no text
-  const text: string = stands.priceAtPrediction;
-  // @ts-expect-error no such member
+  // @ts-expect-error a number is not a string
+  const text: string = stored.priceAtPrediction;
+  // @ts-expect-error the member does not exist
   await signalcast.markets.get('7').then((m) => m.nothing);
   return `${price}${count}${text}`;
 }
 
 export const code = (e: AlreadyPredictedError): ErrorCode | (string & {}) => e.code;
-export const told = (m: Message): string => (m.op === 'event' ? m.type : m.op);
-export const seen = () => open({ url: 'wss://api.example/ws', channels: ['signals'] });
+export const typeOf = (m: Message): string => (m.op === 'event' ? m.type : m.op);
+export const openFeed = () => open({ url: 'wss://api.example/ws', channels: ['signals'] });
 export const signer = () => Signer.of(new Uint8Array(32));
 
 const refused = await use(AbortSignal.timeout(10_000)).catch((e: unknown) => e);

@@ -1,4 +1,4 @@
-// The library against a real stack, as test/system/clients starts it: each `ok` line is a thing that was found good.
+// Checks of the library against a running system, started by test/system/clients. Each passed check prints one line that starts with `ok`.
 import assert from 'node:assert/strict';
 import {
   AlreadyPredictedError, ConflictError, CursorError, ForbiddenError, InvalidError, MarketClosedError, NotFoundError,
@@ -9,11 +9,11 @@ const need = (name) => process.env[name] ?? assert.fail(`${name} is missing`);
 const [hub, api, clock] = ['HUB', 'API', 'CLOCK'].map(need);
 const retry = { tries: 8, first: 50, longest: 2000 };
 const as = (token, at = {}) => new Signalcast({ hub, api, clock, token, retry, ...at });
-const check = async (what, how) => {
-  await how();
-  console.log('ok', what);
+const check = async (name, run) => {
+  await run();
+  console.log('ok', name);
 };
-const draft = (marketId, direction = 'NO') => ({ marketId, direction, priceAtPrediction: 6850, maxSlippageBps: 10000 }); // calls move native markets
+const draft = (marketId, direction = 'NO') => ({ marketId, direction, priceAtPrediction: 6850, maxSlippageBps: 10000 }); // the bound is 10000 because calls move the price of native markets
 const keys = need('KEYS').split(',');
 const [own, other] = keys;
 const [first, second, third, closed, ledger] = need('MARKETS').split(',');
@@ -27,26 +27,26 @@ await check('a call, its history and its receipt', async () => {
   assert.equal((await c.signals.events(id)).events.length, 1);
   await assert.rejects(c.signals.file(draft(first)), (e) => e instanceof AlreadyPredictedError && e instanceof ConflictError && e.id === id && e.status === 409);
 });
-await check('each kind of refusal', async () => {
-  const refused = (promise, kind, code, more = () => true) =>
+await check('each class of error', async () => {
+  const rejects = (promise, kind, code, more = () => true) =>
     assert.rejects(promise, (e) => (e instanceof kind && e.code === code && more(e)) || assert.fail(`${e.name} ${e.message}`));
-  await refused(c.signals.file(draft(closed)), MarketClosedError, 'market_closed', (e) => e.reason === 'settled');
-  await refused(c.signals.file(draft('native-nobody')), NotFoundError, 'market_not_found');
-  await refused(c.signals.file(draft(second, 'PERHAPS')), InvalidError, 'invalid_direction', (e) => e.field === 'direction' && e.requestId !== '');
-  await refused(as(`dk_${'x'.repeat(43)}`).signals.file(draft(second)), UnauthenticatedError, 'unauthenticated');
-  await refused(as(need('READER')).signals.create({ marketId: second, position: 'NO', priceBps: 1 }), ForbiddenError, 'insufficient_scope');
+  await rejects(c.signals.file(draft(closed)), MarketClosedError, 'market_closed', (e) => e.reason === 'settled');
+  await rejects(c.signals.file(draft('native-unknown')), NotFoundError, 'market_not_found');
+  await rejects(c.signals.file(draft(second, 'PERHAPS')), InvalidError, 'invalid_direction', (e) => e.field === 'direction' && e.requestId !== '');
+  await rejects(as(`dk_${'x'.repeat(43)}`).signals.file(draft(second)), UnauthenticatedError, 'unauthenticated');
+  await rejects(as(need('READER')).signals.create({ marketId: second, position: 'NO', priceBps: 1 }), ForbiddenError, 'insufficient_scope');
   await assert.rejects(as(undefined, { hub: 'http://127.0.0.1:1', retry: { tries: 1 } }).markets.get(first), UnansweredError);
   await assert.rejects(as(undefined, { hub: undefined }).markets.get(first), TypeError);
 });
-await check('a limit is a limit', async () => {
+await check('a rate limit', async () => {
   const hasty = as(need('READER'), { retry: { tries: 1 } });
   const ask = async () => {
     for (let n = 0; n < 80; n++) await hasty.people.me();
   };
   await assert.rejects(ask, (e) => e instanceof RateLimitedError && e.retryAfterMs > 0 && e.retryAfterMs <= 60_000 && e.extra.limit === 60);
 });
-for (const [what, at, found] of [['with the key', need('LOSSY'), false], ['the key never arrives', need('STRIPPED'), true]]) {
-  await check(`lost answers lose nothing and double nothing: ${what}`, async () => {
+for (const [what, at, found] of [['with the idempotency key', need('LOSSY'), false], ['without the idempotency key', need('STRIPPED'), true]]) {
+  await check(`after lost answers each call is stored once: ${what}`, async () => {
     const market = found ? third : second;
     const filed = await Promise.all(keys.map((k) => as(k, { hub: at }).signals.file(draft(market))));
     assert.deepEqual(filed.map((f) => f.found), keys.map(() => found));
@@ -56,12 +56,12 @@ for (const [what, at, found] of [['with the key', need('LOSSY'), false], ['the k
     assert.deepEqual(rows.sort(), filed.map((f) => f.id).sort());
   });
 }
-await check('another call that stands is no success after a lost answer', async () => {
+await check('a different stored call is an error after a lost answer', async () => {
   const market = need('OTHER');
   await as(other).signals.file(draft(market, 'YES'));
   await assert.rejects(as(other, { hub: need('STRIPPED') }).signals.file(draft(market)), AlreadyPredictedError);
 });
-await check('a list of more than three pages, by a service of next year', async () => {
+await check('a list of more than three pages with unknown members', async () => {
   const seen = [];
   for await (const row of as(undefined, { hub: need('NEWER') }).markets.ledger(ledger, { limit: 2 })) {
     assert.match(row.status, /^brewing_/);
@@ -70,14 +70,14 @@ await check('a list of more than three pages, by a service of next year', async 
   assert.equal(seen.length, 9);
   assert.equal(new Set(seen).size, 9);
 });
-await check('a cursor that leads back ends the list', async () => {
+await check('a repeated cursor ends the list', async () => {
   const rows = [];
   await assert.rejects(async () => {
     for await (const row of as(undefined, { hub: need('STUCK') }).markets.ledger(ledger, { limit: 2 })) rows.push(row);
   }, CursorError);
   assert.equal(rows.length, 4);
 });
-await check('keys, a session, the signal over a picture, the programme, a record', async () => {
+await check('keys, a session, the overlay signal, the programme, a record', async () => {
   const self = as(need('TOKEN'));
   const { key, id } = await self.keys.mint({ label: 'mine' });
   await self.people.signIn();
@@ -93,7 +93,7 @@ await check('keys, a session, the signal over a picture, the programme, a record
   await self.keys.revoke(id);
   await assert.rejects(mine.people.me(), UnauthenticatedError);
 });
-await check('a signer signs, and the same bytes are one act', async () => {
+await check('a signed message takes effect once', async () => {
   const signer = await Signer.of(crypto.getRandomValues(new Uint8Array(32)));
   const { denpaId } = await c.messages.registerSigner(signer, ['signal:create'], 'library');
   const { issuer } = await c.apps.issuer();
@@ -103,7 +103,7 @@ await check('a signer signs, and the same bytes are one act', async () => {
   const done = await as(undefined, { hub: need('LOSSY') }).messages.submit(signed);
   assert.deepEqual([done.id, done.replayed], [signed.id, true]);
 });
-await check('a signal of the caller ends the request with its reason', async () => {
+await check('an abort signal ends the request with its reason', async () => {
   const reason = new Error('enough');
   await assert.rejects(c.markets.get(first, { signal: AbortSignal.abort(reason) }), (e) => e === reason);
 });

@@ -1,13 +1,13 @@
-// Reads the live feed of Signalcast and loses nothing: it comes back after a cut,
-// goes on where it was on every channel, sees what is missing, has it sent again, and
-// says so. For browsers and Node, without any dependency.
+// Client of the live feed of Signalcast. It delivers every event: it reconnects, resumes every channel at
+// its last position, detects missing events, requests them again, and reports them. For browsers and Node,
+// without dependencies.
 //
 //   const feed = open({ url: 'wss://api.example/ws', channels: ['signals'] });
 //   for await (const m of feed) {
 //     if (m.op === 'event') handle(m);
 //     if (m.op === 'gap') reread(m.channel); // older than what the feed keeps
 //   }
-/** The client ended for good: its key is refused, close was called, or no WebSocket can be made of its address. */
+/** The client ended permanently: its key is invalid, close was called, or no WebSocket can be created for its URL. */
 export class FeedError extends Error {
     code;
     constructor(code, message) {
@@ -16,126 +16,127 @@ export class FeedError extends Error {
         this.name = 'FeedError';
     }
 }
-const usual = {
-    least: 500, // of the wait before it comes back
-    most: 5000,
-    refused: 30000, // what the wait grows to
-    handshake: 15000,
-    second: 1000, // what the heartbeat counts in
-    ping: 0, // how often it asks whether the server is there; 0: it waits for the beats
-    queue: 1000, // messages that wait for whoever takes them; then it stops reading
+const defaultPace = {
+    least: 500, // minimum wait before a reconnection
+    most: 5000, // maximum wait before a reconnection
+    refused: 30000, // maximum wait after several failed connections
+    handshake: 15000, // maximum wait for hello
+    second: 1000, // length of a second of the heartbeat interval
+    ping: 0, // interval of pings; 0: no pings, only beats are expected
+    queue: 1000, // maximum number of undelivered messages; then the connection is closed until they are read
 };
-const together = 20; // channels in one frame, which stays below 8 KiB
-const maxTries = 3; // to fill a hole
-const inBetween = 8; // holes asked for one by one between two beats
-const place = (at, exact = false) => ({ at, exact, repair: '', answered: false, since: 0, tries: 0 });
-function judge(p, seq, prev) {
+const channelsPerFrame = 20; // keeps a subscribe frame below 8 KiB
+const maxTries = 3; // attempts to fill a hole
+const maxRepairs = 8; // repair requests between two beats
+const position = (at, exact = false) => ({ at, exact, repair: '', answered: false, since: 0, tries: 0 });
+/** Compares an event with the position of its channel. */
+function compare(p, seq, prev) {
     if (p.at === null)
         return 'fits';
     if (seq <= p.at)
         return 'repeated';
     return (p.exact ? prev === p.at : prev <= p.at) ? 'fits' : 'missing';
 }
-/** How long to stay away, by chance, so that many clients do not come at once. */
-export function waitFor(refusals, pace = usual, chance = Math.random()) {
-    const most = Math.min(pace.refused, pace.most * 2 ** Math.max(0, refusals - 1));
+/** Returns a random wait in milliseconds before a reconnection, so that many clients do not reconnect at the same time. */
+export function waitFor(failures, pace = defaultPace, chance = Math.random()) {
+    const most = Math.min(pace.refused, pace.most * 2 ** Math.max(0, failures - 1));
     return pace.least + chance * (most - pace.least);
 }
-/** A channel as the server spells it: handles are of lower case, everything else is exact. */
-function fold(name) {
+/** Returns the channel name as the server spells it: handles in lower case, all other parts unchanged. */
+function normalize(name) {
     return /^(operator|overlay):/.test(name) ? name.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) : name;
 }
-/** The address of a websocket, of which one can be made here. */
-function address(url) {
+/** Returns the URL of a websocket, with ws or wss. Throws a TypeError for an invalid URL. */
+function websocketURL(url) {
     let u;
     try {
         u = new URL(url, globalThis.location?.href);
     }
     catch {
-        throw new TypeError(`${JSON.stringify(url)} is no address of a websocket`);
+        throw new TypeError(`${JSON.stringify(url)} is not the URL of a websocket; expected wss://host/ws`);
     }
     u.protocol = u.protocol.replace(/^http/, 'ws');
     if (u.protocol !== 'ws:' && u.protocol !== 'wss:')
-        throw new TypeError(`${JSON.stringify(url)} is no address of a websocket`);
+        throw new TypeError(`${JSON.stringify(url)} is not the URL of a websocket; expected wss://host/ws`);
     u.hash = '';
     return u.href;
 }
-/** Places by channel, as numbers that may be asked for. */
-function places(since) {
+/** Validates the numbers of since and returns them by normalized channel name. */
+function startNumbers(since) {
     const out = new Map();
     for (const [key, n] of Object.entries(since)) {
         if (!Number.isSafeInteger(n) || n < 0)
-            throw new TypeError(`since ${n} of ${JSON.stringify(key)} is no number of an event`);
-        const name = fold(key);
-        out.set(name, Math.min(n, out.get(name) ?? n)); // of two the one that loses nothing
+            throw new TypeError(`since ${n} of ${JSON.stringify(key)} is not an event number; expected a non-negative integer`);
+        const name = normalize(key);
+        out.set(name, Math.min(n, out.get(name) ?? n)); // two spellings of a channel: the smaller number misses nothing
     }
     return out;
 }
-/** Opens a client. It does not wait for the connection; a server that is away is no fault. Throws a TypeError for options of which no client can be made: an address that is none, no channels, a bad number, no WebSocket. */
+/** Opens a client without waiting for the connection; an unavailable server is not an error. Throws a TypeError for invalid options: an invalid URL, no channels, an invalid number, no WebSocket. */
 export function open(options) {
     return new FeedClient(options);
 }
-/** Reads channels of the feed until it is closed or its key is refused. */
+/** Reads channels of the feed until it is closed or its key is rejected. */
 export class FeedClient {
     options;
     pace;
     url;
     Socket;
-    places = new Map();
-    handed = new Map();
+    positions = new Map();
+    delivered = new Map();
     counts = { connections: 0, holes: 0, repaired: 0, lost: 0, repeats: 0, head: 0, clock: 0 };
     queue = [];
-    takers = [];
+    waiters = [];
     socket = null;
-    silence;
-    asking;
-    coming;
+    silenceTimer;
+    pingTimer;
+    reconnectTimer;
     ended = null;
-    full = false; // nothing is read until somebody takes
-    refusals = 0; // in a row
-    frames = 0; // sent, which names them
-    // Of the present connection.
+    full = false; // the queue is full; the connection stays closed until messages are read
+    failures = 0; // connections in a row that were not subscribed
+    frames = 0; // subscribe frames sent; used for their ids
+    // State of the current connection.
     head = null;
-    silent = 0;
+    timeout = 0;
     open = new Set();
     live = false;
     beats = 0;
-    asked = 0;
+    repairs = 0;
     constructor(options) {
         this.options = options;
-        this.url = address(options.url);
+        this.url = websocketURL(options.url);
         if (!Array.isArray(options.channels) || options.channels.length === 0)
-            throw new TypeError('no channels');
+            throw new TypeError('the option channels is empty');
         const Socket = options.WebSocket ?? globalThis.WebSocket;
         if (typeof Socket !== 'function')
-            throw new TypeError('there is no WebSocket here: give one with the option WebSocket');
+            throw new TypeError('there is no global WebSocket; set the option WebSocket');
         this.Socket = Socket;
-        this.pace = { ...usual, ...options.pace };
-        const from = places(options.since ?? {});
-        for (const name of options.channels.map(fold)) {
+        this.pace = { ...defaultPace, ...options.pace };
+        const from = startNumbers(options.since ?? {});
+        for (const name of options.channels.map(normalize)) {
             const since = from.get(name);
-            this.places.set(name, place(since ?? null));
+            this.positions.set(name, position(since ?? null));
             if (since !== undefined)
-                this.handed.set(name, since);
+                this.delivered.set(name, since);
         }
-        this.coming = setTimeout(() => this.connect(), 0);
+        this.reconnectTimer = setTimeout(() => this.connect(), 0);
     }
-    /** The next message. Fails when the client has ended and all that it read was taken. */
+    /** Returns the next message. Rejects when the client has ended and all received messages were returned. */
     next() {
         const m = this.queue.shift();
         if (m !== undefined) {
             if (this.full && this.queue.length <= this.pace.queue / 2) {
                 this.full = false;
                 if (!this.ended)
-                    this.comeBack(0);
+                    this.scheduleConnect(0);
             }
-            return Promise.resolve(this.hand(m));
+            return Promise.resolve(this.recordDelivery(m));
         }
         if (this.ended)
             return Promise.reject(this.ended);
-        return new Promise((resolve, reject) => this.takers.push({ resolve, reject }));
+        return new Promise((resolve, reject) => this.waiters.push({ resolve, reject }));
     }
-    /** One message after the other; ends when the client is closed, fails when its key is refused. */
+    /** Yields every message; ends when the client is closed, throws when its key is rejected. */
     async *[Symbol.asyncIterator]() {
         for (;;) {
             let m;
@@ -150,118 +151,126 @@ export class FeedClient {
             yield m;
         }
     }
-    /** By channel, the number up to which everything was handed on: what `since` takes to go on from here. Names are those of the server, and a channel that does not exist is not among them. */
+    /** Returns, for each channel, the number up to which every event was delivered. Pass it as `since` to resume in another run. Names are those of the server; unknown channels are not included. */
     last() {
-        return Object.fromEntries(this.handed);
+        return Object.fromEntries(this.delivered);
     }
+    /** Returns the counters of the client. */
     stats() {
         return { ...this.counts };
     }
-    /** Asks for the snapshot of a channel again, as after an error that named it. Its events go on, each once. While the client is away nothing is sent: every connection begins with the snapshots. The server counts both frames against its limit. Throws for a channel that is not read. */
+    /** Requests the snapshot of a channel again, for example after an error that named the channel. Its events continue, each once. While the client is disconnected nothing is sent, because every connection starts with the snapshots. It sends two frames, which count against the limit of the server. Throws for a channel that the client does not read. */
     refresh(channel) {
-        const name = fold(channel);
-        if (!this.places.has(name))
-            throw new TypeError(`the channel ${JSON.stringify(channel)} is not read`);
+        const name = normalize(channel);
+        if (!this.positions.has(name))
+            throw new TypeError(`the client does not read the channel ${JSON.stringify(channel)}`);
         if (!this.open.has(name))
-            return; // it is asked for already, or will be
-        this.say({ op: 'unsubscribe', id: `u${this.frames}`, channels: [name] });
-        this.ask([name]);
+            return; // the subscription is pending
+        this.send({ op: 'unsubscribe', id: `u${this.frames}`, channels: [name] });
+        this.subscribe([name]);
     }
-    /** Ends the connection. What was read and not taken can still be taken. */
+    /** Closes the connection. Received messages can still be read. */
     close() {
         this.finish(new FeedError('closed', 'the client was closed'));
     }
-    tell(state) {
+    /** Calls onState. */
+    report(state) {
         this.options.onState?.(state);
     }
-    hand(m) {
+    /** Records the number of a delivered event. */
+    recordDelivery(m) {
         if (m.op === 'event' && m.seq)
-            this.handed.set(m.channel, m.seq);
+            this.delivered.set(m.channel, m.seq);
         return m;
     }
-    give(m) {
-        const taker = this.takers.shift();
-        if (taker) {
-            taker.resolve(this.hand(m));
+    /** Resolves a pending next(), or queues the message. */
+    deliver(m) {
+        const waiter = this.waiters.shift();
+        if (waiter) {
+            waiter.resolve(this.recordDelivery(m));
             return;
         }
         this.queue.push(m);
         if (this.queue.length >= this.pace.queue && !this.full) {
-            this.full = true; // a browser cannot stop reading a connection: it is ended, and resumed later
-            this.drop();
-            this.tell({ phase: 'reconnecting', reason: 'nobody takes what came' });
+            this.full = true; // a browser cannot pause a connection, so it is closed and resumed later
+            this.closeSocket();
+            this.report({ phase: 'reconnecting', reason: 'the queue is full' });
         }
     }
+    /** Ends the client permanently. */
     finish(err) {
         if (this.ended)
             return;
         this.ended = err;
-        clearTimeout(this.coming);
-        this.drop(true);
-        this.tell({ phase: 'closed', reason: err.message });
-        for (const t of this.takers.splice(0))
+        clearTimeout(this.reconnectTimer);
+        this.closeSocket(true);
+        this.report({ phase: 'closed', reason: err.message });
+        for (const t of this.waiters.splice(0))
             t.reject(err);
     }
-    /** Ends the connection without coming back. */
-    drop(gently = false) {
-        clearTimeout(this.silence);
-        clearInterval(this.asking);
+    /** Closes the connection without a reconnection. */
+    closeSocket(gently = false) {
+        clearTimeout(this.silenceTimer);
+        clearInterval(this.pingTimer);
         const socket = this.socket;
         this.socket = null;
         this.open.clear();
         if (!socket)
             return;
         socket.onopen = socket.onmessage = socket.onclose = null;
-        socket.onerror = () => { }; // of a connection that nobody waits for
-        // One that is closed before it stands is a failure to browsers, which say so.
+        socket.onerror = () => { }; // errors of a closed connection are ignored
+        // Browsers log an error if a connection is closed before it is open, so wait for onopen.
         if (gently && socket.readyState === 0)
             socket.onopen = () => socket.close();
         else
             socket.close();
     }
-    comeBack(wait) {
-        clearTimeout(this.coming);
-        this.coming = setTimeout(() => this.connect(), wait);
+    /** Schedules the next connection after wait milliseconds. */
+    scheduleConnect(wait) {
+        clearTimeout(this.reconnectTimer);
+        this.reconnectTimer = setTimeout(() => this.connect(), wait);
     }
+    /** Opens a connection. */
     connect() {
-        this.tell({ phase: 'connecting' });
+        this.report({ phase: 'connecting' });
         if (this.ended)
-            return; // whoever was told has closed it
-        this.refusals++; // until it is subscribed
+            return; // the onState callback has closed the client
+        this.failures++; // reset when every channel is subscribed
         this.head = null;
         this.open = new Set();
         this.live = false;
-        this.beats = this.asked = 0;
-        this.silent = this.pace.handshake;
+        this.beats = this.repairs = 0;
+        this.timeout = this.pace.handshake;
         let socket;
         try {
             socket = new this.Socket(this.url, ['signal.v1']);
         }
         catch (err) {
-            // A server that is away is told later: what throws here is refused by this place,
-            // such as ws: on a page of https, and stays so.
-            this.finish(new FeedError('unusable', `no WebSocket can be made: ${err instanceof Error ? err.message : String(err)}`));
+            // An unavailable server is reported later by onclose. The constructor throws if the environment forbids
+            // the connection, for example ws: on an https page. This is permanent.
+            this.finish(new FeedError('unusable', `the WebSocket cannot be created: ${err instanceof Error ? err.message : String(err)}`));
             return;
         }
         this.socket = socket;
         socket.onmessage = (e) => {
             if (this.socket === socket)
-                this.read(String(e.data));
+                this.onFrame(String(e.data));
         };
-        socket.onerror = () => { }; // close follows and tells as much
+        socket.onerror = () => { }; // onclose follows
         socket.onclose = (e) => {
             if (this.socket === socket)
-                this.cut(e.code, e.reason);
+                this.disconnect(e.code, e.reason);
         };
-        this.listen();
+        this.restartTimer();
     }
-    /** A connection that says nothing for too long is dead. */
-    listen() {
-        clearTimeout(this.silence);
-        this.silence = setTimeout(() => this.cut(1006, `silent for ${this.silent} ms`), this.silent);
+    /** Restarts the timer that disconnects a silent connection. */
+    restartTimer() {
+        clearTimeout(this.silenceTimer);
+        this.silenceTimer = setTimeout(() => this.disconnect(1006, `no frame for ${this.timeout} ms`), this.timeout);
     }
-    cut(code, reason) {
-        this.drop();
+    /** Handles the end of a connection: ends the client or schedules the next connection. */
+    disconnect(code, reason) {
+        this.closeSocket();
         if (this.ended)
             return;
         if (code === 4001) {
@@ -270,200 +279,208 @@ export class FeedClient {
         }
         let wait = 0;
         if (code === 4029) {
-            this.refusals++;
+            this.failures++;
             wait = this.pace.most;
         }
-        wait = Math.max(wait, waitFor(this.refusals, this.pace));
-        this.tell({ phase: 'reconnecting', wait, reason: reason || `closed with ${code}` });
+        wait = Math.max(wait, waitFor(this.failures, this.pace));
+        this.report({ phase: 'reconnecting', wait, reason: reason || `closed with ${code}` });
         if (!this.ended && !this.full)
-            this.comeBack(wait);
+            this.scheduleConnect(wait);
     }
-    read(text) {
-        this.listen();
+    /** Handles a frame of the server. */
+    onFrame(text) {
+        this.restartTimer();
         let f;
         try {
             f = JSON.parse(text);
         }
         catch {
-            this.cut(1006, 'a frame is no JSON');
+            this.disconnect(1006, 'a frame is not JSON');
             return;
         }
         switch (f.op) {
             case 'hello':
-                return this.hello(f);
+                return this.onHello(f);
             case 'ack':
-                return this.acked(f);
+                return this.onAck(f);
             case 'snapshot': {
-                const p = this.places.get(f.channel);
+                const p = this.positions.get(f.channel);
                 if (!p)
                     return;
                 if (p.at === null)
-                    this.places.set(f.channel, place(f.seq));
-                return this.give(f);
+                    this.positions.set(f.channel, position(f.seq));
+                return this.deliver(f);
             }
             case 'event':
-                return this.event(f);
+                return this.onEvent(f);
             case 'gap':
-                if (!this.places.has(f.channel))
+                if (!this.positions.has(f.channel))
                     return;
-                this.places.set(f.channel, place(f.oldest - 1)); // what is kept follows
-                return this.give(f);
+                this.positions.set(f.channel, position(f.oldest - 1)); // the stored events follow
+                return this.deliver(f);
             case 'beat':
-                return this.beat(f);
+                return this.onBeat(f);
             case 'error':
-                return this.refused(f);
+                return this.onError(f);
         }
     }
-    /** Subscribes to everything, each channel from where it was read to. What was never read begins at the newest event of this moment, so that a cut before its first event loses nothing. */
-    hello(f) {
+    /** Subscribes to every channel at its position. A channel without a position starts at the newest event now, so that a disconnect before its first event misses nothing. */
+    onHello(f) {
         this.counts.connections++;
         this.head = typeof f.head === 'number' ? f.head : null;
-        this.heard(this.head ?? 0);
+        this.updateHead(this.head ?? 0);
         const clock = Date.parse(f.serverTime) - Date.now();
         if (Number.isFinite(clock))
             this.counts.clock = clock;
         if (f.heartbeatS > 0)
-            this.silent = f.heartbeatS * this.pace.second * 2.5;
+            this.timeout = f.heartbeatS * this.pace.second * 2.5;
         if (this.pace.ping > 0) {
-            this.silent = this.pace.ping * 2.5;
-            clearInterval(this.asking);
-            this.asking = setInterval(() => this.say({ op: 'ping', id: 'p' }), this.pace.ping);
+            this.timeout = this.pace.ping * 2.5;
+            clearInterval(this.pingTimer);
+            this.pingTimer = setInterval(() => this.send({ op: 'ping', id: 'p' }), this.pace.ping);
         }
-        this.listen();
-        for (const [name, p] of this.places) {
+        this.restartTimer();
+        for (const [name, p] of this.positions) {
             p.repair = '';
             p.answered = false;
             if (p.at === null && this.head !== null) {
                 p.at = this.head;
-                this.handed.set(name, p.at);
+                this.delivered.set(name, p.at);
             }
         }
         if (this.options.key)
-            this.say({ op: 'auth', id: 'a', token: this.options.key });
-        const names = [...this.places.keys()];
-        for (let i = 0; i < names.length; i += together)
-            this.ask(names.slice(i, i + together));
-        this.alive(); // every channel may have been refused before
+            this.send({ op: 'auth', id: 'a', token: this.options.key });
+        const names = [...this.positions.keys()];
+        for (let i = 0; i < names.length; i += channelsPerFrame)
+            this.subscribe(names.slice(i, i + channelsPerFrame));
+        this.checkLive(); // all channels may have been rejected before
     }
-    say(frame) {
+    /** Sends a frame. */
+    send(frame) {
         this.socket?.send(JSON.stringify(frame));
     }
-    ask(names) {
+    /** Subscribes to channels from their positions. Returns the id of the frame. */
+    subscribe(names) {
         const id = `s${++this.frames}`;
         const since = {};
         for (const name of names) {
-            const at = this.places.get(name)?.at;
+            const at = this.positions.get(name)?.at;
             if (at !== null && at !== undefined)
                 since[name] = at;
         }
-        this.say({ op: 'subscribe', id, channels: names, since });
+        this.send({ op: 'subscribe', id, channels: names, since });
         return id;
     }
-    acked(f) {
+    /** Handles the acknowledgement of a subscribe frame. */
+    onAck(f) {
         for (const name of f.channels ?? []) {
-            if (!this.places.has(name))
-                this.rename(name); // the server has its own spelling
-            const p = this.places.get(name);
+            if (!this.positions.has(name))
+                this.renameChannel(name); // the server uses another spelling
+            const p = this.positions.get(name);
             if (!p)
                 continue;
             this.open.add(name);
             if (p.repair === f.id)
                 p.answered = true;
         }
-        this.alive();
+        this.checkLive();
     }
-    rename(name) {
-        const mine = [...this.places.keys()].find((k) => k.toLowerCase() === name.toLowerCase());
+    /** Renames a channel to the spelling of the server. */
+    renameChannel(name) {
+        const mine = [...this.positions.keys()].find((k) => k.toLowerCase() === name.toLowerCase());
         if (mine === undefined)
             return;
-        this.places.set(name, this.places.get(mine));
-        this.places.delete(mine);
-        const at = this.handed.get(mine);
-        this.handed.delete(mine);
+        this.positions.set(name, this.positions.get(mine));
+        this.positions.delete(mine);
+        const at = this.delivered.get(mine);
+        this.delivered.delete(mine);
         if (at !== undefined)
-            this.handed.set(name, at);
+            this.delivered.set(name, at);
     }
-    alive() {
-        if (this.live || [...this.places.keys()].some((name) => !this.open.has(name)))
+    /** Reports the phase live once every channel is subscribed. */
+    checkLive() {
+        if (this.live || [...this.positions.keys()].some((name) => !this.open.has(name)))
             return;
         this.live = true;
-        this.refusals = 0;
-        this.tell({ phase: 'live' });
+        this.failures = 0;
+        this.report({ phase: 'live' });
     }
-    heard(n) {
+    /** Updates the newest known number of the feed. */
+    updateHead(n) {
         this.counts.head = Math.max(this.counts.head, n);
     }
-    beat(f) {
-        this.asked = 0;
+    /** Handles a heartbeat. Disconnects if a subscribe frame was not acknowledged for more than two beats. */
+    onBeat(f) {
+        this.repairs = 0;
         this.beats++;
-        this.heard(f.head);
-        const late = [...this.places.values()].some((p) => p.repair && !p.answered && this.beats - p.since > 2);
+        this.updateHead(f.head);
+        const late = [...this.positions.values()].some((p) => p.repair && !p.answered && this.beats - p.since > 2);
         if (late || (!this.live && this.beats > 2)) {
-            this.cut(1006, 'a subscribe frame is not answered');
+            this.disconnect(1006, 'a subscribe frame was not acknowledged');
             return;
         }
-        this.give(f);
+        this.deliver(f);
     }
-    /** Hands an event on if it is the next one of its channel. */
-    event(f) {
-        const p = this.places.get(f.channel);
+    /** Delivers an event if it is the next one of its channel. */
+    onEvent(f) {
+        const p = this.positions.get(f.channel);
         if (!p)
             return;
         if (!f.seq)
-            return this.give(f);
-        this.heard(f.seq);
-        switch (judge(p, f.seq, f.prev ?? 0)) {
+            return this.deliver(f);
+        this.updateHead(f.seq);
+        switch (compare(p, f.seq, f.prev ?? 0)) {
             case 'repeated':
                 this.counts.repeats++;
                 return;
             case 'missing':
-                return this.hole(p, f.channel, f.seq, f);
+                return this.requestMissing(p, f.channel, f.seq, f);
         }
-        this.places.set(f.channel, place(f.seq, true));
+        this.positions.set(f.channel, position(f.seq, true));
         if (p.tries > 0)
             this.counts.repaired++;
-        this.give(f);
+        this.deliver(f);
         if (p.tries > 0)
-            this.tell({ phase: 'repaired', channel: f.channel, after: p.at ?? 0, seq: f.seq });
+            this.report({ phase: 'repaired', channel: f.channel, after: p.at ?? 0, seq: f.seq });
     }
-    /** Asks again for what is missing. What comes before the answer is of the old subscription and comes again. */
-    hole(p, channel, seq, f) {
+    /** Requests the missing events of a channel. Events before the acknowledgement belong to the old subscription and are sent again. */
+    requestMissing(p, channel, seq, f) {
         if (p.repair && !p.answered)
             return;
         const after = p.at ?? 0;
         if (p.tries >= maxTries) {
             this.counts.lost++;
-            this.places.set(channel, place(seq, true));
-            this.give({ op: 'gap', channel, from: after, oldest: seq });
-            this.give(f);
+            this.positions.set(channel, position(seq, true));
+            this.deliver({ op: 'gap', channel, from: after, oldest: seq });
+            this.deliver(f);
             return;
         }
         if (p.tries++ === 0) {
             this.counts.holes++;
-            this.tell({ phase: 'hole', channel, after, seq });
+            this.report({ phase: 'hole', channel, after, seq });
         }
-        if (++this.asked > inBetween) {
-            this.cut(1006, 'too many holes, connecting again');
+        if (++this.repairs > maxRepairs) {
+            this.disconnect(1006, 'too many holes; reconnecting');
             return;
         }
-        p.repair = this.ask([channel]);
+        p.repair = this.subscribe([channel]);
         p.answered = false;
         p.since = this.beats;
     }
-    /** Hands an error on and forgets a channel that cannot be had. */
-    refused(f) {
+    /** Delivers an error and removes a channel that the server rejects. */
+    onError(f) {
         const name = f.channel;
-        if (name !== undefined && this.places.has(name)) {
+        if (name !== undefined && this.positions.has(name)) {
             if (f.error === 'future_cursor') {
-                this.places.set(name, place(this.head)); // the number was of another feed
+                this.positions.set(name, position(this.head)); // the number belongs to another feed
             }
             else if (['unknown_channel', 'invalid_since', 'unauthenticated', 'limit_reached'].includes(f.error)) {
-                this.places.delete(name);
+                this.positions.delete(name);
                 if (f.error === 'unknown_channel' || f.error === 'invalid_since')
-                    this.handed.delete(name); // of no use to another run
-                this.alive();
+                    this.delivered.delete(name); // must not be passed to another run
+                this.checkLive();
             }
         }
-        this.give(f);
+        this.deliver(f);
     }
 }
