@@ -1160,7 +1160,7 @@ type GetMarketCall struct {
 
 // GetMarketCall_Arguments defines model for GetMarketCall.Arguments.
 type GetMarketCall_Arguments struct {
-	// MarketID Market id: digits, or one that begins with kalshi-, lmt-, manifold- or native-.
+	// MarketID Market id: digits, or an id with the prefix kalshi-, lmt-, manifold- or native-.
 	MarketID string `json:"marketId"`
 }
 
@@ -1172,10 +1172,10 @@ type GetOperatorCall struct {
 
 // GetOperatorCall_Arguments defines model for GetOperatorCall.Arguments.
 type GetOperatorCall_Arguments struct {
-	// Handle Whose record; left out: the leaderboard.
+	// Handle Handle of an operator. Absent: the tool returns the leaderboard.
 	Handle *string `json:"handle,omitempty"`
 
-	// Limit Rows of the leaderboard.
+	// Limit Maximum number of operators in the leaderboard.
 	Limit *int64 `json:"limit,omitempty"`
 }
 
@@ -1187,10 +1187,10 @@ type GetProgramCall struct {
 
 // GetProgramCall_Arguments defines model for GetProgramCall.Arguments.
 type GetProgramCall_Arguments struct {
-	// Preset Which markets: the talked of, those that resolve soon, or the close ones. Left out: a mixture.
+	// Preset Selection of markets. hot: largest volume of 24 hours; resolving: ends within 24 hours; close: price of 40 to 60. Absent: the default programme.
 	Preset *string `json:"preset,omitempty"`
 
-	// Limit Segments.
+	// Limit Maximum number of segments.
 	Limit *int64 `json:"limit,omitempty"`
 }
 
@@ -1202,7 +1202,7 @@ type GetSignalCall struct {
 
 // GetSignalCall_Arguments defines model for GetSignalCall.Arguments.
 type GetSignalCall_Arguments struct {
-	// ID The id of the call, a uuid.
+	// ID Id of the call, a uuid.
 	ID string `json:"id"`
 }
 
@@ -1545,10 +1545,10 @@ type ListSignalsCall struct {
 
 // ListSignalsCall_Arguments defines model for ListSignalsCall.Arguments.
 type ListSignalsCall_Arguments struct {
-	// Type recent: the newest; beat_crowd: won against the crowd; open: pending, with their live mark.
+	// Type recent: newest calls; beat_crowd: won against the majority; open: pending, with the current price.
 	Type *string `json:"type,omitempty"`
 
-	// Limit Calls.
+	// Limit Maximum number of calls.
 	Limit *int64 `json:"limit,omitempty"`
 }
 
@@ -3073,16 +3073,16 @@ type SearchMarketsCall struct {
 
 // SearchMarketsCall_Arguments defines model for SearchMarketsCall.Arguments.
 type SearchMarketsCall_Arguments struct {
-	// Query Words of the title.
+	// Query Search words in the title.
 	Query *string `json:"query,omitempty"`
 
-	// Lane Only this lane.
+	// Lane Only markets of this lane.
 	Lane *string `json:"lane,omitempty"`
 
-	// Cursor next_cursor of the page before.
+	// Cursor next_cursor of the previous page.
 	Cursor *string `json:"cursor,omitempty"`
 
-	// Limit Markets in a page.
+	// Limit Maximum number of markets in a page.
 	Limit *int64 `json:"limit,omitempty"`
 }
 
@@ -3251,28 +3251,28 @@ type SetLiveSignalCall struct {
 
 // SetLiveSignalCall_Arguments defines model for SetLiveSignalCall.Arguments.
 type SetLiveSignalCall_Arguments struct {
-	// MarketID Market id: digits, or one that begins with kalshi-, lmt-, manifold- or native-.
+	// MarketID Market id: digits, or an id with the prefix kalshi-, lmt-, manifold- or native-.
 	MarketID *string `json:"marketId,omitempty"`
 
-	// Name What stands over the picture.
+	// Name Title of the overlay signal.
 	Name *string `json:"name,omitempty"`
 
-	// YesPct Left out: the market's price.
+	// YesPct YES price in percent. Absent: the price of the market.
 	YesPct *float64 `json:"yesPct,omitempty"`
 
-	// Slug Left out: the market's.
+	// Slug Slug of the overlay signal. Absent: the slug of the market.
 	Slug *string `json:"slug,omitempty"`
 
-	// Annotation A line below.
+	// Annotation Second line of the overlay signal.
 	Annotation *string `json:"annotation,omitempty"`
 
-	// ClosesAt RFC 3339 time.
+	// ClosesAt Closing time, RFC 3339.
 	ClosesAt *string `json:"closesAt,omitempty"`
 
-	// Clear true takes the signal away; nothing but dryRun stands beside it.
+	// Clear true clears the overlay signal. Only dryRun may be set as well.
 	Clear *bool `json:"clear,omitempty"`
 
-	// DryRun Check everything, store nothing, and give what would be stored.
+	// DryRun Validate everything, store nothing, and return what would be stored.
 	DryRun *bool `json:"dryRun,omitempty"`
 }
 
@@ -4019,31 +4019,31 @@ type SubmitSignalCall struct {
 
 // SubmitSignalCall_Arguments defines model for SubmitSignalCall.Arguments.
 type SubmitSignalCall_Arguments struct {
-	// MarketID Market id: digits, or one that begins with kalshi-, lmt-, manifold- or native-.
+	// MarketID Market id: digits, or an id with the prefix kalshi-, lmt-, manifold- or native-.
 	MarketID string `json:"marketId"`
 
-	// Direction The side called.
+	// Direction Side of the call.
 	Direction string `json:"direction"`
 
 	// PriceAtPrediction Price of the side called, in basis points.
 	PriceAtPrediction int64 `json:"priceAtPrediction"`
 
-	// Confidence How sure, in percent.
+	// Confidence Stated confidence, in percent.
 	Confidence *int64 `json:"confidence,omitempty"`
 
-	// TextTake The reason, in public.
+	// TextTake Public take: the reason for the call.
 	TextTake *string `json:"textTake,omitempty"`
 
-	// MarketTitle Title to store while the market is not known yet.
+	// MarketTitle Title to store if the market is not known yet.
 	MarketTitle *string `json:"marketTitle,omitempty"`
 
-	// MaxSlippageBps Refuse with price_moved when the price of the side is worse than the stated one by more than this. Left out: 200.
+	// MaxSlippageBps Maximum amount in basis points by which the price of the side may be worse than the stated price; otherwise price_moved. Absent: 200.
 	MaxSlippageBps *int64 `json:"maxSlippageBps,omitempty"`
 
-	// AllowUnverified File without points when the market has no fresh quote, instead of price_moved. A price that moved is still refused.
+	// AllowUnverified If the market has no fresh quote, file the call without points instead of price_moved. A moved price is still rejected.
 	AllowUnverified *bool `json:"allowUnverified,omitempty"`
 
-	// DryRun Check everything, store nothing, and give what would be stored.
+	// DryRun Validate everything, store nothing, and return what would be stored.
 	DryRun *bool `json:"dryRun,omitempty"`
 }
 
@@ -4053,36 +4053,36 @@ type SubmitSignalEventCall struct {
 	Arguments *SubmitSignalEventCall_Arguments `json:"arguments,omitempty"`
 }
 
-// SubmitSignalEventCall_Arguments_Payload take: mediaAssetId, url or text; confidence: confidence 1-100; note: text; share: channel; reaffirm: nothing.
+// SubmitSignalEventCall_Arguments_Payload Members by type. take: mediaAssetId, url or text; confidence: confidence 1 to 100; note: text; share: channel; reaffirm: none.
 type SubmitSignalEventCall_Arguments_Payload struct {
 	// Text At most 500 characters.
 	Text *string `json:"text,omitempty"`
 
-	// URL http or https.
+	// URL http or https URL.
 	URL *string `json:"url,omitempty"`
 
-	// MediaAssetID A stored asset.
+	// MediaAssetID Id of a media asset.
 	MediaAssetID *string `json:"mediaAssetId,omitempty"`
 
-	// Confidence In percent.
+	// Confidence Confidence, in percent.
 	Confidence *int64 `json:"confidence,omitempty"`
 
-	// Channel Where it was shared.
+	// Channel Channel on which the call was shared.
 	Channel *string `json:"channel,omitempty"`
 }
 
 // SubmitSignalEventCall_Arguments defines model for SubmitSignalEventCall.Arguments.
 type SubmitSignalEventCall_Arguments struct {
-	// SignalID The id of the own call, a uuid.
+	// SignalID Id of a call of the key's owner, a uuid.
 	SignalID string `json:"signalId"`
 
-	// Type What it adds.
+	// Type Type of the event.
 	Type string `json:"type"`
 
-	// Payload take: mediaAssetId, url or text; confidence: confidence 1-100; note: text; share: channel; reaffirm: nothing.
+	// Payload Members by type. take: mediaAssetId, url or text; confidence: confidence 1 to 100; note: text; share: channel; reaffirm: none.
 	Payload *SubmitSignalEventCall_Arguments_Payload `json:"payload,omitempty"`
 
-	// DryRun Check everything, store nothing, and give what would be stored.
+	// DryRun Validate everything, store nothing, and return what would be stored.
 	DryRun *bool `json:"dryRun,omitempty"`
 }
 

@@ -3771,7 +3771,7 @@ type ForcedMode string
 // GetMarketCall defines model for GetMarketCall.
 type GetMarketCall struct {
 	Arguments *struct {
-		// MarketID Market id: digits, or one that begins with kalshi-, lmt-, manifold- or native-.
+		// MarketID Market id: digits, or an id with the prefix kalshi-, lmt-, manifold- or native-.
 		MarketID string `json:"marketId"`
 	} `json:"arguments,omitempty"`
 	Name GetMarketCallName `json:"name"`
@@ -3783,10 +3783,10 @@ type GetMarketCallName string
 // GetOperatorCall defines model for GetOperatorCall.
 type GetOperatorCall struct {
 	Arguments *struct {
-		// Handle Whose record; left out: the leaderboard.
+		// Handle Handle of an operator. Absent: the tool returns the leaderboard.
 		Handle *string `json:"handle,omitempty"`
 
-		// Limit Rows of the leaderboard.
+		// Limit Maximum number of operators in the leaderboard.
 		Limit *int `json:"limit,omitempty"`
 	} `json:"arguments,omitempty"`
 	Name GetOperatorCallName `json:"name"`
@@ -3798,16 +3798,16 @@ type GetOperatorCallName string
 // GetProgramCall defines model for GetProgramCall.
 type GetProgramCall struct {
 	Arguments *struct {
-		// Limit Segments.
+		// Limit Maximum number of segments.
 		Limit *int `json:"limit,omitempty"`
 
-		// Preset Which markets: the talked of, those that resolve soon, or the close ones. Left out: a mixture.
+		// Preset Selection of markets. hot: largest volume of 24 hours; resolving: ends within 24 hours; close: price of 40 to 60. Absent: the default programme.
 		Preset *GetProgramCallArgumentsPreset `json:"preset,omitempty"`
 	} `json:"arguments,omitempty"`
 	Name GetProgramCallName `json:"name"`
 }
 
-// GetProgramCallArgumentsPreset Which markets: the talked of, those that resolve soon, or the close ones. Left out: a mixture.
+// GetProgramCallArgumentsPreset Selection of markets. hot: largest volume of 24 hours; resolving: ends within 24 hours; close: price of 40 to 60. Absent: the default programme.
 type GetProgramCallArgumentsPreset string
 
 // GetProgramCallName defines model for GetProgramCall.Name.
@@ -3816,7 +3816,7 @@ type GetProgramCallName string
 // GetSignalCall defines model for GetSignalCall.
 type GetSignalCall struct {
 	Arguments *struct {
-		// ID The id of the call, a uuid.
+		// ID Id of the call, a uuid.
 		ID string `json:"id"`
 	} `json:"arguments,omitempty"`
 	Name GetSignalCallName `json:"name"`
@@ -4154,16 +4154,16 @@ type LedgerSignal struct {
 // ListSignalsCall defines model for ListSignalsCall.
 type ListSignalsCall struct {
 	Arguments *struct {
-		// Limit Calls.
+		// Limit Maximum number of calls.
 		Limit *int `json:"limit,omitempty"`
 
-		// Type recent: the newest; beat_crowd: won against the crowd; open: pending, with their live mark.
+		// Type recent: newest calls; beat_crowd: won against the majority; open: pending, with the current price.
 		Type *ListSignalsCallArgumentsType `json:"type,omitempty"`
 	} `json:"arguments,omitempty"`
 	Name ListSignalsCallName `json:"name"`
 }
 
-// ListSignalsCallArgumentsType recent: the newest; beat_crowd: won against the crowd; open: pending, with their live mark.
+// ListSignalsCallArgumentsType recent: newest calls; beat_crowd: won against the majority; open: pending, with the current price.
 type ListSignalsCallArgumentsType string
 
 // ListSignalsCallName defines model for ListSignalsCall.Name.
@@ -5604,22 +5604,22 @@ type ScoreRow struct {
 // SearchMarketsCall defines model for SearchMarketsCall.
 type SearchMarketsCall struct {
 	Arguments *struct {
-		// Cursor next_cursor of the page before.
+		// Cursor next_cursor of the previous page.
 		Cursor *string `json:"cursor,omitempty"`
 
-		// Lane Only this lane.
+		// Lane Only markets of this lane.
 		Lane *SearchMarketsCallArgumentsLane `json:"lane,omitempty"`
 
-		// Limit Markets in a page.
+		// Limit Maximum number of markets in a page.
 		Limit *int `json:"limit,omitempty"`
 
-		// Query Words of the title.
+		// Query Search words in the title.
 		Query *string `json:"query,omitempty"`
 	} `json:"arguments,omitempty"`
 	Name SearchMarketsCallName `json:"name"`
 }
 
-// SearchMarketsCallArgumentsLane Only this lane.
+// SearchMarketsCallArgumentsLane Only markets of this lane.
 type SearchMarketsCallArgumentsLane string
 
 // SearchMarketsCallName defines model for SearchMarketsCall.Name.
@@ -5792,28 +5792,28 @@ type SessionReceipts struct {
 // SetLiveSignalCall defines model for SetLiveSignalCall.
 type SetLiveSignalCall struct {
 	Arguments *struct {
-		// Annotation A line below.
+		// Annotation Second line of the overlay signal.
 		Annotation *string `json:"annotation,omitempty"`
 
-		// Clear true takes the signal away; nothing but dryRun stands beside it.
+		// Clear true clears the overlay signal. Only dryRun may be set as well.
 		Clear *bool `json:"clear,omitempty"`
 
-		// ClosesAt RFC 3339 time.
+		// ClosesAt Closing time, RFC 3339.
 		ClosesAt *string `json:"closesAt,omitempty"`
 
-		// DryRun Check everything, store nothing, and give what would be stored.
+		// DryRun Validate everything, store nothing, and return what would be stored.
 		DryRun *bool `json:"dryRun,omitempty"`
 
-		// MarketID Market id: digits, or one that begins with kalshi-, lmt-, manifold- or native-.
+		// MarketID Market id: digits, or an id with the prefix kalshi-, lmt-, manifold- or native-.
 		MarketID *string `json:"marketId,omitempty"`
 
-		// Name What stands over the picture.
+		// Name Title of the overlay signal.
 		Name *string `json:"name,omitempty"`
 
-		// Slug Left out: the market's.
+		// Slug Slug of the overlay signal. Absent: the slug of the market.
 		Slug *string `json:"slug,omitempty"`
 
-		// YesPct Left out: the market's price.
+		// YesPct YES price in percent. Absent: the price of the market.
 		YesPct *float32 `json:"yesPct,omitempty"`
 	} `json:"arguments,omitempty"`
 	Name SetLiveSignalCallName `json:"name"`
@@ -6655,37 +6655,37 @@ type StreamerStatus string
 // SubmitSignalCall defines model for SubmitSignalCall.
 type SubmitSignalCall struct {
 	Arguments *struct {
-		// AllowUnverified File without points when the market has no fresh quote, instead of price_moved. A price that moved is still refused.
+		// AllowUnverified If the market has no fresh quote, file the call without points instead of price_moved. A moved price is still rejected.
 		AllowUnverified *bool `json:"allowUnverified,omitempty"`
 
-		// Confidence How sure, in percent.
+		// Confidence Stated confidence, in percent.
 		Confidence *int `json:"confidence,omitempty"`
 
-		// Direction The side called.
+		// Direction Side of the call.
 		Direction SubmitSignalCallArgumentsDirection `json:"direction"`
 
-		// DryRun Check everything, store nothing, and give what would be stored.
+		// DryRun Validate everything, store nothing, and return what would be stored.
 		DryRun *bool `json:"dryRun,omitempty"`
 
-		// MarketID Market id: digits, or one that begins with kalshi-, lmt-, manifold- or native-.
+		// MarketID Market id: digits, or an id with the prefix kalshi-, lmt-, manifold- or native-.
 		MarketID string `json:"marketId"`
 
-		// MarketTitle Title to store while the market is not known yet.
+		// MarketTitle Title to store if the market is not known yet.
 		MarketTitle *string `json:"marketTitle,omitempty"`
 
-		// MaxSlippageBps Refuse with price_moved when the price of the side is worse than the stated one by more than this. Left out: 200.
+		// MaxSlippageBps Maximum amount in basis points by which the price of the side may be worse than the stated price; otherwise price_moved. Absent: 200.
 		MaxSlippageBps *int `json:"maxSlippageBps,omitempty"`
 
 		// PriceAtPrediction Price of the side called, in basis points.
 		PriceAtPrediction int `json:"priceAtPrediction"`
 
-		// TextTake The reason, in public.
+		// TextTake Public take: the reason for the call.
 		TextTake *string `json:"textTake,omitempty"`
 	} `json:"arguments,omitempty"`
 	Name SubmitSignalCallName `json:"name"`
 }
 
-// SubmitSignalCallArgumentsDirection The side called.
+// SubmitSignalCallArgumentsDirection Side of the call.
 type SubmitSignalCallArgumentsDirection string
 
 // SubmitSignalCallName defines model for SubmitSignalCall.Name.
@@ -6694,37 +6694,37 @@ type SubmitSignalCallName string
 // SubmitSignalEventCall defines model for SubmitSignalEventCall.
 type SubmitSignalEventCall struct {
 	Arguments *struct {
-		// DryRun Check everything, store nothing, and give what would be stored.
+		// DryRun Validate everything, store nothing, and return what would be stored.
 		DryRun *bool `json:"dryRun,omitempty"`
 
-		// Payload take: mediaAssetId, url or text; confidence: confidence 1-100; note: text; share: channel; reaffirm: nothing.
+		// Payload Members by type. take: mediaAssetId, url or text; confidence: confidence 1 to 100; note: text; share: channel; reaffirm: none.
 		Payload *struct {
-			// Channel Where it was shared.
+			// Channel Channel on which the call was shared.
 			Channel *string `json:"channel,omitempty"`
 
-			// Confidence In percent.
+			// Confidence Confidence, in percent.
 			Confidence *int `json:"confidence,omitempty"`
 
-			// MediaAssetID A stored asset.
+			// MediaAssetID Id of a media asset.
 			MediaAssetID *string `json:"mediaAssetId,omitempty"`
 
 			// Text At most 500 characters.
 			Text *string `json:"text,omitempty"`
 
-			// URL http or https.
+			// URL http or https URL.
 			URL *string `json:"url,omitempty"`
 		} `json:"payload,omitempty"`
 
-		// SignalID The id of the own call, a uuid.
+		// SignalID Id of a call of the key's owner, a uuid.
 		SignalID string `json:"signalId"`
 
-		// Type What it adds.
+		// Type Type of the event.
 		Type SubmitSignalEventCallArgumentsType `json:"type"`
 	} `json:"arguments,omitempty"`
 	Name SubmitSignalEventCallName `json:"name"`
 }
 
-// SubmitSignalEventCallArgumentsType What it adds.
+// SubmitSignalEventCallArgumentsType Type of the event.
 type SubmitSignalEventCallArgumentsType string
 
 // SubmitSignalEventCallName defines model for SubmitSignalEventCall.Name.

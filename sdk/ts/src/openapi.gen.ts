@@ -5156,7 +5156,7 @@ export interface components {
         };
         GetMarketCall: {
             arguments?: {
-                /** @description Market id: digits, or one that begins with kalshi-, lmt-, manifold- or native-. */
+                /** @description Market id: digits, or an id with the prefix kalshi-, lmt-, manifold- or native-. */
                 marketId: string;
             };
             /** @enum {string} */
@@ -5164,9 +5164,9 @@ export interface components {
         };
         GetOperatorCall: {
             arguments?: {
-                /** @description Whose record; left out: the leaderboard. */
+                /** @description Handle of an operator. Absent: the tool returns the leaderboard. */
                 handle?: string;
-                /** @description Rows of the leaderboard. */
+                /** @description Maximum number of operators in the leaderboard. */
                 limit?: number;
             };
             /** @enum {string} */
@@ -5174,10 +5174,10 @@ export interface components {
         };
         GetProgramCall: {
             arguments?: {
-                /** @description Segments. */
+                /** @description Maximum number of segments. */
                 limit?: number;
                 /**
-                 * @description Which markets: the talked of, those that resolve soon, or the close ones. Left out: a mixture.
+                 * @description Selection of markets. hot: largest volume of 24 hours; resolving: ends within 24 hours; close: price of 40 to 60. Absent: the default programme.
                  * @enum {string}
                  */
                 preset?: "hot" | "resolving" | "close";
@@ -5187,7 +5187,7 @@ export interface components {
         };
         GetSignalCall: {
             arguments?: {
-                /** @description The id of the call, a uuid. */
+                /** @description Id of the call, a uuid. */
                 id: string;
             };
             /** @enum {string} */
@@ -5457,10 +5457,10 @@ export interface components {
         };
         ListSignalsCall: {
             arguments?: {
-                /** @description Calls. */
+                /** @description Maximum number of calls. */
                 limit?: number;
                 /**
-                 * @description recent: the newest; beat_crowd: won against the crowd; open: pending, with their live mark.
+                 * @description recent: newest calls; beat_crowd: won against the majority; open: pending, with the current price.
                  * @enum {string}
                  */
                 type?: "recent" | "beat_crowd" | "open";
@@ -6637,16 +6637,16 @@ export interface components {
         };
         SearchMarketsCall: {
             arguments?: {
-                /** @description next_cursor of the page before. */
+                /** @description next_cursor of the previous page. */
                 cursor?: string;
                 /**
-                 * @description Only this lane.
+                 * @description Only markets of this lane.
                  * @enum {string}
                  */
                 lane?: "POLITICS" | "CRYPTO" | "SPORT" | "CULTURE" | "MUSIC" | "TECH" | "ECONOMY" | "SCIENCE" | "WORLD" | "ENTERTAINMENT";
-                /** @description Markets in a page. */
+                /** @description Maximum number of markets in a page. */
                 limit?: number;
-                /** @description Words of the title. */
+                /** @description Search words in the title. */
                 query?: string;
             };
             /** @enum {string} */
@@ -6791,21 +6791,21 @@ export interface components {
         };
         SetLiveSignalCall: {
             arguments?: {
-                /** @description A line below. */
+                /** @description Second line of the overlay signal. */
                 annotation?: string;
-                /** @description true takes the signal away; nothing but dryRun stands beside it. */
+                /** @description true clears the overlay signal. Only dryRun may be set as well. */
                 clear?: boolean;
-                /** @description RFC 3339 time. */
+                /** @description Closing time, RFC 3339. */
                 closesAt?: string;
-                /** @description Check everything, store nothing, and give what would be stored. */
+                /** @description Validate everything, store nothing, and return what would be stored. */
                 dryRun?: boolean;
-                /** @description Market id: digits, or one that begins with kalshi-, lmt-, manifold- or native-. */
+                /** @description Market id: digits, or an id with the prefix kalshi-, lmt-, manifold- or native-. */
                 marketId?: string;
-                /** @description What stands over the picture. */
+                /** @description Title of the overlay signal. */
                 name?: string;
-                /** @description Left out: the market's. */
+                /** @description Slug of the overlay signal. Absent: the slug of the market. */
                 slug?: string;
-                /** @description Left out: the market's price. */
+                /** @description YES price in percent. Absent: the price of the market. */
                 yesPct?: number;
             };
             /** @enum {string} */
@@ -7382,26 +7382,26 @@ export interface components {
         StreamerStatus: "none" | "pending" | "approved" | "suspended";
         SubmitSignalCall: {
             arguments?: {
-                /** @description File without points when the market has no fresh quote, instead of price_moved. A price that moved is still refused. */
+                /** @description If the market has no fresh quote, file the call without points instead of price_moved. A moved price is still rejected. */
                 allowUnverified?: boolean;
-                /** @description How sure, in percent. */
+                /** @description Stated confidence, in percent. */
                 confidence?: number;
                 /**
-                 * @description The side called.
+                 * @description Side of the call.
                  * @enum {string}
                  */
                 direction: "YES" | "NO";
-                /** @description Check everything, store nothing, and give what would be stored. */
+                /** @description Validate everything, store nothing, and return what would be stored. */
                 dryRun?: boolean;
-                /** @description Market id: digits, or one that begins with kalshi-, lmt-, manifold- or native-. */
+                /** @description Market id: digits, or an id with the prefix kalshi-, lmt-, manifold- or native-. */
                 marketId: string;
-                /** @description Title to store while the market is not known yet. */
+                /** @description Title to store if the market is not known yet. */
                 marketTitle?: string;
-                /** @description Refuse with price_moved when the price of the side is worse than the stated one by more than this. Left out: 200. */
+                /** @description Maximum amount in basis points by which the price of the side may be worse than the stated price; otherwise price_moved. Absent: 200. */
                 maxSlippageBps?: number;
                 /** @description Price of the side called, in basis points. */
                 priceAtPrediction: number;
-                /** @description The reason, in public. */
+                /** @description Public take: the reason for the call. */
                 textTake?: string;
             };
             /** @enum {string} */
@@ -7409,25 +7409,25 @@ export interface components {
         };
         SubmitSignalEventCall: {
             arguments?: {
-                /** @description Check everything, store nothing, and give what would be stored. */
+                /** @description Validate everything, store nothing, and return what would be stored. */
                 dryRun?: boolean;
-                /** @description take: mediaAssetId, url or text; confidence: confidence 1-100; note: text; share: channel; reaffirm: nothing. */
+                /** @description Members by type. take: mediaAssetId, url or text; confidence: confidence 1 to 100; note: text; share: channel; reaffirm: none. */
                 payload?: {
-                    /** @description Where it was shared. */
+                    /** @description Channel on which the call was shared. */
                     channel?: string;
-                    /** @description In percent. */
+                    /** @description Confidence, in percent. */
                     confidence?: number;
-                    /** @description A stored asset. */
+                    /** @description Id of a media asset. */
                     mediaAssetId?: string;
                     /** @description At most 500 characters. */
                     text?: string;
-                    /** @description http or https. */
+                    /** @description http or https URL. */
                     url?: string;
                 };
-                /** @description The id of the own call, a uuid. */
+                /** @description Id of a call of the key's owner, a uuid. */
                 signalId: string;
                 /**
-                 * @description What it adds.
+                 * @description Type of the event.
                  * @enum {string}
                  */
                 type: "take" | "reaffirm" | "confidence" | "note" | "share";
