@@ -1,4 +1,4 @@
-// Goes through the board of broadcasters, and through every call of who leads it.
+// Prints the first operators of the broadcast leaderboard and every call of the first one.
 import { Signalcast } from 'signalcast';
 
 const signalcast = new Signalcast({ hub: process.env.SIGNALCAST_HUB, api: process.env.SIGNALCAST_API });

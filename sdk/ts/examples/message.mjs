@@ -1,4 +1,4 @@
-// Registers a signer and submits a call that it has signed: node message.mjs MARKET
+// Registers a signer and submits a call signed by it: node message.mjs MARKET
 import { Signalcast, Signer } from 'signalcast';
 
 const [marketId] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-// Follows the feed until a call on a market comes: node watch.mjs MARKET, with Node 22 or newer
+// Follows the feed until a call on a market is filed: node watch.mjs MARKET, with Node 22 or newer
 import { Signalcast } from 'signalcast';
 
 const [marketId] = process.argv.slice(2);
