@@ -47,15 +47,15 @@ import (
 
 const serviceName = "api"
 
-// hubMemory is how many events the live hub remembers for readers that resume: about four megabytes with their frames.
-const hubMemory = 4096
+// brokerMemory is the number of events that the broker keeps in memory for readers that resume: about 4 MB with their frames.
+const brokerMemory = 4096
 
-// App is a ledger that is built and not yet running.
+// App holds the parts of one ledger process. New builds it; Run runs it once.
 type App struct {
 	cfg     Config
 	log     *slog.Logger
 	now     func() time.Time
-	time    *dbtime.Clock // follows the database; nil when now is set by hand
+	time    *dbtime.Clock // follows the clock of the database; nil if a test sets now
 	health  *httpx.Health
 	tracing *telemetry.Tracing
 	metrics *telemetry.Metrics
@@ -80,7 +80,7 @@ type App struct {
 	ticker   *relay.Ticker
 	relay    *relay.Relay
 	follower *relay.Follower
-	news     *relay.News
+	pubsub   *relay.PubSub
 	sealer   *journal.Sealer
 	sender   *delivery.Sender
 	webhooks *webhook.Service
@@ -88,15 +88,15 @@ type App struct {
 	stations *station.Service
 	records  *record.Service
 
-	edge     *httpapi.Server
+	public   *httpapi.Server
 	http     *httpx.Server
 	grpc     *grpcx.Part
 	internal *httpx.Server // nil without METRICS_ADDR
 	up       chan struct{}
 }
 
-// New builds the parts. Nothing listens and nothing is connected yet, so the
-// order in which services start does not matter.
+// New builds all parts. It opens no listener and waits for no connection, so the services of an installation can start in any
+// order.
 func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time) (*App, error) {
 	a := &App{
 		cfg: cfg, now: now, log: telemetry.NewLogger(logTo, telemetry.Level(cfg.LogLevel), serviceName),
@@ -108,7 +108,7 @@ func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time)
 	}
 	a.pool, err = pg.Open(ctx, pg.Config{
 		URL: cfg.Database.Reveal(), MaxConns: cfg.MaxConns,
-		// The statements are few and fixed; planning one anew costs more than running it.
+		// The set of statements is small and fixed. A new plan for each execution would cost more than the execution itself.
 		Params: map[string]string{"plan_cache_mode": "force_generic_plan"},
 	})
 	if err != nil {
@@ -121,30 +121,30 @@ func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time)
 	rules := cfg.Scoring.rules(cfg.PastEnd, cfg.Chunk)
 	rules.HubURL, rules.ReadBudget = cfg.HubURL, cfg.ReadTime
 	a.store = postgres.New(a.pool, rules, now)
-	if err := a.subjects(); err != nil {
+	if err := a.buildServices(); err != nil {
 		return nil, errors.Join(err, a.Close(ctx))
 	}
-	a.health = httpx.NewHealth(cfg.Nonce, now, httpx.Check{Name: "database", Test: a.store.Ping}, httpx.Check{Name: "feed", Test: a.caughtUp})
-	if err := a.faces(); err != nil {
+	a.health = httpx.NewHealth(cfg.Nonce, now, httpx.Check{Name: "database", Test: a.store.Ping}, httpx.Check{Name: "feed", Test: a.feedLoaded})
+	if err := a.buildServers(); err != nil {
 		return nil, errors.Join(err, a.Close(ctx))
 	}
-	a.watch()
+	a.registerMetrics()
 	return a, nil
 }
 
-var errBehind = errors.New("the feed was not read yet")
+var errFeedNotLoaded = errors.New("the newest events of the feed are not loaded yet")
 
-// caughtUp tells whether readers of the feed can be taken: a process that has just begun
-// would send them away.
-func (a *App) caughtUp(context.Context) error {
+// feedLoaded is the readiness check of the feed. It fails until the broker has the newest events, because a process that has
+// just started would reject readers.
+func (a *App) feedLoaded(context.Context) error {
 	if !a.broker.Ready() {
-		return errBehind
+		return errFeedNotLoaded
 	}
 	return nil
 }
 
-// subjects builds what knows the rules.
-func (a *App) subjects() error {
+// buildServices builds the domain services, the background workers and the connections between them.
+func (a *App) buildServices() error {
 	meter := venue.NewMeter(a.metrics.Registerer())
 	venues, err := a.venues(meter)
 	if err != nil {
@@ -154,7 +154,7 @@ func (a *App) subjects() error {
 	a.markets = market.NewService(a.store, venues, classify(), a.cfg.PastEnd, a.now)
 	a.catalogue = market.NewCatalogue(a.markets, a.log)
 	a.catalogue.ConfirmAfter = a.store.ConfirmAfter()
-	if err := a.follow(meter); err != nil {
+	if err := a.followPrices(meter); err != nil {
 		return err
 	}
 	a.signals = signal.NewService(a.store, a.markets, a.now)
@@ -165,37 +165,37 @@ func (a *App) subjects() error {
 	a.search = search.NewService(a.store, a.now)
 	a.oracle = attention.NewService(a.store, a.now)
 	a.histories = history.NewService(pastPrices{a.markets}, a.primary, a.now)
-	a.broker = broker.New(hubMemory)
+	a.broker = broker.New(brokerMemory)
 	a.relay = &relay.Relay{Store: a.store, Redis: a.redis, Now: a.now, Slog: a.log}
 	a.follower = relay.NewFollower(a.store, a.redis, a.broker, a.now, a.log)
-	a.news = relay.NewNews(a.redis, a.hear)
+	a.pubsub = relay.NewPubSub(a.redis, a.publishNews)
 	key, err := journal.NewKey(a.cfg.CheckKey.Reveal())
 	if err != nil {
 		return err
 	}
 	a.sealer = journal.NewSealer(a.store, key, a.now)
-	a.callOut()
+	a.buildOutbound()
 	a.ticker = relay.NewTicker(a.store, a.redis, a.broker, a.now, a.log)
-	a.oracle.Watch(a.ticker.Everyone)
-	a.signals.Count(func(id protocol.MarketID) int { return a.ticker.Counted(string(id)) })
+	a.oracle.Watch(a.ticker.AllViewers)
+	a.signals.SetViewerCounter(func(id protocol.MarketID) int { return a.ticker.CachedViewers(string(id)) })
 	return nil
 }
 
-// faces builds what listens.
-func (a *App) faces() error {
+// buildServers builds the public HTTP server, the gRPC server and the internal metrics server.
+func (a *App) buildServers() error {
 	providers, err := oidc.ParseConfig(a.cfg.Providers.Reveal())
 	if err != nil {
 		return err
 	}
-	fell := a.metrics.Counter("limiter_fallback_total", "Calls decided without Redis.", "limit")
+	fallbacks := a.metrics.Counter("limiter_fallback_total", "Rate limit decisions made without Redis, by the local fallback.", "limit")
 	per := func(name string, n int) *ratelimit.Limiter {
 		return ratelimit.New(a.redis, ratelimit.Config{
 			Name: name, Limit: n, Window: time.Minute, Replicas: a.cfg.Replicas, Now: a.now,
-			OnFallback: fell.WithLabelValues(name).Inc,
+			OnFallback: fallbacks.WithLabelValues(name).Inc,
 		})
 	}
-	closed := a.metrics.Counter("socket_closed_total", "Sockets that ended, by close code.", "code")
-	a.edge = httpapi.New(httpapi.Deps{
+	closed := a.metrics.Counter("socket_closed_total", "Websocket connections closed, by close code.", "code")
+	a.public = httpapi.New(httpapi.Deps{
 		Trusted: a.cfg.Trusted, HubURL: a.cfg.HubURL,
 		Feed: a.store, Boards: a.boards, Oracle: a.oracle, Markets: a.markets, Outcomes: a.resolves, Operators: a.operators,
 		Webhooks: a.webhooks, Stations: a.stations, Signals: a.signals, Lanes: lane.NewService(a.store, a.now),
@@ -207,39 +207,39 @@ func (a *App) faces() error {
 		Observe: a.metrics.ObserveHTTP, Degraded: a.metrics.Degraded, Count: a.metrics.CountPage, Trace: a.tracing.HTTP,
 		Closed: func(code int) { closed.WithLabelValues(strconv.Itoa(code)).Inc() },
 	})
-	a.http = httpx.NewServer(a.cfg.HTTP, httpx.Harden(a.edge, a.cfg.Env.Production()), a.cfg.Limits, a.log)
+	a.http = httpx.NewServer(a.cfg.HTTP, httpx.Harden(a.public, a.cfg.Env.Production()), a.cfg.Limits, a.log)
 	a.http.Join(httpcache.Join, httpcache.JoinContext)
-	if a.grpc, err = a.serveCalls(); err != nil {
+	if a.grpc, err = a.newGRPC(); err != nil {
 		return err
 	}
 	if a.cfg.Metrics != "" {
-		a.internal = httpx.NewServer(a.cfg.Metrics, httpx.Internal(a.metrics.Handler(), a.health, a.edge.Table()), a.cfg.Limits, a.log)
+		a.internal = httpx.NewServer(a.cfg.Metrics, httpx.Internal(a.metrics.Handler(), a.health, a.public.Table()), a.cfg.Limits, a.log)
 	}
 	return nil
 }
 
-// loginLimit is how often one subject of an identity provider may call a minute, here
-// and at the hub together.
+// loginLimit is the number of requests per minute for one subject of an identity provider. The api and the hub share this
+// limit.
 const loginLimit = 120
 
-// watch registers what the operators of the service look at.
-func (a *App) watch() {
-	sweeps := a.metrics.Counter("catalogue_sweeps_total", "Full sweeps of a venue that came to their end.", "provider")
-	answers := a.metrics.Counter("catalogue_answers_total", "Records that full sweeps read.", "provider")
-	seconds := a.metrics.Counter("catalogue_sweep_seconds_total", "Time that full sweeps took.", "provider")
+// registerMetrics registers the counters and gauges of the ledger.
+func (a *App) registerMetrics() {
+	sweeps := a.metrics.Counter("catalogue_sweeps_total", "Completed full reads of a venue's catalogue.", "provider")
+	answers := a.metrics.Counter("catalogue_answers_total", "Market records read by full reads of a venue's catalogue.", "provider")
+	seconds := a.metrics.Counter("catalogue_sweep_seconds_total", "Duration of full reads of a venue's catalogue, in seconds.", "provider")
 	a.catalogue.Swept = func(p protocol.Provider, n int, took time.Duration) {
 		sweeps.WithLabelValues(string(p)).Inc()
 		answers.WithLabelValues(string(p)).Add(float64(n))
 		seconds.WithLabelValues(string(p)).Add(took.Seconds())
 	}
-	a.metrics.GaugeFunc("feed_head", "Number of the newest event that this process has delivered.", func() float64 { return float64(a.broker.Head()) })
-	a.metrics.GaugeFunc("sockets", "Open sockets.", func() float64 { return float64(a.edge.Sockets()) })
-	a.metrics.GaugeFunc("filings_waiting", "Calls that wait to be written.", func() float64 { return float64(a.store.Waiting()) })
-	a.metrics.GaugeFunc("movement_age_seconds", "Age of what attention and the wire are served from.", func() float64 { return a.oracle.Age().Seconds() })
-	a.metrics.GaugeFunc("database_connections", "Connections in use.", func() float64 { return float64(a.pool.Stat().AcquiredConns()) })
+	a.metrics.GaugeFunc("feed_head", "Sequence number of the newest event that this process has delivered.", func() float64 { return float64(a.broker.Head()) })
+	a.metrics.GaugeFunc("sockets", "Open websocket connections.", func() float64 { return float64(a.public.Sockets()) })
+	a.metrics.GaugeFunc("filings_waiting", "Calls queued for the database.", func() float64 { return float64(a.store.Waiting()) })
+	a.metrics.GaugeFunc("movement_age_seconds", "Age of the market data from which attention and movement are served, in seconds.", func() float64 { return a.oracle.Age().Seconds() })
+	a.metrics.GaugeFunc("database_connections", "Database connections in use.", func() float64 { return float64(a.pool.Stat().AcquiredConns()) })
 }
 
-// Advisory locks of what runs once over all replicas.
+// Keys of the Postgres advisory locks that elect one process for each loop that must run only once across all replicas.
 const (
 	catalogueLease int64 = 7201010
 	scanLease      int64 = 7201011
@@ -249,8 +249,7 @@ const (
 	pulseLease     int64 = 7201015
 )
 
-// Run serves until ctx ends, a signal comes or a part fails, and stops everything
-// again. An App runs once.
+// Run serves until ctx ends, the process receives a signal, or a part fails, and then stops all parts. An App runs only once.
 func (a *App) Run(ctx context.Context) error {
 	lead := func(name string, key int64, do func(context.Context) error) run.Part {
 		return run.Loop(name, func(ctx context.Context) error {
@@ -262,34 +261,34 @@ func (a *App) Run(ctx context.Context) error {
 		{Name: "traces", Stop: a.tracing.Stop},
 		{Name: "stores", Stop: a.Close},
 		run.Loop("follower", a.follower.Run),
-		run.Loop("news", a.news.Run),
+		run.Loop("pubsub", a.pubsub.Run),
 		lead("relay", relay.LeaseKey, a.relay.Run),
 		lead("webhooks", delivery.LeaseKey, a.hooks.Run),
 		lead("catalogue", catalogueLease, a.catalogue.Run),
 		lead("scan", scanLease, a.scanner.Run),
 		lead("sweep", sweepLease, a.sweep),
 		run.Loop("boards", func(ctx context.Context) error {
-			return a.boards.Run(ctx, func(err error) { a.log.Warn("boards not followed up", "error", err) })
+			return a.boards.Run(ctx, func(err error) { a.log.Warn("board update failed", "error", err) })
 		}),
-		run.Loop("price tolerance", a.noteTolerance),
+		run.Loop("price tolerance", a.recordTolerance),
 		run.Loop("quotes", func(ctx context.Context) error {
 			a.markets.Warm(ctx, a.cfg.Scoring.QuoteAge)
 			return ctx.Err()
 		}),
-		run.Loop("wire", a.tellMoves),
+		run.Loop("wire", a.publishMoves),
 		run.Loop("ticks", a.ticker.Run),
 		run.Loop("movement", func(ctx context.Context) error {
-			return a.oracle.Run(ctx, a.cfg.Movement, func(err error) { a.log.Warn("open markets not read", "error", err) })
+			return a.oracle.Run(ctx, a.cfg.Movement, func(err error) { a.log.Warn("reading open markets failed", "error", err) })
 		}),
 		lead("movement history", movementLease, func(ctx context.Context) error {
-			return a.oracle.Keep(ctx, func(err error) { a.log.Warn("movement not kept", "error", err) })
+			return a.oracle.Keep(ctx, func(err error) { a.log.Warn("storing movement history failed", "error", err) })
 		}),
 		lead("journal", journalLease, a.sealer.Run),
 		lead("pulse", pulseLease, a.newPulse().run),
 		run.Of("grpc", a.grpc),
 		run.Of("http", a.http),
-		// Before the server, which waits for the streams as for any other answer.
-		{Name: "sockets", Stop: func(ctx context.Context) error { a.edge.Leave(ctx); return nil }},
+		// Stop the sockets before the HTTP server: the server waits for their streams as for any other response.
+		{Name: "sockets", Stop: func(ctx context.Context) error { a.public.CloseSockets(ctx); return nil }},
 	}
 	return service.Life{
 		Log: a.log, Health: a.health, HTTP: a.http, Internal: a.internal, GRPC: a.grpc,
@@ -297,15 +296,14 @@ func (a *App) Run(ctx context.Context) error {
 	}.Run(ctx, parts...)
 }
 
-// noteTolerance writes the price tolerance into its history, as soon as the database
-// answers.
-func (a *App) noteTolerance(ctx context.Context) error {
+// recordTolerance stores the configured price tolerance in its history. It retries every second until the database answers.
+func (a *App) recordTolerance(ctx context.Context) error {
 	for {
 		err := a.store.NoteTolerance(ctx)
 		if err == nil {
 			break
 		}
-		a.log.Warn("price tolerance not noted", "error", err)
+		a.log.Warn("storing price tolerance failed", "error", err)
 		if err := dbtime.Sleep(ctx, time.Second); err != nil {
 			return err
 		}
@@ -314,11 +312,10 @@ func (a *App) noteTolerance(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// sweepEvery is how often what has run out is deleted.
+// sweepEvery is the interval between two deletions of expired data.
 const sweepEvery = time.Minute
 
-// sweep deletes what nothing counts any more: idempotency keys, ids of facts
-// and deliveries that have run out, and proposals that nobody has decided on.
+// sweep deletes expired idempotency keys, event ids, webhook deliveries, and market proposals without a decision.
 func (a *App) sweep(ctx context.Context) error {
 	return dbtime.Every(ctx, sweepEvery, func() error {
 		for _, sweep := range []func(context.Context) error{
@@ -332,11 +329,11 @@ func (a *App) sweep(ctx context.Context) error {
 	})
 }
 
-// Close closes the caches of pages, the stores and the connections, after everything that uses them. Run calls it at its end; an
-// App that does not run must be closed.
+// Close closes the caches, the stores and the connections, in the reverse order of their use. Run calls Close before it
+// returns. A caller that does not call Run must call Close.
 func (a *App) Close(ctx context.Context) error {
-	if a.edge != nil {
-		a.edge.Close(ctx)
+	if a.public != nil {
+		a.public.Close(ctx)
 	}
 	if a.histories != nil {
 		a.histories.Close()
@@ -350,7 +347,7 @@ func (a *App) Close(ctx context.Context) error {
 	a.store.Close()
 	var errs []error
 	if a.follower != nil {
-		errs = append(errs, a.follower.Close(), a.news.Close())
+		errs = append(errs, a.follower.Close(), a.pubsub.Close())
 		a.sender.Close()
 		a.broker.Close()
 	}
@@ -358,5 +355,5 @@ func (a *App) Close(ctx context.Context) error {
 	return errors.Join(append(errs, a.redis.Close())...)
 }
 
-// Up is closed when everything listens; the addresses are known from then on.
+// Up returns a channel that is closed when all servers listen. Their addresses are known from then on.
 func (a *App) Up() <-chan struct{} { return a.up }

@@ -13,33 +13,34 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
 )
 
-// Config of the ledger, all from the environment.
+// Config is the configuration of the ledger, read from environment variables.
 type Config struct {
 	Env     config.Env `env:"ENV"`
 	HTTP    string     `env:"HTTP_ADDR"    envDefault:"127.0.0.1:8081"`
 	GRPC    string     `env:"GRPC_ADDR"    envDefault:"127.0.0.1:9081"`
-	Metrics string     `env:"METRICS_ADDR"` // empty: none
+	Metrics string     `env:"METRICS_ADDR"` // empty: no internal server
 
-	Database config.Secret `env:"DATABASE_URL"` // as api_rw
+	Database config.Secret `env:"DATABASE_URL"` // credentials of the role api_rw
 	MaxConns int32         `env:"DB_MAX_CONNS" envDefault:"24"`
 	service.Reads
 	Redis config.Secret `env:"REDIS_URL"`
-	// RedisTime is the longest wait for an answer of Redis. After it, the process decides on limits by its own counters.
+	// RedisTime is the longest wait for an answer of Redis. After it, the process decides on rate limits with its local
+	// counters.
 	RedisTime time.Duration `env:"REDIS_TIMEOUT" envDefault:"50ms"`
 
 	Link config.Secret `env:"LINK_SECRET"`
-	Mask config.Secret `env:"MASK_SECRET"` // of the masked operator ids
+	Mask config.Secret `env:"MASK_SECRET"` // key of the HMAC that makes public operator ids
 
-	HookKey     config.Secret `env:"WEBHOOK_SECRET_KEY"` // under which webhooks' secrets lie in the database
+	HookKey     config.Secret `env:"WEBHOOK_SECRET_KEY"` // encrypts the webhooks' secrets in the database
 	HookPrivate bool          `env:"WEBHOOK_ALLOW_PRIVATE"`
 
-	CheckKey config.Secret `env:"CHECKPOINT_KEY"` // signs the roots of the journal
+	CheckKey config.Secret `env:"CHECKPOINT_KEY"` // signs the checkpoints of the journal
 
-	Admin    config.Secret `env:"ADMIN_SECRET"`             // empty: nobody approves stations here
-	Loopback bool          `env:"FEDERATION_ALLOW_PRIVATE"` // stations may be at http and private addresses
+	Admin    config.Secret `env:"ADMIN_SECRET"`             // empty: the administrator routes are off
+	Loopback bool          `env:"FEDERATION_ALLOW_PRIVATE"` // allows stations at http and private addresses
 
 	HubURL    string         `env:"HUB_URL"`
-	Providers config.Secret  `env:"IDP_PROVIDERS"` // holds the secrets of their users interfaces
+	Providers config.Secret  `env:"IDP_PROVIDERS"` // JSON; contains secrets of the providers' user APIs
 	PerAddr   int            `env:"RATE_LIMIT_ANON" envDefault:"600"`
 	PerKey    int            `env:"RATE_LIMIT_KEY"  envDefault:"120"`
 	Replicas  int            `env:"REPLICAS"        envDefault:"1"`
@@ -49,11 +50,11 @@ type Config struct {
 	GammaURL  string        `env:"POLYMARKET_GAMMA_URL"   envDefault:"https://gamma-api.polymarket.com"`
 	ClobURL   string        `env:"POLYMARKET_CLOB_URL"    envDefault:"https://clob.polymarket.com"`
 	StreamURL string        `env:"POLYMARKET_WS_URL"` // empty: no live prices
-	Kalshi    string        `env:"KALSHI_URL"`        // these three: empty is off
+	Kalshi    string        `env:"KALSHI_URL"`        // empty turns this venue off; also for the next two
 	Limitless string        `env:"LIMITLESS_URL"`
 	Manifold  string        `env:"MANIFOLD_URL"`
-	VenueRPS  float64       `env:"VENUE_RPS"              envDefault:"5"`  // requests a second and host
-	Undo      time.Duration `env:"MANIFOLD_WAIT"          envDefault:"1h"` // while a result there can be taken back
+	VenueRPS  float64       `env:"VENUE_RPS"              envDefault:"5"`  // requests per second and host
+	Undo      time.Duration `env:"MANIFOLD_WAIT"          envDefault:"1h"` // time during which Manifold can still change a result
 	Grace     time.Duration `env:"RESOLUTION_GRACE"       envDefault:"10m"`
 	Scoring   scoringConfig
 	PastEnd   bool          `env:"PAST_END_IS_PROVISIONAL" envDefault:"true"`
@@ -62,7 +63,7 @@ type Config struct {
 
 	LogLevel string        `env:"LOG_LEVEL"  envDefault:"info"`
 	Nonce    string        `env:"INSTANCE_NONCE"`
-	Linger   time.Duration `env:"DRAIN_WAIT" envDefault:"500ms"` // from "not ready" to closing the doors
+	Linger   time.Duration `env:"DRAIN_WAIT" envDefault:"500ms"` // wait between "not ready" and the end of listening
 	Trace    telemetry.TraceConfig
 	Limits   httpx.Limits
 }
@@ -127,15 +128,15 @@ func (c *Config) checkProviders(r *config.Report) {
 	case r.Env().Production() && list.Plain():
 		r.Fail("IDP_PROVIDERS", "must use https in production")
 	case r.Env().Production() && list.Development():
-		r.Fail("IDP_PROVIDERS", "must not name the development issuer in production: it signs in anybody")
+		r.Fail("IDP_PROVIDERS", "must not name the development issuer in production: it signs in without verification")
 	}
 }
 
-// scoringConfig is the part of the environment that decides the price and the points of a call.
+// scoringConfig holds the settings that decide the scoring price and the points of a call.
 type scoringConfig struct {
 	Tolerance int           `env:"PRICE_TOLERANCE_BPS"    envDefault:"0"`
-	QuoteAge  time.Duration `env:"QUOTE_MAX_AGE"          envDefault:"15s"` // oldest quote that a call is compared with
-	Confirm   string        `env:"QUOTE_CONFIRM_AFTER"    envDefault:"5s"`  // from a call to its second quote, or off
+	QuoteAge  time.Duration `env:"QUOTE_MAX_AGE"          envDefault:"15s"` // maximum age of the quote that verifies a call
+	Confirm   string        `env:"QUOTE_CONFIRM_AFTER"    envDefault:"5s"`  // time from a call to its second quote, or off
 	RatedUSD  float64       `env:"RATED_MIN_VOLUME_USD"   envDefault:"10000"`
 	RatedBy   []string      `env:"MANIFOLD_RATED_CREATORS"` // creator ids whose markets on Manifold are rated; *: all
 }
@@ -159,8 +160,7 @@ func (c *scoringConfig) check(r *config.Report) {
 	}
 }
 
-// confirmAfter returns the time from a call to its second quote; 0: second quotes are neither
-// needed nor used.
+// confirmAfter returns the time from a call to its second quote. 0 turns second quotes off.
 func (c *scoringConfig) confirmAfter() (time.Duration, error) {
 	if c.Confirm == "off" {
 		return 0, nil
@@ -172,7 +172,7 @@ func (c *scoringConfig) confirmAfter() (time.Duration, error) {
 	return after, err
 }
 
-// rules returns what the store applies. The settings were checked.
+// rules converts the settings, which Check has validated, to the rules of the store.
 func (c *scoringConfig) rules(pastEnd bool, chunk int) postgres.Rules {
 	confirm, _ := c.confirmAfter()
 	return postgres.Rules{

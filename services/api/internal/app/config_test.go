@@ -10,8 +10,8 @@ import (
 
 const canary = "c4narY"
 
-// good is a configuration that starts in production.
-func good() map[string]string {
+// validEnv returns an environment that is valid in production.
+func validEnv() map[string]string {
 	return map[string]string{
 		"ENV":                "production",
 		"HTTP_ADDR":          "0.0.0.0:8081",
@@ -27,72 +27,73 @@ func good() map[string]string {
 	}
 }
 
-// An unset ENV means production.
+// TestUnsetEnvironmentMeansProduction checks that rules for production apply if ENV is not set.
 func TestUnsetEnvironmentMeansProduction(t *testing.T) {
 	t.Parallel()
-	environ := good()
+	environ := validEnv()
 	delete(environ, "ENV")
 	environ["IDP_PROVIDERS"] = `[{"name":"m","issuer":"privy.io","audience":"signalcast-dev","jwksURL":"https://i/j"}]`
 	if _, err := config.LoadFrom[Config](environ); err == nil || !strings.Contains(err.Error(), "IDP_PROVIDERS") {
-		t.Errorf("the development issuer without ENV: %v, want a refusal that names IDP_PROVIDERS", err)
+		t.Errorf("development issuer without ENV: got error %v, want one that names IDP_PROVIDERS", err)
 	}
 }
 
-// TestUnsafeConfigDoesNotStart: every refusal names its setting and shows no value.
+// TestUnsafeConfigDoesNotStart checks that an invalid or unsafe setting is rejected, and that the error names the setting but
+// does not contain its value.
 func TestUnsafeConfigDoesNotStart(t *testing.T) {
 	t.Parallel()
-	if _, err := config.LoadFrom[Config](good()); err != nil {
+	if _, err := config.LoadFrom[Config](validEnv()); err != nil {
 		t.Fatal(err)
 	}
 	short := "short-" + canary
 	for name, change := range map[string]struct{ setting, value string }{
-		"no masking secret":        {"MASK_SECRET", ""},
-		"short masking secret":     {"MASK_SECRET", short},
-		"no checkpoint key":        {"CHECKPOINT_KEY", ""},
-		"no webhook key":           {"WEBHOOK_SECRET_KEY", ""},
-		"short webhook key":        {"WEBHOOK_SECRET_KEY", short},
-		"private webhook address":  {"WEBHOOK_ALLOW_PRIVATE", "true"},
-		"private station address":  {"FEDERATION_ALLOW_PRIVATE", "true"},
-		"short admin secret":       {"ADMIN_SECRET", short},
-		"short link secret":        {"LINK_SECRET", short},
-		"same secret twice":        {"MASK_SECRET", good()["LINK_SECRET"]},
-		"plain http base":          {"HUB_URL", "http://" + canary + ".example"},
-		"metrics for everybody":    {"METRICS_ADDR", "0.0.0.0:9100"},
-		"unknown environment":      {"ENV", "staging-" + canary},
-		"no database":              {"DATABASE_URL", ""},
-		"no time for reads":        {"DB_READ_TIMEOUT", "0s"},
-		"redis of another kind":    {"REDIS_URL", "http://" + canary},
-		"a long wait for Redis":    {"REDIS_TIMEOUT", "5.001s"},
-		"no identity provider":     {"IDP_PROVIDERS", "[]"},
-		"provider over http":       {"IDP_PROVIDERS", `[{"name":"m","issuer":"privy.io","audience":"a","jwksURL":"http://` + canary + `/j"}]`},
-		"issuer over http":         {"IDP_PROVIDERS", `[{"name":"m","issuer":"http://` + canary + `","audience":"a"}]`},
-		"everybody is a proxy":     {"TRUSTED_PROXIES", "::/0"},
-		"venue that is no address": {"POLYMARKET_CLOB_URL", canary},
-		"prices over http":         {"POLYMARKET_WS_URL", "https://" + canary + ".example"},
-		"second venue":             {"KALSHI_URL", canary},
-		"third venue":              {"LIMITLESS_URL", "ftp://" + canary},
-		"fourth venue":             {"MANIFOLD_URL", "https://" + canary + ":pass@venue.example"},
-		"a result that can change": {"MANIFOLD_WAIT", "0s"},
-		"no limit for keys":        {"RATE_LIMIT_KEY", "0"},
-		"no chunk":                 {"RESOLVE_CHUNK", "0"},
-		"movement without a pause": {"MOVEMENT_EVERY", "500ms"},
-		"no second quotes":         {"QUOTE_CONFIRM_AFTER", "off"},
-		"a tolerance of prices":    {"PRICE_TOLERANCE_BPS", "100"},
-		"no link secret":           {"LINK_SECRET", ""},
-		"the development issuer":   {"IDP_PROVIDERS", `[{"name":"` + canary + `","issuer":"privy.io","audience":"signalcast-dev","jwksURL":"https://i/j"}]`},
-		"unknown wallets":          {"IDP_PROVIDERS", `[{"name":"m","issuer":"privy.io","audience":"a","jwksURL":"https://i/j","walletsFrom":"` + canary + `"}]`},
-		"movement too seldom":      {"MOVEMENT_EVERY", "10m1s"},
+		"no masking secret":         {"MASK_SECRET", ""},
+		"short masking secret":      {"MASK_SECRET", short},
+		"no checkpoint key":         {"CHECKPOINT_KEY", ""},
+		"no webhook key":            {"WEBHOOK_SECRET_KEY", ""},
+		"short webhook key":         {"WEBHOOK_SECRET_KEY", short},
+		"private webhook address":   {"WEBHOOK_ALLOW_PRIVATE", "true"},
+		"private station address":   {"FEDERATION_ALLOW_PRIVATE", "true"},
+		"short admin secret":        {"ADMIN_SECRET", short},
+		"short link secret":         {"LINK_SECRET", short},
+		"same secret twice":         {"MASK_SECRET", validEnv()["LINK_SECRET"]},
+		"hub over http":             {"HUB_URL", "http://" + canary + ".example"},
+		"public metrics address":    {"METRICS_ADDR", "0.0.0.0:9100"},
+		"unknown environment":       {"ENV", "staging-" + canary},
+		"no database":               {"DATABASE_URL", ""},
+		"read timeout of zero":      {"DB_READ_TIMEOUT", "0s"},
+		"redis over http":           {"REDIS_URL", "http://" + canary},
+		"redis timeout too long":    {"REDIS_TIMEOUT", "5.001s"},
+		"no identity provider":      {"IDP_PROVIDERS", "[]"},
+		"provider over http":        {"IDP_PROVIDERS", `[{"name":"m","issuer":"privy.io","audience":"a","jwksURL":"http://` + canary + `/j"}]`},
+		"issuer over http":          {"IDP_PROVIDERS", `[{"name":"m","issuer":"http://` + canary + `","audience":"a"}]`},
+		"all addresses are proxies": {"TRUSTED_PROXIES", "::/0"},
+		"venue without a scheme":    {"POLYMARKET_CLOB_URL", canary},
+		"live prices over https":    {"POLYMARKET_WS_URL", "https://" + canary + ".example"},
+		"second venue":              {"KALSHI_URL", canary},
+		"third venue":               {"LIMITLESS_URL", "ftp://" + canary},
+		"fourth venue":              {"MANIFOLD_URL", "https://" + canary + ":pass@venue.example"},
+		"no wait for final results": {"MANIFOLD_WAIT", "0s"},
+		"no limit for keys":         {"RATE_LIMIT_KEY", "0"},
+		"resolve chunk of zero":     {"RESOLVE_CHUNK", "0"},
+		"movement too often":        {"MOVEMENT_EVERY", "500ms"},
+		"second quotes off":         {"QUOTE_CONFIRM_AFTER", "off"},
+		"price tolerance":           {"PRICE_TOLERANCE_BPS", "100"},
+		"no link secret":            {"LINK_SECRET", ""},
+		"development issuer":        {"IDP_PROVIDERS", `[{"name":"` + canary + `","issuer":"privy.io","audience":"signalcast-dev","jwksURL":"https://i/j"}]`},
+		"unknown wallet source":     {"IDP_PROVIDERS", `[{"name":"m","issuer":"privy.io","audience":"a","jwksURL":"https://i/j","walletsFrom":"` + canary + `"}]`},
+		"movement too seldom":       {"MOVEMENT_EVERY", "10m1s"},
 	} {
-		environ := maps.Clone(good())
+		environ := maps.Clone(validEnv())
 		environ[change.setting] = change.value
 		_, err := config.LoadFrom[Config](environ)
 		switch {
 		case err == nil:
-			t.Errorf("%s: started", name)
+			t.Errorf("%s: configuration accepted; want an error", name)
 		case !strings.Contains(err.Error(), change.setting):
-			t.Errorf("%s: %q does not name %s", name, err, change.setting)
+			t.Errorf("%s: error %q does not name %s", name, err, change.setting)
 		case strings.Contains(err.Error(), canary):
-			t.Errorf("%s: %q shows the value", name, err)
+			t.Errorf("%s: error %q contains the value", name, err)
 		}
 	}
 }

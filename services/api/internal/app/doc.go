@@ -1,3 +1,3 @@
-// Package app reads the configuration of the ledger, builds its parts and runs
-// them. It is the only package that knows them all.
+// Package app reads the configuration of the ledger, builds its parts and runs them. It is the only package that imports all
+// others.
 package app

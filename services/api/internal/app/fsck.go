@@ -13,13 +13,13 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
 )
 
-// errRecord says that the record is not what was sealed, or that a call is not what follows
-// from its facts.
-var errRecord = errors.New("the record differs from its journal or from its facts")
+// errFsck is returned if a stored row differs from the journal, or if a figure of a call differs from the one computed from
+// its quotes and times.
+var errFsck = errors.New("the ledger is inconsistent with its journal or its quotes")
 
-// fsck prints a line for each row, leaf and root that is not as it was sealed, and for each
-// number of a call that does not follow from its quotes and times, and fails if there is one.
-// The files hold signed roots that were stored elsewhere.
+// fsck compares the stored rows with the journal, the journal with its checkpoints, and each call with its quotes and times.
+// It prints one line for each difference and returns an error if there is one. The files contain checkpoints that were stored
+// outside the database.
 func fsck(ctx context.Context, files []string, stdout io.Writer) error {
 	cfg, err := config.Load[fsckConfig]()
 	if err != nil {
@@ -29,7 +29,7 @@ func fsck(ctx context.Context, files []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	var kept []journal.Checkpoint
+	var checkpoints []journal.Checkpoint
 	for _, name := range files {
 		raw, err := os.ReadFile(name)
 		if err != nil {
@@ -39,14 +39,14 @@ func fsck(ctx context.Context, files []string, stdout io.Writer) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		kept = append(kept, k)
+		checkpoints = append(checkpoints, k)
 	}
 	pool, err := pg.Open(ctx, pg.Config{URL: cfg.Database.Reveal(), MaxConns: 2, StatementTimeout: commandStatement})
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
-	found, err := postgres.Fsck(ctx, pool, key, kept)
+	found, err := postgres.Fsck(ctx, pool, key, checkpoints)
 	if err != nil {
 		return err
 	}
@@ -57,32 +57,33 @@ func fsck(ctx context.Context, files []string, stdout io.Writer) error {
 	for _, d := range calls {
 		found.Differences = append(found.Differences, fmt.Sprintf("signal %s: %s is %s, computed %s", d.Of, d.Counter, d.Kept, d.Counted))
 	}
-	return tellFindings(stdout, found, key)
+	return printFindings(stdout, found, key)
 }
 
-func tellFindings(out io.Writer, found *journal.Findings, key journal.Key) error {
+func printFindings(out io.Writer, found *journal.Findings, key journal.Key) error {
 	for _, d := range found.Differences {
 		if _, err := fmt.Fprintln(out, d); err != nil {
 			return err
 		}
 	}
 	if n := len(found.Differences) + found.More; n > 0 {
-		return fmt.Errorf("%w: %d differences", errRecord, n)
+		return fmt.Errorf("%w: %d differences", errFsck, n)
 	}
 	if found.Filling {
-		if _, err := fmt.Fprintln(out, "rows from before the journal are still being sealed"); err != nil {
+		if _, err := fmt.Fprintln(out, "rows older than the journal are still being added to it"); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(out, "%d rows are as they were sealed, %d signed roots hold\nkey %s\n%s", found.Leaves, found.Checkpoints, key.Public(), found.Newest)
+	_, err := fmt.Fprintf(out, "%d rows match the journal, %d checkpoints are valid\nkey %s\n%s", found.Leaves, found.Checkpoints, key.Public(), found.Newest)
 	return err
 }
 
+// fsckConfig is the configuration of the command fsck.
 type fsckConfig struct {
 	Env      config.Env    `env:"ENV"`
 	Database config.Secret `env:"DATABASE_URL"`
 	Key      config.Secret `env:"CHECKPOINT_KEY"`
-	Confirm  string        `env:"QUOTE_CONFIRM_AFTER" envDefault:"5s"` // or off
+	Confirm  string        `env:"QUOTE_CONFIRM_AFTER" envDefault:"5s"` // "off": calls have no second quote
 }
 
 // Check implements config.Checker.

@@ -38,7 +38,7 @@ func (p pastPrices) Snapshots(ctx context.Context, id protocol.MarketID, from ti
 	out := make([]history.Point, 0, len(list))
 	for _, s := range list {
 		point := history.Point{T: s.At.Unix(), P: history.Probability(s.Yes)}
-		if n := len(out); n > 0 && out[n-1].T == point.T { // one for each second, the last
+		if n := len(out); n > 0 && out[n-1].T == point.T { // keep only the last point of each second
 			out[n-1] = point
 			continue
 		}

@@ -17,15 +17,16 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
 )
 
-const usage = `       api recount      compare every counter with a count of the record
-       api fsck [FILE]  compare the record with its journal, that with its signed roots, and each
-                        call with its quotes and times; each FILE has a root from elsewhere
+const usage = `       api recount      compare every counter with a count of the stored rows
+       api fsck [FILE]  compare the stored rows with the journal, the journal with its checkpoints,
+                        and each call with its quotes and times; each FILE contains a checkpoint
+                        that was stored elsewhere
        api boards verify
-                        work out what boards and records show from signals and results, and compare
-       api boards fill  write anew what records show, once no process of the release before runs
-                        any more
-       api seed         store a history that standard input gives, one step a line: for
-                        development and tests, before the service runs
+                        compute boards and records from calls and results, and compare
+       api boards fill  recompute stored records; run it after the last process of the previous
+                        release has stopped
+       api seed         store a history from standard input, one JSON step per line; for
+                        development and tests, before the service starts
 `
 
 // Program returns the api and its commands.
@@ -37,7 +38,7 @@ func Program() service.Program {
 		},
 		Commands: map[string]service.Command{
 			"recount": service.NoArgs(func(ctx context.Context, stdout io.Writer) error {
-				return compare(ctx, stdout, postgres.Recount, "every counter equals the record")
+				return compare(ctx, stdout, postgres.Recount, "every counter equals the count of its rows")
 			}),
 			"fsck":   fsck,
 			"boards": boards,
@@ -61,44 +62,44 @@ func boards(ctx context.Context, args []string, stdout io.Writer) error {
 	}
 	switch args[0] {
 	case "verify":
-		return compare(ctx, stdout, postgres.Verify, "every board and record equals the signals and results")
+		return compare(ctx, stdout, postgres.Verify, "every board and record equals the result computed from calls and results")
 	case "fill":
 		return fill(ctx, stdout)
 	}
 	return service.ErrUsage
 }
 
-// errCounters tells that a counter differs from the record.
-var errCounters = errors.New("counters differ from the record")
+// errDifferences is returned by a command that found a difference.
+var errDifferences = errors.New("stored figures find from computed ones")
 
-// compare prints one line for each difference and fails when there is any.
-func compare(ctx context.Context, stdout io.Writer, differ func(context.Context, *pgxpool.Pool) ([]postgres.Difference, error), right string) error {
-	pool, err := ownPool(ctx)
+// compare prints one line for each difference that find returns, and fails if there is one. Otherwise it prints success.
+func compare(ctx context.Context, stdout io.Writer, find func(context.Context, *pgxpool.Pool) ([]postgres.Difference, error), success string) error {
+	pool, err := commandPool(ctx)
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
-	list, err := differ(ctx, pool)
+	list, err := find(ctx, pool)
 	if err != nil {
 		return err
 	}
 	for _, d := range list {
-		if _, err := fmt.Fprintf(stdout, "%s %s: kept %s, counted %s\n", d.Counter, d.Of, d.Kept, d.Counted); err != nil {
+		if _, err := fmt.Fprintf(stdout, "%s %s: stored %s, computed %s\n", d.Counter, d.Of, d.Kept, d.Counted); err != nil {
 			return err
 		}
 	}
 	if len(list) > 0 {
-		return errCounters
+		return errDifferences
 	}
-	_, err = fmt.Fprintln(stdout, right)
+	_, err = fmt.Fprintln(stdout, success)
 	return err
 }
 
-// commandStatement is how long a statement of a command may take that reads the whole
-// ledger: of ten million calls it is minutes, and nobody waits for it.
+// commandStatement is the time limit of one statement of a command. Such a statement reads the whole ledger, which takes
+// minutes for ten million calls, and does not delay requests.
 const commandStatement = 6 * time.Hour
 
-func ownPool(ctx context.Context) (*pgxpool.Pool, error) {
+func commandPool(ctx context.Context) (*pgxpool.Pool, error) {
 	cfg, err := config.Load[recountConfig]()
 	if err != nil {
 		return nil, err
@@ -107,7 +108,7 @@ func ownPool(ctx context.Context) (*pgxpool.Pool, error) {
 }
 
 func fill(ctx context.Context, stdout io.Writer) error {
-	pool, err := ownPool(ctx)
+	pool, err := commandPool(ctx)
 	if err != nil {
 		return err
 	}
@@ -115,10 +116,11 @@ func fill(ctx context.Context, stdout io.Writer) error {
 	if err := postgres.FillRecords(ctx, pool); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(stdout, "every record is filled")
+	_, err = fmt.Fprintln(stdout, "records recomputed")
 	return err
 }
 
+// recountConfig is the configuration of the commands that read or fill the whole ledger.
 type recountConfig struct {
 	Env      config.Env    `env:"ENV"`
 	Database config.Secret `env:"DATABASE_URL"`

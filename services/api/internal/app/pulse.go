@@ -10,22 +10,22 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/httpapi"
 )
 
-// pulseEvery is the shortest time between two publications of the pulse by all processes together.
+// pulseEvery is the shortest interval between two publications of the pulse by all processes together.
 const pulseEvery = 300 * time.Second
 
-// pulse publishes the totals of the network.
+// pulse publishes the totals of the network on the channel pulse.
 type pulse struct {
-	store feed.Store
-	count func(ctx context.Context) (board.Totals, error)
-	tell  func(ctx context.Context, e feed.Ephemeral)
-	now   func() time.Time
+	store   feed.Store
+	count   func(ctx context.Context) (board.Totals, error)
+	publish func(ctx context.Context, e feed.Ephemeral)
+	now     func() time.Time
 }
 
-// run tells until ctx ends or something fails. One process of all runs it; when it was
-// told last is known to whoever is next.
+// run publishes the pulse until ctx ends or an error occurs. Only the leader runs it. The stored copy has the time of the
+// last publication, so the next leader continues from there.
 func (p *pulse) run(ctx context.Context) error {
 	for {
-		pause, err := p.beat(ctx)
+		pause, err := p.publishDue(ctx)
 		if err != nil {
 			return err
 		}
@@ -35,9 +35,9 @@ func (p *pulse) run(ctx context.Context) error {
 	}
 }
 
-// beat tells what has changed, when it is time, and says how long to wait. What is kept
-// first is no change: nobody was told anything else.
-func (p *pulse) beat(ctx context.Context) (time.Duration, error) {
+// publishDue publishes the totals if they are due and have changed, and returns the time until the next attempt. The first
+// stored copy is not published: no earlier values exist from which it could differ.
+func (p *pulse) publishDue(ctx context.Context) (time.Duration, error) {
 	last, known, err := p.store.FindCopy(ctx, feed.Pulse)
 	if err != nil {
 		return 0, err
@@ -55,11 +55,11 @@ func (p *pulse) beat(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	if known {
-		p.tell(ctx, feed.Ephemeral{Channel: feed.Pulse, Type: feed.PulseUpdated, At: now, Data: data})
+		p.publish(ctx, feed.Ephemeral{Channel: feed.Pulse, Type: feed.PulseUpdated, At: now, Data: data})
 	}
 	return pulseEvery, nil
 }
 
 func (a *App) newPulse() *pulse {
-	return &pulse{store: a.store, count: a.boards.Pulse, tell: a.news.Publish, now: a.now}
+	return &pulse{store: a.store, count: a.boards.Pulse, publish: a.pubsub.Publish, now: a.now}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
 )
 
-// The pulse is published when it has changed, and at most once in 300 seconds by all processes together.
+// TestPulse checks that the pulse is published after a change, and at most once in 300 seconds by all processes together.
 func TestPulse(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC))
@@ -23,46 +23,46 @@ func TestPulse(t *testing.T) {
 	store := postgres.New(testkit.Pool(t, db.URL("api_rw")), postgres.Rules{ReadBudget: 20 * time.Second}, clock.Now)
 	t.Cleanup(store.Close)
 	var totals board.Totals
-	var told []string
+	var published []string
 	var fail error
 	process := func() *pulse {
 		return &pulse{
 			store: store, now: clock.Now, count: func(context.Context) (board.Totals, error) { return totals, fail },
-			tell: func(_ context.Context, e feed.Ephemeral) {
+			publish: func(_ context.Context, e feed.Ephemeral) {
 				last, _, err := store.FindCopy(t.Context(), feed.Pulse)
 				same := err == nil && httpapi.SamePulse(e.Data, &totals) && httpapi.SamePulse(last.Data, &totals)
-				told = append(told, fmt.Sprint(e.Type, e.Channel, same))
+				published = append(published, fmt.Sprint(e.Type, e.Channel, same))
 			},
 		}
 	}
 	one := process()
-	beat := func(p *pulse, news int, pause time.Duration) {
+	publishDue := func(p *pulse, news int, pause time.Duration) {
 		t.Helper()
-		told = nil
-		if got, err := p.beat(t.Context()); err != nil || got != pause || len(told) != news {
-			t.Fatalf("pause %v, %v, told %q", got, err, told)
+		published = nil
+		if got, err := p.publishDue(t.Context()); err != nil || got != pause || len(published) != news {
+			t.Fatalf("pause %v, error %v, published %q; want pause %v and %d events", got, err, published, pause, news)
 		}
 	}
-	beat(one, 0, pulseEvery) // the first copy
+	publishDue(one, 0, pulseEvery) // stores the first copy
 	totals.Signals = 1
 	clock.Advance(100 * time.Second)
-	beat(one, 0, 200*time.Second)
-	beat(process(), 0, 200*time.Second)
+	publishDue(one, 0, 200*time.Second)
+	publishDue(process(), 0, 200*time.Second)
 	clock.Advance(200 * time.Second)
-	beat(process(), 1, pulseEvery)
-	if told[0] != "pulse.updatedpulsetrue" {
-		t.Errorf("told %q", told)
+	publishDue(process(), 1, pulseEvery)
+	if published[0] != "pulse.updatedpulsetrue" {
+		t.Errorf("published %q", published)
 	}
-	beat(one, 0, pulseEvery)
+	publishDue(one, 0, pulseEvery)
 	clock.Advance(pulseEvery)
-	beat(one, 0, pulseEvery) // nothing has changed
+	publishDue(one, 0, pulseEvery) // unchanged totals
 	totals.Won = 1
-	fail = errors.New("away")
-	if _, err := one.beat(t.Context()); err == nil {
-		t.Error("nothing failed")
+	fail = errors.New("database unavailable")
+	if _, err := one.publishDue(t.Context()); err == nil {
+		t.Error("publishDue ignored a failing count")
 	}
 	fail = nil
-	beat(one, 1, pulseEvery)
-	clock.Advance(-time.Hour) // another process, whose clock is behind
-	beat(process(), 0, pulseEvery)
+	publishDue(one, 1, pulseEvery)
+	clock.Advance(-time.Hour) // another process with a slower clock
+	publishDue(process(), 0, pulseEvery)
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// seedConfig is the environment of `api seed`. It connects as the owner of the schema, who
-// alone may store calls of an earlier time.
+// seedConfig is the configuration of `api seed`. The command connects as the owner of the schema, because only the owner may
+// store calls with an earlier time.
 type seedConfig struct {
 	Env     config.Env    `env:"ENV"`
 	Admin   config.Secret `env:"MIGRATE_DATABASE_URL"`
@@ -39,7 +39,7 @@ func (c *seedConfig) Check(r *config.Report) {
 	c.Scoring.check(r)
 }
 
-// seedStep is one line of the input of `api seed`. Exactly one member besides At is set.
+// seedStep is one line of the input of `api seed`. Exactly one of the members other than At is set.
 type seedStep struct {
 	At       time.Time
 	Operator *seedOperator
@@ -48,7 +48,7 @@ type seedStep struct {
 	Resolve  *seedOutcome
 }
 
-// seedOperator signs in an operator; Name is also the key by which calls refer to it.
+// seedOperator signs in an operator. Calls refer to the operator by Name.
 type seedOperator struct {
 	Issuer      string
 	Name        string
@@ -57,13 +57,13 @@ type seedOperator struct {
 	House       bool
 }
 
-// seedMarket is an answer of a venue about an open market.
+// seedMarket is a venue's answer about an open market.
 type seedMarket struct {
 	ID        protocol.MarketID
 	Title     string
 	EndDate   time.Time
-	YesBps    protocol.Bps // the middle
-	SpreadBps protocol.Bps // between the best bid and the best ask
+	YesBps    protocol.Bps // middle price
+	SpreadBps protocol.Bps // distance between the best bid and the best ask
 	VolumeUSD float64
 }
 
@@ -81,7 +81,7 @@ type seedOutcome struct {
 	Verdict  protocol.Verdict
 }
 
-// seeder stores a history with a clock that follows its steps.
+// seeder stores a history. Its clock has the time of the current step.
 type seeder struct {
 	now       time.Time
 	operators *operator.Service
@@ -93,9 +93,8 @@ type seeder struct {
 	calls     int
 }
 
-// seed reads steps as JSON lines, in the order of time, and stores them through the services
-// that store live ones: the same rules decide prices, scores and points. The relay of the
-// running installation publishes the events afterwards.
+// seed reads steps as JSON lines, ordered by time, and stores them through the services that store live data, so the same
+// rules decide prices, scores and points. The relay of the running installation publishes the events later.
 func seed(ctx context.Context, in io.Reader, stdout io.Writer) error {
 	cfg, err := config.Load[seedConfig]()
 	if err != nil {
@@ -125,7 +124,7 @@ func seed(ctx context.Context, in io.Reader, stdout io.Writer) error {
 			break
 		}
 		if err == nil && step.At.Before(s.now) {
-			err = errors.New("steps must be in the order of time")
+			err = errors.New("steps must be ordered by time")
 		}
 		if err == nil {
 			s.now = step.At.UTC().Truncate(time.Millisecond)
@@ -150,7 +149,7 @@ func (s *seeder) apply(ctx context.Context, step seedStep) error {
 	case step.Resolve != nil:
 		return s.resolve(ctx, *step.Resolve)
 	}
-	return errors.New("a step has operator, market, calls or resolve")
+	return errors.New("a step must have one of operator, market, calls and resolve")
 }
 
 func (s *seeder) signIn(ctx context.Context, o seedOperator) error {
@@ -170,7 +169,7 @@ func (s *seeder) signIn(ctx context.Context, o seedOperator) error {
 	return err
 }
 
-// quote applies a venue's answer that has a book around the price.
+// quote applies a venue's answer with a bid and an ask around the middle price.
 func (s *seeder) quote(ctx context.Context, m seedMarket) error {
 	half := m.SpreadBps / 2
 	r := market.Record{
@@ -188,7 +187,7 @@ func (s *seeder) file(ctx context.Context, list []seedCall) error {
 	for i, c := range list {
 		id, ok := s.ids[c.Operator]
 		if !ok {
-			return fmt.Errorf("operator %q has not signed in", c.Operator)
+			return fmt.Errorf("operator %q is unknown; add a step that signs it in first", c.Operator)
 		}
 		calls[i] = signal.Call{Caller: signal.Caller{OperatorID: id}, Draft: signal.Draft{
 			ID: s.newID(), MarketID: c.MarketID, Side: c.Direction, Price: c.PriceBps, Confidence: c.Confidence, TextTake: c.Take, Source: "api",
@@ -199,14 +198,14 @@ func (s *seeder) file(ctx context.Context, list []seedCall) error {
 		case a.Err != nil:
 			return fmt.Errorf("call of %s on %s: %w", list[i].Operator, list[i].MarketID, a.Err)
 		case a.Alone:
-			return fmt.Errorf("call of %s on %s: the market has no quote at that time", list[i].Operator, list[i].MarketID)
+			return fmt.Errorf("call of %s on %s: the market has no quote at the time of the step", list[i].Operator, list[i].MarketID)
 		}
 		s.calls++
 	}
 	return nil
 }
 
-// newID returns a uuid v7 of the clock of the history.
+// newID returns a UUIDv7 with the time of the current step.
 func (s *seeder) newID() string {
 	id := uuid.Must(uuid.NewV7())
 	ms := uint64(s.now.UnixMilli())
@@ -216,11 +215,11 @@ func (s *seeder) newID() string {
 	return id.String()
 }
 
-// resolve applies the venue's final answer and claims it.
+// resolve applies the venue's final answer and resolves the market.
 func (s *seeder) resolve(ctx context.Context, o seedOutcome) error {
 	r, ok := s.records[o.MarketID]
 	if !ok {
-		return fmt.Errorf("market %s is not part of the history", o.MarketID)
+		return fmt.Errorf("market %s is unknown; add a step with the market first", o.MarketID)
 	}
 	r.Status, r.Provisional, r.Verdict, r.Quote, r.ClosedAt, r.FetchedAt = protocol.MarketResolved, true, &o.Verdict, nil, &s.now, s.now
 	if _, err := s.markets.Apply(ctx, []market.Record{r}, false); err != nil {

@@ -12,16 +12,17 @@ import (
 	"github.com/signalcast/signalcast/pkg/skill"
 )
 
-// result is one stored call with its result.
+// result is one stored call and its result.
 type result struct {
-	game    *game
-	by      string
-	side    protocol.Side
-	status  protocol.SignalStatus
+	game   *game
+	by     string
+	side   protocol.Side
+	status protocol.SignalStatus
+	// counted reports whether the call is in the operator's points.
 	counted bool
 	basis   int       // scoring price, bps
 	score   int       // points
-	priced  time.Time // of the last quote that the scoring price comes from
+	priced  time.Time // time of the newest quote from which the scoring price was computed
 }
 
 // results are the stored calls of one strategy.
@@ -96,7 +97,7 @@ func (w *world) results(prefix string, games []*game) results {
 	return out
 }
 
-// judge compares the calls of a strategy with what its knowledge allows.
+// judge checks the results of a strategy against the limits for its knowledge.
 func (w *world) judge(s strategy, players []player, rs results) {
 	if share := float64(len(rs.counted())) / math.Max(1, float64(len(rs))); share < s.counts[0] || share > s.counts[1] {
 		w.t.Errorf("%s: %.0f %% of the stored calls count; want %.0f to %.0f %%", s.id, 100*share, 100*s.counts[0], 100*s.counts[1])

@@ -8,8 +8,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// strategy is a way of calling. The adversary of each knows every rule of the product and every public price at every
-// moment, and has accounts; knows says what else it knows. Only an informed strategy knows more than the venues.
+// strategy is a way of calling. Its adversary knows every rule of the product and every public price at every moment, and has
+// many accounts; knows lists further knowledge. Only the informed strategy knows more than the venues.
 type strategy struct {
 	id       string
 	knows    string
@@ -18,7 +18,7 @@ type strategy struct {
 	play     func(r *round, groups int)
 }
 
-// Shares of calls that count.
+// Ranges of the share of stored calls that count.
 var (
 	nearlyAll = [2]float64{0.97, 1}
 	none      = [2]float64{0, 0}
@@ -67,7 +67,7 @@ func (r *round) open(groups int) {
 	r.advance(9 * time.Second)
 }
 
-// priced plays a strategy that looks at one market at a time.
+// priced returns a strategy that chooses side and price for one market at a time.
 func priced(choose func(r *round, g *game) (protocol.Side, int)) func(r *round, groups int) {
 	return func(r *round, groups int) {
 		r.open(groups)
@@ -107,7 +107,7 @@ func alternate() func(r *round, groups int) {
 	}
 }
 
-// staleQuotes waits until the venues no longer answer and the quotes are old, then calls the side that has become likelier
+// staleQuotes waits until the venues are unavailable and the quotes are old. It then calls the side that has become likelier,
 // at its old price.
 func staleQuotes(r *round, groups int) {
 	r.open(groups)
@@ -125,7 +125,7 @@ func staleQuotes(r *round, groups int) {
 	r.settle()
 }
 
-// towards returns calls on the side of each market that has become likelier since, at the old price.
+// towards returns calls on the side of each market that has become likelier since the prices in old, at the old price.
 func (r *round) towards(old []int) []call {
 	var calls []call
 	for i, callers := range r.callers(len(r.games)) {
@@ -140,7 +140,8 @@ func (r *round) towards(old []int) []call {
 	return calls
 }
 
-// followStream calls the likelier side of each jump while the venue's book, and so our quote, still shows the old price.
+// followStream calls the likelier side of each jump while the venue's order book, and so the ledger's quote, still has the
+// old price.
 func followStream(r *round, groups int) {
 	r.open(groups)
 	old := make([]int, len(r.games))
@@ -227,8 +228,8 @@ func ownNative(r *round, groups int) {
 	r.advance(24 * time.Hour) // an operator creates a bounded number of markets a day
 }
 
-// fillBudget makes two of the venues answer that they were asked too often, asks the others for more quotes than an operator
-// may, and calls each jump at its old price.
+// fillBudget makes two venues answer 429, requests more quotes of the other venues than an operator may, and calls each jump
+// at its old price.
 func fillBudget(r *round, groups int) {
 	r.open(groups)
 	old := make([]int, len(r.games))

@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
-// Sizes of the simulation. A group is ten markets with twenty calls each, in which each of 200 operators calls once.
+// Sizes of the simulation. A group is ten markets with twenty calls each. In a group, each of the 200 operators calls once.
 const (
 	simPlayers   = 200
 	groupMarkets = 10
@@ -20,8 +20,8 @@ const (
 	roundGroups  = 10 // groups of markets that are open at the same time
 )
 
-// simSize returns the groups per strategy and the seeds. SYSTEM_SIZE=system or full is the size of the guarantee, 10,000 calls
-// per strategy and three seeds.
+// simSize returns the number of groups per strategy and the seeds. With SYSTEM_SIZE=system or full, each strategy files
+// 10,000 calls with each of three seeds.
 func simSize() (groups int, seeds []uint64) {
 	switch {
 	case testing.Short():
@@ -32,8 +32,8 @@ func simSize() (groups int, seeds []uint64) {
 	return 50, []uint64{1, 2, 3}
 }
 
-// No strategy without knowledge gains points: every stored call has an expected score of at most 0 under the true
-// probability, and the realised mean and the share of operators that appear skilled are those of chance.
+// TestSimulation checks that no strategy without knowledge gains points. Every stored call must have an expected score of at
+// most 0 under the true probability. The mean score and the share of operators that appear skilled must be those of chance.
 func TestSimulation(t *testing.T) {
 	t.Parallel()
 	simulator := buildVenues(t)
@@ -74,7 +74,7 @@ func (w *world) run(s strategy, groups int) results {
 	return results
 }
 
-// round is one set of markets from their creation to their result.
+// round is one set of markets, from their creation to their results.
 type round struct {
 	*world
 	players        []player
@@ -82,7 +82,7 @@ type round struct {
 	filed, refused int
 }
 
-// callers returns the operators of each market: in every group of markets each operator has one.
+// callers returns the operators that call each market. In every group of markets, each operator is assigned to one market.
 func (r *round) callers(games int) [][]player {
 	out := make([][]player, 0, games)
 	for len(out) < games {
@@ -98,13 +98,13 @@ func (r *round) callers(games int) [][]player {
 	return out
 }
 
-// file files calls and counts them.
+// file files calls and counts filed and rejected ones.
 func (r *round) file(calls []call) {
 	refused := r.world.file(calls)
 	r.filed, r.refused = r.filed+len(calls), r.refused+refused
 }
 
-// settle lets the second quotes come, moves the probabilities once more, draws the outcomes, and scores.
+// settle waits for the second quotes, changes the probabilities once more, draws the outcomes, and scores.
 func (r *round) settle() {
 	r.confirm()
 	r.advance(20 * time.Second)
@@ -124,12 +124,12 @@ func (w *world) resolve(games []*game) {
 	})
 }
 
-// confirm moves the clock past the time of the second quotes, in the steps in which the ledger requests those that are due.
+// confirm advances the clock past the time of the second quotes, in the steps in which the ledger requests them.
 func (w *world) confirm() {
 	for range 10 {
 		w.advance(2 * time.Second)
 		for p, v := range w.ports {
-			w.patiently("second quotes of "+string(p), func() error {
+			w.retryUnavailable("second quotes of "+string(p), func() error {
 				err := w.app.catalogue.Confirm(w.t.Context(), p, v)
 				if errors.Is(err, market.ErrUnavailable) {
 					return nil // the next step requests them again
@@ -146,7 +146,7 @@ const countPending = `SELECT (SELECT count(*) FROM api.signals) - (SELECT count(
 func (w *world) score() {
 	var report resolution.Report
 	for range 20 {
-		w.patiently("scan", func() (err error) {
+		w.retryUnavailable("scan", func() (err error) {
 			report, err = w.app.scanner.Scan(w.t.Context())
 			return err
 		})

@@ -34,8 +34,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 )
 
-// world is one ledger, the simulated venues it reads, and the clock of both. The ledger runs its own services on a real
-// Postgres and reads the venues through their adapters; nothing else runs, so every step happens at a time that the test sets.
+// world is one ledger, the simulated venues that it reads, and the clock of both. The ledger uses a real Postgres and reads
+// the venues through their adapters. No background loops run, so every step happens at a time that the test sets.
 type world struct {
 	t      *testing.T
 	app    *App
@@ -44,10 +44,10 @@ type world struct {
 	venues string        // address of the venue simulator
 	rng    *rand.Rand
 	http   *http.Client
-	ports  market.Venues // further adapters of the same venues, for the requests of second quotes
+	ports  market.Venues // separate adapters of the same venues, for requests of second quotes
 }
 
-// workers is how many requests and calls are under way at once.
+// workers is the number of concurrent requests and calls.
 const workers = 16
 
 func newWorld(t *testing.T, simulator string, seed uint64) *world {
@@ -58,7 +58,7 @@ func newWorld(t *testing.T, simulator string, seed uint64) *world {
 	}
 	db := testkit.Postgres(t, pg.Schema{Name: "api", Files: postgres.Migrations()})
 	w.db = testkit.Pool(t, db.Admin)
-	env := good()
+	env := validEnv()
 	for name, value := range map[string]string{
 		"ENV": "test", "DATABASE_URL": ownerURL(t, db), "REDIS_URL": testkit.Redis(t), "DB_MAX_CONNS": "16", "DB_READ_TIMEOUT": "20s",
 		"POLYMARKET_GAMMA_URL": w.venues + "/gamma", "POLYMARKET_CLOB_URL": w.venues + "/clob",
@@ -88,8 +88,8 @@ func newWorld(t *testing.T, simulator string, seed uint64) *world {
 	return w
 }
 
-// ownerURL returns the connection string of the schema owner with the schema in its search path: a trigger refuses calls
-// of the service role that are dated by another clock than the database's.
+// ownerURL returns the connection string of the schema owner, with the schema in its search path. A trigger rejects calls of
+// the service role whose time is not that of the database's clock.
 func ownerURL(t *testing.T, db testkit.Database) string {
 	t.Helper()
 	sep := "?"
@@ -143,8 +143,9 @@ func (w *world) control(path string, body map[string]any) string {
 	return made.ID
 }
 
-// patiently repeats a step that fails with db_unavailable: on a busy machine the database misses the deadlines of reads.
-func (w *world) patiently(what string, do func() error) {
+// retryUnavailable repeats a step that fails with db_unavailable: on a busy machine, reads of the database can exceed their
+// deadline.
+func (w *world) retryUnavailable(what string, do func() error) {
 	end := time.Now().Add(time.Minute)
 	for {
 		err := do()
@@ -158,7 +159,7 @@ func (w *world) patiently(what string, do func() error) {
 	}
 }
 
-// each runs do for 0 to n-1, some at a time.
+// each runs do for 0 to n-1 with up to workers goroutines.
 func each(n int, do func(i int)) {
 	var wait sync.WaitGroup
 	for k := range min(n, workers) {
@@ -171,7 +172,7 @@ func each(n int, do func(i int)) {
 	wait.Wait()
 }
 
-// game is one market whose true probability is known at every moment.
+// game is one market with a known true probability at every moment.
 type game struct {
 	id      protocol.MarketID
 	venue   string // empty: native
@@ -180,7 +181,7 @@ type game struct {
 	creator string // operator of a native market; empty: an administrator
 }
 
-// moment is the true probability of YES in bps from a time on.
+// moment is a time from which the true probability of YES has a value, in bps.
 type moment struct {
 	at  time.Time
 	yes int
@@ -208,7 +209,7 @@ func chance(side protocol.Side, yes int) int {
 	return yes
 }
 
-// providers that the markets of a round are spread over.
+// gameVenues lists the venues over which the markets of a round are spread.
 var gameVenues = []string{"polymarket", "kalshi", "limitless", "manifold"}
 
 // newGames creates n venue markets with true probabilities from 4 % to 96 % in whole percent, which every venue can quote,
@@ -224,7 +225,7 @@ func (w *world) newGames(n int) []*game {
 		g.id = protocol.MarketID(w.control("/sim/"+g.venue+"/markets", map[string]any{
 			"question": "Will it rain at place " + uuid.NewString() + "?", "yesPrice": float64(g.yes()) / 10_000, "endDate": end, "volume": 50_000,
 		}))
-		w.patiently("read "+string(g.id), func() error {
+		w.retryUnavailable("read "+string(g.id), func() error {
 			_, err := w.app.markets.Refresh(w.t.Context(), g.id)
 			return err
 		})
@@ -232,7 +233,7 @@ func (w *world) newGames(n int) []*game {
 	return games
 }
 
-// newNative creates a native market. Its opening price is the true probability: nothing more is known about it.
+// newNative creates a native market. Its opening price is the true probability, because no other information about it exists.
 func (w *world) newNative(yes int, creator string) *game {
 	d := market.Draft{
 		Question: "Will it rain at place " + uuid.NewString() + "?", CutoffAt: w.clock.Now().Add(30 * 24 * time.Hour), Lane: "SCIENCE",
@@ -248,8 +249,8 @@ func (w *world) newNative(yes int, creator string) *game {
 	return &game{id: m.ID, path: []moment{{w.clock.Now(), yes}}, creator: creator}
 }
 
-// move changes the true probability by up to most bps, up or down with equal chance, so that today's probability is the
-// expectation of tomorrow's. The venue quotes the new one at once.
+// move changes the true probability by up to most bps, up or down with equal chance, so that the expected change is 0. The
+// venue quotes the new probability at once.
 func (w *world) move(games []*game, most int) {
 	for _, g := range games {
 		size := min(most, g.yes()-200, 9_800-g.yes())
@@ -309,7 +310,7 @@ func (w *world) newPlayers(prefix string, n int) []player {
 	return out
 }
 
-// call is what a strategy files.
+// call is one call of a strategy.
 type call struct {
 	by    player
 	game  *game
@@ -317,7 +318,7 @@ type call struct {
 	price int
 }
 
-// file files calls, some at a time, and returns how many were refused.
+// file files calls concurrently and returns the number that were rejected.
 func (w *world) file(calls []call) (refused int) {
 	var mu sync.Mutex
 	each(len(calls), func(i int) {

@@ -11,8 +11,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 )
 
-// TestAVenueWithoutAnAddressIsOff: only the primary venue is always read.
-func TestAVenueWithoutAnAddressIsOff(t *testing.T) {
+// TestVenueWithoutURLIsOff checks that a venue without a URL is not connected, except the primary venue.
+func TestVenueWithoutURLIsOff(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		set  map[string]string
@@ -25,7 +25,7 @@ func TestAVenueWithoutAnAddressIsOff(t *testing.T) {
 			"KALSHI_URL": "https://k.example/trade-api/v2", "LIMITLESS_URL": "https://l.example", "MANIFOLD_URL": "https://m.example/v0",
 		}, "[kalshi limitless manifold polymarket]"},
 	} {
-		environ := good()
+		environ := validEnv()
 		maps.Copy(environ, c.set)
 		cfg, err := config.LoadFrom[Config](environ)
 		if err != nil {

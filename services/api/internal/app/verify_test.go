@@ -10,8 +10,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
 )
 
-// The two commands that compare end with 0 on a ledger that is right, and with 1 and the
-// name of what differs on one that is not, until it is filled anew.
+// TestCompareCommands checks that recount and boards verify exit with 0 on a consistent ledger. On an inconsistent one,
+// boards verify exits with 1 and names the difference, until boards fill has run.
 func TestCompareCommands(t *testing.T) {
 	db := testkit.Postgres(t, pg.Schema{Name: "api", Files: postgres.Migrations()})
 	t.Setenv("ENV", "test")
@@ -22,27 +22,27 @@ func TestCompareCommands(t *testing.T) {
 	}
 	for _, args := range [][]string{{"recount"}, {"boards", "verify"}} {
 		if code, said := run(args...); code != 0 || !strings.Contains(said, "equals the") {
-			t.Errorf("%v: %d %q", args, code, said)
+			t.Errorf("%v: exit code %d, output %q; want 0", args, code, said)
 		}
 	}
 	if _, err := testkit.Pool(t, db.Admin).Exec(t.Context(), `INSERT INTO api.operator_scores (user_id, streak) VALUES (gen_random_uuid(), 3)`); err != nil {
 		t.Fatal(err)
 	}
 	if code, said := run("recount"); code != 0 {
-		t.Errorf("recount: %d %q", code, said)
+		t.Errorf("recount: exit code %d, output %q; want 0", code, said)
 	}
 	if code, said := run("boards", "verify"); code != 1 || !strings.Contains(said, "records ") {
-		t.Errorf("boards verify: %d %q", code, said)
+		t.Errorf("boards verify: exit code %d, output %q; want 1 and a difference in records", code, said)
 	}
 	if code, said := run("boards", "fill"); code != 0 {
-		t.Errorf("boards fill: %d %q", code, said)
+		t.Errorf("boards fill: exit code %d, output %q; want 0", code, said)
 	}
 	if code, said := run("boards", "verify"); code != 0 {
-		t.Errorf("boards verify, filled anew: %d %q", code, said)
+		t.Errorf("boards verify after boards fill: exit code %d, output %q; want 0", code, said)
 	}
 	for _, args := range [][]string{{"boards"}, {"boards", "count"}, {"boards", "fill", "now"}, {"boards", "verify", "now"}} {
 		if code, _ := run(args...); code != 2 {
-			t.Errorf("%v: %d", args, code)
+			t.Errorf("%v: exit code %d; want 2", args, code)
 		}
 	}
 }

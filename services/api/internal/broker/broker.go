@@ -9,36 +9,34 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
-// HoleError says that events are missing before one that was delivered.
+// HoleError is returned for an event whose predecessor was not delivered: event Seq arrived after event Head.
 type HoleError struct{ Head, Seq int64 }
 
 func (e *HoleError) Error() string {
-	return fmt.Sprintf("event %d follows %d", e.Seq, e.Head)
+	return fmt.Sprintf("event %d arrived after event %d; events between them are missing", e.Seq, e.Head)
 }
 
-// Broker hands each event, once and in order, to everybody who listens. It keeps
-// the newest events in memory, so that a reader that comes back or lags needs no
-// store.
+// Broker delivers each event of the feed, once and in order, to all readers of this process. It keeps the newest events in
+// memory, so that a reader that resumes or lags does not need the store.
 type Broker struct {
 	shards []*shard
 	next   atomic.Uint32
 	ready  atomic.Bool
 
-	mu        sync.RWMutex
-	head      int64    // number delivered last
-	held      int64    // events in ring: those up to head
-	forgotten int64    // replays have no event up to this number
-	ring      []*entry // by number modulo length
+	mu          sync.RWMutex
+	head        int64    // number of the event delivered last
+	stored      int64    // number of events in ring; the newest is head
+	replayFloor int64    // replays from memory start after this number
+	ring        []*entry // the event with number n is at index n modulo length
 }
 
-// entry is an event and its frames, each built when first needed.
+// entry is an event with its frames. Each frame is built when it is first needed.
 type entry struct {
 	msg    feed.Message
-	frames []atomic.Pointer[[]byte] // by link
+	frames []atomic.Pointer[[]byte] // by index of the link
 }
 
-// frame is what readers of a link are sent. Two shards may build it at once; the
-// bytes are the same.
+// frame returns the text frame for readers of the i-th link. Two shards may build it concurrently; both build the same bytes.
 func (e *entry) frame(i int) []byte {
 	if b := e.frames[i].Load(); b != nil {
 		return *b
@@ -48,98 +46,97 @@ func (e *entry) frame(i int) []byte {
 	return b
 }
 
-// New makes a hub that keeps memory events. It is not ready before SetReady, and
-// works until Close.
+// New returns a broker that keeps the given number of newest events. It is not ready before SetReady. Close must be called to
+// stop its goroutines.
 func New(memory int) *Broker {
-	h := &Broker{ring: make([]*entry, max(memory, 1))}
+	b := &Broker{ring: make([]*entry, max(memory, 1))}
 	for range runtime.GOMAXPROCS(0) {
-		s := &shard{broker: h, topics: make(map[feed.Channel]*topic), wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
-		h.shards = append(h.shards, s)
+		s := &shard{broker: b, topics: make(map[feed.Channel]*topic), wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
+		b.shards = append(b.shards, s)
 		go s.run()
 	}
-	return h
+	return b
 }
 
-// Close ends the hub's own work. Readers get nothing any more.
-func (h *Broker) Close() {
-	for _, s := range h.shards {
+// Close stops the goroutines of the broker. Readers receive no further events.
+func (b *Broker) Close() {
+	for _, s := range b.shards {
 		close(s.stop)
 	}
-	for _, s := range h.shards {
+	for _, s := range b.shards {
 		<-s.done
 	}
 }
 
-// Memory is how many events the hub keeps.
-func (h *Broker) Memory() int64 { return int64(len(h.ring)) }
+// Memory returns the number of events that the broker keeps.
+func (b *Broker) Memory() int64 { return int64(len(b.ring)) }
 
-// Start sets the number after which the hub will be given events. It is called
-// once, before the first Deliver.
-func (h *Broker) Start(head int64) {
-	h.mu.Lock()
-	h.head = head
-	h.mu.Unlock()
-	h.each(func(s *shard) { s.head = head })
+// Start sets the number of the last event before the first Deliver. It must be called once, before Deliver.
+func (b *Broker) Start(head int64) {
+	b.mu.Lock()
+	b.head = head
+	b.mu.Unlock()
+	b.each(func(s *shard) { s.head = head })
 }
 
-// each calls do for every shard, which is locked meanwhile.
-func (h *Broker) each(do func(*shard)) {
-	for _, s := range h.shards {
+// each calls do for every shard while it holds the lock of the shard.
+func (b *Broker) each(do func(*shard)) {
+	for _, s := range b.shards {
 		s.mu.Lock()
 		do(s)
 		s.mu.Unlock()
 	}
 }
 
-// SetReady tells that the hub has caught up with the feed.
-func (h *Broker) SetReady() { h.ready.Store(true) }
+// SetReady marks the broker as having the newest events of the feed.
+func (b *Broker) SetReady() { b.ready.Store(true) }
 
-// Ready tells whether the hub has caught up with the feed once.
-func (h *Broker) Ready() bool { return h.ready.Load() }
+// Ready reports whether SetReady was called.
+func (b *Broker) Ready() bool { return b.ready.Load() }
 
-// Head is the number delivered last.
-func (h *Broker) Head() int64 {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	return h.head
+// Head returns the number of the event delivered last.
+func (b *Broker) Head() int64 {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return b.head
 }
 
-// Deliver hands on the next event. One that was delivered before is ignored; one
-// that does not follow is refused with a HoleError. Calls come one after the other.
-func (h *Broker) Deliver(m feed.Message) error {
+// Deliver sends the next event to the readers of its channels. It ignores an event that was delivered before, and returns a
+// HoleError for one that does not follow Head. It must not be called concurrently.
+func (b *Broker) Deliver(m feed.Message) error {
 	e := &entry{msg: m, frames: make([]atomic.Pointer[[]byte], len(m.Links))}
-	h.mu.Lock()
+	b.mu.Lock()
 	switch {
-	case m.Seq <= h.head:
-		h.mu.Unlock()
+	case m.Seq <= b.head:
+		b.mu.Unlock()
 		return nil
-	case m.Seq != h.head+1:
-		defer h.mu.Unlock()
-		return &HoleError{Head: h.head, Seq: m.Seq}
+	case m.Seq != b.head+1:
+		defer b.mu.Unlock()
+		return &HoleError{Head: b.head, Seq: m.Seq}
 	}
-	h.ring[m.Seq%int64(len(h.ring))] = e
-	h.head = m.Seq
-	h.held = min(h.held+1, int64(len(h.ring)))
-	h.mu.Unlock()
-	for _, s := range h.shards {
+	b.ring[m.Seq%int64(len(b.ring))] = e
+	b.head = m.Seq
+	b.stored = min(b.stored+1, int64(len(b.ring)))
+	b.mu.Unlock()
+	for _, s := range b.shards {
 		s.deliver(e)
 	}
 	return nil
 }
 
-// Publish hands on news without a number: the newest of its kind on its channel
-// replaces what still waits.
-func (h *Broker) Publish(e feed.Ephemeral) {
-	n := &news{key: newsKey{e.Channel, e.Type, e.Subject}, frame: Text(EphemeralFrame(&e))}
-	for _, s := range h.shards {
+// Publish sends an event without a number. If an earlier one with the same channel, type and subject is still queued, the new
+// one replaces it.
+func (b *Broker) Publish(e feed.Ephemeral) {
+	n := &ephemeral{key: ephemeralKey{e.Channel, e.Type, e.Subject}, frame: Text(EphemeralFrame(&e))}
+	for _, s := range b.shards {
 		s.publish(n)
 	}
 }
 
-// Count is the number of subscriptions.
-func (h *Broker) Count() int {
+// Count returns the number of subscriptions.
+func (b *Broker) Count() int {
 	n := 0
-	h.each(func(s *shard) {
+	b.each(func(s *shard) {
 		for _, t := range s.topics {
 			n += t.count
 		}
@@ -147,10 +144,10 @@ func (h *Broker) Count() int {
 	return n
 }
 
-// Readers is the number of subscriptions to a channel.
-func (h *Broker) Readers(c feed.Channel) int {
+// Readers returns the number of subscriptions to a channel.
+func (b *Broker) Readers(c feed.Channel) int {
 	n := 0
-	h.each(func(s *shard) {
+	b.each(func(s *shard) {
 		if t := s.topics[c]; t != nil {
 			n += t.count
 		}
@@ -158,10 +155,10 @@ func (h *Broker) Readers(c feed.Channel) int {
 	return n
 }
 
-// Markets are the markets that somebody follows, with how many do.
-func (h *Broker) Markets() map[string]int {
+// Markets returns the number of subscriptions of each market that has any.
+func (b *Broker) Markets() map[string]int {
 	out := make(map[string]int)
-	h.each(func(s *shard) {
+	b.each(func(s *shard) {
 		for c, t := range s.topics {
 			if id := c.MarketID(); id != "" {
 				out[id] += t.count
@@ -171,17 +168,17 @@ func (h *Broker) Markets() map[string]int {
 	return out
 }
 
-// remember collects frames of a channel behind a number and up to another from
-// memory, some chunkBytes of them; through is how far it looked. It fails when the
-// memory begins behind the number. A replay gets no event from before Forget.
-func (h *Broker) remember(c feed.Channel, after, upTo int64, replay bool) (frames []byte, through int64, ok bool) {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	if after < h.head-h.held || replay && after < h.forgotten {
+// replayFrames returns the frames of a channel with numbers in (after, upTo], about chunkBytes of them at most. through is
+// the number up to which it searched. ok is false if events after that number are no longer in memory, or, for a replay, if
+// they precede the last Forget.
+func (b *Broker) replayFrames(c feed.Channel, after, upTo int64, replay bool) (frames []byte, through int64, ok bool) {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	if after < b.head-b.stored || replay && after < b.replayFloor {
 		return nil, after, false
 	}
 	for through = after; through < upTo && len(frames) < chunkBytes; through++ {
-		e := h.ring[(through+1)%int64(len(h.ring))]
+		e := b.ring[(through+1)%int64(len(b.ring))]
 		for i := range e.msg.Links {
 			if e.msg.Links[i].Channel == c {
 				frames = append(frames, e.frame(i)...)
@@ -191,26 +188,26 @@ func (h *Broker) remember(c feed.Channel, after, upTo int64, replay bool) (frame
 	return frames, through, true
 }
 
-// Forget ends replays of all delivered events from memory; later ones read the store. A subscription that is live and lags
-// still receives them: it would have had them in time, and has no store to read.
-func (h *Broker) Forget() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.forgotten = h.head
+// Forget makes replays read all delivered events from the store instead of memory. A live subscription that lags still
+// receives them from memory: without lag it would already have received them, and it cannot read the store.
+func (b *Broker) Forget() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.replayFloor = b.head
 }
 
-// Recent gives up to limit events behind a number from memory. It fails when the
-// memory begins behind the number.
-func (h *Broker) Recent(after int64, limit int) ([]feed.Message, bool) {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	if after < max(h.head-h.held, h.forgotten) {
+// Recent returns up to limit events after a number from memory. ok is false if events after that number are no longer in
+// memory.
+func (b *Broker) Recent(after int64, limit int) ([]feed.Message, bool) {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	if after < max(b.head-b.stored, b.replayFloor) {
 		return nil, false
 	}
-	n := min(max(h.head-after, 0), int64(limit))
+	n := min(max(b.head-after, 0), int64(limit))
 	out := make([]feed.Message, n)
 	for i := range out {
-		out[i] = h.ring[(after+1+int64(i))%int64(len(h.ring))].msg
+		out[i] = b.ring[(after+1+int64(i))%int64(len(b.ring))].msg
 	}
 	return out, true
 }

@@ -2,16 +2,16 @@ package broker
 
 import "github.com/gobwas/ws"
 
-// Code is the reason for the end of a connection, as its close frame states it.
+// Code is a close code of a connection and the reason in its close frame.
 type Code struct {
 	Status int
 	Reason string
 }
 
-// The close codes of the service.
+// Close codes of the websocket API, see docs/protocol/ws.md.
 var (
 	Normal          = Code{1000, "bye"}
-	Gone            = Code{1006, ""} // the connection is no more; never sent
+	ConnLost        = Code{1006, ""} // the connection failed; never sent
 	GoingAway       = Code{1001, "shutdown"}
 	BrokenRules     = Code{1002, "not a frame"}
 	Unsupported     = Code{1003, "text frames only"}
@@ -25,13 +25,13 @@ var (
 // Ping is a ping frame without payload.
 var Ping = ws.CompiledPing
 
-// Text returns a text frame.
+// Text returns the bytes of a text frame with the given payload.
 func Text(text []byte) []byte { return ws.MustCompileFrame(ws.NewTextFrame(text)) }
 
-// Pong returns the answer to a ping.
+// Pong returns the bytes of a pong frame with the payload of its ping.
 func Pong(payload []byte) []byte { return ws.MustCompileFrame(ws.NewPongFrame(payload)) }
 
-// frame returns the close frame of the code.
+// frame returns the bytes of the close frame.
 func (c Code) frame() []byte {
 	return ws.MustCompileFrame(ws.NewCloseFrame(ws.NewCloseFrameBody(ws.StatusCode(c.Status), c.Reason)))
 }

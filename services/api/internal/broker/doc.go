@@ -1,10 +1,9 @@
-// Package broker hands the feed to those who listen in this process.
+// Package broker delivers the feed to the readers of this process.
 //
-// A Broker gets every event once and in order. Shards, one for each core, own the
-// readers between them: a shard joins what came in a short while and writes it,
-// once encoded, to every connection that listens, without waiting for any. A
-// reader whose connection is full lags: it goes on from the hub's memory at its
-// own pace and delays nobody, and one that falls behind that memory is cut off.
-// The package opens no socket and asks no database: what a reader missed before
-// the hub's memory begins is brought by its caller.
+// A Broker receives every event once and in order. It has one shard per core, and each reader belongs to one shard. A shard
+// collects events for a short time, encodes them once, and writes them to every subscribed connection without blocking. A
+// reader whose connection accepts no more bytes lags: a goroutine sends it the missed events from the memory of the broker,
+// so that it does not delay other readers. A reader that needs an event no longer in memory is closed as a slow consumer.
+//
+// The package opens no sockets and reads no database. The caller must send the events that are older than the memory.
 package broker

@@ -8,8 +8,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
-// EventFrame is the text frame of a numbered event on one of its channels.
-// Channel names and types need no escaping: ParseChannel admits no such letter.
+// EventFrame returns the JSON text of a numbered event on one of its channels. Channel names and types need no escaping,
+// because ParseChannel rejects characters that would.
 func EventFrame(m *feed.Message, l feed.Link) []byte {
 	prev := "null"
 	if l.Prev > 0 {
@@ -19,13 +19,13 @@ func EventFrame(m *feed.Message, l feed.Link) []byte {
 		l.Channel.Shown(), m.Seq, prev, m.Type, protocol.Stamp(m.At), m.Data)
 }
 
-// EphemeralFrame is the text frame of news without a number.
+// EphemeralFrame returns the JSON text of an event without a number.
 func EphemeralFrame(e *feed.Ephemeral) []byte {
 	return fmt.Appendf(nil, `{"op":"event","channel":"%s","type":"%s","at":"%s","data":%s}`,
 		e.Channel.Shown(), e.Type, protocol.Stamp(e.At), e.Data)
 }
 
-// GapFrame is the text frame that tells of events behind from which are no longer kept.
+// GapFrame returns the JSON text that reports that events after from and before oldest are no longer stored.
 func GapFrame(c feed.Channel, from, oldest int64) []byte {
 	return fmt.Appendf(nil, `{"op":"gap","channel":"%s","from":%d,"oldest":%d}`, c.Shown(), from, oldest)
 }

@@ -15,28 +15,28 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
-// Readers that come, resume, lag and leave while events run: each has every event
-// behind its start, once and in order, or was told that it is slow.
+// TestReadersUnderLoad subscribes readers that resume, lag and leave while events are delivered. Each must receive every event after
+// its start, once and in order, or be closed as a slow consumer.
 func TestReadersUnderLoad(t *testing.T) {
 	t.Parallel()
-	h := newBroker(t, 1000)
+	b := newBroker(t, 1000)
 	const events, readers = 10_000, 9
 	channels := []feed.Channel{feed.Signals, "market:1", "market:2"}
-	pipes := make([]*brokertest.Pipe, readers)
+	conns := make([]*brokertest.Conn, readers)
 	ends := make([]*broker.Reader, readers)
 	started := make(chan struct{})
 	var wg sync.WaitGroup
 	for i := range readers {
 		wg.Go(func() {
 			<-started
-			ends[i] = begin(h, pipes, i, channels[i%3])
-			for n := 0; h.Head() < events; n++ {
-				if i%2 == 0 { // every other one stutters
-					pipes[i].Take(rand.N(4000))
+			ends[i] = begin(b, conns, i, channels[i%3])
+			for n := 0; b.Head() < events; n++ {
+				if i%2 == 0 { // every second reader accepts few bytes at a time
+					conns[i].Take(rand.N(4000))
 				}
 				runtime.Gosched()
 			}
-			pipes[i].TakeAll()
+			conns[i].TakeAll()
 		})
 	}
 	var last [3]int64
@@ -45,7 +45,7 @@ func TestReadersUnderLoad(t *testing.T) {
 		other := 1 + rand.N(2)
 		links = append(links, feed.Link{Channel: channels[other], Prev: last[other]})
 		last[0], last[other] = seq, seq
-		if err := h.Deliver(message(seq, links...)); err != nil {
+		if err := b.Deliver(message(seq, links...)); err != nil {
 			t.Fatal(err)
 		}
 		if seq == 100 {
@@ -56,7 +56,7 @@ func TestReadersUnderLoad(t *testing.T) {
 		}
 	}
 	wg.Wait()
-	for i, p := range pipes {
+	for i, p := range conns {
 		final := last[i%3]
 		testkit.Eventually(t, 20*time.Second, func() bool {
 			got := p.Texts()
@@ -69,15 +69,15 @@ func TestReadersUnderLoad(t *testing.T) {
 	}
 }
 
-// begin subscribes the i-th reader; one that was overtaken by the hub's memory before
-// it was live begins again.
-func begin(h *broker.Broker, pipes []*brokertest.Pipe, i int, c feed.Channel) *broker.Reader {
+// begin subscribes the i-th reader. If events that it needs leave the memory before the subscription is live, begin starts
+// again with a new reader.
+func begin(b *broker.Broker, conns []*brokertest.Conn, i int, c feed.Channel) *broker.Reader {
 	for {
-		pipes[i] = brokertest.New()
-		r := h.NewReader(pipes[i])
-		s := h.Subscribe(r, c)
-		step, _, _ := s.Catch()
-		for ; step == broker.Wait || step == broker.Ahead; step, _, _ = s.Catch() {
+		conns[i] = brokertest.New()
+		r := b.NewReader(conns[i])
+		s := b.Subscribe(r, c)
+		step, _, _ := s.CatchUp()
+		for ; step == broker.Wait || step == broker.Ahead; step, _, _ = s.CatchUp() {
 			runtime.Gosched()
 		}
 		if step == broker.Live {
@@ -87,7 +87,7 @@ func begin(h *broker.Broker, pipes []*brokertest.Pipe, i int, c feed.Channel) *b
 	}
 }
 
-// chained wants each event to follow the one before, and gives the last number.
+// chained requires that each event names the previous event as its predecessor. It returns the number of the last event.
 func chained(t *testing.T, frames []string) (last int64) {
 	t.Helper()
 	for i, text := range frames {
@@ -97,7 +97,7 @@ func chained(t *testing.T, frames []string) (last int64) {
 			t.Fatal(text, err)
 		}
 		if i > 0 && before != last {
-			t.Fatalf("%d says that %d was before it, it was %d", seq, before, last)
+			t.Fatalf("event %d has prev %d; want %d", seq, before, last)
 		}
 		last = seq
 	}

@@ -6,116 +6,115 @@ import (
 	"time"
 )
 
-// Pipe is the connection of a reader.
-type Pipe interface {
-	// Try writes what the connection takes at once and never waits.
-	Try(b []byte) (n int, err error)
-	// Put writes everything, and fails when the connection takes nothing for the
-	// time given.
-	Put(b []byte, within time.Duration) error
-	// Ended tells that the last frame was written.
-	Ended()
-	// Cut ends the connection without a word.
-	Cut()
+// Conn is the connection of a reader.
+type Conn interface {
+	// TryWrite writes as many bytes as the connection accepts without blocking, and returns their number.
+	TryWrite(b []byte) (n int, err error)
+	// Write writes all bytes. It fails if the connection accepts none for the given time.
+	Write(b []byte, within time.Duration) error
+	// Finish is called after the close frame was written.
+	Finish()
+	// Abort closes the connection without a close frame.
+	Abort()
 }
 
-// What may wait for one reader of what cannot come later: answers to its own
-// frames, beats. Whichever comes first.
+// Limits of the queue of one reader for frames that cannot be replayed, for example replies and heartbeats. A reader that
+// exceeds either limit is closed as a slow consumer.
 const (
 	MaxFrames = 256
 	MaxBytes  = 64 << 10
 )
 
 const (
-	// chunkBytes is about how much a reader that lags is written at once.
+	// chunkBytes is the approximate size of one write to a reader that lags.
 	chunkBytes = 32 << 10
-	// patience is how long a connection may take nothing while something waits.
-	patience = 5 * time.Second
+	// writeTimeout is the longest time for which a connection may accept no bytes while a write is pending.
+	writeTimeout = 5 * time.Second
 )
 
-// Reader is one connection. While it keeps up nothing waits and no goroutine is
-// busy with it. When the connection is full, the rest of what was begun and all
-// that follows is written by one goroutine, which ends when it has caught up.
+// Reader is one connection. The shard writes to it directly while it keeps up. When the connection accepts no more bytes, a
+// goroutine of the reader writes the rest of the begun frame and all later ones, and ends when the reader has received
+// everything.
 type Reader struct {
 	shard *shard
-	pipe  Pipe
+	conn  Conn
 
-	mu      sync.Mutex // taken after the shard's
-	rest    []byte     // to be written before anything else
-	waiting int        // frames in rest that cannot come later
-	bytes   int        // of these frames
-	busy    bool       // the goroutine runs
-	behind  []*Subscription
-	closed  bool
-	cut     bool
-	code    Code
-	room    chan struct{} // made by those who wait for it
+	mu           sync.Mutex // acquired after the shard's
+	pending      []byte     // bytes to be written before any other
+	queuedFrames int        // frames in pending that cannot be replayed
+	queuedBytes  int        // size of these frames
+	writing      bool       // the goroutine runs
+	lagging      []*Subscription
+	closed       bool
+	aborted      bool
+	code         Code
+	space        chan struct{} // closed when there is space again; nil if no caller waits
 }
 
-// NewReader makes the reader of a connection.
-func (h *Broker) NewReader(p Pipe) *Reader {
-	return &Reader{shard: h.shards[int(h.next.Add(1))%len(h.shards)], pipe: p}
+// NewReader returns the reader of a connection and assigns it to a shard.
+func (b *Broker) NewReader(p Conn) *Reader {
+	return &Reader{shard: b.shards[int(b.next.Add(1))%len(b.shards)], conn: p}
 }
 
-// taken is what became of a write.
-type taken uint8
+// writeResult is the result of a write to a reader.
+type writeResult uint8
 
 const (
-	through taken = iota // all of it went out
-	begun                // some did, and the rest will
-	full                 // nothing
+	written writeResult = iota // all bytes were accepted, or the reader is closed
+	partial                    // the goroutine of the reader writes the rest
+	blocked                    // no byte was accepted
 )
 
-// direct writes to a reader that keeps up.
-func (r *Reader) direct(b []byte) taken {
+// writeDirect writes to a reader that keeps up. It never blocks.
+func (r *Reader) writeDirect(b []byte) writeResult {
 	if !r.mu.TryLock() {
-		return full // it is being written to
+		return blocked // another goroutine writes to it
 	}
 	defer r.mu.Unlock()
 	switch {
 	case r.closed:
-		return through // and nothing is missed
-	case r.busy:
-		return full
+		return written // a closed reader misses nothing
+	case r.writing:
+		return blocked
 	}
-	return r.try(b)
+	return r.write(b)
 }
 
-// try writes what the connection takes and leaves the rest to the goroutine.
-func (r *Reader) try(b []byte) taken {
-	n, err := r.pipe.Try(b)
+// write writes the bytes that the connection accepts at once. The goroutine of the reader writes the rest.
+func (r *Reader) write(b []byte) writeResult {
+	n, err := r.conn.TryWrite(b)
 	switch {
 	case err != nil:
-		r.end(Gone)
-		return through
+		r.end(ConnLost)
+		return written
 	case n == len(b):
-		return through
+		return written
 	}
-	r.rest = append([]byte(nil), b[n:]...)
+	r.pending = append([]byte(nil), b[n:]...)
 	r.start()
-	return begun
+	return partial
 }
 
 func (r *Reader) start() {
-	if !r.busy {
-		r.busy = true
-		go r.work()
+	if !r.writing {
+		r.writing = true
+		go r.writeLoop()
 	}
 }
 
-// lag takes a subscription that goes on from the hub's memory.
-func (r *Reader) lag(s *Subscription) {
+// addLagging adds a subscription that continues from the memory of the broker.
+func (r *Reader) addLagging(s *Subscription) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
 		return
 	}
-	r.behind = append(r.behind, s)
+	r.lagging = append(r.lagging, s)
 	r.start()
 }
 
-// Push sends a frame that cannot come later, behind one that is half written. When too much waits, the reader is a
-// slow consumer.
+// Push sends a frame that cannot be replayed. It follows a frame that is partly written. If too many frames are queued, the
+// reader is closed as a slow consumer.
 func (r *Reader) Push(b []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -125,63 +124,62 @@ func (r *Reader) Push(b []byte) {
 func (r *Reader) push(b []byte) {
 	switch {
 	case r.closed:
-	case !r.busy:
-		r.try(b)
-	case r.waiting >= MaxFrames || r.bytes+len(b) > MaxBytes:
+	case !r.writing:
+		r.write(b)
+	case r.queuedFrames >= MaxFrames || r.queuedBytes+len(b) > MaxBytes:
 		r.end(SlowConsumer)
 	default:
-		r.waiting, r.bytes = r.waiting+1, r.bytes+len(b)
-		r.rest = append(r.rest, b...)
+		r.queuedFrames, r.queuedBytes = r.queuedFrames+1, r.queuedBytes+len(b)
+		r.pending = append(r.pending, b...)
 	}
 }
 
-// Offer sends a piece of a replay, or tells that it has to wait for Room. A closed
-// reader takes everything.
+// Offer sends a part of a replay. It returns false if the queue is full; the caller must then call WaitForSpace. A closed
+// reader accepts and discards everything.
 func (r *Reader) Offer(b []byte) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
 	case r.closed:
-	case !r.busy:
-		r.try(b)
-	case len(r.rest) >= MaxBytes/2:
+	case !r.writing:
+		r.write(b)
+	case len(r.pending) >= MaxBytes/2:
 		return false
 	default:
-		r.rest = append(r.rest, b...)
+		r.pending = append(r.pending, b...)
 	}
 	return true
 }
 
-// Room waits until a replay may go on. It ends early, with the context's error,
-// when ctx ends; a closed reader has room.
-func (r *Reader) Room(ctx context.Context) error {
+// WaitForSpace waits until Offer accepts more. It returns the error of ctx if ctx ends first, and nil for a closed reader.
+func (r *Reader) WaitForSpace(ctx context.Context) error {
 	r.mu.Lock()
-	if r.closed || !r.busy || len(r.rest) < MaxBytes/4 {
+	if r.closed || !r.writing || len(r.pending) < MaxBytes/4 {
 		r.mu.Unlock()
 		return nil
 	}
-	if r.room == nil {
-		r.room = make(chan struct{})
+	if r.space == nil {
+		r.space = make(chan struct{})
 	}
-	room := r.room
+	space := r.space
 	r.mu.Unlock()
 	select {
-	case <-room:
+	case <-space:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// Close ends the reader: what waits is still written, and then the code is said.
-// The first code stands.
+// Close ends the reader. Queued frames are written first, then the close frame. If Close is called again, the first code
+// remains.
 func (r *Reader) Close(code Code) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.end(code)
 }
 
-// Closed tells whether the reader has ended.
+// Closed reports whether the reader has ended.
 func (r *Reader) Closed() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -192,102 +190,103 @@ func (r *Reader) end(code Code) {
 	if r.closed {
 		return
 	}
-	r.closed, r.code, r.behind = true, code, nil
-	r.roomy()
-	if code == Gone {
-		r.rest = nil
-		r.stop()
+	r.closed, r.code, r.lagging = true, code, nil
+	r.signalSpace()
+	if code == ConnLost {
+		r.pending = nil
+		r.abortConn()
 		return
 	}
 	frame := code.frame()
-	if !r.busy {
-		n, err := r.pipe.Try(frame)
+	if !r.writing {
+		n, err := r.conn.TryWrite(frame)
 		switch {
 		case err != nil:
-			r.stop()
+			r.abortConn()
 			return
 		case n == len(frame):
-			r.pipe.Ended()
+			r.conn.Finish()
 			return
 		}
 		frame = frame[n:]
 	}
-	r.rest = append(r.rest, frame...)
+	r.pending = append(r.pending, frame...)
 	r.start()
 }
 
-// stop cuts the connection, once.
-func (r *Reader) stop() {
-	if !r.cut {
-		r.cut = true
-		r.pipe.Cut()
+// abortConn aborts the connection once.
+func (r *Reader) abortConn() {
+	if !r.aborted {
+		r.aborted = true
+		r.conn.Abort()
 	}
 }
 
-func (r *Reader) roomy() {
-	if r.room != nil {
-		close(r.room)
-		r.room = nil
+func (r *Reader) signalSpace() {
+	if r.space != nil {
+		close(r.space)
+		r.space = nil
 	}
 }
 
-// work writes what waits and brings those on who lag, until nothing is left.
-func (r *Reader) work() {
+// writeLoop writes queued bytes and the missed events of lagging subscriptions, until nothing is left.
+func (r *Reader) writeLoop() {
 	for {
-		b, behind, more := r.turn()
+		b, lagging, more := r.next()
 		switch {
 		case !more:
 			return
 		case len(b) > 0:
-			if err := r.pipe.Put(b, patience); err != nil {
-				r.stuck()
+			if err := r.conn.Write(b, writeTimeout); err != nil {
+				r.abort()
 			}
 		default:
-			r.bring(behind)
+			r.advanceLagging(lagging)
 		}
 	}
 }
 
-// turn takes what is to be done next.
-func (r *Reader) turn() (b []byte, behind []*Subscription, more bool) {
+// next returns the bytes or the lagging subscriptions to process next. more is false if nothing is left and the goroutine
+// must end.
+func (r *Reader) next() (b []byte, lagging []*Subscription, more bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	b, r.rest, r.waiting, r.bytes = r.rest, nil, 0, 0
+	b, r.pending, r.queuedFrames, r.queuedBytes = r.pending, nil, 0, 0
 	switch {
-	case r.cut:
-		r.busy = false
+	case r.aborted:
+		r.writing = false
 		return nil, nil, false
 	case len(b) > 0:
-		r.roomy()
+		r.signalSpace()
 		return b, nil, true
 	case r.closed:
-		r.busy = false
-		r.pipe.Ended()
+		r.writing = false
+		r.conn.Finish()
 		return nil, nil, false
-	case len(r.behind) > 0:
-		behind, r.behind = r.behind, nil
-		return nil, behind, true
+	case len(r.lagging) > 0:
+		lagging, r.lagging = r.lagging, nil
+		return nil, lagging, true
 	}
-	r.roomy()
-	r.busy = false
+	r.signalSpace()
+	r.writing = false
 	return nil, nil, false
 }
 
-// stuck ends a connection that took nothing for too long, or is gone.
-func (r *Reader) stuck() {
+// abort closes a reader whose connection failed or accepted no bytes for writeTimeout.
+func (r *Reader) abort() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.closed {
-		r.closed, r.code, r.behind = true, SlowConsumer, nil
-		r.roomy()
+		r.closed, r.code, r.lagging = true, SlowConsumer, nil
+		r.signalSpace()
 	}
-	r.rest = nil
-	r.stop()
+	r.pending = nil
+	r.abortConn()
 }
 
-// bring takes those who lag one chunk on.
-func (r *Reader) bring(behind []*Subscription) {
-	for _, s := range behind {
+// advanceLagging sends one chunk of missed events to each lagging subscription.
+func (r *Reader) advanceLagging(lagging []*Subscription) {
+	for _, s := range lagging {
 		frames, step := s.advance()
 		r.mu.Lock()
 		switch {
@@ -295,16 +294,16 @@ func (r *Reader) bring(behind []*Subscription) {
 		case step == Read:
 			r.end(SlowConsumer)
 		default:
-			r.rest = append(r.rest, frames...)
+			r.pending = append(r.pending, frames...)
 			if step != Live {
-				r.behind = append(r.behind, s)
+				r.lagging = append(r.lagging, s)
 			}
 		}
 		r.mu.Unlock()
 	}
 }
 
-// Code is why the reader ended; zero while it has not.
+// Code returns the close code of the reader, or the zero value while it is open.
 func (r *Reader) Code() Code {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -9,22 +9,20 @@ import (
 )
 
 const (
-	// joinTime is how long a busy shard waits for more before it writes. An idle
-	// one writes at once.
-	joinTime = 2 * time.Millisecond
-	// joinMore is how much longer for each reader that it has just written to: a tenth
-	// of what the write took, for what comes late to be in the next one.
-	joinMore = time.Microsecond
-	// maxNewest is how much a channel remembers of what has no number.
+	// batchDelay is the time that a busy shard waits for more events before it writes. An idle shard writes at once.
+	batchDelay = 2 * time.Millisecond
+	// delayPerReader is added to batchDelay for each reader of the previous flush. It is about a tenth of the duration of a
+	// write, so that a large audience gets fewer, larger writes.
+	delayPerReader = time.Microsecond
+	// maxNewest is the number of ephemeral events that a topic keeps for lagging readers.
 	maxNewest = 256
-	// breath is after how many writes a sweep lets others run.
-	breath = 256
-	// sweepEvents is how many events one sweep takes at most.
-	sweepEvents = 128
+	// yieldEvery is the number of writes after which a flush lets other goroutines run.
+	yieldEvery = 256
+	// maxFlushEvents is the maximum number of events of one flush.
+	maxFlushEvents = 128
 )
 
-// shard owns some of the readers. What it is given waits in the inbox; its one
-// goroutine takes it and writes it to the readers of each channel.
+// shard owns a part of the readers. Events wait in its inbox; its one goroutine writes them to the readers of each channel.
 type shard struct {
 	broker *Broker
 	wake   chan struct{}
@@ -33,37 +31,38 @@ type shard struct {
 
 	in struct {
 		sync.Mutex
-		events []*entry
-		news   []*news // at most one of each key
+		events     []*entry
+		ephemerals []*ephemeral // at most one per key
 	}
 
-	mu     sync.Mutex // held during a sweep
-	head   int64      // every event up to here was swept
+	mu     sync.Mutex // locked during a flush
+	head   int64      // number of the last flushed event
 	topics map[feed.Channel]*topic
-	dirty  []*topic // of this sweep
-	joined []byte   // of one topic
+	dirty  []*topic // topics with unwritten frames, during a flush
+	joined []byte   // frames of one topic, joined for a single write
 }
 
-// topic is a channel with readers in this shard.
+// topic is a channel that has subscriptions in this shard.
 type topic struct {
-	count  int             // subscriptions, whether they are direct or not
-	direct []*Subscription // that have everything up to the shard's head
-	frames [][]byte        // of this sweep
-	newest []*news         // one of each kind, for those who lag
-	fresh  bool            // newest has some that were not written
+	count     int             // all subscriptions
+	direct    []*Subscription // subscriptions that have everything up to the shard's head
+	frames    [][]byte        // frames of the current flush
+	newest    []*ephemeral    // the newest ephemeral event per key, for lagging readers
+	unwritten bool            // newest has unwritten events
 }
 
-type newsKey struct {
+// ephemeralKey identifies ephemeral events of which only the newest is needed.
+type ephemeralKey struct {
 	channel feed.Channel
 	kind    feed.Type
 	subject string
 }
 
-// news is a frame without a number.
-type news struct {
-	key   newsKey
-	frame []byte
-	fresh bool
+// ephemeral is the frame of an event without a number.
+type ephemeral struct {
+	key       ephemeralKey
+	frame     []byte
+	unwritten bool
 }
 
 func (s *shard) deliver(e *entry) {
@@ -73,34 +72,35 @@ func (s *shard) deliver(e *entry) {
 	signal(s.wake)
 }
 
-func (s *shard) publish(n *news) {
+func (s *shard) publish(n *ephemeral) {
 	s.in.Lock()
 	defer s.in.Unlock()
-	for i, o := range s.in.news {
+	for i, o := range s.in.ephemerals {
 		if o.key == n.key {
-			s.in.news[i] = n
+			s.in.ephemerals[i] = n
 			return
 		}
 	}
-	s.in.news = append(s.in.news, n)
+	s.in.ephemerals = append(s.in.ephemerals, n)
 	signal(s.wake)
 }
 
-func (s *shard) take() (events []*entry, some []*news, more bool) {
+// takeInbox returns queued events, at most maxFlushEvents, and all ephemeral events. more reports whether events remain.
+func (s *shard) takeInbox() (events []*entry, ephemerals []*ephemeral, more bool) {
 	s.in.Lock()
 	defer s.in.Unlock()
-	n := min(len(s.in.events), sweepEvents)
+	n := min(len(s.in.events), maxFlushEvents)
 	events, s.in.events = s.in.events[:n:n], s.in.events[n:]
-	some, s.in.news = s.in.news, nil
+	ephemerals, s.in.ephemerals = s.in.ephemerals, nil
 	if len(s.in.events) == 0 {
 		s.in.events = nil
 	}
-	return events, some, len(s.in.events) > 0
+	return events, ephemerals, len(s.in.events) > 0
 }
 
 func (s *shard) run() {
 	defer close(s.done)
-	pause := time.NewTimer(0) // has run out unless the last sweep was just now
+	pause := time.NewTimer(0) // has expired unless a flush has just ended
 	defer pause.Stop()
 	for {
 		select {
@@ -116,31 +116,30 @@ func (s *shard) run() {
 		written := 0
 		for more := true; more; {
 			var events []*entry
-			var some []*news
-			events, some, more = s.take()
-			written += s.sweep(events, some)
+			var ephemerals []*ephemeral
+			events, ephemerals, more = s.takeInbox()
+			written += s.flush(events, ephemerals)
 		}
-		pause.Reset(joinTime + time.Duration(written)*joinMore)
+		pause.Reset(batchDelay + time.Duration(written)*delayPerReader)
 	}
 }
 
-// sweep writes what came to everybody who listens, and tells to how many. Nobody is
-// waited for.
-func (s *shard) sweep(events []*entry, some []*news) (written int) {
+// flush writes events to all subscribed readers and returns the number of writes. It never blocks on a reader.
+func (s *shard) flush(events []*entry, ephemerals []*ephemeral) (written int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, e := range events {
 		for i := range e.msg.Links {
 			if t := s.topics[e.msg.Links[i].Channel]; t != nil {
-				s.mark(t)
+				s.markDirty(t)
 				t.frames = append(t.frames, e.frame(i))
 			}
 		}
 	}
-	for _, n := range some {
+	for _, n := range ephemerals {
 		if t := s.topics[n.key.channel]; t != nil {
-			s.mark(t)
-			t.renew(&news{key: n.key, frame: n.frame, fresh: true})
+			s.markDirty(t)
+			t.setNewest(&ephemeral{key: n.key, frame: n.frame, unwritten: true})
 		}
 	}
 	before := s.head
@@ -156,15 +155,16 @@ func (s *shard) sweep(events []*entry, some []*news) (written int) {
 	return written
 }
 
-// mark makes a topic one of this sweep.
-func (s *shard) mark(t *topic) {
-	if len(t.frames) == 0 && !t.fresh {
+// markDirty adds a topic to the topics of the current flush.
+func (s *shard) markDirty(t *topic) {
+	if len(t.frames) == 0 && !t.unwritten {
 		s.dirty = append(s.dirty, t)
 	}
 }
 
-func (t *topic) renew(n *news) {
-	t.fresh = true
+// setNewest stores an ephemeral event in place of an older one with the same key.
+func (t *topic) setNewest(n *ephemeral) {
+	t.unwritten = true
 	for i, o := range t.newest {
 		if o.key == n.key {
 			t.newest[i] = n
@@ -177,54 +177,54 @@ func (t *topic) renew(n *news) {
 	t.newest = append(t.newest, n)
 }
 
-// write hands a topic's frames to its readers. One that is full has everything up
-// to before, or up to the head when some of these bytes went out.
+// write sends the frames of a topic to its direct subscriptions. A subscription whose reader accepts no bytes has everything
+// up to before; one whose reader accepts some has everything up to the head. Both continue as lagging.
 func (s *shard) write(t *topic, before int64) {
 	s.joined = s.joined[:0]
 	for _, f := range t.frames {
 		s.joined = append(s.joined, f...)
 	}
 	for _, n := range t.newest {
-		if n.fresh {
+		if n.unwritten {
 			s.joined = append(s.joined, n.frame...)
-			n.fresh = false
+			n.unwritten = false
 		}
 	}
 	clear(t.frames)
-	t.frames, t.fresh = t.frames[:0], false
+	t.frames, t.unwritten = t.frames[:0], false
 	for i, n := 0, 1; i < len(t.direct); n++ {
-		if n%breath == 0 {
-			runtime.Gosched() // or on one core nothing else happens for as long as a sweep takes
+		if n%yieldEvery == 0 {
+			runtime.Gosched() // with one core, no other goroutine would run during the flush
 		}
 		sub := t.direct[i]
-		switch sub.reader.direct(s.joined) {
-		case through:
+		switch sub.reader.writeDirect(s.joined) {
+		case written:
 			i++
 			continue
-		case begun:
+		case partial:
 			sub.last = s.head
-		case full:
+		case blocked:
 			sub.last = before
 		}
 		t.drop(sub)
-		sub.reader.lag(sub)
+		sub.reader.addLagging(sub)
 	}
 }
 
 // add makes a subscription direct.
 func (t *topic) add(sub *Subscription) {
-	sub.at = len(t.direct)
+	sub.index = len(t.direct)
 	t.direct = append(t.direct, sub)
 }
 
-// drop takes a direct subscription out.
+// drop removes a subscription from the direct ones.
 func (t *topic) drop(sub *Subscription) {
 	last := len(t.direct) - 1
 	moved := t.direct[last]
-	t.direct[sub.at], moved.at = moved, sub.at
+	t.direct[sub.index], moved.index = moved, sub.index
 	t.direct[last] = nil
 	t.direct = t.direct[:last]
-	sub.at = notDirect
+	sub.index = notDirect
 }
 
 func signal(c chan struct{}) {

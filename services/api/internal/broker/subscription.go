@@ -2,23 +2,23 @@ package broker
 
 import "github.com/signalcast/signalcast/services/api/internal/feed"
 
-// notDirect marks a subscription that its shard does not write to.
+// notDirect is the index of a subscription to which the shard does not write.
 const notDirect = -1
 
-// Subscription is one reader on one channel. It starts behind: its owner calls
-// Catch, bringing what the hub no longer remembers, until it is live.
+// Subscription connects one reader to one channel. After Subscribe, its owner must call CatchUp, and send the events that are
+// no longer in memory, until CatchUp returns Live.
 type Subscription struct {
 	reader  *Reader
 	channel feed.Channel
 	topic   *topic
-	last    int64 // events up to here are with the reader; not kept up while direct
-	at      int   // in the topic's direct ones
-	live    bool  // the hub sees to everything
-	gone    bool
+	last    int64 // number of the last event that was sent; not updated while direct
+	index   int   // index in topic.direct, or notDirect
+	live    bool  // the broker sends all further events
+	closed  bool
 }
 
-// Subscribe adds a reader for which everything up to now is in the past.
-func (h *Broker) Subscribe(r *Reader, c feed.Channel) *Subscription {
+// Subscribe adds a subscription of a reader to a channel. It starts after the newest event.
+func (b *Broker) Subscribe(r *Reader, c feed.Channel) *Subscription {
 	s := r.shard
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -28,12 +28,11 @@ func (h *Broker) Subscribe(r *Reader, c feed.Channel) *Subscription {
 		s.topics[c] = t
 	}
 	t.count++
-	return &Subscription{reader: r, channel: c, topic: t, last: s.head, at: notDirect}
+	return &Subscription{reader: r, channel: c, topic: t, last: s.head, index: notDirect}
 }
 
-// Start moves the beginning of a subscription that is not live yet: the reader
-// has everything up to at. That may lie ahead of this hub, since another process
-// can have been quicker.
+// Start sets the event after which a subscription starts. It must be called before the first CatchUp. at may be greater than
+// the head of this broker, because another process may have delivered more events.
 func (s *Subscription) Start(at int64) {
 	sh := s.reader.shard
 	sh.mu.Lock()
@@ -41,27 +40,26 @@ func (s *Subscription) Start(at int64) {
 	s.last = at
 }
 
-// Step is what Catch asks of its caller.
+// Step is the next action that CatchUp requires of its caller.
 type Step uint8
 
-// The steps.
+// Steps that CatchUp returns.
 const (
-	Live  Step = iota // nothing: every event comes by itself now
-	Wait              // wait for room with the reader, then Catch again
-	Ahead             // wait until the hub has come so far, then Catch again
-	Read              // bring the events of the stretch, then Catch again
+	Live  Step = iota // nothing to do: the broker sends all further events
+	Wait              // call Reader.WaitForSpace, then CatchUp again
+	Ahead             // wait for further events of the broker, then call CatchUp again
+	Read              // read the events from the store, then call CatchUp again
 )
 
-// Catch brings the reader forward from memory and, when it has reached the
-// newest event, makes it live: under one lock, so that nothing falls between.
-// With Read, from and upTo bound the stretch (from < seq <= upTo) to be read
-// elsewhere, offered to the reader and reported by Caught.
-func (s *Subscription) Catch() (step Step, from, upTo int64) {
+// CatchUp sends events from memory. When the subscription has reached the newest event, it becomes live; both happen under
+// one lock, so that no event is missed. With Read, the caller must read the events with from < seq <= upTo from the store,
+// offer them to the reader, and call CaughtUp.
+func (s *Subscription) CatchUp() (step Step, from, upTo int64) {
 	for {
 		frames, at, step := s.step()
 		switch step {
 		case Live:
-			s.reader.Offer(frames) // the newest of each kind; they come again
+			s.reader.Offer(frames) // losing the newest ephemeral events is acceptable: later ones replace them
 			return Live, 0, 0
 		case Read:
 			return Read, s.last, at
@@ -71,27 +69,26 @@ func (s *Subscription) Catch() (step Step, from, upTo int64) {
 		if len(frames) > 0 && !s.reader.Offer(frames) {
 			return Wait, 0, 0
 		}
-		s.Caught(at)
+		s.CaughtUp(at)
 	}
 }
 
-// advance is Catch for a subscription that was live and lags: one chunk on.
+// advance returns the next chunk for a live subscription that lags.
 func (s *Subscription) advance() (frames []byte, step Step) {
 	frames, at, step := s.step()
 	if step == Wait {
-		s.Caught(at)
+		s.CaughtUp(at)
 	}
 	return frames, step
 }
 
-// step finds the next chunk and how far it reaches. With nothing left the
-// subscription becomes direct.
+// step returns the next chunk of frames and the number that it reaches. If nothing is left, the subscription becomes direct.
 func (s *Subscription) step() (frames []byte, at int64, step Step) {
 	sh := s.reader.shard
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	switch {
-	case s.gone, s.at != notDirect:
+	case s.closed, s.index != notDirect:
 		return nil, 0, Live
 	case s.last > sh.head:
 		return nil, 0, Ahead
@@ -105,31 +102,31 @@ func (s *Subscription) step() (frames []byte, at int64, step Step) {
 		s.topic.add(s)
 		return frames, 0, Live
 	}
-	frames, at, ok := sh.broker.remember(s.channel, s.last, sh.head, !s.live)
+	frames, at, ok := sh.broker.replayFrames(s.channel, s.last, sh.head, !s.live)
 	if !ok {
 		return nil, sh.head, Read
 	}
 	return frames, at, Wait
 }
 
-// Caught reports that everything of the channel up to through is with the reader.
-func (s *Subscription) Caught(through int64) {
+// CaughtUp records that the reader has all events of the channel up to through.
+func (s *Subscription) CaughtUp(through int64) {
 	sh := s.reader.shard
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	s.last = max(s.last, through)
 }
 
-// Close ends the subscription; nothing of it is written afterwards.
+// Close ends the subscription. Later events are not written.
 func (s *Subscription) Close() {
 	sh := s.reader.shard
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	if s.gone {
+	if s.closed {
 		return
 	}
-	s.gone = true
-	if s.at != notDirect {
+	s.closed = true
+	if s.index != notDirect {
 		s.topic.drop(s)
 	}
 	if s.topic.count--; s.topic.count == 0 && sh.topics[s.channel] == s.topic {

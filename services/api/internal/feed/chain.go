@@ -5,16 +5,15 @@ import (
 	"fmt"
 )
 
-// maxHeads bounds the memory of a Chain. Beyond it the chain forgets and asks
-// again, which costs one index probe a channel.
+// maxHeads limits the memory of a Chain. A larger chain is cleared and reads the heads again, which costs one index lookup
+// per channel.
 const maxHeads = 100_000
 
-// Chain links events that come in order, each to the event before it on each
-// of its channels. It is not safe for concurrent use.
+// Chain links events to the previous event on each of their channels. It is not safe for concurrent use.
 type Chain struct {
 	store Store
-	last  map[Channel]int64 // 0: known to have none
-	seq   int64             // last is right as of this number
+	last  map[Channel]int64 // 0: the channel has no event
+	seq   int64             // last is valid for this number
 }
 
 // NewChain returns a chain that reads the last number of each channel from store when it first needs it.
@@ -31,8 +30,8 @@ func (c *Chain) Read(ctx context.Context, after int64, limit int) ([]Message, er
 	return c.Link(ctx, events)
 }
 
-// Link turns events with consecutive numbers into messages. A batch that does
-// not follow the one before it makes the chain forget what it knew.
+// Link converts events with consecutive numbers to messages. If a batch does not follow the previous one, the chain reads the
+// heads of its channels again.
 func (c *Chain) Link(ctx context.Context, events []Event) ([]Message, error) {
 	if len(events) == 0 {
 		return nil, nil

@@ -7,17 +7,17 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Channel is a subscription topic in its one spelling.
+// Channel is the canonical name of a channel.
 type Channel string
 
-// The fixed channels and the prefixes of the others.
+// Fixed channels, and prefixes of other channels.
 const (
 	Signals     Channel = "signals"
 	Resolutions Channel = "resolutions"
 	Live        Channel = "live"
 	Wire        Channel = "wire"
 	Pulse       Channel = "pulse"
-	// Me is how a client asks for its own channel; MeChannel is what it gets.
+	// Me is the name that a client uses for the channel of its operator; MeChannel returns the actual name.
 	Me Channel = "me"
 
 	lanePrefix     = "signals:lane:"
@@ -28,33 +28,32 @@ const (
 	mePrefix       = "me:"
 )
 
-// Presets are the programmes that have channels.
+// Presets lists the programmes that have channels.
 var Presets = [...]string{"default", "hot", "resolving", "close"}
 
-// MarketChannel is the channel of one market.
+// MarketChannel returns the channel of a market.
 func MarketChannel(id string) Channel { return Channel(marketPrefix + id) }
 
-// OperatorChannel is the channel of one operator.
+// OperatorChannel returns the channel of an operator.
 func OperatorChannel(handle string) Channel { return Channel(operatorPrefix + handle) }
 
-// OverlayChannel is the channel of one operator's overlay.
+// OverlayChannel returns the channel of an operator's overlay.
 func OverlayChannel(handle string) Channel { return Channel(overlayPrefix + handle) }
 
-// MeChannel is the channel of what is for one operator alone.
+// MeChannel returns the private channel of an operator.
 func MeChannel(handle string) Channel { return Channel(mePrefix + handle) }
 
-// stationPrefix names the programme of a station: a copy that is read by its route, and
-// nothing that anybody hears.
+// stationPrefix is the prefix of the stored copy of a station's programme. It is read by a route; no client can subscribe to
+// it.
 const stationPrefix = "station:"
 
-// StationChannel names the copy of a station's programme.
+// StationChannel returns the name of the stored copy of a station's programme.
 func StationChannel(id string) Channel { return Channel(stationPrefix + id) }
 
-// LaneChannel is the channel of the signals of one lane.
+// LaneChannel returns the channel of the calls of one lane.
 func LaneChannel(lane string) Channel { return Channel(lanePrefix + lane) }
 
-// ParseChannel reads a channel as a client spells it. Handles are folded to
-// lower case; everything else is exact.
+// ParseChannel parses a channel name from a client. Handles are converted to lower case; everything else must match exactly.
 func ParseChannel(s string) (Channel, bool) {
 	switch c := Channel(s); c {
 	case Signals, Resolutions, Live, Wire, Pulse, Me:
@@ -81,7 +80,7 @@ func ParseChannel(s string) (Channel, bool) {
 	return "", false
 }
 
-// KnownChannel reads a channel as the services spell it among themselves.
+// KnownChannel parses a channel name from another service or process.
 func KnownChannel(s string) (Channel, bool) {
 	if rest, ok := strings.CutPrefix(s, mePrefix); ok {
 		h, err := protocol.ParseHandle(rest)
@@ -99,7 +98,7 @@ func isLane(s string) bool {
 	return known && l.Filterable()
 }
 
-// Shown is the channel as its reader knows it.
+// Shown returns the channel name that clients see.
 func (c Channel) Shown() string {
 	if c.Owner() != "" {
 		return string(Me)
@@ -107,19 +106,19 @@ func (c Channel) Shown() string {
 	return string(c)
 }
 
-// MarketID is the market of a market channel; empty for the others.
+// MarketID returns the market of a market channel, else an empty string.
 func (c Channel) MarketID() string { return c.after(marketPrefix) }
 
-// Handle is the operator of an operator channel; empty for the others.
+// Handle returns the operator of an operator channel, else an empty string.
 func (c Channel) Handle() string { return c.after(operatorPrefix) }
 
-// Owner is the operator to whom a channel belongs alone; empty for the others.
+// Owner returns the operator of a private channel, else an empty string.
 func (c Channel) Owner() string { return c.after(mePrefix) }
 
-// Lane is the lane of a lane channel; empty for the others.
+// Lane returns the lane of a lane channel, else an empty string.
 func (c Channel) Lane() string { return c.after(lanePrefix) }
 
-// Topic is the whole name of a programme channel; empty for the others.
+// Topic returns the whole name of a programme channel, else an empty string.
 func (c Channel) Topic() string {
 	if c.after(programPrefix) == "" {
 		return ""
@@ -145,8 +144,7 @@ var (
 	segmentTypes    = []Type{SegmentStarted, SegmentPreempted}
 )
 
-// Types lists the numbered types that travel on a channel; the caller must not
-// change the list.
+// Types returns the numbered event types of a channel. The caller must not change the list.
 func (c Channel) Types() []Type {
 	switch {
 	case c == Signals, c.Lane() != "":
@@ -167,8 +165,8 @@ func (c Channel) Types() []Type {
 	return nil
 }
 
-// Channels lists the channels of an event. An event is on channel c exactly if
-// its type is one of c.Types() and it has c's market, lane, operator or topic.
+// Channels returns the channels of an event. An event is on channel c exactly if its type is one of c.Types() and it has c's
+// market, lane, operator or topic.
 func (e *Event) Channels() []Channel {
 	out := make([]Channel, 0, 6)
 	on := func(c Channel, owned bool, types []Type) {

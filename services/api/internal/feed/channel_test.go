@@ -29,13 +29,13 @@ func TestParseChannel(t *testing.T) {
 		"me:mara_k", "resolutions:1",
 	} {
 		if got, ok := ParseChannel(text); ok {
-			t.Errorf("%q is taken as %q", text, got)
+			t.Errorf("%q is accepted as %q", text, got)
 		}
 	}
 }
 
-// An event is on a channel exactly if its type is one of the channel's and it has
-// the channel's market, lane or operator: what the database filters by.
+// TestChannelsAgreeWithTypes checks that an event is on a channel exactly if its type is one of the channel's types and it
+// has the channel's market, lane or operator. The database filters by the same rule.
 func TestChannelsAgreeWithTypes(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -64,10 +64,10 @@ func TestChannelsAgreeWithTypes(t *testing.T) {
 				t.Fatalf("%+v on %s: %v", e, c, !want)
 			}
 			if _, ok := ParseChannel(c.Shown()); !ok {
-				t.Fatalf("%s cannot be asked for", c)
+				t.Fatalf("ParseChannel rejects %s", c)
 			}
 			if known, ok := KnownChannel(string(c)); !ok || known != c {
-				t.Fatalf("%s is not known", c)
+				t.Fatalf("KnownChannel rejects %s", c)
 			}
 		}
 		for _, c := range on {

@@ -1,7 +1,6 @@
-// Package feed is the numbered record of what happened: its events, the
-// channels that they travel on, and the link from each event to the one before
-// it on the same channel.
+// Package feed defines the events of the feed, their channels, and the link from each event to the previous one on the same
+// channel.
 //
-// Numbers have no gaps and follow the order of commits. The package gives no
-// numbers and moves no bytes; it knows no database, no Redis and no socket.
+// Event numbers have no gaps and follow the order of commits. The package assigns no numbers and has no dependency on a
+// database, Redis or sockets.
 package feed

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Type names what happened.
+// Type is the type of an event.
 type Type string
 
-// The event types that are numbered.
+// Event types with a number.
 const (
 	SignalCreated        Type = "signal.created"
 	SignalEvent          Type = "signal.event"
@@ -35,12 +35,12 @@ var Types = [...]Type{
 	SegmentStarted, SegmentPreempted,
 }
 
-// ParseType reads a numbered event type exactly.
+// ParseType returns the numbered event type with exactly this name.
 func ParseType(s string) (Type, bool) {
 	return Type(s), slices.Contains(Types[:], Type(s))
 }
 
-// The event types that carry no number: the newest one wins.
+// Event types without a number. Only the newest event of a subject matters.
 const (
 	PriceTick        Type = "price.tick"
 	CrowdUpdated     Type = "crowd.updated"
@@ -54,19 +54,19 @@ const (
 	PayoutChanged    Type = "payout.changed"
 )
 
-// passing lists them.
-var passing = [...]Type{
+// ephemeralTypes lists the event types without a number.
+var ephemeralTypes = [...]Type{
 	PriceTick, CrowdUpdated, ViewersUpdated, OverlayUpdated, WireMove, SituationUpdated, PulseUpdated, FollowCreated, KeyRevoked,
 	PayoutChanged,
 }
 
-// Passing tells whether events of the type carry no number.
-func (t Type) Passing() bool { return slices.Contains(passing[:], t) }
+// Ephemeral reports whether events of the type have no number.
+func (t Type) Ephemeral() bool { return slices.Contains(ephemeralTypes[:], t) }
 
-// Event is one numbered fact. Members that do not apply are empty.
+// Event is one numbered event. Members that do not apply are empty.
 type Event struct {
 	Seq      int64
-	ID       string // uuid v7
+	ID       string // UUIDv7
 	Type     Type
 	At       time.Time
 	MarketID string
@@ -74,25 +74,25 @@ type Event struct {
 	Lane     string
 	Handle   string
 	PublicID string
-	Topic    string // the programme channel that the event belongs to, if any
+	Topic    string // channel of a programme, for segment events
 	Data     []byte // JSON object
 }
 
-// Standing is where a market stands. Yes is nil without a price.
+// Standing is the current price and crowd of a market. Yes is nil without a price.
 type Standing struct {
 	MarketID string
 	Yes      *int  // bps
-	CrowdYes int64 // operators that count as crowd
+	CrowdYes int64 // number of operators in the crowd who call YES
 	CrowdNo  int64
 }
 
-// Link is the place of an event on one of its channels.
+// Link is a channel of an event, with the previous event on it.
 type Link struct {
 	Channel Channel
-	Prev    int64 // number of the event before it on the channel; 0: none
+	Prev    int64 // number of the previous event on the channel; 0: none
 }
 
-// Message is an event as it travels: what a frame needs and nothing else.
+// Message is the part of an event that a frame needs, with its links.
 type Message struct {
 	ID    string
 	Seq   int64
@@ -102,12 +102,11 @@ type Message struct {
 	Links []Link
 }
 
-// Ephemeral is news without a number. It may be lost; the newest of a channel,
-// type and subject replaces those before it.
+// Ephemeral is an event without a number. It may be lost. A newer event with the same channel, type and subject replaces it.
 type Ephemeral struct {
 	Channel Channel
 	Type    Type
-	Subject string // what it is about, where a channel tells of several
+	Subject string // distinguishes the subjects of one channel, for example markets
 	At      time.Time
 	Data    []byte // JSON object
 }
@@ -138,7 +137,7 @@ type Page struct {
 // Drained is the result of one step that numbers the results of a market.
 type Drained struct {
 	MarketID string // empty: no market waits
-	Numbered int    // events: results and their moments
-	Ended    bool   // nothing of the market is left
+	Numbered int    // number of events: results and moments
+	Ended    bool   // all results of the market are numbered
 	Blocked  bool   // the next signal has no result yet
 }

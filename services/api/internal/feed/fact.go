@@ -9,34 +9,32 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// Fact is a numbered event that another service has committed. The ledger takes it
-// once for each id and gives it its number.
+// Fact is a numbered event that another service has committed. The ledger accepts it once per id and numbers it.
 type Fact struct {
-	ID       string // uuid, the sender's
+	ID       string // UUID made by the sender
 	Type     Type
 	At       time.Time
 	MarketID string // empty: none
 	Handle   string // empty: none
-	Topic    string // programme channel, of segment types
+	Topic    string // channel of a programme, for segment types
 	Data     []byte // JSON object
 }
 
-// Copy is what a channel begins with, as the service that owns it keeps it. The
-// newest by At stands.
+// Copy is the snapshot state of a channel that another service owns. The copy with the newest At is used.
 type Copy struct {
 	Channel Channel
 	At      time.Time
 	Data    []byte // JSON object
 }
 
-// Watching is how many watch the stream of an operator at a time.
+// Watching is the number of viewers of an operator's stream at one time.
 type Watching struct {
 	Handle  string
 	Viewers int64
 	At      time.Time
 }
 
-// Check tells whether the ledger keeps it.
+// Check returns ErrFact if the report is invalid.
 func (w *Watching) Check() error {
 	if w.Handle == "" || w.Viewers < 0 || w.At.IsZero() {
 		return ErrFact
@@ -44,22 +42,22 @@ func (w *Watching) Check() error {
 	return nil
 }
 
-// maxData is what one event or copy may carry.
+// maxData is the maximum size of the data of an event or a copy in bytes.
 const maxData = 16 << 10
 
-// maxLong is what the programme of a station may be, and the live list.
+// maxLong is the maximum size of the programme of a station and of the live list in bytes.
 const maxLong = 256 << 10
 
-// ErrFact says that a service has sent what is no event.
+// ErrFact is returned for an invalid event, copy or report of another service.
 var ErrFact = apperr.New(apperr.Invalid, "invalid_request", "not an event of the feed")
 
-// senders may publish these types: what the ledger itself finds out is not among them.
+// senders contains the event types that other services may publish. The ledger itself creates events of the remaining types.
 var senders = map[Type]bool{
 	StreamBound: true, StreamUnbound: true, OperatorLive: true, OperatorOffline: true,
 	ClipReady: true, SegmentStarted: true, SegmentPreempted: true,
 }
 
-// Check tells whether the ledger takes the fact.
+// Check returns ErrFact if the ledger does not accept the fact.
 func (f *Fact) Check() error {
 	switch {
 	case !senders[f.Type], f.ID == "", f.At.IsZero():
@@ -70,7 +68,7 @@ func (f *Fact) Check() error {
 	return checkData(f.Data)
 }
 
-// Check tells whether the ledger keeps the copy.
+// Check returns ErrFact if the copy is invalid.
 func (c *Copy) Check() error {
 	if c.Channel == "" || c.At.IsZero() {
 		return ErrFact
@@ -81,9 +79,9 @@ func (c *Copy) Check() error {
 	return checkData(c.Data)
 }
 
-// Check tells whether the ledger hands the news on, and takes the spaces out of it.
+// Check returns ErrFact if the event is invalid. It removes white space from Data.
 func (e *Ephemeral) Check() error {
-	if e.Channel == "" || !e.Type.Passing() || strings.ContainsRune(e.Subject, '\n') {
+	if e.Channel == "" || !e.Type.Ephemeral() || strings.ContainsRune(e.Subject, '\n') {
 		return ErrFact
 	}
 	if err := checkData(e.Data); err != nil {
@@ -99,8 +97,8 @@ func (e *Ephemeral) Check() error {
 
 func checkData(data []byte) error { return checkSize(data, maxData) }
 
-func checkSize(data []byte, most int) error {
-	if len(data) > most || !bytes.HasPrefix(data, []byte("{")) || bytes.ContainsRune(data, '\n') || !json.Valid(data) {
+func checkSize(data []byte, limit int) error {
+	if len(data) > limit || !bytes.HasPrefix(data, []byte("{")) || bytes.ContainsRune(data, '\n') || !json.Valid(data) {
 		return ErrFact
 	}
 	return nil

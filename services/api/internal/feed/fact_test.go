@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-func TestWhatOthersMayTell(t *testing.T) {
+func TestChecks(t *testing.T) {
 	t.Parallel()
 	at := time.UnixMilli(1760000000123)
 	for name, f := range map[string]Fact{
 		"no id":                     {Type: StreamBound, At: at, Data: []byte(`{}`)},
 		"no time":                   {ID: "x", Type: StreamBound, Data: []byte(`{}`)},
-		"what the ledger finds out": {ID: "x", Type: SignalCreated, At: at, Data: []byte(`{}`)},
-		"no such type":              {ID: "x", Type: "stream.lost", At: at, Data: []byte(`{}`)},
-		"a segment of nothing":      {ID: "x", Type: SegmentStarted, At: at, Data: []byte(`{}`)},
+		"a type of the ledger":       {ID: "x", Type: SignalCreated, At: at, Data: []byte(`{}`)},
+		"an unknown type":            {ID: "x", Type: "stream.lost", At: at, Data: []byte(`{}`)},
+		"a segment without topic":    {ID: "x", Type: SegmentStarted, At: at, Data: []byte(`{}`)},
 		"a segment of a market":     {ID: "x", Type: SegmentStarted, Topic: "market:1", At: at, Data: []byte(`{}`)},
 		"a stream of a programme":   {ID: "x", Type: StreamBound, Topic: "program:hot", At: at, Data: []byte(`{}`)},
 		"no object":                 {ID: "x", Type: StreamBound, At: at, Data: []byte(`[]`)},
@@ -42,7 +42,7 @@ func TestWhatOthersMayTell(t *testing.T) {
 		"no channel":    {Type: FollowCreated, Data: []byte(`{}`)},
 		"a number":      {Channel: "live", Type: OperatorLive, Data: []byte(`{}`)},
 		"two lines":     {Channel: "live", Type: ViewersUpdated, Subject: "a\nb", Data: []byte(`{}`)},
-		"nothing to it": {Channel: "live", Type: ViewersUpdated},
+		"no data":        {Channel: "live", Type: ViewersUpdated},
 	} {
 		if err := e.Check(); !errors.Is(err, ErrFact) {
 			t.Errorf("%s: %v", name, err)

@@ -22,13 +22,13 @@ var (
 	errNoMarket      = apperr.New(apperr.NotFound, "not_found", "no such market")
 )
 
-// Page sizes of the lists by attention.
+// Numbers of rows of the lists by attention.
 const (
 	topDefault = 20
 	topMax     = attention.MostRows
 )
 
-// topQuery is the normal form of a list by attention.
+// topQuery is the normalized query of a list by attention.
 type topQuery struct {
 	lane  protocol.Lane
 	limit int
@@ -108,19 +108,19 @@ func showScore(r *attention.Row, at time.Time) openapi.Attention {
 
 func hundredths(x float64) float64 { return math.Round(100*x) / 100 }
 
-// scoreParams and historyParams are the parameters of the reads of one market.
+// Query parameters of the reads of one market.
 var (
 	scoreParams   = httpcache.Params("marketId")
 	historyParams = httpcache.Params("marketId", "window")
 )
 
-// scoreKey names the page of a market's score; false where there can be none.
+// scoreKey returns the cache key of a market's score. It returns false for an invalid market id, whose answer is not cached.
 func scoreKey(rawQuery string) (string, bool) {
 	id, err := protocol.ParseMarketID(httpcache.Query(rawQuery, scoreParams)[0])
 	return httpcache.JoinKey("score", string(id)), err == nil
 }
 
-// score is GET /api/aura/score. Faults: missing_market, not_found, db_unavailable.
+// score is GET /api/aura/score. Errors: missing_market, not_found, db_unavailable.
 func (s *Server) score(c echo.Context) error {
 	raw := httpcache.Query(c.Request().URL.RawQuery, scoreParams)[0]
 	if raw == "" {
@@ -139,20 +139,20 @@ func (s *Server) score(c echo.Context) error {
 	})
 }
 
-// readHistory gives the market and the span of a history.
+// readHistory returns the market id and the time span of a history request.
 func readHistory(rawQuery string) (string, time.Duration) {
 	v := httpcache.Query(rawQuery, historyParams)
 	return v[0], attention.ParseSpan(v[1])
 }
 
-// historyKey names the page of a history; false where there can be none.
+// historyKey returns the cache key of a history. It returns false for an invalid market id, whose answer is not cached.
 func historyKey(rawQuery string) (string, bool) {
 	raw, span := readHistory(rawQuery)
 	id, err := protocol.ParseMarketID(raw)
 	return httpcache.JoinKey("history", string(id), span.String()), err == nil
 }
 
-// attentionHistory is GET /api/aura/history. An unknown market has no points. Fault: missing_market.
+// attentionHistory is GET /api/aura/history. An unknown market has no points. Error: missing_market.
 func (s *Server) attentionHistory(c echo.Context) error {
 	raw, span := readHistory(c.Request().URL.RawQuery)
 	if raw == "" {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Each error of the reads by market. Market 3 opened after the last reading of the markets.
+// TestAttentionErrors checks each error of the reads of one market. Market 3 opened after the last reading of the markets.
 func TestAttentionErrors(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1, noRelay: true})
@@ -35,16 +35,16 @@ func TestAttentionErrors(t *testing.T) {
 				t.Errorf("an error is cached: %q", got.header.Get("Cache-Control"))
 			}
 			if line != want || got.header.Get("Access-Control-Allow-Origin") != "*" {
-				t.Errorf("%s, want %s (%v)", line, want, got.header)
+				t.Errorf("got %s, want %s (headers %v)", line, want, got.header)
 			}
 		})
 	}
 	if got := b.get("/api/v1/oracle/markets/3"); got.status != 200 || got.body["attention"] != nil || got.body["market"] == nil {
-		t.Errorf("without a score yet: %d %s", got.status, got.raw)
+		t.Errorf("market without a score: %d %s", got.status, got.raw)
 	}
 }
 
-// From the tables to the answers, and without them.
+// TestAttentionOfTheLedger checks the answers computed from the tables, and the answers without a database.
 func TestAttentionOfTheLedger(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1, noRelay: true})
@@ -66,7 +66,7 @@ func TestAttentionOfTheLedger(t *testing.T) {
 		t.Errorf("%v", row)
 	}
 	if got := b.get("/api/aura/score?marketId=701123"); got.status != 200 || got.body["score"] != 0.0 || got.body["rank"] != 2.0 {
-		t.Errorf("a market without anything: %s", got.raw)
+		t.Errorf("a market without any activity: %s", got.raw)
 	}
 	points, _ := b.get("/api/aura/history?marketId=701122&window=1h").body["points"].([]any)
 	if len(points) != 2 || points[0].(map[string]any)["score"] != 30.0 || points[1].(map[string]any)["score"] != 35.0 {
@@ -82,10 +82,10 @@ func TestAttentionOfTheLedger(t *testing.T) {
 	}
 	b.rw.Close()
 	if err := b.oracle.Refresh(t.Context()); err == nil {
-		t.Error("the markets were read without a database")
+		t.Error("Refresh succeeded without a database")
 	}
 	for path, want := range map[string]string{
-		"/api/aura/score?marketId=701122":  "200 <nil>", // read before
+		"/api/aura/score?marketId=701122":  "200 <nil>", // cached
 		"/api/aura/score?marketId=5":       "503 db_unavailable",
 		"/api/v1/oracle/markets/701123":    "503 db_unavailable",
 		"/api/v1/oracle/markets/998":       "503 db_unavailable",

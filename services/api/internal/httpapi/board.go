@@ -15,12 +15,12 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/board"
 )
 
-// boardQuery is the normal form of a board request.
+// boardQuery is the normalized query of a leaderboard request.
 type boardQuery struct {
 	group board.Group
 	lane  string
 	limit int
-	order string // empty: by score
+	order string // empty: ordered by score
 }
 
 var boardParams = httpcache.Params("operators", "lane", "limit", "order")
@@ -81,7 +81,7 @@ func showPulse(t *board.Totals) openapi.PulseTotals {
 // PulseData returns the JSON object that the pulse channel publishes.
 func PulseData(t *board.Totals) []byte { return encode(showPulse(t)) }
 
-// SamePulse reports whether data, which PulseData made, has the same totals.
+// SamePulse reports whether data, a result of PulseData, has the same totals as t.
 func SamePulse(data []byte, t *board.Totals) bool {
 	var was openapi.PulseTotals
 	return json.Unmarshal(data, &was) == nil && was == showPulse(t)

@@ -40,9 +40,9 @@ import (
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-// options change what a bundle is made of.
+// options configure a bundle.
 type options struct {
-	memory  int // events that the hub remembers
+	memory  int // events that the broker keeps in memory
 	sockets httpapi.SocketLimits
 	perAddr int
 	change  func(*httpapi.Deps)
@@ -50,28 +50,28 @@ type options struct {
 	noRelay bool
 }
 
-// bundle is the api host with a real database, a real Redis and a real listener.
+// bundle is the public server of the api with a real database, a real Redis and a real listener.
 type bundle struct {
-	t         *testing.T
-	store     *postgres.Store
-	admin     *pgxpool.Pool
-	rw        *pgxpool.Pool
-	redis     *redisx.Client
-	broker    *broker.Broker
-	operators *operator.Service
-	oracle    *attention.Service
-	edge      *httpapi.Server
-	addr      string
-	narrow    bool // clients take little before they read
+	t           *testing.T
+	store       *postgres.Store
+	admin       *pgxpool.Pool
+	rw          *pgxpool.Pool
+	redis       *redisx.Client
+	broker      *broker.Broker
+	operators   *operator.Service
+	oracle      *attention.Service
+	edge        *httpapi.Server
+	addr        string
+	smallBuffer bool // clients have a small receive buffer
 
 	mu     sync.Mutex
 	closed []int
 }
 
-// login knows the tokens that the identity provider of the tests has issued.
+// login verifies the tokens of the tests' identity provider. The user unavailable stands for a failure of the provider.
 func login(_ context.Context, raw string) (operator.Identity, error) {
 	switch name, _, _ := strings.Cut(raw, "."); name {
-	case "away":
+	case "unavailable":
 		return operator.Identity{}, apperr.New(apperr.Unavailable, "identity_provider_unavailable", "")
 	case "mara", "tide":
 		return operator.Identity{Issuer: "https://idp.example", Subject: "did:idp:" + name, Primary: true, Username: name}, nil
@@ -146,14 +146,14 @@ func setup(t *testing.T, o options) *bundle {
 	return b
 }
 
-// start runs something until the test ends.
+// start runs a function in the background until the test ends.
 func (b *bundle) start(run func(context.Context) error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		if err := run(ctx); err != nil && !errors.Is(err, context.Canceled) {
-			b.t.Errorf("ended with %v", err)
+			b.t.Errorf("a background function ended with %v", err)
 		}
 	}()
 	b.t.Cleanup(func() { cancel(); <-done })
@@ -166,13 +166,13 @@ func (b *bundle) exec(sql string, args ...any) {
 	}
 }
 
-// market puts an open market.
+// market inserts an open market.
 func (b *bundle) market(id, lane string) {
 	b.t.Helper()
 	b.exec(`INSERT INTO api.markets (market_id, provider, title, status, lane, created_at, updated_at) VALUES ($1, 'polymarket', 'Ostrava gauge above 6 m?', 'open', $2, now(), now())`, id, lane)
 }
 
-// traded puts an open market with a price and calls, as marketState shows it.
+// traded inserts an open market with the price and the calls that marketState returns.
 func (b *bundle) traded(id, lane string) {
 	b.t.Helper()
 	b.market(id, lane)
@@ -180,27 +180,28 @@ func (b *bundle) traded(id, lane string) {
 	b.exec(`INSERT INTO api.market_totals (market_id, yes, no) VALUES ($1, 12, 30)`, id)
 }
 
-// fact puts n numbered facts about a market.
+// fact inserts n numbered events of a market.
 func (b *bundle) fact(kind, market string, n int) {
 	b.t.Helper()
 	b.exec(`INSERT INTO api.outbox (type, market_id, data, at) SELECT $1, $2, jsonb_build_object('n', i), now() FROM generate_series(1, $3) i`, kind, market, n)
 	b.exec(`SELECT pg_notify('sc_outbox', '')`)
 }
 
-// head waits until this process has delivered the number.
+// head waits until the broker has delivered the event with number n.
 func (b *bundle) head(n int64) {
 	b.t.Helper()
 	testkit.Eventually(b.t, 20*time.Second, func() bool { return b.broker.Head() >= n })
 }
 
-// key mints a key of an operator with every permission.
+// key mints a key of an operator with all permissions.
 func (b *bundle) key(name string) string {
 	b.t.Helper()
 	plaintext, _, _ := b.mint(name, false)
 	return plaintext
 }
 
-// mint signs an operator in and returns a new key with permissions, all if none is named, the operator's id and the key's.
+// mint signs an operator in and mints a key with the given permissions, or all if none is given. It returns the key, the
+// operator's id and the key's id.
 func (b *bundle) mint(name string, strict bool, permissions ...string) (plaintext, owner, id string) {
 	b.t.Helper()
 	who := operator.Identity{Issuer: "https://idp.example", Subject: "did:idp:" + name, Primary: true, Username: name}
@@ -215,7 +216,7 @@ func (b *bundle) mint(name string, strict bool, permissions ...string) (plaintex
 	return plaintext, o.ID, k.ID
 }
 
-// answer is what a plain request gave.
+// answer is the response to a plain HTTP request.
 type answer struct {
 	status int
 	header http.Header
@@ -223,7 +224,7 @@ type answer struct {
 	raw    []byte
 }
 
-// do makes a plain request; headers are name and value in turn.
+// do sends a plain HTTP request. headers alternates names and values.
 func (b *bundle) do(method, path, body string, headers ...string) answer {
 	b.t.Helper()
 	r := testkit.Must(http.NewRequestWithContext(b.t.Context(), method, "http://"+b.addr+path, strings.NewReader(body)))(b.t)
@@ -243,17 +244,17 @@ func (b *bundle) do(method, path, body string, headers ...string) answer {
 	if a.raw, err = io.ReadAll(resp.Body); err != nil {
 		b.t.Fatal(err)
 	}
-	_ = json.Unmarshal(a.raw, &a.body) // an answer that is no JSON has no members
+	_ = json.Unmarshal(a.raw, &a.body) // a body that is not JSON has no members
 	return a
 }
 
-// client is a socket as a program sees it.
+// client is a websocket client.
 type client struct {
 	t    *testing.T
 	conn *websocket.Conn
 }
 
-// frame is a server frame.
+// frame is a frame of the server.
 type frame map[string]any
 
 func (f frame) seq() int64 { return number(f["seq"]) }
@@ -263,12 +264,12 @@ func number(v any) int64 {
 	return int64(n)
 }
 
-// dial opens a socket from an address of the loopback net.
+// dial opens a websocket from a loopback address.
 func (b *bundle) dial(from string, header http.Header) (*client, *http.Response, error) {
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
 	tr := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := d.DialContext(ctx, network, addr)
-		if err == nil && b.narrow {
+		if err == nil && b.smallBuffer {
 			err = conn.(*net.TCPConn).SetReadBuffer(4 << 10)
 		}
 		return conn, err
@@ -285,7 +286,7 @@ func (b *bundle) dial(from string, header http.Header) (*client, *http.Response,
 	return &client{t: b.t, conn: conn}, resp, nil
 }
 
-// socket opens a socket that must open, and reads its hello.
+// socket opens a websocket and reads its hello.
 func (b *bundle) socket() *client {
 	b.t.Helper()
 	c, _, err := b.dial("127.0.0.1", nil)
@@ -321,7 +322,7 @@ func (c *client) read() (frame, error) {
 	return f, nil
 }
 
-// next is the next frame but for beats.
+// next returns the next frame that is not a heartbeat.
 func (c *client) next() frame {
 	c.t.Helper()
 	for {
@@ -332,7 +333,7 @@ func (c *client) next() frame {
 	}
 }
 
-// ends reads until the socket is closed and gives the close code.
+// ends reads until the socket is closed and returns the close code.
 func (c *client) ends() websocket.StatusCode {
 	c.t.Helper()
 	for {

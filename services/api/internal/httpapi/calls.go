@@ -13,13 +13,13 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// Page sizes of lists of calls: those of contract 6.
+// Numbers of calls in one page of a list of calls.
 const (
 	callsDefault = 20
 	callsMax     = 100
 )
 
-// callsQuery is the normal form of a question for calls. None: no call can fit.
+// callsQuery is the normalized query of a list of calls. If none is true, no call can match.
 type callsQuery struct {
 	signal.CallQuery
 	none bool
@@ -27,8 +27,7 @@ type callsQuery struct {
 
 var callsParams = httpcache.Params("lane", "status", "handle", "marketId", "limit", "cursor")
 
-// readCalls never fails: what is not known does not filter. A handle or a market that
-// cannot exist has no calls.
+// readCalls never fails: unknown values do not filter. For a handle or a market id that is invalid, none is true.
 func readCalls(rawQuery string) callsQuery {
 	v := httpcache.Query(rawQuery, callsParams)
 	q := callsQuery{CallQuery: signal.CallQuery{

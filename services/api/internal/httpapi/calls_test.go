@@ -13,7 +13,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/lane"
 )
 
-// callsBundle has the routes of calls, lanes and people on a real database.
+// callsBundle returns a bundle with markets in three lanes.
 func callsBundle(t *testing.T) *bundle {
 	t.Helper()
 	b := setup(t, options{memory: 1})
@@ -23,8 +23,7 @@ func callsBundle(t *testing.T) *bundle {
 	return b
 }
 
-// call puts a call of an operator on record, n seconds after the first, and decides it
-// where there is a status.
+// call inserts a call of an operator, created n seconds after the first. If status is not empty, it also inserts the result.
 func (b *bundle) call(who, market, status string, n int) (id string) {
 	b.t.Helper()
 	id = fmt.Sprintf("00000000-0000-7000-8000-%012d", n)
@@ -51,7 +50,7 @@ func (b *bundle) call(who, market, status string, n int) (id string) {
 	return id
 }
 
-// ids are the calls of an answer, by their last digits.
+// ids returns the last digits of the ids of the calls in an answer.
 func ids(a answer) string {
 	list, _ := a.body["signals"].([]any)
 	var out []string
@@ -62,7 +61,7 @@ func ids(a answer) string {
 	return strings.Join(out, " ")
 }
 
-// The calls of everybody by each filter, in pages, as they are described.
+// TestCallsByFilter checks each filter of GET /api/v1/signals, its pages and the JSON of a call.
 func TestCallsByFilter(t *testing.T) {
 	t.Parallel()
 	b := callsBundle(t)
@@ -106,7 +105,7 @@ func TestCallsByFilter(t *testing.T) {
 	}
 }
 
-// Every lane is listed, also without a call.
+// TestCategories checks that every lane is listed, including lanes without calls.
 func TestCategories(t *testing.T) {
 	t.Parallel()
 	b := callsBundle(t)
@@ -136,7 +135,8 @@ func TestCategories(t *testing.T) {
 	}
 }
 
-// Questions are placed by their words, markets by the word of an admin before that.
+// TestCategorise checks that questions are classified by their words, and that an administrator's lane of a market takes
+// precedence.
 func TestCategorise(t *testing.T) {
 	t.Parallel()
 	b := callsBundle(t)
@@ -163,7 +163,7 @@ func TestCategorise(t *testing.T) {
 		return `{"items":[` + strings.TrimSuffix(strings.Repeat(`{"title":"x"},`, n), ",") + `]}`
 	}
 	if a := post(many(lane.MaxItems), "Authorization", as); a.status != 200 {
-		t.Errorf("as many as may be: %d %s", a.status, a.raw)
+		t.Errorf("the maximum number of items: %d %s", a.status, a.raw)
 	}
 	for body, code := range map[string]string{
 		`{}`: "missing_items", `{"items":{}}`: "invalid_items", `{"items":[1]}`: "invalid_items", many(lane.MaxItems + 1): "invalid_items",
@@ -179,14 +179,15 @@ func TestCategorise(t *testing.T) {
 		t.Errorf("without read: %d %s", a.status, a.raw)
 	}
 	if a := post(many(1)); a.status != 401 {
-		t.Errorf("as nobody: %d %s", a.status, a.raw)
+		t.Errorf("without a credential: %d %s", a.status, a.raw)
 	}
 	if a := post(many(1), "X-Admin-Secret", adminSecret); a.status != 401 {
-		t.Errorf("as an admin: %d %s", a.status, a.raw)
+		t.Errorf("with the admin secret: %d %s", a.status, a.raw)
 	}
 }
 
-// An admin's word on a market stays, and is kept in the log.
+// TestRuleLane checks that the lane that an administrator has set for a market remains, and that the change is in the audit
+// log.
 func TestRuleLane(t *testing.T) {
 	t.Parallel()
 	b := callsBundle(t)
@@ -205,7 +206,7 @@ func TestRuleLane(t *testing.T) {
 	}
 	placed := b.do("POST", "/api/v1/signals/categorize", `{"items":[{"marketId":"100","title":"Will Bitcoin close above 100k?"}]}`, "Authorization", "Bearer "+key)
 	if it := placed.body["items"].([]any)[0]; fmt.Sprint(it) != "map[category:sports confidence:100 lane:SPORT marketId:100 method:override]" {
-		t.Errorf("placed afterwards: %v", it)
+		t.Errorf("categorised after the ruling: %v", it)
 	}
 	for name, c := range map[string]struct {
 		market, body string
@@ -214,13 +215,13 @@ func TestRuleLane(t *testing.T) {
 		code         string
 	}{
 		"no lane":       {"100", `{}`, admin, 400, "missing_lane"},
-		"no such lane":  {"100", `{"lane":"MOON"}`, admin, 400, "invalid_lane"},
+		"unknown lane":  {"100", `{"lane":"MOON"}`, admin, 400, "invalid_lane"},
 		"small letters": {"100", `{"lane":"sport"}`, admin, 400, "invalid_lane"},
 		"bad category":  {"100", `{"lane":"SPORT","category":"moon"}`, admin, 400, "invalid_category"},
 		"bad body":      {"100", `{"lane":"SPORT"`, admin, 400, "invalid_body"},
 		"unknown":       {"404", `{"lane":"SPORT"}`, admin, 404, "market_not_found"},
 		"no id":         {"%25", `{"lane":"SPORT"}`, admin, 404, "market_not_found"},
-		"nobody":        {"100", `{"lane":"CRYPTO"}`, nil, 401, "unauthenticated"},
+		"no credential": {"100", `{"lane":"CRYPTO"}`, nil, 401, "unauthenticated"},
 		"a key":         {"100", `{"lane":"CRYPTO"}`, []string{"Authorization", "Bearer " + key}, 401, "unauthenticated"},
 		"both":          {"100", `{"lane":"CRYPTO"}`, append([]string{"Authorization", "Bearer " + key}, admin...), 401, "unauthenticated"},
 		"wrong secret":  {"100", `{"lane":"CRYPTO"}`, []string{"X-Admin-Secret", "guess"}, 403, "forbidden"},
@@ -233,11 +234,12 @@ func TestRuleLane(t *testing.T) {
 	err := b.admin.QueryRow(t.Context(), `SELECT m.lane || ' ' || m.lane_ruled || ' ' || (SELECT count(*) FROM api.audit_log WHERE subject = '100' AND action = 'market.lane')
 		FROM api.markets m WHERE market_id = '100'`).Scan(&lanes)
 	if err != nil || lanes != "SPORT true 2" {
-		t.Errorf("on record: %q, %v", lanes, err)
+		t.Errorf("stored lane, ruling and audit entries: %q, %v", lanes, err)
 	}
 }
 
-// One's own calls and figures are read by one's own key, and by an admin.
+// TestUsers checks that the calls and figures of an operator can be read with the operator's key and by an administrator, and
+// by no other caller.
 func TestUsers(t *testing.T) {
 	t.Parallel()
 	b := callsBundle(t)
@@ -258,7 +260,7 @@ func TestUsers(t *testing.T) {
 	if diff := cmp.Diff(want, me.body); me.status != 200 || diff != "" || !strings.HasPrefix(fmt.Sprint(id), "op_") || me.header.Get("Cache-Control") != "no-store" {
 		t.Errorf("me: %d %q (-want +got):\n%s", me.status, me.header.Get("Cache-Control"), diff)
 	}
-	for _, who := range [][]string{as, admin, append(append([]string{}, as...), admin...)} { // a key speaks first
+	for _, who := range [][]string{as, admin, append(append([]string{}, as...), admin...)} { // a key takes precedence over the admin secret
 		stats := b.get("/api/v1/users/mara/stats", who...)
 		want := map[string]any{
 			"handle": "mara", "operatorPublicId": id, "total": 3.0, "won": 1.0, "lost": 1.0, "void": 0.0, "pending": 1.0, "resolved": 2.0, "accuracy": 50.0, "score": 20.0,
@@ -290,8 +292,8 @@ func TestUsers(t *testing.T) {
 			status  int
 			code    string
 		}{
-			"nobody":           {path, nil, 401, "unauthenticated"},
-			"somebody else":    {path, []string{"Authorization", "Bearer " + other}, 403, "forbidden"},
+			"no credential":    {path, nil, 401, "unauthenticated"},
+			"another operator": {path, []string{"Authorization", "Bearer " + other}, 403, "forbidden"},
 			"without read":     {strings.Replace(path, "mara", "rita", 1), []string{"Authorization", "Bearer " + blind}, 403, "insufficient_scope"},
 			"wrong key":        {path, []string{"Authorization", "Bearer dk_wrong"}, 401, "unauthenticated"},
 			"wrong secret":     {path, []string{"X-Admin-Secret", "guess"}, 403, "forbidden"},
@@ -305,15 +307,16 @@ func TestUsers(t *testing.T) {
 		}
 	}
 	if a := b.get("/api/v1/users/me", admin...); a.status != 401 {
-		t.Errorf("an admin is nobody: %d %s", a.status, a.raw)
+		t.Errorf("with the admin secret: %d %s", a.status, a.raw)
 	}
 	empty := b.get("/api/v1/users/otto/signals?status=won", "Authorization", "Bearer "+other)
 	if string(empty.raw) != `{"signals":[],"count":0,"next_cursor":null}` {
-		t.Errorf("nothing fits: %s", empty.raw)
+		t.Errorf("no matching call: %s", empty.raw)
 	}
 }
 
-// Without a database, public lists are empty and have X-Degraded; reads of the caller's own data fail.
+// TestCallsWithoutDatabase checks that public lists are empty and have X-Degraded without a database, and that reads of the
+// caller's own data fail.
 func TestCallsWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1, noRelay: true})

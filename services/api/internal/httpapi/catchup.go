@@ -12,94 +12,94 @@ import (
 )
 
 const (
+	// historyPage is the number of events that are read from the store at once.
 	historyPage = 200
-	// retryWait is the pause after history could not be read.
+	// retryWait is the pause after a failed read of history.
 	retryWait = time.Second
-	// A state that cannot be read is asked for again: where many come back at once the
-	// database is slow for a moment. A book gives a failure again for a second.
+	// A failed snapshot is retried, because the database can be slow for a moment when many clients reconnect at once. The
+	// cache repeats a failure for one second, so stateWait is longer.
 	stateTries = 3
 	stateWait  = 1200 * time.Millisecond
-	// A state that could not be read at all is looked for again, less and less often.
-	lateLeast = time.Second
-	lateMost  = 15 * time.Second
-	// aheadWait is the pause while this process is behind the reader.
+	// If all of these attempts fail, the snapshot is retried in the background with pauses from lateMin to lateMax.
+	lateMin = time.Second
+	lateMax = 15 * time.Second
+	// aheadWait is the pause while this process has delivered fewer events than the client has received.
 	aheadWait = 5 * time.Millisecond
 )
 
-// catchUp is what a new subscription needs before it is live.
-type catchUp struct {
+// pendingSub is a subscription that is not live yet.
+type pendingSub struct {
 	channel feed.Channel
-	id      string // of the client's frame
+	id      string // id of the client frame
 	since   int64
 	resumes bool // since was given
-	unseen  bool // since is ahead of what this process has seen
+	ahead   bool // since is greater than the head of this process
 	sub     *broker.Subscription
 }
 
-// catchUp brings new subscriptions up to date, one after the other, on one
-// goroutine beside the reader: a slow database must not keep pongs from being
-// read. Subscriptions that need nothing are live at once.
-func (k *socket) catchUp(ctx context.Context, plans []catchUp) {
+// catchUp makes new subscriptions live. Those without snapshot and since are live at once. A goroutine of the socket
+// processes the others one after the other, so that a slow database does not stop the reading of pongs.
+func (k *socket) catchUp(ctx context.Context, plans []pendingSub) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, p := range plans {
-		if !p.resumes && !hasSnapshot(p.channel) && k.catching == nil {
-			if step, _, _ := p.sub.Catch(); step == broker.Live {
+		if !p.resumes && !hasSnapshot(p.channel) && k.stopCatchUp == nil {
+			if step, _, _ := p.sub.CatchUp(); step == broker.Live {
 				continue
 			}
 		}
-		k.behind = append(k.behind, p)
+		k.pending = append(k.pending, p)
 	}
-	if len(k.behind) == 0 || k.catching != nil || k.left {
+	if len(k.pending) == 0 || k.stopCatchUp != nil || k.closing {
 		return
 	}
-	ctx, k.catching = context.WithCancel(ctx)
-	k.work.Go(func() { k.catch(ctx) })
+	ctx, k.stopCatchUp = context.WithCancel(ctx)
+	k.work.Go(func() { k.runCatchUp(ctx) })
 }
 
-// hasSnapshot tells whether a channel is about something that has a state.
+// hasSnapshot reports whether subscriptions to a channel begin with a snapshot.
 func hasSnapshot(c feed.Channel) bool {
 	return c != feed.Signals && c != feed.Resolutions && c.Lane() == ""
 }
 
-// catch works until nothing is behind.
-func (k *socket) catch(ctx context.Context) {
+// runCatchUp processes pending subscriptions until none is left.
+func (k *socket) runCatchUp(ctx context.Context) {
 	for {
 		k.mu.Lock()
-		if len(k.behind) == 0 || k.left {
-			k.catching() // of no more use to anybody
-			k.catching, k.behind = nil, nil
+		if len(k.pending) == 0 || k.closing {
+			k.stopCatchUp() // releases the context
+			k.stopCatchUp, k.pending = nil, nil
 			k.mu.Unlock()
 			return
 		}
-		p := k.behind[0]
-		k.behind = k.behind[1:]
-		stands := k.subs[p.channel] == p.sub
+		p := k.pending[0]
+		k.pending = k.pending[1:]
+		current := k.subs[p.channel] == p.sub
 		k.mu.Unlock()
-		if stands && (k.show(ctx, p) != nil || k.follow(ctx, p) != nil) {
+		if current && (k.sendSnapshot(ctx, p) != nil || k.replayMissed(ctx, p) != nil) {
 			return // the socket has ended
 		}
 	}
 }
 
-// show sends the snapshot; without since, the reader then gets every event
-// behind the number of the snapshot.
-func (k *socket) show(ctx context.Context, p catchUp) error {
+// sendSnapshot sends the snapshot of a channel. Without since, the client then receives every event after the number of the
+// snapshot.
+func (k *socket) sendSnapshot(ctx context.Context, p pendingSub) error {
 	if !hasSnapshot(p.channel) {
 		return nil
 	}
-	asking, cancel := context.WithTimeout(ctx, askTime)
+	readCtx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	frame, seq, err := k.snapshot(asking, p.channel)
-	for try := 1; err != nil && try < stateTries && dbtime.Sleep(asking, stateWait) == nil; try++ {
-		frame, seq, err = k.snapshot(asking, p.channel)
+	frame, seq, err := k.snapshot(readCtx, p.channel)
+	for try := 1; err != nil && try < stateTries && dbtime.Sleep(readCtx, stateWait) == nil; try++ {
+		frame, seq, err = k.snapshot(readCtx, p.channel)
 	}
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case err != nil: // the events come all the same
-		k.refuse(p.id, p.channel.Shown(), err)
-		k.showLater(p)
+	case err != nil: // the events follow even without a snapshot
+		k.sendError(p.id, p.channel.Shown(), err)
+		k.sendSnapshotLater(p)
 		return nil
 	}
 	if !p.resumes {
@@ -108,52 +108,52 @@ func (k *socket) show(ctx context.Context, p catchUp) error {
 	return k.offer(ctx, broker.Text(frame))
 }
 
-// showLater sends the snapshot once its channel can be read again.
-func (k *socket) showLater(p catchUp) {
+// sendSnapshotLater retries the snapshot in the background until the channel can be read.
+func (k *socket) sendSnapshotLater(p pendingSub) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.left {
+	if k.closing {
 		return
 	}
-	if k.late == nil {
-		k.late, k.endLate = context.WithCancel(context.Background())
+	if k.deferred == nil {
+		k.deferred, k.stopDeferred = context.WithCancel(context.Background())
 	}
-	ctx := k.late
+	ctx := k.deferred
 	k.work.Go(func() {
-		for wait := lateLeast; dbtime.Sleep(ctx, wait/2+rand.N(wait)) == nil; wait = min(2*wait, lateMost) {
+		for wait := lateMin; dbtime.Sleep(ctx, wait/2+rand.N(wait)) == nil; wait = min(2*wait, lateMax) {
 			k.mu.Lock()
-			stands := k.subs[p.channel] == p.sub
+			current := k.subs[p.channel] == p.sub
 			k.mu.Unlock()
-			if !stands || k.reader.Closed() {
+			if !current || k.reader.Closed() {
 				return
 			}
-			asking, cancel := context.WithTimeout(ctx, askTime)
-			frame, _, err := k.snapshot(asking, p.channel)
+			readCtx, cancel := context.WithTimeout(ctx, readTimeout)
+			frame, _, err := k.snapshot(readCtx, p.channel)
 			cancel()
 			if err == nil {
-				_ = k.offer(ctx, broker.Text(frame)) // or the socket has ended
+				_ = k.offer(ctx, broker.Text(frame)) // it fails only if the socket has ended
 				return
 			}
 		}
 	})
 }
 
-// follow replays what the reader missed and makes the subscription live.
-func (k *socket) follow(ctx context.Context, p catchUp) error {
-	if p.unseen {
-		if err := k.ahead(ctx, p); err != nil {
+// replayMissed sends the events that the client missed and makes the subscription live.
+func (k *socket) replayMissed(ctx context.Context, p pendingSub) error {
+	if p.ahead {
+		if err := k.checkSince(ctx, p); err != nil {
 			return err
 		}
 	}
-	r := replay{socket: k, catchUp: p}
+	r := replay{socket: k, pendingSub: p}
 	for {
-		step, from, upTo := p.sub.Catch()
+		step, from, upTo := p.sub.CatchUp()
 		var err error
 		switch step {
 		case broker.Live:
 			return nil
 		case broker.Wait:
-			err = k.reader.Room(ctx)
+			err = k.reader.WaitForSpace(ctx)
 		case broker.Ahead:
 			err = dbtime.Sleep(ctx, aheadWait)
 		case broker.Read:
@@ -165,11 +165,11 @@ func (k *socket) follow(ctx context.Context, p catchUp) error {
 	}
 }
 
-// ahead judges a since that this process has not seen: another one may have been
-// quicker, or it is no number of this feed.
-func (k *socket) ahead(ctx context.Context, p catchUp) error {
+// checkSince handles a since that is greater than the head of this process. Either another process has delivered more events,
+// or since is not a number of this feed; then the client gets the error future_cursor.
+func (k *socket) checkSince(ctx context.Context, p pendingSub) error {
 	var head int64
-	err := k.ask(ctx, p, func(ctx context.Context) (err error) {
+	err := k.retryRead(ctx, p, func(ctx context.Context) (err error) {
 		head, err = k.all.Feed.FeedHead(ctx)
 		return err
 	})
@@ -177,28 +177,29 @@ func (k *socket) ahead(ctx context.Context, p catchUp) error {
 	case err != nil:
 		return err
 	case p.since > head:
-		k.refuse(p.id, p.channel.Shown(), errFuture)
+		k.sendError(p.id, p.channel.Shown(), errFuture)
 	default:
 		p.sub.Start(p.since)
 	}
 	return nil
 }
 
-// replay reads one channel from history.
+// replay reads the missed events of one channel from the store.
 type replay struct {
 	*socket
-	catchUp
+	pendingSub
 	started bool
 	prev    int64 // number of the last event on the channel up to at
-	at      int64
+	// at is the number up to which events were read.
+	at int64
 }
 
-// read offers the events of a stretch. What is older than the feed keeps is told as a
-// gap, and then everything that it does keep follows.
+// read sends the events with from < seq <= upTo. If the store no longer has all of them, it sends a gap frame and continues
+// with the oldest stored event.
 func (r *replay) read(ctx context.Context, from, upTo int64) error {
 	if !r.started || r.at != from {
 		var oldest int64
-		err := r.ask(ctx, r.catchUp, func(ctx context.Context) (err error) {
+		err := r.retryRead(ctx, r.pendingSub, func(ctx context.Context) (err error) {
 			if oldest, err = r.all.Feed.FeedOldest(ctx); err != nil || from < oldest-1 {
 				return err
 			}
@@ -213,14 +214,14 @@ func (r *replay) read(ctx context.Context, from, upTo int64) error {
 			if err := r.offer(ctx, broker.Text(broker.GapFrame(r.channel, from, oldest))); err != nil {
 				return err
 			}
-			r.sub.Caught(oldest - 1)
+			r.sub.CaughtUp(oldest - 1)
 			return nil
 		}
 		r.started, r.at = true, from
 	}
 	var events []feed.Message
 	var through int64
-	err := r.ask(ctx, r.catchUp, func(ctx context.Context) (err error) {
+	err := r.retryRead(ctx, r.pendingSub, func(ctx context.Context) (err error) {
 		events, through, err = r.all.Feed.ListFeedChannel(ctx, r.channel, from, upTo, historyPage)
 		return err
 	})
@@ -234,23 +235,23 @@ func (r *replay) read(ctx context.Context, from, upTo int64) error {
 		}
 		r.prev = m.Seq
 	}
-	r.sub.Caught(through)
+	r.sub.CaughtUp(through)
 	r.at = through
 	return nil
 }
 
-// ask reads from the database with a few others at a time. A failure is told
-// once and tried again for as long as the socket lives: the reader was promised
-// what it missed.
-func (k *socket) ask(ctx context.Context, p catchUp, read func(context.Context) error) error {
-	for told := false; ; {
+// retryRead reads from the database until it succeeds or the socket ends, because the protocol guarantees that a client gets
+// every event after since. The client gets an error frame for the first failure only. The number of concurrent reads of all
+// sockets is limited.
+func (k *socket) retryRead(ctx context.Context, p pendingSub, read func(context.Context) error) error {
+	for reported := false; ; {
 		err := k.all.lookup(ctx, k.all.lookups, read)
 		if err == nil || ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if !told {
-			told = true
-			k.refuse(p.id, p.channel.Shown(), err)
+		if !reported {
+			reported = true
+			k.sendError(p.id, p.channel.Shown(), err)
 		}
 		if k.reader.Closed() {
 			return errEnded
@@ -261,10 +262,10 @@ func (k *socket) ask(ctx context.Context, p catchUp, read func(context.Context) 
 	}
 }
 
-// offer waits until the reader has room for a frame of a replay.
+// offer waits until the reader accepts a frame of a replay, and sends it.
 func (k *socket) offer(ctx context.Context, frame []byte) error {
 	for !k.reader.Offer(frame) {
-		if err := k.reader.Room(ctx); err != nil {
+		if err := k.reader.WaitForSpace(ctx); err != nil {
 			return err
 		}
 	}
@@ -274,5 +275,5 @@ func (k *socket) offer(ctx context.Context, frame []byte) error {
 	return nil
 }
 
-// errEnded stops the catcher of a socket that is closing.
-var errEnded = errors.New("the socket has ended")
+// errEnded is returned for a socket that is closing. It stops the catch-up.
+var errEnded = errors.New("the socket is closed")

@@ -10,13 +10,13 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 )
 
-// Every channel that has a state begins with it: what its owner told, or the empty
-// shape.
+// TestSnapshots checks that a channel with a state begins with a snapshot: the state that was published last, or the empty
+// one.
 func TestSnapshots(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 8})
-	told := feed.Copy{Channel: feed.OverlayChannel("tide"), At: time.Now(), Data: []byte(`{"marketId":"701122","name":"Flood"}`)}
-	if err := b.store.TakeFacts(t.Context(), nil, []feed.Copy{told}); err != nil {
+	published := feed.Copy{Channel: feed.OverlayChannel("tide"), At: time.Now(), Data: []byte(`{"marketId":"701122","name":"Flood"}`)}
+	if err := b.store.TakeFacts(t.Context(), nil, []feed.Copy{published}); err != nil {
 		t.Fatal(err)
 	}
 	c := b.socket()
@@ -42,8 +42,8 @@ func TestSnapshots(t *testing.T) {
 	}
 }
 
-// The own channel is for the holder of a key, tells what is the holder's, and ends
-// with the key.
+// TestMe checks that channel me requires a key, has the events of the key's operator only, and ends when the key is replaced
+// or revoked.
 func TestMe(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 8})
@@ -67,11 +67,12 @@ func TestMe(t *testing.T) {
 	b.broker.Publish(feed.Ephemeral{Channel: feed.MeChannel("mara"), Type: feed.FollowCreated, At: time.Now(), Data: []byte(`{"handle":"tide"}`)})
 	c.want(frame{"op": "event", "channel": "me", "type": "follow.created", "data": map[string]any{"handle": "tide"}})
 
-	// Somebody else's key makes it somebody else's socket, and mara's events end.
+	// The key of another operator replaces the holder of the socket and ends the subscription to the previous operator's
+	// channel.
 	c.send(`{"op":"auth","id":"a","token":"` + other + `"}`)
 	c.want(frame{"op": "ack", "id": "a", "channels": []any{}}, frame{
 		"op": "error", "id": "a", "error": "unauthenticated", "channel": "me",
-		"message": "this channel was the other key's and has ended; subscribe again for your own",
+		"message": "this channel belonged to the previous key and has ended; subscribe again for the new key",
 	})
 	b.broker.Publish(feed.Ephemeral{Channel: feed.MeChannel("mara"), Type: feed.FollowCreated, At: time.Now(), Data: []byte(`{}`)})
 	c.send(`{"op":"subscribe","id":"s2","channels":["me"],"since":{"me":0}}`)

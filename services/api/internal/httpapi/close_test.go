@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// At shutdown every socket is closed with 1001, and new sockets are refused.
+// TestShutdown checks that a shutdown closes every socket with 1001, and that new sockets are rejected.
 func TestShutdown(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 100})
@@ -40,8 +40,9 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
-// A shutdown does not wait for those who do not listen.
-func TestShutdownCutsTheDeaf(t *testing.T) {
+// TestShutdownAbortsSilentClients checks that a shutdown does not wait longer than its context for clients that do not answer
+// the close frame.
+func TestShutdownAbortsSilentClients(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 100})
 	b.socket()
@@ -50,11 +51,11 @@ func TestShutdownCutsTheDeaf(t *testing.T) {
 	began := time.Now()
 	b.edge.Close(ctx)
 	if took := time.Since(began); took > 3*time.Second {
-		t.Errorf("it took %v", took)
+		t.Errorf("the shutdown took %v; want about 300 ms", took)
 	}
 }
 
-// A client that does not wait for the answer to its handshake loses nothing.
+// TestEarlyFrames checks that frames are processed that a client sends before it has received the response to its handshake.
 func TestEarlyFrames(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 100})
@@ -88,7 +89,8 @@ func TestEarlyFrames(t *testing.T) {
 	}
 }
 
-// A handshake is accepted however its headers are written; the connection of a refused one is closed.
+// TestHandshakeHeaders checks unusual spellings of the handshake headers, and that the connection of a rejected handshake is
+// closed.
 func TestHandshakeHeaders(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1, noRelay: true})

@@ -13,8 +13,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/ratelimit"
 )
 
-// ErrUnauthenticated refuses a credential that is missing, broken, or of a kind
-// that the route does not take.
+// ErrUnauthenticated is returned for a credential that is missing, malformed, or of a kind that the route does not accept.
 var ErrUnauthenticated = httpx.ErrUnauthenticated
 
 // bearer returns the bearer credential of a request, which is empty if the request carries no credential. A request with a
@@ -31,15 +30,16 @@ func bearer(c echo.Context) (string, error) {
 	return token, nil
 }
 
-// adminHeader carries the secret of administrators.
+// adminHeader is the request header with the admin secret.
 const adminHeader = "X-Admin-Secret"
 
 var errForbidden = apperr.New(apperr.Forbidden, "forbidden", "")
 
-// MaxFailures is how many wrong secrets of one address are compared in a minute; more requests are refused.
+// MaxFailures is the number of wrong admin secrets per IP address and minute. Further requests of the address are rejected.
 const MaxFailures = 10
 
-// admin admits a request with the admin secret and without another credential. Faults: unauthenticated, forbidden, rate_limited.
+// admin accepts a request with the admin secret and without another credential. Errors: unauthenticated, forbidden,
+// rate_limited.
 func (s *Server) admin(c echo.Context) error {
 	h := c.Request().Header
 	given := h[adminHeader]
@@ -52,7 +52,7 @@ func (s *Server) admin(c echo.Context) error {
 		return ErrUnauthenticated
 	}
 	ctx, sum := c.Request().Context(), sha256.Sum256([]byte(addressKey(c.RealIP())))
-	address := hex.EncodeToString(sum[:16]) // addresses are not stored in Redis
+	address := hex.EncodeToString(sum[:16]) // the hash keeps IP addresses out of Redis
 	if wait := s.Failures.Wait(ctx, address); wait > 0 {
 		return ratelimit.Decision{Limit: MaxFailures, RetryAfter: wait}.Fault()
 	}

@@ -1,8 +1,8 @@
-// Package httpapi is the public face of the api host: the reads of /api/v1, the
-// older key route, and the websocket. routes.go lists every route: method,
-// path, who may call, CORS class, cache rule and empty value.
+// Package httpapi implements the public HTTP routes of the api: the reads of /api/v1, the older route that mints keys, the
+// websocket, and server-sent events. routes.go lists every route with its method, path, callers, CORS class, cache rule and
+// empty value.
 //
-// A handler reads the request into plain values, asks a subject and shows the
-// answer; all JSON shapes of this host live here. A socket is a reader of the
-// live hub with a bounded queue; what it missed is read from the feed's history.
+// A handler parses the request, calls a domain service, and converts the result to JSON. All JSON types of the api are in
+// this package. A websocket is a reader of the broker with a bounded queue; the events that it missed are read from the
+// store.
 package httpapi

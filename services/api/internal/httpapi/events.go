@@ -14,55 +14,55 @@ import (
 	"github.com/gobwas/ws"
 )
 
-// eventPipe writes the frames of a socket as server-sent events. It cannot write
-// without waiting, so all of it is left to the goroutine of a reader that lags.
-type eventPipe struct {
-	ending
+// eventConn writes the frames of a reader as server-sent events. An HTTP response cannot be written without blocking, so the
+// goroutine of the broker.Reader does all writes.
+type eventConn struct {
+	finished
 	w       http.ResponseWriter
 	control *http.ResponseController
 
-	mu     sync.Mutex
-	over   bool
-	names  []string // of the channels, in the order of the address
-	places []string // number of the last event on each
-	head   int64    // of the feed when the stream began
+	mu        sync.Mutex
+	closed    bool     // set when the handler returns; later writes fail
+	channels  []string // channel names in the order of the request
+	positions []string // number of the last event sent, per channel
+	head      int64    // newest event number when the stream began
 }
 
-func newEventPipe(w http.ResponseWriter, wishes []catchUp, head int64) *eventPipe {
-	p := &eventPipe{w: w, control: http.NewResponseController(w), ending: make(ending), head: head}
-	for _, wish := range wishes {
-		p.names = append(p.names, wish.channel.Shown())
-		p.places = append(p.places, strconv.FormatInt(wish.since, 10))
+func newEventConn(w http.ResponseWriter, requested []pendingSub, head int64) *eventConn {
+	p := &eventConn{w: w, control: http.NewResponseController(w), finished: make(finished), head: head}
+	for _, sub := range requested {
+		p.channels = append(p.channels, sub.channel.Shown())
+		p.positions = append(p.positions, strconv.FormatInt(sub.since, 10))
 	}
 	return p
 }
 
-// begin says when to come back and from where.
-func (p *eventPipe) begin(retry int) {
+// writeRetry sends the reconnection time in milliseconds and the initial event id.
+func (p *eventConn) writeRetry(retry int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_, _ = fmt.Fprintf(p.w, "retry: %d\nid: %s\n\n", retry, p.id()) // a closed connection shows with the first frame
+	_, _ = fmt.Fprintf(p.w, "retry: %d\nid: %s\n\n", retry, p.id()) // a failed write is detected at the first frame
 }
 
-// finish returns when nothing uses the response any more.
-func (p *eventPipe) finish() {
+// finish waits for a running write. Afterwards the response is not used.
+func (p *eventConn) finish() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.over = true
+	p.closed = true
 }
 
-// Try implements live.Pipe.
-func (p *eventPipe) Try([]byte) (int, error) { return 0, nil }
+// TryWrite implements broker.Conn.
+func (p *eventConn) TryWrite([]byte) (int, error) { return 0, nil }
 
-// Put implements live.Pipe.
-func (p *eventPipe) Put(frames []byte, within time.Duration) error {
+// Write implements broker.Conn.
+func (p *eventConn) Write(frames []byte, within time.Duration) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.over {
+	if p.closed {
 		return http.ErrHandlerTimeout
 	}
-	stuck := time.AfterFunc(within, func() { _ = p.control.SetWriteDeadline(past) })
-	defer stuck.Stop()
+	timeout := time.AfterFunc(within, func() { _ = p.control.SetWriteDeadline(expired) })
+	defer timeout.Stop()
 	var b []byte
 	for in := bytes.NewReader(frames); in.Len() > 0; {
 		f, err := ws.ReadFrame(in)
@@ -83,33 +83,32 @@ func (p *eventPipe) Put(frames []byte, within time.Duration) error {
 	return p.control.Flush()
 }
 
-// Ended implements live.Pipe.
-func (p *eventPipe) Ended() { close(p.ending) }
+// Finish implements broker.Conn.
+func (p *eventConn) Finish() { close(p.finished) }
 
-// Cut implements live.Pipe.
-func (p *eventPipe) Cut() { close(p.ending) }
+// Abort implements broker.Conn.
+func (p *eventConn) Abort() { close(p.finished) }
 
-func (p *eventPipe) abandon() { _ = p.control.SetWriteDeadline(past) }
+func (p *eventConn) abandon() { _ = p.control.SetWriteDeadline(expired) }
 
-// event adds one message; those that have a number carry the new places. So does what
-// tells that a place is none: who is cut before the next event comes back to where the
-// stream goes on.
-func (p *eventPipe) event(b, text []byte) []byte {
-	channel, seq, ok := numbered(text)
+// event appends one message to b. A numbered event gets an id with the new positions. So does a frame that reports an invalid
+// position, so that a client that reconnects before the next event resumes at the corrected position.
+func (p *eventConn) event(b, text []byte) []byte {
+	channel, seq, ok := eventPosition(text)
 	if !ok {
-		channel, seq, ok = p.misplaced(text)
+		channel, seq, ok = p.correctedPosition(text)
 	}
-	if i := slices.Index(p.names, channel); ok && i >= 0 {
-		p.places[i] = seq
+	if i := slices.Index(p.channels, channel); ok && i >= 0 {
+		p.positions[i] = seq
 		b = fmt.Appendf(b, "id: %s\n", p.id())
 	}
 	return fmt.Appendf(b, "data: %s\n\n", text)
 }
 
-func (p *eventPipe) id() string { return strings.Join(p.places, "-") }
+func (p *eventConn) id() string { return strings.Join(p.positions, "-") }
 
-// numbered reads the head of an event frame (live.EventFrame).
-func numbered(text []byte) (channel, seq string, ok bool) {
+// eventPosition returns channel and number of a frame that broker.EventFrame has built.
+func eventPosition(text []byte) (channel, seq string, ok bool) {
 	rest, ok := bytes.CutPrefix(text, []byte(`{"op":"event","channel":"`))
 	if !ok {
 		return "", "", false
@@ -120,9 +119,9 @@ func numbered(text []byte) (channel, seq string, ok bool) {
 	return string(name), string(number), ok
 }
 
-// misplaced reads the channel of a frame that tells of a place too old, or ahead, and the
-// place from which the stream goes on.
-func (p *eventPipe) misplaced(text []byte) (channel, seq string, ok bool) {
+// correctedPosition returns the channel of a gap frame or a future_cursor error, and the number after which the stream
+// continues.
+func (p *eventConn) correctedPosition(text []byte) (channel, seq string, ok bool) {
 	if !bytes.HasPrefix(text, []byte(`{"op":"gap",`)) && !bytes.HasPrefix(text, []byte(`{"op":"error",`)) {
 		return "", "", false
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
-// feedJSON is openapi.Feed with items whose data is JSON already.
+// feedJSON is openapi.Feed with items whose data is already JSON.
 type feedJSON struct {
 	Items []feedItemJSON `json:"items"`
 	openapi.Feed
@@ -27,14 +27,13 @@ type feedItemJSON struct {
 	Data json.RawMessage `json:"data"`
 }
 
-// Page sizes of the feed.
+// Numbers of items in one page of the feed.
 const (
 	feedDefault = 50
 	feedMax     = 200
 )
 
-// feedQuery is the normal form of a feed request. None tells that no
-// event can fit.
+// feedQuery is the normalized query of a feed request. If none is true, no event can match.
 type feedQuery struct {
 	feed.Query
 	none bool
@@ -42,8 +41,7 @@ type feedQuery struct {
 
 var feedParams = httpcache.Params("types", "lane", "providers", "handle", "limit", "cursor", "after")
 
-// readFeed never fails: what is not known does not filter. A handle that cannot
-// exist has no events.
+// readFeed never fails: unknown values do not filter. For an invalid handle, none is true.
 func readFeed(rawQuery string) feedQuery {
 	v := httpcache.Query(rawQuery, feedParams)
 	q := feedQuery{Query: feed.Query{Lane: protocol.LaneFilter(v[1]).String(), Limit: protocol.Limit(v[4], feedDefault, feedMax)}}
@@ -74,7 +72,7 @@ func readFeed(rawQuery string) feedQuery {
 	return q
 }
 
-// A cursor of the feed carries the direction as its id.
+// Directions of a feed cursor, stored as its id.
 const (
 	forward  = "after"
 	backward = "before"

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Figures of a lane have every member of contract 4.2.4: a loss ends a streak, a void call
-// does not, nor one that is open, nor a loss in another lane.
+// TestLaneFigures checks the figures of each lane. A lost call ends a streak. A void call, an open call and a lost call in
+// another lane do not.
 func TestLaneFigures(t *testing.T) {
 	t.Parallel()
 	b := callsBundle(t)
@@ -21,7 +21,7 @@ func TestLaneFigures(t *testing.T) {
 		{"won", "CRYPTO", 10}, {"lost", "CRYPTO", -16}, {"won", "CRYPTO", 1}, {"void", "CRYPTO", nil}, {"won", "CRYPTO", nil}, {"lost", "MUSIC", nil}, {"", "CRYPTO", nil}, {"", "SCIENCE", nil},
 	} {
 		id := "4" + strconv.Itoa(n)
-		b.market(id, "SCIENCE") // the lane of a claim stays
+		b.market(id, "SCIENCE") // a result keeps the lane at the time of resolution
 		call := b.call(mara, id, "", n+1)
 		if r.status == "" {
 			b.exec("UPDATE api.markets SET lane = $2 WHERE market_id = $1", id, r.lane)
@@ -47,7 +47,7 @@ func TestLaneFigures(t *testing.T) {
 	}
 }
 
-// Pages are as long as contract 6 has them where nothing else is said.
+// TestCallPages checks the default and the maximum page size of lists of calls.
 func TestCallPages(t *testing.T) {
 	t.Parallel()
 	b := callsBundle(t)

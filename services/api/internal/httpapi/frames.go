@@ -10,8 +10,7 @@ import (
 	"github.com/signalcast/signalcast/proto/openapi"
 )
 
-// The frames that a server sends, but for events, which are made once for all
-// their readers (package live).
+// The following types are the frames that the server sends. The frames of events are built by package broker.
 type helloJSON struct {
 	Op           string          `json:"op"`
 	Protocol     string          `json:"protocol"`
@@ -19,7 +18,7 @@ type helloJSON struct {
 	HeartbeatS   int             `json:"heartbeatS"`
 	Limits       helloLimitsJSON `json:"limits"`
 	ServerTime   string          `json:"serverTime"`
-	Head         int64           `json:"head"` // newest number; what is asked for since then misses nothing from here on
+	Head         int64           `json:"head"` // newest event number; a later subscribe with this number as since misses no event
 }
 
 type helloLimitsJSON struct {
@@ -50,26 +49,26 @@ type marketSnapshotJSON struct {
 	Viewers int64  `json:"viewers"`
 }
 
-// meSnapshotJSON is what an operator's own channel begins with.
+// meSnapshotJSON is the snapshot of channel me.
 type meSnapshotJSON struct {
 	Handle      string   `json:"handle"`
 	Permissions []string `json:"permissions"`
 }
 
-// wireSnapshotJSON is what the wire begins with.
+// wireSnapshotJSON is the snapshot of channel wire.
 type wireSnapshotJSON struct {
 	Items []openapi.Move `json:"items"`
 }
 
-// empty are the snapshots of channels of which nobody has told this host.
-var empty = map[string]json.RawMessage{
+// emptySnapshots are the snapshots of channels for which no state was published yet.
+var emptySnapshots = map[string]json.RawMessage{
 	"operator": json.RawMessage(`{"live":false,"showId":null,"signal":null,"approved":false}`),
 	"overlay":  json.RawMessage(`{"marketId":null}`),
 	"live":     json.RawMessage(`{"live":[],"recent":[]}`),
 	"program":  json.RawMessage(`{"now":null,"next":null}`),
 }
 
-// endJSON is the last event of a stream: a close frame of a websocket.
+// endJSON is the last event of a stream. It has the content of a websocket close frame.
 type endJSON struct {
 	Code   int    `json:"code"`
 	Reason string `json:"reason"`
@@ -98,18 +97,18 @@ type errorJSON struct {
 	Message string `json:"message,omitempty"`
 }
 
-// Faults of client frames. They become error frames; the socket stays open.
+// Errors of client frames. They are sent as error frames; the socket stays open.
 var (
-	errFrame   = apperr.New(apperr.Invalid, "invalid_frame", "a frame is one JSON object with a known op")
+	errFrame   = apperr.New(apperr.Invalid, "invalid_frame", "a frame must be one JSON object with op auth, subscribe, unsubscribe or ping")
 	errChannel = apperr.New(apperr.Invalid, "unknown_channel", "there is no such channel")
-	errSince   = apperr.New(apperr.Invalid, "invalid_since", "since is the number of an event")
-	errOwn     = apperr.New(apperr.Unauthenticated, "unauthenticated", "this channel is for the holder of a key")
-	errAnother = apperr.New(apperr.Unauthenticated, "unauthenticated", "this channel was the other key's and has ended; subscribe again for your own")
-	errFuture  = apperr.New(apperr.Invalid, "future_cursor", "since is ahead of the feed; live from here")
-	errFull    = apperr.New(apperr.Conflict, "limit_reached", "too many subscriptions on this socket")
+	errSince   = apperr.New(apperr.Invalid, "invalid_since", "since must be an event number of 0 or more")
+	errOwn     = apperr.New(apperr.Unauthenticated, "unauthenticated", "this channel requires an operator key")
+	errAnother = apperr.New(apperr.Unauthenticated, "unauthenticated", "this channel belonged to the previous key and has ended; subscribe again for the new key")
+	errFuture  = apperr.New(apperr.Invalid, "future_cursor", "since is greater than the newest event number; only new events follow")
+	errFull    = apperr.New(apperr.Conflict, "limit_reached", "too many subscriptions on this connection; unsubscribe from a channel first")
 )
 
-// encode never fails: the frames are made of plain values.
+// encode returns the JSON of a frame. It panics on an error, which these types cannot cause.
 func encode(v any) []byte {
 	b, err := httpx.Marshal(v)
 	if err != nil {
@@ -131,22 +130,22 @@ func beatFrame(head int64, at time.Time) []byte {
 	return encode(beatJSON{Op: "beat", Head: head, At: protocol.Stamp(at)})
 }
 
-// tempo limits the frames of a client to twice the rate in any two seconds. Pings and fragments count as well, because reading
-// one costs as much as reading a message. The close frame does not count: nothing is read after it.
-type tempo struct {
+// frameLimiter limits the frames of a client to twice the rate in any two seconds. Pings and fragments count as well, because
+// reading one costs as much as reading a message. The close frame does not count, because nothing is read after it.
+type frameLimiter struct {
 	now   func() time.Time
-	times []int64 // of the last frames, Unix nanoseconds; a ring buffer
+	times []int64 // times of the last frames in Unix nanoseconds; a ring buffer
 	next  int
 }
 
-func newTempo(rate int, now func() time.Time) *tempo {
-	return &tempo{now: now, times: make([]int64, 2*rate)}
+func newFrameLimiter(rate int, now func() time.Time) *frameLimiter {
+	return &frameLimiter{now: now, times: make([]int64, 2*rate)}
 }
 
-// frame counts a frame and reports whether it is within the limit.
-func (t *tempo) frame() bool {
+// allow counts a frame and reports whether it is within the limit.
+func (t *frameLimiter) allow() bool {
 	now, oldest := t.now().UnixNano(), t.times[t.next]
-	since := time.Duration(now - oldest) // negative where the clock was set back
+	since := time.Duration(now - oldest) // negative if the clock was set back
 	if oldest != 0 && since >= 0 && since < 2*time.Second {
 		return false
 	}

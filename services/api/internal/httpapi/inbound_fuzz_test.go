@@ -10,27 +10,27 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/broker"
 )
 
-// FuzzInbound checks that the same bytes have the same effect in one piece and in many, and that at most one message and one
-// frame are buffered.
+// FuzzInbound checks that the same bytes have the same effect in one piece and in several, and that at most one message and
+// one frame are buffered.
 func FuzzInbound(f *testing.F) {
 	f.Add([]byte("\x81\x82mask\x16\x1c"), 1)
 	f.Add([]byte("\x01\x82\x00\x00\x00\x00{}\x89\x80\x00\x00\x00\x00\x80\x80\x00\x00\x00\x00\x88\x80\x00\x00\x00\x00"), 3)
 	f.Add([]byte("\x81\xfe\x00\x7e\x00\x00\x00\x00"), 2)
 	f.Add([]byte("\x81\xff\x80\x00\x00\x00\x00\x00\x00\x00"), 5)
-	const most = 64
-	heard := func(b []byte, step int) (out string) {
-		in := &inbound{tempo: newTempo(1000, func() time.Time { return time.Unix(1, 0) }), most: most}
-		in.hear = func(op ws.OpCode, payload []byte) (broker.Code, bool) {
+	const maxMessage = 64
+	handled := func(b []byte, step int) (out string) {
+		in := &inbound{frameLimiter: newFrameLimiter(1000, func() time.Time { return time.Unix(1, 0) }), maxMessage: maxMessage}
+		in.handle = func(op ws.OpCode, payload []byte) (broker.Code, bool) {
 			out += fmt.Sprintf("%d %q\n", op, payload)
 			return broker.Code{Status: 1}, op != ws.OpClose
 		}
 		for len(b) > 0 {
 			n := min(step, len(b))
-			code, ok := in.take(append([]byte(nil), b[:n]...))
+			code, ok := in.consume(append([]byte(nil), b[:n]...))
 			if !ok {
 				return out + fmt.Sprint(code)
 			}
-			if len(in.rest) > ws.MaxHeaderSize+max(most, ws.MaxControlFramePayloadSize) || len(in.message) > most {
+			if len(in.partial) > ws.MaxHeaderSize+max(maxMessage, ws.MaxControlFramePayloadSize) || len(in.message) > maxMessage {
 				return "too much is buffered"
 			}
 			b = b[n:]
@@ -38,7 +38,7 @@ func FuzzInbound(f *testing.F) {
 		return out
 	}
 	f.Fuzz(func(t *testing.T, b []byte, step int) {
-		whole, pieces := heard(b, len(b)), heard(b, max(step, 1))
+		whole, pieces := handled(b, len(b)), handled(b, max(step, 1))
 		if whole != pieces || whole == "too much is buffered" {
 			t.Errorf("%q: %s, in pieces of %d: %s", b, whole, step, pieces)
 		}

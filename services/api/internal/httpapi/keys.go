@@ -13,8 +13,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 )
 
-// mintKey is POST /api/v1/agent/keys, the older route that mints operator keys. It
-// takes a token of the identity provider and nothing else.
+// mintKey is POST /api/v1/agent/keys, the older route that mints operator keys. It accepts only a token of an identity
+// provider.
 func (s *Server) mintKey(c echo.Context) error {
 	c.Response().Header().Set("Deprecation", "true")
 	ctx := c.Request().Context()
@@ -29,7 +29,7 @@ func (s *Server) mintKey(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	subject := sha256.Sum256([]byte(identity.Issuer + "|" + identity.Subject)) // as the hub counts: no raw id
+	subject := sha256.Sum256([]byte(identity.Issuer + "|" + identity.Subject)) // the same counter as in the hub; it contains no raw id
 	standing := s.Sessions.Allow(ctx, hex.EncodeToString(subject[:16]))
 	standing.SetHeaders(c.Response().Header())
 	if err := standing.Fault(); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
-// Lengths of what is to be placed.
+// Maximum lengths of the members of an item to categorise.
 const (
 	maxQuestion = 500
 	maxMarketID = 128
@@ -77,7 +77,7 @@ func (s *Server) categorise(c echo.Context, _ holder) error {
 	return httpx.OK(c, out)
 }
 
-// ruleLane is PUT /api/v1/markets/{marketId}/lane, the act of an admin.
+// ruleLane is PUT /api/v1/markets/{marketId}/lane, for administrators.
 func (s *Server) ruleLane(c echo.Context) error {
 	if err := s.admin(c); err != nil {
 		return err

@@ -18,14 +18,13 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
-// oracleKey names the page of a market. What has no form of an id has none.
+// oracleKey returns the cache key of a market. It returns false for an invalid market id, whose answer is not cached.
 func oracleKey(raw string) (string, bool) {
 	id, err := protocol.ParseMarketID(raw)
 	return httpcache.JoinKey("market", string(id)), err == nil
 }
 
-// oracleMarket is GET /api/v1/oracle/markets/{marketId}. Faults: not_found,
-// venue_unavailable, db_unavailable.
+// oracleMarket is GET /api/v1/oracle/markets/{marketId}. Errors: not_found, venue_unavailable, db_unavailable.
 func (s *Server) oracleMarket(c echo.Context) error {
 	id, err := protocol.ParseMarketID(c.Param("marketId"))
 	if err != nil {
@@ -54,7 +53,7 @@ func (s *Server) oracleMarket(c echo.Context) error {
 			switch row, at, err = s.Oracle.Score(ctx, id); {
 			case err == nil:
 				score = &row
-			case apperr.Of(err).Kind != apperr.NotFound: // else the market has opened since the last reading
+			case apperr.Of(err).Kind != apperr.NotFound: // else: the market opened after the attention was last computed
 				return nil, err
 			}
 		}
@@ -62,7 +61,7 @@ func (s *Server) oracleMarket(c echo.Context) error {
 	})
 }
 
-// showOracleMarket returns the answer for a market. o is its outcome, score its attention at a time; nil: it has none.
+// showOracleMarket returns the JSON of a market. o is its outcome and score its attention at a time; both may be nil.
 func (s *Server) showOracleMarket(m *market.Market, o *resolution.Outcome, score *attention.Row, at time.Time) openapi.OracleMarket {
 	out := openapi.OracleMarket{Market: s.showMarket(m), Crowd: showCrowd(m.CrowdYes, m.CrowdNo)}
 	if o != nil {

@@ -25,8 +25,8 @@ func (b *bundle) get(path string, headers ...string) answer {
 
 var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 
-// Every public list answers with its cache rule to every origin, from the ready page for the same query in other words, and
-// refuses a credential.
+// TestPublicReads checks that every public list has its cache rule and an open CORS policy, that an equivalent query gets the
+// cached response, and that a credential is rejected.
 func TestPublicReads(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1, noRelay: true})
@@ -61,7 +61,8 @@ func TestPublicReads(t *testing.T) {
 	}
 }
 
-// Paging by cursor in both directions gives the whole feed, and after wins.
+// TestFeedPages checks that the pages of a cursor contain the whole feed in both directions, and that after takes precedence
+// over cursor.
 func TestFeedPages(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 100})
@@ -84,7 +85,7 @@ func TestFeedPages(t *testing.T) {
 			path, _, _ = strings.Cut(path, "&after=")
 			path, _, _ = strings.Cut(path, "&cursor=")
 		}
-		t.Fatalf("%s has no end", path)
+		t.Fatalf("%s: more than 20 pages", path)
 		return nil
 	}
 	var down, up []int64
@@ -111,9 +112,9 @@ func TestFeedPages(t *testing.T) {
 	}
 }
 
-// An answer behind a number tells the newest number, and that what follows is no
-// longer kept where it is not: also where a filter leaves nothing of it.
-func TestFeedTellsOfGaps(t *testing.T) {
+// TestFeedTellsOfGaps checks that a response after a number has the newest number, and a gap if some events after that number
+// are no longer stored, also if the filter excludes them.
+func TestFeedGaps(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1})
 	b.market("1", "MUSIC")
@@ -159,7 +160,7 @@ func TestFeedTellsOfGaps(t *testing.T) {
 	}
 }
 
-// Without a database lists are empty, say so and are not cached.
+// TestDegraded checks that lists without a database are empty, have X-Degraded and are not cached.
 func TestDegraded(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(noon)
@@ -215,7 +216,7 @@ func TestMintKey(t *testing.T) {
 		"Bearer nobody.b.c":                    "401 unauthenticated",
 		"Bearer " + b.key("tide"):              "401 unauthenticated",
 		"Bearer dat_" + strings.Repeat("A", 9): "401 unauthenticated",
-		"Bearer away.b.c":                      "503 identity_provider_unavailable",
+		"Bearer unavailable.b.c":               "503 identity_provider_unavailable",
 	} {
 		a := b.do(http.MethodPost, path, `{}`, "Authorization", credential)
 		if got := fmt.Sprint(a.status, " ", a.body["error"]); got != code {
@@ -242,20 +243,21 @@ func TestMintKey(t *testing.T) {
 	}
 }
 
-// A subject of the identity provider has 120 calls a minute, mints or not.
+// TestMintLimit checks the limit of 120 requests per minute for a subject of the identity provider, whether or not they mint
+// keys.
 func TestMintLimit(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1})
 	const path = "/api/v1/agent/keys"
 	last := answer{}
-	taken := 0
-	for last.status != 429 && taken < 200 {
+	accepted := 0
+	for last.status != 429 && accepted < 200 {
 		if last = b.do(http.MethodPost, path, `{}`, "Authorization", "Bearer mara.b.c"); last.status == 400 {
-			taken++
+			accepted++
 		}
 	}
-	if taken != 120 || last.body["error"] != "rate_limited" || last.body["limit"] != 120.0 || last.header.Get("Retry-After") == "" {
-		t.Errorf("%d taken, then %d %s", taken, last.status, last.raw)
+	if accepted != 120 || last.body["error"] != "rate_limited" || last.body["limit"] != 120.0 || last.header.Get("Retry-After") == "" {
+		t.Errorf("%d requests accepted, then %d %s", accepted, last.status, last.raw)
 	}
 }
 
@@ -289,7 +291,7 @@ func TestRetiredAndHealth(t *testing.T) {
 	}
 }
 
-// The limit of an address counts every route, the ready pages too, but health.
+// TestAddressLimit checks that the limit of an IP address counts every route except health, including cached responses.
 func TestAddressLimit(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1, perAddr: 12})
@@ -318,7 +320,7 @@ func TestAddressLimit(t *testing.T) {
 	}
 }
 
-// The table is what the description of this host says.
+// TestRoutes compares the table of routes with testdata/routes.txt.
 func TestRoutes(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1})

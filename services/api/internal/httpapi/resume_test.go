@@ -14,8 +14,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/httpapi"
 )
 
-// scribble writes n mixed facts, a transaction each; some commit late.
-func (b *bundle) scribble(n int) {
+// writeMixed writes n events of several types, each in one transaction. Some of the transactions commit late.
+func (b *bundle) writeMixed(n int) {
 	types := []string{"signal.created", "signal.event", "signal.resolved", "market.status", "market.disputed"}
 	for range n {
 		tx, err := b.rw.Begin(context.Background())
@@ -42,7 +42,7 @@ func (b *bundle) scribble(n int) {
 	}
 }
 
-// numbers lists what the feed holds on each channel.
+// numbers returns the event numbers of the feed per channel.
 func (b *bundle) numbers(total int) map[string][]int64 {
 	b.t.Helper()
 	b.head(int64(total))
@@ -59,8 +59,7 @@ func (b *bundle) numbers(total int) map[string][]int64 {
 	return on
 }
 
-// since above the head is told and goes on live; since that only another process
-// has seen is not.
+// TestFutureCursor checks that a since greater than the newest number gets an error frame and then live events.
 func TestFutureCursor(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 100, noRelay: true})
@@ -74,7 +73,7 @@ func TestFutureCursor(t *testing.T) {
 		c.want(
 			frame{"op": "ack", "id": "s", "channels": []any{"market:1"}},
 			frame{"op": "snapshot", "channel": "market:1", "seq": 0.0, "data": marketState()},
-			frame{"op": "error", "id": "s", "error": "future_cursor", "message": "since is ahead of the feed; live from here", "channel": "market:1"},
+			frame{"op": "error", "id": "s", "error": "future_cursor", "message": "since is greater than the newest event number; only new events follow", "channel": "market:1"},
 		)
 	}
 	b.fact("market.status", "1", 3)
@@ -88,7 +87,7 @@ func TestFutureCursor(t *testing.T) {
 			}
 		}
 	}
-	// The same again reads what it missed, a since of another channel is nothing.
+	// A second subscription to the channel replays from its since. The since of another channel has no effect.
 	c.send(`{"op":"subscribe","id":"r","channels":["market:1"],"since":{"market:1":1,"signals":77}}`)
 	c.want(frame{"op": "ack", "id": "r", "channels": []any{"market:1"}})
 	if f := c.next(); f["op"] != "snapshot" {
@@ -101,8 +100,9 @@ func TestFutureCursor(t *testing.T) {
 	}
 }
 
-// A reader that comes from a process which has delivered more events gets no event twice.
-func TestSinceFromAQuickerProcess(t *testing.T) {
+// TestSinceFromAnotherProcess checks that a client that comes from a process which has delivered more events gets no event
+// twice.
+func TestSinceFromAnotherProcess(t *testing.T) {
 	t.Parallel()
 	slow := make(chan struct{})
 	b := setup(t, options{memory: 100, noRelay: true, change: func(d *httpapi.Deps) {
@@ -123,24 +123,25 @@ func TestSinceFromAQuickerProcess(t *testing.T) {
 	}
 }
 
-// delayedHead is a store whose FeedHead waits until told is closed.
+// delayedHead is a store whose FeedHead waits until ready is closed.
 type delayedHead struct {
 	feed.Store
-	told chan struct{}
+	ready chan struct{}
 }
 
 func (d delayedHead) FeedHead(ctx context.Context) (int64, error) {
-	<-d.told
+	<-d.ready
 	return d.Store.FeedHead(ctx)
 }
 
-// dropDay begins the feed with n facts about a market, of a day that is not kept any more.
+// dropDay starts the feed with n events of a market on a day whose partition has expired, and deletes the partition.
 func (b *bundle) dropDay(market string, n int) {
 	b.t.Helper()
 	day := time.Now().UTC().AddDate(0, 0, -100).Truncate(24 * time.Hour)
 	partition := fmt.Sprintf(`CREATE TABLE api.protocol_events_%s PARTITION OF api.protocol_events FOR VALUES FROM ('%s') TO ('%s')`,
 		day.Format("20060102"), day.Format(time.RFC3339), day.AddDate(0, 0, 1).Format(time.RFC3339))
-	// The relay's first upkeep makes the days to come and drops such old ones: behind it only.
+	// The first maintenance of the relay creates the coming partitions and drops expired ones. Wait for it before creating an
+	// expired one.
 	testkit.Eventually(b.t, 20*time.Second, func() bool {
 		var kept bool
 		err := b.admin.QueryRow(b.t.Context(), `SELECT count(*) > 1 FROM pg_inherits WHERE inhparent = 'api.protocol_events'::regclass`).Scan(&kept)
@@ -150,7 +151,7 @@ func (b *bundle) dropDay(market string, n int) {
 	b.exec(`INSERT INTO api.outbox (type, market_id, at) SELECT 'market.status', $1, $2::timestamptz FROM generate_series(1, $3)`, market, day, n)
 	b.fact("market.disputed", market, 0)
 	b.head(int64(n))
-	testkit.Eventually(b.t, 20*time.Second, func() bool { // it yields to the relay, too
+	testkit.Eventually(b.t, 20*time.Second, func() bool { // KeepFeed skips its work while the relay holds the lock
 		if err := b.store.KeepFeed(b.t.Context()); err != nil {
 			b.t.Fatal(err)
 		}
@@ -159,7 +160,7 @@ func (b *bundle) dropDay(market string, n int) {
 	})
 }
 
-// Older than what is kept: a gap, then all that is kept, then live.
+// TestGap checks that a since older than the stored events gets a gap, then all stored events, then live events.
 func TestGap(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1})
@@ -173,7 +174,7 @@ func TestGap(t *testing.T) {
 		c := b.socket()
 		c.send(fmt.Sprintf(`{"op":"subscribe","channels":["market:1"],"since":{"market:1":%v}}`, since))
 		c.want(frame{"op": "ack", "channels": []any{"market:1"}})
-		if f := c.next(); f["op"] != "snapshot" { // its number may be that of a cached one
+		if f := c.next(); f["op"] != "snapshot" { // the snapshot may be cached and have an older number
 			t.Errorf("%v, want a snapshot", f)
 		}
 		c.want(frame{"op": "gap", "channel": "market:1", "from": since, "oldest": 6.0})
@@ -189,7 +190,7 @@ func TestGap(t *testing.T) {
 			}
 		}
 	}
-	// The edge of what is kept is no gap.
+	// A since directly before the oldest stored event is not a gap.
 	c := b.socket()
 	c.send(`{"op":"subscribe","channels":["resolutions","market:1"],"since":{"market:1":5}}`)
 	c.next()
@@ -214,8 +215,9 @@ func (f *failing) ListFeedChannel(ctx context.Context, c feed.Channel, after, up
 	return f.Store.ListFeedChannel(ctx, c, after, upTo, limit)
 }
 
-// A reader whose replay fails gets an error frame, and all events when the database is available again.
-func TestHistoryComesBack(t *testing.T) {
+// TestReplayRetries checks that a client whose replay fails gets an error frame, and all events when the database is
+// available again.
+func TestReplayRetries(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1, change: func(d *httpapi.Deps) {
 		f := &failing{Store: d.Feed}
@@ -238,8 +240,8 @@ func TestHistoryComesBack(t *testing.T) {
 	}
 }
 
-// A long replay on one channel leaves the others alive, and a client that reads
-// it slowly is not closed for it.
+// TestReplayWaitsForTheReader checks that a long replay on one channel does not delay other channels, and that a client that
+// reads it slowly is not disconnected.
 func TestReplayWaitsForTheReader(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 10})

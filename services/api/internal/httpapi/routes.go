@@ -11,17 +11,17 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
-// Cache rules of successful reads.
+// Cache-Control values of successful reads.
 const (
 	cacheBoard    = "public, s-maxage=60, stale-while-revalidate=300"
-	cacheFeed     = "public, no-cache" // kept, but asked for each time
+	cacheFeed     = "public, no-cache" // caches must revalidate each time
 	cacheAura     = "public, s-maxage=30"
 	cacheStations = "public, s-maxage=10"
 	cacheCalls    = "public, s-maxage=10"
 	cacheOne      = "public, s-maxage=30, stale-while-revalidate=60"
 )
 
-// Who may call. A credential of a kind that a route does not take is refused.
+// Kinds of callers. A credential of a kind that is not listed for a route is rejected.
 const (
 	public = "public"
 	key    = "key"
@@ -29,16 +29,16 @@ const (
 	admin  = "admin"
 )
 
-// Permissions of operator keys that routes of this host need.
+// Permissions of operator keys that routes of the api require.
 const (
 	read      = "read"
 	broadcast = "broadcast"
 )
 
-// noLimit is the time of a route that holds its connection.
+// noLimit is the timeout of a route whose connection stays open.
 const noLimit = -1
 
-// routes is the whole public face of the api host.
+// routes returns all public routes of the api.
 func (s *Server) routes() []httpx.Route {
 	const get, post = http.MethodGet, http.MethodPost
 	return append([]httpx.Route{
@@ -78,11 +78,10 @@ func (s *Server) routes() []httpx.Route {
 	}, retired()...)
 }
 
-// errGone is the answer of every retired route.
+// errGone is the response of every retired route.
 var errGone = apperr.New(apperr.Gone, "gone", "channels were replaced by stations").With("successor", "/api/v1/stations")
 
-// retired lists the routes of an older age, gone with every method and for
-// everybody, whatever they carry.
+// retired returns the routes of an earlier version of the protocol. They return 410 for every method and credential.
 func retired() []httpx.Route {
 	var out []httpx.Route
 	for _, path := range [...]string{"/api/v1/channels", "/api/v1/channels/*"} {

@@ -28,7 +28,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
-// Deps are the services that the routes use, and the settings of the process. All are needed but the hooks.
+// Deps contains the services that the routes use, and the settings of the process. All are required except Observe, Count,
+// Degraded, Closed and Trace.
 type Deps struct {
 	Feed      feed.Store
 	Boards    *board.Service
@@ -48,39 +49,39 @@ type Deps struct {
 	// Viewers returns the number of readers of a market and of viewers of its streams.
 	Viewers func(ctx context.Context, marketID string) int
 
-	Addresses *ratelimit.Local   // calls of one address
-	Keys      *ratelimit.Limiter // calls of one operator key
-	Sessions  *ratelimit.Limiter // calls of one subject of an identity provider
+	Addresses *ratelimit.Local   // limit per IP address
+	Keys      *ratelimit.Limiter // limit per operator key
+	Sessions  *ratelimit.Limiter // limit per subject of an identity provider
 
-	Admin    protocol.Secret    // unset: no request is one of an admin
-	Failures *ratelimit.Limiter // wrong admin secrets of one address; needed with Admin
+	Admin    protocol.Secret    // unset: the administrator routes are off
+	Failures *ratelimit.Limiter // limit of wrong admin secrets per IP address; required with Admin
 
 	Health *httpx.Health
 	Log    *slog.Logger
 	Now    func() time.Time
 
-	Trusted []netip.Prefix // proxies whose X-Forwarded-For is believed
-	HubURL  string         // base address of the links to markets
-	Limits  SocketLimits   // zero values: the defaults
+	Trusted []netip.Prefix // proxies whose X-Forwarded-For is trusted
+	HubURL  string         // base URL of links to markets
+	Limits  SocketLimits   // zero values select the defaults
 
 	Observe  func(method, route string, status int, took time.Duration)
-	Count    func(method, route string, status int) func() // as httpcache.FrontOptions has it
+	Count    func(method, route string, status int) func() // see httpcache.FrontOptions
 	Degraded func(route, source string)
-	Closed   func(code int) // a socket ended with this close code
-	// Trace is put around the router; ready pages are answered before it. May be nil.
+	Closed   func(code int) // called with the close code of each ended socket
+	// Trace wraps the router. Cached responses are sent before it and are not traced. May be nil.
 	Trace func(http.Handler) http.Handler
 }
 
-// Server serves the public HTTP routes of the api host.
+// Server serves the public HTTP routes of the api.
 type Server struct {
 	Deps
-	edge                    *httpx.Router
+	router                  *httpx.Router
 	handler                 http.Handler
 	sockets                 *sockets
 	feeds, ranks, attention *httpcache.Book
 }
 
-// New returns a Server with all routes and starts the goroutine that sends beats. Close ends it.
+// New returns a Server with all routes and starts the goroutine that sends heartbeats. Close stops it.
 func New(d Deps) *Server {
 	if d.Closed == nil {
 		d.Closed = func(int) {}
@@ -92,15 +93,15 @@ func New(d Deps) *Server {
 		ranks:     httpcache.New(httpcache.Options{TTL: time.Second, Stale: 9 * time.Second, Now: d.Now, MaxKeys: 1024}),
 		attention: httpcache.New(httpcache.Options{TTL: 2 * time.Second, Stale: 8 * time.Second, Timeout: 3 * time.Second, Now: d.Now}),
 	}
-	s.edge = httpx.New(httpx.Config{
+	s.router = httpx.New(httpx.Config{
 		Log: d.Log, Now: d.Now, Trusted: d.Trusted, Health: d.Health, Probes: httpx.Open,
 		Observe: d.Observe, Degraded: d.Degraded,
 	})
-	s.edge.Use(s.perAddress)
-	httpx.Mount(s.edge, s.routes())
-	var router http.Handler = s.edge
+	s.router.Use(s.perAddress)
+	httpx.Mount(s.router, s.routes())
+	var router http.Handler = s.router
 	if d.Trace != nil {
-		router = d.Trace(s.edge)
+		router = d.Trace(s.router)
 	}
 	s.handler = s.front(router)
 	return s
@@ -109,29 +110,28 @@ func New(d Deps) *Server {
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
-// Revoked tells that a key of an operator was revoked: sockets that carry it end.
+// Revoked verifies the keys of an operator's sockets again, and closes sockets whose key was revoked.
 func (s *Server) Revoked(handle string) { s.sockets.revoked(handle) }
 
-// Table lists the mounted routes.
-func (s *Server) Table() []httpx.Route { return s.edge.Table() }
+// Table returns the mounted routes.
+func (s *Server) Table() []httpx.Route { return s.router.Table() }
 
-// Sockets is the number of open sockets.
+// Sockets returns the number of open sockets.
 func (s *Server) Sockets() int { return s.sockets.count() }
 
-// Leave tells every socket and stream to come back elsewhere (1001), waits for them
-// while ctx lasts and cuts the rest. New ones are refused; other requests are
-// answered as before.
-func (s *Server) Leave(ctx context.Context) { s.sockets.close(ctx) }
+// CloseSockets closes every socket and stream with code 1001 and waits for them. When ctx ends, it aborts the remaining
+// connections. New sockets are rejected; other requests are still answered.
+func (s *Server) CloseSockets(ctx context.Context) { s.sockets.close(ctx) }
 
-// Close does what Leave does and then cancels the running builds of pages.
+// Close does what CloseSockets does, and then cancels running builds of cached responses.
 func (s *Server) Close(ctx context.Context) {
-	s.Leave(ctx)
+	s.CloseSockets(ctx)
 	s.feeds.Close()
 	s.ranks.Close()
 	s.attention.Close()
 }
 
-// front answers hits of the hot reads before the router runs.
+// front serves cached responses of frequent reads without the router.
 func (s *Server) front(next http.Handler) http.Handler {
 	allow := func(_ http.ResponseWriter, r *http.Request) bool {
 		return s.Addresses.Allow(addressKey(httpx.Peer(r, s.Trusted))).Allowed
@@ -158,7 +158,7 @@ func (s *Server) front(next http.Handler) http.Handler {
 	)
 }
 
-// serve answers a request with the page of a key. build returns the value whose JSON the page is.
+// serve sends the cached response of a key. build returns the value that is cached as JSON.
 func serve(c echo.Context, book *httpcache.Book, key string, build func(context.Context) (any, error)) error {
 	return book.Serve(c.Response(), c.Request(), key, func(ctx context.Context) ([]byte, error) {
 		v, err := build(ctx)
@@ -169,7 +169,7 @@ func serve(c echo.Context, book *httpcache.Book, key string, build func(context.
 	})
 }
 
-// answer answers with the JSON of show(&v), or returns err, which was returned with v.
+// answer sends the JSON of show(&v), or returns err, the error that came with v.
 func answer[T, V any](c echo.Context, status int, v T, err error, show func(*T) V) error {
 	if err != nil {
 		return err
@@ -177,8 +177,7 @@ func answer[T, V any](c echo.Context, status int, v T, err error, show func(*T) 
 	return httpx.JSON(c, status, show(&v))
 }
 
-// perAddress counts every request against its address, before anything is known
-// about the caller.
+// perAddress counts every request against the limit of its IP address, before authentication.
 func (s *Server) perAddress(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if d := s.Addresses.Allow(addressKey(c.RealIP())); !d.Allowed {
@@ -189,8 +188,7 @@ func (s *Server) perAddress(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// addressKey is what an address is counted under; an IPv6 network of 64 bits is
-// one caller.
+// addressKey returns the key under which an IP address is counted. All addresses of an IPv6 /64 network have one key.
 func addressKey(ip string) string {
 	addr, err := netip.ParseAddr(ip)
 	if err != nil {

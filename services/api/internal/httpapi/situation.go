@@ -13,14 +13,14 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/movement"
 )
 
-// MostSituations is how many situations are followed: as many as GET /api/situations
-// shows.
-const MostSituations = 100
+// MaxSituations is the number of situations whose changes are published, equal to the number that GET /api/situations
+// returns.
+const MaxSituations = 100
 
-// situationJSON is a row of GET /api/situations of the hub, and when it ended.
+// situationJSON is an item of GET /api/situations of the hub, with the time of its end.
 type situationJSON struct {
 	openapi.Situation
-	EndedAt *string `json:"endedAt"` // null while it lasts
+	EndedAt *string `json:"endedAt"` // null while the situation lasts
 }
 
 func showSituation(hubURL string, s *movement.Situation) situationJSON {
@@ -48,34 +48,35 @@ func showSituation(hubURL string, s *movement.Situation) situationJSON {
 	return situationJSON{Situation: out}
 }
 
-// Situations is what readers were told of situations, by their keys. It holds nothing of
-// the reading that it was made from.
+// Situations contains the last published state of each situation by its key. It has no references to the data from which it
+// was computed.
 type Situations map[string]situationJSON
 
-// mark returns the members whose change is published: the leading market, the headline, the criticality, the score and the number
-// of markets. A change of other members alone is not published.
-func mark(r situationJSON) string {
+// publishedMembers returns the members whose change is published: the leading market, the headline, the criticality, the
+// score and the number of markets. A change of other members alone is not published.
+func publishedMembers(r situationJSON) string {
 	return fmt.Sprintf("%s\n%s\n%s\n%d\n%d", r.LeadMarketID, r.Headline, r.Criticality, r.SituationScore, r.MarketCount)
 }
 
-// SituationNews returns the events of situations that began, changed (see mark) or ended since before, and the situations that
-// are published now. before is nil for the first reading, which has no events. list has every situation, by score.
-func (s *Server) SituationNews(before Situations, list []movement.Situation) ([]feed.Ephemeral, Situations) {
+// SituationEvents returns the events of situations that began, changed (see publishedMembers) or ended since before, and the
+// situations that are published now. before is nil on the first call, which returns no events. list contains every situation,
+// ordered by score.
+func (s *Server) SituationEvents(before Situations, list []movement.Situation) ([]feed.Ephemeral, Situations) {
 	now := s.Now()
 	var out []feed.Ephemeral
-	tell := func(key string, r situationJSON) {
+	publish := func(key string, r situationJSON) {
 		out = append(out, feed.Ephemeral{Channel: feed.Wire, Type: feed.SituationUpdated, Subject: key, At: now, Data: encode(r)})
 	}
-	after := make(Situations, MostSituations)
+	after := make(Situations, MaxSituations)
 	for i := range list {
 		key := list[i].Key()
 		last, was := before[key]
-		if !was && i >= MostSituations {
+		if !was && i >= MaxSituations {
 			continue
 		}
 		row := showSituation(s.HubURL, &list[i])
-		if before != nil && mark(last) != mark(row) {
-			tell(key, row)
+		if before != nil && publishedMembers(last) != publishedMembers(row) {
+			publish(key, row)
 		}
 		after[key] = row
 	}
@@ -83,7 +84,7 @@ func (s *Server) SituationNews(before Situations, list []movement.Situation) ([]
 		if _, lasts := after[key]; !lasts {
 			row, at := before[key], protocol.Stamp(now)
 			row.EndedAt = &at
-			tell(key, row)
+			publish(key, row)
 		}
 	}
 	return out, after

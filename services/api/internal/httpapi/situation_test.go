@@ -13,7 +13,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/movement"
 )
 
-// moved is a market of an event that went from 50 by some bps.
+// moved returns a move of a market of an event from 50 % by some bps.
 func moved(id, event string, by int, volume float64) movement.Move {
 	m := &movement.Market{
 		ID: protocol.MarketID(id), Provider: protocol.Polymarket, Title: "Market " + id, Outcome: "Yes", Lane: protocol.LaneScience,
@@ -22,17 +22,17 @@ func moved(id, event string, by int, volume float64) movement.Move {
 	return movement.Move{Market: m, From: 5000, To: protocol.Bps(5000 + by)}
 }
 
-// A situation is news when it appears, when it is another one to its readers and when
+// TestSituationEvents checks that an event is published when a situation begins, when its published members change and when
 // it ends, and at no other time.
-func TestSituationNews(t *testing.T) {
+func TestSituationEvents(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 8, noRelay: true})
-	var told httpapi.Situations
+	var published httpapi.Situations
 	read := func(moves ...movement.Move) (out []string) {
 		t.Helper()
 		slices.SortStableFunc(moves, func(a, b movement.Move) int { return max(b.Delta(), -b.Delta()) - max(a.Delta(), -a.Delta()) })
 		var news []feed.Ephemeral
-		news, told = b.edge.SituationNews(told, movement.Situations(moves))
+		news, published = b.edge.SituationEvents(published, movement.Situations(moves))
 		for _, e := range news {
 			var r struct {
 				ID, Headline string
@@ -54,39 +54,39 @@ func TestSituationNews(t *testing.T) {
 	}
 	flood := moved("1", "flood", -1400, 182000)
 	want("the first reading", read(flood))
-	want("the same", read(flood))
+	want("the same moves", read(flood))
 	want("more volume", read(moved("1", "flood", -1400, 182100)))
-	want("a point further", read(moved("1", "flood", -1500, 182100)), "sit:24h:polymarket:flood Event flood falls 15 points (1) false")
+	want("one more point", read(moved("1", "flood", -1500, 182100)), "sit:24h:polymarket:flood Event flood falls 15 points (1) false")
 	want("another market", read(moved("1", "flood", -1500, 182100), moved("2", "flood", -200, 5000)),
 		"sit:24h:polymarket:flood Event flood falls 15 points (2) false")
-	want("a story of its own", read(moved("1", "flood", -1500, 182100), moved("2", "flood", -200, 5000), moved("3", "", 300, 5000)),
+	want("a second situation", read(moved("1", "flood", -1500, 182100), moved("2", "flood", -200, 5000), moved("3", "", 300, 5000)),
 		"sit:24h:polymarket:3 Market 3 rises 3 points (1) false")
-	want("the end", read(moved("3", "", 300, 5000)), "sit:24h:polymarket:flood Event flood falls 15 points (2) true")
-	want("an end is told once", read(moved("3", "", 300, 5000)))
-	want("the end of all", read(), "sit:24h:polymarket:3 Market 3 rises 3 points (1) true")
-	want("it comes back", read(flood), "sit:24h:polymarket:flood Event flood falls 14 points (1) false")
+	want("the end of a situation", read(moved("3", "", 300, 5000)), "sit:24h:polymarket:flood Event flood falls 15 points (2) true")
+	want("after the end", read(moved("3", "", 300, 5000)))
+	want("the end of the other", read(), "sit:24h:polymarket:3 Market 3 rises 3 points (1) true")
+	want("a new beginning", read(flood), "sit:24h:polymarket:flood Event flood falls 14 points (1) false")
 
-	// As many as the route shows are followed; one that was told of is until it ends.
+	// The number of published situations is limited. A situation that was published stays until it ends.
 	var many []movement.Move
-	for i := range httpapi.MostSituations + 5 {
+	for i := range httpapi.MaxSituations + 5 {
 		many = append(many, moved(fmt.Sprint(100+i), "", 2000+100*i, 5000))
 	}
 	many = append(many, flood)
 	got := read(many...)
-	if len(got) != httpapi.MostSituations || strings.Contains(strings.Join(got, " "), "flood") {
-		t.Errorf("%d of %d are told: %q", len(got), len(many), got)
+	if len(got) != httpapi.MaxSituations || strings.Contains(strings.Join(got, " "), "flood") {
+		t.Errorf("%d of %d situations are published: %q", len(got), len(many), got)
 	}
 	want("the last one ends", read(many[:len(many)-1]...), "sit:24h:polymarket:flood Event flood falls 14 points (1) true")
 }
 
-// The row is that of GET /api/situations.
+// TestSituationRow checks that a situation has the JSON of GET /api/situations.
 func TestSituationRow(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 8, noRelay: true})
-	_, told := b.edge.SituationNews(nil, nil)
-	news, _ := b.edge.SituationNews(told, movement.Situations([]movement.Move{moved("701122", "ostrava-flood", -1400, 1_830_000)}))
+	_, published := b.edge.SituationEvents(nil, nil)
+	news, _ := b.edge.SituationEvents(published, movement.Situations([]movement.Move{moved("701122", "ostrava-flood", -1400, 1_830_000)}))
 	if len(news) != 1 {
-		t.Fatalf("%d news", len(news))
+		t.Fatalf("%d events, want 1", len(news))
 	}
 	const row = `{"id":"sit:24h:polymarket:ostrava-flood","eventKey":"ostrava-flood","provider":"polymarket","headline":"Event ostrava-flood falls 14 points","lane":"SCIENCE",` +
 		`"markets":[{"marketId":"polymarket:701122","title":"Market 701122","outcome":"Yes","fromProbability":0.5,"toProbability":0.36,"delta":-0.14,"volume":1830000,"url":"https://hub.example/m/701122"}],` +

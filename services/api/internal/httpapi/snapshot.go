@@ -14,14 +14,13 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
-// snapshot gives the frame with which a channel begins, and its number: every
-// event up to there is in it, later ones may be. Readers that come at once share
-// one frame for a second.
+// snapshot returns the snapshot frame of a channel and its event number. The snapshot includes every event up to that number
+// and may include later ones. Concurrent requests share one frame, which is cached for one second.
 func (s *sockets) snapshot(ctx context.Context, c feed.Channel) (frame []byte, seq int64, err error) {
 	p, err := s.snapshots.Get(ctx, string(c), func(ctx context.Context) ([]byte, error) {
 		var body []byte
 		err := s.lookup(ctx, s.states, func(ctx context.Context) error {
-			// The number first: what happens meanwhile comes as an event as well.
+			// Read the number first: events that happen during the read follow with their own frames.
 			head := s.Broker.Head()
 			data, err := s.state(ctx, c)
 			if err != nil {
@@ -42,7 +41,7 @@ func (s *sockets) snapshot(ctx context.Context, c feed.Channel) (frame []byte, s
 	return frame, seq, err
 }
 
-// state returns the data of a snapshot of a channel.
+// state returns the data of the snapshot of a channel.
 func (s *sockets) state(ctx context.Context, c feed.Channel) (any, error) {
 	if id := c.MarketID(); id != "" {
 		return s.market(ctx, id)
@@ -55,19 +54,19 @@ func (s *sockets) state(ctx context.Context, c feed.Channel) (any, error) {
 		}
 		return out, err
 	}
-	if c == feed.Pulse { // the copy is as old as the last that was told
+	if c == feed.Pulse { // the stored copy is the last published one and may be older
 		t, err := s.Boards.Pulse(ctx)
 		return showPulse(&t), err
 	}
 	last, _, err := s.Feed.FindCopy(ctx, c)
 	if last.Data == nil {
 		kind, _, _ := strings.Cut(string(c), ":")
-		last.Data = empty[kind]
+		last.Data = emptySnapshots[kind]
 	}
 	return json.RawMessage(last.Data), err
 }
 
-// market returns the state of a market; status unknown if the market does not exist or its venue is unavailable.
+// market returns the state of a market. The status is unknown if the market does not exist or its venue is unavailable.
 func (s *sockets) market(ctx context.Context, raw string) (any, error) {
 	unknown := marketSnapshotJSON{Status: string(protocol.MarketUnknown)}
 	id, err := protocol.ParseMarketID(raw)
@@ -86,7 +85,8 @@ func (s *sockets) market(ctx context.Context, raw string) (any, error) {
 	}, nil
 }
 
-// snapshot is that of the host, or what the reader of this socket alone may see.
+// snapshot returns the shared snapshot of a channel. For the channel of an operator it returns one with the data of the
+// socket's key.
 func (k *socket) snapshot(ctx context.Context, c feed.Channel) (frame []byte, seq int64, err error) {
 	if c.Owner() == "" {
 		return k.all.snapshot(ctx, c)
@@ -101,8 +101,8 @@ func (k *socket) snapshot(ctx context.Context, c feed.Channel) (frame []byte, se
 	}), seq, nil
 }
 
-// lookup asks while only a few other sockets do. Snapshots and history have slots
-// of their own: a snapshot may wait for a venue.
+// lookup runs a read when a slot is free and limits its time to readTimeout. Snapshots and history use separate slots,
+// because a snapshot may wait for a venue.
 func (s *sockets) lookup(ctx context.Context, slots chan struct{}, read func(context.Context) error) error {
 	select {
 	case slots <- struct{}{}:
@@ -110,7 +110,7 @@ func (s *sockets) lookup(ctx context.Context, slots chan struct{}, read func(con
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	ctx, cancel := context.WithTimeout(ctx, askTime)
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	return read(ctx)
 }

@@ -18,60 +18,60 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
-// askTime bounds what a socket asks of the database.
-const askTime = 5 * time.Second
+// readTimeout limits one read of the database for a socket.
+const readTimeout = 5 * time.Second
 
-// transport is the connection of a socket, as what serves it sees it.
+// transport is the connection of a socket: a websocket or a stream of server-sent events.
 type transport interface {
-	broker.Pipe
-	// wait is until the last frame was written, or the connection cut.
+	broker.Conn
+	// wait waits until the last frame was written or the connection was aborted.
 	wait(ctx context.Context)
-	// abandon ends the connection whatever is being written; what serves it sees the end.
+	// abandon closes the connection even during a write, so that its handler ends.
 	abandon()
 }
 
-// socket is one open connection. The hub writes to it; while its client is silent a
-// goroutine waits and nothing more, and while somebody catches up there is one more.
+// socket is one open connection. The broker writes to it. It has one waiting goroutine while its client is silent, and one
+// more while it catches up.
 type socket struct {
 	all     *sockets
-	pipe    transport
+	conn    transport
 	in      *inbound // nil for a stream of server-sent events
 	reader  *broker.Reader
 	address string
-	me      holder       // written by the reading goroutine, under mu
-	silent  atomic.Int64 // beats since the last pong
+	me      holder       // written by the reading goroutine with mu locked
+	missed  atomic.Int64 // heartbeats since the last pong
 
-	mu       sync.Mutex
-	subs     map[feed.Channel]*broker.Subscription
-	behind   []catchUp          // what the catcher has to do
-	catching context.CancelFunc // ends the catcher; nil while there is none
-	late     context.Context    // of snapshots that come later; nil before there are any
-	endLate  context.CancelFunc
-	left     bool           // nothing is started any more
-	work     sync.WaitGroup // the catcher, and snapshots that come later
+	mu           sync.Mutex
+	subs         map[feed.Channel]*broker.Subscription
+	pending      []pendingSub       // subscriptions that are not live yet
+	stopCatchUp  context.CancelFunc // stops the catch-up goroutine; nil if it does not run
+	deferred     context.Context    // context of deferred snapshots; nil before the first
+	stopDeferred context.CancelFunc
+	closing      bool           // no goroutine may be started
+	work         sync.WaitGroup // the catch-up goroutine and deferred snapshots
 }
 
-func newSocket(all *sockets, pipe transport, me holder, address string) *socket {
-	return &socket{all: all, pipe: pipe, address: address, me: me, subs: make(map[feed.Channel]*broker.Subscription)}
+func newSocket(all *sockets, conn transport, me holder, address string) *socket {
+	return &socket{all: all, conn: conn, address: address, me: me, subs: make(map[feed.Channel]*broker.Subscription)}
 }
 
-// holder is the operator of the key of a request or a socket; the zero value is a request without a key.
+// holder is the operator of the key of a request or a socket. The zero value means that there is no key.
 type holder struct {
-	hash        []byte // of the key
+	hash        []byte // SHA-256 of the key
 	id          string // of the operator
 	handle      string
 	keyID       string
 	permissions []string
-	strict      bool // the key needs the permission on every route
+	strict      bool // the key requires the permission on every route
 }
 
-// owner returns the holder as the owner of webhooks.
+// owner returns the owner of the webhooks of this holder.
 func (h holder) owner() webhook.Owner {
 	return webhook.Owner{ID: h.id, Handle: h.handle, KeyID: h.keyID}
 }
 
-// permit faults with insufficient_scope for a strict key without the permission. A socket
-// without a key needs none.
+// permit returns the error insufficient_scope for a strict key without the permission. A socket without a key needs no
+// permission.
 func (h holder) permit(permission string) error {
 	if h.strict && !slices.Contains(h.permissions, permission) {
 		return errScope.With("required", permission)
@@ -79,10 +79,10 @@ func (h holder) permit(permission string) error {
 	return nil
 }
 
-// name is how a key is counted: never by itself.
+// name returns the hash of the key, by which the key is counted. The key itself is not used.
 func (h holder) name() string { return hex.EncodeToString(h.hash) }
 
-// holder finds out whose key this is. Faults: unauthenticated, db_unavailable.
+// holder returns the holder of the key with a hash. Errors: unauthenticated, db_unavailable.
 func (s *sockets) holder(ctx context.Context, hash []byte) (holder, error) {
 	o, key, err := s.Operators.Verify(ctx, hash)
 	if err != nil {
@@ -93,9 +93,9 @@ func (s *sockets) holder(ctx context.Context, hash []byte) (holder, error) {
 	}, nil
 }
 
-// become makes the socket another's; what only the one before may hear ends, and is
-// given back.
-func (k *socket) become(me holder) (ended []feed.Channel) {
+// setHolder changes the holder of the socket. It ends subscriptions to channels of the previous operator and returns these
+// channels.
+func (k *socket) setHolder(me holder) (ended []feed.Channel) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for c, sub := range k.subs {
@@ -109,7 +109,7 @@ func (k *socket) become(me holder) (ended []feed.Channel) {
 	return ended
 }
 
-// recheck ends a socket whose key was revoked.
+// recheck closes the socket if its key was revoked.
 func (k *socket) recheck(ctx context.Context) {
 	k.mu.Lock()
 	hash := k.me.hash
@@ -123,108 +123,106 @@ func (k *socket) recheck(ctx context.Context) {
 	}
 }
 
-// pong notes a sign of life.
-func (k *socket) pong() { k.silent.Store(0) }
+// pong resets the count of missed pongs.
+func (k *socket) pong() { k.missed.Store(0) }
 
-// dead counts the beats without a pong. It goes by no clock: one that is set on would
-// end every connection at once.
-func (k *socket) dead() bool {
+// timedOut counts a heartbeat and reports whether the pong timeout has passed. It counts heartbeats instead of reading a
+// clock: a clock that is set forward would end every connection at once.
+func (k *socket) timedOut() bool {
 	l := k.all.Limits
-	return k.in != nil && time.Duration(k.silent.Add(1)-1)*l.Beat >= l.PongTimeout
+	return k.in != nil && time.Duration(k.missed.Add(1)-1)*l.Beat >= l.PongTimeout
 }
 
-// greet makes the socket known and says the first word.
+// greet registers the socket and sends the hello frame.
 func (k *socket) greet() {
 	k.all.add(k)
 	l := k.all.Limits
-	k.say(helloJSON{
+	k.send(helloJSON{
 		Op: "hello", Protocol: subprotocol, ConnectionID: uuid.Must(uuid.NewV7()).String(), HeartbeatS: int(l.Beat / time.Second),
 		Limits:     helloLimitsJSON{Subscriptions: l.Subscriptions, FramesPerSecond: l.FrameRate, FrameBytes: l.FrameBytes},
 		ServerTime: protocol.Stamp(k.all.Now()), Head: k.all.Broker.Head(),
 	})
 }
 
-// finish ends the socket with a code, unless it has ended, and leaves nothing of it
-// behind.
+// finish closes the socket with a code, unless it is already closed, and releases all its resources.
 func (k *socket) finish(ctx context.Context, code broker.Code) {
 	k.reader.Close(code)
-	k.leave()
-	k.pipe.wait(ctx) // it may still be saying why
+	k.stop()
+	k.conn.wait(ctx) // the close frame may still be being written
 	k.work.Wait()
 	k.all.remove(k)
 	k.all.Closed(k.reader.Code().Status)
 	k.all.release(k.address, k.me.name())
 }
 
-// say sends a frame that cannot come later.
-func (k *socket) say(frame any) { k.reader.Push(broker.Text(encode(frame))) }
+// send queues a frame that cannot be replayed.
+func (k *socket) send(frame any) { k.reader.Push(broker.Text(encode(frame))) }
 
-// leave ends every subscription and what catches up.
-func (k *socket) leave() {
+// stop closes all subscriptions and stops the goroutines of the socket.
+func (k *socket) stop() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, sub := range k.subs {
 		sub.Close()
 	}
-	k.left = true
-	if k.catching != nil {
-		k.catching()
+	k.closing = true
+	if k.stopCatchUp != nil {
+		k.stopCatchUp()
 	}
-	if k.endLate != nil {
-		k.endLate()
+	if k.stopDeferred != nil {
+		k.stopDeferred()
 	}
 }
 
-// arrivals is the room for what is read at once.
-var arrivals = sync.Pool{New: func() any { return new([4 << 10]byte) }}
+// readBuffers contains buffers for single reads of a connection.
+var readBuffers = sync.Pool{New: func() any { return new([4 << 10]byte) }}
 
-// begin takes what came behind the handshake, and then what comes.
-func (k *socket) begin(p *pipe, early []byte) {
+// start processes the bytes that the client sent directly after the handshake, and then waits for more.
+func (k *socket) start(p *wsConn, early []byte) {
 	if len(early) == 0 {
-		k.await(p)
+		k.awaitData(p)
 		return
 	}
-	code, ok := k.in.take(early)
-	k.then(p, code, ok)
+	code, ok := k.in.consume(early)
+	k.continueOrClose(p, code, ok)
 }
 
-// await is where a websocket is while its client is silent. A stack that has grown does
-// not shrink until the next collection, and then not to what this needs: so waiting is a
-// goroutine of its own, and what is done with the bytes is another.
-func (k *socket) await(p *pipe) {
-	err := p.arrived()
-	go k.receive(p, err)
+// awaitData waits until the connection is readable. Waiting and processing run in separate goroutines: a stack that has grown
+// during processing shrinks only at the next garbage collection, and an idle connection needs only a small one.
+func (k *socket) awaitData(p *wsConn) {
+	err := p.waitReadable()
+	go k.readData(p, err)
 }
 
-// receive takes what has come.
-func (k *socket) receive(p *pipe, err error) {
-	code, ok := broker.Gone, false
+// readData reads and processes the available bytes.
+func (k *socket) readData(p *wsConn, err error) {
+	code, ok := broker.ConnLost, false
 	if err == nil {
-		b := arrivals.Get().(*[4 << 10]byte)
+		b := readBuffers.Get().(*[4 << 10]byte)
 		var n int
 		if n, err = p.Conn.Read(b[:]); n > 0 {
-			code, ok = k.in.take(b[:n])
+			code, ok = k.in.consume(b[:n])
 		}
-		arrivals.Put(b)
+		readBuffers.Put(b)
 	}
 	if ok && err != nil {
-		code, ok = broker.Gone, false
+		code, ok = broker.ConnLost, false
 	}
-	k.then(p, code, ok)
+	k.continueOrClose(p, code, ok)
 }
 
-// then waits for more, or ends the socket.
-func (k *socket) then(p *pipe, code broker.Code, ok bool) {
+// continueOrClose waits for more bytes if ok, and otherwise closes the socket with the code.
+func (k *socket) continueOrClose(p *wsConn, code broker.Code, ok bool) {
 	if ok {
-		go k.await(p)
+		go k.awaitData(p)
 		return
 	}
 	k.finish(context.Background(), code)
-	p.shut()
+	p.closeGracefully()
 }
 
-// hear serves a message or a control frame of the client; false ends the socket.
-func (k *socket) hear(op ws.OpCode, payload []byte) (broker.Code, bool) {
+// onFrame handles a message or a control frame of the client. It returns false and a close code if the socket must be closed.
+func (k *socket) onFrame(op ws.OpCode, payload []byte) (broker.Code, bool) {
 	switch op {
 	case ws.OpText:
 		return k.handle(context.Background(), payload)
@@ -233,11 +231,11 @@ func (k *socket) hear(op ws.OpCode, payload []byte) (broker.Code, bool) {
 	case ws.OpPong:
 		k.pong()
 	case ws.OpClose:
-		status, ok := closing(payload)
+		status, ok := closeStatus(payload)
 		if !ok {
 			return broker.BrokenRules, false
 		}
-		return broker.Code{Status: status}, false // it is told what it told
+		return broker.Code{Status: status}, false // the close frame is answered with its own status
 	}
 	return broker.Code{}, true
 }

@@ -23,7 +23,7 @@ import (
 
 var anyTime = cmpopts.IgnoreMapEntries(func(k string, _ any) bool { return k == "at" || k == "serverTime" || k == "connectionId" })
 
-// want reads the next frames and compares them, but for their times.
+// want reads the next frames and compares them, except their times.
 func (c *client) want(frames ...frame) {
 	c.t.Helper()
 	for _, w := range frames {
@@ -37,7 +37,7 @@ func marketState() map[string]any {
 	return map[string]any{"yesBps": 3150.0, "status": "open", "yes": 12.0, "no": 30.0, "viewers": 4.0}
 }
 
-// The conversation of contract 4.17.
+// TestConversation checks a complete session of the websocket (docs/protocol/ws.md).
 func TestConversation(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 100})
@@ -90,7 +90,7 @@ func TestConversation(t *testing.T) {
 	testkit.Eventually(t, 10*time.Second, func() bool { return b.edge.Sockets() == 0 && b.broker.Count() == 0 })
 }
 
-// What a client gets wrong is told and costs it nothing more.
+// TestBadFrames checks that a client gets an error frame for each invalid frame, and that the socket stays open.
 func TestBadFrames(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 100, sockets: httpapi.SocketLimits{Subscriptions: 3, FrameRate: 1000}})
@@ -128,21 +128,21 @@ func TestBadFrames(t *testing.T) {
 	}
 	c.send(`{"op":"subscribe","id":"s","channels":["signals","resolutions","signals:lane:TECH","signals:lane:MUSIC","signals"]}`)
 	c.want(
-		frame{"op": "error", "id": "s", "error": "limit_reached", "message": "too many subscriptions on this socket", "channel": "signals:lane:MUSIC"},
+		frame{"op": "error", "id": "s", "error": "limit_reached", "message": "too many subscriptions on this connection; unsubscribe from a channel first", "channel": "signals:lane:MUSIC"},
 		frame{"op": "ack", "id": "s", "channels": []any{"signals", "resolutions", "signals:lane:TECH", "signals"}},
 	)
 	c.send(`{"op":"unsubscribe","channels":["resolutions"]}`)
 	c.want(frame{"op": "ack", "channels": []any{"resolutions"}})
 }
 
-// A wrong auth frame ends the socket with 4001. Frames of the largest size and at the highest rate are accepted.
-// TestFramesOfAnyKind and TestTempo check larger and more frequent ones.
+// TestCloseCodes checks that a wrong auth frame closes the socket with 4001, and that frames of the largest size and at the
+// highest rate are accepted. TestFramesOfAnyKind and TestFrameLimit check larger and more frequent ones.
 func TestCloseCodes(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 100})
 	for name, text := range map[string]string{
-		"no such key":  `{"op":"auth","token":"dk_` + strings.Repeat("A", 43) + `"}`,
-		"no key":       `{"op":"auth"}`,
+		"unknown key":  `{"op":"auth","token":"dk_` + strings.Repeat("A", 43) + `"}`,
+		"no token":     `{"op":"auth"}`,
 		"another kind": `{"op":"auth","token":"a.b.c"}`,
 	} {
 		c := b.socket()
@@ -164,18 +164,18 @@ func TestCloseCodes(t *testing.T) {
 	}
 }
 
-// Beats come, pings are answered, and who answers none is closed.
+// TestBeats checks that heartbeats are sent, and that a client that answers no pings is disconnected.
 func TestBeats(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 100, sockets: httpapi.SocketLimits{Beat: 60 * time.Millisecond, PongTimeout: 4 * time.Second, FrameRate: 1000}})
 	b.market("1", "OTHER")
 	b.fact("market.status", "1", 3)
 	b.head(3)
-	deaf := b.socket() // does not read, so it sends no pong
+	silent := b.socket() // does not read, so it sends no pong
 	c := b.socket()
-	// The server says why it closed; the deaf end may have no time left to hear it.
-	// Whoever answers stays as long.
-	told := func() bool {
+	// The close code is taken from the server, because the silent client may have no time to receive it. The answering client
+	// stays connected.
+	closedByServer := func() bool {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		return slices.Contains(b.closed, 1008)
@@ -185,20 +185,20 @@ func TestBeats(t *testing.T) {
 		if f["op"] != "beat" || number(f["head"]) != 3 {
 			t.Fatalf("frame %v", f)
 		}
-		if told() {
+		if closedByServer() {
 			break
 		}
 	}
-	if !told() {
-		t.Fatal("who answers no ping stays")
+	if !closedByServer() {
+		t.Fatal("a client that answers no pings stays connected")
 	}
-	if got := deaf.ends(); got != 1008 && got != -1 {
+	if got := silent.ends(); got != 1008 && got != -1 {
 		t.Errorf("without pongs: closed with %d", got)
 	}
 }
 
-// Keys come in the header or a frame; everything else is refused before the
-// upgrade, and the limits hold.
+// TestCredentials checks that a key is accepted in the header and in an auth frame, that other credentials are rejected
+// before the upgrade, and that the limits of sockets per key apply.
 func TestCredentials(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 100})
@@ -231,8 +231,8 @@ func TestCredentials(t *testing.T) {
 		"no base64":   {"Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "?"},
 	} {
 		a := b.do("GET", "/ws", "", append(headers, "Connection", "Upgrade", "Upgrade", "websocket")...)
-		if told := a.header.Get("Sec-WebSocket-Version"); a.status != 400 || a.body["error"] != "invalid_handshake" || (told == "13") != strings.Contains(name, "version") {
-			t.Errorf("%s: %d %s, told %q", name, a.status, a.raw, told)
+		if version := a.header.Get("Sec-WebSocket-Version"); a.status != 400 || a.body["error"] != "invalid_handshake" || (version == "13") != strings.Contains(name, "version") {
+			t.Errorf("%s: %d %s, Sec-WebSocket-Version %q", name, a.status, a.raw, version)
 		}
 	}
 	if a := b.do("GET", "/ws", "", "Connection", "Upgrade", "Upgrade", "websocket", "Authorization", "Bearer dk_short"); a.status != 401 {
@@ -264,7 +264,7 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// Twenty sockets of one address, in the same moment too.
+// TestSocketsPerAddress checks the limit of 20 sockets per IP address when 60 connect at once.
 func TestSocketsPerAddress(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 100})
@@ -303,7 +303,8 @@ func TestSocketsPerAddress(t *testing.T) {
 	}
 }
 
-// A credential in the URL is refused on both feeds, also next to a valid header, and is not logged.
+// TestFeedsRefuseCredentialsInTheURL checks that a credential in the URL is rejected on both feeds, also together with a
+// valid header, and is not logged.
 func TestFeedsRefuseCredentialsInTheURL(t *testing.T) {
 	t.Parallel()
 	var log syncBuffer
@@ -349,7 +350,8 @@ func TestFeedsRefuseCredentialsInTheURL(t *testing.T) {
 	}
 }
 
-// Any page may open a feed, and its cookies give it nothing: without a key the reader is anonymous.
+// TestFeedsIgnoreCookies checks that pages of any origin may open a feed, and that their cookies grant nothing: without a key
+// the client is anonymous.
 func TestFeedsIgnoreCookies(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 100, sockets: httpapi.SocketLimits{PerAddress: 100}})
@@ -408,7 +410,7 @@ func TestFeedsIgnoreCookies(t *testing.T) {
 	}
 }
 
-// requireAnonymous reads the hello and requires that the socket has public channels and none of a key.
+// requireAnonymous reads the hello and requires that the socket can subscribe to public channels but not to me.
 func (c *client) requireAnonymous() {
 	c.t.Helper()
 	if f := c.next(); f["op"] != "hello" {
@@ -422,7 +424,7 @@ func (c *client) requireAnonymous() {
 	c.want(frame{"op": "ack", "id": "2", "channels": []any{"signals"}})
 }
 
-// syncBuffer is a buffer that goroutines share.
+// syncBuffer is a buffer for several goroutines.
 type syncBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer

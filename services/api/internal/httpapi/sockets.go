@@ -12,16 +12,16 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/broker"
 )
 
-// SocketLimits bound what sockets may use. Zero values are those of the contract.
+// SocketLimits are the limits of sockets. Zero values select the defaults of the protocol (docs/protocol/ws.md).
 type SocketLimits struct {
-	PerAddress    int           // open sockets of one address: 20
-	PerKey        int           // of one operator key: 5
-	Subscriptions int           // of one socket: 50
-	FrameBytes    int           // of one client frame: 8 KiB
-	FrameRate     int           // client frames a second, twice as many at once: 10
-	Beat          time.Duration // between beats and pings: 30 s
-	PongTimeout   time.Duration // without a pong: 60 s
-	SendBuffer    int           // of the connection in the kernel: 64 KiB
+	PerAddress    int           // open sockets per IP address: 20
+	PerKey        int           // open sockets per operator key: 5
+	Subscriptions int           // subscriptions per socket: 50
+	FrameBytes    int           // size of a client frame: 8 KiB
+	FrameRate     int           // client frames per second, with bursts of twice as many: 10
+	Beat          time.Duration // interval of heartbeats and pings: 30 s
+	PongTimeout   time.Duration // time without a pong after which a socket is closed: 60 s
+	SendBuffer    int           // kernel send buffer of a connection: 64 KiB
 }
 
 func (l SocketLimits) withDefaults() SocketLimits {
@@ -33,36 +33,36 @@ func (l SocketLimits) withDefaults() SocketLimits {
 }
 
 var (
-	errLeaving  = apperr.New(apperr.Unavailable, "db_unavailable", "this process is stopping").With("retryAfterMs", 1000)
-	errStarting = apperr.New(apperr.Unavailable, "db_unavailable", "the feed is not there yet").With("retryAfterMs", 1000)
-	errTooMany  = apperr.New(apperr.Limited, "rate_limited", "too many open sockets").With("retryAfterMs", 1000)
+	errLeaving  = apperr.New(apperr.Unavailable, "db_unavailable", "this process is stopping; connect again").With("retryAfterMs", 1000)
+	errStarting = apperr.New(apperr.Unavailable, "db_unavailable", "the feed is still being loaded; connect again").With("retryAfterMs", 1000)
+	errTooMany  = apperr.New(apperr.Limited, "rate_limited", "too many open connections; close one first").With("retryAfterMs", 1000)
 )
 
-// lookups is how many sockets ask at once: coming back all together must not
-// take the database from everybody else.
+// lookups is the number of concurrent reads for sockets. Sockets that reconnect together must not occupy all database
+// connections.
 const lookups = 8
 
-// beatSlots spread the beats of many sockets over the time between two.
+// beatSlots is the number of groups of sockets. The heartbeats of the groups are spread over the heartbeat interval.
 const beatSlots = 30
 
-// sockets are all open sockets of this process.
+// sockets contains all open sockets of this process.
 type sockets struct {
 	Deps
-	lookups   chan struct{} // reads of history that may run at once
-	states    chan struct{} // snapshots
-	snapshots *httpcache.Book
-	stop      chan struct{}
-	keeper    sync.WaitGroup
-	running   sync.WaitGroup // sockets and what they started
+	lookups    chan struct{} // slots of history reads
+	states     chan struct{} // slots of snapshot reads
+	snapshots  *httpcache.Book
+	stop       chan struct{}
+	heartbeats sync.WaitGroup
+	running    sync.WaitGroup // sockets and their goroutines
 
 	mu        sync.Mutex
 	leaving   bool
-	slotOf    map[*socket]int // every open socket
+	slotOf    map[*socket]int // slot of every open socket
 	addresses map[string]int
 	keys      map[string]int
 	slots     [beatSlots]map[*socket]struct{}
-	turn      int
-	most      int // open sockets since memory was given back
+	nextSlot  int
+	peak      int // largest number of open sockets since the last release of memory
 }
 
 func newSockets(d Deps) *sockets {
@@ -74,7 +74,7 @@ func newSockets(d Deps) *sockets {
 	for i := range s.slots {
 		s.slots[i] = make(map[*socket]struct{})
 	}
-	s.keeper.Go(s.keep)
+	s.heartbeats.Go(s.runHeartbeats)
 	return s
 }
 
@@ -84,8 +84,8 @@ func (s *sockets) count() int {
 	return len(s.slotOf)
 }
 
-// reserve takes the places of a socket that is about to open; key is empty for
-// one without. Every reserve that succeeds is followed by release.
+// reserve counts a new socket against the limits of its IP address and key; key is empty without a key. The caller must call
+// release after each reserve that succeeds.
 func (s *sockets) reserve(address, key string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,18 +108,18 @@ func (s *sockets) reserve(address, key string) error {
 func (s *sockets) release(address, key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	drop(s.addresses, address)
-	drop(s.keys, key)
+	decrement(s.addresses, address)
+	decrement(s.keys, key)
 	s.running.Done()
 }
 
-func drop(m map[string]int, key string) {
+func decrement(m map[string]int, key string) {
 	if m[key]--; m[key] <= 0 {
 		delete(m, key)
 	}
 }
 
-// rekey moves a socket from one key to another.
+// rekey counts a socket against another key. It returns false if the limit of that key is reached.
 func (s *sockets) rekey(from, to string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,17 +130,17 @@ func (s *sockets) rekey(from, to string) bool {
 		return false
 	}
 	s.keys[to]++
-	drop(s.keys, from)
+	decrement(s.keys, from)
 	return true
 }
 
-// add makes a socket known to the keeper and to close.
+// add registers a socket for heartbeats and for close.
 func (s *sockets) add(k *socket) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.turn = (s.turn + 1) % beatSlots
-	s.slotOf[k] = s.turn
-	s.slots[s.turn][k] = struct{}{}
+	s.nextSlot = (s.nextSlot + 1) % beatSlots
+	s.slotOf[k] = s.nextSlot
+	s.slots[s.nextSlot][k] = struct{}{}
 	if s.leaving {
 		k.reader.Close(broker.GoingAway)
 	}
@@ -153,8 +153,8 @@ func (s *sockets) remove(k *socket) {
 	delete(s.slotOf, k)
 }
 
-// keep sends beats and pings, one slot of sockets at a time.
-func (s *sockets) keep() {
+// runHeartbeats sends heartbeats and pings to one slot of sockets at a time.
+func (s *sockets) runHeartbeats() {
 	ticker := time.NewTicker(max(s.Limits.Beat/beatSlots, time.Millisecond))
 	defer ticker.Stop()
 	for slot := 0; ; slot = (slot + 1) % beatSlots {
@@ -163,26 +163,26 @@ func (s *sockets) keep() {
 			return
 		case <-ticker.C:
 			s.beat(slot)
-			s.giveBack()
+			s.releaseMemory()
 		}
 	}
 }
 
-// manyLeft is how many sockets have to have gone before their memory is given back.
-const manyLeft = 1000
+// minClosed is the number of closed sockets after which their memory is released.
+const minClosed = 1000
 
-// giveBack returns to the system what many sockets held that have left. The runtime
-// would take minutes, since a process that has little to do collects little.
-func (s *sockets) giveBack() {
+// releaseMemory returns the memory of closed sockets to the operating system after many have closed. Without it, the runtime
+// would take minutes, because an idle process rarely runs the garbage collector.
+func (s *sockets) releaseMemory() {
 	s.mu.Lock()
 	open := len(s.slotOf)
-	s.most = max(s.most, open)
-	gone := s.most-open >= max(manyLeft, s.most/2)
-	if gone {
-		s.most = open
+	s.peak = max(s.peak, open)
+	release := s.peak-open >= max(minClosed, s.peak/2)
+	if release {
+		s.peak = open
 	}
 	s.mu.Unlock()
-	if gone {
+	if release {
 		debug.FreeOSMemory()
 	}
 }
@@ -196,7 +196,7 @@ func (s *sockets) beat(slot int) {
 	now := s.Now()
 	frame := append(broker.Text(beatFrame(s.Broker.Head(), now)), broker.Ping...)
 	for k := range s.slots[slot] {
-		if k.dead() {
+		if k.timedOut() {
 			k.reader.Close(broker.NoPong)
 			continue
 		}
@@ -210,7 +210,7 @@ func (s *sockets) beat(slot int) {
 	}
 }
 
-// revoked looks again at the keys of an operator's sockets.
+// revoked verifies the keys of an operator's sockets again.
 func (s *sockets) revoked(handle string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -224,7 +224,7 @@ func (s *sockets) revoked(handle string) {
 	}
 }
 
-// close ends every socket with 1001 and waits while ctx lasts; then it cuts.
+// close closes every socket with code 1001 and waits for them. When ctx ends, it aborts the remaining connections.
 func (s *sockets) close(ctx context.Context) {
 	s.mu.Lock()
 	first := !s.leaving
@@ -236,7 +236,7 @@ func (s *sockets) close(ctx context.Context) {
 	if first {
 		close(s.stop)
 	}
-	s.keeper.Wait()
+	s.heartbeats.Wait()
 	defer s.snapshots.Close()
 	done := make(chan struct{})
 	go func() {
@@ -250,7 +250,7 @@ func (s *sockets) close(ctx context.Context) {
 	}
 	s.mu.Lock()
 	for k := range s.slotOf {
-		k.pipe.abandon()
+		k.conn.abandon()
 	}
 	s.mu.Unlock()
 	<-done

@@ -13,7 +13,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/station"
 )
 
-// Page sizes of the list of stations.
+// Numbers of stations in one page, and the maximum length of a reason.
 const (
 	stationsDefault = 20
 	stationsMax     = 100
@@ -52,8 +52,8 @@ func (s *Server) oneStation(c echo.Context) error {
 	return answer(c, http.StatusOK, st, err, showStation)
 }
 
-// stationProgram is GET /api/v1/stations/{stationId}/program: the clock's last copy for
-// the lanes and providers of an active station.
+// stationProgram is GET /api/v1/stations/{stationId}/program. It returns the program that the clock last published for the
+// lanes and providers of an active station.
 func (s *Server) stationProgram(c echo.Context) error {
 	ctx := c.Request().Context()
 	st, err := s.Stations.Get(ctx, c.Param("stationId"))
@@ -112,8 +112,7 @@ func (s *Server) changeStation(c echo.Context, me holder) error {
 	return s.stationDone(c, http.StatusOK, d.ID)
 }
 
-// readStation reads the members that a new station and a change have in common. An
-// empty address is none.
+// readStation reads the members that the creation and the change of a station share.
 func readStation(body httpx.Object) station.Draft {
 	d := station.Draft{
 		Name: body.OptString("name", httpx.BodyLimit), URL: body.OptString("url", httpx.BodyLimit),
@@ -151,10 +150,10 @@ func (s *Server) beatStation(c echo.Context, me holder) error {
 	return httpx.OK(c, openapi.BeatStationAnswer{Ok: true, IntervalS: int64(int(station.HeartbeatEvery.Seconds()))})
 }
 
-// dropStation is DELETE /api/v1/stations/{stationId}, by its owner or an admin.
+// dropStation is DELETE /api/v1/stations/{stationId}, for the owner or an administrator.
 func (s *Server) dropStation(c echo.Context) error {
 	owner := ""
-	if h := c.Request().Header; len(h[adminHeader]) > 0 && len(h["Authorization"]) == 0 { // a key speaks first
+	if h := c.Request().Header; len(h[adminHeader]) > 0 && len(h["Authorization"]) == 0 { // a key takes precedence over the admin secret
 		if err := s.admin(c); err != nil {
 			return err
 		}
@@ -171,7 +170,7 @@ func (s *Server) dropStation(c echo.Context) error {
 	return httpx.OK(c, openapi.Ok{Ok: true})
 }
 
-// ruleStation is POST /api/v1/stations/{stationId}/status, the act of an admin.
+// ruleStation is POST /api/v1/stations/{stationId}/status, for administrators.
 func (s *Server) ruleStation(c echo.Context) error {
 	if err := s.admin(c); err != nil {
 		return err

@@ -23,7 +23,7 @@ func (b *bundle) stations() *station.Service {
 	return station.NewService(b.store, "https://hub.example", delivery.AllowedURL(false), time.Now)
 }
 
-// The life of a station through its routes.
+// TestStationRoutes checks the routes of a station from its creation to its deletion.
 func TestStationRoutes(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1})
@@ -55,26 +55,26 @@ func TestStationRoutes(t *testing.T) {
 		status                 int
 		code                   string
 	}{
-		"id taken":              {"POST", stationsPath, `{"stationId":"river-tv","name":"x","url":"https://a.example"}`, theirs, 409, "station_exists"},
-		"the hub":               {"POST", stationsPath, `{"stationId":"hub","name":"x","url":"https://a.example"}`, theirs, 409, "station_exists"},
-		"the hub's address":     {"POST", stationsPath, `{"stationId":"abc","name":"x","url":"https://HUB.example.:443/x"}`, as, 409, "station_exists"},
-		"moved to the hub's":    {"PUT", one, `{"url":"https://hub.example"}`, as, 409, "station_exists"},
-		"no id":                 {"POST", stationsPath, `{"name":"x","url":"https://a.example"}`, as, 400, "missing_station_id"},
-		"bad id":                {"POST", stationsPath, `{"stationId":"River","name":"x","url":"https://a.example"}`, as, 400, "invalid_station_id"},
-		"no name":               {"POST", stationsPath, `{"stationId":"abc","url":"https://a.example"}`, as, 400, "missing_name"},
-		"name on two lines":     {"POST", stationsPath, `{"stationId":"abc","name":"a\nb","url":"https://a.example"}`, as, 400, "invalid_name"},
-		"http":                  {"POST", stationsPath, `{"stationId":"abc","name":"x","url":"http://a.example"}`, as, 400, "invalid_url"},
-		"our own house":         {"POST", stationsPath, `{"stationId":"abc","name":"x","url":"https://127.0.0.1"}`, as, 400, "invalid_url"},
-		"tapes in our house":    {"PUT", one, `{"tapesUrl":"https://10.0.0.1/x"}`, as, 400, "invalid_tapes_url"},
-		"lane that is none":     {"PUT", one, `{"lanes":["MOON"]}`, as, 400, "invalid_lanes"},
-		"provider twice":        {"PUT", one, `{"providers":["kalshi","kalshi"]}`, as, 400, "invalid_providers"},
-		"not approved":          {"PUT", one, `{"status":"active"}`, as, 403, "not_approved"},
-		"an admin's status":     {"PUT", one, `{"status":"suspended"}`, as, 400, "invalid_status"},
-		"somebody else's":       {"PUT", one, `{"name":"mine"}`, theirs, 403, "forbidden"},
-		"beat of somebody else": {"POST", one + "/heartbeat", "", theirs, 403, "forbidden"},
-		"end of somebody else":  {"DELETE", one, "", theirs, 403, "forbidden"},
-		"unknown":               {"PUT", stationsPath + "/nobody", `{"name":"x"}`, as, 404, "not_found"},
-		"no key":                {"POST", one + "/heartbeat", "", "", 401, "unauthenticated"},
+		"id taken":             {"POST", stationsPath, `{"stationId":"river-tv","name":"x","url":"https://a.example"}`, theirs, 409, "station_exists"},
+		"id of the hub":        {"POST", stationsPath, `{"stationId":"hub","name":"x","url":"https://a.example"}`, theirs, 409, "station_exists"},
+		"URL of the hub":       {"POST", stationsPath, `{"stationId":"abc","name":"x","url":"https://HUB.example.:443/x"}`, as, 409, "station_exists"},
+		"moved to the hub":     {"PUT", one, `{"url":"https://hub.example"}`, as, 409, "station_exists"},
+		"no id":                {"POST", stationsPath, `{"name":"x","url":"https://a.example"}`, as, 400, "missing_station_id"},
+		"bad id":               {"POST", stationsPath, `{"stationId":"River","name":"x","url":"https://a.example"}`, as, 400, "invalid_station_id"},
+		"no name":              {"POST", stationsPath, `{"stationId":"abc","url":"https://a.example"}`, as, 400, "missing_name"},
+		"name on two lines":    {"POST", stationsPath, `{"stationId":"abc","name":"a\nb","url":"https://a.example"}`, as, 400, "invalid_name"},
+		"http":                 {"POST", stationsPath, `{"stationId":"abc","name":"x","url":"http://a.example"}`, as, 400, "invalid_url"},
+		"private URL":          {"POST", stationsPath, `{"stationId":"abc","name":"x","url":"https://127.0.0.1"}`, as, 400, "invalid_url"},
+		"private tapes URL":    {"PUT", one, `{"tapesUrl":"https://10.0.0.1/x"}`, as, 400, "invalid_tapes_url"},
+		"unknown lane":         {"PUT", one, `{"lanes":["MOON"]}`, as, 400, "invalid_lanes"},
+		"provider twice":       {"PUT", one, `{"providers":["kalshi","kalshi"]}`, as, 400, "invalid_providers"},
+		"not approved":         {"PUT", one, `{"status":"active"}`, as, 403, "not_approved"},
+		"an admin's status":    {"PUT", one, `{"status":"suspended"}`, as, 400, "invalid_status"},
+		"change by another":    {"PUT", one, `{"name":"mine"}`, theirs, 403, "forbidden"},
+		"heartbeat by another": {"POST", one + "/heartbeat", "", theirs, 403, "forbidden"},
+		"deletion by another":  {"DELETE", one, "", theirs, 403, "forbidden"},
+		"unknown":              {"PUT", stationsPath + "/nobody", `{"name":"x"}`, as, 404, "not_found"},
+		"no key":               {"POST", one + "/heartbeat", "", "", 401, "unauthenticated"},
 	} {
 		headers := []string{"Authorization", c.as}
 		if c.as == "" {
@@ -131,7 +131,7 @@ func (b *bundle) approve(id, status string, want int) {
 	}
 }
 
-// Two active stations never speak for one address.
+// TestStationAddressBelongsToOne checks that at most one station with a URL is active.
 func TestStationAddressBelongsToOne(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1})
@@ -146,7 +146,7 @@ func TestStationAddressBelongsToOne(t *testing.T) {
 	b.approve("one", "suspended", 200)
 	b.approve("two", "active", 200)
 	if a := b.do("PUT", stationsPath+"/one", `{"status":"active"}`, "Authorization", "Bearer "+key); a.body["error"] != "not_approved" {
-		t.Errorf("a suspended one by its owner: %s", a.raw)
+		t.Errorf("a suspended station, activated by its owner: %s", a.raw)
 	}
 	for i := 3; i <= station.MaxOwned; i++ {
 		b.do("POST", stationsPath, fmt.Sprintf(`{"stationId":"st-%d","name":"x","url":"https://same.example"}`, i), "Authorization", "Bearer "+key)
@@ -156,9 +156,9 @@ func TestStationAddressBelongsToOne(t *testing.T) {
 	}
 }
 
-// A station that was ended is its owner's to begin again, and nobody else's; what it
-// was is forgotten, and its id counts among those that an operator ever takes.
-func TestEndedStations(t *testing.T) {
+// TestDeletedStations checks that only the owner can create a deleted station again, that its former state is not restored,
+// and that its id counts towards the owner's limit of ids.
+func TestDeletedStations(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1})
 	key, _, _ := b.keyWith("mara", "broadcast")
@@ -172,7 +172,7 @@ func TestEndedStations(t *testing.T) {
 	b.do("POST", stationsPath+"/first/heartbeat", "", "Authorization", "Bearer "+key)
 	end("first")
 	if a := create("first", other); a.status != 409 || a.body["error"] != "station_exists" {
-		t.Errorf("by somebody else: %d %s", a.status, a.raw)
+		t.Errorf("by another operator: %d %s", a.status, a.raw)
 	}
 	a := create("first", key)
 	st, _ := a.body["station"].(map[string]any)
@@ -180,7 +180,7 @@ func TestEndedStations(t *testing.T) {
 		t.Errorf("by its owner: %d %s", a.status, a.raw)
 	}
 	if a := create("first", key); a.body["error"] != "station_exists" {
-		t.Errorf("while it is there: %s", a.raw)
+		t.Errorf("while it exists: %s", a.raw)
 	}
 	for i := 1; i < station.MaxIDs; i++ {
 		id := fmt.Sprintf("burnt-%d", i)
@@ -193,15 +193,15 @@ func TestEndedStations(t *testing.T) {
 		t.Errorf("one id too many: %d %s", a.status, a.raw)
 	}
 	if a := create("burnt-1", key); a.status != 201 {
-		t.Errorf("an id that is the operator's own: %d %s", a.status, a.raw)
+		t.Errorf("the operator's deleted id: %d %s", a.status, a.raw)
 	}
 	if a := create("one-more", other); a.status != 201 {
-		t.Errorf("the id that was refused: %d %s", a.status, a.raw)
+		t.Errorf("the rejected id, by another operator: %d %s", a.status, a.raw)
 	}
 }
 
-// A station that has the hub's address since before that was refused is not shown, and
-// comes back by nobody.
+// TestStationAtTheHub checks that a stored station with the URL of the hub, from before such URLs were rejected, is not
+// listed and cannot be activated.
 func TestStationAtTheHub(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1})
@@ -211,14 +211,14 @@ func TestStationAtTheHub(t *testing.T) {
 		t.Fatal(err)
 	}
 	if list, err := b.stations().Active(t.Context()); err != nil || len(list) != 0 {
-		t.Errorf("its rows are read: %v %v", list, err)
+		t.Errorf("the station is listed: %v %v", list, err)
 	}
 	b.approve("shadow", "suspended", 200)
 	b.approve("shadow", "active", 409)
 	if a := b.do("PUT", stationsPath+"/shadow", `{"name":"y"}`, "Authorization", "Bearer "+key); a.status != 409 || a.body["field"] != "url" {
 		t.Errorf("by its owner: %d %s", a.status, a.raw)
 	}
-	// The messages station.create and station.update come by these.
+	// The messages station.create and station.update use these methods.
 	text := "https://hub.example"
 	for name, err := range map[string]error{
 		"create": b.stations().Create(t.Context(), mara, "", station.Draft{ID: "shadow-2", Name: &text, URL: &text}),
@@ -229,11 +229,12 @@ func TestStationAtTheHub(t *testing.T) {
 		}
 	}
 	if a := b.do("PUT", stationsPath+"/shadow", `{"url":"https://shadow.example"}`, "Authorization", "Bearer "+key); a.status != 200 {
-		t.Errorf("it moves away: %d %s", a.status, a.raw)
+		t.Errorf("a change to another URL: %d %s", a.status, a.raw)
 	}
 }
 
-// Admin acts need the secret and nothing else, and are kept.
+// TestStationAdmin checks that administrator routes require the secret and no other credential, and that changes are in the
+// audit log.
 func TestStationAdmin(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1})
@@ -263,17 +264,18 @@ func TestStationAdmin(t *testing.T) {
 	}
 	var n int
 	if err := b.admin.QueryRow(t.Context(), `SELECT count(*) FROM api.audit_log WHERE subject = 'one' AND actor = 'admin' AND action IN ('station.ruled', 'station.dropped')`).Scan(&n); err != nil || n != 2 {
-		t.Errorf("%d acts in the log, %v", n, err)
+		t.Errorf("%d changes in the audit log, want 2 (%v)", n, err)
 	}
 	for range httpapi.MaxFailures {
 		b.do("POST", path, `{"status":"active"}`, "X-Admin-Secret", "guess")
 	}
 	if a := b.do("POST", path, `{"status":"active"}`, "X-Admin-Secret", adminSecret); a.status != 429 {
-		t.Errorf("behind ten guesses: %d %s", a.status, a.raw)
+		t.Errorf("after ten wrong secrets: %d %s", a.status, a.raw)
 	}
 }
 
-// The list goes on behind its cursor; the programme of a station is the last copy.
+// TestStationPagesAndProgramme checks the pages of the list of stations, and that the programme of a station is the stored
+// copy.
 func TestStationPagesAndProgramme(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1})

@@ -13,26 +13,25 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
-// A client comes back after a time chosen by chance, so that many do not come at once.
+// Bounds of the random reconnection time in milliseconds. It is random so that clients do not reconnect all at once.
 const (
-	retryLeast = 500 // ms
-	retryMost  = 5000
+	retryMin = 500 // ms
+	retryMax = 5000
 )
 
 var (
-	errNoChannels = apperr.New(apperr.Invalid, "missing_channels", "name the channels, separated by commas")
-	errLastEvent  = apperr.New(apperr.Invalid, "invalid_since", "the last event id is none of this stream's").With("field", "since")
+	errNoChannels = apperr.New(apperr.Invalid, "missing_channels", "channels is required: channel names separated by commas")
+	errLastEvent  = apperr.New(apperr.Invalid, "invalid_since", "the last event id does not belong to a stream of these channels").With("field", "since")
 )
 
-// stream is GET /api/v1/feed/stream: the feed as server-sent events, with the frames
-// of the websocket and the same guarantees. The id of an event holds the place on
-// every channel, so that Last-Event-ID resumes all of them.
+// stream is GET /api/v1/feed/stream: the feed as server-sent events, with the frames and guarantees of the websocket. The id
+// of an event contains the position on every channel, so that Last-Event-ID resumes all channels.
 func (s *sockets) stream(c echo.Context) error {
 	r := c.Request()
 	if keyInURL(r.URL) {
-		return ErrUnauthenticated.Say("a credential never travels in the URL")
+		return ErrUnauthenticated.Say("send the credential in the Authorization header, not in the URL")
 	}
-	wishes, err := s.wishes(c)
+	requested, err := s.parseChannels(c)
 	if err != nil {
 		return err
 	}
@@ -42,7 +41,7 @@ func (s *sockets) stream(c echo.Context) error {
 	header := c.Response().Header()
 	header.Set("Content-Type", "text/event-stream")
 	header.Set("Cache-Control", "no-store")
-	header.Set("X-Accel-Buffering", "no") // a proxy that keeps it back makes it no stream
+	header.Set("X-Accel-Buffering", "no") // a buffering proxy would delay the events
 	if r.Method == http.MethodHead {
 		return c.NoContent(http.StatusOK)
 	}
@@ -51,27 +50,27 @@ func (s *sockets) stream(c echo.Context) error {
 		return err
 	}
 	ctx := r.Context()
-	p := newEventPipe(c.Response(), wishes, s.Broker.Head())
+	p := newEventConn(c.Response(), requested, s.Broker.Head())
 	k := newSocket(s, p, holder{}, address)
 	k.reader = s.Broker.NewReader(p)
 	c.Response().WriteHeader(http.StatusOK)
-	p.begin(retryLeast + rand.IntN(retryMost-retryLeast))
+	p.writeRetry(retryMin + rand.IntN(retryMax-retryMin))
 	k.greet()
-	k.listen(ctx, "", wishes)
-	code := broker.Normal // the reader knows better
+	k.startSubscriptions(ctx, "", requested)
+	code := broker.Normal // used only if the reader has no code yet
 	select {
 	case <-ctx.Done():
-		code = broker.Gone
-	case <-p.ending:
+		code = broker.ConnLost
+	case <-p.finished:
 	}
 	k.finish(ctx, code)
 	p.finish()
 	return nil
 }
 
-// wishes reads what a stream is of and where it goes on.
-func (s *sockets) wishes(c echo.Context) ([]catchUp, error) {
-	var out []catchUp
+// parseChannels returns the channels of a stream request and the number after which each resumes.
+func (s *sockets) parseChannels(c echo.Context) ([]pendingSub, error) {
+	var out []pendingSub
 	seen := make(map[feed.Channel]bool)
 	for name := range strings.SplitSeq(c.QueryParam("channels"), ",") {
 		if name = strings.TrimSpace(name); name == "" {
@@ -82,14 +81,14 @@ func (s *sockets) wishes(c echo.Context) ([]catchUp, error) {
 		case !known:
 			return nil, errChannel.With("channel", name)
 		case channel == feed.Me:
-			return nil, errOwn // a stream takes no credential
+			return nil, errOwn // a stream accepts no credential
 		case seen[channel]:
 			continue
 		case len(out) == s.Limits.Subscriptions:
 			return nil, errFull.With("limit", s.Limits.Subscriptions)
 		}
 		seen[channel] = true
-		out = append(out, catchUp{channel: channel})
+		out = append(out, pendingSub{channel: channel})
 	}
 	if len(out) == 0 {
 		return nil, errNoChannels
@@ -105,12 +104,12 @@ func (s *sockets) wishes(c echo.Context) ([]catchUp, error) {
 		}
 		return out, nil
 	}
-	places := strings.Split(last, "-")
-	if len(places) != 1 && len(places) != len(out) {
+	positions := strings.Split(last, "-")
+	if len(positions) != 1 && len(positions) != len(out) {
 		return nil, errLastEvent
 	}
 	for i := range out {
-		n, err := strconv.ParseInt(places[i%len(places)], 10, 64)
+		n, err := strconv.ParseInt(positions[i%len(positions)], 10, 64)
 		if err != nil || n < 0 {
 			return nil, errLastEvent
 		}

@@ -58,7 +58,7 @@ func (b *bundle) events(query, last string) (*stream, string) {
 func (s *stream) next() frame {
 	s.t.Helper()
 	var data string
-	id := s.last // which counts with its event
+	id := s.last // the id takes effect with its event
 	s.name = ""
 	for {
 		line, err := s.in.ReadString('\n')
@@ -131,7 +131,7 @@ func TestStream(t *testing.T) {
 	_ = s.body.Close()
 	testkit.Eventually(t, 10*time.Second, func() bool { return b.edge.Sockets() == 0 && b.broker.Count() == 0 })
 
-	// It goes on where the last event id says, on each channel, or everywhere from one place.
+	// A stream resumes after the position of each channel in the last event id, or after one position for all channels.
 	for _, last := range []string{"2-3", "2"} {
 		s, _ = b.events("?channels=market:1,resolutions", last)
 		got := map[string][]int64{}
@@ -173,9 +173,9 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// TestStreamPlaces opens streams after an event that is deleted or does not exist yet. The stream sends a gap or an error with an
-// id. A second stream that starts after this id receives all later events.
-func TestStreamPlaces(t *testing.T) {
+// TestStreamPositions opens streams after an event that is deleted or does not exist yet. The stream sends a gap or an error
+// with an id. A second stream that starts after this id must receive all later events.
+func TestStreamPositions(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1})
 	b.market("1", "OTHER")
@@ -183,38 +183,38 @@ func TestStreamPlaces(t *testing.T) {
 	b.fact("market.status", "1", 3)
 	b.head(8)
 	head := int64(8)
-	for last, told := range map[string]frame{
+	for last, reported := range map[string]frame{
 		"0-7":                   {"op": "gap", "channel": "market:1", "from": 0.0, "oldest": 6.0},
 		"3-7":                   {"op": "gap", "channel": "market:1", "from": 3.0, "oldest": 6.0},
 		"4-7":                   {"op": "gap", "channel": "market:1", "from": 4.0, "oldest": 6.0},
-		"4000000-7":             {"op": "error", "error": "future_cursor", "message": "since is ahead of the feed; live from here", "channel": "market:1"},
-		"9223372036854775807-7": {"op": "error", "error": "future_cursor", "message": "since is ahead of the feed; live from here", "channel": "market:1"},
+		"4000000-7":             {"op": "error", "error": "future_cursor", "message": "since is greater than the newest event number; only new events follow", "channel": "market:1"},
+		"9223372036854775807-7": {"op": "error", "error": "future_cursor", "message": "since is greater than the newest event number; only new events follow", "channel": "market:1"},
 	} {
-		place := head
-		if told["op"] == "gap" {
-			place = 5 // all that is kept follows
+		position := head
+		if reported["op"] == "gap" {
+			position = 5 // all stored events follow
 		}
 		s, _ := b.events("?channels=market:1,resolutions", last)
 		s.next()
 		s.next()
 		s.next() // the snapshot
-		s.want(told)
-		if want := fmt.Sprintf("%d-7", place); s.last != want {
-			t.Errorf("behind %s: id %s, want %s", last, s.last, want)
+		s.want(reported)
+		if want := fmt.Sprintf("%d-7", position); s.last != want {
+			t.Errorf("after %s: id %s, want %s", last, s.last, want)
 		}
 		_ = s.body.Close()
 		b.fact("market.status", "1", 1)
 		head++
 		b.head(head)
 		s, _ = b.events("?channels=market:1,resolutions", s.last)
-		for want := place + 1; want <= head; {
+		for want := position + 1; want <= head; {
 			f := s.next()
 			if f == nil || f["op"] == "gap" || f["op"] == "error" {
-				t.Fatalf("behind %s: %v", last, f)
+				t.Fatalf("after %s: %v", last, f)
 			}
 			if f["op"] == "event" {
 				if f.seq() != want {
-					t.Fatalf("behind %s: %v, want %d", last, f, want)
+					t.Fatalf("after %s: %v, want %d", last, f, want)
 				}
 				want++
 			}
@@ -256,7 +256,7 @@ func TestStreamResumes(t *testing.T) {
 	channels := []string{"signals", "market:1", "operator:mara"}
 	var writing, reading sync.WaitGroup
 	for range 4 {
-		writing.Go(func() { b.scribble(total / 4) })
+		writing.Go(func() { b.writeMixed(total / 4) })
 	}
 	got := make([]map[string][]int64, readers)
 	var want map[string][]int64

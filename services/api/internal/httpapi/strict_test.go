@@ -29,13 +29,13 @@ func TestStrictKeyNeedsThePermissionOfEveryRoute(t *testing.T) {
 	for _, route := range b.edge.Table() {
 		if !slices.Contains(route.Who, "key") {
 			if route.Permission != "" {
-				t.Errorf("%s %s takes no key but names the permission %q", route.Method, route.Path, route.Permission)
+				t.Errorf("%s %s takes no key but requires the permission %q", route.Method, route.Path, route.Permission)
 			}
 			continue
 		}
 		as, known := without[route.Permission]
 		if !known {
-			t.Errorf("%s %s takes keys and names no permission", route.Method, route.Path)
+			t.Errorf("%s %s takes keys and requires no permission", route.Method, route.Path)
 			continue
 		}
 		checked++
@@ -61,7 +61,7 @@ func TestStrictKeyWithoutReadCannotAuthenticateASocket(t *testing.T) {
 	b := setup(t, options{memory: 1})
 	c := b.socket()
 	c.send(`{"op":"auth","id":"a","token":"` + b.strictKey("mara", "signal") + `"}`)
-	c.want(frame{"op": "error", "id": "a", "error": "insufficient_scope", "message": "the key was not given this permission"})
+	c.want(frame{"op": "error", "id": "a", "error": "insufficient_scope", "message": "the key does not have the required permission"})
 	c.send(`{"op":"auth","id":"b","token":"` + b.strictKey("mara", "read") + `"}`)
 	c.want(frame{"op": "ack", "id": "b", "channels": []any{}})
 }

@@ -17,18 +17,18 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 )
 
-// subprotocol is what a client may ask for and gets back.
+// subprotocol is the websocket subprotocol that the server accepts.
 const subprotocol = "signal.v1"
 
-// open is GET /ws. Any origin may connect, because no cookie is ever read.
+// open is GET /ws. Any origin may connect, because cookies are never read.
 func (s *sockets) open(c echo.Context) error {
 	r := c.Request()
 	if keyInURL(r.URL) {
-		return ErrUnauthenticated.Say("a credential never travels in the URL")
+		return ErrUnauthenticated.Say("send the credential in the Authorization header, not in the URL")
 	}
 	if !asksForSocket(r) {
 		c.Response().Header().Set("Upgrade", "websocket")
-		return httpx.JSON(c, http.StatusUpgradeRequired, errorJSON{Error: "upgrade_required", Message: "this route is a websocket"})
+		return httpx.JSON(c, http.StatusUpgradeRequired, errorJSON{Error: "upgrade_required", Message: "this route requires a websocket upgrade"})
 	}
 	me, err := s.identify(c)
 	if err == nil {
@@ -47,13 +47,13 @@ func (s *sockets) open(c echo.Context) error {
 	if err := s.reserve(address, me.name()); err != nil {
 		return err
 	}
-	// The library reads only the first line of Connection and Upgrade, and refuses subprotocols that are no tokens.
+	// The library reads only the first line of Connection and Upgrade, and rejects subprotocols that are not tokens.
 	r.Header["Connection"], r.Header["Upgrade"] = []string{"Upgrade"}, []string{"websocket"}
 	if name := findToken(r.Header["Sec-Websocket-Protocol"], subprotocol); name != "" {
 		c.Response().Header().Set("Sec-WebSocket-Protocol", name)
 	}
 	conn, rw, _, err := ws.HTTPUpgrader{Header: c.Response().Header()}.Upgrade(r, c.Response())
-	if err != nil { // the library has sent the answer and does not close the connection
+	if err != nil { // the library has sent the response but does not close the connection
 		s.release(address, me.name())
 		if conn != nil {
 			_ = conn.Close()
@@ -61,20 +61,20 @@ func (s *sockets) open(c echo.Context) error {
 		return nil
 	}
 	c.Response().Status, c.Response().Committed = http.StatusSwitchingProtocols, true
-	early, _ := rw.Reader.Peek(rw.Reader.Buffered()) // what the client sent after its handshake
-	p := newPipe(conn, s.Limits.SendBuffer)
+	early, _ := rw.Reader.Peek(rw.Reader.Buffered()) // bytes that the client sent after its handshake
+	p := newConn(conn, s.Limits.SendBuffer)
 	p.reader = s.Broker.NewReader(p)
 	k := newSocket(s, p, me, address)
 	k.reader = p.reader
-	k.in = &inbound{tempo: newTempo(s.Limits.FrameRate, s.Now), most: s.Limits.FrameBytes, hear: k.hear}
+	k.in = &inbound{frameLimiter: newFrameLimiter(s.Limits.FrameRate, s.Now), maxMessage: s.Limits.FrameBytes, handle: k.onFrame}
 	k.greet()
 	// The socket outlives this handler, so its goroutine has no reference to the request.
-	go k.begin(p, bytes.Clone(early))
+	go k.start(p, bytes.Clone(early))
 	return nil
 }
 
-// identify returns the holder of the key in the handshake; the zero holder without a key. It charges the limit of the key only
-// after it has found the key, so that guessed keys cause no request to Redis.
+// identify returns the holder of the key in the handshake, or the zero holder if there is no key. It charges the limit of the
+// key only after it has verified the key, so that guessed keys cause no request to Redis.
 func (s *sockets) identify(c echo.Context) (holder, error) {
 	token, err := bearer(c)
 	if err != nil || token == "" {
@@ -93,7 +93,7 @@ func (s *sockets) identify(c echo.Context) (holder, error) {
 	return me, d.Fault()
 }
 
-// holder returns the holder of the key of a request; the key must have the permission. Faults: unauthenticated,
+// holder returns the holder of the key of a request. The key must have the permission. Errors: unauthenticated,
 // insufficient_scope, rate_limited.
 func (s *Server) holder(c echo.Context, permission string) (holder, error) {
 	me, err := s.sockets.identify(c)
@@ -120,13 +120,13 @@ func (s *Server) withKey(permission string, handle func(echo.Context, holder) er
 	}
 }
 
-// secretNames are query parameters in which clients are tempted to send a key.
+// secretNames lists query parameters in which clients send keys by mistake.
 var secretNames = map[string]bool{
 	"token": true, "key": true, "api_key": true, "apikey": true, "access_token": true,
 	"authorization": true, "auth": true, "secret": true, "jwt": true, "bearer": true,
 }
 
-// isCredential reports whether a text begins as a credential or has the form of a signed token.
+// isCredential reports whether a text has the prefix of a credential or the form of a signed token.
 func isCredential(s string) bool { return protocol.HasCredentialPrefix(s) || protocol.IsJWT(s) }
 
 func keyInURL(u *url.URL) bool {
@@ -155,9 +155,9 @@ func asksForSocket(r *http.Request) bool {
 		findToken(r.Header["Upgrade"], "websocket") != ""
 }
 
-var errHandshake = apperr.New(apperr.Invalid, "invalid_handshake", "the handshake is not that of RFC 6455")
+var errHandshake = apperr.New(apperr.Invalid, "invalid_handshake", "the request is not a valid websocket handshake (RFC 6455)")
 
-// checkHandshake refuses an invalid handshake before the library does, whose errors are not JSON.
+// checkHandshake rejects an invalid handshake before the library does, because the errors of the library are not JSON.
 func checkHandshake(c echo.Context) error {
 	h := c.Request().Header
 	if h.Get("Sec-WebSocket-Version") != "13" {
@@ -166,7 +166,7 @@ func checkHandshake(c echo.Context) error {
 	}
 	keys := h.Values("Sec-WebSocket-Key")
 	if len(keys) != 1 {
-		return errHandshake.Say("there must be one Sec-WebSocket-Key")
+		return errHandshake.Say("there must be exactly one Sec-WebSocket-Key")
 	}
 	if key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(keys[0])); err != nil || len(key) != 16 {
 		return errHandshake.Say("Sec-WebSocket-Key must be 16 bytes of base64")
@@ -174,7 +174,7 @@ func checkHandshake(c echo.Context) error {
 	return nil
 }
 
-// findToken returns the member of comma-separated header lines that equals token in any case, as it is written; empty: none.
+// findToken returns the member of comma-separated header lines that equals token without regard to case, or an empty string.
 func findToken(lines []string, token string) string {
 	for _, line := range lines {
 		for t := range strings.SplitSeq(line, ",") {

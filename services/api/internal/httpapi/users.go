@@ -14,12 +14,12 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// subject returns the operator whose record is requested. A key gives access to the record of its operator, the admin secret to
-// every record. Faults: unauthenticated, forbidden, not_found.
+// subject returns the operator whose record is requested. A key gives access to the record of its operator, the admin secret
+// to every record. Errors: unauthenticated, forbidden, not_found.
 func (s *Server) subject(c echo.Context) (operator.Operator, error) {
 	ctx := c.Request().Context()
 	handle, bad := protocol.ParseHandle(c.Param("handle"))
-	if h := c.Request().Header; len(h[adminHeader]) > 0 && len(h["Authorization"]) == 0 { // a key speaks first
+	if h := c.Request().Header; len(h[adminHeader]) > 0 && len(h["Authorization"]) == 0 { // a key takes precedence over the admin secret
 		if err := s.admin(c); err != nil {
 			return operator.Operator{}, err
 		}

@@ -15,13 +15,13 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
-// Page sizes of a webhook's log.
+// Numbers of entries in one page of a webhook's delivery log.
 const (
 	deliveriesDefault = 50
 	deliveriesMax     = 200
 )
 
-var errScope = apperr.New(apperr.Forbidden, "insufficient_scope", "the key was not given this permission")
+var errScope = apperr.New(apperr.Forbidden, "insufficient_scope", "the key does not have the required permission")
 
 // registerWebhook is POST /api/v1/webhooks.
 func (s *Server) registerWebhook(c echo.Context, me holder) error {
@@ -44,7 +44,7 @@ func (s *Server) registerWebhook(c echo.Context, me holder) error {
 	return httpx.JSON(c, http.StatusCreated, secretWebhookJSON{showWebhook(&h), secret})
 }
 
-// maxSeq is the largest number that every reader of JSON has exactly.
+// maxSeq is the largest integer that every JSON parser represents exactly.
 const maxSeq = 1<<53 - 1
 
 // listWebhooks is GET /api/v1/webhooks.
@@ -75,11 +75,11 @@ func (s *Server) changeWebhook(c echo.Context, me holder) error {
 	}
 	change := webhook.Change{
 		Active: body.OptBool("active"), Description: body.OptString("description", httpx.BodyLimit),
-		Described: slices.Contains(body.Names(), "description"), // null, too
+		Described: slices.Contains(body.Names(), "description"), // also for null
 		URL:       body.OptString("url", httpx.BodyLimit),
 	}
 	if body.Has("since") {
-		body.Invalid("since", "is for a new webhook alone")
+		body.Invalid("since", "can be set only for a new webhook")
 	}
 	channels, types := body.Strings("channels", httpx.BodyLimit, maxChannel), body.Strings("types", len(feed.Types), maxChannel)
 	if err := body.Err(); err != nil {
@@ -129,7 +129,7 @@ func (s *Server) listDeliveries(c echo.Context, me holder) error {
 	limit := protocol.Limit(c.QueryParam("limit"), deliveriesDefault, deliveriesMax)
 	var before int64
 	if at, ok := protocol.DecodeCursor(c.QueryParam("cursor"), 1); ok {
-		before, _ = at.Int(0) // what is no number is the beginning
+		before, _ = at.Int(0) // an invalid number selects the first page
 	}
 	list, err := s.Webhooks.Deliveries(c.Request().Context(), me.owner(), c.Param("id"), max(before, 0), limit+1)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
-// accept is an endpoint that takes every delivery in 7 ms.
+// accept is an endpoint that accepts every delivery after 7 ms.
 func accept(context.Context, webhook.Post) webhook.Outcome {
 	return webhook.Outcome{Status: 202, Took: 7 * time.Millisecond}
 }
@@ -24,7 +24,7 @@ func (b *bundle) webhooks() *webhook.Service {
 	return webhook.NewService(b.store, accept, webhook.NewVault("x"), delivery.AllowedURL(false), time.Now)
 }
 
-// keyWith mints a key with some permissions.
+// keyWith mints a key with the given permissions.
 func (b *bundle) keyWith(name string, permissions ...string) (plaintext, owner, id string) {
 	b.t.Helper()
 	return b.mint(name, false, permissions...)
@@ -32,7 +32,7 @@ func (b *bundle) keyWith(name string, permissions ...string) (plaintext, owner, 
 
 const hooksPath = "/api/v1/webhooks"
 
-// The life of a webhook through its routes.
+// TestWebhookRoutes checks the routes of a webhook from its creation to its deletion.
 func TestWebhookRoutes(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1})
@@ -105,13 +105,13 @@ func TestWebhookRoutes(t *testing.T) {
 			body = `{"active":true}`
 		}
 		if a := b.do(call[0], one+call[1], body, "Authorization", as); a.status != 404 || a.body["error"] != "not_found" {
-			t.Errorf("%s %s of what is deleted: %d %s", call[0], call[1], a.status, a.raw)
+			t.Errorf("%s %s of a deleted webhook: %d %s", call[0], call[1], a.status, a.raw)
 		}
 	}
 }
 
-// Somebody else's webhook is not there; a key without `read`, of another kind or
-// revoked opens nothing.
+// TestWebhooksAreTheOwners checks that a webhook of another operator is not found, and that a key without read, a revoked key
+// and other credentials are rejected.
 func TestWebhooksAreTheOwners(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1})
@@ -131,10 +131,10 @@ func TestWebhooksAreTheOwners(t *testing.T) {
 	tide := b.key("tide")
 	for _, c := range calls {
 		if a := b.do(c.method, c.path, c.body, "Authorization", "Bearer "+tide); a.status != 404 || a.body["error"] != "not_found" {
-			t.Errorf("%s %s of another: %d %s", c.method, c.path, a.status, a.raw)
+			t.Errorf("%s %s of another operator's webhook: %d %s", c.method, c.path, a.status, a.raw)
 		}
 		if a := b.do(c.method, strings.Replace(c.path, id, "no-id", 1), c.body, "Authorization", "Bearer "+mara); a.status != 404 {
-			t.Errorf("%s of what is no id: %d %s", c.method, a.status, a.raw)
+			t.Errorf("%s with an invalid id: %d %s", c.method, a.status, a.raw)
 		}
 	}
 	if a := b.do("GET", hooksPath, "", "Authorization", "Bearer "+tide); string(a.raw) != `{"webhooks":[]}` {
@@ -146,12 +146,12 @@ func TestWebhooksAreTheOwners(t *testing.T) {
 			if a.status != status || a.body["error"] != code {
 				t.Errorf("%s, %s %s: %d %s", name, c.method, c.path, a.status, a.raw)
 			}
-			if told := a.header.Get("WWW-Authenticate"); !strings.HasPrefix(told, "Bearer") || status == 403 && told != `Bearer error="insufficient_scope", scope="read"` {
-				t.Errorf("%s, %s %s: told %q", name, c.method, c.path, told)
+			if challenge := a.header.Get("WWW-Authenticate"); !strings.HasPrefix(challenge, "Bearer") || status == 403 && challenge != `Bearer error="insufficient_scope", scope="read"` {
+				t.Errorf("%s, %s %s: WWW-Authenticate %q", name, c.method, c.path, challenge)
 			}
 		}
 	}
-	refused("nobody", "", 401, "unauthenticated")
+	refused("no credential", "", 401, "unauthenticated")
 	refused("a login", "Bearer mara.b.c", 401, "unauthenticated")
 	refused("an app", "Bearer dat_"+strings.Repeat("A", 43), 401, "unauthenticated")
 	refused("without read", "Bearer "+blind, 403, "insufficient_scope")
@@ -161,7 +161,7 @@ func TestWebhooksAreTheOwners(t *testing.T) {
 	refused("revoked", "Bearer "+mara, 401, "unauthenticated")
 }
 
-// What does not fit is refused by name, and nothing is made.
+// TestWebhookRefusals checks that an invalid member is rejected with its error code, and that no webhook is created.
 func TestWebhookRefusals(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1})
@@ -216,7 +216,7 @@ func TestWebhookRefusals(t *testing.T) {
 	}
 }
 
-// The log is given in pages, without a hole or a repeat.
+// TestWebhookLogPages checks that the pages of the log contain each delivery once.
 func TestWebhookLogPages(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1})
@@ -250,6 +250,6 @@ func TestWebhookLogPages(t *testing.T) {
 		}
 	}
 	if len(got) != 25 {
-		t.Errorf("%d lines", len(got))
+		t.Errorf("%d entries, want 25", len(got))
 	}
 }

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// wireWindow is the window whose moves travel on the channel.
+	// wireWindow is the window whose moves are published on channel wire.
 	wireWindow = protocol.Window24h
-	// wireItems is how many it begins with.
+	// wireItems is the number of moves in the snapshot of channel wire.
 	wireItems = 20
 )
 
@@ -29,12 +29,12 @@ func showMove(hubURL string, m *movement.Move) openapi.Move {
 	}
 }
 
-// probability is a price in bps, or a difference of two, as a number to 1.
+// probability converts a price in bps, or a difference of two prices, to a number from -1 to 1.
 func probability(bps int) float64 { return float64(bps) / float64(protocol.MaxBps) }
 
-// WireNews makes the news of moves that are new or have changed since before.
-// Every process reads the markets itself and tells its own readers.
-func (s *Server) WireNews(before, after []movement.Move) []feed.Ephemeral {
+// MoveEvents returns the events of moves that are new or have changed since before. Every process reads the markets itself
+// and publishes to its own readers.
+func (s *Server) MoveEvents(before, after []movement.Move) []feed.Ephemeral {
 	known := make(map[protocol.MarketID]int, len(before))
 	for i := range before {
 		known[before[i].Market.ID] = before[i].Delta()

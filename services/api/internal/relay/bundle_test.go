@@ -26,12 +26,12 @@ import (
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-// bundle is a ledger's database and a Redis of the test's own.
+// bundle is the database of a ledger and a Redis for one test.
 type bundle struct {
 	t     *testing.T
 	store *postgres.Store
 	admin *pgxpool.Pool
-	url   string // of Redis
+	url   string // address of Redis
 	redis *redisx.Client
 }
 
@@ -63,7 +63,7 @@ func (b *bundle) exec(sql string, args ...any) {
 	}
 }
 
-// write puts n facts into the outbox, a transaction each.
+// write inserts n entries into the outbox, each in one transaction.
 func (b *bundle) write(n int) {
 	b.t.Helper()
 	for range n {
@@ -74,7 +74,7 @@ func (b *bundle) write(n int) {
 	}
 }
 
-// resolve claims market 1 and scores its fifty signals.
+// resolve resolves market 1 and scores its fifty calls.
 func (b *bundle) resolve() {
 	b.t.Helper()
 	b.exec(`INSERT INTO api.market_resolutions (market_id, outcome, resolver, source, close_at, lane, resolved_at) VALUES ('1', 'YES', 'admin', 'admin', now(), 'MUSIC', now())`)
@@ -87,14 +87,14 @@ func (b *bundle) relay() *relay.Relay {
 	return &relay.Relay{Store: b.store, Redis: b.redis, Now: time.Now, Slog: slog.New(slog.DiscardHandler)}
 }
 
-// start runs something until the test or the returned function ends it.
+// start runs a function in the background until the test ends or the returned function is called.
 func (b *bundle) start(run func(context.Context) error) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		if err := run(ctx); err != nil && !errors.Is(err, context.Canceled) {
-			b.t.Errorf("ended with %v", err)
+			b.t.Errorf("a background function ended with %v", err)
 		}
 	}()
 	stop = sync.OnceFunc(func() { cancel(); <-done })
@@ -104,12 +104,12 @@ func (b *bundle) start(run func(context.Context) error) (stop func()) {
 
 func newBroker(t *testing.T, memory int) *broker.Broker {
 	t.Helper()
-	h := broker.New(memory)
-	t.Cleanup(h.Close)
-	return h
+	b := broker.New(memory)
+	t.Cleanup(b.Close)
+	return b
 }
 
-// follow starts a process that listens to everything.
+// follow starts a follower as another process would, and returns its broker.
 func (b *bundle) follow() *broker.Broker {
 	b.t.Helper()
 	fanOut := newBroker(b.t, 4096)
@@ -120,7 +120,7 @@ func (b *bundle) follow() *broker.Broker {
 	return fanOut
 }
 
-// want waits until the feed has n events and gives them, linked.
+// want waits until the feed has n events and returns them as messages.
 func (b *bundle) want(n int) []feed.Message {
 	b.t.Helper()
 	testkit.Eventually(b.t, 30*time.Second, func() bool {
@@ -140,7 +140,7 @@ func (b *bundle) want(n int) []feed.Message {
 	return messages
 }
 
-// stream reads the numbers that the stream holds.
+// stream returns the ids in the Redis stream.
 func (b *bundle) stream() []string {
 	b.t.Helper()
 	c := redisClient(b.t, b.url)
@@ -163,15 +163,15 @@ func redisClient(t *testing.T, url string) *redis.Client {
 	return c
 }
 
-// reader takes frames from a fanOut as a socket would, without end.
-type reader struct{ *brokertest.Pipe }
+// reader collects the frames of a broker as a client that accepts everything.
+type reader struct{ *brokertest.Conn }
 
-// read subscribes and keeps reading until the test ends.
+// read subscribes to a channel until the test ends.
 func read(t *testing.T, fanOut *broker.Broker, c feed.Channel) *reader {
 	t.Helper()
 	p := brokertest.New()
 	sub := fanOut.Subscribe(fanOut.NewReader(p), c)
-	if step, _, _ := sub.Catch(); step != broker.Live {
+	if step, _, _ := sub.CatchUp(); step != broker.Live {
 		t.Fatalf("step %v", step)
 	}
 	t.Cleanup(sub.Close)

@@ -1,8 +1,7 @@
-// Package relay carries the feed from the database to every process.
+// Package relay distributes the feed from the database to every process.
 //
-// One Relay of all replicas, the one that holds the lease, gives committed facts
-// their numbers and puts the numbered events on a Redis stream. In each process
-// a Follower reads that stream and hands the events to the live hub; when Redis
-// is away, or has lost something, it reads the database instead. Redis holds
-// nothing that cannot be put there again. News carries what has no number.
+// One Relay runs in all replicas together, in the process that has the lease. It numbers committed outbox entries and
+// publishes the numbered events on a Redis stream. In each process, a Follower reads that stream and delivers the events to
+// the broker. If Redis is unavailable or has lost events, the Follower reads the database instead. Everything in Redis can be
+// rebuilt from the database. PubSub distributes events without a number.
 package relay

@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	readWait   = time.Second            // one blocking read of the stream
-	pollEvery  = 250 * time.Millisecond // of the database, while Redis is away
-	retryRedis = time.Second            // after Redis failed
-	textEvery  = 3 * time.Second        // between two reads of decisions about text
+	readWait   = time.Second            // duration of one blocking read of the stream
+	pollEvery  = 250 * time.Millisecond // interval of database reads while Redis is unavailable
+	retryRedis = time.Second            // pause after an error of Redis
+	textEvery  = 3 * time.Second        // interval of reads of moderation decisions
 )
 
-// Follower brings every event of the feed to the hub of this process.
+// Follower delivers every event of the feed to the broker of this process.
 type Follower struct {
 	source feed.Store
 	redis  *redis.Client
@@ -31,20 +31,20 @@ type Follower struct {
 	log    *slog.Logger
 	chain  *feed.Chain
 
-	moderated string    // digest of the decisions for which the hub's memory was last emptied
-	empties   int       // how often it is still to be emptied
-	nextText  time.Time // when decisions are read again
+	moderated string    // digest of the moderation decisions at the last check
+	clears    int       // number of further times that the broker's memory is cleared
+	nextText  time.Time // time of the next check
 }
 
-// NewFollower makes a follower; Close ends its own connections.
+// NewFollower returns a follower with separate connections to Redis; Close closes them.
 func NewFollower(source feed.Store, c *redisx.Client, fanOut *broker.Broker, now func() time.Time, log *slog.Logger) *Follower {
 	return &Follower{source: source, redis: c.Blocking(), broker: fanOut, now: now, log: log, chain: feed.NewChain(source)}
 }
 
-// Close ends the connections to Redis; call it after Run has returned.
+// Close closes the connections to Redis. It must be called after Run has returned.
 func (f *Follower) Close() error { return f.redis.Close() }
 
-// Run follows until ctx ends. It outlives the loss of Redis and of the database.
+// Run follows the feed until ctx ends. It continues after failures of Redis and of the database.
 func (f *Follower) Run(ctx context.Context) error {
 	for !f.start(ctx) {
 		if err := dbtime.Sleep(ctx, pollEvery); err != nil {
@@ -65,7 +65,7 @@ func (f *Follower) Run(ctx context.Context) error {
 		case err != nil:
 			redisAgain = f.now().Add(retryRedis)
 		case len(messages) == 0:
-			// A stream that lost something is silent, too.
+			// The stream may have lost events, so read the database as well.
 			f.poll(ctx)
 		default:
 			f.deliver(ctx, messages)
@@ -74,12 +74,12 @@ func (f *Follower) Run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// start fills the hub's memory and makes it ready.
+// start fills the memory of the broker and marks it as ready.
 func (f *Follower) start(ctx context.Context) bool {
 	f.forgetModerated(ctx)
 	begin, err := f.begin(ctx)
 	if err != nil {
-		f.log.WarnContext(ctx, "the feed cannot be read", "error", err)
+		f.log.WarnContext(ctx, "reading the feed failed", "error", err)
 		return false
 	}
 	if f.broker.Head() == 0 {
@@ -92,9 +92,8 @@ func (f *Follower) start(ctx context.Context) bool {
 	return true
 }
 
-// forgetModerated empties the memory of the hub after a decision about text: the memory has events
-// with the text of before (integrity P23). It does so twice, because Redis may still hold events
-// that were read before the decision.
+// forgetModerated clears the memory of the broker after a moderation decision about a text, because events in memory contain
+// the earlier text. It clears the memory twice, because Redis may still contain events that were read before the decision.
 func (f *Follower) forgetModerated(ctx context.Context) {
 	if f.now().Before(f.nextText) {
 		return
@@ -105,19 +104,19 @@ func (f *Follower) forgetModerated(ctx context.Context) {
 	digest, err := f.source.ModerationDigest(ctx)
 	switch {
 	case err != nil:
-		f.log.WarnContext(ctx, "decisions about text cannot be read", "error", err)
+		f.log.WarnContext(ctx, "reading moderation decisions failed", "error", err)
 	case digest != f.moderated:
-		f.moderated, f.empties = digest, 2
+		f.moderated, f.clears = digest, 2
 	}
-	if f.empties > 0 {
-		f.empties--
+	if f.clears > 0 {
+		f.clears--
 		f.broker.Forget()
 	}
 }
 
-// begin is the number behind which the hub can remember everything. A feed in which
-// little happens may keep less than the memory holds, and where days were dropped the
-// first numbers that are left need not follow each other.
+// begin returns the number after which all events fit into the memory of the broker and have consecutive numbers. The feed
+// may store fewer events than the memory can hold. After old partitions were dropped, the first stored numbers need not be
+// consecutive.
 func (f *Follower) begin(ctx context.Context) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, stepBudget)
 	defer cancel()
@@ -139,13 +138,13 @@ func (f *Follower) begin(ctx context.Context) (int64, error) {
 			last = events[i].Seq
 		}
 	}
-	if last < head { // the newest are gone, too
+	if last < head { // the newest events were dropped as well
 		begin = head
 	}
 	return begin, nil
 }
 
-// deliver hands on messages of the stream and fills holes from the database.
+// deliver delivers messages of the stream, and reads missing events from the database.
 func (f *Follower) deliver(ctx context.Context, messages []feed.Message) {
 	for _, m := range messages {
 		err := f.broker.Deliver(m)
@@ -153,19 +152,19 @@ func (f *Follower) deliver(ctx context.Context, messages []feed.Message) {
 		if errors.As(err, &hole) {
 			if !f.poll(ctx) {
 				_ = dbtime.Sleep(ctx, pollEvery)
-				return // read again from where the hub is
+				return // read again after the head of the broker
 			}
 			err = f.broker.Deliver(m)
 		}
 		if err != nil {
-			f.log.WarnContext(ctx, "an event was left for the next read", "seq", m.Seq, "error", err)
+			f.log.WarnContext(ctx, "event delivery failed", "seq", m.Seq, "error", err)
 			_ = dbtime.Sleep(ctx, pollEvery)
 			return
 		}
 	}
 }
 
-// poll brings everything that the database has behind the hub.
+// poll delivers all events in the database after the head of the broker.
 func (f *Follower) poll(ctx context.Context) bool {
 	for {
 		n, err := f.page(ctx)

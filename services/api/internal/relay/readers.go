@@ -12,10 +12,10 @@ import (
 	"github.com/signalcast/signalcast/pkg/redisx"
 )
 
-// readersLife is how long the numbers of a process that ended count.
+// readersLife is the time after which the numbers of a process that ended are ignored.
 const readersLife = 3 * viewersEvery
 
-// processes is the sorted set of the processes that live. Each has a hash with its readers by market.
+// processes is the key of the sorted set of running processes. Each process has a hash with its readers by market.
 var processes = redisx.Key("readers")
 
 func readersOf(process string) string { return redisx.Key("readers:" + process) }
@@ -58,7 +58,7 @@ func (t *Ticker) count(ctx context.Context, own map[string]int) (map[string]int,
 	for _, answer := range answers {
 		for i, v := range answer.Val() {
 			text, _ := v.(string)
-			n, _ := strconv.Atoi(text) // what is no number counts nothing
+			n, _ := strconv.Atoi(text) // an invalid number counts as 0
 			sums[ids[i]] += n
 		}
 	}
@@ -71,7 +71,7 @@ func (t *Ticker) others(ctx context.Context) (map[string]int, error) {
 	return sums, t.eachOther(ctx, func(key string) error {
 		all, err := t.redis.HGetAll(ctx, key).Result()
 		for id, text := range all {
-			n, _ := strconv.Atoi(text) // what is no number counts nothing
+			n, _ := strconv.Atoi(text) // an invalid number counts as 0
 			sums[id] += n
 		}
 		return err

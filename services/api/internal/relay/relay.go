@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	pageSize   = 500              // outbox rows a step, events a page
-	chunkSize  = 1000             // signal.resolved rows a step
-	idleWait   = time.Second      // without a notification
-	syncEvery  = 5 * time.Second  // how often Redis is compared with the feed
-	stepBudget = 10 * time.Second // of one step in the database
+	pageSize   = 500              // outbox entries per step; events per page
+	chunkSize  = 1000             // results of a market per step
+	idleWait   = time.Second      // longest pause without a notification
+	syncEvery  = 5 * time.Second  // interval at which the stream is compared with the feed
+	stepBudget = 10 * time.Second // time limit of one step in the database
 )
 
-// LeaseKey is the advisory lock under which one Relay of all replicas runs.
+// LeaseKey is the key of the advisory lock that elects the one process in which the Relay runs.
 const LeaseKey int64 = 7201005
 
-// Relay numbers committed facts and publishes them. All fields are needed. Run it under the lease.
+// Relay numbers committed outbox entries and publishes them. All fields are required. It must run under the lease.
 type Relay struct {
 	Store feed.Store
 	Redis *redisx.Client
@@ -29,14 +29,14 @@ type Relay struct {
 	Slog  *slog.Logger
 }
 
-// Run works until ctx ends or the database fails. It may be started again, here
-// or in another process, at any point of its work.
+// Run works until ctx ends or the database fails. After a failure at any point, it can be started again in this or another
+// process.
 func (r *Relay) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
-	bell, listening := make(chan struct{}, 1), make(chan struct{})
+	wake, listening := make(chan struct{}, 1), make(chan struct{})
 	go func() {
 		defer close(listening)
-		r.listen(ctx, bell)
+		r.listen(ctx, wake)
 	}()
 	defer func() {
 		cancel()
@@ -44,13 +44,13 @@ func (r *Relay) Run(ctx context.Context) error {
 	}()
 	t := &term{Relay: r, chain: feed.NewChain(r.Store)}
 	for ctx.Err() == nil {
-		more, err := t.turn(ctx)
+		more, err := t.round(ctx)
 		if err != nil {
 			return err
 		}
 		if !more {
 			select {
-			case <-bell:
+			case <-wake:
 			case <-time.After(idleWait):
 			case <-ctx.Done():
 			}
@@ -59,16 +59,17 @@ func (r *Relay) Run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// listen keeps a connection that receives the notifications of the outbox. Without it the relay is late by up to a second.
-func (r *Relay) listen(ctx context.Context, bell chan<- struct{}) {
-	ring := func() {
+// listen receives the notifications of the outbox and signals each on wake. Without them, publication is delayed by up to one
+// second.
+func (r *Relay) listen(ctx context.Context, wake chan<- struct{}) {
+	notify := func() {
 		select {
-		case bell <- struct{}{}:
+		case wake <- struct{}{}:
 		default:
 		}
 	}
 	for ctx.Err() == nil {
-		if err := r.Store.ListenOutbox(ctx, ring); err != nil && ctx.Err() == nil {
+		if err := r.Store.ListenOutbox(ctx, notify); err != nil && ctx.Err() == nil {
 			r.Slog.WarnContext(ctx, "outbox listener ended", "error", err)
 		}
 		_ = dbtime.Sleep(ctx, idleWait)

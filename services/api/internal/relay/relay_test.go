@@ -29,54 +29,54 @@ func ids(n int) []string {
 	return out
 }
 
-var errKilled = errors.New("killed")
+var errCrash = errors.New("crashed")
 
-// dying is a store whose calls fail at random, before or after they are done.
-type dying struct {
+// crashing is a store whose calls fail at random, before or after they take effect.
+type crashing struct {
 	feed.Store
-	deaths map[string]int
+	failures map[string]int
 }
 
-func (d dying) die(at string) error {
+func (d crashing) maybeFail(at string) error {
 	if rand.N(3) > 0 {
 		return nil
 	}
-	d.deaths[at]++
-	return errKilled
+	d.failures[at]++
+	return errCrash
 }
 
-func (d dying) NumberFeed(ctx context.Context, limit int) (int, error) {
-	if err := d.die("before numbering"); err != nil {
+func (d crashing) NumberFeed(ctx context.Context, limit int) (int, error) {
+	if err := d.maybeFail("before numbering"); err != nil {
 		return 0, err
 	}
 	n, err := d.Store.NumberFeed(ctx, limit)
 	if err == nil {
-		err = d.die("after numbering")
+		err = d.maybeFail("after numbering")
 	}
 	return n, err
 }
 
-func (d dying) ListFeedAfter(ctx context.Context, after int64, limit int) ([]feed.Event, error) {
-	if err := d.die("before publishing"); err != nil {
+func (d crashing) ListFeedAfter(ctx context.Context, after int64, limit int) ([]feed.Event, error) {
+	if err := d.maybeFail("before publishing"); err != nil {
 		return nil, err
 	}
 	return d.Store.ListFeedAfter(ctx, after, limit)
 }
 
-func (d dying) DrainFeed(ctx context.Context, chunk int, skip []string) (feed.Drained, error) {
-	if err := d.die("before draining"); err != nil {
+func (d crashing) DrainFeed(ctx context.Context, chunk int, skip []string) (feed.Drained, error) {
+	if err := d.maybeFail("before draining"); err != nil {
 		return feed.Drained{}, err
 	}
 	drained, err := d.Store.DrainFeed(ctx, chunk, skip)
 	if err == nil {
-		err = d.die("after draining")
+		err = d.maybeFail("after draining")
 	}
 	return drained, err
 }
 
-// A relay that dies between any two steps, again and again, while writers write
-// and a market is resolved: the feed has every fact once, and so has the stream.
-func TestRelayDiesBetweenAnySteps(t *testing.T) {
+// TestRelayCrashesBetweenSteps lets the relay fail between any two steps while outbox entries are written and a market is
+// resolved. The feed and the stream must contain every event once.
+func TestRelayCrashesBetweenSteps(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	fanOut := b.follow()
@@ -86,11 +86,11 @@ func TestRelayDiesBetweenAnySteps(t *testing.T) {
 		writers.Go(func() { b.write(100) })
 	}
 	writers.Go(b.resolve)
-	store := dying{b.store, make(map[string]int)}
-	for deadline := time.Now().Add(2 * time.Second); time.Now().Before(deadline) || len(store.deaths) < 5; {
+	store := crashing{b.store, make(map[string]int)}
+	for deadline := time.Now().Add(2 * time.Second); time.Now().Before(deadline) || len(store.failures) < 5; {
 		r := b.relay()
 		r.Store = store
-		if err := r.Run(t.Context()); !errors.Is(err, errKilled) {
+		if err := r.Run(t.Context()); !errors.Is(err, errCrash) {
 			t.Fatal(err)
 		}
 	}
@@ -102,10 +102,10 @@ func TestRelayDiesBetweenAnySteps(t *testing.T) {
 		t.Errorf("stream (-want +got):\n%s", diff)
 	}
 	r.expect(t, messages, feed.Signals)
-	t.Logf("deaths: %v", store.deaths)
+	t.Logf("failures: %v", store.failures)
 }
 
-// Two relays at once, as when a lease changes hands late: still every fact once.
+// TestTwoRelays runs two relays at once, as when a lease changes hands late. Every event must be numbered once.
 func TestTwoRelays(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -126,9 +126,9 @@ func TestTwoRelays(t *testing.T) {
 	testkit.Eventually(t, 20*time.Second, func() bool { return len(b.stream()) == 251 })
 }
 
-// A market whose results are not there yet holds up nobody and is finished when
-// they are.
-func TestRelayPassesOverWaitingMarkets(t *testing.T) {
+// TestRelaySkipsBlockedMarkets checks that a market without results does not delay other markets, and is completed when its
+// results exist.
+func TestRelaySkipsBlockedMarkets(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.exec(`INSERT INTO api.market_resolutions (market_id, outcome, resolver, source, close_at, lane, resolved_at)
@@ -146,9 +146,8 @@ func TestRelayPassesOverWaitingMarkets(t *testing.T) {
 	b.want(52)
 }
 
-// Redis loses everything while the feed runs: readers miss nothing, and the
-// stream goes on.
-func TestRedisForgets(t *testing.T) {
+// TestRedisFlush flushes Redis while events are published. Readers must miss no event, and the stream must be filled again.
+func TestRedisFlush(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.start(b.relay().Run)
@@ -162,14 +161,14 @@ func TestRedisForgets(t *testing.T) {
 	}
 	b.write(1)
 	r.expect(t, b.want(101), feed.Signals)
-	// Filled up to the newest again, within one comparison.
+	// The next comparison fills the stream up to the newest event.
 	testkit.Eventually(t, 20*time.Second, func() bool {
 		got := b.stream()
 		return len(got) > 0 && got[len(got)-1] == "101-0"
 	})
 }
 
-// A stream that is ahead of the feed, or of another feed, is thrown away.
+// TestForeignStream checks that a stream that is ahead of the feed or has events of another feed is deleted.
 func TestForeignStream(t *testing.T) {
 	t.Parallel()
 	for _, first := range []int{3, 9000} {
@@ -190,7 +189,7 @@ func TestForeignStream(t *testing.T) {
 	}
 }
 
-// Redis hangs, comes back, and is killed for good: the feed goes on.
+// TestRedisHangsAndDies checks that readers get all events while Redis hangs, after it resumes, and after it is killed.
 func TestRedisHangsAndDies(t *testing.T) {
 	t.Parallel()
 	server := testkit.RedisServer(t)
@@ -213,7 +212,7 @@ func TestRedisHangsAndDies(t *testing.T) {
 	r.expect(t, b.want(80), feed.Signals)
 }
 
-// The stream has lost what lies between: the database has it.
+// TestFollowerFillsHoles checks that events that are missing in the stream are read from the database.
 func TestFollowerFillsHoles(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -231,8 +230,8 @@ func TestFollowerFillsHoles(t *testing.T) {
 	r.expect(t, b.want(10), feed.MarketChannel("1"))
 }
 
-// A process that starts in the middle remembers the newest events with the same
-// links as everybody else.
+// TestFollowerStartsInTheMiddle checks that a process that starts late has the newest events in memory, with the same links
+// as other processes.
 func TestFollowerStartsInTheMiddle(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -243,31 +242,32 @@ func TestFollowerStartsInTheMiddle(t *testing.T) {
 	p := brokertest.New()
 	sub := fanOut.Subscribe(fanOut.NewReader(p), feed.MarketChannel("3"))
 	sub.Start(0)
-	testkit.Eventually(t, 10*time.Second, func() bool { step, _, _ := sub.Catch(); return step == broker.Live })
+	testkit.Eventually(t, 10*time.Second, func() bool { step, _, _ := sub.CatchUp(); return step == broker.Live })
 	want := framesOf(messages, "market:3")
-	// A part of the fanOut that is behind it brings what it has not had yet as news.
+	// A shard that has not processed all events yet sends the rest as live events.
 	testkit.Eventually(t, 10*time.Second, func() bool { return len(p.Texts()) >= len(want) })
 	if diff := cmp.Diff(want, p.Texts()); diff != "" || len(want) == 0 {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
-// News reaches every process, and its own while Redis is away.
-func TestNews(t *testing.T) {
+// TestPubSub checks that events without a number reach every process, and only the publishing process while Redis is
+// unavailable.
+func TestPubSub(t *testing.T) {
 	t.Parallel()
 	server := testkit.RedisServer(t)
 	client := testkit.KV(t, server.URL())
 	type process struct {
-		news *relay.News
+		pubsub *relay.PubSub
 		got  *reader
 	}
 	ps := make([]process, 2)
 	b := &bundle{t: t}
 	for i := range ps {
 		fanOut := newBroker(t, 1)
-		ps[i] = process{relay.NewNews(client, fanOut.Publish), read(t, fanOut, "market:1")}
-		t.Cleanup(func() { _ = ps[i].news.Close() })
-		b.start(ps[i].news.Run)
+		ps[i] = process{relay.NewPubSub(client, fanOut.Publish), read(t, fanOut, "market:1")}
+		t.Cleanup(func() { _ = ps[i].pubsub.Close() })
+		b.start(ps[i].pubsub.Run)
 	}
 	testkit.Eventually(t, 10*time.Second, func() bool {
 		n, err := client.PubSubNumSub(t.Context(), "sc:live").Result()
@@ -276,22 +276,22 @@ func TestNews(t *testing.T) {
 	tick := func(yes int) feed.Ephemeral {
 		return feed.Ephemeral{Channel: "market:1", Type: feed.PriceTick, At: time.UnixMilli(1760000000123), Data: fmt.Appendf(nil, `{"marketId":"1","yesBps":%d}`, yes)}
 	}
-	ps[0].news.Publish(t.Context(), tick(3150))
+	ps[0].pubsub.Publish(t.Context(), tick(3150))
 	want := `{"op":"event","channel":"market:1","type":"price.tick","at":"2025-10-09T08:53:20.123Z","data":{"marketId":"1","yesBps":3150}}`
 	for i := range ps {
 		testkit.Eventually(t, 10*time.Second, func() bool { return cmp.Equal(ps[i].got.got(), []string{want}) })
 	}
 	testkit.Kill(t, server.PID())
-	ps[1].news.Publish(context.Background(), tick(1))
+	ps[1].pubsub.Publish(context.Background(), tick(1))
 	testkit.Eventually(t, 10*time.Second, func() bool { return len(ps[1].got.got()) == 2 })
 	if n := len(ps[0].got.got()); n != 1 {
-		t.Errorf("%d news at the other process", n)
+		t.Errorf("%d events at the other process, want 1", n)
 	}
 }
 
-// Integrity P23: after a decision about text the memory has no event from before it, since their
-// frames may have the text.
-func TestDecisionEmptiesTheMemory(t *testing.T) {
+// TestModerationClearsMemory checks that the memory has no event from before a moderation decision, because the frames may
+// contain the text.
+func TestModerationClearsMemory(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	fanOut := b.follow()

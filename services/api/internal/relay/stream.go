@@ -16,18 +16,18 @@ import (
 )
 
 const (
-	// streamLength is how many events the stream keeps, about.
+	// streamLength is the approximate number of events that the stream keeps.
 	streamLength = 10_000
-	// streamLife removes the stream of a service that was switched off.
+	// streamLife is the time after which Redis deletes the stream of an installation that was switched off.
 	streamLife = 24 * time.Hour
-	// addSize keeps one pipeline well within the time of one command.
+	// addSize limits the events of one pipeline, so that it stays within the time limit of a command.
 	addSize = 100
 )
 
 var streamKey = redisx.Key("feed")
 
-// addEvents appends messages under their own numbers. Redis refuses a number
-// that is not above the last one, so nothing can be added twice.
+// addEvents appends messages with their event numbers as ids. Redis rejects an id that is not greater than the last one, so
+// no event is added twice.
 func addEvents(ctx context.Context, c *redisx.Client, messages []feed.Message) error {
 	for part := range slices.Chunk(messages, addSize) {
 		_, err := c.Pipelined(ctx, func(p redis.Pipeliner) error {
@@ -47,7 +47,7 @@ func addEvents(ctx context.Context, c *redisx.Client, messages []feed.Message) e
 	return nil
 }
 
-// lastEvent is the newest message of the stream; zero when it is empty.
+// lastEvent returns the newest message of the stream, or the zero value if the stream is empty.
 func lastEvent(ctx context.Context, c *redisx.Client) (feed.Message, error) {
 	found, err := c.XRevRangeN(ctx, streamKey, "+", "-", 1).Result()
 	if err != nil || len(found) == 0 {
@@ -56,9 +56,9 @@ func lastEvent(ctx context.Context, c *redisx.Client) (feed.Message, error) {
 	return parseEntry(found[0])
 }
 
-// nextEvents waits up to wait for messages behind a number.
+// nextEvents waits up to wait for messages after a number.
 func nextEvents(ctx context.Context, c *redis.Client, after int64, wait time.Duration) ([]feed.Message, error) {
-	// Redis that hangs does not end its own wait.
+	// A Redis that hangs does not end the wait by itself.
 	ctx, cancel := context.WithTimeout(ctx, wait+wait/2)
 	defer cancel()
 	found, err := c.XRead(ctx, &redis.XReadArgs{
@@ -85,8 +85,8 @@ func nextEvents(ctx context.Context, c *redis.Client, after int64, wait time.Dur
 
 func entryID(seq int64) string { return strconv.FormatInt(seq, 10) + "-0" }
 
-// fields are the message as the stream holds it: i id, t type, a time in
-// microseconds, d data, c one line a channel with the number before.
+// fields returns the fields of a stream entry: i is the id, t the type, a the time in microseconds, d the data, and c has one
+// line per channel with the number of the previous event.
 func fields(m *feed.Message) []string {
 	links := make([]string, len(m.Links))
 	for i, l := range m.Links {

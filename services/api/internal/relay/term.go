@@ -9,28 +9,28 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
-// term is one run of a relay: what it remembers is right only while it leads.
+// term is one run of a relay. Its fields are valid only while this process is the leader.
 type term struct {
 	*Relay
 	chain   *feed.Chain
-	blocked []string  // resolved markets whose next result is missing
-	kept    string    // day of the last care for partitions
-	keepAt  time.Time // not before
-	at      int64     // number up to which Redis has the feed; with synced
+	blocked []string  // resolved markets whose next result does not exist yet
+	partitionsDay string    // day of the last partition maintenance
+	partitionsAt time.Time // earliest time of the next attempt
+	at      int64     // if synced: number up to which the stream has the feed
 	synced  bool
-	syncAt  time.Time // when Redis is compared again
+	syncAt  time.Time // time of the next comparison with Redis
 }
 
-// turn does one round of steps; more tells that another is worth it at once.
-func (t *term) turn(ctx context.Context) (more bool, err error) {
+// round executes each step once. more reports whether another round is needed without a pause.
+func (t *term) round(ctx context.Context) (more bool, err error) {
 	for _, step := range []struct {
 		name string
 		do   func(context.Context) (bool, error)
 	}{
-		{"keep", t.keep},
+		{"maintain partitions", t.maintainPartitions},
 		{"number", t.number},
-		{"publish", t.publish}, // at once: listeners wait for one event more than for many
-		{"drain", t.drain},     // what it numbers is published in the next round
+		{"publish", t.publish}, // before drain: clients wait for single events longer than for results
+		{"drain", t.drain},     // the next round publishes the events that drain numbers
 	} {
 		bounded, cancel := context.WithTimeout(ctx, stepBudget)
 		again, err := step.do(bounded)
@@ -43,20 +43,20 @@ func (t *term) turn(ctx context.Context) (more bool, err error) {
 	return more, nil
 }
 
-// keep cares for the partitions once a day. Without them events go into the
-// default partition, so a failure stops nothing.
-func (t *term) keep(ctx context.Context) (bool, error) {
+// maintainPartitions creates and drops partitions once a day. An error does not stop the relay: without a partition for the
+// day, events are stored in the default partition.
+func (t *term) maintainPartitions(ctx context.Context) (bool, error) {
 	now := t.Now()
 	day := protocol.Day(now)
-	if day == t.kept || now.Before(t.keepAt) {
+	if day == t.partitionsDay || now.Before(t.partitionsAt) {
 		return false, nil
 	}
 	if err := t.Store.KeepFeed(ctx); err != nil {
-		t.keepAt = now.Add(time.Minute)
-		t.Slog.WarnContext(ctx, "feed partitions were not kept", "error", err)
+		t.partitionsAt = now.Add(time.Minute)
+		t.Slog.WarnContext(ctx, "feed partition maintenance failed", "error", err)
 		return false, nil
 	}
-	t.kept = day
+	t.partitionsDay = day
 	return false, nil
 }
 
@@ -65,8 +65,8 @@ func (t *term) number(ctx context.Context) (bool, error) {
 	return n == pageSize, err
 }
 
-// drain numbers one chunk of one market's results. A market that waits for its
-// scores is passed over until the next idle moment.
+// drain numbers one chunk of one market's results. A market without its next result is skipped until no other market has
+// results.
 func (t *term) drain(ctx context.Context) (bool, error) {
 	d, err := t.Store.DrainFeed(ctx, chunkSize, t.blocked)
 	switch {
@@ -81,8 +81,8 @@ func (t *term) drain(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// publish puts the next page of events on the stream. Trouble with Redis is not
-// trouble of the relay: what is missing there is added when it is back.
+// publish adds the next page of events to the stream. An error of Redis does not stop the relay: missing events are added
+// when Redis is available again.
 func (t *term) publish(ctx context.Context) (bool, error) {
 	if now := t.Now(); !t.synced || !now.Before(t.syncAt) {
 		if err := t.sync(ctx, now); err != nil || !t.synced {
@@ -94,21 +94,20 @@ func (t *term) publish(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	if err := addEvents(ctx, t.Redis, messages); err != nil {
-		t.away(ctx, err)
+		t.redisFailed(ctx, err)
 		return false, nil
 	}
 	t.at = messages[len(messages)-1].Seq
 	return len(messages) == pageSize, nil
 }
 
-// sync finds out where the stream ends. A stream that is ahead of the feed, or
-// holds another feed, is thrown away; of one that is far behind, only what it
-// would keep anyway is made up.
+// sync finds the end of the stream. It deletes a stream that is ahead of the feed or belongs to another feed. If the stream
+// is far behind, publishing continues with the events that it would keep.
 func (t *term) sync(ctx context.Context, now time.Time) error {
 	t.synced = false
 	last, err := lastEvent(ctx, t.Redis)
 	if err != nil {
-		t.away(ctx, err)
+		t.redisFailed(ctx, err)
 		return nil
 	}
 	head, err := t.Store.FeedHead(ctx)
@@ -116,14 +115,14 @@ func (t *term) sync(ctx context.Context, now time.Time) error {
 		return err
 	}
 	if last.Seq > 0 {
-		own, err := t.holds(ctx, last, head)
+		own, err := t.contains(ctx, last, head)
 		if err != nil {
 			return err
 		}
 		if !own {
-			t.Slog.WarnContext(ctx, "the stream holds another feed and is thrown away", "stream", last.Seq, "feed", head)
+			t.Slog.WarnContext(ctx, "stream belongs to another feed; deleted", "stream", last.Seq, "feed", head)
 			if err := t.Redis.Del(ctx, streamKey).Err(); err != nil {
-				t.away(ctx, err)
+				t.redisFailed(ctx, err)
 				return nil
 			}
 			last.Seq = 0
@@ -138,8 +137,8 @@ func (t *term) sync(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// holds tells whether the feed has this very message.
-func (t *term) holds(ctx context.Context, m feed.Message, head int64) (bool, error) {
+// contains reports whether the feed has this message.
+func (t *term) contains(ctx context.Context, m feed.Message, head int64) (bool, error) {
 	if m.Seq > head {
 		return false, nil
 	}
@@ -150,7 +149,7 @@ func (t *term) holds(ctx context.Context, m feed.Message, head int64) (bool, err
 	return len(events) == 0 || events[0].ID == m.ID, nil
 }
 
-func (t *term) away(ctx context.Context, err error) {
+func (t *term) redisFailed(ctx context.Context, err error) {
 	t.synced = false
-	t.Slog.DebugContext(ctx, "the stream cannot be written", "error", err)
+	t.Slog.DebugContext(ctx, "writing the stream failed", "error", err)
 }

@@ -19,39 +19,37 @@ import (
 const (
 	priceEvery   = time.Second
 	viewersEvery = 5 * time.Second
-	// watchedLife is how long the hub's word on viewers of streams holds.
+	// watchedLife is the time for which a viewer count of the hub is used.
 	watchedLife = 30 * time.Second
-	// MostMarkets is how many markets one process follows.
-	MostMarkets = 20_000
+	// MaxMarkets is the largest number of markets that one process observes.
+	MaxMarkets = 20_000
 )
 
-// Ticker tells the readers of this process how the markets that they look at stand:
-// the price and the crowd once a second, how many look once in five. Each process
-// asks for the markets of its own readers alone, so nothing has to be told between
-// processes but how many readers each has.
+// Ticker publishes the state of markets to the readers of this process: price and crowd once a second, the number of viewers
+// every five seconds. Each process reads only the markets of its own readers. Processes share only their numbers of readers.
 type Ticker struct {
 	store  feed.Store
 	redis  *redisx.Client
-	id     string // of this process
+	id     string // id of this process
 	broker *broker.Broker
 	now    func() time.Time
 	log    *slog.Logger
 
-	told map[string]feed.Standing
+	// published is the state of each market that was published last.
+	published map[string]feed.Standing
 
 	mu      sync.Mutex
-	viewers map[string]int // readers, and those who watch a stream
-	watched map[string]int // those who watch a stream alone
+	viewers map[string]int // readers and viewers of streams
+	watched map[string]int // viewers of streams only
 }
 
-// NewTicker makes a Ticker.
+// NewTicker returns a Ticker with a random process id.
 func NewTicker(store feed.Store, c *redisx.Client, fanOut *broker.Broker, now func() time.Time, log *slog.Logger) *Ticker {
 	return &Ticker{store: store, redis: c, id: uuid.NewString(), broker: fanOut, now: now, log: log}
 }
 
-// Viewers is how many look at a market, as readers over all processes or by watching a
-// stream that is bound to it: as of some seconds ago, and readers as of now where there
-// were none here then.
+// Viewers returns the number of viewers of a market: readers of all processes and viewers of a stream that is bound to the
+// market. It is some seconds old. If the market had no readers in this process then, the readers are counted now.
 func (t *Ticker) Viewers(ctx context.Context, marketID string) int {
 	t.mu.Lock()
 	n, known := t.viewers[marketID]
@@ -62,14 +60,14 @@ func (t *Ticker) Viewers(ctx context.Context, marketID string) int {
 	}
 	others, err := t.elsewhere(ctx, marketID)
 	if err != nil {
-		others = 0 // those of this process are known
+		others = 0 // use the readers of this process only
 	}
 	return watched + others + t.broker.Readers(feed.MarketChannel(marketID))
 }
 
-// Everyone is how many look at each market; while Redis is away, the readers of this
-// process alone and those who watch.
-func (t *Ticker) Everyone(ctx context.Context) map[protocol.MarketID]int64 {
+// AllViewers returns the number of viewers of each market. While Redis is unavailable, it includes only the readers of this
+// process and the viewers of streams.
+func (t *Ticker) AllViewers(ctx context.Context) map[protocol.MarketID]int64 {
 	others, err := t.others(ctx)
 	if err != nil {
 		others = nil
@@ -86,15 +84,14 @@ func (t *Ticker) Everyone(ctx context.Context) map[protocol.MarketID]int64 {
 	return sums
 }
 
-// Counted is how many looked at a market some seconds ago, as far as this process knows
-// without asking.
-func (t *Ticker) Counted(marketID string) int {
+// CachedViewers returns the number of viewers of a market some seconds ago, without requests to Redis or the database.
+func (t *Ticker) CachedViewers(marketID string) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return max(t.viewers[marketID], t.watched[marketID])
 }
 
-// Run tells until ctx ends.
+// Run publishes until ctx ends.
 func (t *Ticker) Run(ctx context.Context) error {
 	prices, viewers := time.NewTicker(priceEvery), time.NewTicker(viewersEvery)
 	defer prices.Stop()
@@ -105,31 +102,31 @@ func (t *Ticker) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-viewers.C:
-			t.Look(ctx)
+			t.PublishViewers(ctx)
 			continue
 		case <-prices.C:
-			err = t.Tell(ctx)
+			err = t.PublishStates(ctx)
 		}
 		if err != nil && !failing && ctx.Err() == nil {
-			t.log.WarnContext(ctx, "prices of readers' markets are not read", "error", err)
+			t.log.WarnContext(ctx, "reading prices of markets failed", "error", err)
 		}
 		failing = err != nil
 	}
 }
 
-// Tell reads where the readers' markets stand and tells what has changed. Of a market
-// that is new here everything is told: its readers' snapshot may be older.
-func (t *Ticker) Tell(ctx context.Context) error {
+// PublishStates reads the prices and crowds of the readers' markets and publishes changes. For a market that is new in this
+// process it publishes all values, because the snapshot of its readers may be older.
+func (t *Ticker) PublishStates(ctx context.Context) error {
 	readers := t.broker.Markets()
 	ids := make([]string, 0, len(readers))
 	for id := range readers {
-		if len(ids) == MostMarkets {
+		if len(ids) == MaxMarkets {
 			break
 		}
 		ids = append(ids, id)
 	}
 	if len(ids) == 0 {
-		t.told = nil
+		t.published = nil
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, priceEvery)
@@ -138,10 +135,10 @@ func (t *Ticker) Tell(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	now, told := t.now(), make(map[string]feed.Standing, len(states))
+	now, published := t.now(), make(map[string]feed.Standing, len(states))
 	for _, s := range states {
-		told[s.MarketID] = s
-		before := t.told[s.MarketID]
+		published[s.MarketID] = s
+		before := t.published[s.MarketID]
 		if s.Yes != nil && (before.Yes == nil || *before.Yes != *s.Yes) {
 			t.publish(s.MarketID, feed.PriceTick, now, priceData(s))
 		}
@@ -149,7 +146,7 @@ func (t *Ticker) Tell(ctx context.Context) error {
 			t.publish(s.MarketID, feed.CrowdUpdated, now, crowdData(s))
 		}
 	}
-	t.told = told
+	t.published = published
 	return nil
 }
 
@@ -157,7 +154,7 @@ func (t *Ticker) publish(marketID string, kind feed.Type, at time.Time, data []b
 	t.broker.Publish(feed.Ephemeral{Channel: feed.MarketChannel(marketID), Type: kind, At: at, Data: data})
 }
 
-// Market ids hold no letter that JSON would escape.
+// priceData returns the data of a price.tick. Market ids contain no characters that JSON escapes.
 func priceData(s feed.Standing) []byte {
 	return fmt.Appendf(nil, `{"marketId":"%s","yesBps":%d}`, s.MarketID, *s.Yes)
 }
@@ -170,9 +167,9 @@ func crowdData(s feed.Standing) []byte {
 	return fmt.Appendf(nil, `{"yesPercent":%s,"totalSignals":%d}`, percent, total)
 }
 
-// Look counts readers over all processes and those who watch, and tells what has
-// changed. What cannot be read counts nobody.
-func (t *Ticker) Look(ctx context.Context) {
+// PublishViewers counts the readers of all processes and the viewers of streams, and publishes changes. A count that cannot
+// be read is taken as 0.
+func (t *Ticker) PublishViewers(ctx context.Context) {
 	own := t.broker.Markets()
 	sums, err := t.count(ctx, own)
 	if err != nil {
@@ -183,15 +180,15 @@ func (t *Ticker) Look(ctx context.Context) {
 	if err != nil {
 		watched = nil
 	}
-	looking := make(map[string]int, len(sums))
+	viewers := make(map[string]int, len(sums))
 	for id, n := range sums {
-		looking[id] = n + watched[id]
+		viewers[id] = n + watched[id]
 	}
 	t.mu.Lock()
 	before := t.viewers
-	t.viewers, t.watched = looking, watched
+	t.viewers, t.watched = viewers, watched
 	t.mu.Unlock()
-	for id, n := range looking {
+	for id, n := range viewers {
 		if before[id] != n && own[id] > 0 {
 			t.publish(id, feed.ViewersUpdated, now, fmt.Appendf(nil, `{"viewers":%d}`, n))
 		}

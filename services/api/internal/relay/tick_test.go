@@ -14,8 +14,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/relay"
 )
 
-// Readers of a market hear where it stands once it stands elsewhere, and how many
-// they are over all processes, also while Redis is away.
+// TestTicker checks that readers of a market get changes of its price and its crowd, and the number of viewers over all
+// processes, or of this process while Redis is unavailable.
 func TestTicker(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -24,58 +24,58 @@ func TestTicker(t *testing.T) {
 	fanOut := newBroker(t, 8)
 	one, two := read(t, fanOut, "market:1"), read(t, fanOut, "market:2")
 	ticker := relay.NewTicker(b.store, client, fanOut, time.Now, slog.New(slog.DiscardHandler))
-	tell := func() {
+	publish := func() {
 		t.Helper()
-		if err := ticker.Tell(t.Context()); err != nil {
+		if err := ticker.PublishStates(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
 	b.exec(`INSERT INTO api.market_quotes (market_id, at, yes_bps) VALUES ('1', now(), 3150)`)
-	tell()
-	tell()
+	publish()
+	publish()
 	b.exec(`UPDATE api.market_quotes SET yes_bps = 3200`)
 	b.exec(`INSERT INTO api.market_totals (market_id, crowd_yes, crowd_no) VALUES ('1', 2, 1) ON CONFLICT (market_id) DO UPDATE SET crowd_yes = 2, crowd_no = 1`)
-	tell()
-	tell()
+	publish()
+	publish()
 	want := []string{`{"marketId":"1","yesBps":3150}`, `{"marketId":"1","yesBps":3200}`, `{"yesPercent":67,"totalSignals":3}`}
 	testkit.Eventually(t, 10*time.Second, func() bool { return cmp.Equal(want, one.data()) })
 
 	other := newBroker(t, 8)
 	read(t, other, "market:1")
 	read(t, other, "market:1")
-	there := relay.NewTicker(b.store, client, other, time.Now, slog.New(slog.DiscardHandler))
-	there.Look(t.Context())
-	ticker.Look(t.Context())
-	ticker.Look(t.Context())
+	second := relay.NewTicker(b.store, client, other, time.Now, slog.New(slog.DiscardHandler))
+	second.PublishViewers(t.Context())
+	ticker.PublishViewers(t.Context())
+	ticker.PublishViewers(t.Context())
 	if n := ticker.Viewers(t.Context(), "1"); n != 3 {
-		t.Errorf("%d viewers", n)
+		t.Errorf("%d viewers, want 3", n)
 	}
-	// Market 2 has a reader at this process alone; the other one counts it when it is
-	// asked, and what nobody has told of is counted as it is.
-	if n := there.Viewers(t.Context(), "2"); n != 1 {
-		t.Errorf("%d viewers of the other market", n)
+	// Market 2 has a reader in the first process only. The second process counts readers on request, before its own next
+	// count.
+	if n := second.Viewers(t.Context(), "2"); n != 1 {
+		t.Errorf("%d viewers of market 2, want 1", n)
 	}
 	read(t, other, "market:2")
-	if n := there.Viewers(t.Context(), "2"); n != 2 {
-		t.Errorf("%d viewers of the other market, with one more", n)
+	if n := second.Viewers(t.Context(), "2"); n != 2 {
+		t.Errorf("%d viewers of market 2 with another reader, want 2", n)
 	}
-	if diff := cmp.Diff(map[protocol.MarketID]int64{"1": 3, "2": 2}, there.Everyone(t.Context())); diff != "" {
-		t.Errorf("everyone (-want +got):\n%s", diff)
+	if diff := cmp.Diff(map[protocol.MarketID]int64{"1": 3, "2": 2}, second.AllViewers(t.Context())); diff != "" {
+		t.Errorf("all viewers (-want +got):\n%s", diff)
 	}
 	testkit.Eventually(t, 10*time.Second, func() bool { return cmp.Equal(append(want, `{"viewers":3}`), one.data()) })
 	testkit.Eventually(t, 10*time.Second, func() bool { return cmp.Equal([]string{`{"viewers":1}`}, two.data()) })
 	testkit.Kill(t, server.PID())
-	ticker.Look(context.Background())
+	ticker.PublishViewers(context.Background())
 	if n := ticker.Viewers(t.Context(), "1"); n != 1 {
-		t.Errorf("%d viewers without Redis", n)
+		t.Errorf("%d viewers without Redis, want 1", n)
 	}
-	if diff := cmp.Diff(map[protocol.MarketID]int64{"1": 1, "2": 1}, ticker.Everyone(context.Background())); diff != "" {
-		t.Errorf("everyone without Redis (-want +got):\n%s", diff)
+	if diff := cmp.Diff(map[protocol.MarketID]int64{"1": 1, "2": 1}, ticker.AllViewers(context.Background())); diff != "" {
+		t.Errorf("all viewers without Redis (-want +got):\n%s", diff)
 	}
 }
 
-// Who watches a stream of a market looks at it, too.
-func TestTickerCountsWhoWatches(t *testing.T) {
+// TestTickerCountsStreamViewers checks that viewers of a stream that is bound to a market count as viewers of the market.
+func TestTickerCountsStreamViewers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	client := testkit.KV(t, testkit.Redis(t))
@@ -84,23 +84,23 @@ func TestTickerCountsWhoWatches(t *testing.T) {
 	ticker := relay.NewTicker(b.store, client, fanOut, time.Now, slog.New(slog.DiscardHandler))
 	b.exec(`INSERT INTO api.market_live (market_id, handle, bound, at, viewers, viewers_at) VALUES
 		('1', 'mara_k', true, now(), 37, now()), ('1', 'tidewatch', true, now(), 4, now() - interval '1 minute'), ('3', 'mara_k', true, now(), 37, now())`)
-	ticker.Look(t.Context())
+	ticker.PublishViewers(t.Context())
 	testkit.Eventually(t, 10*time.Second, func() bool { return cmp.Equal([]string{`{"viewers":38}`}, one.data()) })
 	if n, m := ticker.Viewers(t.Context(), "1"), ticker.Viewers(t.Context(), "3"); n != 38 || m != 37 {
 		t.Errorf("%d and %d viewers", n, m)
 	}
-	if diff := cmp.Diff(map[protocol.MarketID]int64{"1": 38, "3": 37}, ticker.Everyone(t.Context())); diff != "" {
-		t.Errorf("everyone (-want +got):\n%s", diff)
+	if diff := cmp.Diff(map[protocol.MarketID]int64{"1": 38, "3": 37}, ticker.AllViewers(t.Context())); diff != "" {
+		t.Errorf("all viewers (-want +got):\n%s", diff)
 	}
-	if n, m := ticker.Counted("1"), ticker.Counted("2"); n != 38 || m != 0 {
-		t.Errorf("%d and %d are counted", n, m)
+	if n, m := ticker.CachedViewers("1"), ticker.CachedViewers("2"); n != 38 || m != 0 {
+		t.Errorf("%d and %d cached viewers, want 38 and 0", n, m)
 	}
 	b.exec(`UPDATE api.market_live SET viewers = 0`)
-	ticker.Look(t.Context())
+	ticker.PublishViewers(t.Context())
 	testkit.Eventually(t, 10*time.Second, func() bool { return cmp.Equal([]string{`{"viewers":38}`, `{"viewers":1}`}, one.data()) })
 }
 
-// data is that of every event that a reader has.
+// data returns the data of every event that a reader has received.
 func (r *reader) data() (out []string) {
 	for _, text := range r.got() {
 		_, data, _ := strings.Cut(text, `,"data":`)

@@ -1,2 +1,2 @@
-// Package brokertest has a connection for tests of what the hub writes.
+// Package brokertest provides an in-memory connection for tests of the broker.
 package brokertest

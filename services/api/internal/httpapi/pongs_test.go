@@ -9,20 +9,19 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/httpapi"
 )
 
-// What the library writes of its own, such as pongs, never stands inside a frame of
-// the hub's, also while the connection is full.
+// TestPongsBetweenEvents checks that pongs are never written inside another frame, also while the connection is full.
 func TestPongsBetweenEvents(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 4096, sockets: httpapi.SocketLimits{SendBuffer: 4 << 10, FrameRate: 1000}})
 	b.market("1", "SCIENCE")
-	b.narrow = true
+	b.smallBuffer = true
 	c := b.socket()
 	c.send(`{"op":"subscribe","channels":["market:1"]}`)
 	c.next()
 	c.next()
 	const events, pings = 1000, 20
 	b.fact("market.status", "1", events)
-	b.head(events) // and nobody reads: the connection is full in the middle of a frame
+	b.head(events) // without a reading client, the connection fills up in the middle of a frame
 	done := make(chan error, pings)
 	for range pings {
 		go func() {
@@ -43,7 +42,7 @@ func TestPongsBetweenEvents(t *testing.T) {
 			t.Fatal(fmt.Sprint(f), n)
 		}
 	}
-	go func() { _, _ = c.read() }() // so that the last pongs are read
+	go func() { _, _ = c.read() }() // receives the remaining pongs
 	for range pings {
 		if err := <-done; err != nil {
 			t.Error(err)

@@ -9,9 +9,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
-// callOut builds what sends the feed to webhooks, and the register of the stations that
-// the hub reads.
-func (a *App) callOut() {
+// buildOutbound builds the webhook workers and the register of partner stations. Both accept addresses that users supply.
+func (a *App) buildOutbound() {
 	vault := webhook.NewVault(a.cfg.HookKey.Reveal())
 	a.sender = delivery.NewSender(safedial.Options{Private: a.cfg.HookPrivate}, a.now)
 	a.webhooks = webhook.NewService(a.store, a.sender.Send, vault, delivery.AllowedURL(a.cfg.HookPrivate), a.now)

@@ -11,36 +11,36 @@ import (
 	"time"
 )
 
-// Every frame counts, whatever it is and however it comes in.
-func TestTempo(t *testing.T) {
+// TestFrameLimit checks that every frame counts towards the rate limit, of whatever kind and in whatever pieces it arrives.
+func TestFrameLimit(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 100})
 	ping, pong, bye := piece(0x89, ""), piece(0x8a, "x"), piece(0x88, "\x03\xe8")
 	first, empty, last := piece(0x01, `{"op":"ping",`), piece(0x00, ""), piece(0x80, `"id":"whole"}`)
 	long := piece(0x81, `{"op":"ping","pad":"`+strings.Repeat("x", 500)+`"}`)
-	for name, row := range map[string]struct {
+	for name, tc := range map[string]struct {
 		sent string
 		code int
-		said string // before the end
+		said string // received before the close frame
 	}{
-		"pings":                {strings.Repeat(ping, 21), 4029, ""},
-		"pongs nobody wants":   {strings.Repeat(pong, 21), 4029, ""},
-		"a message in pieces":  {first + strings.Repeat(empty, 18) + last + bye, 1000, `{"op":"pong","id":"whole"}`},
-		"a message of nothing": {first + strings.Repeat(empty, 30), 4029, ""},
-		"long messages":        {strings.Repeat(long, 21), 4029, `{"op":"pong"}`},
-		"as many as may":       {strings.Repeat(long, 5) + strings.Repeat(ping, 15) + bye, 1000, `{"op":"pong"}`},
-		"of every kind":        {strings.Repeat(long+ping+pong, 7), 4029, `{"op":"pong"}`},
+		"pings":               {strings.Repeat(ping, 21), 4029, ""},
+		"unsolicited pongs":   {strings.Repeat(pong, 21), 4029, ""},
+		"a message in pieces": {first + strings.Repeat(empty, 18) + last + bye, 1000, `{"op":"pong","id":"whole"}`},
+		"empty continuations": {first + strings.Repeat(empty, 30), 4029, ""},
+		"long messages":       {strings.Repeat(long, 21), 4029, `{"op":"pong"}`},
+		"up to the limit":     {strings.Repeat(long, 5) + strings.Repeat(ping, 15) + bye, 1000, `{"op":"pong"}`},
+		"of every kind":       {strings.Repeat(long+ping+pong, 7), 4029, `{"op":"pong"}`},
 	} {
-		for _, step := range []int{len(row.sent), 1} {
-			code, said := b.spoken(row.sent, step)
-			if code != row.code || !strings.Contains(said, row.said) {
+		for _, step := range []int{len(tc.sent), 1} {
+			code, said := b.spoken(tc.sent, step)
+			if code != tc.code || !strings.Contains(said, tc.said) {
 				t.Errorf("%s, %d bytes at once: closed with %d after %q", name, step, code, said)
 			}
 		}
 	}
 }
 
-// piece is a frame as a client sends it, masked with nothing.
+// piece returns a client frame with a mask of zeros.
 func piece(first byte, payload string) string {
 	head := []byte{first, 0x80 | byte(len(payload))}
 	if len(payload) >= 126 {
@@ -49,8 +49,7 @@ func piece(first byte, payload string) string {
 	return string(head) + "\x00\x00\x00\x00" + payload
 }
 
-// spoken sends bytes in steps and gives what came back until the end: the close code,
-// and everything before.
+// spoken sends bytes in steps. It returns the close code and all bytes received before the close frame.
 func (b *bundle) spoken(sent string, step int) (code int, said string) {
 	b.t.Helper()
 	conn, err := net.Dial("tcp", b.addr)
@@ -72,7 +71,7 @@ func (b *bundle) spoken(sent string, step int) (code int, said string) {
 	for len(sent) > 0 {
 		n := min(step, len(sent))
 		if _, err := io.WriteString(conn, sent[:n]); err != nil {
-			break // it was closed
+			break // the server has closed the connection
 		}
 		sent = sent[n:]
 	}

@@ -12,17 +12,18 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 )
 
+// Maximum lengths of members of client frames, in characters.
 const (
-	maxID      = 64  // characters of a client frame's id
-	maxChannel = 160 // of a channel's name
+	maxID      = 64  // id
+	maxChannel = 160 // name of a channel
 	maxToken   = 128
 )
 
-// handle does what a client frame asks; false ends the socket with the code.
+// handle executes a client frame. It returns false and a close code if the socket must be closed.
 func (k *socket) handle(ctx context.Context, data []byte) (broker.Code, bool) {
 	o, err := httpx.DecodeBytes(data)
 	if err != nil {
-		k.refuse("", "", errFrame.Say("%s", apperr.Of(err).Message))
+		k.sendError("", "", errFrame.Say("%s", apperr.Of(err).Message))
 		return broker.Code{}, true
 	}
 	var id string
@@ -31,14 +32,14 @@ func (k *socket) handle(ctx context.Context, data []byte) (broker.Code, bool) {
 	}
 	op := o.OptEnum("op", "auth", "subscribe", "unsubscribe", "ping")
 	if err := o.Err(); err != nil || op == "" {
-		k.refuse(id, "", errFrame)
+		k.sendError(id, "", errFrame)
 		return broker.Code{}, true
 	}
 	switch op {
 	case "auth":
 		return k.authenticate(ctx, id, o)
 	case "ping":
-		k.say(pongJSON{Op: "pong", ID: id})
+		k.send(pongJSON{Op: "pong", ID: id})
 		return broker.Code{}, true
 	}
 	channels := o.Strings("channels", 2*k.all.Limits.Subscriptions, maxChannel)
@@ -47,7 +48,7 @@ func (k *socket) handle(ctx context.Context, data []byte) (broker.Code, bool) {
 	}
 	since, _ := o.OptObject("since")
 	if err := o.Err(); err != nil {
-		k.refuse(id, "", err)
+		k.sendError(id, "", err)
 		return broker.Code{}, true
 	}
 	if op == "subscribe" {
@@ -58,44 +59,44 @@ func (k *socket) handle(ctx context.Context, data []byte) (broker.Code, bool) {
 	return broker.Code{}, true
 }
 
-func (k *socket) refuse(id, channel string, err error) {
+func (k *socket) sendError(id, channel string, err error) {
 	k.reader.Push(broker.Text(errorFrame(id, channel, err)))
 }
 
-// authenticate takes an operator key. A wrong one ends the socket; a ledger that
-// cannot be asked does not.
+// authenticate sets the operator key of the socket. An invalid key closes the socket. If the key cannot be verified because
+// the ledger is unavailable, the client gets an error frame and the socket stays open.
 func (k *socket) authenticate(ctx context.Context, id string, o httpx.Object) (broker.Code, bool) {
 	token := o.OptString("token", maxToken)
 	if token == nil || !protocol.IsKey(*token) {
 		return broker.Unauthenticated, false
 	}
-	ctx, cancel := context.WithTimeout(ctx, askTime)
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	me, err := k.all.holder(ctx, operator.Hash(*token))
 	if err != nil {
 		if apperr.Of(err).Kind == apperr.Unauthenticated {
 			return broker.Unauthenticated, false
 		}
-		k.refuse(id, "", err)
+		k.sendError(id, "", err)
 		return broker.Code{}, true
 	}
 	if err := me.permit(read); err != nil {
-		k.refuse(id, "", err)
+		k.sendError(id, "", err)
 		return broker.Code{}, true
 	}
 	if !k.all.Keys.Allow(ctx, me.name()).Allowed || !k.all.rekey(k.me.name(), me.name()) {
 		return broker.RateLimited, false
 	}
-	ended := k.become(me)
-	k.say(ackJSON{Op: "ack", ID: id, Channels: []string{}})
+	ended := k.setHolder(me)
+	k.send(ackJSON{Op: "ack", ID: id, Channels: []string{}})
 	for _, c := range ended {
-		k.refuse(id, c.Shown(), errAnother)
+		k.sendError(id, c.Shown(), errAnother)
 	}
 	return broker.Code{}, true
 }
 
-// named reads a channel as this reader may ask for it.
-func (k *socket) named(name string) (feed.Channel, error) {
+// parseChannel returns the channel with a name. Channel me becomes the channel of the socket's operator.
+func (k *socket) parseChannel(name string) (feed.Channel, error) {
 	c, known := feed.ParseChannel(name)
 	switch {
 	case !known:
@@ -108,31 +109,30 @@ func (k *socket) named(name string) (feed.Channel, error) {
 	return feed.MeChannel(k.me.handle), nil
 }
 
-// subscribe answers with an error for each channel that cannot be had and one
-// ack for the others.
+// subscribe sends an error frame for each channel that is not available, and one ack for the others.
 func (k *socket) subscribe(ctx context.Context, id string, names []string, since httpx.Object) {
-	var wishes []catchUp
+	var requested []pendingSub
 	for _, name := range names {
-		c, err := k.named(name)
+		c, err := k.parseChannel(name)
 		if err != nil {
-			k.refuse(id, name, err)
+			k.sendError(id, name, err)
 			continue
 		}
-		p := catchUp{channel: c, id: id}
+		p := pendingSub{channel: c, id: id}
 		if raw := sinceOf(since, name, c); raw != nil {
 			n, err := strconv.ParseInt(string(raw), 10, 64)
 			if err != nil || n < 0 {
-				k.refuse(id, name, errSince)
+				k.sendError(id, name, errSince)
 				continue
 			}
 			p.since, p.resumes = n, true
 		}
-		wishes = append(wishes, p)
+		requested = append(requested, p)
 	}
-	k.listen(ctx, id, wishes)
+	k.startSubscriptions(ctx, id, requested)
 }
 
-// sinceOf is the number for a channel, however its name is spelt on either side.
+// sinceOf returns the since value of a channel. The names of the channel in since and in channels may be spelled differently.
 func sinceOf(since httpx.Object, name string, c feed.Channel) []byte {
 	if raw := since.Raw(name); raw != nil {
 		return raw
@@ -147,27 +147,27 @@ func sinceOf(since httpx.Object, name string, c feed.Channel) []byte {
 	return nil
 }
 
-// listen begins each channel with its snapshot, goes on with what the reader missed
-// behind since, and crosses over to live.
-func (k *socket) listen(ctx context.Context, id string, wishes []catchUp) {
-	acked := make([]string, 0, len(wishes))
-	var plans []catchUp
-	for _, p := range wishes {
+// startSubscriptions subscribes to channels. Each begins with its snapshot, continues with the events after since, and then
+// is live.
+func (k *socket) startSubscriptions(ctx context.Context, id string, requested []pendingSub) {
+	acked := make([]string, 0, len(requested))
+	var plans []pendingSub
+	for _, p := range requested {
 		c := p.channel
 		k.mu.Lock()
 		old, again := k.subs[c]
 		full := !again && len(k.subs) >= k.all.Limits.Subscriptions
 		k.mu.Unlock()
 		if full {
-			k.refuse(id, c.Shown(), errFull)
+			k.sendError(id, c.Shown(), errFull)
 			continue
 		}
 		acked = append(acked, c.Shown())
 		if again && !p.resumes {
-			continue // it listens already
+			continue // already subscribed
 		}
 		if again {
-			old.Close() // a reader that found a hole starts over from before it
+			old.Close() // a client that detected a gap resumes from before it
 		}
 		p.sub = k.all.Broker.Subscribe(k.reader, c)
 		switch {
@@ -175,7 +175,7 @@ func (k *socket) listen(ctx context.Context, id string, wishes []catchUp) {
 		case p.since <= k.all.Broker.Head():
 			p.sub.Start(p.since)
 		default:
-			p.unseen = true
+			p.ahead = true
 		}
 		k.mu.Lock()
 		k.subs[c] = p.sub
@@ -183,7 +183,7 @@ func (k *socket) listen(ctx context.Context, id string, wishes []catchUp) {
 		plans = append(plans, p)
 	}
 	if len(acked) > 0 {
-		k.say(ackJSON{Op: "ack", ID: id, Channels: acked})
+		k.send(ackJSON{Op: "ack", ID: id, Channels: acked})
 	}
 	k.catchUp(ctx, plans)
 }
@@ -191,9 +191,9 @@ func (k *socket) listen(ctx context.Context, id string, wishes []catchUp) {
 func (k *socket) unsubscribe(id string, names []string) {
 	acked := make([]string, 0, len(names))
 	for _, name := range names {
-		c, err := k.named(name)
+		c, err := k.parseChannel(name)
 		if err != nil {
-			k.refuse(id, name, err)
+			k.sendError(id, name, err)
 			continue
 		}
 		k.mu.Lock()
@@ -206,6 +206,6 @@ func (k *socket) unsubscribe(id string, names []string) {
 		acked = append(acked, c.Shown())
 	}
 	if len(acked) > 0 {
-		k.say(ackJSON{Op: "ack", ID: id, Channels: acked})
+		k.send(ackJSON{Op: "ack", ID: id, Channels: acked})
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
-// age puts n facts of a day that is no longer kept into the feed; every third is of
-// today, as when facts commit about midnight.
+// age inserts n events with a day whose partition has expired, and drops that partition. Every third event has today's date,
+// as when entries commit around midnight.
 func (b *bundle) age(n int) {
 	b.t.Helper()
 	day := time.Now().UTC().AddDate(0, 0, -100).Truncate(24 * time.Hour)
@@ -28,14 +28,14 @@ func (b *bundle) age(n int) {
 	}
 }
 
-// A feed that keeps less than a process remembers, and less than the stream holds,
-// because its first days were dropped: processes start, and events come.
+// TestYoungerThanTheMemory starts processes on a feed that stores fewer events than a broker keeps and the stream has,
+// because its first days were dropped.
 func TestYoungerThanTheMemory(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ old, kept int }{
-		"some are kept":            {10, 5},
+		"some remain":               {10, 5},
 		"many were dropped":        {1900, 5},
-		"nothing is kept any more": {1, 0},
+		"none remain":  {1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -50,23 +50,23 @@ func TestYoungerThanTheMemory(t *testing.T) {
 				t.Fatalf("begins at %d, want %d", fanOut.Head(), want)
 			}
 			if _, ok := fanOut.Recent(int64(c.old), 100); !ok {
-				t.Error("what is kept is not remembered")
+				t.Error("the stored events are not in memory")
 			}
 			if c.old > 3 {
 				if _, ok := fanOut.Recent(1, 100); ok {
-					t.Error("what was dropped is said to be remembered")
+					t.Error("the memory returns dropped events")
 				}
 			}
 			r := read(t, fanOut, feed.MarketChannel("1"))
 			b.start(b.relay().Run)
 			b.write(3)
 			testkit.Eventually(t, 20*time.Second, func() bool { return fanOut.Head() == int64(c.old+c.kept+3) })
-			testkit.Eventually(t, 20*time.Second, func() bool { // and the stream has it too
+			testkit.Eventually(t, 20*time.Second, func() bool { // the stream has it as well
 				got := b.stream()
 				return len(got) > 0 && got[len(got)-1] == fmt.Sprintf("%d-0", c.old+c.kept+3)
 			})
 			if r.Over() {
-				t.Error("a reader was cut off")
+				t.Error("the reader was closed")
 			}
 		})
 	}

@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// nonblocking writes to a connection what it takes at once, one caller at a time, and
-// waits for what comes, one other.
+// nonblocking writes to a connection without blocking and waits until it is readable. Each of the two may be used by one
+// goroutine at a time.
 type nonblocking struct {
-	raw   syscall.RawConn // nil: the connection cannot do it
+	raw   syscall.RawConn // nil if the connection has no file descriptor
 	write func(fd uintptr) bool
 	b     []byte
 	n     int
@@ -32,12 +32,12 @@ func (w *nonblocking) init(conn net.Conn) {
 	w.write = func(fd uintptr) bool {
 		n, err := syscall.Write(int(fd), w.b[w.n:])
 		w.n, w.err = w.n+max(n, 0), err
-		return true // also after a part: the hub never waits for a connection
+		return true // also after a partial write: the broker must not wait for the connection
 	}
 }
 
-// Try implements live.Pipe.
-func (w *nonblocking) Try(b []byte) (int, error) {
+// TryWrite implements broker.Conn.
+func (w *nonblocking) TryWrite(b []byte) (int, error) {
 	if w.raw == nil {
 		return 0, nil
 	}
@@ -55,21 +55,21 @@ func (w *nonblocking) Try(b []byte) (int, error) {
 	return w.n, w.err
 }
 
-// arrived waits until a read would not wait. It needs little of a stack and no buffer:
-// ten thousand stand here.
-func (w *nonblocking) arrived() error {
+// waitReadable waits until a read would not block. It uses no buffer and little stack, because ten thousand goroutines may
+// wait here.
+func (w *nonblocking) waitReadable() error {
 	if w.raw == nil {
 		return nil
 	}
-	return w.raw.Read(something)
+	return w.raw.Read(readable)
 }
 
-// something tells whether a descriptor has bytes, its end, or a fault to tell of.
-func something(fd uintptr) bool {
+// readable reports whether a read of the descriptor would return bytes, the end of the stream or an error.
+func readable(fd uintptr) bool {
 	var one [1]byte
 	for {
 		_, _, err := syscall.Recvfrom(int(fd), one[:], syscall.MSG_PEEK)
-		switch err { //nolint:errorlint // a number of the kernel, as it is
+		switch err { //nolint:errorlint // an unwrapped errno
 		case syscall.EINTR:
 			continue
 		case syscall.EAGAIN:

@@ -16,7 +16,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
-// The query of each public list in its normal form. Equal forms have one page: their keys are equal.
+// TestQueries checks the normalized query of each public list. Equal queries must have equal cache keys.
 func TestQueries(t *testing.T) {
 	t.Parallel()
 	of := func(raw string) string {
@@ -33,7 +33,7 @@ func TestQueries(t *testing.T) {
 	for _, c := range []struct{ name, got, want string }{
 		{"feed", of(one), filtered},
 		{"feed in another order", of(other), filtered},
-		{"page of the feed", readFeed(one).key(), readFeed(other).key()},
+		{"cache key of the feed", readFeed(one).key(), readFeed(other).key()},
 		{"feed without known values", of("types=nonsense&providers=moon&lane=OTHER&limit=x&after=-1&cursor=%21"), `[] "" [] "" 50 false 0 false`},
 		{"feed of an impossible handle", of("handle=%21%21"), `[] "" [] "" 50 false 0 true`},
 		{"board", fmt.Sprint(readBoard("operators=all&limit=500&lane=science")), "{all SCIENCE 200 }"},
@@ -54,7 +54,7 @@ func TestQueries(t *testing.T) {
 	}
 }
 
-// The JSON of each public list and of the reads of one market.
+// TestShapes compares the JSON of each public list and of the reads of one market with golden files.
 func TestShapes(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)

@@ -35,9 +35,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/polymarket"
 )
 
-// venues are the venues that are connected: the primary one, and each of the
-// others that has an address. Each has a client of its own, with its own rate and
-// breaker.
+// venues returns the adapters of the configured venues: the primary venue, and each other venue with a URL in the settings.
+// Each adapter has a separate client, with its own rate limit and circuit breaker.
 func (a *App) venues(meter *venue.Meter) (market.Venues, error) {
 	var failed error
 	client := func(p protocol.Provider, url string) *venue.Client {
@@ -59,9 +58,8 @@ func (a *App) venues(meter *venue.Meter) (market.Venues, error) {
 	return list, failed
 }
 
-// follow has the catalogue keep the primary venue's live prices, where it has an
-// address of them.
-func (a *App) follow(meter *venue.Meter) error {
+// followPrices subscribes the catalogue to the price stream of the primary venue if POLYMARKET_WS_URL is set.
+func (a *App) followPrices(meter *venue.Meter) error {
 	if a.cfg.StreamURL == "" {
 		return nil
 	}
@@ -84,16 +82,16 @@ func classify() market.Classify {
 	}
 }
 
-// hear takes news to the readers of this process.
-func (a *App) hear(e feed.Ephemeral) {
+// publishNews sends an ephemeral event to the readers of this process. It also closes the connections of a revoked key.
+func (a *App) publishNews(e feed.Ephemeral) {
 	a.broker.Publish(e)
 	if e.Type == feed.KeyRevoked {
-		a.edge.Revoked(e.Channel.Owner())
+		a.public.Revoked(e.Channel.Owner())
 	}
 }
 
-// serveCalls builds the inner face.
-func (a *App) serveCalls() (*grpcx.Part, error) {
+// newGRPC returns the gRPC server with all services of the ledger.
+func (a *App) newGRPC() (*grpcx.Part, error) {
 	server, err := grpcx.NewServer(grpcx.ServerConfig{Secret: a.cfg.Link.Reveal(), Log: a.log, Options: a.tracing.ServerOptions()})
 	if err != nil {
 		return nil, err
@@ -104,9 +102,9 @@ func (a *App) serveCalls() (*grpcx.Part, error) {
 
 // Register adds the gRPC services of the ledger to a server.
 func (a *App) Register(server *grpcx.Server) {
-	operators := &grpcapi.Operators{Service: a.operators, News: a.news.Publish, Now: a.now}
+	operators := &grpcapi.Operators{Service: a.operators, Publish: a.pubsub.Publish, Now: a.now}
 	signals := &grpcapi.Signals{Service: a.signals, Enclose: server.Enclose}
-	markets := &grpcapi.Markets{Service: a.markets, Counted: a.ticker.Counted}
+	markets := &grpcapi.Markets{Service: a.markets, Viewers: a.ticker.CachedViewers}
 	resolutions := &grpcapi.Resolutions{Service: a.resolves, Scanner: a.scanner, Markets: a.markets}
 	operatorv1.RegisterOperatorServiceServer(server, operators)
 	operatorv1.RegisterOperatorReadServiceServer(server, operators)
@@ -126,7 +124,7 @@ func (a *App) Register(server *grpcx.Server) {
 	recordv1.RegisterRecordServiceServer(server, &grpcapi.Records{Service: a.records, Boards: a.boards, Now: a.now})
 	wirev1.RegisterWireReadServiceServer(server, &grpcapi.Wire{Oracle: a.oracle})
 	digestv1.RegisterDigestReadServiceServer(server, &grpcapi.Digests{Store: a.store})
-	events := &grpcapi.Feed{Store: a.store, News: a.news.Publish}
+	events := &grpcapi.Feed{Store: a.store, Publish: a.pubsub.Publish}
 	feedv1.RegisterFeedServiceServer(server, events)
 	feedv1.RegisterFeedReadServiceServer(server, events)
 	moderationv1.RegisterModerationServiceServer(server, &grpcapi.Moderation{Store: a.store, Now: a.now})

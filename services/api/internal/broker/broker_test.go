@@ -24,12 +24,12 @@ func message(seq int64, links ...feed.Link) feed.Message {
 	return feed.Message{Seq: seq, Type: feed.SignalCreated, At: time.UnixMilli(1760000000123), Data: []byte(`{"n":1}`), Links: links}
 }
 
-// deliver sends the next n events of a channel to the hub.
-func deliver(t testing.TB, h *broker.Broker, c feed.Channel, n int) {
+// deliver sends the next n events of a channel to the broker.
+func deliver(t testing.TB, b *broker.Broker, c feed.Channel, n int) {
 	t.Helper()
 	for range n {
-		seq := h.Head() + 1
-		if err := h.Deliver(message(seq, feed.Link{Channel: c, Prev: seq - 1})); err != nil {
+		seq := b.Head() + 1
+		if err := b.Deliver(message(seq, feed.Link{Channel: c, Prev: seq - 1})); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -37,25 +37,25 @@ func deliver(t testing.TB, h *broker.Broker, c feed.Channel, n int) {
 
 func newBroker(t testing.TB, memory int) *broker.Broker {
 	t.Helper()
-	h := broker.New(memory)
-	t.Cleanup(h.Close)
-	return h
+	b := broker.New(memory)
+	t.Cleanup(b.Close)
+	return b
 }
 
 // listen creates a reader with a live subscription to a channel.
-func listen(t testing.TB, h *broker.Broker, c feed.Channel) (*brokertest.Pipe, *broker.Reader, *broker.Subscription) {
+func listen(t testing.TB, b *broker.Broker, c feed.Channel) (*brokertest.Conn, *broker.Reader, *broker.Subscription) {
 	t.Helper()
 	p := brokertest.New()
-	r := h.NewReader(p)
-	s := h.Subscribe(r, c)
-	if step, _, _ := s.Catch(); step != broker.Live {
+	r := b.NewReader(p)
+	s := b.Subscribe(r, c)
+	if step, _, _ := s.CatchUp(); step != broker.Live {
 		t.Fatalf("step %v", step)
 	}
 	return p, r, s
 }
 
 // texts waits for n text frames and returns them.
-func texts(t testing.TB, p *brokertest.Pipe, n int) []string {
+func texts(t testing.TB, p *brokertest.Conn, n int) []string {
 	t.Helper()
 	testkit.Eventually(t, 10*time.Second, func() bool { return len(p.Texts()) >= n })
 	got := p.Texts()
@@ -65,7 +65,7 @@ func texts(t testing.TB, p *brokertest.Pipe, n int) []string {
 	return got
 }
 
-// inOrder checks that the frames have consecutive numbers that start at first.
+// inOrder requires consecutive event numbers that start at first.
 func inOrder(t testing.TB, frames []string, first int) {
 	t.Helper()
 	for i, f := range frames {
@@ -92,115 +92,115 @@ func TestFrames(t *testing.T) {
 	for _, size := range []int{0, 125, 126, 65535, 65536, 100_000} {
 		p := brokertest.New()
 		text := strings.Repeat("x", size)
-		if _, err := p.Try(broker.Text([]byte(text))); err != nil {
+		if _, err := p.TryWrite(broker.Text([]byte(text))); err != nil {
 			t.Fatal(err)
 		}
 		if frames, rest := p.Frames(); len(frames) != 1 || frames[0].Body != text || frames[0].Kind != 1 || rest != 0 {
-			t.Errorf("a frame of %d is read as %d frames and %d bytes", size, len(frames), rest)
+			t.Errorf("a frame of %d bytes is read as %d frames and %d further bytes", size, len(frames), rest)
 		}
 	}
 }
 
 func TestDeliverKeepsTheOrder(t *testing.T) {
 	t.Parallel()
-	h := newBroker(t, 8)
-	h.Start(40)
-	p, _, _ := listen(t, h, feed.Signals)
-	deliver(t, h, feed.Signals, 2)
+	b := newBroker(t, 8)
+	b.Start(40)
+	p, _, _ := listen(t, b, feed.Signals)
+	deliver(t, b, feed.Signals, 2)
 	var hole *broker.HoleError
-	if err := h.Deliver(message(44)); !errors.As(err, &hole) || hole.Head != 42 {
-		t.Errorf("a hole gave %v", err)
+	if err := b.Deliver(message(44)); !errors.As(err, &hole) || hole.Head != 42 {
+		t.Errorf("Deliver(44) after 42: %v; want a HoleError", err)
 	}
-	if err := h.Deliver(message(41, feed.Link{Channel: feed.Signals})); err != nil {
-		t.Errorf("a repeat gave %v", err)
+	if err := b.Deliver(message(41, feed.Link{Channel: feed.Signals})); err != nil {
+		t.Errorf("Deliver(41) again: %v", err)
 	}
-	deliver(t, h, feed.Signals, 1)
+	deliver(t, b, feed.Signals, 1)
 	inOrder(t, texts(t, p, 3), 41)
-	if h.Head() != 43 {
-		t.Errorf("head %d", h.Head())
+	if b.Head() != 43 {
+		t.Errorf("head %d", b.Head())
 	}
 }
 
 func TestUnsubscribed(t *testing.T) {
 	t.Parallel()
-	h := newBroker(t, 8)
-	p, _, s := listen(t, h, feed.Signals)
-	other, _, _ := listen(t, h, feed.Signals)
+	b := newBroker(t, 8)
+	p, _, s := listen(t, b, feed.Signals)
+	other, _, _ := listen(t, b, feed.Signals)
 	s.Close()
 	s.Close()
-	deliver(t, h, feed.Signals, 1)
-	h.Publish(feed.Ephemeral{Channel: feed.Signals})
+	deliver(t, b, feed.Signals, 1)
+	b.Publish(feed.Ephemeral{Channel: feed.Signals})
 	texts(t, other, 2)
-	if got := p.Texts(); len(got) != 0 || h.Count() != 1 {
-		t.Errorf("%d frames, %d subscriptions", len(got), h.Count())
+	if got := p.Texts(); len(got) != 0 || b.Count() != 1 {
+		t.Errorf("%d frames, %d subscriptions", len(got), b.Count())
 	}
 }
 
-// TestLag checks that a reader whose connection is full receives all events that are still in the memory of the hub, and that it
-// does not delay other readers.
+// TestLag checks that a reader whose connection is full receives all events that are still in the memory of the broker, and
+// that it does not delay other readers.
 func TestLag(t *testing.T) {
 	t.Parallel()
-	h := newBroker(t, 2000)
-	slow, r, _ := listen(t, h, feed.Signals)
-	quick, _, _ := listen(t, h, feed.Signals)
-	slow.Take(150) // one frame and some of the next
-	deliver(t, h, feed.Signals, 700)
+	b := newBroker(t, 2000)
+	slow, r, _ := listen(t, b, feed.Signals)
+	quick, _, _ := listen(t, b, feed.Signals)
+	slow.Take(150) // one frame and part of the next
+	deliver(t, b, feed.Signals, 700)
 	texts(t, quick, 700)
 	for range 50 {
 		slow.Take(777)
-		deliver(t, h, feed.Signals, 16)
+		deliver(t, b, feed.Signals, 16)
 	}
 	r.Push(broker.Text([]byte(`"pong"`)))
 	slow.TakeAll()
-	deliver(t, h, feed.Signals, 1)
+	deliver(t, b, feed.Signals, 1)
 	got := texts(t, slow, 1502)
 	at := slices.Index(got, `"pong"`)
 	inOrder(t, slices.Delete(got, at, at+1), 1)
 	if r.Closed() {
-		t.Errorf("ended with %v", r.Code())
+		t.Errorf("the lagging reader ended with %v", r.Code())
 	}
 }
 
-// TestForget checks that Forget ends replays but not a live subscription that lags.
+// TestForget checks that Forget makes replays read the store, and that a live subscription that lags still reads memory.
 func TestForget(t *testing.T) {
 	t.Parallel()
-	h := newBroker(t, 2000)
-	slow, r, _ := listen(t, h, feed.Signals)
+	b := newBroker(t, 2000)
+	slow, r, _ := listen(t, b, feed.Signals)
 	slow.Take(150)
-	deliver(t, h, feed.Signals, 700)
-	h.Forget()
-	if _, ok := h.Recent(699, 10); ok {
+	deliver(t, b, feed.Signals, 700)
+	b.Forget()
+	if _, ok := b.Recent(699, 10); ok {
 		t.Error("the memory returns events from before Forget")
 	}
-	late := h.Subscribe(h.NewReader(brokertest.New()), feed.Signals)
+	late := b.Subscribe(b.NewReader(brokertest.New()), feed.Signals)
 	late.Start(600)
 	var step broker.Step
 	var from, upTo int64
 	testkit.Eventually(t, 10*time.Second, func() bool { // its shard may not have all events yet
-		step, from, upTo = late.Catch()
+		step, from, upTo = late.CatchUp()
 		return step != broker.Ahead && upTo == 700
 	})
 	if step != broker.Read || from != 600 {
 		t.Errorf("a replay from 600 to %d got step %v from %d; want Read", upTo, step, from)
 	}
 	slow.TakeAll()
-	deliver(t, h, feed.Signals, 1)
+	deliver(t, b, feed.Signals, 1)
 	inOrder(t, texts(t, slow, 701), 1)
 	if r.Closed() {
 		t.Errorf("the lagging reader ended with %v", r.Code())
 	}
 }
 
-// TestSlowConsumer checks that a reader is closed as a slow consumer if the next event for it is no longer in the memory of the
-// hub, and that other readers receive all events.
+// TestSlowConsumer checks that a reader is closed as a slow consumer if the next event for it is no longer in the memory of
+// the broker, and that other readers receive all events.
 func TestSlowConsumer(t *testing.T) {
 	t.Parallel()
-	h := newBroker(t, 300)
-	slow, r, _ := listen(t, h, feed.Signals)
-	quick, _, _ := listen(t, h, feed.Signals)
+	b := newBroker(t, 300)
+	slow, r, _ := listen(t, b, feed.Signals)
+	quick, _, _ := listen(t, b, feed.Signals)
 	slow.Take(100)
 	for n := range 30 {
-		deliver(t, h, feed.Signals, 20)
+		deliver(t, b, feed.Signals, 20)
 		texts(t, quick, 20*(n+1))
 	}
 	slow.TakeAll()
@@ -212,15 +212,15 @@ func TestSlowConsumer(t *testing.T) {
 	inOrder(t, slow.Texts(), 1)
 }
 
-// TestStuck checks that a reader is closed as a slow consumer if its connection accepts no bytes.
-func TestStuck(t *testing.T) {
+// TestBlockedConnection checks that a reader is closed as a slow consumer if its connection accepts no bytes.
+func TestBlockedConnection(t *testing.T) {
 	t.Parallel()
-	h := newBroker(t, 300)
-	p, r, _ := listen(t, h, feed.Signals)
+	b := newBroker(t, 300)
+	p, r, _ := listen(t, b, feed.Signals)
 	p.Take(10)
-	deliver(t, h, feed.Signals, 1)
+	deliver(t, b, feed.Signals, 1)
 	testkit.Eventually(t, 10*time.Second, func() bool { _, rest := p.Frames(); return rest == 10 })
-	p.Cut() // as after the time limit of a write
+	p.Abort() // as after the time limit of a write
 	testkit.Eventually(t, 10*time.Second, r.Closed)
 	if r.Code() != broker.SlowConsumer {
 		t.Errorf("ended with %v", r.Code())
@@ -230,10 +230,10 @@ func TestStuck(t *testing.T) {
 // TestPushAfterALargeBatch checks that a large frame that is partly written does not count towards MaxBytes.
 func TestPushAfterALargeBatch(t *testing.T) {
 	t.Parallel()
-	h := newBroker(t, 8)
+	b := newBroker(t, 8)
 	for range 100 {
 		p := brokertest.New()
-		r := h.NewReader(p)
+		r := b.NewReader(p)
 		p.Take(1)
 		r.Push(broker.Text([]byte(`"` + strings.Repeat("x", 4*broker.MaxBytes) + `"`)))
 		r.Push(broker.Text([]byte(`"beat"`)))
@@ -249,9 +249,9 @@ func TestPushAfterALargeBatch(t *testing.T) {
 // consumer. A later Close does not change this code, and the last frame is the close frame.
 func TestPushBounds(t *testing.T) {
 	t.Parallel()
-	h := newBroker(t, 8)
+	b := newBroker(t, 8)
 	p := brokertest.New()
-	r := h.NewReader(p)
+	r := b.NewReader(p)
 	p.Take(1)
 	r.Push([]byte("\x81\x01x"))
 	// Push itself wrote the first byte. The goroutine of the reader writes the second one after it has emptied the queue.
@@ -277,15 +277,15 @@ func TestPushBounds(t *testing.T) {
 // TestControl checks that a control frame is not written inside another frame, and that no frame follows a close frame.
 func TestControl(t *testing.T) {
 	t.Parallel()
-	h := newBroker(t, 8)
-	p, r, _ := listen(t, h, feed.Signals)
+	b := newBroker(t, 8)
+	p, r, _ := listen(t, b, feed.Signals)
 	p.Take(50)
-	deliver(t, h, feed.Signals, 3)
+	deliver(t, b, feed.Signals, 3)
 	testkit.Eventually(t, 10*time.Second, func() bool { _, rest := p.Frames(); return rest == 50 })
 	r.Push(broker.Pong([]byte("hi")))
 	r.Close(broker.Normal)
 	r.Push(broker.Pong([]byte("no")))
-	deliver(t, h, feed.Signals, 1)
+	deliver(t, b, feed.Signals, 1)
 	p.TakeAll()
 	testkit.Eventually(t, 10*time.Second, p.Over)
 	frames, rest := p.Frames()
@@ -295,16 +295,16 @@ func TestControl(t *testing.T) {
 	}
 }
 
-func TestNewestWins(t *testing.T) {
+func TestNewestReplacesQueued(t *testing.T) {
 	t.Parallel()
-	h := newBroker(t, 8)
-	p, _, _ := listen(t, h, "market:1")
+	b := newBroker(t, 8)
+	p, _, _ := listen(t, b, "market:1")
 	p.Take(1)
-	deliver(t, h, "market:1", 1)
+	deliver(t, b, "market:1", 1)
 	testkit.Eventually(t, 10*time.Second, func() bool { _, rest := p.Frames(); return rest == 1 })
 	for n := range 1000 {
-		h.Publish(feed.Ephemeral{Channel: "market:1", Type: feed.PriceTick, Data: fmt.Appendf(nil, `%d`, n)})
-		h.Publish(feed.Ephemeral{Channel: "market:1", Type: feed.ViewersUpdated, Data: fmt.Appendf(nil, `%d`, n)})
+		b.Publish(feed.Ephemeral{Channel: "market:1", Type: feed.PriceTick, Data: fmt.Appendf(nil, `%d`, n)})
+		b.Publish(feed.Ephemeral{Channel: "market:1", Type: feed.ViewersUpdated, Data: fmt.Appendf(nil, `%d`, n)})
 	}
 	p.TakeAll()
 	testkit.Eventually(t, 10*time.Second, func() bool {
@@ -319,46 +319,47 @@ func TestNewestWins(t *testing.T) {
 	}
 }
 
-// TestCatch checks that Catch sends the events in the memory of the hub and reports which older events must be read.
-func TestCatch(t *testing.T) {
+// TestCatchUp checks that CatchUp sends the events in the memory of the broker and reports which older events must be read.
+func TestCatchUp(t *testing.T) {
 	t.Parallel()
-	h := newBroker(t, 100)
-	first, _, _ := listen(t, h, feed.Signals)
-	deliver(t, h, feed.Signals, 250)
+	b := newBroker(t, 100)
+	first, _, _ := listen(t, b, feed.Signals)
+	deliver(t, b, feed.Signals, 250)
 	texts(t, first, 250)
 	p := brokertest.New()
-	r := h.NewReader(p)
-	s := h.Subscribe(r, feed.Signals)
+	r := b.NewReader(p)
+	s := b.Subscribe(r, feed.Signals)
 	s.Start(30)
-	testkit.Eventually(t, 10*time.Second, func() bool { // its shard has swept everything
-		step, from, upTo := s.Catch()
+	testkit.Eventually(t, 10*time.Second, func() bool { // wait until its shard has flushed all events
+		step, from, upTo := s.CatchUp()
 		return step == broker.Read && from == 30 && upTo == 250
 	})
-	s.Caught(160)
-	if step, _, _ := s.Catch(); step != broker.Live {
+	s.CaughtUp(160)
+	if step, _, _ := s.CatchUp(); step != broker.Live {
 		t.Fatal(step)
 	}
 	inOrder(t, texts(t, p, 90), 161)
-	// One that is ahead of this hub waits for it and gets nothing twice.
+	// A subscription that starts after the head of this broker waits for the broker and receives no event twice.
 	p = brokertest.New()
-	s = h.Subscribe(h.NewReader(p), feed.Signals)
+	s = b.Subscribe(b.NewReader(p), feed.Signals)
 	s.Start(253)
-	if step, _, _ := s.Catch(); step != broker.Ahead {
+	if step, _, _ := s.CatchUp(); step != broker.Ahead {
 		t.Fatal(step)
 	}
-	deliver(t, h, feed.Signals, 5)
-	testkit.Eventually(t, 10*time.Second, func() bool { step, _, _ := s.Catch(); return step == broker.Live })
+	deliver(t, b, feed.Signals, 5)
+	testkit.Eventually(t, 10*time.Second, func() bool { step, _, _ := s.CatchUp(); return step == broker.Live })
 	inOrder(t, texts(t, p, 2), 254)
 }
 
-// TestRoom checks that Room waits until a reader accepts more of a replay, or until its context ends. synctest.Wait returns when
-// the goroutine of the reader waits for the connection. Before that, it may still take a piece that the test offers.
-func TestRoom(t *testing.T) {
+// TestWaitForSpace checks that WaitForSpace waits until a reader accepts more of a replay, or until its context ends.
+// synctest.Wait returns when the goroutine of the reader waits for the connection. Before that, the goroutine may still write
+// a piece that the test offers.
+func TestWaitForSpace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newBroker(t, 8)
+		b := newBroker(t, 8)
 		p := brokertest.New()
-		r := h.NewReader(p)
+		r := b.NewReader(p)
 		piece := make([]byte, 1<<10)
 		fill := func() {
 			p.Take(0)
@@ -366,30 +367,30 @@ func TestRoom(t *testing.T) {
 			synctest.Wait()
 			for offered := 0; r.Offer(piece); offered++ {
 				if offered > broker.MaxBytes/len(piece) {
-					t.Fatal("a replay has no bound")
+					t.Fatal("Offer accepts more than MaxBytes")
 				}
 			}
 		}
 		fill()
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := r.Room(ctx); !errors.Is(err, context.Canceled) {
-			t.Errorf("room: %v", err)
+		if err := r.WaitForSpace(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("WaitForSpace with a canceled context: %v", err)
 		}
 		done := make(chan error)
-		go func() { done <- r.Room(t.Context()) }()
+		go func() { done <- r.WaitForSpace(t.Context()) }()
 		synctest.Wait()
 		p.TakeAll()
 		if err := <-done; err != nil || !r.Offer(piece) {
-			t.Errorf("no room: %v", err)
+			t.Errorf("no space after TakeAll: %v", err)
 		}
 		synctest.Wait()
 		fill()
-		go func() { done <- r.Room(t.Context()) }()
+		go func() { done <- r.WaitForSpace(t.Context()) }()
 		synctest.Wait()
 		r.Close(broker.GoingAway)
 		if err := <-done; err != nil || !r.Offer(piece) {
-			t.Errorf("a closed reader has no room: %v", err)
+			t.Errorf("no space at a closed reader: %v", err)
 		}
 		p.TakeAll()
 		synctest.Wait()

@@ -10,8 +10,9 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/httpapi"
 )
 
-// A number for a channel holds however its name is spelt, on either side.
-func TestSinceHoweverItIsSpelt(t *testing.T) {
+// TestSinceSpelling checks that a number in since applies to a channel if both names denote the same channel in different
+// spellings.
+func TestSinceSpelling(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 100})
 	b.market("1", "OTHER")
@@ -19,35 +20,36 @@ func TestSinceHoweverItIsSpelt(t *testing.T) {
 	b.exec(`INSERT INTO api.outbox (type, market_id, user_id, at) SELECT 'clip.ready', '1', id, now() FROM api.users WHERE handle = 'mara_k'`)
 	b.fact("market.status", "1", 1)
 	b.head(2)
-	for asked, named := range map[string]string{"operator:MARA_K": "operator:mara_k", "operator:mara_k": "operator:Mara_K", "operator:Mara_k": "operator:Mara_k"} {
+	for channel, named := range map[string]string{"operator:MARA_K": "operator:mara_k", "operator:mara_k": "operator:Mara_K", "operator:Mara_k": "operator:Mara_k"} {
 		c := b.socket()
-		c.send(`{"op":"subscribe","channels":["` + asked + `"],"since":{"market:1":9,"` + named + `":0}}`)
+		c.send(`{"op":"subscribe","channels":["` + channel + `"],"since":{"market:1":9,"` + named + `":0}}`)
 		c.next()
 		c.next() // the snapshot
 		if f := c.next(); f.seq() != 1 || f["channel"] != "operator:mara_k" {
-			t.Errorf("%s with a since for %s: %v", asked, named, f)
+			t.Errorf("%s with a since for %s: %v", channel, named, f)
 		}
 	}
 }
 
-// away is a store whose copies of channels cannot be read until back is set.
-type away struct {
+// unavailableCopies is a store whose copies of channels cannot be read until back is set.
+type unavailableCopies struct {
 	feed.Store
 	back *atomic.Bool
 }
 
-func (a away) FindCopy(ctx context.Context, c feed.Channel) (feed.Copy, bool, error) {
+func (a unavailableCopies) FindCopy(ctx context.Context, c feed.Channel) (feed.Copy, bool, error) {
 	if !a.back.Load() {
 		return feed.Copy{}, false, pg.ErrUnavailable
 	}
 	return a.Store.FindCopy(ctx, c)
 }
 
-// A snapshot that cannot be read is answered with an error frame and sent when it can be read. Events do not wait for it.
-func TestSnapshotComesLater(t *testing.T) {
+// TestDeferredSnapshot checks that the client gets an error frame for a snapshot that cannot be read, and the snapshot when
+// it can. Events do not wait for it.
+func TestDeferredSnapshot(t *testing.T) {
 	t.Parallel()
 	var back atomic.Bool
-	b := setup(t, options{memory: 100, change: func(d *httpapi.Deps) { d.Feed = away{d.Feed, &back} }})
+	b := setup(t, options{memory: 100, change: func(d *httpapi.Deps) { d.Feed = unavailableCopies{d.Feed, &back} }})
 	b.traded("1", "OTHER")
 	c := b.socket()
 	c.send(`{"op":"subscribe","id":"s","channels":["live","market:1"]}`)
@@ -58,11 +60,11 @@ func TestSnapshotComesLater(t *testing.T) {
 		frame{"op": "snapshot", "channel": "market:1", "seq": 0.0, "data": marketState()})
 	b.fact("market.status", "1", 1)
 	if f := c.next(); f.seq() != 1 {
-		t.Errorf("without a snapshot: %v", f)
+		t.Errorf("before the snapshot: %v", f)
 	}
 	back.Store(true)
 	c.want(frame{"op": "snapshot", "channel": "live", "seq": 1.0, "data": map[string]any{"live": []any{}, "recent": []any{}}})
-	// Who leaves while one is missing leaves nothing behind (TestMain looks for it).
+	// A client that disconnects while a snapshot is deferred leaves no goroutine behind; TestMain checks for leaks.
 	back.Store(false)
 	c.send(`{"op":"subscribe","id":"s","channels":["overlay:mara"]}`)
 	c.next()

@@ -25,16 +25,18 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/httpapi"
 )
 
-// pipes is a network in memory, over which time can be made to pass.
-type pipes struct {
+// memoryNet is an in-memory network for use in a synctest bubble.
+type memoryNet struct {
 	conns chan net.Conn
 	over  chan struct{}
 	once  sync.Once
 }
 
-func newPipes() *pipes { return &pipes{conns: make(chan net.Conn), over: make(chan struct{})} }
+func newMemoryNet() *memoryNet {
+	return &memoryNet{conns: make(chan net.Conn), over: make(chan struct{})}
+}
 
-func (p *pipes) Accept() (net.Conn, error) {
+func (p *memoryNet) Accept() (net.Conn, error) {
 	select {
 	case c := <-p.conns:
 		return c, nil
@@ -43,35 +45,35 @@ func (p *pipes) Accept() (net.Conn, error) {
 	}
 }
 
-func (p *pipes) Close() error   { p.once.Do(func() { close(p.over) }); return nil }
-func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
+func (p *memoryNet) Close() error   { p.once.Do(func() { close(p.over) }); return nil }
+func (p *memoryNet) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
 
-func (p *pipes) dial(context.Context, string, string) (net.Conn, error) {
+func (p *memoryNet) dial(context.Context, string, string) (net.Conn, error) {
 	ours, theirs := net.Pipe()
 	p.conns <- addressed{theirs}
 	return ours, nil
 }
 
-// addressed is a connection of the loopback net.
+// addressed is a connection with a loopback address.
 type addressed struct{ net.Conn }
 
 func (addressed) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 4} }
 
-// quiet is a host on which nothing happens.
-type quiet struct {
+// quietServer is a server without any events.
+type quietServer struct {
 	t      *testing.T
 	broker *broker.Broker
 	edge   *httpapi.Server
-	net    *pipes
+	net    *memoryNet
 	web    *http.Client
-	ahead  atomic.Int64 // of the service's clock
+	ahead  atomic.Int64 // offset of the server's clock
 
 	mu     sync.Mutex
 	closed []int
 }
 
-func newQuiet(t *testing.T) *quiet {
-	q := &quiet{t: t, broker: broker.New(8), net: newPipes()}
+func newQuietServer(t *testing.T) *quietServer {
+	q := &quietServer{t: t, broker: broker.New(8), net: newMemoryNet()}
 	now := func() time.Time { return time.Now().Add(time.Duration(q.ahead.Load())) }
 	q.broker.Start(40)
 	q.broker.SetReady()
@@ -101,22 +103,23 @@ func newQuiet(t *testing.T) *quiet {
 	return q
 }
 
-// ended are the close codes so far.
-func (q *quiet) ended() []int {
+// ended returns the close codes so far.
+func (q *quietServer) ended() []int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return append([]int{}, q.closed...)
 }
 
-// heard is what somebody was told, with the time of each frame.
-type heard struct {
+// received contains the frames of one client with their times.
+type received struct {
 	mu     sync.Mutex
 	frames []frame
 	at     []time.Time
 	err    error
 }
 
-func (h *heard) took(raw []byte, err error) bool {
+// add stores a frame. It returns false at the end of the connection.
+func (h *received) add(raw []byte, err error) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err != nil {
@@ -131,30 +134,30 @@ func (h *heard) took(raw []byte, err error) bool {
 	return true
 }
 
-// beats wants n beats, each at its time, since the last look, and nothing else.
-func (h *heard) beats(t *testing.T, who string, n int, head float64) {
+// beats requires n heartbeats 30 s apart since the last call, and no other frames.
+func (h *received) beats(t *testing.T, who string, n int, head float64) {
 	t.Helper()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.err != nil {
-		t.Fatalf("%s was cut off: %v", who, h.err)
+		t.Fatalf("%s was disconnected: %v", who, h.err)
 	}
 	if len(h.frames) < n-1 || len(h.frames) > n+1 {
-		t.Errorf("%s: %d beats, want %d", who, len(h.frames), n)
+		t.Errorf("%s: %d heartbeats, want %d", who, len(h.frames), n)
 	}
 	for i, f := range h.frames {
 		if f["op"] != "beat" || f["head"] != head {
 			t.Fatalf("%s: %v", who, f)
 		}
 		if i > 0 && h.at[i].Sub(h.at[i-1]) != 30*time.Second {
-			t.Fatalf("%s: a beat after %v", who, h.at[i].Sub(h.at[i-1]))
+			t.Fatalf("%s: heartbeats %v apart, want 30s", who, h.at[i].Sub(h.at[i-1]))
 		}
 	}
 	h.frames, h.at = nil, nil
 }
 
-// socket listens to the calls, with a greeting and an ack.
-func (q *quiet) socket(h *heard) (over func()) {
+// socket opens a websocket that subscribes to channel signals.
+func (q *quietServer) socket(h *received) (over func()) {
 	conn, res, err := websocket.Dial(q.t.Context(), "ws://quiet/ws", &websocket.DialOptions{HTTPClient: q.web})
 	if err != nil {
 		q.t.Fatal(err)
@@ -168,7 +171,7 @@ func (q *quiet) socket(h *heard) (over func()) {
 		defer close(done)
 		for {
 			_, raw, err := conn.Read(context.Background())
-			if !h.took(raw, err) {
+			if !h.add(raw, err) {
 				return
 			}
 		}
@@ -176,8 +179,8 @@ func (q *quiet) socket(h *heard) (over func()) {
 	return func() { _ = conn.CloseNow(); <-done }
 }
 
-// stream does the same over server-sent events.
-func (q *quiet) stream(h *heard) (over func()) {
+// stream opens a stream of server-sent events of channel signals.
+func (q *quietServer) stream(h *received) (over func()) {
 	res, err := q.web.Get("http://quiet/api/v1/feed/stream?channels=signals")
 	if err != nil || res.StatusCode != http.StatusOK {
 		q.t.Fatal(res, err)
@@ -187,19 +190,19 @@ func (q *quiet) stream(h *heard) (over func()) {
 		defer close(done)
 		for lines := bufio.NewScanner(res.Body); ; {
 			if !lines.Scan() {
-				h.took(nil, errors.Join(lines.Err(), io.EOF))
+				h.add(nil, errors.Join(lines.Err(), io.EOF))
 				return
 			}
 			if data, is := strings.CutPrefix(lines.Text(), "data: "); is {
-				h.took([]byte(data), nil)
+				h.add([]byte(data), nil)
 			}
 		}
 	}()
 	return func() { _ = res.Body.Close(); <-done }
 }
 
-// deaf takes everything and answers nothing, not even a ping.
-func (q *quiet) deaf() (ended chan time.Time) {
+// silent opens a websocket that reads everything and answers nothing, not even a ping. It returns the time of its end.
+func (q *quietServer) silent() (ended chan time.Time) {
 	conn, err := q.net.dial(q.t.Context(), "", "")
 	if err != nil {
 		q.t.Fatal(err)
@@ -214,30 +217,30 @@ func (q *quiet) deaf() (ended chan time.Time) {
 	return ended
 }
 
-// A day on which nothing happens: each connection hears a beat every thirty seconds,
-// nobody is cut off, also when the clock is set on or back by an hour, and at its end an
-// event comes at once. Only who answers no ping is dead, and it is found out in time.
+// TestQuietDay checks a day without events. Each connection gets a heartbeat every 30 seconds and stays open, also when the
+// clock is set forward or back by an hour. An event at the end of the day arrives at once. A client that answers no pings is
+// disconnected after the pong timeout.
 func TestQuietDay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		q := newQuiet(t)
-		var socket, stream heard
+		q := newQuietServer(t)
+		var socket, stream received
 		defer q.socket(&socket)()
 		defer q.stream(&stream)()
 		synctest.Wait()
-		for name, h := range map[string]*heard{"the socket": &socket, "the stream": &stream} {
+		for name, h := range map[string]*received{"the socket": &socket, "the stream": &stream} {
 			if len(h.frames) != 2 || h.frames[0]["op"] != "hello" || h.frames[1]["op"] != "ack" {
 				t.Fatalf("%s begins with %v", name, h.frames)
 			}
 			h.frames, h.at = nil, nil
 		}
 		began := time.Now()
-		ended := q.deaf()
+		ended := q.silent()
 		time.Sleep(12 * time.Hour)
 		synctest.Wait()
 		switch at := <-ended; {
 		case at.Sub(began) < 60*time.Second, at.Sub(began) > 95*time.Second:
-			t.Errorf("who answers no ping is cut off after %v", at.Sub(began))
+			t.Errorf("a client without pongs was disconnected after %v; want 60 to 95 s", at.Sub(began))
 		case len(q.ended()) != 1 || q.ended()[0] != 1008:
 			t.Errorf("ended with %v", q.ended())
 		}
@@ -249,7 +252,7 @@ func TestQuietDay(t *testing.T) {
 		socket.beats(t, "the socket", 2880, 40)
 		stream.beats(t, "the stream", 2880, 40)
 		if q.edge.Sockets() != 2 || len(q.ended()) != 1 {
-			t.Errorf("%d are left, ended with %v", q.edge.Sockets(), q.ended())
+			t.Errorf("%d sockets are open, close codes %v; want 2 and one code", q.edge.Sockets(), q.ended())
 		}
 		if err := q.broker.Deliver(feed.Message{Seq: 41, Type: feed.SignalCreated, Data: []byte(`{}`), Links: []feed.Link{{Channel: feed.Signals, Prev: 40}}}); err != nil {
 			t.Fatal(err)
@@ -257,10 +260,10 @@ func TestQuietDay(t *testing.T) {
 		before := time.Now()
 		time.Sleep(10 * time.Millisecond)
 		synctest.Wait()
-		for name, h := range map[string]*heard{"the socket": &socket, "the stream": &stream} {
+		for name, h := range map[string]*received{"the socket": &socket, "the stream": &stream} {
 			h.mu.Lock()
 			if len(h.frames) != 1 || h.frames[0].seq() != 41 || h.at[0].Sub(before) > 5*time.Millisecond {
-				t.Errorf("%s hears %v", name, h.frames)
+				t.Errorf("%s: got %v, want event 41 within 5 ms", name, h.frames)
 			}
 			h.mu.Unlock()
 		}
