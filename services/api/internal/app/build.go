@@ -124,7 +124,7 @@ func (a *App) Register(server *grpcx.Server) {
 	recordv1.RegisterRecordServiceServer(server, &grpcapi.Records{Service: a.records, Boards: a.boards, Now: a.now})
 	wirev1.RegisterWireReadServiceServer(server, &grpcapi.Wire{Oracle: a.oracle})
 	digestv1.RegisterDigestReadServiceServer(server, &grpcapi.Digests{Store: a.store})
-	events := &grpcapi.Feed{Store: a.store, Publish: a.pubsub.Publish}
+	events := &grpcapi.Feed{Store: a.store, Ephemeral: a.pubsub.Publish}
 	feedv1.RegisterFeedServiceServer(server, events)
 	feedv1.RegisterFeedReadServiceServer(server, events)
 	moderationv1.RegisterModerationServiceServer(server, &grpcapi.Moderation{Store: a.store, Now: a.now})

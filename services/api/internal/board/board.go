@@ -11,10 +11,10 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 )
 
-// Group names which operators a board shows.
+// Group is a group of operators that a board shows.
 type Group string
 
-// The groups: human is everybody but machines; independent and house split it.
+// Groups of operators. Human is the union of Independent and House.
 const (
 	Human       Group = "human"
 	All         Group = "all"
@@ -23,7 +23,7 @@ const (
 	Automated   Group = "automated"
 )
 
-// ParseGroup falls back to the given default.
+// ParseGroup returns the group with a name, or fallback for an unknown name.
 func ParseGroup(s string, fallback Group) Group {
 	switch g := Group(s); g {
 	case Human, All, Independent, House, Automated:
@@ -32,7 +32,7 @@ func ParseGroup(s string, fallback Group) Group {
 	return fallback
 }
 
-// Tiers lists the tiers of a group.
+// Tiers returns the tiers of a group.
 func (g Group) Tiers() []string {
 	switch g {
 	case Human:
@@ -56,7 +56,7 @@ type Row struct {
 	Edge      Edge // zero without a decided call
 }
 
-// Broadcast is the broadcast score and what it is made of (contract 4.8.3).
+// Broadcast is the broadcast score and its components.
 type Broadcast struct {
 	Score                   int // 0-1000
 	Skill, Activity, Reach  float64
@@ -64,64 +64,64 @@ type Broadcast struct {
 	WindowScore, WindowDone int64
 }
 
-// Record is what one operator has called.
+// Record contains the counters of one operator.
 type Record struct{ Total, Won, Lost, Void, Score int64 }
 
-// Query names the rows of a board: of these tiers, of one lane or (”) of the
-// whole record, the first ones.
+// Query selects the first rows of a board of the given tiers, of one lane or, if Lane is empty, of all lanes.
 type Query struct {
 	Tiers []string
 	Lane  string
 	Limit int
 }
 
-// Store ranks operators that have a call. month is when the 28 days begin.
+// Store ranks operators that have a call. month is the start of the window of 28 days.
 type Store interface {
-	// ListBoard returns the rows of a board in one of the orders.
+	// ListBoard returns the rows of a board; by is one of the orders ByScore, ByBroadcast, ByBroadcast28 and ByEdge.
 	ListBoard(ctx context.Context, by string, q Query, month time.Time) ([]Row, error)
-	// Record counts one operator's calls; zeros for one without a call.
+	// Record returns the counters of one operator; zeros without a call.
 	Record(ctx context.Context, userID string) (Record, error)
-	// PulseTotals counts everything as of now.
+	// PulseTotals returns the totals at a time.
 	PulseTotals(ctx context.Context, now time.Time) (Totals, error)
-	// PulseWeeks counts the calls by week from first, a Monday, to now, by the number of
-	// the week, and tells when an independent operator filed last (nil: never) and how
-	// many claims the last 28 days have.
+	// PulseWeeks counts the calls from first, a Monday, to now by the index of the week. last is the time of the newest call
+	// of an independent operator, nil without one; claims is the number of resolutions in the last 28 days.
 	PulseWeeks(ctx context.Context, first, now time.Time) (weeks map[int]Week, last *time.Time, claims int64, err error)
-	// FoldBoards makes later reads fast, by one step; done tells that nothing is left.
+	// FoldBoards adds changed results to the stored rows of the boards, at most rows of them, to make reads fast. done
+	// reports that none is left.
 	FoldBoards(ctx context.Context, rows int, month time.Time) (done bool, err error)
-	// FoldEdges measures up to so many rows again whose results have changed.
+	// FoldEdges computes the edge of up to rows board rows whose results have changed. done reports that none is left.
 	FoldEdges(ctx context.Context, rows int, measure func([]skill.Tally) (Edge, error)) (done bool, err error)
 }
 
-// The orders of boards.
+// Orders of boards.
 const (
 	ByScore       = "scores"      // score, resolved, accuracy, handle
-	ByBroadcast   = "broadcast"   // broadcast score of all of life, score, resolved, handle
-	ByBroadcast28 = "broadcast28" // the same with the broadcast score of 28 days
-	// ByEdge is the lower end of the edge, the edge, calls, handle: of operators with a decided call, as they were folded last.
+	ByBroadcast   = "broadcast"   // broadcast score of all time, score, resolved, handle
+	ByBroadcast28 = "broadcast28" // the same, with the broadcast score of 28 days
+	// ByEdge orders by the lower end of the edge, the edge, calls and handle. It includes operators with a decided call, as
+	// of the last FoldEdges.
 	ByEdge = "edge"
 )
 
-// The longest boards; a shorter one is the head of one of these.
+// Maximum lengths of boards. A shorter board is the start of such a board.
 const (
-	mostRows      = 200
-	mostBroadcast = 100
+	maxRows      = 200
+	maxBroadcast = 100
 )
 
-// Service serves the boards. Concurrent reads of a board share one build.
+// Service returns boards. Concurrent reads of a board share one query.
 type Service struct {
 	store  Store
 	now    func() time.Time
 	builds cache.Flight[[]Row]
-	wake   chan struct{} // a build was slow
+	wake   chan struct{} // signals that a query was slow
 }
 
-// NewService wires the subject.
+// NewService returns a Service.
 func NewService(store Store, now func() time.Time) *Service {
 	return &Service{store: store, now: now, wake: make(chan struct{}, 1)}
 }
 
-// Record counts one operator's calls.
+// Record returns the counters of one operator.
 func (s *Service) Record(ctx context.Context, userID string) (Record, error) {
 	return s.store.Record(ctx, userID)
 }
@@ -138,15 +138,15 @@ func (s *Service) Took(d time.Duration) {
 	}
 }
 
-// buildBudget bounds a build, which continues when its callers have left.
+// buildBudget limits a query, which continues when its callers have left.
 const buildBudget = 5 * time.Second
 
-// Board returns the first limit rows of a board, ordered by ByScore, ByEdge, ByBroadcast or ByBroadcast28. They are shared with other
-// callers and must not be changed. Fault: db_unavailable.
+// Board returns the first limit rows of a board, ordered by ByScore, ByEdge, ByBroadcast or ByBroadcast28. The rows are
+// shared with other callers and must not be changed. Error: db_unavailable.
 func (s *Service) Board(ctx context.Context, by string, g Group, lane string, limit int) ([]Row, error) {
-	q := Query{g.Tiers(), lane, mostRows}
+	q := Query{g.Tiers(), lane, maxRows}
 	if by == ByBroadcast || by == ByBroadcast28 {
-		q.Limit = mostBroadcast
+		q.Limit = maxBroadcast
 	}
 	rows, err := s.builds.Do(ctx, by+"/"+string(g)+"/"+lane, func(ctx context.Context) ([]Row, error) {
 		ctx, cancel := context.WithTimeout(ctx, buildBudget)
@@ -164,7 +164,7 @@ func (s *Service) Board(ctx context.Context, by string, g Group, lane string, li
 	return rows[:n:n], err
 }
 
-// window28 is the stretch of the activity figures.
+// window28 is the window of the activity figures.
 const window28 = 28 * 24 * time.Hour
 
 func (s *Service) month() time.Time { return s.now().Add(-window28) }
@@ -172,22 +172,21 @@ func (s *Service) month() time.Time { return s.now().Add(-window28) }
 const (
 	foldEvery = 5 * time.Second
 	foldRows  = 25_000
-	// foldEdges is bounded, as who classifies an operator waits for a step.
+	// foldEdges is small, because a change of an operator's tier waits for a running step.
 	foldEdges = 1_000
-	// foldShare is how many times the length of a step the pause after it takes at
-	// least, as long as nobody reads: behind a flood of calls the rows follow later,
-	// and the calls go first.
+	// foldShare is the minimum ratio of the pause after a step to its duration while reads are fast. During a flood of calls,
+	// the rows are updated later, so that the calls have priority.
 	foldShare = 19
-	// foldBehind keeps the rows a little older than the window, so that a process
-	// whose clock is behind still finds its own window's start ahead of them.
+	// foldBehind is the lag of the stored rows behind the start of the window. A process whose clock is slow still finds the
+	// start of its own window ahead of the rows.
 	foldBehind = 10 * time.Second
-	// slow is the build that says the rows are too far behind.
+	// slow is the duration of a query above which the rows are updated early.
 	slow = 50 * time.Millisecond
 )
 
-// Run keeps the rows of the boards up to date until ctx ends; failed hears of each
-// step that could not be done. Every process runs it: of those that fold at the same
-// moment one does, and the process that reads slowly is the one that is woken.
+// Run updates the stored rows of the boards until ctx ends, and calls failed for each step that failed. Every process runs
+// it. If several processes update at the same time, one of them does the work, and a slow read wakes the Run of its own
+// process.
 func (s *Service) Run(ctx context.Context, failed func(error)) error {
 	for {
 		begun := s.now()
@@ -213,31 +212,30 @@ func (s *Service) Run(ctx context.Context, failed func(error)) error {
 	}
 }
 
-// measure sets what the broadcast score is made of (contract 4.8.3). Ten phantom
-// zero calls shrink small samples; reach counts the viewer minutes of 28 days, of
-// which there are none before operators broadcast.
+// measure computes the components of the broadcast score. Ten additional calls of score 0 reduce the skill
+// of small samples. Reach counts viewer minutes of 28 days; it is 0, because none are recorded.
 func (b *Broadcast) measure() {
 	b.Skill = min(1, max(0, 0.5+float64(b.WindowScore)/(50*float64(b.WindowDone+10))))
 	b.Activity = min(1, (float64(b.Calls28)+float64(b.Takes28)/2)/28)
 	b.Reach = 0
 }
 
-// CastScore is the broadcast score: the definition that the store's equals.
+// CastScore returns the broadcast score from 0 to 1000. The store computes the same value in SQL.
 func CastScore(score, done, calls, takes int64) int {
 	b := Broadcast{Calls28: calls, Takes28: takes, WindowScore: score, WindowDone: done}
 	b.measure()
-	// The conversions keep each product rounded by itself on every machine.
+	// The conversions force each product to be rounded separately, so that the result is the same on every machine.
 	return int(math.Round(float64(500*b.Skill) + float64(300*b.Activity) + float64(200*b.Reach)))
 }
 
 // Edge is the measured edge of an operator, the mean of result minus price of counted calls, with its confidence interval
 // (docs/method.md).
 type Edge struct {
-	Calls                    int64 // won and lost; 0: nothing is known
+	Calls                    int64 // won and lost calls; 0: no edge
 	EdgeBps, LowBps, HighBps int
 }
 
-// MeasureEdge computes an edge; the zero Edge without calls. Faults: those of package skill.
+// MeasureEdge computes an edge; the zero Edge without calls. Errors: those of package skill.
 func MeasureEdge(tallies []skill.Tally) (Edge, error) {
 	var sample skill.Sample
 	for _, t := range tallies {

@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
-// gate is a store whose builds wait until they are let through.
+// gate is a store whose queries wait until open is closed.
 type gate struct {
 	Store
 	begun, open chan struct{}
@@ -26,8 +26,8 @@ func (g *gate) ListBoard(context.Context, string, Query, time.Time) ([]Row, erro
 	return make([]Row, 3), nil
 }
 
-// Of one board there is one build at a time, whatever its readers' limits; another
-// board does not wait for it, and a reader leaves when it wants to.
+// TestOneBuildOfABoard checks that concurrent reads of a board share one query, whatever their limits, that another board
+// does not wait for it, and that a caller whose context ends returns at once.
 func TestOneBuildOfABoard(t *testing.T) {
 	t.Parallel()
 	g := &gate{begun: make(chan struct{}, 10), open: make(chan struct{})}
@@ -46,18 +46,18 @@ func TestOneBuildOfABoard(t *testing.T) {
 	left, leave := context.WithCancel(t.Context())
 	leave()
 	if _, err := s.Board(left, ByScore, Human, "", 50); err == nil {
-		t.Error("a reader who left was kept")
+		t.Error("Board ignored a canceled context")
 	}
 	ask(t.Context(), "CRYPTO", 2, 2)
 	<-g.begun
 	close(g.open)
 	wg.Wait()
 	if n := g.builds.Load(); n != 2 {
-		t.Errorf("%d builds of two boards", n)
+		t.Errorf("%d queries for two boards, want 2", n)
 	}
 }
 
-// folder is a store whose builds take a second and whose folds are counted.
+// folder is a store whose queries take a second and whose folds wait for the test.
 type folder struct {
 	Store
 	clock *testkit.Clock
@@ -77,8 +77,8 @@ func (f *folder) FoldEdges(context.Context, int, func([]skill.Tally) (Edge, erro
 	return true, nil
 }
 
-// A slow build wakes the fold, which would rest otherwise; one that fails is told
-// and not the last.
+// TestASlowBuildWakesTheFold checks that a slow query starts the next fold early, and that a failed fold is reported and
+// followed by another.
 func TestASlowBuildWakesTheFold(t *testing.T) {
 	t.Parallel()
 	f := &folder{clock: testkit.NewClock(time.Now()), folds: make(chan error)}
@@ -86,9 +86,9 @@ func TestASlowBuildWakesTheFold(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	failed, over := make(chan error, 1), make(chan error, 1)
 	go func() { over <- s.Run(ctx, func(err error) { failed <- err }) }()
-	away := errors.New("away")
-	f.folds <- away
-	if err := <-failed; !errors.Is(err, away) {
+	unavailable := errors.New("unavailable")
+	f.folds <- unavailable
+	if err := <-failed; !errors.Is(err, unavailable) {
 		t.Error(err)
 	}
 	for range 3 {
@@ -98,14 +98,14 @@ func TestASlowBuildWakesTheFold(t *testing.T) {
 		select {
 		case f.folds <- nil:
 		case <-time.After(foldEvery / 2):
-			t.Fatal("the fold goes on resting")
+			t.Fatal("a slow query did not start the next fold")
 		}
 	}
-	s.Took(slow + 1) // of another read
+	s.Took(slow + 1) // a slow read of another package
 	select {
 	case f.folds <- nil:
 	case <-time.After(foldEvery / 2):
-		t.Fatal("the fold goes on resting after a slow read elsewhere")
+		t.Fatal("a slow read of another package did not start the next fold")
 	}
 	cancel()
 	if err := <-over; !errors.Is(err, context.Canceled) {

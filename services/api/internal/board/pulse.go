@@ -5,53 +5,52 @@ import (
 	"time"
 )
 
-// Totals is what the pulse of the network counts now (contract 4.2.5). Last7, Prev7 and
-// the operators that are active are of independent operators alone.
+// Totals are the totals of the network. Last7, Prev7 and IndependentActive28 include only independent operators.
 type Totals struct {
-	Signals, Independent, House, Automated int64 // canonical signals, all and by tier
+	Signals, Independent, House, Automated int64 // calls, in total and by tier
 	Last7, Prev7                           int64
-	IndependentOperators                   int64 // that ever filed
+	IndependentOperators                   int64 // with at least one call
 	IndependentActive28                    int64
-	HouseOperators                         int64 // that ever filed
+	HouseOperators                         int64 // with at least one call
 	Registered                             int64
-	Markets                                int64 // with a signal
+	Markets                                int64 // with at least one call
 	Won, Lost, Open                        int64
 	CLVCount, BeatLine                     int64
 }
 
-// Resolved is how many signals are won or lost.
+// Resolved returns the number of calls that are won or lost.
 func (t *Totals) Resolved() int64 { return t.Won + t.Lost }
 
-// Pulse counts the network. Fault: db_unavailable.
+// Pulse returns the totals of the network. Error: db_unavailable.
 func (s *Service) Pulse(ctx context.Context) (Totals, error) {
 	return s.store.PulseTotals(ctx, s.now())
 }
 
-// Weeks is how many weeks the series of the pulse has; the last one is running.
+// Weeks is the number of weeks of a Series. The last one is the current week.
 const Weeks = 16
 
-// Week counts the calls that were filed in an ISO week, UTC, by tier.
+// Week counts the calls of an ISO week in UTC, by tier.
 type Week struct {
-	Start                         time.Time // its Monday
+	Start                         time.Time // Monday of the week
 	Independent, House, Automated int64
-	ActiveIndependent             int64 // independent operators that filed in it
+	ActiveIndependent             int64 // independent operators with a call in the week
 }
 
-// Series is the pulse over time.
+// Series contains the calls of the network by week.
 type Series struct {
 	Weeks           [Weeks]Week // oldest first
-	LastIndependent *time.Time  // the Monday of the newest week with an independent call; nil: never
-	Resolutions28   int64       // claims in 28 days
+	LastIndependent *time.Time  // Monday of the newest week with an independent call; nil: none
+	Resolutions28   int64       // resolutions in 28 days
 }
 
-// monday is the begin of the ISO week of a time, UTC.
+// monday returns the start of the ISO week of a time in UTC.
 func monday(t time.Time) time.Time {
 	y, m, d := t.UTC().Date()
 	day := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
 	return day.AddDate(0, 0, -(int(day.Weekday())+6)%7)
 }
 
-// PulseSeries counts the weeks. Fault: db_unavailable.
+// PulseSeries returns the calls by week. Error: db_unavailable.
 func (s *Service) PulseSeries(ctx context.Context) (Series, error) {
 	now := s.now()
 	first := monday(now).AddDate(0, 0, -7*(Weeks-1))

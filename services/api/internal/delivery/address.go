@@ -10,8 +10,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
-// AllowedURL returns a function that reports whether an operator may register a URL. private admits http and private hosts, for
-// development. A name may still lead to an address that is refused when it is dialled.
+// AllowedURL returns a function that reports whether an operator may register a URL. private allows http and private hosts,
+// for development. A host name may still resolve to a private address; the Sender rejects such an address when it connects.
 func AllowedURL(private bool) func(raw string) bool {
 	return func(raw string) bool {
 		if raw == "" || len(raw) > webhook.MaxURL || strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' }) {
@@ -33,8 +33,7 @@ func AllowedURL(private bool) func(raw string) bool {
 	}
 }
 
-// publicHost refuses addresses that are not public, in every spelling, and names
-// that exist only inside.
+// publicHost rejects addresses that are not public, in every spelling, and names that exist only in private networks.
 func publicHost(host string) bool {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		return safedial.Public(ip)
@@ -48,6 +47,6 @@ func publicHost(host string) bool {
 	case "", "localhost", "local", "internal", "intranet", "lan", "home", "corp", "test", "invalid", "onion":
 		return false
 	}
-	// 127.1, 0x7f.1 and 0177.0.0.1 are addresses to some resolvers.
+	// Some resolvers accept 127.1, 0x7f.1 and 0177.0.0.1 as addresses.
 	return last[0] < '0' || last[0] > '9'
 }

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 
 var noon = time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
 
-// bundle is a ledger with a clock set by hand, a live hub, and a worker of webhooks.
+// bundle is a ledger with a clock that the test sets, a broker, and a webhook worker.
 type bundle struct {
 	t        *testing.T
 	store    *postgres.Store
@@ -48,7 +48,7 @@ type bundle struct {
 	mara     webhook.Owner
 }
 
-// setup makes a hub that remembers memory events.
+// setup returns a bundle whose broker keeps the given number of events.
 func setup(t *testing.T, memory int) *bundle {
 	t.Helper()
 	db := testkit.Postgres(t, pg.Schema{Name: "api", Files: postgres.Migrations()})
@@ -90,8 +90,8 @@ func (b *bundle) owner(name string) webhook.Owner {
 	return webhook.Owner{ID: o.ID, Handle: o.Handle, KeyID: k.ID}
 }
 
-// happen puts n facts of a type about a market into the feed and the hub.
-func (b *bundle) happen(kind, market string, n int) {
+// publish adds n events of a type about a market to the feed and to the broker.
+func (b *bundle) publish(kind, market string, n int) {
 	b.t.Helper()
 	b.exec(`INSERT INTO api.outbox (type, market_id, data, at) SELECT $1, $2, jsonb_build_object('n', i), now() FROM generate_series(1, $3) i`, kind, market, n)
 	for {
@@ -113,8 +113,9 @@ func (b *bundle) happen(kind, market string, n int) {
 	}
 }
 
-// work runs a worker until the test or the returned function ends it. change may change the worker and call kill to end it.
-func (b *bundle) work(change func(w *delivery.Worker, kill func())) (stop func()) {
+// startWorker runs a worker until the test ends or the returned function is called. change may change the worker and call
+// kill to end it.
+func (b *bundle) startWorker(change func(w *delivery.Worker, kill func())) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	w := &delivery.Worker{
@@ -126,14 +127,14 @@ func (b *bundle) work(change func(w *delivery.Worker, kill func())) (stop func()
 	}
 	go func() {
 		defer close(done)
-		_ = w.Run(ctx) // ends with what ended it
+		_ = w.Run(ctx) // returns the error that ended it
 	}()
 	stop = sync.OnceFunc(func() { cancel(); <-done })
 	b.t.Cleanup(stop)
 	return stop
 }
 
-// register makes a webhook of mara's and gives it with its secret.
+// register creates a webhook of mara_k and returns it with its secret.
 func (b *bundle) register(d webhook.Draft) (webhook.Hook, string) {
 	b.t.Helper()
 	h, secret, err := b.webhooks.Register(b.t.Context(), b.mara, d)
@@ -149,7 +150,7 @@ func (b *bundle) get(id string) webhook.Hook {
 	return h
 }
 
-// attempts waits until n attempts of a webhook are in its log and gives them, newest first.
+// attempts waits until the log of a webhook has n attempts and returns them, newest first.
 func (b *bundle) attempts(id string, n int) []webhook.Delivery {
 	b.t.Helper()
 	var list []webhook.Delivery
@@ -164,7 +165,7 @@ func (b *bundle) attempts(id string, n int) []webhook.Delivery {
 	return list
 }
 
-// frame is one event as a receiver reads it.
+// frame is one event as a receiver parses it.
 type frame struct {
 	Op, Channel, Type string
 	Seq, From, Oldest int64
@@ -189,14 +190,14 @@ func (p *post) seqs() []int64 {
 	return out
 }
 
-// receiver is an endpoint that answers what it is told to.
+// receiver is an endpoint that answers with a given status.
 type receiver struct {
 	t      *testing.T
 	url    string
 	mu     sync.Mutex
 	status int
 	posts  []post
-	answer func(w http.ResponseWriter, r *http.Request) // in place of the status
+	answer func(w http.ResponseWriter, r *http.Request) // replaces the answer with status
 }
 
 func newReceiver(t *testing.T) *receiver {
@@ -225,26 +226,26 @@ func newReceiver(t *testing.T) *receiver {
 	return r
 }
 
-func (r *receiver) say(status int) {
+func (r *receiver) setStatus(status int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.status = status
 }
 
-func (r *receiver) got() []post {
+func (r *receiver) received() []post {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.posts)
 }
 
-// waits until n requests were made.
-func (r *receiver) waits(n int) []post {
+// waitFor waits for n requests and returns them.
+func (r *receiver) waitFor(n int) []post {
 	r.t.Helper()
-	testkit.Eventually(r.t, 30*time.Second, func() bool { return len(r.got()) >= n })
-	return r.got()
+	testkit.Eventually(r.t, 30*time.Second, func() bool { return len(r.received()) >= n })
+	return r.received()
 }
 
-// verify checks a signature as docs/protocol/webhooks.md tells receivers to.
+// verify checks a signature as docs/protocol/webhooks.md describes.
 func verify(p *post, secret string, now time.Time) error {
 	parts := strings.Split(p.signature, ",")
 	stamp, ok := strings.CutPrefix(parts[0], "t=")
@@ -264,5 +265,5 @@ func verify(p *post, secret string, now time.Time) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("no signature fits in %q", p.signature)
+	return fmt.Errorf("no valid signature in %q", p.signature)
 }

@@ -1,6 +1,7 @@
 // Package delivery sends the feed to webhooks.
 //
-// One Worker of all replicas, the one with the lease, follows the feed for every active webhook. It stores a delivery before it
-// sends it, and its success in the statement that moves the cursor. A worker that ends in between repeats the delivery and loses
-// nothing. A Sender makes the requests, to public addresses only, and follows no redirect.
+// One Worker runs in all replicas together, in the process that has the lease. It follows the feed for every active webhook.
+// It stores a delivery before it sends it, and stores its success and the new cursor in one statement. If a worker stops
+// between the two, the delivery is sent again and no event is lost. A Sender sends the requests, only to public addresses,
+// and follows no redirect.
 package delivery

@@ -13,16 +13,16 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
-// maxAnswer is what is read of an answer, so that its connection can be used again.
+// maxAnswer is the number of bytes of a response that are read, so that its connection can be reused.
 const maxAnswer = 4 << 10
 
-// Sender makes the requests. Its caller's context ends them early.
+// Sender sends webhook requests over HTTP.
 type Sender struct {
 	client *http.Client
 	now    func() time.Time
 }
 
-// NewSender makes a sender; o says where it may connect to.
+// NewSender returns a sender; o limits the addresses to which it connects.
 func NewSender(o safedial.Options, now func() time.Time) *Sender {
 	if o.Timeout == 0 {
 		o.Timeout = webhook.AnswerWithin
@@ -30,10 +30,10 @@ func NewSender(o safedial.Options, now func() time.Time) *Sender {
 	return &Sender{client: safedial.Client(o), now: now}
 }
 
-// Close ends idle connections.
+// Close closes idle connections.
 func (s *Sender) Close() { s.client.CloseIdleConnections() }
 
-// Send makes one request to an endpoint; it is a webhook.Send.
+// Send sends one request to an endpoint. It implements webhook.Send.
 func (s *Sender) Send(ctx context.Context, p webhook.Post) webhook.Outcome {
 	began := s.now()
 	status, failed := s.post(ctx, p)
@@ -54,7 +54,7 @@ func (s *Sender) post(ctx context.Context, p webhook.Post) (status int, failed s
 		return 0, reason(err)
 	}
 	defer resp.Body.Close()
-	// The answer is its status. What is longer costs the connection.
+	// Only the status matters. A connection with a longer response is closed.
 	_, _ = io.CopyN(io.Discard, resp.Body, maxAnswer)
 	switch status = resp.StatusCode; {
 	case status >= 200 && status < 300:
@@ -65,7 +65,7 @@ func (s *Sender) post(ctx context.Context, p webhook.Post) (status int, failed s
 	return status, webhook.FailedStatus
 }
 
-// reason returns the code of a failed request for the owner of the webhook. It has no part of the answer.
+// reason returns the code of a failed request for the owner of the webhook. It contains no part of the response.
 func reason(err error) string {
 	var timeout net.Error
 	switch {

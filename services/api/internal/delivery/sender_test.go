@@ -15,8 +15,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
-// Of an answer only the status counts: a redirect leads nowhere, an endless body is
-// not read, a hanging one is left, and a private address is not connected to.
+// TestAnswers checks that only the status of a response counts: redirects are not followed, an endless body is not read, a
+// request without a response times out, and private addresses are rejected.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	var elsewhere, written atomic.Int64
@@ -71,14 +71,14 @@ func TestAnswers(t *testing.T) {
 	case <-time.After(20 * time.Second):
 		t.Error("the endless answer is still being read")
 	}
-	if n := written.Load(); n > 32<<20 { // what buffers of the kernel take
-		t.Errorf("%d bytes of an endless answer", n)
+	if n := written.Load(); n > 32<<20 { // buffers of the kernel accept some bytes
+		t.Errorf("%d bytes of the endless response were read; want at most 32 MiB", n)
 	}
 	if got := send(open, target.URL+"/"); got.Error != "" {
-		t.Error("the target of the redirects cannot be reached at all")
+		t.Error("the target of the redirects is not reachable directly")
 	}
 	if n := elsewhere.Load(); n != 1 {
-		t.Errorf("%d requests where redirects lead", n-1)
+		t.Errorf("%d redirects were followed", n-1)
 	}
 	for _, url := range []string{s.URL + "/200", "http://10.0.0.1/", "https://169.254.169.254/", "https://[::1]/", "https://[::ffff:127.0.0.1]/"} {
 		if got := send(safedial.Options{Timeout: 5 * time.Second}, url); got.Error != "address_not_allowed" || got.Status != 0 {
@@ -87,29 +87,29 @@ func TestAnswers(t *testing.T) {
 	}
 	s.Close()
 	if got := send(open, s.URL+"/200"); got.Error != "connect" {
-		t.Errorf("nobody there: %+v", got)
+		t.Errorf("without a server: %+v", got)
 	}
 }
 
-// Test deliveries are signed, logged, and one in five seconds.
+// TestTestDelivery checks that test deliveries are signed and logged, and that one is allowed in five seconds.
 func TestTestDelivery(t *testing.T) {
 	t.Parallel()
 	b, r := setup(t, 1), newReceiver(t)
 	h, secret := b.register(webhook.Draft{URL: r.url, Channels: []string{"signals"}})
-	r.say(418)
+	r.setStatus(418)
 	d, err := b.webhooks.Test(t.Context(), b.mara, h.ID)
 	if err != nil || d.Status != 418 || d.Error != "status" || d.Attempt != 1 {
 		t.Fatalf("%+v, %v", d, err)
 	}
-	p := r.waits(1)[0]
+	p := r.waitFor(1)[0]
 	if err := verify(&p, secret, b.clock.Now()); err != nil || len(p.Events) != 1 || p.Events[0].Op != "test" || p.DeliveryID != d.ID {
 		t.Errorf("%s: %v", p.body, err)
 	}
 	if _, err := b.webhooks.Test(t.Context(), b.mara, h.ID); err == nil {
-		t.Error("a second one at once")
+		t.Error("a second test delivery was allowed at once")
 	}
 	b.clock.Advance(5 * time.Second)
-	r.say(200)
+	r.setStatus(200)
 	if d, err = b.webhooks.Test(t.Context(), b.mara, h.ID); err != nil || d.Error != "" {
 		t.Errorf("%+v, %v", d, err)
 	}
@@ -117,7 +117,7 @@ func TestTestDelivery(t *testing.T) {
 		t.Errorf("log: %+v", log)
 	}
 	if now := b.get(h.ID); now.Cursor != 0 || !now.FailingSince.IsZero() {
-		t.Errorf("a test moved it: %+v", now)
+		t.Errorf("a test delivery changed the webhook: %+v", now)
 	}
 	b.clock.Advance(webhook.KeepDeliveries + time.Second)
 	if err := b.store.SweepDeliveries(t.Context()); err != nil {
@@ -133,7 +133,7 @@ func TestAddresses(t *testing.T) {
 		"https://xn--bcher-kva.example/", "https://bot.example./", "https://bot.example/" + strings.Repeat("a", 480),
 	} {
 		if !delivery.AllowedURL(false)(good) {
-			t.Errorf("%s is refused", good)
+			t.Errorf("%s is rejected", good)
 		}
 	}
 	bad := []string{
@@ -149,15 +149,15 @@ func TestAddresses(t *testing.T) {
 	}
 	for _, raw := range append(bad, inside...) {
 		if delivery.AllowedURL(false)(raw) {
-			t.Errorf("%q is taken", raw)
+			t.Errorf("%q is accepted", raw)
 		}
 	}
 	for _, raw := range []string{"http://127.0.0.1:9999/hook", "https://localhost/", "http://receiver:80/x"} {
 		if !delivery.AllowedURL(true)(raw) {
-			t.Errorf("%s is refused where private addresses may be", raw)
+			t.Errorf("%s is rejected with private addresses allowed", raw)
 		}
 	}
 	if delivery.AllowedURL(true)("http://user@127.0.0.1/") || delivery.AllowedURL(true)("ftp://127.0.0.1/") {
-		t.Error("where private addresses may be, so may anything")
+		t.Error("invalid URLs are accepted with private addresses allowed")
 	}
 }

@@ -8,45 +8,45 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
-// term is one run of a worker. Its members belong to the goroutine of Run;
-// deliveries work on copies and report on ended.
+// term is one run of a worker. Its fields belong to the goroutine of Run; deliveries work on copies and send their results on
+// results.
 type term struct {
 	*Worker
-	hooks  map[string]*follower
-	owners map[string]int // deliveries under way
-	flying int
-	ended  chan ending
-	work   sync.WaitGroup
+	hooks   map[string]*follower
+	owners  map[string]int // running deliveries per operator
+	running int
+	results chan result
+	work    sync.WaitGroup
 
-	// The page that was read last: most webhooks continue from the same number.
+	// The last page that was read from memory. Most webhooks continue from the same number.
 	pageAfter int64
 	page      []feed.Message
 }
 
-// follower is a webhook and the number up to which the feed was read for it.
+// follower is a webhook and its position in the feed.
 type follower struct {
 	hook  webhook.Hook
-	at    int64 // nothing up to here is left to send; at least hook.Cursor
+	at    int64 // all events up to here are sent or do not match; at least hook.Cursor
 	busy  bool
-	stale bool // changed or deleted while it was busy
+	stale bool // changed or deleted during a delivery
 }
 
-// ending is the result of one turn of a webhook.
-type ending struct {
+// result is the result of one delivery attempt.
+type result struct {
 	hook webhook.Hook
 	at   int64
 	lost bool // the webhook must be read from the database again
 }
 
-// load reads the active webhooks. The follower of a webhook that did not change stays, because it can be further than the
-// database.
+// load reads the active webhooks. It keeps the follower of an unchanged webhook, because its position can be ahead of the
+// stored cursor.
 func (t *term) load(ctx context.Context) {
 	bounded, cancel := context.WithTimeout(ctx, stepBudget)
 	defer cancel()
 	list, err := t.Hooks.ActiveWebhooks(bounded)
 	if err != nil {
 		if ctx.Err() == nil {
-			t.Log.WarnContext(ctx, "webhooks cannot be read", "error", err)
+			t.Log.WarnContext(ctx, "reading webhooks failed", "error", err)
 		}
 		return
 	}
@@ -75,8 +75,8 @@ func (t *term) load(ctx context.Context) {
 	}
 }
 
-// pass notes how far webhooks have come for which there was nothing.
-func (t *term) pass(ctx context.Context) {
+// storeCursors stores the positions of webhooks that had nothing to send.
+func (t *term) storeCursors(ctx context.Context) {
 	var moved []webhook.Hook
 	for _, f := range t.hooks {
 		if !f.busy && f.hook.DeliveryID == "" && f.at > f.hook.Cursor {
@@ -92,7 +92,7 @@ func (t *term) pass(ctx context.Context) {
 	defer cancel()
 	if err := t.Hooks.PassWebhooks(bounded, moved); err != nil {
 		if ctx.Err() == nil {
-			t.Log.WarnContext(ctx, "cursors of webhooks were not noted", "error", err)
+			t.Log.WarnContext(ctx, "storing webhook cursors failed", "error", err)
 		}
 		return
 	}
@@ -101,8 +101,8 @@ func (t *term) pass(ctx context.Context) {
 	}
 }
 
-// start gives a turn to each webhook that has something to send, while there is room.
-// The order is one of chance, so that none is always last.
+// start begins a delivery for each webhook that has something to send, up to maxInFlight deliveries. Maps are iterated in
+// random order, so no webhook is always last.
 func (t *term) start(ctx context.Context) {
 	if !t.Memory.Ready() {
 		return
@@ -110,23 +110,23 @@ func (t *term) start(ctx context.Context) {
 	now, head := t.Now(), t.Memory.Head()
 	t.pageAfter, t.page = -1, nil
 	for _, f := range t.hooks {
-		if t.flying == inFlight {
+		if t.running == maxInFlight {
 			return
 		}
-		if f.busy || t.owners[f.hook.OwnerID] >= perOwner || now.Before(f.hook.NextAt) || f.hook.DeliveryID == "" && !t.look(f, head) {
+		if f.busy || t.owners[f.hook.OwnerID] >= perOwner || now.Before(f.hook.NextAt) || f.hook.DeliveryID == "" && !t.hasWork(f, head) {
 			continue
 		}
 		f.busy = true
-		t.flying++
+		t.running++
 		t.owners[f.hook.OwnerID]++
 		h, at := f.hook, f.at
-		t.work.Go(func() { t.ended <- t.turn(ctx, h, at, head) })
+		t.work.Go(func() { t.results <- t.deliver(ctx, h, at, head) })
 	}
 }
 
-// look tells whether something may wait for a webhook, and moves it over what is in
-// memory and not for it.
-func (t *term) look(f *follower, head int64) bool {
+// hasWork reports whether events for a webhook may exist up to head. It advances the webhook past events in memory that do
+// not match.
+func (t *term) hasWork(f *follower, head int64) bool {
 	for f.at < head {
 		if t.pageAfter != f.at {
 			page, ok := t.Memory.Recent(f.at, pageSize)
@@ -145,15 +145,15 @@ func (t *term) look(f *follower, head int64) bool {
 	return false
 }
 
-// settle takes in what came of a turn.
-func (t *term) settle(e ending) {
+// finish applies the result of a delivery attempt.
+func (t *term) finish(e result) {
 	f := t.hooks[e.hook.ID]
-	t.flying--
+	t.running--
 	if t.owners[e.hook.OwnerID]--; t.owners[e.hook.OwnerID] == 0 {
 		delete(t.owners, e.hook.OwnerID)
 	}
 	if f.stale || e.lost || !e.hook.Active {
-		delete(t.hooks, e.hook.ID) // the next load finds it as it is
+		delete(t.hooks, e.hook.ID) // load reads it again
 		return
 	}
 	f.hook, f.at, f.busy = e.hook, e.at, false

@@ -19,40 +19,40 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
-// An endpoint fails for an hour; then everything comes, in order, and each request
-// can be verified.
+// TestAnHourOfFailures lets an endpoint fail for an hour. Afterwards, all events must arrive in order, in requests with valid
+// signatures.
 func TestAnHourOfFailures(t *testing.T) {
 	t.Parallel()
-	b, r := setup(t, 64), newReceiver(t) // what piles up does not fit into memory
+	b, r := setup(t, 64), newReceiver(t) // fewer than the events of the hour
 	h, secret := b.register(webhook.Draft{URL: r.url, Channels: []string{"resolutions", "market:1"}})
-	b.work(nil)
-	r.say(500)
-	b.happen("market.disputed", "1", 3)
+	b.startWorker(nil)
+	r.setStatus(500)
+	b.publish("market.disputed", "1", 3)
 	wanted, attempts := 3, 0
 	pauses := []time.Duration{5 * time.Second, 15 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute}
 	for _, pause := range append([]time.Duration{0}, pauses...) {
-		if pause > 0 { // not before its time
+		if pause > 0 { // no attempt before the pause has passed
 			b.clock.Advance(pause - time.Second)
-			b.happen("market.status", "1", 40)
-			b.happen("market.status", "2", 10) // is on neither channel
-			b.happen("market.dispute_cleared", "2", 1)
+			b.publish("market.status", "1", 40)
+			b.publish("market.status", "2", 10) // not on the webhook's channels
+			b.publish("market.dispute_cleared", "2", 1)
 			wanted += 41
-			if n := len(r.got()); n != attempts {
-				t.Fatalf("%d attempts before %v were over, want %d", n, pause, attempts)
+			if n := len(r.received()); n != attempts {
+				t.Fatalf("%d attempts before a pause of %v had passed, want %d", n, pause, attempts)
 			}
 			b.clock.Advance(time.Second)
 		}
 		attempts++
-		r.waits(attempts)
+		r.waitFor(attempts)
 		b.attempts(h.ID, attempts)
 	}
 	if since := b.get(h.ID); !since.Active || since.Cursor != 0 || !since.FailingSince.Equal(noon) || since.Reason != "status 500" {
 		t.Errorf("after an hour: %+v", since)
 	}
-	r.say(204)
-	b.clock.Advance(66 * time.Minute) // an hour and a tenth
+	r.setStatus(204)
+	b.clock.Advance(66 * time.Minute) // the longest pause after the sixth attempt
 	testkit.Eventually(t, 30*time.Second, func() bool { return b.get(h.ID).Cursor == b.broker.Head() })
-	posts := r.got()
+	posts := r.received()
 	first := posts[0]
 	last := map[string]int64{"resolutions": 0, "market:1": 0}
 	seen := map[int64]bool{}
@@ -70,7 +70,7 @@ func TestAnHourOfFailures(t *testing.T) {
 			t.Errorf("delivery %d: %v", i, err)
 		}
 		if verify(p, secret+"x", b.clock.Now()) == nil {
-			t.Error("another secret verifies it")
+			t.Error("the signature is valid with another secret")
 		}
 		if len(p.Events) > webhook.MaxEvents {
 			t.Errorf("%d events in a delivery", len(p.Events))
@@ -78,17 +78,17 @@ func TestAnHourOfFailures(t *testing.T) {
 		for _, e := range p.Events {
 			was, known := last[e.Channel]
 			if !known || (e.Prev == nil) != (was == 0) || e.Prev != nil && *e.Prev != was || e.Seq <= was {
-				t.Fatalf("event %d on %s behind %d: %v", e.Seq, e.Channel, was, e.Prev)
+				t.Fatalf("event %d on %s after %d: prev %v", e.Seq, e.Channel, was, e.Prev)
 			}
 			last[e.Channel] = e.Seq
 			seen[e.Seq] = true
 		}
 	}
 	if len(seen) != wanted {
-		t.Errorf("%d events came, want %d", len(seen), wanted)
+		t.Errorf("%d events arrived, want %d", len(seen), wanted)
 	}
 	if now := b.get(h.ID); !now.FailingSince.IsZero() || now.Reason != "" || now.DeliveryID != "" {
-		t.Errorf("in the end: %+v", now)
+		t.Errorf("after the last delivery: %+v", now)
 	}
 	log := b.attempts(h.ID, len(posts))
 	if oldest := log[len(log)-1]; oldest.First != 1 || oldest.Last != 3 || oldest.Events != 6 || oldest.Attempt != 1 || oldest.Status != 500 || oldest.Error != "status" {
@@ -96,39 +96,39 @@ func TestAnHourOfFailures(t *testing.T) {
 	}
 }
 
-// mortal is a store that fails at the steps at which die ends the worker.
-type mortal struct {
+// crashing is a store that fails at the steps for which crash returns true.
+type crashing struct {
 	webhook.Store
-	die func(step string) bool
+	crash func(step string) bool
 }
 
-func (m mortal) BeginDelivery(ctx context.Context, h webhook.Hook, after int64) (webhook.Hook, bool, error) {
-	if m.die("before begin") {
+func (m crashing) BeginDelivery(ctx context.Context, h webhook.Hook, after int64) (webhook.Hook, bool, error) {
+	if m.crash("before begin") {
 		return webhook.Hook{}, false, ctx.Err()
 	}
 	return m.Store.BeginDelivery(ctx, h, after)
 }
 
-func (m mortal) TakenDelivery(ctx context.Context, d webhook.Delivery) error {
-	if m.die("before note") {
+func (m crashing) TakenDelivery(ctx context.Context, d webhook.Delivery) error {
+	if m.crash("before store") {
 		return context.Canceled
 	}
 	return m.Store.TakenDelivery(ctx, d)
 }
 
-// A worker that dies before it has stored the result of a delivery repeats the same delivery with the same id, and continues
-// after it.
-func TestKilledBetweenSendAndNote(t *testing.T) {
+// TestKilledBetweenSendAndStore checks that a worker that stops before it has stored the result of a delivery repeats the
+// same delivery with the same id, and continues after it.
+func TestKilledBetweenSendAndStore(t *testing.T) {
 	t.Parallel()
-	for _, step := range []string{"before begin", "before send", "before note"} {
+	for _, step := range []string{"before begin", "before send", "before store"} {
 		t.Run(step, func(t *testing.T) {
 			t.Parallel()
 			b, r := setup(t, 64), newReceiver(t)
 			h, _ := b.register(webhook.Draft{URL: r.url, Channels: []string{"market:1"}})
-			b.happen("market.status", "1", 5)
+			b.publish("market.status", "1", 5)
 			var killed atomic.Bool
-			stop := b.work(func(w *delivery.Worker, kill func()) {
-				die := func(at string) bool {
+			stop := b.startWorker(func(w *delivery.Worker, kill func()) {
+				crash := func(at string) bool {
 					if at == step {
 						killed.Store(true)
 						kill()
@@ -136,9 +136,9 @@ func TestKilledBetweenSendAndNote(t *testing.T) {
 					return at == step
 				}
 				send := w.Send
-				w.Hooks = mortal{w.Hooks, die}
+				w.Hooks = crashing{w.Hooks, crash}
 				w.Send = func(ctx context.Context, p webhook.Post) webhook.Outcome {
-					if die("before send") {
+					if crash("before send") {
 						return webhook.Outcome{Error: webhook.FailedConnect}
 					}
 					return send(ctx, p)
@@ -146,22 +146,22 @@ func TestKilledBetweenSendAndNote(t *testing.T) {
 			})
 			testkit.Eventually(t, 20*time.Second, killed.Load)
 			stop()
-			b.happen("market.status", "1", 4) // belong to no repeat
+			b.publish("market.status", "1", 4) // must not become part of the repeated delivery
 			if at := b.get(h.ID).Cursor; at != 0 {
-				t.Fatalf("cursor %d with nothing noted", at)
+				t.Fatalf("cursor %d before a result was stored", at)
 			}
-			b.work(nil)
+			b.startWorker(nil)
 			testkit.Eventually(t, 20*time.Second, func() bool { return b.get(h.ID).Cursor == 9 })
-			posts := r.got()
+			posts := r.received()
 			var all []int64
 			for _, p := range posts {
 				all = append(all, p.seqs()...)
 			}
 			slices.Sort(all)
 			if got := slices.Compact(slices.Clone(all)); len(got) != 9 {
-				t.Errorf("%v came", all)
+				t.Errorf("%v arrived", all)
 			}
-			if step == "before note" {
+			if step == "before store" {
 				if len(posts) != 3 || posts[0].DeliveryID != posts[1].DeliveryID || posts[1].Attempt != 2 || !slices.Equal(posts[0].seqs(), posts[1].seqs()) {
 					t.Errorf("%d requests: %+v", len(posts), posts)
 				}
@@ -170,85 +170,87 @@ func TestKilledBetweenSendAndNote(t *testing.T) {
 	}
 }
 
-// Three days of failures end a webhook; activated, it goes on where it was.
-func TestDeadAndBack(t *testing.T) {
+// TestDeactivation checks that three days of failures deactivate a webhook, and that it continues at its cursor when it is
+// activated again.
+func TestDeactivation(t *testing.T) {
 	t.Parallel()
 	b, r := setup(t, 64), newReceiver(t)
 	h, _ := b.register(webhook.Draft{URL: r.url, Channels: []string{"market:1"}})
-	r.say(503)
-	b.happen("market.status", "1", 2)
-	b.work(nil)
+	r.setStatus(503)
+	b.publish("market.status", "1", 2)
+	b.startWorker(nil)
 	b.attempts(h.ID, 1)
 	b.clock.Advance(72*time.Hour - time.Minute)
 	b.attempts(h.ID, 2)
 	if !b.get(h.ID).Active {
-		t.Fatal("dead before three days")
+		t.Fatal("deactivated before three days")
 	}
 	b.clock.Advance(time.Minute)
 	b.attempts(h.ID, 3)
 	testkit.Eventually(t, 20*time.Second, func() bool { return !b.get(h.ID).Active })
 	dead := b.get(h.ID)
 	if dead.Cursor != 0 || dead.Reason != "status 503" || !dead.FailingSince.Equal(noon) {
-		t.Errorf("dead: %+v", dead)
+		t.Errorf("deactivated: %+v", dead)
 	}
-	r.say(200)
-	b.happen("market.status", "1", 2)
+	r.setStatus(200)
+	b.publish("market.status", "1", 2)
 	yes := true
 	if _, err := b.webhooks.Change(t.Context(), b.mara, h.ID, webhook.Change{Active: &yes}); err != nil {
 		t.Fatal(err)
 	}
 	testkit.Eventually(t, 20*time.Second, func() bool { return b.get(h.ID).Cursor == 4 })
-	posts := r.got()
+	posts := r.received()
 	if p := posts[len(posts)-1]; !slices.Equal(p.seqs(), []int64{1, 2, 3, 4}) || p.Attempt != 1 || len(posts) != 4 {
 		t.Errorf("%d requests, the last %s", len(posts), p.body)
 	}
 }
 
-// What the feed no longer has is told as a gap on each channel.
+// TestGap checks that deleted events are reported as a gap on each channel.
 func TestGap(t *testing.T) {
 	t.Parallel()
 	b, r := setup(t, 1), newReceiver(t)
-	b.happen("market.status", "1", 6)
+	b.publish("market.status", "1", 6)
 	b.exec(`ALTER TABLE api.protocol_events DISABLE TRIGGER USER`)
 	b.exec(`DELETE FROM api.protocol_events WHERE seq <= 3`)
 	since := int64(1)
 	h, _ := b.register(webhook.Draft{URL: r.url, Channels: []string{"market:1", "resolutions"}, Since: &since})
-	b.work(nil)
+	b.startWorker(nil)
 	testkit.Eventually(t, 20*time.Second, func() bool { return b.get(h.ID).Cursor == 6 })
-	posts := r.waits(2)
+	posts := r.waitFor(2)
 	want := []frame{{Op: "gap", Channel: "market:1", From: 1, Oldest: 4}, {Op: "gap", Channel: "resolutions", From: 1, Oldest: 4}}
 	if diff := cmp.Diff(want, posts[0].Events); diff != "" || !slices.Equal(posts[1].seqs(), []int64{4, 5, 6}) {
 		t.Errorf("%s\n%s", diff, posts[1].body)
 	}
 }
 
-// Only wanted types come, `me` is the owner's, and what is for nobody moves the cursor.
-func TestWhatIsWanted(t *testing.T) {
+// TestFilters checks that only events of the requested types are sent, that channel me has the events of the owner, and that
+// other events advance the cursor.
+func TestFilters(t *testing.T) {
 	t.Parallel()
 	b, r := setup(t, 64), newReceiver(t)
 	h, _ := b.register(webhook.Draft{URL: r.url, Channels: []string{"market:1", "me"}, Types: []string{"market.disputed", "signal.created"}})
 	tide := b.owner("tide")
-	b.happen("market.status", "1", 2)
+	b.publish("market.status", "1", 2)
 	for _, id := range []string{tide.ID, b.mara.ID} {
 		b.exec(`INSERT INTO api.outbox (type, market_id, user_id, data, at) VALUES ('signal.created', '2', $1, '{}', now())`, id)
 	}
-	b.happen("market.disputed", "1", 1)
-	b.happen("market.status", "1", 30)
-	b.work(nil)
+	b.publish("market.disputed", "1", 1)
+	b.publish("market.status", "1", 30)
+	b.startWorker(nil)
 	testkit.Eventually(t, 20*time.Second, func() bool { return b.get(h.ID).Cursor == b.broker.Head() })
-	posts := r.got()
+	posts := r.received()
 	if len(posts) != 1 || len(posts[0].Events) != 2 || posts[0].Events[0].Channel != "me" || posts[0].Events[1].Type != "market.disputed" {
 		t.Fatalf("%d requests: %s", len(posts), posts[0].body)
 	}
-	b.happen("market.status", "9", 5)
+	b.publish("market.status", "9", 5)
 	testkit.Eventually(t, 20*time.Second, func() bool { return b.get(h.ID).Cursor == b.broker.Head() })
-	if n := len(r.got()); n != 1 {
+	if n := len(r.received()); n != 1 {
 		t.Errorf("%d requests", n)
 	}
 }
 
-// An endpoint that never answers delays no other one, and the one after it no less.
-func TestSlowDelaysNobody(t *testing.T) {
+// TestSlowEndpoint checks that endpoints that do not answer do not delay other webhooks, also for later events.
+func TestSlowEndpoint(t *testing.T) {
 	t.Parallel()
 	b, slow, quick := setup(t, 64), newReceiver(t), newReceiver(t)
 	b.sender = delivery.NewSender(safedial.Options{Private: true, Timeout: 5 * time.Minute}, b.clock.Now)
@@ -265,57 +267,58 @@ func TestSlowDelaysNobody(t *testing.T) {
 		b.register(webhook.Draft{URL: slow.url, Channels: []string{"market:1"}})
 	}
 	h, _ := b.register(webhook.Draft{URL: quick.url, Channels: []string{"market:1"}})
-	b.work(nil)
-	b.happen("market.status", "1", 1)
-	slow.waits(3)
-	quick.waits(1)
-	b.happen("market.status", "1", 1)
-	quick.waits(2)
+	b.startWorker(nil)
+	b.publish("market.status", "1", 1)
+	slow.waitFor(3)
+	quick.waitFor(1)
+	b.publish("market.status", "1", 1)
+	quick.waitFor(2)
 	testkit.Eventually(t, 20*time.Second, func() bool { return b.get(h.ID).Cursor == 2 })
 }
 
-// A deleted webhook gets nothing more; a changed one gets what it now asks for.
+// TestDeletedAndChanged checks that a deleted webhook gets no further requests, and that a changed one gets the events of its
+// new channels.
 func TestDeletedAndChanged(t *testing.T) {
 	t.Parallel()
 	b, r := setup(t, 64), newReceiver(t)
 	h, _ := b.register(webhook.Draft{URL: r.url, Channels: []string{"market:1"}})
-	b.work(nil)
-	r.say(500)
-	b.happen("market.status", "1", 1)
+	b.startWorker(nil)
+	r.setStatus(500)
+	b.publish("market.status", "1", 1)
 	b.attempts(h.ID, 1)
 	if _, err := b.webhooks.Change(t.Context(), b.mara, h.ID, webhook.Change{Channels: []feed.Channel{"market:2"}}); err != nil {
 		t.Fatal(err)
 	}
-	r.say(200)
-	b.happen("market.status", "2", 1)
+	r.setStatus(200)
+	b.publish("market.status", "2", 1)
 	b.clock.Advance(time.Hour)
 	testkit.Eventually(t, 20*time.Second, func() bool { return b.get(h.ID).Cursor == 2 })
-	posts := r.got()
+	posts := r.received()
 	if p := posts[len(posts)-1]; len(posts) != 2 || p.Attempt != 1 || p.DeliveryID == posts[0].DeliveryID || p.Events[0].Channel != "market:2" {
 		t.Errorf("%d requests, the last %s", len(posts), p.body)
 	}
-	r.say(500)
-	b.happen("market.status", "2", 1)
+	r.setStatus(500)
+	b.publish("market.status", "2", 1)
 	b.attempts(h.ID, 3)
 	if err := b.webhooks.Delete(t.Context(), b.mara, h.ID); err != nil {
 		t.Fatal(err)
 	}
 	b.clock.Advance(time.Hour)
 	other, _ := b.register(webhook.Draft{URL: r.url, Channels: []string{"market:3"}})
-	r.say(200)
-	b.happen("market.status", "2", 1)
-	b.happen("market.status", "3", 1)
+	r.setStatus(200)
+	b.publish("market.status", "2", 1)
+	b.publish("market.status", "3", 1)
 	testkit.Eventually(t, 20*time.Second, func() bool { return b.get(other.ID).Cursor == b.broker.Head() })
-	for _, p := range r.got()[3:] {
+	for _, p := range r.received()[3:] {
 		if p.WebhookID != other.ID {
-			t.Errorf("after its end: %s", p.body)
+			t.Errorf("request of a deleted webhook: %s", p.body)
 		}
 	}
 }
 
-// An attempt that was under way when the webhook was changed is in the log, whatever came
-// of it, and what it held comes again.
-func TestChangedUnderWay(t *testing.T) {
+// TestChangedDuringDelivery checks that an attempt during which the webhook was changed is in the log with its status, and
+// that its events are sent again.
+func TestChangedDuringDelivery(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{200, 500} {
 		b, r := setup(t, 64), newReceiver(t)
@@ -328,8 +331,8 @@ func TestChangedUnderWay(t *testing.T) {
 			w.WriteHeader(status)
 		}
 		h, _ := b.register(webhook.Draft{URL: r.url, Channels: []string{"market:1"}})
-		b.work(nil)
-		b.happen("market.status", "1", 2)
+		b.startWorker(nil)
+		b.publish("market.status", "1", 2)
 		<-arrived
 		if _, err := b.webhooks.Change(t.Context(), b.mara, h.ID, webhook.Change{Channels: []feed.Channel{"market:1", "market:2"}}); err != nil {
 			t.Fatal(err)
@@ -347,26 +350,26 @@ func TestChangedUnderWay(t *testing.T) {
 	}
 }
 
-// After a renewal both secrets sign a delivery. TestRenewals of package webhook checks for how long.
+// TestRenewal checks that both secrets sign a delivery after a renewal. TestRenewals of package webhook checks for how long.
 func TestRenewal(t *testing.T) {
 	t.Parallel()
 	b, r := setup(t, 64), newReceiver(t)
 	h, before := b.register(webhook.Draft{URL: r.url, Channels: []string{"market:1"}})
-	b.work(nil)
+	b.startWorker(nil)
 	_, after, err := b.webhooks.Renew(t.Context(), b.mara, h.ID)
 	if err != nil || after == before {
 		t.Fatal(err)
 	}
-	b.happen("market.status", "1", 1)
-	p := r.waits(1)[0]
+	b.publish("market.status", "1", 1)
+	p := r.waitFor(1)[0]
 	if verify(&p, before, b.clock.Now()) != nil || verify(&p, after, b.clock.Now()) != nil {
-		t.Errorf("on the day of the renewal: %s", p.signature)
+		t.Errorf("after the renewal: %s", p.signature)
 	}
 	var stored []byte
 	if err := b.admin.QueryRow(t.Context(), `SELECT secret FROM api.webhooks`).Scan(&stored); err != nil || len(stored) < 40 || slices.Equal(stored, []byte(after)) {
 		t.Errorf("stored as %q, %v", stored, err)
 	}
 	if _, err := b.vault.Open(uuid.NewString(), stored); err == nil {
-		t.Error("a secret opens for another webhook")
+		t.Error("a sealed secret can be opened for another webhook")
 	}
 }

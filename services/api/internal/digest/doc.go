@@ -1,4 +1,3 @@
-// Package digest is what the ledger recorded in one day, for the letter about it.
-// It is a read over whole days, made once in a while. The package knows no
-// transport and no storage.
+// Package digest reads the figures of one day for the daily digest. The query reads whole days and runs rarely. The package
+// has no dependency on transport or storage.
 package digest

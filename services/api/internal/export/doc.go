@@ -1,4 +1,3 @@
-// Package export is the record of one operator on its way out: every call with
-// what belongs to it, page by page, as fast as its reader takes it. It knows
-// nothing of the form in which a record is written down.
+// Package export reads the complete record of one operator: every call with its quotes, result and events, in pages. It reads
+// the next page when the receiver has taken the last one. It has no dependency on the format of the export.
 package export

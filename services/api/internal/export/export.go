@@ -10,14 +10,14 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// ErrUnknown is the answer for an operator that nobody knows.
+// ErrUnknown is returned for an unknown operator.
 var ErrUnknown = apperr.New(apperr.NotFound, "not_found", "no such operator")
 
-// pageSize is how many calls are read at a time: with their events well below what
-// one message of the link may carry.
+// pageSize is the number of calls that are read at once. With their events they are well below the maximum size of a gRPC
+// message.
 const pageSize = 200
 
-// Owner is whose record it is.
+// Owner is the operator of a record.
 type Owner struct {
 	ID           string
 	PublicID     string
@@ -27,14 +27,14 @@ type Owner struct {
 	Tier         protocol.Tier
 }
 
-// Tolerance is how far below the market's price a call is scored at most, from a time
-// on.
+// Tolerance is the price tolerance from a time on: the number of bps by which the scoring price may be below the market's
+// price.
 type Tolerance struct {
 	Since time.Time
 	Bps   int
 }
 
-// Head is what comes before the calls.
+// Head contains the data that precede the calls.
 type Head struct {
 	Owner
 	AsOf         time.Time
@@ -42,20 +42,20 @@ type Head struct {
 	ConfirmAfter time.Duration // from a call to its second quote; 0: second quotes are off
 }
 
-// Call is a call with the facts from which its numbers follow.
+// Call is a call with the data from which its figures can be recomputed.
 type Call struct {
 	signal.Record
-	Quote       *market.Quote // that the filing was compared with; nil: unverified, or a native market
-	SecondQuote *market.Quote // by which the result was scored; nil: none
-	InitialYes  *protocol.Bps // native markets: the price before any call
+	Quote       *market.Quote // quote at filing; nil: unverified, or a native market
+	SecondQuote *market.Quote // second quote, from which the scoring price was computed; nil: none
+	InitialYes  *protocol.Bps // native market: initial price
 	OwnMarket   bool          // the operator created the market
-	Version     string        // of the score; empty: none yet
+	Version     string        // version of the scoring rules; empty: not scored
 	Vertical    string
 	Resolution  *Resolution
 	Events      []signal.Event // oldest first
 }
 
-// Resolution is the claim on the market of a call.
+// Resolution is the resolution of a call's market.
 type Resolution struct {
 	Outcome    string
 	Resolver   string
@@ -65,44 +65,43 @@ type Resolution struct {
 	ClosePrice *protocol.Bps
 	ResolvedAt time.Time
 	Rated      bool       // the market was rated when it was resolved
-	DecidedAt  *time.Time // when the outcome was public, as the administrator stated it
+	DecidedAt  *time.Time // time at which the outcome was public, as stated by the administrator
 	Disputed   bool
 }
 
-// Place is where a page ends; the zero value is before the first call.
+// Place is the end of a page; the zero value is before the first call.
 type Place struct {
 	At time.Time
 	ID string
 }
 
-// Store reads owners and pages. A page is one moment of the ledger: what it says of a
-// call and of its events was true at the same time.
+// Store reads owners and pages. A page is a consistent snapshot of its calls and their events.
 type Store interface {
-	// RecordOwner finds an operator by handle. Fault: not_found.
+	// RecordOwner returns an operator by handle. Error: not_found.
 	RecordOwner(ctx context.Context, handle string) (Owner, error)
-	// PriceTolerances is the history of the tolerance, oldest first.
+	// PriceTolerances returns the history of the tolerance, oldest first.
 	PriceTolerances(ctx context.Context) ([]Tolerance, error)
-	// ConfirmAfter is the time from a call to its second quote; 0: second quotes are off.
+	// ConfirmAfter returns the time from a call to its second quote; 0: second quotes are off.
 	ConfirmAfter() time.Duration
-	// RecordPage reads up to n calls that were filed behind a place and up to asOf,
-	// oldest first, with what had happened to them by then.
+	// RecordPage returns up to n calls that were filed after a place and at or before asOf, oldest first, in their state at
+	// asOf.
 	RecordPage(ctx context.Context, owner string, behind Place, asOf time.Time, n int) ([]Call, error)
-	// Checkpoint returns the newest signed head of the journal; empty without one.
+	// Checkpoint returns the newest checkpoint of the journal; empty without one.
 	Checkpoint(ctx context.Context) (string, error)
 }
 
-// Service gives records out.
+// Service exports records.
 type Service struct {
 	store Store
 	now   func() time.Time
 }
 
-// NewService wires the service.
+// NewService returns a Service.
 func NewService(store Store, now func() time.Time) *Service { return &Service{store, now} }
 
 // Record passes the owner of a record to head and its calls to page, oldest first, and returns the newest checkpoint of the
-// journal. While head or page runs it uses no connection and no transaction, and one page of memory; their errors end it.
-// Fault: not_found.
+// journal. While head or page runs, it uses no connection and no transaction, and has one page in memory. An error of head or
+// page ends it. Error: not_found.
 func (s *Service) Record(
 	ctx context.Context, handle string, head func(Head) error, page func([]Call) error,
 ) (checkpoint string, err error) {

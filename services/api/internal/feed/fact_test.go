@@ -11,17 +11,17 @@ func TestChecks(t *testing.T) {
 	t.Parallel()
 	at := time.UnixMilli(1760000000123)
 	for name, f := range map[string]Fact{
-		"no id":                     {Type: StreamBound, At: at, Data: []byte(`{}`)},
-		"no time":                   {ID: "x", Type: StreamBound, Data: []byte(`{}`)},
-		"a type of the ledger":       {ID: "x", Type: SignalCreated, At: at, Data: []byte(`{}`)},
-		"an unknown type":            {ID: "x", Type: "stream.lost", At: at, Data: []byte(`{}`)},
-		"a segment without topic":    {ID: "x", Type: SegmentStarted, At: at, Data: []byte(`{}`)},
-		"a segment of a market":     {ID: "x", Type: SegmentStarted, Topic: "market:1", At: at, Data: []byte(`{}`)},
-		"a stream of a programme":   {ID: "x", Type: StreamBound, Topic: "program:hot", At: at, Data: []byte(`{}`)},
-		"no object":                 {ID: "x", Type: StreamBound, At: at, Data: []byte(`[]`)},
-		"two lines":                 {ID: "x", Type: StreamBound, At: at, Data: []byte("{\n}")},
-		"half an object":            {ID: "x", Type: StreamBound, At: at, Data: []byte(`{`)},
-		"too much":                  {ID: "x", Type: StreamBound, At: at, Data: []byte(`{"a":"` + strings.Repeat("x", maxData) + `"}`)},
+		"no id":                   {Type: StreamBound, At: at, Data: []byte(`{}`)},
+		"no time":                 {ID: "x", Type: StreamBound, Data: []byte(`{}`)},
+		"a type of the ledger":    {ID: "x", Type: SignalCreated, At: at, Data: []byte(`{}`)},
+		"an unknown type":         {ID: "x", Type: "stream.lost", At: at, Data: []byte(`{}`)},
+		"a segment without topic": {ID: "x", Type: SegmentStarted, At: at, Data: []byte(`{}`)},
+		"a segment of a market":   {ID: "x", Type: SegmentStarted, Topic: "market:1", At: at, Data: []byte(`{}`)},
+		"a stream of a programme": {ID: "x", Type: StreamBound, Topic: "program:hot", At: at, Data: []byte(`{}`)},
+		"no object":               {ID: "x", Type: StreamBound, At: at, Data: []byte(`[]`)},
+		"two lines":               {ID: "x", Type: StreamBound, At: at, Data: []byte("{\n}")},
+		"half an object":          {ID: "x", Type: StreamBound, At: at, Data: []byte(`{`)},
+		"too much":                {ID: "x", Type: StreamBound, At: at, Data: []byte(`{"a":"` + strings.Repeat("x", maxData) + `"}`)},
 	} {
 		if err := f.Check(); !errors.Is(err, ErrFact) {
 			t.Errorf("%s: %v", name, err)
@@ -39,10 +39,10 @@ func TestChecks(t *testing.T) {
 		t.Errorf("%s %v", news.Data, err)
 	}
 	for name, e := range map[string]Ephemeral{
-		"no channel":    {Type: FollowCreated, Data: []byte(`{}`)},
-		"a number":      {Channel: "live", Type: OperatorLive, Data: []byte(`{}`)},
-		"two lines":     {Channel: "live", Type: ViewersUpdated, Subject: "a\nb", Data: []byte(`{}`)},
-		"no data":        {Channel: "live", Type: ViewersUpdated},
+		"no channel": {Type: FollowCreated, Data: []byte(`{}`)},
+		"a number":   {Channel: "live", Type: OperatorLive, Data: []byte(`{}`)},
+		"two lines":  {Channel: "live", Type: ViewersUpdated, Subject: "a\nb", Data: []byte(`{}`)},
+		"no data":    {Channel: "live", Type: ViewersUpdated},
 	} {
 		if err := e.Check(); !errors.Is(err, ErrFact) {
 			t.Errorf("%s: %v", name, err)

@@ -17,7 +17,7 @@ type Boards struct {
 	Now     func() time.Time
 }
 
-// ListBroadcast is the board of the hub.
+// ListBroadcast returns a board of the hub's pages.
 func (f *Boards) ListBroadcast(ctx context.Context, r *boardv1.ListBroadcastRequest) (*boardv1.ListBroadcastResponse, error) {
 	group, limit := board.ParseGroup(r.GetOperators(), board.Independent), bound(r.GetLimit(), 50, 100)
 	by := board.ByBroadcast
@@ -31,7 +31,7 @@ func (f *Boards) ListBroadcast(ctx context.Context, r *boardv1.ListBroadcastRequ
 	return &boardv1.ListBroadcastResponse{Rows: listOf(rows, rowTo), UpdatedAt: timestamppb.New(f.Now())}, err
 }
 
-// GetRecord counts one operator's calls.
+// GetRecord returns the counters of one operator's calls.
 func (f *Boards) GetRecord(ctx context.Context, r *boardv1.GetRecordRequest) (*boardv1.GetRecordResponse, error) {
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err

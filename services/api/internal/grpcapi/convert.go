@@ -16,7 +16,7 @@ func stampOf(t *time.Time) *timestamppb.Timestamp {
 	return timestamppb.New(*t)
 }
 
-// timeOf returns nil for an absent timestamp.
+// timeOf converts an optional timestamp.
 func timeOf(t *timestamppb.Timestamp) *time.Time {
 	if t == nil {
 		return nil
@@ -25,7 +25,7 @@ func timeOf(t *timestamppb.Timestamp) *time.Time {
 	return &at
 }
 
-// listOf converts the members of a list.
+// listOf converts the entries of a list.
 func listOf[T, M any](list []T, convert func(T) M) []M {
 	out := make([]M, len(list))
 	for i := range list {
@@ -34,12 +34,12 @@ func listOf[T, M any](list []T, convert func(T) M) []M {
 	return out
 }
 
-// wordsOf converts a list of words to another type of text; never nil.
+// wordsOf converts a list of strings to another string type. It never returns nil.
 func wordsOf[T, S ~string](list []S) []T {
 	return listOf(list, func(word S) T { return T(word) })
 }
 
-// int32Of narrows an optional number to a protobuf optional.
+// int32Of converts an optional number to a protobuf optional.
 func int32Of[T ~int](n *T) *int32 {
 	if n == nil {
 		return nil
@@ -48,7 +48,7 @@ func int32Of[T ~int](n *T) *int32 {
 	return &v
 }
 
-// wide widens a protobuf optional.
+// wide converts a protobuf optional to an optional number.
 func wide[T ~int](n *int32) *T {
 	if n == nil {
 		return nil
@@ -57,7 +57,7 @@ func wide[T ~int](n *int32) *T {
 	return &v
 }
 
-// filled turns an empty protobuf string into an absent one.
+// filled converts a protobuf string; empty becomes nil.
 func filled(s string) *string {
 	if s == "" {
 		return nil
@@ -65,7 +65,7 @@ func filled(s string) *string {
 	return &s
 }
 
-// textOf returns an empty protobuf string for an absent one.
+// textOf converts an optional text to a protobuf string; nil becomes empty.
 func textOf(s *string) string {
 	if s == nil {
 		return ""

@@ -24,7 +24,7 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-// Each conversion of a result keeps every member.
+// TestResultsAreConvertedWhole checks that each conversion of a result keeps every member.
 func TestResultsAreConvertedWhole(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
@@ -103,7 +103,8 @@ func TestResultsAreConvertedWhole(t *testing.T) {
 	}
 }
 
-// The draft of a call keeps every member; its bound and allowUnverified come together (integrity P14).
+// TestDraftIsConvertedWhole checks that the conversion of a draft keeps every member, including MaxSlippage and
+// AllowUnverified.
 func TestDraftIsConvertedWhole(t *testing.T) {
 	t.Parallel()
 	const id = "018f0000-0000-7000-8000-000000000001"

@@ -13,7 +13,7 @@ type Digests struct {
 	Store digest.Store
 }
 
-// GetDay reads a day. Faults: invalid_window, db_unavailable.
+// GetDay returns the digest of a day. Errors: invalid_window, db_unavailable.
 func (f *Digests) GetDay(ctx context.Context, r *digestv1.GetDayRequest) (*digestv1.GetDayResponse, error) {
 	if r.GetFrom() == nil || r.GetTo() == nil {
 		return nil, digest.ErrWindow

@@ -1,3 +1,3 @@
-// Package grpcapi is the gRPC face of the ledger: it turns protobuf into the types
-// of the subjects and back, and decides nothing.
+// Package grpcapi implements the gRPC services of the ledger. It converts protobuf messages to the types of the domain
+// services and back, and contains no domain rules.
 package grpcapi

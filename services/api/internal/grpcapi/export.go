@@ -16,8 +16,8 @@ type Exports struct {
 	Service *export.Service
 }
 
-// Record streams the record of one operator. Send waits until the reader has room,
-// and nothing is read from the database meanwhile.
+// Record streams the record of one operator. Send blocks until the receiver has space, and the database is not read
+// meanwhile.
 func (f *Exports) Record(r *exportv1.RecordRequest, stream grpc.ServerStreamingServer[exportv1.RecordResponse]) error {
 	out := &recordStream{stream: stream, end: &exportv1.RecordEnd{}}
 	var err error
@@ -27,10 +27,10 @@ func (f *Exports) Record(r *exportv1.RecordRequest, stream grpc.ServerStreamingS
 	return stream.Send(&exportv1.RecordResponse{End: out.end})
 }
 
-// mostBytes is about what one message of a record carries.
-const mostBytes = 256 << 10
+// maxBytes is the approximate maximum size of one message of a record.
+const maxBytes = 256 << 10
 
-// recordStream sends the parts of a record and counts them.
+// recordStream sends the parts of a record and counts its calls and events.
 type recordStream struct {
 	stream grpc.ServerStreamingServer[exportv1.RecordResponse]
 	end    *exportv1.RecordEnd
@@ -55,7 +55,7 @@ func (s *recordStream) page(calls []export.Call) error {
 		s.end.Calls++
 		s.end.Events += int64(len(c.GetEvents()))
 		batch, size = append(batch, c), size+proto.Size(c)
-		if size < mostBytes && i < len(calls)-1 {
+		if size < maxBytes && i < len(calls)-1 {
 			continue
 		}
 		if err := s.stream.Send(&exportv1.RecordResponse{Calls: batch}); err != nil {

@@ -10,21 +10,22 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
-// maxPublished is the most entries of each kind in one request.
+// maxPublished is the maximum number of entries of each kind in one request.
 const maxPublished = 500
 
 // Feed serves FeedService and FeedReadService.
 type Feed struct {
 	feedv1.UnimplementedFeedServiceServer
 	feedv1.UnimplementedFeedReadServiceServer
-	Store feed.Store
-	News  Publish
+	Store     feed.Store
+	Ephemeral Publish // publishes events without a number
 }
 
-// Publish passes an event without a number to the readers of all processes. It may be lost.
+// Publish sends an event without a number to the readers of all processes. The event may be lost.
 type Publish func(ctx context.Context, e feed.Ephemeral)
 
-// Publish stores the facts, copies and viewers of a service and publishes its events without a number. Faults: invalid_request, db_unavailable.
+// Publish stores the facts, copies and viewers of a service and publishes its events without a number. Errors:
+// invalid_request, db_unavailable.
 func (f *Feed) Publish(ctx context.Context, r *feedv1.PublishRequest) (*feedv1.PublishResponse, error) {
 	if max(len(r.GetFacts()), len(r.GetCopies()), len(r.GetNews()), len(r.GetWatching())) > maxPublished {
 		return nil, feed.ErrFact
@@ -80,14 +81,14 @@ func (f *Feed) Publish(ctx context.Context, r *feedv1.PublishRequest) (*feedv1.P
 		}
 	}
 	for _, e := range news {
-		f.News(ctx, e)
+		f.Ephemeral(ctx, e)
 	}
 	return &feedv1.PublishResponse{}, nil
 }
 
 const maxEvents = 200
 
-// ListEvents lists the newest events, or those below a number. Faults: db_unavailable.
+// ListEvents returns the newest events, or those before a number. Error: db_unavailable.
 func (f *Feed) ListEvents(ctx context.Context, r *feedv1.ListEventsRequest) (*feedv1.ListEventsResponse, error) {
 	q := feed.Query{
 		Lane: protocol.LaneFilter(r.GetLane()).String(), Limit: min(max(int(r.GetLimit()), 1), maxEvents),
@@ -98,7 +99,7 @@ func (f *Feed) ListEvents(ctx context.Context, r *feedv1.ListEventsRequest) (*fe
 			q.Types = append(q.Types, t)
 		}
 	}
-	// The number is read first, so that the list has every event up to it.
+	// Read the head first, so that the list contains every event up to it.
 	head, err := f.Store.FeedHead(ctx)
 	if err != nil {
 		return nil, err

@@ -38,15 +38,15 @@ var noon = time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
 
 func ptr[T any](v T) *T { return &v }
 
-// ledger is the services of the api on a database, a venue that does not answer, and their clients.
+// ledger provides the services of the api on a database, with a venue that does not answer, and a connection to them.
 type ledger struct {
-	t      *testing.T
-	store  *postgres.Store
-	admin  *pgxpool.Pool
-	rw     *pgxpool.Pool
-	oracle *attention.Service
-	asked  string // the newest question about a history
-	conn   *grpc.ClientConn
+	t         *testing.T
+	store     *postgres.Store
+	admin     *pgxpool.Pool
+	rw        *pgxpool.Pool
+	oracle    *attention.Service
+	requested string // token and interval of the last request for a history
+	conn      *grpc.ClientConn
 }
 
 // silent is a venue that does not answer.
@@ -56,7 +56,7 @@ func (silent) Get(context.Context, protocol.MarketID) (market.Record, error) {
 	return market.Record{}, errors.New("connection refused")
 }
 
-// Book, Snapshots and History are the sources of histories: an order book that answers every token.
+// Book implements history.Markets. With Snapshots and History, it provides an order book for every token.
 func (l *ledger) Book(context.Context, protocol.MarketID) (history.Book, error) {
 	return history.Book{Provider: protocol.Polymarket, TokenID: "77"}, nil
 }
@@ -66,7 +66,7 @@ func (l *ledger) Snapshots(context.Context, protocol.MarketID, time.Time) ([]his
 }
 
 func (l *ledger) History(_ context.Context, b history.Book, i protocol.Interval) ([]history.Point, error) {
-	l.asked = b.TokenID + " " + string(i)
+	l.requested = b.TokenID + " " + string(i)
 	return []history.Point{{T: 5, P: 0.1234}}, nil
 }
 
@@ -88,9 +88,9 @@ func setup(t *testing.T) *ledger {
 	t.Cleanup(histories.Close)
 	resolves := resolution.NewService(l.store, now)
 	l.conn = testkit.Link(t, func(r grpc.ServiceRegistrar) {
-		face := &grpcapi.Markets{Service: markets, Counted: func(string) int { return 41 }}
-		marketv1.RegisterMarketServiceServer(r, face)
-		marketv1.RegisterMarketReadServiceServer(r, face)
+		server := &grpcapi.Markets{Service: markets, Viewers: func(string) int { return 41 }}
+		marketv1.RegisterMarketServiceServer(r, server)
+		marketv1.RegisterMarketReadServiceServer(r, server)
 		cataloguev1.RegisterCatalogueReadServiceServer(r, &grpcapi.Catalogue{
 			Search: search.NewService(l.store, now), Oracle: l.oracle, Histories: histories, Markets: markets,
 		})
@@ -109,7 +109,7 @@ func (l *ledger) exec(sql string, args ...any) {
 	}
 }
 
-// market puts an open market that ends in two days, at 50.00 since noon and at 30.00 a day before, with a volume.
+// market inserts an open market that ends in two days, with price 50.00 % since noon and 30.00 % a day before, and a volume.
 func (l *ledger) market(id, title, event string, volume float64) {
 	l.t.Helper()
 	l.exec(`INSERT INTO api.markets (market_id, provider, title, status, lane, event_key, event_title, slug, end_date, fetched_at, created_at, updated_at)
@@ -150,7 +150,7 @@ func TestMarkets(t *testing.T) {
 		}
 	}
 	if _, err := reads.GetMarket(t.Context(), &marketv1.GetMarketRequest{Id: "9"}); apperr.Of(err).Code != "venue_unavailable" || apperr.Of(err).Kind != apperr.Unavailable {
-		t.Errorf("a venue that is unavailable: %v", err)
+		t.Errorf("unavailable venue: %v", err)
 	}
 	if got, err := reads.GetMarket(t.Context(), &marketv1.GetMarketRequest{Id: "7"}); err != nil || got.GetMarket().GetTitle() != "Will the gauge rise?" {
 		t.Errorf("%v, %v", got, err)
@@ -190,7 +190,7 @@ func TestMarkets(t *testing.T) {
 	draft.CreatedBy = uuid.NewString()
 	l.exec(`INSERT INTO api.users (id, issuer, provider_id, public_id, handle, display_name, created_at)
 		VALUES ($1, 'seed', 'seed', 'op_0000000000000001', 'seed', 'Seed', $2)`, draft.GetCreatedBy(), noon)
-	for i, digit := range []string{"1", "1", "2"} { // a signed message creates one market, however often it comes
+	for i, digit := range []string{"1", "1", "2"} { // a signed message creates one market, even if it is sent twice
 		draft.MessageId = "msg_" + strings.Repeat(digit, 64)
 		if _, err := writes.CreateNative(t.Context(), draft); err != nil {
 			t.Fatalf("message %d: %v", i, err)
@@ -198,7 +198,7 @@ func TestMarkets(t *testing.T) {
 	}
 	var signed int
 	if err := l.admin.QueryRow(t.Context(), `SELECT count(*) FROM api.markets WHERE provider = 'manual'`).Scan(&signed); err != nil || signed != 3 {
-		t.Errorf("%d native markets, %v; want that of the admin and those of two messages", signed, err)
+		t.Errorf("%d native markets, %v; want one of the administrator and two of messages", signed, err)
 	}
 	for _, bad := range []*marketv1.CreateNativeRequest{{}, {Question: draft.Question, Lane: "SCIENCE", CreatedBy: "admin"}} {
 		if _, err := writes.CreateNative(t.Context(), bad); apperr.Of(err).Kind != apperr.Invalid {
@@ -207,7 +207,7 @@ func TestMarkets(t *testing.T) {
 	}
 }
 
-// Markets come in the order of the search, page by page.
+// TestFindMarketsInOrder checks that markets have the order of the search across pages.
 func TestFindMarketsInOrder(t *testing.T) {
 	t.Parallel()
 	l := setup(t)
@@ -241,7 +241,7 @@ func TestFindMarketsInOrder(t *testing.T) {
 	if got, err := client.GetSentiment(t.Context(), &cataloguev1.GetSentimentRequest{MarketId: "8"}); err != nil || got.GetMarket().GetId() != "8" {
 		t.Errorf("sentiment %v, %v", got, err)
 	}
-	for i, id := range []string{"9", "8"} { // the crowd of 9 is further from its price
+	for i, id := range []string{"9", "8"} { // the crowd of market 9 differs more from its price
 		l.exec(`INSERT INTO api.market_totals (market_id, yes, no, crowd_yes, crowd_no) VALUES ($1, 20, $2, 20, $2)`, id, 5*i)
 	}
 	gaps, err := client.ListGaps(t.Context(), &cataloguev1.ListGapsRequest{Limit: 9})
@@ -298,17 +298,17 @@ func TestTilesAndHistories(t *testing.T) {
 		{&cataloguev1.ListHistoryRequest{MarketId: "polymarket:7"}, ""},
 		{&cataloguev1.ListHistoryRequest{}, ""},
 	} {
-		l.asked = ""
+		l.requested = ""
 		r, err := client.ListHistory(t.Context(), c.r)
-		if err != nil || l.asked != c.want || (len(r.GetPoints()) == 1) != (c.want != "") {
-			t.Errorf("%v requests %q: %v %v", c.r, l.asked, r, err)
+		if err != nil || l.requested != c.want || (len(r.GetPoints()) == 1) != (c.want != "") {
+			t.Errorf("%v requests %q: %v %v", c.r, l.requested, r, err)
 		} else if c.want != "" && (r.GetPoints()[0].GetT() != 5 || r.GetPoints()[0].GetP() != 0.1234) {
 			t.Errorf("%v", r)
 		}
 	}
 }
 
-// Limits, lanes and windows of the lists of movement.
+// TestMovement checks limits, lanes and windows of the lists of movement.
 func TestMovement(t *testing.T) {
 	t.Parallel()
 	l := setup(t)
@@ -318,7 +318,7 @@ func TestMovement(t *testing.T) {
 	l.exec(`UPDATE api.markets SET lane = 'TECH' WHERE market_id = '1000'`)
 	l.exec(`INSERT INTO api.users (id, issuer, provider_id, public_id, handle, display_name, created_at)
 		SELECT gen_random_uuid(), 'seed', 'seed' || i, 'op_' || lpad(to_hex(i), 16, '0'), 'seed' || i, 'Seed', now() FROM generate_series(1, 9) i`)
-	l.exec(`UPDATE api.market_quotes SET volume24h = 5e6 WHERE market_id = '1007'`) // more attention than 1001
+	l.exec(`UPDATE api.market_quotes SET volume24h = 5e6 WHERE market_id = '1007'`) // more attention than market 1001
 	for market, takes := range map[string]int{"1001": 2, "1004": 9, "1007": 2} {
 		l.exec(`INSERT INTO api.signals (id, market_id, user_id, yes, price_bps, score_basis_bps, price_verified, created_at, market_title, text_take, source)
 			SELECT gen_random_uuid(), $1, id, true, 5000, 5000, true, $2, 'gauge', NULL, 'web' FROM api.users ORDER BY handle LIMIT $3`,
@@ -361,7 +361,7 @@ func TestMovement(t *testing.T) {
 	}
 }
 
-// A request for a day without valid bounds is refused.
+// TestDayWithoutBounds checks that a request for a day without valid bounds is rejected.
 func TestDayWithoutBounds(t *testing.T) {
 	t.Parallel()
 	client := digestv1.NewDigestReadServiceClient(setup(t).conn)
@@ -377,7 +377,8 @@ func TestDayWithoutBounds(t *testing.T) {
 	}
 }
 
-// Events are listed below a number, by type and, where they are a programme's, by channel; at most 200.
+// TestFeedBelowANumber checks that events before a number are listed, filtered by type and by the channel of a programme, at
+// most 200.
 func TestFeedBelowANumber(t *testing.T) {
 	t.Parallel()
 	l := setup(t)
@@ -409,7 +410,8 @@ func TestFeedBelowANumber(t *testing.T) {
 	}
 }
 
-// A market without an outcome has no record after its flag is cleared; with an outcome the record stays.
+// TestClearedDispute checks that a market without a resolution has no outcome after its dispute is cleared, and that one with
+// a resolution keeps it.
 func TestClearedDispute(t *testing.T) {
 	t.Parallel()
 	l := setup(t)

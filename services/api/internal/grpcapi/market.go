@@ -16,20 +16,19 @@ type Markets struct {
 	marketv1.UnimplementedMarketServiceServer
 	marketv1.UnimplementedMarketReadServiceServer
 	Service *market.Service
-	Counted func(marketID string) int // returns the number of viewers; must not wait
+	Viewers func(marketID string) int // returns the number of viewers; must not block
 }
 
 // watched converts a list of markets and sets their numbers of viewers.
 func (f *Markets) watched(list []market.Market) []*marketv1.Market {
 	return listOf(list, func(m market.Market) *marketv1.Market {
 		out := marketTo(m)
-		out.Viewers = int32(min(f.Counted(out.GetId()), math.MaxInt32))
+		out.Viewers = int32(min(f.Viewers(out.GetId()), math.MaxInt32))
 		return out
 	})
 }
 
-// CreateNative makes a native market. Faults: invalid_<member>, forbidden,
-// rate_limited, db_unavailable.
+// CreateNative creates a native market. Errors: invalid_<member>, forbidden, rate_limited, db_unavailable.
 func (f *Markets) CreateNative(ctx context.Context, r *marketv1.CreateNativeRequest) (*marketv1.CreateNativeResponse, error) {
 	d := market.Draft{
 		Question: r.GetQuestion(), Description: r.GetDescription(), Lane: protocol.Lane(r.GetLane()),
@@ -43,7 +42,7 @@ func (f *Markets) CreateNative(ctx context.Context, r *marketv1.CreateNativeRequ
 	return &marketv1.CreateNativeResponse{Market: marketTo(m)}, err
 }
 
-// SetRated sets whether calls on a market count. Faults: market_not_found, already_resolved.
+// SetRated sets whether calls on a market count. Errors: market_not_found, already_resolved.
 func (f *Markets) SetRated(ctx context.Context, r *marketv1.SetRatedRequest) (*marketv1.SetRatedResponse, error) {
 	id, err := protocol.ParseMarketID(r.GetId())
 	if err != nil {
@@ -53,7 +52,7 @@ func (f *Markets) SetRated(ctx context.Context, r *marketv1.SetRatedRequest) (*m
 	return &marketv1.SetRatedResponse{Market: marketTo(m)}, err
 }
 
-// GetMarket reads one market. Faults: market_not_found, venue_unavailable, db_unavailable.
+// GetMarket returns one market. Errors: market_not_found, venue_unavailable, db_unavailable.
 func (f *Markets) GetMarket(ctx context.Context, r *marketv1.GetMarketRequest) (*marketv1.GetMarketResponse, error) {
 	id, err := protocol.ParseMarketID(r.GetId())
 	if err != nil {
@@ -63,19 +62,19 @@ func (f *Markets) GetMarket(ctx context.Context, r *marketv1.GetMarketRequest) (
 	return &marketv1.GetMarketResponse{Market: marketTo(m)}, err
 }
 
-// ListAirable lists what may be put on the air.
+// ListAirable returns markets that may be shown in a programme.
 func (f *Markets) ListAirable(ctx context.Context, r *marketv1.ListAirableRequest) (*marketv1.ListAirableResponse, error) {
 	list, err := f.Service.Airable(ctx, int(r.GetLimit()), protocol.LaneFilter(r.GetLane()))
 	return &marketv1.ListAirableResponse{Markets: f.watched(list)}, err
 }
 
-// ListMarkets reads many markets at once.
+// ListMarkets returns the markets with the requested ids.
 func (f *Markets) ListMarkets(ctx context.Context, r *marketv1.ListMarketsRequest) (*marketv1.ListMarketsResponse, error) {
 	list, err := f.Service.ListMarkets(ctx, r.GetIds())
 	return &marketv1.ListMarketsResponse{Markets: f.watched(list)}, err
 }
 
-// GetSnapshot reads the price that a call without one is filed at.
+// GetSnapshot returns the price at which a call without a stated price is filed.
 func (f *Markets) GetSnapshot(ctx context.Context, r *marketv1.GetSnapshotRequest) (*marketv1.GetSnapshotResponse, error) {
 	id, err := protocol.ParseMarketID(r.GetMarketId())
 	if err != nil {

@@ -21,7 +21,7 @@ type Moderation struct {
 
 var errManyThings = apperr.New(apperr.Invalid, "invalid_request", "at most 500 things in one request")
 
-// Decide stores and applies a decision. Faults: not_found, db_unavailable.
+// Decide stores and applies a decision. Errors: not_found, db_unavailable.
 func (f *Moderation) Decide(ctx context.Context, r *moderationv1.DecideRequest) (*moderationv1.DecideResponse, error) {
 	g := r.GetDecision()
 	d := moderation.Decision{
@@ -51,9 +51,8 @@ func (f *Moderation) List(ctx context.Context, r *moderationv1.ListRequest) (*mo
 	return &moderationv1.ListResponse{Decisions: listOf(list, decisionTo)}, err
 }
 
-// Hidden returns which things are hidden, in the order of the request. Faults: not_found for an
-// unknown kind or an operator id that is not a uuid, invalid_request for more than
-// moderation.MaxThings, db_unavailable.
+// Hidden returns for each thing whether it is hidden, in the order of the request. Errors: not_found for an unknown kind or
+// an operator id that is not a UUID, invalid_request for more than moderation.MaxThings, db_unavailable.
 func (f *Moderation) Hidden(ctx context.Context, r *moderationv1.HiddenRequest) (*moderationv1.HiddenResponse, error) {
 	if len(r.GetThings()) > moderation.MaxThings {
 		return nil, errManyThings
@@ -73,7 +72,7 @@ func (f *Moderation) Hidden(ctx context.Context, r *moderationv1.HiddenRequest) 
 	return &moderationv1.HiddenResponse{Hidden: hidden}, err
 }
 
-// checkThing returns a fault for a kind or an id that does not exist.
+// checkThing returns not_found for an unknown kind or an invalid id.
 func checkThing(kind, id string) error {
 	if !slices.Contains(moderation.Kinds[:], kind) {
 		return moderation.ErrNotFound

@@ -19,16 +19,16 @@ type Operators struct {
 	operatorv1.UnimplementedOperatorServiceServer
 	operatorv1.UnimplementedOperatorReadServiceServer
 	Service *operator.Service
-	News    Publish // publishes events that are not stored
+	Publish Publish // publishes events that are not stored
 	Now     func() time.Time
 }
 
-// maxKeyIDs bounds one request about revoked keys.
+// maxKeyIDs is the maximum number of keys in one request.
 const maxKeyIDs = 1000
 
 var errManyKeys = apperr.New(apperr.Invalid, "invalid_request", "at most 1,000 keys in one request")
 
-// SignIn finds or creates the operator of a verified identity.
+// SignIn returns the operator of a verified identity, and creates it at the first sign-in.
 func (f *Operators) SignIn(ctx context.Context, r *operatorv1.SignInRequest) (*operatorv1.SignInResponse, error) {
 	if r.GetIssuer() == "" || r.GetSubject() == "" {
 		return nil, operator.ErrUnauthenticated
@@ -39,7 +39,7 @@ func (f *Operators) SignIn(ctx context.Context, r *operatorv1.SignInRequest) (*o
 	return &operatorv1.SignInResponse{Operator: operatorTo(o), IsNew: isNew}, err
 }
 
-// MintKey makes a key.
+// MintKey creates a key.
 func (f *Operators) MintKey(ctx context.Context, r *operatorv1.MintKeyRequest) (*operatorv1.MintKeyResponse, error) {
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (f *Operators) MintKey(ctx context.Context, r *operatorv1.MintKeyRequest) (
 	return &operatorv1.MintKeyResponse{Plaintext: plaintext, Key: keyTo(k)}, err
 }
 
-// RevokeKey revokes a key with its webhooks.
+// RevokeKey revokes a key and deactivates its webhooks.
 func (f *Operators) RevokeKey(ctx context.Context, r *operatorv1.RevokeKeyRequest) (*operatorv1.RevokeKeyResponse, error) {
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err
@@ -57,13 +57,13 @@ func (f *Operators) RevokeKey(ctx context.Context, r *operatorv1.RevokeKeyReques
 	if err != nil {
 		return nil, err
 	}
-	// Open sockets check their key again within half a minute if the event is lost.
-	f.tell(ctx, r.GetOperatorId(), feed.KeyRevoked, k.ID, map[string]any{"id": k.ID, "label": k.Label})
+	// If this event is lost, open sockets verify their key again within 30 seconds.
+	f.publish(ctx, r.GetOperatorId(), feed.KeyRevoked, k.ID, map[string]any{"id": k.ID, "label": k.Label})
 	return &operatorv1.RevokeKeyResponse{Key: keyTo(k), Webhooks: webhooks}, nil
 }
 
-// tell publishes an event on the channel of one operator. It may be lost.
-func (f *Operators) tell(ctx context.Context, operatorID string, kind feed.Type, subject string, data map[string]any) {
+// publish sends an event to the private channel of one operator. The event may be lost.
+func (f *Operators) publish(ctx context.Context, operatorID string, kind feed.Type, subject string, data map[string]any) {
 	o, err := f.Service.Operator(ctx, "", operatorID)
 	if err != nil {
 		return
@@ -72,7 +72,7 @@ func (f *Operators) tell(ctx context.Context, operatorID string, kind feed.Type,
 	if err != nil {
 		return
 	}
-	f.News(ctx, feed.Ephemeral{Channel: feed.MeChannel(o.Handle), Type: kind, Subject: subject, At: f.Now(), Data: raw})
+	f.Publish(ctx, feed.Ephemeral{Channel: feed.MeChannel(o.Handle), Type: kind, Subject: subject, At: f.Now(), Data: raw})
 }
 
 // EndSessions ends all sessions of an operator.
@@ -84,7 +84,7 @@ func (f *Operators) EndSessions(ctx context.Context, r *operatorv1.EndSessionsRe
 	return &operatorv1.EndSessionsResponse{SessionVersion: version}, err
 }
 
-// ListRevokedKeys returns those of the requested key ids that are revoked or that no operator has.
+// ListRevokedKeys returns those of the requested key ids that are revoked or unknown.
 func (f *Operators) ListRevokedKeys(ctx context.Context, r *operatorv1.ListRevokedKeysRequest) (*operatorv1.ListRevokedKeysResponse, error) {
 	if len(r.GetKeyIds()) > maxKeyIDs {
 		return nil, errManyKeys
@@ -96,13 +96,13 @@ func (f *Operators) ListRevokedKeys(ctx context.Context, r *operatorv1.ListRevok
 	return &operatorv1.ListRevokedKeysResponse{KeyIds: revoked}, err
 }
 
-// Classify sets what kind of operator this is.
+// Classify sets the type of an operator and whether it has the tier house.
 func (f *Operators) Classify(ctx context.Context, r *operatorv1.ClassifyRequest) (*operatorv1.ClassifyResponse, error) {
 	o, err := f.Service.Classify(ctx, r.GetHandle(), (*protocol.OperatorType)(r.OperatorType), r.House, r.GetActor())
 	return &operatorv1.ClassifyResponse{Operator: operatorTo(o)}, err
 }
 
-// UpdateProfile does what a signed message says.
+// UpdateProfile applies the profile of a signed message.
 func (f *Operators) UpdateProfile(ctx context.Context, r *operatorv1.UpdateProfileRequest) (*operatorv1.UpdateProfileResponse, error) {
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (f *Operators) UpdateProfile(ctx context.Context, r *operatorv1.UpdateProfi
 		return nil, err
 	}
 	if p.PayoutAddress.Given {
-		f.tell(ctx, r.GetOperatorId(), feed.PayoutChanged, r.GetOperatorId(), map[string]any{"payoutAddress": p.PayoutAddress.Text})
+		f.publish(ctx, r.GetOperatorId(), feed.PayoutChanged, r.GetOperatorId(), map[string]any{"payoutAddress": p.PayoutAddress.Text})
 	}
 	return &operatorv1.UpdateProfileResponse{}, nil
 }
@@ -130,7 +130,7 @@ func changeOf(c *operatorv1.Change) operator.Change {
 	return operator.Change{Given: true, Text: c.Text}
 }
 
-// VerifyKey tells whose key this is.
+// VerifyKey returns the operator and the key with a hash.
 func (f *Operators) VerifyKey(ctx context.Context, r *operatorv1.VerifyKeyRequest) (*operatorv1.VerifyKeyResponse, error) {
 	if len(r.GetKeyHash()) != 32 {
 		return nil, operator.ErrUnauthenticated
@@ -139,7 +139,7 @@ func (f *Operators) VerifyKey(ctx context.Context, r *operatorv1.VerifyKeyReques
 	return &operatorv1.VerifyKeyResponse{Operator: operatorTo(o), Key: keyTo(k)}, err
 }
 
-// ListKeys lists an operator's keys.
+// ListKeys returns an operator's keys.
 func (f *Operators) ListKeys(ctx context.Context, r *operatorv1.ListKeysRequest) (*operatorv1.ListKeysResponse, error) {
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ func (f *Operators) ListKeys(ctx context.Context, r *operatorv1.ListKeysRequest)
 	return &operatorv1.ListKeysResponse{Keys: listOf(keys, keyTo)}, err
 }
 
-// GetOperator reads one operator.
+// GetOperator returns one operator.
 func (f *Operators) GetOperator(ctx context.Context, r *operatorv1.GetOperatorRequest) (*operatorv1.GetOperatorResponse, error) {
 	if r.GetHandle() == "" {
 		if err := uuids(r.GetId()); err != nil {

@@ -22,7 +22,7 @@ type Records struct {
 	Now     func() time.Time
 }
 
-// GetOperatorRecord reads one operator's record. Fault: not_found.
+// GetOperatorRecord returns one operator's record. Error: not_found.
 func (f *Records) GetOperatorRecord(ctx context.Context, r *recordv1.GetOperatorRecordRequest) (*recordv1.GetOperatorRecordResponse, error) {
 	if r.GetHandle() == "" {
 		if err := uuids(r.GetId()); err != nil {
@@ -43,7 +43,7 @@ func (f *Records) GetOperatorRecord(ctx context.Context, r *recordv1.GetOperator
 	return out, nil
 }
 
-// ListOperators lists the ranked field.
+// ListOperators returns the operators with the first ranks.
 func (f *Records) ListOperators(ctx context.Context, r *recordv1.ListOperatorsRequest) (*recordv1.ListOperatorsResponse, error) {
 	list, err := f.Service.Ranked(ctx, bound(r.GetLimit(), record.MaxRanked, record.MaxRanked))
 	show := func(o record.Ranked) *recordv1.Ranked {
@@ -52,7 +52,7 @@ func (f *Records) ListOperators(ctx context.Context, r *recordv1.ListOperatorsRe
 	return &recordv1.ListOperatorsResponse{UpdatedAt: timestamppb.New(f.Now()), Operators: listOf(list, show)}, err
 }
 
-// GetSkill measures a record. Fault: not_found.
+// GetSkill returns the measured skill of an operator. Error: not_found.
 func (f *Records) GetSkill(ctx context.Context, r *recordv1.GetSkillRequest) (*recordv1.GetSkillResponse, error) {
 	got, err := f.Service.Skill(ctx, r.GetHandle(), r.GetLane(), r.GetWindow())
 	if err != nil {
@@ -70,14 +70,14 @@ func (f *Records) GetSkill(ctx context.Context, r *recordv1.GetSkillRequest) (*r
 	return out, nil
 }
 
-// ListCalls is a page of the calls of an operator. Fault: not_found.
+// ListCalls returns a page of the calls of an operator. Error: not_found.
 func (f *Records) ListCalls(ctx context.Context, r *recordv1.ListCallsRequest) (*recordv1.ListCallsResponse, error) {
 	after, _ := protocol.DecodeCursor(r.GetCursor(), 1)
 	p, err := f.Service.Calls(ctx, r.GetHandle(), bound(r.GetLimit(), record.DefaultCalls, record.MaxCalls), after)
 	return &recordv1.ListCallsResponse{Signals: listOf(p.Signals, recordTo), NextCursor: p.Next}, err
 }
 
-// GetCourse is how the score of an operator went. Fault: not_found.
+// GetCourse returns the history of an operator's score. Error: not_found.
 func (f *Records) GetCourse(ctx context.Context, r *recordv1.GetCourseRequest) (*recordv1.GetCourseResponse, error) {
 	c, err := f.Service.Course(ctx, r.GetHandle())
 	show := func(p record.Step) *recordv1.Step {
@@ -124,7 +124,7 @@ func binTo(b skill.Bin) *recordv1.Bin {
 	}
 }
 
-// GetPulse counts the network.
+// GetPulse returns the totals of the network.
 func (f *Records) GetPulse(ctx context.Context, _ *recordv1.GetPulseRequest) (*recordv1.GetPulseResponse, error) {
 	t, err := f.Boards.Pulse(ctx)
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/search"
 )
 
-// GetRelated reads a market and what belongs with it. Faults: market_not_found,
-// venue_unavailable, db_unavailable.
+// GetRelated returns a market and related markets. Errors: market_not_found, venue_unavailable, db_unavailable.
 func (f *Catalogue) GetRelated(ctx context.Context, r *cataloguev1.GetRelatedRequest) (*cataloguev1.GetRelatedResponse, error) {
 	m, err := f.market(ctx, r.GetMarketId())
 	if err != nil {
@@ -32,8 +31,8 @@ func (f *Catalogue) GetRelated(ctx context.Context, r *cataloguev1.GetRelatedReq
 	return &cataloguev1.GetRelatedResponse{Active: marketTo(m), Related: list}, err
 }
 
-// GetSentiment reads how those who called on a market lean. Faults:
-// market_not_found, venue_unavailable, db_unavailable.
+// GetSentiment returns the sentiment of a market: its calls by side, with weights and confidence. Errors: market_not_found,
+// venue_unavailable, db_unavailable.
 func (f *Catalogue) GetSentiment(ctx context.Context, r *cataloguev1.GetSentimentRequest) (*cataloguev1.GetSentimentResponse, error) {
 	m, err := f.market(ctx, r.GetMarketId())
 	if err != nil {
@@ -56,7 +55,7 @@ func sentimentTo(m market.Market, s search.Sentiment) *cataloguev1.GetSentimentR
 	return out
 }
 
-// ListGaps lists open markets where crowd and price differ. Fault: db_unavailable.
+// ListGaps returns open markets whose crowd and price differ. Error: db_unavailable.
 func (f *Catalogue) ListGaps(ctx context.Context, r *cataloguev1.ListGapsRequest) (*cataloguev1.ListGapsResponse, error) {
 	gaps, err := f.Search.Gaps(ctx, protocol.MarketID(r.GetMarketId()), int(r.GetLimit()))
 	if err != nil {
@@ -69,7 +68,7 @@ func (f *Catalogue) ListGaps(ctx context.Context, r *cataloguev1.ListGapsRequest
 	return &cataloguev1.ListGapsResponse{Gaps: list}, err
 }
 
-// market reads one market; an id of no known form is no market.
+// market returns one market; market_not_found for an invalid id.
 func (f *Catalogue) market(ctx context.Context, raw string) (market.Market, error) {
 	id, err := protocol.ParseMarketID(raw)
 	if err != nil {

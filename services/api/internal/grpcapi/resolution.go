@@ -19,7 +19,7 @@ type Resolutions struct {
 	Markets *market.Service
 }
 
-// Finalize claims the outcome of a native market.
+// Finalize resolves a native market.
 func (f *Resolutions) Finalize(ctx context.Context, r *resolutionv1.FinalizeRequest) (*resolutionv1.ClaimResponse, error) {
 	return claimTo(f.Service.Finalize(ctx, resolution.Claim{
 		MarketID: r.GetMarketId(), Verdict: protocol.Verdict(r.GetVerdict()), Resolver: r.GetResolver(), Source: r.GetSource(),
@@ -28,12 +28,12 @@ func (f *Resolutions) Finalize(ctx context.Context, r *resolutionv1.FinalizeRequ
 	}))
 }
 
-// Force claims the outcome of any market.
+// Force resolves any market.
 func (f *Resolutions) Force(ctx context.Context, r *resolutionv1.ForceRequest) (*resolutionv1.ClaimResponse, error) {
 	return claimTo(f.Service.Force(ctx, r.GetMarketId(), protocol.Verdict(r.GetVerdict()), timeOf(r.GetDecidedAt())))
 }
 
-// Scan reads the venues and claims what they have settled.
+// Scan reads the venues and resolves the markets that they have decided.
 func (f *Resolutions) Scan(ctx context.Context, _ *resolutionv1.ScanRequest) (*resolutionv1.ScanResponse, error) {
 	r, err := f.Scanner.Scan(ctx)
 	if err != nil {
@@ -52,20 +52,20 @@ func (f *Resolutions) Scan(ctx context.Context, _ *resolutionv1.ScanRequest) (*r
 	return out, nil
 }
 
-// Dispute flags a market or clears its flag.
+// Dispute sets or clears the dispute of a market.
 func (f *Resolutions) Dispute(ctx context.Context, r *resolutionv1.DisputeRequest) (*resolutionv1.DisputeResponse, error) {
 	o, t, err := f.Service.Dispute(ctx, r.GetMarketId(), r.GetDisputed(), r.Reason)
 	if err != nil {
 		return nil, err
 	}
 	out := &resolutionv1.DisputeResponse{Scored: t.Scored}
-	if o.Verdict != nil || o.Disputed { // without claim and flag there is no record
+	if o.Verdict != nil || o.Disputed { // otherwise the market has no outcome
 		out.Outcome = outcomeTo(o)
 	}
 	return out, nil
 }
 
-// Propose keeps what a market's creator proposes.
+// Propose stores an outcome that a market's creator proposes.
 func (f *Resolutions) Propose(ctx context.Context, r *resolutionv1.ProposeRequest) (*resolutionv1.ProposeResponse, error) {
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (f *Resolutions) Propose(ctx context.Context, r *resolutionv1.ProposeReques
 	})
 }
 
-// GetOutcome reads the resolution record.
+// GetOutcome returns the resolution and dispute of a market.
 func (f *Resolutions) GetOutcome(ctx context.Context, r *resolutionv1.GetOutcomeRequest) (*resolutionv1.GetOutcomeResponse, error) {
 	o, found, err := f.Service.Outcome(ctx, r.GetMarketId())
 	if err != nil || !found {
@@ -85,7 +85,7 @@ func (f *Resolutions) GetOutcome(ctx context.Context, r *resolutionv1.GetOutcome
 	return &resolutionv1.GetOutcomeResponse{Outcome: outcomeTo(o)}, nil
 }
 
-// ListNative lists service-native markets.
+// ListNative returns native markets.
 func (f *Resolutions) ListNative(ctx context.Context, r *resolutionv1.ListNativeRequest) (*resolutionv1.ListNativeResponse, error) {
 	list, err := f.Markets.ListNative(ctx, r.GetStatus(), r.GetDue(), bound(r.GetLimit(), 20, 100))
 	return &resolutionv1.ListNativeResponse{Markets: listOf(list, nativeTo)}, err

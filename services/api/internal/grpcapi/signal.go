@@ -20,10 +20,10 @@ type Signals struct {
 	Enclose Enclose
 }
 
-// Enclose encodes the error of one of many calls for the answer; link.Server implements it.
+// Enclose encodes the error of one of several calls for the response. grpcx.Server implements it.
 type Enclose func(ctx context.Context, method, requestID string, err error) []byte
 
-var errMarketID = apperr.New(apperr.Invalid, "invalid_market_id", "marketId is not a market id").With("field", "marketId")
+var errMarketID = apperr.New(apperr.Invalid, "invalid_market_id", "marketId must be a market id").With("field", "marketId")
 
 // File files one call.
 func (f *Signals) File(ctx context.Context, r *signalv1.FileRequest) (*signalv1.FileResponse, error) {
@@ -35,12 +35,12 @@ func (f *Signals) File(ctx context.Context, r *signalv1.FileRequest) (*signalv1.
 	return &signalv1.FileResponse{Id: filed.ID, Replayed: filed.Replayed, Filing: filingTo(filed)}, err
 }
 
-// maxCalls is the most calls of one FileMany.
+// maxCalls is the maximum number of calls of one FileMany.
 const maxCalls = 128
 
-var errTooMany = apperr.New(apperr.Invalid, "invalid_body", "too many calls in one message")
+var errTooMany = apperr.New(apperr.Invalid, "invalid_body", "at most 128 calls in one message")
 
-// FileMany files calls that waited together.
+// FileMany files several calls together.
 func (f *Signals) FileMany(ctx context.Context, r *signalv1.FileManyRequest) (*signalv1.FileManyResponse, error) {
 	if len(r.GetCalls()) > maxCalls {
 		return nil, errTooMany
@@ -71,7 +71,7 @@ func (f *Signals) refusal(ctx context.Context, c *signalv1.FileRequest, err erro
 	return f.Enclose(ctx, signalv1.SignalService_File_FullMethodName, c.GetRequestId(), err)
 }
 
-// AppendEvent adds to a signal's history.
+// AppendEvent adds an event to a call.
 func (f *Signals) AppendEvent(ctx context.Context, r *signalv1.AppendEventRequest) (*signalv1.AppendEventResponse, error) {
 	if err := uuids(r.GetSignalId(), r.GetEventId()); err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (f *Signals) AppendEvent(ctx context.Context, r *signalv1.AppendEventReques
 	return &signalv1.AppendEventResponse{Event: eventTo(e)}, err
 }
 
-// RehearseFile returns a call as it would be filed.
+// RehearseFile returns a call as it would be stored.
 func (f *Signals) RehearseFile(ctx context.Context, r *signalv1.RehearseFileRequest) (*signalv1.RehearseFileResponse, error) {
 	draft, err := draftOf(r.GetDraft())
 	if err != nil {
@@ -90,7 +90,7 @@ func (f *Signals) RehearseFile(ctx context.Context, r *signalv1.RehearseFileRequ
 	return &signalv1.RehearseFileResponse{Signal: recordTo(would), Filing: filingTo(filed)}, err
 }
 
-// RehearseEvent gives an event as it would be appended.
+// RehearseEvent returns an event as it would be appended.
 func (f *Signals) RehearseEvent(ctx context.Context, r *signalv1.RehearseEventRequest) (*signalv1.RehearseEventResponse, error) {
 	if err := uuids(r.GetSignalId(), r.GetEventId()); err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (f *Signals) RehearseEvent(ctx context.Context, r *signalv1.RehearseEventRe
 	return &signalv1.RehearseEventResponse{Event: eventTo(e)}, err
 }
 
-// GetSignal reads one signal.
+// GetSignal returns one call.
 func (f *Signals) GetSignal(ctx context.Context, r *signalv1.GetSignalRequest) (*signalv1.GetSignalResponse, error) {
 	if err := uuids(r.GetId()); err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func (f *Signals) GetSignal(ctx context.Context, r *signalv1.GetSignalRequest) (
 	return &signalv1.GetSignalResponse{Signal: recordTo(s)}, err
 }
 
-// ListEvents reads a signal's history, oldest first.
+// ListEvents returns the events of a call, oldest first.
 func (f *Signals) ListEvents(ctx context.Context, r *signalv1.ListEventsRequest) (*signalv1.ListEventsResponse, error) {
 	if err := uuids(r.GetSignalId()); err != nil {
 		return nil, err
@@ -117,13 +117,13 @@ func (f *Signals) ListEvents(ctx context.Context, r *signalv1.ListEventsRequest)
 	return &signalv1.ListEventsResponse{Events: listOf(events, eventTo)}, err
 }
 
-// ListFeed reads one of the three feeds.
+// ListFeed returns one of the three feeds of calls.
 func (f *Signals) ListFeed(ctx context.Context, r *signalv1.ListFeedRequest) (*signalv1.ListFeedResponse, error) {
 	list, err := f.Service.Feed(ctx, signal.ParseFeedType(r.GetType()), r.GetCategory(), int(r.GetLimit()))
 	return &signalv1.ListFeedResponse{Signals: listOf(list, recordTo)}, err
 }
 
-// ListLedger reads a page of a market's signals.
+// ListLedger returns a page of a market's calls.
 func (f *Signals) ListLedger(ctx context.Context, r *signalv1.ListLedgerRequest) (*signalv1.ListLedgerResponse, error) {
 	after, _ := protocol.DecodeCursor(r.GetCursor(), 1)
 	limit := int(r.GetLimit())

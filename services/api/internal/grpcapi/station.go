@@ -17,7 +17,7 @@ type Stations struct {
 	Service *station.Service
 }
 
-// CreateStation does what a signed message says.
+// CreateStation creates the station of a signed message.
 func (f *Stations) CreateStation(ctx context.Context, r *stationv1.CreateStationRequest) (*stationv1.CreateStationResponse, error) {
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func (f *Stations) CreateStation(ctx context.Context, r *stationv1.CreateStation
 	return &stationv1.CreateStationResponse{}, f.Service.Create(ctx, r.GetOperatorId(), r.GetMessageId(), stationDraft(r.GetDraft()))
 }
 
-// UpdateStation does what a signed message says.
+// UpdateStation changes a station by a signed message.
 func (f *Stations) UpdateStation(ctx context.Context, r *stationv1.UpdateStationRequest) (*stationv1.UpdateStationResponse, error) {
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err
@@ -33,13 +33,13 @@ func (f *Stations) UpdateStation(ctx context.Context, r *stationv1.UpdateStation
 	return &stationv1.UpdateStationResponse{}, f.Service.Change(ctx, r.GetOperatorId(), r.GetMessageId(), stationDraft(r.GetDraft()))
 }
 
-// ListActiveStations lists the stations whose rows are shown.
+// ListActiveStations returns the stations whose data is shown.
 func (f *Stations) ListActiveStations(ctx context.Context, _ *stationv1.ListActiveStationsRequest) (*stationv1.ListActiveStationsResponse, error) {
 	list, err := f.Service.Active(ctx)
 	return &stationv1.ListActiveStationsResponse{Stations: listOf(list, stationTo)}, err
 }
 
-// CountStations counts an operator's stations.
+// CountStations returns the number of an operator's stations.
 func (f *Stations) CountStations(ctx context.Context, r *stationv1.CountStationsRequest) (*stationv1.CountStationsResponse, error) {
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err

@@ -2,20 +2,20 @@ package journal
 
 import "fmt"
 
-// Findings is what a check has found.
+// Findings is the result of a Check.
 type Findings struct {
 	Leaves      int64
-	Checkpoints int    // signed roots that were compared
-	Newest      string // the newest of them
-	Filling     bool   // rows from before the journal are still being sealed
+	Checkpoints int    // checkpoints that were compared
+	Newest      string // text of the newest checkpoint in the database
+	Filling     bool   // rows older than the journal are still being added
 	Differences []string
-	More        int // differences beyond those listed
+	More        int // number of further differences that are not listed
 }
 
-// mostListed bounds the list of differences.
-const mostListed = 10_000
+// maxListed is the maximum length of the list of differences.
+const maxListed = 10_000
 
-// Check goes through a journal leaf by leaf, in order.
+// Check compares a journal with its rows and its checkpoints, leaf by leaf in order.
 type Check struct {
 	key   Key
 	out   Findings
@@ -24,13 +24,14 @@ type Check struct {
 	roots map[int64][]root // by size
 }
 
+// root is the root that a checkpoint states, with the origin of the checkpoint for messages.
 type root struct {
 	hash Hash
 	who  string
 }
 
-// NewCheck begins a check of a journal with the heads given, oldest first, and with
-// roots that were kept elsewhere.
+// NewCheck returns a check of a journal with the given heads, oldest first. kept contains checkpoints that were stored
+// outside the database.
 func NewCheck(key Key, heads []Head, kept []Checkpoint) *Check {
 	c := &Check{key: key, roots: map[int64][]root{}}
 	for i := range heads {
@@ -38,18 +39,18 @@ func NewCheck(key Key, heads []Head, kept []Checkpoint) *Check {
 		signed, err := key.Open(h.Note)
 		switch {
 		case err != nil:
-			c.add("checkpoint of %d leaves: not signed with this key", h.Tree.Size())
+			c.add("checkpoint of %d leaves: the signature is not valid with this key", h.Tree.Size())
 			continue
 		case signed.Size != h.Tree.Size() || signed.Root != h.Tree.Root():
-			c.add("checkpoint of %d leaves: it is signed for %d others", h.Tree.Size(), signed.Size)
+			c.add("checkpoint of %d leaves: the signed text states another root or size (%d)", h.Tree.Size(), signed.Size)
 		case h.Tree.Size() < c.last.Tree.Size():
-			c.add("checkpoint of %d leaves: the one before it has %d", h.Tree.Size(), c.last.Tree.Size())
+			c.add("checkpoint of %d leaves: the previous one has %d", h.Tree.Size(), c.last.Tree.Size())
 		}
 		c.want(signed, "checkpoint")
 		c.last = *h
 	}
 	for _, k := range kept {
-		c.want(k, "checkpoint that was kept")
+		c.want(k, "external checkpoint")
 	}
 	c.out.Newest, c.out.Filling = c.last.Note, c.last.Filling
 	c.compare()
@@ -61,57 +62,57 @@ func (c *Check) want(signed Checkpoint, who string) {
 	c.out.Checkpoints++
 }
 
-// Filling tells whether rows from before are still being sealed.
+// Filling reports whether rows older than the journal are still being added.
 func (c *Check) Filling() bool { return c.last.Filling || c.last.Note == "" }
 
-// FeedSeq is the number of the feed up to which everything is sealed.
+// FeedSeq returns the number of the event up to which all rows are in the journal.
 func (c *Check) FeedSeq() int64 { return c.last.FeedSeq }
 
-// Leaf takes the next leaf and the hash that its row has now; nil: the row is gone.
+// Leaf checks the next leaf. now is the current hash of its row; nil: the row is missing.
 func (c *Check) Leaf(n int64, leaf Leaf, now *Hash) {
 	if n != c.tree.Size() {
 		c.add("leaf %d: leaf %d is missing before it", n, c.tree.Size())
 	}
 	switch {
 	case now == nil:
-		c.add("%s %s: gone, it was sealed as leaf %d", leaf.Kind, leaf.Of, n)
+		c.add("%s %s: missing; it is leaf %d of the journal", leaf.Kind, leaf.Of, n)
 	case *now != leaf.Hash:
-		c.add("%s %s: changed since it was sealed as leaf %d", leaf.Kind, leaf.Of, n)
+		c.add("%s %s: changed since it was added as leaf %d", leaf.Kind, leaf.Of, n)
 	}
 	c.tree.Add(leaf.Hash)
 	c.out.Leaves++
 	c.compare()
 }
 
-// Stray takes a row that is in no leaf.
+// Stray reports a row that has no leaf.
 func (c *Check) Stray(kind Kind, of string) {
-	c.add("%s %s: was never sealed and is not on its way to it", kind, of)
+	c.add("%s %s: not in the journal and not waiting to be added", kind, of)
 }
 
-// compare looks whether anybody has signed for a tree of this size.
+// compare compares the root of the tree with those of all checkpoints of its size.
 func (c *Check) compare() {
 	size := c.tree.Size()
 	for _, r := range c.roots[size] {
 		if r.hash != c.tree.Root() {
-			c.add("%s of %d leaves: the journal has another root, a leaf before it was changed", r.who, size)
+			c.add("%s of %d leaves: the journal has another root; a leaf before it was changed", r.who, size)
 		}
 	}
 	delete(c.roots, size)
 }
 
 func (c *Check) add(format string, args ...any) {
-	if len(c.out.Differences) == mostListed {
+	if len(c.out.Differences) == maxListed {
 		c.out.More++
 		return
 	}
 	c.out.Differences = append(c.out.Differences, fmt.Sprintf(format, args...))
 }
 
-// End is what was found.
+// End returns the findings. It must be called after the last leaf.
 func (c *Check) End() *Findings {
 	for size, list := range c.roots {
 		for _, r := range list {
-			c.add("%s of %d leaves: the journal has %d", r.who, size, c.tree.Size())
+			c.add("%s of %d leaves: the journal has only %d", r.who, size, c.tree.Size())
 		}
 	}
 	switch {

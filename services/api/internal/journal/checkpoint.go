@@ -13,20 +13,20 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// origin names the journal in its checkpoints and the key that signs them.
+// origin is the name of the journal in its checkpoints and of the key that signs them.
 const origin = "signalcast.ledger"
 
-// ErrCheckpoint says that a text is no checkpoint that this key has signed.
-var ErrCheckpoint = errors.New("journal: no checkpoint of this ledger")
+// ErrCheckpoint is returned for a text that is not a checkpoint signed with this key.
+var ErrCheckpoint = errors.New("journal: not a checkpoint of this ledger")
 
-// Key signs checkpoints and reads signed ones.
+// Key signs and verifies checkpoints.
 type Key struct {
 	signer   note.Signer
 	verifier note.Verifier
 	public   string
 }
 
-// NewKey makes the key of a secret: the same one each time.
+// NewKey derives the key from a secret. The same secret always gives the same key.
 func NewKey(secret string) (Key, error) {
 	const ed25519Alg = 1
 	seed := sha256.Sum256([]byte("signalcast checkpoint key\n" + secret))
@@ -45,16 +45,16 @@ func NewKey(secret string) (Key, error) {
 	return k, nil
 }
 
-// Public is the key in the form in which others verify with it.
+// Public returns the public key in the format of C2SP signed notes.
 func (k Key) Public() string { return k.public }
 
-// Checkpoint is a tree that somebody has signed for.
+// Checkpoint is a signed size and root of the journal.
 type Checkpoint struct {
 	Size int64
 	Root Hash
 }
 
-// Sign writes a checkpoint and signs it (C2SP tlog-checkpoint).
+// Sign returns the signed checkpoint of a tree (C2SP tlog-checkpoint).
 func (k Key) Sign(t *Tree) (string, error) {
 	root := t.Root()
 	text := origin + "\n" + strconv.FormatInt(t.size, 10) + "\n" + base64.StdEncoding.EncodeToString(root[:]) + "\n"
@@ -65,7 +65,7 @@ func (k Key) Sign(t *Tree) (string, error) {
 	return string(signed), nil
 }
 
-// Open reads a checkpoint that this key has signed. Fault: ErrCheckpoint.
+// Open verifies and parses a checkpoint. Error: ErrCheckpoint.
 func (k Key) Open(signed string) (Checkpoint, error) {
 	n, err := note.Open([]byte(signed), note.VerifierList(k.verifier))
 	if err != nil {

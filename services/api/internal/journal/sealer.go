@@ -7,10 +7,10 @@ import (
 	"github.com/signalcast/signalcast/pkg/dbtime"
 )
 
-// Kind is the table that a leaf is made of.
+// Kind is the table of the row of a leaf.
 type Kind int16
 
-// The kinds.
+// Kinds of leaves.
 const (
 	Signal Kind = iota + 1
 	Result
@@ -18,72 +18,71 @@ const (
 	Resolution
 )
 
-// String is the name of the table.
+// String returns the name of the table.
 func (k Kind) String() string {
 	return [...]string{"?", "signals", "signal_results", "signal_events", "market_resolutions"}[max(0, min(k, Resolution))]
 }
 
-// Leaf is a row that is to be sealed, or was.
+// Leaf is a row of the journal.
 type Leaf struct {
 	Kind Kind
-	Of   string // the row's key
+	Of   string // key of the row
 	Hash Hash
 }
 
-// Head is where the journal stands.
+// Head is the state of the journal.
 type Head struct {
 	Tree    Tree
-	FeedSeq int64 // what the feed told up to here is sealed
-	Filling bool  // rows from before are still being sealed
+	FeedSeq int64 // rows of events up to this number are in the tree
+	Filling bool  // rows older than the journal are still being added
 	Note    string
-	Filled  Place // not kept: whoever reads the head begins the filling anew
+	Filled  Place // progress of the filling; not stored, so a new leader starts the filling again
 }
 
-// Place is how far a filling has got: rows are gone through by kind, and each kind by
-// its key. The zero Place is before all of them.
+// Place is a position in the filling: rows are read by kind, and within a kind by key. The zero Place is before all rows.
 type Place struct {
 	Kind Kind
-	Of   *string // the last row's key; nil: before the first of the kind
+	Of   *string // key of the last row; nil: before the first row of the kind
 }
 
-// Done tells whether there is nothing behind the place.
+// Done reports whether no rows follow the place.
 func (p Place) Done() bool { return p.Kind > Resolution }
 
-// Store keeps the journal and reads what is to be sealed.
+// Store stores the journal and reads the rows to add.
 type Store interface {
-	// JournalHead is the newest head; false: there is none yet.
+	// JournalHead returns the newest head; false if there is none.
 	JournalHead(ctx context.Context) (Head, bool, error)
-	// JournalNews reads n events behind a number of the feed: the rows that they tell
-	// of and that are not sealed, and the number up to which it has read.
+	// JournalNews reads n events after a number of the feed. It returns the rows of these events that are not in the journal,
+	// and the number of the last event read.
 	JournalNews(ctx context.Context, after int64, n int) ([]Leaf, int64, error)
-	// JournalOld reads up to n rows behind a place, however old they are: those of them
-	// that are not sealed, and the place to go on from.
+	// JournalOld reads up to n rows after a place, of any age. It returns those that are not in the journal, and the place of
+	// the last row read.
 	JournalOld(ctx context.Context, behind Place, n int) ([]Leaf, Place, error)
-	// JournalAppend adds leaves behind a size and the head that they lead to, at once.
+	// JournalAppend stores leaves after the first size leaves, and the new head, in one transaction.
 	JournalAppend(ctx context.Context, behind int64, leaves []Leaf, to Head, at time.Time) error
 	FeedHead(ctx context.Context) (int64, error)
 	FeedOldest(ctx context.Context) (int64, error)
 }
 
-// Times and sizes of the sealer. It comes behind the feed, so nothing waits for it.
+// Intervals and batch sizes of the sealer. It runs after the feed, so no request waits for it.
 const (
 	sealEvery = time.Second
 	sealBatch = 5000
 	fillBatch = 20_000
 )
 
-// Sealer lets the journal grow with the feed. One at a time works; two would not harm
-// each other, for a leaf has one place.
+// Sealer adds the rows of new events to the journal. The leader runs it. Two concurrent Sealers do no harm, because a leaf
+// position can be stored only once.
 type Sealer struct {
 	store Store
 	key   Key
 	now   func() time.Time
 }
 
-// NewSealer wires the sealer.
+// NewSealer returns a Sealer.
 func NewSealer(store Store, key Key, now func() time.Time) *Sealer { return &Sealer{store, key, now} }
 
-// Run seals until ctx ends or the store fails.
+// Run adds rows until ctx ends or the store fails.
 func (s *Sealer) Run(ctx context.Context) error {
 	var head *Head
 	return dbtime.Every(ctx, sealEvery, func() (err error) {
@@ -92,8 +91,7 @@ func (s *Sealer) Run(ctx context.Context) error {
 	})
 }
 
-// Seal seals what there is and gives the head to go on from; nil is a head that has to
-// be read.
+// Seal adds all rows that are not in the journal and returns the new head. If from is nil, it reads the head first.
 func (s *Sealer) Seal(ctx context.Context, from *Head) (*Head, error) {
 	head, err := s.start(ctx, from)
 	if err != nil {
@@ -139,8 +137,8 @@ func (s *Sealer) append(ctx context.Context, head *Head, leaves []Leaf, next Hea
 	return next, s.store.JournalAppend(ctx, head.Tree.Size(), leaves, next, s.now())
 }
 
-// start reads the head. A ledger that had rows before it had a journal, and one whose
-// feed has dropped what was not sealed, is filled up first.
+// start reads the head. If rows existed before the journal, or the feed has dropped events whose rows are not in the journal,
+// the head is marked for filling.
 func (s *Sealer) start(ctx context.Context, from *Head) (*Head, error) {
 	if from != nil {
 		return from, nil
@@ -156,7 +154,7 @@ func (s *Sealer) start(ctx context.Context, from *Head) (*Head, error) {
 	if known && (head.Filling || oldest <= head.FeedSeq+1) {
 		return &head, nil
 	}
-	// What is committed from now on is behind this number, wherever the filling is.
+	// Rows that are committed from now on belong to events after this number. They are added after the filling.
 	if head.FeedSeq, err = s.store.FeedHead(ctx); err != nil {
 		return nil, err
 	}

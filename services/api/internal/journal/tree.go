@@ -8,31 +8,31 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// Hash is the hash of a leaf or of a tree.
+// Hash is the SHA-256 hash of a leaf or an inner node.
 type Hash = tlog.Hash
 
-// Tree is what is needed of a tree to let it grow: its size and the roots of the full
-// trees that it is made of, largest first. The zero value is the empty tree.
+// Tree is the part of a Merkle tree that is needed to append leaves: its size, and the roots of its complete subtrees,
+// largest first. The zero value is the empty tree.
 type Tree struct {
 	size     int64
 	frontier []Hash
 }
 
-// ErrTree says that a size and an edge do not belong together.
-var ErrTree = errors.New("journal: the edge is not that of a tree of this size")
+// ErrTree is returned for a frontier whose length does not match the size.
+var ErrTree = errors.New("journal: the frontier does not match the size of the tree")
 
-// Restore is the tree that was kept as a size and an edge.
-func Restore(size int64, edge []Hash) (Tree, error) {
-	if size < 0 || bits.OnesCount64(uint64(size)) != len(edge) {
+// Restore returns the tree with a size and a frontier. Error: ErrTree.
+func Restore(size int64, frontier []Hash) (Tree, error) {
+	if size < 0 || bits.OnesCount64(uint64(size)) != len(frontier) {
 		return Tree{}, ErrTree
 	}
-	return Tree{size, append([]Hash{}, edge...)}, nil
+	return Tree{size, append([]Hash{}, frontier...)}, nil
 }
 
-// Size is the number of leaves.
+// Size returns the number of leaves.
 func (t *Tree) Size() int64 { return t.size }
 
-// Frontier is what Restore takes.
+// Frontier returns the roots of the complete subtrees, largest first, for Restore.
 func (t *Tree) Frontier() []Hash { return append([]Hash{}, t.frontier...) }
 
 // Add appends a leaf.
@@ -46,7 +46,7 @@ func (t *Tree) Add(leaf Hash) {
 	t.size++
 }
 
-// Root is the root (RFC 6962, 2.1).
+// Root returns the root hash (RFC 6962, 2.1).
 func (t *Tree) Root() Hash {
 	if t.size == 0 {
 		return sha256.Sum256(nil)

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// TestTreeIsTheStandardOne: a tree that grows by its edge has the root that the
-// library of the standard finds with all hashes at hand.
+// TestTreeIsTheStandardOne checks that a tree that grows by its frontier has the root that package tlog computes from all
+// hashes.
 func TestTreeIsTheStandardOne(t *testing.T) {
 	t.Parallel()
 	var stored []tlog.Hash
@@ -33,7 +33,7 @@ func TestTreeIsTheStandardOne(t *testing.T) {
 			t.Fatal(err)
 		}
 		if tree.Root() != want {
-			t.Fatalf("%d leaves: another root", n+1)
+			t.Fatalf("%d leaves: the root differs from that of package tlog", n+1)
 		}
 		again, err := Restore(tree.Size(), tree.Frontier())
 		if err != nil || again.Root() != want {
@@ -41,7 +41,7 @@ func TestTreeIsTheStandardOne(t *testing.T) {
 		}
 	}
 	if _, err := Restore(3, tree.Frontier()[:1]); err == nil {
-		t.Error("an edge that does not fit was taken")
+		t.Error("Restore accepted a frontier of the wrong length")
 	}
 }
 
@@ -66,10 +66,10 @@ func TestCheckpoints(t *testing.T) {
 	}
 	for name, text := range map[string]string{"none": "", "changed": "x" + signed, "another size": signed[:len(origin)+1] + "2" + signed[len(origin)+2:]} {
 		if _, err := key.Open(text); err == nil {
-			t.Errorf("%s: taken", name)
+			t.Errorf("%s: accepted", name)
 		}
 	}
 	if _, err := other.Open(signed); err == nil {
-		t.Error("a checkpoint of another key was taken")
+		t.Error("a checkpoint of another key was accepted")
 	}
 }

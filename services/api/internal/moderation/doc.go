@@ -1,2 +1,2 @@
-// Package moderation hides text and media by decisions of administrators. Numbers stay.
+// Package moderation hides text and media by decisions of administrators. Figures remain visible.
 package moderation

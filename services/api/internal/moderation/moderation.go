@@ -7,35 +7,35 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// Bounds.
+// Limits of requests.
 const (
-	MaxListed = 500 // decisions that a list returns
-	MaxThings = 500 // things of one question about what is hidden
+	MaxListed = 500 // decisions in one list
+	MaxThings = 500 // things in one request
 )
 
-// ErrNotFound is the fault of a decision about a thing that does not exist.
-var ErrNotFound = apperr.New(apperr.NotFound, "not_found", "there is no such thing of this kind")
+// ErrNotFound is returned for a thing that does not exist.
+var ErrNotFound = apperr.New(apperr.NotFound, "not_found", "no such signal, event, profile, market or station")
 
-// Kinds are the kinds of things with text.
+// Kinds lists the kinds of things whose text can be hidden.
 var Kinds = [...]string{"signal", "event", "profile", "market", "station"}
 
 // Decision is the newest decision of an administrator about the text of a thing.
 type Decision struct {
 	Kind   string // one of Kinds
-	ID     string // of a profile its handle
+	ID     string // of a profile: its handle
 	Hidden bool
 	Reason string
 	By     string // name of the administrator
 	At     time.Time
 }
 
-// Thing is something with text that can be hidden.
+// Thing identifies a text that can be hidden.
 type Thing struct {
 	Kind string // one of Kinds
-	ID   string // of a profile the id of its operator, not its handle
+	ID   string // of a profile: the id of its operator, not the handle
 }
 
-// Store keeps decisions and applies them to what is read. Faults: ErrNotFound, db_unavailable.
+// Store stores decisions and applies them to reads. Errors: ErrNotFound, db_unavailable.
 type Store interface {
 	// Moderate stores a decision and applies it.
 	Moderate(ctx context.Context, d Decision) error

@@ -1,6 +1,5 @@
-// Package operator is who files: sign-in of a verified identity, handles, tiers
-// and operator keys.
+// Package operator signs in operators with verified identities, and manages their handles, tiers and keys.
 //
-// A key is 256 random bits; only its SHA-256 is kept. A handle comes from the
-// verified identity and never from a request.
+// A key is 256 random bits, of which only the SHA-256 is stored. A handle is derived from the verified identity, never from
+// other request data.
 package operator

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// reserved are words that a handle must not be: fixed segments beside a
-// {handle} route, and names that would speak for the service.
+// reserved lists words that may not be handles: path segments next to a {handle} route, and names that suggest the service
+// itself.
 var reserved = map[string]bool{
 	"me": true, "leaderboard": true, "hub": true, "admin": true, "system": true, "live": true, "register": true,
 	"profile": true, "stream": true, "signal": true, "signals": true, "receipts": true, "recap": true,
@@ -17,10 +17,11 @@ var reserved = map[string]bool{
 	"signalcast": true, "null": true, "undefined": true,
 }
 
-// Reserved tells whether a handle is kept back.
+// Reserved reports whether a handle is reserved.
 func Reserved(handle string) bool { return reserved[handle] }
 
-// slug folds a claim to the alphabet of handles; "" when too little is left.
+// slug converts a claim of the identity to the alphabet of handles. It returns an empty string if fewer than two characters
+// remain.
 func slug(claim string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(claim) {
@@ -43,8 +44,8 @@ func slug(claim string) string {
 
 const maxHandle = 32
 
-// candidates yields handles to try in order: the slug of the verified username
-// or name, then the slug with a suffix, then a random one.
+// candidates returns the handle for a number of tries: first the slug of the verified username or name, then the slug with a
+// suffix, and after 20 tries a random one.
 func candidates(id Identity, try int) string {
 	base := slug(id.Username)
 	if base == "" {
@@ -60,7 +61,7 @@ func candidates(id Identity, try int) string {
 	return base[:min(len(base), maxHandle-len(suffix))] + suffix
 }
 
-// randomHandle is op and eight random base32 characters.
+// randomHandle returns op and eight random base32 characters.
 func randomHandle() string {
 	var b [5]byte
 	_, _ = rand.Read(b[:]) // never fails

@@ -10,25 +10,25 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Expected failures.
+// Errors of operators that are reported to the client.
 var (
 	ErrUnauthenticated = apperr.New(apperr.Unauthenticated, "unauthenticated", "a valid operator key is required")
 	ErrNotFound        = apperr.New(apperr.NotFound, "not_found", "no such operator")
 	ErrKeyNotFound     = apperr.New(apperr.NotFound, "not_found", "no such key")
-	ErrKeyLimit        = apperr.New(apperr.Conflict, "key_limit_reached", "an operator holds at most ten active keys").With("limit", MaxKeys)
+	ErrKeyLimit        = apperr.New(apperr.Conflict, "key_limit_reached", "limit of 10 active keys reached; revoke one first").With("limit", MaxKeys)
 	ErrLabel           = apperr.New(apperr.Invalid, "invalid_label", "label must be 1 to 64 characters on one line").With("field", "label")
-	ErrPermissions     = apperr.New(apperr.Invalid, "invalid_permissions", "permissions are read, signal and broadcast").With("field", "permissions")
+	ErrPermissions     = apperr.New(apperr.Invalid, "invalid_permissions", "permissions must be different values of read, signal and broadcast").With("field", "permissions")
 	ErrType            = apperr.New(apperr.Invalid, "invalid_operator_type", "operatorType must be human, ai_agent or system_bot").With("field", "operatorType")
 )
 
-// MaxKeys is the most active keys of one operator.
+// MaxKeys is the maximum number of active keys of one operator.
 const MaxKeys = 10
 
-// Operator is one user of the service.
+// Operator is an account that files calls.
 type Operator struct {
-	ID             string // uuid v7, the denpaId
+	ID             string // UUIDv7; member denpaId of the API
 	Issuer         string
-	ProviderID     string // raw subject at the provider
+	ProviderID     string // subject at the identity provider
 	PublicID       string // op_<hmac16>
 	Handle         string
 	DisplayName    string
@@ -42,7 +42,7 @@ type Operator struct {
 	PayoutAddress  *string
 }
 
-// Identity is what a verified token says of its subject.
+// Identity contains the claims of a verified token.
 type Identity struct {
 	Issuer   string
 	Subject  string
@@ -62,10 +62,10 @@ type Key struct {
 	CreatedAt   time.Time
 	Prefix      string
 	Last4       string
-	Strict      bool // held to its permissions on every route
+	Strict      bool // the key requires its permissions on every route
 }
 
-// Prefixes of the one key family.
+// Prefixes of keys. Both kinds have the same rights.
 const (
 	PrefixKey   = protocol.KeyPrefix
 	PrefixAgent = protocol.AgentKeyPrefix
@@ -84,19 +84,20 @@ func Hash(plaintext string) []byte {
 	return h[:]
 }
 
-// Change is a text that may be left out, set, or cleared.
+// Change is a change of an optional text.
 type Change struct {
-	Given bool
-	Text  *string // nil: cleared
+	Given bool    // whether the text changes
+	Text  *string // the new text; nil clears it
 }
 
-// Profile is the profile that an operator sets with a signed message. The hub has checked its form. Nil members are not changed.
+// Profile is a change of the profile that an operator makes with a signed message. The hub has checked its form. Nil members
+// do not change.
 type Profile struct {
 	DisplayName   *string
 	Bio           *string
 	Avatar        Change
 	Links         []string
 	PayoutAddress Change
-	// Automated declares a human operator an ai_agent. Only an administrator undoes it.
+	// Automated sets the type of a human operator to ai_agent. Only an administrator can undo it.
 	Automated bool
 }

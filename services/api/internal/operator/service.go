@@ -11,40 +11,38 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Store keeps operators and keys. Each method is one transaction.
+// Store stores operators and keys. Each method is one transaction.
 type Store interface {
-	// FindByIdentity gives nil when nobody signed in with it yet.
+	// FindByIdentity returns nil if no operator has signed in with the identity.
 	FindByIdentity(ctx context.Context, issuer, subject string) (*Operator, error)
-	// CreateOperator gives nil when the handle is taken, and the operator that
-	// stands when the identity is.
+	// CreateOperator returns nil if the handle is taken, and the existing operator if the identity has one.
 	CreateOperator(ctx context.Context, o Operator) (*Operator, error)
 	GetOperator(ctx context.Context, handle, id string) (Operator, error)
 	MintKey(ctx context.Context, operatorID string, k Key, hash []byte) error
-	// RevokeKey deactivates the webhooks of the key, too, and returns their ids.
+	// RevokeKey revokes a key, deactivates the webhooks that were made with it, and returns their ids.
 	RevokeKey(ctx context.Context, operatorID, keyID string, now time.Time) (k Key, webhooks []string, err error)
 	RevokedKeys(ctx context.Context, keyIDs []string) ([]string, error)
 	EndSessions(ctx context.Context, operatorID string, now time.Time) (version int64, err error)
 	ListKeys(ctx context.Context, operatorID string) ([]Key, error)
 	VerifyKey(ctx context.Context, hash []byte, now time.Time) (Operator, Key, error)
 	Classify(ctx context.Context, handle string, kind *protocol.OperatorType, house *bool, actor string, now time.Time) (Operator, error)
-	// UpdateProfile does nothing when the message was done. Fault: forbidden for
-	// an operator that is not there.
+	// UpdateProfile does nothing if the message has been processed. It returns forbidden for an operator that does not exist.
 	UpdateProfile(ctx context.Context, operatorID, messageID string, p Profile, now time.Time) error
 }
 
-// Service signs operators in and keeps their keys.
+// Service signs operators in and manages their keys.
 type Service struct {
 	store  Store
-	secret string // of the masked ids
+	secret string // key of the public operator ids
 	now    func() time.Time
 }
 
-// NewService wires the subject; secret keys the masked ids.
+// NewService returns a Service. secret is the key from which public operator ids are computed.
 func NewService(store Store, secret string, now func() time.Time) *Service {
 	return &Service{store: store, secret: secret, now: now}
 }
 
-// SignIn finds or creates the operator of a verified identity.
+// SignIn returns the operator of a verified identity, and creates it at the first sign-in.
 func (s *Service) SignIn(ctx context.Context, id Identity) (o Operator, isNew bool, err error) {
 	found, err := s.store.FindByIdentity(ctx, id.Issuer, id.Subject)
 	if err != nil {
@@ -75,7 +73,7 @@ func (s *Service) SignIn(ctx context.Context, id Identity) (o Operator, isNew bo
 	}
 }
 
-// displayName is the name that the provider knows, as far as an operator could choose it; else the handle.
+// displayName returns the name from the identity provider if it satisfies the rules for display names, else the handle.
 func displayName(id Identity, handle string) string {
 	if !utf8.ValidString(id.Name) {
 		return handle
@@ -88,14 +86,13 @@ func displayName(id Identity, handle string) string {
 	return name
 }
 
-// Operator reads one operator by handle or id. Fault: not_found.
+// Operator returns the operator with a handle or an id. Error: not_found.
 func (s *Service) Operator(ctx context.Context, handle, id string) (Operator, error) {
 	return s.store.GetOperator(ctx, handle, id)
 }
 
-// Mint makes a key; a strict one is held to its permissions on every route. The plaintext
-// is in this answer and nowhere else. Faults: invalid_label, invalid_permissions,
-// key_limit_reached.
+// Mint creates a key. A strict key requires its permissions on every route. The plaintext is only in this result. Errors:
+// invalid_label, invalid_permissions, key_limit_reached.
 func (s *Service) Mint(ctx context.Context, operatorID, label, prefix string, permissions []string, strict bool) (plaintext string, k Key, err error) {
 	if !protocol.IsName(label, 1, 64) {
 		return "", Key{}, ErrLabel
@@ -124,8 +121,7 @@ func (s *Service) Mint(ctx context.Context, operatorID, label, prefix string, pe
 	return plaintext, k, nil
 }
 
-// Revoke revokes a key, deactivates the webhooks that were made with it and returns their
-// ids. Fault: not_found.
+// Revoke revokes a key, deactivates the webhooks that were made with it, and returns their ids. Error: not_found.
 func (s *Service) Revoke(ctx context.Context, operatorID, keyID string) (k Key, webhooks []string, err error) {
 	// Other spellings of a uuid, such as braces, are not accepted.
 	if _, err := uuid.Parse(keyID); err != nil || len(keyID) != 36 {
@@ -139,23 +135,22 @@ func (s *Service) RevokedKeys(ctx context.Context, keyIDs []string) ([]string, e
 	return s.store.RevokedKeys(ctx, keyIDs)
 }
 
-// EndSessions ends all sessions of an operator and returns its new session version.
-// Fault: not_found.
+// EndSessions ends all sessions of an operator and returns the new session version. Error: not_found.
 func (s *Service) EndSessions(ctx context.Context, operatorID string) (version int64, err error) {
 	return s.store.EndSessions(ctx, operatorID, s.now().UTC())
 }
 
-// Keys lists an operator's keys, newest first.
+// Keys returns an operator's keys, newest first.
 func (s *Service) Keys(ctx context.Context, operatorID string) ([]Key, error) {
 	return s.store.ListKeys(ctx, operatorID)
 }
 
-// Verify tells whose key this is. Fault: unauthenticated.
+// Verify returns the operator and the key with a hash. Error: unauthenticated.
 func (s *Service) Verify(ctx context.Context, hash []byte) (Operator, Key, error) {
 	return s.store.VerifyKey(ctx, hash, s.now().UTC())
 }
 
-// Classify sets what kind of operator this is. Faults: not_found, invalid_operator_type.
+// Classify sets the type of an operator and whether it has the tier house. Errors: not_found, invalid_operator_type.
 func (s *Service) Classify(ctx context.Context, handle string, kind *protocol.OperatorType, house *bool, actor string) (Operator, error) {
 	if kind != nil {
 		if _, ok := protocol.ParseOperatorType(string(*kind)); !ok {
@@ -165,8 +160,7 @@ func (s *Service) Classify(ctx context.Context, handle string, kind *protocol.Op
 	return s.store.Classify(ctx, handle, kind, house, actor, s.now().UTC())
 }
 
-// UpdateProfile does what a signed message says of its operator, once. Faults:
-// forbidden, db_unavailable.
+// UpdateProfile applies the profile of a signed message, once per message. Errors: forbidden, db_unavailable.
 func (s *Service) UpdateProfile(ctx context.Context, operatorID, messageID string, p Profile) error {
 	return s.store.UpdateProfile(ctx, operatorID, messageID, p, s.now().UTC().Truncate(time.Millisecond))
 }

@@ -11,18 +11,18 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 )
 
-// keys takes every key.
+// keys is a store that accepts every key.
 type keys struct{ operator.Store }
 
 func (keys) MintKey(context.Context, string, operator.Key, []byte) error { return nil }
 
-// Both doors, the hub's and the older one, mint by these rules.
+// TestPermissionsOfAKey checks the permissions of new keys. The routes of the hub and of the api use the same rules.
 func TestPermissionsOfAKey(t *testing.T) {
 	t.Parallel()
 	s := operator.NewService(keys{}, "secret", time.Now)
 	all := []string{"read", "signal", "broadcast"}
 	for _, c := range []struct {
-		asked, got []string // no got: refused
+		asked, got []string // got nil: rejected
 	}{
 		{nil, all},
 		{[]string{"signal"}, []string{"signal"}},
@@ -44,7 +44,7 @@ func (keys) RevokeKey(_ context.Context, _, id string, _ time.Time) (operator.Ke
 	return operator.Key{ID: id}, nil, nil
 }
 
-// What the database would not read as an id is nobody's key.
+// TestIDsOfKeys checks that Revoke accepts only the canonical form of a UUID.
 func TestIDsOfKeys(t *testing.T) {
 	t.Parallel()
 	s := operator.NewService(keys{}, "secret", time.Now)
@@ -80,7 +80,7 @@ func (keys) CreateOperator(_ context.Context, o operator.Operator) (*operator.Op
 	return &o, nil
 }
 
-// A login brings no name that its owner could not choose.
+// TestNameOfALogin checks that a name from the identity provider is used only if an operator could choose it.
 func TestNameOfALogin(t *testing.T) {
 	t.Parallel()
 	s := operator.NewService(keys{}, "secret", time.Now)

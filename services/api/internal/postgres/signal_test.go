@@ -297,7 +297,7 @@ func TestReachIsCounted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	s := b.signals(nil)
-	s.Count(func(id protocol.MarketID) int { return map[protocol.MarketID]int{"7": 42}[id] })
+	s.SetViewerCounter(func(id protocol.MarketID) int { return map[protocol.MarketID]int{"7": 42}[id] })
 	stated := int64(9000)
 	for i, hash := range b.operators(2) {
 		for market, want := range map[string]int{"7": 42, "8": 9000} {

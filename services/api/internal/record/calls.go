@@ -8,34 +8,34 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// Step is where the score stood when so many calls more were decided.
+// Step is the score of an operator after a group of calls was decided. Calls is the size of the group.
 type Step struct {
 	At           time.Time
 	Score, Calls int64
 }
 
-// Course is how a score went. Before is what it was ahead of the first step, and 0
-// where the course is Whole: no call is older than those that were looked at.
+// Course is the history of a score. Before is the score before the first step. It is 0 if Whole is true: then the course
+// includes the oldest call.
 type Course struct {
 	Steps  []Step
 	Before int64
 	Whole  bool
 }
 
-// Bounds of a course: it looks at the newest calls and joins neighbours.
+// Limits of a course: the number of newest calls that it includes, and the number of steps into which they are grouped.
 const (
 	MaxCourse = 10_000
 	MaxSteps  = 120
 )
 
-// Most of what one page of calls shows.
+// Default and maximum size of a page of calls.
 const (
 	DefaultCalls = 25
 	MaxCalls     = 100
 )
 
-// Calls is a page of an operator's calls, newest first. A page that has a next one is
-// not the last: it looks one call ahead. Fault: not_found.
+// Calls returns a page of an operator's calls, newest first. It reads one call more than limit to find out whether a page
+// follows. Error: not_found.
 func (s *Service) Calls(ctx context.Context, handle string, limit int, after protocol.Cursor) (signal.CallPage, error) {
 	o, err := s.operators.Operator(ctx, handle, "")
 	if err != nil {
@@ -51,7 +51,7 @@ func (s *Service) Calls(ctx context.Context, handle string, limit int, after pro
 	return p, nil
 }
 
-// Course is how the score of an operator went. Fault: not_found.
+// Course returns the history of an operator's score. Error: not_found.
 func (s *Service) Course(ctx context.Context, handle string) (Course, error) {
 	o, err := s.operators.Operator(ctx, handle, "")
 	if err != nil {

@@ -10,20 +10,20 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// Stats counts what an operator has called.
+// Stats contains the counters of an operator.
 type Stats struct {
 	Total, Won, Lost, Void int64
 	Score, Streak          int64
 	AvgCLV                 *int // bps; nil without a closing line
 }
 
-// Best is the won call at the lowest price, as it was scored.
+// Best is the won call with the lowest scoring price.
 type Best struct {
 	SignalID, MarketID, MarketTitle string
 	Odds                            protocol.Bps
 }
 
-// Moment is a call that was won at long odds (contract 4.8.2).
+// Moment is a call that was won at long odds.
 type Moment struct {
 	ID, Tier                        string
 	SignalID, MarketID, MarketTitle string
@@ -33,26 +33,26 @@ type Moment struct {
 	MintedAt                        time.Time
 }
 
-// Record is one operator's.
+// Record is the record of one operator.
 type Record struct {
 	Operator  operator.Operator
 	Stats     Stats
-	Rank      *int64 // nil without a decided call, and of machines
-	Field     int64  // how many are ranked
-	Broadcast int    // the broadcast score of all of life
+	Rank      *int64 // nil without a decided call, and for automated operators
+	Field     int64  // number of ranked operators
+	Broadcast int    // broadcast score of all time
 	Best      *Best
 	Recent    []signal.Record // newest first
 	Moments   []Moment        // newest first
 }
 
-// Ranked is one place of the ranked field.
+// Ranked is one operator in the order of ranks.
 type Ranked struct {
 	Rank     int64
 	Operator operator.Operator
 	Stats    Stats
 }
 
-// Most of what one read shows.
+// Maximum lengths of lists.
 const (
 	MaxRecent  = 100
 	MaxMoments = 100
@@ -61,23 +61,22 @@ const (
 
 const window28 = 28 * 24 * time.Hour
 
-// Store reads records. Fault: db_unavailable.
+// Store reads records. Error: db_unavailable.
 type Store interface {
-	// ReadRecord reads all but Operator; month is when the 28 days begin.
+	// ReadRecord reads all members except Operator. month is the start of the window of 28 days.
 	ReadRecord(ctx context.Context, userID string, recent, moments int, month time.Time) (Record, error)
-	// ListRanked lists people with a decided call by score, resolved, accuracy, handle.
+	// ListRanked returns human operators with a decided call, ordered by score, resolved, accuracy and handle.
 	ListRanked(ctx context.Context, limit int, month time.Time) ([]Ranked, error)
-	// Tallies counts the decided calls of an operator by lane, price and confidence; with
-	// since, of those resolved at or after it. A result shows in it once it is in the feed.
+	// Tallies counts the decided calls of an operator by lane, price and confidence. If since is set, it counts only calls
+	// resolved at or after it. A result is included once it is in the feed.
 	Tallies(ctx context.Context, userID string, since *time.Time) ([]Tally, error)
-	// ReadCourse looks at the newest calls, most of them, and joins those that were
-	// decided into so many steps.
+	// ReadCourse reads up to most newest calls and groups the decided ones into up to the given number of steps.
 	ReadCourse(ctx context.Context, userID string, most, steps int) (Course, error)
 	// ListCalls returns a page of calls, newest first.
 	ListCalls(ctx context.Context, q signal.CallQuery) (signal.CallPage, error)
 }
 
-// Service reads records.
+// Service returns records.
 type Service struct {
 	store     Store
 	boards    *board.Service
@@ -85,7 +84,7 @@ type Service struct {
 	now       func() time.Time
 }
 
-// NewService wires the subject.
+// NewService returns a Service.
 func NewService(store Store, boards *board.Service, operators *operator.Service, now func() time.Time) *Service {
 	return &Service{store: store, boards: boards, operators: operators, now: now}
 }
@@ -94,7 +93,7 @@ func NewService(store Store, boards *board.Service, operators *operator.Service,
 // have not folded yet.
 func (s *Service) took(begun time.Time) { s.boards.Took(s.now().Sub(begun)) }
 
-// Record reads one operator's record. Fault: not_found.
+// Record returns one operator's record. Error: not_found.
 func (s *Service) Record(ctx context.Context, handle, id string, recent, moments int) (Record, error) {
 	o, err := s.operators.Operator(ctx, handle, id)
 	if err != nil {
@@ -107,7 +106,7 @@ func (s *Service) Record(ctx context.Context, handle, id string, recent, moments
 	return r, err
 }
 
-// Ranked lists the first places of the ranked field.
+// Ranked returns the operators with the first ranks.
 func (s *Service) Ranked(ctx context.Context, limit int) ([]Ranked, error) {
 	begun := s.now()
 	defer s.took(begun)
@@ -120,7 +119,7 @@ func (s *Service) Ranked(ctx context.Context, limit int) ([]Ranked, error) {
 
 func within(n, most int) int { return max(0, min(n, most)) }
 
-// Mean is the mean of a sum in whole bps, rounded half away from zero; nil of none.
+// Mean returns sum/n in whole bps, rounded half away from zero; nil if n is 0.
 func Mean(sum, n int64) *int {
 	if n == 0 {
 		return nil

@@ -9,27 +9,27 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 )
 
-// Tally is decided calls in one lane at one price and confidence.
+// Tally is a number of decided calls in one lane at one price and confidence.
 type Tally struct {
 	Lane string
 	skill.Tally
 }
 
-// Skill is how much of a record is skill. Report is nil without a decided call.
+// Skill is the measured skill of an operator. Report is nil without a decided call.
 type Skill struct {
 	Operator operator.Operator
 	Report   *skill.Report
-	Lanes    []LaneReport // by name; of the whole record only
+	Lanes    []LaneReport // ordered by name; only if no lane was requested
 }
 
-// LaneReport is what the calls of one lane say.
+// LaneReport is the measured skill in one lane.
 type LaneReport struct {
 	Lane   string
 	Report skill.Report
 }
 
-// Skill measures the calls of an operator: of one lane or (empty) of all of them, of
-// "28d" or of all of life. Faults: not_found, those of package skill.
+// Skill measures the calls of an operator in one lane, or in all lanes if lane is empty. The window is "28d" or all time.
+// Errors: not_found, those of package skill.
 func (s *Service) Skill(ctx context.Context, handle, lane, window string) (Skill, error) {
 	o, err := s.operators.Operator(ctx, handle, "")
 	if err != nil {

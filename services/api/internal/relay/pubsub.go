@@ -20,7 +20,7 @@ var pubSubKey = redisx.Key("live")
 type PubSub struct {
 	redis  *redisx.Client
 	listen *redis.Client
-	handle   func(feed.Ephemeral)
+	handle func(feed.Ephemeral)
 }
 
 // NewPubSub returns a PubSub with separate connections to Redis; Close closes them. handle is called for each event that any

@@ -259,7 +259,7 @@ func TestPubSub(t *testing.T) {
 	client := testkit.KV(t, server.URL())
 	type process struct {
 		pubsub *relay.PubSub
-		got  *reader
+		got    *reader
 	}
 	ps := make([]process, 2)
 	b := &bundle{t: t}

@@ -33,9 +33,9 @@ func (b *bundle) age(n int) {
 func TestYoungerThanTheMemory(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ old, kept int }{
-		"some remain":               {10, 5},
-		"many were dropped":        {1900, 5},
-		"none remain":  {1, 0},
+		"some remain":       {10, 5},
+		"many were dropped": {1900, 5},
+		"none remain":       {1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -12,13 +12,13 @@ import (
 // term is one run of a relay. Its fields are valid only while this process is the leader.
 type term struct {
 	*Relay
-	chain   *feed.Chain
-	blocked []string  // resolved markets whose next result does not exist yet
+	chain         *feed.Chain
+	blocked       []string  // resolved markets whose next result does not exist yet
 	partitionsDay string    // day of the last partition maintenance
-	partitionsAt time.Time // earliest time of the next attempt
-	at      int64     // if synced: number up to which the stream has the feed
-	synced  bool
-	syncAt  time.Time // time of the next comparison with Redis
+	partitionsAt  time.Time // earliest time of the next attempt
+	at            int64     // if synced: number up to which the stream has the feed
+	synced        bool
+	syncAt        time.Time // time of the next comparison with Redis
 }
 
 // round executes each step once. more reports whether another round is needed without a pause.

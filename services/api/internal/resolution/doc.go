@@ -1,7 +1,6 @@
-// Package resolution is the one claim of a market's outcome and the scoring that
-// follows it.
+// Package resolution stores the outcome of a market once and scores its calls.
 //
-// Every door (finalize, forced resolution, venue scan) ends in Service.Claim. A
-// claim and its scores commit together; a market with more signals than one
-// transaction takes is claimed first and drained in restartable chunks.
+// Every resolver (finalize, forced resolution, venue scan) ends in Service.Claim. A resolution and its scores are committed
+// together. A market with more calls than one transaction scores is resolved first; Drain then scores the remaining calls in
+// chunks and can be repeated after a crash.
 package resolution

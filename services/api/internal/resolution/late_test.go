@@ -11,17 +11,17 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
 
-// afterTheEnd are the times of calls after the end of a market, in seconds.
+// afterTheEnd lists the times of calls after the end of a market, in seconds.
 var afterTheEnd = []int{0, 1, 5, 30, 120}
 
-// end is the end of trading on a market of a venue.
+// end is the end of trading on a market of a venue, with edits of its sample.
 type end struct {
 	at             time.Time
 	open, timeless map[string]any
 }
 
-// ends are markets of each venue: their sample after the end, what an open market has instead,
-// and what a venue leaves out that gives no time of the end (nil: it always gives one).
+// ends lists one market of each venue: the time of its end, the edits of its sample for an open market, and the edits for an
+// answer without the time of the end (nil: the venue always states the time).
 var ends = map[protocol.MarketID]end{
 	"7100012": {
 		time.Date(2026, 9, 20, 6, 12, 29, 0, time.UTC),
@@ -41,11 +41,11 @@ var ends = map[protocol.MarketID]end{
 	"manifold-q7invented06": {
 		time.UnixMilli(1790812740000),
 		map[string]any{"isResolved": false, "resolution": nil, "resolutionTime": nil, "closeTime": noon.AddDate(0, 1, 0).UnixMilli()},
-		nil, // a result without a time is not final there
+		nil, // the venue states the time of every final result
 	},
 }
 
-// fileLate files calls after the end of a market that the ledger has not seen.
+// fileLate files calls after the end of a market, before the ledger has read the end.
 func (w *wireLedger) fileLate(id protocol.MarketID, end time.Time) {
 	w.t.Helper()
 	for _, seconds := range afterTheEnd {
@@ -56,7 +56,7 @@ func (w *wireLedger) fileLate(id protocol.MarketID, end time.Time) {
 	}
 }
 
-// settle claims what the venue has decided and returns the number of scored calls.
+// settle scans twice with the grace period between, and returns the number of scored calls.
 func (w *wireLedger) settle() int64 {
 	w.t.Helper()
 	w.scan()
@@ -64,7 +64,7 @@ func (w *wireLedger) settle() int64 {
 	return w.scan().Scored
 }
 
-// wantLate checks that the first call is won and the others are late.
+// wantLate requires that the first call is won and that the given number of other calls are late.
 func (w *wireLedger) wantLate(id protocol.MarketID, late int) {
 	w.t.Helper()
 	const results = `SELECT count(*) FROM api.signals s JOIN api.signal_results r ON r.signal_id = s.id WHERE s.market_id = $1 AND `
@@ -76,8 +76,8 @@ func (w *wireLedger) wantLate(id protocol.MarketID, late int) {
 	}
 }
 
-// TestCallsAfterTheVenuesEndAreLate files calls that the ledger accepts because it has not seen
-// the end of the market.
+// TestCallsAfterTheVenuesEndAreLate checks that calls that were filed after the venue's end of trading, before the ledger had
+// read the end, become void as late.
 func TestCallsAfterTheVenuesEndAreLate(t *testing.T) {
 	t.Parallel()
 	w := setupWire(t, false)
@@ -90,15 +90,15 @@ func TestCallsAfterTheVenuesEndAreLate(t *testing.T) {
 	}
 	w.clock.Set(noon)
 	if n := w.settle(); n != int64(len(ends)*(1+len(afterTheEnd))) {
-		t.Errorf("%d calls scored", n)
+		t.Errorf("%d calls scored, want all", n)
 	}
 	for id := range ends {
 		w.wantLate(id, len(afterTheEnd))
 	}
 }
 
-// TestCallsAfterTheLastOpenAnswerAreLate does the same on venues that give no time of the end:
-// what comes after the newest answer that showed the market open is late.
+// TestCallsAfterTheLastOpenAnswerAreLate checks the same on venues that do not state the time of the end: calls after the
+// newest answer that showed the market as open are late.
 func TestCallsAfterTheLastOpenAnswerAreLate(t *testing.T) {
 	t.Parallel()
 	w, ends := setupWire(t, false), maps.Clone(ends)
@@ -117,14 +117,14 @@ func TestCallsAfterTheLastOpenAnswerAreLate(t *testing.T) {
 	}
 	w.clock.Set(noon.Add(3 * time.Minute))
 	if n := w.settle(); n != int64(len(ends)*(1+len(afterTheEnd))) {
-		t.Errorf("%d calls scored", n)
+		t.Errorf("%d calls scored, want all", n)
 	}
 	for id := range ends {
 		w.wantLate(id, len(afterTheEnd))
 	}
 }
 
-// TestCallsAreRefusedOnceTheEndIsKnown files calls after an answer that shows the end.
+// TestCallsAreRefusedOnceTheEndIsKnown checks that calls are rejected after the ledger has read the end.
 func TestCallsAreRefusedOnceTheEndIsKnown(t *testing.T) {
 	t.Parallel()
 	w := setupWire(t, false)

@@ -8,26 +8,25 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// MaxDaily is how many proposals an operator may make in a day.
+// MaxDaily is the number of proposals that an operator may make in a day.
 const MaxDaily = 20
 
-// ErrCreator refuses a proposal to everybody but the market's creator.
-var ErrCreator = apperr.New(apperr.Forbidden, "forbidden", "the market's creator alone proposes its outcome")
+// ErrCreator is returned for a proposal of an operator who did not create the market.
+var ErrCreator = apperr.New(apperr.Forbidden, "forbidden", "only the creator of the market may propose its outcome")
 
-// Proposal is what the creator of a native market says its outcome is. It decides
-// nothing: until it ends, by an outcome, by a cleared dispute or by its age
-// (market.ProposalLife), the market takes no calls.
+// Proposal is an outcome that the creator of a native market proposes. It does not resolve the market. While it exists, the
+// market accepts no calls. It ends with an outcome, a cleared dispute or its expiry (market.ProposalLife).
 type Proposal struct {
 	MarketID   string
 	OperatorID string
-	MessageID  string // of the signed message: the proposal is made once for it
+	MessageID  string // id of the signed message; a message makes at most one proposal
 	Verdict    protocol.Verdict
 	ProofURL   *string
 	Reason     *string
 }
 
-// Propose keeps a proposal. Faults: invalid_market_id, invalid_verdict,
-// market_not_found, forbidden, already_resolved, market_disputed, rate_limited.
+// Propose stores a proposal. Errors: invalid_market_id, invalid_verdict, market_not_found, forbidden, already_resolved,
+// market_disputed, rate_limited.
 func (s *Service) Propose(ctx context.Context, p Proposal) error {
 	id, err := protocol.ParseMarketID(p.MarketID)
 	if err != nil || !id.IsNative() {

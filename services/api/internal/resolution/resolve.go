@@ -7,17 +7,17 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Expected failures of a claim.
+// Errors of resolutions that are reported to the client.
 var (
 	ErrNotFound = apperr.New(apperr.NotFound, "market_not_found", "no such market")
-	ErrResolved = apperr.New(apperr.Conflict, "already_resolved", "the market has an outcome")
+	ErrResolved = apperr.New(apperr.Conflict, "already_resolved", "the market is already resolved")
 	ErrDisputed = apperr.New(apperr.Conflict, "market_disputed", "the market is disputed")
 	ErrNative   = apperr.New(apperr.Invalid, "invalid_market_id", "only a native market can be finalized").With("field", "marketId")
 	ErrVerdict  = apperr.New(apperr.Invalid, "invalid_verdict", "verdict must be YES, NO or INVALID").With("field", "verdict")
 	ErrDecided  = apperr.New(apperr.Invalid, "invalid_decided_at", "decidedAt must not be in the future").With("field", "decidedAt")
 )
 
-// Claim is what a resolver says of a market.
+// Claim is the resolution of a market that a resolver submits.
 type Claim struct {
 	MarketID    string
 	Verdict     protocol.Verdict
@@ -26,12 +26,11 @@ type Claim struct {
 	ProofURL    *string
 	Reason      *string
 	FinalizedBy *string
-	Payout      *string    // the venue's own number of an INVALID
-	DecidedAt   *time.Time // when the outcome was public; nil: not stated
+	Payout      *string    // the payout that the venue states for an INVALID
+	DecidedAt   *time.Time // time at which the outcome was public; nil: not stated
 }
 
-// Outcome is the resolution record of a market (contract 4.3.4). Before a claim
-// only the dispute members are set.
+// Outcome is the stored resolution and dispute of a market. Without a resolution, only the members of the dispute are set.
 type Outcome struct {
 	Verdict       *protocol.Verdict
 	Resolver      *string
@@ -43,7 +42,7 @@ type Outcome struct {
 	DisputedAt    *time.Time
 }
 
-// Members gives the record under its public names, for the body of a conflict.
+// Members returns the outcome with the names of the public API, for the body of a conflict error.
 func (o Outcome) Members() map[string]any {
 	m := map[string]any{
 		"outcome": text(o.Verdict), "resolver": text(o.Resolver), "source": text(o.Source), "proofUrl": text(o.ProofURL),
@@ -66,10 +65,11 @@ func stamp(t *time.Time) any {
 	return protocol.Stamp(*t)
 }
 
-// ScoringVersion is stored with every result of docs/scores.md. Results of version 1.0 do not count.
+// ScoringVersion is the version of the scoring rules (docs/scores.md), stored with every result. Results of version 1.0 do
+// not count.
 const ScoringVersion = "1.1"
 
-// Accuracy is 100*won/resolved rounded half up, 0 without a resolved call.
+// Accuracy returns 100*won/(won+lost) rounded half up; 0 without a decided call.
 func Accuracy(won, lost int64) int {
 	resolved := won + lost
 	if resolved == 0 {
@@ -78,17 +78,17 @@ func Accuracy(won, lost int64) int {
 	return int((200*won + resolved) / (2 * resolved))
 }
 
-// Tally counts what one claim scored.
+// Tally counts the calls that were scored.
 type Tally struct {
 	Scored, Won, Lost, Void int64
 }
 
-// Add sums two tallies.
+// Add returns the sum of two tallies.
 func (t Tally) Add(u Tally) Tally {
 	return Tally{t.Scored + u.Scored, t.Won + u.Won, t.Lost + u.Lost, t.Void + u.Void}
 }
 
-// Result is a claim that was won. Rest tells that signals are left to Drain.
+// Result is a stored resolution. Rest reports that calls remain for Drain.
 type Result struct {
 	Outcome Outcome
 	Tally   Tally

@@ -16,31 +16,30 @@ import (
 )
 
 const (
-	// scanLimit is the most markets of one pass; the next one goes on with others.
+	// scanLimit is the maximum number of markets of one pass. The next pass continues with other markets.
 	scanLimit = 500
-	// scanWidth is how many markets are read at a time.
+	// scanWidth is the number of markets that are read concurrently.
 	scanWidth = 8
-	// pollEvery is the beat of the poll and the age at which a market near or past
-	// its end is read again.
+	// pollEvery is the interval of polls, and the age at which a market near or after its end is read again.
 	pollEvery = 30 * time.Second
-	// pollFar is the same for the other markets with open calls.
+	// pollFar is the age at which other markets with open calls are read again.
 	pollFar = 5 * time.Minute
-	// pollNear is how close its end makes a market a near one.
+	// pollNear is the time before its end from which a market is near its end.
 	pollNear = time.Hour
 )
 
-// Reasons why a scan leaves a market without an outcome.
+// Reasons for which a scan does not resolve a market.
 const (
 	SkipUndecided   = "undecided"   // the venue shows no result
-	SkipProvisional = "provisional" // it shows one that is not final, or trading is over
-	SkipGrace       = "grace"       // its final word has not stood long enough
-	SkipDisputed    = "disputed"    // flagged here
-	SkipUnknown     = "unknown"     // the venue does not know the market, or not its state
+	SkipProvisional = "provisional" // the result is not final, or trading has ended without one
+	SkipGrace       = "grace"       // the venue has shown the final result for less than the grace period
+	SkipDisputed    = "disputed"    // the market is disputed
+	SkipUnknown     = "unknown"     // the venue does not know the market or its state
 )
 
-// Report is what one pass did.
+// Report is the result of one pass.
 type Report struct {
-	Busy     bool // another pass was running; nothing was done
+	Busy     bool // another pass was running; this one did nothing
 	Scanned  int
 	Resolved int
 	Scored   int64
@@ -49,7 +48,7 @@ type Report struct {
 	Took     time.Duration
 }
 
-// ScanError is one market that a pass could not settle.
+// ScanError is the error of one market in a pass.
 type ScanError struct {
 	MarketID string
 	Code     string
@@ -61,7 +60,7 @@ type Pending struct {
 	Disputed bool
 }
 
-// Scanner asks venues for the outcomes of markets with open calls.
+// Scanner reads the outcomes of markets with open calls from their venues.
 type Scanner struct {
 	store     Store
 	markets   *market.Service
@@ -72,17 +71,16 @@ type Scanner struct {
 	log       *slog.Logger
 }
 
-// NewScanner wires the scan. A venue's final word becomes an outcome once it has
-// stood for grace and was read again; with none, at its first sight.
+// NewScanner returns a Scanner. A venue's final result resolves the market after the venue has shown it for the grace period
+// and it was read again. With a grace period of 0, it resolves the market when it is first read.
 func NewScanner(markets *market.Service, service *Service, providers []protocol.Provider,
 	grace time.Duration, now func() time.Time, log *slog.Logger,
 ) *Scanner {
 	return &Scanner{store: service.store, markets: markets, service: service, providers: providers, grace: grace, now: now, log: log}
 }
 
-// Scan reads up to 500 markets with open calls and claims what their venues have
-// decided; it finishes scorings that a crash left. While another pass runs it
-// only says so. Fault: db_unavailable.
+// Scan reads up to 500 markets with open calls and resolves those that their venues have decided. It also finishes scorings
+// that were interrupted. If another scan runs, it only reports Busy. Error: db_unavailable.
 func (s *Scanner) Scan(ctx context.Context) (Report, error) {
 	var report Report
 	start := s.now()
@@ -102,19 +100,18 @@ func (s *Scanner) Scan(ctx context.Context) (Report, error) {
 	return report, nil
 }
 
-// Run polls until ctx ends: each 30 s the markets near or past their end, each
-// five minutes the others. Of all replicas one runs it; it fits the lease of
-// pkg/lease.
+// Run polls until ctx ends: every 30 s the markets near or after their end, every five minutes the others. The leader of all
+// replicas runs it with lease.Lead.
 func (s *Scanner) Run(ctx context.Context) error {
 	return dbtime.Every(ctx, pollEvery, func() error {
 		if _, err := s.Poll(ctx); err != nil && ctx.Err() == nil {
-			s.log.WarnContext(ctx, "poll of venue outcomes", "error", err)
+			s.log.WarnContext(ctx, "polling venue outcomes failed", "error", err)
 		}
 		return nil
 	})
 }
 
-// Poll is one pass over the markets that are due.
+// Poll makes one pass over the markets that are due.
 func (s *Scanner) Poll(ctx context.Context) (Report, error) {
 	return s.pass(ctx, func() ([]Pending, error) {
 		now := s.now()
@@ -171,8 +168,8 @@ func (s *Scanner) pass(ctx context.Context, list func() ([]Pending, error)) (Rep
 	return report, ctx.Err()
 }
 
-// settle brings one market as far as its venue allows. It returns what its claim scored, or why it has no outcome yet, or neither
-// when another resolver claimed it meanwhile.
+// settle reads one market from its venue and resolves it if the venue's result is final. It returns the scored calls, or the
+// reason why the market is not resolved, or neither if another resolver has resolved it meanwhile.
 func (s *Scanner) settle(ctx context.Context, p Pending) (scored *Tally, skipped string, err error) {
 	if p.Disputed {
 		return nil, SkipDisputed, nil
@@ -184,7 +181,7 @@ func (s *Scanner) settle(ctx context.Context, p Pending) (scored *Tally, skipped
 	case err != nil || m.Status == protocol.MarketResolved:
 		return nil, "", err
 	}
-	if reason := s.waits(&m); reason != "" {
+	if reason := s.skipReason(&m); reason != "" {
 		return nil, reason, nil
 	}
 	c := Claim{
@@ -206,8 +203,8 @@ func (s *Scanner) settle(ctx context.Context, p Pending) (scored *Tally, skipped
 	return &r.Tally, "", nil
 }
 
-// waits tells why a market gets no outcome yet; empty: it does.
-func (s *Scanner) waits(m *market.Market) string {
+// skipReason returns why a market is not resolved yet, or an empty string if it can be.
+func (s *Scanner) skipReason(m *market.Market) string {
 	switch {
 	case m.Disputed:
 		return SkipDisputed

@@ -31,7 +31,7 @@ var everyVenue = []protocol.Provider{protocol.Kalshi, protocol.Limitless, protoc
 
 var noon = time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
 
-// ledger is the scan on a database of its own.
+// ledger is a Scanner with a separate database.
 type ledger struct {
 	*resolution.Scanner
 	t       *testing.T
@@ -42,7 +42,7 @@ type ledger struct {
 	now     func() time.Time
 }
 
-// setup wires the scan over venues.
+// setup returns a Scanner that reads the given venues.
 func setup(t *testing.T, grace time.Duration, now func() time.Time, venues market.Venues) *ledger {
 	t.Helper()
 	db := testkit.Postgres(t, pg.Schema{Name: "api", Files: postgres.Migrations()})
@@ -75,7 +75,7 @@ func (l *ledger) count(sql string, args ...any) (n int) {
 	return n
 }
 
-// venueMarket puts an open market and, with open, the sight of an open call.
+// venueMarket inserts an open market and, if open is set, the totals of a market with calls.
 func (l *ledger) venueMarket(id string, end time.Time, open bool) {
 	l.t.Helper()
 	l.exec(`INSERT INTO api.markets (market_id, provider, title, status, end_date, fetched_at, created_at, updated_at)
@@ -86,7 +86,7 @@ func (l *ledger) venueMarket(id string, end time.Time, open bool) {
 	}
 }
 
-// file files a call of each of n operators, YES and NO by turns.
+// file files calls of n operators, alternating YES and NO.
 func (l *ledger) file(id string, n int) {
 	l.t.Helper()
 	for i := range n {
@@ -123,7 +123,7 @@ func (l *ledger) scan() resolution.Report {
 	return r
 }
 
-// want compares a report: scanned, resolved, scored, and what was left by reason.
+// want compares a report: scanned, resolved and scored counts, skipped markets by reason, and the number of errors.
 func (l *ledger) want(r resolution.Report, scanned, resolved int, scored int64, skipped map[string]int, failed int) {
 	l.t.Helper()
 	if r.Busy || r.Scanned != scanned || r.Resolved != resolved || r.Scored != scored || len(r.Errors) != failed ||
@@ -132,7 +132,7 @@ func (l *ledger) want(r resolution.Report, scanned, resolved int, scored int64, 
 	}
 }
 
-// reader is a venue that answers as a test says and records the requests.
+// reader is a venue whose answers the test sets. It records the requests.
 type reader struct {
 	market.Venue
 	now    func() time.Time
@@ -188,13 +188,13 @@ func withReader(t *testing.T, grace time.Duration) (*ledger, *reader, *testkit.C
 	return setup(t, grace, clock.Now, market.Venues{protocol.Polymarket: r}), r, clock
 }
 
-// final makes an answer the final word of the venue.
+// final changes an answer to a final result.
 func final(r *market.Record, v protocol.Verdict) {
 	payout := "0.5"
 	r.Status, r.Provisional, r.Verdict, r.Payout, r.URL = protocol.MarketResolved, true, &v, &payout, "https://venue.example/event/hold"
 }
 
-// finalSince stores that a venue has shown its final word since a time.
+// finalSince stores that a venue has shown its final result since a time.
 func (l *ledger) finalSince(id string, v protocol.Verdict, since time.Time) {
 	l.t.Helper()
 	l.exec(`UPDATE api.markets SET status = 'closed', provisional = true, final_verdict = $2, final_payout = '0.5', final_at = $3
@@ -216,7 +216,7 @@ func TestEveryReasonIsCounted(t *testing.T) {
 			final(a, protocol.VerdictYes)
 		case "6":
 			final(a, protocol.VerdictInvalid)
-		case "7": // an admin claims it while its venue is read
+		case "7": // an administrator resolves it while its venue is read
 			_, err := l.service.Force(t.Context(), "7", protocol.VerdictNo, nil)
 			return err
 		case "9":
@@ -250,11 +250,11 @@ func TestEveryReasonIsCounted(t *testing.T) {
 		t.Errorf("record %+v, %v, %v", o, found, err)
 	}
 	if n := l.count(`SELECT count(*) FROM api.market_resolutions WHERE payout = '0.5'`); n != 1 {
-		t.Error("the venue's number was not kept")
+		t.Error("the venue's payout was not stored")
 	}
 }
 
-func TestAPassTakesTheOnesThatWaitedLongest(t *testing.T) {
+func TestPassesReadAllMarketsInTurn(t *testing.T) {
 	t.Parallel()
 	l, r, clock := withReader(t, grace)
 	for id := range 1200 {
@@ -264,7 +264,7 @@ func TestAPassTakesTheOnesThatWaitedLongest(t *testing.T) {
 	for _, want := range []int{500, 1000, 1200} {
 		clock.Advance(time.Second)
 		if report := l.scan(); report.Scanned != 500 {
-			t.Fatalf("a pass took %d", report.Scanned)
+			t.Fatalf("a pass read %d markets, want 500", report.Scanned)
 		}
 		for id := range r.take() {
 			seen[id] = true
@@ -274,7 +274,7 @@ func TestAPassTakesTheOnesThatWaitedLongest(t *testing.T) {
 		}
 	}
 	if r.most > 8 {
-		t.Errorf("%d markets were read at a time", r.most)
+		t.Errorf("%d markets were read concurrently, want at most 8", r.most)
 	}
 }
 
@@ -300,16 +300,16 @@ func TestOnlyOneScanAtATime(t *testing.T) {
 		t.Errorf("the first scan reports %+v", report)
 	}
 	if report := l.scan(); report.Busy {
-		t.Error("the lock outlives its scan")
+		t.Error("the lock remains after its scan")
 	}
 }
 
-func TestAScanFinishesWhatACrashLeft(t *testing.T) {
+func TestScanFinishesInterruptedScoring(t *testing.T) {
 	t.Parallel()
 	l, _, _ := withReader(t, grace)
 	l.venueMarket("1", noon.Add(time.Hour), false)
 	l.file("1", 11) // the store scores four at a time
-	// The claim commits, and the process is gone before it drains.
+	// The resolution is committed, and the process crashes before it drains the rest.
 	r, err := l.store.Claim(t.Context(), resolution.Claim{MarketID: "1", Verdict: protocol.VerdictYes, Resolver: "admin", Source: "admin"}, func() time.Time { return noon })
 	if err != nil || !r.Rest {
 		t.Fatalf("claim %+v, %v", r, err)
@@ -326,9 +326,9 @@ func TestPollReadsWhatIsDue(t *testing.T) {
 	l, r, clock := withReader(t, grace)
 	ends := map[protocol.MarketID]time.Time{
 		"1": noon.Add(time.Hour),                       // near its end
-		"2": noon.Add(time.Hour).Add(10 * time.Minute), // not yet
-		"3": noon.Add(-24 * time.Hour),                 // past it
-		"4": noon.Add(48 * time.Hour),                  // far, with a final word
+		"2": noon.Add(time.Hour).Add(10 * time.Minute), // not near its end
+		"3": noon.Add(-24 * time.Hour),                 // after its end
+		"4": noon.Add(48 * time.Hour),                  // far from its end, with a final result
 		"5": noon.Add(-time.Hour),                      // disputed
 		"6": noon.Add(-time.Hour),                      // no calls
 	}
@@ -338,7 +338,7 @@ func TestPollReadsWhatIsDue(t *testing.T) {
 	l.exec(`UPDATE api.markets SET disputed = true WHERE market_id = '5'`)
 	l.finalSince("4", protocol.VerdictYes, noon)
 	r.answer = func(a *market.Record) error {
-		if a.ID == "4" { // else it would be claimed
+		if a.ID == "4" { // prevents its resolution
 			return errors.New("connection refused")
 		}
 		end := ends[a.ID]
@@ -370,12 +370,13 @@ func TestPollReadsWhatIsDue(t *testing.T) {
 	clock.Set(noon.Add(5 * time.Minute))
 	poll("1", "2", "3", "4")
 	clock.Set(noon.Add(10 * time.Minute))
-	poll("1", "2", "3", "4") // 4: its word has stood for the grace
+	poll("1", "2", "3", "4") // 4: its result was final for the grace period
 	clock.Set(noon.Add(10*time.Minute + time.Second))
 	poll("4")
 }
 
-// Scans, polls and an admin with the opposite verdict meet on the same markets.
+// TestOneClaimHoweverManyResolvers runs scans, polls and an administrator with the opposite verdict on the same markets. Each
+// market must be resolved once.
 func TestOneClaimHoweverManyResolvers(t *testing.T) {
 	t.Parallel()
 	l, r, _ := withReader(t, 0)
@@ -417,7 +418,7 @@ func TestOneClaimHoweverManyResolvers(t *testing.T) {
 	}
 	wg.Wait()
 	if n := l.count(`SELECT count(*) FROM api.market_resolutions`); n != markets || wins != markets {
-		t.Errorf("%d claims, %d winners, want %d", n, wins, markets)
+		t.Errorf("%d resolutions, %d successful resolvers, want %d", n, wins, markets)
 	}
 	if n := l.count(`SELECT count(*) FROM api.signal_results`); n != 3*markets {
 		t.Errorf("%d results of %d calls", n, 3*markets)

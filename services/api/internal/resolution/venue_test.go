@@ -36,8 +36,8 @@ func (s sim) state(id, state, outcome string) {
 
 func (s sim) fault(mode string) { s.Post("polymarket/fault", `{"mode":"`+mode+`","seconds":60}`) }
 
-// venueLedger is the scan over the real client of the primary venue, which is
-// the simulator; its clock is the real one and can be set ahead.
+// venueLedger is a Scanner that reads the venue simulator with the real adapter of the primary venue. Its clock is the real
+// one plus an offset.
 type venueLedger struct {
 	*ledger
 	sim       sim
@@ -93,8 +93,8 @@ func setupVenue(t *testing.T, grace time.Duration, perSecond float64) *venueLedg
 	return l
 }
 
-// called creates a market at the venue and files n calls on it, a minute ago: the venue's time
-// of an end is in whole seconds.
+// called creates a market at the venue and files n calls on it, one minute in the past, because the venue states the time of
+// an end in whole seconds.
 func (l *venueLedger) called(question string, n int) string {
 	l.t.Helper()
 	id := l.sim.create(question)
@@ -162,7 +162,7 @@ func TestScanWhileTheVenueFails(t *testing.T) {
 			t.Errorf("%s: %v", mode, report.Errors)
 		}
 	}
-	// A new market meanwhile: it cannot be read, and a call on it is stored without being published.
+	// A new market meanwhile cannot be read. A call on it is stored but not published.
 	l.sim.fault("none")
 	fresh := l.sim.create("Will it be seen?")
 	l.sim.fault("refuse")
@@ -178,7 +178,7 @@ func TestScanWhileTheVenueFails(t *testing.T) {
 		t.Errorf("crowd of an unconfirmed market: %+v, %v; want no calls", c, err)
 	}
 	l.sim.fault("none")
-	l.advance(6 * time.Second) // the client rests after failures, then tries with one request
+	l.advance(6 * time.Second) // the circuit breaker allows one request after failures
 	for _, of := range []string{id, fresh} {
 		if _, err := l.markets.Refresh(t.Context(), protocol.MarketID(of)); err != nil {
 			t.Error(err)
@@ -189,13 +189,13 @@ func TestScanWhileTheVenueFails(t *testing.T) {
 	}
 	l.want(l.scan(), 2, 1, 1, map[string]int{resolution.SkipUndecided: 1}, 0)
 	if m := l.read(fresh); m.Status != protocol.MarketOpen || m.Title != "Will it be seen?" {
-		t.Errorf("the stub became %s %q", m.Status, m.Title)
+		t.Errorf("the unconfirmed market became %s %q", m.Status, m.Title)
 	}
 }
 
 func TestColdStartOfTheCatalogue(t *testing.T) {
 	t.Parallel()
-	l := setupVenue(t, grace, 5) // the rate that a real venue is read with
+	l := setupVenue(t, grace, 5) // the request rate for a real venue
 	if err := l.catalogue.Sweep(t.Context(), protocol.Polymarket, l.port); err != nil {
 		t.Fatal(err)
 	}
@@ -221,6 +221,6 @@ func TestColdStartOfTheCatalogue(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := l.count(`SELECT count(*) FROM api.market_quotes WHERE at > $1`, l.time().Add(-45*time.Second)); n < 50 {
-		t.Errorf("only %d markets were priced again", n)
+		t.Errorf("only %d markets have new prices, want 50", n)
 	}
 }

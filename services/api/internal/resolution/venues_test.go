@@ -10,15 +10,14 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
 
-// payouts of the samples that end without a side; what is not here pays 1 or 0.
+// payouts lists the payouts of samples with the outcome INVALID; other samples pay 1 or 0.
 var payouts = map[protocol.MarketID]string{
 	"7100014": "0.5", "kalshi-KXTEMP-26SEP30-B71.5": "0.24", "kalshi-KXMATCH-26SEP30OCUM-OC": "0.5", "kalshi-KXMATCH-26SEP29ABCD-AB": "-",
 	"lmt-resolved-split-1788000000002": "0.5", "manifold-q7invented08": "0.37", "manifold-q7invented09": "-",
 }
 
-// TestEveryKindOfResultOnEveryVenue: each sample of each venue is a market with
-// open calls. What the table of the samples calls resolved is claimed once, after
-// the grace and a second read; nothing else is.
+// TestEveryKindOfResultOnEveryVenue stores each sample of each venue as a market with open calls. Markets that the table of
+// samples lists as resolved must be resolved once, after the grace period and a second read; no other may be.
 func TestEveryKindOfResultOnEveryVenue(t *testing.T) {
 	t.Parallel()
 	w := setupWire(t, false)
@@ -53,7 +52,7 @@ func TestEveryKindOfResultOnEveryVenue(t *testing.T) {
 			claims[e.ID] = fmt.Sprintf("%s %s %s", *e.Outcome, p, paid)
 		}
 		if len(kinds) != 3 {
-			t.Errorf("%s has samples of %v only", p, kinds)
+			t.Errorf("%s has only samples of the outcomes %v", p, kinds)
 		}
 	}
 	reads := func(want map[protocol.MarketID]bool) {
@@ -80,7 +79,7 @@ func TestEveryKindOfResultOnEveryVenue(t *testing.T) {
 	waiting := map[protocol.MarketID]bool{}
 	for _, id := range ids {
 		if got := w.outcome(id); got != claims[id] {
-			t.Errorf("%s was claimed %q, want %q", id, got, claims[id])
+			t.Errorf("%s was resolved as %q, want %q", id, got, claims[id])
 		}
 		waiting[id] = claims[id] == ""
 	}
@@ -95,16 +94,16 @@ func TestEveryKindOfResultOnEveryVenue(t *testing.T) {
 	t.Logf("%d markets, %d claimed, %v waiting", len(ids), len(claims), later)
 }
 
-// change is what a venue says next of a market, and what the scan makes of it.
+// change is the next answer of a venue about a market, and the expected result of the scan.
 type change struct {
 	sample  string
 	edit    map[string]any
-	after   time.Duration // since the one before
-	skipped string        // empty: claimed
+	after   time.Duration // time since the previous change
+	skipped string        // expected reason; empty: resolved
 }
 
-// TestAResultThatIsTakenBackIsNotClaimed: amended, unlocked and undone results
-// start the grace anew, and the calls stay open until a word stands.
+// TestAResultThatIsTakenBackIsNotClaimed checks that a result that is amended, unlocked or undone starts the grace period
+// again, and that the calls stay open until a result is final for the whole period.
 func TestAResultThatIsTakenBackIsNotClaimed(t *testing.T) {
 	t.Parallel()
 	const most = grace - time.Second
@@ -172,15 +171,15 @@ func TestAResultThatIsTakenBackIsNotClaimed(t *testing.T) {
 				}
 			}
 			if got, want := w.outcome(c.id), fmt.Sprintf("NO %s 0", c.id.Provider()); got != want {
-				t.Errorf("claimed %q, want %q", got, want)
+				t.Errorf("resolved as %q, want %q", got, want)
 			}
 		})
 	}
 }
 
-// TestAVenueThatHangsHoldsNobodyElseUp: its markets are reported, those of the
-// others are claimed in the same pass, and it is soon left alone.
-func TestAVenueThatHangsHoldsNobodyElseUp(t *testing.T) {
+// TestAVenueThatHangs checks that the markets of a venue that hangs are reported as errors, that those of other venues are
+// resolved in the same pass, and that the venue soon gets no more requests.
+func TestAVenueThatHangs(t *testing.T) {
 	t.Parallel()
 	w := setupWire(t, true)
 	for id, name := range map[protocol.MarketID]string{

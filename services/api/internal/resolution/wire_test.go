@@ -22,7 +22,7 @@ type wireLedger struct {
 	taken int // requests that take has returned
 }
 
-// take returns how often each path was requested since the last call.
+// take returns the number of requests per path since the last call.
 func (w *wireLedger) take() map[string]int {
 	paths, counts := w.Paths(), map[string]int{}
 	for _, path := range paths[w.taken:] {
@@ -33,7 +33,7 @@ func (w *wireLedger) take() map[string]int {
 	return counts
 }
 
-// setupWire returns a wireLedger whose clock moves only when the test sets it, or also with real time if running is set.
+// setupWire returns a wireLedger. Its clock moves when the test sets it, and also with real time if running is set.
 func setupWire(t *testing.T, running bool) *wireLedger {
 	t.Helper()
 	w := &wireLedger{Host: venuetest.NewHost(t, "", nil), clock: testkit.NewClock(noon)}
@@ -45,7 +45,7 @@ func setupWire(t *testing.T, running bool) *wireLedger {
 	return w
 }
 
-// home is where a venue has the record of one market.
+// home returns the path of one market at its venue.
 func home(id protocol.MarketID) string {
 	dir := map[protocol.Provider]string{
 		protocol.Polymarket: venuetest.Gamma + "/markets", protocol.Kalshi: venuetest.Kalshi + "/markets",
@@ -54,7 +54,7 @@ func home(id protocol.MarketID) string {
 	return path.Join(dir, id.NativeKey())
 }
 
-// called puts an open market with n calls from before the end of every sample.
+// called inserts an open market and files n calls on it, five years in the past, before the end of every sample.
 func (w *wireLedger) called(id protocol.MarketID, n int) {
 	w.t.Helper()
 	now := w.clock.Now()
@@ -64,13 +64,13 @@ func (w *wireLedger) called(id protocol.MarketID, n int) {
 	w.clock.Set(now)
 }
 
-// edited is a sample with other members; nil deletes one.
+// edited returns a sample with changed members; nil deletes a member.
 func edited(t *testing.T, p protocol.Provider, name string, changes map[string]any) string {
 	t.Helper()
 	return venuetest.Edit(t, p, venuetest.Sample(t, p, name), changes)
 }
 
-// expected is what a sample says, from the table that comes with the samples.
+// expected is the expected result of a sample, from the table of the samples.
 type expected struct {
 	ID          protocol.MarketID
 	Status      string
@@ -97,7 +97,7 @@ func expectations(t *testing.T, p protocol.Provider) map[string]expected {
 	return out
 }
 
-// outcome is the claim on a market: verdict, source and payout, or nothing.
+// outcome returns the resolution of a market: verdict, source and payout; empty without one.
 func (w *wireLedger) outcome(id protocol.MarketID) (said string) {
 	w.t.Helper()
 	err := w.admin.QueryRow(w.t.Context(), `SELECT coalesce(string_agg(outcome || ' ' || source || ' ' || coalesce(payout, '-'), ', '), '')

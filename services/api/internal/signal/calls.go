@@ -6,28 +6,28 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// CallQuery picks calls, newest first. What is empty does not filter.
+// CallQuery selects calls, newest first. Empty members do not filter.
 type CallQuery struct {
 	Handle   string
 	MarketID string
-	Lane     string // of the market, today
+	Lane     string // current lane of the market
 	Status   protocol.SignalStatus
 	Limit    int
 	After    protocol.Cursor
-	Own      bool // of Handle, for its own operator: with unconfirmed calls
+	Own      bool // include unconfirmed calls; only for the operator of Handle
 }
 
-// CallPage is a page of calls. A filter that fits few of them gives a page with fewer
-// than were asked for, and with a Next that goes on: one read looks at MaxLook calls.
+// CallPage is a page of calls. If few calls match a filter, a page can have fewer calls than its limit and still have a Next,
+// because one read examines at most MaxLook calls.
 type CallPage struct {
 	Signals []Record
 	Next    string // cursor, empty at the end
 }
 
-// MaxLook is how many calls one page is picked from.
+// MaxLook is the number of calls that one read examines.
 const MaxLook = 2000
 
-// LaneStats is what one operator has called in one lane and what was decided.
+// LaneStats contains the counters of one operator in one lane.
 type LaneStats struct {
 	Lane                          protocol.Lane
 	Total, Won, Lost, Void, Score int64
@@ -55,18 +55,18 @@ func Basis(stated protocol.Bps, side *protocol.Bps, tolerance int) protocol.Bps 
 	return max(stated, *side-protocol.Bps(tolerance))
 }
 
-// Move is the live mark of a call against the price paid, in bps (contract 4.2.6).
+// Move returns the change of the price of the side since the call, in bps.
 func Move(side protocol.Side, price, live protocol.Bps) int {
 	return int(live.Of(side)) - int(price)
 }
 
-// RehearseFile returns the call as File would store it, and stores nothing (a dry run). It makes the
-// checks of File in the database and sends no request to a venue:
-//   - On a market without a fresh quote the call is unverified.
-//   - A market id that is not stored is accepted if its form is valid. Record.Unconfirmed is then
-//     true. Whether the market is rated is unknown, so the warning market_unrated is left out.
+// RehearseFile returns the call as File would store it, and stores nothing (a dry run). It applies the checks of File in the
+// database, but sends no request to a venue:
+// - On a market without a fresh quote the call is unverified.
+// - A market id that is not stored is accepted if its form is valid. Record.Unconfirmed is then true. Whether the market is
+// rated is unknown, so the warning market_unrated is left out.
 //
-// Faults: those of File, except the refusal of a call without a fresh quote.
+// Errors: those of File, except the rejection of a call without a fresh quote.
 func (s *Service) RehearseFile(ctx context.Context, caller Caller, draft Draft) (Filed, Record, error) {
 	if err := draft.validate(); err != nil {
 		return Filed{}, Record{}, err
@@ -82,8 +82,7 @@ func (s *Service) RehearseFile(ctx context.Context, caller Caller, draft Draft) 
 	return filed, would, err
 }
 
-// RehearseEvent returns the event as it would be appended, and appends nothing. Faults: those
-// of AppendEvent.
+// RehearseEvent returns the event as it would be appended, and appends nothing. Errors: those of AppendEvent.
 func (s *Service) RehearseEvent(ctx context.Context, caller Caller, signalID, eventID, kind, payload string) (Event, error) {
 	e, err := s.ownerEvent(eventID, kind, payload)
 	if err != nil {

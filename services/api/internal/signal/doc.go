@@ -1,7 +1,5 @@
-// Package signal is the locked call: what may be filed, what it is priced at,
-// and the reads around it.
+// Package signal files calls, computes their prices, and reads them.
 //
-// One operator has one signal per market and the first one stays as it was
-// filed. Later additions are events. The package knows no database, no wire
-// format and no venue.
+// An operator can file one call per market. A stored call does not change; later additions are stored as events. The package
+// has no dependency on a database, a wire format or a venue.
 package signal

@@ -31,7 +31,7 @@ func TestRepairVectors(t *testing.T) {
 	}
 }
 
-// A book of 2900 bid, 3100 ask; a native market at crowd 1429 and initial 5000.
+// The vectors use a book with bid 2900 and ask 3100, and a native market with crowd price 1429 and initial price 5000.
 func TestBasisVectors(t *testing.T) {
 	t.Parallel()
 	for _, v := range []struct {
@@ -85,7 +85,7 @@ func TestMoveVectors(t *testing.T) {
 	}
 }
 
-func TestPriceMovedSaysThePricesAndWhatToDo(t *testing.T) {
+func TestPriceMovedMessage(t *testing.T) {
 	t.Parallel()
 	draft := Draft{MarketID: "7", Side: protocol.No, Price: 3000, MaxSlippage: bps(99)} // converted to 7000
 	prices := Prices{Stated: 7000, MarketYes: bps(3000), Yes: bps(3100), No: bps(7100)}

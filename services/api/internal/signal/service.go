@@ -11,10 +11,10 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
-// Verdict is what the one filing statement said of a draft.
+// Verdict is the decision of the filing statement about a draft.
 type Verdict string
 
-// The verdicts of a filing.
+// Verdicts of the filing statement.
 const (
 	VerdictFiled           Verdict = "file"
 	VerdictReplay          Verdict = "replay"
@@ -22,17 +22,17 @@ const (
 	VerdictReused          Verdict = "reused"
 	VerdictDuplicate       Verdict = "duplicate"
 	VerdictUnknown         Verdict = "unknown"
-	VerdictStub            Verdict = "stub"   // no venue ever answered for the market, and its own was not asked
-	VerdictAbsent          Verdict = "absent" // the same, and its venue says that there is none
+	VerdictStub            Verdict = "stub"   // no venue has confirmed the market, and its venue was not asked
+	VerdictAbsent          Verdict = "absent" // no venue has confirmed the market, and its venue has no such market
 	VerdictSettled         Verdict = "settled"
 	VerdictProvisional     Verdict = "provisional"
 	VerdictQuote           Verdict = "quote"      // no fresh quote, and the venue was not asked
 	VerdictMoved           Verdict = "moved"      // the price is worse than the draft allows
-	VerdictUnverified      Verdict = "unverified" // no fresh quote, and the draft has a bound that needs one
+	VerdictUnverified      Verdict = "unverified" // no fresh quote, but the draft limits the slippage
 )
 
-// Filing is a verdict, who called, the prices, and for a replay or a duplicate the id of the
-// first call.
+// Filing is the result of the filing statement: the verdict, the caller, the prices, and the id of the first call for a
+// replay or a duplicate.
 type Filing struct {
 	Verdict Verdict
 	FirstID string
@@ -40,27 +40,27 @@ type Filing struct {
 	Prices  Prices
 }
 
-// Store keeps signals.
+// Store stores calls and their events.
 type Store interface {
 	File(ctx context.Context, caller Caller, draft Draft) (Filing, error)
-	// FileMany files calls together; each has its own verdict or error. It waits for no
-	// locked market.
+	// FileMany files several calls in one statement; each has a separate verdict or error. It does not wait for locked
+	// markets.
 	FileMany(ctx context.Context, calls []Call) ([]Filing, []error)
-	// RehearseFile and RehearseEvent return what would be stored, and store nothing. With
-	// stub, an unknown market is taken for an unconfirmed one.
+	// RehearseFile and RehearseEvent return what would be stored, and store nothing. If stub is true, an unknown market is
+	// treated as an unconfirmed one.
 	RehearseFile(ctx context.Context, caller Caller, draft Draft, stub bool) (Filing, Record, error)
 	RehearseEvent(ctx context.Context, caller Caller, signalID string, event Event) (Event, error)
-	// AppendEvent gives the event as it stands: the one of that id, when it is there.
+	// AppendEvent returns the stored event, or the existing one with the same id.
 	AppendEvent(ctx context.Context, caller Caller, signalID string, event Event) (Event, error)
 	GetSignal(ctx context.Context, id string) (Record, error)
 	ListEvents(ctx context.Context, signalID string) ([]Event, error)
-	// ListSignalFeed lists a feed; a category narrows Recent to its markets.
+	// ListSignalFeed returns the calls of a feed. A category limits the feed Recent to its markets.
 	ListSignalFeed(ctx context.Context, feed FeedType, category string, limit int, now time.Time) ([]Record, error)
 	ListLedger(ctx context.Context, marketID string, limit int, after protocol.Cursor) (Ledger, error)
 	GetCrowd(ctx context.Context, marketID, operatorID string, now time.Time) (Crowd, error)
 	ListCalls(ctx context.Context, q CallQuery) (CallPage, error)
-	// ListLaneStats counts an operator's calls by lane, in the order of the names: the lane of the claim, or of the market
-	// today without one.
+	// ListLaneStats counts an operator's calls by lane, ordered by name. The lane is that of the resolution, or the current
+	// one of the market without a resolution.
 	ListLaneStats(ctx context.Context, userID string) ([]LaneStats, error)
 }
 
@@ -69,19 +69,19 @@ type Service struct {
 	Store
 	markets *market.Service
 	now     func() time.Time
-	counted func(protocol.MarketID) int // nil: nobody is counted
+	counted func(protocol.MarketID) int // nil: the reach that the client states is stored
 }
 
-// NewService wires the subject.
+// NewService returns a Service.
 func NewService(store Store, markets *market.Service, now func() time.Time) *Service {
 	return &Service{Store: store, markets: markets, now: now}
 }
 
-// Count has the service's own count of who looks at a market stand in a call, instead of
-// what its client says of its reach. counted asks nobody.
-func (s *Service) Count(counted func(protocol.MarketID) int) { s.counted = counted }
+// SetViewerCounter makes calls store the result of counted, the number of viewers of a market, as their reach. A result of 0
+// keeps the reach that the client states. counted must not block.
+func (s *Service) SetViewerCounter(counted func(protocol.MarketID) int) { s.counted = counted }
 
-// reach puts our own count in, where there is one.
+// reach sets the reach of a draft to the number of viewers.
 func (s *Service) reach(d *Draft) {
 	if s.counted == nil {
 		return
@@ -91,10 +91,9 @@ func (s *Service) reach(d *Draft) {
 	}
 }
 
-// File files one call. Faults: unauthenticated, market_not_found, market_closed
-// (extra reason, marketId), already_predicted (extra id), price_moved (extra reason,
-// marketId, marketYesBps, yesPriceBps, noPriceBps), idempotency_key_reused, invalid_body,
-// signal_service_unavailable, db_unavailable.
+// File files one call. Errors: unauthenticated, market_not_found, market_closed (extra reason, marketId), already_predicted
+// (extra id), price_moved (extra reason, marketId, marketYesBps, yesPriceBps, noPriceBps), idempotency_key_reused,
+// invalid_body, signal_service_unavailable, db_unavailable.
 func (s *Service) File(ctx context.Context, caller Caller, draft Draft) (Filed, error) {
 	if err := draft.validate(); err != nil {
 		return Filed{}, err
@@ -116,17 +115,16 @@ func (s *Service) File(ctx context.Context, caller Caller, draft Draft) (Filed, 
 	return s.answer(f, draft)
 }
 
-// maxWait is how long a call waits for the queue before the filing statement and for its
-// venue. It leaves the second filing statement half a second of the 1.75 s that a call waits
-// at most.
+// maxWait is the time limit for the queue before the filing statement and the request to the venue together. A call may take
+// 1.75 s in total, so half a second remains for the second filing statement.
 const maxWait = 1250 * time.Millisecond
 
 func (f Filing) asksVenue() bool {
 	return f.Verdict == VerdictUnknown || f.Verdict == VerdictStub || f.Verdict == VerdictQuote
 }
 
-// askVenue reads the market of a call at its venue, for at most limit, and notes the outcome in
-// the draft. A read for a quote that does not end in time is no failure.
+// askVenue reads the market of a call at its venue, for at most limit, and sets draft.Venue. A request for a quote that
+// exceeds the limit is not an error.
 func (s *Service) askVenue(ctx context.Context, f Filing, draft *Draft, limit time.Duration) error {
 	draft.Venue = VenueAsked
 	var err error
@@ -146,8 +144,8 @@ func (s *Service) askVenue(ctx context.Context, f Filing, draft *Draft, limit ti
 	return nil
 }
 
-// FileMany files calls that come together, each as File does. A call that has to wait for its
-// venue or for a locked market is not filed, so that the others do not wait: Answer.Alone.
+// FileMany files several calls together with the rules of File. A call that would have to wait for its venue or for a locked
+// market is not filed, so that the others need not wait. Its Answer.Alone is true.
 func (s *Service) FileMany(ctx context.Context, calls []Call) []Answer {
 	out := make([]Answer, len(calls))
 	good, at := make([]Call, 0, len(calls)), make([]int, 0, len(calls))
@@ -174,7 +172,7 @@ func (s *Service) FileMany(ctx context.Context, calls []Call) []Answer {
 	return out
 }
 
-// answer returns what a filing answers, and notes a stored call on its market.
+// answer returns the result of a filing, and informs the market service of a stored call.
 func (s *Service) answer(f Filing, draft Draft) (Filed, error) {
 	if f.Verdict == VerdictFiled {
 		s.markets.Called(draft.MarketID, f.Prices.QuoteAt)
@@ -206,10 +204,10 @@ func (f Filing) answer(draft Draft) (Filed, error) {
 	case VerdictUnverified:
 		return Filed{}, f.moved(ErrMoved.Say("no fresh quote of this market to check maxSlippageBps against; try again later, or set allowUnverified to file without points"), draft)
 	}
-	return Filed{}, errors.New("the filing statement gave the verdict " + string(f.Verdict))
+	return Filed{}, errors.New("unknown verdict of the filing statement: " + string(f.Verdict))
 }
 
-// moved adds the known prices to a refusal; those that are not known are null.
+// moved adds the known prices to an error; unknown prices are null.
 func (f Filing) moved(refusal *apperr.Fault, draft Draft) error {
 	refusal = refusal.With("reason", string(f.Verdict)).With("marketId", string(draft.MarketID))
 	for member, price := range map[string]*protocol.Bps{
@@ -223,9 +221,8 @@ func (f Filing) moved(refusal *apperr.Fault, draft Draft) error {
 	return refusal
 }
 
-// AppendEvent adds to the history of the caller's own signal, once for an event id.
-// Faults: unauthenticated, not_found, forbidden, event_limit_reached,
-// idempotency_key_reused, db_unavailable.
+// AppendEvent adds an event to the caller's own call, once per event id. Errors: unauthenticated, not_found, forbidden,
+// event_limit_reached, idempotency_key_reused, db_unavailable.
 func (s *Service) AppendEvent(ctx context.Context, caller Caller, signalID, eventID, kind, payload string) (Event, error) {
 	e, err := s.ownerEvent(eventID, kind, payload)
 	if err != nil {
@@ -238,22 +235,22 @@ func (s *Service) AppendEvent(ctx context.Context, caller Caller, signalID, even
 	return e, nil
 }
 
-// ownerEvent makes an event that happens now.
+// ownerEvent returns an event of the call's owner at the current time.
 func (s *Service) ownerEvent(id, kind, payload string) (Event, error) {
 	switch kind {
 	case "take", "reaffirm", "confidence", "note", "share":
 	default:
-		return Event{}, apperr.New(apperr.Invalid, "invalid_type", "unknown event type").With("field", "type")
+		return Event{}, apperr.New(apperr.Invalid, "invalid_type", "type must be take, reaffirm, confidence, note or share").With("field", "type")
 	}
 	if !textsFit(payload) {
-		return Event{}, apperr.New(apperr.Invalid, "invalid_payload", "a text of the payload has control characters").With("field", "payload")
+		return Event{}, apperr.New(apperr.Invalid, "invalid_payload", "payload must be an object whose texts have no control characters").With("field", "payload")
 	}
 	owner := "owner"
 	return Event{ID: id, Type: kind, Payload: payload, Actor: &owner, CreatedAt: s.now().UTC().Truncate(time.Millisecond)}, nil
 }
 
-// textsFit reports whether a payload is a JSON object whose texts are such, as protocol.IsText
-// has it. Only its member text may have line feeds.
+// textsFit reports whether a payload is a JSON object whose string members satisfy protocol.IsText. Only the member text may
+// contain line feeds.
 func textsFit(payload string) bool {
 	var members map[string]any
 	if json.Unmarshal([]byte(payload), &members) != nil {
@@ -267,13 +264,13 @@ func textsFit(payload string) bool {
 	return true
 }
 
-// Feed lists one of the three feeds, at most limit rows. A programme category
-// narrows Recent to the calls on its markets; the others take none.
+// Feed returns at most limit calls of one of the three feeds, with limit from 1 to 50. A category of the programme limits
+// Recent to its markets; the other feeds ignore it.
 func (s *Service) Feed(ctx context.Context, feed FeedType, category string, limit int) ([]Record, error) {
 	return s.ListSignalFeed(ctx, feed, category, min(max(limit, 1), 50), s.now())
 }
 
-// Crowd reads how a market's crowd stands; operatorID may be empty.
+// Crowd returns the crowd of a market. operatorID may be empty.
 func (s *Service) Crowd(ctx context.Context, marketID, operatorID string) (Crowd, error) {
 	return s.GetCrowd(ctx, marketID, operatorID, s.now())
 }

@@ -8,27 +8,27 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Expected failures of a filing and of an event.
+// Errors of filing and of events that are reported to the client.
 var (
 	ErrUnauthenticated = apperr.New(apperr.Unauthenticated, "unauthenticated", "a valid operator key or session is required")
-	ErrSettled         = apperr.New(apperr.Conflict, "market_closed", "market is settled").With("reason", "settled")
-	ErrProvisional     = apperr.New(apperr.Conflict, "market_closed", "market is provisional").With("reason", "provisional")
-	ErrPredicted       = apperr.New(apperr.Conflict, "already_predicted", "first call is locked")
+	ErrSettled         = apperr.New(apperr.Conflict, "market_closed", "the market no longer accepts calls: it is closed or resolved").With("reason", "settled")
+	ErrProvisional     = apperr.New(apperr.Conflict, "market_closed", "the market no longer accepts calls: its outcome is being decided").With("reason", "provisional")
+	ErrPredicted       = apperr.New(apperr.Conflict, "already_predicted", "you already have a call on this market; the first call is final")
 	ErrKeyReused       = apperr.New(apperr.Conflict, "idempotency_key_reused", "this Idempotency-Key was used with another body")
 	ErrNotFound        = apperr.New(apperr.NotFound, "not_found", "no such signal")
-	ErrForbidden       = apperr.New(apperr.Forbidden, "forbidden", "only the owner of a signal may do this")
-	ErrEventLimit      = apperr.New(apperr.Conflict, "event_limit_reached", "a signal holds at most 200 events")
-	ErrInvalid         = apperr.New(apperr.Invalid, "invalid_body", "the call is out of bounds")
+	ErrForbidden       = apperr.New(apperr.Forbidden, "forbidden", "only the owner of a call may do this")
+	ErrEventLimit      = apperr.New(apperr.Conflict, "event_limit_reached", "limit of 200 events per call reached")
+	ErrInvalid         = apperr.New(apperr.Invalid, "invalid_body", "a member of the call is out of bounds")
 	ErrMoved           = apperr.New(apperr.Conflict, "price_moved", "the market's price is worse than yours by more than maxSlippageBps")
-	ErrRefused         = apperr.New(apperr.Unavailable, "signal_service_unavailable", "the call could not be stored, try again").With("retryAfterMs", 1000)
-	ErrBusy            = apperr.New(apperr.Unavailable, "db_unavailable", "too many calls wait to be written").With("retryAfterMs", 1000)
+	ErrRefused         = apperr.New(apperr.Unavailable, "signal_service_unavailable", "the call could not be stored; retry in 1 s").With("retryAfterMs", 1000)
+	ErrBusy            = apperr.New(apperr.Unavailable, "db_unavailable", "the service is overloaded; retry in 1 s").With("retryAfterMs", 1000)
 )
 
-// MaxEvents is the most events that one signal holds.
+// MaxEvents is the maximum number of events of one call.
 const MaxEvents = 200
 
-// Caller is who acts: a key by its hash, checked in the statement that acts on
-// it, or an operator whose session the front door verified.
+// Caller identifies the caller: by the hash of a key, which the writing statement verifies, or by an operator whose session
+// the hub has verified.
 type Caller struct {
 	KeyHash    []byte // SHA-256, 32 bytes; nil when OperatorID is set
 	OperatorID string // uuid
@@ -36,7 +36,7 @@ type Caller struct {
 
 // Draft is a call to file. Price is the price of the side called.
 type Draft struct {
-	ID               string // uuid v7 made by the front door: a retry carries the same one
+	ID               string // UUIDv7 made by the hub; a retry has the same id
 	MarketID         protocol.MarketID
 	Side             protocol.Side
 	Price            protocol.Bps
@@ -48,15 +48,15 @@ type Draft struct {
 	MediaAssetID     *string
 	TextTake         *string
 	Reach            *int64
-	CrowdLean        *protocol.Bps // audit payload only
+	CrowdLean        *protocol.Bps // stored in the audit payload only
 	IdempotencyKey   *string
 	BodyHash         []byte
-	MaxSlippage      *protocol.Bps // most by which the price of the side may be worse than Price; nil: no limit
-	AllowUnverified  bool          // MaxSlippage does not refuse a call without a fresh quote; no effect without MaxSlippage
+	MaxSlippage      *protocol.Bps // maximum by which the price of the side may be worse than Price; nil: no limit
+	AllowUnverified  bool          // accept a call without a fresh quote in spite of MaxSlippage
 	Venue            VenueWord
 }
 
-// validate returns invalid_body for a member that is out of bounds. The hub checks the same bounds before.
+// validate returns invalid_body for a member that is out of bounds. The hub checks the same bounds earlier.
 func (d *Draft) validate() error {
 	switch {
 	case d.Side != protocol.Yes && d.Side != protocol.No:
@@ -95,31 +95,31 @@ func (d *Draft) validate() error {
 	return nil
 }
 
-// VenueWord is the state of the request to a market's venue. The filing statement needs an
-// answer for a market without a fresh quote, and for one that no venue has confirmed.
+// VenueWord is the state of the request to a market's venue. The filing statement requires this request for a market without
+// a fresh quote, and for a market that no venue has confirmed.
 type VenueWord int16
 
-// The states.
+// States of the request to a venue.
 const (
 	VenueSilent  VenueWord = iota // no request was made
-	VenueAsked                    // a request was made: the ledger has the answer, or there is none
-	VenueDenies                   // there is no such market
+	VenueAsked                    // a request was made; its result, if any, is stored
+	VenueDenies                   // the venue has no such market
 	VenueSkipped                  // no request may be made: a dry run
 )
 
-// Prices are the numbers of a call: those stored with it, or those of a refused one.
+// Prices are the prices of a stored or rejected call.
 type Prices struct {
-	Stated      protocol.Bps  // of the side called, after conversion
-	Basis       protocol.Bps  // the scoring price at filing
-	Verified    bool          // a fresh quote was known
+	Stated      protocol.Bps  // price of the side called, after conversion
+	Basis       protocol.Bps  // scoring price at filing
+	Verified    bool          // a fresh quote existed
 	Rated       bool          // calls on the market count
-	Unconfirmed bool          // of a dry run: no venue has confirmed the market, so Rated is not known
-	MarketYes   *protocol.Bps // the middle
+	Unconfirmed bool          // dry run: no venue has confirmed the market, so Rated is unknown
+	MarketYes   *protocol.Bps // middle price
 	Yes, No     *protocol.Bps // price of each side; nil without a fresh quote
 	QuoteAt     *time.Time    // time of the quote by the venue's clock; nil for a native market
 }
 
-// Warnings names what the caller of a draft should know about its prices.
+// Warnings returns the codes of warnings about the prices of a draft.
 func (p Prices) Warnings(d Draft) []string {
 	warnings := []string{}
 	if p.Stated != d.Price {
@@ -141,7 +141,7 @@ func (p Prices) Warnings(d Draft) []string {
 	return warnings
 }
 
-// offMarket is the difference in bps from which a stated price has a warning.
+// offMarket is the difference in bps above which a stated price gets a warning.
 const offMarket = 1000
 
 func distance(a, b protocol.Bps) protocol.Bps {
@@ -158,7 +158,7 @@ func (p Prices) of(side protocol.Side) *protocol.Bps {
 	return p.No
 }
 
-// middle returns the middle of a side, nil where the ledger has no price.
+// middle returns the middle price of a side; nil without a price.
 func (p Prices) middle(side protocol.Side) *protocol.Bps {
 	if p.MarketYes == nil || side == protocol.Yes {
 		return p.MarketYes
@@ -167,26 +167,26 @@ func (p Prices) middle(side protocol.Side) *protocol.Bps {
 	return &no
 }
 
-// Call is a draft and who files it.
+// Call is a draft and its caller.
 type Call struct {
 	Caller Caller
 	Draft  Draft
 }
 
-// Answer is what came of one of many calls.
+// Answer is the result of one of several calls.
 type Answer struct {
 	Filed Filed
 	Err   error
-	Alone bool // nothing was done: the call has to be filed alone
+	Alone bool // the call was not processed and must be filed separately
 }
 
-// MaxReach caps the audience that a client reports.
+// MaxReach is the maximum reach that a client may report.
 const MaxReach = 100_000
 
-// Filed is the answer to a filing.
+// Filed is the result of filing a call.
 type Filed struct {
 	ID       string
-	Replayed bool // the first result of the same draft or idempotency key
+	Replayed bool // the call was stored earlier, with the same id or idempotency key
 	Prices   Prices
 	Warnings []string
 }
@@ -197,7 +197,7 @@ type Row struct {
 	ID            string
 	UserID        string
 	PublicID      string
-	ProviderID    string // raw; shown by the market ledger only
+	ProviderID    string // raw; only in the ledger of a market
 	Handle        string
 	DisplayName   string
 	Tier          protocol.Tier
@@ -206,12 +206,12 @@ type Row struct {
 	Lane          protocol.Lane
 	Yes           bool // the side called
 	PriceBps      protocol.Bps
-	ScoreBasisBps protocol.Bps // scoring price of the filing
+	ScoreBasisBps protocol.Bps // scoring price at filing
 	CrowdYesBps   *protocol.Bps
 	Confidence    *int
 	TextTake      *string
 	Source        string
-	TTR           *int // seconds to the resolution, as the caller stated them
+	TTR           *int // seconds to the resolution, as stated by the caller
 	CreatedAt     time.Time
 	Status        protocol.SignalStatus
 	Score         *int
@@ -219,16 +219,16 @@ type Row struct {
 	Outcome       *protocol.Side
 	ClosePrice    *protocol.Bps
 	CLVBps        *int
-	ScoredBps     protocol.Bps  // scoring price: of the result once there is one, else of the filing
-	PriceVerified bool          // a fresh quote was known at the call
+	ScoredBps     protocol.Bps  // scoring price: that of the result if there is one, else that of the filing
+	PriceVerified bool          // a fresh quote existed at the call
 	Rated         bool          // the market was rated at the call
 	MarketYesBps  *protocol.Bps // the ledger's YES price at the call
 	ClosesAt      *time.Time    // the ledger's end date of the market at the call
 	QuoteAt       *time.Time    // time of the quote at filing, by the venue's clock
 	ConfirmedAt   *time.Time    // time of the second quote
-	Reason        *string       // of a void: late or unknown_market; else nil
-	Counted       *bool         // the call is part of points; nil while pending
-	Unconfirmed   bool          // no venue has confirmed the market: not public
+	Reason        *string       // reason of a void: late or unknown_market; else nil
+	Counted       *bool         // the call is in points; nil while pending
+	Unconfirmed   bool          // no venue has confirmed the market; the call is not public
 }
 
 // Side returns the side called.
@@ -237,11 +237,11 @@ func (r *Row) Side() protocol.Side { return protocol.SideOf(r.Yes) }
 // Record is a call as the API returns it.
 type Record struct {
 	Row
-	LiveYes *protocol.Bps // open feed only
-	Move    *int          // open feed only
+	LiveYes *protocol.Bps // only in the feed Open
+	Move    *int          // only in the feed Open
 }
 
-// Event is one entry of a signal's history. Payload is a JSON object.
+// Event is an event of a call. Payload is a JSON object.
 type Event struct {
 	ID        string
 	Type      string
@@ -250,17 +250,17 @@ type Event struct {
 	CreatedAt time.Time
 }
 
-// FeedType names one of the three feeds of contract 4.2.6.
+// FeedType is the name of one of the three feeds of calls.
 type FeedType string
 
-// The feeds; an unknown name reads as Recent.
+// Feeds of calls. An unknown name selects Recent.
 const (
 	Recent    FeedType = "recent"
 	BeatCrowd FeedType = "beat_crowd"
 	Open      FeedType = "open"
 )
 
-// ParseFeedType falls back to Recent.
+// ParseFeedType returns the feed with a name, or Recent for an unknown name.
 func ParseFeedType(s string) FeedType {
 	switch t := FeedType(s); t {
 	case BeatCrowd, Open:
@@ -269,17 +269,17 @@ func ParseFeedType(s string) FeedType {
 	return Recent
 }
 
-// Ledger is a page of one market's signals with its totals.
+// Ledger is a page of one market's calls with its totals.
 type Ledger struct {
 	Yes, No int64
 	Signals []Record
 	Next    string // cursor, empty at the end
 }
 
-// Crowd is how the operators that count as crowd stand on a market.
+// Crowd is the opinion of the operators that count as crowd on a market.
 type Crowd struct {
 	Yes, No       int64
-	TopYesPercent *int // consensus of the top forecasters, with TopSample
+	TopYesPercent *int // share of the top operators that call YES; set with TopSample
 	TopSample     int
 	Own           *Record
 	UpdatedAt     time.Time

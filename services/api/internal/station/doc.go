@@ -1,4 +1,4 @@
-// Package station is the register of partner stations: who runs one, where its rows
-// are read and whether they are. A station speaks for one address, and no two active
-// ones for the same; what an admin has approved is approved anew when it moves.
+// Package station registers partner stations: their owners, the URLs from which the hub reads their data, and their status. A
+// station represents one origin. Two active stations cannot have the same origin. If an approved station changes a URL, an
+// administrator must approve it again.
 package station

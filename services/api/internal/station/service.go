@@ -8,40 +8,38 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Store keeps stations. Each method is one transaction. Fault of all: db_unavailable.
+// Store stores stations. Each method is one transaction and can return db_unavailable.
 type Store interface {
-	// CreateStation does so once for a message, where one is named. The id of a station
-	// that was ended is free for whoever owned it. Faults: station_exists,
-	// limit_reached; forbidden for an owner that is not there.
+	// CreateStation creates a station, once per message if messageID is set. The owner of a deleted station can use its id
+	// again. Errors: station_exists, limit_reached, and forbidden for an owner that does not exist.
 	CreateStation(ctx context.Context, s Station, messageID string) error
-	// ChangeStation writes what change makes of an operator's station, once for a
-	// message where one is named. Faults: not_found, forbidden, station_exists, and
-	// those of change.
+	// ChangeStation stores the result of change for an operator's station, once per message if messageID is set. Errors:
+	// not_found, forbidden, station_exists, and those of change.
 	ChangeStation(ctx context.Context, id, ownerID, messageID string, now time.Time, change func(Station) (Station, error)) error
-	// RuleStation is the act of an admin, which the audit log keeps; may says whether the
-	// station can be so. Faults: not_found, station_exists, and those of may.
+	// RuleStation sets the status as an administrator and writes the audit log. may returns an error if the status is not
+	// allowed. Errors: not_found, station_exists, and those of may.
 	RuleStation(ctx context.Context, id string, to Status, reason string, now time.Time, may func(Station) error) error
-	// SeeStation notes a sign of life. Faults: not_found, forbidden.
+	// SeeStation stores the time of a heartbeat. Errors: not_found, forbidden.
 	SeeStation(ctx context.Context, id, ownerID string, now time.Time) error
-	// DropStation ends a station; its id stays its owner's. Without an owner it is the
-	// act of an admin, which the audit log keeps. Faults: not_found, forbidden.
+	// DropStation deletes a station; its id remains reserved for its owner. Without an owner it acts as an administrator and
+	// writes the audit log. Errors: not_found, forbidden.
 	DropStation(ctx context.Context, id, ownerID string, now time.Time) error
-	// GetStation faults with not_found.
+	// GetStation returns one station. Error: not_found.
 	GetStation(ctx context.Context, id string) (Station, error)
-	// ListStations lists active ones behind an id, by id.
+	// ListStations returns active stations after an id, ordered by id.
 	ListStations(ctx context.Context, q Query) ([]Station, error)
 	CountStations(ctx context.Context, ownerID string) (int64, error)
 }
 
-// Query asks for active stations.
+// Query selects active stations.
 type Query struct {
 	Lane     protocol.Lane     // empty: all
 	Provider protocol.Provider // empty: all
-	After    string            // id; empty: from the beginning
+	After    string            // id; empty: first page
 	Limit    int
 }
 
-// Service keeps the rules.
+// Service implements the rules of stations.
 type Service struct {
 	store   Store
 	hub     string // scheme, host and port of the hub
@@ -49,14 +47,14 @@ type Service struct {
 	now     func() time.Time
 }
 
-// NewService wires the subject; hub is the hub's own address, which no station has, and
-// allowed tells which addresses a station may name.
+// NewService returns a Service. hub is the URL of the hub, whose origin no station may have. allowed reports whether a
+// station may have a URL.
 func NewService(store Store, hub string, allowed func(url string) bool, now func() time.Time) *Service {
 	return &Service{store: store, hub: Origin(hub), allowed: allowed, now: now}
 }
 
-// foreign faults with station_exists for a station that would speak as the hub.
-func (s *Service) foreign(st Station) error {
+// notHub returns station_exists for a station with the origin of the hub.
+func (s *Service) notHub(st Station) error {
 	if st.OriginURL == s.hub {
 		return ErrOurs
 	}
@@ -65,8 +63,7 @@ func (s *Service) foreign(st Station) error {
 
 func (s *Service) time() time.Time { return s.now().UTC().Truncate(time.Millisecond) }
 
-// Create registers a station; it waits for an admin. Faults: invalid_*,
-// station_exists, limit_reached.
+// Create registers a station with status pending. Errors: invalid_*, station_exists, limit_reached.
 func (s *Service) Create(ctx context.Context, ownerID, messageID string, d Draft) error {
 	d.Status = nil
 	made, err := Station{ID: d.ID, OwnerID: ownerID, Status: Pending, CreatedAt: s.time()}.apply(d, s.allowed)
@@ -76,14 +73,13 @@ func (s *Service) Create(ctx context.Context, ownerID, messageID string, d Draft
 	case made.ID == Hub:
 		return ErrExists
 	}
-	if err := s.foreign(made); err != nil {
+	if err := s.notHub(made); err != nil {
 		return err
 	}
 	return s.store.CreateStation(ctx, made, messageID)
 }
 
-// Change is the owner's. Faults: not_found, forbidden, not_approved, station_exists,
-// invalid_*.
+// Change changes a station of its owner. Errors: not_found, forbidden, not_approved, station_exists, invalid_*.
 func (s *Service) Change(ctx context.Context, ownerID, messageID string, d Draft) error {
 	if !IsID(d.ID) {
 		return ErrNotFound
@@ -93,12 +89,11 @@ func (s *Service) Change(ctx context.Context, ownerID, messageID string, d Draft
 		if err != nil {
 			return Station{}, err
 		}
-		return made, s.foreign(made)
+		return made, s.notHub(made)
 	})
 }
 
-// Rule is an admin's word on a station. Faults: not_found, station_exists,
-// invalid_status.
+// Rule sets the status of a station as an administrator. Errors: not_found, station_exists, invalid_status.
 func (s *Service) Rule(ctx context.Context, id string, to Status, reason string) error {
 	if !slices.Contains(Statuses[:], to) {
 		return ErrStatus
@@ -110,11 +105,11 @@ func (s *Service) Rule(ctx context.Context, id string, to Status, reason string)
 		if to != Active {
 			return nil
 		}
-		return s.foreign(st)
+		return s.notHub(st)
 	})
 }
 
-// Beat notes that a station is there. Faults: not_found, forbidden.
+// Beat stores a heartbeat of a station. Errors: not_found, forbidden.
 func (s *Service) Beat(ctx context.Context, ownerID, id string) error {
 	if !IsID(id) {
 		return ErrNotFound
@@ -122,7 +117,7 @@ func (s *Service) Beat(ctx context.Context, ownerID, id string) error {
 	return s.store.SeeStation(ctx, id, ownerID, s.time())
 }
 
-// Drop ends a station; without an owner an admin does. Faults: not_found, forbidden.
+// Drop deletes a station. Without an owner it acts as an administrator. Errors: not_found, forbidden.
 func (s *Service) Drop(ctx context.Context, ownerID, id string) error {
 	if !IsID(id) {
 		return ErrNotFound
@@ -130,7 +125,7 @@ func (s *Service) Drop(ctx context.Context, ownerID, id string) error {
 	return s.store.DropStation(ctx, id, ownerID, s.time())
 }
 
-// Get gives one station, whatever its status. Fault: not_found.
+// Get returns one station with any status. Error: not_found.
 func (s *Service) Get(ctx context.Context, id string) (Station, error) {
 	if !IsID(id) {
 		return Station{}, ErrNotFound
@@ -138,21 +133,21 @@ func (s *Service) Get(ctx context.Context, id string) (Station, error) {
 	return s.store.GetStation(ctx, id)
 }
 
-// List gives active stations.
+// List returns active stations.
 func (s *Service) List(ctx context.Context, q Query) ([]Station, error) {
 	return s.store.ListStations(ctx, q)
 }
 
-// MaxActive is the most active stations that the network reads.
+// MaxActive is the maximum number of active stations that the hub reads.
 const MaxActive = 200
 
-// Active gives all stations whose rows are shown, by id.
+// Active returns all stations that the hub reads, ordered by id.
 func (s *Service) Active(ctx context.Context) ([]Station, error) {
 	list, err := s.store.ListStations(ctx, Query{Limit: MaxActive})
-	return slices.DeleteFunc(list, func(st Station) bool { return s.foreign(st) != nil }), err
+	return slices.DeleteFunc(list, func(st Station) bool { return s.notHub(st) != nil }), err
 }
 
-// Owned counts an operator's stations.
+// Owned returns the number of an operator's stations.
 func (s *Service) Owned(ctx context.Context, ownerID string) (int64, error) {
 	return s.store.CountStations(ctx, ownerID)
 }

@@ -11,48 +11,48 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Bounds of what an operator may have.
+// Limits of stations.
 const (
 	MaxOwned       = 10
-	MaxIDs         = 30 // ever, with those of stations that were ended
+	MaxIDs         = 30 // ids per owner, including those of deleted stations
 	MaxURL         = 500
 	MaxName        = 64
 	MaxDescription = 280
 	HeartbeatEvery = 60 * time.Second
 )
 
-// Hub is the origin of the service itself; no station has it.
+// Hub is the origin name of the service itself. No station can have this id.
 const Hub = "hub"
 
-// Expected failures.
+// Errors of stations that are reported to the client.
 var (
 	ErrNotFound    = apperr.New(apperr.NotFound, "not_found", "no such station")
-	ErrExists      = apperr.New(apperr.Conflict, "station_exists", "the id is taken")
-	ErrOrigin      = apperr.New(apperr.Conflict, "station_exists", "another active station has this address").With("field", "url")
-	ErrOurs        = apperr.New(apperr.Conflict, "station_exists", "this address is the hub's own").With("field", "url")
-	ErrLimit       = apperr.New(apperr.Conflict, "limit_reached", "an operator has at most ten stations").With("limit", MaxOwned)
-	ErrIDs         = apperr.New(apperr.Conflict, "limit_reached", "an operator takes at most thirty ids, those of ended stations counted").With("limit", MaxIDs)
-	ErrOwner       = apperr.New(apperr.Forbidden, "forbidden", "the station is somebody else's")
-	ErrNotApproved = apperr.New(apperr.Forbidden, "not_approved", "an admin has to approve the station first")
-	ErrStatus      = invalid("status", "status is active or paused")
+	ErrExists      = apperr.New(apperr.Conflict, "station_exists", "this station id is taken")
+	ErrOrigin      = apperr.New(apperr.Conflict, "station_exists", "another active station has this URL").With("field", "url")
+	ErrOurs        = apperr.New(apperr.Conflict, "station_exists", "this URL belongs to the hub").With("field", "url")
+	ErrLimit       = apperr.New(apperr.Conflict, "limit_reached", "limit of 10 stations reached; delete one first").With("limit", MaxOwned)
+	ErrIDs         = apperr.New(apperr.Conflict, "limit_reached", "limit of 30 station ids reached; deleted stations count").With("limit", MaxIDs)
+	ErrOwner       = apperr.New(apperr.Forbidden, "forbidden", "the station belongs to another operator")
+	ErrNotApproved = apperr.New(apperr.Forbidden, "not_approved", "an administrator must approve the station first")
+	ErrStatus      = invalid("status", "status must be active or paused")
 )
 
 func invalid(field, text string) *apperr.Fault {
 	return apperr.New(apperr.Invalid, "invalid_"+protocol.Snake(field), text).With("field", field)
 }
 
-// Status is what becomes of a station's rows: those of active ones are shown.
+// Status is the status of a station. Only data of active stations is shown.
 type Status string
 
-// The statuses.
+// Statuses of stations.
 const (
-	Pending   Status = "pending" // nobody has looked at it yet
+	Pending   Status = "pending" // not yet approved
 	Active    Status = "active"
-	Paused    Status = "paused"    // by its owner
-	Suspended Status = "suspended" // by an admin
+	Paused    Status = "paused"    // set by the owner
+	Suspended Status = "suspended" // set by an administrator
 )
 
-// Statuses lists them all.
+// Statuses lists all statuses.
 var Statuses = [...]Status{Pending, Active, Paused, Suspended}
 
 // Station is one registered station.
@@ -64,8 +64,8 @@ type Station struct {
 	URL          string
 	OriginURL    string // scheme, host and port of URL
 	Description  string
-	Lanes        []protocol.Lane     // none: all
-	Providers    []protocol.Provider // none: all
+	Lanes        []protocol.Lane     // empty: all
+	Providers    []protocol.Provider // empty: all
 	TapesURL     string              // empty: none
 	OperatorsURL string              // empty: none
 	Status       Status
@@ -74,7 +74,7 @@ type Station struct {
 	UpdatedAt    time.Time
 }
 
-// Draft is what is said of a station; nil members stay as they are.
+// Draft is a new station or a change of one; nil members do not change.
 type Draft struct {
 	ID           string
 	Name         *string
@@ -84,16 +84,16 @@ type Draft struct {
 	Providers    []protocol.Provider
 	TapesURL     *string // empty: none
 	OperatorsURL *string // empty: none
-	Status       *Status // active or paused, by the owner of an approved one
+	Status       *Status // active or paused; only for an approved station
 }
 
-// IsID tells whether a text may be the id of a station.
+// IsID reports whether a text has the form of a station id.
 func IsID(s string) bool {
 	return len(s) >= 3 && len(s) <= 32 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
-// apply gives the station as the draft has it. Whoever moves an approved station to
-// other addresses waits for an admin again. Faults: invalid_* and not_approved.
+// apply returns the station with the changes of a draft. If an approved station gets another URL, its status becomes pending.
+// Errors: invalid_* and not_approved.
 func (s Station) apply(d Draft, allowed func(url string) bool) (Station, error) {
 	before := s
 	set(&s.Name, d.Name)
@@ -136,21 +136,21 @@ func set(to, from *string) {
 func (s *Station) check(allowed func(url string) bool) error {
 	switch {
 	case !IsID(s.ID):
-		return invalid("stationId", "stationId has 3 to 32 of a-z, 0-9 and -")
+		return invalid("stationId", "stationId must be 3 to 32 characters of a-z, 0-9 and -")
 	case !protocol.IsName(s.Name, 1, MaxName):
-		return invalid("name", "name has 1 to 64 characters on one line")
+		return invalid("name", "name must be 1 to 64 characters on one line")
 	case !allowed(s.URL):
 		return invalid("url", "url must be an https address of a public host")
 	case utf8.RuneCountInString(s.Description) > MaxDescription || !protocol.IsText(s.Description, true):
-		return invalid("description", "description has at most 280 characters, and no control characters but line feeds")
+		return invalid("description", "description must be at most 280 characters without control characters other than line feeds")
 	case s.TapesURL != "" && !allowed(s.TapesURL):
 		return invalid("tapesUrl", "tapesUrl must be an https address of a public host")
 	case s.OperatorsURL != "" && !allowed(s.OperatorsURL):
 		return invalid("operatorsUrl", "operatorsUrl must be an https address of a public host")
 	case len(s.Lanes) > len(protocol.Lanes) || twice(s.Lanes) || slices.ContainsFunc(s.Lanes, func(l protocol.Lane) bool { _, ok := protocol.ParseLane(string(l)); return !ok }):
-		return invalid("lanes", "lanes are lanes, each once")
+		return invalid("lanes", "lanes must be different names of lanes")
 	case len(s.Providers) > len(protocol.Providers) || twice(s.Providers) || slices.ContainsFunc(s.Providers, func(p protocol.Provider) bool { _, ok := protocol.ParseProvider(string(p)); return !ok }):
-		return invalid("providers", "providers are providers, each once")
+		return invalid("providers", "providers must be different names of providers")
 	}
 	return nil
 }
@@ -164,8 +164,8 @@ func twice[T comparable](list []T) bool {
 	return false
 }
 
-// Origin is the scheme, the host and the port of an address as a browser names them:
-// in small letters, without a default port and without a dot at the end.
+// Origin returns scheme, host and port of a URL in the form of a browser origin: in lower case, without a default port and
+// without a trailing dot.
 func Origin(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {

@@ -1,9 +1,7 @@
-// Package webhook is the feed as signed requests to addresses of operators: who
-// may have which, what a request says and proves, and when a failed one is tried
-// again.
+// Package webhook sends the feed as signed requests to URLs of operators. It defines the limits of webhooks, the content and
+// the signature of a request, and the times at which a failed delivery is retried.
 //
-// A webhook has one cursor, the number through which everything on its channels
-// was taken. One delivery is under way at a time and moves the cursor when it is
-// taken; until then it is repeated, the same events under the same id. The package
-// sends nothing and stores nothing.
+// A webhook has one cursor: all events on its channels up to this number were accepted. At most one delivery of a webhook is
+// pending. It advances the cursor when the endpoint accepts it. Until then it is repeated with the same events and the same
+// id. The package itself sends and stores nothing; see packages delivery and postgres.
 package webhook

@@ -13,62 +13,60 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
-// Store keeps webhooks. Each method is one transaction; those that take an owner
-// fault with not_found for a webhook of somebody else.
+// Store stores webhooks. Each method is one transaction. Methods with an ownerID return not_found for a webhook of another
+// operator.
 type Store interface {
-	// CreateWebhook faults with limit_reached, and with unauthenticated for a key that was
-	// revoked meanwhile.
+	// CreateWebhook returns limit_reached if the operator has MaxHooks webhooks, and unauthenticated if the key was revoked.
 	CreateWebhook(ctx context.Context, h Hook) error
 	ListWebhooks(ctx context.Context, ownerID string) ([]Hook, error)
 	GetWebhook(ctx context.Context, ownerID, id string) (Hook, error)
 	ChangeWebhook(ctx context.Context, ownerID, id string, c Change) (Hook, error)
 	DeleteWebhook(ctx context.Context, ownerID, id string) error
-	// RenewWebhook stores the secrets that renew gives the webhook; no other renewal
-	// comes between.
+	// RenewWebhook locks the webhook, calls renew, and stores the secrets that renew has set.
 	RenewWebhook(ctx context.Context, ownerID, id string, renew func(*Hook)) (Hook, error)
-	// TestWebhook tells whether a test may be sent, and that it is.
+	// TestWebhook reports whether a test delivery is allowed now, and counts it if so.
 	TestWebhook(ctx context.Context, ownerID, id string, now time.Time, every time.Duration) (Hook, bool, error)
 	LogDelivery(ctx context.Context, d Delivery) error
 	ListDeliveries(ctx context.Context, ownerID, id string, before int64, limit int) ([]Delivery, error)
 	FeedHead(ctx context.Context) (int64, error)
 
-	// ActiveWebhooks returns those that the worker sends to.
+	// ActiveWebhooks returns the webhooks to which the worker sends.
 	ActiveWebhooks(ctx context.Context) ([]Hook, error)
-	// BeginDelivery stores an attempt and returns the webhook as it is stored; false if it changed meanwhile.
+	// BeginDelivery stores an attempt and returns the stored webhook. It returns false if the webhook has changed.
 	BeginDelivery(ctx context.Context, h Hook, after int64) (Hook, bool, error)
 	TakenDelivery(ctx context.Context, d Delivery) error
 	FailedDelivery(ctx context.Context, d Delivery, since, next time.Time, active bool, reason string) error
-	// PassWebhooks stores how far webhooks were read that had nothing to send.
+	// PassWebhooks stores the cursors of webhooks that had nothing to send.
 	PassWebhooks(ctx context.Context, hooks []Hook) error
 }
 
-// Send makes one request to an endpoint.
+// Send sends one request to an endpoint.
 type Send func(ctx context.Context, p Post) Outcome
 
-// Draft is what an operator registers.
+// Draft is the input of a registration.
 type Draft struct {
 	URL         string
 	Channels    []string
 	Types       []string
 	Description *string
-	Since       *int64 // nil: from now on
+	Since       *int64 // nil: start with the next event
 }
 
-// Change is what is to be different; nil members stay.
+// Change is a change of a webhook; nil members do not change.
 type Change struct {
 	Active      *bool
 	Channels    []feed.Channel
 	Types       *[]feed.Type
-	Described   bool // Description holds, nil for none
+	Described   bool // set Description, also to nil
 	Description *string
-	URL         *string // is to be what it is
-	KeyID       string  // of the key that makes the change
+	URL         *string // must equal the current URL
+	KeyID       string  // key that makes the change
 }
 
-// Owner is the operator whose webhooks are meant, and the key of the request.
+// Owner is the operator who owns webhooks, and the key of the request.
 type Owner struct{ ID, Handle, KeyID string }
 
-// Service keeps the rules.
+// Service implements the rules of webhooks.
 type Service struct {
 	store   Store
 	send    Send
@@ -77,12 +75,12 @@ type Service struct {
 	now     func() time.Time
 }
 
-// NewService wires the subject. allowed reports whether a URL may be registered.
+// NewService returns a Service. allowed reports whether a URL may be registered.
 func NewService(store Store, send Send, vault *Vault, allowed func(url string) bool, now func() time.Time) *Service {
 	return &Service{store: store, send: send, vault: vault, allowed: allowed, now: now}
 }
 
-// Channels reads names as their owner may ask for them. Faults: missing_channels,
+// Channels parses the channel names of a webhook of the operator with this handle. Errors: missing_channels,
 // invalid_channels, unknown_channel.
 func Channels(names []string, handle string) ([]feed.Channel, error) {
 	if len(names) == 0 {
@@ -108,7 +106,7 @@ func Channels(names []string, handle string) ([]feed.Channel, error) {
 	return out, nil
 }
 
-// Types reads names of event types. Fault: invalid_types.
+// Types parses names of event types. Error: invalid_types.
 func Types(names []string) ([]feed.Type, error) {
 	out := make([]feed.Type, 0, len(names))
 	for _, name := range names {
@@ -121,12 +119,11 @@ func Types(names []string) ([]feed.Type, error) {
 	return out, nil
 }
 
-// ErrDescription refuses a long description.
-var ErrDescription = apperr.New(apperr.Invalid, "invalid_description", "description has at most 200 characters").With("field", "description")
+// ErrDescription is returned for a description that is too long.
+var ErrDescription = apperr.New(apperr.Invalid, "invalid_description", "description must be at most 200 characters").With("field", "description")
 
-// Register makes a webhook. The secret is in this answer and nowhere else. Faults:
-// invalid_url, missing_channels, invalid_channels, unknown_channel, invalid_types,
-// invalid_description, future_cursor, limit_reached.
+// Register creates a webhook. The secret is only in this result. Errors: invalid_url, missing_channels, invalid_channels,
+// unknown_channel, invalid_types, invalid_description, future_cursor, limit_reached.
 func (s *Service) Register(ctx context.Context, o Owner, d Draft) (h Hook, secret string, err error) {
 	if !s.allowed(d.URL) {
 		return Hook{}, "", ErrURL
@@ -161,12 +158,12 @@ func (s *Service) Register(ctx context.Context, o Owner, d Draft) (h Hook, secre
 	return h, secret, nil
 }
 
-// List gives an operator's webhooks, oldest first.
+// List returns an operator's webhooks, oldest first.
 func (s *Service) List(ctx context.Context, o Owner) ([]Hook, error) {
 	return s.store.ListWebhooks(ctx, o.ID)
 }
 
-// Get gives one. Fault: not_found.
+// Get returns a webhook. Error: not_found.
 func (s *Service) Get(ctx context.Context, o Owner, id string) (Hook, error) {
 	if !known(id) {
 		return Hook{}, ErrNotFound
@@ -174,10 +171,9 @@ func (s *Service) Get(ctx context.Context, o Owner, id string) (Hook, error) {
 	return s.store.GetWebhook(ctx, o.ID, id)
 }
 
-// Change makes it another one. Whatever is to be sent differently ends the delivery
-// under way, and what it held is sent anew. Faults: not_found, invalid_description,
-// invalid_url for an address that is not its own: whoever may verify what comes knows
-// the secret, and another address is another receiver.
+// Change changes a webhook. If it changes the events to send, the pending delivery ends and its events are sent again.
+// Errors: not_found, invalid_description, and invalid_url for another URL: a new URL could belong to another receiver, who
+// must not verify requests with the same secret.
 func (s *Service) Change(ctx context.Context, o Owner, id string, c Change) (Hook, error) {
 	if !known(id) {
 		return Hook{}, ErrNotFound
@@ -198,7 +194,7 @@ func (s *Service) Change(ctx context.Context, o Owner, id string, c Change) (Hoo
 	return s.store.ChangeWebhook(ctx, o.ID, id, c)
 }
 
-// Delete ends it. Fault: not_found.
+// Delete deletes a webhook. Error: not_found.
 func (s *Service) Delete(ctx context.Context, o Owner, id string) error {
 	if !known(id) {
 		return ErrNotFound
@@ -206,9 +202,9 @@ func (s *Service) Delete(ctx context.Context, o Owner, id string) error {
 	return s.store.DeleteWebhook(ctx, o.ID, id)
 }
 
-// Renew gives a new secret. The one before signs beside it for a day, and so does, to
-// the end of its own day, the oldest of those before: an answer that was lost must not
-// end the secret that is in use. Fault: not_found.
+// Renew creates a new secret. The previous secret also signs for one more day, and so does the oldest secret that is still
+// valid, until its own day ends. If the response of a renewal is lost, the secret that the receiver uses therefore stays
+// valid. Error: not_found.
 func (s *Service) Renew(ctx context.Context, o Owner, id string) (h Hook, secret string, err error) {
 	if !known(id) {
 		return Hook{}, "", ErrNotFound
@@ -221,7 +217,7 @@ func (s *Service) Renew(ctx context.Context, o Owner, id string) (h Hook, secret
 	return h, secret, nil
 }
 
-// Deliveries lists attempts below a line of the log, newest first. Fault: not_found.
+// Deliveries returns attempts with a log number below before, newest first. Error: not_found.
 func (s *Service) Deliveries(ctx context.Context, o Owner, id string, before int64, limit int) ([]Delivery, error) {
 	if !known(id) {
 		return nil, ErrNotFound
@@ -229,8 +225,7 @@ func (s *Service) Deliveries(ctx context.Context, o Owner, id string, before int
 	return s.store.ListDeliveries(ctx, o.ID, id, before, limit)
 }
 
-// Test sends a delivery without events at once, active or not. Faults: not_found,
-// rate_limited.
+// Test sends a delivery without events, also for an inactive webhook. Errors: not_found, rate_limited.
 func (s *Service) Test(ctx context.Context, o Owner, id string) (Delivery, error) {
 	if !known(id) {
 		return Delivery{}, ErrNotFound

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// SecretPrefix begins every secret.
+// SecretPrefix is the prefix of every secret.
 const SecretPrefix = "whsec_"
 
 func newSecret() string {
@@ -26,8 +26,8 @@ func newSecret() string {
 	return SecretPrefix + base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// Sign makes the value of Signalcast-Signature: the time, and for each secret the
-// HMAC-SHA-256 of "<time>.<body>" under the secret as it was shown.
+// Sign returns the value of the header Signalcast-Signature: the time, and for each secret the HMAC-SHA-256 of
+// "<time>.<body>" with the secret as the key, in the form in which it was shown.
 func Sign(at time.Time, body []byte, secrets ...string) string {
 	t := strconv.FormatInt(at.Unix(), 10)
 	out := "t=" + t
@@ -41,22 +41,21 @@ func Sign(at time.Time, body []byte, secrets ...string) string {
 	return out
 }
 
-// Body is the request's body around frames of JSON.
+// Body returns the body of a request with frames, each of which is JSON.
 func Body(hookID, deliveryID string, attempt int, frames [][]byte) []byte {
 	return fmt.Appendf(nil, `{"webhookId":"%s","deliveryId":"%s","attempt":%d,"events":[%s]}`,
 		hookID, deliveryID, attempt, bytes.Join(frames, []byte{','}))
 }
 
-// Vault seals secrets for the database: what lies there signs nothing without the
-// key, and a sealed secret opens for its own webhook alone.
+// Vault encrypts secrets for the database. A sealed secret can be opened only with the key and only for its webhook.
 type Vault struct{ aead cipher.AEAD }
 
-// NewVault makes a vault; the key is derived from any text of enough chance.
+// NewVault returns a vault whose key is derived from text, which must be hard to guess.
 func NewVault(text string) *Vault {
 	key := sha256.Sum256([]byte("signalcast webhook secrets\n" + text))
 	block, err := aes.NewCipher(key[:])
 	if err != nil {
-		panic(err) // 32 bytes are a key
+		panic(err) // cannot happen: 32 bytes are a valid key
 	}
 	aead, err := cipher.NewGCMWithRandomNonce(block)
 	if err != nil {
@@ -70,10 +69,10 @@ func (v *Vault) Seal(hookID, secret string) []byte {
 	return v.aead.Seal(nil, nil, []byte(secret), []byte(hookID))
 }
 
-// ErrSealed says that a secret was sealed under another key.
-var ErrSealed = errors.New("webhook secret does not open: WEBHOOK_SECRET_KEY was changed")
+// ErrSealed is returned for a secret that was sealed with another key.
+var ErrSealed = errors.New("cannot decrypt the webhook secret: WEBHOOK_SECRET_KEY has changed; renew the secret")
 
-// Open decrypts it again.
+// Open decrypts a sealed secret. Error: ErrSealed.
 func (v *Vault) Open(hookID string, sealed []byte) (string, error) {
 	plain, err := v.aead.Open(nil, nil, sealed, []byte(hookID))
 	if err != nil {
@@ -82,7 +81,7 @@ func (v *Vault) Open(hookID string, sealed []byte) (string, error) {
 	return string(plain), nil
 }
 
-// Signature signs a body as of now with the secrets that a webhook has.
+// Signature signs a body at time now with all secrets of a webhook that are valid.
 func (v *Vault) Signature(h *Hook, now time.Time, body []byte) (string, error) {
 	secret, err := v.Open(h.ID, h.Secret)
 	if err != nil {
@@ -95,39 +94,38 @@ func (v *Vault) Signature(h *Hook, now time.Time, body []byte) (string, error) {
 	return Sign(now, body, secrets...), nil
 }
 
-// oldSecret is one that a renewal has replaced.
+// oldSecret is a secret that a renewal has replaced.
 type oldSecret struct {
 	secret string
 	until  time.Time
 }
 
-// old gives the replaced secrets that still sign, at most two, newest first.
+// old returns the replaced secrets that are still valid, at most two, newest first.
 func (v *Vault) old(h *Hook, now time.Time) []oldSecret {
 	if h.OldSecret == nil {
 		return nil
 	}
 	text, err := v.Open(h.ID, h.OldSecret)
 	if err != nil {
-		return nil // it was renewed for that
+		return nil // sealed with another key
 	}
 	before, rest, more := strings.Cut(text, " ")
 	all := []oldSecret{{before, h.OldUntil}}
 	if stamp, oldest, ok := strings.Cut(rest, " "); more && ok {
-		ms, _ := strconv.ParseInt(stamp, 10, 64) // sealed by us
+		ms, _ := strconv.ParseInt(stamp, 10, 64) // always valid: written by renew
 		all = append(all, oldSecret{oldest, time.UnixMilli(ms)})
 	}
 	return slices.DeleteFunc(all, func(o oldSecret) bool { return !now.Before(o.until) })
 }
 
-// renew puts a secret in front of those of a webhook: of the replaced ones the newest and
-// the oldest stay. What is sealed is "<the one before>", or "<the one before>
-// <milliseconds> <the oldest>".
+// renew replaces the secret of a webhook. Of the replaced secrets, the newest and the oldest are kept. The sealed text is
+// "<newest>", or "<newest> <end of the oldest in milliseconds> <oldest>".
 func (v *Vault) renew(h *Hook, secret string, now time.Time) {
 	older := v.old(h, now)
 	before, err := v.Open(h.ID, h.Secret)
 	h.Secret, h.OldSecret, h.OldUntil = v.Seal(h.ID, secret), nil, time.Time{}
 	if err != nil {
-		return // sealed under another key, as those before it
+		return // sealed with another key, as the older ones
 	}
 	if n := len(older); n > 0 {
 		oldest := older[n-1]

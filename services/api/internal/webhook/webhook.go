@@ -8,67 +8,67 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
-// Bounds of what an operator may have.
+// Limits of the webhooks of an operator.
 const (
-	MaxHooks       = 10 // of an operator
+	MaxHooks       = 10 // per operator
 	MaxChannels    = 20
 	MaxURL         = 500
 	MaxDescription = 200
-	TestEvery      = 5 * time.Second    // test deliveries of a webhook
-	OldSecretFor   = 24 * time.Hour     // after a renewal
-	KeepDeliveries = 7 * 24 * time.Hour // in the log
-	DeadAfter      = 3 * 24 * time.Hour // of failures
-	MaxEvents      = 100                // of a delivery
-	AnswerWithin   = 10 * time.Second   // what takes longer has failed
+	TestEvery      = 5 * time.Second    // interval of test deliveries of a webhook
+	OldSecretFor   = 24 * time.Hour     // validity of a replaced secret
+	KeepDeliveries = 7 * 24 * time.Hour // time for which the log keeps an attempt
+	DeadAfter      = 3 * 24 * time.Hour // time of failures after which a webhook is deactivated
+	MaxEvents      = 100                // events per delivery
+	AnswerWithin   = 10 * time.Second   // time limit of a request
 )
 
-// Expected failures.
+// Errors of webhooks that are reported to the client.
 var (
 	ErrNotFound  = apperr.New(apperr.NotFound, "not_found", "no such webhook")
-	ErrLimit     = apperr.New(apperr.Conflict, "limit_reached", "an operator has at most ten webhooks").With("limit", MaxHooks)
+	ErrLimit     = apperr.New(apperr.Conflict, "limit_reached", "limit of 10 webhooks reached; delete one first").With("limit", MaxHooks)
 	ErrURL       = apperr.New(apperr.Invalid, "invalid_url", "url must be an https address of a public host, without a user or a fragment").With("field", "url")
-	ErrChannels  = apperr.New(apperr.Invalid, "invalid_channels", "channels are 1 to 20 names, each once").With("field", "channels")
+	ErrChannels  = apperr.New(apperr.Invalid, "invalid_channels", "channels must be 1 to 20 different names").With("field", "channels")
 	ErrNoChannel = apperr.New(apperr.Invalid, "missing_channels", "channels is required").With("field", "channels")
-	ErrChannel   = apperr.New(apperr.Invalid, "unknown_channel", "there is no such channel with numbered events")
-	ErrTypes     = apperr.New(apperr.Invalid, "invalid_types", "types are numbered event types, each once").With("field", "types")
-	ErrFuture    = apperr.New(apperr.Invalid, "future_cursor", "since is above the newest number").With("field", "since")
-	ErrFixedURL  = apperr.New(apperr.Invalid, "invalid_url", "url stays what it is: register another webhook").With("field", "url")
-	ErrTooSoon   = apperr.New(apperr.Limited, "rate_limited", "one test delivery in five seconds").With("limit", 1)
+	ErrChannel   = apperr.New(apperr.Invalid, "unknown_channel", "unknown channel, or a channel without numbered events")
+	ErrTypes     = apperr.New(apperr.Invalid, "invalid_types", "types must be different numbered event types").With("field", "types")
+	ErrFuture    = apperr.New(apperr.Invalid, "future_cursor", "since must not be greater than the newest event number").With("field", "since")
+	ErrFixedURL  = apperr.New(apperr.Invalid, "invalid_url", "url cannot be changed; register another webhook").With("field", "url")
+	ErrTooSoon   = apperr.New(apperr.Limited, "rate_limited", "only one test delivery in 5 seconds is allowed").With("limit", 1)
 )
 
 // Hook is one webhook.
 type Hook struct {
-	ID          string // uuid v7
+	ID          string // UUIDv7
 	OwnerID     string
-	KeyID       string // of the key that made or last changed it; empty: from before keys were recorded
+	KeyID       string // key that created or last changed it; empty: it is older than this record
 	URL         string
-	Channels    []feed.Channel // the owner's own as me:<handle>
+	Channels    []feed.Channel // channel me as me:<handle>
 	Types       []feed.Type    // empty: all
 	Description *string
 	Active      bool
-	Reason      string // why it is not active, or why the last delivery failed
+	Reason      string // cause of the deactivation or of the last failure
 	CreatedAt   time.Time
-	Cursor      int64 // number through which everything was taken
-	Revision    int   // goes up when other events are to be sent
+	Cursor      int64 // all events up to this number were accepted
+	Revision    int   // increases when the events to send change
 
 	Secret    []byte    // sealed
-	OldSecret []byte    // sealed, with the oldest that still signs beside it; nil: none
-	OldUntil  time.Time // of the one before
+	OldSecret []byte    // sealed previous secrets that are still valid; nil: none
+	OldUntil  time.Time // end of the validity of the previous secret
 
-	// The delivery under way; DeliveryID is empty without one.
+	// The pending delivery. DeliveryID is empty without one.
 	DeliveryID   string
-	Through      int64 // its last number
-	Attempt      int   // made so far
+	Through      int64 // last event number of the delivery
+	Attempt      int   // number of attempts so far
 	FailingSince time.Time
-	NextAt       time.Time // not tried before
+	NextAt       time.Time // earliest time of the next attempt
 }
 
-// Wants tells whether events of a type on a channel are for the webhook.
+// Wants reports whether events of a type on a channel are sent to the webhook.
 func (h *Hook) Wants(c feed.Channel, t feed.Type) bool {
 	return slices.Contains(h.Channels, c) && (len(h.Types) == 0 || slices.Contains(h.Types, t))
 }
 
-// Pick gives those links of a message that the webhook is to be told of.
+// Pick returns the links of a message on channels of the webhook.
 func (h *Hook) Pick(m *feed.Message) []feed.Link {
 	var out []feed.Link
 	for _, l := range m.Links {
@@ -87,29 +87,29 @@ type Post struct {
 	Body       []byte
 }
 
-// Outcome is what came of it.
+// Outcome is the result of a request.
 type Outcome struct {
-	Status int    // 0: no answer
-	Error  string // empty: taken
+	Status int    // 0: no response
+	Error  string // empty: accepted
 	Took   time.Duration
 }
 
-// The reasons that an outcome names.
+// Error codes of an Outcome.
 const (
-	FailedStatus   = "status"              // an answer that is not 2xx
-	FailedRedirect = "redirect"            // redirects are not followed
-	FailedTime     = "timeout"             // no answer in ten seconds
-	FailedAddress  = "address_not_allowed" // the host is not on the public internet
-	FailedSecret   = "secret"              // renew it: it can no longer be read
-	FailedConnect  = "connect"             // no connection, or it broke
+	FailedStatus   = "status"              // the status was not 2xx
+	FailedRedirect = "redirect"            // the status was 3xx; redirects are not followed
+	FailedTime     = "timeout"             // no response in ten seconds
+	FailedAddress  = "address_not_allowed" // the host does not have a public address
+	FailedSecret   = "secret"              // the secret cannot be decrypted; renew it
+	FailedConnect  = "connect"             // the connection failed or broke
 )
 
-// Delivery is a line of the log: one attempt.
+// Delivery is one attempt in the log.
 type Delivery struct {
 	Line    int64
 	HookID  string
 	ID      string
-	First   int64 // 0: without events
+	First   int64 // 0: a test delivery, without events
 	Last    int64
 	Events  int
 	Attempt int
@@ -117,13 +117,13 @@ type Delivery struct {
 	At time.Time
 }
 
-// waits are the pauses behind the first failures; further ones come after an hour.
+// waits lists the pauses after the first failures. Later pauses are one hour.
 var waits = [...]time.Duration{
 	5 * time.Second, 15 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute,
 }
 
-// Backoff is the pause behind the attempt that failed; chance, from 0 to 1, spreads
-// the long ones by a tenth to either side.
+// Backoff returns the pause after a failed attempt. chance, a random number from 0 to 1, varies the pauses of one hour by up
+// to a tenth.
 func Backoff(attempt int, chance float64) time.Duration {
 	if attempt <= len(waits) {
 		return waits[max(attempt, 1)-1]
@@ -131,5 +131,5 @@ func Backoff(attempt int, chance float64) time.Duration {
 	return time.Duration((0.9 + 0.2*chance) * float64(time.Hour))
 }
 
-// Dead tells whether an endpoint has failed for too long.
+// Dead reports whether an endpoint has failed for DeadAfter.
 func Dead(since, now time.Time) bool { return !now.Before(since.Add(DeadAfter)) }

@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
-// What the page for receivers says a signature is.
+// TestSignatureOfThePage checks that docs/protocol/webhooks.md shows the signature that Sign computes.
 func TestSignatureOfThePage(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../../../docs/protocol/webhooks.md")
@@ -30,21 +30,20 @@ func TestBackoff(t *testing.T) {
 	for i, want := range []time.Duration{5 * time.Second, 15 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, time.Hour} {
 		got := webhook.Backoff(i+1, 0.5)
 		if got.Round(time.Second) != want {
-			t.Errorf("behind attempt %d: %v, want %v", i+1, got, want)
+			t.Errorf("after attempt %d: %v, want %v", i+1, got, want)
 		}
 		total += got
 	}
 	if low, high := webhook.Backoff(7, 0), webhook.Backoff(700, 1); low.Round(time.Second) != 54*time.Minute || high.Round(time.Second) != 66*time.Minute {
-		t.Errorf("hourly is %v to %v", low, high)
+		t.Errorf("the longest pause is %v to %v, want 54m to 66m", low, high)
 	}
 	since := time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
 	if webhook.Dead(since, since.Add(72*time.Hour-1)) || !webhook.Dead(since, since.Add(72*time.Hour)) {
-		t.Error("dead at another time than three days")
+		t.Error("Dead does not change after exactly three days")
 	}
 }
 
-// Of the secrets that renewals have replaced the newest and the oldest sign, each to the end
-// of its own day.
+// TestRenewals checks that of the replaced secrets the newest and the oldest sign, each for one day after its replacement.
 func TestRenewals(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
@@ -55,7 +54,7 @@ func TestRenewals(t *testing.T) {
 	s.hook = webhook.Hook{ID: "01990000-0000-7000-8000-000000000000"}
 	secrets := []string{"whsec_deployed"}
 	s.hook.Secret = v.Seal(s.hook.ID, secrets[0])
-	for _, at := range []time.Duration{0, time.Hour, 2 * time.Hour, 3 * time.Hour} { // and the first answers are lost
+	for _, at := range []time.Duration{0, time.Hour, 2 * time.Hour, 3 * time.Hour} { // four renewals
 		now = noon.Add(at)
 		_, secret, err := service.Renew(t.Context(), webhook.Owner{}, s.hook.ID)
 		if err != nil {
@@ -77,7 +76,7 @@ func TestRenewals(t *testing.T) {
 			t.Errorf("after %v: %s, %v; want %s", c.at, got, err, want)
 		}
 	}
-	now = noon.Add(day + time.Hour) // the first one's day is over
+	now = noon.Add(day + time.Hour) // the day of the first secret is over
 	if _, _, err := service.Renew(t.Context(), webhook.Owner{}, s.hook.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -95,13 +94,13 @@ func TestRenewals(t *testing.T) {
 	}
 }
 
-// sum is the signature of nothing under a secret.
+// sum returns the signature of an empty body with a secret.
 func sum(at time.Time, secret string) string {
 	_, v1, _ := strings.Cut(webhook.Sign(at, nil, secret), ",")
 	return v1
 }
 
-// onlyRenews is a store of one webhook.
+// onlyRenews is a store that implements only RenewWebhook, for one webhook.
 type onlyRenews struct {
 	webhook.Store
 	hook webhook.Hook
@@ -117,7 +116,7 @@ func TestVault(t *testing.T) {
 	v := webhook.NewVault("0123456789abcdef0123456789abcdef")
 	one, two := v.Seal("a", "whsec_x"), v.Seal("a", "whsec_x")
 	if string(one) == string(two) || strings.Contains(string(one), "whsec") {
-		t.Error("sealed the same way twice, or not at all")
+		t.Error("Seal returned the same bytes twice, or plain text")
 	}
 	if got, err := v.Open("a", one); err != nil || got != "whsec_x" {
 		t.Errorf("%q, %v", got, err)

@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
-// batch is what a delivery holds: the frames of events behind after and up to through.
+// batch is the content of a delivery: the frames of events with after < number <= through.
 type batch struct {
 	frames      [][]byte
 	first, last int64 // 0: no event
@@ -20,14 +20,14 @@ type batch struct {
 	through     int64
 }
 
-// turn sends one delivery of a webhook, or finds that there is nothing for it.
-func (t *term) turn(ctx context.Context, h webhook.Hook, at, head int64) ending {
+// deliver sends one delivery of a webhook, or finds that there is nothing to send.
+func (t *term) deliver(ctx context.Context, h webhook.Hook, at, head int64) result {
 	b, err := t.collect(ctx, &h, at, head)
 	if err != nil {
-		return t.trouble(ctx, h, at, "the feed cannot be read for a webhook", err)
+		return t.reload(ctx, h, at, "reading the feed for a webhook failed", err)
 	}
 	if len(b.frames) == 0 && h.DeliveryID == "" {
-		return ending{hook: h, at: b.through}
+		return result{hook: h, at: b.through}
 	}
 	if h.DeliveryID == "" {
 		h.DeliveryID, h.Through = uuid.Must(uuid.NewV7()).String(), b.through
@@ -37,23 +37,23 @@ func (t *term) turn(ctx context.Context, h webhook.Hook, at, head int64) ending 
 	fresh, ok, err := t.Hooks.BeginDelivery(bounded, h, b.after)
 	cancel()
 	if err != nil || !ok {
-		return t.trouble(ctx, h, at, "a delivery was not begun", err)
+		return t.reload(ctx, h, at, "storing a delivery attempt failed", err)
 	}
 	d := webhook.Delivery{HookID: h.ID, ID: h.DeliveryID, First: b.first, Last: b.last, Events: len(b.frames), Attempt: h.Attempt}
 	d.Outcome = t.send(ctx, &fresh, b.frames)
 	if d.Error != "" && ctx.Err() != nil {
-		return ending{hook: h, lost: true} // it was us who ended it
+		return result{hook: h, lost: true} // the worker stopped during the request
 	}
-	return t.note(ctx, fresh, d)
+	return t.storeResult(ctx, fresh, d)
 }
 
-// trouble ends a turn that is to be made again from what the database knows; err is
-// nil when the webhook has changed.
-func (t *term) trouble(ctx context.Context, h webhook.Hook, at int64, what string, err error) ending {
+// reload returns the result of an attempt after which the webhook must be read from the database again. err is nil if the
+// webhook has changed.
+func (t *term) reload(ctx context.Context, h webhook.Hook, at int64, what string, err error) result {
 	if err != nil && ctx.Err() == nil {
 		t.Log.WarnContext(ctx, what, "webhook", h.ID, "error", err)
 	}
-	return ending{hook: h, at: at, lost: true}
+	return result{hook: h, at: at, lost: true}
 }
 
 func (t *term) send(ctx context.Context, h *webhook.Hook, frames [][]byte) webhook.Outcome {
@@ -61,50 +61,49 @@ func (t *term) send(ctx context.Context, h *webhook.Hook, frames [][]byte) webho
 	body := webhook.Body(h.ID, h.DeliveryID, h.Attempt, frames)
 	signature, err := t.Vault.Signature(h, now, body)
 	if err != nil {
-		t.Log.WarnContext(ctx, "a delivery cannot be signed", "webhook", h.ID, "error", err)
+		t.Log.WarnContext(ctx, "signing a delivery failed", "webhook", h.ID, "error", err)
 		return webhook.Outcome{Error: webhook.FailedSecret}
 	}
 	return t.Send(ctx, webhook.Post{URL: h.URL, DeliveryID: h.DeliveryID, Signature: signature, Body: body})
 }
 
-// note writes down what came of a delivery, even when the term ends meanwhile: what was
-// taken need not come again.
-func (t *term) note(ctx context.Context, h webhook.Hook, d webhook.Delivery) ending {
+// storeResult stores the outcome of an attempt, also if ctx has ended, so that an accepted delivery is not repeated.
+func (t *term) storeResult(ctx context.Context, h webhook.Hook, d webhook.Delivery) result {
 	now := t.Now().UTC()
 	d.At = now.Truncate(time.Millisecond)
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), stepBudget)
 	defer cancel()
 	if d.Error == "" {
 		if err := t.Hooks.TakenDelivery(bounded, d); err != nil {
-			return t.trouble(ctx, h, h.Cursor, "a delivery that was taken is not noted and comes again", err)
+			return t.reload(ctx, h, h.Cursor, "storing an accepted delivery failed; it will be repeated", err)
 		}
 		h.Cursor, h.Reason = max(h.Cursor, h.Through), ""
 		h.DeliveryID, h.Through, h.Attempt = "", 0, 0
 		h.FailingSince, h.NextAt = time.Time{}, time.Time{}
-		return ending{hook: h, at: h.Cursor}
+		return result{hook: h, at: h.Cursor}
 	}
 	if h.FailingSince.IsZero() {
 		h.FailingSince = now
 	}
 	h.NextAt = now.Add(webhook.Backoff(h.Attempt, t.Chance()))
 	h.Active = !webhook.Dead(h.FailingSince, now)
-	h.Reason = why(d.Outcome)
+	h.Reason = failureReason(d.Outcome)
 	if err := t.Hooks.FailedDelivery(bounded, d, h.FailingSince, h.NextAt, h.Active, h.Reason); err != nil {
-		return t.trouble(ctx, h, h.Cursor, "a delivery that failed is not noted", err)
+		return t.reload(ctx, h, h.Cursor, "storing a failed delivery failed", err)
 	}
-	return ending{hook: h, at: h.Cursor}
+	return result{hook: h, at: h.Cursor}
 }
 
-// why is an outcome in one word, with the status of an answer.
-func why(o webhook.Outcome) string {
+// failureReason returns the error code of an outcome, with the HTTP status if there was a response.
+func failureReason(o webhook.Outcome) string {
 	if o.Status > 0 {
 		return o.Error + " " + strconv.Itoa(o.Status)
 	}
 	return o.Error
 }
 
-// collect makes the batch of the delivery under way again, or that of the next one.
-// Without frames it tells how far there was nothing.
+// collect builds the batch of the pending delivery again, or that of the next one. If the batch has no frames, through is the
+// number up to which no event matches.
 func (t *term) collect(ctx context.Context, h *webhook.Hook, at, head int64) (batch, error) {
 	again := h.DeliveryID != ""
 	b := batch{after: at, through: at}
@@ -126,7 +125,7 @@ func (t *term) collect(ctx context.Context, h *webhook.Hook, at, head int64) (ba
 				}
 				return gap(h, b.through, oldest, upTo, again), nil
 			}
-			if messages, err = t.stored(ctx, chain, b.through); err != nil {
+			if messages, err = t.readPage(ctx, chain, b.through); err != nil {
 				return b, err
 			}
 		}
@@ -159,8 +158,8 @@ func (b *batch) add(m *feed.Message, links []feed.Link) {
 	}
 }
 
-// gap tells on every channel that the feed begins behind what the webhook has. Made
-// again it says the same, although the feed may begin later by then.
+// gap returns a batch that reports on every channel that events after from are deleted. A repeated delivery reports the same
+// range, even if more events have been deleted since.
 func gap(h *webhook.Hook, from, oldest, upTo int64, again bool) batch {
 	if again {
 		oldest = min(oldest, upTo+1)
@@ -178,8 +177,8 @@ func (t *term) oldest(ctx context.Context) (int64, error) {
 	return t.Feed.FeedOldest(ctx)
 }
 
-// stored reads a page of the feed from the database.
-func (t *term) stored(ctx context.Context, chain *feed.Chain, after int64) ([]feed.Message, error) {
+// readPage reads a page of the feed from the database.
+func (t *term) readPage(ctx context.Context, chain *feed.Chain, after int64) ([]feed.Message, error) {
 	ctx, cancel := context.WithTimeout(ctx, stepBudget)
 	defer cancel()
 	return chain.Read(ctx, after, pageSize)
