@@ -46,10 +46,10 @@ type API struct {
 	ran        chan error         // receives the result of Run
 }
 
-// Start creates a database with the schema of the api and the schemas in more, for example that of the hub, and the services of
-// the api on it. now is the clock of the api. Start opens no port and runs no background loops: Conn or Serve connect the service
-// under test, and Run starts the loops. The only venue is the primary one, and it has no markets: AddMarket stores those that a
-// test needs. Everything ends with the test. An error ends the test.
+// Start creates a database and starts the services of the api on it, without background loops and without a port. The
+// database has the schema of the api and the schemas in more, for example that of the hub. now is the clock of the api. Conn
+// or Serve connect the service under test, and Run starts the loops. The only venue is the primary one, and it has no
+// markets: AddMarket stores those that a test needs. Everything ends with the test. An error ends the test.
 func Start(t testing.TB, now func() time.Time, more ...pg.Schema) *API {
 	t.Helper()
 	db := testkit.Postgres(t, append([]pg.Schema{{Name: "api", Files: postgres.Migrations()}}, more...)...)

@@ -114,11 +114,11 @@ func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time)
 	if err != nil {
 		return nil, err
 	}
-	if a.redis, err = redisx.Open(redisx.Config{URL: cfg.Redis.Reveal(), Timeout: cfg.RedisTime, Now: now}); err != nil {
+	if a.redis, err = redisx.Open(redisx.Config{URL: cfg.Redis.Reveal(), Timeout: cfg.RedisTimeout, Now: now}); err != nil {
 		a.pool.Close()
 		return nil, err
 	}
-	rules := cfg.Scoring.rules(cfg.PastEnd, cfg.Chunk)
+	rules := cfg.Scoring.rules(cfg.PastEnd, cfg.ResolveChunk)
 	rules.HubURL, rules.ReadBudget = cfg.HubURL, cfg.ReadTime
 	a.store = postgres.New(a.pool, rules, now)
 	if err := a.buildServices(); err != nil {
@@ -169,7 +169,7 @@ func (a *App) buildServices() error {
 	a.relay = &relay.Relay{Store: a.store, Redis: a.redis, Now: a.now, Slog: a.log}
 	a.follower = relay.NewFollower(a.store, a.redis, a.broker, a.now, a.log)
 	a.pubsub = relay.NewPubSub(a.redis, a.publishNews)
-	key, err := journal.NewKey(a.cfg.CheckKey.Reveal())
+	key, err := journal.NewKey(a.cfg.CheckpointKey.Reveal())
 	if err != nil {
 		return err
 	}
@@ -200,8 +200,8 @@ func (a *App) buildServers() error {
 		Feed: a.store, Boards: a.boards, Oracle: a.oracle, Markets: a.markets, Outcomes: a.resolves, Operators: a.operators,
 		Webhooks: a.webhooks, Stations: a.stations, Signals: a.signals, Lanes: lane.NewService(a.store, a.now),
 		Records: a.records, Broker: a.broker, Login: login(oidc.NewVerifier(providers, a.now)), Viewers: a.ticker.Viewers,
-		Addresses: ratelimit.NewLocal(serviceName, a.cfg.PerAddr, time.Minute, a.now),
-		Keys:      per("api-key", a.cfg.PerKey), Sessions: per("login", loginLimit),
+		Addresses: ratelimit.NewLocal(serviceName, a.cfg.AnonLimit, time.Minute, a.now),
+		Keys:      per("api-key", a.cfg.KeyLimit), Sessions: per("login", loginLimit),
 		Admin: protocol.NewSecret(a.cfg.Admin.Reveal()), Failures: per("api-failed-secret", httpapi.MaxFailures),
 		Health: a.health, Log: a.log, Now: a.now,
 		Observe: a.metrics.ObserveHTTP, Degraded: a.metrics.Degraded, Count: a.metrics.CountPage, Trace: a.tracing.HTTP,
@@ -278,7 +278,7 @@ func (a *App) Run(ctx context.Context) error {
 		run.Loop("wire", a.publishMoves),
 		run.Loop("ticks", a.ticker.Run),
 		run.Loop("movement", func(ctx context.Context) error {
-			return a.oracle.Run(ctx, a.cfg.Movement, func(err error) { a.log.Warn("reading open markets failed", "error", err) })
+			return a.oracle.Run(ctx, a.cfg.MovementEvery, func(err error) { a.log.Warn("reading open markets failed", "error", err) })
 		}),
 		lead("movement history", movementLease, func(ctx context.Context) error {
 			return a.oracle.Keep(ctx, func(err error) { a.log.Warn("storing movement history failed", "error", err) })

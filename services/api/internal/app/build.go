@@ -46,14 +46,14 @@ func (a *App) venues(meter *venue.Meter) (market.Venues, error) {
 	}
 	a.primary = polymarket.New(client(protocol.Polymarket, a.cfg.GammaURL), client(protocol.Polymarket, a.cfg.ClobURL), a.cfg.PastEnd)
 	list := market.Venues{protocol.Polymarket: a.primary}
-	if a.cfg.Kalshi != "" {
-		list[protocol.Kalshi] = kalshi.New(client(protocol.Kalshi, a.cfg.Kalshi))
+	if a.cfg.KalshiURL != "" {
+		list[protocol.Kalshi] = kalshi.New(client(protocol.Kalshi, a.cfg.KalshiURL))
 	}
-	if a.cfg.Limitless != "" {
-		list[protocol.Limitless] = limitless.New(client(protocol.Limitless, a.cfg.Limitless))
+	if a.cfg.LimitlessURL != "" {
+		list[protocol.Limitless] = limitless.New(client(protocol.Limitless, a.cfg.LimitlessURL))
 	}
-	if a.cfg.Manifold != "" {
-		list[protocol.Manifold] = manifold.New(client(protocol.Manifold, a.cfg.Manifold), a.cfg.Undo)
+	if a.cfg.ManifoldURL != "" {
+		list[protocol.Manifold] = manifold.New(client(protocol.Manifold, a.cfg.ManifoldURL), a.cfg.ManifoldWait)
 	}
 	return list, failed
 }

@@ -24,9 +24,9 @@ type Config struct {
 	MaxConns int32         `env:"DB_MAX_CONNS" envDefault:"24"`
 	service.Reads
 	Redis config.Secret `env:"REDIS_URL"`
-	// RedisTime is the longest wait for an answer of Redis. After it, the process decides on rate limits with its local
+	// RedisTimeout is the longest wait for an answer of Redis. After it, the process decides on rate limits with its local
 	// counters.
-	RedisTime time.Duration `env:"REDIS_TIMEOUT" envDefault:"50ms"`
+	RedisTimeout time.Duration `env:"REDIS_TIMEOUT" envDefault:"50ms"`
 
 	Link config.Secret `env:"LINK_SECRET"`
 	Mask config.Secret `env:"MASK_SECRET"` // key of the HMAC that makes public operator ids
@@ -34,32 +34,32 @@ type Config struct {
 	HookKey     config.Secret `env:"WEBHOOK_SECRET_KEY"` // encrypts the webhooks' secrets in the database
 	HookPrivate bool          `env:"WEBHOOK_ALLOW_PRIVATE"`
 
-	CheckKey config.Secret `env:"CHECKPOINT_KEY"` // signs the checkpoints of the journal
+	CheckpointKey config.Secret `env:"CHECKPOINT_KEY"` // signs the checkpoints of the journal
 
-	Admin    config.Secret `env:"ADMIN_SECRET"`             // empty: the administrator routes are off
-	Loopback bool          `env:"FEDERATION_ALLOW_PRIVATE"` // allows stations at http and private addresses
+	Admin          config.Secret `env:"ADMIN_SECRET"`             // empty: the administrator routes are off
+	StationPrivate bool          `env:"FEDERATION_ALLOW_PRIVATE"` // allows stations at http and private addresses
 
 	HubURL    string         `env:"HUB_URL"`
 	Providers config.Secret  `env:"IDP_PROVIDERS"` // JSON; contains secrets of the providers' user APIs
-	PerAddr   int            `env:"RATE_LIMIT_ANON" envDefault:"600"`
-	PerKey    int            `env:"RATE_LIMIT_KEY"  envDefault:"120"`
+	AnonLimit int            `env:"RATE_LIMIT_ANON" envDefault:"600"`
+	KeyLimit  int            `env:"RATE_LIMIT_KEY"  envDefault:"120"`
 	Replicas  int            `env:"REPLICAS"        envDefault:"1"`
 	Trusted   []netip.Prefix `env:"TRUSTED_PROXIES"`
 
-	VenueA    string        `env:"VENUE_A_SLUG"           envDefault:"polymarket"`
-	GammaURL  string        `env:"POLYMARKET_GAMMA_URL"   envDefault:"https://gamma-api.polymarket.com"`
-	ClobURL   string        `env:"POLYMARKET_CLOB_URL"    envDefault:"https://clob.polymarket.com"`
-	StreamURL string        `env:"POLYMARKET_WS_URL"` // empty: no live prices
-	Kalshi    string        `env:"KALSHI_URL"`        // empty turns this venue off; also for the next two
-	Limitless string        `env:"LIMITLESS_URL"`
-	Manifold  string        `env:"MANIFOLD_URL"`
-	VenueRPS  float64       `env:"VENUE_RPS"              envDefault:"5"`  // requests per second and host
-	Undo      time.Duration `env:"MANIFOLD_WAIT"          envDefault:"1h"` // time during which Manifold can still change a result
-	Grace     time.Duration `env:"RESOLUTION_GRACE"       envDefault:"10m"`
-	Scoring   scoringConfig
-	PastEnd   bool          `env:"PAST_END_IS_PROVISIONAL" envDefault:"true"`
-	Chunk     int           `env:"RESOLVE_CHUNK"          envDefault:"100000"`
-	Movement  time.Duration `env:"MOVEMENT_EVERY"         envDefault:"60s"`
+	VenueA        string        `env:"VENUE_A_SLUG"           envDefault:"polymarket"`
+	GammaURL      string        `env:"POLYMARKET_GAMMA_URL"   envDefault:"https://gamma-api.polymarket.com"`
+	ClobURL       string        `env:"POLYMARKET_CLOB_URL"    envDefault:"https://clob.polymarket.com"`
+	StreamURL     string        `env:"POLYMARKET_WS_URL"` // empty: no live prices
+	KalshiURL     string        `env:"KALSHI_URL"`        // empty turns this venue off; also for the next two
+	LimitlessURL  string        `env:"LIMITLESS_URL"`
+	ManifoldURL   string        `env:"MANIFOLD_URL"`
+	VenueRPS      float64       `env:"VENUE_RPS"              envDefault:"5"`  // requests per second and host
+	ManifoldWait  time.Duration `env:"MANIFOLD_WAIT"          envDefault:"1h"` // time during which Manifold can still change a result
+	Grace         time.Duration `env:"RESOLUTION_GRACE"       envDefault:"10m"`
+	Scoring       scoringConfig
+	PastEnd       bool          `env:"PAST_END_IS_PROVISIONAL" envDefault:"true"`
+	ResolveChunk  int           `env:"RESOLVE_CHUNK"          envDefault:"100000"`
+	MovementEvery time.Duration `env:"MOVEMENT_EVERY"         envDefault:"60s"`
 
 	LogLevel string        `env:"LOG_LEVEL"  envDefault:"info"`
 	Nonce    string        `env:"INSTANCE_NONCE"`
@@ -75,18 +75,18 @@ func (c *Config) Check(r *config.Report) {
 	r.PrivateAddr("METRICS_ADDR", c.Metrics)
 	r.DSN("DATABASE_URL", c.Database, "postgres", "postgresql")
 	r.DSN("REDIS_URL", c.Redis, "redis", "rediss")
-	if c.RedisTime < 5*time.Millisecond || c.RedisTime > 5*time.Second {
+	if c.RedisTimeout < 5*time.Millisecond || c.RedisTimeout > 5*time.Second {
 		r.Fail("REDIS_TIMEOUT", "must be from 5ms to 5s")
 	}
 	r.Secret("LINK_SECRET", c.Link)
 	r.Secret("MASK_SECRET", c.Mask)
 	r.Secret("WEBHOOK_SECRET_KEY", c.HookKey)
-	r.Secret("CHECKPOINT_KEY", c.CheckKey)
+	r.Secret("CHECKPOINT_KEY", c.CheckpointKey)
 	if c.HookPrivate && r.Env().Production() {
 		r.Fail("WEBHOOK_ALLOW_PRIVATE", "must not be set in production")
 	}
 	r.OptSecret("ADMIN_SECRET", c.Admin)
-	if c.Loopback && r.Env().Production() {
+	if c.StationPrivate && r.Env().Production() {
 		r.Fail("FEDERATION_ALLOW_PRIVATE", "must not be set in production")
 	}
 	r.PublicURL("HUB_URL", c.HubURL)
@@ -94,23 +94,23 @@ func (c *Config) Check(r *config.Report) {
 	r.URL("POLYMARKET_GAMMA_URL", c.GammaURL, "https", "http")
 	r.URL("POLYMARKET_CLOB_URL", c.ClobURL, "https", "http")
 	r.OptURL("POLYMARKET_WS_URL", c.StreamURL, "wss", "ws")
-	r.OptURL("KALSHI_URL", c.Kalshi, "https", "http")
-	r.OptURL("LIMITLESS_URL", c.Limitless, "https", "http")
-	r.OptURL("MANIFOLD_URL", c.Manifold, "https", "http")
+	r.OptURL("KALSHI_URL", c.KalshiURL, "https", "http")
+	r.OptURL("LIMITLESS_URL", c.LimitlessURL, "https", "http")
+	r.OptURL("MANIFOLD_URL", c.ManifoldURL, "https", "http")
 	r.Proxies("TRUSTED_PROXIES", c.Trusted)
-	r.Between("RATE_LIMIT_ANON", c.PerAddr, 0, 1_000_000)
-	r.Between("RATE_LIMIT_KEY", c.PerKey, 1, 1_000_000)
+	r.Between("RATE_LIMIT_ANON", c.AnonLimit, 0, 1_000_000)
+	r.Between("RATE_LIMIT_KEY", c.KeyLimit, 1, 1_000_000)
 	r.Between("REPLICAS", c.Replicas, 1, 1000)
 	c.Scoring.check(r)
-	r.Between("RESOLVE_CHUNK", c.Chunk, 1, 1_000_000)
+	r.Between("RESOLVE_CHUNK", c.ResolveChunk, 1, 1_000_000)
 	r.Between("DB_MAX_CONNS", int(c.MaxConns), 8, 1000)
 	if c.VenueRPS <= 0 || c.VenueRPS > 10_000 {
 		r.Fail("VENUE_RPS", "must be above 0 and at most 10000")
 	}
-	if c.Undo < time.Second || c.Undo > 24*time.Hour {
+	if c.ManifoldWait < time.Second || c.ManifoldWait > 24*time.Hour {
 		r.Fail("MANIFOLD_WAIT", "must be from 1s to 24h")
 	}
-	if c.Movement < time.Second || c.Movement > 10*time.Minute {
+	if c.MovementEvery < time.Second || c.MovementEvery > 10*time.Minute {
 		r.Fail("MOVEMENT_EVERY", "must be from 1s to 10m")
 	}
 	if c.Linger < 0 || c.Linger > 5*time.Second {

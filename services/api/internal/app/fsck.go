@@ -13,8 +13,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
 )
 
-// errFsck is returned if a stored row differs from the journal, or if a figure of a call differs from the one computed from
-// its quotes and times.
+// errFsck is returned if a stored row differs from the journal, or a figure of a call differs from its quotes and times.
 var errFsck = errors.New("the ledger is inconsistent with its journal or its quotes")
 
 // fsck compares the stored rows with the journal, the journal with its checkpoints, and each call with its quotes and times.

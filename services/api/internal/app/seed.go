@@ -93,7 +93,7 @@ type seeder struct {
 	calls     int
 }
 
-// seed reads steps as JSON lines, ordered by time, and stores them through the services that store live data, so the same
+// seed reads steps as JSON lines, ordered by time. It stores them through the services that store live data, so the same
 // rules decide prices, scores and points. The relay of the running installation publishes the events later.
 func seed(ctx context.Context, in io.Reader, stdout io.Writer) error {
 	cfg, err := config.Load[seedConfig]()

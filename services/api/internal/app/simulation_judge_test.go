@@ -151,8 +151,8 @@ func (rs results) lowerEnds(t *testing.T) map[string]int {
 	return out
 }
 
-// judgeInformed requires that operators who know a quarter of the outcomes are found: they are the first of all operators by
-// the lower end of the edge, and about as many of them appear skilled as would at the true probabilities.
+// judgeInformed requires that operators who know a quarter of the outcomes are found. They must be the first of all operators
+// by the lower end of the edge. About as many of them must appear skilled as would at the true probabilities.
 func (w *world) judgeInformed(all map[string]results) {
 	type place struct {
 		strategy string

@@ -212,8 +212,8 @@ func chance(side protocol.Side, yes int) int {
 // gameVenues lists the venues over which the markets of a round are spread.
 var gameVenues = []string{"polymarket", "kalshi", "limitless", "manifold"}
 
-// newGames creates n venue markets with true probabilities from 4 % to 96 % in whole percent, which every venue can quote,
-// and makes the ledger read each of them.
+// newGames creates n venue markets and makes the ledger read each of them. Their true probabilities are whole percentages
+// from 4 % to 96 %, which every venue can quote.
 func (w *world) newGames(n int) []*game {
 	games := make([]*game, n)
 	for i := range games {

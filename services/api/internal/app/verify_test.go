@@ -21,24 +21,24 @@ func TestCompareCommands(t *testing.T) {
 		return Program().Main(t.Context(), args, &out, &failed), out.String() + failed.String()
 	}
 	for _, args := range [][]string{{"recount"}, {"boards", "verify"}} {
-		if code, said := run(args...); code != 0 || !strings.Contains(said, "equals the") {
-			t.Errorf("%v: exit code %d, output %q; want 0", args, code, said)
+		if code, output := run(args...); code != 0 || !strings.Contains(output, "equals the") {
+			t.Errorf("%v: exit code %d, output %q; want 0", args, code, output)
 		}
 	}
 	if _, err := testkit.Pool(t, db.Admin).Exec(t.Context(), `INSERT INTO api.operator_scores (user_id, streak) VALUES (gen_random_uuid(), 3)`); err != nil {
 		t.Fatal(err)
 	}
-	if code, said := run("recount"); code != 0 {
-		t.Errorf("recount: exit code %d, output %q; want 0", code, said)
+	if code, output := run("recount"); code != 0 {
+		t.Errorf("recount: exit code %d, output %q; want 0", code, output)
 	}
-	if code, said := run("boards", "verify"); code != 1 || !strings.Contains(said, "records ") {
-		t.Errorf("boards verify: exit code %d, output %q; want 1 and a difference in records", code, said)
+	if code, output := run("boards", "verify"); code != 1 || !strings.Contains(output, "records ") {
+		t.Errorf("boards verify: exit code %d, output %q; want 1 and a difference in records", code, output)
 	}
-	if code, said := run("boards", "fill"); code != 0 {
-		t.Errorf("boards fill: exit code %d, output %q; want 0", code, said)
+	if code, output := run("boards", "fill"); code != 0 {
+		t.Errorf("boards fill: exit code %d, output %q; want 0", code, output)
 	}
-	if code, said := run("boards", "verify"); code != 0 {
-		t.Errorf("boards verify after boards fill: exit code %d, output %q; want 0", code, said)
+	if code, output := run("boards", "verify"); code != 0 {
+		t.Errorf("boards verify after boards fill: exit code %d, output %q; want 0", code, output)
 	}
 	for _, args := range [][]string{{"boards"}, {"boards", "count"}, {"boards", "fill", "now"}, {"boards", "verify", "now"}} {
 		if code, _ := run(args...); code != 2 {

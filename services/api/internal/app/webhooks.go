@@ -18,5 +18,5 @@ func (a *App) buildOutbound() {
 		Feed: a.store, Hooks: a.store, Memory: a.broker, Send: a.sender.Send, Vault: vault,
 		Now: a.now, Chance: rand.Float64, Log: a.log,
 	}
-	a.stations = station.NewService(a.store, a.cfg.HubURL, delivery.AllowedURL(a.cfg.Loopback), a.now)
+	a.stations = station.NewService(a.store, a.cfg.HubURL, delivery.AllowedURL(a.cfg.StationPrivate), a.now)
 }

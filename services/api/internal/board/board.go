@@ -126,10 +126,10 @@ func (s *Service) Record(ctx context.Context, userID string) (Record, error) {
 	return s.store.Record(ctx, userID)
 }
 
-// Took starts the next fold of results early if a read of ranks took longer than slow: reads become slow when many results are
+// Took starts the next fold of results early if a read of ranks took longer than slowRead: reads become slow when many results are
 // not folded yet.
 func (s *Service) Took(d time.Duration) {
-	if d <= slow {
+	if d <= slowRead {
 		return
 	}
 	select {
@@ -180,8 +180,8 @@ const (
 	// foldBehind is the lag of the stored rows behind the start of the window. A process whose clock is slow still finds the
 	// start of its own window ahead of the rows.
 	foldBehind = 10 * time.Second
-	// slow is the duration of a query above which the rows are updated early.
-	slow = 50 * time.Millisecond
+	// slowRead is the duration of a query above which the rows are updated early.
+	slowRead = 50 * time.Millisecond
 )
 
 // Run updates the stored rows of the boards until ctx ends, and calls failed for each step that failed. Every process runs

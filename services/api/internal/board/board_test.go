@@ -26,8 +26,8 @@ func (g *gate) ListBoard(context.Context, string, Query, time.Time) ([]Row, erro
 	return make([]Row, 3), nil
 }
 
-// TestOneBuildOfABoard checks that concurrent reads of a board share one query, whatever their limits, that another board
-// does not wait for it, and that a caller whose context ends returns at once.
+// TestOneBuildOfABoard checks that concurrent reads of a board share one query, whatever their limits. Another board must not
+// wait for it, and a caller whose context ends must return at once.
 func TestOneBuildOfABoard(t *testing.T) {
 	t.Parallel()
 	g := &gate{begun: make(chan struct{}, 10), open: make(chan struct{})}
@@ -101,7 +101,7 @@ func TestASlowBuildWakesTheFold(t *testing.T) {
 			t.Fatal("a slow query did not start the next fold")
 		}
 	}
-	s.Took(slow + 1) // a slow read of another package
+	s.Took(slowRead + 1) // a slow read of another package
 	select {
 	case f.folds <- nil:
 	case <-time.After(foldEvery / 2):

@@ -88,7 +88,7 @@ func (b *Broker) each(do func(*shard)) {
 	}
 }
 
-// SetReady marks the broker as having the newest events of the feed.
+// SetReady marks the broker as ready: it has delivered the newest events of the feed.
 func (b *Broker) SetReady() { b.ready.Store(true) }
 
 // Ready reports whether SetReady was called.

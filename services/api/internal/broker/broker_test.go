@@ -136,8 +136,8 @@ func TestUnsubscribed(t *testing.T) {
 	}
 }
 
-// TestLag checks that a reader whose connection is full receives all events that are still in the memory of the broker, and
-// that it does not delay other readers.
+// TestLag checks that a reader whose connection is full receives all events that are still in memory, and that it does not
+// delay other readers.
 func TestLag(t *testing.T) {
 	t.Parallel()
 	b := newBroker(t, 2000)
@@ -191,8 +191,8 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// TestSlowConsumer checks that a reader is closed as a slow consumer if the next event for it is no longer in the memory of
-// the broker, and that other readers receive all events.
+// TestSlowConsumer checks that a reader is closed as a slow consumer if the next event for it is no longer in memory. Other
+// readers must receive all events.
 func TestSlowConsumer(t *testing.T) {
 	t.Parallel()
 	b := newBroker(t, 300)

@@ -33,8 +33,7 @@ const (
 )
 
 // Reader is one connection. The shard writes to it directly while it keeps up. When the connection accepts no more bytes, a
-// goroutine of the reader writes the rest of the begun frame and all later ones, and ends when the reader has received
-// everything.
+// goroutine of the reader writes the rest of the frame and all later ones. The goroutine ends when everything is written.
 type Reader struct {
 	shard *shard
 	conn  Conn

@@ -116,8 +116,8 @@ func (m crashing) TakenDelivery(ctx context.Context, d webhook.Delivery) error {
 	return m.Store.TakenDelivery(ctx, d)
 }
 
-// TestKilledBetweenSendAndStore checks that a worker that stops before it has stored the result of a delivery repeats the
-// same delivery with the same id, and continues after it.
+// TestKilledBetweenSendAndStore stops a worker before it has stored the result of a delivery. The next worker must repeat the
+// same delivery with the same id, and continue after it.
 func TestKilledBetweenSendAndStore(t *testing.T) {
 	t.Parallel()
 	for _, step := range []string{"before begin", "before send", "before store"} {

@@ -85,7 +85,7 @@ type Store interface {
 	ConfirmAfter() time.Duration
 	// RecordPage returns up to n calls that were filed after a place and at or before asOf, oldest first, in their state at
 	// asOf.
-	RecordPage(ctx context.Context, owner string, behind Place, asOf time.Time, n int) ([]Call, error)
+	RecordPage(ctx context.Context, owner string, after Place, asOf time.Time, n int) ([]Call, error)
 	// Checkpoint returns the newest checkpoint of the journal; empty without one.
 	Checkpoint(ctx context.Context) (string, error)
 }
@@ -117,9 +117,9 @@ func (s *Service) Record(
 	if err := head(Head{owner, asOf, tolerances, s.store.ConfirmAfter()}); err != nil {
 		return "", err
 	}
-	var behind Place
+	var after Place
 	for {
-		calls, err := s.store.RecordPage(ctx, owner.ID, behind, asOf, pageSize)
+		calls, err := s.store.RecordPage(ctx, owner.ID, after, asOf, pageSize)
 		if err != nil {
 			return "", err
 		}
@@ -130,6 +130,6 @@ func (s *Service) Record(
 			return s.store.Checkpoint(ctx)
 		}
 		last := &calls[len(calls)-1]
-		behind = Place{At: last.CreatedAt, ID: last.ID}
+		after = Place{At: last.CreatedAt, ID: last.ID}
 	}
 }

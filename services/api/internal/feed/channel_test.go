@@ -34,7 +34,7 @@ func TestParseChannel(t *testing.T) {
 	}
 }
 
-// TestChannelsAgreeWithTypes checks that an event is on a channel exactly if its type is one of the channel's types and it
+// TestChannelsAgreeWithTypes checks when an event is on a channel: exactly if its type is one of the channel's types and it
 // has the channel's market, lane or operator. The database filters by the same rule.
 func TestChannelsAgreeWithTypes(t *testing.T) {
 	t.Parallel()

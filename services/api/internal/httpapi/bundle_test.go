@@ -60,7 +60,7 @@ type bundle struct {
 	broker      *broker.Broker
 	operators   *operator.Service
 	oracle      *attention.Service
-	edge        *httpapi.Server
+	server      *httpapi.Server
 	addr        string
 	smallBuffer bool // clients have a small receive buffer
 
@@ -127,8 +127,8 @@ func setup(t *testing.T, o options) *bundle {
 	if o.change != nil {
 		o.change(&d)
 	}
-	b.edge = httpapi.New(d)
-	server := httpx.NewServer("127.0.0.1:0", b.edge, httpx.Limits{}, quiet)
+	b.server = httpapi.New(d)
+	server := httpx.NewServer("127.0.0.1:0", b.server, httpx.Limits{}, quiet)
 	if err := server.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func setup(t *testing.T, o options) *bundle {
 		if err := server.Stop(ctx); err != nil {
 			t.Error(err)
 		}
-		b.edge.Close(ctx)
+		b.server.Close(ctx)
 	})
 	testkit.Eventually(t, 20*time.Second, b.broker.Ready)
 	return b

@@ -74,7 +74,7 @@ func TestCallsByFilter(t *testing.T) {
 	for query, want := range map[string]string{
 		"": "4 3 2 1", "lane=CRYPTO": "3 2", "lane=crypto": "3 2", "lane=MOON": "4 3 2 1", "lane=OTHER": "4 3 2 1",
 		"status=pending": "4 1", "status=won": "2", "status=lost": "3", "status=void": "", "status=WON": "4 3 2 1",
-		"handle=otto": "4 3", "handle=Otto": "4 3", "handle=nobody_here": "", "handle=!!": "", "marketId=200": "3 2", "marketId=404": "", "marketId=%C3%BC": "",
+		"handle=otto": "4 3", "handle=Otto": "4 3", "handle=unknown_one": "", "handle=!!": "", "marketId=200": "3 2", "marketId=404": "", "marketId=%C3%BC": "",
 		"handle=mara&status=won&lane=CRYPTO&marketId=200": "2", "limit=1": "4", "limit=0": "4 3 2 1", "limit=-1": "4 3 2 1", "limit=x": "4 3 2 1", "cursor=x": "4 3 2 1", "unknown=1": "4 3 2 1",
 	} {
 		a := b.get("/api/v1/signals?" + query)
@@ -206,7 +206,7 @@ func TestRuleLane(t *testing.T) {
 	}
 	placed := b.do("POST", "/api/v1/signals/categorize", `{"items":[{"marketId":"100","title":"Will Bitcoin close above 100k?"}]}`, "Authorization", "Bearer "+key)
 	if it := placed.body["items"].([]any)[0]; fmt.Sprint(it) != "map[category:sports confidence:100 lane:SPORT marketId:100 method:override]" {
-		t.Errorf("categorised after the ruling: %v", it)
+		t.Errorf("categorised after the change: %v", it)
 	}
 	for name, c := range map[string]struct {
 		market, body string
@@ -234,7 +234,7 @@ func TestRuleLane(t *testing.T) {
 	err := b.admin.QueryRow(t.Context(), `SELECT m.lane || ' ' || m.lane_ruled || ' ' || (SELECT count(*) FROM api.audit_log WHERE subject = '100' AND action = 'market.lane')
 		FROM api.markets m WHERE market_id = '100'`).Scan(&lanes)
 	if err != nil || lanes != "SPORT true 2" {
-		t.Errorf("stored lane, ruling and audit entries: %q, %v", lanes, err)
+		t.Errorf("stored lane, lane_ruled and audit entries: %q, %v", lanes, err)
 	}
 }
 
@@ -299,7 +299,7 @@ func TestUsers(t *testing.T) {
 			"wrong secret":     {path, []string{"X-Admin-Secret", "guess"}, 403, "forbidden"},
 			"key, no handle":   {strings.Replace(path, "mara", "%21", 1), as, 403, "forbidden"},
 			"admin, no handle": {strings.Replace(path, "mara", "%21", 1), admin, 404, "not_found"},
-			"admin, unknown":   {strings.Replace(path, "mara", "nobody_here", 1), admin, 404, "not_found"},
+			"admin, unknown":   {strings.Replace(path, "mara", "unknown_one", 1), admin, 404, "not_found"},
 		} {
 			if a := b.get(c.path, c.headers...); a.status != c.status || a.body["error"] != c.code {
 				t.Errorf("%s, %s: %d %s", path, name, a.status, a.raw)

@@ -82,9 +82,9 @@ func TestMe(t *testing.T) {
 		frame{"op": "event", "channel": "me", "seq": 1.0, "prev": nil, "type": "clip.ready", "data": map[string]any{"id": "tide"}},
 	)
 	b.exec(`UPDATE api.operator_keys SET revoked_at = now() WHERE hash = $1`, operator.Hash(other))
-	b.edge.Revoked("tide")
+	b.server.Revoked("tide")
 	if code := c.ends(); code != 4001 {
 		t.Errorf("closed with %d", code)
 	}
-	testkit.Eventually(t, 10*time.Second, func() bool { return b.edge.Sockets() == 0 })
+	testkit.Eventually(t, 10*time.Second, func() bool { return b.server.Sockets() == 0 })
 }

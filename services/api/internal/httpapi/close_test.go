@@ -24,7 +24,7 @@ func TestShutdown(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		b.edge.Close(t.Context())
+		b.server.Close(t.Context())
 	}()
 	for _, c := range clients {
 		if got := c.ends(); got != 1001 {
@@ -35,8 +35,8 @@ func TestShutdown(t *testing.T) {
 	if _, resp, err := b.dial("127.0.0.1", nil); err == nil || resp == nil || resp.StatusCode != 503 {
 		t.Errorf("a new socket: %v", err)
 	}
-	if b.edge.Sockets() != 0 || b.broker.Count() != 0 {
-		t.Errorf("%d sockets, %d subscriptions", b.edge.Sockets(), b.broker.Count())
+	if b.server.Sockets() != 0 || b.broker.Count() != 0 {
+		t.Errorf("%d sockets, %d subscriptions", b.server.Sockets(), b.broker.Count())
 	}
 }
 
@@ -49,7 +49,7 @@ func TestShutdownAbortsSilentClients(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	began := time.Now()
-	b.edge.Close(ctx)
+	b.server.Close(ctx)
 	if took := time.Since(began); took > 3*time.Second {
 		t.Errorf("the shutdown took %v; want about 300 ms", took)
 	}

@@ -19,9 +19,9 @@ func TestFrameLimit(t *testing.T) {
 	first, empty, last := piece(0x01, `{"op":"ping",`), piece(0x00, ""), piece(0x80, `"id":"whole"}`)
 	long := piece(0x81, `{"op":"ping","pad":"`+strings.Repeat("x", 500)+`"}`)
 	for name, tc := range map[string]struct {
-		sent string
-		code int
-		said string // received before the close frame
+		sent   string
+		code   int
+		output string // received before the close frame
 	}{
 		"pings":               {strings.Repeat(ping, 21), 4029, ""},
 		"unsolicited pongs":   {strings.Repeat(pong, 21), 4029, ""},
@@ -32,9 +32,9 @@ func TestFrameLimit(t *testing.T) {
 		"of every kind":       {strings.Repeat(long+ping+pong, 7), 4029, `{"op":"pong"}`},
 	} {
 		for _, step := range []int{len(tc.sent), 1} {
-			code, said := b.spoken(tc.sent, step)
-			if code != tc.code || !strings.Contains(said, tc.said) {
-				t.Errorf("%s, %d bytes at once: closed with %d after %q", name, step, code, said)
+			code, output := b.exchange(tc.sent, step)
+			if code != tc.code || !strings.Contains(output, tc.output) {
+				t.Errorf("%s, %d bytes at once: closed with %d after %q", name, step, code, output)
 			}
 		}
 	}
@@ -49,8 +49,8 @@ func piece(first byte, payload string) string {
 	return string(head) + "\x00\x00\x00\x00" + payload
 }
 
-// spoken sends bytes in steps. It returns the close code and all bytes received before the close frame.
-func (b *bundle) spoken(sent string, step int) (code int, said string) {
+// exchange sends bytes in steps. It returns the close code and all bytes received before the close frame.
+func (b *bundle) exchange(sent string, step int) (code int, output string) {
 	b.t.Helper()
 	conn, err := net.Dial("tcp", b.addr)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/signalcast/signalcast/proto/openapi"
 )
 
-// The following types are the frames that the server sends. The frames of events are built by package broker.
+// helloJSON is the first frame of a connection. The types of this file are the frames that the server sends, except events,
+// which package broker builds.
 type helloJSON struct {
 	Op           string          `json:"op"`
 	Protocol     string          `json:"protocol"`

@@ -7,7 +7,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/httpapi"
 )
 
-// TestFramesOfAnyKind checks that an invalid frame closes the socket with the code of its fault, in whatever pieces it
+// TestFramesOfAnyKind checks that an invalid frame closes the socket with the matching code, in whatever pieces it
 // arrives, and that earlier frames are answered.
 func TestFramesOfAnyKind(t *testing.T) {
 	t.Parallel()
@@ -19,9 +19,9 @@ func TestFramesOfAnyKind(t *testing.T) {
 		masked[i] ^= "mask"[i%4]
 	}
 	for name, tc := range map[string]struct {
-		sent string
-		code int
-		said string // received before the close frame
+		sent   string
+		code   int
+		output string // received before the close frame
 	}{
 		"a message":               {piece(0x81, ping) + closeFrame, 1000, pong},
 		"masked":                  {"\x81" + string([]byte{0x80 | byte(len(masked))}) + "mask" + string(masked) + closeFrame, 1000, pong},
@@ -53,9 +53,9 @@ func TestFramesOfAnyKind(t *testing.T) {
 		"an invalid reason":       {piece(0x88, "\x03\xe8\xff"), 1002, ""},
 	} {
 		for _, step := range []int{len(tc.sent), 1} {
-			code, said := b.spoken(tc.sent, step)
-			if code != tc.code || !strings.Contains(said, tc.said) {
-				t.Errorf("%s, %d bytes at once: closed with %d after %q", name, step, code, said)
+			code, output := b.exchange(tc.sent, step)
+			if code != tc.code || !strings.Contains(output, tc.output) {
+				t.Errorf("%s, %d bytes at once: closed with %d after %q", name, step, code, output)
 			}
 		}
 	}

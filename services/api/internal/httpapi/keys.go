@@ -30,9 +30,9 @@ func (s *Server) mintKey(c echo.Context) error {
 		return err
 	}
 	subject := sha256.Sum256([]byte(identity.Issuer + "|" + identity.Subject)) // the same counter as in the hub; it contains no raw id
-	standing := s.Sessions.Allow(ctx, hex.EncodeToString(subject[:16]))
-	standing.SetHeaders(c.Response().Header())
-	if err := standing.Fault(); err != nil {
+	limit := s.Sessions.Allow(ctx, hex.EncodeToString(subject[:16]))
+	limit.SetHeaders(c.Response().Header())
+	if err := limit.Fault(); err != nil {
 		return err
 	}
 	body, err := httpx.Decode(c, httpx.BodyLimit)

@@ -49,9 +49,9 @@ func (p *memoryNet) Close() error   { p.once.Do(func() { close(p.over) }); retur
 func (p *memoryNet) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
 
 func (p *memoryNet) dial(context.Context, string, string) (net.Conn, error) {
-	ours, theirs := net.Pipe()
-	p.conns <- addressed{theirs}
-	return ours, nil
+	client, server := net.Pipe()
+	p.conns <- addressed{server}
+	return client, nil
 }
 
 // addressed is a connection with a loopback address.
@@ -63,7 +63,7 @@ func (addressed) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0
 type quietServer struct {
 	t      *testing.T
 	broker *broker.Broker
-	edge   *httpapi.Server
+	server *httpapi.Server
 	net    *memoryNet
 	web    *http.Client
 	ahead  atomic.Int64 // offset of the server's clock
@@ -77,7 +77,7 @@ func newQuietServer(t *testing.T) *quietServer {
 	now := func() time.Time { return time.Now().Add(time.Duration(q.ahead.Load())) }
 	q.broker.Start(40)
 	q.broker.SetReady()
-	q.edge = httpapi.New(httpapi.Deps{
+	q.server = httpapi.New(httpapi.Deps{
 		Broker: q.broker, Addresses: ratelimit.NewLocal("api", 0, time.Minute, now), Health: httpx.NewHealth("", now),
 		Log: slog.New(slog.DiscardHandler), Now: now,
 		Closed: func(code int) {
@@ -86,13 +86,13 @@ func newQuietServer(t *testing.T) *quietServer {
 			q.closed = append(q.closed, code)
 		},
 	})
-	server := &http.Server{Handler: q.edge}
+	server := &http.Server{Handler: q.server}
 	serving := make(chan error, 1)
 	go func() { serving <- server.Serve(q.net) }()
 	transport := &http.Transport{DialContext: q.net.dial}
 	q.web = &http.Client{Transport: transport}
 	t.Cleanup(func() {
-		q.edge.Close(context.Background())
+		q.server.Close(context.Background())
 		_ = server.Close()
 		if err := <-serving; !errors.Is(err, http.ErrServerClosed) {
 			t.Error(err)
@@ -251,8 +251,8 @@ func TestQuietDay(t *testing.T) {
 		synctest.Wait()
 		socket.beats(t, "the socket", 2880, 40)
 		stream.beats(t, "the stream", 2880, 40)
-		if q.edge.Sockets() != 2 || len(q.ended()) != 1 {
-			t.Errorf("%d sockets are open, close codes %v; want 2 and one code", q.edge.Sockets(), q.ended())
+		if q.server.Sockets() != 2 || len(q.ended()) != 1 {
+			t.Errorf("%d sockets are open, close codes %v; want 2 and one code", q.server.Sockets(), q.ended())
 		}
 		if err := q.broker.Deliver(feed.Message{Seq: 41, Type: feed.SignalCreated, Data: []byte(`{}`), Links: []feed.Link{{Channel: feed.Signals, Prev: 40}}}); err != nil {
 			t.Fatal(err)

@@ -25,8 +25,8 @@ func (b *bundle) get(path string, headers ...string) answer {
 
 var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 
-// TestPublicReads checks that every public list has its cache rule and an open CORS policy, that an equivalent query gets the
-// cached response, and that a credential is rejected.
+// TestPublicReads checks every public list: its cache rule, an open CORS policy, the cached response for an equivalent query,
+// and the rejection of a credential.
 func TestPublicReads(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1, noRelay: true})
@@ -112,7 +112,7 @@ func TestFeedPages(t *testing.T) {
 	}
 }
 
-// TestFeedTellsOfGaps checks that a response after a number has the newest number, and a gap if some events after that number
+// TestFeedGaps checks that a response after a number has the newest number. It must have a gap if events after that number
 // are no longer stored, also if the filter excludes them.
 func TestFeedGaps(t *testing.T) {
 	t.Parallel()
@@ -213,7 +213,7 @@ func TestMintKey(t *testing.T) {
 	}
 	for credential, code := range map[string]string{
 		"":                                     "401 unauthenticated",
-		"Bearer nobody.b.c":                    "401 unauthenticated",
+		"Bearer unknown.b.c":                   "401 unauthenticated",
 		"Bearer " + b.key("tide"):              "401 unauthenticated",
 		"Bearer dat_" + strings.Repeat("A", 9): "401 unauthenticated",
 		"Bearer unavailable.b.c":               "503 identity_provider_unavailable",
@@ -325,7 +325,7 @@ func TestRoutes(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1})
 	var got []string
-	for _, r := range b.edge.Table() {
+	for _, r := range b.server.Table() {
 		line := testkit.Must(json.Marshal([]any{r.Method, r.Path, r.Who, r.CORS, r.Cache}))(t)
 		got = append(got, string(line))
 	}

@@ -143,9 +143,9 @@ func (b *bundle) dropDay(market string, n int) {
 	// The first maintenance of the relay creates the coming partitions and drops expired ones. Wait for it before creating an
 	// expired one.
 	testkit.Eventually(b.t, 20*time.Second, func() bool {
-		var kept bool
-		err := b.admin.QueryRow(b.t.Context(), `SELECT count(*) > 1 FROM pg_inherits WHERE inhparent = 'api.protocol_events'::regclass`).Scan(&kept)
-		return err == nil && kept
+		var maintained bool
+		err := b.admin.QueryRow(b.t.Context(), `SELECT count(*) > 1 FROM pg_inherits WHERE inhparent = 'api.protocol_events'::regclass`).Scan(&maintained)
+		return err == nil && maintained
 	})
 	b.exec(partition)
 	b.exec(`INSERT INTO api.outbox (type, market_id, at) SELECT 'market.status', $1, $2::timestamptz FROM generate_series(1, $3)`, market, day, n)
@@ -270,5 +270,5 @@ func TestReplayWaitsForTheReader(t *testing.T) {
 		}
 		old++
 	}
-	testkit.Eventually(t, time.Second, func() bool { return b.edge.Sockets() == 1 })
+	testkit.Eventually(t, time.Second, func() bool { return b.server.Sockets() == 1 })
 }

@@ -44,7 +44,7 @@ type Deps struct {
 	Records   *record.Service
 	Broker    *broker.Broker
 
-	// Login verifies a token of an identity provider. Faults: unauthenticated, identity_provider_unavailable.
+	// Login verifies a token of an identity provider. Errors: unauthenticated, identity_provider_unavailable.
 	Login func(ctx context.Context, raw string) (operator.Identity, error)
 	// Viewers returns the number of readers of a market and of viewers of its streams.
 	Viewers func(ctx context.Context, marketID string) int

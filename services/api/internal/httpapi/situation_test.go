@@ -32,7 +32,7 @@ func TestSituationEvents(t *testing.T) {
 		t.Helper()
 		slices.SortStableFunc(moves, func(a, b movement.Move) int { return max(b.Delta(), -b.Delta()) - max(a.Delta(), -a.Delta()) })
 		var news []feed.Ephemeral
-		news, published = b.edge.SituationEvents(published, movement.Situations(moves))
+		news, published = b.server.SituationEvents(published, movement.Situations(moves))
 		for _, e := range news {
 			var r struct {
 				ID, Headline string
@@ -83,8 +83,8 @@ func TestSituationEvents(t *testing.T) {
 func TestSituationRow(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 8, noRelay: true})
-	_, published := b.edge.SituationEvents(nil, nil)
-	news, _ := b.edge.SituationEvents(published, movement.Situations([]movement.Move{moved("701122", "ostrava-flood", -1400, 1_830_000)}))
+	_, published := b.server.SituationEvents(nil, nil)
+	news, _ := b.server.SituationEvents(published, movement.Situations([]movement.Move{moved("701122", "ostrava-flood", -1400, 1_830_000)}))
 	if len(news) != 1 {
 		t.Fatalf("%d events, want 1", len(news))
 	}

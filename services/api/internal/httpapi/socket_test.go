@@ -87,7 +87,7 @@ func TestConversation(t *testing.T) {
 	if err := c.conn.Close(websocket.StatusNormalClosure, ""); err != nil {
 		t.Errorf("close: %v", err)
 	}
-	testkit.Eventually(t, 10*time.Second, func() bool { return b.edge.Sockets() == 0 && b.broker.Count() == 0 })
+	testkit.Eventually(t, 10*time.Second, func() bool { return b.server.Sockets() == 0 && b.broker.Count() == 0 })
 }
 
 // TestBadFrames checks that a client gets an error frame for each invalid frame, and that the socket stays open.
@@ -197,8 +197,8 @@ func TestBeats(t *testing.T) {
 	}
 }
 
-// TestCredentials checks that a key is accepted in the header and in an auth frame, that other credentials are rejected
-// before the upgrade, and that the limits of sockets per key apply.
+// TestCredentials checks that a key is accepted in the header and in an auth frame. Other credentials must be rejected before
+// the upgrade. The limits of sockets per key must apply.
 func TestCredentials(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 100})
@@ -255,7 +255,7 @@ func TestCredentials(t *testing.T) {
 		t.Errorf("sixth socket of a key by frame: %d", got)
 	}
 	_ = open[0].conn.CloseNow()
-	testkit.Eventually(t, 10*time.Second, func() bool { return b.edge.Sockets() == 4 })
+	testkit.Eventually(t, 10*time.Second, func() bool { return b.server.Sockets() == 4 })
 	c = b.socket()
 	c.send(`{"op":"auth","id":"a3","token":"` + key + `"}`)
 	c.want(frame{"op": "ack", "id": "a3", "channels": []any{}})

@@ -73,7 +73,7 @@ func TestStationRoutes(t *testing.T) {
 		"change by another":    {"PUT", one, `{"name":"mine"}`, theirs, 403, "forbidden"},
 		"heartbeat by another": {"POST", one + "/heartbeat", "", theirs, 403, "forbidden"},
 		"deletion by another":  {"DELETE", one, "", theirs, 403, "forbidden"},
-		"unknown":              {"PUT", stationsPath + "/nobody", `{"name":"x"}`, as, 404, "not_found"},
+		"unknown":              {"PUT", stationsPath + "/unknown", `{"name":"x"}`, as, 404, "not_found"},
 		"no key":               {"POST", one + "/heartbeat", "", "", 401, "unauthenticated"},
 	} {
 		headers := []string{"Authorization", c.as}
@@ -156,8 +156,8 @@ func TestStationAddressBelongsToOne(t *testing.T) {
 	}
 }
 
-// TestDeletedStations checks that only the owner can create a deleted station again, that its former state is not restored,
-// and that its id counts towards the owner's limit of ids.
+// TestDeletedStations checks that only the owner can create a deleted station again. Its former state must not be restored,
+// and its id must count towards the owner's limit of ids.
 func TestDeletedStations(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1})
@@ -224,7 +224,7 @@ func TestStationAtTheHub(t *testing.T) {
 		"create": b.stations().Create(t.Context(), mara, "", station.Draft{ID: "shadow-2", Name: &text, URL: &text}),
 		"update": b.stations().Change(t.Context(), mara, "", station.Draft{ID: "shadow", URL: &text}),
 	} {
-		if !errors.Is(err, station.ErrOurs) {
+		if !errors.Is(err, station.ErrHubURL) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -258,7 +258,7 @@ func TestStationAdmin(t *testing.T) {
 		}
 	}
 	b.approve("one", "active", 200)
-	b.approve("nobody", "active", 404)
+	b.approve("unknown", "active", 404)
 	if a := b.do("DELETE", stationsPath+"/one", "", "X-Admin-Secret", adminSecret); a.status != 200 {
 		t.Errorf("%d %s", a.status, a.raw)
 	}

@@ -129,7 +129,7 @@ func TestStream(t *testing.T) {
 		t.Errorf("%v", f)
 	}
 	_ = s.body.Close()
-	testkit.Eventually(t, 10*time.Second, func() bool { return b.edge.Sockets() == 0 && b.broker.Count() == 0 })
+	testkit.Eventually(t, 10*time.Second, func() bool { return b.server.Sockets() == 0 && b.broker.Count() == 0 })
 
 	// A stream resumes after the position of each channel in the last event id, or after one position for all channels.
 	for _, last := range []string{"2-3", "2"} {
@@ -233,7 +233,7 @@ func TestStreamEnds(t *testing.T) {
 	go func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		b.edge.Close(ctx)
+		b.server.Close(ctx)
 	}()
 	f := s.next()
 	if s.name != "end" || f["code"] != 1001.0 || f["reason"] != "shutdown" || s.next() != nil {

@@ -26,7 +26,7 @@ func TestStrictKeyNeedsThePermissionOfEveryRoute(t *testing.T) {
 	}
 	params := regexp.MustCompile(`:\w+`)
 	checked := 0
-	for _, route := range b.edge.Table() {
+	for _, route := range b.server.Table() {
 		if !slices.Contains(route.Who, "key") {
 			if route.Permission != "" {
 				t.Errorf("%s %s takes no key but requires the permission %q", route.Method, route.Path, route.Permission)

@@ -30,9 +30,9 @@ type root struct {
 	who  string
 }
 
-// NewCheck returns a check of a journal with the given heads, oldest first. kept contains checkpoints that were stored
+// NewCheck returns a check of a journal with the given heads, oldest first. external contains checkpoints that were stored
 // outside the database.
-func NewCheck(key Key, heads []Head, kept []Checkpoint) *Check {
+func NewCheck(key Key, heads []Head, external []Checkpoint) *Check {
 	c := &Check{key: key, roots: map[int64][]root{}}
 	for i := range heads {
 		h := &heads[i]
@@ -49,7 +49,7 @@ func NewCheck(key Key, heads []Head, kept []Checkpoint) *Check {
 		c.want(signed, "checkpoint")
 		c.last = *h
 	}
-	for _, k := range kept {
+	for _, k := range external {
 		c.want(k, "external checkpoint")
 	}
 	c.out.Newest, c.out.Filling = c.last.Note, c.last.Filling

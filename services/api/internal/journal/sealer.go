@@ -57,9 +57,9 @@ type Store interface {
 	JournalNews(ctx context.Context, after int64, n int) ([]Leaf, int64, error)
 	// JournalOld reads up to n rows after a place, of any age. It returns those that are not in the journal, and the place of
 	// the last row read.
-	JournalOld(ctx context.Context, behind Place, n int) ([]Leaf, Place, error)
+	JournalOld(ctx context.Context, after Place, n int) ([]Leaf, Place, error)
 	// JournalAppend stores leaves after the first size leaves, and the new head, in one transaction.
-	JournalAppend(ctx context.Context, behind int64, leaves []Leaf, to Head, at time.Time) error
+	JournalAppend(ctx context.Context, after int64, leaves []Leaf, to Head, at time.Time) error
 	FeedHead(ctx context.Context) (int64, error)
 	FeedOldest(ctx context.Context) (int64, error)
 }

@@ -84,7 +84,7 @@ func Hash(plaintext string) []byte {
 	return h[:]
 }
 
-// Change is a change of an optional text.
+// Change is a change of an optional text: leave it, set it or clear it.
 type Change struct {
 	Given bool    // whether the text changes
 	Text  *string // the new text; nil clears it

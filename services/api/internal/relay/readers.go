@@ -44,7 +44,7 @@ func (t *Ticker) count(ctx context.Context, own map[string]int) (map[string]int,
 	}
 	ids, others := slices.Collect(maps.Keys(own)), t.redis.Pipeline()
 	var answers []*redis.SliceCmd
-	err = t.eachOther(ctx, func(key string) error {
+	err = t.forEachOther(ctx, func(key string) error {
 		answers = append(answers, others.HMGet(ctx, key, ids...))
 		return nil
 	})
@@ -68,7 +68,7 @@ func (t *Ticker) count(ctx context.Context, own map[string]int) (map[string]int,
 // others returns the sums of the other processes for every market.
 func (t *Ticker) others(ctx context.Context) (map[string]int, error) {
 	sums := make(map[string]int)
-	return sums, t.eachOther(ctx, func(key string) error {
+	return sums, t.forEachOther(ctx, func(key string) error {
 		all, err := t.redis.HGetAll(ctx, key).Result()
 		for id, text := range all {
 			n, _ := strconv.Atoi(text) // an invalid number counts as 0
@@ -78,9 +78,9 @@ func (t *Ticker) others(ctx context.Context) (map[string]int, error) {
 	})
 }
 
-// elsewhere returns the sum of the other processes for one market.
-func (t *Ticker) elsewhere(ctx context.Context, id string) (sum int, err error) {
-	err = t.eachOther(ctx, func(key string) error {
+// countOthers returns the sum of the other processes for one market.
+func (t *Ticker) countOthers(ctx context.Context, id string) (sum int, err error) {
+	err = t.forEachOther(ctx, func(key string) error {
 		n, err := t.redis.HGet(ctx, key, id).Int()
 		sum += n
 		if errors.Is(err, redis.Nil) {
@@ -91,8 +91,8 @@ func (t *Ticker) elsewhere(ctx context.Context, id string) (sum int, err error) 
 	return sum, err
 }
 
-// eachOther calls read with the key of each other process.
-func (t *Ticker) eachOther(ctx context.Context, read func(key string) error) error {
+// forEachOther calls read with the key of each other process.
+func (t *Ticker) forEachOther(ctx context.Context, read func(key string) error) error {
 	alive, err := t.redis.ZRange(ctx, processes, 0, -1).Result()
 	for _, process := range slices.DeleteFunc(alive, func(p string) bool { return p == t.id }) {
 		if err := read(readersOf(process)); err != nil {

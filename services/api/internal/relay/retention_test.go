@@ -32,7 +32,7 @@ func (b *bundle) age(n int) {
 // because its first days were dropped.
 func TestYoungerThanTheMemory(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ old, kept int }{
+	for name, c := range map[string]struct{ old, remaining int }{
 		"some remain":       {10, 5},
 		"many were dropped": {1900, 5},
 		"none remain":       {1, 0},
@@ -41,12 +41,12 @@ func TestYoungerThanTheMemory(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			b.age(c.old)
-			b.exec(`INSERT INTO api.outbox (type, market_id, at) SELECT 'market.status', '1', now() FROM generate_series(1, $1::int)`, c.kept)
+			b.exec(`INSERT INTO api.outbox (type, market_id, at) SELECT 'market.status', '1', now() FROM generate_series(1, $1::int)`, c.remaining)
 			if _, err := b.store.NumberFeed(t.Context(), 500); err != nil {
 				t.Fatal(err)
 			}
 			fanOut := b.follow()
-			if want := int64(c.old + c.kept); fanOut.Head() != want {
+			if want := int64(c.old + c.remaining); fanOut.Head() != want {
 				t.Fatalf("begins at %d, want %d", fanOut.Head(), want)
 			}
 			if _, ok := fanOut.Recent(int64(c.old), 100); !ok {
@@ -60,10 +60,10 @@ func TestYoungerThanTheMemory(t *testing.T) {
 			r := read(t, fanOut, feed.MarketChannel("1"))
 			b.start(b.relay().Run)
 			b.write(3)
-			testkit.Eventually(t, 20*time.Second, func() bool { return fanOut.Head() == int64(c.old+c.kept+3) })
+			testkit.Eventually(t, 20*time.Second, func() bool { return fanOut.Head() == int64(c.old+c.remaining+3) })
 			testkit.Eventually(t, 20*time.Second, func() bool { // the stream has it as well
 				got := b.stream()
-				return len(got) > 0 && got[len(got)-1] == fmt.Sprintf("%d-0", c.old+c.kept+3)
+				return len(got) > 0 && got[len(got)-1] == fmt.Sprintf("%d-0", c.old+c.remaining+3)
 			})
 			if r.Over() {
 				t.Error("the reader was closed")

@@ -85,8 +85,8 @@ func nextEvents(ctx context.Context, c *redis.Client, after int64, wait time.Dur
 
 func entryID(seq int64) string { return strconv.FormatInt(seq, 10) + "-0" }
 
-// fields returns the fields of a stream entry: i is the id, t the type, a the time in microseconds, d the data, and c has one
-// line per channel with the number of the previous event.
+// fields returns the fields of a stream entry: i is the id, t the type, a the time in microseconds, d the data. Field c has
+// one line per channel with the number of the previous event.
 func fields(m *feed.Message) []string {
 	links := make([]string, len(m.Links))
 	for i, l := range m.Links {

@@ -102,7 +102,7 @@ func (t *term) publish(ctx context.Context) (bool, error) {
 }
 
 // sync finds the end of the stream. It deletes a stream that is ahead of the feed or belongs to another feed. If the stream
-// is far behind, publishing continues with the events that it would keep.
+// is far behind, publishing continues with the newest events only, as many as the stream keeps.
 func (t *term) sync(ctx context.Context, now time.Time) error {
 	t.synced = false
 	last, err := lastEvent(ctx, t.Redis)

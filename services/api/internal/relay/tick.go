@@ -58,7 +58,7 @@ func (t *Ticker) Viewers(ctx context.Context, marketID string) int {
 	if known {
 		return n
 	}
-	others, err := t.elsewhere(ctx, marketID)
+	others, err := t.countOthers(ctx, marketID)
 	if err != nil {
 		others = 0 // use the readers of this process only
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/relay"
 )
 
-// TestTicker checks that readers of a market get changes of its price and its crowd, and the number of viewers over all
-// processes, or of this process while Redis is unavailable.
+// TestTicker checks that readers of a market get changes of its price, its crowd and its number of viewers. The number
+// includes all processes, or only this one while Redis is unavailable.
 func TestTicker(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -46,7 +46,7 @@ var ends = map[protocol.MarketID]end{
 }
 
 // fileLate files calls after the end of a market, before the ledger has read the end.
-func (w *wireLedger) fileLate(id protocol.MarketID, end time.Time) {
+func (w *adapterLedger) fileLate(id protocol.MarketID, end time.Time) {
 	w.t.Helper()
 	for _, seconds := range afterTheEnd {
 		w.clock.Set(end.Add(time.Duration(seconds) * time.Second))
@@ -57,15 +57,15 @@ func (w *wireLedger) fileLate(id protocol.MarketID, end time.Time) {
 }
 
 // settle scans twice with the grace period between, and returns the number of scored calls.
-func (w *wireLedger) settle() int64 {
+func (w *adapterLedger) settle() int64 {
 	w.t.Helper()
 	w.scan()
 	w.clock.Advance(grace)
 	return w.scan().Scored
 }
 
-// wantLate requires that the first call is won and that the given number of other calls are late.
-func (w *wireLedger) wantLate(id protocol.MarketID, late int) {
+// requireLate requires that the first call is won and that the given number of other calls are late.
+func (w *adapterLedger) requireLate(id protocol.MarketID, late int) {
 	w.t.Helper()
 	const results = `SELECT count(*) FROM api.signals s JOIN api.signal_results r ON r.signal_id = s.id WHERE s.market_id = $1 AND `
 	if n := w.count(results+`r.status = 'won' AND r.reason IS NULL`, string(id)); n != 1 {
@@ -80,20 +80,20 @@ func (w *wireLedger) wantLate(id protocol.MarketID, late int) {
 // read the end, become void as late.
 func TestCallsAfterTheVenuesEndAreLate(t *testing.T) {
 	t.Parallel()
-	w := setupWire(t, false)
+	w := setupAdapters(t, false)
 	for id, e := range ends {
 		w.clock.Set(e.at.Add(-time.Second))
 		w.venueMarket(string(id), noon.Add(time.Hour), false)
 		w.file(string(id), 1)
 		w.fileLate(id, e.at)
-		w.Set(home(id), venuetest.Sample(t, id.Provider(), "market_resolved_yes.json"))
+		w.Set(recordPath(id), venuetest.Sample(t, id.Provider(), "market_resolved_yes.json"))
 	}
 	w.clock.Set(noon)
 	if n := w.settle(); n != int64(len(ends)*(1+len(afterTheEnd))) {
 		t.Errorf("%d calls scored, want all", n)
 	}
 	for id := range ends {
-		w.wantLate(id, len(afterTheEnd))
+		w.requireLate(id, len(afterTheEnd))
 	}
 }
 
@@ -101,36 +101,36 @@ func TestCallsAfterTheVenuesEndAreLate(t *testing.T) {
 // newest answer that showed the market as open are late.
 func TestCallsAfterTheLastOpenAnswerAreLate(t *testing.T) {
 	t.Parallel()
-	w, ends := setupWire(t, false), maps.Clone(ends)
+	w, ends := setupAdapters(t, false), maps.Clone(ends)
 	maps.DeleteFunc(ends, func(_ protocol.MarketID, e end) bool { return e.timeless == nil })
 	for id, e := range ends {
 		w.clock.Set(noon.Add(-time.Second))
 		w.venueMarket(string(id), noon.Add(time.Hour), false)
 		w.file(string(id), 1)
 		w.clock.Set(noon)
-		w.Set(home(id), edited(t, id.Provider(), "market_resolved_yes.json", e.open))
+		w.Set(recordPath(id), edited(t, id.Provider(), "market_resolved_yes.json", e.open))
 		if m, err := w.markets.Refresh(t.Context(), id); err != nil || m.Status != protocol.MarketOpen {
 			t.Fatalf("%s reads %s, %v", id, m.Status, err)
 		}
 		w.fileLate(id, noon)
-		w.Set(home(id), edited(t, id.Provider(), "market_resolved_yes.json", e.timeless))
+		w.Set(recordPath(id), edited(t, id.Provider(), "market_resolved_yes.json", e.timeless))
 	}
 	w.clock.Set(noon.Add(3 * time.Minute))
 	if n := w.settle(); n != int64(len(ends)*(1+len(afterTheEnd))) {
 		t.Errorf("%d calls scored, want all", n)
 	}
 	for id := range ends {
-		w.wantLate(id, len(afterTheEnd))
+		w.requireLate(id, len(afterTheEnd))
 	}
 }
 
 // TestCallsAreRefusedOnceTheEndIsKnown checks that calls are rejected after the ledger has read the end.
 func TestCallsAreRefusedOnceTheEndIsKnown(t *testing.T) {
 	t.Parallel()
-	w := setupWire(t, false)
+	w := setupAdapters(t, false)
 	for id := range ends {
 		w.venueMarket(string(id), noon.Add(time.Hour), false)
-		w.Set(home(id), venuetest.Sample(t, id.Provider(), "market_resolved_yes.json"))
+		w.Set(recordPath(id), venuetest.Sample(t, id.Provider(), "market_resolved_yes.json"))
 		w.clock.Advance(time.Second)
 		if _, err := w.markets.Refresh(t.Context(), id); err != nil {
 			t.Fatal(err)

@@ -9,8 +9,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Store stores resolutions. Each method is one transaction. It reads the clock after it has locked the market, so that a
-// resolution or a dispute is never older than a call that was stored before it.
+// Store stores resolutions. Each method is one transaction. It reads the clock after it has locked the market. A resolution
+// or a dispute is therefore never older than a call that was stored before it.
 type Store interface {
 	Claim(ctx context.Context, claim Claim, clock func() time.Time) (Result, error)
 	// DrainOnce scores the next chunk of a resolved market. more reports that calls remain. It does nothing for a disputed

@@ -17,8 +17,8 @@ type CallQuery struct {
 	Own      bool // include unconfirmed calls; only for the operator of Handle
 }
 
-// CallPage is a page of calls. If few calls match a filter, a page can have fewer calls than its limit and still have a Next,
-// because one read examines at most MaxLook calls.
+// CallPage is a page of calls. One read examines at most MaxLook calls. If few of them match a filter, a page can have fewer
+// calls than its limit and still have a Next.
 type CallPage struct {
 	Signals []Record
 	Next    string // cursor, empty at the end
@@ -35,9 +35,8 @@ type LaneStats struct {
 	AvgCLV                        *int // bps; nil without a closing line
 }
 
-// Repair returns the price to store for a call. snap is the market's YES price. A NO call whose
-// price is nearer to snap than to 10000 - snap is taken as a call that states the YES price, and
-// its price becomes 10000 - price. Other calls keep their price.
+// Repair returns the price to store for a call. snap is the market's YES price. A NO call whose price is nearer to snap than
+// to 10000 - snap probably states the YES price, so its price becomes 10000 - price. Other calls keep their price.
 func Repair(side protocol.Side, price protocol.Bps, snap *protocol.Bps) protocol.Bps {
 	if side == protocol.No && snap != nil && distance(price, *snap) < distance(price, snap.Of(protocol.No)) {
 		return protocol.MaxBps - price
@@ -71,7 +70,7 @@ func (s *Service) RehearseFile(ctx context.Context, caller Caller, draft Draft) 
 	if err := draft.validate(); err != nil {
 		return Filed{}, Record{}, err
 	}
-	s.reach(&draft)
+	s.setReach(&draft)
 	draft.Venue = VenueSkipped
 	f, would, err := s.Store.RehearseFile(ctx, caller, draft, s.markets.Connected(draft.MarketID))
 	if err != nil {

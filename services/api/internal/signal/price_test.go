@@ -31,7 +31,7 @@ func TestRepairVectors(t *testing.T) {
 	}
 }
 
-// The vectors use a book with bid 2900 and ask 3100, and a native market with crowd price 1429 and initial price 5000.
+// TestBasisVectors uses a book with bid 2900 and ask 3100, and a native market with crowd price 1429 and initial price 5000.
 func TestBasisVectors(t *testing.T) {
 	t.Parallel()
 	for _, v := range []struct {

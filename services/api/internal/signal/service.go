@@ -81,8 +81,8 @@ func NewService(store Store, markets *market.Service, now func() time.Time) *Ser
 // keeps the reach that the client states. counted must not block.
 func (s *Service) SetViewerCounter(counted func(protocol.MarketID) int) { s.counted = counted }
 
-// reach sets the reach of a draft to the number of viewers.
-func (s *Service) reach(d *Draft) {
+// setReach sets the reach of a draft to the number of viewers.
+func (s *Service) setReach(d *Draft) {
 	if s.counted == nil {
 		return
 	}
@@ -98,14 +98,14 @@ func (s *Service) File(ctx context.Context, caller Caller, draft Draft) (Filed, 
 	if err := draft.validate(); err != nil {
 		return Filed{}, err
 	}
-	s.reach(&draft)
+	s.setReach(&draft)
 	began := s.now()
 	f, err := s.Store.File(ctx, caller, draft)
 	if err != nil {
 		return Filed{}, err
 	}
-	if f.asksVenue() {
-		if err := s.askVenue(ctx, f, &draft, maxWait-s.now().Sub(began)); err != nil {
+	if f.needsVenue() {
+		if err := s.readVenue(ctx, f, &draft, maxWait-s.now().Sub(began)); err != nil {
 			return Filed{}, err
 		}
 		if f, err = s.Store.File(ctx, caller, draft); err != nil {
@@ -119,13 +119,13 @@ func (s *Service) File(ctx context.Context, caller Caller, draft Draft) (Filed, 
 // 1.75 s in total, so half a second remains for the second filing statement.
 const maxWait = 1250 * time.Millisecond
 
-func (f Filing) asksVenue() bool {
+func (f Filing) needsVenue() bool {
 	return f.Verdict == VerdictUnknown || f.Verdict == VerdictStub || f.Verdict == VerdictQuote
 }
 
-// askVenue reads the market of a call at its venue, for at most limit, and sets draft.Venue. A request for a quote that
+// readVenue reads the market of a call at its venue, for at most limit, and sets draft.Venue. A request for a quote that
 // exceeds the limit is not an error.
-func (s *Service) askVenue(ctx context.Context, f Filing, draft *Draft, limit time.Duration) error {
+func (s *Service) readVenue(ctx context.Context, f Filing, draft *Draft, limit time.Duration) error {
 	draft.Venue = VenueAsked
 	var err error
 	if f.Verdict == VerdictQuote {
@@ -152,7 +152,7 @@ func (s *Service) FileMany(ctx context.Context, calls []Call) []Answer {
 	for i := range calls {
 		if out[i].Err = calls[i].Draft.validate(); out[i].Err == nil {
 			good, at = append(good, calls[i]), append(at, i)
-			s.reach(&good[len(good)-1].Draft)
+			s.setReach(&good[len(good)-1].Draft)
 		}
 	}
 	if len(good) == 0 {
@@ -163,7 +163,7 @@ func (s *Service) FileMany(ctx context.Context, calls []Call) []Answer {
 		switch {
 		case errs[k] != nil:
 			out[i].Err = errs[k]
-		case filings[k].asksVenue():
+		case filings[k].needsVenue():
 			out[i].Alone = true
 		default:
 			out[i].Filed, out[i].Err = s.answer(filings[k], good[k].Draft)
@@ -199,26 +199,26 @@ func (f Filing) answer(draft Draft) (Filed, error) {
 	case VerdictProvisional:
 		return Filed{}, ErrProvisional.With("marketId", string(draft.MarketID))
 	case VerdictMoved:
-		return Filed{}, f.moved(ErrMoved.Say("%s costs %d bps, you stated %d and accept %d more; state the current price or raise maxSlippageBps",
+		return Filed{}, f.withPrices(ErrMoved.Say("%s costs %d bps, you stated %d and accept %d more; state the current price or raise maxSlippageBps",
 			draft.Side, *f.Prices.of(draft.Side), f.Prices.Stated, *draft.MaxSlippage), draft)
 	case VerdictUnverified:
-		return Filed{}, f.moved(ErrMoved.Say("no fresh quote of this market to check maxSlippageBps against; try again later, or set allowUnverified to file without points"), draft)
+		return Filed{}, f.withPrices(ErrMoved.Say("no fresh quote of this market to check maxSlippageBps against; try again later, or set allowUnverified to file without points"), draft)
 	}
 	return Filed{}, errors.New("unknown verdict of the filing statement: " + string(f.Verdict))
 }
 
-// moved adds the known prices to an error; unknown prices are null.
-func (f Filing) moved(refusal *apperr.Fault, draft Draft) error {
-	refusal = refusal.With("reason", string(f.Verdict)).With("marketId", string(draft.MarketID))
+// withPrices adds the known prices to an error; unknown prices are null.
+func (f Filing) withPrices(fault *apperr.Fault, draft Draft) error {
+	fault = fault.With("reason", string(f.Verdict)).With("marketId", string(draft.MarketID))
 	for member, price := range map[string]*protocol.Bps{
 		"marketYesBps": f.Prices.MarketYes, "yesPriceBps": f.Prices.Yes, "noPriceBps": f.Prices.No,
 	} {
-		refusal = refusal.With(member, nil)
+		fault = fault.With(member, nil)
 		if price != nil {
-			refusal.Extra[member] = int(*price)
+			fault.Extra[member] = int(*price)
 		}
 	}
-	return refusal
+	return fault
 }
 
 // AppendEvent adds an event to the caller's own call, once per event id. Errors: unauthenticated, not_found, forbidden,
@@ -242,16 +242,16 @@ func (s *Service) ownerEvent(id, kind, payload string) (Event, error) {
 	default:
 		return Event{}, apperr.New(apperr.Invalid, "invalid_type", "type must be take, reaffirm, confidence, note or share").With("field", "type")
 	}
-	if !textsFit(payload) {
+	if !validTexts(payload) {
 		return Event{}, apperr.New(apperr.Invalid, "invalid_payload", "payload must be an object whose texts have no control characters").With("field", "payload")
 	}
 	owner := "owner"
 	return Event{ID: id, Type: kind, Payload: payload, Actor: &owner, CreatedAt: s.now().UTC().Truncate(time.Millisecond)}, nil
 }
 
-// textsFit reports whether a payload is a JSON object whose string members satisfy protocol.IsText. Only the member text may
+// validTexts reports whether a payload is a JSON object whose string members satisfy protocol.IsText. Only the member text may
 // contain line feeds.
-func textsFit(payload string) bool {
+func validTexts(payload string) bool {
 	var members map[string]any
 	if json.Unmarshal([]byte(payload), &members) != nil {
 		return false

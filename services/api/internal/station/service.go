@@ -56,7 +56,7 @@ func NewService(store Store, hub string, allowed func(url string) bool, now func
 // notHub returns station_exists for a station with the origin of the hub.
 func (s *Service) notHub(st Station) error {
 	if st.OriginURL == s.hub {
-		return ErrOurs
+		return ErrHubURL
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ var (
 	ErrNotFound    = apperr.New(apperr.NotFound, "not_found", "no such station")
 	ErrExists      = apperr.New(apperr.Conflict, "station_exists", "this station id is taken")
 	ErrOrigin      = apperr.New(apperr.Conflict, "station_exists", "another active station has this URL").With("field", "url")
-	ErrOurs        = apperr.New(apperr.Conflict, "station_exists", "this URL belongs to the hub").With("field", "url")
+	ErrHubURL      = apperr.New(apperr.Conflict, "station_exists", "this URL belongs to the hub").With("field", "url")
 	ErrLimit       = apperr.New(apperr.Conflict, "limit_reached", "limit of 10 stations reached; delete one first").With("limit", MaxOwned)
 	ErrIDs         = apperr.New(apperr.Conflict, "limit_reached", "limit of 30 station ids reached; deleted stations count").With("limit", MaxIDs)
 	ErrOwner       = apperr.New(apperr.Forbidden, "forbidden", "the station belongs to another operator")
@@ -147,15 +147,15 @@ func (s *Station) check(allowed func(url string) bool) error {
 		return invalid("tapesUrl", "tapesUrl must be an https address of a public host")
 	case s.OperatorsURL != "" && !allowed(s.OperatorsURL):
 		return invalid("operatorsUrl", "operatorsUrl must be an https address of a public host")
-	case len(s.Lanes) > len(protocol.Lanes) || twice(s.Lanes) || slices.ContainsFunc(s.Lanes, func(l protocol.Lane) bool { _, ok := protocol.ParseLane(string(l)); return !ok }):
+	case len(s.Lanes) > len(protocol.Lanes) || hasDuplicates(s.Lanes) || slices.ContainsFunc(s.Lanes, func(l protocol.Lane) bool { _, ok := protocol.ParseLane(string(l)); return !ok }):
 		return invalid("lanes", "lanes must be different names of lanes")
-	case len(s.Providers) > len(protocol.Providers) || twice(s.Providers) || slices.ContainsFunc(s.Providers, func(p protocol.Provider) bool { _, ok := protocol.ParseProvider(string(p)); return !ok }):
+	case len(s.Providers) > len(protocol.Providers) || hasDuplicates(s.Providers) || slices.ContainsFunc(s.Providers, func(p protocol.Provider) bool { _, ok := protocol.ParseProvider(string(p)); return !ok }):
 		return invalid("providers", "providers must be different names of providers")
 	}
 	return nil
 }
 
-func twice[T comparable](list []T) bool {
+func hasDuplicates[T comparable](list []T) bool {
 	for i, v := range list {
 		if slices.Contains(list[:i], v) {
 			return true

@@ -14,7 +14,7 @@ type Conn struct {
 	mu       sync.Mutex
 	changed  *sync.Cond
 	limited  bool
-	room     int // bytes that the peer still accepts if limited
+	space    int // bytes that the peer still accepts if limited
 	received []byte
 	aborted  bool
 	ended    bool
@@ -34,9 +34,9 @@ func (p *Conn) Take(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.limited {
-		p.limited, p.room = true, 0
+		p.limited, p.space = true, 0
 	}
-	p.room += n
+	p.space += n
 	p.changed.Broadcast()
 }
 
@@ -50,7 +50,7 @@ func (p *Conn) TakeAll() {
 
 func (p *Conn) fits(n int) int {
 	if p.limited {
-		return min(n, p.room)
+		return min(n, p.space)
 	}
 	return n
 }
@@ -58,7 +58,7 @@ func (p *Conn) fits(n int) int {
 func (p *Conn) add(b []byte) {
 	p.received = append(p.received, b...)
 	if p.limited {
-		p.room -= len(b)
+		p.space -= len(b)
 	}
 }
 

@@ -20,7 +20,7 @@ var payouts = map[protocol.MarketID]string{
 // samples lists as resolved must be resolved once, after the grace period and a second read; no other may be.
 func TestEveryKindOfResultOnEveryVenue(t *testing.T) {
 	t.Parallel()
-	w := setupWire(t, false)
+	w := setupAdapters(t, false)
 	const calls = 3
 	claims, first, later := map[protocol.MarketID]string{}, map[string]int{}, map[string]int{}
 	var ids []protocol.MarketID
@@ -28,7 +28,7 @@ func TestEveryKindOfResultOnEveryVenue(t *testing.T) {
 	for _, p := range everyVenue {
 		kinds := map[string]int{}
 		for name, e := range expectations(t, p) {
-			w.Set(home(e.ID), venuetest.Sample(t, p, name))
+			w.Set(recordPath(e.ID), venuetest.Sample(t, p, name))
 			w.called(e.ID, calls)
 			ids = append(ids, e.ID)
 			kind := map[string]string{
@@ -63,8 +63,8 @@ func TestEveryKindOfResultOnEveryVenue(t *testing.T) {
 			if want == nil || want[id] {
 				n = 1
 			}
-			if asked[home(id)] != n {
-				t.Errorf("%s was read %d times, want %d", id, asked[home(id)], n)
+			if asked[recordPath(id)] != n {
+				t.Errorf("%s was read %d times, want %d", id, asked[recordPath(id)], n)
 			}
 		}
 	}
@@ -103,7 +103,7 @@ type change struct {
 }
 
 // TestAResultThatIsTakenBackIsNotClaimed checks that a result that is amended, unlocked or undone starts the grace period
-// again, and that the calls stay open until a result is final for the whole period.
+// again. The calls must stay open until a result is final for the whole period.
 func TestAResultThatIsTakenBackIsNotClaimed(t *testing.T) {
 	t.Parallel()
 	const most = grace - time.Second
@@ -156,11 +156,11 @@ func TestAResultThatIsTakenBackIsNotClaimed(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := setupWire(t, false)
+			w := setupAdapters(t, false)
 			w.called(c.id, 2)
 			for i, s := range c.steps {
 				w.clock.Advance(s.after)
-				w.Set(home(c.id), edited(t, c.id.Provider(), s.sample, s.edit))
+				w.Set(recordPath(c.id), edited(t, c.id.Provider(), s.sample, s.edit))
 				report := w.scan()
 				if s.skipped == "" {
 					w.want(report, 1, 1, 2, map[string]int{}, 0)
@@ -177,15 +177,15 @@ func TestAResultThatIsTakenBackIsNotClaimed(t *testing.T) {
 	}
 }
 
-// TestAVenueThatHangs checks that the markets of a venue that hangs are reported as errors, that those of other venues are
-// resolved in the same pass, and that the venue soon gets no more requests.
+// TestAVenueThatHangs checks that the markets of a venue that hangs are reported as errors. Markets of other venues must be
+// resolved in the same pass, and the venue must soon get no more requests.
 func TestAVenueThatHangs(t *testing.T) {
 	t.Parallel()
-	w := setupWire(t, true)
+	w := setupAdapters(t, true)
 	for id, name := range map[protocol.MarketID]string{
 		"7100012": "market_resolved_yes.json", "lmt-resolved-yes-1788000000000": "market_resolved_yes.json", "manifold-q7invented06": "market_resolved_yes.json",
 	} {
-		w.Set(home(id), venuetest.Sample(t, id.Provider(), name))
+		w.Set(recordPath(id), venuetest.Sample(t, id.Provider(), name))
 		w.called(id, 1)
 	}
 	const hung = 40

@@ -14,8 +14,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
 
-// wireLedger is a ledger whose scan uses the real clients of the four venues.
-type wireLedger struct {
+// adapterLedger is a ledger whose scan uses the real clients of the four venues.
+type adapterLedger struct {
 	*ledger
 	*venuetest.Host
 	clock *testkit.Clock
@@ -23,7 +23,7 @@ type wireLedger struct {
 }
 
 // take returns the number of requests per path since the last call.
-func (w *wireLedger) take() map[string]int {
+func (w *adapterLedger) take() map[string]int {
 	paths, counts := w.Paths(), map[string]int{}
 	for _, path := range paths[w.taken:] {
 		path, _, _ = strings.Cut(path, "?")
@@ -33,10 +33,10 @@ func (w *wireLedger) take() map[string]int {
 	return counts
 }
 
-// setupWire returns a wireLedger. Its clock moves when the test sets it, and also with real time if running is set.
-func setupWire(t *testing.T, running bool) *wireLedger {
+// setupAdapters returns a adapterLedger. Its clock moves when the test sets it, and also with real time if running is set.
+func setupAdapters(t *testing.T, running bool) *adapterLedger {
 	t.Helper()
-	w := &wireLedger{Host: venuetest.NewHost(t, "", nil), clock: testkit.NewClock(noon)}
+	w := &adapterLedger{Host: venuetest.NewHost(t, "", nil), clock: testkit.NewClock(noon)}
 	now, start := w.clock.Now, time.Now()
 	if running {
 		now = func() time.Time { return w.clock.Now().Add(time.Since(start)) }
@@ -45,8 +45,8 @@ func setupWire(t *testing.T, running bool) *wireLedger {
 	return w
 }
 
-// home returns the path of one market at its venue.
-func home(id protocol.MarketID) string {
+// recordPath returns the path of one market at its venue.
+func recordPath(id protocol.MarketID) string {
 	dir := map[protocol.Provider]string{
 		protocol.Polymarket: venuetest.Gamma + "/markets", protocol.Kalshi: venuetest.Kalshi + "/markets",
 		protocol.Limitless: venuetest.Limitless + "/markets", protocol.Manifold: venuetest.Manifold + "/market",
@@ -55,7 +55,7 @@ func home(id protocol.MarketID) string {
 }
 
 // called inserts an open market and files n calls on it, five years in the past, before the end of every sample.
-func (w *wireLedger) called(id protocol.MarketID, n int) {
+func (w *adapterLedger) called(id protocol.MarketID, n int) {
 	w.t.Helper()
 	now := w.clock.Now()
 	w.clock.Set(now.AddDate(-5, 0, 0))
@@ -98,12 +98,12 @@ func expectations(t *testing.T, p protocol.Provider) map[string]expected {
 }
 
 // outcome returns the resolution of a market: verdict, source and payout; empty without one.
-func (w *wireLedger) outcome(id protocol.MarketID) (said string) {
+func (w *adapterLedger) outcome(id protocol.MarketID) (claim string) {
 	w.t.Helper()
 	err := w.admin.QueryRow(w.t.Context(), `SELECT coalesce(string_agg(outcome || ' ' || source || ' ' || coalesce(payout, '-'), ', '), '')
-		FROM api.market_resolutions WHERE market_id = $1`, string(id)).Scan(&said)
+		FROM api.market_resolutions WHERE market_id = $1`, string(id)).Scan(&claim)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return said
+	return claim
 }

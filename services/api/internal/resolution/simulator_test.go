@@ -93,8 +93,8 @@ func setupVenue(t *testing.T, grace time.Duration, perSecond float64) *venueLedg
 	return l
 }
 
-// called creates a market at the venue and files n calls on it, one minute in the past, because the venue states the time of
-// an end in whole seconds.
+// called creates a market at the venue and files n calls on it, one minute in the past. The venue states the time of an end
+// in whole seconds.
 func (l *venueLedger) called(question string, n int) string {
 	l.t.Helper()
 	id := l.sim.create(question)
