@@ -44,8 +44,8 @@ func (a *App) publishSituations(ctx context.Context, published httpapi.Situation
 	if err != nil {
 		return published
 	}
-	news, now := a.public.SituationEvents(published, list)
-	for _, e := range news {
+	ephemerals, now := a.public.SituationEvents(published, list)
+	for _, e := range ephemerals {
 		a.broker.Publish(e)
 	}
 	return now

@@ -153,11 +153,11 @@ func (s *seeder) apply(ctx context.Context, step seedStep) error {
 }
 
 func (s *seeder) signIn(ctx context.Context, o seedOperator) error {
-	who, _, err := s.operators.SignIn(ctx, operator.Identity{Issuer: o.Issuer, Subject: "did:seed:" + o.Name, Primary: true, Username: o.Name, Name: o.DisplayName})
+	op, _, err := s.operators.SignIn(ctx, operator.Identity{Issuer: o.Issuer, Subject: "did:seed:" + o.Name, Primary: true, Username: o.Name, Name: o.DisplayName})
 	if err != nil {
 		return err
 	}
-	s.ids[o.Name] = who.ID
+	s.ids[o.Name] = op.ID
 	if o.Type == "" && !o.House {
 		return nil
 	}
@@ -165,7 +165,7 @@ func (s *seeder) signIn(ctx context.Context, o seedOperator) error {
 	if o.Type != "" {
 		kind = &o.Type
 	}
-	_, err = s.operators.Classify(ctx, who.Handle, kind, &o.House, "seed")
+	_, err = s.operators.Classify(ctx, op.Handle, kind, &o.House, "seed")
 	return err
 }
 

@@ -136,7 +136,7 @@ func (w *world) control(path string, body map[string]any) string {
 	defer func() { _ = resp.Body.Close() }()
 	answer, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode/100 != 2 {
-		w.t.Fatalf("%s: %d %s (%v)", path, resp.StatusCode, answer, err)
+		w.t.Fatalf("POST %s: status %d, answer %s (%v)", path, resp.StatusCode, answer, err)
 	}
 	var made struct{ ID string }
 	_ = json.Unmarshal(answer, &made) // the clock answers without an id

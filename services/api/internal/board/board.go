@@ -151,9 +151,9 @@ func (s *Service) Board(ctx context.Context, by string, g Group, lane string, li
 	rows, err := s.builds.Do(ctx, by+"/"+string(g)+"/"+lane, func(ctx context.Context) ([]Row, error) {
 		ctx, cancel := context.WithTimeout(ctx, buildBudget)
 		defer cancel()
-		begun := s.now()
+		start := s.now()
 		rows, err := s.store.ListBoard(ctx, by, q, s.month())
-		s.Took(s.now().Sub(begun))
+		s.Took(s.now().Sub(start))
 		for i := range rows {
 			rows[i].Rank = i + 1
 			rows[i].Broadcast.measure()
@@ -189,14 +189,14 @@ const (
 // process.
 func (s *Service) Run(ctx context.Context, failed func(error)) error {
 	for {
-		begun := s.now()
+		start := s.now()
 		done, err := s.store.FoldBoards(ctx, foldRows, s.month().Add(-foldBehind))
 		if err == nil {
 			var measured bool
 			measured, err = s.store.FoldEdges(ctx, foldEdges, MeasureEdge)
 			done = done && measured
 		}
-		pause := foldShare * s.now().Sub(begun)
+		pause := foldShare * s.now().Sub(start)
 		if err != nil && ctx.Err() == nil {
 			failed(err)
 		}

@@ -49,7 +49,7 @@ func listen(t testing.TB, b *broker.Broker, c feed.Channel) (*brokertest.Conn, *
 	r := b.NewReader(p)
 	s := b.Subscribe(r, c)
 	if step, _, _ := s.CatchUp(); step != broker.Live {
-		t.Fatalf("step %v", step)
+		t.Fatalf("CatchUp: step %v, want Live", step)
 	}
 	return p, r, s
 }
@@ -117,7 +117,7 @@ func TestDeliverKeepsTheOrder(t *testing.T) {
 	deliver(t, b, feed.Signals, 1)
 	inOrder(t, texts(t, p, 3), 41)
 	if b.Head() != 43 {
-		t.Errorf("head %d", b.Head())
+		t.Errorf("head %d, want 43", b.Head())
 	}
 }
 
@@ -223,7 +223,7 @@ func TestBlockedConnection(t *testing.T) {
 	p.Abort() // as after the time limit of a write
 	testkit.Eventually(t, 10*time.Second, r.Closed)
 	if r.Code() != broker.SlowConsumer {
-		t.Errorf("ended with %v", r.Code())
+		t.Errorf("closed with %v, want SlowConsumer", r.Code())
 	}
 }
 
@@ -315,7 +315,7 @@ func TestNewestReplacesQueued(t *testing.T) {
 		return strings.HasSuffix(last[true], `"data":999}`) && strings.HasSuffix(last[false], `"data":999}`)
 	})
 	if got := p.Texts(); len(got) > 50 {
-		t.Errorf("%d frames", len(got))
+		t.Errorf("%d frames, want at most 50", len(got))
 	}
 }
 

@@ -82,7 +82,7 @@ func TestAnswers(t *testing.T) {
 	}
 	for _, url := range []string{s.URL + "/200", "http://10.0.0.1/", "https://169.254.169.254/", "https://[::1]/", "https://[::ffff:127.0.0.1]/"} {
 		if got := send(safedial.Options{Timeout: 5 * time.Second}, url); got.Error != "address_not_allowed" || got.Status != 0 {
-			t.Errorf("%s: %+v", url, got)
+			t.Errorf("%s: outcome %+v, want address_not_allowed", url, got)
 		}
 	}
 	s.Close()
@@ -99,11 +99,11 @@ func TestTestDelivery(t *testing.T) {
 	r.setStatus(418)
 	d, err := b.webhooks.Test(t.Context(), b.mara, h.ID)
 	if err != nil || d.Status != 418 || d.Error != "status" || d.Attempt != 1 {
-		t.Fatalf("%+v, %v", d, err)
+		t.Fatalf("failed test delivery: %+v, %v", d, err)
 	}
 	p := r.waitFor(1)[0]
 	if err := verify(&p, secret, b.clock.Now()); err != nil || len(p.Events) != 1 || p.Events[0].Op != "test" || p.DeliveryID != d.ID {
-		t.Errorf("%s: %v", p.body, err)
+		t.Errorf("request %s: %v", p.body, err)
 	}
 	if _, err := b.webhooks.Test(t.Context(), b.mara, h.ID); err == nil {
 		t.Error("a second test delivery was allowed at once")
@@ -111,7 +111,7 @@ func TestTestDelivery(t *testing.T) {
 	b.clock.Advance(5 * time.Second)
 	r.setStatus(200)
 	if d, err = b.webhooks.Test(t.Context(), b.mara, h.ID); err != nil || d.Error != "" {
-		t.Errorf("%+v, %v", d, err)
+		t.Errorf("second test delivery: %+v, %v", d, err)
 	}
 	if log := b.attempts(h.ID, 2); log[0].ID != d.ID || log[0].First != 0 || log[0].Events != 0 {
 		t.Errorf("log: %+v", log)

@@ -159,7 +159,7 @@ func TestKilledBetweenSendAndStore(t *testing.T) {
 			}
 			slices.Sort(all)
 			if got := slices.Compact(slices.Clone(all)); len(got) != 9 {
-				t.Errorf("%v arrived", all)
+				t.Errorf("events %v arrived, want each of 1 to 9", all)
 			}
 			if step == "before store" {
 				if len(posts) != 3 || posts[0].DeliveryID != posts[1].DeliveryID || posts[1].Attempt != 2 || !slices.Equal(posts[0].seqs(), posts[1].seqs()) {
@@ -219,7 +219,7 @@ func TestGap(t *testing.T) {
 	posts := r.waitFor(2)
 	want := []frame{{Op: "gap", Channel: "market:1", From: 1, Oldest: 4}, {Op: "gap", Channel: "resolutions", From: 1, Oldest: 4}}
 	if diff := cmp.Diff(want, posts[0].Events); diff != "" || !slices.Equal(posts[1].seqs(), []int64{4, 5, 6}) {
-		t.Errorf("%s\n%s", diff, posts[1].body)
+		t.Errorf("gaps (-want +got):\n%s\nsecond request: %s", diff, posts[1].body)
 	}
 }
 
@@ -245,7 +245,7 @@ func TestFilters(t *testing.T) {
 	b.publish("market.status", "9", 5)
 	testkit.Eventually(t, 20*time.Second, func() bool { return b.get(h.ID).Cursor == b.broker.Head() })
 	if n := len(r.received()); n != 1 {
-		t.Errorf("%d requests", n)
+		t.Errorf("%d requests, want 1", n)
 	}
 }
 
@@ -344,7 +344,7 @@ func TestChangedDuringDelivery(t *testing.T) {
 		log := b.attempts(h.ID, 2)
 		first, second := log[len(log)-1], log[len(log)-2]
 		if first.Status != status || first.Attempt != 1 || first.Events != 2 || second.Status != 200 || second.Attempt != 1 || second.ID == first.ID || second.First != 1 {
-			t.Errorf("%d: %+v", status, log)
+			t.Errorf("status %d: log %+v", status, log)
 		}
 		testkit.Eventually(t, 20*time.Second, func() bool { return b.get(h.ID).Cursor == 2 })
 	}

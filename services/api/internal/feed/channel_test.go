@@ -19,7 +19,7 @@ func TestParseChannel(t *testing.T) {
 		"program:default": "program:default", "program:hot:SCIENCE": "program:hot:SCIENCE",
 	} {
 		if got, ok := ParseChannel(text); !ok || got != want {
-			t.Errorf("%s: %q, %v", text, got, ok)
+			t.Errorf("ParseChannel(%s) = %q, %v", text, got, ok)
 		}
 	}
 	for _, text := range []string{
@@ -61,7 +61,7 @@ func TestChannelsAgreeWithTypes(t *testing.T) {
 				(c.MarketID() == "" || c.MarketID() == e.MarketID) && (c.Lane() == "" || c.Lane() == e.Lane) && (c.Handle() == "" || c.Handle() == e.Handle) &&
 				(c.Owner() == "" || c.Owner() == e.Handle) && (c.Topic() == "" || c.Topic() == e.Topic)
 			if slices.Contains(on, c) != want {
-				t.Fatalf("%+v on %s: %v", e, c, !want)
+				t.Fatalf("Channels of %+v contain %s: %v", e, c, !want)
 			}
 			if _, ok := ParseChannel(c.Shown()); !ok {
 				t.Fatalf("ParseChannel rejects %s", c)
@@ -72,7 +72,7 @@ func TestChannelsAgreeWithTypes(t *testing.T) {
 		}
 		for _, c := range on {
 			if !slices.Contains(all, c) {
-				t.Fatalf("%+v is on %s", e, c)
+				t.Fatalf("%+v is on the unexpected channel %s", e, c)
 			}
 		}
 	})

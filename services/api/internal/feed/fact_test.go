@@ -24,19 +24,19 @@ func TestChecks(t *testing.T) {
 		"too much":                {ID: "x", Type: StreamBound, At: at, Data: []byte(`{"a":"` + strings.Repeat("x", maxData) + `"}`)},
 	} {
 		if err := f.Check(); !errors.Is(err, ErrFact) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: Check returned %v, want ErrFact", name, err)
 		}
 	}
 	for _, f := range []Fact{
 		{ID: "x", Type: StreamBound, At: at, Data: []byte(`{"a":1}`)}, {ID: "x", Type: SegmentStarted, Topic: "program:hot:SCIENCE", At: at, Data: []byte(`{}`)},
 	} {
 		if err := f.Check(); err != nil {
-			t.Errorf("%+v: %v", f, err)
+			t.Errorf("Check of %+v: %v", f, err)
 		}
 	}
 	news := Ephemeral{Channel: "me:mara", Type: FollowCreated, At: at, Data: []byte(`{"handle": "tide"}`)}
 	if err := news.Check(); err != nil || string(news.Data) != `{"handle":"tide"}` {
-		t.Errorf("%s %v", news.Data, err)
+		t.Errorf("Check changed the data to %s, %v", news.Data, err)
 	}
 	for name, e := range map[string]Ephemeral{
 		"no channel": {Type: FollowCreated, Data: []byte(`{}`)},
@@ -45,7 +45,7 @@ func TestChecks(t *testing.T) {
 		"no data":    {Channel: "live", Type: ViewersUpdated},
 	} {
 		if err := e.Check(); !errors.Is(err, ErrFact) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: Check returned %v, want ErrFact", name, err)
 		}
 	}
 	if err := (&Copy{Channel: "live", At: at, Data: []byte(`{}`)}).Check(); err != nil {
@@ -59,7 +59,7 @@ func TestChecks(t *testing.T) {
 	}
 	for _, w := range []Watching{{Viewers: 1, At: at}, {Handle: "mara", Viewers: -1, At: at}, {Handle: "mara", Viewers: 1}} {
 		if err := w.Check(); !errors.Is(err, ErrFact) {
-			t.Errorf("%+v: %v", w, err)
+			t.Errorf("Check of %+v: %v, want ErrFact", w, err)
 		}
 	}
 	if err := (&Copy{At: at, Data: []byte(`{}`)}).Check(); !errors.Is(err, ErrFact) {

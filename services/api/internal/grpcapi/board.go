@@ -40,11 +40,11 @@ func (f *Boards) GetRecord(ctx context.Context, r *boardv1.GetRecordRequest) (*b
 	return &boardv1.GetRecordResponse{Total: got.Total, Won: got.Won, Lost: got.Lost, Void: got.Void, Score: got.Score}, err
 }
 
-func bound(n int32, fallback, most int) int {
+func bound(n int32, fallback, limit int) int {
 	if n < 1 {
 		return fallback
 	}
-	return min(int(n), most)
+	return min(int(n), limit)
 }
 
 func rowTo(r board.Row) *boardv1.Row {

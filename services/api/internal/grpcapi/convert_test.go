@@ -24,8 +24,8 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-// TestResultsAreConvertedWhole checks that each conversion of a result keeps every member.
-func TestResultsAreConvertedWhole(t *testing.T) {
+// TestResultConversions checks that each conversion of a result keeps every member.
+func TestResultConversions(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
 	later, stamp := at.Add(time.Hour), timestamppb.New(at.Add(time.Hour))
@@ -103,9 +103,9 @@ func TestResultsAreConvertedWhole(t *testing.T) {
 	}
 }
 
-// TestDraftIsConvertedWhole checks that the conversion of a draft keeps every member, including MaxSlippage and
+// TestDraftConversion checks that the conversion of a draft keeps every member, including MaxSlippage and
 // AllowUnverified.
-func TestDraftIsConvertedWhole(t *testing.T) {
+func TestDraftConversion(t *testing.T) {
 	t.Parallel()
 	const id = "018f0000-0000-7000-8000-000000000001"
 	got, err := draftOf(&signalv1.Draft{

@@ -53,14 +53,14 @@ func (f *Feed) Publish(ctx context.Context, r *feedv1.PublishRequest) (*feedv1.P
 		}
 		copies = append(copies, c)
 	}
-	news := make([]feed.Ephemeral, 0, len(r.GetNews()))
+	ephemerals := make([]feed.Ephemeral, 0, len(r.GetNews()))
 	for _, p := range r.GetNews() {
 		channel, _ := feed.KnownChannel(p.GetChannel())
 		e := feed.Ephemeral{Channel: channel, Type: feed.Type(p.GetType()), Subject: p.GetSubject(), At: p.GetAt().AsTime(), Data: []byte(p.GetData())}
 		if err := e.Check(); err != nil {
 			return nil, err
 		}
-		news = append(news, e)
+		ephemerals = append(ephemerals, e)
 	}
 	watching := make([]feed.Watching, 0, len(r.GetWatching()))
 	for _, p := range r.GetWatching() {
@@ -80,7 +80,7 @@ func (f *Feed) Publish(ctx context.Context, r *feedv1.PublishRequest) (*feedv1.P
 			return nil, err
 		}
 	}
-	for _, e := range news {
+	for _, e := range ephemerals {
 		f.Ephemeral(ctx, e)
 	}
 	return &feedv1.PublishResponse{}, nil

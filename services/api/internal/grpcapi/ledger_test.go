@@ -143,7 +143,7 @@ func TestMarkets(t *testing.T) {
 	reads, writes := marketv1.NewMarketReadServiceClient(l.conn), marketv1.NewMarketServiceClient(l.conn)
 	for _, id := range []string{"", "polymarket:7", "../7"} {
 		if _, err := reads.GetMarket(t.Context(), &marketv1.GetMarketRequest{Id: id}); !errors.Is(err, market.ErrNotFound) {
-			t.Errorf("id %q: %v", id, err)
+			t.Errorf("GetMarket of id %q: %v, want ErrNotFound", id, err)
 		}
 		if _, err := reads.GetSnapshot(t.Context(), &marketv1.GetSnapshotRequest{MarketId: id}); !errors.Is(err, market.ErrNotFound) {
 			t.Errorf("snapshot of %q: %v", id, err)
@@ -153,7 +153,7 @@ func TestMarkets(t *testing.T) {
 		t.Errorf("unavailable venue: %v", err)
 	}
 	if got, err := reads.GetMarket(t.Context(), &marketv1.GetMarketRequest{Id: "7"}); err != nil || got.GetMarket().GetTitle() != "Will the gauge rise?" {
-		t.Errorf("%v, %v", got, err)
+		t.Errorf("GetMarket: %v, %v", got, err)
 	}
 	for lane, want := range map[string]string{"science": "7", "music": ""} {
 		list, err := reads.ListAirable(t.Context(), &marketv1.ListAirableRequest{Limit: 1, Lane: lane})
@@ -163,7 +163,7 @@ func TestMarkets(t *testing.T) {
 	}
 	some, err := reads.ListMarkets(t.Context(), &marketv1.ListMarketsRequest{Ids: []string{"7", "404"}})
 	if err != nil || ids(some.GetMarkets()) != "7" || some.GetMarkets()[0].GetViewers() != 41 {
-		t.Errorf("list %v, %v", some, err)
+		t.Errorf("ListMarkets: %v, %v", some, err)
 	}
 	l.exec(`UPDATE api.market_quotes SET yes_bps = NULL WHERE market_id = '8'`)
 	for id, want := range map[string]*int32{"7": ptr[int32](5000), "8": nil} {
@@ -202,7 +202,7 @@ func TestMarkets(t *testing.T) {
 	}
 	for _, bad := range []*marketv1.CreateNativeRequest{{}, {Question: draft.Question, Lane: "SCIENCE", CreatedBy: "admin"}} {
 		if _, err := writes.CreateNative(t.Context(), bad); apperr.Of(err).Kind != apperr.Invalid {
-			t.Errorf("%v: %v", bad, err)
+			t.Errorf("CreateNative of %v: %v, want an error", bad, err)
 		}
 	}
 }
@@ -303,7 +303,7 @@ func TestTilesAndHistories(t *testing.T) {
 		if err != nil || l.requested != c.want || (len(r.GetPoints()) == 1) != (c.want != "") {
 			t.Errorf("%v requests %q: %v %v", c.r, l.requested, r, err)
 		} else if c.want != "" && (r.GetPoints()[0].GetT() != 5 || r.GetPoints()[0].GetP() != 0.1234) {
-			t.Errorf("%v", r)
+			t.Errorf("points of %v are not those of the source", r)
 		}
 	}
 }
@@ -369,7 +369,7 @@ func TestDayWithoutBounds(t *testing.T) {
 	long := &digestv1.GetDayRequest{From: from, To: timestamppb.New(noon.AddDate(0, 0, 3))}
 	for _, bad := range []*digestv1.GetDayRequest{{}, {From: from}, {From: from, To: from}, long} {
 		if _, err := client.GetDay(t.Context(), bad); apperr.Of(err).Code != "invalid_window" {
-			t.Errorf("%v: %v", bad, err)
+			t.Errorf("GetDay of %v: %v, want invalid_window", bad, err)
 		}
 	}
 	if _, err := client.GetDay(t.Context(), &digestv1.GetDayRequest{From: from, To: timestamppb.New(noon.AddDate(0, 0, 1))}); err != nil {

@@ -86,8 +86,8 @@ func (f *Signals) RehearseFile(ctx context.Context, r *signalv1.RehearseFileRequ
 	if err != nil {
 		return nil, err
 	}
-	filed, would, err := f.Service.RehearseFile(ctx, callerOf(r.GetCaller()), draft)
-	return &signalv1.RehearseFileResponse{Signal: recordTo(would), Filing: filingTo(filed)}, err
+	filed, record, err := f.Service.RehearseFile(ctx, callerOf(r.GetCaller()), draft)
+	return &signalv1.RehearseFileResponse{Signal: recordTo(record), Filing: filingTo(filed)}, err
 }
 
 // RehearseEvent returns an event as it would be appended.

@@ -63,22 +63,22 @@ func TestAttentionOfTheLedger(t *testing.T) {
 	}
 	row := rows[0].(map[string]any)
 	if row["marketId"] != "701122" || row["attention"] != 35.0 || row["attentionDelta"] != 5.0 || row["yesPct"] != 31.5 || row["url"] != "https://hub.example/m/701122" {
-		t.Errorf("%v", row)
+		t.Errorf("first market %v", row)
 	}
 	if got := b.get("/api/aura/score?marketId=701123"); got.status != 200 || got.body["score"] != 0.0 || got.body["rank"] != 2.0 {
 		t.Errorf("a market without any activity: %s", got.raw)
 	}
 	points, _ := b.get("/api/aura/history?marketId=701122&window=1h").body["points"].([]any)
 	if len(points) != 2 || points[0].(map[string]any)["score"] != 30.0 || points[1].(map[string]any)["score"] != 35.0 {
-		t.Errorf("%v", points)
+		t.Errorf("history %v, want scores 30 and 35", points)
 	}
 	one := b.get("/api/v1/oracle/markets/701122")
 	crowd, _ := one.body["crowd"].(map[string]any)
 	if one.status != 200 || crowd["yesPercent"] != 75.0 || crowd["totalSignals"] != 4.0 || one.body["resolution"] != nil {
-		t.Errorf("%s", one.raw)
+		t.Errorf("one market: %s", one.raw)
 	}
 	if got := b.get("/api/v1/oracle/markets/999"); got.status != 404 {
-		t.Errorf("unknown: %d", got.status)
+		t.Errorf("unknown market: %d, want 404", got.status)
 	}
 	b.rw.Close()
 	if err := b.oracle.Refresh(t.Context()); err == nil {

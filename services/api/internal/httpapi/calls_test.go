@@ -98,7 +98,7 @@ func TestCallsByFilter(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if again := b.get("/api/v1/signals?status=won", "If-None-Match", a.header.Get("Etag")); again.status != 304 {
-		t.Errorf("unchanged: %d", again.status)
+		t.Errorf("with the current ETag: %d, want 304", again.status)
 	}
 	if a := b.get("/api/v1/signals", "Authorization", "Bearer dk_wrong"); a.status != 401 {
 		t.Errorf("with a wrong key: %d %s", a.status, a.raw)
@@ -116,7 +116,7 @@ func TestCategories(t *testing.T) {
 	a := b.get("/api/v1/signals/categories")
 	got, _ := a.body["categories"].([]any)
 	if a.status != 200 || len(got) != len(protocol.Lanes) {
-		t.Fatalf("%d %s", a.status, a.raw)
+		t.Fatalf("categories: %d %s", a.status, a.raw)
 	}
 	for i, l := range protocol.Lanes {
 		want := map[string]any{"lane": string(l), "signals": 0.0, "openSignals": 0.0, "markets": 0.0}
@@ -148,7 +148,7 @@ func TestCategorise(t *testing.T) {
 	a := post(`{"items":[{"title":"Will Bitcoin close above 100k?"},{"marketId":"100"},{"marketId":"404","title":"zzz qqq"},{"title":"zzz qqq","more":1}]}`, "Authorization", as)
 	items, _ := a.body["items"].([]any)
 	if a.status != 200 || len(items) != 4 {
-		t.Fatalf("%d %s", a.status, a.raw)
+		t.Fatalf("categorize: %d %s", a.status, a.raw)
 	}
 	var got []string
 	for _, it := range items {
@@ -201,7 +201,7 @@ func TestRuleLane(t *testing.T) {
 		{`{"lane":"SPORT","more":1}`, `{"ok":true,"marketId":"100","lane":"SPORT","category":"sports"}`},
 	} {
 		if a := rule("100", c[0], admin...); a.status != 200 || string(a.raw) != c[1] {
-			t.Errorf("%d: %d %s", i, a.status, a.raw)
+			t.Errorf("change %d: %d %s", i, a.status, a.raw)
 		}
 	}
 	placed := b.do("POST", "/api/v1/signals/categorize", `{"items":[{"marketId":"100","title":"Will Bitcoin close above 100k?"}]}`, "Authorization", "Bearer "+key)
@@ -334,7 +334,7 @@ func TestCallsWithoutDatabase(t *testing.T) {
 	}
 	for i, a := range refused {
 		if a.status != 503 || a.body["error"] != "db_unavailable" || a.header.Get("Retry-After") == "" {
-			t.Errorf("%d: %d %s", i, a.status, a.raw)
+			t.Errorf("request %d: %d %s, want 503", i, a.status, a.raw)
 		}
 	}
 }

@@ -84,7 +84,7 @@ func TestMe(t *testing.T) {
 	b.exec(`UPDATE api.operator_keys SET revoked_at = now() WHERE hash = $1`, operator.Hash(other))
 	b.server.Revoked("tide")
 	if code := c.ends(); code != 4001 {
-		t.Errorf("closed with %d", code)
+		t.Errorf("closed with %d, want 4001", code)
 	}
 	testkit.Eventually(t, 10*time.Second, func() bool { return b.server.Sockets() == 0 })
 }

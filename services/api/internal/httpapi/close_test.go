@@ -28,7 +28,7 @@ func TestShutdown(t *testing.T) {
 	}()
 	for _, c := range clients {
 		if got := c.ends(); got != 1001 {
-			t.Errorf("closed with %d", got)
+			t.Errorf("closed with %d, want 1001", got)
 		}
 	}
 	<-done

@@ -69,6 +69,6 @@ func TestDeferredSnapshot(t *testing.T) {
 	c.send(`{"op":"subscribe","id":"s","channels":["overlay:mara"]}`)
 	c.next()
 	if f := c.next(); f["op"] != "error" {
-		t.Errorf("%v", f)
+		t.Errorf("got frame %v, want an error", f)
 	}
 }

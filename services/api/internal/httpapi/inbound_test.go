@@ -7,9 +7,9 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/httpapi"
 )
 
-// TestFramesOfAnyKind checks that an invalid frame closes the socket with the matching code, in whatever pieces it
+// TestClientFrames checks that an invalid frame closes the socket with the matching code, in whatever pieces it
 // arrives, and that earlier frames are answered.
-func TestFramesOfAnyKind(t *testing.T) {
+func TestClientFrames(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 100, sockets: httpapi.SocketLimits{FrameRate: 1000}})
 	const ping, pong = `{"op":"ping","id":"a"}`, `{"op":"pong","id":"a"}`

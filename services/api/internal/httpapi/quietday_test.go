@@ -147,7 +147,7 @@ func (h *received) beats(t *testing.T, who string, n int, head float64) {
 	}
 	for i, f := range h.frames {
 		if f["op"] != "beat" || f["head"] != head {
-			t.Fatalf("%s: %v", who, f)
+			t.Fatalf("%s: got frame %v, want a heartbeat", who, f)
 		}
 		if i > 0 && h.at[i].Sub(h.at[i-1]) != 30*time.Second {
 			t.Fatalf("%s: heartbeats %v apart, want 30s", who, h.at[i].Sub(h.at[i-1]))
@@ -242,7 +242,7 @@ func TestQuietDay(t *testing.T) {
 		case at.Sub(began) < 60*time.Second, at.Sub(began) > 95*time.Second:
 			t.Errorf("a client without pongs was disconnected after %v; want 60 to 95 s", at.Sub(began))
 		case len(q.ended()) != 1 || q.ended()[0] != 1008:
-			t.Errorf("ended with %v", q.ended())
+			t.Errorf("close codes %v, want one 1008", q.ended())
 		}
 		q.ahead.Store(int64(time.Hour))
 		time.Sleep(6 * time.Hour)

@@ -48,11 +48,11 @@ func TestPublicReads(t *testing.T) {
 			again := b.get(path+"&x=1", "If-None-Match", a.header.Get("Etag"))
 			for _, got := range []answer{a, again} {
 				if got.header.Get("Access-Control-Allow-Origin") != "*" || got.header.Get("Cache-Control") != cache {
-					t.Errorf("headers %v", got.header)
+					t.Errorf("wrong CORS or cache headers: %v", got.header)
 				}
 			}
 			if a.status != 200 || a.header.Get("Content-Type") != "application/json; charset=utf-8" || again.status != http.StatusNotModified {
-				t.Errorf("%d %v, then %d", a.status, a.header, again.status)
+				t.Errorf("status %d, headers %v; then with If-None-Match %d, want 304", a.status, a.header, again.status)
 			}
 			if refused := b.get(path, "Authorization", "Bearer dk_"+strings.Repeat("A", 43)); refused.status != 401 {
 				t.Errorf("with a credential: %d", refused.status)
@@ -181,7 +181,7 @@ func TestDegraded(t *testing.T) {
 			a := b.get(path)
 			if a.status != 200 || string(a.raw) != want.body || a.header.Get("X-Degraded") != want.source ||
 				a.header.Get("Cache-Control") != "no-store" || a.header.Get("Access-Control-Allow-Origin") != "*" {
-				t.Errorf("%d %s %v", a.status, a.raw, a.header)
+				t.Errorf("degraded response: %d %s, headers %v", a.status, a.raw, a.header)
 			}
 		})
 	}
@@ -208,7 +208,7 @@ func TestMintKey(t *testing.T) {
 			t.Errorf("%s: %s, want %s", body, got, code)
 		}
 		if a.header.Get("Deprecation") != "true" || a.header.Get("Access-Control-Allow-Origin") != "" {
-			t.Errorf("%s: %v", body, a.header)
+			t.Errorf("%s: wrong headers %v", body, a.header)
 		}
 	}
 	for credential, code := range map[string]string{
@@ -234,7 +234,7 @@ func TestMintKey(t *testing.T) {
 		plaintext, _ := a.body["key"].(string)
 		o, k, err := b.operators.Verify(t.Context(), operator.Hash(plaintext))
 		if a.status != 201 || err != nil || o.Handle != "mara" || !strings.HasPrefix(plaintext, "db_live_") || len(plaintext) != 51 {
-			t.Fatalf("%d %s %v", a.status, a.raw, err)
+			t.Fatalf("mint a key: %d %s, verify: %v", a.status, a.raw, err)
 		}
 		want := map[string]any{"key": plaintext, "id": k.ID, "label": "overlay bot", "tier": "free", "permissions": []any{"read", "signal"}, "strict": false}
 		if diff := cmp.Diff(want, a.body); diff != "" || uuid.Validate(k.ID) != nil || a.header.Get("Cache-Control") != "no-store" {
@@ -271,7 +271,7 @@ func TestRetiredAndHealth(t *testing.T) {
 				t.Errorf("%s %s: %d %s", method, path, a.status, a.raw)
 			}
 			if open := a.header.Get("Access-Control-Allow-Origin") == "*"; open != (method == "GET") {
-				t.Errorf("%s %s: open %v", method, path, open)
+				t.Errorf("%s %s: open CORS %v, want only for GET", method, path, open)
 			}
 		}
 	}
@@ -281,7 +281,7 @@ func TestRetiredAndHealth(t *testing.T) {
 		}
 	}
 	if a := b.get("/metrics"); a.status != 404 {
-		t.Errorf("/metrics: %d", a.status)
+		t.Errorf("/metrics: %d, want 404", a.status)
 	}
 	if a := b.do("DELETE", "/api/v1/feed", ""); a.status != 405 || a.header.Get("Allow") != "GET, HEAD, OPTIONS" {
 		t.Errorf("wrong method: %d %v", a.status, a.header)
@@ -308,7 +308,7 @@ func TestAddressLimit(t *testing.T) {
 	}
 	a := b.get("/api/v1/feed")
 	if a.status != 429 || a.body["error"] != "rate_limited" || a.body["limit"] != 12.0 || a.header.Get("Retry-After") == "" || a.header.Get("Access-Control-Allow-Origin") != "*" {
-		t.Errorf("%d %s %v", a.status, a.raw, a.header)
+		t.Errorf("over the limit: %d %s, headers %v; want 429", a.status, a.raw, a.header)
 	}
 	if _, _, err := b.dial("127.0.0.1", nil); err == nil {
 		t.Error("a socket opened over the limit")

@@ -83,7 +83,7 @@ func TestFutureCursor(t *testing.T) {
 	for _, c := range readers {
 		for want := int64(1); want <= 3; want++ {
 			if f := c.next(); f.seq() != want {
-				t.Fatalf("%v, want %d", f, want)
+				t.Fatalf("got frame %v, want event %d", f, want)
 			}
 		}
 	}
@@ -95,7 +95,7 @@ func TestFutureCursor(t *testing.T) {
 	}
 	for want := int64(2); want <= 3; want++ {
 		if f := c.next(); f.seq() != want || number(f["prev"]) != want-1 {
-			t.Fatalf("%v, want %d", f, want)
+			t.Fatalf("got frame %v, want event %d", f, want)
 		}
 	}
 }
@@ -235,7 +235,7 @@ func TestReplayRetries(t *testing.T) {
 	)
 	for want := int64(1); want <= 450; want++ {
 		if f := c.next(); f.seq() != want {
-			t.Fatalf("%v, want %d", f, want)
+			t.Fatalf("got frame %v, want event %d", f, want)
 		}
 	}
 }
@@ -266,7 +266,7 @@ func TestReplayWaitsForTheReader(t *testing.T) {
 			continue
 		}
 		if f.seq() != old+1 {
-			t.Fatalf("%v after %d", f, old)
+			t.Fatalf("got frame %v after event %d", f, old)
 		}
 		old++
 	}

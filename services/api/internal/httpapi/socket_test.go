@@ -47,7 +47,7 @@ func TestConversation(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := resp.Header.Get("Sec-WebSocket-Protocol"); got != "signal.v1" {
-		t.Errorf("subprotocol %q", got)
+		t.Errorf("subprotocol %q, want signal.v1", got)
 	}
 	c.want(frame{"op": "hello", "protocol": "signal.v1", "heartbeatS": 30.0, "limits": map[string]any{"subscriptions": 50.0, "framesPerSecond": 10.0, "frameBytes": 8192.0}, "head": 0.0})
 	c.send(`{"op":"ping","id":"p1"}`)
@@ -123,7 +123,7 @@ func TestBadFrames(t *testing.T) {
 	for _, since := range []string{`-1`, `1.5`, `"1"`, `"x"`, `true`, `[1]`, `{}`, `9223372036854775808`, `"0199f0c0-0000-7000-8000-000000000001"`} {
 		c.send(`{"op":"subscribe","id":"x","channels":["signals"],"since":{"signals":` + since + `}}`)
 		if f := c.next(); f["error"] != "invalid_since" || f["channel"] != "signals" || f["id"] != "x" {
-			t.Errorf("since %s: %v", since, f)
+			t.Errorf("since %s: got frame %v, want invalid_since", since, f)
 		}
 	}
 	c.send(`{"op":"subscribe","id":"s","channels":["signals","resolutions","signals:lane:TECH","signals:lane:MUSIC","signals"]}`)
@@ -136,7 +136,7 @@ func TestBadFrames(t *testing.T) {
 }
 
 // TestCloseCodes checks that a wrong auth frame closes the socket with 4001, and that frames of the largest size and at the
-// highest rate are accepted. TestFramesOfAnyKind and TestFrameLimit check larger and more frequent ones.
+// highest rate are accepted. TestClientFrames and TestFrameLimit check larger and more frequent ones.
 func TestCloseCodes(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 100})
@@ -183,7 +183,7 @@ func TestBeats(t *testing.T) {
 	for range 2000 {
 		f := testkit.Must(c.read())(t)
 		if f["op"] != "beat" || number(f["head"]) != 3 {
-			t.Fatalf("frame %v", f)
+			t.Fatalf("got frame %v, want a heartbeat with head 3", f)
 		}
 		if closedByServer() {
 			break
@@ -209,7 +209,7 @@ func TestCredentials(t *testing.T) {
 		c, resp, err := b.dial("127.0.0.9", header)
 		if err == nil {
 			_ = c.conn.CloseNow()
-			t.Errorf("%s: opened", name)
+			t.Errorf("%s: the socket opened, want a rejection", name)
 		} else if resp == nil || resp.StatusCode != want {
 			t.Errorf("%s: %v %v, want %d", name, resp, err, want)
 		}
@@ -290,7 +290,7 @@ func TestSocketsPerAddress(t *testing.T) {
 			opened++
 			t.Cleanup(func() { _ = r.c.conn.CloseNow() })
 		} else if r.status != 429 {
-			t.Errorf("status %d", r.status)
+			t.Errorf("rejected with status %d, want 429", r.status)
 		}
 	}
 	if opened != 20 {
@@ -387,7 +387,7 @@ func TestFeedsIgnoreCookies(t *testing.T) {
 			c.send(`{"op":"subscribe","channels":["me"]}`)
 			c.next()
 			if f := c.next(); f["op"] != "snapshot" || f["data"].(map[string]any)["handle"] != "tide" {
-				t.Errorf("with a key: %v", f)
+				t.Errorf("channel me with a key: got frame %v", f)
 			}
 			_ = c.conn.CloseNow()
 			a := b.do("GET", "/api/v1/feed/stream?channels=me", "", "Cookie", cookie, "Origin", origin)
@@ -418,7 +418,7 @@ func (c *client) requireAnonymous() {
 	}
 	c.send(`{"op":"subscribe","id":"1","channels":["me"]}`)
 	if f := c.next(); f["op"] != "error" || f["error"] != "unauthenticated" {
-		c.t.Errorf("channel me: %v", f)
+		c.t.Errorf("channel me: got frame %v, want unauthenticated", f)
 	}
 	c.send(`{"op":"subscribe","id":"2","channels":["signals"]}`)
 	c.want(frame{"op": "ack", "id": "2", "channels": []any{"signals"}})

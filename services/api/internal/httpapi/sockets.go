@@ -216,9 +216,9 @@ func (s *sockets) revoked(handle string) {
 	defer s.mu.Unlock()
 	for k := range s.slotOf {
 		k.mu.Lock()
-		theirs := k.me.handle == handle
+		matches := k.me.handle == handle
 		k.mu.Unlock()
-		if theirs && !s.leaving {
+		if matches && !s.leaving {
 			s.running.Go(func() { k.recheck(context.Background()) })
 		}
 	}

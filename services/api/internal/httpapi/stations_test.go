@@ -33,7 +33,7 @@ func TestStationRoutes(t *testing.T) {
 	made := b.do("POST", stationsPath, `{"stationId":"river-tv","name":"River TV","url":"https://River.example:443/live","lanes":["SCIENCE"],"tapesUrl":"https://river.example/tapes","more":1}`, "Authorization", as)
 	st, _ := made.body["station"].(map[string]any)
 	if made.status != 201 || made.body["ok"] != true {
-		t.Fatalf("%d %s", made.status, made.raw)
+		t.Fatalf("create a station: %d %s", made.status, made.raw)
 	}
 	want := map[string]any{
 		"stationId": "river-tv", "name": "River TV", "ownerHandle": "mara", "url": "https://River.example:443/live", "origin": "river-tv", "description": nil,
@@ -45,7 +45,7 @@ func TestStationRoutes(t *testing.T) {
 	}
 	one := stationsPath + "/river-tv"
 	if a := b.get(one); a.status != 200 || cmp.Diff(any(want), any(a.body)) != "" || a.header.Get("Access-Control-Allow-Origin") != "*" {
-		t.Errorf("%d %s", a.status, a.raw)
+		t.Errorf("get the station: %d %s", a.status, a.raw)
 	}
 	if a := b.get(stationsPath); a.status != 200 || fmt.Sprint(a.body) != "map[next_cursor:<nil> stations:[]]" {
 		t.Errorf("before it is active: %s", a.raw)
@@ -90,14 +90,14 @@ func TestStationRoutes(t *testing.T) {
 	}
 	b.approve("river-tv", "active", 200)
 	if a := b.get(stationsPath + "?lane=SCIENCE"); len(a.body["stations"].([]any)) != 1 {
-		t.Errorf("active: %s", a.raw)
+		t.Errorf("list after approval: %s", a.raw)
 	}
 	if a := b.get(stationsPath + "?lane=SPORT"); len(a.body["stations"].([]any)) != 0 {
 		t.Errorf("of another lane: %s", a.raw)
 	}
 	beat := b.do("POST", one+"/heartbeat", "", "Authorization", as)
 	if beat.status != 200 || string(beat.raw) != `{"ok":true,"intervalS":60}` || b.get(one).body["lastSeenAt"] == nil {
-		t.Errorf("%d %s", beat.status, beat.raw)
+		t.Errorf("heartbeat: %d %s", beat.status, beat.raw)
 	}
 	status := func(body string) any {
 		t.Helper()
@@ -116,7 +116,7 @@ func TestStationRoutes(t *testing.T) {
 		}
 	}
 	if a := b.do("DELETE", one, "", "Authorization", as); a.status != 200 || b.get(one).status != 404 {
-		t.Errorf("%d %s", a.status, a.raw)
+		t.Errorf("delete the station: %d %s", a.status, a.raw)
 	}
 	if a := b.do("POST", stationsPath, `{"stationId":"river-tv","name":"x","url":"https://a.example"}`, "Authorization", theirs); a.body["error"] != "station_exists" {
 		t.Errorf("an id that was ended: %s", a.raw)
@@ -138,7 +138,7 @@ func TestStationAddressBelongsToOne(t *testing.T) {
 	key, _, _ := b.keyWith("mara", "broadcast")
 	for _, id := range []string{"one", "two"} {
 		if a := b.do("POST", stationsPath, `{"stationId":"`+id+`","name":"x","url":"https://same.example./`+id+`"}`, "Authorization", "Bearer "+key); a.status != 201 {
-			t.Fatalf("%d %s", a.status, a.raw)
+			t.Fatalf("create a station: %d %s", a.status, a.raw)
 		}
 	}
 	b.approve("one", "active", 200)
@@ -185,7 +185,7 @@ func TestDeletedStations(t *testing.T) {
 	for i := 1; i < station.MaxIDs; i++ {
 		id := fmt.Sprintf("burnt-%d", i)
 		if a := create(id, key); a.status != 201 {
-			t.Fatalf("%d: %s", i, a.raw)
+			t.Fatalf("create station %d: %s", i, a.raw)
 		}
 		end(id)
 	}
@@ -260,7 +260,7 @@ func TestStationAdmin(t *testing.T) {
 	b.approve("one", "active", 200)
 	b.approve("unknown", "active", 404)
 	if a := b.do("DELETE", stationsPath+"/one", "", "X-Admin-Secret", adminSecret); a.status != 200 {
-		t.Errorf("%d %s", a.status, a.raw)
+		t.Errorf("delete as administrator: %d %s", a.status, a.raw)
 	}
 	var n int
 	if err := b.admin.QueryRow(t.Context(), `SELECT count(*) FROM api.audit_log WHERE subject = 'one' AND actor = 'admin' AND action IN ('station.ruled', 'station.dropped')`).Scan(&n); err != nil || n != 2 {
@@ -288,12 +288,12 @@ func TestStationPagesAndProgramme(t *testing.T) {
 	next, _ := first.body["next_cursor"].(string)
 	rest := b.get(stationsPath + "?limit=2&cursor=" + next)
 	if len(first.body["stations"].([]any)) != 2 || len(rest.body["stations"].([]any)) != 1 || rest.body["next_cursor"] != nil {
-		t.Errorf("%s %s", first.raw, rest.raw)
+		t.Errorf("first page %s, second page %s", first.raw, rest.raw)
 	}
 	if a := b.get(stationsPath + "/aaa/program"); a.status != 200 || a.body["total"] != 0.0 {
-		t.Errorf("%d %s", a.status, a.raw)
+		t.Errorf("programme without a copy: %d %s", a.status, a.raw)
 	}
 	if a := b.get(stationsPath + "/zzz/program"); a.status != 404 {
-		t.Errorf("%d %s", a.status, a.raw)
+		t.Errorf("programme of an unknown station: %d %s, want 404", a.status, a.raw)
 	}
 }

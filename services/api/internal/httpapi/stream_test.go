@@ -47,7 +47,7 @@ func (b *bundle) events(query, last string) (*stream, string) {
 		return nil, fmt.Sprint(res.StatusCode, " ", e.Error)
 	}
 	if got := res.Header.Get("Content-Type"); got != "text/event-stream" || res.Header.Get("Access-Control-Allow-Origin") != "*" {
-		b.t.Errorf("%s, %v", got, res.Header)
+		b.t.Errorf("content type %s, headers %v", got, res.Header)
 	}
 	s := &stream{t: b.t, body: res.Body, in: bufio.NewReader(res.Body), last: last}
 	b.t.Cleanup(func() { _ = res.Body.Close() })
@@ -106,7 +106,7 @@ func TestStream(t *testing.T) {
 	b.head(3)
 	s, _ := b.events("?channels=market:1,%20resolutions,market:1", "")
 	if f := s.next(); f["op"] != "hello" || s.last != "3-3" {
-		t.Errorf("%v, id %s", f, s.last)
+		t.Errorf("got frame %v with id %s, want hello with id 3-3", f, s.last)
 	}
 	s.want(frame{"op": "ack", "channels": []any{"market:1", "resolutions"}}, frame{"op": "snapshot", "channel": "market:1", "seq": 3.0, "data": marketState()})
 	b.fact("market.disputed", "1", 1)
@@ -123,10 +123,10 @@ func TestStream(t *testing.T) {
 		}
 	}
 	if s.last != "4-4" {
-		t.Errorf("id %s", s.last)
+		t.Errorf("id %s, want 4-4", s.last)
 	}
 	for f := s.next(); f["op"] != "beat"; f = s.next() {
-		t.Errorf("%v", f)
+		t.Errorf("got frame %v, want a heartbeat", f)
 	}
 	_ = s.body.Close()
 	testkit.Eventually(t, 10*time.Second, func() bool { return b.server.Sockets() == 0 && b.broker.Count() == 0 })
@@ -237,7 +237,7 @@ func TestStreamEnds(t *testing.T) {
 	}()
 	f := s.next()
 	if s.name != "end" || f["code"] != 1001.0 || f["reason"] != "shutdown" || s.next() != nil {
-		t.Errorf("%s %v", s.name, f)
+		t.Errorf("got event %s with %v, want end with 1001", s.name, f)
 	}
 }
 

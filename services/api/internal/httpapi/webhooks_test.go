@@ -52,25 +52,25 @@ func TestWebhookRoutes(t *testing.T) {
 		t.Fatalf("%d (-want +got):\n%s", made.status, diff)
 	}
 	if made.header.Get("Cache-Control") != "no-store" || made.header.Get("Access-Control-Allow-Origin") != "" {
-		t.Errorf("%v", made.header)
+		t.Errorf("register: wrong headers %v", made.header)
 	}
 	delete(want, "secret")
 	one := hooksPath + "/" + id
 	if a := b.do("GET", one, "", "Authorization", as); a.status != 200 || cmp.Diff(want, a.body) != "" {
-		t.Errorf("%d %s", a.status, a.raw)
+		t.Errorf("get the webhook: %d %s", a.status, a.raw)
 	}
 	second := b.do("POST", hooksPath, `{"url":"https://bot.example/y","channels":["signals"]}`, "Authorization", as)
 	if second.body["cursor"] != 3.0 || fmt.Sprint(second.body["types"]) != "[]" || second.body["description"] != nil {
-		t.Errorf("%s", second.raw)
+		t.Errorf("second webhook: %s", second.raw)
 	}
 	list := b.do("GET", hooksPath, "", "Authorization", as)
 	all, _ := list.body["webhooks"].([]any)
 	if list.status != 200 || len(all) != 2 || cmp.Diff(any(want), all[0]) != "" || strings.Contains(string(list.raw), "whsec_") {
-		t.Errorf("%s", list.raw)
+		t.Errorf("list: %s", list.raw)
 	}
 	want["channels"], want["types"], want["active"] = []any{"resolutions"}, []any{}, false
 	if a := b.do("PATCH", one, `{"active":false,"channels":["resolutions"],"types":[]}`, "Authorization", as); a.status != 200 || cmp.Diff(want, a.body) != "" {
-		t.Errorf("%d %s", a.status, a.raw)
+		t.Errorf("change the webhook: %d %s", a.status, a.raw)
 	}
 	want["description"] = nil
 	for _, body := range []string{`{"description":null}`, `{"active":null}`} {
@@ -80,7 +80,7 @@ func TestWebhookRoutes(t *testing.T) {
 	}
 	renewed := b.do("POST", one+"/secret", "", "Authorization", as)
 	if fresh, _ := renewed.body["secret"].(string); renewed.status != 200 || len(fresh) != 49 || fresh == secret {
-		t.Errorf("%d %s", renewed.status, renewed.raw)
+		t.Errorf("renew the secret: %d %s", renewed.status, renewed.raw)
 	}
 	tested := b.do("POST", one+"/test", "", "Authorization", as)
 	at, _ := tested.body["at"].(string)
@@ -88,16 +88,16 @@ func TestWebhookRoutes(t *testing.T) {
 		"id": tested.body["id"], "firstSeq": nil, "lastSeq": nil, "events": 0.0, "attempt": 1.0, "status": 202.0, "error": nil, "tookMs": 7.0, "at": at,
 	}
 	if diff := cmp.Diff(line, tested.body); diff != "" || tested.status != 200 || at == "" {
-		t.Errorf("%d %s", tested.status, diff)
+		t.Errorf("test delivery: %d (-want +got):\n%s", tested.status, diff)
 	}
 	if a := b.do("POST", one+"/test", "", "Authorization", as); a.status != 429 || a.body["error"] != "rate_limited" || a.header.Get("Retry-After") == "" {
 		t.Errorf("a second test: %d %s", a.status, a.raw)
 	}
 	if a := b.do("GET", one+"/deliveries", "", "Authorization", as); a.status != 200 || cmp.Diff(map[string]any{"deliveries": []any{line}, "next_cursor": nil}, a.body) != "" {
-		t.Errorf("%d %s", a.status, a.raw)
+		t.Errorf("delivery log: %d %s", a.status, a.raw)
 	}
 	if a := b.do("DELETE", one, "", "Authorization", as); a.status != 200 || string(a.raw) != `{"ok":true}` {
-		t.Errorf("%d %s", a.status, a.raw)
+		t.Errorf("delete the webhook: %d %s", a.status, a.raw)
 	}
 	for _, call := range [][2]string{{"GET", ""}, {"PATCH", ""}, {"DELETE", ""}, {"POST", "/test"}, {"POST", "/secret"}, {"GET", "/deliveries"}} {
 		body := ""
@@ -138,7 +138,7 @@ func TestWebhooksAreTheOwners(t *testing.T) {
 		}
 	}
 	if a := b.do("GET", hooksPath, "", "Authorization", "Bearer "+tide); string(a.raw) != `{"webhooks":[]}` {
-		t.Errorf("%s", a.raw)
+		t.Errorf("list of another operator: %s, want none", a.raw)
 	}
 	refused := func(name, credential string, status int, code string) {
 		for _, c := range all {
@@ -246,7 +246,7 @@ func TestWebhookLogPages(t *testing.T) {
 	}
 	for i, n := range got {
 		if n != float64(25-i) {
-			t.Fatalf("%v", got)
+			t.Fatalf("attempts in the log: %v, want 25 to 1", got)
 		}
 	}
 	if len(got) != 25 {

@@ -26,8 +26,8 @@ type Check struct {
 
 // root is the root that a checkpoint states, with the origin of the checkpoint for messages.
 type root struct {
-	hash Hash
-	who  string
+	hash   Hash
+	origin string
 }
 
 // NewCheck returns a check of a journal with the given heads, oldest first. external contains checkpoints that were stored
@@ -57,8 +57,8 @@ func NewCheck(key Key, heads []Head, external []Checkpoint) *Check {
 	return c
 }
 
-func (c *Check) want(signed Checkpoint, who string) {
-	c.roots[signed.Size] = append(c.roots[signed.Size], root{signed.Root, who})
+func (c *Check) want(signed Checkpoint, origin string) {
+	c.roots[signed.Size] = append(c.roots[signed.Size], root{signed.Root, origin})
 	c.out.Checkpoints++
 }
 
@@ -94,7 +94,7 @@ func (c *Check) compare() {
 	size := c.tree.Size()
 	for _, r := range c.roots[size] {
 		if r.hash != c.tree.Root() {
-			c.add("%s of %d leaves: the journal has another root; a leaf before it was changed", r.who, size)
+			c.add("%s of %d leaves: the journal has another root; a leaf before it was changed", r.origin, size)
 		}
 	}
 	delete(c.roots, size)
@@ -112,7 +112,7 @@ func (c *Check) add(format string, args ...any) {
 func (c *Check) End() *Findings {
 	for size, list := range c.roots {
 		for _, r := range list {
-			c.add("%s of %d leaves: the journal has only %d", r.who, size, c.tree.Size())
+			c.add("%s of %d leaves: the journal has only %d", r.origin, size, c.tree.Size())
 		}
 	}
 	switch {

@@ -76,8 +76,8 @@ func (k Key) Open(signed string) (Checkpoint, error) {
 		return Checkpoint{}, ErrCheckpoint
 	}
 	size, err := strconv.ParseInt(lines[1], 10, 64)
-	root, wrong := base64.StdEncoding.DecodeString(lines[2])
-	if err != nil || wrong != nil || size < 0 || len(root) != len(Hash{}) {
+	root, rootErr := base64.StdEncoding.DecodeString(lines[2])
+	if err != nil || rootErr != nil || size < 0 || len(root) != len(Hash{}) {
 		return Checkpoint{}, ErrCheckpoint
 	}
 	return Checkpoint{size, Hash(root)}, nil

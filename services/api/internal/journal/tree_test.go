@@ -7,9 +7,9 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// TestTreeIsTheStandardOne checks that a tree that grows by its frontier has the root that package tlog computes from all
+// TestTreeMatchesTlog checks that a tree that grows by its frontier has the root that package tlog computes from all
 // hashes.
-func TestTreeIsTheStandardOne(t *testing.T) {
+func TestTreeMatchesTlog(t *testing.T) {
 	t.Parallel()
 	var stored []tlog.Hash
 	read := tlog.HashReaderFunc(func(indexes []int64) ([]tlog.Hash, error) {
@@ -62,7 +62,7 @@ func TestCheckpoints(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := key.Open(signed); err != nil || got.Size != 1 || got.Root != tree.Root() {
-		t.Errorf("%+v %v", got, err)
+		t.Errorf("Open returned %+v, %v", got, err)
 	}
 	for name, text := range map[string]string{"none": "", "changed": "x" + signed, "another size": signed[:len(origin)+1] + "2" + signed[len(origin)+2:]} {
 		if _, err := key.Open(text); err == nil {

@@ -35,7 +35,7 @@ func TestPermissionsOfAKey(t *testing.T) {
 	} {
 		_, k, err := s.Mint(t.Context(), "0199f0a4-0000-7000-8000-000000000001", "label", operator.PrefixAgent, c.asked, false)
 		if refused := errors.Is(err, operator.ErrPermissions); refused != (c.got == nil) || !slices.Equal(k.Permissions, c.got) {
-			t.Errorf("%q: %q %v", c.asked, k.Permissions, err)
+			t.Errorf("Mint with permissions %q: got %q, %v", c.asked, k.Permissions, err)
 		}
 	}
 }
@@ -53,7 +53,7 @@ func TestIDsOfKeys(t *testing.T) {
 		id: true, "0199F0A4-0000-7000-8000-000000000001": true, "urn:uuid:" + id: false, "{" + id + "}": false, "0199f0a4000070008000000000000001": false, "": false,
 	} {
 		if _, _, err := s.Revoke(t.Context(), id, text); errors.Is(err, operator.ErrKeyNotFound) == known {
-			t.Errorf("%q: %v", text, err)
+			t.Errorf("Revoke of id %q: %v", text, err)
 		}
 	}
 }
@@ -67,7 +67,7 @@ func TestLabelOfAKey(t *testing.T) {
 	} {
 		_, _, err := s.Mint(t.Context(), "0199f0a4-0000-7000-8000-000000000001", label, operator.PrefixKey, nil, false)
 		if good != (err == nil) || !good && !errors.Is(err, operator.ErrLabel) {
-			t.Errorf("%q: %v", label, err)
+			t.Errorf("Mint with label %q: %v", label, err)
 		}
 	}
 }

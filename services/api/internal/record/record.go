@@ -65,13 +65,13 @@ const window28 = 28 * 24 * time.Hour
 type Store interface {
 	// ReadRecord reads all members except Operator. month is the start of the window of 28 days.
 	ReadRecord(ctx context.Context, userID string, recent, moments int, month time.Time) (Record, error)
-	// ListRanked returns human operators with a decided call, ordered by score, resolved, accuracy and handle.
+	// ListRanked returns operators that are not automated and have a decided call, ordered by score, resolved, accuracy and handle.
 	ListRanked(ctx context.Context, limit int, month time.Time) ([]Ranked, error)
 	// Tallies counts the decided calls of an operator by lane, price and confidence. If since is set, it counts only calls
 	// resolved at or after it. A result is included once it is in the feed.
 	Tallies(ctx context.Context, userID string, since *time.Time) ([]Tally, error)
-	// ReadCourse reads up to most newest calls and groups the decided ones into up to the given number of steps.
-	ReadCourse(ctx context.Context, userID string, most, steps int) (Course, error)
+	// ReadCourse reads up to limit newest calls and groups the decided ones into up to the given number of steps.
+	ReadCourse(ctx context.Context, userID string, limit, steps int) (Course, error)
 	// ListCalls returns a page of calls, newest first.
 	ListCalls(ctx context.Context, q signal.CallQuery) (signal.CallPage, error)
 }
@@ -89,9 +89,9 @@ func NewService(store Store, boards *board.Service, operators *operator.Service,
 	return &Service{store: store, boards: boards, operators: operators, now: now}
 }
 
-// took passes the duration of a read of ranks to board.Service.Took, because such a read also reads the results that the boards
+// reportDuration passes the duration of a read of ranks to board.Service.Took, because such a read also reads the results that the boards
 // have not folded yet.
-func (s *Service) took(begun time.Time) { s.boards.Took(s.now().Sub(begun)) }
+func (s *Service) reportDuration(start time.Time) { s.boards.Took(s.now().Sub(start)) }
 
 // Record returns one operator's record. Error: not_found.
 func (s *Service) Record(ctx context.Context, handle, id string, recent, moments int) (Record, error) {
@@ -99,25 +99,25 @@ func (s *Service) Record(ctx context.Context, handle, id string, recent, moments
 	if err != nil {
 		return Record{}, err
 	}
-	begun := s.now()
-	defer s.took(begun)
-	r, err := s.store.ReadRecord(ctx, o.ID, within(recent, MaxRecent), within(moments, MaxMoments), begun.Add(-window28))
+	start := s.now()
+	defer s.reportDuration(start)
+	r, err := s.store.ReadRecord(ctx, o.ID, within(recent, MaxRecent), within(moments, MaxMoments), start.Add(-window28))
 	r.Operator = o
 	return r, err
 }
 
 // Ranked returns the operators with the first ranks.
 func (s *Service) Ranked(ctx context.Context, limit int) ([]Ranked, error) {
-	begun := s.now()
-	defer s.took(begun)
-	list, err := s.store.ListRanked(ctx, within(limit, MaxRanked), begun.Add(-window28))
+	start := s.now()
+	defer s.reportDuration(start)
+	list, err := s.store.ListRanked(ctx, within(limit, MaxRanked), start.Add(-window28))
 	for i := range list {
 		list[i].Rank = int64(i + 1)
 	}
 	return list, err
 }
 
-func within(n, most int) int { return max(0, min(n, most)) }
+func within(n, limit int) int { return max(0, min(n, limit)) }
 
 // Mean returns sum/n in whole bps, rounded half away from zero; nil if n is 0.
 func Mean(sum, n int64) *int {

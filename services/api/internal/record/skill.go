@@ -45,7 +45,7 @@ func (s *Service) Skill(ctx context.Context, handle, lane, window string) (Skill
 	if err != nil {
 		return Skill{}, err
 	}
-	var whole skill.Sample
+	var all skill.Sample
 	lanes := map[string]*skill.Sample{}
 	for _, t := range tallies {
 		if lane != "" && t.Lane != lane {
@@ -54,20 +54,20 @@ func (s *Service) Skill(ctx context.Context, handle, lane, window string) (Skill
 		if lanes[t.Lane] == nil {
 			lanes[t.Lane] = new(skill.Sample)
 		}
-		for _, sample := range []*skill.Sample{&whole, lanes[t.Lane]} {
+		for _, sample := range []*skill.Sample{&all, lanes[t.Lane]} {
 			if err := sample.AddTally(t.Tally); err != nil {
 				return Skill{}, err
 			}
 		}
 	}
-	if r, some := whole.Report(); some {
+	if r, ok := all.Report(); ok {
 		out.Report = &r
 	}
 	if lane != "" {
 		return out, nil
 	}
 	for name, sample := range lanes {
-		if r, some := sample.Report(); some {
+		if r, ok := sample.Report(); ok {
 			out.Lanes = append(out.Lanes, LaneReport{name, r})
 		}
 	}

@@ -172,7 +172,7 @@ func read(t *testing.T, fanOut *broker.Broker, c feed.Channel) *reader {
 	p := brokertest.New()
 	sub := fanOut.Subscribe(fanOut.NewReader(p), c)
 	if step, _, _ := sub.CatchUp(); step != broker.Live {
-		t.Fatalf("step %v", step)
+		t.Fatalf("CatchUp: step %v, want Live", step)
 	}
 	t.Cleanup(sub.Close)
 	return &reader{p}

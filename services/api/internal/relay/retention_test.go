@@ -28,9 +28,9 @@ func (b *bundle) age(n int) {
 	}
 }
 
-// TestYoungerThanTheMemory starts processes on a feed that stores fewer events than a broker keeps and the stream has,
+// TestFeedShorterThanMemory starts processes on a feed that stores fewer events than a broker keeps and the stream has,
 // because its first days were dropped.
-func TestYoungerThanTheMemory(t *testing.T) {
+func TestFeedShorterThanMemory(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ old, remaining int }{
 		"some remain":       {10, 5},

@@ -137,7 +137,7 @@ func TestCallsAreRefusedOnceTheEndIsKnown(t *testing.T) {
 		}
 		for _, seconds := range afterTheEnd {
 			if v := w.fileAs(id, fmt.Sprint("late ", seconds), protocol.Yes); v != signal.VerdictProvisional {
-				t.Errorf("%s: %s", id, v)
+				t.Errorf("%s: verdict %s, want provisional", id, v)
 			}
 		}
 	}

@@ -16,9 +16,9 @@ var payouts = map[protocol.MarketID]string{
 	"lmt-resolved-split-1788000000002": "0.5", "manifold-q7invented08": "0.37", "manifold-q7invented09": "-",
 }
 
-// TestEveryKindOfResultOnEveryVenue stores each sample of each venue as a market with open calls. Markets that the table of
+// TestResultsOfEveryVenue stores each sample of each venue as a market with open calls. Markets that the table of
 // samples lists as resolved must be resolved once, after the grace period and a second read; no other may be.
-func TestEveryKindOfResultOnEveryVenue(t *testing.T) {
+func TestResultsOfEveryVenue(t *testing.T) {
 	t.Parallel()
 	w := setupAdapters(t, false)
 	const calls = 3
@@ -102,9 +102,9 @@ type change struct {
 	skipped string        // expected reason; empty: resolved
 }
 
-// TestAResultThatIsTakenBackIsNotClaimed checks that a result that is amended, unlocked or undone starts the grace period
+// TestChangedResultIsNotClaimed checks that a result that is amended, unlocked or undone starts the grace period
 // again. The calls must stay open until a result is final for the whole period.
-func TestAResultThatIsTakenBackIsNotClaimed(t *testing.T) {
+func TestChangedResultIsNotClaimed(t *testing.T) {
 	t.Parallel()
 	const most = grace - time.Second
 	resolvedAt := func(at time.Time) map[string]any {
@@ -201,7 +201,7 @@ func TestAVenueThatHangs(t *testing.T) {
 	w.want(report, hung+3, 3, 3, map[string]int{}, hung)
 	for _, e := range report.Errors {
 		if e.Code != "venue_unavailable" {
-			t.Errorf("%s: %s", e.MarketID, e.Code)
+			t.Errorf("%s: error code %s, want venue_unavailable", e.MarketID, e.Code)
 		}
 	}
 	asked := 0

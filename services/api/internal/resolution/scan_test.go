@@ -201,7 +201,7 @@ func (l *ledger) finalSince(id string, v protocol.Verdict, since time.Time) {
 		WHERE market_id = $1`, id, string(v), since)
 }
 
-func TestEveryReasonIsCounted(t *testing.T) {
+func TestScanReport(t *testing.T) {
 	t.Parallel()
 	l, r, _ := withReader(t, grace)
 	r.answer = func(a *market.Record) error {
@@ -239,7 +239,7 @@ func TestEveryReasonIsCounted(t *testing.T) {
 		resolution.SkipUndecided: 2, resolution.SkipProvisional: 1, resolution.SkipUnknown: 2, resolution.SkipGrace: 1, resolution.SkipDisputed: 1,
 	}, 1)
 	if report.Errors[0] != (resolution.ScanError{MarketID: "10", Code: "venue_unavailable"}) {
-		t.Errorf("errors %v", report.Errors)
+		t.Errorf("errors of the report: %v", report.Errors)
 	}
 	if seen := r.take(); seen["8"] || seen["11"] {
 		t.Errorf("a disputed market or one without calls was read: %v", seen)
@@ -254,7 +254,7 @@ func TestEveryReasonIsCounted(t *testing.T) {
 	}
 }
 
-func TestPassesReadAllMarketsInTurn(t *testing.T) {
+func TestPassesReadAllMarkets(t *testing.T) {
 	t.Parallel()
 	l, r, clock := withReader(t, grace)
 	for id := range 1200 {
@@ -312,7 +312,7 @@ func TestScanFinishesInterruptedScoring(t *testing.T) {
 	// The resolution is committed, and the process crashes before it drains the rest.
 	r, err := l.store.Claim(t.Context(), resolution.Claim{MarketID: "1", Verdict: protocol.VerdictYes, Resolver: "admin", Source: "admin"}, func() time.Time { return noon })
 	if err != nil || !r.Rest {
-		t.Fatalf("claim %+v, %v", r, err)
+		t.Fatalf("first transaction of the claim: %+v, %v; want a rest", r, err)
 	}
 	l.want(l.scan(), 0, 0, 11, map[string]int{}, 0)
 	if n := l.count(`SELECT count(*) FROM api.signal_results`); n != 11 {
@@ -321,7 +321,7 @@ func TestScanFinishesInterruptedScoring(t *testing.T) {
 	l.want(l.scan(), 0, 0, 0, map[string]int{}, 0)
 }
 
-func TestPollReadsWhatIsDue(t *testing.T) {
+func TestPollReadsDueMarkets(t *testing.T) {
 	t.Parallel()
 	l, r, clock := withReader(t, grace)
 	ends := map[protocol.MarketID]time.Time{
@@ -375,9 +375,9 @@ func TestPollReadsWhatIsDue(t *testing.T) {
 	poll("4")
 }
 
-// TestOneClaimHoweverManyResolvers runs scans, polls and an administrator with the opposite verdict on the same markets. Each
+// TestConcurrentResolversClaimOnce runs scans, polls and an administrator with the opposite verdict on the same markets. Each
 // market must be resolved once.
-func TestOneClaimHoweverManyResolvers(t *testing.T) {
+func TestConcurrentResolversClaimOnce(t *testing.T) {
 	t.Parallel()
 	l, r, _ := withReader(t, 0)
 	r.answer = func(a *market.Record) error { final(a, protocol.VerdictYes); return nil }
@@ -399,7 +399,7 @@ func TestOneClaimHoweverManyResolvers(t *testing.T) {
 			wg.Go(func() {
 				report, err := pass(t.Context())
 				if err != nil || len(report.Errors) > 0 {
-					t.Errorf("%+v, %v", report, err)
+					t.Errorf("report %+v, %v; want no errors", report, err)
 				}
 				won(report.Resolved)
 			})

@@ -159,7 +159,7 @@ func TestScanWhileTheVenueFails(t *testing.T) {
 		report := l.scan()
 		l.want(report, 1, 0, 0, map[string]int{}, 1)
 		if len(report.Errors) == 1 && report.Errors[0].Code != "venue_unavailable" {
-			t.Errorf("%s: %v", mode, report.Errors)
+			t.Errorf("fault %s: errors %v, want venue_unavailable", mode, report.Errors)
 		}
 	}
 	// A new market meanwhile cannot be read. A call on it is stored but not published.
@@ -167,7 +167,7 @@ func TestScanWhileTheVenueFails(t *testing.T) {
 	fresh := l.sim.create("Will it be seen?")
 	l.sim.fault("refuse")
 	if _, err := l.markets.Get(t.Context(), protocol.MarketID(fresh)); !errors.Is(err, market.ErrUnavailable) {
-		t.Errorf("read: %v", err)
+		t.Errorf("read during the fault: %v, want ErrUnavailable", err)
 	}
 	service := signal.NewService(l.store, l.markets, l.time)
 	if err := l.markets.Ensure(t.Context(), protocol.MarketID(fresh), uuid.NewString(), time.Second); err != nil {
@@ -205,7 +205,7 @@ func TestColdStartOfTheCatalogue(t *testing.T) {
 		t.Errorf("%d open markets after %d requests; want 2500 or more after at most %d", n, requests, most)
 	}
 	if n := l.count(`SELECT count(DISTINCT lane) FROM api.markets`); n < 6 {
-		t.Errorf("only %d lanes", n)
+		t.Errorf("markets of %d lanes, want at least 6", n)
 	}
 	list, err := l.markets.Airable(t.Context(), 400, "")
 	if err != nil || len(list) != 400 {
@@ -213,7 +213,7 @@ func TestColdStartOfTheCatalogue(t *testing.T) {
 	}
 	for i := range list {
 		if !list[i].Airable(l.time()) || i > 0 && list[i].EndDate.Before(*list[i-1].EndDate) {
-			t.Fatalf("row %d: %+v", i, list[i])
+			t.Fatalf("market %d is not airable or out of order: %+v", i, list[i])
 		}
 	}
 	l.advance(50 * time.Second)

@@ -72,13 +72,13 @@ func (s *Service) RehearseFile(ctx context.Context, caller Caller, draft Draft) 
 	}
 	s.setReach(&draft)
 	draft.Venue = VenueSkipped
-	f, would, err := s.Store.RehearseFile(ctx, caller, draft, s.markets.Connected(draft.MarketID))
+	f, record, err := s.Store.RehearseFile(ctx, caller, draft, s.markets.Connected(draft.MarketID))
 	if err != nil {
 		return Filed{}, Record{}, err
 	}
-	f.Prices.Unconfirmed = would.Unconfirmed
+	f.Prices.Unconfirmed = record.Unconfirmed
 	filed, err := f.answer(draft)
-	return filed, would, err
+	return filed, record, err
 }
 
 // RehearseEvent returns the event as it would be appended, and appends nothing. Errors: those of AppendEvent.

@@ -100,7 +100,7 @@ func TestPriceMovedMessage(t *testing.T) {
 		_, err := Filing{Verdict: verdict, Prices: want.prices}.answer(draft)
 		f := apperr.Of(err)
 		if f.Code != "price_moved" || !strings.HasPrefix(f.Message, want.text) || f.Extra["reason"] != string(verdict) || f.Extra["marketId"] != "7" || f.Extra["noPriceBps"] != want.no {
-			t.Errorf("%s: %v %v", verdict, f, f.Extra)
+			t.Errorf("verdict %s: error %v with members %v", verdict, f, f.Extra)
 		}
 	}
 }

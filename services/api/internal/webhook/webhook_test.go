@@ -10,8 +10,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
-// TestSignatureOfThePage checks that docs/protocol/webhooks.md shows the signature that Sign computes.
-func TestSignatureOfThePage(t *testing.T) {
+// TestSignatureInDocs checks that docs/protocol/webhooks.md shows the signature that Sign computes.
+func TestSignatureInDocs(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../../../docs/protocol/webhooks.md")
 	if err != nil {
@@ -81,7 +81,7 @@ func TestRenewals(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, _ := v.Signature(&s.hook, now, nil); strings.Count(got, "v1=") != 3 || !strings.Contains(got, sum(now, secrets[3])) || !strings.Contains(got, sum(now, secrets[4])) {
-		t.Errorf("%s", got)
+		t.Errorf("signature after another renewal: %s, want three secrets", got)
 	}
 	other := webhook.NewVault("x")
 	if got, err := other.Signature(&s.hook, now, nil); err == nil {
@@ -119,7 +119,7 @@ func TestVault(t *testing.T) {
 		t.Error("Seal returned the same bytes twice, or plain text")
 	}
 	if got, err := v.Open("a", one); err != nil || got != "whsec_x" {
-		t.Errorf("%q, %v", got, err)
+		t.Errorf("Open returned %q, %v", got, err)
 	}
 	for name, open := range map[string]func() (string, error){
 		"of another webhook": func() (string, error) { return v.Open("b", one) },
@@ -128,7 +128,7 @@ func TestVault(t *testing.T) {
 		"empty":              func() (string, error) { return v.Open("a", nil) },
 	} {
 		if got, err := open(); err == nil {
-			t.Errorf("%s: %q", name, got)
+			t.Errorf("%s: Open returned %q, want an error", name, got)
 		}
 	}
 }
