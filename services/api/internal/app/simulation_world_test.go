@@ -181,7 +181,7 @@ type game struct {
 	creator string // operator of a native market; empty: an administrator
 }
 
-// moment is a time from which the true probability of YES has a value, in bps.
+// moment is the true probability of YES in bps that applies from a time on.
 type moment struct {
 	at  time.Time
 	yes int

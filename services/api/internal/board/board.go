@@ -126,8 +126,8 @@ func (s *Service) Record(ctx context.Context, userID string) (Record, error) {
 	return s.store.Record(ctx, userID)
 }
 
-// Took starts the next fold of results early if a read of ranks took longer than slowRead: reads become slow when many results are
-// not folded yet.
+// Took starts the next fold of results early if a read of ranks took longer than slowRead: reads become slow when many
+// results are not folded yet.
 func (s *Service) Took(d time.Duration) {
 	if d <= slowRead {
 		return

@@ -15,8 +15,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
-// TestReadersUnderLoad subscribes readers that resume, lag and leave while events are delivered. Each must receive every event after
-// its start, once and in order, or be closed as a slow consumer.
+// TestReadersUnderLoad subscribes readers that resume, lag and leave while events are delivered. Each must receive every
+// event after its start, once and in order, or be closed as a slow consumer.
 func TestReadersUnderLoad(t *testing.T) {
 	t.Parallel()
 	b := newBroker(t, 1000)

@@ -27,7 +27,8 @@ type callsQuery struct {
 
 var callsParams = httpcache.Params("lane", "status", "handle", "marketId", "limit", "cursor")
 
-// readCalls never fails: unknown values do not filter. For a handle or a market id that is invalid, none is true.
+// readCalls returns the normalized query. Unknown values do not filter. For an invalid handle or market id, the member none of
+// the query is true.
 func readCalls(rawQuery string) callsQuery {
 	v := httpcache.Query(rawQuery, callsParams)
 	q := callsQuery{CallQuery: signal.CallQuery{

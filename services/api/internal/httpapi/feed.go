@@ -41,7 +41,8 @@ type feedQuery struct {
 
 var feedParams = httpcache.Params("types", "lane", "providers", "handle", "limit", "cursor", "after")
 
-// readFeed never fails: unknown values do not filter. For an invalid handle, none is true.
+// readFeed returns the normalized query. Unknown values do not filter. For an invalid handle, the member none of the query is
+// true.
 func readFeed(rawQuery string) feedQuery {
 	v := httpcache.Query(rawQuery, feedParams)
 	q := feedQuery{Query: feed.Query{Lane: protocol.LaneFilter(v[1]).String(), Limit: protocol.Limit(v[4], feedDefault, feedMax)}}

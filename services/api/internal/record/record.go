@@ -65,7 +65,8 @@ const window28 = 28 * 24 * time.Hour
 type Store interface {
 	// ReadRecord reads all members except Operator. month is the start of the window of 28 days.
 	ReadRecord(ctx context.Context, userID string, recent, moments int, month time.Time) (Record, error)
-	// ListRanked returns operators that are not automated and have a decided call, ordered by score, resolved, accuracy and handle.
+	// ListRanked returns operators that are not automated and have a decided call, ordered by score, resolved, accuracy and
+	// handle.
 	ListRanked(ctx context.Context, limit int, month time.Time) ([]Ranked, error)
 	// Tallies counts the decided calls of an operator by lane, price and confidence. If since is set, it counts only calls
 	// resolved at or after it. A result is included once it is in the feed.
@@ -89,8 +90,8 @@ func NewService(store Store, boards *board.Service, operators *operator.Service,
 	return &Service{store: store, boards: boards, operators: operators, now: now}
 }
 
-// reportDuration passes the duration of a read of ranks to board.Service.Took, because such a read also reads the results that the boards
-// have not folded yet.
+// reportDuration passes the duration of a read of ranks to board.Service.Took, because such a read also reads the results
+// that the boards have not folded yet.
 func (s *Service) reportDuration(start time.Time) { s.boards.Took(s.now().Sub(start)) }
 
 // Record returns one operator's record. Error: not_found.

@@ -61,9 +61,9 @@ func Move(side protocol.Side, price, live protocol.Bps) int {
 
 // RehearseFile returns the call as File would store it, and stores nothing (a dry run). It applies the checks of File in the
 // database, but sends no request to a venue:
-// - On a market without a fresh quote the call is unverified.
-// - A market id that is not stored is accepted if its form is valid. Record.Unconfirmed is then true. Whether the market is
-// rated is unknown, so the warning market_unrated is left out.
+//   - On a market without a fresh quote the call is unverified.
+//   - A market id that is not stored is accepted if its form is valid. Record.Unconfirmed is then true. Whether the market is
+//     rated is unknown, so the warning market_unrated is left out.
 //
 // Errors: those of File, except the rejection of a call without a fresh quote.
 func (s *Service) RehearseFile(ctx context.Context, caller Caller, draft Draft) (Filed, Record, error) {
