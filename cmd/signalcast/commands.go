@@ -1,6 +1,8 @@
 package main
 
 import (
+	"github.com/alecthomas/kong"
+
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/conform"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/manual"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/record"
@@ -31,6 +33,8 @@ type commands struct {
 	Completion manual.Completion `cmd:"" help:"Script of completions for a shell."`
 	Man        manual.Man        `cmd:"" help:"The man page: signalcast man | man -l -"`
 	Version    manual.Version    `cmd:"" help:"What this program is."`
+
+	ShowVersion kong.VersionFlag `name:"version" help:"Print the version, the commit and the Go version."`
 }
 
 // lanes are those that a list can be of; none is all.

@@ -19,6 +19,7 @@ import (
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/settings"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/show"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/verbs"
+	"github.com/signalcast/signalcast/pkg/version"
 )
 
 // Exit codes; that of a command which was interrupted is made by interruption.
@@ -52,7 +53,7 @@ func run(ctx context.Context, args []string, complaints io.Writer, streams *verb
 	var cli commands
 	ended := -1
 	parser, err := kong.New(&cli, kong.Name("signalcast"), kong.Description("File calls, read the protocol, verify records and servers."),
-		kong.Writers(streams.Out, complaints), kong.Vars{"lanes": lanes}, kong.Bind(streams),
+		kong.Writers(streams.Out, complaints), kong.Vars{"lanes": lanes, "version": "signalcast " + version.Read().String()}, kong.Bind(streams),
 		kong.Exit(func(code int) { ended = code }), kong.BindTo(ctx, (*context.Context)(nil)))
 	if err != nil {
 		panic(err) // the commands are written wrong

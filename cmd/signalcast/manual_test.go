@@ -90,6 +90,10 @@ func TestVersion(t *testing.T) {
 	if !regexp.MustCompile(`(?m)^Protocol +1\.9$`).MatchString(out) {
 		t.Error(out)
 	}
+	out, _ = d.run(done, "--version")
+	if !regexp.MustCompile(`^signalcast \S+ \(commit \S+, go1\.\S+\)\n$`).MatchString(out) {
+		t.Errorf("--version prints %q", out)
+	}
 	out, _ = d.run(done, "version", "--json")
 	d.has(out, `"contract": "1.9"`, `"go": "go1.`)
 }

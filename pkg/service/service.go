@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"runtime/debug"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/config"
@@ -15,6 +14,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/telemetry"
+	"github.com/signalcast/signalcast/pkg/version"
 )
 
 // ErrUsage is the error of a command whose arguments are wrong. Main prints the usage for it.
@@ -33,7 +33,7 @@ func NoArgs(do func(ctx context.Context, stdout io.Writer) error) Command {
 	}
 }
 
-// Program is a service: serve, migrate and health, which all services have, and its own commands.
+// Program is a service: serve, migrate, health and --version, which all services have, and its own commands.
 type Program struct {
 	Name  string // also of the schema in Postgres
 	Usage string // lines of Commands; those of the common commands precede them
@@ -87,6 +87,9 @@ func (p Program) execute(ctx context.Context, name string, args []string, stdout
 		return p.migrate(ctx, stdout)
 	case name == "health":
 		return p.health(ctx)
+	case name == "version", name == "--version":
+		_, err := fmt.Fprintln(stdout, p.Name, version.Read())
+		return err
 	}
 	return ErrUsage
 }
@@ -95,6 +98,7 @@ func (p Program) usage() string {
 	return fmt.Sprintf(`usage: %[1]s [serve]      run the service
        %[1]s migrate      bring schema %[1]s up to date
        %[1]s health       tell by the exit code whether the one on HTTP_ADDR is ready
+       %[1]s --version    print the version, the commit and the Go version
 %[2]s`, p.Name, p.Usage)
 }
 
@@ -185,12 +189,4 @@ func (p Program) health(ctx context.Context) error {
 		settings.HTTP = p.HTTPAddr
 	}
 	return httpx.Probe(ctx, settings.HTTP)
-}
-
-// Version returns the version of the build as the toolchain recorded it, or unknown.
-func Version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "unknown"
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/config"
 	"github.com/signalcast/signalcast/pkg/dbtime"
 	"github.com/signalcast/signalcast/pkg/service"
+	"github.com/signalcast/signalcast/pkg/version"
 )
 
 type settings struct {
@@ -62,6 +63,7 @@ func TestMain(t *testing.T) {
 		{"own command", "bake", "oven", 0, "baked\n", ""},
 		{"arguments of a command without any", "bake bread", "oven", 2, "", "usage: oven [serve]"},
 		{"settings of migrate are missing", "migrate", "oven", 2, "", "MIGRATE_DATABASE_URL is not set"},
+		{"version", "--version", "", 0, "oven " + version.Read().String() + "\n", ""},
 		{"healthy at the default address", "health", "oven", 0, "", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/signalcast/signalcast/pkg/version"
 )
 
 // Prefix of every metric of ours.
@@ -26,15 +28,15 @@ type Metrics struct {
 	pages    *prometheus.CounterVec
 }
 
-// NewMetrics makes a registry with the process, the Go runtime and HTTP.
-func NewMetrics(service, version string) *Metrics {
+// NewMetrics returns a registry with the metrics of the build, the process, the Go runtime and HTTP.
+func NewMetrics(service string, build version.Build) *Metrics {
 	m := &Metrics{reg: prometheus.NewRegistry()}
 	m.reg.MustRegister(
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: Prefix + "build_info", Help: "Always 1; labels tell which build runs.",
-			ConstLabels: prometheus.Labels{"service": service, "version": version},
+			Name: Prefix + "build_info", Help: "Always 1. The labels identify the build.",
+			ConstLabels: prometheus.Labels{"service": service, "version": build.Version, "commit": build.Commit, "goversion": build.Go},
 		}, func() float64 { return 1 }),
 	)
 	m.requests = m.Histogram("http_request_seconds", "Time to answer HTTP requests.", Durations, "method", "route", "status")

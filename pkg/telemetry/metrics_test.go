@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/telemetry"
+	"github.com/signalcast/signalcast/pkg/version"
 )
 
 func TestMetrics(t *testing.T) {
 	t.Parallel()
-	m := telemetry.NewMetrics("hub", "1.2.3")
+	m := telemetry.NewMetrics("hub", version.Build{Version: "v1.2.3", Commit: "0123", Go: "go1.26.8"})
 	m.ObserveHTTP("GET", "/api/m/:id", 200, 3*time.Millisecond)
 	m.ObserveHTTP("GET", "/api/m/:id", 200, 30*time.Millisecond)
 	m.ObserveHTTP("GET", "", 404, time.Millisecond)
@@ -28,7 +29,7 @@ func TestMetrics(t *testing.T) {
 		`sc_http_page_hits_total{method="GET",route="/api/feed",status="304"} 1`,
 		`sc_http_degraded_total{route="/api/wire",source="db"} 1`,
 		`sc_keys_total{kind="dk"} 2`, `sc_lag_seconds 1.5`,
-		`sc_build_info{service="hub",version="1.2.3"} 1`, "go_goroutines ", "process_open_fds ",
+		`sc_build_info{commit="0123",goversion="go1.26.8",service="hub",version="v1.2.3"} 1`, "go_goroutines ", "process_open_fds ",
 	} {
 		if !strings.Contains(w.Body.String(), want) {
 			t.Errorf("no %s", want)

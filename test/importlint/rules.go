@@ -116,19 +116,20 @@ var seesJSON = map[string]bool{"httpapi": true, "venue": true, "partner": true, 
 
 // pkgMay lists what a package under pkg/ may import besides fault, and why.
 var pkgMay = map[string][]string{
-	"outbox":       {"dbtime"},                                                       // waits between attempts
-	"localdb":      {"dbtime"},                                                       // waits for a server
-	"httpcache":    {"cache"},                                                        // page.Book is a cache of pages
-	"redisx":       {"breaker"},                                                      // no command is sent while Redis is unavailable
-	"httpx":        {"telemetry", "protocol"},                                        // the request id; path and query words of the protocol
-	"grpcx":        {"telemetry", "protocol"},                                        // the request id, and the comparison of secrets
-	"pg":           {"dbtime"},                                                       // waits for locks of other migrators
-	"ratelimit":    {"batch"},                                                        // questions to Redis are sent together
-	"skill":        {"protocol"},                                                     // prices, sides and statuses
-	"ledgerclient": {"batch", "grpcx", "telemetry", "protocol"},                      // the queue of calls, the connection and its faults
-	"oidc":         {"config"},                                                       // a provider's secret is one of the settings
-	"service":      {"dbtime", "config", "grpcx", "telemetry", "pg", "run", "httpx"}, // the commands and the life that all services have
-	"testkit":      {"localdb", "pg", "redisx", "grpcx", "dbtime"},                   // sets up what the others connect to
+	"outbox":       {"dbtime"},                                                                  // waits between attempts
+	"localdb":      {"dbtime"},                                                                  // waits for a server
+	"httpcache":    {"cache"},                                                                   // page.Book is a cache of pages
+	"redisx":       {"breaker"},                                                                 // no command is sent while Redis is unavailable
+	"httpx":        {"telemetry", "protocol"},                                                   // the request id; path and query words of the protocol
+	"grpcx":        {"telemetry", "protocol"},                                                   // the request id, and the comparison of secrets
+	"pg":           {"dbtime"},                                                                  // waits for locks of other migrators
+	"ratelimit":    {"batch"},                                                                   // questions to Redis are sent together
+	"skill":        {"protocol"},                                                                // prices, sides and statuses
+	"ledgerclient": {"batch", "grpcx", "telemetry", "protocol"},                                 // the queue of calls, the connection and its faults
+	"oidc":         {"config"},                                                                  // a provider's secret is one of the settings
+	"service":      {"dbtime", "config", "grpcx", "telemetry", "pg", "run", "httpx", "version"}, // the commands and the life that all services have
+	"telemetry":    {"version"},                                                                 // a metric identifies the build
+	"testkit":      {"localdb", "pg", "redisx", "grpcx", "dbtime"},                              // sets up what the others connect to
 }
 
 // seesTime lists the packages of pkg/ that may read the time of day. All others receive the time from their caller.

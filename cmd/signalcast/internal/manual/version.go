@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"runtime"
-	"runtime/debug"
 
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/show"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/verbs"
+	"github.com/signalcast/signalcast/pkg/version"
 	"github.com/signalcast/signalcast/proto/openapi"
 )
 
@@ -26,17 +26,8 @@ type built struct {
 }
 
 func build() (built, error) {
-	b := built{Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		if info.Main.Version != "" {
-			b.Version = info.Main.Version
-		}
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
-				b.Revision = s.Value
-			}
-		}
-	}
+	v := version.Read()
+	b := built{Version: v.Version, Revision: v.Commit, Go: v.Go, Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	var doc struct {
 		Info struct {
 			Contract string `json:"x-contract-version"`

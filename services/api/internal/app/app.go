@@ -23,6 +23,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/run"
 	"github.com/signalcast/signalcast/pkg/service"
 	"github.com/signalcast/signalcast/pkg/telemetry"
+	"github.com/signalcast/signalcast/pkg/version"
 	"github.com/signalcast/signalcast/services/api/internal/attention"
 	"github.com/signalcast/signalcast/services/api/internal/board"
 	"github.com/signalcast/signalcast/services/api/internal/broker"
@@ -100,10 +101,10 @@ type App struct {
 func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time) (*App, error) {
 	a := &App{
 		cfg: cfg, now: now, log: telemetry.NewLogger(logTo, telemetry.Level(cfg.LogLevel), serviceName),
-		metrics: telemetry.NewMetrics(serviceName, service.Version()), up: make(chan struct{}),
+		metrics: telemetry.NewMetrics(serviceName, version.Read()), up: make(chan struct{}),
 	}
 	var err error
-	if a.tracing, err = telemetry.NewTracing(ctx, cfg.Trace, serviceName, service.Version(), a.log); err != nil {
+	if a.tracing, err = telemetry.NewTracing(ctx, cfg.Trace, serviceName, version.Read().Version, a.log); err != nil {
 		return nil, err
 	}
 	a.pool, err = pg.Open(ctx, pg.Config{

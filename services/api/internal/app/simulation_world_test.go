@@ -28,6 +28,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/telemetry"
 	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/pkg/version"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
@@ -76,7 +77,7 @@ func newWorld(t *testing.T, simulator string, seed uint64) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.ports, err = w.app.venues(venue.NewMeter(telemetry.NewMetrics(serviceName, "test").Registerer())); err != nil {
+	if w.ports, err = w.app.venues(venue.NewMeter(telemetry.NewMetrics(serviceName, version.Read()).Registerer())); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

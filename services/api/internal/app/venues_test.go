@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/config"
 	"github.com/signalcast/signalcast/pkg/telemetry"
+	"github.com/signalcast/signalcast/pkg/version"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 )
 
@@ -31,7 +32,7 @@ func TestVenueWithoutURLIsOff(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := &App{cfg: cfg, metrics: telemetry.NewMetrics(serviceName, "test"), now: time.Now}
+		a := &App{cfg: cfg, metrics: telemetry.NewMetrics(serviceName, version.Read()), now: time.Now}
 		list, err := a.venues(venue.NewMeter(a.metrics.Registerer()))
 		if got := fmt.Sprint(providers(list)); err != nil || got != c.want {
 			t.Errorf("%v: %s, want %s (%v)", c.set, got, c.want, err)

@@ -22,6 +22,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/run"
 	"github.com/signalcast/signalcast/pkg/service"
 	"github.com/signalcast/signalcast/pkg/telemetry"
+	"github.com/signalcast/signalcast/pkg/version"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	"github.com/signalcast/signalcast/services/clock/internal/grpcapi"
@@ -69,10 +70,10 @@ type App struct {
 func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time) (*App, error) {
 	a := &App{
 		cfg: cfg, now: now, log: telemetry.NewLogger(logTo, telemetry.Level(cfg.LogLevel), serviceName),
-		metrics: telemetry.NewMetrics(serviceName, service.Version()), changed: make(chan struct{}, 1), up: make(chan struct{}),
+		metrics: telemetry.NewMetrics(serviceName, version.Read()), changed: make(chan struct{}, 1), up: make(chan struct{}),
 	}
 	var err error
-	if a.tracing, err = telemetry.NewTracing(ctx, cfg.Trace, serviceName, service.Version(), a.log); err != nil {
+	if a.tracing, err = telemetry.NewTracing(ctx, cfg.Trace, serviceName, version.Read().Version, a.log); err != nil {
 		return nil, err
 	}
 	if a.pool, err = pg.Open(ctx, pg.Config{URL: cfg.Database.Reveal(), MaxConns: cfg.MaxConns}); err != nil {

@@ -31,6 +31,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/run"
 	"github.com/signalcast/signalcast/pkg/service"
 	"github.com/signalcast/signalcast/pkg/telemetry"
+	"github.com/signalcast/signalcast/pkg/version"
 	"github.com/signalcast/signalcast/proto/openapi"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
@@ -100,12 +101,12 @@ type App struct {
 func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time) (*App, error) {
 	a := &App{
 		cfg: cfg, now: now, log: telemetry.NewLogger(logTo, telemetry.Level(cfg.LogLevel), serviceName),
-		metrics: telemetry.NewMetrics(serviceName, service.Version()), up: make(chan struct{}),
+		metrics: telemetry.NewMetrics(serviceName, version.Read()), up: make(chan struct{}),
 	}
 	fell := a.metrics.Counter("limiter_fallback_total", "Calls decided without Redis.", "limit")
 	a.fell = func(limit string) func() { return fell.WithLabelValues(limit).Inc }
 	var err error
-	if a.tracing, err = telemetry.NewTracing(ctx, cfg.Trace, serviceName, service.Version(), a.log); err != nil {
+	if a.tracing, err = telemetry.NewTracing(ctx, cfg.Trace, serviceName, version.Read().Version, a.log); err != nil {
 		return nil, err
 	}
 	if err := a.connect(ctx); err != nil {
