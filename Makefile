@@ -10,7 +10,7 @@ PLAIN   := ./pkg/skill ./cmd/signalcast/internal/record
 # Number of packages that are tested at the same time: one more than processors, because tests wait for other processes.
 JOBS    := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
-.PHONY: help up demo docs build lint fmt gen tidy test clients system-test fault-test compose-test bench
+.PHONY: help up demo docs build lint fmt gen tidy test clients system-test fault-test compose-test release release-test vulncheck bench
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +37,7 @@ lint: ## Vet, format, import rules, staticcheck
 	@bad=$$($(TOOL) gofumpt -l $(addprefix $(CURDIR)/,$(MODULES))); test -z "$$bad" || { echo "not formatted, run make fmt:"; echo "$$bad"; exit 1; }
 	go run ./test/importlint
 	GOWORK=off go -C tools build -o ../.tools/ honnef.co/go/tools/cmd/staticcheck && .tools/staticcheck $$(go list work)
+	tools/lint-workflows.sh
 
 fmt: ## Format all Go code
 	$(TOOL) gofumpt -w $(addprefix $(CURDIR)/,$(MODULES))
@@ -72,6 +73,17 @@ fault-test: ## Require that the test of each guarantee fails on its fault (FAULT
 compose-test: ## Run all of compose.yaml in a private container engine, as root (IMAGES=DIR: keep the images)
 	tools/setup.sh engine compose
 	COMPOSE_TEST=$(or $(IMAGES),1) go test ./test/system/shipping -count=1 -v -timeout 60m -run '^TestComposeRuns$$'
+
+release: ## Write a signed release to dist/; without --key as a dry run (ARGS="--version v0.1.0")
+	tools/setup.sh node
+	tools/release.sh $(ARGS)
+
+release-test: ## Verify the release in dist/
+	tools/setup.sh node engine
+	RELEASE_DIR=$(CURDIR)/dist go test ./test/system/shipping -count=1 -v -timeout 15m -run '^TestRelease$$'
+
+vulncheck: ## Search all dependencies for known vulnerabilities
+	tools/vulncheck.sh
 
 bench: ## Measure performance (docs/performance.md); no check depends on it
 	go run ./test/bench $(ARGS)

@@ -3,7 +3,8 @@
 # libraries, checksums and their signature.
 #
 #   tools/release.sh --version v0.1.0               dry run: signs with a new key
-#   tools/release.sh --version v0.1.0 --key FILE    release: the tree must be clean and have the tags v0.1.0 and sdk/go/v0.1.0
+#   tools/release.sh --version v0.1.0 --key FILE    release: the tree must be clean, HEAD must have the tags
+#                                                   v0.1.0 and sdk/go/v0.1.0, and .github/signalcast.pub is the public key
 #
 # Without --version the version is made from the commit. FILE is an ECDSA P-256 key in PEM form. IMAGE_PREFIX is the prefix of
 # image names (signalcast). Requires git, npm and openssl. CONTRIBUTING.md says how a release is made.
@@ -16,7 +17,7 @@ while [ $# -gt 0 ]; do
 	case $1 in
 	--version) version=${2:?} ;;
 	--key) key=$(realpath "${2:?}") ;;
-	*) sed -n '2,10p' "$0" >&2 && exit 2 ;;
+	*) sed -n '2,11p' "$0" >&2 && exit 2 ;;
 	esac
 	shift 2
 done
@@ -25,6 +26,7 @@ step() { echo "release: $* (${SECONDS} s)"; }
 [[ $version =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$ ]] || fail "the version is $version; want a semantic version such as v0.1.0"
 if [ -n "$key" ]; then
 	[ -z "$(git status --porcelain)" ] || fail "the tree has changes; commit them first"
+	openssl pkey -in "$key" -pubout | cmp -s - .github/signalcast.pub || fail ".github/signalcast.pub is not the public key of $key"
 	for tag in "$version" "sdk/go/$version"; do
 		git tag --points-at HEAD | grep -qxF "$tag" || fail "commit $commit does not have the tag $tag"
 	done

@@ -7,14 +7,16 @@
 #                                     only this service
 #   deploy/images/build.sh data       Postgres and Redis only
 #
-# Settings: TAG (local), BASE of the services (scratch), PROGRAMS (a folder with compiled
-# services, built with the flags of this script), DATA_BASE (a Debian 12 image; if it is
-# not set, the script creates signalcast/debian:12 with debootstrap, as root).
+# Settings: IMAGE_PREFIX of the names (signalcast), TAG (local), VERSION that the services
+# report (empty: from the commit), BASE of the services (scratch), PROGRAMS (a folder with
+# compiled services, built with the flags of this script), DATA_BASE (a Debian 12 image; if
+# it is not set, the script creates signalcast/debian:12 with debootstrap, as root).
 set -eu
 umask 022 # another user reads these files in the image
 
 cd "$(dirname "$0")/../.."
 TAG=${TAG:-local}
+prefix=${IMAGE_PREFIX:-signalcast}
 what=${1:-all}
 [ $# = 0 ] || shift
 ctx=$(mktemp -d)
@@ -40,10 +42,10 @@ services() {
 		if [ -n "${PROGRAMS:-}" ]; then
 			cp "$PROGRAMS/$s" "$ctx/$s"
 		else
-			CGO_ENABLED=0 GOOS=linux GOARCH=$arch go build -trimpath -ldflags '-s -w' -o "$ctx/$s" "./services/$s"
+			CGO_ENABLED=0 GOOS=linux GOARCH=$arch go build -trimpath -ldflags "-s -w -X github.com/signalcast/signalcast/pkg/version.version=${VERSION:-}" -o "$ctx/$s" "./services/$s"
 		fi
 		docker build -f deploy/images/service.Dockerfile --build-arg "BASE=${BASE:-scratch}" \
-			--build-arg "BINARY=$s" -t "signalcast/$s:$TAG" "$ctx"
+			--build-arg "BINARY=$s" -t "$prefix/$s:$TAG" "$ctx"
 		rm "$ctx/$s" # the next image does not need it
 	done
 }
@@ -65,7 +67,7 @@ data() {
 	mkdir "$ctx/data"
 	cp deploy/images/data-entry.sh "$ctx/data/"
 	docker build --network host -f deploy/images/data.Dockerfile \
-		--build-arg "BASE=${DATA_BASE:-signalcast/debian:12}" -t "signalcast/data:$TAG" "$ctx/data"
+		--build-arg "BASE=${DATA_BASE:-signalcast/debian:12}" -t "$prefix/data:$TAG" "$ctx/data"
 }
 
 case "$what" in
@@ -76,7 +78,7 @@ all)
 services) services "$@" ;;
 data) data ;;
 *)
-	sed -n '2,12p' "$0" >&2
+	sed -n '2,13p' "$0" >&2
 	exit 2
 	;;
 esac

@@ -107,7 +107,8 @@ func (r release) archive(files []file) []byte {
 	var buffer bytes.Buffer
 	w := tar.NewWriter(&buffer)
 	for _, f := range files {
-		err := w.WriteHeader(&tar.Header{Name: f.name, Mode: f.mode, Uid: f.owner, Gid: f.owner, Size: int64(len(f.content)), ModTime: r.at})
+		size := int64(len(f.content))
+		err := w.WriteHeader(&tar.Header{Name: f.name, Mode: f.mode, Uid: f.owner, Gid: f.owner, Size: size, ModTime: r.at})
 		if _, writeErr := w.Write(f.content); err != nil || writeErr != nil {
 			panic(errors.Join(err, writeErr))
 		}

@@ -20,7 +20,7 @@ var (
 func TestLinksOfThePages(t *testing.T) {
 	t.Parallel()
 	links := 0
-	for _, page := range append(documents(t), "CHANGELOG.md") {
+	for _, page := range append(documents(t), "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md") {
 		raw, err := os.ReadFile(filepath.Join(repo, page))
 		if err != nil {
 			t.Fatal(err)

@@ -53,7 +53,7 @@ func TestServicesRunInContainers(t *testing.T) {
 		}
 	})
 	programs := compileOnce(t).programs
-	env := append(engine.Environ(), "PROGRAMS="+programs, "BASE=", "TAG=")
+	env := append(engine.Environ(), "PROGRAMS="+programs, "BASE=", "TAG=", "IMAGE_PREFIX=")
 	run(t, root(t), env, sourcePath(t, imageScript), append([]string{"services"}, services(t)...)...)
 	for name, service := range all {
 		t.Run(name, func(t *testing.T) {
