@@ -7,6 +7,7 @@ import (
 
 func TestDefaults(t *testing.T) {
 	t.Parallel()
+	devel, tagged := debug.Module{Version: "(devel)"}, debug.Module{Version: "v0.1.0"}
 	vcs := []debug.BuildSetting{{Key: "vcs.revision", Value: "0123"}, {Key: "vcs.modified", Value: "true"}}
 	for _, tc := range []struct {
 		name   string
@@ -15,12 +16,12 @@ func TestDefaults(t *testing.T) {
 		want   Build
 	}{
 		{"nothing is recorded", Build{}, debug.BuildInfo{}, Build{}},
-		{"a tree without tags", Build{}, debug.BuildInfo{Main: debug.Module{Version: "(devel)"}, Settings: vcs}, Build{Commit: "0123-dirty"}},
-		{"a tagged tree", Build{}, debug.BuildInfo{Main: debug.Module{Version: "v0.1.0"}, Settings: vcs[:1]}, Build{Version: "v0.1.0", Commit: "0123"}},
+		{"a tree without tags", Build{}, debug.BuildInfo{Main: devel, Settings: vcs}, Build{Commit: "0123-dirty"}},
+		{"a tagged tree", Build{}, debug.BuildInfo{Main: tagged, Settings: vcs[:1]}, Build{Version: "v0.1.0", Commit: "0123"}},
 		{
 			"a release",
 			Build{Version: "v0.2.0", Commit: "4567"},
-			debug.BuildInfo{Main: debug.Module{Version: "v0.1.0"}, Settings: vcs},
+			debug.BuildInfo{Main: tagged, Settings: vcs},
 			Build{Version: "v0.2.0", Commit: "4567"},
 		},
 	} {
