@@ -36,25 +36,29 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 rm -rf "$out" && mkdir -p "$out"
 
+tools/gen.sh script # compiles sdk/ts/dist; fails if a generated file is out of date
 variables=github.com/signalcast/signalcast/pkg/version
 for platform in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64; do
 	step "building programs for $platform"
-	mkdir -p "$work/$platform"
+	mkdir -p "$work/programs/$platform"
 	CGO_ENABLED=0 GOOS=${platform%/*} GOARCH=${platform#*/} GOFLAGS='-trimpath -buildvcs=false' go build \
 		-ldflags "-s -w -X $variables.version=$version -X $variables.commit=$commit" \
-		-o "$work/$platform/" ./services/api ./services/hub ./services/clock ./cmd/signalcast
+		-o "$work/programs/$platform/" ./services/api ./services/hub ./services/clock ./cmd/signalcast
 done
+
+# A module in a subdirectory has the licence of the repository.
+git archive "$commit" LICENSE sdk/go | tar -x -C "$work" && mv "$work/LICENSE" "$work/sdk/go/"
 
 step "writing archives, SBOMs, images and the Go module"
 GOWORK=off GOFLAGS=-trimpath CGO_ENABLED=0 go -C tools build -o "$work/release" ./release
-(cd tools && "$work/release" -programs "$work" -out "$out" -version "$version" -commit "$commit" -image-prefix "${IMAGE_PREFIX:-signalcast}" \
-	-time "$(git show -s --format=%ct "$commit")")
+(cd tools && "$work/release" -programs "$work/programs" -sdk "$work/sdk/go" -out "$out" -version "$version" \
+	-commit "$commit" -time "$(git show -s --format=%ct "$commit")" -image-prefix "${IMAGE_PREFIX:-signalcast}")
 
 step "packing the TypeScript library"
-tools/gen.sh script
 mkdir "$work/ts"
 cp -r sdk/ts/dist sdk/ts/package.json sdk/ts/README.md LICENSE "$work/ts/"
-(cd "$work/ts" && npm version --no-git-tag-version --allow-same-version "${version#v}" && npm pack --loglevel=error --pack-destination "$out") >/dev/null
+(cd "$work/ts" && npm version --no-git-tag-version --allow-same-version "${version#v}" >/dev/null &&
+	npm pack --loglevel=error --pack-destination "$out" >/dev/null)
 
 step "signing"
 if [ -z "$key" ]; then

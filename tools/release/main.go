@@ -29,7 +29,7 @@ import (
 
 // release has the flags of the command.
 type release struct {
-	programs, out, version, commit, prefix string
+	programs, sdk, out, version, commit, prefix string
 
 	at time.Time // time of the commit; every file has it, so that two builds of a commit are equal
 }
@@ -37,6 +37,7 @@ type release struct {
 func main() {
 	var r release
 	flag.StringVar(&r.programs, "programs", "", "directory with the programs, as OS/ARCH/NAME")
+	flag.StringVar(&r.sdk, "sdk", "", "directory with the files of the Go library at the commit")
 	flag.StringVar(&r.out, "out", "", "directory for the artefacts")
 	flag.StringVar(&r.version, "version", "", "semantic version with the prefix v")
 	flag.StringVar(&r.commit, "commit", "", "commit of the release")
@@ -191,6 +192,6 @@ func (r release) writeImage(out, service, arch string, program []byte) error {
 func (r release) writeModule() error {
 	var content bytes.Buffer
 	m := module.Version{Path: "github.com/signalcast/signalcast/sdk/go", Version: r.version}
-	err := zip.CreateFromVCS(&content, m, "..", r.commit, "sdk/go")
+	err := zip.CreateFromDir(&content, m, r.sdk)
 	return errors.Join(err, os.WriteFile(r.out+"/signalcast-sdk-go_"+r.version+".zip", content.Bytes(), 0o644))
 }
