@@ -171,7 +171,7 @@ func (r release) writeImage(out, service, arch string, program []byte) error {
 		return err
 	}
 	image, err := mutate.ConfigFile(empty.Image, &v1.ConfigFile{
-		OS: "linux", Architecture: arch, Created: v1.Time{Time: r.at},
+		OS: "linux", Architecture: arch, Created: v1.Time{Time: r.at}, RootFS: v1.RootFS{Type: "layers"},
 		Config: v1.Config{
 			User: fmt.Sprintf("%d:%[1]d", user), Entrypoint: []string{"/service"}, Cmd: []string{"serve"},
 			Labels: map[string]string{"org.opencontainers.image.version": r.version, "org.opencontainers.image.revision": r.commit},
