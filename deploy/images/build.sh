@@ -7,10 +7,10 @@
 #                                     only this service
 #   deploy/images/build.sh data       Postgres and Redis only
 #
-# Settings: IMAGE_PREFIX of the names (signalcast), TAG (local), VERSION that the services
-# report (empty: from the commit), BASE of the services (scratch), PROGRAMS (a folder with
-# compiled services, built with the flags of this script), DATA_BASE (a Debian 12 image; if
-# it is not set, the script creates signalcast/debian:12 with debootstrap, as root).
+# Settings: IMAGE_PREFIX of the names (signalcast), TAG (local), BASE of the services
+# (scratch), PROGRAMS (a folder with compiled services, built with the flags of this
+# script), DATA_BASE (a Debian 12 image; if it is not set, the script creates
+# signalcast/debian:12 with debootstrap, as root).
 set -eu
 umask 022 # another user reads these files in the image
 
@@ -42,7 +42,7 @@ services() {
 		if [ -n "${PROGRAMS:-}" ]; then
 			cp "$PROGRAMS/$s" "$ctx/$s"
 		else
-			CGO_ENABLED=0 GOOS=linux GOARCH=$arch go build -trimpath -ldflags "-s -w -X github.com/signalcast/signalcast/pkg/version.version=${VERSION:-}" -o "$ctx/$s" "./services/$s"
+			CGO_ENABLED=0 GOOS=linux GOARCH=$arch go build -trimpath -ldflags '-s -w' -o "$ctx/$s" "./services/$s"
 		fi
 		docker build -f deploy/images/service.Dockerfile --build-arg "BASE=${BASE:-scratch}" \
 			--build-arg "BINARY=$s" -t "$prefix/$s:$TAG" "$ctx"

@@ -63,7 +63,7 @@ func TestComposeRuns(t *testing.T) {
 	}
 	// Debian's packages come from the network of this machine.
 	builder := start("builder", container.Options{Data: images})
-	run(t, root(t), append(builder.Environ(), "TAG=", "IMAGE_PREFIX=", "VERSION=", "BASE=", "DATA_BASE=", "PROGRAMS="), filepath.Join(root(t), imageScript))
+	run(t, root(t), append(builder.Environ(), "TAG=", "IMAGE_PREFIX=", "BASE=", "DATA_BASE=", "PROGRAMS="), filepath.Join(root(t), imageScript))
 	if err := builder.Stop(); err != nil {
 		t.Fatal(err)
 	}
