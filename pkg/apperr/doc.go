@@ -1,8 +1,6 @@
-// Package apperr is the one error type of Signalcast.
+// Package apperr defines the error type that all services of Signalcast use for expected failures.
 //
-// A subject declares each expected failure once as a package variable
-// (kind, stable code, public text). Adapters carry faults unchanged: pkg/grpcx
-// over gRPC, pkg/httpx to the one HTTP error shape. Any other error is internal:
-// its text never reaches a caller. The package knows no transport and no
-// domain word.
+// Each package declares every expected failure once, as a variable with a kind, a stable code and a public text.
+// pkg/grpcx transmits faults over gRPC unchanged, and pkg/httpx writes them as JSON error responses. Every other
+// error is internal: its text is logged and never sent to a caller.
 package apperr

@@ -6,10 +6,10 @@ import (
 	"maps"
 )
 
-// Kind is the family of a fault; each transport maps it once.
+// Kind is the category of a fault. Each transport maps a kind to one status code.
 type Kind uint8
 
-// The kinds and the HTTP status that each becomes.
+// Kinds of faults and their HTTP status codes.
 const (
 	Internal        Kind = iota // 500
 	Invalid                     // 400
@@ -26,22 +26,21 @@ const (
 	Unavailable                 // 503
 )
 
-// Fault is an expected failure with a stable public code.
-// Values are immutable: With and Wrap return copies.
+// Fault is an expected failure with a stable public code. Faults are immutable: With, Say and Wrap return copies.
 type Fault struct {
 	Kind    Kind
-	Code    string // stable, snake_case
-	Message string // public text, may be empty
-	Extra   map[string]any
-	cause   error
+	Code    string         // stable, snake_case
+	Message string         // public text; may be empty
+	Extra   map[string]any // further members of the JSON error response
+	cause   error          // logged, never sent to a caller
 }
 
-// New declares a fault.
+// New returns a fault without further members and without a cause.
 func New(kind Kind, code, message string) *Fault {
 	return &Fault{Kind: kind, Code: code, Message: message}
 }
 
-// Error implements error; it names the code, the text and the private cause.
+// Error implements error. The text contains the code, the message and the private cause, and is meant for logs.
 func (f *Fault) Error() string {
 	s := f.Code
 	if f.Message != "" {
@@ -53,16 +52,16 @@ func (f *Fault) Error() string {
 	return s
 }
 
-// Unwrap gives the private cause.
+// Unwrap returns the private cause, or nil.
 func (f *Fault) Unwrap() error { return f.cause }
 
-// Is makes errors.Is compare faults by kind and code.
+// Is reports whether target is a fault of the same kind and code. Message, Extra and cause are ignored.
 func (f *Fault) Is(target error) bool {
 	t, ok := target.(*Fault)
 	return ok && t.Kind == f.Kind && t.Code == f.Code
 }
 
-// With returns a copy that carries one more public member.
+// With returns a copy whose JSON error response has one more member.
 func (f *Fault) With(member string, value any) *Fault {
 	c := *f
 	c.Extra = maps.Clone(f.Extra)
@@ -73,25 +72,25 @@ func (f *Fault) With(member string, value any) *Fault {
 	return &c
 }
 
-// Say returns a copy with another public text.
+// Say returns a copy with a formatted message as its public text.
 func (f *Fault) Say(format string, args ...any) *Fault {
 	c := *f
 	c.Message = fmt.Sprintf(format, args...)
 	return &c
 }
 
-// Wrap returns a copy that remembers a private cause for the log.
+// Wrap returns a copy with a private cause, which is logged and never sent to a caller.
 func (f *Fault) Wrap(cause error) *Fault {
 	c := *f
 	c.cause = cause
 	return &c
 }
 
-// ErrInternal is what every unexpected error becomes at an edge.
+// ErrInternal is the fault that Of returns for an error that contains no fault.
 var ErrInternal = New(Internal, "internal_error", "")
 
-// Of finds the fault in an error chain; any other error becomes
-// ErrInternal with that error as its cause. Of(nil) is nil.
+// Of returns the first fault in the chain of err. For an error without a fault it returns ErrInternal with err as its
+// cause. Of(nil) is nil.
 func Of(err error) *Fault {
 	if err == nil {
 		return nil

@@ -5,53 +5,55 @@ import (
 	"sync"
 )
 
-// Config describes a queue.
+// Config contains the limits and callbacks of a Queue. Size, Bound, Flight and Send are required.
 type Config[T any] struct {
-	Size int // most items of one batch
-	// Adapt returns the most items of the next batch, from 1 to Size; nil: Size.
+	Size int // maximum number of items in a batch
+	// Adapt returns the maximum number of items in the next batch, from 1 to Size. Nil means Size.
 	Adapt  func() int
-	Bound  int // most items that wait; Add rejects more
-	Flight int // most batches of one key that are sent at the same time
-	All    int // the same for all keys together; 0: no bound besides Flight
-	// Spread is how many items of a key must wait before another batch starts while one is under way.
+	Bound  int // maximum number of waiting items; Add rejects more
+	Flight int // maximum number of batches of one key in flight
+	All    int // maximum number of batches of all keys in flight; 0: no limit
+	// Spread is the number of waiting items of a key from which another batch starts while one is in flight.
 	Spread int
-	// Key returns the key of an item. A batch has items of one key only; nil: all items have the same key.
+	// Key returns the key of an item. A batch contains items of one key only. Nil means that all items have the same
+	// key.
 	Key func(T) string
-	// Wanted reports whether an item is still to be sent; nil: each is. It is called right before the batch is sent.
+	// Wanted reports whether an item must still be sent. It is called immediately before the batch is sent. Nil means
+	// yes.
 	Wanted func(T) bool
-	// Send sends a batch and passes each result to the code that waits for it. It returns when another batch may be sent.
+	// Send sends a batch and passes each result to its waiting caller. The next batch may start when Send returns.
 	Send func(batch []T)
 }
 
-// Queue sends items in batches. The items of one key are sent in the order in which they were added, those of AddFirst before all
-// others.
+// Queue sends items in batches. Items of one key are sent in the order in which they were added. Items of AddFirst
+// are sent before all other items of their key.
 type Queue[T any] struct {
-	cfg    Config[T]
-	places chan struct{}
-	flying sync.WaitGroup
+	cfg     Config[T]
+	slots   chan struct{}
+	senders sync.WaitGroup
 
 	mu     sync.Mutex
-	lines  map[string]*line[T] // those with items or batches
+	queues map[string]*keyQueue[T] // keys that have waiting items or batches in flight
 	length int
 	closed bool
 }
 
 // line is the queue of one key.
-type line[T any] struct {
-	waiting []T
-	flights int
+type keyQueue[T any] struct {
+	waiting  []T
+	inFlight int
 }
 
 // New returns an empty queue.
 func New[T any](cfg Config[T]) *Queue[T] {
-	q := &Queue[T]{cfg: cfg, lines: map[string]*line[T]{}}
+	q := &Queue[T]{cfg: cfg, queues: map[string]*keyQueue[T]{}}
 	if cfg.All > 0 {
-		q.places = make(chan struct{}, cfg.All)
+		q.slots = make(chan struct{}, cfg.All)
 	}
 	return q
 }
 
-// Add adds items until Bound is reached and returns the number of those added. A closed queue takes none.
+// Add adds items until Bound is reached and returns the number of items added. A closed queue accepts none.
 func (q *Queue[T]) Add(items ...T) (n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -60,69 +62,70 @@ func (q *Queue[T]) Add(items ...T) (n int) {
 	}
 	n = max(0, min(len(items), q.cfg.Bound-q.length))
 	for _, item := range items[:n] {
-		key, l := q.line(item)
+		key, l := q.keyQueue(item)
 		l.waiting = append(l.waiting, item)
 		q.added(key, l)
 	}
 	return n
 }
 
-// AddFirst adds an item before those that wait, also beyond Bound. It reports whether the item was added: not to a closed queue.
+// AddFirst adds an item before all waiting items of its key, even beyond Bound. It returns false if the queue is
+// closed.
 func (q *Queue[T]) AddFirst(item T) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
 		return false
 	}
-	key, l := q.line(item)
+	key, l := q.keyQueue(item)
 	l.waiting = slices.Insert(l.waiting, 0, item)
 	q.added(key, l)
 	return true
 }
 
-// line returns the queue of an item and its key.
-func (q *Queue[T]) line(item T) (key string, l *line[T]) {
+// line returns the key of an item and the queue of that key, which it creates if necessary.
+func (q *Queue[T]) keyQueue(item T) (key string, l *keyQueue[T]) {
 	if q.cfg.Key != nil {
 		key = q.cfg.Key(item)
 	}
-	if l = q.lines[key]; l == nil {
-		l = &line[T]{}
-		q.lines[key] = l
+	if l = q.queues[key]; l == nil {
+		l = &keyQueue[T]{}
+		q.queues[key] = l
 	}
 	return key, l
 }
 
-// added counts an added item and starts another goroutine that sends batches if Flight and Spread allow it.
-func (q *Queue[T]) added(key string, l *line[T]) {
+// added counts an added item. It starts a goroutine that sends batches if Flight and Spread permit another one.
+func (q *Queue[T]) added(key string, l *keyQueue[T]) {
 	q.length++
-	if l.flights == 0 || l.flights < q.cfg.Flight && len(l.waiting) >= q.cfg.Spread {
-		l.flights++
-		q.flying.Go(func() { q.fly(key, l) })
+	if l.inFlight == 0 || l.inFlight < q.cfg.Flight && len(l.waiting) >= q.cfg.Spread {
+		l.inFlight++
+		q.senders.Go(func() { q.sendBatches(key, l) })
 	}
 }
 
-// Len returns the number of items that wait.
+// Len returns the number of waiting items.
 func (q *Queue[T]) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.length
 }
 
-// Close rejects further items and returns when all items that wait have been sent.
+// Close makes the queue reject new items and returns when all waiting items have been sent.
 func (q *Queue[T]) Close() {
 	q.mu.Lock()
 	q.closed = true
 	q.mu.Unlock()
-	q.flying.Wait()
+	q.senders.Wait()
 }
 
-// fly sends batches of one key until none of its items waits.
-func (q *Queue[T]) fly(key string, l *line[T]) {
-	if q.places != nil {
-		q.places <- struct{}{}
-		defer func() { <-q.places }()
+// sendBatches sends batches of one key until no item of the key waits.
+func (q *Queue[T]) sendBatches(key string, l *keyQueue[T]) {
+	if q.slots != nil {
+		q.slots <- struct{}{}
+		defer func() { <-q.slots }()
 	}
-	for batch := q.take(key, l); batch != nil; batch = q.take(key, l) {
+	for batch := q.nextBatch(key, l); batch != nil; batch = q.nextBatch(key, l) {
 		if q.cfg.Wanted != nil {
 			batch = slices.DeleteFunc(batch, func(item T) bool { return !q.cfg.Wanted(item) })
 		}
@@ -132,14 +135,15 @@ func (q *Queue[T]) fly(key string, l *line[T]) {
 	}
 }
 
-// take returns the next batch of a key. It returns nil if no item waits, and counts the sending goroutine as ended.
-func (q *Queue[T]) take(key string, l *line[T]) []T {
+// nextBatch removes and returns the next batch of a key. If no item waits, it returns nil and counts the sending
+// goroutine as ended.
+func (q *Queue[T]) nextBatch(key string, l *keyQueue[T]) []T {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(l.waiting) == 0 {
 		l.waiting = nil
-		if l.flights--; l.flights == 0 {
-			delete(q.lines, key)
+		if l.inFlight--; l.inFlight == 0 {
+			delete(q.queues, key)
 		}
 		return nil
 	}

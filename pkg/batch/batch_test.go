@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/batch"
 )
 
-// sender records batches. Each send returns when the test sends to the channel pass or closes it.
+// sender records batches. Each send blocks until the test sends to the channel pass or closes it.
 type sender struct {
 	pass chan struct{}
 
@@ -25,7 +25,8 @@ func (s *sender) send(items []int) {
 	<-s.pass
 }
 
-// require waits until nothing moves any more and compares the batches since the last call.
+// require waits until all goroutines are blocked and compares the batches sent since the last call of require with
+// want.
 func (s *sender) require(t *testing.T, want ...string) {
 	t.Helper()
 	synctest.Wait()
@@ -38,7 +39,7 @@ func (s *sender) require(t *testing.T, want ...string) {
 	s.sent = nil
 }
 
-// run runs test with a queue in a bubble of synctest.
+// run creates a queue that sends to a sender, and runs test with both in a synctest bubble.
 func run(t *testing.T, cfg batch.Config[int], test func(t *testing.T, q *batch.Queue[int], s *sender)) {
 	t.Helper()
 	t.Parallel()
@@ -65,13 +66,13 @@ func TestItemsThatWaitAreJoined(t *testing.T) {
 		q.Close()
 		s.require(t, "[5]")
 		if n := q.Add(6); n != 0 || q.Len() != 0 {
-			t.Errorf("a closed queue took %d items", n)
+			t.Errorf("a closed queue accepted %d items", n)
 		}
 	})
 }
 
-// TestSecondFlight: another batch starts only when more items wait than one batch takes, because a batch that takes a few more
-// costs less than two that take fewer each.
+// A second batch starts only when more items wait than fit into one batch, because one large batch costs less than
+// two small ones.
 func TestSecondFlight(t *testing.T) {
 	run(t, batch.Config[int]{Size: 2, Bound: 10, Flight: 2, Spread: 3}, func(t *testing.T, q *batch.Queue[int], s *sender) {
 		q.Add(1)
@@ -92,10 +93,10 @@ func TestBound(t *testing.T) {
 		q.Add(1)
 		s.require(t, "[1]")
 		if n := q.Add(2, 3, 4, 5); n != 3 {
-			t.Errorf("took %d of 4 items, want 3", n)
+			t.Errorf("accepted %d of 4 items, want 3", n)
 		}
 		if n := q.Add(6); n != 0 {
-			t.Errorf("a full queue took %d items", n)
+			t.Errorf("a full queue accepted %d items", n)
 		}
 		close(s.pass)
 		q.Close()
@@ -122,7 +123,7 @@ func TestKeysDoNotWaitForEachOther(t *testing.T) {
 		q.Add(10)
 		s.require(t, "[1 2]", "[10]")
 		q.Add(3, 20)
-		s.require(t) // one batch of each key and two in all
+		s.require(t) // one batch of each key and two batches of all keys
 		s.pass <- struct{}{}
 		s.pass <- struct{}{}
 		s.require(t, "[20]", "[3]")
@@ -131,7 +132,7 @@ func TestKeysDoNotWaitForEachOther(t *testing.T) {
 	})
 }
 
-// An item of AddFirst is sent before those that wait, also beyond the bound, and Adapt makes batches smaller.
+// An item of AddFirst is sent before the waiting items, even beyond the bound, and Adapt limits the size of a batch.
 func TestFirstItemsAndSmallerBatches(t *testing.T) {
 	size := 1
 	cfg := batch.Config[int]{Size: 3, Adapt: func() int { return size }, Bound: 2, Flight: 1}
@@ -140,7 +141,7 @@ func TestFirstItemsAndSmallerBatches(t *testing.T) {
 		s.require(t, "[1]")
 		q.Add(2, 3)
 		if !q.AddFirst(4) || q.Add(5) != 0 {
-			t.Error("a full queue took an item of Add, or rejected one of AddFirst")
+			t.Error("a full queue accepted an item of Add, or rejected one of AddFirst")
 		}
 		s.pass <- struct{}{}
 		s.require(t, "[4]")
@@ -150,7 +151,7 @@ func TestFirstItemsAndSmallerBatches(t *testing.T) {
 		close(s.pass)
 		q.Close()
 		if q.AddFirst(6) {
-			t.Error("a closed queue took an item")
+			t.Error("a closed queue accepted an item")
 		}
 	})
 }

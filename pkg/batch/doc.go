@@ -1,3 +1,3 @@
-// Package batch joins items that wait at the same moment into batches, without a timer: an item that arrives while no batch is
-// under way is sent at once, and batches grow only while earlier ones are under way.
+// Package batch sends items in batches without a timer. An item that is added while no batch is in flight is sent at
+// once. Items that are added meanwhile form the next batch, so batches grow only under load.
 package batch

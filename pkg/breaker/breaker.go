@@ -5,25 +5,25 @@ import (
 	"time"
 )
 
-// Outcome is the result of a call as the breaker counts it.
+// Outcome is the result of a call to the dependency, as reported to Breaker.Leave.
 type Outcome int
 
-// Outcomes.
+// Outcomes of a call.
 const (
 	Success Outcome = iota
 	Failure         // the dependency failed
-	Neither         // says nothing about the dependency: the caller gave up, or the call was rejected by a limit
+	Neither         // no information about the dependency: the caller canceled, or a limit rejected the call
 )
 
-// Config describes a breaker.
+// Config contains the thresholds and callbacks of a Breaker. All fields except OnChange are required.
 type Config struct {
-	Failures int              // consecutive failures that open it
+	Failures int              // number of consecutive failures that opens the breaker
 	Rest     time.Duration    // time from the last failure to the next probe
 	Now      func() time.Time // current time
-	OnChange func(open bool)  // called after it opened or closed; may be nil
+	OnChange func(open bool)  // called after the breaker opened or closed; may be nil
 }
 
-// Breaker counts consecutive failures of one dependency.
+// Breaker counts consecutive failures of one dependency. It is open when the count has reached Config.Failures.
 type Breaker struct {
 	cfg Config
 
@@ -38,7 +38,7 @@ func New(cfg Config) *Breaker {
 	return &Breaker{cfg: cfg}
 }
 
-// Open reports whether the last calls failed.
+// Open reports whether at least Config.Failures consecutive calls failed.
 func (b *Breaker) Open() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -47,7 +47,7 @@ func (b *Breaker) Open() bool {
 
 func (b *Breaker) open() bool { return b.failed >= b.cfg.Failures }
 
-// Refuses reports whether Enter would return false now.
+// Refuses reports whether Enter would return false now. It does not admit a call.
 func (b *Breaker) Refuses() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -58,7 +58,7 @@ func (b *Breaker) refuses() bool {
 	return b.open() && (b.probing || b.cfg.Now().Before(b.restEnd))
 }
 
-// Enter reports whether a call is admitted. Each admitted call must be followed by Leave.
+// Enter reports whether a call is admitted. Each admitted call must be followed by a call of Leave.
 func (b *Breaker) Enter() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

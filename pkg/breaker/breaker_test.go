@@ -10,7 +10,7 @@ import (
 
 const failures, rest = 5, 1500 * time.Millisecond
 
-// call enters b, leaves it with the outcome o, and reports whether it was admitted.
+// call enters b and, if admitted, leaves it with the outcome o. It reports whether the call was admitted.
 func call(b *breaker.Breaker, o breaker.Outcome) bool {
 	ok := b.Enter()
 	if ok {
@@ -29,7 +29,7 @@ func TestBreaker(t *testing.T) {
 	})
 	for i := range failures - 1 {
 		if !call(b, breaker.Failure) {
-			t.Fatalf("refused a call after %d failures; want %d", i, failures)
+			t.Fatalf("rejected a call after %d failures; want %d", i, failures)
 		}
 	}
 	call(b, breaker.Success)
@@ -41,11 +41,11 @@ func TestBreaker(t *testing.T) {
 	}
 	now = now.Add(rest)
 	if !b.Open() || b.Refuses() || !b.Enter() || !b.Refuses() || b.Enter() {
-		t.Error("want exactly one probe after the rest")
+		t.Error("want exactly one probe after the rest period")
 	}
 	b.Leave(breaker.Neither)
 	if !call(b, breaker.Failure) || call(b, breaker.Success) {
-		t.Error("a failed probe must start another rest")
+		t.Error("a failed probe must start another rest period")
 	}
 	now = now.Add(rest)
 	for _, o := range []breaker.Outcome{breaker.Success, breaker.Success, breaker.Failure, breaker.Success} {

@@ -9,39 +9,40 @@ import (
 	"time"
 )
 
-// Load makes the value of a key. last is the value before, the zero value if there is none. ctx ends after Options.Timeout and
-// when the cache is closed, not with the request that asked for the value.
+// Load returns the value of a key. last is the previous value, or the zero value if there is none. ctx ends after
+// Options.Timeout and when the cache is closed. It does not end with the request that caused the load.
 type Load[V any] func(ctx context.Context, last V) (V, error)
 
-// Options of a Cache. Now and one of TTL and Life are required.
+// Options configure a Cache. Now and either TTL or Life are required.
 type Options[K comparable, V any] struct {
-	TTL     time.Duration // a value this young is returned at once
-	Stale   time.Duration // for this much longer it is returned at once while one load runs
-	IfError time.Duration // and for this much longer again when the load fails
-	Hold    time.Duration // pause after a failed load; 1 s when zero, none when negative
-	Timeout time.Duration // of one load; 5 s when zero
-	MaxKeys int           // 4096 when zero
-	Loads   int           // most loads at a time; more fail with ErrBusy; 0: no bound
-	Values  bool          // a load sees the values of the context of its first caller, such as its request id
+	TTL     time.Duration // age up to which a value is fresh and returned at once
+	Stale   time.Duration // time after TTL in which the value is returned at once while a load runs
+	IfError time.Duration // time after TTL and Stale in which the value is returned if the load fails
+	Hold    time.Duration // minimum time between a failed load and the next one; 1 s when zero, none when negative
+	Timeout time.Duration // timeout of one load; 5 s when zero
+	MaxKeys int           // maximum number of keys; 4096 when zero
+	Loads   int           // maximum number of concurrent loads; more fail with ErrBusy; 0: no limit
+	Values  bool          // a load gets the context values of its first caller, such as the request id
 	Now     func() time.Time
 
-	Life   func(V) time.Duration  // replaces TTL for values of different lives
-	Failed func(key K, err error) // called after every failed load
+	Life   func(V) time.Duration  // returns the TTL of a value; replaces TTL
+	Failed func(key K, err error) // called after each failed load
 }
 
-// Errors of a cache itself.
+// Errors of the cache itself, in contrast to errors of a Load.
 var (
 	ErrClosed = errors.New("cache is closed")
 	ErrBusy   = errors.New("cache has too many loads")
 )
 
-// Cache is a bounded set of values by key. Concurrent reads of a key share one load. All methods may be called at once.
+// Cache stores a bounded number of values by key. Concurrent reads of a key share one load. All methods are safe for
+// concurrent use.
 type Cache[K comparable, V any] struct {
 	o      Options[K, V]
-	ctx    context.Context // of all loads; ended by Close
+	ctx    context.Context // parent context of all loads; canceled by Close
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
-	loads  atomic.Int64 // under way
+	loads  atomic.Int64 // number of running loads
 
 	mu      sync.RWMutex
 	entries map[K]*entry[V]
@@ -50,16 +51,16 @@ type Cache[K comparable, V any] struct {
 
 type entry[V any] struct {
 	value atomic.Pointer[value[V]]
-	used  atomic.Int64 // unix seconds of the last read, for eviction
+	used  atomic.Int64 // Unix time in seconds of the last read, for eviction
 
 	mu     sync.Mutex
 	flight *flight[V]
 	load   Load[V]
 	failed error
-	until  time.Time // no load before, after a failure
+	until  time.Time // earliest time of the next load after a failure
 }
 
-// value is one loaded value.
+// value is a loaded value with the time of its load and its TTL.
 type value[V any] struct {
 	v    V
 	at   time.Time
@@ -73,7 +74,7 @@ type flight[V any] struct {
 	err  error
 }
 
-// New returns an empty cache. Close ends it.
+// New returns an empty cache. Close must be called to release it.
 func New[K comparable, V any](o Options[K, V]) *Cache[K, V] {
 	if o.Hold == 0 {
 		o.Hold = time.Second
@@ -94,8 +95,9 @@ func New[K comparable, V any](o Options[K, V]) *Cache[K, V] {
 	return &Cache[K, V]{o: o, ctx: ctx, cancel: cancel, entries: make(map[K]*entry[V])}
 }
 
-// Get returns the value of a key: a young one at once, a stale one at once while a load runs, otherwise it waits for the load
-// as long as ctx lasts. When the load fails, the last value is returned for IfError longer.
+// Get returns the value of a key. A fresh value is returned at once. A stale value is returned at once while a load
+// runs in the background. Otherwise Get waits for a load until ctx ends. If the load fails, the last value is
+// returned until Options.IfError has passed.
 func (c *Cache[K, V]) Get(ctx context.Context, key K, load Load[V]) (V, error) {
 	var none V
 	now := c.o.Now()
@@ -126,8 +128,8 @@ func (c *Cache[K, V]) Get(ctx context.Context, key K, load Load[V]) (V, error) {
 	return none, f.err
 }
 
-// Peek returns the value of a key if it may be returned now, without waiting. A stale one is loaded again as the last Get of
-// its key did.
+// Peek returns the value of a key if it is fresh or stale, without waiting. For a stale value it starts a load with
+// the Load function of the last Get of that key.
 func (c *Cache[K, V]) Peek(key K) (v V, ok bool) {
 	e := c.find(key)
 	if e == nil {
@@ -146,7 +148,7 @@ func (c *Cache[K, V]) Peek(key K) (v V, ok bool) {
 	return last.v, true
 }
 
-// Last returns the last value of a key, however old it is, and its age.
+// Last returns the last loaded value of a key and its age, even if it has expired.
 func (c *Cache[K, V]) Last(key K) (v V, age time.Duration, ok bool) {
 	e := c.find(key)
 	if e == nil {
@@ -159,21 +161,21 @@ func (c *Cache[K, V]) Last(key K) (v V, age time.Duration, ok bool) {
 	return last.v, c.o.Now().Sub(last.at), true
 }
 
-// Drop deletes the value of a key: the next read waits for a load.
+// Drop deletes the value of a key, so that the next Get waits for a load.
 func (c *Cache[K, V]) Drop(key K) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.entries, key)
 }
 
-// Len returns the number of keys.
+// Len returns the number of keys, including keys whose values have expired.
 func (c *Cache[K, V]) Len() int {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return len(c.entries)
 }
 
-// Close cancels running loads and waits for them. Later reads that need a load return ErrClosed.
+// Close cancels running loads and waits until they have ended. Later reads that need a load return ErrClosed.
 func (c *Cache[K, V]) Close() {
 	c.mu.Lock()
 	c.closed = true
@@ -185,14 +187,14 @@ func (c *Cache[K, V]) Close() {
 type state uint8
 
 const (
-	gone state = iota
+	expired state = iota
 	stale
 	fresh
 )
 
 func (c *Cache[K, V]) state(last *value[V], now time.Time) state {
 	if last == nil {
-		return gone
+		return expired
 	}
 	switch age := now.Sub(last.at); {
 	case age < last.life:
@@ -200,7 +202,7 @@ func (c *Cache[K, V]) state(last *value[V], now time.Time) state {
 	case age < last.life+c.o.Stale:
 		return stale
 	}
-	return gone
+	return expired
 }
 
 func (e *entry[V]) touch(now time.Time) {
@@ -215,7 +217,7 @@ func (c *Cache[K, V]) find(key K) *entry[V] {
 	return c.entries[key]
 }
 
-// entry finds or makes the entry of a key and keeps the cache within its bound.
+// entry returns the entry of a key. It creates a missing entry and, if the cache is full, deletes another one first.
 func (c *Cache[K, V]) entry(key K, now time.Time) (*entry[V], error) {
 	c.mu.RLock()
 	e, closed := c.entries[key], c.closed
@@ -243,25 +245,25 @@ func (c *Cache[K, V]) entry(key K, now time.Time) (*entry[V], error) {
 	return e, nil
 }
 
-// evict deletes the least recently read of a few entries. Maps range in random order, so this is close to deleting the oldest
-// without a list that every read would have to lock.
+// evict deletes the least recently read of 16 entries. The iteration order of maps is random, so this approximates
+// the deletion of the oldest entry without a list that every read would have to lock.
 func (c *Cache[K, V]) evict() {
 	const sample = 16
-	var victim K
+	var evicted K
 	oldest, seen := int64(0), 0
 	for key, e := range c.entries {
 		if used := e.used.Load(); seen == 0 || used < oldest {
-			victim, oldest = key, used
+			evicted, oldest = key, used
 		}
 		if seen++; seen == sample {
 			break
 		}
 	}
-	delete(c.entries, victim)
+	delete(c.entries, evicted)
 }
 
-// start joins the running load of an entry or begins one. load may be nil when the entry has one. Within Hold of a failure it
-// returns that failure.
+// start returns the running load of an entry, or starts one. load may be nil if the entry has a Load function of an
+// earlier read. Within Options.Hold after a failure, start returns that failure instead of loading.
 func (c *Cache[K, V]) start(ctx context.Context, e *entry[V], key K, load Load[V], now time.Time) *flight[V] {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -276,7 +278,7 @@ func (c *Cache[K, V]) start(ctx context.Context, e *entry[V], key K, load Load[V
 	defer c.mu.RUnlock()
 	last := e.value.Load()
 	switch {
-	case c.state(last, now) == fresh: // a load ended since the caller looked
+	case c.state(last, now) == fresh: // a load has ended since the caller read the value
 		f.v = last.v
 	case e.failed != nil && now.Before(e.until):
 		f.err = e.failed
@@ -297,7 +299,7 @@ func (c *Cache[K, V]) start(ctx context.Context, e *entry[V], key K, load Load[V
 	return f
 }
 
-// run is one load.
+// run executes one load and stores its result.
 func (c *Cache[K, V]) run(caller context.Context, e *entry[V], key K, load Load[V], f *flight[V]) {
 	base := c.ctx
 	if c.o.Values {
@@ -329,7 +331,8 @@ func (c *Cache[K, V]) run(caller context.Context, e *entry[V], key K, load Load[
 	}
 }
 
-// guarded turns a panic of a load into its error: it would end the process, since no caller is on its stack.
+// guarded returns a panic of load as an error. An unrecovered panic would end the process, because no caller is on
+// the stack.
 func guarded[V any](ctx context.Context, load func(context.Context) (V, error)) (v V, err error) {
 	defer func() {
 		if p := recover(); p != nil {

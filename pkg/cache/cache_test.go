@@ -44,7 +44,7 @@ func open(t testing.TB, o options) *world {
 	return w
 }
 
-// build answers with its own number.
+// build returns the number of builds so far. It blocks while the gate of hold is closed.
 func (w *world) build(ctx context.Context, _ string) (string, error) {
 	n := w.builds.Add(1)
 	if gate := w.gate.Load(); gate != nil {
@@ -60,7 +60,7 @@ func (w *world) build(ctx context.Context, _ string) (string, error) {
 	return fmt.Sprint(n), nil
 }
 
-func (w *world) hold() (release func()) {
+func (w *world) pauseBuilds() (release func()) {
 	gate := make(chan struct{})
 	w.gate.Store(&gate)
 	return func() {
@@ -101,25 +101,25 @@ func TestAges(t *testing.T) {
 	w.clock.Advance(9 * time.Second)
 	w.want(t, "a", "1")
 
-	w.clock.Advance(2 * time.Second) // stale: the old value at once while one build runs
-	release := w.hold()
+	w.clock.Advance(2 * time.Second) // stale: the old value is returned at once while one build runs
+	release := w.pauseBuilds()
 	for range 5 {
 		w.want(t, "a", "1")
 		if w.peek("a") != "1" {
 			t.Error("peek of a stale value")
 		}
 	}
-	testkit.Eventually(t, 5*time.Second, func() bool { return w.builds.Load() == 3 }) // one build runs
+	testkit.Eventually(t, 5*time.Second, func() bool { return w.builds.Load() == 3 }) // exactly one build has started
 	release()
-	testkit.Eventually(t, 5*time.Second, func() bool { return w.read(t, "a") == "3" }) // the build is shown
+	testkit.Eventually(t, 5*time.Second, func() bool { return w.read(t, "a") == "3" }) // the built value is returned
 
-	w.clock.Advance(31 * time.Second) // too old to show
+	w.clock.Advance(31 * time.Second) // expired
 	if w.peek("a") != "" {
-		t.Error("peeked a value past its time")
+		t.Error("peek returned an expired value")
 	}
 	w.want(t, "a", "4")
 	if n := w.builds.Load(); n != 4 {
-		t.Errorf("%d builds", n)
+		t.Errorf("%d builds, want 4", n)
 	}
 }
 
@@ -128,16 +128,16 @@ func TestPeekRefreshes(t *testing.T) {
 	w := open(t, options{})
 	w.want(t, "a", "1")
 	w.clock.Advance(11 * time.Second)
-	testkit.Eventually(t, 5*time.Second, func() bool { return w.peek("a") == "2" }) // peek alone renews the value
+	testkit.Eventually(t, 5*time.Second, func() bool { return w.peek("a") == "2" }) // peek alone starts a build
 }
 
 func TestManyReadersOneBuild(t *testing.T) {
 	t.Parallel()
 	w := open(t, options{})
-	release := sync.OnceFunc(w.hold())
+	release := sync.OnceFunc(w.pauseBuilds())
 	var wg sync.WaitGroup
 	defer wg.Wait()
-	defer release() // the readers end before the test does
+	defer release() // the readers must end before the test does
 	for range 50 {
 		wg.Go(func() { w.want(t, "a", "1") })
 	}
@@ -145,14 +145,14 @@ func TestManyReadersOneBuild(t *testing.T) {
 	release()
 	wg.Wait()
 	if n := w.builds.Load(); n != 1 {
-		t.Errorf("%d builds for 50 readers", n)
+		t.Errorf("%d builds for 50 readers, want 1", n)
 	}
 }
 
 func TestReaderLeaves(t *testing.T) {
 	t.Parallel()
 	w := open(t, options{})
-	release := w.hold()
+	release := w.pauseBuilds()
 	ctx, cancel := context.WithCancel(t.Context())
 	left := make(chan error)
 	go func() {
@@ -164,7 +164,7 @@ func TestReaderLeaves(t *testing.T) {
 	if err := <-left; !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	release() // the build goes on for the next reader
+	release() // the build continues for the next reader
 	w.want(t, "a", "1")
 }
 
@@ -175,19 +175,19 @@ func TestErrors(t *testing.T) {
 	w.want(t, "a", errDown.Error())
 	w.want(t, "a", errDown.Error())
 	if n := w.builds.Load(); n != 1 {
-		t.Errorf("%d builds while one failure is held", n)
+		t.Errorf("%d builds within the pause after a failure, want 1", n)
 	}
 	w.clock.Advance(time.Second)
 	w.want(t, "a", errDown.Error())
 	if n := w.failed.Load(); w.builds.Load() != 2 || n < 1 {
-		t.Errorf("%d builds, %d reported", w.builds.Load(), n)
+		t.Errorf("%d builds and %d reported failures, want 2 builds and at least 1 failure", w.builds.Load(), n)
 	}
 	w.fail.Store(false)
 	w.clock.Advance(time.Second)
 	w.want(t, "a", "3")
 
 	w.fail.Store(true)
-	w.clock.Advance(59 * time.Second) // past stale, within IfError
+	w.clock.Advance(59 * time.Second) // stale period over, within IfError
 	w.want(t, "a", "3")
 	w.clock.Advance(2 * time.Second)
 	w.want(t, "a", errDown.Error())
@@ -197,7 +197,7 @@ func TestPanicAndTimeout(t *testing.T) {
 	t.Parallel()
 	w := open(t, options{TTL: time.Second, Timeout: time.Millisecond})
 	if _, err := w.Get(t.Context(), "p", func(context.Context, string) (string, error) { panic("ouch") }); err == nil {
-		t.Error("a panic is no error")
+		t.Error("a panic of a load was not returned as an error")
 	}
 	_, err := w.Get(t.Context(), "t", func(ctx context.Context, _ string) (string, error) {
 		<-ctx.Done()
@@ -227,7 +227,7 @@ func TestBound(t *testing.T) {
 			w.read(t, "hot")
 		}
 		if w.Len() > 100 {
-			t.Fatalf("%d keys", w.Len())
+			t.Fatalf("%d keys, want at most 100", w.Len())
 		}
 	}
 	if w.Len() != 100 || w.peek("hot") == "" {
@@ -239,7 +239,7 @@ func TestClose(t *testing.T) {
 	t.Parallel()
 	w := open(t, options{})
 	w.want(t, "a", "1")
-	release := w.hold()
+	release := w.pauseBuilds()
 	defer release()
 	got := make(chan string)
 	go func() { got <- w.read(t, "b") }()
@@ -255,7 +255,7 @@ func TestLast(t *testing.T) {
 	t.Parallel()
 	w := open(t, options{})
 	if _, _, ok := w.Last("a"); ok {
-		t.Error("a last value before the first")
+		t.Error("Last returned a value before the first load")
 	}
 	w.want(t, "a", "1")
 	w.clock.Advance(time.Hour)
@@ -278,7 +278,7 @@ func TestLifeOfAValue(t *testing.T) {
 func TestBusy(t *testing.T) {
 	t.Parallel()
 	w := open(t, options{TTL: time.Minute, Loads: 1, Hold: -1})
-	release := w.hold()
+	release := w.pauseBuilds()
 	first := make(chan string)
 	go func() { first <- w.read(t, "a") }()
 	testkit.Eventually(t, 5*time.Second, func() bool { return w.builds.Load() == 1 }) // a load runs
@@ -321,7 +321,7 @@ func TestFlight(t *testing.T) {
 		synctest.Wait() // do runs
 		cancel()
 		if err := <-left; !errors.Is(err, context.Canceled) {
-			t.Errorf("a caller that leaves: %v", err)
+			t.Errorf("canceled caller: error %v, want context.Canceled", err)
 		}
 		var wg sync.WaitGroup
 		for range 10 {
@@ -344,6 +344,6 @@ func TestFlightReturnsErrorsAndPanics(t *testing.T) {
 		t.Errorf("a call that fails: %v, %v; want nil and its error", v, err)
 	}
 	if _, err := f.Do(t.Context(), "b", func(context.Context) (any, error) { panic("ouch") }); err == nil {
-		t.Error("a panic is no error")
+		t.Error("a panic of a call was not returned as an error")
 	}
 }

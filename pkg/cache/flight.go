@@ -6,11 +6,13 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// Flight shares one running call among concurrent callers of the same key. Its result is not stored. The zero value is ready.
+// Flight shares one running call among concurrent callers of the same key. Results are not stored. The zero value is
+// usable.
 type Flight[V any] struct{ group singleflight.Group }
 
-// Do returns the result of the running call of a key, or calls do if none runs, and waits until ctx ends at most. do has the
-// values of its first caller's context. It continues when that caller leaves, because others may wait, and must bound its time.
+// Do returns the result of the running call of a key. If none runs, it calls do. Do returns the error of ctx if ctx
+// ends first. do gets the context values of its first caller, but not its cancellation, because other callers may
+// wait. do must therefore limit its own run time.
 func (f *Flight[V]) Do(ctx context.Context, key string, do func(context.Context) (V, error)) (V, error) {
 	shared := f.group.DoChan(key, func() (any, error) { return guarded(context.WithoutCancel(ctx), do) })
 	select {
