@@ -58,18 +58,18 @@ const (
 	secretC = "z9Yx8Wv7Ut6Sr5Qp4On3Ml2Kj1Ih0GfE"
 )
 
-func good() map[string]string {
+func validEnviron() map[string]string {
 	return map[string]string{
 		"ENV": "production", "DATABASE_URL": "postgres://api_rw:pw@db/sc", "LINK_SECRET": secretA,
 		"SESSION_SECRETS": secretB + "," + secretC, "HUB_URL": "https://hub.example",
 		"METRICS_ADDR": "127.0.0.1:9090", "TRUSTED_PROXIES": "10.0.0.0/8,fd00::/8",
-		"UNKNOWN_NAME": "is no mistake",
+		"UNKNOWN_NAME": "is ignored",
 	}
 }
 
-func TestGood(t *testing.T) {
+func TestValid(t *testing.T) {
 	t.Parallel()
-	c, err := config.LoadFrom[settings](good())
+	c, err := config.LoadFrom[settings](validEnviron())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,9 +79,9 @@ func TestGood(t *testing.T) {
 	}
 }
 
-// TestUnsafe is the list of configurations that must not start. Each names its
-// setting; none shows a value.
-func TestUnsafe(t *testing.T) {
+// TestUnsafe loads configurations that must be rejected. Each error must name the setting and must not contain its
+// value.
+func TestInvalid(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		set  map[string]string
@@ -89,7 +89,7 @@ func TestUnsafe(t *testing.T) {
 	}{
 		"empty secret":          {map[string]string{"LINK_SECRET": ""}, "LINK_SECRET is not set"},
 		"short secret":          {map[string]string{"LINK_SECRET": secretA[:31]}, "LINK_SECRET must have at least 32 bytes"},
-		"simple secret":         {map[string]string{"LINK_SECRET": strings.Repeat("ab", 20)}, "LINK_SECRET is too simple"},
+		"simple secret":         {map[string]string{"LINK_SECRET": strings.Repeat("ab", 20)}, "LINK_SECRET must have at least 8 different bytes"},
 		"example secret":        {map[string]string{"LINK_SECRET": "CHANGEME-0123456789-abcdefghijklm"}, "LINK_SECRET is an example"},
 		"padded secret":         {map[string]string{"LINK_SECRET": secretA + " "}, "LINK_SECRET begins or ends"},
 		"same secret twice":     {map[string]string{"ADMIN_SECRET": secretA}, "LINK_SECRET and ADMIN_SECRET are the same"},
@@ -103,8 +103,8 @@ func TestUnsafe(t *testing.T) {
 		"base with a final dot": {map[string]string{"HUB_URL": "https://hub.example."}, "HUB_URL must have a host name"},
 		"no base":               {map[string]string{"HUB_URL": ""}, "HUB_URL is not set"},
 		"relative login":        {map[string]string{"IDP_LOGIN_URL": "/login"}, "IDP_LOGIN_URL must be a URL"},
-		"debug for everybody":   {map[string]string{"METRICS_ADDR": "0.0.0.0:9090"}, "METRICS_ADDR must not listen on every interface"},
-		"debug for everybody 6": {map[string]string{"METRICS_ADDR": "[::]:9090"}, "METRICS_ADDR must not listen"},
+		"debug on all IPv4":     {map[string]string{"METRICS_ADDR": "0.0.0.0:9090"}, "METRICS_ADDR must not listen on every interface"},
+		"debug on all IPv6":     {map[string]string{"METRICS_ADDR": "[::]:9090"}, "METRICS_ADDR must not listen"},
 		"debug without host":    {map[string]string{"METRICS_ADDR": ":9090"}, "METRICS_ADDR must not listen"},
 		"no port":               {map[string]string{"HTTP_ADDR": "127.0.0.1"}, "HTTP_ADDR must be host:port"},
 		"large port":            {map[string]string{"HTTP_ADDR": "127.0.0.1:65536"}, "HTTP_ADDR must be host:port"},
@@ -116,16 +116,16 @@ func TestUnsafe(t *testing.T) {
 		"bad number":            {map[string]string{"RATE_LIMIT_ANON": "CANARY"}, "RATE_LIMIT_ANON is not a valid number"},
 		"number out of bounds":  {map[string]string{"RATE_LIMIT_ANON": "-1"}, "RATE_LIMIT_ANON must be from 0"},
 		"bad proxies":           {map[string]string{"TRUSTED_PROXIES": "10.0.0.0/8,CANARY"}, "TRUSTED_PROXIES is not a valid list of CIDR"},
-		"every proxy":           {map[string]string{"TRUSTED_PROXIES": "10.0.0.0/8,0.0.0.0/0"}, "TRUSTED_PROXIES must not hold a range"},
+		"every proxy":           {map[string]string{"TRUSTED_PROXIES": "10.0.0.0/8,0.0.0.0/0"}, "TRUSTED_PROXIES must not contain a range"},
 		"unknown word":          {map[string]string{"SOCIAL_SOURCE": "CANARY"}, "SOCIAL_SOURCE must be one of"},
 		"value and file":        {map[string]string{"LINK_SECRET_FILE": "/CANARY"}, "LINK_SECRET and LINK_SECRET_FILE are both set"},
 		"file is missing":       {map[string]string{"ADMIN_SECRET_FILE": "/nowhere/CANARY"}, "ADMIN_SECRET_FILE names a file that cannot be read"},
 	} {
-		environ := good()
+		environ := validEnviron()
 		maps.Copy(environ, c.set)
 		_, err := config.LoadFrom[settings](environ)
 		if err == nil {
-			t.Errorf("%s: starts", name)
+			t.Errorf("%s: the configuration was accepted", name)
 			continue
 		}
 		text := err.Error()
@@ -134,7 +134,7 @@ func TestUnsafe(t *testing.T) {
 		}
 		for _, value := range c.set {
 			if len(value) > 5 && strings.Contains(text, value) || strings.Contains(text, "CANARY") {
-				t.Errorf("%s: the message shows the value: %q", name, text)
+				t.Errorf("%s: the error contains the value: %q", name, text)
 			}
 		}
 	}
@@ -152,9 +152,9 @@ func TestAllMistakesAtOnce(t *testing.T) {
 	}
 }
 
-func TestDevelopmentForgives(t *testing.T) {
+func TestDevelopmentAllowsHTTPAndExamples(t *testing.T) {
 	t.Parallel()
-	environ := good()
+	environ := validEnviron()
 	maps.Copy(environ, map[string]string{"ENV": "development", "HUB_URL": "http://127.0.0.1:8080/", "LINK_SECRET": "development-link-secret-0123456789"})
 	c, err := config.LoadFrom[settings](environ)
 	if err != nil || c.Env.SecureCookies() {
@@ -168,7 +168,7 @@ func TestFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte(secretA+"\r\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	environ := good()
+	environ := validEnviron()
 	delete(environ, "LINK_SECRET")
 	environ["LINK_SECRET_FILE"] = path
 	c, err := config.LoadFrom[settings](environ)
@@ -212,11 +212,11 @@ func TestSecretIsNeverPrinted(t *testing.T) {
 		fmt.Sprintf("%v %+v", &h, []config.Secret{s}), log.String(), string(js),
 	} {
 		if strings.Contains(text, "CANARY") || strings.Contains(text, fmt.Sprintf("%x", "CANARY")) {
-			t.Errorf("printed: %s", text)
+			t.Errorf("the secret was printed: %s", text)
 		}
 	}
 	if s.Reveal() != "CANARY" || (config.Secret{}).IsSet() || (config.Secret{}).String() != "" || h.hidden.Reveal() != "CANARY" {
-		t.Error("Reveal")
+		t.Error("Reveal, IsSet or String of a set or unset secret is wrong")
 	}
 }
 

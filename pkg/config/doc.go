@@ -1,10 +1,7 @@
-// Package config turns the environment into a struct and reports every mistake
-// at once.
+// Package config reads environment variables into a struct and reports all invalid settings at once.
 //
-// Fields carry `env:"NAME"` tags, with envDefault, envSeparator and envPrefix
-// of caarlos0/env. Any NAME may be given as NAME_FILE, a path whose content
-// is the value. A struct, or a struct inside it, that has a Check(*Report)
-// method adds checks of its own. Messages name the setting and never show its
-// value. The package is the only one that reads the environment; main decides
-// what to do with mistakes (print them, exit 2).
+// Fields have `env:"NAME"` tags and may use envDefault, envSeparator and envPrefix of caarlos0/env. NAME_FILE may be
+// set instead of NAME: it is the path of a file that contains the value. A struct or nested struct with a method
+// Check(*Report) can add checks. Error texts contain the name of a setting and never its value. No other package
+// reads the environment. The main function decides how to report errors (print them, exit with status 2).
 package config

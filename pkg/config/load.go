@@ -12,16 +12,17 @@ import (
 	"github.com/caarlos0/env/v11"
 )
 
-// Checker adds checks to a config struct; it runs when all fields were read.
+// Checker is implemented by config structs that check their fields. Check runs after all fields have been read.
 type Checker interface{ Check(*Report) }
 
-// Mistakes is the error of Load: one line a mistake, sorted.
+// Mistakes is the error of Load and LoadFrom: the sorted list of invalid settings, one line each.
 type Mistakes []string
 
-// Error joins the lines.
+// Error implements error. It joins the lines.
 func (m Mistakes) Error() string { return strings.Join(m, "\n") }
 
-// Load reads T from the environment of the process.
+// Load returns a T read from the environment of the process. The error is of type Mistakes if settings are invalid; T
+// is then incomplete.
 func Load[T any]() (T, error) {
 	environ := make(map[string]string)
 	for _, pair := range os.Environ() {
@@ -31,12 +32,11 @@ func Load[T any]() (T, error) {
 	return LoadFrom[T](environ)
 }
 
-// LoadFrom reads T from a map. The error is Mistakes; T is then incomplete.
+// LoadFrom is Load with environ in place of the environment of the process.
 func LoadFrom[T any](environ map[string]string) (T, error) {
 	var cfg T
 	r := &Report{}
-	// A setting of the caller's struct that the library cannot read is a
-	// mistake in the program, not in the environment.
+	// An error here is a fault of the program: the struct has a tag or type that the library does not support.
 	params, err := env.GetFieldParamsWithOptions(&cfg, env.Options{Environment: map[string]string{}})
 	if err != nil {
 		return cfg, err
@@ -59,8 +59,8 @@ func LoadFrom[T any](environ map[string]string) (T, error) {
 	return cfg, Mistakes(slices.Compact(r.mistakes))
 }
 
-// withFiles copies the environment and puts the content of NAME_FILE in place
-// of NAME.
+// withFiles returns a copy of environ in which each key that is set by KEY_FILE has the content of that file as its
+// value.
 func withFiles(r *Report, environ map[string]string, keys []string) map[string]string {
 	values := make(map[string]string, len(environ))
 	for name, value := range environ {
@@ -86,7 +86,7 @@ func withFiles(r *Report, environ map[string]string, keys []string) map[string]s
 	return values
 }
 
-// maxFile is more than any setting needs.
+// maxFile is the maximum size of a file named by a setting, in bytes.
 const maxFile = 64 << 10
 
 func readFile(path string) (string, error) {
@@ -105,9 +105,8 @@ func readFile(path string) (string, error) {
 	return string(bytes.TrimRight(b, "\r\n")), nil
 }
 
-// explain writes down which settings could not be read. The library's own
-// text repeats the value and knows only the Go field, so each setting is read
-// once more alone to find the ones to blame.
+// explain adds one mistake for each setting that could not be parsed. The error texts of the library contain the
+// value and the Go field name instead of the setting, so explain parses each setting alone to find the invalid ones.
 func explain[T any](r *Report, err error, values map[string]string, keys []string) {
 	var all env.AggregateError
 	if errors.As(err, &all) {
@@ -133,7 +132,7 @@ func explain[T any](r *Report, err error, values map[string]string, keys []strin
 			r.Fail(key, "is not a valid "+kindOf(bad.Type))
 		}
 	}
-	if len(r.mistakes) == 0 { // nothing may pass unseen
+	if len(r.mistakes) == 0 { // an error must never be dropped
 		r.Fail("environment", "cannot be read")
 	}
 }
@@ -153,7 +152,7 @@ func kindOf(t reflect.Type) string {
 	}
 }
 
-// check runs the checks of a struct's structs, then its own.
+// check calls Check of all nested structs, then Check of the struct itself.
 func check(r *Report, v reflect.Value) {
 	if v.Kind() != reflect.Struct {
 		return

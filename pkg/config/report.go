@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// MinSecret is the least length of a secret in bytes.
+// MinSecret is the minimum length of a secret in bytes.
 const MinSecret = 32
 
-// Report collects mistakes. No method writes a value into it.
+// Report collects invalid settings. Its texts contain names of settings and never values.
 type Report struct {
 	env      Env
 	mistakes []string
@@ -21,14 +21,13 @@ type Report struct {
 
 type named struct{ name, value string }
 
-// Env is the kind of place the process runs in.
+// Env returns the environment of the process (development, test or production).
 func (r *Report) Env() Env { return r.env }
 
-// Fail writes down one mistake: the setting's name and what is wrong with it.
+// Fail adds a mistake: the name of the setting and the reason why it is invalid.
 func (r *Report) Fail(name, why string) { r.mistakes = append(r.mistakes, name+" "+why) }
 
-// Secret demands a secret: set, long enough, not made of a few characters, in
-// production not a known example, and unlike every other secret.
+// Secret adds a mistake unless s is set and passes the checks of OptSecret.
 func (r *Report) Secret(name string, s Secret) {
 	if !s.IsSet() {
 		r.Fail(name, "is not set")
@@ -37,7 +36,9 @@ func (r *Report) Secret(name string, s Secret) {
 	r.OptSecret(name, s)
 }
 
-// OptSecret is Secret for one that may be missing.
+// OptSecret adds a mistake if s is set and is shorter than MinSecret, has fewer than 8 different bytes, or begins or
+// ends with white space. In production it also rejects known example values. LoadFrom later rejects two settings with
+// the same secret.
 func (r *Report) OptSecret(name string, s Secret) {
 	if !s.IsSet() {
 		return
@@ -47,16 +48,16 @@ func (r *Report) OptSecret(name string, s Secret) {
 	case len(v) < MinSecret:
 		r.Fail(name, "must have at least "+strconv.Itoa(MinSecret)+" bytes")
 	case distinctBytes(v) < 8:
-		r.Fail(name, "is too simple")
+		r.Fail(name, "must have at least 8 different bytes")
 	case r.env.Production() && looksLikeExample(v):
-		r.Fail(name, "is an example; make a random one")
+		r.Fail(name, "is an example value; generate a random one")
 	case v != strings.TrimSpace(v):
 		r.Fail(name, "begins or ends with white space")
 	}
 	r.secrets = append(r.secrets, named{name, v})
 }
 
-// Secrets demands at least one secret, each as good as Secret demands.
+// Secrets adds a mistake unless list has at least one secret and each passes the checks of Secret.
 func (r *Report) Secrets(name string, list []Secret) {
 	if len(list) == 0 {
 		r.Fail(name, "is not set")
@@ -66,7 +67,7 @@ func (r *Report) Secrets(name string, list []Secret) {
 	}
 }
 
-// distinct refuses one value under two names: who learns one would know both.
+// distinct adds a mistake for each pair of settings with the same secret. A leak of one would also reveal the other.
 func (r *Report) distinct() {
 	for i, a := range r.secrets {
 		for _, b := range r.secrets[:i] {
@@ -96,8 +97,8 @@ func looksLikeExample(s string) bool {
 	}, func(word string) bool { return strings.Contains(s, word) })
 }
 
-// URL demands an absolute URL with a host and one of the schemes, without user
-// information (it would be a secret in a place that is printed).
+// URL adds a mistake unless raw is an absolute URL with a host and one of the schemes. User information is rejected,
+// because URLs are printed in logs and would reveal a password.
 func (r *Report) URL(name, raw string, schemes ...string) {
 	u, err := url.Parse(raw)
 	switch {
@@ -110,16 +111,16 @@ func (r *Report) URL(name, raw string, schemes ...string) {
 	}
 }
 
-// OptURL is URL for a setting that may be missing.
+// OptURL is URL for an optional setting: an empty raw is valid.
 func (r *Report) OptURL(name, raw string, schemes ...string) {
 	if raw != "" {
 		r.URL(name, raw, schemes...)
 	}
 }
 
-// PublicURL demands the base URL of a service as callers know it: https in
-// production, no path but "/", no query, no fragment. The host name must not end
-// in a dot, because browsers treat such a name as another origin.
+// PublicURL adds a mistake unless raw is the public base URL of a service: https (in development and test also http),
+// without path except "/", query and fragment. The host name must not end in a dot, because browsers treat such a
+// name as another origin.
 func (r *Report) PublicURL(name, raw string) {
 	before := len(r.mistakes)
 	if r.env.Production() {
@@ -138,8 +139,8 @@ func (r *Report) PublicURL(name, raw string) {
 	}
 }
 
-// DSN demands the URL of a database or cache; it may hold a password, so it
-// must be kept in a Secret. In production that password must not be missing.
+// DSN adds a mistake unless s is the URL of a database or cache with one of the schemes. A DSN may contain a password
+// and is therefore a Secret.
 func (r *Report) DSN(name string, s Secret, schemes ...string) {
 	if !s.IsSet() {
 		r.Fail(name, "is not set")
@@ -151,7 +152,7 @@ func (r *Report) DSN(name string, s Secret, schemes ...string) {
 	}
 }
 
-// Addr demands host:port with a port from 0 to 65535.
+// Addr adds a mistake unless addr is host:port with a port from 0 to 65535.
 func (r *Report) Addr(name, addr string) {
 	if addr == "" {
 		r.Fail(name, "is not set")
@@ -162,15 +163,15 @@ func (r *Report) Addr(name, addr string) {
 	}
 }
 
-// OptAddr is Addr for a setting that may be missing.
+// OptAddr is Addr for an optional setting: an empty addr is valid.
 func (r *Report) OptAddr(name, addr string) {
 	if addr != "" {
 		r.Addr(name, addr)
 	}
 }
 
-// PrivateAddr is OptAddr for a listener that only operators may reach: it must
-// name the interface, because an empty or all-zero host listens to everybody.
+// PrivateAddr is OptAddr for a listener that only administrators may reach. The host must name one interface, because
+// an empty or unspecified host (0.0.0.0, ::) accepts connections on every interface.
 func (r *Report) PrivateAddr(name, addr string) {
 	if addr == "" {
 		return
@@ -179,31 +180,31 @@ func (r *Report) PrivateAddr(name, addr string) {
 	if r.Addr(name, addr); len(r.mistakes) > before {
 		return
 	}
-	host, _, _ := net.SplitHostPort(addr) // Addr has read it
+	host, _, _ := net.SplitHostPort(addr) // Addr has checked that it splits
 	ip, err := netip.ParseAddr(host)
 	if host == "" || err == nil && ip.IsUnspecified() {
 		r.Fail(name, "must not listen on every interface")
 	}
 }
 
-// Proxies demands ranges that are smaller than the whole internet: to believe
-// every peer is to let every caller choose its address.
+// Proxies adds a mistake for each range of trusted proxies that is larger than /8. Trusting almost every peer would
+// let callers choose their IP address.
 func (r *Report) Proxies(name string, ranges []netip.Prefix) {
 	for _, p := range ranges {
 		if p.Bits() < 8 {
-			r.Fail(name, "must not hold a range larger than /8")
+			r.Fail(name, "must not contain a range larger than /8")
 		}
 	}
 }
 
-// Between demands a number within bounds.
+// Between adds a mistake unless low <= n <= high.
 func (r *Report) Between(name string, n, low, high int) {
 	if n < low || n > high {
 		r.Fail(name, "must be from "+strconv.Itoa(low)+" to "+strconv.Itoa(high))
 	}
 }
 
-// OneOf demands one of the words.
+// OneOf adds a mistake unless value is one of words.
 func (r *Report) OneOf(name, value string, words ...string) {
 	if !slices.Contains(words, value) {
 		r.Fail(name, "must be one of "+strings.Join(words, ", "))

@@ -2,21 +2,21 @@ package config
 
 import "log/slog"
 
-// Env is the kind of place a process runs in; the zero value is production.
+// Env is the environment in which a process runs. The zero value means production.
 type Env string
 
-// The environments.
+// Values of the setting ENV.
 const (
 	Development Env = "development"
 	Test        Env = "test"
 	Production  Env = "production"
 )
 
-// Production reports the environment with every check; unset means production, so that a
-// forgotten setting never weakens an installation.
+// Production reports whether all production checks apply. An unset environment counts as production, so that a
+// missing setting does not weaken an installation.
 func (e Env) Production() bool { return e == Production || e == "" }
 
-// SecureCookies reports whether cookies need https.
+// SecureCookies reports whether cookies must have the Secure attribute, which restricts them to https.
 func (e Env) SecureCookies() bool { return e != Development && e != Test }
 
 func (e *Env) set(r *Report, raw string) {
@@ -26,13 +26,13 @@ func (e *Env) set(r *Report, raw string) {
 	case Development, Test, Production:
 		*e = v
 	default:
-		// Unknown is judged as strictly as possible.
+		// An unknown environment is treated as production, which has the strictest checks.
 		*e = Production
 		r.Fail("ENV", "must be one of development, test, production")
 	}
 }
 
-// UnmarshalText takes any text: LoadFrom has already judged ENV.
+// UnmarshalText accepts any text, because LoadFrom has already checked ENV.
 func (e *Env) UnmarshalText(b []byte) error {
 	*e = Env(b)
 	return nil
@@ -40,18 +40,16 @@ func (e *Env) UnmarshalText(b []byte) error {
 
 const hidden = "[secret]"
 
-// Secret is a setting that is never printed: not by fmt, not by slog, not as
-// JSON. Reveal is the only way to its text.
+// Secret is a setting whose text is never printed by fmt, slog or encoding/json. Only Reveal returns the text.
 type Secret struct {
-	// A pointer, so that a struct printed through an unexported field shows
-	// an address.
+	// text is a pointer so that fmt prints an address when it reads the field by reflection.
 	text *string
 }
 
-// NewSecret makes a secret, for tests and for values that are derived.
+// NewSecret returns a Secret with the text s, for tests and derived values.
 func NewSecret(s string) Secret { return Secret{&s} }
 
-// Reveal is the text.
+// Reveal returns the text, or "" if the secret is not set.
 func (s Secret) Reveal() string {
 	if s.text == nil {
 		return ""
@@ -59,10 +57,10 @@ func (s Secret) Reveal() string {
 	return *s.text
 }
 
-// IsSet reports text that is not empty.
+// IsSet reports whether the text is not empty.
 func (s Secret) IsSet() bool { return s.Reveal() != "" }
 
-// String implements fmt.Stringer and hides the text.
+// String implements fmt.Stringer. It returns a placeholder instead of the text.
 func (s Secret) String() string {
 	if !s.IsSet() {
 		return ""
@@ -70,13 +68,13 @@ func (s Secret) String() string {
 	return hidden
 }
 
-// GoString implements fmt.GoStringer and hides the text.
+// GoString implements fmt.GoStringer. It returns a placeholder instead of the text.
 func (s Secret) GoString() string { return hidden }
 
-// MarshalText implements encoding.TextMarshaler and hides the text.
+// MarshalText implements encoding.TextMarshaler. It returns a placeholder instead of the text.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// LogValue implements slog.LogValuer and hides the text.
+// LogValue implements slog.LogValuer. It returns a placeholder instead of the text.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
 // UnmarshalText implements encoding.TextUnmarshaler.

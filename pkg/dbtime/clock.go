@@ -7,41 +7,43 @@ import (
 )
 
 const (
-	pause    = 30 * time.Second       // between two requests for the time of the database
-	retry    = time.Second            // after a request that failed
-	patience = 500 * time.Millisecond // a later answer is not precise enough
-	// tolerance is the largest difference that is ignored, so that the time of a healthy machine never goes back.
+	requestInterval = 30 * time.Second       // time between two requests for the database time
+	retryInterval   = time.Second            // time to the next request after a failed one
+	maxLatency      = 500 * time.Millisecond // maximum latency of an answer; later answers are too imprecise
+	// tolerance is the largest difference that is ignored. It prevents small corrections that would make the time go
+	// backwards.
 	tolerance = 20 * time.Millisecond
 )
 
-// Clock is the clock of a process. It reads the clock of the machine once, at the start.
+// Clock is the clock of a process. It reads the system clock once, in New.
 type Clock struct {
 	start   time.Time
 	elapsed func() time.Duration
-	ahead   atomic.Int64 // nanoseconds by which the clock of the database is ahead of this one
+	ahead   atomic.Int64 // nanoseconds by which the database clock is ahead of this clock
 }
 
-// New returns a clock that starts at wall. elapsed is the time since then, on a clock that cannot be set.
+// New returns a clock that starts at wall(). elapsed returns the time since then from a monotonic clock.
 func New(wall func() time.Time, elapsed func() time.Duration) *Clock {
 	return &Clock{start: wall(), elapsed: elapsed}
 }
 
-// System returns a clock of this process.
+// System returns a clock that uses the system clock and the monotonic clock of this process.
 func System() *Clock {
 	start := time.Now()
 	return New(func() time.Time { return time.Now() }, func() time.Duration { return time.Since(start) })
 }
 
-// Now returns the time.
+// Now returns the current time, corrected by the last accepted answer of the database.
 func (c *Clock) Now() time.Time {
 	return c.start.Add(c.elapsed() + time.Duration(c.ahead.Load()))
 }
 
-// Ask returns the time of the database.
+// Ask returns the current time of the database.
 type Ask func(ctx context.Context) (time.Time, error)
 
-// Set sets the clock to that of the database if they differ by more than the tolerance. It returns the error of ask, or
-// context.DeadlineExceeded for an answer that took longer than patience; the clock is then unchanged.
+// Set sets the clock to the database time if they differ by more than tolerance plus half the latency of ask. It
+// returns the error of ask, or context.DeadlineExceeded if the answer took longer than maxLatency. After an error the
+// clock is unchanged.
 func (c *Clock) Set(ctx context.Context, ask Ask) error {
 	before := c.elapsed()
 	at, err := ask(ctx)
@@ -49,7 +51,7 @@ func (c *Clock) Set(ctx context.Context, ask Ask) error {
 		return err
 	}
 	took := c.elapsed() - before
-	if took > patience {
+	if took > maxLatency {
 		return context.DeadlineExceeded
 	}
 	ahead := at.Sub(c.start.Round(0)) - before - took/2
@@ -59,8 +61,8 @@ func (c *Clock) Set(ctx context.Context, ask Ask) error {
 	return nil
 }
 
-// Follow sets the clock to that of the database at intervals until ctx ends, and returns the error of ctx. Between answers the
-// clock counts the time that passes.
+// Follow calls Set every 30 seconds, or one second after a failure, until ctx ends. It returns the error of ctx.
+// Between answers the clock advances by the monotonic clock.
 func (c *Clock) Follow(ctx context.Context, ask Ask) error {
 	t := time.NewTimer(0)
 	defer t.Stop()
@@ -70,17 +72,17 @@ func (c *Clock) Follow(ctx context.Context, ask Ask) error {
 			return ctx.Err()
 		case <-t.C:
 		}
-		bounded, cancel := context.WithTimeout(ctx, patience)
-		next := pause
+		bounded, cancel := context.WithTimeout(ctx, maxLatency)
+		next := requestInterval
 		if c.Set(bounded, ask) != nil {
-			next = retry
+			next = retryInterval
 		}
 		cancel()
 		t.Reset(next)
 	}
 }
 
-// Sleep waits for d or until ctx ends. It returns the error of ctx.
+// Sleep waits for d or until ctx ends. It returns the error of ctx, which is nil if ctx has not ended.
 func Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -91,8 +93,8 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// Every runs do at once and then at each tick of interval. Of the ticks during a run only one is counted. Every returns the first
-// error of do, or the error of ctx when ctx ends.
+// Every calls do at once and then at each tick of interval. If do takes longer than interval, missed ticks are
+// dropped. Every returns the first error of do, or the error of ctx when ctx ends.
 func Every(ctx context.Context, interval time.Duration, do func() error) error {
 	t := time.NewTicker(interval)
 	defer t.Stop()

@@ -13,72 +13,72 @@ import (
 
 var noon = time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
 
-func at(t *testing.T, c *dbtime.Clock, want time.Time) {
+func requireTime(t *testing.T, c *dbtime.Clock, want time.Time) {
 	t.Helper()
 	if got := c.Now(); !got.Equal(want) {
-		t.Errorf("%v, not %v", got.UTC(), want.UTC())
+		t.Errorf("the clock shows %v, want %v", got.UTC(), want.UTC())
 	}
 }
 
-// TestTimeDoesNotFool: the time goes on alone, whatever is done to the machine's clock.
-func TestTimeDoesNotFool(t *testing.T) {
+// The clock advances by the monotonic clock only, whatever happens to the system clock.
+func TestClockIgnoresChangesOfTheSystemClock(t *testing.T) {
 	testkit.Tricks(t, "clock", noon, func(t *testing.T, m *testkit.Machine) {
 		m.Pass(time.Minute)
 		m.Trick()
-		at(t, m.Clock, noon.Add(time.Minute))
+		requireTime(t, m.Clock, noon.Add(time.Minute))
 		m.Pass(time.Second)
-		at(t, m.Clock, noon.Add(61*time.Second))
+		requireTime(t, m.Clock, noon.Add(61*time.Second))
 	})
 }
 
-// TestDatabaseTells: the time of the database counts, unless it took long to come.
-func TestDatabaseTells(t *testing.T) {
+// The clock follows the database time, except when the answer took too long.
+func TestClockFollowsTheDatabase(t *testing.T) {
 	m := testkit.NewMachine(noon)
-	theirs := func(ahead, took time.Duration, err error) dbtime.Ask {
+	databaseTime := func(ahead, took time.Duration, err error) dbtime.Ask {
 		return func(context.Context) (time.Time, error) {
 			m.Pass(took / 2)
 			defer m.Pass(took - took/2)
 			return m.Clock.Now().Add(ahead), err
 		}
 	}
-	if err := m.Set(t.Context(), theirs(time.Hour, 10*time.Millisecond, nil)); err != nil {
+	if err := m.Set(t.Context(), databaseTime(time.Hour, 10*time.Millisecond, nil)); err != nil {
 		t.Fatal(err)
 	}
-	at(t, m.Clock, noon.Add(time.Hour+10*time.Millisecond))
-	if err := m.Set(t.Context(), theirs(19*time.Millisecond, 0, nil)); err != nil {
+	requireTime(t, m.Clock, noon.Add(time.Hour+10*time.Millisecond))
+	if err := m.Set(t.Context(), databaseTime(19*time.Millisecond, 0, nil)); err != nil {
 		t.Fatal(err)
 	}
-	at(t, m.Clock, noon.Add(time.Hour+10*time.Millisecond)) // too near to be moved
-	if m.Set(t.Context(), theirs(time.Minute, time.Second, nil)) == nil {
-		t.Error("an answer that was a second under way was taken")
+	requireTime(t, m.Clock, noon.Add(time.Hour+10*time.Millisecond)) // the difference is within the tolerance
+	if m.Set(t.Context(), databaseTime(time.Minute, time.Second, nil)) == nil {
+		t.Error("an answer that took one second was accepted")
 	}
-	away := errors.New("away")
-	if err := m.Set(t.Context(), theirs(time.Minute, 0, away)); !errors.Is(err, away) {
-		t.Errorf("%v", err)
+	errUnavailable := errors.New("unavailable")
+	if err := m.Set(t.Context(), databaseTime(time.Minute, 0, errUnavailable)); !errors.Is(err, errUnavailable) {
+		t.Errorf("error %v, want that of the request", err)
 	}
-	at(t, m.Clock, noon.Add(time.Hour+1010*time.Millisecond))
+	requireTime(t, m.Clock, noon.Add(time.Hour+1010*time.Millisecond))
 }
 
-// TestFollow: it asks at once, again soon after a failure, and then every now and then.
+// Follow asks at once, one second after a failure, and then every 30 seconds.
 func TestFollow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dbtime.System()
-		began, asked := time.Now(), 0
+		start, asked := time.Now(), 0
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() {
 			done <- c.Follow(ctx, func(context.Context) (time.Time, error) {
 				if asked++; asked == 1 {
-					return time.Time{}, errors.New("away")
+					return time.Time{}, errors.New("unavailable")
 				}
 				return time.Now().Add(time.Hour), nil
 			})
 		}()
 		<-time.After(time.Minute)
 		synctest.Wait()
-		at(t, c, began.Add(time.Minute+time.Hour))
+		requireTime(t, c, start.Add(time.Minute+time.Hour))
 		if asked != 3 {
-			t.Errorf("asked %d times in a minute", asked)
+			t.Errorf("asked %d times in a minute, want 3", asked)
 		}
 		cancel()
 		if err := <-done; !errors.Is(err, context.Canceled) {

@@ -1,3 +1,4 @@
-// Package dbtime is the clock of a process, and waits. It follows the clock of the database, so that the times which different processes
-// store are comparable: setting the clock of one machine extends no limit, ends no session and moves no deadline.
+// Package dbtime provides a process clock that follows the clock of the database, and functions that wait. Times that
+// different processes store are therefore comparable. Setting the system clock of one machine does not extend limits,
+// end sessions or move deadlines.
 package dbtime
