@@ -27,20 +27,20 @@ const (
 var ErrUnavailable = apperr.New(apperr.Unavailable, "signal_service_unavailable", "The signal service cannot be reached, try again shortly.").
 	With("retryAfterMs", 1000)
 
-// DialConfig describes a connection to another service.
+// DialConfig configures a connection to another service. Addr and Secret are required.
 type DialConfig struct {
 	Addr        string
 	Secret      string
-	Timeout     time.Duration // deadline of a call that brings none; 2 s when zero
-	Unavailable *apperr.Fault // the error of a call that the peer does not answer; ErrUnavailable when nil
+	Timeout     time.Duration // timeout of a call whose context has no deadline; 2 s when zero
+	Unavailable *apperr.Fault // fault returned when the peer does not answer; ErrUnavailable when nil
 	Options     []grpc.DialOption
 }
 
-// Dial returns a connection and connects in the background, so that services may start in any order. While the peer is unavailable,
-// calls fail at once, and the connection is tried again at least once a second.
+// Dial returns a connection that connects in the background, so that services may start in any order. While the peer
+// is unavailable, calls fail at once. The connection is retried at least once per second.
 func Dial(cfg DialConfig) (*grpc.ClientConn, error) {
 	if cfg.Addr == "" || cfg.Secret == "" {
-		return nil, errors.New("dial: address and link secret are needed")
+		return nil, errors.New("dial: address and link secret are required")
 	}
 	c := caller{secret: cfg.Secret, timeout: cfg.Timeout, unavailable: cfg.Unavailable}
 	if c.timeout <= 0 {
@@ -92,7 +92,7 @@ func (c caller) unary(ctx context.Context, method string, req, reply any, conn *
 	return fromStatus(ctx, invoke(c.outgoing(ctx), method, req, reply, conn, opts...), c.unavailable)
 }
 
-// stream sets no deadline: a stream ends with its context.
+// stream sets no deadline, because a stream lasts as long as its context.
 func (c caller) stream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, open grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
 	s, err := open(c.outgoing(ctx), desc, conn, method, opts...)
 	if err != nil {
@@ -103,11 +103,12 @@ func (c caller) stream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.Cl
 
 type clientStream struct {
 	grpc.ClientStream
-	caller      context.Context // the context of the stream is canceled when the stream fails
+	caller      context.Context // context of the caller; that of the stream is canceled when the stream fails
 	unavailable *apperr.Fault
 }
 
-// RecvMsg returns io.EOF, the regular end, unchanged.
+// RecvMsg implements grpc.ClientStream. It converts errors like a unary call does, except io.EOF, which marks the
+// regular end.
 func (s *clientStream) RecvMsg(m any) error {
 	return fromStatus(s.caller, s.ClientStream.RecvMsg(m), s.unavailable)
 }

@@ -1,13 +1,10 @@
-// Package grpcx is how the services talk gRPC to each other.
+// Package grpcx provides the gRPC servers and connections between the services of Signalcast.
 //
-// Both ends know one secret, sent as metadata x-link-secret. Faults travel
-// unchanged: kind, code, public text and extra members go as a detail of the
-// status; any other error crosses as a bare Internal and keeps its text at home.
-// A peer that cannot be reached, hangs or answers too late becomes the caller's
-// own fault, signal_service_unavailable unless Dial is told otherwise.
+// Both ends share one secret, which the client sends as metadata x-link-secret. A fault (pkg/apperr) is transmitted
+// unchanged: kind, code, public text and extra members are a detail of the status. Every other error is sent as
+// codes.Internal without its text. If a peer is unavailable or does not answer in time, the call returns
+// DialConfig.Unavailable, by default the fault signal_service_unavailable.
 //
-// Deadlines travel: the server takes 20 ms off for the way back and refuses work
-// that has less than 100 ms left. The request id travels too.
-//
-// The package knows no message and no domain word.
+// Deadlines and request ids are propagated. The server shortens the deadline by 20 ms for the return of the answer,
+// and rejects calls with less than 100 ms left.
 package grpcx

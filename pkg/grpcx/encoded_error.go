@@ -11,22 +11,22 @@ import (
 	"github.com/signalcast/signalcast/pkg/telemetry"
 )
 
-// Enclose encodes the error of one call for an answer that contains the results of many calls. It logs the error as that of a single
-// call. It returns nil if err is nil.
-func (s *Server) Enclose(ctx context.Context, method, requestID string, err error) []byte {
+// EncodeError encodes err for a response that contains the results of many calls. It logs err like the error of a
+// single call of method. It returns nil if err is nil.
+func (s *Server) EncodeError(ctx context.Context, method, requestID string, err error) []byte {
 	if err == nil {
 		return nil
 	}
 	st := s.guard.answer(telemetry.WithRequestID(ctx, requestID), method, err)
 	raw, encodeErr := proto.Marshal(status.Convert(st).Proto())
 	if encodeErr != nil {
-		return s.Enclose(ctx, method, requestID, apperr.ErrInternal.Wrap(encodeErr))
+		return s.EncodeError(ctx, method, requestID, apperr.ErrInternal.Wrap(encodeErr))
 	}
 	return raw
 }
 
-// Disclose decodes an error that Enclose encoded. It returns the error that a single call would have returned.
-func Disclose(ctx context.Context, enclosed []byte) error {
+// DecodeError decodes an error that EncodeError encoded. It returns the error that a single call would have returned.
+func DecodeError(ctx context.Context, enclosed []byte) error {
 	if len(enclosed) == 0 {
 		return nil
 	}

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 
 const secret = "a-secret-that-both-ends-know-well"
 
-// echo is a service with one call whose behaviour each test sets.
+// echo is a service with one unary and one streaming method. Each test sets their behavior.
 type echo struct {
 	do     func(ctx context.Context, in string) (string, error)
 	stream func(ss grpc.ServerStream) error
@@ -60,7 +60,7 @@ func say(ctx context.Context, conn *grpc.ClientConn, in string) (string, error) 
 	return out.GetValue(), err
 }
 
-// serve runs the service on a port of its own until stop.
+// serve runs the service on addr until stop is called or the test ends. It returns the address in use.
 func serve(t *testing.T, e *echo, addr string, log io.Writer) (got string, stop func()) {
 	t.Helper()
 	s, err := grpcx.NewServer(grpcx.ServerConfig{Secret: secret, Log: slog.New(slog.NewTextHandler(log, nil))})
@@ -104,7 +104,7 @@ func dial(t *testing.T, cfg grpcx.DialConfig) *grpc.ClientConn {
 	return conn
 }
 
-func TestFaultsCrossUnchanged(t *testing.T) {
+func TestFaultsAreSentUnchanged(t *testing.T) {
 	t.Parallel()
 	all := []apperr.Kind{
 		apperr.Invalid, apperr.Unauthenticated, apperr.Forbidden, apperr.NotFound, apperr.NotAllowed, apperr.Conflict,
@@ -126,12 +126,12 @@ func TestFaultsCrossUnchanged(t *testing.T) {
 			t.Fatalf("kind %d: %q %s", kind, got.Message, diff)
 		}
 		if strings.Contains(err.Error(), "private cause") {
-			t.Fatal("the private cause crossed")
+			t.Fatal("the private cause reached the client")
 		}
 	}
 }
 
-func TestInternalErrorsStayAtHome(t *testing.T) {
+func TestTextsOfInternalErrorsAreNotSent(t *testing.T) {
 	t.Parallel()
 	var logged strings.Builder
 	panics := false
@@ -151,11 +151,11 @@ func TestInternalErrorsStayAtHome(t *testing.T) {
 	}
 	stop()
 	if !strings.Contains(logged.String(), "secret_table") || !strings.Contains(logged.String(), "secret_hash") {
-		t.Fatalf("not logged: %s", logged.String())
+		t.Fatalf("the log lacks an error: %s", logged.String())
 	}
 }
 
-func TestSecretIsDemanded(t *testing.T) {
+func TestSecretIsRequired(t *testing.T) {
 	t.Parallel()
 	var ran atomic.Int32
 	e := &echo{
@@ -166,7 +166,7 @@ func TestSecretIsDemanded(t *testing.T) {
 	conn := dial(t, grpcx.DialConfig{Addr: addr, Secret: "another-secret-of-the-same-length!"})
 	_, err := say(t.Context(), conn, "")
 	if apperr.Of(err).Kind != apperr.Internal {
-		t.Fatal("a wrong secret must look like our own mistake, not the caller's:", err)
+		t.Fatal("a wrong secret must be reported as an internal error:", err)
 	}
 	s, err := conn.NewStream(t.Context(), &grpc.StreamDesc{ServerStreams: true}, "/test.Echo/Tell")
 	if err == nil {
@@ -176,32 +176,32 @@ func TestSecretIsDemanded(t *testing.T) {
 	if apperr.Of(err).Kind != apperr.Internal || ran.Load() != 0 {
 		t.Fatal(err, ran.Load())
 	}
-	// Health checkers have no secret.
+	// Health checks need no secret.
 	out, err := healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{})
 	if err != nil || out.GetStatus() != healthpb.HealthCheckResponse_SERVING {
 		t.Fatal(out, err)
 	}
 	if _, err := grpcx.NewServer(grpcx.ServerConfig{}); err == nil {
-		t.Error("a server without secret")
+		t.Error("NewServer accepted an empty secret")
 	}
 	if _, err := grpcx.Dial(grpcx.DialConfig{Addr: addr}); err == nil {
-		t.Error("a caller without secret")
+		t.Error("Dial accepted an empty secret")
 	}
 }
 
-// C10: deadlines travel; what cannot be done in time is not begun.
-func TestDeadlinesTravel(t *testing.T) {
+// Deadlines are propagated. A call without enough time left is not started.
+func TestDeadlinesArePropagated(t *testing.T) {
 	t.Parallel()
 	var left atomic.Int64
 	var ran atomic.Int32
-	gone := make(chan error, 1)
+	ended := make(chan error, 1)
 	e := &echo{do: func(ctx context.Context, in string) (string, error) {
 		ran.Add(1)
 		deadline, _ := ctx.Deadline()
 		left.Store(int64(time.Until(deadline)))
 		if in == "wait" {
 			<-ctx.Done()
-			gone <- ctx.Err()
+			ended <- ctx.Err()
 			return "", ctx.Err()
 		}
 		return in, nil
@@ -217,21 +217,21 @@ func TestDeadlinesTravel(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := time.Duration(left.Load()); got > 980*time.Millisecond || got < 500*time.Millisecond {
-		t.Errorf("of a second %v were left", got)
+		t.Errorf("%v of one second left, want 500 ms to 980 ms", got)
 	}
 	if err := call(150*time.Millisecond, ""); err != nil {
-		t.Errorf("150 ms are enough: %v", err)
+		t.Errorf("a call with 150 ms left failed: %v", err)
 	}
 	before := ran.Load()
 	err := call(80*time.Millisecond, "")
 	if !errors.Is(err, grpcx.ErrUnavailable) || ran.Load() != before {
-		t.Fatalf("a call with 80 ms left: error %v, %d runs; want it refused without a run", err, ran.Load()-before)
+		t.Fatalf("a call with 80 ms left: error %v, %d runs; want it rejected without a run", err, ran.Load()-before)
 	}
 	if err := call(200*time.Millisecond, "wait"); !errors.Is(err, grpcx.ErrUnavailable) {
 		t.Error(err)
 	}
-	<-gone
-	// A caller that leaves stops the work and gets its own error back.
+	<-ended
+	// A caller that cancels stops the work of the server and gets context.Canceled.
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		for ran.Load() < before+2 {
@@ -245,7 +245,7 @@ func TestDeadlinesTravel(t *testing.T) {
 	if _, err := say(ctx, conn, "wait"); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if err := <-gone; !errors.Is(err, context.Canceled) {
+	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -261,12 +261,12 @@ func TestCallsWithoutDeadlineGetOne(t *testing.T) {
 	}
 }
 
-func TestPeerAwayAndBack(t *testing.T) {
+func TestReconnectAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	e := &echo{do: func(_ context.Context, in string) (string, error) { return in, nil }}
 	addr, stop := serve(t, e, "127.0.0.1:0", io.Discard)
-	pulse := apperr.New(apperr.Unavailable, "pulse_unavailable", "")
-	conn := dial(t, grpcx.DialConfig{Addr: addr, Unavailable: pulse})
+	peerUnavailable := apperr.New(apperr.Unavailable, "pulse_unavailable", "")
+	conn := dial(t, grpcx.DialConfig{Addr: addr, Unavailable: peerUnavailable})
 	if _, err := say(t.Context(), conn, "x"); err != nil {
 		t.Fatal(err)
 	}
@@ -274,21 +274,21 @@ func TestPeerAwayAndBack(t *testing.T) {
 	testkit.Eventually(t, 5*time.Second, func() bool {
 		began := time.Now()
 		_, err := say(t.Context(), conn, "x")
-		if !errors.Is(err, pulse) {
+		if !errors.Is(err, peerUnavailable) {
 			t.Fatalf("want pulse_unavailable, got %v", err)
 		}
 		return time.Since(began) < 500*time.Millisecond
 	})
-	// Away for longer than any short back-off.
+	// The outage lasts longer than the first delays between connection attempts.
 	began := time.Now()
 	testkit.Eventually(t, 5*time.Second, func() bool { return time.Since(began) > 2*time.Second })
 	serve(t, e, addr, io.Discard)
 	began = time.Now()
 	testkit.Eventually(t, 5*time.Second, func() bool { _, err := say(t.Context(), conn, "x"); return err == nil })
-	t.Logf("found again after %v", time.Since(began))
+	t.Logf("reconnected after %v", time.Since(began))
 }
 
-func TestRequestIDTravels(t *testing.T) {
+func TestRequestIDIsPropagated(t *testing.T) {
 	t.Parallel()
 	e := &echo{
 		do: func(ctx context.Context, _ string) (string, error) { return telemetry.RequestID(ctx), nil },
@@ -325,7 +325,7 @@ func TestRequestIDTravels(t *testing.T) {
 	}
 }
 
-// A stream whose connection breaks is an outage, not the departure of its caller.
+// A stream whose connection breaks returns Unavailable, not context.Canceled.
 func TestBrokenStreamIsAnOutage(t *testing.T) {
 	t.Parallel()
 	e := &echo{stream: func(ss grpc.ServerStream) error {
@@ -356,7 +356,7 @@ func TestMessagesAreBounded(t *testing.T) {
 	}
 }
 
-func TestStrangersFaultsAreNotOurs(t *testing.T) {
+func TestStatusOfALibraryIsInternal(t *testing.T) {
 	t.Parallel()
 	e := &echo{do: func(context.Context, string) (string, error) {
 		return "", status.Error(codes.NotFound, "a library said so")

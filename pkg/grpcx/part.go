@@ -8,17 +8,17 @@ import (
 	"google.golang.org/grpc"
 )
 
-// Part is a Server that listens on an address while a process runs.
+// Part is a Server with a listener. It implements the lifecycle (Start, Serve, Stop) that pkg/run expects.
 type Part struct {
 	*Server
 	addr     string
 	listener net.Listener
 }
 
-// At returns the server as a part of a process that listens on addr.
+// At returns a Part that serves s on addr.
 func (s *Server) At(addr string) *Part { return &Part{Server: s, addr: addr} }
 
-// Start listens.
+// Start opens the listener.
 func (p *Part) Start(ctx context.Context) error {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", p.addr)
@@ -29,7 +29,7 @@ func (p *Part) Start(ctx context.Context) error {
 	return nil
 }
 
-// Addr returns the address in use once started, and before that the configured one.
+// Addr returns the address of the listener, or the configured address before Start.
 func (p *Part) Addr() string {
 	if p.listener == nil {
 		return p.addr
@@ -37,15 +37,15 @@ func (p *Part) Addr() string {
 	return p.listener.Addr().String()
 }
 
-// Serve answers calls until Stop.
+// Serve serves calls until Stop is called.
 func (p *Part) Serve() error {
-	if err := p.Server.Serve(p.listener); !errors.Is(err, grpc.ErrServerStopped) { // Stop may come before Serve
+	if err := p.Server.Serve(p.listener); !errors.Is(err, grpc.ErrServerStopped) { // Stop may be called before Serve
 		return err
 	}
 	return nil
 }
 
-// Stop waits for running calls while ctx lasts.
+// Stop waits for running calls until ctx ends, then cancels them.
 func (p *Part) Stop(ctx context.Context) error {
 	p.Shutdown(ctx)
 	return nil

@@ -22,35 +22,34 @@ import (
 )
 
 const (
-	// returnTrip is kept for the answer's way back to the caller.
-	returnTrip = 20 * time.Millisecond
-	// leastWork is the time below which starting is a waste: the caller would
-	// have left before the end.
-	leastWork = 100 * time.Millisecond
+	// returnTrip is the time reserved for the return of the answer to the caller.
+	returnTime = 20 * time.Millisecond
+	// leastWork is the minimum time left to start a call. With less, the caller would time out before the answer.
+	minWork = 100 * time.Millisecond
 )
 
 var errTooLate = apperr.New(apperr.Unavailable, tooLateCode, "Not enough time was left for this call.").With("retryAfterMs", 1000)
 
-// ServerConfig says who may call.
+// ServerConfig configures a Server. Secret is required.
 type ServerConfig struct {
 	Secret  string
-	Timeout time.Duration // deadline of a call that brings none; 30 s when zero
-	Log     *slog.Logger  // internal errors and panics; slog.Default() when nil
+	Timeout time.Duration // timeout of a call without a deadline; 30 s when zero
+	Log     *slog.Logger  // logs internal errors and panics; slog.Default() when nil
 	Options []grpc.ServerOption
 }
 
-// Server is a gRPC server with our rules and a health service (which alone needs
-// no secret). Register services on it, then Serve.
+// Server is a gRPC server that checks the link secret, propagates deadlines and request ids, and encodes faults. It
+// includes the gRPC health service, which needs no secret. Register services on it before Serve.
 type Server struct {
 	*grpc.Server
 	health *health.Server
 	guard  guard
 }
 
-// NewServer prepares a server.
+// NewServer returns a server without services except the health service.
 func NewServer(cfg ServerConfig) (*Server, error) {
 	if cfg.Secret == "" {
-		return nil, errors.New("serve: a link secret is needed")
+		return nil, errors.New("serve: link secret is required")
 	}
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = 30 * time.Second
@@ -72,7 +71,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	return s, nil
 }
 
-// SetReady tells health checkers whether this server wants calls.
+// SetReady sets the status that the health service reports: SERVING or NOT_SERVING.
 func (s *Server) SetReady(ready bool) {
 	state := healthpb.HealthCheckResponse_NOT_SERVING
 	if ready {
@@ -81,7 +80,7 @@ func (s *Server) SetReady(ready bool) {
 	s.health.SetServingStatus("", state)
 }
 
-// Shutdown lets running calls end, at most until ctx ends, then cuts the rest.
+// Shutdown waits for running calls until ctx ends and then cancels them.
 func (s *Server) Shutdown(ctx context.Context) {
 	s.health.Shutdown()
 	done := make(chan struct{})
@@ -104,7 +103,7 @@ type guard struct {
 }
 
 func (g guard) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (resp any, err error) {
-	if err := g.admit(ctx, info.FullMethod); err != nil {
+	if err := g.authenticate(ctx, info.FullMethod); err != nil {
 		return nil, err
 	}
 	ctx = received(ctx)
@@ -112,15 +111,15 @@ func (g guard) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, h
 	if !ok {
 		deadline = time.Now().Add(g.timeout)
 	}
-	deadline = deadline.Add(-returnTrip)
-	if ok && time.Until(deadline) < leastWork {
+	deadline = deadline.Add(-returnTime)
+	if ok && time.Until(deadline) < minWork {
 		return nil, toStatus(errTooLate)
 	}
 	ctx, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
 	defer func() {
 		if r := recover(); r != nil {
-			resp, err = nil, g.crashed(ctx, info.FullMethod, r)
+			resp, err = nil, g.panicked(ctx, info.FullMethod, r)
 		}
 	}()
 	resp, err = handle(ctx, req)
@@ -129,13 +128,13 @@ func (g guard) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, h
 
 func (g guard) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) (err error) {
 	ctx := ss.Context()
-	if err := g.admit(ctx, info.FullMethod); err != nil {
+	if err := g.authenticate(ctx, info.FullMethod); err != nil {
 		return err
 	}
 	ctx = received(ctx)
 	defer func() {
 		if r := recover(); r != nil {
-			err = g.crashed(ctx, info.FullMethod, r)
+			err = g.panicked(ctx, info.FullMethod, r)
 		}
 	}()
 	return g.answer(ctx, info.FullMethod, handle(srv, &serverStream{ServerStream: ss, ctx: ctx}))
@@ -143,13 +142,13 @@ func (g guard) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo
 
 type serverStream struct {
 	grpc.ServerStream
-	ctx context.Context //nolint:containedctx // the interface of grpc asks for it
+	ctx context.Context //nolint:containedctx // required by the interface grpc.ServerStream
 }
 
-// Context carries the request id.
+// Context returns the context of the stream with the request id.
 func (s *serverStream) Context() context.Context { return s.ctx }
 
-// received returns a context with the request id in the metadata of a call.
+// received returns ctx with the request id from the metadata of the call. An id longer than 128 bytes is ignored.
 func received(ctx context.Context) context.Context {
 	ids := metadata.ValueFromIncomingContext(ctx, requestIDHeader)
 	if len(ids) == 0 || ids[0] == "" || len(ids[0]) > 128 {
@@ -158,22 +157,23 @@ func received(ctx context.Context) context.Context {
 	return telemetry.WithRequestID(ctx, ids[0])
 }
 
-// admit checks the shared secret in constant time.
-func (g guard) admit(ctx context.Context, method string) error {
+// admit compares the link secret of a call in constant time. Health checks need no secret.
+func (g guard) authenticate(ctx context.Context, method string) error {
 	if strings.HasPrefix(method, "/grpc.health.v1.Health/") {
 		return nil
 	}
 	given := metadata.ValueFromIncomingContext(ctx, secretHeader)
 	if len(given) != 1 {
-		return status.Error(codes.Unauthenticated, "link secret missing")
+		return status.Error(codes.Unauthenticated, "link secret is missing")
 	}
 	if !g.secret.Match(given[0]) {
-		return status.Error(codes.Unauthenticated, "link secret refused")
+		return status.Error(codes.Unauthenticated, "link secret is invalid")
 	}
 	return nil
 }
 
-// answer logs what stays at home and returns what may leave.
+// answer returns the status that is sent to the caller. It logs internal errors and unavailability, because the
+// status does not contain their cause.
 func (g guard) answer(ctx context.Context, method string, err error) error {
 	if err == nil {
 		return nil
@@ -188,7 +188,7 @@ func (g guard) answer(ctx context.Context, method string, err error) error {
 	return st
 }
 
-func (g guard) crashed(ctx context.Context, method string, r any) error {
+func (g guard) panicked(ctx context.Context, method string, r any) error {
 	g.log.ErrorContext(ctx, "call panicked", "method", method, "request_id", telemetry.RequestID(ctx), "panic", r, "stack", string(debug.Stack()))
 	return status.Error(codes.Internal, apperr.ErrInternal.Code)
 }

@@ -17,11 +17,11 @@ const (
 	domain      = "signalcast"
 	kindKey     = "kind"
 	extraKey    = "extra"
-	tooLateCode = "deadline_too_short" // refused before any work was done
+	tooLateCode = "deadline_too_short" // rejected before any work was done
 )
 
-// kinds gives each kind its name on the wire and the status code that tools show.
-// The name is what counts at the other end; several kinds share a code.
+// kinds maps each kind to its name in the status detail and to a gRPC status code. The receiver uses the name,
+// because several kinds share a code.
 var kinds = map[apperr.Kind]struct {
 	name string
 	code codes.Code
@@ -48,7 +48,7 @@ var kindNamed = func() map[string]apperr.Kind {
 	return m
 }()
 
-// toStatus is the error that leaves a server. Only faults carry their text.
+// toStatus returns the status error that the server sends for err. Only faults keep their text.
 func toStatus(err error) error {
 	switch {
 	case err == nil:
@@ -82,8 +82,9 @@ func toStatus(err error) error {
 	return st.Err()
 }
 
-// fromStatus is the error that a caller gets. Ours come back as they were; what
-// the transport reports becomes unavailable; the rest is internal.
+// fromStatus returns the error of a call for the caller. A fault of the server is restored. Unavailability and
+// timeouts become the fault unavailable, and cancellation by the caller becomes the error of ctx. Every other error
+// is internal.
 func fromStatus(ctx context.Context, err error, unavailable *apperr.Fault) error {
 	if err == nil {
 		return nil
@@ -114,9 +115,9 @@ func fromStatus(ctx context.Context, err error, unavailable *apperr.Fault) error
 	}
 }
 
-// faultIn rebuilds the fault that the other end sent, or returns nil.
+// faultIn returns the fault in the details of a status, or nil if there is none.
 func faultIn(st *status.Status) *apperr.Fault {
-	info := ours(st)
+	info := errorInfo(st)
 	if info == nil {
 		return nil
 	}
@@ -131,7 +132,7 @@ func faultIn(st *status.Status) *apperr.Fault {
 	return f
 }
 
-func ours(st *status.Status) *errdetails.ErrorInfo {
+func errorInfo(st *status.Status) *errdetails.ErrorInfo {
 	for _, d := range st.Details() {
 		if info, ok := d.(*errdetails.ErrorInfo); ok && info.GetDomain() == domain {
 			return info
@@ -140,7 +141,8 @@ func ours(st *status.Status) *errdetails.ErrorInfo {
 	return nil
 }
 
-// decodeExtra keeps whole numbers whole: a retryAfterMs must not become a float.
+// decodeExtra decodes the extra members of a fault. Whole numbers become int64 (a retryAfterMs must not become a
+// float).
 func decodeExtra(raw string) map[string]any {
 	d := json.NewDecoder(bytes.NewReader([]byte(raw)))
 	d.UseNumber()
@@ -149,12 +151,12 @@ func decodeExtra(raw string) map[string]any {
 		return nil
 	}
 	for member, value := range extra {
-		extra[member] = whole(value)
+		extra[member] = withIntegers(value)
 	}
 	return extra
 }
 
-func whole(value any) any {
+func withIntegers(value any) any {
 	switch v := value.(type) {
 	case json.Number:
 		if n, err := v.Int64(); err == nil {
@@ -164,11 +166,11 @@ func whole(value any) any {
 		return f
 	case []any:
 		for i := range v {
-			v[i] = whole(v[i])
+			v[i] = withIntegers(v[i])
 		}
 	case map[string]any:
 		for member := range v {
-			v[member] = whole(v[member])
+			v[member] = withIntegers(v[member])
 		}
 	}
 	return value

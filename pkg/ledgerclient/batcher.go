@@ -86,7 +86,7 @@ func (b *batcher) file(ctx context.Context, call *signalv1.FileRequest, mayBeSto
 	case p.answer.GetAlone(): // the call may wait for a venue, so no batch may wait for it
 		return b.ledger.File(ctx, call)
 	}
-	if err := grpcx.Disclose(ctx, p.answer.GetRefusal()); err != nil {
+	if err := grpcx.DecodeError(ctx, p.answer.GetRefusal()); err != nil {
 		return nil, err
 	}
 	return &signalv1.FileResponse{Id: p.answer.GetId(), Replayed: p.answer.GetReplayed(), Filing: p.answer.GetFiling()}, nil
