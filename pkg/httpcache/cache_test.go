@@ -15,14 +15,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func TestUnchangedPageIsNotMadeAgain(t *testing.T) {
+func TestUnchangedPageIsReused(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		book := httpcache.New(httpcache.Options{TTL: time.Second, Now: time.Now})
-		defer book.Close()
+		pages := httpcache.New(httpcache.Options{TTL: time.Second, Now: time.Now})
+		defer pages.Close()
 		builds := 0
 		get := func() *httpcache.Page {
-			p, err := book.Get(t.Context(), "k", func(context.Context) ([]byte, error) { builds++; return feed(500), nil })
+			p, err := pages.Get(t.Context(), "k", func(context.Context) ([]byte, error) { builds++; return feed(500), nil })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -31,24 +31,24 @@ func TestUnchangedPageIsNotMadeAgain(t *testing.T) {
 		a := get()
 		time.Sleep(2 * time.Second)
 		if b := get(); a != b || builds != 2 {
-			t.Errorf("%d builds, the same page: %v; want 2 builds of one page", builds, a == b)
+			t.Errorf("%d builds, same page: %v; want 2 builds and the same page", builds, a == b)
 		}
 	})
 }
 
 func TestServe(t *testing.T) {
 	t.Parallel()
-	book := httpcache.New(httpcache.Options{TTL: time.Second, Now: time.Now})
-	defer book.Close()
+	pages := httpcache.New(httpcache.Options{TTL: time.Second, Now: time.Now})
+	defer pages.Close()
 	rec := httptest.NewRecorder()
 	r := httptest.NewRequest("GET", "/", nil)
-	if err := book.Serve(rec, r, "a", func(context.Context) ([]byte, error) { return []byte("1"), nil }); err != nil || rec.Body.String() != "1" {
-		t.Errorf("%v %s", err, rec.Body)
+	if err := pages.Serve(rec, r, "a", func(context.Context) ([]byte, error) { return []byte("1"), nil }); err != nil || rec.Body.String() != "1" {
+		t.Errorf("error %v, body %s; want body 1", err, rec.Body)
 	}
 	errDown := errors.New("source is down")
 	rec = httptest.NewRecorder()
-	err := book.Serve(rec, r, "b", func(context.Context) ([]byte, error) { return nil, errDown })
+	err := pages.Serve(rec, r, "b", func(context.Context) ([]byte, error) { return nil, errDown })
 	if !errors.Is(err, errDown) || rec.Body.Len() > 0 || len(rec.Header()) > 0 {
-		t.Errorf("%v %q %v", err, rec.Body, rec.Header())
+		t.Errorf("failed build: error %v, body %q, header %v; want its error and an empty response", err, rec.Body, rec.Header())
 	}
 }

@@ -1,13 +1,9 @@
-// Package httpcache keeps ready-made answers of public reads.
+// Package httpcache caches complete responses of public read requests.
 //
-// A Page is one immutable value: body, stored gzip, entity tag and header
-// values. A Book holds a bounded number of them by normalised query, rebuilds
-// each by one goroutine at a time and lets no reader wait for a rebuild as
-// long as an older page may be shown. A Front answers hits of hot routes as a
-// plain http.Handler before the router runs; everything else goes on to the
-// next handler.
+// A Page is an immutable response: body, stored gzip, entity tag and header values. A Cache stores a bounded number
+// of pages by normalized query. One goroutine at a time rebuilds a page, and readers get the stale page meanwhile. A
+// Handler answers hits of hot routes before the router runs and passes all other requests to the next handler.
 //
-// Two doors, one book: the route's handler calls Book.Serve, which builds what
-// is missing; the Front only ever looks. The package knows no domain word and
-// no limit: a Front asks a function whether a caller may be answered.
+// Both use the same Cache: the handler of a route calls Cache.Serve, which builds missing pages; Handler only reads
+// pages. The package has no rate limits: Handler calls HandlerOptions.Allow before it answers.
 package httpcache

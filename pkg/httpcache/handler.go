@@ -5,45 +5,44 @@ import (
 	"strings"
 )
 
-// Hot is a route that a Front answers from a book.
+// Hot is a route whose cached pages a Handler serves.
 type Hot struct {
-	// Pattern is a path; at most one of its segments may be a parameter, "*".
+	// Pattern is the path of the route. At most one of its segments may be a parameter, written "*".
 	Pattern string
-	// Book and Key must be those of the route's own handler. Key sees the
-	// parameter and the raw query; false leaves the request to the handler.
-	Book *Book
-	Key  func(param, rawQuery string) (string, bool)
-	// Header is set on every answer: CORS, Cache-Control and the like.
+	// Cache and Key must be those of the route's own handler. Key returns the cache key for the parameter and the raw
+	// query. If it returns false, the next handler answers the request.
+	Cache *Cache
+	Key   func(param, rawQuery string) (string, bool)
+	// Header contains the headers of every response, such as those for CORS and Cache-Control.
 	Header http.Header
 }
 
-// FrontOptions of a Front; all may be nil.
-type FrontOptions struct {
-	// Allow says whether this caller may be answered; it may set headers.
-	// When it refuses, the next handler answers, and knows how to refuse.
+// HandlerOptions configure a Handler. All fields may be nil.
+type HandlerOptions struct {
+	// Allow reports whether the caller may be answered, and may set response headers. If it returns false, the next
+	// handler answers and sends the error.
 	Allow func(http.ResponseWriter, *http.Request) bool
-	// Count is asked once for each method, route and status and gives what to
-	// call for every such answer. Answers are not timed: they take
-	// microseconds, and two readings of the clock would be a tenth of that.
+	// Count is called once per method, route and status by NewHandler, and returns a function that is called for each
+	// such response. Responses take microseconds and are not timed, because two clock readings would cost a tenth of
+	// that.
 	Count func(method, route string, status int) func()
 }
 
-// Front answers hits of hot routes and passes on everything else: misses,
-// writes, and callers with a credential, whose limits and rights the router
-// knows.
-type Front struct {
+// Handler answers cache hits of hot routes. It passes all other requests to the next handler: misses, writes, and
+// callers with a credential, whose limits and rights only the router checks.
+type Handler struct {
 	next  http.Handler
-	o     FrontOptions
+	o     HandlerOptions
 	exact map[string]*hot
 	param []*hot
 }
 
-// hot is a Hot with its header as a list, which is quicker to copy than a map.
+// hot is a Hot with precomputed values. Its header is a list, which is faster to copy than a map.
 type hot struct {
 	Hot
 	before, after string
 	header        []headerLine
-	count         [2][2]func() // GET, HEAD; 200, 304
+	count         [2][2]func() // index: GET or HEAD; status 200 or 304
 }
 
 type headerLine struct {
@@ -51,12 +50,12 @@ type headerLine struct {
 	values []string
 }
 
-// NewFront makes a Front for a fixed set of routes.
-func NewFront(next http.Handler, o FrontOptions, routes ...Hot) *Front {
+// NewHandler returns a Handler for a fixed set of routes. next answers all requests that the Handler does not.
+func NewHandler(next http.Handler, o HandlerOptions, routes ...Hot) *Handler {
 	if o.Count == nil {
 		o.Count = func(string, string, int) func() { return func() {} }
 	}
-	f := &Front{next: next, o: o, exact: make(map[string]*hot)}
+	f := &Handler{next: next, o: o, exact: make(map[string]*hot)}
 	for _, r := range routes {
 		h := &hot{Hot: r}
 		for name, values := range r.Header {
@@ -79,7 +78,7 @@ func NewFront(next http.Handler, o FrontOptions, routes ...Hot) *Front {
 }
 
 // ServeHTTP implements http.Handler.
-func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (f *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if (r.Method == http.MethodGet || r.Method == http.MethodHead) && r.URL.RawPath == "" &&
 		r.Header["Authorization"] == nil && r.Header["Cookie"] == nil {
 		if h, param := f.find(r.URL.Path); h != nil && f.answer(w, r, h, param) {
@@ -89,7 +88,7 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.next.ServeHTTP(w, r)
 }
 
-func (f *Front) find(path string) (*hot, string) {
+func (f *Handler) find(path string) (*hot, string) {
 	if h := f.exact[path]; h != nil {
 		return h, ""
 	}
@@ -104,13 +103,14 @@ func (f *Front) find(path string) (*hot, string) {
 	return nil, ""
 }
 
-// answer reports whether it answered.
-func (f *Front) answer(w http.ResponseWriter, r *http.Request, h *hot, param string) bool {
+// answer writes the cached page and returns true. It returns false and writes no body if there is none or Allow
+// returned false.
+func (f *Handler) answer(w http.ResponseWriter, r *http.Request, h *hot, param string) bool {
 	key, ok := h.Key(param, r.URL.RawQuery)
 	if !ok {
 		return false
 	}
-	p := h.Book.Peek(key)
+	p := h.Cache.Peek(key)
 	if p == nil || f.o.Allow != nil && !f.o.Allow(w, r) {
 		return false
 	}

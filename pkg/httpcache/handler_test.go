@@ -10,23 +10,23 @@ import (
 	"github.com/signalcast/signalcast/pkg/httpcache"
 )
 
-func TestFront(t *testing.T) {
+func TestHandler(t *testing.T) {
 	t.Parallel()
-	book := httpcache.New(httpcache.Options{TTL: time.Minute, Now: time.Now})
-	defer book.Close()
+	pages := httpcache.New(httpcache.Options{TTL: time.Minute, Now: time.Now})
+	defer pages.Close()
 	allow := true
 	var seen []string
 	next := http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusTeapot) })
-	f := httpcache.NewFront(next, httpcache.FrontOptions{
+	f := httpcache.NewHandler(next, httpcache.HandlerOptions{
 		Allow: func(rw http.ResponseWriter, _ *http.Request) bool { rw.Header().Set("RateLimit", "x"); return allow },
 		Count: func(method, route string, status int) func() {
 			return func() { seen = append(seen, method+" "+route+" "+http.StatusText(status)) }
 		},
 	}, httpcache.Hot{
-		Pattern: "/api/feed", Book: book, Key: func(_, raw string) (string, bool) { return "feed", raw != "no" },
+		Pattern: "/api/feed", Cache: pages, Key: func(_, raw string) (string, bool) { return "feed", raw != "no" },
 		Header: http.Header{"access-control-allow-origin": {"*"}, "Cache-Control": {"public, s-maxage=5"}},
 	}, httpcache.Hot{
-		Pattern: "/api/m/*/signals", Book: book, Key: func(param, _ string) (string, bool) { return "m:" + param, true },
+		Pattern: "/api/m/*/signals", Cache: pages, Key: func(param, _ string) (string, bool) { return "m:" + param, true },
 	})
 	do := func(method, target string, header ...string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(method, target, nil)
@@ -38,10 +38,10 @@ func TestFront(t *testing.T) {
 		return rec
 	}
 	if rec := do("GET", "/api/feed"); rec.Code != http.StatusTeapot || len(rec.Header()) != 0 {
-		t.Errorf("a miss was answered: %d %v", rec.Code, rec.Header())
+		t.Errorf("a cache miss was answered: status %d, header %v", rec.Code, rec.Header())
 	}
 	for key, body := range map[string]string{"feed": "1", "m:701122": "2"} {
-		if _, err := book.Get(t.Context(), key, func(context.Context) ([]byte, error) { return []byte(body), nil }); err != nil {
+		if _, err := pages.Get(t.Context(), key, func(context.Context) ([]byte, error) { return []byte(body), nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -51,23 +51,23 @@ func TestFront(t *testing.T) {
 		t.Errorf("hit: %d %s %v", rec.Code, rec.Body, rec.Header())
 	}
 	if rec := do("GET", "/api/feed", "If-None-Match", rec.Header().Get("Etag")); rec.Code != 304 {
-		t.Errorf("revalidation: %d", rec.Code)
+		t.Errorf("revalidation: status %d, want 304", rec.Code)
 	}
 	if rec := do("HEAD", "/api/m/701122/signals"); rec.Code != 200 || rec.Body.Len() != 0 {
-		t.Errorf("head with parameter: %d", rec.Code)
+		t.Errorf("HEAD with a parameter: status %d, want 200", rec.Code)
 	}
-	passesOn(t, do)
+	requirePassedOn(t, do)
 	allow = false
 	if rec := do("GET", "/api/feed"); rec.Code != http.StatusTeapot {
-		t.Errorf("a caller over the limit was answered: %d", rec.Code)
+		t.Errorf("a caller that Allow rejects was answered: status %d", rec.Code)
 	}
 	if len(seen) != 3 || seen[1] != "GET /api/feed Not Modified" || seen[2] != "HEAD /api/m/*/signals OK" {
-		t.Errorf("counted %v", seen)
+		t.Errorf("counted %v, want 3 responses", seen)
 	}
 }
 
-// passesOn checks what a front must leave to the router.
-func passesOn(t *testing.T, do func(method, target string, header ...string) *httptest.ResponseRecorder) {
+// requirePassedOn checks that the Handler passes requests to the next handler that it must not answer.
+func requirePassedOn(t *testing.T, do func(method, target string, header ...string) *httptest.ResponseRecorder) {
 	t.Helper()
 	for name, rec := range map[string]*httptest.ResponseRecorder{
 		"write":          do("POST", "/api/feed"),
@@ -82,7 +82,7 @@ func passesOn(t *testing.T, do func(method, target string, header ...string) *ht
 		"unknown market": do("GET", "/api/m/2/signals"),
 	} {
 		if rec.Code != http.StatusTeapot {
-			t.Errorf("%s was answered: %d", name, rec.Code)
+			t.Errorf("%s: the request was answered with status %d instead of being passed on", name, rec.Code)
 		}
 	}
 }

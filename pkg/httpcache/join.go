@@ -6,14 +6,12 @@ import (
 	"net/http"
 )
 
-// The HTTP server writes an answer through a buffer of 4 KiB: a page that is
-// larger leaves in two system calls, its head with the first part of the body
-// and the rest. For a hot page the second call is a fifth of all work. Join
-// lets WriteTo ask its connection to hold the first part for the moment until
-// the second one comes, and to send both at once.
+// The HTTP server writes a response through a buffer of 4 KiB. A larger page needs two system calls: one for the
+// header with the first part of the body, one for the rest. The second call is a fifth of the cost of a cached page.
+// With Join, WriteTo makes the connection delay the first part and send both parts in one call.
 
-// Join wraps a listener so that pages leave in one piece. Give JoinContext to
-// the same server. Without the two, everything works and costs a little more.
+// Join wraps a listener so that a page is written in one system call. The server must use JoinContext as its
+// ConnContext. Without Join and JoinContext pages are written correctly at a higher cost.
 func Join(ln net.Listener) net.Listener { return joiner{ln} }
 
 type joiner struct{ net.Listener }
@@ -31,7 +29,7 @@ func (j joiner) Accept() (net.Conn, error) {
 
 type joinKey struct{}
 
-// JoinContext is the server's ConnContext.
+// JoinContext is the http.Server.ConnContext for connections of Join. It stores the connection in the context.
 func JoinContext(ctx context.Context, c net.Conn) context.Context {
 	if j, ok := c.(*joined); ok {
 		return context.WithValue(ctx, joinKey{}, j)
@@ -39,21 +37,22 @@ func JoinContext(ctx context.Context, c net.Conn) context.Context {
 	return ctx
 }
 
-// joined is a connection that can hold one write. Only the goroutine that
-// answers a request holds and releases, as only it writes.
+// joined is a connection that can buffer one write. Only the goroutine that answers a request writes, so it needs no
+// lock.
 type joined struct {
 	*net.TCPConn
-	hold bool
-	head []byte // what is held
+	hold bool   // the next write of at most maxHeld bytes is buffered
+	head []byte // buffered bytes
 }
 
-// maxHeld is the server's buffer; a larger write is not its first part.
+// maxHeld is the size of the server's write buffer in bytes. A larger write is not the first part of a response.
 const maxHeld = 4096
 
-// NetConn is the connection underneath, as tls.Conn gives it.
+// NetConn returns the wrapped connection, like tls.Conn.NetConn.
 func (j *joined) NetConn() net.Conn { return j.TCPConn }
 
-// Write implements net.Conn.
+// Write implements net.Conn. While hold is set it buffers the first small write, and sends it together with the next
+// one.
 func (j *joined) Write(b []byte) (int, error) {
 	if !j.hold {
 		return j.TCPConn.Write(b)
@@ -73,7 +72,7 @@ func (j *joined) Write(b []byte) (int, error) {
 	return int(max(n, 0)), err
 }
 
-// release ends holding and sends what is still held.
+// release ends buffering and sends the buffered bytes.
 func (j *joined) release() error {
 	j.hold = false
 	if len(j.head) == 0 {
@@ -84,9 +83,9 @@ func (j *joined) release() error {
 	return err
 }
 
-// writeJoined writes a body in one piece with its head where that is possible.
+// writeJoined writes body in one system call with the response header if the connection comes from Join.
 func writeJoined(w http.ResponseWriter, r *http.Request, body []byte) {
-	// Errors mean a caller that has gone: nobody can be told.
+	// An error means that the client has closed the connection. It needs no handling.
 	j, ok := r.Context().Value(joinKey{}).(*joined)
 	if !ok || len(body) <= maxHeld {
 		_, _ = w.Write(body)

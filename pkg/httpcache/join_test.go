@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/httpcache"
 )
 
-// joinServer serves pages of several sizes over joined connections.
+// joinServer serves bodies by path over connections of httpcache.Join. It returns its address.
 func joinServer(t *testing.T, bodies map[string][]byte) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -38,9 +38,8 @@ func joinServer(t *testing.T, bodies map[string][]byte) string {
 	return ln.Addr().String()
 }
 
-// TestJoinSendsEveryByte asks for bodies around every boundary of the server's
-// buffers, over one connection: what one answer leaves behind shows up in the
-// next.
+// Bodies of sizes around every boundary of the server's buffers arrive complete. All requests use one connection, so
+// bytes that one response leaves in a buffer appear in the next response.
 func TestJoinSendsEveryByte(t *testing.T) {
 	t.Parallel()
 	bodies := make(map[string][]byte)
@@ -72,7 +71,7 @@ func TestJoinSendsEveryByte(t *testing.T) {
 					got, err := io.ReadAll(res.Body)
 					_ = res.Body.Close()
 					if err != nil || method == "GET" && !bytes.Equal(got, want) || res.ContentLength != int64(len(want)) {
-						t.Errorf("%s of %d bytes: %d bytes, %v", method, len(want), len(got), err)
+						t.Errorf("%s of a body of %d bytes: received %d bytes, error %v", method, len(want), len(got), err)
 					}
 				}
 			}
@@ -81,8 +80,7 @@ func TestJoinSendsEveryByte(t *testing.T) {
 	wg.Wait()
 }
 
-// TestJoinSendsAtOnce sees that head and body come together: the first read
-// gives more than the server's own buffer holds.
+// Header and body arrive together: the first read returns more bytes than the server's own buffer can contain.
 func TestJoinSendsAtOnce(t *testing.T) {
 	t.Parallel()
 	addr := joinServer(t, map[string][]byte{"/": feed(500)})
@@ -97,11 +95,11 @@ func TestJoinSendsAtOnce(t *testing.T) {
 	buf := make([]byte, 64<<10)
 	n, err := bufio.NewReaderSize(c, len(buf)).Read(buf)
 	if err != nil || n <= 4096 {
-		t.Errorf("first read: %d bytes, %v", n, err)
+		t.Errorf("first read: %d bytes, error %v; want more than 4096 bytes", n, err)
 	}
 }
 
-// TestJoinCallerLeaves: a connection that breaks in the middle hurts nobody.
+// A client that disconnects during a response does not affect other requests.
 func TestJoinCallerLeaves(t *testing.T) {
 	t.Parallel()
 	big := bytes.Repeat([]byte("x"), 8<<20)
@@ -127,18 +125,18 @@ func TestJoinCallerLeaves(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 }
 
-// TestJoinLeavesOtherConnectionsAlone: what is not TCP stays what it is.
+// Join does not wrap connections other than TCP.
 func TestJoinLeavesOtherConnectionsAlone(t *testing.T) {
 	t.Parallel()
 	a, b := net.Pipe()
 	defer a.Close()
 	defer b.Close()
 	if ctx := t.Context(); httpcache.JoinContext(ctx, a) != ctx {
-		t.Error("a pipe was taken for a joined connection")
+		t.Error("JoinContext treated a pipe as a joined connection")
 	}
 	got, err := httpcache.Join(oneConn{a}).Accept()
 	if err != nil || got != a {
-		t.Errorf("%v %v", got, err)
+		t.Errorf("accepted %v, error %v; want the pipe itself", got, err)
 	}
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -158,10 +156,10 @@ func TestJoinLeavesOtherConnectionsAlone(t *testing.T) {
 	defer c.Close()
 	under, ok := c.(interface{ NetConn() net.Conn })
 	if !ok {
-		t.Fatal("the connection underneath is out of reach")
+		t.Fatal("the connection has no method NetConn")
 	}
 	if _, ok := under.NetConn().(*net.TCPConn); !ok || httpcache.JoinContext(context.Background(), c) == context.Background() {
-		t.Error("not a joined TCP connection")
+		t.Error("the accepted connection is not a joined TCP connection")
 	}
 }
 

@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// Param is a query parameter on which a page depends. Clean maps each text, also the empty one of an absent parameter, to one of a
-// few values.
+// Param is a query parameter on which a page depends. Clean maps every value to one of a few values. An absent
+// parameter has the value "".
 type Param struct {
 	Name  string
 	Clean func(string) string
 }
 
-// maxQuery is the length of the longest query that is read, in bytes. A longer one counts as empty.
+// maxQuery is the maximum length of a query in bytes. A longer query is treated as empty.
 const maxQuery = 4096
 
-// Query returns the cleaned values of params in a raw query, in the order of params. Of several values the first one counts. Unknown
-// parameters are ignored, and a parameter that cannot be decoded counts as absent.
+// Query returns the cleaned values of params in a raw query, in the order of params. The first value of a repeated
+// parameter is used. Unknown parameters are ignored. A parameter that cannot be decoded is treated as absent.
 func Query(raw string, params []Param) []string {
 	out := make([]string, len(params))
 	seen := 0
@@ -56,7 +56,7 @@ func unescape(s string, plain bool) (string, bool) {
 	return u, err == nil
 }
 
-// Params returns parameters whose values enter the key unchanged.
+// Params returns parameters whose values are used unchanged.
 func Params(names ...string) []Param {
 	out := make([]Param, len(names))
 	for i, name := range names {
@@ -65,5 +65,5 @@ func Params(names ...string) []Param {
 	return out
 }
 
-// JoinKey returns a key that consists of the parts of a query.
+// JoinKey joins values of a query into a cache key.
 func JoinKey(parts ...string) string { return strings.Join(parts, "\x00") }

@@ -11,14 +11,13 @@ import (
 	"sync"
 )
 
-// minGzip is the size below which a body fits one packet anyway.
+// minGzip is the minimum size of a body in bytes that is compressed. A smaller body fits into one packet.
 const minGzip = 1024
 
-// Page is one immutable answer. Header values are ready slices, shared by all
-// answers; nothing may append to them.
+// Page is an immutable response. All responses share the slices of its header values, so no code may append to them.
 type Page struct {
 	body   []byte
-	gz     []byte // nil when compression is not worth it
+	gz     []byte // nil if compression does not make the body smaller
 	tag    string
 	etag   []string
 	length []string
@@ -33,7 +32,7 @@ var (
 	writers     = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
 )
 
-// Make builds a page from a JSON body, which must not change afterwards.
+// Make returns a page with a JSON body. The caller must not change body afterwards.
 func Make(body []byte) *Page {
 	sum := sha256.Sum256(body)
 	p := &Page{
@@ -42,7 +41,7 @@ func Make(body []byte) *Page {
 		length: []string{strconv.Itoa(len(body))},
 		kind:   contentJSON,
 	}
-	// Weak, because the plain and the compressed form share it.
+	// The tag is weak because the plain and the compressed body share it.
 	p.etag = []string{`W/"` + p.tag + `"`}
 	if len(body) >= minGzip {
 		if gz := compress(body); len(gz) < len(body) {
@@ -52,7 +51,7 @@ func Make(body []byte) *Page {
 	return p
 }
 
-// As is the same body under another media type than that of JSON.
+// As returns a page with the same body and another media type.
 func (p *Page) As(kind string) *Page {
 	c := *p
 	c.kind = []string{kind}
@@ -64,20 +63,20 @@ func compress(body []byte) []byte {
 	w := writers.Get().(*gzip.Writer)
 	defer writers.Put(w)
 	w.Reset(&b)
-	// A bytes.Buffer takes every write.
+	// Writes to a bytes.Buffer do not fail.
 	_, _ = w.Write(body)
 	_ = w.Close()
 	return bytes.Clone(b.Bytes())
 }
 
-// Body is the plain body; it must not be changed.
+// Body returns the uncompressed body. The caller must not change it.
 func (p *Page) Body() []byte { return p.body }
 
-// ETag is the entity tag as it stands in the header.
+// ETag returns the entity tag in the form of the ETag header.
 func (p *Page) ETag() string { return p.etag[0] }
 
-// WriteTo answers one request with the page and returns the status: 304 when
-// the caller has it, the stored gzip when the caller takes it, else the body.
+// WriteTo writes the page as the response to r and returns the status. It writes 304 if the client has the page, the
+// stored gzip if the client accepts it, and otherwise the plain body.
 func (p *Page) WriteTo(w http.ResponseWriter, r *http.Request) int {
 	h := w.Header()
 	h["Etag"] = p.etag
@@ -104,7 +103,7 @@ func (p *Page) WriteTo(w http.ResponseWriter, r *http.Request) int {
 	return http.StatusOK
 }
 
-// matches compares weakly, as RFC 9110 asks for If-None-Match.
+// matches reports whether If-None-Match contains the tag of the page, by weak comparison (RFC 9110 13.1.2).
 func (p *Page) matches(lines []string) bool {
 	for _, line := range lines {
 		if line == p.etag[0] {
@@ -117,7 +116,7 @@ func (p *Page) matches(lines []string) bool {
 			}
 			line = strings.TrimPrefix(line, "W/")
 			if !strings.HasPrefix(line, `"`) {
-				break // not a list of tags: nothing matches
+				break // not a list of tags: no match
 			}
 			tag, rest, closed := strings.Cut(line[1:], `"`)
 			if !closed {
@@ -132,8 +131,7 @@ func (p *Page) matches(lines []string) bool {
 	return false
 }
 
-// takesGzip reads Accept-Encoding: gzip, or * without gzip, with a weight
-// above zero.
+// takesGzip reports whether Accept-Encoding accepts gzip: it lists gzip, or * without gzip, with a weight above zero.
 func takesGzip(lines []string) bool {
 	any := false
 	for _, line := range lines {

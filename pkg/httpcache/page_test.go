@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/httpcache"
 )
 
-// feed is a body of about the size of a feed page.
+// feed returns a JSON body with n calls, like a page of the feed.
 func feed(n int) []byte {
 	return []byte(`{"signals":[` + strings.TrimSuffix(strings.Repeat(`{"marketId":"701122","direction":"YES"},`, n), ",") + `]}`)
 }
@@ -33,7 +33,7 @@ func TestPageForms(t *testing.T) {
 	w := get(p, "GET")
 	if w.Code != 200 || !bytes.Equal(w.Body.Bytes(), body) || w.Header().Get("Content-Encoding") != "" ||
 		w.Header().Get("Vary") != "Accept-Encoding" || w.Header().Get("Content-Type") != "application/json; charset=utf-8" {
-		t.Errorf("plain: %d %v", w.Code, w.Header())
+		t.Errorf("plain: status %d, header %v", w.Code, w.Header())
 	}
 	w = get(p, "GET", "Accept-Encoding", "br, gzip;q=0.5")
 	r, err := gzip.NewReader(w.Body)
@@ -57,7 +57,7 @@ func TestPageForms(t *testing.T) {
 		t.Errorf("small: %v", w.Header())
 	}
 	if httpcache.Make(feed(1)).ETag() == httpcache.Make(feed(2)).ETag() {
-		t.Error("two bodies share a tag")
+		t.Error("two different bodies have the same tag")
 	}
 }
 
@@ -76,7 +76,7 @@ func TestIfNoneMatch(t *testing.T) {
 		}
 	}
 	if get(p, "GET", "If-None-Match", `"x"`, "If-None-Match", tag).Code != 304 {
-		t.Error("the second line is not read")
+		t.Error("the second If-None-Match line was ignored")
 	}
 }
 
@@ -119,6 +119,6 @@ func TestQuery(t *testing.T) {
 	same("recent&a&b", "q=a%26b")
 	same("recent&a%26b", "q=a%2526b")
 	if got := httpcache.Query("x=1", nil); len(got) != 0 {
-		t.Errorf("no parameters: %q", got)
+		t.Errorf("Query without parameters returned %q", got)
 	}
 }

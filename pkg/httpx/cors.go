@@ -4,17 +4,17 @@ import (
 	"net/http"
 )
 
-// CORS is the class of a route for browsers of other origins.
+// CORS is the class of a route: it determines the CORS headers of its responses.
 type CORS uint8
 
-// The classes. Credentials are never allowed in any of them.
+// CORS classes of routes. No class allows credentials.
 const (
-	None     CORS = iota // no header at all
-	Open                 // public read: any origin, GET
-	Protocol             // bearer only: any origin, GET, POST and DELETE
+	None     CORS = iota // no CORS headers
+	Open                 // public read: any origin may send GET
+	Protocol             // protocol routes with a bearer key: any origin may send GET, POST and DELETE
 )
 
-// One value each, shared by all answers: nothing appends to them.
+// Header values are shared by all responses. No code may append to them.
 var (
 	corsStar    = []string{"*"}
 	corsMaxAge  = []string{"86400"}
@@ -24,8 +24,8 @@ var (
 	corsProto   = []string{"GET, POST, DELETE, OPTIONS"}
 )
 
-// Headers are the CORS headers of a class, for answers made outside an Router.
-// The values are shared and must not be changed.
+// Headers returns the CORS headers of a class, for responses that do not pass through a Router. The caller must not
+// change the values.
 func (k CORS) Headers() http.Header {
 	h := make(http.Header, 5)
 	k.set(h)
@@ -47,10 +47,9 @@ func (k CORS) set(h http.Header) {
 	h["Access-Control-Expose-Headers"] = corsExpose
 }
 
-// cors is the class of one request on a path: the class of its own method.
-// A preflight, and a method that the path does not have, get the class of the
-// protocol, or of the public read when the method could be one. So a write
-// that shares its path with a public read never gets a star.
+// cors returns the CORS class for a request with the given method. A preflight request, or a method that the path
+// does not have, gets Protocol if any route of the path is a protocol route. Otherwise a preflight gets the class of
+// GET. A write on the path of a public read therefore never gets Access-Control-Allow-Origin: *.
 func (p *path) cors(method string) CORS {
 	if p == nil {
 		return None
@@ -67,9 +66,9 @@ func (p *path) cors(method string) CORS {
 	return None
 }
 
-// SameOrigin reports whether a browser sent the request from a page of origin, which is scheme and host of the public pages.
-// It compares the Origin header and reads Sec-Fetch-Site if there is none; a request with neither is not from such a page. The
-// Host header is not used: the client chooses it, and it has no scheme.
+// SameOrigin reports whether a browser sent r from a page of origin (scheme and host of the public pages). It
+// compares the Origin header, and without it requires Sec-Fetch-Site: same-origin. It does not use the Host header,
+// because the client chooses it and it has no scheme.
 func SameOrigin(r *http.Request, origin string) bool {
 	if origins := r.Header["Origin"]; len(origins) > 0 {
 		return len(origins) == 1 && origins[0] == origin

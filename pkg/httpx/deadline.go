@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// DripLimit cuts the body of a request off when nothing of it comes for idle, or not all
-// of it within most. It takes the place of the server's own limit on reading.
-func DripLimit(w http.ResponseWriter, r *http.Request, idle, most time.Duration) {
-	r.Body = &drip{ReadCloser: r.Body, conn: http.NewResponseController(w), idle: idle, end: time.Now().Add(most)}
+// LimitBodyTime makes reads of the request body fail when no byte arrives for idle, or when the body is not complete
+// within total. It replaces the read timeout of the server for this request.
+func LimitBodyTime(w http.ResponseWriter, r *http.Request, idle, total time.Duration) {
+	r.Body = &timedBody{ReadCloser: r.Body, conn: http.NewResponseController(w), idle: idle, end: time.Now().Add(total)}
 }
 
-// drip is a body that is read with a limit for each read.
-type drip struct {
+// timedBody is a request body that sets a read deadline before each read.
+type timedBody struct {
 	io.ReadCloser
 	conn *http.ResponseController
 	idle time.Duration
@@ -22,22 +22,23 @@ type drip struct {
 }
 
 // Read implements io.Reader.
-func (d *drip) Read(b []byte) (int, error) {
+func (d *timedBody) Read(b []byte) (int, error) {
 	limit := time.Now().Add(d.idle)
 	if limit.After(d.end) {
 		limit = d.end
 	}
-	_ = d.conn.SetReadDeadline(limit) // where there is no connection, nothing waits
+	_ = d.conn.SetReadDeadline(limit) // a writer without a connection, as in tests, needs no deadline
 	n, err := d.ReadCloser.Read(b)
 	if errors.Is(err, io.EOF) {
-		_ = d.conn.SetReadDeadline(time.Time{}) // what is done with it may take longer
+		_ = d.conn.SetReadDeadline(time.Time{}) // processing of the body may take longer than reading it
 	}
 	return n, err
 }
 
-// Patience sets the deadline of the next writes to d from now, in place of the server's limit for a whole answer, so that a
-// long answer may be sent in parts. It does nothing on a writer without deadlines, as in tests.
-func Patience(w http.ResponseWriter, d time.Duration) error {
+// SetWriteTimeout sets the write deadline to d from now. It replaces the write timeout of the server for the whole
+// response, so that a long response can be sent in parts. It does nothing if w does not support deadlines, as in
+// tests.
+func SetWriteTimeout(w http.ResponseWriter, d time.Duration) error {
 	err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(d))
 	if errors.Is(err, http.ErrNotSupported) {
 		return nil

@@ -12,20 +12,18 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// BodyLimit is the size of a request body where no route says otherwise.
+// BodyLimit is the default maximum size of a request body in bytes.
 const BodyLimit = 64 << 10
 
-// Faults of reading a body.
+// Errors of reading a request body.
 var (
 	ErrMediaType = apperr.New(apperr.Unsupported, "unsupported_media_type", "content type must be application/json")
 	ErrTooLarge  = apperr.New(apperr.TooLarge, "payload_too_large", "body is too large")
 )
 
-// Decode reads a required JSON body with the strict reader: one object of at
-// most limit bytes, valid UTF-8 without NUL or half surrogates, no duplicate
-// member, nothing behind it. Members in other case count as unknown; unknown
-// members are ignored.
-// Faults: ErrMediaType, ErrTooLarge, ErrBody.
+// Decode reads a required JSON body. The body must be one object of at most limit bytes in valid UTF-8, without NUL,
+// unpaired surrogates, duplicate members and data after the object. Member names are case-sensitive. Unknown members
+// are ignored. Errors: ErrMediaType, ErrTooLarge, ErrBody.
 func Decode(c echo.Context, limit int64) (Object, error) {
 	r := c.Request()
 	if err := jsonOnly(r.Header); err != nil {
@@ -38,8 +36,8 @@ func Decode(c echo.Context, limit int64) (Object, error) {
 	return DecodeBytes(b)
 }
 
-// DecodeOptional is Decode for routes whose body may be missing: no body is an object without members and needs no content
-// type. The flag reports whether there was a body.
+// DecodeOptional is Decode for an optional body. An empty body needs no content type and is returned as an object
+// without members. The second result reports whether there was a body.
 func DecodeOptional(c echo.Context, limit int64) (Object, bool, error) {
 	if c.Request().ContentLength == 0 {
 		return Object{first: new(*apperr.Fault)}, false, nil
@@ -58,13 +56,12 @@ func DecodeOptional(c echo.Context, limit int64) (Object, bool, error) {
 	return o, true, err
 }
 
-// ReadBody reads at most limit bytes; a compressed body is refused before it
-// is opened. Faults: ErrTooLarge, ErrMediaType, ErrBody when the client
-// breaks off.
+// ReadBody reads a body of at most limit bytes. A compressed body is rejected before it is read. Errors: ErrTooLarge,
+// ErrMediaType, and ErrBody if the client disconnects.
 func ReadBody(c echo.Context, limit int64) ([]byte, error) {
 	r := c.Request()
 	if enc := r.Header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
-		return nil, ErrMediaType.Say("compressed bodies are not taken")
+		return nil, ErrMediaType.Say("compressed bodies are not supported; send the body without Content-Encoding")
 	}
 	if r.ContentLength > limit {
 		return nil, ErrTooLarge
@@ -74,7 +71,7 @@ func ReadBody(c echo.Context, limit int64) ([]byte, error) {
 	if size < 0 {
 		size = 512
 	}
-	// Grown as data arrives: a promised length alone claims no memory.
+	// The buffer grows as data arrives, so that a client cannot reserve memory by announcing a large length.
 	b := make([]byte, 0, min(size+1, 4096))
 	for {
 		if len(b) == cap(b) {
@@ -90,7 +87,7 @@ func ReadBody(c echo.Context, limit int64) ([]byte, error) {
 		case errors.As(err, &large):
 			return nil, ErrTooLarge
 		default:
-			return nil, ErrBody.Say("body ended early").Wrap(err)
+			return nil, ErrBody.Say("body ended before its announced length").Wrap(err)
 		}
 	}
 }

@@ -15,9 +15,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/httpx"
 )
 
-// handCases are the bodies that break lenient readers. An empty code means
-// that the body is read and price is the number in priceAtPrediction.
-var handCases = []struct {
+// bodyCases contains bodies that lenient JSON parsers handle wrongly. An empty code means that the body is valid.
+var bodyCases = []struct {
 	name, body, code string
 }{
 	{"plain", `{"marketId":"1","priceAtPrediction":6400}`, ""},
@@ -124,10 +123,10 @@ func readCall(o httpx.Object) (string, int64, error) {
 
 func TestHandCases(t *testing.T) {
 	t.Parallel()
-	if len(handCases) < 40 {
-		t.Fatalf("%d cases", len(handCases))
+	if len(bodyCases) < 40 {
+		t.Fatalf("%d cases, want at least 40", len(bodyCases))
 	}
-	for _, c := range handCases {
+	for _, c := range bodyCases {
 		o, err := httpx.DecodeBytes([]byte(c.body))
 		if err == nil {
 			_, _, err = readCall(o)
@@ -140,7 +139,7 @@ func TestHandCases(t *testing.T) {
 		case !errors.As(err, &f) || f.Code != c.code || f.Kind != apperr.Invalid:
 			t.Errorf("%s: got %v, want %s", c.name, err, c.code)
 		case c.code != "invalid_body" && f.Extra["field"] != field(c.code):
-			t.Errorf("%s: field %v", c.name, f.Extra["field"])
+			t.Errorf("%s: wrong extra member field: %v", c.name, f.Extra["field"])
 		}
 	}
 }
@@ -163,10 +162,10 @@ func TestObjectAccessors(t *testing.T) {
 		t.Errorf("s = %q", s)
 	}
 	if s := o.OptString("e", 4); s == nil || *s != "" {
-		t.Error("empty text is present")
+		t.Error("an empty string must be present")
 	}
-	if o.OptString("n", 4) != nil || o.OptInt("n", 0, 1) != nil || o.OptBool("n") != nil || o.OptNumber("gone", 0, 1) != nil {
-		t.Error("null and absent are nil")
+	if o.OptString("n", 4) != nil || o.OptInt("n", 0, 1) != nil || o.OptBool("n") != nil || o.OptNumber("absent", 0, 1) != nil {
+		t.Error("null and absent members must be nil")
 	}
 	if n := o.OptInt("i", -5, 5); n == nil || *n != -3 {
 		t.Error("i")
@@ -175,12 +174,12 @@ func TestObjectAccessors(t *testing.T) {
 		t.Error("f")
 	}
 	if f := o.Number("z", 0, 1); f != 0 || 1/f < 0 {
-		t.Error("minus zero stays minus zero")
+		t.Error("minus zero must become zero")
 	}
 	if !o.Bool("b") || *o.OptBool("b") != true {
 		t.Error("b")
 	}
-	if o.Enum("d", "YES", "NO") != "YES" || o.OptEnum("gone", "YES") != "" {
+	if o.Enum("d", "YES", "NO") != "YES" || o.OptEnum("absent", "YES") != "" {
 		t.Error("d")
 	}
 	in := o.Object("o")
@@ -205,16 +204,16 @@ func TestObjectMistakes(t *testing.T) {
 	t.Parallel()
 	const body = `{"s":"long","b":1,"o":{"conf":101},"l":["a",1],"os":[],"d":"yes","f":1e999,"deep":{"in":{"x":[1]}}}`
 	for want, read := range map[string]func(httpx.Object){
-		"invalid_s s":         func(o httpx.Object) { o.OptString("s", 3) },
-		"missing_gone gone":   func(o httpx.Object) { o.Bool("gone") },
-		"invalid_b b":         func(o httpx.Object) { o.OptBool("b") },
-		"invalid_conf o.conf": func(o httpx.Object) { o.Object("o").Int("conf", 1, 100) },
-		"missing_text o.text": func(o httpx.Object) { o.Object("o").String("text", 9, true) },
-		"missing_gone_object": func(o httpx.Object) { o.Object("goneObject").Int("conf", 1, 100) },
-		"invalid_l l":         func(o httpx.Object) { o.Strings("l", 5, 5) },
-		"invalid_os os":       func(o httpx.Object) { o.Objects("os", 5) },
-		"invalid_d d":         func(o httpx.Object) { o.Enum("d", "YES", "NO") },
-		"invalid_f f":         func(o httpx.Object) { o.Number("f", 0, 100) },
+		"invalid_s s":           func(o httpx.Object) { o.OptString("s", 3) },
+		"missing_absent absent": func(o httpx.Object) { o.Bool("absent") },
+		"invalid_b b":           func(o httpx.Object) { o.OptBool("b") },
+		"invalid_conf o.conf":   func(o httpx.Object) { o.Object("o").Int("conf", 1, 100) },
+		"missing_text o.text":   func(o httpx.Object) { o.Object("o").String("text", 9, true) },
+		"missing_absent_object": func(o httpx.Object) { o.Object("absentObject").Int("conf", 1, 100) },
+		"invalid_l l":           func(o httpx.Object) { o.Strings("l", 5, 5) },
+		"invalid_os os":         func(o httpx.Object) { o.Objects("os", 5) },
+		"invalid_d d":           func(o httpx.Object) { o.Enum("d", "YES", "NO") },
+		"invalid_f f":           func(o httpx.Object) { o.Number("f", 0, 100) },
 		"invalid_x deep.in.x": func(o httpx.Object) {
 			o.Object("deep").Object("in").Objects("x", 3)
 			o.Object("deep").Object("in").Int("x", 0, 1)
@@ -278,7 +277,7 @@ func TestDecodeHeaders(t *testing.T) {
 		if c.want == nil && err != nil || c.want != nil && !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		// The same without a promised length.
+		// The same request without Content-Length.
 		_, err = httpx.Decode(request(t, io.MultiReader(strings.NewReader(c.body)), c.header...), httpx.BodyLimit)
 		if c.want == nil && err != nil || c.want != nil && !errors.Is(err, c.want) {
 			t.Errorf("%s, chunked: %v", c.name, err)
@@ -290,20 +289,20 @@ func TestDecodeOptional(t *testing.T) {
 	t.Parallel()
 	o, sent, err := httpx.DecodeOptional(request(t, http.NoBody), httpx.BodyLimit)
 	if err != nil || sent || o.Err() != nil || o.Has("x") {
-		t.Errorf("no body: %v %v", sent, err)
+		t.Errorf("no body: body present %v, error %v", sent, err)
 	}
 	o.Missing("x")
 	if o.Err() == nil {
-		t.Error("an empty object forgets its mistakes")
+		t.Error("the object of an empty body did not record a missing member")
 	}
 	if _, sent, err = httpx.DecodeOptional(request(t, io.MultiReader(strings.NewReader(""))), httpx.BodyLimit); err != nil || sent {
-		t.Errorf("empty chunked body: %v %v", sent, err)
+		t.Errorf("empty chunked body: body present %v, error %v", sent, err)
 	}
 	if _, _, err = httpx.DecodeOptional(request(t, strings.NewReader(`{}`)), httpx.BodyLimit); !errors.Is(err, httpx.ErrMediaType) {
-		t.Errorf("body without type: %v", err)
+		t.Errorf("body without content type: error %v, want ErrMediaType", err)
 	}
 	if _, sent, err = httpx.DecodeOptional(request(t, strings.NewReader(`{}`), "Content-Type", "application/json"), httpx.BodyLimit); err != nil || !sent {
-		t.Errorf("body: %v %v", sent, err)
+		t.Errorf("body: body present %v, error %v", sent, err)
 	}
 }
 
@@ -319,10 +318,10 @@ func TestDecodeBrokenBody(t *testing.T) {
 	}
 }
 
-// FuzzDecode: nothing panics; what we accept, the standard reader accepts with
-// the same members; what the accessors give agrees with it.
+// FuzzDecode checks that DecodeBytes does not panic, that encoding/json accepts every accepted body with the same
+// members, and that the accessors return the same values.
 func FuzzDecode(f *testing.F) {
-	for _, c := range handCases {
+	for _, c := range bodyCases {
 		if len(c.body) < 1000 {
 			f.Add([]byte(c.body))
 		}
@@ -331,13 +330,13 @@ func FuzzDecode(f *testing.F) {
 		o, err := httpx.DecodeBytes(b)
 		if err != nil {
 			if apperr.Of(err).Kind != apperr.Invalid {
-				t.Fatalf("kind of %v", err)
+				t.Fatalf("error of a wrong kind: %v", err)
 			}
 			return
 		}
 		var std map[string]json.RawMessage
 		if err := json.Unmarshal(b, &std); err != nil {
-			t.Fatalf("accepted what is not JSON: %v", err)
+			t.Fatalf("accepted invalid JSON: %v", err)
 		}
 		names := o.Names()
 		if len(names) != len(std) {
@@ -346,7 +345,7 @@ func FuzzDecode(f *testing.F) {
 		for _, name := range names {
 			raw, ok := std[name]
 			if !ok {
-				t.Fatalf("member %q is not there", name)
+				t.Fatalf("member %q is not in the body", name)
 			}
 			if string(raw) == "null" {
 				if o.Has(name) {

@@ -1,10 +1,8 @@
-// Package httpx is the HTTP edge that the services share: the strict JSON
-// reader, the one error shape, CORS classes, request ids, the access log,
-// routes with cache and graceful-empty rules, health, and servers whose time
-// and size are bounded.
+// Package httpx contains the HTTP code that the services share: strict JSON decoding, JSON error responses, CORS
+// classes, request ids, the access log, a router with cache and degradation rules, health checks, and a server with
+// limits of time and size.
 //
-// A service makes an Router with New, adds its own middleware with Use (a rate
-// limit, for example; CORS headers are already set when it runs), and mounts
-// its routes. Handlers return plain errors; faults become their status and
-// everything else a 500 without detail. The package knows no domain word.
+// A service creates a Router with New, adds middleware such as rate limits with Use, and mounts its routes. CORS
+// headers are set before the middleware runs. Handlers return errors: a fault (pkg/apperr) determines its status, and
+// every other error becomes a 500 without detail.
 package httpx

@@ -15,17 +15,18 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// Faults of the edge itself.
+// Errors of the router.
 var (
 	ErrNotFound   = apperr.New(apperr.NotFound, "not_found", "no such resource")
 	ErrNotAllowed = apperr.New(apperr.NotAllowed, "method_not_allowed", "method is not allowed here")
 	ErrTimeout    = apperr.New(apperr.Unavailable, "signal_service_unavailable", "the answer took too long")
 )
 
-// statusGone is the status in metrics and logs of a request whose client left before the answer. It is not sent.
-const statusGone = 499
+// statusClientClosed is the status in metrics and logs of a request whose client disconnected before the response. It
+// is not sent.
+const statusClientClosed = 499
 
-// statuses are the HTTP statuses of the kinds of faults.
+// statuses maps kinds of faults to HTTP statuses.
 var statuses = map[apperr.Kind]int{
 	apperr.Invalid:         http.StatusBadRequest,
 	apperr.Unauthenticated: http.StatusUnauthorized,
@@ -41,10 +42,11 @@ var statuses = map[apperr.Kind]int{
 	apperr.Unavailable:     http.StatusServiceUnavailable,
 }
 
-// Status returns the HTTP status of a kind; 500 for internal faults.
+// Status returns the HTTP status of a kind of fault. It is 500 for internal faults.
 func Status(k apperr.Kind) int { return cmp.Or(statuses[k], http.StatusInternalServerError) }
 
-// faultOf returns the fault of an error. Errors of Echo become the faults of this package.
+// faultOf returns the fault of an error. An echo.HTTPError becomes the corresponding fault of this package, and a
+// passed deadline becomes ErrTimeout.
 func faultOf(err error) *apperr.Fault {
 	var f *apperr.Fault
 	if errors.As(err, &f) {
@@ -69,8 +71,8 @@ func faultOf(err error) *apperr.Fault {
 	return apperr.Of(err)
 }
 
-// WriteError answers with an error as { error, message?, …extra }, with the headers of its status and Cache-Control: no-store. It
-// returns the status. If the answer has begun, it writes nothing.
+// WriteError writes err as the JSON response { error, message?, …extra } with the headers of its status and
+// Cache-Control: no-store. It returns the status. If the response has already started, WriteError writes nothing.
 func WriteError(c echo.Context, err error) int {
 	f := faultOf(err)
 	status := Status(f.Kind)
@@ -94,19 +96,19 @@ func WriteError(c echo.Context, err error) int {
 	body := buffers.Get().(*bytes.Buffer)
 	defer release(body)
 	writeFault(body, f)
-	// The status is recorded even if the client has left.
+	// The status is recorded even if the client has disconnected.
 	_ = Blob(c, status, body.Bytes())
 	return status
 }
 
-// ErrorBody is the body of the answer to an error, for answers that carry it inside.
+// ErrorBody returns the JSON body that WriteError would write for err, for responses that contain it as a part.
 func ErrorBody(err error) []byte {
 	var b bytes.Buffer
 	writeFault(&b, faultOf(err))
 	return b.Bytes()
 }
 
-// retrySeconds returns the extra member retryAfterMs in seconds, rounded up, at least 1.
+// retrySeconds returns the extra member retryAfterMs in seconds, rounded up and at least 1.
 func retrySeconds(f *apperr.Fault) int64 {
 	var ms int64
 	switch v := f.Extra["retryAfterMs"].(type) {
@@ -116,13 +118,14 @@ func retrySeconds(f *apperr.Fault) int64 {
 		ms = int64(v)
 	case int64:
 		ms = v
-	case float64: // from another service
+	case float64: // decoded from JSON
 		ms = int64(v)
 	}
 	return max(1, (ms+999)/1000)
 }
 
-// writeFault writes error, message and the extra members in the order of their names.
+// writeFault writes f as a JSON object: error, message, then the extra members sorted by name. An internal fault has
+// only error.
 func writeFault(b *bytes.Buffer, f *apperr.Fault) {
 	code := f.Code
 	message := f.Message
@@ -149,7 +152,7 @@ func writeFault(b *bytes.Buffer, f *apperr.Fault) {
 	b.WriteByte('}')
 }
 
-// writeValue writes a value as JSON, or null if it has no JSON form.
+// writeValue writes v as JSON. It writes null if v cannot be encoded.
 func writeValue(b *bytes.Buffer, v any) {
 	before := b.Len()
 	if err := marshal(b, v); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// Tagged answers 200 with v as JSON and its entity tag, or 304 if the request names the same tag.
+// Tagged responds with status 200, v as JSON and its entity tag, or with 304 if If-None-Match contains the tag.
 func Tagged(c echo.Context, v any) error {
 	body, err := Marshal(v)
 	if err != nil {
@@ -18,8 +18,8 @@ func Tagged(c echo.Context, v any) error {
 	return blobTagged(c, body, body)
 }
 
-// TaggedBy answers like Tagged, with the entity tag of a part of v. It is for answers that contain the time at which they were
-// read, so that only this time differs between two of them.
+// TaggedBy is Tagged with an entity tag that is computed from part instead of v. It is for responses that contain
+// their read time: the tag must not change if only that time differs.
 func TaggedBy(c echo.Context, v, part any) error {
 	body, err := Marshal(v)
 	if err != nil {
@@ -45,7 +45,8 @@ func TagOf(body []byte) string {
 	return `"` + hex.EncodeToString(sum[:12]) + `"`
 }
 
-// Known sets the entity tag of the answer. If the request names the same tag, Known answers 304 and returns true.
+// Known sets the ETag header of the response. If If-None-Match contains the tag, Known responds with 304 and returns
+// true.
 func Known(c echo.Context, tag string) bool {
 	c.Response().Header()["Etag"] = []string{"W/" + tag}
 	for _, line := range c.Request().Header["If-None-Match"] {

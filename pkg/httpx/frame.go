@@ -16,17 +16,17 @@ import (
 
 var nosniff = []string{"nosniff"}
 
-// slowRead is when a successful read is worth a line.
+// slowRead is the latency from which a successful read is logged at level info instead of debug.
 const slowRead = time.Second
 
-// frame is the outermost middleware: request id, fixed headers, CORS, time
-// limit, panics, the error answer, the access log and the metrics hook.
-func (e *Router) frame(next echo.HandlerFunc) echo.HandlerFunc {
+// middleware is the outermost middleware. It sets the request id, fixed headers and CORS headers, recovers panics,
+// writes error responses and the access log, and calls the metrics hook.
+func (e *Router) middleware(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		began := e.cfg.Now()
+		start := e.cfg.Now()
 		r := c.Request()
 		id := r.Header.Get("X-Request-Id")
-		if !saneID(id) {
+		if !validRequestID(id) {
 			id = e.cfg.NewID()
 		}
 		p := e.paths[c.Path()]
@@ -42,23 +42,23 @@ func (e *Router) frame(next echo.HandlerFunc) echo.HandlerFunc {
 		if p != nil && p.bypass != nil {
 			run = p.bypass
 		}
-		gone := false
-		if err := safely(run, c); err != nil {
-			gone = e.fail(c, err) == statusGone
+		clientClosed := false
+		if err := withRecover(run, c); err != nil {
+			clientClosed = e.fail(c, err) == statusClientClosed
 		}
 		status := c.Response().Status
-		if gone {
-			status = statusGone
+		if clientClosed {
+			status = statusClientClosed
 		}
-		e.done(c, p, status, e.cfg.Now().Sub(began))
-		if gone {
-			panic(http.ErrAbortHandler) // otherwise the server sends an empty 200 to a client that closed only its side
+		e.record(c, p, status, e.cfg.Now().Sub(start))
+		if clientClosed {
+			panic(http.ErrAbortHandler) // otherwise the server sends an empty 200 to a client that closed only its writing side
 		}
 		return nil
 	}
 }
 
-// panicked is a recovered panic; its text and stack go to the log only.
+// panicked is the error of a recovered panic. Its text and stack are logged and never sent.
 type panicked struct {
 	value any
 	stack []byte
@@ -66,9 +66,9 @@ type panicked struct {
 
 func (p *panicked) Error() string { return fmt.Sprintf("panic: %v", p.value) }
 
-// safely runs a handler and turns a panic into an error. ErrAbortHandler goes
-// on: the server uses it to cut a connection.
-func safely(h echo.HandlerFunc, c echo.Context) (err error) {
+// withRecover calls h and returns a panic as an error. It does not recover http.ErrAbortHandler, with which a handler
+// closes the connection.
+func withRecover(h echo.HandlerFunc, c echo.Context) (err error) {
 	defer func() {
 		switch v := recover(); {
 		case v == nil:
@@ -81,11 +81,11 @@ func safely(h echo.HandlerFunc, c echo.Context) (err error) {
 	return h(c)
 }
 
-// fail writes the error answer and, once, the line for what we did wrong.
+// fail writes the error response and returns its status. It logs server errors.
 func (e *Router) fail(c echo.Context, err error) int {
 	ctx := c.Request().Context()
 	if errors.Is(err, context.Canceled) && errors.Is(ctx.Err(), context.Canceled) {
-		return statusGone
+		return statusClientClosed
 	}
 	if errors.Is(err, echo.ErrMethodNotAllowed) {
 		if p := e.paths[c.Path()]; p != nil {
@@ -114,15 +114,15 @@ func (e *Router) logFailure(c echo.Context, msg string, status int, err error) {
 		attrs = append(attrs, slog.String("stack", string(p.stack)))
 	}
 	level := slog.LevelError
-	if status == http.StatusServiceUnavailable || status == http.StatusNotImplemented { // no fault of ours
+	if status == http.StatusServiceUnavailable || status == http.StatusNotImplemented { // not a fault of this service
 		level = slog.LevelWarn
 	}
 	e.cfg.Log.LogAttrs(ctx, level, msg, attrs...)
 }
 
-// done counts the answer and writes the access line. Successful quick reads
-// are debug lines: they are the bulk, and the metrics count them.
-func (e *Router) done(c echo.Context, p *path, status int, took time.Duration) {
+// record calls the metrics hook and writes the access log. Successful fast reads are logged at level debug, because
+// they are the majority and the metrics count them.
+func (e *Router) record(c echo.Context, p *path, status int, took time.Duration) {
 	r := c.Request()
 	if p != nil && p.bypass != nil {
 		return
@@ -143,7 +143,7 @@ func (e *Router) done(c echo.Context, p *path, status int, took time.Duration) {
 		slog.String("request_id", telemetry.RequestID(ctx)),
 		slog.String("method", r.Method),
 		slog.String("route", c.Path()),
-		slog.String("path", cut(r.URL.EscapedPath(), 200)),
+		slog.String("path", truncate(r.URL.EscapedPath(), 200)),
 		slog.String("query", safeQuery(r.URL.RawQuery)),
 		slog.Int("status", status),
 		slog.Int64("bytes", c.Response().Size),
@@ -152,14 +152,15 @@ func (e *Router) done(c echo.Context, p *path, status int, took time.Duration) {
 	)
 }
 
-func cut(s string, n int) string {
+func truncate(s string, n int) string {
 	if len(s) > n {
 		return s[:n]
 	}
 	return s
 }
 
-// methodLabel keeps invented methods from becoming label values.
+// methodLabel returns the metric label of a method. Unknown methods become OTHER, so that clients cannot create label
+// values.
 func methodLabel(m string) string {
 	switch m {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:

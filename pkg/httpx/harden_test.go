@@ -17,7 +17,7 @@ func TestProductionAnswersCarrySecurityHeaders(t *testing.T) {
 		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/anything", nil))
 		for _, name := range names {
 			if sent := w.Header().Get(name) != ""; sent != production || w.Code != http.StatusNotFound {
-				t.Errorf("production %t: %s is %q", production, name, w.Header().Get(name))
+				t.Errorf("production %t: header %s is %q", production, name, w.Header().Get(name))
 			}
 		}
 	}

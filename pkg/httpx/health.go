@@ -19,26 +19,27 @@ type Check struct {
 	Test func(context.Context) error
 }
 
-// A check takes at most checkTime. Its result is reused for checkLife, so that requests for /readyz put no load on dependencies.
+// A check must end within checkTime. Results are reused for checkLife, so that requests for /readyz do not put load
+// on dependencies.
 const (
 	checkTime = time.Second
 	checkLife = 500 * time.Millisecond
 )
 
-// Health answers /healthz (the process runs) and /readyz (it should get requests). A process is ready between Up, after its start,
-// and Down, before its stop, while its checks succeed.
+// Health answers /healthz (the process runs) and /readyz (the process accepts requests). A process is ready from Up
+// (after its start) to Down (before its stop) while all checks succeed.
 type Health struct {
 	nonce  string
 	now    func() time.Time
 	checks []Check
 	up     atomic.Bool
 
-	mu     sync.Mutex
-	asked  time.Time // of failed
-	failed []string
+	mu        sync.Mutex
+	checkedAt time.Time // time of the last checks
+	failed    []string
 }
 
-// NewHealth returns a Health that is not ready. nonce identifies the process in its answers.
+// NewHealth returns a Health that is not ready. nonce identifies the process in responses.
 func NewHealth(nonce string, now func() time.Time, checks ...Check) *Health {
 	return &Health{nonce: nonce, now: now, checks: checks}
 }
@@ -46,10 +47,11 @@ func NewHealth(nonce string, now func() time.Time, checks ...Check) *Health {
 // Up makes the service ready if its checks succeed.
 func (h *Health) Up() { h.up.Store(true) }
 
-// Down makes the service not ready, whatever its checks return.
+// Down makes the service not ready, regardless of its checks.
 func (h *Health) Down() { h.up.Store(false) }
 
-// Failed returns the names of the failed checks, nil if the service is ready. Before Up and after Down it returns "lifecycle".
+// Failed returns the names of the failed checks, or nil if the service is ready. Before Up and after Down it returns
+// "lifecycle".
 func (h *Health) Failed(ctx context.Context) []string {
 	if !h.up.Load() {
 		return []string{"lifecycle"}
@@ -57,15 +59,15 @@ func (h *Health) Failed(ctx context.Context) []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := h.now()
-	if !h.asked.IsZero() && now.Sub(h.asked) < checkLife {
+	if !h.checkedAt.IsZero() && now.Sub(h.checkedAt) < checkLife {
 		return h.failed
 	}
-	h.failed, h.asked = h.ask(ctx), now
+	h.failed, h.checkedAt = h.runChecks(ctx), now
 	return h.failed
 }
 
-func (h *Health) ask(ctx context.Context) []string {
-	// The end of a request must not fail the checks: the next request gets the same result.
+func (h *Health) runChecks(ctx context.Context) []string {
+	// The checks continue if the request is canceled, because later requests reuse the result.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTime)
 	defer cancel()
 	bad := make([]bool, len(h.checks))
@@ -95,12 +97,12 @@ type ready struct {
 	Failed []string `json:"failed,omitempty"`
 }
 
-// healthz answers 200 for as long as the process can answer.
+// healthz answers 200 while the process runs.
 func (h *Health) healthz(w http.ResponseWriter, _ *http.Request) {
 	writePlain(w, http.StatusOK, alive{OK: true, Nonce: h.nonce})
 }
 
-// readyz answers 200, or 503 with the names of the checks that failed.
+// readyz answers 200, or 503 with the names of the failed checks.
 func (h *Health) readyz(w http.ResponseWriter, r *http.Request) {
 	status, failed := http.StatusOK, h.Failed(r.Context())
 	if failed != nil {
@@ -110,7 +112,7 @@ func (h *Health) readyz(w http.ResponseWriter, r *http.Request) {
 	writePlain(w, status, ready{OK: failed == nil, Nonce: h.nonce, Failed: failed})
 }
 
-// mountHealth adds /healthz and /readyz. They answer before any other middleware, so that no limit applies to a probe.
+// mountHealth adds /healthz and /readyz. They bypass all other middleware, so that no limit applies to health checks.
 func (e *Router) mountHealth(h *Health, k CORS) {
 	for _, probe := range []struct {
 		path   string
@@ -120,22 +122,22 @@ func (e *Router) mountHealth(h *Health, k CORS) {
 		Mount(e, []Route{{Method: http.MethodGet, Path: probe.path, Who: []string{"public"}, CORS: k, Handler: get}})
 		e.paths[probe.path].bypass = func(c echo.Context) error {
 			if m := c.Request().Method; m != http.MethodGet && m != http.MethodHead {
-				return c.Handler()(c) // OPTIONS and 405 as everywhere
+				return c.Handler()(c) // OPTIONS and 405 are answered as on other paths
 			}
 			return get(c)
 		}
 	}
 }
 
-// probeTime bounds one request of Probe.
+// probeTime is the timeout of Probe.
 const probeTime = 3 * time.Second
 
-// Probe requests /readyz of the service that listens on addr of this machine and returns nil if it is ready. It is the health
-// check of containers without a shell.
+// Probe requests /readyz from the service that listens on addr of this machine. It returns nil if the service is
+// ready. It is the health check of container images without a shell.
 func Probe(ctx context.Context, addr string) error {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return fmt.Errorf("read address: %w", err)
+		return fmt.Errorf("parse address: %w", err)
 	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
@@ -144,11 +146,11 @@ func Probe(ctx context.Context, addr string) error {
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, port)+"/readyz", nil)
 	if err != nil {
-		return fmt.Errorf("ask for health: %w", err)
+		return fmt.Errorf("request /readyz: %w", err)
 	}
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
-		return fmt.Errorf("ask for health: %w", err)
+		return fmt.Errorf("request /readyz: %w", err)
 	}
 	defer func() { _ = answer.Body.Close() }()
 	if answer.StatusCode != http.StatusOK {

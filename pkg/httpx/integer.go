@@ -6,17 +6,16 @@ import (
 )
 
 const (
-	farthest   = 1 << 40 // shifts a number farther than the digits of any body
-	mostDigits = 19      // of 64 bits
+	maxShift  = 1 << 40 // limits the exponent; larger than the number of digits of any body
+	maxDigits = 19      // maximum number of decimal digits of an int64
 )
 
-// whole reads a JSON value as a whole number: one whose fraction is zero, however it is
-// written (JSON Schema 2020-12, validation, 6.1.1): 5000, 5000.0 and 5e3 are one. It goes
-// by the digits, so nothing is rounded, and a huge exponent costs no more than a small one.
-// Minus zero, and what 64 bits do not hold, is none.
-func whole(value string) (int64, bool) {
+// parseInteger returns the value of a JSON number whose fraction is zero, in any notation: 5000, 5000.0 and 5e3 are
+// equal (JSON Schema 2020-12, validation, 6.1.1). It works on digits, so it does not round, and a huge exponent costs
+// no more than a small one. It returns false for other values, for minus zero, and for values beyond 64 bits.
+func parseInteger(value string) (int64, bool) {
 	if value[0] != '-' && (value[0] < '0' || value[0] > '9') {
-		return 0, false // a text, a truth, a list or an object
+		return 0, false // a string, boolean, list or object
 	}
 	mantissa, exponent, scaled := strings.Cut(strings.ToLower(value), "e")
 	unsigned := strings.TrimPrefix(mantissa, "-")
@@ -26,15 +25,15 @@ func whole(value string) (int64, bool) {
 	if digits == "" {
 		return 0, sign == ""
 	}
-	bare := strings.TrimRight(digits, "0")
-	zeros := int64(len(digits) - len(bare) - len(after)) // to be written behind bare
+	significant := strings.TrimRight(digits, "0")
+	zeros := int64(len(digits) - len(significant) - len(after)) // number of zeros to append to significant
 	if scaled {
-		e, _ := strconv.ParseInt(exponent, 10, 64) // out of range it is the nearest
-		zeros += min(max(e, -farthest), farthest)
+		e, _ := strconv.ParseInt(exponent, 10, 64) // if out of range, ParseInt returns the nearest value
+		zeros += min(max(e, -maxShift), maxShift)
 	}
-	if zeros < 0 || zeros > mostDigits {
+	if zeros < 0 || zeros > maxDigits {
 		return 0, false
 	}
-	n, err := strconv.ParseInt(sign+bare+strings.Repeat("0", int(zeros)), 10, 64)
+	n, err := strconv.ParseInt(sign+significant+strings.Repeat("0", int(zeros)), 10, 64)
 	return n, err == nil
 }

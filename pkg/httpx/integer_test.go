@@ -9,7 +9,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/httpx"
 )
 
-// readWhole reads one number with the widest bounds.
+// readWhole decodes one number with the bounds of int64. It reports whether the number is an integer.
 func readWhole(t *testing.T, text string) (int64, bool) {
 	t.Helper()
 	o, err := httpx.DecodeBytes([]byte(`{"n":` + text + `}`))
@@ -20,8 +20,7 @@ func readWhole(t *testing.T, text string) (int64, bool) {
 	return n, o.Err() == nil
 }
 
-// TestWholeNumbers: a zero fraction makes a whole number, in every spelling, and it is
-// judged to its last digit.
+// A number with a zero fraction is an integer in every notation. The check is exact to the last digit.
 func TestWholeNumbers(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int64{
@@ -31,7 +30,7 @@ func TestWholeNumbers(t *testing.T) {
 		"1" + strings.Repeat("0", 60_000) + "e-60000": 1, "0." + strings.Repeat("0", 60_000) + "1e60001": 1,
 	} {
 		if n, ok := readWhole(t, text); !ok || n != want {
-			t.Errorf("%.40s: %d %v", text, n, ok)
+			t.Errorf("%.40s was read as %d, integer %v", text, n, ok)
 		}
 	}
 	for _, text := range []string{
@@ -48,14 +47,14 @@ func TestWholeNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := o.Int("low", 0, 10_000); n != 10_000 || o.Err() != nil {
-		t.Errorf("1e4 within 0 to 10000: %d, %v", n, o.Err())
+		t.Errorf("1e4 was read as %d, error %v; want 10000", n, o.Err())
 	}
 	if o.Int("price", 0, 10_000); o.Err() == nil {
-		t.Error("what is a little more than 10000 is within 0 to 10000")
+		t.Error("a number slightly above 10000 was accepted as at most 10000")
 	}
 }
 
-// FuzzWholeNumbers holds the reader to exact arithmetic.
+// FuzzWholeNumbers compares Int with exact rational arithmetic.
 func FuzzWholeNumbers(f *testing.F) {
 	for _, text := range []string{"5000.0", "5e3", "-1.50e1", "0e9", "1e-3", "9223372036854775807e0", "12e-1"} {
 		f.Add(text)
@@ -72,7 +71,7 @@ func FuzzWholeNumbers(f *testing.F) {
 		n := o.Int("n", math.MinInt64, math.MaxInt64)
 		want := exact.IsInt() && exact.Num().IsInt64() && (exact.Sign() != 0 || !strings.HasPrefix(text, "-"))
 		if (o.Err() == nil) != want || want && n != exact.Num().Int64() {
-			t.Errorf("%s: %d, %v", text, n, o.Err())
+			t.Errorf("%s was read as %d, error %v", text, n, o.Err())
 		}
 	})
 }

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Peer is the address of the client: the socket's, or, when the socket belongs
-// to a trusted proxy, the last address in X-Forwarded-For that does not.
-// A header that cannot be read is not believed at all.
+// Peer returns the IP address of the client. That is the address of the socket. If the socket belongs to a trusted
+// proxy, it is the last address in X-Forwarded-For that is not a trusted proxy. Peer stops at the first entry that is
+// not an IP address.
 func Peer(r *http.Request, trusted []netip.Prefix) string {
 	host := socketHost(r.RemoteAddr)
 	if len(trusted) == 0 {
@@ -50,7 +50,7 @@ func parseIP(s string) (netip.Addr, bool) {
 	return ip.Unmap().WithZone(""), true
 }
 
-// socketHost cuts the port off without allocating.
+// socketHost returns addr without port and brackets. It does not allocate.
 func socketHost(addr string) string {
 	i := strings.LastIndexByte(addr, ':')
 	if i < 0 {

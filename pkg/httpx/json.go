@@ -10,7 +10,8 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// maxPooled keeps one huge answer from holding its buffer for ever.
+// maxPooled is the maximum capacity in bytes of a buffer that is returned to the pool, so that one large response
+// does not occupy memory permanently.
 const maxPooled = 256 << 10
 
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
@@ -27,7 +28,7 @@ var (
 	noStore  = []string{"no-store"}
 )
 
-// Marshal encodes as answers do: no escaping of <, > and &, no line end.
+// Marshal returns v as JSON in the form of responses: without escaping of <, > and & and without a final newline.
 func Marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	if err := marshal(&b, v); err != nil {
@@ -46,8 +47,8 @@ func marshal(b *bytes.Buffer, v any) error {
 	return nil
 }
 
-// JSON answers with v. It encodes first and writes then: a value that does not
-// encode is an error and no half answer.
+// JSON responds with v as JSON. It encodes v before it writes, so a value that cannot be encoded returns an error and
+// no partial response.
 func JSON(c echo.Context, status int, v any) error {
 	b := buffers.Get().(*bytes.Buffer)
 	defer release(b)
@@ -57,10 +58,10 @@ func JSON(c echo.Context, status int, v any) error {
 	return Blob(c, status, b.Bytes())
 }
 
-// OK answers 200 with v.
+// OK responds with status 200 and v as JSON.
 func OK(c echo.Context, v any) error { return JSON(c, http.StatusOK, v) }
 
-// Blob answers with JSON that is already encoded.
+// Blob responds with body, which must be JSON.
 func Blob(c echo.Context, status int, body []byte) error {
 	h := c.Response().Header()
 	h["Content-Type"] = jsonType
@@ -70,7 +71,7 @@ func Blob(c echo.Context, status int, body []byte) error {
 	return err
 }
 
-// OrNull returns a pointer to v; nil for the zero value, which JSON shows as null or leaves out.
+// OrNull returns a pointer to v, or nil if v is the zero value. JSON encodes nil as null or omits it.
 func OrNull[T comparable](v T) *T {
 	var zero T
 	if v == zero {

@@ -2,7 +2,7 @@ package httpx
 
 import "strconv"
 
-// Object reads a required object. It shares the memory of the first mistake.
+// Object returns the required object member name. Both objects record the first error in the same place.
 func (o Object) Object(name string) Object {
 	v := o.need(name)
 	if v == nil {
@@ -11,7 +11,7 @@ func (o Object) Object(name string) Object {
 	return o.child(name, name, v)
 }
 
-// OptObject reads an optional object; false when absent.
+// OptObject returns the optional object member name. The second result is false if the member is absent.
 func (o Object) OptObject(name string) (Object, bool) {
 	v := o.raw(name)
 	if v == nil {
@@ -28,8 +28,8 @@ func (o Object) child(name, place string, v []byte) Object {
 	return Object{first: o.first, path: o.path + place + ".", src: v, spans: partsOf(v)}
 }
 
-// Strings reads an optional list of at most items texts of at most limit
-// characters each; nil when absent.
+// Strings returns the optional list member name: at most items strings of at most limit characters each. It returns
+// nil if the member is absent.
 func (o Object) Strings(name string, items, limit int) []string {
 	v := o.raw(name)
 	if v == nil {
@@ -47,7 +47,7 @@ func (o Object) Strings(name string, items, limit int) []string {
 	return out
 }
 
-// Objects reads a required list of one to items objects.
+// Objects returns the required list member name, which must contain 1 to items objects.
 func (o Object) Objects(name string, items int) []Object {
 	v := o.need(name)
 	if v == nil {
@@ -78,9 +78,10 @@ func (o Object) list(name string, v []byte, items int) []span {
 	return spans
 }
 
-// partsOf returns the members of an object, or the items of a list, that the scanner has accepted before.
+// partsOf returns the spans of the members of an object or of the items of a list. The scanner must have accepted v
+// before.
 func partsOf(v []byte) []span {
 	s := scanner{b: v}
-	spans, _ := s.parts() // no error: the text was accepted
+	spans, _ := s.parts() // no error: the scanner has accepted the text
 	return spans
 }

@@ -11,20 +11,17 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Object is a JSON object that passed the strict reader. Its accessors take
-// members by exact name and remember the first mistake in the order in which
-// they are called; Err gives it. After a mistake they return zero values, so
-// a handler reads everything and checks Err once. A null member counts as
-// absent. Objects made from one body share one memory of the first mistake.
+// Object is a decoded JSON object. Its accessors take exact member names and record the first error in the order of
+// their calls; Err returns it. After an error they return zero values, so a handler can read all members and check
+// Err once. A null member counts as absent. Nested objects of one body share the recorded error.
 type Object struct {
 	src   []byte
 	spans []span
-	path  string // "payload." inside the member payload
+	path  string // prefix of member names, such as "payload." inside the member payload
 	first **apperr.Fault
 }
 
-// DecodeBytes runs the strict reader over a whole body.
-// Fault: ErrBody with the reason.
+// DecodeBytes parses a whole body. It returns ErrBody with the reason if the body is invalid.
 func DecodeBytes(b []byte) (Object, error) {
 	spans, err := scanObject(b)
 	if err != nil {
@@ -33,8 +30,8 @@ func DecodeBytes(b []byte) (Object, error) {
 	return Object{src: b, spans: spans, first: new(*apperr.Fault)}, nil
 }
 
-// Err is the first mistake: missing_<member> or invalid_<member> with the
-// extra member `field`; nil when there was none.
+// Err returns the first recorded error, or nil. Its code is missing_<member> or invalid_<member>, and its extra
+// member field contains the full member name.
 func (o Object) Err() error {
 	if o.first == nil || *o.first == nil {
 		return nil
@@ -42,10 +39,10 @@ func (o Object) Err() error {
 	return *o.first
 }
 
-// Missing records that a member is needed. For checks of the handler's own.
+// Missing records that a required member is absent. Handlers call it for their own checks.
 func (o Object) Missing(name string) { o.record("missing_", name, name+" is required") }
 
-// Invalid records that a member is not acceptable and says why.
+// Invalid records that a member is invalid. why follows the member name in the message.
 func (o Object) Invalid(name, why string) { o.record("invalid_", name, name+" "+why) }
 
 func (o Object) record(prefix, name, text string) {
@@ -55,10 +52,10 @@ func (o Object) record(prefix, name, text string) {
 	*o.first = apperr.New(apperr.Invalid, prefix+protocol.Snake(name), text).With("field", o.path+name)
 }
 
-// Has reports a member that is present and not null.
+// Has reports whether a member is present and not null.
 func (o Object) Has(name string) bool { return o.raw(name) != nil }
 
-// Names returns the names of all members, in the order of the text, with those whose value is null.
+// Names returns the names of all members in the order of the body, including members with the value null.
 func (o Object) Names() []string {
 	out := make([]string, len(o.spans))
 	for i, sp := range o.spans {
@@ -67,7 +64,7 @@ func (o Object) Names() []string {
 	return out
 }
 
-// Raw returns the JSON text of a member, nil if it is absent or null. The caller must not change it.
+// Raw returns the JSON text of a member, or nil if it is absent or null. The caller must not change it.
 func (o Object) Raw(name string) []byte { return o.raw(name) }
 
 func (o Object) raw(name string) []byte {
@@ -82,7 +79,7 @@ func (o Object) raw(name string) []byte {
 	return nil
 }
 
-// need returns the JSON text of a required member, and records that it is missing if it is nil.
+// need returns the JSON text of a required member. If the member is absent, need records that and returns nil.
 func (o Object) need(name string) []byte {
 	v := o.raw(name)
 	if v == nil {
@@ -91,8 +88,8 @@ func (o Object) need(name string) []byte {
 	return v
 }
 
-// String reads text of at most limit characters. When it is required, absent
-// and empty text is missing.
+// String returns a string member of at most limit characters. If required is set, an absent or empty string is
+// recorded as missing.
 func (o Object) String(name string, limit int, required bool) string {
 	v := o.raw(name)
 	if v == nil {
@@ -111,7 +108,7 @@ func (o Object) String(name string, limit int, required bool) string {
 	return *s
 }
 
-// OptString reads optional text; nil when absent.
+// OptString returns an optional string member, or nil if it is absent.
 func (o Object) OptString(name string, limit int) *string {
 	if v := o.raw(name); v != nil {
 		return o.str(name, v, limit)
@@ -132,8 +129,8 @@ func (o Object) str(name string, v []byte, limit int) *string {
 	return &s
 }
 
-// OptText reads optional text of at most limit characters, as protocol.IsText has it; nil when
-// absent. With lines it may have line feeds, and each CR LF becomes one.
+// OptText returns an optional text member of at most limit characters that satisfies protocol.IsText, or nil if it is
+// absent. If lines is set, line feeds are allowed and each CR LF becomes a line feed.
 func (o Object) OptText(name string, limit int, lines bool) *string {
 	s := o.OptString(name, BodyLimit)
 	if s == nil {
@@ -151,7 +148,8 @@ func (o Object) OptText(name string, limit int, lines bool) *string {
 	return s
 }
 
-// Text is OptText where absent text is empty; when it is required, that is missing.
+// Text is OptText that returns "" for an absent member. If required is set, an absent or empty text is recorded as
+// missing.
 func (o Object) Text(name string, limit int, lines, required bool) string {
 	s := o.OptText(name, limit, lines)
 	if s == nil || *s == "" {
@@ -163,8 +161,8 @@ func (o Object) Text(name string, limit int, lines, required bool) string {
 	return *s
 }
 
-// Name reads a name or a label of at most limit characters, as protocol.IsName has it. When it
-// is required, absent and empty text is missing.
+// Name returns a name or label of at most limit characters that satisfies protocol.IsName. If required is set, an
+// absent or empty name is recorded as missing.
 func (o Object) Name(name string, limit int, required bool) string {
 	s := o.String(name, limit, required)
 	if s != "" && !protocol.IsName(s, 1, limit) {
@@ -173,15 +171,15 @@ func (o Object) Name(name string, limit int, required bool) string {
 	return s
 }
 
-// Line reads text of at most limit characters on one line, as protocol.IsLine has it. When it
-// is required, absent and empty text is missing.
+// Line returns a single-line text of at most limit characters that satisfies protocol.IsLine. If required is set, an
+// absent or empty text is recorded as missing.
 func (o Object) Line(name string, limit int, required bool) string {
 	s := o.String(name, limit, required)
 	o.checkLine(name, s, limit)
 	return s
 }
 
-// OptLine reads an optional line, which may be empty; nil when absent.
+// OptLine returns an optional single-line text, which may be empty. It returns nil if the member is absent.
 func (o Object) OptLine(name string, limit int) *string {
 	s := o.OptString(name, limit)
 	if s != nil {
@@ -196,18 +194,18 @@ func (o Object) checkLine(name, s string, limit int) {
 	}
 }
 
-// Int reads a required whole number between low and high.
+// Int returns a required integer from low to high.
 func (o Object) Int(name string, low, high int64) int64 {
 	return required(o, name, o.OptInt(name, low, high))
 }
 
-// OptInt reads an optional whole number; nil when absent.
+// OptInt returns an optional integer from low to high, or nil if the member is absent.
 func (o Object) OptInt(name string, low, high int64) *int64 {
 	v := o.raw(name)
 	if v == nil {
 		return nil
 	}
-	n, ok := whole(string(v))
+	n, ok := parseInteger(string(v))
 	if !ok || n < low || n > high {
 		o.Invalid(name, "must be an integer from "+strconv.FormatInt(low, 10)+" to "+strconv.FormatInt(high, 10))
 		n = 0
@@ -215,12 +213,12 @@ func (o Object) OptInt(name string, low, high int64) *int64 {
 	return &n
 }
 
-// Number reads a required number between low and high.
+// Number returns a required number from low to high.
 func (o Object) Number(name string, low, high float64) float64 {
 	return required(o, name, o.OptNumber(name, low, high))
 }
 
-// OptNumber reads an optional number; nil when absent.
+// OptNumber returns an optional number from low to high, or nil if the member is absent.
 func (o Object) OptNumber(name string, low, high float64) *float64 {
 	v := o.raw(name)
 	if v == nil {
@@ -231,14 +229,14 @@ func (o Object) OptNumber(name string, low, high float64) *float64 {
 		o.Invalid(name, "must be a number from "+strconv.FormatFloat(low, 'f', -1, 64)+" to "+strconv.FormatFloat(high, 'f', -1, 64))
 		n = 0
 	}
-	n += 0 // minus zero becomes zero
+	n += 0 // converts minus zero to zero
 	return &n
 }
 
-// Bool reads a required truth value.
+// Bool returns a required boolean.
 func (o Object) Bool(name string) bool { return required(o, name, o.OptBool(name)) }
 
-// OptBool reads an optional truth value; nil when absent.
+// OptBool returns an optional boolean, or nil if the member is absent.
 func (o Object) OptBool(name string) *bool {
 	v := o.raw(name)
 	if v == nil {
@@ -251,7 +249,7 @@ func (o Object) OptBool(name string) *bool {
 	return &b
 }
 
-// required returns the value of a required member, and records that it is missing if it is nil.
+// required returns the value of a required member. If v is nil, it records that the member is missing.
 func required[T any](o Object, name string, v *T) (value T) {
 	if v == nil {
 		o.Missing(name)
@@ -260,7 +258,7 @@ func required[T any](o Object, name string, v *T) (value T) {
 	return *v
 }
 
-// Enum reads one of the allowed words, exactly spelt.
+// Enum returns a required string that must be one of allowed. Comparison is case-sensitive.
 func (o Object) Enum(name string, allowed ...string) string {
 	if !o.Has(name) {
 		o.Missing(name)
@@ -268,7 +266,7 @@ func (o Object) Enum(name string, allowed ...string) string {
 	return o.OptEnum(name, allowed...)
 }
 
-// OptEnum reads one of the allowed words; empty when absent.
+// OptEnum returns an optional string that must be one of allowed, or "" if the member is absent.
 func (o Object) OptEnum(name string, allowed ...string) string {
 	v := o.raw(name)
 	if v == nil {

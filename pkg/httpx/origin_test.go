@@ -12,29 +12,29 @@ import (
 
 func TestSameOrigin(t *testing.T) {
 	t.Parallel()
-	const ours = "https://hub.example"
+	const origin = "https://hub.example"
 	for name, c := range map[string]struct {
 		header http.Header
 		same   bool
 	}{
-		"ours":                  {http.Header{"Origin": {ours}}, true},
-		"fetch says so":         {http.Header{"Sec-Fetch-Site": {"same-origin"}}, true},
+		"same origin":           {http.Header{"Origin": {origin}}, true},
+		"Sec-Fetch-Site only":   {http.Header{"Sec-Fetch-Site": {"same-origin"}}, true},
 		"neither":               {http.Header{}, false},
 		"another scheme":        {http.Header{"Origin": {"http://hub.example"}}, false},
-		"another port":          {http.Header{"Origin": {ours + ":8443"}}, false},
-		"the host of the call":  {http.Header{"Origin": {"https://example.com"}}, false}, // httptest asks example.com
-		"a longer name":         {http.Header{"Origin": {ours + ".evil.example"}}, false},
+		"another port":          {http.Header{"Origin": {origin + ":8443"}}, false},
+		"the Host header":       {http.Header{"Origin": {"https://example.com"}}, false}, // httptest sends Host: example.com
+		"a longer name":         {http.Header{"Origin": {origin + ".evil.example"}}, false},
 		"null":                  {http.Header{"Origin": {"null"}}, false},
 		"empty":                 {http.Header{"Origin": {""}}, false},
 		"foreign, fetch denies": {http.Header{"Origin": {"https://evil.example"}, "Sec-Fetch-Site": {"same-origin"}}, false},
-		"two":                   {http.Header{"Origin": {ours, "https://evil.example"}}, false},
+		"two":                   {http.Header{"Origin": {origin, "https://evil.example"}}, false},
 		"same site":             {http.Header{"Sec-Fetch-Site": {"same-site"}}, false},
 		"cross site":            {http.Header{"Sec-Fetch-Site": {"cross-site"}}, false},
 	} {
 		r := httptest.NewRequest(http.MethodPost, "/", nil)
 		r.Header = c.header
-		if got := httpx.SameOrigin(r, ours); got != c.same {
-			t.Errorf("%s: %v", name, got)
+		if got := httpx.SameOrigin(r, origin); got != c.same {
+			t.Errorf("%s: SameOrigin returned %v", name, got)
 		}
 	}
 }
@@ -42,7 +42,7 @@ func TestSameOrigin(t *testing.T) {
 func TestAnonymous(t *testing.T) {
 	t.Parallel()
 	b := setup(t, httpx.Route{
-		Method: http.MethodGet, Path: "/nobody", Who: []string{"public"},
+		Method: http.MethodGet, Path: "/anonymous", Who: []string{"public"},
 		Handler: httpx.Anonymous(func(c echo.Context) error { return c.NoContent(http.StatusNoContent) }),
 	})
 	for name, c := range map[string]struct {
@@ -51,14 +51,14 @@ func TestAnonymous(t *testing.T) {
 	}{
 		"nothing": {nil, 204}, "a bearer": {[]string{"Bearer x"}, 401}, "empty": {[]string{""}, 401}, "another scheme": {[]string{"Basic YTpi"}, 401},
 	} {
-		r := httptest.NewRequest(http.MethodGet, "/nobody", nil)
+		r := httptest.NewRequest(http.MethodGet, "/anonymous", nil)
 		for _, v := range c.values {
 			r.Header.Add("Authorization", v)
 		}
 		w := httptest.NewRecorder()
 		b.ServeHTTP(w, r)
 		if w.Code != c.status || w.Code == 401 && w.Header().Get("WWW-Authenticate") != "Bearer" {
-			t.Errorf("%s: %d %v", name, w.Code, w.Header())
+			t.Errorf("%s: status %d, header %v", name, w.Code, w.Header())
 		}
 	}
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// maxDepth bounds nesting; the reader recurses once per level.
+// maxDepth is the maximum nesting depth. The parser recurses once per level.
 const maxDepth = 32
 
-// ErrBody refuses a body that is not one well-formed JSON object.
+// ErrBody is the error of a body that is not one well-formed JSON object.
 var ErrBody = apperr.New(apperr.Invalid, "invalid_body", "body must be one JSON object")
 
-// The reasons for which a body is refused.
+// Reasons why a body is invalid.
 var (
 	errSyntax    = ErrBody.Say("body is not valid JSON")
 	errTrailing  = ErrBody.Say("body has data after its object")
@@ -28,21 +28,21 @@ var (
 	errDepth     = ErrBody.Say("body is nested too deeply")
 )
 
-// scanner validates JSON in one pass. It builds no tree: it stores the spans of the outermost members or items, and the names
-// of open objects to find duplicates, so its memory is proportional to the body.
+// scanner validates JSON in one pass. It builds no tree. It stores the spans of the outermost members or items and,
+// to find duplicates, the member names of open objects. Its memory is therefore proportional to the body.
 type scanner struct {
 	b     []byte
 	i     int
 	depth int
 }
 
-// span is one member of an object: its decoded name and where its value is.
+// span is the decoded name of a member and the position of its value. The name of a list item is empty.
 type span struct {
 	name       string
 	start, end int
 }
 
-// scanObject validates a whole document and lists the members of its object.
+// scanObject validates a whole document and returns the members of its object.
 func scanObject(b []byte) ([]span, error) {
 	s := scanner{b: b}
 	s.space()
@@ -74,8 +74,8 @@ func (s *scanner) space() {
 	}
 }
 
-// take steps over one expected byte after white space.
-func (s *scanner) take(c byte) bool {
+// take skips white space and then c. It returns false if another byte follows.
+func (s *scanner) skip(c byte) bool {
 	s.space()
 	if s.i < len(s.b) && s.b[s.i] == c {
 		s.i++
@@ -84,7 +84,7 @@ func (s *scanner) take(c byte) bool {
 	return false
 }
 
-// value validates a value of any kind.
+// value validates the next value.
 func (s *scanner) value() error {
 	s.space()
 	if s.i >= len(s.b) {
@@ -119,7 +119,8 @@ func (s *scanner) word(w string) error {
 	return nil
 }
 
-// parts validates the object or list that begins at i. It returns the spans of its members or items if it is the outermost one.
+// parts validates the object or list at position i. It returns the spans of its members or items if it is the
+// outermost one.
 func (s *scanner) parts() ([]span, error) {
 	named, end := s.b[s.i] == '{', s.b[s.i]+2 // in ASCII, } is two after { and ] is two after [
 	s.i++
@@ -127,7 +128,7 @@ func (s *scanner) parts() ([]span, error) {
 		return nil, errDepth
 	}
 	defer func() { s.depth-- }()
-	if s.take(end) {
+	if s.skip(end) {
 		return nil, nil
 	}
 	var spans []span
@@ -144,7 +145,7 @@ func (s *scanner) parts() ([]span, error) {
 				return nil, errDuplicate
 			}
 			seen[name] = true
-			if !s.take(':') {
+			if !s.skip(':') {
 				return nil, errSyntax
 			}
 			s.space()
@@ -156,22 +157,22 @@ func (s *scanner) parts() ([]span, error) {
 		if s.depth == 1 {
 			spans = append(spans, span{name, start, s.i})
 		}
-		if s.take(end) {
+		if s.skip(end) {
 			return spans, nil
 		}
-		if !s.take(',') {
+		if !s.skip(',') {
 			return nil, errSyntax
 		}
 	}
 }
 
-// number validates the grammar of RFC 8259; the accessors check the value.
+// number validates a number by the grammar of RFC 8259. The accessors check its range.
 func (s *scanner) number() error {
-	from := s.i
+	start := s.i
 	for s.i < len(s.b) && strings.IndexByte("+-.0123456789Ee", s.b[s.i]) >= 0 {
 		s.i++
 	}
-	if !json.Valid(s.b[from:s.i]) {
+	if !json.Valid(s.b[start:s.i]) {
 		return errSyntax
 	}
 	return nil
@@ -182,12 +183,12 @@ func (s *scanner) text() ([]byte, error) {
 	if s.i >= len(s.b) || s.b[s.i] != '"' {
 		return nil, errSyntax
 	}
-	from := s.i
+	start := s.i
 	for s.i++; s.i < len(s.b); {
 		switch c := s.b[s.i]; {
 		case c == '"':
 			s.i++
-			return s.b[from:s.i], nil
+			return s.b[start:s.i], nil
 		case c == '\\':
 			if err := s.escape(); err != nil {
 				return nil, err
@@ -215,13 +216,13 @@ func decodeText(quoted []byte) string {
 		return string(quoted[1 : len(quoted)-1])
 	}
 	var out string
-	if json.Unmarshal(quoted, &out) != nil { // text accepted it
+	if json.Unmarshal(quoted, &out) != nil { // not reached: text has accepted the string
 		return ""
 	}
 	return out
 }
 
-// escape validates one escape, which may be a surrogate pair.
+// escape validates one escape sequence, which may be a surrogate pair.
 func (s *scanner) escape() error {
 	if s.i+1 >= len(s.b) {
 		return errSyntax

@@ -12,7 +12,7 @@ func TestProbe(t *testing.T) {
 	status := http.StatusOK
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/readyz" {
-			t.Errorf("asked %s", r.URL.Path)
+			t.Errorf("requested %s, want /readyz", r.URL.Path)
 		}
 		w.WriteHeader(status)
 	}))
@@ -26,11 +26,11 @@ func TestProbe(t *testing.T) {
 	}
 	status = http.StatusServiceUnavailable
 	if err := Probe(t.Context(), addr); err == nil {
-		t.Error("a service that is not ready passes")
+		t.Error("Probe accepted a service that is not ready")
 	}
 	for _, a := range []string{"nonsense", "127.0.0.1:1"} {
 		if err := Probe(t.Context(), a); err == nil {
-			t.Errorf("%s passes", a)
+			t.Errorf("Probe accepted %s", a)
 		}
 	}
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// saneID accepts what a caller may choose as request id: a UUID, or 32 hex digits (a trace id). Free text would let a caller
-// write into the logs.
-func saneID(s string) bool { return (len(s) == 36 || len(s) == 32) && uuid.Validate(s) == nil }
+// validRequestID reports whether a client may choose s as request id: a UUID, or 32 hexadecimal digits (a trace id).
+// Other text could be used to inject content into logs.
+func validRequestID(s string) bool { return (len(s) == 36 || len(s) == 32) && uuid.Validate(s) == nil }
 
-// cleanParams decodes path parameters once. A parameter that holds a slash,
-// NUL or broken UTF-8 names nothing: not_found.
+// cleanParams decodes path parameters once. It returns ErrNotFound for a parameter that contains a slash, NUL or
+// invalid UTF-8.
 func cleanParams(c echo.Context) error {
 	values := c.ParamValues()
 	if len(values) == 0 {
@@ -26,7 +26,7 @@ func cleanParams(c echo.Context) error {
 	var out []string
 	names := c.ParamNames()
 	for i, v := range values {
-		if names[i] == "*" { // the rest of a path may hold anything
+		if names[i] == "*" { // the rest of a path may contain any characters
 			continue
 		}
 		s := v
@@ -52,15 +52,14 @@ func cleanParams(c echo.Context) error {
 	return nil
 }
 
-// secretParams are query parameters whose values are never logged.
+// secretParams contains the query parameters whose values are never logged.
 var secretParams = map[string]bool{
 	"secret": true, "token": true, "code": true, "key": true, "state": true, "signature": true,
 	"access_token": true, "refresh_token": true, "id_token": true, "client_secret": true,
 	"code_verifier": true, "code_challenge": true, "return_to": true, "authorization": true, "cookie": true, "password": true,
 }
 
-// withoutQuery cuts an address that is a value itself where its own query begins:
-// that may hold secret parameters, too.
+// withoutQuery removes the query of a URL in a parameter value, because that query may contain secret parameters.
 func withoutQuery(value string) string {
 	for _, mark := range [...]string{"?", "%3F", "%3f"} {
 		if before, _, found := strings.Cut(value, mark); found {
@@ -70,8 +69,8 @@ func withoutQuery(value string) string {
 	return value
 }
 
-// safeQuery is the query for the log: values of secret parameters are left
-// out, and what cannot be read is not shown.
+// safeQuery returns the query for the access log. It replaces values of secret parameters with "-" and names that
+// cannot be decoded with "?".
 func safeQuery(raw string) string {
 	const most = 512
 	if raw == "" {
@@ -104,11 +103,13 @@ func safeQuery(raw string) string {
 	return b.String()
 }
 
-// ErrUnauthenticated refuses a credential that is missing, malformed, or of a kind that the route does not accept.
+// ErrUnauthenticated is the error for a credential that is missing, malformed, or of a kind that the route does not
+// accept.
 var ErrUnauthenticated = apperr.New(apperr.Unauthenticated, "unauthenticated", "a valid credential is required")
 
-// Anonymous refuses requests with an Authorization header on a route that takes no credential. Otherwise a client with a wrong
-// or revoked credential would take the answer as proof that it is valid. Fault: ErrUnauthenticated.
+// Anonymous rejects requests with an Authorization header on a route that accepts no credential, with
+// ErrUnauthenticated. Otherwise a client with an invalid or revoked credential could take the response as a
+// confirmation that the credential is valid.
 func Anonymous(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if len(c.Request().Header["Authorization"]) > 0 {

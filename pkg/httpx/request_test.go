@@ -33,11 +33,11 @@ func TestRequestID(t *testing.T) {
 	} {
 		w := b.do("GET", "/id", "X-Request-Id", given)
 		if got := w.Header().Get("X-Request-Id"); got != want || inside != want {
-			t.Errorf("%q: answered %q, inside %q", given, got, inside)
+			t.Errorf("request id %q: response header %q, context %q", given, got, inside)
 		}
 	}
 	if telemetry.RequestID(context.Background()) != "" {
-		t.Error("a request id outside of a request")
+		t.Error("a context without a request has a request id")
 	}
 }
 
@@ -48,17 +48,17 @@ func TestAccessLogHidesSecrets(t *testing.T) {
 		"Authorization", "Bearer CANARY7", "Cookie", "db_sig=CANARY8", "x-admin-secret", "CANARY9")
 	log := b.log.String()
 	if strings.Contains(log, "CANARY") {
-		t.Errorf("a secret in the log: %s", log)
+		t.Errorf("the log contains a secret: %s", log)
 	}
 	if !strings.Contains(log, "limit=5") || !strings.Contains(log, "lane=MUSIC") || !strings.Contains(log, `"path":"/api/private"`) {
-		t.Errorf("too little in the log: %s", log)
+		t.Errorf("the log lacks a parameter or the path: %s", log)
 	}
 	if !strings.Contains(log, `"level":"DEBUG"`) {
-		t.Error("a quick read is not a debug line")
+		t.Error("a fast read was not logged at level debug")
 	}
 	b.do("POST", "/api/network/m/1?q="+strings.Repeat("x", 5000))
 	if log := b.log.String(); !strings.Contains(log, `"level":"INFO","msg":"request"`) || len(log) > 3000 {
-		t.Errorf("the line of a write: %d bytes", len(log))
+		t.Errorf("the log of a write has %d bytes or lacks its info record", len(log))
 	}
 }
 

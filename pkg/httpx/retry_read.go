@@ -9,71 +9,69 @@ import (
 	"time"
 )
 
-// lastLook is how much longer a client can be waited for whose time is over.
-const lastLook = 50 * time.Millisecond
+// retryTime is the timeout of the second read after a read deadline has passed.
+const retryTime = 50 * time.Millisecond
 
-// lateListener gives connections that do not blame their client for a pause of this
-// process.
-type lateListener struct{ net.Listener }
+// retryListener accepts connections that read once more after their read deadline has passed (see retryConn).
+type retryListener struct{ net.Listener }
 
-func (l lateListener) Accept() (net.Conn, error) {
+func (l retryListener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
-	return &lateConn{Conn: c}, nil
+	return &retryConn{Conn: c}, nil
 }
 
-// lateConn is a connection whose reads look once more when their time is over. A
-// process that got no time to run for seconds wakes up to both at once, a limit that
-// has passed and a request that has long been there; a read only sees the limit, and
-// the request would be dropped without an answer. Once for each limit, so a slow
-// client gains nothing.
-type lateConn struct {
+// retryConn is a connection that repeats a read once when its deadline has passed. If the process was suspended for
+// seconds, the deadline has passed although the request has arrived in time. Without the second read, the request
+// would be dropped without a response. The read is repeated once per deadline, so slow clients gain nothing.
+type retryConn struct {
 	net.Conn
-	due atomic.Bool // a limit in the future was set, and it has not passed yet
+	due atomic.Bool // a deadline in the future was set, and no read has been repeated since
 }
 
-// SetReadDeadline implements net.Conn. A time that has passed already is how a read is
-// called off, which has to work at once.
-func (c *lateConn) SetReadDeadline(t time.Time) error {
+// SetReadDeadline implements net.Conn. A deadline in the past cancels a running read, which must not be repeated.
+func (c *retryConn) SetReadDeadline(t time.Time) error {
 	c.due.Store(!t.IsZero() && time.Until(t) > 0)
 	return c.Conn.SetReadDeadline(t)
 }
 
 // SetDeadline implements net.Conn.
-func (c *lateConn) SetDeadline(t time.Time) error {
+func (c *retryConn) SetDeadline(t time.Time) error {
 	c.due.Store(!t.IsZero() && time.Until(t) > 0)
 	return c.Conn.SetDeadline(t)
 }
 
 // Read implements net.Conn.
-func (c *lateConn) Read(b []byte) (int, error) {
+func (c *retryConn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	if err == nil || n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) || !c.due.CompareAndSwap(true, false) {
 		return n, err
 	}
-	if failed := c.Conn.SetReadDeadline(time.Now().Add(lastLook)); failed != nil {
+	if failed := c.Conn.SetReadDeadline(time.Now().Add(retryTime)); failed != nil {
 		return 0, err
 	}
 	return c.Conn.Read(b)
 }
 
-// CloseWrite lets the server end an answer before it has read all of a request.
-func (c *lateConn) CloseWrite() error {
+// CloseWrite closes the writing side of the connection. The server uses it to end a response before it has read the
+// whole request.
+func (c *retryConn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
 	}
 	return nil
 }
 
-// NetConn is the connection underneath, as tls.Conn gives it.
-func (c *lateConn) NetConn() net.Conn { return c.Conn }
+// NetConn returns the wrapped connection, like tls.Conn.NetConn.
+func (c *retryConn) NetConn() net.Conn { return c.Conn }
 
-// unwrapped calls with what Join has put around a connection, which lies under ours.
+// unwrapped calls inner with the connection that a retryConn wraps, because inner expects the connection type of its
+// own listener.
 func unwrapped(inner func(context.Context, net.Conn) context.Context) func(context.Context, net.Conn) context.Context {
 	return func(ctx context.Context, c net.Conn) context.Context {
-		if late, ok := c.(*lateConn); ok {
+		if late, ok := c.(*retryConn); ok {
 			c = late.Conn
 		}
 		return inner(ctx, c)

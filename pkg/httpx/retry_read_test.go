@@ -12,8 +12,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/httpx"
 )
 
-// paused plays a process that gets no time to run until the limit of its first read is
-// over.
+// paused is a listener whose connections delay the first read until its deadline has passed, like in a suspended
+// process.
 type paused struct {
 	net.Listener
 }
@@ -42,23 +42,23 @@ func (c *pausedConn) Read(b []byte) (int, error) {
 	return c.Conn.Read(b)
 }
 
-// A request that was there in time is answered, however late the process comes to it;
-// one of which a part is missing is not waited for.
-func TestRequestThatWasThereInTime(t *testing.T) {
+// A request that arrived before the read deadline is answered even if the process reads it later. An incomplete
+// request is not.
+func TestRequestThatArrivedInTimeIsAnswered(t *testing.T) {
 	t.Parallel()
 	s := httpx.NewServer("127.0.0.1:0", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("here")) }),
 		httpx.Limits{ReadHeader: 100 * time.Millisecond}, quiet)
 	s.Join(func(ln net.Listener) net.Listener { return paused{ln} }, func(ctx context.Context, c net.Conn) context.Context {
 		if _, ok := c.(*pausedConn); !ok {
-			t.Errorf("the context is of a %T", c)
+			t.Errorf("the context was requested for a %T, want *pausedConn", c)
 		}
 		return ctx
 	})
 	run(t, s)
 	if got, _ := dial(t, s.Addr(), "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); !strings.HasSuffix(got, "here") {
-		t.Errorf("answered %q", got)
+		t.Errorf("response %q, want the body of the handler", got)
 	}
 	if got, took := dial(t, s.Addr(), "GET / HTTP/1.1\r\nHost: x\r\n"); strings.Contains(got, "here") || took > 5*time.Second {
-		t.Errorf("half a request was answered %q after %v", got, took)
+		t.Errorf("an incomplete request got the response %q after %v", got, took)
 	}
 }

@@ -13,48 +13,45 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// Route is one line of a service's routes.go: everything that a reader of the
-// list must know about it.
+// Route describes one route of a service: method, path, access, and the rules for CORS, caching, errors and time.
 type Route struct {
 	Method string
-	Path   string   // Echo pattern, /api/m/:id
-	Who    []string // who may call; read by people and tests
-	// Permission is what a strict operator key needs; empty where no key is taken.
+	Path   string   // pattern of Echo, such as /api/m/:id
+	Who    []string // kinds of callers, for documentation and tests
+	// Permission is the permission that a strict operator key needs. It is empty if the route accepts no key.
 	Permission string
 	CORS       CORS
-	Cache      string // Cache-Control of a successful GET; empty is no-store
+	Cache      string // Cache-Control of a successful GET; no-store if empty
 	Handler    echo.HandlerFunc
 
-	// Empty gives the graceful-empty rule to a list read: when its source
-	// fails, the answer is 200 with this value. EmptyFor is the same for
-	// shapes that repeat something of the request.
+	// Empty returns the response of a list read whose source fails: status 200 with this value instead of an error.
+	// EmptyFor is the same for values that depend on the request.
 	Empty    func() any
 	EmptyFor func(echo.Context) any
 
-	// Timeout replaces the edge's time for one request; negative is none,
-	// for sockets and streams.
+	// Timeout replaces Config.Timeout for this route. A negative value means no timeout, for websockets and event
+	// streams.
 	Timeout time.Duration
 }
 
 // path is the state that the routes of one path share.
 type path struct {
-	form   string          // the pattern without the names of its parameters
-	class  map[string]CORS // by method, HEAD with GET
+	form   string          // the pattern without parameter names
+	class  map[string]CORS // by method; HEAD has the class of GET
 	allow  string
 	proto  bool
-	stream map[string]bool  // by method: answers that last, and are not timed
-	bypass echo.HandlerFunc // answers before any other middleware
+	stream map[string]bool  // by method: long-lived responses, which are not timed
+	bypass echo.HandlerFunc // answers before any other middleware; may be nil
 }
 
-// Mount adds routes: each with its CORS class, cache rule, time limit and
-// graceful-empty rule; HEAD beside each GET; OPTIONS and 405 with Allow on
-// each path. It panics on a route that is mounted twice, at start and not in
-// front of a caller.
+// Mount adds routes, each with its CORS class, cache rule, timeout and empty value. It adds HEAD for each GET, and
+// OPTIONS and 405 with Allow for each path. It panics if a route is mounted twice, so that the error appears at
+// start.
 func Mount(e *Router, routes []Route) {
 	for _, rt := range routes {
 		p := e.pathOf(rt.Path)
 		if _, twice := p.class[rt.Method]; twice {
-			panic("web: route mounted twice: " + rt.Method + " " + rt.Path)
+			panic("httpx: route mounted twice: " + rt.Method + " " + rt.Path)
 		}
 		p.class[rt.Method] = rt.CORS
 		p.stream[rt.Method] = rt.Timeout < 0
@@ -68,13 +65,12 @@ func Mount(e *Router, routes []Route) {
 		p.allow = allowed(p)
 		e.table = append(e.table, rt)
 	}
-	e.standApart()
+	e.addMissingMethods()
 }
 
-// standApart makes a path that a parameter of another one would match as well
-// (/a/mine beside /a/:id) answer for the methods that it does not have: the router
-// would take the caller to the other one.
-func (e *Router) standApart() {
+// addMissingMethods makes a fixed path (/a/mine) answer 405 for methods that only a parameter path (/a/:id) has.
+// Otherwise Echo would route such a request to the parameter path.
+func (e *Router) addMissingMethods() {
 	for pattern, p := range e.paths {
 		for other, o := range e.paths {
 			if p == o || !covers(other, pattern) {
@@ -89,7 +85,7 @@ func (e *Router) standApart() {
 	}
 }
 
-// covers reports whether the parameters of a pattern match another one.
+// covers reports whether the pattern special also matches the pattern general because of its parameters.
 func covers(general, special string) bool {
 	g, s := strings.Split(general, "/"), strings.Split(special, "/")
 	if len(g) != len(s) {
@@ -103,11 +99,11 @@ func covers(general, special string) bool {
 	return true
 }
 
-// Table lists the mounted routes in order, for tests and the route listing.
+// Table returns the mounted routes in order, for tests and the route list.
 func (e *Router) Table() []Route { return slices.Clone(e.table) }
 
-// pathOf finds or makes the entry of a path. Patterns that differ in the names
-// of parameters alone are one path.
+// pathOf returns the entry of a path and creates it if necessary. Patterns that differ only in parameter names share
+// one entry.
 func (e *Router) pathOf(pattern string) *path {
 	if p := e.paths[pattern]; p != nil {
 		return p
@@ -147,7 +143,7 @@ func allowed(p *path) string {
 	return strings.Join(methods, ", ")
 }
 
-// handler wraps a route's handler with what its line says.
+// handler wraps the handler of a route with its cache rule, timeout and empty value.
 func (e *Router) handler(rt Route) echo.HandlerFunc {
 	cache := noStore
 	if rt.Cache != "" {
@@ -162,7 +158,7 @@ func (e *Router) handler(rt Route) echo.HandlerFunc {
 		}
 		cancel := e.limitTime(c, rt.Timeout)
 		defer cancel()
-		err := safely(rt.Handler, c)
+		err := withRecover(rt.Handler, c)
 		if source := c.Response().Header().Get(degradedHeader); source != "" {
 			e.cfg.Degraded(rt.Path, source)
 		}
@@ -173,17 +169,17 @@ func (e *Router) handler(rt Route) echo.HandlerFunc {
 	}
 }
 
-// readTime is the time of a read: with what hangs behind it, it answers within a
-// second what there is.
+// readTime is the maximum timeout of a read, so that a read whose dependencies are slow still answers within one
+// second.
 const readTime = 900 * time.Millisecond
 
-// limitTime gives the request its deadline. A route with more time than usual
-// moves the connection's own deadlines, too.
+// limitTime sets the deadline of the request and, for routes with a longer or no timeout, the deadlines of the
+// connection.
 func (e *Router) limitTime(c echo.Context, own time.Duration) context.CancelFunc {
 	r := c.Request()
 	if own < 0 {
 		rc := http.NewResponseController(c.Response())
-		// A writer that cannot move its deadlines (a test recorder) has none.
+		// A response writer without deadlines, as in tests, needs no change.
 		_ = rc.SetReadDeadline(time.Time{})
 		_ = rc.SetWriteDeadline(time.Time{})
 		return func() {}
@@ -204,8 +200,8 @@ func (e *Router) limitTime(c echo.Context, own time.Duration) context.CancelFunc
 	return cancel
 }
 
-// degrade answers a failed list read with its empty value. Faults of the
-// caller stay what they are; so does the departure of the caller.
+// degrade responds to a failed list read with its empty value. It returns errors of the caller and cancellations
+// unchanged.
 func (e *Router) degrade(c echo.Context, rt Route, err error) error {
 	f := faultOf(err)
 	left := errors.Is(err, context.Canceled) && errors.Is(c.Request().Context().Err(), context.Canceled)
@@ -224,15 +220,16 @@ func (e *Router) degrade(c echo.Context, rt Route, err error) error {
 
 const degradedHeader = "X-Degraded"
 
-// Degrade states in the answer that a source failed, and keeps caches from storing it. The edge counts the answer.
+// Degrade sets the header X-Degraded to the name of a failed source and Cache-Control to no-store. The router counts
+// such responses.
 func Degrade(c echo.Context, source string) {
 	h := c.Response().Header()
 	h["Cache-Control"], h[degradedHeader] = noStore, []string{source}
 }
 
-// Source returns the name of what failed, for X-Degraded: the extra `source`, or the code without its ending, so
-// db_unavailable is db, also when it was too slow. It is timeout if the time of the route was over before a source failed,
-// and empty for nil.
+// Source returns the name of the failed source for X-Degraded: the extra member source, or the error code without the
+// suffix _unavailable (db for db_unavailable). It returns "timeout" if the deadline of the request passed before a
+// source failed, and "" for nil.
 func Source(err error) string {
 	if err == nil {
 		return ""
@@ -241,8 +238,8 @@ func Source(err error) string {
 	if s, ok := f.Extra["source"].(string); ok && s != "" {
 		return s
 	}
-	var blamed *apperr.Fault
-	named := errors.As(err, &blamed) && blamed.Kind == apperr.Unavailable
+	var unavailable *apperr.Fault
+	named := errors.As(err, &unavailable) && unavailable.Kind == apperr.Unavailable
 	switch {
 	case !named && errors.Is(err, context.DeadlineExceeded):
 		return "timeout"

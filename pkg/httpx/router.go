@@ -11,28 +11,27 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// Config of an Router. Now and Log are needed, the rest has useful zero values.
+// Config configures a Router. Now and Log are required.
 type Config struct {
 	Log     *slog.Logger
 	Now     func() time.Time
-	NewID   func() string  // request ids; UUIDv7 when nil
-	Trusted []netip.Prefix // proxies whose X-Forwarded-For is believed
-	Health  *Health        // answers /healthz and /readyz when given
-	Probes  CORS           // CORS class of these two
-	Timeout time.Duration  // time for one request; 4 s when zero; a read never has more than 900 ms
+	NewID   func() string  // returns a request id; UUIDv7 when nil
+	Trusted []netip.Prefix // proxies whose X-Forwarded-For is trusted
+	Health  *Health        // answers /healthz and /readyz unless nil
+	Probes  CORS           // CORS class of /healthz and /readyz
+	Timeout time.Duration  // timeout of one request; 4 s when zero; reads have at most 900 ms
 
-	// Observe hears of every answer; Degraded of every graceful-empty one.
-	// Route is the pattern, never the path, so their values are bounded.
+	// Observe is called for every response, and Degraded for every response with X-Degraded. route is the pattern and
+	// not the path, so that the number of metric labels is bounded.
 	Observe  func(method, route string, status int, took time.Duration)
 	Degraded func(route, source string)
 }
 
-// DefaultTimeout of a request; shorter than the time to write the answer.
+// DefaultTimeout is the default timeout of one request. It is shorter than the write timeout of the server.
 const DefaultTimeout = 4 * time.Second
 
-// Router is an Echo with our plumbing around it. Use adds middleware inside the
-// plumbing: it runs after routing, its errors are written in the one shape,
-// and health routes do not pass through it.
+// Router is an Echo router with the middleware of this package. Use adds middleware that runs after routing. Its
+// errors are written as JSON error responses. Health checks bypass it.
 type Router struct {
 	*echo.Echo
 	cfg   Config
@@ -40,7 +39,7 @@ type Router struct {
 	table []Route
 }
 
-// New makes an Router without routes other than health.
+// New returns a Router without routes except those of Config.Health.
 func New(cfg Config) *Router {
 	if cfg.NewID == nil {
 		cfg.NewID = func() string { return uuid.Must(uuid.NewV7()).String() }
@@ -56,10 +55,10 @@ func New(cfg Config) *Router {
 	}
 	e := &Router{Echo: echo.New(), cfg: cfg, paths: make(map[string]*path)}
 	e.HideBanner, e.HidePort = true, true
-	e.Logger.SetOutput(io.Discard) // what matters reaches us as an error
+	e.Logger.SetOutput(io.Discard) // relevant errors are returned and logged by the router
 	e.IPExtractor = func(r *http.Request) string { return Peer(r, cfg.Trusted) }
 	e.HTTPErrorHandler = func(err error, c echo.Context) { e.fail(c, err) }
-	e.Use(e.frame)
+	e.Use(e.middleware)
 	if cfg.Health != nil {
 		e.mountHealth(cfg.Health, cfg.Probes)
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/httpx"
 )
 
-// bundle is an edge with a route of every kind and what it told the outside.
+// bundle is a Router with routes of every kind. It records log, metrics and degradations.
 type bundle struct {
 	*httpx.Router
 	log bytes.Buffer
@@ -131,11 +131,11 @@ func TestErrorShape(t *testing.T) {
 	for _, c := range cases {
 		w := b.do(c.method, c.target)
 		if w.Code != c.status || w.Body.String() != c.body {
-			t.Errorf("%s %s: %d %s", c.method, c.target, w.Code, w.Body)
+			t.Errorf("%s %s: status %d, body %s", c.method, c.target, w.Code, w.Body)
 		}
 		if w.Header().Get("Cache-Control") != "no-store" || w.Header().Get("X-Content-Type-Options") != "nosniff" ||
 			w.Header().Get("X-Request-Id") == "" || w.Header().Get("Content-Type") != "application/json; charset=utf-8" {
-			t.Errorf("%s %s: %v", c.method, c.target, w.Header())
+			t.Errorf("%s %s: wrong headers %v", c.method, c.target, w.Header())
 		}
 		for name, want := range c.header {
 			if got := w.Header().Get(name); got != want {
@@ -146,14 +146,14 @@ func TestErrorShape(t *testing.T) {
 	log := b.log.String()
 	for _, want := range []string{`"error":"panic: ouch"`, "password=hunter2", "dial tcp", `"request_id":"0199f0a4`, `"stack":"goroutine`} {
 		if !strings.Contains(log, want) {
-			t.Errorf("log has no %s", want)
+			t.Errorf("the log does not contain %s", want)
 		}
 	}
 	if n := strings.Count(log, "hunter2"); n != 1 {
-		t.Errorf("an error was logged %d times", n)
+		t.Errorf("an error was logged %d times, want 1", n)
 	}
 	if got := b.observed[len(b.observed)-1]; got != "GET /api/panic Internal Server Error" {
-		t.Errorf("observed %q", got)
+		t.Errorf("the last observed request is %q", got)
 	}
 }
 
@@ -188,13 +188,13 @@ func TestCORSMatrix(t *testing.T) {
 				h := w.Header()
 				star := h.Get("Access-Control-Allow-Origin")
 				if h.Get("Access-Control-Allow-Methods") != class || (class == none) != (star == "") || star != "" && star != "*" {
-					t.Errorf("%s %s from %q: %q %q", method, target, origin, star, h.Get("Access-Control-Allow-Methods"))
+					t.Errorf("%s %s from origin %q: Allow-Origin %q, Allow-Methods %q", method, target, origin, star, h.Get("Access-Control-Allow-Methods"))
 				}
 				if h.Get("Access-Control-Allow-Credentials") != "" {
 					t.Errorf("%s %s allows credentials", method, target)
 				}
 				if class != none && (h.Get("Access-Control-Max-Age") != "86400" || !strings.Contains(h.Get("Access-Control-Expose-Headers"), "X-Degraded")) {
-					t.Errorf("%s %s: %v", method, target, h)
+					t.Errorf("%s %s: wrong CORS headers %v", method, target, h)
 				}
 				if (class == proto) != (h.Get("Access-Control-Allow-Headers") != "") {
 					t.Errorf("%s %s allows headers %q", method, target, h.Get("Access-Control-Allow-Headers"))
@@ -214,20 +214,20 @@ func TestGracefulEmpty(t *testing.T) {
 		w := b.do("GET", "/api/list?how="+how)
 		if w.Code != 200 || w.Body.String() != `{"markets":[]}` || w.Header().Get("X-Degraded") != source ||
 			w.Header().Get("Cache-Control") != "no-store" || w.Header().Get("Access-Control-Allow-Origin") != "*" {
-			t.Errorf("%s: %d %s %v", how, w.Code, w.Body, w.Header())
+			t.Errorf("how=%s: status %d, body %s, header %v", how, w.Code, w.Body, w.Header())
 		}
 	}
 	if len(b.degraded) != 6 || strings.Count(b.log.String(), "answered empty") != 6 {
-		t.Errorf("degraded %v", b.degraded)
+		t.Errorf("degraded %v, want 6 entries and log records", b.degraded)
 	}
 	if w := b.do("GET", "/api/list?how=invalid"); w.Code != 400 {
-		t.Errorf("a caller's fault became %d", w.Code)
+		t.Errorf("an invalid request was answered with status %d, want 400", w.Code)
 	}
 	if w := b.do("GET", "/api/list?how=limited"); w.Code != 429 {
-		t.Errorf("a limit became %d", w.Code)
+		t.Errorf("a rate limited request was answered with status %d, want 429", w.Code)
 	}
 	if w := b.do("GET", "/api/list"); w.Body.String() != `{"markets":["1"]}` || w.Header().Get("Cache-Control") != "s-maxage=30" || w.Header().Get("X-Degraded") != "" {
-		t.Errorf("healthy: %s %v", w.Body, w.Header())
+		t.Errorf("without a failure: body %s, header %v", w.Body, w.Header())
 	}
 }
 
@@ -244,7 +244,7 @@ func TestGracefulEmptyByRequest(t *testing.T) {
 	})
 	w := b.do("GET", "/api/m/kalshi-A%3AB/signals")
 	if w.Code != 200 || w.Body.String() != `{"count":0,"marketId":"kalshi-A:B"}` || w.Header().Get("X-Degraded") != "timeout" {
-		t.Errorf("%d %s %v", w.Code, w.Body, w.Header())
+		t.Errorf("status %d, body %s, header %v", w.Code, w.Body, w.Header())
 	}
 }
 
@@ -263,11 +263,11 @@ func TestParams(t *testing.T) {
 			}
 		}
 		if got.ID != want || (want == "") != (w.Code == 404) {
-			t.Errorf("%s: %d %q", target, w.Code, got.ID)
+			t.Errorf("%s: status %d, parameter %q", target, w.Code, got.ID)
 		}
 	}
 	if w := b.do("GET", "/api/network/m/1"); !strings.Contains(w.Body.String(), `"a<b":"&"`) {
-		t.Errorf("escaped: %s", w.Body)
+		t.Errorf("the JSON contains HTML escapes: %s", w.Body)
 	}
 }
 
@@ -291,7 +291,7 @@ func TestMountTwicePanics(t *testing.T) {
 	b := setup(t)
 	defer func() {
 		if recover() == nil {
-			t.Error("a route was mounted twice")
+			t.Error("mounting a route twice did not panic")
 		}
 	}()
 	httpx.Mount(b.Router, []httpx.Route{{Method: "POST", Path: "/api/network/m/:market", Handler: func(echo.Context) error { return nil }}})
@@ -305,17 +305,17 @@ func TestMiddlewareRunsInside(t *testing.T) {
 	})
 	w := b.do("GET", "/api/network/m/1")
 	if w.Code != 429 || w.Header().Get("Access-Control-Allow-Origin") != "*" || w.Header().Get("X-Request-Id") == "" {
-		t.Errorf("%d %v", w.Code, w.Header())
+		t.Errorf("status %d, header %v; want 429 with the headers of the router", w.Code, w.Header())
 	}
 	if w := b.do("GET", "/healthz"); w.Code != 200 || w.Body.String() != `{"ok":true,"nonce":"n1"}` {
-		t.Errorf("health behind a limit: %d %s", w.Code, w.Body)
+		t.Errorf("health check with a rate limit: status %d, body %s", w.Code, w.Body)
 	}
 	if n := len(b.Table()); n != 11 {
-		t.Errorf("%d routes in the table", n)
+		t.Errorf("%d routes in the table, want 11", n)
 	}
 }
 
-// Metrics have one value for all methods that HTTP does not define.
+// Metrics have one label value for all unknown methods.
 func TestMetricsHaveKnownMethods(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

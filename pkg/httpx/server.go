@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// Limits of a server in time and size. Zero values become the defaults, which
-// let no slow client hold a connection for longer than five seconds.
+// Limits are the timeouts and size limits of a server. Zero values mean the defaults, with which a slow client
+// occupies a connection for at most five seconds.
 type Limits struct {
 	ReadHeader time.Duration `env:"HTTP_READ_HEADER_TIMEOUT"` // 2 s
-	Read       time.Duration `env:"HTTP_READ_TIMEOUT"`        // 4 s, head and body
-	Write      time.Duration `env:"HTTP_WRITE_TIMEOUT"`       // 5 s, from the end of the head
-	Idle       time.Duration `env:"HTTP_IDLE_TIMEOUT"`        // 5 s; raise it above a proxy's own
+	Read       time.Duration `env:"HTTP_READ_TIMEOUT"`        // 4 s, for header and body
+	Write      time.Duration `env:"HTTP_WRITE_TIMEOUT"`       // 5 s, from the end of the header
+	Idle       time.Duration `env:"HTTP_IDLE_TIMEOUT"`        // 5 s; must exceed the idle timeout of a proxy in front of the server
 	Header     int           `env:"HTTP_MAX_HEADER_BYTES"`    // 32 KiB
 }
 
@@ -36,23 +36,23 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Server is one HTTP listener with a life: Start, then Serve, then Drain and Stop.
+// Server is an HTTP server with a listener. Its lifecycle is Start, Serve, Drain, Stop.
 type Server struct {
 	srv      *http.Server
 	ln       net.Listener
 	addr     string
 	draining atomic.Bool
 
-	around func(net.Listener) net.Listener
+	wrap func(net.Listener) net.Listener
 }
 
-// NewServer makes a server; nothing listens yet. Lines of the server itself
-// (a broken connection, a bad handshake) go to log as debug lines.
+// NewServer returns a server that does not listen yet. Messages of net/http, such as failed handshakes, are logged to
+// log at level debug.
 func NewServer(addr string, h http.Handler, l Limits, log *slog.Logger) *Server {
 	l = l.withDefaults()
 	s := &Server{addr: addr}
 	s.srv = &http.Server{
-		Handler:           s.lastAnswers(h),
+		Handler:           s.closeWhenDraining(h),
 		ReadHeaderTimeout: l.ReadHeader,
 		ReadTimeout:       l.Read,
 		WriteTimeout:      l.Write,
@@ -63,28 +63,27 @@ func NewServer(addr string, h http.Handler, l Limits, log *slog.Logger) *Server 
 	return s
 }
 
-// Join lets another package put itself between the server and its
-// connections: around the listener, and into the context of each connection.
-// It must be called before Start.
-func (s *Server) Join(around func(net.Listener) net.Listener, context func(context.Context, net.Conn) context.Context) {
-	s.around, s.srv.ConnContext = around, unwrapped(context)
+// Join wraps the listener of the server with around and sets context as its ConnContext, for packages that change
+// connections. It must be called before Start.
+func (s *Server) Join(wrap func(net.Listener) net.Listener, context func(context.Context, net.Conn) context.Context) {
+	s.wrap, s.srv.ConnContext = wrap, unwrapped(context)
 }
 
-// Start listens. After it, Addr is the address in use and connections wait.
+// Start opens the listener. The kernel accepts connections from then on, and Addr returns the address in use.
 func (s *Server) Start(ctx context.Context) error {
 	var lc net.ListenConfig
 	ln, err := lc.Listen(ctx, "tcp", s.addr)
 	if err != nil {
 		return err
 	}
-	if s.around != nil {
-		ln = s.around(ln)
+	if s.wrap != nil {
+		ln = s.wrap(ln)
 	}
-	s.ln = lateListener{ln}
+	s.ln = retryListener{ln}
 	return nil
 }
 
-// Addr is the address in use; port 0 has become a real one after Start.
+// Addr returns the address of the listener. Before Start it returns the configured address, whose port may be 0.
 func (s *Server) Addr() string {
 	if s.ln == nil {
 		return s.addr
@@ -92,7 +91,7 @@ func (s *Server) Addr() string {
 	return s.ln.Addr().String()
 }
 
-// Serve answers until Stop; nil means that it was stopped.
+// Serve answers requests until Stop is called, and then returns nil.
 func (s *Server) Serve() error {
 	if err := s.srv.Serve(s.ln); !errors.Is(err, http.ErrServerClosed) {
 		return err
@@ -100,11 +99,11 @@ func (s *Server) Serve() error {
 	return nil
 }
 
-// Drain closes each connection after its next answer, so that clients open their next ones to another process before Stop. A request
-// that a client writes while Stop closes its connection would get no answer.
+// Drain makes the server close each connection after its next response, so that clients connect to another process
+// before Stop. Stop closes idle connections, and a request that a client sends at that moment would get no response.
 func (s *Server) Drain() { s.draining.Store(true) }
 
-func (s *Server) lastAnswers(h http.Handler) http.Handler {
+func (s *Server) closeWhenDraining(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.draining.Load() {
 			w.Header()["Connection"] = closing
@@ -115,8 +114,8 @@ func (s *Server) lastAnswers(h http.Handler) http.Handler {
 
 var closing = []string{"close"}
 
-// Stop waits for running requests until ctx ends and then closes their connections. It does not close hijacked connections
-// (websockets).
+// Stop waits for running requests until ctx ends and then closes their connections. Hijacked connections (websockets)
+// are not closed.
 func (s *Server) Stop(ctx context.Context) error {
 	err := s.srv.Shutdown(ctx)
 	if err != nil {
@@ -130,7 +129,8 @@ func (s *Server) Stop(ctx context.Context) error {
 	return nil
 }
 
-// Internal returns the handler of the internal listener: metrics, health, and the list of public routes. It serves no profiles.
+// Internal returns the handler of the internal listener: metrics, health checks, and the list of public routes. It
+// serves no profiles.
 func Internal(metrics http.Handler, h *Health, table []Route) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", metrics)
@@ -142,7 +142,7 @@ func Internal(metrics http.Handler, h *Health, table []Route) http.Handler {
 	return mux
 }
 
-// routeList is the answer of /routes.
+// routeList is the response of GET /routes.
 type routeList struct {
 	Routes []listedRoute `json:"routes"`
 }
@@ -161,7 +161,7 @@ func listed(table []Route) routeList {
 	return out
 }
 
-// writePlain answers with JSON that no cache stores.
+// writePlain responds with v as JSON and Cache-Control: no-store.
 func writePlain(w http.ResponseWriter, status int, v any) {
 	body, err := Marshal(v)
 	if err != nil {
@@ -169,20 +169,20 @@ func writePlain(w http.ResponseWriter, status int, v any) {
 	}
 	w.Header()["Cache-Control"], w.Header()["Content-Type"] = noStore, jsonType
 	w.WriteHeader(status)
-	// The client may have left.
+	// The client may have disconnected.
 	_, _ = w.Write(body)
 }
 
-// hardening has the headers of every answer in production: browsers use https only, no page may use these devices, and a
-// window of another origin has no reference to a page.
+// hardening contains the security headers of responses in production. Browsers use https only, pages may not use the
+// listed devices, and windows of other origins get no reference to a page.
 var hardening = map[string][]string{
 	"Strict-Transport-Security":  {"max-age=31536000"},
 	"Permissions-Policy":         {"camera=(), microphone=(), geolocation=(), payment=(), usb=(), serial=(), bluetooth=(), midi=()"},
 	"Cross-Origin-Opener-Policy": {"same-origin"},
 }
 
-// Harden adds the security headers of production to every answer of a handler, also to requests that are answered before the
-// router.
+// Harden adds the security headers of production to every response of next, including responses that do not reach the
+// router. Without production it returns next.
 func Harden(next http.Handler, production bool) http.Handler {
 	if !production {
 		return next

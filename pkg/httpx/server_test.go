@@ -29,7 +29,7 @@ func serve(t *testing.T, h http.Handler, l httpx.Limits) *httpx.Server {
 	return s
 }
 
-// run starts a server that stops with the test.
+// run starts s and stops it at the end of the test.
 func run(t *testing.T, s *httpx.Server) {
 	t.Helper()
 	if err := s.Start(t.Context()); err != nil {
@@ -49,8 +49,7 @@ func run(t *testing.T, s *httpx.Server) {
 	})
 }
 
-// dial sends the first bytes of a request and returns what comes back until
-// the server hangs up.
+// dial sends first to addr and returns the response until the server closes the connection, with the elapsed time.
 func dial(t *testing.T, addr, first string) (string, time.Duration) {
 	t.Helper()
 	began := time.Now()
@@ -72,7 +71,7 @@ func dial(t *testing.T, addr, first string) (string, time.Duration) {
 	return string(b), time.Since(began)
 }
 
-// TestClosedRequestHasNoAnswer checks that a client that closes its side of the connection during its request receives no success.
+// A client that closes its side of the connection during a request receives no response.
 func TestClosedRequestHasNoAnswer(t *testing.T) {
 	t.Parallel()
 	b := setup(t, httpx.Route{Method: "POST", Path: "/wait", Handler: func(c echo.Context) error {
@@ -91,18 +90,18 @@ func TestClosedRequestHasNoAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, _ := io.ReadAll(c); len(got) > 0 {
-		t.Errorf("answered %q", got)
+		t.Errorf("response %q, want none", got)
 	}
 }
 
-func TestServerCutsSlowClients(t *testing.T) {
+func TestServerDisconnectsSlowClients(t *testing.T) {
 	t.Parallel()
 	b := setup(t, httpx.Route{Method: "POST", Path: "/body", Handler: func(c echo.Context) error {
 		_, err := httpx.Decode(c, httpx.BodyLimit)
 		return err
 	}})
 	const short, limit = 100 * time.Millisecond, 5 * time.Second
-	only := func(l httpx.Limits) string { // every other limit is out of reach
+	only := func(l httpx.Limits) string { // all other limits are too large to matter
 		for _, d := range []*time.Duration{&l.ReadHeader, &l.Read, &l.Write, &l.Idle} {
 			if *d == 0 {
 				*d = time.Minute
@@ -111,30 +110,29 @@ func TestServerCutsSlowClients(t *testing.T) {
 		return serve(t, b, l).Addr()
 	}
 	if _, took := dial(t, only(httpx.Limits{ReadHeader: short}), "GET /healthz HTT"); took > limit {
-		t.Errorf("half a head was held for %v", took)
+		t.Errorf("a connection with an incomplete header was open for %v", took)
 	}
 	got, took := dial(t, only(httpx.Limits{Read: short}), "POST /body HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{")
 	if took > limit || !strings.Contains(got, "400 Bad Request") || !strings.Contains(got, "invalid_body") {
-		t.Errorf("half a body: %v %s", took, got)
+		t.Errorf("incomplete body: %v, response %s", took, got)
 	}
 	got, took = dial(t, only(httpx.Limits{Idle: short}), "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
 	if took > limit || !strings.Contains(got, "200 OK") {
-		t.Errorf("an idle connection: %v %s", took, got)
+		t.Errorf("idle connection: %v, response %s", took, got)
 	}
 	addr := only(httpx.Limits{Read: 500 * time.Millisecond})
 	got, took = dial(t, addr, "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Big: "+strings.Repeat("x", 64<<10)+"\r\n\r\n")
 	if took > limit || !strings.Contains(got, "431 ") {
-		t.Errorf("a large head: %v %.100s", took, got)
+		t.Errorf("large header: %v, response %.100s", took, got)
 	}
 	got, took = dial(t, addr, "POST /body HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n20000\r\n"+strings.Repeat(" ", 0x10000)+"  ")
 	if took > limit || !strings.Contains(got, "413 ") || !strings.Contains(got, "payload_too_large") {
-		t.Errorf("a large chunked body: %v %.300s", took, got)
+		t.Errorf("large chunked body: %v, response %.300s", took, got)
 	}
 }
 
-// TestServerCutsReadersWhoDoNotRead: an answer larger than all buffers, and a
-// client that takes none of it.
-func TestServerCutsReadersWhoDoNotRead(t *testing.T) {
+// The server closes the connection of a client that does not read a response larger than all buffers.
+func TestServerDisconnectsClientsThatDoNotRead(t *testing.T) {
 	t.Parallel()
 	failed := make(chan error, 1)
 	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -156,7 +154,7 @@ func TestServerCutsReadersWhoDoNotRead(t *testing.T) {
 	select {
 	case <-failed:
 	case <-time.After(10 * time.Second):
-		t.Error("the writer is still held")
+		t.Error("the handler is still blocked in Write after 10 s")
 	}
 }
 
@@ -179,12 +177,12 @@ func TestStreamHasNoDeadline(t *testing.T) {
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
 	if err != nil || string(body) != `"late"` || deadline.Load() {
-		t.Errorf("%q %v, deadline %v", body, err, deadline.Load())
+		t.Errorf("body %q, error %v, deadline %v; want the response without a deadline", body, err, deadline.Load())
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.observed) != 0 {
-		t.Errorf("a stream was timed: %v", b.observed)
+		t.Errorf("an event stream was timed: %v", b.observed)
 	}
 }
 
@@ -218,11 +216,11 @@ func TestJoin(t *testing.T) {
 	}
 	_ = res.Body.Close()
 	if seen.Load() != "tcp" || ln.accepted.Load() == 0 {
-		t.Errorf("context %v, accepted %d", seen.Load(), ln.accepted.Load())
+		t.Errorf("context value %v, %d accepted connections", seen.Load(), ln.accepted.Load())
 	}
 }
 
-func TestStopLetsRequestsEnd(t *testing.T) {
+func TestStopWaitsForRequests(t *testing.T) {
 	t.Parallel()
 	running, release := make(chan struct{}), make(chan struct{})
 	b := setup(t, httpx.Route{Method: "GET", Path: "/slow", Handler: func(c echo.Context) error {
@@ -255,7 +253,7 @@ func TestStopLetsRequestsEnd(t *testing.T) {
 	}
 	select {
 	case err := <-stopped:
-		t.Fatalf("stopped with a running request: %v", err)
+		t.Fatalf("Stop returned during a request: %v", err)
 	case <-time.After(100 * time.Millisecond):
 	}
 	close(release)
@@ -277,7 +275,7 @@ func TestReadyz(t *testing.T) {
 		httpx.Check{Name: "postgres", Test: func(context.Context) error {
 			asked.Add(1)
 			if down.Load() {
-				return errors.New("gone")
+				return errors.New("unavailable")
 			}
 			return nil
 		}})
@@ -290,11 +288,11 @@ func TestReadyz(t *testing.T) {
 			handler.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
 			both[i] = fmt.Sprint(w.Code, " ", w.Body)
 			if i == 1 && w.Header().Get("Access-Control-Allow-Origin") != "*" {
-				t.Errorf("%s: %v", path, w.Header())
+				t.Errorf("%s: wrong CORS headers %v", path, w.Header())
 			}
 		}
 		if both[0] != both[1] {
-			t.Errorf("%s: inside %s, outside %s", path, both[0], both[1])
+			t.Errorf("%s: internal listener %s, public listener %s", path, both[0], both[1])
 		}
 		return both[0]
 	}
@@ -335,8 +333,7 @@ func TestInternal(t *testing.T) {
 	}
 }
 
-// A server that is about to stop goes on answering, and each answer is the last of its
-// connection.
+// A server that drains still answers requests and closes each connection after its response.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("here")) }), httpx.Limits{})
@@ -348,17 +345,17 @@ func TestDrain(t *testing.T) {
 		}
 		defer func() { _ = res.Body.Close() }()
 		if body, err := io.ReadAll(res.Body); err != nil || string(body) != "here" {
-			t.Errorf("%q %v", body, err)
+			t.Errorf("body %q, error %v", body, err)
 		}
 		return res.Close
 	}
 	if get() {
-		t.Error("a connection is closed before anybody asked for it")
+		t.Error("the connection was closed before Drain")
 	}
 	s.Drain()
 	for range 2 {
 		if !get() {
-			t.Error("a connection stays open")
+			t.Error("the connection was not closed after Drain")
 		}
 	}
 }

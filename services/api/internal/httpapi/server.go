@@ -78,7 +78,7 @@ type Server struct {
 	router                  *httpx.Router
 	handler                 http.Handler
 	sockets                 *sockets
-	feeds, ranks, attention *httpcache.Book
+	feeds, ranks, attention *httpcache.Cache
 }
 
 // New returns a Server with all routes and starts the goroutine that sends heartbeats. Close stops it.
@@ -136,10 +136,10 @@ func (s *Server) front(next http.Handler) http.Handler {
 	allow := func(_ http.ResponseWriter, r *http.Request) bool {
 		return s.Addresses.Allow(addressKey(httpx.Peer(r, s.Trusted))).Allowed
 	}
-	hot := func(pattern, cache string, book *httpcache.Book, key func(param, rawQuery string) (string, bool)) httpcache.Hot {
+	hot := func(pattern, cache string, book *httpcache.Cache, key func(param, rawQuery string) (string, bool)) httpcache.Hot {
 		header := httpx.Open.Headers()
 		header.Set("Cache-Control", cache)
-		return httpcache.Hot{Pattern: pattern, Book: book, Header: header, Key: key}
+		return httpcache.Hot{Pattern: pattern, Cache: book, Header: header, Key: key}
 	}
 	byQuery := func(key func(string) string) func(string, string) (string, bool) {
 		return func(_, rawQuery string) (string, bool) { return key(rawQuery), true }
@@ -147,7 +147,7 @@ func (s *Server) front(next http.Handler) http.Handler {
 	ofOne := func(key func(string) (string, bool)) func(string, string) (string, bool) {
 		return func(_, rawQuery string) (string, bool) { return key(rawQuery) }
 	}
-	return httpcache.NewFront(next, httpcache.FrontOptions{Allow: allow, Count: s.Count},
+	return httpcache.NewHandler(next, httpcache.HandlerOptions{Allow: allow, Count: s.Count},
 		hot("/api/v1/feed", cacheFeed, s.feeds, byQuery(func(raw string) string { return readFeed(raw).key() })),
 		hot("/api/v1/signals/leaderboard", cacheBoard, s.ranks, byQuery(func(raw string) string { return readBoard(raw).key() })),
 		hot("/api/v1/signals/external", cacheAura, s.attention, byQuery(func(raw string) string { return readTop(raw).key("external") })),

@@ -17,7 +17,7 @@ import (
 
 type handlers struct {
 	desk *program.Service
-	book *httpcache.Book
+	book *httpcache.Cache
 	now  func() time.Time
 }
 

@@ -49,7 +49,7 @@ type Config struct {
 type Server struct {
 	handler http.Handler
 	router  *httpx.Router
-	book    *httpcache.Book
+	book    *httpcache.Cache
 }
 
 // New builds the face; Close ends it.
@@ -70,7 +70,7 @@ func New(cfg Config) *Server {
 	if cfg.Trace != nil {
 		next = cfg.Trace(router)
 	}
-	front := httpcache.NewFront(next, httpcache.FrontOptions{Allow: addr.allow, Count: cfg.Count},
+	front := httpcache.NewHandler(next, httpcache.HandlerOptions{Allow: addr.allow, Count: cfg.Count},
 		hot(book, "/program/timeline", func(string) program.Preset { return program.Default }),
 		hot(book, "/program/channel", program.ParsePreset),
 	)
@@ -87,7 +87,7 @@ func (s *Server) Table() []httpx.Route { return s.router.Table() }
 func (s *Server) Close() { s.book.Close() }
 
 // hot answers a preset's ready page before the router runs; a spec goes on.
-func hot(book *httpcache.Book, pattern string, preset func(string) program.Preset) httpcache.Hot {
+func hot(book *httpcache.Cache, pattern string, preset func(string) program.Preset) httpcache.Hot {
 	header := httpx.Open.Headers()
 	header.Set("Cache-Control", cacheProgram)
 	params := []httpcache.Param{
@@ -97,7 +97,7 @@ func hot(book *httpcache.Book, pattern string, preset func(string) program.Prese
 		}},
 		{Name: "spec", Clean: func(raw string) string { return raw }},
 	}
-	return httpcache.Hot{Pattern: pattern, Book: book, Header: header, Key: func(_, raw string) (string, bool) {
+	return httpcache.Hot{Pattern: pattern, Cache: book, Header: header, Key: func(_, raw string) (string, bool) {
 		if len(raw) > maxHotQuery {
 			return "", false
 		}

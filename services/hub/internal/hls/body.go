@@ -25,7 +25,7 @@ func (o *Origin) patience(w http.ResponseWriter, r *http.Request) {
 	if idle == 0 {
 		idle = idleMost
 	}
-	httpx.DripLimit(w, r, idle, bodyMost)
+	httpx.LimitBodyTime(w, r, idle, bodyMost)
 }
 
 // enter counts a push that is open, until left. Fault: errOpen.

@@ -128,7 +128,7 @@ func empty[T any](echo.Context) any {
 type cachedRead interface {
 	Handle(echo.Context) error
 	Key(rawQuery string) string
-	Book() *httpcache.Book
+	Book() *httpcache.Cache
 	EmptyFor(echo.Context) any
 }
 

@@ -276,9 +276,9 @@ func (s *Server) front(next http.Handler, routes []route) http.Handler {
 		header := r.cors.Headers()
 		header.Set("Cache-Control", r.cache)
 		reads = append(reads, httpcache.Hot{
-			Pattern: r.path, Book: r.hot.Book(), Header: header,
+			Pattern: r.path, Cache: r.hot.Book(), Header: header,
 			Key: func(_, rawQuery string) (string, bool) { return r.hot.Key(rawQuery), true },
 		})
 	}
-	return httpcache.NewFront(next, httpcache.FrontOptions{Allow: allow, Count: s.Count}, reads...)
+	return httpcache.NewHandler(next, httpcache.HandlerOptions{Allow: allow, Count: s.Count}, reads...)
 }

@@ -115,7 +115,7 @@ func (r *recordReader) flush() error {
 		return nil
 	}
 	w := r.c.Response()
-	if err := httpx.Patience(w, recordPatience); err != nil {
+	if err := httpx.SetWriteTimeout(w, recordPatience); err != nil {
 		return err
 	}
 	if _, err := w.Write(r.buf.Bytes()); err != nil {

@@ -37,7 +37,7 @@ type Server struct {
 	TilePages                           view.Covered
 	movePages, situationPages           view.Covered
 	feedPages, boardPages, airingPages  view.Covered // without copies
-	recordPages, skillPages, pulsePages *httpcache.Book
+	recordPages, skillPages, pulsePages *httpcache.Cache
 	stories                             *stories
 	leaving                             recordRoom
 }

@@ -34,7 +34,7 @@ const BuildTimeout = 800 * time.Millisecond
 // Covered is a book of pages with a book of copies, which replace the pages of a source that is unavailable for longer than
 // the pages themselves may be served.
 type Covered struct {
-	Pages, Copies *httpcache.Book
+	Pages, Copies *httpcache.Cache
 	source        string // named as unavailable; empty: the one that the fault names
 	log           *slog.Logger
 }
@@ -53,7 +53,7 @@ func Every(ttl, stale time.Duration, keys int) httpcache.Options {
 }
 
 // Open returns an empty book. It logs failed builds, except unknown names and pages that pass.
-func (b *Books) Open(o httpcache.Options) *httpcache.Book {
+func (b *Books) Open(o httpcache.Options) *httpcache.Cache {
 	o.Now = b.Now
 	o.Failed = func(key string, err error) {
 		var p *Passing
@@ -64,7 +64,7 @@ func (b *Books) Open(o httpcache.Options) *httpcache.Book {
 	return b.add(httpcache.New(o))
 }
 
-func (b *Books) add(book *httpcache.Book) *httpcache.Book {
+func (b *Books) add(book *httpcache.Cache) *httpcache.Cache {
 	b.OnClose(book.Close)
 	return book
 }
@@ -135,7 +135,7 @@ func OrPassing(a Answer, err error) ([]byte, error) {
 }
 
 // Serve answers with the page of a key, also with one that passes.
-func Serve(c echo.Context, book *httpcache.Book, key string, build httpcache.Build) error {
+func Serve(c echo.Context, book *httpcache.Cache, key string, build httpcache.Build) error {
 	err := book.Serve(c.Response(), c.Request(), key, build)
 	var p *Passing
 	if !errors.As(err, &p) {
@@ -189,7 +189,7 @@ type Read[Q Query] struct {
 }
 
 // Book returns the cache of the pages.
-func (r Read[Q]) Book() *httpcache.Book { return r.Pages.Pages }
+func (r Read[Q]) Book() *httpcache.Cache { return r.Pages.Pages }
 
 // Key returns the key of the page of a query.
 func (r Read[Q]) Key(rawQuery string) string { return r.Parse(rawQuery).Key() }
@@ -229,7 +229,7 @@ func (r Read[Q]) build(q Q) httpcache.Build {
 }
 
 // BodyOf returns the body of the page of a key, also of one that passes.
-func BodyOf(ctx context.Context, book *httpcache.Book, key string, build httpcache.Build) ([]byte, error) {
+func BodyOf(ctx context.Context, book *httpcache.Cache, key string, build httpcache.Build) ([]byte, error) {
 	p, err := book.Get(ctx, key, build)
 	var part *Passing
 	switch {
