@@ -112,7 +112,7 @@ func (l *launch) start(ctx context.Context) error {
 		return err
 	}
 	admin := l.postgres.URL()
-	if !l.postgres.Kept() {
+	if !l.postgres.External() {
 		if admin, err = localdb.EnsureDatabase(ctx, admin, databaseName); err != nil {
 			return err
 		}

@@ -1,2 +1,2 @@
-// Package lease elects one process of all replicas with an advisory lock of Postgres.
+// Package lease elects one leader among the replicas of a service with an advisory lock of Postgres.
 package lease

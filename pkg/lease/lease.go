@@ -10,36 +10,37 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// beat is the interval at which Lead tries to get a lock, and at which a lock that is held is checked.
-const beat = time.Second
+// interval is the time between two attempts to get the lock, and between two checks of the connection that holds it.
+const interval = time.Second
 
 var errLost = errors.New("the lease was lost")
 
-// Lead runs do while this process holds the advisory lock key; the other replicas try to get it each second. When do returns,
-// Lead logs its error, releases the lock and tries again after a second. Lead returns when ctx ends.
+// Lead runs do while this process holds the advisory lock key. Other replicas try to get the lock every second. When
+// do returns, Lead logs its error, releases the lock and tries again after a second. Lead returns when ctx ends.
 func Lead(ctx context.Context, pool *pgxpool.Pool, key int64, do func(ctx context.Context) error) {
 	for ctx.Err() == nil {
 		if _, err := Try(ctx, pool, key, do); err != nil && ctx.Err() == nil {
-			slog.WarnContext(ctx, "leader work ended", "key", key, "error", err)
+			slog.WarnContext(ctx, "leader stopped", "key", key, "error", err)
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(beat):
+		case <-time.After(interval):
 		}
 	}
 }
 
-// Try runs do once if this process gets the advisory lock key, and reports whether it did. The context of do ends when the
-// connection that carries the lock fails, and do must then return soon: another replica may lead within a second.
+// Try runs do once if this process gets the advisory lock key, and reports whether it did. The context of do is
+// canceled when the connection that holds the lock fails. do must then return soon, because another replica may lead
+// within a second.
 func Try(ctx context.Context, pool *pgxpool.Pool, key int64, do func(ctx context.Context) error) (led bool, err error) {
 	conn, err := lock(ctx, pool, key)
 	if err != nil || conn == nil {
 		return false, err
 	}
-	// Postgres ends a session only some time after its connection is closed, so the lock is released first. If that fails,
-	// the end of the session releases it.
+	// The lock is released explicitly, because Postgres ends a session some time after its connection is closed. If
+	// that fails, the end of the session releases the lock.
 	defer func() {
-		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), beat)
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), interval)
 		defer cancel()
 		_, _ = conn.Exec(closing, "SELECT pg_advisory_unlock($1)", key)
 		_ = conn.Close(closing)
@@ -63,9 +64,9 @@ func Try(ctx context.Context, pool *pgxpool.Pool, key int64, do func(ctx context
 	return true, err
 }
 
-// lock returns a connection that holds the lock, or nil when another one does.
+// lock returns a connection that holds the lock, or nil if another process holds it.
 func lock(ctx context.Context, pool *pgxpool.Pool, key int64) (*pgx.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, 5*beat)
+	ctx, cancel := context.WithTimeout(ctx, 5*interval)
 	defer cancel()
 	pooled, err := pool.Acquire(ctx)
 	if err != nil {
@@ -79,11 +80,11 @@ func lock(ctx context.Context, pool *pgxpool.Pool, key int64) (*pgx.Conn, error)
 	return pooled.Hijack(), nil
 }
 
-// watch returns nil when ctx ends and an error when the session has failed. Waiting for a notification detects a closed
-// connection at once, the ping detects a server that hangs.
+// watch returns nil when ctx ends, and an error when the connection has failed. Waiting for a notification detects a
+// closed connection at once. The ping detects a server that does not respond.
 func watch(ctx context.Context, conn *pgx.Conn) error {
 	for {
-		within, cancel := context.WithTimeout(ctx, beat)
+		within, cancel := context.WithTimeout(ctx, interval)
 		_, err := conn.WaitForNotification(within)
 		cancel()
 		if ctx.Err() != nil {
@@ -95,7 +96,7 @@ func watch(ctx context.Context, conn *pgx.Conn) error {
 		if conn.IsClosed() {
 			return err
 		}
-		within, cancel = context.WithTimeout(ctx, beat)
+		within, cancel = context.WithTimeout(ctx, interval)
 		err = conn.Ping(within)
 		cancel()
 		if err != nil && ctx.Err() == nil {

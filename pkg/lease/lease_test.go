@@ -19,13 +19,13 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 func TestLeaderIsOneAndIsReplaced(t *testing.T) {
 	t.Parallel()
 	server := testkit.PostgresServer(t)
-	var leading, most atomic.Int32
+	var leaders, maxLeaders atomic.Int32
 	var terms atomic.Int32
 	work := func(ctx context.Context) error {
-		most.Store(max(most.Load(), leading.Add(1)))
+		maxLeaders.Store(max(maxLeaders.Load(), leaders.Add(1)))
 		terms.Add(1)
 		<-ctx.Done()
-		leading.Add(-1)
+		leaders.Add(-1)
 		return nil
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -37,30 +37,30 @@ func TestLeaderIsOneAndIsReplaced(t *testing.T) {
 	}
 	first, stopFirst := context.WithCancel(ctx)
 	start(first)
-	testkit.Eventually(t, 5*time.Second, func() bool { return leading.Load() == 1 })
+	testkit.Eventually(t, 5*time.Second, func() bool { return leaders.Load() == 1 })
 	start(ctx)
 	start(ctx)
 
-	stopFirst() // the leader leaves: another one leads
-	testkit.Eventually(t, 5*time.Second, func() bool { return terms.Load() == 2 && leading.Load() == 1 })
+	stopFirst() // the leader stops: another process leads
+	testkit.Eventually(t, 5*time.Second, func() bool { return terms.Load() == 2 && leaders.Load() == 1 })
 
-	testkit.Kill(t, server.PID()) // the session ends: no process leads
+	testkit.Kill(t, server.PID()) // all sessions end: no process leads
 	<-server.Done()
-	testkit.Eventually(t, 5*time.Second, func() bool { return leading.Load() == 0 })
+	testkit.Eventually(t, 5*time.Second, func() bool { return leaders.Load() == 0 })
 	if err := server.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	testkit.Eventually(t, 10*time.Second, func() bool { return leading.Load() == 1 })
+	testkit.Eventually(t, 10*time.Second, func() bool { return leaders.Load() == 1 })
 
-	resume := testkit.Hang(t, server.PID()) // a server that hangs ends the term too
-	testkit.Eventually(t, 10*time.Second, func() bool { return leading.Load() == 0 })
+	resume := testkit.Hang(t, server.PID()) // a server that does not respond also ends the term
+	testkit.Eventually(t, 10*time.Second, func() bool { return leaders.Load() == 0 })
 	resume()
-	testkit.Eventually(t, 15*time.Second, func() bool { return leading.Load() == 1 })
+	testkit.Eventually(t, 15*time.Second, func() bool { return leaders.Load() == 1 })
 
 	cancel()
 	wg.Wait()
-	if leading.Load() != 0 || most.Load() != 1 {
-		t.Fatalf("leading %d, at most %d at once", leading.Load(), most.Load())
+	if leaders.Load() != 0 || maxLeaders.Load() != 1 {
+		t.Fatalf("%d leaders at the end, at most %d at the same time; want 0 and 1", leaders.Load(), maxLeaders.Load())
 	}
 }
 
@@ -69,7 +69,7 @@ func TestTryRunsOnceAndReleasesTheLock(t *testing.T) {
 	pool := testkit.Pool(t, testkit.PostgresServer(t).URL())
 	failed := errors.New("failed")
 	led, err := lease.Try(t.Context(), pool, 8, func(ctx context.Context) error {
-		if led, err := lease.Try(ctx, pool, 8, func(context.Context) error { t.Error("two processes lead"); return nil }); led || err != nil {
+		if led, err := lease.Try(ctx, pool, 8, func(context.Context) error { t.Error("two processes lead at the same time"); return nil }); led || err != nil {
 			t.Errorf("a second process: led %v, error %v; want false without an error", led, err)
 		}
 		return failed

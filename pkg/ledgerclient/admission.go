@@ -5,10 +5,10 @@ import "time"
 const (
 	// targetLatency is the time within which an admitted call should be answered while the queue is full.
 	targetLatency = 750 * time.Millisecond
-	// maxQueueTime is the longest time that a call may wait before it is sent. The caller of one that waited longer would
-	// have left before the api has stored it.
+	// maxQueueTime is the longest time that a call may wait before it is sent. The client of a call that waited
+	// longer would time out before the api has stored the call.
 	maxQueueTime = 1750 * time.Millisecond
-	// slowBatch is the latency of a batch above which the next ones are smaller.
+	// slowBatch is the latency of a batch above which later batches are smaller.
 	slowBatch = 750 * time.Millisecond
 	// minWindow is the shortest observation from which the capacity of the api is estimated.
 	minWindow = 250 * time.Millisecond
@@ -18,11 +18,11 @@ const (
 
 // admission decides how many calls may be pending and how many are sent in one batch.
 //
-// Without it, an api that receives more calls than it can store answers few of them in time: each call waits for most of its
-// time, and is stored after its caller has left. While the queue is longer than one batch, admission limits the pending calls
-// to the number that the api has answered per targetLatency since windowStart.
+// Without it, an api that receives more calls than it can store answers few of them in time: most calls are stored
+// after their clients have timed out. While the queue is longer than one batch, admission limits the pending calls to
+// the number that the api answered per targetLatency since windowStart.
 type admission struct {
-	limit     int // of pending calls
+	limit     int // maximum number of pending calls
 	batchSize int
 
 	overloaded  bool      // the queue was longer than one batch when the last batch completed
@@ -32,17 +32,17 @@ type admission struct {
 
 func newAdmission() admission { return admission{limit: maxPending, batchSize: minBatchSize} }
 
-// admit reports whether another call may enter while pending calls wait or are in flight.
+// admit reports whether another call may enter when pending calls are queued or in flight.
 func (a *admission) admit(pending int) bool { return pending < a.limit }
 
 // expired reports whether a call that has waited this long must be rejected instead of sent.
 func (a *admission) expired(waited time.Duration) bool { return waited > maxQueueTime }
 
-// reset ends an overload: the limit is maxPending again.
+// reset ends an overload and restores the limit maxPending.
 func (a *admission) reset() { a.limit, a.overloaded = maxPending, false }
 
-// observe records a completed batch: its size, its latency and the number of calls that are still queued. Only full batches
-// are used to estimate the capacity, because the size of others depends on how many calls arrive.
+// observe records a completed batch: its size, its latency and the number of calls that are still queued. Capacity is
+// estimated from full batches only, because the size of smaller batches reflects the arrival rate.
 func (a *admission) observe(now time.Time, calls int, latency time.Duration, queued int) {
 	full := calls >= a.batchSize
 	switch {
@@ -51,14 +51,14 @@ func (a *admission) observe(now time.Time, calls int, latency time.Duration, que
 	case latency < slowBatch/2 && full:
 		a.batchSize = min(maxBatchSize, 2*a.batchSize)
 	}
-	if queued <= a.batchSize { // the next batch takes all: raise the limit step by step
+	if queued <= a.batchSize { // the next batch takes all queued calls: raise the limit gradually
 		a.limit, a.overloaded = min(a.limit+a.limit/4, maxPending), false
 		return
 	}
 	switch {
 	case a.overloaded:
 		a.completed += calls
-	case full: // the other batches in flight count as completed, too
+	case full: // the other batches in flight count as completed too
 		a.overloaded, a.windowStart, a.completed = true, now.Add(-latency), maxSenders*calls
 	}
 	if window := now.Sub(a.windowStart); full && window >= minWindow {

@@ -14,27 +14,28 @@ import (
 )
 
 const (
-	// maxBatchSize is the most calls of one batch: as many as the api stores in one statement.
+	// maxBatchSize is the maximum number of calls in a batch. The api stores that number in one statement.
 	maxBatchSize = 128
-	// maxSenders is the most batches in flight. The api stores one while the next one is in transit.
+	// maxSenders is the maximum number of batches in flight. The api stores one while the next one is in transit.
 	maxSenders = 2
-	// maxPending is the most calls that wait or are in flight, however fast the api is. More are rejected at once.
+	// maxPending is the maximum number of calls that are queued or in flight, regardless of the speed of the api.
+	// Further calls are rejected at once.
 	maxPending = 4096
-	// batchTimeout bounds one batch. Each caller has a shorter deadline.
+	// batchTimeout is the timeout of one batch. Each caller has a shorter deadline.
 	batchTimeout = 3 * time.Second
 )
 
-var errOverloaded = apperr.New(apperr.Unavailable, "db_unavailable", "too many calls wait to be written").With("retryAfterMs", 1000)
+var errOverloaded = apperr.New(apperr.Unavailable, "db_unavailable", "the service is overloaded; retry in 1 s").With("retryAfterMs", 1000)
 
-// File files one call and returns what is stored. Calls that wait at the same moment are sent in one batch. mayBeStored
-// states that an earlier attempt may have been stored; the call is then not rejected because of overload. Faults: those of
-// SignalService.File; db_unavailable, with retryAfterMs, when too many calls wait.
+// File files one call and returns the stored call. Calls that wait at the same time are sent in one batch.
+// mayBeStored means that an earlier attempt may have been stored; the call is then not rejected because of overload.
+// Errors: those of SignalService.File, and db_unavailable with retryAfterMs when too many calls are pending.
 func (c *Client) File(ctx context.Context, call *signalv1.FileRequest, mayBeStored bool) (*signalv1.FileResponse, error) {
 	return c.calls.file(ctx, call, mayBeStored)
 }
 
-// batcher sends the calls that wait at the same moment to the api in one batch. It has no timer: a call is sent at once while
-// fewer than maxSenders batches are in flight, and batches grow only while earlier ones are in flight.
+// batcher sends waiting calls to the api in batches. It has no timer: a call is sent at once while fewer than
+// maxSenders batches are in flight, and batches grow only while earlier ones are in flight.
 type batcher struct {
 	ledger signalv1.SignalServiceClient
 	now    func() time.Time
@@ -53,7 +54,7 @@ func newBatcher(ledger signalv1.SignalServiceClient, now func() time.Time) *batc
 	return b
 }
 
-// pendingCall is one call that is not answered.
+// pendingCall is a call without an answer.
 type pendingCall struct {
 	ctx         context.Context
 	call        *signalv1.FileRequest
@@ -65,10 +66,10 @@ type pendingCall struct {
 	err         error
 }
 
-// file files one call and returns what is stored. A call that may be stored is not rejected because of overload and is sent
-// before the others, because its caller must learn whether it is.
+// file files one call and returns the stored call. A call that may already be stored is not rejected because of
+// overload and is sent first, because its client needs to know whether it was stored.
 func (b *batcher) file(ctx context.Context, call *signalv1.FileRequest, mayBeStored bool) (*signalv1.FileResponse, error) {
-	if telemetry.Sampled(ctx) { // a trace follows one call, not a batch
+	if telemetry.Sampled(ctx) { // a trace covers one call, so the call is not batched
 		return b.ledger.File(ctx, call)
 	}
 	p := &pendingCall{ctx: ctx, call: call, arrived: b.now(), mayBeStored: mayBeStored, done: make(chan struct{})}
@@ -83,7 +84,7 @@ func (b *batcher) file(ctx context.Context, call *signalv1.FileRequest, mayBeSto
 	switch {
 	case p.err != nil:
 		return nil, p.err
-	case p.answer.GetAlone(): // the call may wait for a venue, so no batch may wait for it
+	case p.answer.GetAlone(): // the call may wait for a venue, and a batch must not
 		return b.ledger.File(ctx, call)
 	}
 	if err := grpcx.DecodeError(ctx, p.answer.GetRefusal()); err != nil {
@@ -97,15 +98,15 @@ func (b *batcher) add(p *pendingCall) bool {
 	if p.mayBeStored {
 		return b.queue.AddFirst(p)
 	}
-	queued := b.queue.Len() // not under b.mu: the queue calls batchSize under its own lock
+	queued := b.queue.Len() // without b.mu: the queue calls batchSize while it holds its own lock
 	b.mu.Lock()
 	admitted := b.admission.admit(queued + b.inFlight)
 	b.mu.Unlock()
 	return admitted && b.queue.Add(p) == 1
 }
 
-// contextError returns the error of a queued call whose context has ended. After the deadline it is errOverloaded if no
-// attempt was sent, else the error of an unavailable api.
+// contextError returns the error of a call whose context has ended. After the deadline it is errOverloaded if no
+// attempt was sent, and otherwise that of an unavailable api.
 func (b *batcher) contextError(p *pendingCall) error {
 	if !errors.Is(p.ctx.Err(), context.DeadlineExceeded) {
 		return p.ctx.Err()
@@ -118,14 +119,15 @@ func (b *batcher) contextError(p *pendingCall) error {
 	return grpcx.ErrUnavailable.Wrap(p.ctx.Err())
 }
 
-// batchSize returns the most calls of the next batch.
+// batchSize returns the maximum number of calls in the next batch.
 func (b *batcher) batchSize() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.admission.batchSize
 }
 
-// wanted reports whether a call is to be sent: not if its caller has left. It rejects a call that has waited too long.
+// wanted reports whether a call must be sent. A call whose client has canceled is not. A call that has waited too
+// long is rejected with errOverloaded.
 func (b *batcher) wanted(p *pendingCall) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -146,7 +148,7 @@ func (b *batcher) wanted(p *pendingCall) bool {
 func (b *batcher) send(calls []*pendingCall) {
 	request := &signalv1.FileManyRequest{Calls: make([]*signalv1.FileRequest, len(calls))}
 	for i, p := range calls {
-		if id := telemetry.RequestID(p.ctx); p.call.GetRequestId() != id { // an earlier attempt may still read the call
+		if id := telemetry.RequestID(p.ctx); p.call.GetRequestId() != id { // written only if it differs, because an earlier attempt may still read the call
 			p.call.RequestId = id
 		}
 		request.Calls[i] = p.call
@@ -157,7 +159,7 @@ func (b *batcher) send(calls []*pendingCall) {
 	response, err := b.ledger.FileMany(ctx, request)
 	b.completed(len(calls), start)
 	if err == nil && len(response.GetAnswers()) != len(calls) {
-		err = apperr.ErrInternal.Wrap(errors.New("the ledger did not answer every call"))
+		err = apperr.ErrInternal.Wrap(errors.New("the response of the api does not contain one answer per call"))
 	}
 	for i, p := range calls {
 		if p.err = err; err == nil {
@@ -167,7 +169,7 @@ func (b *batcher) send(calls []*pendingCall) {
 	}
 }
 
-// completed records that a batch of this many calls, sent at start, has its answer.
+// completed records the answer to a batch of the given number of calls that was sent at start.
 func (b *batcher) completed(calls int, start time.Time) {
 	now, queued := b.now(), b.queue.Len()
 	b.mu.Lock()

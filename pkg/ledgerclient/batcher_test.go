@@ -18,8 +18,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// slowLedger is an api that stores perSecond calls per second, one batch after the other. It is used in synctest bubbles, where
-// time.Sleep waits in virtual time.
+// slowLedger is an api that stores perSecond calls per second, one batch at a time. It needs a synctest bubble, in
+// which time.Sleep waits in virtual time.
 type slowLedger struct {
 	signalv1.SignalServiceClient
 	busy      chan struct{} // of capacity 1
@@ -45,14 +45,14 @@ func (s *slowLedger) FileMany(ctx context.Context, r *signalv1.FileManyRequest, 
 	return out, nil
 }
 
-// results counts how the calls of a test ended.
+// results counts the outcomes of the calls of a test.
 type results struct {
 	mu             sync.Mutex
 	accepted, late int
-	rejected       []time.Duration // the time to each rejection
+	rejected       []time.Duration // time to each rejection
 }
 
-// callTimeout is the deadline of a caller.
+// callTimeout is the timeout of a client.
 const callTimeout = 2500 * time.Millisecond
 
 func (r *results) file(b *batcher) {
@@ -72,8 +72,8 @@ func (r *results) file(b *batcher) {
 	}
 }
 
-// fileAtRate files perSecond calls per second for a duration, distributed over the batchers, and waits for their answers.
-// The duration passes in the virtual time of a synctest bubble.
+// fileAtRate files perSecond calls per second for the duration d, distributed over the batchers, and waits for all
+// answers. It needs a synctest bubble, in which d passes in virtual time.
 func (r *results) fileAtRate(perSecond int, d time.Duration, batchers ...*batcher) {
 	var calls sync.WaitGroup
 	start := time.Now()
@@ -82,7 +82,7 @@ func (r *results) fileAtRate(perSecond int, d time.Duration, batchers ...*batche
 		calls.Go(func() { r.file(batchers[i%len(batchers)]) })
 	}
 	calls.Wait()
-	time.Sleep(batchTimeout) // until the batches whose callers have left have ended as well
+	time.Sleep(batchTimeout) // until the batches of canceled calls have ended
 }
 
 // rejectedLate returns the number of calls whose rejection took longer than 20 ms.
@@ -95,8 +95,8 @@ func (r *results) rejectedLate() (n int) {
 	return n
 }
 
-// TestOverloadIsShed: with three times the calls that the ledger can store, it stores at least 90 % of its capacity, no call
-// misses its deadline, and at most 5 % of the rejections take longer than 20 ms.
+// With three times the load that the api can store, it stores at least 90% of its capacity, no call misses its
+// deadline, and at most 5% of the rejections take longer than 20 ms.
 func TestOverloadIsShed(t *testing.T) {
 	t.Parallel()
 	for _, perSecond := range []int{300, 1000} {
@@ -106,7 +106,7 @@ func TestOverloadIsShed(t *testing.T) {
 			r, d := &results{}, 20*time.Second
 			r.fileAtRate(3*perSecond, d, a, b)
 			capacity := perSecond * int(d.Seconds())
-			t.Logf("%d a second: accepted %d of %d, rejected %d, %d of them late, %d missed their deadline",
+			t.Logf("%d calls per second: accepted %d of %d, rejected %d (%d of them late), %d missed their deadline",
 				perSecond, r.accepted, capacity, len(r.rejected), r.rejectedLate(), r.late)
 			if r.accepted < capacity*90/100 || r.rejectedLate() > len(r.rejected)/20 || r.late > 0 {
 				t.Error("want at least 90 % of the capacity accepted, at most 5 % rejected late, and no missed deadline")
@@ -115,7 +115,7 @@ func TestOverloadIsShed(t *testing.T) {
 	}
 }
 
-// TestBurstIsAccepted: many calls at one moment are no overload.
+// A burst of calls is not treated as an overload.
 func TestBurstIsAccepted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestBurstIsAccepted(t *testing.T) {
 	})
 }
 
-// TestLimitRecovers: once the ledger is fast again, all calls are accepted.
+// All calls are accepted when the api is fast again.
 func TestLimitRecovers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -147,7 +147,7 @@ func TestLimitRecovers(t *testing.T) {
 	})
 }
 
-// hungLedger is an api that answers no batch. It records the drafts that it receives.
+// hungLedger is an api that does not answer. It records the ids of the calls that it receives.
 type hungLedger struct {
 	signalv1.SignalServiceClient
 	mu       sync.Mutex
@@ -165,7 +165,7 @@ func (h *hungLedger) FileMany(ctx context.Context, r *signalv1.FileManyRequest, 
 	return nil, ctx.Err()
 }
 
-// TestHungLedger: while the api does not answer, each call fails at its deadline, and a call whose caller has left is not sent.
+// While the api does not answer, each call fails at its deadline, and a call whose client has canceled is not sent.
 func TestHungLedger(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -175,7 +175,7 @@ func TestHungLedger(t *testing.T) {
 		for _, c := range []struct {
 			id          string
 			mayBeStored bool
-			leave       bool // the caller leaves after 1 s, not at its deadline
+			leave       bool // the client cancels after 1 s, before its deadline
 			want        error
 		}{
 			{"sent 1", false, false, grpcx.ErrUnavailable},
@@ -196,7 +196,7 @@ func TestHungLedger(t *testing.T) {
 					t.Errorf("%s: %v after %v; want %v", c.id, err, time.Since(start), c.want)
 				}
 			})
-			synctest.Wait() // the call is sent or waits
+			synctest.Wait() // the call is sent or queued
 		}
 		calls.Wait()
 		time.Sleep(batchTimeout)

@@ -23,9 +23,8 @@ import (
 	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
 )
 
-// Client has a generated client for each gRPC service of the api. Reads of stored facts have the
-// deadlines of deadlines.go; every other call has the deadline of its context. Errors are
-// *fault.Fault, converted by the connection (package link).
+// Client contains a generated client for each gRPC service of the api. Reads of stored data have the deadlines in
+// deadlines.go. Every other call has the deadline of its context. Errors are of type *apperr.Fault.
 type Client struct {
 	Boards           boardv1.BoardReadServiceClient
 	Catalogue        cataloguev1.CatalogueReadServiceClient
@@ -78,19 +77,19 @@ func New(conn grpc.ClientConnInterface) *Client {
 	}
 }
 
-// Market returns the market with an id. Fault: market_not_found.
+// Market returns the market with the given id. Error: market_not_found.
 func (c *Client) Market(ctx context.Context, id protocol.MarketID) (*marketv1.Market, error) {
 	r, err := c.Markets.GetMarket(ctx, &marketv1.GetMarketRequest{Id: string(id)})
 	return r.GetMarket(), err
 }
 
-// Outcome returns the resolution of a market; nil when there is neither a claim nor a dispute.
+// Outcome returns the resolution of a market, or nil if there is neither a claim nor a dispute.
 func (c *Client) Outcome(ctx context.Context, id protocol.MarketID) (*resolutionv1.Outcome, error) {
 	r, err := c.Resolutions.GetOutcome(ctx, &resolutionv1.GetOutcomeRequest{MarketId: string(id)})
 	return r.GetOutcome(), err
 }
 
-// Time returns the time of a timestamp; the zero time for nil.
+// Time returns the time of a timestamp, or the zero time for nil.
 func Time(t *timestamppb.Timestamp) time.Time {
 	if t == nil {
 		return time.Time{}
@@ -98,13 +97,13 @@ func Time(t *timestamppb.Timestamp) time.Time {
 	return t.AsTime()
 }
 
-// Stamp formats a timestamp as answers do: RFC 3339, UTC, milliseconds.
+// Stamp formats a timestamp as in JSON responses: RFC 3339, UTC, milliseconds.
 func Stamp(t *timestamppb.Timestamp) string { return protocol.Stamp(Time(t)) }
 
-// StampOrNull formats a timestamp as Stamp does; nil for nil.
+// StampOrNull formats a timestamp like Stamp. It returns nil for nil.
 func StampOrNull(t *timestamppb.Timestamp) *string { return protocol.StampOrNull(Time(t)) }
 
-// Timestamp returns the timestamp of a time; nil for the zero time.
+// Timestamp returns the timestamp of a time, or nil for the zero time.
 func Timestamp(t time.Time) *timestamppb.Timestamp {
 	if t.IsZero() {
 		return nil

@@ -21,19 +21,19 @@ import (
 )
 
 const (
-	// readTime bounds a read of stored facts. It is as long as package web allows a GET request. The api waits for its database for
-	// DB_READ_TIMEOUT, 300 ms by default.
+	// readTime is the timeout of a read of stored data. It equals the time limit of pkg/httpx for a GET request. The
+	// api limits its database reads to DB_READ_TIMEOUT (default 300 ms).
 	readTime = 900 * time.Millisecond
-	// dayTime bounds the summary of a whole day.
+	// dayTime is the timeout of the summary of a whole day.
 	dayTime = 35 * time.Second
-	// skillTime bounds the statistics of a record, whose cost grows with its distinct prices.
+	// skillTime is the timeout of the statistics of an operator, whose cost grows with the number of distinct prices.
 	skillTime = 5 * time.Second
-	// pulseTime bounds the count of the whole network.
+	// pulseTime is the timeout of the statistics of the whole network.
 	pulseTime = 10 * time.Second
 )
 
-// deadlines has the longest duration of a call by its full method name. Writes, and reads for
-// which the api may ask a venue, have the deadline of their request and are not listed.
+// deadlines contains the timeout of each method by its full name. Writes, and reads for which the api may request
+// data from a venue, are not listed. They have the deadline of their request.
 var deadlines = map[string]time.Duration{
 	boardv1.BoardReadService_GetRecord_FullMethodName:              readTime,
 	boardv1.BoardReadService_ListBroadcast_FullMethodName:          readTime,
@@ -70,11 +70,10 @@ var deadlines = map[string]time.Duration{
 	wirev1.WireReadService_ListTaken_FullMethodName:                readTime,
 }
 
-// conn adds the deadline of a method to its unary calls.
+// conn is a connection that adds the timeout of a method to its unary calls.
 type conn struct{ grpc.ClientConnInterface }
 
-// WithDeadlines returns a connection whose unary calls end at the deadline of their method,
-// where it has one.
+// WithDeadlines returns a connection that adds the timeouts in deadlines to unary calls.
 func WithDeadlines(cc grpc.ClientConnInterface) grpc.ClientConnInterface { return conn{cc} }
 
 // Invoke implements grpc.ClientConnInterface.

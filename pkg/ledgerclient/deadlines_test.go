@@ -13,7 +13,7 @@ import (
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 )
 
-// recorder is a connection that answers every call and records how long it may take.
+// recorder is a connection that answers every call and records the time until its deadline.
 type recorder struct {
 	grpc.ClientConnInterface
 	left time.Duration // 0: no deadline
@@ -33,7 +33,7 @@ func TestReadsOfStoredFactsHaveDeadlines(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		call  func(context.Context) error
-		limit time.Duration // 0: none
+		limit time.Duration // 0: no deadline
 	}{
 		{"stored signal", func(ctx context.Context) error {
 			_, err := ledger.Signals.GetSignal(ctx, &signalv1.GetSignalRequest{})
@@ -43,7 +43,7 @@ func TestReadsOfStoredFactsHaveDeadlines(t *testing.T) {
 			_, err := ledger.Records.GetSkill(ctx, &recordv1.GetSkillRequest{})
 			return err
 		}, 5 * time.Second},
-		{"market that a venue may be asked for", func(ctx context.Context) error {
+		{"market that may be requested from a venue", func(ctx context.Context) error {
 			_, err := ledger.Markets.GetMarket(ctx, &marketv1.GetMarketRequest{})
 			return err
 		}, 0},
@@ -57,7 +57,7 @@ func TestReadsOfStoredFactsHaveDeadlines(t *testing.T) {
 				t.Fatal(err)
 			}
 			if conn.left > c.limit || (conn.left > 0) != (c.limit > 0) {
-				t.Errorf("the call may take %v, want at most %v", conn.left, c.limit)
+				t.Errorf("the timeout of the call is %v, want %v", conn.left, c.limit)
 			}
 		})
 	}

@@ -1,4 +1,3 @@
-// Package ledgerclient calls the gRPC services of the api, which owns the ledger. The hub and
-// the clock use it, and the hub uses its deadlines for the programmes of the clock too. Start
-// reading at Client. The package has no rules of its own about calls, markets or operators.
+// Package ledgerclient contains the gRPC client of the api, which stores the ledger of calls. The hub and the clock
+// use it. The hub also uses its timeouts for the programs that it reads from the clock. Start reading at Client.
 package ledgerclient

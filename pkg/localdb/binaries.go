@@ -15,20 +15,19 @@ import (
 )
 
 const (
-	oldestPostgres = 15
-	oldestRedis    = 7
+	minPostgres = 15
+	minRedis    = 7
 )
 
 // binaries is one installation of Postgres.
 type binaries struct {
-	dir   string // holds initdb and postgres
+	dir   string // contains initdb and postgres
 	major int
 }
 
 func (b binaries) path(tool string) string { return filepath.Join(b.dir, tool) }
 
-// postgresDirs are the places where package managers put Postgres; most of them
-// are not on PATH.
+// postgresDirs contains the directories in which package managers install Postgres. Most of them are not on PATH.
 var postgresDirs = []string{
 	"/usr/lib/postgresql/*/bin",
 	"/usr/pgsql-*/bin",
@@ -41,9 +40,9 @@ var postgresDirs = []string{
 	"/opt/local/lib/postgresql*/bin",
 }
 
-// installed lists the usable installations of this machine: PG_BIN alone when it
-// is set, else the one on PATH, then the known places from the newest major down.
-// The second value says why the others were passed over.
+// installed returns the usable Postgres installations of this machine. If PG_BIN is set, only that directory is used.
+// Otherwise the installation on PATH comes first, then those in postgresDirs, newest major version first. The second
+// result contains the reasons why other installations were rejected.
 func installed(ctx context.Context) (found []binaries, rejected []string) {
 	if dir := os.Getenv("PG_BIN"); dir != "" {
 		b, err := inspect(ctx, dir)
@@ -81,7 +80,7 @@ func installed(ctx context.Context) (found []binaries, rejected []string) {
 	return found, rejected
 }
 
-// inspect asks the binaries in dir for their version and refuses old ones.
+// inspect returns the installation in dir. It returns an error if a binary is missing or older than minPostgres.
 func inspect(ctx context.Context, dir string) (binaries, error) {
 	b := binaries{dir: dir}
 	for _, tool := range []string{"initdb", "postgres"} {
@@ -91,25 +90,25 @@ func inspect(ctx context.Context, dir string) (binaries, error) {
 		}
 		b.major = major
 	}
-	if b.major < oldestPostgres {
-		return b, fmt.Errorf("%s holds PostgreSQL %d, at least %d is needed", dir, b.major, oldestPostgres)
+	if b.major < minPostgres {
+		return b, fmt.Errorf("%s contains PostgreSQL %d; at least %d is required", dir, b.major, minPostgres)
 	}
 	return b, nil
 }
 
 var versionPattern = regexp.MustCompile(`(?:PostgreSQL\) |v=|server v)(\d+)`)
 
-// majorVersion runs `tool --version`, which Postgres, Redis and Valkey all know.
+// majorVersion returns the major version that a tool prints for --version. It supports Postgres, Redis and Valkey.
 func majorVersion(ctx context.Context, tool string) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, tool, "--version").CombinedOutput()
 	if err != nil {
-		return 0, fmt.Errorf("%s does not run: %w", tool, err)
+		return 0, fmt.Errorf("run %s --version: %w", tool, err)
 	}
 	m := versionPattern.FindSubmatch(out)
 	if m == nil {
-		return 0, fmt.Errorf("%s tells no version: %.80q", tool, out)
+		return 0, fmt.Errorf("%s printed no version: %.80q", tool, out)
 	}
 	return strconv.Atoi(string(m[1]))
 }

@@ -16,8 +16,8 @@ type Child struct {
 	err  error
 }
 
-// StartChild starts cmd in its own process group. When this process dies, even
-// by SIGKILL, the child gets the signal death.
+// StartChild starts cmd in its own process group. When this process ends, even by SIGKILL, the child receives the
+// signal death.
 func StartChild(cmd *exec.Cmd, death syscall.Signal) (*Child, error) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -26,16 +26,16 @@ func StartChild(cmd *exec.Cmd, death syscall.Signal) (*Child, error) {
 	return startChild(cmd, death)
 }
 
-// PID is the process id of the child.
+// PID returns the process id of the child.
 func (c *Child) PID() int { return c.pid }
 
-// Done is closed when the child has ended.
+// Done returns a channel that is closed when the child has ended.
 func (c *Child) Done() <-chan struct{} { return c.done }
 
-// Err returns how the child ended. It may be called once Done is closed.
+// Err returns the error with which the child ended. It must be called after Done is closed.
 func (c *Child) Err() error { return c.err }
 
-// Signal sends a signal to the child. It is no error if the child has ended.
+// Signal sends a signal to the child. It returns nil if the child has ended.
 func (c *Child) Signal(sig syscall.Signal) error {
 	select {
 	case <-c.done:
@@ -49,8 +49,8 @@ func (c *Child) Signal(sig syscall.Signal) error {
 	return err
 }
 
-// Stop wakes the child, sends sig, and kills it when it has not ended by the
-// end of ctx or of grace, whichever is first.
+// Stop sends sig to the child and continues it if it is stopped. It kills the child and its descendants if the child
+// has not ended when ctx ends or after grace, whichever is first.
 func (c *Child) Stop(ctx context.Context, sig syscall.Signal, grace time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
@@ -65,7 +65,7 @@ func (c *Child) Stop(ctx context.Context, sig syscall.Signal, grace time.Duratio
 	<-c.done
 }
 
-// signalFamily sends a signal to the child and to what it started.
+// signalFamily sends a signal to the child and its descendants.
 func (c *Child) signalFamily(sig syscall.Signal) {
 	for _, pid := range Family(c.pid) {
 		_ = syscall.Kill(pid, sig)
@@ -78,8 +78,8 @@ func alive(pid int) bool {
 	return err == nil || errors.Is(err, os.ErrPermission)
 }
 
-// KillFamily kills a process and its descendants. The process is stopped first, so that it cannot start another child meanwhile:
-// a child of Postgres that survives keeps the next server from starting.
+// KillFamily kills a process and its descendants. It first stops the process, which could otherwise start another
+// child meanwhile. A surviving child of Postgres would prevent the next server from starting.
 func KillFamily(pid int) error {
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		return err

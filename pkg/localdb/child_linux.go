@@ -15,8 +15,8 @@ func startChild(cmd *exec.Cmd, death syscall.Signal) (*Child, error) {
 	c := &Child{done: make(chan struct{})}
 	started := make(chan error, 1)
 	go func() {
-		// The kernel ties the death signal to the thread that forked, so this
-		// goroutine keeps its thread for as long as the child lives.
+		// The kernel sends the death signal when the thread that started the child ends. This goroutine therefore
+		// stays on its thread until the child has ended.
 		runtime.LockOSThread()
 		if err := cmd.Start(); err != nil {
 			started <- err
@@ -33,7 +33,7 @@ func startChild(cmd *exec.Cmd, death syscall.Signal) (*Child, error) {
 	return c, nil
 }
 
-// Family lists pid and the processes that descend from it, pid first.
+// Family returns pid and the ids of all its descendants, pid first.
 func Family(pid int) []int {
 	children := map[int][]int{}
 	entries, err := os.ReadDir("/proc")
@@ -60,7 +60,8 @@ func Family(pid int) []int {
 	return family
 }
 
-// startTime identifies a process beyond its number, which the kernel reuses.
+// startTime returns the start time of a process, or "" if there is none. It distinguishes processes with the same id,
+// because the kernel reuses ids.
 func startTime(pid int) string {
 	fields := statFields(pid)
 	if len(fields) < 20 {
@@ -69,8 +70,7 @@ func startTime(pid int) string {
 	return string(fields[19])
 }
 
-// statFields are the fields of /proc/PID/stat after the command name, which may
-// itself hold spaces.
+// statFields returns the fields of /proc/PID/stat after the command name, which may contain spaces.
 func statFields(pid int) [][]byte {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -83,13 +83,13 @@ func statFields(pid int) [][]byte {
 	return bytes.Fields(rest)
 }
 
-// mapped returns an identity for a process in a new user namespace. Outside the namespace the process runs as root, so it can use
-// directories that only root may enter. Inside the namespace it runs as an unprivileged user, because Postgres refuses to run as
-// root. Postgres also requires an entry for its user in /etc/passwd. mapped uses the user nobody, which Debian has under the
-// id 65534.
-func mapped() (identity, bool) {
+// namespaceIdentity returns an identity for a process in a new user namespace. Outside the namespace the process runs as root, so
+// it can use directories that only root may enter. Inside the namespace it runs as an unprivileged user, because Postgres refuses
+// to run as root. Postgres also requires an entry for its user in /etc/passwd, so the user is the usual unprivileged user of the
+// system, or id 65534 if there is none.
+func namespaceIdentity() (identity, bool) {
 	uid, gid := 65534, 65534
-	if id, ok := login("nobody"); ok {
+	if id, ok := userIdentity("nobody"); ok {
 		uid, gid = id.uid, id.gid
 	}
 	return identity{name: "a user namespace", uid: 0, gid: 0, apply: func(a *syscall.SysProcAttr) {

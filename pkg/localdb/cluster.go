@@ -20,18 +20,18 @@ import (
 const superuser = "postgres"
 
 var (
-	errPortTaken   = errors.New("the port was taken meanwhile")
-	errStillEnding = errors.New("processes of the last server still run")
+	errPortTaken    = errors.New("another process uses the port")
+	errStillRunning = errors.New("processes of the previous server are still running")
 )
 
-// cluster is a data directory with the binaries and the user that run it.
+// cluster is a data directory with the binaries and the user that run its server.
 type cluster struct {
 	data string
 	bin  binaries
 	as   identity
 }
 
-// openCluster opens the cluster in dir, or creates one.
+// openCluster opens the cluster in dir. It creates the cluster if there is none.
 func openCluster(ctx context.Context, dir string, cfg PostgresConfig) (cluster, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -47,7 +47,7 @@ func openCluster(ctx context.Context, dir string, cfg PostgresConfig) (cluster, 
 	fail := &failure{what: "Postgres", hint: hintPostgres()}
 	found, rejected := installed(ctx)
 	for _, why := range rejected {
-		fail.add("passed over", errors.New(why))
+		fail.add("rejected", errors.New(why))
 	}
 	for _, b := range found {
 		if ok := c.create(ctx, b, cfg, fail); ok {
@@ -55,10 +55,10 @@ func openCluster(ctx context.Context, dir string, cfg PostgresConfig) (cluster, 
 		}
 	}
 	if len(found) == 0 {
-		fail.add("local binaries", errors.New("none on PATH or in the usual places"))
+		fail.add("local binaries", errors.New("not found on PATH or in the usual directories"))
 	}
 	for _, source := range sources {
-		b, err := source.fetch(ctx, cfg.Log)
+		b, err := source.download(ctx, cfg.Log)
 		if err != nil {
 			fail.add(source.name, err)
 			continue
@@ -70,7 +70,7 @@ func openCluster(ctx context.Context, dir string, cfg PostgresConfig) (cluster, 
 	return cluster{}, fail
 }
 
-// reopen finds the binaries of the major version that wrote the data.
+// reopen finds binaries of the major version that wrote the data.
 func (c cluster) reopen(ctx context.Context, log Log) (cluster, error) {
 	raw, err := os.ReadFile(filepath.Join(c.data, "PG_VERSION"))
 	if err != nil {
@@ -78,9 +78,9 @@ func (c cluster) reopen(ctx context.Context, log Log) (cluster, error) {
 	}
 	want, err := strconv.Atoi(strings.TrimSpace(string(raw)))
 	if err != nil {
-		return c, fmt.Errorf("%s holds no Postgres cluster: %w", c.data, err)
+		return c, fmt.Errorf("%s contains no Postgres cluster: %w", c.data, err)
 	}
-	c.as = identityOf(c.data)
+	c.as = ownerIdentity(c.data)
 	found, _ := installed(ctx)
 	for _, b := range found {
 		if b.major == want {
@@ -89,19 +89,19 @@ func (c cluster) reopen(ctx context.Context, log Log) (cluster, error) {
 		}
 	}
 	for _, source := range sources {
-		if want != fetchedMajor {
+		if want != downloadedMajor {
 			break
 		}
-		if b, err := source.fetch(ctx, log); err == nil && b.major == want {
+		if b, err := source.download(ctx, log); err == nil && b.major == want {
 			c.bin = b
 			return c, c.waitForPredecessor(ctx)
 		}
 	}
-	return c, fmt.Errorf("%s was written by PostgreSQL %d, which is not installed any more", c.data, want)
+	return c, fmt.Errorf("%s was written by PostgreSQL %d, which is not installed", c.data, want)
 }
 
-// waitForPredecessor waits until a server of a killed launcher has shut down, for at most 10 s. It never ends a server: one that
-// keeps running is in use, which is an error.
+// waitForPredecessor waits at most 10 s until the server of a killed launcher has shut down. It does not end a
+// server: a server that keeps running is in use, which is an error.
 func (c cluster) waitForPredecessor(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -121,8 +121,8 @@ func (c cluster) waitForPredecessor(ctx context.Context) error {
 	}
 }
 
-// runsIn reports whether pid is a server of this data directory. The id alone is not enough: the system may have given it to
-// another process.
+// runsIn reports whether pid is a server of this data directory. The id alone is not sufficient, because the system
+// may have given it to another process.
 func runsIn(pid int, data string) bool {
 	cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
 	if err != nil {
@@ -131,9 +131,9 @@ func runsIn(pid int, data string) bool {
 	return cwd == data
 }
 
-// endLeftovers kills the Postgres processes that still work in the data directory after their server
-// has ended. A process that waits for a lock which a killed process held would wait forever.
-func (c cluster) endLeftovers() {
+// killLeftovers kills the Postgres processes that still use the data directory after their server has ended. A process
+// that waits for a lock of a killed process would wait forever.
+func (c cluster) killLeftovers() {
 	program, err := filepath.EvalSymlinks(c.bin.path("postgres"))
 	if err != nil {
 		return
@@ -146,14 +146,14 @@ func (c cluster) endLeftovers() {
 		}
 		cwd, _ := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
 		exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
-		if cwd == c.data && exe == program { // a shell may have been opened in this directory
+		if cwd == c.data && exe == program { // not a shell in the same directory
 			_ = syscall.Kill(pid, syscall.SIGKILL) // an error means that the process has ended meanwhile
 		}
 	}
 }
 
-// create runs initdb as one identity after the other until one succeeds. It writes to a temporary directory and renames it, so
-// that an interrupted run never looks like a cluster.
+// create runs initdb as each identity until one succeeds, and returns whether one did. It writes to a temporary
+// directory and renames it, so that an interrupted run leaves no incomplete cluster.
 func (c *cluster) create(ctx context.Context, b binaries, cfg PostgresConfig, fail *failure) bool {
 	for _, as := range identities() {
 		fresh := c.data + ".new"
@@ -200,12 +200,12 @@ func initdb(ctx context.Context, b binaries, as identity, dir string, durable bo
 	return nil
 }
 
-// serverEnv returns an environment without settings of the caller such as PGDATA or PGPORT.
+// serverEnv returns an environment without variables of the caller such as PGDATA and PGPORT.
 func serverEnv() []string {
 	return []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TZ=UTC"}
 }
 
-// command returns the command of a server on a port.
+// command returns the command that starts the server on a port.
 func (c cluster) command(port int, cfg PostgresConfig) *exec.Cmd {
 	args := []string{"-D", c.data}
 	settings := serverSettings(port, cfg)
@@ -234,12 +234,12 @@ func serverSettings(port int, cfg PostgresConfig) map[string]string {
 		"max_connections":         "200",
 		"shared_buffers":          "64MB",
 		"timezone":                "UTC",
-		// Parameters carry key hashes and session data: they must not be logged.
+		// Parameters contain key hashes and session data and must not be logged.
 		"log_parameter_max_length":          "0",
 		"log_parameter_max_length_on_error": "0",
 	}
-	// Inside the data directory: a killed server leaves nothing in the shared memory of the machine, and a cleaner of
-	// shared memory does not affect a running server.
+	// With mmap the shared memory is a file in the data directory. A killed server leaves nothing in the shared
+	// memory of the machine, and programs that clean shared memory do not affect a running server.
 	s["dynamic_shared_memory_type"] = "mmap"
 	if cfg.Durable {
 		s["shared_buffers"] = "256MB"

@@ -15,9 +15,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// startOnce starts the server and checks that it serves this data directory. After a crash the server answers only when its
-// recovery is complete. The limit of ten minutes leaves time for that: a server that is killed during recovery has to start it
-// again from the beginning.
+// startOnce starts the server and checks that it serves this data directory. After a crash the server accepts
+// connections only when its recovery is complete. The timeout of ten minutes leaves time for that: a server that is
+// killed during recovery has to start it again.
 func (p *Postgres) startOnce(ctx context.Context) error {
 	cmd := p.cluster.command(p.port, p.cfg)
 	err := p.startReady(ctx, cmd, syscall.SIGINT, 10*time.Minute, func(ctx context.Context) error {
@@ -36,7 +36,7 @@ func (p *Postgres) startOnce(ctx context.Context) error {
 	case strings.Contains(err.Error(), "could not bind"):
 		return errPortTaken
 	case strings.Contains(err.Error(), "pre-existing shared memory block"):
-		return errStillEnding
+		return errStillRunning
 	}
 	return fmt.Errorf("start postgres: %w", err)
 }
@@ -58,7 +58,7 @@ func withConn(ctx context.Context, url string, do func(context.Context, *pgx.Con
 	return do(ctx, conn)
 }
 
-// checkServer refuses a server that is unavailable or too old.
+// checkServer returns an error if the server is unavailable or older than minPostgres.
 func checkServer(ctx context.Context, url string) error {
 	return withConn(ctx, url, func(ctx context.Context, conn *pgx.Conn) error {
 		var raw string
@@ -69,19 +69,19 @@ func checkServer(ctx context.Context, url string) error {
 		if err != nil {
 			return fmt.Errorf("server version %q: %w", raw, err)
 		}
-		if n/10000 < oldestPostgres {
-			return fmt.Errorf("it is PostgreSQL %d, at least %d is needed", n/10000, oldestPostgres)
+		if n/10000 < minPostgres {
+			return fmt.Errorf("the server is PostgreSQL %d; at least %d is required", n/10000, minPostgres)
 		}
 		return nil
 	})
 }
 
-// EnsureDatabase creates database name when it is missing and returns its URL.
+// EnsureDatabase creates the database name if it does not exist and returns its URL.
 func EnsureDatabase(ctx context.Context, adminURL, name string) (string, error) {
 	err := withConn(ctx, adminURL, func(ctx context.Context, conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, "CREATE DATABASE "+pgx.Identifier{name}.Sanitize())
 		var pgErr *pgconn.PgError
-		// Two starters may ask at once; either code means that it exists.
+		// Two processes may create the database at the same time. Both codes mean that it exists.
 		if errors.As(err, &pgErr) && (pgErr.Code == "42P04" || pgErr.Code == "23505") {
 			return nil
 		}
@@ -93,21 +93,21 @@ func EnsureDatabase(ctx context.Context, adminURL, name string) (string, error) 
 	return WithDatabase(adminURL, name)
 }
 
-// WithDatabase is the connection string for another database of the same server.
+// WithDatabase returns the URL of another database on the same server.
 func WithDatabase(rawURL, name string) (string, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
-		return "", errors.New("the database URL cannot be read")
+		return "", errors.New("the database URL is invalid")
 	}
 	u.Path = "/" + name
 	return u.String(), nil
 }
 
-// WithUser is the connection string for another user of the same database.
+// WithUser returns the URL of the same database with another user and password.
 func WithUser(rawURL, user, password string) (string, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
-		return "", errors.New("the database URL cannot be read")
+		return "", errors.New("the database URL is invalid")
 	}
 	u.User = url.UserPassword(user, password)
 	return u.String(), nil

@@ -7,57 +7,57 @@ import (
 	"syscall"
 )
 
-// identity is a user under which Postgres agrees to run; it refuses root.
+// identity is an operating system user under which Postgres can run. Postgres refuses to run as root.
 type identity struct {
 	name     string
-	uid, gid int // owner of the data directory; -1 leaves it as it is
+	uid, gid int // owner of the data directory; -1 leaves the owner unchanged
 	apply    func(*syscall.SysProcAttr)
 }
 
-// identities lists whom to try, best first.
+// identities returns the identities to try, in order of preference.
 func identities() []identity {
 	if os.Geteuid() != 0 {
-		return []identity{self()}
+		return []identity{currentIdentity()}
 	}
 	var list []identity
 	for _, name := range []string{"postgres", "nobody"} {
-		if id, ok := login(name); ok {
+		if id, ok := userIdentity(name); ok {
 			list = append(list, id)
 		}
 	}
-	if id, ok := mapped(); ok {
+	if id, ok := namespaceIdentity(); ok {
 		list = append(list, id)
 	}
 	return list
 }
 
-// identityOf is the identity that owns a kept data directory.
-func identityOf(dir string) identity {
+// ownerIdentity returns the identity that owns an existing data directory.
+func ownerIdentity(dir string) identity {
 	var st syscall.Stat_t
 	if err := syscall.Stat(dir, &st); os.Geteuid() != 0 || err != nil {
-		return self()
+		return currentIdentity()
 	}
-	if id, ok := mapped(); ok && st.Uid == 0 {
+	if id, ok := namespaceIdentity(); ok && st.Uid == 0 {
 		return id
 	}
-	return credential("the owner of "+dir, int(st.Uid), int(st.Gid))
+	return identityWithID("the owner of "+dir, int(st.Uid), int(st.Gid))
 }
 
-func self() identity {
+func currentIdentity() identity {
 	return identity{name: "this user", uid: -1, gid: -1, apply: func(*syscall.SysProcAttr) {}}
 }
 
-func login(name string) (identity, bool) {
+func userIdentity(name string) (identity, bool) {
 	u, err := user.Lookup(name)
 	if err != nil {
 		return identity{}, false
 	}
 	uid, err1 := strconv.Atoi(u.Uid)
 	gid, err2 := strconv.Atoi(u.Gid)
-	return credential("user "+name, uid, gid), err1 == nil && err2 == nil
+	return identityWithID("user "+name, uid, gid), err1 == nil && err2 == nil
 }
 
-func credential(name string, uid, gid int) identity {
+func identityWithID(name string, uid, gid int) identity {
 	return identity{name: name, uid: uid, gid: gid, apply: func(a *syscall.SysProcAttr) {
 		a.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 	}}

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// launchAndWait is the process that TestServersEndWithTheirLauncher kills.
+// launchAndWait is the main function of the process that TestServersEndWithTheirLauncher kills.
 func launchAndWait(dir string) {
 	ctx := context.Background()
 	pg, err := StartPostgres(ctx, PostgresConfig{Dir: dir, Durable: true})
@@ -81,7 +81,7 @@ func query(t *testing.T, url, sql string) string {
 	return out
 }
 
-func gone(pid int) bool { return startTime(pid) == "" || state(pid) == "Z" }
+func hasEnded(pid int) bool { return startTime(pid) == "" || state(pid) == "Z" }
 
 func state(pid int) string {
 	if f := statFields(pid); len(f) > 0 {
@@ -96,12 +96,12 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	defer cancel()
 	for !ok() {
 		if dbtime.Sleep(ctx, 5*time.Millisecond) != nil {
-			t.Fatalf("not within 10 s: %s", what)
+			t.Fatalf("condition not met within 10 s: %s", what)
 		}
 	}
 }
 
-func TestDurabilityFollowsTheMode(t *testing.T) {
+func TestDurableSettings(t *testing.T) {
 	for _, durable := range []bool{false, true} {
 		t.Run(fmt.Sprint("durable=", durable), func(t *testing.T) {
 			t.Parallel()
@@ -117,18 +117,18 @@ func TestDurabilityFollowsTheMode(t *testing.T) {
 				}
 			}
 			if got := query(t, pg.URL(), "SHOW work_mem"); got != "7MB" {
-				t.Errorf("work_mem is %s", got)
+				t.Errorf("work_mem is %s, want 7MB", got)
 			}
 			if durable {
 				if got := query(t, pg.URL(), "SHOW shared_preload_libraries"); got != "pg_stat_statements" {
-					t.Errorf("preloaded %q", got)
+					t.Errorf("preloaded libraries %q, want pg_stat_statements", got)
 				}
 				if inMemory(query(t, pg.URL(), "SHOW data_directory")) {
-					t.Error("durable data is in memory")
+					t.Error("the data of a durable server is in memory")
 				}
 			}
 			if got := query(t, pg.URL(), "SHOW listen_addresses"); got != "127.0.0.1" {
-				t.Errorf("listens on %s", got)
+				t.Errorf("the server listens on %s, want 127.0.0.1", got)
 			}
 		})
 	}
@@ -137,7 +137,7 @@ func TestDurabilityFollowsTheMode(t *testing.T) {
 func TestEveryIdentityRunsPostgres(t *testing.T) {
 	found, rejected := installed(t.Context())
 	if len(found) == 0 {
-		t.Fatalf("no Postgres here (%v); type: %s", rejected, hintPostgres())
+		t.Fatalf("no Postgres is installed (%v); to install it, run: %s", rejected, hintPostgres())
 	}
 	for _, as := range identities() {
 		t.Run(as.name, func(t *testing.T) {
@@ -147,7 +147,7 @@ func TestEveryIdentityRunsPostgres(t *testing.T) {
 			}
 			t.Cleanup(func() { _ = os.RemoveAll(dir) })
 			if as.name == "a user namespace" {
-				// What this identity is for: below a directory that only root may enter.
+				// This identity must be able to use a directory that only root may enter.
 				if err := os.Chmod(dir, 0o700); err != nil {
 					t.Fatal(err)
 				}
@@ -189,9 +189,9 @@ func TestServersEndWithTheirLauncher(t *testing.T) {
 	}
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
-	eventually(t, "servers of a killed launcher are gone", func() bool { return gone(pids[0]) && gone(pids[1]) })
+	eventually(t, "the servers of a killed launcher have ended", func() bool { return hasEnded(pids[0]) && hasEnded(pids[1]) })
 
-	// The next launcher takes over the cluster at once.
+	// The next launcher can use the cluster at once.
 	startPostgres(t, PostgresConfig{Dir: dir, Durable: true})
 }
 
@@ -204,16 +204,16 @@ func TestGuardedChildEndsWithThePipe(t *testing.T) {
 	}
 	_ = hold.Close()
 	<-c.Done()
-	if !gone(c.PID()) {
-		t.Fatal("the child outlived the pipe")
+	if !hasEnded(c.PID()) {
+		t.Fatal("the child did not end when the pipe was closed")
 	}
 }
 
-func TestNamedServerIsUsedOrRefused(t *testing.T) {
+func TestConfiguredServerIsUsedOrRejected(t *testing.T) {
 	pg := startPostgres(t, PostgresConfig{})
 	named := startPostgres(t, PostgresConfig{URL: pg.URL()})
-	if named.PID() != 0 || !named.Kept() || named.URL() != pg.URL() {
-		t.Fatal("a named server was not taken as it is")
+	if named.PID() != 0 || !named.External() || named.URL() != pg.URL() {
+		t.Fatal("a server configured by URL was not used as it is")
 	}
 	named.Stop(t.Context())
 	if got := query(t, pg.URL(), "SELECT 'up'::text"); got != "up" {
@@ -221,10 +221,10 @@ func TestNamedServerIsUsedOrRefused(t *testing.T) {
 	}
 	pg.Stop(t.Context())
 	if _, err := StartPostgres(t.Context(), PostgresConfig{URL: pg.URL()}); err == nil {
-		t.Fatal("fell through to another server although one was named")
+		t.Fatal("StartPostgres used another server than the configured one")
 	}
 	if _, err := StartRedis(t.Context(), RedisConfig{URL: "redis://127.0.0.1:1/0", InProcess: true}); err == nil {
-		t.Fatal("fell through to another Redis although one was named")
+		t.Fatal("StartRedis used another server than the configured one")
 	}
 }
 
@@ -262,15 +262,15 @@ func TestRedisRestartsEmptyOnItsPort(t *testing.T) {
 	}
 }
 
-func TestStandInServesWhenNothingIsInstalled(t *testing.T) {
+func TestInProcessRedisIsUsedWhenNoneIsInstalled(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	if _, err := StartRedis(t.Context(), RedisConfig{}); err == nil || !strings.Contains(err.Error(), hintRedis()) {
-		t.Fatalf("want the line to type, got %v", err)
+		t.Fatalf("error %v, want the command that installs Redis", err)
 	}
-	var said []string
-	r := startRedis(t, RedisConfig{InProcess: true, Log: func(line string) { said = append(said, line) }})
-	if len(said) != 1 || !strings.HasPrefix(said[0], "warning: ") {
-		t.Fatalf("said %q", said)
+	var logged []string
+	r := startRedis(t, RedisConfig{InProcess: true, Log: func(line string) { logged = append(logged, line) }})
+	if len(logged) != 1 || !strings.HasPrefix(logged[0], "warning: ") {
+		t.Fatalf("logged %q, want one warning", logged)
 	}
 	opt, err := redis.ParseURL(r.URL())
 	if err != nil {
@@ -281,15 +281,15 @@ func TestStandInServesWhenNothingIsInstalled(t *testing.T) {
 	if err := client.Set(t.Context(), "k", "v", 20*time.Millisecond).Err(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "time to live runs in the stand-in", func() bool { return client.Exists(t.Context(), "k").Val() == 0 })
+	eventually(t, "the key expires in the in-process Redis", func() bool { return client.Exists(t.Context(), "k").Val() == 0 })
 }
 
-func TestSweepTakesOnlyWhatLostItsOwner(t *testing.T) {
+func TestOnlyOrphanedDirectoriesAreRemoved(t *testing.T) {
 	base := t.TempDir()
 	dirs := map[string]string{
 		"live":  fmt.Sprintf("%d %s", os.Getpid(), startTime(os.Getpid())),
 		"dead":  "999999999 1",
-		"other": fmt.Sprintf("%d %s", os.Getpid(), "1"), // the number was given to another process
+		"other": fmt.Sprintf("%d %s", os.Getpid(), "1"), // the process id was reused
 	}
 	for name, owner := range dirs {
 		dir := filepath.Join(base, tempPrefix+name)
@@ -303,15 +303,15 @@ func TestSweepTakesOnlyWhatLostItsOwner(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(base, tempPrefix+"unsigned"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	sweep(base)
+	removeOrphans(base)
 	for name, want := range map[string]bool{"live": true, "unsigned": true, "dead": false, "other": false} {
 		if got := exists(filepath.Join(base, tempPrefix+name)); got != want {
-			t.Errorf("%s kept: %v, want %v", name, got, want)
+			t.Errorf("directory %s exists: %v, want %v", name, got, want)
 		}
 	}
 }
 
-func TestOldPostgresIsPassedOver(t *testing.T) {
+func TestOldPostgresIsRejected(t *testing.T) {
 	dir := t.TempDir()
 	for _, tool := range []string{"initdb", "postgres"} {
 		script := "#!/bin/sh\necho \"" + tool + " (PostgreSQL) 14.9\"\n"

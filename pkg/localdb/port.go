@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// Ports are taken below the range that the kernel hands to outgoing
-// connections: a client that keeps dialling a port of that range while the
-// server is unavailable can connect to itself and so occupy the port.
+// lowestPort is the lowest port that FreePort chooses. It chooses ports below the range of outgoing connections: a
+// client that repeatedly dials a port of that range while the server is unavailable can connect to itself and then
+// occupies the port.
 const lowestPort = 20000
 
-// FreePort returns a TCP port of 127.0.0.1 on which nothing listens.
+// FreePort returns a TCP port of 127.0.0.1 on which no process listens.
 func FreePort() (int, error) {
 	if top := ephemeralFloor(); top > lowestPort+1000 {
 		for range 100 {
@@ -40,7 +40,7 @@ func PortFree(port int) bool {
 	return l.Close() == nil
 }
 
-// ephemeralFloor is the first port of the kernel's outgoing range.
+// ephemeralFloor returns the lowest port that the kernel assigns to outgoing connections.
 func ephemeralFloor() int {
 	raw, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
 	if err != nil {

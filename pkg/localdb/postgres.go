@@ -13,7 +13,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/dbtime"
 )
 
-// Log receives progress lines; nil is silent.
+// Log is called with each progress message. Nil discards them.
 type Log func(line string)
 
 func (l Log) printf(format string, args ...any) {
@@ -22,34 +22,34 @@ func (l Log) printf(format string, args ...any) {
 	}
 }
 
-// PostgresConfig says which Postgres to use. The zero value is a test server
-// in a temporary directory.
+// PostgresConfig describes the Postgres server to use. The zero value is a test server in a temporary directory.
 type PostgresConfig struct {
 	URL      string            // use this server and start none
 	Dir      string            // directory of the cluster; empty: a temporary one that Stop removes
-	Durable  bool              // fsync, synchronous_commit and full_page_writes on, data on disk
+	Durable  bool              // enables fsync, synchronous_commit and full_page_writes; data on disk
 	Preload  []string          // shared_preload_libraries, for example pg_stat_statements
 	Settings map[string]string // further settings, for example shared_buffers
 	Log      Log
 }
 
-// Postgres is a server that was found or started. The process of a server that was named by URL has no id and no log.
+// Postgres is a server that was found or started. A server configured by URL has no process id and no log.
 type Postgres struct {
 	*Process
 	cfg     PostgresConfig
 	url     string
-	temp    string // directory to remove at Stop
+	temp    string // directory that Stop removes
 	cluster cluster
 	port    int
 }
 
-// StartPostgres finds or starts the Postgres of cfg. Its error lists every attempt and the command that installs Postgres.
+// StartPostgres finds or starts the server that cfg describes. Its error lists every attempt and the command that
+// installs Postgres.
 func StartPostgres(ctx context.Context, cfg PostgresConfig) (*Postgres, error) {
 	p := &Postgres{Process: NewProcess(""), cfg: cfg}
 	if cfg.URL != "" {
 		p.url = cfg.URL
 		if err := checkServer(ctx, cfg.URL); err != nil {
-			return nil, fmt.Errorf("the Postgres that was named cannot be used: %w", err)
+			return nil, fmt.Errorf("the configured Postgres cannot be used: %w", err)
 		}
 		return p, nil
 	}
@@ -62,7 +62,7 @@ func StartPostgres(ctx context.Context, cfg PostgresConfig) (*Postgres, error) {
 		p.temp = dir
 	}
 	if cfg.Durable && inMemory(filepath.Dir(dir)) {
-		cfg.Log.printf("warning: %s is in memory, what is stored there does not survive a power cut", dir)
+		cfg.Log.printf("warning: %s is in memory; its data is lost when the machine stops", dir)
 	}
 	if err := p.open(ctx, dir); err != nil {
 		p.removeTemp()
@@ -88,32 +88,31 @@ func (p *Postgres) open(ctx context.Context, dir string) (err error) {
 	return err
 }
 
-// URL is the administrator's connection string (database postgres, or the one
-// named in the configured URL).
+// URL returns the connection string of the administrator, for the database postgres or the one in PostgresConfig.URL.
 func (p *Postgres) URL() string { return p.url }
 
-// Kept reports whether the server was named by URL. Stop does not end such a server.
-func (p *Postgres) Kept() bool { return p.cfg.URL != "" }
+// External reports whether the server was configured by URL. Stop does not end such a server.
+func (p *Postgres) External() bool { return p.cfg.URL != "" }
 
-// Restart starts the server again with the same port and data after it has ended, and returns when it
-// accepts connections. Postgres refuses to start while processes of the crashed server still run:
-// Restart gives them two seconds to end and then kills them.
+// Restart starts the server again with the same port and data after it has ended, and returns when it accepts
+// connections. Postgres refuses to start while processes of a crashed server are running: Restart waits two seconds
+// for them and then kills them.
 func (p *Postgres) Restart(ctx context.Context) error {
-	patience, cancel := context.WithTimeout(ctx, 10*time.Second)
+	retryCtx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	for began := time.Now(); ; {
 		err := p.startOnce(ctx)
-		if !errors.Is(err, errStillEnding) || dbtime.Sleep(patience, 50*time.Millisecond) != nil {
+		if !errors.Is(err, errStillRunning) || dbtime.Sleep(retryCtx, 50*time.Millisecond) != nil {
 			return err
 		}
 		if time.Since(began) > 2*time.Second {
-			p.cluster.endLeftovers()
+			p.cluster.killLeftovers()
 		}
 	}
 }
 
-// Stop ends a server that was started here with a fast shutdown and removes a temporary cluster. A server that is killed after
-// the grace recovers at its next start. A server named by URL is left alone.
+// Stop ends a server that StartPostgres started with a fast shutdown and removes a temporary cluster. It kills the
+// server after 10 s; Postgres then recovers at its next start. A server configured by URL is not changed.
 func (p *Postgres) Stop(ctx context.Context) {
 	p.Terminate(ctx, syscall.SIGINT, 10*time.Second)
 	p.removeTemp()
@@ -125,7 +124,7 @@ func (p *Postgres) removeTemp() {
 	}
 }
 
-// failure collects the errors of the attempts to start a server.
+// failure is the error of all attempts to start a server.
 type failure struct {
 	what  string
 	steps []string
@@ -137,5 +136,5 @@ func (f *failure) add(step string, err error) {
 }
 
 func (f *failure) Error() string {
-	return fmt.Sprintf("no %s could be started:\n%s\ntype: %s", f.what, strings.Join(f.steps, "\n"), f.hint)
+	return fmt.Sprintf("cannot start %s:\n%s\nto install it, run: %s", f.what, strings.Join(f.steps, "\n"), f.hint)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-func TestKeptClusterKeepsItsDataThroughKill(t *testing.T) {
+func TestClusterSurvivesKill(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "pg")
 	pg := startPostgres(t, PostgresConfig{Dir: dir, Durable: true})
 	conn, err := pgx.Connect(t.Context(), pg.URL())
@@ -29,7 +29,7 @@ func TestKeptClusterKeepsItsDataThroughKill(t *testing.T) {
 		t.Fatal(err)
 	}
 	if pg.URL() != url {
-		t.Fatal("the address changed over a restart")
+		t.Fatal("the URL changed after a restart")
 	}
 	if got := query(t, url, "SELECT v FROM t"); got != "kept" {
 		t.Fatal(got)
@@ -41,15 +41,15 @@ func TestKeptClusterKeepsItsDataThroughKill(t *testing.T) {
 	}
 }
 
-func TestRestartEndsWhatACrashLeftBehind(t *testing.T) {
+func TestRestartEndsProcessesOfACrashedServer(t *testing.T) {
 	pg := startPostgres(t, PostgresConfig{Dir: t.TempDir(), Durable: true})
 	conn, err := pgx.Connect(t.Context(), pg.URL())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
-	// A stopped backend does not notice that its server has ended. A backend that waits for a lock of a
-	// killed process does not notice it either.
+	// A stopped backend does not notice that its server has ended. The same is true of a backend that waits for a
+	// lock of a killed process.
 	if err := syscall.Kill(int(conn.PgConn().PID()), syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
@@ -66,17 +66,17 @@ func TestRestartEndsWhatACrashLeftBehind(t *testing.T) {
 func TestStopEndsAStoppedServer(t *testing.T) {
 	pg := startPostgres(t, PostgresConfig{})
 	for _, pid := range Family(pg.PID()) {
-		// A child may have ended since it was listed; the server itself may not.
+		// A child may have ended since Family listed it. The server must not have.
 		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil && pid == pg.PID() {
 			t.Fatal(err)
 		}
 	}
 	began := time.Now()
 	pg.Stop(t.Context())
-	if !gone(pg.PID()) || time.Since(began) > 9*time.Second {
-		t.Fatalf("still there after %v", time.Since(began))
+	if !hasEnded(pg.PID()) || time.Since(began) > 9*time.Second {
+		t.Fatalf("the server has not ended after %v", time.Since(began))
 	}
 	if exists(pg.temp) {
-		t.Fatal("the temporary cluster is still on disk")
+		t.Fatal("the temporary cluster was not removed")
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/dbtime"
 )
 
-// Process is a program that can be started again and that writes to a log file. It is safe for concurrent use.
+// Process is a program that can be started repeatedly and writes to a log file. It is safe for concurrent use.
 type Process struct {
 	log string
 
@@ -25,7 +25,8 @@ type Process struct {
 // NewProcess returns a process that appends its output to the file log.
 func NewProcess(log string) *Process { return &Process{log: log} }
 
-// Start starts cmd as StartChild does, with its output appended to the log file. The other methods then refer to this child.
+// Start starts cmd like StartChild and appends its output to the log file. The other methods then refer to this
+// child.
 func (p *Process) Start(cmd *exec.Cmd, death syscall.Signal) (*Child, error) {
 	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -43,15 +44,15 @@ func (p *Process) Start(cmd *exec.Cmd, death syscall.Signal) (*Child, error) {
 	return child, nil
 }
 
-// current returns the child of the last start; nil before the first one.
+// current returns the child of the last Start, or nil before the first one.
 func (p *Process) current() *Child {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.child
 }
 
-// startReady starts cmd and returns when probe returns nil. It ends the process if probe returns errPortTaken, if it does not
-// succeed within limit, or when ctx ends.
+// startReady starts cmd and returns when probe returns nil. It ends the process if probe returns errPortTaken, if
+// probe does not succeed within limit, or when ctx ends.
 func (p *Process) startReady(ctx context.Context, cmd *exec.Cmd, death syscall.Signal, limit time.Duration, probe func(context.Context) error) error {
 	child, err := p.Start(cmd, death)
 	if err != nil {
@@ -73,16 +74,16 @@ func (p *Process) ready(ctx context.Context, child *Child, limit time.Duration, 
 		}
 		select {
 		case <-child.Done():
-			return fmt.Errorf("the server ended at its start: %w\n%s", child.Err(), p.Tail(5))
+			return fmt.Errorf("the server ended during its start: %w\n%s", child.Err(), p.Tail(5))
 		default:
 		}
 		if dbtime.Sleep(ctx, 5*time.Millisecond) != nil {
-			return fmt.Errorf("the server takes no connection: %w\n%s", err, p.Tail(5))
+			return fmt.Errorf("the server does not accept connections: %w\n%s", err, p.Tail(5))
 		}
 	}
 }
 
-// PID returns the id of the process; 0 if none was started here.
+// PID returns the process id, or 0 if no process was started.
 func (p *Process) PID() int {
 	if c := p.current(); c != nil {
 		return c.PID()
@@ -90,7 +91,7 @@ func (p *Process) PID() int {
 	return 0
 }
 
-// Done returns a channel that is closed when the current process has ended; nil if none was started here.
+// Done returns a channel that is closed when the current process has ended, or nil if no process was started.
 func (p *Process) Done() <-chan struct{} {
 	if c := p.current(); c != nil {
 		return c.Done()
@@ -98,10 +99,11 @@ func (p *Process) Done() <-chan struct{} {
 	return nil
 }
 
-// Err returns how the current process ended. It may be called once Done is closed and before the next Start.
+// Err returns the error with which the current process ended. It must be called after Done is closed and before the
+// next Start.
 func (p *Process) Err() error { return p.current().Err() }
 
-// Terminate sends sig to the process and kills it after grace, or at the end of ctx.
+// Terminate sends sig to the process and kills it after grace or when ctx ends.
 func (p *Process) Terminate(ctx context.Context, sig syscall.Signal, grace time.Duration) {
 	if c := p.current(); c != nil {
 		c.Stop(ctx, sig, grace)

@@ -18,37 +18,37 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
-// RedisConfig says which Redis to use.
+// RedisConfig describes the Redis server to use.
 type RedisConfig struct {
 	URL       string // use this server and start none
-	Databases int    // how many numbered databases; 0: 16
-	InProcess bool   // when no server is installed, use a stand-in inside this process
+	Databases int    // number of databases; 0: 16
+	InProcess bool   // use an in-process implementation if no server is installed
 	Log       Log
 }
 
-// Redis is a server that was found or started. It stores nothing on disk. The process of a server that was named by URL, and of
-// a stand-in, has no id and no log.
+// Redis is a server that was found or started. It stores no data on disk. A server configured by URL and the
+// in-process implementation have no process id and no log.
 type Redis struct {
 	*Process
-	cfg     RedisConfig
-	url     string
-	tool    string
-	dir     string
-	port    int
-	standIn *miniredis.Miniredis
+	cfg       RedisConfig
+	url       string
+	tool      string
+	dir       string
+	port      int
+	inProcess *miniredis.Miniredis
 }
 
-// StartRedis finds or starts the Redis of cfg. Without an installed server the error has the command that installs one, unless
-// cfg allows a stand-in.
+// StartRedis finds or starts the server that cfg describes. If no server is installed and cfg.InProcess is not set,
+// the error contains the command that installs Redis.
 func StartRedis(ctx context.Context, cfg RedisConfig) (*Redis, error) {
 	r := &Redis{Process: NewProcess(""), cfg: cfg, url: cfg.URL}
 	if cfg.URL != "" {
 		major, _, err := redisInfo(ctx, cfg.URL)
-		if err == nil && major < oldestRedis {
-			err = fmt.Errorf("it is version %d, at least %d is needed", major, oldestRedis)
+		if err == nil && major < minRedis {
+			err = fmt.Errorf("the server has version %d; at least %d is required", major, minRedis)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("the Redis that was named cannot be used: %w", err)
+			return nil, fmt.Errorf("the configured Redis cannot be used: %w", err)
 		}
 		return r, nil
 	}
@@ -67,7 +67,7 @@ func StartRedis(ctx context.Context, cfg RedisConfig) (*Redis, error) {
 		return r, nil
 	}
 	if cfg.InProcess {
-		return r.openStandIn()
+		return r.openInProcess()
 	}
 	return nil, fail
 }
@@ -77,8 +77,8 @@ func (r *Redis) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if major < oldestRedis {
-		return fmt.Errorf("version %d, at least %d is needed", major, oldestRedis)
+	if major < minRedis {
+		return fmt.Errorf("version %d; at least %d is required", major, minRedis)
 	}
 	if r.dir, err = tempDir(false); err != nil {
 		return err
@@ -97,21 +97,21 @@ func (r *Redis) open(ctx context.Context) error {
 	return err
 }
 
-func (r *Redis) openStandIn() (*Redis, error) {
-	r.standIn = miniredis.NewMiniRedis()
-	if err := r.standIn.StartAddr("127.0.0.1:0"); err != nil {
-		return nil, fmt.Errorf("start the stand-in for Redis: %w", err)
+func (r *Redis) openInProcess() (*Redis, error) {
+	r.inProcess = miniredis.NewMiniRedis()
+	if err := r.inProcess.StartAddr("127.0.0.1:0"); err != nil {
+		return nil, fmt.Errorf("start the in-process Redis: %w", err)
 	}
-	r.standIn.ClockTTL(true)
-	r.url = "redis://" + r.standIn.Addr() + "/0"
-	r.cfg.Log.printf("warning: no redis-server found, a slow stand-in inside this process is used; to have a real one type: %s", hintRedis())
+	r.inProcess.ClockTTL(true)
+	r.url = "redis://" + r.inProcess.Addr() + "/0"
+	r.cfg.Log.printf("warning: redis-server is not installed; a slow in-process Redis is used. To install Redis, run: %s", hintRedis())
 	return r, nil
 }
 
-// URL is the connection string of database 0.
+// URL returns the connection string of database 0.
 func (r *Redis) URL() string { return r.url }
 
-// Restart starts the server again, empty, on its port after it ended.
+// Restart starts the server again on the same port after it has ended. Its data is lost.
 func (r *Redis) Restart(ctx context.Context) error {
 	databases := r.cfg.Databases
 	if databases == 0 {
@@ -122,7 +122,7 @@ func (r *Redis) Restart(ctx context.Context) error {
 		"--databases", strconv.Itoa(databases), "--maxmemory-policy", "noeviction")
 	cmd.Dir = r.dir
 	return r.startReady(ctx, cmd, syscall.SIGKILL, 30*time.Second, func(ctx context.Context) error {
-		// The plain dial first: the client library would log each refusal.
+		// A plain dial comes first, because the Redis client logs every refused connection.
 		conn, err := net.DialTimeout("tcp", fmt.Sprintf("127.0.0.1:%d", r.port), time.Second)
 		if err != nil {
 			return err
@@ -140,7 +140,7 @@ func (r *Redis) Restart(ctx context.Context) error {
 func redisInfo(ctx context.Context, url string) (major, pid int, err error) {
 	opt, err := redis.ParseURL(url)
 	if err != nil {
-		return 0, 0, errors.New("the Redis URL cannot be read")
+		return 0, 0, errors.New("the Redis URL is invalid")
 	}
 	opt.MaxRetries, opt.DialerRetries = -1, 1
 	opt.DialTimeout, opt.ReadTimeout, opt.WriteTimeout = time.Second, time.Second, time.Second
@@ -153,16 +153,16 @@ func redisInfo(ctx context.Context, url string) (major, pid int, err error) {
 		return 0, 0, err
 	}
 	server := info["Server"]
-	version, _, _ := strings.Cut(server["redis_version"], ".") // Valkey has it, too
+	version, _, _ := strings.Cut(server["redis_version"], ".") // Valkey also reports redis_version
 	major, _ = strconv.Atoi(version)
 	pid, _ = strconv.Atoi(server["process_id"])
 	return major, pid, nil
 }
 
-// Stop ends a server that was started here and removes its directory.
+// Stop ends a server that StartRedis started and removes its directory.
 func (r *Redis) Stop(ctx context.Context) {
-	if r.standIn != nil {
-		r.standIn.Close()
+	if r.inProcess != nil {
+		r.inProcess.Close()
 	}
 	r.Terminate(ctx, syscall.SIGTERM, 5*time.Second)
 	if r.dir != "" {

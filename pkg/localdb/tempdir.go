@@ -13,32 +13,34 @@ import (
 const (
 	tempPrefix   = "signalcast-db-"
 	ownerFile    = "owner"
-	roomNeeded   = 512 << 20
+	minFreeSpace = 512 << 20
 	tmpfsMagic   = 0x01021994
 	memoryBacked = "/dev/shm"
 )
 
-// tempDir creates a directory that records this process as its owner, and removes directories whose owner has ended.
+// tempDir creates a temporary directory and records this process as its owner. It first removes directories whose
+// owner has ended.
 func tempDir(durable bool) (string, error) {
 	base := tempBase(durable)
-	sweep(base)
+	removeOrphans(base)
 	dir, err := os.MkdirTemp(base, tempPrefix)
 	if err != nil {
 		return "", err
 	}
-	// The database's own user has to pass through.
+	// The user that runs the database must be able to enter the directory.
 	if err := os.Chmod(dir, 0o711); err != nil {
 		return "", err
 	}
-	me := fmt.Sprintf("%d %s\n", os.Getpid(), startTime(os.Getpid()))
-	return dir, os.WriteFile(filepath.Join(dir, ownerFile), []byte(me), 0o600)
+	owner := fmt.Sprintf("%d %s\n", os.Getpid(), startTime(os.Getpid()))
+	return dir, os.WriteFile(filepath.Join(dir, ownerFile), []byte(owner), 0o600)
 }
 
-// tempBase is memory for test servers when there is room, disk for durable ones.
+// tempBase returns the parent of temporary directories. For test servers it is in memory if there is enough space.
+// For durable servers it is on disk.
 func tempBase(durable bool) string {
 	var st syscall.Statfs_t
 	if !durable {
-		if syscall.Statfs(memoryBacked, &st) == nil && uint64(st.Bavail)*uint64(st.Bsize) >= roomNeeded && writable(memoryBacked) {
+		if syscall.Statfs(memoryBacked, &st) == nil && uint64(st.Bavail)*uint64(st.Bsize) >= minFreeSpace && writable(memoryBacked) {
 			return memoryBacked
 		}
 		return os.TempDir()
@@ -49,7 +51,7 @@ func tempBase(durable bool) string {
 	return os.TempDir()
 }
 
-// inMemory reports whether dir lives in memory rather than on a disk.
+// inMemory reports whether dir is in memory and not on a disk.
 func inMemory(dir string) bool {
 	var st syscall.Statfs_t
 	return syscall.Statfs(dir, &st) == nil && int64(st.Type) == tmpfsMagic
@@ -64,29 +66,29 @@ func writable(dir string) bool {
 	return os.Remove(f.Name()) == nil
 }
 
-// sweep removes temporary directories of this user whose owner has ended.
-func sweep(base string) {
+// removeOrphans removes temporary directories of this user whose owner process has ended.
+func removeOrphans(base string) {
 	dirs, _ := filepath.Glob(filepath.Join(base, tempPrefix+"*"))
 	for _, dir := range dirs {
 		raw, err := os.ReadFile(filepath.Join(dir, ownerFile))
-		if err != nil || !ownedByUs(dir) {
+		if err != nil || !ownedByCurrentUser(dir) {
 			continue
 		}
-		pid, born, _ := strings.Cut(string(bytes.TrimSpace(raw)), " ")
+		pid, started, _ := strings.Cut(string(bytes.TrimSpace(raw)), " ")
 		n, err := strconv.Atoi(pid)
-		if err != nil || (alive(n) && startTime(n) == born) {
+		if err != nil || (alive(n) && startTime(n) == started) {
 			continue
 		}
 		_ = os.RemoveAll(dir)
 	}
 }
 
-func ownedByUs(path string) bool {
+func ownedByCurrentUser(path string) bool {
 	var st syscall.Stat_t
 	return syscall.Lstat(path, &st) == nil && int(st.Uid) == os.Geteuid()
 }
 
-// lastLine is the end of a program's output, for one-line error messages.
+// lastLine returns the last line of the output of a program, for error messages.
 func lastLine(out []byte) string {
 	lines := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
 	return string(lines[len(lines)-1])

@@ -12,25 +12,24 @@ import (
 	"github.com/signalcast/signalcast/pkg/config"
 )
 
-// Provider is one row of the configuration.
+// Provider is the configuration of one identity provider, an element of the setting IDP_PROVIDERS.
 type Provider struct {
 	Name        string        `json:"name"`
-	Issuer      string        `json:"issuer"`   // the exact iss of its tokens, a URL or not
-	Audience    string        `json:"audience"` // our id at the provider
-	JWKSURL     string        `json:"jwksURL"`  // empty: found by discovery at the issuer
-	Algs        []string      `json:"algs"`     // empty: ES256
+	Issuer      string        `json:"issuer"`   // exact claim iss of its tokens; need not be a URL
+	Audience    string        `json:"audience"` // id of this installation at the provider
+	JWKSURL     string        `json:"jwksURL"`  // empty: found by OpenID discovery at Issuer
+	Algs        []string      `json:"algs"`     // signature algorithms; empty: ES256
 	WalletsFrom string        `json:"walletsFrom"`
-	UsersAPI    string        `json:"usersAPI"`    // base of its users interface, asked as Audience with UsersSecret
-	UsersSecret config.Secret `json:"usersSecret"` // empty: the interface asks for none
+	UsersAPI    string        `json:"usersAPI"`    // base URL of the users API; requests identify the client with Audience and UsersSecret
+	UsersSecret config.Secret `json:"usersSecret"` // empty: requests to the users API have no password
 }
 
-// DevelopmentAudience is our id at the development issuer, which signs in anybody.
+// DevelopmentAudience is the audience at the development issuer, which issues tokens for any user.
 const DevelopmentAudience = "signalcast-dev"
 
-// Where the wallets of a user come from; claim:<path> is the fourth form. The
-// word of a fresh identity token in the Privy form counts under the second and
-// third alike; where it does not name the wallet, the users interface is asked if
-// there is one.
+// Values of Provider.WalletsFrom: where the wallets of a user are found. A fourth form is "claim:" followed by the
+// path of a claim. With WalletsIdentityToken and WalletsUsersAPI, a recent identity token with linked accounts (as
+// issued by Privy) is accepted. If it does not list the wallet, the users API is queried if one is configured.
 const (
 	WalletsNone          = "none"
 	WalletsIdentityToken = "identityToken"
@@ -38,16 +37,15 @@ const (
 	walletsClaim         = "claim:"
 )
 
-// Config is the configured providers; the first is the primary one.
+// Config is the list of identity providers. The first one is the primary provider.
 type Config struct{ Providers []Provider }
 
-// asymmetric are the algorithms that may be configured: with any other a public
-// key, or nothing at all, would do as a secret.
+// asymmetric contains the algorithms that may be configured. Other algorithms are unsafe: with HS256 the public key
+// would be accepted as a secret, and "none" has no signature.
 var asymmetric = []string{"ES256", "ES384", "ES512", "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "EdDSA"}
 
-// ParseConfig reads the JSON list of IDP_PROVIDERS and reports every mistake in
-// it at once, by the number of the provider: the list holds secrets, so no error
-// repeats what stands in it.
+// ParseConfig parses the JSON list in IDP_PROVIDERS. It reports all errors at once and identifies a provider by its
+// position. The list contains secrets, so no error contains a part of it.
 func ParseConfig(text string) (Config, error) {
 	var c Config
 	dec := json.NewDecoder(bytes.NewReader([]byte(text)))
@@ -69,27 +67,26 @@ func ParseConfig(text string) (Config, error) {
 			wrong = append(wrong, fmt.Errorf("identity provider %d: %w", i+1, err))
 		}
 		if names[p.Name] || issuers[p.Issuer] {
-			wrong = append(wrong, fmt.Errorf("identity provider %d: name or issuer is there twice", i+1))
+			wrong = append(wrong, fmt.Errorf("identity provider %d: name or issuer is used by another provider", i+1))
 		}
 		names[p.Name], issuers[p.Issuer] = true, true
 	}
 	return c, errors.Join(wrong...)
 }
 
-// Plain tells whether anything is fetched from a provider, or named after one,
-// over plain http.
-func (c Config) Plain() bool {
+// UsesPlainHTTP reports whether a provider has an issuer, key or users API URL that uses http instead of https.
+func (c Config) UsesPlainHTTP() bool {
 	return slices.ContainsFunc(c.Providers, func(p Provider) bool {
 		return slices.ContainsFunc([]string{p.Issuer, p.JWKSURL, p.UsersAPI}, func(u string) bool { return strings.HasPrefix(u, "http://") })
 	})
 }
 
-// Development tells whether the development issuer is among them.
+// Development reports whether the development issuer is configured.
 func (c Config) Development() bool {
 	return slices.ContainsFunc(c.Providers, func(p Provider) bool { return p.Audience == DevelopmentAudience })
 }
 
-// check reports what is wrong with a provider and fills in what may be left out.
+// check returns the errors of a provider and sets the defaults of absent members.
 func (p *Provider) check() (wrong []error) {
 	if p.Name == "" || p.Issuer == "" || p.Audience == "" {
 		wrong = append(wrong, errors.New("name, issuer and audience are required"))
@@ -120,7 +117,7 @@ func (p *Provider) check() (wrong []error) {
 		}
 	default:
 		if path, ok := strings.CutPrefix(p.WalletsFrom, walletsClaim); !ok || path == "" {
-			wrong = append(wrong, errors.New("walletsFrom is not known"))
+			wrong = append(wrong, errors.New("walletsFrom must be none, identityToken, usersAPI or claim:<path>"))
 		}
 	}
 	return wrong

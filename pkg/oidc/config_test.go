@@ -8,8 +8,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/oidc"
 )
 
-// TestConfigHidesSecrets: no mistake repeats what stands in the setting, and no
-// print of the configuration shows the secret of a users interface.
+// Errors do not contain parts of the setting, and a printed configuration does not contain the secret of a users API.
 func TestConfigHidesSecrets(t *testing.T) {
 	t.Parallel()
 	const fine = `{"name":"a","issuer":"privy.io","audience":"app","jwksURL":"https://x/jwks"}`
@@ -18,7 +17,7 @@ func TestConfigHidesSecrets(t *testing.T) {
 		`[{"name":"a","usersSecret":c4narY}]`, `[{"name":"a","c4narY":""}]`, `[{"name":["c4narY"]}]`,
 	} {
 		if _, err := oidc.ParseConfig(secret); err == nil || strings.Contains(err.Error(), "c4narY") {
-			t.Errorf("%s: %v", secret, err)
+			t.Errorf("configuration %s: error %v; want one without the secret", secret, err)
 		}
 	}
 	c, err := oidc.ParseConfig(`[` + strings.Replace(fine, "}", `,"usersSecret":"c4narY"}`, 1) + `]`)

@@ -1,7 +1,6 @@
-// Package oidc verifies the tokens of the configured identity providers. One
-// code path serves every provider: which one issued a token is only a row of
-// configuration. A provider that is not configured is never contacted, keys are
-// kept and fetched sparingly, and a token that proves identity is not accepted
-// as one that grants access. It also asks a provider which wallets it has linked to
-// a subject. The package knows no user and no route.
+// Package oidc verifies tokens of the configured identity providers.
+//
+// All providers share one implementation; they differ only in their configuration. Issuers that are not configured
+// are never contacted. Keys are cached, and the rate of key requests is limited. An identity token is not accepted as
+// an access token. The package also requests the wallets that a provider has linked to a user.
 package oidc

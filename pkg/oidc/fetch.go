@@ -12,20 +12,20 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// Bounds of a fetch.
+// Limits of a document of a provider.
 const (
-	maxDocument = 64 << 10
-	maxKeys     = 64
+	maxDocument = 64 << 10 // size in bytes
+	maxKeys     = 64       // keys in a key set; later ones are ignored
 )
 
-// source is where the keys of one provider are published.
+// source is the place where a provider publishes its keys.
 type source struct {
 	http    *http.Client
 	issuer  string
 	jwksURL string // empty: found by discovery
 }
 
-// keys reads the published keys; ones of unknown or private form are left out.
+// keys requests the published keys. It ignores keys that are private, invalid or not for signatures.
 func (s source) keys(ctx context.Context) ([]jose.JSONWebKey, error) {
 	at := s.jwksURL
 	if at == "" {
@@ -49,12 +49,13 @@ func (s source) keys(ctx context.Context) ([]jose.JSONWebKey, error) {
 		keys = append(keys, k)
 	}
 	if len(keys) == 0 {
-		return nil, errors.New("read keys: none of them can be used")
+		return nil, errors.New("read keys: no usable key")
 	}
 	return keys, nil
 }
 
-// discover finds the address of the keys in the issuer's own document.
+// discover returns the URL of the keys from the discovery document of the issuer (OpenID Connect Discovery 1.0,
+// section 4).
 func (s source) discover(ctx context.Context) (string, error) {
 	var doc struct {
 		Issuer  string `json:"issuer"`
@@ -64,7 +65,7 @@ func (s source) discover(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("discover: %w", err)
 	}
 	if doc.Issuer != s.issuer || !isWebURL(doc.JWKSURI) {
-		return "", fmt.Errorf("discover: the document is of issuer %.100q with keys at %.100q", doc.Issuer, doc.JWKSURI)
+		return "", fmt.Errorf("discover: unexpected issuer %.100q or invalid jwks_uri %.100q", doc.Issuer, doc.JWKSURI)
 	}
 	return doc.JWKSURI, nil
 }
@@ -77,11 +78,11 @@ func (s source) document(ctx context.Context, at string, into any) error {
 	return fetchJSON(s.http, req, into)
 }
 
-// errAbsent is the error of fetchJSON for an answer with status 404.
+// errAbsent is the error of fetchJSON for a response with status 404.
 var errAbsent = errors.New("status 404")
 
-// fetchJSON sends a request and decodes the JSON of its answer. It returns errAbsent for status 404, and an error for every other
-// status but 200 and for a body of more than maxDocument bytes.
+// fetchJSON sends a request and decodes the JSON response. It returns errAbsent for status 404, and an error for
+// every other status except 200 and for a body larger than maxDocument.
 func fetchJSON(client *http.Client, req *http.Request, into any) error {
 	req.Header.Set("Accept", "application/json")
 	resp, err := client.Do(req)
@@ -101,7 +102,7 @@ func fetchJSON(client *http.Client, req *http.Request, into any) error {
 		return err
 	}
 	if len(body) > maxDocument {
-		return fmt.Errorf("larger than %d bytes", maxDocument)
+		return fmt.Errorf("response is larger than %d bytes", maxDocument)
 	}
 	return json.Unmarshal(body, into)
 }

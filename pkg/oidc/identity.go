@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// linkedAccounts is the claim that makes a token an identity token: a JSON list
-// of accounts, written as text.
+// linkedAccounts is the claim that distinguishes an identity token. Its value is a string that contains a JSON list
+// of accounts.
 const linkedAccounts = "linked_accounts"
 
-// freshFor is how long the wallets in an identity token are taken at its word.
-const freshFor = 5 * time.Minute
+// walletsMaxAge is the maximum age of an identity token whose wallets are accepted.
+const walletsMaxAge = 5 * time.Minute
 
 // Wallet is a wallet that a provider has verified.
 type Wallet struct {
 	Address string
-	Chain   string // as the provider names it; empty: not said
+	Chain   string // in the notation of the provider; may be empty
 }
 
-// Identity is what an identity token says.
+// Identity contains the claims of an identity token.
 type Identity struct {
 	Subject  string
 	IssuedAt time.Time
@@ -31,20 +31,19 @@ type Identity struct {
 	Wallets  []Wallet
 }
 
-// Beside reads an identity token that came beside a credential of (issuer,
-// subject). Faults: ErrUnauthenticated for a token that is not one, not good any
-// more, or of anybody else; ErrUnavailable.
-func (v *Verifier) Beside(ctx context.Context, issuer, subject, raw string) (Identity, error) {
+// VerifyIdentity verifies an identity token that accompanies a credential of (issuer, subject). Errors:
+// ErrUnauthenticated if the token is invalid, expired, not an identity token, or of another user; ErrUnavailable.
+func (v *Verifier) VerifyIdentity(ctx context.Context, issuer, subject, raw string) (Identity, error) {
 	p, c, err := v.signed(ctx, raw)
 	if err != nil {
 		return Identity{}, err
 	}
 	if p.Issuer != issuer {
-		return Identity{}, ErrUnauthenticated.Wrap(errors.New("the identity token is of another provider"))
+		return Identity{}, ErrUnauthenticated.Wrap(errors.New("the identity token has another issuer than the credential"))
 	}
 	out, err := c.identity(p.Provider, v.now())
 	if err == nil && out.Subject != subject {
-		err = errors.New("the identity token is of another subject")
+		err = errors.New("the identity token has another subject than the credential")
 	}
 	if err != nil {
 		return Identity{}, ErrUnauthenticated.Wrap(err)
@@ -52,8 +51,8 @@ func (v *Verifier) Beside(ctx context.Context, issuer, subject, raw string) (Ide
 	return out, nil
 }
 
-// identity checks what a token must say to prove an identity. A provider that
-// names wallets in a claim of its own has plain OpenID Connect tokens.
+// identity checks the claims of an identity token and returns them. If p has its wallets in a claim of its own, an
+// ordinary OpenID Connect token is accepted.
 func (c claims) identity(p Provider, now time.Time) (out Identity, err error) {
 	var errs [2]error
 	out.Subject, errs[0] = c.text("sub")
@@ -70,10 +69,10 @@ func (c claims) identity(p Provider, now time.Time) (out Identity, err error) {
 	var text string
 	var accounts []account
 	if err := json.Unmarshal(c[linkedAccounts], &text); err != nil {
-		return Identity{}, errors.New("no identity token: linked_accounts is missing or no text")
+		return Identity{}, errors.New("not an identity token: linked_accounts is missing or not a string")
 	}
 	if err := json.Unmarshal([]byte(text), &accounts); err != nil {
-		return Identity{}, fmt.Errorf("linked_accounts is no list of accounts: %w", err)
+		return Identity{}, fmt.Errorf("linked_accounts is not a list of accounts: %w", err)
 	}
 	for _, a := range accounts {
 		if out.Username == "" {
@@ -84,20 +83,19 @@ func (c claims) identity(p Provider, now time.Time) (out Identity, err error) {
 	return out, nil
 }
 
-// account is a linked account, in the form of identity tokens and in that of the
-// users interface.
+// account is a linked account in an identity token or in a response of the users API.
 type account struct {
 	Type      string  `json:"type"`
 	Address   string  `json:"address"`
 	ChainType string  `json:"chain_type"`
 	Username  string  `json:"username"`
-	Verified  float64 `json:"lv"`          // identity token
-	At        float64 `json:"verified_at"` // users interface, as the two below
+	Verified  float64 `json:"lv"`          // time in an identity token
+	At        float64 `json:"verified_at"` // users API, like the next two fields
 	First     float64 `json:"first_verified_at"`
 	Latest    float64 `json:"latest_verified_at"`
 }
 
-// walletsOf picks the wallets whose owner the provider has verified.
+// walletsOf returns the wallets that the provider has verified.
 func walletsOf(accounts []account) []Wallet {
 	var out []Wallet
 	for _, a := range accounts {
@@ -109,21 +107,21 @@ func walletsOf(accounts []account) []Wallet {
 	return out
 }
 
-// walletsAt reads the wallets in a claim: a text, or a list of texts or of
-// objects with an address. The path leads through objects, by dots.
+// walletsAt returns the wallets in a claim: a string, or a list of strings or of objects with an address. path
+// separates the names of nested objects by dots.
 func (c claims) walletsAt(path string) ([]Wallet, error) {
 	at := c
 	names := strings.Split(path, ".")
 	for _, name := range names[:len(names)-1] {
 		var next claims
 		if err := json.Unmarshal(at[name], &next); err != nil {
-			return nil, fmt.Errorf("claim %s is not there", path)
+			return nil, fmt.Errorf("claim %s is missing", path)
 		}
 		at = next
 	}
 	raw, given := at[names[len(names)-1]]
 	if !given {
-		return nil, fmt.Errorf("claim %s is not there", path)
+		return nil, fmt.Errorf("claim %s is missing", path)
 	}
 	list := []json.RawMessage{raw}
 	if json.Unmarshal(raw, &list) != nil {
@@ -136,7 +134,7 @@ func (c claims) walletsAt(path string) ([]Wallet, error) {
 			Chain   string `json:"chain_type"`
 		}
 		if json.Unmarshal(one, &w.Address) != nil && json.Unmarshal(one, &w) != nil || w.Address == "" {
-			return nil, fmt.Errorf("claim %s holds no wallets", path)
+			return nil, fmt.Errorf("claim %s does not contain wallets", path)
 		}
 		out = append(out, Wallet{Address: w.Address, Chain: w.Chain})
 	}

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// FuzzIdentity: whatever a signed payload holds, reading it ends, and what it gives
-// is a subject with wallets that have an address or nothing at all.
+// FuzzIdentity checks that identity accepts only payloads with a subject and a valid issue time, and returns only
+// wallets with an address.
 func FuzzIdentity(f *testing.F) {
 	for _, seed := range []string{
 		`{"sub":"a","iat":1,"exp":9e9,"linked_accounts":"[{\"type\":\"wallet\",\"address\":\"0x1\",\"lv\":1}]"}`,
@@ -26,11 +26,11 @@ func FuzzIdentity(f *testing.F) {
 		for _, from := range []string{WalletsIdentityToken, walletsClaim + "w.x", walletsClaim + "."} {
 			who, err := c.identity(Provider{WalletsFrom: from}, now)
 			if err == nil && (who.Subject == "" || who.IssuedAt.After(now.Add(leeway))) {
-				t.Errorf("%s: %s gave %+v", from, payload, who)
+				t.Errorf("wallets from %s: payload %s was accepted as %+v", from, payload, who)
 			}
 			for _, w := range who.Wallets {
 				if from != WalletsIdentityToken && w.Address == "" {
-					t.Errorf("%s: %s gave a wallet without an address", from, payload)
+					t.Errorf("wallets from %s: payload %s returned a wallet without an address", from, payload)
 				}
 			}
 		}

@@ -22,7 +22,7 @@ import (
 
 var noon = time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
 
-// issuer is an identity provider on loopback that can be told how to answer.
+// issuer is an identity provider on 127.0.0.1 whose responses a test can change.
 type issuer struct {
 	url string
 
@@ -31,8 +31,8 @@ type issuer struct {
 	signer  map[string]*ecdsa.PrivateKey
 	fetches int
 	status  int
-	body    []byte        // instead of the keys
-	hang    chan struct{} // closed to let answers go
+	body    []byte        // response instead of the keys
+	hang    chan struct{} // delays responses until it is closed
 }
 
 func newIssuer(t *testing.T) *issuer {
@@ -111,8 +111,8 @@ func (i *issuer) provider(name string) oidc.Provider {
 
 type set map[string]any
 
-// good are the claims of a token that must be accepted.
-func good(change ...set) set {
+// validClaims returns the claims of a valid token with changes. A change to nil removes a claim.
+func validClaims(change ...set) set {
 	c := set{
 		"iss": "issuer-main", "aud": "app", "sub": "did:x:alice", "sid": "s-1", "name": "Alice A", "preferred_username": "alice",
 		"iat": noon.Unix() - 10, "exp": noon.Unix() + 3600,
@@ -132,7 +132,7 @@ func (i *issuer) sign(t *testing.T, kid string, c set) string {
 	return sign(t, jose.ES256, key, set{"kid": kid, "typ": "JWT"}, c)
 }
 
-// sign makes a token of any header; key is whatever the algorithm wants.
+// sign returns a token with any header. key must fit the algorithm.
 func sign(t *testing.T, alg jose.SignatureAlgorithm, key any, header, c set) string {
 	t.Helper()
 	opts := &jose.SignerOptions{}

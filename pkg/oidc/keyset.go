@@ -9,24 +9,23 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// How keys are kept. Forged tokens must not make us hammer the provider, a key
-// that the provider withdrew must die, and a provider that is away for a while
-// must not sign everybody out.
+// Limits of the key cache. Forged tokens must not cause many requests to the provider, a withdrawn key must be
+// rejected after maxAge, and a short outage of the provider must not invalidate all sessions.
 const (
-	maxAge       = time.Hour        // older keys are fetched again before use
-	staleLimit   = 24 * time.Hour   // and used for this long when that fails
-	unknownEvery = time.Minute      // least time between fetches caused by an unknown kid
-	retryEvery   = 30 * time.Second // least time between failed fetches while old keys do
-	firstRetry   = 2 * time.Second  // the same while there are none
-	fetchTimeout = 3 * time.Second
+	maxAge          = time.Hour        // older keys are requested again before use
+	staleLimit      = 24 * time.Hour   // maximum age of keys that are used if the request fails
+	unknownInterval = time.Minute      // minimum time between requests caused by an unknown kid
+	retryInterval   = 30 * time.Second // minimum time between failed requests while old keys are usable
+	firstRetry      = 2 * time.Second  // the same without usable keys
+	fetchTimeout    = 3 * time.Second
 )
 
 var (
-	errNoKeys = errors.New("no keys of the identity provider are at hand")
-	errNoKey  = errors.New("no published key fits the token")
+	errNoKeys = errors.New("no usable keys of the identity provider")
+	errNoKey  = errors.New("no published key matches the token")
 )
 
-// keySet is an oidc.KeySet. It is safe for concurrent use.
+// keySet caches the keys of one provider and implements oidc.KeySet. It is safe for concurrent use.
 type keySet struct {
 	source source
 	algs   []jose.SignatureAlgorithm
@@ -34,20 +33,20 @@ type keySet struct {
 
 	mu        sync.Mutex
 	keys      []jose.JSONWebKey
-	fetchedAt time.Time // of keys
-	triedAt   time.Time // last fetch that failed, zero after one that did not
-	unknownAt time.Time // last fetch caused by an unknown kid
-	flight    *flight
+	fetchedAt time.Time // time of the request that returned keys
+	triedAt   time.Time // time of the last request if it failed, else zero
+	unknownAt time.Time // time of the last request caused by an unknown kid
+	fetch     *fetch
 }
 
-// flight is a fetch under way that everybody waits for.
-type flight struct {
+// fetch is a running request for keys. All callers wait for the same one.
+type fetch struct {
 	done chan struct{}
 	err  error
 }
 
-// ready makes sure that there are keys young enough to be used. Error:
-// errNoKeys, with its cause.
+// ready returns nil if there are keys that are recent enough. It requests them if necessary. Otherwise it returns
+// errNoKeys with its cause.
 func (k *keySet) ready(ctx context.Context) error {
 	k.mu.Lock()
 	now := k.now()
@@ -55,13 +54,13 @@ func (k *keySet) ready(ctx context.Context) error {
 	have := len(k.keys) > 0 && age < staleLimit
 	pause := firstRetry
 	if have {
-		pause = retryEvery
+		pause = retryInterval
 	}
 	if have && age < maxAge || have && now.Sub(k.triedAt) < pause {
 		k.mu.Unlock()
 		return nil
 	}
-	if k.flight == nil && now.Sub(k.triedAt) < pause {
+	if k.fetch == nil && now.Sub(k.triedAt) < pause {
 		k.mu.Unlock()
 		return errNoKeys
 	}
@@ -73,8 +72,7 @@ func (k *keySet) ready(ctx context.Context) error {
 	return nil
 }
 
-// VerifySignature implements oidc.KeySet: it gives the payload of a token that
-// one of the published keys signed.
+// VerifySignature implements oidc.KeySet. It returns the payload of a token that a published key has signed.
 func (k *keySet) VerifySignature(ctx context.Context, token string) ([]byte, error) {
 	jws, err := jose.ParseSignedCompact(token, k.algs)
 	if err != nil {
@@ -91,8 +89,8 @@ func (k *keySet) VerifySignature(ctx context.Context, token string) ([]byte, err
 	return payload, err
 }
 
-// try verifies with the keys of a kid, or with all when the token names none;
-// found is false when there is no such key.
+// try verifies a token with the keys that have the given kid, or with all keys if the token has no kid. found is
+// false if no key has the kid.
 func (k *keySet) try(jws *jose.JSONWebSignature, kid string) (payload []byte, found bool, err error) {
 	k.mu.Lock()
 	keys := k.keys
@@ -111,14 +109,14 @@ func (k *keySet) try(jws *jose.JSONWebSignature, kid string) (payload []byte, fo
 	return nil, found || kid == "", err
 }
 
-// refetch fetches because of an unknown kid, at most once a minute, and says
-// whether the keys are new now.
+// refetch requests the keys because of an unknown kid, at most once a minute. It reports whether the keys were
+// updated.
 func (k *keySet) refetch(ctx context.Context) bool {
 	k.mu.Lock()
-	f := k.flight
+	f := k.fetch
 	if f == nil {
 		now := k.now()
-		if !k.unknownAt.IsZero() && now.Sub(k.unknownAt) < unknownEvery {
+		if !k.unknownAt.IsZero() && now.Sub(k.unknownAt) < unknownInterval {
 			k.mu.Unlock()
 			return false
 		}
@@ -129,14 +127,14 @@ func (k *keySet) refetch(ctx context.Context) bool {
 	return f.wait(ctx) == nil
 }
 
-// startLocked joins the fetch under way or starts one. It runs on its own time:
-// a caller that leaves must not spoil it for the others.
-func (k *keySet) startLocked(ctx context.Context) *flight {
-	if k.flight != nil {
-		return k.flight
+// startLocked returns the running request or starts one. The request does not end with the context of its first
+// caller, because others wait for it.
+func (k *keySet) startLocked(ctx context.Context) *fetch {
+	if k.fetch != nil {
+		return k.fetch
 	}
-	f := &flight{done: make(chan struct{})}
-	k.flight = f
+	f := &fetch{done: make(chan struct{})}
+	k.fetch = f
 	go func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
 		defer cancel()
@@ -148,13 +146,13 @@ func (k *keySet) startLocked(ctx context.Context) *flight {
 		} else {
 			k.triedAt = k.now()
 		}
-		f.err, k.flight = err, nil
+		f.err, k.fetch = err, nil
 		close(f.done)
 	}()
 	return f
 }
 
-func (f *flight) wait(ctx context.Context) error {
+func (f *fetch) wait(ctx context.Context) error {
 	select {
 	case <-f.done:
 		return f.err

@@ -10,15 +10,15 @@ func TestSignInTimeIsAuthTimeElseIssueTime(t *testing.T) {
 	b := setup(t)
 	for name, c := range map[string]struct {
 		claims set
-		want   time.Time // zero: refused
+		want   time.Time // zero: the token is rejected
 	}{
 		"auth_time":       {set{"iat": noon.Unix() - 10, "auth_time": noon.Unix() - 3000}, noon.Add(-3000 * time.Second)},
 		"no auth_time":    {set{"iat": noon.Unix() - 10}, noon.Add(-10 * time.Second)},
-		"one to come":     {set{"auth_time": noon.Unix() + 61}, time.Time{}},
+		"in the future":   {set{"auth_time": noon.Unix() + 61}, time.Time{}},
 		"a text":          {set{"auth_time": "now"}, time.Time{}},
 		"a negative time": {set{"auth_time": -1}, time.Time{}},
 	} {
-		s, err := b.verifier.Verify(t.Context(), b.sign(t, "key-1", good(c.claims)))
+		s, err := b.verifier.Verify(t.Context(), b.sign(t, "key-1", validClaims(c.claims)))
 		if (err != nil) != c.want.IsZero() || err == nil && !s.SignedInAt.Equal(c.want) {
 			t.Errorf("%s: %v, want %v: %v", name, s.SignedInAt, c.want, err)
 		}

@@ -8,39 +8,39 @@ import (
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
-func TestTimeDoesNotFool(t *testing.T) {
-	rig := func(t *testing.T, m *testkit.Machine) (*bundle, *oidc.Verifier) {
+func TestChangesOfTheSystemClockHaveNoEffect(t *testing.T) {
+	newVerifier := func(t *testing.T, m *testkit.Machine) (*bundle, *oidc.Verifier) {
 		t.Helper()
 		b := setup(t)
 		return b, oidc.NewVerifier(oidc.Config{Providers: []oidc.Provider{b.provider("main")}}, m.Now)
 	}
 	testkit.Tricks(t, "login", noon, func(t *testing.T, m *testkit.Machine) {
-		b, v := rig(t, m)
-		token := b.sign(t, "key-1", good(set{"exp": noon.Unix() + 600}))
+		b, v := newVerifier(t, m)
+		token := b.sign(t, "key-1", validClaims(set{"exp": noon.Unix() + 600}))
 		m.Pass(599 * time.Second)
 		m.Trick()
 		if _, err := v.Verify(t.Context(), token); err != nil {
-			t.Errorf("before its end: %v", err)
+			t.Errorf("a token before its expiry was rejected: %v", err)
 		}
-		m.Pass(62 * time.Second) // with the minute that clocks may be apart
+		m.Pass(62 * time.Second) // beyond the tolerance of one minute for clock differences
 		if _, err := v.Verify(t.Context(), token); err == nil {
-			t.Error("a token does not end")
+			t.Error("an expired token was accepted")
 		}
 	})
 	testkit.Tricks(t, "key cache", noon, func(t *testing.T, m *testkit.Machine) {
-		b, v := rig(t, m)
-		token := b.sign(t, "key-1", good(set{"exp": noon.Unix() + 7200}))
-		look := func(fetches int) {
+		b, v := newVerifier(t, m)
+		token := b.sign(t, "key-1", validClaims(set{"exp": noon.Unix() + 7200}))
+		verify := func(fetches int) {
 			t.Helper()
 			if _, err := v.Verify(t.Context(), token); err != nil || b.fetched() != fetches {
-				t.Errorf("%d fetches, not %d: %v", b.fetched(), fetches, err)
+				t.Errorf("%d key requests, want %d; error %v", b.fetched(), fetches, err)
 			}
 		}
-		look(1)
+		verify(1)
 		m.Pass(59 * time.Minute)
 		m.Trick()
-		look(1)
+		verify(1)
 		m.Pass(time.Minute)
-		look(2)
+		verify(2)
 	})
 }

@@ -18,32 +18,33 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// Faults of a verification.
+// Errors of a verification.
 var (
-	// ErrUnauthenticated: the token proves nothing. Why is only in its cause.
+	// ErrUnauthenticated means that a token is invalid. Only its cause contains the reason, which is not sent to the
+	// client.
 	ErrUnauthenticated = apperr.New(apperr.Unauthenticated, "unauthenticated", "")
-	// ErrUnavailable: the provider's keys cannot be had, so nothing can be said.
+	// ErrUnavailable means that the keys of the provider are not available, so a token cannot be checked.
 	ErrUnavailable = apperr.New(apperr.Unavailable, "identity_provider_unavailable", "the identity provider cannot be reached")
 )
 
 const (
-	maxToken  = 16 << 10
-	maxClaim  = 255
-	leeway    = 60 * time.Second
-	latestUse = 253402300799 // the last second of the year 9999
+	maxToken  = 16 << 10         // maximum size of a token in bytes
+	maxClaim  = 255              // maximum length of a string claim in bytes
+	leeway    = 60 * time.Second // tolerance for differences between clocks
+	latestUse = 253402300799     // the last second of the year 9999
 )
 
-// Subject is who a token speaks for.
+// Subject is the user and session of a verified token.
 type Subject struct {
 	Issuer    string
 	Subject   string // unique only together with Issuer
-	Provider  string // the configured name
+	Provider  string // name in the configuration
 	Primary   bool
 	Name      string // may be empty
 	Username  string // may be empty
 	SessionID string
 	ExpiresAt time.Time
-	// SignedInAt is when the person proved who they are: auth_time, else iat.
+	// SignedInAt is the time at which the person authenticated: claim auth_time, or iat if absent.
 	SignedInAt time.Time
 }
 
@@ -61,32 +62,31 @@ type provider struct {
 	oidc    *oidc.IDTokenVerifier
 }
 
-// NewVerifier builds a verifier. Nothing is fetched before the first token.
-// now is the clock of every check.
+// NewVerifier returns a verifier for the providers of c. Keys are requested when the first token is verified. now is
+// the clock of all checks.
 func NewVerifier(c Config, now func() time.Time) *Verifier {
 	client := &http.Client{
 		Timeout: fetchTimeout,
-		// Keys come from where the configuration says and from nowhere else.
+		// Redirects are not followed: keys are read only from the configured URL.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	v := &Verifier{byIssuer: make(map[string]*provider, len(c.Providers)), http: client, now: now}
-	for i, row := range c.Providers {
-		keys := &keySet{source: source{http: client, issuer: row.Issuer, jwksURL: row.JWKSURL}, now: now}
-		for _, alg := range row.Algs {
+	for i, cfg := range c.Providers {
+		keys := &keySet{source: source{http: client, issuer: cfg.Issuer, jwksURL: cfg.JWKSURL}, now: now}
+		for _, alg := range cfg.Algs {
 			keys.algs = append(keys.algs, jose.SignatureAlgorithm(alg))
 		}
-		v.byIssuer[row.Issuer] = &provider{
-			Provider: row, primary: i == 0, keys: keys,
-			oidc: oidc.NewVerifier(row.Issuer, keys, &oidc.Config{
-				ClientID: row.Audience, SupportedSigningAlgs: row.Algs, SkipExpiryCheck: true, Now: now, // times are checked here, with one leeway
+		v.byIssuer[cfg.Issuer] = &provider{
+			Provider: cfg, primary: i == 0, keys: keys,
+			oidc: oidc.NewVerifier(cfg.Issuer, keys, &oidc.Config{
+				ClientID: cfg.Audience, SupportedSigningAlgs: cfg.Algs, SkipExpiryCheck: true, Now: now, // times are checked in this package, with one leeway
 			}),
 		}
 	}
 	return v
 }
 
-// Verify says who a bearer token speaks for. Faults: ErrUnauthenticated,
-// ErrUnavailable.
+// Verify verifies an access token and returns its subject. Errors: ErrUnauthenticated, ErrUnavailable.
 func (v *Verifier) Verify(ctx context.Context, raw string) (Subject, error) {
 	p, c, err := v.signed(ctx, raw)
 	if err != nil {
@@ -100,8 +100,8 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (Subject, error) {
 	return s, nil
 }
 
-// signed gives the claims of a token that a configured provider signed for us,
-// and which one; nothing but issuer, audience and signature is checked.
+// signed returns the claims of a token and the configured provider that signed it. It checks only issuer, audience
+// and signature.
 func (v *Verifier) signed(ctx context.Context, raw string) (*provider, claims, error) {
 	issuer, err := unverifiedIssuer(raw)
 	if err != nil {
@@ -125,14 +125,14 @@ func (v *Verifier) signed(ctx context.Context, raw string) (*provider, claims, e
 	return p, c, nil
 }
 
-// unverifiedIssuer reads the issuer only to choose among configured providers.
+// unverifiedIssuer returns the issuer of an unverified token. It must be used only to select a configured provider.
 func unverifiedIssuer(raw string) (string, error) {
 	if len(raw) > maxToken {
 		return "", errors.New("the token is too long")
 	}
 	parts := strings.Split(raw, ".")
 	if len(parts) != 3 {
-		return "", errors.New("the token is not of three parts")
+		return "", errors.New("the token does not have three parts")
 	}
 	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
 	if err != nil {
@@ -145,14 +145,14 @@ func unverifiedIssuer(raw string) (string, error) {
 	return c.text("iss")
 }
 
-// claims keeps exact member names: a struct would take Sub for sub.
+// claims maps exact claim names to values. A struct would also accept names in other case, such as Sub for sub.
 type claims map[string]json.RawMessage
 
-// text reads a member that must be a text of sane length.
+// text returns a claim that must be a non-empty string of at most maxClaim bytes without control characters.
 func (c claims) text(name string) (string, error) {
 	var s string
 	if err := json.Unmarshal(c[name], &s); err != nil {
-		return "", fmt.Errorf("claim %s is missing or no text", name)
+		return "", fmt.Errorf("claim %s is missing or not a string", name)
 	}
 	if s == "" || len(s) > maxClaim || strings.ContainsFunc(s, unicode.IsControl) {
 		return "", fmt.Errorf("claim %s is empty, too long or not printable", name)
@@ -160,16 +160,16 @@ func (c claims) text(name string) (string, error) {
 	return s, nil
 }
 
-// moment reads a member that must be seconds of Unix time.
+// moment returns a claim that must be a Unix time in seconds.
 func (c claims) moment(name string) (time.Time, error) {
 	var f *float64
 	if err := json.Unmarshal(c[name], &f); err != nil || f == nil || math.IsNaN(*f) || *f < 0 || *f > latestUse {
-		return time.Time{}, fmt.Errorf("claim %s is missing or no time", name)
+		return time.Time{}, fmt.Errorf("claim %s is missing or not a time", name)
 	}
 	return time.Unix(int64(*f), 0).UTC(), nil
 }
 
-// times checks when a token may be used, with one leeway for all clocks.
+// times returns the issue and expiry times of a token. It checks them and nbf against now with a tolerance of leeway.
 func (c claims) times(now time.Time) (issued, expires time.Time, err error) {
 	var errs [2]error
 	expires, errs[0] = c.moment("exp")
@@ -180,7 +180,7 @@ func (c claims) times(now time.Time) (issued, expires time.Time, err error) {
 	case now.After(expires.Add(leeway)):
 		return issued, expires, errors.New("the token has expired")
 	case issued.After(now.Add(leeway)):
-		return issued, expires, errors.New("the token is from the future")
+		return issued, expires, errors.New("the issue time of the token is in the future")
 	}
 	if _, given := c["nbf"]; given {
 		from, err := c.moment("nbf")
@@ -191,7 +191,7 @@ func (c claims) times(now time.Time) (issued, expires time.Time, err error) {
 	return issued, expires, nil
 }
 
-// bearer checks what a token must say to be used as a credential.
+// bearer checks the claims of an access token and returns its subject.
 func (c claims) bearer(now time.Time) (s Subject, err error) {
 	var errs [3]error
 	s.Subject, errs[0] = c.text("sub")
@@ -201,12 +201,12 @@ func (c claims) bearer(now time.Time) (s Subject, err error) {
 		return Subject{}, err
 	}
 	if _, identity := c[linkedAccounts]; identity {
-		return Subject{}, errors.New("an identity token is no credential")
+		return Subject{}, errors.New("an identity token is not an access token")
 	}
 	if _, given := c["auth_time"]; given {
 		at, err := c.moment("auth_time")
 		if err != nil || at.After(now.Add(leeway)) {
-			return Subject{}, errors.New("auth_time is no time, or in the future")
+			return Subject{}, errors.New("auth_time is not a time or is in the future")
 		}
 		s.SignedInAt = at
 	}

@@ -45,20 +45,20 @@ func wantFault(t *testing.T, name string, err error, want *apperr.Fault) {
 	}
 }
 
-func TestGoodTokens(t *testing.T) {
+func TestValidTokens(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.add(t, "key-2") // rotated in later
-	noKid := sign(t, jose.ES256, b.signer["key-1"], nil, good())
+	b.add(t, "key-2") // added later by a key rotation
+	noKid := sign(t, jose.ES256, b.signer["key-1"], nil, validClaims())
 	for name, token := range map[string]string{
-		"plain":               b.sign(t, "key-1", good()),
-		"second key":          b.sign(t, "key-2", good()),
+		"plain":               b.sign(t, "key-1", validClaims()),
+		"second key":          b.sign(t, "key-2", validClaims()),
 		"no kid":              noKid,
-		"audience list":       b.sign(t, "key-1", good(set{"aud": []string{"else", "app"}})),
-		"expired 59 s ago":    b.sign(t, "key-1", good(set{"exp": noon.Unix() - 59})),
-		"issued in 60 s":      b.sign(t, "key-1", good(set{"iat": noon.Unix() + 60})),
-		"valid from in 60 s":  b.sign(t, "key-1", good(set{"nbf": noon.Unix() + 60})),
-		"times with decimals": b.sign(t, "key-1", good(set{"exp": float64(noon.Unix()) + 10.5})),
+		"audience list":       b.sign(t, "key-1", validClaims(set{"aud": []string{"else", "app"}})),
+		"expired 59 s ago":    b.sign(t, "key-1", validClaims(set{"exp": noon.Unix() - 59})),
+		"issued in 60 s":      b.sign(t, "key-1", validClaims(set{"iat": noon.Unix() + 60})),
+		"valid from in 60 s":  b.sign(t, "key-1", validClaims(set{"nbf": noon.Unix() + 60})),
+		"times with decimals": b.sign(t, "key-1", validClaims(set{"exp": float64(noon.Unix()) + 10.5})),
 	} {
 		s, err := b.verifier.Verify(t.Context(), token)
 		if err != nil || s.Subject != "did:x:alice" || s.Issuer != "issuer-main" || s.Provider != "main" || !s.Primary ||
@@ -67,14 +67,14 @@ func TestGoodTokens(t *testing.T) {
 		}
 	}
 	if n := b.fetched(); n != 1 {
-		t.Errorf("%d fetches for keys that were all published at first", n)
+		t.Errorf("%d key requests for keys that were all published at the first request, want 1", n)
 	}
 }
 
-// forgeries are tokens that must be refused, made around an honest one.
+// forgeries returns invalid tokens by name. They are variations of the valid token honest.
 func forgeries(t *testing.T, b *bundle, honest string) map[string]string {
 	t.Helper()
-	stranger, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	foreignKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func forgeries(t *testing.T, b *bundle, honest string) map[string]string {
 	public := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
 	parts := strings.Split(honest, ".")
 	kid := set{"kid": "key-1"}
-	mine := func(changes set) string { return b.sign(t, "key-1", good(changes)) }
+	ownToken := func(changes set) string { return b.sign(t, "key-1", validClaims(changes)) }
 	return map[string]string{
 		"empty":                        "",
 		"two parts":                    parts[0] + "." + parts[1],
@@ -99,61 +99,61 @@ func forgeries(t *testing.T, b *bundle, honest string) map[string]string {
 		"payload no object":            parts[0] + "." + b64(`[]`) + "." + parts[2],
 		"alg none":                     b64(set{"alg": "none"}) + "." + parts[1] + ".",
 		"alg None":                     b64(set{"alg": "None", "kid": "key-1"}) + "." + parts[1] + "." + parts[2],
-		"HS256 with the public key":    sign(t, jose.HS256, public, kid, good()),
-		"RS256, not configured":        sign(t, jose.RS256, rsaKey, kid, good()),
-		"foreign key":                  sign(t, jose.ES256, stranger, kid, good()),
-		"foreign key, unknown kid":     sign(t, jose.ES256, stranger, set{"kid": "key-9"}, good()),
-		"foreign key, no kid":          sign(t, jose.ES256, stranger, nil, good()),
-		"key in the header":            sign(t, jose.ES256, stranger, set{"kid": "key-1", "jwk": jose.JSONWebKey{Key: stranger.Public()}}, good()),
-		"keys address in the header":   sign(t, jose.ES256, stranger, set{"kid": "key-1", "jku": "http://127.0.0.1:1/"}, good()),
-		"HS256 with a secret of zeros": sign(t, jose.HS256, make([]byte, 32), kid, good()),
-		"unknown critical extension":   sign(t, jose.ES256, key, set{"kid": "key-1", "crit": []string{"x"}, "x": 1}, good()),
-		"certificate in the header":    sign(t, jose.ES256, stranger, set{"kid": "key-1", "x5c": []string{"AAAA"}}, good()),
+		"HS256 with the public key":    sign(t, jose.HS256, public, kid, validClaims()),
+		"RS256, not configured":        sign(t, jose.RS256, rsaKey, kid, validClaims()),
+		"foreign key":                  sign(t, jose.ES256, foreignKey, kid, validClaims()),
+		"foreign key, unknown kid":     sign(t, jose.ES256, foreignKey, set{"kid": "key-9"}, validClaims()),
+		"foreign key, no kid":          sign(t, jose.ES256, foreignKey, nil, validClaims()),
+		"key in the header":            sign(t, jose.ES256, foreignKey, set{"kid": "key-1", "jwk": jose.JSONWebKey{Key: foreignKey.Public()}}, validClaims()),
+		"keys address in the header":   sign(t, jose.ES256, foreignKey, set{"kid": "key-1", "jku": "http://127.0.0.1:1/"}, validClaims()),
+		"HS256 with a secret of zeros": sign(t, jose.HS256, make([]byte, 32), kid, validClaims()),
+		"unknown critical extension":   sign(t, jose.ES256, key, set{"kid": "key-1", "crit": []string{"x"}, "x": 1}, validClaims()),
+		"certificate in the header":    sign(t, jose.ES256, foreignKey, set{"kid": "key-1", "x5c": []string{"AAAA"}}, validClaims()),
 		"signature cut short":          honest[:len(honest)-2],
-		"tampered payload":             parts[0] + "." + b64(good(set{"sub": "did:x:bob"})) + "." + parts[2],
+		"tampered payload":             parts[0] + "." + b64(validClaims(set{"sub": "did:x:bob"})) + "." + parts[2],
 		"signature removed":            parts[0] + "." + parts[1] + ".",
-		"other audience":               mine(set{"aud": "another"}),
-		"no audience":                  mine(set{"aud": nil}),
-		"unknown issuer":               mine(set{"iss": "issuer-x"}),
-		"no issuer":                    mine(set{"iss": nil}),
-		"key of the other provider":    mine(set{"iss": "issuer-second"}),
-		"expired":                      mine(set{"exp": noon.Unix() - 61}),
-		"no expiry":                    mine(set{"exp": nil}),
-		"expiry overflows":             mine(set{"exp": 1e300}),
-		"expiry is text":               mine(set{"exp": "tomorrow"}),
-		"negative expiry":              mine(set{"exp": -1}),
-		"not before in ten minutes":    mine(set{"nbf": noon.Unix() + 600}),
-		"not before is text":           mine(set{"nbf": "now"}),
-		"no subject":                   mine(set{"sub": nil}),
-		"empty subject":                mine(set{"sub": ""}),
-		"subject in another case":      mine(set{"sub": nil, "Sub": "did:x:alice"}),
-		"subject is a number":          mine(set{"sub": 7}),
-		"subject with a line break":    mine(set{"sub": "a\nb"}),
-		"subject too long":             mine(set{"sub": strings.Repeat("a", 256)}),
-		"issued in an hour":            mine(set{"iat": noon.Unix() + 3600}),
-		"issued in 61 s":               mine(set{"iat": noon.Unix() + 61}),
-		"no issue time":                mine(set{"iat": nil}),
-		"no session":                   mine(set{"sid": nil}),
-		"identity token":               mine(set{"linked_accounts": "[]"}),
-		"identity token, no session":   mine(set{"linked_accounts": "[]", "sid": nil, "cr": "1790000000"}),
-		"identity token, null member":  mine(set{"linked_accounts": jsonNull{}}),
-		"too long":                     mine(set{"pad": strings.Repeat("x", 17<<10)}),
+		"other audience":               ownToken(set{"aud": "another"}),
+		"no audience":                  ownToken(set{"aud": nil}),
+		"unknown issuer":               ownToken(set{"iss": "issuer-x"}),
+		"no issuer":                    ownToken(set{"iss": nil}),
+		"key of the other provider":    ownToken(set{"iss": "issuer-second"}),
+		"expired":                      ownToken(set{"exp": noon.Unix() - 61}),
+		"no expiry":                    ownToken(set{"exp": nil}),
+		"expiry overflows":             ownToken(set{"exp": 1e300}),
+		"expiry is text":               ownToken(set{"exp": "tomorrow"}),
+		"negative expiry":              ownToken(set{"exp": -1}),
+		"not before in ten minutes":    ownToken(set{"nbf": noon.Unix() + 600}),
+		"not before is text":           ownToken(set{"nbf": "now"}),
+		"no subject":                   ownToken(set{"sub": nil}),
+		"empty subject":                ownToken(set{"sub": ""}),
+		"subject in another case":      ownToken(set{"sub": nil, "Sub": "did:x:alice"}),
+		"subject is a number":          ownToken(set{"sub": 7}),
+		"subject with a line break":    ownToken(set{"sub": "a\nb"}),
+		"subject too long":             ownToken(set{"sub": strings.Repeat("a", 256)}),
+		"issued in an hour":            ownToken(set{"iat": noon.Unix() + 3600}),
+		"issued in 61 s":               ownToken(set{"iat": noon.Unix() + 61}),
+		"no issue time":                ownToken(set{"iat": nil}),
+		"no session":                   ownToken(set{"sid": nil}),
+		"identity token":               ownToken(set{"linked_accounts": "[]"}),
+		"identity token, no session":   ownToken(set{"linked_accounts": "[]", "sid": nil, "cr": "1790000000"}),
+		"identity token, null member":  ownToken(set{"linked_accounts": jsonNull{}}),
+		"too long":                     ownToken(set{"pad": strings.Repeat("x", 17<<10)}),
 	}
 }
 
 func TestForgedTokens(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	honest := b.sign(t, "key-1", good())
+	honest := b.sign(t, "key-1", validClaims())
 	for name, token := range forgeries(t, b, honest) {
 		_, err := b.verifier.Verify(t.Context(), token)
 		wantFault(t, name, err, oidc.ErrUnauthenticated)
 		if f := apperr.Of(err); f.Message != "" || f.Extra != nil {
-			t.Errorf("%s: the answer says why: %q", name, f.Message)
+			t.Errorf("%s: the error reveals the reason: %q", name, f.Message)
 		}
 	}
 	if _, err := b.verifier.Verify(t.Context(), honest); err != nil {
-		t.Errorf("the honest token: %v", err)
+		t.Errorf("the valid token was rejected: %v", err)
 	}
 }
 
@@ -168,22 +168,22 @@ func TestAnUnknownIssuerIsNeverContacted(t *testing.T) {
 	canary := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { hits.Add(1) }))
 	defer canary.Close()
 	for name, token := range map[string]string{
-		"issuer":      b.sign(t, "key-1", good(set{"iss": canary.URL})),
-		"jku":         sign(t, jose.ES256, b.signer["key-1"], set{"jku": canary.URL}, good(set{"iss": canary.URL})),
-		"certificate": sign(t, jose.ES256, b.signer["key-1"], set{"x5u": canary.URL}, good(set{"iss": canary.URL})),
+		"issuer":      b.sign(t, "key-1", validClaims(set{"iss": canary.URL})),
+		"jku":         sign(t, jose.ES256, b.signer["key-1"], set{"jku": canary.URL}, validClaims(set{"iss": canary.URL})),
+		"certificate": sign(t, jose.ES256, b.signer["key-1"], set{"x5u": canary.URL}, validClaims(set{"iss": canary.URL})),
 	} {
 		_, err := b.verifier.Verify(t.Context(), token)
 		wantFault(t, name, err, oidc.ErrUnauthenticated)
 	}
 	if hits.Load() != 0 || b.fetched() != 0 {
-		t.Errorf("%d requests to the canary, %d to the provider", hits.Load(), b.fetched())
+		t.Errorf("%d requests to the unknown issuer and %d to the provider, want 0", hits.Load(), b.fetched())
 	}
 }
 
-func TestProvidersAreApart(t *testing.T) {
+func TestProvidersAreSeparate(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	s, err := b.verifier.Verify(t.Context(), b.other.sign(t, "key-1", good(set{"iss": "issuer-second"})))
+	s, err := b.verifier.Verify(t.Context(), b.other.sign(t, "key-1", validClaims(set{"iss": "issuer-second"})))
 	if err != nil || s.Primary || s.Provider != "second" || s.Issuer != "issuer-second" {
 		t.Errorf("%+v %v", s, err)
 	}
@@ -192,17 +192,17 @@ func TestProvidersAreApart(t *testing.T) {
 func TestFiftyForgedTokensCauseOneFetch(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	if _, err := b.verifier.Verify(t.Context(), b.sign(t, "key-1", good())); err != nil {
+	if _, err := b.verifier.Verify(t.Context(), b.sign(t, "key-1", validClaims())); err != nil {
 		t.Fatal(err)
 	}
-	stranger, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	foreignKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
 	before := b.fetched()
 	var group sync.WaitGroup
 	for i := range 50 {
-		token := sign(t, jose.ES256, stranger, set{"kid": "forged-" + string(rune('a'+i%26)) + string(rune('a'+i/26))}, good())
+		token := sign(t, jose.ES256, foreignKey, set{"kid": "forged-" + string(rune('a'+i%26)) + string(rune('a'+i/26))}, validClaims())
 		group.Go(func() {
 			_, err := b.verifier.Verify(context.Background(), token)
 			wantFault(t, "forged", err, oidc.ErrUnauthenticated)
@@ -210,39 +210,39 @@ func TestFiftyForgedTokensCauseOneFetch(t *testing.T) {
 	}
 	group.Wait()
 	if n := b.fetched() - before; n > 1 {
-		t.Errorf("50 forged tokens caused %d fetches", n)
+		t.Errorf("50 forged tokens caused %d key requests, want 1", n)
 	}
 	b.clock.Advance(61 * time.Second)
-	_, _ = b.verifier.Verify(t.Context(), sign(t, jose.ES256, stranger, set{"kid": "later"}, good()))
+	_, _ = b.verifier.Verify(t.Context(), sign(t, jose.ES256, foreignKey, set{"kid": "later"}, validClaims()))
 	if n := b.fetched() - before; n > 2 {
-		t.Errorf("%d fetches a minute later", n)
+		t.Errorf("%d key requests after one more minute, want at most 2", n)
 	}
 }
 
-func TestAKeyRotatedInIsFoundAtOnce(t *testing.T) {
+func TestNewKeyIsFoundAtOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	if _, err := b.verifier.Verify(t.Context(), b.sign(t, "key-1", good())); err != nil {
+	if _, err := b.verifier.Verify(t.Context(), b.sign(t, "key-1", validClaims())); err != nil {
 		t.Fatal(err)
 	}
 	b.add(t, "key-2")
-	if _, err := b.verifier.Verify(t.Context(), b.sign(t, "key-2", good())); err != nil {
+	if _, err := b.verifier.Verify(t.Context(), b.sign(t, "key-2", validClaims())); err != nil {
 		t.Errorf("first rotation: %v", err)
 	}
 	b.add(t, "key-3")
-	_, err := b.verifier.Verify(t.Context(), b.sign(t, "key-3", good()))
+	_, err := b.verifier.Verify(t.Context(), b.sign(t, "key-3", validClaims()))
 	wantFault(t, "second rotation within the minute", err, oidc.ErrUnauthenticated)
 	b.clock.Advance(time.Minute)
-	if _, err := b.verifier.Verify(t.Context(), b.sign(t, "key-3", good())); err != nil {
+	if _, err := b.verifier.Verify(t.Context(), b.sign(t, "key-3", validClaims())); err != nil {
 		t.Errorf("second rotation after a minute: %v", err)
 	}
 }
 
-func TestAWithdrawnKeyDiesWithinMaxAge(t *testing.T) {
+func TestWithdrawnKeyIsRejectedAfterMaxAge(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.add(t, "key-2")
-	token := b.sign(t, "key-1", good(set{"exp": noon.Unix() + 7200}))
+	token := b.sign(t, "key-1", validClaims(set{"exp": noon.Unix() + 7200}))
 	if _, err := b.verifier.Verify(t.Context(), token); err != nil {
 		t.Fatal(err)
 	}
@@ -252,10 +252,10 @@ func TestAWithdrawnKeyDiesWithinMaxAge(t *testing.T) {
 	wantFault(t, "withdrawn", err, oidc.ErrUnauthenticated)
 }
 
-func TestOldKeysServeADayWhileTheProviderIsAway(t *testing.T) {
+func TestOldKeysAreUsedForADayDuringAnOutage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	token := b.sign(t, "key-1", good(set{"exp": noon.Unix() + 7*86400}))
+	token := b.sign(t, "key-1", validClaims(set{"exp": noon.Unix() + 7*86400}))
 	if _, err := b.verifier.Verify(t.Context(), token); err != nil {
 		t.Fatal(err)
 	}
@@ -268,7 +268,7 @@ func TestOldKeysServeADayWhileTheProviderIsAway(t *testing.T) {
 		}
 	}
 	if n := b.fetched() - before; n != 1 {
-		t.Errorf("%d fetches while the provider is away", n)
+		t.Errorf("%d key requests during the outage, want 1", n)
 	}
 	b.clock.Advance(21*time.Hour + 59*time.Minute)
 	if _, err := b.verifier.Verify(t.Context(), token); err != nil {
@@ -280,7 +280,7 @@ func TestOldKeysServeADayWhileTheProviderIsAway(t *testing.T) {
 	b.set(0, nil)
 	b.clock.Advance(31 * time.Second)
 	if _, err := b.verifier.Verify(t.Context(), token); err != nil {
-		t.Errorf("back again: %v", err)
+		t.Errorf("after the outage: %v", err)
 	}
 }
 
@@ -297,23 +297,23 @@ func TestNoKeysAtAll(t *testing.T) {
 			status = 500
 		}
 		b.set(status, []byte(body))
-		token := b.sign(t, "key-1", good())
+		token := b.sign(t, "key-1", validClaims())
 		for range 10 {
 			_, err := b.verifier.Verify(t.Context(), token)
 			wantFault(t, name, err, oidc.ErrUnavailable)
 		}
 		if n := b.fetched(); n != 1 {
-			t.Errorf("%s: %d fetches at one moment", name, n)
+			t.Errorf("%s: %d key requests without a change of time, want 1", name, n)
 		}
 		b.set(0, nil)
 		b.clock.Advance(2 * time.Second)
 		if _, err := b.verifier.Verify(t.Context(), token); err != nil {
-			t.Errorf("%s, then keys: %v", name, err)
+			t.Errorf("%s, then valid keys: %v", name, err)
 		}
 	}
 }
 
-func TestUnknownKeysBesideGoodOnesDoNoHarm(t *testing.T) {
+func TestUnknownKeysAreIgnored(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	raw, err := b.keys[0].MarshalJSON()
@@ -321,33 +321,33 @@ func TestUnknownKeysBesideGoodOnesDoNoHarm(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.set(0, []byte(`{"keys":[{"kty":"FUTURE","kid":"key-1"},7,`+string(raw)+`]}`))
-	if _, err := b.verifier.Verify(t.Context(), b.sign(t, "key-1", good())); err != nil {
+	if _, err := b.verifier.Verify(t.Context(), b.sign(t, "key-1", validClaims())); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestAHungProviderHoldsNobodyForLong(t *testing.T) {
+func TestRequestsToAHungProviderTimeOut(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.hang = make(chan struct{})
 	defer close(b.hang)
-	token := b.sign(t, "key-1", good())
+	token := b.sign(t, "key-1", validClaims())
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	start := time.Now()
 	_, err := b.verifier.Verify(ctx, token)
-	wantFault(t, "caller in a hurry", err, oidc.ErrUnavailable)
+	wantFault(t, "caller with a short timeout", err, oidc.ErrUnavailable)
 	if took := time.Since(start); took > time.Second {
-		t.Errorf("50 ms became %v", took)
+		t.Errorf("a timeout of 50 ms took %v", took)
 	}
 	_, err = b.verifier.Verify(t.Context(), token)
-	wantFault(t, "patient caller", err, oidc.ErrUnavailable)
+	wantFault(t, "caller without a timeout", err, oidc.ErrUnavailable)
 	if took := time.Since(start); took > 5*time.Second {
-		t.Errorf("the limit of 3 s became %v", took)
+		t.Errorf("the request timeout of 3 s took %v", took)
 	}
 }
 
-// The keys of a provider are not read from where a redirect leads.
+// Redirects of the key URL are not followed.
 func TestRedirectedKeysAreNotRead(t *testing.T) {
 	t.Parallel()
 	i := newIssuer(t)
@@ -356,7 +356,7 @@ func TestRedirectedKeysAreNotRead(t *testing.T) {
 	provider := i.provider("main")
 	provider.JWKSURL = redirects.URL
 	v := oidc.NewVerifier(oidc.Config{Providers: []oidc.Provider{provider}}, testkit.NewClock(noon).Now)
-	_, err := v.Verify(t.Context(), i.sign(t, "key-1", good()))
+	_, err := v.Verify(t.Context(), i.sign(t, "key-1", validClaims()))
 	wantFault(t, "redirected keys", err, oidc.ErrUnavailable)
 	if n := i.fetched(); n != 0 {
 		t.Errorf("the redirect was followed %d times; want 0", n)
@@ -368,19 +368,19 @@ func TestDiscovery(t *testing.T) {
 	i := newIssuer(t)
 	row := oidc.Provider{Name: "oidc", Issuer: i.url, Audience: "app", Algs: []string{"ES256"}}
 	v := oidc.NewVerifier(oidc.Config{Providers: []oidc.Provider{row}}, testkit.NewClock(noon).Now)
-	if _, err := v.Verify(t.Context(), i.sign(t, "key-1", good(set{"iss": i.url}))); err != nil {
+	if _, err := v.Verify(t.Context(), i.sign(t, "key-1", validClaims(set{"iss": i.url}))); err != nil {
 		t.Error(err)
 	}
-	row.Issuer = i.url + "/other" // its document names another issuer
+	row.Issuer = i.url + "/other" // its discovery document contains another issuer
 	v = oidc.NewVerifier(oidc.Config{Providers: []oidc.Provider{row}}, testkit.NewClock(noon).Now)
-	_, err := v.Verify(t.Context(), i.sign(t, "key-1", good(set{"iss": row.Issuer})))
+	_, err := v.Verify(t.Context(), i.sign(t, "key-1", validClaims(set{"iss": row.Issuer})))
 	wantFault(t, "document of another issuer", err, oidc.ErrUnavailable)
 }
 
 func TestManyAtOnceShareOneFetch(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	token := b.sign(t, "key-1", good())
+	token := b.sign(t, "key-1", validClaims())
 	var group sync.WaitGroup
 	for range 50 {
 		group.Go(func() {
@@ -391,7 +391,7 @@ func TestManyAtOnceShareOneFetch(t *testing.T) {
 	}
 	group.Wait()
 	if n := b.fetched(); n != 1 {
-		t.Errorf("%d fetches", n)
+		t.Errorf("%d key requests, want 1", n)
 	}
 }
 
@@ -421,7 +421,7 @@ func TestConfig(t *testing.T) {
 	_, err = oidc.ParseConfig(`[{"name":"","issuer":"x","audience":"app","algs":["none"]}]`)
 	for _, part := range []string{"name, issuer", "algorithm", "jwksURL"} {
 		if err == nil || !strings.Contains(err.Error(), part) {
-			t.Errorf("%v does not name %s", err, part)
+			t.Errorf("error %v does not contain %s", err, part)
 		}
 	}
 }

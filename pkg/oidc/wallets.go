@@ -10,39 +10,40 @@ import (
 	"strings"
 )
 
-// Linked tells whether the provider has linked a wallet to (issuer, subject): by
-// the identity token that came with the request (empty: none) when it is younger
-// than five minutes, else by the provider's users interface. An identity token
-// may leave wallets out, so its silence is no answer where there is an interface
-// to ask. same is how the caller compares addresses.
+// Linked reports whether the provider has linked a wallet to the user (issuer, subject). same reports whether a
+// wallet is the requested one, because addresses need normalization.
 //
-// Faults: ErrUnauthenticated for an identity token of somebody else or none at
-// all; ErrUnavailable when the answer cannot be had, which is never a yes.
+// identity is the identity token of the request, or empty. If it is less than five minutes old and lists the wallet,
+// Linked returns true. Otherwise it queries the users API of the provider if one is configured, because an identity
+// token may omit wallets.
+//
+// Errors: ErrUnauthenticated for an identity token that is invalid or of another user; ErrUnavailable if the users
+// API does not answer.
 func (v *Verifier) Linked(ctx context.Context, issuer, subject, identity string, same func(Wallet) bool) (bool, error) {
 	p, known := v.byIssuer[issuer]
 	if identity != "" {
-		said, err := v.Beside(ctx, issuer, subject, identity)
+		token, err := v.VerifyIdentity(ctx, issuer, subject, identity)
 		if err != nil {
 			return false, err
 		}
-		fresh := v.now().Sub(said.IssuedAt) < freshFor
-		if fresh && p.WalletsFrom != WalletsNone && slices.ContainsFunc(said.Wallets, same) {
+		fresh := v.now().Sub(token.IssuedAt) < walletsMaxAge
+		if fresh && p.WalletsFrom != WalletsNone && slices.ContainsFunc(token.Wallets, same) {
 			return true, nil
 		}
 	}
 	if !known || p.WalletsFrom == WalletsNone || p.UsersAPI == "" || strings.HasPrefix(p.WalletsFrom, walletsClaim) {
 		return false, nil
 	}
-	wallets, err := v.ask(ctx, p.Provider, subject)
+	wallets, err := v.requestWallets(ctx, p.Provider, subject)
 	if err != nil {
-		return false, ErrUnavailable.Wrap(fmt.Errorf("users interface: %w", err))
+		return false, ErrUnavailable.Wrap(fmt.Errorf("users API: %w", err))
 	}
 	return slices.ContainsFunc(wallets, same), nil
 }
 
-// ask requests the wallets of a user from the users API of an identity provider. subject is the id of the user at the provider.
-// The list is empty for an id that the provider does not know.
-func (v *Verifier) ask(ctx context.Context, p Provider, subject string) ([]Wallet, error) {
+// requestWallets requests the wallets of a user from the users API of an identity provider. subject is the id of the
+// user at the provider. The list is empty if the provider does not have this user.
+func (v *Verifier) requestWallets(ctx context.Context, p Provider, subject string) ([]Wallet, error) {
 	if strings.Trim(subject, ".") == "" { // dots would change the path of the request
 		return nil, nil
 	}
@@ -67,7 +68,7 @@ func (v *Verifier) ask(ctx context.Context, p Provider, subject string) ([]Walle
 		return nil, err
 	}
 	if user.ID != subject {
-		return nil, errors.New("the answer is about another user")
+		return nil, errors.New("the response is about another user")
 	}
 	return walletsOf(user.Accounts), nil
 }

@@ -21,16 +21,16 @@ const (
 	wallet = "0x52908400098527886E0F7030069857D2E4169EE7"
 )
 
-// users is a users interface that can be told how to answer.
+// users is a users API whose responses a test can change.
 type users struct {
 	url string
 
-	mu     sync.Mutex
-	asked  int
-	seen   *http.Request
-	status int
-	body   string
-	hang   chan struct{}
+	mu          sync.Mutex
+	requests    int
+	lastRequest *http.Request
+	status      int
+	body        string
+	hang        chan struct{}
 }
 
 func newUsers(t *testing.T) *users {
@@ -45,7 +45,7 @@ func newUsers(t *testing.T) *users {
 func (u *users) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.asked, u.seen = u.asked+1, r
+	u.requests, u.lastRequest = u.requests+1, r
 	if u.hang != nil {
 		select {
 		case <-u.hang:
@@ -63,16 +63,16 @@ func (u *users) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte(u.body))
 }
 
-func (u *users) say(status int, body string) {
+func (u *users) respond(status int, body string) {
 	u.mu.Lock()
 	u.status, u.body = status, body
 	u.mu.Unlock()
 }
 
-func (u *users) count() int { u.mu.Lock(); defer u.mu.Unlock(); return u.asked }
+func (u *users) count() int { u.mu.Lock(); defer u.mu.Unlock(); return u.requests }
 
-// known is an answer of the interface.
-func known(id string, accounts ...set) string {
+// userBody returns a response of the users API with the given accounts.
+func userBody(id string, accounts ...set) string {
 	raw, _ := json.Marshal(set{"id": id, "created_at": 1, "linked_accounts": accounts})
 	return string(raw)
 }
@@ -87,10 +87,10 @@ func linkedWallet(address string, change ...set) set {
 	return w
 }
 
-// identityOf are the claims of an identity token of alice with these accounts.
-func identityOf(accounts []set, change ...set) set {
+// identityClaims returns the claims of an identity token of alice with the given accounts.
+func identityClaims(accounts []set, change ...set) set {
 	raw, _ := json.Marshal(accounts)
-	return good(append([]set{{"sid": nil, "name": nil, "preferred_username": nil, "cr": "1790000000", "linked_accounts": string(raw)}}, change...)...)
+	return validClaims(append([]set{{"sid": nil, "name": nil, "preferred_username": nil, "cr": "1790000000", "linked_accounts": string(raw)}}, change...)...)
 }
 
 type linking struct {
@@ -119,13 +119,13 @@ func (l *linking) linked(t *testing.T, token string) (bool, error) {
 func TestAFreshIdentityTokenNamesTheWallet(t *testing.T) {
 	t.Parallel()
 	l := linkSetup(t, nil)
-	l.users.say(200, known(alice))
+	l.users.respond(200, userBody(alice))
 	other := linkedWallet("0x0000000000000000000000000000000000000001")
 	for name, c := range map[string]struct {
 		accounts []set
 		age      int64
 		want     bool
-		asked    int
+		requests int
 	}{
 		"listed, just issued":   {[]set{other, linkedWallet(wallet)}, 0, true, 0},
 		"listed, 299 s old":     {[]set{linkedWallet(wallet)}, 299, true, 0},
@@ -138,50 +138,49 @@ func TestAFreshIdentityTokenNamesTheWallet(t *testing.T) {
 		"issued a minute ahead": {[]set{linkedWallet(wallet)}, -60, true, 0},
 	} {
 		before := l.users.count()
-		got, err := l.linked(t, l.sign(t, "key-1", identityOf(c.accounts, set{"iat": noon.Unix() - c.age})))
-		if err != nil || got != c.want || l.users.count()-before != c.asked {
-			t.Errorf("%s: %v %v, the interface was asked %d times", name, got, err, l.users.count()-before)
+		got, err := l.linked(t, l.sign(t, "key-1", identityClaims(c.accounts, set{"iat": noon.Unix() - c.age})))
+		if err != nil || got != c.want || l.users.count()-before != c.requests {
+			t.Errorf("%s: linked %v, error %v, %d requests to the users API", name, got, err, l.users.count()-before)
 		}
 	}
 }
 
-// A token that is there and wrong is refused: there is no falling back to the
-// users interface, whatever that would say.
+// An invalid identity token is rejected. The users API is not queried instead.
 func TestForgedIdentityTokens(t *testing.T) {
 	t.Parallel()
 	l := linkSetup(t, nil)
-	l.users.say(200, known(alice, linkedWallet(wallet)))
-	mine := []set{linkedWallet(wallet)}
-	honest := l.sign(t, "key-1", identityOf(mine))
+	l.users.respond(200, userBody(alice, linkedWallet(wallet)))
+	accounts := []set{linkedWallet(wallet)}
+	honest := l.sign(t, "key-1", identityClaims(accounts))
 	parts := strings.Split(honest, ".")
 	for name, token := range map[string]string{
-		"of another subject":       l.sign(t, "key-1", identityOf(mine, set{"sub": "did:x:bob"})),
-		"no subject":               l.sign(t, "key-1", identityOf(mine, set{"sub": nil})),
-		"of another provider":      l.other.sign(t, "key-1", identityOf(mine, set{"iss": "issuer-second"})),
-		"signed by the other one":  l.other.sign(t, "key-1", identityOf(mine)),
-		"for another app":          l.sign(t, "key-1", identityOf(mine, set{"aud": "another"})),
-		"of an unknown issuer":     l.sign(t, "key-1", identityOf(mine, set{"iss": "issuer-x"})),
-		"an access token":          l.sign(t, "key-1", good()),
-		"expired":                  l.sign(t, "key-1", identityOf(mine, set{"exp": noon.Unix() - 61})),
-		"issued in 61 s":           l.sign(t, "key-1", identityOf(mine, set{"iat": noon.Unix() + 61})),
-		"no issue time":            l.sign(t, "key-1", identityOf(mine, set{"iat": nil})),
-		"accounts that are a list": l.sign(t, "key-1", identityOf(nil, set{"linked_accounts": []set{linkedWallet(wallet)}})),
-		"accounts that are null":   l.sign(t, "key-1", identityOf(nil, set{"linked_accounts": jsonNull{}})),
-		"accounts that are none":   l.sign(t, "key-1", identityOf(nil, set{"linked_accounts": "{"})),
-		"tampered":                 parts[0] + "." + b64(identityOf(mine, set{"pad": 1})) + "." + parts[2],
+		"of another subject":       l.sign(t, "key-1", identityClaims(accounts, set{"sub": "did:x:bob"})),
+		"no subject":               l.sign(t, "key-1", identityClaims(accounts, set{"sub": nil})),
+		"of another provider":      l.other.sign(t, "key-1", identityClaims(accounts, set{"iss": "issuer-second"})),
+		"signed by the other one":  l.other.sign(t, "key-1", identityClaims(accounts)),
+		"for another app":          l.sign(t, "key-1", identityClaims(accounts, set{"aud": "another"})),
+		"of an unknown issuer":     l.sign(t, "key-1", identityClaims(accounts, set{"iss": "issuer-x"})),
+		"an access token":          l.sign(t, "key-1", validClaims()),
+		"expired":                  l.sign(t, "key-1", identityClaims(accounts, set{"exp": noon.Unix() - 61})),
+		"issued in 61 s":           l.sign(t, "key-1", identityClaims(accounts, set{"iat": noon.Unix() + 61})),
+		"no issue time":            l.sign(t, "key-1", identityClaims(accounts, set{"iat": nil})),
+		"accounts that are a list": l.sign(t, "key-1", identityClaims(nil, set{"linked_accounts": []set{linkedWallet(wallet)}})),
+		"accounts that are null":   l.sign(t, "key-1", identityClaims(nil, set{"linked_accounts": jsonNull{}})),
+		"accounts that are none":   l.sign(t, "key-1", identityClaims(nil, set{"linked_accounts": "{"})),
+		"tampered":                 parts[0] + "." + b64(identityClaims(accounts, set{"pad": 1})) + "." + parts[2],
 		"no token":                 "x",
 	} {
 		linked, err := l.linked(t, token)
 		if linked || !errors.Is(err, oidc.ErrUnauthenticated) || apperr.Of(err).Message != "" {
-			t.Errorf("%s: %v %v", name, linked, err)
+			t.Errorf("%s: linked %v, error %v; want ErrUnauthenticated", name, linked, err)
 		}
 	}
 	if n := l.users.count(); n != 0 {
-		t.Errorf("the users interface was asked %d times", n)
+		t.Errorf("%d requests to the users API, want 0", n)
 	}
 }
 
-func TestUsersInterfaceDecides(t *testing.T) {
+func TestUsersAPI(t *testing.T) {
 	t.Parallel()
 	l := linkSetup(t, func(p *oidc.Provider) { p.WalletsFrom = oidc.WalletsUsersAPI })
 	verified := set{"lv": nil, "verified_at": 1, "first_verified_at": 1, "latest_verified_at": 1790000000}
@@ -191,40 +190,40 @@ func TestUsersInterfaceDecides(t *testing.T) {
 		want   bool
 		fault  bool
 	}{
-		"linked":           {200, known(alice, set{"type": "email", "address": "a@b.example"}, linkedWallet(wallet, verified)), true, false},
-		"not linked":       {200, known(alice), false, false},
-		"never verified":   {200, known(alice, linkedWallet(wallet, set{"lv": nil, "verified_at": nil})), false, false},
+		"linked":           {200, userBody(alice, set{"type": "email", "address": "a@b.example"}, linkedWallet(wallet, verified)), true, false},
+		"not linked":       {200, userBody(alice), false, false},
+		"never verified":   {200, userBody(alice, linkedWallet(wallet, set{"lv": nil, "verified_at": nil})), false, false},
 		"unknown user":     {404, `{}`, false, false},
-		"somebody else":    {200, known("did:x:bob", linkedWallet(wallet, verified)), false, true},
-		"nobody":           {200, `{}`, false, true},
+		"another user":     {200, userBody("did:x:bob", linkedWallet(wallet, verified)), false, true},
+		"no user":          {200, `{}`, false, true},
 		"wrong password":   {401, `{}`, false, true},
 		"too many":         {429, `{}`, false, true},
 		"broken":           {500, ``, false, true},
 		"no JSON":          {200, `<html>`, false, true},
 		"another redirect": {302, ``, false, true},
-		"too large":        {200, known(alice, linkedWallet(wallet, verified)) + strings.Repeat(" ", 64<<10), false, true},
+		"too large":        {200, userBody(alice, linkedWallet(wallet, verified)) + strings.Repeat(" ", 64<<10), false, true},
 	} {
-		l.users.say(c.status, c.body)
+		l.users.respond(c.status, c.body)
 		before := l.users.count()
 		got, err := l.linked(t, "")
 		if got != c.want || c.fault != errors.Is(err, oidc.ErrUnavailable) || !c.fault && err != nil {
-			t.Errorf("%s: %v %v", name, got, err)
+			t.Errorf("%s: linked %v, error %v", name, got, err)
 		}
 		if n := l.users.count() - before; n != 1 {
-			t.Errorf("%s: asked %d times", name, n)
+			t.Errorf("%s: %d requests to the users API, want 1", name, n)
 		}
 	}
-	app, password, _ := l.users.seen.BasicAuth()
-	if app != "app" || password != "pw" || l.users.seen.Header.Get("privy-app-id") != "app" || l.users.seen.URL.Path != "/v1/users/"+alice {
-		t.Errorf("asked with %v at %s", l.users.seen.Header, l.users.seen.URL)
+	app, password, _ := l.users.lastRequest.BasicAuth()
+	if app != "app" || password != "pw" || l.users.lastRequest.Header.Get("privy-app-id") != "app" || l.users.lastRequest.URL.Path != "/v1/users/"+alice {
+		t.Errorf("request with header %v to %s", l.users.lastRequest.Header, l.users.lastRequest.URL)
 	}
 	_, err := l.verifier.Linked(t.Context(), "issuer-main", "..", "", func(oidc.Wallet) bool { return true })
-	if err != nil || l.users.seen.URL.Path != "/v1/users/"+alice {
-		t.Errorf("a subject of dots: %v, asked at %s", err, l.users.seen.URL)
+	if err != nil || l.users.lastRequest.URL.Path != "/v1/users/"+alice {
+		t.Errorf("a subject of dots: error %v, request to %s", err, l.users.lastRequest.URL)
 	}
 }
 
-func TestAHungUsersInterfaceIsNoYes(t *testing.T) {
+func TestHungUsersAPI(t *testing.T) {
 	t.Parallel()
 	l := linkSetup(t, nil)
 	l.users.hang = make(chan struct{})
@@ -232,63 +231,63 @@ func TestAHungUsersInterfaceIsNoYes(t *testing.T) {
 	start := time.Now()
 	linked, err := l.linked(t, "")
 	if took := time.Since(start); linked || !errors.Is(err, oidc.ErrUnavailable) || took > 5*time.Second {
-		t.Errorf("%v %v after %v", linked, err, took)
+		t.Errorf("linked %v, error %v after %v; want ErrUnavailable within 5 s", linked, err, took)
 	}
 }
 
 func TestProvidersWithoutWallets(t *testing.T) {
 	t.Parallel()
 	l := linkSetup(t, func(p *oidc.Provider) { p.WalletsFrom = oidc.WalletsNone })
-	l.users.say(200, known(alice, linkedWallet(wallet)))
-	linked, err := l.linked(t, l.sign(t, "key-1", identityOf([]set{linkedWallet(wallet)})))
+	l.users.respond(200, userBody(alice, linkedWallet(wallet)))
+	linked, err := l.linked(t, l.sign(t, "key-1", identityClaims([]set{linkedWallet(wallet)})))
 	if linked || err != nil || l.users.count() != 0 {
-		t.Errorf("%v %v", linked, err)
+		t.Errorf("linked %v, error %v; want false without a request", linked, err)
 	}
-	linked, err = l.verifier.Linked(t.Context(), "issuer-gone", alice, "", func(oidc.Wallet) bool { return true })
+	linked, err = l.verifier.Linked(t.Context(), "issuer-removed", alice, "", func(oidc.Wallet) bool { return true })
 	if linked || err != nil {
-		t.Errorf("a provider that is configured no more: %v %v", linked, err)
+		t.Errorf("a removed provider: linked %v, error %v", linked, err)
 	}
 }
 
 func TestWalletsInAClaim(t *testing.T) {
 	t.Parallel()
 	l := linkSetup(t, func(p *oidc.Provider) { p.WalletsFrom = "claim:account.wallets" })
-	plain := func(v any) set { return good(set{"account": v}) }
+	plain := func(v any) set { return validClaims(set{"account": v}) }
 	for name, c := range map[string]struct {
-		claims       set
-		linked, gone bool
+		claims           set
+		linked, rejected bool
 	}{
 		"a text":           {plain(set{"wallets": wallet}), true, false},
 		"texts":            {plain(set{"wallets": []string{"x", wallet}}), true, false},
 		"objects":          {plain(set{"wallets": []set{{"address": wallet, "chain_type": "ethereum"}}}), true, false},
 		"others":           {plain(set{"wallets": []string{"x"}}), false, false},
 		"an empty list":    {plain(set{"wallets": []string{}}), false, false},
-		"old":              {good(set{"account": set{"wallets": wallet}, "iat": noon.Unix() - 300}), false, false},
+		"old":              {validClaims(set{"account": set{"wallets": wallet}, "iat": noon.Unix() - 300}), false, false},
 		"numbers":          {plain(set{"wallets": []int{7}}), false, true},
 		"in another case":  {plain(set{"Wallets": wallet}), false, true},
 		"not an object":    {plain("x"), false, true},
-		"no claim":         {good(), false, true},
-		"the other's name": {good(set{"account.wallets": wallet}), false, true},
+		"no claim":         {validClaims(), false, true},
+		"the other's name": {validClaims(set{"account.wallets": wallet}), false, true},
 	} {
 		linked, err := l.linked(t, l.sign(t, "key-1", c.claims))
-		if linked != c.linked || c.gone != errors.Is(err, oidc.ErrUnauthenticated) || !c.gone && err != nil {
-			t.Errorf("%s: %v %v", name, linked, err)
+		if linked != c.linked || c.rejected != errors.Is(err, oidc.ErrUnauthenticated) || !c.rejected && err != nil {
+			t.Errorf("%s: linked %v, error %v", name, linked, err)
 		}
 	}
 	if linked, err := l.linked(t, ""); linked || err != nil || l.users.count() != 0 {
-		t.Errorf("no token: %v %v", linked, err)
+		t.Errorf("no token: linked %v, error %v", linked, err)
 	}
 }
 
 func TestIdentityTokenNamesItsOwner(t *testing.T) {
 	t.Parallel()
 	l := linkSetup(t, nil)
-	who, err := l.verifier.Beside(t.Context(), "issuer-main", alice, l.sign(t, "key-1", identityOf([]set{
+	who, err := l.verifier.VerifyIdentity(t.Context(), "issuer-main", alice, l.sign(t, "key-1", identityClaims([]set{
 		{"type": "email", "address": "a@b.example", "lv": 1}, {"type": "farcaster", "fid": 7, "username": "tidewatch", "lv": 1},
 	})))
 	if err != nil || who.Subject != alice || who.Username != "tidewatch" || len(who.Wallets) != 0 {
-		t.Errorf("%+v %v", who, err)
+		t.Errorf("identity %+v, error %v", who, err)
 	}
-	_, err = l.verifier.Beside(t.Context(), "issuer-second", alice, l.sign(t, "key-1", identityOf(nil)))
-	wantFault(t, "beside a session of the other provider", err, oidc.ErrUnauthenticated)
+	_, err = l.verifier.VerifyIdentity(t.Context(), "issuer-second", alice, l.sign(t, "key-1", identityClaims(nil)))
+	wantFault(t, "identity token of another provider than the credential", err, oidc.ErrUnauthenticated)
 }

@@ -1,7 +1,6 @@
-// Package outbox carries what one service has committed to another that has to
-// know, at least once and in order.
+// Package outbox implements the transactional outbox pattern: it sends events that one service has committed to
+// another service, at least once and in order.
 //
-// Who writes a fact puts a row into the table outbox of its own schema, in the same
-// statement or transaction. One replica sends what waits and deletes what was taken;
-// the receiver tells repeats by the fact's id.
+// A service inserts an event into the table outbox of its schema in the transaction of the change. One replica sends
+// the stored events and deletes those that were sent. The receiver detects duplicates by the id of the event.
 package outbox

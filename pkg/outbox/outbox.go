@@ -8,62 +8,62 @@ import (
 	"github.com/signalcast/signalcast/pkg/dbtime"
 )
 
-// Fact is an event that is to be published. Members that do not apply are empty.
+// Fact is an event to be sent. Fields that do not apply are empty.
 type Fact struct {
-	Place    int64  // in the outbox
+	Place    int64  // sequence number in the outbox
 	ID       string // uuid
 	Type     string
 	At       time.Time
 	MarketID string
 	Handle   string
 	Topic    string
-	Data     string // one JSON object on one line
+	Data     string // a JSON object on one line
 }
 
-// Store is the outbox of a schema.
+// Store is the outbox table of a schema.
 type Store interface {
-	// Waiting returns the oldest facts that are not sent, at most limit, in the order in which they were written.
+	// Waiting returns the oldest unsent facts, at most limit, in the order in which they were written.
 	Waiting(ctx context.Context, limit int) ([]Fact, error)
-	// Sent removes facts by their places.
+	// Sent deletes the facts with the given places.
 	Sent(ctx context.Context, places []int64) error
 }
 
 const (
 	pageSize = 200
-	// lookEvery is the pause between two reads of the outbox.
-	lookEvery  = 250 * time.Millisecond
-	sendTime   = 5 * time.Second
-	retryFirst = 250 * time.Millisecond
-	retryMost  = 5 * time.Second
+	// pollInterval is the time between two reads of the outbox.
+	pollInterval  = 250 * time.Millisecond
+	sendTimeout   = 5 * time.Second
+	minRetryDelay = 250 * time.Millisecond
+	maxRetryDelay = 5 * time.Second
 )
 
-// Sender sends the facts of an outbox. An outbox must have one running Sender at a time.
+// Sender sends the facts of an outbox. At most one Sender may run per outbox.
 type Sender struct {
 	Store Store
-	// Send publishes facts. After an error the same facts are sent again, in the same order.
+	// Send sends facts to the receiver. After an error the same facts are sent again in the same order.
 	Send func(ctx context.Context, facts []Fact) error
 	Log  *slog.Logger
 }
 
-// Run sends until ctx ends.
+// Run sends facts until ctx ends, and returns the error of ctx.
 func (s Sender) Run(ctx context.Context) error {
-	retry := retryFirst
+	retry := minRetryDelay
 	for {
-		n, err := s.page(ctx)
-		wait := lookEvery
+		n, err := s.sendPage(ctx)
+		wait := pollInterval
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			if retry == retryFirst {
-				s.Log.WarnContext(ctx, "facts wait to be sent", "error", err)
+			if retry == minRetryDelay {
+				s.Log.WarnContext(ctx, "outbox delivery failed", "error", err)
 			}
-			wait, retry = retry, min(2*retry, retryMost)
+			wait, retry = retry, min(2*retry, maxRetryDelay)
 		default:
-			if retry != retryFirst {
-				s.Log.InfoContext(ctx, "facts are sent again")
+			if retry != minRetryDelay {
+				s.Log.InfoContext(ctx, "outbox delivery resumed")
 			}
-			retry = retryFirst
+			retry = minRetryDelay
 		}
 		if n == pageSize {
 			continue
@@ -74,9 +74,9 @@ func (s Sender) Run(ctx context.Context) error {
 	}
 }
 
-// page sends what waits longest and says how much it was.
-func (s Sender) page(ctx context.Context) (int, error) {
-	ctx, cancel := context.WithTimeout(ctx, sendTime)
+// sendPage sends the oldest facts, at most pageSize, and returns their number.
+func (s Sender) sendPage(ctx context.Context) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
 	facts, err := s.Store.Waiting(ctx, pageSize)
 	if err != nil || len(facts) == 0 {

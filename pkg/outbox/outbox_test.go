@@ -15,12 +15,12 @@ import (
 
 // box is an outbox in memory.
 type box struct {
-	mu    sync.Mutex
-	facts []outbox.Fact
-	stuck bool // what was sent cannot be taken out
+	mu        sync.Mutex
+	facts     []outbox.Fact
+	sentFails bool // Sent fails
 }
 
-var errAway = errors.New("away")
+var errUnavailable = errors.New("unavailable")
 
 func (b *box) Waiting(_ context.Context, limit int) ([]outbox.Fact, error) {
 	b.mu.Lock()
@@ -31,33 +31,33 @@ func (b *box) Waiting(_ context.Context, limit int) ([]outbox.Fact, error) {
 func (b *box) Sent(_ context.Context, places []int64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.stuck {
-		return errAway
+	if b.sentFails {
+		return errUnavailable
 	}
 	b.facts = slices.DeleteFunc(b.facts, func(f outbox.Fact) bool { return slices.Contains(places, f.Place) })
 	return nil
 }
 
-// Everything is sent in order, and again until the other side has it and the outbox
-// knows.
+// All facts are sent in order. They are sent again until the receiver has accepted them and the outbox has deleted
+// them.
 func TestSender(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := &box{stuck: true}
+		b := &box{sentFails: true}
 		for i := range 450 {
 			b.facts = append(b.facts, outbox.Fact{Place: int64(i + 1)})
 		}
-		var got []int64
+		var sent []int64
 		calls := 0
 		s := outbox.Sender{Store: b, Log: slog.New(slog.DiscardHandler), Send: func(_ context.Context, facts []outbox.Fact) error {
 			if calls++; calls <= 3 {
-				return errAway
+				return errUnavailable
 			}
-			if calls == 5 { // the first was sent, and nobody could note it
-				b.stuck = false
+			if calls == 5 { // the first page was sent but not deleted
+				b.sentFails = false
 			}
 			for _, f := range facts {
-				got = append(got, f.Place)
+				sent = append(sent, f.Place)
 			}
 			return nil
 		}}
@@ -70,12 +70,12 @@ func TestSender(t *testing.T) {
 		if err := <-done; !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
-		if len(b.facts) != 0 || len(got) != 650 || !slices.Equal(got[:200], got[200:400]) {
-			t.Fatalf("%d wait, %d were sent", len(b.facts), len(got))
+		if len(b.facts) != 0 || len(sent) != 650 || !slices.Equal(sent[:200], sent[200:400]) {
+			t.Fatalf("%d facts in the outbox and %d sent; want 0, and 650 with the first page twice", len(b.facts), len(sent))
 		}
-		for i, place := range got[200:] {
+		for i, place := range sent[200:] {
 			if place != int64(i+1) {
-				t.Fatalf("%d comes at %d", place, i)
+				t.Fatalf("fact %d was sent at position %d", place, i)
 			}
 		}
 	})

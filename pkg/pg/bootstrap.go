@@ -22,8 +22,8 @@ func (s Schema) writer() string { return s.Name + "_rw" }
 
 func quote(name string) string { return pgx.Identifier{name}.Sanitize() }
 
-// bootstrap makes roles and schema. The owner cannot log in; the writer may use
-// the schema and nothing more until a migration grants it.
+// bootstrap creates the roles and the schema. The owner cannot log in. The writer may only use the schema until a
+// migration grants more.
 func bootstrap(ctx context.Context, conn *pgx.Conn, s Schema) error {
 	verifier, err := scramVerifier(s.Password)
 	if err != nil {
@@ -33,9 +33,9 @@ func bootstrap(ctx context.Context, conn *pgx.Conn, s Schema) error {
 	steps := []string{
 		createRole(owner + " NOLOGIN"),
 		createRole(writer + " LOGIN"),
-		// The verifier instead of the password: statements reach logs and statistics.
+		// Statements appear in logs and statistics, so they contain the verifier and not the password.
 		"ALTER ROLE " + writer + " LOGIN NOCREATEDB NOCREATEROLE NOINHERIT PASSWORD '" + verifier + "'",
-		// pg_temp last, so that no temporary table can stand in for a real one.
+		// pg_temp is last, so that a temporary table cannot hide a real one.
 		"ALTER ROLE " + writer + " SET search_path = " + schema + ", pg_temp",
 		`DO $$ BEGIN IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
 			GRANT ` + owner + ` TO CURRENT_USER; END IF; END $$`,
@@ -58,8 +58,8 @@ func createRole(definition string) string {
 		EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`
 }
 
-// execShared repeats a statement that lost a race: roles belong to the whole
-// server, and the migrators of two databases of it do not see each other's lock.
+// execShared executes a statement and repeats it after a conflict. Roles belong to the whole server, and the
+// migrations of two databases on one server do not share a lock.
 func execShared(ctx context.Context, conn *pgx.Conn, sql string) error {
 	for n := 0; ; n++ {
 		_, err := conn.Exec(ctx, sql)
@@ -68,7 +68,7 @@ func execShared(ctx context.Context, conn *pgx.Conn, sql string) error {
 			return err
 		}
 		switch pgErr.Code {
-		case "XX000", "40001", "55P03", "23505": // "tuple concurrently updated" has no code of its own
+		case "XX000", "40001", "55P03", "23505": // "tuple concurrently updated" has the code XX000
 			_ = dbtime.Sleep(ctx, 10*time.Millisecond)
 		default:
 			return err
@@ -76,7 +76,7 @@ func execShared(ctx context.Context, conn *pgx.Conn, sql string) error {
 	}
 }
 
-// scramVerifier is what Postgres stores for a SCRAM-SHA-256 password (RFC 5803).
+// scramVerifier returns the value that Postgres stores for a SCRAM-SHA-256 password (RFC 5803).
 func scramVerifier(password string) (string, error) {
 	const rounds = 4096
 	salt := make([]byte, 16)

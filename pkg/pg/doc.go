@@ -1,9 +1,9 @@
-// Package pg connects a service to Postgres. It has the connection pool, a helper for transactions, statements with a time limit,
-// and the migration runner.
+// Package pg connects a service to Postgres. It contains the connection pool, transactions, statements with a time
+// limit, and the migration runner.
 //
-// Fault converts the errors: a lost, refused or late answer becomes the fault db_unavailable (503, with retryAfterMs). A cancelled
-// context and pgx.ErrNoRows are returned unchanged. So is each other error of Postgres, which is an internal error unless the caller
-// handles it.
+// Fault converts errors: if Postgres is unavailable or does not answer in time, the error is the fault db_unavailable
+// (503, with retryAfterMs). context.Canceled and pgx.ErrNoRows are returned unchanged. All other errors of Postgres
+// are also unchanged and count as internal errors unless the caller handles them.
 //
-// The package contains no table names and no terms of a service.
+// The package does not depend on the tables of a service.
 package pg

@@ -14,12 +14,13 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// ErrUnavailable is the fault of each lost, refused or late answer of Postgres.
+// ErrUnavailable is the fault of a statement that Postgres rejected, did not answer, or answered too late.
 var ErrUnavailable = apperr.New(apperr.Unavailable, "db_unavailable", "The database cannot be reached, try again shortly.").
 	With("retryAfterMs", 1000)
 
-// Fault returns ErrUnavailable for an error of the driver after which a retry can succeed. It returns all other errors unchanged:
-// faults, context.Canceled, pgx.ErrNoRows, and errors of statements, which the HTTP layer answers as internal errors.
+// Fault returns ErrUnavailable for an error of the driver after which a retry can succeed. It returns all other
+// errors unchanged: faults, context.Canceled, pgx.ErrNoRows, and errors of statements. The HTTP layer answers the
+// latter as internal errors.
 func Fault(err error) error {
 	var known *apperr.Fault
 	switch {
@@ -38,11 +39,11 @@ func IsUnique(err error, constraint string) bool {
 	return errors.As(err, &pgErr) && pgErr.Code == "23505" && pgErr.ConstraintName == constraint
 }
 
-// unavailable reports whether a later retry can succeed.
+// unavailable reports whether a retry of the operation can succeed.
 func unavailable(err error) bool {
 	var pgErr *pgconn.PgError
-	var refused *pgconn.ConnectError
-	if errors.As(err, &refused) {
+	var connectErr *pgconn.ConnectError
+	if errors.As(err, &connectErr) {
 		return true
 	}
 	if errors.As(err, &pgErr) {
@@ -60,7 +61,7 @@ func unavailableCode(code string) bool {
 		"25006": // read-only: after a failover the connection is to a standby
 		return true
 	}
-	// 08 connection, 53 out of connections, memory or disk
+	// Class 08 is connection exceptions. Class 53 is insufficient resources (connections, memory, disk).
 	return strings.HasPrefix(code, "08") || strings.HasPrefix(code, "53")
 }
 

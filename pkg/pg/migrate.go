@@ -17,35 +17,35 @@ import (
 )
 
 const (
-	// migrateLock is the key of the advisory lock that allows one migration of a database at a time, whatever its schema.
+	// migrateLock is the key of the advisory lock that serializes the migrations of a database, for all schemas.
 	migrateLock = 5_021_664_117
-	// lockWait is the longest wait of a migration for a table lock. Later statements on the table queue after the migration,
-	// so it gives up soon and is tried again, lockRetries times.
+	// lockWait is the maximum wait of a migration for a table lock. Statements on the table queue after the waiting
+	// migration. It therefore gives up soon and is retried up to lockRetries times.
 	lockWait    = "150ms"
 	lockRetries = 100
 )
 
 // Schema describes the schema of a service.
 type Schema struct {
-	Name     string // schema; its roles are <Name>_migrator and <Name>_rw
-	Files    fs.FS  // NNNN_name.sql at the root, numbered from 1 without gaps
-	Password string // of <Name>_rw
+	Name     string // name of the schema; its roles are <Name>_migrator and <Name>_rw
+	Files    fs.FS  // files NNNN_name.sql in the root, numbered from 1 without gaps
+	Password string // password of the role <Name>_rw
 }
 
-// Migrated has the versions of the schema before and after.
+// Migrated contains the version of the schema before and after Migrate.
 type Migrated struct{ From, To int }
 
-// Migrate creates the roles and the schema if they are missing. It then runs the pending files as <Name>_migrator, each in a
-// transaction, under an advisory lock. It returns an error if the database is newer than the files, or if a file was changed after
-// it ran. There is no way back to an older version.
+// Migrate creates missing roles and the schema. It then runs the pending files as <Name>_migrator, each in a
+// transaction, under an advisory lock. It returns an error if the database is newer than the files, or if a file was
+// changed after it ran. It cannot migrate to an older version.
 func Migrate(ctx context.Context, adminURL string, s Schema) (Migrated, error) {
 	var done Migrated
 	if s.Password == "" {
-		return done, errors.New("the password of the writing role is not set")
+		return done, errors.New("the password of the role that writes is not set")
 	}
 	cfg, err := pgx.ParseConfig(adminURL)
 	if err != nil {
-		return done, errors.New("the database URL cannot be read")
+		return done, errors.New("the database URL is invalid")
 	}
 	cfg.ConnectTimeout = 10 * time.Second
 	cfg.RuntimeParams["search_path"] = s.Name
@@ -111,13 +111,14 @@ func (s Schema) run(ctx context.Context, conn *pgx.Conn) (Migrated, error) {
 	}
 	done = Migrated{From: int(version), To: int(version)}
 	if int(version) > len(files) {
-		return done, fmt.Errorf("the database is at version %d and newer than this program, which knows %d", version, len(files))
+		return done, fmt.Errorf("the database is at version %d and newer than this program, which has %d migrations", version, len(files))
 	}
 	if err := s.checkDrift(ctx, conn, files); err != nil {
 		return done, err
 	}
 	m.OnStart = func(sequence int32, name, _, _ string) {
-		// This runs in the transaction of the migration. An error aborts the transaction, so the next statement returns it.
+		// This runs in the transaction of the migration. An error aborts the transaction, so the next statement
+		// returns it.
 		_, _ = conn.Exec(ctx, `INSERT INTO schema_files (version, name, sha256) VALUES ($1, $2, $3)
 			ON CONFLICT (version) DO UPDATE SET name = excluded.name, sha256 = excluded.sha256, applied_at = now()`,
 			sequence, name, files[sequence-1])
@@ -130,7 +131,7 @@ func (s Schema) run(ctx context.Context, conn *pgx.Conn) (Migrated, error) {
 	return done, err
 }
 
-// checkDrift returns an error if a file differs from the one that ran.
+// checkDrift returns an error if a file differs from the one that was executed.
 func (s Schema) checkDrift(ctx context.Context, conn *pgx.Conn, files [][]byte) error {
 	if _, err := conn.Exec(ctx, `CREATE TABLE IF NOT EXISTS schema_files (
 		version int PRIMARY KEY, name text NOT NULL, sha256 bytea NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`); err != nil {
@@ -156,8 +157,8 @@ func (s Schema) checkDrift(ctx context.Context, conn *pgx.Conn, files [][]byte) 
 	return rows.Err()
 }
 
-// withLockRetries repeats run while it fails with a timeout of a table lock. Each migration is one transaction, so a repeat starts
-// with the first one that did not commit.
+// withLockRetries repeats run while it fails with a lock timeout. Each migration is one transaction, so a retry
+// starts with the first migration that was not committed.
 func withLockRetries(ctx context.Context, run func(context.Context) error) error {
 	for n := 0; ; n++ {
 		err := run(ctx)
@@ -169,7 +170,8 @@ func withLockRetries(ctx context.Context, run func(context.Context) error) error
 	}
 }
 
-// CheckSchema returns an error unless the database has at least the migrations of s. A service is not ready before.
+// CheckSchema returns an error unless the database has at least the migrations of s. A service is not ready until
+// then.
 func CheckSchema(ctx context.Context, db interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }, s Schema,
@@ -183,7 +185,7 @@ func CheckSchema(ctx context.Context, db interface {
 		return fmt.Errorf("read schema version: %w", Fault(err))
 	}
 	if version < len(names) {
-		return fmt.Errorf("schema %s is at version %d, this program needs %d: run its migrate command", s.Name, version, len(names))
+		return fmt.Errorf("schema %s is at version %d, this program requires %d; run its migrate command", s.Name, version, len(names))
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ func code(err error) string {
 	return ""
 }
 
-func TestMigrateGoesForwardOnce(t *testing.T) {
+func TestMigrateRunsEachFileOnce(t *testing.T) {
 	t.Parallel()
 	db := testkit.Postgres(t)
 	if got := migrate(t, db.Admin, files(one)); got != (pg.Migrated{From: 0, To: 1}) {
@@ -79,11 +79,11 @@ func TestMigrateGoesForwardOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := pg.CheckSchema(t.Context(), conn, demo(files(one, two, "SELECT 1;"))); err == nil {
-		t.Fatal("a program that needs version 3 found version 2 good enough")
+		t.Fatal("CheckSchema accepted version 2 for a program that requires version 3")
 	}
 }
 
-func TestMigrateRefuses(t *testing.T) {
+func TestMigrateRejects(t *testing.T) {
 	t.Parallel()
 	gap := files(one)
 	gap["0003_three.sql"] = &fstest.MapFile{Data: []byte("SELECT 1;")}
@@ -106,12 +106,12 @@ func TestMigrateRefuses(t *testing.T) {
 			}
 			var left bool
 			if err := connect(t, db.Admin).QueryRow(t.Context(), "SELECT to_regclass('demo.kept') IS NOT NULL").Scan(&left); err != nil || left {
-				t.Fatal("half of a failed migration stayed", err)
+				t.Fatal("a failed migration left a table", err)
 			}
 		})
 	}
 	if _, err := pg.Migrate(t.Context(), testkit.Postgres(t).Admin, pg.Schema{Name: "demo", Files: files(one)}); err == nil {
-		t.Fatal("an empty password was taken")
+		t.Fatal("Migrate accepted an empty password")
 	}
 }
 
@@ -129,7 +129,7 @@ func TestManyMigratorsAtOnce(t *testing.T) {
 	wg.Wait()
 }
 
-// Two databases of one server share roles but no lock.
+// Two databases on one server share roles but not the migration lock.
 func TestMigratorsOfTwoDatabases(t *testing.T) {
 	t.Parallel()
 	var wg sync.WaitGroup
@@ -144,7 +144,7 @@ func TestMigratorsOfTwoDatabases(t *testing.T) {
 	wg.Wait()
 }
 
-func TestMigrationGivesWayToAHeldLock(t *testing.T) {
+func TestMigrationDoesNotBlockWriters(t *testing.T) {
 	t.Parallel()
 	db := testkit.Postgres(t)
 	migrate(t, db.Admin, files(one))
@@ -161,7 +161,8 @@ func TestMigrationGivesWayToAHeldLock(t *testing.T) {
 		_, err := pg.Migrate(t.Context(), db.Admin, demo(files(one, two)))
 		done <- err
 	}()
-	// The migration waits for its lock in short turns, so writers behind it get theirs.
+	// The migration waits only briefly for its lock and retries, so writers that queue after it are not blocked for
+	// long.
 	writer := connect(t, db.Admin)
 	if _, err := writer.Exec(t.Context(), "SET lock_timeout = '2s'"); err != nil {
 		t.Fatal(err)
@@ -175,7 +176,7 @@ func TestMigrationGivesWayToAHeldLock(t *testing.T) {
 		longest = max(longest, time.Since(began))
 	}
 	if longest > time.Second {
-		t.Fatalf("a writer waited %v behind the migration", longest)
+		t.Fatalf("a writer waited %v because of the migration, want at most 1 s", longest)
 	}
 	if err := tx.Commit(t.Context()); err != nil {
 		t.Fatal(err)
@@ -185,7 +186,7 @@ func TestMigrationGivesWayToAHeldLock(t *testing.T) {
 	}
 }
 
-func TestRolesMayDoOnlyTheirPart(t *testing.T) {
+func TestPrivilegesOfTheRoles(t *testing.T) {
 	t.Parallel()
 	db := testkit.Postgres(t, demo(files(one)))
 	conn := connect(t, db.URL("demo_rw"))
@@ -199,23 +200,23 @@ func TestRolesMayDoOnlyTheirPart(t *testing.T) {
 		"UPDATE schema_version SET version = 0",
 	} {
 		if _, err := conn.Exec(t.Context(), sql); code(err) != "42501" {
-			t.Errorf("%s: want refused, got %v", sql, err)
+			t.Errorf("%s: error %v, want permission denied", sql, err)
 		}
 	}
 	var login bool
 	if err := conn.QueryRow(t.Context(), "SELECT rolcanlogin FROM pg_roles WHERE rolname = 'demo_migrator'").Scan(&login); err != nil || login {
-		t.Error("the owner can log in", err)
+		t.Error("the role that owns the schema can log in", err)
 	}
-	var onTop string
-	if err := conn.QueryRow(t.Context(), "SHOW search_path").Scan(&onTop); err != nil || onTop != "demo, pg_temp" {
-		t.Error(onTop, err)
+	var searchPath string
+	if err := conn.QueryRow(t.Context(), "SHOW search_path").Scan(&searchPath); err != nil || searchPath != "demo, pg_temp" {
+		t.Error(searchPath, err)
 	}
 }
 
 func TestPasswordIsStoredAsVerifier(t *testing.T) {
 	t.Parallel()
 	db := testkit.Postgres(t)
-	// A role of its own: roles are shared by all databases of the server.
+	// The schema has a separate name because all databases of the server share roles.
 	s := pg.Schema{Name: "verifier", Files: files("CREATE TABLE t ();"), Password: "p w with ' and ü"}
 	if _, err := pg.Migrate(t.Context(), db.Admin, s); err != nil {
 		t.Fatal(err)

@@ -10,16 +10,17 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Beginner starts transactions. A pool, a connection and a transaction implement it; a transaction sets a savepoint.
+// Beginner starts transactions. Pools, connections and transactions implement it. Begin on a transaction sets a
+// savepoint.
 type Beginner interface {
 	Begin(ctx context.Context) (pgx.Tx, error)
 }
 
 // InTx runs do in a transaction and commits it if do returns nil. Otherwise it rolls the transaction back.
 //
-// It returns the error of do, of the start or of the commit, converted with Fault. After a failed commit the transaction may have
-// taken effect: the answer of Postgres can be lost. The error of a statement of do that sqlc generated begins with the name of the
-// statement.
+// InTx returns the error of do, of the start or of the commit, converted with Fault. After a failed commit the
+// transaction may have taken effect, because the answer of Postgres can be lost. The error of a statement generated
+// by sqlc begins with the name of the statement.
 func InTx(ctx context.Context, db Beginner, do func(tx pgx.Tx) error) error {
 	tx, err := db.Begin(ctx)
 	if err != nil {
@@ -38,15 +39,15 @@ func InTx(ctx context.Context, db Beginner, do func(tx pgx.Tx) error) error {
 	return Fault(tx.Commit(ctx))
 }
 
-// rollback rolls a transaction back, within 1 s, also if ctx has ended: the connection must return to the pool.
+// rollback rolls a transaction back within 1 s, even if ctx has ended, so that the connection returns to the pool.
 func rollback(ctx context.Context, tx pgx.Tx) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	// If that fails, pgx closes the connection, and Postgres rolls the transaction back.
+	// If the rollback fails, pgx closes the connection, and Postgres then rolls the transaction back.
 	_ = tx.Rollback(ctx)
 }
 
-// namedTx is a transaction whose errors name the statement that failed.
+// namedTx is a transaction whose errors contain the name of the failed statement.
 type namedTx struct{ pgx.Tx }
 
 func (t namedTx) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
@@ -63,7 +64,7 @@ func (t namedTx) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row 
 	return namedRow{t.Tx.QueryRow(ctx, sql, args...), sql}
 }
 
-// namedRows are rows whose errors name their statement.
+// namedRows are rows whose errors contain the name of their statement.
 type namedRows struct {
 	pgx.Rows
 	sql string
@@ -73,7 +74,7 @@ func (r namedRows) Err() error { return named(r.sql, r.Rows.Err()) }
 
 func (r namedRows) Scan(dest ...any) error { return named(r.sql, r.Rows.Scan(dest...)) }
 
-// namedRow is the result of QueryRow; its error names the statement.
+// namedRow is the result of QueryRow. Its error contains the name of the statement.
 type namedRow struct {
 	row pgx.Row
 	sql string
@@ -81,8 +82,8 @@ type namedRow struct {
 
 func (r namedRow) Scan(dest ...any) error { return named(r.sql, r.row.Scan(dest...)) }
 
-// named puts the name of a statement before its error. sqlc writes the name into the first line of the statement,
-// "-- name: GetMarket :one"; the error of another statement is returned unchanged.
+// named adds the name of a statement to its error. sqlc writes the name into the first line of the statement, such as
+// "-- name: GetMarket :one". The error of a statement without a name is returned unchanged.
 func named(sql string, err error) error {
 	rest, generated := strings.CutPrefix(sql, "-- name: ")
 	if err == nil || !generated {

@@ -1,7 +1,7 @@
 package protocol
 
-// Bounds of a call, in characters where it is text. The hub checks them to name the wrong member; the api checks them
-// again, because the ledger does not rely on its callers.
+// Limits of the members of a call, in characters for texts. The hub checks them to report the invalid member. The api
+// checks them again, because the ledger does not rely on its callers.
 const (
 	MinConfidence       = 1
 	MaxConfidence       = 100

@@ -2,14 +2,13 @@ package protocol
 
 import "math"
 
-// Bps is a price or share in basis points, 0 to 10000. Where nothing else is
-// said it is the price of YES.
+// Bps is a price or share in basis points, from 0 to 10000. Prices are those of YES unless stated otherwise.
 type Bps int
 
-// MaxBps is certainty.
+// MaxBps is the price of a certain outcome.
 const MaxBps Bps = 10000
 
-// NewBps accepts 0 to 10000.
+// NewBps returns n as basis points. It returns false if n is not from 0 to 10000.
 func NewBps(n int64) (Bps, bool) {
 	if n < 0 || n > int64(MaxBps) {
 		return 0, false
@@ -17,8 +16,8 @@ func NewBps(n int64) (Bps, bool) {
 	return Bps(n), true
 }
 
-// BpsOfProbability rounds a probability 0..1 half up. The small addition
-// absorbs the binary error of decimal prices: 0.00015 is 2, not 1.
+// BpsOfProbability converts a probability from 0 to 1 and rounds half up. It adds 1e-9 before rounding to compensate
+// for the binary representation of decimal prices: 0.00015 becomes 2, not 1.
 func BpsOfProbability(p float64) (Bps, bool) {
 	if !(p >= 0 && p <= 1) {
 		return 0, false
@@ -26,11 +25,11 @@ func BpsOfProbability(p float64) (Bps, bool) {
 	return Bps(math.Floor(p*float64(MaxBps) + 0.5 + 1e-9)), true
 }
 
-// Valid reports 0 to 10000.
+// Valid reports whether b is from 0 to 10000.
 func (b Bps) Valid() bool { return b >= 0 && b <= MaxBps }
 
-// Of turns a YES price into the price of a side, and the price of a side back
-// into the YES price.
+// Of converts the price of YES into the price of a side. It also converts the price of a side back into the price of
+// YES.
 func (b Bps) Of(side Side) Bps {
 	if side == No {
 		return MaxBps - b
@@ -38,8 +37,8 @@ func (b Bps) Of(side Side) Bps {
 	return b
 }
 
-// Percent is the value as a number 0-100 (yesPct, yesPrice of schedules).
+// Percent returns the value as a number from 0 to 100.
 func (b Bps) Percent() float64 { return float64(b) / 100 }
 
-// Probability is the value as a number 0-1 (network markets, history).
+// Probability returns the value as a number from 0 to 1.
 func (b Bps) Probability() float64 { return float64(b) / float64(MaxBps) }

@@ -6,20 +6,21 @@ import (
 	"strings"
 )
 
-// Prefixes of the credentials that the service issues. Each is followed by 32 bytes in base64url.
+// Prefixes of credentials that the service issues. Each is followed by 32 bytes in base64url.
 const (
 	KeyPrefix      = "dk_"      // operator key
-	AgentKeyPrefix = "db_live_" // operator key of the older route
+	AgentKeyPrefix = "db_live_" // operator key of the older route for agents
 	AppPrefix      = "dat_"     // access token of an app
 	RefreshPrefix  = "drt_"     // refresh token of an app
 )
 
 const (
-	secretBody = 43 // base64url of 32 bytes
+	secretBody = 43 // length of 32 bytes in base64url
 	maxJWT     = 8 << 10
 )
 
-// Bearer returns the token of the Authorization lines of a request, and whether they are exactly one bearer credential.
+// Bearer returns the token in the Authorization headers of a request. It returns false unless there is exactly one
+// header with the scheme Bearer.
 func Bearer(lines []string) (token string, ok bool) {
 	if len(lines) != 1 {
 		return "", false
@@ -28,7 +29,7 @@ func Bearer(lines []string) (token string, ok bool) {
 	return token, ok && strings.EqualFold(scheme, "Bearer") && token != ""
 }
 
-// HasCredentialPrefix reports whether a text begins as a credential that the service issues.
+// HasCredentialPrefix reports whether a text begins with the prefix of a credential that the service issues.
 func HasCredentialPrefix(s string) bool {
 	for _, prefix := range [...]string{KeyPrefix, AgentKeyPrefix, AppPrefix, RefreshPrefix} {
 		if strings.HasPrefix(s, prefix) {
@@ -44,7 +45,7 @@ func IsKey(s string) bool { return isSecret(s, KeyPrefix) || isSecret(s, AgentKe
 // IsAppToken reports whether a text has the form of an access token of an app.
 func IsAppToken(s string) bool { return isSecret(s, AppPrefix) }
 
-// IsJWT reports whether a text has the form of a signed token (RFC 7515, 7.1) of at most 8 KiB.
+// IsJWT reports whether a text has the form of a signed token (RFC 7515, 7.1) and at most 8 KiB.
 func IsJWT(s string) bool {
 	parts := strings.Split(s, ".")
 	return len(s) <= maxJWT && len(parts) == 3 && isBase64URL(parts[0]) && isBase64URL(parts[1]) && isBase64URL(parts[2])
@@ -64,13 +65,14 @@ func isBase64URL(s string) bool {
 	return s != ""
 }
 
-// Secret is a shared secret that can only be compared. The zero Secret is unset and matches nothing, not even the empty text.
+// Secret is a shared secret that can only be compared. The zero Secret is not set and matches no text, including the
+// empty text.
 type Secret struct {
 	sum [sha256.Size]byte
 	set bool
 }
 
-// NewSecret returns the secret with a text; an unset one for the empty text.
+// NewSecret returns the secret with the given text. For the empty text the secret is not set.
 func NewSecret(text string) Secret {
 	return Secret{sum: sha256.Sum256([]byte(text)), set: text != ""}
 }
@@ -78,7 +80,7 @@ func NewSecret(text string) Secret {
 // IsSet reports whether the secret has a text.
 func (s *Secret) IsSet() bool { return s.set }
 
-// Match reports whether text is the secret. Its time depends on the length of text only, not on the secret.
+// Match reports whether text is the secret. Its duration depends only on the length of text and not on the secret.
 func (s *Secret) Match(text string) bool {
 	sum := sha256.Sum256([]byte(text))
 	same := subtle.ConstantTimeCompare(s.sum[:], sum[:]) == 1

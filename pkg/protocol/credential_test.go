@@ -7,7 +7,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
-// The time in which a wrong secret is refused does not depend on which byte of its hash is wrong.
+// The time of a failed comparison does not depend on the position of the first wrong byte of the hash.
 func TestConstantTime(t *testing.T) {
 	const text = "one-secret-of-this-test-0123456789"
 	var s protocol.Secret

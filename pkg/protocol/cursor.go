@@ -11,27 +11,27 @@ import (
 
 const maxCursor = 1024
 
-// Cursor points behind the last row of a page: the row's sort keys and its id.
-// The zero Cursor is the beginning.
+// Cursor is the position after the last item of a page: the sort keys and the id of that item. The zero Cursor is the
+// start of the list.
 type Cursor struct {
 	Keys []string `json:"k"`
 	ID   string   `json:"id"`
 }
 
-// NewCursor makes a cursor; write times with TimeKey, numbers with IntKey.
+// NewCursor returns a cursor. keys are formatted with TimeKey or IntKey.
 func NewCursor(id string, keys ...string) Cursor { return Cursor{Keys: keys, ID: id} }
 
-// TimeKey writes a time as a sort key. Microseconds, because that is what the
-// database keeps: a cursor in milliseconds would skip or repeat rows.
+// TimeKey formats a time as a sort key in microseconds, the precision of the database. With milliseconds a cursor
+// would skip or repeat items.
 func TimeKey(t time.Time) string { return strconv.FormatInt(t.UnixMicro(), 10) }
 
-// IntKey writes a whole number as a sort key.
+// IntKey formats an integer as a sort key.
 func IntKey(n int64) string { return strconv.FormatInt(n, 10) }
 
-// IsZero reports the beginning.
+// IsZero reports whether the cursor is the start of the list.
 func (c Cursor) IsZero() bool { return c.ID == "" && len(c.Keys) == 0 }
 
-// Encode writes the cursor as opaque text; the zero cursor is empty.
+// Encode returns the cursor as opaque text, or "" for the zero cursor.
 func (c Cursor) Encode() string {
 	if c.IsZero() {
 		return ""
@@ -43,7 +43,7 @@ func (c Cursor) Encode() string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// EncodeOrNull is Encode for `next_cursor`: null when there is no next page.
+// EncodeOrNull returns Encode for the member next_cursor of a response, or nil if there is no next page.
 func (c Cursor) EncodeOrNull() *string {
 	s := c.Encode()
 	if s == "" {
@@ -52,9 +52,8 @@ func (c Cursor) EncodeOrNull() *string {
 	return &s
 }
 
-// DecodeCursor reads a cursor that carries n sort keys. Anything else, the
-// empty string too, is the zero cursor and false: a bad cursor starts from
-// the beginning.
+// DecodeCursor parses an encoded cursor with n sort keys. For any other text it returns the zero cursor and false, so
+// that an invalid cursor starts at the beginning of the list.
 func DecodeCursor(raw string, n int) (Cursor, bool) {
 	if raw == "" || len(raw) > maxCursor {
 		return Cursor{}, false
@@ -68,14 +67,14 @@ func DecodeCursor(raw string, n int) (Cursor, bool) {
 		return Cursor{}, false
 	}
 	for _, s := range append([]string{c.ID}, c.Keys...) {
-		if strings.ContainsRune(s, 0) { // the database refuses it
+		if strings.ContainsRune(s, 0) { // Postgres rejects NUL in texts
 			return Cursor{}, false
 		}
 	}
 	return c, true
 }
 
-// Int reads the i-th key as a whole number.
+// Int returns the i-th key as an integer.
 func (c Cursor) Int(i int) (int64, bool) {
 	if i >= len(c.Keys) {
 		return 0, false
@@ -84,7 +83,7 @@ func (c Cursor) Int(i int) (int64, bool) {
 	return n, err == nil
 }
 
-// Time reads the i-th key as a time of the years 1 to 9999.
+// Time returns the i-th key as a time. It returns false for years outside 1 to 9999.
 func (c Cursor) Time(i int) (time.Time, bool) {
 	n, ok := c.Int(i)
 	if !ok {
@@ -97,8 +96,8 @@ func (c Cursor) Time(i int) (time.Time, bool) {
 	return t, true
 }
 
-// Limit reads a `limit` query parameter: missing, not a whole number or below
-// one is the default, above the maximum is the maximum. It never fails.
+// Limit parses the query parameter limit. It returns def if the parameter is missing, not an integer or below 1, and
+// limit if it is larger. It never returns an error.
 func Limit(raw string, def, limit int) int {
 	if !isDigits(raw) {
 		return def

@@ -1,9 +1,7 @@
-// Package protocol holds the small words of the protocol: market ids, handles,
-// sides, prices in basis points, lanes, windows, statuses, masked ids, time
-// stamps, cursors and list limits.
+// Package protocol contains the value types of the Signalcast protocol: market ids, handles, sides, prices in basis
+// points, lanes, windows, statuses, masked ids, timestamps, cursors and list limits.
 //
-// Every word has one parser, and a value that came out of it is well formed.
-// Parsers of required input return a fault; parsers of list parameters never
-// fail, because list parameters never do. The package does no I/O, reads no
-// clock and knows no transport.
+// Each type has one parser, which returns only valid values. Parsers of required members return a fault for invalid
+// input. Parsers of query parameters of lists return a default instead, because list requests must not fail for such
+// input. The package performs no I/O and does not read the clock.
 package protocol

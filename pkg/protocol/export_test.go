@@ -1,4 +1,4 @@
 package protocol
 
-// Spoil changes one byte of the hash with which texts are compared.
+// Spoil changes byte i of the stored hash, so that no text matches.
 func (s *Secret) Spoil(i int) { s.sum[i]++ }

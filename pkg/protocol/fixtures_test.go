@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// rows reads a fixture file without its comment lines.
+// fixtureLines returns the lines of a file in testdata without empty lines and comments.
 func rows(t testing.TB, name string) []string {
 	t.Helper()
 	f, err := os.Open("testdata/" + name)
@@ -28,7 +28,7 @@ func rows(t testing.TB, name string) []string {
 	return out
 }
 
-// literals reads a fixture file of Go string literals.
+// literals returns the Go string literals in a file in testdata, one per line.
 func literals(t testing.TB, name string) []string {
 	t.Helper()
 	out := rows(t, name)

@@ -2,10 +2,10 @@ package protocol
 
 import "strings"
 
-// Lane is a content lane.
+// Lane is the topic of a market.
 type Lane string
 
-// The eleven lanes. LaneOther is for markets without a topic; lists cannot be filtered by it.
+// Lanes of markets. LaneOther is for markets without a topic; lists cannot be filtered by it.
 const (
 	LanePolitics      Lane = "POLITICS"
 	LaneCrypto        Lane = "CRYPTO"
@@ -20,17 +20,17 @@ const (
 	LaneOther         Lane = "OTHER"
 )
 
-// Lanes lists all lanes in the order of the protocol.
+// Lanes contains all lanes in the order of the protocol.
 var Lanes = [...]Lane{
 	LanePolitics, LaneCrypto, LaneSport, LaneCulture, LaneMusic, LaneTech,
 	LaneEconomy, LaneScience, LaneWorld, LaneEntertainment, LaneOther,
 }
 
-// ParseLane reads a lane exactly, OTHER too.
+// ParseLane returns the lane s, including OTHER, or false for any other text.
 func ParseLane(s string) (Lane, bool) { return oneOf(s, Lanes[:]...) }
 
-// LaneFilter reads a `lane` query parameter, in upper or lower case. For an unknown value and for OTHER it returns the empty lane,
-// which is no filter.
+// LaneFilter parses the query parameter lane, in upper or lower case. For an unknown lane and for OTHER it returns
+// "", which means no filter.
 func LaneFilter(raw string) Lane {
 	if len(raw) > len(LaneEntertainment) {
 		return ""

@@ -6,10 +6,10 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// Provider names where a market lives.
+// Provider is the venue of a market, or Manual for markets of the service itself.
 type Provider string
 
-// The providers. Manual is the service itself.
+// Providers of markets.
 const (
 	Polymarket Provider = "polymarket"
 	Kalshi     Provider = "kalshi"
@@ -18,14 +18,13 @@ const (
 	Manual     Provider = "manual"
 )
 
-// Providers lists every provider in the order in which they are shown.
+// Providers contains all providers in display order.
 var Providers = [...]Provider{Polymarket, Kalshi, Limitless, Manifold, Manual}
 
-// ParseProvider reads a provider name exactly.
+// ParseProvider returns the provider s, or false for any other text.
 func ParseProvider(s string) (Provider, bool) { return oneOf(s, Providers[:]...) }
 
-// prefixes is the one table from id form to provider; the primary venue has
-// bare digits and no prefix.
+// prefixes maps prefixes of market ids to providers. Ids of Polymarket consist of digits and have no prefix.
 var prefixes = [...]struct {
 	prefix   string
 	provider Provider
@@ -41,21 +40,20 @@ const (
 	maxDigits   = 20
 )
 
-// ErrMarketID refuses an id of any other form.
+// ErrMarketID is the error of a market id in an unknown form.
 var ErrMarketID = apperr.New(apperr.Invalid, "invalid_market_id", "market id has no known form").With("field", "marketId")
 
-// MarketID is the public id of a market: digits, or a venue prefix and the
-// venue's own key. It is case-sensitive, as the venues' keys are.
+// MarketID is the public id of a market: digits, or the prefix of a venue and the key of the market at that venue. It
+// is case-sensitive, like the keys.
 type MarketID string
 
-// ParseMarketID accepts the five forms and nothing else.
-// Fault: ErrMarketID (a read answers not_found instead).
+// ParseMarketID returns the market id s. It returns ErrMarketID if s has none of the five forms.
 func ParseMarketID(s string) (MarketID, error) {
 	if len(s) == 0 || len(s) > maxMarketID {
 		return "", ErrMarketID
 	}
 	if isDigits(s) {
-		// A leading zero would make a second spelling of the same market.
+		// A leading zero would allow a second id for the same market.
 		if len(s) > maxDigits || s[0] == '0' {
 			return "", ErrMarketID
 		}
@@ -69,8 +67,8 @@ func ParseMarketID(s string) (MarketID, error) {
 	return "", ErrMarketID
 }
 
-// NewMarketID builds the public id from a provider and the provider's own key.
-// Fault: ErrMarketID when the key does not fit the form.
+// NewMarketID returns the public id of the market that the provider p has under key. It returns ErrMarketID if the id
+// would be invalid.
 func NewMarketID(p Provider, key string) (MarketID, error) {
 	if p == Polymarket {
 		if !isDigits(key) {
@@ -86,7 +84,7 @@ func NewMarketID(p Provider, key string) (MarketID, error) {
 	return "", ErrMarketID
 }
 
-// Provider tells where the market lives; empty for the zero value.
+// Provider returns the provider of the market, or "" for the empty id.
 func (m MarketID) Provider() Provider {
 	if m == "" {
 		return ""
@@ -99,7 +97,7 @@ func (m MarketID) Provider() Provider {
 	return Polymarket
 }
 
-// Prefix returns the start of the ids of a provider; empty for Polymarket, whose ids are digits.
+// Prefix returns the prefix of the market ids of a provider. It is empty for Polymarket, whose ids are digits.
 func (p Provider) Prefix() string {
 	for _, row := range prefixes {
 		if row.provider == p {
@@ -109,7 +107,7 @@ func (p Provider) Prefix() string {
 	return ""
 }
 
-// NativeKey is the key that the provider itself uses.
+// NativeKey returns the key of the market at its provider.
 func (m MarketID) NativeKey() string {
 	for _, p := range prefixes {
 		if key, ok := strings.CutPrefix(string(m), p.prefix); ok {
@@ -119,7 +117,7 @@ func (m MarketID) NativeKey() string {
 	return string(m)
 }
 
-// IsNative reports a market of the service's own.
+// IsNative reports whether the market belongs to the service itself.
 func (m MarketID) IsNative() bool { return m.Provider() == Manual }
 
 // String implements fmt.Stringer.
@@ -134,8 +132,8 @@ func isDigits(s string) bool {
 	return s != ""
 }
 
-// isKey wants a letter or digit first, so that no key can be "..", which an
-// adapter would otherwise place in a request path.
+// isKey reports whether s is a valid key of a venue. The first character must be a letter or digit, so that ".." is
+// not a key: keys are inserted into request paths.
 func isKey(s string) bool {
 	if s == "" || !isAlnum(s[0]) {
 		return false

@@ -25,7 +25,7 @@ func TestMarketIDValid(t *testing.T) {
 		}
 		built, err := protocol.NewMarketID(protocol.Provider(f[0]), f[1])
 		if err != nil || built != id {
-			t.Errorf("built %q, %v, want %q", built, err, id)
+			t.Errorf("NewMarketID returned %q, error %v; want %q", built, err, id)
 		}
 	}
 }
@@ -35,16 +35,16 @@ func TestMarketIDInvalid(t *testing.T) {
 	for _, s := range literals(t, "market_id_invalid.txt") {
 		id, err := protocol.ParseMarketID(s)
 		if !errors.Is(err, protocol.ErrMarketID) || id != "" {
-			t.Errorf("%q accepted as %q (%v)", s, id, err)
+			t.Errorf("%q was accepted as %q (%v)", s, id, err)
 		}
 	}
-	for p, key := range map[protocol.Provider]string{"polymarket": "kalshi-X", "nobody": "1", "kalshi": "", "manual": ".."} {
+	for p, key := range map[protocol.Provider]string{"polymarket": "kalshi-X", "unknown": "1", "kalshi": "", "manual": ".."} {
 		if id, err := protocol.NewMarketID(p, key); err == nil {
-			t.Errorf("NewMarketID(%q, %q) = %q", p, key, id)
+			t.Errorf("NewMarketID(%q, %q) = %q, want an error", p, key, id)
 		}
 	}
 	if protocol.MarketID("").Provider() != "" {
-		t.Error("the zero id has a provider")
+		t.Error("the empty id has a provider")
 	}
 }
 
@@ -59,19 +59,19 @@ func FuzzMarketID(f *testing.F) {
 		id, err := protocol.ParseMarketID(s)
 		if err != nil {
 			if id != "" {
-				t.Fatalf("refused %q but gave %q", s, id)
+				t.Fatalf("ParseMarketID(%q) returned an error and the id %q", s, id)
 			}
 			return
 		}
 		if id.String() != s {
-			t.Fatalf("%q became %q", s, id)
+			t.Fatalf("ParseMarketID(%q) returned %q", s, id)
 		}
 		built, err := protocol.NewMarketID(id.Provider(), id.NativeKey())
 		if err != nil || built != id {
-			t.Fatalf("%q built again is %q, %v", id, built, err)
+			t.Fatalf("NewMarketID with the parts of %q returned %q, error %v", id, built, err)
 		}
 		if key := id.NativeKey(); strings.ContainsAny(key, "/?#%\\ \x00") || strings.HasPrefix(key, ".") {
-			t.Fatalf("key %q may change a path", key)
+			t.Fatalf("the key %q would change a request path", key)
 		}
 	})
 }
@@ -87,7 +87,7 @@ func TestHandle(t *testing.T) {
 	}
 	for _, s := range literals(t, "handle_invalid.txt") {
 		if h, err := protocol.ParseHandle(s); !errors.Is(err, protocol.ErrHandle) {
-			t.Errorf("%q accepted as %q", s, h)
+			t.Errorf("%q was accepted as %q", s, h)
 		}
 	}
 }

@@ -8,44 +8,45 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// OperatorType is the kind of an operator: a person, an agent or a bot of the service.
+// OperatorType is the kind of an operator: a person, an agent, or a bot of the service.
 type OperatorType string
 
-// The operator types.
+// Types of operators.
 const (
 	Human     OperatorType = "human"
 	AIAgent   OperatorType = "ai_agent"
 	SystemBot OperatorType = "system_bot"
 )
 
-// ParseOperatorType reads an operator type exactly.
+// ParseOperatorType returns the operator type s, or false for any other text.
 func ParseOperatorType(s string) (OperatorType, bool) { return oneOf(s, Human, AIAgent, SystemBot) }
 
-// Crowd reports whether calls of this type count as crowd.
+// Crowd reports whether calls of operators of this type count for the crowd price.
 func (t OperatorType) Crowd() bool { return t == Human || t == AIAgent }
 
-// Tier groups operators for counting and ranking.
+// Tier is the group of an operator for counting and ranking.
 type Tier string
 
-// The tiers.
+// Tiers of operators.
 const (
 	Independent Tier = "independent"
 	House       Tier = "house"
 	Automated   Tier = "automated"
 )
 
-// ParseTier reads a tier exactly.
+// ParseTier returns the tier s, or false for any other text.
 func ParseTier(s string) (Tier, bool) { return oneOf(s, Independent, House, Automated) }
 
-// Ranked reports whether the tier takes part in rankings.
+// Ranked reports whether operators of the tier appear in rankings.
 func (t Tier) Ranked() bool { return t == Independent || t == House }
 
 const publicPrefix = "op_"
 
-// PublicID is the masked id of an operator, `op_` and 16 hex digits.
+// PublicID is the masked id of an operator: op_ and 16 hexadecimal digits.
 type PublicID string
 
-// NewPublicID returns the public id for an id of the identity provider. It is the same as long as the secret is the same.
+// NewPublicID returns the public id of the user with an id at the identity provider. The result depends only on
+// secret and providerID.
 func NewPublicID(secret, providerID string) PublicID {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte(providerID))
@@ -55,15 +56,15 @@ func NewPublicID(secret, providerID string) PublicID {
 // String implements fmt.Stringer.
 func (p PublicID) String() string { return string(p) }
 
-// ErrHandle refuses a handle that is not 2 to 32 characters of a-z, 0-9 and underscore.
+// ErrHandle is the error of a handle that is not 2 to 32 characters of a-z, 0-9 and underscore.
 var ErrHandle = apperr.New(apperr.Invalid, "invalid_handle", "handle must be 2 to 32 of a-z, 0-9 and _").With("field", "handle")
 
-// Handle is an operator's public name, always lower case.
+// Handle is the public name of an operator in lower case.
 type Handle string
 
-// ParseHandle converts ASCII letters to lower case and checks the form. Letters of other scripts are refused and never
-// converted, so that a look-alike letter does not select the handle of another operator. Fault: ErrHandle (a read answers
-// not_found instead).
+// ParseHandle returns s as a handle, with ASCII letters converted to lower case. Letters of other scripts are
+// invalid, so that a similar letter does not select the handle of another operator. It returns ErrHandle for an
+// invalid handle.
 func ParseHandle(s string) (Handle, error) {
 	if len(s) < 2 || len(s) > 32 {
 		return "", ErrHandle

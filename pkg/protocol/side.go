@@ -1,18 +1,18 @@
 package protocol
 
-// Side is the direction of a call.
+// Side is the outcome that a call predicts.
 type Side string
 
-// The two sides.
+// Sides of a market.
 const (
 	Yes Side = "YES"
 	No  Side = "NO"
 )
 
-// ParseSide reads a side exactly.
+// ParseSide returns the side s, or false for any other text.
 func ParseSide(s string) (Side, bool) { return oneOf(s, Yes, No) }
 
-// SideOf returns the side of a stored call, YES or NO.
+// SideOf returns Yes if yes is set, and No otherwise.
 func SideOf(yes bool) Side {
 	if yes {
 		return Yes
@@ -26,17 +26,17 @@ func (s Side) String() string { return string(s) }
 // Verdict is a claimed outcome of a market.
 type Verdict string
 
-// The verdicts.
+// Verdicts of a resolution.
 const (
 	VerdictYes     Verdict = "YES"
 	VerdictNo      Verdict = "NO"
 	VerdictInvalid Verdict = "INVALID"
 )
 
-// ParseVerdict reads a verdict exactly.
+// ParseVerdict returns the verdict s, or false for any other text.
 func ParseVerdict(s string) (Verdict, bool) { return oneOf(s, VerdictYes, VerdictNo, VerdictInvalid) }
 
-// Side is the side that the verdict pays; none for INVALID.
+// Side returns the side that wins with the verdict. It returns false for INVALID.
 func (v Verdict) Side() (Side, bool) { return ParseSide(string(v)) }
 
 // String implements fmt.Stringer.

@@ -3,7 +3,7 @@ package protocol
 // MarketStatus is the state of a market.
 type MarketStatus string
 
-// The market states; resolved is final.
+// States of a market. Only resolved is final.
 const (
 	MarketOpen     MarketStatus = "open"
 	MarketClosed   MarketStatus = "closed"
@@ -11,15 +11,15 @@ const (
 	MarketUnknown  MarketStatus = "unknown"
 )
 
-// ParseMarketStatus reads a market status exactly.
+// ParseMarketStatus returns the market status s, or false for any other text.
 func ParseMarketStatus(s string) (MarketStatus, bool) {
 	return oneOf(s, MarketOpen, MarketClosed, MarketResolved, MarketUnknown)
 }
 
-// SignalStatus is the state of a signal.
+// SignalStatus is the state of a call.
 type SignalStatus string
 
-// The signal states; all but pending are final.
+// States of a call. All states except pending are final.
 const (
 	Pending SignalStatus = "pending"
 	Won     SignalStatus = "won"
@@ -27,10 +27,10 @@ const (
 	Void    SignalStatus = "void"
 )
 
-// Source is the client that filed a signal.
+// Source is the kind of client that filed a call.
 type Source string
 
-// The fixed sources; one more, the social client, is a setting.
+// Sources of calls. The name of the social client is a setting.
 const (
 	SourceWeb    Source = "web"
 	SourceMobile Source = "mobile"
@@ -38,8 +38,8 @@ const (
 	SourceAPI    Source = "api"
 )
 
-// ParseSource reads the client's `source`: web, mobile, embed or the social
-// client. Anything else is web; api is given by the protocol routes alone.
+// ParseSource parses the member source of a request. It returns mobile, embed or the name of the social client if raw
+// is one of them, and web otherwise. Only the protocol routes set api.
 func ParseSource(raw, social string) Source {
 	switch s := Source(raw); {
 	case s == SourceMobile, s == SourceEmbed:

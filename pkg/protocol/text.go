@@ -8,10 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// IsText reports whether s is valid UTF-8 without code points that texts must not have:
-// control characters (with lines, line feeds are allowed), embeddings, overrides and isolates
-// of the writing direction (U+202A to U+202E, U+2066 to U+2069), private use and
-// noncharacters.
+// IsText reports whether s is valid UTF-8 and contains only permitted code points. Not permitted are control
+// characters (except line feeds if lines is set), embeddings, overrides and isolates of the writing direction (U+202A
+// to U+202E, U+2066 to U+2069), private use characters and noncharacters.
 func IsText(s string, lines bool) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return refused(r) && (!lines || r != '\n') })
 }
@@ -31,8 +30,8 @@ func refused(r rune) bool {
 // PlainLines returns s with each CR LF replaced by LF.
 func PlainLines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 
-// IsLine reports whether s is text of low to high characters on one line and, unless low is 0,
-// has a visible character.
+// IsLine reports whether s is a text of low to high characters on one line. Unless low is 0, it must contain a
+// visible character.
 func IsLine(s string, low, high int) bool {
 	if n := utf8.RuneCountInString(s); n < low || n > high || !IsText(s, false) || strings.ContainsAny(s, "\u2028\u2029") {
 		return false
@@ -40,8 +39,8 @@ func IsLine(s string, low, high int) bool {
 	return low == 0 || strings.ContainsFunc(s, visible)
 }
 
-// IsName reports whether s is a line, as IsLine has it, that can be a name or a label: without
-// format characters (category Cf), but for joiners between emoji.
+// IsName reports whether s is a line (see IsLine) without format characters (category Cf). Joiners between emoji are
+// permitted.
 func IsName(s string, low, high int) bool {
 	if !IsLine(s, low, high) {
 		return false
@@ -56,17 +55,17 @@ func IsName(s string, low, high int) bool {
 
 const (
 	joiner    = '\u200d'
-	variation = "\ufe0f" // asks for the emoji form of the character before it
+	variation = "\ufe0f" // selects the emoji form of the preceding character
 )
 
-// joins reports whether one text ends and the other begins with an emoji.
+// joins reports whether before ends with an emoji and after begins with one.
 func joins(before, after string) bool {
 	left, _ := utf8.DecodeLastRuneInString(strings.TrimSuffix(before, variation))
 	right, _ := utf8.DecodeRuneInString(after)
 	return isEmoji(left) && isEmoji(right)
 }
 
-// isEmoji reports whether a character is of a block that has emoji.
+// isEmoji reports whether r belongs to a block that contains emoji.
 func isEmoji(r rune) bool {
 	switch {
 	case r >= 0x2190 && r <= 0x23ff, r >= 0x25a0 && r <= 0x27bf, r >= 0x2900 && r <= 0x297f, r >= 0x2b00 && r <= 0x2bff:
@@ -75,7 +74,7 @@ func isEmoji(r rune) bool {
 	return r >= 0x1f000 && r <= 0x1faff
 }
 
-// visible reports whether a character leaves a mark by itself.
+// visible reports whether a character is visible by itself.
 func visible(r rune) bool {
 	switch {
 	case unicode.IsSpace(r), r >= 0x200b && r <= 0x200f, r >= 0x2060 && r <= 0x2064:
@@ -88,7 +87,7 @@ func visible(r rune) bool {
 	return true
 }
 
-// oneOf returns s as a word, and whether it is one of words. It compares exactly.
+// oneOf returns s as a T and whether it is one of words. The comparison is case-sensitive.
 func oneOf[T ~string](s string, words ...T) (T, bool) {
 	if slices.Contains(words, T(s)) {
 		return T(s), true
@@ -96,8 +95,8 @@ func oneOf[T ~string](s string, words ...T) (T, bool) {
 	return "", false
 }
 
-// Snake writes a camelCase member as error codes spell it:
-// priceAtPrediction is price_at_prediction, hlsURL is hls_url.
+// Snake converts a member name from camelCase to the form used in error codes: priceAtPrediction becomes
+// price_at_prediction, hlsURL becomes hls_url.
 func Snake(member string) string {
 	member = acronymEnd.ReplaceAllString(member, "${1}_${2}")
 	member = wordStart.ReplaceAllString(member, "${1}_${2}")

@@ -7,8 +7,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Integrity P11: texts refuse control characters, marks of direction, private use and
-// noncharacters; names refuse format characters besides.
+// Texts must not contain control characters, marks of the writing direction, private use characters and
+// noncharacters. Names must also not contain format characters.
 func TestIsText(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]bool{
@@ -19,11 +19,11 @@ func TestIsText(t *testing.T) {
 		"\ufdd0": false, "\ufdef": false, "\ufffe": false, "\uffff": false, "\U0001fffe": false, "\U000effff": false, "\xff": false, "\xed\xa0\x80": false,
 	} {
 		if protocol.IsText(s, false) != want || protocol.IsText(s, true) != want {
-			t.Errorf("%q is text: %v", s, !want)
+			t.Errorf("IsText(%q) = %v", s, !want)
 		}
 	}
 	if protocol.IsText("a\nb", false) || !protocol.IsText("a\nb", true) || protocol.IsText("a\rb", true) || protocol.PlainLines("a\r\nb\r\r\n") != "a\nb\r\n" {
-		t.Error("line feeds")
+		t.Error("line feeds must be valid only with lines, and PlainLines must replace CR LF")
 	}
 }
 
@@ -35,7 +35,7 @@ func TestIsName(t *testing.T) {
 		"👩\ufe0f\ufe0f\u200d👩": false, "a\u200bb": false, "a\u00adb": false, "\ufeffa": false, "a\u200e": false, "a\u061c": false, "a\U000e0041": false, "a\u206a": false,
 	} {
 		if got := protocol.IsName(s, 1, 64); got != want {
-			t.Errorf("%q is a name: %v", s, got)
+			t.Errorf("IsName(%q) = %v", s, got)
 		}
 	}
 }
@@ -51,10 +51,10 @@ func TestIsLine(t *testing.T) {
 		"\U0001f469\u200d\U0001f680": true, "\u2764\ufe0f\u200d\U0001f525": true,
 	} {
 		if got := protocol.IsLine(s, 1, 64); got != want {
-			t.Errorf("%q: %v", s, got)
+			t.Errorf("IsLine(%q) = %v", s, got)
 		}
 	}
 	if !protocol.IsLine("", 0, 3) || !protocol.IsLine(" ", 0, 3) || protocol.IsLine("\n", 0, 3) {
-		t.Error("where nothing is needed")
+		t.Error("with low = 0 a line without a visible character must be valid")
 	}
 }

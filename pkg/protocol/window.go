@@ -2,10 +2,10 @@ package protocol
 
 import "time"
 
-// Window is a look-back of the wire and of situations.
+// Window is a period before now for which market movements and situations are computed.
 type Window string
 
-// The windows; Window24h is the default.
+// Windows of movements. Window24h is the default.
 const (
 	Window15m Window = "15m"
 	Window1h  Window = "1h"
@@ -13,10 +13,10 @@ const (
 	Window24h Window = "24h"
 )
 
-// Windows lists the windows, shortest first.
+// Windows contains all windows, shortest first.
 var Windows = [...]Window{Window15m, Window1h, Window6h, Window24h}
 
-// ParseWindow reads a `window` query parameter; anything unknown is the default.
+// ParseWindow parses the query parameter window. It returns Window24h for an unknown value.
 func ParseWindow(raw string) Window {
 	if w, ok := oneOf(raw, Windows[:]...); ok {
 		return w
@@ -24,7 +24,7 @@ func ParseWindow(raw string) Window {
 	return Window24h
 }
 
-// Duration is the length of the window.
+// Duration returns the length of the window.
 func (w Window) Duration() time.Duration {
 	switch w {
 	case Window15m:
@@ -40,10 +40,10 @@ func (w Window) Duration() time.Duration {
 // String implements fmt.Stringer.
 func (w Window) String() string { return string(w) }
 
-// Interval is a part of a price history that ends now.
+// Interval is the period of a price history that ends now.
 type Interval string
 
-// The intervals; IntervalDay is the default.
+// Intervals of price histories. IntervalDay is the default.
 const (
 	IntervalHour Interval = "1H"
 	IntervalDay  Interval = "24H"
@@ -51,7 +51,7 @@ const (
 	IntervalAll  Interval = "ALL"
 )
 
-// ParseInterval reads an `interval` query parameter; anything unknown is the default.
+// ParseInterval parses the query parameter interval. It returns IntervalDay for an unknown value.
 func ParseInterval(raw string) Interval {
 	switch i := Interval(raw); i {
 	case IntervalHour, IntervalWeek, IntervalAll:
@@ -60,7 +60,7 @@ func ParseInterval(raw string) Interval {
 	return IntervalDay
 }
 
-// Start returns the time at which an interval that ends now begins; the zero time for IntervalAll.
+// Start returns the start of an interval that ends now. It is the zero time for IntervalAll.
 func (i Interval) Start(now time.Time) time.Time {
 	switch i {
 	case IntervalHour:
@@ -75,10 +75,10 @@ func (i Interval) Start(now time.Time) time.Time {
 
 const stampLayout = "2006-01-02T15:04:05.000Z"
 
-// Stamp writes a time as every answer does: RFC 3339, UTC, milliseconds.
+// Stamp formats a time as in JSON responses: RFC 3339, UTC, milliseconds.
 func Stamp(t time.Time) string { return t.UTC().Format(stampLayout) }
 
-// StampOrNull writes a time that may be missing: the zero time is null.
+// StampOrNull formats a time like Stamp. It returns nil for the zero time.
 func StampOrNull(t time.Time) *string {
 	if t.IsZero() {
 		return nil
@@ -87,7 +87,7 @@ func StampOrNull(t time.Time) *string {
 	return &s
 }
 
-// ParseStamp reads any RFC 3339 time of the years 1 to 9999 into UTC.
+// ParseStamp parses an RFC 3339 time and returns it in UTC. It returns false for years outside 1 to 9999.
 func ParseStamp(s string) (time.Time, bool) {
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
@@ -100,5 +100,5 @@ func ParseStamp(s string) (time.Time, bool) {
 	return t, true
 }
 
-// Day writes the UTC date, YYYY-MM-DD.
+// Day returns the UTC date in the form YYYY-MM-DD.
 func Day(t time.Time) string { return t.UTC().Format(time.DateOnly) }

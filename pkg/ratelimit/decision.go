@@ -8,28 +8,28 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// ErrLimited is the fault of a refused call; Fault adds limit and retryAfterMs.
+// ErrLimited is the fault of a rejected request. Decision.Fault adds limit and retryAfterMs.
 var ErrLimited = apperr.New(apperr.Limited, "rate_limited", "Too many requests, wait before the next one.")
 
-// Decision is the answer to one call.
+// Decision is the result for one request.
 type Decision struct {
 	Allowed    bool
-	Limit      int           // what applied: the whole limit, or this process's share of it
-	Remaining  int           // calls left now
-	RetryAfter time.Duration // how long a refused call has to wait; 0 when allowed
-	Reset      time.Duration // when the oldest counted call leaves the window
-	Fallback   bool          // Redis did not answer, the share of this process applied
+	Limit      int           // the applied limit: the whole limit, or the share of this process
+	Remaining  int           // number of requests still allowed now
+	RetryAfter time.Duration // time until a rejected request would be allowed; 0 if allowed
+	Reset      time.Duration // time until the oldest counted request leaves the window
+	Fallback   bool          // Redis did not answer, and the share of this process was applied
 
 	name   string
 	window time.Duration
-	at     int64 // where an allowed call stands in the log of its process
+	at     int64 // time of an allowed request in the local log, for Undo
 }
 
-// Unlimited is the decision where there is no limit; it writes no headers.
+// Unlimited returns the decision of a disabled limit. It sets no headers.
 func Unlimited() Decision { return Decision{Allowed: true} }
 
-// SetHeaders writes RateLimit-Policy and RateLimit (IETF draft), and Retry-After
-// for a refused call. Seconds are rounded up, so that whoever obeys is not early.
+// SetHeaders sets RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers), and Retry-After for a
+// rejected request. Seconds are rounded up, so that a client that waits is not rejected again.
 func (d Decision) SetHeaders(h http.Header) {
 	if d.Limit == 0 && d.Allowed {
 		return
@@ -41,7 +41,7 @@ func (d Decision) SetHeaders(h http.Header) {
 	}
 }
 
-// Fault is nil for an allowed call, else rate_limited with limit and retryAfterMs.
+// Fault returns nil for an allowed request, and otherwise rate_limited with limit and retryAfterMs.
 func (d Decision) Fault() error {
 	if d.Allowed {
 		return nil

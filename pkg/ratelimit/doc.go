@@ -1,12 +1,10 @@
-// Package ratelimit counts calls against "so many in any window", exactly: a log of
-// the calls of the last window, not a bucket that refills and not a counter that
-// starts over, so no burst at an edge passes twice.
+// Package ratelimit limits the number of requests in any time window exactly. It stores the times of the requests of
+// the last window (a sliding log). Unlike a token bucket or a fixed window it never allows more than the limit in a
+// window.
 //
-// Limiter is for keys that several processes share: the log is kept in Redis by
-// one script on Redis's own clock. Every process keeps its own log beside it.
-// When Redis does not answer, a process allows floor(limit / replicas) on its own
-// log: never open, never closed, and across the switch at most twice the limit.
+// Limiter is for keys that several processes share. A Lua script stores the log in Redis and uses the clock of Redis.
+// Each process also keeps a local log. If Redis does not answer, a process allows floor(limit / replicas) requests by
+// its local log. During the switch to or from this fallback at most twice the limit is allowed in one window, once.
 //
-// Local is for what one process counts alone, such as addresses without a
-// credential; it touches no Redis.
+// Local is for limits of a single process, such as those of IP addresses without a credential. It does not use Redis.
 package ratelimit

@@ -18,11 +18,11 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 
 var start = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-func hub(replicas int) ratelimit.Config {
+func config(replicas int) ratelimit.Config {
 	return ratelimit.Config{Name: "hub", Limit: 60, Window: time.Minute, Replicas: replicas, Now: time.Now}
 }
 
-// fire makes n calls at once on each limiter and counts what was allowed.
+// fire sends n concurrent requests to each limiter and returns the number of allowed ones.
 func fire(t *testing.T, key string, n int, limiters ...*ratelimit.Limiter) (allowed int) {
 	t.Helper()
 	var count atomic.Int32
@@ -40,61 +40,61 @@ func fire(t *testing.T, key string, n int, limiters ...*ratelimit.Limiter) (allo
 	return int(count.Load())
 }
 
-// D1: exactly 60 of 1,000 calls over two processes.
+// Of 1,000 requests to two processes exactly 60 are allowed.
 func TestTwoLimitersShareSixty(t *testing.T) {
 	t.Parallel()
 	url := testkit.Redis(t)
-	a, b := ratelimit.New(testkit.KV(t, url), hub(2)), ratelimit.New(testkit.KV(t, url), hub(2))
+	a, b := ratelimit.New(testkit.KV(t, url), config(2)), ratelimit.New(testkit.KV(t, url), config(2))
 	for i := range 5 {
 		key := fmt.Sprint("key-", i)
 		if got := fire(t, key, 500, a, b); got != 60 {
-			t.Fatalf("%s: accepted %d of 1,000", key, got)
+			t.Fatalf("%s: allowed %d of 1,000, want 60", key, got)
 		}
 		d := a.Allow(t.Context(), key)
 		if d.Allowed || d.Fallback || d.Remaining != 0 || d.RetryAfter <= 0 || d.RetryAfter > time.Minute || d.Reset > d.RetryAfter {
-			t.Fatalf("%+v", d)
+			t.Fatalf("decision of a rejected request: %+v", d)
 		}
 	}
 }
 
-// D2: whoever waits as told is taken, whoever comes earlier is not.
-func TestRetryAfterIsTrue(t *testing.T) {
+// A request after RetryAfter is allowed, and an earlier one is rejected.
+func TestRetryAfterIsExact(t *testing.T) {
 	t.Parallel()
 	cfg := ratelimit.Config{Name: "hub", Limit: 5, Window: 400 * time.Millisecond, Replicas: 1, Now: time.Now}
 	l := ratelimit.New(testkit.KV(t, testkit.Redis(t)), cfg)
 	for i := range 10 {
 		key := fmt.Sprint("key-", i)
 		var d ratelimit.Decision
-		var asked time.Time
+		var requestedAt time.Time
 		for d.Allowed = true; d.Allowed; {
-			asked = time.Now()
+			requestedAt = time.Now()
 			d = l.Allow(t.Context(), key)
 		}
-		// What is told counts from a moment between the question and its answer, and so
-		// do those that follow.
-		earliest, latest := asked.Add(d.RetryAfter), time.Now().Add(d.RetryAfter)
+		// Redis computes RetryAfter at an unknown time between the request and its answer. The same is true of the
+		// following requests.
+		earliest, latest := requestedAt.Add(d.RetryAfter), time.Now().Add(d.RetryAfter)
 		testkit.Eventually(t, 5*time.Second, func() bool {
 			began := time.Now()
 			allowed := l.Allow(t.Context(), key).Allowed
 			if ended := time.Now(); allowed && ended.Before(earliest) {
-				t.Fatalf("accepted %v early", earliest.Sub(ended))
+				t.Fatalf("a request was allowed %v too early", earliest.Sub(ended))
 			}
 			if !allowed && began.After(latest) {
-				t.Fatalf("refused %v after the wait", began.Sub(latest))
+				t.Fatalf("a request was rejected %v after RetryAfter", began.Sub(latest))
 			}
 			return allowed
 		})
 	}
 }
 
-// F6: a clock that steps back neither opens the limit nor shuts it for an hour.
+// If the clock is set back by an hour, the limit neither allows more nor blocks for longer than the window.
 func TestClockStepsBack(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(start)
 	l := ratelimit.NewLocal("hub", 2, time.Minute, clock.Now)
 	for range 2 {
 		if !l.Allow("key").Allowed {
-			t.Fatal("refused")
+			t.Fatal("a request within the limit was rejected")
 		}
 	}
 	clock.Advance(-time.Hour)
@@ -103,10 +103,10 @@ func TestClockStepsBack(t *testing.T) {
 	}
 	clock.Advance(time.Minute)
 	if !l.Allow("key").Allowed {
-		t.Fatal("shut for longer than the window")
+		t.Fatal("a request was rejected for longer than the window")
 	}
 
-	// The same for the script: calls that Redis's clock says lie ahead.
+	// The script behaves in the same way for requests whose times are ahead of the clock of Redis.
 	url := testkit.Redis(t)
 	client := testkit.KV(t, url)
 	shared := ratelimit.New(client, ratelimit.Config{Name: "hub", Limit: 2, Window: time.Minute, Replicas: 1, Now: time.Now})
@@ -121,12 +121,12 @@ func TestClockStepsBack(t *testing.T) {
 	}
 }
 
-// A log of the script filled by hand, so that the window's edge needs no waiting.
-func TestScriptAtTheEdge(t *testing.T) {
+// The test writes the log of the script directly, so that it need not wait for the window.
+func TestScriptAtTheEndOfTheWindow(t *testing.T) {
 	t.Parallel()
 	url := testkit.Redis(t)
 	client := testkit.KV(t, url)
-	l := ratelimit.New(client, hub(1))
+	l := ratelimit.New(client, config(1))
 	now := time.Now()
 	fill := func(key string, age time.Duration, n int) {
 		for i := range n {
@@ -138,53 +138,53 @@ func TestScriptAtTheEdge(t *testing.T) {
 	}
 	fill("old", 61*time.Second, 60)
 	if got := fire(t, "old", 100, l); got != 60 {
-		t.Errorf("after the window: %d", got)
+		t.Errorf("after the window: %d requests allowed, want 60", got)
 	}
 	fill("young", 30*time.Second, 60)
 	if got := fire(t, "young", 100, l); got != 0 {
-		t.Errorf("inside the window: %d", got)
+		t.Errorf("inside the window: %d requests allowed, want 0", got)
 	}
 	fill("half", 30*time.Second, 30)
 	if got := fire(t, "half", 100, l); got != 30 {
-		t.Errorf("half full: %d", got)
+		t.Errorf("half of the limit used: %d requests allowed, want 30", got)
 	}
 	if d := l.Allow(t.Context(), "half"); d.Allowed || d.RetryAfter < 25*time.Second || d.RetryAfter > 31*time.Second {
 		t.Errorf("%+v", d)
 	}
 	ttl := client.PTTL(t.Context(), "sc:limit:hub:half").Val()
 	if ttl < 55*time.Second || ttl > 62*time.Second {
-		t.Errorf("the key lives for %v", ttl)
+		t.Errorf("the Redis key expires in %v, want about 61 s", ttl)
 	}
 	if n := client.ZCard(t.Context(), "sc:limit:hub:half").Val(); n != 60 {
-		t.Errorf("%d calls are kept", n)
+		t.Errorf("%d requests in the log, want 60", n)
 	}
 }
 
-// D3: Redis hangs, dies and comes back empty under two processes.
-func TestRedisAwayIsBounded(t *testing.T) {
+// Redis hangs, crashes, and restarts empty while two processes use the limit.
+func TestLimitDuringAnOutageOfRedis(t *testing.T) {
 	t.Parallel()
 	server := testkit.RedisServer(t)
 	var fallbacks atomic.Int64
-	cfg := hub(2)
+	cfg := config(2)
 	cfg.OnFallback = func() { fallbacks.Add(1) }
 	limiters := make([]*ratelimit.Limiter, 2)
 	for i := range limiters {
 		limiters[i] = ratelimit.New(testkit.KV(t, server.URL(), time.Second), cfg)
 	}
 	both := func(key string) int { return fire(t, key, 200, limiters...) }
-	total := both("spent") // before: the whole limit is used
+	total := both("spent") // with Redis: the whole limit is used
 	if total > 60 {
-		t.Fatalf("%d before", total)
+		t.Fatalf("%d requests allowed with Redis, want at most 60", total)
 	}
 
 	resume := testkit.Hang(t, server.PID())
 	total += both("spent")
 	fresh := both("fresh")
 	if fresh != 60 { // 30 for each of two processes
-		t.Errorf("%d of a fresh key while Redis hangs", fresh)
+		t.Errorf("%d requests of an unused key allowed while Redis hangs, want 60", fresh)
 	}
 	if fallbacks.Load() == 0 {
-		t.Error("fallbacks were not counted")
+		t.Error("OnFallback was not called")
 	}
 	d := limiters[0].Allow(t.Context(), "other")
 	if !d.Allowed || !d.Fallback || d.Limit != 30 {
@@ -203,7 +203,7 @@ func TestRedisAwayIsBounded(t *testing.T) {
 	if err := server.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	// Redis is back and empty; probes find it within the second.
+	// Redis is empty after its restart. The clients detect it within a second.
 	for i, l := range limiters {
 		testkit.Eventually(t, 10*time.Second, func() bool {
 			before := fallbacks.Load()
@@ -214,16 +214,16 @@ func TestRedisAwayIsBounded(t *testing.T) {
 	total += both("spent")
 	fresh += both("fresh")
 	if total > 120 {
-		t.Errorf("%d in one window across the switch", total)
+		t.Errorf("%d requests allowed in one window, want at most 120", total)
 	}
 	if fresh > 60 {
-		t.Errorf("%d of a fresh key across the return", fresh)
+		t.Errorf("%d requests of an unused key allowed, want at most 60", fresh)
 	}
 }
 
-func TestCallerThatLeavesIsNoFallback(t *testing.T) {
+func TestCanceledRequestIsNoFallback(t *testing.T) {
 	t.Parallel()
-	cfg := hub(2)
+	cfg := config(2)
 	var fallbacks atomic.Int64
 	cfg.OnFallback = func() { fallbacks.Add(1) }
 	l := ratelimit.New(testkit.KV(t, testkit.Redis(t)), cfg)
@@ -235,12 +235,12 @@ func TestCallerThatLeavesIsNoFallback(t *testing.T) {
 	}
 }
 
-// A call that Redis took but our own log refused does not stay counted.
-func TestEmptiedRedisIsNotBelieved(t *testing.T) {
+// A request that Redis allows but the local log rejects is removed from Redis.
+func TestLocalLogAppliesAfterRedisLostItsData(t *testing.T) {
 	t.Parallel()
 	url := testkit.Redis(t)
 	client := testkit.KV(t, url)
-	l := ratelimit.New(client, hub(1))
+	l := ratelimit.New(client, config(1))
 	if got := fire(t, "key", 100, l); got != 60 {
 		t.Fatal(got)
 	}
@@ -248,9 +248,9 @@ func TestEmptiedRedisIsNotBelieved(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := fire(t, "key", 100, l); got != 0 {
-		t.Fatalf("%d after Redis lost its memory", got)
+		t.Fatalf("%d requests allowed after Redis lost its data, want 0", got)
 	}
 	if n := client.ZCard(t.Context(), "sc:limit:hub:key").Val(); n != 0 {
-		t.Fatalf("%d refused calls stay counted", n)
+		t.Fatalf("%d rejected requests are counted in Redis, want 0", n)
 	}
 }

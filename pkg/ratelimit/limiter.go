@@ -11,105 +11,108 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// clockSlack is the allowed drift between the clocks of Redis and of this process during one window.
+// clockSlack is the maximum drift between the clocks of Redis and of this process during one window.
 const clockSlack = 250 * time.Millisecond
 
-// Config describes one limit.
+// Config configures one limit.
 type Config struct {
-	Name       string // appears in headers and Redis keys
-	Limit      int    // 0 allows everything
+	Name       string // used in headers and Redis keys
+	Limit      int    // maximum number of requests in a window; 0: no limit
 	Window     time.Duration
-	Replicas   int // processes that share the limit
+	Replicas   int // number of processes that share the limit
 	Now        func() time.Time
 	OnFallback func() // called for each request that was decided without Redis; may be nil
 }
 
-// Limiter is an exact limit over all processes that share a Redis.
+// Limiter is an exact limit across all processes that share a Redis.
 type Limiter struct {
-	cfg     Config
-	store   redis.Cmdable
-	asker   *asker
-	local   *Local
-	share   int
-	process string
-	calls   atomic.Uint64
-	fell    atomic.Int64 // end of the time in which Redis may have lost calls; local clock
+	cfg           Config
+	store         redis.Cmdable
+	script        *scriptBatcher
+	local         *Local
+	share         int
+	process       string
+	calls         atomic.Uint64
+	degradedUntil atomic.Int64 // end of the period after an outage in which Redis may lack requests; local clock
 }
 
-// New returns a limiter that uses store.
+// New returns a limiter that stores its log in store.
 func New(store redis.Cmdable, cfg Config) *Limiter {
 	l := &Limiter{cfg: cfg, store: store, local: NewLocal(cfg.Name, cfg.Limit, cfg.Window, cfg.Now)}
-	l.asker = newAsker(store, cfg.Limit, cfg.Window)
+	l.script = newScriptBatcher(store, cfg.Limit, cfg.Window)
 	l.share = max(1, cfg.Limit/max(1, cfg.Replicas))
 	l.process = strconv.FormatUint(rand.Uint64(), 36) + "-"
 	return l
 }
 
-// Allow counts one call of key. It never fails: without Redis it decides on the
-// log of this process, and on its share of the limit.
+// Allow counts one request of key and returns the decision. It never fails: without Redis it applies the share of
+// this process to the local log.
 func (l *Limiter) Allow(ctx context.Context, key string) Decision {
 	if l.cfg.Limit <= 0 {
 		return Unlimited()
 	}
-	window := int64(l.cfg.Window)
-	// Noted with the time before the question, so that a call never leaves our
-	// log later than Redis's.
-	began := l.local.clock()
-	name, member := l.name(key), l.process+strconv.FormatUint(l.calls.Add(1), 36)
-	d, err := l.ask(ctx, name, member)
+	fullWindow := int64(l.cfg.Window)
+	// The local log uses the time before the call of Redis, so that a request never leaves the local log later than
+	// the log in Redis.
+	start := l.local.clock()
+	redisKey, member := l.redisKey(key), l.process+strconv.FormatUint(l.calls.Add(1), 36)
+	d, err := l.countInRedis(ctx, redisKey, member)
 	now := l.local.clock()
 	if err != nil {
-		l.fall(ctx, now)
-		d = l.local.take(key, now, now, window, l.share)
+		l.recordFallback(ctx, now)
+		d = l.local.count(key, now, now, fullWindow, l.share)
 		d.Fallback = true
 		return d
 	}
 	if !d.Allowed {
 		return d
 	}
-	limit, horizon, recovering := l.own(now)
-	own := l.local.take(key, began, now, horizon, limit)
-	own.Fallback = recovering
+	limit, window, degraded := l.localLimit(now)
+	local := l.local.count(key, start, now, window, limit)
+	local.Fallback = degraded
 	switch {
-	case !own.Allowed:
-		// Best effort: a call that was refused must not stay counted.
-		l.store.ZRem(ctx, name, member)
-		return own
-	case recovering:
-		own.Remaining = min(own.Remaining, d.Remaining)
-		return own
+	case !local.Allowed:
+		// Best effort: a rejected request must not be counted.
+		l.store.ZRem(ctx, redisKey, member)
+		return local
+	case degraded:
+		local.Remaining = min(local.Remaining, d.Remaining)
+		return local
 	default:
 		return d
 	}
 }
 
-// name is the key of the log in Redis.
-func (l *Limiter) name(key string) string { return "sc:limit:" + l.cfg.Name + ":" + key }
+// redisKey returns the key of the log in Redis.
+func (l *Limiter) redisKey(key string) string { return "sc:limit:" + l.cfg.Name + ":" + key }
 
-// fall notes that Redis did not answer; a caller that left says nothing of Redis.
-func (l *Limiter) fall(ctx context.Context, now int64) {
+// recordFallback records that Redis did not answer. It does nothing if the caller canceled the request, because that
+// is not an outage.
+func (l *Limiter) recordFallback(ctx context.Context, now int64) {
 	if ctx.Err() != nil {
 		return
 	}
-	l.fell.Store(now + int64(l.cfg.Window))
+	l.degradedUntil.Store(now + int64(l.cfg.Window))
 	if l.cfg.OnFallback != nil {
 		l.cfg.OnFallback()
 	}
 }
 
-// own is what our own log allows beside Redis, which may have come back empty: our
-// log has the last word. For one window after an outage only our share counts.
-func (l *Limiter) own(now int64) (limit int, horizon int64, recovering bool) {
-	window := int64(l.cfg.Window)
-	if now < l.fell.Load() {
-		return l.share, window, true
+// localLimit returns the limit and window that the local log applies after Redis has allowed a request. Redis may
+// have restarted empty, so the local log is checked as well. For one window after an outage it applies the share of
+// this process.
+func (l *Limiter) localLimit(now int64) (limit int, window int64, degraded bool) {
+	fullWindow := int64(l.cfg.Window)
+	if now < l.degradedUntil.Load() {
+		return l.share, fullWindow, true
 	}
-	return l.cfg.Limit, max(window-int64(clockSlack), window/2), false
+	return l.cfg.Limit, max(fullWindow-int64(clockSlack), fullWindow/2), false
 }
 
-func (l *Limiter) ask(ctx context.Context, name, member string) (Decision, error) {
+// countInRedis counts a request in the log in Redis and returns the decision.
+func (l *Limiter) countInRedis(ctx context.Context, redisKey, member string) (Decision, error) {
 	d := Decision{Limit: l.cfg.Limit, name: l.cfg.Name, window: l.cfg.Window}
-	out, err := l.asker.ask(ctx, name, member)
+	out, err := l.script.count(ctx, redisKey, member)
 	if err != nil {
 		return d, err
 	}
@@ -120,8 +123,8 @@ func (l *Limiter) ask(ctx context.Context, name, member string) (Decision, error
 	return d, nil
 }
 
-// AddrKey returns the key of an address: the address itself for IPv4, its /64 network for IPv6, because one connection usually
-// has a whole /64.
+// AddrKey returns the key of an IP address: the address for IPv4, and its /64 network for IPv6, because one
+// connection usually has a whole /64.
 func AddrKey(a netip.Addr) string {
 	a = a.Unmap().WithZone("")
 	if a.Is6() {

@@ -9,16 +9,15 @@ import (
 
 const (
 	shards = 64
-	// maxCalls and maxKeys bound the memory of one Local to about 64 MB.
+	// maxCalls and maxKeys limit the memory of one Local to about 64 MB.
 	maxCalls = 2_000_000
 	maxKeys  = 150_000
-	// sampled keys are looked at for each new one.
+	// sampled is the number of keys that makeRoom examines for each new key.
 	sampled = 8
 )
 
-// Local is an exact limiter inside one process. Its memory is bounded: when it is
-// full, the key with the fewest calls among a few gives way, so that the heavy
-// callers stay limited.
+// Local is an exact limiter within one process. Its memory is bounded: when it is full, it deletes the key with the
+// fewest requests of a sample, so that clients with many requests stay limited.
 type Local struct {
 	name   string
 	limit  int
@@ -32,11 +31,11 @@ type Local struct {
 type shard struct {
 	mu    sync.Mutex
 	keys  map[string]calls
-	total int // calls in all keys
+	total int // number of requests of all keys
 }
 
-// NewLocal makes a limiter of limit calls in any window; a limit of 0 allows
-// everything. The name appears in the headers.
+// NewLocal returns a limiter that allows limit requests in any window. A limit of 0 allows all requests. The name is
+// used in the headers.
 func NewLocal(name string, limit int, window time.Duration, now func() time.Time) *Local {
 	l := &Local{name: name, limit: limit, window: int64(window), now: now, start: now(), seed: maphash.MakeSeed()}
 	for i := range l.shard {
@@ -45,22 +44,22 @@ func NewLocal(name string, limit int, window time.Duration, now func() time.Time
 	return l
 }
 
-// Allow counts one call of key.
+// Allow counts one request of key and returns the decision.
 func (l *Local) Allow(key string) Decision {
 	if l.limit <= 0 {
 		return Unlimited()
 	}
 	now := l.clock()
-	return l.take(key, now, now, l.window, l.limit)
+	return l.count(key, now, now, l.window, l.limit)
 }
 
-// Undo takes back what Allow has counted, as if the call had never come. A call that
-// was refused, or that the log has given up since, leaves nothing to take back.
+// Undo removes a request that Allow has counted. It does nothing if d rejected the request or the log no longer
+// contains it.
 func (l *Local) Undo(key string, d Decision) {
 	if l.limit <= 0 || !d.Allowed {
 		return
 	}
-	s := l.of(key)
+	s := l.shardOf(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	log := s.expire(key, l.clock(), l.window)
@@ -76,15 +75,15 @@ func (l *Local) Undo(key string, d Decision) {
 	s.keys[key] = log
 }
 
-// clock is the time since the start; time.Time makes it monotonic.
+// clock returns the monotonic time since the start in nanoseconds.
 func (l *Local) clock() int64 { return int64(l.now().Sub(l.start)) }
 
-func (l *Local) of(key string) *shard { return &l.shard[maphash.String(l.seed, key)%shards] }
+func (l *Local) shardOf(key string) *shard { return &l.shard[maphash.String(l.seed, key)%shards] }
 
-// take counts a call that began at at. It is judged at now against limit calls in
-// window, which is at most the window of the log.
-func (l *Local) take(key string, at, now, window int64, limit int) Decision {
-	s := l.of(key)
+// count counts a request that began at the time at. It decides at the time now whether at most limit requests are in
+// window, which must not exceed the window of the log.
+func (l *Local) count(key string, at, now, window int64, limit int) Decision {
+	s := l.shardOf(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	log := s.expire(key, now, l.window)
@@ -106,7 +105,7 @@ func (l *Local) take(key string, at, now, window int64, limit int) Decision {
 	return d
 }
 
-// expire drops the old calls of key, and key itself when none is left.
+// expire removes the expired requests of key, and key itself if none is left. It returns the remaining log.
 func (s *shard) expire(key string, now, window int64) calls {
 	log, known := s.keys[key]
 	if !known {
@@ -123,20 +122,20 @@ func (s *shard) expire(key string, now, window int64) calls {
 	return log
 }
 
-// makeRoom looks at a few keys and drops what has expired of them and, in a full
-// shard, the one with the fewest calls. Ranging over a map starts anywhere.
+// makeRoom examines a few keys, in the random order of map iteration. It removes their expired requests and, if the
+// shard is full, the key with the fewest requests.
 func (s *shard) makeRoom(now, window int64) {
-	least, fewest, seen := "", 0, 0
+	minKey, minCalls, seen := "", 0, 0
 	for key := range s.keys {
-		if n := len(s.expire(key, now, window)); n > 0 && (fewest == 0 || n < fewest) {
-			least, fewest = key, n
+		if n := len(s.expire(key, now, window)); n > 0 && (minCalls == 0 || n < minCalls) {
+			minKey, minCalls = key, n
 		}
 		if seen++; seen == sampled {
 			break
 		}
 	}
-	if fewest > 0 && (len(s.keys) >= maxKeys/shards || s.total >= maxCalls/shards) {
-		s.total -= fewest
-		delete(s.keys, least)
+	if minCalls > 0 && (len(s.keys) >= maxKeys/shards || s.total >= maxCalls/shards) {
+		s.total -= minCalls
+		delete(s.keys, minKey)
 	}
 }

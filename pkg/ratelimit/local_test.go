@@ -21,14 +21,14 @@ import (
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
-// The local log against the definition: no window of a minute
-// holds more than the limit, and a refusal is never without a full window.
+// The local log matches the definition of the limit: no window of one minute contains more requests than the limit,
+// and no request is rejected without a full window.
 func TestLocalIsExact(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		clock := testkit.NewClock(start)
-		most := rapid.IntRange(1, 6).Draw(t, "limit")
-		l := ratelimit.NewLocal("hub", most, time.Minute, clock.Now)
+		limit := rapid.IntRange(1, 6).Draw(t, "limit")
+		l := ratelimit.NewLocal("hub", limit, time.Minute, clock.Now)
 		var accepted []time.Time
 		for range rapid.IntRange(1, 60).Draw(t, "calls") {
 			clock.Advance(time.Duration(rapid.Int64Range(0, int64(20*time.Second)).Draw(t, "pause")))
@@ -40,33 +40,33 @@ func TestLocalIsExact(t *testing.T) {
 				}
 			}
 			d := l.Allow("key")
-			if d.Allowed != (inWindow < most) {
-				t.Fatalf("%d of %d in the window, allowed %v", inWindow, most, d.Allowed)
+			if d.Allowed != (inWindow < limit) {
+				t.Fatalf("%d of %d requests in the window, but allowed is %v", inWindow, limit, d.Allowed)
 			}
 			if d.Allowed {
 				accepted = append(accepted, now)
-				if d.Remaining != most-inWindow-1 || d.RetryAfter != 0 {
-					t.Fatalf("%+v", d)
+				if d.Remaining != limit-inWindow-1 || d.RetryAfter != 0 {
+					t.Fatalf("decision of an allowed request: %+v", d)
 				}
 				continue
 			}
 			if d.RetryAfter <= 0 || d.RetryAfter > time.Minute || d.Reset > d.RetryAfter {
-				t.Fatalf("%+v", d)
+				t.Fatalf("decision of a rejected request: %+v", d)
 			}
 			clock.Advance(d.RetryAfter - 1)
 			if l.Allow("key").Allowed {
-				t.Fatal("accepted a nanosecond early")
+				t.Fatal("a request was allowed 1 ns before RetryAfter")
 			}
 			clock.Advance(1)
 			if !l.Allow("key").Allowed {
-				t.Fatal("not accepted after the wait")
+				t.Fatal("a request was rejected after RetryAfter")
 			}
 			accepted = append(accepted, clock.Now())
 		}
 	})
 }
 
-func TestEdgeOfTheWindow(t *testing.T) {
+func TestLocalAtTheEndOfTheWindow(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(start)
 	l := ratelimit.NewLocal("hub", 60, time.Minute, clock.Now)
@@ -82,13 +82,13 @@ func TestEdgeOfTheWindow(t *testing.T) {
 	if got := burst(); got != 60 {
 		t.Fatal(got)
 	}
-	clock.Advance(200 * time.Millisecond) // over the edge of a clock minute
+	clock.Advance(200 * time.Millisecond) // after the end of a clock minute
 	if got := burst(); got != 0 {
-		t.Fatalf("%d more over the edge", got)
+		t.Fatalf("%d more requests allowed in the next clock minute, want 0", got)
 	}
 	clock.Advance(59_800*time.Millisecond - 1)
 	if got := burst(); got != 0 {
-		t.Fatalf("%d a nanosecond early", got)
+		t.Fatalf("%d requests allowed 1 ns before the window ended, want 0", got)
 	}
 	clock.Advance(1)
 	if got := burst(); got != 60 {
@@ -96,7 +96,7 @@ func TestEdgeOfTheWindow(t *testing.T) {
 	}
 }
 
-func TestAnswer(t *testing.T) {
+func TestHeadersAndFault(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(start)
 	l := ratelimit.NewLocal("hub", 2, time.Minute, clock.Now)
@@ -126,50 +126,50 @@ func TestAnswer(t *testing.T) {
 	}
 	none := ratelimit.NewLocal("anon", 0, time.Minute, clock.Now).Allow("key")
 	if !none.Allowed || len(headers(none)) != 0 || none.Fault() != nil {
-		t.Errorf("%+v", none)
+		t.Errorf("a limit of 0: %+v", none)
 	}
 }
 
-// What is taken back never came: no window holds more than the limit of the calls that
-// stay, and none of them is refused without a full window.
+// A request that Undo removed does not count: no window contains more of the remaining requests than the limit, and
+// no request is rejected without a full window.
 func TestUndoLeavesTheRest(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		clock := testkit.NewClock(start)
-		most := rapid.IntRange(1, 6).Draw(t, "limit")
-		l := ratelimit.NewLocal("hub", most, time.Minute, clock.Now)
+		limit := rapid.IntRange(1, 6).Draw(t, "limit")
+		l := ratelimit.NewLocal("hub", limit, time.Minute, clock.Now)
 		type call struct {
 			at time.Time
 			d  ratelimit.Decision
 		}
-		var stay []call
+		var remaining []call
 		for range rapid.IntRange(1, 60).Draw(t, "calls") {
 			clock.Advance(rapid.SampledFrom([]time.Duration{0, 1, time.Second, 19 * time.Second, time.Minute - 1}).Draw(t, "pause"))
-			if len(stay) > 0 && rapid.Bool().Draw(t, "undo") {
-				i := rapid.IntRange(0, len(stay)-1).Draw(t, "which") // one that has left the window, too
-				l.Undo("key", stay[i].d)
-				stay = slices.Delete(stay, i, i+1)
+			if len(remaining) > 0 && rapid.Bool().Draw(t, "undo") {
+				i := rapid.IntRange(0, len(remaining)-1).Draw(t, "which") // may have left the window
+				l.Undo("key", remaining[i].d)
+				remaining = slices.Delete(remaining, i, i+1)
 			}
 			inWindow := 0
-			for _, c := range stay {
+			for _, c := range remaining {
 				if clock.Now().Sub(c.at) < time.Minute {
 					inWindow++
 				}
 			}
 			d := l.Allow("key")
-			if d.Allowed != (inWindow < most) || d.Allowed && d.Remaining != most-inWindow-1 {
-				t.Fatalf("%d of %d in the window: %+v", inWindow, most, d)
+			if d.Allowed != (inWindow < limit) || d.Allowed && d.Remaining != limit-inWindow-1 {
+				t.Fatalf("%d of %d requests in the window, but the decision is %+v", inWindow, limit, d)
 			}
 			if d.Allowed {
-				stay = append(stay, call{clock.Now(), d})
+				remaining = append(remaining, call{clock.Now(), d})
 			} else {
-				l.Undo("key", d) // was never counted
+				l.Undo("key", d) // was not counted
 			}
 		}
 	})
 }
 
-// TestUndoAtOnce: many come and go at once, and none is counted in the end.
+// After concurrent requests that are all undone, only the first request is counted.
 func TestUndoAtOnce(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(start)
@@ -186,10 +186,10 @@ func TestUndoAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	if d := l.Allow("key"); d.Remaining != 58 {
-		t.Errorf("%+v", d)
+		t.Errorf("after one request and an undone flood: %+v", d)
 	}
 	if d := l.Allow("another"); d.Remaining != 59 {
-		t.Errorf("%+v", d)
+		t.Errorf("after an undone flood: %+v", d)
 	}
 }
 
@@ -207,10 +207,10 @@ func TestLocalMemoryIsBounded(t *testing.T) {
 		}
 	}
 	if grown := heap() - before; grown > 64<<20 {
-		t.Errorf("400,000 keys hold %d MB", grown>>20)
+		t.Errorf("400,000 keys use %d MB, want at most 64", grown>>20)
 	}
 	if l.Allow("heavy").Allowed {
-		t.Error("a flood of keys reset the heavy caller")
+		t.Error("a flood of other keys reset the count of a limited key")
 	}
 }
 
@@ -236,7 +236,7 @@ func TestManyGoroutinesOnOneLocal(t *testing.T) {
 	wg.Wait()
 	for i := range allowed {
 		if got := allowed[i].Load(); got != 60 {
-			t.Errorf("key %d: %d", i, got)
+			t.Errorf("key %d: %d requests allowed, want 60", i, got)
 		}
 	}
 }
@@ -259,7 +259,7 @@ func TestAddrKey(t *testing.T) {
 			continue
 		}
 		if got := ratelimit.AddrKey(a); got != want {
-			t.Errorf("%s: %s", in, got)
+			t.Errorf("AddrKey(%s) = %s", in, got)
 		}
 	}
 }

@@ -1,10 +1,10 @@
--- One call each against sliding logs.
--- KEYS    the logs, each a sorted set of calls, scored by Redis's clock in microseconds;
---         a key may stand here more than once
--- ARGV    limit, window in microseconds, then an id for the call of each key
--- Returns four numbers a key: allowed (0 or 1), calls in the window after this one,
--- and in microseconds the time until a refused call would be taken (0 when allowed)
--- and the time until the oldest call leaves the window.
+-- Counts one request in each of several sliding logs.
+-- KEYS the logs, each a sorted set of requests scored by the clock of Redis in microseconds;
+--        a key may occur more than once
+-- ARGV limit, window in microseconds, then a member for the request of each key
+-- Returns four numbers per key: allowed (0 or 1), the number of requests in the window after this one,
+-- and in microseconds the time until a rejected request would be allowed (0 if allowed)
+-- and the time until the oldest request leaves the window.
 local limit, window = tonumber(ARGV[1]), tonumber(ARGV[2])
 local t = redis.call('TIME')
 local now = tonumber(t[1]) * 1000000 + tonumber(t[2])
@@ -15,8 +15,8 @@ for i, key in ipairs(KEYS) do
   local oldest = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')[2]
   local used = 0
   if oldest then
-    -- The clock was set back: the log moves with it, so that it neither opens nor
-    -- stays shut until the old time comes round again.
+    -- The clock was set back: shift the log by the same time. Otherwise its entries would block requests until the
+    -- clock reaches their times again.
     if redis.call('ZCOUNT', key, '(' .. at, '+inf') > 0 then
       local all = redis.call('ZRANGE', key, 0, -1, 'WITHSCORES')
       local shift = tonumber(all[#all]) - now
@@ -38,7 +38,7 @@ for i, key in ipairs(KEYS) do
     redis.call('PEXPIRE', key, life)
     allowed, used = 1, used + 1
   else
-    -- The call is taken when fewer than limit are left in the window.
+    -- The request is allowed when fewer than limit requests are left in the window.
     local blocking = redis.call('ZRANGE', key, used - limit, used - limit, 'WITHSCORES')
     wait = tonumber(blocking[2]) + window - now
   end

@@ -11,28 +11,28 @@ import (
 //go:embed peek.lua
 var peekSource string
 
-var peek = redis.NewScript(peekSource)
+var peekScript = redis.NewScript(peekSource)
 
-// Wait is how long a call of key would have to wait now; zero: Allow would take it.
-// It counts nothing, so that a caller may count only what turned out bad. Like Allow
-// it never fails: without Redis it judges by the log and the share of this process.
+// Wait returns the time that a request of key would have to wait now; 0 means that Allow would allow it. It counts no
+// request. Callers use it to limit failed attempts: they count a request only after it has failed. Like Allow it
+// never fails: without Redis it applies the share of this process to the local log.
 func (l *Limiter) Wait(ctx context.Context, key string) time.Duration {
 	if l.cfg.Limit <= 0 {
 		return 0
 	}
-	told, err := peek.Run(ctx, l.store, []string{l.name(key)}, l.cfg.Limit, l.cfg.Window.Microseconds()).Int64()
+	wait, err := peekScript.Run(ctx, l.store, []string{l.redisKey(key)}, l.cfg.Limit, l.cfg.Window.Microseconds()).Int64()
 	now := l.local.clock()
 	if err != nil {
-		l.fall(ctx, now)
+		l.recordFallback(ctx, now)
 		return l.local.wait(key, now, int64(l.cfg.Window), l.share)
 	}
-	limit, horizon, _ := l.own(now)
-	return max(time.Duration(told)*time.Microsecond, l.local.wait(key, now, horizon, limit))
+	limit, localWindow, _ := l.localLimit(now)
+	return max(time.Duration(wait)*time.Microsecond, l.local.wait(key, now, localWindow, limit))
 }
 
-// wait is how long take would refuse a call of key.
+// wait returns the time for which count would reject a request of key.
 func (l *Local) wait(key string, now, window int64, limit int) time.Duration {
-	s := l.of(key)
+	s := l.shardOf(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	recent := s.expire(key, now, l.window).after(now - window)

@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
-// What Wait tells is what Allow does, over processes, and it counts nothing.
+// Wait returns the time for which Allow rejects a request, also with several processes. It counts nothing.
 func TestWaitCountsNothing(t *testing.T) {
 	t.Parallel()
 	url := testkit.Redis(t)
@@ -20,32 +20,33 @@ func TestWaitCountsNothing(t *testing.T) {
 	for i := range 10 {
 		for _, l := range []*ratelimit.Limiter{a, b} {
 			if w := l.Wait(t.Context(), "key"); w != 0 {
-				t.Fatalf("after %d calls: wait %v", i, w)
+				t.Fatalf("after %d requests: wait %v, want 0", i, w)
 			}
 		}
 		if !a.Allow(t.Context(), "key").Allowed {
-			t.Fatalf("call %d refused", i)
+			t.Fatalf("request %d was rejected", i)
 		}
 	}
 	for _, l := range []*ratelimit.Limiter{a, b} {
 		w, d := l.Wait(t.Context(), "key"), l.Allow(t.Context(), "key")
 		if d.Allowed || w < d.RetryAfter-time.Second || w > d.RetryAfter+time.Second {
-			t.Errorf("told to wait %v, refused for %v", w, d.RetryAfter)
+			t.Errorf("Wait returned %v, but Allow rejected for %v", w, d.RetryAfter)
 		}
 	}
 	if w := b.Wait(t.Context(), "other"); w != 0 {
-		t.Errorf("another key waits %v", w)
+		t.Errorf("another key has to wait %v, want 0", w)
 	}
 	if err := client.FlushDB(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}
 	if a.Wait(t.Context(), "key") == 0 {
-		t.Error("an emptied Redis is believed")
+		t.Error("Wait returned 0 after Redis lost its data")
 	}
 }
 
-// The edge of the window, and a clock that was set back, on logs filled by hand.
-func TestWaitAtTheEdge(t *testing.T) {
+// The test writes logs directly: requests at the end of the window, and times after the current time, as after a
+// clock that was set back.
+func TestWaitAtTheEndOfTheWindow(t *testing.T) {
 	t.Parallel()
 	client := testkit.KV(t, testkit.Redis(t))
 	l := ratelimit.New(client, ratelimit.Config{Name: "hub", Limit: 2, Window: time.Minute, Replicas: 1, Now: time.Now})
@@ -69,39 +70,39 @@ func TestWaitAtTheEdge(t *testing.T) {
 			}
 		}
 		if w := l.Wait(t.Context(), name); w < c.min || w > c.max {
-			t.Errorf("%s: %v", name, w)
+			t.Errorf("%s: wait %v", name, w)
 		}
 		if n := client.ZCard(t.Context(), "sc:limit:hub:"+name).Val(); int(n) != len(c.ages) {
-			t.Errorf("%s: the log has %d calls now", name, n)
+			t.Errorf("%s: the log contains %d requests after Wait", name, n)
 		}
 	}
 }
 
-// Without Redis a process judges by its share; a caller that leaves is no outage.
+// Without Redis, Wait applies the share of this process. A canceled request is not an outage.
 func TestWaitWithoutRedis(t *testing.T) {
 	t.Parallel()
 	server := testkit.RedisServer(t)
-	fell := 0
+	fallbacks := 0
 	l := ratelimit.New(testkit.KV(t, server.URL(), 50*time.Millisecond), ratelimit.Config{
-		Name: "hub", Limit: 10, Window: time.Minute, Replicas: 2, Now: time.Now, OnFallback: func() { fell++ },
+		Name: "hub", Limit: 10, Window: time.Minute, Replicas: 2, Now: time.Now, OnFallback: func() { fallbacks++ },
 	})
-	gone, cancel := context.WithCancel(t.Context())
+	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if l.Wait(gone, "key"); fell != 0 {
-		t.Error("a caller that left is an outage")
+	if l.Wait(canceled, "key"); fallbacks != 0 {
+		t.Error("a canceled request was counted as an outage")
 	}
 	for range 5 {
 		l.Allow(t.Context(), "key")
 	}
 	if w := l.Wait(t.Context(), "key"); w != 0 {
-		t.Errorf("half of the limit: %v", w)
+		t.Errorf("half of the limit used: wait %v, want 0", w)
 	}
 	testkit.Kill(t, server.PID())
 	<-server.Done()
-	if w := l.Wait(t.Context(), "key"); w <= 0 || w > time.Minute || fell == 0 {
-		t.Errorf("the share is used up: %v, %d fallbacks", w, fell)
+	if w := l.Wait(t.Context(), "key"); w <= 0 || w > time.Minute || fallbacks == 0 {
+		t.Errorf("the share is used up: wait %v, %d fallbacks", w, fallbacks)
 	}
 	if w := l.Wait(t.Context(), "other"); w != 0 {
-		t.Errorf("another key: %v", w)
+		t.Errorf("another key: wait %v, want 0", w)
 	}
 }

@@ -11,20 +11,20 @@ import (
 	"github.com/signalcast/signalcast/pkg/breaker"
 )
 
-// probeEvery is how often one command is admitted while Redis is down.
+// probeInterval is the time between two commands that are sent as probes while Redis is unavailable.
 const probeEvery = time.Second
 
-// guard is a hook around every command: it bounds the time of the command, records its outcome and rejects it at once while
-// Redis is down.
+// guard is a hook around every command. It limits the duration of the command, records its outcome, and rejects it at
+// once while Redis is unavailable.
 type guard struct {
 	*breaker.Breaker
 	timeout time.Duration
 }
 
-// DialHook returns next unchanged.
+// DialHook implements redis.Hook. It returns next unchanged.
 func (g guard) DialHook(next redis.DialHook) redis.DialHook { return next }
 
-// ProcessHook guards one command.
+// ProcessHook implements redis.Hook. It guards one command.
 func (g guard) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		err := g.run(ctx, func(ctx context.Context) error { return next(ctx, cmd) })
@@ -35,7 +35,7 @@ func (g guard) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-// ProcessPipelineHook guards a pipeline as one command.
+// ProcessPipelineHook implements redis.Hook. It guards a pipeline like one command.
 func (g guard) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		err := g.run(ctx, func(ctx context.Context) error { return next(ctx, cmds) })
@@ -48,8 +48,8 @@ func (g guard) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Process
 	}
 }
 
-// guarded marks the context of an admitted command: the handshake of a new connection passes the hook again, inside of
-// that command.
+// guarded is the context key that marks an admitted command. The handshake of a new connection runs inside that
+// command and passes the hook again.
 type guarded struct{}
 
 func (g guard) run(ctx context.Context, do func(context.Context) error) error {
@@ -66,8 +66,8 @@ func (g guard) run(ctx context.Context, do func(context.Context) error) error {
 	return err
 }
 
-// outcome classifies the error of a command. An error that Redis answered counts as a success, unless it means that Redis
-// cannot serve yet. A caller that gave up says nothing about Redis.
+// outcome classifies the error of a command. An error response of Redis counts as a success, unless it means that
+// Redis cannot serve requests yet. A canceled command does not count.
 func outcome(ctx context.Context, err error) breaker.Outcome {
 	var answered redis.Error
 	switch {
@@ -81,7 +81,7 @@ func outcome(ctx context.Context, err error) breaker.Outcome {
 	return breaker.Failure
 }
 
-// starting reports whether the text of an error says that Redis answers but cannot serve yet.
+// starting reports whether an error response means that Redis cannot serve requests yet.
 func starting(text string) bool {
 	return strings.HasPrefix(text, "LOADING") || strings.HasPrefix(text, "MASTERDOWN") || strings.HasPrefix(text, "READONLY")
 }

@@ -1,8 +1,7 @@
-// Package redisx is the connection to Redis.
+// Package redisx connects to Redis.
 //
-// Redis holds only what may be lost. So the client gives up early (50 ms for one
-// command, everything included), never retries, and after a failure refuses at
-// once, letting one command a second through as a probe: a Redis that is down
-// or hangs costs its callers 50 ms once a second and nothing in between. Every
-// key starts with "sc:".
+// Redis stores only data that may be lost. The client therefore has a short timeout (50 ms per command, including the
+// connection), never retries, and rejects commands at once after a failure. One command per second is sent as a probe
+// until Redis answers. While Redis is unavailable, one command per second waits 50 ms and all others fail at once.
+// All keys start with "sc:".
 package redisx

@@ -63,7 +63,7 @@ func TestWalletsAreVerified(t *testing.T) {
 	_, _, token := i.mint(`{"user":"zoe","profile":"privy"}`)
 	who, err := oidc.NewVerifier(oidc.Config{Providers: []oidc.Provider{{
 		Name: "p", Issuer: "privy.io", Audience: "signalcast-dev", Algs: []string{"ES256"}, JWKSURL: i.url + "/jwks.json", WalletsFrom: oidc.WalletsIdentityToken,
-	}}}, time.Now).Beside(t.Context(), "privy.io", sub, token)
+	}}}, time.Now).VerifyIdentity(t.Context(), "privy.io", sub, token)
 	if err != nil || who.Username != "zoe" || len(who.Wallets) != 1 {
 		t.Errorf("%+v %v", who, err)
 	}

@@ -125,7 +125,7 @@ func (c *Config) checkProviders(r *config.Report) {
 	switch list, err := oidc.ParseConfig(c.Providers.Reveal()); {
 	case err != nil:
 		r.Fail("IDP_PROVIDERS", "cannot be read: "+err.Error())
-	case r.Env().Production() && list.Plain():
+	case r.Env().Production() && list.UsesPlainHTTP():
 		r.Fail("IDP_PROVIDERS", "must use https in production")
 	case r.Env().Production() && list.Development():
 		r.Fail("IDP_PROVIDERS", "must not name the development issuer in production: it signs in without verification")

@@ -100,7 +100,7 @@ func (w wallets) Linked(ctx context.Context, issuer, subject, token string, a id
 // beside gives the verifier the words of the edge.
 func beside(verifier *oidc.Verifier) func(context.Context, operator.Identity, string) (operator.Identity, error) {
 	return func(ctx context.Context, who operator.Identity, token string) (operator.Identity, error) {
-		said, err := verifier.Beside(ctx, who.Issuer, who.Subject, token)
+		said, err := verifier.VerifyIdentity(ctx, who.Issuer, who.Subject, token)
 		return operator.Identity{
 			Issuer: who.Issuer, Subject: said.Subject, Primary: who.Primary, Username: said.Username, Name: said.Name,
 		}, err

@@ -145,7 +145,7 @@ func (c *Config) checkProviders(r *config.Report) {
 		r.Fail("IDP_PROVIDERS", "cannot be read: "+err.Error())
 		return
 	}
-	if r.Env().Production() && list.Plain() {
+	if r.Env().Production() && list.UsesPlainHTTP() {
 		r.Fail("IDP_PROVIDERS", "must use https in production")
 	}
 	if r.Env().Production() && list.Development() {

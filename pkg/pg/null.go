@@ -1,7 +1,7 @@
 package pg
 
-// Null returns a pointer to v, or nil if v is the zero value: a column that is null in place of an empty text or a
-// zero time.
+// Null returns a pointer to v, or nil if v is the zero value. It is for nullable columns that store null instead of
+// an empty text or the zero time.
 func Null[T comparable](v T) *T {
 	var zero T
 	if z, ok := any(v).(interface{ IsZero() bool }); v == zero || ok && z.IsZero() {
@@ -10,7 +10,7 @@ func Null[T comparable](v T) *T {
 	return &v
 }
 
-// Value returns what p points to, or the zero value if p is nil: the column is null.
+// Value returns the value of a nullable column: *p, or the zero value if p is nil.
 func Value[T any](p *T) T {
 	if p == nil {
 		var zero T
@@ -19,7 +19,7 @@ func Value[T any](p *T) T {
 	return *p
 }
 
-// Collect converts rows. It returns an empty list, not nil, for no rows.
+// Collect converts rows. It returns an empty list instead of nil if there are no rows.
 func Collect[R, T any](rows []R, convert func(R) T) []T {
 	out := make([]T, len(rows))
 	for i, row := range rows {

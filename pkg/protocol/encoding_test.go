@@ -19,15 +19,15 @@ func TestStamp(t *testing.T) {
 		t.Error(got)
 	}
 	if protocol.StampOrNull(time.Time{}) != nil || *protocol.StampOrNull(at) != protocol.Stamp(at) {
-		t.Error("StampOrNull")
+		t.Error("StampOrNull returned a wrong value")
 	}
 	back, ok := protocol.ParseStamp("2026-09-18T14:00:00.007+02:00")
 	if !ok || protocol.Stamp(back) != protocol.Stamp(at) || back.Location() != time.UTC {
-		t.Errorf("%v %v", back, ok)
+		t.Errorf("ParseStamp returned %v, %v", back, ok)
 	}
 	for _, bad := range []string{"", "2026-09-18", "2026-09-18 12:00:00Z", "2026-13-01T00:00:00Z", "0000-01-01T00:00:00Z", "9999-12-31T23:59:59-01:00"} {
 		if at, ok := protocol.ParseStamp(bad); ok {
-			t.Errorf("%q read as %v", bad, at)
+			t.Errorf("ParseStamp(%q) = %v, want an error", bad, at)
 		}
 	}
 }
@@ -38,23 +38,23 @@ func TestCursor(t *testing.T) {
 	c := protocol.NewCursor("0199f0a4-2222-7000-8000-000000000002", protocol.TimeKey(at), protocol.IntKey(-48))
 	got, ok := protocol.DecodeCursor(c.Encode(), 2)
 	if !ok || got.ID != c.ID {
-		t.Fatalf("%+v %v", got, ok)
+		t.Fatalf("decoded cursor %+v, %v", got, ok)
 	}
 	if back, ok := got.Time(0); !ok || !back.Equal(at) {
-		t.Errorf("time %v", back)
+		t.Errorf("the first key is the time %v", back)
 	}
 	if n, ok := got.Int(1); !ok || n != -48 {
-		t.Errorf("int %d", n)
+		t.Errorf("the second key is the integer %d, want -48", n)
 	}
 	if _, ok := got.Int(2); ok {
-		t.Error("a third key")
+		t.Error("a cursor with two keys returned a third one")
 	}
 	if (protocol.Cursor{}).EncodeOrNull() != nil || *c.EncodeOrNull() != c.Encode() {
-		t.Error("EncodeOrNull")
+		t.Error("EncodeOrNull returned a wrong value")
 	}
 	far := protocol.NewCursor("x", "9223372036854775807")
 	if at, ok := far.Time(0); ok {
-		t.Errorf("far time %v", at)
+		t.Errorf("the time %v is beyond the year 9999", at)
 	}
 }
 
@@ -68,11 +68,11 @@ func TestCursorBad(t *testing.T) {
 		enc(`{"k":["` + strings.Repeat("1", 2000) + `"],"id":"a"}`),
 	} {
 		if c, ok := protocol.DecodeCursor(raw, 1); ok || !c.IsZero() {
-			t.Errorf("%q read as %+v", raw, c)
+			t.Errorf("DecodeCursor(%q) = %+v, want an error", raw, c)
 		}
 	}
 	if _, ok := protocol.DecodeCursor(enc(`{"k":["1"],"id":"a"}`)+"=", 1); !ok {
-		t.Error("padding refused")
+		t.Error("a padded cursor was rejected")
 	}
 }
 
