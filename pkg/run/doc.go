@@ -1,8 +1,6 @@
-// Package run gives a process its life: parts start in order, and stop in
-// reverse order when a signal comes or the first part fails.
+// Package run runs a process that consists of parts. The parts start in order. They stop in reverse order when a
+// signal arrives or the first part fails.
 //
-// Stopping begins with the Drain function, so that the process is no longer
-// ready before anything closes. All stopping together has one budget; a part
-// that needs longer is left behind and reported. The package knows nothing of
-// what the parts do.
+// A stop begins with the Drain function, so that the process is not ready before anything closes. All parts together
+// have one time limit to stop. A part that exceeds it is abandoned and reported as an error.
 package run

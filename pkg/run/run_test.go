@@ -19,25 +19,25 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// diary writes down what happens in which order.
-type diary struct {
+// eventLog records events in their order.
+type eventLog struct {
 	mu    sync.Mutex
 	lines []string
 }
 
-func (d *diary) add(line string) {
+func (d *eventLog) add(line string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.lines = append(d.lines, line)
 }
 
-func (d *diary) String() string {
+func (d *eventLog) String() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return strings.Join(d.lines, ", ")
 }
 
-func (d *diary) options(up func()) run.Options {
+func (d *eventLog) options(up func()) run.Options {
 	return run.Options{
 		Log:   slog.New(slog.DiscardHandler),
 		Up:    func() { d.add("up"); up() },
@@ -45,8 +45,8 @@ func (d *diary) options(up func()) run.Options {
 	}
 }
 
-// server is a part that serves until it is stopped.
-func (d *diary) server(name string) run.Part {
+// server returns a part that serves until it is stopped.
+func (d *eventLog) server(name string) run.Part {
 	quit := make(chan struct{})
 	return run.Part{
 		Name:  name,
@@ -60,7 +60,7 @@ var errBroken = errors.New("broken")
 
 func TestOrder(t *testing.T) {
 	t.Parallel()
-	d := &diary{}
+	d := &eventLog{}
 	ctx, cancel := context.WithCancel(t.Context())
 	if err := run.Run(ctx, d.options(cancel), d.server("a"), d.server("b"), run.Part{Name: "nothing"}); err != nil {
 		t.Error(err)
@@ -72,7 +72,7 @@ func TestOrder(t *testing.T) {
 
 func TestStartFails(t *testing.T) {
 	t.Parallel()
-	d := &diary{}
+	d := &eventLog{}
 	bad := run.Part{Name: "bad", Start: func(context.Context) error { return errBroken }, Stop: func(context.Context) error { d.add("stop bad"); return nil }}
 	err := run.Run(t.Context(), d.options(func() {}), d.server("a"), bad, d.server("c"))
 	if !errors.Is(err, errBroken) || !strings.Contains(err.Error(), "start bad") {
@@ -90,7 +90,7 @@ func TestServeFails(t *testing.T) {
 		"end":   func() error { return nil },
 		"panic": func() error { panic("ouch") },
 	} {
-		d := &diary{}
+		d := &eventLog{}
 		err := run.Run(t.Context(), d.options(func() {}), d.server("a"), run.Part{Name: "bad", Serve: serve})
 		if err == nil || !strings.Contains(err.Error(), "bad: ") {
 			t.Errorf("%s: %v", name, err)
@@ -103,7 +103,7 @@ func TestServeFails(t *testing.T) {
 
 func TestStopFailsAndPanics(t *testing.T) {
 	t.Parallel()
-	d := &diary{}
+	d := &eventLog{}
 	ctx, cancel := context.WithCancel(t.Context())
 	err := run.Run(ctx, d.options(cancel), d.server("a"),
 		run.Part{Name: "b", Stop: func(context.Context) error { return errBroken }},
@@ -118,25 +118,25 @@ func TestStopFailsAndPanics(t *testing.T) {
 
 func TestBudget(t *testing.T) {
 	t.Parallel()
-	d := &diary{}
+	d := &eventLog{}
 	ctx, cancel := context.WithCancel(t.Context())
 	free := make(chan struct{})
 	defer close(free)
 	o := d.options(cancel)
 	o.Budget = 50 * time.Millisecond
-	began := time.Now()
+	start := time.Now()
 	err := run.Run(ctx, o, run.Part{Name: "stuck", Stop: func(context.Context) error { <-free; return nil }})
 	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "stop stuck") {
 		t.Error(err)
 	}
-	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("took %v", took)
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("Run took %v with a budget of 50 ms", took)
 	}
 }
 
 func TestLinger(t *testing.T) {
 	t.Parallel()
-	d := &diary{}
+	d := &eventLog{}
 	ctx, cancel := context.WithCancel(t.Context())
 	o := d.options(cancel)
 	o.Linger = 30 * time.Millisecond
@@ -146,13 +146,13 @@ func TestLinger(t *testing.T) {
 		t.Error(err)
 	}
 	if gap := stopped.Sub(drained); gap < o.Linger {
-		t.Errorf("stopped %v after draining", gap)
+		t.Errorf("stopped %v after Drain, want at least 30 ms", gap)
 	}
 }
 
 func TestLoop(t *testing.T) {
 	t.Parallel()
-	d := &diary{}
+	d := &eventLog{}
 	ctx, cancel := context.WithCancel(t.Context())
 	loop := run.Loop("loop", func(ctx context.Context) error {
 		<-ctx.Done()
@@ -170,15 +170,15 @@ func TestLoop(t *testing.T) {
 		t.Error(err)
 	}
 	if err := run.Loop("idle", func(context.Context) error { return nil }).Stop(t.Context()); err != nil {
-		t.Errorf("a loop that never started: %v", err)
+		t.Errorf("stop of a loop that was not started: %v", err)
 	}
 }
 
 func TestOf(t *testing.T) {
 	t.Parallel()
-	d := &diary{}
+	d := &eventLog{}
 	ctx, cancel := context.WithCancel(t.Context())
-	if err := run.Run(ctx, d.options(cancel), run.Of("life", &life{d: d, quit: make(chan struct{})})); err != nil {
+	if err := run.Run(ctx, d.options(cancel), run.Of("life", &lifecycle{d: d, quit: make(chan struct{})})); err != nil {
 		t.Error(err)
 	}
 	if got := d.String(); got != "start, up, drain, stop" {
@@ -186,20 +186,20 @@ func TestOf(t *testing.T) {
 	}
 }
 
-type life struct {
-	d    *diary
+type lifecycle struct {
+	d    *eventLog
 	quit chan struct{}
 }
 
-func (l *life) Start(context.Context) error { l.d.add("start"); return nil }
-func (l *life) Serve() error                { <-l.quit; return nil }
-func (l *life) Stop(context.Context) error  { l.d.add("stop"); close(l.quit); return nil }
+func (l *lifecycle) Start(context.Context) error { l.d.add("start"); return nil }
+func (l *lifecycle) Serve() error                { <-l.quit; return nil }
+func (l *lifecycle) Stop(context.Context) error  { l.d.add("stop"); close(l.quit); return nil }
 
-// TestSignal sends real signals to this process; it runs alone because a
-// process has only one set of them.
+// TestSignal sends signals to the test process. It must not run in parallel, because signals affect the whole
+// process.
 func TestSignal(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
-		d := &diary{}
+		d := &eventLog{}
 		err := run.Run(t.Context(), d.options(func() {
 			if err := syscall.Kill(os.Getpid(), sig); err != nil {
 				t.Error(err)

@@ -1,6 +1,6 @@
-// Package safedial connects to addresses that strangers name.
+// Package safedial provides an HTTP client for URLs that users configure, such as webhooks. It protects internal
+// services from such requests (server-side request forgery).
 //
-// The check is made on the address that is about to be dialled, after every
-// lookup, so that a name which changes its mind leads nowhere: what is not on the
-// public internet is refused before a packet leaves.
+// It checks the IP address of each connection after name resolution. A host name that later resolves to a private
+// address is therefore rejected as well, before a packet is sent.
 package safedial

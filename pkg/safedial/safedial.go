@@ -10,21 +10,20 @@ import (
 	"time"
 )
 
-// ErrAddress says that an address is not on the public internet.
+// ErrAddress is the error for an address that is not on the public internet.
 var ErrAddress = errors.New("address is not public")
 
-// special are the ranges within the unicast space that lead to ourselves, to a
-// neighbour, or through a tunnel to either (IANA's special-purpose registries).
+// special contains unicast ranges that are not public: this host, private networks, and tunnels to them (IANA
+// special-purpose address registries).
 var special = prefixes(
 	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
 	"192.0.0.0/24", "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16",
 	"192.175.48.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
-	"168.63.129.16/32", // a cloud's own service on a public address
+	"168.63.129.16/32", // a service of a cloud provider on a public address
 	"2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "2620:4f:8000::/48",
 )
 
-// global is all of IPv6 that is given out; the rest is private, mapped, translated
-// (64:ff9b::) or nothing yet.
+// global is the allocated part of IPv6. Other ranges are private, mapped, translated (64:ff9b::/96) or not allocated.
 var global = netip.MustParsePrefix("2000::/3")
 
 func prefixes(list ...string) []netip.Prefix {
@@ -35,8 +34,8 @@ func prefixes(list ...string) []netip.Prefix {
 	return out
 }
 
-// Public tells whether an address is on the public internet. One that carries an
-// IPv4 address inside is never, but for the mapped form, which is that address.
+// Public reports whether an address is on the public internet. An IPv6 address that embeds an IPv4 address is not,
+// except the mapped form (::ffff:0:0/96), which is checked as the IPv4 address.
 func Public(a netip.Addr) bool {
 	if a.Zone() != "" {
 		return false
@@ -53,7 +52,7 @@ func Public(a netip.Addr) bool {
 	return true
 }
 
-// control refuses a connection before it is made.
+// control is the net.Dialer.Control function that rejects connections to addresses that are not public.
 func control(network, address string, _ syscall.RawConn) error {
 	if network != "tcp4" && network != "tcp6" {
 		return fmt.Errorf("%s %s: %w", network, address, ErrAddress)
@@ -65,15 +64,15 @@ func control(network, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// Options of a client; the zero value is the safe one.
+// Options configure a client. The zero value permits public addresses only.
 type Options struct {
-	Private  bool          // private addresses may be dialled
-	Timeout  time.Duration // of one request with everything; 0: ten seconds
-	Resolver *net.Resolver // nil: the system's
+	Private  bool          // permits private addresses
+	Timeout  time.Duration // timeout of a whole request; 0: ten seconds
+	Resolver *net.Resolver // nil: the resolver of the system
 }
 
-// Client makes requests to addresses of strangers: to public addresses alone, by no
-// proxy, and following no redirect.
+// Client returns an HTTP client for URLs from users. It connects only to public addresses, uses no proxy and follows
+// no redirects.
 func Client(o Options) *http.Client {
 	if o.Timeout == 0 {
 		o.Timeout = 10 * time.Second

@@ -15,9 +15,9 @@ import (
 	"github.com/signalcast/signalcast/pkg/safedial"
 )
 
-// inside are addresses that lead to ourselves, to neighbours, through tunnels and
-// translators to either, or nowhere.
-const inside = `
+// privateAddresses contains addresses that are not public: this host, private networks, tunnels and translators to them, and
+// unallocated ranges.
+const privateAddresses = `
 0.0.0.0 0.0.0.1 0.255.255.255 10.0.0.0 10.0.0.1 10.96.0.1 10.244.1.7 10.255.255.255
 100.64.0.0 100.64.0.1 100.100.100.200 100.127.255.255 127.0.0.0 127.0.0.1 127.0.0.53 127.1.2.3 127.255.255.255
 169.254.0.0 169.254.0.1 169.254.169.253 169.254.169.254 169.254.170.2 169.254.255.255 168.63.129.16
@@ -33,39 +33,38 @@ const inside = `
 fc00::1 fc00:1::1 fd00::1 fd00:ec2::254 fd20:ce::254 fdff:ffff::1 fe80::1 fe80::1%lo fe80::a9fe:a9fe fe80::1%1 febf::1 fec0::1 feff::1
 ff01::1 ff02::1 ff02::2 ff05::1:3 ff0e::1 ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff 4000::1 8000::1 2606:4700::1111%eth0 1::1`
 
-// outside are addresses of the public internet, some just beside the ranges above.
-const outside = `
+// publicAddresses contains public addresses, some of them adjacent to ranges that are not public.
+const publicAddresses = `
 1.1.1.1 8.8.8.8 9.255.255.255 11.0.0.0 93.184.216.34 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0 169.253.255.255 169.255.0.0
 172.15.255.255 172.32.0.0 192.0.1.0 192.167.255.255 192.169.0.0 198.17.255.255 198.20.0.0 223.255.255.255 ::ffff:8.8.8.8
 2001:200::1 2001:4860:4860::8888 2003::1 2606:4700:4700::1111 2a00:1450:4001::200e`
 
 func TestTable(t *testing.T) {
 	t.Parallel()
-	in := strings.Fields(inside)
+	in := strings.Fields(privateAddresses)
 	if len(in) < 120 {
-		t.Errorf("%d addresses", len(in))
+		t.Errorf("%d addresses, want at least 120", len(in))
 	}
 	for _, s := range in {
 		if safedial.Public(netip.MustParseAddr(s)) {
 			t.Errorf("%s is public", s)
 		}
 	}
-	for _, s := range strings.Fields(outside) {
+	for _, s := range strings.Fields(publicAddresses) {
 		if !safedial.Public(netip.MustParseAddr(s)) {
 			t.Errorf("%s is not public", s)
 		}
 	}
 	if safedial.Public(netip.Addr{}) {
-		t.Error("nothing is public")
+		t.Error("the zero address is public")
 	}
 }
 
-// Every address of the table, as the host of a URL, is refused before anything is
-// connected; so are the spellings that resolvers know.
-func TestNothingIsDialled(t *testing.T) {
+// Requests to each address of the table, and to other notations of 127.0.0.1, fail before a connection is made.
+func TestPrivateAddressesAreNotDialed(t *testing.T) {
 	t.Parallel()
 	client := safedial.Client(safedial.Options{})
-	for _, s := range strings.Fields(inside) {
+	for _, s := range strings.Fields(privateAddresses) {
 		host := s
 		if strings.Contains(s, ":") {
 			host = "[" + strings.Replace(s, "%", "%25", 1) + "]"
@@ -77,15 +76,15 @@ func TestNothingIsDialled(t *testing.T) {
 	hits, port := canary(t)
 	for _, host := range []string{"localhost", "2130706433", "0177.0.0.1", "0x7f.1", "127.1", "0x7f000001", "0"} {
 		if err := get(t, client, "http://"+host+":"+port+"/"); err == nil {
-			t.Errorf("%s was reached", host)
+			t.Errorf("a connection to %s was made", host)
 		}
 	}
 	if n := hits.Load(); n != 0 {
-		t.Errorf("%d connections", n)
+		t.Errorf("%d connections, want 0", n)
 	}
 }
 
-// A name that was public when somebody looked, and is not when it is dialled.
+// A name that resolves to a public address at first and to a private one later is rejected.
 func TestRebinding(t *testing.T) {
 	t.Parallel()
 	hits, port := canary(t)
@@ -94,25 +93,25 @@ func TestRebinding(t *testing.T) {
 		t.Fatalf("%v, %v", found, err)
 	}
 	if err := get(t, safedial.Client(safedial.Options{Resolver: r}), "http://hook.example.:"+port+"/"); !errors.Is(err, safedial.ErrAddress) || hits.Load() != 0 {
-		t.Errorf("%v, %d connections", err, hits.Load())
+		t.Errorf("error %v, %d connections; want ErrAddress and 0", err, hits.Load())
 	}
-	// The same way leads there when it may.
+	// With Private the same request succeeds.
 	if err := get(t, safedial.Client(safedial.Options{Resolver: r, Private: true}), "http://hook.example.:"+port+"/"); err != nil || hits.Load() == 0 {
-		t.Errorf("%v, %d connections", err, hits.Load())
+		t.Errorf("with Private: error %v, %d connections", err, hits.Load())
 	}
 }
 
-// No proxy of the environment is asked, and a redirect is an answer like another.
+// The client ignores proxy settings of the environment and does not follow redirects.
 func TestNoProxyNoRedirect(t *testing.T) {
 	hits, port := canary(t)
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:"+port)
 	from := httptest.NewServer(http.RedirectHandler("http://127.0.0.1:"+port+"/", http.StatusTemporaryRedirect))
 	t.Cleanup(from.Close)
 	if err := get(t, safedial.Client(safedial.Options{Private: true}), from.URL); err != nil || hits.Load() != 0 {
-		t.Errorf("%v, %d connections", err, hits.Load())
+		t.Errorf("redirect: error %v, %d connections to its target; want none", err, hits.Load())
 	}
 	if err := get(t, safedial.Client(safedial.Options{}), "http://10.1.2.3/"); !errors.Is(err, safedial.ErrAddress) || hits.Load() != 0 {
-		t.Errorf("%v, %d connections", err, hits.Load())
+		t.Errorf("private address: error %v, %d connections to the proxy; want ErrAddress and 0", err, hits.Load())
 	}
 }
 
@@ -129,7 +128,7 @@ func get(t *testing.T, c *http.Client, url string) error {
 	return resp.Body.Close()
 }
 
-// canary counts who connects to it.
+// canary starts a server that counts connections and returns its port.
 func canary(t *testing.T) (hits *atomic.Int64, port string) {
 	t.Helper()
 	hits = new(atomic.Int64)
@@ -148,7 +147,7 @@ func canary(t *testing.T) (hits *atomic.Int64, port string) {
 	return hits, port
 }
 
-// resolver answers the first question with one address and all others with another.
+// resolver returns a DNS resolver that answers the first query with one address and later queries with another.
 func resolver(t *testing.T, first, then string) *net.Resolver {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -164,7 +163,7 @@ func resolver(t *testing.T, first, then string) *net.Resolver {
 				return
 			}
 			q := buf[:n]
-			end := 12 // of the question, behind the header
+			end := 12 // end of the question, which follows the header
 			for q[end] != 0 {
 				end += int(q[end]) + 1
 			}

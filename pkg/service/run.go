@@ -11,21 +11,21 @@ import (
 	"github.com/signalcast/signalcast/pkg/run"
 )
 
-// Life is what every service has while it runs.
+// Life contains the components that every running service has.
 type Life struct {
 	Log      *slog.Logger
 	Health   *httpx.Health
 	HTTP     *httpx.Server
-	Internal *httpx.Server // the metrics; nil without METRICS_ADDR
-	GRPC     *grpcx.Part   // nil: the service has none
-	Clock    *dbtime.Clock // follows Time; nil when the time is set by hand
-	Time     dbtime.Ask    // the time of the database
-	Linger   time.Duration // time in which it still serves after it is no longer ready
-	Up       func()        // called once all parts serve
+	Internal *httpx.Server // serves the metrics; nil without METRICS_ADDR
+	GRPC     *grpcx.Part   // nil if the service has no gRPC server
+	Clock    *dbtime.Clock // follows Time; nil if tests set the time
+	Time     dbtime.Ask    // returns the time of the database
+	Linger   time.Duration // time in which the service still serves requests after it is no longer ready
+	Up       func()        // called when all parts have started
 }
 
-// Run serves with the parts of a service until ctx ends, a signal comes or a part fails, and stops everything again. The
-// service is ready once all parts serve, and no longer from the start of the stop.
+// Run runs the parts of a service until ctx ends, a signal arrives or a part fails, and then stops them. The service
+// is ready from the start of all parts to the beginning of the stop.
 func (l Life) Run(ctx context.Context, parts ...run.Part) error {
 	if l.Internal != nil {
 		parts = append(parts, run.Of("metrics", l.Internal))

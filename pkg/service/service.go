@@ -17,13 +17,13 @@ import (
 	"github.com/signalcast/signalcast/pkg/version"
 )
 
-// ErrUsage is the error of a command whose arguments are wrong. Main prints the usage for it.
+// ErrUsage is the error of a command with invalid arguments. Main prints the usage for it.
 var ErrUsage = errors.New("unknown command")
 
 // Command executes one command with the arguments after its name.
 type Command func(ctx context.Context, args []string, stdout io.Writer) error
 
-// NoArgs returns a command that takes no arguments.
+// NoArgs returns a command that accepts no arguments.
 func NoArgs(do func(ctx context.Context, stdout io.Writer) error) Command {
 	return func(ctx context.Context, args []string, stdout io.Writer) error {
 		if len(args) > 0 {
@@ -35,24 +35,24 @@ func NoArgs(do func(ctx context.Context, stdout io.Writer) error) Command {
 
 // Program is a service: serve, migrate, health and --version, which all services have, and its own commands.
 type Program struct {
-	Name  string // also of the schema in Postgres
-	Usage string // lines of Commands; those of the common commands precede them
+	Name  string // name of the program and of its schema in Postgres
+	Usage string // usage lines of Commands; those of the common commands precede them
 
-	Serve    func(ctx context.Context, stderr io.Writer) error // see Serve
+	Serve    func(ctx context.Context, stderr io.Writer) error // see the function Serve
 	Schema   func(password string) pg.Schema
 	HTTPAddr string // default of HTTP_ADDR
 	Commands map[string]Command
 }
 
-// Exit executes the command line of the process and ends the process. It never returns.
+// Exit executes the command line and ends the process with its exit code.
 func (p Program) Exit() {
-	// A line that a library logs by itself has the format of the other lines.
+	// Log records of libraries also use the JSON format.
 	slog.SetDefault(slog.New(slog.NewJSONHandler(os.Stderr, nil)))
 	os.Exit(p.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// Main executes one command, serve if none is named, and returns the exit code: 0 for success, 1 for a failure, 2 for a
-// command line or an environment that is wrong.
+// Main executes one command (by default serve) and returns the exit code: 0 for success, 1 for a failure, 2 for an
+// invalid command line or invalid settings.
 func (p Program) Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	name := "serve"
 	if len(args) > 0 {
@@ -102,13 +102,13 @@ func (p Program) usage() string {
 %[2]s`, p.Name, p.Usage)
 }
 
-// Process is a service that is built and not yet running.
+// Process is a service that has been built and is not running yet.
 type Process interface {
-	// Run serves until ctx ends, a signal comes or a part fails.
+	// Run serves until ctx ends, a signal arrives or a part fails.
 	Run(ctx context.Context) error
 }
 
-// Serve returns the command that reads the settings C from the environment, builds a process and runs it.
+// Serve returns a command that reads the settings C from the environment, builds a process with build, and runs it.
 func Serve[C any, P Process](
 	build func(ctx context.Context, settings C, log io.Writer, clock *dbtime.Clock) (P, error),
 ) func(ctx context.Context, stderr io.Writer) error {
@@ -127,9 +127,9 @@ func Serve[C any, P Process](
 	}
 }
 
-// Reads has the setting of reads of Postgres, which all services have.
+// Reads contains the setting for reads from Postgres, which all services have.
 type Reads struct {
-	ReadTime time.Duration `env:"DB_READ_TIMEOUT" envDefault:"300ms"` // time limit of a read, waiting for a connection included
+	ReadTime time.Duration `env:"DB_READ_TIMEOUT" envDefault:"300ms"` // timeout of a read, including the wait for a connection
 }
 
 // Check implements config.Checker.

@@ -6,15 +6,15 @@ import (
 	"testing"
 )
 
-// row is an operator on a board after 200 calls.
+// row is the result of one operator with 200 calls on a leaderboard.
 type row struct {
 	style           string
 	low, edge, wins int
 }
 
-// board has a hundred operators each who pick favourites, flip coins, or know
-// five points more than the price, on the same day.
-func board(t *testing.T, rng *rand.Rand) (rows []row) {
+// simulateBoard simulates 300 operators with 200 calls each: 100 choose favorites, 100 choose prices near 50%, and 100 are
+// right five percentage points more often than the price.
+func simulateBoard(t *testing.T, rng *rand.Rand) (rows []row) {
 	t.Helper()
 	middle := func(rng *rand.Rand) int { return 3000 + rng.IntN(4001) }
 	for _, kind := range []struct {
@@ -31,15 +31,15 @@ func board(t *testing.T, rng *rand.Rand) (rows []row) {
 	return rows
 }
 
-// TestInformedCallersLead orders boards by the lower bound of the edge, and by
-// the share of wins for comparison.
-func TestInformedCallersLead(t *testing.T) {
+// Operators with better information lead leaderboards that are ordered by the lower bound of the edge. The order by
+// win rate is computed for comparison.
+func TestInformedOperatorsLead(t *testing.T) {
 	t.Parallel()
 	const boards = 40
 	rng := rand.New(rand.NewPCG(7, 7))
 	leads, top, above, byWins := map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
 	for range boards {
-		rows := board(t, rng)
+		rows := simulateBoard(t, rng)
 		slices.SortStableFunc(rows, func(a, b row) int { return b.low - a.low })
 		leads[rows[0].style]++
 		for _, r := range rows[:10] {
@@ -55,14 +55,14 @@ func TestInformedCallersLead(t *testing.T) {
 	t.Logf("%d boards of 300 operators with 200 calls, by lower bound: first %v, among the first ten %v, above 0 of 4000 each %v; by share of wins: first %v",
 		boards, leads, top, above, byWins)
 	if leads["informed"] < boards*95/100 || top["informed"] < boards*10*8/10 {
-		t.Errorf("informed callers lead %d of %d boards and have %d of %d places of the first ten", leads["informed"], boards, top["informed"], boards*10)
+		t.Errorf("informed operators lead %d of %d boards and have %d of %d places in the top ten", leads["informed"], boards, top["informed"], boards*10)
 	}
 	if byWins["favourites"] != boards {
-		t.Errorf("by share of wins: %v, the comparison shows nothing", byWins)
+		t.Errorf("leaders by win rate: %v; want favorites to lead all boards", byWins)
 	}
 	for _, style := range []string{"favourites", "coin flips"} {
 		if above[style] > 4000*3/100 {
-			t.Errorf("%s: lower bound above 0 for %d of 4000 without skill", style, above[style])
+			t.Errorf("%s: the lower bound is above 0 for %d of 4000 operators without skill", style, above[style])
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// naive is the Brier score and its parts straight from the definitions.
-func naive(calls []Call) (brier, market, reliability, resolution, uncertainty, within float64) {
+// bruteForce computes the Brier score and its parts directly from their definitions.
+func bruteForce(calls []Call) (brier, market, reliability, resolution, uncertainty, within float64) {
 	var n, won float64
 	count, hits, said := map[int]float64{}, map[int]float64{}, map[int]float64{}
 	value := func(c Call) (f, o float64, bin int) {
@@ -33,7 +33,7 @@ func naive(calls []Call) (brier, market, reliability, resolution, uncertainty, w
 		reliability += k * (f - o) * (f - o)
 		resolution += k * (o - base) * (o - base)
 	}
-	for _, c := range calls { // the two terms of Stephenson and others
+	for _, c := range calls { // the two terms within bins of Stephenson, Coelho and Jolliffe
 		f, o, bin := value(c)
 		df, do := f-said[bin]/count[bin], o-hits[bin]/count[bin]
 		within += df*df - 2*df*do
@@ -41,7 +41,7 @@ func naive(calls []Call) (brier, market, reliability, resolution, uncertainty, w
 	return brier / n, market / n, reliability / n, resolution / n, base * (1 - base), within / n
 }
 
-func TestPartsAddUp(t *testing.T) {
+func TestPartsOfTheBrierScore(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		calls := someCalls(t)
@@ -50,7 +50,7 @@ func TestPartsAddUp(t *testing.T) {
 		}
 		r, _ := of(t, calls...).Report()
 		c := r.Calibration
-		brier, market, reliability, resolution, uncertainty, within := naive(calls)
+		brier, market, reliability, resolution, uncertainty, within := bruteForce(calls)
 		for _, x := range []struct {
 			name string
 			got  int
@@ -69,7 +69,7 @@ func TestPartsAddUp(t *testing.T) {
 			}
 		}
 		if c.BrierBps != c.ReliabilityBps-c.ResolutionBps+c.UncertaintyBps+c.WithinBps {
-			t.Fatalf("the parts do not add up: %+v", c)
+			t.Fatalf("the parts do not add up to the Brier score: %+v", c)
 		}
 	})
 }
@@ -78,7 +78,7 @@ func TestBins(t *testing.T) {
 	t.Parallel()
 	s := new(Sample)
 	for _, x := range []Tally{
-		{Price: 5000, Calls: 40, Wins: 40}, // said nothing
+		{Price: 5000, Calls: 40, Wins: 40}, // without a confidence
 		{Price: 5000, Confidence: 1, Calls: 3},
 		{Price: 5000, Confidence: 10, Calls: 1, Wins: 1},
 		{Price: 5000, Confidence: 91, Calls: 2, Wins: 2},
@@ -94,40 +94,40 @@ func TestBins(t *testing.T) {
 		{From: 91, To: 100, Calls: 10, Wins: 10, ConfidenceBps: 9820, HitBps: 10000, LowBps: 6915, HighBps: 10000},
 	}
 	if c.Calls != 14 || len(c.Bins) != 2 || c.Bins[0] != want[0] || c.Bins[1] != want[1] {
-		t.Errorf("%+v", c)
+		t.Errorf("wrong calibration: %+v", c)
 	}
 	if r := report(t, record(t, at(3, 5000), 2)); r.Calibration != nil {
-		t.Errorf("calibration of nothing: %+v", r.Calibration)
+		t.Errorf("calibration of calls without a confidence: %+v, want nil", r.Calibration)
 	}
 }
 
-// TestWhoKnowsAndWhoBoasts plays callers with a true chance behind each call:
-// one says it, one always says 95, one says the price.
-func TestWhoKnowsAndWhoBoasts(t *testing.T) {
+// The test simulates operators whose calls have a known win probability. One states that probability as the
+// confidence, one always states 95, and one states the price.
+func TestCalibrationDistinguishesOperators(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 5))
-	knows, boasts, repeats := new(Sample), new(Sample), new(Sample)
+	calibrated, overconfident, statesPrice := new(Sample), new(Sample), new(Sample)
 	for range 5000 {
 		price := 1500 + rng.IntN(7001)
 		chance := min(max(price/100+rng.IntN(31)-15, 1), 100)
 		won := rng.IntN(100) < chance
-		for s, says := range map[*Sample]int{knows: chance, boasts: 95, repeats: price / 100} {
+		for s, says := range map[*Sample]int{calibrated: chance, overconfident: 95, statesPrice: price / 100} {
 			if err := s.Add(Call{protocol.Bps(price), won, says}); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	k, b, m := report(t, knows).Calibration, report(t, boasts).Calibration, report(t, repeats).Calibration
+	k, b, m := report(t, calibrated).Calibration, report(t, overconfident).Calibration, report(t, statesPrice).Calibration
 	t.Logf("knows: %+v", *k)
 	if k.ReliabilityBps > 20 || k.BrierBps >= k.MarketBrierBps || b.ReliabilityBps < 1500 || b.ResolutionBps != 0 {
-		t.Errorf("knows %+v, boasts %+v", k, b)
+		t.Errorf("calibrated operator %+v, overconfident operator %+v", k, b)
 	}
 	if d := m.BrierBps - m.MarketBrierBps; d < -5 || d > 5 {
-		t.Errorf("who repeats the price has the market's Brier score: %+v", m)
+		t.Errorf("an operator that states the price must have the Brier score of the market: %+v", m)
 	}
 	for _, bin := range k.Bins {
 		if bin.ConfidenceBps < bin.LowBps-100 || bin.ConfidenceBps > bin.HighBps+100 {
-			t.Errorf("%+v", bin)
+			t.Errorf("the confidence is outside of the interval of the win rate: %+v", bin)
 		}
 	}
 }

@@ -6,25 +6,25 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// What Add refuses.
+// Errors of Sample.Add and Sample.AddTally.
 var (
-	ErrPrice      = errors.New("skill: a price is 0 to 10000 bps")
-	ErrConfidence = errors.New("skill: a confidence is 1 to 100, or 0 where none was given")
-	ErrCount      = errors.New("skill: 0 <= wins <= calls, and at most MaxCalls calls")
+	ErrPrice      = errors.New("skill: price must be 0 to 10000 bps")
+	ErrConfidence = errors.New("skill: confidence must be 1 to 100, or 0 if none was stated")
+	ErrCount      = errors.New("skill: wins must be 0 to calls, and a sample has at most 1000000 calls")
 )
 
-// MaxCalls bounds a sample, and with it every sum and the work of a report.
+// MaxCalls is the maximum number of calls in a sample. It limits all sums and the cost of a report.
 const MaxCalls = 1_000_000
 
-// Call is one decided call.
+// Call is a call with an outcome.
 type Call struct {
-	Price      protocol.Bps // of the side called, as it was scored: the basis
+	Price      protocol.Bps // scoring price of the predicted side
 	Won        bool
-	Confidence int // as filed with the call, 1 to 100; 0 where none was given
+	Confidence int // stated confidence from 1 to 100; 0 if none was stated
 }
 
-// Tally is several calls at one price and confidence: a row of "group by price,
-// confidence" over the results.
+// Tally is the number of calls and wins at one price and confidence, such as a row of a query grouped by price and
+// confidence.
 type Tally struct {
 	Price      protocol.Bps
 	Confidence int
@@ -32,8 +32,7 @@ type Tally struct {
 	Wins       int64
 }
 
-// Decided makes a call of a signal; false when nothing was decided (pending or
-// void, contract 4.2.1).
+// Decided returns the call of a signal. It returns false if the signal has no outcome (pending or void).
 func Decided(status protocol.SignalStatus, price protocol.Bps, confidence int) (Call, bool) {
 	return Call{price, status == protocol.Won, confidence}, status == protocol.Won || status == protocol.Lost
 }
@@ -58,6 +57,5 @@ func (t Tally) check() error {
 	return nil
 }
 
-// Within keeps a price where both outcomes are possible. A side bought for
-// nothing or for everything counts as bought at 1 or 9999.
+// Within limits a price to 1 to 9999 bps, so that both outcomes are possible.
 func Within(price protocol.Bps) protocol.Bps { return min(max(price, 1), protocol.MaxBps-1) }

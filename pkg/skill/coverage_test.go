@@ -19,28 +19,30 @@ var mixes = []struct {
 
 var sizes = []int{5, 10, 20, 50, 100, 200, 500, 1000}
 
-// covered returns the probability that the ends enclose the true edge, and that the lower end is above it. It sums all outcomes.
+// covered returns the probability that the interval contains the true edge, and the probability that its lower end is
+// above the true edge. It sums over all outcomes.
 func covered(list, real []odds, ends func(won int64) (float64, float64)) (inside, over float64) {
 	mean, _ := expected(real)
 	n := count(list)
-	aim := 1e4 * mean / float64(n)
+	trueEdge := 1e4 * mean / float64(n)
 	d := wins(real)
 	for i, p := range d.p {
 		if p < 1e-12 {
 			continue
 		}
 		switch low, high := ends(d.from + int64(i)); {
-		case low > aim+1e-7:
+		case low > trueEdge+1e-7:
 			over += p
-		case high >= aim-1e-7:
+		case high >= trueEdge-1e-7:
 			inside += p
 		}
 	}
 	return inside, over
 }
 
-// TestCoverage prints, for each mix of prices and each truth, the least and the mean coverage over the sizes, and the largest
-// probability that the lower end is too high. docs/method.md has the figures of the truth "price right".
+// TestCoverage logs, for each mix of prices and each truth, the minimum and mean coverage over the sample sizes, and
+// the maximum probability that the lower end is too high. docs/method.md contains the results for the truth "price
+// right".
 func TestCoverage(t *testing.T) {
 	t.Parallel()
 	for _, m := range mixes {
@@ -64,18 +66,18 @@ func TestCoverage(t *testing.T) {
 			}
 			for _, real := range truths {
 				in, o := inside[real.name], over[real.name]
-				least, most := slices.Min(in), slices.Max(o)
+				minCoverage, maxOver := slices.Min(in), slices.Max(o)
 				t.Logf("%-13s %-12s covered %5.2f%% at least, %5.2f%% on average; lower end too high %5.2f%% at most; by size %s",
-					m.name, real.name, 100*least, 100*sum(in)/float64(len(in)), 100*most, percents(in))
-				if guaranteed[real.name] && (least < 0.95-1e-9 || most > 0.025+1e-9) {
-					t.Errorf("%s, %s: covered %.4f at least, lower end too high %.4f at most", m.name, real.name, least, most)
+					m.name, real.name, 100*minCoverage, 100*sum(in)/float64(len(in)), 100*maxOver, percents(in))
+				if guaranteed[real.name] && (minCoverage < 0.95-1e-9 || maxOver > 0.025+1e-9) {
+					t.Errorf("%s, %s: minimum coverage %.4f, lower end too high with probability %.4f at most", m.name, real.name, minCoverage, maxOver)
 				}
 			}
 		})
 	}
 }
 
-// guaranteed are the truths for which the interval covers at least 95 % at every size.
+// guaranteed contains the truths for which the interval covers at least 95% at every sample size.
 var guaranteed = map[string]bool{"price right": true, "odds x1.3": true, "odds x3": true}
 
 func percents(p []float64) (s string) {
@@ -85,7 +87,7 @@ func percents(p []float64) (s string) {
 	return s
 }
 
-// truth has the true probabilities of calls with the given prices.
+// truth returns the true probabilities of calls with the given prices.
 type truth struct {
 	name string
 	of   func([]odds) []odds
@@ -93,14 +95,14 @@ type truth struct {
 
 var truths = []truth{
 	{"price right", func(l []odds) []odds { return l }},
-	{"odds x1.3", func(l []odds) []odds { return tilted(l, 1.3) }},
-	{"odds x3", func(l []odds) []odds { return tilted(l, 3) }},
+	{"odds x1.3", func(l []odds) []odds { return scaleOdds(l, 1.3) }},
+	{"odds x3", func(l []odds) []odds { return scaleOdds(l, 3) }},
 	{"+3 points", func(l []odds) []odds { return moved(l, func(p float64) float64 { return p + 300 }) }},
 	{"half know", func(l []odds) []odds { return moved(l, everySecond(0.5)) }},
 	{"too sure", func(l []odds) []odds { return moved(l, func(p float64) float64 { return 5000 + (p-5000)*0.9 }) }},
 }
 
-// moved returns the calls with other probabilities than their prices, from 1 to 9999 bps.
+// moved returns the calls with probabilities that differ from their prices, limited to 1 to 9999 bps.
 func moved(list []odds, to func(float64) float64) []odds {
 	out := make([]odds, 0, len(list))
 	for _, o := range list {

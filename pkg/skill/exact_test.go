@@ -12,9 +12,8 @@ import (
 	"testing"
 )
 
-// TestEveryProductIsRounded reads the source: a product of floating-point
-// numbers outside mul may be fused with a sum on some platforms, and then
-// records come out differently there. The same for functions whose last bit
+// The test reads the source code of the package. A product of floating-point numbers outside of mul may be fused with
+// an addition on some platforms, which changes the results there. The same is true of functions whose last bit
 // depends on the platform.
 func TestEveryProductIsRounded(t *testing.T) {
 	t.Parallel()
@@ -35,7 +34,7 @@ func TestEveryProductIsRounded(t *testing.T) {
 		files = append(files, f)
 	}
 	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
-	conf := types.Config{Importer: little{}, Error: func(error) {}} // most of what is imported stays unknown
+	conf := types.Config{Importer: priceImporter{}, Error: func(error) {}} // most imported packages remain unknown
 	_, _ = conf.Check("skill", fset, files, info)
 	products := 0
 	for _, f := range files {
@@ -64,17 +63,17 @@ func TestEveryProductIsRounded(t *testing.T) {
 		})
 	}
 	if len(files) < 8 || products == 0 {
-		t.Errorf("%d files and %d products read", len(files), products)
+		t.Errorf("the test checked only %d files and %d products", len(files), products)
 	}
 }
 
-// exactlyRounded are the functions that IEEE 754 fixes to the last bit.
+// exactlyRounded contains the functions whose results IEEE 754 defines to the last bit.
 var exactlyRounded = map[string]bool{"Sqrt": true, "Floor": true, "Ceil": true}
 
-// little imports no more of the world than that prices are whole numbers.
-type little struct{}
+// priceImporter is an importer that provides only pkg/protocol with the integer type Bps.
+type priceImporter struct{}
 
-func (little) Import(path string) (*types.Package, error) {
+func (priceImporter) Import(path string) (*types.Package, error) {
 	if !strings.HasSuffix(path, "/pkg/protocol") {
 		return nil, errors.New("not needed")
 	}

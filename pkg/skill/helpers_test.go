@@ -7,7 +7,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// at is n calls at each of the prices.
+// at returns n calls at each of the prices.
 func at(n int64, prices ...int) []odds {
 	list := make([]odds, len(prices))
 	for i, p := range prices {
@@ -16,7 +16,7 @@ func at(n int64, prices ...int) []odds {
 	return list
 }
 
-// spread is n calls at prices evenly between two.
+// spread returns n calls at prices evenly distributed between from and to.
 func spread(n, from, to int) []odds {
 	list := make([]odds, n)
 	for i := range list {
@@ -26,7 +26,7 @@ func spread(n, from, to int) []odds {
 	return list
 }
 
-// record is a sample of these calls of which so many were won.
+// record returns a sample of the given calls, of which won were won.
 func record(t testing.TB, list []odds, won int64) *Sample {
 	t.Helper()
 	s := new(Sample)
@@ -47,7 +47,7 @@ func count(list []odds) (n int64) {
 	return n
 }
 
-// report of a sample that has calls.
+// report returns the report of a sample that contains calls.
 func report(t testing.TB, s *Sample) Report {
 	t.Helper()
 	r, ok := s.Report()
@@ -57,8 +57,8 @@ func report(t testing.TB, s *Sample) Report {
 	return r
 }
 
-// play draws what comes of calls at these prices when the truth of each is
-// given, both in bps.
+// play returns a sample with simulated outcomes of calls at the given prices. truth returns the win probability of a
+// price. Both are in basis points.
 func play(t testing.TB, rng *rand.Rand, prices []int, truth func(price int) int) *Sample {
 	t.Helper()
 	s := new(Sample)
@@ -70,9 +70,9 @@ func play(t testing.TB, rng *rand.Rand, prices []int, truth func(price int) int)
 	return s
 }
 
-func right(price int) int { return price }
+func truePrice(price int) int { return price }
 
-// styles are ways to choose what to call; each gives the price of one call.
+// styles contains ways to choose markets. Each function returns the price of one call.
 var styles = map[string]func(*rand.Rand) int{
 	"favourites": func(rng *rand.Rand) int { return 9000 + rng.IntN(900) },
 	"long shots": func(rng *rand.Rand) int { return 100 + rng.IntN(900) },

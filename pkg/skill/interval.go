@@ -1,38 +1,38 @@
 package skill
 
-// tail is the chance left out at each end of an interval: 95 % are covered.
+// tail is the probability outside of the interval at each end, so that the interval covers 95%.
 const tail = 0.025
 
-// interval gives the share of calls won, in bps, between which the truth lies.
+// interval returns the 95% confidence interval of the true win rate, in basis points.
 //
-// It holds those factors on the odds under which neither so many wins nor so few
-// would be rarer than the tail (the test inverted, exact and without mid-p: at
-// least 95 % at every size, never less). list is never empty.
+// It contains the factors of the odds for which neither won or more wins nor won or fewer wins have a probability
+// below tail. This is an exact test inversion without mid-p correction, so the coverage is at least 95% for every
+// number of calls. list must not be empty.
 func interval(list []odds, calls, won int64) (low, high float64) {
 	r := fitted(list, calls, won)
-	d := wins(tilted(list, r))
+	d := wins(scaleOdds(list, r))
 	low, high = 0, 10000
 	if won > 0 {
-		low = share(list, mul(r, lean(d, won)), calls)
+		low = share(list, mul(r, criticalFactor(d, won)), calls)
 	}
 	if won < calls {
-		high = share(list, r/lean(d.mirrored(calls), calls-won), calls)
+		high = share(list, r/criticalFactor(d.mirrored(calls), calls-won), calls)
 	}
 	return low, high
 }
 
-// share is the expected share of wins in bps when all odds are tilted by r.
+// share returns the expected win rate in basis points if all odds are multiplied by r.
 func share(list []odds, r float64, calls int64) float64 {
-	return mul(10000, hoped(list, r)) / float64(calls)
+	return mul(10000, expectedWins(list, r)) / float64(calls)
 }
 
-// lean is the factor, at most 1, by which the odds behind d have to be worse for
-// k wins or more to be as rare as the tail. Distributions of the family differ
-// only by the k-th power of the factor, so one of them is enough.
-func lean(d pmf, k int64) float64 {
+// criticalFactor returns the factor, at most 1, by which the odds of d must be multiplied so that k or more wins have
+// the probability tail. Multiplying the odds by f multiplies the probability of k wins by f^k, up to normalization,
+// so the distribution need not be computed again.
+func criticalFactor(d distribution, k int64) float64 {
 	low, high := 0.0, 1.0
 	for range halvings {
-		if f := mul(0.5, low+high); d.leaned(k, f) < tail {
+		if f := mul(0.5, low+high); d.upperTail(k, f) < tail {
 			low = f
 		} else {
 			high = f
@@ -41,8 +41,8 @@ func lean(d pmf, k int64) float64 {
 	return low
 }
 
-// leaned is the chance of k wins or more with the odds multiplied by f.
-func (d pmf) leaned(k int64, f float64) float64 {
+// upperTail returns the probability of k or more wins if all odds are multiplied by f.
+func (d distribution) upperTail(k int64, f float64) float64 {
 	above, below, w := 0.0, 0.0, 1.0
 	for i := k - d.from; i < int64(len(d.p)); i++ {
 		above += mul(d.p[i], w)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestBoundsAreWhereTheTailIs looks at all outcomes at both ends of the interval.
-func TestBoundsAreWhereTheTailIs(t *testing.T) {
+// At both ends of the interval, the enumeration of all outcomes yields the tail probability.
+func TestTailProbabilityAtTheBounds(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(3, 3))
 	for name, style := range styles {
@@ -15,22 +15,22 @@ func TestBoundsAreWhereTheTailIs(t *testing.T) {
 		for won := int64(0); won <= 11; won++ {
 			low, high := interval(list, 11, won)
 			if won > 0 {
-				d := enumerated(tilted(list, factorAt(list, low)))
+				d := enumerated(scaleOdds(list, factorAt(list, low)))
 				if got := sum(d[won:]); !near(got, tail, 1e-6) {
-					t.Errorf("%s: %d of 11 or more has chance %g at the lower end", name, won, got)
+					t.Errorf("%s: the probability of %d or more of 11 wins is %g at the lower end, want 0.025", name, won, got)
 				}
 			}
 			if won < 11 {
-				d := enumerated(tilted(list, factorAt(list, high)))
+				d := enumerated(scaleOdds(list, factorAt(list, high)))
 				if got := sum(d[:won+1]); !near(got, tail, 1e-6) {
-					t.Errorf("%s: %d of 11 or fewer has chance %g at the upper end", name, won, got)
+					t.Errorf("%s: the probability of %d or fewer of 11 wins is %g at the upper end, want 0.025", name, won, got)
 				}
 			}
 		}
 	}
 }
 
-// factorAt finds the factor by its expected share, without the code under test.
+// factorAt computes the factor of the odds for an expected win rate, independently of the code under test.
 func factorAt(list []odds, share float64) float64 {
 	low, high := math.Log(1e-12), math.Log(1e12)
 	for range 200 {
@@ -54,8 +54,7 @@ func sum(p []float64) (s float64) {
 	return s
 }
 
-// TestClopperAndPearson holds the interval against their published limits: for
-// calls at one price it is theirs.
+// For calls at one price the interval equals the published limits of Clopper and Pearson.
 func TestClopperAndPearson(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -2,27 +2,25 @@ package skill
 
 import "math"
 
-// Quantiles of the normal distribution: of 1-tail, and of the power of 80 %.
+// Quantiles of the normal distribution for the probability 1-tail and for the power of 80%.
 const (
 	zTail  = 1.959963984540054
 	zPower = 0.8416212335729143
 )
 
-// MaxNeeded stands for itself and for everything above.
+// MaxNeeded is the maximum of Report.Needed and NeededSure. Larger values are replaced by it.
 const MaxNeeded = 1_000_000
 
-// needed is the number of calls, these included, after which an edge like this
-// one, at prices like these, lifts the lower bound above 0: on average (half),
-// and for four in five with that edge (power).
+// needed returns the total number of calls, including the existing ones, after which an equal edge at similar prices
+// moves the lower bound above 0: for half of the operators with that edge (half), and for 80% of them (power).
 //
-// With e the edge of one call, v0 and v1 its variance without and with it, the
-// wins ahead of the price n*e must pass the quantile sqrt(n)*b + c. The part c
-// mends the normal curve: half a win because wins are whole, and a term of
-// Cornish and Fisher for the lopsidedness of favourites and long shots.
+// With the edge e of one call, and the variances v0 and v1 of one call without and with the edge, the surplus of wins
+// n*e must exceed the quantile sqrt(n)*b + c. The term c corrects the normal approximation. It contains half a win,
+// because wins are integers, and a Cornish-Fisher term for the skewness of favorites and long shots.
 func needed(list []odds, calls, won int64) (half, power float64) {
 	n := float64(calls)
 	mean, v0 := expected(list)
-	_, v1 := expected(tilted(list, fitted(list, calls, won)))
+	_, v1 := expected(scaleOdds(list, fitted(list, calls, won)))
 	k3 := 0.0
 	for _, o := range list {
 		win, lose := o.chances()
@@ -35,13 +33,13 @@ func needed(list []odds, calls, won int64) (half, power float64) {
 	return solve(e, b, c), solve(e, b+mul(zPower, math.Sqrt(v1)), c)
 }
 
-// solve gives n with n*e = sqrt(n)*b + c.
+// solve returns n for which n*e = sqrt(n)*b + c, rounded up.
 func solve(e, b, c float64) float64 {
 	root := (b + math.Sqrt(max(mul(b, b)+mul(4, mul(e, c)), 0))) / mul(2, e)
 	return math.Ceil(mul(root, root))
 }
 
-// more is what is left of a total after the calls there are; at least least.
+// more returns the number of calls that are missing from total, from least to MaxNeeded.
 func more(total float64, calls, least int64) *int64 {
 	left := least
 	if total >= float64(calls+MaxNeeded) {

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestNeededIsWhatItTakes compares the formula with a search through exact
-// records of the same prices and edge, and with the exact power.
-func TestNeededIsWhatItTakes(t *testing.T) {
+// The test compares the formula of needed with a search over exact distributions with the same prices and edge, and
+// with the exact power.
+func TestNeededMatchesAnExactSearch(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
@@ -30,16 +30,16 @@ func TestNeededIsWhatItTakes(t *testing.T) {
 			power := exactPower(c.list, c.won, sure)
 			t.Logf("%.0f, exactly %.0f; for four of five %.0f, of whom %.1f%% get there", half, exact, sure, 100*power)
 			if math.Abs(half-exact) > 0.05*exact+2 {
-				t.Errorf("formula %.0f, exactly %.0f", half, exact)
+				t.Errorf("the formula returned %.0f calls, the exact search %.0f", half, exact)
 			}
 			if power < 0.76 || power > 0.86 {
-				t.Errorf("after %.0f calls %.3f get there", sure, power)
+				t.Errorf("after %.0f calls the power is %.3f, want about 0.8", sure, power)
 			}
 		})
 	}
 }
 
-// times is a list with all counts in proportion to a total, rounded.
+// times returns the list with all counts scaled to a total and rounded.
 func times(list []odds, total float64) []odds {
 	out := make([]odds, len(list))
 	for i, o := range list {
@@ -49,8 +49,8 @@ func times(list []odds, total float64) []odds {
 	return out
 }
 
-// searched is the mean of the first total at which the lower end is above the
-// price and the last one at which it is not: wins are whole, so it saws.
+// searched returns the mean of the first total at which the lower end is above the price and the last total at which
+// it is not. They differ because wins are integers, which makes the significance vary from total to total.
 func searched(list []odds, won int64) float64 {
 	share := float64(won) / float64(count(list))
 	first, last := 0.0, 0.0
@@ -69,14 +69,14 @@ func searched(list []odds, won int64) float64 {
 	return (first + last) / 2
 }
 
-// exactPower is the share of operators with that edge above 0 after the total,
-// averaged over totals nearby because of the saw.
+// exactPower returns the share of operators with the edge whose lower end is above 0 after total calls. It is the
+// average over similar totals, because the value varies from total to total.
 func exactPower(list []odds, won int64, total float64) float64 {
 	r := fitted(list, count(list), won)
 	var all, tries float64
 	for _, near := range []float64{0.96, 0.98, 1, 1.02, 1.04} {
 		big := times(list, total*near)
-		null, real := wins(big), wins(tilted(big, r))
+		null, real := wins(big), wins(scaleOdds(big, r))
 		k := int64(0)
 		for null.atLeast(k) >= tail {
 			k++
@@ -86,7 +86,7 @@ func exactPower(list []odds, won int64, total float64) float64 {
 	return all / tries
 }
 
-func TestNeededAtTheEdges(t *testing.T) {
+func TestNeededAtTheLimits(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name       string

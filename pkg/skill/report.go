@@ -2,34 +2,30 @@ package skill
 
 import "math"
 
-// Version names the formulas. Any change of a number in testdata/vectors.json is
-// another version.
+// Version is the version of the formulas. A change of any number in testdata/vectors.json requires a new version.
 const Version = "1.0"
 
-// Report is what a record says about its operator. Bps are hundredths of a
-// percentage point.
+// Report contains the statistics of a record. One basis point (Bps) is a hundredth of a percentage point.
 type Report struct {
 	Calls, Wins int64
-	// PriceBps is the mean price: the share of wins that the market promised.
+	// PriceBps is the mean price, which is the win rate that the market expected.
 	PriceBps int
-	// EdgeBps is the mean of won - price over the calls, -10000 to 10000.
-	// Between LowBps and HighBps, rounded outwards, lies the true edge in at
-	// least 95 of 100 records, as far as the limits in docs/method.md allow.
-	// Boards are ordered by LowBps.
+	// EdgeBps is the mean of (won - price) over the calls, from -10000 to 10000. LowBps and HighBps, rounded
+	// outwards, are the 95% confidence interval of the true edge, subject to the limits in docs/method.md.
+	// Leaderboards are ordered by LowBps.
 	EdgeBps, LowBps, HighBps int
-	// Above is the exact chance of so many wins or more if every price was
-	// right; Below of so many or fewer; TwoSided twice the smaller, at most 1.
-	// None is told smaller than Least.
+	// Above is the exact probability of at least Wins wins if every price was right, and Below that of at most Wins
+	// wins. TwoSided is twice the smaller of the two, at most 1. Above and Below are at least Least.
 	Above, Below, TwoSided float64
-	// Needed is how many calls more, if it goes on like this, until LowBps is
-	// above 0; NeededSure until it is for four of five operators with such an
-	// edge. 0 when it is there, nil without an edge above 0.
+	// Needed is the number of further calls after which LowBps is expected to exceed 0 at the same edge. NeededSure
+	// is the number after which that is true of 80% of the operators with this edge. Both are 0 if it is already
+	// true, and nil if the edge is not above 0.
 	Needed, NeededSure *int64
-	// Calibration judges stated confidence; nil where none was given.
+	// Calibration is the calibration of stated confidence. It is nil if no call has a confidence.
 	Calibration *Calibration
 }
 
-// Report computes all of it; false for an empty sample.
+// Report computes the statistics of the sample. It returns false if the sample is empty.
 func (s *Sample) Report() (Report, bool) {
 	if s.calls == 0 {
 		return Report{}, false
@@ -54,23 +50,23 @@ func (s *Sample) Report() (Report, bool) {
 	return r, true
 }
 
-// bounds are the ends of the interval of the edge.
+// bounds returns the ends of the confidence interval of the edge in basis points.
 func (s *Sample) bounds(list []odds) (low, high int) {
 	l, h := interval(list, s.calls, s.wins)
 	mean := float64(s.prices) / float64(s.calls)
 	return floor(l - mean), ceil(h - mean)
 }
 
-// grain is what a whole number may be missed by: some ends are whole by their
-// nature, and must not depend on the last bit.
+// grain is the tolerance for integers when rounding. Some ends are integers exactly, and their rounding must not
+// depend on the last bit.
 const grain = 1e-6
 
 func floor(x float64) int { return int(math.Floor(x + grain)) }
 
 func ceil(x float64) int { return int(math.Ceil(x - grain)) }
 
-// EdgeBps is the mean edge from three counters: calls, wins, and the sum of the
-// prices in bps. It is 0 without calls.
+// EdgeBps returns the mean edge of a number of calls with the given wins and sum of prices in basis points. It
+// returns 0 if there are no calls.
 func EdgeBps(calls, wins, prices int64) int {
 	if calls == 0 {
 		return 0
@@ -78,7 +74,7 @@ func EdgeBps(calls, wins, prices int64) int {
 	return nearest(10000*wins-prices, calls)
 }
 
-// nearest is a/b in whole numbers, halves away from zero; b > 0.
+// nearest returns a/b rounded to the nearest integer, half away from zero. b must be positive.
 func nearest(a, b int64) int {
 	if a < 0 {
 		return -nearest(-a, b)

@@ -7,27 +7,27 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Sample has the counts of a set of calls from which the statistics are computed: calls by price, calls won, and both by
-// confidence. The zero value is empty. A Sample is not safe for concurrent use and must not be copied, because copies share the
-// counts by price.
+// Sample contains the counts from which the statistics of a set of calls are computed: calls by price, wins, and both
+// by confidence. The zero value is empty. A Sample is not safe for concurrent use and must not be copied, because
+// copies share the counts by price.
 type Sample struct {
 	calls, wins int64
-	prices      int64 // sum, bps
+	prices      int64 // sum of all prices in basis points
 	at          map[protocol.Bps]int64
-	stated      [101]statement // by confidence; 0 is not used
+	stated      [101]statement // by confidence; index 0 is unused
 }
 
-// statement has the counts of the calls with one confidence.
+// statement contains the counts of the calls with one confidence.
 type statement struct {
 	calls, wins int64
-	// market is the sum of (price - 10000*won)^2, the error of the price.
+	// market is the sum of (price - 10000*won)^2, the squared error of the price.
 	market int64
 }
 
-// Add adds a call. After ErrPrice, ErrConfidence or ErrCount the sample is unchanged.
+// Add adds a call. If it returns ErrPrice, ErrConfidence or ErrCount, the sample is unchanged.
 func (s *Sample) Add(c Call) error { return s.AddTally(c.tally()) }
 
-// AddTally adds calls that were counted elsewhere, by a database for example.
+// AddTally adds calls that were counted elsewhere, such as in a database. Its errors are those of Add.
 func (s *Sample) AddTally(t Tally) error {
 	if err := t.check(); err != nil {
 		return err
@@ -53,7 +53,8 @@ func (s *Sample) AddTally(t Tally) error {
 	return nil
 }
 
-// Merge adds all calls of another sample: lanes make a record.
+// Merge adds all calls of another sample, such as that of another lane. It returns ErrCount if the result would
+// exceed MaxCalls.
 func (s *Sample) Merge(o *Sample) error {
 	if s.calls+o.calls > MaxCalls {
 		return ErrCount
@@ -73,7 +74,7 @@ func (s *Sample) Merge(o *Sample) error {
 	return nil
 }
 
-// Calls is how many calls were added.
+// Calls returns the number of calls in the sample.
 func (s *Sample) Calls() int64 { return s.calls }
 
 func (s *statement) add(o statement) {
@@ -82,7 +83,7 @@ func (s *statement) add(o statement) {
 	s.market += o.market
 }
 
-// odds lists the calls by price, cheapest first: the order of every sum.
+// odds returns the calls by price in ascending order, which determines the order of all sums.
 func (s *Sample) odds() []odds {
 	list := make([]odds, 0, len(s.at))
 	for _, price := range slices.Sorted(maps.Keys(s.at)) {

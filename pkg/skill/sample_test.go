@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-func TestWhatIsRefusedLeavesNoTrace(t *testing.T) {
+func TestRejectedCallsDoNotChangeTheSample(t *testing.T) {
 	t.Parallel()
 	s := of(t, Call{Price: 4000, Won: true, Confidence: 60})
 	want, _ := s.Report()
@@ -27,7 +27,7 @@ func TestWhatIsRefusedLeavesNoTrace(t *testing.T) {
 		{Tally{Price: 1, Calls: MaxCalls}, ErrCount},
 	} {
 		if err := s.AddTally(c.t); !errors.Is(err, c.want) {
-			t.Errorf("%+v: %v", c.t, err)
+			t.Errorf("AddTally(%+v) returned %v", c.t, err)
 		}
 	}
 	full := new(Sample)
@@ -46,11 +46,11 @@ func TestOnlyDecidedCallsCount(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[protocol.SignalStatus]bool{protocol.Won: true, protocol.Lost: true, protocol.Void: false, protocol.Pending: false} {
 		if c, ok := Decided(status, 3100, 70); ok != want || ok && c != (Call{3100, status == protocol.Won, 70}) {
-			t.Errorf("%s: %+v, %v", status, c, ok)
+			t.Errorf("Decided for status %s returned %+v, %v", status, c, ok)
 		}
 	}
 	if _, ok := new(Sample).Report(); ok {
-		t.Error("a report without calls")
+		t.Error("an empty sample has a report")
 	}
 }
 
@@ -58,7 +58,7 @@ func TestEdgeFromCounters(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(4, 4))
 	for range 1000 {
-		s := play(t, rng, choose(rng, 1+rng.IntN(30), styles["everything"]), right)
+		s := play(t, rng, choose(rng, 1+rng.IntN(30), styles["everything"]), truePrice)
 		r := report(t, s)
 		want := 0
 		if d := 10000*s.wins - s.prices; d != 0 {
@@ -68,10 +68,10 @@ func TestEdgeFromCounters(t *testing.T) {
 			}
 		}
 		if r.EdgeBps != want {
-			t.Fatalf("%+v, want %d", r, want)
+			t.Fatalf("report %+v, want an edge of %d", r, want)
 		}
 	}
 	if EdgeBps(0, 0, 0) != 0 || EdgeBps(2, 1, 9999) != 1 || EdgeBps(2, 1, 10001) != -1 {
-		t.Error("halves go away from zero, and no calls have no edge")
+		t.Error("EdgeBps must round half away from zero and be 0 without calls")
 	}
 }

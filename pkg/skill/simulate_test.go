@@ -10,12 +10,11 @@ import (
 
 const operators = 10_000
 
-// outcome counts what 10,000 operators were told.
+// outcome contains the numbers of operators for which a statistic had the given result.
 type outcome struct{ one, five, fiveTwoSided, luckyLow, covered int }
 
-// simulate plays operators of all styles, 5 to 400 calls each, against prices
-// that are wrong by the same points everywhere: with 0 all of them are without
-// any skill.
+// simulate computes reports of operators of all styles with 5 to 400 calls each. wrong is the difference between the
+// true win probability and the price in basis points; with 0 no operator has skill.
 func simulate(t *testing.T, operators, wrong int) (o outcome) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(20261122, uint64(wrong)))
@@ -23,12 +22,12 @@ func simulate(t *testing.T, operators, wrong int) (o outcome) {
 	for i := range operators {
 		n := int(5 * math.Pow(80, rng.Float64()))
 		prices := choose(rng, n, styles[names[i%len(names)]])
-		real := func(p int) int { return min(max(p+wrong, 0), 10000) }
-		aim := 0.0
+		probability := func(p int) int { return min(max(p+wrong, 0), 10000) }
+		trueEdge := 0.0
 		for _, p := range prices {
-			aim += float64(real(p)-p) / float64(n)
+			trueEdge += float64(probability(p)-p) / float64(n)
 		}
-		r := report(t, play(t, rng, prices, real))
+		r := report(t, play(t, rng, prices, probability))
 		add := func(to *int, yes bool) {
 			if yes {
 				*to++
@@ -38,14 +37,13 @@ func simulate(t *testing.T, operators, wrong int) (o outcome) {
 		add(&o.five, r.Above <= 0.05)
 		add(&o.fiveTwoSided, r.TwoSided <= 0.05)
 		add(&o.luckyLow, r.LowBps > 0)
-		add(&o.covered, float64(r.LowBps) <= aim && aim <= float64(r.HighBps))
+		add(&o.covered, float64(r.LowBps) <= trueEdge && trueEdge <= float64(r.HighBps))
 	}
 	return o
 }
 
-// TestNullOperators is the size of the tests and the coverage of the interval
-// on operators who know no more than the price. Three deviations of chance are
-// allowed; the exact figures are in TestCoverage.
+// The tests have their nominal error rates and the interval its nominal coverage for operators without skill. The
+// tolerance is three standard deviations. The exact figures are in TestCoverage.
 func TestNullOperators(t *testing.T) {
 	t.Parallel()
 	o := simulate(t, operators, 0)
@@ -67,22 +65,22 @@ func TestNullOperators(t *testing.T) {
 		}
 	}
 	if o.covered < operators*94/100 {
-		t.Errorf("covered: %d of %d", o.covered, operators)
+		t.Errorf("the interval covered %d of %d operators, want at least 94%%", o.covered, operators)
 	}
 }
 
-// TestWrongPricesAreSeen shows that the simulation can fail: with prices three
-// points too high or too low it does.
-func TestWrongPricesAreSeen(t *testing.T) {
+// The tests detect skill: with prices that are three percentage points too low, many operators have a significant
+// record.
+func TestSkillIsDetected(t *testing.T) {
 	t.Parallel()
-	const some = 2000
-	o := simulate(t, some, 300)
-	t.Logf("%d operators with three points of edge: one-sided 5%%: %d; covered: %d", some, o.five, o.covered)
-	if o.five < some*10/100 {
-		t.Errorf("one-sided 5%%: only %d of %d", o.five, some)
+	const operatorCount = 2000
+	o := simulate(t, operatorCount, 300)
+	t.Logf("%d operators with three points of edge: one-sided 5%%: %d; covered: %d", operatorCount, o.five, o.covered)
+	if o.five < operatorCount*10/100 {
+		t.Errorf("the record of only %d of %d operators is significant, want at least 10%%", o.five, operatorCount)
 	}
-	if o.covered < some*94/100 {
-		t.Errorf("covered: %d of %d", o.covered, some)
+	if o.covered < operatorCount*94/100 {
+		t.Errorf("the interval covered %d of %d operators, want at least 94%%", o.covered, operatorCount)
 	}
 }
 

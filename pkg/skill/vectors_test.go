@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
-// each is one call at each of the prices, the first of them won.
+// each returns one call at each of the prices, of which the first won calls are won.
 func each(won int, prices ...protocol.Bps) (calls []tally) {
 	for i, p := range prices {
 		t := tally{PriceBps: p, Calls: 1}
@@ -22,8 +22,7 @@ func each(won int, prices ...protocol.Bps) (calls []tally) {
 	return calls
 }
 
-// drawn are calls at random prices, some at each, with a confidence in two of
-// three.
+// drawn returns calls at random prices, with a random confidence for two thirds of the prices.
 func drawn(seed uint64, prices int, calls int64, from, to int) (all []tally) {
 	rng := rand.New(rand.NewPCG(seed, seed))
 	for range prices {
@@ -73,8 +72,8 @@ var vectors = []vector{
 	}},
 }
 
-// TestVectors is the record of what we say; go test -update rewrites it, and
-// numbers that change need another Version.
+// TestVectors compares the reports with testdata/vectors.json. go test -update writes the file. A change of any
+// number requires a new Version.
 func TestVectors(t *testing.T) {
 	t.Parallel()
 	for i, v := range vectors {
@@ -84,13 +83,13 @@ func TestVectors(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		vectors[i].Report = answerOf(t, report(t, s))
-		// No vector may hang on the last bit of anybody's arithmetic.
+		vectors[i].Report = reportJSON(t, report(t, s))
+		// The rounding of no vector may depend on the last bit of an implementation.
 		low, high := interval(s.odds(), s.calls, s.wins)
 		mean := float64(s.prices) / float64(s.calls)
 		for _, end := range []float64{low - mean + grain, high - mean - grain} {
 			if math.Abs(end-math.Round(end)) < grain/10 {
-				t.Errorf("%s: %.9f is where it is rounded up or down", v.Name, end)
+				t.Errorf("%s: %.9f is too close to an integer to be rounded reliably", v.Name, end)
 			}
 		}
 	}

@@ -7,30 +7,29 @@ import (
 )
 
 const (
-	// bufferedFor is how long a line waits for company.
+	// bufferedFor is the maximum time that a line waits in the buffer.
 	bufferedFor = 100 * time.Millisecond
-	// bufferedBytes is how much waits at most.
+	// bufferedBytes is the size of the buffer from which it is written at once.
 	bufferedBytes = 64 << 10
 )
 
-// Buffered writes lines together, a tenth of a second late: a system call for
-// each request's line costs as much as the line. Loggers that NewLogger makes
-// flush it behind every warning, so only news of what went well can be lost when
-// the process is killed.
+// Buffered is a writer that collects log lines and writes them together at least every 100 ms. A system call per line
+// would cost as much as formatting it. A logger of NewLogger flushes it after every warning and error. If the process
+// is killed, only records below the level warn can be lost.
 type Buffered struct {
-	mu    sync.Mutex // guards lines and armed; never held while writing
+	mu    sync.Mutex // protects lines and armed; not locked during a write
 	lines []byte
 	armed bool
 
-	write sync.Mutex // one write at a time, in order
+	write sync.Mutex // serializes writes
 	spare []byte
 	w     io.Writer
 }
 
-// NewBuffered buffers w. Close it last.
+// NewBuffered returns a buffer for w. Close must be called after the last line.
 func NewBuffered(w io.Writer) *Buffered { return &Buffered{w: w} }
 
-// Write takes one line; errors of w are not known yet.
+// Write adds a line to the buffer. It does not return errors of the underlying writer.
 func (b *Buffered) Write(line []byte) (int, error) {
 	b.mu.Lock()
 	b.lines = append(b.lines, line...)
@@ -46,7 +45,7 @@ func (b *Buffered) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// Flush writes what waits.
+// Flush writes the buffered lines.
 func (b *Buffered) Flush() {
 	b.write.Lock()
 	defer b.write.Unlock()
@@ -55,13 +54,13 @@ func (b *Buffered) Flush() {
 	b.lines, b.armed = b.spare[:0], false
 	b.mu.Unlock()
 	if len(lines) > 0 {
-		// A log that cannot be written has nowhere to complain.
+		// An error cannot be reported, because the log is not writable.
 		_, _ = b.w.Write(lines)
 	}
 	b.spare = lines
 }
 
-// Close flushes; lines that come later are still taken.
+// Close writes the buffered lines. Later lines are still accepted.
 func (b *Buffered) Close() error {
 	b.Flush()
 	return nil

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// sink counts writes.
+// sink records and counts writes.
 type sink struct {
 	mu     sync.Mutex
 	writes int
@@ -38,25 +38,25 @@ func TestLinesAreWrittenTogether(t *testing.T) {
 			_, _ = b.Write([]byte("line\n"))
 		}
 		if n, _ := s.state(); n != 0 {
-			t.Errorf("%d writes at once", n)
+			t.Errorf("%d writes before the delay, want 0", n)
 		}
-		<-time.After(bufferedFor) // of the bubble's clock
+		<-time.After(bufferedFor) // in the time of the synctest bubble
 		synctest.Wait()
 		if n, text := s.state(); n != 1 || text != strings.Repeat("line\n", 10) {
-			t.Errorf("%d writes of %q", n, text)
+			t.Errorf("%d writes of %q, want 1 write of 10 lines", n, text)
 		}
 		_, _ = b.Write([]byte("late\n"))
 		if err := b.Close(); err != nil {
 			t.Error(err)
 		}
 		if _, text := s.state(); !strings.HasSuffix(text, "late\n") {
-			t.Errorf("lost at the end: %q", text)
+			t.Errorf("Close did not write the last line: %q", text)
 		}
 		<-time.After(bufferedFor) // the timer of the last line
 	})
 }
 
-func TestManyLinesDoNotWait(t *testing.T) {
+func TestFullBufferIsWritten(t *testing.T) {
 	t.Parallel()
 	var s sink
 	b := NewBuffered(&s)
@@ -71,25 +71,25 @@ func TestManyLinesDoNotWait(t *testing.T) {
 	}
 	wg.Wait()
 	if n, _ := s.state(); n == 0 {
-		t.Error("400 kB wait in memory")
+		t.Error("nothing was written after 400 kB")
 	}
 	b.Flush()
 	if _, text := s.state(); len(text) != 400_000 {
-		t.Errorf("%d bytes", len(text))
+		t.Errorf("%d bytes written, want 400000", len(text))
 	}
 }
 
-func TestWarningsAreNotHeldBack(t *testing.T) {
+func TestWarningsFlushTheLog(t *testing.T) {
 	t.Parallel()
 	var s sink
 	b := NewBuffered(&s)
 	log := NewLogger(b, slog.LevelInfo, "test")
 	log.Info("first")
 	if n, _ := s.state(); n != 0 {
-		t.Error("a line did not wait")
+		t.Error("an info record was written at once")
 	}
 	log.Warn("second")
 	if _, text := s.state(); !strings.Contains(text, "first") || !strings.Contains(text, "second") {
-		t.Errorf("%q", text)
+		t.Errorf("log after a warning: %q; want both records", text)
 	}
 }

@@ -1,9 +1,7 @@
-// Package telemetry is how a service can be watched: JSON logs that never hold a
-// secret, Prometheus metrics on a registry of their own, and traces that
-// follow a request over HTTP and gRPC.
+// Package telemetry contains structured JSON logs that do not reveal secrets, Prometheus metrics in a separate
+// registry, and traces that follow a request across HTTP and gRPC.
 //
-// Nothing here is global: the logger, the registry and the tracer provider are
-// values that app makes once and passes on. Secrets are kept out of logs
-// twice: attributes are hidden by name, and every finished line is searched
-// for the forms that our keys and tokens have.
+// It has no global state: the application creates the logger, the registry and the tracer provider and passes them
+// on. Secrets are removed from logs in two ways. Attributes are hidden by name, and each finished line is searched
+// for the formats of keys and tokens.
 package telemetry

@@ -9,9 +9,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// NewLogger writes JSON lines to w. Attributes with a secret's name are
-// hidden whatever they hold; credentials inside of any text are, too. Lines
-// made within a trace carry trace_id.
+// NewLogger returns a logger that writes JSON lines to w. It hides attributes whose names suggest a secret, and
+// credentials in any text. Records within a trace have the attribute trace_id.
 func NewLogger(w io.Writer, level slog.Level, service string) *slog.Logger {
 	h := slog.NewJSONHandler(redactor{w}, &slog.HandlerOptions{Level: level, ReplaceAttr: hideByName})
 	flush := func() {}
@@ -21,7 +20,7 @@ func NewLogger(w io.Writer, level slog.Level, service string) *slog.Logger {
 	return slog.New(traced{h, flush}).With("service", service)
 }
 
-// Level reads LOG_LEVEL: debug, info, warn, error; anything else is info.
+// Level parses LOG_LEVEL: debug, info, warn or error. For any other value it returns info.
 func Level(s string) slog.Level {
 	switch strings.ToLower(s) {
 	case "debug":
@@ -41,8 +40,8 @@ func hideByName(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// redactor searches each finished line: what a struct or an error had inside
-// cannot be seen by attribute name.
+// redactor removes credentials from each finished line, because secrets inside of structs and errors cannot be found
+// by attribute name.
 type redactor struct{ w io.Writer }
 
 func (r redactor) Write(line []byte) (int, error) {
@@ -52,8 +51,7 @@ func (r redactor) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// traced adds the trace id of the context, and sees to it that what went wrong
-// is written at once.
+// traced is a handler that adds the trace id of the context, and flushes the log after warnings and errors.
 type traced struct {
 	slog.Handler
 	flush func()

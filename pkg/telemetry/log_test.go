@@ -70,7 +70,7 @@ func TestNoSecretInLogs(t *testing.T) {
 		"map", map[string]string{"x": canaryJWT}, "url", "postgres://u:CANARY@h/d", slog.Group("deep", "password", "CANARY", "fine", 1),
 		"clob_token_id", "713200")
 	if strings.Contains(out.String(), "CANARY") {
-		t.Errorf("a secret in the log: %s", out.String())
+		t.Errorf("the log contains a secret: %s", out.String())
 	}
 	var line struct {
 		Service string
@@ -85,7 +85,7 @@ func TestNoSecretInLogs(t *testing.T) {
 		t.Fatalf("%v: %s", err, out.String())
 	}
 	if line.Service != "hub" || line.Msg != "said dk_[hidden]" || line.G.ClobTokenID != "713200" || line.G.Deep["fine"] != 1.0 || line.G.Any.Note != "CAN" {
-		t.Errorf("%+v", line)
+		t.Errorf("wrong log record: %+v", line)
 	}
 }
 
@@ -105,7 +105,7 @@ func TestLevel(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]slog.Level{"debug": slog.LevelDebug, "": slog.LevelInfo, "WARN": slog.LevelWarn, "error": slog.LevelError, "x": slog.LevelInfo} {
 		if got := telemetry.Level(s); got != want {
-			t.Errorf("%q: %v", s, got)
+			t.Errorf("Level(%q) = %v", s, got)
 		}
 	}
 }

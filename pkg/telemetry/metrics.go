@@ -12,15 +12,14 @@ import (
 	"github.com/signalcast/signalcast/pkg/version"
 )
 
-// Prefix of every metric of ours.
+// Prefix is the prefix of all metric names.
 const Prefix = "sc_"
 
-// Durations are the buckets for anything measured in seconds, from a cached
-// read to a request that ran into its limit.
+// Durations contains histogram buckets in seconds, from a cached read to a request that times out.
 var Durations = []float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5}
 
-// Metrics is the registry of one service. Its constructors panic on a name
-// that is registered twice: a mistake in the program.
+// Metrics is the metric registry of one service. Methods that register a metric panic if its name is already
+// registered, because that is a programming error.
 type Metrics struct {
 	reg      *prometheus.Registry
 	requests *prometheus.HistogramVec
@@ -40,46 +39,46 @@ func NewMetrics(service string, build version.Build) *Metrics {
 		}, func() float64 { return 1 }),
 	)
 	m.requests = m.Histogram("http_request_seconds", "Time to answer HTTP requests.", Durations, "method", "route", "status")
-	m.degraded = m.Counter("http_degraded_total", "List reads answered empty because a source failed.", "route", "source")
-	m.pages = m.Counter("http_page_hits_total", "Requests answered from a ready page before the router.", "method", "route", "status")
+	m.degraded = m.Counter("http_degraded_total", "List reads answered with an empty list because a source failed.", "route", "source")
+	m.pages = m.Counter("http_page_hits_total", "Requests answered from a cached page before the router.", "method", "route", "status")
 	return m
 }
 
-// CountPage gives what counts one kind of answer from a ready page; it fits
-// the hook of the page front.
+// CountPage returns a function that counts one response from a cached page. It can be used as
+// httpcache.HandlerOptions.Count.
 func (m *Metrics) CountPage(method, route string, status int) func() {
 	return m.pages.WithLabelValues(method, route, strconv.Itoa(status)).Inc
 }
 
-// Registerer takes collectors made elsewhere.
+// Registerer returns the registry, for collectors of other packages.
 func (m *Metrics) Registerer() prometheus.Registerer { return m.reg }
 
-// Handler serves the metrics.
+// Handler returns the handler of the metrics endpoint.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.reg, promhttp.HandlerOpts{Registry: m.reg, MaxRequestsInFlight: 4, Timeout: 5 * time.Second})
 }
 
-// Counter registers sc_<name>.
+// Counter registers and returns the counter sc_<name>.
 func (m *Metrics) Counter(name, help string, labels ...string) *prometheus.CounterVec {
 	c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: Prefix + name, Help: help}, labels)
 	m.reg.MustRegister(c)
 	return c
 }
 
-// GaugeFunc registers sc_<name>, read when it is scraped.
+// GaugeFunc registers the gauge sc_<name>. read returns its value at each scrape.
 func (m *Metrics) GaugeFunc(name, help string, read func() float64) {
 	m.reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: Prefix + name, Help: help}, read))
 }
 
-// Histogram registers sc_<name>.
+// Histogram registers and returns the histogram sc_<name>.
 func (m *Metrics) Histogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
 	h := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: Prefix + name, Help: help, Buckets: buckets}, labels)
 	m.reg.MustRegister(h)
 	return h
 }
 
-// ObserveHTTP counts one answer; it fits the hook of the HTTP edge. Route is
-// the pattern, empty for paths without a route.
+// ObserveHTTP records one HTTP response. It can be used as httpx.Config.Observe. route is the pattern of the route,
+// or empty if no route matched.
 func (m *Metrics) ObserveHTTP(method, route string, status int, took time.Duration) {
 	if route == "" {
 		route = "none"
@@ -87,5 +86,5 @@ func (m *Metrics) ObserveHTTP(method, route string, status int, took time.Durati
 	m.requests.WithLabelValues(method, route, strconv.Itoa(status)).Observe(took.Seconds())
 }
 
-// Degraded counts one graceful-empty answer; it fits the hook of the HTTP edge.
+// Degraded counts one response with X-Degraded. It can be used as httpx.Config.Degraded.
 func (m *Metrics) Degraded(route, source string) { m.degraded.WithLabelValues(route, source).Inc() }

@@ -32,7 +32,7 @@ func TestMetrics(t *testing.T) {
 		`sc_build_info{commit="0123",goversion="go1.26.8",service="hub",version="v1.2.3"} 1`, "go_goroutines ", "process_open_fds ",
 	} {
 		if !strings.Contains(w.Body.String(), want) {
-			t.Errorf("no %s", want)
+			t.Errorf("the metrics do not contain %s", want)
 		}
 	}
 }

@@ -6,31 +6,32 @@ import (
 	"sync"
 )
 
-// hidden stands where a secret was.
+// hidden replaces secrets in logs.
 const hidden = "[hidden]"
 
-// secretNames are parts of attribute names whose values are hidden.
+// secretNames contains parts of attribute names whose values are hidden.
 var secretNames = []string{
 	"secret", "token", "password", "passwd", "authorization", "cookie", "bearer", "jwt", "api_key", "apikey",
 	"dsn", "database_url", "redis_url", "db_sig", "db_uid", "private_key", "code_verifier",
 }
 
-// publicNames contain such a part and are no secrets: a market's token id is
+// publicNames contains names that include such a part but are not secret. The token id of a market, for example, is
 // public at its venue.
 var publicNames = []string{"token_id", "tokenid", "token_count", "tokens_per"}
 
-// judged has the result of secretName by name. Names are constants of the program, so it stays small.
-var judged sync.Map // string → bool
+// secretNameCache contains the results of secretName. Attribute names are constants of the program, so the cache
+// stays small.
+var secretNameCache sync.Map // string → bool
 
 func isSecret(name string) bool {
-	known, ok := judged.Load(name)
+	known, ok := secretNameCache.Load(name)
 	if !ok {
-		known, _ = judged.LoadOrStore(name, secretName(name))
+		known, _ = secretNameCache.LoadOrStore(name, secretName(name))
 	}
 	return known.(bool)
 }
 
-// secretName reports an attribute whose value may not be seen.
+// secretName reports whether the value of an attribute must be hidden.
 func secretName(name string) bool {
 	name = strings.ReplaceAll(strings.ToLower(name), "-", "_")
 	for _, s := range publicNames {
@@ -46,15 +47,15 @@ func secretName(name string) bool {
 	return false
 }
 
-// mark is the beginning of something secret inside of text.
+// mark is the start of a secret in a text.
 type mark struct {
 	text  string
-	word  bool // the mark belongs to the credential and begins a word
-	least int  // shorter values are no credentials
+	word  bool // the mark is a part of the credential and starts a word
+	least int  // minimum length of a credential; shorter values are not hidden
 }
 
-// marks are what our credentials look like, and the names behind which
-// foreign ones stand in queries and messages.
+// marks contains the prefixes of credentials of this service, and the names that precede other credentials in queries
+// and messages.
 var marks = []mark{
 	{"dk_", true, 8},
 	{"db_live_", true, 8},
@@ -75,10 +76,10 @@ var marks = []mark{
 	{"earer ", false, 8}, // Bearer and bearer
 }
 
-// Redact hides what looks like a credential inside of text.
+// Redact returns s with credentials replaced by [hidden].
 func Redact(s string) string { return string(redact([]byte(s))) }
 
-// redact returns line itself when there is nothing to hide.
+// redact returns line with credentials replaced. If there are none, it returns line itself.
 func redact(line []byte) []byte {
 	for _, m := range marks {
 		line = hideMark(line, m)
@@ -107,8 +108,8 @@ func hideMark(line []byte, m mark) []byte {
 	}
 }
 
-// holds reports whether a byte still belongs to the value: of a credential its
-// own alphabet, of a named value everything up to a separator.
+// holds reports whether a byte belongs to the value. A credential of this service ends at the first character outside
+// of its alphabet. A named value ends at a separator.
 func (m mark) holds(c byte) bool {
 	if m.word {
 		return isTokenByte(c)
@@ -116,7 +117,7 @@ func (m mark) holds(c byte) bool {
 	return c > ' ' && !bytes.ContainsRune([]byte("&\"\\,;)}"), rune(c))
 }
 
-// hideUserinfo hides the password of URLs, scheme://user:password@host.
+// hideUserinfo hides the password in URLs of the form scheme://user:password@host.
 func hideUserinfo(line []byte) []byte {
 	from := 0
 	for {
@@ -146,7 +147,7 @@ func splice(line []byte, from, to int) []byte {
 	return append(out, line[to:]...)
 }
 
-// isTokenByte is what keys and tokens are made of.
+// isTokenByte reports whether c can occur in keys and tokens.
 func isTokenByte(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '-' || c == '.'
 }

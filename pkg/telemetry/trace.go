@@ -19,14 +19,14 @@ import (
 	"google.golang.org/grpc"
 )
 
-// TraceConfig says where traces go. An empty Endpoint exports nothing, but a
-// caller's traceparent still travels on.
+// TraceConfig configures the export of traces. With an empty Endpoint nothing is exported, but traceparent is still
+// propagated.
 type TraceConfig struct {
 	Endpoint string  `env:"OTEL_EXPORTER_OTLP_ENDPOINT"`
-	Ratio    float64 `env:"OTEL_TRACES_SAMPLER_ARG" envDefault:"0.05"` // of traces that are kept
+	Ratio    float64 `env:"OTEL_TRACES_SAMPLER_ARG" envDefault:"0.05"` // share of traces that are exported
 }
 
-// Tracing makes the traced forms of handlers, servers and clients.
+// Tracing adds tracing to handlers, servers and clients.
 type Tracing struct {
 	provider trace.TracerProvider
 	prop     propagation.TextMapPropagator
@@ -34,7 +34,8 @@ type Tracing struct {
 	stop     func(context.Context) error
 }
 
-// NewTracing connects lazily: an absent collector delays and fails nothing.
+// NewTracing returns a Tracing that connects to the collector on demand. An unavailable collector does not delay
+// requests or cause errors.
 func NewTracing(ctx context.Context, c TraceConfig, service, version string, log *slog.Logger) (*Tracing, error) {
 	t := &Tracing{
 		provider: noop.NewTracerProvider(),
@@ -48,22 +49,21 @@ func NewTracing(ctx context.Context, c TraceConfig, service, version string, log
 	if err != nil {
 		return nil, err
 	}
-	// Exporters report failures only through this handler, which would
-	// otherwise print to standard error in a form of its own.
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("traces", "error", err.Error()) }))
+	// The exporter reports errors only to this handler. The default handler prints them to standard error.
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("trace export failed", "error", err.Error()) }))
 	t.use(sdk.NewBatchSpanProcessor(exp), c.Ratio, service, version)
 	return t, nil
 }
 
-// traceURL follows the convention for OTEL_EXPORTER_OTLP_ENDPOINT: a base to
-// which the path of the signal is added.
+// traceURL returns the URL for OTEL_EXPORTER_OTLP_ENDPOINT, which is a base URL to which the path of the signal is
+// added.
 func traceURL(base string) string {
 	return strings.TrimRight(base, "/") + "/v1/traces"
 }
 
 func (t *Tracing) use(p sdk.SpanProcessor, ratio float64, service, version string) {
-	// The "sampled" flag of a request has no effect, because any client could fill the collector with it. The trace id decides, so
-	// that all services decide alike.
+	// The "sampled" flag of a request has no effect, because any client could otherwise fill the collector. The trace
+	// id decides, so that all services make the same decision.
 	keep := sdk.TraceIDRatioBased(ratio)
 	provider := sdk.NewTracerProvider(
 		sdk.WithSpanProcessor(p),
@@ -76,10 +76,10 @@ func (t *Tracing) use(p sdk.SpanProcessor, ratio float64, service, version strin
 	t.provider, t.export, t.stop = provider, true, provider.Shutdown
 }
 
-// Stop sends the spans that wait, until ctx ends.
+// Stop exports the remaining spans until ctx ends.
 func (t *Tracing) Stop(ctx context.Context) error { return t.stop(ctx) }
 
-// HTTP traces a handler. Without an exporter it only reads traceparent.
+// HTTP returns a handler that traces next. Without an exporter it only reads traceparent.
 func (t *Tracing) HTTP(next http.Handler) http.Handler {
 	if !t.export {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -97,7 +97,7 @@ func (t *Tracing) HTTP(next http.Handler) http.Handler {
 	)
 }
 
-// hidePath redacts the path in a span as in a log, because a client may have put a secret there.
+// hidePath removes credentials from the path in a span, because a client may have sent a secret in the path.
 func hidePath(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if span := trace.SpanFromContext(r.Context()); span.IsRecording() {
@@ -109,23 +109,24 @@ func hidePath(next http.Handler) http.Handler {
 	})
 }
 
-// Sampled reports that the request of a context is traced.
+// Sampled reports whether the request of a context is traced.
 func Sampled(ctx context.Context) bool { return trace.SpanContextFromContext(ctx).IsSampled() }
 
 type requestIDKey struct{}
 
-// RequestID returns the id of the request that a context belongs to; empty outside of one. Outgoing gRPC calls carry it.
+// RequestID returns the id of the request to which a context belongs, or "" outside of a request. Outgoing gRPC calls
+// include it.
 func RequestID(ctx context.Context) string {
 	id, _ := ctx.Value(requestIDKey{}).(string)
 	return id
 }
 
-// WithRequestID returns a context of the request with an id.
+// WithRequestID returns a copy of ctx with a request id.
 func WithRequestID(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, requestIDKey{}, id)
 }
 
-// ServerOptions trace a gRPC server.
+// ServerOptions returns options that add tracing to a gRPC server.
 func (t *Tracing) ServerOptions() []grpc.ServerOption {
 	if t.export {
 		return []grpc.ServerOption{grpc.StatsHandler(otelgrpc.NewServerHandler(
@@ -134,7 +135,7 @@ func (t *Tracing) ServerOptions() []grpc.ServerOption {
 	return []grpc.ServerOption{grpc.ChainUnaryInterceptor(t.unaryServer), grpc.ChainStreamInterceptor(t.streamServer)}
 }
 
-// DialOptions trace a gRPC client.
+// DialOptions returns options that add tracing to a gRPC client.
 func (t *Tracing) DialOptions() []grpc.DialOption {
 	if t.export {
 		return []grpc.DialOption{grpc.WithStatsHandler(otelgrpc.NewClientHandler(

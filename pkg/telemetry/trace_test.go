@@ -27,14 +27,14 @@ const (
 
 var quiet = slog.New(slog.DiscardHandler)
 
-// ledger is a gRPC server that writes down the trace of every call.
+// ledger is a gRPC server that records the trace id of each call.
 type ledger struct {
 	grpc_health_v1.UnimplementedHealthServer
 	mu     sync.Mutex
 	traces []string
 }
 
-func (l *ledger) note(ctx context.Context) {
+func (l *ledger) record(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	sc := trace.SpanContextFromContext(ctx)
@@ -46,16 +46,16 @@ func (l *ledger) note(ctx context.Context) {
 }
 
 func (l *ledger) Check(ctx context.Context, _ *grpc_health_v1.HealthCheckRequest) (*grpc_health_v1.HealthCheckResponse, error) {
-	l.note(ctx)
+	l.record(ctx)
 	return &grpc_health_v1.HealthCheckResponse{}, nil
 }
 
 func (l *ledger) Watch(_ *grpc_health_v1.HealthCheckRequest, s grpc_health_v1.Health_WatchServer) error {
-	l.note(s.Context())
+	l.record(s.Context())
 	return nil
 }
 
-// hop builds front → ledger, both traced, and returns the front's handler.
+// hop starts a gRPC server and returns it with an HTTP handler that calls it. Both are traced by tr.
 func hop(t *testing.T, tr *telemetry.Tracing) (http.Handler, *ledger) {
 	t.Helper()
 	ln := bufconn.Listen(1 << 16)
@@ -101,7 +101,7 @@ func call(h http.Handler, target string, header ...string) {
 	h.ServeHTTP(httptest.NewRecorder(), r)
 }
 
-func TestTraceTravelsWithoutExporter(t *testing.T) {
+func TestTraceIsPropagatedWithoutExporter(t *testing.T) {
 	t.Parallel()
 	tr, err := telemetry.NewTracing(t.Context(), telemetry.TraceConfig{}, "hub", "1", quiet)
 	if err != nil {
@@ -115,7 +115,7 @@ func TestTraceTravelsWithoutExporter(t *testing.T) {
 		t.Error(got)
 	}
 	if tr.Stop(t.Context()) != nil {
-		t.Error("an exporter without endpoint")
+		t.Error("Stop without an exporter returned an error")
 	}
 }
 
@@ -145,22 +145,22 @@ func TestTraceExport(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	if l.traces[0] != traceID || l.traces[1] != traceID {
-		t.Errorf("the caller's trace ends here: %v", l.traces)
+		t.Errorf("the trace of the caller was not propagated: %v", l.traces)
 	}
 	for _, want := range []string{"/v1/traces", "/api/m/dat_[hidden]", "grpc.health.v1.Health/Check", "hub-service"} {
 		if !strings.Contains(got.String(), want) {
-			t.Errorf("nothing exported about %s", want)
+			t.Errorf("the export does not contain %s", want)
 		}
 	}
 	if strings.Contains(got.String(), "CANARY") {
-		t.Error("a secret in a trace")
+		t.Error("the export contains a secret")
 	}
 	if strings.Contains(got.String(), "healthz") {
-		t.Error("probes are traced")
+		t.Error("health checks are traced")
 	}
 }
 
-func TestTraceNotSampledByStranger(t *testing.T) {
+func TestSampledFlagOfARequestIsIgnored(t *testing.T) {
 	t.Parallel()
 	tr, err := telemetry.NewTracing(t.Context(), telemetry.TraceConfig{Endpoint: "http://127.0.0.1:1", Ratio: 0}, "hub", "1", quiet)
 	if err != nil {
@@ -172,9 +172,9 @@ func TestTraceNotSampledByStranger(t *testing.T) {
 	}))
 	call(h, "/", "Traceparent", traceparent)
 	if sampled {
-		t.Error("a request with the flag sampled was sampled, whatever its trace id")
+		t.Error("a request was sampled because of its flag")
 	}
 	if tr.Stop(t.Context()) != nil {
-		t.Error("stop")
+		t.Error("Stop returned an error")
 	}
 }

@@ -6,43 +6,43 @@ import (
 	"time"
 )
 
-// Clock is a hand-set time; pass its Now where a service takes one.
+// Clock is a clock that a test sets. Pass its method Now to a service as its clock.
 type Clock struct {
 	mu  sync.Mutex
 	now time.Time
 }
 
-// NewClock makes a clock that stands at now.
+// NewClock returns a clock that shows now until it is set.
 func NewClock(now time.Time) *Clock { return &Clock{now: now} }
 
-// Now is the time that was set.
+// Now returns the time of the clock.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
 }
 
-// Set moves the clock, back too.
+// Set sets the clock to now, which may be earlier than before.
 func (c *Clock) Set(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = now
 }
 
-// Advance moves the clock on by d.
+// Advance advances the clock by d, which may be negative.
 func (c *Clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = c.now.Add(d)
 }
 
-// Eventually polls ok until it holds and fails the test when it does not within d.
+// Eventually calls ok repeatedly until it returns true. The test fails if that does not happen within d.
 func Eventually(t testing.TB, d time.Duration, ok func() bool) {
 	t.Helper()
 	end := time.Now().Add(d)
 	for pause := time.Millisecond; !ok(); pause = min(2*pause, 50*time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("did not come true within %v", d)
+			t.Fatalf("condition not met within %v", d)
 		}
 		time.Sleep(pause)
 	}

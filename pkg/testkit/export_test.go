@@ -1,4 +1,4 @@
 package testkit
 
-// UnderRace tells the tests what ConstantTime goes by.
+// UnderRace reports whether the race detector is enabled, which disables the verdict of ConstantTime.
 const UnderRace = underRace

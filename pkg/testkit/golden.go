@@ -12,10 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "rewrite golden files with what the tests see")
+var update = flag.Bool("update", false, "rewrite golden files with the results of the tests")
 
-// Golden compares got with testdata/name; go test -update rewrites the file. JSON (a name ending in .json) is compared as
-// values: the order of members does not matter.
+// Golden compares got with the file testdata/name. With go test -update it writes the file. If name ends in .json,
+// values are compared and the order of members is ignored.
 func Golden(t testing.TB, name string, got []byte) {
 	t.Helper()
 	isJSON := strings.HasSuffix(name, ".json")
@@ -34,7 +34,7 @@ func Golden(t testing.TB, name string, got []byte) {
 	}
 	want, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatalf("%v; go test -update writes it", err)
+		t.Fatalf("%v; run go test -update to write it", err)
 	}
 	if isJSON {
 		want = canonical(t, path, want)
@@ -44,7 +44,8 @@ func Golden(t testing.TB, name string, got []byte) {
 	}
 }
 
-// canonical returns a JSON text indented, with members in alphabetical order and numbers as they are written.
+// canonical returns a JSON text with indentation, members in alphabetical order, and numbers in their original
+// notation.
 func canonical(t testing.TB, name string, text []byte) []byte {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -63,7 +64,7 @@ func canonical(t testing.TB, name string, text []byte) []byte {
 	return out.Bytes()
 }
 
-// Must returns a function that returns the value of a call. An error of the call ends the test.
+// Must returns a function that returns v, or ends the test if err is not nil.
 func Must[T any](v T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()

@@ -8,8 +8,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/dbtime"
 )
 
-// Machine is a machine whose clock can be set while the time passes as it does: its
-// Now is that of a service which runs there.
+// Machine simulates a machine whose system clock can be set while its monotonic clock continues. Its method Now
+// returns the time of a service on the machine.
 type Machine struct {
 	*dbtime.Clock
 	trick func(*Machine)
@@ -19,9 +19,9 @@ type Machine struct {
 	passed time.Duration
 }
 
-// NewMachine makes a machine whose clock is right.
+// NewMachine returns a machine whose system clock shows at.
 func NewMachine(at time.Time) *Machine {
-	// In summer, somewhere.
+	// The local time is summer time, which ends in one of the clock changes.
 	m := &Machine{wall: at.In(time.FixedZone("summer", 2*60*60)), trick: func(*Machine) {}}
 	m.Clock = dbtime.New(func() time.Time {
 		m.mu.Lock()
@@ -35,14 +35,14 @@ func NewMachine(at time.Time) *Machine {
 	return m
 }
 
-// Pass lets time pass.
+// Pass advances the system clock and the monotonic clock by d.
 func (m *Machine) Pass(d time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.wall, m.passed = m.wall.Add(d), m.passed+d
 }
 
-// Trick does to the machine's clock what the test is about.
+// Trick applies the change of the system clock that the current subtest of Tricks is about.
 func (m *Machine) Trick() { m.trick(m) }
 
 func (m *Machine) set(change func(time.Time) time.Time) {
@@ -51,7 +51,7 @@ func (m *Machine) set(change func(time.Time) time.Time) {
 	m.wall = change(m.wall)
 }
 
-// tricks are what happens to clocks.
+// tricks contains changes that happen to system clocks.
 var tricks = []struct {
 	name string
 	do   func(time.Time) time.Time
@@ -59,14 +59,15 @@ var tricks = []struct {
 	{"an hour back", func(t time.Time) time.Time { return t.Add(-time.Hour) }},
 	{"an hour on", func(t time.Time) time.Time { return t.Add(time.Hour) }},
 	{"a leap second", func(t time.Time) time.Time { return t.Add(-time.Second) }},
-	// The time of day repeats an hour; on a machine that keeps local time, the clock does.
+	// At the end of summer time an hour of the local time is repeated. A machine whose clock uses local time is set
+	// back.
 	{"the end of summer time", func(t time.Time) time.Time {
 		return t.Add(-time.Hour).In(time.FixedZone("winter", 60*60))
 	}},
 }
 
-// Tricks runs a decision that depends on time once for each thing that happens to
-// clocks. The decision must come out as if nothing had.
+// Tricks runs a test of a decision that depends on time once for each change of the system clock. The test calls
+// Machine.Trick to apply the change, which must not affect the decision.
 func Tricks(t *testing.T, decision string, at time.Time, run func(t *testing.T, m *Machine)) {
 	t.Helper()
 	for _, trick := range tricks {

@@ -10,24 +10,23 @@ import (
 	"go.uber.org/goleak"
 )
 
-// Main runs the tests of a package, stops the servers they started and fails when
-// goroutines are left over.
+// Main runs the tests of a package and stops the servers that they started. It fails if goroutines are left.
 func Main(m *testing.M) {
 	code := m.Run()
 	servers.stop()
 	if code == 0 {
 		if err := leftOver(); err != nil {
-			fmt.Fprintf(os.Stderr, "goroutines are left over: %v\n", err)
+			fmt.Fprintf(os.Stderr, "goroutines are left at the end: %v\n", err)
 			code = 1
 		}
 	}
 	os.Exit(code)
 }
 
-// leftOver returns an error that lists the goroutines that do not end within about three seconds. go-redis, for example, sleeps
-// for a second between its dials of a server that does not answer, and ends only then.
+// leftOver returns an error that lists goroutines that do not end within about three seconds. Some goroutines need
+// time: go-redis, for example, waits one second between connection attempts to an unavailable server.
 func leftOver() (err error) {
-	for range 7 { // each search takes about 0.4 s
+	for range 7 { // each call of Find takes about 0.4 s
 		if err = goleak.Find(); err == nil {
 			return nil
 		}
@@ -35,7 +34,7 @@ func leftOver() (err error) {
 	return err
 }
 
-// running are the servers that this process shares among its tests.
+// running contains the servers that the tests of this process share.
 type running struct {
 	mu    sync.Mutex
 	stops []func(context.Context)

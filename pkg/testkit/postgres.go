@@ -22,25 +22,24 @@ import (
 	"github.com/signalcast/signalcast/pkg/pg"
 )
 
-// rolePassword is the password of every writing role in test databases.
+// rolePassword is the password of the roles that write in test databases.
 const rolePassword = "testkit"
 
-// Database is one test's own database.
+// Database is the database of one test.
 type Database struct {
-	Admin string // connection string of the server's administrator
+	Admin string // connection string of the administrator
 }
 
-// URL is the connection string of a role, for example "api_rw".
+// URL returns the connection string of a role, such as api_rw.
 func (d Database) URL(role string) string {
 	u, err := localdb.WithUser(d.Admin, role, rolePassword)
 	if err != nil {
-		panic(err) // Admin was parsed before
+		panic(err) // not reached: Admin has been parsed before
 	}
 	return u
 }
 
-// Postgres gives the test a fresh database with the given schemas migrated. It is
-// dropped when the test ends.
+// Postgres returns a new database with the migrations of schemas. It is dropped at the end of the test.
 func Postgres(t testing.TB, schemas ...pg.Schema) Database {
 	t.Helper()
 	admin, err := sharedPostgres()
@@ -50,14 +49,14 @@ func Postgres(t testing.TB, schemas ...pg.Schema) Database {
 	ctx := t.Context()
 	template, err := templates.get(ctx, admin, schemas)
 	if err != nil {
-		t.Fatalf("make template database: %v", err)
+		t.Fatalf("create template database: %v", err)
 	}
 	name := "sc_test_" + randomName()
 	if err := clone(ctx, admin, name, template); err != nil {
 		t.Fatalf("clone template database: %v", err)
 	}
 	t.Cleanup(func() {
-		// The test's context has ended by now.
+		// t.Context has ended when cleanup functions run.
 		if err := execAdmin(context.Background(), admin, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)"); err != nil {
 			t.Errorf("drop test database: %v", err)
 		}
@@ -69,10 +68,10 @@ func Postgres(t testing.TB, schemas ...pg.Schema) Database {
 	return Database{Admin: url}
 }
 
-// ReadTime is the time limit of reads of tests: on a busy machine, a connection takes long.
+// ReadTime is the timeout of reads in tests. It is long because connections take time on a busy machine.
 const ReadTime = 20 * time.Second
 
-// Pool opens a pool that closes with the test.
+// Pool returns a connection pool that is closed at the end of the test.
 func Pool(t testing.TB, url string) *pgxpool.Pool {
 	t.Helper()
 	pool, err := pg.Open(t.Context(), pg.Config{URL: url, ConnectTimeout: ReadTime})
@@ -83,7 +82,7 @@ func Pool(t testing.TB, url string) *pgxpool.Pool {
 	return pool
 }
 
-// PostgresServer starts a test server of the test's own, to kill or to hang.
+// PostgresServer starts a private server for a test that kills or suspends it.
 func PostgresServer(t testing.TB) *localdb.Postgres {
 	t.Helper()
 	server, err := localdb.StartPostgres(t.Context(), localdb.PostgresConfig{})
@@ -103,7 +102,7 @@ var sharedPostgres = sync.OnceValues(func() (string, error) {
 	return server.URL(), nil
 })
 
-// templateSet makes each template once; the name is the hash of its migrations.
+// templateSet creates each template database once. Its name is a hash of its migrations.
 type templateSet struct {
 	mu   sync.Mutex
 	done map[string]bool
@@ -131,8 +130,8 @@ func (s *templateSet) get(ctx context.Context, admin string, schemas []pg.Schema
 	return name, nil
 }
 
-// makeTemplate works under a lock of the server, which other test processes may
-// share, and shows the template under its name only when it is complete.
+// makeTemplate creates a template database. It holds an advisory lock, because other test processes may use the same
+// server. The template gets its final name when it is complete.
 func makeTemplate(ctx context.Context, admin, name string, schemas []pg.Schema) error {
 	conn, err := pgx.Connect(ctx, admin)
 	if err != nil {
@@ -163,22 +162,23 @@ func makeTemplate(ctx context.Context, admin, name string, schemas []pg.Schema) 
 		}
 	}
 	for _, sql := range []string{"ALTER DATABASE " + draft + " ALLOW_CONNECTIONS false", "ALTER DATABASE " + draft + " RENAME TO " + name} {
-		if err := patiently(ctx, func() error { _, err := conn.Exec(ctx, sql); return err }); err != nil {
+		if err := retryInUse(ctx, func() error { _, err := conn.Exec(ctx, sql); return err }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// clone copies files: with durability off that is three times as fast as the log.
+// clone creates a database by copying files. On a server without durability that is three times as fast as the
+// write-ahead log.
 func clone(ctx context.Context, admin, name, template string) error {
-	return patiently(ctx, func() error {
+	return retryInUse(ctx, func() error {
 		return execAdmin(ctx, admin, "CREATE DATABASE "+name+" TEMPLATE "+template+" STRATEGY FILE_COPY")
 	})
 }
 
-// patiently repeats what fails because a session has not quite left the database.
-func patiently(ctx context.Context, do func() error) error {
+// retryInUse repeats do while it fails because another session still uses the database.
+func retryInUse(ctx context.Context, do func() error) error {
 	for n := 0; ; n++ {
 		err := do()
 		var pgErr *pgconn.PgError

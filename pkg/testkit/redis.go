@@ -16,10 +16,10 @@ import (
 	"github.com/signalcast/signalcast/pkg/redisx"
 )
 
-// databases is how many tests of one process can hold a Redis database at once.
+// databases is the number of Redis databases, and so of tests of a process that can use Redis at the same time.
 const databases = 1024
 
-// Redis gives the test an empty Redis database of its own and returns its URL.
+// Redis returns the URL of an empty Redis database for the test. It is emptied at the end of the test.
 func Redis(t testing.TB) string {
 	t.Helper()
 	pool, err := sharedRedis()
@@ -36,22 +36,21 @@ func Redis(t testing.TB) string {
 	u.Path = "/" + strconv.Itoa(index)
 	t.Cleanup(func() {
 		if err := flush(context.Background(), u.String()); err != nil {
-			t.Errorf("empty the Redis database: %v", err)
+			t.Errorf("flush the Redis database: %v", err)
 		}
 		pool.free <- index
 	})
 	return u.String()
 }
 
-// patience is how long a test's client waits for Redis: on a busy machine the
-// 50 ms of production would turn a slow answer into an outage.
-const patience = 5 * time.Second
+// clientTimeout is the timeout of Redis commands in tests. With the 50 ms of production, a slow response of a busy
+// machine would look like an outage.
+const clientTimeout = 5 * time.Second
 
-// KV opens a patient client on a Redis database; it closes with the test. Tests
-// of outages give the time after which the client is to give up.
+// KV returns a Redis client that is closed at the end of the test. Tests of outages pass a shorter timeout in giveUp.
 func KV(t testing.TB, url string, giveUp ...time.Duration) *redisx.Client {
 	t.Helper()
-	cfg := redisx.Config{URL: url, Timeout: patience}
+	cfg := redisx.Config{URL: url, Timeout: clientTimeout}
 	if len(giveUp) > 0 {
 		cfg.Timeout = giveUp[0]
 	}
@@ -63,7 +62,7 @@ func KV(t testing.TB, url string, giveUp ...time.Duration) *redisx.Client {
 	return client
 }
 
-// RedisServer starts a server of the test's own, to kill or to hang.
+// RedisServer starts a private server for a test that kills or suspends it.
 func RedisServer(t testing.TB) *localdb.Redis {
 	t.Helper()
 	server, err := localdb.StartRedis(t.Context(), localdb.RedisConfig{})
@@ -74,7 +73,7 @@ func RedisServer(t testing.TB) *localdb.Redis {
 	return server
 }
 
-// redisPool hands out the numbered databases of one server.
+// redisPool assigns the numbered databases of one server to tests.
 type redisPool struct {
 	url  *url.URL
 	free chan int

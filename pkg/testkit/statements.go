@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// PrepareStatements prepares every statement that sqlc generated into a folder. A statement that does not fit the tables, or that
-// the role of the pool may not run, fails the test.
+// PrepareStatements prepares every statement that sqlc generated in the directory dir. The test fails if a statement
+// does not match the tables or the role of the pool lacks a privilege.
 func PrepareStatements(t *testing.T, pool *pgxpool.Pool, dir string) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(dir, "*.sql.go"))

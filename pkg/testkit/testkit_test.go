@@ -22,8 +22,8 @@ func TestServeRepeatsSlowGetRequests(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		method string
-		limit  time.Duration // the first answer comes after it
-		status int           // of the first answer
+		limit  time.Duration // the first response takes at least this time
+		status int           // status of the first response
 		count  int
 	}{
 		"slow and unavailable":   {http.MethodGet, 300 * time.Millisecond, http.StatusServiceUnavailable, 2},
@@ -43,7 +43,7 @@ func TestServeRepeatsSlowGetRequests(t *testing.T) {
 				}
 			}), httptest.NewRequest(c.method, "/", nil))
 			if count != c.count {
-				t.Errorf("%d requests, want %d", count, c.count)
+				t.Errorf("the handler was called %d times, want %d", count, c.count)
 			}
 		})
 	}
@@ -65,13 +65,13 @@ func TestEachTestHasItsOwnDatabase(t *testing.T) {
 			}
 			var n int
 			if err := pool.QueryRow(t.Context(), "SELECT count(*) FROM t").Scan(&n); err != nil || n != 1 {
-				t.Fatalf("%d rows: %v", n, err)
+				t.Fatalf("the table has %d rows, want 1; error %v", n, err)
 			}
 		})
 	}
 }
 
-func TestDatabasesGoWithTheirTest(t *testing.T) {
+func TestDatabaseIsDroppedAfterItsTest(t *testing.T) {
 	t.Parallel()
 	keeper := testkit.Pool(t, testkit.Postgres(t).Admin)
 	var name string
@@ -83,11 +83,11 @@ func TestDatabasesGoWithTheirTest(t *testing.T) {
 	})
 	var left bool
 	if err := keeper.QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", name).Scan(&left); err != nil || left {
-		t.Fatalf("%s is still there: %v", name, err)
+		t.Fatalf("the database %s exists after its test: error %v", name, err)
 	}
 }
 
-func TestTemplateFollowsTheFiles(t *testing.T) {
+func TestTemplateDependsOnTheFiles(t *testing.T) {
 	t.Parallel()
 	columns := func(sql string) (n int) {
 		pool := testkit.Pool(t, testkit.Postgres(t, schema(sql)).Admin)
@@ -127,7 +127,7 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// recorder is a test that fails without failing this one.
+// recorder is a testing.TB that records a failure instead of failing the test.
 type recorder struct {
 	testing.TB
 	failed string
@@ -155,9 +155,9 @@ func TestEventuallyAndGoldenCanFail(t *testing.T) {
 	}
 	testkit.Golden(t, "a.json", []byte(`{"b":1}`))
 	if got := (&recorder{TB: t}).run(func(t testing.TB) { testkit.Golden(t, "a.json", []byte(`{"b":2}`)) }); !strings.Contains(got, "differs") {
-		t.Errorf("Golden said %q", got)
+		t.Errorf("Golden failed with %q, want the difference", got)
 	}
 	if got := (&recorder{TB: t}).run(func(t testing.TB) { testkit.Golden(t, "none.json", []byte(`{}`)) }); !strings.Contains(got, "-update") {
-		t.Errorf("Golden said %q", got)
+		t.Errorf("Golden failed with %q, want a hint to -update", got)
 	}
 }

@@ -11,45 +11,43 @@ import (
 )
 
 const (
-	// Leak is how far from zero Welch's t may be; more is a difference in time.
+	// Leak is the absolute value of Welch's t from which two classes of durations count as different.
 	Leak = 4.5
 
-	timingTries  = 3
-	timingBatch  = 32                   // most comparisons in one sample,
-	timingSample = 4 * time.Microsecond // which is at least that long: the timer's steps drown
-	timingUsual  = 20_000
-	timingWanted = "TIMING_SAMPLES"
+	timingAttempts  = 3
+	timingBatch     = 32                   // maximum number of calls in one sample
+	timingSample    = 4 * time.Microsecond // minimum duration of a sample, so that the resolution of the timer does not matter
+	defaultSamples  = 20_000
+	samplesVariable = "TIMING_SAMPLES"
 )
 
-// ConstantTime fails the test when do takes another time after set(0) than after
-// set(1): the test of dudect. Set must leave both classes in the same memory, and do
-// must come to the same result in both. Other work on the machine can make one try
-// look like a leak; a real one is there each time, so three tries must agree. Under
-// the race detector, whose own book-keeping takes most of the time, it judges nothing.
+// ConstantTime fails the test if the duration of do differs between set(0) and set(1), by the method of dudect. set
+// must leave both classes in the same memory, and do must have the same result for both. Other load on the machine
+// can look like a difference, so three attempts must agree. Under the race detector, whose overhead hides the
+// difference, ConstantTime never fails.
 func ConstantTime(t testing.TB, name string, set func(class int), do func()) {
 	t.Helper()
-	samples := timingUsual
-	if n, err := strconv.Atoi(os.Getenv(timingWanted)); err == nil && n > 0 {
+	samples := defaultSamples
+	if n, err := strconv.Atoi(os.Getenv(samplesVariable)); err == nil && n > 0 {
 		samples = n
 	}
 	if underRace {
-		Timing(timingTries, set, do)
+		Timing(timingAttempts, set, do)
 		return
 	}
 	var seen float64
-	for range timingTries {
+	for range timingAttempts {
 		seen = Timing(samples, set, do)
 		t.Logf("timing %s t=%.2f samples=%d", name, seen, samples)
 		if math.Abs(seen) < Leak {
 			return
 		}
 	}
-	t.Errorf("%s: the time depends on what is compared, t is %.1f", name, seen)
+	t.Errorf("%s: the duration depends on the input, t is %.1f", name, seen)
 }
 
-// Timing takes samples of do, of both classes in random order, and gives Welch's t
-// of their times. Samples beyond the ninth decile are those in which the machine did
-// something else, and left out.
+// Timing measures do for both classes in random order and returns Welch's t of the durations. It ignores the longest
+// tenth of the samples, in which the machine was interrupted.
 func Timing(samples int, set func(class int), do func()) float64 {
 	type sample struct {
 		class int
@@ -62,7 +60,7 @@ func Timing(samples int, set func(class int), do func()) float64 {
 	for i := range all {
 		class := rand.IntN(2)
 		set(class)
-		do() // what set has moved is in the cache again
+		do() // load the data that set changed into the CPU cache
 		began := time.Now()
 		for range batch {
 			do()
@@ -89,7 +87,7 @@ func Timing(samples int, set func(class int), do func()) float64 {
 	return (mean[0] - mean[1]) / math.Sqrt(spread)
 }
 
-// batchOf is how many comparisons make a sample.
+// batchOf returns the number of calls of do in one sample.
 func batchOf(do func()) int {
 	const tries = 200
 	began := time.Now()

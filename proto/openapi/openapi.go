@@ -2,12 +2,12 @@ package openapi
 
 import _ "embed"
 
-// JSON is the whole OpenAPI 3.1 document, UTF-8. Callers must not change it.
+// JSON is the OpenAPI 3.1 document in UTF-8. Callers must not change it.
 //
 //go:embed openapi.json
 var JSON []byte
 
-// Int returns a pointer to the same number as the models have it; nil for nil.
+// Int converts a pointer to an integer to the type that the models use. It returns nil for nil.
 func Int[T ~int | ~int32 | ~int64](n *T) *int64 {
 	if n == nil {
 		return nil
@@ -16,7 +16,7 @@ func Int[T ~int | ~int32 | ~int64](n *T) *int64 {
 	return &out
 }
 
-// Texts returns the same texts as the models have them; never nil.
+// Texts converts a list of string types to the type that the models use. It never returns nil.
 func Texts[T ~string](list []T) []string {
 	out := make([]string, len(list))
 	for i, s := range list {

@@ -1,23 +1,22 @@
-// Package testvectors holds the golden vectors of the protocol for readers in any
-// language: signed messages with what they canonicalise to and why they are
-// refused, and payloads with the schemas that judge them. The hub's tests write
-// the files (go test -update); nothing in production imports this package.
+// Package testvectors contains test vectors of the protocol for implementations in any language: signed messages with
+// their canonical form and the reason for a rejection, and payloads with the schemas that validate them. The tests of
+// the hub write the files (go test -update). Production code does not import this package.
 package testvectors
 
 import _ "embed"
 
-// Messages is messages.json.
+// Messages is the content of messages.json.
 //
 //go:embed messages.json
 var Messages []byte
 
-// Payloads is payloads.json.
+// Payloads is the content of payloads.json.
 //
 //go:embed payloads.json
 var Payloads []byte
 
-// Ed25519 is ed25519.json: signatures of others' test suites, which no test of ours
-// writes.
+// Ed25519 is the content of ed25519.json: signatures from external test suites. No test of this project writes the
+// file.
 //
 //go:embed ed25519.json
 var Ed25519 []byte

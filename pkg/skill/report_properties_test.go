@@ -51,7 +51,7 @@ func TestOrderAndLanesDoNotMatter(t *testing.T) {
 	})
 }
 
-func TestCountedCallsAreTheSame(t *testing.T) {
+func TestTalliesEqualSingleCalls(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		calls := someCalls(t)
@@ -94,12 +94,12 @@ func TestPropertiesOfAReport(t *testing.T) {
 		if r.Above+r.Below < 1-1e-9 || r.TwoSided > 1 {
 			t.Fatalf("%+v", r)
 		}
-		// The interval and the tail are one test.
+		// The lower end of the interval and the upper tail probability are the same test.
 		low, _ := interval(s.odds(), s.calls, s.wins)
 		if clear := low - float64(s.prices)/float64(s.calls); clear > 1e-6 != (r.Above < tail-1e-9) && (clear < -1e-6 || clear > 1e-6) {
-			t.Fatalf("the lower end is %g from the price, the chance of so many wins %g", clear, r.Above)
+			t.Fatalf("the lower end is %g above the price, but the tail probability is %g", clear, r.Above)
 		}
-		// Seen from the other side of every market it is the same record.
+		// The opposite call on every market yields the mirrored report.
 		against := make([]Call, len(calls))
 		for i, c := range calls {
 			against[i] = Call{Price: protocol.MaxBps - c.Price, Won: !c.Won}
@@ -107,7 +107,7 @@ func TestPropertiesOfAReport(t *testing.T) {
 		if m, _ := of(t, against...).Report(); m.LowBps != -r.HighBps || m.HighBps != -r.LowBps || !near(m.Above, r.Below, 1e-9) || m.EdgeBps != -r.EdgeBps {
 			t.Fatalf("%+v\n%+v", r, m)
 		}
-		// One loss that had been a win is better in every respect.
+		// A win instead of a loss improves every figure.
 		for i := range calls {
 			if calls[i].Won {
 				continue

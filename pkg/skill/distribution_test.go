@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// enumerated goes through all 2^n outcomes.
+// enumerated computes the distribution of the number of wins from all 2^n outcomes.
 func enumerated(list []odds) []float64 {
 	chance := make([]float64, len(list)+1)
 	for won := range 1 << len(list) {
@@ -24,7 +24,7 @@ func enumerated(list []odds) []float64 {
 	return chance
 }
 
-// stepped adds one call after the other.
+// stepped computes the distribution of the number of wins by adding one call at a time.
 func stepped(list []odds) []float64 {
 	chance := []float64{1}
 	for _, o := range list {
@@ -45,22 +45,22 @@ func near(a, b, tolerance float64) bool {
 	return math.Abs(a-b) <= tolerance*max(math.Abs(a), math.Abs(b))
 }
 
-// sameTails compares every tail of d with sums over the whole distribution.
-func sameTails(t *testing.T, d pmf, want []float64) {
+// sameTails compares the tail probabilities of d with sums over the complete distribution want.
+func sameTails(t *testing.T, d distribution, want []float64) {
 	t.Helper()
 	below, above := 0.0, 0.0
 	for k, p := range want {
 		if below += p; below > 1e-18 && !near(d.atMost(int64(k)), below, 1e-9) {
-			t.Errorf("at most %d: %g, want %g", k, d.atMost(int64(k)), below)
+			t.Errorf("probability of at most %d wins: %g, want %g", k, d.atMost(int64(k)), below)
 		}
 		l := len(want) - 1 - k
 		if above += want[l]; above > 1e-18 && !near(d.atLeast(int64(l)), above, 1e-9) {
-			t.Errorf("at least %d: %g, want %g", l, d.atLeast(int64(l)), above)
+			t.Errorf("probability of at least %d wins: %g, want %g", l, d.atLeast(int64(l)), above)
 		}
 	}
 }
 
-func TestTailsAreThoseOfAllOutcomes(t *testing.T) {
+func TestTailsMatchAllOutcomes(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 1))
 	for n := 1; n <= 14; n++ {
@@ -71,7 +71,7 @@ func TestTailsAreThoseOfAllOutcomes(t *testing.T) {
 	}
 }
 
-func TestTailsAreThoseOfOneCallAfterTheOther(t *testing.T) {
+func TestTailsMatchStepwiseAddition(t *testing.T) {
 	t.Parallel()
 	for name, list := range map[string][]odds{
 		"many prices":  spread(1500, 1, 9999),
@@ -101,14 +101,14 @@ func TestDistributionOfMany(t *testing.T) {
 		t.Errorf("20000 calls: total %g, mean %g of %g, variance %g of %g", total, m, mean, v, variance)
 	}
 	if len(d.p) > 3000 {
-		t.Errorf("%d numbers kept, of a distribution with deviation %g", len(d.p), math.Sqrt(variance))
+		t.Errorf("%d terms in a distribution with standard deviation %g, want at most 3000", len(d.p), math.Sqrt(variance))
 	}
 }
 
-func TestLeastIsTold(t *testing.T) {
+func TestLeastProbability(t *testing.T) {
 	t.Parallel()
 	r := report(t, record(t, at(400, 500), 400))
 	if r.Above != Least || !near(r.Below, 1, 1e-12) || r.TwoSided != 2*Least {
-		t.Errorf("400 of 400 long shots: %+v", r)
+		t.Errorf("400 wins of 400 long shots: %+v", r)
 	}
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// vector is one record in testdata/vectors.json with what every implementation
-// has to say about it.
+// vector is a record of calls in testdata/vectors.json with the report that every implementation must compute for it.
 type vector struct {
 	Name   string  `json:"name"`
 	Calls  []tally `json:"calls"`
@@ -24,8 +23,8 @@ type tally struct {
 	Wins       int64        `json:"wins"`
 }
 
-// answerOf returns a report as JSON has it.
-func answerOf(t *testing.T, r Report) (answer any) {
+// reportJSON returns a report as a decoded JSON value.
+func reportJSON(t *testing.T, r Report) (answer any) {
 	t.Helper()
 	text, err := json.Marshal(r)
 	if err != nil {
