@@ -38,7 +38,7 @@ type Queue[T any] struct {
 	closed bool
 }
 
-// line is the queue of one key.
+// keyQueue is the queue of one key.
 type keyQueue[T any] struct {
 	waiting  []T
 	inFlight int
@@ -62,7 +62,7 @@ func (q *Queue[T]) Add(items ...T) (n int) {
 	}
 	n = max(0, min(len(items), q.cfg.Bound-q.length))
 	for _, item := range items[:n] {
-		key, l := q.keyQueue(item)
+		key, l := q.queueOf(item)
 		l.waiting = append(l.waiting, item)
 		q.added(key, l)
 	}
@@ -77,14 +77,14 @@ func (q *Queue[T]) AddFirst(item T) bool {
 	if q.closed {
 		return false
 	}
-	key, l := q.keyQueue(item)
+	key, l := q.queueOf(item)
 	l.waiting = slices.Insert(l.waiting, 0, item)
 	q.added(key, l)
 	return true
 }
 
-// line returns the key of an item and the queue of that key, which it creates if necessary.
-func (q *Queue[T]) keyQueue(item T) (key string, l *keyQueue[T]) {
+// queueOf returns the key of an item and the queue of that key, which it creates if necessary.
+func (q *Queue[T]) queueOf(item T) (key string, l *keyQueue[T]) {
 	if q.cfg.Key != nil {
 		key = q.cfg.Key(item)
 	}

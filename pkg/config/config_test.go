@@ -79,7 +79,7 @@ func TestValid(t *testing.T) {
 	}
 }
 
-// TestUnsafe loads configurations that must be rejected. Each error must name the setting and must not contain its
+// TestInvalid loads configurations that must be rejected. Each error must name the setting and must not contain its
 // value.
 func TestInvalid(t *testing.T) {
 	t.Parallel()

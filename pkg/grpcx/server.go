@@ -22,9 +22,9 @@ import (
 )
 
 const (
-	// returnTrip is the time reserved for the return of the answer to the caller.
+	// returnTime is the time reserved for the return of the answer to the caller.
 	returnTime = 20 * time.Millisecond
-	// leastWork is the minimum time left to start a call. With less, the caller would time out before the answer.
+	// minWork is the minimum time left to start a call. With less, the caller would time out before the answer.
 	minWork = 100 * time.Millisecond
 )
 
@@ -157,7 +157,7 @@ func received(ctx context.Context) context.Context {
 	return telemetry.WithRequestID(ctx, ids[0])
 }
 
-// admit compares the link secret of a call in constant time. Health checks need no secret.
+// authenticate compares the link secret of a call in constant time. Health checks need no secret.
 func (g guard) authenticate(ctx context.Context, method string) error {
 	if strings.HasPrefix(method, "/grpc.health.v1.Health/") {
 		return nil

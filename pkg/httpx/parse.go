@@ -74,7 +74,7 @@ func (s *scanner) space() {
 	}
 }
 
-// take skips white space and then c. It returns false if another byte follows.
+// skip skips white space and then c. It returns false if another byte follows.
 func (s *scanner) skip(c byte) bool {
 	s.space()
 	if s.i < len(s.b) && s.b[s.i] == c {

@@ -25,7 +25,8 @@ const (
 	batchTimeout = 3 * time.Second
 )
 
-var errOverloaded = apperr.New(apperr.Unavailable, "db_unavailable", "the service is overloaded; retry in 1 s").With("retryAfterMs", 1000)
+var errOverloaded = apperr.New(apperr.Unavailable, "db_unavailable", "the service is overloaded; retry in 1 s").
+	With("retryAfterMs", 1000)
 
 // File files one call and returns the stored call. Calls that wait at the same time are sent in one batch.
 // mayBeStored means that an earlier attempt may have been stored; the call is then not rejected because of overload.
@@ -148,7 +149,8 @@ func (b *batcher) wanted(p *pendingCall) bool {
 func (b *batcher) send(calls []*pendingCall) {
 	request := &signalv1.FileManyRequest{Calls: make([]*signalv1.FileRequest, len(calls))}
 	for i, p := range calls {
-		if id := telemetry.RequestID(p.ctx); p.call.GetRequestId() != id { // written only if it differs, because an earlier attempt may still read the call
+		// Written only if it differs, because an earlier attempt may still read the call.
+		if id := telemetry.RequestID(p.ctx); p.call.GetRequestId() != id {
 			p.call.RequestId = id
 		}
 		request.Calls[i] = p.call

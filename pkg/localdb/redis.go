@@ -104,7 +104,8 @@ func (r *Redis) openInProcess() (*Redis, error) {
 	}
 	r.inProcess.ClockTTL(true)
 	r.url = "redis://" + r.inProcess.Addr() + "/0"
-	r.cfg.Log.printf("warning: redis-server is not installed; a slow in-process Redis is used. To install Redis, run: %s", hintRedis())
+	r.cfg.Log.printf("warning: redis-server is not installed; a slow in-process Redis is used. To install Redis, run: %s",
+		hintRedis())
 	return r, nil
 }
 

@@ -20,7 +20,7 @@ type Provider struct {
 	JWKSURL     string        `json:"jwksURL"`  // empty: found by OpenID discovery at Issuer
 	Algs        []string      `json:"algs"`     // signature algorithms; empty: ES256
 	WalletsFrom string        `json:"walletsFrom"`
-	UsersAPI    string        `json:"usersAPI"`    // base URL of the users API; requests identify the client with Audience and UsersSecret
+	UsersAPI    string        `json:"usersAPI"`    // base URL of the users API, which is called as Audience with UsersSecret
 	UsersSecret config.Secret `json:"usersSecret"` // empty: requests to the users API have no password
 }
 

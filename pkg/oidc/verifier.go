@@ -79,7 +79,8 @@ func NewVerifier(c Config, now func() time.Time) *Verifier {
 		v.byIssuer[cfg.Issuer] = &provider{
 			Provider: cfg, primary: i == 0, keys: keys,
 			oidc: oidc.NewVerifier(cfg.Issuer, keys, &oidc.Config{
-				ClientID: cfg.Audience, SupportedSigningAlgs: cfg.Algs, SkipExpiryCheck: true, Now: now, // times are checked in this package, with one leeway
+				// SkipExpiryCheck: this package checks all times itself, with one tolerance.
+				ClientID: cfg.Audience, SupportedSigningAlgs: cfg.Algs, SkipExpiryCheck: true, Now: now,
 			}),
 		}
 	}

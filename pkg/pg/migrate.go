@@ -111,7 +111,7 @@ func (s Schema) run(ctx context.Context, conn *pgx.Conn) (Migrated, error) {
 	}
 	done = Migrated{From: int(version), To: int(version)}
 	if int(version) > len(files) {
-		return done, fmt.Errorf("the database is at version %d and newer than this program, which has %d migrations", version, len(files))
+		return done, fmt.Errorf("the database has version %d and is newer than this program (version %d)", version, len(files))
 	}
 	if err := s.checkDrift(ctx, conn, files); err != nil {
 		return done, err

@@ -91,7 +91,7 @@ func TestMigrateRejects(t *testing.T) {
 		then fs.FS
 		want string
 	}{
-		"a newer database":   {files(one), "newer than this program"},
+		"a newer database":   {files(one), "is newer than this program"},
 		"a changed file":     {files(one+"\n-- later thought", two), "was changed after it ran"},
 		"a gap":              {gap, "Missing migration 2"},
 		"a statement in bad": {files(one, two, "CREATE TABLE kept (); SELECT no_such_function();"), "no_such_function"},

@@ -9,7 +9,7 @@ import (
 )
 
 // fixtureLines returns the lines of a file in testdata without empty lines and comments.
-func rows(t testing.TB, name string) []string {
+func fixtureLines(t testing.TB, name string) []string {
 	t.Helper()
 	f, err := os.Open("testdata/" + name)
 	if err != nil {
@@ -31,7 +31,7 @@ func rows(t testing.TB, name string) []string {
 // literals returns the Go string literals in a file in testdata, one per line.
 func literals(t testing.TB, name string) []string {
 	t.Helper()
-	out := rows(t, name)
+	out := fixtureLines(t, name)
 	for i, line := range out {
 		s, err := strconv.Unquote(line)
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 
 func TestMarketIDValid(t *testing.T) {
 	t.Parallel()
-	for _, row := range rows(t, "market_id_valid.txt") {
+	for _, row := range fixtureLines(t, "market_id_valid.txt") {
 		f := strings.Split(row, "\t")
 		id, err := protocol.ParseMarketID(f[2])
 		if err != nil {
@@ -49,7 +49,7 @@ func TestMarketIDInvalid(t *testing.T) {
 }
 
 func FuzzMarketID(f *testing.F) {
-	for _, row := range rows(f, "market_id_valid.txt") {
+	for _, row := range fixtureLines(f, "market_id_valid.txt") {
 		f.Add(strings.Split(row, "\t")[2])
 	}
 	for _, s := range literals(f, "market_id_invalid.txt") {
@@ -78,7 +78,7 @@ func FuzzMarketID(f *testing.F) {
 
 func TestHandle(t *testing.T) {
 	t.Parallel()
-	for _, row := range rows(t, "handle_valid.txt") {
+	for _, row := range fixtureLines(t, "handle_valid.txt") {
 		f := strings.Split(row, "\t")
 		h, err := protocol.ParseHandle(f[0])
 		if err != nil || h.String() != f[1] {

@@ -8,7 +8,7 @@ import (
 )
 
 // requireExact checks that a parser accepts the listed words and no other spelling.
-func exact[T ~string](t *testing.T, name string, parse func(string) (T, bool), words ...T) {
+func requireExact[T ~string](t *testing.T, name string, parse func(string) (T, bool), words ...T) {
 	t.Helper()
 	for _, w := range words {
 		if got, ok := parse(string(w)); !ok || got != w {
@@ -29,13 +29,13 @@ func exact[T ~string](t *testing.T, name string, parse func(string) (T, bool), w
 
 func TestWords(t *testing.T) {
 	t.Parallel()
-	exact(t, "side", protocol.ParseSide, protocol.Yes, protocol.No)
-	exact(t, "verdict", protocol.ParseVerdict, protocol.VerdictYes, protocol.VerdictNo, protocol.VerdictInvalid)
-	exact(t, "market status", protocol.ParseMarketStatus, protocol.MarketOpen, protocol.MarketClosed, protocol.MarketResolved, protocol.MarketUnknown)
-	exact(t, "operator type", protocol.ParseOperatorType, protocol.Human, protocol.AIAgent, protocol.SystemBot)
-	exact(t, "tier", protocol.ParseTier, protocol.Independent, protocol.House, protocol.Automated)
-	exact(t, "lane", protocol.ParseLane, protocol.Lanes[:]...)
-	exact(t, "provider", protocol.ParseProvider, protocol.Providers[:]...)
+	requireExact(t, "side", protocol.ParseSide, protocol.Yes, protocol.No)
+	requireExact(t, "verdict", protocol.ParseVerdict, protocol.VerdictYes, protocol.VerdictNo, protocol.VerdictInvalid)
+	requireExact(t, "market status", protocol.ParseMarketStatus, protocol.MarketOpen, protocol.MarketClosed, protocol.MarketResolved, protocol.MarketUnknown)
+	requireExact(t, "operator type", protocol.ParseOperatorType, protocol.Human, protocol.AIAgent, protocol.SystemBot)
+	requireExact(t, "tier", protocol.ParseTier, protocol.Independent, protocol.House, protocol.Automated)
+	requireExact(t, "lane", protocol.ParseLane, protocol.Lanes[:]...)
+	requireExact(t, "provider", protocol.ParseProvider, protocol.Providers[:]...)
 	if len(protocol.Lanes) != 11 {
 		t.Errorf("%d lanes, want 11", len(protocol.Lanes))
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // probeInterval is the time between two commands that are sent as probes while Redis is unavailable.
-const probeEvery = time.Second
+const probeInterval = time.Second
 
 // guard is a hook around every command. It limits the duration of the command, records its outcome, and rejects it at
 // once while Redis is unavailable.

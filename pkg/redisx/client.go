@@ -53,7 +53,7 @@ func Open(cfg Config) (*Client, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	b := breaker.New(breaker.Config{Failures: 1, Rest: probeEvery, Now: cfg.Now, OnChange: cfg.OnChange})
+	b := breaker.New(breaker.Config{Failures: 1, Rest: probeInterval, Now: cfg.Now, OnChange: cfg.OnChange})
 	c := &Client{Client: redis.NewClient(opt), breaker: b, opt: *opt}
 	c.AddHook(guard{Breaker: b, timeout: cfg.Timeout})
 	return c, nil

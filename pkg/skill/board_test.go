@@ -12,7 +12,7 @@ type row struct {
 	low, edge, wins int
 }
 
-// simulateBoard simulates 300 operators with 200 calls each: 100 choose favorites, 100 choose prices near 50%, and 100 are
+// simulateBoard simulates 300 operators with 200 calls each: 100 choose favourites, 100 choose prices near 50%, and 100 are
 // right five percentage points more often than the price.
 func simulateBoard(t *testing.T, rng *rand.Rand) (rows []row) {
 	t.Helper()
@@ -55,10 +55,11 @@ func TestInformedOperatorsLead(t *testing.T) {
 	t.Logf("%d boards of 300 operators with 200 calls, by lower bound: first %v, among the first ten %v, above 0 of 4000 each %v; by share of wins: first %v",
 		boards, leads, top, above, byWins)
 	if leads["informed"] < boards*95/100 || top["informed"] < boards*10*8/10 {
-		t.Errorf("informed operators lead %d of %d boards and have %d of %d places in the top ten", leads["informed"], boards, top["informed"], boards*10)
+		t.Errorf("informed operators lead %d of %d boards and have %d of %d places in the top ten",
+			leads["informed"], boards, top["informed"], boards*10)
 	}
 	if byWins["favourites"] != boards {
-		t.Errorf("leaders by win rate: %v; want favorites to lead all boards", byWins)
+		t.Errorf("leaders by win rate: %v; want favourites to lead all boards", byWins)
 	}
 	for _, style := range []string{"favourites", "coin flips"} {
 		if above[style] > 4000*3/100 {

@@ -11,7 +11,7 @@ type Calibration struct {
 	Calls          int64
 	BrierBps       int // mean of (confidence - won)^2; 0 is perfect, 2500 results from a constant confidence of 50%
 	MarketBrierBps int // the same score for the prices of the calls
-	ReliabilityBps int // mean squared difference between confidence and win rate of the bins; 0 is best
+	ReliabilityBps int // mean squared difference between the mean confidence and the win rate of a bin; 0 is best
 	ResolutionBps  int // variance of the win rates of the bins; higher is better
 	UncertaintyBps int // variance of the outcomes, which is independent of the confidence
 	WithinBps      int

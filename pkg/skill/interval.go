@@ -5,9 +5,8 @@ const tail = 0.025
 
 // interval returns the 95% confidence interval of the true win rate, in basis points.
 //
-// It contains the factors of the odds for which neither won or more wins nor won or fewer wins have a probability
-// below tail. This is an exact test inversion without mid-p correction, so the coverage is at least 95% for every
-// number of calls. list must not be empty.
+// It contains the factors of the odds for which P(wins >= won) and P(wins <= won) are both at least tail. This is an exact test
+// inversion without mid-p correction, so the coverage is at least 95% for every number of calls. list must not be empty.
 func interval(list []odds, calls, won int64) (low, high float64) {
 	r := fitted(list, calls, won)
 	d := wins(scaleOdds(list, r))

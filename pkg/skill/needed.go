@@ -16,7 +16,7 @@ const MaxNeeded = 1_000_000
 //
 // With the edge e of one call, and the variances v0 and v1 of one call without and with the edge, the surplus of wins
 // n*e must exceed the quantile sqrt(n)*b + c. The term c corrects the normal approximation. It contains half a win,
-// because wins are integers, and a Cornish-Fisher term for the skewness of favorites and long shots.
+// because wins are integers, and a Cornish-Fisher term for the skewness of favourites and long shots.
 func needed(list []odds, calls, won int64) (half, power float64) {
 	n := float64(calls)
 	mean, v0 := expected(list)

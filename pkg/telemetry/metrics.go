@@ -39,8 +39,8 @@ func NewMetrics(service string, build version.Build) *Metrics {
 		}, func() float64 { return 1 }),
 	)
 	m.requests = m.Histogram("http_request_seconds", "Time to answer HTTP requests.", Durations, "method", "route", "status")
-	m.degraded = m.Counter("http_degraded_total", "List reads answered with an empty list because a source failed.", "route", "source")
-	m.pages = m.Counter("http_page_hits_total", "Requests answered from a cached page before the router.", "method", "route", "status")
+	m.degraded = m.Counter("http_degraded_total", "Responses without the data of a failed source.", "route", "source")
+	m.pages = m.Counter("http_page_hits_total", "Requests answered from a cached page.", "method", "route", "status")
 	return m
 }
 
