@@ -50,7 +50,7 @@ func run(t *testing.T, cfg batch.Config[int], test func(t *testing.T, q *batch.Q
 	})
 }
 
-func TestItemsThatWaitAreJoined(t *testing.T) {
+func TestWaitingItemsAreBatched(t *testing.T) {
 	run(t, batch.Config[int]{Size: 3, Bound: 10, Flight: 1}, func(t *testing.T, q *batch.Queue[int], s *sender) {
 		q.Add(1)
 		s.require(t, "[1]")
@@ -73,7 +73,7 @@ func TestItemsThatWaitAreJoined(t *testing.T) {
 
 // A second batch starts only when more items wait than fit into one batch, because one large batch costs less than
 // two small ones.
-func TestSecondFlight(t *testing.T) {
+func TestSecondBatchInFlight(t *testing.T) {
 	run(t, batch.Config[int]{Size: 2, Bound: 10, Flight: 2, Spread: 3}, func(t *testing.T, q *batch.Queue[int], s *sender) {
 		q.Add(1)
 		s.require(t, "[1]")
@@ -133,7 +133,7 @@ func TestKeysDoNotWaitForEachOther(t *testing.T) {
 }
 
 // An item of AddFirst is sent before the waiting items, even beyond the bound, and Adapt limits the size of a batch.
-func TestFirstItemsAndSmallerBatches(t *testing.T) {
+func TestAddFirstAndAdapt(t *testing.T) {
 	size := 1
 	cfg := batch.Config[int]{Size: 3, Adapt: func() int { return size }, Bound: 2, Flight: 1}
 	run(t, cfg, func(t *testing.T, q *batch.Queue[int], s *sender) {

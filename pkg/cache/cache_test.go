@@ -20,20 +20,20 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 type options = cache.Options[string, string]
 
-type world struct {
+type testCache struct {
 	*cache.Cache[string, string]
-	clock  *testkit.Clock
-	builds atomic.Int32
-	fail   atomic.Bool
-	failed atomic.Int32
-	gate   atomic.Pointer[chan struct{}]
+	clock     *testkit.Clock
+	builds    atomic.Int32
+	fail      atomic.Bool
+	failed    atomic.Int32
+	buildGate atomic.Pointer[chan struct{}]
 }
 
 var errDown = errors.New("source is down")
 
-func open(t testing.TB, o options) *world {
+func newTestCache(t testing.TB, o options) *testCache {
 	t.Helper()
-	w := &world{clock: testkit.NewClock(time.Unix(0, 0))}
+	w := &testCache{clock: testkit.NewClock(time.Unix(0, 0))}
 	if o.TTL == 0 {
 		o.TTL, o.Stale, o.IfError = 10*time.Second, 20*time.Second, 30*time.Second
 	}
@@ -44,12 +44,12 @@ func open(t testing.TB, o options) *world {
 	return w
 }
 
-// build returns the number of builds so far. It blocks while the gate of hold is closed.
-func (w *world) build(ctx context.Context, _ string) (string, error) {
+// build returns the number of builds so far. It blocks after pauseBuilds until release is called.
+func (w *testCache) build(ctx context.Context, _ string) (string, error) {
 	n := w.builds.Add(1)
-	if gate := w.gate.Load(); gate != nil {
+	if buildGate := w.buildGate.Load(); buildGate != nil {
 		select {
-		case <-*gate:
+		case <-*buildGate:
 		case <-ctx.Done():
 			return "", ctx.Err()
 		}
@@ -60,16 +60,16 @@ func (w *world) build(ctx context.Context, _ string) (string, error) {
 	return fmt.Sprint(n), nil
 }
 
-func (w *world) pauseBuilds() (release func()) {
-	gate := make(chan struct{})
-	w.gate.Store(&gate)
+func (w *testCache) pauseBuilds() (release func()) {
+	buildGate := make(chan struct{})
+	w.buildGate.Store(&buildGate)
 	return func() {
-		w.gate.Store(nil)
-		close(gate)
+		w.buildGate.Store(nil)
+		close(buildGate)
 	}
 }
 
-func (w *world) read(t *testing.T, key string) string {
+func (w *testCache) read(t *testing.T, key string) string {
 	t.Helper()
 	p, err := w.Get(t.Context(), key, w.build)
 	if err != nil {
@@ -78,12 +78,12 @@ func (w *world) read(t *testing.T, key string) string {
 	return p
 }
 
-func (w *world) peek(key string) string {
+func (w *testCache) peek(key string) string {
 	v, _ := w.Peek(key)
 	return v
 }
 
-func (w *world) want(t *testing.T, key, body string) {
+func (w *testCache) requireValue(t *testing.T, key, body string) {
 	t.Helper()
 	if got := w.read(t, key); got != body {
 		t.Errorf("%s reads %q, want %q", key, got, body)
@@ -92,19 +92,19 @@ func (w *world) want(t *testing.T, key, body string) {
 
 func TestAges(t *testing.T) {
 	t.Parallel()
-	w := open(t, options{})
+	w := newTestCache(t, options{})
 	if w.peek("a") != "" {
 		t.Error("peeked a value that was never built")
 	}
-	w.want(t, "a", "1")
-	w.want(t, "b", "2")
+	w.requireValue(t, "a", "1")
+	w.requireValue(t, "b", "2")
 	w.clock.Advance(9 * time.Second)
-	w.want(t, "a", "1")
+	w.requireValue(t, "a", "1")
 
 	w.clock.Advance(2 * time.Second) // stale: the old value is returned at once while one build runs
 	release := w.pauseBuilds()
 	for range 5 {
-		w.want(t, "a", "1")
+		w.requireValue(t, "a", "1")
 		if w.peek("a") != "1" {
 			t.Error("peek of a stale value")
 		}
@@ -117,29 +117,29 @@ func TestAges(t *testing.T) {
 	if w.peek("a") != "" {
 		t.Error("peek returned an expired value")
 	}
-	w.want(t, "a", "4")
+	w.requireValue(t, "a", "4")
 	if n := w.builds.Load(); n != 4 {
 		t.Errorf("%d builds, want 4", n)
 	}
 }
 
-func TestPeekRefreshes(t *testing.T) {
+func TestPeekStartsABuild(t *testing.T) {
 	t.Parallel()
-	w := open(t, options{})
-	w.want(t, "a", "1")
+	w := newTestCache(t, options{})
+	w.requireValue(t, "a", "1")
 	w.clock.Advance(11 * time.Second)
 	testkit.Eventually(t, 5*time.Second, func() bool { return w.peek("a") == "2" }) // peek alone starts a build
 }
 
 func TestManyReadersOneBuild(t *testing.T) {
 	t.Parallel()
-	w := open(t, options{})
+	w := newTestCache(t, options{})
 	release := sync.OnceFunc(w.pauseBuilds())
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer release() // the readers must end before the test does
 	for range 50 {
-		wg.Go(func() { w.want(t, "a", "1") })
+		wg.Go(func() { w.requireValue(t, "a", "1") })
 	}
 	testkit.Eventually(t, 5*time.Second, func() bool { return w.builds.Load() == 1 }) // a build runs
 	release()
@@ -149,9 +149,9 @@ func TestManyReadersOneBuild(t *testing.T) {
 	}
 }
 
-func TestReaderLeaves(t *testing.T) {
+func TestCanceledReaderDoesNotStopTheBuild(t *testing.T) {
 	t.Parallel()
-	w := open(t, options{})
+	w := newTestCache(t, options{})
 	release := w.pauseBuilds()
 	ctx, cancel := context.WithCancel(t.Context())
 	left := make(chan error)
@@ -165,37 +165,37 @@ func TestReaderLeaves(t *testing.T) {
 		t.Error(err)
 	}
 	release() // the build continues for the next reader
-	w.want(t, "a", "1")
+	w.requireValue(t, "a", "1")
 }
 
 func TestErrors(t *testing.T) {
 	t.Parallel()
-	w := open(t, options{})
+	w := newTestCache(t, options{})
 	w.fail.Store(true)
-	w.want(t, "a", errDown.Error())
-	w.want(t, "a", errDown.Error())
+	w.requireValue(t, "a", errDown.Error())
+	w.requireValue(t, "a", errDown.Error())
 	if n := w.builds.Load(); n != 1 {
 		t.Errorf("%d builds within the pause after a failure, want 1", n)
 	}
 	w.clock.Advance(time.Second)
-	w.want(t, "a", errDown.Error())
+	w.requireValue(t, "a", errDown.Error())
 	if n := w.failed.Load(); w.builds.Load() != 2 || n < 1 {
 		t.Errorf("%d builds and %d reported failures, want 2 builds and at least 1 failure", w.builds.Load(), n)
 	}
 	w.fail.Store(false)
 	w.clock.Advance(time.Second)
-	w.want(t, "a", "3")
+	w.requireValue(t, "a", "3")
 
 	w.fail.Store(true)
 	w.clock.Advance(59 * time.Second) // stale period over, within IfError
-	w.want(t, "a", "3")
+	w.requireValue(t, "a", "3")
 	w.clock.Advance(2 * time.Second)
-	w.want(t, "a", errDown.Error())
+	w.requireValue(t, "a", errDown.Error())
 }
 
 func TestPanicAndTimeout(t *testing.T) {
 	t.Parallel()
-	w := open(t, options{TTL: time.Second, Timeout: time.Millisecond})
+	w := newTestCache(t, options{TTL: time.Second, Timeout: time.Millisecond})
 	if _, err := w.Get(t.Context(), "p", func(context.Context, string) (string, error) { panic("ouch") }); err == nil {
 		t.Error("a panic of a load was not returned as an error")
 	}
@@ -210,16 +210,16 @@ func TestPanicAndTimeout(t *testing.T) {
 
 func TestDrop(t *testing.T) {
 	t.Parallel()
-	w := open(t, options{})
-	w.want(t, "a", "1")
+	w := newTestCache(t, options{})
+	w.requireValue(t, "a", "1")
 	w.Drop("a")
-	w.want(t, "a", "2")
+	w.requireValue(t, "a", "2")
 }
 
 func TestBound(t *testing.T) {
 	t.Parallel()
-	w := open(t, options{MaxKeys: 100})
-	w.want(t, "hot", "1")
+	w := newTestCache(t, options{MaxKeys: 100})
+	w.requireValue(t, "hot", "1")
 	for i := range 5000 {
 		w.read(t, fmt.Sprint(i))
 		w.clock.Advance(time.Millisecond * 20)
@@ -237,8 +237,8 @@ func TestBound(t *testing.T) {
 
 func TestClose(t *testing.T) {
 	t.Parallel()
-	w := open(t, options{})
-	w.want(t, "a", "1")
+	w := newTestCache(t, options{})
+	w.requireValue(t, "a", "1")
 	release := w.pauseBuilds()
 	defer release()
 	got := make(chan string)
@@ -248,16 +248,16 @@ func TestClose(t *testing.T) {
 	if s := <-got; s != context.Canceled.Error() {
 		t.Error(s)
 	}
-	w.want(t, "c", cache.ErrClosed.Error())
+	w.requireValue(t, "c", cache.ErrClosed.Error())
 }
 
 func TestLast(t *testing.T) {
 	t.Parallel()
-	w := open(t, options{})
+	w := newTestCache(t, options{})
 	if _, _, ok := w.Last("a"); ok {
 		t.Error("Last returned a value before the first load")
 	}
-	w.want(t, "a", "1")
+	w.requireValue(t, "a", "1")
 	w.clock.Advance(time.Hour)
 	if v, age, ok := w.Last("a"); !ok || v != "1" || age != time.Hour {
 		t.Errorf("last value %q of age %v, want 1 of age 1h", v, age)
@@ -267,22 +267,22 @@ func TestLast(t *testing.T) {
 func TestLifeOfAValue(t *testing.T) {
 	t.Parallel()
 	life := func(v string) time.Duration { return time.Duration(len(v)) * time.Hour }
-	w := open(t, options{TTL: time.Second, Life: life})
-	w.want(t, "a", "1")
+	w := newTestCache(t, options{TTL: time.Second, Life: life})
+	w.requireValue(t, "a", "1")
 	w.clock.Advance(time.Hour - 1)
-	w.want(t, "a", "1")
+	w.requireValue(t, "a", "1")
 	w.clock.Advance(1)
-	w.want(t, "a", "2")
+	w.requireValue(t, "a", "2")
 }
 
 func TestBusy(t *testing.T) {
 	t.Parallel()
-	w := open(t, options{TTL: time.Minute, Loads: 1, Hold: -1})
+	w := newTestCache(t, options{TTL: time.Minute, Loads: 1, Hold: -1})
 	release := w.pauseBuilds()
 	first := make(chan string)
 	go func() { first <- w.read(t, "a") }()
 	testkit.Eventually(t, 5*time.Second, func() bool { return w.builds.Load() == 1 }) // a load runs
-	w.want(t, "b", cache.ErrBusy.Error())
+	w.requireValue(t, "b", cache.ErrBusy.Error())
 	release()
 	if got := <-first; got != "1" {
 		t.Errorf("the first load returned %s", got)
@@ -290,16 +290,16 @@ func TestBusy(t *testing.T) {
 	testkit.Eventually(t, 5*time.Second, func() bool { return w.read(t, "b") == "2" }) // the next load runs
 }
 
-type named struct{}
+type contextKey struct{}
 
 func TestValuesOfTheFirstCaller(t *testing.T) {
 	t.Parallel()
 	for _, seen := range []bool{false, true} {
-		w := open(t, options{TTL: time.Minute, Values: seen})
-		ctx := context.WithValue(t.Context(), named{}, "x")
-		got, err := w.Get(ctx, "a", func(ctx context.Context, _ string) (string, error) { return fmt.Sprint(ctx.Value(named{})), nil })
-		if want := map[bool]string{false: "<nil>", true: "x"}[seen]; err != nil || got != want {
-			t.Errorf("Values %v: the load sees %s, error %v; want %s", seen, got, err, want)
+		w := newTestCache(t, options{TTL: time.Minute, Values: seen})
+		ctx := context.WithValue(t.Context(), contextKey{}, "x")
+		got, err := w.Get(ctx, "a", func(ctx context.Context, _ string) (string, error) { return fmt.Sprint(ctx.Value(contextKey{})), nil })
+		if requireValue := map[bool]string{false: "<nil>", true: "x"}[seen]; err != nil || got != requireValue {
+			t.Errorf("Values %v: the load sees %s, error %v; want %s", seen, got, err, requireValue)
 		}
 	}
 }
@@ -309,10 +309,10 @@ func TestFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var f cache.Flight[int]
 		runs := 0
-		gate := make(chan struct{})
+		buildGate := make(chan struct{})
 		do := func(ctx context.Context) (int, error) {
 			runs++
-			<-gate
+			<-buildGate
 			return runs, ctx.Err()
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -332,7 +332,7 @@ func TestFlight(t *testing.T) {
 			})
 		}
 		synctest.Wait() // all callers have joined
-		close(gate)
+		close(buildGate)
 		wg.Wait()
 	})
 }

@@ -21,7 +21,7 @@ func requireTime(t *testing.T, c *dbtime.Clock, want time.Time) {
 }
 
 // The clock advances by the monotonic clock only, whatever happens to the system clock.
-func TestClockIgnoresChangesOfTheSystemClock(t *testing.T) {
+func TestTimeDoesNotFool(t *testing.T) {
 	testkit.Tricks(t, "clock", noon, func(t *testing.T, m *testkit.Machine) {
 		m.Pass(time.Minute)
 		m.Trick()

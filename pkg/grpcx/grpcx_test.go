@@ -104,7 +104,7 @@ func dial(t *testing.T, cfg grpcx.DialConfig) *grpc.ClientConn {
 	return conn
 }
 
-func TestFaultsAreSentUnchanged(t *testing.T) {
+func TestFaultsCrossUnchanged(t *testing.T) {
 	t.Parallel()
 	all := []apperr.Kind{
 		apperr.Invalid, apperr.Unauthenticated, apperr.Forbidden, apperr.NotFound, apperr.NotAllowed, apperr.Conflict,
@@ -190,7 +190,7 @@ func TestSecretIsRequired(t *testing.T) {
 }
 
 // Deadlines are propagated. A call without enough time left is not started.
-func TestDeadlinesArePropagated(t *testing.T) {
+func TestDeadlinesTravel(t *testing.T) {
 	t.Parallel()
 	var left atomic.Int64
 	var ran atomic.Int32
@@ -261,7 +261,7 @@ func TestCallsWithoutDeadlineGetOne(t *testing.T) {
 	}
 }
 
-func TestReconnectAfterAnOutage(t *testing.T) {
+func TestPeerAwayAndBack(t *testing.T) {
 	t.Parallel()
 	e := &echo{do: func(_ context.Context, in string) (string, error) { return in, nil }}
 	addr, stop := serve(t, e, "127.0.0.1:0", io.Discard)

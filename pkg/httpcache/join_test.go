@@ -81,7 +81,7 @@ func TestJoinSendsEveryByte(t *testing.T) {
 }
 
 // Header and body arrive together: the first read returns more bytes than the server's own buffer can contain.
-func TestJoinSendsAtOnce(t *testing.T) {
+func TestJoinSendsHeaderAndBodyTogether(t *testing.T) {
 	t.Parallel()
 	addr := joinServer(t, map[string][]byte{"/": feed(500)})
 	c, err := net.Dial("tcp", addr)
@@ -100,7 +100,7 @@ func TestJoinSendsAtOnce(t *testing.T) {
 }
 
 // A client that disconnects during a response does not affect other requests.
-func TestJoinCallerLeaves(t *testing.T) {
+func TestJoinWithDisconnectingClients(t *testing.T) {
 	t.Parallel()
 	big := bytes.Repeat([]byte("x"), 8<<20)
 	addr := joinServer(t, map[string][]byte{"/": big, "/small": []byte("{}")})

@@ -121,7 +121,7 @@ func readCall(o httpx.Object) (string, int64, error) {
 	return id, price, o.Err()
 }
 
-func TestHandCases(t *testing.T) {
+func TestDecodeBodies(t *testing.T) {
 	t.Parallel()
 	if len(bodyCases) < 40 {
 		t.Fatalf("%d cases, want at least 40", len(bodyCases))

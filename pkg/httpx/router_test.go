@@ -297,7 +297,7 @@ func TestMountTwicePanics(t *testing.T) {
 	httpx.Mount(b.Router, []httpx.Route{{Method: "POST", Path: "/api/network/m/:market", Handler: func(echo.Context) error { return nil }}})
 }
 
-func TestMiddlewareRunsInside(t *testing.T) {
+func TestMiddlewareRunsAfterTheHeadersAreSet(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.Use(func(next echo.HandlerFunc) echo.HandlerFunc {

@@ -220,7 +220,7 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-func TestStopWaitsForRequests(t *testing.T) {
+func TestStopLetsRequestsEnd(t *testing.T) {
 	t.Parallel()
 	running, release := make(chan struct{}), make(chan struct{})
 	b := setup(t, httpx.Route{Method: "GET", Path: "/slow", Handler: func(c echo.Context) error {

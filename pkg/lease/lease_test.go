@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-func TestLeaderIsOneAndIsReplaced(t *testing.T) {
+func TestOneLeaderAtATime(t *testing.T) {
 	t.Parallel()
 	server := testkit.PostgresServer(t)
 	var leaders, maxLeaders atomic.Int32

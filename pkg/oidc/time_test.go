@@ -8,7 +8,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
-func TestChangesOfTheSystemClockHaveNoEffect(t *testing.T) {
+func TestTimeDoesNotFool(t *testing.T) {
 	newVerifier := func(t *testing.T, m *testkit.Machine) (*bundle, *oidc.Verifier) {
 		t.Helper()
 		b := setup(t)

@@ -45,7 +45,7 @@ func wantFault(t *testing.T, name string, err error, want *apperr.Fault) {
 	}
 }
 
-func TestValidTokens(t *testing.T) {
+func TestGoodTokens(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.add(t, "key-2") // added later by a key rotation
@@ -180,7 +180,7 @@ func TestAnUnknownIssuerIsNeverContacted(t *testing.T) {
 	}
 }
 
-func TestProvidersAreSeparate(t *testing.T) {
+func TestProvidersAreApart(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	s, err := b.verifier.Verify(t.Context(), b.other.sign(t, "key-1", validClaims(set{"iss": "issuer-second"})))
@@ -238,7 +238,7 @@ func TestNewKeyIsFoundAtOnce(t *testing.T) {
 	}
 }
 
-func TestWithdrawnKeyIsRejectedAfterMaxAge(t *testing.T) {
+func TestAWithdrawnKeyDiesWithinMaxAge(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.add(t, "key-2")
@@ -252,7 +252,7 @@ func TestWithdrawnKeyIsRejectedAfterMaxAge(t *testing.T) {
 	wantFault(t, "withdrawn", err, oidc.ErrUnauthenticated)
 }
 
-func TestOldKeysAreUsedForADayDuringAnOutage(t *testing.T) {
+func TestOldKeysServeADayWhileTheProviderIsAway(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	token := b.sign(t, "key-1", validClaims(set{"exp": noon.Unix() + 7*86400}))
@@ -377,7 +377,7 @@ func TestDiscovery(t *testing.T) {
 	wantFault(t, "document of another issuer", err, oidc.ErrUnavailable)
 }
 
-func TestManyAtOnceShareOneFetch(t *testing.T) {
+func TestConcurrentVerificationsShareOneKeyRequest(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	token := b.sign(t, "key-1", validClaims())

@@ -116,7 +116,7 @@ func (l *linking) linked(t *testing.T, token string) (bool, error) {
 	return l.verifier.Linked(t.Context(), "issuer-main", alice, token, func(w oidc.Wallet) bool { return w.Address == wallet })
 }
 
-func TestAFreshIdentityTokenNamesTheWallet(t *testing.T) {
+func TestWalletsOfARecentIdentityToken(t *testing.T) {
 	t.Parallel()
 	l := linkSetup(t, nil)
 	l.users.respond(200, userBody(alice))
@@ -180,7 +180,7 @@ func TestForgedIdentityTokens(t *testing.T) {
 	}
 }
 
-func TestUsersAPI(t *testing.T) {
+func TestUsersInterfaceDecides(t *testing.T) {
 	t.Parallel()
 	l := linkSetup(t, func(p *oidc.Provider) { p.WalletsFrom = oidc.WalletsUsersAPI })
 	verified := set{"lv": nil, "verified_at": 1, "first_verified_at": 1, "latest_verified_at": 1790000000}
@@ -279,7 +279,7 @@ func TestWalletsInAClaim(t *testing.T) {
 	}
 }
 
-func TestIdentityTokenNamesItsOwner(t *testing.T) {
+func TestVerifyIdentity(t *testing.T) {
 	t.Parallel()
 	l := linkSetup(t, nil)
 	who, err := l.verifier.VerifyIdentity(t.Context(), "issuer-main", alice, l.sign(t, "key-1", identityClaims([]set{

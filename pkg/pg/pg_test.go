@@ -139,7 +139,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-func TestRefusedPostgresIsUnavailableAtOnce(t *testing.T) {
+func TestStoppedPostgresIsUnavailable(t *testing.T) {
 	t.Parallel()
 	server := testkit.PostgresServer(t)
 	pool := testkit.Pool(t, server.URL())
@@ -162,7 +162,7 @@ func TestRefusedPostgresIsUnavailableAtOnce(t *testing.T) {
 
 // If Postgres does not respond, statements fail within their time limit. They succeed again without a restart when
 // Postgres responds.
-func TestHungPostgresTimesOut(t *testing.T) {
+func TestHungPostgresFreesItsCallers(t *testing.T) {
 	server := testkit.PostgresServer(t)
 	pool := testkit.Pool(t, server.URL())
 	db := pg.Bound(pool, pg.ReadBudget)

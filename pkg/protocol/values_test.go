@@ -27,7 +27,7 @@ func requireExact[T ~string](t *testing.T, name string, parse func(string) (T, b
 	}
 }
 
-func TestWords(t *testing.T) {
+func TestParsers(t *testing.T) {
 	t.Parallel()
 	requireExact(t, "side", protocol.ParseSide, protocol.Yes, protocol.No)
 	requireExact(t, "verdict", protocol.ParseVerdict, protocol.VerdictYes, protocol.VerdictNo, protocol.VerdictInvalid)

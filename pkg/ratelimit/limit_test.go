@@ -58,7 +58,7 @@ func TestTwoLimitersShareSixty(t *testing.T) {
 }
 
 // A request after RetryAfter is allowed, and an earlier one is rejected.
-func TestRetryAfterIsExact(t *testing.T) {
+func TestRetryAfterIsTrue(t *testing.T) {
 	t.Parallel()
 	cfg := ratelimit.Config{Name: "hub", Limit: 5, Window: 400 * time.Millisecond, Replicas: 1, Now: time.Now}
 	l := ratelimit.New(testkit.KV(t, testkit.Redis(t)), cfg)
@@ -122,7 +122,7 @@ func TestClockStepsBack(t *testing.T) {
 }
 
 // The test writes the log of the script directly, so that it need not wait for the window.
-func TestScriptAtTheEndOfTheWindow(t *testing.T) {
+func TestScriptAtTheEdge(t *testing.T) {
 	t.Parallel()
 	url := testkit.Redis(t)
 	client := testkit.KV(t, url)
@@ -161,7 +161,7 @@ func TestScriptAtTheEndOfTheWindow(t *testing.T) {
 }
 
 // Redis hangs, crashes, and restarts empty while two processes use the limit.
-func TestLimitDuringAnOutageOfRedis(t *testing.T) {
+func TestRedisAwayIsBounded(t *testing.T) {
 	t.Parallel()
 	server := testkit.RedisServer(t)
 	var fallbacks atomic.Int64

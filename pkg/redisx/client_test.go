@@ -27,9 +27,9 @@ func open(t *testing.T, url string, onChange func(bool)) *redisx.Client {
 	return client
 }
 
-// load sends a command every 5 ms for d. It returns the sorted latencies, the number of commands that were sent to
+// sendLoad sends a command every 5 ms for d. It returns the sorted latencies, the number of commands that were sent to
 // Redis, and the number that failed.
-func load(t *testing.T, client *redisx.Client, d time.Duration) (took []time.Duration, asked, failed int) {
+func sendLoad(t *testing.T, client *redisx.Client, d time.Duration) (took []time.Duration, asked, failed int) {
 	t.Helper()
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -56,18 +56,18 @@ func load(t *testing.T, client *redisx.Client, d time.Duration) (took []time.Dur
 }
 
 // A Redis that does not respond delays the first commands by 50 ms, and then one probe per second.
-func TestHungRedisCostsOneProbeASecond(t *testing.T) {
+func TestHungRedisIsProbedOncePerSecond(t *testing.T) {
 	server := testkit.RedisServer(t)
 	client := open(t, server.URL(), nil)
 	if err := client.Set(t.Context(), redisx.Key("load"), "1", 0).Err(); err != nil {
 		t.Fatal(err)
 	}
 	resume := testkit.Hang(t, server.PID())
-	_, _, _ = load(t, client, 100*time.Millisecond) // the first commands take 50 ms
+	_, _, _ = sendLoad(t, client, 100*time.Millisecond) // the first commands take 50 ms
 	if !client.Down() {
 		t.Fatal("the breaker is closed after failed commands")
 	}
-	took, asked, failed := load(t, client, 3*time.Second)
+	took, asked, failed := sendLoad(t, client, 3*time.Second)
 	if failed != len(took) {
 		t.Errorf("%d of %d commands succeeded while Redis was suspended", len(took)-failed, len(took))
 	}
@@ -85,7 +85,7 @@ func TestHungRedisCostsOneProbeASecond(t *testing.T) {
 	t.Logf("p99 %v, median %v, %d probes, recovered after %v", p99, median, asked, time.Since(began))
 }
 
-func TestRefusedRedisIsQuickAndComesBack(t *testing.T) {
+func TestUnavailableRedisFailsFastAndRecovers(t *testing.T) {
 	t.Parallel()
 	server := testkit.RedisServer(t)
 	var mu sync.Mutex
@@ -100,7 +100,7 @@ func TestRefusedRedisIsQuickAndComesBack(t *testing.T) {
 	}
 	testkit.Kill(t, server.PID())
 	<-server.Done()
-	took, _, failed := load(t, client, time.Second)
+	took, _, failed := sendLoad(t, client, time.Second)
 	if failed != len(took) || took[len(took)-1] > 500*time.Millisecond {
 		t.Errorf("%d of %d commands failed, the slowest after %v; want all within 500 ms", failed, len(took), took[len(took)-1])
 	}
@@ -115,7 +115,7 @@ func TestRefusedRedisIsQuickAndComesBack(t *testing.T) {
 	}
 }
 
-func TestAnswersAndCallersThatLeaveDoNotOpenTheBreaker(t *testing.T) {
+func TestErrorResponsesAndCancellationsDoNotOpenTheBreaker(t *testing.T) {
 	t.Parallel()
 	client := testkit.KV(t, testkit.Redis(t))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -168,7 +168,7 @@ func TestBlockingClientWaitsLongerThanTheBreaker(t *testing.T) {
 	}
 }
 
-func TestOpenNamesTheSettingNotItsValue(t *testing.T) {
+func TestOpenErrorsDoNotContainTheURL(t *testing.T) {
 	for _, url := range []string{"", "http://hunter2@x"} {
 		_, err := redisx.Open(redisx.Config{URL: url})
 		if err == nil || !strings.Contains(err.Error(), "REDIS_URL") || strings.Contains(err.Error(), "hunter2") {

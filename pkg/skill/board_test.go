@@ -33,7 +33,7 @@ func simulateBoard(t *testing.T, rng *rand.Rand) (rows []row) {
 
 // Operators with better information lead leaderboards that are ordered by the lower bound of the edge. The order by
 // win rate is computed for comparison.
-func TestInformedOperatorsLead(t *testing.T) {
+func TestInformedCallersLead(t *testing.T) {
 	t.Parallel()
 	const boards = 40
 	rng := rand.New(rand.NewPCG(7, 7))
