@@ -246,7 +246,7 @@ func TestClose(t *testing.T) {
 	testkit.Eventually(t, 5*time.Second, func() bool { return w.builds.Load() == 2 }) // a build runs
 	w.Close()
 	if s := <-got; s != context.Canceled.Error() {
-		t.Error(s)
+		t.Errorf("a read during Close returned %q, want %q", s, context.Canceled)
 	}
 	w.requireValue(t, "c", cache.ErrClosed.Error())
 }

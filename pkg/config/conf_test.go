@@ -75,7 +75,7 @@ func TestValid(t *testing.T) {
 	}
 	if !c.Env.Production() || !c.Env.SecureCookies() || c.HTTP != "127.0.0.1:8080" || c.Grace != 10*time.Minute || !c.Strict ||
 		len(c.Sessions) != 2 || c.Sessions[1].Reveal() != secretC || len(c.Proxies) != 2 || c.Limits.Anon != 600 {
-		t.Errorf("%+v", c)
+		t.Errorf("wrong settings: %+v", c)
 	}
 }
 
@@ -148,7 +148,7 @@ func TestAllMistakesAtOnce(t *testing.T) {
 		"RESOLUTION_GRACE is not a valid duration (like 30s)", "SESSION_SECRETS is not set",
 	}
 	if err == nil || err.Error() != strings.Join(want, "\n") {
-		t.Errorf("%v", err)
+		t.Errorf("error %v, want %q", err, want)
 	}
 }
 
@@ -173,7 +173,7 @@ func TestFile(t *testing.T) {
 	environ["LINK_SECRET_FILE"] = path
 	c, err := config.LoadFrom[settings](environ)
 	if err != nil || c.Link.Reveal() != secretA {
-		t.Errorf("%v", err)
+		t.Errorf("secret from a file: error %v", err)
 	}
 	large := filepath.Join(t.TempDir(), "large")
 	if err := os.WriteFile(large, make([]byte, 1<<20), 0o600); err != nil {
@@ -189,7 +189,7 @@ func TestLoadReadsTheProcess(t *testing.T) {
 	t.Setenv("RATE_LIMIT_ANON", "7")
 	c, err := config.Load[limits]()
 	if err != nil || c.Anon != 7 {
-		t.Errorf("%+v %v", c, err)
+		t.Errorf("settings %+v, error %v; want Anon 7", c, err)
 	}
 }
 

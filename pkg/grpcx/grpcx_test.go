@@ -179,7 +179,7 @@ func TestSecretIsRequired(t *testing.T) {
 	// Health checks need no secret.
 	out, err := healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{})
 	if err != nil || out.GetStatus() != healthpb.HealthCheckResponse_SERVING {
-		t.Fatal(out, err)
+		t.Fatalf("health check without a secret: %v, error %v", out, err)
 	}
 	if _, err := grpcx.NewServer(grpcx.ServerConfig{}); err == nil {
 		t.Error("NewServer accepted an empty secret")
@@ -302,14 +302,14 @@ func TestRequestIDIsPropagated(t *testing.T) {
 	conn := testkit.Link(t, e.register)
 	ctx := telemetry.WithRequestID(t.Context(), "req-1")
 	if got, err := say(ctx, conn, ""); got != "req-1" || err != nil {
-		t.Fatal(got, err)
+		t.Fatalf("request id %q, error %v; want req-1", got, err)
 	}
 	if got, err := say(t.Context(), conn, ""); got != "" || err != nil {
-		t.Fatal(got, err)
+		t.Fatalf("request id %q, error %v; want none", got, err)
 	}
 	long := metadata.AppendToOutgoingContext(t.Context(), "x-request-id", strings.Repeat("x", 129))
 	if got, err := say(long, conn, ""); got != "" || err != nil {
-		t.Fatal(len(got), err)
+		t.Fatalf("a request id of %d bytes was accepted, error %v", len(got), err)
 	}
 	s, err := conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true}, "/test.Echo/Tell")
 	if err != nil {
@@ -318,7 +318,7 @@ func TestRequestIDIsPropagated(t *testing.T) {
 	_ = s.CloseSend()
 	out := new(wrapperspb.StringValue)
 	if err := s.RecvMsg(out); err != nil || out.GetValue() != "req-1" {
-		t.Fatal(out, err)
+		t.Fatalf("request id in a stream: %v, error %v; want req-1", out, err)
 	}
 	if err := s.RecvMsg(out); apperr.Of(err).Code != "outdated_cursor" || apperr.Of(err).Extra["reload"] != true {
 		t.Fatal(err)

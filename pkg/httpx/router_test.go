@@ -282,7 +282,7 @@ func TestHead(t *testing.T) {
 	}
 	defer res.Body.Close()
 	if res.StatusCode != 200 || res.ContentLength <= 0 || res.Header.Get("Cache-Control") != "public, s-maxage=30" {
-		t.Errorf("%d %d %v", res.StatusCode, res.ContentLength, res.Header)
+		t.Errorf("HEAD: status %d, length %d, header %v", res.StatusCode, res.ContentLength, res.Header)
 	}
 }
 

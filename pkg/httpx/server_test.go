@@ -258,7 +258,7 @@ func TestStopLetsRequestsEnd(t *testing.T) {
 	}
 	close(release)
 	if got := <-answer; got != `"done"` {
-		t.Error(got)
+		t.Errorf("the running request was answered with %q", got)
 	}
 	if err := <-stopped; err != nil {
 		t.Error(err)
@@ -297,23 +297,23 @@ func TestReadyz(t *testing.T) {
 		return both[0]
 	}
 	if got := get("/readyz"); got != `503 {"ok":false,"nonce":"n","failed":["lifecycle"]}` {
-		t.Error(got)
+		t.Errorf("/readyz before Up: %s", got)
 	}
 	h.Up()
 	if got := get("/readyz"); got != `200 {"ok":true,"nonce":"n"}` || asked.Load() != 1 {
-		t.Error(got, asked.Load())
+		t.Errorf("/readyz after Up: %s, %d checks; want 1 check", got, asked.Load())
 	}
 	down.Store(true)
 	now = now.Add(time.Second)
 	if got := get("/readyz"); got != `503 {"ok":false,"nonce":"n","failed":["postgres"]}` {
-		t.Error(got)
+		t.Errorf("/readyz with a failed check: %s", got)
 	}
 	if got := get("/healthz"); got != `200 {"ok":true,"nonce":"n"}` {
-		t.Error(got)
+		t.Errorf("/healthz with a failed check: %s", got)
 	}
 	h.Down()
 	if got := get("/readyz"); got != `503 {"ok":false,"nonce":"n","failed":["lifecycle"]}` {
-		t.Error(got)
+		t.Errorf("/readyz after Down: %s", got)
 	}
 }
 

@@ -158,7 +158,7 @@ func TestEveryIdentityRunsPostgres(t *testing.T) {
 			}
 			pg := startPostgres(t, PostgresConfig{Dir: dir})
 			if got := query(t, pg.URL(), "SELECT current_user::text"); got != superuser {
-				t.Fatal(got)
+				t.Fatalf("connected as %s, want %s", got, superuser)
 			}
 		})
 	}
@@ -177,7 +177,7 @@ func TestServersEndWithTheirLauncher(t *testing.T) {
 	}
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil || strings.HasPrefix(line, "error") {
-		t.Fatal(line, err)
+		t.Fatalf("launcher: output %q, error %v", line, err)
 	}
 	var pids []int
 	for _, f := range strings.Fields(line) {
@@ -217,7 +217,7 @@ func TestConfiguredServerIsUsedOrRejected(t *testing.T) {
 	}
 	named.Stop(t.Context())
 	if got := query(t, pg.URL(), "SELECT 'up'::text"); got != "up" {
-		t.Fatal(got)
+		t.Fatalf("the configured server returned %q after Stop", got)
 	}
 	pg.Stop(t.Context())
 	if _, err := StartPostgres(t.Context(), PostgresConfig{URL: pg.URL()}); err == nil {
@@ -236,7 +236,7 @@ func TestEnsureDatabaseTwice(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := query(t, url, "SELECT current_database()::text"); got != "signalcast" {
-			t.Fatal(got)
+			t.Fatalf("connected to database %s", got)
 		}
 	}
 }
@@ -258,7 +258,7 @@ func TestRedisRestartsEmptyOnItsPort(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n, err := client.Exists(t.Context(), "k").Result(); err != nil || n != 0 {
-		t.Fatal(n, err)
+		t.Fatalf("%d keys after the restart, error %v; want 0", n, err)
 	}
 }
 
@@ -322,7 +322,7 @@ func TestOldPostgresIsRejected(t *testing.T) {
 	t.Setenv("PG_BIN", dir)
 	found, rejected := installed(t.Context())
 	if len(found) != 0 || len(rejected) != 1 || !strings.Contains(rejected[0], "at least 15") {
-		t.Fatal(found, rejected)
+		t.Fatalf("found %v, rejected %v; want only a rejection", found, rejected)
 	}
 }
 
@@ -332,6 +332,6 @@ func TestFreePortStaysBelowTheOutgoingRange(t *testing.T) {
 		t.Fatal(err)
 	}
 	if port < lowestPort || port >= ephemeralFloor() || !PortFree(port) {
-		t.Fatal(port)
+		t.Fatalf("FreePort returned %d", port)
 	}
 }

@@ -32,12 +32,12 @@ func TestClusterSurvivesKill(t *testing.T) {
 		t.Fatal("the URL changed after a restart")
 	}
 	if got := query(t, url, "SELECT v FROM t"); got != "kept" {
-		t.Fatal(got)
+		t.Fatalf("the table contains %q after the restart", got)
 	}
 	pg.Stop(t.Context())
 	again := startPostgres(t, PostgresConfig{Dir: dir, Durable: true})
 	if got := query(t, again.URL(), "SELECT v FROM t"); got != "kept" {
-		t.Fatal(got)
+		t.Fatalf("the table contains %q after another start", got)
 	}
 }
 
@@ -59,7 +59,7 @@ func TestRestartEndsProcessesOfACrashedServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := query(t, pg.URL(), "SELECT 'up'"); got != "up" {
-		t.Fatal(got)
+		t.Fatalf("the query after the restart returned %q", got)
 	}
 }
 

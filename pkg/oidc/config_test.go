@@ -22,6 +22,6 @@ func TestConfigHidesSecrets(t *testing.T) {
 	}
 	c, err := oidc.ParseConfig(`[` + strings.Replace(fine, "}", `,"usersSecret":"c4narY"}`, 1) + `]`)
 	if err != nil || c.Providers[0].UsersSecret.Reveal() != "c4narY" || strings.Contains(fmt.Sprintf("%v %+v %#v", c, c, c), "c4narY") {
-		t.Errorf("%+v %v", c, err)
+		t.Errorf("configuration %+v, error %v; want a secret that is not printed", c, err)
 	}
 }

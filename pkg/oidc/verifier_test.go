@@ -185,7 +185,7 @@ func TestProvidersAreApart(t *testing.T) {
 	b := setup(t)
 	s, err := b.verifier.Verify(t.Context(), b.other.sign(t, "key-1", validClaims(set{"iss": "issuer-second"})))
 	if err != nil || s.Primary || s.Provider != "second" || s.Issuer != "issuer-second" {
-		t.Errorf("%+v %v", s, err)
+		t.Errorf("subject %+v, error %v; want that of the second provider", s, err)
 	}
 }
 
@@ -400,7 +400,7 @@ func TestConfig(t *testing.T) {
 	const fine = `{"name":"a","issuer":"privy.io","audience":"app","jwksURL":"https://x/jwks"}`
 	c, err := oidc.ParseConfig(`[` + fine + `,{"name":"b","issuer":"https://idp.example","audience":"app","algs":["RS256"],"walletsFrom":"claim:wallets.list"}]`)
 	if err != nil || len(c.Providers) != 2 || c.Providers[0].Algs[0] != "ES256" || c.Providers[0].WalletsFrom != oidc.WalletsNone {
-		t.Fatalf("%+v %v", c, err)
+		t.Fatalf("configuration %+v, error %v", c, err)
 	}
 	for _, bad := range []string{
 		``, `{}`, `[]`, `[` + fine + `] []`, `[` + fine + `,` + fine + `]`,

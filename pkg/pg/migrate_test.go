@@ -66,13 +66,13 @@ func TestMigrateRunsEachFileOnce(t *testing.T) {
 	t.Parallel()
 	db := testkit.Postgres(t)
 	if got := migrate(t, db.Admin, files(one)); got != (pg.Migrated{From: 0, To: 1}) {
-		t.Fatal(got)
+		t.Fatalf("first migration: %+v", got)
 	}
 	if got := migrate(t, db.Admin, files(one, two)); got != (pg.Migrated{From: 1, To: 2}) {
-		t.Fatal(got)
+		t.Fatalf("second migration: %+v", got)
 	}
 	if got := migrate(t, db.Admin, files(one, two)); got != (pg.Migrated{From: 2, To: 2}) {
-		t.Fatal(got)
+		t.Fatalf("migration without pending files: %+v", got)
 	}
 	conn := connect(t, db.URL("demo_rw"))
 	if err := pg.CheckSchema(t.Context(), conn, demo(files(one, two))); err != nil {
@@ -209,7 +209,7 @@ func TestPrivilegesOfTheRoles(t *testing.T) {
 	}
 	var searchPath string
 	if err := conn.QueryRow(t.Context(), "SHOW search_path").Scan(&searchPath); err != nil || searchPath != "demo, pg_temp" {
-		t.Error(searchPath, err)
+		t.Errorf("search_path %q, error %v; want demo, pg_temp", searchPath, err)
 	}
 }
 
@@ -227,6 +227,6 @@ func TestPasswordIsStoredAsVerifier(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.HasPrefix(stored, "SCRAM-SHA-256$4096:") || strings.Contains(stored, s.Password) {
-		t.Fatal(stored)
+		t.Fatalf("stored password %q, want a SCRAM verifier", stored)
 	}
 }

@@ -40,7 +40,7 @@ func TestInTx(t *testing.T) {
 	}
 	var n int
 	if err := pool.QueryRow(t.Context(), "SELECT count(*) FROM notes").Scan(&n); err != nil || n != 1 {
-		t.Fatal(n, err)
+		t.Fatalf("%d rows, error %v; want 1 row", n, err)
 	}
 	func() {
 		defer func() { _ = recover() }()
@@ -250,7 +250,7 @@ func TestRowsReturnTheirConnection(t *testing.T) {
 	}
 	got, err := pgx.CollectRows(rows, pgx.RowTo[int])
 	if err != nil || len(got) != 3 {
-		t.Fatal(got, err)
+		t.Fatalf("rows %v, error %v; want 3 rows", got, err)
 	}
 	var n int
 	if err := db.QueryRow(t.Context(), "SELECT 1 WHERE false").Scan(&n); !errors.Is(err, pgx.ErrNoRows) {

@@ -13,10 +13,10 @@ func TestStamp(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 9, 18, 14, 0, 0, 7_999_999, time.FixedZone("", 7200))
 	if got := protocol.Stamp(at); got != "2026-09-18T12:00:00.007Z" {
-		t.Error(got)
+		t.Errorf("Stamp returned %s", got)
 	}
 	if got := protocol.Day(at); got != "2026-09-18" {
-		t.Error(got)
+		t.Errorf("Day returned %s", got)
 	}
 	if protocol.StampOrNull(time.Time{}) != nil || *protocol.StampOrNull(at) != protocol.Stamp(at) {
 		t.Error("StampOrNull returned a wrong value")

@@ -99,7 +99,7 @@ func TestClockStepsBack(t *testing.T) {
 	}
 	clock.Advance(-time.Hour)
 	if d := l.Allow("key"); d.Allowed || d.RetryAfter > time.Minute {
-		t.Fatalf("%+v", d)
+		t.Fatalf("after the clock was set back: %+v; want a rejection for at most 1 minute", d)
 	}
 	clock.Advance(time.Minute)
 	if !l.Allow("key").Allowed {
@@ -117,7 +117,7 @@ func TestClockStepsBack(t *testing.T) {
 		}
 	}
 	if d := shared.Allow(t.Context(), "key"); d.Allowed || d.RetryAfter > time.Minute || d.RetryAfter < 59*time.Second {
-		t.Fatalf("%+v", d)
+		t.Fatalf("requests ahead of the clock of Redis: %+v; want a rejection for about 1 minute", d)
 	}
 }
 
@@ -149,7 +149,7 @@ func TestScriptAtTheEdge(t *testing.T) {
 		t.Errorf("half of the limit used: %d requests allowed, want 30", got)
 	}
 	if d := l.Allow(t.Context(), "half"); d.Allowed || d.RetryAfter < 25*time.Second || d.RetryAfter > 31*time.Second {
-		t.Errorf("%+v", d)
+		t.Errorf("decision %+v; want a rejection for about 30 s", d)
 	}
 	ttl := client.PTTL(t.Context(), "sc:limit:hub:half").Val()
 	if ttl < 55*time.Second || ttl > 62*time.Second {
@@ -188,12 +188,12 @@ func TestRedisAwayIsBounded(t *testing.T) {
 	}
 	d := limiters[0].Allow(t.Context(), "other")
 	if !d.Allowed || !d.Fallback || d.Limit != 30 {
-		t.Errorf("%+v", d)
+		t.Errorf("decision without Redis: %+v; want the share of 30", d)
 	}
 	h := http.Header{}
 	d.SetHeaders(h)
 	if got := h.Get("RateLimit-Policy"); got != `"hub";q=30;w=60` {
-		t.Error(got)
+		t.Errorf("RateLimit-Policy %s, want the share of 30", got)
 	}
 	resume()
 	testkit.Kill(t, server.PID())
@@ -242,7 +242,7 @@ func TestLocalLogAppliesAfterRedisLostItsData(t *testing.T) {
 	client := testkit.KV(t, url)
 	l := ratelimit.New(client, config(1))
 	if got := fire(t, "key", 100, l); got != 60 {
-		t.Fatal(got)
+		t.Fatalf("%d requests allowed, want 60", got)
 	}
 	if err := client.FlushDB(t.Context()).Err(); err != nil {
 		t.Fatal(err)

@@ -80,7 +80,7 @@ func TestLocalAtTheEndOfTheWindow(t *testing.T) {
 	}
 	clock.Advance(59_900 * time.Millisecond)
 	if got := burst(); got != 60 {
-		t.Fatal(got)
+		t.Fatalf("%d requests allowed, want 60", got)
 	}
 	clock.Advance(200 * time.Millisecond) // after the end of a clock minute
 	if got := burst(); got != 0 {
@@ -92,7 +92,7 @@ func TestLocalAtTheEndOfTheWindow(t *testing.T) {
 	}
 	clock.Advance(1)
 	if got := burst(); got != 60 {
-		t.Fatal(got)
+		t.Fatalf("%d requests allowed after the window, want 60", got)
 	}
 }
 
@@ -115,7 +115,7 @@ func TestHeadersAndFault(t *testing.T) {
 	d = l.Allow("key")
 	f := apperr.Of(d.Fault())
 	if !errors.Is(f, ratelimit.ErrLimited) || f.Kind != apperr.Limited || f.Code != "rate_limited" {
-		t.Fatal(f)
+		t.Fatalf("fault %v, want rate_limited", f)
 	}
 	if diff := cmp.Diff(map[string]any{"limit": 2, "retryAfterMs": int64(31_500)}, f.Extra); diff != "" {
 		t.Error(diff)

@@ -136,7 +136,7 @@ func TestErrorResponsesAndCancellationsDoNotOpenTheBreaker(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := client.Get(t.Context(), "sc:a:b").Val(); got != "2" {
-		t.Fatal(got)
+		t.Fatalf("the value of sc:a:b is %q, want 2", got)
 	}
 }
 
@@ -164,7 +164,7 @@ func TestBlockingClientWaitsLongerThanTheBreaker(t *testing.T) {
 		t.Fatal(err)
 	}
 	if a := <-got; a.err != nil || len(a.streams) != 1 || a.streams[0].Messages[0].ID != "1-0" {
-		t.Fatal(a)
+		t.Fatalf("blocking read: %+v", a)
 	}
 }
 

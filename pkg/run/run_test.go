@@ -66,7 +66,7 @@ func TestOrder(t *testing.T) {
 		t.Error(err)
 	}
 	if got := d.String(); got != "start a, start b, up, drain, stop b, stop a" {
-		t.Error(got)
+		t.Errorf("events: %s", got)
 	}
 }
 
@@ -79,7 +79,7 @@ func TestStartFails(t *testing.T) {
 		t.Error(err)
 	}
 	if got := d.String(); got != "start a, drain, stop a" {
-		t.Error(got)
+		t.Errorf("events: %s", got)
 	}
 }
 
@@ -163,7 +163,7 @@ func TestLoop(t *testing.T) {
 		t.Error(err)
 	}
 	if got := d.String(); got != "start a, up, drain, loop ends, stop a" {
-		t.Error(got)
+		t.Errorf("events: %s", got)
 	}
 	err := run.Run(t.Context(), d.options(func() {}), run.Loop("bad", func(context.Context) error { return errBroken }))
 	if !errors.Is(err, errBroken) {
@@ -182,7 +182,7 @@ func TestOf(t *testing.T) {
 		t.Error(err)
 	}
 	if got := d.String(); got != "start, up, drain, stop" {
-		t.Error(got)
+		t.Errorf("events: %s", got)
 	}
 }
 

@@ -90,7 +90,7 @@ func TestRebinding(t *testing.T) {
 	hits, port := canary(t)
 	r := resolver(t, "93.184.216.34", "127.0.0.1")
 	if found, err := r.LookupNetIP(t.Context(), "ip4", "hook.example."); err != nil || !safedial.Public(found[0]) {
-		t.Fatalf("%v, %v", found, err)
+		t.Fatalf("first lookup: addresses %v, error %v", found, err)
 	}
 	if err := get(t, safedial.Client(safedial.Options{Resolver: r}), "http://hook.example.:"+port+"/"); !errors.Is(err, safedial.ErrAddress) || hits.Load() != 0 {
 		t.Errorf("error %v, %d connections; want ErrAddress and 0", err, hits.Load())

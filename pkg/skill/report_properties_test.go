@@ -89,10 +89,10 @@ func TestPropertiesOfAReport(t *testing.T) {
 		s := of(t, calls...)
 		r, _ := s.Report()
 		if r.LowBps > r.EdgeBps || r.EdgeBps > r.HighBps || r.LowBps < -r.PriceBps-1 || r.HighBps > 10000-r.PriceBps+1 {
-			t.Fatalf("%+v", r)
+			t.Fatalf("the interval does not contain the edge or is too wide: %+v", r)
 		}
 		if r.Above+r.Below < 1-1e-9 || r.TwoSided > 1 {
-			t.Fatalf("%+v", r)
+			t.Fatalf("impossible probabilities: %+v", r)
 		}
 		// The lower end of the interval and the upper tail probability are the same test.
 		low, _ := interval(s.odds(), s.calls, s.wins)

@@ -97,7 +97,7 @@ func TestLogCarriesTrace(t *testing.T) {
 	log.InfoContext(trace.ContextWithSpanContext(t.Context(), sc), "x")
 	log.Debug("not at this level")
 	if !strings.Contains(out.String(), `"trace_id":"01020000000000000000000000000000"`) || strings.Contains(out.String(), "not at") {
-		t.Error(out.String())
+		t.Errorf("wrong log: %s", out.String())
 	}
 }
 

@@ -112,7 +112,7 @@ func TestTraceIsPropagatedWithoutExporter(t *testing.T) {
 	call(h, "/api/m/1")
 	call(h, "/api/m/1", "Traceparent", "junk")
 	if got := strings.Join(l.traces, " "); got != traceID+" "+traceID+" none none none none" {
-		t.Error(got)
+		t.Errorf("trace ids of the calls: %s", got)
 	}
 	if tr.Stop(t.Context()) != nil {
 		t.Error("Stop without an exporter returned an error")

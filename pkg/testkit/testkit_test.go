@@ -97,7 +97,7 @@ func TestTemplateDependsOnTheFiles(t *testing.T) {
 		return n
 	}
 	if a, b := columns("CREATE TABLE u (a int);"), columns("CREATE TABLE u (a int, b int);"); a != 1 || b != 2 {
-		t.Fatal(a, b)
+		t.Fatalf("tables with %d and %d columns, want 1 and 2", a, b)
 	}
 }
 
@@ -108,7 +108,7 @@ func TestEachTestHasItsOwnRedis(t *testing.T) {
 			t.Parallel()
 			client := testkit.KV(t, testkit.Redis(t))
 			if n, err := client.Incr(t.Context(), "sc:n").Result(); err != nil || n != 1 {
-				t.Fatal(n, err)
+				t.Fatalf("counter %d, error %v; want 1", n, err)
 			}
 		})
 	}
@@ -119,11 +119,11 @@ func TestClock(t *testing.T) {
 	c := testkit.NewClock(at)
 	c.Advance(time.Hour)
 	if got := c.Now(); !got.Equal(at.Add(time.Hour)) {
-		t.Fatal(got)
+		t.Fatalf("clock after Advance: %v", got)
 	}
 	c.Set(at)
 	if got := c.Now(); !got.Equal(at) {
-		t.Fatal(got)
+		t.Fatalf("clock after Set: %v", got)
 	}
 }
 
