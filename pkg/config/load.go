@@ -48,10 +48,10 @@ func LoadFrom[T any](environ map[string]string) (T, error) {
 	values := withFiles(r, environ, keys)
 	r.env.set(r, values["ENV"])
 	if err := env.ParseWithOptions(&cfg, env.Options{Environment: values}); err != nil {
-		explain[T](r, err, values, keys)
+		addParseErrors[T](r, err, values, keys)
 	}
 	check(r, reflect.ValueOf(&cfg).Elem())
-	r.distinct()
+	r.rejectDuplicateSecrets()
 	if len(r.mistakes) == 0 {
 		return cfg, nil
 	}
@@ -105,9 +105,9 @@ func readFile(path string) (string, error) {
 	return string(bytes.TrimRight(b, "\r\n")), nil
 }
 
-// explain adds one mistake for each setting that could not be parsed. The error texts of the library contain the
-// value and the Go field name instead of the setting, so explain parses each setting alone to find the invalid ones.
-func explain[T any](r *Report, err error, values map[string]string, keys []string) {
+// addParseErrors adds one mistake for each setting that could not be parsed. The error texts of the library contain the
+// value and the Go field name instead of the setting, so addParseErrors parses each setting alone to find the invalid ones.
+func addParseErrors[T any](r *Report, err error, values map[string]string, keys []string) {
 	var all env.AggregateError
 	if errors.As(err, &all) {
 		for _, one := range all.Errors {

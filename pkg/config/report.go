@@ -67,8 +67,8 @@ func (r *Report) Secrets(name string, list []Secret) {
 	}
 }
 
-// distinct adds a mistake for each pair of settings with the same secret. A leak of one would also reveal the other.
-func (r *Report) distinct() {
+// rejectDuplicateSecrets adds a mistake for each pair of settings with the same secret. A leak of one would also reveal the other.
+func (r *Report) rejectDuplicateSecrets() {
 	for i, a := range r.secrets {
 		for _, b := range r.secrets[:i] {
 			if a.value == b.value {

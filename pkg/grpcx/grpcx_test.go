@@ -54,7 +54,7 @@ func (e *echo) register(r grpc.ServiceRegistrar) {
 	}, e)
 }
 
-func say(ctx context.Context, conn *grpc.ClientConn, in string) (string, error) {
+func callEcho(ctx context.Context, conn *grpc.ClientConn, in string) (string, error) {
 	out := new(wrapperspb.StringValue)
 	err := conn.Invoke(ctx, "/test.Echo/Say", wrapperspb.String(in), out)
 	return out.GetValue(), err
@@ -116,7 +116,7 @@ func TestFaultsCrossUnchanged(t *testing.T) {
 	for _, kind := range all {
 		next = apperr.New(kind, "some_code", "Text for people.").
 			With("id", "01J").With("retryAfterMs", 1500).With("ratio", 0.5).With("list", []any{1, "a"})
-		_, err := say(t.Context(), conn, "")
+		_, err := callEcho(t.Context(), conn, "")
 		if !errors.Is(err, next) {
 			t.Fatalf("kind %d became %v", kind, err)
 		}
@@ -144,7 +144,7 @@ func TestTextsOfInternalErrorsAreNotSent(t *testing.T) {
 	addr, stop := serve(t, e, "127.0.0.1:0", &logged)
 	conn := dial(t, grpcx.DialConfig{Addr: addr})
 	for _, panics = range []bool{false, true} {
-		_, err := say(t.Context(), conn, "")
+		_, err := callEcho(t.Context(), conn, "")
 		if apperr.Of(err).Kind != apperr.Internal || strings.Contains(err.Error(), "secret") {
 			t.Fatal(err)
 		}
@@ -164,7 +164,7 @@ func TestSecretIsRequired(t *testing.T) {
 	}
 	addr, _ := serve(t, e, "127.0.0.1:0", io.Discard)
 	conn := dial(t, grpcx.DialConfig{Addr: addr, Secret: "another-secret-of-the-same-length!"})
-	_, err := say(t.Context(), conn, "")
+	_, err := callEcho(t.Context(), conn, "")
 	if apperr.Of(err).Kind != apperr.Internal {
 		t.Fatal("a wrong secret must be reported as an internal error:", err)
 	}
@@ -210,7 +210,7 @@ func TestDeadlinesTravel(t *testing.T) {
 	call := func(d time.Duration, in string) error {
 		ctx, cancel := context.WithTimeout(t.Context(), d)
 		defer cancel()
-		_, err := say(ctx, conn, in)
+		_, err := callEcho(ctx, conn, in)
 		return err
 	}
 	if err := call(time.Second, ""); err != nil {
@@ -242,7 +242,7 @@ func TestDeadlinesTravel(t *testing.T) {
 		}
 		cancel()
 	}()
-	if _, err := say(ctx, conn, "wait"); !errors.Is(err, context.Canceled) {
+	if _, err := callEcho(ctx, conn, "wait"); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	if err := <-ended; !errors.Is(err, context.Canceled) {
@@ -256,7 +256,7 @@ func TestCallsWithoutDeadlineGetOne(t *testing.T) {
 	addr, _ := serve(t, e, "127.0.0.1:0", io.Discard)
 	conn := dial(t, grpcx.DialConfig{Addr: addr, Timeout: 200 * time.Millisecond})
 	began := time.Now()
-	if _, err := say(t.Context(), conn, ""); !errors.Is(err, grpcx.ErrUnavailable) || time.Since(began) > 2*time.Second {
+	if _, err := callEcho(t.Context(), conn, ""); !errors.Is(err, grpcx.ErrUnavailable) || time.Since(began) > 2*time.Second {
 		t.Fatal(err, time.Since(began))
 	}
 }
@@ -267,13 +267,13 @@ func TestPeerAwayAndBack(t *testing.T) {
 	addr, stop := serve(t, e, "127.0.0.1:0", io.Discard)
 	peerUnavailable := apperr.New(apperr.Unavailable, "pulse_unavailable", "")
 	conn := dial(t, grpcx.DialConfig{Addr: addr, Unavailable: peerUnavailable})
-	if _, err := say(t.Context(), conn, "x"); err != nil {
+	if _, err := callEcho(t.Context(), conn, "x"); err != nil {
 		t.Fatal(err)
 	}
 	stop()
 	testkit.Eventually(t, 5*time.Second, func() bool {
 		began := time.Now()
-		_, err := say(t.Context(), conn, "x")
+		_, err := callEcho(t.Context(), conn, "x")
 		if !errors.Is(err, peerUnavailable) {
 			t.Fatalf("want pulse_unavailable, got %v", err)
 		}
@@ -284,7 +284,7 @@ func TestPeerAwayAndBack(t *testing.T) {
 	testkit.Eventually(t, 5*time.Second, func() bool { return time.Since(began) > 2*time.Second })
 	serve(t, e, addr, io.Discard)
 	began = time.Now()
-	testkit.Eventually(t, 5*time.Second, func() bool { _, err := say(t.Context(), conn, "x"); return err == nil })
+	testkit.Eventually(t, 5*time.Second, func() bool { _, err := callEcho(t.Context(), conn, "x"); return err == nil })
 	t.Logf("reconnected after %v", time.Since(began))
 }
 
@@ -301,14 +301,14 @@ func TestRequestIDIsPropagated(t *testing.T) {
 	}
 	conn := testkit.Link(t, e.register)
 	ctx := telemetry.WithRequestID(t.Context(), "req-1")
-	if got, err := say(ctx, conn, ""); got != "req-1" || err != nil {
+	if got, err := callEcho(ctx, conn, ""); got != "req-1" || err != nil {
 		t.Fatalf("request id %q, error %v; want req-1", got, err)
 	}
-	if got, err := say(t.Context(), conn, ""); got != "" || err != nil {
+	if got, err := callEcho(t.Context(), conn, ""); got != "" || err != nil {
 		t.Fatalf("request id %q, error %v; want none", got, err)
 	}
 	long := metadata.AppendToOutgoingContext(t.Context(), "x-request-id", strings.Repeat("x", 129))
-	if got, err := say(long, conn, ""); got != "" || err != nil {
+	if got, err := callEcho(long, conn, ""); got != "" || err != nil {
 		t.Fatalf("a request id of %d bytes was accepted, error %v", len(got), err)
 	}
 	s, err := conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true}, "/test.Echo/Tell")
@@ -348,10 +348,10 @@ func TestMessagesAreBounded(t *testing.T) {
 	t.Parallel()
 	e := &echo{do: func(_ context.Context, in string) (string, error) { return in, nil }}
 	conn := testkit.Link(t, e.register)
-	if _, err := say(t.Context(), conn, strings.Repeat("x", 7<<20)); err != nil {
+	if _, err := callEcho(t.Context(), conn, strings.Repeat("x", 7<<20)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := say(t.Context(), conn, strings.Repeat("x", 9<<20)); apperr.Of(err).Kind != apperr.Internal {
+	if _, err := callEcho(t.Context(), conn, strings.Repeat("x", 9<<20)); apperr.Of(err).Kind != apperr.Internal {
 		t.Fatal(err)
 	}
 }
@@ -362,7 +362,7 @@ func TestStatusOfALibraryIsInternal(t *testing.T) {
 		return "", status.Error(codes.NotFound, "a library said so")
 	}}
 	conn := testkit.Link(t, e.register)
-	if _, err := say(t.Context(), conn, ""); apperr.Of(err).Kind != apperr.Internal || strings.Contains(err.Error(), "library") {
+	if _, err := callEcho(t.Context(), conn, ""); apperr.Of(err).Kind != apperr.Internal || strings.Contains(err.Error(), "library") {
 		t.Fatal(err)
 	}
 }

@@ -106,13 +106,13 @@ func (s *Server) Drain() { s.draining.Store(true) }
 func (s *Server) closeWhenDraining(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.draining.Load() {
-			w.Header()["Connection"] = closing
+			w.Header()["Connection"] = connectionClose
 		}
 		h.ServeHTTP(w, r)
 	})
 }
 
-var closing = []string{"close"}
+var connectionClose = []string{"close"}
 
 // Stop waits for running requests until ctx ends and then closes their connections. Hijacked connections (websockets)
 // are not closed.

@@ -13,8 +13,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/outbox"
 )
 
-// box is an outbox in memory.
-type box struct {
+// memoryStore is an outbox in memory.
+type memoryStore struct {
 	mu        sync.Mutex
 	facts     []outbox.Fact
 	sentFails bool // Sent fails
@@ -22,13 +22,13 @@ type box struct {
 
 var errUnavailable = errors.New("unavailable")
 
-func (b *box) Waiting(_ context.Context, limit int) ([]outbox.Fact, error) {
+func (b *memoryStore) Waiting(_ context.Context, limit int) ([]outbox.Fact, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.facts[:min(limit, len(b.facts))]), nil
 }
 
-func (b *box) Sent(_ context.Context, places []int64) error {
+func (b *memoryStore) Sent(_ context.Context, places []int64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.sentFails {
@@ -43,7 +43,7 @@ func (b *box) Sent(_ context.Context, places []int64) error {
 func TestSender(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := &box{sentFails: true}
+		b := &memoryStore{sentFails: true}
 		for i := range 450 {
 			b.facts = append(b.facts, outbox.Fact{Place: int64(i + 1)})
 		}

@@ -12,10 +12,10 @@ import (
 // characters (except line feeds if lines is set), embeddings, overrides and isolates of the writing direction (U+202A
 // to U+202E, U+2066 to U+2069), private use characters and noncharacters.
 func IsText(s string, lines bool) bool {
-	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return refused(r) && (!lines || r != '\n') })
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return forbidden(r) && (!lines || r != '\n') })
 }
 
-func refused(r rune) bool {
+func forbidden(r rune) bool {
 	switch {
 	case r < 0x7f:
 		return r < ' '

@@ -12,7 +12,7 @@ const (
 	// maxCalls and maxKeys limit the memory of one Local to about 64 MB.
 	maxCalls = 2_000_000
 	maxKeys  = 150_000
-	// sampled is the number of keys that makeRoom examines for each new key.
+	// sampled is the number of keys that evictOne examines for each new key.
 	sampled = 8
 )
 
@@ -91,7 +91,7 @@ func (l *Local) count(key string, at, now, window int64, limit int) Decision {
 	d := Decision{Limit: limit, name: l.name, window: time.Duration(l.window)}
 	if len(recent) < limit {
 		if len(log) == 0 {
-			s.makeRoom(now, l.window)
+			s.evictOne(now, l.window)
 		}
 		log = log.add(at)
 		s.keys[key] = log
@@ -122,9 +122,9 @@ func (s *shard) expire(key string, now, window int64) calls {
 	return log
 }
 
-// makeRoom examines a few keys, in the random order of map iteration. It removes their expired requests and, if the
+// evictOne examines a few keys, in the random order of map iteration. It removes their expired requests and, if the
 // shard is full, the key with the fewest requests.
-func (s *shard) makeRoom(now, window int64) {
+func (s *shard) evictOne(now, window int64) {
 	minKey, minCalls, seen := "", 0, 0
 	for key := range s.keys {
 		if n := len(s.expire(key, now, window)); n > 0 && (minCalls == 0 || n < minCalls) {

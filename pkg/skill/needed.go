@@ -39,8 +39,8 @@ func solve(e, b, c float64) float64 {
 	return math.Ceil(mul(root, root))
 }
 
-// more returns the number of calls that are missing from total, from least to MaxNeeded.
-func more(total float64, calls, least int64) *int64 {
+// remaining returns the number of calls that are missing from total, from least to MaxNeeded.
+func remaining(total float64, calls, least int64) *int64 {
 	left := least
 	if total >= float64(calls+MaxNeeded) {
 		left = MaxNeeded

@@ -45,7 +45,7 @@ func (s *Sample) Report() (Report, bool) {
 		if r.LowBps > 0 {
 			half, least = 0, 0
 		}
-		r.Needed, r.NeededSure = more(half, s.calls, least), more(power, s.calls, 0)
+		r.Needed, r.NeededSure = remaining(half, s.calls, least), remaining(power, s.calls, 0)
 	}
 	return r, true
 }

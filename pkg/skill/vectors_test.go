@@ -10,8 +10,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
-// each returns one call at each of the prices, of which the first won calls are won.
-func each(won int, prices ...protocol.Bps) (calls []tally) {
+// singleCalls returns one call at each of the prices, of which the first won calls are won.
+func singleCalls(won int, prices ...protocol.Bps) (calls []tally) {
 	for i, p := range prices {
 		t := tally{PriceBps: p, Calls: 1}
 		if i < won {
@@ -22,8 +22,8 @@ func each(won int, prices ...protocol.Bps) (calls []tally) {
 	return calls
 }
 
-// drawn returns calls at random prices, with a random confidence for two thirds of the prices.
-func drawn(seed uint64, prices int, calls int64, from, to int) (all []tally) {
+// randomCalls returns calls at random prices, with a random confidence for two thirds of the prices.
+func randomCalls(seed uint64, prices int, calls int64, from, to int) (all []tally) {
 	rng := rand.New(rand.NewPCG(seed, seed))
 	for range prices {
 		t := tally{PriceBps: protocol.Bps(from + rng.IntN(to-from+1)), Calls: calls}
@@ -41,13 +41,13 @@ func drawn(seed uint64, prices int, calls int64, from, to int) (all []tally) {
 }
 
 var vectors = []vector{
-	{Name: "one call, won", Calls: each(1, 5000)},
-	{Name: "one call, lost", Calls: each(0, 5000)},
-	{Name: "one long shot, won", Calls: each(1, 1)},
-	{Name: "bought for nothing and for everything", Calls: each(1, 10000, 0)},
+	{Name: "one call, won", Calls: singleCalls(1, 5000)},
+	{Name: "one call, lost", Calls: singleCalls(0, 5000)},
+	{Name: "one long shot, won", Calls: singleCalls(1, 1)},
+	{Name: "bought for nothing and for everything", Calls: singleCalls(1, 10000, 0)},
 	{Name: "half of ten coins", Calls: []tally{{PriceBps: 5000, Calls: 10, Wins: 5}}},
 	{Name: "all of ten coins", Calls: []tally{{PriceBps: 5000, Calls: 10, Wins: 10}}},
-	{Name: "three prices", Calls: each(2, 3333, 6200, 9150)},
+	{Name: "three prices", Calls: singleCalls(2, 3333, 6200, 9150)},
 	{Name: "a hundred coins and five", Calls: []tally{{PriceBps: 5000, Calls: 100, Wins: 55}}},
 	{Name: "favourites", Calls: []tally{{PriceBps: 9500, Calls: 60, Wins: 58}, {PriceBps: 9730, Calls: 40, Wins: 40}}},
 	{Name: "long shots", Calls: []tally{{PriceBps: 500, Calls: 70, Wins: 6}, {PriceBps: 180, Calls: 30, Wins: 1}}},
@@ -62,8 +62,8 @@ var vectors = []vector{
 		{PriceBps: 8800, Confidence: 91, Calls: 6, Wins: 6},
 		{PriceBps: 9100, Confidence: 100, Calls: 3, Wins: 2},
 	}},
-	{Name: "two hundred of all kinds", Calls: drawn(1, 50, 4, 200, 9800)},
-	{Name: "a thousand in the middle", Calls: drawn(2, 40, 25, 3000, 7000)},
+	{Name: "two hundred of all kinds", Calls: randomCalls(1, 50, 4, 200, 9800)},
+	{Name: "a thousand in the middle", Calls: randomCalls(2, 40, 25, 3000, 7000)},
 	{Name: "twenty thousand", Calls: []tally{
 		{PriceBps: 1234, Calls: 5000, Wins: 640},
 		{PriceBps: 4990, Confidence: 55, Calls: 7000, Wins: 3580},

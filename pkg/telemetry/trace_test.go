@@ -55,8 +55,8 @@ func (l *ledger) Watch(_ *grpc_health_v1.HealthCheckRequest, s grpc_health_v1.He
 	return nil
 }
 
-// hop starts a gRPC server and returns it with an HTTP handler that calls it. Both are traced by tr.
-func hop(t *testing.T, tr *telemetry.Tracing) (http.Handler, *ledger) {
+// tracedService starts a gRPC server and returns it with an HTTP handler that calls it. Both are traced by tr.
+func tracedService(t *testing.T, tr *telemetry.Tracing) (http.Handler, *ledger) {
 	t.Helper()
 	ln := bufconn.Listen(1 << 16)
 	s := grpc.NewServer(tr.ServerOptions()...)
@@ -107,7 +107,7 @@ func TestTraceIsPropagatedWithoutExporter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, l := hop(t, tr)
+	h, l := tracedService(t, tr)
 	call(h, "/api/m/1", "Traceparent", traceparent)
 	call(h, "/api/m/1")
 	call(h, "/api/m/1", "Traceparent", "junk")
@@ -135,7 +135,7 @@ func TestTraceExport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, l := hop(t, tr)
+	h, l := tracedService(t, tr)
 	call(h, "/api/m/1?secret=CANARY&token=CANARY", "Traceparent", traceparent, "Authorization", "Bearer CANARY", "Cookie", "db_sig=CANARY")
 	call(h, "/api/m/dat_CANARYCANARY", "Traceparent", traceparent)
 	call(h, "/healthz")
