@@ -67,7 +67,8 @@ func (r *Report) Secrets(name string, list []Secret) {
 	}
 }
 
-// rejectDuplicateSecrets adds a mistake for each pair of settings with the same secret. A leak of one would also reveal the other.
+// rejectDuplicateSecrets adds a mistake for each pair of settings with the same secret. A leak of one would also reveal the
+// other.
 func (r *Report) rejectDuplicateSecrets() {
 	for i, a := range r.secrets {
 		for _, b := range r.secrets[:i] {
@@ -93,7 +94,8 @@ func distinctBytes(s string) int {
 func looksLikeExample(s string) bool {
 	s = strings.ToLower(s)
 	return slices.ContainsFunc([]string{
-		"change", "default", "development", "do-not-use", "example", "insecure", "local-", "password", "placeholder", "replace", "secret", "test",
+		"change", "default", "development", "do-not-use", "example", "insecure", "local-", "password", "placeholder", "replace",
+		"secret", "test",
 	}, func(word string) bool { return strings.Contains(s, word) })
 }
 
