@@ -65,7 +65,7 @@ type Deps struct {
 	Limits  SocketLimits   // zero values select the defaults
 
 	Observe  func(method, route string, status int, took time.Duration)
-	Count    func(method, route string, status int) func() // see httpcache.FrontOptions
+	Count    func(method, route string, status int) func() // see httpcache.HandlerOptions
 	Degraded func(route, source string)
 	Closed   func(code int) // called with the close code of each ended socket
 	// Trace wraps the router. Cached responses are sent before it and are not traced. May be nil.
@@ -159,7 +159,7 @@ func (s *Server) front(next http.Handler) http.Handler {
 }
 
 // serve sends the cached response of a key. build returns the value that is cached as JSON.
-func serve(c echo.Context, book *httpcache.Book, key string, build func(context.Context) (any, error)) error {
+func serve(c echo.Context, book *httpcache.Cache, key string, build func(context.Context) (any, error)) error {
 	return book.Serve(c.Response(), c.Request(), key, func(ctx context.Context) ([]byte, error) {
 		v, err := build(ctx)
 		if err != nil {

@@ -50,7 +50,7 @@ type sockets struct {
 	Deps
 	lookups    chan struct{} // slots of history reads
 	states     chan struct{} // slots of snapshot reads
-	snapshots  *httpcache.Book
+	snapshots  *httpcache.Cache
 	stop       chan struct{}
 	heartbeats sync.WaitGroup
 	running    sync.WaitGroup // sockets and their goroutines
