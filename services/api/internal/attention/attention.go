@@ -6,14 +6,13 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Components are what attention is made of, each 0 to 1.
+// Components are the parts of an attention score, each 0 to 1.
 type Components struct {
 	Volume, Move, Signals, Viewers, Takes float64
 }
 
-// Weigh measures what happens around an open market: its volume of a day in USD,
-// the change of its price in bps and the calls and takes of a day, and who watches
-// it now.
+// Weigh returns the components of an open market's attention. volume24h is in USD, move is the change of the price in
+// bps, signals and takes are those of 24 hours, and viewers is the present number.
 func Weigh(volume24h float64, move int, signals, viewers, takes int64) Components {
 	return Components{
 		Volume:  min(1, math.Log10(1+max(volume24h, 0))/7),
@@ -24,9 +23,9 @@ func Weigh(volume24h float64, move int, signals, viewers, takes int64) Component
 	}
 }
 
-// Score is the attention, 0 to 100.
+// Score returns the attention score, 0 to 100.
 func (c Components) Score() int {
-	// The conversions keep each product rounded by itself on every machine.
+	// The conversions round each product separately, so that the result is equal on every machine.
 	sum := float64(.30*c.Volume) + float64(.25*c.Move) + float64(.20*c.Signals) + float64(.15*c.Viewers) + float64(.10*c.Takes)
 	return int(math.Round(100 * sum))
 }

@@ -19,11 +19,11 @@ func TestAttention(t *testing.T) {
 		signals, viewers, takes int64
 		want                    int
 	}{
-		{412_000, 1100, 9, 37, 3, 56}, // the vector of the protocol
+		{412_000, 1100, 9, 37, 3, 56}, // the test vector of the protocol
 		{412_000, -1100, 9, 37, 3, 56},
 		{0, 0, 0, 0, 0, 0},
 		{-5, 0, 0, 0, 0, 0},
-		{1e7, 0, 0, 0, 0, 30}, // its volume alone
+		{1e7, 0, 0, 0, 0, 30}, // volume alone
 		{1e12, 10_000, 1 << 40, 1 << 40, 1 << 40, 100},
 	} {
 		if got := attention.Weigh(c.volume, c.move, c.signals, c.viewers, c.takes).Score(); got != c.want {
@@ -43,13 +43,13 @@ func TestRanks(t *testing.T) {
 		fact("native-a", 0, func(f *attention.Fact) { f.Provider, f.Signals24h, f.Takes24h = protocol.Manual, 63, 31 }))
 	row := func(r *attention.Row) string { return fmt.Sprintf("%s:%d:%d:%d", r.ID, r.Rank, r.Score, r.Percentile) }
 	rows, at, err := o.Top(t.Context(), "", 100)
-	// Of equal scores the larger volume, then the id.
+	// Equal scores are ordered by descending volume, then by id.
 	if got, want := list(t, rows, at, err, row), "2:1:55:86 1:2:30:57 native-a:3:30:57 3:4:12:14 4:5:12:14 9:6:12:14 5:7:0:0"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	rows, at, err = o.Top(t.Context(), protocol.LaneTech, 100)
 	if got := list(t, rows, at, err, row); got != "3:4:12:14" {
-		t.Errorf("in a lane %s", got)
+		t.Errorf("ranks of a lane: %s", got)
 	}
 	if rows, _, _ := o.Top(t.Context(), "", 2); len(rows) != 2 {
 		t.Errorf("%d rows, want 2", len(rows))
@@ -61,11 +61,11 @@ func TestRanks(t *testing.T) {
 		t.Errorf("%+v %v", r, err)
 	}
 	if len(s.notes) != 1 || s.notes[0] != "7 scores of 11:00:00" {
-		t.Errorf("asked %q", s.notes)
+		t.Errorf("reads of the store: %q", s.notes)
 	}
 }
 
-// Who watches a market now counts from the next reading on.
+// TestViewersCount checks that viewers count from the next reading on.
 func TestViewersCount(t *testing.T) {
 	t.Parallel()
 	o, _, _ := setup(t, fact("1", 1e7), fact("2", 1e7))
@@ -79,7 +79,7 @@ func TestViewersCount(t *testing.T) {
 	}
 }
 
-// The change of a score is that of an hour, and 0 where the hour is not known.
+// TestDelta checks that the change of a score is that of one hour, and 0 without an earlier score.
 func TestDelta(t *testing.T) {
 	t.Parallel()
 	o, s, _ := setup(t, fact("1", 1e7), fact("2", 1e6))
@@ -91,8 +91,8 @@ func TestDelta(t *testing.T) {
 	}
 }
 
-// The list of a hundred is all that the change is looked up for.
-func TestDeltaIsLookedUpForWhatIsShown(t *testing.T) {
+// TestDeltaIsReadForListedMarkets checks that earlier scores are read only for the markets of the lists.
+func TestDeltaIsReadForListedMarkets(t *testing.T) {
 	t.Parallel()
 	var facts []attention.Fact
 	for i := range 300 {
@@ -104,16 +104,16 @@ func TestDeltaIsLookedUpForWhatIsShown(t *testing.T) {
 	}
 }
 
-// Who comes before the first reading waits for it, as long as he likes.
+// TestWaitsForTheFirstReading checks that a request before the first reading waits until its context ends.
 func TestWaitsForTheFirstReading(t *testing.T) {
 	t.Parallel()
-	s := &shelf{err: errAway}
+	s := &memoryStore{err: errAway}
 	o := attention.NewService(s, time.Now)
 	if err := o.Refresh(t.Context()); !errors.Is(err, errAway) {
-		t.Errorf("a failed reading: %v", err)
+		t.Errorf("failed reading: %v", err)
 	}
 	if o.Age() != 0 {
-		t.Error("nothing has an age")
+		t.Error("the age without a reading is not 0")
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -137,28 +137,29 @@ func TestWaitsForTheFirstReading(t *testing.T) {
 	}
 }
 
-// While the store is away what was read is served; what was not read may exist.
-func TestUnknownWhileTheStoreIsAway(t *testing.T) {
+// TestUnknownWhileTheStoreFails checks that the last reading is served while the store fails. A market that is not in
+// the reading may exist, so its request fails with ErrUnavailable.
+func TestUnknownWhileTheStoreFails(t *testing.T) {
 	t.Parallel()
 	o, s, clock := setup(t, fact("1", 5))
 	if _, _, err := o.Score(t.Context(), "2"); !errors.Is(err, attention.ErrNotFound) {
-		t.Errorf("unknown: %v", err)
+		t.Errorf("unknown market: %v", err)
 	}
 	s.err = errAway
 	clock.Advance(time.Minute)
 	if o.Refresh(t.Context()) == nil {
-		t.Fatal("a failed reading is no error")
+		t.Fatal("a failed reading returned no error")
 	}
 	if _, at, err := o.Score(t.Context(), "1"); err != nil || !at.Equal(noon) || o.Age() != time.Minute {
-		t.Errorf("known: %v %v, %v old", at, err, o.Age())
+		t.Errorf("known market: %v %v, age %v", at, err, o.Age())
 	}
 	if _, _, err := o.Score(t.Context(), "2"); !errors.Is(err, attention.ErrUnavailable) {
-		t.Errorf("unknown, the store away: %v", err)
+		t.Errorf("unknown market while the store fails: %v", err)
 	}
 	s.err = nil
 	refresh(t, o)
 	if _, _, err := o.Score(t.Context(), "2"); !errors.Is(err, attention.ErrNotFound) {
-		t.Errorf("unknown again: %v", err)
+		t.Errorf("unknown market after recovery: %v", err)
 	}
 }
 
@@ -182,13 +183,13 @@ func TestHistory(t *testing.T) {
 	}
 	early, late := attention.Point{At: day.Add(-time.Hour), Score: 3}, attention.Point{At: noon.Add(-time.Hour), Score: 4}
 	for name, c := range map[string]struct{ got, want string }{
-		"it changed before and within":        {show("1", "24h", early, late), "9 12:00:30=3 10 11:00:00=4 10 12:00:00=30 "},
-		"it changed within":                   {show("1", "24h", late), "10 11:00:00=4 10 12:00:00=30 "},
-		"never":                               {show("1", "24h"), "10 12:00:00=30 "},
-		"just now":                            {show("1", "24h", attention.Point{At: noon, Score: 30}), "10 12:00:00=30 "},
-		"of one that is not open":             {show("2", "24h", early, late), "10 11:00:00=4 "},
-		"of one that was never":               {show("2", "24h"), ""},
-		"at the start of the span to the dot": {show("2", "24h", attention.Point{At: day, Score: 7}), "9 12:00:30=7 "},
+		"changed before and within the span":       {show("1", "24h", early, late), "9 12:00:30=3 10 11:00:00=4 10 12:00:00=30 "},
+		"changed within the span":                  {show("1", "24h", late), "10 11:00:00=4 10 12:00:00=30 "},
+		"never changed":                            {show("1", "24h"), "10 12:00:00=30 "},
+		"changed just now":                         {show("1", "24h", attention.Point{At: noon, Score: 30}), "10 12:00:00=30 "},
+		"market that is not open":                  {show("2", "24h", early, late), "10 11:00:00=4 "},
+		"unknown market":                           {show("2", "24h"), ""},
+		"changed exactly at the start of the span": {show("2", "24h", attention.Point{At: day, Score: 7}), "9 12:00:30=7 "},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %q, want %q", name, c.got, c.want)
@@ -203,6 +204,6 @@ func TestHistory(t *testing.T) {
 	}
 	s.err = errAway
 	if _, err := o.History(t.Context(), "1", time.Hour); !errors.Is(err, errAway) {
-		t.Errorf("the store away: %v", err)
+		t.Errorf("while the store fails: %v", err)
 	}
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/attention"
 )
 
-// BenchmarkRefresh works everything out of 50,000 markets that are read already,
-// three to an event, one in twenty-five of which moves.
+// BenchmarkRefresh measures the computation for 50,000 markets that are read already. There are three markets to an
+// event, and one market in twenty-five moves.
 func BenchmarkRefresh(b *testing.B) {
-	s := &shelf{}
+	s := &memoryStore{}
 	for i := range 50_000 {
 		s.facts = append(s.facts, fact(fmt.Sprint(500_000+i), float64(i), inEvent(fmt.Sprint(i/3)), func(f *attention.Fact) {
 			f.Lane = protocol.Lanes[i%len(protocol.Lanes)]

@@ -21,10 +21,10 @@ var (
 
 func ptr[T any](v T) *T { return &v }
 
-// shelf is a store in memory that notes what was kept. While err is set it fails.
-type shelf struct {
+// memoryStore is a store in memory that records reads and writes. While err is set, it fails.
+type memoryStore struct {
 	facts   []attention.Fact
-	kept    map[attention.Sighting]time.Time
+	stored  map[attention.Sighting]time.Time
 	before  map[protocol.MarketID]int // scores an hour ago
 	points  []attention.Point
 	err     error
@@ -32,41 +32,40 @@ type shelf struct {
 	written chan string
 }
 
-func (s *shelf) ListFacts(context.Context, time.Time) ([]attention.Fact, error) {
+func (s *memoryStore) ListFacts(context.Context, time.Time) ([]attention.Fact, error) {
 	return slices.Clone(s.facts), s.err
 }
 
-func (s *shelf) ListSightings(context.Context) (map[attention.Sighting]time.Time, error) {
-	return s.kept, s.err
+func (s *memoryStore) ListSightings(context.Context) (map[attention.Sighting]time.Time, error) {
+	return s.stored, s.err
 }
 
-func (s *shelf) ListAttention(_ context.Context, ids []protocol.MarketID, at time.Time) (map[protocol.MarketID]int, error) {
+func (s *memoryStore) ListAttention(_ context.Context, ids []protocol.MarketID, at time.Time) (map[protocol.MarketID]int, error) {
 	s.notes = append(s.notes, fmt.Sprintf("%d scores of %s", len(ids), at.Format(time.TimeOnly)))
 	return s.before, s.err
 }
 
-func (s *shelf) ListAttentionHistory(_ context.Context, id protocol.MarketID, from time.Time, limit int) ([]attention.Point, error) {
+func (s *memoryStore) ListAttentionHistory(_ context.Context, id protocol.MarketID, from time.Time, limit int) ([]attention.Point, error) {
 	s.notes = append(s.notes, fmt.Sprintf("%d points of %s since %s", limit, id, from.Format(time.TimeOnly)))
 	return slices.Clone(s.points), s.err
 }
 
-func (s *shelf) KeepAttention(_ context.Context, scores map[protocol.MarketID]int, at time.Time) (int, error) {
+func (s *memoryStore) KeepAttention(_ context.Context, scores map[protocol.MarketID]int, at time.Time) (int, error) {
 	s.written <- fmt.Sprintf("scores %v at %s", scores, at.Format(time.TimeOnly))
 	return len(scores), s.err
 }
 
-func (s *shelf) ThinAttention(_ context.Context, now time.Time) error {
+func (s *memoryStore) ThinAttention(_ context.Context, now time.Time) error {
 	s.written <- "thin " + now.Format(time.TimeOnly)
 	return s.err
 }
 
-func (s *shelf) KeepSightings(_ context.Context, seen map[attention.Sighting]time.Time, gone []attention.Sighting) error {
-	s.written <- fmt.Sprintf("%d seen, %d gone", len(seen), len(gone))
+func (s *memoryStore) KeepSightings(_ context.Context, seen map[attention.Sighting]time.Time, ended []attention.Sighting) error {
+	s.written <- fmt.Sprintf("%d seen, %d ended", len(seen), len(ended))
 	return s.err
 }
 
-// fact is an open market of the primary venue at 50.00, as it was a day ago, that
-// ends in two days.
+// fact returns an open market of the primary venue that ends in two days. Its price is 50.00, as it was 24 hours ago.
 func fact(id string, volume float64, change ...func(*attention.Fact)) attention.Fact {
 	var f attention.Fact
 	f.ID, f.Provider, f.Title, f.Outcome, f.Lane = protocol.MarketID(id), protocol.Polymarket, "Market "+id, "Yes", protocol.LaneScience
@@ -99,10 +98,10 @@ func ends(after time.Duration) func(*attention.Fact) {
 
 func lane(l protocol.Lane) func(*attention.Fact) { return func(f *attention.Fact) { f.Lane = l } }
 
-// setup is a service that has read the facts at noon.
-func setup(t *testing.T, facts ...attention.Fact) (*attention.Service, *shelf, *testkit.Clock) {
+// setup returns a service that has read the facts at noon.
+func setup(t *testing.T, facts ...attention.Fact) (*attention.Service, *memoryStore, *testkit.Clock) {
 	t.Helper()
-	s, clock := &shelf{facts: facts, written: make(chan string)}, testkit.NewClock(noon)
+	s, clock := &memoryStore{facts: facts, written: make(chan string)}, testkit.NewClock(noon)
 	o := attention.NewService(s, clock.Now)
 	refresh(t, o)
 	return o, s, clock

@@ -1,12 +1,10 @@
-// Package attention knows what happens around every open market: how much attention
-// each gets (contract 4.16.1), the heatmap that follows from it (4.6.1), and the
-// moves and situations of package wire.
+// Package attention computes the attention score of every open market, the heatmap that follows from the scores, and
+// the moves and situations of package movement.
 //
-// A Service reads the facts of all open markets once a minute, works everything
-// out and keeps the result in memory, where all reads are answered. Each process
-// has its own; as all of them go by the same rows, they say the same. What must
-// be the same for all and outlive them, the history of attention and since when
-// something moves, is written by the one that runs Keep.
+// A Service reads the facts of all open markets once a minute and caches the computed result in memory. All requests
+// are answered from this result. Each process has its own Service; all of them read the same database rows and
+// therefore return the same data. The process that runs Keep writes the shared state: the history of attention and the
+// times at which moves were first seen.
 //
-// It knows nothing of databases and of who asks.
+// The package does not depend on the database or on its callers.
 package attention

@@ -7,14 +7,13 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// week is the window that the history has besides those of the wire.
+// week is the additional window of an attention history.
 const week = "7d"
 
-// MostPoints is the longest history.
+// MostPoints is the largest number of points in a history.
 const MostPoints = 2000
 
-// ParseSpan reads the window of a history: those of the wire and 7d; anything
-// unknown is 24h.
+// ParseSpan parses the window of a history: a window of protocol.Windows or 7d. An unknown value means 24h.
 func ParseSpan(raw string) time.Duration {
 	if raw == week {
 		return 7 * 24 * time.Hour
@@ -22,10 +21,9 @@ func ParseSpan(raw string) time.Duration {
 	return protocol.ParseWindow(raw).Duration()
 }
 
-// History is how the attention of a market went within a span, oldest first: a
-// point where it changed, and for an open market one at the start of the span, if
-// it is known what it was then, and one for now. A market that never had any has
-// no points. Fault: db_unavailable.
+// History returns the attention of a market within a span, oldest first. It has a point for each change. For an open
+// market it also has a point at the start of the span, if the score at that time is known, and one for the last
+// reading. A market that never had attention has no points. Fault: db_unavailable.
 func (s *Service) History(ctx context.Context, id protocol.MarketID, span time.Duration) ([]Point, error) {
 	from := s.now().Add(-span)
 	points, err := s.store.ListAttentionHistory(ctx, id, from, MostPoints)
@@ -33,18 +31,18 @@ func (s *Service) History(ctx context.Context, id protocol.MarketID, span time.D
 		return nil, err
 	}
 	st := s.last.Load()
-	var place int
+	var index int
 	open := false
 	if st != nil {
-		place, open = st.places[id]
+		index, open = st.indexes[id]
 	}
 	if len(points) > 0 && points[0].At.Before(from) {
 		if points[0].At = from; !open {
-			points = points[1:] // it may have closed before
+			points = points[1:] // the market may have closed before from
 		}
 	}
 	if open && (len(points) == 0 || points[len(points)-1].At.Before(st.at)) {
-		points = append(points, Point{st.at, st.rows[place].Score})
+		points = append(points, Point{st.at, st.rows[index].Score})
 	}
 	return points, nil
 }

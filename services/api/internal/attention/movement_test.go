@@ -30,7 +30,7 @@ func situations(t *testing.T, o *attention.Service, l protocol.Lane) string {
 	})
 }
 
-// A story is in the lane of its lead.
+// TestMovesByLane checks that a situation belongs to the lane of its lead market.
 func TestMovesByLane(t *testing.T) {
 	t.Parallel()
 	o, _, _ := setup(t, fact("1", 5000, from(4000), inEvent("flood"), lane(protocol.LaneTech)), fact("2", 5000, from(4500), inEvent("flood")), fact("3", 999, from(1)))
@@ -46,35 +46,35 @@ func TestMovesByLane(t *testing.T) {
 	}
 }
 
-// When nothing was read for ten minutes, nothing is known to move.
-func TestNothingMovesInTheDark(t *testing.T) {
+// TestNoMovesWithoutReadings checks that no moves are returned when no reading succeeded for ten minutes.
+func TestNoMovesWithoutReadings(t *testing.T) {
 	t.Parallel()
 	o, _, clock := setup(t, fact("1", 5000, from(4000)))
 	clock.Advance(10 * time.Minute)
 	if got := moves(t, o, "") + situations(t, o, ""); got != "1+1000@12:00:001*1@12:00:00" {
-		t.Errorf("ten minutes later: %s", got)
+		t.Errorf("after ten minutes: %s", got)
 	}
 	clock.Advance(1)
 	if got := moves(t, o, "") + situations(t, o, ""); got != "" {
-		t.Errorf("after that: %s", got)
+		t.Errorf("after more than ten minutes: %s", got)
 	}
 	if rows, at, err := o.Tiles(t.Context(), false, nil); err != nil || len(rows) != 1 || rows[0].Yes != nil || rows[0].Move != nil || rows[0].Attention == 0 || !at.Equal(noon) {
 		t.Errorf("tiles: %+v %v %v", rows, at, err)
 	}
 }
 
-// A reading that went wrong is told once the one before it is a minute and a half
-// old, to those who have a copy to show; attention goes on with the time it has.
+// TestAReadingThatFails checks that failed readings become an error for moves and tiles when the last reading is more
+// than 90 seconds old. Attention is still served with the time of the last reading.
 func TestAReadingThatFails(t *testing.T) {
 	t.Parallel()
 	o, s, clock := setup(t, fact("1", 5000, from(4000)))
 	s.err = errAway
 	if o.Refresh(t.Context()) == nil {
-		t.Fatal("a failed reading is no error")
+		t.Fatal("a failed reading returned no error")
 	}
 	clock.Advance(90 * time.Second)
 	if got := moves(t, o, "") + situations(t, o, ""); got != "1+1000@12:00:001*1@12:00:00" {
-		t.Errorf("in time: %s", got)
+		t.Errorf("before 90 seconds: %s", got)
 	}
 	clock.Advance(1)
 	_, _, one := o.Moves(t.Context(), protocol.Window1h, "", 1)
@@ -82,7 +82,7 @@ func TestAReadingThatFails(t *testing.T) {
 	_, _, three := o.Tiles(t.Context(), false, nil)
 	for _, err := range []error{one, two, three} {
 		if !errors.Is(err, attention.ErrUnavailable) {
-			t.Errorf("overdue: %v", err)
+			t.Errorf("after 90 seconds: %v", err)
 		}
 	}
 	if rows, at, err := o.Top(t.Context(), "", 5); err != nil || len(rows) != 1 || !at.Equal(noon) {
@@ -91,12 +91,12 @@ func TestAReadingThatFails(t *testing.T) {
 	s.err = nil
 	refresh(t, o)
 	if _, at, err := o.Tiles(t.Context(), false, nil); err != nil || !at.Equal(clock.Now()) {
-		t.Errorf("well again: %v %v", at, err)
+		t.Errorf("after recovery: %v %v", at, err)
 	}
 }
 
-// What is detected stays detected: as the store knows it, else as it was seen
-// here. What moves no longer begins anew.
+// TestSightings checks the time at which a move was first seen: the stored time has precedence over that of this
+// process. A move that ends and starts again gets a new time.
 func TestSightings(t *testing.T) {
 	t.Parallel()
 	moving, still := fact("1", 5000, from(4000)), fact("1", 5000)
@@ -110,22 +110,23 @@ func TestSightings(t *testing.T) {
 		return moves(t, o, "") + situations(t, o, "")
 	}
 	if got := next(moving); got != "1+1000@12:00:001*1@12:00:00" {
-		t.Errorf("seen again: %s", got)
+		t.Errorf("second reading: %s", got)
 	}
-	s.kept = map[attention.Sighting]time.Time{{Kind: attention.OfMove, Window: protocol.Window1h, Key: "1"}: noon.Add(-time.Hour)}
+	s.stored = map[attention.Sighting]time.Time{{Kind: attention.OfMove, Window: protocol.Window1h, Key: "1"}: noon.Add(-time.Hour)}
 	if got := next(moving); got != "1+1000@11:00:001*1@12:00:00" {
-		t.Errorf("seen by another first: %s", got)
+		t.Errorf("with an earlier stored time: %s", got)
 	}
-	s.kept = nil
+	s.stored = nil
 	if got := next(still); got != "" {
-		t.Errorf("still: %s", got)
+		t.Errorf("without a move: %s", got)
 	}
 	if got := next(moving); got != "1+1000@12:04:001*1@12:04:00" {
-		t.Errorf("moving again: %s", got)
+		t.Errorf("when it moves again: %s", got)
 	}
 }
 
-// Keep writes each reading: scores that changed, sightings that are new or over.
+// TestKeep checks that Keep writes the changes of each reading: changed scores, and sightings that are new or have
+// ended.
 func TestKeep(t *testing.T) {
 	t.Parallel()
 	o, s, clock := setup(t, fact("1", 1e7, from(4000)), fact("2", 0))
@@ -138,16 +139,16 @@ func TestKeep(t *testing.T) {
 			select {
 			case got := <-s.written:
 				if got != w {
-					t.Errorf("written %q, want %q", got, w)
+					t.Errorf("written %q; want %q", got, w)
 				}
 			case err := <-failed:
-				t.Errorf("%v, want %q", err, w)
+				t.Errorf("error %v; want the write %q", err, w)
 			case <-time.After(20 * time.Second):
 				t.Fatalf("%q is not written", w)
 			}
 		}
 	}
-	expect("8 seen, 0 gone", "thin 12:00:00", "scores map[1:40 2:0] at 12:00:00")
+	expect("8 seen, 0 ended", "thin 12:00:00", "scores map[1:40 2:0] at 12:00:00")
 	one := s.facts[0]
 	read := func(f ...attention.Fact) {
 		t.Helper()
@@ -157,24 +158,23 @@ func TestKeep(t *testing.T) {
 		s.facts = f
 		refresh(t, o)
 	}
-	// The store has it: of a reading without news nothing is written, and the next
-	// one brings only what is new.
-	s.kept = map[attention.Sighting]time.Time{}
+	// After the store has the data, a reading without changes writes nothing, and the next one writes only the changes.
+	s.stored = map[attention.Sighting]time.Time{}
 	for _, w := range protocol.Windows {
-		s.kept[attention.Sighting{Kind: attention.OfMove, Window: w, Key: "1"}] = noon
-		s.kept[attention.Sighting{Kind: attention.OfSituation, Window: w, Key: "polymarket:market:1"}] = noon
+		s.stored[attention.Sighting{Kind: attention.OfMove, Window: w, Key: "1"}] = noon
+		s.stored[attention.Sighting{Kind: attention.OfSituation, Window: w, Key: "polymarket:market:1"}] = noon
 	}
-	stored := maps.Clone(s.kept)
+	stored := maps.Clone(s.stored)
 	clock.Advance(time.Minute)
 	read(one, fact("2", 0))
 	clock.Advance(time.Minute)
-	s.kept = stored
+	s.stored = stored
 	read(one, fact("2", 1e7), fact("3", 10))
 	expect("scores map[2:30 3:4] at 12:02:00")
 	clock.Advance(time.Hour)
 	read(fact("1", 1e7), fact("2", 1e7))
-	expect("0 seen, 8 gone", "thin 13:02:00", "scores map[1:30 2:30] at 13:02:00")
-	s.kept = nil
+	expect("0 seen, 8 ended", "thin 13:02:00", "scores map[1:30 2:30] at 13:02:00")
+	s.stored = nil
 	clock.Advance(time.Minute)
 	s.facts = []attention.Fact{fact("1", 1e7, func(f *attention.Fact) { f.Signals24h = 63 })}
 	refresh(t, o)
@@ -185,8 +185,8 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// A write that fails is told, and what it left out comes with the next reading.
-func TestKeepGoesOn(t *testing.T) {
+// TestKeepContinues checks that a failed write is reported and that the next reading writes the missing data.
+func TestKeepContinues(t *testing.T) {
 	t.Parallel()
 	o, s, clock := setup(t, fact("1", 1e7))
 	s.err = errAway
@@ -209,10 +209,10 @@ func TestKeepGoesOn(t *testing.T) {
 	<-over
 }
 
-// Run reads at once and each interval, and tells of readings that fail.
+// TestRun checks that Run reads immediately and once in each interval, and that it reports failed readings.
 func TestRun(t *testing.T) {
 	t.Parallel()
-	s := &shelf{err: errAway}
+	s := &memoryStore{err: errAway}
 	o := attention.NewService(s, time.Now)
 	ctx, cancel := context.WithCancel(t.Context())
 	failed, over := make(chan error), make(chan error, 1)
@@ -236,9 +236,9 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// growing is a shelf that has more markets at each reading, and tells of it.
+// growing is a store that has more markets at each reading and sends their number to a channel.
 type growing struct {
-	shelf
+	memoryStore
 	sizes []int
 	read  chan int
 }
@@ -257,7 +257,7 @@ func (g *growing) ListFacts(ctx context.Context, _ time.Time) ([]attention.Fact,
 	return facts, nil
 }
 
-// A catalogue that is being filled is read again soon, not an interval later.
+// TestRunWhileTheCatalogueFills checks that a growing catalogue is read again after a second instead of an interval.
 func TestRunWhileTheCatalogueFills(t *testing.T) {
 	t.Parallel()
 	g := &growing{sizes: []int{0, 20, 30, 31, 31}, read: make(chan int)}
@@ -274,7 +274,7 @@ func TestRunWhileTheCatalogueFills(t *testing.T) {
 	defer quiet.Stop()
 	select {
 	case <-g.read:
-		t.Error("a catalogue that hardly grew was read again at once")
+		t.Error("a catalogue that grew by less than a tenth was read again immediately")
 	case <-quiet.C:
 	}
 	cancel()

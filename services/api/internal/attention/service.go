@@ -13,40 +13,39 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/movement"
 )
 
-// Expected failures.
+// Errors of reads of the result.
 var (
-	// ErrUnavailable: the open markets could not be read.
-	ErrUnavailable = apperr.New(apperr.Unavailable, "db_unavailable", "the open markets are being read")
+	// ErrUnavailable means that the open markets could not be read.
+	ErrUnavailable = apperr.New(apperr.Unavailable, "db_unavailable", "the open markets could not be read yet; retry later")
 	ErrNotFound    = apperr.New(apperr.NotFound, "not_found", "no such open market")
 )
 
 const (
-	// readBudget ends a reading that takes too long.
+	// readBudget is the timeout of a reading.
 	readBudget = 20 * time.Second
-	// filling is the pause between two readings of a catalogue that is being filled:
-	// one that is empty, or has a tenth more markets than the reading before saw.
+	// filling is the pause between two readings while the catalogue is being filled: it is empty, or has at least a
+	// tenth more markets than at the previous reading.
 	filling = time.Second
-	// overdue is the age of a reading that is no longer shown as the newest there is,
-	// where the one after it went wrong.
+	// overdue is the age from which a reading is stale if the newest reading failed.
 	overdue = 90 * time.Second
-	// deltaFor is how far back the change of a score is measured.
+	// deltaFor is the period over which the change of a score is measured.
 	deltaFor = time.Hour
 )
 
-// Service answers from the last reading of the open markets.
+// Service answers requests from the last reading of the open markets.
 type Service struct {
 	store  Store
 	now    func() time.Time
 	watch  func(ctx context.Context) map[protocol.MarketID]int64
 	last   atomic.Pointer[state]
-	failed atomic.Bool   // the newest reading went wrong
-	ready  chan struct{} // closed when the markets were read once
+	failed atomic.Bool   // the newest reading failed
+	ready  chan struct{} // closed after the first reading
 
 	mu   sync.Mutex
-	news chan struct{} // closed when there is a newer reading
+	news chan struct{} // closed at the next reading
 }
 
-// NewService knows nothing until Run or Refresh has read the markets.
+// NewService returns a service without data. Run or Refresh reads the markets.
 func NewService(store Store, now func() time.Time) *Service {
 	return &Service{
 		store: store, now: now, ready: make(chan struct{}), news: make(chan struct{}),
@@ -54,14 +53,14 @@ func NewService(store Store, now func() time.Time) *Service {
 	}
 }
 
-// Watch sets who tells how many watch each market now; without it nobody does. It is
-// called before the first reading.
+// Watch sets the function that returns the present number of viewers of each market. Without it all numbers are 0. Call
+// it before the first reading.
 func (s *Service) Watch(viewers func(ctx context.Context) map[protocol.MarketID]int64) {
 	s.watch = viewers
 }
 
-// Run reads the markets at once and then each interval until ctx ends; failed
-// hears of readings that went wrong.
+// Run reads the markets immediately and then once in each interval until ctx ends. Errors of readings are passed to
+// failed.
 func (s *Service) Run(ctx context.Context, every time.Duration, failed func(error)) error {
 	for seen := 0; ; {
 		began, pause := s.now(), every
@@ -76,7 +75,7 @@ func (s *Service) Run(ctx context.Context, every time.Duration, failed func(erro
 	}
 }
 
-// size is the number of markets of the last reading.
+// size returns the number of markets of the last reading.
 func (s *Service) size() int {
 	if st := s.last.Load(); st != nil {
 		return len(st.rows)
@@ -84,8 +83,8 @@ func (s *Service) size() int {
 	return 0
 }
 
-// Refresh reads the markets and works everything out. It is not called twice at
-// once. When it fails the reading before stays.
+// Refresh reads the markets and computes the result. It must not be called concurrently. After an error the previous
+// result remains.
 func (s *Service) Refresh(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readBudget)
 	defer cancel()
@@ -115,11 +114,11 @@ func (s *Service) read(ctx context.Context) (*state, error) {
 	for i := range facts {
 		facts[i].Viewers = viewers[facts[i].ID]
 	}
-	kept, err := s.store.ListSightings(ctx)
+	sightings, err := s.store.ListSightings(ctx)
 	if err != nil {
 		return nil, err
 	}
-	st := newState(facts, kept, s.last.Load(), now)
+	st := newState(facts, sightings, s.last.Load(), now)
 	scores, err := s.store.ListAttention(ctx, st.shown(), now.Add(-deltaFor))
 	if err != nil {
 		return nil, err
@@ -128,14 +127,14 @@ func (s *Service) read(ctx context.Context) (*state, error) {
 	return st, nil
 }
 
-// Newer is closed when there is a newer reading than now.
+// Newer returns a channel that is closed at the next reading.
 func (s *Service) Newer() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.news
 }
 
-// Age is how old the last reading is; before the first one it is 0.
+// Age returns the age of the last reading, or 0 before the first one.
 func (s *Service) Age() time.Duration {
 	st := s.last.Load()
 	if st == nil {
@@ -144,8 +143,7 @@ func (s *Service) Age() time.Duration {
 	return s.now().Sub(st.at)
 }
 
-// state gives the last reading. A caller that comes before the first one waits
-// for it. Fault: ErrUnavailable.
+// state returns the last reading. Before the first reading it waits. Fault: ErrUnavailable.
 func (s *Service) state(ctx context.Context) (*state, error) {
 	if st := s.last.Load(); st != nil {
 		return st, nil
@@ -158,9 +156,8 @@ func (s *Service) state(ctx context.Context) (*state, error) {
 	}
 }
 
-// current is state for those who have a copy of their own and have to say so when
-// they show it: no reading has come for a while, and the newest one went wrong.
-// Fault: ErrUnavailable.
+// current returns the last reading, unless it is older than overdue and the newest reading failed. It is for callers
+// that have their own cached copy and must mark it as stale. Fault: ErrUnavailable.
 func (s *Service) current(ctx context.Context) (*state, error) {
 	st, err := s.state(ctx)
 	if err == nil && s.failed.Load() && s.now().Sub(st.at) > overdue {
@@ -169,10 +166,8 @@ func (s *Service) current(ctx context.Context) (*state, error) {
 	return st, err
 }
 
-// Moves lists the markets that moved within a window, the largest change first;
-// an empty lane is every lane. It gives the time of the reading, too. When no
-// reading succeeded for movement.LiveFor nothing is known to move. Fault:
-// ErrUnavailable.
+// Moves returns the markets that moved within a window, the largest change first, and the time of the reading. The
+// empty lane selects every lane. The list is empty if no reading succeeded for movement.LiveFor. Fault: ErrUnavailable.
 func (s *Service) Moves(ctx context.Context, w protocol.Window, lane protocol.Lane, limit int) ([]movement.Move, time.Time, error) {
 	st, err := s.live(ctx)
 	if err != nil {
@@ -181,8 +176,8 @@ func (s *Service) Moves(ctx context.Context, w protocol.Window, lane protocol.La
 	return movement.InLane(st.moves[slices.Index(protocol.Windows[:], w)], lane, func(m *movement.Move) protocol.Lane { return m.Market.Lane }, limit), st.at, nil
 }
 
-// Situations is Moves for the stories that moves make, by score; the lane is that
-// of the lead market. Fault: ErrUnavailable.
+// Situations returns the situations of a window by descending score, and the time of the reading. A situation has the
+// lane of its lead market. Fault: ErrUnavailable.
 func (s *Service) Situations(ctx context.Context, w protocol.Window, lane protocol.Lane, limit int) ([]movement.Situation, time.Time, error) {
 	st, err := s.live(ctx)
 	if err != nil {
@@ -191,7 +186,8 @@ func (s *Service) Situations(ctx context.Context, w protocol.Window, lane protoc
 	return movement.InLane(st.situations[slices.Index(protocol.Windows[:], w)], lane, func(s *movement.Situation) protocol.Lane { return s.Lead().Lane }, limit), st.at, nil
 }
 
-// live returns the current reading, or an empty one with its time when no reading succeeded for movement.LiveFor. Fault: ErrUnavailable.
+// live returns the last reading. It returns an empty one with the same time if no reading succeeded for
+// movement.LiveFor. Fault: ErrUnavailable.
 func (s *Service) live(ctx context.Context) (*state, error) {
 	st, err := s.current(ctx)
 	if err == nil && s.now().Sub(st.at) > movement.LiveFor {
@@ -200,10 +196,9 @@ func (s *Service) live(ctx context.Context) (*state, error) {
 	return st, err
 }
 
-// Tiles gives the heatmap of the primary venue, at most MostTiles: the pinned
-// markets in their order, then the events by attention; a pinned market that is
-// not open is left out. With soon it is the markets that end within a day, the
-// soonest first, and no pins. Fault: ErrUnavailable.
+// Tiles returns the heatmap of the primary venue, at most MostTiles: the pinned markets in their order, then the events
+// by attention. Pinned markets that are not open are omitted. With soon it returns the markets that end within 24
+// hours, the soonest first, without pins. Fault: ErrUnavailable.
 func (s *Service) Tiles(ctx context.Context, soon bool, pinned []protocol.MarketID) ([]Tile, time.Time, error) {
 	st, err := s.current(ctx)
 	if err != nil {
@@ -215,8 +210,7 @@ func (s *Service) Tiles(ctx context.Context, soon bool, pinned []protocol.Market
 	return st.heatmap.take(pinned, s.now()), st.at, nil
 }
 
-// Top lists open markets by attention; an empty lane is every lane. Fault:
-// ErrUnavailable.
+// Top returns open markets by descending attention. The empty lane selects every lane. Fault: ErrUnavailable.
 func (s *Service) Top(ctx context.Context, lane protocol.Lane, limit int) ([]Row, time.Time, error) {
 	st, err := s.state(ctx)
 	if err != nil {
@@ -231,8 +225,8 @@ func (s *Service) Top(ctx context.Context, lane protocol.Lane, limit int) ([]Row
 	return out, st.at, nil
 }
 
-// Taken lists open markets with takes of the last 24 hours, the most first. When no
-// reading succeeded for movement.LiveFor nothing is known of them. Fault: ErrUnavailable.
+// Taken returns open markets with takes of the last 24 hours, by descending number of takes. The list is empty if no
+// reading succeeded for movement.LiveFor. Fault: ErrUnavailable.
 func (s *Service) Taken(ctx context.Context, limit int) ([]Row, time.Time, error) {
 	st, err := s.live(ctx)
 	if err != nil {
@@ -241,15 +235,14 @@ func (s *Service) Taken(ctx context.Context, limit int) ([]Row, time.Time, error
 	return st.taken[:min(len(st.taken), max(limit, 0))], st.at, nil
 }
 
-// Score gives the attention of one market. Faults: ErrNotFound; ErrUnavailable
-// before the first reading and while no reading succeeds, because the market may
-// have opened since.
+// Score returns the attention of one open market. Faults: ErrNotFound; ErrUnavailable before the first reading, and for
+// an unknown market while readings fail, because the market may have opened since.
 func (s *Service) Score(ctx context.Context, id protocol.MarketID) (Row, time.Time, error) {
 	st, err := s.state(ctx)
 	if err != nil {
 		return Row{}, time.Time{}, err
 	}
-	i, known := st.places[id]
+	i, known := st.indexes[id]
 	switch {
 	case known:
 		return st.rows[i], st.at, nil

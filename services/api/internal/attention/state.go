@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/movement"
 )
 
-// MostRows is the longest list of markets by attention.
+// MostRows is the largest number of markets in a list by attention.
 const MostRows = 100
 
 // Row is a market with its attention.
@@ -19,27 +19,27 @@ type Row struct {
 	*Fact
 	Score      int
 	Rank       int // among all open markets, from 1
-	Percentile int // of them have a lower score
-	Delta      int // change of the score within an hour; 0 where it is not known
+	Percentile int // share of all open markets with a lower score, in percent
+	Delta      int // change of the score within an hour; 0 if the earlier score is unknown
 	Parts      Components
 }
 
-// state is all that was worked out of one reading. It is never written again.
+// state is the computed result of one reading. It is immutable.
 type state struct {
 	at         time.Time
 	rows       []Row // by rank
-	places     map[protocol.MarketID]int
-	tops       map[protocol.Lane][]int // places of the first MostRows; the empty lane is all
-	taken      []Row                   // the first MostRows by takes of a day, those with none left out
+	indexes    map[protocol.MarketID]int
+	tops       map[protocol.Lane][]int // indexes of the first MostRows of a lane; the empty lane is all lanes
+	taken      []Row                   // the first MostRows by takes of 24 hours, without markets that have none
 	heatmap    heatmap
 	moves      [len(protocol.Windows)][]movement.Move
 	situations [len(protocol.Windows)][]movement.Situation
-	seen       map[Sighting]time.Time // all of these moves and situations
-	kept       map[Sighting]time.Time // what the store knew
+	seen       map[Sighting]time.Time // start times of all these moves and situations
+	stored     map[Sighting]time.Time // start times in the store
 }
 
-func newState(facts []Fact, kept map[Sighting]time.Time, before *state, now time.Time) *state {
-	st := &state{at: now, kept: kept}
+func newState(facts []Fact, stored map[Sighting]time.Time, before *state, now time.Time) *state {
+	st := &state{at: now, stored: stored}
 	st.rank(facts)
 	st.count()
 	st.heatmap = newHeatmap(st.rows, now)
@@ -47,10 +47,10 @@ func newState(facts []Fact, kept map[Sighting]time.Time, before *state, now time
 	return st
 }
 
-// rank scores the markets and puts them in order.
+// rank computes the scores of the markets and sorts them.
 func (st *state) rank(facts []Fact) {
 	st.rows = make([]Row, len(facts))
-	lower := [101 + 1]int{} // lower[s+1]: markets of score s, then all up to it
+	lower := [101 + 1]int{} // lower[s+1]: first the number of markets with score s, then of all with a score up to s
 	for i := range facts {
 		f := &facts[i]
 		move, _ := f.Delta(protocol.Window24h, st.at)
@@ -64,13 +64,13 @@ func (st *state) rank(facts []Fact) {
 	slices.SortFunc(st.rows, func(a, b Row) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(volume24h(b.Fact), volume24h(a.Fact)), strings.Compare(string(a.ID), string(b.ID)))
 	})
-	st.places = make(map[protocol.MarketID]int, len(st.rows))
+	st.indexes = make(map[protocol.MarketID]int, len(st.rows))
 	st.tops = make(map[protocol.Lane][]int)
 	for i := range st.rows {
 		r := &st.rows[i]
 		r.Rank = i + 1
 		r.Percentile = int(math.Round(100 * float64(lower[r.Score]) / float64(len(st.rows))))
-		st.places[r.ID] = i
+		st.indexes[r.ID] = i
 		for _, lane := range [...]protocol.Lane{"", r.Lane} {
 			if top := st.tops[lane]; len(top) < MostRows {
 				st.tops[lane] = append(top, i)
@@ -79,7 +79,7 @@ func (st *state) rank(facts []Fact) {
 	}
 }
 
-// count finds what is talked about; of equal ones that with more attention comes first.
+// count lists the markets with takes of 24 hours, by descending takes and then by descending attention.
 func (st *state) count() {
 	for _, r := range st.rows {
 		if r.Takes24h > 0 {
@@ -90,12 +90,12 @@ func (st *state) count() {
 	st.taken = slices.Clip(st.taken[:min(len(st.taken), MostRows)])
 }
 
-// move finds what moves in each window and since when: as the store knows it, else
-// as this process saw it before, else now.
+// move finds the moves and situations of each window, with the time at which each was first seen. This time is the one
+// in the store, or the one in the previous result, or now.
 func (st *state) move(before *state) {
 	st.seen = make(map[Sighting]time.Time)
 	since := func(s Sighting) time.Time {
-		at, known := st.kept[s]
+		at, known := st.stored[s]
 		if !known && before != nil {
 			at, known = before.seen[s]
 		}
@@ -123,7 +123,7 @@ func (st *state) move(before *state) {
 	}
 }
 
-// shown lists the markets of all lists by attention.
+// shown returns the markets of all lists by attention.
 func (st *state) shown() []protocol.MarketID {
 	places := make(map[int]bool)
 	var out []protocol.MarketID
@@ -138,28 +138,27 @@ func (st *state) shown() []protocol.MarketID {
 	return out
 }
 
-// compare sets the change of score against what it was.
+// compare sets the change of each score from an earlier score.
 func (st *state) compare(scores map[protocol.MarketID]int) {
 	for id, score := range scores {
-		if i, known := st.places[id]; known {
+		if i, known := st.indexes[id]; known {
 			st.rows[i].Delta = st.rows[i].Score - score
 		}
 	}
 }
 
-// sightings lists what the store does not know yet, and what it knows that moves
-// no longer.
-func (st *state) sightings() (fresh map[Sighting]time.Time, gone []Sighting) {
-	fresh = make(map[Sighting]time.Time)
+// sightings returns the sightings that the store does not have yet, and the stored ones that no longer move.
+func (st *state) sightings() (added map[Sighting]time.Time, ended []Sighting) {
+	added = make(map[Sighting]time.Time)
 	for s, at := range st.seen {
-		if _, known := st.kept[s]; !known {
-			fresh[s] = at
+		if _, known := st.stored[s]; !known {
+			added[s] = at
 		}
 	}
-	for s := range st.kept {
+	for s := range st.stored {
 		if _, moves := st.seen[s]; !moves {
-			gone = append(gone, s)
+			ended = append(ended, s)
 		}
 	}
-	return fresh, gone
+	return added, ended
 }

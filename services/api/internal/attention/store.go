@@ -8,59 +8,59 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/movement"
 )
 
-// Fact is what is read of one open market. Nil members are unknown.
+// Fact is the stored data of one open market. Nil members are unknown.
 type Fact struct {
 	movement.Market
 	Slug       string
 	ImageURL   string
 	EndDate    *time.Time
-	Callable   bool  // nothing but its end date keeps calls away
-	Signals24h int64 // calls of the last day
+	Callable   bool  // the market accepts calls until its end date
+	Signals24h int64 // calls of the last 24 hours
 	Takes24h   int64
-	Viewers    int64 // who watches it now; set by the Service
+	Viewers    int64 // present number of viewers; set by the Service
 }
 
-// Kind is what was sighted.
+// Kind is the kind of a sighting.
 type Kind string
 
-// The kinds of sightings; the key of a move is its market, that of a situation
-// movement.Situation's.
+// Kinds of sightings. The key of a move is the id of its market, the key of a situation is Situation.Key of package
+// movement.
 const (
 	OfMove      Kind = "move"
 	OfSituation Kind = "situation"
 )
 
-// Sighting is something that moves within a window.
+// Sighting identifies a move or a situation within a window.
 type Sighting struct {
 	Kind   Kind
 	Window protocol.Window
 	Key    string
 }
 
-// Point is the attention of a market since a time.
+// Point is the attention of a market from a time on.
 type Point struct {
 	At    time.Time
 	Score int
 }
 
-// Store keeps what movement is made of. Each method is one transaction.
+// Store reads the facts of markets, and stores the history of attention and the sightings. Each method is one
+// transaction.
 type Store interface {
-	// ListFacts reads every open market as of now, in no order.
+	// ListFacts returns every open market as of now, in no order.
 	ListFacts(ctx context.Context, now time.Time) ([]Fact, error)
-	// ListSightings reads since when each thing that moved is seen.
+	// ListSightings returns the stored sightings with the times at which they were first seen.
 	ListSightings(ctx context.Context) (map[Sighting]time.Time, error)
-	// ListAttention reads the score that each of these markets had at a time; one
-	// without a history is left out.
+	// ListAttention returns the scores of markets at a time, without markets that have no history.
 	ListAttention(ctx context.Context, ids []protocol.MarketID, at time.Time) (map[protocol.MarketID]int, error)
-	// ListAttentionHistory reads what a market's score became since from and what it was
-	// then, oldest first: the newest limit of them.
+	// ListAttentionHistory returns the score of a market at from and its changes since then, oldest first. It returns
+	// the newest limit points.
 	ListAttentionHistory(ctx context.Context, id protocol.MarketID, from time.Time, limit int) ([]Point, error)
 
-	// KeepAttention adds to the history of markets whose score is not the last one
-	// in it, and gives their number; a history does not begin with 0.
+	// KeepAttention adds a point to the history of each market whose score differs from its last stored score. A
+	// history does not start with the score 0. It returns the number of added points.
 	KeepAttention(ctx context.Context, scores map[protocol.MarketID]int, at time.Time) (int, error)
-	// ThinAttention drops what is too old or too fine.
+	// ThinAttention deletes points that are too old or too dense.
 	ThinAttention(ctx context.Context, now time.Time) error
-	// KeepSightings adds those that are not kept yet and drops others.
-	KeepSightings(ctx context.Context, seen map[Sighting]time.Time, gone []Sighting) error
+	// KeepSightings stores new sightings and deletes ended ones.
+	KeepSightings(ctx context.Context, seen map[Sighting]time.Time, ended []Sighting) error
 }

@@ -11,28 +11,27 @@ import (
 )
 
 const (
-	// MostTiles is the size of a heatmap.
+	// MostTiles is the largest number of tiles in a heatmap.
 	MostTiles = 40
-	// spareTiles are kept behind the last one, for those that pins take or that end.
+	// spareTiles is the number of tiles that are computed, so that enough remain when pins replace some and others end.
 	spareTiles = 2 * MostTiles
-	// soonFor is how far ahead the markets end that have tiles of their own.
+	// soonFor is the longest time until the end of the markets in the heatmap of markets that end soon.
 	soonFor = 24 * time.Hour
-	// soonSpare is what is kept behind it, for as long as a reading lasts.
+	// soonSpare is added to soonFor when tiles are computed, because a reading is used for some time.
 	soonSpare = movement.LiveFor
 )
 
-// Tile is one field of the heatmap: an event, or one market, and the market
-// that stands for it.
+// Tile is one field of the heatmap: an event, represented by one of its markets, or one market.
 type Tile struct {
 	*Fact
-	Markets   int     // of the event
-	Total24h  float64 // volume of all of them, USD
+	Markets   int     // number of markets of the event
+	Total24h  float64 // volume of all markets of the event, USD
 	Attention int
-	Yes       *protocol.Bps // nil: no price that may be shown
-	Move      *int          // bps in the last day
+	Yes       *protocol.Bps // nil if no price may be shown
+	Move      *int          // change in the last 24 hours, bps
 }
 
-// Key is the slug of what the tile shows.
+// Key returns the slug of the event or, with single or without an event, of the market.
 func (t *Tile) Key(single bool) string {
 	if !single && t.EventKey != "" {
 		return t.EventKey
@@ -40,7 +39,7 @@ func (t *Tile) Key(single bool) string {
 	return cmp.Or(t.Slug, string(t.ID))
 }
 
-// Label is its name.
+// Label returns the title of the event or, with single or without an event, of the market.
 func (t *Tile) Label(single bool) string {
 	if single {
 		return t.Title
@@ -48,7 +47,7 @@ func (t *Tile) Label(single bool) string {
 	return cmp.Or(t.EventTitle, t.Title)
 }
 
-// show is the tile as it reads at now: without a price that has grown old.
+// show returns the tile as it is served at now, without a price that is too old.
 func (t *Tile) show(now time.Time) Tile {
 	out := *t
 	out.Yes = t.Price(now)
@@ -58,20 +57,20 @@ func (t *Tile) show(now time.Time) Tile {
 	return out
 }
 
-// heatmap is what tiles are taken from. A pin is looked for among all markets.
+// heatmap is the tiles from which heatmaps are selected. pins contains every market.
 type heatmap struct {
 	tiles []Tile // of events, by attention
-	soon  []Tile // of markets that end within a day, the soonest first
+	soon  []Tile // of markets that end soon, the soonest first
 	pins  map[protocol.MarketID]Tile
 }
 
-// onTile tells whether a market of the primary venue may be shown at now.
+// onTile reports whether a heatmap may show the market at now.
 func (f *Fact) onTile(now time.Time) bool {
 	return f.Provider == protocol.Polymarket && f.Callable && !f.PricedAt.IsZero() && (f.EndDate == nil || f.EndDate.After(now))
 }
 
-// place is what a market's tile is known by.
-func (f *Fact) place() string { return cmp.Or(f.EventKey, "\x00"+string(f.ID)) }
+// tileKey returns the key that is equal for all markets of one tile: the event, or the market without an event.
+func (f *Fact) tileKey() string { return cmp.Or(f.EventKey, "\x00"+string(f.ID)) }
 
 func volume24h(f *Fact) float64 {
 	if f.Volume24h == nil {
@@ -80,7 +79,7 @@ func volume24h(f *Fact) float64 {
 	return *f.Volume24h
 }
 
-// newHeatmap puts the scored markets of the primary venue together.
+// newHeatmap builds the tiles of the scored markets of the primary venue.
 func newHeatmap(rows []Row, now time.Time) heatmap {
 	h := heatmap{pins: make(map[protocol.MarketID]Tile)}
 	type event struct {
@@ -94,10 +93,10 @@ func newHeatmap(rows []Row, now time.Time) heatmap {
 		if !r.onTile(now) {
 			continue
 		}
-		e := events[r.place()]
+		e := events[r.tileKey()]
 		if e == nil {
 			e = &event{lead: r}
-			events[r.place()] = e
+			events[r.tileKey()] = e
 		}
 		e.markets++
 		e.total += volume24h(r.Fact)
@@ -113,7 +112,7 @@ func newHeatmap(rows []Row, now time.Time) heatmap {
 		if !r.onTile(now) {
 			continue
 		}
-		e := events[r.place()]
+		e := events[r.tileKey()]
 		t := Tile{Fact: r.Fact, Markets: e.markets, Total24h: e.total, Attention: r.Score}
 		h.pins[r.ID] = t
 		if e.lead == r {
@@ -130,8 +129,8 @@ func newHeatmap(rows []Row, now time.Time) heatmap {
 	return h
 }
 
-// leads tells whether a stands for their event rather than b: a volume that is
-// known before one that is not, then the larger one.
+// leads reports whether a, rather than b, represents their event. A known volume precedes an unknown one, then the
+// greater volume counts.
 func leads(a, b *Fact) bool {
 	if (a.Volume24h == nil) != (b.Volume24h == nil) {
 		return a.Volume24h != nil
@@ -139,14 +138,13 @@ func leads(a, b *Fact) bool {
 	return cmp.Or(cmp.Compare(volume24h(b), volume24h(a)), strings.Compare(string(a.ID), string(b.ID))) < 0
 }
 
-// take gives the heatmap at now, with the pinned markets in front of the others.
-// Of one event there is one tile.
+// take returns the heatmap at now. The pinned markets come first. Each event has one tile.
 func (h *heatmap) take(pinned []protocol.MarketID, now time.Time) []Tile {
 	out := make([]Tile, 0, MostTiles)
 	taken := make(map[string]bool, MostTiles)
 	add := func(t *Tile) {
-		if len(out) < MostTiles && !taken[t.place()] && t.onTile(now) {
-			taken[t.place()] = true
+		if len(out) < MostTiles && !taken[t.tileKey()] && t.onTile(now) {
+			taken[t.tileKey()] = true
 			out = append(out, t.show(now))
 		}
 	}
@@ -161,7 +159,7 @@ func (h *heatmap) take(pinned []protocol.MarketID, now time.Time) []Tile {
 	return out
 }
 
-// takeSoon gives the markets that end within a day of now.
+// takeSoon returns the markets that end within soonFor of now.
 func (h *heatmap) takeSoon(now time.Time) []Tile {
 	out := make([]Tile, 0, MostTiles)
 	for i := range h.soon {

@@ -45,9 +45,9 @@ func TestTilesAreOrdered(t *testing.T) {
 	}
 }
 
-// One tile for each event: the busiest market of those that can be called on, and
-// nothing of other venues.
-func TestWhatATileStandsFor(t *testing.T) {
+// TestTileLead checks that each event has one tile with its market of the greatest volume among those that accept
+// calls, and that markets of other venues have no tile.
+func TestTileLead(t *testing.T) {
 	t.Parallel()
 	off := func(f *attention.Fact) { f.Callable = false }
 	o, _, _ := setup(t,
@@ -83,8 +83,8 @@ func TestTileNames(t *testing.T) {
 	}
 }
 
-// Pins come first in their order, of one event once, and are not repeated below;
-// what is not there, or not of the primary venue, is left out.
+// TestPins checks that pinned markets come first in their order, once for each event, and are not repeated. Pins that
+// are not open or not of the primary venue are omitted.
 func TestPins(t *testing.T) {
 	t.Parallel()
 	facts := []attention.Fact{
@@ -107,14 +107,14 @@ func TestPins(t *testing.T) {
 		}
 	}
 	if got := tiles(t, o, true, "4"); got != "5" {
-		t.Errorf("pins among those that end soon: %s", got)
+		t.Errorf("markets that end soon, with a pin: %s", got)
 	}
 	if rows, _, _ := o.Tiles(t.Context(), false, []protocol.MarketID{"2"}); rows[0].Key(false) != "flood" || rows[0].Markets != 2 || rows[0].Total24h != 9010 {
 		t.Errorf("the tile of a pin: %+v", rows[0])
 	}
 	clock.Advance(time.Minute)
 	if got := tiles(t, o, false, "5") + "|" + tiles(t, o, true); got != "1 3 4|" {
-		t.Errorf("after the end of one: %s", got)
+		t.Errorf("after the end of market 5: %s", got)
 	}
 	many := make([]attention.Fact, 90)
 	ids := make([]protocol.MarketID, 0, 45)
@@ -127,15 +127,16 @@ func TestPins(t *testing.T) {
 	o, _, _ = setup(t, many...)
 	rows, _, _ := o.Tiles(t.Context(), false, ids)
 	if len(rows) != 40 || rows[39].ID != "1078" {
-		t.Errorf("%d tiles of too many pins", len(rows))
+		t.Errorf("%d tiles with too many pins", len(rows))
 	}
 	if rows, _, _ = o.Tiles(t.Context(), false, ids[:39]); len(rows) != 40 || rows[39].ID != "1001" {
-		t.Errorf("%d tiles behind pins", len(rows))
+		t.Errorf("%d tiles with pins", len(rows))
 	}
 }
 
-// Those that come within a day while a reading lasts are there.
-func TestSoonGoesWithTheTime(t *testing.T) {
+// TestSoonFollowsTheClock checks that markets which end within 24 hours of the request are returned, even if they did
+// not at the time of the reading.
+func TestSoonFollowsTheClock(t *testing.T) {
 	t.Parallel()
 	o, _, clock := setup(t, fact("1", 1, ends(24*time.Hour)), fact("2", 1, ends(24*time.Hour+30*time.Second)))
 	if got := tiles(t, o, true); got != "1" {

@@ -1,5 +1,4 @@
-// Package history shows how the price of a market moved: from its venue's order
-// book where it has one, else from our own snapshots. Answers are kept for as
-// long as their interval allows, because a chart is looked at by many and a venue
-// may be asked only now and then.
+// Package history returns the price history of a market. The source is the order book of its venue, or the stored
+// snapshots for a market without one. Answers are cached for a time that depends on their interval, because many
+// readers open a chart and the venue limits requests.
 package history

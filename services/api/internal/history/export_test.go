@@ -1,4 +1,4 @@
 package history
 
-// Held is the number of cache entries.
-func (s *Service) Held() int { return s.answers.Len() }
+// Cached returns the number of cache entries.
+func (s *Service) Cached() int { return s.answers.Len() }

@@ -11,17 +11,17 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// ErrUnknown is what Markets answers for a market that nobody knows.
+// ErrUnknown is returned by Markets for a market that does not exist.
 var ErrUnknown = apperr.New(apperr.NotFound, "market_not_found", "no such market")
 
-// Point is one price of YES: Unix seconds, and 0 to 1 with at most four decimals.
+// Point is one price of YES. T is in Unix seconds. P is from 0 to 1 with at most four decimals.
 type Point struct {
 	T int64
 	P float64
 }
 
-// keep returns how long a history of an interval is cached.
-func keep(i protocol.Interval) time.Duration {
+// cacheTime returns the time for which a history of an interval is cached.
+func cacheTime(i protocol.Interval) time.Duration {
 	switch i {
 	case protocol.IntervalHour:
 		return 30 * time.Second
@@ -33,19 +33,19 @@ func keep(i protocol.Interval) time.Duration {
 	return time.Minute
 }
 
-// Book is what an order book has to be told of a market.
+// Book is the data of a market that identifies its order book.
 type Book struct {
 	Provider protocol.Provider
-	TokenID  string     // empty: it has none
-	YesIndex int        // which outcome counts as YES
-	ClosedAt *time.Time // nil: it trades
+	TokenID  string     // empty if the market has none
+	YesIndex int        // index of the outcome that counts as YES
+	ClosedAt *time.Time // nil while the market trades
 }
 
-// Markets knows what is kept of markets.
+// Markets reads stored markets.
 type Markets interface {
-	// Book reads a market. Fault: ErrUnknown.
+	// Book returns the order book of a market. Fault: ErrUnknown.
 	Book(ctx context.Context, id protocol.MarketID) (Book, error)
-	// Snapshots reads our own prices since from, rising in time.
+	// Snapshots returns the stored prices since from in ascending time.
 	Snapshots(ctx context.Context, id protocol.MarketID, from time.Time) ([]Point, error)
 }
 
@@ -54,7 +54,7 @@ type Venue interface {
 	History(ctx context.Context, b Book, i protocol.Interval) ([]Point, error)
 }
 
-// Service reads histories.
+// Service returns price histories.
 type Service struct {
 	markets Markets
 	venue   Venue
@@ -62,25 +62,26 @@ type Service struct {
 	answers *cache.Cache[string, answer]
 }
 
-// answer is a history and how long it is cached.
+// answer is a history with the time for which it is cached.
 type answer struct {
 	points []Point
 	life   time.Duration
 }
 
 const (
-	// maxAnswers bounds the cache, and maxReads the reads under way, because callers choose the keys.
+	// maxAnswers is the largest number of cache entries, maxReads that of concurrent reads. Both are bounded because
+	// callers choose the keys.
 	maxAnswers = 2000
 	maxReads   = 2000
-	// readTimeout bounds one read; hold is the pause after one that failed.
+	// readTimeout is the timeout of one read. hold is the pause after a failed read.
 	readTimeout = 5 * time.Second
 	hold        = 3 * time.Second
 )
 
-// errLate is returned to a caller whose time ends first, and by a service that closes.
+// errLate is returned when the context of a caller ends before the answer, and after Close.
 var errLate = apperr.New(apperr.Unavailable, "venue_unavailable", "the market's venue cannot be reached")
 
-// NewService wires the subject.
+// NewService returns a service that reads stored markets and the primary venue.
 func NewService(markets Markets, venue Venue, now func() time.Time) *Service {
 	answers := cache.New(cache.Options[string, answer]{
 		Life: func(a answer) time.Duration { return a.life }, Hold: hold, Timeout: readTimeout,
@@ -89,14 +90,14 @@ func NewService(markets Markets, venue Venue, now func() time.Time) *Service {
 	return &Service{markets: markets, venue: venue, now: now, answers: answers}
 }
 
-// Close cancels the running reads and waits for them.
+// Close cancels the reads in progress and waits for them.
 func (s *Service) Close() { s.answers.Close() }
 
-// get returns the points of a key, which read reads if the cache has none. The read goes on when its caller leaves.
+// get returns the points of a key. If they are not cached, it calls read. The read continues after the end of ctx.
 func (s *Service) get(ctx context.Context, key string, i protocol.Interval, read func(context.Context) ([]Point, error)) ([]Point, error) {
 	a, err := s.answers.Get(ctx, key+"\x00"+string(i), func(ctx context.Context, _ answer) (answer, error) {
 		points, err := read(ctx)
-		return answer{points: points, life: keep(i)}, err
+		return answer{points: points, life: cacheTime(i)}, err
 	})
 	for _, late := range []error{context.Canceled, context.DeadlineExceeded, cache.ErrClosed, cache.ErrBusy} {
 		if errors.Is(err, late) {
@@ -106,8 +107,8 @@ func (s *Service) get(ctx context.Context, key string, i protocol.Interval, read
 	return a.points, err
 }
 
-// ByMarket returns the history of a market, the oldest point first; nil for an unknown market. Faults: venue_unavailable, if no
-// snapshots are stored either; db_unavailable.
+// ByMarket returns the history of a market, oldest point first. It returns nil for an unknown market. Faults:
+// venue_unavailable if no snapshots are stored either, and db_unavailable.
 func (s *Service) ByMarket(ctx context.Context, id protocol.MarketID, i protocol.Interval) ([]Point, error) {
 	return s.get(ctx, "m\x00"+string(id), i, func(ctx context.Context) ([]Point, error) {
 		book, err := s.markets.Book(ctx, id)
@@ -133,10 +134,11 @@ func (s *Service) ByMarket(ctx context.Context, id protocol.MarketID, i protocol
 	})
 }
 
-// maxToken is longer than any token.
+// maxToken is greater than the length of any token.
 const maxToken = 80
 
-// ByToken returns the history of an order book of the primary venue; empty for an unknown one. Fault: venue_unavailable.
+// ByToken returns the history of an order book of the primary venue. It is empty for an unknown token. Fault:
+// venue_unavailable.
 func (s *Service) ByToken(ctx context.Context, token string, i protocol.Interval) ([]Point, error) {
 	if !isToken(token) {
 		return nil, nil
@@ -155,5 +157,5 @@ func isToken(s string) bool {
 	return s != "" && len(s) <= maxToken
 }
 
-// Probability is a price with four decimals and no more.
+// Probability returns a price as a probability with at most four decimals.
 func Probability(b protocol.Bps) float64 { return math.Round(b.Probability()*10_000) / 10_000 }

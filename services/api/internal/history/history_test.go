@@ -16,7 +16,7 @@ import (
 
 var errAway = errors.New("away")
 
-// sources stand for what is kept and for the venue.
+// sources are fakes of the stored markets and of the venue.
 type sources struct {
 	books   map[protocol.MarketID]history.Book
 	stored  []history.Point
@@ -24,7 +24,7 @@ type sources struct {
 	venue   error
 	asked   atomic.Int64
 	from    time.Time
-	release chan struct{} // nil: the venue answers at once
+	release chan struct{} // nil: the venue answers immediately
 }
 
 func (s *sources) Book(_ context.Context, id protocol.MarketID) (history.Book, error) {
@@ -70,7 +70,7 @@ func setup(t *testing.T) (*sources, *history.Service, *testkit.Clock) {
 	return s, service, clock
 }
 
-func TestWhereAHistoryComesFrom(t *testing.T) {
+func TestHistorySource(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		id            protocol.MarketID
@@ -111,12 +111,12 @@ func TestTokens(t *testing.T) {
 		}
 	}
 	if n := s.asked.Load(); n != 1 {
-		t.Errorf("the venue was asked %d times", n)
+		t.Errorf("the venue received %d requests", n)
 	}
 }
 
-// An answer is kept for as long as its interval says, a failure for a moment.
-func TestAnswersAreKept(t *testing.T) {
+// TestAnswersAreCached checks that an answer is cached for the time of its interval, and a failure for a short time.
+func TestAnswersAreCached(t *testing.T) {
 	t.Parallel()
 	for interval, keep := range map[protocol.Interval]time.Duration{
 		protocol.IntervalHour: 30 * time.Second, protocol.IntervalDay: time.Minute, protocol.IntervalWeek: 5 * time.Minute, protocol.IntervalAll: 15 * time.Minute,
@@ -131,42 +131,42 @@ func TestAnswersAreKept(t *testing.T) {
 		ask()
 		clock.Advance(keep - time.Millisecond)
 		if n := ask(); n != 1 {
-			t.Errorf("%s: asked %d times within %s", interval, n, keep)
+			t.Errorf("%s: %d requests within %s", interval, n, keep)
 		}
 		clock.Advance(time.Millisecond)
 		if n := ask(); n != 2 {
-			t.Errorf("%s: asked %d times after %s", interval, n, keep)
+			t.Errorf("%s: %d requests after %s", interval, n, keep)
 		}
 		s.venue, s.stored = errAway, nil
 		clock.Advance(keep)
 		ask()
 		clock.Advance(time.Second)
 		if n := ask(); n != 3 {
-			t.Errorf("%s: asked %d times, one of them failed", interval, n)
+			t.Errorf("%s: %d requests, one of which failed", interval, n)
 		}
 		clock.Advance(3 * time.Second)
 		if n := ask(); n != 4 {
-			t.Errorf("%s: a failure is kept too long", interval)
+			t.Errorf("%s: a failure is cached too long", interval)
 		}
 	}
 	s, service, clock := setup(t)
 	for interval, back := range map[protocol.Interval]time.Duration{protocol.IntervalHour: time.Hour, protocol.IntervalDay: 24 * time.Hour, protocol.IntervalWeek: 168 * time.Hour} {
 		if _, err := service.ByMarket(t.Context(), "2", interval); err != nil || clock.Now().Sub(s.from) != back {
-			t.Errorf("%s begins at %v, %v", interval, s.from, err)
+			t.Errorf("%s starts at %v, %v", interval, s.from, err)
 		}
 	}
 }
 
-// Fifty who ask at once share one question; one who goes away takes it from
-// nobody; more keys than are held are no more memory.
-func TestOneQuestion(t *testing.T) {
+// TestConcurrentReadersShareARead checks that 50 concurrent readers cause one request, that a canceled reader does not
+// cancel it, and that the number of cache entries is bounded.
+func TestConcurrentReadersShareARead(t *testing.T) {
 	t.Parallel()
 	s, service, _ := setup(t)
 	s.release = make(chan struct{})
 	gone, leave := context.WithCancel(t.Context())
 	leave()
 	if _, err := service.ByToken(gone, "7", protocol.IntervalDay); err == nil {
-		t.Error("who left got an answer")
+		t.Error("the canceled reader got an answer")
 	}
 	var wait sync.WaitGroup
 	for range 50 {
@@ -179,14 +179,14 @@ func TestOneQuestion(t *testing.T) {
 	close(s.release)
 	wait.Wait()
 	if n := s.asked.Load(); n != 1 {
-		t.Errorf("asked %d times", n)
+		t.Errorf("the venue received %d requests; want 1", n)
 	}
 	for i := range 5000 {
 		if _, err := service.ByToken(t.Context(), fmt.Sprint(i+100), protocol.IntervalDay); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if n := service.Held(); n > 2000 {
-		t.Errorf("%d answers are held", n)
+	if n := service.Cached(); n > 2000 {
+		t.Errorf("the cache has %d entries", n)
 	}
 }

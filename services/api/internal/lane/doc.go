@@ -1,3 +1,3 @@
-// Package lane tells where markets belong (contract 4.16.3). The venue's tags and the
-// words of a title decide; an admin's word beats both, and stays.
+// Package lane assigns content lanes and categories to markets. The tags of the venue and the words of a title decide.
+// The decision of an administrator has precedence and is permanent.
 package lane

@@ -9,70 +9,69 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/attention/categorise"
 )
 
-// Item is a market or a question to be placed. With an id that is known, an empty
-// title is the market's own.
+// Item is a market or a question to be classified. An empty Title means the title of the market with the id MarketID.
 type Item struct {
 	MarketID string
 	Title    string
 }
 
-// Place is where an item belongs.
+// Place is the lane and category of an item.
 type Place struct {
 	MarketID string
 	categorise.Result
 }
 
-// Known is what the ledger has of a market.
+// Known is the stored classification of a market.
 type Known struct {
 	Title    string
 	Lane     protocol.Lane
 	Category string
-	Ruled    bool // by an admin
+	Ruled    bool // set by an administrator
 }
 
-// Count is what was called in a lane.
+// Count is the number of calls and markets of a lane.
 type Count struct {
 	Lane                   protocol.Lane
 	Signals, Open, Markets int64
 }
 
-// Store keeps lanes. Fault: db_unavailable.
+// Store reads and writes lanes. Fault: db_unavailable.
 type Store interface {
-	// KnownLanes finds markets by id; those that are not known are left out.
+	// KnownLanes returns the stored lanes of markets by id, without unknown markets.
 	KnownLanes(ctx context.Context, ids []string) (map[string]Known, error)
-	// RuleLane writes an admin's word, and where it came from in the audit log. place
-	// gives the category for a title. Fault: market_not_found.
+	// RuleLane stores an administrator's lane and writes it to the audit log. place returns the category for the title
+	// of the market. Fault: market_not_found.
 	RuleLane(ctx context.Context, marketID string, lane protocol.Lane, place func(title string) (category string), now time.Time) (category string, err error)
-	// LaneCounts counts calls by lane.
+	// LaneCounts returns the number of calls by lane.
 	LaneCounts(ctx context.Context) ([]Count, error)
 }
 
-// MaxItems is how many items one question may have.
+// MaxItems is the largest number of items in one request.
 const MaxItems = 100
 
-// venueConfidence is that of a lane which the venue's own tags gave.
+// venueConfidence is the confidence of a lane that the tags of the venue gave.
 const venueConfidence = 95
 
-// Categories are those of the programme (contract 4.9.4) and other.
+// Categories are the categories of the programme, and other.
 var Categories = []string{
 	"sports", "music", "film", "tv", "fashion", "culture", "crypto", "politics", "news", "science", "tech", "economy", "other",
 }
 
-// ErrInvalid is a lane or a category that there is not.
+// ErrInvalid rejects an unknown lane or category.
 var ErrInvalid = apperr.New(apperr.Invalid, "invalid_request", "not a known value")
 
-// Service places markets.
+// Service classifies markets.
 type Service struct {
 	store Store
 	now   func() time.Time
 }
 
-// NewService wires the subject.
+// NewService returns a service that uses a store.
 func NewService(store Store, now func() time.Time) *Service {
 	return &Service{store: store, now: now}
 }
 
-// Categorise places items, in their order.
+// Categorise returns the lane and category of each item, in the order of the items.
 func (s *Service) Categorise(ctx context.Context, items []Item) ([]Place, error) {
 	var ids []string
 	for _, it := range items {
@@ -98,7 +97,7 @@ func (s *Service) Categorise(ctx context.Context, items []Item) ([]Place, error)
 		switch {
 		case ok && k.Ruled:
 			p = categorise.Result{Lane: k.Lane, Category: k.Category, Confidence: 100, Method: categorise.Override}
-		case ok && k.Lane != protocol.LaneOther && k.Lane != p.Lane: // its venue said more than the title
+		case ok && k.Lane != protocol.LaneOther && k.Lane != p.Lane: // the venue's tags have precedence over the title
 			p = categorise.Result{Lane: k.Lane, Category: k.Category, Confidence: venueConfidence, Method: categorise.Keyword}
 		}
 		out[i] = Place{it.MarketID, p}
@@ -106,8 +105,8 @@ func (s *Service) Categorise(ctx context.Context, items []Item) ([]Place, error)
 	return out, nil
 }
 
-// Rule writes an admin's word on a market; an empty category is the one of the lane.
-// Faults: market_not_found, db_unavailable.
+// Rule stores an administrator's lane of a market and returns its category. An empty category means the default
+// category of the lane. Faults: market_not_found, db_unavailable.
 func (s *Service) Rule(ctx context.Context, marketID string, lane protocol.Lane, category string) (string, error) {
 	return s.store.RuleLane(ctx, marketID, lane, func(title string) string {
 		if category != "" {
@@ -117,7 +116,7 @@ func (s *Service) Rule(ctx context.Context, marketID string, lane protocol.Lane,
 	}, s.now().UTC())
 }
 
-// Counts counts calls in every lane; a lane without a call has zeros.
+// Counts returns the number of calls in every lane. A lane without calls has zeros.
 func (s *Service) Counts(ctx context.Context) ([]Count, error) {
 	found, err := s.store.LaneCounts(ctx)
 	if err != nil {

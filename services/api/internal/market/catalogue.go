@@ -14,63 +14,62 @@ import (
 )
 
 const (
-	// sweepEvery is the time between the starts of two full sweeps. A price is
-	// shown for LiveFor, so each open market has to be seen more often than that.
+	// sweepEvery is the time between the starts of two full sweeps. It is shorter than LiveFor, so that the price of
+	// each open market stays visible.
 	sweepEvery = 8 * time.Minute
-	// hotEvery is how often the markets are looked for that need a fresh price.
+	// hotEvery is the time between two searches for markets that need a fresh price.
 	hotEvery = 10 * time.Second
-	// hotAge makes a hot market due early enough to be at most a minute old.
+	// hotAge is the age from which the price of a hot market is refreshed. With hotEvery, no such price is older than a
+	// minute.
 	hotAge = 45 * time.Second
-	// pauseAfter is how long a market rests that its venue did not answer for.
+	// pauseAfter is the time before a market is requested again after its venue did not answer for it.
 	pauseAfter = 5 * time.Minute
-	// quoteBatch is the most markets of one hot round that were priced before,
-	// newBatch of those that never were: what no venue knows must not take the
-	// places of the others.
+	// quoteBatch is the largest number of markets with a price in one refresh, newBatch that of markets without one.
+	// The second limit keeps ids that no venue has from displacing the other markets.
 	quoteBatch = 500
 	newBatch   = 25
-	// readBatch is the most markets of one hot round that are read one by one, so
-	// that the next round is not late.
+	// readBatch is the largest number of markets of one refresh that are read individually. A larger number would delay
+	// the next refresh.
 	readBatch = 20
-	// missedBatch is the most markets that are read one by one after a sweep.
+	// missedBatch is the largest number of markets that are read individually after a sweep.
 	missedBatch = 300
-	// maxPages ends a sweep whose venue never says that it is the last page.
+	// maxPages ends a sweep of a venue that never returns a last page.
 	maxPages = 5000
-	// readers is how many markets are read one by one at a time.
+	// readers is the number of concurrent reads of individual markets.
 	readers = 4
-	// keepPrices is how long every snapshot is kept.
+	// keepPrices is the age up to which every snapshot is stored. Older snapshots are thinned.
 	keepPrices = 90 * 24 * time.Hour
 	thinEvery  = time.Hour
 	thinBatch  = 20_000
 )
 
-// Catalogue keeps the markets of all venues fresh. Of all replicas one runs it.
+// Catalogue refreshes the markets of all venues in the background. Only one replica runs it.
 type Catalogue struct {
 	markets *Service
 	store   Store
 	log     *slog.Logger
 	streams map[protocol.Provider]Stream
 
-	// Swept hears of each full sweep that came to its end: how many answers it
-	// read and how long it took. Set before Run; may be nil.
+	// Swept is called after each complete sweep with the number of answers and the duration. Set it before Run. It may
+	// be nil.
 	Swept func(p protocol.Provider, answers int, took time.Duration)
-	// ConfirmAfter is the time from a call to its second quote; 0: none is requested. Set
-	// before Run.
+	// ConfirmAfter is the time from a call to its second quote. With 0, no second quote is requested. Set it before
+	// Run.
 	ConfirmAfter time.Duration
 
 	mu        sync.Mutex
 	requested memory                          // markets whose second quote was requested less than confirmPause ago
-	confirmed map[protocol.Provider]time.Time // calls filed up to this time need no request for a second quote
+	confirmed map[protocol.Provider]time.Time // calls filed up to this time have a second quote or no longer need one
 }
 
-// NewCatalogue wires the loops.
+// NewCatalogue returns a catalogue that refreshes the markets of a service.
 func NewCatalogue(markets *Service, log *slog.Logger) *Catalogue {
 	return &Catalogue{
 		markets: markets, store: markets.store, log: log, requested: make(memory), confirmed: make(map[protocol.Provider]time.Time),
 	}
 }
 
-// Run keeps the catalogue until ctx ends; it starts with a full sweep of each
-// venue. It fits pkg/lease.
+// Run refreshes the catalogue until ctx ends. It starts with a full sweep of each venue. Its signature fits pkg/lease.
 func (c *Catalogue) Run(ctx context.Context) error {
 	var wait sync.WaitGroup
 	for p, venue := range c.markets.venues {
@@ -114,8 +113,7 @@ func (c *Catalogue) logged(ctx context.Context, what string, p protocol.Provider
 	}
 }
 
-// every runs do at once and then each interval, counted from start to start,
-// until ctx ends.
+// every calls do immediately and then once in each interval, until ctx ends. The interval counts from start to start.
 func every(ctx context.Context, interval time.Duration, do func()) {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
@@ -129,11 +127,11 @@ func every(ctx context.Context, interval time.Duration, do func()) {
 	}
 }
 
-// Sweep reads every open market of a venue, page by page, and then those that
-// should have been among them one by one.
+// Sweep reads every open market of a venue page by page. It then reads individually the markets that are stored as open
+// and were not on any page.
 func (c *Catalogue) Sweep(ctx context.Context, p protocol.Provider, venue Venue) error {
 	ctx = WithPurpose(ctx, ForCatalogue)
-	start := c.markets.now().Truncate(time.Millisecond) // as answers are stamped
+	start := c.markets.now().Truncate(time.Millisecond) // answers are dated with the same precision
 	seen := make(map[string]bool)
 	cursor, answers := "", 0
 	for range maxPages {
@@ -161,8 +159,8 @@ func (c *Catalogue) Sweep(ctx context.Context, p protocol.Provider, venue Venue)
 	return c.readEach(ctx, missed)
 }
 
-// RefreshHot prices the markets that are due: many in one call, and those that
-// are not open any more one by one.
+// RefreshHot refreshes the prices of markets that are due, in as few requests as possible. It reads the markets that
+// are no longer open individually.
 func (c *Catalogue) RefreshHot(ctx context.Context, p protocol.Provider, venue Venue) error {
 	ctx = WithPurpose(ctx, ForCatalogue)
 	now := c.markets.now()
@@ -190,14 +188,14 @@ func (c *Catalogue) RefreshHot(ctx context.Context, p protocol.Provider, venue V
 	return c.readEach(ctx, rest[:min(len(rest), readBatch)])
 }
 
-// readEach reads markets one by one, readers at a time, and returns the first error. It marks them as checked, so that a market
-// whose venue gave no answer is not read again at once. A market that was not requested, because the request limit of this
-// process is used up, is not marked.
+// readEach reads markets individually, with at most readers concurrent reads, and returns the first error. It marks
+// them as checked, so that a market without an answer is not read again immediately. A market that was not requested,
+// because the request limit of this process is used up, is not marked.
 func (c *Catalogue) readEach(ctx context.Context, ids []protocol.MarketID) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	began := c.markets.now() // before the answers, which must count as later
+	began := c.markets.now() // before the answers, which must be dated later
 	var mu sync.Mutex
 	var asked []protocol.MarketID
 	var reads errgroup.Group
@@ -226,9 +224,9 @@ func (c *Catalogue) readEach(ctx context.Context, ids []protocol.MarketID) error
 	return err
 }
 
-// memory is a set of market ids that expire. It has at most maxMemory ids, because callers choose them: when it is full, put
-// deletes the expired ids, and all ids if more than half of maxMemory are left. An id that is deleted early costs one more
-// request to a venue or the database.
+// memory is a set of market ids that expire. It has at most maxMemory ids, because callers choose them. When it is
+// full, put deletes the expired ids, and all ids if more than half of maxMemory remain. An id that is deleted early
+// costs one more request to a venue or the database.
 type memory map[protocol.MarketID]time.Time
 
 // has reports whether id is in the set and has not expired. It deletes an expired id.
@@ -245,7 +243,7 @@ func (m memory) has(id protocol.MarketID, now time.Time) bool {
 func (m memory) put(id protocol.MarketID, now, until time.Time) {
 	if len(m) >= maxMemory {
 		maps.DeleteFunc(m, func(_ protocol.MarketID, end time.Time) bool { return !now.Before(end) })
-		if len(m) > maxMemory/2 { // else it would soon be full again, and each deletion reads all ids
+		if len(m) > maxMemory/2 { // otherwise the set would soon be full again, and each deletion reads all ids
 			clear(m)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
-func TestSweepKeepsEveryOpenMarket(t *testing.T) {
+func TestSweepStoresEveryOpenMarket(t *testing.T) {
 	t.Parallel()
 	l := setup(t)
 	for i := range 3050 {
@@ -32,15 +32,15 @@ func TestSweepKeepsEveryOpenMarket(t *testing.T) {
 	start := time.Now()
 	sweep()
 	if took := time.Since(start); took > 15*time.Second {
-		t.Errorf("a cold start of 3,050 markets took %v", took)
+		t.Errorf("a cold start with 3,050 markets took %v", took)
 	}
 	if n := l.count(`SELECT count(*) FROM api.markets WHERE status = 'open'`); n != 3050 || l.venue.pages != 31 {
-		t.Fatalf("kept %d markets from %d pages", n, l.venue.pages)
+		t.Fatalf("stored %d open markets from %d pages; want 3050 from 31", n, l.venue.pages)
 	}
 	if asked := l.venue.takeAsked(); len(asked) != 0 {
-		t.Errorf("asked one by one for %v", asked)
+		t.Errorf("markets read individually: %v", asked)
 	}
-	// Two close and one vanishes: the next sweep asks for them by id.
+	// Two markets close and one disappears. The next sweep reads them by id.
 	l.clock.Advance(8 * time.Minute)
 	l.venue.set(func() {
 		l.venue.open["100000"], l.venue.open["100001"] = false, false
@@ -48,21 +48,21 @@ func TestSweepKeepsEveryOpenMarket(t *testing.T) {
 	})
 	sweep()
 	if asked := l.venue.takeAsked(); !slices.Equal(asked, []protocol.MarketID{"100000", "100001", "100002"}) {
-		t.Errorf("asked one by one for %v", asked)
+		t.Errorf("markets read individually: %v", asked)
 	}
 	if n := l.count(`SELECT count(*) FROM api.markets WHERE status = 'closed'`); n != 2 {
-		t.Errorf("%d markets closed", n)
+		t.Errorf("%d markets are closed; want 2", n)
 	}
 	sweep()
 	if asked := l.venue.takeAsked(); len(asked) != 0 {
-		t.Errorf("what a venue does not know does not rest: %v", asked)
+		t.Errorf("markets without an answer were requested again within the pause: %v", asked)
 	}
 	if n := l.count(`SELECT count(*) FROM api.market_prices`); n != 3050 {
-		t.Errorf("%d snapshots within a quarter of an hour", n)
+		t.Errorf("%d snapshots within 15 minutes; want 3050", n)
 	}
 }
 
-func TestASweepEndsWhateverTheVenueSays(t *testing.T) {
+func TestSweepEnds(t *testing.T) {
 	t.Parallel()
 	l := setup(t)
 	v := endless{l.venue}
@@ -71,11 +71,11 @@ func TestASweepEndsWhateverTheVenueSays(t *testing.T) {
 	}
 	l.venue.set(func() { l.venue.down = true })
 	if err := l.catalogue.Sweep(t.Context(), protocol.Polymarket, l.venue); err == nil {
-		t.Error("a sweep of a venue that is down says nothing")
+		t.Error("a sweep of an unavailable venue returned no error")
 	}
 }
 
-// endless repeats its cursor for ever.
+// endless is a venue that repeats its cursor forever.
 type endless struct{ *venue }
 
 func (endless) ListOpen(context.Context, string) ([]market.Record, string, error) {
@@ -91,7 +91,7 @@ func TestHotMarketsArePricedEachMinute(t *testing.T) {
 	}
 	l.venue.list(ids...)
 	l.venue.set(func() {
-		l.venue.respond = func(r *market.Record) { // by number, all in one lane
+		l.venue.respond = func(r *market.Record) { // price by number, all in one lane
 			var n int
 			_, _ = fmt.Sscan(string(r.ID), &n)
 			end := noon.Add(time.Duration(n) * time.Hour)
@@ -116,25 +116,25 @@ func TestHotMarketsArePricedEachMinute(t *testing.T) {
 	l.venue.set(func() { l.venue.yes = 4200 })
 	refresh()
 	if l.venue.quotes != 0 || priced() != 0 {
-		t.Error("fresh markets were priced again")
+		t.Error("markets with a fresh price were priced again")
 	}
 	l.clock.Advance(50 * time.Second)
 	l.venue.set(func() { l.venue.open["251"] = false; delete(l.venue.open, "259") })
 	refresh()
-	// The 24 that end first are next on the clock, and the ones with calls.
+	// The 24 markets that end first are in the programme. The other two have calls.
 	if n := priced(); l.venue.quotes != 1 || n != 24+2 {
-		t.Errorf("%d markets priced in %d calls", n, l.venue.quotes)
+		t.Errorf("%d markets priced in %d requests; want 26 in 1", n, l.venue.quotes)
 	}
 	if asked := l.venue.takeAsked(); !slices.Equal(asked, []protocol.MarketID{"251", "259"}) {
-		t.Errorf("asked one by one for %v", asked)
+		t.Errorf("markets read individually: %v", asked)
 	}
 	if m := l.get("251"); m.Status != protocol.MarketClosed {
-		t.Errorf("a market that closed reads %s", m.Status)
+		t.Errorf("a closed market has the status %s", m.Status)
 	}
 	if n := l.count(`SELECT count(*) FROM api.market_prices WHERE yes_bps = 4200`); n != 25 {
-		t.Errorf("%d snapshots, want one of each open hot market", n)
+		t.Errorf("%d snapshots; want one of each open hot market, 25", n)
 	}
-	// What has had no answer for a minute rests for five, and comes back then.
+	// A market without an answer for a minute is paused for five minutes and then requested again.
 	for _, step := range []struct {
 		after time.Duration
 		want  []protocol.MarketID
@@ -142,18 +142,18 @@ func TestHotMarketsArePricedEachMinute(t *testing.T) {
 		l.clock.Advance(step.after)
 		refresh()
 		if asked := l.venue.takeAsked(); !slices.Equal(asked, step.want) {
-			t.Errorf("%v later asked for %v, want %v", step.after, asked, step.want)
+			t.Errorf("%v later: requested %v; want %v", step.after, asked, step.want)
 		}
 	}
 }
 
-// Calls on markets that no venue knows, made while it was away, do not cost the
-// others their price: no open market with calls is older than a minute.
+// TestStubsDoNotStarveTheOthers files calls on markets that no venue has while the venue is unavailable. The price of
+// every open market with calls must still be at most a minute old.
 func TestStubsDoNotStarveTheOthers(t *testing.T) {
 	t.Parallel()
 	l := setup(t)
 	var ids []string
-	for i := range 520 { // more than one round prices
+	for i := range 520 { // more than one refresh prices
 		ids = append(ids, fmt.Sprint(3000+i))
 	}
 	l.venue.list(ids...)
@@ -164,7 +164,7 @@ func TestStubsDoNotStarveTheOthers(t *testing.T) {
 		l.call(id)
 	}
 	l.venue.set(func() { l.venue.down = true })
-	for i := range 500 { // their ids come first by name, too
+	for i := range 500 { // their ids also sort first
 		id := fmt.Sprint(1000 + i)
 		if err := l.Ensure(t.Context(), protocol.MarketID(id), uuid.NewString(), time.Second); err != nil {
 			t.Fatal(err)
@@ -181,23 +181,24 @@ func TestStubsDoNotStarveTheOthers(t *testing.T) {
 		}
 		if n := l.count(`SELECT count(*) FROM api.markets m JOIN api.market_quotes q USING (market_id)
 			WHERE m.status = 'open' AND q.at < $1`, l.clock.Now().Add(-time.Minute)); n != 0 {
-			t.Fatalf("%d open markets with calls are older than a minute", n)
+			t.Fatalf("the price of %d open markets with calls is older than a minute", n)
 		}
 		asked := l.venue.takeAsked()
 		for _, id := range asked {
 			stubs[id] = true
 		}
 		if len(asked) > 20 {
-			t.Fatalf("%d markets read one by one in one round", len(asked))
+			t.Fatalf("%d markets read individually in one round", len(asked))
 		}
 	}
 	if len(stubs) != 500 {
-		t.Errorf("of 500 stubs %d were asked for", len(stubs))
+		t.Errorf("%d of 500 stubs were requested", len(stubs))
 	}
 }
 
-// A market that was not asked for because we may not ask more does not rest.
-func TestOurOwnLimitIsNoRest(t *testing.T) {
+// TestBusyMarketIsNotPaused checks that a market that was not requested, because the request limit was reached, is
+// requested in the next round.
+func TestBusyMarketIsNotPaused(t *testing.T) {
 	t.Parallel()
 	l := setup(t)
 	l.venue.list("7")
@@ -207,7 +208,7 @@ func TestOurOwnLimitIsNoRest(t *testing.T) {
 	l.venue.takeAsked()
 	l.venue.set(func() { l.venue.open["7"] = false; l.venue.busy = true })
 	if err := l.catalogue.RefreshHot(t.Context(), protocol.Polymarket, l.venue); !errors.Is(err, market.ErrBusy) {
-		t.Errorf("a round that could not ask: %v", err)
+		t.Errorf("a round without free requests: %v", err)
 	}
 	l.venue.set(func() { l.venue.busy = false })
 	l.clock.Advance(10 * time.Second)
@@ -215,16 +216,16 @@ func TestOurOwnLimitIsNoRest(t *testing.T) {
 		t.Error(err)
 	}
 	if asked := l.venue.takeAsked(); !slices.Equal(asked, []protocol.MarketID{"7"}) {
-		t.Errorf("asked for %v", asked)
+		t.Errorf("requested %v", asked)
 	}
 }
 
-// What a venue has dropped without a word does not keep the markets that it
-// closed from being read.
+// TestDroppedMarketsDoNotStarveTheMissed checks that markets which a venue no longer returns do not prevent reads of
+// the markets that it closed.
 func TestDroppedMarketsDoNotStarveTheMissed(t *testing.T) {
 	t.Parallel()
 	l := setup(t)
-	for i := range 310 { // more than one sweep reads one by one
+	for i := range 310 { // more than are read individually after one sweep
 		l.venue.list(fmt.Sprint(1000 + i))
 	}
 	l.venue.list("9000")
@@ -244,11 +245,11 @@ func TestDroppedMarketsDoNotStarveTheMissed(t *testing.T) {
 		sweep()
 	}
 	if m := l.get("9000"); m.Status != protocol.MarketClosed {
-		t.Errorf("the market that closed reads %s", m.Status)
+		t.Errorf("the closed market has the status %s", m.Status)
 	}
 }
 
-func TestAnotherReplicaTakesTheCatalogueOver(t *testing.T) {
+func TestAnotherReplicaTakesOverTheCatalogue(t *testing.T) {
 	t.Parallel()
 	l := setup(t)
 	l.venue.list("1", "2")
@@ -269,12 +270,12 @@ func TestAnotherReplicaTakesTheCatalogueOver(t *testing.T) {
 	}
 	stopFirst := lead(l.catalogue)
 	testkit.Eventually(t, 10*time.Second, func() bool { return l.count(`SELECT count(*) FROM api.markets`) == 2 })
-	l.venue.list("3") // before the second begins, which sweeps at once and then not for minutes
+	l.venue.list("3") // before the second replica leads: it sweeps immediately and then not for minutes
 	stopSecond := lead(second)
 	stopFirst()
 	testkit.Eventually(t, 10*time.Second, func() bool { return l.count(`SELECT count(*) FROM api.markets`) == 3 })
 	stopSecond()
 	if most.Load() != 1 {
-		t.Errorf("%d replicas ran the catalogue at once", most.Load())
+		t.Errorf("%d replicas ran the catalogue at the same time", most.Load())
 	}
 }

@@ -35,7 +35,7 @@ func (c *confirming) exec(sql string, args ...any) {
 	}
 }
 
-// file puts an open call on a market at the present time.
+// file stores an open call on a market, dated now.
 func (c *confirming) file(id string) {
 	c.t.Helper()
 	c.calls++
@@ -54,7 +54,7 @@ func (c *confirming) round() [][]protocol.MarketID {
 	return requests
 }
 
-func (c *confirming) want(requests [][]protocol.MarketID, ids ...protocol.MarketID) {
+func (c *confirming) requireRequest(requests [][]protocol.MarketID, ids ...protocol.MarketID) {
 	c.t.Helper()
 	var got []protocol.MarketID
 	if len(requests) > 0 {
@@ -65,8 +65,8 @@ func (c *confirming) want(requests [][]protocol.MarketID, ids ...protocol.Market
 	}
 }
 
-// TestSecondQuotesAreRequestedOnceForAllCallsOnAMarket checks when second quotes are requested
-// and that calls share one.
+// TestSecondQuotesAreRequestedOnceForAllCallsOnAMarket checks when second quotes are requested, and that all calls on a
+// market share one quote.
 func TestSecondQuotesAreRequestedOnceForAllCallsOnAMarket(t *testing.T) {
 	t.Parallel()
 	c := setupConfirming(t, "1", "2", "3", "4")
@@ -84,27 +84,27 @@ func TestSecondQuotesAreRequestedOnceForAllCallsOnAMarket(t *testing.T) {
 	c.clock.Advance(500 * time.Millisecond)
 	c.file("1")
 	c.clock.Set(noon.Add(5900 * time.Millisecond))
-	c.want(c.round()) // a quote of a whole second could be too early
+	c.requireRequest(c.round()) // a quote dated in whole seconds could be too early
 	c.clock.Set(noon.Add(6500 * time.Millisecond))
-	c.want(c.round(), "1", "2")
-	c.want(c.round()) // requested a moment ago
-	// The answer for market 1 had a quote, the one for market 2 had none.
+	c.requireRequest(c.round(), "1", "2")
+	c.requireRequest(c.round()) // requested within confirmPause
+	// The answer for market 1 had a quote, the answer for market 2 had none.
 	if n := c.count(`SELECT count(*) FROM api.quotes WHERE market_id = '1' AND at = $1 AND yes_price_bps = 3100 AND no_price_bps = 7200`, noon.Add(6*time.Second)); n != 1 {
 		t.Error("the second quote of market 1 is not stored")
 	}
 	c.clock.Set(noon.Add(10500 * time.Millisecond))
-	c.want(c.round(), "2")
+	c.requireRequest(c.round(), "2")
 	c.file("1")
 	c.clock.Set(noon.Add(14900 * time.Millisecond))
-	c.want(c.round(), "2")
+	c.requireRequest(c.round(), "2")
 	c.clock.Set(noon.Add(17 * time.Second))
-	c.want(c.round(), "1") // its newer call; the time of market 2 is over
+	c.requireRequest(c.round(), "1") // for its newer call; the period of market 2 is over
 	if n := c.count(`SELECT count(*) FROM api.market_prices WHERE market_id = '2' AND at > $1`, noon.Add(6*time.Second)); n != 3 {
-		t.Errorf("%d answers are stored", n)
+		t.Errorf("%d answers are stored; want 3", n)
 	}
 }
 
-// TestSecondQuotesSurviveARestart checks that another process requests what the first one did
+// TestSecondQuotesSurviveARestart checks that another process requests the second quotes that the first process did
 // not.
 func TestSecondQuotesSurviveARestart(t *testing.T) {
 	t.Parallel()
@@ -113,11 +113,11 @@ func TestSecondQuotesSurviveARestart(t *testing.T) {
 	c.clock.Advance(8 * time.Second)
 	_, _, c.catalogue = c.replica()
 	c.catalogue.ConfirmAfter = 5 * time.Second
-	c.want(c.round(), "1")
+	c.requireRequest(c.round(), "1")
 }
 
-// TestSecondQuotesOfManyMarketsAreBounded checks that a round requests at most one batch, the
-// oldest calls first, and that the next round continues.
+// TestSecondQuotesOfManyMarketsAreBounded checks that a round requests at most one batch, oldest calls first, and that
+// the next round continues.
 func TestSecondQuotesOfManyMarketsAreBounded(t *testing.T) {
 	t.Parallel()
 	ids := make([]string, 150)
@@ -133,9 +133,9 @@ func TestSecondQuotesOfManyMarketsAreBounded(t *testing.T) {
 	first := c.round()
 	second := c.round()
 	if len(first) != 1 || len(first[0]) != 100 || first[0][0] != "1000" || len(second) != 1 || len(second[0]) != 50 || second[0][0] != "1100" {
-		t.Errorf("requests of %v, then %v", first, second)
+		t.Errorf("requests: %v, then %v; want 100 markets from 1000 on, then 50 from 1100 on", first, second)
 	}
-	c.want(c.round())
+	c.requireRequest(c.round())
 }
 
 // TestSecondQuotesOfAVenueThatFails checks that a failed request is repeated.
@@ -150,17 +150,17 @@ func TestSecondQuotesOfAVenueThatFails(t *testing.T) {
 	}
 	c.venue.set(func() { c.venue.down, c.venue.confirmed = false, nil })
 	c.clock.Advance(4 * time.Second)
-	c.want(c.round(), "1")
+	c.requireRequest(c.round(), "1")
 }
 
-// TestSecondQuoteOfACallThatCommitsLate checks a call that is committed after a round which found
-// no calls, but is dated before that round. The next round must find it.
+// TestSecondQuoteOfACallThatCommitsLate commits a call after a round that found no calls, dated before that round. The
+// next round must find it.
 func TestSecondQuoteOfACallThatCommitsLate(t *testing.T) {
 	t.Parallel()
 	c := setupConfirming(t, "1")
 	c.clock.Set(noon.Add(8 * time.Second))
-	c.want(c.round())
+	c.requireRequest(c.round())
 	c.exec(`INSERT INTO api.open_signals (signal_id, market_id, created_at) VALUES (gen_random_uuid(), '1', $1)`, noon.Add(time.Second))
 	c.clock.Advance(time.Second)
-	c.want(c.round(), "1")
+	c.requireRequest(c.round(), "1")
 }

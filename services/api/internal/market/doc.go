@@ -1,8 +1,6 @@
-// Package market is what the ledger knows of a market: its state, its YES
-// price, and how both are kept fresh.
+// Package market stores markets and keeps their state and YES price fresh.
 //
-// Markets of a venue are read through the Venue port and kept; markets of the
-// service's own are created here. A stored market never goes back in time: an
-// older answer loses against a newer one, and nothing moves a market whose
-// outcome was claimed. The package knows no database and no wire format.
+// Markets of a venue are read through the Venue interface and stored. Native markets are created here. A stored market
+// never goes back in time: an older answer does not replace a newer one, and no answer changes a market that is
+// resolved. The package does not depend on the database or on a wire format.
 package market

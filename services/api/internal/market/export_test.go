@@ -1,7 +1,7 @@
 package market
 
-// Settle waits for the reads under way.
+// Settle waits for the reads in progress.
 func (s *Service) Settle() { s.flights.wait.Wait() }
 
-// MostFlights is how many questions of a purpose may be under way at one venue.
-func MostFlights(p Purpose) int { return mostFlights[p] }
+// MaxFlights returns the largest number of concurrent reads at one venue for a purpose.
+func MaxFlights(p Purpose) int { return maxFlights[p] }

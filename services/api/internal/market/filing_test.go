@@ -17,7 +17,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// caller signs an operator in.
+// caller registers an operator and returns its credentials.
 func (l *ledger) caller(name string) signal.Caller {
 	l.t.Helper()
 	o, _, err := operator.NewService(l.store, "0123456789abcdef0123456789abcdef", l.clock.Now).
@@ -34,15 +34,15 @@ func draft(id string, price int) signal.Draft {
 	}
 }
 
-// quoted has a venue answer with a book of 2900 and 3100.
+// quoted sets a quote of 3100 YES and 7100 NO in a venue's answer.
 func quoted(now func() time.Time) func(*market.Record) {
 	return func(r *market.Record) {
 		r.Quote = &market.Quote{Yes: 3100, No: 7100, At: now(), Rule: "test.book", SHA256: []byte{1}}
 	}
 }
 
-// setupFiling is a ledger whose venue gives quotes, with the markets known to the ledger by
-// answers without one.
+// setupFiling returns a ledger whose venue gives quotes. The ledger stores the given markets from answers without a
+// quote.
 func setupFiling(t *testing.T, ids ...string) (*ledger, *signal.Service) {
 	t.Helper()
 	l := setup(t)
@@ -57,8 +57,8 @@ func setupFiling(t *testing.T, ids ...string) (*ledger, *signal.Service) {
 	return l, signal.NewService(l.store, l.Service, l.clock.Now)
 }
 
-// Integrity P2: calls on a market without a fresh quote wait for one read of its venue and are
-// verified with its quote; the next ones need none.
+// TestCallsWaitForOneQuote checks that calls on a market without a fresh quote share one read of its venue and are
+// verified with its quote. Later calls need no read.
 func TestCallsWaitForOneQuote(t *testing.T) {
 	t.Parallel()
 	l, s := setupFiling(t, "7")
@@ -70,23 +70,23 @@ func TestCallsWaitForOneQuote(t *testing.T) {
 		wait.Go(func() {
 			f, err := s.File(t.Context(), caller, draft("7", 3000))
 			if err != nil || !f.Prices.Verified || f.Prices.Basis != 3100 || *f.Prices.Yes != 3100 || *f.Prices.No != 7100 {
-				t.Errorf("%+v, %v", f, err)
+				t.Errorf("call: %+v, %v; want verified", f, err)
 			}
 		})
 	}
 	close(gate)
 	wait.Wait()
-	if asked := l.venue.takeAsked(); len(asked) > 2 { // a caller may come after the first read ended
-		t.Errorf("the venue was asked %d times", len(asked))
+	if asked := l.venue.takeAsked(); len(asked) > 2 { // a call may start after the first read has ended
+		t.Errorf("the venue received %d requests; want at most 2", len(asked))
 	}
 	if n := l.count(`SELECT count(*) FROM api.quotes WHERE market_id = '7' AND at = $1 AND rule = 'test.book' AND answer_sha256 = '\x01'`, l.clock.Now()); n != 1 {
-		t.Errorf("%d stored quotes", n)
+		t.Errorf("%d quotes are stored; want 1", n)
 	}
 	l.clock.Advance(15 * time.Second)
 	if f, err := s.File(t.Context(), l.caller("later"), draft("7", 3000)); err != nil || !f.Prices.Verified || len(l.venue.takeAsked()) != 0 {
-		t.Errorf("with a fresh quote: %+v, %v", f, err)
+		t.Errorf("call with a fresh quote: %+v, %v; want verified without a request", f, err)
 	}
-	// Calls that come together do not wait: the one without a fresh quote is filed alone.
+	// FileMany does not wait for quotes. It marks a call without a fresh quote to be filed alone.
 	l.clock.Advance(time.Second)
 	a := s.FileMany(t.Context(), []signal.Call{{Caller: l.caller("many"), Draft: draft("7", 3000)}})
 	if !a[0].Alone || len(l.venue.takeAsked()) != 0 {
@@ -94,17 +94,17 @@ func TestCallsWaitForOneQuote(t *testing.T) {
 	}
 }
 
-// Integrity P2: whatever the venue does, the call is stored unverified within its time, or
-// refused by its own bound.
+// TestVenueWithoutAQuote checks that a call is stored unverified within its time, or rejected by its own price bound,
+// however the venue fails.
 func TestVenueWithoutAQuote(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(*venue){
-		"hangs":          func(v *venue) { v.gate = make(chan struct{}) },
-		"refuses":        func(v *venue) { v.down = true },
-		"limits us":      func(v *venue) { v.busy = true },
-		"has no quote":   func(v *venue) { v.respond = nil },
-		"has an old one": func(v *venue) { v.respond = quoted(func() time.Time { return v.now().Add(-16 * time.Second) }) },
-		"has garbage": func(v *venue) {
+		"hangs":                 func(v *venue) { v.gate = make(chan struct{}) },
+		"refuses":               func(v *venue) { v.down = true },
+		"request limit reached": func(v *venue) { v.busy = true },
+		"no quote":              func(v *venue) { v.respond = nil },
+		"old quote":             func(v *venue) { v.respond = quoted(func() time.Time { return v.now().Add(-16 * time.Second) }) },
+		"invalid quote": func(v *venue) {
 			v.respond = func(r *market.Record) { r.Quote = &market.Quote{Yes: 0, No: 10_000, At: v.now()} }
 		},
 	} {
@@ -118,26 +118,26 @@ func TestVenueWithoutAQuote(t *testing.T) {
 			_, err := s.File(t.Context(), caller, bounded)
 			if f := apperr.Of(err); !errors.Is(err, signal.ErrMoved) || f.Extra["reason"] != "unverified" || f.Extra["marketYesBps"] != 3000 ||
 				f.Extra["yesPriceBps"] != nil || f.Extra["noPriceBps"] != nil || f.Extra["marketId"] != "7" {
-				t.Errorf("with a bound: %v, %v", err, apperr.Of(err).Extra)
+				t.Errorf("with a price bound: %v, %v", err, apperr.Of(err).Extra)
 			}
 			bounded.AllowUnverified = true
 			if f, err := s.File(t.Context(), l.caller("lenient"), bounded); err != nil || f.Prices.Verified || f.Prices.Basis != 3000 {
-				t.Errorf("with a bound and allowUnverified: %+v, %v", f, err)
+				t.Errorf("with a price bound and allowUnverified: %+v, %v", f, err)
 			}
 			began := time.Now()
 			f, err := s.File(t.Context(), caller, draft("7", 2000))
 			if err != nil || f.Prices.Verified || f.Prices.Basis != 2000 || fmt.Sprint(f.Warnings) != "[price_unverified]" {
 				t.Errorf("%+v, %v", f, err)
 			}
-			if took := time.Since(began); took > 3*time.Second { // 1.75 s on a machine that is not busy
-				t.Errorf("took %v", took)
+			if took := time.Since(began); took > 3*time.Second { // about 1.75 s on an idle machine
+				t.Errorf("the call took %v; want at most 3 s", took)
 			}
 		})
 	}
 }
 
-// Integrity P14: with allowUnverified, a quote that the venue sends while the call waits is
-// compared with the bound.
+// TestAllowUnverifiedStillWaitsForAQuote checks that a call with allowUnverified is still compared with a quote that
+// the venue sends while the call waits.
 func TestAllowUnverifiedStillWaitsForAQuote(t *testing.T) {
 	t.Parallel()
 	l, s := setupFiling(t, "7", "8")
@@ -160,7 +160,8 @@ func TestAllowUnverifiedStillWaitsForAQuote(t *testing.T) {
 	}
 }
 
-// Integrity P2: the venue's answer refuses a call on a market that is not open there.
+// TestVenueShowsTheMarketClosed checks that a call is rejected when the venue's answer shows that the market is not
+// open.
 func TestVenueShowsTheMarketClosed(t *testing.T) {
 	t.Parallel()
 	l, s := setupFiling(t, "7", "8", "9")
@@ -181,14 +182,14 @@ func TestVenueShowsTheMarketClosed(t *testing.T) {
 		}
 	}
 	if _, err := s.File(t.Context(), caller, draft("404", 3000)); !errors.Is(err, market.ErrNotFound) {
-		t.Errorf("unknown: %v", err)
+		t.Errorf("a market that the venue does not have: %v", err)
 	}
 	if n := l.count(`SELECT count(*) FROM api.signals`); n != 0 {
-		t.Errorf("%d calls", n)
+		t.Errorf("%d calls are stored; want 0", n)
 	}
 }
 
-// Integrity P2: an earlier call and an unknown caller are refused without a read of the venue.
+// TestRefusalsBeforeTheVenue checks that a second call and an unknown caller are rejected without a read of the venue.
 func TestRefusalsBeforeTheVenue(t *testing.T) {
 	t.Parallel()
 	l, s := setupFiling(t, "7", "8")
@@ -206,17 +207,18 @@ func TestRefusalsBeforeTheVenue(t *testing.T) {
 		t.Errorf("second call: %v", err)
 	}
 	if _, err := s.File(t.Context(), caller, draft("8", 100)); !errors.Is(err, signal.ErrProvisional) {
-		t.Errorf("disputed: %v", err)
+		t.Errorf("call on a disputed market: %v", err)
 	}
 	if _, err := s.File(t.Context(), signal.Caller{KeyHash: make([]byte, 32)}, draft("7", 100)); !errors.Is(err, signal.ErrUnauthenticated) {
-		t.Errorf("unknown key: %v", err)
+		t.Errorf("call with an unknown key: %v", err)
 	}
 	if asked := l.venue.takeAsked(); len(asked) != 0 {
-		t.Errorf("the venue was asked for %v", asked)
+		t.Errorf("the venue was requested for %v", asked)
 	}
 }
 
-// Integrity P2: an operator over its reads files unverified at once; others keep theirs.
+// TestOneOperatorUsesUpItsOwnReads checks that an operator beyond its limit of reads files unverified without waiting,
+// and that other operators keep their reads.
 func TestOneOperatorUsesUpItsOwnReads(t *testing.T) {
 	t.Parallel()
 	var ids []string
@@ -232,15 +234,15 @@ func TestOneOperatorUsesUpItsOwnReads(t *testing.T) {
 		}
 	}
 	if n := len(l.venue.takeAsked()); n != 20 {
-		t.Errorf("the venue was asked %d times", n)
+		t.Errorf("the venue received %d requests", n)
 	}
 	if f, err := s.File(t.Context(), l.caller("other"), draft(ids[21], 3000)); err != nil || !f.Prices.Verified {
 		t.Errorf("another operator: %+v, %v", f, err)
 	}
 }
 
-// Integrity P15: a dry run asks no venue, stores nothing, and takes an id that only its venue
-// could deny for a market.
+// TestDryRunAsksNoVenue checks that a dry run sends no request to a venue and stores nothing. It accepts an id that
+// only the venue could reject.
 func TestDryRunAsksNoVenue(t *testing.T) {
 	t.Parallel()
 	l, s := setupFiling(t, "7")
@@ -250,26 +252,26 @@ func TestDryRunAsksNoVenue(t *testing.T) {
 		d.MaxSlippage = new(protocol.Bps(0))
 		f, would, err := s.RehearseFile(t.Context(), caller, d)
 		if err != nil || f.Prices.Verified || f.Prices.Basis != 3000 || would.MarketTitle != price || would.MarketID != id {
-			t.Errorf("%s: %+v, %+v, %v", id, f, would, err)
+			t.Errorf("dry run on market %s: %+v, %+v, %v", id, f, would, err)
 		}
 	}
 	if _, _, err := s.RehearseFile(t.Context(), caller, draft("native-aaaaaaaaaa", 1)); !errors.Is(err, market.ErrNotFound) {
-		t.Errorf("an unknown native market: %v", err)
+		t.Errorf("dry run on an unknown native market: %v", err)
 	}
 	if _, _, err := s.RehearseFile(t.Context(), signal.Caller{KeyHash: make([]byte, 32)}, draft("404", 1)); !errors.Is(err, signal.ErrUnauthenticated) {
-		t.Errorf("unknown key: %v", err)
+		t.Errorf("dry run with an unknown key: %v", err)
 	}
 	if asked := l.venue.takeAsked(); len(asked) != 0 {
-		t.Errorf("the venue was asked for %v", asked)
+		t.Errorf("the venue was requested for %v", asked)
 	}
 	if n := l.count(`SELECT (SELECT count(*) FROM api.signals) + (SELECT count(*) FROM api.markets) - 1`); n != 0 {
-		t.Errorf("%d rows", n)
+		t.Errorf("a dry run stored %d rows", n)
 	}
 	if _, err := s.File(context.WithoutCancel(t.Context()), caller, draft("7", 3000)); err != nil {
 		t.Fatal(err)
 	}
 	if f, _, err := s.RehearseFile(t.Context(), l.caller("dry2"), draft("7", 1000)); err != nil || !f.Prices.Verified || f.Prices.Basis != 3100 ||
 		fmt.Sprint(f.Warnings) != "[price_off_market]" {
-		t.Errorf("with a fresh quote: %+v, %v", f, err)
+		t.Errorf("dry run with a fresh quote: %+v, %v", f, err)
 	}
 }

@@ -9,18 +9,17 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// mostFlights bounds the questions about different markets that are under way at
-// one venue, by purpose: a venue that hangs holds each of them for readTimeout.
-var mostFlights = [Purposes]int{ForReader: 64, ForWatch: 16, ForCatalogue: 64, ForFiling: 256}
+// maxFlights is the largest number of concurrent reads of different markets at one venue, by purpose. A venue that does
+// not answer occupies each of them for readTimeout.
+var maxFlights = [Purposes]int{ForReader: 64, ForWatch: 16, ForCatalogue: 64, ForFiling: 256}
 
-// flight is one question to a venue that everybody shares who asks the same for
-// the same purpose. Purposes do not share: a filing must not wait in the line of
-// the readers.
+// flight is one read of a market at its venue. Concurrent callers with the same market and purpose share it. Purposes
+// do not share a flight, because a filing must not wait behind readers.
 type flight struct {
 	done   chan struct{}
 	market Market
 	err    error
-	queued atomic.Bool // it had to wait for its turn at our own limit
+	queued atomic.Bool // the read waited for the request limit of this process
 }
 
 type flightKey struct {
@@ -33,13 +32,13 @@ type flightLine struct {
 	purpose  Purpose
 }
 
-// flights are the questions under way.
+// flights are the reads in progress.
 type flights struct {
 	wait    sync.WaitGroup
 	closing context.Context // ends when the service closes
 	end     context.CancelFunc
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	open   map[flightKey]*flight
 	size   map[flightLine]int
 	closed bool
@@ -51,7 +50,7 @@ func newFlights() *flights {
 	return f
 }
 
-// close lets no more begin and breaks off those under way.
+// close rejects new reads, cancels those in progress and waits until they have ended.
 func (f *flights) close() {
 	f.mu.Lock()
 	f.closed = true
@@ -60,8 +59,8 @@ func (f *flights) close() {
 	f.wait.Wait()
 }
 
-// begin runs do in the background, unless the service closes.
-func (f *flights) begin(do func(closing context.Context)) bool {
+// start runs do in the background. It returns false, without running do, after close.
+func (f *flights) start(do func(closing context.Context)) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.closed {
@@ -70,42 +69,41 @@ func (f *flights) begin(do func(closing context.Context)) bool {
 	return !f.closed
 }
 
-// join gives the flight of an id, which ask begins if there is none; nil where
-// as many are under way as may be. The question outlives a caller that goes
-// away: others may wait for it.
-func (f *flights) join(ctx context.Context, id protocol.MarketID, p Purpose, ask func(context.Context) (Market, error)) *flight {
+// join returns the flight of a market and purpose. If there is none, it starts one with read. It returns nil when the
+// limit of flights is reached. The read continues after the end of ctx, because other callers may wait for it.
+func (f *flights) join(ctx context.Context, id protocol.MarketID, p Purpose, read func(context.Context) (Market, error)) *flight {
 	key, line := flightKey{id, p}, flightLine{id.Provider(), p}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if under, ok := f.open[key]; ok {
-		return under
+	if running, ok := f.open[key]; ok {
+		return running
 	}
-	if f.closed || f.size[line] >= mostFlights[p] {
+	if f.closed || f.size[line] >= maxFlights[p] {
 		return nil
 	}
-	begun := &flight{done: make(chan struct{})}
-	f.open[key] = begun
+	started := &flight{done: make(chan struct{})}
+	f.open[key] = started
 	f.size[line]++
-	ctx, cancel := context.WithTimeout(withErrand(context.WithoutCancel(ctx), p, &begun.queued), readTimeout)
+	ctx, cancel := context.WithTimeout(withRequest(context.WithoutCancel(ctx), p, &started.queued), readTimeout)
 	stop := context.AfterFunc(f.closing, cancel)
 	f.wait.Go(func() {
 		defer cancel()
 		defer stop()
-		begun.market, begun.err = ask(ctx)
-		if f.closing.Err() != nil && errors.Is(begun.err, ErrUnavailable) {
-			begun.err = Busy() // it was broken off here: no word about the venue
+		started.market, started.err = read(ctx)
+		if f.closing.Err() != nil && errors.Is(started.err, ErrUnavailable) {
+			started.err = Busy() // canceled by this process, so the venue is not at fault
 		}
 		f.mu.Lock()
 		delete(f.open, key)
 		f.size[line]--
 		f.mu.Unlock()
-		close(begun.done)
+		close(started.done)
 	})
-	return begun
+	return started
 }
 
-// wait gives the answer of a flight. A caller whose time ends first may say that
-// the venue is away only if the venue had all of that time.
+// wait returns the answer of a flight. If ctx ends first, the error is ErrUnavailable, or Busy when the read had to
+// wait for the request limit of this process.
 func (f *flight) wait(ctx context.Context) (Market, error) {
 	select {
 	case <-f.done:

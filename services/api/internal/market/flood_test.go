@@ -23,7 +23,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/polymarket"
 )
 
-// answerer is a venue whose answers about one market are a function.
+// answerer is a venue whose Get is a function of the test.
 type answerer struct {
 	*venue
 	get func(ctx context.Context, id protocol.MarketID) (market.Record, error)
@@ -33,7 +33,7 @@ func (a answerer) Get(ctx context.Context, id protocol.MarketID) (market.Record,
 	return a.get(ctx, id)
 }
 
-// over is the ledger's market service over another venue.
+// over returns a market service on the ledger's store with another venue.
 func (l *ledger) over(v market.Venue) *market.Service {
 	s := market.NewService(l.store, market.Venues{protocol.Polymarket: v}, market.Classify{
 		Lane:     func(string, []string) protocol.Lane { return protocol.LaneScience },
@@ -43,9 +43,9 @@ func (l *ledger) over(v market.Venue) *market.Service {
 	return s
 }
 
-// Where we do not get to ask, nothing is known: a filing is told to come again,
-// and no row is made that would let a call pass unchecked.
-func TestOurOwnLimitLeavesNoStub(t *testing.T) {
+// TestBusyVenueLeavesNoStub checks that a filing is asked to retry when the request limit of the process is reached. No
+// stub is stored, because it would let the call pass unchecked.
+func TestBusyVenueLeavesNoStub(t *testing.T) {
 	t.Parallel()
 	l := setup(t)
 	l.venue.list("8")
@@ -65,15 +65,16 @@ func TestOurOwnLimitLeavesNoStub(t *testing.T) {
 	_, err = s.Refresh(t.Context(), "8")
 	check("scanning", "venue_unavailable", err)
 	if m, err := s.Get(t.Context(), "8"); err != nil || m.Status != protocol.MarketOpen {
-		t.Errorf("a kept market reads %s, %v", m.Status, err)
+		t.Errorf("a stored market has the status %s, %v", m.Status, err)
 	}
 	if n := l.count(`SELECT count(*) FROM api.markets`); n != 1 {
-		t.Errorf("%d rows", n)
+		t.Errorf("%d markets are stored; want 1", n)
 	}
 }
 
-// The time in our own line is not held against the venue.
-func TestAVenueIsAwayOnlyIfItHadItsTime(t *testing.T) {
+// TestQueuedReadIsBusy checks that a read which waited for the request limit of this process ends with ErrBusy, not
+// with the error of an unavailable venue.
+func TestQueuedReadIsBusy(t *testing.T) {
 	t.Parallel()
 	l := setup(t)
 	for _, queued := range []bool{true, false} {
@@ -87,14 +88,14 @@ func TestAVenueIsAwayOnlyIfItHadItsTime(t *testing.T) {
 		}})
 		err := s.Ensure(t.Context(), "7", anOperator, time.Second)
 		if n := l.count(`SELECT count(*) FROM api.markets`); queued != errors.Is(err, market.ErrBusy) || queued != (n == 0) {
-			t.Errorf("queued %v: %v, %d rows", queued, err, n)
+			t.Errorf("queued %v: %v, %d markets are stored", queued, err, n)
 		}
 		close(gate)
 	}
 }
 
-// A filing does not stand in the line of the readers of the same market.
-func TestPurposesDoNotShareAQuestion(t *testing.T) {
+// TestPurposesDoNotShareAFlight checks that a filing does not wait for a reader's flight of the same market.
+func TestPurposesDoNotShareAFlight(t *testing.T) {
 	t.Parallel()
 	l := setup(t)
 	l.venue.list("7")
@@ -107,7 +108,7 @@ func TestPurposesDoNotShareAQuestion(t *testing.T) {
 			return market.Record{}, market.ErrNotFound
 		}
 		if p := market.PurposeOf(ctx); p != market.ForFiling {
-			t.Errorf("purpose %d", p)
+			t.Errorf("request with purpose %d", p)
 		}
 		return l.venue.Get(ctx, id)
 	}})
@@ -122,8 +123,8 @@ func TestPurposesDoNotShareAQuestion(t *testing.T) {
 	testkit.Eventually(t, 10*time.Second, func() bool { return l.count(`SELECT count(*) FROM api.markets WHERE status = 'open'`) == 1 })
 }
 
-// Whoever asks, the venue's client hears for whose sake.
-func TestEveryQuestionHasItsPurpose(t *testing.T) {
+// TestEveryReadHasItsPurpose checks that the venue's client receives the purpose of each read.
+func TestEveryReadHasItsPurpose(t *testing.T) {
 	t.Parallel()
 	l := setup(t)
 	l.venue.list("7", "8")
@@ -147,28 +148,28 @@ func TestEveryQuestionHasItsPurpose(t *testing.T) {
 		t.Error(err)
 	}
 	if fmt.Sprint(purposes) != fmt.Sprint([]market.Purpose{market.ForReader, market.ForWatch, market.ForCatalogue, market.ForFiling}) {
-		t.Errorf("asked for purposes %v", purposes)
+		t.Errorf("requests with purposes %v", purposes)
 	}
 }
 
-// keeper is a store without a market.
-type keeper struct {
+// emptyStore is a store without a market. It counts inserted stubs.
+type emptyStore struct {
 	market.Store
 	stubs atomic.Int64
 }
 
-func (*keeper) FindMarket(context.Context, protocol.MarketID) (market.Market, bool, error) {
+func (*emptyStore) FindMarket(context.Context, protocol.MarketID) (market.Market, bool, error) {
 	return market.Market{}, false, nil
 }
 
-func (k *keeper) InsertStub(context.Context, protocol.MarketID, string, time.Time) (bool, error) {
+func (k *emptyStore) InsertStub(context.Context, protocol.MarketID, string, time.Time) (bool, error) {
 	k.stubs.Add(1)
 	return true, nil
 }
 
-// However many different markets are asked for at a venue that hangs, so many
-// questions are under way and the rest hear at once that it is too much.
-func TestQuestionsUnderWayAreBounded(t *testing.T) {
+// TestFlightsAreBounded requests many different markets at a venue that does not answer. At most MaxFlights reads are
+// in progress; every other caller must get ErrBusy immediately.
+func TestFlightsAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var under, most, busy atomic.Int64
@@ -178,7 +179,7 @@ func TestQuestionsUnderWayAreBounded(t *testing.T) {
 			<-ctx.Done()
 			return market.Record{}, ctx.Err()
 		}}
-		store := &keeper{}
+		store := &emptyStore{}
 		s := market.NewService(store, market.Venues{protocol.Polymarket: v}, market.Classify{}, true, time.Now)
 		ask := func(p market.Purpose, one func(ctx context.Context, id protocol.MarketID) error) {
 			var wait sync.WaitGroup
@@ -193,14 +194,14 @@ func TestQuestionsUnderWayAreBounded(t *testing.T) {
 				})
 			}
 			synctest.Wait() // no time has passed
-			if n := int64(market.MostFlights(p)); under.Load() != n || busy.Load() != 2000-n {
-				t.Errorf("purpose %d: %d questions under way, %d refused", p, under.Load(), busy.Load())
+			if n := int64(market.MaxFlights(p)); under.Load() != n || busy.Load() != 2000-n {
+				t.Errorf("purpose %d: %d reads in progress, %d rejected", p, under.Load(), busy.Load())
 			}
 			cancel()
 			wait.Wait()
-			<-time.After(10 * time.Second) // of the bubble: until the questions have ended
+			<-time.After(10 * time.Second) // time of the synctest bubble, until the reads have ended
 			if under.Load() != 0 {
-				t.Errorf("purpose %d: %d questions never end", p, under.Load())
+				t.Errorf("purpose %d: %d reads did not end", p, under.Load())
 			}
 		}
 		ask(market.ForReader, func(ctx context.Context, id protocol.MarketID) error {
@@ -213,8 +214,8 @@ func TestQuestionsUnderWayAreBounded(t *testing.T) {
 	})
 }
 
-// A flood of reads of markets that no venue knows, over the real client at the
-// real rate: a filing meanwhile hears that its market does not exist.
+// TestAFloodOfReadersLeavesFilingsTheirCheck floods the real client with reads of markets that no venue has, at the
+// real rate limit. Each filing must still get the answer that its market does not exist.
 func TestAFloodOfReadersLeavesFilingsTheirCheck(t *testing.T) {
 	t.Parallel()
 	l := setup(t)
@@ -245,27 +246,28 @@ func TestAFloodOfReadersLeavesFilingsTheirCheck(t *testing.T) {
 		})
 	}
 	testkit.Eventually(t, 10*time.Second, func() bool { return next.Load() > 300 })
-	for i := range 6 { // as many as a second and the part of a filing allow
+	for i := range 6 { // as many as one second and the share of ForFiling allow
 		id := protocol.MarketID(fmt.Sprint(500 + i))
 		err := s.Ensure(t.Context(), id, anOperator, time.Second)
-		if errors.Is(err, market.ErrBusy) { // its turn was late on a slow machine: it has one now
+		if errors.Is(err, market.ErrBusy) { // a slow machine delayed the request; retry once
 			err = s.Ensure(t.Context(), id, anOperator, time.Second)
 		}
 		if !errors.Is(err, market.ErrNotFound) {
-			t.Errorf("filing %d among %d reads: %v", i, next.Load(), err)
+			t.Errorf("filing %d after %d reads: %v", i, next.Load(), err)
 		}
 	}
 	cancel()
 	wait.Wait()
 	if n, most := asked.Load(), 10+5*time.Since(began).Seconds()+1; float64(n) > most {
-		t.Errorf("the venue was asked %d times, at most %v", n, most)
+		t.Errorf("the venue received %d requests; want at most %v", n, most)
 	}
 	if n := l.count(`SELECT count(*) FROM api.markets`); n != 0 {
-		t.Errorf("%d rows after %d reads", n, next.Load())
+		t.Errorf("%d markets are stored after %d reads; want 0", n, next.Load())
 	}
 }
 
-// An answer about another market is a "no": the id is no other word for it.
+// TestAnotherMarketForAnIDIsNone checks that an answer about another market counts as "no such market": the requested
+// id is not an alias.
 func TestAnotherMarketForAnIDIsNone(t *testing.T) {
 	t.Parallel()
 	l := setup(t)
@@ -277,22 +279,22 @@ func TestAnotherMarketForAnIDIsNone(t *testing.T) {
 	}})
 	for range 3 {
 		if err := s.Ensure(t.Context(), "70", anOperator, time.Second); !errors.Is(err, market.ErrNotFound) {
-			t.Errorf("filing: %v", err)
+			t.Errorf("Ensure: %v", err)
 		}
 		if _, err := s.Get(t.Context(), "70"); !errors.Is(err, market.ErrNotFound) {
-			t.Errorf("reading: %v", err)
+			t.Errorf("Get: %v", err)
 		}
 	}
 	if n := l.count(`SELECT count(*) FROM api.markets`); n != 0 || asked != 1 {
-		t.Errorf("%d rows after %d questions", n, asked)
+		t.Errorf("%d markets are stored after %d requests; want 0 after 1", n, asked)
 	}
 }
 
-// A service that closes breaks its questions off, and asks no more.
-func TestCloseBreaksOff(t *testing.T) {
+// TestCloseCancelsReads checks that Close cancels reads in progress and that no read starts after it.
+func TestCloseCancelsReads(t *testing.T) {
 	t.Parallel()
 	asked := make(chan struct{}, 2)
-	s := market.NewService(&keeper{}, market.Venues{protocol.Polymarket: answerer{nil, func(ctx context.Context, _ protocol.MarketID) (market.Record, error) {
+	s := market.NewService(&emptyStore{}, market.Venues{protocol.Polymarket: answerer{nil, func(ctx context.Context, _ protocol.MarketID) (market.Record, error) {
 		asked <- struct{}{}
 		<-ctx.Done()
 		return market.Record{}, ctx.Err()
@@ -305,7 +307,7 @@ func TestCloseBreaksOff(t *testing.T) {
 	<-asked
 	s.Close()
 	if err := <-answer; !errors.Is(err, market.ErrBusy) {
-		t.Errorf("broken off: %v", err)
+		t.Errorf("canceled read: %v", err)
 	}
 	if _, err := s.Get(t.Context(), "8"); !errors.Is(err, market.ErrBusy) || len(asked) != 0 {
 		t.Errorf("after the close: %v", err)

@@ -14,39 +14,39 @@ import (
 )
 
 const (
-	// mostWaits is how many reads of one venue an operator's calls wait for at a time.
-	mostWaits = 2
-	// mostReads is how many reads of one venue an operator's calls cause in readWindow.
-	mostReads  = 20
+	// maxWaiting is the largest number of reads of one venue that the calls of one operator wait for at a time.
+	maxWaiting = 2
+	// maxReads is the largest number of reads of one venue that the calls of one operator cause in readWindow.
+	maxReads   = 20
 	readWindow = time.Minute
-	// mostBatch is the most markets of one request.
-	mostBatch = 20
-	// joinTime is how long a request keeps later ones of its venue waiting, which join
-	// meanwhile. A request that takes longer delays no other one.
+	// maxBatch is the largest number of markets in one request.
+	maxBatch = 20
+	// joinTime is the time for which a request delays the next requests to its venue, so that later reads share one
+	// request. A request that takes longer delays no other request.
 	joinTime = 250 * time.Millisecond
-	// mostJoined is how many requests younger than joinTime a venue has. With joinTime and
-	// freshTime it bounds the requests that are under way: 16.
-	mostJoined = 2
-	// freshTime bounds one request, and how long a read waits for its request.
+	// maxJoined is the largest number of requests to one venue that are younger than joinTime. With joinTime and
+	// freshTime it limits the concurrent requests to 16.
+	maxJoined = 2
+	// freshTime is the timeout of one request, and the longest time that a read waits for its request.
 	freshTime = 2 * time.Second
-	// hotTime bounds a request that no call caused. A call that joined it may have time left for
-	// a request of its own.
+	// hotTime is the timeout of a request that no call caused. It is short, so that a call that joined the request may
+	// have time for a request of its own.
 	hotTime = time.Second
-	// mostQueued bounds the reads of one venue that wait for a request.
-	mostQueued = 1000
+	// maxQueued is the largest number of reads of one venue that wait for a request.
+	maxQueued = 1000
 )
 
-// errLimit refuses a read of a venue: its operator has as many as it may, or all have.
-var errLimit = apperr.New(apperr.Unavailable, "venue_unavailable", "too many reads of the market's venue, try again").
+// errLimit rejects a read of a venue when its operator, or the whole process, has reached the limit of reads.
+var errLimit = apperr.New(apperr.Unavailable, "venue_unavailable", "too many reads of the market's venue; retry in 1 s").
 	With("retryAfterMs", 1000)
 
 // Connected reports whether the venue of a market is connected.
 func (s *Service) Connected(id protocol.MarketID) bool { return s.venues[id.Provider()] != nil }
 
-// Fresh reads a market at its venue and applies the answer, for a call without a fresh quote. All
-// calls on a market share one read. Reads of one venue that come while others are under way
-// share a request. It returns at the end of ctx without the answer; the read goes on. Faults:
-// market_not_found when the venue denies the market, venue_unavailable, db_unavailable.
+// Fresh reads a market at its venue and stores the answer, for a call without a fresh quote. All calls on a market
+// share one read. Reads of one venue that arrive while others are in progress share a request. At the end of ctx it
+// returns an error, and the read continues. Faults: market_not_found when the venue has no such market,
+// venue_unavailable, db_unavailable.
 func (s *Service) Fresh(ctx context.Context, id protocol.MarketID, operator string) error {
 	v := s.fresh[id.Provider()]
 	if v == nil {
@@ -64,7 +64,7 @@ func (s *Service) Fresh(ctx context.Context, id protocol.MarketID, operator stri
 		case <-r.done:
 			leave()
 			if r.err != nil && r.hot && !errors.Is(r.err, ErrNotFound) {
-				continue // the next read is caused by this call
+				continue // start a read that this call causes
 			}
 			return r.err
 		case <-ctx.Done():
@@ -74,26 +74,25 @@ func (s *Service) Fresh(ctx context.Context, id protocol.MarketID, operator stri
 	}
 }
 
-// venueReads are the reads of one venue that calls cause, and the background reads of hot
-// markets.
+// venueReads are the reads of one venue: those that calls cause, and the background reads of hot markets.
 type venueReads struct {
 	service *Service
 	venue   Venue
 	queue   *batch.Queue[*venueRead]
 
 	mu      sync.Mutex
-	open    map[protocol.MarketID]*venueRead // queued or under way
-	hot     bool                             // a request that no call caused is under way
+	open    map[protocol.MarketID]*venueRead // queued or in progress
+	hot     bool                             // a request that no call caused is in progress
 	callers map[string]*callerReads
 }
 
-// venueRead is one read of one market. done is closed once err is set.
+// venueRead is one read of one market. done is closed after err is set.
 type venueRead struct {
-	id   protocol.MarketID
-	hot  bool // no call caused it
-	came time.Time
-	done chan struct{}
-	err  error
+	id     protocol.MarketID
+	hot    bool // no call caused it
+	queued time.Time
+	done   chan struct{}
+	err    error
 }
 
 // callerReads are the reads that the calls of one operator caused.
@@ -105,41 +104,43 @@ type callerReads struct {
 func newVenueReads(s *Service, v Venue) *venueReads {
 	reads := &venueReads{service: s, venue: v, open: map[protocol.MarketID]*venueRead{}, callers: map[string]*callerReads{}}
 	reads.queue = batch.New(batch.Config[*venueRead]{
-		Size: mostBatch, Bound: mostQueued, Flight: mostJoined, Wanted: reads.wanted, Send: reads.join,
+		Size: maxBatch, Bound: maxQueued, Flight: maxJoined, Wanted: reads.wanted, Send: reads.join,
 	})
 	return reads
 }
 
-// get returns the read of a market that is queued or under way, or starts one for the operator.
-// It returns nil when a limit is reached. leave must be called when the wait ends.
+// get returns the read of a market that is queued or in progress, or starts one for the operator. It returns nil when a
+// limit is reached. The caller must call leave when it stops waiting.
 func (v *venueReads) get(id protocol.MarketID, operator string) (r *venueRead, leave func()) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if r := v.open[id]; r != nil {
 		return r, func() {}
 	}
-	if v.queue.Len() >= mostQueued { // only this adds to it, under the lock
+	if v.queue.Len() >= maxQueued { // only this function adds to the queue, with the lock
 		return nil, nil
 	}
 	if leave = v.admit(operator); leave == nil {
 		return nil, nil
 	}
-	r = &venueRead{id: id, came: v.service.now(), done: make(chan struct{})}
+	r = &venueRead{id: id, queued: v.service.now(), done: make(chan struct{})}
 	v.open[id] = r
-	if v.queue.Add(r) == 0 { // the service closes
+	if v.queue.Add(r) == 0 { // the service is closing
 		v.end(r, errLimit)
 	}
 	return r, leave
 }
 
-// enter counts a read that is not one of these against the limits of an operator.
+// enter counts a read that this queue does not execute against the limits of an operator. It returns nil when a limit
+// is reached.
 func (v *venueReads) enter(operator string) (leave func()) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.admit(operator)
 }
 
-// admit counts a read against the limits of an operator, or returns nil. The lock is held.
+// admit counts a read against the limits of an operator, or returns nil when a limit is reached. The caller must hold
+// the lock.
 func (v *venueReads) admit(operator string) (leave func()) {
 	now := v.service.now()
 	c := v.callers[operator]
@@ -151,7 +152,7 @@ func (v *venueReads) admit(operator string) (leave func()) {
 		v.callers[operator] = c
 	}
 	c.trim(now)
-	if c.waiting >= mostWaits || len(c.at) >= mostReads {
+	if c.waiting >= maxWaiting || len(c.at) >= maxReads {
 		return nil
 	}
 	c.waiting++
@@ -169,7 +170,7 @@ func (c *callerReads) trim(now time.Time) {
 	}
 }
 
-// forget drops operators without reads in the window. The lock is held.
+// forget deletes operators without reads in the window. The caller must hold the lock.
 func (v *venueReads) forget(now time.Time) {
 	for operator, c := range v.callers {
 		if c.trim(now); c.waiting == 0 && len(c.at) == 0 {
@@ -178,9 +179,9 @@ func (v *venueReads) forget(now time.Time) {
 	}
 }
 
-// wanted reports whether the callers of a queued read still wait. If not, it ends the read.
+// wanted reports whether the callers of a queued read still wait. If they do not, it ends the read.
 func (v *venueReads) wanted(r *venueRead) bool {
-	if v.service.now().Sub(r.came) <= freshTime {
+	if v.service.now().Sub(r.queued) <= freshTime {
 		return true
 	}
 	v.mu.Lock()
@@ -201,7 +202,7 @@ func (v *venueReads) join(reads []*venueRead) {
 	}
 }
 
-// send reads markets in the background, ends their reads, and calls then under the lock.
+// send reads markets in the background and ends their reads. It then calls then, with the lock.
 func (v *venueReads) send(reads []*venueRead, p Purpose, limit time.Duration, then func()) {
 	end := func(err func(i int) error) {
 		v.mu.Lock()
@@ -211,26 +212,26 @@ func (v *venueReads) send(reads []*venueRead, p Purpose, limit time.Duration, th
 		}
 		then()
 	}
-	begun := v.service.flights.begin(func(closing context.Context) {
+	started := v.service.flights.start(func(closing context.Context) {
 		ctx, cancel := context.WithTimeout(WithPurpose(closing, p), limit)
 		defer cancel()
 		errs := v.read(ctx, reads)
 		end(func(i int) error { return errs[i] })
 	})
-	if !begun {
+	if !started {
 		end(func(int) error { return errLimit })
 	}
 }
 
-// end gives a read its outcome. The lock is held.
+// end sets the result of a read and wakes its callers. The caller must hold the lock.
 func (v *venueReads) end(r *venueRead, err error) {
 	r.err = err
 	delete(v.open, r.id)
 	close(r.done)
 }
 
-// read reads markets at the venue and applies the answers: several in one request, then those
-// that it left out one by one. They are closed, or unknown.
+// read reads markets at the venue and stores the answers. It requests several markets together, and then individually
+// those that the answer left out: they are closed, or do not exist.
 func (v *venueReads) read(ctx context.Context, batch []*venueRead) []error {
 	errs := make([]error, len(batch))
 	answered := make(map[protocol.MarketID]bool, len(batch))
@@ -267,21 +268,21 @@ func (v *venueReads) read(ctx context.Context, batch []*venueRead) []error {
 	return errs
 }
 
-// hotMarket is a market that was called within hotFor.
+// hotMarket is a market with a call within hotFor.
 type hotMarket struct {
 	called time.Time
-	quoted time.Time // of the quote known here, or of the newest background read
+	quoted time.Time // the time of the newest known quote, or of the newest background read
 }
 
 const (
-	// hotFor is how long a market is refreshed after a call.
+	// hotFor is the time for which a market is refreshed after a call.
 	hotFor = time.Minute
-	// mostHot bounds the markets that are refreshed.
-	mostHot = 1000
+	// maxHot is the largest number of markets that are refreshed.
+	maxHot = 1000
 )
 
-// Called notes a call on a market of a venue, so that Warm keeps its quote fresh. quoted is the
-// time of the quote that the call was compared with; nil: there was none.
+// Called records a call on a market of a venue, so that Warm keeps its quote fresh. quoted is the time of the quote
+// that the call was compared with, or nil without a quote.
 func (s *Service) Called(id protocol.MarketID, quoted *time.Time) {
 	if !s.Connected(id) {
 		return
@@ -290,7 +291,7 @@ func (s *Service) Called(id protocol.MarketID, quoted *time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h, known := s.hot[id]
-	if !known && len(s.hot) >= mostHot {
+	if !known && len(s.hot) >= maxHot {
 		return
 	}
 	h.called = now
@@ -300,8 +301,8 @@ func (s *Service) Called(id protocol.MarketID, quoted *time.Time) {
 	s.hot[id] = h
 }
 
-// Warm refreshes the quotes of markets that were called within hotFor, until ctx ends. A quote
-// is refreshed from the age of a third of maxAge on.
+// Warm refreshes the quotes of markets with a call within hotFor, until ctx ends. It refreshes a quote that is older
+// than a third of maxAge.
 func (s *Service) Warm(ctx context.Context, maxAge time.Duration) {
 	every(ctx, max(maxAge/6, 100*time.Millisecond), func() {
 		for p, ids := range s.due(maxAge / 3) {
@@ -310,7 +311,7 @@ func (s *Service) Warm(ctx context.Context, maxAge time.Duration) {
 	})
 }
 
-// due returns the markets whose quote is older than age, by venue, at most mostBatch of each.
+// due returns the markets whose quote is older than age, by venue, at most maxBatch for each venue.
 func (s *Service) due(age time.Duration) map[protocol.Provider][]protocol.MarketID {
 	now := s.now()
 	out := make(map[protocol.Provider][]protocol.MarketID)
@@ -321,7 +322,7 @@ func (s *Service) due(age time.Duration) map[protocol.Provider][]protocol.Market
 		switch {
 		case now.Sub(h.called) > hotFor:
 			delete(s.hot, id)
-		case now.Sub(h.quoted) >= age && len(out[p]) < mostBatch:
+		case now.Sub(h.quoted) >= age && len(out[p]) < maxBatch:
 			out[p] = append(out[p], id)
 			h.quoted = now
 			s.hot[id] = h
@@ -330,14 +331,15 @@ func (s *Service) due(age time.Duration) map[protocol.Provider][]protocol.Market
 	return out
 }
 
-// refresh reads hot markets, one request of a venue at a time.
+// refresh reads hot markets, with at most one request to the venue at a time.
 func (v *venueReads) refresh(ids []protocol.MarketID) {
 	if reads := v.startHot(ids); len(reads) > 0 {
 		v.send(reads, ForWatch, hotTime, func() { v.hot = false })
 	}
 }
 
-// startHot returns reads of the markets that are not read, or none while a request for hot markets is under way.
+// startHot returns new reads for the markets that have none. It returns no reads while a request for hot markets is in
+// progress.
 func (v *venueReads) startHot(ids []protocol.MarketID) (reads []*venueRead) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -15,9 +15,9 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
-// applied is a store that remembers which markets it was given answers of.
+// applied is a store that records the markets of the answers it receives.
 type applied struct {
-	keeper
+	emptyStore
 	mu  sync.Mutex
 	ids []string
 }
@@ -40,8 +40,8 @@ func (a *applied) take() string {
 	return out
 }
 
-// slow is a venue that answers after a time. Markets of hang are never answered, those of
-// closed are left out of Quote, and those of denied do not exist.
+// slow is a venue that answers after a delay. It never answers for markets in hang, omits those in closed from Quote,
+// and has no markets in denied.
 type slow struct {
 	market.Venue
 	takes                time.Duration
@@ -108,7 +108,7 @@ func (v *slow) Quote(ctx context.Context, ids []protocol.MarketID) ([]market.Rec
 	return out, nil
 }
 
-// fresh runs a test of reads in a bubble of synctest.
+// fresh runs a test of Service.Fresh in a synctest bubble.
 func fresh(t *testing.T, test func(t *testing.T, s *market.Service, v *slow, store *applied)) {
 	t.Helper()
 	t.Parallel()
@@ -124,7 +124,7 @@ func fresh(t *testing.T, test func(t *testing.T, s *market.Service, v *slow, sto
 	})
 }
 
-// Integrity P2: calls on one market share one read.
+// TestCallsOnOneMarketShareARead checks that concurrent calls on one market cause one read.
 func TestCallsOnOneMarketShareARead(t *testing.T) {
 	fresh(t, func(t *testing.T, s *market.Service, v *slow, store *applied) {
 		var wait sync.WaitGroup
@@ -142,8 +142,8 @@ func TestCallsOnOneMarketShareARead(t *testing.T) {
 	})
 }
 
-// Integrity P2: waiting reads of one venue are joined, and what a joined request leaves out is
-// read by itself.
+// TestWaitingReadsAreJoined checks that waiting reads of one venue share a request. Markets that the shared answer
+// omits are read individually.
 func TestWaitingReadsAreJoined(t *testing.T) {
 	fresh(t, func(t *testing.T, s *market.Service, v *slow, store *applied) {
 		v.closed = map[protocol.MarketID]bool{"5": true}
@@ -156,7 +156,7 @@ func TestWaitingReadsAreJoined(t *testing.T) {
 		}
 		wait.Wait()
 		if got := v.take(); len(got) != 5 || fmt.Sprint(got[:3]) != "[[1] [2] [3 4 5 6 7 8]]" {
-			t.Errorf("requests %v", got)
+			t.Errorf("requests: %v", got)
 		}
 		for i, err := range errs {
 			if (i == 5) != errors.Is(err, market.ErrNotFound) || i != 5 && err != nil {
@@ -166,15 +166,15 @@ func TestWaitingReadsAreJoined(t *testing.T) {
 		if got := store.take(); got != "1:open 2:open 3:open 4:open 5:closed 7:open 8:open" {
 			t.Errorf("applied %s", got)
 		}
-		// The venue's denial is remembered.
+		// The venue's denial is cached.
 		if err := s.Fresh(t.Context(), "6", "op"); !errors.Is(err, market.ErrNotFound) || len(v.take()) != 0 {
-			t.Errorf("denied again: %v", err)
+			t.Errorf("second read of a market that the venue does not have: %v", err)
 		}
 	})
 }
 
-// Integrity P2: a market that its venue does not answer for delays the others by a quarter of a
-// second, and those of other venues not at all.
+// TestHangingMarketDelaysNoOther checks that a market without an answer delays other markets of its venue by 250 ms,
+// and those of other venues not at all.
 func TestHangingMarketDelaysNoOther(t *testing.T) {
 	fresh(t, func(t *testing.T, s *market.Service, v *slow, _ *applied) {
 		v.hang = map[protocol.MarketID]bool{}
@@ -204,21 +204,21 @@ func TestHangingMarketDelaysNoOther(t *testing.T) {
 	})
 }
 
-// Integrity P2: one operator has at most two waiting reads and 20 a minute at one venue, and
-// takes none from others.
+// TestReadsOfOneOperatorAreBounded checks that one operator has at most two waiting reads and 20 reads a minute at one
+// venue, and that other operators are not affected.
 func TestReadsOfOneOperatorAreBounded(t *testing.T) {
 	fresh(t, func(t *testing.T, s *market.Service, v *slow, _ *applied) {
 		var wait sync.WaitGroup
 		for i := range 2 {
 			wait.Go(func() { _ = s.Fresh(t.Context(), protocol.MarketID(fmt.Sprint(i)), "op") })
-			synctest.Wait() // two that wait together are one request
+			synctest.Wait() // reads that wait together would share one request
 		}
 		began := time.Now()
 		if err := s.Fresh(t.Context(), "2", "op"); !errors.Is(err, market.ErrUnavailable) || time.Since(began) != 0 {
-			t.Errorf("a third read: %v after %v", err, time.Since(began))
+			t.Errorf("third concurrent read: %v after %v", err, time.Since(began))
 		}
 		if err := s.Fresh(t.Context(), "0", "op"); err != nil {
-			t.Errorf("a read that is under way: %v", err)
+			t.Errorf("a read in progress: %v", err)
 		}
 		wait.Wait()
 		for i := range 30 {
@@ -227,7 +227,7 @@ func TestReadsOfOneOperatorAreBounded(t *testing.T) {
 			}
 		}
 		if n := len(v.take()); n != 20 {
-			t.Errorf("%d requests", n)
+			t.Errorf("the venue received %d requests", n)
 		}
 		if err := s.Fresh(t.Context(), "50", "other"); err != nil {
 			t.Errorf("another operator: %v", err)
@@ -249,26 +249,26 @@ func TestFailedReads(t *testing.T) {
 		for i := range 4 {
 			wait.Go(func() {
 				if err := s.Fresh(t.Context(), protocol.MarketID(fmt.Sprint(i)), fmt.Sprint(i)); err == nil || errors.Is(err, market.ErrNotFound) {
-					t.Errorf("market %d: %v", i, err)
+					t.Errorf("read of market %d: %v", i, err)
 				}
 			})
 		}
 		wait.Wait()
 		if err := s.Fresh(t.Context(), "manifold-x", "op"); !errors.Is(err, market.ErrUnavailable) {
-			t.Errorf("a venue that is not connected: %v", err)
+			t.Errorf("read of a venue that is not connected: %v", err)
 		}
 		if got := store.take(); got != "" {
-			t.Errorf("applied %s", got)
+			t.Errorf("stored answers: %s; want none", got)
 		}
 		s.Close()
 		if err := s.Fresh(t.Context(), "9", "op"); !errors.Is(err, market.ErrUnavailable) {
-			t.Errorf("after the close: %v", err)
+			t.Errorf("read after Close: %v", err)
 		}
 	})
 }
 
-// Integrity P2: a market that was called in the last minute is refreshed from a third of the
-// age of a usable quote on, in one request with the others of its venue.
+// TestCalledMarketsAreRefreshed checks that a market with a call in the last minute is refreshed when its quote is
+// older than a third of the usable age. All such markets of one venue share a request.
 func TestCalledMarketsAreRefreshed(t *testing.T) {
 	fresh(t, func(t *testing.T, s *market.Service, v *slow, store *applied) {
 		v.takes = time.Millisecond
@@ -281,11 +281,11 @@ func TestCalledMarketsAreRefreshed(t *testing.T) {
 		go s.Warm(ctx, 15*time.Second)
 		time.Sleep(4 * time.Second)
 		if got := v.take(); len(got) != 0 {
-			t.Errorf("requests while the quotes are fresh: %v", got)
+			t.Errorf("requests while the quotes are fresh: %v; want none", got)
 		}
 		time.Sleep(4 * time.Second)
 		if got := v.take(); len(got) != 1 || store.take() != "1:open 2:open" {
-			t.Errorf("requests after a third of the age: %v", got)
+			t.Errorf("requests after a third of the usable age: %v", got)
 		}
 		time.Sleep(2 * time.Minute)
 		if n := len(v.take()); n < 8 || n > 13 {

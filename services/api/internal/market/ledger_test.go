@@ -23,8 +23,7 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 
 var noon = time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
 
-// ledger is a market service on a database of its own, beside a venue that
-// says what the test wants.
+// ledger is a market service with a database of its own and a scripted venue.
 type ledger struct {
 	*market.Service
 	t         *testing.T
@@ -42,7 +41,7 @@ func setup(t *testing.T) *ledger {
 	l := &ledger{
 		t: t, clock: testkit.NewClock(noon), admin: testkit.Pool(t, db.Admin), rw: testkit.Pool(t, db.URL("api_rw")),
 	}
-	// The clock of the test is not that of the database.
+	// The test's clock differs from the clock of the database.
 	if _, err := l.admin.Exec(t.Context(), `ALTER TABLE api.signals DISABLE TRIGGER check_new`); err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +51,7 @@ func setup(t *testing.T) *ledger {
 	return l
 }
 
-// replica is one more process of the service on the same database and venue.
+// replica returns the parts of another process on the same database and venue.
 func (l *ledger) replica() (*postgres.Store, *market.Service, *market.Catalogue) {
 	store := postgres.New(l.rw, postgres.Rules{ResolveChunk: 1000, PastEndIsProvisional: true, QuoteMaxAge: 15 * time.Second, ReadBudget: 20 * time.Second}, l.clock.Now)
 	classify := market.Classify{
@@ -73,7 +72,7 @@ func (l *ledger) count(sql string, args ...any) (n int) {
 	return n
 }
 
-// call puts an open call on a market, as far as the catalogue sees one.
+// call stores an open call on a market, in the form that the catalogue reads.
 func (l *ledger) call(id string) {
 	l.t.Helper()
 	if _, err := l.admin.Exec(l.t.Context(), `INSERT INTO api.market_totals (market_id) VALUES ($1)`, id); err != nil {
@@ -90,7 +89,7 @@ func (l *ledger) get(id string) market.Market {
 	return m
 }
 
-// venue is a venue of numbered markets whose price is set by hand.
+// venue is a venue of numbered markets with a price that the test sets.
 type venue struct {
 	now  func() time.Time
 	gate chan struct{} // a Get waits until it is closed
@@ -98,12 +97,12 @@ type venue struct {
 	mu     sync.Mutex
 	open   map[protocol.MarketID]bool // false: exists, not open
 	down   bool
-	busy   bool // our own limit of questions about one market is used up
+	busy   bool // the request limit of the process is reached
 	yes    protocol.Bps
-	pages  int // list calls
-	quotes int // quote calls
+	pages  int // list requests
+	quotes int // quote requests
 	asked  []protocol.MarketID
-	// confirmed are the markets of each request of second quotes.
+	// confirmed lists the markets of each request for second quotes.
 	confirmed [][]protocol.MarketID
 	respond   func(*market.Record)
 }
@@ -133,7 +132,7 @@ func (v *venue) takeAsked() []protocol.MarketID {
 	return asked
 }
 
-// record answers for a market; the lock is held.
+// record returns the answer about a market. The caller must hold the lock.
 func (v *venue) record(id protocol.MarketID) market.Record {
 	end, volume, yes := v.now().Add(48*time.Hour), 5000.0, v.yes
 	r := market.Record{
@@ -172,7 +171,7 @@ func (v *venue) Get(ctx context.Context, id protocol.MarketID) (market.Record, e
 
 func (v *venue) ListOpen(ctx context.Context, cursor string) ([]market.Record, string, error) {
 	if p := market.PurposeOf(ctx); p != market.ForCatalogue {
-		return nil, "", fmt.Errorf("a list for purpose %d", p)
+		return nil, "", fmt.Errorf("list request with purpose %d", p)
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -204,7 +203,7 @@ func (v *venue) Quote(ctx context.Context, ids []protocol.MarketID) ([]market.Re
 	case market.ForConfirm:
 		v.confirmed = append(v.confirmed, slices.Clone(ids))
 	default:
-		return nil, fmt.Errorf("quotes for purpose %d", p)
+		return nil, fmt.Errorf("quote request with purpose %d", p)
 	}
 	if v.down {
 		return nil, fmt.Errorf("connection refused")

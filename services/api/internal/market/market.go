@@ -8,23 +8,23 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Expected failures.
+// Errors of reads of a market.
 var (
 	ErrNotFound = apperr.New(apperr.NotFound, "market_not_found", "no such market")
-	// ErrUnavailable: the venue cannot be reached and nothing is kept of the market.
+	// ErrUnavailable means that the venue cannot be reached and the market is not stored.
 	ErrUnavailable = apperr.New(apperr.Unavailable, "venue_unavailable", "the market's venue cannot be reached")
 )
 
 const (
-	// LiveFor is how long a price is shown after it was read.
+	// LiveFor is the time for which a price is shown after it was read.
 	LiveFor = 10 * time.Minute
-	// SnapshotAge is how old a snapshot may be that a call is priced by.
+	// SnapshotAge is the greatest age of a snapshot that a call may be priced with.
 	SnapshotAge = 15 * time.Minute
-	// AirAhead is how far ahead of now a market must end to be aired.
+	// AirAhead is the shortest time before the end of a market at which a programme may include the market.
 	AirAhead = 10 * time.Minute
 )
 
-// Market is one stored market. Nil members are unknown or do not apply.
+// Market is one stored market. Nil and empty members are unknown or do not apply.
 type Market struct {
 	ID            protocol.MarketID
 	Provider      protocol.Provider
@@ -32,12 +32,12 @@ type Market struct {
 	Description   string
 	EndDate       *time.Time
 	Status        protocol.MarketStatus
-	Provisional   bool // the venue shows a result, or a proposal waits
-	Disputed      bool // flagged here; a challenge at the venue is Provisional
+	Provisional   bool // the venue shows a result, or a proposed outcome waits for a decision
+	Disputed      bool // marked as disputed in this service; a challenge at the venue sets Provisional
 	ClosedAt      *time.Time
 	ProvisionalAt *time.Time
-	FinalVerdict  *protocol.Verdict // the venue's final word, not claimed yet
-	FinalAt       *time.Time        // since when it stands
+	FinalVerdict  *protocol.Verdict // final result of the venue, not yet claimed as an outcome
+	FinalAt       *time.Time        // first time at which FinalVerdict was seen
 	FinalPayout   *string
 	Verdict       *protocol.Verdict // the claimed outcome
 	ClosePrice    *protocol.Bps
@@ -49,7 +49,7 @@ type Market struct {
 	ConditionID   string
 	ClobTokenID   string
 	YesIndex      int
-	Outcomes      []string // two labels; empty: Yes and No
+	Outcomes      []string // two labels; empty means Yes and No
 	ImageURL      string
 	URL           string
 	VolumeUnit    string
@@ -62,8 +62,8 @@ type Market struct {
 	FetchedAt     *time.Time // newest answer that changed the row; nil: no venue ever answered
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
-	RatedRuling   *bool  // whether calls count, as an administrator decided; nil: by rule
-	Creator       string // at the venue, where anybody may create markets
+	RatedRuling   *bool  // whether calls count, as set by an administrator; nil: decided by RatedBy
+	Creator       string // user id at Manifold, where any user may create markets
 	Rated         bool   // calls count; set by the store
 
 	// Members of a native market.
@@ -73,18 +73,18 @@ type Market struct {
 	CreatedBy        *string
 
 	// Counters.
-	YesCount, NoCount int64 // canonical signals by side
-	CrowdYes, CrowdNo int64 // of them, by operators that count as crowd
+	YesCount, NoCount int64 // canonical calls by side
+	CrowdYes, CrowdNo int64 // those of operators that count as crowd
 	Takes             int64
-	Streams           int32 // that are bound to it
+	Streams           int32 // streams that show the market
 }
 
-// Signals is the number of canonical signals.
+// Signals returns the number of canonical calls.
 func (m *Market) Signals() int64 { return m.YesCount + m.NoCount }
 
-// RatedBy reports whether calls on the market count: by the ruling of an administrator, else by
-// its kind. A native market is rated if an administrator created it, one of Manifold by its
-// creator ("*" are all), and others from a volume on.
+// RatedBy reports whether calls on the market count. The setting of an administrator has precedence. Otherwise a native
+// market counts if an administrator created it, a market of Manifold if its creator is in creators ("*" allows all),
+// and every other market from the volume minVolumeUSD on.
 func (m *Market) RatedBy(minVolumeUSD float64, creators []string) bool {
 	switch {
 	case m.RatedRuling != nil:
@@ -99,18 +99,17 @@ func (m *Market) RatedBy(minVolumeUSD float64, creators []string) bool {
 	return *m.VolumeUSD >= minVolumeUSD
 }
 
-// IsNative reports a market of the service's own.
+// IsNative reports whether the market was created in this service.
 func (m *Market) IsNative() bool { return m.Provider == protocol.Manual }
 
-// Read turns the stored market into what is served at now: a native market is
-// priced from its crowd and closed past its cutoff, a venue's price older than
-// LiveFor is not shown, and Provisional is that of contract 4.3.2. pastEnd tells
-// whether the end of a venue's market makes it provisional (a native one always).
+// Read converts the stored market into the market that is served at now. It prices a native market from its crowd and
+// closes it after its cutoff. It omits a venue price that is older than LiveFor, and sets Provisional as documented for
+// the market status. pastEnd makes a venue's market provisional after its end date; a native market always is.
 func (m Market) Read(now time.Time, pastEnd bool) Market {
 	ended := m.EndDate != nil && !m.EndDate.After(now)
 	if m.IsNative() {
 		if m.ProvisionalAt != nil && now.Sub(*m.ProvisionalAt) >= ProposalLife {
-			m.Provisional, m.ProvisionalAt = false, nil // its proposal has ended
+			m.Provisional, m.ProvisionalAt = false, nil // the proposal has expired
 		}
 		if m.Status == protocol.MarketOpen && ended {
 			m.Status = protocol.MarketClosed
@@ -133,14 +132,13 @@ func (m Market) Read(now time.Time, pastEnd bool) Market {
 	return m
 }
 
-// Airable reports a market that may be put on the air (contract 4.6.9); it
-// reads a market that went through Read.
+// Airable reports whether a programme may include the market. The market must come from Read.
 func (m *Market) Airable(now time.Time) bool {
 	return m.Status == protocol.MarketOpen && !m.Provisional && m.Yes != nil &&
 		m.EndDate != nil && m.EndDate.After(now.Add(AirAhead))
 }
 
-// Point is one stored snapshot.
+// Point is one stored price snapshot.
 type Point struct {
 	At  time.Time
 	Yes protocol.Bps

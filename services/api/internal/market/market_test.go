@@ -30,7 +30,7 @@ func TestNativePriceVectors(t *testing.T) {
 		{9900, 1000, 0, 9900},
 		{100, 0, 1000, 100},
 		{5000, 1, 1, 5000},
-		{101, 0, 1, 100}, // 89.8 is below the floor
+		{101, 0, 1, 100}, // 89.8 is below the minimum
 	} {
 		if got := NativePrice(v.initial, v.yes, v.no); got != v.want {
 			t.Errorf("initial %d, %d of %d: %d, want %d", v.initial, v.yes, v.yes+v.no, got, v.want)
@@ -45,7 +45,7 @@ func TestNativePriceMovesWithTheCrowd(t *testing.T) {
 		yes, no := rapid.Int64Range(0, 1e9).Draw(t, "yes"), rapid.Int64Range(0, 1e9).Draw(t, "no")
 		p := NativePrice(initial, yes, no)
 		if p < MinYes || p > MaxYes {
-			t.Fatalf("price %d leaves its bounds", p)
+			t.Fatalf("price %d is out of bounds", p)
 		}
 		if NativePrice(initial, yes+1, no) < p || NativePrice(initial, yes, no+1) > p {
 			t.Fatalf("a call moved the price %d away from its side", p)
@@ -89,7 +89,7 @@ func TestReadVenueMarket(t *testing.T) {
 			t.Errorf("%s: price and its time part", c.name)
 		}
 		if got.Status != m.Status {
-			t.Errorf("%s: status became %s", c.name, got.Status)
+			t.Errorf("%s: status is %s", c.name, got.Status)
 		}
 	}
 }
@@ -102,15 +102,15 @@ func TestReadNativeMarket(t *testing.T) {
 	}
 	got := m.Read(noon, false)
 	if *got.Yes != 5833 || !got.PricedAt.Equal(noon) || got.Status != protocol.MarketOpen || got.Provisional || !got.Airable(noon) {
-		t.Errorf("open native market reads %+v", got)
+		t.Errorf("open native market: %+v", got)
 	}
 	got = m.Read(noon.Add(time.Hour), false)
 	if got.Status != protocol.MarketClosed || !got.Provisional || got.Airable(noon) {
-		t.Errorf("native market past its cutoff reads %+v", got)
+		t.Errorf("native market after its cutoff: %+v", got)
 	}
 	m.Status = protocol.MarketResolved
 	if got := m.Read(noon.Add(time.Hour), false); got.Status != protocol.MarketResolved || got.Provisional {
-		t.Errorf("settled native market reads %+v", got)
+		t.Errorf("resolved native market: %+v", got)
 	}
 }
 
@@ -154,7 +154,7 @@ func TestDraftBounds(t *testing.T) {
 		var f *apperr.Fault
 		switch {
 		case c.field == "" && err != nil:
-			t.Errorf("refused: %v", err)
+			t.Errorf("a valid draft was rejected: %v", err)
 		case c.field != "" && (!errors.As(err, &f) || f.Kind != apperr.Invalid || f.Extra["field"] != c.field || f.Code != "invalid_"+protocol.Snake(c.field)):
 			t.Errorf("%s: %v", c.field, err)
 		}
@@ -197,7 +197,7 @@ func TestCleanRecords(t *testing.T) {
 		{ID: "14", FetchedAt: noon, EndDate: ptr(time.Date(12026, 1, 1, 0, 0, 0, 0, time.UTC)), Title: strings.Repeat("ä", maxTitle+5)},
 		{ID: "not ours", FetchedAt: noon},
 		{ID: "native-aaaaaaaaaaaa", FetchedAt: noon},
-		{ID: "15"}, // never asked
+		{ID: "15"}, // without a time of request
 	}
 	got := cleanRecords(records, plainClassify())
 	byID := map[protocol.MarketID]Record{}
@@ -207,7 +207,7 @@ func TestCleanRecords(t *testing.T) {
 		order += string(r.ID) + " "
 	}
 	if order != "10 11 12 13 14 20 " {
-		t.Fatalf("kept %s", order)
+		t.Fatalf("cleaned records: %s", order)
 	}
 	check := func(id protocol.MarketID, what string, ok bool) {
 		t.Helper()
@@ -221,33 +221,33 @@ func TestCleanRecords(t *testing.T) {
 	check("20", "an open market shows no result", r.Status == protocol.MarketOpen && !r.Provisional && r.Verdict == nil && r.Payout == nil)
 	check("20", "lane from its title", r.Lane == protocol.LaneCulture && r.Category == "of culture" && r.VolumeUnit == "usd")
 	r = byID["10"]
-	check("10", "the final word is closed, provisional and kept", r.Status == protocol.MarketClosed && r.Provisional && *r.Verdict == yes && *r.Payout == half)
+	check("10", "a final result is closed and provisional, with its verdict", r.Status == protocol.MarketClosed && r.Provisional && *r.Verdict == yes && *r.Payout == half)
 	check("10", "lane of the venue", r.Lane == protocol.LaneMusic && r.Category == "of music" && r.VolumeUnit == "mana")
 	check("10", "title and whole milliseconds", r.Title == "10" && r.FetchedAt.Equal(noon))
 	r = byID["11"]
-	check("11", "closed is no final word", r.Status == protocol.MarketClosed && !r.Provisional && r.Verdict == nil && r.Yes == nil)
+	check("11", "closed without a result is not final", r.Status == protocol.MarketClosed && !r.Provisional && r.Verdict == nil && r.Yes == nil)
 	r = byID["12"]
-	check("12", "a strange status is unknown", r.Status == protocol.MarketUnknown)
+	check("12", "an unexpected status is unknown", r.Status == protocol.MarketUnknown)
 	r = byID["13"]
-	check("13", "a strange verdict decides nothing", r.Status == protocol.MarketClosed && r.Provisional && r.Verdict == nil)
+	check("13", "an unexpected verdict is dropped", r.Status == protocol.MarketClosed && r.Provisional && r.Verdict == nil)
 	r = byID["14"]
 	check("14", "bounds", r.EndDate == nil && strings.Count(r.Title, "ä") == maxTitle)
 }
 
-func TestMemoryForgets(t *testing.T) {
+func TestMemoryExpires(t *testing.T) {
 	t.Parallel()
 	m := make(memory)
 	m.put("1", noon.Add(-time.Second), noon)
 	if !m.has("1", noon.Add(-time.Millisecond)) || m.has("1", noon) || len(m) != 0 {
-		t.Error("an id is not forgotten at its time")
+		t.Error("an id did not expire at its time")
 	}
 	for i := range maxMemory + 1 {
 		m.put(protocol.MarketID(strings.Repeat("1", 1+i%20)+string(rune('a'+i%26))+protocol.IntKey(int64(i))), noon.Add(-time.Second), noon)
 	}
 	if len(m) > maxMemory {
-		t.Errorf("memory of %d ids", len(m))
+		t.Errorf("the memory has %d ids", len(m))
 	}
-	// A full memory forgets first what it may.
+	// A full memory deletes expired ids first.
 	clear(m)
 	for i := range maxMemory {
 		until := noon
@@ -258,6 +258,6 @@ func TestMemoryForgets(t *testing.T) {
 	}
 	m.put("new", noon, noon.Add(time.Minute))
 	if len(m) != maxMemory/4+1 || !m.has(protocol.MarketID(protocol.IntKey(0)), noon) {
-		t.Errorf("of a full memory %d ids are left", len(m))
+		t.Errorf("%d ids are left of a full memory", len(m))
 	}
 }

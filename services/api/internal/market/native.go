@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Bounds of a native market (contract 4.3.7).
+// Bounds of a native market.
 const (
 	MinQuestion    = 10
 	MaxQuestion    = 200
@@ -25,7 +25,7 @@ const (
 	DefaultYes     = protocol.Bps(5000)
 	minAhead       = 5 * time.Minute
 	maxAheadYears  = 2
-	prior          = 8 // how many signals the initial price weighs
+	prior          = 8 // weight of the initial price, in calls
 )
 
 // Draft is a native market to be created.
@@ -38,35 +38,35 @@ type Draft struct {
 	ResolutionSource *string
 	InitialYes       protocol.Bps // 0: DefaultYes
 	CreatedBy        string       // operator id, or "admin"
-	MessageID        string       // of the signed message that asks for it; empty: an admin does
+	MessageID        string       // id of the signed message that requests the market; empty for an administrator
 }
 
-// MaxDaily is how many native markets an operator may make in a day.
+// MaxDaily is the largest number of native markets that an operator may create in a day.
 const MaxDaily = 5
 
-// ErrTier refuses a market to operators that are no humans of their own.
-var ErrTier = apperr.New(apperr.Forbidden, "forbidden", "independent and house humans alone create markets")
+// ErrTier rejects a native market of an operator that is neither an independent nor a house human.
+var ErrTier = apperr.New(apperr.Forbidden, "forbidden", "only independent and house human operators may create markets")
 
-// Native is a native market with what its creator proposes for its outcome.
+// Native is a native market with the outcome that its creator proposed, if any.
 type Native struct {
 	Market   Market
 	Proposal *Proposal
 }
 
-// Proposal is a proposed outcome; it decides nothing.
+// Proposal is a proposed outcome. It has no effect until an administrator decides.
 type Proposal struct {
 	Verdict  protocol.Verdict
 	ProofURL *string
 	At       time.Time
 }
 
-// ProposalLife is how long a proposal waits for a decision.
+// ProposalLife is the time after which a proposal expires.
 const ProposalLife = 7 * 24 * time.Hour
 
-// NativeStatus filters native markets.
+// NativeStatus is a filter of native markets by status.
 type NativeStatus string
 
-// The filters; NativeOpen is every market without an outcome.
+// Filters of native markets. NativeOpen selects every market without an outcome.
 const (
 	NativeOpen     NativeStatus = "open"
 	NativeClosed   NativeStatus = "closed"
@@ -74,7 +74,7 @@ const (
 	NativeAll      NativeStatus = "all"
 )
 
-// parseNativeStatus falls back to NativeOpen, as lists never fail.
+// parseNativeStatus returns NativeOpen for an unknown filter, because list requests never fail on a filter.
 func parseNativeStatus(s string) NativeStatus {
 	switch f := NativeStatus(s); f {
 	case NativeClosed, NativeResolved, NativeAll:
@@ -83,8 +83,8 @@ func parseNativeStatus(s string) NativeStatus {
 	return NativeOpen
 }
 
-// ListNative lists native markets, newest first; due leaves those without an
-// outcome whose cutoff has passed. An unknown status is NativeOpen.
+// ListNative returns native markets, newest first. due selects markets without an outcome whose cutoff has passed. An
+// unknown status means NativeOpen.
 func (s *Service) ListNative(ctx context.Context, status string, due bool, limit int) ([]Native, error) {
 	now := s.now()
 	list, err := s.store.ListNative(ctx, parseNativeStatus(status), due, max(limit, 1), now)
@@ -101,13 +101,13 @@ func invalid(field, message string) error {
 	return apperr.New(apperr.Invalid, "invalid_"+protocol.Snake(field), message).With("field", field)
 }
 
-// validate keeps out what the front door should have refused already.
+// validate checks the bounds of a draft again, because the ledger does not rely on its callers.
 func (d *Draft) validate(now time.Time) error {
 	switch {
 	case !protocol.IsLine(d.Question, MinQuestion, MaxQuestion):
-		return invalid("question", fmt.Sprintf("question takes %d to %d characters", MinQuestion, MaxQuestion))
+		return invalid("question", fmt.Sprintf("question must be %d to %d characters", MinQuestion, MaxQuestion))
 	case utf8.RuneCountInString(d.Description) > MaxDescription || !protocol.IsText(d.Description, true):
-		return invalid("description", fmt.Sprintf("description takes at most %d characters", MaxDescription))
+		return invalid("description", fmt.Sprintf("description must have at most %d characters", MaxDescription))
 	case d.CutoffAt.Before(now.Add(minAhead)) || d.CutoffAt.After(now.AddDate(maxAheadYears, 0, 0)):
 		return invalid("cutoffAt", "cutoffAt must be 5 minutes to 2 years ahead")
 	case d.ResolvesBy != nil && d.ResolvesBy.Before(d.CutoffAt):
@@ -115,11 +115,11 @@ func (d *Draft) validate(now time.Time) error {
 	case d.ResolvesBy != nil && d.ResolvesBy.Year() > 9999:
 		return invalid("resolvesBy", "resolvesBy is out of range")
 	case d.InitialYes < MinYes || d.InitialYes > MaxYes:
-		return invalid("initialYesBps", "initialYesBps is 100 to 9900")
+		return invalid("initialYesBps", "initialYesBps must be 100 to 9900")
 	case d.ResolutionSource != nil && !isLink(*d.ResolutionSource):
 		return invalid("resolutionSource", "resolutionSource must be an http or https URL of at most 500 characters")
 	case d.CreatedBy == "" || len(d.CreatedBy) > 64 || !protocol.IsText(d.CreatedBy, false):
-		return invalid("createdBy", "createdBy names who creates the market")
+		return invalid("createdBy", "createdBy must be 1 to 64 printable characters")
 	}
 	if _, ok := protocol.ParseLane(string(d.Lane)); !ok {
 		return invalid("lane", "unknown lane")
@@ -135,11 +135,11 @@ func isLink(s string) bool {
 	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != ""
 }
 
-// idText is base32 in lower case with the alphabet that keeps the order of the
-// bytes, so ids sort by creation.
+// idText encodes ids in lower-case base32. The alphabet preserves the order of the bytes, so that ids sort by creation
+// time.
 var idText = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
 
-// newNativeID writes a uuid v7 as native-<26 characters>.
+// newNativeID returns a new UUIDv7 as "native-" and 26 characters.
 func newNativeID() (protocol.MarketID, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
@@ -148,8 +148,8 @@ func newNativeID() (protocol.MarketID, error) {
 	return protocol.NewMarketID(protocol.Manual, idText.EncodeToString(id[:]))
 }
 
-// NativePrice is the YES price of a native market (contract 4.3.7): the crowd
-// smoothed by a prior of eight signals at the initial price, within 100..9900.
+// NativePrice returns the YES price of a native market: the share of YES calls of the crowd, smoothed by a prior of
+// eight calls at the initial price, within 100 to 9900 bps.
 func NativePrice(initial protocol.Bps, crowdYes, crowdNo int64) protocol.Bps {
 	sum, n := prior*int64(initial)+int64(protocol.MaxBps)*crowdYes, prior+crowdYes+crowdNo
 	return min(max(protocol.Bps((2*sum+n)/(2*n)), MinYes), MaxYes)

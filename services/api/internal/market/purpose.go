@@ -6,63 +6,63 @@ import (
 	"sync/atomic"
 )
 
-// Purpose says for whose sake a venue is asked. Requests to a venue are few, so
-// each purpose has a part of them that the others cannot take.
+// Purpose is the reason of a request to a venue. The request limit is small, so each purpose has a reserved share of
+// it.
 type Purpose int
 
-// The purposes, the most urgent last.
+// Purposes of requests to a venue, the most urgent last.
 const (
-	// ForReader: somebody asks for a market that is not kept. Anybody can name any
-	// number of ids, so this is what waits first.
+	// ForReader is a read of a market that is not stored. Clients can name any number of ids, so this purpose waits
+	// first.
 	ForReader Purpose = iota
-	// ForWatch: a kept market is looked at and its price has grown old.
+	// ForWatch is a refresh of a stored market that a reader requested and whose price is old.
 	ForWatch
-	// ForCatalogue: the loops that keep markets fresh and find outcomes.
+	// ForCatalogue is a read by the loops that refresh markets and find outcomes.
 	ForCatalogue
-	// ForConfirm: a call that was filed needs its second quote within seconds.
+	// ForConfirm is a read of the second quote of a call, which is due within seconds.
 	ForConfirm
-	// ForFiling: a call waits for word whether its market exists.
+	// ForFiling is a check that the market of a waiting call exists.
 	ForFiling
-	// Purposes is their number.
+	// Purposes is the number of purposes.
 	Purposes = int(ForFiling) + 1
 )
 
-// ErrBusy is the cause of a venue_unavailable that is our own doing: as many
-// questions as we may ask are being asked. It says nothing about the venue.
-var ErrBusy = errors.New("our own limit of questions to the venue is used up")
+// ErrBusy is the cause of a venue_unavailable error that this process causes: its limit of requests to the venue is
+// reached. It does not mean that the venue is unavailable.
+var ErrBusy = errors.New("the limit of requests to the venue is reached")
 
-// Busy is venue_unavailable for ErrBusy.
+// Busy returns a venue_unavailable error with the cause ErrBusy.
 func Busy() error {
-	return ErrUnavailable.Say("too many markets are being asked for at their venue").With("retryAfterMs", 1000).Wrap(ErrBusy)
+	return ErrUnavailable.Say("too many reads of markets at their venue; retry in 1 s").With("retryAfterMs", 1000).Wrap(ErrBusy)
 }
 
-type errandKey struct{}
+type requestKey struct{}
 
-// errand is what travels with a question to a venue.
-type errand struct {
+// request is the data of a request to a venue that its context carries.
+type request struct {
 	purpose Purpose
 	queued  *atomic.Bool
 }
 
-// WithPurpose notes for whose sake the venue is asked.
+// WithPurpose returns a context that carries the purpose of a request to a venue.
 func WithPurpose(ctx context.Context, p Purpose) context.Context {
-	return withErrand(ctx, p, new(atomic.Bool))
+	return withRequest(ctx, p, new(atomic.Bool))
 }
 
-func withErrand(ctx context.Context, p Purpose, queued *atomic.Bool) context.Context {
-	return context.WithValue(ctx, errandKey{}, errand{p, queued})
+func withRequest(ctx context.Context, p Purpose, queued *atomic.Bool) context.Context {
+	return context.WithValue(ctx, requestKey{}, request{p, queued})
 }
 
-// PurposeOf reads the purpose; without one it is ForReader.
+// PurposeOf returns the purpose in a context. The default is ForReader.
 func PurposeOf(ctx context.Context) Purpose {
-	e, _ := ctx.Value(errandKey{}).(errand)
-	return e.purpose
+	r, _ := ctx.Value(requestKey{}).(request)
+	return r.purpose
 }
 
-// NoteQueued is called by a venue's client when a question has to wait for its
-// turn, because that time must not be held against the venue.
+// NoteQueued records that a request waits for the request limit of this process. A venue's client must call it, because
+// such a wait must not be reported as a failure of the venue.
 func NoteQueued(ctx context.Context) {
-	if e, ok := ctx.Value(errandKey{}).(errand); ok {
-		e.queued.Store(true)
+	if r, ok := ctx.Value(requestKey{}).(request); ok {
+		r.queued.Store(true)
 	}
 }

@@ -9,15 +9,14 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// maxTitle and maxText bound what a venue may put into a row.
+// maxTitle and maxText are the longest texts of a venue that are stored, in characters.
 const (
 	maxTitle = 500
 	maxText  = 20_000
 )
 
-// cleanRecords makes answers fit to be kept: one per market, the newest, by id;
-// forms that are none of ours are dropped, texts lose what no database takes,
-// lanes are found, and states are brought to the words of the stored row.
+// cleanRecords prepares answers for storage. It returns the newest answer of each market, ordered by id, without
+// answers that have an invalid id. It cleans texts, finds lanes, and converts states to those of the stored market.
 func cleanRecords(records []Record, classify Classify) []Record {
 	newest := make(map[protocol.MarketID]int, len(records))
 	for i := range records {
@@ -40,9 +39,8 @@ func cleanRecords(records []Record, classify Classify) []Record {
 }
 
 func (r *Record) clean(classify Classify) {
-	// The stored row keeps a final word as closed and provisional until it is
-	// claimed. An open market is provisional only by its end date, which is read
-	// from the date itself: a venue may yet move it.
+	// A final result is stored as closed and provisional until it is claimed. Whether an open market is provisional
+	// depends on its end date alone, which is checked at each read because a venue may still move it.
 	switch r.Status {
 	case protocol.MarketResolved:
 		r.Status, r.Provisional = protocol.MarketClosed, true
@@ -91,8 +89,8 @@ func (r *Record) clean(classify Classify) {
 	r.Category = classify.Category(r.Lane, r.Title, r.Tags)
 }
 
-// Clean returns the quote as it is stored: dated in milliseconds, and not after now. It is nil
-// for a quote out of bounds.
+// Clean returns the quote as it is stored: dated in milliseconds, and not later than now. It returns nil for a quote
+// out of bounds.
 func (q *Quote) Clean(now time.Time) *Quote {
 	if q == nil || q.Yes < 1 || q.Yes > 9999 || q.No < 1 || q.No > 9999 || q.At.IsZero() {
 		return nil
@@ -104,8 +102,8 @@ func (q *Quote) Clean(now time.Time) *Quote {
 	return &c
 }
 
-// cleanText cuts a text and takes out control characters, which the database
-// (zero) or the stored form of lists (separators) cannot hold.
+// cleanText truncates a text to limit characters and removes control characters. The database cannot store a zero byte,
+// and the stored form of lists uses separators.
 func cleanText(s string, limit int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if strings.ContainsFunc(s, isForbidden) {

@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
-func TestUnknownMarketIsReadOnceAndKept(t *testing.T) {
+func TestUnknownMarketIsReadOnceAndStored(t *testing.T) {
 	t.Parallel()
 	l := setup(t)
 	l.venue.list("7")
@@ -28,13 +28,13 @@ func TestUnknownMarketIsReadOnceAndKept(t *testing.T) {
 	close(l.venue.gate)
 	wg.Wait()
 	if n := len(l.venue.takeAsked()); n == 0 || n > 3 {
-		t.Errorf("50 readers at once asked the venue %d times", n)
+		t.Errorf("50 concurrent readers caused %d requests; want 1", n)
 	}
 	if l.get("7"); len(l.venue.takeAsked()) != 0 {
-		t.Error("a kept market was asked for again")
+		t.Error("a stored market was requested again")
 	}
 	if n := l.count(`SELECT count(*) FROM api.market_prices WHERE market_id = '7'`); n != 1 {
-		t.Errorf("%d snapshots", n)
+		t.Errorf("%d snapshots; want 1", n)
 	}
 }
 
@@ -43,14 +43,14 @@ func TestAbsentMarkets(t *testing.T) {
 	l := setup(t)
 	for range 5 {
 		if _, err := l.Get(t.Context(), "404"); !errors.Is(err, market.ErrNotFound) {
-			t.Errorf("get: %v", err)
+			t.Errorf("Get: %v", err)
 		}
 		if err := l.Ensure(t.Context(), "404", anOperator, time.Second); !errors.Is(err, market.ErrNotFound) {
-			t.Errorf("ensure: %v", err)
+			t.Errorf("Ensure: %v", err)
 		}
 	}
 	if n := len(l.venue.takeAsked()); n != 1 {
-		t.Errorf("the venue was asked %d times for what it does not have", n)
+		t.Errorf("%d requests for a market that the venue does not have", n)
 	}
 	l.venue.list("404")
 	l.clock.Advance(time.Minute)
@@ -64,7 +64,7 @@ func TestAbsentMarkets(t *testing.T) {
 		}
 	}
 	if n := l.count(`SELECT count(*) FROM api.markets`); n != 1 {
-		t.Errorf("%d rows", n)
+		t.Errorf("%d markets are stored; want 1", n)
 	}
 }
 
@@ -75,13 +75,13 @@ func TestVenueDown(t *testing.T) {
 	l.get("8")
 	l.venue.set(func() { l.venue.down = true })
 	if _, err := l.Get(t.Context(), "7"); !errors.Is(err, market.ErrUnavailable) {
-		t.Errorf("nothing kept: %v", err)
+		t.Errorf("market that is not stored: %v", err)
 	}
 	if n := l.count(`SELECT count(*) FROM api.markets WHERE market_id = '7'`); n != 0 {
-		t.Error("a reader left a stub")
+		t.Error("a reader stored a stub")
 	}
 	if m := l.get("8"); m.Status != protocol.MarketOpen {
-		t.Errorf("kept market reads %s", m.Status)
+		t.Errorf("stored market has the status %s", m.Status)
 	}
 	for range 2 {
 		if err := l.Ensure(t.Context(), "7", anOperator, time.Second); err != nil {
@@ -92,21 +92,21 @@ func TestVenueDown(t *testing.T) {
 		t.Fatal(err)
 	}
 	if m := l.get("7"); m.Status != protocol.MarketUnknown || m.Title != "7" || m.Yes != nil || m.FetchedAt != nil {
-		t.Errorf("stub reads %+v", m)
+		t.Errorf("stub: %+v", m)
 	}
 	l.venue.set(func() { l.venue.down = false })
 	if m := l.get("7"); m.Status != protocol.MarketOpen || m.Title != "Market 7" {
-		t.Errorf("stub was not filled: %+v", m)
+		t.Errorf("the stub was not filled: %+v", m)
 	}
 	if m, err := l.Get(t.Context(), "9"); !errors.Is(err, market.ErrNotFound) {
-		t.Errorf("a stub that its venue does not know reads %+v, %v", m, err)
+		t.Errorf("stub of a market that the venue does not have: %+v, %v", m, err)
 	}
 	if n := l.count(`SELECT count(*) FROM api.outbox WHERE market_id = '7' AND data = '{"from": "unknown", "to": "open"}'`); n != 1 {
-		t.Errorf("filling the stub was told %d times", n)
+		t.Errorf("%d events of the filled stub; want 1", n)
 	}
 }
 
-func TestAReaderWhoLeavesDoesNotBreakTheOthers(t *testing.T) {
+func TestCanceledReaderDoesNotCancelTheRead(t *testing.T) {
 	t.Parallel()
 	l := setup(t)
 	l.venue.list("7")
@@ -125,11 +125,11 @@ func TestAReaderWhoLeavesDoesNotBreakTheOthers(t *testing.T) {
 	}()
 	leave()
 	if err := <-left; err == nil {
-		t.Error("a reader who left got an answer")
+		t.Error("a canceled reader got an answer")
 	}
 	close(gate)
 	if err := <-stayed; err != nil {
-		t.Errorf("the one who stayed: %v", err)
+		t.Errorf("the other reader: %v", err)
 	}
 }
 
@@ -149,7 +149,7 @@ func TestWatchedMarketsStayFresh(t *testing.T) {
 		t.Error("a reader waited for a fresher price")
 	}
 	testkit.Eventually(t, 10*time.Second, func() bool { return *l.get("7").Yes == 2000 })
-	l.Service.Settle() // the price is kept a moment before its read is over, and readers would share that read
+	l.Service.Settle() // the price is stored shortly before its read ends, and later readers would share that read
 	l.venue.takeAsked()
 	l.venue.set(func() { l.venue.down = true })
 	l.clock.Advance(2 * time.Minute)
@@ -158,11 +158,11 @@ func TestWatchedMarketsStayFresh(t *testing.T) {
 	}
 	l.Service.Settle()
 	if n := len(l.venue.takeAsked()); n != 1 {
-		t.Errorf("100 readers asked a venue that is down %d times", n)
+		t.Errorf("100 readers caused %d requests to an unavailable venue", n)
 	}
 	l.clock.Advance(9 * time.Minute)
 	if m := l.get("7"); m.Yes != nil {
-		t.Error("a price of eleven minutes is shown")
+		t.Error("a price that is 11 minutes old is shown")
 	}
 }
 
@@ -181,7 +181,7 @@ func TestCreateNative(t *testing.T) {
 	got := l.get(string(m.ID))
 	if got.Title != m.Title || *got.Yes != market.DefaultYes || got.Status != protocol.MarketOpen || got.Category != "sport" || got.Lane != protocol.LaneSport ||
 		*got.ResolutionSource != source || !got.ResolvesBy.Equal(by) || !got.EndDate.Equal(noon.Add(24*time.Hour)) || *got.Volume != 0 || *got.CreatedBy != "admin" {
-		t.Errorf("created market reads %+v", got)
+		t.Errorf("created market: %+v", got)
 	}
 	if points, err := l.ListPrices(t.Context(), m.ID, time.Time{}); err != nil || len(points) != 1 || points[0].Yes != market.DefaultYes {
 		t.Errorf("first snapshot %v, %v", points, err)
@@ -193,7 +193,7 @@ func TestCreateNative(t *testing.T) {
 		t.Errorf("airable %v, %v", list, err)
 	}
 	if _, err := l.CreateNative(t.Context(), market.Draft{Question: "short"}); err == nil {
-		t.Error("a draft out of bounds was created")
+		t.Error("a market was created from a draft out of bounds")
 	}
 	if list, err := l.ListMarkets(t.Context(), []string{string(m.ID), "1", "nonsense"}); err != nil || len(list) != 1 {
 		t.Errorf("list %v, %v", list, err)

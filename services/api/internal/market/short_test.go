@@ -26,7 +26,7 @@ func TestALaneIsGuessedOnlyForAShortAnswerWithoutTopics(t *testing.T) {
 	} {
 		got := cleanRecords([]Record{{ID: "kalshi-X", Title: "t", Lane: c.lane, Short: c.short, FetchedAt: noon}}, classify)
 		if len(got) != 1 || got[0].Lane != c.want || got[0].Guessed != c.guessed {
-			t.Errorf("%+v gives %+v", c, got)
+			t.Errorf("case %+v: %+v", c, got)
 		}
 	}
 }

@@ -11,40 +11,39 @@ import (
 const (
 	// flushEvery is the time between two writes of streamed prices.
 	flushEvery = time.Second
-	// mostStreamed bounds the markets whose price is streamed.
-	mostStreamed = 600
-	// lookedFor is how long a market is streamed after a reader asked for it.
+	// maxStreamed is the largest number of markets whose price is streamed.
+	maxStreamed = 600
+	// lookedFor is the time for which the price of a market is streamed after a reader requested the market.
 	lookedFor = 15 * time.Minute
-	// mostLooked bounds the markets of a venue that are streamed for readers.
-	mostLooked = 200
+	// maxLooked is the largest number of markets of a venue that are streamed for readers.
+	maxLooked = 200
 )
 
-// Streamed is a market whose prices a stream subscribes to.
+// Streamed is a market to whose prices a stream subscribes.
 type Streamed struct {
 	ID       protocol.MarketID
-	Token    string // the venue's key of the prices
-	YesIndex int    // 1: the prices of Token are those of NO
+	Token    string // the venue's key of the market's prices
+	YesIndex int    // with 1, the prices of Token are those of NO
 }
 
 // Tick is a price from a stream.
 type Tick struct {
 	ID  protocol.MarketID
 	Yes protocol.Bps
-	// At is the venue's time of the market's last frame, and not after its receipt. A frame
-	// that does not change the price updates this time.
+	// At is the venue's time of the market's last frame, and not later than its receipt. A frame that does not change
+	// the price also updates At.
 	At    time.Time
-	Quote *Quote // dated At; nil: the price is no quote
+	Quote *Quote // dated At; nil if the price is not a quote
 }
 
-// Stream is the live prices of one venue.
+// Stream provides the live prices of one venue.
 type Stream interface {
-	// Run passes the prices of the markets that want lists to tell, until ctx ends. It calls
-	// want repeatedly and reconnects after every failure of the venue. tell does not block and
-	// may be called from many goroutines.
-	Run(ctx context.Context, want func(context.Context) ([]Streamed, error), tell func(Tick))
+	// Run passes the prices of the markets that want returns to publish, until ctx ends. It calls want repeatedly and
+	// reconnects after every failure of the venue. publish does not block and may be called by many goroutines.
+	Run(ctx context.Context, want func(context.Context) ([]Streamed, error), publish func(Tick))
 }
 
-// Follow makes Run store the prices of a stream. It must be called before Run.
+// Follow makes Run store the prices of a stream. Call it before Run.
 func (c *Catalogue) Follow(p protocol.Provider, s Stream) {
 	if c.streams == nil {
 		c.streams = make(map[protocol.Provider]Stream)
@@ -68,13 +67,13 @@ func (c *Catalogue) stream(ctx context.Context, p protocol.Provider, s Stream) {
 			mu.Unlock()
 			if len(ticks) > 0 {
 				_, err := c.store.ApplyTicks(ctx, ticks)
-				c.logged(ctx, "keep streamed prices", p, err)
+				c.logged(ctx, "store streamed prices", p, err)
 			}
 		})
 	})
 	want := func(ctx context.Context) ([]Streamed, error) {
 		now := c.markets.now()
-		return c.store.ListStreamed(ctx, p, now, c.markets.lookedAt(p, now), mostStreamed)
+		return c.store.ListStreamed(ctx, p, now, c.markets.lookedAt(p, now), maxStreamed)
 	}
 	s.Run(ctx, want, func(t Tick) {
 		t.At = t.At.UTC().Truncate(time.Millisecond)
@@ -87,13 +86,13 @@ func (c *Catalogue) stream(ctx context.Context, p protocol.Provider, s Stream) {
 	wait.Wait()
 }
 
-// lookedAt returns markets of a venue that readers asked for in the last lookedFor.
+// lookedAt returns markets of a venue that readers requested in the last lookedFor.
 func (s *Service) lookedAt(p protocol.Provider, now time.Time) []protocol.MarketID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := make([]protocol.MarketID, 0)
 	for id, until := range s.looked {
-		if len(out) < mostLooked && id.Provider() == p && now.Before(until) {
+		if len(out) < maxLooked && id.Provider() == p && now.Before(until) {
 			out = append(out, id)
 		}
 	}

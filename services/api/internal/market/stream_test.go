@@ -11,13 +11,13 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
-// band is a stream that shows what it is to follow and tells what the test wants.
-type band struct {
+// scriptedStream is a stream that reports the wanted markets and publishes the ticks of the test.
+type scriptedStream struct {
 	wanted chan []market.Streamed
 	ticks  chan market.Tick
 }
 
-func (b *band) Run(ctx context.Context, want func(context.Context) ([]market.Streamed, error), tell func(market.Tick)) {
+func (b *scriptedStream) Run(ctx context.Context, want func(context.Context) ([]market.Streamed, error), publish func(market.Tick)) {
 	list, err := want(ctx)
 	if err != nil {
 		return
@@ -28,14 +28,14 @@ func (b *band) Run(ctx context.Context, want func(context.Context) ([]market.Str
 		case <-ctx.Done():
 			return
 		case t := <-b.ticks:
-			tell(t)
+			publish(t)
 		}
 	}
 }
 
-// The catalogue follows what has calls and what was looked at, and keeps the last
-// price of each second.
-func TestTheCatalogueKeepsWhatAStreamTells(t *testing.T) {
+// TestStreamedPricesAreStored checks that the catalogue streams markets with calls and markets that were read, and
+// stores the last price of each second.
+func TestStreamedPricesAreStored(t *testing.T) {
 	t.Parallel()
 	l := setup(t)
 	for _, id := range []string{"1", "2", "3"} {
@@ -44,13 +44,13 @@ func TestTheCatalogueKeepsWhatAStreamTells(t *testing.T) {
 	}
 	l.call("1")
 	l.clock.Advance(61 * time.Second)
-	l.get("2") // its price has grown old: somebody looks
+	l.get("2") // the price is old, and a reader requests it
 	l.Settle()
 	if _, err := l.admin.Exec(t.Context(), `UPDATE api.markets SET clob_token_id = '9' || market_id, category = 'other'`); err != nil {
 		t.Fatal(err)
 	}
-	l.venue.set(func() { l.venue.down = true }) // so that nothing else tells a price
-	b := &band{wanted: make(chan []market.Streamed, 1), ticks: make(chan market.Tick)}
+	l.venue.set(func() { l.venue.down = true }) // so that only the stream changes the price
+	b := &scriptedStream{wanted: make(chan []market.Streamed, 1), ticks: make(chan market.Tick)}
 	l.catalogue.Follow(protocol.Polymarket, b)
 	ctx, cancel := context.WithCancel(t.Context())
 	over := make(chan struct{})
@@ -61,7 +61,7 @@ func TestTheCatalogueKeepsWhatAStreamTells(t *testing.T) {
 	defer func() { cancel(); <-over }()
 	got := <-b.wanted
 	if !slices.Equal(got, []market.Streamed{{ID: "1", Token: "91"}, {ID: "2", Token: "92"}}) {
-		t.Errorf("follows %v", got)
+		t.Errorf("streamed markets: %v", got)
 	}
 	at := l.clock.Now().Add(time.Minute)
 	for i, yes := range []protocol.Bps{1100, 1200, 1300} {

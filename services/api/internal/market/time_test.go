@@ -9,7 +9,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
-func TestTimeDoesNotFool(t *testing.T) {
+func TestMarketTimeBounds(t *testing.T) {
 	at := time.Date(2026, 10, 25, 0, 59, 50, 0, time.UTC)
 	testkit.Tricks(t, "cutoff", at, func(t *testing.T, m *testkit.Machine) {
 		ends := at.Add(time.Hour)

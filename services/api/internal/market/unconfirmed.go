@@ -16,16 +16,16 @@ import (
 const (
 	// unconfirmedEvery is the time between two rounds that request unconfirmed markets.
 	unconfirmedEvery = 10 * time.Second
-	// unconfirmedPause is the least time between two requests of one market.
+	// unconfirmedPause is the shortest time between two requests of one market.
 	unconfirmedPause = time.Minute
-	// unconfirmedBatch is the most markets of one round.
+	// unconfirmedBatch is the largest number of markets of one round.
 	unconfirmedBatch = 20
-	// unconfirmedFor is how long a call waits for its venue.
+	// unconfirmedFor is the longest time that a call waits for its venue to confirm the market.
 	unconfirmedFor = 48 * time.Hour
 )
 
-// ReadUnconfirmed requests markets with unconfirmed calls from their venues. An answer
-// publishes the calls. It voids the calls that a venue denies or that are older than unconfirmedFor.
+// ReadUnconfirmed reads markets with unconfirmed calls from their venues. A market that its venue confirms publishes
+// its calls. It voids calls on markets that the venue does not have, and calls older than unconfirmedFor.
 func (c *Catalogue) ReadUnconfirmed(ctx context.Context) error {
 	ctx = WithPurpose(ctx, ForCatalogue)
 	now := c.markets.now()
@@ -56,23 +56,22 @@ func (c *Catalogue) ReadUnconfirmed(ctx context.Context) error {
 	return err
 }
 
-// errLater refuses a call on a market that is not known yet and whose venue cannot be asked.
-var errLater = apperr.New(apperr.Unavailable, "signal_service_unavailable", "the market is not known yet and its venue has no time, try again").
+// errLater rejects a call on a market that is not stored while the request limit of its venue is reached.
+var errLater = apperr.New(apperr.Unavailable, "signal_service_unavailable", "the market is not known yet and its venue cannot be asked now; retry in 1 s").
 	With("retryAfterMs", 1000)
 
-// MaxUnconfirmed is how many calls of one operator wait for their venues to confirm the market.
+// MaxUnconfirmed is the largest number of calls of one operator on markets that their venues have not confirmed.
 const MaxUnconfirmed = 20
 
-// errUnconfirmed refuses a call beyond MaxUnconfirmed.
+// errUnconfirmed rejects a call beyond MaxUnconfirmed.
 var errUnconfirmed = apperr.New(apperr.Limited, "rate_limited", fmt.Sprintf(
-	"%d of your calls wait until their venues confirm the market; call on known markets, or try again later", MaxUnconfirmed)).
+	"limit of %d calls on unconfirmed markets reached; call on known markets or retry later", MaxUnconfirmed)).
 	With("limit", MaxUnconfirmed).With("retryAfterMs", int64(60_000))
 
-// Ensure brings a market into the ledger for a call of an operator, which waits for the venue
-// at most limit. A venue that cannot be reached leaves a stub of status unknown, so that the
-// call is not lost, and so does an operator that has used up the reads of Fresh. A client
-// without a free request leaves nothing. Faults: market_not_found, errLater, errUnconfirmed,
-// db_unavailable.
+// Ensure stores the market of a call, which waits for the venue for at most limit. If the venue cannot be reached, or
+// the operator has used up its reads of venues, Ensure stores a stub of status unknown, so that the call is not lost.
+// If the request limit of this process is reached, it stores nothing and returns errLater. Faults: market_not_found,
+// errLater, errUnconfirmed, db_unavailable.
 func (s *Service) Ensure(ctx context.Context, id protocol.MarketID, operator string, limit time.Duration) error {
 	v := s.fresh[id.Provider()]
 	if v == nil {
@@ -86,7 +85,7 @@ func (s *Service) Ensure(ctx context.Context, id protocol.MarketID, operator str
 		return s.insertStub(ctx, id, operator)
 	}
 	defer leave()
-	wait, cancel := context.WithTimeout(ctx, min(patience, limit))
+	wait, cancel := context.WithTimeout(ctx, min(lookupTimeout, limit))
 	defer cancel()
 	_, err := s.fetch(wait, id, ForFiling)
 	switch {

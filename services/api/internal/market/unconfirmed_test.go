@@ -9,9 +9,9 @@ import (
 
 const anOperator = "0199f0a4-0000-7000-8000-000000000001"
 
-// Integrity P8: a round asks the venue for each market with waiting calls, publishes the calls
-// that it confirms, voids those that it denies, and leaves those that it does not answer for.
-func TestUnconfirmedMarketsAreAskedFor(t *testing.T) {
+// TestUnconfirmedMarketsAreRequested checks one round of unconfirmed calls. The round publishes calls on markets that
+// the venue confirms, voids calls on markets that the venue does not have, and leaves the others waiting.
+func TestUnconfirmedMarketsAreRequested(t *testing.T) {
 	t.Parallel()
 	l := setup(t)
 	for _, id := range []string{"7", "8"} {
@@ -19,11 +19,11 @@ func TestUnconfirmedMarketsAreAskedFor(t *testing.T) {
 		if err := l.Ensure(t.Context(), protocol.MarketID(id), anOperator, time.Second); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := l.admin.Exec(t.Context(), `WITH who AS (
+		if _, err := l.admin.Exec(t.Context(), `WITH caller AS (
 				INSERT INTO api.users (id, public_id, issuer, provider_id, handle, display_name, created_at)
 				VALUES (gen_random_uuid(), 'op_' || lpad($1, 16, '0'), 'i', $1, 'user_' || $1, 'u', $2) RETURNING id)
 			INSERT INTO api.unconfirmed_signals (signal_id, market_id, user_id, yes, price_bps, source, text_take, created_at)
-			SELECT gen_random_uuid(), $1, id, true, 3000, 'web', 'x', $2 FROM who`, id, l.clock.Now()); err != nil {
+			SELECT gen_random_uuid(), $1, id, true, 3000, 'web', 'x', $2 FROM caller`, id, l.clock.Now()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -51,7 +51,7 @@ func TestUnconfirmedMarketsAreAskedFor(t *testing.T) {
 	state("1 0 1")
 }
 
-// Integrity P8: a call waits 48 hours for its venue.
+// TestUnconfirmedCallsEndAfter48Hours checks that a call waits at most 48 hours for its venue.
 func TestUnconfirmedCallsEndAfter48Hours(t *testing.T) {
 	t.Parallel()
 	l := setup(t)
@@ -66,7 +66,7 @@ func TestUnconfirmedCallsEndAfter48Hours(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := l.count(`SELECT count(*) FROM api.unconfirmed_signals WHERE denied_at IS NOT NULL`); n != want {
-			t.Errorf("after %v: %d denied calls", after, n)
+			t.Errorf("%d denied calls after %v", after, n)
 		}
 	}
 }

@@ -1,6 +1,5 @@
-// Package movement tells where belief moved: how far the price of each open market
-// went within a window, and which of these moves make one story (contract 4.15).
+// Package movement measures how far the price of each open market moved within a window, and groups these moves into
+// situations.
 //
-// Everything here is arithmetic over facts that the caller brings, the time
-// included. It knows nothing of where prices are kept and who asks.
+// The package only computes. The caller passes all facts, including the time; the package reads no store and no clock.
 package movement

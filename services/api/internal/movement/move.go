@@ -10,36 +10,35 @@ import (
 )
 
 const (
-	// LiveFor is how old the newest price of a market may be.
+	// LiveFor is the greatest age of the newest price of a market that counts as live.
 	LiveFor = 10 * time.Minute
-	// MinVolume is the least volume of a market that moves, USD.
+	// MinVolume is the smallest volume of a market that counts as moving, in USD.
 	MinVolume = 1000
-	// MinDelta is the least change that is a move, bps.
+	// MinDelta is the smallest change that counts as a move, in bps.
 	MinDelta = 100
 )
 
-// Market is an open market with the prices that a move is measured between. Nil
-// members are unknown.
+// Market is an open market with the prices between which a move is measured. Nil members are unknown.
 type Market struct {
 	ID         protocol.MarketID
 	Provider   protocol.Provider
 	Title      string
 	Outcome    string // label of YES
 	Lane       protocol.Lane
-	EventKey   string // empty: it belongs to no event
+	EventKey   string // empty if the market belongs to no event
 	EventTitle string
 	Yes        *protocol.Bps // the newest price
 	PricedAt   time.Time
 	Volume     *float64 // USD
 	Volume24h  *float64 // USD
-	Signals    int64    // canonical signals, all operators
-	// From is the price at the start of each of protocol.Windows: the newest
-	// snapshot at or before it, else the oldest one inside that covers half of
-	// the window. Those of a market below MinVolume need not be known.
+	Signals    int64    // canonical calls of all operators
+	// From is the price at the start of each of protocol.Windows. It is the newest snapshot at or before the start, or
+	// else the oldest snapshot in the window that covers at least half of it. It may be nil for a market below
+	// MinVolume.
 	From [len(protocol.Windows)]*protocol.Bps
 }
 
-// Price is the newest price where it may be shown at now.
+// Price returns the newest price, or nil if it is older than LiveFor at now.
 func (m *Market) Price(now time.Time) *protocol.Bps {
 	if now.Sub(m.PricedAt) > LiveFor {
 		return nil
@@ -47,8 +46,7 @@ func (m *Market) Price(now time.Time) *protocol.Bps {
 	return m.Yes
 }
 
-// Delta is the change of the price within a window, if both of its ends are known
-// at now.
+// Delta returns the change of the price within a window. It returns false if the price at either end is unknown at now.
 func (m *Market) Delta(w protocol.Window, now time.Time) (int, bool) {
 	to, from := m.Price(now), m.From[slices.Index(protocol.Windows[:], w)]
 	if to == nil || from == nil {
@@ -61,15 +59,14 @@ func (m *Market) Delta(w protocol.Window, now time.Time) (int, bool) {
 type Move struct {
 	Market     *Market
 	From, To   protocol.Bps
-	DetectedAt time.Time // since when it is seen moving; set by the caller
+	DetectedAt time.Time // when the move was first seen; set by the caller
 }
 
-// Delta is the signed change.
+// Delta returns the signed change in bps.
 func (m *Move) Delta() int { return int(m.To - m.From) }
 
-// Moves are the markets that moved within a window: of MinVolume or more, by
-// MinDelta or more, with a price that is live at now. The largest change comes
-// first, of equal ones the larger volume.
+// Moves returns the markets that moved within a window: those with a live price, a volume of at least MinVolume and a
+// change of at least MinDelta. The order is by descending change, then by descending volume.
 func Moves(list []*Market, w protocol.Window, now time.Time) []Move {
 	var out []Move
 	for _, m := range list {

@@ -11,20 +11,20 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// MostMarkets is how many of its markets a situation shows.
+// MostMarkets is the largest number of markets that a situation contains.
 const MostMarkets = 12
 
-// Criticality says how far a situation went.
+// Criticality is the severity of a situation.
 type Criticality string
 
-// The criticalities and the change that each begins at, bps.
+// Criticalities, each with its smallest change in bps.
 const (
 	Critical Criticality = "Critical" // 2000
 	Elevated Criticality = "Elevated" // 800
 	Routine  Criticality = "Routine"
 )
 
-// CriticalityOf ranks a change in bps of either sign.
+// CriticalityOf returns the criticality of a change in bps of either sign.
 func CriticalityOf(peak int) Criticality {
 	switch peak = abs(peak); {
 	case peak >= 2000:
@@ -35,39 +35,38 @@ func CriticalityOf(peak int) Criticality {
 	return Routine
 }
 
-// Situation is the moving markets of one event of a provider, or one moving
-// market without an event.
+// Situation is the moving markets of one event of a provider, or one moving market without an event.
 type Situation struct {
-	Moves      []Move // at most MostMarkets, the largest change first: the lead
-	Count      int    // all that move
+	Moves      []Move // at most MostMarkets, the largest change (the lead) first
+	Count      int    // number of all moving markets
 	Volume     float64
 	Score      int       // 0-100
-	DetectedAt time.Time // since when it is seen; set by the caller
+	DetectedAt time.Time // when the situation was first seen; set by the caller
 	key        string
 }
 
-// Lead is the market that moved most.
+// Lead returns the market with the largest change.
 func (s *Situation) Lead() *Market { return s.Moves[0].Market }
 
-// Peak is the signed change of the lead.
+// Peak returns the signed change of the lead in bps.
 func (s *Situation) Peak() int { return s.Moves[0].Delta() }
 
-// Criticality is that of the peak.
+// Criticality returns the criticality of the peak.
 func (s *Situation) Criticality() Criticality { return CriticalityOf(s.Peak()) }
 
-// Key tells a situation from the others of its window.
+// Key returns an id of the situation that is unique within its window.
 func (s *Situation) Key() string { return s.key }
 
-// story is what markets of one situation have in common.
-func (m *Market) story() string {
+// situationKey returns the key that is equal for all markets of one situation.
+func (m *Market) situationKey() string {
 	if m.EventKey == "" {
 		return string(m.Provider) + ":market:" + string(m.ID)
 	}
 	return string(m.Provider) + ":event:" + m.EventKey
 }
 
-// Headline says what happened to the event, or to the market where the venue names
-// no event: "<title> <rises|falls> <n> points".
+// Headline returns "<title> <rises|falls> <n> points" with the title of the event, or of the market if the venue names
+// no event.
 func (s *Situation) Headline() string {
 	verb, peak := "rises", s.Peak()
 	if peak < 0 {
@@ -76,17 +75,17 @@ func (s *Situation) Headline() string {
 	return fmt.Sprintf("%s %s %d points", cmp.Or(s.Lead().EventTitle, s.Lead().Title), verb, (abs(peak)+50)/100)
 }
 
-// Situations makes stories of moves, which come in the order of Moves: the highest
-// score first, of equal ones the larger change, then the larger volume.
+// Situations groups moves, which must be in the order of Moves, into situations. The order is by descending score, then
+// by descending change, then by descending volume.
 func Situations(moves []Move) []Situation {
-	places := make(map[string]int)
+	indexes := make(map[string]int)
 	var out []Situation
 	for _, m := range moves {
-		key := m.Market.story()
-		at, known := places[key]
+		key := m.Market.situationKey()
+		at, known := indexes[key]
 		if !known {
 			at = len(out)
-			places[key] = at
+			indexes[key] = at
 			out = append(out, Situation{key: key})
 		}
 		s := &out[at]
@@ -106,16 +105,15 @@ func Situations(moves []Move) []Situation {
 	return out
 }
 
-// Score weighs a situation, 0 to 100: its peak in bps, its volume in USD and how
-// many markets move.
+// Score returns the score of a situation, 0 to 100, from its peak in bps, its volume in USD and the number of its
+// moving markets.
 func Score(peak int, volume float64, markets int) int {
 	points := float64(abs(peak)) / 100
 	weight := 0.6 + float64(0.4*min(1, math.Log10(1+max(volume, 0))/7))
 	return min(100, int(math.Round(points*weight))+min(10, 2*(markets-1)))
 }
 
-// InLane keeps what a lane filter lets through, at most limit; the empty lane is
-// all.
+// InLane returns the items of a lane, at most limit. The empty lane selects all.
 func InLane[T any](list []T, lane protocol.Lane, of func(*T) protocol.Lane, limit int) []T {
 	limit = max(limit, 0)
 	out := make([]T, 0, min(limit, len(list)))

@@ -7,35 +7,34 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Sentiment is how those who called on a market lean: the calls of operators that
-// count as crowd, by side.
+// Sentiment counts the calls of a market's crowd by side. The crowd are the operators whose calls count towards it.
 type Sentiment struct {
 	Yes, No                     int64
-	WeightYes, WeightNo         float64  // each call weighs its confidence, 0.5 where none was given
-	ConfidenceYes, ConfidenceNo *float64 // means of those given
+	WeightYes, WeightNo         float64  // sums of confidences; a call without a confidence counts 0.5
+	ConfidenceYes, ConfidenceNo *float64 // means of the stated confidences
 	TakesYes, TakesNo           int64
 	Signals24h                  int64
-	Before                      *protocol.Bps // price of YES a day ago
+	Before                      *protocol.Bps // price of YES 24 hours ago
 	UpdatedAt                   time.Time
 }
 
-// Gap is an open market on which the crowd has called.
+// Gap is an open market with calls of the crowd.
 type Gap struct {
 	ID      protocol.MarketID
 	Yes, No int64 // calls of operators that count as crowd
 }
 
 const (
-	// leanFor is how long a sentiment is cached: reading it counts every call on the market.
-	leanFor = 2 * time.Second
-	// mostLeans bounds the cached sentiments, because callers choose the ids.
-	mostLeans = 1024
+	// sentimentAge is the time for which a sentiment is cached. Reading one counts every call on the market.
+	sentimentAge = 2 * time.Second
+	// maxSentiments is the largest number of cached sentiments. It is bounded because callers choose the ids.
+	maxSentiments = 1024
 )
 
-// Sentiment returns the sides of the calls on a market as they were at most leanFor ago. Concurrent requests share one read.
-// Fault: db_unavailable.
+// Sentiment returns the calls on a market by side, at most sentimentAge old. Concurrent requests share one read. Fault:
+// db_unavailable.
 func (s *Service) Sentiment(ctx context.Context, id protocol.MarketID) (Sentiment, error) {
-	return s.leans.Get(ctx, id, func(ctx context.Context, _ Sentiment) (Sentiment, error) {
+	return s.sentiments.Get(ctx, id, func(ctx context.Context, _ Sentiment) (Sentiment, error) {
 		now := s.now()
 		out, err := s.store.GetSentiment(ctx, id, now)
 		out.UpdatedAt = now
@@ -44,14 +43,13 @@ func (s *Service) Sentiment(ctx context.Context, id protocol.MarketID) (Sentimen
 }
 
 const (
-	// DefaultGaps and MostGaps are the sizes of the list of gaps.
+	// DefaultGaps and MostGaps are the default and the largest number of markets in the list of gaps.
 	DefaultGaps = 20
 	MostGaps    = 100
 )
 
-// Gaps lists open markets with a price and three calls or more by how far the
-// crowd is from the price, the widest first; id narrows it to one market. Fault:
-// db_unavailable.
+// Gaps returns open markets with a price and at least three calls, ordered by the distance of the crowd from the price,
+// the greatest first. A non-empty id selects one market. Fault: db_unavailable.
 func (s *Service) Gaps(ctx context.Context, id protocol.MarketID, limit int) ([]Gap, error) {
 	if limit < 1 {
 		limit = DefaultGaps

@@ -13,8 +13,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/search"
 )
 
-// counted is a store that counts its reads of a sentiment, each of which waits
-// until it is let through.
+// counted is a store that counts reads of sentiments. Each read waits until the test releases it.
 type counted struct {
 	search.Store
 	open  chan error
@@ -26,7 +25,7 @@ func (c *counted) GetSentiment(context.Context, protocol.MarketID, time.Time) (s
 	return search.Sentiment{Yes: n}, <-c.open
 }
 
-// A crowd that asks about one market costs one read in two seconds.
+// TestSentimentIsReadOnce checks that concurrent and later requests for one market cause one read in two seconds.
 func TestSentimentIsReadOnce(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
@@ -44,7 +43,7 @@ func TestSentimentIsReadOnce(t *testing.T) {
 	}
 	testkit.Eventually(t, 20*time.Second, func() bool { return c.reads.Load() == 1 })
 	if _, err := s.Sentiment(left, "1"); !errors.Is(err, context.Canceled) {
-		t.Errorf("the call of a caller that left: %v", err)
+		t.Errorf("request of a canceled caller: %v", err)
 	}
 	c.open <- nil
 	wait.Wait()
@@ -66,7 +65,7 @@ func TestSentimentIsReadOnce(t *testing.T) {
 	}
 }
 
-// A failed read is not cached.
+// TestSentimentThatCannotBeRead checks that a failed read is not cached.
 func TestSentimentThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	c := &counted{open: make(chan error, 2)}
@@ -74,7 +73,7 @@ func TestSentimentThatCannotBeRead(t *testing.T) {
 	c.open <- nil
 	s := search.NewService(c, time.Now)
 	if _, err := s.Sentiment(t.Context(), "1"); err == nil {
-		t.Error("a failed read is no error")
+		t.Error("a failed read returned no error")
 	}
 	if got, err := s.Sentiment(t.Context(), "1"); err != nil || got.Yes != 2 {
 		t.Errorf("%+v %v", got, err)

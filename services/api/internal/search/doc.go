@@ -1,3 +1,3 @@
-// Package search finds markets by words and by what they have in common. The index is in the database, because no venue's own text
-// search can be relied on. It returns ids: prices are read from the store of markets.
+// Package search finds markets by words and finds related markets. The index is in the database, because the text
+// search of the venues is not reliable. Results are ids; the prices are read from the store of markets.
 package search

@@ -11,14 +11,14 @@ import (
 // Sort is the order of markets that match equally well.
 type Sort string
 
-// The orders. ByVolume is the default.
+// Orders of markets. ByVolume is the default.
 const (
 	ByVolume    Sort = "volume"
 	ByVolume24h Sort = "volume24h"
 	ByEndDate   Sort = "endDate" // the soonest first
 )
 
-// ParseSort reads a `sort` query parameter; anything unknown is the default.
+// ParseSort parses a `sort` query parameter. An unknown value means the default.
 func ParseSort(raw string) Sort {
 	switch s := Sort(raw); s {
 	case ByVolume24h, ByEndDate:
@@ -27,30 +27,30 @@ func ParseSort(raw string) Sort {
 	return ByVolume
 }
 
-// Most and Default are the sizes of a page.
+// Most is the largest size of a page, Default its default.
 const (
 	Most    = 100
 	Default = 100
 )
 
-// Query is a search. A blank Text is every market.
+// Query is a search. A blank Text selects every market.
 type Query struct {
 	Text     string
-	Provider protocol.Provider // empty: every one
+	Provider protocol.Provider // empty: every provider
 	Lane     protocol.Lane     // empty: every lane
-	Closed   bool              // those that are closed or resolved; else the open ones
+	Closed   bool              // closed and resolved markets instead of open ones
 	Sort     Sort
-	Limit    int    // 1 to Most; outside of it Default and Most
-	Cursor   string // of a page before; one of another order starts from the beginning
+	Limit    int    // 1 to Most; a smaller number means Default, a greater one Most
+	Cursor   string // from the page before; a cursor of another order is ignored
 }
 
-// MaxWords is the number of words of a query that are searched; maxQuery the number of its bytes.
+// MaxWords is the largest number of words of a query that are searched, maxQuery the largest number of bytes.
 const (
 	MaxWords = 12
 	maxQuery = 400
 )
 
-// text returns the text to search, valid for the database. The last word of a text that is too long is not a whole one.
+// text returns the text to search as valid UTF-8 without zero bytes. A text that is too long is cut at a word boundary.
 func (q *Query) text() string {
 	s := q.Text
 	if len(s) > maxQuery {
@@ -62,13 +62,13 @@ func (q *Query) text() string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, " "), "\x00", " ")
 }
 
-// rank is the place of a market in an answer: the lower class comes first, then the lower value.
+// rank is the position of a market in a result: lower classes come first, then lower values.
 type rank struct {
 	class class
 	Found
 }
 
-// cursorKeys is the number of keys of a cursor: sort, class, value.
+// cursorKeys is the number of keys of a cursor: sort, class and value.
 const cursorKeys = 3
 
 func (q *Query) cursor(r rank) string {
@@ -76,7 +76,7 @@ func (q *Query) cursor(r rank) string {
 		strconv.FormatFloat(r.Value, 'g', -1, 64)).Encode()
 }
 
-// after returns the last market of the page before, which precedes all markets for the first page.
+// after returns the last market of the previous page. For the first page it returns a rank before all markets.
 func (q *Query) after() rank {
 	first := rank{class: whole, Found: Found{Value: math.Inf(-1)}}
 	c, ok := protocol.DecodeCursor(q.Cursor, cursorKeys)

@@ -7,7 +7,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Doc is what related markets have in common with a market.
+// Doc is a market with the members that relate other markets to it.
 type Doc struct {
 	ID       protocol.MarketID
 	Provider protocol.Provider
@@ -16,41 +16,42 @@ type Doc struct {
 	EventKey string
 }
 
-// Relation says why a market belongs with another one.
+// Relation is the reason why a market is related to another one.
 type Relation string
 
-// The relations, the closest first.
+// Relations, the closest first.
 const (
 	SameEvent Relation = "same_event"
 	Similar   Relation = "similar"
 	SameLane  Relation = "same_lane"
 )
 
-// MostRelated is the size of the list of related markets.
+// MostRelated is the largest number of related markets in a list.
 const MostRelated = 12
 
-// Related is one market that belongs with another one.
+// Related is a market that is related to another one.
 type Related struct {
 	ID         protocol.MarketID
 	Relation   Relation
-	Similarity float64 // of the titles, 0 to 1, two decimals
+	Similarity float64 // similarity of the titles, 0 to 1, two decimals
 }
 
-// Related returns what belongs with a market, which need not be in the index: the
-// same event, a similar title, the same lane; within each open markets before the
-// others, the largest first. Markets of unknown status are left out. Error: db_unavailable.
+// Related returns the markets related to a market, which need not be in the index: first those of the same event, then
+// those with a similar title, then those of the same lane. Within each group open markets come first, then greater
+// volumes. Markets of unknown status are omitted. Error: db_unavailable.
 func (s *Service) Related(ctx context.Context, d Doc) ([]Related, error) {
 	words, err := s.store.GetTitleWords(ctx, d.Title)
 	if err != nil {
 		return nil, err
 	}
 	if !d.Lane.Filterable() {
-		d.Lane = "" // OTHER is where markets are that have no lane
+		d.Lane = "" // OTHER contains markets without a lane, which have nothing in common
 	}
 	return s.store.ListRelated(ctx, d, words, pairs(words), MostRelated)
 }
 
-// Similarity returns the share of the words of two titles that both have, with two decimals.
+// Similarity returns the number of words that two titles share, divided by the number of their distinct words, with two
+// decimals. The words of each title must be distinct.
 func Similarity(a, b []string) float64 {
 	has := make(map[string]bool, len(a))
 	for _, w := range a {

@@ -10,36 +10,37 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Store reads what is searched. Errors are db_unavailable.
+// Store reads the search index and the statistics of markets. Errors are db_unavailable.
 type Store interface {
 	// ListQueryWords returns the words of a text, at most limit.
 	ListQueryWords(ctx context.Context, text string, limit int) ([]Word, error)
-	// ListWordsAround returns for each word those that contain it, at most limit.
+	// ListWordsAround returns for each word the indexed words that contain it, at most limit.
 	ListWordsAround(ctx context.Context, words []string, limit int) ([][]string, error)
-	// ListMisspelledWords returns for each word those that are one typing error away.
+	// ListMisspelledWords returns for each word the indexed words that are one typing error away from it.
 	ListMisspelledWords(ctx context.Context, words []string) ([][]string, error)
-	// FindMarkets returns the next markets of an order, at most limit.
+	// FindMarkets returns the next markets in an order, at most limit.
 	FindMarkets(ctx context.Context, m Match, o Order, limit int) ([]Found, error)
-	// GetTitleWords returns the words that say what a title is about.
+	// GetTitleWords returns the words of a title that describe its topic.
 	GetTitleWords(ctx context.Context, title string) ([]string, error)
-	// ListRelated returns what belongs with a market; near is a tsquery for similar titles.
+	// ListRelated returns the markets related to a market. near is a tsquery for similar titles.
 	ListRelated(ctx context.Context, d Doc, words []string, near string, limit int) ([]Related, error)
-	// ListResolved returns the markets of a provider that have an outcome, the newest first, after a place, at most limit.
+	// ListResolved returns the markets of a provider that have an outcome, newest outcome first, after a position, at
+	// most limit.
 	ListResolved(ctx context.Context, p protocol.Provider, after Place, limit int) ([]Resolved, error)
-	// GetSentiment returns how the calls on a market lean; zero without calls.
+	// GetSentiment returns the calls on a market by side. It returns zeros for a market without calls.
 	GetSentiment(ctx context.Context, id protocol.MarketID, now time.Time) (Sentiment, error)
 	// ListGaps returns open markets by the distance of the crowd from the price; an empty id selects every market.
 	ListGaps(ctx context.Context, id protocol.MarketID, now time.Time, limit int) ([]Gap, error)
 }
 
-// Order is the part of an order that follows a market.
+// Order is an order of markets, from the first market after After.
 type Order struct {
 	Sort   Sort
 	Closed bool
 	After  Found
 }
 
-// Found is a market with its value in the order, which rises; an unknown value is +Inf.
+// Found is a market with its sort value. Orders are ascending; an unknown value is +Inf.
 type Found struct {
 	ID    protocol.MarketID
 	Value float64
@@ -56,7 +57,7 @@ type Resolved struct {
 	Signals    int64
 }
 
-// Place is a position in the list of outcomes; the zero Place is before the first.
+// Place is a position in the list of outcomes. The zero Place precedes the first outcome.
 type Place struct {
 	At time.Time
 	ID protocol.MarketID
@@ -64,27 +65,28 @@ type Place struct {
 
 // Service searches markets.
 type Service struct {
-	store Store
-	now   func() time.Time
-	leans *cache.Cache[protocol.MarketID, Sentiment]
+	store      Store
+	now        func() time.Time
+	sentiments *cache.Cache[protocol.MarketID, Sentiment]
 }
 
-// NewService reads from a store.
+// NewService returns a service that reads from a store.
 func NewService(store Store, now func() time.Time) *Service {
-	leans := cache.New(cache.Options[protocol.MarketID, Sentiment]{
-		// The age of a sentiment counts from the start of its read. The cache itself counts from the end.
-		Life: func(s Sentiment) time.Duration { return leanFor - now().Sub(s.UpdatedAt) },
-		Hold: -1, MaxKeys: mostLeans, Values: true, Now: now,
+	sentiments := cache.New(cache.Options[protocol.MarketID, Sentiment]{
+		// The age of a sentiment counts from the start of its read, but the cache counts from the end.
+		Life: func(s Sentiment) time.Duration { return sentimentAge - now().Sub(s.UpdatedAt) },
+		Hold: -1, MaxKeys: maxSentiments, Values: true, Now: now,
 	})
-	return &Service{store: store, now: now, leans: leans}
+	return &Service{store: store, now: now, sentiments: sentiments}
 }
 
-// Close cancels the running reads of sentiments and waits for them.
-func (s *Service) Close() { s.leans.Close() }
+// Close cancels the reads of sentiments in progress and waits for them.
+func (s *Service) Close() { s.sentiments.Close() }
 
-// Find returns the markets whose title and slug have every word of the text: first those that have the words themselves, then those
-// with words that begin with them, then with words that contain them, last with words that are one typing error away. In each class
-// they are in the order of the query. next is empty after the last page. Error: db_unavailable.
+// Find returns the markets whose title and slug have every word of the text. Markets with the words themselves come
+// first, then those with words that begin with them, then those with words that contain them, then those with words
+// that are one typing error away. Each of these classes has the order of the query. next is empty after the last page.
+// Error: db_unavailable.
 func (s *Service) Find(ctx context.Context, q Query) (ids []protocol.MarketID, next string, err error) {
 	q.Sort = ParseSort(string(q.Sort))
 	if q.Limit < 1 {
@@ -94,7 +96,7 @@ func (s *Service) Find(ctx context.Context, q Query) (ids []protocol.MarketID, n
 	var words []Word
 	if strings.TrimSpace(q.Text) != "" {
 		if words, err = s.store.ListQueryWords(ctx, q.text(), MaxWords); err != nil || len(words) == 0 {
-			return nil, "", err // punctuation is in no title
+			return nil, "", err // punctuation is not indexed
 		}
 	}
 	ranks, err := s.find(ctx, &q, words)
@@ -112,7 +114,7 @@ func (s *Service) Find(ctx context.Context, q Query) (ids []protocol.MarketID, n
 	return ids, next, nil
 }
 
-// find returns a page and, where more follow, one market more.
+// find returns a page, plus one market if more follow.
 func (s *Service) find(ctx context.Context, q *Query, words []Word) (page []rank, err error) {
 	after := q.after()
 	better := Match{Near: Nothing}
@@ -144,7 +146,7 @@ func (s *Service) find(ctx context.Context, q *Query, words []Word) (page []rank
 	return page, nil
 }
 
-// expand adds to the words of a query what a class compares them with.
+// expand adds to each word of a query the indexed words that a class compares it with.
 func (s *Service) expand(ctx context.Context, c class, words []Word) error {
 	if c < inside || len(words) == 0 {
 		return nil
@@ -169,22 +171,21 @@ func (s *Service) expand(ctx context.Context, c class, words []Word) error {
 	return err
 }
 
-// MostResolved and DefaultResolved are the sizes of a page of outcomes.
+// MostResolved is the largest size of a page of outcomes, DefaultResolved its default.
 const (
 	MostResolved    = 100
 	DefaultResolved = 50
 )
 
-// Resolved lists the markets of a provider that have an outcome, the newest
-// first. A cursor that cannot be read starts from the beginning. Fault:
-// db_unavailable.
+// Resolved returns the markets of a provider that have an outcome, newest outcome first, and the cursor of the next
+// page. An invalid cursor means the first page. Fault: db_unavailable.
 func (s *Service) Resolved(ctx context.Context, p protocol.Provider, limit int, cursor string) ([]Resolved, string, error) {
 	if limit < 1 {
 		limit = DefaultResolved
 	}
 	limit = min(limit, MostResolved)
 	var after Place
-	// The first key names the list: a cursor of another list starts from the beginning.
+	// The first key names the list, so that a cursor of another list is ignored.
 	if c, ok := protocol.DecodeCursor(cursor, 2); ok && c.Keys[0] == resolvedKey {
 		if at, ok := c.Time(1); ok {
 			after = Place{at, protocol.MarketID(c.ID)}

@@ -2,7 +2,7 @@ package categorise
 
 import "github.com/signalcast/signalcast/pkg/protocol"
 
-// broad are the lanes that touch every other.
+// broad are the lanes whose subjects overlap with many others.
 var broad = []entry{
 	{
 		lane: protocol.LaneTech,

@@ -7,7 +7,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Categories of the program clock; other is for what no lane of it airs.
+// Categories of the programme. Other is the category of markets that no programme lane shows.
 const (
 	Sports   = "sports"
 	Music    = "music"
@@ -24,17 +24,17 @@ const (
 	Other    = "other"
 )
 
-// Method says what decided.
+// Method is the source of a classification.
 type Method string
 
-// The methods of a result. An override is made by the caller, never here.
+// Methods of a result. Only callers set Override.
 const (
 	Keyword  Method = "keyword"
 	Override Method = "override"
 	Fallback Method = "fallback"
 )
 
-// Result is where a market belongs. Confidence is 0 to 100; a fallback has 0.
+// Result is the classification of a market. Confidence is 0 to 100. A fallback has confidence 0.
 type Result struct {
 	Lane       protocol.Lane
 	Category   string
@@ -42,8 +42,8 @@ type Result struct {
 	Method     Method
 }
 
-// Confidence figures: tags are the venue's own word; a title earns more the
-// further its best lane is ahead of the next.
+// Confidence values. Tags come from the venue and get a fixed value. A title gets a greater value when its best lane
+// leads the next one by more points.
 const (
 	tagConfidence  = 95
 	wordConfidence = 40
@@ -54,12 +54,12 @@ const (
 const (
 	// longest is the number of words in the longest keyword.
 	longest = 4
-	// shortest is the length of a word from which on an s at its end may be
-	// that of a plural.
+	// shortest is the length from which the last letter s of a word may be a plural ending.
 	shortest = 4
 )
 
-// Classify decides by the tags, then by the title, else OTHER.
+// Classify returns the classification by the tags, or by the title if no tag is known. Without a match the lane is
+// OTHER.
 func Classify(title string, tags []string) Result {
 	r := Result{Lane: ByTags(tags), Confidence: tagConfidence, Method: Keyword}
 	if r.Lane == protocol.LaneOther {
@@ -74,8 +74,7 @@ func Classify(title string, tags []string) Result {
 	return r
 }
 
-// ByTags decides by the venue's tags alone. A narrow lane beats a broad one,
-// whatever the order of the tags.
+// ByTags returns the lane of the venue's tags. A narrow lane has precedence over a broad one in any order of the tags.
 func ByTags(tags []string) protocol.Lane {
 	best := len(lanes)
 	for _, t := range tags {
@@ -89,9 +88,8 @@ func ByTags(tags []string) protocol.Lane {
 	return lanes[best].lane
 }
 
-// Category gives the clock category of a lane. ENTERTAINMENT is tv with a word
-// of television in title or tags, else film; CULTURE is fashion with a word of
-// fashion, else culture.
+// Category returns the programme category of a lane. ENTERTAINMENT is tv if title or tags contain a word of television,
+// else film. CULTURE is fashion if they contain a word of fashion, else culture.
 func Category(lane protocol.Lane, title string, tags []string) string {
 	switch lane {
 	case protocol.LaneEntertainment:
@@ -111,8 +109,8 @@ func Category(lane protocol.Lane, title string, tags []string) string {
 	return Other
 }
 
-// byTitle adds up the weights of the keywords found; equal sums go to the lane
-// that stands first in the table. lead is the distance to the next lane.
+// byTitle returns the lane with the greatest sum of keyword weights. Equal sums select the lane that is first in the
+// table. lead is the distance to the next sum.
 func byTitle(title string) (lane protocol.Lane, lead int) {
 	points := make([]int, len(lanes))
 	eachPhrase(title, func(phrase string) {
@@ -146,8 +144,8 @@ func mentions(title string, tags []string, words map[string]bool) (found bool) {
 	return found
 }
 
-// eachPhrase yields every run of one to four words in lower case; one that ends
-// in s is yielded without it as well, if its last word is not too short for that.
+// eachPhrase yields every sequence of one to four words in lower case. It also yields a sequence that ends in s without
+// the s, if the last word is longer than shortest.
 func eachPhrase(text string, yield func(string)) {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '&'
@@ -163,7 +161,7 @@ func eachPhrase(text string, yield func(string)) {
 	}
 }
 
-// normal is the slug form of a tag: lower case, dashes between words.
+// normal returns the slug of a tag: lower case with dashes between words.
 func normal(tag string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(tag), func(r rune) bool {
 		return unicode.IsSpace(r) || r == '-' || r == '_'

@@ -48,7 +48,7 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-func TestTagsOutweighTheTitleWhateverTheirOrder(t *testing.T) {
+func TestTagOrderDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	for _, tags := range [][]string{{"politics", "world", "music"}, {"music", "world", "politics"}, {"World", "MUSIC", "x"}} {
 		if got := ByTags(tags); got != protocol.LaneMusic {
@@ -57,7 +57,7 @@ func TestTagsOutweighTheTitleWhateverTheirOrder(t *testing.T) {
 	}
 }
 
-func TestTableIsWhole(t *testing.T) {
+func TestTableIsComplete(t *testing.T) {
 	t.Parallel()
 	for _, l := range protocol.Lanes {
 		if l == protocol.LaneOther {
@@ -73,17 +73,17 @@ func TestTableIsWhole(t *testing.T) {
 	for i, e := range lanes {
 		for tag := range set(e.tags) {
 			if tag != normal(tag) || tagLane[tag] != i {
-				t.Errorf("tag %q of %s cannot be reached", tag, e.lane)
+				t.Errorf("tag %q of %s is assigned to another lane", tag, e.lane)
 			}
 		}
 		seen := map[string]bool{}
 		for _, column := range e.columns() {
 			for w := range set(column.words) {
 				if got, _ := byTitle(w); got == protocol.LaneOther {
-					t.Errorf("word %q of %s is never found", w, e.lane)
+					t.Errorf("word %q of %s never matches", w, e.lane)
 				}
 				if seen[w] {
-					t.Errorf("word %q stands twice in %s", w, e.lane)
+					t.Errorf("word %q is listed twice in %s", w, e.lane)
 				}
 				seen[w] = true
 			}
@@ -92,13 +92,13 @@ func TestTableIsWhole(t *testing.T) {
 	for _, words := range []map[string]bool{tvWords, fashionWords} {
 		for w := range words {
 			if !mentions(w, nil, words) {
-				t.Errorf("word %q is never found", w)
+				t.Errorf("word %q never matches", w)
 			}
 		}
 	}
 }
 
-func TestMoreEvidenceMoreConfidence(t *testing.T) {
+func TestConfidenceRisesWithEvidence(t *testing.T) {
 	t.Parallel()
 	faint, strong := Classify("Will the final score be even?", nil), Classify("Will the NBA playoffs champion win the cup?", nil)
 	if faint.Lane != protocol.LaneSport || strong.Lane != protocol.LaneSport || faint.Confidence >= strong.Confidence {

@@ -1,5 +1,4 @@
-// Package categorise puts a market into a content lane and into a category of
-// the program clock. The venue's own tags decide; words of the title decide
-// only when the tags say nothing. It is a pure function of its input: no clock,
-// no state, no override (an override is the caller's).
+// Package categorise assigns a content lane and a programme category to a market. The tags of the venue decide. Words
+// of the title decide only without a known tag. The result depends on the arguments alone. Overrides of administrators
+// are applied by the callers.
 package categorise

@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// quotas say how many markets each sample takes from each source.
+// quotas are the numbers of markets that each sample takes from each source.
 var quotas = []struct {
 	source string
 	take   int
@@ -24,14 +24,14 @@ var quotas = []struct {
 	{"data/resolved-questions.csv", 60},
 }
 
-// samples are the files of labels, each with the seed of its draw.
+// samples are the files of labels, each with the seed of its selection.
 var samples = []struct {
 	file string
 	seed int
 }{{tuneFile, 1}, {holdFile, 2}}
 
-// draw takes from each source the markets whose hash with the seed is smallest;
-// a title that was taken before is passed over.
+// draw selects from each source the markets with the smallest hash of seed, source and key. It skips titles that are in
+// taken.
 func draw(rows map[string]map[string]row, seed int, taken map[string]bool) (ids []string) {
 	for _, q := range quotas {
 		order := func(key string) string {
@@ -54,7 +54,8 @@ func draw(rows map[string]map[string]row, seed int, taken map[string]bool) (ids 
 	return ids
 }
 
-// TestLabelsAreThoseOfTheDraw: nobody picked the markets.
+// TestLabelsAreThoseOfTheDraw checks that the labelled markets are exactly those that draw selects, so that they were
+// not chosen by hand.
 func TestLabelsAreThoseOfTheDraw(t *testing.T) {
 	t.Parallel()
 	rows, ok := readRows(t)
@@ -68,12 +69,12 @@ func TestLabelsAreThoseOfTheDraw(t *testing.T) {
 			have = append(have, l.source+" "+l.key)
 		}
 		if want := draw(rows, s.seed, taken); !slices.Equal(have, want) {
-			t.Errorf("%s is not the draw of seed %d", s.file, s.seed)
+			t.Errorf("%s does not contain the markets that draw selects with seed %d", s.file, s.seed)
 		}
 	}
 }
 
-func TestLabelsAreWhole(t *testing.T) {
+func TestLabelsAreComplete(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for _, s := range samples {
@@ -92,17 +93,17 @@ func TestLabelsAreWhole(t *testing.T) {
 		for _, q := range quotas {
 			total += q.take
 			if sources[q.source] != q.take {
-				t.Errorf("%s has %d labels of %s, not %d", s.file, sources[q.source], q.source, q.take)
+				t.Errorf("%s has %d labels of %s; want %d", s.file, sources[q.source], q.source, q.take)
 			}
 		}
 		if total != 200 || len(sources) != len(quotas) {
-			t.Errorf("%s has labels of %d sources, %d are due", s.file, len(sources), total)
+			t.Errorf("%s has labels of %d sources; want %d", s.file, len(sources), total)
 		}
 	}
 }
 
-// categoriesOf are the categories that a label must name: none where the lane
-// has only one.
+// categoriesOf returns the categories from which a label must name one. It returns none for a lane with only one
+// category.
 func categoriesOf(lane protocol.Lane) []string {
 	switch lane {
 	case protocol.LaneEntertainment:

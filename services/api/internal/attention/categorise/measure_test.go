@@ -8,19 +8,19 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Words are chosen with the tune sample in view; the hold sample only measures.
+// Files of labels. Keywords may be chosen by looking at the first sample. The second sample is only measured.
 const (
 	tuneFile = "labels.csv"
 	holdFile = "holdout.csv"
 )
 
-// count is how a lane came out: labels of it, answers that name it, and both.
+// count counts, for one lane, the labels, the answers that name it, and the answers that are right.
 type count struct{ labelled, answered, right int }
 
 func (c count) precision() int { return percent(c.right, c.answered) }
 func (c count) recall() int    { return percent(c.right, c.labelled) }
 
-// percent rounds down; of nothing there is none.
+// percent returns part as a percentage of whole, rounded down. It returns 0 if whole is 0.
 func percent(part, whole int) int {
 	if whole == 0 {
 		return 0
@@ -28,14 +28,13 @@ func percent(part, whole int) int {
 	return 100 * part / whole
 }
 
-// outcome is one pass over one sample. In total a market counts as answered
-// when it gets a lane at all; OTHER is never right there. The clock categories
-// are those of the labelled lane, where it has two of them.
+// outcome is the result of the classifier on one sample. In total, a market counts as answered when it gets any lane;
+// an answer OTHER is never right. Categories are counted only for labelled lanes that have two of them.
 type outcome struct {
 	lanes      map[protocol.Lane]*count
 	total      count
 	categories map[string]*count
-	split      count // all categories together
+	split      count // sum of all categories
 	wrong      []string
 }
 
@@ -48,7 +47,7 @@ func measure(t *testing.T, labels []label, rows map[string]map[string]row, withT
 	for _, l := range labels {
 		r, ok := rows[l.source][l.key]
 		if !ok {
-			t.Fatalf("%s has no %s", l.source, l.key)
+			t.Fatalf("the records of %s have no market %s", l.source, l.key)
 		}
 		if !withTags {
 			r.tags = nil
@@ -70,7 +69,7 @@ func (o *outcome) add(l label, r row) {
 		o.total.answered++
 	}
 	if got != l.lane {
-		o.wrong = append(o.wrong, fmt.Sprintf("%s, not %s: %q %v", l.lane, got, r.title, r.tags))
+		o.wrong = append(o.wrong, fmt.Sprintf("want %s, got %s: %q %v", l.lane, got, r.title, r.tags))
 		return
 	}
 	o.lanes[l.lane].right++
@@ -86,14 +85,14 @@ func (o *outcome) addCategory(l label, r row) {
 	o.split.labelled++
 	o.split.answered++
 	if got != l.category {
-		o.wrong = append(o.wrong, fmt.Sprintf("%s, not %s: %q %v", l.category, got, r.title, r.tags))
+		o.wrong = append(o.wrong, fmt.Sprintf("want %s, got %s: %q %v", l.category, got, r.title, r.tags))
 		return
 	}
 	o.categories[got].right++
 	o.split.right++
 }
 
-// String is the table of the sample, then what came out otherwise than its label.
+// String returns the table of the sample, and then the answers that differ from their labels.
 func (o *outcome) String() string {
 	var b strings.Builder
 	line := func(name string, c *count) {
@@ -120,9 +119,9 @@ func ratio(right, of int) string {
 	return fmt.Sprintf("%d%% (%d/%d)", percent(right, of), right, of)
 }
 
-// floor is what a pass must reach, in percent: of all markets, then lane by
-// lane. Each lies one market or one point below what was measured; a lane of
-// fewer than ten labels says too little for a floor of its own.
+// floor is the smallest result that a measurement must reach, in percent: for all markets and for each lane. Each value
+// is one market or one point below the measured value. A lane with fewer than ten labels has no floor, because its
+// result is not significant.
 type floor struct {
 	file                                string
 	tags                                bool
@@ -196,12 +195,11 @@ func TestPrecisionAndRecall(t *testing.T) {
 	}
 }
 
-// misses says what lies below its floor; a lane of enough labels without a
-// floor is one too.
+// misses returns the results below their floors. A lane with enough labels but without a floor is also returned.
 func (f floor) misses(o *outcome) (out []string) {
 	below := func(what string, got, want int) {
 		if got < want {
-			out = append(out, fmt.Sprintf("%s is %d%%, the floor is %d%%", what, got, want))
+			out = append(out, fmt.Sprintf("%s is %d%%; want at least %d%%", what, got, want))
 		}
 	}
 	below("precision", o.total.precision(), f.precision)
@@ -211,7 +209,7 @@ func (f floor) misses(o *outcome) (out []string) {
 	for _, l := range protocol.Lanes {
 		want, has := f.lanes[l]
 		if has != (o.lanes[l].labelled >= enough) {
-			out = append(out, fmt.Sprintf("%s has %d labels, and a floor: %v", l, o.lanes[l].labelled, has))
+			out = append(out, fmt.Sprintf("lane %s has %d labels; it has a floor: %v", l, o.lanes[l].labelled, has))
 		}
 		below("precision of "+string(l), o.lanes[l].precision(), want[0])
 		below("recall of "+string(l), o.lanes[l].recall(), want[1])

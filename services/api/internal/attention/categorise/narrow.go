@@ -2,7 +2,7 @@ package categorise
 
 import "github.com/signalcast/signalcast/pkg/protocol"
 
-// narrow are the lanes with subjects of their own.
+// narrow are the lanes with specific subjects.
 var narrow = []entry{
 	{
 		lane: protocol.LaneMusic,
@@ -89,8 +89,8 @@ var narrow = []entry{
 	},
 }
 
-// teamsAndPlayers are names that mean a sport wherever they stand. A name that
-// is a word of its own besides stands with its town.
+// teamsAndPlayers are names that indicate a sport in any title. A name that is also an ordinary word is listed with its
+// town.
 const teamsAndPlayers = `lakers, celtics, knicks, 76ers, raptors, pistons, pacers, cavaliers, hornets, wizards, clippers, nuggets, timberwolves,
 	trail blazers, blazers, grizzlies, mavericks, pelicans, warriors, bucks, spurs, brooklyn nets, chicago bulls,
 	atlanta hawks, miami heat, orlando magic, utah jazz, phoenix suns, oklahoma city thunder, houston rockets,

@@ -14,26 +14,25 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// recorded is the folder of recorded venue answers and of resolved questions,
-// beside the root of the project.
+// recorded is the directory of recorded venue answers and of resolved questions. It is next to the root of the
+// repository.
 const recorded = "../../../../../../shared"
 
-// label is what a reader said about one recorded market. Category is given
-// where the lane alone does not decide it.
+// label is the manual classification of one recorded market. Category is empty where the lane alone decides it.
 type label struct {
 	source, key string
 	lane        protocol.Lane
 	category    string
 }
 
-// row is a market as the files have it.
+// row is a recorded market.
 type row struct {
 	key, title string
 	tags       []string
 }
 
-// readers tell how a market is read from each source; the tags are those that
-// the adapters of the venues pass on.
+// readers are the functions that read the markets of each source. The tags are those that the adapter of the venue
+// passes on.
 var readers = map[string]func([]byte) ([]row, error){
 	"venues/recorded/polymarket/gamma-markets-2020-2021.json": gammaRows,
 	"venues/recorded/polymarket/gamma-markets-2026.json":      gammaRows,
@@ -114,20 +113,19 @@ func readLabels(t *testing.T, file string) []label {
 	for _, l := range lines[1:] {
 		lane, ok := protocol.ParseLane(l[2])
 		if !ok || readers[l[0]] == nil || l[1] == "" {
-			t.Fatalf("%s: %q is no label", file, l)
+			t.Fatalf("%s: %q is not a label", file, l)
 		}
 		out = append(out, label{l[0], l[1], lane, l[3]})
 	}
 	return out
 }
 
-// readRows reads every source; ok is false, and said, where the folder is not
-// there. A folder that lacks one of the sources is a fault. A record without key
-// or title, or with a key that is not its own, is left out.
+// readRows reads every source. If the directory does not exist, it logs this and ok is false. A directory without one
+// of the sources fails the test. A record without key or title, or with a key that is not unique, is omitted.
 func readRows(t *testing.T) (rows map[string]map[string]row, ok bool) {
 	t.Helper()
 	if _, err := os.Stat(recorded); errors.Is(err, fs.ErrNotExist) {
-		t.Logf("not measured: there is no folder %s", recorded)
+		t.Logf("not measured: directory %s does not exist", recorded)
 		return nil, false
 	}
 	rows = map[string]map[string]row{}

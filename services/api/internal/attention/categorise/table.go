@@ -7,22 +7,21 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// entry is one lane's words. Tags are slugs of the venue; strong words decide
-// almost alone, plain ones and names add up, faint ones break a tie. A word may
-// stand in several lanes.
+// entry is the keywords of one lane. Tags are slugs of the venue. A strong word nearly decides alone, plain words and
+// names add up, and faint words break a tie. A word may belong to several lanes.
 type entry struct {
 	lane                              protocol.Lane
 	tags, strong, plain, names, faint string
 }
 
-// The weights of the columns.
+// Weights of keywords.
 const (
 	strongWeight = 5
 	plainWeight  = 3
 	faintWeight  = 1
 )
 
-// lanes is in order of priority: narrow lanes before broad ones.
+// lanes are all lanes in order of precedence: narrow lanes before broad ones.
 var lanes = slices.Concat(narrow, broad)
 
 var categories = map[protocol.Lane]string{
@@ -41,7 +40,7 @@ var (
 
 type hit struct{ lane, weight int }
 
-// tagLane and wordLanes index the table by word.
+// tagLane and wordLanes are indexes of the table by tag and by word.
 var (
 	tagLane   = map[string]int{}
 	wordLanes = map[string][]hit{}
@@ -72,7 +71,7 @@ func (e entry) columns() []column {
 	return []column{{e.strong, strongWeight}, {e.plain, plainWeight}, {e.names, plainWeight}, {e.faint, faintWeight}}
 }
 
-// set reads a list of words with commas between them.
+// set parses a comma-separated list of words.
 func set(list string) map[string]bool {
 	out := map[string]bool{}
 	for w := range strings.SplitSeq(list, ",") {

@@ -15,7 +15,7 @@ var noon = time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
 
 func ptr[T any](v T) *T { return &v }
 
-// market has a live price and the same price at the start of every window.
+// market returns a market with a live price and one price at the start of every window.
 func market(id string, from, to int, volume float64) *movement.Market {
 	m := &movement.Market{
 		ID: protocol.MarketID(id), Provider: protocol.Polymarket, Title: "Will " + id + " hold?", Outcome: "Yes", Lane: protocol.LaneScience,
@@ -35,7 +35,7 @@ func ids(moves []movement.Move) string {
 	return strings.Join(out, " ")
 }
 
-func TestWhoMoves(t *testing.T) {
+func TestMoves(t *testing.T) {
 	t.Parallel()
 	change := func(do func(*movement.Market)) *movement.Market {
 		m := market("1", 3600, 3150, 182_000)
@@ -46,19 +46,19 @@ func TestWhoMoves(t *testing.T) {
 		m    *movement.Market
 		want string
 	}{
-		"all is known":             {change(func(*movement.Market) {}), "1-450"},
-		"the least volume":         {change(func(m *movement.Market) { m.Volume = ptr(1000.0) }), "1-450"},
-		"below it":                 {change(func(m *movement.Market) { m.Volume = ptr(999.99) }), ""},
-		"volume in no dollars":     {change(func(m *movement.Market) { m.Volume = nil }), ""},
-		"the least change":         {change(func(m *movement.Market) { m.Yes = ptr(protocol.Bps(3700)) }), "1+100"},
-		"below it, up":             {change(func(m *movement.Market) { m.Yes = ptr(protocol.Bps(3699)) }), ""},
-		"below it, down":           {change(func(m *movement.Market) { m.Yes = ptr(protocol.Bps(3501)) }), ""},
-		"the oldest price":         {change(func(m *movement.Market) { m.PricedAt = noon.Add(-10 * time.Minute) }), "1-450"},
-		"an older one":             {change(func(m *movement.Market) { m.PricedAt = noon.Add(-10*time.Minute - 1) }), ""},
-		"no price now":             {change(func(m *movement.Market) { m.Yes = nil }), ""},
-		"no price at the start":    {change(func(m *movement.Market) { m.From[3] = nil }), ""},
-		"none of other windows":    {change(func(m *movement.Market) { m.From[0], m.From[1], m.From[2] = nil, nil, nil }), "1-450"},
-		"from the floor to heaven": {change(func(m *movement.Market) { m.From[3], m.Yes = ptr(protocol.Bps(0)), ptr(protocol.Bps(10_000)) }), "1+10000"},
+		"all prices known":                       {change(func(*movement.Market) {}), "1-450"},
+		"least volume":                           {change(func(m *movement.Market) { m.Volume = ptr(1000.0) }), "1-450"},
+		"below the least volume":                 {change(func(m *movement.Market) { m.Volume = ptr(999.99) }), ""},
+		"volume not in USD":                      {change(func(m *movement.Market) { m.Volume = nil }), ""},
+		"least change":                           {change(func(m *movement.Market) { m.Yes = ptr(protocol.Bps(3700)) }), "1+100"},
+		"below the least change, up":             {change(func(m *movement.Market) { m.Yes = ptr(protocol.Bps(3699)) }), ""},
+		"below the least change, down":           {change(func(m *movement.Market) { m.Yes = ptr(protocol.Bps(3501)) }), ""},
+		"oldest live price":                      {change(func(m *movement.Market) { m.PricedAt = noon.Add(-10 * time.Minute) }), "1-450"},
+		"price too old":                          {change(func(m *movement.Market) { m.PricedAt = noon.Add(-10*time.Minute - 1) }), ""},
+		"no price now":                           {change(func(m *movement.Market) { m.Yes = nil }), ""},
+		"no price at the start":                  {change(func(m *movement.Market) { m.From[3] = nil }), ""},
+		"no price at the start of other windows": {change(func(m *movement.Market) { m.From[0], m.From[1], m.From[2] = nil, nil, nil }), "1-450"},
+		"from 0 to 10000 bps":                    {change(func(m *movement.Market) { m.From[3], m.Yes = ptr(protocol.Bps(0)), ptr(protocol.Bps(10_000)) }), "1+10000"},
 	} {
 		if got := ids(movement.Moves([]*movement.Market{c.m}, protocol.Window24h, noon)); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
@@ -76,7 +76,7 @@ func TestWhoMoves(t *testing.T) {
 	}
 }
 
-// By change first, never by volume first; ties by volume, then by id.
+// TestOrderOfMoves checks that moves are ordered by change, then by volume, then by id.
 func TestOrderOfMoves(t *testing.T) {
 	t.Parallel()
 	list := []*movement.Market{
@@ -91,7 +91,7 @@ func TestOrderOfMoves(t *testing.T) {
 	}
 }
 
-// The vectors of the protocol.
+// TestScore checks the test vectors of the protocol.
 func TestScore(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -126,12 +126,12 @@ func TestSituations(t *testing.T) {
 		return m
 	}
 	var list []*movement.Market
-	for i := range 14 { // one event with more markets than are shown
+	for i := range 14 { // one event with more markets than a situation contains
 		list = append(list, event(market(fmt.Sprint(100+i), 5000, 5200+10*i, 1000), "flood"))
 	}
 	lead := event(market("7", 5000, 4000, 5000), "flood")
 	lead.Lane = protocol.LaneTech
-	elsewhere := event(market("kalshi-x", 5000, 5400, 2000), "flood") // another provider's event of the same name
+	elsewhere := event(market("kalshi-x", 5000, 5400, 2000), "flood") // another provider's event with the same name
 	elsewhere.Provider = protocol.Kalshi
 	bare, other := market("8", 5000, 7900, 1000), market("9", 5000, 2100, 1000)
 	list = append(list, lead, elsewhere, bare, other)
@@ -154,7 +154,7 @@ func TestSituations(t *testing.T) {
 		t.Errorf("got:\n%s\nwant:\n%s", strings.Join(lines, "\n"), strings.Join(want, "\n"))
 	}
 	if m := got[2].Moves; m[0].Market.ID != "7" || m[1].Market.ID != "113" || m[11].Market.ID != "103" {
-		t.Errorf("its markets: %s", ids(m))
+		t.Errorf("markets of the situation: %s", ids(m))
 	}
 	for points, want := range map[int]string{149: "1", 150: "2", 100: "1"} {
 		s := movement.Situations(movement.Moves([]*movement.Market{market("1", 5000, 5000-points, 1000)}, protocol.Window1h, noon))
@@ -163,11 +163,11 @@ func TestSituations(t *testing.T) {
 		}
 	}
 	if got := movement.Situations(nil); len(got) != 0 {
-		t.Errorf("of nothing: %v", got)
+		t.Errorf("situations without moves: %v", got)
 	}
 }
 
-// Of equal scores the larger change comes first, then the larger volume.
+// TestOrderOfSituations checks that situations with equal scores are ordered by change, then by volume.
 func TestOrderOfSituations(t *testing.T) {
 	t.Parallel()
 	list := []*movement.Market{market("1", 5000, 5610, 1000), market("2", 5000, 5620, 1000), market("3", 5000, 5610, 1001), market("4", 5000, 4390, 1000)}

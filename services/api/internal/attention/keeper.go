@@ -7,25 +7,24 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// thinEvery is how often the history of attention is thinned.
+// thinEvery is the time between two reductions of the history of attention.
 const thinEvery = time.Hour
 
-// keeper writes what all processes share.
+// keeper writes the data that all processes share.
 type keeper struct {
 	store   Store
-	scores  map[protocol.MarketID]int // what this process has seen written
+	scores  map[protocol.MarketID]int // last scores that this process has written
 	thinned time.Time
 }
 
-// Keep writes what each reading adds to the history of attention and to the
-// sightings until ctx ends. Of all processes one runs it. failed hears of writes
-// that went wrong; the next reading brings what they left out.
+// Keep writes the changes of each reading to the history of attention and to the sightings, until ctx ends. Only one
+// process runs it. Errors of writes are passed to failed; the next reading writes the missing data.
 func (s *Service) Keep(ctx context.Context, failed func(error)) error {
 	k := &keeper{store: s.store}
 	for {
 		newer := s.Newer()
 		if st := s.last.Load(); st != nil {
-			if err := k.keep(ctx, st); err != nil && ctx.Err() == nil {
+			if err := k.write(ctx, st); err != nil && ctx.Err() == nil {
 				failed(err)
 			}
 		}
@@ -37,11 +36,11 @@ func (s *Service) Keep(ctx context.Context, failed func(error)) error {
 	}
 }
 
-func (k *keeper) keep(ctx context.Context, st *state) error {
+func (k *keeper) write(ctx context.Context, st *state) error {
 	ctx, cancel := context.WithTimeout(ctx, readBudget)
 	defer cancel()
-	if fresh, gone := st.sightings(); len(fresh)+len(gone) > 0 {
-		if err := k.store.KeepSightings(ctx, fresh, gone); err != nil {
+	if added, ended := st.sightings(); len(added)+len(ended) > 0 {
+		if err := k.store.KeepSightings(ctx, added, ended); err != nil {
 			return err
 		}
 	}
@@ -49,7 +48,7 @@ func (k *keeper) keep(ctx context.Context, st *state) error {
 		if err := k.store.ThinAttention(ctx, st.at); err != nil {
 			return err
 		}
-		// The last row of a market may be gone: it is looked for again.
+		// Thinning may have deleted the last score of a market, so all scores are written again.
 		k.thinned, k.scores = st.at, nil
 	}
 	changed := make(map[protocol.MarketID]int)
